@@ -1,0 +1,168 @@
+//! The search for an order that explains a history.
+
+use std::collections::{BTreeMap, HashSet};
+use std::mem;
+use std::ops::{BitOr, ControlFlow};
+
+use super::attempt::{Attempt, Event, EventKind, History};
+use super::specification::Specification;
+use super::verdict::{Exceeded, Limits, Verdict};
+use super::violation::Violation;
+
+/// Decides whether the `history` of one object is linearizable with respect to `spec`.
+pub fn check<S: Specification>(spec: &S, history: &History<S::Op, S::Reply>, limits: Limits) -> Verdict {
+    let events = history.events();
+    if events.len() > limits.events {
+        return Verdict::OverBudget(Exceeded::Events);
+    }
+    let mut search = Search::new(spec, history, limits);
+    match events.into_iter().try_for_each(|event| search.advance(event)) {
+        ControlFlow::Continue(()) => Verdict::Linearizable,
+        ControlFlow::Break(verdict) => verdict,
+    }
+}
+
+/// One way in which the events so far may have come about.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Configuration<State> {
+    /// The pending attempts that have taken effect already, one bit each.
+    linearized: u64,
+    state: State,
+}
+
+impl<State> Configuration<State> {
+    fn has_linearized(&self, bit: u64) -> bool {
+        self.linearized & bit != 0
+    }
+
+    /// Frees the bit for another attempt: one that has returned has no choice left.
+    fn without(self, bit: u64) -> Self {
+        Self {
+            linearized: self.linearized & !bit,
+            ..self
+        }
+    }
+}
+
+struct Search<'a, S: Specification> {
+    spec: &'a S,
+    history: &'a History<S::Op, S::Reply>,
+    limits: Limits,
+    /// The bit of each pending attempt, by its position in the history.
+    pending: BTreeMap<usize, u64>,
+    /// Every explanation of the events so far. No two are equal.
+    configurations: Vec<Configuration<S::State>>,
+    considered: usize,
+}
+
+impl<'a, S: Specification> Search<'a, S> {
+    fn new(spec: &'a S, history: &'a History<S::Op, S::Reply>, limits: Limits) -> Self {
+        let initial = Configuration {
+            linearized: 0,
+            state: spec.initial(),
+        };
+        let (pending, configurations) = (BTreeMap::new(), vec![initial]);
+        Self {
+            spec,
+            history,
+            limits,
+            pending,
+            configurations,
+            considered: 0,
+        }
+    }
+
+    fn advance(&mut self, event: Event) -> ControlFlow<Verdict> {
+        match event.kind {
+            EventKind::Invocation => self.invoke(event.attempt),
+            EventKind::Response => self.respond(event.attempt),
+        }
+    }
+
+    /// From here on the attempt may take effect; whether it has is left open until a response asks.
+    fn invoke(&mut self, attempt: usize) -> ControlFlow<Verdict> {
+        let taken = self.pending.values().copied().fold(0, u64::bitor);
+        match 1u64.checked_shl(taken.trailing_ones()) {
+            Some(free) if self.pending.len() < self.limits.pending => self.pending.insert(attempt, free),
+            _ => return over(Exceeded::Pending),
+        };
+        ControlFlow::Continue(())
+    }
+
+    /// By now the attempt has taken effect: only the configurations in which it has are kept.
+    fn respond(&mut self, attempt: usize) -> ControlFlow<Verdict> {
+        // No attempt has the bit 0: a response without an invocation would be a violation, not a pass.
+        let bit = self.pending.get(&attempt).copied().unwrap_or_default();
+        let reached = self.linearize_until(bit)?;
+        let (explained, unexplained): (Vec<_>, _) = reached
+            .into_iter()
+            .partition(|configuration| configuration.has_linearized(bit));
+        if explained.is_empty() {
+            return ControlFlow::Break(self.violation(attempt, unexplained));
+        }
+        self.configurations = explained
+            .into_iter()
+            .map(|configuration| configuration.without(bit))
+            .collect();
+        self.pending.remove(&attempt);
+        ControlFlow::Continue(())
+    }
+
+    /// Lets pending attempts take effect in every order that ends with the attempt of `bit`, and gives
+    /// all configurations on the way. What could follow it is left to later responses: just in time.
+    fn linearize_until(&mut self, bit: u64) -> ControlFlow<Verdict, Vec<Configuration<S::State>>> {
+        let mut reached = mem::take(&mut self.configurations);
+        let mut seen: HashSet<_> = reached.iter().cloned().collect();
+        let mut next = 0;
+        while let Some(configuration) = reached.get(next) {
+            if !configuration.has_linearized(bit) {
+                let mut successors = self.successors(configuration);
+                successors.retain(|successor| seen.insert(successor.clone()));
+                reached.append(&mut successors);
+            }
+            if self.considered + reached.len() > self.limits.configurations {
+                return over(Exceeded::Configurations);
+            }
+            next += 1;
+        }
+        self.considered += reached.len();
+        ControlFlow::Continue(reached)
+    }
+
+    /// Where one more pending attempt can lead.
+    fn successors(&self, from: &Configuration<S::State>) -> Vec<Configuration<S::State>> {
+        let mut successors = Vec::new();
+        for (&attempt, &bit) in self.pending.iter().filter(|&(_, &bit)| !from.has_linearized(bit)) {
+            let linearized = from.linearized | bit;
+            let states = self.effects(&from.state, &self.history.attempts()[attempt]);
+            successors.extend(states.map(|state| Configuration { linearized, state }));
+        }
+        successors
+    }
+
+    /// The states in which the attempt can leave the object, given what it was answered.
+    fn effects(
+        &self,
+        state: &S::State,
+        attempt: &Attempt<S::Op, S::Reply>,
+    ) -> impl Iterator<Item = S::State> {
+        let outcomes = self.spec.step(state, &attempt.op).into_iter();
+        let possible = outcomes.filter(move |(next, reply)| match attempt.reply() {
+            Some(answered) => reply == answered,
+            // Nobody saw a reply: without a change of state it explains nothing, and is better kept.
+            None => next != state,
+        });
+        possible.map(|(next, _)| next)
+    }
+
+    fn violation(&self, attempt: usize, unexplained: Vec<Configuration<S::State>>) -> Verdict {
+        let mut seen = HashSet::new();
+        let states = unexplained.into_iter().map(|configuration| configuration.state);
+        let states: Vec<_> = states.filter(|state| seen.insert(state.clone())).collect();
+        Verdict::Violation(Violation::new(self.spec, self.history, attempt, &states))
+    }
+}
+
+fn over<C>(exceeded: Exceeded) -> ControlFlow<Verdict, C> {
+    ControlFlow::Break(Verdict::OverBudget(exceeded))
+}

@@ -1,0 +1,374 @@
+//! The linearizability checker itself, on examples small enough to judge by eye, and beside an independent
+//! checker on random histories.
+
+#[path = "history_checker/cross_check.rs"]
+mod cross_check;
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use storagebox_conformance::history::{Exceeded, History, Limits, Recorder, Specification, Verdict, check};
+
+/// A register that is 0 at first.
+struct Register;
+
+#[derive(Clone, Copy, Debug)]
+enum RegisterOp {
+    Read,
+    Write(u8),
+    CompareAndSwap(u8, u8),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum RegisterReply {
+    Value(u8),
+    Written,
+    Swapped(bool),
+}
+
+use RegisterOp::{CompareAndSwap, Read, Write};
+use RegisterReply::{Swapped, Value, Written};
+
+fn apply(op: RegisterOp, state: u8) -> (u8, RegisterReply) {
+    match op {
+        Read => (state, Value(state)),
+        Write(value) => (value, Written),
+        CompareAndSwap(expected, new) if expected == state => (new, Swapped(true)),
+        CompareAndSwap(..) => (state, Swapped(false)),
+    }
+}
+
+impl Specification for Register {
+    type State = u8;
+    type Op = RegisterOp;
+    type Reply = RegisterReply;
+
+    fn initial(&self) -> u8 {
+        0
+    }
+
+    fn step(&self, state: &u8, op: &RegisterOp) -> Vec<(u8, RegisterReply)> {
+        vec![apply(*op, *state)]
+    }
+}
+
+/// A token that can be consumed once.
+struct Token;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum TokenState {
+    Unspent,
+    Spent,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Consume;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum TokenReply {
+    Won,
+    Late,
+    Busy,
+}
+
+use TokenReply::{Busy, Late, Won};
+
+impl Specification for Token {
+    type State = TokenState;
+    type Op = Consume;
+    type Reply = TokenReply;
+
+    fn initial(&self) -> TokenState {
+        TokenState::Unspent
+    }
+
+    fn step(&self, state: &TokenState, _op: &Consume) -> Vec<(TokenState, TokenReply)> {
+        let outcome = match state {
+            TokenState::Unspent => (TokenState::Spent, Won),
+            TokenState::Spent => (TokenState::Spent, Late),
+        };
+        // It may also be busy at any time, and then does nothing.
+        vec![outcome, (*state, Busy)]
+    }
+}
+
+/// A call that overlaps no other.
+fn call<Op, Reply>(recorder: &Recorder<Op, Reply>, client: usize, op: Op, reply: Reply) {
+    recorder.invoke(client, op).respond(reply);
+}
+
+/// A call whose outcome nobody learns.
+fn lose<Op, Reply>(recorder: &Recorder<Op, Reply>, client: usize, op: Op) {
+    drop(recorder.invoke(client, op));
+}
+
+fn verdict<S>(spec: &S, recorder: &Recorder<S::Op, S::Reply>) -> Verdict
+where
+    S: Specification<Op: Clone, Reply: Clone>,
+{
+    check(spec, &recorder.history(), Limits::default())
+}
+
+/// The verdict if no more than so many configurations may be considered.
+fn verdict_within<S>(configurations: usize, spec: &S, recorder: &Recorder<S::Op, S::Reply>) -> Verdict
+where
+    S: Specification<Op: Clone, Reply: Clone>,
+{
+    let limits = Limits {
+        configurations,
+        ..Limits::default()
+    };
+    check(spec, &recorder.history(), limits)
+}
+
+#[track_caller]
+fn assert_linearizable(verdict: &Verdict) {
+    assert!(verdict.is_linearizable(), "{verdict}");
+}
+
+#[track_caller]
+fn assert_violation(verdict: &Verdict) {
+    assert!(matches!(verdict, Verdict::Violation(_)), "{verdict}");
+}
+
+#[test]
+fn an_empty_history_is_linearizable() {
+    assert_linearizable(&verdict(&Register, &Recorder::new()));
+}
+
+#[test]
+fn writes_may_take_effect_in_the_reverse_order_of_their_invocations() {
+    let register = Recorder::new();
+    let writes = [1, 2, 3].map(|value| register.invoke(0, Write(value)));
+    for value in [3, 2, 1] {
+        call(&register, 1, Read, Value(value));
+    }
+    for write in writes {
+        write.respond(Written);
+    }
+    assert_linearizable(&verdict(&Register, &register));
+}
+
+#[test]
+fn a_value_that_was_read_cannot_be_unread_while_its_write_is_pending() {
+    let register = Recorder::new();
+    let write = register.invoke(0, Write(1));
+    call(&register, 1, Read, Value(1));
+    call(&register, 2, Read, Value(0));
+    write.respond(Written);
+    assert_violation(&verdict(&Register, &register));
+}
+
+#[test]
+fn a_token_is_won_once_by_any_of_those_who_overlap() {
+    let token = Recorder::new();
+    let clients = [0, 1, 2].map(|client| token.invoke(client, Consume));
+    for (client, reply) in clients.into_iter().zip([Late, Busy, Won]) {
+        client.respond(reply);
+    }
+    call(&token, 3, Consume, Late);
+    assert_linearizable(&verdict(&Token, &token));
+}
+
+#[test]
+fn nobody_is_late_before_somebody_could_have_won() {
+    let token = Recorder::new();
+    call(&token, 0, Consume, Late);
+    call(&token, 1, Consume, Won);
+    assert_violation(&verdict(&Token, &token));
+}
+
+#[test]
+fn the_report_marks_the_attempt_without_a_place() {
+    let token = Recorder::new();
+    let first = token.invoke(0, Consume);
+    let second = token.invoke(1, Consume);
+    lose(&token, 2, Consume);
+    first.respond(Won);
+    second.respond(Won);
+    call(&token, 3, Consume, Late);
+
+    let expected = "\
+not linearizable: the reply to #1 has no place
+      0  client 0   calls   #0 Consume
+>>    1  client 1   calls   #1 Consume
+      2  client 2   calls   #2 Consume  (outcome unknown)
+      3  client 0   returns #0 Consume -> Won
+>>    4  client 1   returns #1 Consume -> Won
+      5  client 3   calls   #5 Consume
+      6  client 3   returns #5 Consume -> Late
+just before it responded, the state was one of:
+       Spent, where Consume replies Late or Busy
+";
+    assert_eq!(verdict(&Token, &token).to_string(), expected);
+}
+
+#[test]
+fn an_unknown_outcome_may_be_an_effect() {
+    let token = Recorder::new();
+    lose(&token, 0, Consume);
+    call(&token, 1, Consume, Late);
+    assert_linearizable(&verdict(&Token, &token));
+}
+
+#[test]
+fn an_unknown_outcome_may_be_none() {
+    let token = Recorder::new();
+    lose(&token, 0, Consume);
+    call(&token, 1, Consume, Won);
+    assert_linearizable(&verdict(&Token, &token));
+}
+
+#[test]
+fn an_unknown_outcome_may_come_long_after_its_client_went_on() {
+    let register = Recorder::new();
+    lose(&register, 0, Write(1));
+    call(&register, 0, Write(2), Written);
+    call(&register, 0, Read, Value(2));
+    call(&register, 0, Read, Value(1));
+    assert_linearizable(&verdict(&Register, &register));
+}
+
+#[test]
+fn an_unknown_outcome_never_comes_twice() {
+    let register = Recorder::new();
+    lose(&register, 0, Write(1));
+    call(&register, 1, Read, Value(1));
+    call(&register, 1, Write(2), Written);
+    call(&register, 1, Read, Value(1));
+    assert_violation(&verdict(&Register, &register));
+}
+
+#[test]
+fn an_unknown_outcome_never_comes_before_its_invocation() {
+    let register = Recorder::new();
+    call(&register, 1, Read, Value(1));
+    lose(&register, 0, Write(1));
+    assert_violation(&verdict(&Register, &register));
+}
+
+#[test]
+fn unknown_outcomes_that_change_nothing_cost_nothing() {
+    let token = Recorder::new();
+    call(&token, 0, Consume, Won);
+    for client in 1..=63 {
+        lose(&token, client, Consume);
+    }
+    call(&token, 64, Consume, Late);
+    assert_linearizable(&verdict_within(4, &Token, &token));
+}
+
+#[test]
+fn more_than_64_pending_attempts_are_over_budget_whatever_the_limit() {
+    let register = Recorder::new();
+    for client in 0..64 {
+        lose(&register, client, Read);
+    }
+    let limits = Limits {
+        pending: usize::MAX,
+        ..Limits::default()
+    };
+    assert_linearizable(&check(&Register, &register.history(), limits));
+    lose(&register, 64, Read);
+    assert_eq!(
+        check(&Register, &register.history(), limits),
+        Verdict::OverBudget(Exceeded::Pending)
+    );
+}
+
+#[test]
+fn a_response_makes_room_for_another_pending_attempt() {
+    let register = Recorder::new();
+    for client in 0..100 {
+        call(&register, client, Read, Value(0));
+    }
+    let limits = Limits {
+        pending: 1,
+        ..Limits::default()
+    };
+    assert_linearizable(&check(&Register, &register.history(), limits));
+    lose(&register, 0, Read);
+    lose(&register, 0, Read);
+    assert_eq!(
+        check(&Register, &register.history(), limits),
+        Verdict::OverBudget(Exceeded::Pending)
+    );
+}
+
+#[test]
+fn more_than_1000_events_are_over_budget() {
+    let register = Recorder::new();
+    for _ in 0..500 {
+        call(&register, 0, Read, Value(0));
+    }
+    assert_linearizable(&verdict(&Register, &register));
+    lose(&register, 0, Read);
+    assert_eq!(
+        verdict(&Register, &register),
+        Verdict::OverBudget(Exceeded::Events)
+    );
+}
+
+#[test]
+fn more_configurations_than_allowed_are_over_budget_and_no_pass() {
+    let register = Recorder::new();
+    for value in 1..=20 {
+        lose(&register, 0, Write(value));
+    }
+    call(&register, 1, Read, Value(0));
+    let verdict = verdict_within(1_000, &Register, &register);
+    assert_eq!(verdict, Verdict::OverBudget(Exceeded::Configurations));
+    assert!(!verdict.is_linearizable());
+}
+
+#[test]
+fn configurations_are_counted_through_the_whole_history() {
+    let register = Recorder::new();
+    for _ in 0..10 {
+        call(&register, 0, Read, Value(0));
+    }
+    assert_linearizable(&verdict_within(20, &Register, &register));
+    let verdict = verdict_within(19, &Register, &register);
+    assert_eq!(verdict, Verdict::OverBudget(Exceeded::Configurations));
+}
+
+#[test]
+fn nothing_takes_effect_before_a_response_needs_it() {
+    let register = Recorder::new();
+    let write = register.invoke(0, Write(1));
+    call(&register, 1, Read, Value(0));
+    write.respond(Written);
+    // The read considers nothing, the write, and itself, but not the write after itself.
+    assert_linearizable(&verdict_within(3 + 2, &Register, &register));
+}
+
+#[test]
+fn each_key_has_its_own_history() {
+    let tokens = Recorder::new();
+    let pending = tokens.invoke(0, ("a", Consume));
+    call(&tokens, 1, ("b", Consume), Won);
+    pending.respond(Won);
+    let histories = tokens.history().partition_by(|(key, _)| *key);
+    let clients = |history: &History<_, _>| history.attempts()[0].client();
+    assert_eq!(histories.values().map(clients).collect::<Vec<_>>(), [0, 1]);
+}
+
+#[test]
+fn what_threads_record_of_an_atomic_token_is_linearizable() {
+    for _ in 0..200 {
+        let (spent, recorder) = (AtomicBool::new(false), Recorder::new());
+        thread::scope(|scope| {
+            for client in 0..8 {
+                let (spent, recorder) = (&spent, &recorder);
+                scope.spawn(move || consume(spent, recorder, client));
+            }
+        });
+        assert_linearizable(&verdict(&Token, &recorder));
+    }
+}
+
+fn consume(spent: &AtomicBool, recorder: &Recorder<Consume, TokenReply>, client: usize) {
+    let attempt = recorder.invoke(client, Consume);
+    let late = spent.swap(true, Ordering::SeqCst);
+    attempt.respond(if late { Late } else { Won });
+}

@@ -1,0 +1,410 @@
+//! One item for each id out of several banks, or out of a bank and a repository in different stores (article 1).
+
+mod record;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::dedup_repo::{DedupRepo, Entry, Recorded, Replaced};
+use crate::error::{Error, ErrorKind, Result};
+use crate::ids::{Ids, RandomIds};
+use crate::item_bank::{ItemBank, Released, Taken};
+use crate::page::Cursor;
+use crate::time::{Hold, Retention};
+use crate::value::{BoxName, DedupId, Item, OpId};
+
+use record::{Intent, State};
+
+/// How many states of a record one call goes through before it says `Contention`. Each is somebody's progress.
+const MAX_STATES: usize = 64;
+
+/// Article 1's composition: one deduplication record over several banks, or bank and record in different stores.
+///
+/// For one bank alone call [`assign`](crate::ItemBankExt::assign) on the bank: it is one atomic step.
+///
+/// The record is the commit point. It goes `intent(bank, nonce)` -> `assigned(bank, item)`; when the bank is empty
+/// it goes `intent` -> `giving up` -> the next intent, or nothing. The claim on the bank is made of the id and
+/// the nonce, so it is the same for all callers of one intent and a loser has nothing to release. Giving up
+/// is recorded first, then the claim is released, which fences it, and only then may another bank be chosen.
+/// Whoever meets a record in any state carries it on.
+///
+/// # Guarantees
+///
+/// - A-1 the same id gets the same item of one bank.
+/// - A-2 never two items for an id, nor one item for two ids.
+/// - A-3 a crash after any step loses nothing: a retry resumes, and [`recover`](Deduplicator::recover) finishes
+///   what was abandoned.
+/// - A-4 an id that met an empty bank may choose another.
+///
+/// # Cancel safety
+///
+/// Dropping a call at any point is a crash after some step: call again with the same id.
+///
+/// # Errors
+///
+/// An error after the first step has the certainty `Unknown`, because another may carry the step on.
+///
+/// # Example
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> storagebox_core::Result<()> {
+/// use storagebox_core::{Assigned, Deduplicator, Item, ItemBank, StoreExt};
+/// use storagebox_memory::MemoryStore;
+///
+/// let store = MemoryStore::new();
+/// let (monday, friday) = (store.bank("monday")?, store.bank("friday")?);
+/// friday.add(&[Item::new("seat-50")?]).await?;
+/// let seats = Deduplicator::new(store.dedup("students")?).bank("monday", monday)?.bank("friday", friday)?;
+///
+/// assert_eq!(seats.assign("ada", "monday").await?, Assigned::Empty);
+/// let seat = seats.assign("ada", "friday").await?;
+/// assert!(matches!(seat, Assigned::New { .. }));
+/// assert!(matches!(seats.assign("ada", "monday").await?, Assigned::Again { bank, .. } if bank.as_str() == "friday"));
+/// # Ok(()) }
+/// ```
+#[derive(Clone)]
+pub struct Deduplicator {
+    records: Arc<dyn DedupRepo>,
+    banks: BTreeMap<BoxName, Arc<dyn ItemBank>>,
+    ids: Arc<dyn Ids>,
+}
+
+impl std::fmt::Debug for Deduplicator {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Deduplicator")
+            .field("banks", &self.banks.keys())
+            .finish_non_exhaustive()
+    }
+}
+
+/// The outcome of [`Deduplicator::assign`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Assigned {
+    /// This call assigned the item.
+    New {
+        /// The bank it came from.
+        bank: BoxName,
+        /// The item.
+        item: Item,
+    },
+    /// It was assigned before, perhaps from another bank than the one asked for.
+    Again {
+        /// The bank it came from.
+        bank: BoxName,
+        /// The item.
+        item: Item,
+    },
+    /// The bank asked for is empty and the id has no item; it may choose another bank.
+    Empty,
+}
+
+impl Assigned {
+    /// The item, new or again.
+    pub fn item(&self) -> Option<&Item> {
+        match self {
+            Self::New { item, .. } | Self::Again { item, .. } => Some(item),
+            Self::Empty => None,
+        }
+    }
+}
+
+/// What [`Deduplicator::recover`] did with one page of records.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Recovery {
+    /// Records read.
+    pub seen: u64,
+    /// Abandoned ones that now have their item.
+    pub finished: u64,
+    /// Abandoned ones whose bank was empty; they hold nothing now.
+    pub given_up: u64,
+    /// Where to go on, or `None` at the end.
+    pub next: Option<Cursor>,
+}
+
+impl Deduplicator {
+    /// One that keeps its records here and has no bank yet. The repository must be used for nothing else.
+    pub fn new(records: Arc<dyn DedupRepo>) -> Self {
+        Self {
+            records,
+            banks: BTreeMap::new(),
+            ids: Arc::new(RandomIds),
+        }
+    }
+
+    /// Adds a bank under a name that is stored in the records, so it must stay the same for ever.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidInput` if the name is empty, over 512 bytes or holds U+0000.
+    pub fn bank<N>(mut self, name: N, bank: Arc<impl ItemBank + ?Sized + 'static>) -> Result<Self>
+    where
+        N: TryInto<BoxName>,
+        Error: From<N::Error>,
+    {
+        self.banks.insert(name.try_into()?, Arc::new(bank));
+        Ok(self)
+    }
+
+    /// Makes its nonces with this instead of [`RandomIds`].
+    #[must_use]
+    pub fn ids(mut self, ids: Arc<dyn Ids>) -> Self {
+        self.ids = ids;
+        self
+    }
+
+    /// Assigns an item of the bank to the id, or answers the one that the id has.
+    ///
+    /// # Guarantees
+    ///
+    /// - A-1 to A-4 above. An id with an item gets that item, whichever bank is asked for.
+    /// - `Empty` is true of the bank asked for, as in IB-4.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe. Assign again with the same id.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidInput` for a bank that this deduplicator does not have, also where the record names it.
+    /// `Contention` if other callers moved the record 64 times meanwhile.
+    pub async fn assign<I, N>(&self, id: I, bank: N) -> Result<Assigned>
+    where
+        I: TryInto<DedupId>,
+        N: TryInto<BoxName>,
+        Error: From<I::Error> + From<N::Error>,
+    {
+        let (id, bank) = (id.try_into()?, bank.try_into()?);
+        self.bank_named(&bank)?;
+        let first = self.open(&id, &bank).await?;
+        let mut call = Call {
+            dedup: self,
+            id: &id,
+            wanted: Some(&bank),
+            found_empty: false,
+        };
+        call.carry_on(first).await.map_err(Error::after_unresolved)
+    }
+
+    /// Finishes what crashed callers left, one page of records at a time: each gets its item, or gives up.
+    ///
+    /// # Guarantees
+    ///
+    /// - A-3: afterwards no record of the page is half-way and no item is held for nobody. Live callers are not
+    ///   disturbed: they meet the record carried on.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe. Recover again from the same cursor.
+    ///
+    /// # Errors
+    ///
+    /// Those of the stores; what was finished stays so.
+    pub async fn recover(&self, cursor: Option<&Cursor>, limit: usize) -> Result<Recovery> {
+        let page = self.records.list(cursor, limit).await?;
+        let mut recovery = Recovery {
+            next: page.next,
+            ..Recovery::default()
+        };
+        for listed in page.entries {
+            recovery.seen += 1;
+            let met = Met::read(&listed.id, &listed.entry)?;
+            if !met.state.is_abandoned() {
+                continue;
+            }
+            let mut call = Call {
+                dedup: self,
+                id: &listed.id,
+                wanted: None,
+                found_empty: true,
+            };
+            match call.carry_on(met).await.map_err(Error::after_unresolved)? {
+                Assigned::Empty => recovery.given_up += 1,
+                Assigned::New { .. } | Assigned::Again { .. } => recovery.finished += 1,
+            }
+        }
+        Ok(recovery)
+    }
+
+    /// Records an intent for the bank, or meets the state that the record is in.
+    async fn open(&self, id: &DedupId, bank: &BoxName) -> Result<Met> {
+        let intent = self.fresh_intent(bank);
+        let op = OpId::new(intent.nonce.as_str())?;
+        let state = State::Intent(intent);
+        match self
+            .records
+            .record(id, &state.encode()?, &op, Retention::Forever)
+            .await?
+        {
+            Recorded::New(version) => Ok(Met { state, version }),
+            Recorded::Again(entry) | Recorded::Existing(entry) => Met::read(id, &entry),
+            Recorded::InFlight { .. } | Recorded::Fenced => {
+                Err(Error::invalid("dedup repository", "is used for something else as well").with("id", id))
+            }
+        }
+    }
+
+    fn fresh_intent(&self, bank: &BoxName) -> Intent {
+        Intent {
+            bank: bank.clone(),
+            nonce: self.ids.fresh(),
+        }
+    }
+
+    fn bank_named(&self, name: &BoxName) -> Result<&Arc<dyn ItemBank>> {
+        let known = || {
+            self.banks
+                .keys()
+                .map(BoxName::as_str)
+                .collect::<Vec<_>>()
+                .join(", ")
+        };
+        self.banks
+            .get(name)
+            .ok_or_else(|| Error::invalid("bank", format_args!("{name:?} is not one of: {}", known())))
+    }
+}
+
+/// A record as it was read: the version is what its next change is compared with.
+struct Met {
+    state: State,
+    version: crate::dedup_repo::Version,
+}
+
+impl Met {
+    fn read(id: &DedupId, entry: &Entry) -> Result<Self> {
+        let state = State::decode(&entry.value)
+            .map_err(|error| Error::corrupt(format_args!("the record of {id:?}"), &error).caused_by(error))?;
+        Ok(Self {
+            state,
+            version: entry.version,
+        })
+    }
+}
+
+/// Where a step leads.
+enum Step {
+    Answer(Assigned),
+    Meet(Met),
+}
+
+/// One call on its way: whose record it is, which bank is wanted, and whether that bank was found empty.
+struct Call<'a> {
+    dedup: &'a Deduplicator,
+    id: &'a DedupId,
+    wanted: Option<&'a BoxName>,
+    found_empty: bool,
+}
+
+impl Call<'_> {
+    async fn carry_on(&mut self, mut met: Met) -> Result<Assigned> {
+        for _ in 0..MAX_STATES {
+            match self.step(met).await? {
+                Step::Answer(assigned) => return Ok(assigned),
+                Step::Meet(next) => met = next,
+            }
+        }
+        Err(Error::new(ErrorKind::Contention, "other callers kept changing the record").with("id", self.id))
+    }
+
+    async fn step(&mut self, met: Met) -> Result<Step> {
+        match met.state {
+            State::Assigned { ref intent, ref item } => Ok(Step::Answer(Assigned::Again {
+                bank: intent.bank.clone(),
+                item: item.clone(),
+            })),
+            State::Intent(ref intent) => self.take(intent, &met).await,
+            State::GivingUp(ref intent) => self.give_up(intent, &met).await,
+            State::Nothing => self.choose(&met).await,
+        }
+    }
+
+    async fn take(&mut self, intent: &Intent, met: &Met) -> Result<Step> {
+        let bank = self.dedup.bank_named(&intent.bank)?;
+        match bank.take(&intent.claim(self.id)?, Hold::Forever).await? {
+            Taken::New(held) | Taken::Again(held) => self.commit(intent, held.item, met).await,
+            Taken::Empty => {
+                self.found_empty |= self.wanted == Some(&intent.bank);
+                self.replace(met, State::GivingUp(intent.clone())).await
+            }
+            // Its intent was given up meanwhile: the record has moved on, or will when this meets it.
+            Taken::Ended(_) => self.replace(met, State::GivingUp(intent.clone())).await,
+        }
+    }
+
+    /// The commit point. Whoever loses here has nothing to release: the winner's claim is the same one.
+    async fn commit(&self, intent: &Intent, item: Item, met: &Met) -> Result<Step> {
+        let assigned = State::Assigned {
+            intent: intent.clone(),
+            item: item.clone(),
+        };
+        match self.compare_and_set(met, &assigned).await? {
+            Replaced::Replaced(_) => Ok(Step::Answer(Assigned::New {
+                bank: intent.bank.clone(),
+                item,
+            })),
+            lost => self.after(lost, assigned).await,
+        }
+    }
+
+    async fn give_up(&mut self, intent: &Intent, met: &Met) -> Result<Step> {
+        let bank = self.dedup.bank_named(&intent.bank)?;
+        let claim = intent.claim(self.id)?;
+        if let Released::Confirmed = bank.release(&claim).await? {
+            return Err(Error::corrupt(
+                format_args!("the claim {claim:?}"),
+                "it was confirmed by a stranger",
+            ));
+        }
+        self.choose(met).await
+    }
+
+    /// The next intent, with a fresh nonce, or none if there is no bank to try.
+    async fn choose(&mut self, met: &Met) -> Result<Step> {
+        match self.wanted {
+            Some(bank) if !self.found_empty => {
+                self.replace(met, State::Intent(self.dedup.fresh_intent(bank)))
+                    .await
+            }
+            _ => self.leave(met).await,
+        }
+    }
+
+    async fn leave(&self, met: &Met) -> Result<Step> {
+        if let State::Nothing = met.state {
+            return Ok(Step::Answer(Assigned::Empty));
+        }
+        self.replace(met, State::Nothing).await
+    }
+
+    async fn replace(&self, met: &Met, next: State) -> Result<Step> {
+        let replaced = self.compare_and_set(met, &next).await?;
+        self.after(replaced, next).await
+    }
+
+    async fn compare_and_set(&self, met: &Met, next: &State) -> Result<Replaced> {
+        let op = OpId::new(self.dedup.ids.fresh())?;
+        self.dedup
+            .records
+            .replace(self.id, met.version, &next.encode()?, &op)
+            .await
+    }
+
+    /// What the record is after a compare-and-set: ours if it was won, whatever it was lost against otherwise.
+    async fn after(&self, replaced: Replaced, ours: State) -> Result<Step> {
+        Ok(Step::Meet(match replaced {
+            Replaced::Replaced(version) | Replaced::Again(version) => Met { state: ours, version },
+            Replaced::Stale(Some(entry)) => Met::read(self.id, &entry)?,
+            Replaced::Stale(None) => self.open_again().await?,
+        }))
+    }
+
+    /// Somebody forgot the record: the id is as new.
+    async fn open_again(&self) -> Result<Met> {
+        match self.wanted {
+            Some(bank) => self.dedup.open(self.id, bank).await,
+            None => Err(
+                Error::new(ErrorKind::Contention, "the record was forgotten meanwhile").with("id", self.id),
+            ),
+        }
+    }
+}

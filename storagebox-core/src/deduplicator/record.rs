@@ -1,0 +1,180 @@
+//! What the deduplicator writes into its records.
+//!
+//! A format byte, a letter for the state, then fields of two bytes of length (big-endian) and text.
+
+use crate::error::{Error, Result};
+use crate::value::{BoxName, ClaimId, DedupId, Item, MAX_ID_BYTES, Payload};
+
+const FORMAT: u8 = b'1';
+
+/// The state of an id.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum State {
+    /// An item is being taken from the bank.
+    Intent(Intent),
+    /// The bank was empty; its claim is being fenced.
+    GivingUp(Intent),
+    /// The end: the id has its item.
+    Assigned { intent: Intent, item: Item },
+    /// The id has nothing and holds nothing.
+    Nothing,
+}
+
+/// Which bank, under which claim.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Intent {
+    pub(super) bank: BoxName,
+    pub(super) nonce: String,
+}
+
+impl Intent {
+    /// The nonce makes it unique; the id is for people, cut where the two would be too long.
+    pub(super) fn claim(&self, id: &DedupId) -> Result<ClaimId> {
+        let mut claim = format!("{}:{id}", self.nonce);
+        claim.truncate(claim.floor_char_boundary(MAX_ID_BYTES));
+        ClaimId::new(claim)
+    }
+}
+
+/// Why bytes are not a state.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum DecodeError {
+    #[error("it ends too early")]
+    Short,
+    #[error("it goes on too long")]
+    Long,
+    #[error("its format is {0}, and this version knows only {FORMAT}")]
+    Format(u8),
+    #[error("it has no state {0}")]
+    State(u8),
+    #[error("a field is not UTF-8")]
+    Text(#[from] std::str::Utf8Error),
+    #[error("a field breaks its limit")]
+    Field(#[from] Error),
+}
+
+impl State {
+    /// Whether a crash may have left it so.
+    pub(super) fn is_abandoned(&self) -> bool {
+        matches!(self, Self::Intent(_) | Self::GivingUp(_))
+    }
+
+    pub(super) fn encode(&self) -> Result<Payload> {
+        let (letter, fields): (u8, Vec<&str>) = match self {
+            Self::Intent(intent) => (b'I', intent.fields().into()),
+            Self::GivingUp(intent) => (b'G', intent.fields().into()),
+            Self::Assigned { intent, item } => {
+                (b'A', [intent.fields().as_slice(), &[item.as_str()]].concat())
+            }
+            Self::Nothing => (b'N', vec![]),
+        };
+        let mut bytes = vec![FORMAT, letter];
+        for field in fields {
+            let length = u16::try_from(field.len()).map_err(|_| Error::invalid("nonce", "is too long"))?;
+            bytes.extend(length.to_be_bytes());
+            bytes.extend(field.bytes());
+        }
+        Payload::new(bytes)
+    }
+
+    pub(super) fn decode(payload: &Payload) -> Result<Self, DecodeError> {
+        let [format, letter, rest @ ..] = payload.as_bytes() else {
+            return Err(DecodeError::Short);
+        };
+        if *format != FORMAT {
+            return Err(DecodeError::Format(*format));
+        }
+        let mut fields = Fields(rest);
+        let state = match letter {
+            b'I' => Self::Intent(fields.intent()?),
+            b'G' => Self::GivingUp(fields.intent()?),
+            b'A' => Self::Assigned {
+                intent: fields.intent()?,
+                item: Item::new(fields.next()?)?,
+            },
+            b'N' => Self::Nothing,
+            other => return Err(DecodeError::State(*other)),
+        };
+        if fields.0.is_empty() {
+            Ok(state)
+        } else {
+            Err(DecodeError::Long)
+        }
+    }
+}
+
+impl Intent {
+    fn fields(&self) -> [&str; 2] {
+        [self.bank.as_str(), &self.nonce]
+    }
+}
+
+struct Fields<'a>(&'a [u8]);
+
+impl<'a> Fields<'a> {
+    fn next(&mut self) -> Result<&'a str, DecodeError> {
+        let (length, rest) = self.0.split_first_chunk::<2>().ok_or(DecodeError::Short)?;
+        let length = usize::from(u16::from_be_bytes(*length));
+        let (text, rest) = rest.split_at_checked(length).ok_or(DecodeError::Short)?;
+        self.0 = rest;
+        Ok(std::str::from_utf8(text)?)
+    }
+
+    fn intent(&mut self) -> Result<Intent, DecodeError> {
+        Ok(Intent {
+            bank: BoxName::new(self.next()?)?,
+            nonce: self.next()?.to_owned(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn states() -> Vec<State> {
+        let intent = Intent {
+            bank: BoxName::new("b").unwrap(),
+            nonce: "n".into(),
+        };
+        let item = Item::new("é").unwrap();
+        vec![
+            State::Intent(intent.clone()),
+            State::GivingUp(intent.clone()),
+            State::Assigned { intent, item },
+            State::Nothing,
+        ]
+    }
+
+    #[test]
+    fn every_state_is_read_back() {
+        for state in states() {
+            assert_eq!(State::decode(&state.encode().unwrap()).unwrap(), state);
+        }
+    }
+
+    #[test]
+    fn no_cut_or_longer_record_is_read() {
+        for state in states() {
+            let bytes = state.encode().unwrap().as_bytes().to_vec();
+            for end in 0..bytes.len() {
+                assert!(State::decode(&Payload::new(bytes[..end].to_vec()).unwrap()).is_err());
+            }
+            let longer = [bytes.as_slice(), b"x"].concat();
+            assert!(matches!(
+                State::decode(&Payload::new(longer).unwrap()),
+                Err(DecodeError::Long)
+            ));
+        }
+    }
+
+    #[test]
+    fn the_longest_id_still_makes_a_claim() {
+        let intent = Intent {
+            bank: BoxName::new("b").unwrap(),
+            nonce: "n".repeat(32),
+        };
+        let id = DedupId::new("é".repeat(256)).unwrap();
+        assert!(intent.claim(&id).unwrap().as_str().len() >= 511);
+    }
+}

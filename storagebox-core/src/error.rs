@@ -1,0 +1,276 @@
+//! One error for every backend: what happened, whether it took effect, and what the caller does next.
+
+use std::convert::Infallible;
+use std::error::Error as StdError;
+use std::fmt;
+
+/// The result of every call of storagebox.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+type Source = Box<dyn StdError + Send + Sync + 'static>;
+
+/// Why a call has no answer.
+///
+/// Only what no correct caller expects is an error. What a correct program meets (an empty bank, an id that was
+/// used for something else, a lapsed lease) is an outcome, in the method's own closed enum.
+///
+/// # Guarantees
+///
+/// - ER-1: [`certainty`](Error::certainty) is `NotApplied` only where the store surely did nothing; everything
+///   that is not proven is `Unknown`, because a client cannot tell a lost request from a lost reply.
+/// - ER-2: it names the operation, the backend and the next step, and never an item, a payload or a password.
+/// - ER-3: the driver's own error stays reachable through `source()`; its type appears in no signature.
+pub struct Error(Box<Inner>);
+
+struct Inner {
+    kind: ErrorKind,
+    message: String,
+    operation: Option<&'static str>,
+    backend: Option<&'static str>,
+    context: Vec<(&'static str, String)>,
+    source: Option<Source>,
+    unresolved: bool,
+}
+
+/// The sort of an [`Error`], by what the caller does next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// An argument breaks a stated limit. The caller must change it.
+    InvalidInput,
+    /// A payload is over its limit. The caller must make it smaller.
+    TooLarge,
+    /// The store holds no storagebox yet. The caller must run `setup()` once.
+    NotSetUp,
+    /// This backend cannot do it. The caller must choose another way; the message names one.
+    Unsupported,
+    /// Others were in the way and nothing was applied. The caller may retry later.
+    Contention,
+    /// The store asked to slow down and nothing was applied. The caller may retry later, more slowly.
+    Throttled,
+    /// The store could not be reached and nothing was applied. The caller may retry later.
+    Unavailable,
+    /// It may have been applied. The caller must call again with the same id to learn which.
+    OutcomeUnknown,
+    /// The store refused the credentials or the right. The caller must grant it.
+    Denied,
+    /// A stored record cannot be read. The caller must look at the record that the message names.
+    Corrupt,
+}
+
+/// Whether a failed call may have taken effect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Certainty {
+    /// It surely changed nothing and never will.
+    NotApplied,
+    /// It may have been applied, or may still be. The same call with the same id resolves it.
+    Unknown,
+}
+
+impl ErrorKind {
+    /// What the caller does next, as the end of a sentence.
+    pub fn advice(self) -> &'static str {
+        match self {
+            Self::InvalidInput => "change the argument",
+            Self::TooLarge => "make it smaller",
+            Self::NotSetUp => "run setup() once, then call again",
+            Self::Unsupported => "choose another way or another backend",
+            Self::Contention => "nothing was applied; call again later",
+            Self::Throttled => "nothing was applied; call again later, more slowly",
+            Self::Unavailable => "nothing was applied; call again when the store can be reached",
+            Self::OutcomeUnknown => "it may have been applied; call again with the same id",
+            Self::Denied => "grant the right or correct the credentials",
+            Self::Corrupt => "look at the record named here before anything else",
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::InvalidInput => "invalid input",
+            Self::TooLarge => "too large",
+            Self::NotSetUp => "not set up",
+            Self::Unsupported => "unsupported",
+            Self::Contention => "contention",
+            Self::Throttled => "throttled",
+            Self::Unavailable => "unavailable",
+            Self::OutcomeUnknown => "outcome unknown",
+            Self::Denied => "denied",
+            Self::Corrupt => "corrupt record",
+        }
+    }
+}
+
+impl Error {
+    /// An error of this kind; the message says what happened, without items, payloads or secrets.
+    pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Self(Box::new(Inner {
+            kind,
+            message: message.into(),
+            operation: None,
+            backend: None,
+            context: vec![],
+            source: None,
+            unresolved: false,
+        }))
+    }
+
+    /// `InvalidInput` of one named argument.
+    pub fn invalid(field: &'static str, why: impl fmt::Display) -> Self {
+        Self::new(ErrorKind::InvalidInput, format!("{field} {why}")).with("field", field)
+    }
+
+    /// `Unsupported`, with what to use instead.
+    pub fn unsupported(what: impl fmt::Display, instead: impl fmt::Display) -> Self {
+        Self::new(
+            ErrorKind::Unsupported,
+            format!("{what} is not supported; use {instead}"),
+        )
+    }
+
+    /// `OutcomeUnknown`, with what became of the call as far as it is known.
+    pub fn unknown(why: impl Into<String>) -> Self {
+        Self::new(ErrorKind::OutcomeUnknown, why)
+    }
+
+    /// `Corrupt`, naming the record that cannot be read.
+    pub fn corrupt(record: impl fmt::Display, why: impl fmt::Display) -> Self {
+        Self::new(ErrorKind::Corrupt, format!("{record} cannot be read: {why}"))
+    }
+
+    pub(crate) fn length(field: &'static str, min: usize, max: usize, found: usize) -> Self {
+        Self::invalid(field, format_args!("must have {min} to {max} bytes, not {found}"))
+            .with("limit", max)
+            .with("bytes", found)
+    }
+
+    pub(crate) fn too_large(field: &'static str, max: usize, found: usize) -> Self {
+        Self::new(
+            ErrorKind::TooLarge,
+            format!("{field} must have at most {max} bytes, not {found}"),
+        )
+        .with("field", field)
+        .with("limit", max)
+        .with("bytes", found)
+    }
+
+    /// Names the operation that failed, such as `take`.
+    #[must_use]
+    pub fn during(mut self, operation: &'static str) -> Self {
+        self.0.operation = Some(operation);
+        self
+    }
+
+    /// Names the backend that failed, such as `postgres`.
+    #[must_use]
+    pub fn on(mut self, backend: &'static str) -> Self {
+        self.0.backend = Some(backend);
+        self
+    }
+
+    /// Adds a fact, such as a limit or the name of a record; never a secret or an item.
+    #[must_use]
+    pub fn with(mut self, key: &'static str, value: impl fmt::Display) -> Self {
+        self.0.context.push((key, value.to_string()));
+        self
+    }
+
+    /// Keeps the driver's own error, for `source()`.
+    #[must_use]
+    pub fn caused_by(mut self, source: impl Into<Source>) -> Self {
+        self.0.source = Some(source.into());
+        self
+    }
+
+    /// Marks a failure that followed a step or an attempt which may have been applied: its kind stays, its
+    /// certainty is `Unknown`.
+    #[must_use]
+    pub fn after_unresolved(mut self) -> Self {
+        self.0.unresolved = true;
+        self
+    }
+
+    /// The sort of the error.
+    pub fn kind(&self) -> ErrorKind {
+        self.0.kind
+    }
+
+    /// The operation that failed, where it is known.
+    pub fn operation(&self) -> Option<&'static str> {
+        self.0.operation
+    }
+
+    /// The backend that failed, where it is known.
+    pub fn backend(&self) -> Option<&'static str> {
+        self.0.backend
+    }
+
+    /// The facts that were added, in their order.
+    pub fn context(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        self.0.context.iter().map(|(key, value)| (*key, value.as_str()))
+    }
+
+    /// Whether the call may have taken effect (ER-1).
+    pub fn certainty(&self) -> Certainty {
+        match self.0.kind {
+            ErrorKind::OutcomeUnknown => Certainty::Unknown,
+            _ if self.0.unresolved => Certainty::Unknown,
+            _ => Certainty::NotApplied,
+        }
+    }
+
+    /// What the caller does next, as the end of a sentence.
+    pub fn advice(&self) -> &'static str {
+        match self.certainty() {
+            Certainty::Unknown if self.is_retryable() => ErrorKind::OutcomeUnknown.advice(),
+            _ => self.0.kind.advice(),
+        }
+    }
+
+    /// Whether the same call, with the same id, may succeed later without anybody changing anything.
+    pub fn is_retryable(&self) -> bool {
+        matches!(
+            self.0.kind,
+            ErrorKind::Contention | ErrorKind::Throttled | ErrorKind::Unavailable | ErrorKind::OutcomeUnknown
+        )
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(operation) = self.0.operation {
+            write!(f, "{operation}: ")?;
+        }
+        if let Some(backend) = self.0.backend {
+            write!(f, "{backend}: ")?;
+        }
+        let kind = self.0.kind;
+        write!(f, "{}: {} ({})", kind.name(), self.0.message, self.advice())
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Error")
+            .field("kind", &self.0.kind)
+            .field("message", &self.0.message)
+            .field("operation", &self.0.operation)
+            .field("backend", &self.0.backend)
+            .field("context", &self.0.context)
+            .field("certainty", &self.certainty())
+            .field("source", &self.0.source)
+            .finish()
+    }
+}
+
+impl StdError for Error {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        self.0.source.as_ref().map(|source| source.as_ref() as _)
+    }
+}
+
+/// Lets a value that is checked already stand where a text could.
+impl From<Infallible> for Error {
+    fn from(never: Infallible) -> Self {
+        match never {}
+    }
+}

@@ -1,0 +1,48 @@
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+#![deny(missing_docs, clippy::unwrap_used, clippy::disallowed_methods)]
+
+mod counter;
+mod dedup_repo;
+mod deduplicator;
+mod error;
+mod forward;
+mod ids;
+mod item_bank;
+mod lease_repo;
+mod ordered_store;
+mod page;
+mod retry;
+mod run;
+mod store;
+mod time;
+mod token_store;
+mod value;
+
+pub use async_trait::async_trait;
+
+pub use counter::{
+    Bounds, Cancelled, Change, Counted, Counter, CounterExt, CounterPromise, Memory, Strategy,
+};
+pub use dedup_repo::{DedupRepo, DedupRepoExt, Entry, Forgotten, ListedRecord, Recorded, Replaced, Version};
+pub use deduplicator::{Assigned, Deduplicator, Recovery};
+pub use error::{Certainty, Error, ErrorKind, Result};
+pub use ids::{Ids, RandomIds};
+pub use item_bank::{
+    Added, BankAdmin, ClaimState, Confirmed, Counts, End, Extended, Held, HoldState, ItemBank, ItemBankExt,
+    ItemState, ListedItem, Released, Restored, Retired, Taken, Withdrawn,
+};
+pub use lease_repo::{Aborted, Begun, Completed, Fence, Lease, LeaseExtended, LeaseRepo};
+pub use ordered_store::{
+    ListedValue, OrderedOptions, OrderedStore, OrderedStoreExt, Stamp, Stamping, Versioned, Written,
+};
+pub use page::{Cursor, Page};
+pub use retry::{Retry, Settles};
+pub use run::{Ran, RunError, RunOptions, run};
+pub use store::{Maintained, Promise, Promises, Store, StoreExt};
+pub use time::{Hold, MAX_DURATION, MIN_DURATION, Retention, Timer, checked_duration};
+pub use token_store::{Consumed, Created, Discarded, TokenStore, TokenStoreExt};
+pub use value::{
+    BoxName, ClaimId, DedupId, Fingerprint, Item, Key, MAX_ID_BYTES, MAX_ITEM_BYTES, MAX_PAYLOAD_BYTES, OpId,
+    Payload, TokenId, WriterId,
+};

@@ -1,0 +1,159 @@
+//! Bounded retries with jitter. The operation id is the caller's, so every attempt is the same operation.
+
+use std::time::Duration;
+
+use backon::{BackoffBuilder, ExponentialBackoff, ExponentialBuilder};
+
+use crate::counter::{Cancelled, Counted};
+use crate::dedup_repo::{Forgotten, Recorded, Replaced};
+use crate::error::{Certainty, Error, Result};
+use crate::item_bank::{Added, Confirmed, Extended, Released, Taken};
+use crate::lease_repo::{Aborted, Begun, Completed, LeaseExtended};
+use crate::ordered_store::Written;
+use crate::time::Timer;
+use crate::token_store::{Consumed, Created, Discarded};
+
+/// Whether an outcome also decides what an earlier attempt of the same operation, lost on the way, can still do.
+///
+/// `New` and `Again` do: the operation has had its one effect. `Empty` does not: the lost attempt may still land
+/// and take an item that comes free meanwhile (contract 0.3).
+pub trait Settles {
+    /// `false` if an earlier attempt may still take effect in spite of this outcome.
+    fn settles(&self) -> bool;
+}
+
+macro_rules! settles {
+    ($($outcome:ty: $open:pat,)*) => {$(
+        impl Settles for $outcome {
+            fn settles(&self) -> bool {
+                !matches!(self, $open)
+            }
+        }
+    )*};
+}
+
+macro_rules! always_settles {
+    ($($outcome:ty)*) => {$(
+        impl Settles for $outcome {
+            fn settles(&self) -> bool {
+                true
+            }
+        }
+    )*};
+}
+
+settles! {
+    Taken: Taken::Empty,
+    Extended: Extended::Unknown,
+    Confirmed: Confirmed::Unknown,
+    Recorded: Recorded::InFlight { .. },
+    Begun: Begun::InFlight { .. },
+    Counted: Counted::OutOfBounds | Counted::Overflow | Counted::Full,
+    Cancelled: Cancelled::Full,
+}
+
+// The rest name a state that only moves on: versions, fences and stamps never go back.
+always_settles! {
+    Added Released Replaced Forgotten Completed Aborted LeaseExtended Created Consumed Discarded Written
+}
+
+/// How often and how long a call is tried.
+///
+/// # Guarantees
+///
+/// - ER-4: the certainty of the whole is that of its least certain attempt. Once an attempt is unresolved, an
+///   outcome that does not [settle](Settles) it is not answered; it is `OutcomeUnknown` instead.
+///
+/// # Example
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> storagebox_core::Result<()> {
+/// use storagebox::{ClaimId, Hold, ItemBank, MemoryStore, Retry, StoreExt, Taken, TokioTimer};
+///
+/// let bank = MemoryStore::new().bank("vouchers")?;
+/// let claim = ClaimId::new("ada@example.com")?;
+/// let taken = Retry::default().call(&TokioTimer, || bank.take(&claim, Hold::Forever)).await?;
+/// assert_eq!(taken, Taken::Empty);
+/// # Ok(()) }
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Retry {
+    /// How many times the call is made at the most, the first one included.
+    pub attempts: usize,
+    /// The wait before the second attempt; it doubles from one to the next, with jitter.
+    pub first_delay: Duration,
+    /// The longest wait between two attempts.
+    pub max_delay: Duration,
+}
+
+impl Default for Retry {
+    /// Six attempts, 20 ms to 1 s apart.
+    fn default() -> Self {
+        Self {
+            attempts: 6,
+            first_delay: Duration::from_millis(20),
+            max_delay: Duration::from_secs(1),
+        }
+    }
+}
+
+impl Retry {
+    /// One attempt alone.
+    pub const NEVER: Self = Self {
+        attempts: 1,
+        first_delay: Duration::ZERO,
+        max_delay: Duration::ZERO,
+    };
+
+    /// Makes the call until it answers, for as long as its errors are retryable.
+    ///
+    /// # Guarantees
+    ///
+    /// - ER-4 above. The closure must make the same operation each time, with the same id.
+    ///
+    /// # Cancel safety
+    ///
+    /// That of the call: make it again with the same id.
+    ///
+    /// # Errors
+    ///
+    /// The last attempt's, marked as unresolved if any attempt was.
+    pub async fn call<T, Fut>(&self, timer: &dyn Timer, mut call: impl FnMut() -> Fut) -> Result<T>
+    where
+        T: Settles,
+        Fut: Future<Output = Result<T>>,
+    {
+        let mut delays = self.delays();
+        let mut unresolved = false;
+        loop {
+            let error = match judge(call().await, unresolved) {
+                Ok(outcome) => return Ok(outcome),
+                Err(error) => error,
+            };
+            unresolved |= error.certainty() == Certainty::Unknown;
+            match delays.next().filter(|_| error.is_retryable()) {
+                Some(delay) => timer.sleep(delay).await,
+                None if unresolved => return Err(error.after_unresolved()),
+                None => return Err(error),
+            }
+        }
+    }
+
+    fn delays(&self) -> ExponentialBackoff {
+        ExponentialBuilder::default()
+            .with_min_delay(self.first_delay)
+            .with_max_delay(self.max_delay)
+            .with_max_times(self.attempts.saturating_sub(1))
+            .with_jitter()
+            .build()
+    }
+}
+
+fn judge<T: Settles>(answer: Result<T>, unresolved: bool) -> Result<T> {
+    match answer {
+        Ok(outcome) if unresolved && !outcome.settles() => {
+            Err(Error::unknown("an earlier attempt may still take effect"))
+        }
+        answer => answer,
+    }
+}

@@ -1,0 +1,250 @@
+//! A backend as a whole: its boxes, its upkeep and what it promises.
+
+use std::borrow::Cow;
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use crate::counter::{Counter, Strategy};
+use crate::dedup_repo::DedupRepo;
+use crate::error::{Error, Result};
+use crate::item_bank::BankAdmin;
+use crate::lease_repo::LeaseRepo;
+use crate::ordered_store::{OrderedOptions, OrderedStore};
+use crate::token_store::TokenStore;
+use crate::value::BoxName;
+
+/// One backend. Handles to boxes are cheap, and handles of one name share one box.
+///
+/// # Guarantees
+///
+/// - S-1 [`setup`](Store::setup) is idempotent and safe from many processes at once.
+/// - S-2 [`maintain`](Store::maintain) deletes only what no promise needs, a bounded amount per call, safe from many
+///   processes at once.
+/// - S-3 boxes of different names, and of different kinds, share nothing, however alike the names are; a dedup
+///   repository and the lease repository of the same name are two views of the same records.
+/// - S-4 a box is opened the way it was created: another strategy or other options are `InvalidInput`.
+/// - S-5 what the backend cannot promise stands in [`promises`](Store::promises); what it cannot do is `Unsupported`.
+///
+/// # Cancel safety
+///
+/// Every method is safe: call it again.
+///
+/// # Errors
+///
+/// The constructors of boxes do no I/O; a backend that lacks a part answers `Unsupported` and names one that has it.
+///
+/// # Example
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> storagebox_core::Result<()> {
+/// use std::sync::Arc;
+/// use storagebox_core::{Store, StoreExt};
+/// use storagebox_memory::MemoryStore;
+///
+/// let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+/// store.setup().await?;
+/// assert_eq!(store.bank("vouchers")?.counts().await?.total(), 0);
+/// # Ok(()) }
+/// ```
+#[async_trait]
+pub trait Store: Debug + Send + Sync + 'static {
+    /// The backend's short name, such as `memory`.
+    fn backend(&self) -> &'static str;
+
+    /// Makes what the store needs (schema, table), if it is not there.
+    ///
+    /// # Guarantees
+    ///
+    /// - S-1 above.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe. Set up again.
+    ///
+    /// # Errors
+    ///
+    /// `Denied` if the credentials may not create it.
+    async fn setup(&self) -> Result<()>;
+
+    /// Asks the store for a sign of life.
+    ///
+    /// # Guarantees
+    ///
+    /// - S-1: `NotSetUp` is told apart from `Unavailable`.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: it changes nothing.
+    ///
+    /// # Errors
+    ///
+    /// `Unavailable`, `NotSetUp`, `Denied`.
+    async fn ping(&self) -> Result<()>;
+
+    /// Deletes at most `max_entries` of what no promise needs any more.
+    ///
+    /// # Guarantees
+    ///
+    /// - S-2 above.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe. Any part may have been deleted; call again.
+    ///
+    /// # Errors
+    ///
+    /// None but the store's own.
+    async fn maintain(&self, max_entries: usize) -> Result<Maintained>;
+
+    /// Closes connections after what is under way has ended.
+    ///
+    /// # Guarantees
+    ///
+    /// - S-2: nothing acknowledged is lost by it.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe. Close again.
+    ///
+    /// # Errors
+    ///
+    /// None but the store's own.
+    async fn close(&self) -> Result<()>;
+
+    /// What this store guarantees and what it does not, for people to read.
+    fn promises(&self) -> Promises;
+
+    /// The bank of this name.
+    ///
+    /// # Guarantees
+    ///
+    /// - S-3 above.
+    ///
+    /// # Errors
+    ///
+    /// `Unsupported` if the backend has no banks.
+    fn item_bank(&self, name: &BoxName) -> Result<Arc<dyn BankAdmin>>;
+
+    /// The deduplication records of this name.
+    ///
+    /// # Guarantees
+    ///
+    /// - S-3 above.
+    ///
+    /// # Errors
+    ///
+    /// `Unsupported` if the backend has no records.
+    fn dedup_repo(&self, name: &BoxName) -> Result<Arc<dyn DedupRepo>>;
+
+    /// The leases over the deduplication records of this name.
+    ///
+    /// # Guarantees
+    ///
+    /// - S-3 above.
+    ///
+    /// # Errors
+    ///
+    /// `Unsupported` if the backend has no leases.
+    fn lease_repo(&self, name: &BoxName) -> Result<Arc<dyn LeaseRepo>>;
+
+    /// The tokens of this name.
+    ///
+    /// # Guarantees
+    ///
+    /// - S-3 above.
+    ///
+    /// # Errors
+    ///
+    /// `Unsupported` if the backend has no tokens.
+    fn token_store(&self, name: &BoxName) -> Result<Arc<dyn TokenStore>>;
+
+    /// The counters of this name.
+    ///
+    /// # Guarantees
+    ///
+    /// - S-3, S-4 above.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidInput` if the box was created with another strategy, at the latest from its first call;
+    /// `Unsupported` for a strategy that the backend does not have; it names a better one.
+    fn counter(&self, name: &BoxName, strategy: Strategy) -> Result<Arc<dyn Counter>>;
+
+    /// The ordered values of this name.
+    ///
+    /// # Guarantees
+    ///
+    /// - S-3, S-4 above.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidInput` if the box was created with other options, at the latest from its first call.
+    fn ordered_store(&self, name: &BoxName, options: OrderedOptions) -> Result<Arc<dyn OrderedStore>>;
+}
+
+macro_rules! by_text {
+    ($($(#[$doc:meta])* $short:ident => $method:ident($($arg:ident: $ty:ty)?) -> $part:ident;)*) => {$(
+        $(#[$doc])*
+        ///
+        /// # Errors
+        ///
+        /// `InvalidInput` if the name is empty, over 512 bytes or holds U+0000; otherwise those of the method
+        /// that it calls.
+        fn $short<N>(&self, name: N $(, $arg: $ty)?) -> Result<Arc<dyn $part>>
+        where
+            N: TryInto<BoxName>,
+            Error: From<N::Error>,
+        {
+            self.$method(&name.try_into()? $(, $arg)?)
+        }
+    )*};
+}
+
+/// Opens boxes by any text; for every [`Store`].
+pub trait StoreExt: Store {
+    by_text! {
+        /// [`item_bank`](Store::item_bank) by any text.
+        bank => item_bank() -> BankAdmin;
+        /// [`dedup_repo`](Store::dedup_repo) by any text.
+        dedup => dedup_repo() -> DedupRepo;
+        /// [`lease_repo`](Store::lease_repo) by any text.
+        leases => lease_repo() -> LeaseRepo;
+        /// [`token_store`](Store::token_store) by any text.
+        tokens => token_store() -> TokenStore;
+        /// [`counter`](Store::counter) by any text.
+        counters => counter(strategy: Strategy) -> Counter;
+        /// [`ordered_store`](Store::ordered_store) by any text.
+        ordered => ordered_store(options: OrderedOptions) -> OrderedStore;
+    }
+}
+
+impl<S: Store + ?Sized> StoreExt for S {}
+
+/// What [`Store::maintain`] did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Maintained {
+    /// How many entries were deleted.
+    pub deleted: u64,
+    /// Whether there may be more to delete.
+    pub more: bool,
+}
+
+/// What a store guarantees, for people to read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Promises {
+    /// The backend's short name.
+    pub backend: &'static str,
+    /// The statements, in an order fit for a table.
+    pub entries: Vec<Promise>,
+}
+
+/// One statement of what a store guarantees, or does not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Promise {
+    /// What it is about, such as `durability`.
+    pub about: &'static str,
+    /// What is guaranteed, and where it ends.
+    pub statement: Cow<'static, str>,
+}

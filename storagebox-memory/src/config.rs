@@ -1,0 +1,75 @@
+//! What a store is made of.
+
+use std::sync::Arc;
+
+use storagebox_core::{Result, Retention};
+
+use crate::clock::{Clock, Time, TokioClock};
+use crate::store::MemoryStore;
+
+/// Builds a [`MemoryStore`].
+#[derive(Clone, Debug, Default)]
+pub struct MemoryBuilder {
+    settings: Settings,
+}
+
+/// What every box of a store shares.
+#[derive(Clone, Debug)]
+pub(crate) struct Settings {
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) memory: Retention,
+}
+
+impl Settings {
+    pub(crate) fn now(&self) -> Time {
+        self.clock.now()
+    }
+
+    /// Whether what ended at this moment need not be remembered any more.
+    pub(crate) fn is_forgotten(&self, ended: Time, now: Time) -> bool {
+        is_past(ended, self.memory, now)
+    }
+}
+
+/// Whether what was kept from this moment on is past its retention.
+pub(crate) fn is_past(since: Time, retention: Retention, now: Time) -> bool {
+    match retention {
+        Retention::Forever => false,
+        Retention::For(duration) => since.after(duration) <= now,
+    }
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            clock: Arc::new(TokioClock::new()),
+            memory: Retention::DEFAULT,
+        }
+    }
+}
+
+impl MemoryBuilder {
+    /// Judges every expiry by this clock instead of tokio's.
+    #[must_use]
+    pub fn clock(mut self, clock: impl Clock) -> Self {
+        self.settings.clock = Arc::new(clock);
+        self
+    }
+
+    /// How long ended claims, gone tokens and ended operations are remembered; seven days unless told otherwise.
+    #[must_use]
+    pub fn memory(mut self, retention: Retention) -> Self {
+        self.settings.memory = retention;
+        self
+    }
+
+    /// The store.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidInput` for a retention below one millisecond or above a hundred years.
+    pub fn build(self) -> Result<MemoryStore> {
+        self.settings.memory.checked()?;
+        Ok(MemoryStore::with(self.settings))
+    }
+}

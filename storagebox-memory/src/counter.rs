@@ -1,0 +1,229 @@
+//! Counters: the value of a key and the operations that made it, under one lock.
+
+mod ops;
+mod shards;
+
+use std::collections::BTreeMap;
+
+use storagebox_core::{
+    Bounds, Cancelled, Change, Counted, Counter, CounterPromise, Error, Key, Memory, OpId, Result, Retention,
+    Strategy, async_trait,
+};
+use tracing::instrument;
+
+use crate::clock::Time;
+use crate::config::Settings;
+use crate::striped::Striped;
+
+use ops::{Known, Ops};
+use shards::Shards;
+
+#[derive(Debug)]
+pub(crate) struct MemoryCounter {
+    settings: Settings,
+    pub(crate) strategy: Strategy,
+    rules: Rules,
+    cells: Striped<BTreeMap<Key, Cell>>,
+}
+
+/// What the strategies differ in.
+#[derive(Clone, Copy, Debug)]
+struct Rules {
+    /// How long operations are remembered; `None` for not at all.
+    memory: Option<Retention>,
+    /// How many of them at once.
+    capacity: Option<u32>,
+    /// Over how many shards the value is split, and within which bounds.
+    split: Option<(u16, Bounds)>,
+}
+
+impl Rules {
+    fn of(strategy: Strategy) -> Result<Self> {
+        let whole = Self {
+            memory: None,
+            capacity: None,
+            split: None,
+        };
+        match strategy {
+            Strategy::Atomic => Ok(whole),
+            Strategy::Marker { retention } => Ok(Self {
+                memory: Some(retention),
+                ..whole
+            }),
+            Strategy::Window { lifetime, capacity } => Ok(Self {
+                memory: Some(Retention::For(lifetime)),
+                capacity: Some(capacity),
+                ..whole
+            }),
+            Strategy::Sharded {
+                shards,
+                bounds,
+                retention,
+            } => Ok(Self {
+                memory: Some(retention),
+                split: Some((shards, bounds)),
+                ..whole
+            }),
+            Strategy::Optimistic | Strategy::OptimisticHistory { .. } | Strategy::TransactionToken => Err(
+                unsupported(strategy, "Marker, which is exact for its whole retention"),
+            ),
+            Strategy::Ledger => Err(unsupported(strategy, "Marker with Retention::Forever")),
+            Strategy::TokenSet { .. } => {
+                Err(unsupported(strategy, "Window, or Marker with Retention::Forever"))
+            }
+        }
+    }
+}
+
+fn unsupported(strategy: Strategy, instead: &str) -> Error {
+    Error::unsupported(format_args!("the counter strategy {strategy:?}"), instead).on("memory")
+}
+
+#[derive(Debug)]
+struct Cell {
+    shards: Shards,
+    ops: Ops,
+}
+
+impl Cell {
+    /// Whether nothing need be kept: a rejection leaves no trace.
+    fn is_new(&self) -> bool {
+        self.ops.is_empty() && self.shards.is_new()
+    }
+}
+
+impl MemoryCounter {
+    pub(crate) fn new(settings: Settings, strategy: Strategy) -> Result<Self> {
+        let strategy = strategy.checked()?;
+        let rules = Rules::of(strategy)?;
+        if let Some((_, bounds)) = rules.split.filter(|(_, bounds)| !bounds.contains(0)) {
+            return Err(Error::invalid(
+                "bounds",
+                format_args!("must contain 0, where a counter begins: {bounds:?}"),
+            ));
+        }
+        Ok(Self {
+            settings,
+            strategy,
+            rules,
+            cells: Striped::default(),
+        })
+    }
+
+    /// Runs one step on the key's cell, its operations as they are by the clock.
+    fn step<T>(&self, key: &Key, step: impl FnOnce(&mut Cell, Time) -> T) -> T {
+        let mut cells = self.cells.lock_for(key);
+        let now = self.settings.now();
+        let cell = cells.entry(key.clone()).or_insert_with(|| Cell {
+            shards: Shards::new(self.rules.split),
+            ops: Ops::default(),
+        });
+        if let Some(memory) = self.rules.memory {
+            cell.ops.forget(memory, now);
+        }
+        let outcome = step(cell, now);
+        if cell.is_new() {
+            cells.remove(key);
+        }
+        outcome
+    }
+
+    fn check(&self, change: &Change) -> Result<()> {
+        match self.rules.split {
+            Some((_, fixed)) if ![Bounds::NONE, fixed].contains(&change.bounds) => {
+                let why = format_args!("are fixed for the box: {fixed:?}, not {:?}", change.bounds);
+                Err(Error::invalid("bounds", why).on("memory"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn apply_new(&self, cell: &mut Cell, change: &Change, now: Time) -> Counted {
+        let value = match cell.shards.fits(change) {
+            Ok(value) => value,
+            Err(rejected) => return rejected,
+        };
+        if self.rules.memory.is_some() {
+            if cell.ops.is_full(self.rules.capacity) {
+                return Counted::Full;
+            }
+            let answer = self.answer(value);
+            cell.ops.insert(
+                change.op.clone(),
+                Known::Applied {
+                    delta: change.delta,
+                    value: answer,
+                },
+                now,
+            );
+        }
+        cell.shards.add(&change.op, change.delta);
+        Counted::Applied {
+            value: self.answer(value),
+        }
+    }
+
+    /// A sharded counter does not know its sum in one step elsewhere, so it does not answer it here.
+    fn answer(&self, value: i64) -> Option<i64> {
+        self.rules.split.is_none().then_some(value)
+    }
+
+    /// Forgets operations past their retention, at most `budget` of them.
+    pub(crate) fn maintain(&self, budget: usize) -> usize {
+        let Some(memory) = self.rules.memory else { return 0 };
+        let now = self.settings.now();
+        self.cells.spend(budget, |cells, budget| {
+            let mut used = 0;
+            for cell in cells.values_mut() {
+                used += cell.ops.forget_up_to(budget - used, memory, now);
+            }
+            used
+        })
+    }
+}
+
+#[async_trait]
+impl Counter for MemoryCounter {
+    #[instrument(level = "trace", skip_all)]
+    async fn apply(&self, key: &Key, change: &Change) -> Result<Counted> {
+        self.check(change)?;
+        Ok(self.step(key, |cell, now| match cell.ops.find(&change.op) {
+            Some(Known::Cancelled) => Counted::Fenced,
+            Some(Known::Applied { delta, .. }) if *delta != change.delta => Counted::Mismatch,
+            Some(Known::Applied { value, .. }) => Counted::AlreadyApplied { value: *value },
+            None => self.apply_new(cell, change, now),
+        }))
+    }
+
+    #[instrument(level = "trace", skip_all)]
+    async fn cancel(&self, key: &Key, op: &OpId) -> Result<Cancelled> {
+        if self.rules.memory.is_none() {
+            return Err(unsupported(self.strategy, "Marker, which remembers operations"));
+        }
+        Ok(self.step(key, |cell, now| match cell.ops.find(op) {
+            Some(Known::Applied { value, .. }) => Cancelled::AlreadyApplied { value: *value },
+            Some(Known::Cancelled) => Cancelled::Cancelled,
+            None if cell.ops.is_full(self.rules.capacity) => Cancelled::Full,
+            None => {
+                cell.ops.insert(op.clone(), Known::Cancelled, now);
+                Cancelled::Cancelled
+            }
+        }))
+    }
+
+    #[instrument(level = "trace", skip_all)]
+    async fn value(&self, key: &Key) -> Result<i64> {
+        let cells = self.cells.lock_for(key);
+        Ok(cells.get(key).map_or(0, |cell| cell.shards.total()))
+    }
+
+    fn promise(&self) -> CounterPromise {
+        CounterPromise {
+            memory: self.rules.memory.map_or(Memory::None, Memory::from),
+            bounds_per_change: self.rules.split.is_none(),
+            answers_value: self.rules.split.is_none(),
+            snapshot: true,
+            capacity: self.rules.capacity,
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! The operations of one counter, by id and by age.
+
+use std::collections::{HashMap, VecDeque};
+
+use storagebox_core::{OpId, Retention};
+
+use crate::clock::Time;
+use crate::config::is_past;
+
+#[derive(Debug, Default)]
+pub(super) struct Ops {
+    by_id: HashMap<OpId, Known>,
+    /// The retention is one for the whole box, so the oldest is the first to go.
+    by_age: VecDeque<(Time, OpId)>,
+}
+
+/// What is remembered of an operation.
+#[derive(Debug)]
+pub(super) enum Known {
+    Applied { delta: i64, value: Option<i64> },
+    Cancelled,
+}
+
+impl Ops {
+    pub(super) fn is_empty(&self) -> bool {
+        self.by_id.is_empty()
+    }
+
+    pub(super) fn find(&self, op: &OpId) -> Option<&Known> {
+        self.by_id.get(op)
+    }
+
+    pub(super) fn insert(&mut self, op: OpId, known: Known, now: Time) {
+        self.by_age.push_back((now, op.clone()));
+        self.by_id.insert(op, known);
+    }
+
+    pub(super) fn is_full(&self, capacity: Option<u32>) -> bool {
+        capacity.is_some_and(|capacity| self.by_id.len() >= capacity as usize)
+    }
+
+    /// Forgets every operation past its retention.
+    pub(super) fn forget(&mut self, retention: Retention, now: Time) {
+        self.forget_up_to(usize::MAX, retention, now);
+    }
+
+    pub(super) fn forget_up_to(&mut self, most: usize, retention: Retention, now: Time) -> usize {
+        let mut forgotten = 0;
+        while forgotten < most
+            && let Some((_, op)) = self
+                .by_age
+                .pop_front_if(|(since, _)| is_past(*since, retention, now))
+        {
+            self.by_id.remove(&op);
+            forgotten += 1;
+        }
+        forgotten
+    }
+}

@@ -1,0 +1,142 @@
+//! The value of one counter: whole, or split over shards that each have a part of the bounds.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use storagebox_core::{Bounds, Change, Counted, OpId};
+
+/// Wider than the values, so that sums and room never overflow.
+type Wide = i128;
+
+/// Beyond any sum of `i64` values: the room of a side without a bound.
+const FAR: Wide = 1 << 100;
+
+#[derive(Debug)]
+pub(super) struct Shards {
+    bounds: Bounds,
+    shards: Vec<Shard>,
+}
+
+/// A part of the value and its part of the bounds. The parts of all shards add up to the whole.
+#[derive(Clone, Copy, Debug)]
+struct Shard {
+    value: Wide,
+    floor: Wide,
+    ceiling: Wide,
+}
+
+impl Shard {
+    /// How far the value may still go in the direction of the delta.
+    fn room(&self, delta: Wide) -> Wide {
+        if delta < 0 {
+            self.value - self.floor
+        } else {
+            self.ceiling - self.value
+        }
+    }
+
+    /// Moves the bound in the direction of the delta; outwards is positive.
+    fn widen(&mut self, delta: Wide, by: Wide) {
+        if delta < 0 {
+            self.floor -= by
+        } else {
+            self.ceiling += by
+        }
+    }
+}
+
+impl Shards {
+    pub(super) fn new(split: Option<(u16, Bounds)>) -> Self {
+        let (count, bounds) = split.unwrap_or((1, Bounds::NONE));
+        let part = |bound: Option<i64>, far: Wide, index: u16| {
+            bound.map_or(far, |bound| share(bound.into(), count.into(), index.into()))
+        };
+        let shards = (0..count)
+            .map(|index| Shard {
+                value: 0,
+                floor: part(bounds.floor(), -FAR, index),
+                ceiling: part(bounds.ceiling(), FAR, index),
+            })
+            .collect();
+        Self { bounds, shards }
+    }
+
+    pub(super) fn is_new(&self) -> bool {
+        self.shards.iter().all(|shard| shard.value == 0)
+    }
+
+    pub(super) fn total(&self) -> i64 {
+        let total: Wide = self.shards.iter().map(|shard| shard.value).sum();
+        i64::try_from(total).unwrap_or(if total < 0 { i64::MIN } else { i64::MAX })
+    }
+
+    /// The value after the change, or why it cannot be made.
+    pub(super) fn fits(&self, change: &Change) -> Result<i64, Counted> {
+        let value = self.total().checked_add(change.delta).ok_or(Counted::Overflow)?;
+        if self.bounds.contains(value) && change.bounds.contains(value) {
+            return Ok(value);
+        }
+        Err(Counted::OutOfBounds)
+    }
+
+    /// Adds the delta, which fits the total, to the operation's shard, with room from the others if it is dry (C-2).
+    pub(super) fn add(&mut self, op: &OpId, delta: i64) {
+        let delta = Wide::from(delta);
+        let own = shard_of(op, self.shards.len());
+        let mut missing = delta.abs() - self.shards[own].room(delta);
+        for other in (0..self.shards.len()).filter(|other| *other != own) {
+            let borrowed = self.shards[other].room(delta).min(missing).max(0);
+            self.shards[other].widen(delta, -borrowed);
+            self.shards[own].widen(delta, borrowed);
+            missing -= borrowed;
+        }
+        self.shards[own].value += delta;
+    }
+}
+
+/// The part of a bound that falls to one of `count` shards; the parts add up to the bound.
+fn share(bound: Wide, count: Wide, index: Wide) -> Wide {
+    bound / count + (bound % count).signum() * Wide::from(index < (bound % count).abs())
+}
+
+fn shard_of(op: &OpId, count: usize) -> usize {
+    let mut hasher = DefaultHasher::new();
+    op.hash(&mut hasher);
+    (hasher.finish() % count as u64) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_parts_of_a_bound_add_up() {
+        for bound in [-10, -1, 0, 1, 7, 64, i128::from(i64::MAX), i128::from(i64::MIN)] {
+            for count in 1..=9 {
+                assert_eq!(
+                    (0..count).map(|index| share(bound, count, index)).sum::<i128>(),
+                    bound
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn no_shard_ever_leaves_its_part() {
+        let mut shards = Shards::new(Some((5, Bounds::between(-7, 11).unwrap())));
+        for step in 0..1_000_i64 {
+            let delta = (step * 7_919 % 13) - 6;
+            let change = Change::new(OpId::new(step.to_string()).unwrap(), delta);
+            if shards.fits(&change).is_ok() {
+                shards.add(&change.op, delta);
+            }
+            assert!(
+                shards
+                    .shards
+                    .iter()
+                    .all(|shard| shard.floor <= shard.value && shard.value <= shard.ceiling)
+            );
+            assert_eq!(shards.shards.iter().map(|shard| shard.ceiling).sum::<Wide>(), 11);
+            assert_eq!(shards.shards.iter().map(|shard| shard.floor).sum::<Wide>(), -7);
+        }
+    }
+}

@@ -1,0 +1,471 @@
+//! The item bank. A claim's transitions happen under its stripe's lock, an item's under its own stripe's lock;
+//! whoever needs both takes the claim's first. The clock is read after the lock that it decides about.
+
+mod items;
+
+use std::sync::MutexGuard;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
+use storagebox_core::{
+    Added, BankAdmin, ClaimId, ClaimState, Confirmed, Counts, Cursor, End, Extended, Held, Hold, HoldState,
+    Item, ItemBank, ItemState, ListedItem, Page, Released, Restored, Result, Retired, Taken, Withdrawn,
+    async_trait,
+};
+use tracing::instrument;
+
+use crate::clock::Time;
+use crate::config::Settings;
+use crate::striped::{STRIPES, Striped, not_ours, position};
+
+use items::{Place, Stripe};
+
+/// A bank of a [`MemoryStore`](crate::MemoryStore).
+///
+/// Its calls are also here without a future, for callers that have no runtime.
+#[derive(Debug)]
+pub struct MemoryBank {
+    settings: Settings,
+    claims: Striped<HashTable<Claim>>,
+    items: Striped<Stripe>,
+    walk: AtomicUsize,
+}
+
+#[derive(Debug)]
+struct Claim {
+    id: ClaimId,
+    state: State,
+}
+
+/// What a claim's own record says. A hold also stands at the item, and the two change together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Holds { at: Slot, until: Option<Time> },
+    Confirmed { at: Slot },
+    Ended { why: End, since: Time },
+}
+
+/// Where an item is for as long as the bank lives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Slot {
+    stripe: u8,
+    index: u32,
+}
+
+/// What a claim is by the clock.
+enum Judged {
+    Unknown,
+    Held { at: Slot, held: Held },
+    Ended { why: End },
+}
+
+type Claims<'a> = MutexGuard<'a, HashTable<Claim>>;
+
+impl MemoryBank {
+    pub(crate) fn new(settings: Settings) -> Self {
+        Self {
+            settings,
+            claims: Striped::default(),
+            items: Striped::default(),
+            walk: AtomicUsize::new(0),
+        }
+    }
+
+    /// [`ItemBank::add`] without a future.
+    pub fn add_now(&self, items: &[Item]) -> Added {
+        let mut report = Added::default();
+        for item in distinct(items) {
+            let hash = self.items.hash(item);
+            let hasher = |item: &Item| self.items.hash(item);
+            match self
+                .items
+                .lock(Striped::<Stripe>::stripe_of(hash))
+                .add(item, hash, hasher)
+            {
+                true => report.added += 1,
+                false => report.already_present += 1,
+            }
+        }
+        report
+    }
+
+    /// [`ItemBank::take`] without a future.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidInput` if the hold is out of range.
+    pub fn take_now(&self, claim: &ClaimId, hold: Hold) -> Result<Taken> {
+        hold.checked()?;
+        let (mut claims, hash) = self.claims_of(claim);
+        match self.judge(&mut claims, claim, hash) {
+            Judged::Held { held, .. } => Ok(Taken::Again(held)),
+            Judged::Ended { why } => Ok(Taken::Ended(why)),
+            Judged::Unknown => Ok(self.take_free(&mut claims, claim, hash, hold)),
+        }
+    }
+
+    /// Looks at every stripe once, from where the last taker left off: an item that stays free is found (IB-4).
+    fn take_free(&self, claims: &mut Claims<'_>, claim: &ClaimId, hash: u64, hold: Hold) -> Taken {
+        let start = self.walk.fetch_add(1, Ordering::Relaxed);
+        for stripe in (0..STRIPES).map(|step| start.wrapping_add(step) % STRIPES) {
+            let mut items = self.items.lock(stripe);
+            if let Some(index) = items.pop(&*self.settings.clock) {
+                let until = self.end_of(hold);
+                items.hold(index, claim, until);
+                let held = Held {
+                    item: items.item(index).clone(),
+                    hold: remaining(hold),
+                };
+                let at = Slot {
+                    stripe: stripe as u8,
+                    index,
+                };
+                self.set(claims, claim, hash, State::Holds { at, until });
+                return Taken::New(held);
+            }
+        }
+        Taken::Empty
+    }
+
+    fn extend_now(&self, claim: &ClaimId, hold: Hold) -> Result<Extended> {
+        hold.checked()?;
+        let (mut claims, hash) = self.claims_of(claim);
+        let (at, held) = match self.judge(&mut claims, claim, hash) {
+            Judged::Held { at, held } => (at, held),
+            Judged::Ended { why } => return Ok(Extended::Ended(why)),
+            Judged::Unknown => return Ok(Extended::Unknown),
+        };
+        if held.hold == HoldState::Confirmed {
+            return Ok(Extended::Confirmed(held));
+        }
+        let mut items = self.items.lock(at.stripe.into());
+        let now = self.settings.now();
+        let Some(current) = items.held_by(at.index, claim, now) else {
+            return Ok(Extended::Ended(End::Expired));
+        };
+        let until = later(current, self.end_of(hold));
+        items.hold(at.index, claim, until);
+        self.set(&mut claims, claim, hash, State::Holds { at, until });
+        let hold = until.map_or(HoldState::Forever, |until| HoldState::Remaining(now.until(until)));
+        Ok(Extended::Extended(Held { hold, ..held }))
+    }
+
+    fn confirm_now(&self, claim: &ClaimId) -> Confirmed {
+        let (mut claims, hash) = self.claims_of(claim);
+        let (at, held) = match self.judge(&mut claims, claim, hash) {
+            Judged::Held { at, held } => (at, held),
+            Judged::Ended { why } => return Confirmed::Ended(why),
+            Judged::Unknown => return Confirmed::Unknown,
+        };
+        if held.hold == HoldState::Confirmed {
+            return Confirmed::Confirmed(held.item);
+        }
+        let mut items = self.items.lock(at.stripe.into());
+        if items.held_by(at.index, claim, self.settings.now()).is_none() {
+            return Confirmed::Ended(End::Expired);
+        }
+        items.set(at.index, Place::Spent(Some(claim.clone())));
+        self.set(&mut claims, claim, hash, State::Confirmed { at });
+        Confirmed::Confirmed(held.item)
+    }
+
+    fn release_now(&self, claim: &ClaimId) -> Released {
+        let (mut claims, hash) = self.claims_of(claim);
+        let fence = |claims: &mut Claims<'_>| {
+            let ended = State::Ended {
+                why: End::Released,
+                since: self.settings.now(),
+            };
+            self.set(claims, claim, hash, ended);
+            Released::Released
+        };
+        match self.judge(&mut claims, claim, hash) {
+            Judged::Unknown => fence(&mut claims),
+            Judged::Ended { why: End::Released } => Released::Released,
+            Judged::Ended { why: End::Expired } => Released::Expired,
+            Judged::Held { held, .. } if held.hold == HoldState::Confirmed => Released::Confirmed,
+            Judged::Held { at, .. } => {
+                let mut items = self.items.lock(at.stripe.into());
+                if items.held_by(at.index, claim, self.settings.now()).is_none() {
+                    return Released::Expired;
+                }
+                items.free(at.index);
+                fence(&mut claims)
+            }
+        }
+    }
+
+    fn get_now(&self, claim: &ClaimId) -> ClaimState {
+        let (mut claims, hash) = self.claims_of(claim);
+        match self.judge(&mut claims, claim, hash) {
+            Judged::Unknown => ClaimState::Unknown,
+            Judged::Ended { why } => ClaimState::Ended(why),
+            Judged::Held { held, .. } => ClaimState::Held(held),
+        }
+    }
+
+    fn counts_now(&self) -> Counts {
+        let mut counts = Counts::default();
+        for stripe in 0..STRIPES {
+            self.items.lock(stripe).count(self.settings.now(), &mut counts);
+        }
+        counts
+    }
+
+    fn retire_now(&self, claim: &ClaimId) -> Retired {
+        let (mut claims, hash) = self.claims_of(claim);
+        match self.judge(&mut claims, claim, hash) {
+            Judged::Unknown => return Retired::Unknown,
+            Judged::Ended { .. } => {}
+            Judged::Held { at, held } if held.hold == HoldState::Confirmed => {
+                self.items
+                    .lock(at.stripe.into())
+                    .set(at.index, Place::Spent(None));
+            }
+            Judged::Held { .. } => return Retired::Holding,
+        }
+        if let Ok(entry) = claims.find_entry(hash, |known| known.id == *claim) {
+            entry.remove();
+        }
+        Retired::Retired
+    }
+
+    fn list_now(&self, cursor: Option<&Cursor>, limit: usize) -> Result<Page<ListedItem>> {
+        let (mut stripe, first) = position(cursor, limit)?;
+        let mut first = first
+            .map_or(Ok(0), |index| index.parse())
+            .map_err(|_| not_ours())?;
+        let mut entries = Vec::new();
+        while stripe < STRIPES {
+            let room = limit - entries.len();
+            let seen = self
+                .items
+                .lock(stripe)
+                .list(first, room, self.settings.now(), &mut entries);
+            if entries.len() == limit {
+                let next = Cursor::new(format!("{stripe}:{}", first + seen));
+                return Ok(Page {
+                    entries,
+                    next: Some(next),
+                });
+            }
+            (stripe, first) = (stripe + 1, 0);
+        }
+        Ok(Page { entries, next: None })
+    }
+
+    /// Calls the change with each distinct item that the bank knows, in its stripe; how many it does not know.
+    fn with_known(&self, items: &[Item], mut change: impl FnMut(&mut Stripe, u32)) -> u64 {
+        let mut unknown = 0;
+        for item in distinct(items) {
+            let hash = self.items.hash(item);
+            let mut stripe = self.items.lock(Striped::<Stripe>::stripe_of(hash));
+            match stripe.find(item, hash) {
+                Some(index) => change(&mut stripe, index),
+                None => unknown += 1,
+            }
+        }
+        unknown
+    }
+
+    fn withdraw_now(&self, items: &[Item]) -> Withdrawn {
+        let mut report = Withdrawn::default();
+        report.unknown = self.with_known(items, |stripe, index| {
+            match stripe.state(index, self.settings.now()) {
+                ItemState::Free => {
+                    stripe.withdraw(index);
+                    report.withdrawn += 1;
+                }
+                ItemState::Withdrawn => report.already_withdrawn += 1,
+                _ => report.in_use += 1,
+            }
+        });
+        report
+    }
+
+    fn restore_now(&self, items: &[Item]) -> Restored {
+        let mut report = Restored::default();
+        report.unknown = self.with_known(items, |stripe, index| {
+            if stripe.state(index, self.settings.now()) == ItemState::Withdrawn {
+                stripe.restore(index);
+                report.restored += 1;
+            } else {
+                report.not_withdrawn += 1;
+            }
+        });
+        report
+    }
+
+    /// Forgets ended claims past their retention, at most `budget` of them.
+    pub(crate) fn maintain(&self, budget: usize) -> usize {
+        let now = self.settings.now();
+        self.claims.spend(budget, |claims, budget| {
+            let mut used = 0;
+            claims.retain(|claim| {
+                let forget = used < budget && self.is_forgotten(claim.state, now);
+                used += usize::from(forget);
+                !forget
+            });
+            used
+        })
+    }
+
+    fn claims_of(&self, claim: &ClaimId) -> (Claims<'_>, u64) {
+        let hash = self.claims.hash(claim);
+        (
+            self.claims.lock(Striped::<HashTable<Claim>>::stripe_of(hash)),
+            hash,
+        )
+    }
+
+    fn set(&self, claims: &mut Claims<'_>, claim: &ClaimId, hash: u64, state: State) {
+        let hasher = |known: &Claim| self.claims.hash(&known.id);
+        match claims.entry(hash, |known| known.id == *claim, hasher) {
+            Entry::Occupied(mut entry) => entry.get_mut().state = state,
+            Entry::Vacant(entry) => {
+                entry.insert(Claim {
+                    id: claim.clone(),
+                    state,
+                });
+            }
+        }
+    }
+
+    fn judge(&self, claims: &mut Claims<'_>, claim: &ClaimId, hash: u64) -> Judged {
+        let Some(known) = claims.find(hash, |known| known.id == *claim) else {
+            return Judged::Unknown;
+        };
+        match known.state {
+            State::Confirmed { at } => self.held(at, HoldState::Confirmed),
+            State::Holds { at, until: None } => self.held(at, HoldState::Forever),
+            state => self.judge_by_clock(state),
+        }
+    }
+
+    fn judge_by_clock(&self, state: State) -> Judged {
+        let now = self.settings.now();
+        match state {
+            state if self.is_forgotten(state, now) => Judged::Unknown,
+            State::Holds {
+                at,
+                until: Some(until),
+            } if now < until => self.held(at, HoldState::Remaining(now.until(until))),
+            State::Ended { why, .. } => Judged::Ended { why },
+            _ => Judged::Ended { why: End::Expired },
+        }
+    }
+
+    fn held(&self, at: Slot, hold: HoldState) -> Judged {
+        let item = self.items.lock(at.stripe.into()).item(at.index).clone();
+        Judged::Held {
+            at,
+            held: Held { item, hold },
+        }
+    }
+
+    fn is_forgotten(&self, state: State, now: Time) -> bool {
+        match state {
+            State::Holds {
+                until: Some(until), ..
+            } => self.settings.is_forgotten(until, now),
+            State::Ended { since, .. } => self.settings.is_forgotten(since, now),
+            State::Holds { until: None, .. } | State::Confirmed { .. } => false,
+        }
+    }
+
+    fn end_of(&self, hold: Hold) -> Option<Time> {
+        match hold {
+            Hold::Forever => None,
+            Hold::For(duration) => Some(self.settings.now().after(duration)),
+        }
+    }
+}
+
+fn remaining(hold: Hold) -> HoldState {
+    match hold {
+        Hold::Forever => HoldState::Forever,
+        Hold::For(duration) => HoldState::Remaining(duration),
+    }
+}
+
+/// The later of two ends, where `None` is never.
+fn later(one: Option<Time>, other: Option<Time>) -> Option<Time> {
+    one.zip(other).map(|(one, other)| one.max(other))
+}
+
+/// Each item once, in order of first sight.
+fn distinct(items: &[Item]) -> impl Iterator<Item = &Item> {
+    let mut seen = hashbrown::HashSet::with_capacity_and_hasher(items.len(), std::hash::RandomState::new());
+    items.iter().filter(move |item| seen.insert(*item))
+}
+
+#[async_trait]
+impl ItemBank for MemoryBank {
+    #[instrument(level = "trace", skip_all)]
+    async fn add(&self, items: &[Item]) -> Result<Added> {
+        Ok(self.add_now(items))
+    }
+
+    #[instrument(level = "trace", skip_all)]
+    async fn take(&self, claim: &ClaimId, hold: Hold) -> Result<Taken> {
+        self.take_now(claim, hold)
+    }
+
+    #[instrument(level = "trace", skip_all)]
+    async fn extend(&self, claim: &ClaimId, hold: Hold) -> Result<Extended> {
+        self.extend_now(claim, hold)
+    }
+
+    #[instrument(level = "trace", skip_all)]
+    async fn confirm(&self, claim: &ClaimId) -> Result<Confirmed> {
+        Ok(self.confirm_now(claim))
+    }
+
+    #[instrument(level = "trace", skip_all)]
+    async fn release(&self, claim: &ClaimId) -> Result<Released> {
+        Ok(self.release_now(claim))
+    }
+
+    #[instrument(level = "trace", skip_all)]
+    async fn get(&self, claim: &ClaimId) -> Result<ClaimState> {
+        Ok(self.get_now(claim))
+    }
+
+    #[instrument(level = "trace", skip_all)]
+    async fn counts(&self) -> Result<Counts> {
+        Ok(self.counts_now())
+    }
+}
+
+#[async_trait]
+impl BankAdmin for MemoryBank {
+    #[instrument(level = "trace", skip_all)]
+    async fn retire(&self, claim: &ClaimId) -> Result<Retired> {
+        Ok(self.retire_now(claim))
+    }
+
+    #[instrument(level = "trace", skip_all)]
+    async fn holder(&self, item: &Item) -> Result<ItemState> {
+        let mut state = ItemState::Unknown;
+        self.with_known(std::slice::from_ref(item), |stripe, index| {
+            state = stripe.state(index, self.settings.now());
+        });
+        Ok(state)
+    }
+
+    #[instrument(level = "trace", skip_all)]
+    async fn list(&self, cursor: Option<&Cursor>, limit: usize) -> Result<Page<ListedItem>> {
+        self.list_now(cursor, limit)
+    }
+
+    #[instrument(level = "trace", skip_all)]
+    async fn withdraw(&self, items: &[Item]) -> Result<Withdrawn> {
+        Ok(self.withdraw_now(items))
+    }
+
+    #[instrument(level = "trace", skip_all)]
+    async fn restore(&self, items: &[Item]) -> Result<Restored> {
+        Ok(self.restore_now(items))
+    }
+}

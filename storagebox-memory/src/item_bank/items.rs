@@ -1,0 +1,185 @@
+//! One stripe of a bank's items: an index by text, slots that never move, and what is free.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use hashbrown::HashTable;
+use storagebox_core::{ClaimId, Counts, Item, ItemState, ListedItem};
+
+use crate::clock::{Clock, Time};
+
+/// How many lapsed holds a taker clears away besides its own, so that they cannot pile up.
+const REAPED_PER_POP: usize = 2;
+
+#[derive(Debug, Default)]
+pub(super) struct Stripe {
+    index: HashTable<u32>,
+    slots: Vec<Slot>,
+    /// Every free slot, and some that were withdrawn since.
+    free: Vec<u32>,
+    /// The ends of timed holds. One whose hold has changed since is passed over.
+    ends: BinaryHeap<Reverse<(Time, u32)>>,
+}
+
+#[derive(Debug)]
+struct Slot {
+    item: Item,
+    /// `None` is free, which costs nothing: a bank of ten million items is mostly free.
+    place: Option<Box<Place>>,
+}
+
+#[derive(Debug)]
+pub(super) enum Place {
+    Held {
+        by: ClaimId,
+        until: Option<Time>,
+    },
+    Spent(Option<ClaimId>),
+    /// `queued` while its slot is still among the free ones, so that restoring it does not queue it twice.
+    Withdrawn {
+        queued: bool,
+    },
+}
+
+impl Slot {
+    fn is_lapsed(&self, now: Time) -> bool {
+        matches!(self.place.as_deref(), Some(Place::Held { until: Some(until), .. }) if *until <= now)
+    }
+
+    fn state(&self, now: Time) -> ItemState {
+        match self.place.as_deref() {
+            _ if self.is_lapsed(now) => ItemState::Free,
+            None => ItemState::Free,
+            Some(Place::Held { by, .. }) => ItemState::Held(by.clone()),
+            Some(Place::Spent(by)) => ItemState::Spent(by.clone()),
+            Some(Place::Withdrawn { .. }) => ItemState::Withdrawn,
+        }
+    }
+}
+
+impl Stripe {
+    /// Whether the item was new.
+    pub(super) fn add(&mut self, item: &Item, hash: u64, hasher: impl Fn(&Item) -> u64) -> bool {
+        if self.find(item, hash).is_some() {
+            return false;
+        }
+        let index = self.slots.len() as u32;
+        self.slots.push(Slot {
+            item: item.clone(),
+            place: None,
+        });
+        let slots = &self.slots;
+        self.index
+            .insert_unique(hash, index, |index| hasher(&slots[*index as usize].item));
+        self.free.push(index);
+        true
+    }
+
+    pub(super) fn find(&self, item: &Item, hash: u64) -> Option<u32> {
+        self.index
+            .find(hash, |index| self.slots[*index as usize].item == *item)
+            .copied()
+    }
+
+    pub(super) fn item(&self, index: u32) -> &Item {
+        &self.slots[index as usize].item
+    }
+
+    pub(super) fn state(&self, index: u32, now: Time) -> ItemState {
+        self.slots[index as usize].state(now)
+    }
+
+    /// A free slot, one whose hold has lapsed included. The clock is asked only if there are timed holds.
+    pub(super) fn pop(&mut self, clock: &dyn Clock) -> Option<u32> {
+        if !self.ends.is_empty() {
+            self.reap(clock.now());
+        }
+        while let Some(index) = self.free.pop() {
+            match self.slots[index as usize].place.as_deref_mut() {
+                None => return Some(index),
+                Some(Place::Withdrawn { queued }) => *queued = false,
+                Some(_) => {}
+            }
+        }
+        None
+    }
+
+    /// Frees lapsed holds. The ends are in order, so if any is lapsed, one is freed.
+    fn reap(&mut self, now: Time) {
+        let mut reaped = 0;
+        while let Some(Reverse((end, index))) = self.ends.peek().copied() {
+            if now < end || reaped == REAPED_PER_POP {
+                return;
+            }
+            self.ends.pop();
+            if self.slots[index as usize].is_lapsed(now) {
+                self.free(index);
+                reaped += 1;
+            }
+        }
+    }
+
+    pub(super) fn hold(&mut self, index: u32, by: &ClaimId, until: Option<Time>) {
+        self.set(
+            index,
+            Place::Held {
+                by: by.clone(),
+                until,
+            },
+        );
+        self.ends.extend(until.map(|until| Reverse((until, index))));
+    }
+
+    /// The end of the claim's hold on the slot, if it holds it by now.
+    pub(super) fn held_by(&self, index: u32, claim: &ClaimId, now: Time) -> Option<Option<Time>> {
+        match self.slots[index as usize].place.as_deref() {
+            Some(Place::Held { by, until }) if by == claim && until.is_none_or(|until| now < until) => {
+                Some(*until)
+            }
+            _ => None,
+        }
+    }
+
+    pub(super) fn set(&mut self, index: u32, place: Place) {
+        self.slots[index as usize].place = Some(Box::new(place));
+    }
+
+    pub(super) fn free(&mut self, index: u32) {
+        self.slots[index as usize].place = None;
+        self.free.push(index);
+    }
+
+    pub(super) fn withdraw(&mut self, index: u32) {
+        let queued = self.slots[index as usize].place.is_none();
+        self.set(index, Place::Withdrawn { queued });
+    }
+
+    pub(super) fn restore(&mut self, index: u32) {
+        match self.slots[index as usize].place.as_deref() {
+            Some(Place::Withdrawn { queued: true }) => self.slots[index as usize].place = None,
+            _ => self.free(index),
+        }
+    }
+
+    pub(super) fn count(&self, now: Time, counts: &mut Counts) {
+        for slot in &self.slots {
+            match slot.place.as_deref() {
+                Some(Place::Spent(_)) => counts.spent += 1,
+                Some(Place::Withdrawn { .. }) => counts.withdrawn += 1,
+                Some(Place::Held { .. }) if !slot.is_lapsed(now) => counts.held += 1,
+                _ => counts.free += 1,
+            }
+        }
+    }
+
+    /// Appends up to `room` entries from this slot on; how many.
+    pub(super) fn list(&self, first: usize, room: usize, now: Time, entries: &mut Vec<ListedItem>) -> usize {
+        let slots = self.slots.iter().skip(first).take(room);
+        let before = entries.len();
+        entries.extend(slots.map(|slot| ListedItem {
+            item: slot.item.clone(),
+            state: slot.state(now),
+        }));
+        entries.len() - before
+    }
+}

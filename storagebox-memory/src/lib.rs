@@ -1,0 +1,20 @@
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+#![deny(missing_docs, clippy::unwrap_used, clippy::disallowed_methods)]
+
+mod clock;
+mod config;
+mod counter;
+mod dedup_repo;
+mod item_bank;
+mod lease_repo;
+mod ordered_store;
+mod records;
+mod store;
+mod striped;
+mod token_store;
+
+pub use clock::{Clock, ManualClock, Time, TokioClock};
+pub use config::MemoryBuilder;
+pub use item_bank::MemoryBank;
+pub use store::MemoryStore;

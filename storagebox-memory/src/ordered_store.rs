@@ -1,0 +1,201 @@
+//! Ordered values: the newest stamp wins, a delete leaves a tombstone.
+
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use storagebox_core::{
+    Cursor, Error, Key, ListedValue, Maintained, OrderedOptions, OrderedStore, Page, Payload, Result, Stamp,
+    Stamping, Versioned, Written, async_trait,
+};
+use tracing::instrument;
+
+use crate::clock::Time;
+use crate::config::Settings;
+use crate::striped::Striped;
+
+#[derive(Debug)]
+pub(crate) struct MemoryOrderedStore {
+    settings: Settings,
+    pub(crate) options: OrderedOptions,
+    cells: Striped<BTreeMap<Key, Cell>>,
+}
+
+/// The newest write of a key.
+#[derive(Debug)]
+struct Cell {
+    stamp: Stamp,
+    content: Content,
+    arrived: Time,
+}
+
+/// What a write leaves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Content {
+    Value(Payload),
+    Tombstone,
+}
+
+impl Content {
+    /// A delete is over a put of the same stamp (O-2).
+    fn rank(&self) -> u8 {
+        u8::from(*self == Self::Tombstone)
+    }
+}
+
+impl MemoryOrderedStore {
+    pub(crate) fn new(settings: Settings, options: OrderedOptions) -> Result<Self> {
+        Ok(Self {
+            settings,
+            options: options.checked()?,
+            cells: Striped::default(),
+        })
+    }
+
+    fn write(&self, key: &Key, stamp: &Stamp, content: Content) -> Result<Written> {
+        let mut cells = self.cells.lock_for(key);
+        let now = self.settings.now();
+        self.check_skew(stamp, now)?;
+        if let Some(cell) = cells.get(key) {
+            match (stamp, content.rank()).cmp(&(&cell.stamp, cell.content.rank())) {
+                Ordering::Greater => {}
+                Ordering::Less => {
+                    return Ok(Written::Stale {
+                        current: cell.stamp.clone(),
+                    });
+                }
+                Ordering::Equal if content == cell.content => return Ok(Written::Duplicate),
+                Ordering::Equal => return Ok(Written::Mismatch),
+            }
+        }
+        if self.is_too_old(stamp, now) {
+            return Ok(Written::TooOld);
+        }
+        cells.insert(
+            key.clone(),
+            Cell {
+                stamp: stamp.clone(),
+                content,
+                arrived: now,
+            },
+        );
+        Ok(Written::Applied)
+    }
+
+    fn check_skew(&self, stamp: &Stamp, now: Time) -> Result<()> {
+        let Stamping::Time {
+            max_skew: Some(max_skew),
+        } = self.options.stamping
+        else {
+            return Ok(());
+        };
+        if stamp.at <= now.after(max_skew).millis() {
+            return Ok(());
+        }
+        let why = format_args!("is more than {max_skew:?} ahead of the store's clock");
+        Err(Error::invalid("stamp", why)
+            .with("stamp", stamp.at)
+            .with("clock", now.millis())
+            .on("memory"))
+    }
+
+    /// The purge horizon, in time mode: no older stamp is accepted, so nothing older need be remembered (O-3).
+    fn horizon(&self, now: Time) -> Option<i64> {
+        let age = i64::try_from(self.options.tombstone_age.as_millis()).unwrap_or(i64::MAX);
+        match self.options.stamping {
+            Stamping::Time { .. } => Some(now.millis().saturating_sub(age)),
+            Stamping::Sequence => None,
+        }
+    }
+
+    fn is_too_old(&self, stamp: &Stamp, now: Time) -> bool {
+        self.horizon(now).is_some_and(|horizon| stamp.at < horizon)
+    }
+
+    fn may_go(&self, cell: &Cell, age: Duration, now: Time) -> bool {
+        let age = match self.options.stamping {
+            Stamping::Time { .. } => age.max(self.options.tombstone_age),
+            Stamping::Sequence => age,
+        };
+        cell.content == Content::Tombstone
+            && cell.arrived.after(age) <= now
+            && self.horizon(now).is_none_or(|horizon| cell.stamp.at < horizon)
+    }
+
+    fn purge_up_to(&self, age: Duration, limit: usize) -> usize {
+        let now = self.settings.now();
+        self.cells.spend(limit, |cells, budget| {
+            let mut used = 0;
+            cells.retain(|_, cell| {
+                let purge = used < budget && self.may_go(cell, age, now);
+                used += usize::from(purge);
+                !purge
+            });
+            used
+        })
+    }
+
+    /// Purges what needs no explicit call, at most `budget` tombstones.
+    pub(crate) fn maintain(&self, budget: usize) -> usize {
+        match self.options.stamping {
+            Stamping::Time { .. } => self.purge_up_to(self.options.tombstone_age, budget),
+            Stamping::Sequence => 0,
+        }
+    }
+}
+
+impl Cell {
+    fn live(&self) -> Option<Versioned> {
+        match &self.content {
+            Content::Value(value) => Some(Versioned {
+                value: value.clone(),
+                stamp: self.stamp.clone(),
+            }),
+            Content::Tombstone => None,
+        }
+    }
+}
+
+#[async_trait]
+impl OrderedStore for MemoryOrderedStore {
+    #[instrument(level = "trace", skip_all)]
+    async fn put(&self, key: &Key, value: &Payload, stamp: &Stamp) -> Result<Written> {
+        self.write(key, stamp, Content::Value(value.clone()))
+    }
+
+    #[instrument(level = "trace", skip_all)]
+    async fn delete(&self, key: &Key, stamp: &Stamp) -> Result<Written> {
+        self.write(key, stamp, Content::Tombstone)
+    }
+
+    #[instrument(level = "trace", skip_all)]
+    async fn get(&self, key: &Key) -> Result<Option<Versioned>> {
+        Ok(self.cells.lock_for(key).get(key).and_then(Cell::live))
+    }
+
+    #[instrument(level = "trace", skip_all)]
+    async fn list(
+        &self,
+        prefix: Option<&Key>,
+        cursor: Option<&Cursor>,
+        limit: usize,
+    ) -> Result<Page<ListedValue>> {
+        let prefix = prefix.map_or("", Key::as_str);
+        self.cells.page(cursor, limit, |key, cell| {
+            let versioned = cell.live().filter(|_| key.as_str().starts_with(prefix))?;
+            Some(ListedValue {
+                key: key.clone(),
+                versioned,
+            })
+        })
+    }
+
+    #[instrument(level = "trace", skip_all)]
+    async fn purge(&self, age: Duration, limit: usize) -> Result<Maintained> {
+        let deleted = self.purge_up_to(age, limit);
+        Ok(Maintained {
+            deleted: deleted as u64,
+            more: deleted == limit,
+        })
+    }
+}

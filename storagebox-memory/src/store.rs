@@ -1,0 +1,234 @@
+//! The store: its boxes by kind and name.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use storagebox_core::{
+    BankAdmin, BoxName, Counter, DedupRepo, Error, LeaseRepo, Maintained, OrderedOptions, OrderedStore,
+    Promise, Promises, Result, Store, Strategy, TokenStore, async_trait,
+};
+
+use crate::config::{MemoryBuilder, Settings};
+use crate::counter::MemoryCounter;
+use crate::dedup_repo::MemoryDedupRepo;
+use crate::item_bank::MemoryBank;
+use crate::lease_repo::MemoryLeaseRepo;
+use crate::ordered_store::MemoryOrderedStore;
+use crate::records::Records;
+use crate::token_store::MemoryTokenStore;
+
+/// A store inside this process. Clones share its boxes.
+#[derive(Clone)]
+pub struct MemoryStore {
+    settings: Settings,
+    boxes: Arc<Boxes>,
+}
+
+#[derive(Default)]
+struct Boxes {
+    banks: ByName<MemoryBank>,
+    records: ByName<Records>,
+    tokens: ByName<MemoryTokenStore>,
+    counters: ByName<MemoryCounter>,
+    ordered: ByName<MemoryOrderedStore>,
+}
+
+/// The boxes of one kind.
+struct ByName<T>(Mutex<BTreeMap<BoxName, Arc<T>>>);
+
+impl<T> Default for ByName<T> {
+    fn default() -> Self {
+        Self(Mutex::default())
+    }
+}
+
+impl<T> ByName<T> {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<BoxName, Arc<T>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The box of this name, created if there is none.
+    fn open(&self, name: &BoxName, create: impl FnOnce() -> Result<T>) -> Result<Arc<T>> {
+        let mut boxes = self.lock();
+        if let Some(known) = boxes.get(name) {
+            return Ok(Arc::clone(known));
+        }
+        let created = Arc::new(create()?);
+        boxes.insert(name.clone(), Arc::clone(&created));
+        Ok(created)
+    }
+
+    fn spend(&self, budget: usize, maintain: impl Fn(&T, usize) -> usize) -> usize {
+        let boxes: Vec<_> = self.lock().values().cloned().collect();
+        boxes
+            .iter()
+            .fold(0, |used, one| used + maintain(one, budget - used))
+    }
+}
+
+impl MemoryStore {
+    /// An empty store on tokio's clock.
+    pub fn new() -> Self {
+        Self::with(Settings::default())
+    }
+
+    /// A store with a clock or a memory of one's own.
+    pub fn builder() -> MemoryBuilder {
+        MemoryBuilder::default()
+    }
+
+    /// An empty store by its URL, which is `memory:`.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidInput` for anything after the colon: there is nothing to connect to and nothing to set.
+    pub fn connect(url: &str) -> Result<Self> {
+        match url {
+            "memory:" => Ok(Self::new()),
+            _ => Err(
+                Error::invalid("url", "must be `memory:` alone, which takes no path and no query")
+                    .on("memory"),
+            ),
+        }
+    }
+
+    /// A bank with its calls without futures as well.
+    pub fn memory_bank(&self, name: &BoxName) -> Arc<MemoryBank> {
+        let mut banks = self.boxes.banks.lock();
+        let bank = banks
+            .entry(name.clone())
+            .or_insert_with(|| Arc::new(MemoryBank::new(self.settings.clone())));
+        Arc::clone(bank)
+    }
+
+    pub(crate) fn with(settings: Settings) -> Self {
+        Self {
+            settings,
+            boxes: Arc::default(),
+        }
+    }
+
+    fn records(&self, name: &BoxName) -> Result<Arc<Records>> {
+        self.boxes
+            .records
+            .open(name, || Ok(Records::new(self.settings.clone())))
+    }
+}
+
+impl Default for MemoryStore {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Debug for MemoryStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MemoryStore")
+            .field("settings", &self.settings)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A box is opened the way it was created (S-4).
+fn same<T: PartialEq + fmt::Debug>(name: &BoxName, created: &T, asked: &T) -> Result<()> {
+    if created == asked {
+        return Ok(());
+    }
+    let why = format_args!("{name:?} was created with {created:?} and cannot be opened with {asked:?}");
+    Err(Error::invalid("box", why).on("memory"))
+}
+
+#[async_trait]
+impl Store for MemoryStore {
+    fn backend(&self) -> &'static str {
+        "memory"
+    }
+
+    async fn setup(&self) -> Result<()> {
+        Ok(())
+    }
+
+    async fn ping(&self) -> Result<()> {
+        Ok(())
+    }
+
+    async fn maintain(&self, max_entries: usize) -> Result<Maintained> {
+        let boxes = &*self.boxes;
+        let mut used = boxes.banks.spend(max_entries, MemoryBank::maintain);
+        used += boxes.records.spend(max_entries - used, Records::maintain);
+        used += boxes.tokens.spend(max_entries - used, MemoryTokenStore::maintain);
+        used += boxes.counters.spend(max_entries - used, MemoryCounter::maintain);
+        used += boxes
+            .ordered
+            .spend(max_entries - used, MemoryOrderedStore::maintain);
+        Ok(Maintained {
+            deleted: used as u64,
+            more: used == max_entries,
+        })
+    }
+
+    async fn close(&self) -> Result<()> {
+        Ok(())
+    }
+
+    fn promises(&self) -> Promises {
+        let promise = |about, statement: &str| Promise {
+            about,
+            statement: statement.to_owned().into(),
+        };
+        let memory = format!(
+            "ended claims, gone tokens and ended operations: {:?}",
+            self.settings.memory
+        );
+        Promises {
+            backend: "memory",
+            entries: vec![
+                promise(
+                    "atomicity",
+                    "one lock is one step; no call waits for another's reply",
+                ),
+                promise("durability", "none: everything is gone with the process"),
+                promise("clock", "one clock that never goes back, inside this process"),
+                promise("memory", &memory),
+                promise(
+                    "counters",
+                    "Atomic, Marker, Window and Sharded; the others are Unsupported",
+                ),
+            ],
+        }
+    }
+
+    fn item_bank(&self, name: &BoxName) -> Result<Arc<dyn BankAdmin>> {
+        Ok(self.memory_bank(name))
+    }
+
+    fn dedup_repo(&self, name: &BoxName) -> Result<Arc<dyn DedupRepo>> {
+        Ok(Arc::new(MemoryDedupRepo(self.records(name)?)))
+    }
+
+    fn lease_repo(&self, name: &BoxName) -> Result<Arc<dyn LeaseRepo>> {
+        Ok(Arc::new(MemoryLeaseRepo(self.records(name)?)))
+    }
+
+    fn token_store(&self, name: &BoxName) -> Result<Arc<dyn TokenStore>> {
+        Ok(self
+            .boxes
+            .tokens
+            .open(name, || Ok(MemoryTokenStore::new(self.settings.clone())))?)
+    }
+
+    fn counter(&self, name: &BoxName, strategy: Strategy) -> Result<Arc<dyn Counter>> {
+        let create = || MemoryCounter::new(self.settings.clone(), strategy);
+        let counter = self.boxes.counters.open(name, create)?;
+        same(name, &counter.strategy, &strategy)?;
+        Ok(counter)
+    }
+
+    fn ordered_store(&self, name: &BoxName, options: OrderedOptions) -> Result<Arc<dyn OrderedStore>> {
+        let create = || MemoryOrderedStore::new(self.settings.clone(), options);
+        let ordered = self.boxes.ordered.open(name, create)?;
+        same(name, &ordered.options, &options)?;
+        Ok(ordered)
+    }
+}

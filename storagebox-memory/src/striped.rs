@@ -1,0 +1,116 @@
+//! Locks, one for each part of the keys, so that callers of different keys do not queue.
+
+use std::collections::BTreeMap;
+use std::hash::{BuildHasher, Hash, RandomState};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use storagebox_core::{Cursor, Error, Page, Result};
+
+pub(crate) const STRIPES: usize = 64;
+
+/// `STRIPES` values of `T`, each behind its lock; a key belongs to one of them.
+#[derive(Debug)]
+pub(crate) struct Striped<T> {
+    stripes: Box<[Mutex<T>]>,
+    hasher: RandomState,
+}
+
+impl<T: Default> Default for Striped<T> {
+    fn default() -> Self {
+        let stripes = (0..STRIPES).map(|_| Mutex::default()).collect();
+        Self {
+            stripes,
+            hasher: RandomState::new(),
+        }
+    }
+}
+
+impl<T> Striped<T> {
+    pub(crate) fn hash(&self, key: &(impl Hash + ?Sized)) -> u64 {
+        self.hasher.hash_one(key)
+    }
+
+    /// Hash tables use the lowest and the highest bits; the stripe is in the middle.
+    pub(crate) fn stripe_of(hash: u64) -> usize {
+        (hash >> 32) as usize % STRIPES
+    }
+
+    /// Nothing here panics with a lock held, and if it did, each step leaves the stripe whole.
+    pub(crate) fn lock(&self, stripe: usize) -> MutexGuard<'_, T> {
+        self.stripes[stripe % STRIPES]
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn lock_for(&self, key: &(impl Hash + ?Sized)) -> MutexGuard<'_, T> {
+        self.lock(Self::stripe_of(self.hash(key)))
+    }
+
+    /// Visits the stripes with what is left of a budget, each giving back how much it used; the total used.
+    pub(crate) fn spend(&self, budget: usize, mut visit: impl FnMut(&mut T, usize) -> usize) -> usize {
+        let mut left = budget;
+        for stripe in 0..STRIPES {
+            left = left.saturating_sub(visit(&mut self.lock(stripe), left));
+        }
+        budget - left
+    }
+}
+
+impl<K: AsRef<str> + Ord, V> Striped<BTreeMap<K, V>> {
+    /// A page of entries in the order of stripe and key, so that one which stays is met exactly once.
+    pub(crate) fn page<E>(
+        &self,
+        cursor: Option<&Cursor>,
+        limit: usize,
+        mut show: impl FnMut(&K, &V) -> Option<E>,
+    ) -> Result<Page<E>>
+    where
+        K: std::borrow::Borrow<str>,
+    {
+        let (mut stripe, mut after) = position(cursor, limit)?;
+        let mut entries = Vec::new();
+        while stripe < STRIPES {
+            for (key, value) in self.lock(stripe).range::<str, _>(beyond(after.as_deref())) {
+                if entries.len() == limit {
+                    let last = after.unwrap_or_default();
+                    return Ok(Page {
+                        entries,
+                        next: Some(Cursor::new(format!("{stripe}:{last}"))),
+                    });
+                }
+                entries.extend(show(key, value));
+                after = Some(key.as_ref().to_owned());
+            }
+            (stripe, after) = (stripe + 1, None);
+        }
+        Ok(Page { entries, next: None })
+    }
+}
+
+type KeyRange<'a> = (std::ops::Bound<&'a str>, std::ops::Bound<&'a str>);
+
+fn beyond(key: Option<&str>) -> KeyRange<'_> {
+    use std::ops::Bound::{Excluded, Unbounded};
+    (key.map_or(Unbounded, Excluded), Unbounded)
+}
+
+/// Reads a cursor: the stripe, and the last key seen in it.
+pub(crate) fn position(cursor: Option<&Cursor>, limit: usize) -> Result<(usize, Option<String>)> {
+    if limit == 0 {
+        return Err(Error::invalid("limit", "must be at least 1"));
+    }
+    let Some(cursor) = cursor else {
+        return Ok((0, None));
+    };
+    let (stripe, key) = cursor.as_str().split_once(':').ok_or_else(not_ours)?;
+    let stripe = stripe
+        .parse()
+        .ok()
+        .filter(|stripe| *stripe < STRIPES)
+        .ok_or_else(not_ours)?;
+    Ok((stripe, (!key.is_empty()).then(|| key.to_owned())))
+}
+
+pub(crate) fn not_ours() -> Error {
+    Error::invalid("cursor", "was not made by this box")
+}

@@ -1,0 +1,122 @@
+//! Tokens: live, or gone and fenced.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use storagebox_core::{Consumed, Created, Discarded, OpId, Result, TokenId, TokenStore, async_trait};
+use tracing::instrument;
+
+use crate::clock::Time;
+use crate::config::Settings;
+use crate::striped::Striped;
+
+#[derive(Debug)]
+pub(crate) struct MemoryTokenStore {
+    settings: Settings,
+    tokens: Striped<BTreeMap<TokenId, Token>>,
+}
+
+#[derive(Debug)]
+enum Token {
+    Live,
+    Gone { by: Option<OpId>, since: Time },
+}
+
+impl MemoryTokenStore {
+    pub(crate) fn new(settings: Settings) -> Self {
+        Self {
+            settings,
+            tokens: Striped::default(),
+        }
+    }
+
+    /// Runs one step on the token, or on its absence once its fence is over.
+    fn step<T>(&self, token: &TokenId, step: impl FnOnce(&mut Option<Token>, Time) -> T) -> T {
+        let mut tokens = self.tokens.lock_for(token);
+        let now = self.settings.now();
+        let mut known = tokens
+            .remove(token)
+            .filter(|known| !self.is_forgotten(known, now));
+        let outcome = step(&mut known, now);
+        tokens.extend(known.map(|known| (token.clone(), known)));
+        outcome
+    }
+
+    fn is_forgotten(&self, token: &Token, now: Time) -> bool {
+        matches!(token, Token::Gone { since, .. } if self.settings.is_forgotten(*since, now))
+    }
+
+    /// Forgets fences past their retention, at most `budget` of them.
+    pub(crate) fn maintain(&self, budget: usize) -> usize {
+        let now = self.settings.now();
+        self.tokens.spend(budget, |tokens, budget| {
+            let mut used = 0;
+            tokens.retain(|_, token| {
+                let forget = used < budget && self.is_forgotten(token, now);
+                used += usize::from(forget);
+                !forget
+            });
+            used
+        })
+    }
+}
+
+#[async_trait]
+impl TokenStore for MemoryTokenStore {
+    #[instrument(level = "trace", skip_all)]
+    async fn create_tokens(&self, tokens: &[TokenId]) -> Result<Created> {
+        let mut report = Created::default();
+        for token in tokens.iter().collect::<BTreeSet<_>>() {
+            self.step(token, |known, _| match known {
+                Some(Token::Live) => report.already_live += 1,
+                Some(Token::Gone { .. }) => report.gone += 1,
+                None => {
+                    *known = Some(Token::Live);
+                    report.created += 1;
+                }
+            });
+        }
+        Ok(report)
+    }
+
+    #[instrument(level = "trace", skip_all)]
+    async fn exists(&self, token: &TokenId) -> Result<bool> {
+        Ok(self.step(token, |known, _| matches!(known, Some(Token::Live))))
+    }
+
+    #[instrument(level = "trace", skip_all)]
+    async fn consume(&self, token: &TokenId, op: &OpId) -> Result<Consumed> {
+        Ok(self.step(token, |known, now| match known {
+            Some(Token::Live) => {
+                *known = Some(Token::Gone {
+                    by: Some(op.clone()),
+                    since: now,
+                });
+                Consumed::Now
+            }
+            Some(Token::Gone { by: Some(by), .. }) if by == op => Consumed::Again,
+            Some(Token::Gone { .. }) | None => Consumed::AlreadyGone,
+        }))
+    }
+
+    #[instrument(level = "trace", skip_all)]
+    async fn discard(&self, tokens: &[TokenId]) -> Result<Discarded> {
+        let mut report = Discarded::default();
+        for token in tokens.iter().collect::<BTreeSet<_>>() {
+            self.step(token, |known, now| {
+                let fence = Token::Gone { by: None, since: now };
+                match known {
+                    Some(Token::Live) => {
+                        *known = Some(fence);
+                        report.discarded += 1;
+                    }
+                    Some(Token::Gone { .. }) => report.already_gone += 1,
+                    None => {
+                        *known = Some(fence);
+                        report.already_gone += 1;
+                    }
+                }
+            });
+        }
+        Ok(report)
+    }
+}

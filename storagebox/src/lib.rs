@@ -1,0 +1,12 @@
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+#![deny(missing_docs, clippy::unwrap_used, clippy::disallowed_methods)]
+
+mod open;
+mod timer;
+
+pub use open::open;
+pub use storagebox_core::*;
+#[cfg(feature = "memory")]
+pub use storagebox_memory::{self as memory, MemoryStore};
+pub use timer::TokioTimer;

@@ -1,0 +1,57 @@
+//! A backend by its URL.
+
+use std::sync::Arc;
+
+use storagebox_core::{Error, Result, Store};
+
+/// Every scheme, with the feature that brings it.
+const SCHEMES: [(&str, &str); 1] = [("memory", "memory")];
+
+/// Opens a store by URL: `memory:` is a fresh one inside this process.
+///
+/// # Guarantees
+///
+/// - S-6: an unknown scheme, a feature that is off and an unknown query key are `InvalidInput` or `Unsupported`
+///   before any I/O; the message names the schemes or the feature, and never the rest of the URL, which may hold a
+///   password.
+///
+/// # Cancel safety
+///
+/// Safe. Open again.
+///
+/// # Errors
+///
+/// `InvalidInput` for a URL that no backend reads, `Unsupported` for a backend that this build does not have.
+///
+/// # Example
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> storagebox::Result<()> {
+/// let store = storagebox::open("memory:").await?;
+/// assert_eq!(store.backend(), "memory");
+/// # Ok(()) }
+/// ```
+pub async fn open(url: &str) -> Result<Arc<dyn Store>> {
+    let scheme = url.split_once(':').map_or("", |(scheme, _)| scheme);
+    match scheme {
+        #[cfg(feature = "memory")]
+        "memory" => Ok(Arc::new(storagebox_memory::MemoryStore::connect(url)?)),
+        _ => Err(no_such_backend(scheme)),
+    }
+}
+
+fn no_such_backend(scheme: &str) -> Error {
+    match SCHEMES.iter().find(|(known, _)| *known == scheme) {
+        Some((_, feature)) => Error::unsupported(
+            format_args!("the scheme {scheme}: in this build"),
+            format_args!("the feature `{feature}` of the crate storagebox"),
+        ),
+        None => {
+            let known: Vec<_> = SCHEMES.iter().map(|(scheme, _)| format!("{scheme}:")).collect();
+            Error::invalid(
+                "url",
+                format_args!("must begin with one of: {}", known.join(", ")),
+            )
+        }
+    }
+}
