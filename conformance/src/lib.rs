@@ -1,5 +1,33 @@
-//! The suite that proves a storagebox backend: ours or yours.
+#![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 #![deny(missing_docs, clippy::unwrap_used, clippy::disallowed_methods)]
 
+mod case;
+mod clauses;
+mod counter;
+mod dedup;
+mod deduplicator;
+mod errors;
+mod failure;
+mod harness;
 pub mod history;
+mod item_bank;
+mod link;
+mod model;
+mod ordered;
+mod race;
+mod runner;
+mod store;
+mod suite;
+mod tokens;
+mod values;
+mod world;
+
+pub use case::{Case, Family, Part};
+pub use clauses::{CLAUSES, Clause, table};
+pub use failure::Failure;
+pub use harness::{Declared, Harness, Namespace, Restart, TestClock};
+pub use link::{Fate, Link, Linked};
+pub use runner::{Outcome, Runner, run};
+pub use suite::cases;
+pub use world::{Profile, World};

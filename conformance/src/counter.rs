@@ -1,0 +1,5 @@
+//! To come.
+
+use crate::case::cases;
+
+cases! { Counter: }

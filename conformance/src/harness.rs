@@ -1,0 +1,133 @@
+//! What a backend's author writes: how to get an empty place, open it, and look at it from outside.
+
+use std::any::Any;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use storagebox_core::{BoxName, ListedItem, Result, Store, async_trait};
+
+use crate::case::Part;
+
+/// Gives the suite stores to test.
+///
+/// # Example
+///
+/// See `storagebox-memory/tests/conformance.rs`: about twenty lines.
+#[async_trait]
+pub trait Harness: Send + Sync + 'static {
+    /// The name that reports show, with the server and its version where there is one.
+    fn name(&self) -> String;
+
+    /// What the backend claims. A part may be left out as a whole, a promise of a part may not.
+    fn declared(&self) -> Declared;
+
+    /// A new, empty place that no other case sees, set up.
+    async fn fresh(&self) -> Result<Namespace>;
+
+    /// A new client of it: a new connection, as another process would have.
+    async fn open(&self, namespace: &Namespace) -> Result<Arc<dyn Store>>;
+
+    /// The whole contents of a bank, read past the library where that is possible. Nothing is proven without it.
+    async fn audit(&self, namespace: &Namespace, bank: &BoxName) -> Result<Vec<ListedItem>>;
+
+    /// The clock by which the store judges expiry, if it can be moved on. Without one the suite waits.
+    fn clock(&self, _namespace: &Namespace) -> Option<Arc<dyn TestClock>> {
+        None
+    }
+
+    /// Ends the server and starts it again; only for backends that declare it.
+    async fn restart(&self, _namespace: &Namespace, how: Restart) -> Result<()> {
+        Err(storagebox_core::Error::unsupported(
+            format_args!("{how:?}"),
+            "a harness that restarts its server",
+        ))
+    }
+}
+
+/// How a server is ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Restart {
+    /// In good order.
+    Clean,
+    /// By killing its process.
+    Kill,
+}
+
+/// A clock that a test moves on.
+pub trait TestClock: Send + Sync {
+    /// Moves the time on.
+    fn advance(&self, duration: Duration);
+}
+
+/// One empty place, with whatever keeps it alive; dropping it removes it.
+pub struct Namespace {
+    name: String,
+    guard: Box<dyn Any + Send + Sync>,
+}
+
+impl Namespace {
+    /// A place with what keeps it alive: a store, a temporary folder, a schema that is dropped in the end.
+    pub fn new(name: impl Into<String>, guard: impl Any + Send + Sync) -> Self {
+        Self {
+            name: name.into(),
+            guard: Box::new(guard),
+        }
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What keeps it alive, if it is of this type.
+    pub fn guard<T: Any>(&self) -> Option<&T> {
+        self.guard.downcast_ref()
+    }
+}
+
+impl fmt::Debug for Namespace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Namespace")
+            .field("name", &self.name)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What a backend claims.
+#[derive(Clone, Debug, Default)]
+pub struct Declared {
+    left_out: BTreeMap<Part, String>,
+    restart: Option<String>,
+}
+
+impl Declared {
+    /// Every part, and a server that can be restarted.
+    pub fn all() -> Self {
+        Self::default()
+    }
+
+    /// Leaves out a part as a whole; its cases are reported as ignored, with the reason.
+    #[must_use]
+    pub fn without(mut self, part: Part, reason: impl Into<String>) -> Self {
+        self.left_out.insert(part, reason.into());
+        self
+    }
+
+    /// Leaves out restarts; their cases are reported as ignored, with the reason.
+    #[must_use]
+    pub fn without_restart(mut self, reason: impl Into<String>) -> Self {
+        self.restart = Some(reason.into());
+        self
+    }
+
+    /// Why a case cannot be run, if it cannot.
+    pub(crate) fn ignores(&self, case: &crate::case::Case) -> Option<&str> {
+        let restart = self
+            .restart
+            .as_deref()
+            .filter(|_| case.family() == crate::case::Family::Crash);
+        self.left_out.get(&case.part()).map(String::as_str).or(restart)
+    }
+}

@@ -1,0 +1,58 @@
+//! The item bank: IB-1 to IB-10.
+
+mod ambiguous;
+mod cancel;
+mod concurrent;
+mod edge;
+mod model;
+mod sequential;
+
+use storagebox_core::{ClaimId, Hold, Item, ItemBank, Taken};
+
+use crate::case::cases;
+use crate::failure::{Failure, ensure_matches};
+
+cases! { ItemBank:
+    "IB-01" Concurrent concurrent::racing_takers_get_different_items;
+    "IB-01" Concurrent concurrent::one_item_left_has_one_winner;
+    "IB-02" Sequential model::random_calls_match_the_model;
+    "IB-02" Concurrent concurrent::every_item_is_somewhere_at_every_moment;
+    "IB-02" Ambiguous ambiguous::random_faults_lose_and_double_nothing;
+    "IB-02" Cancel cancel::dropping_any_call_leaves_the_bank_whole;
+    "IB-03" Sequential sequential::same_claim_same_item;
+    "IB-03" Sequential sequential::same_claim_same_item_from_an_empty_bank;
+    "IB-03" Sequential sequential::taking_again_does_not_change_the_hold;
+    "IB-03" Concurrent concurrent::racing_calls_of_one_claim_share_one_item;
+    "IB-03" Ambiguous ambiguous::a_lost_reply_is_found_again;
+    "IB-04" Sequential sequential::empty_is_true_and_ends;
+    "IB-04" Sequential sequential::a_lapsed_hold_is_not_empty;
+    "IB-04" Concurrent concurrent::plenty_of_items_is_never_empty;
+    "IB-05" Sequential sequential::adding_again_changes_nothing;
+    "IB-05" Sequential sequential::a_taken_item_added_again_stays_taken;
+    "IB-05" Edge edge::duplicates_in_one_call_count_once;
+    "IB-05" Concurrent concurrent::racing_loads_add_each_item_once;
+    "IB-05" Ambiguous ambiguous::a_load_that_lands_twice_adds_once;
+    "IB-06" Sequential sequential::a_hold_ends_by_itself;
+    "IB-06" Sequential sequential::confirm_after_the_end_is_expired;
+    "IB-06" Sequential sequential::confirm_makes_it_permanent;
+    "IB-06" Sequential sequential::extend_never_shortens;
+    "IB-06" Sequential sequential::expired_though_not_retaken;
+    "IB-07" Sequential sequential::release_frees_and_ends;
+    "IB-07" Sequential sequential::release_of_another_claim_frees_nothing;
+    "IB-07" Sequential sequential::release_after_confirm_changes_nothing;
+    "IB-07" Sequential sequential::retire_lets_the_id_be_used_anew;
+    "IB-07" Sequential sequential::a_released_claim_is_remembered_for_the_retention;
+    "IB-07" Ambiguous ambiguous::a_take_that_lands_after_its_release_gets_nothing;
+    "IB-08" Edge edge::batches_of_any_length;
+    "IB-08" Edge edge::a_bank_is_drained_to_the_last_item;
+    "IB-09" Concurrent concurrent::all_takers_are_served_while_items_last;
+    "IB-10" Sequential sequential::counts_are_exact_at_rest;
+    "IB-10" Sequential sequential::list_shows_each_item_once;
+    "IB-10" Sequential sequential::withdrawn_items_are_not_taken;
+}
+
+/// Takes, and expects a new item.
+async fn take_new(bank: &(impl ItemBank + ?Sized), claim: &ClaimId, hold: Hold) -> Result<Item, Failure> {
+    let taken = bank.take(claim, hold).await?;
+    Ok(ensure_matches!(taken, Taken::New(held) => held.item, "{claim:?} takes from a bank with free items"))
+}

@@ -1,0 +1,179 @@
+//! The way to a store, and what can go wrong on it: replies are lost, requests land late or twice, futures drop.
+//!
+//! A [`Linked`] store hands each call to its [`Link`], which decides its fate. It works around any store.
+
+mod boxes;
+mod gate;
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use fastrand::Rng;
+use storagebox_core::{Error, Result};
+
+pub use boxes::Linked;
+pub(crate) use gate::{drop_after, polls};
+
+type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
+
+/// A request that is still under way, to be landed later.
+type Late = Box<dyn FnOnce() -> BoxFuture<()> + Send>;
+
+/// What becomes of one call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It lands and its reply arrives.
+    Delivered,
+    /// It never lands; the caller learns nothing.
+    RequestLost,
+    /// It lands; the caller learns nothing.
+    ReplyLost,
+    /// It lands later; the caller learns nothing.
+    Late,
+    /// It lands and its reply arrives, and it lands once more later.
+    Twice,
+}
+
+/// Decides the fate of calls.
+pub struct Link {
+    plan: Mutex<Plan>,
+    late: Mutex<VecDeque<Late>>,
+    gated: bool,
+}
+
+enum Plan {
+    /// Every call is delivered.
+    Clean,
+    /// The next calls have these fates, later ones are delivered.
+    Script(VecDeque<Fate>),
+    /// This share of the calls, in percent, has another fate.
+    Random(Rng, u8),
+}
+
+impl Link {
+    fn with(plan: Plan, gated: bool) -> Arc<Self> {
+        Arc::new(Self {
+            plan: Mutex::new(plan),
+            late: Mutex::default(),
+            gated,
+        })
+    }
+
+    /// Gives the next calls these fates; all later ones are delivered.
+    pub fn script(fates: impl IntoIterator<Item = Fate>) -> Arc<Self> {
+        Self::with(Plan::Script(fates.into_iter().collect()), false)
+    }
+
+    /// Gives this share of the calls, in percent, a fate by chance.
+    pub fn random(seed: u64, percent: u8) -> Arc<Self> {
+        Self::with(Plan::Random(Rng::with_seed(seed), percent), false)
+    }
+
+    /// Delivers every call, but makes its future pend once before it lands and once before its reply, so that it
+    /// can be dropped there.
+    pub fn gated() -> Arc<Self> {
+        Self::with(Plan::Clean, true)
+    }
+
+    /// Ends all faults; what is under way stays so.
+    pub fn heal(&self) {
+        *lock(&self.plan) = Plan::Clean;
+    }
+
+    /// How many requests are still under way.
+    pub fn under_way(&self) -> usize {
+        lock(&self.late).len()
+    }
+
+    /// Lands every request that is still under way, in the order of their calls.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping it leaves the rest under way, and may lose the one that is landing.
+    pub async fn land(&self) {
+        while let Some(request) = self.next_late() {
+            request().await;
+        }
+    }
+
+    fn next_late(&self) -> Option<Late> {
+        lock(&self.late).pop_front()
+    }
+
+    fn fate(&self) -> Fate {
+        match &mut *lock(&self.plan) {
+            Plan::Clean => Fate::Delivered,
+            Plan::Script(fates) => fates.pop_front().unwrap_or(Fate::Delivered),
+            Plan::Random(rng, percent) => draw(rng, *percent),
+        }
+    }
+
+    /// Lets one call go its way. `request` makes the same request each time.
+    async fn pass<T, R>(&self, request: R) -> Result<T>
+    where
+        T: Send + 'static,
+        R: Fn() -> BoxFuture<Result<T>> + Send + 'static,
+    {
+        gate::once(self.gated).await;
+        let answer = match self.fate() {
+            Fate::Delivered => request().await,
+            Fate::RequestLost => Err(lost()),
+            Fate::ReplyLost => {
+                let _ = request().await;
+                Err(lost())
+            }
+            Fate::Late => {
+                self.park(request);
+                Err(lost())
+            }
+            Fate::Twice => {
+                let answer = request().await;
+                self.park(request);
+                answer
+            }
+        };
+        gate::once(self.gated).await;
+        answer
+    }
+
+    fn park<T, R>(&self, request: R)
+    where
+        T: Send + 'static,
+        R: Fn() -> BoxFuture<Result<T>> + Send + 'static,
+    {
+        let land = move || -> BoxFuture<()> {
+            Box::pin(async move {
+                let _ = request().await;
+            })
+        };
+        lock(&self.late).push_back(Box::new(land));
+    }
+}
+
+impl fmt::Debug for Link {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Link")
+            .field("under_way", &self.under_way())
+            .finish_non_exhaustive()
+    }
+}
+
+fn draw(rng: &mut Rng, percent: u8) -> Fate {
+    let faults = [Fate::RequestLost, Fate::ReplyLost, Fate::Late, Fate::Twice];
+    if rng.u8(..100) < percent {
+        faults[rng.usize(..faults.len())]
+    } else {
+        Fate::Delivered
+    }
+}
+
+fn lost() -> Error {
+    Error::unknown("the reply was lost").on("link")
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

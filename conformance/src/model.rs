@@ -1,0 +1,135 @@
+//! Random sequences of calls, each reply compared with a sequential model, shrunk to the shortest that fails.
+
+use std::fmt::Debug;
+use std::future::Future;
+use std::marker::PhantomData;
+use std::sync::Arc;
+use std::time::Duration;
+
+use proptest::prelude::*;
+use proptest::strategy::BoxedStrategy;
+use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};
+use proptest_state_machine::ReferenceStateMachine;
+use storagebox_core::{Result, Store};
+use tokio::runtime::Handle;
+
+use crate::case::Verdict;
+use crate::failure::Failure;
+use crate::world::World;
+
+/// A box as it should be, for one caller.
+pub(crate) trait Model: Clone + Send + Sync + 'static {
+    /// A call with its arguments, out of pools so small that calls meet each other.
+    type Call: Clone + Debug + Send + Sync + 'static;
+    /// The handles that the calls need.
+    type Boxes: Send + Sync;
+
+    fn calls() -> BoxedStrategy<Self::Call>;
+
+    fn open(&self, store: &Arc<dyn Store>) -> Result<Self::Boxes>;
+
+    /// Makes the call, compares the reply with the model, and moves the model on.
+    fn step(&mut self, boxes: &Self::Boxes, call: &Self::Call) -> impl Future<Output = Verdict> + Send;
+
+    /// Lets time pass.
+    fn pass(&mut self, duration: Duration);
+}
+
+/// One step of a sequence.
+#[derive(Clone, Debug)]
+pub(crate) enum Step<C> {
+    Call(C),
+    /// The same call as an earlier one, which is what a retry is.
+    Retry(usize, C),
+    /// A new client of the same namespace.
+    Reopen,
+    Pass(Duration),
+}
+
+/// The calls made so far, which is all that the choice of the next step depends on.
+struct Sequence<M>(PhantomData<M>);
+
+impl<M: Model> ReferenceStateMachine for Sequence<M> {
+    type State = Vec<M::Call>;
+    type Transition = Step<M::Call>;
+
+    fn init_state() -> BoxedStrategy<Self::State> {
+        Just(Vec::new()).boxed()
+    }
+
+    fn transitions(calls: &Self::State) -> BoxedStrategy<Self::Transition> {
+        let seconds = prop_oneof![Just(1_u64), Just(4), Just(11)];
+        let pass = seconds.prop_map(|seconds| Step::Pass(Duration::from_secs(seconds)));
+        let fresh = prop_oneof![12 => M::calls().prop_map(Step::Call), 1 => Just(Step::Reopen), 2 => pass];
+        if calls.is_empty() {
+            return fresh.boxed();
+        }
+        let earlier = calls.clone();
+        let retry = (0..earlier.len()).prop_map(move |index| Step::Retry(index, earlier[index].clone()));
+        prop_oneof![4 => fresh, 1 => retry].boxed()
+    }
+
+    fn apply(mut calls: Self::State, step: &Self::Transition) -> Self::State {
+        if let Step::Call(call) = step {
+            calls.push(call.clone());
+        }
+        calls
+    }
+
+    fn preconditions(calls: &Self::State, step: &Self::Transition) -> bool {
+        !matches!(step, Step::Retry(index, _) if *index >= calls.len())
+    }
+}
+
+/// Compares random sequences with the model, each in a fresh namespace.
+pub(crate) async fn compare<M: Model>(world: &World, model: M) -> Verdict {
+    let profile = world.profile();
+    let config = Config {
+        cases: profile.sequences,
+        failure_persistence: None,
+        ..Config::default()
+    };
+    let mut runner = TestRunner::new_with_rng(config, rng(world.seed()));
+    let strategy = Sequence::<M>::sequential_strategy(1..profile.steps);
+    let here = Handle::current();
+    let compared = tokio::task::block_in_place(|| {
+        runner.run(&strategy, |(_, steps, _)| {
+            let replayed = here.block_on(replay(world, model.clone(), &steps));
+            replayed.map_err(|failure| TestCaseError::fail(failure.to_string()))
+        })
+    });
+    match compared {
+        Ok(()) => Ok(()),
+        Err(TestError::Fail(why, (_, steps, _))) => Err(Failure::new(format!("{why}, after {steps:#?}"))),
+        Err(TestError::Abort(why)) => Err(Failure::new(format!("no sequences could be made: {why}"))),
+    }
+}
+
+async fn replay<M: Model>(world: &World, mut model: M, steps: &[Step<M::Call>]) -> Verdict {
+    let world = world.another().await?;
+    let mut boxes = model.open(world.store())?;
+    for step in steps {
+        match step {
+            Step::Call(call) | Step::Retry(_, call) => {
+                model
+                    .step(&boxes, call)
+                    .await
+                    .map_err(|failure| failure.during(format!("{call:?}")))?;
+            }
+            Step::Reopen => boxes = model.open(&world.client().await?)?,
+            // Waiting for real would take too long; expiry has cases of its own.
+            Step::Pass(_) if !world.can_travel() => {}
+            Step::Pass(duration) => {
+                world.pass(*duration).await;
+                model.pass(*duration);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn rng(seed: u64) -> TestRng {
+    let mut bytes = [0; 32];
+    bytes[..8].copy_from_slice(&seed.to_le_bytes());
+    TestRng::from_seed(RngAlgorithm::ChaCha, &bytes)
+}

@@ -1,0 +1,32 @@
+//! Many callers at once.
+
+use std::future::Future;
+use std::sync::Arc;
+
+use tokio::sync::Barrier;
+use tokio::task::JoinSet;
+
+use crate::failure::Failure;
+
+/// How many callers the races have.
+pub(crate) const SIZES: [usize; 4] = [2, 8, 24, 64];
+
+/// Starts `count` callers at one barrier and waits for all; their answers in the order of their numbers.
+pub(crate) async fn race<T, Fut>(count: usize, call: impl Fn(usize) -> Fut) -> Result<Vec<T>, Failure>
+where
+    T: Send + 'static,
+    Fut: Future<Output = Result<T, Failure>> + Send + 'static,
+{
+    let start = Arc::new(Barrier::new(count));
+    let mut callers = JoinSet::new();
+    for number in 0..count {
+        let (start, call) = (Arc::clone(&start), call(number));
+        callers.spawn(async move {
+            start.wait().await;
+            (number, call.await)
+        });
+    }
+    let mut answers = callers.join_all().await;
+    answers.sort_by_key(|(number, _)| *number);
+    answers.into_iter().map(|(_, answer)| answer).collect()
+}

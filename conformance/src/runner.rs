@@ -1,0 +1,196 @@
+//! Runs cases: all of them as a test program, or one by one as values.
+
+use std::collections::BTreeMap;
+use std::panic::AssertUnwindSafe;
+use std::process::ExitCode;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use futures_util::FutureExt;
+use libtest_mimic::{Arguments, Failed, Trial};
+use tokio::runtime::{Builder, Runtime};
+
+use crate::case::Case;
+use crate::failure::Failure;
+use crate::harness::Harness;
+use crate::suite::cases;
+use crate::world::{Profile, World};
+
+/// A case that takes longer has failed: a budget that is not enforced is none.
+const BUDGET: Duration = Duration::from_secs(120);
+
+/// What became of a case.
+#[derive(Debug)]
+pub enum Outcome {
+    /// It held.
+    Passed,
+    /// It was not run, because the backend does not claim what it needs.
+    Ignored(String),
+    /// It did not hold.
+    Failed(Failure),
+}
+
+/// Runs single cases against one harness.
+pub struct Runner {
+    harness: Arc<dyn Harness>,
+    runtime: Runtime,
+    profile: Profile,
+}
+
+impl std::fmt::Debug for Runner {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Runner")
+            .field("harness", &self.harness.name())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Runner {
+    /// A runner with threads of its own.
+    ///
+    /// # Errors
+    ///
+    /// The operating system's, if it has no threads to give.
+    pub fn new(harness: impl Harness, profile: Profile) -> std::io::Result<Self> {
+        let runtime = Builder::new_multi_thread()
+            .worker_threads(4)
+            .enable_all()
+            .build()?;
+        Ok(Self {
+            harness: Arc::new(harness),
+            runtime,
+            profile,
+        })
+    }
+
+    /// Runs one case in a world of its own. Must not be called from inside a runtime.
+    pub fn run(&self, case: &Case, seed: u64) -> Outcome {
+        if let Some(reason) = self.harness.declared().ignores(case) {
+            return Outcome::Ignored(reason.to_owned());
+        }
+        match self.runtime.block_on(self.verdict(case, seed)) {
+            Ok(()) => Outcome::Passed,
+            Err(failure) => Outcome::Failed(failure),
+        }
+    }
+
+    async fn verdict(&self, case: &Case, seed: u64) -> Result<(), Failure> {
+        let world = World::fresh(Arc::clone(&self.harness), seed, self.profile).await?;
+        let run = AssertUnwindSafe(case.run(&world)).catch_unwind();
+        match tokio::time::timeout(BUDGET, run).await {
+            Ok(Ok(verdict)) => verdict,
+            Ok(Err(_)) => Err(Failure::new("something panicked; the message is above")),
+            Err(_) => Err(Failure::new(format!("it took longer than {BUDGET:?}"))),
+        }
+    }
+}
+
+/// The `main` of a backend's conformance test (`harness = false`).
+///
+/// Takes the arguments of a test program (`--list`, a filter, `--exact` ...). `STORAGEBOX_SEED` replays a seed;
+/// `STORAGEBOX_RUNS` repeats every case with that many seeds.
+pub fn run(harness: impl Harness) -> ExitCode {
+    let name = harness.name();
+    let declared = harness.declared();
+    let runner = match Runner::new(harness, Profile::QUICK) {
+        Ok(runner) => Arc::new(runner),
+        Err(error) => {
+            eprintln!("no threads to run the suite: {error}");
+            return ExitCode::FAILURE;
+        }
+    };
+    let (seed, runs) = (
+        number("STORAGEBOX_SEED").unwrap_or_else(|| fastrand::Rng::new().u64(..)),
+        runs(),
+    );
+    let report = Arc::new(Mutex::new(Report::default()));
+    let trials = cases()
+        .into_iter()
+        .map(|case| {
+            trial(
+                case,
+                declared.ignores(&case),
+                &runner,
+                seed..seed.saturating_add(runs),
+                &report,
+            )
+        })
+        .collect();
+    println!("storagebox conformance of {name}, STORAGEBOX_SEED={seed}");
+    let conclusion = libtest_mimic::run(&Arguments::from_args(), trials);
+    if conclusion.num_passed + conclusion.num_failed > 0 {
+        print!(
+            "{}",
+            report
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .render(&name)
+        );
+    }
+    conclusion.exit_code()
+}
+
+fn number(variable: &str) -> Option<u64> {
+    std::env::var(variable).ok()?.parse().ok()
+}
+
+fn runs() -> u64 {
+    number("STORAGEBOX_RUNS").unwrap_or(1).max(1)
+}
+
+fn trial(
+    case: Case,
+    ignored: Option<&str>,
+    runner: &Arc<Runner>,
+    seeds: std::ops::Range<u64>,
+    report: &Arc<Mutex<Report>>,
+) -> Trial {
+    let (runner, report) = (Arc::clone(runner), Arc::clone(report));
+    let run = move || {
+        let outcome = seeds
+            .clone()
+            .find_map(|seed| failed(&runner, &case, seed))
+            .map_or(Ok(()), Err);
+        report
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .enter(&case, outcome.is_ok());
+        outcome
+    };
+    Trial::test(case.name(), run)
+        .with_ignored_flag(ignored.is_some())
+        .with_kind(ignored.unwrap_or_default())
+}
+
+fn failed(runner: &Runner, case: &Case, seed: u64) -> Option<Failed> {
+    match runner.run(case, seed) {
+        Outcome::Passed | Outcome::Ignored(_) => None,
+        Outcome::Failed(failure) => Some(Failed::from(format!(
+            "{failure}\nreplay: STORAGEBOX_SEED={seed} cargo test --test conformance -- --exact {}",
+            case.name()
+        ))),
+    }
+}
+
+/// What held, level by level.
+#[derive(Default)]
+struct Report {
+    by_level: BTreeMap<u8, (usize, usize)>,
+}
+
+impl Report {
+    fn enter(&mut self, case: &Case, passed: bool) {
+        let (held, ran) = self.by_level.entry(case.family().level()).or_default();
+        *held += usize::from(passed);
+        *ran += 1;
+    }
+
+    fn render(&self, name: &str) -> String {
+        let levels: Vec<_> = self
+            .by_level
+            .iter()
+            .map(|(level, (held, ran))| format!("L{level} {held} of {ran}"))
+            .collect();
+        format!("{name}: {}\n", levels.join(", "))
+    }
+}

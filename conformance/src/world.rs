@@ -1,0 +1,190 @@
+//! What a case works with: an empty namespace, clients of it, time and chance.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use fastrand::Rng;
+use storagebox_core::{
+    BankAdmin, BoxName, Counter, DedupRepo, Item, LeaseRepo, ListedItem, OrderedOptions, OrderedStore,
+    Result, Store, StoreExt, Strategy, TokenStore,
+};
+
+use crate::failure::Failure;
+use crate::harness::{Harness, Namespace};
+
+/// How much a case does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Profile {
+    /// How many random sequences a model-based case runs.
+    pub sequences: u32,
+    /// How long such a sequence is at the most.
+    pub steps: usize,
+    /// How many rounds a race or a random fault test runs.
+    pub rounds: usize,
+}
+
+impl Profile {
+    /// For every run of a test suite.
+    pub const QUICK: Self = Self {
+        sequences: 64,
+        steps: 60,
+        rounds: 8,
+    };
+    /// One short go, for a store that is expected to fail or a set-up that is a variation of a tested one.
+    pub const SMOKE: Self = Self {
+        sequences: 16,
+        steps: 30,
+        rounds: 2,
+    };
+}
+
+/// What a case works with.
+pub struct World {
+    harness: Arc<dyn Harness>,
+    namespace: Namespace,
+    store: Arc<dyn Store>,
+    seed: u64,
+    profile: Profile,
+    drawn: AtomicU64,
+}
+
+impl std::fmt::Debug for World {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("World")
+            .field("namespace", &self.namespace)
+            .field("seed", &self.seed)
+            .finish_non_exhaustive()
+    }
+}
+
+impl World {
+    /// A world of its own in a fresh namespace.
+    ///
+    /// # Errors
+    ///
+    /// Those of the harness.
+    pub async fn fresh(harness: Arc<dyn Harness>, seed: u64, profile: Profile) -> Result<Self> {
+        let namespace = harness.fresh().await?;
+        let store = harness.open(&namespace).await?;
+        Ok(Self {
+            harness,
+            namespace,
+            store,
+            seed,
+            profile,
+            drawn: AtomicU64::new(0),
+        })
+    }
+
+    /// Another world beside it, with the same harness and seed.
+    pub(crate) async fn another(&self) -> Result<Self> {
+        Self::fresh(Arc::clone(&self.harness), self.seed, self.profile).await
+    }
+
+    pub(crate) fn profile(&self) -> Profile {
+        self.profile
+    }
+
+    pub(crate) fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// Chance that is the same for the same seed, and different each time in one case.
+    pub(crate) fn rng(&self) -> Rng {
+        let draw = self.drawn.fetch_add(1, Ordering::Relaxed);
+        Rng::with_seed(self.seed.wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(draw))
+    }
+
+    pub(crate) fn harness(&self) -> &dyn Harness {
+        &*self.harness
+    }
+
+    pub(crate) fn namespace(&self) -> &Namespace {
+        &self.namespace
+    }
+
+    /// The first client.
+    pub(crate) fn store(&self) -> &Arc<dyn Store> {
+        &self.store
+    }
+
+    /// A new client of the same namespace, as another process would have.
+    pub(crate) async fn client(&self) -> Result<Arc<dyn Store>> {
+        self.harness.open(&self.namespace).await
+    }
+
+    pub(crate) fn bank(&self) -> Result<Arc<dyn BankAdmin>> {
+        self.store.bank("bank")
+    }
+
+    /// The bank with items in it, named `item-0` and so on.
+    pub(crate) async fn filled(&self, count: usize) -> Result<Arc<dyn BankAdmin>> {
+        let bank = self.bank()?;
+        bank.add(&items(count)?).await?;
+        Ok(bank)
+    }
+
+    pub(crate) fn dedup(&self) -> Result<Arc<dyn DedupRepo>> {
+        self.store.dedup("records")
+    }
+
+    pub(crate) fn leases(&self) -> Result<Arc<dyn LeaseRepo>> {
+        self.store.leases("records")
+    }
+
+    pub(crate) fn tokens(&self) -> Result<Arc<dyn TokenStore>> {
+        self.store.tokens("tokens")
+    }
+
+    pub(crate) fn counter(&self, strategy: Strategy) -> Result<Arc<dyn Counter>> {
+        self.store.counters("counters", strategy)
+    }
+
+    pub(crate) fn ordered(&self, options: OrderedOptions) -> Result<Arc<dyn OrderedStore>> {
+        self.store.ordered("ordered", options)
+    }
+
+    /// The default bank's whole contents, read past the library where the harness can.
+    pub(crate) async fn audit(&self) -> Result<Vec<ListedItem>> {
+        self.harness.audit(&self.namespace, &BoxName::new("bank")?).await
+    }
+
+    /// Whether time can be moved on instead of waited for.
+    pub(crate) fn can_travel(&self) -> bool {
+        self.harness.clock(&self.namespace).is_some()
+    }
+
+    /// Lets this much of the store's time pass.
+    #[allow(
+        clippy::disallowed_methods,
+        reason = "a store on a real clock expires things in real time alone"
+    )]
+    pub(crate) async fn pass(&self, duration: Duration) {
+        match self.harness.clock(&self.namespace) {
+            Some(clock) => clock.advance(duration),
+            None => tokio::time::sleep(duration).await,
+        }
+    }
+
+    /// A time that is short enough to wait for, and long enough not to pass by itself during a few calls.
+    pub(crate) fn short(&self) -> Duration {
+        if self.can_travel() {
+            Duration::from_secs(10)
+        } else {
+            Duration::from_millis(400)
+        }
+    }
+}
+
+/// `item-0` and so on.
+pub(crate) fn items(count: usize) -> Result<Vec<Item>> {
+    (0..count)
+        .map(|index| Item::new(format!("item-{index}")))
+        .collect()
+}
+
+/// Fails as a whole if any of them failed.
+pub(crate) fn all<T>(results: Vec<Result<T, Failure>>) -> Result<Vec<T>, Failure> {
+    results.into_iter().collect()
+}
