@@ -13,6 +13,7 @@ use tokio::runtime::{Builder, Runtime};
 use crate::case::Case;
 use crate::failure::Failure;
 use crate::harness::Harness;
+use crate::link::dropped;
 use crate::suite::cases;
 use crate::world::{Profile, World};
 
@@ -191,6 +192,10 @@ impl Report {
             .iter()
             .map(|(level, (held, ran))| format!("L{level} {held} of {ran}"))
             .collect();
-        format!("{name}: {}\n", levels.join(", "))
+        format!(
+            "{name}: {}; futures dropped half-way: {}\n",
+            levels.join(", "),
+            dropped()
+        )
     }
 }

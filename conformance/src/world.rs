@@ -10,7 +10,6 @@ use storagebox_core::{
     Result, Store, StoreExt, Strategy, TokenStore,
 };
 
-use crate::failure::Failure;
 use crate::harness::{Harness, Namespace};
 
 /// How much a case does.
@@ -182,9 +181,4 @@ pub(crate) fn items(count: usize) -> Result<Vec<Item>> {
     (0..count)
         .map(|index| Item::new(format!("item-{index}")))
         .collect()
-}
-
-/// Fails as a whole if any of them failed.
-pub(crate) fn all<T>(results: Vec<Result<T, Failure>>) -> Result<Vec<T>, Failure> {
-    results.into_iter().collect()
 }

@@ -1,11 +1,75 @@
-//! To come.
-use crate::{case::Verdict, world::World};
-pub(super) async fn duplicates_in_one_call_count_once(_world: &World) -> Verdict {
+//! Batches of any length, and a bank to its last item.
+
+use storagebox_core::{Added, ClaimId, Counts, Hold, Item, ItemBank, Taken};
+
+use super::take_new;
+use crate::case::Verdict;
+use crate::failure::ensure_eq;
+use crate::world::{World, items};
+
+/// Also the seventh fault of the Python package: a duplicate in one call was an error.
+pub(super) async fn duplicates_in_one_call_count_once(world: &World) -> Verdict {
+    let bank = world.filled(1).await?;
+    let twice = [items(3)?, items(3)?, items(2)?].concat();
+    ensure_eq!(
+        bank.add(&twice).await?,
+        Added {
+            added: 2,
+            already_present: 1
+        },
+        "3 items in 8 places, 1 known"
+    );
+    ensure_eq!(bank.counts().await?.free, 3, "free items");
     Ok(())
 }
-pub(super) async fn batches_of_any_length(_world: &World) -> Verdict {
+
+/// Also the third and fourth faults of the Python package: it failed at 26,000 and lost parts of 25.
+pub(super) async fn batches_of_any_length(world: &World) -> Verdict {
+    let bank = world.bank()?;
+    let mut expected = 0;
+    for count in [0, 1, 24, 25, 26, 99, 100, 101, 1_001, 26_000] {
+        let batch: Vec<_> = (0..count)
+            .map(|index| Item::new(format!("{count}/{index}")))
+            .collect::<Result<_, _>>()?;
+        let report = bank.add(&batch).await?;
+        ensure_eq!(
+            report,
+            Added {
+                added: count,
+                already_present: 0
+            },
+            "a batch of {count}"
+        );
+        expected += count;
+        ensure_eq!(
+            bank.counts().await?.free,
+            expected,
+            "free items after a batch of {count}"
+        );
+    }
     Ok(())
 }
-pub(super) async fn a_bank_is_drained_to_the_last_item(_world: &World) -> Verdict {
+
+pub(super) async fn a_bank_is_drained_to_the_last_item(world: &World) -> Verdict {
+    let bank = world.filled(500).await?;
+    let mut seen = std::collections::BTreeSet::new();
+    for number in 0..500 {
+        let claim = ClaimId::new(format!("claim-{number}"))?;
+        seen.insert(take_new(&bank, &claim, Hold::Forever).await?);
+    }
+    ensure_eq!(seen.len(), 500, "distinct items taken");
+    ensure_eq!(
+        bank.take(&ClaimId::new("late")?, Hold::Forever).await?,
+        Taken::Empty,
+        "a take after the last"
+    );
+    ensure_eq!(
+        bank.counts().await?,
+        Counts {
+            held: 500,
+            ..Counts::default()
+        },
+        "the counts when it is drained"
+    );
     Ok(())
 }

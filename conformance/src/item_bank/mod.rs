@@ -3,6 +3,7 @@
 mod ambiguous;
 mod cancel;
 mod concurrent;
+mod crash;
 mod edge;
 mod model;
 mod sequential;
@@ -19,6 +20,7 @@ cases! { ItemBank:
     "IB-02" Concurrent concurrent::every_item_is_somewhere_at_every_moment;
     "IB-02" Ambiguous ambiguous::random_faults_lose_and_double_nothing;
     "IB-02" Cancel cancel::dropping_any_call_leaves_the_bank_whole;
+    "IB-02" Crash crash::what_was_acknowledged_survives_a_restart;
     "IB-03" Sequential sequential::same_claim_same_item;
     "IB-03" Sequential sequential::same_claim_same_item_from_an_empty_bank;
     "IB-03" Sequential sequential::taking_again_does_not_change_the_hold;

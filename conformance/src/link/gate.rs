@@ -2,7 +2,15 @@
 
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::Poll;
+
+/// How many futures were dropped half-way in this process, for the report: a cancel case that drops none proves none.
+static DROPPED: AtomicUsize = AtomicUsize::new(0);
+
+pub(crate) fn dropped() -> usize {
+    DROPPED.load(Ordering::Relaxed)
+}
 
 /// Pends once, if the link is gated.
 pub(super) async fn once(gated: bool) {
@@ -24,7 +32,10 @@ pub(crate) async fn drop_after<T>(future: impl Future<Output = T> + Send, pends:
     let mut left = pends;
     poll_fn(|context| match future.as_mut().poll(context) {
         Poll::Ready(output) => Poll::Ready(Some(output)),
-        Poll::Pending if left == 0 => Poll::Ready(None),
+        Poll::Pending if left == 0 => {
+            DROPPED.fetch_add(1, Ordering::Relaxed);
+            Poll::Ready(None)
+        }
         Poll::Pending => {
             left -= 1;
             Poll::Pending
