@@ -150,11 +150,7 @@ pub struct Change {
 impl Change {
     /// A change without bounds.
     pub fn new(op: OpId, delta: i64) -> Self {
-        Self {
-            op,
-            delta,
-            bounds: Bounds::NONE,
-        }
+        Self { op, delta, bounds: Bounds::NONE }
     }
 
     /// The same change with bounds on its result.
@@ -174,25 +170,16 @@ pub struct Bounds {
 
 impl Bounds {
     /// No bound but the range of `i64`.
-    pub const NONE: Self = Self {
-        floor: None,
-        ceiling: None,
-    };
+    pub const NONE: Self = Self { floor: None, ceiling: None };
 
     /// From `floor` up.
     pub fn at_least(floor: i64) -> Self {
-        Self {
-            floor: Some(floor),
-            ceiling: None,
-        }
+        Self { floor: Some(floor), ceiling: None }
     }
 
     /// Up to `ceiling`.
     pub fn at_most(ceiling: i64) -> Self {
-        Self {
-            floor: None,
-            ceiling: Some(ceiling),
-        }
+        Self { floor: None, ceiling: Some(ceiling) }
     }
 
     /// From `floor` to `ceiling`.
@@ -202,15 +189,9 @@ impl Bounds {
     /// `InvalidInput` if the floor is above the ceiling.
     pub fn between(floor: i64, ceiling: i64) -> Result<Self> {
         if floor > ceiling {
-            return Err(Error::invalid(
-                "bounds",
-                format_args!("have floor {floor} above ceiling {ceiling}"),
-            ));
+            return Err(Error::invalid("bounds", format_args!("have floor {floor} above ceiling {ceiling}")));
         }
-        Ok(Self {
-            floor: Some(floor),
-            ceiling: Some(ceiling),
-        })
+        Ok(Self { floor: Some(floor), ceiling: Some(ceiling) })
     }
 
     /// The least value, if there is one.
@@ -277,9 +258,7 @@ pub enum Strategy {
 
 impl Default for Strategy {
     fn default() -> Self {
-        Self::Marker {
-            retention: Retention::DEFAULT,
-        }
+        Self::Marker { retention: Retention::DEFAULT }
     }
 }
 
@@ -301,9 +280,7 @@ impl Strategy {
                 checked_duration("lifetime", lifetime)?;
                 in_range("capacity", u64::from(capacity), 100_000)?;
             }
-            Self::Sharded {
-                shards, retention, ..
-            } => {
+            Self::Sharded { shards, retention, .. } => {
                 retention.checked()?;
                 in_range("shards", u64::from(shards), 1_024)?;
             }
@@ -316,10 +293,7 @@ fn in_range(field: &'static str, found: u64, max: u64) -> Result<()> {
     if (1..=max).contains(&found) {
         return Ok(());
     }
-    Err(Error::invalid(
-        field,
-        format_args!("must be 1 to {max}, not {found}"),
-    ))
+    Err(Error::invalid(field, format_args!("must be 1 to {max}, not {found}")))
 }
 
 /// The outcome of [`Counter::apply`].

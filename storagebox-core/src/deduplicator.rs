@@ -15,7 +15,8 @@ use crate::value::{BoxName, DedupId, Item, OpId};
 
 use record::{Intent, State};
 
-/// How many states of a record one call goes through before it says `Contention`. Each is somebody's progress.
+/// How many states of a record one call goes through before it says `Contention`. Callers alone cannot make each
+/// other go on for ever; refills and crashes that keep pace with them could.
 const MAX_STATES: usize = 64;
 
 /// Article 1's composition: one deduplication record over several banks, or bank and record in different stores.
@@ -71,9 +72,7 @@ pub struct Deduplicator {
 
 impl std::fmt::Debug for Deduplicator {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Deduplicator")
-            .field("banks", &self.banks.keys())
-            .finish_non_exhaustive()
+        f.debug_struct("Deduplicator").field("banks", &self.banks.keys()).finish_non_exhaustive()
     }
 }
 
@@ -124,11 +123,7 @@ pub struct Recovery {
 impl Deduplicator {
     /// One that keeps its records here and has no bank yet. The repository must be used for nothing else.
     pub fn new(records: Arc<dyn DedupRepo>) -> Self {
-        Self {
-            records,
-            banks: BTreeMap::new(),
-            ids: Arc::new(RandomIds),
-        }
+        Self { records, banks: BTreeMap::new(), ids: Arc::new(RandomIds) }
     }
 
     /// Adds a bank under a name that is stored in the records, so it must stay the same for ever.
@@ -175,13 +170,8 @@ impl Deduplicator {
     {
         let (id, bank) = (id.try_into()?, bank.try_into()?);
         self.bank_named(&bank)?;
-        let first = self.open(&id, &bank).await?;
-        let mut call = Call {
-            dedup: self,
-            id: &id,
-            wanted: Some(&bank),
-            found_empty: false,
-        };
+        let mut call = Call { dedup: self, id: &id, wanted: Some(&bank), found_empty: false, wrote: None };
+        let first = call.open(&bank).await?;
         call.carry_on(first).await.map_err(Error::after_unresolved)
     }
 
@@ -201,22 +191,14 @@ impl Deduplicator {
     /// Those of the stores; what was finished stays so.
     pub async fn recover(&self, cursor: Option<&Cursor>, limit: usize) -> Result<Recovery> {
         let page = self.records.list(cursor, limit).await?;
-        let mut recovery = Recovery {
-            next: page.next,
-            ..Recovery::default()
-        };
+        let mut recovery = Recovery { next: page.next, ..Recovery::default() };
         for listed in page.entries {
             recovery.seen += 1;
             let met = Met::read(&listed.id, &listed.entry)?;
             if !met.state.is_abandoned() {
                 continue;
             }
-            let mut call = Call {
-                dedup: self,
-                id: &listed.id,
-                wanted: None,
-                found_empty: true,
-            };
+            let mut call = Call { dedup: self, id: &listed.id, wanted: None, found_empty: true, wrote: None };
             match call.carry_on(met).await.map_err(Error::after_unresolved)? {
                 Assigned::Empty => recovery.given_up += 1,
                 Assigned::New { .. } | Assigned::Again { .. } => recovery.finished += 1,
@@ -225,39 +207,8 @@ impl Deduplicator {
         Ok(recovery)
     }
 
-    /// Records an intent for the bank, or meets the state that the record is in.
-    async fn open(&self, id: &DedupId, bank: &BoxName) -> Result<Met> {
-        let intent = self.fresh_intent(bank);
-        let op = OpId::new(intent.nonce.as_str())?;
-        let state = State::Intent(intent);
-        match self
-            .records
-            .record(id, &state.encode()?, &op, Retention::Forever)
-            .await?
-        {
-            Recorded::New(version) => Ok(Met { state, version }),
-            Recorded::Again(entry) | Recorded::Existing(entry) => Met::read(id, &entry),
-            Recorded::InFlight { .. } | Recorded::Fenced => {
-                Err(Error::invalid("dedup repository", "is used for something else as well").with("id", id))
-            }
-        }
-    }
-
-    fn fresh_intent(&self, bank: &BoxName) -> Intent {
-        Intent {
-            bank: bank.clone(),
-            nonce: self.ids.fresh(),
-        }
-    }
-
     fn bank_named(&self, name: &BoxName) -> Result<&Arc<dyn ItemBank>> {
-        let known = || {
-            self.banks
-                .keys()
-                .map(BoxName::as_str)
-                .collect::<Vec<_>>()
-                .join(", ")
-        };
+        let known = || self.banks.keys().map(BoxName::as_str).collect::<Vec<_>>().join(", ");
         self.banks
             .get(name)
             .ok_or_else(|| Error::invalid("bank", format_args!("{name:?} is not one of: {}", known())))
@@ -274,10 +225,7 @@ impl Met {
     fn read(id: &DedupId, entry: &Entry) -> Result<Self> {
         let state = State::decode(&entry.value)
             .map_err(|error| Error::corrupt(format_args!("the record of {id:?}"), &error).caused_by(error))?;
-        Ok(Self {
-            state,
-            version: entry.version,
-        })
+        Ok(Self { state, version: entry.version })
     }
 }
 
@@ -287,15 +235,39 @@ enum Step {
     Meet(Met),
 }
 
-/// One call on its way: whose record it is, which bank is wanted, and whether that bank was found empty.
+/// One call on its way.
 struct Call<'a> {
     dedup: &'a Deduplicator,
     id: &'a DedupId,
     wanted: Option<&'a BoxName>,
+    /// Whether the wanted bank was empty at some moment of this call.
     found_empty: bool,
+    /// The last intent that this call wrote.
+    wrote: Option<Intent>,
 }
 
 impl Call<'_> {
+    /// Records an intent for the bank, or meets the state that the record is in.
+    async fn open(&mut self, bank: &BoxName) -> Result<Met> {
+        let intent = self.intend(bank);
+        let op = OpId::new(intent.nonce.as_str())?;
+        let state = State::Intent(intent);
+        match self.dedup.records.record(self.id, &state.encode()?, &op, Retention::Forever).await? {
+            Recorded::New(version) => Ok(Met { state, version }),
+            Recorded::Again(entry) | Recorded::Existing(entry) => Met::read(self.id, &entry),
+            Recorded::InFlight { .. } | Recorded::Fenced => {
+                Err(Error::invalid("dedup repository", "is used for something else as well")
+                    .with("id", self.id))
+            }
+        }
+    }
+
+    fn intend(&mut self, bank: &BoxName) -> Intent {
+        let intent = Intent { bank: bank.clone(), nonce: self.dedup.ids.fresh() };
+        self.wrote = Some(intent.clone());
+        intent
+    }
+
     async fn carry_on(&mut self, mut met: Met) -> Result<Assigned> {
         for _ in 0..MAX_STATES {
             match self.step(met).await? {
@@ -308,10 +280,9 @@ impl Call<'_> {
 
     async fn step(&mut self, met: Met) -> Result<Step> {
         match met.state {
-            State::Assigned { ref intent, ref item } => Ok(Step::Answer(Assigned::Again {
-                bank: intent.bank.clone(),
-                item: item.clone(),
-            })),
+            State::Assigned { ref intent, ref item } => {
+                Ok(Step::Answer(Assigned::Again { bank: intent.bank.clone(), item: item.clone() }))
+            }
             State::Intent(ref intent) => self.take(intent, &met).await,
             State::GivingUp(ref intent) => self.give_up(intent, &met).await,
             State::Nothing => self.choose(&met).await,
@@ -326,22 +297,20 @@ impl Call<'_> {
                 self.found_empty |= self.wanted == Some(&intent.bank);
                 self.replace(met, State::GivingUp(intent.clone())).await
             }
-            // Its intent was given up meanwhile: the record has moved on, or will when this meets it.
-            Taken::Ended(_) => self.replace(met, State::GivingUp(intent.clone())).await,
+            // Another gave the intent up, because it found the bank empty. If the intent is this call's own, that
+            // was during this call, so it need not look again: two callers that always did could go on for ever.
+            Taken::Ended(_) => {
+                self.found_empty |= self.wrote.as_ref() == Some(intent);
+                self.replace(met, State::GivingUp(intent.clone())).await
+            }
         }
     }
 
     /// The commit point. Whoever loses here has nothing to release: the winner's claim is the same one.
-    async fn commit(&self, intent: &Intent, item: Item, met: &Met) -> Result<Step> {
-        let assigned = State::Assigned {
-            intent: intent.clone(),
-            item: item.clone(),
-        };
+    async fn commit(&mut self, intent: &Intent, item: Item, met: &Met) -> Result<Step> {
+        let assigned = State::Assigned { intent: intent.clone(), item: item.clone() };
         match self.compare_and_set(met, &assigned).await? {
-            Replaced::Replaced(_) => Ok(Step::Answer(Assigned::New {
-                bank: intent.bank.clone(),
-                item,
-            })),
+            Replaced::Replaced(_) => Ok(Step::Answer(Assigned::New { bank: intent.bank.clone(), item })),
             lost => self.after(lost, assigned).await,
         }
     }
@@ -362,35 +331,32 @@ impl Call<'_> {
     async fn choose(&mut self, met: &Met) -> Result<Step> {
         match self.wanted {
             Some(bank) if !self.found_empty => {
-                self.replace(met, State::Intent(self.dedup.fresh_intent(bank)))
-                    .await
+                let intent = self.intend(bank);
+                self.replace(met, State::Intent(intent)).await
             }
             _ => self.leave(met).await,
         }
     }
 
-    async fn leave(&self, met: &Met) -> Result<Step> {
+    async fn leave(&mut self, met: &Met) -> Result<Step> {
         if let State::Nothing = met.state {
             return Ok(Step::Answer(Assigned::Empty));
         }
         self.replace(met, State::Nothing).await
     }
 
-    async fn replace(&self, met: &Met, next: State) -> Result<Step> {
+    async fn replace(&mut self, met: &Met, next: State) -> Result<Step> {
         let replaced = self.compare_and_set(met, &next).await?;
         self.after(replaced, next).await
     }
 
     async fn compare_and_set(&self, met: &Met, next: &State) -> Result<Replaced> {
         let op = OpId::new(self.dedup.ids.fresh())?;
-        self.dedup
-            .records
-            .replace(self.id, met.version, &next.encode()?, &op)
-            .await
+        self.dedup.records.replace(self.id, met.version, &next.encode()?, &op).await
     }
 
     /// What the record is after a compare-and-set: ours if it was won, whatever it was lost against otherwise.
-    async fn after(&self, replaced: Replaced, ours: State) -> Result<Step> {
+    async fn after(&mut self, replaced: Replaced, ours: State) -> Result<Step> {
         Ok(Step::Meet(match replaced {
             Replaced::Replaced(version) | Replaced::Again(version) => Met { state: ours, version },
             Replaced::Stale(Some(entry)) => Met::read(self.id, &entry)?,
@@ -399,12 +365,13 @@ impl Call<'_> {
     }
 
     /// Somebody forgot the record: the id is as new.
-    async fn open_again(&self) -> Result<Met> {
+    async fn open_again(&mut self) -> Result<Met> {
         match self.wanted {
-            Some(bank) => self.dedup.open(self.id, bank).await,
-            None => Err(
-                Error::new(ErrorKind::Contention, "the record was forgotten meanwhile").with("id", self.id),
-            ),
+            Some(bank) => self.open(bank).await,
+            None => {
+                Err(Error::new(ErrorKind::Contention, "the record was forgotten meanwhile")
+                    .with("id", self.id))
+            }
         }
     }
 }

@@ -121,10 +121,7 @@ impl Error {
 
     /// `Unsupported`, with what to use instead.
     pub fn unsupported(what: impl fmt::Display, instead: impl fmt::Display) -> Self {
-        Self::new(
-            ErrorKind::Unsupported,
-            format!("{what} is not supported; use {instead}"),
-        )
+        Self::new(ErrorKind::Unsupported, format!("{what} is not supported; use {instead}"))
     }
 
     /// `OutcomeUnknown`, with what became of the call as far as it is known.
@@ -144,13 +141,10 @@ impl Error {
     }
 
     pub(crate) fn too_large(field: &'static str, max: usize, found: usize) -> Self {
-        Self::new(
-            ErrorKind::TooLarge,
-            format!("{field} must have at most {max} bytes, not {found}"),
-        )
-        .with("field", field)
-        .with("limit", max)
-        .with("bytes", found)
+        Self::new(ErrorKind::TooLarge, format!("{field} must have at most {max} bytes, not {found}"))
+            .with("field", field)
+            .with("limit", max)
+            .with("bytes", found)
     }
 
     /// Names the operation that failed, such as `take`.

@@ -239,18 +239,12 @@ impl OrderedOptions {
 
     /// Time stamps in milliseconds, as far ahead as they like.
     pub const fn time() -> Self {
-        Self {
-            stamping: Stamping::Time { max_skew: None },
-            tombstone_age: Self::TOMBSTONE_AGE,
-        }
+        Self { stamping: Stamping::Time { max_skew: None }, tombstone_age: Self::TOMBSTONE_AGE }
     }
 
     /// Sequence numbers.
     pub const fn sequence() -> Self {
-        Self {
-            stamping: Stamping::Sequence,
-            tombstone_age: Self::TOMBSTONE_AGE,
-        }
+        Self { stamping: Stamping::Sequence, tombstone_age: Self::TOMBSTONE_AGE }
     }
 
     /// The options, with their durations checked.

@@ -89,21 +89,13 @@ pub struct Retry {
 impl Default for Retry {
     /// Six attempts, 20 ms to 1 s apart.
     fn default() -> Self {
-        Self {
-            attempts: 6,
-            first_delay: Duration::from_millis(20),
-            max_delay: Duration::from_secs(1),
-        }
+        Self { attempts: 6, first_delay: Duration::from_millis(20), max_delay: Duration::from_secs(1) }
     }
 }
 
 impl Retry {
     /// One attempt alone.
-    pub const NEVER: Self = Self {
-        attempts: 1,
-        first_delay: Duration::ZERO,
-        max_delay: Duration::ZERO,
-    };
+    pub const NEVER: Self = Self { attempts: 1, first_delay: Duration::ZERO, max_delay: Duration::ZERO };
 
     /// Makes the call until it answers, for as long as its errors are retryable.
     ///

@@ -210,10 +210,7 @@ impl Runner<'_> {
     async fn begin_once(&self, id: &DedupId, op: &OpId) -> Result<Begun> {
         let Self { repo, options, .. } = self;
         let fingerprint = options.fingerprint.as_ref();
-        options
-            .retry
-            .call(self.timer, || repo.begin(id, op, options.lease, fingerprint))
-            .await
+        options.retry.call(self.timer, || repo.begin(id, op, options.lease, fingerprint)).await
     }
 
     /// Returns when the lease is lost. A store that cannot be reached is no proof of that: the next beat may reach it.
@@ -228,10 +225,8 @@ impl Runner<'_> {
 
     async fn complete(&self, lease: &Lease, result: &Payload) -> Result<Ran> {
         let Self { repo, options, .. } = self;
-        let completed = options
-            .retry
-            .call(self.timer, || repo.complete(lease, result, options.retention))
-            .await?;
+        let completed =
+            options.retry.call(self.timer, || repo.complete(lease, result, options.retention)).await?;
         Ok(match completed {
             Completed::Completed(entry) | Completed::Again(entry) => Ran::Done(entry.value),
             Completed::Fenced => Ran::Fenced,
@@ -240,11 +235,7 @@ impl Runner<'_> {
 
     /// A lease that cannot be given back lapses by itself; the work's own failure is the answer either way.
     async fn give_back(&self, lease: &Lease) {
-        let _ = self
-            .options
-            .retry
-            .call(self.timer, || self.repo.abort(lease))
-            .await;
+        let _ = self.options.retry.call(self.timer, || self.repo.abort(lease)).await;
     }
 }
 

@@ -21,10 +21,7 @@ pub fn checked_duration(field: &'static str, duration: Duration) -> Result<Durat
     if (MIN_DURATION..=MAX_DURATION).contains(&duration) {
         return Ok(duration);
     }
-    Err(Error::invalid(
-        field,
-        format_args!("must last 1 ms to 100 years, not {duration:?}"),
-    ))
+    Err(Error::invalid(field, format_args!("must last 1 ms to 100 years, not {duration:?}")))
 }
 
 /// How long a claim holds its item (IB-6).

@@ -57,13 +57,8 @@ impl TokioClock {
         reason = "the one place where the store's clock is read off the machine's"
     )]
     pub fn new() -> Self {
-        let since = SystemTime::now()
-            .duration_since(SystemTime::UNIX_EPOCH)
-            .unwrap_or_default();
-        Self {
-            start: Instant::now(),
-            epoch: Time::since_1970(since),
-        }
+        let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        Self { start: Instant::now(), epoch: Time::since_1970(since) }
     }
 }
 
@@ -92,9 +87,8 @@ impl ManualClock {
     /// Moves the time on.
     pub fn advance(&self, duration: Duration) {
         let nanos = Time::since_1970(duration).0;
-        let _ = self.0.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |now| {
-            Some(now.saturating_add(nanos))
-        });
+        let _ =
+            self.0.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |now| Some(now.saturating_add(nanos)));
     }
 }
 

@@ -41,10 +41,7 @@ pub(crate) fn is_past(since: Time, retention: Retention, now: Time) -> bool {
 
 impl Default for Settings {
     fn default() -> Self {
-        Self {
-            clock: Arc::new(TokioClock::new()),
-            memory: Retention::DEFAULT,
-        }
+        Self { clock: Arc::new(TokioClock::new()), memory: Retention::DEFAULT }
     }
 }
 

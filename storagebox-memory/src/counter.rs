@@ -39,34 +39,19 @@ struct Rules {
 
 impl Rules {
     fn of(strategy: Strategy) -> Result<Self> {
-        let whole = Self {
-            memory: None,
-            capacity: None,
-            split: None,
-        };
+        let whole = Self { memory: None, capacity: None, split: None };
         match strategy {
             Strategy::Atomic => Ok(whole),
-            Strategy::Marker { retention } => Ok(Self {
-                memory: Some(retention),
-                ..whole
-            }),
-            Strategy::Window { lifetime, capacity } => Ok(Self {
-                memory: Some(Retention::For(lifetime)),
-                capacity: Some(capacity),
-                ..whole
-            }),
-            Strategy::Sharded {
-                shards,
-                bounds,
-                retention,
-            } => Ok(Self {
-                memory: Some(retention),
-                split: Some((shards, bounds)),
-                ..whole
-            }),
-            Strategy::Optimistic | Strategy::OptimisticHistory { .. } | Strategy::TransactionToken => Err(
-                unsupported(strategy, "Marker, which is exact for its whole retention"),
-            ),
+            Strategy::Marker { retention } => Ok(Self { memory: Some(retention), ..whole }),
+            Strategy::Window { lifetime, capacity } => {
+                Ok(Self { memory: Some(Retention::For(lifetime)), capacity: Some(capacity), ..whole })
+            }
+            Strategy::Sharded { shards, bounds, retention } => {
+                Ok(Self { memory: Some(retention), split: Some((shards, bounds)), ..whole })
+            }
+            Strategy::Optimistic | Strategy::OptimisticHistory { .. } | Strategy::TransactionToken => {
+                Err(unsupported(strategy, "Marker, which is exact for its whole retention"))
+            }
             Strategy::Ledger => Err(unsupported(strategy, "Marker with Retention::Forever")),
             Strategy::TokenSet { .. } => {
                 Err(unsupported(strategy, "Window, or Marker with Retention::Forever"))
@@ -102,22 +87,16 @@ impl MemoryCounter {
                 format_args!("must contain 0, where a counter begins: {bounds:?}"),
             ));
         }
-        Ok(Self {
-            settings,
-            strategy,
-            rules,
-            cells: Striped::default(),
-        })
+        Ok(Self { settings, strategy, rules, cells: Striped::default() })
     }
 
     /// Runs one step on the key's cell, its operations as they are by the clock.
     fn step<T>(&self, key: &Key, step: impl FnOnce(&mut Cell, Time) -> T) -> T {
         let mut cells = self.cells.lock_for(key);
         let now = self.settings.now();
-        let cell = cells.entry(key.clone()).or_insert_with(|| Cell {
-            shards: Shards::new(self.rules.split),
-            ops: Ops::default(),
-        });
+        let cell = cells
+            .entry(key.clone())
+            .or_insert_with(|| Cell { shards: Shards::new(self.rules.split), ops: Ops::default() });
         if let Some(memory) = self.rules.memory {
             cell.ops.forget(memory, now);
         }
@@ -148,19 +127,10 @@ impl MemoryCounter {
                 return Counted::Full;
             }
             let answer = self.answer(value);
-            cell.ops.insert(
-                change.op.clone(),
-                Known::Applied {
-                    delta: change.delta,
-                    value: answer,
-                },
-                now,
-            );
+            cell.ops.insert(change.op.clone(), Known::Applied { delta: change.delta, value: answer }, now);
         }
         cell.shards.add(&change.op, change.delta);
-        Counted::Applied {
-            value: self.answer(value),
-        }
+        Counted::Applied { value: self.answer(value) }
     }
 
     /// A sharded counter does not know its sum in one step elsewhere, so it does not answer it here.

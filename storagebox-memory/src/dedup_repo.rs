@@ -28,9 +28,9 @@ impl DedupRepo for MemoryDedupRepo {
             _ if record.has_ended(op) => Recorded::Fenced,
             State::Done(done) if done.op == *op => Recorded::Again(done.entry.clone()),
             State::Done(done) => Recorded::Existing(done.entry.clone()),
-            State::Leased(leased) if now < leased.until => Recorded::InFlight {
-                remaining: now.until(leased.until),
-            },
+            State::Leased(leased) if now < leased.until => {
+                Recorded::InFlight { remaining: now.until(leased.until) }
+            }
             State::Leased(_) | State::Vacant => {
                 let done = self.0.done(value, op, now, retention);
                 let version = done.entry.version;
@@ -42,9 +42,7 @@ impl DedupRepo for MemoryDedupRepo {
 
     #[instrument(level = "trace", skip_all)]
     async fn get(&self, id: &DedupId) -> Result<Option<Entry>> {
-        Ok(self
-            .0
-            .step(id, |record, _| record.done().map(|done| done.entry.clone())))
+        Ok(self.0.step(id, |record, _| record.done().map(|done| done.entry.clone())))
     }
 
     #[instrument(level = "trace", skip_all)]
@@ -60,10 +58,7 @@ impl DedupRepo for MemoryDedupRepo {
                 return Replaced::Stale(Some(done.entry.clone()));
             }
             let next = Version::new(self.0.next_number());
-            done.entry = Entry {
-                value: value.clone(),
-                version: next,
-            };
+            done.entry = Entry { value: value.clone(), version: next };
             done.replaced_by = Some((op.clone(), version));
             Replaced::Replaced(next)
         }))
@@ -85,10 +80,7 @@ impl DedupRepo for MemoryDedupRepo {
     async fn list(&self, cursor: Option<&Cursor>, limit: usize) -> Result<Page<ListedRecord>> {
         let now = self.0.settings.now();
         self.0.by_id.page(cursor, limit, |id, record| {
-            record.shown(now).map(|entry| ListedRecord {
-                id: id.clone(),
-                entry: entry.clone(),
-            })
+            record.shown(now).map(|entry| ListedRecord { id: id.clone(), entry: entry.clone() })
         })
     }
 }

@@ -64,12 +64,7 @@ type Claims<'a> = MutexGuard<'a, HashTable<Claim>>;
 
 impl MemoryBank {
     pub(crate) fn new(settings: Settings) -> Self {
-        Self {
-            settings,
-            claims: Striped::default(),
-            items: Striped::default(),
-            walk: AtomicUsize::new(0),
-        }
+        Self { settings, claims: Striped::default(), items: Striped::default(), walk: AtomicUsize::new(0) }
     }
 
     /// [`ItemBank::add`] without a future.
@@ -78,11 +73,7 @@ impl MemoryBank {
         for item in distinct(items) {
             let hash = self.items.hash(item);
             let hasher = |item: &Item| self.items.hash(item);
-            match self
-                .items
-                .lock(Striped::<Stripe>::stripe_of(hash))
-                .add(item, hash, hasher)
-            {
+            match self.items.lock(Striped::<Stripe>::stripe_of(hash)).add(item, hash, hasher) {
                 true => report.added += 1,
                 false => report.already_present += 1,
             }
@@ -113,14 +104,8 @@ impl MemoryBank {
             if let Some(index) = items.pop(&*self.settings.clock) {
                 let until = self.end_of(hold);
                 items.hold(index, claim, until);
-                let held = Held {
-                    item: items.item(index).clone(),
-                    hold: remaining(hold),
-                };
-                let at = Slot {
-                    stripe: stripe as u8,
-                    index,
-                };
+                let held = Held { item: items.item(index).clone(), hold: remaining(hold) };
+                let at = Slot { stripe: stripe as u8, index };
                 self.set(claims, claim, hash, State::Holds { at, until });
                 return Taken::New(held);
             }
@@ -173,10 +158,7 @@ impl MemoryBank {
     fn release_now(&self, claim: &ClaimId) -> Released {
         let (mut claims, hash) = self.claims_of(claim);
         let fence = |claims: &mut Claims<'_>| {
-            let ended = State::Ended {
-                why: End::Released,
-                since: self.settings.now(),
-            };
+            let ended = State::Ended { why: End::Released, since: self.settings.now() };
             self.set(claims, claim, hash, ended);
             Released::Released
         };
@@ -219,9 +201,7 @@ impl MemoryBank {
             Judged::Unknown => return Retired::Unknown,
             Judged::Ended { .. } => {}
             Judged::Held { at, held } if held.hold == HoldState::Confirmed => {
-                self.items
-                    .lock(at.stripe.into())
-                    .set(at.index, Place::Spent(None));
+                self.items.lock(at.stripe.into()).set(at.index, Place::Spent(None));
             }
             Judged::Held { .. } => return Retired::Holding,
         }
@@ -233,22 +213,14 @@ impl MemoryBank {
 
     fn list_now(&self, cursor: Option<&Cursor>, limit: usize) -> Result<Page<ListedItem>> {
         let (mut stripe, first) = position(cursor, limit)?;
-        let mut first = first
-            .map_or(Ok(0), |index| index.parse())
-            .map_err(|_| not_ours())?;
+        let mut first = first.map_or(Ok(0), |index| index.parse()).map_err(|_| not_ours())?;
         let mut entries = Vec::new();
         while stripe < STRIPES {
             let room = limit - entries.len();
-            let seen = self
-                .items
-                .lock(stripe)
-                .list(first, room, self.settings.now(), &mut entries);
+            let seen = self.items.lock(stripe).list(first, room, self.settings.now(), &mut entries);
             if entries.len() == limit {
                 let next = Cursor::new(format!("{stripe}:{}", first + seen));
-                return Ok(Page {
-                    entries,
-                    next: Some(next),
-                });
+                return Ok(Page { entries, next: Some(next) });
             }
             (stripe, first) = (stripe + 1, 0);
         }
@@ -271,16 +243,15 @@ impl MemoryBank {
 
     fn withdraw_now(&self, items: &[Item]) -> Withdrawn {
         let mut report = Withdrawn::default();
-        report.unknown = self.with_known(items, |stripe, index| {
-            match stripe.state(index, self.settings.now()) {
+        report.unknown =
+            self.with_known(items, |stripe, index| match stripe.state(index, self.settings.now()) {
                 ItemState::Free => {
                     stripe.withdraw(index);
                     report.withdrawn += 1;
                 }
                 ItemState::Withdrawn => report.already_withdrawn += 1,
                 _ => report.in_use += 1,
-            }
-        });
+            });
         report
     }
 
@@ -313,10 +284,7 @@ impl MemoryBank {
 
     fn claims_of(&self, claim: &ClaimId) -> (Claims<'_>, u64) {
         let hash = self.claims.hash(claim);
-        (
-            self.claims.lock(Striped::<HashTable<Claim>>::stripe_of(hash)),
-            hash,
-        )
+        (self.claims.lock(Striped::<HashTable<Claim>>::stripe_of(hash)), hash)
     }
 
     fn set(&self, claims: &mut Claims<'_>, claim: &ClaimId, hash: u64, state: State) {
@@ -324,10 +292,7 @@ impl MemoryBank {
         match claims.entry(hash, |known| known.id == *claim, hasher) {
             Entry::Occupied(mut entry) => entry.get_mut().state = state,
             Entry::Vacant(entry) => {
-                entry.insert(Claim {
-                    id: claim.clone(),
-                    state,
-                });
+                entry.insert(Claim { id: claim.clone(), state });
             }
         }
     }
@@ -347,10 +312,9 @@ impl MemoryBank {
         let now = self.settings.now();
         match state {
             state if self.is_forgotten(state, now) => Judged::Unknown,
-            State::Holds {
-                at,
-                until: Some(until),
-            } if now < until => self.held(at, HoldState::Remaining(now.until(until))),
+            State::Holds { at, until: Some(until) } if now < until => {
+                self.held(at, HoldState::Remaining(now.until(until)))
+            }
             State::Ended { why, .. } => Judged::Ended { why },
             _ => Judged::Ended { why: End::Expired },
         }
@@ -358,17 +322,12 @@ impl MemoryBank {
 
     fn held(&self, at: Slot, hold: HoldState) -> Judged {
         let item = self.items.lock(at.stripe.into()).item(at.index).clone();
-        Judged::Held {
-            at,
-            held: Held { item, hold },
-        }
+        Judged::Held { at, held: Held { item, hold } }
     }
 
     fn is_forgotten(&self, state: State, now: Time) -> bool {
         match state {
-            State::Holds {
-                until: Some(until), ..
-            } => self.settings.is_forgotten(until, now),
+            State::Holds { until: Some(until), .. } => self.settings.is_forgotten(until, now),
             State::Ended { since, .. } => self.settings.is_forgotten(since, now),
             State::Holds { until: None, .. } | State::Confirmed { .. } => false,
         }

@@ -33,9 +33,7 @@ impl Record {
     }
 
     fn is_of_another(&self, fingerprint: Option<&Fingerprint>) -> bool {
-        self.fingerprint()
-            .zip(fingerprint)
-            .is_some_and(|(known, asked)| known != asked)
+        self.fingerprint().zip(fingerprint).is_some_and(|(known, asked)| known != asked)
     }
 }
 
@@ -50,30 +48,18 @@ impl MemoryLeaseRepo {
         fingerprint: Option<&Fingerprint>,
     ) -> Begun {
         let fence = Fence::new(self.0.next_number());
-        record.state = State::Leased(Leased {
-            op: op.clone(),
-            fence,
-            until,
-            fingerprint: fingerprint.cloned(),
-        });
+        record.state =
+            State::Leased(Leased { op: op.clone(), fence, until, fingerprint: fingerprint.cloned() });
         started(id, op, fence)
     }
 }
 
 fn started(id: &DedupId, op: &OpId, fence: Fence) -> Begun {
-    Begun::Started(Lease {
-        id: id.clone(),
-        op: op.clone(),
-        fence,
-    })
+    Begun::Started(Lease { id: id.clone(), op: op.clone(), fence })
 }
 
 fn aborted_before(record: &Record, op: &OpId) -> Aborted {
-    if record.has_ended(op) {
-        Aborted::Aborted
-    } else {
-        Aborted::Fenced
-    }
+    if record.has_ended(op) { Aborted::Aborted } else { Aborted::Fenced }
 }
 
 #[async_trait]
@@ -95,9 +81,7 @@ impl LeaseRepo for MemoryLeaseRepo {
             _ if record.is_of_another(fingerprint) => Begun::Mismatch,
             State::Done(done) => Begun::Done(done.entry.clone()),
             State::Leased(leased) if leased.op == *op => started(id, op, leased.fence),
-            State::Leased(leased) => Begun::InFlight {
-                remaining: now.until(leased.until),
-            },
+            State::Leased(leased) => Begun::InFlight { remaining: now.until(leased.until) },
             State::Vacant => self.start(record, id, op, now.after(duration), fingerprint),
         }))
     }

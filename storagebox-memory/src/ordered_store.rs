@@ -45,11 +45,7 @@ impl Content {
 
 impl MemoryOrderedStore {
     pub(crate) fn new(settings: Settings, options: OrderedOptions) -> Result<Self> {
-        Ok(Self {
-            settings,
-            options: options.checked()?,
-            cells: Striped::default(),
-        })
+        Ok(Self { settings, options: options.checked()?, cells: Striped::default() })
     }
 
     fn write(&self, key: &Key, stamp: &Stamp, content: Content) -> Result<Written> {
@@ -60,9 +56,7 @@ impl MemoryOrderedStore {
             match (stamp, content.rank()).cmp(&(&cell.stamp, cell.content.rank())) {
                 Ordering::Greater => {}
                 Ordering::Less => {
-                    return Ok(Written::Stale {
-                        current: cell.stamp.clone(),
-                    });
+                    return Ok(Written::Stale { current: cell.stamp.clone() });
                 }
                 Ordering::Equal if content == cell.content => return Ok(Written::Duplicate),
                 Ordering::Equal => return Ok(Written::Mismatch),
@@ -71,32 +65,19 @@ impl MemoryOrderedStore {
         if self.is_too_old(stamp, now) {
             return Ok(Written::TooOld);
         }
-        cells.insert(
-            key.clone(),
-            Cell {
-                stamp: stamp.clone(),
-                content,
-                arrived: now,
-            },
-        );
+        cells.insert(key.clone(), Cell { stamp: stamp.clone(), content, arrived: now });
         Ok(Written::Applied)
     }
 
     fn check_skew(&self, stamp: &Stamp, now: Time) -> Result<()> {
-        let Stamping::Time {
-            max_skew: Some(max_skew),
-        } = self.options.stamping
-        else {
+        let Stamping::Time { max_skew: Some(max_skew) } = self.options.stamping else {
             return Ok(());
         };
         if stamp.at <= now.after(max_skew).millis() {
             return Ok(());
         }
         let why = format_args!("is more than {max_skew:?} ahead of the store's clock");
-        Err(Error::invalid("stamp", why)
-            .with("stamp", stamp.at)
-            .with("clock", now.millis())
-            .on("memory"))
+        Err(Error::invalid("stamp", why).with("stamp", stamp.at).with("clock", now.millis()).on("memory"))
     }
 
     /// The purge horizon, in time mode: no older stamp is accepted, so nothing older need be remembered (O-3).
@@ -147,10 +128,7 @@ impl MemoryOrderedStore {
 impl Cell {
     fn live(&self) -> Option<Versioned> {
         match &self.content {
-            Content::Value(value) => Some(Versioned {
-                value: value.clone(),
-                stamp: self.stamp.clone(),
-            }),
+            Content::Value(value) => Some(Versioned { value: value.clone(), stamp: self.stamp.clone() }),
             Content::Tombstone => None,
         }
     }
@@ -183,19 +161,13 @@ impl OrderedStore for MemoryOrderedStore {
         let prefix = prefix.map_or("", Key::as_str);
         self.cells.page(cursor, limit, |key, cell| {
             let versioned = cell.live().filter(|_| key.as_str().starts_with(prefix))?;
-            Some(ListedValue {
-                key: key.clone(),
-                versioned,
-            })
+            Some(ListedValue { key: key.clone(), versioned })
         })
     }
 
     #[instrument(level = "trace", skip_all)]
     async fn purge(&self, age: Duration, limit: usize) -> Result<Maintained> {
         let deleted = self.purge_up_to(age, limit);
-        Ok(Maintained {
-            deleted: deleted as u64,
-            more: deleted == limit,
-        })
+        Ok(Maintained { deleted: deleted as u64, more: deleted == limit })
     }
 }

@@ -102,8 +102,7 @@ impl Record {
     }
 
     fn forget_ended(&mut self, settings: &Settings, now: Time) {
-        self.ended
-            .retain(|(_, since)| !settings.is_forgotten(*since, now));
+        self.ended.retain(|(_, since)| !settings.is_forgotten(*since, now));
     }
 
     fn is_idle(&self, settings: &Settings, now: Time) -> bool {
@@ -118,11 +117,7 @@ impl Record {
 
 impl Records {
     pub(crate) fn new(settings: Settings) -> Self {
-        Self {
-            settings,
-            by_id: Striped::default(),
-            last_number: AtomicU64::new(0),
-        }
+        Self { settings, by_id: Striped::default(), last_number: AtomicU64::new(0) }
     }
 
     pub(crate) fn next_number(&self) -> u64 {
@@ -142,19 +137,8 @@ impl Records {
     }
 
     pub(crate) fn done(&self, value: &Payload, op: &OpId, since: Time, retention: Retention) -> Done {
-        let entry = Entry {
-            value: value.clone(),
-            version: Version::new(self.next_number()),
-        };
-        Done {
-            entry,
-            op: op.clone(),
-            fence: None,
-            fingerprint: None,
-            replaced_by: None,
-            since,
-            retention,
-        }
+        let entry = Entry { value: value.clone(), version: Version::new(self.next_number()) };
+        Done { entry, op: op.clone(), fence: None, fingerprint: None, replaced_by: None, since, retention }
     }
 
     /// Deletes records that no promise needs, at most `budget` of them.
@@ -180,10 +164,7 @@ fn entry<'a>(stripe: &'a mut Stripe<'_>, id: &DedupId) -> &'a mut Record {
 
 /// A look at an id that nobody used leaves nothing behind.
 fn drop_if_empty(stripe: &mut Stripe<'_>, id: &DedupId) {
-    if stripe
-        .get(id)
-        .is_some_and(|record| matches!(record.state, State::Vacant) && record.ended.is_empty())
-    {
+    if stripe.get(id).is_some_and(|record| matches!(record.state, State::Vacant) && record.ended.is_empty()) {
         stripe.remove(id);
     }
 }

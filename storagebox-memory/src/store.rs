@@ -61,9 +61,7 @@ impl<T> ByName<T> {
 
     fn spend(&self, budget: usize, maintain: impl Fn(&T, usize) -> usize) -> usize {
         let boxes: Vec<_> = self.lock().values().cloned().collect();
-        boxes
-            .iter()
-            .fold(0, |used, one| used + maintain(one, budget - used))
+        boxes.iter().fold(0, |used, one| used + maintain(one, budget - used))
     }
 }
 
@@ -86,33 +84,25 @@ impl MemoryStore {
     pub fn connect(url: &str) -> Result<Self> {
         match url {
             "memory:" => Ok(Self::new()),
-            _ => Err(
-                Error::invalid("url", "must be `memory:` alone, which takes no path and no query")
-                    .on("memory"),
-            ),
+            _ => Err(Error::invalid("url", "must be `memory:` alone, which takes no path and no query")
+                .on("memory")),
         }
     }
 
     /// A bank with its calls without futures as well.
     pub fn memory_bank(&self, name: &BoxName) -> Arc<MemoryBank> {
         let mut banks = self.boxes.banks.lock();
-        let bank = banks
-            .entry(name.clone())
-            .or_insert_with(|| Arc::new(MemoryBank::new(self.settings.clone())));
+        let bank =
+            banks.entry(name.clone()).or_insert_with(|| Arc::new(MemoryBank::new(self.settings.clone())));
         Arc::clone(bank)
     }
 
     pub(crate) fn with(settings: Settings) -> Self {
-        Self {
-            settings,
-            boxes: Arc::default(),
-        }
+        Self { settings, boxes: Arc::default() }
     }
 
     fn records(&self, name: &BoxName) -> Result<Arc<Records>> {
-        self.boxes
-            .records
-            .open(name, || Ok(Records::new(self.settings.clone())))
+        self.boxes.records.open(name, || Ok(Records::new(self.settings.clone())))
     }
 }
 
@@ -124,9 +114,7 @@ impl Default for MemoryStore {
 
 impl fmt::Debug for MemoryStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("MemoryStore")
-            .field("settings", &self.settings)
-            .finish_non_exhaustive()
+        f.debug_struct("MemoryStore").field("settings", &self.settings).finish_non_exhaustive()
     }
 }
 
@@ -159,13 +147,8 @@ impl Store for MemoryStore {
         used += boxes.records.spend(max_entries - used, Records::maintain);
         used += boxes.tokens.spend(max_entries - used, MemoryTokenStore::maintain);
         used += boxes.counters.spend(max_entries - used, MemoryCounter::maintain);
-        used += boxes
-            .ordered
-            .spend(max_entries - used, MemoryOrderedStore::maintain);
-        Ok(Maintained {
-            deleted: used as u64,
-            more: used == max_entries,
-        })
+        used += boxes.ordered.spend(max_entries - used, MemoryOrderedStore::maintain);
+        Ok(Maintained { deleted: used as u64, more: used == max_entries })
     }
 
     async fn close(&self) -> Result<()> {
@@ -173,28 +156,16 @@ impl Store for MemoryStore {
     }
 
     fn promises(&self) -> Promises {
-        let promise = |about, statement: &str| Promise {
-            about,
-            statement: statement.to_owned().into(),
-        };
-        let memory = format!(
-            "ended claims, gone tokens and ended operations: {:?}",
-            self.settings.memory
-        );
+        let promise = |about, statement: &str| Promise { about, statement: statement.to_owned().into() };
+        let memory = format!("ended claims, gone tokens and ended operations: {:?}", self.settings.memory);
         Promises {
             backend: "memory",
             entries: vec![
-                promise(
-                    "atomicity",
-                    "one lock is one step; no call waits for another's reply",
-                ),
+                promise("atomicity", "one lock is one step; no call waits for another's reply"),
                 promise("durability", "none: everything is gone with the process"),
                 promise("clock", "one clock that never goes back, inside this process"),
                 promise("memory", &memory),
-                promise(
-                    "counters",
-                    "Atomic, Marker, Window and Sharded; the others are Unsupported",
-                ),
+                promise("counters", "Atomic, Marker, Window and Sharded; the others are Unsupported"),
             ],
         }
     }
@@ -212,10 +183,7 @@ impl Store for MemoryStore {
     }
 
     fn token_store(&self, name: &BoxName) -> Result<Arc<dyn TokenStore>> {
-        Ok(self
-            .boxes
-            .tokens
-            .open(name, || Ok(MemoryTokenStore::new(self.settings.clone())))?)
+        Ok(self.boxes.tokens.open(name, || Ok(MemoryTokenStore::new(self.settings.clone())))?)
     }
 
     fn counter(&self, name: &BoxName, strategy: Strategy) -> Result<Arc<dyn Counter>> {

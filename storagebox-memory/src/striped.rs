@@ -18,10 +18,7 @@ pub(crate) struct Striped<T> {
 impl<T: Default> Default for Striped<T> {
     fn default() -> Self {
         let stripes = (0..STRIPES).map(|_| Mutex::default()).collect();
-        Self {
-            stripes,
-            hasher: RandomState::new(),
-        }
+        Self { stripes, hasher: RandomState::new() }
     }
 }
 
@@ -37,9 +34,7 @@ impl<T> Striped<T> {
 
     /// Nothing here panics with a lock held, and if it did, each step leaves the stripe whole.
     pub(crate) fn lock(&self, stripe: usize) -> MutexGuard<'_, T> {
-        self.stripes[stripe % STRIPES]
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        self.stripes[stripe % STRIPES].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn lock_for(&self, key: &(impl Hash + ?Sized)) -> MutexGuard<'_, T> {
@@ -73,10 +68,7 @@ impl<K: AsRef<str> + Ord, V> Striped<BTreeMap<K, V>> {
             for (key, value) in self.lock(stripe).range::<str, _>(beyond(after.as_deref())) {
                 if entries.len() == limit {
                     let last = after.unwrap_or_default();
-                    return Ok(Page {
-                        entries,
-                        next: Some(Cursor::new(format!("{stripe}:{last}"))),
-                    });
+                    return Ok(Page { entries, next: Some(Cursor::new(format!("{stripe}:{last}"))) });
                 }
                 entries.extend(show(key, value));
                 after = Some(key.as_ref().to_owned());
@@ -103,11 +95,7 @@ pub(crate) fn position(cursor: Option<&Cursor>, limit: usize) -> Result<(usize, 
         return Ok((0, None));
     };
     let (stripe, key) = cursor.as_str().split_once(':').ok_or_else(not_ours)?;
-    let stripe = stripe
-        .parse()
-        .ok()
-        .filter(|stripe| *stripe < STRIPES)
-        .ok_or_else(not_ours)?;
+    let stripe = stripe.parse().ok().filter(|stripe| *stripe < STRIPES).ok_or_else(not_ours)?;
     Ok((stripe, (!key.is_empty()).then(|| key.to_owned())))
 }
 

@@ -23,19 +23,14 @@ enum Token {
 
 impl MemoryTokenStore {
     pub(crate) fn new(settings: Settings) -> Self {
-        Self {
-            settings,
-            tokens: Striped::default(),
-        }
+        Self { settings, tokens: Striped::default() }
     }
 
     /// Runs one step on the token, or on its absence once its fence is over.
     fn step<T>(&self, token: &TokenId, step: impl FnOnce(&mut Option<Token>, Time) -> T) -> T {
         let mut tokens = self.tokens.lock_for(token);
         let now = self.settings.now();
-        let mut known = tokens
-            .remove(token)
-            .filter(|known| !self.is_forgotten(known, now));
+        let mut known = tokens.remove(token).filter(|known| !self.is_forgotten(known, now));
         let outcome = step(&mut known, now);
         tokens.extend(known.map(|known| (token.clone(), known)));
         outcome
@@ -87,10 +82,7 @@ impl TokenStore for MemoryTokenStore {
     async fn consume(&self, token: &TokenId, op: &OpId) -> Result<Consumed> {
         Ok(self.step(token, |known, now| match known {
             Some(Token::Live) => {
-                *known = Some(Token::Gone {
-                    by: Some(op.clone()),
-                    since: now,
-                });
+                *known = Some(Token::Gone { by: Some(op.clone()), since: now });
                 Consumed::Now
             }
             Some(Token::Gone { by: Some(by), .. }) if by == op => Consumed::Again,

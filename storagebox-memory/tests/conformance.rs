@@ -42,25 +42,16 @@ impl Harness for Memory {
     }
 
     async fn audit(&self, namespace: &Namespace, bank: &BoxName) -> Result<Vec<ListedItem>> {
-        Ok(place(namespace)?
-            .0
-            .item_bank(bank)?
-            .list(None, usize::MAX)
-            .await?
-            .entries)
+        Ok(place(namespace)?.0.item_bank(bank)?.list(None, usize::MAX).await?.entries)
     }
 
     fn clock(&self, namespace: &Namespace) -> Option<Arc<dyn TestClock>> {
-        place(namespace)
-            .ok()
-            .map(|place| Arc::new(Hand(place.1.clone())) as _)
+        place(namespace).ok().map(|place| Arc::new(Hand(place.1.clone())) as _)
     }
 }
 
 fn place(namespace: &Namespace) -> Result<&Place> {
-    namespace
-        .guard()
-        .ok_or_else(|| Error::corrupt(namespace.name(), "it is another harness's"))
+    namespace.guard().ok_or_else(|| Error::corrupt(namespace.name(), "it is another harness's"))
 }
 
 fn main() -> ExitCode {

@@ -48,10 +48,7 @@ fn no_such_backend(scheme: &str) -> Error {
         ),
         None => {
             let known: Vec<_> = SCHEMES.iter().map(|(scheme, _)| format!("{scheme}:")).collect();
-            Error::invalid(
-                "url",
-                format_args!("must begin with one of: {}", known.join(", ")),
-            )
+            Error::invalid("url", format_args!("must begin with one of: {}", known.join(", ")))
         }
     }
 }

@@ -10,17 +10,11 @@ use tokio::time::{self, Instant};
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TokioTimer;
 
-#[allow(
-    clippy::disallowed_methods,
-    reason = "the one place where callers' waiting meets a real clock"
-)]
+#[allow(clippy::disallowed_methods, reason = "the one place where callers' waiting meets a real clock")]
 static START: LazyLock<Instant> = LazyLock::new(Instant::now);
 
 #[async_trait]
-#[allow(
-    clippy::disallowed_methods,
-    reason = "the one place where callers' waiting meets a real clock"
-)]
+#[allow(clippy::disallowed_methods, reason = "the one place where callers' waiting meets a real clock")]
 impl Timer for TokioTimer {
     fn now(&self) -> Duration {
         Instant::now().saturating_duration_since(*START)

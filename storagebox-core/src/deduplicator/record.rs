@@ -88,18 +88,11 @@ impl State {
         let state = match letter {
             b'I' => Self::Intent(fields.intent()?),
             b'G' => Self::GivingUp(fields.intent()?),
-            b'A' => Self::Assigned {
-                intent: fields.intent()?,
-                item: Item::new(fields.next()?)?,
-            },
+            b'A' => Self::Assigned { intent: fields.intent()?, item: Item::new(fields.next()?)? },
             b'N' => Self::Nothing,
             other => return Err(DecodeError::State(*other)),
         };
-        if fields.0.is_empty() {
-            Ok(state)
-        } else {
-            Err(DecodeError::Long)
-        }
+        if fields.0.is_empty() { Ok(state) } else { Err(DecodeError::Long) }
     }
 }
 
@@ -121,10 +114,7 @@ impl<'a> Fields<'a> {
     }
 
     fn intent(&mut self) -> Result<Intent, DecodeError> {
-        Ok(Intent {
-            bank: BoxName::new(self.next()?)?,
-            nonce: self.next()?.to_owned(),
-        })
+        Ok(Intent { bank: BoxName::new(self.next()?)?, nonce: self.next()?.to_owned() })
     }
 }
 
@@ -133,10 +123,7 @@ mod tests {
     use super::*;
 
     fn states() -> Vec<State> {
-        let intent = Intent {
-            bank: BoxName::new("b").unwrap(),
-            nonce: "n".into(),
-        };
+        let intent = Intent { bank: BoxName::new("b").unwrap(), nonce: "n".into() };
         let item = Item::new("é").unwrap();
         vec![
             State::Intent(intent.clone()),
@@ -161,19 +148,13 @@ mod tests {
                 assert!(State::decode(&Payload::new(bytes[..end].to_vec()).unwrap()).is_err());
             }
             let longer = [bytes.as_slice(), b"x"].concat();
-            assert!(matches!(
-                State::decode(&Payload::new(longer).unwrap()),
-                Err(DecodeError::Long)
-            ));
+            assert!(matches!(State::decode(&Payload::new(longer).unwrap()), Err(DecodeError::Long)));
         }
     }
 
     #[test]
     fn the_longest_id_still_makes_a_claim() {
-        let intent = Intent {
-            bank: BoxName::new("b").unwrap(),
-            nonce: "n".repeat(32),
-        };
+        let intent = Intent { bank: BoxName::new("b").unwrap(), nonce: "n".repeat(32) };
         let id = DedupId::new("é".repeat(256)).unwrap();
         assert!(intent.claim(&id).unwrap().as_str().len() >= 511);
     }

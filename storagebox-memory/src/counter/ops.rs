@@ -47,9 +47,7 @@ impl Ops {
     pub(super) fn forget_up_to(&mut self, most: usize, retention: Retention, now: Time) -> usize {
         let mut forgotten = 0;
         while forgotten < most
-            && let Some((_, op)) = self
-                .by_age
-                .pop_front_if(|(since, _)| is_past(*since, retention, now))
+            && let Some((_, op)) = self.by_age.pop_front_if(|(since, _)| is_past(*since, retention, now))
         {
             self.by_id.remove(&op);
             forgotten += 1;

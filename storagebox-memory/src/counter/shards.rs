@@ -27,20 +27,12 @@ struct Shard {
 impl Shard {
     /// How far the value may still go in the direction of the delta.
     fn room(&self, delta: Wide) -> Wide {
-        if delta < 0 {
-            self.value - self.floor
-        } else {
-            self.ceiling - self.value
-        }
+        if delta < 0 { self.value - self.floor } else { self.ceiling - self.value }
     }
 
     /// Moves the bound in the direction of the delta; outwards is positive.
     fn widen(&mut self, delta: Wide, by: Wide) {
-        if delta < 0 {
-            self.floor -= by
-        } else {
-            self.ceiling += by
-        }
+        if delta < 0 { self.floor -= by } else { self.ceiling += by }
     }
 }
 
@@ -112,10 +104,7 @@ mod tests {
     fn the_parts_of_a_bound_add_up() {
         for bound in [-10, -1, 0, 1, 7, 64, i128::from(i64::MAX), i128::from(i64::MIN)] {
             for count in 1..=9 {
-                assert_eq!(
-                    (0..count).map(|index| share(bound, count, index)).sum::<i128>(),
-                    bound
-                );
+                assert_eq!((0..count).map(|index| share(bound, count, index)).sum::<i128>(), bound);
             }
         }
     }
@@ -130,10 +119,7 @@ mod tests {
                 shards.add(&change.op, delta);
             }
             assert!(
-                shards
-                    .shards
-                    .iter()
-                    .all(|shard| shard.floor <= shard.value && shard.value <= shard.ceiling)
+                shards.shards.iter().all(|shard| shard.floor <= shard.value && shard.value <= shard.ceiling)
             );
             assert_eq!(shards.shards.iter().map(|shard| shard.ceiling).sum::<Wide>(), 11);
             assert_eq!(shards.shards.iter().map(|shard| shard.floor).sum::<Wide>(), -7);

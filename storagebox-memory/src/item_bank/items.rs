@@ -64,21 +64,15 @@ impl Stripe {
             return false;
         }
         let index = self.slots.len() as u32;
-        self.slots.push(Slot {
-            item: item.clone(),
-            place: None,
-        });
+        self.slots.push(Slot { item: item.clone(), place: None });
         let slots = &self.slots;
-        self.index
-            .insert_unique(hash, index, |index| hasher(&slots[*index as usize].item));
+        self.index.insert_unique(hash, index, |index| hasher(&slots[*index as usize].item));
         self.free.push(index);
         true
     }
 
     pub(super) fn find(&self, item: &Item, hash: u64) -> Option<u32> {
-        self.index
-            .find(hash, |index| self.slots[*index as usize].item == *item)
-            .copied()
+        self.index.find(hash, |index| self.slots[*index as usize].item == *item).copied()
     }
 
     pub(super) fn item(&self, index: u32) -> &Item {
@@ -120,13 +114,7 @@ impl Stripe {
     }
 
     pub(super) fn hold(&mut self, index: u32, by: &ClaimId, until: Option<Time>) {
-        self.set(
-            index,
-            Place::Held {
-                by: by.clone(),
-                until,
-            },
-        );
+        self.set(index, Place::Held { by: by.clone(), until });
         self.ends.extend(until.map(|until| Reverse((until, index))));
     }
 
@@ -176,10 +164,7 @@ impl Stripe {
     pub(super) fn list(&self, first: usize, room: usize, now: Time, entries: &mut Vec<ListedItem>) -> usize {
         let slots = self.slots.iter().skip(first).take(room);
         let before = entries.len();
-        entries.extend(slots.map(|slot| ListedItem {
-            item: slot.item.clone(),
-            state: slot.state(now),
-        }));
+        entries.extend(slots.map(|slot| ListedItem { item: slot.item.clone(), state: slot.state(now) }));
         entries.len() - before
     }
 }

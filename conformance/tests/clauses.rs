@@ -1,0 +1,59 @@
+//! The table of clauses is fresh, every clause has a case, and every case defends a clause.
+
+use storagebox_conformance::{CLAUSES, cases, table};
+
+#[test]
+fn the_table_is_fresh() {
+    assert!(
+        table() == include_str!("../CLAUSES.md"),
+        "CLAUSES.md is stale: run `cargo xtask clauses`"
+    );
+}
+
+#[test]
+fn every_clause_has_a_case() {
+    let cases = cases();
+    let bare: Vec<_> = CLAUSES
+        .iter()
+        .map(|clause| clause.id)
+        .filter(|id| !cases.iter().any(|case| case.clause() == *id))
+        .collect();
+    assert!(bare.is_empty(), "clauses without a case: {bare:?}");
+}
+
+#[test]
+fn every_case_defends_a_clause_under_a_name_of_its_own() {
+    let mut names: Vec<_> = cases().iter().map(|case| case.name()).collect();
+    let stray: Vec<_> = cases()
+        .into_iter()
+        .filter(|case| !CLAUSES.iter().any(|clause| clause.id == case.clause()))
+        .collect();
+    assert!(stray.is_empty(), "cases of unknown clauses: {stray:?}");
+    names.sort();
+    let total = names.len();
+    names.dedup();
+    assert_eq!(names.len(), total, "two cases share a name");
+}
+
+/// Every clause of the contract's prose is in the table, and the other way round.
+#[test]
+fn the_contract_and_the_table_name_the_same_clauses() {
+    let contract = include_str!("../../docs/CONTRACT.md");
+    for clause in CLAUSES {
+        let (part, number) = clause.id.split_once('-').unwrap();
+        let bold = format!("**{part}-{}**", number.trim_start_matches('0'));
+        assert!(contract.contains(&bold), "{bold} is not in docs/CONTRACT.md");
+    }
+    let bold = contract.split("**").filter(|text| is_clause_id(text)).count();
+    assert_eq!(
+        bold,
+        CLAUSES.len() + 1,
+        "clauses of the contract; S-6 is the facade's own and has its tests there"
+    );
+}
+
+fn is_clause_id(text: &str) -> bool {
+    text.split_once('-').is_some_and(|(part, number)| {
+        part.len() <= 2 && part.bytes().all(|byte| byte.is_ascii_uppercase()) && number.parse::<u8>().is_ok()
+    })
+}
