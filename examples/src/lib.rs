@@ -1,1 +1,1 @@
-//! Runnable examples.
+//! Runnable examples of storagebox: `cargo run -p storagebox-examples --example voucher-codes`.

@@ -1,0 +1,46 @@
+//! A payment is made once, however often its message comes, and also if the first worker crashes on the way.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use storagebox::{DedupId, Error, OpId, Payload, Ran, RunError, RunOptions, StoreExt, TokioTimer, open, run};
+
+#[tokio::main]
+async fn main() -> Result<(), RunError<Error>> {
+    let url = std::env::args().nth(1).unwrap_or_else(|| "memory:".into());
+    let payments = open(&url).await?.leases("payments")?;
+    let id = DedupId::new("invoice-7")?;
+    let paid = Arc::new(AtomicU32::new(0));
+
+    // The first worker crashes: its future is dropped while it works, and its lease lapses.
+    let crashing = RunOptions::default().op(OpId::new("worker-0")?).lease(Duration::from_millis(200));
+    let never = async |_fence| std::future::pending::<Result<Payload, Error>>().await;
+    let crash =
+        tokio::time::timeout(Duration::from_millis(20), run(&payments, &TokioTimer, &id, &crashing, never));
+    assert!(crash.await.is_err(), "the first worker never answers");
+
+    // Ten others get the same message; one pays, all answer with its result.
+    let workers: Vec<_> = (0..10)
+        .map(|_| {
+            let (payments, id, paid) = (payments.clone(), id.clone(), Arc::clone(&paid));
+            tokio::spawn(async move {
+                let waiting = RunOptions::default().wait(Duration::from_secs(30));
+                run(&payments, &TokioTimer, &id, &waiting, async |_fence| {
+                    paid.fetch_add(1, Ordering::SeqCst);
+                    Payload::try_from("receipt 4711")
+                })
+                .await
+            })
+        })
+        .collect();
+    for worker in workers {
+        let ran = worker.await.expect("no task panics")?;
+        assert!(
+            matches!(&ran, Ran::Done(receipt) | Ran::Replayed(receipt) if receipt.as_bytes() == b"receipt 4711")
+        );
+    }
+    println!("paid {} time, answered 10 times", paid.load(Ordering::SeqCst));
+    assert_eq!(paid.load(Ordering::SeqCst), 1);
+    Ok(())
+}

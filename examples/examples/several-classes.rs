@@ -1,0 +1,51 @@
+//! 150 students choose among 3 classes of 50 seats, all at once. A full class sends them on; nobody gets two seats.
+
+use std::collections::BTreeMap;
+
+use storagebox::{Assigned, Deduplicator, Item, ItemBank, Result, StoreExt, open};
+
+const CLASSES: [&str; 3] = ["monday", "wednesday", "friday"];
+
+#[tokio::main]
+async fn main() -> Result<()> {
+    let url = std::env::args().nth(1).unwrap_or_else(|| "memory:".into());
+    let store = open(&url).await?;
+    let mut seats = Deduplicator::new(store.dedup("students")?);
+    for (class, first) in CLASSES.into_iter().zip([0, 50, 100]) {
+        let bank = store.bank(class)?;
+        let numbers: Vec<_> =
+            (first..first + 50).map(|seat| Item::new(seat.to_string())).collect::<Result<_>>()?;
+        bank.add(&numbers).await?;
+        seats = seats.bank(class, bank)?;
+    }
+
+    let bookings: Vec<_> = (0..150)
+        .map(|student| {
+            let seats = seats.clone();
+            // Most want the Monday.
+            let wish = if student % 3 == 0 { student % 2 + 1 } else { 0 };
+            tokio::spawn(async move { book(&seats, &format!("student-{student}"), wish).await })
+        })
+        .collect();
+    let mut booked: BTreeMap<String, usize> = BTreeMap::new();
+    for booking in bookings {
+        if let Some(class) = booking.await.expect("no task panics")? {
+            *booked.entry(class).or_default() += 1;
+        }
+    }
+    println!("booked: {booked:?}");
+    assert!(booked.values().all(|seats| *seats == 50), "a class is not full although 150 students came");
+    Ok(())
+}
+
+/// The class that has room, beginning with the one wished for.
+async fn book(seats: &Deduplicator, student: &str, wish: usize) -> Result<Option<String>> {
+    for class in CLASSES.iter().cycle().skip(wish).take(CLASSES.len()) {
+        if let Assigned::New { bank, .. } | Assigned::Again { bank, .. } =
+            seats.assign(student, *class).await?
+        {
+            return Ok(Some(bank.as_str().to_owned()));
+        }
+    }
+    Ok(None)
+}

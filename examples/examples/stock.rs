@@ -1,0 +1,30 @@
+//! 10 pairs of shoes, 30 orders, each sent twice and all at once: 10 are sold, never 11.
+
+use storagebox::{Bounds, Change, Counted, Counter, CounterExt, Key, OpId, Result, StoreExt, Strategy, open};
+
+#[tokio::main]
+async fn main() -> Result<()> {
+    let url = std::env::args().nth(1).unwrap_or_else(|| "memory:".into());
+    let stock = open(&url).await?.counters("stock", Strategy::default())?;
+    stock.add("red-shoes", "delivery-1", 10).await?;
+
+    let orders: Vec<_> = (0..60)
+        .map(|message| {
+            let stock = stock.clone();
+            tokio::spawn(async move {
+                let sale = Change::new(OpId::new(format!("order-{}", message % 30))?, -1);
+                stock.apply(&Key::new("red-shoes")?, &sale.within(Bounds::at_least(0))).await
+            })
+        })
+        .collect();
+    let mut sold = 0;
+    for order in orders {
+        if let Counted::Applied { .. } = order.await.expect("no task panics")? {
+            sold += 1;
+        }
+    }
+    let left = stock.value(&Key::new("red-shoes")?).await?;
+    println!("sold {sold}, left {left}");
+    assert_eq!((sold, left), (10, 0));
+    Ok(())
+}
