@@ -12,7 +12,7 @@ use tokio::runtime::{Builder, Runtime};
 
 use crate::case::Case;
 use crate::failure::Failure;
-use crate::harness::Harness;
+use crate::harness::{Declared, Harness};
 use crate::link::dropped;
 use crate::suite::cases;
 use crate::world::{Profile, World};
@@ -40,9 +40,7 @@ pub struct Runner {
 
 impl std::fmt::Debug for Runner {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Runner")
-            .field("harness", &self.harness.name())
-            .finish_non_exhaustive()
+        f.debug_struct("Runner").field("harness", &self.harness.name()).finish_non_exhaustive()
     }
 }
 
@@ -53,15 +51,8 @@ impl Runner {
     ///
     /// The operating system's, if it has no threads to give.
     pub fn new(harness: impl Harness, profile: Profile) -> std::io::Result<Self> {
-        let runtime = Builder::new_multi_thread()
-            .worker_threads(4)
-            .enable_all()
-            .build()?;
-        Ok(Self {
-            harness: Arc::new(harness),
-            runtime,
-            profile,
-        })
+        let runtime = Builder::new_multi_thread().worker_threads(4).enable_all().build()?;
+        Ok(Self { harness: Arc::new(harness), runtime, profile })
     }
 
     /// Runs one case in a world of its own. Must not be called from inside a runtime.
@@ -100,33 +91,16 @@ pub fn run(harness: impl Harness) -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
-    let (seed, runs) = (
-        number("STORAGEBOX_SEED").unwrap_or_else(|| fastrand::Rng::new().u64(..)),
-        runs(),
-    );
-    let report = Arc::new(Mutex::new(Report::default()));
+    let (seed, runs) = (number("STORAGEBOX_SEED").unwrap_or_else(|| fastrand::Rng::new().u64(..)), runs());
+    let report = Arc::new(Mutex::new(Report::of(&declared)));
     let trials = cases()
         .into_iter()
-        .map(|case| {
-            trial(
-                case,
-                declared.ignores(&case),
-                &runner,
-                seed..seed.saturating_add(runs),
-                &report,
-            )
-        })
+        .map(|case| trial(case, declared.ignores(&case), &runner, seed..seed.saturating_add(runs), &report))
         .collect();
     println!("storagebox conformance of {name}, STORAGEBOX_SEED={seed}");
     let conclusion = libtest_mimic::run(&Arguments::from_args(), trials);
     if conclusion.num_passed + conclusion.num_failed > 0 {
-        print!(
-            "{}",
-            report
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .render(&name)
-        );
+        print!("{}", report.lock().unwrap_or_else(PoisonError::into_inner).render(&name));
     }
     conclusion.exit_code()
 }
@@ -148,19 +122,11 @@ fn trial(
 ) -> Trial {
     let (runner, report) = (Arc::clone(runner), Arc::clone(report));
     let run = move || {
-        let outcome = seeds
-            .clone()
-            .find_map(|seed| failed(&runner, &case, seed))
-            .map_or(Ok(()), Err);
-        report
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .enter(&case, outcome.is_ok());
+        let outcome = seeds.clone().find_map(|seed| failed(&runner, &case, seed)).map_or(Ok(()), Err);
+        report.lock().unwrap_or_else(PoisonError::into_inner).enter(&case, outcome.is_ok());
         outcome
     };
-    Trial::test(case.name(), run)
-        .with_ignored_flag(ignored.is_some())
-        .with_kind(ignored.unwrap_or_default())
+    Trial::test(case.name(), run).with_ignored_flag(ignored.is_some()).with_kind(ignored.unwrap_or_default())
 }
 
 fn failed(runner: &Runner, case: &Case, seed: u64) -> Option<Failed> {
@@ -173,13 +139,21 @@ fn failed(runner: &Runner, case: &Case, seed: u64) -> Option<Failed> {
     }
 }
 
-/// What held, level by level.
-#[derive(Default)]
+/// What held, level by level, and what was not asked.
 struct Report {
     by_level: BTreeMap<u8, (usize, usize)>,
+    ignored: BTreeMap<String, usize>,
 }
 
 impl Report {
+    fn of(declared: &Declared) -> Self {
+        let mut ignored = BTreeMap::new();
+        for reason in cases().iter().filter_map(|case| declared.ignores(case)) {
+            *ignored.entry(reason.to_owned()).or_default() += 1;
+        }
+        Self { by_level: BTreeMap::new(), ignored }
+    }
+
     fn enter(&mut self, case: &Case, passed: bool) {
         let (held, ran) = self.by_level.entry(case.family().level()).or_default();
         *held += usize::from(passed);
@@ -187,15 +161,11 @@ impl Report {
     }
 
     fn render(&self, name: &str) -> String {
-        let levels: Vec<_> = self
-            .by_level
-            .iter()
-            .map(|(level, (held, ran))| format!("L{level} {held} of {ran}"))
-            .collect();
-        format!(
-            "{name}: {}; futures dropped half-way: {}\n",
-            levels.join(", "),
-            dropped()
-        )
+        let levels = self.by_level.iter().map(|(level, (held, ran))| format!("L{level} {held} of {ran}"));
+        let ignored =
+            self.ignored.iter().map(|(reason, count)| format!("{name}: {count} ignored: {reason}\n"));
+        let levels: Vec<_> = levels.collect();
+        let held = format!("{name}: {}; futures dropped half-way: {}\n", levels.join(", "), dropped());
+        std::iter::once(held).chain(ignored).collect()
     }
 }

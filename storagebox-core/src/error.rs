@@ -242,6 +242,7 @@ impl fmt::Display for Error {
     }
 }
 
+/// The source by its `Display`: drivers' `Debug` may hold connection options with a password.
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Error")
@@ -251,7 +252,7 @@ impl fmt::Debug for Error {
             .field("backend", &self.0.backend)
             .field("context", &self.0.context)
             .field("certainty", &self.certainty())
-            .field("source", &self.0.source)
+            .field("source", &self.0.source.as_ref().map(ToString::to_string))
             .finish()
     }
 }
