@@ -1,1 +1,37 @@
-fn main() {}
+//! The `storagebox` command.
+
+#![forbid(unsafe_code)]
+#![deny(clippy::unwrap_used, clippy::expect_used)]
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::disallowed_methods))]
+
+mod cli;
+mod commands;
+mod exit;
+mod input;
+mod interrupt;
+mod output;
+mod progress;
+mod rejects;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use cli::Cli;
+use exit::{Exit, Failure};
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    match run(cli) {
+        Ok(exit) => exit.into(),
+        Err(failure) => failure.report().into(),
+    }
+}
+
+fn run(cli: Cli) -> Result<Exit, Failure> {
+    let runtime = tokio::runtime::Runtime::new().map_err(Failure::Runtime)?;
+    let exit = runtime.block_on(interrupt::or_interrupted(commands::run(cli)));
+    // A read of standard input that is under way cannot be stopped, and must not stop the program from ending.
+    runtime.shutdown_background();
+    exit
+}

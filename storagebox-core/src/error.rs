@@ -188,6 +188,11 @@ impl Error {
         self.0.kind
     }
 
+    /// What happened, without the advice that `Display` adds.
+    pub fn message(&self) -> &str {
+        &self.0.message
+    }
+
     /// The operation that failed, where it is known.
     pub fn operation(&self) -> Option<&'static str> {
         self.0.operation

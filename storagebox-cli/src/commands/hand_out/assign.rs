@@ -1,0 +1,91 @@
+//! Takes an item for each line of ids: many at once, answers in the order of the input.
+
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use futures_util::stream::{self, StreamExt};
+use storagebox::{ClaimId, ItemBank, ItemBankExt, Retry, Taken, TokioTimer};
+use tokio::task::JoinHandle;
+
+use super::ledger::{Answer, Entry, Ledger};
+use super::load::is_unresolved;
+use crate::exit::Failure;
+use crate::input::{Line, Lines, Reason};
+use crate::output::PendingCsv;
+use crate::progress::Progress;
+use crate::rejects::Rejects;
+
+/// One line of ids, with the answer of the bank or the reason why it was not asked.
+struct Answered {
+    number: u64,
+    ends_at: u64,
+    entry: Result<Entry, Reason>,
+}
+
+pub(super) async fn assign(
+    lines: Lines,
+    bank: &Arc<dyn ItemBank>,
+    concurrency: usize,
+    ledger: &mut Ledger,
+    out: &mut PendingCsv,
+    rejects: &mut Rejects,
+) -> Result<(), Failure> {
+    let progress = Progress::new("handing out", lines.bytes());
+    let source = lines.source().clone();
+    let asked = stream::unfold(lines, |mut lines| async {
+        let line = lines.next_line().await.transpose()?;
+        Some((line, lines))
+    });
+    let mut answered = pin!(asked.map(|line| start(line, bank)).buffered(concurrency));
+    while let Some(line) = answered.next().await {
+        let line = line?;
+        match line.entry {
+            Ok(entry) => {
+                out.write(entry.fields())?;
+                ledger.enter(entry);
+            }
+            Err(reason) => rejects.add(&source, line.number, reason)?,
+        }
+        progress.line(line.ends_at);
+    }
+    Ok(())
+}
+
+/// Starts the line's own task at once, so that no more than the bound are under way, and all of them are.
+fn start(
+    line: Result<Line<ClaimId>, Failure>,
+    bank: &Arc<dyn ItemBank>,
+) -> impl Future<Output = Result<Answered, Failure>> + use<> {
+    let started = line.map(|line| (line.number, line.ends_at, line.value.map(|id| spawn(id, bank))));
+    async move {
+        let (number, ends_at, task) = started?;
+        let entry = match task {
+            Ok(task) => Ok(task.await.map_err(Failure::Died)??),
+            Err(reason) => Err(reason),
+        };
+        Ok(Answered { number, ends_at, entry })
+    }
+}
+
+fn spawn(id: ClaimId, bank: &Arc<dyn ItemBank>) -> JoinHandle<Result<Entry, Failure>> {
+    let bank = Arc::clone(bank);
+    tokio::spawn(async move { take(id, &*bank).await })
+}
+
+async fn take(id: ClaimId, bank: &dyn ItemBank) -> Result<Entry, Failure> {
+    let unresolved = AtomicBool::new(false);
+    let attempt = || async {
+        let answer = bank.assign(&id).await;
+        unresolved.fetch_or(is_unresolved(&answer), Ordering::Relaxed);
+        answer
+    };
+    let taken = Retry::default().call(&TokioTimer, attempt).await.map_err(Failure::Store)?;
+    let answer = match taken {
+        Taken::New(held) => Answer::New(held.item),
+        Taken::Again(held) => Answer::Again { item: held.item, perhaps_ours: unresolved.into_inner() },
+        Taken::Empty => Answer::Empty,
+        Taken::Ended(_) => Answer::Ended,
+    };
+    Ok(Entry { id, answer })
+}

@@ -1,0 +1,129 @@
+//! What every line was answered, kept small: one entry an id, and each text once, shared with its item or id.
+
+use std::collections::{HashMap, HashSet};
+
+use storagebox::{ClaimId, Item};
+
+/// One line of ids and its answer.
+#[derive(Clone, Debug)]
+pub(super) struct Entry {
+    pub id: ClaimId,
+    pub answer: Answer,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Answer {
+    New(Item),
+    Again {
+        item: Item,
+        /// An attempt of this very line, its reply lost, may have been the one that took the item.
+        perhaps_ours: bool,
+    },
+    Empty,
+    Ended,
+}
+
+impl Entry {
+    /// The line of the output file.
+    pub(super) fn fields(&self) -> [&str; 3] {
+        let (item, outcome) = match &self.answer {
+            Answer::New(item) => (item.as_str(), "new"),
+            Answer::Again { item, .. } => (item.as_str(), "again"),
+            Answer::Empty => ("", "empty"),
+            Answer::Ended => ("", "ended"),
+        };
+        [self.id.as_str(), item, outcome]
+    }
+}
+
+/// What the lines of one id were answered, all together.
+#[derive(Debug, Default)]
+struct Person {
+    item: Option<Item>,
+    new: bool,
+    perhaps_new: bool,
+    empty: bool,
+}
+
+/// Every answer so far, and what was wrong with them.
+#[derive(Debug, Default)]
+pub(super) struct Ledger {
+    people: HashMap<ClaimId, Person>,
+    items: HashSet<Item>,
+    summary: Summary,
+}
+
+/// The ledger in figures.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Summary {
+    pub lines: u64,
+    pub new: u64,
+    pub again: u64,
+    pub empty: u64,
+    pub ended: u64,
+    pub distinct_ids: u64,
+    /// Ids that have an item.
+    pub given: u64,
+    /// Ids without a `new` line that may have taken their item here all the same.
+    pub perhaps_new: u64,
+    /// Items seen with a second id.
+    pub shared_items: u64,
+    /// Lines with another item than an earlier line of the same id.
+    pub changed_items: u64,
+    /// Lines that took an item for an id which had taken one here.
+    pub taken_twice: u64,
+    /// Ids that met an empty bank on one line and have an item on another.
+    pub empty_and_given: u64,
+}
+
+impl Summary {
+    pub(super) fn ids_without_item(&self) -> u64 {
+        self.distinct_ids - self.given
+    }
+}
+
+impl Ledger {
+    pub(super) fn enter(&mut self, entry: Entry) {
+        self.summary.lines += 1;
+        let person = self.people.entry(entry.id).or_default();
+        match entry.answer {
+            Answer::New(item) => {
+                self.summary.new += 1;
+                self.summary.taken_twice += u64::from(person.new);
+                person.new = true;
+                give(person, item, &mut self.items, &mut self.summary);
+            }
+            Answer::Again { item, perhaps_ours } => {
+                self.summary.again += 1;
+                person.perhaps_new |= perhaps_ours;
+                give(person, item, &mut self.items, &mut self.summary);
+            }
+            Answer::Empty => {
+                self.summary.empty += 1;
+                person.empty = true;
+            }
+            Answer::Ended => self.summary.ended += 1,
+        }
+    }
+
+    pub(super) fn summary(&self) -> Summary {
+        let count = |is: fn(&Person) -> bool| self.people.values().filter(|person| is(person)).count() as u64;
+        Summary {
+            distinct_ids: self.people.len() as u64,
+            given: count(|person| person.item.is_some()),
+            perhaps_new: count(|person| person.perhaps_new && !person.new),
+            empty_and_given: count(|person| person.empty && person.item.is_some()),
+            ..self.summary
+        }
+    }
+}
+
+fn give(person: &mut Person, item: Item, items: &mut HashSet<Item>, summary: &mut Summary) {
+    match &person.item {
+        Some(had) => summary.changed_items += u64::from(*had != item),
+        None => {
+            summary.shared_items += u64::from(!items.insert(item.clone()));
+            person.item = Some(item);
+        }
+    }
+}

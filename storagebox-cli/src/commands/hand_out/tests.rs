@@ -1,0 +1,254 @@
+//! What the audit says of stores that break their promises, and of those that only answer badly.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use clap::Parser;
+use storagebox::{
+    Added, BankAdmin, ClaimId, ClaimState, Confirmed, End, Error, ErrorKind, Extended, Held, Hold, HoldState,
+    Item, MemoryStore, Released, Result, StoreExt, Taken, async_trait,
+};
+use tempfile::TempDir;
+
+use super::audit::{Check, Mismatch};
+use super::*;
+use crate::cli::{Cli, Command};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fault {
+    None,
+    /// Every take is the first one, of the same item.
+    SharesAnItem,
+    /// Every line of an id gets an item of its own.
+    ForgetsTheClaim,
+    /// Says `New` to an id that has its item already.
+    AlwaysSaysNew,
+    /// Every call is applied, and its first reply lost.
+    LosesReplies,
+    /// Says `Empty` to every third call.
+    SometimesSaysEmpty,
+    /// Says that it added more than it did.
+    Boasts,
+    /// Holds one more item than it handed out.
+    Leaks,
+    /// Refuses to answer.
+    Denies,
+    Ends,
+}
+
+struct Faulty {
+    inner: Arc<dyn BankAdmin>,
+    fault: Fault,
+    calls: AtomicU64,
+}
+
+impl Faulty {
+    fn call(&self) -> u64 {
+        self.calls.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// An error on every other call.
+    fn reply<T>(&self, call: u64, answer: T) -> Result<T> {
+        match self.fault {
+            Fault::LosesReplies if call.is_multiple_of(2) => Err(Error::unknown("the reply was lost")),
+            _ => Ok(answer),
+        }
+    }
+}
+
+fn new(item: &str) -> Taken {
+    Taken::New(Held { item: Item::new(item).unwrap(), hold: HoldState::Forever })
+}
+
+#[async_trait]
+impl ItemBank for Faulty {
+    async fn add(&self, items: &[Item]) -> Result<Added> {
+        let call = self.call();
+        let mut added = self.inner.add(items).await?;
+        added.added += u64::from(self.fault == Fault::Boasts);
+        self.reply(call, added)
+    }
+
+    async fn take(&self, claim: &ClaimId, hold: Hold) -> Result<Taken> {
+        let call = self.call();
+        match self.fault {
+            Fault::SharesAnItem => return Ok(new("SAVE-10")),
+            Fault::ForgetsTheClaim => return Ok(new(&format!("SAVE-{call}"))),
+            Fault::Denies => return Err(Error::new(ErrorKind::Denied, "no right to take")),
+            Fault::Ends => return Ok(Taken::Ended(End::Released)),
+            Fault::SometimesSaysEmpty if call.is_multiple_of(3) => return Ok(Taken::Empty),
+            Fault::Leaks => drop(self.inner.take(&ClaimId::new("nobody")?, hold).await?),
+            _ => {}
+        }
+        match self.inner.take(claim, hold).await? {
+            Taken::Again(held) if self.fault == Fault::AlwaysSaysNew => Ok(Taken::New(held)),
+            taken => self.reply(call, taken),
+        }
+    }
+
+    async fn extend(&self, claim: &ClaimId, hold: Hold) -> Result<Extended> {
+        self.inner.extend(claim, hold).await
+    }
+
+    async fn confirm(&self, claim: &ClaimId) -> Result<Confirmed> {
+        self.inner.confirm(claim).await
+    }
+
+    async fn release(&self, claim: &ClaimId) -> Result<Released> {
+        self.inner.release(claim).await
+    }
+
+    async fn get(&self, claim: &ClaimId) -> Result<ClaimState> {
+        self.inner.get(claim).await
+    }
+
+    async fn counts(&self) -> Result<Counts> {
+        self.inner.counts().await
+    }
+}
+
+/// One run on files of its own.
+struct Run {
+    directory: TempDir,
+    alone: bool,
+    fault: Fault,
+}
+
+impl Run {
+    fn with(fault: Fault) -> Self {
+        let directory = TempDir::new().unwrap();
+        fs::write(directory.path().join("items"), "SAVE-1\nSAVE-2\nSAVE-3\nSAVE-4\n").unwrap();
+        fs::write(directory.path().join("ids"), "ada\nbob\nada\nbob\nada\n").unwrap();
+        Self { directory, alone: true, fault }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
+    fn args(&self) -> (HandOut, Global) {
+        let of = |name| self.path(name).into_os_string();
+        let start = ["storagebox", "--json", "--url=memory:", "hand-out", "--concurrency=1"].map(Into::into);
+        let files = ["--items".into(), of("items"), "--ids".into(), of("ids"), "--out".into(), of("out.csv")];
+        let Cli { command, global } = Cli::parse_from(start.into_iter().chain(files));
+        let Command::HandOut(args) = command;
+        (args, global)
+    }
+
+    async fn start(&self) -> Result<Done, Failure> {
+        let bank = Arc::new(Faulty {
+            inner: MemoryStore::new().bank("items").unwrap(),
+            fault: self.fault,
+            calls: AtomicU64::new(0),
+        });
+        hand_out(Plan::new(&self.args().0).await?, bank, self.alone).await
+    }
+
+    async fn mismatches(&self) -> Vec<(Check, i128)> {
+        let done = self.start().await.unwrap_or_else(|failure| panic!("{failure}"));
+        let found = |mismatch: Mismatch| (mismatch.check, mismatch.found);
+        done.audit.mismatches().into_iter().map(found).collect()
+    }
+
+    async fn finish(&self) -> Result<Exit, Failure> {
+        let (args, global) = self.args();
+        finish(self.start().await?, &args, &global, &mut io::sink())
+    }
+}
+
+#[tokio::test]
+async fn a_sound_store_passes() {
+    let run = Run::with(Fault::None);
+    assert_eq!(run.mismatches().await, []);
+    assert_eq!(run.finish().await.unwrap(), Exit::Done);
+}
+
+#[tokio::test]
+async fn an_item_of_two_ids_is_found() {
+    let found = Run::with(Fault::SharesAnItem).mismatches().await;
+    assert!(found.contains(&(Check::NoSharedItem, 1)), "{found:?}");
+}
+
+#[tokio::test]
+async fn two_items_of_one_id_are_found() {
+    let found = Run::with(Fault::ForgetsTheClaim).mismatches().await;
+    assert!(found.contains(&(Check::SameItemEachLine, 3)), "{found:?}");
+}
+
+#[tokio::test]
+async fn a_second_new_line_of_an_id_is_found() {
+    let found = Run::with(Fault::AlwaysSaysNew).mismatches().await;
+    assert!(found.contains(&(Check::TakenOnce, 3)), "{found:?}");
+}
+
+#[tokio::test]
+async fn items_that_are_not_there_are_found() {
+    assert_eq!(Run::with(Fault::Boasts).mismatches().await, [(Check::BankGrewByAdded, 4)]);
+}
+
+#[tokio::test]
+async fn items_taken_for_nobody_are_found() {
+    assert_eq!(Run::with(Fault::Leaks).mismatches().await, [(Check::TakenGrewByNew, 3)]);
+}
+
+#[tokio::test]
+async fn a_false_empty_is_found_only_where_nothing_can_have_come_free() {
+    let mut run = Run::with(Fault::SometimesSaysEmpty);
+    assert_eq!(run.mismatches().await, [(Check::EmptyStaysEmpty, 1), (Check::EmptyMeansEmpty, 2)]);
+    run.alone = false;
+    assert_eq!(run.mismatches().await, []);
+}
+
+#[tokio::test]
+async fn counts_are_checked_only_when_nobody_else_is_at_work() {
+    let mut run = Run::with(Fault::Leaks);
+    run.alone = false;
+    assert_eq!(run.mismatches().await, []);
+}
+
+#[tokio::test]
+async fn lost_replies_are_no_mismatch() {
+    let run = Run::with(Fault::LosesReplies);
+    let done = run.start().await.unwrap_or_else(|failure| panic!("{failure}"));
+    assert_eq!(done.audit.mismatches(), []);
+    assert_eq!((done.audit.loaded.added, done.audit.loaded.perhaps_ours), (0, 4));
+    assert_eq!((done.audit.summary.new, done.audit.summary.perhaps_new), (0, 2));
+    assert_eq!(done.audit.summary.given, 2);
+}
+
+#[tokio::test]
+async fn a_failed_audit_publishes_nothing_and_names_the_check_but_no_item() {
+    let run = Run::with(Fault::ForgetsTheClaim);
+    fs::write(run.path("out.csv"), "old").unwrap();
+    let failure = run.finish().await.unwrap_err();
+    assert_eq!(failure.exit(), Exit::StoreFailed);
+    let message = failure.to_string();
+    assert!(message.contains("lines with another item than the id had: expected 0, found 3"), "{message}");
+    assert!(!message.contains("SAVE"), "{message}");
+    assert_eq!(fs::read_to_string(run.path("out.csv")).unwrap(), "old");
+    assert_eq!(names(run.directory.path()), ["ids", "items", "out.csv"]);
+}
+
+#[tokio::test]
+async fn a_store_that_fails_leaves_no_file() {
+    let run = Run::with(Fault::Denies);
+    let failure = run.finish().await.unwrap_err();
+    assert_eq!(failure.exit(), Exit::StoreFailed);
+    assert_eq!(names(run.directory.path()), ["ids", "items"]);
+}
+
+#[tokio::test]
+async fn an_ended_claim_is_told_apart_from_an_empty_bank() {
+    let run = Run::with(Fault::Ends);
+    assert_eq!(run.finish().await.unwrap(), Exit::SomeGotNothing);
+    let out = fs::read_to_string(run.path("out.csv")).unwrap();
+    assert!(out.starts_with("id,item,outcome\nada,,ended\nbob,,ended\n"), "{out}");
+}
+
+fn names(directory: &Path) -> Vec<String> {
+    let entries = fs::read_dir(directory).unwrap();
+    let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}

@@ -1,0 +1,143 @@
+//! Records of a file, one at a time, with the line on which each begins.
+
+use std::io::{self, Read};
+use std::mem;
+
+use tokio::task::spawn_blocking;
+
+use super::scan::{Fault, Scan, scan};
+
+/// The longest record that is read; what is longer is rejected without being kept.
+const MAX_RECORD_BYTES: usize = 1024 * 1024;
+const CHUNK_BYTES: usize = 64 * 1024;
+const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
+
+/// One record: where it is, and its first field.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Record {
+    /// The line on which it begins, from 1.
+    pub line: u64,
+    /// Where it ends in the file, in bytes.
+    pub ends_at: u64,
+    pub first: Result<Vec<u8>, Unreadable>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unreadable {
+    Malformed(Fault),
+    LongLine,
+}
+
+pub(super) struct Records {
+    /// Read on a thread that may block, because a pipe can keep a reader waiting for ever.
+    input: Box<dyn Read + Send>,
+    /// What was read and not yet used begins at `start`.
+    buffer: Vec<u8>,
+    start: usize,
+    at_end: bool,
+    line: u64,
+    offset: u64,
+}
+
+impl Records {
+    pub(super) async fn new(input: Box<dyn Read + Send>) -> io::Result<Self> {
+        let mut records = Self { input, buffer: Vec::new(), start: 0, at_end: false, line: 1, offset: 0 };
+        while !records.at_end && records.buffer.len() < BYTE_ORDER_MARK.len() {
+            records.fill().await?;
+        }
+        if records.buffer.starts_with(BYTE_ORDER_MARK) {
+            records.start = BYTE_ORDER_MARK.len();
+            records.offset = records.start as u64;
+        }
+        Ok(records)
+    }
+
+    pub(super) async fn next_record(&mut self) -> io::Result<Option<Record>> {
+        loop {
+            let rest = &self.buffer[self.start..];
+            let found = match scan_rest(rest, self.at_end) {
+                Scan::Record { first, len } => (len, Ok(first.content().into_owned())),
+                Scan::Malformed(fault) => (first_line(rest), Err(Unreadable::Malformed(fault))),
+                Scan::More if self.at_end => return Ok(None),
+                Scan::More if rest.len() < MAX_RECORD_BYTES => {
+                    self.fill().await?;
+                    continue;
+                }
+                // Only an open quote can span lines for so long.
+                Scan::More if rest.contains(&b'\n') => {
+                    (first_line(rest), Err(Unreadable::Malformed(Fault::OpenQuote)))
+                }
+                Scan::More => return self.pass_over_line().await.map(Some),
+            };
+            let (len, first) = found;
+            return Ok(Some(self.record(len, first)));
+        }
+    }
+
+    fn record(&mut self, len: usize, first: Result<Vec<u8>, Unreadable>) -> Record {
+        let line = self.line;
+        self.consume(len);
+        Record { line, ends_at: self.offset, first }
+    }
+
+    fn consume(&mut self, len: usize) {
+        let used = &self.buffer[self.start..self.start + len];
+        self.line += used.iter().filter(|byte| **byte == b'\n').count() as u64;
+        self.start += len;
+        self.offset += len as u64;
+    }
+
+    /// Uses up a line that is longer than any record, a chunk at a time.
+    async fn pass_over_line(&mut self) -> io::Result<Record> {
+        let line = self.line;
+        while self.line == line {
+            let len = first_line(&self.buffer[self.start..]);
+            self.consume(len);
+            if self.start == self.buffer.len() {
+                if self.at_end {
+                    break;
+                }
+                self.fill().await?;
+            }
+        }
+        Ok(Record { line, ends_at: self.offset, first: Err(Unreadable::LongLine) })
+    }
+
+    async fn fill(&mut self) -> io::Result<()> {
+        self.buffer.drain(..self.start);
+        self.start = 0;
+        let mut input = mem::replace(&mut self.input, Box::new(io::empty()));
+        let reading = spawn_blocking(move || chunk(&mut *input).map(|chunk| (input, chunk)));
+        let (input, chunk) = reading.await.map_err(io::Error::other)??;
+        self.input = input;
+        self.at_end = chunk.is_empty();
+        self.buffer.extend(chunk);
+        Ok(())
+    }
+}
+
+/// What comes next, or nothing at the end.
+fn chunk(input: &mut dyn Read) -> io::Result<Vec<u8>> {
+    let mut chunk = vec![0; CHUNK_BYTES];
+    loop {
+        match input.read(&mut chunk) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            read => {
+                chunk.truncate(read?);
+                return Ok(chunk);
+            }
+        }
+    }
+}
+
+fn scan_rest(rest: &[u8], at_end: bool) -> Scan<'_> {
+    if rest.is_empty() { Scan::More } else { scan(rest, at_end) }
+}
+
+/// The length of the first line, its end included, or of everything.
+fn first_line(bytes: &[u8]) -> usize {
+    bytes.iter().position(|byte| *byte == b'\n').map_or(bytes.len(), |end| end + 1)
+}
+
+#[cfg(test)]
+mod tests;

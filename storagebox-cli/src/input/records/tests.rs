@@ -1,0 +1,129 @@
+use std::collections::VecDeque;
+
+use super::*;
+
+/// Hands out a few bytes at a time, so that records are cut everywhere.
+struct Trickle(VecDeque<u8>, usize);
+
+impl Read for Trickle {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let len = self.1.min(buffer.len());
+        self.0.read(&mut buffer[..len])
+    }
+}
+
+fn trickle(bytes: &[u8], step: usize) -> Box<dyn Read + Send> {
+    Box::new(Trickle(bytes.to_vec().into(), step))
+}
+
+async fn all(bytes: &[u8], step: usize) -> Vec<Record> {
+    let mut records = Records::new(trickle(bytes, step)).await.unwrap();
+    let mut all = Vec::new();
+    while let Some(record) = records.next_record().await.unwrap() {
+        all.push(record);
+    }
+    all
+}
+
+async fn lines_and_texts(bytes: &[u8]) -> Vec<(u64, Result<String, Unreadable>)> {
+    let text = |first: Vec<u8>| String::from_utf8(first).unwrap();
+    let records = all(bytes, CHUNK_BYTES).await.into_iter();
+    records.map(|record| (record.line, record.first.map(text))).collect()
+}
+
+#[tokio::test]
+async fn blank_lines_are_records_and_count() {
+    let expected = [(1, ""), (2, "a"), (3, ""), (4, "b")].map(|(line, text)| (line, Ok(text.to_owned())));
+    assert_eq!(lines_and_texts(b"\na\r\n\r\nb").await, expected);
+}
+
+#[tokio::test]
+async fn a_record_of_several_lines_counts_them_all() {
+    let expected = [(1, "a\n\nb"), (4, "c")].map(|(line, text)| (line, Ok(text.to_owned())));
+    assert_eq!(lines_and_texts(b"\"a\n\nb\"\nc\n").await, expected);
+}
+
+#[tokio::test]
+async fn an_open_quote_costs_its_own_line_alone() {
+    let open = Err(Unreadable::Malformed(Fault::OpenQuote));
+    let expected = [(1, Ok("a".to_owned())), (2, open), (3, Ok("b".to_owned())), (4, Ok("c".to_owned()))];
+    assert_eq!(lines_and_texts(b"a\n\"open\nb\nc\n").await, expected);
+}
+
+#[tokio::test]
+async fn a_byte_order_mark_is_no_part_of_the_first_record() {
+    for step in 1..5 {
+        let records = all(b"\xEF\xBB\xBF\"a\"\nb\n", step).await;
+        assert_eq!(records[0].first, Ok(b"a".to_vec()));
+        assert_eq!(records[1].ends_at, 9);
+    }
+}
+
+#[tokio::test]
+async fn a_line_without_end_is_passed_over_and_not_kept() {
+    let mut bytes = vec![b'x'; 3 * MAX_RECORD_BYTES];
+    bytes.extend_from_slice(b"\nafter\n");
+    let mut records = Records::new(trickle(&bytes, CHUNK_BYTES)).await.unwrap();
+    let long = records.next_record().await.unwrap().unwrap();
+    assert_eq!((long.line, long.first), (1, Err(Unreadable::LongLine)));
+    assert!(records.buffer.capacity() < 2 * MAX_RECORD_BYTES + 2 * CHUNK_BYTES);
+    let after = records.next_record().await.unwrap().unwrap();
+    assert_eq!((after.line, after.first), (2, Ok(b"after".to_vec())));
+    assert_eq!(records.next_record().await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn a_long_line_at_the_end_of_the_file_is_one_record() {
+    let bytes = vec![b'x'; MAX_RECORD_BYTES + 7];
+    let records = all(&bytes, CHUNK_BYTES).await;
+    assert_eq!(records.len(), 1);
+    assert_eq!(records[0].first, Err(Unreadable::LongLine));
+    assert_eq!(records[0].ends_at, bytes.len() as u64);
+}
+
+#[tokio::test]
+async fn a_quote_left_open_for_too_long_costs_its_own_line_alone() {
+    let mut bytes = b"\"open\n".to_vec();
+    bytes.extend(b"line\n".repeat(MAX_RECORD_BYTES / 4));
+    let records = all(&bytes, CHUNK_BYTES).await;
+    assert_eq!(records[0].first, Err(Unreadable::Malformed(Fault::OpenQuote)));
+    assert_eq!(records.len(), 1 + MAX_RECORD_BYTES / 4);
+    assert!(records[1..].iter().all(|record| record.first == Ok(b"line".to_vec())));
+}
+
+/// What the csv crate writes is read back, in whatever pieces it arrives, on the right lines.
+#[tokio::test]
+async fn whatever_the_csv_crate_writes_is_read_back() {
+    let seed = std::env::var("STORAGEBOX_TEST_SEED")
+        .map_or_else(|_| fastrand::u64(..), |seed| seed.parse().unwrap());
+    println!("STORAGEBOX_TEST_SEED={seed}");
+    let mut random = fastrand::Rng::with_seed(seed);
+    for _ in 0..500 {
+        let rows = random_rows(&mut random);
+        let written = written(&rows, &mut random);
+        let read = all(&written, random.usize(1..20)).await;
+        assert_eq!(read.len(), rows.len());
+        let mut line = 1;
+        for (record, row) in read.iter().zip(&rows) {
+            assert_eq!(record.first.as_deref(), Ok(row[0].as_bytes()));
+            assert_eq!(record.line, line);
+            line += 1 + row.iter().map(|field| field.matches('\n').count() as u64).sum::<u64>();
+        }
+    }
+}
+
+fn random_rows(random: &mut fastrand::Rng) -> Vec<Vec<String>> {
+    let alphabet = ['a', 'é', '"', '"', ',', '\n', '\r', ' ', '\''];
+    let columns = random.usize(1..4);
+    let mut field = || (0..random.usize(0..6)).map(|_| alphabet[random.usize(..alphabet.len())]).collect();
+    (0..10).map(|_| (0..columns).map(|_| field()).collect()).collect()
+}
+
+fn written(rows: &[Vec<String>], random: &mut fastrand::Rng) -> Vec<u8> {
+    let terminator = if random.bool() { csv::Terminator::CRLF } else { csv::Terminator::Any(b'\n') };
+    let mut writer = csv::WriterBuilder::new().terminator(terminator).from_writer(Vec::new());
+    for row in rows {
+        writer.write_record(row).unwrap();
+    }
+    writer.into_inner().unwrap()
+}

@@ -1,0 +1,189 @@
+//! Where one CSV record ends, and where its first field is.
+//!
+//! Not the csv crate's reader: that one passes over blank lines, counts lines from the record before, and lets a
+//! quote that is never closed swallow the rest of the file. Here each of these is one rejected line.
+
+use std::borrow::Cow;
+
+/// What stands at the start of some bytes.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Scan<'a> {
+    /// A record of this length, its line end included.
+    Record { first: Field<'a>, len: usize },
+    /// It cannot be told before more bytes are there.
+    More,
+    /// Not CSV.
+    Malformed(Fault),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// A field began with a quote, and no lone quote ended it.
+    OpenQuote,
+    /// Something other than a comma or a line end followed a closing quote.
+    TextAfterQuote,
+}
+
+/// The bytes of a field, between its quotes if it has any.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Field<'a> {
+    bytes: &'a [u8],
+    quoted: bool,
+}
+
+impl<'a> Field<'a> {
+    pub(super) fn content(self) -> Cow<'a, [u8]> {
+        if !self.quoted || !self.bytes.contains(&b'"') {
+            return Cow::Borrowed(self.bytes);
+        }
+        let mut previous = 0;
+        let content = self.bytes.iter().copied().filter(|byte| {
+            let second = *byte == b'"' && previous == b'"';
+            previous = if second { 0 } else { *byte };
+            !second
+        });
+        Cow::Owned(content.collect())
+    }
+}
+
+/// The end of a field.
+enum End {
+    /// At a comma, a line feed, or the end of the file.
+    At(usize),
+    More,
+    Malformed(Fault),
+}
+
+/// Reads the record at the start of `bytes`, which must not be empty; `whole` if no bytes follow.
+pub(super) fn scan(bytes: &[u8], whole: bool) -> Scan<'_> {
+    let mut first = None;
+    let mut start = 0;
+    loop {
+        let end = match field_end(bytes, start, whole) {
+            End::At(end) => end,
+            End::More => return Scan::More,
+            End::Malformed(fault) => return Scan::Malformed(fault),
+        };
+        let first = *first.get_or_insert_with(|| field(bytes, start, end));
+        if bytes.get(end) != Some(&b',') {
+            let len = (end + 1).min(bytes.len());
+            return Scan::Record { first, len };
+        }
+        start = end + 1;
+    }
+}
+
+fn field(bytes: &[u8], start: usize, end: usize) -> Field<'_> {
+    let mut text = &bytes[start..end];
+    if bytes.get(end) != Some(&b',') {
+        text = text.strip_suffix(b"\r").unwrap_or(text);
+    }
+    let inner = text.strip_prefix(b"\"").and_then(|text| text.strip_suffix(b"\""));
+    Field { bytes: inner.unwrap_or(text), quoted: inner.is_some() }
+}
+
+fn field_end(bytes: &[u8], start: usize, whole: bool) -> End {
+    match bytes.get(start) {
+        Some(b'"') => quoted_end(bytes, start + 1, whole),
+        _ => plain_end(bytes, start, whole),
+    }
+}
+
+fn plain_end(bytes: &[u8], start: usize, whole: bool) -> End {
+    let rest = &bytes[start..];
+    match rest.iter().position(|byte| matches!(byte, b',' | b'\n')) {
+        Some(length) => End::At(start + length),
+        None if whole => End::At(bytes.len()),
+        None => End::More,
+    }
+}
+
+fn quoted_end(bytes: &[u8], mut from: usize, whole: bool) -> End {
+    loop {
+        let Some(length) = bytes[from..].iter().position(|byte| *byte == b'"') else {
+            return if whole { End::Malformed(Fault::OpenQuote) } else { End::More };
+        };
+        let after = from + length + 1;
+        if bytes.get(after) != Some(&b'"') {
+            return after_quote(bytes, after, whole);
+        }
+        from = after + 1;
+    }
+}
+
+fn after_quote(bytes: &[u8], after: usize, whole: bool) -> End {
+    match &bytes[after..] {
+        [b',' | b'\n', ..] => End::At(after),
+        [b'\r', b'\n', ..] => End::At(after + 1),
+        [] | [b'\r'] if whole => End::At(bytes.len()),
+        [] | [b'\r'] => End::More,
+        _ => End::Malformed(Fault::TextAfterQuote),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn first_of(text: &str) -> String {
+        match scan(text.as_bytes(), true) {
+            Scan::Record { first, .. } => String::from_utf8(first.content().into_owned()).unwrap(),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn plain_text_is_taken_as_it_is() {
+        for (line, id) in [
+            ("5\" pipe\n", "5\" pipe"),
+            ("it's\n", "it's"),
+            (" padded \r\n", " padded "),
+            ("a,b,c\n", "a"),
+            ("\n", ""),
+            ("no line end", "no line end"),
+            ("say \"hi\", you\n", "say \"hi\""),
+            ("cr\rinside\n", "cr\rinside"),
+        ] {
+            assert_eq!(first_of(line), id);
+        }
+    }
+
+    #[test]
+    fn quoted_text_is_unquoted() {
+        for (line, id) in [
+            ("\"a,b\"\n", "a,b"),
+            ("\"say \"\"hi\"\"\"\r\n", "say \"hi\""),
+            ("\"two\nlines\",x\n", "two\nlines"),
+            ("\"\"\n", ""),
+            ("\"\"\"\"", "\""),
+            ("\"\"\"\"\"\"", "\"\""),
+            ("a,\"never mind\nthis\"\n", "a"),
+            ("\" kept \"\n", " kept "),
+        ] {
+            assert_eq!(first_of(line), id);
+        }
+    }
+
+    #[test]
+    fn what_is_no_csv_is_named() {
+        for (line, fault) in [
+            ("\"open\nmore\n", Fault::OpenQuote),
+            ("a,\"open\n", Fault::OpenQuote),
+            ("\"a\"b\n", Fault::TextAfterQuote),
+            ("\"a\" \n", Fault::TextAfterQuote),
+            ("\"a\"\rb\n", Fault::TextAfterQuote),
+        ] {
+            assert_eq!(scan(line.as_bytes(), true), Scan::Malformed(fault), "{line:?}");
+        }
+    }
+
+    #[test]
+    fn a_record_cut_anywhere_asks_for_more_or_is_the_same() {
+        let text = "\"a\"\"b,\n\",x,\"y\"\r\n";
+        let whole = scan(text.as_bytes(), true);
+        for cut in 1..text.len() {
+            assert_eq!(scan(&text.as_bytes()[..cut], false), Scan::More, "cut at {cut}");
+        }
+        assert_eq!(scan(text.as_bytes(), false), whole);
+    }
+}

@@ -1,0 +1,141 @@
+//! CSV files that appear whole or not at all.
+
+use std::fs::{self, Permissions};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use tempfile::{Builder, NamedTempFile};
+
+use crate::exit::Failure;
+
+/// A file that does not exist yet, or a regular one, in a directory that exists.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Target {
+    /// As the person named it.
+    shown: PathBuf,
+    /// Without links, so that a link is written through and not replaced.
+    real: PathBuf,
+}
+
+impl Target {
+    pub(crate) fn at(path: &Path) -> Result<Self, Failure> {
+        let real = match fs::canonicalize(path) {
+            Ok(real) if !real.is_file() => return Err(Failure::NotAFile(path.to_owned())),
+            Ok(real) => real,
+            Err(_) => not_yet_there(path)?,
+        };
+        Ok(Self { shown: path.to_owned(), real })
+    }
+
+    pub(crate) fn shown(&self) -> &Path {
+        &self.shown
+    }
+
+    pub(crate) fn is(&self, path: &Path) -> bool {
+        fs::canonicalize(path).is_ok_and(|path| path == self.real)
+    }
+
+    pub(crate) fn is_also(&self, other: &Self) -> bool {
+        self.real == other.real
+    }
+
+    pub(crate) fn remove(&self) -> Result<(), Failure> {
+        match fs::remove_file(&self.real) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(self.unwritable(error)),
+            _ => Ok(()),
+        }
+    }
+
+    fn directory(&self) -> &Path {
+        self.real.parent().unwrap_or(&self.real)
+    }
+
+    fn unwritable(&self, source: io::Error) -> Failure {
+        Failure::Write { path: self.shown.clone(), source }
+    }
+}
+
+fn not_yet_there(path: &Path) -> Result<PathBuf, Failure> {
+    let name = path.file_name().ok_or_else(|| Failure::NotAFile(path.to_owned()))?;
+    let directory = match path.parent() {
+        Some(parent) if parent != Path::new("") => parent,
+        _ => Path::new("."),
+    };
+    match fs::canonicalize(directory) {
+        Ok(real) if real.is_dir() => Ok(real.join(name)),
+        _ => Err(Failure::NoDirectory(directory.to_owned())),
+    }
+}
+
+/// A CSV file under a passing name beside its target; dropping it removes it.
+#[derive(Debug)]
+pub(crate) struct PendingCsv {
+    target: Target,
+    writer: csv::Writer<NamedTempFile>,
+}
+
+impl PendingCsv {
+    pub(crate) fn create(target: Target, header: [&str; 3]) -> Result<Self, Failure> {
+        let file = temporary(&target).map_err(|error| target.unwritable(error))?;
+        let writer = csv::Writer::from_writer(file);
+        let mut pending = Self { target, writer };
+        pending.write(header)?;
+        Ok(pending)
+    }
+
+    pub(crate) fn write(&mut self, fields: [&str; 3]) -> Result<(), Failure> {
+        let written = self.writer.write_record(fields);
+        written.map_err(|error| self.target.unwritable(error.into()))
+    }
+
+    /// Puts the file in its place, in one step, once it is surely on disk.
+    pub(crate) fn publish(self) -> Result<(), Failure> {
+        let Self { target, writer } = self;
+        let published = publish(writer, &target);
+        published.map_err(|error| target.unwritable(error))
+    }
+}
+
+fn temporary(target: &Target) -> io::Result<NamedTempFile> {
+    let mut builder = Builder::new();
+    builder.prefix(".storagebox-").suffix(".tmp");
+    if let Some(permissions) = permissions(target) {
+        builder.permissions(permissions);
+    }
+    builder.tempfile_in(target.directory())
+}
+
+/// Those of the file that is replaced, or the usual ones.
+fn permissions(target: &Target) -> Option<Permissions> {
+    let old = fs::metadata(&target.real).ok().map(|about| about.permissions());
+    old.or_else(usual_permissions)
+}
+
+#[cfg(unix)]
+fn usual_permissions() -> Option<Permissions> {
+    use std::os::unix::fs::PermissionsExt;
+    Some(Permissions::from_mode(0o666))
+}
+
+#[cfg(not(unix))]
+fn usual_permissions() -> Option<Permissions> {
+    None
+}
+
+fn publish(writer: csv::Writer<NamedTempFile>, target: &Target) -> io::Result<()> {
+    let file = writer.into_inner().map_err(|error| error.into_error())?;
+    file.as_file().sync_all()?;
+    file.persist(&target.real)?;
+    sync_directory(target.directory())
+}
+
+/// Makes the new name last through a power cut.
+#[cfg(unix)]
+fn sync_directory(directory: &Path) -> io::Result<()> {
+    fs::File::open(directory)?.sync_all()
+}
+
+#[cfg(not(unix))]
+fn sync_directory(_: &Path) -> io::Result<()> {
+    Ok(())
+}

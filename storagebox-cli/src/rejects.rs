@@ -1,0 +1,42 @@
+//! The list of lines that could not be used.
+
+use crate::exit::Failure;
+use crate::input::{Reason, Source};
+use crate::output::{PendingCsv, Target};
+
+#[derive(Debug)]
+pub(crate) struct Rejects {
+    target: Target,
+    file: Option<PendingCsv>,
+    count: u64,
+}
+
+impl Rejects {
+    pub(crate) fn new(target: Target) -> Self {
+        Self { target, file: None, count: 0 }
+    }
+
+    pub(crate) fn count(&self) -> u64 {
+        self.count
+    }
+
+    pub(crate) fn add(&mut self, source: &Source, line: u64, reason: Reason) -> Result<(), Failure> {
+        self.count += 1;
+        let file = match &mut self.file {
+            Some(file) => file,
+            None => {
+                let file = PendingCsv::create(self.target.clone(), ["file", "line", "reason"])?;
+                self.file.insert(file)
+            }
+        };
+        file.write([&source.to_string(), &line.to_string(), &reason.to_string()])
+    }
+
+    /// Puts the list in its place. Without any rejected line, none is left there from an earlier run.
+    pub(crate) fn publish(self) -> Result<(), Failure> {
+        match self.file {
+            Some(file) => file.publish(),
+            None => self.target.remove(),
+        }
+    }
+}

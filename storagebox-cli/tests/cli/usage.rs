@@ -1,0 +1,245 @@
+//! How the command is called, how it ends, and what it leaves behind.
+
+use std::fs;
+use std::io::Read;
+use std::process::Stdio;
+
+use crate::support::{Ended, FILES, Place};
+
+/// Refused before any work: exit 2, two lines that help, and no file touched.
+#[track_caller]
+fn refused(place: &Place, args: &[&str], because: &str) {
+    place.write("given.csv", "old");
+    let before = place.names();
+    let ended = place.run(args).exits(2);
+    let lines: Vec<_> = ended.stderr.lines().filter(|line| !line.starts_with("note: ")).collect();
+    assert_eq!(lines.len(), 2, "{}", ended.stderr);
+    assert!(lines[0].starts_with("error: ") && lines[0].contains(because), "{}", ended.stderr);
+    assert!(lines[1].starts_with("help: "), "{}", ended.stderr);
+    assert_eq!(ended.stdout, "");
+    assert_eq!(place.names(), before);
+    assert_eq!(place.read("given.csv"), "old");
+}
+
+fn place() -> Place {
+    Place::with("SAVE-1\n", "ada\n")
+}
+
+fn with_url(url: &str) -> Ended {
+    place().hand_out(&["--url", url])
+}
+
+#[test]
+fn help_lists_the_exit_codes() {
+    for args in [&["--help"][..], &["hand-out", "--help"], &["hand-out", "-h"]] {
+        let help = place().run(args).exits(0).stdout;
+        for code in ["Exit codes:", "0    done", "1    ", "2    ", "3    "] {
+            assert!(help.contains(code), "{code:?} in {help}");
+        }
+    }
+}
+
+#[test]
+fn help_does_not_show_the_url_of_the_environment() {
+    let place = place();
+    let mut command = place.command(&["hand-out", "--help"]);
+    let ended: Ended = command.env("STORAGEBOX_URL", "memory:secret").output().unwrap().into();
+    let help = ended.exits(0).stdout;
+    assert!(help.contains("STORAGEBOX_URL") && !help.contains("secret"), "{help}");
+}
+
+#[test]
+fn usage_errors_exit_with_2() {
+    let hand_out = |more: [&'static str; 2]| [&["hand-out"], &FILES[..], &more].concat();
+    for args in [
+        vec![],
+        vec!["hand-in"],
+        vec!["hand-out"],
+        hand_out(["--concurrency", "0"]),
+        hand_out(["--bank", ""]),
+        hand_out(["--surprise", "me"]),
+    ] {
+        let ended = place().run(&args).exits(2);
+        assert!(ended.stderr.contains("--help"), "{}", ended.stderr);
+    }
+}
+
+#[test]
+fn an_unknown_scheme_names_the_known_ones_and_keeps_the_password() {
+    let ended = with_url("carrier-pigeon://ada:secret@loft/").exits(2);
+    assert!(ended.stderr.contains("memory:"), "{}", ended.stderr);
+    assert!(!ended.stderr.contains("secret"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("\nhelp: "), "{}", ended.stderr);
+}
+
+#[test]
+fn the_url_may_come_from_the_environment() {
+    let place = place();
+    let mut command = place.command(&[&["hand-out"], &FILES[..]].concat());
+    let ended: Ended = command.env("STORAGEBOX_URL", "carrier-pigeon:").output().unwrap().into();
+    ended.exits(2);
+}
+
+#[test]
+fn memory_says_once_that_it_does_not_last() {
+    let ended = with_url("memory:").exits(0);
+    assert_eq!(ended.stderr.matches("it is gone when the program ends").count(), 1, "{}", ended.stderr);
+}
+
+#[test]
+fn no_bar_is_drawn_where_nobody_watches() {
+    let ended = place().hand_out(&[]).exits(0);
+    assert!(!ended.stderr.contains('\u{1b}') && !ended.stderr.contains('\r'), "{:?}", ended.stderr);
+    assert_eq!(ended.stderr.lines().count(), 1, "{}", ended.stderr);
+}
+
+#[test]
+fn json_is_one_object_of_the_same_figures() {
+    let audit = Place::with("A\nB\n", "ada\nada\n\n").hand_out(&["--json"]).exits(0).json();
+    for (key, figure) in [
+        ("items_added", 2),
+        ("already_there", 0),
+        ("lines", 2),
+        ("distinct_ids", 1),
+        ("given", 1),
+        ("free_left", 1),
+        ("ids_without_item", 0),
+        ("rejected_lines", 1),
+    ] {
+        assert_eq!(audit[key], figure, "{key}");
+    }
+    assert_eq!(audit["outcomes"]["new"], 1);
+    assert_eq!(audit["outcomes"]["again"], 1);
+    assert_eq!(audit["counts_checked"], true);
+    assert_eq!(audit["mismatches"].as_array().unwrap().len(), 0);
+}
+
+#[test]
+fn both_inputs_cannot_be_standard_input() {
+    let args = ["hand-out", "--items", "-", "--ids", "-", "--out", "given.csv"];
+    refused(&place(), &args, "both");
+}
+
+#[test]
+fn a_missing_input_is_refused_before_any_work() {
+    for (items, ids) in [("none.csv", "ids.csv"), ("items.csv", "none.csv")] {
+        refused(&place(), &["hand-out", "--items", items, "--ids", ids, "--out", "given.csv"], "none.csv");
+    }
+}
+
+#[test]
+fn a_directory_is_no_input() {
+    let place = place();
+    fs::create_dir(place.path("folder")).unwrap();
+    refused(&place, &["hand-out", "--items", "items.csv", "--ids", "folder", "--out", "given.csv"], "folder");
+}
+
+#[test]
+fn a_missing_output_directory_is_refused_before_any_work() {
+    let args = ["hand-out", "--items", "items.csv", "--ids", "ids.csv", "--out", "none/given.csv"];
+    refused(&place(), &args, "none");
+}
+
+#[test]
+fn the_output_must_be_a_file() {
+    let place = place();
+    fs::create_dir(place.path("folder")).unwrap();
+    refused(&place, &["hand-out", "--items", "items.csv", "--ids", "ids.csv", "--out", "folder"], "folder");
+}
+
+#[test]
+fn an_input_is_never_overwritten() {
+    for out in ["items.csv", "./ids.csv", "../ids.csv"] {
+        let place = place();
+        fs::create_dir(place.path("folder")).unwrap();
+        let out = out.replace("../", "folder/../");
+        refused(
+            &place,
+            &["hand-out", "--items", "items.csv", "--ids", "ids.csv", "--out", &out],
+            "overwrite",
+        );
+        let args =
+            ["hand-out", "--items", "items.csv", "--ids", "ids.csv", "--out", "given.csv", "--rejects", &out];
+        refused(&place, &args, "overwrite");
+        assert_eq!([place.read("items.csv"), place.read("ids.csv")], ["SAVE-1\n", "ada\n"]);
+    }
+}
+
+#[test]
+fn the_two_outputs_must_differ() {
+    let args = [&["hand-out"], &FILES[..], &["--rejects", "./given.csv"]].concat();
+    refused(&place(), &args, "same file");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_to_an_input_is_an_input() {
+    let place = place();
+    std::os::unix::fs::symlink("ids.csv", place.path("link.csv")).unwrap();
+    refused(
+        &place,
+        &["hand-out", "--items", "items.csv", "--ids", "ids.csv", "--out", "link.csv"],
+        "overwrite",
+    );
+}
+
+#[test]
+fn an_old_output_is_replaced_at_success() {
+    let place = place();
+    place.write("given.csv", "old");
+    place.hand_out(&[]).exits(0);
+    assert_eq!(place.read("given.csv"), "id,item,outcome\nada,SAVE-1,new\n");
+    assert_eq!(place.names(), ["given.csv", "ids.csv", "items.csv"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn the_old_output_keeps_its_rights() {
+    use std::os::unix::fs::PermissionsExt;
+    let place = place();
+    place.write("given.csv", "old");
+    fs::set_permissions(place.path("given.csv"), fs::Permissions::from_mode(0o600)).unwrap();
+    place.hand_out(&[]).exits(0);
+    let mode = fs::metadata(place.path("given.csv")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+}
+
+/// The reader of the audit may have gone away; the work is done all the same.
+#[test]
+fn a_closed_pipe_is_no_failure() {
+    let place = place();
+    let mut command = place.command(&[&["hand-out", "--items", "-"], &FILES[2..]].concat());
+    let command = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    drop(child.stdout.take());
+    drop(child.stdin.take());
+    let ended: Ended = child.wait_with_output().unwrap().into();
+    ended.exits(1);
+    assert!(place.path("given.csv").exists());
+}
+
+/// Interrupted while it waits for standard input, with the output begun: nothing is left.
+#[cfg(unix)]
+#[test]
+fn an_interrupt_leaves_the_old_output_and_nothing_else() {
+    let place = place();
+    place.write("given.csv", "old");
+    let mut command =
+        place.command(&[&["hand-out", "--items", "items.csv", "--ids", "-"], &FILES[4..]].concat());
+    let command = command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    std::io::Write::write_all(&mut stdin, b"ada\n").unwrap();
+    let mut stderr = child.stderr.take().unwrap();
+    // The note comes once the files are open, and before the items are loaded.
+    stderr.read_exact(&mut [0; 5]).unwrap();
+    let kill = std::process::Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap();
+    assert!(kill.success());
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    let mut said = String::new();
+    stderr.read_to_string(&mut said).unwrap();
+    assert!(said.contains("error: interrupted\nhelp: "), "{said}");
+    assert_eq!(place.read("given.csv"), "old");
+    assert_eq!(place.names(), ["given.csv", "ids.csv", "items.csv"]);
+    drop(stdin);
+}
