@@ -1,0 +1,50 @@
+//! Every trait is dyn-compatible, `Arc<dyn Trait>` implements it, and its futures go from thread to thread.
+
+use std::sync::Arc;
+
+use storagebox_core::{
+    BankAdmin, ClaimId, Counter, DedupRepo, Hold, ItemBank, ItemBankExt, LeaseRepo, OrderedOptions, OrderedStore,
+    Result, Store, StoreExt, Strategy, TokenStore,
+};
+use storagebox_memory::MemoryStore;
+
+fn is_bank(_: impl BankAdmin + ItemBankExt + Send + Sync + 'static) {}
+fn is_dedup(_: impl DedupRepo + Send + Sync + 'static) {}
+fn is_leases(_: impl LeaseRepo + Send + Sync + 'static) {}
+fn is_tokens(_: impl TokenStore + Send + Sync + 'static) {}
+fn is_counter(_: impl Counter + Send + Sync + 'static) {}
+fn is_ordered(_: impl OrderedStore + Send + Sync + 'static) {}
+fn is_send<T: Send>(value: T) -> T {
+    value
+}
+
+#[test]
+fn handles_are_implementations() -> Result<()> {
+    let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    is_bank(store.bank("box")?);
+    is_dedup(store.dedup("box")?);
+    is_leases(store.leases("box")?);
+    is_tokens(store.tokens("box")?);
+    is_counter(store.counters("box", Strategy::default())?);
+    is_ordered(store.ordered("box", OrderedOptions::default())?);
+    Ok(())
+}
+
+#[tokio::test]
+async fn futures_are_send() -> Result<()> {
+    let bank = MemoryStore::new().bank("box")?;
+    is_send(bank.assign("ada")).await?;
+    is_send(bank.take(&ClaimId::new("ada")?, Hold::Forever)).await?;
+    Ok(())
+}
+
+/// A call through a handle makes one boxed future, not two: the handle hands on the inner one.
+#[tokio::test]
+async fn a_handle_adds_no_future_of_its_own() -> Result<()> {
+    let bank = MemoryStore::new().bank("box")?;
+    let claim = ClaimId::new("ada")?;
+    let through_the_handle = ItemBank::take(&bank, &claim, Hold::Forever);
+    let direct = (*bank).take(&claim, Hold::Forever);
+    assert_eq!(size_of_val(&*through_the_handle), size_of_val(&*direct));
+    Ok(())
+}

@@ -1,0 +1,21 @@
+//! The default clock is tokio's, so a program's tests need no real time.
+
+use std::time::Duration;
+
+use storagebox_core::{ClaimId, Confirmed, End, Hold, Item, ItemBank, Result, StoreExt, Taken};
+use storagebox_memory::MemoryStore;
+
+#[tokio::test(start_paused = true)]
+async fn a_hold_ends_in_paused_time() -> Result<()> {
+    let bank = MemoryStore::new().bank("seats")?;
+    let (ada, bob) = (ClaimId::new("ada")?, ClaimId::new("bob")?);
+    bank.add(&[Item::new("7A")?]).await?;
+    bank.take(&ada, Hold::For(Duration::from_secs(3600))).await?;
+
+    tokio::time::advance(Duration::from_secs(3599)).await;
+    assert_eq!(bank.take(&bob, Hold::Forever).await?, Taken::Empty);
+    tokio::time::advance(Duration::from_secs(1)).await;
+    assert!(bank.take(&bob, Hold::Forever).await?.item().is_some());
+    assert_eq!(bank.confirm(&ada).await?, Confirmed::Ended(End::Expired));
+    Ok(())
+}
