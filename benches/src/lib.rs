@@ -1,1 +1,68 @@
-//! What the promises cost.
+//! What the promises cost: each call of the library beside the least that could do the same work.
+//!
+//! A row names both sides; the driver runs them in turn, in one process, and judges the median of the rounds'
+//! ratios. A backend adds one file of rows to `rows/`.
+#![allow(clippy::disallowed_methods, reason = "measuring is reading a clock")]
+
+mod cpu;
+mod driver;
+mod error;
+mod options;
+mod report;
+mod row;
+mod rows;
+mod statistics;
+
+use std::process::ExitCode;
+
+use crate::driver::Driver;
+use crate::error::Failure;
+use crate::options::{Options, Wish};
+use crate::report::Line;
+use crate::row::Row;
+
+/// Runs the rows that the arguments ask for and prints their table.
+///
+/// The exit code is 0 once everything was measured, 1 if a call failed or, with `--gate`, if a row falls short,
+/// and 2 for arguments that make no sense.
+pub fn run(arguments: impl Iterator<Item = String>) -> ExitCode {
+    let options = match Options::parse(arguments) {
+        Ok(Wish::Measure(options)) => options,
+        Ok(Wish::Help) => {
+            println!("{}", options::HELP);
+            return ExitCode::SUCCESS;
+        }
+        Err(usage) => {
+            eprintln!("{usage}\n\n{}", options::HELP);
+            return ExitCode::from(2);
+        }
+    };
+    match measure(&options) {
+        Ok(lines) => report(&options, &lines),
+        Err(failure) => {
+            eprintln!("{failure}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn measure(options: &Options) -> Result<Vec<Line>, Failure> {
+    let rows: Vec<Row> = rows::all().into_iter().filter(|row| options.asks_for(&row.name())).collect();
+    let driver = Driver::new(options)?;
+    rows.iter()
+        .map(|row| {
+            eprintln!("measuring {}", row.name());
+            Ok(Line::new(row, &driver.measure(row)?))
+        })
+        .collect()
+}
+
+fn report(options: &Options, lines: &[Line]) -> ExitCode {
+    if options.json {
+        println!("{:#}", report::json(lines));
+    } else {
+        println!("{}", report::table(lines));
+    }
+    let falls_short = lines.iter().any(|line| !line.holds());
+    ExitCode::from(u8::from(options.gate && falls_short))
+}

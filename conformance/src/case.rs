@@ -99,13 +99,7 @@ impl Case {
         path: &'static str,
         run: Run,
     ) -> Self {
-        Self {
-            part,
-            clause,
-            family,
-            path,
-            run,
-        }
+        Self { part, clause, family, path, run }
     }
 
     /// What it is about.

@@ -23,63 +23,30 @@ pub const CLAUSES: &[Clause] = &[
         "V-01",
         "a value that is empty, too long or holds U+0000 is refused before any I/O, by field, limit and length",
     ),
-    clause(
-        "V-02",
-        "texts are compared byte by byte; nothing is trimmed, folded or normalised",
-    ),
-    clause(
-        "V-03",
-        "payloads have up to 256 KiB; more is TooLarge; they come back byte for byte",
-    ),
+    clause("V-02", "texts are compared byte by byte; nothing is trimmed, folded or normalised"),
+    clause("V-03", "payloads have up to 256 KiB; more is TooLarge; they come back byte for byte"),
     clause("V-04", "the Debug of an item or a payload shows its length alone"),
-    clause(
-        "V-05",
-        "claims are scoped by bank, operations by box and key; an item is one per bank",
-    ),
+    clause("V-05", "claims are scoped by bank, operations by box and key; an item is one per bank"),
     clause("V-06", "durations are 1 ms to 100 years, checked before any I/O"),
-    clause(
-        "ER-01",
-        "only what surely changed nothing is NotApplied; everything else is Unknown",
-    ),
+    clause("ER-01", "only what surely changed nothing is NotApplied; everything else is Unknown"),
     clause(
         "ER-02",
         "an error names the operation and the next step, and never an item, a payload or a secret",
     ),
     clause("ER-03", "the driver's own error stays reachable through source()"),
-    clause(
-        "ER-04",
-        "after an unresolved attempt no outcome is answered that does not settle it",
-    ),
+    clause("ER-04", "after an unresolved attempt no outcome is answered that does not settle it"),
     clause("S-01", "setup is idempotent and safe from many callers at once"),
-    clause(
-        "S-02",
-        "maintain deletes only what no promise needs, a bounded amount per call",
-    ),
-    clause(
-        "S-03",
-        "boxes of different names and kinds share nothing; handles of one name share one box",
-    ),
+    clause("S-02", "maintain deletes only what no promise needs, a bounded amount per call"),
+    clause("S-03", "boxes of different names and kinds share nothing; handles of one name share one box"),
     clause("S-04", "a box is opened the way it was created"),
-    clause(
-        "S-05",
-        "what the backend cannot do is Unsupported, with what to use instead",
-    ),
-    clause(
-        "IB-01",
-        "exclusive: at any moment an item is held by at most one claim",
-    ),
-    clause(
-        "IB-02",
-        "conserved: every item added is free, held, spent or withdrawn at every moment",
-    ),
+    clause("S-05", "what the backend cannot do is Unsupported, with what to use instead"),
+    clause("IB-01", "exclusive: at any moment an item is held by at most one claim"),
+    clause("IB-02", "conserved: every item added is free, held, spent or withdrawn at every moment"),
     clause(
         "IB-03",
         "same claim, same item, also from an empty bank; nothing is taken and the hold does not change",
     ),
-    clause(
-        "IB-04",
-        "Empty is true: no item stayed free throughout the call; a lapsed hold counts as free",
-    ),
+    clause("IB-04", "Empty is true: no item stayed free throughout the call; a lapsed hold counts as free"),
     clause(
         "IB-05",
         "add is idempotent; a held or spent item is never handed to a second claim, whatever is added",
@@ -93,20 +60,11 @@ pub const CLAUSES: &[Clause] = &[
         "a claim is single-use; release is idempotent and fences; retire ends the memory of an ended claim",
     ),
     clause("IB-08", "any size: batches of any length, work per step bounded"),
-    clause(
-        "IB-09",
-        "no order is promised; takers of different claims all get their item",
-    ),
-    clause(
-        "IB-10",
-        "counts are exact at rest; list shows an unchanged entry exactly once",
-    ),
+    clause("IB-09", "no order is promised; takers of different claims all get their item"),
+    clause("IB-10", "counts are exact at rest; list shows an unchanged entry exactly once"),
     clause("A-01", "the same id gets the same item of one bank"),
     clause("A-02", "never two items for an id, nor one item for two ids"),
-    clause(
-        "A-03",
-        "a crash after any step loses nothing: a retry resumes and recover finishes",
-    ),
+    clause("A-03", "a crash after any step loses nothing: a retry resumes and recover finishes"),
     clause("A-04", "an id that met an empty bank may choose another"),
     clause("D-01", "one winner"),
     clause("D-02", "all others see the winner's value"),
@@ -121,62 +79,29 @@ pub const CLAUSES: &[Clause] = &[
         "D-07",
         "failures are not remembered; an id can be reset; versions never repeat, and forget leaves a fence",
     ),
-    clause(
-        "D-08",
-        "run: at most one live lease and one recorded result, replayed to everyone",
-    ),
+    clause("D-08", "run: at most one live lease and one recorded result, replayed to everyone"),
     clause("T-01", "linearizable per token"),
     clause("T-02", "what create acknowledged is seen by every reader"),
-    clause(
-        "T-03",
-        "after an error any part of a batch may exist now or later",
-    ),
+    clause("T-03", "after an error any part of a batch may exist now or later"),
     clause("T-04", "live tokens do not expire"),
-    clause(
-        "T-05",
-        "one of all concurrent consumers gets Now; an unknown token is AlreadyGone",
-    ),
+    clause("T-05", "one of all concurrent consumers gets Now; an unknown token is AlreadyGone"),
     clause("T-06", "consume and discard are idempotent"),
     clause("T-07", "no resurrection: a gone token is not created again"),
     clause("T-08", "batches of any size, none included"),
     clause("T-09", "creating a live token changes nothing"),
     clause("T-10", "absent is an answer; errors are never turned into it"),
-    clause(
-        "C-01",
-        "each operation is applied once, within what promise() says",
-    ),
+    clause("C-01", "each operation is applied once, within what promise() says"),
     clause("C-02", "a bound is never crossed, not even for a moment"),
-    clause(
-        "C-03",
-        "AlreadyApplied answers the value stored with the operation",
-    ),
+    clause("C-03", "AlreadyApplied answers the value stored with the operation"),
     clause("C-04", "an overflow changes nothing and says so"),
     clause("C-05", "the same operation with another delta is Mismatch"),
     clause("C-06", "what was acknowledged is seen by the next read"),
-    clause(
-        "C-07",
-        "the value is the sum of the applied operations, over all shards",
-    ),
-    clause(
-        "C-08",
-        "a rejection is not remembered; cancel fences an operation",
-    ),
-    clause(
-        "O-01",
-        "an older stamp never overwrites a newer one, whatever the order of arrival",
-    ),
-    clause(
-        "O-02",
-        "stamps are totally ordered: time, then writer, then delete over put",
-    ),
-    clause(
-        "O-03",
-        "a delete leaves a tombstone that reads never show and that outlives every older write",
-    ),
-    clause(
-        "O-04",
-        "a stamp too far ahead of the store's clock is refused, where the options say so",
-    ),
+    clause("C-07", "the value is the sum of the applied operations, over all shards"),
+    clause("C-08", "a rejection is not remembered; cancel fences an operation"),
+    clause("O-01", "an older stamp never overwrites a newer one, whatever the order of arrival"),
+    clause("O-02", "stamps are totally ordered: time, then writer, then delete over put"),
+    clause("O-03", "a delete leaves a tombstone that reads never show and that outlives every older write"),
+    clause("O-04", "a stamp too far ahead of the store's clock is refused, where the options say so"),
     clause("O-05", "sequence numbers need no clock"),
 ];
 
@@ -190,13 +115,7 @@ pub fn table() -> String {
     for clause in CLAUSES {
         let defended = cases.iter().filter(|case| case.clause() == clause.id);
         let names: Vec<_> = defended.map(|case| format!("`{}`", case.name())).collect();
-        let _ = writeln!(
-            text,
-            "| {} | {} | {} |",
-            clause.id,
-            clause.promise,
-            names.join("<br>")
-        );
+        let _ = writeln!(text, "| {} | {} | {} |", clause.id, clause.promise, names.join("<br>"));
     }
     let _ = writeln!(text, "\n{} clauses, {} cases.", CLAUSES.len(), cases.len());
     text

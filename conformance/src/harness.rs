@@ -70,10 +70,7 @@ pub struct Namespace {
 impl Namespace {
     /// A place with what keeps it alive: a store, a temporary folder, a schema that is dropped in the end.
     pub fn new(name: impl Into<String>, guard: impl Any + Send + Sync) -> Self {
-        Self {
-            name: name.into(),
-            guard: Box::new(guard),
-        }
+        Self { name: name.into(), guard: Box::new(guard) }
     }
 
     /// Its name.
@@ -89,9 +86,7 @@ impl Namespace {
 
 impl fmt::Debug for Namespace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Namespace")
-            .field("name", &self.name)
-            .finish_non_exhaustive()
+        f.debug_struct("Namespace").field("name", &self.name).finish_non_exhaustive()
     }
 }
 
@@ -124,10 +119,7 @@ impl Declared {
 
     /// Why a case cannot be run, if it cannot.
     pub(crate) fn ignores(&self, case: &crate::case::Case) -> Option<&str> {
-        let restart = self
-            .restart
-            .as_deref()
-            .filter(|_| case.family() == crate::case::Family::Crash);
+        let restart = self.restart.as_deref().filter(|_| case.family() == crate::case::Family::Crash);
         self.left_out.get(&case.part()).map(String::as_str).or(restart)
     }
 }

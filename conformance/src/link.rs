@@ -55,11 +55,7 @@ enum Plan {
 
 impl Link {
     fn with(plan: Plan, gated: bool) -> Arc<Self> {
-        Arc::new(Self {
-            plan: Mutex::new(plan),
-            late: Mutex::default(),
-            gated,
-        })
+        Arc::new(Self { plan: Mutex::new(plan), late: Mutex::default(), gated })
     }
 
     /// Gives the next calls these fates; all later ones are delivered.
@@ -155,19 +151,13 @@ impl Link {
 
 impl fmt::Debug for Link {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Link")
-            .field("under_way", &self.under_way())
-            .finish_non_exhaustive()
+        f.debug_struct("Link").field("under_way", &self.under_way()).finish_non_exhaustive()
     }
 }
 
 fn draw(rng: &mut Rng, percent: u8) -> Fate {
     let faults = [Fate::RequestLost, Fate::ReplyLost, Fate::Late, Fate::Twice];
-    if rng.u8(..100) < percent {
-        faults[rng.usize(..faults.len())]
-    } else {
-        Fate::Delivered
-    }
+    if rng.u8(..100) < percent { faults[rng.usize(..faults.len())] } else { Fate::Delivered }
 }
 
 fn lost() -> Error {

@@ -84,11 +84,7 @@ impl<M: Model> ReferenceStateMachine for Sequence<M> {
 /// Compares random sequences with the model, each in a fresh namespace.
 pub(crate) async fn compare<M: Model>(world: &World, model: M) -> Verdict {
     let profile = world.profile();
-    let config = Config {
-        cases: profile.sequences,
-        failure_persistence: None,
-        ..Config::default()
-    };
+    let config = Config { cases: profile.sequences, failure_persistence: None, ..Config::default() };
     let mut runner = TestRunner::new_with_rng(config, rng(world.seed()));
     let strategy = Sequence::<M>::sequential_strategy(1..profile.steps);
     let here = Handle::current();
@@ -111,10 +107,7 @@ async fn replay<M: Model>(world: &World, mut model: M, steps: &[Step<M::Call>]) 
     for step in steps {
         match step {
             Step::Call(call) | Step::Retry(_, call) => {
-                model
-                    .step(&boxes, call)
-                    .await
-                    .map_err(|failure| failure.during(format!("{call:?}")))?;
+                model.step(&boxes, call).await.map_err(|failure| failure.during(format!("{call:?}")))?;
             }
             Step::Reopen => boxes = model.open(&world.client().await?)?,
             // Waiting for real would take too long; expiry has cases of its own.

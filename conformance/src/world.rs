@@ -25,17 +25,9 @@ pub struct Profile {
 
 impl Profile {
     /// For every run of a test suite.
-    pub const QUICK: Self = Self {
-        sequences: 64,
-        steps: 60,
-        rounds: 8,
-    };
+    pub const QUICK: Self = Self { sequences: 64, steps: 60, rounds: 8 };
     /// One short go, for a store that is expected to fail or a set-up that is a variation of a tested one.
-    pub const SMOKE: Self = Self {
-        sequences: 16,
-        steps: 30,
-        rounds: 2,
-    };
+    pub const SMOKE: Self = Self { sequences: 16, steps: 30, rounds: 2 };
 }
 
 /// What a case works with.
@@ -66,14 +58,7 @@ impl World {
     pub async fn fresh(harness: Arc<dyn Harness>, seed: u64, profile: Profile) -> Result<Self> {
         let namespace = harness.fresh().await?;
         let store = harness.open(&namespace).await?;
-        Ok(Self {
-            harness,
-            namespace,
-            store,
-            seed,
-            profile,
-            drawn: AtomicU64::new(0),
-        })
+        Ok(Self { harness, namespace, store, seed, profile, drawn: AtomicU64::new(0) })
     }
 
     /// Another world beside it, with the same harness and seed.
@@ -155,10 +140,7 @@ impl World {
     }
 
     /// Lets this much of the store's time pass.
-    #[allow(
-        clippy::disallowed_methods,
-        reason = "a store on a real clock expires things in real time alone"
-    )]
+    #[allow(clippy::disallowed_methods, reason = "a store on a real clock expires things in real time alone")]
     pub(crate) async fn pass(&self, duration: Duration) {
         match self.harness.clock(&self.namespace) {
             Some(clock) => clock.advance(duration),
@@ -168,17 +150,11 @@ impl World {
 
     /// A time that is short enough to wait for, and long enough not to pass by itself during a few calls.
     pub(crate) fn short(&self) -> Duration {
-        if self.can_travel() {
-            Duration::from_secs(10)
-        } else {
-            Duration::from_millis(400)
-        }
+        if self.can_travel() { Duration::from_secs(10) } else { Duration::from_millis(400) }
     }
 }
 
 /// `item-0` and so on.
 pub(crate) fn items(count: usize) -> Result<Vec<Item>> {
-    (0..count)
-        .map(|index| Item::new(format!("item-{index}")))
-        .collect()
+    (0..count).map(|index| Item::new(format!("item-{index}"))).collect()
 }

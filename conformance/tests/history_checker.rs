@@ -114,10 +114,7 @@ fn verdict_within<S>(configurations: usize, spec: &S, recorder: &Recorder<S::Op,
 where
     S: Specification<Op: Clone, Reply: Clone>,
 {
-    let limits = Limits {
-        configurations,
-        ..Limits::default()
-    };
+    let limits = Limits { configurations, ..Limits::default() };
     check(spec, &recorder.history(), limits)
 }
 
@@ -264,16 +261,10 @@ fn more_than_64_pending_attempts_are_over_budget_whatever_the_limit() {
     for client in 0..64 {
         lose(&register, client, Read);
     }
-    let limits = Limits {
-        pending: usize::MAX,
-        ..Limits::default()
-    };
+    let limits = Limits { pending: usize::MAX, ..Limits::default() };
     assert_linearizable(&check(&Register, &register.history(), limits));
     lose(&register, 64, Read);
-    assert_eq!(
-        check(&Register, &register.history(), limits),
-        Verdict::OverBudget(Exceeded::Pending)
-    );
+    assert_eq!(check(&Register, &register.history(), limits), Verdict::OverBudget(Exceeded::Pending));
 }
 
 #[test]
@@ -282,17 +273,11 @@ fn a_response_makes_room_for_another_pending_attempt() {
     for client in 0..100 {
         call(&register, client, Read, Value(0));
     }
-    let limits = Limits {
-        pending: 1,
-        ..Limits::default()
-    };
+    let limits = Limits { pending: 1, ..Limits::default() };
     assert_linearizable(&check(&Register, &register.history(), limits));
     lose(&register, 0, Read);
     lose(&register, 0, Read);
-    assert_eq!(
-        check(&Register, &register.history(), limits),
-        Verdict::OverBudget(Exceeded::Pending)
-    );
+    assert_eq!(check(&Register, &register.history(), limits), Verdict::OverBudget(Exceeded::Pending));
 }
 
 #[test]
@@ -303,10 +288,7 @@ fn more_than_1000_events_are_over_budget() {
     }
     assert_linearizable(&verdict(&Register, &register));
     lose(&register, 0, Read);
-    assert_eq!(
-        verdict(&Register, &register),
-        Verdict::OverBudget(Exceeded::Events)
-    );
+    assert_eq!(verdict(&Register, &register), Verdict::OverBudget(Exceeded::Events));
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! The docs keep one order: summary, guarantees, cancel safety, errors, backend notes, example.
 
+#![allow(clippy::disallowed_methods, reason = "a test may unwrap")]
+
 use std::fs;
 use std::path::Path;
 

@@ -3,17 +3,17 @@
 use std::sync::Arc;
 
 use storagebox_core::{
-    BankAdmin, ClaimId, Counter, DedupRepo, Hold, ItemBank, ItemBankExt, LeaseRepo, OrderedOptions, OrderedStore,
-    Result, Store, StoreExt, Strategy, TokenStore,
+    BankAdmin, ClaimId, Counter, DedupRepo, Hold, ItemBank, ItemBankExt, LeaseRepo, OrderedOptions,
+    OrderedStore, Result, Store, StoreExt, Strategy, TokenStore,
 };
 use storagebox_memory::MemoryStore;
 
-fn is_bank(_: impl BankAdmin + ItemBankExt + Send + Sync + 'static) {}
-fn is_dedup(_: impl DedupRepo + Send + Sync + 'static) {}
-fn is_leases(_: impl LeaseRepo + Send + Sync + 'static) {}
-fn is_tokens(_: impl TokenStore + Send + Sync + 'static) {}
-fn is_counter(_: impl Counter + Send + Sync + 'static) {}
-fn is_ordered(_: impl OrderedStore + Send + Sync + 'static) {}
+fn is_bank(_: impl BankAdmin + ItemBankExt + 'static) {}
+fn is_dedup(_: impl DedupRepo + 'static) {}
+fn is_leases(_: impl LeaseRepo + 'static) {}
+fn is_tokens(_: impl TokenStore + 'static) {}
+fn is_counter(_: impl Counter + 'static) {}
+fn is_ordered(_: impl OrderedStore + 'static) {}
 fn is_send<T: Send>(value: T) -> T {
     value
 }

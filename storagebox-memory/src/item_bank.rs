@@ -35,7 +35,15 @@ pub struct MemoryBank {
 #[derive(Debug)]
 struct Claim {
     id: ClaimId,
+    /// Kept, so that a growing table need not read every id again.
+    hash: u64,
     state: State,
+}
+
+impl Claim {
+    fn is(&self, id: &ClaimId, hash: u64) -> bool {
+        self.hash == hash && self.id == *id
+    }
 }
 
 /// What a claim's own record says. A hold also stands at the item, and the two change together.
@@ -68,6 +76,7 @@ impl MemoryBank {
     }
 
     /// [`ItemBank::add`] without a future.
+    #[instrument(name = "add", level = "trace", skip_all)]
     pub fn add_now(&self, items: &[Item]) -> Added {
         let mut report = Added::default();
         for item in distinct(items) {
@@ -86,6 +95,7 @@ impl MemoryBank {
     /// # Errors
     ///
     /// `InvalidInput` if the hold is out of range.
+    #[instrument(name = "take", level = "trace", skip_all)]
     pub fn take_now(&self, claim: &ClaimId, hold: Hold) -> Result<Taken> {
         hold.checked()?;
         let (mut claims, hash) = self.claims_of(claim);
@@ -113,6 +123,7 @@ impl MemoryBank {
         Taken::Empty
     }
 
+    #[instrument(name = "extend", level = "trace", skip_all)]
     fn extend_now(&self, claim: &ClaimId, hold: Hold) -> Result<Extended> {
         hold.checked()?;
         let (mut claims, hash) = self.claims_of(claim);
@@ -136,6 +147,7 @@ impl MemoryBank {
         Ok(Extended::Extended(Held { hold, ..held }))
     }
 
+    #[instrument(name = "confirm", level = "trace", skip_all)]
     fn confirm_now(&self, claim: &ClaimId) -> Confirmed {
         let (mut claims, hash) = self.claims_of(claim);
         let (at, held) = match self.judge(&mut claims, claim, hash) {
@@ -155,6 +167,7 @@ impl MemoryBank {
         Confirmed::Confirmed(held.item)
     }
 
+    #[instrument(name = "release", level = "trace", skip_all)]
     fn release_now(&self, claim: &ClaimId) -> Released {
         let (mut claims, hash) = self.claims_of(claim);
         let fence = |claims: &mut Claims<'_>| {
@@ -178,6 +191,7 @@ impl MemoryBank {
         }
     }
 
+    #[instrument(name = "get", level = "trace", skip_all)]
     fn get_now(&self, claim: &ClaimId) -> ClaimState {
         let (mut claims, hash) = self.claims_of(claim);
         match self.judge(&mut claims, claim, hash) {
@@ -187,6 +201,7 @@ impl MemoryBank {
         }
     }
 
+    #[instrument(name = "counts", level = "trace", skip_all)]
     fn counts_now(&self) -> Counts {
         let mut counts = Counts::default();
         for stripe in 0..STRIPES {
@@ -195,6 +210,7 @@ impl MemoryBank {
         counts
     }
 
+    #[instrument(name = "retire", level = "trace", skip_all)]
     fn retire_now(&self, claim: &ClaimId) -> Retired {
         let (mut claims, hash) = self.claims_of(claim);
         match self.judge(&mut claims, claim, hash) {
@@ -205,12 +221,13 @@ impl MemoryBank {
             }
             Judged::Held { .. } => return Retired::Holding,
         }
-        if let Ok(entry) = claims.find_entry(hash, |known| known.id == *claim) {
+        if let Ok(entry) = claims.find_entry(hash, |known| known.is(claim, hash)) {
             entry.remove();
         }
         Retired::Retired
     }
 
+    #[instrument(name = "list", level = "trace", skip_all)]
     fn list_now(&self, cursor: Option<&Cursor>, limit: usize) -> Result<Page<ListedItem>> {
         let (mut stripe, first) = position(cursor, limit)?;
         let mut first = first.map_or(Ok(0), |index| index.parse()).map_err(|_| not_ours())?;
@@ -241,6 +258,7 @@ impl MemoryBank {
         unknown
     }
 
+    #[instrument(name = "withdraw", level = "trace", skip_all)]
     fn withdraw_now(&self, items: &[Item]) -> Withdrawn {
         let mut report = Withdrawn::default();
         report.unknown =
@@ -255,6 +273,7 @@ impl MemoryBank {
         report
     }
 
+    #[instrument(name = "restore", level = "trace", skip_all)]
     fn restore_now(&self, items: &[Item]) -> Restored {
         let mut report = Restored::default();
         report.unknown = self.with_known(items, |stripe, index| {
@@ -288,17 +307,16 @@ impl MemoryBank {
     }
 
     fn set(&self, claims: &mut Claims<'_>, claim: &ClaimId, hash: u64, state: State) {
-        let hasher = |known: &Claim| self.claims.hash(&known.id);
-        match claims.entry(hash, |known| known.id == *claim, hasher) {
+        match claims.entry(hash, |known| known.is(claim, hash), |known| known.hash) {
             Entry::Occupied(mut entry) => entry.get_mut().state = state,
             Entry::Vacant(entry) => {
-                entry.insert(Claim { id: claim.clone(), state });
+                entry.insert(Claim { id: claim.clone(), hash, state });
             }
         }
     }
 
     fn judge(&self, claims: &mut Claims<'_>, claim: &ClaimId, hash: u64) -> Judged {
-        let Some(known) = claims.find(hash, |known| known.id == *claim) else {
+        let Some(known) = claims.find(hash, |known| known.is(claim, hash)) else {
             return Judged::Unknown;
         };
         match known.state {
@@ -361,37 +379,30 @@ fn distinct(items: &[Item]) -> impl Iterator<Item = &Item> {
 
 #[async_trait]
 impl ItemBank for MemoryBank {
-    #[instrument(level = "trace", skip_all)]
     async fn add(&self, items: &[Item]) -> Result<Added> {
         Ok(self.add_now(items))
     }
 
-    #[instrument(level = "trace", skip_all)]
     async fn take(&self, claim: &ClaimId, hold: Hold) -> Result<Taken> {
         self.take_now(claim, hold)
     }
 
-    #[instrument(level = "trace", skip_all)]
     async fn extend(&self, claim: &ClaimId, hold: Hold) -> Result<Extended> {
         self.extend_now(claim, hold)
     }
 
-    #[instrument(level = "trace", skip_all)]
     async fn confirm(&self, claim: &ClaimId) -> Result<Confirmed> {
         Ok(self.confirm_now(claim))
     }
 
-    #[instrument(level = "trace", skip_all)]
     async fn release(&self, claim: &ClaimId) -> Result<Released> {
         Ok(self.release_now(claim))
     }
 
-    #[instrument(level = "trace", skip_all)]
     async fn get(&self, claim: &ClaimId) -> Result<ClaimState> {
         Ok(self.get_now(claim))
     }
 
-    #[instrument(level = "trace", skip_all)]
     async fn counts(&self) -> Result<Counts> {
         Ok(self.counts_now())
     }
@@ -399,7 +410,6 @@ impl ItemBank for MemoryBank {
 
 #[async_trait]
 impl BankAdmin for MemoryBank {
-    #[instrument(level = "trace", skip_all)]
     async fn retire(&self, claim: &ClaimId) -> Result<Retired> {
         Ok(self.retire_now(claim))
     }
@@ -413,17 +423,14 @@ impl BankAdmin for MemoryBank {
         Ok(state)
     }
 
-    #[instrument(level = "trace", skip_all)]
     async fn list(&self, cursor: Option<&Cursor>, limit: usize) -> Result<Page<ListedItem>> {
         self.list_now(cursor, limit)
     }
 
-    #[instrument(level = "trace", skip_all)]
     async fn withdraw(&self, items: &[Item]) -> Result<Withdrawn> {
         Ok(self.withdraw_now(items))
     }
 
-    #[instrument(level = "trace", skip_all)]
     async fn restore(&self, items: &[Item]) -> Result<Restored> {
         Ok(self.restore_now(items))
     }

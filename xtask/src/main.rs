@@ -1,1 +1,46 @@
-fn main() {}
+//! The tasks of this workspace: `cargo xtask` prints them.
+#![allow(clippy::disallowed_methods, reason = "a task waits for processes and measures them")]
+
+mod arguments;
+mod clauses;
+mod command;
+mod examples;
+mod failure;
+mod features;
+mod given;
+mod prove;
+mod readme;
+mod scratch;
+mod servers;
+mod test;
+mod workspace;
+
+use std::process::ExitCode;
+
+use arguments::{HELP, Task};
+use failure::Failure;
+
+fn main() -> ExitCode {
+    match Task::parse(std::env::args().skip(1)) {
+        Ok(task) => run(task).map_or_else(|failure| report(&failure), |()| ExitCode::SUCCESS),
+        Err(usage) => {
+            eprintln!("{usage}\n\n{HELP}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run(task: Task) -> Result<(), Failure> {
+    match task {
+        Task::Help => println!("{HELP}"),
+        Task::Test(options) => test::run(options)?,
+        Task::Prove(part) => prove::run(part)?,
+        Task::Clauses { check } => clauses::run(check)?,
+    }
+    Ok(())
+}
+
+fn report(failure: &Failure) -> ExitCode {
+    eprintln!("{failure}");
+    ExitCode::from(failure.exit_code())
+}

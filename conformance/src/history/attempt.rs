@@ -78,11 +78,7 @@ impl<Op, Reply> History<Op, Reply> {
     pub(super) fn events(&self) -> Vec<Event> {
         let mut events = Vec::with_capacity(2 * self.attempts.len());
         for (position, attempt) in self.attempts.iter().enumerate() {
-            let event = |at, kind| Event {
-                at,
-                attempt: position,
-                kind,
-            };
+            let event = |at, kind| Event { at, attempt: position, kind };
             events.push(event(attempt.invoked, EventKind::Invocation));
             if let Some(response) = &attempt.response {
                 events.push(event(response.at, EventKind::Response));

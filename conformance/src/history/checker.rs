@@ -37,10 +37,7 @@ impl<State> Configuration<State> {
 
     /// Frees the bit for another attempt: one that has returned has no choice left.
     fn without(self, bit: u64) -> Self {
-        Self {
-            linearized: self.linearized & !bit,
-            ..self
-        }
+        Self { linearized: self.linearized & !bit, ..self }
     }
 }
 
@@ -57,19 +54,9 @@ struct Search<'a, S: Specification> {
 
 impl<'a, S: Specification> Search<'a, S> {
     fn new(spec: &'a S, history: &'a History<S::Op, S::Reply>, limits: Limits) -> Self {
-        let initial = Configuration {
-            linearized: 0,
-            state: spec.initial(),
-        };
+        let initial = Configuration { linearized: 0, state: spec.initial() };
         let (pending, configurations) = (BTreeMap::new(), vec![initial]);
-        Self {
-            spec,
-            history,
-            limits,
-            pending,
-            configurations,
-            considered: 0,
-        }
+        Self { spec, history, limits, pending, configurations, considered: 0 }
     }
 
     fn advance(&mut self, event: Event) -> ControlFlow<Verdict> {
@@ -94,16 +81,12 @@ impl<'a, S: Specification> Search<'a, S> {
         // No attempt has the bit 0: a response without an invocation would be a violation, not a pass.
         let bit = self.pending.get(&attempt).copied().unwrap_or_default();
         let reached = self.linearize_until(bit)?;
-        let (explained, unexplained): (Vec<_>, _) = reached
-            .into_iter()
-            .partition(|configuration| configuration.has_linearized(bit));
+        let (explained, unexplained): (Vec<_>, _) =
+            reached.into_iter().partition(|configuration| configuration.has_linearized(bit));
         if explained.is_empty() {
             return ControlFlow::Break(self.violation(attempt, unexplained));
         }
-        self.configurations = explained
-            .into_iter()
-            .map(|configuration| configuration.without(bit))
-            .collect();
+        self.configurations = explained.into_iter().map(|configuration| configuration.without(bit)).collect();
         self.pending.remove(&attempt);
         ControlFlow::Continue(())
     }

@@ -31,12 +31,7 @@ impl<Op, Reply> Log<Op, Reply> {
 impl<Op, Reply> Recorder<Op, Reply> {
     /// A recorder that has seen nothing yet.
     pub fn new() -> Self {
-        Self {
-            log: Mutex::new(Log {
-                now: 0,
-                history: History::empty(),
-            }),
-        }
+        Self { log: Mutex::new(Log { now: 0, history: History::empty() }) }
     }
 
     /// Records that `client` is about to call `op`.
@@ -44,16 +39,8 @@ impl<Op, Reply> Recorder<Op, Reply> {
         let mut log = self.lock();
         let invoked = log.tick();
         let position = log.history.attempts.len();
-        log.history.attempts.push(Attempt {
-            client,
-            op,
-            invoked,
-            response: None,
-        });
-        Pending {
-            recorder: self,
-            position,
-        }
+        log.history.attempts.push(Attempt { client, op, invoked, response: None });
+        Pending { recorder: self, position }
     }
 
     /// What was recorded so far; what is still pending has an unknown outcome.

@@ -17,11 +17,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self {
-            pending: 64,
-            events: 1_000,
-            configurations: 1_000_000,
-        }
+        Self { pending: 64, events: 1_000, configurations: 1_000_000 }
     }
 }
 

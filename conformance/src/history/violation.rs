@@ -30,10 +30,7 @@ impl Violation {
         Self {
             attempt: attempt.invoked,
             events: history.events().into_iter().map(line).collect(),
-            states: states
-                .iter()
-                .map(|state| state_line(spec, state, &attempt.op))
-                .collect(),
+            states: states.iter().map(|state| state_line(spec, state, &attempt.op)).collect(),
         }
     }
 }
@@ -43,10 +40,7 @@ impl fmt::Display for Violation {
         writeln!(f, "not linearizable: the reply to #{} has no place", self.attempt)?;
         self.events.iter().try_for_each(|line| writeln!(f, "{line}"))?;
         writeln!(f, "just before it responded, the state was one of:")?;
-        self.states
-            .iter()
-            .take(STATES_SHOWN)
-            .try_for_each(|line| writeln!(f, "{line}"))?;
+        self.states.iter().take(STATES_SHOWN).try_for_each(|line| writeln!(f, "{line}"))?;
         match self.states.len().saturating_sub(STATES_SHOWN) {
             0 => Ok(()),
             more => writeln!(f, "       and {more} more"),
@@ -69,18 +63,12 @@ where
 }
 
 fn invocation<Op: fmt::Debug, Reply>(attempt: &Attempt<Op, Reply>) -> String {
-    let outcome = if attempt.response.is_none() {
-        "  (outcome unknown)"
-    } else {
-        ""
-    };
+    let outcome = if attempt.response.is_none() { "  (outcome unknown)" } else { "" };
     format!("calls   #{} {:?}{outcome}", attempt.invoked, attempt.op)
 }
 
 fn response<Op: fmt::Debug, Reply: fmt::Debug>(attempt: &Attempt<Op, Reply>) -> String {
-    let reply = attempt
-        .reply()
-        .map_or_else(String::new, |reply| format!("{reply:?}"));
+    let reply = attempt.reply().map_or_else(String::new, |reply| format!("{reply:?}"));
     format!("returns #{} {:?} -> {reply}", attempt.invoked, attempt.op)
 }
 

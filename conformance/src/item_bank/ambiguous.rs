@@ -48,11 +48,7 @@ pub(super) async fn a_lost_reply_is_found_again(world: &World) -> Verdict {
     take_new(&bank, &bob, Hold::Forever).await?;
     let (far, _) = linked(&bank, Fate::ReplyLost);
     ensure_lost(far.release(&bob).await)?;
-    ensure_eq!(
-        far.release(&bob).await?,
-        Released::Released,
-        "a release whose reply was lost, once more"
-    );
+    ensure_eq!(far.release(&bob).await?, Released::Released, "a release whose reply was lost, once more");
     ensure_eq!(bank.counts().await?.free, 3, "free items after all that");
     Ok(())
 }
@@ -60,34 +56,15 @@ pub(super) async fn a_lost_reply_is_found_again(world: &World) -> Verdict {
 pub(super) async fn a_load_that_lands_twice_adds_once(world: &World) -> Verdict {
     let bank = world.filled(0).await?;
     let (far, link) = linked(&bank, Fate::Twice);
-    ensure_eq!(
-        far.add(&items(5)?).await?,
-        Added {
-            added: 5,
-            already_present: 0
-        },
-        "the load"
-    );
+    ensure_eq!(far.add(&items(5)?).await?, Added { added: 5, already_present: 0 }, "the load");
     let (ada, bob) = (ClaimId::new("ada")?, ClaimId::new("bob")?);
     let held = take_new(&bank, &ada, Hold::Forever).await?;
     let spent = take_new(&bank, &bob, Hold::Forever).await?;
     bank.confirm(&bob).await?;
     link.land().await;
-    ensure_eq!(
-        bank.counts().await?.free,
-        3,
-        "free items after the load landed again"
-    );
-    ensure_eq!(
-        bank.holder(&held).await?,
-        ItemState::Held(ada),
-        "the held item after that"
-    );
-    ensure_eq!(
-        bank.holder(&spent).await?,
-        ItemState::Spent(Some(bob)),
-        "the spent item after that"
-    );
+    ensure_eq!(bank.counts().await?.free, 3, "free items after the load landed again");
+    ensure_eq!(bank.holder(&held).await?, ItemState::Held(ada), "the held item after that");
+    ensure_eq!(bank.holder(&spent).await?, ItemState::Spent(Some(bob)), "the spent item after that");
     Ok(())
 }
 
@@ -96,11 +73,7 @@ pub(super) async fn a_take_that_lands_after_its_release_gets_nothing(world: &Wor
     let (ada, bob) = (ClaimId::new("ada")?, ClaimId::new("bob")?);
     let (far, link) = linked(&bank, Fate::Late);
     ensure_lost(far.take(&ada, Hold::Forever).await)?;
-    ensure_eq!(
-        far.release(&ada).await?,
-        Released::Released,
-        "releasing a claim whose take is under way"
-    );
+    ensure_eq!(far.release(&ada).await?, Released::Released, "releasing a claim whose take is under way");
     link.land().await;
     ensure_eq!(bank.counts().await?.free, 3, "free items after the late take");
     ensure_eq!(
@@ -172,11 +145,7 @@ async fn live(bank: &dyn BankAdmin, claim: &ClaimId, choice: u8) -> Result<Last,
         0 => released(bank, claim).await.map(|()| Last::Released),
         1 => {
             let confirmed = answered(|| bank.confirm(claim)).await?;
-            ensure_eq!(
-                confirmed,
-                Confirmed::Confirmed(item.clone()),
-                "confirming a held item"
-            );
+            ensure_eq!(confirmed, Confirmed::Confirmed(item.clone()), "confirming a held item");
             Ok(Last::Spent(item))
         }
         _ => Ok(Last::Holds(item)),
@@ -185,11 +154,7 @@ async fn live(bank: &dyn BankAdmin, claim: &ClaimId, choice: u8) -> Result<Last,
 
 async fn released(bank: &dyn BankAdmin, claim: &ClaimId) -> Verdict {
     let released = answered(|| bank.release(claim)).await?;
-    ensure_eq!(
-        released,
-        Released::Released,
-        "releasing a claim that is not confirmed"
-    );
+    ensure_eq!(released, Released::Released, "releasing a claim that is not confirmed");
     Ok(())
 }
 
@@ -206,12 +171,8 @@ async fn answered<'a, T>(call: impl Fn() -> BoxFuture<'a, Result<T>>) -> Result<
 }
 
 async fn check_ends(world: &World, bank: &dyn BankAdmin, ends: &BTreeMap<ClaimId, Last>) -> Verdict {
-    let states: BTreeMap<_, _> = world
-        .audit()
-        .await?
-        .into_iter()
-        .map(|entry| (entry.item, entry.state))
-        .collect();
+    let states: BTreeMap<_, _> =
+        world.audit().await?.into_iter().map(|entry| (entry.item, entry.state)).collect();
     ensure_eq!(states.len(), 20, "items of the audit");
     let mut taken = 0;
     for (claim, last) in ends {
@@ -220,25 +181,14 @@ async fn check_ends(world: &World, bank: &dyn BankAdmin, ends: &BTreeMap<ClaimId
             Last::Spent(item) => (item, ItemState::Spent(Some(claim.clone()))),
             Last::Nothing | Last::Released => {
                 let late = bank.take(claim, Hold::Forever).await?;
-                ensure_eq!(
-                    late,
-                    Taken::Ended(End::Released),
-                    "a claim that ended with {last:?}"
-                );
+                ensure_eq!(late, Taken::Ended(End::Released), "a claim that ended with {last:?}");
                 continue;
             }
         };
-        ensure_eq!(
-            states.get(item),
-            Some(&expected),
-            "the item that {claim:?} was told of"
-        );
+        ensure_eq!(states.get(item), Some(&expected), "the item that {claim:?} was told of");
         taken += 1;
     }
     let counts = bank.counts().await?;
-    ensure!(
-        counts.free == 20 - taken,
-        "{taken} claims have an item of 20, and the bank counts {counts:?}"
-    );
+    ensure!(counts.free == 20 - taken, "{taken} claims have an item of 20, and the bank counts {counts:?}");
     Ok(())
 }

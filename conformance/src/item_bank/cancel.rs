@@ -80,11 +80,7 @@ pub(super) async fn dropping_any_call_leaves_the_bank_whole(world: &World) -> Ve
             let found = dropped_at(world, call, point)
                 .await
                 .map_err(|failure| failure.during(format!("{call:?}")))?;
-            ensure_eq!(
-                found,
-                expected,
-                "the counts after {call:?}, dropped at point {point} and made again"
-            );
+            ensure_eq!(found, expected, "the counts after {call:?}, dropped at point {point} and made again");
         }
         points += pends;
     }
@@ -116,11 +112,7 @@ async fn dropped_at(world: &World, call: Call, point: usize) -> Result<String, c
 
     let audited = world.audit().await?.len() as u64;
     let fresh = world.client().await?.bank("bank")?;
-    ensure_eq!(
-        fresh.counts().await?.total(),
-        audited,
-        "items counted and audited after the drop"
-    );
+    ensure_eq!(fresh.counts().await?.total(), audited, "items counted and audited after the drop");
     ensure!(audited >= 5, "an item is gone: {audited} of 5 or more are left");
     let first = call.make(&*fresh, &ada).await?;
     if let Call::Take | Call::Confirm | Call::Release | Call::Extend = call {

@@ -21,17 +21,11 @@ async fn race_takers(bank: &Arc<dyn BankAdmin>, claims: Vec<ClaimId>) -> Result<
 }
 
 fn claims(round: usize, count: usize) -> Result<Vec<ClaimId>, Failure> {
-    (0..count)
-        .map(|number| Ok(ClaimId::new(format!("{round}/{number}"))?))
-        .collect()
+    (0..count).map(|number| Ok(ClaimId::new(format!("{round}/{number}"))?)).collect()
 }
 
 fn new_items(taken: &[Taken]) -> Vec<&Item> {
-    taken
-        .iter()
-        .filter(|taken| matches!(taken, Taken::New(_)))
-        .filter_map(Taken::item)
-        .collect()
+    taken.iter().filter(|taken| matches!(taken, Taken::New(_))).filter_map(Taken::item).collect()
 }
 
 pub(super) async fn racing_takers_get_different_items(world: &World) -> Verdict {
@@ -42,17 +36,8 @@ pub(super) async fn racing_takers_get_different_items(world: &World) -> Verdict 
             let taken = race_takers(&bank, claims(round, size)?).await?;
             let handed_out = new_items(&taken);
             let distinct: BTreeSet<_> = handed_out.iter().collect();
-            ensure_eq!(
-                distinct.len(),
-                handed_out.len(),
-                "distinct items of {size} takers"
-            );
-            ensure_eq!(
-                handed_out.len(),
-                size / 2,
-                "items handed out to {size} takers of {}",
-                size / 2
-            );
+            ensure_eq!(distinct.len(), handed_out.len(), "distinct items of {size} takers");
+            ensure_eq!(handed_out.len(), size / 2, "items handed out to {size} takers of {}", size / 2);
         }
     }
     Ok(())
@@ -64,21 +49,11 @@ pub(super) async fn one_item_left_has_one_winner(world: &World) -> Verdict {
         bank.add(&items(1)?).await?;
         let claims = claims(round, 16)?;
         let taken = race_takers(&bank, claims.clone()).await?;
-        ensure_eq!(
-            new_items(&taken).len(),
-            1,
-            "winners of the last item in round {round}"
-        );
-        let winner = taken
-            .iter()
-            .position(|taken| matches!(taken, Taken::New(_)))
-            .map(|number| &claims[number]);
+        ensure_eq!(new_items(&taken).len(), 1, "winners of the last item in round {round}");
+        let winner =
+            taken.iter().position(|taken| matches!(taken, Taken::New(_))).map(|number| &claims[number]);
         let holder = bank.holder(&items(1)?[0]).await?;
-        ensure_eq!(
-            Some(holder),
-            winner.map(|winner| ItemState::Held(winner.clone())),
-            "its holder"
-        );
+        ensure_eq!(Some(holder), winner.map(|winner| ItemState::Held(winner.clone())), "its holder");
     }
     Ok(())
 }
@@ -138,10 +113,7 @@ pub(super) async fn racing_loads_add_each_item_once(world: &World) -> Verdict {
         let added: u64 = reports.iter().map(|report| report.added).sum();
         ensure_eq!(added, 60, "items that some load was told to have added");
         let known = |report: &Added| report.added + report.already_present == 60;
-        ensure!(
-            reports.iter().all(known),
-            "a load reports other than 60 items: {reports:?}"
-        );
+        ensure!(reports.iter().all(known), "a load reports other than 60 items: {reports:?}");
         ensure_eq!(bank.counts().await?.free, 60, "free items after all loads");
     }
     Ok(())
@@ -152,11 +124,7 @@ pub(super) async fn all_takers_are_served_while_items_last(world: &World) -> Ver
         let bank = world.store().bank(format!("bank-{size}"))?;
         bank.add(&items(size)?).await?;
         let taken = race_takers(&bank, claims(0, size)?).await?;
-        ensure_eq!(
-            new_items(&taken).len(),
-            size,
-            "takers that were served out of {size} items"
-        );
+        ensure_eq!(new_items(&taken).len(), size, "takers that were served out of {size} items");
     }
     Ok(())
 }
@@ -175,11 +143,7 @@ pub(super) async fn every_item_is_somewhere_at_every_moment(world: &World) -> Ve
         .await?;
         let audited = world.audit().await?;
         let distinct: BTreeSet<_> = audited.iter().map(|entry| &entry.item).collect();
-        ensure_eq!(
-            (audited.len(), distinct.len()),
-            (30, 30),
-            "items of the audit, and distinct ones"
-        );
+        ensure_eq!((audited.len(), distinct.len()), (30, 30), "items of the audit, and distinct ones");
         ensure_eq!(bank.counts().await?.total(), 30, "items of the counts");
         bank.add(&items(30)?).await?;
     }

@@ -18,20 +18,11 @@ pub(super) async fn what_was_acknowledged_survives_a_restart(world: &World) -> V
     for how in [Restart::Clean, Restart::Kill] {
         world.harness().restart(world.namespace(), how).await?;
         let bank = world.client().await?.bank("bank")?;
-        let expected = Counts {
-            free: 8,
-            held: 1,
-            spent: 1,
-            withdrawn: 0,
-        };
+        let expected = Counts { free: 8, held: 1, spent: 1, withdrawn: 0 };
         ensure_eq!(bank.counts().await?, expected, "the counts after {how:?}");
         let state = bank.get(&ada).await?;
         ensure_matches!(state, ClaimState::Held(held) if held.item == item, "the holder after {how:?}");
-        ensure_matches!(
-            bank.get(&eve).await?,
-            ClaimState::Ended(_),
-            "a fenced claim after {how:?}"
-        );
+        ensure_matches!(bank.get(&eve).await?, ClaimState::Ended(_), "a fenced claim after {how:?}");
     }
     Ok(())
 }

@@ -13,10 +13,7 @@ pub(super) async fn duplicates_in_one_call_count_once(world: &World) -> Verdict 
     let twice = [items(3)?, items(3)?, items(2)?].concat();
     ensure_eq!(
         bank.add(&twice).await?,
-        Added {
-            added: 2,
-            already_present: 1
-        },
+        Added { added: 2, already_present: 1 },
         "3 items in 8 places, 1 known"
     );
     ensure_eq!(bank.counts().await?.free, 3, "free items");
@@ -28,24 +25,12 @@ pub(super) async fn batches_of_any_length(world: &World) -> Verdict {
     let bank = world.bank()?;
     let mut expected = 0;
     for count in [0, 1, 24, 25, 26, 99, 100, 101, 1_001, 26_000] {
-        let batch: Vec<_> = (0..count)
-            .map(|index| Item::new(format!("{count}/{index}")))
-            .collect::<Result<_, _>>()?;
+        let batch: Vec<_> =
+            (0..count).map(|index| Item::new(format!("{count}/{index}"))).collect::<Result<_, _>>()?;
         let report = bank.add(&batch).await?;
-        ensure_eq!(
-            report,
-            Added {
-                added: count,
-                already_present: 0
-            },
-            "a batch of {count}"
-        );
+        ensure_eq!(report, Added { added: count, already_present: 0 }, "a batch of {count}");
         expected += count;
-        ensure_eq!(
-            bank.counts().await?.free,
-            expected,
-            "free items after a batch of {count}"
-        );
+        ensure_eq!(bank.counts().await?.free, expected, "free items after a batch of {count}");
     }
     Ok(())
 }
@@ -65,10 +50,7 @@ pub(super) async fn a_bank_is_drained_to_the_last_item(world: &World) -> Verdict
     );
     ensure_eq!(
         bank.counts().await?,
-        Counts {
-            held: 500,
-            ..Counts::default()
-        },
+        Counts { held: 500, ..Counts::default() },
         "the counts when it is drained"
     );
     Ok(())

@@ -119,14 +119,7 @@ impl Bank {
         }
         let distinct = items.iter().collect::<std::collections::BTreeSet<_>>().len() as u64;
         let added = self.items.len() as u64 - before;
-        ensure_eq!(
-            found,
-            Added {
-                added,
-                already_present: distinct - added
-            },
-            "what was added"
-        );
+        ensure_eq!(found, Added { added, already_present: distinct - added }, "what was added");
         Ok(())
     }
 
@@ -138,28 +131,21 @@ impl Bank {
             }
             (
                 Some(Claim::Confirmed(item)),
-                Taken::Again(Held {
-                    item: found,
-                    hold: HoldState::Confirmed,
-                }),
+                Taken::Again(Held { item: found, hold: HoldState::Confirmed }),
             ) if found == *item => Ok(()),
             (None, Taken::Empty) => {
                 ensure_eq!(self.counts().free, 0, "free items at an Empty");
                 Ok(())
             }
             (None, Taken::New(held)) => self.take_new(claim, hold, held),
-            (known, found) => Err(Failure::new(format!(
-                "{claim:?} is {known:?}, and the reply is {found:?}"
-            ))),
+            (known, found) => {
+                Err(Failure::new(format!("{claim:?} is {known:?}, and the reply is {found:?}")))
+            }
         }
     }
 
     fn take_new(&mut self, claim: &ClaimId, hold: Hold, held: Held) -> Verdict {
-        ensure_eq!(
-            self.items.get(&held.item),
-            Some(&Place::Free),
-            "where the item was that is handed out"
-        );
+        ensure_eq!(self.items.get(&held.item), Some(&Place::Free), "where the item was that is handed out");
         let until = self.end_of(hold);
         self.check_hold(held.hold, until)?;
         self.items.insert(held.item.clone(), Place::Held(claim.clone()));
@@ -178,21 +164,16 @@ impl Bank {
                 (until, held.hold)
             }
             (known, found) => {
-                return Err(Failure::new(format!(
-                    "{claim:?} is {known:?}, and the reply is {found:?}"
-                )));
+                return Err(Failure::new(format!("{claim:?} is {known:?}, and the reply is {found:?}")));
             }
         };
         *until = until.zip(asked).map(|(one, other)| one.max(other));
         let until = *until;
-        ensure!(
-            until.is_none_or(|until| until > now),
-            "an extended hold ends in the future"
-        );
+        ensure!(until.is_none_or(|until| until > now), "an extended hold ends in the future");
         self.check_hold(left, until)
     }
 
-    fn confirm(&mut self, claim: &ClaimId, found: Confirmed) -> Verdict {
+    fn confirm(&mut self, claim: &ClaimId, found: &Confirmed) -> Verdict {
         let expected = match self.claims.get(claim) {
             None => Confirmed::Unknown,
             Some(Claim::Ended(end)) => Confirmed::Ended(*end),
@@ -203,7 +184,7 @@ impl Bank {
                 Confirmed::Confirmed(item)
             }
         };
-        ensure_eq!(found, expected, "confirming");
+        ensure_eq!(*found, expected, "confirming");
         Ok(())
     }
 
@@ -258,14 +239,11 @@ impl Bank {
             }
             (
                 Some(Claim::Confirmed(item)),
-                ClaimState::Held(Held {
-                    item: found,
-                    hold: HoldState::Confirmed,
-                }),
+                ClaimState::Held(Held { item: found, hold: HoldState::Confirmed }),
             ) if found == *item => Ok(()),
-            (known, found) => Err(Failure::new(format!(
-                "{claim:?} is {known:?}, and the reply is {found:?}"
-            ))),
+            (known, found) => {
+                Err(Failure::new(format!("{claim:?} is {known:?}, and the reply is {found:?}")))
+            }
         }
     }
 }
@@ -304,25 +282,17 @@ impl model::Model for Bank {
             Call::Add(items) => self.add(items, bank.add(items).await?),
             Call::Take(claim, hold) => self.take(claim, *hold, bank.take(claim, *hold).await?),
             Call::Extend(claim, hold) => self.extend(claim, *hold, bank.extend(claim, *hold).await?),
-            Call::Confirm(claim) => self.confirm(claim, bank.confirm(claim).await?),
+            Call::Confirm(claim) => self.confirm(claim, &bank.confirm(claim).await?),
             Call::Release(claim) => self.release(claim, bank.release(claim).await?),
             Call::Retire(claim) => self.retire(claim, bank.retire(claim).await?),
             Call::Withdraw(item) => {
                 let found = bank.withdraw(std::slice::from_ref(item)).await?.withdrawn;
-                ensure_eq!(
-                    found,
-                    self.shift(item, &Place::Free, Place::Withdrawn),
-                    "items withdrawn"
-                );
+                ensure_eq!(found, self.shift(item, &Place::Free, Place::Withdrawn), "items withdrawn");
                 Ok(())
             }
             Call::Restore(item) => {
                 let found = bank.restore(std::slice::from_ref(item)).await?.restored;
-                ensure_eq!(
-                    found,
-                    self.shift(item, &Place::Withdrawn, Place::Free),
-                    "items restored"
-                );
+                ensure_eq!(found, self.shift(item, &Place::Withdrawn, Place::Free), "items restored");
                 Ok(())
             }
             Call::Get(claim) => self.check_claim(claim, bank.get(claim).await?),

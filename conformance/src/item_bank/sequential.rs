@@ -64,18 +64,10 @@ pub(super) async fn empty_is_true_and_ends(world: &World) -> Verdict {
         Taken::Empty,
         "a take from a bank that never had an item"
     );
-    ensure_eq!(
-        bank.get(&ada).await?,
-        ClaimState::Unknown,
-        "what an empty take leaves"
-    );
+    ensure_eq!(bank.get(&ada).await?, ClaimState::Unknown, "what an empty take leaves");
     bank.add(&items(1)?).await?;
     take_new(&bank, &ada, Hold::Forever).await?;
-    ensure_eq!(
-        bank.take(&bob, Hold::Forever).await?,
-        Taken::Empty,
-        "a take after the last item"
-    );
+    ensure_eq!(bank.take(&bob, Hold::Forever).await?, Taken::Empty, "a take after the last item");
     bank.release(&ada).await?;
     take_new(&bank, &bob, Hold::Forever).await?;
     Ok(())
@@ -102,30 +94,9 @@ pub(super) async fn a_lapsed_hold_is_not_empty(world: &World) -> Verdict {
 pub(super) async fn adding_again_changes_nothing(world: &World) -> Verdict {
     let bank = world.bank()?;
     let all = items(10)?;
-    ensure_eq!(
-        bank.add(&all[..6]).await?,
-        Added {
-            added: 6,
-            already_present: 0
-        },
-        "the first load"
-    );
-    ensure_eq!(
-        bank.add(&all).await?,
-        Added {
-            added: 4,
-            already_present: 6
-        },
-        "a load over the first"
-    );
-    ensure_eq!(
-        bank.counts().await?,
-        Counts {
-            free: 10,
-            ..Counts::default()
-        },
-        "the counts after both"
-    );
+    ensure_eq!(bank.add(&all[..6]).await?, Added { added: 6, already_present: 0 }, "the first load");
+    ensure_eq!(bank.add(&all).await?, Added { added: 4, already_present: 6 }, "a load over the first");
+    ensure_eq!(bank.counts().await?, Counts { free: 10, ..Counts::default() }, "the counts after both");
     Ok(())
 }
 
@@ -138,17 +109,10 @@ pub(super) async fn a_taken_item_added_again_stays_taken(world: &World) -> Verdi
     bank.confirm(&bob).await?;
     ensure_eq!(
         bank.add(&items(2)?).await?,
-        Added {
-            added: 0,
-            already_present: 2
-        },
+        Added { added: 0, already_present: 2 },
         "held and spent, added again"
     );
-    ensure_eq!(
-        bank.take(&ClaimId::new("eve")?, Hold::Forever).await?,
-        Taken::Empty,
-        "a third claim"
-    );
+    ensure_eq!(bank.take(&ClaimId::new("eve")?, Hold::Forever).await?, Taken::Empty, "a third claim");
     Ok(())
 }
 
@@ -156,17 +120,9 @@ pub(super) async fn a_hold_ends_by_itself(world: &World) -> Verdict {
     let bank = world.filled(1).await?;
     let (ada, bob, short) = (ClaimId::new("ada")?, ClaimId::new("bob")?, world.short());
     let item = take_new(&bank, &ada, Hold::For(short)).await?;
-    ensure_eq!(
-        bank.take(&bob, Hold::Forever).await?,
-        Taken::Empty,
-        "another's take during the hold"
-    );
+    ensure_eq!(bank.take(&bob, Hold::Forever).await?, Taken::Empty, "another's take during the hold");
     world.pass(short).await;
-    ensure_eq!(
-        take_new(&bank, &bob, Hold::Forever).await?,
-        item,
-        "the item after the hold"
-    );
+    ensure_eq!(take_new(&bank, &bob, Hold::Forever).await?, item, "the item after the hold");
     ensure_eq!(
         bank.take(&ada, Hold::Forever).await?,
         Taken::Ended(End::Expired),
@@ -186,11 +142,7 @@ pub(super) async fn confirm_after_the_end_is_expired(world: &World) -> Verdict {
         Confirmed::Ended(End::Expired),
         "confirming an item that is another's"
     );
-    ensure_eq!(
-        bank.holder(&item).await?,
-        ItemState::Held(bob),
-        "the holder after a late confirm"
-    );
+    ensure_eq!(bank.holder(&item).await?, ItemState::Held(bob), "the holder after a late confirm");
     Ok(())
 }
 
@@ -199,39 +151,16 @@ pub(super) async fn expired_though_not_retaken(world: &World) -> Verdict {
     let (ada, short) = (ClaimId::new("ada")?, world.short());
     let item = take_new(&bank, &ada, Hold::For(short)).await?;
     world.pass(short).await;
-    ensure_eq!(
-        bank.confirm(&ada).await?,
-        Confirmed::Ended(End::Expired),
-        "confirming a lapsed hold"
-    );
+    ensure_eq!(bank.confirm(&ada).await?, Confirmed::Ended(End::Expired), "confirming a lapsed hold");
     ensure_eq!(
         bank.extend(&ada, Hold::Forever).await?,
         Extended::Ended(End::Expired),
         "extending a lapsed hold"
     );
-    ensure_eq!(
-        bank.release(&ada).await?,
-        Released::Expired,
-        "releasing a lapsed hold"
-    );
-    ensure_eq!(
-        bank.get(&ada).await?,
-        ClaimState::Ended(End::Expired),
-        "the claim after its hold"
-    );
-    ensure_eq!(
-        bank.holder(&item).await?,
-        ItemState::Free,
-        "the item after the hold"
-    );
-    ensure_eq!(
-        bank.counts().await?,
-        Counts {
-            free: 1,
-            ..Counts::default()
-        },
-        "the counts after the hold"
-    );
+    ensure_eq!(bank.release(&ada).await?, Released::Expired, "releasing a lapsed hold");
+    ensure_eq!(bank.get(&ada).await?, ClaimState::Ended(End::Expired), "the claim after its hold");
+    ensure_eq!(bank.holder(&item).await?, ItemState::Free, "the item after the hold");
+    ensure_eq!(bank.counts().await?, Counts { free: 1, ..Counts::default() }, "the counts after the hold");
     Ok(())
 }
 
@@ -274,22 +203,14 @@ pub(super) async fn extend_never_shortens(world: &World) -> Verdict {
     let shorter = bank.extend(&ada, Hold::For(short)).await?;
     ensure_matches!(shorter, Extended::Extended(_), "extending by less than is left");
     world.pass(short * 2).await;
-    ensure_matches!(
-        bank.get(&ada).await?,
-        ClaimState::Held(_),
-        "the hold after a shorter extension's time"
-    );
+    ensure_matches!(bank.get(&ada).await?, ClaimState::Held(_), "the hold after a shorter extension's time");
     ensure_matches!(
         bank.extend(&ada, Hold::For(short * 4)).await?,
         Extended::Extended(_),
         "extending by more"
     );
     world.pass(short * 3).await;
-    ensure_matches!(
-        bank.get(&ada).await?,
-        ClaimState::Held(_),
-        "the hold after the first one's time"
-    );
+    ensure_matches!(bank.get(&ada).await?, ClaimState::Held(_), "the hold after the first one's time");
     bank.extend(&ada, Hold::Forever).await?;
     world.pass(short * 2).await;
     ensure_matches!(bank.get(&ada).await?, ClaimState::Held(held) if held.hold == HoldState::Forever, "for ever");
@@ -306,32 +227,12 @@ pub(super) async fn release_frees_and_ends(world: &World) -> Verdict {
     let (ada, bob) = (ClaimId::new("ada")?, ClaimId::new("bob")?);
     let item = take_new(&bank, &ada, Hold::Forever).await?;
     for _ in 0..2 {
-        ensure_eq!(
-            bank.release(&ada).await?,
-            Released::Released,
-            "releasing, and again"
-        );
+        ensure_eq!(bank.release(&ada).await?, Released::Released, "releasing, and again");
     }
-    ensure_eq!(
-        bank.take(&ada, Hold::Forever).await?,
-        Taken::Ended(End::Released),
-        "a released claim takes"
-    );
-    ensure_eq!(
-        bank.confirm(&ada).await?,
-        Confirmed::Ended(End::Released),
-        "a released claim confirms"
-    );
-    ensure_eq!(
-        take_new(&bank, &bob, Hold::Forever).await?,
-        item,
-        "the item after its release"
-    );
-    ensure_eq!(
-        bank.release(&ClaimId::new("eve")?).await?,
-        Released::Released,
-        "releasing an unknown claim"
-    );
+    ensure_eq!(bank.take(&ada, Hold::Forever).await?, Taken::Ended(End::Released), "a released claim takes");
+    ensure_eq!(bank.confirm(&ada).await?, Confirmed::Ended(End::Released), "a released claim confirms");
+    ensure_eq!(take_new(&bank, &bob, Hold::Forever).await?, item, "the item after its release");
+    ensure_eq!(bank.release(&ClaimId::new("eve")?).await?, Released::Released, "releasing an unknown claim");
     Ok(())
 }
 
@@ -343,11 +244,7 @@ pub(super) async fn release_of_another_claim_frees_nothing(world: &World) -> Ver
     let item = take_new(&bank, &bob, Hold::Forever).await?;
     bank.release(&ada).await?;
     bank.release(&ClaimId::new("eve")?).await?;
-    ensure_eq!(
-        bank.holder(&item).await?,
-        ItemState::Held(bob),
-        "the holder after others' releases"
-    );
+    ensure_eq!(bank.holder(&item).await?, ItemState::Held(bob), "the holder after others' releases");
     Ok(())
 }
 
@@ -356,53 +253,25 @@ pub(super) async fn release_after_confirm_changes_nothing(world: &World) -> Verd
     let ada = ClaimId::new("ada")?;
     let item = take_new(&bank, &ada, Hold::Forever).await?;
     bank.confirm(&ada).await?;
-    ensure_eq!(
-        bank.release(&ada).await?,
-        Released::Confirmed,
-        "releasing a confirmed claim"
-    );
-    ensure_eq!(
-        bank.holder(&item).await?,
-        ItemState::Spent(Some(ada)),
-        "the item after that"
-    );
+    ensure_eq!(bank.release(&ada).await?, Released::Confirmed, "releasing a confirmed claim");
+    ensure_eq!(bank.holder(&item).await?, ItemState::Spent(Some(ada)), "the item after that");
     Ok(())
 }
 
 pub(super) async fn retire_lets_the_id_be_used_anew(world: &World) -> Verdict {
     let bank = world.filled(3).await?;
     let (ada, bob) = (ClaimId::new("ada")?, ClaimId::new("bob")?);
-    ensure_eq!(
-        bank.retire(&ada).await?,
-        Retired::Unknown,
-        "retiring an unknown claim"
-    );
+    ensure_eq!(bank.retire(&ada).await?, Retired::Unknown, "retiring an unknown claim");
     take_new(&bank, &ada, Hold::Forever).await?;
-    ensure_eq!(
-        bank.retire(&ada).await?,
-        Retired::Holding,
-        "retiring a claim that holds an item"
-    );
+    ensure_eq!(bank.retire(&ada).await?, Retired::Holding, "retiring a claim that holds an item");
     bank.release(&ada).await?;
-    ensure_eq!(
-        bank.retire(&ada).await?,
-        Retired::Retired,
-        "retiring a released claim"
-    );
+    ensure_eq!(bank.retire(&ada).await?, Retired::Retired, "retiring a released claim");
     take_new(&bank, &ada, Hold::Forever).await?;
 
     let spent = take_new(&bank, &bob, Hold::Forever).await?;
     bank.confirm(&bob).await?;
-    ensure_eq!(
-        bank.retire(&bob).await?,
-        Retired::Retired,
-        "retiring a confirmed claim"
-    );
-    ensure_eq!(
-        bank.holder(&spent).await?,
-        ItemState::Spent(None),
-        "its item stays spent"
-    );
+    ensure_eq!(bank.retire(&bob).await?, Retired::Retired, "retiring a confirmed claim");
+    ensure_eq!(bank.holder(&spent).await?, ItemState::Spent(None), "its item stays spent");
     ensure!(
         take_new(&bank, &bob, Hold::Forever).await? != spent,
         "a retired claim took its spent item again"
@@ -437,12 +306,7 @@ pub(super) async fn counts_are_exact_at_rest(world: &World) -> Verdict {
     bank.release(&eve).await?;
     let free = free_item(&*bank).await?;
     bank.withdraw(&[free]).await?;
-    let expected = Counts {
-        free: 3,
-        held: 1,
-        spent: 1,
-        withdrawn: 1,
-    };
+    let expected = Counts { free: 3, held: 1, spent: 1, withdrawn: 1 };
     ensure_eq!(bank.counts().await?, expected, "the counts");
     let audited = world.audit().await?;
     ensure_eq!(audited.len() as u64, expected.total(), "the items of the audit");
@@ -451,12 +315,8 @@ pub(super) async fn counts_are_exact_at_rest(world: &World) -> Verdict {
 
 async fn free_item(bank: &dyn BankAdmin) -> Result<Item, crate::failure::Failure> {
     let page = bank.list(None, 1_000).await?;
-    let free = page
-        .entries
-        .into_iter()
-        .find(|entry| entry.state == ItemState::Free);
-    free.map(|entry| entry.item)
-        .ok_or_else(|| crate::failure::Failure::new("no free item is listed"))
+    let free = page.entries.into_iter().find(|entry| entry.state == ItemState::Free);
+    free.map(|entry| entry.item).ok_or_else(|| crate::failure::Failure::new("no free item is listed"))
 }
 
 pub(super) async fn list_shows_each_item_once(world: &World) -> Verdict {
@@ -474,19 +334,14 @@ pub(super) async fn list_shows_each_item_once(world: &World) -> Verdict {
             seen.extend(page.entries.into_iter().map(|entry| entry.item));
             cursor = page.next;
             // What changes meanwhile may be shown or not; what does not, once.
-            bank.add(&[Item::new(format!("later-{}-{limit}", seen.len()))?])
-                .await?;
+            bank.add(&[Item::new(format!("later-{}-{limit}", seen.len()))?]).await?;
             if cursor.is_none() {
                 break;
             }
         }
         for item in items(250)? {
             let times = seen.iter().filter(|shown| **shown == item).count();
-            ensure_eq!(
-                times,
-                1,
-                "how often an unchanged item is listed with a limit of {limit}"
-            );
+            ensure_eq!(times, 1, "how often an unchanged item is listed with a limit of {limit}");
         }
     }
     Ok(())
@@ -496,30 +351,16 @@ pub(super) async fn withdrawn_items_are_not_taken(world: &World) -> Verdict {
     let bank = world.filled(3).await?;
     let ada = ClaimId::new("ada")?;
     take_new(&bank, &ada, Hold::Forever).await?;
-    let report = bank
-        .withdraw(&[items(3)?, vec![Item::new("stranger")?]].concat())
-        .await?;
-    ensure_eq!(
-        (report.withdrawn, report.in_use, report.unknown),
-        (2, 1, 1),
-        "what is withdrawn"
-    );
-    ensure_eq!(
-        bank.withdraw(&items(3)?).await?.already_withdrawn,
-        2,
-        "what is withdrawn again"
-    );
+    let report = bank.withdraw(&[items(3)?, vec![Item::new("stranger")?]].concat()).await?;
+    ensure_eq!((report.withdrawn, report.in_use, report.unknown), (2, 1, 1), "what is withdrawn");
+    ensure_eq!(bank.withdraw(&items(3)?).await?.already_withdrawn, 2, "what is withdrawn again");
     ensure_eq!(
         bank.take(&ClaimId::new("bob")?, Hold::Forever).await?,
         Taken::Empty,
         "a take when all is withdrawn"
     );
     let report = bank.restore(&items(3)?).await?;
-    ensure_eq!(
-        (report.restored, report.not_withdrawn),
-        (2, 1),
-        "what is restored"
-    );
+    ensure_eq!((report.restored, report.not_withdrawn), (2, 1), "what is restored");
     for name in ["bob", "eve"] {
         take_new(&bank, &ClaimId::new(name)?, Hold::Forever).await?;
     }

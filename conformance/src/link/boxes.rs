@@ -32,7 +32,8 @@ impl<T: ?Sized> Linked<T> {
 macro_rules! pass {
     ($self:ident.$method:ident($($own:ident = $value:expr => $lent:expr),*)) => {{
         let inner = Arc::clone(&$self.inner);
-        $(let $own = $value;)*
+        // An argument that is `Copy` is bound under its own name, like the others.
+        $(#[allow(clippy::redundant_locals)] let $own = $value;)*
         let request = move || -> super::BoxFuture<Result<_>> {
             let inner = Arc::clone(&inner);
             $(let $own = $own.clone();)*
@@ -273,16 +274,10 @@ impl Store for Linked<dyn Store> {
     }
 
     fn counter(&self, name: &BoxName, strategy: Strategy) -> Result<Arc<dyn Counter>> {
-        Ok(Linked::new(
-            self.inner.counter(name, strategy)?,
-            Arc::clone(&self.link),
-        ))
+        Ok(Linked::new(self.inner.counter(name, strategy)?, Arc::clone(&self.link)))
     }
 
     fn ordered_store(&self, name: &BoxName, options: OrderedOptions) -> Result<Arc<dyn OrderedStore>> {
-        Ok(Linked::new(
-            self.inner.ordered_store(name, options)?,
-            Arc::clone(&self.link),
-        ))
+        Ok(Linked::new(self.inner.ordered_store(name, options)?, Arc::clone(&self.link)))
     }
 }

@@ -51,15 +51,7 @@ impl Simulation {
         let mut random = Rng::with_seed(seed);
         let to_invoke = random.usize(4..=9);
         let (invoked, applied, actions) = (Vec::new(), Vec::new(), Vec::new());
-        let mut simulation = Self {
-            random,
-            state: 0,
-            to_invoke,
-            to_lose,
-            invoked,
-            applied,
-            actions,
-        };
+        let mut simulation = Self { random, state: 0, to_invoke, to_lose, invoked, applied, actions };
         while simulation.to_invoke + simulation.waiting() > 0 {
             simulation.advance();
         }
@@ -138,11 +130,7 @@ fn their_verdict(actions: Actions) -> bool {
     let Some((attempt, op)) = unanswered(&actions) else {
         return WGLChecker::<AnsweredRegister>::is_linearizable(todc_utils::History::from_actions(actions));
     };
-    let without = actions
-        .iter()
-        .filter(|(other, _)| *other != attempt)
-        .cloned()
-        .collect();
+    let without = actions.iter().filter(|(other, _)| *other != attempt).cloned().collect();
     let mut answered = actions;
     answered.push((attempt, Action::Response((op, None))));
     their_verdict(without) || their_verdict(answered)
@@ -168,11 +156,7 @@ fn assert_equal_verdicts(first_seed: u64, histories: u64, to_lose: usize) {
         let actions = Simulation::run(seed, to_lose);
         let ours = our_verdict(&actions);
         assert!(!matches!(ours, Verdict::OverBudget(_)), "seed {seed}: {ours}");
-        assert_eq!(
-            ours.is_linearizable(),
-            their_verdict(actions),
-            "seed {seed}: {ours}"
-        );
+        assert_eq!(ours.is_linearizable(), their_verdict(actions), "seed {seed}: {ours}");
         linearizable += u64::from(ours.is_linearizable());
     }
     println!("{linearizable} of {histories} are linearizable");

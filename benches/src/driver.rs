@@ -1,0 +1,152 @@
+//! The driver: both sides in turn, in one process.
+
+use std::time::{Duration, Instant};
+
+use futures_util::future::try_join_all;
+use tokio::runtime::{Builder, Runtime};
+
+use crate::cpu;
+use crate::error::{Failure, Result};
+use crate::options::Options;
+use crate::row::{Load, Row, Side};
+use crate::statistics::{Measured, Round, Slice};
+
+/// Threads of the runtime, on every machine, so that tables of different machines are of the same thing.
+const WORKERS: usize = 2;
+/// Enough calls to guess how many fill a slice.
+const CALLS_OF_A_GUESS: usize = 20_000;
+/// What fits into memory, whatever the length of a slice.
+const MOST_CALLS: usize = 4_000_000;
+
+pub(crate) struct Driver {
+    runtime: Runtime,
+    slice: Duration,
+    rounds: usize,
+}
+
+impl Driver {
+    pub(crate) fn new(options: &Options) -> Result<Self> {
+        let runtime = Builder::new_multi_thread()
+            .worker_threads(WORKERS)
+            .enable_all()
+            .build()
+            .map_err(Failure::Runtime)?;
+        Ok(Self { runtime, slice: options.slice, rounds: options.rounds })
+    }
+
+    /// The first round warms up and is not counted.
+    pub(crate) fn measure(&self, row: &Row) -> Result<Measured> {
+        let load = self.load(row)?;
+        let rounds: Vec<_> =
+            (0..=self.rounds).map(|number| self.round(row, load, number)).collect::<Result<_>>()?;
+        Ok(Measured::of(&rounds[1..]))
+    }
+
+    /// As many calls as the floor makes in a slice. Both sides make that many, so that their tables grow alike.
+    fn load(&self, row: &Row) -> Result<Load> {
+        let guess = Load { slice: 0, calls: CALLS_OF_A_GUESS, tasks: row.concurrency };
+        let rate = self.run(&row.floor, guess)?.rate();
+        let calls = (rate * self.slice.as_secs_f64()) as usize;
+        Ok(Load { calls: calls.clamp(row.concurrency, MOST_CALLS), ..guess })
+    }
+
+    /// Whoever went first in one round goes second in the next.
+    fn round(&self, row: &Row, load: Load, number: usize) -> Result<Round> {
+        let load = Load { slice: number as u32 + 1, ..load };
+        if number.is_multiple_of(2) {
+            let ours = self.run(&row.ours, load)?;
+            let floor = self.run(&row.floor, load)?;
+            return Ok(Round { ours, floor });
+        }
+        let floor = self.run(&row.floor, load)?;
+        let ours = self.run(&row.ours, load)?;
+        Ok(Round { ours, floor })
+    }
+
+    fn run(&self, side: &Side, load: Load) -> Result<Slice> {
+        self.runtime.block_on(async {
+            let prepared = side.prepare(load).await?;
+            let cpu_before = cpu::used();
+            let start = Instant::now();
+            let tasks: Vec<_> = prepared.tasks.into_iter().map(tokio::spawn).collect();
+            let outcomes = try_join_all(tasks).await?;
+            let elapsed = start.elapsed();
+            let cpu_after = cpu::used();
+            drop(prepared.world);
+            outcomes.into_iter().collect::<Result<()>>()?;
+            Ok(Slice {
+                calls: load.calls,
+                elapsed,
+                cpu: cpu_after.zip(cpu_before).map(|(after, before)| after.saturating_sub(before)),
+            })
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use super::*;
+    use crate::row::{Prepared, Target, Work};
+
+    type Log = Arc<Mutex<Vec<(&'static str, u32, usize)>>>;
+
+    fn side(name: &'static str, log: &Log) -> Side {
+        let log = Arc::clone(log);
+        Side::new(move |load| {
+            log.lock().unwrap().push((name, load.slice, load.calls));
+            let tasks = (0..load.tasks).map(|_| Box::pin(async { Ok(()) }) as Work);
+            let prepared = Prepared { tasks: tasks.collect(), world: Box::new(()) };
+            async { Ok(prepared) }
+        })
+    }
+
+    fn row(log: &Log) -> Row {
+        Row {
+            id: "P0",
+            op: "nothing",
+            backend: "none",
+            concurrency: 3,
+            target: Target { ratio: 0.0, rate: None, extra_cpu: None },
+            ours: side("ours", log),
+            floor: side("floor", log),
+        }
+    }
+
+    #[test]
+    fn the_sides_take_turns_with_one_load_and_fresh_ids() {
+        let log = Log::default();
+        let options = Options { rounds: 3, slice: Duration::from_millis(10), ..Options::default() };
+        let measured = Driver::new(&options).unwrap().measure(&row(&log)).unwrap();
+        let log = log.lock().unwrap();
+        let turns: Vec<_> = log[1..].iter().map(|(name, slice, _)| (*name, *slice)).collect();
+        assert_eq!(
+            turns,
+            [
+                ("ours", 1),
+                ("floor", 1),
+                ("floor", 2),
+                ("ours", 2),
+                ("ours", 3),
+                ("floor", 3),
+                ("floor", 4),
+                ("ours", 4)
+            ]
+        );
+        assert!(log[1..].iter().all(|(.., calls)| *calls == log[1].2));
+        assert_eq!(measured.rounds + measured.skipped, 3);
+    }
+
+    #[test]
+    fn a_side_that_fails_is_not_measured() {
+        let log = Log::default();
+        let failing = Side::new(|_| async {
+            let work: Work = Box::pin(async { Err(Failure::NotNew { answer: "Empty".to_owned() }) });
+            Ok(Prepared { tasks: vec![work], world: Box::new(()) })
+        });
+        let row = Row { ours: failing, ..row(&log) };
+        let measured = Driver::new(&Options::default()).unwrap().measure(&row);
+        assert!(matches!(measured, Err(Failure::NotNew { .. })));
+    }
+}

@@ -1,0 +1,128 @@
+//! What is compared: one row of the table.
+
+use std::any::Any;
+use std::fmt;
+
+use futures_util::future::BoxFuture;
+
+use crate::error::Result;
+
+/// One comparison, as a value.
+pub(crate) struct Row {
+    /// Its number in the list of targets.
+    pub(crate) id: &'static str,
+    pub(crate) op: &'static str,
+    pub(crate) backend: &'static str,
+    /// How many tasks call at once.
+    pub(crate) concurrency: usize,
+    pub(crate) target: Target,
+    pub(crate) ours: Side,
+    pub(crate) floor: Side,
+}
+
+impl Row {
+    pub(crate) fn name(&self) -> String {
+        format!("{} {}, {}, {}", self.id, self.op, self.backend, self.concurrency)
+    }
+}
+
+/// What holds if all of it holds.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Target {
+    /// The least that ours may be of the floor.
+    pub(crate) ratio: f64,
+    /// The least that ours must do in a second.
+    pub(crate) rate: Option<f64>,
+    /// The most processor time that one call of ours may cost on top, in microseconds.
+    pub(crate) extra_cpu: Option<f64>,
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, ">= {:.2}", self.ratio)?;
+        if let Some(rate) = self.rate {
+            write!(f, ", >= {rate:e}/s")?;
+        }
+        if let Some(extra_cpu) = self.extra_cpu {
+            write!(f, ", <= {extra_cpu} us CPU")?;
+        }
+        Ok(())
+    }
+}
+
+/// One of the two ways to do the same work: makes a fresh world for a load, outside the measured time.
+pub(crate) struct Side(Box<dyn Fn(Load) -> BoxFuture<'static, Result<Prepared>>>);
+
+impl Side {
+    pub(crate) fn new<F>(prepare: impl Fn(Load) -> F + 'static) -> Self
+    where
+        F: Future<Output = Result<Prepared>> + Send + 'static,
+    {
+        Self(Box::new(move |load| Box::pin(prepare(load))))
+    }
+
+    pub(crate) fn prepare(&self, load: Load) -> BoxFuture<'static, Result<Prepared>> {
+        (self.0)(load)
+    }
+}
+
+/// One task's share of the calls.
+pub(crate) type Work = BoxFuture<'static, Result<()>>;
+
+/// A world in which the work can start at once.
+pub(crate) struct Prepared {
+    pub(crate) tasks: Vec<Work>,
+    /// What the tasks work on, so that it is not taken apart within the measured time.
+    pub(crate) world: Box<dyn Any + Send>,
+}
+
+/// How much one slice does, and with what: both sides get the same texts, and no other slice gets them again.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Load {
+    pub(crate) slice: u32,
+    pub(crate) calls: usize,
+    pub(crate) tasks: usize,
+}
+
+impl Load {
+    /// Ids of 36 bytes, as long as a UUID, one for each call.
+    pub(crate) fn ids(self) -> impl Iterator<Item = String> {
+        (0..self.calls).map(move |call| format!("customer-{:08}-{call:018}", self.slice))
+    }
+
+    /// Items of 17 bytes, one for each call.
+    pub(crate) fn items(self) -> impl Iterator<Item = String> {
+        (0..self.calls).map(|call| format!("CODE-{call:012}"))
+    }
+
+    /// How many calls a task makes; the last one may make fewer.
+    pub(crate) fn share(self) -> usize {
+        self.calls.div_ceil(self.tasks)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LOAD: Load = Load { slice: 3, calls: 10, tasks: 4 };
+
+    #[test]
+    fn texts_are_as_long_as_said_and_of_their_slice() {
+        assert!(LOAD.ids().all(|id| id.len() == 36));
+        assert!(LOAD.items().all(|item| item.len() == 17));
+        assert_eq!(LOAD.ids().count(), 10);
+        assert_ne!(LOAD.ids().next(), Load { slice: 4, ..LOAD }.ids().next());
+    }
+
+    #[test]
+    fn shares_cover_all_calls() {
+        assert_eq!(LOAD.share(), 3);
+    }
+
+    #[test]
+    fn a_target_says_all_that_must_hold() {
+        let target = Target { ratio: 0.9, rate: Some(1e6), extra_cpu: Some(3.0) };
+        assert_eq!(target.to_string(), ">= 0.90, >= 1e6/s, <= 3 us CPU");
+    }
+}

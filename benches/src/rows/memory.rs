@@ -1,0 +1,143 @@
+//! The memory backend's rows.
+
+mod prototype;
+
+use std::sync::Arc;
+
+use storagebox::memory::MemoryBank;
+use storagebox::{BankAdmin, BoxName, ClaimId, Hold, Item, ItemBank, MemoryStore, Taken};
+
+use crate::error::{Failure, Result};
+use crate::row::{Load, Prepared, Row, Side, Target, Work};
+
+use prototype::Prototype;
+
+pub(crate) fn rows() -> Vec<Row> {
+    let mut rows = vec![cost_of_a_call()];
+    rows.extend([1, 2, 16, 64].map(cost_of_the_promises));
+    rows
+}
+
+/// The box, the span and the dynamic call, on top of the same step.
+fn cost_of_a_call() -> Row {
+    Row {
+        id: "P1",
+        op: "take through dyn, spans on",
+        backend: "memory",
+        concurrency: 1,
+        target: Target { ratio: 0.9, rate: None, extra_cpu: Some(3.0) },
+        ours: Side::new(through_the_library),
+        floor: Side::new(without_futures),
+    }
+}
+
+/// Holds, ends, fences and withdrawals, against a map and a queue that know nothing of them.
+fn cost_of_the_promises(concurrency: usize) -> Row {
+    Row {
+        id: "P11",
+        op: "take",
+        backend: "memory",
+        concurrency,
+        target: Target { ratio: 0.9, rate: Some(1e6), extra_cpu: None },
+        ours: Side::new(through_the_library),
+        floor: Side::new(bare_stripes),
+    }
+}
+
+async fn through_the_library(load: Load) -> Result<Prepared> {
+    let bank: Arc<dyn BankAdmin> = filled_bank(load).await?;
+    prepared(load, &bank, |bank, ids| async move {
+        for id in ids.iter() {
+            expect_new(&bank.take(id, Hold::Forever).await?)?;
+        }
+        Ok(())
+    })
+}
+
+async fn without_futures(load: Load) -> Result<Prepared> {
+    let bank = filled_bank(load).await?;
+    prepared(load, &bank, |bank, ids| async move {
+        for id in ids.iter() {
+            expect_new(&bank.take_now(id, Hold::Forever)?)?;
+        }
+        Ok(())
+    })
+}
+
+/// The prototype gives its ids away to its map, as the library shares its own.
+async fn bare_stripes(load: Load) -> Result<Prepared> {
+    let bank = Arc::new(Prototype::filled(load.items()));
+    let mut ids = load.ids();
+    let tasks = (0..load.tasks).map(|_| {
+        let bank = Arc::clone(&bank);
+        let ids: Vec<_> = ids.by_ref().take(load.share()).collect();
+        let work = async move {
+            for id in ids {
+                bank.assign(id).ok_or_else(|| not_new(&Taken::Empty))?;
+            }
+            Ok(())
+        };
+        Box::pin(work) as Work
+    });
+    Ok(Prepared { tasks: tasks.collect(), world: Box::new(Arc::clone(&bank)) })
+}
+
+async fn filled_bank(load: Load) -> Result<Arc<MemoryBank>> {
+    let bank = MemoryStore::new().memory_bank(&BoxName::new("bench")?);
+    let items: Vec<_> = load.items().map(Item::new).collect::<Result<_, _>>()?;
+    bank.add(&items).await?;
+    Ok(bank)
+}
+
+/// Each task gets its share of the ids. They live as long as the world, so that dropping them is not measured.
+fn prepared<B, F>(load: Load, bank: &Arc<B>, call: impl Fn(Arc<B>, Arc<[ClaimId]>) -> F) -> Result<Prepared>
+where
+    B: Send + Sync + ?Sized + 'static,
+    F: Future<Output = Result<()>> + Send + 'static,
+{
+    let ids: Vec<_> = load.ids().map(ClaimId::new).collect::<Result<_, _>>()?;
+    let shares: Vec<Arc<[ClaimId]>> = ids.chunks(load.share()).map(Arc::from).collect();
+    let tasks = shares.iter().map(|ids| Box::pin(call(Arc::clone(bank), Arc::clone(ids))) as Work).collect();
+    let world = Box::new((Arc::clone(bank), shares));
+    Ok(Prepared { tasks, world })
+}
+
+fn expect_new(taken: &Taken) -> Result<()> {
+    match taken {
+        Taken::New(_) => Ok(()),
+        other => Err(not_new(other)),
+    }
+}
+
+fn not_new(taken: &Taken) -> Failure {
+    Failure::NotNew { answer: format!("{taken:?}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LOAD: Load = Load { slice: 1, calls: 10, tasks: 4 };
+
+    fn run(work: impl Future<Output = Result<Prepared>>) -> Result<()> {
+        let runtime = tokio::runtime::Builder::new_multi_thread().build().unwrap();
+        runtime.block_on(async {
+            for task in work.await?.tasks {
+                task.await?;
+            }
+            Ok(())
+        })
+    }
+
+    #[test]
+    fn every_side_does_its_whole_load() {
+        run(through_the_library(LOAD)).unwrap();
+        run(without_futures(LOAD)).unwrap();
+        run(bare_stripes(LOAD)).unwrap();
+    }
+
+    #[test]
+    fn what_is_not_new_is_a_failure() {
+        assert!(matches!(expect_new(&Taken::Empty), Err(Failure::NotNew { .. })));
+    }
+}

@@ -1,0 +1,132 @@
+//! What the slices of a row add up to.
+
+use std::time::Duration;
+
+/// One side's run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Slice {
+    pub(crate) calls: usize,
+    pub(crate) elapsed: Duration,
+    pub(crate) cpu: Option<Duration>,
+}
+
+impl Slice {
+    pub(crate) fn rate(&self) -> f64 {
+        self.calls as f64 / self.elapsed.as_secs_f64()
+    }
+
+    /// Processor time of one call, in microseconds.
+    fn cpu_per_call(&self) -> Option<f64> {
+        Some(self.cpu?.as_secs_f64() * 1e6 / self.calls as f64)
+    }
+}
+
+/// Both sides, one right after the other.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Round {
+    pub(crate) ours: Slice,
+    pub(crate) floor: Slice,
+}
+
+impl Round {
+    fn ratio(&self) -> f64 {
+        self.ours.rate() / self.floor.rate()
+    }
+
+    fn extra_cpu(&self) -> Option<f64> {
+        Some(self.ours.cpu_per_call()? - self.floor.cpu_per_call()?)
+    }
+}
+
+/// What a row came to: medians of the rounds.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Measured {
+    pub(crate) ours: f64,
+    pub(crate) floor: f64,
+    pub(crate) ratio: f64,
+    pub(crate) lowest: f64,
+    pub(crate) highest: f64,
+    /// Processor time of one call of the floor, in microseconds.
+    pub(crate) floor_cpu: Option<f64>,
+    /// What one call of ours takes on top of it.
+    pub(crate) extra_cpu: Option<f64>,
+    pub(crate) rounds: usize,
+    /// Rounds left out because their floor was slower than half of the floor's median: another job had the machine.
+    pub(crate) skipped: usize,
+}
+
+impl Measured {
+    pub(crate) fn of(rounds: &[Round]) -> Self {
+        let usual = median(rounds.iter().map(|round| round.floor.rate()));
+        let kept: Vec<_> = rounds.iter().filter(|round| round.floor.rate() >= usual / 2.0).collect();
+        let ratios = || kept.iter().map(|round| round.ratio());
+        let floor_cpu: Option<Vec<_>> = kept.iter().map(|round| round.floor.cpu_per_call()).collect();
+        let extra_cpu: Option<Vec<_>> = kept.iter().map(|round| round.extra_cpu()).collect();
+        Self {
+            ours: median(kept.iter().map(|round| round.ours.rate())),
+            floor: median(kept.iter().map(|round| round.floor.rate())),
+            ratio: median(ratios()),
+            lowest: ratios().fold(f64::INFINITY, f64::min),
+            highest: ratios().fold(0.0, f64::max),
+            floor_cpu: floor_cpu.map(|cpu| median(cpu.into_iter())),
+            extra_cpu: extra_cpu.map(|cpu| median(cpu.into_iter())),
+            rounds: kept.len(),
+            skipped: rounds.len() - kept.len(),
+        }
+    }
+}
+
+/// The middle one, or the mean of the two in the middle. Not a number if there is none.
+fn median(values: impl Iterator<Item = f64>) -> f64 {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_by(f64::total_cmp);
+    match (values.len() / 2, values.len() % 2) {
+        (_, _) if values.is_empty() => f64::NAN,
+        (middle, 0) => f64::midpoint(values[middle - 1], values[middle]),
+        (middle, _) => values[middle],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn slice(rate: usize, cpu_micros: u64) -> Slice {
+        Slice { calls: rate, elapsed: Duration::from_secs(1), cpu: Some(Duration::from_micros(cpu_micros)) }
+    }
+
+    fn round(ours: usize, floor: usize) -> Round {
+        Round { ours: slice(ours, 3 * ours as u64), floor: slice(floor, floor as u64) }
+    }
+
+    #[test]
+    fn a_median_is_the_middle() {
+        assert_eq!(median([3.0, 1.0, 2.0].into_iter()), 2.0);
+        assert_eq!(median([4.0, 1.0, 2.0, 3.0].into_iter()), 2.5);
+        assert!(median([].into_iter()).is_nan());
+    }
+
+    #[test]
+    fn the_ratio_is_the_median_of_ratios_and_not_the_ratio_of_medians() {
+        let measured = Measured::of(&[round(90, 100), round(50, 200), round(270, 300)]);
+        assert_eq!(measured.ratio, 0.9);
+        assert_eq!((measured.lowest, measured.highest), (0.25, 0.9));
+        assert_eq!(measured.floor, 200.0);
+        assert_eq!(measured.floor_cpu, Some(1.0));
+        assert_eq!(measured.extra_cpu, Some(2.0));
+    }
+
+    #[test]
+    fn a_round_in_which_the_floor_was_starved_is_left_out() {
+        let measured = Measured::of(&[round(90, 100), round(90, 49), round(90, 100)]);
+        assert_eq!((measured.rounds, measured.skipped), (2, 1));
+        assert_eq!(measured.highest, 0.9);
+    }
+
+    #[test]
+    fn without_processor_time_there_is_no_difference_of_it() {
+        let mut untold = round(90, 100);
+        untold.floor.cpu = None;
+        assert_eq!(Measured::of(&[round(90, 100), untold]).extra_cpu, None);
+    }
+}

@@ -1,0 +1,209 @@
+//! Many callers at once.
+
+use std::collections::BTreeSet;
+
+use storagebox_core::{Bounds, Counted};
+
+use super::subject::HOUR;
+use super::{Kind, Subject, by_strategy};
+use crate::case::Verdict;
+use crate::failure::{Failure, ensure, ensure_eq};
+use crate::race::{SIZES, race};
+use crate::world::World;
+
+fn applied(answers: &[Counted]) -> impl Iterator<Item = &Counted> {
+    answers.iter().filter(|answer| matches!(answer, Counted::Applied { .. }))
+}
+
+by_strategy! { races_of_one_operation_apply_it_once:
+    Marker marker_races_of_one_operation_apply_it_once,
+    Window window_races_of_one_operation_apply_it_once,
+    Sharded sharded_races_of_one_operation_apply_it_once
+}
+
+/// One in three callers gets the delta wrong: whichever delta comes first is the operation's.
+async fn races_of_one_operation_apply_it_once(world: &World, kind: Kind) -> Verdict {
+    let any = Subject::new(world, kind)?;
+    for round in 0..world.profile().rounds * 4 {
+        for size in SIZES {
+            let counter = any.at(format!("{round}-{size}"))?;
+            let delta = |number: usize| if number.is_multiple_of(3) { 4 } else { 3 };
+            let answers = race(size, |number| {
+                let counter = counter.clone();
+                async move { counter.apply("op", delta(number)).await }
+            })
+            .await?;
+            ensure_eq!(applied(&answers).count(), 1, "calls of one operation that were applied");
+            let value = counter.value().await?;
+            ensure!([3, 4].contains(&value), "the value after one operation of 3 or 4 is {value}");
+            for (number, answer) in answers.iter().enumerate() {
+                let expected = match delta(number) == value {
+                    true => [counter.applied(value), counter.already(value)],
+                    false => [Counted::Mismatch; 2],
+                };
+                ensure!(expected.contains(answer), "{} when {value} won: {answer:?}", delta(number));
+            }
+        }
+    }
+    Ok(())
+}
+
+by_strategy! { callers_never_cross_a_bound:
+    Atomic atomic_callers_never_cross_a_bound,
+    Marker marker_callers_never_cross_a_bound,
+    Window window_callers_never_cross_a_bound,
+    Sharded sharded_callers_never_cross_a_bound
+}
+
+/// As many as there is room for are applied, no more and no fewer, at either bound.
+async fn callers_never_cross_a_bound(world: &World, kind: Kind) -> Verdict {
+    let any = Subject::within(world, kind, Bounds::between(0, 20)?)?;
+    for round in 0..world.profile().rounds * 2 {
+        for size in SIZES {
+            let room = size.min(40) / 2;
+            for (direction, start) in [(-1, room), (1, 20 - room)] {
+                let counter = any.at(format!("{round}/{size}/{direction}"))?;
+                counter.apply("start", i64::try_from(start).unwrap_or_default()).await?;
+                let answers = race(size, |number| {
+                    let counter = counter.clone();
+                    async move { counter.apply(&format!("op-{number}"), direction).await }
+                })
+                .await?;
+                let rejected = answers.iter().filter(|answer| **answer == Counted::OutOfBounds).count();
+                ensure_eq!(applied(&answers).count(), room, "changes of {size} that had room for {room}");
+                ensure_eq!(rejected, size - room, "changes of {size} that had none");
+                let bound = if direction < 0 { 0 } else { 20 };
+                ensure_eq!(counter.value().await?, bound, "the value at the bound");
+            }
+        }
+    }
+    Ok(())
+}
+
+by_strategy! { traffic_stays_between_its_bounds:
+    Atomic atomic_traffic_stays_between_its_bounds,
+    Marker marker_traffic_stays_between_its_bounds,
+    Window window_traffic_stays_between_its_bounds,
+    Sharded sharded_traffic_stays_between_its_bounds
+}
+
+/// At every moment that anybody sees, and the changes that were applied add up.
+async fn traffic_stays_between_its_bounds(world: &World, kind: Kind) -> Verdict {
+    let bounds = Bounds::between(-3, 6)?;
+    let (any, mut rng) = (Subject::within(world, kind, bounds)?, world.rng());
+    for round in 0..world.profile().rounds * 2 {
+        let counter = any.at(format!("round-{round}"))?;
+        let deltas: Vec<i64> = std::iter::repeat_with(|| rng.i64(-4..=4)).take(24 * 6).collect();
+        let sums = race(24, |number| {
+            let (counter, deltas) = (counter.clone(), deltas[number * 6..][..6].to_vec());
+            async move { change_and_look(&counter, bounds, number, &deltas).await }
+        })
+        .await?;
+        let (sum, value): (i64, i64) = (sums.iter().sum(), counter.value().await?);
+        ensure_eq!(value, sum, "the value, and the sum of what was applied");
+        ensure!(bounds.contains(value), "the value is {value} within {bounds:?}");
+    }
+    Ok(())
+}
+
+/// The sum of the changes that were applied.
+async fn change_and_look(
+    counter: &Subject,
+    bounds: Bounds,
+    number: usize,
+    deltas: &[i64],
+) -> Result<i64, Failure> {
+    let (mut sum, snapshot) = (0, counter.promise().snapshot);
+    for (step, delta) in deltas.iter().enumerate() {
+        match counter.apply(&format!("op-{number}-{step}"), *delta).await? {
+            Counted::Applied { value } => {
+                let within = value.is_none_or(|value| bounds.contains(value));
+                ensure!(within, "{delta} was applied within {bounds:?} and led to {value:?}");
+                sum += delta;
+            }
+            Counted::OutOfBounds => {}
+            other => return Err(Failure::new(format!("a new operation is told {other:?}"))),
+        }
+        let value = counter.value().await?;
+        // A sum that is no snapshot may mix what was there at different times.
+        ensure!(!snapshot || bounds.contains(value), "the value is seen at {value} within {bounds:?}");
+    }
+    Ok(sum)
+}
+
+by_strategy! { callers_see_their_own_changes:
+    Atomic atomic_callers_see_their_own_changes,
+    Marker marker_callers_see_their_own_changes,
+    Window window_callers_see_their_own_changes,
+    Sharded sharded_callers_see_their_own_changes
+}
+
+/// Through any client. All add, so what somebody has seen is never less later.
+async fn callers_see_their_own_changes(world: &World, kind: Kind) -> Verdict {
+    let mine = Subject::new(world, kind)?;
+    let other = Subject::open(&world.client().await?, kind.strategy(Bounds::NONE, HOUR), Bounds::NONE)?;
+    for round in 0..world.profile().rounds {
+        let key = format!("round-{round}");
+        let (mine, other) = (mine.at(&*key)?, other.at(key)?);
+        race(24, |number| {
+            let clients = [mine.clone(), other.clone()];
+            async move {
+                let mut seen = 0;
+                for step in 0..6 {
+                    clients[0].apply(&format!("op-{number}-{step}"), 1).await?;
+                    for client in clients.iter().rev() {
+                        let value = client.value().await?;
+                        ensure!(value > seen, "{value} is seen after {seen} and a change that was applied");
+                    }
+                    seen = clients[1].value().await?;
+                }
+                Ok(())
+            }
+        })
+        .await?;
+        ensure_eq!(other.value().await?, 24 * 6, "the value after 144 changes");
+    }
+    Ok(())
+}
+
+by_strategy! { races_add_up:
+    Atomic atomic_races_add_up,
+    Marker marker_races_add_up,
+    Window window_races_add_up,
+    Sharded sharded_races_add_up
+}
+
+/// And where the value is answered, each change finds one of its own.
+async fn races_add_up(world: &World, kind: Kind) -> Verdict {
+    let any = Subject::new(world, kind)?;
+    for round in 0..world.profile().rounds {
+        for size in SIZES {
+            let counter = any.at(format!("{round}-{size}"))?;
+            let answers = race(size, |number| {
+                let counter = counter.clone();
+                async move { add_three(&counter, number).await }
+            })
+            .await?
+            .concat();
+            let sum = i64::try_from(3 * size * (size + 1) / 2).unwrap_or_default();
+            ensure_eq!(counter.value().await?, sum, "the sum of {} changes", 3 * size);
+            ensure_eq!(applied(&answers).count(), 3 * size, "changes that were applied");
+            if counter.promise().answers_value {
+                let distinct: BTreeSet<_> = answers.iter().map(|answer| format!("{answer:?}")).collect();
+                ensure_eq!(distinct.len(), 3 * size, "distinct values that they were answered");
+                let last = format!("{:?}", counter.applied(sum));
+                ensure!(distinct.contains(&last), "no change was answered the last value, {sum}");
+            }
+        }
+    }
+    Ok(())
+}
+
+async fn add_three(counter: &Subject, number: usize) -> Result<Vec<Counted>, Failure> {
+    let delta = i64::try_from(number + 1).unwrap_or_default();
+    let mut answers = Vec::new();
+    for step in 0..3 {
+        answers.push(counter.apply(&format!("op-{number}-{step}"), delta).await?);
+    }
+    Ok(answers)
+}

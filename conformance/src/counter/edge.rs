@@ -1,0 +1,141 @@
+//! The ends of the range of `i64`, and numbers that a double cannot tell apart.
+
+use storagebox_core::{Bounds, Counted};
+
+use super::{Kind, Subject, by_strategy};
+use crate::case::Verdict;
+use crate::failure::ensure_eq;
+use crate::world::World;
+
+/// From here on a double has no odd numbers.
+const BIG: i64 = 1 << 53;
+
+by_strategy! { overflow_changes_nothing:
+    Atomic atomic_overflow_changes_nothing,
+    Marker marker_overflow_changes_nothing,
+    Window window_overflow_changes_nothing,
+    Sharded sharded_overflow_changes_nothing
+}
+
+async fn overflow_changes_nothing(world: &World, kind: Kind) -> Verdict {
+    let counter = Subject::new(world, kind)?;
+    let rows: [(&str, i64, &[i64], i64); 7] = [
+        ("the greatest", i64::MAX, &[1, i64::MAX], i64::MIN),
+        ("the least", i64::MIN, &[-1, i64::MIN], i64::MAX),
+        ("one below the greatest", i64::MAX - 1, &[2, i64::MAX], 1),
+        ("one above the least", i64::MIN + 1, &[-2, i64::MIN], -1),
+        ("one", 1, &[i64::MAX], i64::MIN),
+        ("minus one", -1, &[i64::MIN], i64::MAX),
+        ("absent", 0, &[], i64::MIN),
+    ];
+    for (name, start, overflows, fits) in rows {
+        let counter = counter.at(name)?;
+        ensure_eq!(counter.apply("start", start).await?, counter.applied(start), "{start} on 0");
+        for delta in overflows {
+            ensure_eq!(counter.apply("over", *delta).await?, Counted::Overflow, "{delta} on {start}");
+            ensure_eq!(counter.value().await?, start, "the value after that");
+        }
+        let result = start + fits;
+        ensure_eq!(counter.apply("over", fits).await?, counter.applied(result), "{fits} on {start}");
+        ensure_eq!(counter.value().await?, result, "the value in the end");
+    }
+    Ok(())
+}
+
+by_strategy! { overflow_is_judged_before_the_bounds:
+    Atomic atomic_overflow_is_judged_before_the_bounds,
+    Marker marker_overflow_is_judged_before_the_bounds,
+    Window window_overflow_is_judged_before_the_bounds,
+    Sharded sharded_overflow_is_judged_before_the_bounds
+}
+
+async fn overflow_is_judged_before_the_bounds(world: &World, kind: Kind) -> Verdict {
+    let counter = Subject::within(world, kind, Bounds::between(-10, 10)?)?;
+    for (number, (start, overflow, fits)) in
+        [(5, i64::MAX, i64::MAX - 5), (-5, i64::MIN, i64::MIN + 5)].into_iter().enumerate()
+    {
+        let counter = counter.at(format!("key-{number}"))?;
+        counter.apply("start", start).await?;
+        ensure_eq!(counter.apply("op", overflow).await?, Counted::Overflow, "{overflow} on {start}");
+        ensure_eq!(counter.apply("op", fits).await?, Counted::OutOfBounds, "{fits} on {start}");
+        ensure_eq!(counter.value().await?, start, "the value after both");
+    }
+    Ok(())
+}
+
+by_strategy! { sums_beyond_2_53_are_exact:
+    Atomic atomic_sums_beyond_2_53_are_exact,
+    Marker marker_sums_beyond_2_53_are_exact,
+    Window window_sums_beyond_2_53_are_exact,
+    Sharded sharded_sums_beyond_2_53_are_exact
+}
+
+async fn sums_beyond_2_53_are_exact(world: &World, kind: Kind) -> Verdict {
+    let counter = Subject::new(world, kind)?;
+    for (key, sign) in [("above", 1), ("below", -1)] {
+        let counter = counter.at(key)?;
+        let mut value = 0;
+        for (number, delta) in [BIG, 1, 1, 1, BIG + 1, i64::MAX / 2, 1, 1].into_iter().enumerate() {
+            value += sign * delta;
+            let counted = counter.apply(&format!("op-{number}"), sign * delta).await?;
+            ensure_eq!(counted, counter.applied(value), "operation {number}, of {}", sign * delta);
+            ensure_eq!(counter.value().await?, value, "the value after it");
+        }
+    }
+    Ok(())
+}
+
+by_strategy! { bounds_beyond_2_53_are_exact:
+    Atomic atomic_bounds_beyond_2_53_are_exact,
+    Marker marker_bounds_beyond_2_53_are_exact,
+    Window window_bounds_beyond_2_53_are_exact,
+    Sharded sharded_bounds_beyond_2_53_are_exact
+}
+
+async fn bounds_beyond_2_53_are_exact(world: &World, kind: Kind) -> Verdict {
+    let counter = Subject::within(world, kind, Bounds::between(-BIG - 1, i64::MAX - 1)?)?;
+    let steps = [
+        (-BIG - 2, None),
+        (-BIG, Some(-BIG)),
+        (-1, Some(-BIG - 1)),
+        (-1, None),
+        (i64::MAX, Some(i64::MAX - BIG - 1)),
+        (BIG + 1, None),
+        (BIG, Some(i64::MAX - 1)),
+        (1, None),
+    ];
+    for (number, (delta, result)) in steps.into_iter().enumerate() {
+        let expected = result.map_or(Counted::OutOfBounds, |result| counter.applied(result));
+        ensure_eq!(
+            counter.apply(&format!("op-{number}"), delta).await?,
+            expected,
+            "step {number}, of {delta}"
+        );
+    }
+    ensure_eq!(counter.value().await?, i64::MAX - 1, "the value in the end");
+    Ok(())
+}
+
+by_strategy! { deltas_beyond_2_53_are_told_apart:
+    Marker marker_deltas_beyond_2_53_are_told_apart,
+    Window window_deltas_beyond_2_53_are_told_apart,
+    Sharded sharded_deltas_beyond_2_53_are_told_apart
+}
+
+async fn deltas_beyond_2_53_are_told_apart(world: &World, kind: Kind) -> Verdict {
+    let counter = Subject::new(world, kind)?;
+    for (delta, other) in
+        [(BIG, BIG + 1), (-BIG - 1, -BIG), (i64::MAX, i64::MAX - 1), (i64::MIN, i64::MIN + 1)]
+    {
+        let counter = counter.at(delta.to_string())?;
+        ensure_eq!(counter.apply("op", delta).await?, counter.applied(delta), "an operation of {delta}");
+        ensure_eq!(
+            counter.apply("op", other).await?,
+            Counted::Mismatch,
+            "{other} for an operation of {delta}"
+        );
+        ensure_eq!(counter.apply("op", delta).await?, counter.already(delta), "the operation itself");
+        ensure_eq!(counter.value().await?, delta, "the value in the end");
+    }
+    Ok(())
+}

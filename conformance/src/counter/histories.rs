@@ -1,0 +1,166 @@
+//! What clients saw, explained by some order of their calls.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use fastrand::Rng;
+use storagebox_core::{Bounds, Cancelled, Counted, Memory, Result};
+
+use super::{Kind, Subject, by_strategy};
+use crate::case::Verdict;
+use crate::failure::ensure;
+use crate::history::{Limits, Recorder, Specification, check};
+use crate::race::race;
+use crate::world::World;
+
+by_strategy! { histories_are_linearizable:
+    Atomic atomic_histories_are_linearizable,
+    Marker marker_histories_are_linearizable,
+    Window window_histories_are_linearizable,
+    Sharded sharded_histories_are_linearizable
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Call {
+    Apply(u8, i64),
+    Cancel(u8),
+    Value,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reply {
+    Counted(Counted),
+    Cancelled(Cancelled),
+    Value(i64),
+}
+
+/// The value, and of each operation its delta and the value just after it; nothing if it was cancelled.
+type State = (i64, BTreeMap<u8, Option<(i64, i64)>>);
+
+/// What one key does, call by call.
+struct OneKey {
+    /// Shards have none here: whether they have room may be no snapshot.
+    bounds: Bounds,
+    remembers: bool,
+    answers_value: bool,
+}
+
+impl OneKey {
+    fn told(&self, value: i64) -> Option<i64> {
+        self.answers_value.then_some(value)
+    }
+
+    fn apply(&self, state: &State, op: u8, delta: i64) -> (State, Counted) {
+        let (value, ops) = state;
+        match ops.get(&op) {
+            Some(None) => return (state.clone(), Counted::Fenced),
+            Some(Some((known, _))) if *known != delta => return (state.clone(), Counted::Mismatch),
+            Some(Some((_, then))) => {
+                return (state.clone(), Counted::AlreadyApplied { value: self.told(*then) });
+            }
+            None => {}
+        }
+        let result = value + delta;
+        if !self.bounds.contains(result) {
+            return (state.clone(), Counted::OutOfBounds);
+        }
+        let mut ops = ops.clone();
+        if self.remembers {
+            ops.insert(op, Some((delta, result)));
+        }
+        ((result, ops), Counted::Applied { value: self.told(result) })
+    }
+
+    fn cancel(&self, state: &State, op: u8) -> (State, Cancelled) {
+        let (value, mut ops) = state.clone();
+        match ops.entry(op).or_insert(None) {
+            None => ((value, ops), Cancelled::Cancelled),
+            Some((_, then)) => {
+                let told = self.told(*then);
+                ((value, ops), Cancelled::AlreadyApplied { value: told })
+            }
+        }
+    }
+}
+
+impl Specification for OneKey {
+    type State = State;
+    type Op = Call;
+    type Reply = Reply;
+
+    fn initial(&self) -> State {
+        State::default()
+    }
+
+    fn step(&self, state: &State, call: &Call) -> Vec<(State, Reply)> {
+        let (state, reply) = match *call {
+            Call::Apply(op, delta) => {
+                let (state, counted) = self.apply(state, op, delta);
+                (state, Reply::Counted(counted))
+            }
+            Call::Cancel(op) => {
+                let (state, cancelled) = self.cancel(state, op);
+                (state, Reply::Cancelled(cancelled))
+            }
+            Call::Value => (state.clone(), Reply::Value(state.0)),
+        };
+        vec![(state, reply)]
+    }
+}
+
+impl Call {
+    /// Out of pools so small that calls meet each other.
+    fn random(rng: &mut Rng, promises: (bool, bool)) -> Self {
+        let (remembers, snapshot) = promises;
+        match rng.u8(..10) {
+            0 if remembers => Self::Cancel(rng.u8(..12)),
+            1..=3 if snapshot => Self::Value,
+            _ => Self::Apply(rng.u8(..12), [-3, 1, 1, 2][rng.usize(..4)]),
+        }
+    }
+
+    async fn make(self, counter: &Subject) -> Result<Reply> {
+        Ok(match self {
+            Self::Apply(op, delta) => Reply::Counted(counter.attempt(&format!("op-{op}"), delta).await?),
+            Self::Cancel(op) => Reply::Cancelled(counter.attempt_cancel(&format!("op-{op}")).await?),
+            Self::Value => Reply::Value(counter.counter.value(&counter.key).await?),
+        })
+    }
+}
+
+async fn histories_are_linearizable(world: &World, kind: Kind) -> Verdict {
+    let bounds = if kind == Kind::Sharded { Bounds::NONE } else { Bounds::between(-2, 5)? };
+    let (any, mut rng) = (Subject::within(world, kind, bounds)?, world.rng());
+    let promise = any.promise();
+    let remembers = promise.memory != Memory::None;
+    let specification = OneKey { bounds, remembers, answers_value: promise.answers_value };
+    for round in 0..world.profile().rounds * 6 {
+        let counter = any.at(format!("round-{round}"))?;
+        let (recorder, seed) = (Arc::new(Recorder::new()), rng.u64(..));
+        race(8, |client| {
+            let (counter, recorder) = (counter.clone(), Arc::clone(&recorder));
+            let rng = Rng::with_seed(seed.wrapping_add(client as u64));
+            async move { record(&counter, &recorder, client, rng).await }
+        })
+        .await?;
+        let verdict = check(&specification, &recorder.history(), Limits::default());
+        ensure!(verdict.is_linearizable(), "round {round}: {verdict}");
+    }
+    Ok(())
+}
+
+async fn record(counter: &Subject, recorder: &Recorder<Call, Reply>, client: usize, mut rng: Rng) -> Verdict {
+    let promise = counter.promise();
+    let promises = (promise.memory != Memory::None, promise.snapshot);
+    for _ in 0..6 {
+        let call = Call::random(&mut rng, promises);
+        let pending = recorder.invoke(client, call);
+        match call.make(counter).await {
+            Ok(reply) => pending.respond(reply),
+            // It may have had an effect or not, which is what an attempt without a response is.
+            Err(error) if error.is_retryable() => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(())
+}

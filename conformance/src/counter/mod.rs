@@ -1,0 +1,168 @@
+//! Counters: C-1 to C-8, for each strategy that every backend has.
+
+mod ambiguous;
+mod cancel;
+mod concurrent;
+mod crash;
+mod edge;
+mod fences;
+mod histories;
+mod model;
+mod others;
+mod retries;
+mod sequential;
+mod sharded;
+mod subject;
+mod window;
+
+use crate::case::cases;
+use subject::{Kind, Subject};
+
+cases! { Counter:
+    "C-01" Sequential retries::marker_retries_are_applied_once;
+    "C-01" Sequential retries::window_retries_are_applied_once;
+    "C-01" Sequential retries::sharded_retries_are_applied_once;
+    "C-01" Sequential retries::marker_operations_are_scoped_by_key;
+    "C-01" Sequential retries::window_operations_are_scoped_by_key;
+    "C-01" Sequential retries::sharded_operations_are_scoped_by_key;
+    "C-01" Sequential retries::marker_remembers_for_its_retention;
+    "C-01" Sequential retries::window_remembers_for_its_lifetime;
+    "C-01" Sequential retries::sharded_remembers_for_its_retention;
+    "C-01" Sequential retries::marker_remembers_a_delta_of_0;
+    "C-01" Sequential retries::window_remembers_a_delta_of_0;
+    "C-01" Sequential retries::sharded_remembers_a_delta_of_0;
+    "C-01" Sequential retries::a_marker_for_ever_is_remembered_for_ever;
+    "C-01" Sequential retries::strategies_promise_what_they_were_asked_for;
+    "C-01" Sequential model::marker_matches_the_model;
+    "C-01" Sequential model::window_matches_the_model;
+    "C-01" Sequential model::sharded_matches_the_model;
+    "C-01" Sequential window::a_full_window_is_full_and_forgets_nothing;
+    "C-01" Sequential window::a_window_frees_its_places_after_the_lifetime;
+    "C-01" Sequential window::each_operation_has_a_lifetime_of_its_own;
+    "C-01" Sequential window::every_key_has_a_window_of_its_own;
+    "C-01" Concurrent concurrent::marker_races_of_one_operation_apply_it_once;
+    "C-01" Concurrent concurrent::window_races_of_one_operation_apply_it_once;
+    "C-01" Concurrent concurrent::sharded_races_of_one_operation_apply_it_once;
+    "C-01" Concurrent window::racing_callers_fill_a_window_exactly;
+    "C-01" Ambiguous ambiguous::marker_lost_replies_are_found_again;
+    "C-01" Ambiguous ambiguous::window_lost_replies_are_found_again;
+    "C-01" Ambiguous ambiguous::sharded_lost_replies_are_found_again;
+    "C-01" Ambiguous ambiguous::marker_requests_that_land_again_change_nothing;
+    "C-01" Ambiguous ambiguous::window_requests_that_land_again_change_nothing;
+    "C-01" Ambiguous ambiguous::sharded_requests_that_land_again_change_nothing;
+    "C-01" Ambiguous ambiguous::marker_random_faults_lose_and_double_nothing;
+    "C-01" Ambiguous ambiguous::window_random_faults_lose_and_double_nothing;
+    "C-01" Ambiguous ambiguous::sharded_random_faults_lose_and_double_nothing;
+    "C-01" Cancel cancel::marker_calls_can_be_dropped_anywhere;
+    "C-01" Cancel cancel::window_calls_can_be_dropped_anywhere;
+    "C-01" Cancel cancel::sharded_calls_can_be_dropped_anywhere;
+    "C-01" Crash crash::what_was_acknowledged_survives_a_restart;
+    "C-02" Sequential sequential::atomic_bounds_are_inclusive;
+    "C-02" Sequential sequential::marker_bounds_are_inclusive;
+    "C-02" Sequential sequential::window_bounds_are_inclusive;
+    "C-02" Sequential sequential::sharded_bounds_are_inclusive;
+    "C-02" Sequential sequential::atomic_bounds_are_those_of_each_change;
+    "C-02" Sequential sequential::marker_bounds_are_those_of_each_change;
+    "C-02" Sequential sequential::window_bounds_are_those_of_each_change;
+    "C-02" Sequential sharded::bounds_are_fixed_for_the_box;
+    "C-02" Sequential sharded::bounds_without_0_are_refused;
+    "C-02" Sequential sharded::a_change_larger_than_any_shards_room_is_applied;
+    "C-02" Sequential sharded::the_last_room_is_found_wherever_it_is;
+    "C-02" Edge edge::atomic_bounds_beyond_2_53_are_exact;
+    "C-02" Edge edge::marker_bounds_beyond_2_53_are_exact;
+    "C-02" Edge edge::window_bounds_beyond_2_53_are_exact;
+    "C-02" Edge edge::sharded_bounds_beyond_2_53_are_exact;
+    "C-02" Concurrent concurrent::atomic_callers_never_cross_a_bound;
+    "C-02" Concurrent concurrent::marker_callers_never_cross_a_bound;
+    "C-02" Concurrent concurrent::window_callers_never_cross_a_bound;
+    "C-02" Concurrent concurrent::sharded_callers_never_cross_a_bound;
+    "C-02" Concurrent concurrent::atomic_traffic_stays_between_its_bounds;
+    "C-02" Concurrent concurrent::marker_traffic_stays_between_its_bounds;
+    "C-02" Concurrent concurrent::window_traffic_stays_between_its_bounds;
+    "C-02" Concurrent concurrent::sharded_traffic_stays_between_its_bounds;
+    "C-02" Ambiguous ambiguous::atomic_landings_count_each_up_to_the_bound;
+    "C-02" Cancel cancel::atomic_calls_can_be_dropped_anywhere;
+    "C-03" Sequential retries::marker_retries_tell_the_first_value;
+    "C-03" Sequential retries::window_retries_tell_the_first_value;
+    "C-03" Sequential retries::sharded_retries_tell_the_first_value;
+    "C-03" Sequential retries::marker_retries_are_judged_before_anything_else;
+    "C-03" Sequential retries::window_retries_are_judged_before_anything_else;
+    "C-03" Sequential retries::sharded_retries_are_judged_before_anything_else;
+    "C-04" Edge edge::atomic_overflow_changes_nothing;
+    "C-04" Edge edge::marker_overflow_changes_nothing;
+    "C-04" Edge edge::window_overflow_changes_nothing;
+    "C-04" Edge edge::sharded_overflow_changes_nothing;
+    "C-04" Edge edge::atomic_overflow_is_judged_before_the_bounds;
+    "C-04" Edge edge::marker_overflow_is_judged_before_the_bounds;
+    "C-04" Edge edge::window_overflow_is_judged_before_the_bounds;
+    "C-04" Edge edge::sharded_overflow_is_judged_before_the_bounds;
+    "C-04" Edge window::overflow_and_bounds_are_judged_before_full;
+    "C-05" Sequential retries::marker_another_delta_is_a_mismatch;
+    "C-05" Sequential retries::window_another_delta_is_a_mismatch;
+    "C-05" Sequential retries::sharded_another_delta_is_a_mismatch;
+    "C-05" Edge edge::marker_deltas_beyond_2_53_are_told_apart;
+    "C-05" Edge edge::window_deltas_beyond_2_53_are_told_apart;
+    "C-05" Edge edge::sharded_deltas_beyond_2_53_are_told_apart;
+    "C-06" Sequential sequential::atomic_reads_see_what_was_acknowledged;
+    "C-06" Sequential sequential::marker_reads_see_what_was_acknowledged;
+    "C-06" Sequential sequential::window_reads_see_what_was_acknowledged;
+    "C-06" Sequential sequential::sharded_reads_see_what_was_acknowledged;
+    "C-06" Concurrent concurrent::atomic_callers_see_their_own_changes;
+    "C-06" Concurrent concurrent::marker_callers_see_their_own_changes;
+    "C-06" Concurrent concurrent::window_callers_see_their_own_changes;
+    "C-06" Concurrent concurrent::sharded_callers_see_their_own_changes;
+    "C-06" Concurrent histories::atomic_histories_are_linearizable;
+    "C-06" Concurrent histories::marker_histories_are_linearizable;
+    "C-06" Concurrent histories::window_histories_are_linearizable;
+    "C-06" Concurrent histories::sharded_histories_are_linearizable;
+    "C-07" Sequential sequential::atomic_value_is_the_sum;
+    "C-07" Sequential sequential::marker_value_is_the_sum;
+    "C-07" Sequential sequential::window_value_is_the_sum;
+    "C-07" Sequential sequential::sharded_value_is_the_sum;
+    "C-07" Sequential model::atomic_matches_the_model;
+    "C-07" Sequential sharded::a_retry_never_lands_on_another_shard;
+    "C-07" Edge edge::atomic_sums_beyond_2_53_are_exact;
+    "C-07" Edge edge::marker_sums_beyond_2_53_are_exact;
+    "C-07" Edge edge::window_sums_beyond_2_53_are_exact;
+    "C-07" Edge edge::sharded_sums_beyond_2_53_are_exact;
+    "C-07" Concurrent concurrent::atomic_races_add_up;
+    "C-07" Concurrent concurrent::marker_races_add_up;
+    "C-07" Concurrent concurrent::window_races_add_up;
+    "C-07" Concurrent concurrent::sharded_races_add_up;
+    "C-08" Sequential sequential::atomic_rejections_are_not_remembered;
+    "C-08" Sequential sequential::marker_rejections_are_not_remembered;
+    "C-08" Sequential sequential::window_rejections_are_not_remembered;
+    "C-08" Sequential sequential::sharded_rejections_are_not_remembered;
+    "C-08" Sequential fences::marker_cancel_fences_an_operation;
+    "C-08" Sequential fences::window_cancel_fences_an_operation;
+    "C-08" Sequential fences::sharded_cancel_fences_an_operation;
+    "C-08" Sequential fences::marker_cancel_of_an_applied_operation_says_so;
+    "C-08" Sequential fences::window_cancel_of_an_applied_operation_says_so;
+    "C-08" Sequential fences::sharded_cancel_of_an_applied_operation_says_so;
+    "C-08" Sequential fences::marker_remembers_fences;
+    "C-08" Sequential fences::window_remembers_fences;
+    "C-08" Sequential fences::sharded_remembers_fences;
+    "C-08" Sequential fences::atomic_cancel_is_unsupported;
+    "C-08" Sequential window::a_full_window_says_so_to_a_cancel;
+    "C-08" Concurrent fences::marker_races_of_apply_and_cancel_have_one_end;
+    "C-08" Concurrent fences::window_races_of_apply_and_cancel_have_one_end;
+    "C-08" Concurrent fences::sharded_races_of_apply_and_cancel_have_one_end;
+    "C-08" Ambiguous fences::marker_late_attempts_of_a_cancelled_operation_change_nothing;
+    "C-08" Ambiguous fences::window_late_attempts_of_a_cancelled_operation_change_nothing;
+    "C-08" Ambiguous fences::sharded_late_attempts_of_a_cancelled_operation_change_nothing;
+    "C-08" Ambiguous fences::marker_lost_cancels_are_repeated;
+    "C-08" Ambiguous fences::window_lost_cancels_are_repeated;
+    "C-08" Ambiguous fences::sharded_lost_cancels_are_repeated;
+    "S-05" Sequential others::other_strategies_work_or_name_a_better_one;
+}
+
+/// One case for each strategy out of one check, so that a failure names the strategy.
+macro_rules! by_strategy {
+    ($check:ident: $($kind:ident $case:ident),*) => {$(
+        pub(super) async fn $case(world: &crate::world::World) -> crate::case::Verdict {
+            $check(world, super::Kind::$kind).await
+        }
+    )*};
+}
+
+use by_strategy;

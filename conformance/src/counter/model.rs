@@ -1,0 +1,234 @@
+//! A counter as it should be, for one caller.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use proptest::prelude::*;
+use proptest::strategy::BoxedStrategy;
+use storagebox_core::{
+    Bounds, Cancelled, Change, Counted, Counter, Key, Memory, OpId, Result, Retention, Store, StoreExt,
+    Strategy as CounterStrategy,
+};
+
+use super::{Kind, by_strategy};
+use crate::case::Verdict;
+use crate::failure::{ensure, ensure_eq};
+use crate::model::{self, compare};
+use crate::world::World;
+
+by_strategy! { matches_the_model:
+    Atomic atomic_matches_the_model,
+    Marker marker_matches_the_model,
+    Window window_matches_the_model,
+    Sharded sharded_matches_the_model
+}
+
+async fn matches_the_model(world: &World, kind: Kind) -> Verdict {
+    // Where time cannot be moved on, none may pass by itself either.
+    let memory = Duration::from_secs(if world.can_travel() { 10 } else { 3_600 });
+    let fixed = Bounds::between(-5, 8)?;
+    let retention = Retention::For(memory);
+    let strategy = match kind {
+        Kind::Atomic => CounterStrategy::Atomic,
+        Kind::Marker => CounterStrategy::Marker { retention },
+        Kind::Window => CounterStrategy::Window { lifetime: memory, capacity: 3 },
+        Kind::Sharded => CounterStrategy::Sharded { shards: 3, bounds: fixed, retention },
+    };
+    let fixed = (kind == Kind::Sharded).then_some(fixed);
+    compare(world, Counters { strategy, fixed, memory, now: Duration::ZERO, cells: BTreeMap::new() }).await
+}
+
+#[derive(Clone, Debug)]
+enum Call {
+    Apply(Key, Change),
+    Cancel(Key, OpId),
+    Value(Key),
+}
+
+#[derive(Clone, Debug)]
+struct Counters {
+    strategy: CounterStrategy,
+    /// The bounds of the box, if they are not each change's own.
+    fixed: Option<Bounds>,
+    memory: Duration,
+    now: Duration,
+    cells: BTreeMap<Key, Cell>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Cell {
+    value: i64,
+    ops: BTreeMap<OpId, Known>,
+}
+
+#[derive(Clone, Debug)]
+struct Known {
+    /// From then on it may be forgotten, and need not be.
+    until: Duration,
+    what: What,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum What {
+    Applied { delta: i64, value: Option<i64> },
+    Cancelled,
+}
+
+impl What {
+    fn counted(self, change: &Change) -> Counted {
+        match self {
+            Self::Cancelled => Counted::Fenced,
+            Self::Applied { delta, .. } if delta != change.delta => Counted::Mismatch,
+            Self::Applied { value, .. } => Counted::AlreadyApplied { value },
+        }
+    }
+
+    fn cancelled(self) -> Cancelled {
+        match self {
+            Self::Cancelled => Cancelled::Cancelled,
+            Self::Applied { value, .. } => Cancelled::AlreadyApplied { value },
+        }
+    }
+}
+
+impl Cell {
+    fn is_full(&self, capacity: Option<u32>, now: Duration) -> bool {
+        let live = self.ops.values().filter(|known| known.until > now).count();
+        capacity.is_some_and(|capacity| live >= capacity as usize)
+    }
+
+    /// What a change that nobody knows ends with.
+    fn judge(&self, change: &Change, is_full: bool) -> Result<i64, Counted> {
+        let value = self.value.checked_add(change.delta).ok_or(Counted::Overflow)?;
+        match (change.bounds.contains(value), is_full) {
+            (false, _) => Err(Counted::OutOfBounds),
+            (true, true) => Err(Counted::Full),
+            (true, false) => Ok(value),
+        }
+    }
+}
+
+impl Counters {
+    fn until(&self) -> Duration {
+        self.now + self.memory
+    }
+
+    /// What is known of the operation, and whether it must be: what is past its time may be forgotten or not.
+    fn known(&self, key: &Key, op: &OpId) -> Option<(What, bool)> {
+        let known = self.cells.get(key)?.ops.get(op)?;
+        Some((known.what, known.until > self.now))
+    }
+
+    async fn apply(&mut self, counter: &dyn Counter, key: &Key, asked: &Change) -> Verdict {
+        let promise = counter.promise();
+        let judged = Change { bounds: self.fixed.unwrap_or(asked.bounds), ..asked.clone() };
+        let sent = if promise.bounds_per_change { &judged } else { &judged.clone().within(Bounds::NONE) };
+        let found = counter.apply(key, sent).await?;
+        if let Some((what, must)) = self.known(key, &asked.op) {
+            if found == what.counted(asked) {
+                return Ok(());
+            }
+            ensure!(!must, "it is {what:?} and should be {:?}, found {found:?}", what.counted(asked));
+        }
+        let (now, until) = (self.now, self.until());
+        let cell = self.cells.entry(key.clone()).or_default();
+        cell.ops.remove(&asked.op);
+        match cell.judge(&judged, cell.is_full(promise.capacity, now)) {
+            Err(rejected) => ensure_eq!(found, rejected, "on {}", cell.value),
+            Ok(value) => {
+                let told = promise.answers_value.then_some(value);
+                ensure_eq!(found, Counted::Applied { value: told }, "on {}", cell.value);
+                cell.value = value;
+                if promise.memory != Memory::None {
+                    let what = What::Applied { delta: asked.delta, value: told };
+                    cell.ops.insert(asked.op.clone(), Known { until, what });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    async fn cancel(&mut self, counter: &dyn Counter, key: &Key, op: &OpId) -> Verdict {
+        let promise = counter.promise();
+        if promise.memory == Memory::None {
+            return Ok(());
+        }
+        let found = counter.cancel(key, op).await?;
+        if let Some((what, must)) = self.known(key, op) {
+            // Cancelled once more, or anew: the fence may be from today.
+            let again = matches!(what, What::Cancelled) && !must;
+            if found == what.cancelled() && !again {
+                return Ok(());
+            }
+            ensure!(!must, "it is {what:?} and should be {:?}, found {found:?}", what.cancelled());
+        }
+        let (now, until) = (self.now, self.until());
+        let cell = self.cells.entry(key.clone()).or_default();
+        let was_fenced = matches!(cell.ops.remove(op), Some(Known { what: What::Cancelled, .. }));
+        let full = cell.is_full(promise.capacity, now);
+        let expected = if full { Cancelled::Full } else { Cancelled::Cancelled };
+        // An old fence that is still known has no need of a place.
+        let kept = was_fenced && full && found == Cancelled::Cancelled;
+        ensure!(kept || found == expected, "expected {expected:?}, found {found:?}");
+        if found == Cancelled::Cancelled {
+            let until = if kept { now } else { until };
+            cell.ops.insert(op.clone(), Known { until, what: What::Cancelled });
+        }
+        Ok(())
+    }
+}
+
+impl model::Model for Counters {
+    type Call = Call;
+    type Boxes = Arc<dyn Counter>;
+
+    fn calls() -> BoxedStrategy<Call> {
+        let key = || "[xy]".prop_map(a_key);
+        let op = || "[a-f]".prop_map(an_op);
+        let delta = prop_oneof![
+            8 => prop::sample::select(vec![-7, -3, -1, 0, 1, 2, 5, 13]),
+            1 => prop::sample::select(vec![i64::MIN, i64::MAX, i64::MAX - 1, (1 << 53) + 1]),
+        ];
+        let bounds =
+            prop::sample::select(vec![Bounds::NONE, Bounds::NONE, Bounds::at_least(0), Bounds::at_most(3)]);
+        let change =
+            (op(), delta, bounds).prop_map(|(op, delta, bounds)| Change::new(op, delta).within(bounds));
+        prop_oneof![
+            8 => (key(), change).prop_map(|(key, change)| Call::Apply(key, change)),
+            1 => (key(), op()).prop_map(|(key, op)| Call::Cancel(key, op)),
+            3 => key().prop_map(Call::Value),
+        ]
+        .boxed()
+    }
+
+    fn open(&self, store: &Arc<dyn Store>) -> Result<Arc<dyn Counter>> {
+        store.counters("counters", self.strategy)
+    }
+
+    async fn step(&mut self, counter: &Arc<dyn Counter>, call: &Call) -> Verdict {
+        match call {
+            Call::Apply(key, change) => self.apply(&**counter, key, change).await,
+            Call::Cancel(key, op) => self.cancel(&**counter, key, op).await,
+            Call::Value(key) => {
+                let value = self.cells.get(key).map_or(0, |cell| cell.value);
+                ensure_eq!(counter.value(key).await?, value, "the value");
+                Ok(())
+            }
+        }
+    }
+
+    fn pass(&mut self, duration: Duration) {
+        self.now += duration;
+    }
+}
+
+/// One letter is a valid key.
+fn a_key(text: String) -> Key {
+    Key::new(text).expect("one letter")
+}
+
+/// One letter is a valid operation.
+fn an_op(text: String) -> OpId {
+    OpId::new(text).expect("one letter")
+}

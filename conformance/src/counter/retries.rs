@@ -1,0 +1,215 @@
+//! The same operation again: for as long as it is remembered, it is applied once and answered as at first.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use storagebox_core::{Bounds, Counted, Memory, Retention, Store, StoreExt, Strategy};
+
+use super::subject::{CAPACITY, HOUR, SHARDS};
+use super::{Kind, Subject, by_strategy};
+use crate::case::Verdict;
+use crate::failure::{ensure, ensure_eq};
+use crate::world::World;
+
+by_strategy! { retries_are_applied_once:
+    Marker marker_retries_are_applied_once,
+    Window window_retries_are_applied_once,
+    Sharded sharded_retries_are_applied_once
+}
+
+/// However many others came between, and through any client.
+async fn retries_are_applied_once(world: &World, kind: Kind) -> Verdict {
+    let counter = Subject::new(world, kind)?;
+    let fresh = reopened(&world.client().await?, kind)?;
+    ensure_eq!(counter.apply("first", 5).await?, counter.applied(5), "the first attempt");
+    ensure_eq!(counter.apply("first", 5).await?, counter.already(5), "a retry at once");
+    for number in 0..40 {
+        counter.apply(&format!("other-{number}"), 1).await?;
+        let client = if number % 2 == 0 { &fresh } else { &counter };
+        ensure_eq!(client.apply("first", 5).await?, counter.already(5), "a retry after {number} others");
+    }
+    for number in 0..40 {
+        let value = 6 + number;
+        let retried = fresh.apply(&format!("other-{number}"), 1).await?;
+        ensure_eq!(retried, counter.already(value), "another operation's retry");
+    }
+    ensure_eq!(counter.value().await?, 45, "the value after 41 operations and their retries");
+    Ok(())
+}
+
+fn reopened(store: &Arc<dyn Store>, kind: Kind) -> storagebox_core::Result<Subject> {
+    Subject::open(store, kind.strategy(Bounds::NONE, HOUR), Bounds::NONE)
+}
+
+by_strategy! { operations_are_scoped_by_key:
+    Marker marker_operations_are_scoped_by_key,
+    Window window_operations_are_scoped_by_key,
+    Sharded sharded_operations_are_scoped_by_key
+}
+
+async fn operations_are_scoped_by_key(world: &World, kind: Kind) -> Verdict {
+    let (one, two) = (Subject::new(world, kind)?, Subject::new(world, kind)?.at("other")?);
+    ensure_eq!(one.apply("op", 5).await?, one.applied(5), "the operation on one key");
+    ensure_eq!(two.apply("op", 7).await?, two.applied(7), "the same operation on another");
+    ensure_eq!(one.apply("op", 5).await?, one.already(5), "its retry on the first key");
+    ensure_eq!(two.apply("op", 7).await?, two.already(7), "its retry on the other");
+    ensure_eq!(two.apply("op", 5).await?, Counted::Mismatch, "the first key's delta on the other");
+    ensure_eq!((one.value().await?, two.value().await?), (5, 7), "both values");
+    Ok(())
+}
+
+by_strategy! { remembers_for_its_time:
+    Marker marker_remembers_for_its_retention,
+    Window window_remembers_for_its_lifetime,
+    Sharded sharded_remembers_for_its_retention
+}
+
+/// At the least; how much longer is the backend's own affair.
+async fn remembers_for_its_time(world: &World, kind: Kind) -> Verdict {
+    let counter = Subject::new(world, kind)?;
+    for number in 0..5 {
+        counter.apply(&format!("op-{number}"), 2).await?;
+    }
+    let quarter = if world.can_travel() { HOUR / 4 } else { world.short() };
+    for turn in 1..=4 {
+        // The last turn ends just before the hour.
+        world.pass(quarter - Duration::from_millis(if turn == 4 { 100 } else { 0 })).await;
+        world.store().maintain(1_000).await?;
+        for number in 0..5 {
+            let retried = counter.apply(&format!("op-{number}"), 2).await?;
+            ensure_eq!(retried, counter.already(2 * (number + 1)), "a retry at quarter {turn} of the time");
+        }
+    }
+    ensure_eq!(counter.value().await?, 10, "the value after 5 operations and their retries");
+    Ok(())
+}
+
+pub(super) async fn a_marker_for_ever_is_remembered_for_ever(world: &World) -> Verdict {
+    let strategy = Strategy::Marker { retention: Retention::Forever };
+    let counter = Subject::open(world.store(), strategy, Bounds::NONE)?;
+    ensure_eq!(counter.promise().memory, Memory::Forever, "the memory that is promised");
+    counter.apply("op", 5).await?;
+    counter.cancel("fenced").await?;
+    let decade = Duration::from_secs(10 * 365 * 24 * 3_600);
+    world.pass(if world.can_travel() { decade } else { world.short() }).await;
+    world.store().maintain(1_000).await?;
+    ensure_eq!(counter.apply("op", 5).await?, counter.already(5), "a retry after years");
+    ensure_eq!(counter.apply("fenced", 5).await?, Counted::Fenced, "a fenced operation after years");
+    ensure_eq!(counter.value().await?, 5, "the value after years");
+    Ok(())
+}
+
+by_strategy! { remembers_a_delta_of_0:
+    Marker marker_remembers_a_delta_of_0,
+    Window window_remembers_a_delta_of_0,
+    Sharded sharded_remembers_a_delta_of_0
+}
+
+async fn remembers_a_delta_of_0(world: &World, kind: Kind) -> Verdict {
+    let counter = Subject::new(world, kind)?;
+    ensure_eq!(counter.apply("before", 0).await?, counter.applied(0), "0 on an absent counter");
+    ensure_eq!(counter.value().await?, 0, "the value after it");
+    counter.apply("other", 4).await?;
+    ensure_eq!(counter.apply("before", 0).await?, counter.already(0), "its retry");
+    ensure_eq!(counter.apply("after", 0).await?, counter.applied(4), "0 on a counter of 4");
+    ensure_eq!(counter.apply("after", 0).await?, counter.already(4), "its retry");
+    for op in ["before", "after"] {
+        ensure_eq!(counter.apply(op, 1).await?, Counted::Mismatch, "1 for an operation of 0");
+    }
+    ensure_eq!(counter.apply("other", 0).await?, Counted::Mismatch, "0 for an operation of 4");
+    ensure_eq!(counter.value().await?, 4, "the value in the end");
+    Ok(())
+}
+
+/// A promise may say more than was asked for, never less.
+pub(super) async fn strategies_promise_what_they_were_asked_for(world: &World) -> Verdict {
+    for kind in [Kind::Marker, Kind::Window, Kind::Sharded] {
+        let strategy = kind.strategy(Bounds::NONE, HOUR);
+        let promise = world.store().counters(format!("{kind:?}"), strategy)?.promise();
+        let enough = match promise.memory {
+            Memory::None => false,
+            Memory::For(time) => time >= HOUR,
+            Memory::Forever => true,
+        };
+        ensure!(enough, "{strategy:?} promises {:?}", promise.memory);
+        match kind {
+            Kind::Window => ensure_eq!(promise.capacity, Some(CAPACITY), "the capacity of a window"),
+            Kind::Sharded => {
+                ensure!(!promise.bounds_per_change, "{SHARDS} shards promise bounds for each change");
+                ensure!(!promise.answers_value, "{SHARDS} shards promise to answer the value");
+            }
+            Kind::Atomic | Kind::Marker => {}
+        }
+        if kind != Kind::Sharded {
+            ensure!(promise.bounds_per_change, "{strategy:?} promises no bounds");
+        }
+    }
+    Ok(())
+}
+
+by_strategy! { retries_tell_the_first_value:
+    Marker marker_retries_tell_the_first_value,
+    Window window_retries_tell_the_first_value,
+    Sharded sharded_retries_tell_the_first_value
+}
+
+async fn retries_tell_the_first_value(world: &World, kind: Kind) -> Verdict {
+    let counter = Subject::new(world, kind)?;
+    let deltas = [5, -3, 10, 0, -20, 1];
+    let mut values = Vec::new();
+    for (number, delta) in deltas.into_iter().enumerate() {
+        let value = values.last().unwrap_or(&0) + delta;
+        let counted = counter.apply(&format!("op-{number}"), delta).await?;
+        ensure_eq!(counted, counter.applied(value), "operation {number}");
+        values.push(value);
+        for (earlier, first) in values.iter().enumerate() {
+            let retried = counter.apply(&format!("op-{earlier}"), deltas[earlier]).await?;
+            ensure_eq!(retried, counter.already(*first), "operation {earlier}, retried after {number}");
+        }
+    }
+    Ok(())
+}
+
+by_strategy! { retries_are_judged_before_anything_else:
+    Marker marker_retries_are_judged_before_anything_else,
+    Window window_retries_are_judged_before_anything_else,
+    Sharded sharded_retries_are_judged_before_anything_else
+}
+
+/// What would be rejected today was applied then, so its retry says so.
+async fn retries_are_judged_before_anything_else(world: &World, kind: Kind) -> Verdict {
+    let counter = Subject::within(world, kind, Bounds::between(-10, 10)?)?;
+    ensure_eq!(counter.apply("up", 10).await?, counter.applied(10), "up to the ceiling");
+    ensure_eq!(counter.apply("up", 10).await?, counter.already(10), "its retry at the ceiling");
+    ensure_eq!(counter.apply("down", -20).await?, counter.applied(-10), "down to the floor");
+    ensure_eq!(counter.apply("down", -20).await?, counter.already(-10), "its retry at the floor");
+    ensure_eq!(
+        counter.apply("down", i64::MIN).await?,
+        Counted::Mismatch,
+        "an overflow for a known operation"
+    );
+    ensure_eq!(counter.apply("down", -1).await?, Counted::Mismatch, "a result out of bounds for it");
+    if counter.promise().bounds_per_change {
+        let narrower = counter.bounded(Bounds::between(0, 1)?);
+        ensure_eq!(narrower.apply("up", 10).await?, counter.already(10), "a retry with other bounds");
+    }
+    ensure_eq!(counter.value().await?, -10, "the value in the end");
+    Ok(())
+}
+
+by_strategy! { another_delta_is_a_mismatch:
+    Marker marker_another_delta_is_a_mismatch,
+    Window window_another_delta_is_a_mismatch,
+    Sharded sharded_another_delta_is_a_mismatch
+}
+
+async fn another_delta_is_a_mismatch(world: &World, kind: Kind) -> Verdict {
+    let counter = Subject::new(world, kind)?;
+    counter.apply("op", 5).await?;
+    for delta in [6, 4, -5, 0, i64::MAX, i64::MIN] {
+        ensure_eq!(counter.apply("op", delta).await?, Counted::Mismatch, "{delta} for an operation of 5");
+        ensure_eq!(counter.value().await?, 5, "the value after that");
+        ensure_eq!(counter.apply("op", 5).await?, counter.already(5), "the operation itself after that");
+    }
+    Ok(())
+}

@@ -1,0 +1,189 @@
+//! A counter under test: one key of one box, opened with one strategy.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use storagebox_core::{
+    Bounds, Cancelled, Change, Counted, Counter, CounterPromise, Error, Key, OpId, Result, Retention, Store,
+    StoreExt, Strategy,
+};
+
+use crate::failure::Failure;
+use crate::link::{Link, Linked};
+use crate::world::World;
+
+/// The strategies that every backend has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Atomic,
+    Marker,
+    Window,
+    Sharded,
+}
+
+/// How long operations are remembered where a case does not say otherwise.
+pub(super) const HOUR: Duration = Duration::from_secs(3_600);
+
+/// How many operations a window holds where a case does not say otherwise.
+pub(super) const CAPACITY: u32 = 1_000;
+
+/// Over how many shards a counter is split where a case does not say otherwise.
+pub(super) const SHARDS: u16 = 5;
+
+impl Kind {
+    /// The strategy, which remembers operations for this long; only shards have bounds of their own.
+    pub(super) fn strategy(self, bounds: Bounds, memory: Duration) -> Strategy {
+        let retention = Retention::For(memory);
+        match self {
+            Self::Atomic => Strategy::Atomic,
+            Self::Marker => Strategy::Marker { retention },
+            Self::Window => Strategy::Window { lifetime: memory, capacity: CAPACITY },
+            Self::Sharded => Strategy::Sharded { shards: SHARDS, bounds, retention },
+        }
+    }
+}
+
+/// One key of a counter, and the bounds that each of its changes has, or its box.
+#[derive(Clone)]
+pub(super) struct Subject {
+    pub(super) counter: Arc<dyn Counter>,
+    pub(super) key: Key,
+    bounds: Bounds,
+}
+
+impl Subject {
+    /// A counter without bounds.
+    pub(super) fn new(world: &World, kind: Kind) -> Result<Self> {
+        Self::within(world, kind, Bounds::NONE)
+    }
+
+    /// A counter whose results must stay within the bounds.
+    pub(super) fn within(world: &World, kind: Kind, bounds: Bounds) -> Result<Self> {
+        Self::open(world.store(), kind.strategy(bounds, HOUR), bounds)
+    }
+
+    /// A counter that may be opened more than once.
+    pub(super) fn open(store: &Arc<dyn Store>, strategy: Strategy, bounds: Bounds) -> Result<Self> {
+        Self::named(store, "counters", strategy, bounds)
+    }
+
+    /// A counter of one box among several.
+    pub(super) fn named(
+        store: &Arc<dyn Store>,
+        name: &str,
+        strategy: Strategy,
+        bounds: Bounds,
+    ) -> Result<Self> {
+        Ok(Self { bounds, ..Self::of(store.counters(name, strategy)?)? })
+    }
+
+    /// A counter that is open already, without bounds.
+    pub(super) fn of(counter: Arc<dyn Counter>) -> Result<Self> {
+        Ok(Self { counter, key: Key::new("key")?, bounds: Bounds::NONE })
+    }
+
+    /// Another key of the same box.
+    pub(super) fn at(&self, key: impl Into<Arc<str>>) -> Result<Self> {
+        Ok(Self { key: Key::new(key)?, ..self.clone() })
+    }
+
+    /// The same key, with other bounds on each change.
+    pub(super) fn bounded(&self, bounds: Bounds) -> Self {
+        Self { bounds, ..self.clone() }
+    }
+
+    /// The same key, behind a link.
+    pub(super) fn behind(&self, link: &Arc<Link>) -> Self {
+        Self { counter: Linked::new(Arc::clone(&self.counter), Arc::clone(link)), ..self.clone() }
+    }
+
+    pub(super) fn promise(&self) -> CounterPromise {
+        self.counter.promise()
+    }
+
+    /// What is answered for this value, where the counter promises to answer it.
+    fn told(&self, value: i64) -> Option<i64> {
+        self.promise().answers_value.then_some(value)
+    }
+
+    pub(super) fn applied(&self, value: i64) -> Counted {
+        Counted::Applied { value: self.told(value) }
+    }
+
+    pub(super) fn already(&self, value: i64) -> Counted {
+        Counted::AlreadyApplied { value: self.told(value) }
+    }
+
+    pub(super) fn cancelled_too_late(&self, value: i64) -> Cancelled {
+        Cancelled::AlreadyApplied { value: self.told(value) }
+    }
+
+    /// The change, with its bounds where a change may have them.
+    pub(super) fn change(&self, op: &str, delta: i64) -> Result<Change> {
+        let change = Change::new(OpId::new(op)?, delta);
+        Ok(if self.promise().bounds_per_change { change.within(self.bounds) } else { change })
+    }
+
+    /// One attempt, with whatever became of it.
+    pub(super) async fn attempt(&self, op: &str, delta: i64) -> Result<Counted> {
+        self.counter.apply(&self.key, &self.change(op, delta)?).await
+    }
+
+    /// One attempt to fence the operation, with whatever became of it.
+    pub(super) async fn attempt_cancel(&self, op: &str) -> Result<Cancelled> {
+        self.counter.cancel(&self.key, &OpId::new(op)?).await
+    }
+
+    pub(super) async fn apply(&self, op: &str, delta: i64) -> Result<Counted, Failure> {
+        settled(|| self.attempt(op, delta), is_refusal).await
+    }
+
+    pub(super) async fn cancel(&self, op: &str) -> Result<Cancelled, Failure> {
+        settled(|| self.attempt_cancel(op), is_refusal).await
+    }
+
+    pub(super) async fn value(&self) -> Result<i64, Failure> {
+        settled(|| self.counter.value(&self.key), is_refusal).await
+    }
+
+    /// Applies until there is an answer, which only a counter that remembers operations allows.
+    pub(super) async fn apply_until_answered(&self, op: &str, delta: i64) -> Result<Counted, Failure> {
+        settled(|| self.attempt(op, delta), Error::is_retryable).await
+    }
+
+    /// Cancels until there is an answer.
+    pub(super) async fn cancel_until_answered(&self, op: &str) -> Result<Cancelled, Failure> {
+        settled(|| self.attempt_cancel(op), Error::is_retryable).await
+    }
+}
+
+impl fmt::Debug for Subject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Subject")
+            .field("key", &self.key)
+            .field("bounds", &self.bounds)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Whether nothing was done and the same call may be made again.
+fn is_refusal(error: &Error) -> bool {
+    error.is_retryable() && error.certainty() == storagebox_core::Certainty::NotApplied
+}
+
+/// Makes the call again after such errors: a store may refuse one under contention. One that is never answered in
+/// so many attempts does not work.
+async fn settled<T, F>(call: impl Fn() -> F, again: impl Fn(&Error) -> bool) -> Result<T, Failure>
+where
+    F: Future<Output = Result<T>>,
+{
+    for _ in 0..1_000 {
+        match call().await {
+            Ok(answer) => return Ok(answer),
+            Err(error) if again(&error) => tokio::task::yield_now().await,
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Err(Failure::new("no answer in 1,000 attempts"))
+}

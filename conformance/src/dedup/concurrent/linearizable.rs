@@ -1,0 +1,212 @@
+//! Every call on one id, at once: some order of them explains every answer.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use fastrand::Rng;
+use storagebox_core::{
+    Aborted, Begun, Completed, DedupId, DedupRepo, Entry, Forgotten, Lease, LeaseRepo, OpId, Payload,
+    Recorded, Replaced, Retention, Version,
+};
+
+use super::one_id::{Call, OneId, Op, Reply};
+use super::race_on;
+use crate::case::Verdict;
+use crate::dedup::{LONG, Repos, id, op, text};
+use crate::failure::{Failure, ensure, ensure_eq};
+use crate::history::{Limits, Recorder, check};
+use crate::world::World;
+
+/// Which value each version was seen with: one, whoever looks and whenever.
+#[derive(Default)]
+struct Versions(Mutex<BTreeMap<Version, Op>>);
+
+impl Versions {
+    fn note(&self, version: Version, value: Op) -> Verdict {
+        let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let first = *seen.entry(version).or_insert(value);
+        ensure_eq!(value, first, "the value at {version:?}");
+        Ok(())
+    }
+}
+
+/// One caller: what it saw last, and the lease it was given last.
+struct Caller {
+    repos: Repos,
+    place: DedupId,
+    number: u16,
+    turn: u16,
+    rng: Rng,
+    versions: Arc<Versions>,
+    seen: Option<(Op, Version)>,
+    lease: Option<(Op, Lease)>,
+    last: Option<Call>,
+}
+
+fn name(number: Op) -> Result<OpId, Failure> {
+    op(&format!("op-{number}"))
+}
+
+fn payload(number: Op) -> Result<Payload, Failure> {
+    text(&number.to_string())
+}
+
+impl Caller {
+    /// The next call: mostly a new one, sometimes the last one again, which is what a retry is.
+    fn choose(&mut self) -> Call {
+        self.turn += 1;
+        let op = self.number * 100 + self.turn;
+        let choice = self.rng.u8(..10);
+        let call = match (choice, self.last, self.seen, &self.lease) {
+            (0, Some(last), ..) => last,
+            (1, ..) => Call::Get,
+            (2 | 3, _, Some((from, _)), _) => Call::Replace { from, op },
+            (4, _, Some((from, _)), _) => Call::Forget { from },
+            (5 | 6, .., Some((held, _))) => Call::Complete(*held),
+            (7, .., Some((held, _))) => Call::Abort(*held),
+            (5..=8, ..) => Call::Begin(op),
+            _ => Call::Record(op),
+        };
+        self.last = Some(call);
+        call
+    }
+
+    fn saw(&mut self, entry: &Entry) -> Result<Op, Failure> {
+        let shown = String::from_utf8_lossy(entry.value.as_bytes()).into_owned();
+        let value = shown.parse().map_err(|_| Failure::new(format!("nobody wrote the value {shown:?}")))?;
+        self.put(value, entry.version)?;
+        Ok(value)
+    }
+
+    fn put(&mut self, value: Op, version: Version) -> Verdict {
+        self.versions.note(version, value)?;
+        self.seen = Some((value, version));
+        Ok(())
+    }
+
+    fn saw_any(&mut self, entry: Option<&Entry>) -> Result<Option<Op>, Failure> {
+        entry.map(|entry| self.saw(entry)).transpose()
+    }
+
+    /// The version that a value was seen at: a retry names the one of its first attempt.
+    fn version_of(&self, value: Op) -> Result<Version, Failure> {
+        let seen = self.versions.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = seen.iter().find(|(_, noted)| **noted == value).map(|(version, _)| *version);
+        found.ok_or_else(|| Failure::new(format!("nobody saw the value {value}")))
+    }
+
+    async fn make(&mut self, call: Call) -> Result<Reply, Failure> {
+        match call {
+            Call::Record(op) => self.record(op).await,
+            Call::Get => {
+                let entry = self.repos.records.get(&self.place).await?;
+                Ok(Reply::Read(self.saw_any(entry.as_ref())?))
+            }
+            Call::Replace { from, op } => self.replace(from, op).await,
+            Call::Forget { from } => self.forget(from).await,
+            Call::Begin(op) => self.begin(op).await,
+            Call::Complete(op) => self.complete(op).await,
+            Call::Abort(op) => self.abort(op).await,
+        }
+    }
+
+    async fn record(&mut self, op: Op) -> Result<Reply, Failure> {
+        let (value, who) = (payload(op)?, name(op)?);
+        let recorded = self.repos.records.record(&self.place, &value, &who, Retention::Forever).await?;
+        Ok(match recorded {
+            Recorded::New(version) => self.put(op, version).map(|()| Reply::New)?,
+            Recorded::Again(entry) => Reply::Again(self.saw(&entry)?),
+            Recorded::Existing(entry) => Reply::Existing(self.saw(&entry)?),
+            Recorded::InFlight { .. } => Reply::InFlight,
+            Recorded::Fenced => Reply::Fenced,
+        })
+    }
+
+    async fn replace(&mut self, from: Op, op: Op) -> Result<Reply, Failure> {
+        let version = self.version_of(from)?;
+        let (value, who) = (payload(op)?, name(op)?);
+        Ok(match self.repos.records.replace(&self.place, version, &value, &who).await? {
+            Replaced::Replaced(version) => self.put(op, version).map(|()| Reply::Replaced)?,
+            Replaced::Again(version) => self.put(op, version).map(|()| Reply::ReplacedBefore(op))?,
+            Replaced::Stale(entry) => Reply::Stale(self.saw_any(entry.as_ref())?),
+        })
+    }
+
+    async fn forget(&mut self, from: Op) -> Result<Reply, Failure> {
+        let version = self.version_of(from)?;
+        Ok(match self.repos.records.forget(&self.place, version).await? {
+            Forgotten::Forgotten => Reply::Forgotten,
+            Forgotten::Absent => Reply::Stale(None),
+            Forgotten::Stale(entry) => Reply::Stale(Some(self.saw(&entry)?)),
+        })
+    }
+
+    async fn begin(&mut self, op: Op) -> Result<Reply, Failure> {
+        Ok(match self.repos.leases.begin(&self.place, &name(op)?, LONG, None).await? {
+            Begun::Started(lease) => {
+                let same = self.lease.as_ref().is_none_or(|(held, known)| *held != op || *known == lease);
+                ensure!(same, "one op was given the lease {lease:?} and before {:?}", self.lease);
+                self.lease = Some((op, lease));
+                Reply::Started
+            }
+            Begun::InFlight { .. } => Reply::InFlight,
+            Begun::Done(entry) => Reply::Existing(self.saw(&entry)?),
+            Begun::Fenced => Reply::Fenced,
+            Begun::Mismatch => return Err(Failure::new("a mismatch without fingerprints")),
+        })
+    }
+
+    fn lease(&self, op: Op) -> Result<Lease, Failure> {
+        let lease = self.lease.clone().filter(|(held, _)| *held == op).map(|(_, lease)| lease);
+        lease.ok_or_else(|| Failure::new("a lease that was never given"))
+    }
+
+    async fn complete(&mut self, op: Op) -> Result<Reply, Failure> {
+        let lease = self.lease(op)?;
+        Ok(match self.repos.leases.complete(&lease, &payload(op)?, Retention::Forever).await? {
+            Completed::Completed(entry) => {
+                ensure_eq!(self.saw(&entry)?, op, "the result that was recorded");
+                Reply::Completed
+            }
+            Completed::Again(entry) => Reply::Again(self.saw(&entry)?),
+            Completed::Fenced => Reply::Fenced,
+        })
+    }
+
+    async fn abort(&self, op: Op) -> Result<Reply, Failure> {
+        Ok(match self.repos.leases.abort(&self.lease(op)?).await? {
+            Aborted::Aborted => Reply::Aborted,
+            Aborted::Fenced => Reply::Fenced,
+        })
+    }
+}
+
+pub(in crate::dedup) async fn racing_calls_are_linearizable(world: &World) -> Verdict {
+    for round in 0..world.profile().rounds * 4 {
+        let (place, recorder) = (id(&format!("place-{round}"))?, Arc::new(Recorder::new()));
+        let (versions, seed) = (Arc::<Versions>::default(), world.rng().u64(..));
+        race_on(world, 6, |number, repos| {
+            let number = u16::try_from(number).unwrap_or_default();
+            let rng = Rng::with_seed(seed.wrapping_add(number.into()));
+            let (place, versions) = (place.clone(), Arc::clone(&versions));
+            let caller =
+                Caller { repos, place, number, turn: 0, rng, versions, seen: None, lease: None, last: None };
+            call_often(caller, Arc::clone(&recorder))
+        })
+        .await?;
+        let verdict = check(&OneId, &recorder.history(), Limits::default());
+        ensure!(verdict.is_linearizable(), "in round {round}: {verdict}");
+    }
+    Ok(())
+}
+
+async fn call_often(mut caller: Caller, recorder: Arc<Recorder<Call, Reply>>) -> Verdict {
+    for _ in 0..8 {
+        let call = caller.choose();
+        let pending = recorder.invoke(caller.number.into(), call);
+        let reply = caller.make(call).await?;
+        pending.respond(reply);
+        tokio::task::yield_now().await;
+    }
+    Ok(())
+}

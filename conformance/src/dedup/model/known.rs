@@ -1,0 +1,313 @@
+//! What is known of one id, and what each reply may be.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use storagebox_core::{
+    Aborted, Begun, Completed, Entry, Fence, Fingerprint, Forgotten, Lease, LeaseExtended, OpId, Payload,
+    Recorded, Replaced, Retention, Version,
+};
+
+use crate::case::Verdict;
+use crate::failure::{Failure, ensure, ensure_eq};
+
+/// When a call is made.
+#[derive(Clone, Copy)]
+pub(super) struct Moment {
+    pub(super) now: Duration,
+    pub(super) stretch: u32,
+}
+
+impl Moment {
+    pub(super) fn stretched(self, retention: Retention) -> Retention {
+        match retention {
+            Retention::Forever => Retention::Forever,
+            Retention::For(duration) => Retention::For(duration * self.stretch),
+        }
+    }
+
+    fn end_of(self, retention: Retention) -> Option<Duration> {
+        match retention {
+            Retention::Forever => None,
+            Retention::For(duration) => Some(self.now + duration),
+        }
+    }
+}
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct Known {
+    state: State,
+    ended: BTreeSet<OpId>,
+    aborted: BTreeSet<Fence>,
+    versions: Vec<Version>,
+    leases: Vec<Lease>,
+}
+
+#[derive(Clone, Debug, Default)]
+enum State {
+    #[default]
+    Vacant,
+    Leased {
+        lease: Lease,
+        until: Duration,
+        fingerprint: Option<Fingerprint>,
+    },
+    Done(Done),
+}
+
+#[derive(Clone, Debug)]
+struct Done {
+    entry: Entry,
+    op: OpId,
+    lease: Option<Lease>,
+    fingerprint: Option<Fingerprint>,
+    replaced_by: Option<(OpId, Version)>,
+    until: Option<Duration>,
+}
+
+impl Known {
+    pub(super) fn expire(&mut self, now: Duration) {
+        if let State::Done(Done { op, until: Some(until), .. }) = &self.state
+            && *until <= now
+        {
+            self.ended.insert(op.clone());
+            self.state = State::Vacant;
+        }
+    }
+
+    pub(super) fn entry(&self) -> Option<&Entry> {
+        match &self.state {
+            State::Done(done) => Some(&done.entry),
+            State::Vacant | State::Leased { .. } => None,
+        }
+    }
+
+    pub(super) fn version(&self, back: usize) -> Option<Version> {
+        self.versions.iter().rev().nth(back).copied()
+    }
+
+    pub(super) fn lease(&self, back: usize) -> Option<Lease> {
+        self.leases.iter().rev().nth(back).cloned()
+    }
+
+    fn add_version(&mut self, version: Version) -> Verdict {
+        ensure!(!self.versions.contains(&version), "{version:?} was used before");
+        self.versions.push(version);
+        Ok(())
+    }
+
+    fn refuse<T>(&self, found: impl std::fmt::Debug) -> Result<T, Failure> {
+        Err(Failure::new(format!("the reply is {found:?}, though {self:#?}")))
+    }
+
+    pub(super) fn record(
+        &mut self,
+        moment: Moment,
+        value: &Payload,
+        op: &OpId,
+        retention: Retention,
+        found: Recorded,
+    ) -> Verdict {
+        match (&self.state, &found) {
+            (_, Recorded::Fenced) if self.ended.contains(op) => return Ok(()),
+            _ if self.ended.contains(op) => return self.refuse(found),
+            (State::Done(done), Recorded::Again(entry)) if done.op == *op && done.entry == *entry => {
+                return Ok(());
+            }
+            (State::Done(done), Recorded::Existing(entry)) if done.op != *op && done.entry == *entry => {
+                return Ok(());
+            }
+            (State::Leased { until, .. }, Recorded::InFlight { remaining })
+                if *until > moment.now && *remaining <= *until - moment.now =>
+            {
+                return Ok(());
+            }
+            (State::Vacant, Recorded::New(_)) => {}
+            (State::Leased { until, .. }, Recorded::New(_)) if *until <= moment.now => {}
+            _ => return self.refuse(found),
+        }
+        let Recorded::New(version) = found else { return self.refuse(found) };
+        self.finish(moment, Entry { value: value.clone(), version }, op, None, retention)
+    }
+
+    fn finish(
+        &mut self,
+        moment: Moment,
+        entry: Entry,
+        op: &OpId,
+        lease: Option<Lease>,
+        retention: Retention,
+    ) -> Verdict {
+        self.add_version(entry.version)?;
+        let fingerprint = match std::mem::take(&mut self.state) {
+            State::Leased { fingerprint, .. } if lease.is_some() => fingerprint,
+            _ => None,
+        };
+        let until = moment.end_of(retention);
+        let op = op.clone();
+        self.state = State::Done(Done { entry, op, lease, fingerprint, replaced_by: None, until });
+        Ok(())
+    }
+
+    pub(super) fn replace(
+        &mut self,
+        version: Version,
+        value: &Payload,
+        op: &OpId,
+        found: Replaced,
+    ) -> Verdict {
+        let State::Done(done) = &mut self.state else {
+            ensure_eq!(found, Replaced::Stale(None), "replacing what is absent");
+            return Ok(());
+        };
+        if done.replaced_by == Some((op.clone(), version)) {
+            ensure_eq!(found, Replaced::Again(done.entry.version), "replacing again");
+            return Ok(());
+        }
+        if done.entry.version != version {
+            ensure_eq!(found, Replaced::Stale(Some(done.entry.clone())), "replacing another version");
+            return Ok(());
+        }
+        let Replaced::Replaced(next) = found else { return self.refuse(found) };
+        done.entry = Entry { value: value.clone(), version: next };
+        done.replaced_by = Some((op.clone(), version));
+        self.add_version(next)
+    }
+
+    pub(super) fn forget(&mut self, version: Version, found: Forgotten) -> Verdict {
+        let expected = match &self.state {
+            State::Done(done) if done.entry.version == version => Forgotten::Forgotten,
+            State::Done(done) => Forgotten::Stale(done.entry.clone()),
+            State::Vacant | State::Leased { .. } => Forgotten::Absent,
+        };
+        ensure_eq!(found, expected, "forgetting {version:?}");
+        if let (Forgotten::Forgotten, State::Done(done)) = (found, &self.state) {
+            self.ended.insert(done.op.clone());
+            self.state = State::Vacant;
+        }
+        Ok(())
+    }
+
+    fn is_of_another(&self, asked: Option<&Fingerprint>) -> bool {
+        let known = match &self.state {
+            State::Vacant => None,
+            State::Leased { fingerprint, .. } => fingerprint.as_ref(),
+            State::Done(done) => done.fingerprint.as_ref(),
+        };
+        known.zip(asked).is_some_and(|(known, asked)| known != asked)
+    }
+
+    fn is_free(&self, now: Duration) -> bool {
+        match &self.state {
+            State::Vacant => true,
+            State::Leased { until, .. } => *until <= now,
+            State::Done(_) => false,
+        }
+    }
+
+    pub(super) fn begin(
+        &mut self,
+        moment: Moment,
+        op: &OpId,
+        duration: Duration,
+        fingerprint: Option<&Fingerprint>,
+        found: Begun,
+    ) -> Verdict {
+        if self.ended.contains(op) {
+            ensure_eq!(found, Begun::Fenced, "an ended op begins");
+            return Ok(());
+        }
+        if self.is_free(moment.now) {
+            let Begun::Started(lease) = found else { return self.refuse(found) };
+            return self.start(lease, op, moment.now + duration, fingerprint);
+        }
+        match (&self.state, &found) {
+            (_, Begun::Mismatch) if self.is_of_another(fingerprint) => Ok(()),
+            _ if self.is_of_another(fingerprint) => self.refuse(found),
+            (State::Done(done), Begun::Done(entry)) if done.entry == *entry => Ok(()),
+            (State::Leased { lease, .. }, Begun::Started(same)) if lease == same && lease.op == *op => Ok(()),
+            (State::Leased { lease, until, .. }, Begun::InFlight { remaining })
+                if lease.op != *op && *remaining <= *until - moment.now =>
+            {
+                Ok(())
+            }
+            _ => self.refuse(found),
+        }
+    }
+
+    fn start(
+        &mut self,
+        lease: Lease,
+        op: &OpId,
+        until: Duration,
+        fingerprint: Option<&Fingerprint>,
+    ) -> Verdict {
+        ensure_eq!(lease.op, *op, "whose lease was started");
+        let last = self.leases.last().map(|last| last.fence);
+        ensure!(last < Some(lease.fence), "the fence {:?} was given after {last:?}", lease.fence);
+        self.leases.push(lease.clone());
+        self.state = State::Leased { lease, until, fingerprint: fingerprint.cloned() };
+        Ok(())
+    }
+
+    /// The end of the lease, if it is the one that was begun last and has not come to its end.
+    fn holding(&mut self, lease: &Lease) -> Option<&mut Duration> {
+        match &mut self.state {
+            State::Leased { lease: held, until, .. } if held == lease => Some(until),
+            _ => None,
+        }
+    }
+
+    pub(super) fn complete(
+        &mut self,
+        moment: Moment,
+        lease: &Lease,
+        value: &Payload,
+        retention: Retention,
+        found: Completed,
+    ) -> Verdict {
+        if let State::Done(done) = &self.state
+            && done.lease.as_ref() == Some(lease)
+        {
+            ensure_eq!(found, Completed::Again(done.entry.clone()), "completing again");
+            return Ok(());
+        }
+        if self.holding(lease).is_none() {
+            ensure_eq!(found, Completed::Fenced, "completing what is over");
+            return Ok(());
+        }
+        let Completed::Completed(entry) = found else { return self.refuse(found) };
+        ensure_eq!(entry.value, *value, "the result that was recorded");
+        self.finish(moment, entry, &lease.op, Some(lease.clone()), retention)
+    }
+
+    /// A lease that completed before its record ended, or that its own op overtook, may be called ended or fenced.
+    pub(super) fn abort(&mut self, lease: &Lease, found: Aborted) -> Verdict {
+        if self.holding(lease).is_some() {
+            self.state = State::Vacant;
+            self.ended.insert(lease.op.clone());
+            self.aborted.insert(lease.fence);
+        }
+        match found {
+            Aborted::Aborted if self.ended.contains(&lease.op) => Ok(()),
+            Aborted::Fenced if !self.aborted.contains(&lease.fence) => Ok(()),
+            Aborted::Aborted | Aborted::Fenced => self.refuse(found),
+        }
+    }
+
+    pub(super) fn extend(
+        &mut self,
+        moment: Moment,
+        lease: &Lease,
+        duration: Duration,
+        found: LeaseExtended,
+    ) -> Verdict {
+        let Some(until) = self.holding(lease) else {
+            ensure_eq!(found, LeaseExtended::Fenced, "extending what is over");
+            return Ok(());
+        };
+        *until = (*until).max(moment.now + duration);
+        ensure_eq!(found, LeaseExtended::Extended, "extending a lease");
+        Ok(())
+    }
+}

@@ -1,0 +1,81 @@
+//! One run for each id: D-8.
+
+pub(super) mod ambiguous;
+pub(super) mod cancel;
+pub(super) mod concurrent;
+pub(super) mod sequential;
+mod timer;
+
+use std::future::Future;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use storagebox_core::{DedupId, Fence, Payload, Ran, Retention, Retry, RunError, RunOptions, run};
+
+use self::timer::StoreTimer;
+use super::Repos;
+use crate::failure::Failure;
+use crate::world::World;
+
+/// How long the leases of runs last: long enough that a real clock's slow moment does not end one.
+fn lease(world: &World) -> Duration {
+    world.short() * 3
+}
+
+/// Results kept for ever, and errors retried at once: no case needs to wait for either.
+fn options(world: &World) -> RunOptions {
+    let retry = Retry { attempts: 100, first_delay: Duration::ZERO, max_delay: Duration::ZERO };
+    RunOptions::default().lease(lease(world)).retention(Retention::Forever).retry(retry)
+}
+
+/// A run whose work must not fail.
+async fn run_well<F, Fut>(
+    repos: &Repos,
+    timer: &StoreTimer,
+    id: &DedupId,
+    options: &RunOptions,
+    work: F,
+) -> Result<Ran, Failure>
+where
+    F: FnOnce(Fence) -> Fut + Send,
+    Fut: Future<Output = Result<Payload, Failure>> + Send,
+{
+    run(&*repos.leases, timer, id, options, work).await.map_err(|error| match error {
+        RunError::Store(error) => error.into(),
+        RunError::Work(failure) => failure.during("the work"),
+    })
+}
+
+/// How often the work began, and how often it came to its end.
+#[derive(Clone, Default)]
+struct Tally {
+    begun: Arc<AtomicUsize>,
+    ended: Arc<AtomicUsize>,
+}
+
+impl Tally {
+    fn begin(&self) {
+        self.begun.fetch_add(1, Ordering::SeqCst);
+    }
+
+    fn end(&self) {
+        self.ended.fetch_add(1, Ordering::SeqCst);
+    }
+
+    fn begun(&self) -> usize {
+        self.begun.load(Ordering::SeqCst)
+    }
+
+    fn ended(&self) -> usize {
+        self.ended.load(Ordering::SeqCst)
+    }
+
+    /// Work that is done at once.
+    async fn work(&self, result: &str) -> Result<Payload, Failure> {
+        self.begin();
+        let result = super::text(result)?;
+        self.end();
+        Ok(result)
+    }
+}

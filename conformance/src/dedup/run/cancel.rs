@@ -1,0 +1,95 @@
+//! Runs that are dropped.
+
+use std::future::pending;
+
+use storagebox_core::{Begun, DedupId, Fence, LeaseRepo, OpId, Ran};
+use tokio::sync::Notify;
+
+use super::timer::StoreTimer;
+use super::{Tally, lease, options, run_well};
+use crate::case::Verdict;
+use crate::dedup::{LONG, Repos, id, op, text};
+use crate::failure::{Failure, ensure, ensure_eq, ensure_matches};
+use crate::link::{Link, drop_after};
+use crate::world::World;
+
+/// A run whose work has begun and will never end, dropped; its fence.
+async fn dropped(world: &World, repos: &Repos, job: &DedupId, who: &OpId) -> Result<Fence, Failure> {
+    let (timer, begun) = (StoreTimer::of(world), Notify::new());
+    let options = options(world).op(who.clone());
+    let run = run_well(repos, &timer, job, &options, async |_| {
+        begun.notify_one();
+        pending().await
+    });
+    tokio::select! {
+        ran = run => return Err(Failure::new(format!("work that never ends came to its end: {ran:?}"))),
+        () = begun.notified() => {}
+    }
+    let begun = repos.leases.begin(job, who, LONG, None).await?;
+    Ok(ensure_matches!(begun, Begun::Started(lease) => lease.fence, "the lease of a dropped run"))
+}
+
+pub(in crate::dedup) async fn a_dropped_run_leaves_a_lease_that_lapses(world: &World) -> Verdict {
+    let repos = Repos::of(world.store())?;
+    let (timer, tally, ada) = (StoreTimer::of(world), Tally::default(), op("ada")?);
+    let (mine, anothers) = (id("mine")?, id("anothers")?);
+    let fence = dropped(world, &repos, &mine, &ada).await?;
+    let own = options(world).op(ada.clone());
+    let ran = run_well(&repos, &timer, &mine, &own, |given| {
+        let (tally, same) = (&tally, given == fence);
+        async move {
+            ensure!(same, "the fence {given:?} after {fence:?}, for the same op");
+            tally.work("mine").await
+        }
+    })
+    .await?;
+    ensure_eq!(ran, Ran::Done(text("mine")?), "a run by the same op at once");
+
+    dropped(world, &repos, &anothers, &ada).await?;
+    let early = run_well(&repos, &timer, &anothers, &options(world), |_| tally.work("early")).await?;
+    ensure_matches!(early, Ran::InFlight { .. }, "another's run before the lapse");
+    world.pass(lease(world)).await;
+    let ran = run_well(&repos, &timer, &anothers, &options(world), |_| tally.work("late")).await?;
+    ensure_eq!(ran, Ran::Done(text("late")?), "another's run after the lapse");
+    ensure_eq!(tally.begun(), 2, "how often the work was done");
+    Ok(())
+}
+
+pub(in crate::dedup) async fn dropping_a_run_anywhere_records_one_result(world: &World) -> Verdict {
+    let mut point = 0;
+    while drop_run_at(world, point).await.map_err(|failure| failure.during(format!("point {point}")))? {
+        point += 1;
+    }
+    ensure!(point >= 5, "only {point} points to drop a run at");
+    Ok(())
+}
+
+/// Whether there was such a point. Whatever was dropped, the next run of the same op ends it.
+async fn drop_run_at(world: &World, point: usize) -> Result<bool, Failure> {
+    let world = world.another().await?;
+    let old = Repos::of(world.store())?;
+    let (job, timer, tally) = (id("job")?, StoreTimer::of(&world), Tally::default());
+    let own = options(&world).op(op("ada")?);
+    let work = async |_| {
+        tokio::task::yield_now().await;
+        tally.work("result").await
+    };
+    let ran = drop_after(run_well(&old.behind(&Link::gated()), &timer, &job, &own, work), point).await;
+    let was_dropped = ran.is_none();
+    if let Some(ran) = ran {
+        ensure_eq!(ran?, Ran::Done(text("result")?), "a run that was not dropped");
+    }
+
+    let fresh = Repos::of(&world.client().await?)?;
+    let next = run_well(&fresh, &timer, &job, &own, |_| tally.work("result")).await?;
+    match next {
+        Ran::Done(_) => ensure!(was_dropped, "a second run did the work of one that was done"),
+        other => ensure_eq!(other, Ran::Replayed(text("result")?), "the next run"),
+    }
+    ensure!((1..=2).contains(&tally.begun()), "the work was done {} times", tally.begun());
+    let other = run_well(&fresh, &timer, &job, &options(&world), |_| tally.work("x")).await?;
+    ensure_eq!(other, Ran::Replayed(text("result")?), "another's run");
+    let elsewhere = run_well(&old, &timer, &id("unrelated")?, &own, |_| tally.work("x")).await?;
+    ensure_eq!(elsewhere, Ran::Done(text("x")?), "an unrelated run by the old client");
+    Ok(was_dropped)
+}

@@ -1,0 +1,117 @@
+//! The time that `run` waits by.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use storagebox_core::{Timer, async_trait};
+use tokio::sync::watch;
+use tokio::time::Instant;
+
+use crate::harness::TestClock;
+use crate::world::World;
+
+/// Waits by the store's time: where that is moved on by hand, this goes with it.
+///
+/// Time moves on only while everyone who takes part sleeps, and then all whose sleep is over act before it moves
+/// on again. So a runner is never late with a sign of life, however the threads are scheduled.
+pub(super) struct StoreTimer {
+    clock: Option<Arc<dyn TestClock>>,
+    start: Instant,
+    hands: watch::Sender<Hands>,
+}
+
+#[derive(Debug, Default)]
+struct Hands {
+    now: Duration,
+    /// When each sleeper wakes.
+    wakes: Vec<Duration>,
+}
+
+impl Hands {
+    fn all_asleep(&self, count: usize) -> bool {
+        self.wakes.len() >= count && self.wakes.iter().all(|wake| *wake > self.now)
+    }
+}
+
+impl StoreTimer {
+    #[allow(clippy::disallowed_methods, reason = "a store on a real clock needs a timer on a real clock")]
+    pub(super) fn of(world: &World) -> Arc<Self> {
+        let clock = world.harness().clock(world.namespace());
+        Arc::new(Self { clock, start: Instant::now(), hands: watch::Sender::default() })
+    }
+
+    /// Lets time pass once this many sleep, and returns when they sleep again.
+    #[allow(clippy::disallowed_methods, reason = "a store on a real clock expires things in real time alone")]
+    pub(super) async fn pass(&self, duration: Duration, sleepers: usize) {
+        let Some(clock) = &self.clock else {
+            return tokio::time::sleep(duration).await;
+        };
+        self.wait_until(|hands| hands.all_asleep(sleepers)).await;
+        clock.advance(duration);
+        self.hands.send_modify(|hands| hands.now += duration);
+        self.wait_until(|hands| hands.all_asleep(sleepers)).await;
+    }
+
+    /// Counts one who has taken part as asleep from now on.
+    pub(super) fn leave(&self) {
+        self.hands.send_modify(|hands| hands.wakes.push(Duration::MAX));
+    }
+
+    /// Lets time pass whenever this one waits, until it is through.
+    pub(super) async fn pass_while<T>(&self, step: Duration, waiting: impl Future<Output = T>) -> T {
+        tokio::pin!(waiting);
+        loop {
+            tokio::select! {
+                biased;
+                output = &mut waiting => return output,
+                () = self.pass(step, 1) => {}
+            }
+        }
+    }
+
+    async fn wait_until(&self, ready: impl FnMut(&Hands) -> bool) {
+        // The sender is ours, so the channel is never closed.
+        let _ = self.hands.subscribe().wait_for(ready).await;
+    }
+}
+
+/// One sleeper, who is counted for as long as he sleeps.
+struct Sleeper<'a>(&'a watch::Sender<Hands>, Duration);
+
+impl Drop for Sleeper<'_> {
+    fn drop(&mut self) {
+        self.0.send_modify(|hands| {
+            if let Some(place) = hands.wakes.iter().position(|wake| *wake == self.1) {
+                hands.wakes.swap_remove(place);
+            }
+        });
+    }
+}
+
+#[async_trait]
+impl Timer for StoreTimer {
+    fn now(&self) -> Duration {
+        if self.clock.is_some() { self.hands.borrow().now } else { self.start.elapsed() }
+    }
+
+    #[allow(clippy::disallowed_methods, reason = "a store on a real clock needs a timer on a real clock")]
+    async fn sleep(&self, duration: Duration) {
+        if self.clock.is_none() {
+            return tokio::time::sleep(duration).await;
+        }
+        let mut wake = Duration::ZERO;
+        self.hands.send_modify(|hands| {
+            wake = hands.now + duration;
+            hands.wakes.push(wake);
+        });
+        let _sleeper = Sleeper(&self.hands, wake);
+        self.wait_until(|hands| hands.now >= wake).await;
+    }
+}
+
+impl fmt::Debug for StoreTimer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StoreTimer").field("hands", &*self.hands.borrow()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,170 @@
+//! The composition of several banks, with the library's own [`Deduplicator`] over the world's stores.
+
+mod ambiguous;
+mod cancel;
+mod concurrent;
+mod crash;
+mod edge;
+mod model;
+mod python_faults;
+mod recovery;
+mod sequential;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use storagebox_core::{Assigned, BoxName, Deduplicator, Item, ItemState, Recovery, Result, Store, StoreExt};
+
+use crate::case::{Verdict, cases};
+use crate::failure::{Failure, ensure, ensure_eq};
+use crate::world::World;
+
+cases! { Deduplicator:
+    "A-01" Sequential sequential::same_id_same_item;
+    "A-01" Sequential sequential::same_id_same_item_whichever_bank_is_asked;
+    "A-01" Sequential sequential::same_id_same_item_from_an_empty_bank;
+    "A-01" Sequential sequential::another_process_answers_the_same_item;
+    "A-01" Sequential sequential::banks_and_records_may_be_in_different_stores;
+    "A-01" Sequential model::random_calls_match_the_model;
+    "A-01" Edge edge::a_bank_that_it_does_not_have_is_refused;
+    "A-01" Edge edge::nasty_ids_get_items_of_their_own;
+    "A-01" Edge edge::nasty_banks_and_items_are_told_apart;
+    "A-01" Edge edge::records_used_for_something_else_are_refused;
+    "A-01" Concurrent concurrent::racing_calls_of_one_id_share_one_item;
+    "A-01" Concurrent concurrent::racing_calls_of_one_id_over_several_banks_share_one_item;
+    "A-01" Sequential python_faults::python_fault_1_returning_user_from_an_empty_bank;
+    "A-02" Sequential sequential::two_ids_have_two_items;
+    "A-02" Concurrent concurrent::a_hundred_requests_of_twenty_customers;
+    "A-02" Concurrent concurrent::the_professors_three_classes;
+    "A-02" Concurrent concurrent::three_classes_asked_for_from_three_devices;
+    "A-02" Concurrent concurrent::more_ids_than_items;
+    "A-03" Sequential recovery::recovery_finishes_what_was_abandoned;
+    "A-03" Sequential recovery::recovery_gives_up_where_the_bank_is_empty;
+    "A-03" Sequential recovery::recovery_goes_page_by_page;
+    "A-03" Sequential recovery::recovery_changes_nothing_that_is_finished;
+    "A-03" Concurrent recovery::recovery_beside_live_callers_disturbs_nobody;
+    "A-03" Ambiguous ambiguous::a_loss_at_any_step_of_an_assignment_loses_nothing;
+    "A-03" Ambiguous ambiguous::a_loss_at_any_step_of_giving_up_loses_nothing;
+    "A-03" Ambiguous ambiguous::random_faults_lose_and_double_nothing;
+    "A-03" Cancel cancel::dropping_an_assignment_at_any_point_loses_nothing;
+    "A-03" Cancel cancel::dropping_a_giving_up_at_any_point_loses_nothing;
+    "A-03" Cancel cancel::dropping_a_second_choice_at_any_point_loses_nothing;
+    "A-03" Cancel cancel::dropping_a_recovery_at_any_point_loses_nothing;
+    "A-03" Crash crash::what_was_assigned_survives_a_restart;
+    "A-03" Ambiguous python_faults::python_fault_2_error_on_the_record_is_not_assigned_already;
+    "A-03" Ambiguous python_faults::python_fault_5_lost_reply_of_the_take;
+    "A-03" Cancel python_faults::python_fault_6_crash_between_take_and_record;
+    "A-04" Sequential sequential::an_id_that_met_an_empty_bank_chooses_another;
+    "A-04" Sequential sequential::an_empty_bank_may_be_asked_again_after_a_refill;
+    "A-04" Sequential sequential::empty_leaves_nothing_behind;
+    "A-04" Concurrent concurrent::racing_choices_beside_an_empty_bank;
+    "A-04" Concurrent concurrent::refills_while_ids_choose;
+    "A-04" Ambiguous ambiguous::a_late_take_of_a_bank_that_was_given_up_gets_nothing;
+    "IB-05" Ambiguous python_faults::python_fault_4_lost_part_of_a_batch;
+    "IB-05" Edge python_faults::python_fault_7_duplicate_in_one_call;
+    "IB-05" Sequential python_faults::python_fault_8_assigned_item_added_again;
+    "IB-08" Edge python_faults::python_fault_3_batch_of_26_000_items;
+}
+
+/// The professor's classes; other cases use as many of them as they need.
+const CLASSES: [&str; 3] = ["monday", "wednesday", "friday"];
+
+/// The deduplicator of a client over all classes.
+fn desk(store: &dyn Store) -> Result<Deduplicator> {
+    let mut desk = Deduplicator::new(store.dedup("students")?);
+    for class in CLASSES {
+        desk = desk.bank(class, store.bank(class)?)?;
+    }
+    Ok(desk)
+}
+
+/// Adds seats to a class: `monday-0` and so on.
+async fn add_seats(store: &dyn Store, class: &str, numbers: std::ops::Range<usize>) -> Verdict {
+    let seats: Result<Vec<_>> = numbers.map(|number| Item::new(format!("{class}-{number}"))).collect();
+    store.bank(class)?.add(&seats?).await?;
+    Ok(())
+}
+
+/// Assigns until there is an answer.
+async fn assign(desk: &Deduplicator, id: &str, class: &str) -> Result<Assigned, Failure> {
+    for _ in 0..200 {
+        match desk.assign(id, class).await {
+            Err(error) if error.is_retryable() => tokio::task::yield_now().await,
+            answer => return Ok(answer?),
+        }
+    }
+    Err(Failure::new(format!("{id} has no answer in 200 attempts")))
+}
+
+/// Asks for the classes one by one until one has a seat.
+async fn assign_any(desk: &Deduplicator, id: &str, classes: &[&str]) -> Result<Assigned, Failure> {
+    for class in classes {
+        let assigned = assign(desk, id, class).await?;
+        if assigned != Assigned::Empty {
+            return Ok(assigned);
+        }
+    }
+    Ok(Assigned::Empty)
+}
+
+/// A seat of this class that is assigned for the first time.
+fn new_seat(assigned: &Assigned, class: &str) -> Result<Item, Failure> {
+    match assigned {
+        Assigned::New { bank, item } if bank.as_str() == class => Ok(item.clone()),
+        other => Err(Failure::new(format!("expected a new seat of {class}, found {other:?}"))),
+    }
+}
+
+/// Recovers page by page; what it did in all.
+async fn recover_all(desk: &Deduplicator, limit: usize) -> Result<Recovery, Failure> {
+    let (mut total, mut cursor) = (Recovery::default(), None);
+    loop {
+        let page = desk.recover(cursor.as_ref(), limit).await?;
+        total.seen += page.seen;
+        total.finished += page.finished;
+        total.given_up += page.given_up;
+        cursor = page.next;
+        if cursor.is_none() {
+            return Ok(total);
+        }
+    }
+}
+
+/// What the ids were told that they have.
+type Told = BTreeMap<String, Item>;
+
+/// Every id still has what it was told, no two have the same, and exactly those items are held: none is lost, none
+/// is held for nobody, and none was made up.
+async fn ensure_settled(world: &World, told: &Told, seats: usize) -> Verdict {
+    let mut held = Vec::new();
+    let mut all = 0;
+    for class in CLASSES {
+        let audited = world.harness().audit(world.namespace(), &BoxName::new(class)?).await?;
+        all += audited.len();
+        for entry in audited {
+            let right = matches!(entry.state, ItemState::Held(_) | ItemState::Free);
+            ensure!(right, "a seat of {class} is {:?}", entry.state);
+            held.extend(matches!(entry.state, ItemState::Held(_)).then_some(entry.item));
+        }
+    }
+    ensure_eq!(all, seats, "seats of all classes");
+    let mut expected: Vec<_> = told.values().cloned().collect();
+    held.sort();
+    expected.sort();
+    let names = |items: &[Item]| items.iter().map(|item| item.as_str().to_owned()).collect::<Vec<_>>();
+    ensure_eq!(names(&held), names(&expected), "the seats that are held, and those that ids were told of");
+    let desk = desk(&*world.client().await?)?;
+    for (id, item) in told {
+        let again = assign(&desk, id, CLASSES[0]).await?;
+        ensure!(
+            matches!(&again, Assigned::Again { item: found, .. } if found == item),
+            "{id} is told {again:?}"
+        );
+    }
+    Ok(())
+}
+
+/// A handle for each of many callers, some of them through another client.
+async fn desks(world: &World) -> Result<[Arc<Deduplicator>; 2]> {
+    Ok([Arc::new(desk(&**world.store())?), Arc::new(desk(&*world.client().await?)?)])
+}

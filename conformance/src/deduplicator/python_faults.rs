@@ -1,0 +1,176 @@
+//! The eight faults of the Python package, each as it was found there, which must not be found here.
+
+use std::sync::Arc;
+
+use storagebox_core::{
+    Added, Assigned, Certainty, ErrorKind, Hold, Item, ItemBank, ItemBankExt, StoreExt, Taken,
+};
+
+use super::{Told, add_seats, assign, desk, ensure_settled, new_seat};
+use crate::case::Verdict;
+use crate::failure::{Failure, ensure, ensure_eq, ensure_matches};
+use crate::link::{Fate, Link, Linked, drop_after};
+use crate::world::{World, items};
+
+/// It took an item before it looked for the record, and found none to take.
+pub(super) async fn python_fault_1_returning_user_from_an_empty_bank(world: &World) -> Verdict {
+    add_seats(&**world.store(), "monday", 0..1).await?;
+    let desk = desk(&**world.store())?;
+    let seat = new_seat(&desk.assign("ada", "monday").await?, "monday")?;
+    ensure_eq!(world.store().bank("monday")?.counts().await?.free, 0, "free seats");
+    for class in ["monday", "friday", "monday"] {
+        let again = desk.assign("ada", class).await?;
+        ensure_eq!(again.item(), Some(&seat), "a returning user's item");
+    }
+    let bank = world.filled(1).await?;
+    let first = bank.assign("ada").await?;
+    let again = bank.assign("ada").await?;
+    ensure_eq!(again.item(), first.item(), "a returning user's item by the bank alone");
+    Ok(())
+}
+
+/// Any error of the record's write, a throttle even, was taken for "assigned already", and the answer was nothing.
+pub(super) async fn python_fault_2_error_on_the_record_is_not_assigned_already(world: &World) -> Verdict {
+    add_seats(&**world.store(), "monday", 0..9).await?;
+    let mut told = Told::new();
+    for fate in [Fate::RequestLost, Fate::ReplyLost, Fate::Late] {
+        for step in [0, 2] {
+            let id = format!("{fate:?}-{step}");
+            let link = Link::script(std::iter::repeat_n(Fate::Delivered, step).chain([fate]));
+            let far = desk(&*Linked::new(Arc::clone(world.store()), Arc::clone(&link)))?;
+            let failed = far.assign(id.as_str(), "monday").await;
+            let error = ensure_matches!(failed, Err(error) => error, "a record that cannot be written");
+            ensure_eq!(error.kind(), ErrorKind::OutcomeUnknown, "the kind of {error}");
+            ensure_eq!(error.certainty(), Certainty::Unknown, "the certainty of {error}");
+            let assigned = far.assign(id.as_str(), "monday").await?;
+            let item =
+                assigned.item().ok_or_else(|| Failure::new(format!("{id} gets nothing: {assigned:?}")))?;
+            told.insert(id, item.clone());
+            link.land().await;
+            ensure_settled(world, &told, 9).await?;
+        }
+    }
+    Ok(())
+}
+
+/// It was a recursion, and too deep.
+pub(super) async fn python_fault_3_batch_of_26_000_items(world: &World) -> Verdict {
+    let (bank, batch) = (world.bank()?, items(26_000)?);
+    let whole = Added { added: 26_000, already_present: 0 };
+    ensure_eq!(bank.add(&batch).await?, whole, "a batch of 26,000");
+    ensure_eq!(bank.counts().await?.free, 26_000, "free items");
+    let again = Added { added: 0, already_present: 26_000 };
+    ensure_eq!(bank.add(&batch).await?, again, "the same batch again");
+    ensure_matches!(bank.assign("ada").await?, Taken::New(_), "a take after it");
+    Ok(())
+}
+
+/// The part of a batch that the store had not processed was read under a wrong name: 15 of 25 items were lost.
+pub(super) async fn python_fault_4_lost_part_of_a_batch(world: &World) -> Verdict {
+    let (bank, all) = (world.bank()?, items(1_000)?);
+    let mut rng = world.rng();
+    let link = Link::random(rng.u64(..), 30);
+    let far = Linked::new(Arc::clone(&bank), Arc::clone(&link));
+    let mut acknowledged = 0;
+    for part in all.chunks(25) {
+        match far.add(part).await {
+            Ok(report) => {
+                ensure_eq!(
+                    report.added + report.already_present,
+                    25,
+                    "items of a part that are accounted for"
+                );
+                acknowledged += 25;
+            }
+            Err(error) => ensure_eq!(error.certainty(), Certainty::Unknown, "the certainty of {error}"),
+        }
+        let there = bank.counts().await?.free;
+        ensure!(there >= acknowledged, "{acknowledged} items are acknowledged, and {there} are there");
+    }
+    let report = bank.add(&all).await?;
+    ensure_eq!(report.added + report.already_present, 1_000, "items of all that are accounted for");
+    link.heal();
+    link.land().await;
+    ensure_eq!(bank.counts().await?.free, 1_000, "free items when all were added again");
+    let mut listed: Vec<_> =
+        bank.list(None, 2_000).await?.entries.into_iter().map(|entry| entry.item).collect();
+    let mut expected = all;
+    listed.sort();
+    expected.sort();
+    ensure!(listed == expected, "the items listed are not those that were added");
+    Ok(())
+}
+
+/// The item was gone, there was no record, and the retry failed.
+pub(super) async fn python_fault_5_lost_reply_of_the_take(world: &World) -> Verdict {
+    add_seats(&**world.store(), "monday", 0..1).await?;
+    let link = Link::script([Fate::Delivered, Fate::ReplyLost]);
+    let far = desk(&*Linked::new(Arc::clone(world.store()), link))?;
+    let failed = far.assign("ada", "monday").await;
+    ensure_matches!(failed, Err(error) if error.certainty() == Certainty::Unknown, "a take whose reply is lost");
+    ensure_eq!(world.store().bank("monday")?.counts().await?.held, 1, "seats held after the lost reply");
+    let assigned = assign(&desk(&*world.client().await?)?, "ada", "monday").await?;
+    let seat = new_seat(&assigned, "monday")?;
+    ensure_settled(world, &Told::from([("ada".into(), seat)]), 1).await?;
+
+    let bank = world.filled(1).await?;
+    let far = Linked::new(Arc::clone(&bank), Link::script([Fate::ReplyLost]));
+    ensure!(far.assign("ada").await.is_err(), "a take whose reply is lost was answered");
+    ensure_matches!(far.assign("ada").await?, Taken::Again(_), "the same take by the bank alone");
+    Ok(())
+}
+
+/// The item was gone, and there was no record.
+pub(super) async fn python_fault_6_crash_between_take_and_record(world: &World) -> Verdict {
+    add_seats(&**world.store(), "monday", 0..2).await?;
+    let (far, mut told) = (desk(&*Linked::new(Arc::clone(world.store()), Link::gated()))?, Told::new());
+    for (id, recovers) in [("ada", false), ("bob", true)] {
+        let dropped = drop_after(far.assign(id, "monday"), 4).await;
+        ensure!(dropped.is_none(), "{id} was through before it crashed");
+        let held = world.store().bank("monday")?.counts().await?.held;
+        ensure_eq!(
+            held,
+            told.len() as u64 + 1,
+            "seats held after the crash, the one without a record among them"
+        );
+        let fresh = desk(&*world.client().await?)?;
+        if recovers {
+            ensure_eq!(fresh.recover(None, 10).await?.finished, 1, "ids that a recovery finished");
+        }
+        let assigned = fresh.assign(id, "monday").await?;
+        ensure_eq!(matches!(assigned, Assigned::Again { .. }), recovers, "whether {id} has its seat already");
+        told.extend(assigned.item().map(|item| (id.to_owned(), item.clone())));
+        ensure_settled(world, &told, 2).await?;
+    }
+    Ok(())
+}
+
+/// The store refused the whole batch.
+pub(super) async fn python_fault_7_duplicate_in_one_call(world: &World) -> Verdict {
+    let (bank, code) = (world.bank()?, Item::new("SAVE-10")?);
+    let report = bank.add(&[code.clone(), code.clone()]).await?;
+    ensure_eq!(report, Added { added: 1, already_present: 0 }, "one code twice in one call");
+    let many = [items(30)?, vec![code.clone(); 30], items(30)?].concat();
+    ensure_eq!(
+        bank.add(&many).await?,
+        Added { added: 30, already_present: 1 },
+        "duplicates across parts of 25"
+    );
+    ensure_eq!(bank.counts().await?.free, 31, "free items");
+    ensure_eq!(bank.withdraw(&[code.clone(), code]).await?.withdrawn, 1, "one code twice in one withdrawal");
+    Ok(())
+}
+
+/// What was handed out was forgotten by the bank, so adding it again handed it out again.
+pub(super) async fn python_fault_8_assigned_item_added_again(world: &World) -> Verdict {
+    add_seats(&**world.store(), "monday", 0..1).await?;
+    let desk = desk(&**world.store())?;
+    let seat = new_seat(&desk.assign("ada", "monday").await?, "monday")?;
+    let bank = world.store().bank("monday")?;
+    let known = Added { added: 0, already_present: 1 };
+    ensure_eq!(bank.add(std::slice::from_ref(&seat)).await?, known, "an assigned item added again");
+    ensure_eq!(desk.assign("bob", "monday").await?, Assigned::Empty, "a second user");
+    let stranger = bank.take_for("eve", Hold::Forever).await?;
+    ensure_eq!(stranger, Taken::Empty, "a second user by the bank alone");
+    ensure_settled(world, &Told::from([("ada".into(), seat)]), 1).await
+}

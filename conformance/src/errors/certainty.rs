@@ -1,0 +1,138 @@
+//! ER-1: what surely changed nothing, and what may have.
+
+use std::fmt::Debug;
+use std::sync::Arc;
+use std::time::Duration;
+
+use storagebox_core::{
+    BankAdmin, Certainty, Change, ClaimId, ClaimState, Counter, Cursor, DedupId, DedupRepo, Error, ErrorKind,
+    Hold, Item, ItemBank, Key, LeaseRepo, OpId, OrderedOptions, OrderedStore, Payload, Result, Retention,
+    Stamp, Store, StoreExt, Strategy, TokenId, TokenStore, Version, WriterId,
+};
+
+use crate::case::Verdict;
+use crate::failure::{ensure_eq, ensure_matches};
+use crate::link::{Fate, Link, Linked};
+use crate::world::World;
+
+/// Every kind, and whether the same call may succeed later.
+pub(super) const KINDS: [(ErrorKind, bool); 10] = [
+    (ErrorKind::InvalidInput, false),
+    (ErrorKind::TooLarge, false),
+    (ErrorKind::NotSetUp, false),
+    (ErrorKind::Unsupported, false),
+    (ErrorKind::Contention, true),
+    (ErrorKind::Throttled, true),
+    (ErrorKind::Unavailable, true),
+    (ErrorKind::OutcomeUnknown, true),
+    (ErrorKind::Denied, false),
+    (ErrorKind::Corrupt, false),
+];
+
+pub(super) async fn each_kind_has_its_certainty(_: &World) -> Verdict {
+    for (kind, retryable) in KINDS {
+        let error = Error::new(kind, "something");
+        let expected =
+            if kind == ErrorKind::OutcomeUnknown { Certainty::Unknown } else { Certainty::NotApplied };
+        ensure_eq!(error.kind(), kind, "the kind");
+        ensure_eq!(error.certainty(), expected, "the certainty of {kind:?}");
+        ensure_eq!(error.is_retryable(), retryable, "whether {kind:?} is tried again");
+    }
+    Ok(())
+}
+
+pub(super) async fn a_step_after_an_unresolved_one_is_unknown(_: &World) -> Verdict {
+    for (kind, retryable) in KINDS {
+        let error = Error::new(kind, "something").after_unresolved();
+        ensure_eq!(error.kind(), kind, "the kind");
+        ensure_eq!(
+            error.certainty(),
+            Certainty::Unknown,
+            "the certainty of {kind:?} after an unresolved step"
+        );
+        ensure_eq!(error.is_retryable(), retryable, "whether {kind:?} is tried again");
+    }
+    Ok(())
+}
+
+fn ensure_refused<T: Debug>(what: &str, answer: Result<T>) -> Verdict {
+    let error = ensure_matches!(answer, Err(error) => error, "{what}");
+    ensure_eq!(error.kind(), ErrorKind::InvalidInput, "the kind of {error}");
+    ensure_eq!(error.certainty(), Certainty::NotApplied, "the certainty of {error}");
+    Ok(())
+}
+
+pub(super) async fn what_is_refused_surely_changed_nothing(world: &World) -> Verdict {
+    let (bank, records) = (world.filled(2).await?, world.dedup()?);
+    let ordered = world.ordered(OrderedOptions::sequence())?;
+    let (claim, id, nothing) = (ClaimId::new("ada")?, DedupId::new("id")?, Duration::ZERO);
+    let (value, op) = (Payload::try_from("value")?, OpId::new("op")?);
+    ensure_refused("a take for no time", bank.take(&claim, Hold::For(nothing)).await)?;
+    ensure_eq!(bank.get(&claim).await?, ClaimState::Unknown, "the claim that was refused");
+    let recorded = records.record(&id, &value, &op, Retention::For(nothing)).await;
+    ensure_refused("a record for no time", recorded)?;
+    ensure_eq!(records.get(&id).await?, None, "the record that was refused");
+    ensure_refused("a lease for no time", world.leases()?.begin(&id, &op, nothing, None).await)?;
+
+    let stranger = Cursor::new("\u{1f}not a cursor");
+    ensure_refused("a listing of items without a limit", bank.list(None, 0).await)?;
+    ensure_refused("a listing of items by a stranger's cursor", bank.list(Some(&stranger), 10).await)?;
+    ensure_refused("a listing of records without a limit", records.list(None, 0).await)?;
+    ensure_refused("a listing of records by a stranger's cursor", records.list(Some(&stranger), 10).await)?;
+    ensure_refused("a listing of values without a limit", ordered.list(None, None, 0).await)?;
+    ensure_refused(
+        "a listing of values by a stranger's cursor",
+        ordered.list(None, Some(&stranger), 10).await,
+    )?;
+    ensure_eq!(bank.counts().await?.free, 2, "free items after all that");
+    Ok(())
+}
+
+/// The request and the reply look alike from here when they are lost.
+pub(super) async fn a_lost_call_of_any_trait_is_unknown(world: &World) -> Verdict {
+    for fate in [Fate::RequestLost, Fate::ReplyLost, Fate::Late] {
+        let link = Link::script([fate; 64]);
+        let store = Linked::new(Arc::clone(world.store()), link);
+        for (what, answer) in calls(&store).await? {
+            let error = ensure_matches!(answer, Err(error) => error, "{what} that is lost");
+            ensure_eq!(error.kind(), ErrorKind::OutcomeUnknown, "the kind of a {what} that is lost");
+            ensure_eq!(error.certainty(), Certainty::Unknown, "the certainty of a {what} that is lost");
+        }
+    }
+    Ok(())
+}
+
+/// One changing call of every sort.
+async fn calls(store: &Linked<dyn Store>) -> Result<Vec<(&'static str, Result<()>)>> {
+    let (bank, records, leases) = (store.bank("bank")?, store.dedup("records")?, store.leases("records")?);
+    let (tokens, counter) = (store.tokens("tokens")?, store.counters("counters", Strategy::default())?);
+    let ordered = store.ordered("ordered", OrderedOptions::sequence())?;
+    let (item, claim, id) = (Item::new("item")?, ClaimId::new("ada")?, DedupId::new("id")?);
+    let (op, key, value) = (OpId::new("op")?, Key::new("key")?, Payload::default());
+    let (items, token, stamp) = ([item], TokenId::new("token")?, Stamp::new(1, WriterId::new("w")?));
+    let (second, change) = (Duration::from_secs(1), Change::new(op.clone(), 1));
+    Ok(vec![
+        ("add", bank.add(&items).await.map(drop)),
+        ("take", bank.take(&claim, Hold::Forever).await.map(drop)),
+        ("extend", bank.extend(&claim, Hold::Forever).await.map(drop)),
+        ("confirm", bank.confirm(&claim).await.map(drop)),
+        ("release", bank.release(&claim).await.map(drop)),
+        ("retire", bank.retire(&claim).await.map(drop)),
+        ("withdraw", bank.withdraw(&items).await.map(drop)),
+        ("restore", bank.restore(&items).await.map(drop)),
+        ("record", records.record(&id, &value, &op, Retention::Forever).await.map(drop)),
+        ("replace", records.replace(&id, Version::new(1), &value, &op).await.map(drop)),
+        ("forget", records.forget(&id, Version::new(1)).await.map(drop)),
+        ("begin", leases.begin(&id, &op, second, None).await.map(drop)),
+        ("create", tokens.create_tokens(std::slice::from_ref(&token)).await.map(drop)),
+        ("consume", tokens.consume(&token, &op).await.map(drop)),
+        ("discard", tokens.discard(&[token]).await.map(drop)),
+        ("apply", counter.apply(&key, &change).await.map(drop)),
+        ("cancel", counter.cancel(&key, &op).await.map(drop)),
+        ("put", ordered.put(&key, &value, &stamp).await.map(drop)),
+        ("delete", ordered.delete(&key, &stamp).await.map(drop)),
+        ("purge", ordered.purge(second, 1).await.map(drop)),
+        ("setup", store.setup().await),
+        ("maintain", store.maintain(1).await.map(drop)),
+    ])
+}

@@ -1,0 +1,35 @@
+//! Errors and retries: ER-1 to ER-4.
+
+mod certainty;
+mod retry;
+mod settling;
+mod shown;
+
+use crate::case::cases;
+
+cases! { Errors:
+    "ER-01" Sequential certainty::each_kind_has_its_certainty;
+    "ER-01" Sequential certainty::a_step_after_an_unresolved_one_is_unknown;
+    "ER-01" Edge certainty::what_is_refused_surely_changed_nothing;
+    "ER-01" Ambiguous certainty::a_lost_call_of_any_trait_is_unknown;
+    "ER-02" Sequential shown::an_error_says_what_failed_and_what_to_do_next;
+    "ER-02" Sequential shown::an_unresolved_error_asks_for_the_same_call;
+    "ER-02" Edge shown::no_refusal_shows_an_item_or_a_payload;
+    "ER-02" Edge shown::a_stored_record_that_cannot_be_read_is_named;
+    "ER-03" Sequential shown::the_source_stays_reachable;
+    "ER-03" Sequential shown::no_debug_shows_the_sources_own;
+    "ER-03" Sequential shown::the_source_survives_retries_and_markings;
+    "ER-04" Sequential retry::what_cannot_succeed_is_not_tried_again;
+    "ER-04" Sequential retry::attempts_are_bounded;
+    "ER-04" Sequential retry::an_outcome_ends_the_attempts;
+    "ER-04" Sequential retry::the_least_certain_attempt_decides;
+    "ER-04" Ambiguous retry::a_lost_call_is_made_again_and_settled;
+    "ER-04" Ambiguous retry::an_exhausted_retry_leaves_the_call_to_be_made_again;
+    "ER-04" Ambiguous settling::an_empty_bank_settles_no_lost_take;
+    "ER-04" Ambiguous settling::an_unknown_claim_settles_nothing;
+    "ER-04" Ambiguous settling::anothers_lease_settles_nothing;
+    "ER-04" Ambiguous settling::a_rejected_change_settles_nothing;
+    "ER-04" Ambiguous settling::a_full_window_settles_nothing;
+    "ER-04" Ambiguous settling::what_is_final_settles_what_was_lost;
+    "ER-04" Ambiguous settling::random_faults_never_answer_what_may_still_change;
+}

@@ -1,0 +1,184 @@
+//! ER-4: how often a call is made, and how certain its answer is.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use storagebox_core::{
+    Certainty, ClaimId, End, Error, ErrorKind, Hold, ItemBank, Result, Retry, Taken, Timer, async_trait,
+};
+
+use super::certainty::KINDS;
+use crate::case::Verdict;
+use crate::failure::{Failure, ensure, ensure_eq, ensure_matches};
+use crate::link::{Fate, Link, Linked};
+use crate::world::World;
+
+/// A timer that writes down how long it was to sleep, and does not.
+#[derive(Debug, Default)]
+pub(super) struct Counting(Mutex<Vec<Duration>>);
+
+impl Counting {
+    pub(super) fn slept(&self) -> Vec<Duration> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+#[async_trait]
+impl Timer for Counting {
+    fn now(&self) -> Duration {
+        self.slept().iter().sum()
+    }
+
+    async fn sleep(&self, duration: Duration) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(duration);
+    }
+}
+
+/// Answers from a script, and then `Empty`; how often it was asked.
+struct Script {
+    answers: Mutex<VecDeque<Result<Taken>>>,
+    calls: AtomicUsize,
+}
+
+impl Script {
+    fn new(answers: impl IntoIterator<Item = Result<Taken>>) -> Self {
+        Self { answers: Mutex::new(answers.into_iter().collect()), calls: AtomicUsize::new(0) }
+    }
+
+    fn failing(kinds: &[ErrorKind]) -> Self {
+        Self::new(kinds.iter().map(|kind| Err(Error::new(*kind, "as the script says"))))
+    }
+
+    async fn call(&self) -> Result<Taken> {
+        self.calls.fetch_add(1, Ordering::Relaxed);
+        let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
+        answers.pop_front().unwrap_or(Ok(Taken::Empty))
+    }
+
+    fn calls(&self) -> usize {
+        self.calls.load(Ordering::Relaxed)
+    }
+}
+
+pub(super) async fn what_cannot_succeed_is_not_tried_again(_: &World) -> Verdict {
+    for (kind, retryable) in KINDS {
+        let answers = [Err(Error::new(kind, "as the script says")), Ok(Taken::Ended(End::Released))];
+        let (script, timer) = (Script::new(answers), Counting::default());
+        let answer = Retry::default().call(&timer, || script.call()).await;
+        let calls = if retryable { 2 } else { 1 };
+        ensure_eq!(
+            (script.calls(), timer.slept().len()),
+            (calls, calls - 1),
+            "calls and waits after {kind:?}"
+        );
+        if retryable {
+            continue;
+        }
+        let error = ensure_matches!(answer, Err(error) => error, "a call that fails with {kind:?}");
+        ensure_eq!(
+            (error.kind(), error.certainty()),
+            (kind, Certainty::NotApplied),
+            "the error passed through"
+        );
+    }
+    Ok(())
+}
+
+pub(super) async fn attempts_are_bounded(_: &World) -> Verdict {
+    let (first_delay, max_delay) = (Duration::from_millis(20), Duration::from_millis(500));
+    for (attempts, expected) in [(0, 1), (1, 1), (2, 2), (6, 6), (50, 50)] {
+        for kind in [ErrorKind::Contention, ErrorKind::OutcomeUnknown] {
+            let (script, timer) = (Script::failing(&[kind; 60]), Counting::default());
+            let retry = Retry { attempts, first_delay, max_delay };
+            let answer = retry.call(&timer, || script.call()).await;
+            ensure_matches!(answer, Err(error) if error.kind() == kind, "a call that always fails");
+            ensure_eq!(script.calls(), expected, "calls for {attempts} attempts");
+            ensure_eq!(timer.slept().len(), expected - 1, "waits between {attempts} attempts");
+            ensure!(
+                timer.slept().iter().all(|wait| *wait >= first_delay),
+                "a wait is shorter than the first"
+            );
+        }
+    }
+    let (script, timer) = (Script::failing(&[ErrorKind::Throttled]), Counting::default());
+    ensure!(
+        Retry::NEVER.call(&timer, || script.call()).await.is_err(),
+        "a call that is never repeated succeeds"
+    );
+    ensure_eq!((script.calls(), timer.slept().len()), (1, 0), "calls and waits without retries");
+    Ok(())
+}
+
+pub(super) async fn an_outcome_ends_the_attempts(_: &World) -> Verdict {
+    let timer = Counting::default();
+    let script = Script::new([Ok(Taken::Empty)]);
+    let answer = Retry::default().call(&timer, || script.call()).await;
+    ensure_eq!(answer?, Taken::Empty, "an outcome at the first attempt");
+    ensure_eq!((script.calls(), timer.slept().len()), (1, 0), "calls and waits for it");
+    let script = Script::failing(&[ErrorKind::Contention, ErrorKind::Throttled, ErrorKind::Unavailable]);
+    let answer = Retry::default().call(&timer, || script.call()).await;
+    ensure_eq!(answer?, Taken::Empty, "a true Empty after attempts that surely changed nothing");
+    ensure_eq!(script.calls(), 4, "calls for it");
+    Ok(())
+}
+
+pub(super) async fn the_least_certain_attempt_decides(_: &World) -> Verdict {
+    use ErrorKind::{Contention, Denied, OutcomeUnknown, Throttled, Unavailable};
+    let retry = Retry { attempts: 3, ..Retry::default() };
+    let scripts = [
+        ([Contention, Throttled, Unavailable], Unavailable, Certainty::NotApplied),
+        ([Contention, Contention, Denied], Denied, Certainty::NotApplied),
+        ([OutcomeUnknown, Contention, Contention], Contention, Certainty::Unknown),
+        ([Contention, OutcomeUnknown, Unavailable], Unavailable, Certainty::Unknown),
+        ([OutcomeUnknown, Contention, Denied], Denied, Certainty::Unknown),
+        ([Contention, Contention, OutcomeUnknown], OutcomeUnknown, Certainty::Unknown),
+    ];
+    for (kinds, kind, certainty) in scripts {
+        let (script, timer) = (Script::failing(&kinds), Counting::default());
+        let answer = retry.call(&timer, || script.call()).await;
+        let error = ensure_matches!(answer, Err(error) => error, "a call that fails with {kinds:?}");
+        ensure_eq!((error.kind(), error.certainty()), (kind, certainty), "what is left of {kinds:?}");
+    }
+    let step = Error::new(Contention, "after a step").after_unresolved();
+    let (script, timer) = (Script::new([Err(step)]), Counting::default());
+    let answer = retry.call(&timer, || script.call()).await;
+    ensure_matches!(answer, Err(error) if error.certainty() == Certainty::Unknown, "an Empty after half a call");
+    Ok(())
+}
+
+pub(super) async fn a_lost_call_is_made_again_and_settled(world: &World) -> Verdict {
+    let bank = world.filled(20).await?;
+    for (number, fate) in
+        [Fate::RequestLost, Fate::ReplyLost, Fate::Late, Fate::Twice].into_iter().enumerate()
+    {
+        let claim = ClaimId::new(format!("claim-{number}"))?;
+        let (link, timer) = (Link::script([fate; 1]), Counting::default());
+        let far = Linked::new(Arc::clone(&bank), Arc::clone(&link));
+        let taken = Retry::default().call(&timer, || far.take(&claim, Hold::Forever)).await?;
+        let item =
+            ensure_matches!(taken, Taken::New(held) | Taken::Again(held) => held.item, "after {fate:?}");
+        link.land().await;
+        let again = bank.take(&claim, Hold::Forever).await?;
+        ensure_eq!(again.item(), Some(&item), "the claim's item after {fate:?} and all that was late");
+        ensure_eq!(bank.counts().await?.held, number as u64 + 1, "items held after {fate:?}");
+    }
+    Ok(())
+}
+
+pub(super) async fn an_exhausted_retry_leaves_the_call_to_be_made_again(world: &World) -> Verdict {
+    let (bank, claim) = (world.filled(3).await?, ClaimId::new("ada")?);
+    let retry = Retry { attempts: 4, ..Retry::default() };
+    for fate in [Fate::RequestLost, Fate::ReplyLost] {
+        let (link, timer) = (Link::script([fate; 4]), Counting::default());
+        let far = Linked::new(Arc::clone(&bank), link);
+        let answer = retry.call(&timer, || far.take(&claim, Hold::Forever)).await;
+        let error = ensure_matches!(answer, Err(error) => error, "four attempts that are lost");
+        ensure_eq!(error.certainty(), Certainty::Unknown, "the certainty of {error}");
+        ensure_eq!(timer.slept().len(), 3, "waits between four attempts");
+        far.take(&claim, Hold::Forever).await.map_err(Failure::from)?;
+        ensure_eq!(bank.counts().await?.held, 1, "items held by one claim in all its attempts");
+    }
+    Ok(())
+}

@@ -1,0 +1,159 @@
+//! ER-2 and ER-3: what an error shows, and what it keeps.
+
+use std::error::Error as _;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use storagebox_core::{
+    BankAdmin, ClaimId, Cursor, DedupRepoExt, Deduplicator, Error, ErrorKind, Hold, Item, ItemBank,
+    ItemBankExt, Payload, Result, Retention, Retry, Taken,
+};
+
+use super::certainty::KINDS;
+use super::retry::Counting;
+use crate::case::Verdict;
+use crate::failure::{Failure, ensure, ensure_eq, ensure_matches};
+use crate::world::World;
+
+const SECRET: &str = "SECRET-10-OFF";
+
+pub(super) async fn an_error_says_what_failed_and_what_to_do_next(_: &World) -> Verdict {
+    let mut advices = std::collections::BTreeSet::new();
+    for (kind, _) in KINDS {
+        let error =
+            Error::new(kind, "the disk is full").during("take").on("postgres").with("bank", "vouchers");
+        let shown = error.to_string();
+        for part in ["take", "postgres", "the disk is full", kind.advice()] {
+            ensure!(shown.contains(part), "{shown:?} does not say {part:?}");
+        }
+        ensure_eq!((error.operation(), error.backend()), (Some("take"), Some("postgres")), "where it failed");
+        ensure_eq!(error.context().collect::<Vec<_>>(), [("bank", "vouchers")], "its facts");
+        ensure!(format!("{error:?}").contains("vouchers"), "its Debug does not name the bank: {error:?}");
+        ensure!(!error.advice().is_empty(), "no advice for {kind:?}");
+        advices.insert(error.advice());
+    }
+    ensure_eq!(advices.len(), KINDS.len(), "different next steps");
+    Ok(())
+}
+
+pub(super) async fn an_unresolved_error_asks_for_the_same_call(_: &World) -> Verdict {
+    let same_call = ErrorKind::OutcomeUnknown.advice();
+    for (kind, retryable) in KINDS {
+        let error = Error::new(kind, "something").after_unresolved();
+        let expected = if retryable { same_call } else { kind.advice() };
+        ensure_eq!(error.advice(), expected, "the advice of {kind:?} after an unresolved step");
+        ensure!(error.to_string().contains(expected), "{error} does not say {expected:?}");
+        let claims_nothing = error.to_string().contains("nothing was applied");
+        ensure!(!claims_nothing, "{error} says that nothing was applied, and it is not certain");
+    }
+    Ok(())
+}
+
+fn ensure_hidden<T>(what: &str, answer: Result<T>) -> Verdict {
+    let Err(error) = answer else {
+        return Err(Failure::new(format!("{what} is not refused")));
+    };
+    let shown = format!("{error} {error:?} {error:#?}");
+    ensure!(!shown.contains("SECRET"), "{what}: the error shows it: {shown}");
+    ensure!(error.to_string().contains(error.advice()), "{what}: {error} does not say what to do next");
+    Ok(())
+}
+
+pub(super) async fn no_refusal_shows_an_item_or_a_payload(world: &World) -> Verdict {
+    let (bank, nothing) = (world.bank()?, Duration::ZERO);
+    bank.add(&[Item::new(SECRET)?]).await?;
+    ensure_matches!(bank.assign("ada").await?, Taken::New(_), "a take");
+    ensure_hidden("a hold of nothing", bank.take_for("ada", Hold::For(nothing)).await)?;
+    let extended = bank.extend(&ClaimId::new("ada")?, Hold::For(nothing)).await;
+    ensure_hidden("an extended hold of nothing", extended)?;
+    ensure_hidden("a page of nothing", bank.list(None, 0).await)?;
+    let stranger = Cursor::new("\u{1f}not a cursor");
+    ensure_hidden("a stranger's cursor", bank.list(Some(&stranger), 1).await)?;
+
+    let records = world.dedup()?;
+    records.remember("id", SECRET, "op", Retention::Forever).await?;
+    let again = records.remember("id", SECRET, "other", Retention::For(nothing)).await;
+    ensure_hidden("a retention of nothing", again)?;
+    ensure_hidden("a page of no records", records.list(None, 0).await)?;
+    ensure_hidden("a payload that is too large", Payload::new(SECRET.repeat(30_000)))?;
+    ensure_hidden("an item that is too long", Item::new(SECRET.repeat(100)))
+}
+
+/// Another program's record, where the deduplicator looks for its own.
+pub(super) async fn a_stored_record_that_cannot_be_read_is_named(world: &World) -> Verdict {
+    let (bank, records) = (world.filled(3).await?, world.dedup()?);
+    let seats = Deduplicator::new(world.dedup()?).bank("bank", Arc::clone(&bank))?;
+    for (number, stranger) in
+        ["SECRET", "", "1", "1ISECRET", "2I\0\u{1}b\0\u{1}n", "1N-SECRET"].into_iter().enumerate()
+    {
+        let id = format!("student-{number}");
+        records.remember(id.as_str(), stranger, "op", Retention::Forever).await?;
+        let error =
+            ensure_matches!(seats.assign(id.as_str(), "bank").await, Err(error) => error, "{stranger:?}");
+        ensure_eq!(error.kind(), ErrorKind::Corrupt, "the kind of {error}");
+        ensure!(error.to_string().contains(&id), "{error} does not name the record of {id}");
+        ensure!(error.source().is_some(), "{error} does not keep why the record cannot be read");
+        ensure_hidden("a record that cannot be read", Err::<(), _>(error))?;
+    }
+    ensure_eq!(bank.counts().await?.free, 3, "free items");
+    Ok(())
+}
+
+fn driver_error() -> io::Error {
+    io::Error::new(io::ErrorKind::ConnectionReset, "reset by peer")
+}
+
+fn ensure_source(error: &Error) -> Verdict {
+    let source = error.source().and_then(|source| source.downcast_ref::<io::Error>());
+    ensure_eq!(source.map(io::Error::kind), Some(io::ErrorKind::ConnectionReset), "the source of {error}");
+    Ok(())
+}
+
+pub(super) async fn the_source_stays_reachable(_: &World) -> Verdict {
+    for (kind, _) in KINDS {
+        let error = Error::new(kind, "something").caused_by(driver_error());
+        ensure_source(&error)?;
+        ensure_source(&error.during("take").on("postgres").with("bank", "vouchers"))?;
+    }
+    ensure!(Error::unknown("something").source().is_none(), "an error without a source has one");
+    let boxed: Box<dyn std::error::Error + Send + Sync> =
+        Error::unknown("x").caused_by(driver_error()).into();
+    ensure!(boxed.source().is_some(), "the source is lost behind a box");
+    Ok(())
+}
+
+/// A driver's own, whose `Debug` holds what it connected with.
+#[derive(Debug)]
+struct Driver {
+    #[allow(dead_code, reason = "it is there to be shown by Debug alone")]
+    password: &'static str,
+}
+
+impl std::fmt::Display for Driver {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("connection refused")
+    }
+}
+
+impl std::error::Error for Driver {}
+
+pub(super) async fn no_debug_shows_the_sources_own(_: &World) -> Verdict {
+    let error = Error::new(ErrorKind::Unavailable, "no connection").caused_by(Driver { password: SECRET });
+    let shown = format!("{error:?}");
+    ensure!(shown.contains("connection refused"), "the Debug does not say why: {shown}");
+    ensure_hidden("a driver's error with a password", Err::<(), _>(error))
+}
+
+pub(super) async fn the_source_survives_retries_and_markings(_: &World) -> Verdict {
+    ensure_source(&Error::unknown("lost").caused_by(driver_error()).after_unresolved())?;
+    let timer = Counting::default();
+    for kind in [ErrorKind::OutcomeUnknown, ErrorKind::Unavailable, ErrorKind::Denied] {
+        let fail = || async move { Err::<Taken, _>(Error::new(kind, "something").caused_by(driver_error())) };
+        let answer = Retry::default().call(&timer, fail).await;
+        let error = ensure_matches!(answer, Err(error) => error, "a call that always fails");
+        ensure_eq!(error.kind(), kind, "the kind after the retries");
+        ensure_source(&error)?;
+    }
+    Ok(())
+}

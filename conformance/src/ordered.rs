@@ -1,5 +1,0 @@
-//! To come.
-
-use crate::case::cases;
-
-cases! { Ordered: }

@@ -1,0 +1,146 @@
+//! Replies that are lost, requests that land late or twice.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use storagebox_core::{ErrorKind, Key, OrderedStore, OrderedStoreExt, Result, Written};
+
+use super::order::Write;
+use super::{SEQUENCE, delete_new, is_stale, listed, put_new, shown};
+use crate::case::Verdict;
+use crate::failure::{Failure, ensure, ensure_eq, ensure_matches};
+use crate::link::{Fate, Link, Linked};
+use crate::world::World;
+
+type Far = Arc<Linked<dyn OrderedStore>>;
+
+fn linked(store: &Arc<dyn OrderedStore>, fate: Fate) -> (Far, Arc<Link>) {
+    let link = Link::script([fate]);
+    (Linked::new(Arc::clone(store), Arc::clone(&link)), link)
+}
+
+fn ensure_lost(answer: Result<Written>) -> Verdict {
+    ensure_matches!(answer, Err(error) if error.kind() == ErrorKind::OutcomeUnknown, "a call whose reply is lost");
+    Ok(())
+}
+
+pub(super) async fn a_lost_reply_is_found_again(world: &World) -> Verdict {
+    let store = world.ordered(SEQUENCE)?;
+    let (far, _) = linked(&store, Fate::ReplyLost);
+    ensure_lost(far.put_at("key", "value", 5, "w").await)?;
+    ensure_eq!(
+        far.put_at("key", "value", 5, "w").await?,
+        Written::Duplicate,
+        "a put whose reply was lost, again"
+    );
+    let (far, _) = linked(&store, Fate::ReplyLost);
+    ensure_lost(far.delete_at("key", 6, "w").await)?;
+    ensure_eq!(
+        far.delete_at("key", 6, "w").await?,
+        Written::Duplicate,
+        "a delete whose reply was lost, again"
+    );
+    let (far, _) = linked(&store, Fate::ReplyLost);
+    ensure_lost(far.put_at("key", "value", 7, "w").await)?;
+    put_new(&*store, "key", "newer", 8).await?;
+    let beaten = far.put_at("key", "value", 7, "w").await?;
+    ensure!(is_stale(&beaten, 8), "a put whose reply was lost, again after a newer one: {beaten:?}");
+    Ok(())
+}
+
+pub(super) async fn a_lost_request_is_made_again(world: &World) -> Verdict {
+    let store = world.ordered(SEQUENCE)?;
+    let (far, _) = linked(&store, Fate::RequestLost);
+    ensure_lost(far.put_at("key", "value", 5, "w").await)?;
+    ensure_eq!(shown(&*store, "key").await?, None, "what a lost request left");
+    ensure_eq!(far.put_at("key", "value", 5, "w").await?, Written::Applied, "the put again");
+    let (far, _) = linked(&store, Fate::RequestLost);
+    ensure_lost(far.delete_at("key", 6, "w").await)?;
+    ensure_eq!(shown(&*store, "key").await?, Some(("value".to_owned(), 5)), "what a lost delete left");
+    ensure_eq!(far.delete_at("key", 6, "w").await?, Written::Applied, "the delete again");
+    Ok(())
+}
+
+pub(super) async fn what_lands_late_or_twice_changes_nothing(world: &World) -> Verdict {
+    let store = world.ordered(SEQUENCE)?;
+    for (number, fate) in [Fate::Late, Fate::Twice].into_iter().enumerate() {
+        let (over_put, over_delete) = (format!("put-{number}"), format!("delete-{number}"));
+        let (far, put) = linked(&store, fate);
+        let _ = far.put_at(over_put.as_str(), "late", 5, "w").await;
+        let (far, delete) = linked(&store, fate);
+        let _ = far.delete_at(over_put.as_str(), 6, "w").await;
+        let (far, back) = linked(&store, fate);
+        let _ = far.put_at(over_delete.as_str(), "late", 5, "w").await;
+        put_new(&*store, &over_put, "newest", 7).await?;
+        delete_new(&*store, &over_delete, 7).await?;
+        let under_way = [&put, &delete, &back].map(|link| link.under_way());
+        ensure_eq!(under_way, [1; 3], "requests that are still under way");
+        for link in [back, delete, put] {
+            link.land().await;
+        }
+        ensure_eq!(
+            shown(&*store, &over_put).await?,
+            Some(("newest".to_owned(), 7)),
+            "a value after {fate:?} ones"
+        );
+        ensure_eq!(shown(&*store, &over_delete).await?, None, "a deleted key after a {fate:?} put");
+    }
+    ensure_eq!(listed(&*store, 10).await?, ["put-0", "put-1"], "the keys listed");
+    Ok(())
+}
+
+/// Writes under faults, each repeated with its stamp until it is answered, landing whenever they like: each key shows
+/// the newest write in the end, and at no time an older one than was acknowledged.
+pub(super) async fn random_faults_leave_the_newest(world: &World) -> Verdict {
+    let mut rng = world.rng();
+    for round in 0..world.profile().rounds {
+        let store = world.ordered(SEQUENCE)?;
+        let link = Link::random(rng.u64(..), 30);
+        let far: Far = Linked::new(Arc::clone(&store), Arc::clone(&link));
+        let mut newest: BTreeMap<Key, Write> = BTreeMap::new();
+        for _ in 0..60 {
+            let key = Key::new(format!("{round}/{}", rng.u8(..4)))?;
+            let write = Write::new(rng.i64(-20..20), ["a", "b"][rng.usize(..2)], rng.u8(..4) == 0)?;
+            let written = answered(&*far, &key, &write).await?;
+            ensure_told(newest.get(&key), &write, &written)?;
+            let winner = newest.entry(key.clone()).or_insert_with(|| write.clone());
+            if *winner < write {
+                *winner = write;
+            }
+            winner.ensure_shown(&*store, &key).await?;
+            if rng.u8(..4) == 0 {
+                link.land().await;
+            }
+        }
+        link.heal();
+        link.land().await;
+        for (key, winner) in &newest {
+            winner.ensure_shown(&*store, key).await?;
+        }
+    }
+    Ok(())
+}
+
+/// One caller at a time, so what was written before is known, but not whether an own lost attempt arrived.
+fn ensure_told(before: Option<&Write>, write: &Write, written: &Written) -> Verdict {
+    let right = match (before, written) {
+        (Some(before), Written::Stale { current }) => before > write && *current == before.stamp,
+        (Some(before), Written::Applied) => write > before,
+        (Some(before), Written::Duplicate) => write >= before,
+        (None, written) => matches!(written, Written::Applied | Written::Duplicate),
+        _ => false,
+    };
+    ensure!(right, "{write:?} after {before:?} was told {written:?}");
+    Ok(())
+}
+
+async fn answered(store: &dyn OrderedStore, key: &Key, write: &Write) -> Result<Written, Failure> {
+    for _ in 0..100 {
+        match write.make(store, key).await {
+            Ok(written) => return Ok(written),
+            Err(error) if error.kind() == ErrorKind::OutcomeUnknown => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Err(Failure::new("no answer in 100 attempts"))
+}

@@ -1,0 +1,117 @@
+//! Article 4: its tables row by row, and the three ways in which it says that writes come out of order.
+
+use std::time::Duration;
+
+use storagebox_core::{Key, OrderedOptions, OrderedStore, OrderedStoreExt, StoreExt, Written};
+
+use super::{SEQUENCE, is_stale, put_new, shown};
+use crate::case::Verdict;
+use crate::failure::{Failure, ensure, ensure_eq};
+use crate::world::World;
+
+type Row = (&'static str, &'static str, i64);
+
+/// The ratings of the first table.
+const RATINGS: [Row; 4] = [
+    ("User#1/Movie#A", "3", 1_721_769_060_000),
+    ("User#1/Movie#B", "4", 1_721_768_150_000),
+    ("User#2/Movie#A", "1", 1_721_767_220_000),
+    ("User#2/Movie#Z", "5", 1_721_757_100_000),
+];
+
+/// What is left of them in the second: a newer rating, and a tombstone that nobody sees.
+const LATER: [Row; 3] = [
+    ("User#1/Movie#A", "5", 1_721_770_090_000),
+    ("User#1/Movie#B", "4", 1_721_768_150_000),
+    ("User#2/Movie#A", "1", 1_721_767_220_000),
+];
+
+const DELETED: (&str, i64) = ("User#2/Movie#Z", 1_721_757_900_000);
+
+/// By its timestamps, with tombstones kept for longer than the article is old, and by the same numbers as a sequence.
+pub(super) async fn the_articles_tables_come_out_row_by_row(world: &World) -> Verdict {
+    let years =
+        OrderedOptions { tombstone_age: Duration::from_secs(50 * 31_557_600), ..OrderedOptions::time() };
+    for (name, options) in [("time", years), ("sequence", SEQUENCE)] {
+        let store = world.store().ordered(name, options)?;
+        for (key, rating, at) in RATINGS {
+            put_new(&*store, key, rating, at).await?;
+        }
+        ensure_table(&*store, &RATINGS).await?;
+        put_new(&*store, "User#1/Movie#A", "5", 1_721_770_090_000).await?;
+        let late = store.put_at("User#1/Movie#A", "2", 1_721_769_999_999, "w").await?;
+        ensure!(is_stale(&late, 1_721_770_090_000), "a rating older than the one that is there: {late:?}");
+        let (key, at) = DELETED;
+        ensure_eq!(store.delete_at(key, at, "w").await?, Written::Applied, "removing a rating");
+        ensure_table(&*store, &LATER).await?;
+        let late = store.put_at(key, "5", 1_721_757_100_000, "w").await?;
+        ensure!(is_stale(&late, at), "the removed rating once more: {late:?}");
+        ensure_table(&*store, &LATER).await?;
+        put_new(&*store, key, "4", at + 1).await?;
+        ensure_eq!(shown(&*store, key).await?, Some(("4".to_owned(), at + 1)), "a rating after the removal");
+    }
+    Ok(())
+}
+
+async fn ensure_table(store: &dyn OrderedStore, rows: &[Row]) -> Verdict {
+    for user in ["User#1/", "User#2/"] {
+        let page = store.list(Some(&Key::new(user)?), None, 100).await?;
+        let mut found: Vec<_> = page.entries.iter().map(|entry| entry.key.as_str()).collect();
+        found.sort_unstable();
+        let expected: Vec<_> = rows.iter().map(|row| row.0).filter(|key| key.starts_with(user)).collect();
+        ensure_eq!(found, expected, "the rows of {user}");
+    }
+    for (key, rating, at) in rows {
+        ensure_eq!(shown(store, key).await?, Some(((*rating).to_owned(), *at)), "the row of {key}");
+    }
+    let rows_and_no_more = store.list(None, None, 100).await?.entries.len();
+    ensure_eq!(rows_and_no_more, rows.len(), "rows in all");
+    Ok(())
+}
+
+/// One write is sent twice, and another's lands between the two.
+pub(super) async fn a_hedged_write_does_not_undo_what_came_between(world: &World) -> Verdict {
+    let store = world.ordered(SEQUENCE)?;
+    put_new(&*store, "key", "hedged", 10).await?;
+    put_new(&*store, "key", "between", 20).await?;
+    let hedge = store.put_at("key", "hedged", 10, "w").await?;
+    ensure!(is_stale(&hedge, 20), "the second copy of the hedged write: {hedge:?}");
+    ensure_eq!(shown(&*store, "key").await?, Some(("between".to_owned(), 20)), "what stands after the hedge");
+    Ok(())
+}
+
+/// The first attempt never arrived, and another's write landed before the retry.
+pub(super) async fn a_retry_counts_from_its_first_attempt(world: &World) -> Verdict {
+    let store = world.ordered(SEQUENCE)?;
+    put_new(&*store, "key", "between", 20).await?;
+    let retry = store.put_at("key", "retried", 10, "w").await?;
+    ensure!(is_stale(&retry, 20), "a retry with its first stamp: {retry:?}");
+    let retry = store.delete_at("key", 10, "w").await?;
+    ensure!(is_stale(&retry, 20), "a retried delete with its first stamp: {retry:?}");
+    ensure_eq!(
+        shown(&*store, "key").await?,
+        Some(("between".to_owned(), 20)),
+        "what stands after the retries"
+    );
+    in_any_order(world).await
+}
+
+/// A stream whose entries come in parallel, so in any order.
+async fn in_any_order(world: &World) -> Result<(), Failure> {
+    let store = world.ordered(SEQUENCE)?;
+    let mut rng = world.rng();
+    let mut entries: Vec<i64> = (1..=40).collect();
+    rng.shuffle(&mut entries);
+    let mut newest = 0;
+    for at in entries {
+        let written = store.put_at("stream", at.to_string().as_str(), at, "w").await?;
+        ensure_eq!(written == Written::Applied, at > newest, "whether {at} is applied after {newest}");
+        newest = newest.max(at);
+        ensure_eq!(
+            shown(&*store, "stream").await?,
+            Some((newest.to_string(), newest)),
+            "what the stream shows"
+        );
+    }
+    Ok(())
+}

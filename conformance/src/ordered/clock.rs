@@ -1,0 +1,186 @@
+//! Stamps that are times: the purge horizon, and the guard against stamps ahead of the store's clock.
+
+use std::time::Duration;
+
+use storagebox_core::{
+    Certainty, ErrorKind, OrderedOptions, OrderedStoreExt, Result, Stamping, StoreExt, Written,
+};
+
+use super::{SEQUENCE, is_stale, listed, put_new, shown};
+use crate::case::Verdict;
+use crate::failure::{Failure, ensure, ensure_eq, ensure_matches};
+use crate::world::World;
+
+const MINUTE: i64 = 60_000;
+const HOUR: i64 = 60 * MINUTE;
+const DAY: Duration = Duration::from_secs(24 * 3_600);
+
+pub(super) fn millis(duration: Duration) -> i64 {
+    i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
+}
+
+pub(super) fn aged(age: Duration) -> OrderedOptions {
+    OrderedOptions { tombstone_age: age, ..OrderedOptions::time() }
+}
+
+/// What the store's clock says at least, found by asking which stamps it takes for too old. The clock may be on a
+/// server, or in a test's hand, so nothing else can tell.
+pub(super) async fn store_time(world: &World) -> Result<i64, Failure> {
+    let probe = world.store().ordered("probe", aged(DAY))?;
+    let (mut old, mut young) = (0, 1 << 45);
+    while young - old > 1 {
+        let middle = old + (young - old) / 2;
+        match probe.put_at(format!("{middle}"), "", middle, "probe").await? {
+            Written::TooOld => old = middle,
+            _ => young = middle,
+        }
+    }
+    Ok(young + millis(DAY))
+}
+
+fn within(skew: i64) -> OrderedOptions {
+    let skew = Duration::from_millis(skew.unsigned_abs());
+    OrderedOptions { stamping: Stamping::Time { max_skew: Some(skew) }, ..OrderedOptions::time() }
+}
+
+pub(super) async fn a_stamp_before_the_horizon_is_too_old(world: &World) -> Verdict {
+    let store = world.ordered(aged(Duration::from_secs(3_600)))?;
+    let now = store_time(world).await?;
+    for at in [now - 2 * HOUR, now - HOUR - MINUTE, 1, 0, -1, i64::MIN] {
+        ensure_eq!(
+            store.put_at("key", "value", at, "w").await?,
+            Written::TooOld,
+            "a put at {at}, now is {now}"
+        );
+        ensure_eq!(store.delete_at("key", at, "w").await?, Written::TooOld, "a delete at {at}, now is {now}");
+    }
+    ensure_eq!(shown(&*store, "key").await?, None, "what the refused writes left");
+    put_new(&*store, "key", "value", now - HOUR + 10 * MINUTE).await?;
+    ensure_eq!(listed(&*store, 10).await?, ["key"], "the keys listed");
+    Ok(())
+}
+
+/// Newer than what stands there, and older than the horizon, to which time has moved on.
+pub(super) async fn a_newer_stamp_before_the_horizon_is_too_old(world: &World) -> Verdict {
+    let age = world.short();
+    let store = world.ordered(aged(age))?;
+    let at = store_time(world).await? + 2 * millis(age);
+    put_new(&*store, "key", "value", at).await?;
+    world.pass(age * 4).await;
+    ensure_eq!(
+        store.put_at("key", "newer", at + 1, "w").await?,
+        Written::TooOld,
+        "a newer put before the horizon"
+    );
+    ensure_eq!(
+        store.delete_at("key", at + 1, "w").await?,
+        Written::TooOld,
+        "a newer delete before the horizon"
+    );
+    ensure_eq!(shown(&*store, "key").await?, Some(("value".to_owned(), at)), "the value that stands there");
+    Ok(())
+}
+
+pub(super) async fn the_earliest_and_latest_times_are_judged_right(world: &World) -> Verdict {
+    let widest = Duration::from_secs(3_155_760_000);
+    let guarded =
+        OrderedOptions { stamping: Stamping::Time { max_skew: Some(widest) }, tombstone_age: widest };
+    let store = world.ordered(guarded)?;
+    ensure_eq!(store.put_at("key", "value", i64::MIN, "w").await?, Written::TooOld, "the first stamp of all");
+    let last = store.put_at("key", "value", i64::MAX, "w").await;
+    ensure_matches!(last, Err(error) if error.kind() == ErrorKind::InvalidInput, "the last stamp of all");
+    put_new(&*store, "key", "value", 0).await?;
+    put_new(&*store, "key", "value", 1).await?;
+    let free = world.store().ordered("free", OrderedOptions::time())?;
+    put_new(&*free, "key", "value", i64::MAX).await?;
+    let older = free.put_at("key", "value", i64::MAX - 1, "w").await?;
+    ensure!(is_stale(&older, i64::MAX), "the last stamp but one: {older:?}");
+    ensure_eq!(
+        free.delete_at("key", i64::MAX, "w").await?,
+        Written::Applied,
+        "a delete at the last stamp of all"
+    );
+    Ok(())
+}
+
+pub(super) async fn a_stamp_too_far_ahead_is_refused(world: &World) -> Verdict {
+    let store = world.ordered(within(HOUR))?;
+    let now = store_time(world).await?;
+    for at in [now + HOUR + MINUTE, now + 2 * HOUR, i64::MAX - 1, i64::MAX] {
+        ensure_ahead("a put", at, store.put_at("key", "value", at, "w").await)?;
+        ensure_ahead("a delete", at, store.delete_at("key", at, "w").await)?;
+    }
+    if world.can_travel() {
+        world.pass(Duration::from_secs(2 * 3_600)).await;
+        put_new(&*store, "key", "value", now + 2 * HOUR).await?;
+    }
+    Ok(())
+}
+
+fn ensure_ahead(what: &str, at: i64, answer: Result<Written>) -> Verdict {
+    let error = ensure_matches!(answer, Err(error) => error, "{what} at {at}, more than the skew ahead");
+    ensure_eq!(error.kind(), ErrorKind::InvalidInput, "the kind of {error}");
+    ensure_eq!(error.certainty(), Certainty::NotApplied, "the certainty of {error}");
+    Ok(())
+}
+
+pub(super) async fn a_refused_stamp_leaves_nothing(world: &World) -> Verdict {
+    let store = world.ordered(within(HOUR))?;
+    let now = store_time(world).await?;
+    put_new(&*store, "known", "value", now).await?;
+    for key in ["known", "new"] {
+        ensure_ahead("a put", now + 2 * HOUR, store.put_at(key, "refused", now + 2 * HOUR, "w").await)?;
+        ensure_ahead("a delete", now + 3 * HOUR, store.delete_at(key, now + 3 * HOUR, "w").await)?;
+    }
+    ensure_eq!(shown(&*store, "known").await?, Some(("value".to_owned(), now)), "the value that was there");
+    ensure_eq!(listed(&*store, 10).await?, ["known"], "the keys listed");
+    for key in ["known", "new"] {
+        put_new(&*store, key, "next", now + 1).await?;
+    }
+    Ok(())
+}
+
+/// Behind the clock there is no guard but the horizon.
+pub(super) async fn a_stamp_within_the_skew_is_taken(world: &World) -> Verdict {
+    let store = world.ordered(within(HOUR))?;
+    let now = store_time(world).await?;
+    for at in [now - 24 * HOUR, now - 2 * HOUR, now, now + HOUR / 2, now + HOUR] {
+        put_new(&*store, "key", "value", at).await?;
+        ensure_eq!(
+            shown(&*store, "key").await?,
+            Some(("value".to_owned(), at)),
+            "a value at {at}, now is {now}"
+        );
+    }
+    Ok(())
+}
+
+pub(super) async fn without_a_skew_any_stamp_ahead_is_taken(world: &World) -> Verdict {
+    let store = world.ordered(OrderedOptions::time())?;
+    let now = store_time(world).await?;
+    for at in [now, now + HOUR, now + 1_000_000 * HOUR, i64::MAX - 1, i64::MAX] {
+        put_new(&*store, "key", "value", at).await?;
+        ensure_eq!(
+            shown(&*store, "key").await?,
+            Some(("value".to_owned(), at)),
+            "a value at {at}, now is {now}"
+        );
+    }
+    Ok(())
+}
+
+/// Neither the hour nor its passing: stamps of any size are taken, and old tombstones still stand.
+pub(super) async fn time_means_nothing_to_a_sequence(world: &World) -> Verdict {
+    let store = world.ordered(OrderedOptions { tombstone_age: world.short(), ..SEQUENCE })?;
+    put_new(&*store, "early", "value", i64::MIN).await?;
+    put_new(&*store, "late", "value", i64::MAX).await?;
+    ensure_eq!(store.delete_at("gone", 2, "w").await?, Written::Applied, "a delete");
+    world.pass(world.short() * 3).await;
+    world.store().maintain(1_000).await?;
+    let older = store.put_at("gone", "value", 1, "w").await?;
+    ensure!(is_stale(&older, 2), "a put older than a tombstone of long ago: {older:?}");
+    put_new(&*store, "early", "value", i64::MIN + 1).await?;
+    put_new(&*store, "other", "value", -5).await?;
+    ensure_eq!(listed(&*store, 10).await?, ["early", "late", "other"], "the keys listed");
+    Ok(())
+}

@@ -1,0 +1,29 @@
+//! A server that is killed and started again.
+
+use storagebox_core::{OrderedStoreExt, StoreExt, Written};
+
+use super::{SEQUENCE, delete_new, is_stale, put_new, shown};
+use crate::case::Verdict;
+use crate::failure::{ensure, ensure_eq};
+use crate::harness::Restart;
+use crate::world::World;
+
+pub(super) async fn what_was_acknowledged_survives_a_restart(world: &World) -> Verdict {
+    let store = world.ordered(SEQUENCE)?;
+    put_new(&*store, "key", "value", 10).await?;
+    delete_new(&*store, "gone", 10).await?;
+    for how in [Restart::Clean, Restart::Kill] {
+        world.harness().restart(world.namespace(), how).await?;
+        let store = world.client().await?.ordered("ordered", SEQUENCE)?;
+        ensure_eq!(shown(&*store, "key").await?, Some(("value".to_owned(), 10)), "the value after {how:?}");
+        ensure_eq!(
+            store.put_at("key", "value", 10, "w").await?,
+            Written::Duplicate,
+            "the put again after {how:?}"
+        );
+        let older = store.put_at("gone", "value", 9, "w").await?;
+        ensure!(is_stale(&older, 10), "a put older than the tombstone after {how:?}: {older:?}");
+        ensure_eq!(shown(&*store, "gone").await?, None, "the deleted key after {how:?}");
+    }
+    Ok(())
+}

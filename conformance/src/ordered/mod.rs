@@ -1,0 +1,123 @@
+//! Ordered values: O-1 to O-5.
+
+mod ambiguous;
+mod article;
+mod cancel;
+mod clock;
+mod concurrent;
+mod crash;
+mod edge;
+mod model;
+mod order;
+mod purge;
+mod sequential;
+
+use storagebox_core::{OrderedOptions, OrderedStore, OrderedStoreExt, Stamp, WriterId, Written};
+
+use crate::case::cases;
+use crate::failure::{Failure, ensure, ensure_matches};
+
+cases! { Ordered:
+    "O-01" Sequential article::the_articles_tables_come_out_row_by_row;
+    "O-01" Sequential article::a_hedged_write_does_not_undo_what_came_between;
+    "O-01" Sequential article::a_retry_counts_from_its_first_attempt;
+    "O-01" Sequential sequential::an_older_put_changes_nothing;
+    "O-01" Sequential sequential::ones_own_retry_is_a_duplicate;
+    "O-01" Sequential sequential::the_same_stamp_with_other_content_is_a_mismatch;
+    "O-01" Sequential sequential::each_key_has_its_own_order;
+    "O-01" Sequential model::random_calls_match_the_model;
+    "O-01" Concurrent concurrent::racing_writes_of_one_key_are_linearizable;
+    "O-01" Concurrent concurrent::racing_writes_leave_the_newest;
+    "O-01" Concurrent concurrent::racing_copies_of_one_write_are_applied_once;
+    "O-01" Ambiguous ambiguous::a_lost_reply_is_found_again;
+    "O-01" Ambiguous ambiguous::a_lost_request_is_made_again;
+    "O-01" Ambiguous ambiguous::what_lands_late_or_twice_changes_nothing;
+    "O-01" Ambiguous ambiguous::random_faults_leave_the_newest;
+    "O-01" Cancel cancel::dropping_any_write_leaves_one_winner;
+    "O-01" Crash crash::what_was_acknowledged_survives_a_restart;
+    "O-02" Edge order::every_pair_of_stamps_has_one_winner;
+    "O-02" Edge order::numbers_close_to_each_other_are_told_apart;
+    "O-02" Edge order::writers_are_compared_byte_by_byte;
+    "O-02" Sequential order::a_delete_is_over_a_put_of_its_stamp;
+    "O-02" Sequential order::any_order_of_arrival_has_one_winner;
+    "O-02" Concurrent concurrent::racing_writes_of_one_instant_converge;
+    "O-03" Sequential sequential::a_deleted_key_is_not_shown;
+    "O-03" Sequential sequential::an_older_put_does_not_bring_a_key_back;
+    "O-03" Sequential sequential::an_older_delete_deletes_nothing;
+    "O-03" Sequential sequential::deleting_what_never_was_fences_it;
+    "O-03" Sequential sequential::a_newer_put_is_over_a_tombstone;
+    "O-03" Sequential sequential::a_listing_shows_each_live_value_once;
+    "O-03" Edge edge::a_prefix_is_a_prefix_and_no_pattern;
+    "O-03" Edge edge::a_listing_refuses_what_it_cannot_go_on_from;
+    "O-03" Edge edge::a_prefix_may_be_the_longest_key;
+    "O-03" Sequential clock::a_stamp_before_the_horizon_is_too_old;
+    "O-03" Sequential clock::a_newer_stamp_before_the_horizon_is_too_old;
+    "O-03" Edge clock::the_earliest_and_latest_times_are_judged_right;
+    "O-03" Sequential purge::a_tombstone_stays_for_its_age;
+    "O-03" Sequential purge::a_tombstone_goes_after_its_age;
+    "O-03" Sequential purge::a_callers_longer_age_is_kept;
+    "O-03" Sequential purge::a_tombstone_ahead_of_the_clock_stays;
+    "O-03" Edge purge::nothing_comes_back_at_the_edge_of_the_horizon;
+    "O-03" Sequential purge::values_are_never_purged;
+    "O-03" Sequential purge::a_purge_is_bounded;
+    "O-03" Sequential purge::upkeep_purges_by_the_same_rules;
+    "O-03" Concurrent concurrent::a_deleted_key_never_shows_an_older_value;
+    "O-03" Concurrent concurrent::purging_beside_writers_resurrects_nothing;
+    "O-03" Cancel cancel::dropping_a_purge_resurrects_nothing;
+    "O-04" Sequential clock::a_stamp_too_far_ahead_is_refused;
+    "O-04" Sequential clock::a_refused_stamp_leaves_nothing;
+    "O-04" Sequential clock::a_stamp_within_the_skew_is_taken;
+    "O-04" Edge clock::without_a_skew_any_stamp_ahead_is_taken;
+    "O-05" Edge order::sequence_numbers_may_be_anything;
+    "O-05" Sequential purge::a_sequences_tombstones_go_by_an_explicit_call_alone;
+    "O-05" Sequential purge::an_explicit_purge_forgets_the_tombstone;
+    "O-05" Sequential clock::time_means_nothing_to_a_sequence;
+}
+
+fn stamp(at: i64, writer: &str) -> Result<Stamp, Failure> {
+    Ok(Stamp::new(at, WriterId::new(writer)?))
+}
+
+/// What the key shows: the value's text and the stamp's time.
+async fn shown(store: &dyn OrderedStore, key: &str) -> Result<Option<(String, i64)>, Failure> {
+    let found = store.get(&storagebox_core::Key::new(key)?).await?;
+    Ok(found.map(|found| {
+        let text = String::from_utf8_lossy(found.value.as_bytes()).into_owned();
+        (text, found.stamp.at)
+    }))
+}
+
+/// The keys that a listing shows, in order, page by page.
+async fn listed(store: &dyn OrderedStore, limit: usize) -> Result<Vec<String>, Failure> {
+    let (mut keys, mut cursor) = (Vec::new(), None);
+    loop {
+        let page = store.list(None, cursor.as_ref(), limit).await?;
+        ensure!(page.entries.len() <= limit, "{} entries for a limit of {limit}", page.entries.len());
+        keys.extend(page.entries.into_iter().map(|entry| entry.key.as_str().to_owned()));
+        cursor = page.next;
+        if cursor.is_none() {
+            keys.sort();
+            return Ok(keys);
+        }
+    }
+}
+
+/// Puts a value that must win, by the writer `w`.
+async fn put_new(store: &dyn OrderedStore, key: &str, value: &str, at: i64) -> Result<(), Failure> {
+    let written = store.put_at(key, value, at, "w").await?;
+    ensure_matches!(written, Written::Applied, "putting {key} at {at}");
+    Ok(())
+}
+
+/// Deletes a key with a stamp that must win, by the writer `w`.
+async fn delete_new(store: &dyn OrderedStore, key: &str, at: i64) -> Result<(), Failure> {
+    let written = store.delete_at(key, at, "w").await?;
+    ensure_matches!(written, Written::Applied, "deleting {key} at {at}");
+    Ok(())
+}
+
+fn is_stale(written: &Written, by: i64) -> bool {
+    matches!(written, Written::Stale { current } if current.at == by)
+}
+
+const SEQUENCE: OrderedOptions = OrderedOptions::sequence();

@@ -1,0 +1,214 @@
+//! The total order of stamps: by time, then by writer, then a delete over a put.
+
+use std::cmp::Ordering;
+
+use storagebox_core::{Key, OrderedStore, OrderedStoreExt, Payload, Stamp, Written};
+
+use super::{SEQUENCE, is_stale, put_new, shown, stamp};
+use crate::case::Verdict;
+use crate::failure::{Failure, ensure, ensure_eq};
+use crate::world::World;
+
+/// A write whose content follows from its stamp, so that no two writes differ in content alone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Write {
+    pub(super) stamp: Stamp,
+    pub(super) deletes: bool,
+}
+
+impl Write {
+    pub(super) fn new(at: i64, writer: &str, deletes: bool) -> Result<Self, Failure> {
+        Ok(Self { stamp: stamp(at, writer)?, deletes })
+    }
+
+    pub(super) fn content(&self) -> Result<Payload, Failure> {
+        Ok(Payload::try_from(format!("{}/{}", self.stamp.at, self.stamp.writer).into_bytes())?)
+    }
+
+    pub(super) async fn make(
+        &self,
+        store: &dyn OrderedStore,
+        key: &Key,
+    ) -> Result<Written, storagebox_core::Error> {
+        if self.deletes {
+            return store.delete(key, &self.stamp).await;
+        }
+        let content = format!("{}/{}", self.stamp.at, self.stamp.writer);
+        store.put(key, &Payload::try_from(content.into_bytes())?, &self.stamp).await
+    }
+
+    /// Whether the key shows what this write leaves.
+    pub(super) async fn ensure_shown(&self, store: &dyn OrderedStore, key: &Key) -> Verdict {
+        let found = store.get(key).await?.map(|found| (found.value, found.stamp));
+        let expected = if self.deletes { None } else { Some((self.content()?, self.stamp.clone())) };
+        ensure_eq!(found, expected, "what the key shows after {self:?}");
+        Ok(())
+    }
+}
+
+impl PartialOrd for Write {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Write {
+    fn cmp(&self, other: &Self) -> Ordering {
+        (&self.stamp, self.deletes).cmp(&(&other.stamp, other.deletes))
+    }
+}
+
+/// Every write after every other, in both orders, each pair on a key of its own.
+async fn ensure_ordered(world: &World, ascending: &[Write]) -> Verdict {
+    let store = world.ordered(SEQUENCE)?;
+    for (high, newer) in ascending.iter().enumerate() {
+        for (low, older) in ascending[..high].iter().enumerate() {
+            let during = |failure: Failure| failure.during(format_args!("{older:?} and {newer:?}"));
+            let up = Key::new(format!("up-{low}-{high}"))?;
+            ensure_eq!(older.make(&*store, &up).await?, Written::Applied, "{older:?} alone");
+            ensure_eq!(newer.make(&*store, &up).await?, Written::Applied, "{newer:?} after {older:?}");
+            newer.ensure_shown(&*store, &up).await.map_err(during)?;
+            let down = Key::new(format!("down-{low}-{high}"))?;
+            ensure_eq!(newer.make(&*store, &down).await?, Written::Applied, "{newer:?} alone");
+            let stale = Written::Stale { current: newer.stamp.clone() };
+            ensure_eq!(older.make(&*store, &down).await?, stale, "{older:?} after {newer:?}");
+            newer.ensure_shown(&*store, &down).await.map_err(during)?;
+        }
+    }
+    Ok(())
+}
+
+pub(super) async fn every_pair_of_stamps_has_one_winner(world: &World) -> Verdict {
+    let mut ascending = Vec::new();
+    for at in [i64::MIN, -10, -9, 0, 9, 10, i64::MAX] {
+        for writer in ["a", "b"] {
+            ascending.push(Write::new(at, writer, false)?);
+            ascending.push(Write::new(at, writer, true)?);
+        }
+    }
+    ensure_ordered(world, &ascending).await
+}
+
+/// Where a double has no more digits, where 32 bits end, and where text would sort otherwise.
+pub(super) async fn numbers_close_to_each_other_are_told_apart(world: &World) -> Verdict {
+    let ends = [
+        i64::MIN + 1,
+        -(1 << 53),
+        i64::from(i32::MIN),
+        -1,
+        99,
+        i64::from(i32::MAX),
+        1 << 32,
+        1 << 53,
+        i64::MAX - 2,
+    ];
+    let mut numbers: Vec<i64> = ends.into_iter().flat_map(|end| [end - 1, end, end + 1, end + 2]).collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    let ascending: Result<Vec<_>, _> = numbers.into_iter().map(|at| Write::new(at, "w", false)).collect();
+    let ascending = ascending?;
+    ensure_ordered(world, &ascending).await?;
+    let store = world.ordered(SEQUENCE)?;
+    for write in ascending {
+        let key = Key::new(format!("alone-{}", write.stamp.at))?;
+        write.make(&*store, &key).await?;
+        ensure_eq!(write.make(&*store, &key).await?, Written::Duplicate, "{write:?} again");
+        write.ensure_shown(&*store, &key).await?;
+    }
+    Ok(())
+}
+
+/// UTF-16 has the last two in the other order, most collations have the first ones so.
+pub(super) async fn writers_are_compared_byte_by_byte(world: &World) -> Verdict {
+    let longest = "z".repeat(512);
+    let writers = [
+        " ",
+        "A",
+        "B",
+        "Z",
+        "a",
+        "a ",
+        "a:",
+        "aa",
+        "ab",
+        "b",
+        "e\u{301}",
+        "z",
+        &longest[..511],
+        &longest,
+        "é",
+        "שלום",
+        "\u{ffff}",
+        "\u{10000}",
+    ];
+    ensure!(writers.is_sorted(), "the writers are not in the order of their bytes");
+    let ascending: Result<Vec<_>, _> = writers.iter().map(|writer| Write::new(7, writer, false)).collect();
+    ensure_ordered(world, &ascending?).await
+}
+
+pub(super) async fn a_delete_is_over_a_put_of_its_stamp(world: &World) -> Verdict {
+    let store = world.ordered(SEQUENCE)?;
+    put_new(&*store, "one", "value", 5).await?;
+    ensure_eq!(store.delete_at("one", 5, "w").await?, Written::Applied, "a delete at the stamp of the put");
+    ensure_eq!(shown(&*store, "one").await?, None, "what stands after it");
+    ensure_eq!(store.delete_at("two", 5, "w").await?, Written::Applied, "a delete of nothing");
+    for key in ["one", "two"] {
+        for value in ["value", "other", ""] {
+            let late = store.put_at(key, value, 5, "w").await?;
+            ensure!(is_stale(&late, 5), "a put at the stamp of the delete: {late:?}");
+        }
+        ensure_eq!(shown(&*store, key).await?, None, "what stands after the puts");
+        ensure_eq!(store.delete_at(key, 5, "w").await?, Written::Duplicate, "the delete again");
+        ensure_eq!(store.put_at(key, "value", 5, "x").await?, Written::Applied, "a put of a greater writer");
+    }
+    Ok(())
+}
+
+/// The same writes, each time in another order, and some of them twice.
+pub(super) async fn any_order_of_arrival_has_one_winner(world: &World) -> Verdict {
+    let store = world.ordered(SEQUENCE)?;
+    let mut rng = world.rng();
+    for round in 0..world.profile().rounds * 10 {
+        let mut writes = Vec::new();
+        for _ in 0..12 {
+            let writer = ["a", "b", "é"][rng.usize(..3)];
+            writes.push(Write::new(rng.i64(-2..3), writer, rng.u8(..3) == 0)?);
+        }
+        for order in 0..3 {
+            rng.shuffle(&mut writes);
+            let key = Key::new(format!("{round}/{order}"))?;
+            let mut newest: Option<&Write> = None;
+            for write in &writes {
+                let written = write.make(&*store, &key).await?;
+                let expected = match newest {
+                    Some(newest) if newest == write => Written::Duplicate,
+                    Some(newest) if newest > write => Written::Stale { current: newest.stamp.clone() },
+                    _ => Written::Applied,
+                };
+                ensure_eq!(written, expected, "{write:?} after {newest:?}");
+                newest = newest.max(Some(write));
+            }
+            if let Some(winner) = writes.iter().max() {
+                winner.ensure_shown(&*store, &key).await?;
+            }
+        }
+    }
+    Ok(())
+}
+
+pub(super) async fn sequence_numbers_may_be_anything(world: &World) -> Verdict {
+    let store = world.ordered(SEQUENCE)?;
+    for (number, at) in [i64::MIN, i64::MIN + 1, -1_000_000, -1, 0, 1, 1_000_000, i64::MAX - 1, i64::MAX]
+        .into_iter()
+        .enumerate()
+    {
+        let alone = format!("alone-{number}");
+        put_new(&*store, &alone, "value", at).await?;
+        ensure_eq!(shown(&*store, &alone).await?, Some(("value".to_owned(), at)), "a value at {at}");
+        put_new(&*store, "rising", "value", at).await?;
+        ensure_eq!(store.delete_at("rising", at, "w").await?, Written::Applied, "a delete at {at}");
+    }
+    let late = store.put_at("rising", "value", i64::MAX, "v").await?;
+    ensure!(is_stale(&late, i64::MAX), "a put of a lesser writer at the last number: {late:?}");
+    Ok(())
+}

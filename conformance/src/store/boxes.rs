@@ -1,0 +1,183 @@
+//! S-3: which boxes are one, and which share nothing.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use storagebox_core::{
+    Begun, ClaimId, Completed, CounterExt, DedupId, DedupRepoExt, Hold, Item, Key, OpId, OrderedOptions,
+    OrderedStoreExt, Payload, Recorded, Retention, Store, StoreExt, Strategy, TokenId, TokenStoreExt,
+    Written,
+};
+
+use crate::case::Verdict;
+use crate::failure::{Failure, ensure, ensure_eq, ensure_matches};
+use crate::race::race;
+use crate::values::nasty_texts;
+use crate::world::{World, items};
+
+/// What the boxes of a name hold: items, records, tokens, the counter at `key`, ordered values.
+async fn holdings(store: &dyn Store, name: &str) -> Result<[i64; 5], Failure> {
+    let items = store.bank(name)?.counts().await?.total();
+    let records = store.dedup(name)?.list(None, 1_000).await?.entries.len();
+    let token = store.tokens(name)?.exists(&TokenId::new("key")?).await?;
+    let counter = store.counters(name, Strategy::default())?.value(&Key::new("key")?).await?;
+    let ordered =
+        store.ordered(name, OrderedOptions::sequence())?.list(None, None, 1_000).await?.entries.len();
+    Ok([items as i64, records as i64, i64::from(token), counter, ordered as i64])
+}
+
+/// Puts one thing into the box of one kind.
+async fn fill(store: &dyn Store, name: &str, kind: usize) -> Verdict {
+    match kind {
+        0 => store.bank(name)?.add(&[Item::new("key")?]).await.map(drop)?,
+        1 => store.dedup(name)?.remember("key", "value", "op", Retention::Forever).await.map(drop)?,
+        2 => store.tokens(name)?.create("key").await.map(drop)?,
+        3 => store.counters(name, Strategy::default())?.add("key", "op", 1).await.map(drop)?,
+        _ => {
+            let ordered = store.ordered(name, OrderedOptions::sequence())?;
+            ordered.put_at("key", "value", 1, "op").await.map(drop)?;
+        }
+    }
+    Ok(())
+}
+
+pub(super) async fn boxes_of_different_kinds_share_nothing(world: &World) -> Verdict {
+    for name in ["same", "key", "bank", "records", "tokens", "counters", "ordered"] {
+        let mut expected = [0; 5];
+        for kind in 0..5 {
+            fill(&**world.store(), name, kind).await?;
+            expected[kind] = 1;
+            ensure_eq!(holdings(&**world.store(), name).await?, expected, "what the boxes {name:?} hold");
+        }
+    }
+    Ok(())
+}
+
+pub(super) async fn boxes_of_different_names_share_nothing(world: &World) -> Verdict {
+    let store = &**world.store();
+    for kind in 0..5 {
+        fill(store, "one", kind).await?;
+    }
+    ensure_eq!(holdings(store, "one").await?, [1; 5], "what the boxes of one name hold");
+    for other in ["two", "on", "one1", "One", "one "] {
+        ensure_eq!(holdings(store, other).await?, [0; 5], "what the boxes {other:?} hold");
+    }
+    store.bank("two")?.add(&items(3)?).await?;
+    store.bank("two")?.take(&ClaimId::new("ada")?, Hold::Forever).await?;
+    store.tokens("two")?.discard(&[TokenId::new("key")?]).await?;
+    store.ordered("two", OrderedOptions::sequence())?.delete_at("key", 9, "op").await?;
+    ensure_eq!(
+        holdings(store, "one").await?,
+        [1; 5],
+        "what the boxes of one name hold after the other's changes"
+    );
+    Ok(())
+}
+
+pub(super) async fn handles_of_one_name_share_one_box(world: &World) -> Verdict {
+    let other = world.client().await?;
+    for kind in 0..5 {
+        fill(&**world.store(), "shared", kind).await?;
+    }
+    for store in [&**world.store(), &*other] {
+        ensure_eq!(holdings(store, "shared").await?, [1; 5], "what another handle sees");
+    }
+    let (here, there) = (world.store().bank("shared")?, other.bank("shared")?);
+    let claim = ClaimId::new("ada")?;
+    let taken = here.take(&claim, Hold::Forever).await?;
+    let again = there.take(&claim, Hold::Forever).await?;
+    ensure_eq!(again.item(), taken.item(), "the item by another client");
+    there.release(&claim).await?;
+    ensure_eq!(here.counts().await?.free, 1, "free items after the other client's release");
+    Ok(())
+}
+
+pub(super) async fn records_and_leases_of_one_name_are_one(world: &World) -> Verdict {
+    let (records, leases) = (world.dedup()?, world.leases()?);
+    let (id, op, hour) = (DedupId::new("id")?, OpId::new("op")?, Duration::from_secs(3_600));
+    let begun = leases.begin(&id, &op, hour, None).await?;
+    let lease = ensure_matches!(begun, Begun::Started(lease) => lease, "beginning");
+    let during = records.remember("id", "value", "other", Retention::Forever).await?;
+    ensure_matches!(during, Recorded::InFlight { .. }, "a record during the lease");
+    ensure_eq!(records.get(&id).await?, None, "a lease that has no result is no record");
+    let completed = leases.complete(&lease, &Payload::try_from("result")?, Retention::Forever).await?;
+    let entry = ensure_matches!(completed, Completed::Completed(entry) => entry, "completing");
+    ensure_eq!(records.get(&id).await?, Some(entry), "the result as a record");
+    records.remember("recorded", "value", "op", Retention::Forever).await?;
+    let done = leases.begin(&DedupId::new("recorded")?, &op, hour, None).await?;
+    ensure_matches!(done, Begun::Done(entry) if entry.value.as_bytes() == b"value", "a record as a result");
+    let elsewhere = world.store().leases("others")?.begin(&id, &op, hour, None).await?;
+    ensure_matches!(elsewhere, Begun::Started(_), "the same id in the leases of another name");
+    Ok(())
+}
+
+pub(super) async fn names_alike_are_different_boxes(world: &World) -> Verdict {
+    let (store, names) = (world.store(), nasty_texts());
+    for (number, name) in names.iter().enumerate() {
+        fill(&**store, name, number % 5).await?;
+    }
+    for (number, name) in names.iter().enumerate() {
+        let mut expected = [0; 5];
+        expected[number % 5] = 1;
+        ensure_eq!(holdings(&**store, name).await?, expected, "what the boxes {name:?} hold");
+    }
+    Ok(())
+}
+
+/// Names of which one begins with the other, or holds what a pattern would match.
+pub(super) async fn a_listing_shows_its_own_box_alone(world: &World) -> Verdict {
+    let store = world.store();
+    let names = ["a", "a%", "a_", "a*", "ab", "a:", "a:b", "A", "a\\", "?", "[ab]", "%", "*"];
+    for (count, name) in (1..).zip(names) {
+        for number in 0..count {
+            store.bank(name)?.add(&[Item::new(format!("{number}"))?]).await?;
+            store.dedup(name)?.remember(format!("{number}"), "value", "op", Retention::Forever).await?;
+            let ordered = store.ordered(name, OrderedOptions::sequence())?;
+            ordered.put_at(format!("{number}"), "value", 1, "w").await?;
+        }
+    }
+    for (count, name) in (1..).zip(names) {
+        let (bank, records) = (store.bank(name)?, store.dedup(name)?);
+        let ordered = store.ordered(name, OrderedOptions::sequence())?;
+        let listed = [
+            bank.list(None, 100).await?.entries.len(),
+            records.list(None, 100).await?.entries.len(),
+            ordered.list(None, None, 100).await?.entries.len(),
+        ];
+        ensure_eq!(listed, [count; 3], "items, records and values listed of {name:?}");
+        ensure_eq!(bank.counts().await?.total(), count as u64, "items counted of {name:?}");
+    }
+    Ok(())
+}
+
+/// The first calls create the box, all at once and through clients of their own.
+pub(super) async fn racing_first_calls_share_one_box(world: &World) -> Verdict {
+    let mut clients = Vec::new();
+    for _ in 0..8 {
+        clients.push(world.client().await?);
+    }
+    for round in 0..world.profile().rounds {
+        let name = format!("new-{round}");
+        race(8, |number| {
+            let (client, name) = (Arc::clone(&clients[number]), name.clone());
+            async move { first_calls(&*client, &name, number).await }
+        })
+        .await?;
+        let found = holdings(&**world.store(), &name).await?;
+        ensure_eq!(found, [8, 8, 1, 8, 8], "what eight first callers put into the boxes of {name}");
+    }
+    Ok(())
+}
+
+async fn first_calls(store: &dyn Store, name: &str, number: usize) -> Verdict {
+    let text = format!("caller-{number}");
+    ensure_eq!(store.bank(name)?.add(&[Item::new(text.as_str())?]).await?.added, 1, "an item added");
+    let recorded = store.dedup(name)?.remember(text.as_str(), "value", "op", Retention::Forever).await?;
+    ensure_matches!(recorded, Recorded::New(_), "a record");
+    store.tokens(name)?.create("key").await?;
+    store.counters(name, Strategy::default())?.add("key", text.as_str(), 1).await?;
+    let ordered = store.ordered(name, OrderedOptions::sequence())?;
+    let written = ordered.put_at(text.as_str(), "value", 1, "w").await?;
+    ensure!(written == Written::Applied, "a value: {written:?}");
+    Ok(())
+}

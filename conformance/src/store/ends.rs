@@ -1,0 +1,27 @@
+//! S-2: what was acknowledged is there after a client or a server has ended.
+
+use super::everything::Everything;
+use crate::case::Verdict;
+use crate::harness::Restart;
+use crate::world::World;
+
+pub(super) async fn closing_loses_nothing(world: &World) -> Verdict {
+    let client = world.client().await?;
+    let everything = Everything::put(&*client).await?;
+    client.close().await?;
+    client.close().await?;
+    everything.ensure_there(&*world.client().await?).await
+}
+
+pub(super) async fn every_box_survives_a_restart(world: &World) -> Verdict {
+    let everything = Everything::put(&**world.store()).await?;
+    for how in [Restart::Clean, Restart::Kill] {
+        world.harness().restart(world.namespace(), how).await?;
+        let client = world.client().await?;
+        everything
+            .ensure_there(&*client)
+            .await
+            .map_err(|failure| failure.during(format_args!("after {how:?}")))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,127 @@
+//! One of everything that must not get lost, and the question whether it is all there.
+
+use std::time::Duration;
+
+use storagebox_core::{
+    Begun, ClaimId, ClaimState, Consumed, Counted, CounterExt, DedupId, DedupRepoExt, End, Hold, HoldState,
+    Item, Key, Lease, LeaseExtended, OpId, OrderedOptions, OrderedStoreExt, Recorded, Retention, Stamp,
+    Store, StoreExt, Strategy, Taken, TokenId, TokenStoreExt, WriterId, Written,
+};
+
+use crate::case::Verdict;
+use crate::failure::{Failure, ensure, ensure_eq, ensure_matches};
+use crate::world::items;
+
+const LONG: Duration = Duration::from_secs(365 * 24 * 3_600);
+
+/// What was acknowledged, as far as it has to be known to ask for it.
+#[derive(Debug)]
+pub(super) struct Everything {
+    held: Item,
+    spent: Item,
+    lease: Lease,
+}
+
+impl Everything {
+    pub(super) async fn put(store: &dyn Store) -> Result<Self, Failure> {
+        let bank = store.bank("bank")?;
+        bank.add(&items(5)?).await?;
+        let held = taken(bank.take(&ClaimId::new("held")?, Hold::For(LONG)).await?)?;
+        let spent = taken(bank.take(&ClaimId::new("spent")?, Hold::Forever).await?)?;
+        bank.confirm(&ClaimId::new("spent")?).await?;
+        bank.release(&ClaimId::new("fenced")?).await?;
+        let lease = put_records(store).await?;
+        let tokens = store.tokens("tokens")?;
+        tokens.create_tokens(&[TokenId::new("live")?, TokenId::new("gone")?]).await?;
+        tokens.consume(&TokenId::new("gone")?, &OpId::new("op")?).await?;
+        let retention = Retention::Forever;
+        store.counters("counters", Strategy::Marker { retention })?.add("key", "op", 5).await?;
+        let ordered = store.ordered("ordered", OrderedOptions::sequence())?;
+        ordered.put_at("key", "value", 5, "w").await?;
+        ordered.delete_at("gone", 5, "w").await?;
+        Ok(Self { held, spent, lease })
+    }
+
+    /// Everything is as it was acknowledged; asking changes nothing, so it may be asked again.
+    pub(super) async fn ensure_there(&self, store: &dyn Store) -> Verdict {
+        self.ensure_bank(store).await?;
+        self.ensure_records(store).await?;
+        ensure_tokens(store).await?;
+        ensure_counter(store).await?;
+        ensure_ordered(store).await
+    }
+
+    async fn ensure_bank(&self, store: &dyn Store) -> Verdict {
+        let bank = store.bank("bank")?;
+        let held = bank.get(&ClaimId::new("held")?).await?;
+        ensure_matches!(held, ClaimState::Held(held) if held.item == self.held, "the claim that holds an item");
+        let spent = bank.get(&ClaimId::new("spent")?).await?;
+        let expected = HoldState::Confirmed;
+        ensure_matches!(spent, ClaimState::Held(held) if held.item == self.spent && held.hold == expected, "the spent claim");
+        let late = bank.take(&ClaimId::new("fenced")?, Hold::Forever).await?;
+        ensure_eq!(late, Taken::Ended(End::Released), "a late take of a fenced claim");
+        let counts = bank.counts().await?;
+        ensure_eq!((counts.free, counts.held, counts.spent), (3, 1, 1), "free, held and spent items");
+        Ok(())
+    }
+
+    async fn ensure_records(&self, store: &dyn Store) -> Verdict {
+        let (records, leases) = (store.dedup("records")?, store.leases("records")?);
+        let again = records.remember("kept", "other", "op", Retention::Forever).await?;
+        ensure_matches!(again, Recorded::Again(entry) if entry.value.as_bytes() == b"value", "a record");
+        let late = records.remember("forgotten", "value", "op", Retention::Forever).await?;
+        ensure_eq!(late, Recorded::Fenced, "a late copy of a forgotten record");
+        let id = DedupId::new("leased")?;
+        let other = leases.begin(&id, &OpId::new("other")?, LONG, None).await?;
+        ensure_matches!(other, Begun::InFlight { .. }, "another during the lease");
+        let extended = leases.extend(&self.lease, Duration::from_secs(1)).await?;
+        ensure_eq!(extended, LeaseExtended::Extended, "the lease");
+        Ok(())
+    }
+}
+
+fn taken(taken: Taken) -> Result<Item, Failure> {
+    Ok(ensure_matches!(taken, Taken::New(held) => held.item, "a take from a full bank"))
+}
+
+async fn put_records(store: &dyn Store) -> Result<Lease, Failure> {
+    let (records, leases) = (store.dedup("records")?, store.leases("records")?);
+    records.remember("kept", "value", "op", Retention::For(LONG)).await?;
+    let forgotten = records.remember("forgotten", "value", "op", Retention::Forever).await?;
+    let version = ensure_matches!(forgotten, Recorded::New(version) => version, "recording");
+    records.forget(&DedupId::new("forgotten")?, version).await?;
+    let begun = leases.begin(&DedupId::new("leased")?, &OpId::new("op")?, LONG, None).await?;
+    Ok(ensure_matches!(begun, Begun::Started(lease) => lease, "beginning"))
+}
+
+async fn ensure_tokens(store: &dyn Store) -> Verdict {
+    let (tokens, op) = (store.tokens("tokens")?, OpId::new("op")?);
+    ensure!(tokens.exists(&TokenId::new("live")?).await?, "a live token is gone");
+    ensure!(!tokens.exists(&TokenId::new("gone")?).await?, "a consumed token is back");
+    ensure_eq!(tokens.consume(&TokenId::new("gone")?, &op).await?, Consumed::Again, "the consumer's retry");
+    ensure_eq!(tokens.create("gone").await?.created, 0, "consumed tokens that were created again");
+    Ok(())
+}
+
+async fn ensure_counter(store: &dyn Store) -> Verdict {
+    let counter = store.counters("counters", Strategy::Marker { retention: Retention::Forever })?;
+    ensure_matches!(
+        counter.add("key", "op", 5).await?,
+        Counted::AlreadyApplied { .. },
+        "an operation's retry"
+    );
+    ensure_eq!(counter.value(&Key::new("key")?).await?, 5, "the counter");
+    Ok(())
+}
+
+async fn ensure_ordered(store: &dyn Store) -> Verdict {
+    let ordered = store.ordered("ordered", OrderedOptions::sequence())?;
+    ensure_eq!(ordered.put_at("key", "value", 5, "w").await?, Written::Duplicate, "a put's retry");
+    let current = Stamp::new(5, WriterId::new("w")?);
+    ensure_eq!(
+        ordered.put_at("gone", "value", 4, "w").await?,
+        Written::Stale { current },
+        "a put before a delete"
+    );
+    Ok(())
+}

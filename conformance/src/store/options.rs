@@ -1,0 +1,169 @@
+//! S-4: a box is opened the way it was created.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use storagebox_core::{
+    Bounds, Counted, CounterExt, ErrorKind, Key, OrderedOptions, OrderedStoreExt, Result, Retention,
+    Stamping, Store, StoreExt, Strategy, Written,
+};
+
+use crate::case::Verdict;
+use crate::failure::{ensure, ensure_eq, ensure_matches};
+use crate::race::race;
+use crate::world::World;
+
+const DAY: Duration = Duration::from_secs(24 * 3_600);
+
+/// Strategies that every backend has, alike and not.
+fn strategies() -> Vec<Strategy> {
+    let (day, forever) = (Retention::For(DAY), Retention::Forever);
+    let (free, floored) = (Bounds::NONE, Bounds::at_least(0));
+    vec![
+        Strategy::Atomic,
+        Strategy::Marker { retention: day },
+        Strategy::Marker { retention: forever },
+        Strategy::Marker { retention: Retention::For(DAY * 2) },
+        Strategy::Window { lifetime: DAY, capacity: 10 },
+        Strategy::Window { lifetime: DAY, capacity: 11 },
+        Strategy::Window { lifetime: DAY * 2, capacity: 10 },
+        Strategy::Sharded { shards: 2, bounds: free, retention: day },
+        Strategy::Sharded { shards: 3, bounds: free, retention: day },
+        Strategy::Sharded { shards: 2, bounds: floored, retention: day },
+        Strategy::Sharded { shards: 2, bounds: Bounds::at_most(0), retention: day },
+        Strategy::Sharded { shards: 2, bounds: free, retention: forever },
+    ]
+}
+
+/// Options of a time that is long past and a time to come, so that no stamp is out of range.
+fn options() -> Vec<OrderedOptions> {
+    let time = |skew: Option<Duration>, age| OrderedOptions {
+        stamping: Stamping::Time { max_skew: skew },
+        tombstone_age: age,
+    };
+    let years = DAY * 365 * 70;
+    vec![
+        time(None, years),
+        time(None, years * 10 / 9),
+        time(Some(DAY), years),
+        time(Some(DAY * 2), years),
+        OrderedOptions { stamping: Stamping::Sequence, tombstone_age: years },
+        OrderedOptions { stamping: Stamping::Sequence, tombstone_age: DAY },
+    ]
+}
+
+async fn count(store: &dyn Store, name: &str, strategy: Strategy, op: &str) -> Result<Counted> {
+    store.counters(name, strategy)?.add("key", op, 0).await
+}
+
+async fn put(store: &dyn Store, name: &str, options: OrderedOptions) -> Result<Written> {
+    store.ordered(name, options)?.put_at("key", "value", 1_000_000_000_000, "w").await
+}
+
+fn ensure_refused<T: std::fmt::Debug>(what: &str, answer: Result<T>) -> Verdict {
+    let error = ensure_matches!(answer, Err(error) => error, "{what}");
+    ensure_eq!(error.kind(), ErrorKind::InvalidInput, "the kind of {error}");
+    Ok(())
+}
+
+/// Refused, and the error names what it was created with and what was asked for.
+fn ensure_names_both<T: std::fmt::Debug>(created: &str, asked: &str, answer: Result<T>) -> Verdict {
+    let shown = answer.as_ref().err().map(ToString::to_string).unwrap_or_default().to_lowercase();
+    ensure_refused(&format!("{created} opened as {asked}"), answer)?;
+    for options in [created, asked] {
+        let name = options.split(|end: char| !end.is_alphanumeric()).next().unwrap_or(options);
+        ensure!(
+            shown.contains(&name.to_lowercase()),
+            "{created} opened as {asked}: {shown:?} does not name {name}"
+        );
+    }
+    Ok(())
+}
+
+pub(super) async fn a_counter_is_opened_as_it_was_created(world: &World) -> Verdict {
+    let (store, other) = (world.store(), world.client().await?);
+    for (number, created) in strategies().into_iter().enumerate() {
+        let name = format!("box-{number}");
+        ensure_matches!(count(&**store, &name, created, "a").await?, Counted::Applied { .. }, "{created:?}");
+        for asked in strategies() {
+            let answer = count(&*other, &name, asked, "b").await;
+            if asked == created {
+                ensure_matches!(
+                    answer?,
+                    Counted::Applied { .. } | Counted::AlreadyApplied { .. },
+                    "{asked:?}"
+                );
+            } else {
+                ensure_names_both(&format!("{created:?}"), &format!("{asked:?}"), answer)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+pub(super) async fn an_ordered_store_is_opened_as_it_was_created(world: &World) -> Verdict {
+    let (store, other) = (world.store(), world.client().await?);
+    for (number, created) in options().into_iter().enumerate() {
+        let name = format!("box-{number}");
+        ensure_eq!(put(&**store, &name, created).await?, Written::Applied, "{created:?}");
+        for asked in options() {
+            let answer = put(&*other, &name, asked).await;
+            if asked == created {
+                ensure_eq!(answer?, Written::Duplicate, "{asked:?}");
+            } else {
+                let (created, asked) = (format!("{:?}", created.stamping), format!("{:?}", asked.stamping));
+                ensure_names_both(&created, &asked, answer)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+pub(super) async fn a_refused_opening_changes_nothing(world: &World) -> Verdict {
+    let store = &**world.store();
+    let (created, asked) = (Strategy::Marker { retention: Retention::Forever }, Strategy::Atomic);
+    store.counters("box", created)?.add("key", "op", 5).await?;
+    let opened = store.counters("box", asked);
+    if let Ok(counter) = opened {
+        ensure_refused("an addition by another strategy", counter.add("key", "other", 7).await)?;
+        ensure_refused("a value by another strategy", counter.value(&Key::new("key")?).await)?;
+    }
+    let counter = store.counters("box", created)?;
+    ensure_eq!(counter.value(&Key::new("key")?).await?, 5, "the value after a refused opening");
+    ensure_matches!(
+        counter.add("key", "op", 5).await?,
+        Counted::AlreadyApplied { .. },
+        "the operation again"
+    );
+
+    store.ordered("box", OrderedOptions::sequence())?.put_at("key", "value", 5, "w").await?;
+    if let Ok(ordered) = store.ordered("box", OrderedOptions::time()) {
+        ensure_refused("a put by other options", ordered.put_at("key", "other", i64::MAX, "w").await)?;
+        ensure_refused("a get by other options", ordered.get(&Key::new("key")?).await)?;
+        ensure_refused("a purge by other options", ordered.purge(Duration::from_millis(1), 10).await)?;
+    }
+    let found = store.ordered("box", OrderedOptions::sequence())?.get(&Key::new("key")?).await?;
+    ensure_matches!(found, Some(found) if found.stamp.at == 5, "the value after a refused opening");
+    Ok(())
+}
+
+/// Whoever is first decides; the others of its strategy are served, those of another refused.
+pub(super) async fn one_of_racing_strategies_creates_the_box(world: &World) -> Verdict {
+    let asked = [Strategy::Atomic, Strategy::default(), Strategy::Window { lifetime: DAY, capacity: 100 }];
+    for round in 0..world.profile().rounds * 2 {
+        let name = format!("box-{round}");
+        let answers = race(12, |number| {
+            let (store, name) = (Arc::clone(world.store()), name.clone());
+            async move { Ok(count(&*store, &name, asked[number % 3], &format!("op-{number}")).await) }
+        })
+        .await?;
+        let served: Vec<_> =
+            (0..12).filter(|number| answers[*number].is_ok()).map(|number| number % 3).collect();
+        ensure_eq!(served.len(), 4, "callers that were served");
+        ensure!(served.iter().all(|one| *one == served[0]), "callers of several strategies were served");
+        for answer in answers.into_iter().filter(Result::is_err) {
+            ensure_refused("another strategy", answer)?;
+        }
+    }
+    Ok(())
+}

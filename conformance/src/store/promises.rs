@@ -1,0 +1,94 @@
+//! S-5: what a store does not do is said, never done weakly.
+
+use std::time::Duration;
+
+use storagebox_core::{
+    Bounds, Counted, CounterExt, Error, ErrorKind, Key, OrderedOptions, Result, Retention, Store, StoreExt,
+    Strategy,
+};
+
+use crate::case::Verdict;
+use crate::failure::{ensure, ensure_eq, ensure_matches};
+use crate::world::World;
+
+pub(super) async fn the_promises_are_said(world: &World) -> Verdict {
+    let promises = world.store().promises();
+    ensure_eq!(promises.backend, world.store().backend(), "whose promises they are");
+    ensure!(!promises.entries.is_empty(), "nothing is promised");
+    let mut subjects = std::collections::BTreeSet::new();
+    for promise in &promises.entries {
+        let (about, statement) = (promise.about, promise.statement.trim());
+        ensure!(!about.is_empty() && !statement.is_empty(), "an empty promise: {promise:?}");
+        ensure!(subjects.insert(about), "two promises about {about}");
+    }
+    ensure!(subjects.contains("durability"), "nothing is said about durability: {subjects:?}");
+    ensure_eq!(world.client().await?.promises(), promises, "what another client is promised");
+    Ok(())
+}
+
+fn every_strategy() -> [Strategy; 9] {
+    let (retention, lifetime) = (Retention::Forever, Duration::from_secs(3_600));
+    [
+        Strategy::Atomic,
+        Strategy::Optimistic,
+        Strategy::OptimisticHistory { len: 10 },
+        Strategy::TransactionToken,
+        Strategy::Marker { retention },
+        Strategy::Ledger,
+        Strategy::TokenSet { max: 10 },
+        Strategy::Window { lifetime, capacity: 10 },
+        Strategy::Sharded { shards: 2, bounds: Bounds::NONE, retention },
+    ]
+}
+
+pub(super) async fn a_strategy_works_or_names_a_better_one(world: &World) -> Verdict {
+    for (number, strategy) in every_strategy().into_iter().enumerate() {
+        match count(&**world.store(), &format!("box-{number}"), strategy).await {
+            Ok(value) => ensure_eq!(value, 5, "the value of {strategy:?}"),
+            Err(error) => ensure_names_another(&error, strategy)?,
+        }
+    }
+    Ok(())
+}
+
+async fn count(store: &dyn Store, name: &str, strategy: Strategy) -> Result<i64> {
+    let counter = store.counters(name, strategy)?;
+    counter.add("key", "op", 5).await?;
+    counter.value(&Key::new("key")?).await
+}
+
+fn ensure_names_another(error: &Error, asked: Strategy) -> Verdict {
+    ensure_eq!(error.kind(), ErrorKind::Unsupported, "the kind of {error}");
+    ensure!(!error.is_retryable(), "{error} is to be tried again");
+    let names = ["Atomic", "Marker", "Window", "Sharded"];
+    let shown = error.to_string();
+    let named = names.iter().any(|name| shown.contains(name) && !format!("{asked:?}").starts_with(name));
+    ensure!(named, "{error} names no strategy to use instead");
+    Ok(())
+}
+
+/// A part may be left out as a whole; where counters are, these are among them.
+pub(super) async fn what_every_backend_has_is_there(world: &World) -> Verdict {
+    let store = world.store();
+    store.bank("box")?.counts().await?;
+    store.dedup("box")?.list(None, 1).await?;
+    store.leases("box")?;
+    store.tokens("box")?.create_tokens(&[]).await?;
+    for options in [OrderedOptions::time(), OrderedOptions::sequence()] {
+        store.ordered(format!("{:?}", options.stamping), options)?.list(None, None, 1).await?;
+    }
+    let retention = Retention::For(Duration::from_secs(60));
+    for (number, strategy) in [
+        Strategy::Atomic,
+        Strategy::Marker { retention },
+        Strategy::Window { lifetime: Duration::from_secs(60), capacity: 5 },
+        Strategy::Sharded { shards: 4, bounds: Bounds::at_least(0), retention },
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let counter = store.counters(format!("box-{number}"), strategy)?;
+        ensure_matches!(counter.add("key", "op", 1).await?, Counted::Applied { .. }, "{strategy:?}");
+    }
+    Ok(())
+}

@@ -1,0 +1,79 @@
+//! S-1: setting up is idempotent, and safe from many callers at once.
+
+use std::sync::Arc;
+
+use storagebox_core::{ClaimId, Hold, ItemBank, Store, StoreExt, Taken};
+
+use crate::case::Verdict;
+use crate::failure::{ensure, ensure_eq, ensure_matches};
+use crate::link::{Link, Linked, drop_after, polls};
+use crate::race::race;
+use crate::world::{World, items};
+
+pub(super) async fn setting_up_again_changes_nothing(world: &World) -> Verdict {
+    let (bank, claim) = (world.filled(5).await?, ClaimId::new("ada")?);
+    bank.take(&claim, Hold::Forever).await?;
+    let before = bank.list(None, 10).await?.entries.len();
+    for _ in 0..3 {
+        world.store().setup().await?;
+        world.client().await?.setup().await?;
+    }
+    ensure_eq!(bank.list(None, 10).await?.entries.len(), before, "items listed after setting up again");
+    ensure_matches!(
+        bank.take(&claim, Hold::Forever).await?,
+        Taken::Again(_),
+        "the claim after setting up again"
+    );
+    Ok(())
+}
+
+pub(super) async fn a_store_that_is_set_up_answers(world: &World) -> Verdict {
+    world.store().ping().await?;
+    world.client().await?.ping().await?;
+    ensure!(!world.store().backend().is_empty(), "the backend has no name");
+    ensure_eq!(world.client().await?.backend(), world.store().backend(), "the name by another client");
+    Ok(())
+}
+
+/// Each sets up and uses the store at once, so that a setup that is still under way would be met.
+pub(super) async fn many_set_up_at_once(world: &World) -> Verdict {
+    for round in 0..world.profile().rounds {
+        let mut clients = Vec::new();
+        for _ in 0..8 {
+            clients.push(world.client().await?);
+        }
+        let bank = world.store().bank(format!("bank-{round}"))?;
+        bank.add(&items(8)?).await?;
+        let taken = race(8, |number| {
+            let client = Arc::clone(&clients[number]);
+            async move {
+                client.setup().await?;
+                client.ping().await?;
+                let bank = client.bank(format!("bank-{round}"))?;
+                Ok(bank.take(&ClaimId::new(format!("claim-{number}"))?, Hold::Forever).await?)
+            }
+        })
+        .await?;
+        let new = taken.iter().filter(|taken| matches!(taken, Taken::New(_))).count();
+        ensure_eq!(new, 8, "takes that got an item beside setups");
+        ensure_eq!(bank.counts().await?.held, 8, "items held");
+    }
+    Ok(())
+}
+
+pub(super) async fn dropping_a_setup_leaves_the_store_whole(world: &World) -> Verdict {
+    let bank = world.filled(3).await?;
+    let far = Linked::new(Arc::clone(world.store()), Link::gated());
+    let (points, done) = polls(Store::setup(&*far)).await;
+    done?;
+    for point in 0..points {
+        let dropped = drop_after(Store::setup(&*far), point).await;
+        ensure!(dropped.is_none(), "the setup was through at point {point} of {points}");
+        let fresh = world.client().await?;
+        fresh.setup().await?;
+        ensure_eq!(fresh.bank("bank")?.counts().await?.free, 3, "free items after a dropped setup");
+        far.bank("bank")?.counts().await?;
+    }
+    ensure_eq!(bank.counts().await?.free, 3, "free items in the end");
+    Ok(())
+}

@@ -1,0 +1,144 @@
+//! S-2: upkeep deletes only what no promise needs, a bounded amount per call.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use storagebox_core::{
+    BankAdmin, ClaimId, CounterExt, DedupRepoExt, Hold, ItemBank, Key, OpId, OrderedOptions, OrderedStoreExt,
+    Recorded, Retention, Store, StoreExt, Strategy, Taken, TokenId,
+};
+
+use super::everything::Everything;
+use crate::case::Verdict;
+use crate::failure::{Failure, ensure, ensure_eq, ensure_matches};
+use crate::link::{Link, Linked, drop_after, polls};
+use crate::race::race;
+use crate::world::{World, items};
+
+pub(super) async fn upkeep_keeps_what_a_promise_needs(world: &World) -> Verdict {
+    let everything = Everything::put(&**world.store()).await?;
+    for budget in [0, 1, 10, 1_000] {
+        let done = world.store().maintain(budget).await?;
+        ensure_eq!(done.deleted, 0, "what upkeep deleted, and all of it is needed");
+        everything.ensure_there(&**world.store()).await?;
+    }
+    everything.ensure_there(&*world.client().await?).await
+}
+
+/// Past every retention that the library sets by itself: what lives does not end by its age.
+pub(super) async fn upkeep_after_a_while_keeps_what_lives(world: &World) -> Verdict {
+    let (bank, claim, spent) = (world.filled(3).await?, ClaimId::new("held")?, ClaimId::new("spent")?);
+    bank.take(&claim, Hold::Forever).await?;
+    bank.take(&spent, Hold::Forever).await?;
+    bank.confirm(&spent).await?;
+    let (tokens, token) = (world.tokens()?, TokenId::new("live")?);
+    tokens.create_tokens(std::slice::from_ref(&token)).await?;
+    let (records, counter) = (world.dedup()?, world.counter(Strategy::default())?);
+    records.remember("kept", "value", "op", Retention::Forever).await?;
+    records.remember("brief", "value", "op", Retention::For(world.short())).await?;
+    counter.add("key", "op", 5).await?;
+    let ordered = world.ordered(OrderedOptions::sequence())?;
+    ordered.put_at("key", "value", 1, "w").await?;
+    let while_long =
+        if world.can_travel() { Duration::from_secs(30 * 24 * 3_600) } else { world.short() * 2 };
+    world.pass(while_long).await;
+    while world.store().maintain(1).await?.more {}
+    ensure_matches!(bank.take(&claim, Hold::Forever).await?, Taken::Again(_), "a held item");
+    ensure_matches!(bank.take(&spent, Hold::Forever).await?, Taken::Again(_), "a spent item");
+    ensure_eq!(bank.counts().await?.total(), 3, "items in all");
+    ensure!(tokens.exists(&token).await?, "a live token is gone");
+    let kept = records.remember("kept", "value", "op", Retention::Forever).await?;
+    ensure_matches!(kept, Recorded::Again(_), "a record that is kept for ever");
+    let brief = records.remember("brief", "later", "other", Retention::Forever).await?;
+    ensure_matches!(brief, Recorded::New(_), "a record whose time is over");
+    ensure_eq!(counter.value(&Key::new("key")?).await?, 5, "the counter");
+    ensure!(ordered.get(&Key::new("key")?).await?.is_some(), "an ordered value is gone");
+    Ok(())
+}
+
+pub(super) async fn upkeep_is_bounded(world: &World) -> Verdict {
+    let (records, short) = (world.dedup()?, world.short());
+    for number in 0..20 {
+        records.remember(format!("id-{number}"), "value", "op", Retention::For(short)).await?;
+    }
+    let counter = world.counter(Strategy::Marker { retention: Retention::For(short) })?;
+    for number in 0..20 {
+        counter.add("key", format!("op-{number}"), 1).await?;
+    }
+    let while_long = if world.can_travel() { Duration::from_secs(30 * 24 * 3_600) } else { short * 2 };
+    world.pass(while_long).await;
+    ensure_eq!(world.store().maintain(0).await?.deleted, 0, "what upkeep deleted with a budget of 0");
+    let mut more = true;
+    while more {
+        let done = world.store().maintain(3).await?;
+        ensure!(done.deleted <= 3, "upkeep deleted {} with a budget of 3", done.deleted);
+        ensure!(done.deleted > 0 || !done.more, "upkeep deletes nothing, and says that there is more");
+        more = done.more;
+    }
+    ensure_eq!(counter.value(&Key::new("key")?).await?, 20, "the counter whose operations are forgotten");
+    ensure_eq!(
+        records.list(None, 100).await?.entries.len(),
+        0,
+        "records past their retention that are listed"
+    );
+    Ok(())
+}
+
+pub(super) async fn upkeep_beside_callers_disturbs_nobody(world: &World) -> Verdict {
+    for round in 0..world.profile().rounds {
+        let bank = world.store().bank(format!("bank-{round}"))?;
+        bank.add(&items(16)?).await?;
+        let served = race(12, |number| {
+            let (store, bank) = (Arc::clone(world.store()), Arc::clone(&bank));
+            async move {
+                match number {
+                    0..4 => maintain_often(&*store).await,
+                    _ => live(&*store, &*bank, &format!("{round}/{number}")).await,
+                }
+            }
+        })
+        .await?;
+        ensure_eq!(served.len(), 12, "callers that were served");
+        ensure_eq!(bank.counts().await?.held, 8, "items held, one for each caller");
+    }
+    Ok(())
+}
+
+async fn maintain_often(store: &dyn Store) -> Verdict {
+    for _ in 0..20 {
+        store.maintain(5).await?;
+        tokio::task::yield_now().await;
+    }
+    Ok(())
+}
+
+/// A caller whose every step depends on what it did before.
+async fn live(store: &dyn Store, bank: &dyn BankAdmin, name: &str) -> Result<(), Failure> {
+    let (claim, op, token) = (ClaimId::new(name)?, OpId::new(name)?, TokenId::new(name)?);
+    let (records, tokens) = (store.dedup("records")?, store.tokens("tokens")?);
+    bank.take(&claim, Hold::Forever).await?;
+    tokens.create_tokens(std::slice::from_ref(&token)).await?;
+    records.remember(name, "value", name, Retention::Forever).await?;
+    for _ in 0..10 {
+        ensure_matches!(bank.take(&claim, Hold::Forever).await?, Taken::Again(_), "the claim of {name}");
+        ensure!(tokens.exists(&token).await?, "the token of {name} is gone");
+        let again = records.remember(name, "value", &op, Retention::Forever).await?;
+        ensure_matches!(again, Recorded::Again(_), "the record of {name}");
+        tokio::task::yield_now().await;
+    }
+    Ok(())
+}
+
+pub(super) async fn dropping_upkeep_loses_nothing(world: &World) -> Verdict {
+    let everything = Everything::put(&**world.store()).await?;
+    let far = Linked::new(Arc::clone(world.store()), Link::gated());
+    let (points, done) = polls(Store::maintain(&*far, 10)).await;
+    done?;
+    for point in 0..points {
+        let dropped = drop_after(Store::maintain(&*far, 10), point).await;
+        ensure!(dropped.is_none(), "upkeep was through at point {point} of {points}");
+        everything.ensure_there(&*world.client().await?).await?;
+        everything.ensure_there(&*far).await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,95 @@
+//! Tokens: T-1 to T-10.
+
+mod ambiguous;
+mod cancel;
+mod concurrent;
+mod crash;
+mod edge;
+mod histories;
+mod model;
+mod sequential;
+
+use std::sync::Arc;
+
+use futures_util::future::BoxFuture;
+use storagebox_core::{Created, OpId, Result, Store, StoreExt, TokenId, TokenStore};
+
+use crate::case::cases;
+use crate::failure::Failure;
+
+cases! { Tokens:
+    "T-01" Sequential model::random_calls_match_the_model;
+    "T-01" Sequential sequential::every_client_sees_the_same;
+    "T-01" Concurrent histories::histories_of_a_token_are_linearizable;
+    "T-02" Sequential sequential::created_tokens_are_seen_by_every_client;
+    "T-02" Concurrent concurrent::racing_creators_find_their_own_tokens;
+    "T-02" Ambiguous ambiguous::a_create_whose_reply_is_lost_is_finished_by_a_retry;
+    "T-02" Crash crash::what_was_acknowledged_survives_a_restart;
+    "T-03" Ambiguous ambiguous::a_batch_without_a_reply_may_exist_now_or_later;
+    "T-04" Sequential sequential::live_tokens_do_not_expire;
+    "T-05" Sequential sequential::the_first_consumer_gets_now;
+    "T-05" Sequential sequential::an_unknown_token_is_already_gone;
+    "T-05" Concurrent concurrent::one_of_all_consumers_gets_now;
+    "T-05" Concurrent concurrent::a_token_is_consumed_or_discarded_once;
+    "T-05" Ambiguous ambiguous::random_faults_have_one_winner;
+    "T-06" Sequential sequential::the_winners_retry_is_again;
+    "T-06" Sequential sequential::discarding_again_changes_nothing;
+    "T-06" Concurrent concurrent::racing_calls_of_the_winner_are_now_once;
+    "T-06" Concurrent concurrent::racing_discards_end_each_token_once;
+    "T-06" Ambiguous ambiguous::a_consume_whose_reply_is_lost_is_again;
+    "T-06" Ambiguous ambiguous::a_consume_that_lands_late_or_twice_takes_nothing_from_another;
+    "T-06" Ambiguous ambiguous::a_discard_whose_reply_is_lost_is_repeated;
+    "T-06" Cancel cancel::dropping_any_call_leaves_the_tokens_whole;
+    "T-07" Sequential sequential::a_gone_token_is_not_created_again;
+    "T-07" Sequential sequential::discarding_an_unknown_token_fences_it;
+    "T-07" Sequential sequential::gone_tokens_are_remembered_for_the_retention;
+    "T-07" Concurrent concurrent::racing_creates_bring_nothing_back;
+    "T-07" Ambiguous ambiguous::a_create_that_lands_after_the_end_creates_nothing;
+    "T-08" Edge edge::batches_of_any_length;
+    "T-08" Edge edge::duplicates_in_one_call_count_once;
+    "T-08" Edge edge::a_batch_reports_each_token_for_itself;
+    "T-09" Sequential sequential::creating_a_live_token_changes_nothing;
+    "T-09" Concurrent concurrent::racing_creates_create_once;
+    "T-10" Sequential sequential::absent_is_an_answer_that_leaves_no_trace;
+    "T-10" Sequential sequential::a_closed_client_never_says_absent;
+    "T-10" Concurrent concurrent::a_live_token_is_never_absent;
+}
+
+const NEW: Created = Created { created: 1, already_live: 0, gone: 0 };
+const LIVE: Created = Created { created: 0, already_live: 1, gone: 0 };
+const GONE: Created = Created { created: 0, already_live: 0, gone: 1 };
+
+fn token(text: impl Into<Arc<str>>) -> Result<TokenId> {
+    TokenId::new(text)
+}
+
+fn op(text: impl Into<Arc<str>>) -> Result<OpId> {
+    OpId::new(text)
+}
+
+/// Tokens named `batch/0` and so on.
+fn batch(name: &str, count: usize) -> Result<Vec<TokenId>> {
+    (0..count).map(|index| token(format!("{name}/{index}"))).collect()
+}
+
+fn tokens_of(store: &Arc<dyn Store>) -> Result<Arc<dyn TokenStore>> {
+    store.tokens("tokens")
+}
+
+/// Creates the one token.
+async fn create(tokens: &(impl TokenStore + ?Sized), token: &TokenId) -> Result<Created> {
+    tokens.create_tokens(std::slice::from_ref(token)).await
+}
+
+/// Makes the call until it is answered. Every call of a token store may be repeated, and a store may refuse one
+/// under contention; one that is never answered in so many attempts does not work.
+async fn answered<'a, T>(call: impl Fn() -> BoxFuture<'a, Result<T>>) -> Result<T, Failure> {
+    for _ in 0..1_000 {
+        match call().await {
+            Ok(answer) => return Ok(answer),
+            Err(error) if error.is_retryable() => tokio::task::yield_now().await,
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Err(Failure::new("no answer in 1,000 attempts"))
+}

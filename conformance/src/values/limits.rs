@@ -1,0 +1,117 @@
+//! V-1: what a text may be, and how it is refused.
+
+use std::sync::Arc;
+
+use storagebox_core::{
+    BoxName, ClaimId, CounterExt, DedupId, DedupRepoExt, Error, ErrorKind, Fingerprint, Hold, Item,
+    ItemBankExt, Key, MAX_ID_BYTES, MAX_ITEM_BYTES, OpId, OrderedOptions, OrderedStoreExt, Result, Retention,
+    StoreExt, Strategy, TokenId, TokenStoreExt, WriterId,
+};
+
+use crate::case::Verdict;
+use crate::failure::{ensure, ensure_eq, ensure_matches};
+use crate::link::{Fate, Link, Linked};
+use crate::values::longest;
+use crate::world::World;
+
+/// A kind of text: its field's name, its limit, and what it makes of a text.
+struct Kind {
+    field: &'static str,
+    limit: usize,
+    make: fn(String) -> Result<String>,
+}
+
+macro_rules! kind {
+    ($name:ident, $field:literal, $limit:expr) => {
+        Kind { field: $field, limit: $limit, make: |text| Ok($name::new(text)?.as_str().to_owned()) }
+    };
+}
+
+fn kinds() -> [Kind; 9] {
+    [
+        kind!(Item, "item", MAX_ITEM_BYTES),
+        kind!(ClaimId, "claim", MAX_ID_BYTES),
+        kind!(DedupId, "dedup id", MAX_ID_BYTES),
+        kind!(OpId, "op", MAX_ID_BYTES),
+        kind!(TokenId, "token", MAX_ID_BYTES),
+        kind!(Key, "key", MAX_ID_BYTES),
+        kind!(BoxName, "box name", MAX_ID_BYTES),
+        kind!(WriterId, "writer", MAX_ID_BYTES),
+        kind!(Fingerprint, "fingerprint", MAX_ID_BYTES),
+    ]
+}
+
+pub(super) async fn a_text_has_one_byte_to_its_limit(_: &World) -> Verdict {
+    for Kind { field, limit, make } in kinds() {
+        let wide = "é".repeat(limit / 2);
+        for text in ["x".to_owned(), longest("x", limit), wide] {
+            ensure_eq!(make(text.clone())?, text, "a {field} of {} bytes", text.len());
+        }
+    }
+    Ok(())
+}
+
+pub(super) async fn a_text_out_of_its_limits_is_refused_by_name(_: &World) -> Verdict {
+    for Kind { field, limit, make } in kinds() {
+        let characters = format!("{}x", "é".repeat(limit / 2));
+        for text in [String::new(), longest("secret", limit + 1), characters] {
+            let length = text.len();
+            let error = ensure_matches!(make(text), Err(error) => error, "a {field} of {length} bytes");
+            ensure_names(&error, "field", field)?;
+            ensure_names(&error, "limit", &limit.to_string())?;
+            ensure_names(&error, "bytes", &length.to_string())?;
+        }
+    }
+    Ok(())
+}
+
+pub(super) async fn u_0000_is_refused_wherever_it_stands(_: &World) -> Verdict {
+    for Kind { field, make, .. } in kinds() {
+        for text in ["\0", "\0secret", "secret\0", "sec\0ret"] {
+            let error = ensure_matches!(make(text.to_owned()), Err(error) => error, "a {field} of {text:?}");
+            ensure_names(&error, "field", field)?;
+        }
+    }
+    Ok(())
+}
+
+/// The error is the caller's to correct, names this fact, and shows nothing of the text.
+fn ensure_names(error: &Error, key: &str, value: &str) -> Verdict {
+    ensure_eq!(error.kind(), ErrorKind::InvalidInput, "the kind of {error}");
+    let found = error.context().find(|(name, _)| *name == key).map(|(_, value)| value);
+    ensure_eq!(found, Some(value), "the {key} in the context of {error}");
+    let shown = format!("{error} {error:?}");
+    ensure!(!shown.contains("secret"), "the refused text is shown: {shown}");
+    Ok(())
+}
+
+/// Through a link on which every request is lost: whatever is sent is `OutcomeUnknown`.
+pub(super) async fn a_refused_text_never_reaches_the_store(world: &World) -> Verdict {
+    let link = Link::script([Fate::RequestLost; 64]);
+    let store = Linked::new(Arc::clone(world.store()), link);
+    let long = longest("secret", MAX_ID_BYTES + 1);
+    for text in ["", "secret\0", &long] {
+        let (bank, records) = (store.bank("bank")?, store.dedup("records")?);
+        let (counter, ordered) = (
+            store.counters("counters", Strategy::default())?,
+            store.ordered("ordered", OrderedOptions::sequence())?,
+        );
+        ensure_refused("a box name", store.bank(text).map(|_| ()))?;
+        ensure_refused("a claim", bank.take_for(text, Hold::Forever).await)?;
+        let (value, keep) = ("value", Retention::Forever);
+        ensure_refused("a dedup id", records.remember(text, value, "op", keep).await)?;
+        ensure_refused("the op of a record", records.remember("id", value, text, keep).await)?;
+        ensure_refused("a token", store.tokens("tokens")?.create(text).await)?;
+        ensure_refused("a counter's key", counter.add(text, "op", 1).await)?;
+        ensure_refused("a counter's op", counter.add("key", text, 1).await)?;
+        ensure_refused("an ordered key", ordered.put_at(text, value, 1, "writer").await)?;
+        ensure_refused("a writer", ordered.put_at("key", value, 1, text).await)?;
+        ensure_refused("a writer of a delete", ordered.delete_at("key", 1, text).await)?;
+    }
+    Ok(())
+}
+
+fn ensure_refused<T: std::fmt::Debug>(what: &str, answer: Result<T>) -> Verdict {
+    ensure_matches!(answer, Err(error) if error.kind() == ErrorKind::InvalidInput, "{what} that breaks its limit");
+    Ok(())
+}

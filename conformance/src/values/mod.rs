@@ -1,0 +1,51 @@
+//! Values: V-1 to V-6.
+
+mod bytes;
+mod durations;
+mod limits;
+mod pool;
+mod scopes;
+mod shown;
+mod texts;
+
+use crate::case::cases;
+
+pub(crate) use pool::{longest, nasty_items, nasty_texts};
+
+cases! { Values:
+    "V-01" Edge limits::a_text_has_one_byte_to_its_limit;
+    "V-01" Edge limits::a_text_out_of_its_limits_is_refused_by_name;
+    "V-01" Edge limits::u_0000_is_refused_wherever_it_stands;
+    "V-01" Edge limits::a_refused_text_never_reaches_the_store;
+    "V-02" Edge texts::nasty_items_stay_different_and_whole;
+    "V-02" Edge texts::nasty_claims_stay_different;
+    "V-02" Edge texts::nasty_record_ids_stay_different;
+    "V-02" Edge texts::nasty_operations_of_records_stay_different;
+    "V-02" Edge texts::nasty_leases_stay_different;
+    "V-02" Edge texts::nasty_fingerprints_stay_different;
+    "V-02" Edge texts::nasty_tokens_stay_different;
+    "V-02" Edge texts::nasty_counter_keys_stay_different;
+    "V-02" Edge texts::nasty_operations_of_counters_stay_different;
+    "V-02" Edge texts::nasty_ordered_keys_stay_different;
+    "V-02" Edge texts::nasty_writers_stay_different;
+    "V-02" Edge texts::nasty_box_names_stay_different;
+    "V-03" Edge bytes::a_payload_has_up_to_256_kib;
+    "V-03" Edge bytes::recorded_bytes_come_back;
+    "V-03" Edge bytes::replaced_bytes_come_back;
+    "V-03" Edge bytes::completed_bytes_come_back;
+    "V-03" Edge bytes::ordered_bytes_come_back;
+    "V-04" Edge shown::debug_shows_lengths_alone;
+    "V-04" Edge shown::debug_of_answers_shows_lengths_alone;
+    "V-05" Sequential scopes::a_claim_is_one_per_bank;
+    "V-05" Sequential scopes::an_item_is_one_per_bank;
+    "V-05" Sequential scopes::an_operation_is_one_per_id;
+    "V-05" Sequential scopes::an_operation_is_one_per_token;
+    "V-05" Sequential scopes::an_operation_is_one_per_counter;
+    "V-05" Sequential scopes::an_operation_is_one_per_box;
+    "V-05" Edge scopes::two_texts_are_never_joined_to_one;
+    "V-06" Edge durations::a_hold_lasts_1_ms_to_100_years;
+    "V-06" Edge durations::a_retention_lasts_1_ms_to_100_years;
+    "V-06" Edge durations::a_lease_lasts_1_ms_to_100_years;
+    "V-06" Edge durations::ordered_options_last_1_ms_to_100_years;
+    "V-06" Edge durations::a_counter_remembers_1_ms_to_100_years;
+}

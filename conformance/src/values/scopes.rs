@@ -1,0 +1,126 @@
+//! V-5: an id means something in its own place alone.
+
+use storagebox_core::{
+    ClaimId, Consumed, Counted, CounterExt, DedupRepoExt, Hold, Item, ItemBank, Key, OpId, OrderedOptions,
+    OrderedStoreExt, Recorded, Retention, StoreExt, Strategy, Taken, TokenId, Written,
+};
+
+use crate::case::Verdict;
+use crate::failure::{Failure, ensure, ensure_eq, ensure_matches};
+use crate::world::{World, items};
+
+pub(super) async fn a_claim_is_one_per_bank(world: &World) -> Verdict {
+    let (one, two) = (world.store().bank("one")?, world.store().bank("two")?);
+    one.add(&[Item::new("1")?]).await?;
+    two.add(&[Item::new("2")?]).await?;
+    let ada = ClaimId::new("ada")?;
+    let first = one.take(&ada, Hold::Forever).await?;
+    ensure_matches!(first, Taken::New(held) if held.item.as_str() == "1", "the claim in one bank");
+    let second = two.take(&ada, Hold::Forever).await?;
+    ensure_matches!(second, Taken::New(held) if held.item.as_str() == "2", "the same claim in another");
+    one.release(&ada).await?;
+    let again = two.take(&ada, Hold::Forever).await?;
+    ensure_matches!(again, Taken::Again(_), "its hold in the other bank after a release in the first");
+    Ok(())
+}
+
+pub(super) async fn an_item_is_one_per_bank(world: &World) -> Verdict {
+    let (one, two) = (world.store().bank("one")?, world.store().bank("two")?);
+    ensure_eq!(one.add(&items(3)?).await?.added, 3, "items new to one bank");
+    ensure_eq!(two.add(&items(3)?).await?.added, 3, "the same items in another");
+    for name in ["a", "b", "c"] {
+        one.take(&ClaimId::new(name)?, Hold::Forever).await?;
+    }
+    ensure_eq!(two.counts().await?.free, 3, "free items in the other bank");
+    Ok(())
+}
+
+pub(super) async fn an_operation_is_one_per_id(world: &World) -> Verdict {
+    let records = world.dedup()?;
+    for id in ["one", "two"] {
+        let recorded = records.remember(id, id, "op", Retention::Forever).await?;
+        ensure_matches!(recorded, Recorded::New(_), "the operation on {id}");
+    }
+    Ok(())
+}
+
+pub(super) async fn an_operation_is_one_per_token(world: &World) -> Verdict {
+    let (store, op) = (world.tokens()?, OpId::new("op")?);
+    let tokens = [TokenId::new("one")?, TokenId::new("two")?];
+    store.create_tokens(&tokens).await?;
+    for token in &tokens {
+        ensure_eq!(store.consume(token, &op).await?, Consumed::Now, "the operation on {token}");
+    }
+    Ok(())
+}
+
+pub(super) async fn an_operation_is_one_per_counter(world: &World) -> Verdict {
+    let counter = world.counter(Strategy::default())?;
+    for key in ["one", "two"] {
+        let counted = counter.add(key, "op", 5).await?;
+        ensure_matches!(counted, Counted::Applied { .. }, "the operation on {key}");
+        ensure_eq!(counter.value(&Key::new(key)?).await?, 5, "the value of {key}");
+    }
+    let other = counter.add("three", "op", 7).await?;
+    ensure_matches!(other, Counted::Applied { .. }, "the operation with another delta on another key");
+    Ok(())
+}
+
+pub(super) async fn an_operation_is_one_per_box(world: &World) -> Verdict {
+    let (store, token, op) = (world.store(), TokenId::new("key")?, OpId::new("op")?);
+    for name in ["one", "two"] {
+        let recorded = store.dedup(name)?.remember("key", name, "op", Retention::Forever).await?;
+        ensure_matches!(recorded, Recorded::New(_), "the record in {name}");
+        let tokens = store.tokens(name)?;
+        tokens.create_tokens(std::slice::from_ref(&token)).await?;
+        ensure_eq!(tokens.consume(&token, &op).await?, Consumed::Now, "the token in {name}");
+        let counted = store.counters(name, Strategy::default())?.add("key", "op", 1).await?;
+        ensure_matches!(counted, Counted::Applied { .. }, "the counter in {name}");
+        let put = store.ordered(name, OrderedOptions::sequence())?.put_at("key", name, 1, "op").await?;
+        ensure_eq!(put, Written::Applied, "the ordered value in {name}");
+    }
+    Ok(())
+}
+
+/// Box and key, key and operation: whatever a store puts between two texts may stand in one of them.
+pub(super) async fn two_texts_are_never_joined_to_one(world: &World) -> Verdict {
+    for (number, between) in BETWEEN.iter().enumerate() {
+        let pairs = [(format!("a{between}b"), "c".to_owned()), ("a".to_owned(), format!("b{between}c"))];
+        for (one, two) in &pairs {
+            let during = |failure: Failure| failure.during(format_args!("{one:?} and {two:?}"));
+            box_and_key(world, one, two).await.map_err(during)?;
+            key_and_op(world, &format!("box-{number}"), one, two).await.map_err(during)?;
+        }
+    }
+    Ok(())
+}
+
+const BETWEEN: [&str; 18] =
+    ["", ":", "/", "#", "|", ".", "-", "_", "\n", "\u{1f}", " ", "'", "\\", "}", "{", ",", "3:", "%3A"];
+
+async fn box_and_key(world: &World, name: &str, key: &str) -> Verdict {
+    let store = world.store();
+    ensure_eq!(store.bank(name)?.add(&[Item::new(key)?]).await?.added, 1, "items added to a box");
+    let taken = store.bank(name)?.take(&ClaimId::new(key)?, Hold::Forever).await?;
+    ensure!(matches!(taken, Taken::New(_)), "the claim in a box: {taken:?}");
+    let recorded = store.dedup(name)?.remember(key, "value", "op", Retention::Forever).await?;
+    ensure_matches!(recorded, Recorded::New(_), "the record in a box");
+    ensure_eq!(store.tokens(name)?.create_tokens(&[TokenId::new(key)?]).await?.created, 1, "tokens in a box");
+    let counted = store.counters(name, Strategy::default())?.add(key, "op", 1).await?;
+    ensure_matches!(counted, Counted::Applied { .. }, "the counter in a box");
+    let ordered = store.ordered(name, OrderedOptions::sequence())?;
+    ensure_eq!(ordered.put_at(key, "value", 1, "op").await?, Written::Applied, "the value in a box");
+    Ok(())
+}
+
+async fn key_and_op(world: &World, name: &str, key: &str, op: &str) -> Verdict {
+    let store = world.store();
+    let counted = store.counters(name, Strategy::default())?.add(key, op, 1).await?;
+    ensure_matches!(counted, Counted::Applied { .. }, "the operation on a key");
+    let recorded = store.dedup(name)?.remember(key, "value", op, Retention::Forever).await?;
+    ensure_matches!(recorded, Recorded::New(_), "the operation on an id");
+    let (tokens, token) = (store.tokens(name)?, TokenId::new(key)?);
+    tokens.create_tokens(std::slice::from_ref(&token)).await?;
+    ensure_eq!(tokens.consume(&token, &OpId::new(op)?).await?, Consumed::Now, "the operation on a token");
+    Ok(())
+}

@@ -1,0 +1,61 @@
+//! V-4: codes are money, so nothing prints them.
+
+use std::fmt::Debug;
+
+use storagebox_core::{
+    Added, ClaimId, DedupId, Hold, Item, ItemBank, Key, ListedItem, OpId, OrderedOptions, OrderedStoreExt,
+    Payload, Recorded, Retention, Taken,
+};
+
+use crate::case::Verdict;
+use crate::failure::{ensure, ensure_eq};
+use crate::world::World;
+
+const SECRET: &str = "SAVE-10-é";
+
+fn ensure_hidden(what: &str, value: &impl Debug) -> Verdict {
+    for shown in [format!("{value:?}"), format!("{value:#?}")] {
+        let bytes = format!("{:?}", SECRET.as_bytes());
+        let inner = bytes.trim_matches(['[', ']']);
+        ensure!(!shown.contains("SAVE") && !shown.contains(inner), "the Debug of {what} shows it: {shown}");
+        ensure!(shown.contains(&SECRET.len().to_string()), "the Debug of {what} has no length: {shown}");
+    }
+    Ok(())
+}
+
+pub(super) async fn debug_shows_lengths_alone(_: &World) -> Verdict {
+    let (item, payload) = (Item::new(SECRET)?, Payload::try_from(SECRET)?);
+    ensure_hidden("an item", &item)?;
+    ensure_hidden("a payload", &payload)?;
+    ensure_hidden("items", &vec![item.clone()])?;
+    let entry = ListedItem { item: item.clone(), state: storagebox_core::ItemState::Free };
+    ensure_hidden("a listed item", &entry)?;
+    ensure_eq!(item.as_str(), SECRET, "the item itself");
+    ensure_eq!(payload.as_bytes(), SECRET.as_bytes(), "the payload itself");
+    Ok(())
+}
+
+pub(super) async fn debug_of_answers_shows_lengths_alone(world: &World) -> Verdict {
+    let bank = world.bank()?;
+    let report = bank.add(&[Item::new(SECRET)?]).await?;
+    ensure_eq!(report, Added { added: 1, already_present: 0 }, "adding");
+    let claim = ClaimId::new("ada")?;
+    let taken = bank.take(&claim, Hold::Forever).await?;
+    ensure!(matches!(taken, Taken::New(_)), "nothing was taken: {taken:?}");
+    ensure_hidden("a take", &taken)?;
+    ensure_hidden("a claim's state", &bank.get(&claim).await?)?;
+    ensure_hidden("a page", &bank.list(None, 10).await?)?;
+    ensure_hidden("a confirm", &bank.confirm(&claim).await?)?;
+
+    let (records, id, value) = (world.dedup()?, DedupId::new("id")?, Payload::try_from(SECRET)?);
+    records.record(&id, &value, &OpId::new("op")?, Retention::Forever).await?;
+    let again = records.record(&id, &value, &OpId::new("op")?, Retention::Forever).await?;
+    ensure!(matches!(again, Recorded::Again(_)), "recording again: {again:?}");
+    ensure_hidden("a record", &again)?;
+    ensure_hidden("an entry", &records.get(&id).await?)?;
+
+    let ordered = world.ordered(OrderedOptions::sequence())?;
+    ordered.put_at("key", &value, 1, "writer").await?;
+    ensure_hidden("an ordered value", &ordered.get(&Key::new("key")?).await?)?;
+    ensure_hidden("a page of ordered values", &ordered.list(None, None, 10).await?)
+}

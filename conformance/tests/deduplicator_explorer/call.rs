@@ -1,0 +1,103 @@
+//! Calls of a store and their replies, as plain data: what is in flight can be kept, copied and shown.
+
+use std::fmt;
+
+use storagebox_core::{
+    BoxName, ClaimId, DedupId, Entry, ListedRecord, OpId, Page, Payload, Recorded, Released, Replaced, Taken,
+    Version,
+};
+
+use crate::record::Written;
+
+/// A call on its way to a store. Holds and retentions are for ever; the gate sees to that.
+#[derive(Clone, Debug, Hash)]
+pub(crate) enum Call {
+    Record { id: DedupId, value: Payload, op: OpId },
+    Replace { id: DedupId, version: Version, value: Payload, op: OpId },
+    Get { id: DedupId },
+    List,
+    Take { bank: BoxName, claim: ClaimId },
+    Release { bank: BoxName, claim: ClaimId },
+}
+
+impl Call {
+    /// Whether landing late can change anything.
+    pub(crate) fn writes(&self) -> bool {
+        !matches!(self, Self::Get { .. } | Self::List)
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Reply {
+    Recorded(Recorded),
+    Replaced(Replaced),
+    Got(Option<Entry>),
+    Listed(Page<ListedRecord>),
+    Taken(Taken),
+    Released(Released),
+}
+
+impl fmt::Display for Call {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Record { id, value, op } => write!(f, "record {id} = {} (op {op})", Written::read(value)),
+            Self::Replace { id, version, value, op } => {
+                let (version, value) = (version.number(), Written::read(value));
+                write!(f, "replace {id} at version {version} by {value} (op {op})")
+            }
+            Self::Get { id } => write!(f, "get {id}"),
+            Self::List => write!(f, "list the records"),
+            Self::Take { bank, claim } => write!(f, "take from {bank} for {claim}"),
+            Self::Release { bank, claim } => write!(f, "release {claim} in {bank}"),
+        }
+    }
+}
+
+/// Says everything that the reply says: two replies that read alike are alike.
+impl fmt::Display for Reply {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Recorded(recorded) => show_recorded(f, recorded),
+            Self::Replaced(replaced) => show_replaced(f, replaced),
+            Self::Got(entry) => show_entry(f, "found", entry.as_ref()),
+            Self::Listed(page) => page
+                .entries
+                .iter()
+                .try_for_each(|listed| show_entry(f, listed.id.as_str(), Some(&listed.entry))),
+            Self::Taken(taken) => match taken {
+                Taken::New(held) => write!(f, "new item {}", held.item.as_str()),
+                Taken::Again(held) => write!(f, "again item {}", held.item.as_str()),
+                Taken::Empty => write!(f, "empty"),
+                Taken::Ended(why) => write!(f, "ended, {why:?}"),
+            },
+            Self::Released(released) => write!(f, "{released:?}"),
+        }
+    }
+}
+
+fn show_recorded(f: &mut fmt::Formatter<'_>, recorded: &Recorded) -> fmt::Result {
+    match recorded {
+        Recorded::New(version) => write!(f, "new, version {}", version.number()),
+        Recorded::Again(entry) => show_entry(f, "again", Some(entry)),
+        Recorded::Existing(entry) => show_entry(f, "existing", Some(entry)),
+        Recorded::InFlight { .. } | Recorded::Fenced => write!(f, "{recorded:?}"),
+    }
+}
+
+fn show_replaced(f: &mut fmt::Formatter<'_>, replaced: &Replaced) -> fmt::Result {
+    match replaced {
+        Replaced::Replaced(version) => write!(f, "replaced, version {}", version.number()),
+        Replaced::Again(version) => write!(f, "again, version {}", version.number()),
+        Replaced::Stale(entry) => show_entry(f, "stale", entry.as_ref()),
+    }
+}
+
+fn show_entry(f: &mut fmt::Formatter<'_>, what: &str, entry: Option<&Entry>) -> fmt::Result {
+    match entry {
+        None => write!(f, "{what}: no record"),
+        Some(entry) => {
+            let (value, version) = (Written::read(&entry.value), entry.version.number());
+            write!(f, "{what}: {value} at version {version}")
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! What a scheduler may let happen next.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// One event. Workers, late requests and refills go by their numbers.
+///
+/// A dropped or failed call leaves two copies of its request in flight, and each may land at any later moment or
+/// never. So one event stands for a request that is lost, lands now, lands late, or lands late and twice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Event {
+    /// The worker's request lands, and its reply arrives.
+    Deliver(usize),
+    /// The worker's future is dropped.
+    Crash(usize),
+    /// The worker is told that the outcome is unknown.
+    Fail(usize),
+    /// A second copy of the worker's request is in flight from here on; the first one is still waited for.
+    Double(usize),
+    /// A copy lands whose reply nobody waits for.
+    Land(usize),
+    /// An item comes in.
+    Refill(usize),
+}
+
+impl Event {
+    fn parts(self) -> (char, usize) {
+        match self {
+            Self::Deliver(worker) => ('d', worker),
+            Self::Crash(worker) => ('c', worker),
+            Self::Fail(worker) => ('f', worker),
+            Self::Double(worker) => ('2', worker),
+            Self::Land(copy) => ('l', copy),
+            Self::Refill(item) => ('r', item),
+        }
+    }
+}
+
+/// A letter and a number.
+impl fmt::Display for Event {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (letter, number) = self.parts();
+        write!(f, "{letter}{number}")
+    }
+}
+
+impl FromStr for Event {
+    type Err = std::num::ParseIntError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let (letter, number) = text.split_at(1);
+        let number = number.parse()?;
+        Ok(match letter {
+            "d" => Self::Deliver(number),
+            "c" => Self::Crash(number),
+            "f" => Self::Fail(number),
+            "2" => Self::Double(number),
+            "l" => Self::Land(number),
+            "r" => Self::Refill(number),
+            other => panic!("no event {other}"),
+        })
+    }
+}

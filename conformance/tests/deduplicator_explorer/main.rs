@@ -1,0 +1,133 @@
+//! The real deduplicator over two gated stores, in every order of their calls.
+//!
+//! Two workers are polled by hand. A scheduler decides which request lands next, and spends one fault a run (two where
+//! the scenario is small): a worker crashes, is told that the outcome is unknown, or has its request doubled. What is
+//! left in flight lands at any later moment, up to twice, or never. are checked in every state that can be
+//! reached, and once nobody is at work after a recovery and a retry of every id.
+
+mod answers;
+mod call;
+mod canon;
+mod event;
+mod explore;
+mod gate;
+mod memory;
+mod mutants;
+mod properties;
+mod record;
+mod rest;
+mod scenario;
+mod stores;
+mod worker;
+mod world;
+
+use std::io::Write;
+use std::sync::{Mutex, PoisonError};
+
+use canon::Sameness;
+use explore::{Exploration, Explored};
+use mutants::Mutant;
+use properties::Clause;
+use scenario::Scenario;
+
+/// What all scenarios of this process have seen so far.
+static TOTAL: Mutex<Explored> = Mutex::new(Explored::NOTHING);
+
+/// Shown also where the test passes.
+fn say(line: &str) {
+    writeln!(std::io::stderr(), "{line}").expect("stderr takes a line");
+}
+
+/// Shows one run instead of exploring, if the choices that make it are given.
+fn is_retold(exploration: Exploration) -> bool {
+    let choices = std::env::var("STORAGEBOX_CHOICES");
+    if let Ok(choices) = &choices {
+        say(&exploration.retell(choices));
+    }
+    choices.is_ok()
+}
+
+fn explore(scenario: &'static Scenario, faults: usize) {
+    let exploration = Exploration { scenario, mutant: None, faults, sameness: Sameness::ByRole };
+    if is_retold(exploration) {
+        return;
+    }
+    let explored = exploration.run().unwrap_or_else(|failure| panic!("{failure}"));
+    let mut total = TOTAL.lock().unwrap_or_else(PoisonError::into_inner);
+    *total += explored;
+    say(&format!("{}, faults a run {faults}: {explored}; so far in all: {}", scenario.name, *total));
+}
+
+fn is_caught(mutant: Mutant, scenario: &'static Scenario, clause: Clause) {
+    let exploration = Exploration { scenario, mutant: Some(mutant), faults: 1, sameness: Sameness::Exact };
+    if is_retold(exploration) {
+        return;
+    }
+    let failure = exploration.run().expect_err("the mutant survives");
+    say(&format!("{mutant:?} is caught after {} events: {failure}", failure.path.len()));
+    assert_eq!(failure.violation.clause, clause);
+}
+
+macro_rules! explored {
+    ($($(#[$attribute:meta])* $test:ident: $scenario:ident, $faults:literal;)*) => {$(
+        #[test]
+        $(#[$attribute])*
+        fn $test() {
+            explore(&scenario::$scenario, $faults);
+        }
+    )*};
+}
+
+explored! {
+    one_id_and_one_bank: SAME_BANK, 2;
+    one_id_and_a_bank_for_each_worker: DIFFERENT_BANKS, 2;
+    two_ids_and_the_last_item: LAST_ITEM, 2;
+    one_id_and_a_second_choice: SECOND_CHOICE, 1;
+    one_id_and_a_refill: REFILL, 1;
+    two_ids_and_a_refill: TWO_IDS_REFILL, 1;
+    a_recovery_beside_a_live_caller: RECOVERY_BESIDE, 1;
+    power_cut_on_one_id_and_one_bank: SAME_BANK, 0;
+    power_cut_on_two_ids_and_a_refill: TWO_IDS_REFILL, 0;
+    power_cut_on_a_second_choice: SECOND_CHOICE, 0;
+    power_cut_on_a_refill_asked_again: REFILL_AND_AGAIN, 0;
+    power_cut_on_crossed_choices: CROSSED_CHOICES, 0;
+    power_cut_on_a_recovery: RECOVERY_BESIDE, 0;
+    #[ignore = "takes minutes"]
+    long_one_id_and_a_refill_asked_again: REFILL_AND_AGAIN, 1;
+}
+
+macro_rules! caught {
+    ($($test:ident: $mutant:ident in $scenario:ident breaks $clause:ident;)*) => {$(
+        #[test]
+        fn $test() {
+            is_caught(Mutant::$mutant, &scenario::$scenario, Clause::$clause);
+        }
+    )*};
+}
+
+caught! {
+    mutant_without_the_final_compare_and_set: NoFinalCompareAndSet in REFILL breaks A2;
+    mutant_that_releases_before_giving_up_is_recorded: ReleasesBeforeGivingUp in REFILL breaks A2;
+    mutant_that_gives_up_without_the_fence: GivesUpWithoutFence in REFILL breaks A3;
+    mutant_whose_loser_releases: LoserReleases in SAME_BANK breaks A2;
+}
+
+/// States that are the same by role have the same future, or there would be more schedules or fewer.
+#[test]
+fn states_that_play_one_role_have_one_future() {
+    for (scenario, faults) in [
+        (&scenario::DIFFERENT_BANKS, 1),
+        (&scenario::LAST_ITEM, 1),
+        (&scenario::RECOVERY_BESIDE, 0),
+        (&scenario::TWO_IDS_REFILL, 0),
+    ] {
+        let run = |sameness| {
+            Exploration { scenario, mutant: None, faults, sameness }
+                .run()
+                .unwrap_or_else(|failure| panic!("{failure}"))
+        };
+        let (exact, by_role) = (run(Sameness::Exact), run(Sameness::ByRole));
+        assert!(by_role.states < exact.states, "{}: nothing is merged", scenario.name);
+        assert_eq!(by_role.schedules.to_bits(), exact.schedules.to_bits(), "{}", scenario.name);
+    }
+}

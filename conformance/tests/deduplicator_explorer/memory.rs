@@ -1,0 +1,80 @@
+//! What a worker's call has been told so far.
+
+use std::collections::BTreeSet;
+
+use storagebox_core::{Entry, Recorded, Replaced, Taken};
+
+use crate::call::{Call, Reply};
+use crate::record::{Written, nonce_of};
+
+/// The part of a conversation with the stores that a call of the deduplicator can still act upon.
+#[derive(Debug, Default)]
+pub(crate) struct Memory {
+    /// The record as the call met it last: version and value.
+    pub(crate) met: Option<(u64, Written)>,
+    /// The records that a recovery works through, by id.
+    pub(crate) listed: Vec<(String, u64, Written)>,
+    /// The nonce of the last intent that it wrote, or tried to.
+    pub(crate) offered: Option<String>,
+    /// Banks that gave nothing, whether that was for its own intent, and whether the claim had ended.
+    pub(crate) refused: BTreeSet<(String, bool, bool)>,
+}
+
+impl Memory {
+    pub(crate) fn of(conversation: &[(Call, Reply)]) -> Self {
+        let mut memory = Self::default();
+        for (call, reply) in conversation {
+            memory.add(call, reply);
+        }
+        memory
+    }
+
+    fn add(&mut self, call: &Call, reply: &Reply) {
+        self.offer(call);
+        match (call, reply) {
+            (Call::Record { value, .. } | Call::Replace { value, .. }, _) => {
+                self.met = met(&Written::read(value), reply);
+            }
+            (Call::Take { bank, claim }, Reply::Taken(Taken::Empty | Taken::Ended(_))) => {
+                let own = self.offered.as_deref() == Some(nonce_of(claim.as_str()));
+                let ended = matches!(reply, Reply::Taken(Taken::Ended(_)));
+                self.refused.insert((bank.as_str().to_owned(), own, ended));
+            }
+            (_, Reply::Listed(page)) => {
+                let listed = page.entries.iter();
+                self.listed = listed.map(|listed| with_id(listed.id.as_str(), &listed.entry)).collect();
+            }
+            _ => {}
+        }
+    }
+
+    fn offer(&mut self, call: &Call) {
+        if let Call::Record { value, .. } | Call::Replace { value, .. } = call
+            && let Written::Intent(intent) = Written::read(value)
+        {
+            self.offered = Some(intent.nonce);
+        }
+    }
+}
+
+/// The record after a call that was to write this value.
+fn met(value: &Written, reply: &Reply) -> Option<(u64, Written)> {
+    match reply {
+        Reply::Recorded(Recorded::New(version))
+        | Reply::Replaced(Replaced::Replaced(version) | Replaced::Again(version)) => {
+            Some((version.number(), value.clone()))
+        }
+        Reply::Recorded(Recorded::Again(entry) | Recorded::Existing(entry))
+        | Reply::Replaced(Replaced::Stale(Some(entry))) => Some(read(entry)),
+        _ => None,
+    }
+}
+
+fn read(entry: &Entry) -> (u64, Written) {
+    (entry.version.number(), Written::read(&entry.value))
+}
+
+fn with_id(id: &str, entry: &Entry) -> (String, u64, Written) {
+    let (version, written) = read(entry);
+    (id.to_owned(), version, written)
+}

@@ -1,0 +1,223 @@
+//! The two stores behind the gates, one for banks and one for records, and what can be seen of them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use futures_util::FutureExt;
+use storagebox_core::{
+    BankAdmin, BoxName, ClaimId, ClaimState, DedupId, DedupRepo, Hold, Item, ItemBank, ItemState, OpId, Page,
+    Recorded, Replaced, Result, Retention, StoreExt, Taken,
+};
+use storagebox_memory::{ManualClock, MemoryStore};
+
+use crate::call::{Call, Reply};
+use crate::mutants::{Mutant, Unfenced};
+use crate::record::Written;
+use crate::scenario::Scenario;
+
+/// More than any listing here holds.
+const ALL: usize = 100;
+
+pub(crate) struct Stores {
+    pub(crate) records: Arc<dyn DedupRepo>,
+    pub(crate) banks: BTreeMap<BoxName, Bank>,
+    /// Claims that reached a bank: what it remembers of them is part of its state.
+    claims: BTreeSet<(BoxName, ClaimId)>,
+    /// The operations by which a store tells a retry from a stranger: first and last writer of each record.
+    writers: BTreeMap<DedupId, (OpId, OpId)>,
+}
+
+pub(crate) struct Bank {
+    pub(crate) admin: Arc<dyn BankAdmin>,
+    /// Where calls land: the bank itself, or a mutant in front of it.
+    port: Arc<dyn ItemBank>,
+    pub(crate) added: u64,
+}
+
+/// The future of a memory store's call is ready at once.
+pub(crate) fn now<T>(call: impl Future<Output = Result<T>>) -> T {
+    call.now_or_never().expect("memory does not wait").expect("memory does not fail")
+}
+
+fn memory() -> MemoryStore {
+    MemoryStore::builder().clock(ManualClock::new()).build().expect("a store")
+}
+
+impl Stores {
+    pub(crate) fn open(scenario: &Scenario, mutant: Option<Mutant>) -> Self {
+        let store = memory();
+        let bank = |(name, items): &(&str, &[&str])| {
+            let name = BoxName::new(*name).expect("a name");
+            let bank = Bank::open(store.bank(&name).expect("a bank"), mutant);
+            (name, bank.filled(items))
+        };
+        Self {
+            banks: scenario.stock.iter().map(bank).collect(),
+            records: memory().dedup("records").expect("a repository"),
+            claims: BTreeSet::new(),
+            writers: BTreeMap::new(),
+        }
+    }
+
+    pub(crate) fn refill(&mut self, bank: &str, item: &str) {
+        let bank = self.banks.get_mut(bank).expect("a bank");
+        bank.add(&[item]);
+    }
+
+    /// The call takes effect, as one atomic step.
+    pub(crate) fn land(&mut self, call: &Call) -> Reply {
+        match call {
+            Call::Record { id, value, op } => {
+                let recorded = now(self.records.record(id, value, op, Retention::Forever));
+                if let Recorded::New(_) = recorded {
+                    self.writers.insert(id.clone(), (op.clone(), op.clone()));
+                }
+                Reply::Recorded(recorded)
+            }
+            Call::Replace { id, version, value, op } => {
+                let replaced = now(self.records.replace(id, *version, value, op));
+                if let (Replaced::Replaced(_), Some((_, last))) = (&replaced, self.writers.get_mut(id)) {
+                    *last = op.clone();
+                }
+                Reply::Replaced(replaced)
+            }
+            Call::Get { id } => Reply::Got(now(self.records.get(id))),
+            Call::List => Reply::Listed(self.listed()),
+            Call::Take { bank, claim } => {
+                self.claims.insert((bank.clone(), claim.clone()));
+                Reply::Taken(self.banks[bank].take(claim))
+            }
+            Call::Release { bank, claim } => {
+                self.claims.insert((bank.clone(), claim.clone()));
+                Reply::Released(now(self.banks[bank].port.release(claim)))
+            }
+        }
+    }
+
+    /// By id: the store's own order differs from one run to the next, and a replay may not.
+    fn listed(&self) -> Page<storagebox_core::ListedRecord> {
+        let mut page = now(self.records.list(None, ALL));
+        assert_eq!(page.next, None, "the listing is longer than {ALL}");
+        page.entries.sort_by(|one, other| one.id.cmp(&other.id));
+        page
+    }
+
+    pub(crate) fn is_empty(&self, bank: &BoxName) -> bool {
+        now(self.banks[bank].admin.counts()).free == 0
+    }
+
+    pub(crate) fn seen(&self) -> Seen {
+        let claim = |(bank, claim): &(BoxName, ClaimId)| match now(self.banks[bank].admin.get(claim)) {
+            ClaimState::Unknown => None,
+            state => Some((bank.clone(), claim.clone(), matches!(state, ClaimState::Held(_)))),
+        };
+        Seen {
+            records: self.listed().entries.into_iter().map(seen_record).collect(),
+            banks: self.banks.iter().map(|(name, bank)| (name.as_str().to_owned(), bank.seen())).collect(),
+            claims: self.claims.iter().filter_map(claim).collect(),
+            writers: self.writers.clone(),
+        }
+    }
+}
+
+fn seen_record(listed: storagebox_core::ListedRecord) -> (String, (u64, Written)) {
+    let entry = listed.entry;
+    let seen = (entry.version.number(), Written::read(&entry.value));
+    (listed.id.as_str().to_owned(), seen)
+}
+
+impl Bank {
+    fn open(admin: Arc<dyn BankAdmin>, mutant: Option<Mutant>) -> Self {
+        let port: Arc<dyn ItemBank> = match mutant {
+            Some(Mutant::GivesUpWithoutFence) => Arc::new(Unfenced(Arc::clone(&admin))),
+            _ => Arc::clone(&admin) as _,
+        };
+        Self { admin, port, added: 0 }
+    }
+
+    fn filled(mut self, items: &[&str]) -> Self {
+        self.add(items);
+        self
+    }
+
+    fn add(&mut self, items: &[&str]) {
+        let items: Vec<_> = items.iter().map(|item| Item::new(*item).expect("an item")).collect();
+        self.added += now(self.admin.add(&items)).added;
+    }
+
+    /// A bank promises no order, but a replay needs one: all free items but the first are set aside meanwhile.
+    fn take(&self, claim: &ClaimId) -> Taken {
+        if self.added <= 1 {
+            return now(self.port.take(claim, Hold::Forever));
+        }
+        let free = self.items().filter(|(_, state)| *state == ItemState::Free);
+        let mut rest: Vec<_> = free.map(|(item, _)| item).collect();
+        rest.sort();
+        rest.drain(..rest.len().min(1));
+        now(self.admin.withdraw(&rest));
+        let taken = now(self.port.take(claim, Hold::Forever));
+        now(self.admin.restore(&rest));
+        taken
+    }
+
+    fn items(&self) -> impl Iterator<Item = (Item, ItemState)> {
+        let listed = now(self.admin.list(None, ALL)).entries;
+        listed.into_iter().map(|listed| (listed.item, listed.state))
+    }
+
+    fn seen(&self) -> SeenBank {
+        let counts = now(self.admin.counts());
+        let held = |(item, state)| match state {
+            ItemState::Held(claim) => Some((claim, item)),
+            _ => None,
+        };
+        SeenBank {
+            added: self.added,
+            free: counts.free,
+            held: counts.held,
+            total: counts.total(),
+            holders: self
+                .items()
+                .filter_map(held)
+                .map(|(claim, item)| (claim.as_str().to_owned(), item.as_str().to_owned()))
+                .collect(),
+        }
+    }
+}
+
+impl Seen {
+    /// Whether the operation was the record's first writer, and whether it was the last.
+    pub(crate) fn wrote(&self, id: &str, op: &str) -> (bool, bool) {
+        let writers = self.writers.get(id);
+        writers.map_or((false, false), |(first, last)| (first.as_str() == op, last.as_str() == op))
+    }
+
+    /// Those claims that have this by some measure, with their banks and whether they hold an item.
+    pub(crate) fn claims_by<T>(&self, measure: impl Fn(&str) -> Option<T>) -> Vec<(T, &BoxName, bool)> {
+        self.claims
+            .iter()
+            .filter_map(|(bank, claim, holds)| Some((measure(claim.as_str())?, bank, *holds)))
+            .collect()
+    }
+}
+
+/// What the public calls of both stores show.
+#[derive(Debug, Hash)]
+pub(crate) struct Seen {
+    /// By id: version and value.
+    pub(crate) records: BTreeMap<String, (u64, Written)>,
+    pub(crate) banks: BTreeMap<String, SeenBank>,
+    /// Bank, claim, and whether it holds an item or has ended.
+    claims: Vec<(BoxName, ClaimId, bool)>,
+    writers: BTreeMap<DedupId, (OpId, OpId)>,
+}
+
+#[derive(Debug, Hash)]
+pub(crate) struct SeenBank {
+    pub(crate) added: u64,
+    pub(crate) free: u64,
+    pub(crate) held: u64,
+    pub(crate) total: u64,
+    /// Claim and item.
+    pub(crate) holders: Vec<(String, String)>,
+}

@@ -1,0 +1,200 @@
+//! A worker: calls of the real deduplicator, polled by hand.
+
+use std::collections::BTreeMap;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::task::{Context, Poll, Waker};
+
+use storagebox_core::{Assigned, BoxName, DedupRepo, Deduplicator, Ids, ItemBank, Result};
+
+use crate::call::{Call, Reply};
+use crate::gate::{Gate, GatedBank, GatedRepo};
+use crate::mutants::Mutant;
+use crate::scenario::{Plan, Scenario};
+
+type Running = Pin<Box<dyn Future<Output = Result<Done>> + Send>>;
+
+/// What a worker's call answers.
+#[derive(Debug)]
+pub(crate) enum Done {
+    Assigned(Assigned),
+    Recovered,
+}
+
+pub(crate) struct Worker {
+    number: usize,
+    plan: Plan,
+    /// How many of the plan's banks were found empty.
+    turn: usize,
+    /// How many calls it has made; it makes their nonces unique.
+    calls: u32,
+    current: Option<Current>,
+}
+
+/// The call that is under way.
+struct Current {
+    gate: Gate,
+    running: Running,
+    /// Each store call that was answered. With the nonces fixed, they decide what it does next.
+    conversation: Vec<(Call, Reply)>,
+    /// Whether a store call of it has landed, or may have.
+    begun: bool,
+    /// Whether the bank asked for has had a free item ever since.
+    stocked: bool,
+}
+
+/// Nonces that are the same in every replay and never the same twice within one.
+#[derive(Debug)]
+pub(crate) struct Numbered {
+    prefix: String,
+    next: AtomicU32,
+}
+
+impl Numbered {
+    pub(crate) fn from(prefix: String) -> Arc<Self> {
+        let next = AtomicU32::new(0);
+        Arc::new(Self { prefix, next })
+    }
+}
+
+impl Ids for Numbered {
+    fn fresh(&self) -> String {
+        format!("{}.{}", self.prefix, self.next.fetch_add(1, Ordering::Relaxed))
+    }
+}
+
+impl Worker {
+    pub(crate) fn new(number: usize, scenario: &Scenario, mutant: Option<Mutant>) -> Self {
+        let mut worker = Self { number, plan: scenario.workers[number], turn: 0, calls: 0, current: None };
+        worker.start(scenario, mutant);
+        worker
+    }
+
+    /// Where it stands in its plan, whether its call has begun, and whether its bank was never empty since.
+    pub(crate) fn standing(&self) -> (usize, Option<(bool, bool)>) {
+        let current = self.current.as_ref();
+        (self.turn, current.map(|current| (current.begun, current.stocked)))
+    }
+
+    pub(crate) fn calls(&self) -> u32 {
+        self.calls
+    }
+
+    pub(crate) fn conversation(&self) -> &[(Call, Reply)] {
+        self.current.as_ref().map_or(&[], |current| &current.conversation)
+    }
+
+    /// The store call that it waits for.
+    pub(crate) fn asked(&self) -> Option<Call> {
+        self.current.as_ref()?.gate.asked()
+    }
+
+    /// Whether nothing is lost by leaving it as it is: it has done no part of a call.
+    pub(crate) fn is_at_rest(&self) -> bool {
+        self.current.as_ref().is_none_or(|current| !current.begun)
+    }
+
+    /// The id that it assigns to, and the bank that it asks.
+    pub(crate) fn wants(&self) -> Option<(&'static str, BoxName)> {
+        match self.plan {
+            Plan::Assign { id, banks } => Some((id, BoxName::new(*banks.get(self.turn)?).expect("a name"))),
+            Plan::Recover => None,
+        }
+    }
+
+    /// A request of it may land from here on.
+    pub(crate) fn begin(&mut self, has_free: impl Fn(&BoxName) -> bool) {
+        let wanted = self.wants();
+        let current = self.current.as_mut().expect("a call under way");
+        if !current.begun {
+            current.begun = true;
+            current.stocked = wanted.is_some_and(|(_, bank)| has_free(&bank));
+        }
+    }
+
+    /// Whether the bank asked for has had a free item ever since the call began.
+    pub(crate) fn is_stocked(&self) -> bool {
+        self.current.as_ref().is_some_and(|current| current.stocked)
+    }
+
+    /// Notes after each event whether the bank asked for still has a free item.
+    pub(crate) fn note_stock(&mut self, has_free: impl Fn(&BoxName) -> bool) {
+        if let (true, Some((_, bank))) = (self.is_stocked(), self.wants()) {
+            self.current.as_mut().expect("a call under way").stocked = has_free(&bank);
+        }
+    }
+
+    /// Hands it the answer of its store call; what its own call answers, if that was the last.
+    pub(crate) fn resume(&mut self, answer: Result<Reply>) -> Option<Result<Done>> {
+        let current = self.current.as_mut().expect("a call under way");
+        if let (Some(call), Ok(reply)) = (current.gate.asked(), &answer) {
+            current.conversation.push((call, reply.clone()));
+        }
+        current.gate.answer(answer);
+        match current.poll() {
+            Poll::Ready(done) => Some(done),
+            Poll::Pending => None,
+        }
+    }
+
+    /// Its call is over, answered or dropped: the next one, if its plan has one.
+    pub(crate) fn go_on(&mut self, done: Option<&Result<Done>>, scenario: &Scenario, mutant: Option<Mutant>) {
+        self.current = None;
+        match done {
+            Some(Ok(Done::Assigned(Assigned::Empty))) => self.turn += 1,
+            Some(Ok(_)) => return,
+            Some(Err(_)) | None => {}
+        }
+        self.start(scenario, mutant);
+    }
+
+    /// Starts a call and leads it to its first store call, which changes nothing yet.
+    fn start(&mut self, scenario: &Scenario, mutant: Option<Mutant>) {
+        if self.wants().is_none() && !matches!(self.plan, Plan::Recover) {
+            return;
+        }
+        let gate = Gate::default();
+        let ids = Numbered::from(format!("w{}c{}", self.number, self.calls));
+        let dedup = deduplicator(&gate, scenario, mutant).ids(ids);
+        let running: Running = match self.wants() {
+            Some((id, bank)) => Box::pin(async move { dedup.assign(id, bank).await.map(Done::Assigned) }),
+            None => Box::pin(recover(dedup)),
+        };
+        self.calls += 1;
+        let mut current = Current { gate, running, conversation: vec![], begun: false, stocked: false };
+        assert!(current.poll().is_pending(), "no call answers without a store");
+        self.current = Some(current);
+    }
+}
+
+impl Current {
+    fn poll(&mut self) -> Poll<Result<Done>> {
+        self.running.as_mut().poll(&mut Context::from_waker(Waker::noop()))
+    }
+}
+
+async fn recover(dedup: Deduplicator) -> Result<Done> {
+    let recovery = dedup.recover(None, 1).await?;
+    assert_eq!(recovery.next, None, "the gate lists one page");
+    Ok(Done::Recovered)
+}
+
+/// The real deduplicator, in front of nothing but the gate.
+fn deduplicator(gate: &Gate, scenario: &Scenario, mutant: Option<Mutant>) -> Deduplicator {
+    let bank = |name: &str| GatedBank { name: BoxName::new(name).expect("a name"), gate: gate.clone() };
+    let banks: BTreeMap<_, _> = scenario.stock.iter().map(|(name, _)| (*name, bank(name))).collect();
+    let repo = GatedRepo { gate: gate.clone() };
+    let repo: Arc<dyn DedupRepo> = match mutant {
+        Some(mutant) => mutant.repo(repo, banks.clone()),
+        None => Arc::new(repo),
+    };
+    let with = |dedup: Deduplicator, (name, bank): (&str, GatedBank)| {
+        let bank: Arc<dyn ItemBank> = match mutant {
+            Some(mutant) => mutant.bank(bank),
+            None => Arc::new(bank),
+        };
+        dedup.bank(name, bank).expect("a bank")
+    };
+    banks.into_iter().fold(Deduplicator::new(repo), with)
+}

@@ -1,0 +1,126 @@
+//! The protocol behind `Deduplicator`, explored through every state that it can reach in a small world.
+//!
+//! In these worlds anyone may crash after any step, any number of times, and call again for any bank. Every
+//! write may get lost, land late, or land again. Banks run empty and are refilled. No promise is broken in any
+//! state, and from none can live callers alone make each other go on for ever.
+//!
+//! The number of states is finite without a limit on calls because only what can still matter is kept: of a
+//! version, whether it is the record's own; of nonces, those that somebody can still name; of the intent that a
+//! call sent, whether the call can still meet it; of requests in flight, those that can still change something.
+//! A repeated request that the store recognizes is not an event of its own: it is a reply that took long.
+
+mod endless;
+mod explore;
+mod model;
+mod properties;
+mod protocol;
+mod state;
+mod stores;
+mod symbol;
+mod trace;
+
+use std::thread;
+
+use endless::longest_run;
+use explore::{Counterexample, explore};
+use model::{Model, Scope};
+use properties::Property;
+use protocol::Protocol;
+
+#[rustfmt::skip]
+const SCOPES: [Scope; 6] = [
+    // Two ids contend for banks that both have something, or only one of them.
+    Scope { workers: 3, ids: 2, stock: [1, 1], refills: [1, 0], in_flight: 1, recovery: false, watches_stock: false },
+    Scope { workers: 3, ids: 2, stock: [1, 0], refills: [0, 1], in_flight: 0, recovery: false, watches_stock: false },
+    // Banks that are empty at first, so that intents are mostly given up.
+    Scope { workers: 3, ids: 1, stock: [0, 0], refills: [1, 1], in_flight: 2, recovery: false, watches_stock: false },
+    Scope { workers: 2, ids: 2, stock: [0, 0], refills: [1, 1], in_flight: 1, recovery: false, watches_stock: false },
+    // Several late requests at once, and recoveries beside live callers.
+    Scope { workers: 2, ids: 2, stock: [1, 0], refills: [0, 1], in_flight: 2, recovery: false, watches_stock: false },
+    Scope { workers: 2, ids: 2, stock: [1, 0], refills: [0, 1], in_flight: 1, recovery: true, watches_stock: true },
+];
+
+/// Callers of one id who want the same bank or different ones, which are empty, or were when they began.
+#[rustfmt::skip]
+const CALLERS: [Scope; 2] = [
+    Scope { workers: 2, ids: 1, stock: [0, 0], refills: [1, 1], in_flight: 1, recovery: true, watches_stock: true },
+    Scope { workers: 3, ids: 1, stock: [0, 0], refills: [1, 0], in_flight: 0, recovery: true, watches_stock: true },
+];
+
+/// Small, because a mutant shows itself soon.
+#[rustfmt::skip]
+const MUTANT_SCOPE: Scope =
+    Scope { workers: 2, ids: 1, stock: [0, 0], refills: [1, 1], in_flight: 1, recovery: false, watches_stock: true };
+
+#[test]
+fn protocol_keeps_its_promises() {
+    let states: usize = thread::scope(|threads| {
+        let runs = SCOPES.map(|scope| threads.spawn(move || verify(scope)));
+        runs.into_iter().map(|run| run.join().expect("a counterexample is printed above")).sum()
+    });
+    println!("{states} states in total");
+}
+
+fn verify(scope: Scope) -> usize {
+    let model = Model { protocol: Protocol::Faithful, scope };
+    let states = no_counterexample(&model, explore(&model)).states.len();
+    println!("{states} states of {scope:?}");
+    states
+}
+
+#[test]
+fn callers_cannot_make_each_other_go_on_for_ever() {
+    for scope in CALLERS {
+        let model = Model { protocol: Protocol::Faithful, scope };
+        let reached = no_counterexample(&model, explore(&model));
+        let steps = no_counterexample(&model, longest_run(&model, &reached));
+        println!("{} states, at most {steps} steps from any, of {scope:?}", reached.states.len());
+    }
+}
+
+fn no_counterexample<T>(model: &Model, found: Result<T, Box<Counterexample>>) -> T {
+    found.unwrap_or_else(|counterexample| panic!("{:?}: {counterexample}", model.scope))
+}
+
+#[test]
+fn final_write_must_be_conditional() {
+    assert_eq!(property_broken_by(Protocol::UnconditionalWrite), Property::NeverTwo);
+}
+
+#[test]
+fn giving_up_must_be_recorded_before_the_release() {
+    assert_eq!(property_broken_by(Protocol::ReleaseBeforeGivingUp), Property::NeverTwo);
+}
+
+#[test]
+fn giving_up_must_end_the_claim() {
+    assert_eq!(property_broken_by(Protocol::NoFence), Property::NothingLost);
+}
+
+#[test]
+fn loser_must_not_release() {
+    assert_eq!(property_broken_by(Protocol::LoserReleases), Property::NeverTwo);
+}
+
+#[test]
+fn empty_bank_must_not_be_the_end() {
+    assert_eq!(property_broken_by(Protocol::NothingIsFinal), Property::AnotherBank);
+}
+
+#[test]
+fn end_of_an_own_intent_must_count_as_empty() {
+    assert_eq!(property_broken_by(Protocol::IgnoresItsOwnEnd), Property::CallsEnd);
+}
+
+#[test]
+fn end_of_any_other_intent_must_not_count_as_empty() {
+    assert_eq!(property_broken_by(Protocol::TrustsAnyEnd), Property::TrueEmpty);
+}
+
+fn property_broken_by(mutant: Protocol) -> Property {
+    let model = Model { protocol: mutant, scope: MUTANT_SCOPE };
+    let found = explore(&model).and_then(|reached| longest_run(&model, &reached));
+    let counterexample = found.expect_err("a mutant must not go unnoticed");
+    println!("{mutant:?}: {counterexample}");
+    counterexample.violation.property
+}

@@ -1,0 +1,196 @@
+//! What a worker does: the protocol, and the mutants that each leave one of its precautions out.
+
+use crate::stores::{Bank, Claim, Condition, Id, Item, Record, Reply, Request, Version};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Protocol {
+    Faithful,
+    /// The item is written down whatever the record has become.
+    UnconditionalWrite,
+    /// The claim is released while the record still stands for it.
+    ReleaseBeforeGivingUp,
+    /// The claim is given up but never ended, so a late take still gets an item.
+    NoFence,
+    /// Who loses the final write releases the claim, although the winner's is the same one.
+    LoserReleases,
+    /// An id that has nothing is left so.
+    NothingIsFinal,
+    /// A call whose own intent was given up by another looks for itself, with another intent.
+    IgnoresItsOwnEnd,
+    /// A call takes any intent that was given up for news of its bank, even one written before the call.
+    TrustsAnyEnd,
+}
+
+/// Which request is the next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Stage {
+    Open(Bank),
+    Read,
+    Take(Bank, Claim),
+    Commit(Bank, Claim, Item),
+    GiveUp(Bank, Claim),
+    Release(Bank, Claim),
+    Choose(Option<Bank>),
+}
+
+/// One call on its way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Call {
+    pub(crate) id: Id,
+    pub(crate) stage: Stage,
+    /// The bank still worth a try: none for a recovery, nor once the bank that was asked for was found empty.
+    pub(crate) wish: Option<Bank>,
+    /// The version of the record that the call goes by.
+    pub(crate) met: Version,
+    /// The intent that the call sent last: a retry sends the same one.
+    pub(crate) wrote: Option<Claim>,
+    /// Whether its bank had items at every moment of the call, where the scope watches that. Nobody acts by it.
+    pub(crate) always_stocked: bool,
+}
+
+/// Where a reply leads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Progress {
+    Next(Call),
+    Answer(Option<Item>),
+}
+
+impl Call {
+    pub(crate) fn assign(id: Id, bank: Bank) -> Self {
+        let (stage, met) = (Stage::Open(bank), Version::Superseded);
+        Self { id, stage, wish: Some(bank), met, wrote: None, always_stocked: false }
+    }
+
+    pub(crate) fn recover(id: Id) -> Self {
+        let (stage, met) = (Stage::Read, Version::Superseded);
+        Self { id, stage, wish: None, met, wrote: None, always_stocked: false }
+    }
+
+    pub(crate) fn request(&mut self, protocol: Protocol, nonce: impl FnOnce() -> Claim) -> Request {
+        match self.stage {
+            Stage::Open(bank) => Request::Write(self.id, Condition::Absent, self.intend(bank, nonce)),
+            Stage::Read => Request::Read(self.id),
+            Stage::Take(bank, claim) => Request::Take(bank, claim),
+            Stage::Commit(bank, claim, item) => self.commit(protocol, Record::Assigned(bank, claim, item)),
+            Stage::GiveUp(bank, claim) => self.replace(Record::GivingUp(bank, claim)),
+            Stage::Release(bank, claim) => Request::Release(bank, claim),
+            Stage::Choose(Some(bank)) => {
+                let intent = self.intend(bank, nonce);
+                self.replace(intent)
+            }
+            Stage::Choose(None) => self.replace(Record::Nothing),
+        }
+    }
+
+    fn intend(&mut self, bank: Bank, nonce: impl FnOnce() -> Claim) -> Record {
+        Record::Intent(bank, *self.wrote.get_or_insert_with(nonce))
+    }
+
+    fn commit(self, protocol: Protocol, assigned: Record) -> Request {
+        match protocol {
+            Protocol::UnconditionalWrite => Request::Write(self.id, Condition::Whatever, assigned),
+            _ => self.replace(assigned),
+        }
+    }
+
+    fn replace(self, new: Record) -> Request {
+        Request::Write(self.id, Condition::Unchanged(self.met), new)
+    }
+
+    pub(crate) fn hear(self, protocol: Protocol, reply: Reply) -> Progress {
+        match (self.stage, reply) {
+            (Stage::Commit(bank, claim, _), Reply::Met(_)) if protocol == Protocol::LoserReleases => {
+                self.go(Stage::Release(bank, claim))
+            }
+            (_, Reply::Won(record) | Reply::Met(record)) => self.informed().carry_on(protocol, record),
+            (Stage::Take(bank, claim), Reply::Holds(item)) => self.go(Stage::Commit(bank, claim, item)),
+            (Stage::Take(bank, claim), Reply::Empty) => self.without(bank).give_up(protocol, bank, claim),
+            (Stage::Take(bank, claim), Reply::Ended) => self.ended(protocol, bank, claim),
+            (_, Reply::Released) => self.choose(),
+            (stage, reply) => unreachable!("{stage:?} is never answered by {reply:?}"),
+        }
+    }
+
+    fn informed(self) -> Self {
+        Self { met: Version::Current, ..self }
+    }
+
+    fn go(self, stage: Stage) -> Progress {
+        Progress::Next(Self { stage, ..self })
+    }
+
+    fn carry_on(self, protocol: Protocol, record: Record) -> Progress {
+        match record {
+            Record::Intent(bank, claim) => self.go(Stage::Take(bank, claim)),
+            Record::GivingUp(..) if protocol == Protocol::NoFence => self.choose(),
+            Record::GivingUp(bank, claim) => self.go(Stage::Release(bank, claim)),
+            Record::Assigned(_, _, item) => Progress::Answer(Some(item)),
+            Record::Nothing if protocol == Protocol::NothingIsFinal => Progress::Answer(None),
+            Record::Nothing if self.wish.is_some() => self.choose(),
+            Record::Nothing | Record::Absent => Progress::Answer(None),
+        }
+    }
+
+    fn choose(self) -> Progress {
+        Self { wrote: None, ..self }.go(Stage::Choose(self.wish))
+    }
+
+    /// An intent is only given up after somebody found its bank empty. If this call wrote the intent, that was
+    /// during the call. If not, it may have been before.
+    fn ended(self, protocol: Protocol, bank: Bank, claim: Claim) -> Progress {
+        let tells = match protocol {
+            Protocol::IgnoresItsOwnEnd => false,
+            Protocol::TrustsAnyEnd => true,
+            _ => self.wrote == Some(claim),
+        };
+        let call = if tells { self.without(bank) } else { self };
+        call.give_up(protocol, bank, claim)
+    }
+
+    fn without(self, bank: Bank) -> Self {
+        Self { wish: self.wish.filter(|wish| *wish != bank), ..self }
+    }
+
+    fn give_up(self, protocol: Protocol, bank: Bank, claim: Claim) -> Progress {
+        match protocol {
+            Protocol::ReleaseBeforeGivingUp => self.go(Stage::Release(bank, claim)),
+            _ => self.go(Stage::GiveUp(bank, claim)),
+        }
+    }
+
+    /// A write that is bound to lose only reads the record. Not so for a mutant, which may do more.
+    pub(crate) fn simplified(self, protocol: Protocol, record: Record) -> Self {
+        let only_reads = protocol == Protocol::Faithful && self.is_bound_to_lose(record);
+        let stage = if only_reads { Stage::Read } else { self.stage };
+        Self { stage, ..self }
+    }
+
+    fn is_bound_to_lose(self, record: Record) -> bool {
+        match self.stage {
+            Stage::Open(_) => record != Record::Absent,
+            Stage::Commit(..) | Stage::GiveUp(..) | Stage::Choose(_) => self.met == Version::Superseded,
+            Stage::Read | Stage::Take(..) | Stage::Release(..) => false,
+        }
+    }
+
+    /// Whether it matters that the intent is the call's own: it takes under it, or may yet meet it.
+    pub(crate) fn relies_on(self, own: Claim, may_be_met: bool) -> bool {
+        let matters = match self.stage {
+            Stage::Take(_, claim) => claim == own,
+            Stage::Open(_) | Stage::Read | Stage::Choose(_) => may_be_met,
+            Stage::Commit(..) | Stage::GiveUp(..) | Stage::Release(..) => false,
+        };
+        matters && self.wish.is_some()
+    }
+
+    pub(crate) fn claims_mut(&mut self) -> impl Iterator<Item = &mut Claim> {
+        let named = match &mut self.stage {
+            Stage::Open(_) | Stage::Read | Stage::Choose(_) => None,
+            Stage::Take(_, claim)
+            | Stage::Commit(_, claim, _)
+            | Stage::GiveUp(_, claim)
+            | Stage::Release(_, claim) => Some(claim),
+        };
+        named.into_iter().chain(&mut self.wrote)
+    }
+}

@@ -1,0 +1,282 @@
+//! Broken item banks.
+
+mod end;
+mod take;
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::atomic::AtomicUsize;
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+
+use storagebox_core::{
+    Added, BankAdmin, ClaimId, ClaimState, Confirmed, Counts, Cursor, Extended, Held, Hold, Item, ItemBank,
+    ItemState, ListedItem, Page, Released, Restored, Result, Retired, Taken, Withdrawn, async_trait,
+};
+
+use crate::steps::{OwnIds, lock};
+use take::{clamped, until_a_worker_comes};
+
+/// What is wrong with a bank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum BankMistake {
+    ReadsThenDeletes,
+    LosesOnDrop,
+    NoPutBack,
+    EmptyWhenLocked,
+    EmptyOnThrottle,
+    EmptyIsRemembered,
+    EmptyBeforeLookup,
+    WaitsForAWorker,
+    ThirtyCandidates,
+    DropsTheTail,
+    RetryTakesAnother,
+    RetryRenewsTheHold,
+    AddFreesHeld,
+    AddCountsDuplicates,
+    ClaimsOfOneClient,
+    ClaimsSpanBanks,
+    StaleReleaseFrees,
+    ReleaseDoesNotFence,
+    ReleaseUndoesConfirm,
+    ConfirmsTheExpired,
+    ExtendShortens,
+    ExtendRevives,
+    ClientsClock,
+    EndedTakesAgain,
+    RetiresHolders,
+    RestoreFreesHeld,
+    CountsWithdrawnAsFree,
+    ListSkipsOne,
+    TrimsClaims,
+    ClampsDurations,
+    AppliesThenChecks,
+}
+
+use BankMistake as Mistake;
+
+/// What the mistakes need to remember.
+#[derive(Default)]
+pub(crate) struct BankState {
+    /// Claims that were told of an item which the bank below gives them no more, or never gave them.
+    told: Mutex<HashMap<ClaimId, Held>>,
+    /// The item that one taker has read and not yet deleted.
+    read: Mutex<Option<Held>>,
+    had: Mutex<HashMap<ClaimId, Item>>,
+    takers: AtomicUsize,
+    deadlines: Mutex<HashMap<ClaimId, Instant>>,
+    own: OwnIds,
+    ended: Mutex<HashSet<ClaimId>>,
+}
+
+impl BankState {
+    pub(crate) fn ended(&self) -> Vec<ClaimId> {
+        lock(&self.ended).iter().cloned().collect()
+    }
+}
+
+pub(crate) struct BrokenBank {
+    pub(crate) inner: Arc<dyn BankAdmin>,
+    pub(crate) mistake: Option<Mistake>,
+    pub(crate) state: Arc<BankState>,
+    pub(crate) client: u64,
+}
+
+impl BrokenBank {
+    /// The claim as the bank below knows it.
+    fn below(&self, claim: &ClaimId) -> Result<ClaimId> {
+        match self.mistake {
+            Some(Mistake::ClaimsOfOneClient) => ClaimId::new(format!("{}/{claim}", self.client)),
+            Some(Mistake::TrimsClaims) if !claim.as_str().trim().is_empty() => {
+                ClaimId::new(claim.as_str().trim())
+            }
+            _ => Ok(claim.clone()),
+        }
+    }
+
+    fn above(&self, state: ItemState) -> Result<ItemState> {
+        let prefix = format!("{}/", self.client);
+        let strip = |claim: ClaimId| ClaimId::new(claim.as_str().trim_start_matches(&prefix));
+        Ok(match (self.mistake, state) {
+            (Some(Mistake::ClaimsOfOneClient), ItemState::Held(claim)) => ItemState::Held(strip(claim)?),
+            (_, state) => state,
+        })
+    }
+
+    fn told(&self, claim: &ClaimId) -> Option<Held> {
+        lock(&self.state.told).get(claim).cloned()
+    }
+
+    /// Frees an item under its holder, who is not told.
+    async fn free_under(&self, holder: &ClaimId) -> Result<()> {
+        if let ClaimState::Held(held) = self.inner.get(holder).await? {
+            lock(&self.state.told).insert(holder.clone(), held);
+            self.inner.release(holder).await?;
+            self.inner.retire(holder).await?;
+        }
+        Ok(())
+    }
+
+    async fn free_under_holders_of(&self, items: &[Item]) -> Result<()> {
+        for item in items {
+            if let ItemState::Held(holder) = self.inner.holder(item).await? {
+                self.free_under(&holder).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Reports the whole batch, of which only full pages of 25 are written.
+    async fn add_without_tail(&self, items: &[Item]) -> Result<Added> {
+        let tail = if items.len() > 25 { items.len() % 25 } else { 0 };
+        let mut report = self.inner.add(&items[..items.len() - tail]).await?;
+        report.added += tail as u64;
+        Ok(report)
+    }
+
+    async fn add_counting_duplicates(&self, items: &[Item]) -> Result<Added> {
+        let mut report = self.inner.add(items).await?;
+        let distinct = items.iter().collect::<BTreeSet<_>>().len();
+        report.added += (items.len() - distinct) as u64;
+        Ok(report)
+    }
+
+    async fn is_unknown(&self, claim: &ClaimId) -> Result<bool> {
+        Ok(self.inner.get(claim).await? == ClaimState::Unknown)
+    }
+}
+
+#[async_trait]
+impl ItemBank for BrokenBank {
+    async fn add(&self, items: &[Item]) -> Result<Added> {
+        match self.mistake {
+            Some(Mistake::DropsTheTail) => self.add_without_tail(items).await,
+            Some(Mistake::AddFreesHeld) => {
+                self.free_under_holders_of(items).await?;
+                self.inner.add(items).await
+            }
+            Some(Mistake::AddCountsDuplicates) => self.add_counting_duplicates(items).await,
+            _ => self.inner.add(items).await,
+        }
+    }
+
+    async fn take(&self, claim: &ClaimId, hold: Hold) -> Result<Taken> {
+        if let Some(held) = self.told(claim) {
+            return Ok(Taken::Again(held));
+        }
+        let claim = &self.below(claim)?;
+        match self.mistake {
+            Some(Mistake::ReadsThenDeletes) => self.read_then_delete(claim, hold).await,
+            Some(Mistake::LosesOnDrop) => self.take_in_two_steps(claim, hold).await,
+            Some(Mistake::EmptyWhenLocked) => self.take_among(0, claim, hold).await,
+            Some(Mistake::EmptyOnThrottle) => self.take_among(4, claim, hold).await,
+            Some(Mistake::ThirtyCandidates) => self.take_among(30, claim, hold).await,
+            Some(Mistake::EmptyIsRemembered) => self.take_and_remember_empty(claim, hold).await,
+            Some(Mistake::EmptyBeforeLookup) if self.inner.counts().await?.free == 0 => Ok(Taken::Empty),
+            Some(Mistake::WaitsForAWorker) => self.inner.take(claim, until_a_worker_comes(hold)).await,
+            Some(Mistake::RetryTakesAnother) => self.take_another(claim, hold).await,
+            Some(Mistake::RetryRenewsTheHold) => self.take_and_renew(claim, hold).await,
+            Some(Mistake::StaleReleaseFrees | Mistake::ConfirmsTheExpired) => {
+                self.remember_what_it_had(claim, hold).await
+            }
+            Some(Mistake::ClientsClock) => self.take_by_the_clients_clock(claim, hold).await,
+            Some(Mistake::EndedTakesAgain) => self.take_once_more(claim, hold).await,
+            Some(Mistake::ClaimsSpanBanks) => self.take_in_any_bank(claim, hold).await,
+            Some(Mistake::ClampsDurations) => self.inner.take(claim, clamped(hold)).await,
+            Some(Mistake::AppliesThenChecks) => {
+                let taken = self.inner.take(claim, clamped(hold)).await?;
+                hold.checked().map(|_| taken)
+            }
+            _ => self.inner.take(claim, hold).await,
+        }
+    }
+
+    async fn extend(&self, claim: &ClaimId, hold: Hold) -> Result<Extended> {
+        let claim = &self.below(claim)?;
+        match self.mistake {
+            Some(Mistake::ExtendShortens) => self.extend_by_taking_anew(claim, hold).await,
+            Some(Mistake::ExtendRevives) => self.extend_the_expired(claim, hold).await,
+            _ => self.inner.extend(claim, hold).await,
+        }
+    }
+
+    async fn confirm(&self, claim: &ClaimId) -> Result<Confirmed> {
+        if let Some(held) = self.told(claim) {
+            return Ok(Confirmed::Confirmed(held.item));
+        }
+        let claim = &self.below(claim)?;
+        match self.mistake {
+            Some(Mistake::ConfirmsTheExpired) => self.confirm_the_expired(claim).await,
+            Some(Mistake::ClientsClock) => {
+                self.lapse_by_the_clients_clock().await?;
+                self.inner.confirm(claim).await
+            }
+            _ => self.inner.confirm(claim).await,
+        }
+    }
+
+    async fn release(&self, claim: &ClaimId) -> Result<Released> {
+        lock(&self.state.told).remove(claim);
+        lock(&self.state.ended).insert(claim.clone());
+        let claim = &self.below(claim)?;
+        match self.mistake {
+            Some(Mistake::NoPutBack) => self.release_without_put_back(claim).await,
+            Some(Mistake::StaleReleaseFrees) => self.release_what_it_had(claim).await,
+            // There is nothing to release, so nothing is written.
+            Some(Mistake::ReleaseDoesNotFence) if self.is_unknown(claim).await? => Ok(Released::Released),
+            Some(Mistake::ReleaseUndoesConfirm) => self.release_the_confirmed(claim).await,
+            _ => self.inner.release(claim).await,
+        }
+    }
+
+    async fn get(&self, claim: &ClaimId) -> Result<ClaimState> {
+        match self.told(claim) {
+            Some(held) => Ok(ClaimState::Held(held)),
+            None => self.inner.get(&self.below(claim)?).await,
+        }
+    }
+
+    async fn counts(&self) -> Result<Counts> {
+        let counts = self.inner.counts().await?;
+        Ok(match self.mistake {
+            Some(Mistake::CountsWithdrawnAsFree) => Counts { free: counts.free + counts.withdrawn, ..counts },
+            _ => counts,
+        })
+    }
+}
+
+#[async_trait]
+impl BankAdmin for BrokenBank {
+    async fn retire(&self, claim: &ClaimId) -> Result<Retired> {
+        let claim = &self.below(claim)?;
+        let retired = self.inner.retire(claim).await?;
+        if self.mistake == Some(Mistake::RetiresHolders) && retired == Retired::Holding {
+            self.inner.release(claim).await?;
+            return self.inner.retire(claim).await;
+        }
+        Ok(retired)
+    }
+
+    async fn holder(&self, item: &Item) -> Result<ItemState> {
+        self.above(self.inner.holder(item).await?)
+    }
+
+    async fn list(&self, cursor: Option<&Cursor>, limit: usize) -> Result<Page<ListedItem>> {
+        let mut page = self.inner.list(cursor, limit).await?;
+        if self.mistake == Some(Mistake::ListSkipsOne) && page.next.is_some() {
+            // The cursor points behind an entry that did not fit the page.
+            page.entries.pop();
+        }
+        Ok(page)
+    }
+
+    async fn withdraw(&self, items: &[Item]) -> Result<Withdrawn> {
+        self.inner.withdraw(items).await
+    }
+
+    async fn restore(&self, items: &[Item]) -> Result<Restored> {
+        if self.mistake == Some(Mistake::RestoreFreesHeld) {
+            self.free_under_holders_of(items).await?;
+        }
+        self.inner.restore(items).await
+    }
+}

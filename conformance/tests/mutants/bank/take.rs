@@ -1,0 +1,164 @@
+//! Wrong ways to take.
+
+use std::time::Instant;
+
+use futures_util::FutureExt;
+use storagebox_core::{
+    BankAdmin, ClaimId, ClaimState, Extended, Held, Hold, HoldState, MAX_DURATION, MIN_DURATION, Result,
+    Taken,
+};
+
+use super::BrokenBank;
+use crate::steps::{Shown, UnderWay, between_steps, lock};
+
+/// Forgets the claim, and with it whose the item is, unless the take came to its end.
+struct Unfinished<'a> {
+    bank: &'a dyn BankAdmin,
+    claim: &'a ClaimId,
+    ended: bool,
+}
+
+impl Drop for Unfinished<'_> {
+    fn drop(&mut self) {
+        if !self.ended {
+            let _ = self.bank.confirm(self.claim).now_or_never();
+            let _ = self.bank.retire(self.claim).now_or_never();
+        }
+    }
+}
+
+impl BrokenBank {
+    /// Whoever reads before the first has deleted gets the same item.
+    pub(super) async fn read_then_delete(&self, claim: &ClaimId, hold: Hold) -> Result<Taken> {
+        if self.is_unknown(claim).await? {
+            let read = lock(&self.state.read).clone();
+            if let Some(held) = read {
+                lock(&self.state.told).insert(claim.clone(), held.clone());
+                return Ok(Taken::New(held));
+            }
+        }
+        let taken = self.inner.take(claim, hold).await?;
+        if let Taken::New(held) = &taken {
+            let _shown = Shown::to_others(&self.state.read, held.clone());
+            between_steps().await;
+        }
+        Ok(taken)
+    }
+
+    /// Removes the item in one step and gives it to the claim in the next.
+    pub(super) async fn take_in_two_steps(&self, claim: &ClaimId, hold: Hold) -> Result<Taken> {
+        let taken = self.inner.take(claim, hold).await?;
+        if matches!(taken, Taken::New(_)) {
+            let mut unfinished = Unfinished { bank: &*self.inner, claim, ended: false };
+            between_steps().await;
+            unfinished.ended = true;
+        }
+        Ok(taken)
+    }
+
+    /// Says `Empty` where more than `most` others are in the way.
+    pub(super) async fn take_among(&self, most: usize, claim: &ClaimId, hold: Hold) -> Result<Taken> {
+        let (_under_way, others) = UnderWay::enter(&self.state.takers);
+        if others > most && self.is_unknown(claim).await? {
+            return Ok(Taken::Empty);
+        }
+        between_steps().await;
+        self.inner.take(claim, hold).await
+    }
+
+    /// Ends by the machine's clock what the store's clock should end.
+    #[allow(clippy::disallowed_methods, reason = "this is the mistake")]
+    pub(super) async fn lapse_by_the_clients_clock(&self) -> Result<()> {
+        let now = Instant::now();
+        let lapsed: Vec<_> = lock(&self.state.deadlines).extract_if(|_, until| *until <= now).collect();
+        for (claim, _) in lapsed {
+            self.inner.release(&claim).await?;
+        }
+        Ok(())
+    }
+
+    #[allow(clippy::disallowed_methods, reason = "this is the mistake")]
+    pub(super) async fn take_by_the_clients_clock(&self, claim: &ClaimId, hold: Hold) -> Result<Taken> {
+        self.lapse_by_the_clients_clock().await?;
+        let Hold::For(duration) = hold.checked()? else {
+            return self.inner.take(claim, hold).await;
+        };
+        let taken = self.inner.take(claim, Hold::Forever).await?;
+        Ok(match taken {
+            Taken::New(Held { item, .. }) => {
+                lock(&self.state.deadlines).insert(claim.clone(), Instant::now() + duration);
+                let hold = HoldState::Remaining(duration);
+                Taken::New(Held { item, hold })
+            }
+            other => other,
+        })
+    }
+
+    pub(super) async fn take_another(&self, claim: &ClaimId, hold: Hold) -> Result<Taken> {
+        let taken = self.inner.take(claim, hold).await?;
+        if !matches!(taken, Taken::Again(_)) {
+            return Ok(taken);
+        }
+        let another = self.inner.take(&ClaimId::new(self.state.own.fresh())?, hold).await?;
+        Ok(match another {
+            Taken::New(held) => Taken::Again(held),
+            _ => taken,
+        })
+    }
+
+    pub(super) async fn take_and_remember_empty(&self, claim: &ClaimId, hold: Hold) -> Result<Taken> {
+        let taken = self.inner.take(claim, hold).await?;
+        if taken == Taken::Empty {
+            self.inner.release(claim).await?;
+        }
+        Ok(taken)
+    }
+
+    pub(super) async fn take_and_renew(&self, claim: &ClaimId, hold: Hold) -> Result<Taken> {
+        match self.inner.take(claim, hold).await? {
+            Taken::Again(held) => match self.inner.extend(claim, hold).await? {
+                Extended::Extended(held) => Ok(Taken::Again(held)),
+                _ => Ok(Taken::Again(held)),
+            },
+            other => Ok(other),
+        }
+    }
+
+    pub(super) async fn take_once_more(&self, claim: &ClaimId, hold: Hold) -> Result<Taken> {
+        if matches!(self.inner.get(claim).await?, ClaimState::Ended(_)) {
+            self.inner.retire(claim).await?;
+        }
+        self.inner.take(claim, hold).await
+    }
+
+    pub(super) async fn take_in_any_bank(&self, claim: &ClaimId, hold: Hold) -> Result<Taken> {
+        let taken = self.inner.take(claim, hold).await?;
+        if let Taken::New(held) = &taken {
+            lock(&self.state.told).insert(claim.clone(), held.clone());
+        }
+        Ok(taken)
+    }
+
+    pub(super) async fn remember_what_it_had(&self, claim: &ClaimId, hold: Hold) -> Result<Taken> {
+        let taken = self.inner.take(claim, hold).await?;
+        if let Taken::New(held) = &taken {
+            lock(&self.state.had).insert(claim.clone(), held.item.clone());
+        }
+        Ok(taken)
+    }
+}
+
+pub(super) fn clamped(hold: Hold) -> Hold {
+    match hold {
+        Hold::Forever => Hold::Forever,
+        Hold::For(duration) => Hold::For(duration.clamp(MIN_DURATION, MAX_DURATION)),
+    }
+}
+
+/// So long that it does not end by itself.
+pub(super) fn until_a_worker_comes(hold: Hold) -> Hold {
+    match hold {
+        Hold::Forever => Hold::Forever,
+        Hold::For(_) => Hold::For(MAX_DURATION),
+    }
+}

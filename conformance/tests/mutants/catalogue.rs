@@ -1,0 +1,194 @@
+//! Every mutant: what is wrong with it, and the clause and the family of cases that must catch it.
+
+use storagebox_conformance::Family::{self, Ambiguous, Cancel, Concurrent, Edge, Sequential};
+
+use crate::bank::BankMistake as B;
+use crate::counter::CounterMistake as C;
+use crate::dedup::DedupMistake as D;
+use crate::lease::LeaseMistake as L;
+use crate::ordered::OrderedMistake as O;
+use crate::store::Mistake::{self, Bank, Counter, Dedup, Lease, Ordered, Store, Token};
+use crate::store::StoreMistake as S;
+use crate::tokens::TokenMistake as T;
+
+/// A store with one mistake.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Mutant {
+    pub(crate) name: &'static str,
+    pub(crate) mistake: Mistake,
+    /// The clause that it breaks: one of its cases must fail.
+    pub(crate) clause: &'static str,
+    /// The family of cases that is expected to notice.
+    pub(crate) family: Family,
+    pub(crate) wrong: &'static str,
+}
+
+const fn mutant(
+    name: &'static str,
+    mistake: Mistake,
+    clause: &'static str,
+    family: Family,
+    wrong: &'static str,
+) -> Mutant {
+    Mutant { name, mistake, clause, family, wrong }
+}
+
+/// All mutants, part by part.
+pub(crate) fn mutants() -> Vec<Mutant> {
+    [BANKS, COMPOSITIONS, RECORDS, LEASES, TOKENS, COUNTERS, ORDERED, STORES].concat()
+}
+
+#[rustfmt::skip]
+const BANKS: &[Mutant] = &[
+    mutant("bank::reads_then_deletes", Bank(B::ReadsThenDeletes), "IB-01", Concurrent, "two takers that read before either deletes get the same item"),
+    mutant("bank::loses_on_drop", Bank(B::LosesOnDrop), "IB-02", Cancel, "a take that is dropped between its steps loses the item"),
+    mutant("bank::restore_frees_held", Bank(B::RestoreFreesHeld), "IB-02", Sequential, "restore frees items that are held"),
+    mutant("bank::empty_before_lookup", Bank(B::EmptyBeforeLookup), "IB-03", Sequential, "an empty bank is Empty for a claim that holds an item"),
+    mutant("bank::retry_takes_another", Bank(B::RetryTakesAnother), "IB-03", Sequential, "the same claim takes a second item"),
+    mutant("bank::retry_renews_the_hold", Bank(B::RetryRenewsTheHold), "IB-03", Sequential, "taking again makes the hold longer"),
+    mutant("bank::claims_of_one_client", Bank(B::ClaimsOfOneClient), "IB-03", Sequential, "a new client does not know the claims of an earlier one"),
+    mutant("bank::empty_when_locked", Bank(B::EmptyWhenLocked), "IB-04", Concurrent, "Empty while another holds the lock of the candidate"),
+    mutant("bank::empty_on_throttle", Bank(B::EmptyOnThrottle), "IB-04", Concurrent, "a throttle is answered as Empty"),
+    mutant("bank::empty_is_remembered", Bank(B::EmptyIsRemembered), "IB-04", Sequential, "a claim that met an empty bank is ended"),
+    mutant("bank::waits_for_a_worker", Bank(B::WaitsForAWorker), "IB-04", Sequential, "a lapsed hold is free only when a worker comes by"),
+    mutant("bank::add_frees_held", Bank(B::AddFreesHeld), "IB-05", Sequential, "adding a held item frees it"),
+    mutant("bank::add_counts_duplicates", Bank(B::AddCountsDuplicates), "IB-05", Edge, "duplicates in one call count as added"),
+    mutant("bank::confirms_the_expired", Bank(B::ConfirmsTheExpired), "IB-06", Sequential, "a lapsed hold is confirmed if nobody took the item meanwhile"),
+    mutant("bank::extend_shortens", Bank(B::ExtendShortens), "IB-06", Sequential, "extend sets the end, also to an earlier one"),
+    mutant("bank::extend_revives", Bank(B::ExtendRevives), "IB-06", Sequential, "extend revives a lapsed hold"),
+    mutant("bank::clients_clock", Bank(B::ClientsClock), "IB-06", Sequential, "holds end by the client's clock"),
+    mutant("bank::no_put_back", Bank(B::NoPutBack), "IB-07", Sequential, "release ends the claim and does not free the item"),
+    mutant("bank::stale_release_frees", Bank(B::StaleReleaseFrees), "IB-07", Sequential, "releasing an ended claim frees the item that is another's by now"),
+    mutant("bank::release_does_not_fence", Bank(B::ReleaseDoesNotFence), "IB-07", Ambiguous, "a take that lands after the release of its unknown claim gets an item"),
+    mutant("bank::release_undoes_confirm", Bank(B::ReleaseUndoesConfirm), "IB-07", Sequential, "release ends a confirmed claim"),
+    mutant("bank::ended_takes_again", Bank(B::EndedTakesAgain), "IB-07", Sequential, "an ended claim takes a new item"),
+    mutant("bank::retires_holders", Bank(B::RetiresHolders), "IB-07", Sequential, "a claim that holds an item is forgotten"),
+    mutant("bank::drops_the_tail", Bank(B::DropsTheTail), "IB-08", Edge, "the tail of a batch is reported and not written"),
+    mutant("bank::thirty_candidates", Bank(B::ThirtyCandidates), "IB-09", Concurrent, "a taker whose 30 candidates are all gone gives up"),
+    mutant("bank::counts_withdrawn_as_free", Bank(B::CountsWithdrawnAsFree), "IB-10", Sequential, "withdrawn items count as free as well"),
+    mutant("bank::list_skips_one", Bank(B::ListSkipsOne), "IB-10", Sequential, "the entry between two pages is shown on neither"),
+    mutant("bank::trims_claims", Bank(B::TrimsClaims), "V-02", Edge, "claims are trimmed"),
+    mutant("bank::claims_span_banks", Bank(B::ClaimsSpanBanks), "V-05", Sequential, "a claim of one bank holds its item in every other"),
+    mutant("bank::applies_then_checks", Bank(B::AppliesThenChecks), "ER-01", Edge, "a call is refused after it was applied"),
+    mutant("bank::clamps_durations", Bank(B::ClampsDurations), "V-06", Edge, "a hold out of range is made to fit"),
+];
+
+#[rustfmt::skip]
+const COMPOSITIONS: &[Mutant] = &[
+    mutant("deduplicator::checks_then_puts", Dedup(D::ChecksThenPuts), "A-01", Concurrent, "two intents of one id both win"),
+    mutant("deduplicator::forgets_sometimes", Dedup(D::ForgetsSometimes), "A-01", Sequential, "every fourth record is acknowledged and not kept"),
+    mutant("deduplicator::reads_then_deletes", Bank(B::ReadsThenDeletes), "A-02", Concurrent, "two ids get the same item"),
+    mutant("deduplicator::loses_on_drop", Bank(B::LosesOnDrop), "A-03", Cancel, "a take that is dropped between its steps loses the item"),
+    mutant("deduplicator::release_does_not_fence", Bank(B::ReleaseDoesNotFence), "A-04", Ambiguous, "a take that lands after its bank was given up gets an item"),
+];
+
+#[rustfmt::skip]
+const RECORDS: &[Mutant] = &[
+    mutant("dedup::checks_then_puts", Dedup(D::ChecksThenPuts), "D-01", Concurrent, "two that look before either writes both win"),
+    mutant("dedup::last_wins", Dedup(D::LastWins), "D-01", Sequential, "a later record takes the place of the first"),
+    mutant("dedup::replaces_any_version", Dedup(D::ReplacesAnyVersion), "D-01", Sequential, "replace does not look at the version"),
+    mutant("dedup::forgets_sometimes", Dedup(D::ForgetsSometimes), "D-01", Edge, "every fourth record is acknowledged and not kept"),
+    mutant("dedup::returns_own", Dedup(D::ReturnsOwn), "D-02", Sequential, "a loser is told its own value"),
+    mutant("dedup::retry_is_existing", Dedup(D::RetryIsExisting), "D-03", Sequential, "the winner's own retry looks like another's"),
+    mutant("dedup::never_expires", Dedup(D::NeverExpires), "D-04", Sequential, "a record past its retention stays until it is swept"),
+    mutant("dedup::forever_is_a_year", Dedup(D::ForeverIsAYear), "D-04", Sequential, "Forever ends after a year"),
+    mutant("dedup::repeats_versions", Dedup(D::RepeatsVersions), "D-07", Sequential, "versions begin at one again after forget"),
+    mutant("dedup::forgets_any_version", Dedup(D::ForgetsAnyVersion), "D-07", Sequential, "forget does not look at the version"),
+    mutant("dedup::forget_leaves_no_fence", Dedup(D::ForgetLeavesNoFence), "D-07", Sequential, "a record that lands after it was forgotten is recorded again"),
+    mutant("dedup::records_over_a_lease", Dedup(D::RecordsOverALease), "D-08", Sequential, "record wins over another's lease"),
+    mutant("dedup::trims_ids", Dedup(D::TrimsIds), "V-02", Edge, "ids are trimmed"),
+    mutant("dedup::lowercases_ids", Dedup(D::LowercasesIds), "V-02", Edge, "ids are compared without case"),
+    mutant("dedup::cuts_ids", Dedup(D::CutsIds), "V-02", Edge, "ids are cut at 200 bytes"),
+    mutant("dedup::payloads_are_text", Dedup(D::PayloadsAreText), "V-03", Edge, "bytes that are no text are replaced"),
+    mutant("dedup::joins_names", Dedup(D::JoinsNames), "S-03", Edge, "box `a:b` with id `c` is box `a` with id `b:c`"),
+];
+
+#[rustfmt::skip]
+const LEASES: &[Mutant] = &[
+    mutant("lease::results_for_ever", Lease(L::ResultsForEver), "D-04", Sequential, "a completed result outlives its retention"),
+    mutant("lease::fenced_completes", Lease(L::FencedCompletes), "D-05", Sequential, "a lease that was begun by another meanwhile completes"),
+    mutant("lease::fenced_extends", Lease(L::FencedExtends), "D-05", Sequential, "a lease that was begun by another meanwhile is extended"),
+    mutant("lease::own_retry_is_in_flight", Lease(L::OwnRetryIsInFlight), "D-05", Sequential, "the same op does not get its lease again"),
+    mutant("lease::fence_stands_still", Lease(L::FenceStandsStill), "D-05", Sequential, "the number of a lease does not grow"),
+    mutant("lease::never_lapses", Lease(L::NeverLapses), "D-05", Sequential, "a lease does not end at its time"),
+    mutant("lease::fingerprint_ignored", Lease(L::FingerprintIgnored), "D-06", Sequential, "another fingerprint gets the first one's result"),
+    mutant("lease::remembers_failures", Lease(L::RemembersFailures), "D-07", Sequential, "an aborted run is kept as done"),
+    mutant("lease::abort_leaves_no_fence", Lease(L::AbortLeavesNoFence), "D-07", Sequential, "an operation that aborted begins again"),
+    mutant("lease::two_live_leases", Lease(L::TwoLiveLeases), "D-08", Concurrent, "two that look before either writes both get a lease"),
+];
+
+#[rustfmt::skip]
+const TOKENS: &[Mutant] = &[
+    mutant("token::caches_exists", Token(T::CachesExists), "T-01", Sequential, "a client answers exists out of what it saw before"),
+    mutant("token::acknowledges_before_writing", Token(T::AcknowledgesBeforeWriting), "T-02", Sequential, "created tokens stay in the client until its next call"),
+    mutant("token::live_tokens_expire", Token(T::LiveTokensExpire), "T-04", Sequential, "a live token is gone after a month"),
+    mutant("token::checks_then_deletes", Token(T::ChecksThenDeletes), "T-05", Concurrent, "two that look before either deletes both get Now"),
+    mutant("token::unknown_consumes", Token(T::UnknownConsumes), "T-05", Sequential, "an unknown token can be consumed"),
+    mutant("token::again_for_anyone", Token(T::AgainForAnyone), "T-05", Sequential, "any operation is told Again"),
+    mutant("token::retry_denied", Token(T::RetryDenied), "T-06", Sequential, "the winner's own retry is AlreadyGone"),
+    mutant("token::discard_tells_twice", Token(T::DiscardTellsTwice), "T-06", Sequential, "a token that is gone is discarded once more"),
+    mutant("token::creates_the_gone", Token(T::CreatesTheGone), "T-07", Sequential, "a repeated create revives a token that is gone"),
+    mutant("token::creates_the_discarded", Token(T::CreatesTheDiscarded), "T-07", Sequential, "a repeated create revives a token that was discarded"),
+    mutant("token::discard_does_not_fence", Token(T::DiscardDoesNotFence), "T-07", Ambiguous, "a create that lands after the discard of its unknown token makes it"),
+    mutant("token::drops_the_tail", Token(T::DropsTheTail), "T-08", Edge, "the tail of a batch is reported and not written"),
+    mutant("token::creates_the_live", Token(T::CreatesTheLive), "T-09", Sequential, "a live token is reported as created"),
+    mutant("token::busy_is_absent", Token(T::BusyIsAbsent), "T-10", Concurrent, "a token that another call has locked is absent"),
+];
+
+#[rustfmt::skip]
+const COUNTERS: &[Mutant] = &[
+    mutant("counter::no_idempotency", Counter(C::NoIdempotency), "C-01", Sequential, "an operation is applied each time"),
+    mutant("counter::remembers_two", Counter(C::RemembersTwo), "C-01", Sequential, "only the last two operations are remembered"),
+    mutant("counter::ops_of_one_client", Counter(C::OpsOfOneClient), "C-01", Sequential, "a new client does not know the operations of an earlier one"),
+    mutant("counter::id_before_the_add", Counter(C::IdBeforeTheAdd), "C-01", Cancel, "the operation is recorded in one step and applied in the next"),
+    mutant("counter::marker_forgets_early", Counter(C::MarkerForgetsEarly), "C-01", Sequential, "a marker is kept for half its retention"),
+    mutant("counter::window_forgets_early", Counter(C::WindowForgetsEarly), "C-01", Sequential, "a window is kept for half its lifetime"),
+    mutant("counter::window_drops_the_oldest", Counter(C::WindowDropsTheOldest), "C-01", Sequential, "a full window forgets its oldest operation"),
+    mutant("counter::threshold_race", Counter(C::ThresholdRace), "C-02", Concurrent, "bounds are tested on a value that was read before"),
+    mutant("counter::shards_bounded_alone", Counter(C::ShardsBoundedAlone), "C-02", Sequential, "each shard may go as far as the whole"),
+    mutant("counter::floor_is_exclusive", Counter(C::FloorIsExclusive), "C-02", Sequential, "a result that equals the floor is rejected"),
+    mutant("counter::repeat_tells_the_present", Counter(C::RepeatTellsThePresent), "C-03", Sequential, "a retry is told the present value"),
+    mutant("counter::wraps", Counter(C::Wraps), "C-04", Edge, "an overflow wraps"),
+    mutant("counter::saturates", Counter(C::Saturates), "C-04", Edge, "an overflow stops at the end of the range"),
+    mutant("counter::mismatch_accepted", Counter(C::MismatchAccepted), "C-05", Sequential, "the same operation with another delta looks applied"),
+    mutant("counter::caches_values", Counter(C::CachesValues), "C-06", Sequential, "a client answers the value out of what it saw before"),
+    mutant("counter::reads_modifies_writes", Counter(C::ReadsModifiesWrites), "C-07", Concurrent, "what comes between a read and its write is lost"),
+    mutant("counter::floats", Counter(C::Floats), "C-07", Edge, "values are doubles"),
+    mutant("counter::sum_misses_a_shard", Counter(C::SumMissesAShard), "C-07", Sequential, "the sum leaves out the first shard"),
+    mutant("counter::rejection_remembered", Counter(C::RejectionRemembered), "C-08", Sequential, "an operation that was rejected stays so"),
+    mutant("counter::cancel_does_not_fence", Counter(C::CancelDoesNotFence), "C-08", Ambiguous, "an operation that lands after its cancel is applied"),
+    mutant("counter::ops_span_keys", Counter(C::OpsSpanKeys), "V-05", Sequential, "an operation on one key is known on every other"),
+];
+
+#[rustfmt::skip]
+const ORDERED: &[Mutant] = &[
+    mutant("ordered::last_wins", Ordered(O::LastWins), "O-01", Sequential, "an older stamp overwrites a newer one"),
+    mutant("ordered::checks_then_writes", Ordered(O::ChecksThenWrites), "O-01", Concurrent, "an older write that looked early overwrites a newer one"),
+    mutant("ordered::delete_ignores_the_stamp", Ordered(O::DeleteIgnoresTheStamp), "O-01", Sequential, "a delete wins over any put"),
+    mutant("ordered::mismatch_accepted", Ordered(O::MismatchAccepted), "O-01", Sequential, "other content under the same stamp is a Duplicate"),
+    mutant("ordered::tie_rejected", Ordered(O::TieRejected), "O-02", Sequential, "of equal times the first to arrive wins"),
+    mutant("ordered::tie_accepted", Ordered(O::TieAccepted), "O-02", Sequential, "of equal times the last to arrive wins"),
+    mutant("ordered::delete_under_put", Ordered(O::DeleteUnderPut), "O-02", Sequential, "a put wins over a delete of the same stamp"),
+    mutant("ordered::float_stamps", Ordered(O::FloatStamps), "O-02", Edge, "stamps are doubles"),
+    mutant("ordered::unsigned_stamps", Ordered(O::UnsignedStamps), "O-02", Edge, "a negative stamp is after every positive one"),
+    mutant("ordered::physical_delete", Ordered(O::PhysicalDelete), "O-03", Sequential, "a delete leaves no tombstone"),
+    mutant("ordered::tombstone_shows_the_old", Ordered(O::TombstoneShowsTheOld), "O-03", Sequential, "get shows the value before the delete"),
+    mutant("ordered::list_shows_tombstones", Ordered(O::ListShowsTombstones), "O-03", Sequential, "list shows what is deleted"),
+    mutant("ordered::purges_early", Ordered(O::PurgesEarly), "O-03", Sequential, "a purge ignores the box's tombstone age"),
+    mutant("ordered::no_purge_horizon", Ordered(O::NoPurgeHorizon), "O-03", Sequential, "a write older than what was purged is accepted"),
+    mutant("ordered::skew_ignored", Ordered(O::SkewIgnored), "O-04", Sequential, "a stamp far ahead of the clock is accepted"),
+    mutant("ordered::sequences_by_the_clock", Ordered(O::SequencesByTheClock), "O-05", Sequential, "sequence numbers are judged by the clock"),
+];
+
+#[rustfmt::skip]
+const STORES: &[Mutant] = &[
+    mutant("store::sets_up_once", Store(S::SetsUpOnce), "S-01", Sequential, "a second setup fails"),
+    mutant("store::set_up_races", Store(S::SetUpRaces), "S-01", Concurrent, "a setup fails while another is under way"),
+    mutant("store::maintains_without_bound", Store(S::MaintainsWithoutBound), "S-02", Sequential, "maintain deletes more than it was asked to"),
+    mutant("store::maintains_too_much", Store(S::MaintainsTooMuch), "S-02", Sequential, "maintain forgets every claim that has ended"),
+    mutant("store::forgets_within_an_hour", Store(S::ForgetsWithinAnHour), "IB-07", Sequential, "what has ended is remembered for an hour"),
+    mutant("store::lowercases_names", Store(S::LowercasesNames), "S-03", Edge, "boxes whose names differ by case are one"),
+    mutant("store::boxes_of_one_client", Store(S::BoxesOfOneClient), "S-03", Sequential, "two clients do not share a box"),
+    mutant("store::opens_any_way", Store(S::OpensAnyWay), "S-04", Sequential, "a box is opened otherwise than it was created"),
+    mutant("store::weaker_than_asked", Store(S::WeakerThanAsked), "S-05", Sequential, "a strategy that it does not have becomes a weaker one"),
+];

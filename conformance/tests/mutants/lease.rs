@@ -1,0 +1,169 @@
+//! Broken leases.
+
+use std::collections::HashMap;
+use std::sync::atomic::AtomicUsize;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use storagebox_core::{
+    Aborted, Begun, Completed, DedupId, Entry, Fence, Fingerprint, Lease, LeaseExtended, LeaseRepo,
+    MAX_DURATION, OpId, Payload, Result, Retention, Version, async_trait, checked_duration,
+};
+
+use crate::steps::{UnderWay, between_steps, lock};
+
+/// What is wrong with the leases.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LeaseMistake {
+    FencedCompletes,
+    FencedExtends,
+    FingerprintIgnored,
+    OwnRetryIsInFlight,
+    FenceStandsStill,
+    TwoLiveLeases,
+    NeverLapses,
+    RemembersFailures,
+    AbortLeavesNoFence,
+    ResultsForEver,
+}
+
+use LeaseMistake as Mistake;
+
+/// What the mistakes need to remember.
+#[derive(Default)]
+pub(crate) struct LeaseState {
+    begun: Mutex<HashMap<(DedupId, OpId), Fence>>,
+    beginners: AtomicUsize,
+    /// How long the last lease of an id should last.
+    asked: Mutex<HashMap<DedupId, Duration>>,
+}
+
+pub(crate) struct BrokenLeases {
+    pub(crate) inner: Arc<dyn LeaseRepo>,
+    pub(crate) mistake: Option<Mistake>,
+    pub(crate) state: Arc<LeaseState>,
+}
+
+impl BrokenLeases {
+    fn begun_before(&self, id: &DedupId, op: &OpId, fence: Fence) -> bool {
+        lock(&self.state.begun).insert((id.clone(), op.clone()), fence) == Some(fence)
+    }
+
+    /// The lease as the repository below knows it.
+    fn below(&self, lease: &Lease) -> Lease {
+        let known = lock(&self.state.begun).get(&(lease.id.clone(), lease.op.clone())).copied();
+        match self.mistake {
+            Some(Mistake::FenceStandsStill) => Lease { fence: known.unwrap_or(lease.fence), ..lease.clone() },
+            _ => lease.clone(),
+        }
+    }
+
+    /// Whoever looks before the first has written begins too.
+    async fn begin_among(
+        &self,
+        id: &DedupId,
+        op: &OpId,
+        duration: Duration,
+        fingerprint: Option<&Fingerprint>,
+    ) -> Result<Begun> {
+        let (_under_way, others) = UnderWay::enter(&self.state.beginners);
+        let begun = self.inner.begin(id, op, duration, fingerprint).await?;
+        between_steps().await;
+        Ok(match begun {
+            Begun::InFlight { .. } if others > 0 => {
+                Begun::Started(Lease { id: id.clone(), op: op.clone(), fence: Fence::new(u64::MAX) })
+            }
+            other => other,
+        })
+    }
+
+    async fn begin_for_ever(
+        &self,
+        id: &DedupId,
+        op: &OpId,
+        duration: Duration,
+        fingerprint: Option<&Fingerprint>,
+    ) -> Result<Begun> {
+        let begun = self.inner.begin(id, op, MAX_DURATION, fingerprint).await?;
+        let asked = *lock(&self.state.asked).entry(id.clone()).or_insert(duration);
+        Ok(match begun {
+            Begun::InFlight { remaining } => Begun::InFlight { remaining: remaining.min(asked) },
+            other => other,
+        })
+    }
+
+    fn spoil(&self, id: &DedupId, op: &OpId, begun: Begun) -> Begun {
+        match (self.mistake, begun) {
+            (Some(Mistake::OwnRetryIsInFlight), Begun::Started(lease)) => {
+                if self.begun_before(id, op, lease.fence) {
+                    return Begun::InFlight { remaining: Duration::from_millis(1) };
+                }
+                Begun::Started(lease)
+            }
+            (Some(Mistake::FenceStandsStill), Begun::Started(lease)) => {
+                self.begun_before(id, op, lease.fence);
+                Begun::Started(Lease { fence: Fence::new(1), ..lease })
+            }
+            (Some(Mistake::AbortLeavesNoFence), Begun::Fenced) => {
+                Begun::Started(Lease { id: id.clone(), op: op.clone(), fence: Fence::new(u64::MAX) })
+            }
+            (_, other) => other,
+        }
+    }
+}
+
+#[async_trait]
+impl LeaseRepo for BrokenLeases {
+    async fn begin(
+        &self,
+        id: &DedupId,
+        op: &OpId,
+        duration: Duration,
+        fingerprint: Option<&Fingerprint>,
+    ) -> Result<Begun> {
+        let duration = checked_duration("lease", duration)?;
+        let begun = match self.mistake {
+            Some(Mistake::FingerprintIgnored) => self.inner.begin(id, op, duration, None).await?,
+            Some(Mistake::NeverLapses) => self.begin_for_ever(id, op, duration, fingerprint).await?,
+            Some(Mistake::TwoLiveLeases) => self.begin_among(id, op, duration, fingerprint).await?,
+            _ => self.inner.begin(id, op, duration, fingerprint).await?,
+        };
+        Ok(self.spoil(id, op, begun))
+    }
+
+    async fn complete(&self, lease: &Lease, result: &Payload, retention: Retention) -> Result<Completed> {
+        let lease = &self.below(lease);
+        let retention = match self.mistake {
+            Some(Mistake::ResultsForEver) => Retention::Forever,
+            _ => retention,
+        };
+        let completed = self.inner.complete(lease, result, retention).await?;
+        Ok(match (self.mistake, completed) {
+            (Some(Mistake::FencedCompletes), Completed::Fenced) => {
+                Completed::Completed(Entry { value: result.clone(), version: Version::new(u64::MAX) })
+            }
+            (_, other) => other,
+        })
+    }
+
+    async fn abort(&self, lease: &Lease) -> Result<Aborted> {
+        let lease = &self.below(lease);
+        if self.mistake == Some(Mistake::RemembersFailures) {
+            // The failure is kept as the result.
+            let kept = self.inner.complete(lease, &Payload::default(), Retention::Forever).await?;
+            return Ok(match kept {
+                Completed::Completed(_) | Completed::Again(_) => Aborted::Aborted,
+                Completed::Fenced => Aborted::Fenced,
+            });
+        }
+        self.inner.abort(lease).await
+    }
+
+    async fn extend(&self, lease: &Lease, duration: Duration) -> Result<LeaseExtended> {
+        let extended = self.inner.extend(&self.below(lease), duration).await?;
+        Ok(match self.mistake {
+            Some(Mistake::FencedExtends) => LeaseExtended::Extended,
+            _ => extended,
+        })
+    }
+}

@@ -1,0 +1,150 @@
+//! The suite's own acceptance: stores with one mistake each, each caught by a case of the clause that it breaks.
+//!
+//! `STORAGEBOX_SEEDS` says with how many seeds (20 if it says nothing), `STORAGEBOX_SEED` which is the first.
+
+mod bank;
+mod catalogue;
+mod counter;
+mod dedup;
+mod harness;
+mod lease;
+mod ordered;
+mod steps;
+mod store;
+mod tokens;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+use std::process::ExitCode;
+use std::sync::{Arc, Mutex};
+
+use libtest_mimic::{Arguments, Failed, Trial};
+use storagebox_conformance::{CLAUSES, Case, Failure, Outcome, Part, Profile, Runner, cases};
+
+use crate::catalogue::{Mutant, mutants};
+use crate::harness::Mutated;
+use crate::steps::lock;
+use crate::store::Mistake;
+
+/// Fewer mutants than this would not show that the suite is complete.
+const AT_LEAST: usize = 45;
+
+const PARTS: [Part; 9] = [
+    Part::Values,
+    Part::Errors,
+    Part::Store,
+    Part::ItemBank,
+    Part::Deduplicator,
+    Part::Dedup,
+    Part::Tokens,
+    Part::Counter,
+    Part::Ordered,
+];
+
+/// What became of the mutants, one line each.
+type Lines = Arc<Mutex<BTreeMap<&'static str, String>>>;
+
+fn main() -> ExitCode {
+    let seeds = seeds();
+    let lines = Lines::default();
+    let mut trials = vec![Trial::test("catalogue", check_catalogue)];
+    trials.extend(PARTS.map(|part| {
+        let seeds = seeds.clone();
+        Trial::test(format!("unbroken::{}", part.name()), move || unbroken(part, seeds))
+    }));
+    trials.extend(mutants().into_iter().map(|mutant| {
+        let (seeds, lines) = (seeds.clone(), Arc::clone(&lines));
+        Trial::test(format!("mutant::{}", mutant.name), move || is_caught(mutant, seeds, &lines))
+    }));
+    println!("mutants, STORAGEBOX_SEED={}", seeds.start);
+    let conclusion = libtest_mimic::run(&Arguments::from_args(), trials);
+    for line in lock(&lines).values() {
+        println!("{line}");
+    }
+    conclusion.exit_code()
+}
+
+fn seeds() -> Range<u64> {
+    let number = |variable| std::env::var(variable).ok()?.parse().ok();
+    let first = number("STORAGEBOX_SEED").unwrap_or_else(|| fastrand::Rng::new().u64(..u64::MAX / 2));
+    first..first.saturating_add(number("STORAGEBOX_SEEDS").unwrap_or(20))
+}
+
+fn check_catalogue() -> Result<(), Failed> {
+    let mutants = mutants();
+    let names: BTreeSet<_> = mutants.iter().map(|mutant| mutant.name).collect();
+    if names.len() != mutants.len() {
+        return Err("two mutants have one name".into());
+    }
+    if mutants.len() < AT_LEAST {
+        return Err(format!("{} mutants, and there must be {AT_LEAST}", mutants.len()).into());
+    }
+    let known = |clause| CLAUSES.iter().any(|known| known.id == clause);
+    match mutants.iter().find(|mutant| !known(mutant.clause)) {
+        Some(mutant) => Err(format!("{} names the unknown clause {}", mutant.name, mutant.clause).into()),
+        None => Ok(()),
+    }
+}
+
+/// The wrapper without a mistake passes everything: what a mutant fails by is its mistake.
+fn unbroken(part: Part, seeds: Range<u64>) -> Result<(), Failed> {
+    let runner = Runner::new(Mutated(Mistake::None), Profile::SMOKE)?;
+    for case in cases().into_iter().filter(|case| case.part() == part) {
+        for seed in seeds.clone() {
+            if let Outcome::Failed(failure) = runner.run(&case, seed) {
+                return Err(format!("{case:?} failed with seed {seed}: {failure}").into());
+            }
+        }
+    }
+    Ok(())
+}
+
+fn is_caught(mutant: Mutant, seeds: Range<u64>, lines: &Lines) -> Result<(), Failed> {
+    let runner = Runner::new(Mutated(mutant.mistake), Profile::SMOKE)?;
+    let cases = cases_against(&mutant);
+    let mut caught_by: BTreeMap<String, usize> = BTreeMap::new();
+    for seed in seeds.clone() {
+        let (case, failure) = catch(&runner, &cases, seed).ok_or_else(|| survived(&mutant, &cases, seed))?;
+        if failure.to_string().contains("panicked") {
+            return Err(format!("{} panicked, which proves nothing: {failure}", mutant.name).into());
+        }
+        *caught_by.entry(shown(&mutant, case)).or_default() += 1;
+    }
+    lock(lines).insert(mutant.name, line(&mutant, &caught_by, &seeds));
+    Ok(())
+}
+
+/// The cases of its clause, those of the family that is expected to notice first.
+fn cases_against(mutant: &Mutant) -> Vec<Case> {
+    let mut cases: Vec<_> = cases().into_iter().filter(|case| case.clause() == mutant.clause).collect();
+    cases.sort_by_key(|case| (case.family() != mutant.family, case.family()));
+    cases
+}
+
+fn catch<'a>(runner: &Runner, cases: &'a [Case], seed: u64) -> Option<(&'a Case, Failure)> {
+    cases.iter().find_map(|case| match runner.run(case, seed) {
+        Outcome::Failed(failure) => Some((case, failure)),
+        Outcome::Passed | Outcome::Ignored(_) => None,
+    })
+}
+
+fn survived(mutant: &Mutant, cases: &[Case], seed: u64) -> Failed {
+    let Mutant { name, clause, wrong, .. } = mutant;
+    format!("{name} survived with seed {seed}: {wrong}; tried for {clause}: {cases:?}").into()
+}
+
+/// The case that caught it, with its family where another one was expected to.
+fn shown(mutant: &Mutant, case: &Case) -> String {
+    if case.family() == mutant.family {
+        return case.name();
+    }
+    format!("{} [{:?}, not {:?}]", case.name(), case.family(), mutant.family)
+}
+
+fn line(mutant: &Mutant, caught_by: &BTreeMap<String, usize>, seeds: &Range<u64>) -> String {
+    let most = caught_by.iter().max_by_key(|(_, times)| **times);
+    let case = most.map_or("nothing", |(case, _)| case);
+    let times: usize = caught_by.values().sum();
+    let count = seeds.end - seeds.start;
+    format!("{:<36} {times}/{count} by {case}: {}", mutant.name, mutant.wrong)
+}

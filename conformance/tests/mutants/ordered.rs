@@ -1,0 +1,289 @@
+//! Broken ordered stores.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use storagebox_core::{
+    Cursor, Key, ListedValue, Maintained, OrderedOptions, OrderedStore, Page, Payload, Result, Stamp,
+    Stamping, Versioned, Written, async_trait,
+};
+use storagebox_memory::{Clock, ManualClock, Time};
+
+use crate::steps::{Renamed, between_steps, lock};
+
+/// What is wrong with the ordered values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OrderedMistake {
+    LastWins,
+    ChecksThenWrites,
+    DeleteIgnoresTheStamp,
+    MismatchAccepted,
+    TieRejected,
+    TieAccepted,
+    DeleteUnderPut,
+    FloatStamps,
+    UnsignedStamps,
+    PhysicalDelete,
+    TombstoneShowsTheOld,
+    ListShowsTombstones,
+    PurgesEarly,
+    NoPurgeHorizon,
+    SkewIgnored,
+    SequencesByTheClock,
+}
+
+use OrderedMistake as Mistake;
+
+/// What the mistakes need to remember.
+#[derive(Default)]
+pub(crate) struct OrderedState {
+    anew: Renamed,
+    last: Mutex<HashMap<Key, Versioned>>,
+    deleted: Mutex<HashMap<Key, Time>>,
+    /// Stamps as they were before they were spoilt.
+    stamps: Mutex<HashMap<i64, i64>>,
+}
+
+pub(crate) struct BrokenOrdered {
+    pub(crate) inner: Arc<dyn OrderedStore>,
+    pub(crate) mistake: Option<Mistake>,
+    pub(crate) state: Arc<OrderedState>,
+    /// How the caller opened it.
+    pub(crate) options: OrderedOptions,
+    pub(crate) clock: ManualClock,
+}
+
+/// What a write puts.
+#[derive(Clone, Copy)]
+enum Content<'a> {
+    Value(&'a Payload),
+    Tombstone,
+}
+
+/// How the store below is asked to open the box.
+pub(crate) fn options_below(mistake: Option<Mistake>, options: OrderedOptions) -> OrderedOptions {
+    let stamping = match (mistake, options.stamping) {
+        (Some(Mistake::NoPurgeHorizon), Stamping::Time { .. }) => Stamping::Sequence,
+        (Some(Mistake::SkewIgnored), Stamping::Time { .. })
+        | (Some(Mistake::SequencesByTheClock), Stamping::Sequence) => Stamping::Time { max_skew: None },
+        (_, stamping) => stamping,
+    };
+    OrderedOptions { stamping, ..options }
+}
+
+impl BrokenOrdered {
+    /// The key as the store below knows it.
+    fn below(&self, key: &Key) -> Result<Key> {
+        Key::new(self.state.anew.below(key.as_str()))
+    }
+
+    /// The stamp as the store below knows it.
+    fn stamp_below(&self, stamp: &Stamp) -> Stamp {
+        let at = match self.mistake {
+            Some(Mistake::FloatStamps) => (stamp.at as f64) as i64,
+            // After every positive one, as the bits say.
+            Some(Mistake::UnsignedStamps) if stamp.at < 0 => i64::MAX.saturating_add(stamp.at),
+            _ => stamp.at,
+        };
+        lock(&self.state.stamps).insert(at, stamp.at);
+        Stamp::new(at, stamp.writer.clone())
+    }
+
+    fn stamp_above(&self, stamp: Stamp) -> Stamp {
+        let at = lock(&self.state.stamps).get(&stamp.at).copied();
+        Stamp::new(at.unwrap_or(stamp.at), stamp.writer)
+    }
+
+    fn versioned_above(&self, versioned: Versioned) -> Versioned {
+        Versioned { stamp: self.stamp_above(versioned.stamp), ..versioned }
+    }
+
+    async fn write_below(&self, key: &Key, content: Content<'_>, stamp: &Stamp) -> Result<Written> {
+        let below = self.below(key)?;
+        match content {
+            Content::Value(value) => self.inner.put(&below, value, stamp).await,
+            Content::Tombstone => self.inner.delete(&below, stamp).await,
+        }
+    }
+
+    /// Writes over whatever is there.
+    async fn overwrite(&self, key: &Key, content: Content<'_>, stamp: &Stamp) -> Result<Written> {
+        self.state.anew.begin_anew(key.as_str());
+        self.write_below(key, content, stamp).await
+    }
+
+    /// Compares with what it read, and writes in a step of its own.
+    async fn check_then_write(&self, key: &Key, content: Content<'_>, stamp: &Stamp) -> Result<Written> {
+        let seen = self.inner.get(&self.below(key)?).await?;
+        between_steps().await;
+        let written = self.write_below(key, content, stamp).await?;
+        let seemed_newer = seen.is_none_or(|seen| seen.stamp < *stamp);
+        match written {
+            Written::Stale { current } if seemed_newer && self.came_between(key, &current).await? => {
+                self.overwrite(key, content, stamp).await
+            }
+            other => Ok(other),
+        }
+    }
+
+    /// Whether the stamp is one of a value, which the first read would have shown; it cannot show tombstones.
+    async fn came_between(&self, key: &Key, current: &Stamp) -> Result<bool> {
+        let now = self.inner.get(&self.below(key)?).await?;
+        Ok(now.is_some_and(|now| now.stamp == *current))
+    }
+
+    async fn spoil(
+        &self,
+        key: &Key,
+        content: Content<'_>,
+        stamp: &Stamp,
+        written: Written,
+    ) -> Result<Written> {
+        match (self.mistake, written, content) {
+            (Some(Mistake::LastWins), Written::Stale { .. }, _) => self.overwrite(key, content, stamp).await,
+            (Some(Mistake::TieAccepted), Written::Stale { current }, _) if current.at == stamp.at => {
+                self.overwrite(key, content, stamp).await
+            }
+            (Some(Mistake::DeleteIgnoresTheStamp), Written::Stale { current }, Content::Tombstone) => {
+                self.write_below(key, content, &current).await?;
+                Ok(Written::Applied)
+            }
+            (Some(Mistake::MismatchAccepted), Written::Mismatch, _) => Ok(Written::Duplicate),
+            (Some(Mistake::PhysicalDelete), Written::Applied, Content::Tombstone) => {
+                self.state.anew.begin_anew(key.as_str());
+                Ok(Written::Applied)
+            }
+            (_, written, _) => Ok(written),
+        }
+    }
+
+    /// An answer that is given without writing, where that is the mistake.
+    async fn refused(&self, key: &Key, content: Content<'_>, stamp: &Stamp) -> Result<Option<Written>> {
+        let Some(present) = self.inner.get(&self.below(key)?).await? else {
+            return Ok(None);
+        };
+        let current = present.stamp;
+        Ok(match (self.mistake, content) {
+            (Some(Mistake::TieRejected), _) if current.at == stamp.at && current.writer < stamp.writer => {
+                Some(Written::Stale { current })
+            }
+            (Some(Mistake::DeleteUnderPut), Content::Tombstone) if current == *stamp => {
+                Some(Written::Stale { current })
+            }
+            _ => None,
+        })
+    }
+
+    async fn write(&self, key: &Key, content: Content<'_>, stamp: &Stamp) -> Result<Written> {
+        let stamp = &self.stamp_below(stamp);
+        if let Some(refused) = self.refused(key, content, stamp).await? {
+            return Ok(refused);
+        }
+        let written = if self.mistake == Some(Mistake::ChecksThenWrites) {
+            self.check_then_write(key, content, stamp).await?
+        } else {
+            self.write_below(key, content, stamp).await?
+        };
+        let written = self.spoil(key, content, stamp, written).await?;
+        if written == Written::Applied {
+            self.remember(key, content, stamp);
+        }
+        Ok(match written {
+            Written::Stale { current } => Written::Stale { current: self.stamp_above(current) },
+            other => other,
+        })
+    }
+
+    fn remember(&self, key: &Key, content: Content<'_>, stamp: &Stamp) {
+        match content {
+            Content::Value(value) => {
+                let (value, stamp) = (value.clone(), stamp.clone());
+                lock(&self.state.deleted).remove(key);
+                lock(&self.state.last).insert(key.clone(), Versioned { value, stamp });
+            }
+            Content::Tombstone => {
+                lock(&self.state.deleted).insert(key.clone(), self.clock.now());
+            }
+        }
+    }
+
+    fn last(&self, key: &Key) -> Option<Versioned> {
+        lock(&self.state.last).get(key).cloned()
+    }
+
+    fn with_tombstones(&self, prefix: Option<&Key>, entries: &mut Vec<ListedValue>) {
+        let deleted: Vec<_> = lock(&self.state.deleted).keys().cloned().collect();
+        let prefix = prefix.map_or("", Key::as_str);
+        let shown = deleted.into_iter().filter(|key| key.as_str().starts_with(prefix));
+        entries.extend(shown.filter_map(|key| {
+            let versioned = self.last(&key)?;
+            Some(ListedValue { key, versioned })
+        }));
+    }
+
+    /// Removes tombstones of the age that the caller names, however young the box wants them kept.
+    fn purge_early(&self, age: Duration) -> u64 {
+        let now = self.clock.now();
+        let purged: Vec<_> =
+            lock(&self.state.deleted).extract_if(|_, since| since.after(age) <= now).collect();
+        for (key, _) in &purged {
+            self.state.anew.begin_anew(key.as_str());
+        }
+        purged.len() as u64
+    }
+
+    fn listed_above(&self, entry: ListedValue) -> Option<ListedValue> {
+        let key = Key::new(self.state.anew.above(entry.key.as_str())).ok()?;
+        let is_present = self.below(&key).ok()? == entry.key;
+        is_present.then(|| ListedValue { key, versioned: self.versioned_above(entry.versioned) })
+    }
+}
+
+#[async_trait]
+impl OrderedStore for BrokenOrdered {
+    async fn put(&self, key: &Key, value: &Payload, stamp: &Stamp) -> Result<Written> {
+        self.write(key, Content::Value(value), stamp).await
+    }
+
+    async fn delete(&self, key: &Key, stamp: &Stamp) -> Result<Written> {
+        self.write(key, Content::Tombstone, stamp).await
+    }
+
+    async fn get(&self, key: &Key) -> Result<Option<Versioned>> {
+        let found = self.inner.get(&self.below(key)?).await?;
+        let found = match self.mistake {
+            Some(Mistake::TombstoneShowsTheOld) => found.or_else(|| self.last(key)),
+            _ => found,
+        };
+        Ok(found.map(|versioned| self.versioned_above(versioned)))
+    }
+
+    async fn list(
+        &self,
+        prefix: Option<&Key>,
+        cursor: Option<&Cursor>,
+        limit: usize,
+    ) -> Result<Page<ListedValue>> {
+        let page = self.inner.list(prefix, cursor, limit).await?;
+        let entries = page.entries.into_iter();
+        let mut entries: Vec<_> = entries.filter_map(|entry| self.listed_above(entry)).collect();
+        if self.mistake == Some(Mistake::ListShowsTombstones) && page.next.is_none() {
+            self.with_tombstones(prefix, &mut entries);
+            entries.truncate(limit);
+        }
+        Ok(Page { entries, next: page.next })
+    }
+
+    async fn purge(&self, age: Duration, limit: usize) -> Result<Maintained> {
+        let age = match (self.mistake, self.options.stamping) {
+            (Some(Mistake::NoPurgeHorizon), Stamping::Time { .. }) => age.max(self.options.tombstone_age),
+            _ => age,
+        };
+        let mut purged = self.inner.purge(age, limit).await?;
+        if self.mistake == Some(Mistake::PurgesEarly) {
+            purged.deleted += self.purge_early(age);
+        }
+        Ok(purged)
+    }
+}

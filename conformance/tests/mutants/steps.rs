@@ -1,0 +1,114 @@
+//! What broken boxes are made of: pauses between steps, and names that the store below takes for new ones.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use storagebox_core::BoxName;
+
+/// Lets everybody else go on between two steps that should have been one.
+pub(crate) async fn between_steps() {
+    for _ in 0..8 {
+        tokio::task::yield_now().await;
+    }
+}
+
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What is broken of each box, by the box's name.
+pub(crate) struct Boxes<T>(Mutex<HashMap<BoxName, Arc<T>>>);
+
+impl<T> Default for Boxes<T> {
+    fn default() -> Self {
+        Self(Mutex::default())
+    }
+}
+
+impl<T: Default> Boxes<T> {
+    pub(crate) fn open(&self, name: &BoxName) -> Arc<T> {
+        Arc::clone(lock(&self.0).entry(name.clone()).or_default())
+    }
+
+    pub(crate) fn all(&self) -> Vec<(BoxName, Arc<T>)> {
+        let boxes = lock(&self.0);
+        boxes.iter().map(|(name, state)| (name.clone(), Arc::clone(state))).collect()
+    }
+}
+
+/// One caller between two steps; it leaves also when its future is dropped.
+pub(crate) struct UnderWay<'a>(&'a AtomicUsize);
+
+impl<'a> UnderWay<'a> {
+    /// Enters, and tells how many were there before.
+    pub(crate) fn enter(count: &'a AtomicUsize) -> (Self, usize) {
+        let before = count.fetch_add(1, Ordering::SeqCst);
+        (Self(count), before)
+    }
+}
+
+impl Drop for UnderWay<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// A value that others see while one caller is between two steps.
+pub(crate) struct Shown<'a, T>(&'a Mutex<Option<T>>);
+
+impl<'a, T> Shown<'a, T> {
+    pub(crate) fn to_others(place: &'a Mutex<Option<T>>, value: T) -> Self {
+        *lock(place) = Some(value);
+        Self(place)
+    }
+}
+
+impl<T> Drop for Shown<'_, T> {
+    fn drop(&mut self) {
+        *lock(self.0) = None;
+    }
+}
+
+/// Ids of the mutant's own, which no caller uses.
+#[derive(Default)]
+pub(crate) struct OwnIds(AtomicU64);
+
+impl OwnIds {
+    pub(crate) fn fresh(&self) -> String {
+        format!("the mutant's own, {}", self.0.fetch_add(1, Ordering::Relaxed))
+    }
+}
+
+/// Names under which the store below forgets what it knew: a name that begins anew is another one there.
+#[derive(Default)]
+pub(crate) struct Renamed {
+    times: Mutex<HashMap<String, u64>>,
+    /// The callers' names of those below.
+    above: Mutex<HashMap<String, String>>,
+}
+
+impl Renamed {
+    /// The name in the store below.
+    pub(crate) fn below(&self, name: &str) -> String {
+        self.tagged(name, name)
+    }
+
+    /// The text, marked with how often this name has begun anew.
+    pub(crate) fn tagged(&self, name: &str, text: &str) -> String {
+        match lock(&self.times).get(name) {
+            None => text.to_owned(),
+            Some(times) => format!("{text}, anew {times}"),
+        }
+    }
+
+    pub(crate) fn begin_anew(&self, name: &str) {
+        *lock(&self.times).entry(name.to_owned()).or_default() += 1;
+        lock(&self.above).insert(self.below(name), name.to_owned());
+    }
+
+    /// The caller's name of one in the store below.
+    pub(crate) fn above(&self, below: &str) -> String {
+        lock(&self.above).get(below).map_or(below, String::as_str).to_owned()
+    }
+}

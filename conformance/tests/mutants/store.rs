@@ -1,0 +1,252 @@
+//! The broken store: memory, with every box behind a wrapper that makes at most one mistake.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use storagebox_core::{
+    BankAdmin, BoxName, Counter, DedupRepo, Error, ErrorKind, LeaseRepo, Maintained, OrderedOptions,
+    OrderedStore, Promises, Result, Store, Strategy, TokenStore, async_trait,
+};
+use storagebox_memory::{ManualClock, MemoryStore};
+
+use crate::bank::{BankMistake, BankState, BrokenBank};
+use crate::counter::{BrokenCounter, CounterMistake, CounterState, strategy_below};
+use crate::dedup::{BrokenDedup, DedupMistake, DedupState};
+use crate::lease::{BrokenLeases, LeaseMistake, LeaseState};
+use crate::ordered::{BrokenOrdered, OrderedMistake, OrderedState, options_below};
+use crate::steps::{Boxes, UnderWay, between_steps, lock};
+use crate::tokens::{BrokenTokens, TokenMistake, TokenState};
+
+/// What is wrong with a store, if anything is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mistake {
+    /// Nothing: to see that the wrapper itself is right.
+    None,
+    Bank(BankMistake),
+    Dedup(DedupMistake),
+    Lease(LeaseMistake),
+    Token(TokenMistake),
+    Counter(CounterMistake),
+    Ordered(OrderedMistake),
+    Store(StoreMistake),
+}
+
+/// What is wrong with the store as a whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum StoreMistake {
+    SetsUpOnce,
+    SetUpRaces,
+    MaintainsWithoutBound,
+    MaintainsTooMuch,
+    ForgetsWithinAnHour,
+    LowercasesNames,
+    BoxesOfOneClient,
+    OpensAnyWay,
+    WeakerThanAsked,
+}
+
+/// What the mistakes remember, of one server or of one client.
+#[derive(Default)]
+pub(crate) struct Kept {
+    banks: Boxes<BankState>,
+    dedup: Boxes<DedupState>,
+    leases: Boxes<LeaseState>,
+    tokens: Boxes<TokenState>,
+    counters: Boxes<CounterState>,
+    ordered: Boxes<OrderedState>,
+    is_set_up: AtomicBool,
+    setting_up: AtomicUsize,
+    strategies: Mutex<HashMap<BoxName, Strategy>>,
+    options: Mutex<HashMap<BoxName, OrderedOptions>>,
+}
+
+/// One client of a broken store.
+#[derive(Clone)]
+pub(crate) struct Broken {
+    pub(crate) inner: MemoryStore,
+    pub(crate) clock: ManualClock,
+    pub(crate) mistake: Mistake,
+    pub(crate) kept: Arc<Kept>,
+    pub(crate) client: u64,
+}
+
+impl fmt::Debug for Broken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Broken").field(&self.mistake).finish()
+    }
+}
+
+impl Broken {
+    /// The name as the store below knows it.
+    fn below(&self, name: &BoxName) -> Result<BoxName> {
+        match self.mistake {
+            Mistake::Store(StoreMistake::LowercasesNames) => BoxName::new(name.as_str().to_lowercase()),
+            Mistake::Store(StoreMistake::BoxesOfOneClient) => BoxName::new(format!("{}/{name}", self.client)),
+            Mistake::Dedup(DedupMistake::JoinsNames) => BoxName::new("joined"),
+            _ => Ok(name.clone()),
+        }
+    }
+
+    /// Fails while another sets up, as two `CREATE TABLE IF NOT EXISTS` at once do.
+    async fn set_up_alone(&self) -> Result<()> {
+        let (_under_way, others) = UnderWay::enter(&self.kept.setting_up);
+        between_steps().await;
+        if others > 0 {
+            return Err(Error::unknown("duplicate key in the catalogue"));
+        }
+        Ok(())
+    }
+
+    async fn forget_ended_claims(&self) -> Result<Maintained> {
+        for (name, state) in self.kept.banks.all() {
+            let bank = self.inner.item_bank(&name)?;
+            for claim in state.ended() {
+                bank.retire(&claim).await?;
+            }
+        }
+        Ok(Maintained::default())
+    }
+
+    fn strategy(&self, name: &BoxName, strategy: Strategy) -> Strategy {
+        match self.mistake {
+            Mistake::Store(StoreMistake::OpensAnyWay) => {
+                *lock(&self.kept.strategies).entry(name.clone()).or_insert(strategy)
+            }
+            Mistake::Store(StoreMistake::WeakerThanAsked) => match strategy {
+                Strategy::Marker { .. } | Strategy::Window { .. } | Strategy::Sharded { .. } => strategy,
+                _ => Strategy::Atomic,
+            },
+            Mistake::Counter(mistake) => strategy_below(Some(mistake), strategy),
+            _ => strategy,
+        }
+    }
+
+    fn options(&self, name: &BoxName, options: OrderedOptions) -> OrderedOptions {
+        match self.mistake {
+            Mistake::Store(StoreMistake::OpensAnyWay) => {
+                *lock(&self.kept.options).entry(name.clone()).or_insert(options)
+            }
+            Mistake::Ordered(mistake) => options_below(Some(mistake), options),
+            _ => options,
+        }
+    }
+}
+
+#[async_trait]
+impl Store for Broken {
+    fn backend(&self) -> &'static str {
+        self.inner.backend()
+    }
+
+    async fn setup(&self) -> Result<()> {
+        match self.mistake {
+            Mistake::Store(StoreMistake::SetsUpOnce) if self.kept.is_set_up.swap(true, Ordering::SeqCst) => {
+                Err(Error::new(ErrorKind::Denied, "the table is there already"))
+            }
+            Mistake::Store(StoreMistake::SetUpRaces) => self.set_up_alone().await,
+            _ => self.inner.setup().await,
+        }
+    }
+
+    async fn ping(&self) -> Result<()> {
+        self.inner.ping().await
+    }
+
+    async fn maintain(&self, max_entries: usize) -> Result<Maintained> {
+        match self.mistake {
+            Mistake::Store(StoreMistake::MaintainsWithoutBound) => self.inner.maintain(usize::MAX).await,
+            Mistake::Store(StoreMistake::MaintainsTooMuch) => self.forget_ended_claims().await,
+            _ => self.inner.maintain(max_entries).await,
+        }
+    }
+
+    async fn close(&self) -> Result<()> {
+        self.inner.close().await
+    }
+
+    fn promises(&self) -> Promises {
+        self.inner.promises()
+    }
+
+    fn item_bank(&self, name: &BoxName) -> Result<Arc<dyn BankAdmin>> {
+        let mistake = match self.mistake {
+            Mistake::Bank(mistake) => Some(mistake),
+            _ => None,
+        };
+        let kept_by = match mistake {
+            Some(BankMistake::ClaimsSpanBanks) => &BoxName::new("every bank")?,
+            _ => name,
+        };
+        Ok(Arc::new(BrokenBank {
+            inner: self.inner.item_bank(&self.below(name)?)?,
+            mistake,
+            state: self.kept.banks.open(kept_by),
+            client: self.client,
+        }))
+    }
+
+    fn dedup_repo(&self, name: &BoxName) -> Result<Arc<dyn DedupRepo>> {
+        Ok(Arc::new(BrokenDedup {
+            inner: self.inner.dedup_repo(&self.below(name)?)?,
+            mistake: match self.mistake {
+                Mistake::Dedup(mistake) => Some(mistake),
+                _ => None,
+            },
+            state: self.kept.dedup.open(name),
+            name: name.clone(),
+        }))
+    }
+
+    fn lease_repo(&self, name: &BoxName) -> Result<Arc<dyn LeaseRepo>> {
+        Ok(Arc::new(BrokenLeases {
+            inner: self.inner.lease_repo(&self.below(name)?)?,
+            mistake: match self.mistake {
+                Mistake::Lease(mistake) => Some(mistake),
+                _ => None,
+            },
+            state: self.kept.leases.open(name),
+        }))
+    }
+
+    fn token_store(&self, name: &BoxName) -> Result<Arc<dyn TokenStore>> {
+        Ok(Arc::new(BrokenTokens {
+            inner: self.inner.token_store(&self.below(name)?)?,
+            mistake: match self.mistake {
+                Mistake::Token(mistake) => Some(mistake),
+                _ => None,
+            },
+            state: self.kept.tokens.open(name),
+            clock: self.clock.clone(),
+        }))
+    }
+
+    fn counter(&self, name: &BoxName, strategy: Strategy) -> Result<Arc<dyn Counter>> {
+        let below = self.strategy(name, strategy);
+        Ok(Arc::new(BrokenCounter {
+            inner: self.inner.counter(&self.below(name)?, below)?,
+            mistake: match self.mistake {
+                Mistake::Counter(mistake) => Some(mistake),
+                _ => None,
+            },
+            state: self.kept.counters.open(name),
+            strategy,
+            client: self.client,
+        }))
+    }
+
+    fn ordered_store(&self, name: &BoxName, options: OrderedOptions) -> Result<Arc<dyn OrderedStore>> {
+        let below = self.options(name, options);
+        Ok(Arc::new(BrokenOrdered {
+            inner: self.inner.ordered_store(&self.below(name)?, below)?,
+            mistake: match self.mistake {
+                Mistake::Ordered(mistake) => Some(mistake),
+                _ => None,
+            },
+            state: self.kept.ordered.open(name),
+            options,
+            clock: self.clock.clone(),
+        }))
+    }
+}

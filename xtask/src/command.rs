@@ -1,0 +1,100 @@
+//! Children: run, waited for, and shown if they fail.
+
+use std::env;
+use std::io::{self, Write};
+use std::path::Path;
+use std::process::{Command, ExitStatus, Output, Stdio};
+use std::time::Instant;
+
+use crate::failure::Failure;
+use crate::workspace;
+
+/// Cargo at the root of the workspace.
+pub(crate) fn cargo<'a>(arguments: impl IntoIterator<Item = &'a str>) -> Command {
+    let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.args(arguments).current_dir(workspace::root());
+    command
+}
+
+/// Runs a child in silence and gives back what it wrote to standard output.
+///
+/// If it fails, all that it wrote is shown, so cargo is told to leave out its progress.
+pub(crate) fn captured(mut command: Command) -> Result<String, Failure> {
+    command.stdin(Stdio::null()).env("CARGO_TERM_QUIET", "true");
+    let Output { status, stdout, stderr } = command.output().map_err(|error| not_started(&command, error))?;
+    let stdout = String::from_utf8_lossy(&stdout).into_owned();
+    if status.success() {
+        return Ok(stdout);
+    }
+    Err(ended(&command, status, format!("{stdout}{}", String::from_utf8_lossy(&stderr))))
+}
+
+/// Runs a child whose output is for the reader.
+pub(crate) fn shown(mut command: Command) -> Result<(), Failure> {
+    let status = command.status().map_err(|error| not_started(&command, error))?;
+    if status.success() { Ok(()) } else { Err(ended(&command, status, String::new())) }
+}
+
+pub(crate) fn not_started(command: &Command, error: io::Error) -> Failure {
+    Failure::NotStarted { command: line(command), error }
+}
+
+pub(crate) fn ended(command: &Command, status: ExitStatus, output: String) -> Failure {
+    Failure::Exit { command: line(command), code: status.code(), output }
+}
+
+fn line(command: &Command) -> String {
+    let program = Path::new(command.get_program()).file_name().unwrap_or(command.get_program());
+    let words = std::iter::once(program).chain(command.get_args());
+    words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
+}
+
+/// Runs a part of a task, and says how long it took and what came of it.
+pub(crate) fn step(name: &str, work: impl FnOnce() -> Result<String, Failure>) -> Result<(), Failure> {
+    print!("{name:<32}");
+    // Only so that the name is seen while the work goes on.
+    let _ = io::stdout().flush();
+    let start = Instant::now();
+    let outcome = work();
+    let seconds = start.elapsed().as_secs_f64();
+    match &outcome {
+        Ok(summary) => println!(" ok     {seconds:7.1} s  {summary}"),
+        Err(_) => println!(" FAILED {seconds:7.1} s"),
+    }
+    outcome.map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shell(script: &str) -> Command {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]);
+        command
+    }
+
+    #[test]
+    fn a_success_gives_its_output() {
+        assert_eq!(captured(shell("echo yes; echo no >&2")).unwrap(), "yes\n");
+    }
+
+    #[test]
+    fn a_failure_gives_its_exit_code_and_all_its_output() {
+        let failure = captured(shell("echo one; echo two >&2; exit 7")).unwrap_err();
+        assert_eq!(failure.exit_code(), 7);
+        assert!(failure.to_string().starts_with("one\ntwo\n"));
+    }
+
+    #[test]
+    fn a_program_that_is_not_there_is_named() {
+        let failure = captured(Command::new("no-such-program")).unwrap_err();
+        assert!(failure.to_string().contains("`no-such-program` did not start"));
+    }
+
+    #[test]
+    fn a_step_passes_its_failure_on() {
+        assert!(step("one", || Ok(String::new())).is_ok());
+        assert!(step("two", || Err(Failure::NoExamples)).is_err());
+    }
+}

@@ -1,0 +1,93 @@
+//! Why a task did not succeed.
+
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+
+use crate::given::Fault;
+
+#[derive(Debug)]
+pub(crate) enum Failure {
+    NotStarted { command: String, error: io::Error },
+    Exit { command: String, code: Option<i32>, output: String },
+    File { path: PathBuf, error: io::Error },
+    Feature { package: String, feature: Option<String>, failure: Box<Failure> },
+    ForeignDrivers { feature: Option<String>, drivers: Vec<String> },
+    NoExamples,
+    NoCommand,
+    Given(Fault),
+    Untrue { what: &'static str, expected: usize, found: usize },
+    TooMuchMemory { peak: u64, limit: u64 },
+    NoPeak,
+    NoWords,
+    StaleClauses,
+}
+
+impl Failure {
+    /// A child's own exit code is passed on; 1 for all else.
+    pub(crate) fn exit_code(&self) -> u8 {
+        match self {
+            Self::Exit { code: Some(code), .. } => u8::try_from(*code).unwrap_or(1).max(1),
+            Self::Feature { failure, .. } => failure.exit_code(),
+            _ => 1,
+        }
+    }
+}
+
+impl From<Fault> for Failure {
+    fn from(fault: Fault) -> Self {
+        Self::Given(fault)
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotStarted { command, error } => write!(f, "`{command}` did not start: {error}"),
+            Self::Exit { command, code: Some(code), output } => {
+                write!(f, "{output}`{command}` ended with exit code {code}")
+            }
+            Self::Exit { command, code: None, output } => write!(f, "{output}`{command}` was killed"),
+            Self::File { path, error } => write!(f, "{}: {error}", path.display()),
+            Self::Feature { package, feature, failure } => {
+                write!(f, "{failure}\n{package} does not stand with {}", named(feature))
+            }
+            Self::ForeignDrivers { feature, drivers } => {
+                write!(f, "{} brings the drivers {}", named(feature), drivers.join(", "))
+            }
+            Self::NoExamples => f.write_str("examples/examples holds no example"),
+            Self::NoCommand => f.write_str("README.md has no `cargo run` in its first ```sh block"),
+            Self::Given(fault) => write!(f, "the file given is wrong: {fault}"),
+            Self::Untrue { what, expected, found } => write!(f, "{what}: {found}, not {expected}"),
+            Self::TooMuchMemory { peak, limit } => {
+                write!(f, "it took {} MiB at its peak; the limit is {} MiB", peak >> 20, limit >> 20)
+            }
+            Self::NoPeak => f.write_str("the peak of memory cannot be read: it takes Linux and its /proc"),
+            Self::NoWords => f.write_str(
+                "there is no word list at /usr/share/dict/words; on Debian: apt-get install wamerican",
+            ),
+            Self::StaleClauses => f.write_str("conformance/CLAUSES.md is stale: run `cargo xtask clauses`"),
+        }
+    }
+}
+
+fn named(feature: &Option<String>) -> String {
+    feature.as_ref().map_or("no feature".to_owned(), |feature| format!("the feature `{feature}` alone"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn exit(code: Option<i32>) -> Failure {
+        Failure::Exit { command: "cargo test".to_owned(), code, output: String::new() }
+    }
+
+    #[test]
+    fn a_child_s_exit_code_is_passed_on_and_never_becomes_success() {
+        assert_eq!(exit(Some(101)).exit_code(), 101);
+        assert_eq!(exit(Some(256)).exit_code(), 1);
+        assert_eq!(exit(None).exit_code(), 1);
+        assert_eq!(Failure::NoExamples.exit_code(), 1);
+    }
+}

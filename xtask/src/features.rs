@@ -1,0 +1,158 @@
+//! Every feature alone, and the rule that a backend's feature brings that backend's driver and no other.
+
+use crate::command::{captured, cargo};
+use crate::failure::Failure;
+use crate::workspace;
+
+/// Crates that bring a driver, and the features that may bring them.
+const DRIVERS: [(&str, &[&str]); 8] = [
+    ("aws-sdk-dynamodb", &["dynamo"]),
+    ("deadpool", &["redis"]),
+    ("libsqlite3-sys", &["sqlite"]),
+    ("redis", &["redis"]),
+    ("sqlx", &["postgres", "sqlite"]),
+    ("sqlx-postgres", &["postgres"]),
+    ("sqlx-sqlite", &["sqlite"]),
+    ("storagebox-memory", &["memory"]),
+];
+
+/// A package with its features, without `default`.
+#[derive(Debug, PartialEq)]
+struct Package {
+    name: String,
+    features: Vec<String>,
+}
+
+/// Each package without features and with each of them alone, for all packages that have any.
+pub(crate) fn each_alone() -> Result<String, Failure> {
+    let mut builds = 0;
+    for package in packages()? {
+        for feature in alone(&package) {
+            check(&package.name, feature)?;
+            builds += 1;
+        }
+    }
+    Ok(format!("{builds} builds"))
+}
+
+fn check(package: &str, feature: Option<&str>) -> Result<(), Failure> {
+    let of_package = ["clippy", "--locked", "-p", package, "--no-default-features"];
+    let arguments = of_package.into_iter().chain(with(feature)).chain(["--", "-D", "warnings"]);
+    captured(cargo(arguments)).map(drop).map_err(|failure| Failure::Feature {
+        package: package.to_owned(),
+        feature: feature.map(str::to_owned),
+        failure: Box::new(failure),
+    })
+}
+
+/// What the facade depends on with each feature alone holds no driver of another.
+pub(crate) fn one_driver_each() -> Result<String, Failure> {
+    let facade = package(&workspace::read("storagebox/Cargo.toml")?);
+    for feature in alone(&facade) {
+        let of_facade = ["tree", "--locked", "-p", &facade.name, "--no-default-features"];
+        let arguments =
+            of_facade.into_iter().chain(with(feature)).chain(["-e", "normal", "--prefix", "none"]);
+        let drivers = foreign(&captured(cargo(arguments))?, feature);
+        if !drivers.is_empty() {
+            return Err(Failure::ForeignDrivers { feature: feature.map(str::to_owned), drivers });
+        }
+    }
+    Ok(facade.features.join(", "))
+}
+
+/// The drivers in a listing of crates that the feature has no right to.
+fn foreign(tree: &str, feature: Option<&str>) -> Vec<String> {
+    let is_in_tree = |name: &str| tree.lines().any(|line| line.split(' ').next() == Some(name));
+    DRIVERS
+        .iter()
+        .filter(|(_, features)| feature.is_none_or(|feature| !features.contains(&feature)))
+        .filter(|(name, _)| is_in_tree(name))
+        .map(|(name, _)| (*name).to_owned())
+        .collect()
+}
+
+fn with(feature: Option<&str>) -> impl Iterator<Item = &str> {
+    feature.into_iter().flat_map(|feature| ["--features", feature])
+}
+
+/// No feature, then each one.
+fn alone(package: &Package) -> impl Iterator<Item = Option<&str>> {
+    std::iter::once(None).chain(package.features.iter().map(|feature| Some(feature.as_str())))
+}
+
+fn packages() -> Result<Vec<Package>, Failure> {
+    let workspace = workspace::read("Cargo.toml")?;
+    let manifests =
+        workspace::members(&workspace).map(|member| workspace::read(format!("{member}/Cargo.toml")));
+    let packages = manifests.map(|manifest| Ok(package(&manifest?)));
+    let packages: Vec<_> = packages.collect::<Result<_, Failure>>()?;
+    Ok(packages.into_iter().filter(|package| !package.features.is_empty()).collect())
+}
+
+fn package(manifest: &str) -> Package {
+    let name = keys(manifest, "package").find(|(key, _)| *key == "name");
+    Package {
+        name: name.map_or("", |(_, name)| name.trim_matches('"')).to_owned(),
+        features: keys(manifest, "features")
+            .map(|(feature, _)| feature.to_owned())
+            .filter(|feature| feature != "default")
+            .collect(),
+    }
+}
+
+/// The keys of a section, each with what follows it on its line.
+fn keys<'a>(manifest: &'a str, section: &str) -> impl Iterator<Item = (&'a str, &'a str)> {
+    let heading = format!("[{section}]");
+    let body = manifest.lines().skip_while(move |line| line.trim() != heading).skip(1);
+    let body = body.take_while(|line| !line.starts_with('['));
+    body.filter(|line| !line.starts_with('#')).filter_map(|line| line.split_once(" = "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MANIFEST: &str = r#"
+[package]
+name = "box"
+version = "1.0.0"
+
+[features]
+default = ["memory"]
+# A comment = with a sign.
+memory = ["dep:box-memory"]
+many = [
+    "memory",
+]
+
+[dependencies]
+serde = "1"
+"#;
+
+    #[test]
+    fn a_manifest_gives_its_name_and_its_features() {
+        let expected =
+            Package { name: "box".to_owned(), features: vec!["memory".to_owned(), "many".to_owned()] };
+        assert_eq!(package(MANIFEST), expected);
+        assert_eq!(alone(&expected).collect::<Vec<_>>(), [None, Some("memory"), Some("many")]);
+    }
+
+    #[test]
+    fn a_driver_is_foreign_to_every_feature_but_its_own() {
+        let tree = "storagebox v0.1.0 (/somewhere)\nredis v1.8.1\ntokio v1.0.0\n";
+        assert_eq!(foreign(tree, Some("redis")), [""; 0]);
+        assert_eq!(foreign(tree, Some("memory")), ["redis"]);
+        assert_eq!(foreign(tree, None), ["redis"]);
+    }
+
+    #[test]
+    fn a_crate_whose_name_only_begins_alike_is_no_driver() {
+        assert_eq!(foreign("redis-protocol v6.0.0\n", Some("memory")), [""; 0]);
+    }
+
+    #[test]
+    fn the_facade_has_features() {
+        let packages = packages().unwrap();
+        assert!(packages.iter().any(|package| package.name == "storagebox"));
+    }
+}

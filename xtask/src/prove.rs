@@ -1,0 +1,30 @@
+//! The long checks.
+
+mod hand_out;
+mod peak;
+
+use crate::arguments::Part;
+use crate::command::{cargo, shown};
+use crate::failure::Failure;
+
+pub(crate) fn run(part: Part) -> Result<(), Failure> {
+    match part {
+        Part::Memory => memory(),
+        Part::HandOut => hand_out::run(),
+        Part::Bench => bench(),
+    }
+}
+
+/// Every mutant with many seeds, and many runs of the suite without a false alarm.
+fn memory() -> Result<(), Failure> {
+    let mut mutants = cargo(["test", "--locked", "-p", "storagebox-conformance", "--test", "mutants"]);
+    mutants.env("STORAGEBOX_SEEDS", "1000");
+    shown(mutants)?;
+    let mut conformance = cargo(["test", "--locked", "-p", "storagebox-memory", "--test", "conformance"]);
+    conformance.env("STORAGEBOX_RUNS", "10000");
+    shown(conformance)
+}
+
+fn bench() -> Result<(), Failure> {
+    shown(cargo(["bench", "--locked", "-p", "storagebox-benches", "--", "--rounds", "15", "--gate"]))
+}

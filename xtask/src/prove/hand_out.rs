@@ -1,0 +1,72 @@
+//! Handing out at scale and from odd input, by the program that people run.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+use std::process::Command;
+
+use super::peak;
+use crate::command::{captured, cargo, step};
+use crate::failure::Failure;
+use crate::given::Given;
+use crate::scratch::Scratch;
+use crate::workspace;
+
+const ITEMS: u32 = 10_000_000;
+const MEMORY: u64 = 3 << 29;
+const WORDS: &str = "/usr/share/dict/words";
+
+pub(super) fn run() -> Result<(), Failure> {
+    step("release build", || {
+        captured(cargo(["build", "--release", "--locked", "-p", "storagebox-cli"])).map(|_| String::new())
+    })?;
+    step("ten million items", ten_million)?;
+    step("words to odd ids", words)
+}
+
+/// A file of that many items is streamed, and the bank of them stays within its memory.
+fn ten_million() -> Result<String, Failure> {
+    let scratch = Scratch::new("ten-million")?;
+    let items = scratch.path().join("items.csv");
+    write_items(&items).map_err(|error| Failure::File { path: items.clone(), error })?;
+    let ids = workspace::root().join("examples/data/subscribers.csv");
+    let (peak, summary) = hand_out(&items, &ids, &scratch)?;
+    if peak >= MEMORY {
+        return Err(Failure::TooMuchMemory { peak, limit: MEMORY });
+    }
+    Ok(format!("{ITEMS} items, {summary}"))
+}
+
+/// Real words as items, and ids of every script.
+fn words() -> Result<String, Failure> {
+    if !Path::new(WORDS).is_file() {
+        return Err(Failure::NoWords);
+    }
+    let scratch = Scratch::new("words")?;
+    let ids = workspace::root().join("examples/data/odd-ids.txt");
+    hand_out(Path::new(WORDS), &ids, &scratch).map(|(_, summary)| summary)
+}
+
+/// Runs the program, looks at what it wrote, and gives the peak of its memory.
+fn hand_out(items: &Path, ids: &Path, scratch: &Scratch) -> Result<(u64, String), Failure> {
+    let out = scratch.path().join("given.csv");
+    let mut command = Command::new(workspace::released("storagebox")?);
+    command.arg("hand-out").arg("--items").arg(items).arg("--ids").arg(ids).arg("--out").arg(&out);
+    println!();
+    let peak = peak::of(command)?;
+    let text = fs::read_to_string(&out).map_err(|error| Failure::File { path: out, error })?;
+    let given = Given::read(&text)?;
+    let (lines, ids, items) = (given.lines, given.by_id.len(), given.items.len());
+    if items != ids {
+        return Err(Failure::Untrue { what: "items given", expected: ids, found: items });
+    }
+    Ok((peak, format!("{lines} lines, {ids} ids, {items} given, none twice, peak {} MiB", peak >> 20)))
+}
+
+fn write_items(path: &Path) -> io::Result<()> {
+    let mut file = BufWriter::new(File::create(path)?);
+    for item in 0..ITEMS {
+        writeln!(file, "CODE-{item:010}")?;
+    }
+    file.flush()
+}

@@ -1,0 +1,58 @@
+//! The peak of a child's memory.
+
+use std::fs;
+use std::process::{Child, Command, ExitStatus};
+use std::thread;
+use std::time::Duration;
+
+use crate::command::{ended, not_started};
+use crate::failure::Failure;
+
+const EVERY: Duration = Duration::from_millis(20);
+
+/// Runs a child to its end; the most memory that it held at once, in bytes.
+pub(super) fn of(mut command: Command) -> Result<u64, Failure> {
+    let mut child = command.spawn().map_err(|error| not_started(&command, error))?;
+    let (status, peak) = watch(&mut child).map_err(|error| not_started(&command, error))?;
+    if !status.success() {
+        return Err(ended(&command, status, String::new()));
+    }
+    peak.ok_or(Failure::NoPeak)
+}
+
+/// The system keeps the peak itself, so that the last look is enough however fast it came and went.
+fn watch(child: &mut Child) -> std::io::Result<(ExitStatus, Option<u64>)> {
+    let path = format!("/proc/{}/status", child.id());
+    let mut peak = None;
+    loop {
+        peak = fs::read_to_string(&path).ok().and_then(|status| high_water(&status)).or(peak);
+        if let Some(status) = child.try_wait()? {
+            return Ok((status, peak));
+        }
+        thread::sleep(EVERY);
+    }
+}
+
+fn high_water(status: &str) -> Option<u64> {
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kibibytes * 1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_high_water_mark_is_read() {
+        assert_eq!(high_water("VmPeak:\t  9 kB\nVmHWM:\t    1234 kB\n"), Some(1234 * 1024));
+        assert_eq!(high_water("State:\tZ (zombie)\n"), None);
+    }
+
+    #[test]
+    fn a_child_that_fails_is_a_failure() {
+        let mut command = Command::new("sh");
+        command.args(["-c", "exit 3"]);
+        assert_eq!(of(command).unwrap_err().exit_code(), 3);
+    }
+}

@@ -1,0 +1,107 @@
+//! The README's first command: run as it stands there, and its result looked at.
+
+use std::collections::HashSet;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use crate::command::{captured, cargo};
+use crate::failure::Failure;
+use crate::given::Given;
+use crate::scratch::Scratch;
+use crate::workspace;
+
+/// Runs the command; everybody must have one code, and no two the same.
+pub(crate) fn run() -> Result<String, Failure> {
+    let readme = workspace::read("README.md")?;
+    let words = first_command(&readme).ok_or(Failure::NoCommand)?;
+    let scratch = Scratch::new("readme")?;
+    captured(in_folder(&words, scratch.path()))?;
+    let files = Files::of(&words).ok_or(Failure::NoCommand)?;
+    let out = scratch.path().join(files.out);
+    let text = fs::read_to_string(&out).map_err(|error| Failure::File { path: out, error })?;
+    look_at(&Given::read(&text)?, &workspace::read(files.items)?, &workspace::read(files.ids)?)
+}
+
+fn look_at(given: &Given<'_>, items: &str, ids: &str) -> Result<String, Failure> {
+    let people = ids.lines().collect::<HashSet<_>>().len();
+    given.all_from(items)?;
+    same("lines", ids.lines().count(), given.lines)?;
+    same("people", people, given.by_id.len())?;
+    same("codes given", people, given.items.len())?;
+    Ok(format!("{} lines, {people} people, {} codes given, none twice", given.lines, given.items.len()))
+}
+
+fn same(what: &'static str, expected: usize, found: usize) -> Result<(), Failure> {
+    if expected == found { Ok(()) } else { Err(Failure::Untrue { what, expected, found }) }
+}
+
+/// The words of the first line in the first block of shell, if it is a `cargo run`.
+fn first_command(readme: &str) -> Option<Vec<&str>> {
+    let (_, block) = readme.split_once("```sh\n")?;
+    let words: Vec<_> = block.lines().next()?.split_whitespace().collect();
+    words.starts_with(&["cargo", "run"]).then_some(words)
+}
+
+/// The command in another folder, so that it leaves nothing here: cargo and the inputs are found from there.
+fn in_folder(words: &[&str], folder: &Path) -> Command {
+    let root = workspace::root();
+    let mut command = cargo(["run", "--manifest-path"]);
+    command.arg(root.join("Cargo.toml")).current_dir(folder);
+    for word in &words[2..] {
+        let file = root.join(word);
+        if file.is_file() {
+            command.arg(file)
+        } else {
+            command.arg(word)
+        };
+    }
+    command
+}
+
+/// The files that the command names.
+struct Files<'a> {
+    items: &'a str,
+    ids: &'a str,
+    out: &'a str,
+}
+
+impl<'a> Files<'a> {
+    fn of(words: &[&'a str]) -> Option<Self> {
+        let after = |option| words.windows(2).find(|pair| pair[0] == option).map(|pair| pair[1]);
+        Some(Self { items: after("--items")?, ids: after("--ids")?, out: after("--out")? })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_command_is_found() {
+        let readme = "# Title\n```rust\nlet a;\n```\n```sh\ncargo run -p one -- --out given.csv\n```\n```sh\nls\n```\n";
+        let expected = ["cargo", "run", "-p", "one", "--", "--out", "given.csv"];
+        assert_eq!(first_command(readme).unwrap(), expected);
+        assert_eq!(first_command("```sh\nls\n```\n"), None);
+        assert_eq!(first_command("no block"), None);
+    }
+
+    #[test]
+    fn inputs_are_found_from_another_folder_and_outputs_stay_there() {
+        let words =
+            ["cargo", "run", "-p", "storagebox-cli", "--", "--ids", "Cargo.toml", "--out", "given.csv"];
+        let command = in_folder(&words, Path::new("/elsewhere"));
+        let arguments: Vec<_> = command.get_args().collect();
+        assert!(arguments.contains(&workspace::root().join("Cargo.toml").as_os_str()));
+        assert_eq!(arguments[4], "storagebox-cli");
+        assert_eq!(*arguments.last().unwrap(), "given.csv");
+        assert_eq!(command.get_current_dir(), Some(Path::new("/elsewhere")));
+    }
+
+    #[test]
+    fn a_person_without_a_code_is_found() {
+        let given = Given::read("id,item,outcome\nada,A,new\nbob,,empty").unwrap();
+        let failure = look_at(&given, "A\nB", "ada\nbob").unwrap_err();
+        assert_eq!(failure.to_string(), "codes given: 1, not 2");
+    }
+}

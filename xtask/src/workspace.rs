@@ -1,0 +1,48 @@
+//! Where things are.
+
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+use crate::failure::Failure;
+
+pub(crate) fn root() -> &'static Path {
+    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+    package.parent().unwrap_or(package)
+}
+
+pub(crate) fn read(path: impl AsRef<Path>) -> Result<String, Failure> {
+    let path = root().join(path);
+    fs::read_to_string(&path).map_err(|error| Failure::File { path, error })
+}
+
+/// A program of the release build. This task stands in the debug build beside it, wherever that is.
+pub(crate) fn released(program: &str) -> Result<PathBuf, Failure> {
+    let task = env::current_exe().map_err(|error| Failure::File { path: "xtask".into(), error })?;
+    let builds = task.ancestors().nth(2).unwrap_or(root());
+    Ok(builds.join("release").join(program))
+}
+
+/// The folders of the members, as the workspace's manifest lists them.
+pub(crate) fn members(manifest: &str) -> impl Iterator<Item = &str> {
+    let list = manifest.split_once("members = [").map_or("", |(_, rest)| rest);
+    let list = list.split_once(']').map_or("", |(list, _)| list);
+    list.split(',').map(|member| member.trim().trim_matches('"')).filter(|member| !member.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn members_are_read() {
+        let manifest = "[workspace]\nmembers = [\n    \"benches\",\n    \"xtask\",\n]\n[workspace.package]\n";
+        assert_eq!(members(manifest).collect::<Vec<_>>(), ["benches", "xtask"]);
+        assert_eq!(members("").count(), 0);
+    }
+
+    #[test]
+    fn this_package_is_a_member() {
+        let manifest = read("Cargo.toml").unwrap();
+        assert!(members(&manifest).any(|member| member == "xtask"));
+    }
+}
