@@ -41,6 +41,7 @@ fn every_strategy() -> [Strategy; 9] {
     ]
 }
 
+/// Works as that strategy does: all but the bare addition know their own retry.
 pub(super) async fn a_strategy_works_or_names_a_better_one(world: &World) -> Verdict {
     for (number, strategy) in every_strategy().into_iter().enumerate() {
         match count(&**world.store(), &format!("box-{number}"), strategy).await {
@@ -53,7 +54,10 @@ pub(super) async fn a_strategy_works_or_names_a_better_one(world: &World) -> Ver
 
 async fn count(store: &dyn Store, name: &str, strategy: Strategy) -> Result<i64> {
     let counter = store.counters(name, strategy)?;
-    counter.add("key", "op", 5).await?;
+    let attempts = if strategy == Strategy::Atomic { 1 } else { 2 };
+    for _ in 0..attempts {
+        counter.add("key", "op", 5).await?;
+    }
     counter.value(&Key::new("key")?).await
 }
 
