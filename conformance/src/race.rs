@@ -3,6 +3,7 @@
 use std::future::Future;
 use std::sync::Arc;
 
+use storagebox_core::Result;
 use tokio::sync::Barrier;
 use tokio::task::JoinSet;
 
@@ -29,4 +30,20 @@ where
     let mut answers = callers.join_all().await;
     answers.sort_by_key(|(number, _)| *number);
     answers.into_iter().map(|(_, answer)| answer).collect()
+}
+
+/// Makes the same call until it is answered. Contention and lost replies end by themselves; the bound is for a
+/// store on which they do not.
+pub(crate) async fn answered<T, Fut>(call: impl Fn() -> Fut + Send + Sync) -> Result<T, Failure>
+where
+    Fut: Future<Output = Result<T>> + Send,
+{
+    for _ in 0..1_000 {
+        match call().await {
+            Ok(answer) => return Ok(answer),
+            Err(error) if error.is_retryable() => tokio::task::yield_now().await,
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Err(Failure::new("no answer in 1,000 attempts"))
 }

@@ -66,7 +66,7 @@ pub trait Counter: Send + Sync {
     ///
     /// # Errors
     ///
-    /// `InvalidInput` if the change has bounds and the strategy fixes them for the box.
+    /// `InvalidInput` if the strategy fixes the bounds for the box and the change names others.
     ///
     /// # Backend notes
     ///
@@ -249,7 +249,7 @@ pub enum Strategy {
     Sharded {
         /// How many records, 1 to 1,024.
         shards: u16,
-        /// The bounds of the total, fixed for the box.
+        /// The bounds of the total, fixed for the box; they contain 0, where a counter begins.
         bounds: Bounds,
         /// How long an operation is remembered.
         retention: Retention,
@@ -280,9 +280,12 @@ impl Strategy {
                 checked_duration("lifetime", lifetime)?;
                 in_range("capacity", u64::from(capacity), 100_000)?;
             }
-            Self::Sharded { shards, retention, .. } => {
+            Self::Sharded { shards, bounds, retention } => {
                 retention.checked()?;
                 in_range("shards", u64::from(shards), 1_024)?;
+                if !bounds.contains(0) {
+                    return Err(Error::invalid("bounds", "must contain 0, where a counter begins"));
+                }
             }
         }
         Ok(self)

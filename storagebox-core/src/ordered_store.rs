@@ -72,7 +72,8 @@ pub trait OrderedStore: Send + Sync {
     ///
     /// - O-1: `Stale` names the stamp that won; it does not say whether this write was once applied.
     /// - O-1: `Duplicate` is one's own retry; the same stamp and writer with other content is `Mismatch`.
-    /// - O-3: under [`Stamping::Time`] a stamp older than the purge horizon is `TooOld`.
+    /// - O-3: under [`Stamping::Time`] a stamp older than the purge horizon is `TooOld`, unless what is there already
+    ///   decides it.
     ///
     /// # Cancel safety
     ///
@@ -133,7 +134,7 @@ pub trait OrderedStore: Send + Sync {
         limit: usize,
     ) -> Result<Page<ListedValue>>;
 
-    /// Removes tombstones that arrived at least `age` ago, at most `limit` of them.
+    /// Removes tombstones that arrived at least `age` ago (any duration, zero included), at most `limit` of them.
     ///
     /// # Guarantees
     ///

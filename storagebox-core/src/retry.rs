@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use backon::{BackoffBuilder, ExponentialBackoff, ExponentialBuilder};
+use backon::{BackoffBuilder, ExponentialBuilder};
 
 use crate::counter::{Cancelled, Counted};
 use crate::dedup_repo::{Forgotten, Recorded, Replaced};
@@ -47,7 +47,7 @@ settles! {
     Extended: Extended::Unknown,
     Confirmed: Confirmed::Unknown,
     Recorded: Recorded::InFlight { .. },
-    Begun: Begun::InFlight { .. },
+    Begun: Begun::InFlight { .. } | Begun::Mismatch,
     Counted: Counted::OutOfBounds | Counted::Overflow | Counted::Full,
     Cancelled: Cancelled::Full,
 }
@@ -131,13 +131,16 @@ impl Retry {
         }
     }
 
-    fn delays(&self) -> ExponentialBackoff {
+    /// The jitter comes on top of a delay, so the bound is kept after it.
+    fn delays(&self) -> impl Iterator<Item = Duration> + use<> {
+        let max_delay = self.max_delay;
         ExponentialBuilder::default()
             .with_min_delay(self.first_delay)
             .with_max_delay(self.max_delay)
             .with_max_times(self.attempts.saturating_sub(1))
             .with_jitter()
             .build()
+            .map(move |delay| delay.min(max_delay))
     }
 }
 

@@ -81,7 +81,7 @@ pub trait TokenStore: Send + Sync {
     /// # Guarantees
     ///
     /// - T-5 of all operations that consume a token, however many at once, one gets `Now`; an unknown token is
-    ///   `AlreadyGone`, not an error.
+    ///   `AlreadyGone`, not an error, and no trace is left of it: a rejection is not remembered.
     /// - T-6 the winner's own retry, known by its `op`, is `Again`.
     ///
     /// # Cancel safety

@@ -81,12 +81,6 @@ impl MemoryCounter {
     pub(crate) fn new(settings: Settings, strategy: Strategy) -> Result<Self> {
         let strategy = strategy.checked()?;
         let rules = Rules::of(strategy)?;
-        if let Some((_, bounds)) = rules.split.filter(|(_, bounds)| !bounds.contains(0)) {
-            return Err(Error::invalid(
-                "bounds",
-                format_args!("must contain 0, where a counter begins: {bounds:?}"),
-            ));
-        }
         Ok(Self { settings, strategy, rules, cells: Striped::default() })
     }
 

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use futures_util::future::BoxFuture;
 use storagebox_core::{
     Aborted, Begun, Completed, DedupId, DedupRepo, ErrorKind, Forgotten, Lease, LeaseRepo, OpId, Recorded,
     Replaced, Result, Retention, Version,
@@ -13,6 +12,7 @@ use super::{LONG, Repos, id, op, text};
 use crate::case::Verdict;
 use crate::failure::{Failure, ensure, ensure_eq, ensure_matches};
 use crate::link::{Fate, Link};
+use crate::race::answered;
 use crate::world::World;
 
 const FOREVER: Retention = Retention::Forever;
@@ -278,16 +278,4 @@ impl Life<'_> {
         ensure_eq!(begun, Begun::Done(seen), "a rival's begin");
         Ok(Some(value))
     }
-}
-
-/// Makes the call until it is answered; a link that loses 30 of 100 is through long before this many attempts.
-async fn answered<'a, T>(call: impl Fn() -> BoxFuture<'a, Result<T>>) -> Result<T, Failure> {
-    for _ in 0..100 {
-        match call().await {
-            Ok(answer) => return Ok(answer),
-            Err(error) if error.kind() == ErrorKind::OutcomeUnknown => {}
-            Err(error) => return Err(error.into()),
-        }
-    }
-    Err(Failure::new("no answer in 100 attempts"))
 }

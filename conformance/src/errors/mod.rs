@@ -21,6 +21,8 @@ cases! { Errors:
     "ER-03" Sequential shown::the_source_survives_retries_and_markings;
     "ER-04" Sequential retry::what_cannot_succeed_is_not_tried_again;
     "ER-04" Sequential retry::attempts_are_bounded;
+    "ER-04" Sequential retry::no_wait_is_longer_than_the_longest;
+    "ER-04" Sequential retry::callers_wait_differently;
     "ER-04" Sequential retry::an_outcome_ends_the_attempts;
     "ER-04" Sequential retry::the_least_certain_attempt_decides;
     "ER-04" Ambiguous retry::a_lost_call_is_made_again_and_settled;
@@ -28,6 +30,7 @@ cases! { Errors:
     "ER-04" Ambiguous settling::an_empty_bank_settles_no_lost_take;
     "ER-04" Ambiguous settling::an_unknown_claim_settles_nothing;
     "ER-04" Ambiguous settling::anothers_lease_settles_nothing;
+    "ER-04" Ambiguous settling::a_mismatch_settles_no_lost_begin;
     "ER-04" Ambiguous settling::a_rejected_change_settles_nothing;
     "ER-04" Ambiguous settling::a_full_window_settles_nothing;
     "ER-04" Ambiguous settling::what_is_final_settles_what_was_lost;

@@ -111,6 +111,37 @@ pub(super) async fn attempts_are_bounded(_: &World) -> Verdict {
     Ok(())
 }
 
+/// The waits of one caller whose attempts all fail.
+async fn waits(retry: Retry) -> Vec<Duration> {
+    let (script, timer) = (Script::failing(&[ErrorKind::Contention; 60]), Counting::default());
+    let _ = retry.call(&timer, || script.call()).await;
+    timer.slept()
+}
+
+pub(super) async fn no_wait_is_longer_than_the_longest(_: &World) -> Verdict {
+    let retry = Retry { attempts: 12, ..Retry::default() };
+    for _ in 0..10 {
+        let longest = waits(retry).await.into_iter().max();
+        ensure!(
+            longest <= Some(retry.max_delay),
+            "a wait of {longest:?}, and the longest is {:?}",
+            retry.max_delay
+        );
+    }
+    Ok(())
+}
+
+/// Or those that met once would meet at every attempt.
+pub(super) async fn callers_wait_differently(_: &World) -> Verdict {
+    let first = waits(Retry::default()).await;
+    for _ in 0..10 {
+        if waits(Retry::default()).await != first {
+            return Ok(());
+        }
+    }
+    Err(Failure::new(format!("eleven callers wait alike: {first:?}")))
+}
+
 pub(super) async fn an_outcome_ends_the_attempts(_: &World) -> Verdict {
     let timer = Counting::default();
     let script = Script::new([Ok(Taken::Empty)]);

@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use storagebox_core::{
     Begun, Bounds, Cancelled, Certainty, Change, ClaimId, ClaimState, Confirmed, Counted, Counter,
-    CounterExt, DedupId, DedupRepo, End, ErrorKind, Extended, Hold, ItemBank, Key, LeaseRepo, OpId, Payload,
-    Recorded, Released, Result, Retention, Retry, StoreExt, Strategy, Taken, TokenId, TokenStore,
+    CounterExt, DedupId, DedupRepo, End, ErrorKind, Extended, Fingerprint, Hold, ItemBank, Key, LeaseRepo,
+    OpId, Payload, Recorded, Released, Result, Retention, Retry, StoreExt, Strategy, Taken, TokenId,
+    TokenStore,
 };
 
 use super::retry::Counting;
@@ -88,6 +89,23 @@ pub(super) async fn anothers_lease_settles_nothing(world: &World) -> Verdict {
             ensure!(records.get(id).await?.is_some(), "the lost record has landed and is not there");
         }
     }
+    Ok(())
+}
+
+pub(super) async fn a_mismatch_settles_no_lost_begin(world: &World) -> Verdict {
+    let (leases, timer, id) = (world.leases()?, Counting::default(), DedupId::new("id")?);
+    let (op, other, long) = (OpId::new("op")?, OpId::new("other")?, Duration::from_secs(3_600));
+    let (mine, theirs) = (Fingerprint::new("mine")?, Fingerprint::new("theirs")?);
+    let begun = leases.begin(&id, &other, long, Some(&theirs)).await?;
+    let lease = ensure_matches!(begun, Begun::Started(lease) => lease, "beginning");
+    let (far, link) = late(&leases);
+    let answer = Retry::default().call(&timer, || far.begin(&id, &op, long, Some(&mine))).await;
+    ensure_open("Mismatch", answer)?;
+    // This is why: the other gives up, and then the lost attempt lands.
+    leases.abort(&lease).await?;
+    link.land().await;
+    let begun = leases.begin(&id, &OpId::new("third")?, long, None).await?;
+    ensure_matches!(begun, Begun::InFlight { .. }, "after the lost begin has landed");
     Ok(())
 }
 

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use futures_util::future::BoxFuture;
 use storagebox_core::{
     Added, BankAdmin, ClaimId, Confirmed, End, ErrorKind, Hold, Item, ItemBank, ItemState, Released, Result,
     Taken,
@@ -13,6 +12,7 @@ use super::take_new;
 use crate::case::Verdict;
 use crate::failure::{Failure, ensure, ensure_eq, ensure_matches};
 use crate::link::{Fate, Link, Linked};
+use crate::race::answered;
 use crate::world::{World, items};
 
 /// The bank behind a link whose first call has this fate.
@@ -156,18 +156,6 @@ async fn released(bank: &dyn BankAdmin, claim: &ClaimId) -> Verdict {
     let released = answered(|| bank.release(claim)).await?;
     ensure_eq!(released, Released::Released, "releasing a claim that is not confirmed");
     Ok(())
-}
-
-/// Makes the call until it is answered; a link that loses 30 of 100 is through long before this many attempts.
-async fn answered<'a, T>(call: impl Fn() -> BoxFuture<'a, Result<T>>) -> Result<T, Failure> {
-    for _ in 0..100 {
-        match call().await {
-            Ok(answer) => return Ok(answer),
-            Err(error) if error.kind() == ErrorKind::OutcomeUnknown => {}
-            Err(error) => return Err(error.into()),
-        }
-    }
-    Err(Failure::new("no answer in 100 attempts"))
 }
 
 async fn check_ends(world: &World, bank: &dyn BankAdmin, ends: &BTreeMap<ClaimId, Last>) -> Verdict {

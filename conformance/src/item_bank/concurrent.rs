@@ -7,7 +7,7 @@ use storagebox_core::{Added, BankAdmin, ClaimId, Hold, Item, ItemBank, ItemState
 
 use crate::case::Verdict;
 use crate::failure::{Failure, ensure, ensure_eq, ensure_matches};
-use crate::race::{SIZES, race};
+use crate::race::{SIZES, answered, race};
 use crate::world::{World, items};
 
 /// Each claim takes once, all at the same time.
@@ -15,7 +15,7 @@ async fn race_takers(bank: &Arc<dyn BankAdmin>, claims: Vec<ClaimId>) -> Result<
     let claims = Arc::new(claims);
     race(claims.len(), |number| {
         let (bank, claims) = (Arc::clone(bank), Arc::clone(&claims));
-        async move { Ok(bank.take(&claims[number], Hold::Forever).await?) }
+        async move { answered(|| bank.take(&claims[number], Hold::Forever)).await }
     })
     .await
 }
@@ -95,9 +95,9 @@ pub(super) async fn plenty_of_items_is_never_empty(world: &World) -> Verdict {
 async fn take_and_release(bank: &dyn BankAdmin, number: usize) -> Verdict {
     for turn in 0..8 {
         let claim = ClaimId::new(format!("{number}/{turn}"))?;
-        let taken = bank.take(&claim, Hold::Forever).await?;
+        let taken = answered(|| bank.take(&claim, Hold::Forever)).await?;
         ensure_matches!(taken, Taken::New(_), "a take while items stay free");
-        bank.release(&claim).await?;
+        answered(|| bank.release(&claim)).await?;
     }
     Ok(())
 }
@@ -107,7 +107,10 @@ pub(super) async fn racing_loads_add_each_item_once(world: &World) -> Verdict {
         let bank = world.store().bank(format!("bank-{round}"))?;
         let reports = race(8, |_| {
             let bank = Arc::clone(&bank);
-            async move { Ok(bank.add(&items(60)?).await?) }
+            async move {
+                let load = items(60)?;
+                answered(|| bank.add(&load)).await
+            }
         })
         .await?;
         let added: u64 = reports.iter().map(|report| report.added).sum();
@@ -152,13 +155,12 @@ pub(super) async fn every_item_is_somewhere_at_every_moment(world: &World) -> Ve
 
 async fn take_and_end(bank: &dyn BankAdmin, claim: &str, choice: u8) -> Verdict {
     let claim = ClaimId::new(claim)?;
-    if bank.take(&claim, Hold::Forever).await? == Taken::Empty {
+    if answered(|| bank.take(&claim, Hold::Forever)).await? == Taken::Empty {
         return Ok(());
     }
     match choice {
-        0 => bank.confirm(&claim).await.map(|_| ())?,
-        1 => bank.release(&claim).await.map(|_| ())?,
-        _ => {}
+        0 => answered(|| bank.confirm(&claim)).await.map(|_| ()),
+        1 => answered(|| bank.release(&claim)).await.map(|_| ()),
+        _ => Ok(()),
     }
-    Ok(())
 }

@@ -17,12 +17,14 @@ cases! { ItemBank:
     "IB-01" Concurrent concurrent::racing_takers_get_different_items;
     "IB-01" Concurrent concurrent::one_item_left_has_one_winner;
     "IB-02" Sequential model::random_calls_match_the_model;
+    "IB-02" Sequential sequential::restoring_frees_nothing_in_use;
     "IB-02" Concurrent concurrent::every_item_is_somewhere_at_every_moment;
     "IB-02" Ambiguous ambiguous::random_faults_lose_and_double_nothing;
     "IB-02" Cancel cancel::dropping_any_call_leaves_the_bank_whole;
     "IB-02" Crash crash::what_was_acknowledged_survives_a_restart;
     "IB-03" Sequential sequential::same_claim_same_item;
     "IB-03" Sequential sequential::same_claim_same_item_from_an_empty_bank;
+    "IB-03" Sequential sequential::another_client_knows_the_claim;
     "IB-03" Sequential sequential::taking_again_does_not_change_the_hold;
     "IB-03" Concurrent concurrent::racing_calls_of_one_claim_share_one_item;
     "IB-03" Ambiguous ambiguous::a_lost_reply_is_found_again;

@@ -2,7 +2,7 @@
 
 use storagebox_core::{
     Added, BankAdmin, ClaimId, ClaimState, Confirmed, Counts, End, Extended, Hold, HoldState, Item, ItemBank,
-    ItemState, Released, Retention, Retired, Taken,
+    ItemState, Released, Retention, Retired, StoreExt, Taken,
 };
 
 use super::take_new;
@@ -34,6 +34,17 @@ pub(super) async fn same_claim_same_item_from_an_empty_bank(world: &World) -> Ve
     );
     let again = bank.take(&claim, Hold::Forever).await?;
     ensure_matches!(again, Taken::Again(held) if held.item == item, "the holder takes again from an empty bank");
+    Ok(())
+}
+
+pub(super) async fn another_client_knows_the_claim(world: &World) -> Verdict {
+    let bank = world.filled(3).await?;
+    let claim = ClaimId::new("ada")?;
+    let item = take_new(&bank, &claim, Hold::Forever).await?;
+    let other = world.client().await?.bank("bank")?;
+    let again = other.take(&claim, Hold::Forever).await?;
+    ensure_matches!(again, Taken::Again(held) if held.item == item, "the same claim through another client");
+    ensure_eq!(other.counts().await?.held, 1, "items held, as another client counts them");
     Ok(())
 }
 
@@ -334,7 +345,9 @@ pub(super) async fn list_shows_each_item_once(world: &World) -> Verdict {
             seen.extend(page.entries.into_iter().map(|entry| entry.item));
             cursor = page.next;
             // What changes meanwhile may be shown or not; what does not, once.
-            bank.add(&[Item::new(format!("later-{}-{limit}", seen.len()))?]).await?;
+            if seen.len() < 10 * limit {
+                bank.add(&[Item::new(format!("later-{}-{limit}", seen.len()))?]).await?;
+            }
             if cursor.is_none() {
                 break;
             }
@@ -344,6 +357,24 @@ pub(super) async fn list_shows_each_item_once(world: &World) -> Verdict {
             ensure_eq!(times, 1, "how often an unchanged item is listed with a limit of {limit}");
         }
     }
+    Ok(())
+}
+
+pub(super) async fn restoring_frees_nothing_in_use(world: &World) -> Verdict {
+    let bank = world.filled(2).await?;
+    let (ada, bob) = (ClaimId::new("ada")?, ClaimId::new("bob")?);
+    let held = take_new(&bank, &ada, Hold::Forever).await?;
+    let spent = take_new(&bank, &bob, Hold::Forever).await?;
+    bank.confirm(&bob).await?;
+    let report = bank.restore(&items(2)?).await?;
+    ensure_eq!(
+        (report.restored, report.not_withdrawn),
+        (0, 2),
+        "what is restored of a held and a spent item"
+    );
+    ensure_eq!(bank.holder(&held).await?, ItemState::Held(ada), "the held item after that");
+    ensure_eq!(bank.holder(&spent).await?, ItemState::Spent(Some(bob)), "the spent item after that");
+    ensure_eq!(bank.take(&ClaimId::new("eve")?, Hold::Forever).await?, Taken::Empty, "a third claim");
     Ok(())
 }
 

@@ -8,8 +8,9 @@ use storagebox_core::{ErrorKind, Key, OrderedStore, OrderedStoreExt, Result, Wri
 use super::order::Write;
 use super::{SEQUENCE, delete_new, is_stale, listed, put_new, shown};
 use crate::case::Verdict;
-use crate::failure::{Failure, ensure, ensure_eq, ensure_matches};
+use crate::failure::{ensure, ensure_eq, ensure_matches};
 use crate::link::{Fate, Link, Linked};
+use crate::race::answered;
 use crate::world::World;
 
 type Far = Arc<Linked<dyn OrderedStore>>;
@@ -101,7 +102,7 @@ pub(super) async fn random_faults_leave_the_newest(world: &World) -> Verdict {
         for _ in 0..60 {
             let key = Key::new(format!("{round}/{}", rng.u8(..4)))?;
             let write = Write::new(rng.i64(-20..20), ["a", "b"][rng.usize(..2)], rng.u8(..4) == 0)?;
-            let written = answered(&*far, &key, &write).await?;
+            let written = answered(|| write.make(&*far, &key)).await?;
             ensure_told(newest.get(&key), &write, &written)?;
             let winner = newest.entry(key.clone()).or_insert_with(|| write.clone());
             if *winner < write {
@@ -132,15 +133,4 @@ fn ensure_told(before: Option<&Write>, write: &Write, written: &Written) -> Verd
     };
     ensure!(right, "{write:?} after {before:?} was told {written:?}");
     Ok(())
-}
-
-async fn answered(store: &dyn OrderedStore, key: &Key, write: &Write) -> Result<Written, Failure> {
-    for _ in 0..100 {
-        match write.make(store, key).await {
-            Ok(written) => return Ok(written),
-            Err(error) if error.kind() == ErrorKind::OutcomeUnknown => {}
-            Err(error) => return Err(error.into()),
-        }
-    }
-    Err(Failure::new("no answer in 100 attempts"))
 }

@@ -11,11 +11,10 @@ mod sequential;
 
 use std::sync::Arc;
 
-use futures_util::future::BoxFuture;
 use storagebox_core::{Created, OpId, Result, Store, StoreExt, TokenId, TokenStore};
 
 use crate::case::cases;
-use crate::failure::Failure;
+use crate::race::answered;
 
 cases! { Tokens:
     "T-01" Sequential model::random_calls_match_the_model;
@@ -79,17 +78,4 @@ fn tokens_of(store: &Arc<dyn Store>) -> Result<Arc<dyn TokenStore>> {
 /// Creates the one token.
 async fn create(tokens: &(impl TokenStore + ?Sized), token: &TokenId) -> Result<Created> {
     tokens.create_tokens(std::slice::from_ref(token)).await
-}
-
-/// Makes the call until it is answered. Every call of a token store may be repeated, and a store may refuse one
-/// under contention; one that is never answered in so many attempts does not work.
-async fn answered<'a, T>(call: impl Fn() -> BoxFuture<'a, Result<T>>) -> Result<T, Failure> {
-    for _ in 0..1_000 {
-        match call().await {
-            Ok(answer) => return Ok(answer),
-            Err(error) if error.is_retryable() => tokio::task::yield_now().await,
-            Err(error) => return Err(error.into()),
-        }
-    }
-    Err(Failure::new("no answer in 1,000 attempts"))
 }
