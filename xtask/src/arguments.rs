@@ -7,7 +7,7 @@ cargo xtask test [--install] [--servers docker|local]
     Everything that must be green. `--install` installs the servers that the tests need (Debian, as root);
     `--servers` says where the tests get them from.
 
-cargo xtask prove memory|hand-out|bench
+cargo xtask prove memory|deduplicator|hand-out|bench
     The long checks, one part at a time.
 
 cargo xtask clauses [--check]
@@ -46,6 +46,7 @@ impl Servers {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Part {
     Memory,
+    Deduplicator,
     HandOut,
     Bench,
 }
@@ -63,7 +64,7 @@ impl fmt::Display for Usage {
             Self::Unknown(argument) => write!(f, "`{argument}` makes no sense here"),
             Self::Servers(found) => write!(f, "--servers needs `docker` or `local`{}", instead_of(found)),
             Self::Part(found) => {
-                write!(f, "prove needs `memory`, `hand-out` or `bench`{}", instead_of(found))
+                write!(f, "prove needs `memory`, `deduplicator`, `hand-out` or `bench`{}", instead_of(found))
             }
         }
     }
@@ -114,6 +115,7 @@ fn prove(mut arguments: impl Iterator<Item = String>) -> Result<Task, Usage> {
     let name = arguments.next();
     let part = match name.as_deref() {
         Some("memory") => Part::Memory,
+        Some("deduplicator") => Part::Deduplicator,
         Some("hand-out") => Part::HandOut,
         Some("bench") => Part::Bench,
         _ => return Err(Usage::Part(name)),

@@ -10,6 +10,7 @@ use crate::failure::Failure;
 pub(crate) fn run(part: Part) -> Result<(), Failure> {
     match part {
         Part::Memory => memory(),
+        Part::Deduplicator => deduplicator(),
         Part::HandOut => hand_out::run(),
         Part::Bench => bench(),
     }
@@ -23,6 +24,11 @@ fn memory() -> Result<(), Failure> {
     let mut conformance = cargo(["test", "--locked", "-p", "storagebox-memory", "--test", "conformance"]);
     conformance.env("STORAGEBOX_RUNS", "10000");
     shown(conformance)
+}
+
+/// The explorations that take minutes, which is why the gate leaves them out.
+fn deduplicator() -> Result<(), Failure> {
+    shown(cargo(["test", "--locked", "-p", "storagebox-proofs", "--", "--ignored", "--nocapture"]))
 }
 
 fn bench() -> Result<(), Failure> {

@@ -92,7 +92,7 @@ explored! {
     power_cut_on_a_refill_asked_again: REFILL_AND_AGAIN, 0;
     power_cut_on_crossed_choices: CROSSED_CHOICES, 0;
     power_cut_on_a_recovery: RECOVERY_BESIDE, 0;
-    #[ignore = "takes minutes"]
+    #[ignore = "takes minutes: cargo xtask prove deduplicator"]
     long_one_id_and_a_refill_asked_again: REFILL_AND_AGAIN, 1;
 }
 
