@@ -24,16 +24,15 @@ pub(super) struct Stripe {
 #[derive(Debug)]
 struct Slot {
     item: Item,
-    /// `None` is free, which costs nothing: a bank of ten million items is mostly free.
-    place: Option<Box<Place>>,
+    place: Place,
 }
 
+/// Where an item is. Small, because a bank of ten million items has as many; what is rare is boxed.
 #[derive(Debug)]
 pub(super) enum Place {
-    Held {
-        by: ClaimId,
-        until: Option<Time>,
-    },
+    Free,
+    Held(ClaimId),
+    Timed(Box<Timed>),
     Spent(Option<ClaimId>),
     /// `queued` while its slot is still among the free ones, so that restoring it does not queue it twice.
     Withdrawn {
@@ -41,18 +40,26 @@ pub(super) enum Place {
     },
 }
 
+/// A hold with an end.
+#[derive(Debug)]
+pub(super) struct Timed {
+    by: ClaimId,
+    until: Time,
+}
+
 impl Slot {
     fn is_lapsed(&self, now: Time) -> bool {
-        matches!(self.place.as_deref(), Some(Place::Held { until: Some(until), .. }) if *until <= now)
+        matches!(&self.place, Place::Timed(hold) if hold.until <= now)
     }
 
     fn state(&self, now: Time) -> ItemState {
-        match self.place.as_deref() {
+        match &self.place {
             _ if self.is_lapsed(now) => ItemState::Free,
-            None => ItemState::Free,
-            Some(Place::Held { by, .. }) => ItemState::Held(by.clone()),
-            Some(Place::Spent(by)) => ItemState::Spent(by.clone()),
-            Some(Place::Withdrawn { .. }) => ItemState::Withdrawn,
+            Place::Free => ItemState::Free,
+            Place::Held(by) => ItemState::Held(by.clone()),
+            Place::Timed(hold) => ItemState::Held(hold.by.clone()),
+            Place::Spent(by) => ItemState::Spent(by.clone()),
+            Place::Withdrawn { .. } => ItemState::Withdrawn,
         }
     }
 }
@@ -64,7 +71,7 @@ impl Stripe {
             return false;
         }
         let index = self.slots.len() as u32;
-        self.slots.push(Slot { item: item.clone(), place: None });
+        self.slots.push(Slot { item: item.clone(), place: Place::Free });
         let slots = &self.slots;
         self.index.insert_unique(hash, index, |index| hasher(&slots[*index as usize].item));
         self.free.push(index);
@@ -89,10 +96,10 @@ impl Stripe {
             self.reap(clock.now());
         }
         while let Some(index) = self.free.pop() {
-            match self.slots[index as usize].place.as_deref_mut() {
-                None => return Some(index),
-                Some(Place::Withdrawn { queued }) => *queued = false,
-                Some(_) => {}
+            match &mut self.slots[index as usize].place {
+                Place::Free => return Some(index),
+                Place::Withdrawn { queued } => *queued = false,
+                Place::Held(_) | Place::Timed(_) | Place::Spent(_) => {}
             }
         }
         None
@@ -114,48 +121,54 @@ impl Stripe {
     }
 
     pub(super) fn hold(&mut self, index: u32, by: &ClaimId, until: Option<Time>) {
-        self.set(index, Place::Held { by: by.clone(), until });
-        self.ends.extend(until.map(|until| Reverse((until, index))));
+        let by = by.clone();
+        match until {
+            None => self.set(index, Place::Held(by)),
+            Some(until) => {
+                self.set(index, Place::Timed(Box::new(Timed { by, until })));
+                self.ends.push(Reverse((until, index)));
+            }
+        }
     }
 
     /// The end of the claim's hold on the slot, if it holds it by now.
     pub(super) fn held_by(&self, index: u32, claim: &ClaimId, now: Time) -> Option<Option<Time>> {
-        match self.slots[index as usize].place.as_deref() {
-            Some(Place::Held { by, until }) if by == claim && until.is_none_or(|until| now < until) => {
-                Some(*until)
-            }
+        match &self.slots[index as usize].place {
+            Place::Held(by) if by == claim => Some(None),
+            Place::Timed(hold) if hold.by == *claim && now < hold.until => Some(Some(hold.until)),
             _ => None,
         }
     }
 
     pub(super) fn set(&mut self, index: u32, place: Place) {
-        self.slots[index as usize].place = Some(Box::new(place));
+        self.slots[index as usize].place = place;
     }
 
     pub(super) fn free(&mut self, index: u32) {
-        self.slots[index as usize].place = None;
+        self.set(index, Place::Free);
         self.free.push(index);
     }
 
     pub(super) fn withdraw(&mut self, index: u32) {
-        let queued = self.slots[index as usize].place.is_none();
+        let queued = matches!(self.slots[index as usize].place, Place::Free);
         self.set(index, Place::Withdrawn { queued });
     }
 
     pub(super) fn restore(&mut self, index: u32) {
-        match self.slots[index as usize].place.as_deref() {
-            Some(Place::Withdrawn { queued: true }) => self.slots[index as usize].place = None,
+        match self.slots[index as usize].place {
+            Place::Withdrawn { queued: true } => self.set(index, Place::Free),
             _ => self.free(index),
         }
     }
 
     pub(super) fn count(&self, now: Time, counts: &mut Counts) {
         for slot in &self.slots {
-            match slot.place.as_deref() {
-                Some(Place::Spent(_)) => counts.spent += 1,
-                Some(Place::Withdrawn { .. }) => counts.withdrawn += 1,
-                Some(Place::Held { .. }) if !slot.is_lapsed(now) => counts.held += 1,
-                _ => counts.free += 1,
+            match &slot.place {
+                Place::Spent(_) => counts.spent += 1,
+                Place::Withdrawn { .. } => counts.withdrawn += 1,
+                Place::Timed(hold) if hold.until <= now => counts.free += 1,
+                Place::Held(_) | Place::Timed(_) => counts.held += 1,
+                Place::Free => counts.free += 1,
             }
         }
     }
