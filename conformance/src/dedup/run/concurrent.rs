@@ -57,42 +57,44 @@ pub(in crate::dedup) async fn racing_runs_work_once(world: &World) -> Verdict {
     Ok(())
 }
 
-/// How many rounds of work that takes longer than its lease: on a real clock each takes some seconds.
-fn long_rounds(world: &World) -> usize {
-    if world.can_travel() { world.profile().rounds } else { 1 }
+/// The rounds and sizes of races that take longer than a lease: on a real clock each takes some seconds.
+fn long_races(world: &World) -> Vec<(usize, usize)> {
+    if !world.can_travel() {
+        return vec![(0, 24)];
+    }
+    let rounds = 0..world.profile().rounds;
+    rounds.flat_map(|round| SIZES.map(|size| (round, size))).collect()
 }
 
 pub(in crate::dedup) async fn racing_runs_wait_for_the_first(world: &World) -> Verdict {
     let clients = Repos::pair(world).await?;
-    for round in 0..long_rounds(world) {
-        for size in SIZES {
-            let (job, timer) = (id(&format!("job-{round}-{size}"))?, StoreTimer::of(world));
-            let (tally, step) = (Tally::default(), lease(world) / 2);
-            let answers = race(size, |number| {
-                let (job, options, tally) = (job.clone(), options(world).wait(LONG), tally.clone());
-                let (repos, timer) = (clients[number % 2].clone(), Arc::clone(&timer));
-                async move {
-                    let work = async |_| {
-                        for _ in 0..3 {
-                            timer.pass(step, size).await;
-                        }
-                        tally.work(&format!("caller-{number}")).await
-                    };
-                    let ran = run_well(&repos, &timer, &job, &options, work).await;
-                    timer.leave();
-                    if let Ok(Ran::Done(_)) = ran {
+    for (round, size) in long_races(world) {
+        let (job, timer) = (id(&format!("job-{round}-{size}"))?, StoreTimer::of(world));
+        let (tally, step) = (Tally::default(), lease(world) / 2);
+        let answers = race(size, |number| {
+            let (job, options, tally) = (job.clone(), options(world).wait(LONG), tally.clone());
+            let (repos, timer) = (clients[number % 2].clone(), Arc::clone(&timer));
+            async move {
+                let work = async |_| {
+                    for _ in 0..3 {
                         timer.pass(step, size).await;
                     }
-                    ran
+                    tally.work(&format!("caller-{number}")).await
+                };
+                let ran = run_well(&repos, &timer, &job, &options, work).await;
+                timer.leave();
+                if let Ok(Ran::Done(_)) = ran {
+                    timer.pass(step, size).await;
                 }
-            })
-            .await?;
-            let result = the_one_result(&answers)?;
-            for ran in answers.into_iter().filter(|ran| !matches!(ran, Ran::Done(_))) {
-                ensure_eq!(ran, Ran::Replayed(result.clone()), "a run that waited for the first");
+                ran
             }
-            ensure_eq!(tally.begun(), 1, "how often the work of {size} runs was done");
+        })
+        .await?;
+        let result = the_one_result(&answers)?;
+        for ran in answers.into_iter().filter(|ran| !matches!(ran, Ran::Done(_))) {
+            ensure_eq!(ran, Ran::Replayed(result.clone()), "a run that waited for the first");
         }
+        ensure_eq!(tally.begun(), 1, "how often the work of {size} runs was done");
     }
     Ok(())
 }
@@ -100,29 +102,27 @@ pub(in crate::dedup) async fn racing_runs_wait_for_the_first(world: &World) -> V
 /// The first few fail; the next in line takes over, and the rest see its result.
 pub(in crate::dedup) async fn racing_runs_try_on_after_failures(world: &World) -> Verdict {
     let clients = Repos::pair(world).await?;
-    for round in 0..long_rounds(world) {
-        for size in [2, 8, 24] {
-            let (failures, step) = (usize::min(size / 2, 4), lease(world) / 2);
-            let (job, timer) = (id(&format!("job-{round}-{size}"))?, StoreTimer::of(world));
-            let tally = Tally::default();
-            let answers = race(size, |number| {
-                let (job, options, tally) = (job.clone(), options(world).wait(LONG), tally.clone());
-                let (repos, timer) = (clients[number % 2].clone(), Arc::clone(&timer));
-                async move {
-                    let work = async |_| {
-                        tally.begin();
-                        if tally.begun() <= failures { Err(None) } else { text("result").map_err(Some) }
-                    };
-                    let ran = run(&*repos.leases, &*timer, &job, &options, work).await;
-                    timer.leave();
-                    timer.pass(step, size).await;
-                    Ok(ran)
-                }
-            })
-            .await?;
-            ensure_tried_on(answers, failures)?;
-            ensure_eq!(tally.begun(), failures + 1, "how often the work of {size} runs was done");
-        }
+    for (round, size) in long_races(world) {
+        let (failures, step) = (usize::min(size / 2, 4), lease(world) / 2);
+        let (job, timer) = (id(&format!("job-{round}-{size}"))?, StoreTimer::of(world));
+        let tally = Tally::default();
+        let answers = race(size, |number| {
+            let (job, options, tally) = (job.clone(), options(world).wait(LONG), tally.clone());
+            let (repos, timer) = (clients[number % 2].clone(), Arc::clone(&timer));
+            async move {
+                let work = async |_| {
+                    tally.begin();
+                    if tally.begun() <= failures { Err(None) } else { text("result").map_err(Some) }
+                };
+                let ran = run(&*repos.leases, &*timer, &job, &options, work).await;
+                timer.leave();
+                timer.pass(step, size).await;
+                Ok(ran)
+            }
+        })
+        .await?;
+        ensure_tried_on(answers, failures)?;
+        ensure_eq!(tally.begun(), failures + 1, "how often the work of {size} runs was done");
     }
     Ok(())
 }
