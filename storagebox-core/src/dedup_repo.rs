@@ -68,7 +68,7 @@ pub trait DedupRepo: Send + Sync {
     ///
     /// - D-1, D-2 above.
     /// - D-3 the winner's own retry, known by its `op`, is `Again` with the first value, not `Existing`.
-    /// - D-8 during another's lease it is `InFlight`, because the lease's result is the one to be recorded.
+    /// - D-8 during a lease, of whatever operation, it is `InFlight`, because the lease's result is the one to be recorded.
     ///
     /// # Cancel safety
     ///
@@ -208,7 +208,7 @@ pub enum Recorded {
         /// What is left of the lease by the store's clock.
         remaining: std::time::Duration,
     },
-    /// This operation ended before (its record was forgotten or has expired) and changes nothing any more.
+    /// This operation ended before (its record was forgotten or has expired, its lease aborted) and changes nothing any more.
     Fenced,
 }
 

@@ -109,7 +109,7 @@ pub enum RunError<E> {
     /// The store failed; run again.
     #[error(transparent)]
     Store(#[from] Error),
-    /// The work failed. Nothing is remembered of it (D-7), so it may be run again at once.
+    /// The work failed. Nothing is remembered of it (D-7), so it may be run again at once, with another `op`.
     #[error("the work failed: {0}")]
     Work(E),
 }
