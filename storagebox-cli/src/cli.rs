@@ -1,16 +1,22 @@
 //! The command line. What a person reads with `--help` stands here.
 
-use std::path::PathBuf;
+mod bank;
+mod complaint;
+mod hand_out;
 
 use clap::{Args, Parser, Subcommand};
-use storagebox::{BoxName, Error};
+use storagebox::{BoxName, ClaimId, Error};
+
+pub(crate) use bank::{Bank, List, Load, OfBank, OfClaim, OfItem, Take};
+pub(crate) use hand_out::HandOut;
 
 const EXIT_CODES: &str = "\
 Exit codes:
   0    done
-  1    done, and some ids got nothing because the bank is empty
+  1    done, and the answer is no: the bank is empty, the claim has ended, the id or the item is unknown,
+       the store is not set up
   2    bad usage, or a file that cannot be read or written
-  3    the store failed, or the audit found a mismatch
+  3    the store failed, or an audit found a mismatch
   130  interrupted";
 
 const FILES: &str = "\
@@ -22,12 +28,7 @@ Files:
   start of a file is no part of it.
 
   Lines that cannot be used (empty, too long, U+0000, not UTF-8, malformed CSV) are counted and listed in the rejects
-  file (file,line,reason); the rest goes on.
-
-  --out holds a line `id,item,outcome` for each line of ids, in their order. The outcome is `new` where this line
-  took the item, `again` where the id had it already, `empty` where the bank had none left, and `ended` where the
-  id's claim was released or expired earlier, so that it takes nothing any more. The file appears when all of it is
-  there; a run that fails leaves the old one as it was.";
+  file (file,line,reason); the rest goes on.";
 
 /// Things that must happen exactly once: one voucher a customer.
 #[derive(Debug, Parser)]
@@ -44,7 +45,7 @@ pub(crate) struct Global {
     /// The store; put a URL with a password into the environment, since command lines are visible to others
     #[arg(long, global = true, env = "STORAGEBOX_URL", hide_env_values = true, default_value = "memory:")]
     pub url: String,
-    /// Answer with one JSON object on standard output
+    /// Answer in JSON on standard output, one object a line
     #[arg(long, global = true)]
     pub json: bool,
 }
@@ -52,43 +53,30 @@ pub(crate) struct Global {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     HandOut(HandOut),
+    /// Make what the store needs, such as its tables; once, and harmless to repeat
+    #[command(after_help = EXIT_CODES)]
+    Setup,
+    /// Ask the store for a sign of life: 0 if it is set up, 1 if it answers and is not, 3 if it does not answer
+    #[command(after_help = EXIT_CODES)]
+    Ping,
+    /// Fill one bank, take from it, look into it
+    #[command(subcommand, after_help = EXIT_CODES)]
+    Bank(Bank),
 }
 
-/// Hand every id exactly one item, however often the id occurs
-///
-/// Loads the items into a bank, takes one for each line of ids with many tasks at once, writes who got what, and
-/// checks the result. On a store that lasts, running it again is safe: nobody gets a second item.
-#[derive(Debug, Args)]
-#[command(after_help = EXIT_CODES, after_long_help = format!("{FILES}\n\n{EXIT_CODES}"))]
-pub(crate) struct HandOut {
-    /// The items, such as voucher codes; `-` is standard input; left out if the bank is filled already
-    #[arg(long, value_name = "FILE")]
-    pub items: Option<PathBuf>,
-    /// The ids, such as customers, one a line, repeated or not; `-` is standard input
-    #[arg(long, value_name = "FILE")]
-    pub ids: PathBuf,
-    /// Where to write who got what
-    #[arg(long, value_name = "FILE")]
-    pub out: PathBuf,
-    /// Where to list the lines that could not be used [default: the name of --out, ending in .rejects.csv]
-    #[arg(long, value_name = "FILE")]
-    pub rejects: Option<PathBuf>,
-    /// The bank
-    #[arg(long, value_name = "NAME", default_value = "items", value_parser = bank_name)]
-    pub bank: BoxName,
-    /// How many ids are served at once
-    #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u16).range(1..))]
-    pub concurrency: u16,
-    /// The first line of each input is a header
-    #[arg(long)]
-    pub header: bool,
-    /// Nobody else works with this bank now: check its counts too (always done for `memory:`)
-    #[arg(long)]
-    pub alone: bool,
+impl Cli {
+    /// The command line of this process; a bad one ends it with a complaint.
+    pub(crate) fn of_process() -> Self {
+        Self::try_parse().unwrap_or_else(|error| complaint::without_urls(error).exit())
+    }
 }
 
 fn bank_name(text: &str) -> Result<BoxName, Error> {
     BoxName::new(text)
+}
+
+fn claim_id(text: &str) -> Result<ClaimId, Error> {
+    ClaimId::new(text)
 }
 
 #[cfg(test)]

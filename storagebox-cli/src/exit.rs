@@ -6,13 +6,15 @@ use std::process::ExitCode;
 
 use storagebox::{Error, ErrorKind};
 
-use crate::commands::hand_out::audit::Mismatch;
+use crate::check::Mismatch;
+use crate::step::Step;
 
 /// The exit codes that `--help` lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
     Done,
-    SomeGotNothing,
+    /// Done, and the answer is no: nothing to give, ended, unknown.
+    Nothing,
     BadInput,
     StoreFailed,
     Interrupted,
@@ -22,7 +24,7 @@ impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
         Self::from(match exit {
             Exit::Done => 0,
-            Exit::SomeGotNothing => 1,
+            Exit::Nothing => 1,
             Exit::BadInput => 2,
             Exit::StoreFailed => 3,
             Exit::Interrupted => 130,
@@ -49,12 +51,14 @@ pub(crate) enum Failure {
     Write { path: PathBuf, source: io::Error },
     #[error("cannot write to standard output: {0}")]
     Print(io::Error),
-    #[error("cannot open the store: {}", .0.message())]
-    Open(Error),
-    #[error("the store failed: {}", .0.message())]
-    Store(Error),
+    #[error("{}", .0.message())]
+    Argument(Error),
+    #[error("cannot {step}{}: {}", on(.error), .error.message())]
+    Store { step: Step, error: Error },
     #[error("the audit failed: {}", list(.0))]
     Audit(Vec<Mismatch>),
+    #[error("the audit of the bank failed: {}", list(.0))]
+    BankAudit(Vec<Mismatch>),
     #[error("cannot start: {0}")]
     Runtime(io::Error),
     #[error("interrupted")]
@@ -64,6 +68,16 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
+    /// Names the backend, if the store's error does not.
+    pub(crate) fn on(self, backend: &'static str) -> Self {
+        match self {
+            Self::Store { step, error } if error.backend().is_none() => {
+                Self::Store { step, error: error.on(backend) }
+            }
+            other => other,
+        }
+    }
+
     /// Tells the person, and answers with the exit code.
     pub(crate) fn report(&self) -> Exit {
         crate::progress::say(format_args!("error: {self}"));
@@ -73,35 +87,35 @@ impl Failure {
 
     pub(crate) fn exit(&self) -> Exit {
         match self {
-            Self::Open(error) if is_usage(error) => Exit::BadInput,
-            Self::Open(_) | Self::Store(_) | Self::Audit(_) | Self::Died(_) => Exit::StoreFailed,
+            Self::Store { error, .. } if is_usage(error) => Exit::BadInput,
+            Self::Store { .. } | Self::Audit(_) | Self::BankAudit(_) | Self::Died(_) => Exit::StoreFailed,
             Self::Interrupted => Exit::Interrupted,
             _ => Exit::BadInput,
         }
     }
 
-    fn help(&self) -> &'static str {
+    pub(crate) fn help(&self) -> &'static str {
         match self {
             Self::StandardInputTwice => "give one of them as a file",
             Self::OverwritesInput { .. } | Self::OutIsRejects => "choose another name for the output",
             Self::NotAFile(_) => "name a regular file, or one that does not exist yet",
             Self::NoDirectory(_) => "create the directory, or choose another one",
-            Self::Read { .. } => "check the name and the rights of the file; nothing was written",
+            Self::Read { .. } => "check the name and the rights of the file; no file was written",
             Self::Write { .. } => {
                 "check the directory's rights and the space left, then run the same command again"
             }
-            Self::Print(_) => "the output files are complete; only the audit could not be shown",
-            Self::Open(error) if is_usage(error) => {
-                "pass --url memory: or set STORAGEBOX_URL to a store of this build"
+            Self::Print(_) => {
+                "the work is done and its files are complete; only the answer could not be shown"
             }
-            Self::Open(_) => "check --url or STORAGEBOX_URL and that the store can be reached",
-            Self::Store(error) if error.kind() == ErrorKind::NotSetUp => {
-                "set the store up once, then run this again"
-            }
-            Self::Store(_) => "run the same command again once the store is well: nobody gets a second item",
+            Self::Argument(_) => "change the argument",
+            Self::Store { step, error } => step.help(error),
             Self::Audit(_) => {
                 "--out was not written; if another program works with this bank, run without --alone, otherwise \
                  look into the store before anything is sent out"
+            }
+            Self::BankAudit(_) => {
+                "if another program works with this bank, audit it at rest; otherwise look into the store before \
+                 anything more is handed out"
             }
             Self::Runtime(_) => "check the limits on threads and open files",
             Self::Interrupted => {
@@ -113,10 +127,64 @@ impl Failure {
 }
 
 fn is_usage(error: &Error) -> bool {
-    matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::Unsupported)
+    matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::TooLarge | ErrorKind::Unsupported)
+}
+
+fn on(error: &Error) -> String {
+    error.backend().map(|backend| format!(" on {backend}")).unwrap_or_default()
 }
 
 fn list(mismatches: &[Mismatch]) -> String {
     let lines: Vec<_> = mismatches.iter().map(ToString::to_string).collect();
     lines.join("; ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(step: Step, error: Error) -> (String, &'static str, Exit) {
+        let failure = step.failed(error).on("postgres");
+        (failure.to_string(), failure.help(), failure.exit())
+    }
+
+    /// What was tried, where, what happened, and the next step.
+    #[test]
+    fn a_store_that_fails_is_told_with_the_next_step() {
+        for (step, kind, next) in [
+            (Step::Take, ErrorKind::Unavailable, "check that the server runs"),
+            (Step::Take, ErrorKind::NotSetUp, "run `storagebox setup --url ...`"),
+            (Step::Take, ErrorKind::Denied, "check the user and the password"),
+            (Step::SetUp, ErrorKind::Denied, "setup needs a user that may create things"),
+            (Step::Add, ErrorKind::Throttled, "run the same command again later"),
+            (Step::Take, ErrorKind::OutcomeUnknown, "it may have taken effect"),
+            (Step::List, ErrorKind::Corrupt, "look at the record"),
+        ] {
+            let (message, help, exit) = shown(step, Error::new(kind, "this happened"));
+            assert_eq!(message, format!("cannot {step} on postgres: this happened"));
+            assert!(help.contains(next), "{kind:?}: {help}");
+            assert_eq!(exit, Exit::StoreFailed, "{kind:?}");
+        }
+    }
+
+    #[test]
+    fn an_unresolved_call_is_told_apart_from_one_that_did_nothing() {
+        let error = || Error::new(ErrorKind::Unavailable, "the server went away");
+        assert!(!shown(Step::Take, error()).1.contains("may have taken effect"));
+        assert!(shown(Step::Take, error().after_unresolved()).1.contains("may have taken effect"));
+    }
+
+    #[test]
+    fn what_the_caller_must_change_is_bad_input() {
+        for step in [Step::Open, Step::List] {
+            let (_, _, exit) = shown(step, Error::invalid("url", "is no URL"));
+            assert_eq!(exit, Exit::BadInput);
+        }
+    }
+
+    #[test]
+    fn the_stores_own_name_for_itself_stands() {
+        let failure = Step::Count.failed(Error::unknown("no answer").on("redis")).on("postgres");
+        assert_eq!(failure.to_string(), "cannot count the items on redis: no answer");
+    }
 }

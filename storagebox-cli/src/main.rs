@@ -4,6 +4,8 @@
 #![deny(clippy::unwrap_used, clippy::expect_used)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::disallowed_methods))]
 
+mod answer;
+mod check;
 mod cli;
 mod commands;
 mod exit;
@@ -12,16 +14,17 @@ mod interrupt;
 mod output;
 mod progress;
 mod rejects;
+mod retry;
+mod step;
+mod store;
 
 use std::process::ExitCode;
-
-use clap::Parser;
 
 use cli::Cli;
 use exit::{Exit, Failure};
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = Cli::of_process();
     match run(cli) {
         Ok(exit) => exit.into(),
         Err(failure) => failure.report().into(),

@@ -27,12 +27,14 @@ impl Target {
         Ok(Self { shown: path.to_owned(), real })
     }
 
-    pub(crate) fn shown(&self) -> &Path {
-        &self.shown
-    }
-
-    pub(crate) fn is(&self, path: &Path) -> bool {
-        fs::canonicalize(path).is_ok_and(|path| path == self.real)
+    /// Refuses to be the file that is read.
+    pub(crate) fn keep_apart(&self, input: &Path) -> Result<(), Failure> {
+        match fs::canonicalize(input) {
+            Ok(real) if real == self.real => {
+                Err(Failure::OverwritesInput { output: self.shown.clone(), input: input.to_owned() })
+            }
+            _ => Ok(()),
+        }
     }
 
     pub(crate) fn is_also(&self, other: &Self) -> bool {

@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressFinish, ProgressState, ProgressStyle};
 
 /// With the size known: how far, how many, how fast, how long still.
-const SIZED: &str = "{prefix:<12} [{bar:30}] {percent:>3}%  {lines} lines  {rate}  {eta} left";
-const UNSIZED: &str = "{prefix:<12} {spinner} {lines} lines  {rate}  {elapsed}";
+const SIZED: &str = "{prefix:<12} [{bar:30}] {percent:>3}%  {done} {msg}  {rate}  {eta} left";
+const UNSIZED: &str = "{prefix:<12} {spinner} {done} {msg}  {rate}  {elapsed}";
 
 /// How often the counts reach the bar; a line takes less time than the bar's own bookkeeping.
 const STRIDE: u64 = 256;
@@ -19,38 +19,57 @@ pub(crate) fn say(message: Arguments<'_>) {
     let _unread = io::Write::write_fmt(&mut io::stderr(), format_args!("{message}\n"));
 }
 
-/// A bar that measures in bytes, because the number of lines is not known before the end, and shows lines.
+/// How many lines or items were done, and how far that is.
 #[derive(Debug)]
 pub(crate) struct Progress {
     bar: ProgressBar,
-    lines: Arc<AtomicU64>,
+    done: Arc<AtomicU64>,
 }
 
 impl Progress {
-    pub(crate) fn new(doing: &'static str, bytes: Option<u64>) -> Self {
-        let lines = Arc::new(AtomicU64::new(0));
-        let bar = ProgressBar::with_draw_target(bytes, ProgressDrawTarget::stderr())
+    /// Lines of a file. The bar measures in bytes, because the number of lines is not known before the end.
+    pub(crate) fn of_lines(doing: &'static str, bytes: Option<u64>) -> Self {
+        Self::new(doing, "lines", bytes)
+    }
+
+    pub(crate) fn of_items(doing: &'static str, items: u64) -> Self {
+        Self::new(doing, "items", Some(items))
+    }
+
+    fn new(doing: &'static str, unit: &'static str, size: Option<u64>) -> Self {
+        let done = Arc::new(AtomicU64::new(0));
+        let bar = ProgressBar::with_draw_target(size, ProgressDrawTarget::stderr())
             .with_prefix(doing)
-            .with_style(style(bytes.is_some(), &lines))
+            .with_message(unit)
+            .with_style(style(size.is_some(), &done))
             .with_finish(ProgressFinish::AndClear);
-        Self { bar, lines }
+        Self { bar, done }
     }
 
     /// One more line was done; it ends at this byte of its file.
     pub(crate) fn line(&self, ends_at: u64) {
-        let before = self.lines.fetch_add(1, Ordering::Relaxed);
+        self.advance(|_| ends_at);
+    }
+
+    /// One more item was done.
+    pub(crate) fn item(&self) {
+        self.advance(|before| before);
+    }
+
+    fn advance(&self, position: impl FnOnce(u64) -> u64) {
+        let before = self.done.fetch_add(1, Ordering::Relaxed);
         if before.is_multiple_of(STRIDE) {
-            self.bar.set_position(ends_at);
+            self.bar.set_position(position(before));
         }
     }
 }
 
-fn style(sized: bool, lines: &Arc<AtomicU64>) -> ProgressStyle {
+fn style(sized: bool, done: &Arc<AtomicU64>) -> ProgressStyle {
     let template = if sized { SIZED } else { UNSIZED };
-    let (count, rate) = (Arc::clone(lines), Arc::clone(lines));
+    let (count, rate) = (Arc::clone(done), Arc::clone(done));
     ProgressStyle::with_template(template)
         .unwrap_or_else(|_| ProgressStyle::default_bar())
-        .with_key("lines", move |_: &ProgressState, text: &mut dyn Write| {
+        .with_key("done", move |_: &ProgressState, text: &mut dyn Write| {
             let _infallible = write!(text, "{}", HumanCount(count.load(Ordering::Relaxed)));
         })
         .with_key("rate", move |state: &ProgressState, text: &mut dyn Write| {

@@ -1,8 +1,11 @@
 //! The list of lines that could not be used.
 
+use std::path::Path;
+
 use crate::exit::Failure;
 use crate::input::{Reason, Source};
 use crate::output::{PendingCsv, Target};
+use crate::progress::say;
 
 #[derive(Debug)]
 pub(crate) struct Rejects {
@@ -38,5 +41,13 @@ impl Rejects {
             Some(file) => file.publish(),
             None => self.target.remove(),
         }
+    }
+}
+
+/// Says that some lines were left out; it does not make the run a failure.
+pub(crate) fn warn(count: u64, list: &Path) {
+    if count > 0 {
+        let lines = if count == 1 { "line" } else { "lines" };
+        say(format_args!("warning: {count} {lines} could not be used; see {}", list.display()));
     }
 }

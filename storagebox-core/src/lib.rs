@@ -4,6 +4,7 @@
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::disallowed_methods))]
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 
+mod combine;
 mod counter;
 mod dedup_repo;
 mod deduplicator;
@@ -23,6 +24,7 @@ mod value;
 
 pub use async_trait::async_trait;
 
+pub use combine::{Combine, Combined, Combiner, Spawn, Together};
 pub use counter::{
     Bounds, Cancelled, Change, Counted, Counter, CounterExt, CounterPromise, Memory, Strategy,
 };

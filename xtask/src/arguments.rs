@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use storagebox_testkit::Way;
+
 pub(crate) const HELP: &str = "\
 cargo xtask test [--install] [--servers docker|local]
     Everything that must be green. `--install` installs the servers that the tests need (Debian, as root);
@@ -24,23 +26,8 @@ pub(crate) enum Task {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct TestOptions {
     pub(crate) install: bool,
-    pub(crate) servers: Option<Servers>,
-}
-
-/// Where the tests get their servers from.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Servers {
-    Docker,
-    Local,
-}
-
-impl Servers {
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Docker => "docker",
-            Self::Local => "local",
-        }
-    }
+    /// Where the tests get their servers from.
+    pub(crate) servers: Option<Way>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -103,12 +90,8 @@ impl TestOptions {
     }
 }
 
-fn servers(name: Option<String>) -> Result<Servers, Usage> {
-    match name.as_deref() {
-        Some("docker") => Ok(Servers::Docker),
-        Some("local") => Ok(Servers::Local),
-        _ => Err(Usage::Servers(name)),
-    }
+fn servers(name: Option<String>) -> Result<Way, Usage> {
+    name.as_deref().and_then(Way::named).ok_or(Usage::Servers(name))
 }
 
 fn prove(mut arguments: impl Iterator<Item = String>) -> Result<Task, Usage> {
@@ -147,7 +130,7 @@ mod tests {
     fn each_task_is_read() {
         assert_eq!(parse(""), Ok(Task::Help));
         assert_eq!(parse("test"), Ok(Task::Test(TestOptions::default())));
-        let options = TestOptions { install: true, servers: Some(Servers::Docker) };
+        let options = TestOptions { install: true, servers: Some(Way::Docker) };
         assert_eq!(parse("test --servers docker --install"), Ok(Task::Test(options)));
         assert_eq!(parse("prove hand-out"), Ok(Task::Prove(Part::HandOut)));
         assert_eq!(parse("clauses"), Ok(Task::Clauses { check: false }));

@@ -11,6 +11,7 @@ pub(crate) enum Failure {
     NotStarted { command: String, error: io::Error },
     Exit { command: String, code: Option<i32>, output: String },
     File { path: PathBuf, error: io::Error },
+    Server(storagebox_testkit::Failure),
     Feature { package: String, feature: Option<String>, failure: Box<Failure> },
     ForeignDrivers { feature: Option<String>, drivers: Vec<String> },
     NoExamples,
@@ -24,11 +25,12 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
-    /// A child's own exit code is passed on; 1 for all else.
+    /// A child's own exit code is passed on; 2 if what the tests need is not there; 1 for all else.
     pub(crate) fn exit_code(&self) -> u8 {
         match self {
             Self::Exit { code: Some(code), .. } => u8::try_from(*code).unwrap_or(1).max(1),
             Self::Feature { failure, .. } => failure.exit_code(),
+            Self::Server(_) => 2,
             _ => 1,
         }
     }
@@ -40,6 +42,12 @@ impl From<Fault> for Failure {
     }
 }
 
+impl From<storagebox_testkit::Failure> for Failure {
+    fn from(failure: storagebox_testkit::Failure) -> Self {
+        Self::Server(failure)
+    }
+}
+
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -48,6 +56,7 @@ impl fmt::Display for Failure {
                 write!(f, "{output}`{command}` ended with exit code {code}")
             }
             Self::Exit { command, code: None, output } => write!(f, "{output}`{command}` was killed"),
+            Self::Server(failure) => failure.fmt(f),
             Self::File { path, error } => write!(f, "{}: {error}", path.display()),
             Self::Feature { package, feature, failure } => {
                 write!(f, "{failure}\n{package} does not stand with {}", named(feature))

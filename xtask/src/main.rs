@@ -8,6 +8,7 @@ mod examples;
 mod failure;
 mod features;
 mod given;
+mod install;
 mod prove;
 mod readme;
 mod scratch;

@@ -1,43 +1,33 @@
 //! The servers that the tests need.
 
-use std::env;
-use std::path::Path;
-use std::process::Command;
+use storagebox_testkit::{Failure as NoServer, Server, Way, servers};
 
-use crate::command::{captured, shown};
 use crate::failure::Failure;
+use crate::workspace;
 
-/// A command that the tests start, and the Debian package that brings it.
-struct Server {
-    command: &'static str,
+/// A package whose tests need a server, and how that server is had.
+struct Needed {
     package: &'static str,
+    start: fn(Option<Way>) -> Result<Server, NoServer>,
 }
 
 /// The memory backend needs none.
-const SERVERS: [Server; 0] = [];
+const NEEDED: [Needed; 1] = [Needed { package: "storagebox-postgres", start: servers::postgres }];
 
-/// Installs what is missing; says what it did.
-pub(crate) fn install() -> Result<String, Failure> {
-    let packages = missing(&SERVERS, is_there);
-    if packages.is_empty() {
-        return Ok(format!("{} servers needed, nothing to install", SERVERS.len()));
-    }
-    let mut update = Command::new("apt-get");
-    update.arg("update");
-    captured(update)?;
-    let mut install = Command::new("apt-get");
-    install.args(["install", "--yes", "--no-install-recommends"]).args(&packages);
-    shown(install)?;
-    Ok(format!("installed {}", packages.join(", ")))
+/// Starts what the workspace's packages need, and says what it is. All of it ends with the value, or with us.
+pub(crate) fn start(way: Option<Way>) -> Result<Vec<Server>, Failure> {
+    let workspace = workspace::read("Cargo.toml")?;
+    needed(&workspace).map(|needed| started(needed, way)).collect()
 }
 
-fn missing(servers: &[Server], is_there: impl Fn(&str) -> bool) -> Vec<&'static str> {
-    servers.iter().filter(|server| !is_there(server.command)).map(|server| server.package).collect()
+fn started(needed: &Needed, way: Option<Way>) -> Result<Server, Failure> {
+    let server = (needed.start)(way)?;
+    println!("{server}");
+    Ok(server)
 }
 
-fn is_there(command: &str) -> bool {
-    let path = env::var_os("PATH").unwrap_or_default();
-    env::split_paths(&path).any(|folder| Path::new(&folder).join(command).is_file())
+fn needed(workspace: &str) -> impl Iterator<Item = &'static Needed> {
+    NEEDED.iter().filter(|needed| workspace::members(workspace).any(|member| member == needed.package))
 }
 
 #[cfg(test)]
@@ -45,11 +35,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_there_is_not_installed_again() {
-        let servers = [
-            Server { command: "sh", package: "dash" },
-            Server { command: "no-such-server", package: "no-such-package" },
-        ];
-        assert_eq!(missing(&servers, is_there), ["no-such-package"]);
+    fn a_server_is_started_only_for_a_package_that_is_there() {
+        assert_eq!(needed("members = [\n    \"storagebox-memory\",\n]").count(), 0);
+        assert_eq!(needed("members = [\n    \"storagebox-postgres\",\n    \"xtask\",\n]").count(), 1);
     }
 }

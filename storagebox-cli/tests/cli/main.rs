@@ -2,7 +2,9 @@
 
 #![allow(clippy::disallowed_methods, reason = "a test may unwrap")]
 
+mod bank;
 mod hand_out;
+mod help;
 mod rejects;
 mod support;
 mod usage;

@@ -10,7 +10,11 @@ use tempfile::TempDir;
 
 pub(crate) const FILES: [&str; 6] = ["--items", "items.csv", "--ids", "ids.csv", "--out", "given.csv"];
 
-pub(crate) struct Place(TempDir);
+pub(crate) struct Place {
+    directory: TempDir,
+    /// The store of each run, by its environment; `memory:` without one.
+    url: Option<String>,
+}
 
 /// How a run ended.
 pub(crate) struct Ended {
@@ -29,7 +33,7 @@ pub(crate) struct Given {
 
 impl Place {
     pub(crate) fn new() -> Self {
-        Self(TempDir::new().unwrap())
+        Self { directory: TempDir::new().unwrap(), url: None }
     }
 
     pub(crate) fn with(items: impl AsRef<[u8]>, ids: impl AsRef<[u8]>) -> Self {
@@ -39,8 +43,12 @@ impl Place {
         place
     }
 
+    pub(crate) fn on(self, url: &str) -> Self {
+        Self { url: Some(url.to_owned()), ..self }
+    }
+
     pub(crate) fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
+        self.directory.path().join(name)
     }
 
     pub(crate) fn write(&self, name: &str, bytes: impl AsRef<[u8]>) {
@@ -52,7 +60,7 @@ impl Place {
     }
 
     pub(crate) fn names(&self) -> Vec<String> {
-        let entries = fs::read_dir(self.0.path()).unwrap();
+        let entries = fs::read_dir(self.directory.path()).unwrap();
         let mut names: Vec<_> =
             entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
         names.sort();
@@ -61,7 +69,8 @@ impl Place {
 
     pub(crate) fn command<S: AsRef<std::ffi::OsStr>>(&self, args: &[S]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_storagebox"));
-        command.args(args).current_dir(self.0.path()).env_remove("STORAGEBOX_URL");
+        command.args(args).current_dir(self.directory.path()).env_remove("STORAGEBOX_URL");
+        command.envs(self.url.as_ref().map(|url| ("STORAGEBOX_URL", url)));
         command
     }
 

@@ -30,25 +30,6 @@ fn with_url(url: &str) -> Ended {
 }
 
 #[test]
-fn help_lists_the_exit_codes() {
-    for args in [&["--help"][..], &["hand-out", "--help"], &["hand-out", "-h"]] {
-        let help = place().run(args).exits(0).stdout;
-        for code in ["Exit codes:", "0    done", "1    ", "2    ", "3    "] {
-            assert!(help.contains(code), "{code:?} in {help}");
-        }
-    }
-}
-
-#[test]
-fn help_does_not_show_the_url_of_the_environment() {
-    let place = place();
-    let mut command = place.command(&["hand-out", "--help"]);
-    let ended: Ended = command.env("STORAGEBOX_URL", "memory:secret").output().unwrap().into();
-    let help = ended.exits(0).stdout;
-    assert!(help.contains("STORAGEBOX_URL") && !help.contains("secret"), "{help}");
-}
-
-#[test]
 fn usage_errors_exit_with_2() {
     let hand_out = |more: [&'static str; 2]| [&["hand-out"], &FILES[..], &more].concat();
     for args in [
@@ -58,6 +39,16 @@ fn usage_errors_exit_with_2() {
         hand_out(["--concurrency", "0"]),
         hand_out(["--bank", ""]),
         hand_out(["--surprise", "me"]),
+        vec!["setup", "now"],
+        vec!["bank"],
+        vec!["bank", "counts"],
+        vec!["bank", "empty", "--bank", "b"],
+        vec!["bank", "take", "--bank", "b"],
+        vec!["bank", "take", "--bank", "b", ""],
+        vec!["bank", "take", "--bank", "b", "ada", "--for", "soon"],
+        vec!["bank", "take", "--bank", "b", "ada", "--for", "0s"],
+        vec!["bank", "list", "--bank", "b", "--limit", "-1"],
+        vec!["bank", "load", "--bank", "b"],
     ] {
         let ended = place().run(&args).exits(2);
         assert!(ended.stderr.contains("--help"), "{}", ended.stderr);
@@ -74,10 +65,8 @@ fn an_unknown_scheme_names_the_known_ones_and_keeps_the_password() {
 
 #[test]
 fn the_url_may_come_from_the_environment() {
-    let place = place();
-    let mut command = place.command(&[&["hand-out"], &FILES[..]].concat());
-    let ended: Ended = command.env("STORAGEBOX_URL", "carrier-pigeon:").output().unwrap().into();
-    ended.exits(2);
+    let ended = place().on("carrier-pigeon:").hand_out(&[]).exits(2);
+    assert!(ended.stderr.starts_with("error: cannot open the store: "), "{}", ended.stderr);
 }
 
 #[test]

@@ -5,16 +5,18 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use futures_util::stream::{self, StreamExt};
-use storagebox::{ClaimId, ItemBank, ItemBankExt, Retry, Taken, TokioTimer};
+use storagebox::{ClaimId, ItemBank, ItemBankExt, Taken};
 use tokio::task::JoinHandle;
 
 use super::ledger::{Answer, Entry, Ledger};
-use super::load::is_unresolved;
+use crate::commands::load::is_unresolved;
 use crate::exit::Failure;
 use crate::input::{Line, Lines, Reason};
 use crate::output::PendingCsv;
 use crate::progress::Progress;
 use crate::rejects::Rejects;
+use crate::retry;
+use crate::step::Step;
 
 /// One line of ids, with the answer of the bank or the reason why it was not asked.
 struct Answered {
@@ -31,7 +33,7 @@ pub(super) async fn assign(
     out: &mut PendingCsv,
     rejects: &mut Rejects,
 ) -> Result<(), Failure> {
-    let progress = Progress::new("handing out", lines.bytes());
+    let progress = Progress::of_lines("handing out", lines.bytes());
     let source = lines.source().clone();
     let asked = stream::unfold(lines, |mut lines| async {
         let line = lines.next_line().await.transpose()?;
@@ -80,7 +82,7 @@ async fn take(id: ClaimId, bank: &dyn ItemBank) -> Result<Entry, Failure> {
         unresolved.fetch_or(is_unresolved(&answer), Ordering::Relaxed);
         answer
     };
-    let taken = Retry::default().call(&TokioTimer, attempt).await.map_err(Failure::Store)?;
+    let taken = retry::named(Step::Take, attempt).await?;
     let answer = match taken {
         Taken::New(held) => Answer::New(held.item),
         Taken::Again(held) => Answer::Again { item: held.item, perhaps_ours: unresolved.into_inner() },

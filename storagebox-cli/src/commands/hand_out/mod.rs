@@ -1,9 +1,8 @@
 //! `storagebox hand-out`: one item for every id, checked.
 
 mod assign;
-pub(crate) mod audit;
+mod audit;
 mod ledger;
-mod load;
 mod plan;
 mod report;
 #[cfg(test)]
@@ -14,42 +13,36 @@ use std::sync::Arc;
 
 use storagebox::{Counts, ItemBank, Store};
 
+use super::load::{Loaded, load};
 use crate::cli::{Global, HandOut};
 use crate::exit::{Exit, Failure};
 use crate::output::PendingCsv;
 use crate::progress::say;
-use crate::rejects::Rejects;
+use crate::rejects::{self, Rejects};
+use crate::retry;
+use crate::step::Step;
+use crate::store::{self, is_memory};
 use assign::assign;
 use audit::{Audit, Change};
 use ledger::Ledger;
-use load::{Loaded, load};
 use plan::Plan;
 
 pub(crate) async fn run(args: HandOut, global: &Global) -> Result<Exit, Failure> {
     let plan = Plan::new(&args).await?;
-    let store = storagebox::open(&global.url).await.map_err(Failure::Open)?;
-    let bank = store.item_bank(&args.bank).map_err(Failure::Open)?;
-    warn_of_memory(&*store, plan.items.is_some());
+    let store = store::open(global).await?;
+    let bank = store.item_bank(&args.bank).map_err(|error| Step::Open.failed(error))?;
+    warn_of_nothing(&*store, plan.items.is_some());
     let alone = args.alone || is_memory(&*store);
-    let done = hand_out(plan, bank, alone).await?;
-    store.close().await.map_err(Failure::Store)?;
+    let done = hand_out(plan, bank, alone).await.map_err(|failure| failure.on(store.backend()))?;
+    store::close(&*store).await?;
     finish(done, &args, global, &mut io::stdout())
 }
 
-fn is_memory(store: &dyn Store) -> bool {
-    store.backend() == "memory"
-}
-
-fn warn_of_memory(store: &dyn Store, has_items: bool) {
-    if is_memory(store) {
+fn warn_of_nothing(store: &dyn Store, has_items: bool) {
+    if is_memory(store) && !has_items {
         say(format_args!(
-            "note: memory: keeps the bank in this program alone; it is gone when the program ends"
+            "note: memory: starts empty and --items was left out, so there is nothing to hand out"
         ));
-        if !has_items {
-            say(format_args!(
-                "note: memory: starts empty and --items was left out, so there is nothing to hand out"
-            ));
-        }
     }
 }
 
@@ -81,7 +74,7 @@ async fn hand_out(plan: Plan, bank: Arc<dyn ItemBank>, alone: bool) -> Result<Do
 }
 
 async fn counts(bank: &dyn ItemBank) -> Result<Counts, Failure> {
-    bank.counts().await.map_err(Failure::Store)
+    retry::harmless(Step::Count, || bank.counts()).await
 }
 
 /// Publishes what was written only if the audit holds; shows the audit in any case.
@@ -92,12 +85,12 @@ fn finish(done: Done, args: &HandOut, global: &Global, to: &mut dyn Write) -> Re
         let rejected = rejects.count();
         rejects.publish()?;
         out.publish()?;
-        report::rejected(rejected, &plan::rejects_path(args));
+        rejects::warn(rejected, &plan::rejects_path(args));
     }
-    report::audit(to, &audit, &mismatches, global.json).map_err(Failure::Print)?;
+    report::audit(to, &audit, &mismatches, global.json)?;
     match (mismatches.is_empty(), audit.summary.ids_without_item()) {
         (false, _) => Err(Failure::Audit(mismatches)),
         (true, 0) => Ok(Exit::Done),
-        (true, _) => Ok(Exit::SomeGotNothing),
+        (true, _) => Ok(Exit::Nothing),
     }
 }

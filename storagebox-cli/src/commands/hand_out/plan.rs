@@ -1,6 +1,6 @@
 //! Everything that can be refused before any work is done.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use crate::cli::HandOut;
 use crate::exit::Failure;
@@ -50,18 +50,11 @@ fn targets<'a>(
     }
     for input in inputs {
         if let Source::File(input) = input {
-            keep_apart(&out, input)?;
-            keep_apart(&rejects, input)?;
+            out.keep_apart(input)?;
+            rejects.keep_apart(input)?;
         }
     }
     Ok((out, rejects))
-}
-
-fn keep_apart(output: &Target, input: &Path) -> Result<(), Failure> {
-    if !output.is(input) {
-        return Ok(());
-    }
-    Err(Failure::OverwritesInput { output: output.shown().to_owned(), input: input.to_owned() })
 }
 
 /// `given.rejects.csv` beside `given.csv`, unless another place was named.

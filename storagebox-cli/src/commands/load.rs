@@ -2,31 +2,33 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use storagebox::{Added, Certainty, Item, ItemBank, Retry, TokioTimer};
+use storagebox::{Added, Certainty, Item, ItemBank};
 use tokio::task::yield_now;
 
 use crate::exit::Failure;
 use crate::input::Lines;
 use crate::progress::Progress;
 use crate::rejects::Rejects;
+use crate::retry;
+use crate::step::Step;
 
 const BATCH: usize = 5_000;
 
 /// What loading did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Loaded {
+pub(crate) struct Loaded {
     pub added: u64,
     pub already_there: u64,
     /// Those of `already_there` that an attempt of our own, its reply lost, may have added.
     pub perhaps_ours: u64,
 }
 
-pub(super) async fn load(
+pub(crate) async fn load(
     mut lines: Lines,
     bank: &dyn ItemBank,
     rejects: &mut Rejects,
 ) -> Result<Loaded, Failure> {
-    let progress = Progress::new("loading", lines.bytes());
+    let progress = Progress::of_lines("loading", lines.bytes());
     let mut loaded = Loaded::default();
     let mut batch = Vec::with_capacity(BATCH);
     while next_batch(&mut lines, &mut batch, rejects, &progress).await? {
@@ -65,8 +67,7 @@ async fn add(batch: &[Item], bank: &dyn ItemBank, loaded: &mut Loaded) -> Result
         unresolved.fetch_or(is_unresolved(&answer), Ordering::Relaxed);
         answer
     };
-    let Added { added, already_present } =
-        Retry::default().call(&TokioTimer, attempt).await.map_err(Failure::Store)?;
+    let Added { added, already_present } = retry::named(Step::Add, attempt).await?;
     loaded.added += added;
     loaded.already_there += already_present;
     if unresolved.into_inner() {
@@ -76,6 +77,6 @@ async fn add(batch: &[Item], bank: &dyn ItemBank, loaded: &mut Loaded) -> Result
 }
 
 /// Whether the attempt may have taken effect although it was not answered.
-pub(super) fn is_unresolved<T>(answer: &storagebox::Result<T>) -> bool {
+pub(crate) fn is_unresolved<T>(answer: &storagebox::Result<T>) -> bool {
     answer.as_ref().is_err_and(|error| error.certainty() == Certainty::Unknown)
 }

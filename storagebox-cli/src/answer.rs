@@ -1,0 +1,190 @@
+//! What a command answers: a table for people, one JSON object a line for programs.
+
+use std::io::{self, Write};
+use std::time::Duration;
+
+use comfy_table::{CellAlignment, Table, presets};
+use serde_json::Value;
+
+use crate::exit::{Exit, Failure};
+
+/// Facts in an order fit for a table, and the exit code that goes with them.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    exit: Exit,
+    facts: Vec<(&'static str, Fact)>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Fact {
+    /// One of our own words, such as an outcome.
+    Word(&'static str),
+    Text(String),
+    Texts(Vec<String>),
+    Figure(u64),
+    Lasts(Duration),
+    /// For programs alone.
+    Json(Value),
+}
+
+impl Answer {
+    pub(crate) fn new(exit: Exit) -> Self {
+        Self { exit, facts: Vec::new() }
+    }
+
+    pub(crate) fn with(mut self, key: &'static str, fact: Fact) -> Self {
+        self.facts.push((key, fact));
+        self
+    }
+
+    pub(crate) fn word(self, key: &'static str, word: &'static str) -> Self {
+        self.with(key, Fact::Word(word))
+    }
+
+    pub(crate) fn text(self, key: &'static str, text: impl AsRef<str>) -> Self {
+        self.with(key, Fact::Text(text.as_ref().to_owned()))
+    }
+
+    pub(crate) fn figure(self, key: &'static str, figure: u64) -> Self {
+        self.with(key, Fact::Figure(figure))
+    }
+
+    pub(crate) fn print(self, to: &mut dyn Write, as_json: bool) -> Result<Exit, Failure> {
+        match as_json {
+            true => line(to, &self.json().to_string())?,
+            false => line(to, &self.table())?,
+        }
+        Ok(self.exit)
+    }
+
+    pub(crate) fn json(&self) -> Value {
+        let facts = self.facts.iter().map(|(key, fact)| match fact {
+            Fact::Lasts(_) => (format!("{key}_ms"), json(fact)),
+            _ => ((*key).to_owned(), json(fact)),
+        });
+        facts.collect()
+    }
+
+    fn table(&self) -> String {
+        let rows = self
+            .facts
+            .iter()
+            .flat_map(|(key, fact)| cells(fact).into_iter().map(move |cell| (key.replace('_', " "), cell)));
+        let has_figures = self.facts.iter().any(|(_, fact)| matches!(fact, Fact::Figure(_)));
+        table(rows, if has_figures { CellAlignment::Right } else { CellAlignment::Left })
+    }
+}
+
+fn json(fact: &Fact) -> Value {
+    match fact {
+        Fact::Word(word) => (*word).into(),
+        Fact::Text(text) => text.as_str().into(),
+        Fact::Texts(texts) => texts.as_slice().into(),
+        Fact::Figure(figure) => (*figure).into(),
+        Fact::Lasts(duration) => u64::try_from(duration.as_millis()).ok().into(),
+        Fact::Json(value) => value.clone(),
+    }
+}
+
+fn cells(fact: &Fact) -> Vec<String> {
+    match fact {
+        Fact::Word(word) => vec![word.replace('_', " ")],
+        Fact::Text(text) => vec![printable(text)],
+        Fact::Texts(texts) => texts.iter().map(|text| printable(text)).collect(),
+        Fact::Figure(figure) => vec![figure.to_string()],
+        Fact::Lasts(duration) => vec![whole_millis(*duration)],
+        Fact::Json(_) => vec![],
+    }
+}
+
+fn whole_millis(duration: Duration) -> String {
+    let whole = Duration::new(duration.as_secs(), duration.subsec_millis() * 1_000_000);
+    humantime::format_duration(whole).to_string()
+}
+
+/// With control characters spelt out: an id may come from a stranger, and a terminal obeys it.
+pub(crate) fn printable(text: &str) -> String {
+    let mut printable = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character.is_control() {
+            true => printable.extend(character.escape_default()),
+            false => printable.push(character),
+        }
+    }
+    printable
+}
+
+pub(crate) fn table(rows: impl Iterator<Item = (String, String)>, values: CellAlignment) -> String {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    for (key, value) in rows {
+        table.add_row([key, value]);
+    }
+    for (column, alignment) in table.column_iter_mut().zip([CellAlignment::Left, values]) {
+        column.set_padding((0, 1)).set_cell_alignment(alignment);
+    }
+    table.trim_fmt()
+}
+
+/// Writes a line. Whoever stopped reading has read enough.
+pub(crate) fn line(to: &mut dyn Write, text: &str) -> Result<(), Failure> {
+    match writeln!(to, "{text}").and_then(|()| to.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Failure::Print(error)),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(answer: Answer, as_json: bool) -> String {
+        let mut to = Vec::new();
+        answer.print(&mut to, as_json).unwrap();
+        String::from_utf8(to).unwrap()
+    }
+
+    fn held() -> Answer {
+        let lasts = Fact::Lasts(Duration::from_micros(90_500_999));
+        Answer::new(Exit::Done).word("outcome", "set_up").text("item", "a\u{1b}[2J").with("remaining", lasts)
+    }
+
+    #[test]
+    fn people_get_a_table_without_control_characters() {
+        assert_eq!(shown(held(), false), "outcome   set up\nitem      a\\u{1b}[2J\nremaining 1m 30s 500ms\n");
+    }
+
+    #[test]
+    fn programs_get_one_line_with_the_exact_text() {
+        let text = shown(held(), true);
+        assert_eq!(text.lines().count(), 1);
+        let value: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(
+            value,
+            serde_json::json!({ "outcome": "set_up", "item": "a\u{1b}[2J", "remaining_ms": 90_500 })
+        );
+    }
+
+    #[test]
+    fn figures_stand_to_the_right() {
+        let answer = Answer::new(Exit::Done).figure("free", 5).figure("held", 1_000);
+        assert_eq!(shown(answer, false), "free    5\nheld 1000\n");
+    }
+
+    struct Closed;
+
+    impl Write for Closed {
+        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+            Err(io::ErrorKind::BrokenPipe.into())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_reader_that_has_gone_away_is_no_failure() {
+        assert_eq!(held().print(&mut Closed, true).unwrap(), Exit::Done);
+    }
+}

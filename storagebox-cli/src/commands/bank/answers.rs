@@ -1,0 +1,102 @@
+//! The bank's outcomes as answers, each with its exit code.
+
+use storagebox::{ClaimState, Confirmed, Counts, End, Held, HoldState, Item, ItemState, Released, Taken};
+
+use crate::answer::{Answer, Fact};
+use crate::cli::{OfBank, OfClaim};
+use crate::exit::Exit;
+
+pub(super) fn taken(of: &OfClaim, taken: &Taken) -> Answer {
+    match taken {
+        Taken::New(item) => held(outcome(of, Exit::Done, "new"), item),
+        Taken::Again(item) => held(outcome(of, Exit::Done, "again"), item),
+        Taken::Empty => outcome(of, Exit::Nothing, "empty"),
+        Taken::Ended(why) => ended(of, *why),
+    }
+}
+
+pub(super) fn confirmed(of: &OfClaim, confirmed: &Confirmed) -> Answer {
+    match confirmed {
+        Confirmed::Confirmed(item) => outcome(of, Exit::Done, "confirmed").text("item", item),
+        Confirmed::Ended(why) => ended(of, *why),
+        Confirmed::Unknown => outcome(of, Exit::Nothing, "unknown"),
+    }
+}
+
+pub(super) fn released(of: &OfClaim, released: Released) -> Answer {
+    match released {
+        Released::Released => outcome(of, Exit::Done, "released"),
+        Released::Expired => ended(of, End::Expired),
+        Released::Confirmed => outcome(of, Exit::Nothing, "confirmed"),
+    }
+}
+
+pub(super) fn shown(of: &OfClaim, state: &ClaimState) -> Answer {
+    match state {
+        ClaimState::Held(item) => held(outcome(of, Exit::Done, "held"), item),
+        ClaimState::Ended(why) => ended(of, *why),
+        ClaimState::Unknown => outcome(of, Exit::Nothing, "unknown"),
+    }
+}
+
+pub(super) fn found(of: &OfBank, item: &Item, state: &ItemState) -> Answer {
+    let exit = if *state == ItemState::Unknown { Exit::Nothing } else { Exit::Done };
+    let answer = Answer::new(exit).text("bank", &of.bank).text("item", item).word("state", name(state));
+    match claim(state) {
+        Some(claim) => answer.text("id", claim),
+        None => answer,
+    }
+}
+
+pub(super) fn counted(of: &OfBank, counts: &Counts) -> Answer {
+    figures(Answer::new(Exit::Done).text("bank", &of.bank), counts)
+}
+
+/// The four states, and their sum.
+pub(super) fn figures(answer: Answer, counts: &Counts) -> Answer {
+    let Counts { free, held, spent, withdrawn } = *counts;
+    let states = answer.figure("free", free).figure("held", held);
+    states.figure("spent", spent).figure("withdrawn", withdrawn).figure("total", counts.total())
+}
+
+/// The state of an item in one word.
+pub(super) fn name(state: &ItemState) -> &'static str {
+    match state {
+        ItemState::Unknown => "unknown",
+        ItemState::Free => "free",
+        ItemState::Held(_) => "held",
+        ItemState::Spent(_) => "spent",
+        ItemState::Withdrawn => "withdrawn",
+    }
+}
+
+/// The id whose claim has the item, where there is one.
+pub(super) fn claim(state: &ItemState) -> Option<&str> {
+    match state {
+        ItemState::Held(claim) | ItemState::Spent(Some(claim)) => Some(claim.as_str()),
+        ItemState::Unknown | ItemState::Free | ItemState::Spent(None) | ItemState::Withdrawn => None,
+    }
+}
+
+fn outcome(of: &OfClaim, exit: Exit, outcome: &'static str) -> Answer {
+    Answer::new(exit).text("bank", &of.of.bank).text("id", &of.id).word("outcome", outcome)
+}
+
+fn ended(of: &OfClaim, why: End) -> Answer {
+    let why = match why {
+        End::Released => "released",
+        End::Expired => "expired",
+    };
+    outcome(of, Exit::Nothing, "ended").word("why", why)
+}
+
+fn held(answer: Answer, held: &Held) -> Answer {
+    let answer = answer.text("item", &held.item);
+    match held.hold {
+        HoldState::Forever => answer.word("hold", "forever"),
+        HoldState::Confirmed => answer.word("hold", "confirmed"),
+        HoldState::Remaining(remaining) => {
+            answer.word("hold", "timed").with("remaining", Fact::Lasts(remaining))
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! Whether the claim that is said to have an item shows that item.
+
+use storagebox::{BankAdmin, ClaimId, ClaimState, HoldState, Item, ItemState, ListedItem};
+
+use crate::exit::Failure;
+use crate::retry;
+use crate::step::Step;
+
+/// An item that is listed as held or spent by a claim.
+pub(super) struct Claimed {
+    item: Item,
+    claim: ClaimId,
+    spent: bool,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    Agrees,
+    /// It agrees no more because the item moved on since it was listed.
+    Changed,
+    AtOdds(ClaimId),
+}
+
+impl Claimed {
+    pub(super) fn of(listed: ListedItem) -> Option<Self> {
+        let (claim, spent) = match listed.state {
+            ItemState::Held(claim) => (claim, false),
+            ItemState::Spent(Some(claim)) => (claim, true),
+            ItemState::Unknown | ItemState::Free | ItemState::Spent(None) | ItemState::Withdrawn => {
+                return None;
+            }
+        };
+        Some(Self { item: listed.item, claim, spent })
+    }
+
+    /// An item and its claim change together, so if they still disagree while the item stays where it was listed,
+    /// no change in between explains it. The second look is for an id that was retired and took its item anew.
+    pub(super) async fn look(self, bank: &dyn BankAdmin) -> Result<Verdict, Failure> {
+        if self.is_shown(bank).await? {
+            return Ok(Verdict::Agrees);
+        }
+        if self.has_moved(bank).await? || self.is_shown(bank).await? {
+            return Ok(Verdict::Changed);
+        }
+        Ok(Verdict::AtOdds(self.claim))
+    }
+
+    async fn is_shown(&self, bank: &dyn BankAdmin) -> Result<bool, Failure> {
+        let state = retry::harmless(Step::Show, || bank.get(&self.claim)).await?;
+        Ok(match state {
+            ClaimState::Held(held) => {
+                held.item == self.item && (held.hold == HoldState::Confirmed) == self.spent
+            }
+            ClaimState::Unknown | ClaimState::Ended(_) => false,
+        })
+    }
+
+    async fn has_moved(&self, bank: &dyn BankAdmin) -> Result<bool, Failure> {
+        let state = retry::harmless(Step::FindHolder, || bank.holder(&self.item)).await?;
+        Ok(match state {
+            ItemState::Held(claim) => self.spent || claim != self.claim,
+            ItemState::Spent(Some(claim)) => !self.spent || claim != self.claim,
+            _ => true,
+        })
+    }
+}

@@ -1,0 +1,141 @@
+//! `storagebox bank audit`: every item, its claim and the counts, checked against each other.
+
+mod claims;
+mod report;
+mod seen;
+#[cfg(test)]
+mod tests;
+
+use std::io::Write;
+
+use futures_util::stream::{self, StreamExt, TryStreamExt};
+use storagebox::{BankAdmin, ClaimId, Counts, ItemState, ListedItem};
+
+use super::pages::{PAGE, Pages};
+use crate::check::{Check, Comparison, Mismatch};
+use crate::cli::OfBank;
+use crate::exit::{Exit, Failure};
+use crate::progress::Progress;
+use crate::retry;
+use crate::step::Step;
+use claims::Verdict;
+use seen::Seen;
+
+/// How many claims are asked for at once.
+const CONCURRENCY: usize = 64;
+/// How many claims at odds are named; the rest is counted.
+const NAMED: usize = 10;
+
+pub(super) async fn run(
+    args: &OfBank,
+    bank: &dyn BankAdmin,
+    as_json: bool,
+    to: &mut (dyn Write + Send),
+) -> Result<Exit, Failure> {
+    let audit = audit(bank).await?;
+    let mismatches = audit.mismatches();
+    report::answer(args, &audit, &mismatches).print(to, as_json)?;
+    if mismatches.is_empty() { Ok(Exit::Done) } else { Err(Failure::BankAudit(mismatches)) }
+}
+
+/// What the listing showed, between two counts.
+#[derive(Debug, Default)]
+struct Audit {
+    before: Counts,
+    after: Counts,
+    listed: Counts,
+    without_state: u64,
+    listed_again: u64,
+    claims: u64,
+    /// Items that another program changed between the listing and the look at their claim.
+    changed: u64,
+    at_odds: u64,
+    /// The first of the claims at odds.
+    named: Vec<ClaimId>,
+}
+
+async fn audit(bank: &dyn BankAdmin) -> Result<Audit, Failure> {
+    let before = counts(bank).await?;
+    let progress = Progress::of_items("auditing", before.total());
+    let mut audit = Audit { before, ..Audit::default() };
+    let mut seen = Seen::default();
+    let mut pages = Pages::of(bank);
+    while let Some(entries) = pages.next(PAGE).await? {
+        for entry in &entries {
+            audit.enter(entry, &mut seen);
+            progress.item();
+        }
+        audit.look_at_claims(entries, bank).await?;
+    }
+    audit.after = counts(bank).await?;
+    Ok(audit)
+}
+
+async fn counts(bank: &dyn BankAdmin) -> Result<Counts, Failure> {
+    retry::harmless(Step::Count, || bank.counts()).await
+}
+
+impl Audit {
+    fn enter(&mut self, entry: &ListedItem, seen: &mut Seen) {
+        self.listed_again += u64::from(!seen.insert(&entry.item));
+        *match entry.state {
+            ItemState::Unknown => &mut self.without_state,
+            ItemState::Free => &mut self.listed.free,
+            ItemState::Held(_) => &mut self.listed.held,
+            ItemState::Spent(_) => &mut self.listed.spent,
+            ItemState::Withdrawn => &mut self.listed.withdrawn,
+        } += 1;
+    }
+
+    async fn look_at_claims(
+        &mut self,
+        entries: Vec<ListedItem>,
+        bank: &dyn BankAdmin,
+    ) -> Result<(), Failure> {
+        let claims = entries.into_iter().filter_map(claims::Claimed::of);
+        let looks = stream::iter(claims).map(|claimed| claimed.look(bank));
+        let mut verdicts = looks.buffer_unordered(CONCURRENCY);
+        while let Some(verdict) = verdicts.try_next().await? {
+            self.claims += 1;
+            match verdict {
+                Verdict::Agrees => {}
+                Verdict::Changed => self.changed += 1,
+                Verdict::AtOdds(claim) => self.name(claim),
+            }
+        }
+        Ok(())
+    }
+
+    fn name(&mut self, claim: ClaimId) {
+        self.at_odds += 1;
+        if self.named.len() < NAMED {
+            self.named.push(claim);
+        }
+    }
+
+    /// Whether nobody was seen to change the bank meanwhile, so that the sums can be compared.
+    fn is_at_rest(&self) -> bool {
+        self.before == self.after && self.changed == 0
+    }
+
+    fn mismatches(&self) -> Vec<Mismatch> {
+        let mut compared =
+            vec![Check::ListedInAState.none(self.without_state), Check::ClaimShowsItem.none(self.at_odds)];
+        if self.is_at_rest() {
+            compared.extend(self.sums());
+        }
+        compared.into_iter().filter_map(Comparison::mismatch).collect()
+    }
+
+    /// An item that changes during the listing may be shown twice, so that is a sum too.
+    fn sums(&self) -> [Comparison; 5] {
+        let Self { before, listed, .. } = self;
+        [
+            Check::ListedOnce.none(self.listed_again),
+            Check::FreeAsCounted.exactly(before.free, listed.free),
+            Check::HeldAsCounted.exactly(before.held, listed.held),
+            Check::SpentAsCounted.exactly(before.spent, listed.spent),
+            Check::WithdrawnAsCounted.exactly(before.withdrawn, listed.withdrawn),
+        ]
+    }
+}

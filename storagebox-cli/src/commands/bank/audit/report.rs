@@ -1,0 +1,31 @@
+//! The audit, for people and for machines.
+
+use serde_json::Value;
+
+use super::super::answers::figures;
+use super::Audit;
+use crate::answer::{Answer, Fact};
+use crate::check::Mismatch;
+use crate::cli::OfBank;
+use crate::exit::Exit;
+
+pub(super) fn answer(of: &OfBank, audit: &Audit, mismatches: &[Mismatch]) -> Answer {
+    let answer = Answer::new(Exit::Done).text("bank", &of.bank);
+    let named = audit.named.iter().map(|claim| claim.as_str().to_owned()).collect();
+    let json: Value = mismatches.iter().map(Mismatch::json).collect();
+    figures(answer, &audit.listed)
+        .figure("claims_checked", audit.claims)
+        .figure("claims_at_odds", audit.at_odds)
+        .with("at_odds", Fact::Texts(named))
+        .word("audit", verdict(audit, mismatches))
+        .with("counts_checked", Fact::Json(audit.is_at_rest().into()))
+        .with("mismatches", Fact::Json(json))
+}
+
+fn verdict(audit: &Audit, mismatches: &[Mismatch]) -> &'static str {
+    match (mismatches, audit.is_at_rest()) {
+        ([], true) => "ok",
+        ([], false) => "ok (claims only)",
+        _ => "FAILED",
+    }
+}

@@ -1,0 +1,83 @@
+//! `storagebox bank ...`: one bank, from the shell.
+
+mod answers;
+mod audit;
+mod list;
+mod load;
+mod pages;
+#[cfg(test)]
+mod tests;
+
+use std::io::{self, Write};
+
+use storagebox::{BankAdmin, Hold, Item, Store};
+
+use crate::answer::Answer;
+use crate::cli::{Bank, Global, OfBank, OfClaim, OfItem, Take};
+use crate::exit::{Exit, Failure};
+use crate::retry;
+use crate::step::Step;
+use crate::store;
+
+pub(crate) async fn run(command: Bank, global: &Global) -> Result<Exit, Failure> {
+    let store = store::open(global).await?;
+    let asked = ask(command, &*store, global.json, &mut io::stdout()).await;
+    let exit = asked.map_err(|failure| failure.on(store.backend()))?;
+    store::close(&*store).await?;
+    Ok(exit)
+}
+
+async fn ask(
+    command: Bank,
+    store: &dyn Store,
+    as_json: bool,
+    to: &mut (dyn Write + Send),
+) -> Result<Exit, Failure> {
+    let bank = store.item_bank(&command.of().bank).map_err(|error| Step::Open.failed(error))?;
+    let bank = &*bank;
+    let answer = match command {
+        Bank::List(args) => return list::list(&args, bank, as_json, to).await,
+        Bank::Audit(args) => return audit::run(&args, bank, as_json, to).await,
+        Bank::Load(args) => load::run(&args, bank).await?,
+        Bank::Take(args) => take(&args, bank).await?,
+        Bank::Confirm(args) => confirm(&args, bank).await?,
+        Bank::Release(args) => release(&args, bank).await?,
+        Bank::Show(args) => show(&args, bank).await?,
+        Bank::Holder(args) => holder(&args, bank).await?,
+        Bank::Counts(args) => counts(&args, bank).await?,
+    };
+    answer.print(to, as_json)
+}
+
+async fn take(args: &Take, bank: &dyn BankAdmin) -> Result<Answer, Failure> {
+    let Take { claim, hold } = args;
+    let hold = hold.unwrap_or(Hold::Forever);
+    let taken = retry::named(Step::Take, || bank.take(&claim.id, hold)).await?;
+    Ok(answers::taken(claim, &taken))
+}
+
+async fn confirm(args: &OfClaim, bank: &dyn BankAdmin) -> Result<Answer, Failure> {
+    let confirmed = retry::named(Step::Confirm, || bank.confirm(&args.id)).await?;
+    Ok(answers::confirmed(args, &confirmed))
+}
+
+async fn release(args: &OfClaim, bank: &dyn BankAdmin) -> Result<Answer, Failure> {
+    let released = retry::named(Step::Release, || bank.release(&args.id)).await?;
+    Ok(answers::released(args, released))
+}
+
+async fn show(args: &OfClaim, bank: &dyn BankAdmin) -> Result<Answer, Failure> {
+    let state = retry::harmless(Step::Show, || bank.get(&args.id)).await?;
+    Ok(answers::shown(args, &state))
+}
+
+async fn holder(args: &OfItem, bank: &dyn BankAdmin) -> Result<Answer, Failure> {
+    let item = Item::new(args.item.as_str()).map_err(Failure::Argument)?;
+    let state = retry::harmless(Step::FindHolder, || bank.holder(&item)).await?;
+    Ok(answers::found(&args.of, &item, &state))
+}
+
+async fn counts(args: &OfBank, bank: &dyn BankAdmin) -> Result<Answer, Failure> {
+    let counts = retry::harmless(Step::Count, || bank.counts()).await?;
+    Ok(answers::counted(args, &counts))
+}

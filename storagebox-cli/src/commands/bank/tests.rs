@@ -1,0 +1,252 @@
+//! Each command over a store, with its answer and its exit code.
+
+use std::io;
+use std::time::Duration;
+
+use clap::Parser;
+use serde_json::{Value, json};
+use storagebox::{BoxName, ItemBank, MemoryStore, StoreExt};
+
+use super::*;
+use crate::cli::{Cli, Command};
+use crate::commands::faulty::{Fault, FaultyBank};
+
+pub(super) fn args(bank: &str) -> OfBank {
+    OfBank { bank: BoxName::new(bank).unwrap() }
+}
+
+pub(super) fn item(text: &str) -> Item {
+    Item::new(text).unwrap()
+}
+
+fn command(args: &[&str]) -> Bank {
+    let args = [&["storagebox", "bank", args[0], "--bank", "vouchers"], &args[1..]].concat();
+    match Cli::parse_from(args).command {
+        Command::Bank(command) => command,
+        other => panic!("{other:?}"),
+    }
+}
+
+async fn lines(store: &MemoryStore, args: &[&str], as_json: bool) -> (Exit, String) {
+    let mut to = Vec::new();
+    let exit = ask(command(args), store, as_json, &mut to).await;
+    (exit.unwrap_or_else(|failure| panic!("{args:?}: {failure}")), String::from_utf8(to).unwrap())
+}
+
+/// The answer of one line, without the bank and the id that it repeats.
+async fn answer(store: &MemoryStore, args: &[&str]) -> (Exit, Value) {
+    let (exit, text) = lines(store, args, true).await;
+    assert_eq!(text.lines().count(), 1, "{text}");
+    let mut answer: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(answer.as_object_mut().unwrap().remove("bank").unwrap(), "vouchers");
+    if answer.get("outcome").is_some() {
+        assert_eq!(answer.as_object_mut().unwrap().remove("id").unwrap(), args[1]);
+    }
+    (exit, answer)
+}
+
+async fn store(items: &[&str]) -> MemoryStore {
+    let store = MemoryStore::new();
+    let items: Vec<_> = items.iter().map(|text| item(text)).collect();
+    store.bank("vouchers").unwrap().add(&items).await.unwrap();
+    store
+}
+
+fn forever(outcome: &str) -> Value {
+    json!({ "outcome": outcome, "item": "SAVE-1", "hold": "forever" })
+}
+
+#[tokio::test]
+async fn an_id_takes_one_item_and_keeps_it() {
+    let store = store(&["SAVE-1"]).await;
+    assert_eq!(answer(&store, &["take", "ada"]).await, (Exit::Done, forever("new")));
+    assert_eq!(answer(&store, &["take", "ada"]).await, (Exit::Done, forever("again")));
+    assert_eq!(answer(&store, &["take", "bob"]).await, (Exit::Nothing, json!({ "outcome": "empty" })));
+    assert_eq!(answer(&store, &["show", "ada"]).await, (Exit::Done, forever("held")));
+    assert_eq!(answer(&store, &["show", "bob"]).await, (Exit::Nothing, json!({ "outcome": "unknown" })));
+}
+
+#[tokio::test]
+async fn a_confirmed_item_is_spent() {
+    let store = store(&["SAVE-1"]).await;
+    let unknown = json!({ "outcome": "unknown" });
+    assert_eq!(answer(&store, &["confirm", "ada"]).await, (Exit::Nothing, unknown));
+    answer(&store, &["take", "ada"]).await;
+    let confirmed = json!({ "outcome": "confirmed", "item": "SAVE-1" });
+    for _ in 0..2 {
+        assert_eq!(answer(&store, &["confirm", "ada"]).await, (Exit::Done, confirmed.clone()));
+    }
+    let kept = json!({ "outcome": "confirmed" });
+    assert_eq!(answer(&store, &["release", "ada"]).await, (Exit::Nothing, kept));
+    let held = json!({ "outcome": "held", "item": "SAVE-1", "hold": "confirmed" });
+    assert_eq!(answer(&store, &["show", "ada"]).await, (Exit::Done, held));
+}
+
+#[tokio::test]
+async fn a_released_id_takes_nothing_more() {
+    let store = store(&["SAVE-1"]).await;
+    answer(&store, &["take", "ada"]).await;
+    for _ in 0..2 {
+        let released = json!({ "outcome": "released" });
+        assert_eq!(answer(&store, &["release", "ada"]).await, (Exit::Done, released));
+    }
+    let ended = (Exit::Nothing, json!({ "outcome": "ended", "why": "released" }));
+    for command in ["take", "confirm", "show"] {
+        assert_eq!(answer(&store, &[command, "ada"]).await, ended, "{command}");
+    }
+    assert_eq!(answer(&store, &["take", "bob"]).await, (Exit::Done, forever("new")));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_hold_with_an_end_runs_out() {
+    let store = store(&["SAVE-1"]).await;
+    let (exit, taken) = answer(&store, &["take", "ada", "--for", "15m"]).await;
+    let timed = json!({ "outcome": "new", "item": "SAVE-1", "hold": "timed", "remaining_ms": 900_000 });
+    assert_eq!((exit, taken), (Exit::Done, timed));
+    tokio::time::advance(Duration::from_secs(15 * 60)).await;
+    let ended = (Exit::Nothing, json!({ "outcome": "ended", "why": "expired" }));
+    for command in ["take", "confirm", "release", "show"] {
+        assert_eq!(answer(&store, &[command, "ada"]).await, ended, "{command}");
+    }
+}
+
+#[tokio::test]
+async fn an_item_tells_where_it_is() {
+    let store = store(&["SAVE-1"]).await;
+    let at = |state: &str| json!({ "item": "SAVE-1", "state": state });
+    let by_ada = |state: &str| json!({ "item": "SAVE-1", "state": state, "id": "ada" });
+    assert_eq!(answer(&store, &["holder", "SAVE-1"]).await, (Exit::Done, at("free")));
+    answer(&store, &["take", "ada"]).await;
+    assert_eq!(answer(&store, &["holder", "SAVE-1"]).await, (Exit::Done, by_ada("held")));
+    answer(&store, &["confirm", "ada"]).await;
+    assert_eq!(answer(&store, &["holder", "SAVE-1"]).await, (Exit::Done, by_ada("spent")));
+    let unknown = json!({ "item": "SAVE-2", "state": "unknown" });
+    assert_eq!(answer(&store, &["holder", "SAVE-2"]).await, (Exit::Nothing, unknown));
+}
+
+#[tokio::test]
+async fn an_item_that_is_none_is_bad_input_and_is_not_shown() {
+    let long = "S".repeat(1_025);
+    let failure = ask(command(&["holder", &long]), &store(&[]).await, true, &mut io::sink()).await;
+    let failure = failure.unwrap_err();
+    assert_eq!(failure.exit(), Exit::BadInput);
+    assert_eq!(failure.to_string(), "item must have 1 to 1024 bytes, not 1025");
+}
+
+#[tokio::test]
+async fn the_states_are_counted() {
+    let store = store(&["A", "B", "C", "D"]).await;
+    for id in ["ada", "bob"] {
+        answer(&store, &["take", id]).await;
+    }
+    answer(&store, &["confirm", "bob"]).await;
+    let counted = json!({ "free": 2, "held": 1, "spent": 1, "withdrawn": 0, "total": 4 });
+    assert_eq!(answer(&store, &["counts"]).await, (Exit::Done, counted));
+    let (_, table) = lines(&store, &["counts"], false).await;
+    assert!(table.contains("\nfree             2\n"), "{table}");
+}
+
+#[tokio::test]
+async fn a_listing_is_csv_or_an_object_a_line() {
+    let store = store(&["a,\"b\""]).await;
+    assert_eq!(lines(&store, &["list"], false).await.1, "item,state,id\n\"a,\"\"b\"\"\",free,\n");
+    answer(&store, &["take", "ada"]).await;
+    assert_eq!(lines(&store, &["list"], false).await.1, "item,state,id\n\"a,\"\"b\"\"\",held,ada\n");
+    let held = "{\"id\":\"ada\",\"item\":\"a,\\\"b\\\"\",\"state\":\"held\"}\n";
+    assert_eq!(lines(&store, &["list"], true).await, (Exit::Done, held.to_owned()));
+}
+
+#[tokio::test]
+async fn a_listing_ends_at_its_limit_and_repeats_nothing() {
+    let items: Vec<_> = (0..2_500).map(|n| format!("SAVE-{n}")).collect();
+    let store = store(&items.iter().map(String::as_str).collect::<Vec<_>>()).await;
+    for (limit, expected) in [("0", 0), ("1", 1), ("1000", 1_000), ("1500", 1_500), ("9999", 2_500)] {
+        let (_, text) = lines(&store, &["list", "--limit", limit], true).await;
+        let distinct: std::collections::HashSet<_> = text.lines().collect();
+        assert_eq!((text.lines().count(), distinct.len()), (expected, expected), "{limit}");
+    }
+}
+
+/// Takes a few writes, then fails as this.
+struct Full(usize, io::ErrorKind);
+
+impl Write for Full {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 = self.0.checked_sub(1).ok_or(self.1)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn a_reader_that_has_gone_away_ends_a_listing_quietly() {
+    let store = store(&["A"]).await;
+    let gone = ask(command(&["list"]), &store, false, &mut Full(1, io::ErrorKind::BrokenPipe)).await;
+    assert_eq!(gone.unwrap(), Exit::Done);
+    let full = ask(command(&["list"]), &store, false, &mut Full(1, io::ErrorKind::StorageFull)).await;
+    assert!(matches!(full, Err(Failure::Print(_))));
+}
+
+#[tokio::test]
+async fn an_audit_shows_its_figures() {
+    let store = store(&["A", "B"]).await;
+    answer(&store, &["take", "ada"]).await;
+    let (exit, audit) = answer(&store, &["audit"]).await;
+    assert_eq!(exit, Exit::Done);
+    let figures = ["free", "held", "total", "claims_checked", "claims_at_odds"].map(|key| &audit[key]);
+    assert_eq!(figures, [1, 1, 2, 1, 0]);
+    assert_eq!((&audit["audit"], &audit["counts_checked"]), (&json!("ok"), &json!(true)));
+    let (_, table) = lines(&store, &["audit"], false).await;
+    assert!(table.ends_with("audit                ok\n"), "{table}");
+}
+
+/// The first attempt was applied, so the second one says what stands there.
+#[tokio::test(start_paused = true)]
+async fn a_lost_reply_is_asked_for_again() {
+    let store = store(&["SAVE-1"]).await;
+    let bank = || FaultyBank::new(store.bank("vouchers").unwrap(), Fault::LosesReplies);
+    let of = || OfClaim { of: args("vouchers"), id: "ada".try_into().unwrap() };
+    let taken = take(&Take { claim: of(), hold: None }, &bank()).await.unwrap();
+    assert_eq!(taken.json()["outcome"], "again");
+    assert_eq!(show(&of(), &bank()).await.unwrap().json()["item"], "SAVE-1");
+    assert_eq!(confirm(&of(), &bank()).await.unwrap().json()["outcome"], "confirmed");
+    assert_eq!(release(&of(), &bank()).await.unwrap().json()["outcome"], "confirmed");
+    assert_eq!(counts(&args("vouchers"), &bank()).await.unwrap().json()["spent"], 1);
+}
+
+/// It may still land, so that nobody can say that the bank was empty for this id.
+#[tokio::test(start_paused = true)]
+async fn an_empty_bank_does_not_settle_a_lost_reply() {
+    let store = store(&[]).await;
+    let bank = FaultyBank::new(store.bank("vouchers").unwrap(), Fault::LosesReplies);
+    let claim = OfClaim { of: args("vouchers"), id: "ada".try_into().unwrap() };
+    let failure = take(&Take { claim, hold: None }, &bank).await.unwrap_err();
+    assert!(failure.help().contains("it may have taken effect"), "{failure}");
+}
+
+#[tokio::test]
+async fn a_load_that_is_run_again_adds_nothing() {
+    let directory = tempfile::TempDir::new().unwrap();
+    let path = directory.path().join("codes.csv");
+    std::fs::write(&path, "A\nB\n\nA\n").unwrap();
+    let store = store(&["B"]).await;
+    let load = ["load", path.to_str().unwrap()];
+    let figures = |added, known| json!({ "items_added": added, "already_there": known, "rejected_lines": 1 });
+    assert_eq!(answer(&store, &load).await, (Exit::Done, figures(1, 1)));
+    assert_eq!(answer(&store, &load).await, (Exit::Done, figures(0, 2)));
+}
+
+/// However long the file, no call holds more than a batch.
+#[tokio::test]
+async fn a_load_comes_in_batches() {
+    let directory = tempfile::TempDir::new().unwrap();
+    let path = directory.path().join("codes.csv");
+    std::fs::write(&path, (0..12_345).map(|n| format!("SAVE-{n}\n")).collect::<String>()).unwrap();
+    let bank = FaultyBank::new(MemoryStore::new().bank("vouchers").unwrap(), Fault::None);
+    let Bank::Load(args) = command(&["load", path.to_str().unwrap()]) else { panic!("no load") };
+    assert_eq!(load::run(&args, &bank).await.unwrap().json()["items_added"], 12_345);
+    assert_eq!(bank.longest_add(), 5_000);
+}

@@ -1,0 +1,78 @@
+//! What was asked of a store, for the sentence that says that it failed and what to do next.
+
+use std::fmt;
+
+use storagebox::{Certainty, Error, ErrorKind};
+
+use crate::exit::Failure;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    Open,
+    SetUp,
+    Ping,
+    Add,
+    Take,
+    Confirm,
+    Release,
+    Show,
+    FindHolder,
+    Count,
+    List,
+    Close,
+}
+
+impl Step {
+    pub(crate) fn failed(self, error: Error) -> Failure {
+        Failure::Store { step: self, error }
+    }
+
+    /// What the person does next; the kinds are those of the contract.
+    pub(crate) fn help(self, error: &Error) -> &'static str {
+        match error.kind() {
+            _ if error.is_retryable() && error.certainty() == Certainty::Unknown => {
+                "it may have taken effect: run the same command again, which does nothing twice"
+            }
+            ErrorKind::InvalidInput | ErrorKind::Unsupported if self == Self::Open => {
+                "pass --url memory: or set STORAGEBOX_URL to a store of this build"
+            }
+            ErrorKind::NotSetUp => {
+                "run `storagebox setup --url ...` once, with the same URL, then run this again"
+            }
+            ErrorKind::Denied if self == Self::SetUp => {
+                "check the user and the password of the URL; setup needs a user that may create things, the other \
+                 commands do not"
+            }
+            ErrorKind::Denied => {
+                "check the user and the password of the URL, and that this user may do what the error names"
+            }
+            ErrorKind::Unavailable => {
+                "check that the server runs and that the URL's host and port reach it, then run this again"
+            }
+            ErrorKind::Contention | ErrorKind::Throttled => {
+                "nothing was lost: run the same command again later"
+            }
+            ErrorKind::Corrupt => "look at the record that the error names before anything else",
+            _ => "change what the error names",
+        }
+    }
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Open => "open the store",
+            Self::SetUp => "set up the store",
+            Self::Ping => "reach the store",
+            Self::Add => "add the items",
+            Self::Take => "take an item",
+            Self::Confirm => "confirm the claim",
+            Self::Release => "release the claim",
+            Self::Show => "read the claim",
+            Self::FindHolder => "look for the item",
+            Self::Count => "count the items",
+            Self::List => "list the items",
+            Self::Close => "close the store",
+        })
+    }
+}

@@ -1,0 +1,73 @@
+-- C-01 an operation and its effect are one step, under the lock of its shard; C-02 the result is tested there too.
+-- C-04 overflow, C-02 out of bounds and 'full' change nothing and are not remembered (C-08).
+-- An operation always goes to the same shard. 'dry' is a shard without room for it: `counter_apply_widely` looks at all.
+-- One row an element, in the order of the arrays, which the caller sorts by key and shard; each shard is written once.
+-- applied, already value | overflow | out of bounds | full | mismatch | fenced | dry
+CREATE OR REPLACE FUNCTION {schema}.counter_apply(
+    p_box bigint, p_keys text[], p_ops text[], p_deltas bigint[], p_floors bigint[], p_ceilings bigint[],
+    p_parts integer[], p_shards integer, p_floor bigint, p_ceiling bigint, p_split boolean, p_remembers boolean,
+    p_keeps bigint, p_capacity bigint
+) RETURNS TABLE (outcome text, value bigint)
+LANGUAGE plpgsql SET enable_seqscan = off AS $$
+DECLARE
+    lowest    CONSTANT numeric := -9223372036854775808;
+    highest   CONSTANT numeric := 9223372036854775807;
+    last      CONSTANT integer := cardinality(p_keys);
+    cell      record;
+    forgotten timestamptz;
+    total     numeric;
+    ops       bigint;
+    result    numeric;
+    added     bigint;
+BEGIN
+    FOR i IN 1 .. last LOOP
+        IF i = 1 OR p_keys[i] <> p_keys[i - 1] OR p_parts[i] <> p_parts[i - 1] THEN
+            SELECT * INTO cell
+            FROM {schema}.counter_lock(p_box, p_keys[i], p_parts[i], p_shards, p_floor, p_ceiling);
+            forgotten := {schema}.forgotten_before(p_keeps, cell.now);
+            total := cell.value;
+            ops := cell.ops;
+        END IF;
+        outcome := NULL;
+        value := NULL;
+        IF p_remembers THEN
+            SELECT k.outcome, k.value INTO outcome, value
+            FROM {schema}.counter_known(p_box, p_keys[i], p_ops[i], p_deltas[i], forgotten) k;
+        END IF;
+        result := total + p_deltas[i];
+        IF outcome IS NOT NULL THEN
+            NULL;
+        ELSIF p_split AND (result < cell.floor OR result > cell.ceiling) THEN
+            outcome := 'dry';
+        ELSIF NOT p_split AND (result < lowest OR result > highest) THEN
+            outcome := 'overflow';
+        ELSIF NOT p_split AND (result < p_floors[i] OR result > p_ceilings[i]) THEN
+            outcome := 'out of bounds';
+        ELSE
+            IF ops >= p_capacity THEN
+                ops := ops - {schema}.counter_purge(p_box, p_keys[i], forgotten, NULL);
+            END IF;
+            IF ops >= p_capacity THEN
+                outcome := 'full';
+            ELSE
+                outcome := 'applied';
+                total := result;
+                value := CASE WHEN NOT p_split THEN result END;
+                IF p_remembers THEN
+                    added := {schema}.counter_remember(
+                        p_box, p_keys[i], p_ops[i], p_deltas[i], value, cell.now, p_capacity IS NOT NULL
+                    );
+                    ops := ops + CASE WHEN p_capacity IS NULL THEN 0 ELSE added END;
+                END IF;
+            END IF;
+        END IF;
+        RETURN NEXT;
+        IF i = last OR p_keys[i] <> p_keys[i + 1] OR p_parts[i] <> p_parts[i + 1] THEN
+            IF cell.made AND total = 0 AND ops = 0 THEN
+                DELETE FROM {schema}.counters c WHERE c.ctid = cell.place;
+            ELSIF total <> cell.value OR ops <> cell.ops THEN
+                UPDATE {schema}.counters c SET value = total, ops = counter_apply.ops WHERE c.ctid = cell.place;
+            END IF;
+        END IF;
+    END LOOP;
+END $$;

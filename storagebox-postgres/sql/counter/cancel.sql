@@ -1,0 +1,31 @@
+-- C-08 fences an operation under the lock of its shard: afterwards it is either applied, and said so, or never will be.
+-- cancelled | already value | full
+CREATE OR REPLACE FUNCTION {schema}.counter_cancel(
+    p_box bigint, p_key text, p_op text, p_part integer, p_shards integer, p_floor bigint, p_ceiling bigint,
+    p_keeps bigint, p_capacity bigint, OUT outcome text, OUT value bigint
+)
+LANGUAGE plpgsql SET enable_seqscan = off AS $$
+DECLARE
+    cell      record;
+    forgotten timestamptz;
+    kept      bigint;
+BEGIN
+    SELECT * INTO cell FROM {schema}.counter_lock(p_box, p_key, p_part, p_shards, p_floor, p_ceiling);
+    forgotten := {schema}.forgotten_before(p_keeps, cell.now);
+    SELECT k.outcome, k.value INTO outcome, value FROM {schema}.counter_known(p_box, p_key, p_op, NULL, forgotten) k;
+    kept := cell.ops;
+    IF outcome IS NULL AND kept >= p_capacity THEN
+        kept := kept - {schema}.counter_purge(p_box, p_key, forgotten, NULL);
+    END IF;
+    IF outcome = 'fenced' THEN
+        outcome := 'cancelled';
+    ELSIF outcome IS NULL AND kept >= p_capacity THEN
+        outcome := 'full';
+    ELSIF outcome IS NULL THEN
+        kept := kept + {schema}.counter_remember(p_box, p_key, p_op, NULL, NULL, cell.now, p_capacity IS NOT NULL);
+        outcome := 'cancelled';
+    END IF;
+    IF p_capacity IS NOT NULL THEN
+        UPDATE {schema}.counters c SET ops = kept WHERE c.ctid = cell.place;
+    END IF;
+END $$;

@@ -1,0 +1,35 @@
+-- S-02 removes at most `p_limit` operations that are past their retention; those of a window under the lock of its counter, which
+-- knows their number.
+CREATE OR REPLACE FUNCTION {schema}.counter_maintain(p_limit bigint) RETURNS bigint
+LANGUAGE plpgsql SET enable_seqscan = off AS $$
+DECLARE
+    now       timestamptz := {schema}.clock();
+    forgotten timestamptz;
+    one       record;
+    full_key  text;
+    removed   bigint := 0;
+    part      bigint;
+BEGIN
+    FOR one IN SELECT b.box, b.keeps FROM {schema}.boxes b WHERE b.kind = 'counters' AND b.keeps IS NOT NULL LOOP
+        forgotten := {schema}.forgotten_before(one.keeps, now);
+        FOR full_key IN
+            SELECT DISTINCT o.key FROM (
+                SELECT k.key FROM {schema}.counter_ops k WHERE k.box = one.box AND k.at <= forgotten AND k.window_of_key
+                ORDER BY k.at LIMIT p_limit - removed
+            ) o ORDER BY o.key
+        LOOP
+            PERFORM FROM {schema}.counters c WHERE c.box = one.box AND c.key = full_key FOR UPDATE;
+            part := {schema}.counter_purge(one.box, full_key, forgotten, p_limit - removed);
+            UPDATE {schema}.counters c SET ops = c.ops - part WHERE c.box = one.box AND c.key = full_key AND part > 0;
+            removed := removed + part;
+        END LOOP;
+        DELETE FROM {schema}.counter_ops o WHERE o.ctid = ANY (ARRAY(
+            SELECT k.ctid FROM {schema}.counter_ops k
+            WHERE k.box = one.box AND k.at <= forgotten AND NOT k.window_of_key
+            ORDER BY k.at LIMIT p_limit - removed FOR UPDATE SKIP LOCKED
+        ));
+        GET DIAGNOSTICS part = ROW_COUNT;
+        removed := removed + part;
+    END LOOP;
+    RETURN removed;
+END $$;

@@ -1,0 +1,14 @@
+-- Removes operations of one window that are past its lifetime, never before. The caller has locked the counter. How many.
+CREATE OR REPLACE FUNCTION {schema}.counter_purge(p_box bigint, p_key text, p_forgotten timestamptz, p_limit bigint)
+RETURNS bigint
+LANGUAGE plpgsql AS $$
+DECLARE
+    removed bigint;
+BEGIN
+    DELETE FROM {schema}.counter_ops o WHERE o.ctid = ANY (ARRAY(
+        SELECT k.ctid FROM {schema}.counter_ops k
+        WHERE k.box = p_box AND k.key = p_key AND k.window_of_key AND k.at <= p_forgotten ORDER BY k.at LIMIT p_limit
+    ));
+    GET DIAGNOSTICS removed = ROW_COUNT;
+    RETURN removed;
+END $$;

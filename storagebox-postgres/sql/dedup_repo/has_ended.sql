@@ -1,0 +1,11 @@
+-- D-07 whether the operation is over, as far as that is still remembered. Asked after the id's record was locked or made.
+CREATE OR REPLACE FUNCTION {schema}.record_has_ended(
+    p_box bigint, p_id text, p_op text, p_memory bigint, p_now timestamptz
+) RETURNS boolean
+LANGUAGE plpgsql AS $$
+BEGIN
+    RETURN EXISTS (
+        SELECT FROM {schema}.ended_ops e
+        WHERE e.box = p_box AND e.id = p_id AND e.op = p_op AND e.since > {schema}.forgotten_before(p_memory, p_now)
+    );
+END $$;

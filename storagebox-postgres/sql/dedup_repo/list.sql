@@ -1,0 +1,12 @@
+-- D-04 the records in the order of their ids, no expired one among them.
+CREATE OR REPLACE FUNCTION {schema}.dedup_list(p_box bigint, p_after text, p_limit bigint)
+RETURNS TABLE (id text, value bytea, version bigint)
+LANGUAGE plpgsql SET enable_seqscan = off AS $$
+DECLARE
+    asked timestamptz := {schema}.clock();
+BEGIN
+    RETURN QUERY
+    SELECT r.id, r.value, r.version FROM {schema}.records r
+    WHERE r.box = p_box AND r.id > p_after AND r.state = 'done' AND (r.until IS NULL OR r.until > asked)
+    ORDER BY r.id LIMIT p_limit;
+END $$;

@@ -1,0 +1,34 @@
+-- S-02 removes at most `p_limit` records: what is done and over, leaving its fence; leases that lapsed longer ago than operations
+-- are remembered; fences of that age.
+CREATE OR REPLACE FUNCTION {schema}.dedup_maintain(p_memory bigint, p_limit bigint) RETURNS bigint
+LANGUAGE plpgsql SET enable_seqscan = off AS $$
+DECLARE
+    now       timestamptz := {schema}.clock();
+    forgotten timestamptz := {schema}.forgotten_before(p_memory, now);
+    one       bigint;
+    removed   bigint := 0;
+    part      bigint;
+BEGIN
+    FOR one IN SELECT b.box FROM {schema}.boxes b WHERE b.kind = 'records' LOOP
+        EXIT WHEN removed >= p_limit;
+        WITH over AS (
+            SELECT r.ctid AS place, r.id, r.op, r.state FROM {schema}.records r
+            WHERE r.box = one AND r.until <= now AND (r.state = 'done' OR r.until <= forgotten)
+            ORDER BY r.until LIMIT p_limit - removed FOR UPDATE SKIP LOCKED
+        ), gone AS (
+            DELETE FROM {schema}.records r WHERE r.ctid = ANY (ARRAY(SELECT o.place FROM over o))
+        ), fenced AS (
+            INSERT INTO {schema}.ended_ops AS e SELECT one, o.id, o.op, now FROM over o WHERE o.state = 'done'
+            ON CONFLICT (box, id, op) DO UPDATE SET since = excluded.since
+        )
+        SELECT count(*) INTO part FROM over;
+        removed := removed + part;
+        DELETE FROM {schema}.ended_ops e WHERE e.ctid = ANY (ARRAY(
+            SELECT o.ctid FROM {schema}.ended_ops o WHERE o.box = one AND o.since <= forgotten
+            ORDER BY o.since LIMIT p_limit - removed FOR UPDATE SKIP LOCKED
+        ));
+        GET DIAGNOSTICS part = ROW_COUNT;
+        removed := removed + part;
+    END LOOP;
+    RETURN removed;
+END $$;

@@ -1,0 +1,50 @@
+-- D-01 the first to put the id's record wins, by its primary key; D-02, D-03 all others are answered what stands there.
+-- D-07 an operation that is over changes nothing: that is looked up after the record is locked or made, so that nobody can end it
+--      in between; a record that was made in vain is removed before anybody sees it.
+-- D-08 during a lease it is 'in flight'.
+-- One row an element, in the order of the arrays, whose ids the caller sorts: new version | again, existing value version |
+-- in flight remaining | fenced
+CREATE OR REPLACE FUNCTION {schema}.dedup_record(
+    p_box bigint, p_ids text[], p_values bytea[], p_ops text[], p_retentions bigint[], p_memory bigint
+) RETURNS TABLE (outcome text, value bytea, version bigint, remaining bigint)
+LANGUAGE plpgsql SET enable_seqscan = off AS $$
+DECLARE
+    known record;
+BEGIN
+    FOR i IN 1 .. cardinality(p_ids) LOOP
+        <<one>> LOOP
+            INSERT INTO {schema}.records (box, id, state, op, value, version, until)
+            VALUES (p_box, p_ids[i], 'done', p_ops[i], p_values[i], nextval('{schema}.numbers'),
+                    {schema}.clock() + p_retentions[i] * interval '1 microsecond')
+            ON CONFLICT DO NOTHING RETURNING records.version INTO version;
+            IF FOUND THEN
+                outcome := 'new';
+                IF {schema}.record_has_ended(p_box, p_ids[i], p_ops[i], p_memory, {schema}.clock()) THEN
+                    DELETE FROM {schema}.records r WHERE r.box = p_box AND r.id = p_ids[i];
+                    outcome := 'fenced';
+                END IF;
+                EXIT one;
+            END IF;
+            SELECT * INTO known FROM {schema}.record_lock(p_box, p_ids[i], p_memory, p_ops[i]);
+            IF known.ended THEN
+                outcome := 'fenced';
+            ELSIF known.state IS NULL THEN
+                CONTINUE one;
+            ELSIF known.state = 'done' THEN
+                outcome := CASE WHEN known.op = p_ops[i] THEN 'again' ELSE 'existing' END;
+            ELSIF known.until > known.now THEN
+                outcome := 'in flight';
+            ELSE
+                DELETE FROM {schema}.records r WHERE r.ctid = known.place;
+                CONTINUE one;
+            END IF;
+            value := known.value;
+            version := known.version;
+            remaining := {schema}.micros_until(known.until, known.now);
+            EXIT one;
+        END LOOP;
+        RETURN NEXT;
+        value := NULL;
+        remaining := NULL;
+    END LOOP;
+END $$;

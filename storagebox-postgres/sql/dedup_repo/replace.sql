@@ -1,0 +1,27 @@
+-- D-01 compare-and-set: of all calls that name one version one is 'replaced'; D-03 its own retry is 'again'.
+-- replaced, again version | stale value version
+CREATE OR REPLACE FUNCTION {schema}.dedup_replace(
+    p_box bigint, p_id text, p_version bigint, p_value bytea, p_op text, p_memory bigint
+) RETURNS TABLE (outcome text, value bytea, version bigint)
+LANGUAGE plpgsql SET enable_seqscan = off AS $$
+DECLARE
+    known record;
+BEGIN
+    SELECT * INTO known FROM {schema}.record_lock(p_box, p_id, p_memory, p_op);
+    outcome := 'stale';
+    IF known.state = 'done' THEN
+        version := known.version;
+        IF known.replaced_by = p_op AND known.replaced_version = p_version THEN
+            outcome := 'again';
+        ELSIF known.version <> p_version THEN
+            value := known.value;
+        ELSE
+            outcome := 'replaced';
+            version := nextval('{schema}.numbers');
+            UPDATE {schema}.records r
+            SET value = p_value, version = dedup_replace.version, replaced_by = p_op, replaced_version = p_version
+            WHERE r.ctid = known.place;
+        END IF;
+    END IF;
+    RETURN NEXT;
+END $$;

@@ -1,0 +1,27 @@
+-- IB-05 what the bank knows is not changed. An item is new if it can be put among the free ones and then, in a second
+--       look, is neither held nor spent nor withdrawn; otherwise it is taken back before anybody sees it. Whoever moves
+--       such an item to the free ones at the same time waits for this step at the unique index, or came before it.
+-- The caller sorts the items, so that two loads lock in one order. Answers how many were new.
+CREATE OR REPLACE FUNCTION {schema}.bank_add(p_bank bigint, p_hs bigint[], p_items text[]) RETURNS bigint
+LANGUAGE plpgsql SET enable_seqscan = off AS $$
+DECLARE
+    hs    bigint[];
+    items text[];
+    known bigint;
+BEGIN
+    WITH new AS (
+        INSERT INTO {schema}.free_items AS f SELECT p_bank, u.h, u.item FROM unnest(p_hs, p_items) u(h, item)
+        ON CONFLICT DO NOTHING RETURNING f.h, f.item
+    )
+    SELECT array_agg(n.h), array_agg(n.item) INTO hs, items FROM new n;
+    IF EXISTS (SELECT FROM {schema}.claims c WHERE c.bank = p_bank AND c.item IS NOT NULL)
+        OR EXISTS (SELECT FROM {schema}.withdrawn_items w WHERE w.bank = p_bank) THEN
+        DELETE FROM {schema}.free_items f USING unnest(hs, items) u(h, item)
+        WHERE f.bank = p_bank AND f.h = u.h AND f.item = u.item AND (
+            EXISTS (SELECT FROM {schema}.claims c WHERE c.bank = p_bank AND c.h = u.h AND c.item = u.item)
+            OR EXISTS (SELECT FROM {schema}.withdrawn_items w WHERE w.bank = p_bank AND w.h = u.h AND w.item = u.item)
+        );
+        GET DIAGNOSTICS known = ROW_COUNT;
+    END IF;
+    RETURN coalesce(cardinality(hs), 0) - coalesce(known, 0);
+END $$;

@@ -1,0 +1,12 @@
+-- IB-06 makes a hold permanent before its end; afterwards it says so, whether the item was taken again or not.
+CREATE OR REPLACE FUNCTION {schema}.bank_confirm(p_bank bigint, p_claim text, p_memory bigint) RETURNS text[]
+LANGUAGE plpgsql SET enable_seqscan = off AS $$
+DECLARE
+    known record;
+BEGIN
+    SELECT * INTO known FROM {schema}.bank_lock(p_bank, p_claim, p_memory);
+    IF known.shown[1] = 'again' AND known.shown[3] <> 'confirmed' THEN
+        UPDATE {schema}.claims c SET state = 'spent', until = NULL WHERE c.ctid = known.place;
+    END IF;
+    RETURN known.shown;
+END $$;

@@ -1,0 +1,22 @@
+-- IB-06 a hold that has lapsed is not revived; one that lives is never shortened, so that a late copy is harmless.
+CREATE OR REPLACE FUNCTION {schema}.bank_extend(
+    p_bank bigint, p_claim text, p_hold bigint, p_memory bigint
+) RETURNS text[]
+LANGUAGE plpgsql SET enable_seqscan = off AS $$
+DECLARE
+    known record;
+    now   timestamptz;
+    til   timestamptz;
+BEGIN
+    SELECT * INTO known FROM {schema}.bank_lock(p_bank, p_claim, p_memory);
+    IF known.shown[1] <> 'again' OR known.shown[3] = 'confirmed' THEN
+        RETURN known.shown;
+    END IF;
+    now := {schema}.clock();
+    til := greatest(known.until, now + p_hold * interval '1 microsecond');
+    IF known.until IS NULL OR p_hold IS NULL THEN
+        til := NULL;
+    END IF;
+    UPDATE {schema}.claims c SET until = til WHERE c.ctid = known.place;
+    RETURN ARRAY['extended', known.item, coalesce({schema}.micros_until(til, now)::text, 'forever')];
+END $$;

@@ -1,0 +1,25 @@
+-- Locks a claim's row and judges it by the clock after that (IB-06, IB-07). One that need not be remembered any more is
+-- removed, its item freed, and 'unknown'.
+-- shown: again item until | ended why | unknown
+CREATE OR REPLACE FUNCTION {schema}.bank_lock(
+    p_bank bigint, p_claim text, p_memory bigint,
+    OUT place tid, OUT h bigint, OUT item text, OUT until timestamptz, OUT shown text[]
+)
+LANGUAGE plpgsql AS $$
+DECLARE
+    state    text;
+    ended_at timestamptz;
+BEGIN
+    SELECT c.ctid, c.h, c.item, c.until, c.state, c.ended_at INTO place, h, item, until, state, ended_at
+    FROM {schema}.claims c WHERE c.bank = p_bank AND c.claim = p_claim FOR UPDATE;
+    IF NOT FOUND THEN
+        shown := ARRAY['unknown'];
+        RETURN;
+    END IF;
+    shown := {schema}.bank_shown(state, item, until, ended_at, p_memory, {schema}.clock());
+    IF shown[1] = 'forgotten' THEN
+        PERFORM {schema}.bank_free(p_bank, h, item);
+        DELETE FROM {schema}.claims c WHERE c.ctid = place;
+        shown := ARRAY['unknown'];
+    END IF;
+END $$;

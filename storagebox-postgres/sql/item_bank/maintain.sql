@@ -1,0 +1,21 @@
+-- S-02 removes at most `p_limit` fences of claims that ended longer ago than they are remembered; also frees as many lapsed holds.
+CREATE OR REPLACE FUNCTION {schema}.bank_maintain(p_memory bigint, p_limit bigint) RETURNS bigint
+LANGUAGE plpgsql SET enable_seqscan = off AS $$
+DECLARE
+    before  timestamptz := {schema}.forgotten_before(p_memory, {schema}.clock());
+    bank    bigint;
+    removed bigint := 0;
+    part    bigint;
+BEGIN
+    FOR bank IN SELECT b.box FROM {schema}.boxes b WHERE b.kind = 'bank' LOOP
+        EXIT WHEN removed >= p_limit;
+        PERFORM {schema}.bank_reap(bank, NULL, NULL, p_limit);
+        DELETE FROM {schema}.claims c WHERE c.ctid = ANY (ARRAY(
+            SELECT k.ctid FROM {schema}.claims k WHERE k.bank = bank_maintain.bank AND k.ended_at <= before
+            ORDER BY k.ended_at LIMIT p_limit - removed FOR UPDATE SKIP LOCKED
+        ));
+        GET DIAGNOSTICS part = ROW_COUNT;
+        removed := removed + part;
+    END LOOP;
+    RETURN removed;
+END $$;

@@ -1,0 +1,28 @@
+-- IB-02, IB-05 frees withdrawn items; all others are left as they are.
+CREATE OR REPLACE FUNCTION {schema}.bank_restore(p_bank bigint, p_hs bigint[], p_items text[])
+RETURNS TABLE (restored bigint, not_withdrawn bigint, unknown bigint)
+LANGUAGE plpgsql SET enable_seqscan = off AS $$
+DECLARE
+    hs    bigint[];
+    items text[];
+BEGIN
+    WITH locked AS (
+        SELECT w.ctid AS place FROM {schema}.withdrawn_items w JOIN unnest(p_hs, p_items) u(h, item) USING (h, item)
+        WHERE w.bank = p_bank ORDER BY w.h, w.item FOR UPDATE OF w
+    ), back AS (
+        DELETE FROM {schema}.withdrawn_items w WHERE w.ctid = ANY (ARRAY(SELECT l.place FROM locked l))
+        RETURNING w.h, w.item
+    ), freed AS (
+        INSERT INTO {schema}.free_items SELECT p_bank, b.h, b.item FROM back b
+    )
+    SELECT array_agg(b.h), array_agg(b.item) INTO hs, items FROM back b;
+    RETURN QUERY
+    SELECT coalesce(cardinality(items), 0)::bigint,
+           count(*) FILTER (WHERE rest.state IS NOT NULL),
+           count(*) FILTER (WHERE rest.state IS NULL)
+    FROM (
+        SELECT (SELECT x.state FROM {schema}.bank_holder(p_bank, u.h, u.item) x LIMIT 1)
+        FROM unnest(p_hs, p_items) u(h, item)
+        WHERE NOT EXISTS (SELECT FROM unnest(hs, items) w(h, item) WHERE w.h = u.h AND w.item = u.item)
+    ) rest;
+END $$;

@@ -1,0 +1,19 @@
+-- IB-07 ends the memory of an ended or confirmed claim; a confirmed one's item stays spent.
+CREATE OR REPLACE FUNCTION {schema}.bank_retire(p_bank bigint, p_claim text, p_memory bigint) RETURNS text
+LANGUAGE plpgsql SET enable_seqscan = off AS $$
+DECLARE
+    known record;
+BEGIN
+    SELECT * INTO known FROM {schema}.bank_lock(p_bank, p_claim, p_memory);
+    IF known.shown[1] = 'unknown' THEN
+        RETURN 'unknown';
+    ELSIF known.shown[1] = 'again' AND known.shown[3] <> 'confirmed' THEN
+        RETURN 'holding';
+    ELSIF known.shown[1] = 'again' THEN
+        UPDATE {schema}.claims c SET claim = NULL WHERE c.ctid = known.place;
+    ELSE
+        PERFORM {schema}.bank_free(p_bank, known.h, known.item);
+        DELETE FROM {schema}.claims c WHERE c.ctid = known.place;
+    END IF;
+    RETURN 'retired';
+END $$;

@@ -1,0 +1,45 @@
+-- IB-01 one taker gets an item: it is deleted from `free_items` in the step that writes the claim.
+-- IB-03 a claim that is known is answered, not served again; a racing first take of the same claim fails on the unique
+--       index (23505), which gives its item back, and is called again.
+-- IB-08 takers begin at `p_start`, a place of their own, so that nobody crosses what others have drained.
+CREATE OR REPLACE FUNCTION {schema}.bank_take(
+    p_bank bigint, p_claim text, p_hold bigint, p_memory bigint, p_start bigint
+) RETURNS text[]
+LANGUAGE plpgsql SET enable_seqscan = off AS $$
+DECLARE
+    asked timestamptz := {schema}.clock();
+    known record;
+    shown text[];
+    got   record;
+BEGIN
+    SELECT c.state, c.item, c.until, c.ended_at INTO known FROM {schema}.claims c
+    WHERE c.bank = p_bank AND c.claim = p_claim;
+    IF FOUND THEN
+        shown := {schema}.bank_shown(known.state, known.item, known.until, known.ended_at, p_memory, asked);
+        IF shown[1] <> 'forgotten' THEN
+            RETURN shown;
+        END IF;
+        PERFORM {schema}.bank_lock(p_bank, p_claim, p_memory);
+    END IF;
+    WITH picked AS (
+        DELETE FROM {schema}.free_items f WHERE f.ctid = (
+            SELECT ahead.place FROM (
+                SELECT i.ctid AS place FROM {schema}.free_items i WHERE i.bank = p_bank AND i.h >= p_start
+                ORDER BY i.h LIMIT 1 FOR UPDATE SKIP LOCKED
+            ) ahead
+            UNION ALL
+            SELECT behind.place FROM (
+                SELECT i.ctid AS place FROM {schema}.free_items i WHERE i.bank = p_bank AND i.h < p_start
+                ORDER BY i.h LIMIT 1 FOR UPDATE SKIP LOCKED
+            ) behind
+            LIMIT 1
+        ) RETURNING f.h, f.item
+    )
+    INSERT INTO {schema}.claims AS c (bank, claim, state, h, item, until)
+    SELECT p_bank, p_claim, 'held', p.h, p.item, {schema}.clock() + p_hold * interval '1 microsecond' FROM picked p
+    RETURNING c.h, c.item INTO got;
+    IF FOUND THEN
+        RETURN ARRAY['new', got.item, got.h::text];
+    END IF;
+    RETURN {schema}.bank_take_lapsed(p_bank, p_claim, p_hold, p_memory);
+END $$;

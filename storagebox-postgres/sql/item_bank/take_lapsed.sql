@@ -1,0 +1,28 @@
+-- The rest of a take that found no free item.
+-- IB-06 the item of a hold that has lapsed is free, without a worker; its claim is ended in the same step.
+-- IB-04 'empty' only after one look without locks found nothing free and nothing lapsed; what others have locked is 'busy'.
+-- IB-03 then the claim is looked at once more: another take of it may have got the last item.
+CREATE OR REPLACE FUNCTION {schema}.bank_take_lapsed(
+    p_bank bigint, p_claim text, p_hold bigint, p_memory bigint
+) RETURNS text[]
+LANGUAGE plpgsql SET enable_seqscan = off AS $$
+DECLARE
+    now    timestamptz := {schema}.clock();
+    lapsed record;
+    shown  text[];
+BEGIN
+    SELECT c.ctid, c.h, c.item INTO lapsed FROM {schema}.claims c
+    WHERE c.bank = p_bank AND c.until <= now ORDER BY c.until LIMIT 1 FOR UPDATE SKIP LOCKED;
+    IF FOUND THEN
+        PERFORM {schema}.bank_end_claim(lapsed.ctid, 'expired', now);
+        INSERT INTO {schema}.claims (bank, claim, state, h, item, until)
+        VALUES (p_bank, p_claim, 'held', lapsed.h, lapsed.item, {schema}.clock() + p_hold * interval '1 microsecond');
+        RETURN ARRAY['new', lapsed.item, lapsed.h::text];
+    END IF;
+    IF EXISTS (SELECT FROM {schema}.free_items i WHERE i.bank = p_bank)
+        OR EXISTS (SELECT FROM {schema}.claims c WHERE c.bank = p_bank AND c.until <= now) THEN
+        RETURN ARRAY['busy'];
+    END IF;
+    shown := {schema}.bank_get(p_bank, p_claim, p_memory);
+    RETURN CASE shown[1] WHEN 'unknown' THEN ARRAY['empty'] ELSE shown END;
+END $$;

@@ -1,0 +1,29 @@
+-- IB-02, IB-05 sets free items aside, lapsed holds' among them; what is held or spent is left as it is.
+CREATE OR REPLACE FUNCTION {schema}.bank_withdraw(p_bank bigint, p_hs bigint[], p_items text[])
+RETURNS TABLE (withdrawn bigint, already_withdrawn bigint, in_use bigint, unknown bigint)
+LANGUAGE plpgsql SET enable_seqscan = off AS $$
+DECLARE
+    hs    bigint[];
+    items text[];
+BEGIN
+    PERFORM {schema}.bank_reap(p_bank, p_hs, p_items, NULL);
+    WITH locked AS (
+        SELECT f.ctid AS place FROM {schema}.free_items f JOIN unnest(p_hs, p_items) u(h, item) USING (h, item)
+        WHERE f.bank = p_bank ORDER BY f.h, f.item FOR UPDATE OF f
+    ), gone AS (
+        DELETE FROM {schema}.free_items f WHERE f.ctid = ANY (ARRAY(SELECT l.place FROM locked l)) RETURNING f.h, f.item
+    ), aside AS (
+        INSERT INTO {schema}.withdrawn_items SELECT p_bank, g.h, g.item FROM gone g
+    )
+    SELECT array_agg(g.h), array_agg(g.item) INTO hs, items FROM gone g;
+    RETURN QUERY
+    SELECT coalesce(cardinality(items), 0)::bigint,
+           count(*) FILTER (WHERE rest.state = 'withdrawn'),
+           count(*) FILTER (WHERE rest.state <> 'withdrawn'),
+           count(*) FILTER (WHERE rest.state IS NULL)
+    FROM (
+        SELECT (SELECT x.state FROM {schema}.bank_holder(p_bank, u.h, u.item) x LIMIT 1)
+        FROM unnest(p_hs, p_items) u(h, item)
+        WHERE NOT EXISTS (SELECT FROM unnest(hs, items) w(h, item) WHERE w.h = u.h AND w.item = u.item)
+    ) rest;
+END $$;

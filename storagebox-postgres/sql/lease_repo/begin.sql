@@ -1,0 +1,49 @@
+-- D-05 the same op gets the same lease while it lives; a lapsed one is begun anew, by anybody, with a greater fence.
+-- D-06 another fingerprint is 'mismatch'; D-07 an operation that is over is 'fenced', looked up after the record is locked or
+-- made, as in `dedup_record`.
+-- started fence | in flight remaining | done value version | mismatch | fenced
+CREATE OR REPLACE FUNCTION {schema}.lease_begin(
+    p_box bigint, p_id text, p_op text, p_duration bigint, p_fingerprint text, p_memory bigint
+) RETURNS TABLE (outcome text, fence bigint, remaining bigint, value bytea, version bigint)
+LANGUAGE plpgsql SET enable_seqscan = off AS $$
+DECLARE
+    known record;
+BEGIN
+    LOOP
+        INSERT INTO {schema}.records (box, id, state, op, fence, fingerprint, until)
+        VALUES (p_box, p_id, 'leased', p_op, nextval('{schema}.numbers'), p_fingerprint,
+                {schema}.clock() + p_duration * interval '1 microsecond')
+        ON CONFLICT DO NOTHING RETURNING records.fence INTO fence;
+        IF FOUND THEN
+            outcome := 'started';
+            IF {schema}.record_has_ended(p_box, p_id, p_op, p_memory, {schema}.clock()) THEN
+                DELETE FROM {schema}.records r WHERE r.box = p_box AND r.id = p_id;
+                outcome := 'fenced';
+            END IF;
+            EXIT;
+        END IF;
+        SELECT * INTO known FROM {schema}.record_lock(p_box, p_id, p_memory, p_op);
+        IF known.ended THEN
+            outcome := 'fenced';
+        ELSIF known.state IS NULL THEN
+            CONTINUE;
+        ELSIF known.state = 'leased' AND known.until <= known.now THEN
+            DELETE FROM {schema}.records r WHERE r.ctid = known.place;
+            CONTINUE;
+        ELSIF known.fingerprint <> p_fingerprint THEN
+            outcome := 'mismatch';
+        ELSIF known.state = 'done' THEN
+            outcome := 'done';
+            value := known.value;
+            version := known.version;
+        ELSIF known.op = p_op THEN
+            outcome := 'started';
+            fence := known.fence;
+        ELSE
+            outcome := 'in flight';
+            remaining := {schema}.micros_until(known.until, known.now);
+        END IF;
+        EXIT;
+    END LOOP;
+    RETURN NEXT;
+END $$;

@@ -1,0 +1,25 @@
+-- D-05 records the result if the lease was not begun by another since; its own retry is 'again' with the first result.
+-- completed version | again value version | fenced
+CREATE OR REPLACE FUNCTION {schema}.lease_complete(
+    p_box bigint, p_id text, p_op text, p_fence bigint, p_value bytea, p_retention bigint, p_memory bigint
+) RETURNS TABLE (outcome text, value bytea, version bigint)
+LANGUAGE plpgsql SET enable_seqscan = off AS $$
+DECLARE
+    known record;
+BEGIN
+    SELECT * INTO known FROM {schema}.record_lock(p_box, p_id, p_memory, p_op);
+    outcome := 'fenced';
+    IF known.state = 'done' AND known.fence = p_fence THEN
+        outcome := 'again';
+        value := known.value;
+        version := known.version;
+    ELSIF known.state = 'leased' AND known.fence = p_fence AND known.op = p_op THEN
+        outcome := 'completed';
+        version := nextval('{schema}.numbers');
+        UPDATE {schema}.records r
+        SET state = 'done', value = p_value, version = lease_complete.version,
+            until = known.now + p_retention * interval '1 microsecond'
+        WHERE r.ctid = known.place;
+    END IF;
+    RETURN NEXT;
+END $$;

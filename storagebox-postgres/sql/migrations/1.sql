@@ -1,0 +1,136 @@
+-- Version 1: the tables. Text is compared by bytes (V-2), whatever the database's collation is.
+-- A box is named by `box`, the first eight bytes of a SHA-256 over its kind and name, so that no call has to look its
+-- number up and none is ever another box's.
+
+CREATE TABLE {schema}.boxes (
+    box     bigint PRIMARY KEY,
+    kind    text COLLATE "C" NOT NULL,
+    name    text COLLATE "C" NOT NULL,
+    -- How it was created (S-4), in words.
+    options text COLLATE "C" NOT NULL,
+    -- How long operations (counters) or tombstones (ordered values) are kept, in microseconds; null is for ever.
+    keeps   bigint,
+    UNIQUE (kind, name)
+);
+
+-- Items that may be taken. `h` is the first eight bytes of the item's SHA-256: takers begin at a place of their own in it.
+CREATE TABLE {schema}.free_items (
+    bank bigint NOT NULL,
+    h    bigint NOT NULL,
+    item text COLLATE "C" NOT NULL,
+    PRIMARY KEY (bank, h, item)
+) WITH (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0);
+
+-- Claims: those that hold an item, those that spent it, and the fences of those that ended (IB-7).
+CREATE TABLE {schema}.claims (
+    bank     bigint NOT NULL,
+    -- Null once a confirmed claim was retired: its item stays spent.
+    claim    text COLLATE "C",
+    -- held, spent, released, expired
+    state    text COLLATE "C" NOT NULL CHECK (state IN ('held', 'spent', 'released', 'expired')),
+    h        bigint,
+    item     text COLLATE "C",
+    -- The end of a hold, exclusive; null is for ever.
+    until    timestamptz,
+    ended_at timestamptz,
+    CHECK ((state IN ('held', 'spent')) = (item IS NOT NULL)),
+    CHECK ((state IN ('released', 'expired')) = (ended_at IS NOT NULL))
+);
+CREATE UNIQUE INDEX claims_by_claim ON {schema}.claims (bank, claim);
+CREATE INDEX claims_by_item ON {schema}.claims (bank, h) WHERE item IS NOT NULL;
+CREATE INDEX claims_by_end ON {schema}.claims (bank, until) WHERE until IS NOT NULL;
+CREATE INDEX claims_by_age ON {schema}.claims (bank, ended_at) WHERE ended_at IS NOT NULL;
+
+-- Items set aside.
+CREATE TABLE {schema}.withdrawn_items (
+    bank bigint NOT NULL,
+    h    bigint NOT NULL,
+    item text COLLATE "C" NOT NULL,
+    PRIMARY KEY (bank, h, item)
+);
+
+-- Versions and fences, of all ids: none repeats, whatever is forgotten (D-5, D-7).
+CREATE SEQUENCE {schema}.numbers;
+
+-- What was done for an id, or the lease under which it is being done.
+CREATE TABLE {schema}.records (
+    box              bigint NOT NULL,
+    id               text COLLATE "C" NOT NULL,
+    state            text COLLATE "C" NOT NULL CHECK (state IN ('leased', 'done')),
+    -- The operation that recorded the first value, or that has the lease.
+    op               text COLLATE "C" NOT NULL,
+    value            bytea,
+    version          bigint,
+    fence            bigint,
+    fingerprint      text COLLATE "C",
+    -- The operation that put the present value in place of the one at that version.
+    replaced_by      text COLLATE "C",
+    replaced_version bigint,
+    -- The end of a lease, or of what is done; null is for ever.
+    until            timestamptz,
+    PRIMARY KEY (box, id),
+    CHECK ((state = 'done') = (value IS NOT NULL))
+);
+CREATE INDEX records_by_end ON {schema}.records (box, until) WHERE until IS NOT NULL;
+
+-- Operations that are over, so that their late copies change nothing (D-7).
+CREATE TABLE {schema}.ended_ops (
+    box   bigint NOT NULL,
+    id    text COLLATE "C" NOT NULL,
+    op    text COLLATE "C" NOT NULL,
+    since timestamptz NOT NULL,
+    PRIMARY KEY (box, id, op)
+);
+CREATE INDEX ended_ops_by_age ON {schema}.ended_ops (box, since);
+
+-- Tokens: live, or gone and fenced.
+CREATE TABLE {schema}.tokens (
+    box     bigint NOT NULL,
+    token   text COLLATE "C" NOT NULL,
+    -- Who consumed it; null also for a token that was discarded.
+    op      text COLLATE "C",
+    gone_at timestamptz,
+    PRIMARY KEY (box, token)
+);
+CREATE INDEX tokens_by_age ON {schema}.tokens (box, gone_at) WHERE gone_at IS NOT NULL;
+
+-- The value of a counter, whole or in shards that each have a part of the bounds. `numeric`, because a part may be
+-- outside of the range that the total never leaves.
+CREATE TABLE {schema}.counters (
+    box     bigint NOT NULL,
+    key     text COLLATE "C" NOT NULL,
+    shard   integer NOT NULL,
+    value   numeric NOT NULL,
+    floor   numeric NOT NULL,
+    ceiling numeric NOT NULL,
+    -- How many operations a window remembers at present; 0 for the other strategies.
+    ops     bigint NOT NULL,
+    PRIMARY KEY (box, key, shard)
+) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_cost_delay = 0);
+
+-- Operations on counters.
+CREATE TABLE {schema}.counter_ops (
+    box    bigint NOT NULL,
+    key    text COLLATE "C" NOT NULL,
+    op     text COLLATE "C" NOT NULL,
+    -- Null for an operation that was cancelled.
+    delta  bigint,
+    value  bigint,
+    at     timestamptz NOT NULL,
+    window_of_key boolean NOT NULL,
+    PRIMARY KEY (box, key, op)
+);
+CREATE INDEX counter_ops_by_age ON {schema}.counter_ops (box, at);
+CREATE INDEX counter_ops_by_key ON {schema}.counter_ops (box, key, at) WHERE window_of_key;
+
+-- The newest write of a key; a null value is a tombstone (O-3).
+CREATE TABLE {schema}.ordered_values (
+    box     bigint NOT NULL,
+    key     text COLLATE "C" NOT NULL,
+    at      bigint NOT NULL,
+    writer  text COLLATE "C" NOT NULL,
+    value   bytea,
+    arrived timestamptz NOT NULL,
+    PRIMARY KEY (box, key)
+);
+CREATE INDEX tombstones_by_arrival ON {schema}.ordered_values (box, arrived) WHERE value IS NULL;

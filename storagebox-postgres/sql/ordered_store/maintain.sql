@@ -1,0 +1,13 @@
+-- S-02, O-03 purges the tombstones of boxes with time stamps that are past their age, at most `p_limit`.
+CREATE OR REPLACE FUNCTION {schema}.ordered_maintain(p_limit bigint) RETURNS bigint
+LANGUAGE plpgsql SET enable_seqscan = off AS $$
+DECLARE
+    one     record;
+    removed bigint := 0;
+BEGIN
+    FOR one IN SELECT b.box, b.keeps FROM {schema}.boxes b WHERE b.kind = 'ordered' AND b.keeps IS NOT NULL LOOP
+        EXIT WHEN removed >= p_limit;
+        removed := removed + {schema}.ordered_purge(one.box, one.keeps, one.keeps / 1000, p_limit - removed);
+    END LOOP;
+    RETURN removed;
+END $$;

@@ -1,0 +1,48 @@
+-- O-01, O-02 the newest stamp wins, under the row's lock: by time, then by writer, then a delete over a put.
+-- O-03 a delete leaves a tombstone (a null value), also where there was nothing; a new stamp behind `p_age` is 'too old'.
+-- O-04 in milliseconds, like the stamps: a stamp further ahead of the clock than `p_skew` is 'ahead'. O-05 without time stamps neither is asked.
+-- One row an element, in the order of the arrays, whose keys the caller sorts:
+-- applied | stale at writer | duplicate | mismatch | too old | ahead clock
+CREATE OR REPLACE FUNCTION {schema}.ordered_write(
+    p_box bigint, p_keys text[], p_ats bigint[], p_writers text[], p_values bytea[], p_timed boolean, p_skew bigint, p_age bigint
+) RETURNS TABLE (outcome text, at bigint, writer text)
+LANGUAGE plpgsql SET enable_seqscan = off AS $$
+DECLARE
+    known record;
+    now   timestamptz;
+    clock bigint;
+BEGIN
+    FOR i IN 1 .. cardinality(p_keys) LOOP
+        LOOP
+            SELECT v.ctid AS place, v.at, v.writer, v.value INTO known FROM {schema}.ordered_values v
+            WHERE v.box = p_box AND v.key = p_keys[i] FOR UPDATE;
+            now := {schema}.clock();
+            clock := floor(extract(epoch FROM now) * 1000);
+            outcome := 'applied';
+            at := NULL;
+            writer := NULL;
+            IF p_timed AND p_ats[i] > clock + p_skew THEN
+                outcome := 'ahead';
+                at := clock;
+            ELSIF (p_ats[i], p_writers[i], p_values[i] IS NULL) < (known.at, known.writer, known.value IS NULL) THEN
+                outcome := 'stale';
+                at := known.at;
+                writer := known.writer;
+            ELSIF known.at = p_ats[i] AND known.writer = p_writers[i]
+                AND (p_values[i] IS NULL) = (known.value IS NULL) THEN
+                outcome := CASE WHEN p_values[i] IS DISTINCT FROM known.value THEN 'mismatch' ELSE 'duplicate' END;
+            ELSIF p_timed AND p_ats[i] < clock - p_age THEN
+                outcome := 'too old';
+            ELSIF known.place IS NULL THEN
+                INSERT INTO {schema}.ordered_values
+                VALUES (p_box, p_keys[i], p_ats[i], p_writers[i], p_values[i], now) ON CONFLICT DO NOTHING;
+                CONTINUE WHEN NOT FOUND;
+            ELSE
+                UPDATE {schema}.ordered_values v
+                SET at = p_ats[i], writer = p_writers[i], value = p_values[i], arrived = now WHERE v.ctid = known.place;
+            END IF;
+            EXIT;
+        END LOOP;
+        RETURN NEXT;
+    END LOOP;
+END $$;

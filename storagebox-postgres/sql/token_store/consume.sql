@@ -1,0 +1,26 @@
+-- T-05 one operation ends a live token, under its row's lock; an unknown one is 'gone' and leaves no trace.
+-- T-06 the winner's own retry is 'again'.
+-- One row an element, in the order of the arrays, whose tokens the caller sorts: now | again | gone
+CREATE OR REPLACE FUNCTION {schema}.token_consume(p_box bigint, p_tokens text[], p_ops text[], p_memory bigint)
+RETURNS TABLE (outcome text)
+LANGUAGE plpgsql SET enable_seqscan = off AS $$
+DECLARE
+    known record;
+    now   timestamptz;
+BEGIN
+    FOR i IN 1 .. cardinality(p_tokens) LOOP
+        SELECT t.ctid AS place, t.op, t.gone_at INTO known FROM {schema}.tokens t
+        WHERE t.box = p_box AND t.token = p_tokens[i] FOR UPDATE;
+        outcome := 'gone';
+        IF FOUND THEN
+            now := {schema}.clock();
+            IF known.gone_at IS NULL THEN
+                UPDATE {schema}.tokens t SET gone_at = now, op = p_ops[i] WHERE t.ctid = known.place;
+                outcome := 'now';
+            ELSIF known.op = p_ops[i] AND known.gone_at > {schema}.forgotten_before(p_memory, now) THEN
+                outcome := 'again';
+            END IF;
+        END IF;
+        RETURN NEXT;
+    END LOOP;
+END $$;

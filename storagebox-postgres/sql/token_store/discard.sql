@@ -1,0 +1,27 @@
+-- T-06 ends tokens for nobody; idempotent. T-07 an unknown one is fenced as well.
+-- The caller sorts them and gives each once.
+CREATE OR REPLACE FUNCTION {schema}.token_discard(p_box bigint, p_tokens text[], p_memory bigint)
+RETURNS TABLE (discarded bigint, already_gone bigint)
+LANGUAGE plpgsql SET enable_seqscan = off AS $$
+DECLARE
+    now   timestamptz := {schema}.clock();
+    known record;
+BEGIN
+    discarded := 0;
+    FOR i IN 1 .. cardinality(p_tokens) LOOP
+        LOOP
+            INSERT INTO {schema}.tokens (box, token, gone_at) VALUES (p_box, p_tokens[i], now) ON CONFLICT DO NOTHING;
+            EXIT WHEN FOUND;
+            SELECT t.ctid AS place, t.gone_at INTO known FROM {schema}.tokens t
+            WHERE t.box = p_box AND t.token = p_tokens[i] FOR UPDATE;
+            CONTINUE WHEN NOT FOUND;
+            IF known.gone_at IS NULL OR known.gone_at <= {schema}.forgotten_before(p_memory, now) THEN
+                UPDATE {schema}.tokens t SET gone_at = now, op = NULL WHERE t.ctid = known.place;
+                discarded := discarded + (known.gone_at IS NULL)::integer;
+            END IF;
+            EXIT;
+        END LOOP;
+    END LOOP;
+    already_gone := cardinality(p_tokens) - discarded;
+    RETURN NEXT;
+END $$;

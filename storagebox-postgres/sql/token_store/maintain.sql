@@ -1,0 +1,20 @@
+-- S-02 removes at most `p_limit` tokens that are gone for longer than that is remembered.
+CREATE OR REPLACE FUNCTION {schema}.token_maintain(p_memory bigint, p_limit bigint) RETURNS bigint
+LANGUAGE plpgsql SET enable_seqscan = off AS $$
+DECLARE
+    forgotten timestamptz := {schema}.forgotten_before(p_memory, {schema}.clock());
+    one       bigint;
+    removed   bigint := 0;
+    part      bigint;
+BEGIN
+    FOR one IN SELECT b.box FROM {schema}.boxes b WHERE b.kind = 'tokens' LOOP
+        EXIT WHEN removed >= p_limit;
+        DELETE FROM {schema}.tokens t WHERE t.ctid = ANY (ARRAY(
+            SELECT k.ctid FROM {schema}.tokens k WHERE k.box = one AND k.gone_at <= forgotten
+            ORDER BY k.gone_at LIMIT p_limit - removed FOR UPDATE SKIP LOCKED
+        ));
+        GET DIAGNOSTICS part = ROW_COUNT;
+        removed := removed + part;
+    END LOOP;
+    RETURN removed;
+END $$;

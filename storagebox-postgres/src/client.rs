@@ -1,0 +1,212 @@
+//! The client: one statement a call, and what is tried again.
+
+mod boxes;
+mod call;
+mod connections;
+
+use std::iter;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use sqlx::postgres::PgRow;
+use sqlx::{AssertSqlSafe, PgConnection, Row};
+use storagebox_core::{Certainty, Error, ErrorKind, Result, Settles};
+
+use crate::config::Settings;
+use crate::error;
+use crate::schema::Schema;
+
+pub(crate) use boxes::{Kind, OpenBox, hash};
+pub(crate) use call::Call;
+pub(crate) use connections::Connections;
+
+/// The first and the longest pause before a call that met others is made again.
+const PAUSES: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(100));
+
+/// Rows to come. Boxed, so that the futures of the calls above stay small.
+type Rows<'a> = Pin<Box<dyn Future<Output = Result<Vec<PgRow>>> + Send + 'a>>;
+
+/// What every box of a store works with.
+#[derive(Debug)]
+pub(crate) struct Client {
+    connections: Connections,
+    settings: Settings,
+}
+
+/// What became of a call before its first attempt here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Before {
+    /// There was none.
+    Nothing,
+    /// One was lost on the way, so a second one has been made.
+    Lost,
+    /// There was none, and there must be no second one after a lost one: it would be applied twice.
+    NoSecond,
+}
+
+impl Before {
+    pub(crate) fn lost(lost: bool) -> Self {
+        if lost { Self::Lost } else { Self::Nothing }
+    }
+}
+
+impl Client {
+    pub(crate) fn new(connections: Connections, settings: Settings) -> Arc<Self> {
+        Arc::new(Self { connections, settings })
+    }
+
+    pub(crate) fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    pub(crate) fn schema(&self) -> &Schema {
+        &self.settings.schema
+    }
+
+    /// The memory of ended operations, as the functions take it.
+    pub(crate) fn memory(&self) -> Option<i64> {
+        micros_of(self.settings.memory)
+    }
+
+    /// One statement, sent once: its rows.
+    pub(crate) fn rows<'a>(&'a self, call: &'a Call<'_>) -> Rows<'a> {
+        Box::pin(self.connections.fetch(call, &self.settings))
+    }
+
+    /// The only row of one statement, sent once.
+    pub(crate) async fn row(&self, call: &Call<'_>) -> Result<PgRow> {
+        let rows = self.rows(call).await?;
+        rows.into_iter().next().ok_or_else(|| error::unreadable(call.function()))
+    }
+
+    /// The only value of one statement that is no call of ours.
+    pub(crate) async fn look<T>(&self, sql: String) -> Result<T>
+    where
+        T: for<'r> sqlx::Decode<'r, sqlx::Postgres> + sqlx::Type<sqlx::Postgres>,
+    {
+        let look = self.connections.simple(AssertSqlSafe(sql));
+        let row = self.in_time(look).await?.into_iter().next();
+        let row = row.ok_or_else(|| error::unreadable("a look at the schema"))?;
+        error::read("a look at the schema", row.try_get(0))
+    }
+
+    /// A connection that is in no pool.
+    pub(crate) async fn dedicated(&self) -> Result<PgConnection> {
+        self.in_time(self.connections.dedicated()).await
+    }
+
+    pub(crate) async fn close(&self) {
+        self.connections.close().await;
+    }
+
+    /// Makes a call until it is answered: again while others are in the way, and once more after the connection broke.
+    /// What an earlier attempt may still do is told from the answer (contract, idea 3).
+    pub(crate) async fn settle<T, F>(
+        &self,
+        operation: &'static str,
+        before: Before,
+        attempt: impl FnMut() -> F + Send,
+    ) -> Result<T>
+    where
+        T: Settles,
+        F: Future<Output = Result<T>> + Send,
+    {
+        self.in_time(attempts(before, attempt)).await.map_err(|error| error.during(operation))
+    }
+
+    /// [`settle`](Self::settle) for a call whose every answer settles: it only reads, or names a state that only moves on.
+    pub(crate) async fn settled<T, F>(
+        &self,
+        operation: &'static str,
+        mut attempt: impl FnMut() -> F + Send,
+    ) -> Result<T>
+    where
+        T: Send,
+        F: Future<Output = Result<T>> + Send,
+    {
+        let attempt = move || {
+            let attempt = attempt();
+            async move { attempt.await.map(Seen) }
+        };
+        self.settle(operation, Before::Nothing, attempt).await.map(|Seen(answer)| answer)
+    }
+
+    pub(crate) async fn in_time<T>(&self, work: impl Future<Output = Result<T>> + Send) -> Result<T> {
+        let timeout = self.settings.call_timeout;
+        tokio::time::timeout(timeout, work).await.unwrap_or_else(|_| {
+            Err(Error::unknown(format!("there was no answer within {timeout:?}")).on("postgres"))
+        })
+    }
+}
+
+/// An answer that decides nothing about earlier attempts, because there is nothing to decide.
+struct Seen<T>(T);
+
+impl<T> Settles for Seen<T> {
+    fn settles(&self) -> bool {
+        true
+    }
+}
+
+async fn attempts<T, F>(before: Before, mut attempt: impl FnMut() -> F + Send) -> Result<T>
+where
+    T: Settles,
+    F: Future<Output = Result<T>> + Send,
+{
+    let (mut reconnects, mut unresolved) = (usize::from(before != Before::NoSecond), before == Before::Lost);
+    let mut pauses = pauses();
+    loop {
+        let error = match attempt().await {
+            Ok(answer) if unresolved && !answer.settles() => return Err(open()),
+            Ok(answer) => return Ok(answer),
+            Err(error) => error,
+        };
+        match (error.kind(), error.certainty()) {
+            (ErrorKind::Contention, Certainty::NotApplied) => match pauses.next() {
+                Some(pause) => wait(pause).await,
+                None => return Err(marked(error, unresolved)),
+            },
+            (ErrorKind::OutcomeUnknown, _) if reconnects > 0 => {
+                reconnects -= 1;
+                unresolved = true;
+            }
+            _ => return Err(marked(error, unresolved)),
+        }
+    }
+}
+
+fn marked(error: Error, unresolved: bool) -> Error {
+    if unresolved { error.after_unresolved() } else { error }
+}
+
+fn open() -> Error {
+    Error::unknown("the first attempt's answer was lost, and it may still take effect").on("postgres")
+}
+
+/// Longer and longer pauses, each with as much again by chance, about five seconds in all.
+fn pauses() -> impl Iterator<Item = Duration> + Send {
+    let mut random = fastrand::Rng::new();
+    let (first, longest) = PAUSES;
+    iter::successors(Some(first), move |pause| Some((*pause * 2).min(longest)))
+        .map(move |pause| pause.mul_f64(0.5 + random.f64()))
+        .take(50)
+}
+
+#[allow(clippy::disallowed_methods, reason = "the pause between two attempts; no promise depends on it")]
+async fn wait(pause: Duration) {
+    tokio::time::sleep(pause).await;
+}
+
+/// A duration as the functions take it.
+pub(crate) fn micros(duration: Duration) -> i64 {
+    i64::try_from(duration.as_micros()).unwrap_or(i64::MAX)
+}
+
+/// A retention as the functions take it: null is for ever.
+pub(crate) fn micros_of(retention: storagebox_core::Retention) -> Option<i64> {
+    match retention {
+        storagebox_core::Retention::Forever => None,
+        storagebox_core::Retention::For(duration) => Some(micros(duration)),
+    }
+}

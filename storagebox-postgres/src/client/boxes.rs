@@ -1,0 +1,112 @@
+//! A box: its number, and that it is opened the way it was created (S-3, S-4).
+
+use std::sync::Arc;
+
+use sha2::{Digest, Sha256};
+use sqlx::Row;
+use storagebox_core::{BoxName, Error, Result};
+use tokio::sync::OnceCell;
+
+use super::{Call, Client};
+use crate::{error, schema};
+
+/// What kind of box it is, as its table has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Kind {
+    Bank,
+    Records,
+    Tokens,
+    Counters,
+    Ordered,
+}
+
+impl Kind {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Bank => "bank",
+            Self::Records => "records",
+            Self::Tokens => "tokens",
+            Self::Counters => "counters",
+            Self::Ordered => "ordered",
+        }
+    }
+}
+
+/// A box that is opened by its first call.
+#[derive(Debug)]
+pub(crate) struct OpenBox {
+    client: Arc<Client>,
+    number: i64,
+    kind: Kind,
+    name: BoxName,
+    options: String,
+    keeps: Option<i64>,
+    opened: OnceCell<()>,
+}
+
+impl OpenBox {
+    pub(crate) fn new(client: &Arc<Client>, kind: Kind, name: &BoxName) -> Self {
+        Self {
+            client: Arc::clone(client),
+            number: hash(&format!("{}:{name}", kind.name())),
+            kind,
+            name: name.clone(),
+            options: String::new(),
+            keeps: None,
+            opened: OnceCell::new(),
+        }
+    }
+
+    /// With options that are kept with the box; how long, in microseconds, is what upkeep goes by.
+    pub(crate) fn with_options(mut self, options: String, keeps: Option<i64>) -> Self {
+        self.options = options;
+        self.keeps = keeps;
+        self
+    }
+
+    pub(crate) fn client(&self) -> &Arc<Client> {
+        &self.client
+    }
+
+    /// The number that the box's rows have. The first call registers the box, which is one round trip more.
+    pub(crate) async fn number(&self) -> Result<i64> {
+        self.opened.get_or_try_init(|| self.open()).await?;
+        Ok(self.number)
+    }
+
+    async fn open(&self) -> Result<()> {
+        let call = Call::rows("open_box")
+            .with(self.number)
+            .with(self.kind.name())
+            .with(self.name.as_str())
+            .with(self.options.as_str())
+            .with(self.keeps);
+        self.client.settled("open", || async { self.check(&self.client.row(&call).await?) }).await
+    }
+
+    fn check(&self, found: &sqlx::postgres::PgRow) -> Result<()> {
+        let text = |column: &str| error::read("open_box", found.try_get::<String, _>(column));
+        schema::check(error::read("open_box", found.try_get("version"))?)?;
+        if text("kind")? != self.kind.name() || text("name")? != self.name.as_str() {
+            return Err(Error::invalid("box", "has a name whose hash is another box's; choose another name")
+                .on("postgres"));
+        }
+        let created = text("options")?;
+        if created == self.options {
+            return Ok(());
+        }
+        let why = format_args!(
+            "{:?} was created with {created} and cannot be opened with {}",
+            self.name, self.options
+        );
+        Err(Error::invalid("box", why).on("postgres"))
+    }
+}
+
+/// The first eight bytes of a SHA-256: the same everywhere and always, and nobody can choose texts that collide.
+pub(crate) fn hash(text: &str) -> i64 {
+    let digest: [u8; 32] = Sha256::digest(text.as_bytes()).into();
+    let mut first = [0; 8];
+    first.copy_from_slice(&digest[..8]);
+    i64::from_be_bytes(first)
+}

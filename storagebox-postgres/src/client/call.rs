@@ -1,0 +1,244 @@
+//! A call of one of the schema's functions: prepared, or written out as one message of the simple protocol.
+
+use std::fmt::Write;
+
+use sqlx::postgres::{PgArguments, PgConnection, PgRow};
+use sqlx::{Arguments, AssertSqlSafe, Executor, query_with, raw_sql};
+
+use crate::config::{Settings, Statements};
+use crate::schema::Schema;
+
+/// A function with its arguments.
+#[derive(Clone, Debug)]
+pub(crate) struct Call<'a> {
+    function: &'static str,
+    shape: Shape,
+    arguments: Vec<Arg<'a>>,
+}
+
+/// What the function answers.
+#[derive(Clone, Copy, Debug)]
+enum Shape {
+    Value,
+    Rows,
+}
+
+/// An argument. None may be shown: there are items among them.
+#[derive(Clone)]
+pub(crate) enum Arg<'a> {
+    Text(Option<&'a str>),
+    Int(Option<i64>),
+    Small(i32),
+    Bool(bool),
+    Bytes(Option<&'a [u8]>),
+    Texts(Vec<&'a str>),
+    Ints(Vec<Option<i64>>),
+    Smalls(Vec<i32>),
+    Blobs(Vec<Option<&'a [u8]>>),
+}
+
+impl<'a> Call<'a> {
+    /// A function that answers one value.
+    pub(crate) fn value(function: &'static str) -> Self {
+        Self { function, shape: Shape::Value, arguments: vec![] }
+    }
+
+    /// A function that answers rows.
+    pub(crate) fn rows(function: &'static str) -> Self {
+        Self { function, shape: Shape::Rows, arguments: vec![] }
+    }
+
+    pub(crate) fn with(mut self, argument: impl Into<Arg<'a>>) -> Self {
+        self.arguments.push(argument.into());
+        self
+    }
+
+    pub(crate) fn function(&self) -> &'static str {
+        self.function
+    }
+
+    pub(super) async fn fetch(
+        &self,
+        connection: &mut PgConnection,
+        settings: &Settings,
+    ) -> Result<Vec<PgRow>, sqlx::Error> {
+        match settings.statements {
+            Statements::Prepared => {
+                let sql = self.statement(&settings.schema, |sql, number, _| write!(sql, "${number}"));
+                let arguments = self.bound().map_err(sqlx::Error::Encode)?;
+                connection.fetch_all(query_with(AssertSqlSafe(sql), arguments)).await
+            }
+            Statements::Simple => {
+                let sql = self.statement(&settings.schema, |sql, _, argument| argument.write(sql));
+                connection.fetch_all(raw_sql(AssertSqlSafe(sql))).await
+            }
+        }
+    }
+
+    fn statement(
+        &self,
+        schema: &Schema,
+        write_argument: impl Fn(&mut String, usize, &Arg<'_>) -> std::fmt::Result,
+    ) -> String {
+        let select = match self.shape {
+            Shape::Value => "SELECT",
+            Shape::Rows => "SELECT * FROM",
+        };
+        let mut sql = format!("{select} {schema}.{}(", self.function);
+        for (index, argument) in self.arguments.iter().enumerate() {
+            sql.push_str(if index == 0 { "" } else { "," });
+            // Writing to a string does not fail.
+            let _infallible = write_argument(&mut sql, index + 1, argument);
+        }
+        sql.push(')');
+        sql
+    }
+
+    fn bound(&self) -> Result<PgArguments, sqlx::error::BoxDynError> {
+        let mut bound = PgArguments::default();
+        for argument in &self.arguments {
+            argument.bind(&mut bound)?;
+        }
+        Ok(bound)
+    }
+}
+
+impl Arg<'_> {
+    fn bind(&self, to: &mut PgArguments) -> Result<(), sqlx::error::BoxDynError> {
+        match self {
+            Self::Text(text) => to.add(*text),
+            Self::Int(number) => to.add(*number),
+            Self::Small(number) => to.add(*number),
+            Self::Bool(yes) => to.add(*yes),
+            Self::Bytes(bytes) => to.add(*bytes),
+            Self::Texts(texts) => to.add(texts),
+            Self::Ints(numbers) => to.add(numbers),
+            Self::Smalls(numbers) => to.add(numbers),
+            Self::Blobs(blobs) => to.add(blobs),
+        }
+    }
+
+    /// As a literal. Texts and bytes are hexadecimal, so that nothing in them can end it.
+    fn write(&self, sql: &mut String) -> std::fmt::Result {
+        match self {
+            Self::Text(text) => literal(sql, *text, "text", text_literal),
+            Self::Int(number) => literal(sql, *number, "bigint", int_literal),
+            Self::Small(number) => write!(sql, "({number})::integer"),
+            Self::Bool(yes) => write!(sql, "{yes}"),
+            Self::Bytes(bytes) => literal(sql, *bytes, "bytea", bytes_literal),
+            Self::Texts(texts) => array(sql, texts, "text", |sql, text| text_literal(sql, text)),
+            Self::Ints(numbers) => {
+                array(sql, numbers, "bigint", |sql, number| literal(sql, *number, "bigint", int_literal))
+            }
+            Self::Smalls(numbers) => array(sql, numbers, "integer", |sql, number| write!(sql, "({number})")),
+            Self::Blobs(blobs) => {
+                array(sql, blobs, "bytea", |sql, blob| literal(sql, *blob, "bytea", bytes_literal))
+            }
+        }
+    }
+}
+
+fn literal<T>(
+    sql: &mut String,
+    value: Option<T>,
+    type_name: &str,
+    write_value: impl Fn(&mut String, T) -> std::fmt::Result,
+) -> std::fmt::Result {
+    match value {
+        Some(value) => write_value(sql, value),
+        None => write!(sql, "NULL::{type_name}"),
+    }
+}
+
+fn array<T>(
+    sql: &mut String,
+    values: &[T],
+    type_name: &str,
+    write_value: impl Fn(&mut String, &T) -> std::fmt::Result,
+) -> std::fmt::Result {
+    sql.push_str("ARRAY[");
+    for (index, value) in values.iter().enumerate() {
+        sql.push_str(if index == 0 { "" } else { "," });
+        write_value(sql, value)?;
+    }
+    write!(sql, "]::{type_name}[]")
+}
+
+fn int_literal(sql: &mut String, number: i64) -> std::fmt::Result {
+    write!(sql, "({number})::bigint")
+}
+
+fn text_literal(sql: &mut String, text: &str) -> std::fmt::Result {
+    sql.push_str("convert_from(");
+    bytes_literal(sql, text.as_bytes())?;
+    write!(sql, ",'UTF8')")
+}
+
+fn bytes_literal(sql: &mut String, bytes: &[u8]) -> std::fmt::Result {
+    sql.push_str("decode('");
+    for byte in bytes {
+        write!(sql, "{byte:02x}")?;
+    }
+    write!(sql, "','hex')")
+}
+
+macro_rules! from {
+    ($($type:ty => |$value:ident| $argument:expr;)*) => {$(
+        impl<'a> From<$type> for Arg<'a> {
+            fn from($value: $type) -> Self {
+                $argument
+            }
+        }
+    )*};
+}
+
+from! {
+    &'a str => |text| Self::Text(Some(text));
+    Option<&'a str> => |text| Self::Text(text);
+    i64 => |number| Self::Int(Some(number));
+    Option<i64> => |number| Self::Int(number);
+    i32 => |number| Self::Small(number);
+    bool => |yes| Self::Bool(yes);
+    &'a [u8] => |bytes| Self::Bytes(Some(bytes));
+    Vec<&'a str> => |texts| Self::Texts(texts);
+    Vec<i64> => |numbers| Self::Ints(numbers.into_iter().map(Some).collect());
+    Vec<Option<i64>> => |numbers| Self::Ints(numbers);
+    Vec<i32> => |numbers| Self::Smalls(numbers);
+    Vec<Option<&'a [u8]>> => |blobs| Self::Blobs(blobs);
+}
+
+impl std::fmt::Debug for Arg<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("..")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(call: &Call<'_>) -> String {
+        call.statement(&Schema::default(), |sql, _, argument| argument.write(sql))
+    }
+
+    #[test]
+    fn nothing_in_a_text_can_end_its_literal() {
+        let call = Call::value("f").with("'); drop table x; --").with(vec!["\\'", "é"]);
+        let sql = written(&call);
+        assert!(!sql.contains("drop") && !sql.contains('\\') && sql.is_ascii(), "{sql}");
+        assert!(sql.starts_with("SELECT storagebox.f(convert_from(decode('27"), "{sql}");
+    }
+
+    #[test]
+    fn every_argument_has_its_type() {
+        let call = Call::rows("f").with(i64::MIN).with(None::<i64>).with(None::<&str>).with(Vec::<&str>::new());
+        let expected = "SELECT * FROM storagebox.f((-9223372036854775808)::bigint,NULL::bigint,NULL::text,ARRAY[]::text[])";
+        assert_eq!(written(&call), expected);
+    }
+
+    #[test]
+    fn no_argument_is_shown() {
+        let call = Call::value("f").with("hunter2");
+        assert!(!format!("{call:?}").contains("hunter2"));
+    }
+}

@@ -1,0 +1,50 @@
+//! How a store combines its calls: on tokio, if its settings say so.
+
+use std::cmp::Ordering;
+use std::mem;
+use std::sync::Arc;
+
+use storagebox_core::{Certainty, Combine, Combined, Combiner, Error, Result};
+
+use crate::client::Client;
+
+/// A combiner that makes its batches by this method of the maker, if combining is on.
+pub(crate) fn combiner<C, M, F>(
+    client: &Client,
+    most: usize,
+    maker: &Arc<M>,
+    together: fn(Arc<M>, Vec<C>) -> F,
+) -> Option<Arc<Combiner<C>>>
+where
+    C: Combine,
+    M: Send + Sync + 'static,
+    F: Future<Output = Vec<Combined<C::Answer>>> + Send + 'static,
+{
+    let maker = Arc::clone(maker);
+    client.settings().combining.then(|| {
+        let together = Box::new(move |calls| Box::pin(together(Arc::clone(&maker), calls)) as _);
+        Combiner::new(most, together, Box::new(|work| drop(tokio::spawn(work))))
+    })
+}
+
+/// What became of every call of a batch that failed as a whole.
+pub(crate) fn failed<A>(error: &Error, calls: usize) -> Vec<Combined<A>> {
+    let lost = error.certainty() == Certainty::Unknown;
+    (0..calls).map(|_| if lost { Combined::Lost } else { Combined::Alone }).collect()
+}
+
+/// Sorts the calls and tells the place that each had before.
+pub(crate) fn sort<C>(calls: &mut Vec<C>, order: impl Fn(&C, &C) -> Ordering) -> Vec<usize> {
+    let mut numbered: Vec<_> = mem::take(calls).into_iter().enumerate().collect();
+    numbered.sort_by(|(_, one), (_, other)| order(one, other));
+    let (places, sorted) = numbered.into_iter().unzip();
+    *calls = sorted;
+    places
+}
+
+/// The answers of sorted calls, each back in the place that its call had.
+pub(crate) fn in_order<T>(places: Vec<usize>, answers: Vec<T>) -> Vec<Combined<Result<T>>> {
+    let mut ordered: Vec<_> = places.into_iter().zip(answers).collect();
+    ordered.sort_unstable_by_key(|(place, _)| *place);
+    ordered.into_iter().map(|(_, answer)| Combined::Answer(Ok(answer))).collect()
+}

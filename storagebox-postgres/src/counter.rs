@@ -1,0 +1,222 @@
+//! Counters: each call is one function of the schema (`sql/counter`).
+
+mod rules;
+
+use std::sync::Arc;
+
+use sqlx::Row;
+use sqlx::postgres::PgRow;
+use storagebox_core::{
+    BoxName, Cancelled, Change, Combine, Combined, Combiner, Counted, Counter, CounterPromise, Key, OpId, Result,
+    Strategy, async_trait,
+};
+use tracing::instrument;
+
+use crate::client::{Before, Call, Client, Kind, OpenBox};
+use crate::combining;
+use crate::error::{read, unreadable};
+
+use rules::Rules;
+
+/// Changes in one statement.
+const MOST: usize = 64;
+
+/// The counters of one name.
+#[derive(Debug)]
+pub(crate) struct PostgresCounter {
+    counters: Arc<Counters>,
+    combiner: Option<Arc<Combiner<Apply>>>,
+}
+
+#[derive(Debug)]
+struct Counters {
+    counters: OpenBox,
+    rules: Rules,
+}
+
+/// One call of `apply`.
+#[derive(Clone, Debug)]
+struct Apply {
+    key: Key,
+    change: Change,
+}
+
+impl Combine for Apply {
+    type Key = (Key, OpId);
+    type Answer = Result<Counted>;
+
+    fn key(&self) -> (Key, OpId) {
+        (self.key.clone(), self.change.op.clone())
+    }
+}
+
+/// What became of one change in a statement.
+enum Applied {
+    Counted(Counted),
+    /// Its shard has no room for it; the others are to be looked at.
+    Dry,
+}
+
+impl PostgresCounter {
+    pub(crate) fn new(client: &Arc<Client>, name: &BoxName, strategy: Strategy) -> Result<Self> {
+        let rules = Rules::of(strategy)?;
+        let counters =
+            OpenBox::new(client, Kind::Counters, name).with_options(rules.in_words(), rules.keeps());
+        let counters = Arc::new(Counters { counters, rules });
+        let combiner = combining::combiner(client, MOST, &counters, Counters::together);
+        Ok(Self { counters, combiner })
+    }
+}
+
+impl Counters {
+    fn client(&self) -> &Client {
+        self.counters.client()
+    }
+
+    async fn alone(&self, apply: &Apply, before: Before) -> Result<Counted> {
+        let before = if self.rules.remembers() { before } else { Before::NoSecond };
+        self.client().settle("apply", before, || self.once(apply)).await
+    }
+
+    async fn once(&self, apply: &Apply) -> Result<Counted> {
+        match self.applied(std::slice::from_ref(apply)).await?.pop() {
+            Some(Applied::Counted(counted)) => Ok(counted),
+            Some(Applied::Dry) => self.widely(apply).await,
+            None => Err(unreadable("counter_apply")),
+        }
+    }
+
+    async fn together(self: Arc<Self>, mut calls: Vec<Apply>) -> Vec<Combined<Result<Counted>>> {
+        let part = |call: &Apply| (call.key.clone(), self.rules.shard_of(&call.change.op));
+        let places = combining::sort(&mut calls, |one, other| part(one).cmp(&part(other)));
+        match self.client().in_time(self.applied(&calls)).await {
+            Ok(answers) => combining::in_order(places, answers).into_iter().map(counted).collect(),
+            Err(error) => combining::failed(&error, calls.len()),
+        }
+    }
+
+    /// One statement for changes that are sorted by key and shard.
+    async fn applied(&self, calls: &[Apply]) -> Result<Vec<Applied>> {
+        let rules = &self.rules;
+        let each = |of: fn(&Change) -> Option<i64>| calls.iter().map(|call| of(&call.change)).collect::<Vec<_>>();
+        let call = Call::rows("counter_apply")
+            .with(self.counters.number().await?)
+            .with(calls.iter().map(|call| call.key.as_str()).collect::<Vec<_>>())
+            .with(calls.iter().map(|call| call.change.op.as_str()).collect::<Vec<_>>())
+            .with(each(|change| Some(change.delta)))
+            .with(each(|change| change.bounds.floor()))
+            .with(each(|change| change.bounds.ceiling()))
+            .with(calls.iter().map(|call| rules.shard_of(&call.change.op)).collect::<Vec<_>>())
+            .with(rules.shards())
+            .with(rules.floor())
+            .with(rules.ceiling())
+            .with(rules.is_split())
+            .with(rules.remembers())
+            .with(rules.keeps())
+            .with(rules.capacity());
+        self.client().rows(&call).await?.iter().map(|row| outcome(row, "counter_apply")).collect()
+    }
+
+    /// A change whose own shard has no room: one round trip more, for as long as it takes to move some there.
+    async fn widely(&self, apply: &Apply) -> Result<Counted> {
+        let (rules, change) = (&self.rules, &apply.change);
+        let call = Call::rows("counter_apply_widely")
+            .with(self.counters.number().await?)
+            .with(apply.key.as_str())
+            .with(change.op.as_str())
+            .with(change.delta)
+            .with(rules.shard_of(&change.op))
+            .with(rules.shards())
+            .with(rules.floor())
+            .with(rules.ceiling())
+            .with(rules.keeps());
+        match outcome(&self.client().row(&call).await?, "counter_apply_widely")? {
+            Applied::Counted(counted) => Ok(counted),
+            Applied::Dry => Err(unreadable("counter_apply_widely")),
+        }
+    }
+}
+
+fn counted(applied: Combined<Result<Applied>>) -> Combined<Result<Counted>> {
+    match applied {
+        Combined::Answer(Ok(Applied::Counted(counted))) => Combined::Answer(Ok(counted)),
+        Combined::Answer(Err(error)) => Combined::Answer(Err(error)),
+        Combined::Answer(Ok(Applied::Dry)) | Combined::Alone => Combined::Alone,
+        Combined::Lost => Combined::Lost,
+    }
+}
+
+fn outcome(row: &PgRow, function: &'static str) -> Result<Applied> {
+    let value = read(function, row.try_get("value"))?;
+    Ok(Applied::Counted(match read::<String>(function, row.try_get("outcome"))?.as_str() {
+        "applied" => Counted::Applied { value },
+        "already" => Counted::AlreadyApplied { value },
+        "overflow" => Counted::Overflow,
+        "out of bounds" => Counted::OutOfBounds,
+        "full" => Counted::Full,
+        "mismatch" => Counted::Mismatch,
+        "fenced" => Counted::Fenced,
+        "dry" => return Ok(Applied::Dry),
+        _ => return Err(unreadable(function)),
+    }))
+}
+
+#[async_trait]
+impl Counter for PostgresCounter {
+    #[instrument(level = "trace", skip_all)]
+    async fn apply(&self, key: &Key, change: &Change) -> Result<Counted> {
+        self.counters.rules.check(change)?;
+        let apply = Apply { key: key.clone(), change: change.clone() };
+        let made_alone = |lost| self.counters.alone(&apply, Before::lost(lost));
+        match &self.combiner {
+            Some(combiner) => {
+                self.counters.client().in_time(combiner.call(apply.clone(), made_alone)).await
+            }
+            None => made_alone(false).await,
+        }
+    }
+
+    #[instrument(level = "trace", skip_all)]
+    async fn cancel(&self, key: &Key, op: &OpId) -> Result<Cancelled> {
+        let Counters { counters, rules } = &*self.counters;
+        rules.check_cancel()?;
+        let attempt = || async move {
+            let call = Call::rows("counter_cancel")
+                .with(counters.number().await?)
+                .with(key.as_str())
+                .with(op.as_str())
+                .with(rules.shard_of(op))
+                .with(rules.shards())
+                .with(rules.floor())
+                .with(rules.ceiling())
+                .with(rules.keeps())
+                .with(rules.capacity());
+            cancelled(&counters.client().row(&call).await?)
+        };
+        counters.client().settle("cancel", Before::Nothing, attempt).await
+    }
+
+    #[instrument(level = "trace", skip_all)]
+    async fn value(&self, key: &Key) -> Result<i64> {
+        let counters = &self.counters.counters;
+        let attempt = || async move {
+            let call = Call::value("counter_value").with(counters.number().await?).with(key.as_str());
+            read("counter_value", counters.client().row(&call).await?.try_get(0))
+        };
+        counters.client().settled("value", attempt).await
+    }
+
+    fn promise(&self) -> CounterPromise {
+        self.counters.rules.promise()
+    }
+}
+
+fn cancelled(row: &PgRow) -> Result<Cancelled> {
+    const FUNCTION: &str = "counter_cancel";
+    match read::<String>(FUNCTION, row.try_get("outcome"))?.as_str() {
+        "cancelled" => Ok(Cancelled::Cancelled),
+        "already" => Ok(Cancelled::AlreadyApplied { value: read(FUNCTION, row.try_get("value"))? }),
+        "full" => Ok(Cancelled::Full),
+        _ => Err(unreadable(FUNCTION)),
+    }
+}

@@ -1,0 +1,79 @@
+//! The driver's errors, by code. What is not in the table may have been applied (ER-1).
+
+use deadpool::managed::PoolError;
+use storagebox_core::{Error, ErrorKind, Result};
+
+/// What a SQLSTATE means for a statement that is one transaction of its own.
+///
+/// The first entry that the code begins with decides.
+const CODES: &[(&str, ErrorKind, &str)] = &[
+    ("28", ErrorKind::Denied, "the server refused the user or the password"),
+    ("42501", ErrorKind::Denied, "the role lacks a right; the README of storagebox-postgres lists those it needs"),
+    ("3D000", ErrorKind::NotSetUp, "the database does not exist; create it first"),
+    ("3F000", ErrorKind::NotSetUp, "the schema does not exist"),
+    ("42P01", ErrorKind::NotSetUp, "a table of the schema does not exist"),
+    ("42883", ErrorKind::NotSetUp, "a function of the schema does not exist"),
+    ("40001", ErrorKind::Contention, "another transaction was in the way"),
+    ("40P01", ErrorKind::Contention, "another transaction was in the way"),
+    ("23505", ErrorKind::Contention, "another call of the same id was under way"),
+    ("55P03", ErrorKind::Contention, "a lock was not to be had in time"),
+    ("57014", ErrorKind::Contention, "the statement was cancelled, by its timeout or by hand"),
+    ("53300", ErrorKind::Throttled, "the server has no connection left"),
+    ("53", ErrorKind::Unavailable, "the server is short of memory or disk"),
+    ("25006", ErrorKind::Unavailable, "the server only reads; connect to the primary"),
+    ("57P03", ErrorKind::Unavailable, "the server is starting up or shutting down"),
+    ("58030", ErrorKind::OutcomeUnknown, "the server could not read or write its files"),
+];
+
+/// An error of a statement that was sent.
+pub(crate) fn of(error: sqlx::Error) -> Error {
+    let known = match &error {
+        sqlx::Error::Database(database) => database.code().and_then(|code| known(&code)),
+        sqlx::Error::PoolTimedOut => Some((ErrorKind::Contention, NO_CONNECTION)),
+        sqlx::Error::PoolClosed => Some((ErrorKind::Unavailable, "the pool is closed")),
+        sqlx::Error::Encode(_) => Some((ErrorKind::InvalidInput, "an argument could not be encoded")),
+        _ => None,
+    };
+    let (kind, message) = known.unwrap_or((ErrorKind::OutcomeUnknown, "the connection or the answer was lost"));
+    Error::new(kind, message).caused_by(error).on("postgres")
+}
+
+const NO_CONNECTION: &str = "no connection was free in time";
+
+fn known(code: &str) -> Option<(ErrorKind, &'static str)> {
+    CODES.iter().find(|(prefix, ..)| code.starts_with(prefix)).map(|(_, kind, message)| (*kind, *message))
+}
+
+/// An error of a connection that could not be had: nothing was sent.
+pub(crate) fn connecting(error: sqlx::Error) -> Error {
+    let definite = of(error);
+    if definite.kind() != ErrorKind::OutcomeUnknown {
+        return definite;
+    }
+    unsent(definite)
+}
+
+fn unsent(error: Error) -> Error {
+    Error::new(ErrorKind::Unavailable, "the server could not be reached").caused_by(error).on("postgres")
+}
+
+/// An error of our own pool, which has sent nothing yet.
+pub(crate) fn pooling(error: PoolError<sqlx::Error>) -> Error {
+    match error {
+        PoolError::Backend(error) => connecting(error),
+        PoolError::Closed => Error::new(ErrorKind::Unavailable, "the store is closed").on("postgres"),
+        error => Error::new(ErrorKind::Contention, NO_CONNECTION).caused_by(error).on("postgres"),
+    }
+}
+
+/// An answer that the library cannot read. The statement took effect.
+pub(crate) fn unreadable(function: &'static str) -> Error {
+    Error::corrupt(format_args!("the answer of {function}"), "it is not what this version of the schema answers")
+        .on("postgres")
+        .after_unresolved()
+}
+
+/// An answer's value.
+pub(crate) fn read<T>(function: &'static str, value: Result<T, sqlx::Error>) -> Result<T> {
+    value.map_err(|error| unreadable(function).caused_by(error))
+}

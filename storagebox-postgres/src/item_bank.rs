@@ -1,0 +1,195 @@
+//! The item bank: each call is one function of the schema (`sql/item_bank`).
+
+mod answers;
+mod take;
+mod walk;
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use sqlx::postgres::PgRow;
+use storagebox_core::{
+    Added, BankAdmin, BoxName, ClaimId, ClaimState, Confirmed, Counts, Cursor, Extended, Hold, Item,
+    ItemBank, ItemState, ListedItem, Page, Released, Restored, Result, Retired, Taken, Withdrawn, async_trait,
+};
+use tracing::instrument;
+
+use crate::client::{Before, Call, Client, Kind, OpenBox, hash};
+
+use answers::Shown;
+use take::Take;
+
+/// Items in one statement: enough that commits cost little, few enough that no transaction lasts long.
+const BATCH: usize = 5_000;
+
+/// A bank.
+#[derive(Debug)]
+pub(crate) struct PostgresBank {
+    bank: Arc<OpenBox>,
+    takes: take::Takes,
+}
+
+impl PostgresBank {
+    pub(crate) fn new(client: &Arc<Client>, name: &BoxName) -> Self {
+        let bank = Arc::new(OpenBox::new(client, Kind::Bank, name));
+        Self { takes: take::Takes::new(&bank), bank }
+    }
+
+    fn client(&self) -> &Client {
+        self.bank.client()
+    }
+
+    /// A function of the bank and one claim.
+    async fn about(&self, function: &'static str, claim: &ClaimId) -> Result<PgRow> {
+        let call = Call::value(function)
+            .with(self.bank.number().await?)
+            .with(claim.as_str())
+            .with(self.client().memory());
+        self.client().row(&call).await
+    }
+
+    /// A function of the bank and items, batch by batch, each a transaction of its own: what it answered.
+    async fn in_batches(
+        &self,
+        operation: &'static str,
+        call: &Call<'static>,
+        items: &[Item],
+    ) -> Result<Vec<PgRow>> {
+        let mut answers = Vec::new();
+        for batch in sorted(items).chunks(BATCH) {
+            let (hashes, items): (Vec<_>, Vec<_>) = batch.iter().copied().unzip();
+            let call = call.clone().with(self.bank.number().await?).with(hashes).with(items);
+            match self.client().settled(operation, || self.client().row(&call)).await {
+                Ok(answer) => answers.push(answer),
+                Err(error) if answers.is_empty() => return Err(error),
+                Err(error) => return Err(error.after_unresolved()),
+            }
+        }
+        Ok(answers)
+    }
+}
+
+/// Each item once, with its hash, in the order of the tables, so that no two batches wait for each other.
+fn sorted(items: &[Item]) -> Vec<(i64, &str)> {
+    let mut seen = HashSet::with_capacity(items.len());
+    let distinct = items.iter().map(Item::as_str).filter(|item| seen.insert(*item));
+    let mut sorted: Vec<_> = distinct.map(|item| (hash(item), item)).collect();
+    sorted.sort_unstable();
+    sorted
+}
+
+#[async_trait]
+impl ItemBank for PostgresBank {
+    #[instrument(level = "trace", skip_all)]
+    async fn add(&self, items: &[Item]) -> Result<Added> {
+        let mut report = Added::default();
+        for answer in self.in_batches("add", &Call::value("bank_add"), items).await? {
+            report.added += answers::number(&answer, "bank_add", 0)?;
+        }
+        report.already_present = sorted(items).len() as u64 - report.added;
+        Ok(report)
+    }
+
+    #[instrument(level = "trace", skip_all)]
+    async fn take(&self, claim: &ClaimId, hold: Hold) -> Result<Taken> {
+        self.takes.take(Take { claim: claim.clone(), hold: hold.checked()? }).await
+    }
+
+    #[instrument(level = "trace", skip_all)]
+    async fn extend(&self, claim: &ClaimId, hold: Hold) -> Result<Extended> {
+        let hold = take::micros_of(hold.checked()?);
+        let attempt = || async move {
+            let call = Call::value("bank_extend")
+                .with(self.bank.number().await?)
+                .with(claim.as_str())
+                .with(hold)
+                .with(self.client().memory());
+            Shown::of(&self.client().row(&call).await?, "bank_extend")?.extended()
+        };
+        self.client().settle("extend", Before::Nothing, attempt).await
+    }
+
+    #[instrument(level = "trace", skip_all)]
+    async fn confirm(&self, claim: &ClaimId) -> Result<Confirmed> {
+        let attempt = || async move {
+            Shown::of(&self.about("bank_confirm", claim).await?, "bank_confirm")?.confirmed()
+        };
+        self.client().settle("confirm", Before::Nothing, attempt).await
+    }
+
+    #[instrument(level = "trace", skip_all)]
+    async fn release(&self, claim: &ClaimId) -> Result<Released> {
+        let attempt = || async move { answers::released(&self.about("bank_release", claim).await?) };
+        self.client().settle("release", Before::Nothing, attempt).await
+    }
+
+    #[instrument(level = "trace", skip_all)]
+    async fn get(&self, claim: &ClaimId) -> Result<ClaimState> {
+        let attempt =
+            || async move { Shown::of(&self.about("bank_get", claim).await?, "bank_get")?.claim_state() };
+        self.client().settled("get", attempt).await
+    }
+
+    #[instrument(level = "trace", skip_all)]
+    async fn counts(&self) -> Result<Counts> {
+        let attempt = || async move {
+            let call = Call::rows("bank_counts").with(self.bank.number().await?);
+            answers::counts(&self.client().row(&call).await?)
+        };
+        self.client().settled("counts", attempt).await
+    }
+}
+
+#[async_trait]
+impl BankAdmin for PostgresBank {
+    #[instrument(level = "trace", skip_all)]
+    async fn retire(&self, claim: &ClaimId) -> Result<Retired> {
+        let attempt = || async move { answers::retired(&self.about("bank_retire", claim).await?) };
+        self.client().settled("retire", attempt).await
+    }
+
+    #[instrument(level = "trace", skip_all)]
+    async fn holder(&self, item: &Item) -> Result<ItemState> {
+        let attempt = || async move {
+            let call = Call::rows("bank_holder")
+                .with(self.bank.number().await?)
+                .with(hash(item.as_str()))
+                .with(item.as_str());
+            self.client().rows(&call).await?.first().map_or(Ok(ItemState::Unknown), answers::item_state)
+        };
+        self.client().settled("holder", attempt).await
+    }
+
+    #[instrument(level = "trace", skip_all)]
+    async fn list(&self, cursor: Option<&Cursor>, limit: usize) -> Result<Page<ListedItem>> {
+        let (hash, item) = answers::position(cursor)?;
+        let limit = crate::page::limit(limit)?;
+        let attempt = || async {
+            let call = Call::rows("bank_list")
+                .with(self.bank.number().await?)
+                .with(hash)
+                .with(item.as_str())
+                .with(limit);
+            answers::page(&self.client().rows(&call).await?, limit)
+        };
+        self.client().settled("list", attempt).await
+    }
+
+    #[instrument(level = "trace", skip_all)]
+    async fn withdraw(&self, items: &[Item]) -> Result<Withdrawn> {
+        let mut report = Withdrawn::default();
+        for answer in self.in_batches("withdraw", &Call::rows("bank_withdraw"), items).await? {
+            answers::add_withdrawn(&mut report, &answer)?;
+        }
+        Ok(report)
+    }
+
+    #[instrument(level = "trace", skip_all)]
+    async fn restore(&self, items: &[Item]) -> Result<Restored> {
+        let mut report = Restored::default();
+        for answer in self.in_batches("restore", &Call::rows("bank_restore"), items).await? {
+            answers::add_restored(&mut report, &answer)?;
+        }
+        Ok(report)
+    }
+}

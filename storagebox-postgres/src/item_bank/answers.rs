@@ -1,0 +1,192 @@
+//! What the functions answer, as outcomes.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use sqlx::Row;
+use sqlx::postgres::PgRow;
+use storagebox_core::{
+    ClaimId, ClaimState, Confirmed, Counts, Cursor, End, Extended, Held, HoldState, Item, ItemState, ListedItem,
+    Page, Released, Restored, Result, Retired, Taken, Withdrawn,
+};
+
+use crate::client::hash;
+use crate::error::{read, unreadable};
+use crate::page;
+
+/// A claim as a function shows it: a word and what belongs to it.
+pub(super) struct Shown {
+    function: &'static str,
+    words: Vec<Option<String>>,
+}
+
+impl Shown {
+    pub(super) fn of(row: &PgRow, function: &'static str) -> Result<Self> {
+        Ok(Self { function, words: read(function, row.try_get(0))? })
+    }
+
+    pub(super) fn word(&self) -> Result<&str> {
+        self.text(0)
+    }
+
+    fn text(&self, index: usize) -> Result<&str> {
+        self.words.get(index).and_then(Option::as_deref).ok_or_else(|| unreadable(self.function))
+    }
+
+    pub(super) fn item(&self, index: usize) -> Result<Item> {
+        Item::new(self.text(index)?).map_err(|_| unreadable(self.function))
+    }
+
+    pub(super) fn number(&self, index: usize) -> Result<i64> {
+        self.text(index)?.parse().map_err(|_| unreadable(self.function))
+    }
+
+    fn held(&self) -> Result<Held> {
+        let hold = match self.text(2)? {
+            "forever" => HoldState::Forever,
+            "confirmed" => HoldState::Confirmed,
+            _ => HoldState::Remaining(Duration::from_micros(self.number(2)?.unsigned_abs())),
+        };
+        Ok(Held { item: self.item(1)?, hold })
+    }
+
+    fn end(&self) -> Result<End> {
+        match self.text(1)? {
+            "released" => Ok(End::Released),
+            "expired" => Ok(End::Expired),
+            _ => Err(unreadable(self.function)),
+        }
+    }
+
+    pub(super) fn taken(&self) -> Result<Taken> {
+        match self.word()? {
+            "again" => Ok(Taken::Again(self.held()?)),
+            "ended" => Ok(Taken::Ended(self.end()?)),
+            _ => Err(unreadable(self.function)),
+        }
+    }
+
+    pub(super) fn extended(&self) -> Result<Extended> {
+        match self.word()? {
+            "extended" => Ok(Extended::Extended(self.held()?)),
+            "again" => Ok(Extended::Confirmed(self.held()?)),
+            "ended" => Ok(Extended::Ended(self.end()?)),
+            "unknown" => Ok(Extended::Unknown),
+            _ => Err(unreadable(self.function)),
+        }
+    }
+
+    pub(super) fn confirmed(&self) -> Result<Confirmed> {
+        match self.word()? {
+            "again" => Ok(Confirmed::Confirmed(self.item(1)?)),
+            "ended" => Ok(Confirmed::Ended(self.end()?)),
+            "unknown" => Ok(Confirmed::Unknown),
+            _ => Err(unreadable(self.function)),
+        }
+    }
+
+    pub(super) fn claim_state(&self) -> Result<ClaimState> {
+        match self.word()? {
+            "again" => Ok(ClaimState::Held(self.held()?)),
+            "ended" => Ok(ClaimState::Ended(self.end()?)),
+            "unknown" => Ok(ClaimState::Unknown),
+            _ => Err(unreadable(self.function)),
+        }
+    }
+}
+
+pub(super) fn number(row: &PgRow, function: &'static str, column: usize) -> Result<u64> {
+    Ok(read::<i64>(function, row.try_get(column))?.unsigned_abs())
+}
+
+fn word(row: &PgRow, function: &'static str) -> Result<String> {
+    read(function, row.try_get(0))
+}
+
+/// The claims that got an item, and the last place.
+pub(super) fn taken_many(row: &PgRow) -> Result<(Option<i64>, HashMap<String, Item>)> {
+    const FUNCTION: &str = "bank_take_many";
+    let claims: Option<Vec<String>> = read(FUNCTION, row.try_get("claims"))?;
+    let items: Option<Vec<String>> = read(FUNCTION, row.try_get("items"))?;
+    let pairs = claims.unwrap_or_default().into_iter().zip(items.unwrap_or_default());
+    let taken = pairs
+        .map(|(claim, item)| Ok((claim, Item::new(item).map_err(|_| unreadable(FUNCTION))?)))
+        .collect::<Result<_>>()?;
+    Ok((read(FUNCTION, row.try_get("h"))?, taken))
+}
+
+pub(super) fn released(row: &PgRow) -> Result<Released> {
+    match word(row, "bank_release")?.as_str() {
+        "released" => Ok(Released::Released),
+        "expired" => Ok(Released::Expired),
+        "confirmed" => Ok(Released::Confirmed),
+        _ => Err(unreadable("bank_release")),
+    }
+}
+
+pub(super) fn retired(row: &PgRow) -> Result<Retired> {
+    match word(row, "bank_retire")?.as_str() {
+        "retired" => Ok(Retired::Retired),
+        "holding" => Ok(Retired::Holding),
+        "unknown" => Ok(Retired::Unknown),
+        _ => Err(unreadable("bank_retire")),
+    }
+}
+
+pub(super) fn counts(row: &PgRow) -> Result<Counts> {
+    let count = |column| number(row, "bank_counts", column);
+    Ok(Counts { free: count(0)?, held: count(1)?, spent: count(2)?, withdrawn: count(3)? })
+}
+
+pub(super) fn add_withdrawn(report: &mut Withdrawn, row: &PgRow) -> Result<()> {
+    let count = |column| number(row, "bank_withdraw", column);
+    report.withdrawn += count(0)?;
+    report.already_withdrawn += count(1)?;
+    report.in_use += count(2)?;
+    report.unknown += count(3)?;
+    Ok(())
+}
+
+pub(super) fn add_restored(report: &mut Restored, row: &PgRow) -> Result<()> {
+    let count = |column| number(row, "bank_restore", column);
+    report.restored += count(0)?;
+    report.not_withdrawn += count(1)?;
+    report.unknown += count(2)?;
+    Ok(())
+}
+
+pub(super) fn item_state(row: &PgRow) -> Result<ItemState> {
+    state(row, "bank_holder")
+}
+
+fn state(row: &PgRow, function: &'static str) -> Result<ItemState> {
+    let claim: Option<String> = read(function, row.try_get("claim"))?;
+    let claim = claim.map(ClaimId::new).transpose().map_err(|_| unreadable(function))?;
+    match (read::<String>(function, row.try_get("state"))?.as_str(), claim) {
+        ("free", _) => Ok(ItemState::Free),
+        ("withdrawn", _) => Ok(ItemState::Withdrawn),
+        ("spent", claim) => Ok(ItemState::Spent(claim)),
+        ("held", Some(claim)) => Ok(ItemState::Held(claim)),
+        _ => Err(unreadable(function)),
+    }
+}
+
+pub(super) fn page(rows: &[PgRow], limit: i64) -> Result<Page<ListedItem>> {
+    let entries = rows.iter().map(listed).collect::<Result<_>>()?;
+    Ok(page::page(entries, limit, |last| last.item.as_str().to_owned()))
+}
+
+fn listed(row: &PgRow) -> Result<ListedItem> {
+    let item: String = read("bank_list", row.try_get("item"))?;
+    let item = Item::new(item).map_err(|_| unreadable("bank_list"))?;
+    Ok(ListedItem { item, state: state(row, "bank_list")? })
+}
+
+/// Where a listing goes on: after the item of the cursor, whose place follows from its text.
+pub(super) fn position(cursor: Option<&Cursor>) -> Result<(i64, String)> {
+    let Some(cursor) = cursor else {
+        return Ok((i64::MIN, String::new()));
+    };
+    let item = Item::new(cursor.as_str()).map_err(|_| page::not_ours())?;
+    Ok((hash(item.as_str()), item.into()))
+}

@@ -1,0 +1,134 @@
+//! Takes: alone, or with others that came while one was under way.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use storagebox_core::{
+    ClaimId, Combine, Combined, Combiner, Error, ErrorKind, Held, Hold, HoldState, Item, Result, Taken,
+};
+
+use super::answers::{self, Shown};
+use super::walk::Walk;
+use crate::client::{Before, Call, OpenBox, micros};
+use crate::combining;
+
+/// Takes in one statement.
+const MOST: usize = 64;
+
+/// One take.
+#[derive(Clone, Debug)]
+pub(super) struct Take {
+    pub(super) claim: ClaimId,
+    pub(super) hold: Hold,
+}
+
+impl Combine for Take {
+    type Key = ClaimId;
+    type Answer = Result<Taken>;
+
+    fn key(&self) -> ClaimId {
+        self.claim.clone()
+    }
+}
+
+/// All takes of a bank.
+#[derive(Debug)]
+pub(super) struct Takes {
+    taker: Arc<Taker>,
+    combiner: Option<Arc<Combiner<Take>>>,
+}
+
+#[derive(Debug)]
+struct Taker {
+    bank: Arc<OpenBox>,
+    walk: Walk,
+}
+
+impl Takes {
+    pub(super) fn new(bank: &Arc<OpenBox>) -> Self {
+        let taker = Arc::new(Taker { bank: Arc::clone(bank), walk: Walk::default() });
+        let combiner = combining::combiner(bank.client(), MOST, &taker, Taker::together);
+        Self { taker, combiner }
+    }
+
+    pub(super) async fn take(&self, take: Take) -> Result<Taken> {
+        let taker = &self.taker;
+        let alone = |lost| taker.alone(take.clone(), Before::lost(lost));
+        match &self.combiner {
+            Some(combiner) => taker.bank.client().in_time(combiner.call(take.clone(), alone)).await,
+            None => alone(false).await,
+        }
+    }
+}
+
+impl Taker {
+    async fn alone(&self, take: Take, before: Before) -> Result<Taken> {
+        self.bank.client().settle("take", before, || self.once(&take)).await
+    }
+
+    async fn once(&self, take: &Take) -> Result<Taken> {
+        let (lane, start) = self.walk.begin();
+        let client = self.bank.client();
+        let call = Call::value("bank_take")
+            .with(self.bank.number().await?)
+            .with(take.claim.as_str())
+            .with(micros_of(take.hold))
+            .with(client.memory())
+            .with(start);
+        let shown = Shown::of(&client.row(&call).await?, "bank_take")?;
+        match shown.word()? {
+            "new" => {
+                self.walk.go_on(lane, shown.number(2)?, 1);
+                Ok(new(shown.item(1)?, take.hold))
+            }
+            "empty" => Ok(Taken::Empty),
+            "busy" => Err(Error::new(ErrorKind::Contention, "others hold the last items").on("postgres")),
+            _ => shown.taken(),
+        }
+    }
+
+    async fn together(self: Arc<Self>, takes: Vec<Take>) -> Vec<Combined<Result<Taken>>> {
+        let client = self.bank.client();
+        let many = client.in_time(self.many(&takes)).await;
+        match many {
+            Ok(mut items) => takes.iter().map(|take| part(items.remove(take.claim.as_str()), take.hold)).collect(),
+            Err(error) => combining::failed(&error, takes.len()),
+        }
+    }
+
+    /// The items that were taken, by claim.
+    async fn many(&self, takes: &[Take]) -> Result<HashMap<String, Item>> {
+        let (lane, start) = self.walk.begin();
+        let call = Call::rows("bank_take_many")
+            .with(self.bank.number().await?)
+            .with(takes.iter().map(|take| take.claim.as_str()).collect::<Vec<_>>())
+            .with(takes.iter().map(|take| micros_of(take.hold)).collect::<Vec<_>>())
+            .with(start);
+        let (last, items) = answers::taken_many(&self.bank.client().row(&call).await?)?;
+        match last {
+            Some(place) => self.walk.go_on(lane, place, items.len() as u32),
+            None => self.walk.leave(lane),
+        }
+        Ok(items)
+    }
+}
+
+fn part(item: Option<Item>, hold: Hold) -> Combined<Result<Taken>> {
+    item.map_or(Combined::Alone, |item| Combined::Answer(Ok(new(item, hold))))
+}
+
+fn new(item: Item, hold: Hold) -> Taken {
+    let hold = match hold {
+        Hold::Forever => HoldState::Forever,
+        Hold::For(duration) => HoldState::Remaining(duration),
+    };
+    Taken::New(Held { item, hold })
+}
+
+/// A hold as the functions take it: null is for ever.
+pub(super) fn micros_of(hold: Hold) -> Option<i64> {
+    match hold {
+        Hold::Forever => None,
+        Hold::For(duration) => Some(micros(duration)),
+    }
+}

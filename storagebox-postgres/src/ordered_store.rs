@@ -1,0 +1,240 @@
+//! Ordered values: each call is one function of the schema (`sql/ordered_store`).
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use sqlx::Row;
+use sqlx::postgres::PgRow;
+use storagebox_core::{
+    BoxName, Combine, Combined, Combiner, Cursor, Error, Key, ListedValue, Maintained, OrderedOptions, OrderedStore,
+    Page, Payload, Result, Stamp, Stamping, Versioned, WriterId, Written, async_trait,
+};
+use tracing::instrument;
+
+use crate::client::{Before, Call, Client, Kind, OpenBox, micros};
+use crate::error::{read, unreadable};
+use crate::{combining, page};
+
+/// Writes in one statement.
+const MOST: usize = 64;
+
+/// The ordered values of one name.
+#[derive(Debug)]
+pub(crate) struct PostgresOrderedStore {
+    values: Arc<Values>,
+    combiner: Option<Arc<Combiner<Write>>>,
+}
+
+#[derive(Debug)]
+struct Values {
+    values: OpenBox,
+    options: OrderedOptions,
+}
+
+/// One put, or a delete if there is no value.
+#[derive(Clone, Debug)]
+struct Write {
+    key: Key,
+    value: Option<Payload>,
+    stamp: Stamp,
+}
+
+impl Combine for Write {
+    type Key = Key;
+    type Answer = Result<Written>;
+
+    fn key(&self) -> Key {
+        self.key.clone()
+    }
+}
+
+impl PostgresOrderedStore {
+    pub(crate) fn new(client: &Arc<Client>, name: &BoxName, options: OrderedOptions) -> Result<Self> {
+        let options = options.checked()?;
+        let keeps = is_timed(options).then(|| micros(options.tombstone_age));
+        let values = OpenBox::new(client, Kind::Ordered, name).with_options(in_words(options), keeps);
+        let values = Arc::new(Values { values, options });
+        let combiner = combining::combiner(client, MOST, &values, Values::together);
+        Ok(Self { values, combiner })
+    }
+
+    fn client(&self) -> &Client {
+        self.values.client()
+    }
+
+    async fn write(&self, write: Write) -> Result<Written> {
+        let made_alone = |lost| self.values.alone(&write, Before::lost(lost));
+        match &self.combiner {
+            Some(combiner) => self.client().in_time(combiner.call(write.clone(), made_alone)).await,
+            None => made_alone(false).await,
+        }
+    }
+}
+
+fn is_timed(options: OrderedOptions) -> bool {
+    matches!(options.stamping, Stamping::Time { .. })
+}
+
+/// The options as they are kept with the box. What stands in tables does not change.
+fn in_words(options: OrderedOptions) -> String {
+    let age = micros(options.tombstone_age);
+    match options.stamping {
+        Stamping::Sequence => format!("sequence numbers, tombstones for {age} us"),
+        Stamping::Time { max_skew: None } => format!("time stamps, tombstones for {age} us"),
+        Stamping::Time { max_skew: Some(skew) } => {
+            format!("time stamps at most {} us ahead, tombstones for {age} us", micros(skew))
+        }
+    }
+}
+
+fn millis(duration: Duration) -> i64 {
+    i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
+}
+
+impl Values {
+    fn client(&self) -> &Client {
+        self.values.client()
+    }
+
+    fn skew(&self) -> Option<Duration> {
+        match self.options.stamping {
+            Stamping::Time { max_skew } => max_skew,
+            Stamping::Sequence => None,
+        }
+    }
+
+    async fn alone(&self, write: &Write, before: Before) -> Result<Written> {
+        let attempt = || async {
+            self.written(std::slice::from_ref(write)).await?.pop().ok_or_else(|| unreadable("ordered_write"))?
+        };
+        self.client().settle("put", before, attempt).await
+    }
+
+    async fn together(self: Arc<Self>, mut calls: Vec<Write>) -> Vec<Combined<Result<Written>>> {
+        let places = combining::sort(&mut calls, |one, other| one.key.cmp(&other.key));
+        match self.client().in_time(self.written(&calls)).await {
+            Ok(answers) => combining::in_order(places, answers).into_iter().map(flat).collect(),
+            Err(error) => combining::failed(&error, calls.len()),
+        }
+    }
+
+    /// One statement for writes that are sorted by key.
+    async fn written(&self, calls: &[Write]) -> Result<Vec<Result<Written>>> {
+        let call = Call::rows("ordered_write")
+            .with(self.values.number().await?)
+            .with(calls.iter().map(|call| call.key.as_str()).collect::<Vec<_>>())
+            .with(calls.iter().map(|call| call.stamp.at).collect::<Vec<_>>())
+            .with(calls.iter().map(|call| call.stamp.writer.as_str()).collect::<Vec<_>>())
+            .with(calls.iter().map(|call| call.value.as_ref().map(Payload::as_bytes)).collect::<Vec<_>>())
+            .with(is_timed(self.options))
+            .with(self.skew().map(millis))
+            .with(millis(self.options.tombstone_age));
+        let rows = self.client().rows(&call).await?;
+        Ok(rows.iter().zip(calls).map(|(row, call)| self.outcome(row, &call.stamp)).collect())
+    }
+
+    fn outcome(&self, row: &PgRow, stamp: &Stamp) -> Result<Written> {
+        const FUNCTION: &str = "ordered_write";
+        match read::<String>(FUNCTION, row.try_get("outcome"))?.as_str() {
+            "applied" => Ok(Written::Applied),
+            "stale" => Ok(Written::Stale { current: found(row, FUNCTION)? }),
+            "duplicate" => Ok(Written::Duplicate),
+            "mismatch" => Ok(Written::Mismatch),
+            "too old" => Ok(Written::TooOld),
+            "ahead" => Err(self.ahead(stamp, read(FUNCTION, row.try_get("at"))?)),
+            _ => Err(unreadable(FUNCTION)),
+        }
+    }
+
+    fn ahead(&self, stamp: &Stamp, clock: i64) -> Error {
+        let why = format_args!("is more than {:?} ahead of the store's clock", self.skew().unwrap_or_default());
+        Error::invalid("stamp", why).with("stamp", stamp.at).with("clock", clock).on("postgres")
+    }
+}
+
+fn flat(answer: Combined<Result<Result<Written>>>) -> Combined<Result<Written>> {
+    match answer {
+        Combined::Answer(answer) => Combined::Answer(answer.and_then(|answer| answer)),
+        Combined::Alone => Combined::Alone,
+        Combined::Lost => Combined::Lost,
+    }
+}
+
+fn found(row: &PgRow, function: &'static str) -> Result<Stamp> {
+    let writer: String = read(function, row.try_get("writer"))?;
+    let writer = WriterId::new(writer).map_err(|_| unreadable(function))?;
+    Ok(Stamp::new(read(function, row.try_get("at"))?, writer))
+}
+
+fn versioned(row: &PgRow, function: &'static str) -> Result<Versioned> {
+    let value: Vec<u8> = read(function, row.try_get("value"))?;
+    let value = Payload::new(value).map_err(|_| unreadable(function))?;
+    Ok(Versioned { value, stamp: found(row, function)? })
+}
+
+fn listed(row: &PgRow) -> Result<ListedValue> {
+    let key: String = read("ordered_list", row.try_get("key"))?;
+    let key = Key::new(key).map_err(|_| unreadable("ordered_list"))?;
+    Ok(ListedValue { key, versioned: versioned(row, "ordered_list")? })
+}
+
+#[async_trait]
+impl OrderedStore for PostgresOrderedStore {
+    #[instrument(level = "trace", skip_all)]
+    async fn put(&self, key: &Key, value: &Payload, stamp: &Stamp) -> Result<Written> {
+        self.write(Write { key: key.clone(), value: Some(value.clone()), stamp: stamp.clone() }).await
+    }
+
+    #[instrument(level = "trace", skip_all)]
+    async fn delete(&self, key: &Key, stamp: &Stamp) -> Result<Written> {
+        self.write(Write { key: key.clone(), value: None, stamp: stamp.clone() }).await
+    }
+
+    #[instrument(level = "trace", skip_all)]
+    async fn get(&self, key: &Key) -> Result<Option<Versioned>> {
+        let attempt = || async move {
+            let call = Call::rows("ordered_get").with(self.values.values.number().await?).with(key.as_str());
+            self.client().rows(&call).await?.first().map(|row| versioned(row, "ordered_get")).transpose()
+        };
+        self.client().settled("get", attempt).await
+    }
+
+    #[instrument(level = "trace", skip_all)]
+    async fn list(
+        &self,
+        prefix: Option<&Key>,
+        cursor: Option<&Cursor>,
+        limit: usize,
+    ) -> Result<Page<ListedValue>> {
+        let after = page::after::<Key>(cursor)?;
+        let limit = page::limit(limit)?;
+        let attempt = || async {
+            let call = Call::rows("ordered_list")
+                .with(self.values.values.number().await?)
+                .with(prefix.map_or("", Key::as_str))
+                .with(after.as_str())
+                .with(limit);
+            let entries = self.client().rows(&call).await?.iter().map(listed).collect::<Result<_>>()?;
+            Ok(page::page(entries, limit, |last: &ListedValue| last.key.as_str().to_owned()))
+        };
+        self.client().settled("list", attempt).await
+    }
+
+    #[instrument(level = "trace", skip_all)]
+    async fn purge(&self, age: Duration, limit: usize) -> Result<Maintained> {
+        let options = self.values.options;
+        let timed = is_timed(options);
+        let age = if timed { age.max(options.tombstone_age) } else { age };
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let attempt = || async move {
+            let call = Call::value("ordered_purge")
+                .with(self.values.values.number().await?)
+                .with(micros(age.min(storagebox_core::MAX_DURATION)))
+                .with(timed.then(|| millis(options.tombstone_age)))
+                .with(limit);
+            let deleted: i64 = read("ordered_purge", self.client().row(&call).await?.try_get(0))?;
+            Ok(Maintained { deleted: deleted.unsigned_abs(), more: deleted == limit })
+        };
+        self.client().settled("purge", attempt).await
+    }
+}

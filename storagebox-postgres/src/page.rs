@@ -1,0 +1,39 @@
+//! Limits of listings.
+
+use storagebox_core::{Cursor, Error, Page, Result};
+
+/// The most entries of one page, whatever was asked for: a page may be short.
+const MOST: usize = 1_000;
+
+/// The limit as the functions take it.
+pub(crate) fn limit(limit: usize) -> Result<i64> {
+    match limit {
+        0 => Err(Error::invalid("limit", "must be at least 1").on("postgres")),
+        _ => Ok(limit.min(MOST) as i64),
+    }
+}
+
+/// A page; one that is full may have a next one, after its last entry.
+pub(crate) fn page<T>(entries: Vec<T>, limit: i64, position: impl FnOnce(&T) -> String) -> Page<T> {
+    let full = entries.len() as i64 == limit;
+    let next = entries.last().filter(|_| full).map(|last| Cursor::new(position(last)));
+    Page { entries, next }
+}
+
+pub(crate) fn not_ours() -> Error {
+    Error::invalid("cursor", "was not made by this box").on("postgres")
+}
+
+/// The key of the cursor's last entry; a text before every key at the beginning.
+pub(crate) fn after<K>(cursor: Option<&Cursor>) -> Result<String>
+where
+    K: for<'a> TryFrom<&'a str>,
+{
+    match cursor {
+        None => Ok(String::new()),
+        Some(cursor) => match K::try_from(cursor.as_str()) {
+            Ok(_) => Ok(cursor.as_str().to_owned()),
+            Err(_) => Err(not_ours()),
+        },
+    }
+}

@@ -1,0 +1,208 @@
+//! The schema: its name, its version and how it is made.
+
+use std::fmt;
+
+use sqlx::{AssertSqlSafe, Connection, PgConnection, Row, raw_sql};
+use storagebox_core::{Error, ErrorKind, Result};
+
+use crate::client::Client;
+use crate::config::bad;
+use crate::error;
+
+/// The migrations, in order; the first brings version 1. A released one is never changed.
+const MIGRATIONS: [&str; 1] = [include_str!("../sql/migrations/1.sql")];
+
+/// The version that this library works with.
+pub(crate) const VERSION: i32 = MIGRATIONS.len() as i32;
+
+/// Processes that set up at once go one after another. The number is any that nobody else uses.
+const SETUP_LOCK: i64 = 0x7374_6f72_6562_6f78;
+
+const VERSIONS: &str = include_str!("../sql/store/versions.sql");
+
+/// The functions, one a file. They hold no data, so each setup makes them anew.
+const FUNCTIONS: &[&str] = &[
+    include_str!("../sql/store/clock.sql"),
+    include_str!("../sql/store/forgotten_before.sql"),
+    include_str!("../sql/store/micros.sql"),
+    include_str!("../sql/store/open_box.sql"),
+    include_str!("../sql/item_bank/add.sql"),
+    include_str!("../sql/item_bank/confirm.sql"),
+    include_str!("../sql/item_bank/counts.sql"),
+    include_str!("../sql/item_bank/end_claim.sql"),
+    include_str!("../sql/item_bank/extend.sql"),
+    include_str!("../sql/item_bank/free.sql"),
+    include_str!("../sql/item_bank/get.sql"),
+    include_str!("../sql/item_bank/holder.sql"),
+    include_str!("../sql/item_bank/list.sql"),
+    include_str!("../sql/item_bank/lock.sql"),
+    include_str!("../sql/item_bank/maintain.sql"),
+    include_str!("../sql/item_bank/reap.sql"),
+    include_str!("../sql/item_bank/release.sql"),
+    include_str!("../sql/item_bank/restore.sql"),
+    include_str!("../sql/item_bank/retire.sql"),
+    include_str!("../sql/item_bank/shown.sql"),
+    include_str!("../sql/item_bank/take.sql"),
+    include_str!("../sql/item_bank/take_lapsed.sql"),
+    include_str!("../sql/item_bank/take_many.sql"),
+    include_str!("../sql/item_bank/withdraw.sql"),
+    include_str!("../sql/dedup_repo/end.sql"),
+    include_str!("../sql/dedup_repo/forget.sql"),
+    include_str!("../sql/dedup_repo/get.sql"),
+    include_str!("../sql/dedup_repo/has_ended.sql"),
+    include_str!("../sql/dedup_repo/list.sql"),
+    include_str!("../sql/dedup_repo/lock.sql"),
+    include_str!("../sql/dedup_repo/maintain.sql"),
+    include_str!("../sql/dedup_repo/record.sql"),
+    include_str!("../sql/dedup_repo/replace.sql"),
+    include_str!("../sql/lease_repo/abort.sql"),
+    include_str!("../sql/lease_repo/begin.sql"),
+    include_str!("../sql/lease_repo/complete.sql"),
+    include_str!("../sql/lease_repo/extend.sql"),
+    include_str!("../sql/token_store/consume.sql"),
+    include_str!("../sql/token_store/create.sql"),
+    include_str!("../sql/token_store/discard.sql"),
+    include_str!("../sql/token_store/exists.sql"),
+    include_str!("../sql/token_store/maintain.sql"),
+    include_str!("../sql/counter/apply.sql"),
+    include_str!("../sql/counter/apply_widely.sql"),
+    include_str!("../sql/counter/cancel.sql"),
+    include_str!("../sql/counter/known.sql"),
+    include_str!("../sql/counter/lock.sql"),
+    include_str!("../sql/counter/maintain.sql"),
+    include_str!("../sql/counter/purge.sql"),
+    include_str!("../sql/counter/remember.sql"),
+    include_str!("../sql/counter/room.sql"),
+    include_str!("../sql/counter/share.sql"),
+    include_str!("../sql/counter/value.sql"),
+    include_str!("../sql/counter/widen.sql"),
+    include_str!("../sql/ordered_store/get.sql"),
+    include_str!("../sql/ordered_store/list.sql"),
+    include_str!("../sql/ordered_store/maintain.sql"),
+    include_str!("../sql/ordered_store/purge.sql"),
+    include_str!("../sql/ordered_store/write.sql"),
+];
+
+/// The name of a schema that needs no quotes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Schema(String);
+
+impl Default for Schema {
+    fn default() -> Self {
+        Self("storagebox".to_owned())
+    }
+}
+
+impl fmt::Display for Schema {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl Schema {
+    /// Checks the name, so that no statement can be made of it. Postgres would cut a longer one in silence.
+    pub(crate) fn new(name: &str) -> Result<Self> {
+        let is_first = |byte: u8| byte.is_ascii_lowercase() || byte == b'_';
+        let is_rest = |byte: u8| is_first(byte) || byte.is_ascii_digit();
+        let fits = (1..=40).contains(&name.len())
+            && name.bytes().take(1).all(is_first)
+            && name.bytes().all(is_rest)
+            && !name.starts_with("pg_");
+        if fits {
+            return Ok(Self(name.to_owned()));
+        }
+        Err(bad(
+            "schema",
+            "must be 1 to 40 of a-z, 0-9 and _, begin with a letter or _, and not with pg_, which is the server's",
+        ))
+    }
+
+    fn fill(&self, sql: &str) -> String {
+        sql.replace("{schema}", &self.0)
+    }
+
+    /// Everything that is missing above this version, as one text.
+    fn migrations_from(&self, version: i32) -> String {
+        let missing = (version + 1..).zip(MIGRATIONS.iter().skip(version as usize));
+        let migrations: String = missing
+            .map(|(number, sql)| format!("{sql}\nINSERT INTO {{schema}}.versions VALUES ({number});\n"))
+            .collect();
+        let functions = FUNCTIONS.concat();
+        self.fill(&format!("SET LOCAL check_function_bodies = off;\n{migrations}{functions}"))
+    }
+}
+
+/// Makes the schema or brings it up to date, in one transaction on a connection of its own: a setup that is dropped
+/// half-way leaves nothing behind, and the lock goes with its transaction, also behind a pooler.
+pub(crate) async fn setup(client: &Client) -> Result<()> {
+    if let Ok(VERSION) = found(client).await {
+        return Ok(());
+    }
+    let mut connection = client.dedicated().await?;
+    let made = make(&mut connection, client.schema()).await;
+    // It is rolled back with its connection, if it is not committed by now.
+    drop(connection.close().await);
+    made.map_err(|error| error.during("setup"))
+}
+
+async fn make(connection: &mut PgConnection, schema: &Schema) -> Result<()> {
+    let lock = format!("BEGIN ISOLATION LEVEL READ COMMITTED; SELECT pg_advisory_xact_lock({SETUP_LOCK})");
+    run(connection, lock).await?;
+    check_encoding(connection).await?;
+    run(connection, schema.fill(VERSIONS)).await?;
+    let version = version(connection, schema).await?;
+    refuse_newer(version)?;
+    run(connection, schema.migrations_from(version)).await?;
+    run(connection, "COMMIT".to_owned()).await
+}
+
+async fn run(connection: &mut PgConnection, sql: String) -> Result<()> {
+    raw_sql(AssertSqlSafe(sql)).execute(connection).await.map(drop).map_err(error::of)
+}
+
+async fn check_encoding(connection: &mut PgConnection) -> Result<()> {
+    let row = raw_sql("SELECT current_setting('server_encoding')").fetch_one(connection).await;
+    let encoding: String = row.and_then(|row| row.try_get(0)).map_err(error::of)?;
+    match encoding.as_str() {
+        "UTF8" => Ok(()),
+        _ => Err(Error::unsupported(format_args!("a database with the encoding {encoding}"), "one with UTF8")
+            .on("postgres")),
+    }
+}
+
+async fn version(connection: &mut PgConnection, schema: &Schema) -> Result<i32> {
+    let sql = schema.fill("SELECT coalesce(max(version), 0) FROM {schema}.versions");
+    let row = raw_sql(AssertSqlSafe(sql)).fetch_one(connection).await;
+    row.and_then(|row| row.try_get(0)).map_err(error::of)
+}
+
+/// The version that is there, without any right to change it.
+async fn found(client: &Client) -> Result<i32> {
+    let sql = client.schema().fill("SELECT coalesce(max(version), 0) FROM {schema}.versions");
+    let version: i32 = client.look(sql).await?;
+    refuse_newer(version)?;
+    Ok(version)
+}
+
+/// Whether the schema is there and of this library's version.
+pub(crate) async fn ping(client: &Client) -> Result<()> {
+    check(found(client).await?).map_err(|error| error.during("ping"))
+}
+
+/// Judges the version that a box was opened with.
+pub(crate) fn check(version: i32) -> Result<()> {
+    refuse_newer(version)?;
+    if version == VERSION {
+        return Ok(());
+    }
+    let why = format!("the schema is of version {version}, and this library needs {VERSION}");
+    Err(Error::new(ErrorKind::NotSetUp, why).on("postgres"))
+}
+
+fn refuse_newer(version: i32) -> Result<()> {
+    if version <= VERSION {
+        return Ok(());
+    }
+    let what = format!("the schema's version {version}: this library knows up to {VERSION}, and it");
+    Err(Error::unsupported(what, "a newer storagebox").on("postgres"))
+}

@@ -1,0 +1,163 @@
+//! Tokens: each call is one function of the schema (`sql/token_store`).
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use sqlx::Row;
+use sqlx::postgres::PgRow;
+use storagebox_core::{
+    Combine, Combined, Combiner, Consumed, Created, Discarded, OpId, Result, TokenId, TokenStore, async_trait,
+};
+use tracing::instrument;
+
+use crate::client::{Before, Call, Client, OpenBox};
+use crate::combining;
+use crate::error::{read, unreadable};
+
+/// Tokens in one statement that makes or discards them.
+const BATCH: usize = 5_000;
+/// Calls of `consume` in one statement.
+const MOST: usize = 64;
+
+/// The tokens of one name.
+#[derive(Debug)]
+pub(crate) struct PostgresTokenStore {
+    tokens: Arc<OpenBox>,
+    combiner: Option<Arc<Combiner<Consume>>>,
+}
+
+/// One call of `consume`.
+#[derive(Clone, Debug)]
+struct Consume {
+    token: TokenId,
+    op: OpId,
+}
+
+impl Combine for Consume {
+    type Key = TokenId;
+    type Answer = Result<Consumed>;
+
+    fn key(&self) -> TokenId {
+        self.token.clone()
+    }
+}
+
+impl PostgresTokenStore {
+    pub(crate) fn new(tokens: OpenBox) -> Self {
+        let tokens = Arc::new(tokens);
+        let combiner = combining::combiner(tokens.client(), MOST, &tokens, together);
+        Self { tokens, combiner }
+    }
+
+    fn client(&self) -> &Client {
+        self.tokens.client()
+    }
+
+    /// A function of tokens, batch by batch, each a transaction of its own: what it answered.
+    async fn in_batches(
+        &self,
+        operation: &'static str,
+        function: &'static str,
+        tokens: &[TokenId],
+    ) -> Result<Vec<PgRow>> {
+        let distinct: Vec<_> =
+            tokens.iter().map(TokenId::as_str).collect::<BTreeSet<_>>().into_iter().collect();
+        let mut answers = Vec::new();
+        for batch in distinct.chunks(BATCH) {
+            let call = Call::rows(function)
+                .with(self.tokens.number().await?)
+                .with(batch.to_vec())
+                .with(self.client().memory());
+            match self.client().settled(operation, || self.client().row(&call)).await {
+                Ok(answer) => answers.push(answer),
+                Err(error) if answers.is_empty() => return Err(error),
+                Err(error) => return Err(error.after_unresolved()),
+            }
+        }
+        Ok(answers)
+    }
+}
+
+async fn alone(tokens: &OpenBox, consume: &Consume, before: Before) -> Result<Consumed> {
+    let attempt = || async {
+        let mut answers = consumed(tokens, std::slice::from_ref(consume)).await?;
+        answers.pop().ok_or_else(|| unreadable("token_consume"))
+    };
+    tokens.client().settle("consume", before, attempt).await
+}
+
+async fn together(tokens: Arc<OpenBox>, mut calls: Vec<Consume>) -> Vec<Combined<Result<Consumed>>> {
+    let places = combining::sort(&mut calls, |one, other| one.token.cmp(&other.token));
+    match tokens.client().in_time(consumed(&tokens, &calls)).await {
+        Ok(answers) => combining::in_order(places, answers),
+        Err(error) => combining::failed(&error, calls.len()),
+    }
+}
+
+/// One statement for calls that are sorted by token.
+async fn consumed(tokens: &OpenBox, calls: &[Consume]) -> Result<Vec<Consumed>> {
+    let client = tokens.client();
+    let call = Call::rows("token_consume")
+        .with(tokens.number().await?)
+        .with(calls.iter().map(|call| call.token.as_str()).collect::<Vec<_>>())
+        .with(calls.iter().map(|call| call.op.as_str()).collect::<Vec<_>>())
+        .with(client.memory());
+    client.rows(&call).await?.iter().map(outcome).collect()
+}
+
+fn outcome(row: &PgRow) -> Result<Consumed> {
+    match read::<String>("token_consume", row.try_get("outcome"))?.as_str() {
+        "now" => Ok(Consumed::Now),
+        "again" => Ok(Consumed::Again),
+        "gone" => Ok(Consumed::AlreadyGone),
+        _ => Err(unreadable("token_consume")),
+    }
+}
+
+#[async_trait]
+impl TokenStore for PostgresTokenStore {
+    #[instrument(level = "trace", skip_all)]
+    async fn create_tokens(&self, tokens: &[TokenId]) -> Result<Created> {
+        let mut report = Created::default();
+        for answer in self.in_batches("create", "token_create", tokens).await? {
+            let count = |column| count(&answer, "token_create", column);
+            report.created += count("created")?;
+            report.already_live += count("already_live")?;
+            report.gone += count("gone")?;
+        }
+        Ok(report)
+    }
+
+    #[instrument(level = "trace", skip_all)]
+    async fn exists(&self, token: &TokenId) -> Result<bool> {
+        let attempt = || async move {
+            let call = Call::value("token_exists").with(self.tokens.number().await?).with(token.as_str());
+            read("token_exists", self.client().row(&call).await?.try_get(0))
+        };
+        self.client().settled("exists", attempt).await
+    }
+
+    #[instrument(level = "trace", skip_all)]
+    async fn consume(&self, token: &TokenId, op: &OpId) -> Result<Consumed> {
+        let consume = Consume { token: token.clone(), op: op.clone() };
+        let made_alone = |lost| alone(&self.tokens, &consume, Before::lost(lost));
+        match &self.combiner {
+            Some(combiner) => self.client().in_time(combiner.call(consume.clone(), made_alone)).await,
+            None => made_alone(false).await,
+        }
+    }
+
+    #[instrument(level = "trace", skip_all)]
+    async fn discard(&self, tokens: &[TokenId]) -> Result<Discarded> {
+        let mut report = Discarded::default();
+        for answer in self.in_batches("discard", "token_discard", tokens).await? {
+            report.discarded += count(&answer, "token_discard", "discarded")?;
+            report.already_gone += count(&answer, "token_discard", "already_gone")?;
+        }
+        Ok(report)
+    }
+}
+
+fn count(row: &PgRow, function: &'static str, column: &str) -> Result<u64> {
+    Ok(read::<i64>(function, row.try_get(column))?.unsigned_abs())
+}

@@ -1,0 +1,149 @@
+//! One container, on a thread and a runtime of its own, so that the caller may have a runtime or none.
+
+use std::error::Error;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use testcontainers::bollard::Docker;
+use testcontainers::bollard::query_parameters::InspectContainerOptions;
+use testcontainers::core::IntoContainerPort;
+use testcontainers::core::client::docker_client_instance;
+use testcontainers::runners::AsyncRunner;
+use testcontainers::{ContainerAsync, ContainerRequest, GenericImage, ImageExt};
+use tokio::runtime::Builder;
+use tokio::time::timeout;
+
+use super::abandoned;
+use crate::failure::Failure;
+use crate::patience::poll;
+use crate::server::{Kind, Started};
+
+const PING: Duration = Duration::from_secs(3);
+const PULL: Duration = Duration::from_secs(300);
+const START: Duration = Duration::from_secs(60);
+
+type Running = ContainerAsync<GenericImage>;
+
+/// Removes the container when it is dropped.
+struct Guard {
+    hold: Option<Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        drop(self.hold.take());
+        // A panic there has been printed.
+        let _ = self.thread.take().map(JoinHandle::join);
+    }
+}
+
+pub(crate) fn start(kind: &'static Kind) -> Result<Started, Failure> {
+    let (tell, told) = channel();
+    let (hold, held) = channel();
+    let thread = thread::spawn(move || keep(kind, &tell, &held));
+    let guard = Guard { hold: Some(hold), thread: Some(thread) };
+    let ended = || Failure::Docker("its thread ended early".to_owned());
+    let url = told.recv().unwrap_or_else(|_| Err(ended()))?;
+    Ok(Started { version: (kind.version)(&url), url, guard: Box::new(guard) })
+}
+
+/// Tells the server's URL, and keeps it until nobody holds it any more. A container is dropped within a runtime.
+fn keep(kind: &Kind, tell: &Sender<Result<String, Failure>>, held: &Receiver<()>) {
+    let runtime = match Builder::new_multi_thread().worker_threads(1).enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => return drop(tell.send(Err(told_by(&error)))),
+    };
+    runtime.block_on(async {
+        let (url, _container) = match run(kind).await {
+            Ok((url, container)) => (Ok(url), Some(container)),
+            Err(failure) => (Err(failure), None),
+        };
+        if tell.send(url).is_ok() {
+            let _ = held.recv();
+        }
+    });
+}
+
+async fn run(kind: &Kind) -> Result<(String, Running), Failure> {
+    let engine = engine().await?;
+    abandoned::remove(&engine).await;
+    let image = kind.image.name();
+    provide(&engine, &image).await?;
+    let container = request(kind, &image)?.start().await.map_err(|error| told_by(&error))?;
+    let url = url(kind, &engine, &container).await?;
+    if poll(START, || (kind.probe)(&url).ok()).is_none() {
+        return Err(silent(&container).await);
+    }
+    Ok((url, container))
+}
+
+/// An engine may be named and be gone.
+async fn engine() -> Result<Docker, Failure> {
+    let engine = docker_client_instance().await.map_err(|error| told_by(&error))?;
+    let ping = timeout(PING, engine.ping()).await;
+    let ping = ping.map_err(|_| Failure::Docker(format!("the engine does not answer within {PING:?}")))?;
+    ping.map_err(|error| told_by(&error))?;
+    Ok(engine)
+}
+
+/// Pulls the image unless it is there. The library's own limits leave the pull out.
+async fn provide(engine: &Docker, image: &str) -> Result<(), Failure> {
+    if engine.inspect_image(image).await.is_ok() {
+        return Ok(());
+    }
+    eprintln!("pulling {image}");
+    let pull = timeout(PULL, generic(image)?.pull_image()).await;
+    let pull = pull.map_err(|_| Failure::Docker(format!("{image} was not pulled within {PULL:?}")))?;
+    pull.map(drop).map_err(|error| told_by(&error))
+}
+
+/// A colon before a slash belongs to a registry's port.
+fn generic(image: &str) -> Result<GenericImage, Failure> {
+    let parts = image.rsplit_once(':').filter(|(_, tag)| !tag.contains('/'));
+    let (name, tag) = parts.ok_or_else(|| Failure::Docker(format!("the image {image} is not NAME:TAG")))?;
+    Ok(GenericImage::new(name, tag))
+}
+
+fn request(kind: &Kind, image: &str) -> Result<ContainerRequest<GenericImage>, Failure> {
+    let run = &kind.image.run;
+    let image = generic(image)?.with_exposed_port(run.port.tcp());
+    let request = image.with_cmd(run.command.iter().copied());
+    let request = request.with_labels([(abandoned::LABEL, abandoned::owner())]);
+    Ok(run.environment.iter().fold(request, |request, (name, value)| request.with_env_var(*name, *value)))
+}
+
+async fn url(kind: &Kind, engine: &Docker, container: &Running) -> Result<String, Failure> {
+    let host = container.get_host().await.map_err(|error| told_by(&error))?.to_string();
+    // The same port of [::1] may be another container's.
+    let host = if host == "localhost" { "127.0.0.1" } else { &host };
+    let run = &kind.image.run;
+    match container.get_host_port_ipv4(run.port).await {
+        Ok(port) => Ok((run.url)(host, port)),
+        Err(error) => {
+            let port = inspected_port(engine, container.id(), run.port).await;
+            port.map(|port| (run.url)(host, port)).ok_or_else(|| told_by(&error))
+        }
+    }
+}
+
+/// Podman 4 names no host address beside a port, and the library passes over such a port.
+async fn inspected_port(engine: &Docker, id: &str, port: u16) -> Option<u16> {
+    let container = engine.inspect_container(id, None::<InspectContainerOptions>).await.ok()?;
+    let mut ports = container.network_settings?.ports?;
+    let bindings = ports.remove(&format!("{port}/tcp"))??;
+    bindings.into_iter().find_map(|binding| binding.host_port?.parse().ok())
+}
+
+async fn silent(container: &Running) -> Failure {
+    let log = container.stderr_to_vec().await.unwrap_or_default();
+    let log = String::from_utf8_lossy(&log).into_owned();
+    Failure::Docker(format!("the server in the container did not answer within {START:?}; it wrote:\n{log}"))
+}
+
+/// Engines say little in an error itself, and more in its sources.
+fn told_by(error: &(dyn Error + 'static)) -> Failure {
+    let errors = std::iter::successors(Some(error), |error| (**error).source());
+    Failure::Docker(errors.map(ToString::to_string).collect::<Vec<_>>().join(": "))
+}

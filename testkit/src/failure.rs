@@ -1,0 +1,175 @@
+//! Why there is no server.
+
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+use std::process::ExitStatus;
+use std::time::Duration;
+
+/// Its text says what to do next.
+#[derive(Debug)]
+pub enum Failure {
+    /// No way led to a server.
+    NoServer(Box<NoServer>),
+    /// A URL was given by this variable, and it does not lead to a server.
+    Given {
+        variable: &'static str,
+        failure: Box<Failure>,
+    },
+    /// Nothing answers there as that server would.
+    Unreachable {
+        address: String,
+        error: io::Error,
+    },
+    /// What should be a server's URL is none.
+    Url {
+        why: &'static str,
+    },
+    /// The variable that forces a way names none.
+    Way {
+        found: String,
+    },
+    /// No program of that server is on this machine.
+    NotInstalled {
+        server: &'static str,
+        install: &'static str,
+    },
+    /// A folder of programs was named, and the program is not in it.
+    NoProgram {
+        variable: &'static str,
+        program: PathBuf,
+    },
+    /// The server is installed and does not start, or does not start again.
+    DoesNotStart {
+        server: &'static str,
+        why: NotReady,
+        log: String,
+    },
+    /// The server knows nothing of a setting; it is too old.
+    TooOld {
+        server: &'static str,
+        version: String,
+        setting: &'static str,
+        since: &'static str,
+    },
+    /// What a server left behind does not end.
+    DoesNotEnd {
+        process: u32,
+    },
+    /// A call that needs a running server, or a stopped one.
+    WrongState {
+        server: &'static str,
+        needs: &'static str,
+    },
+    /// A root without the user that servers run as.
+    NoAccount {
+        users: &'static [&'static str],
+    },
+    NoFreePort,
+    /// A program that was run to its end.
+    Program {
+        command: String,
+        status: ExitStatus,
+        output: String,
+    },
+    Started {
+        program: PathBuf,
+        error: io::Error,
+    },
+    File {
+        path: PathBuf,
+        error: io::Error,
+    },
+    /// What Docker said instead of giving a server.
+    Docker(String),
+    /// This build has not the feature `docker`.
+    WithoutDocker,
+}
+
+/// How a server's start went wrong.
+#[derive(Debug, PartialEq, Eq)]
+pub enum NotReady {
+    Ended(ExitStatus),
+    Silent(Duration),
+}
+
+/// What was tried, and what there is to do about it.
+#[derive(Debug)]
+pub struct NoServer {
+    pub server: &'static str,
+    /// Each way with why it led nowhere.
+    pub tried: Vec<String>,
+    pub url_variable: &'static str,
+    pub image_variable: &'static str,
+    pub image: String,
+    pub install: &'static str,
+}
+
+impl Failure {
+    /// Servers end with this message of the operating system when they cannot listen.
+    pub(crate) fn is_for_a_taken_port(&self) -> bool {
+        matches!(self, Self::DoesNotStart { log, .. } if log.contains("Address already in use"))
+    }
+}
+
+impl std::error::Error for Failure {}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoServer(no_server) => no_server.fmt(f),
+            Self::Given { variable, failure } => write!(f, "{variable}: {failure}"),
+            Self::Unreachable { address, error } => write!(f, "{address} does not answer: {error}"),
+            Self::Url { why } => {
+                write!(f, "a server's URL is postgres://USER:PASSWORD@HOST:PORT/DATABASE: {why}")
+            }
+            Self::Way { found } => {
+                write!(f, "STORAGEBOX_TEST_SERVERS is `{found}`; it may be `docker` or `local`")
+            }
+            Self::NotInstalled { server, install } => write!(f, "{server} is not installed; {install}"),
+            Self::NoProgram { variable, program } => {
+                write!(f, "{variable} is set, but there is no {}", program.display())
+            }
+            Self::DoesNotStart { server, why, log } => {
+                write!(f, "{server} is installed and does not start: it {why}; its log ends:\n{log}")
+            }
+            Self::TooOld { server, version, setting, since } => {
+                write!(f, "{server} {version} does not know {setting}; it takes {since} or later")
+            }
+            Self::DoesNotEnd { process } => write!(f, "the server's process {process} does not end"),
+            Self::WrongState { server, needs } => write!(f, "{server} {needs}"),
+            Self::NoAccount { users } => {
+                write!(f, "servers do not run as root, and there is no user {}", users.join(" or "))
+            }
+            Self::NoFreePort => f.write_str("no port of 127.0.0.1 is free below 32768"),
+            Self::Program { command, status, output } => write!(f, "{output}\n`{command}` failed: {status}"),
+            Self::Started { program, error } => write!(f, "{} did not start: {error}", program.display()),
+            Self::File { path, error } => write!(f, "{}: {error}", path.display()),
+            Self::Docker(why) => f.write_str(why),
+            Self::WithoutDocker => f.write_str("it is not built in: that takes the feature `docker`"),
+        }
+    }
+}
+
+impl fmt::Display for NotReady {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Ended(status) => write!(f, "ended with {status}"),
+            Self::Silent(limit) => write!(f, "did not answer within {limit:?}"),
+        }
+    }
+}
+
+impl fmt::Display for NoServer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "the tests need {} and found none:", self.server)?;
+        for tried in &self.tried {
+            writeln!(f, "  {tried}")?;
+        }
+        writeln!(f, "Any one of three ways will do:")?;
+        writeln!(f, "  1. {}=URL of a server that the tests may write to", self.url_variable)?;
+        writeln!(f, "  2. Docker, with `cargo xtask test --servers docker`: it takes {},", self.image)?;
+        writeln!(f, "     or what {} names; DOCKER_HOST says where another engine is", self.image_variable)?;
+        write!(f, "  3. the programs themselves: {}", self.install)
+    }
+}

@@ -1,0 +1,35 @@
+//! The servers that the tests of this workspace need.
+//!
+//! A server of one's own, which a test may kill and start again:
+//!
+//! ```no_run
+//! use storagebox_testkit::postgres::{Postgres, Settings};
+//!
+//! let server = Postgres::start(&Settings::durable().with("shared_buffers", "256MB"))?;
+//! println!("{}", server.url());
+//! server.kill()?;
+//! server.start_again()?;
+//! # Ok::<(), storagebox_testkit::Failure>(())
+//! ```
+//!
+//! All calls block and none needs a runtime, so that they can be made from a `main`, a test and an async test alike.
+//! Whatever is started here ends with the value that was handed out, and also when our process is killed.
+#![allow(clippy::disallowed_methods, reason = "it waits for servers, on the real clock")]
+
+mod account;
+mod docker;
+mod failure;
+mod patience;
+pub mod pgbouncer;
+pub mod port;
+pub mod postgres;
+mod probe;
+mod process;
+pub mod programs;
+mod scratch;
+mod server;
+pub mod servers;
+mod url;
+
+pub use failure::{Failure, NoServer, NotReady};
+pub use server::{Server, Way};

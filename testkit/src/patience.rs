@@ -1,0 +1,18 @@
+//! Waiting for what will come.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+const LOOK: Duration = Duration::from_millis(10);
+
+/// Asks again and again, until there is an answer or the time is over.
+pub(crate) fn poll<T>(limit: Duration, mut ask: impl FnMut() -> Option<T>) -> Option<T> {
+    let start = Instant::now();
+    loop {
+        let answer = ask();
+        if answer.is_some() || start.elapsed() > limit {
+            return answer;
+        }
+        thread::sleep(LOOK);
+    }
+}

@@ -1,0 +1,178 @@
+//! PgBouncer in transaction mode: what a connection remembers is gone with its transaction.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+use crate::failure::Failure;
+use crate::port;
+use crate::probe;
+use crate::process::{Process, log_of};
+use crate::programs::{in_path, version};
+use crate::scratch::Scratch;
+use crate::url::Url;
+
+const NAME: &str = "PgBouncer";
+const INSTALL: &str = "apt-get install pgbouncer, or brew install pgbouncer";
+
+/// Not on everybody's path.
+const KNOWN: [&str; 2] = ["/usr/sbin/pgbouncer", "/usr/local/sbin/pgbouncer"];
+
+const PREPARED_STATEMENTS: &str = "max_prepared_statements";
+const PREPARED_STATEMENTS_SINCE: (u32, u32) = (1, 21);
+
+/// How the pooler is set up.
+#[derive(Clone, Debug)]
+pub struct Settings(Vec<(String, String)>);
+
+impl Settings {
+    /// A server's connection goes to another client after each transaction. There are so few of them that clients
+    /// really share them.
+    pub fn transactions() -> Self {
+        Self(vec![])
+            .with("pool_mode", "transaction")
+            .with("default_pool_size", "4")
+            .with("max_client_conn", "1000")
+            // Drivers send it with each connection, and the pooler refuses what it does not know.
+            .with("ignore_startup_parameters", "extra_float_digits")
+    }
+
+    /// Any setting of the pooler. The last value of a name counts.
+    #[must_use]
+    pub fn with(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        let name = name.into();
+        self.0.retain(|(other, _)| *other != name);
+        self.0.push((name, value.into()));
+        self
+    }
+
+    /// Prepared statements outlive a transaction, as many as this of each client. Not before PgBouncer 1.21:
+    /// [`knows_prepared_statements`] tells.
+    #[must_use]
+    pub fn with_prepared_statements(self, most: u32) -> Self {
+        self.with(PREPARED_STATEMENTS, most.to_string())
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.0.iter().any(|(other, _)| other == name)
+    }
+}
+
+/// A pooler in front of a server. It goes with this value and with our process, however that ends.
+#[derive(Debug)]
+pub struct PgBouncer {
+    // Ended before its folder is removed: fields go in this order.
+    _process: Process,
+    _scratch: Scratch,
+    url: Url,
+}
+
+impl PgBouncer {
+    /// Starts a pooler on a free port of 127.0.0.1; it takes the user and the password of the server's URL.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure::NotInstalled`], [`Failure::TooOld`], or why it does not start, with the end of its log.
+    pub fn start(server: &str, settings: &Settings) -> Result<Self, Failure> {
+        let server = Url::parse(server)?;
+        let program = program()?;
+        if settings.has(PREPARED_STATEMENTS) {
+            must_know_prepared_statements()?;
+        }
+        let scratch = Scratch::new("pgbouncer")?;
+        let (url, process) = port::with_free(|port| {
+            let url = Url { host: "127.0.0.1".to_owned(), port, ..server.clone() };
+            scratch.write("pgbouncer.ini", &configuration(&server, port, settings))?;
+            scratch.write("users.txt", &users(&server))?;
+            launch(&scratch, &program, &url).map(|process| (url, process))
+        })?;
+        Ok(Self { _process: process, _scratch: scratch, url })
+    }
+
+    /// The server's URL, by way of the pooler.
+    pub fn url(&self) -> String {
+        self.url.with_password()
+    }
+}
+
+/// Whether the pooler that is installed is there, and where.
+pub(crate) fn program() -> Result<PathBuf, Failure> {
+    let known = || KNOWN.iter().map(PathBuf::from).find(|program| program.is_file());
+    in_path("pgbouncer").or_else(known).ok_or(Failure::NotInstalled { server: NAME, install: INSTALL })
+}
+
+/// Whether a pooler is installed.
+pub fn is_installed() -> bool {
+    program().is_ok()
+}
+
+/// Whether the pooler that is installed can be told to keep prepared statements.
+///
+/// # Errors
+///
+/// [`Failure::NotInstalled`].
+pub fn knows_prepared_statements() -> Result<bool, Failure> {
+    let version = version(&program()?).unwrap_or_default();
+    Ok(release(&version).is_some_and(|release| release >= PREPARED_STATEMENTS_SINCE))
+}
+
+fn must_know_prepared_statements() -> Result<(), Failure> {
+    if knows_prepared_statements()? {
+        return Ok(());
+    }
+    let version = version(&program()?).unwrap_or_default();
+    Err(Failure::TooOld { server: NAME, version, setting: PREPARED_STATEMENTS, since: "1.21" })
+}
+
+fn release(version: &str) -> Option<(u32, u32)> {
+    let mut numbers = version.split('.').map(str::parse);
+    Some((numbers.next()?.ok()?, numbers.next()?.ok()?))
+}
+
+fn configuration(server: &Url, port: u16, settings: &Settings) -> String {
+    let Url { host, port: server_port, .. } = server;
+    let fixed = format!(
+        "[databases]\n* = host={host} port={server_port}\n[pgbouncer]\nlisten_addr = 127.0.0.1\n\
+         listen_port = {port}\nunix_socket_dir =\nauth_type = scram-sha-256\nauth_file = users.txt\n"
+    );
+    let others = settings.0.iter().map(|(name, value)| format!("{name} = {value}\n"));
+    std::iter::once(fixed).chain(others).collect()
+}
+
+/// With the password itself, because the pooler must log in to the server too.
+fn users(server: &Url) -> String {
+    let quoted = |text: &str| format!("\"{}\"", text.replace('"', "\"\""));
+    format!("{} {}\n", quoted(&server.user), quoted(&server.password))
+}
+
+fn launch(scratch: &Scratch, program: &PathBuf, url: &Url) -> Result<Process, Failure> {
+    let mut pooler = Command::new(program);
+    pooler.arg("pgbouncer.ini");
+    let mut process = Process::start(scratch, "pgbouncer", &pooler)?;
+    let log = log_of(scratch, "pgbouncer");
+    // Its own word first: an answer on the port alone might be another server's.
+    let listens = || fs::read_to_string(&log).is_ok_and(|log| log.contains("process up"));
+    let ready = process.ready(|| listens() && probe::postgres(url).is_ok());
+    ready.map_err(|why| Failure::DoesNotStart { server: NAME, why, log: process.log() }).map(|()| process)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn releases_are_compared_as_numbers() {
+        assert_eq!(release("1.18.0"), Some((1, 18)));
+        assert!(release("1.9.0") < release("1.21.0"));
+        assert_eq!(release("unknown"), None);
+    }
+
+    #[test]
+    fn the_last_value_of_a_setting_counts() {
+        let server = Url::parse("postgres://ann:\"@db:5/x").unwrap();
+        let text = configuration(&server, 7, &Settings::transactions().with("default_pool_size", "9"));
+        assert_eq!(text.matches("default_pool_size").count(), 1);
+        assert!(text.contains("host=db port=5\n") && text.contains("default_pool_size = 9\n"), "{text}");
+        assert_eq!(users(&server), "\"ann\" \"\"\"\"\n");
+    }
+}

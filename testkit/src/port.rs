@@ -1,0 +1,67 @@
+//! Ports that are free.
+
+use std::net::TcpListener;
+use std::process;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use crate::failure::Failure;
+
+/// Below what Linux gives to outgoing connections, so that none of them takes it while a server is down.
+const FIRST: u32 = 10_240;
+const PORTS: u32 = 32_768 - FIRST;
+
+const ATTEMPTS: u32 = 5;
+
+/// How many ports this process has looked at.
+static LOOKED: AtomicU32 = AtomicU32::new(0);
+
+/// A port of 127.0.0.1 that nothing listens on, another one at each call.
+///
+/// Somebody else may take it before a server does, so that a server's start is tried again on another.
+pub fn free() -> Result<u16, Failure> {
+    (0..PORTS).find_map(|_| next().filter(|port| is_free(*port))).ok_or(Failure::NoFreePort)
+}
+
+/// Starts a server on a free port, and on another one if somebody was quicker.
+pub(crate) fn with_free<T>(start: impl Fn(u16) -> Result<T, Failure>) -> Result<T, Failure> {
+    let mut outcome = start(free()?);
+    for _ in 1..ATTEMPTS {
+        if !matches!(&outcome, Err(failure) if failure.is_for_a_taken_port()) {
+            break;
+        }
+        outcome = start(free()?);
+    }
+    outcome
+}
+
+/// Processes begin far apart, and each goes on from port to port.
+fn next() -> Option<u16> {
+    let looked = LOOKED.fetch_add(1, Ordering::Relaxed);
+    let offset = process::id().wrapping_mul(2_654_435_761).wrapping_add(looked) % PORTS;
+    u16::try_from(FIRST + offset).ok()
+}
+
+fn is_free(port: u16) -> bool {
+    TcpListener::bind(("127.0.0.1", port)).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_port_in_use_is_not_given() {
+        let port = free().unwrap();
+        let _listener = TcpListener::bind(("127.0.0.1", port)).unwrap();
+        assert!(!is_free(port));
+    }
+
+    #[test]
+    fn no_port_is_given_twice_or_out_of_range() {
+        let mut ports: Vec<_> = (0..100).map(|_| free().unwrap()).collect();
+        assert!(ports.iter().all(|port| (10_240..32_768).contains(port)));
+        ports.sort_unstable();
+        ports.dedup();
+        assert_eq!(ports.len(), 100);
+    }
+}

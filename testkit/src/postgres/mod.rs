@@ -1,0 +1,176 @@
+//! PostgreSQL from the programs of this machine.
+
+mod kind;
+mod programs;
+mod settings;
+mod tls;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+pub(crate) use kind::KIND;
+pub use settings::Settings;
+
+use crate::failure::Failure;
+use crate::port;
+use crate::probe;
+use crate::process::{Process, Signal};
+use crate::programs::version;
+use crate::scratch::Scratch;
+use crate::url::Url;
+
+pub(crate) const NAME: &str = "PostgreSQL";
+pub(crate) const INSTALL: &str = "apt-get install postgresql, brew install postgresql@17, or \
+     STORAGEBOX_TEST_POSTGRES_BIN=the folder with initdb and postgres";
+
+/// The superuser, the password and the database are all called so.
+const LOGIN: &str = "postgres";
+
+/// A server of our own, with an empty cluster. It goes with this value and with our process, however that ends.
+///
+/// It runs as the user `postgres`, or else `nobody`, if we are root. All calls block.
+#[derive(Debug)]
+pub struct Postgres {
+    // Ended before its folder is removed: fields go in this order.
+    process: Mutex<Option<Process>>,
+    scratch: Scratch,
+    programs: PathBuf,
+    settings: Settings,
+    port: u16,
+}
+
+impl Postgres {
+    /// Makes a cluster and starts its server on a free port of 127.0.0.1.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure::NotInstalled`], or why a server that is installed does not start, with the end of its log.
+    pub fn start(settings: &Settings) -> Result<Self, Failure> {
+        let programs = programs::folder()?;
+        let scratch = Scratch::new("postgres")?;
+        initialise(&scratch, &programs)?;
+        if settings.has_tls() {
+            tls::make(&scratch)?;
+        }
+        let (port, process) = port::with_free(|port| {
+            launch(&scratch, &server(&scratch, &programs, settings, port), port)
+                .map(|process| (port, process))
+        })?;
+        Ok(Self { process: Mutex::new(Some(process)), scratch, programs, settings: settings.clone(), port })
+    }
+
+    /// Starts it again after [`Self::kill`] or [`Self::stop`], with the same data and on the same port.
+    ///
+    /// # Errors
+    ///
+    /// As of [`Self::start`]; [`Failure::WrongState`] if it runs.
+    pub fn start_again(&self) -> Result<(), Failure> {
+        let mut process = self.process();
+        if process.is_some() {
+            return Err(Failure::WrongState { server: NAME, needs: "runs already" });
+        }
+        let server = server(&self.scratch, &self.programs, &self.settings, self.port);
+        *process = Some(launch(&self.scratch, &server, self.port)?);
+        Ok(())
+    }
+
+    /// Ends it as a power cut of its process would: SIGKILL to the server and all its children, at once.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure::WrongState`] if it does not run.
+    pub fn kill(&self) -> Result<(), Failure> {
+        self.end(Signal::Kill)
+    }
+
+    /// Ends it in good order: transactions that are under way are rolled back, all else is written.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure::WrongState`] if it does not run.
+    pub fn stop(&self) -> Result<(), Failure> {
+        self.end(Signal::Interrupt)
+    }
+
+    /// The superuser's URL, without encryption.
+    pub fn url(&self) -> String {
+        format!("postgres://{LOGIN}:{LOGIN}@127.0.0.1:{}/{LOGIN}", self.port)
+    }
+
+    /// The superuser's URL with encryption, checked against [`Self::authority`].
+    pub fn tls_url(&self) -> Option<String> {
+        let authority = self.authority()?;
+        Some(format!("{}?sslmode=verify-full&sslrootcert={}", self.url(), authority.display()))
+    }
+
+    /// The certificate of the authority that signed the server's, if it was started with TLS.
+    pub fn authority(&self) -> Option<PathBuf> {
+        self.settings.has_tls().then(|| tls::authority(&self.scratch))
+    }
+
+    /// The port of 127.0.0.1 that it listens on, also after it was started again.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// As the program tells it, such as `15.18`.
+    pub fn version(&self) -> Option<String> {
+        version(&self.programs.join("postgres"))
+    }
+
+    /// Whether its programs are on this machine.
+    pub fn is_installed() -> bool {
+        programs::folder().is_ok()
+    }
+
+    fn end(&self, signal: Signal) -> Result<(), Failure> {
+        let process = self.process().take();
+        let mut process = process.ok_or(Failure::WrongState { server: NAME, needs: "does not run" })?;
+        process.end(signal).map(drop)
+    }
+
+    fn process(&self) -> MutexGuard<'_, Option<Process>> {
+        self.process.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn initialise(scratch: &Scratch, programs: &Path) -> Result<(), Failure> {
+    let password = scratch.write("password", LOGIN)?;
+    let mut initdb = scratch.command(&programs.join("initdb"));
+    initdb.args(["--username", LOGIN, "--auth", "scram-sha-256", "--encoding", "UTF8", "--locale", "C"]);
+    initdb.args(["--no-sync", "--no-instructions", "--pwfile"]).arg(password);
+    scratch.run(initdb.arg("--pgdata").arg(data(scratch)))
+}
+
+fn server(scratch: &Scratch, programs: &Path, settings: &Settings, port: u16) -> Command {
+    let mut server = Command::new(programs.join("postgres"));
+    server.arg("-D").arg(data(scratch)).args(["-p", &port.to_string()]);
+    // No socket in a folder: its path may be too long for one.
+    server.args(["-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories="]);
+    if settings.has_tls() {
+        server.args(tls::settings(scratch).iter().flat_map(|setting| ["-c", setting]));
+    }
+    server.args(settings.lines().flat_map(|setting| ["-c".to_owned(), setting]));
+    server
+}
+
+fn launch(scratch: &Scratch, server: &Command, port: u16) -> Result<Process, Failure> {
+    let mut process = Process::start(scratch, "postgres", server)?;
+    let (id, file) = (process.id(), data(scratch).join("postmaster.pid"));
+    let url = Url::local(LOGIN, port);
+    let ready = process.ready(|| says_ready(&file, id) && probe::postgres(&url).is_ok());
+    ready.map_err(|why| Failure::DoesNotStart { server: NAME, why, log: process.log() }).map(|()| process)
+}
+
+/// What the server itself says in its data: an answer on the port alone might be another server's.
+fn says_ready(file: &Path, process: u32) -> bool {
+    let text = fs::read_to_string(file).unwrap_or_default();
+    let mut lines = text.lines();
+    lines.next() == Some(process.to_string().as_str()) && lines.last().map(str::trim) == Some("ready")
+}
+
+fn data(scratch: &Scratch) -> PathBuf {
+    scratch.path("data")
+}

@@ -1,0 +1,179 @@
+//! A server's process, with its children.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, PipeReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+use std::time::Duration;
+
+use crate::failure::{Failure, NotReady};
+use crate::patience::poll;
+use crate::scratch::Scratch;
+
+/// The `.pid` file is there before the server is: whoever finds none finds no server.
+const LAUNCHER: &str = r#"echo $$ >"$0" && exec "$@""#;
+
+const START: Duration = Duration::from_secs(60);
+const END: Duration = Duration::from_secs(30);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Signal {
+    Interrupt,
+    Kill,
+    Quit,
+}
+
+impl Signal {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Interrupt => "INT",
+            Self::Kill => "KILL",
+            Self::Quit => "QUIT",
+        }
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Process {
+    child: Child,
+    /// Told when the last process that inherited the server's standard output has ended.
+    all_ended: Receiver<()>,
+    pid_file: PathBuf,
+    log: PathBuf,
+}
+
+impl Process {
+    /// Starts a server whose log and `.pid` file are in the folder, under this name.
+    pub(crate) fn start(scratch: &Scratch, name: &str, server: &Command) -> Result<Self, Failure> {
+        let (pid_file, log) = (scratch.path(&format!("{name}.pid")), log_of(scratch, name));
+        let failed = |error| Failure::Started { program: server.get_program().into(), error };
+        let (ended, output) = io::pipe().map_err(failed)?;
+        let stderr = OpenOptions::new()
+            .append(true)
+            .create(true)
+            .open(&log)
+            .map_err(|error| Failure::File { path: log.clone(), error })?;
+        let mut launcher = scratch.command(Path::new("/bin/sh"));
+        launcher.args(["-c", LAUNCHER]).arg(&pid_file).arg(server.get_program()).args(server.get_args());
+        let child = launcher.stdout(output).stderr(stderr).spawn().map_err(failed)?;
+        drop(launcher);
+        Ok(Self { child, all_ended: when_closed(ended), pid_file, log })
+    }
+
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Asks until the server is ready, or has ended, or has had its time.
+    pub(crate) fn ready(&mut self, is_ready: impl Fn() -> bool) -> Result<(), NotReady> {
+        let outcome = poll(START, || if is_ready() { Some(Ok(())) } else { self.ended().map(Err) });
+        outcome.unwrap_or(Err(NotReady::Silent(START)))
+    }
+
+    fn ended(&mut self) -> Option<NotReady> {
+        let status = self.child.try_wait().ok().flatten()?;
+        // Its number may be given to another process now.
+        let _ = fs::remove_file(&self.pid_file);
+        Some(NotReady::Ended(status))
+    }
+
+    /// The end of what it wrote.
+    pub(crate) fn log(&self) -> String {
+        last_lines(&fs::read_to_string(&self.log).unwrap_or_default())
+    }
+
+    /// Ends it with its children; it is back when all of them are gone.
+    pub(crate) fn end(&mut self, signal: Signal) -> Result<ExitStatus, Failure> {
+        let children = if signal == Signal::Kill { children(self.id()) } else { vec![] };
+        send(signal, std::iter::once(self.id()).chain(children));
+        let process = self.id();
+        self.all_ended.recv_timeout(END).map_err(|_| Failure::DoesNotEnd { process })?;
+        // While the child is not waited for, its number is not given to another process.
+        let _ = fs::remove_file(&self.pid_file);
+        self.child.wait().map_err(|_| Failure::DoesNotEnd { process })
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let is_running = matches!(self.child.try_wait(), Ok(None));
+        if is_running && self.end(Signal::Quit).is_err() {
+            let _ = self.end(Signal::Kill);
+        }
+    }
+}
+
+pub(crate) fn log_of(scratch: &Scratch, name: &str) -> PathBuf {
+    scratch.path(&format!("{name}.log"))
+}
+
+/// Nothing is written there; the pipe closes when its last holder has ended.
+fn when_closed(mut pipe: PipeReader) -> Receiver<()> {
+    let (sender, receiver) = channel();
+    thread::spawn(move || {
+        let _ = io::copy(&mut pipe, &mut io::sink());
+        // Nobody may be waiting any more.
+        let _ = sender.send(());
+    });
+    receiver
+}
+
+/// The shell knows how to, without a library; a process that is gone already is as good as ended.
+fn send(signal: Signal, processes: impl Iterator<Item = u32>) {
+    let mut shell = Command::new("/bin/sh");
+    shell.args(["-c", "kill -s \"$0\" \"$@\"", signal.name()]).args(processes.map(|id| id.to_string()));
+    let _ = shell.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
+}
+
+/// Where there is no /proc there are none to be found: servers notice that their parent is gone, and end.
+fn children(parent: u32) -> Vec<u32> {
+    let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let ids = processes.filter_map(|process| process.file_name().to_str()?.parse().ok());
+    ids.filter(|id| parent_of(*id) == Some(parent)).collect()
+}
+
+/// A line is `id (name) state parent ...`, and the name may hold anything.
+fn parent_of(process: u32) -> Option<u32> {
+    let line = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    line.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()
+}
+
+fn last_lines(text: &str) -> String {
+    let lines: Vec<_> = text.lines().collect();
+    lines[lines.len().saturating_sub(12)..].join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shell(script: &str) -> Command {
+        let mut command = Command::new("/bin/sh");
+        command.args(["-c", script]);
+        command
+    }
+
+    #[test]
+    fn children_are_killed_with_it() {
+        let scratch = Scratch::new("process-test").unwrap();
+        // The child is deaf to all but KILL, and would outlive its parent.
+        let script = "(trap '' INT QUIT TERM; echo ready >&2; exec sleep 1000) & wait";
+        let mut process = Process::start(&scratch, "shell", &shell(script)).unwrap();
+        let log = log_of(&scratch, "shell");
+        process.ready(|| fs::read_to_string(&log).is_ok_and(|log| log == "ready\n")).unwrap();
+        assert_eq!(children(process.id()).len(), 1);
+        process.end(Signal::Kill).unwrap();
+        assert!(!scratch.path("shell.pid").exists());
+    }
+
+    #[test]
+    fn a_server_that_ends_at_once_is_not_waited_for() {
+        let scratch = Scratch::new("process-end-test").unwrap();
+        let mut process = Process::start(&scratch, "shell", &shell("echo no good >&2; exit 3")).unwrap();
+        let why = process.ready(|| false).unwrap_err();
+        assert!(matches!(why, NotReady::Ended(status) if status.code() == Some(3)), "{why}");
+        assert_eq!(process.log(), "no good");
+    }
+}

@@ -1,0 +1,41 @@
+//! Programs that are on this machine.
+
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The first of this name on the path.
+pub fn in_path(name: &str) -> Option<PathBuf> {
+    let path = env::var_os("PATH").unwrap_or_default();
+    env::split_paths(&path).map(|folder| folder.join(name)).find(|program| program.is_file())
+}
+
+/// The first word that begins with a digit of what it says about itself.
+pub(crate) fn version(program: &Path) -> Option<String> {
+    let output = Command::new(program).arg("--version").output().ok()?;
+    first_number(&String::from_utf8_lossy(&output.stdout))
+}
+
+pub(crate) fn first_number(text: &str) -> Option<String> {
+    let mut words = text.split_whitespace();
+    words.find(|word| word.starts_with(|first: char| first.is_ascii_digit())).map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_read() {
+        let version = |text| first_number(text).unwrap();
+        assert_eq!(version("postgres (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)"), "15.18");
+        assert_eq!(version("PgBouncer 1.18.0\nlibevent 2.1.12-stable"), "1.18.0");
+        assert_eq!(first_number("nothing here"), None);
+    }
+
+    #[test]
+    fn the_path_is_searched() {
+        assert!(in_path("sh").is_some());
+        assert_eq!(in_path("no-such-program"), None);
+    }
+}

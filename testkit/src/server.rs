@@ -1,0 +1,119 @@
+//! A kind of server, and a server that was found.
+
+use std::any::Any;
+use std::fmt;
+use std::io;
+use std::time::Duration;
+
+use crate::failure::Failure;
+
+/// How a server is had, unless its URL is given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// A container, by the feature `docker`.
+    Docker,
+    /// The server's programs on this machine.
+    Local,
+}
+
+impl Way {
+    /// As `STORAGEBOX_TEST_SERVERS` names it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Docker => "docker",
+            Self::Local => "local",
+        }
+    }
+
+    /// The way of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        [Self::Docker, Self::Local].into_iter().find(|way| way.name() == name)
+    }
+}
+
+/// What there is to know of a kind of server. A new kind is one value of this type.
+pub(crate) struct Kind {
+    pub(crate) name: &'static str,
+    pub(crate) url_variable: &'static str,
+    /// How its programs are installed.
+    pub(crate) install: &'static str,
+    pub(crate) image: Image,
+    /// Starts its programs; [`Failure::NotInstalled`] if there are none.
+    pub(crate) local: fn() -> Result<Started, Failure>,
+    /// The URL without its secrets.
+    pub(crate) shown: fn(&str) -> Result<String, Failure>,
+    /// Whether the server at a URL answers in its own protocol.
+    pub(crate) probe: fn(&str) -> io::Result<()>,
+    /// The version of the server at a URL, where that is easily found out.
+    pub(crate) version: fn(&str) -> Option<String>,
+}
+
+/// An image that runs the server.
+pub(crate) struct Image {
+    /// The variable that names another one.
+    pub(crate) variable: &'static str,
+    pub(crate) default: &'static str,
+    #[cfg_attr(not(feature = "docker"), expect(dead_code, reason = "only Docker asks"))]
+    pub(crate) run: Run,
+}
+
+/// How it is run.
+#[cfg_attr(not(feature = "docker"), expect(dead_code, reason = "only Docker asks"))]
+pub(crate) struct Run {
+    pub(crate) port: u16,
+    pub(crate) environment: &'static [(&'static str, &'static str)],
+    pub(crate) command: &'static [&'static str],
+    pub(crate) url: fn(&str, u16) -> String,
+}
+
+impl Image {
+    pub(crate) fn name(&self) -> String {
+        std::env::var(self.variable).unwrap_or_else(|_| self.default.to_owned())
+    }
+}
+
+/// A server that we started, with what keeps it alive.
+pub(crate) struct Started {
+    pub(crate) url: String,
+    pub(crate) version: Option<String>,
+    pub(crate) guard: Box<dyn Any + Send + Sync>,
+}
+
+/// A server that answers. If we started it, it ends with this value.
+pub struct Server {
+    pub(crate) kind: &'static str,
+    pub(crate) variable: &'static str,
+    pub(crate) url: String,
+    pub(crate) shown: String,
+    pub(crate) origin: String,
+    pub(crate) version: Option<String>,
+    pub(crate) took: Duration,
+    pub(crate) _guard: Box<dyn Any + Send + Sync>,
+}
+
+impl Server {
+    /// Its URL, secrets included.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// The variable by which a test program is told the URL.
+    pub fn variable(&self) -> &'static str {
+        self.variable
+    }
+}
+
+/// One line, without secrets.
+impl fmt::Display for Server {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let version = self.version.as_deref().unwrap_or("of unknown version");
+        let Self { kind, shown, origin, took, .. } = self;
+        write!(f, "{kind} {version}, {origin}, {shown}, ready after {:.1} s", took.as_secs_f64())
+    }
+}
+
+impl fmt::Debug for Server {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}

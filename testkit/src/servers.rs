@@ -1,0 +1,215 @@
+//! Servers for tests, wherever they can be had.
+//!
+//! In this order, and a server that should be there and is not is a failure, never a reason to skip a test:
+//!
+//! 1. `STORAGEBOX_TEST_POSTGRES_URL` names one; it must answer.
+//! 2. Docker, in a build with the feature `docker`, by the image that `STORAGEBOX_TEST_POSTGRES_IMAGE` names.
+//! 3. The server's programs on this machine. If they are there, they must start.
+//!
+//! `STORAGEBOX_TEST_SERVERS=docker|local` leaves out the other of the last two. `cargo xtask test` starts each server
+//! once and names it to all tests by its URL; under a plain `cargo test` each test program has its own.
+
+use std::any::Any;
+use std::env;
+use std::sync::OnceLock;
+use std::time::Instant;
+
+use crate::docker;
+use crate::failure::{Failure, NoServer};
+use crate::postgres;
+use crate::server::{Kind, Server, Started, Way};
+
+/// The variable that forces a way.
+pub const WAY_VARIABLE: &str = "STORAGEBOX_TEST_SERVERS";
+
+/// A PostgreSQL server whose superuser we are.
+///
+/// # Errors
+///
+/// Why there is none, and what to do about it.
+pub fn postgres(way: Option<Way>) -> Result<Server, Failure> {
+    find(&postgres::KIND, &Wanted::for_kind(&postgres::KIND, way)?)
+}
+
+/// The PostgreSQL server of this program: found at the first call, and the same one at every other.
+///
+/// Statics are never dropped. A local server ends with the program all the same; a container is removed by the next
+/// program that looks for one.
+///
+/// # Errors
+///
+/// As of [`postgres()`].
+pub fn shared_postgres() -> Result<&'static Server, &'static Failure> {
+    static SHARED: OnceLock<Result<Server, Failure>> = OnceLock::new();
+    SHARED.get_or_init(|| postgres(None)).as_ref()
+}
+
+/// What the environment, or the caller, asks for.
+struct Wanted {
+    url: Option<String>,
+    way: Option<Way>,
+}
+
+impl Wanted {
+    fn for_kind(kind: &Kind, way: Option<Way>) -> Result<Self, Failure> {
+        let url = env::var(kind.url_variable).ok();
+        let way = way.map_or_else(|| forced(env::var(WAY_VARIABLE).ok()), |way| Ok(Some(way)))?;
+        Ok(Self { url, way })
+    }
+}
+
+fn forced(name: Option<String>) -> Result<Option<Way>, Failure> {
+    let Some(found) = name else {
+        return Ok(None);
+    };
+    Way::named(&found).map(Some).ok_or(Failure::Way { found })
+}
+
+fn find(kind: &'static Kind, wanted: &Wanted) -> Result<Server, Failure> {
+    let start = Instant::now();
+    if let Some(url) = &wanted.url {
+        return given(kind, url, start);
+    }
+    let mut tried = vec![format!("{} is not set", kind.url_variable)];
+    for way in [Way::Docker, Way::Local] {
+        if wanted.way.is_some_and(|only| only != way) {
+            continue;
+        }
+        match started(kind, way) {
+            Ok(started) => return server(kind, started, origin(kind, way, &tried[1..]), start),
+            Err(failure) if leaves_other_ways(way, &failure) => {
+                tried.push(format!("{}: {failure}", way.name()))
+            }
+            Err(failure) => return Err(failure),
+        }
+    }
+    Err(Failure::NoServer(Box::new(no_server(kind, tried))))
+}
+
+fn started(kind: &'static Kind, way: Way) -> Result<Started, Failure> {
+    match way {
+        Way::Docker => docker::start(kind),
+        Way::Local => (kind.local)(),
+    }
+}
+
+/// Docker may be there and have no image. Programs that are there must start.
+fn leaves_other_ways(way: Way, failure: &Failure) -> bool {
+    way == Way::Docker || matches!(failure, Failure::NotInstalled { .. })
+}
+
+/// A build with Docker wants it: that it was passed over must not go unseen.
+fn origin(kind: &Kind, way: Way, passed_over: &[String]) -> String {
+    match way {
+        Way::Docker => format!("from the image {}", kind.image.name()),
+        Way::Local if cfg!(feature = "docker") && !passed_over.is_empty() => {
+            format!("from local programs ({})", passed_over.join("; "))
+        }
+        Way::Local => "from local programs".to_owned(),
+    }
+}
+
+fn given(kind: &Kind, url: &str, start: Instant) -> Result<Server, Failure> {
+    let named = |failure| Failure::Given { variable: kind.url_variable, failure: Box::new(failure) };
+    let shown = (kind.shown)(url).map_err(named)?;
+    (kind.probe)(url).map_err(|error| named(Failure::Unreachable { address: shown, error }))?;
+    let nothing: Box<dyn Any + Send + Sync> = Box::new(());
+    let started = Started { url: url.to_owned(), version: (kind.version)(url), guard: nothing };
+    server(kind, started, format!("named by {}", kind.url_variable), start)
+}
+
+fn server(kind: &Kind, started: Started, origin: String, start: Instant) -> Result<Server, Failure> {
+    let Started { url, version, guard } = started;
+    Ok(Server {
+        kind: kind.name,
+        variable: kind.url_variable,
+        shown: (kind.shown)(&url)?,
+        url,
+        origin,
+        version,
+        took: start.elapsed(),
+        _guard: guard,
+    })
+}
+
+fn no_server(kind: &Kind, tried: Vec<String>) -> NoServer {
+    NoServer {
+        server: kind.name,
+        tried,
+        url_variable: kind.url_variable,
+        image_variable: kind.image.variable,
+        image: kind.image.name(),
+        install: kind.install,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use super::*;
+    use crate::port;
+    use crate::server::{Image, Run};
+
+    /// A kind of server that is nowhere installed.
+    const NOWHERE: Kind = Kind {
+        name: "Nowhere",
+        url_variable: "NOWHERE_URL",
+        install: "install nowhere",
+        image: Image {
+            variable: "NOWHERE_IMAGE",
+            default: "nowhere.invalid/nowhere:1",
+            run: Run { port: 1, environment: &[], command: &[], url: |_, _| String::new() },
+        },
+        local: || Err(Failure::NotInstalled { server: "Nowhere", install: "install nowhere" }),
+        shown: |url| Ok(url.to_owned()),
+        probe: |_| Err(io::Error::other("nobody is there")),
+        version: |_| None,
+    };
+
+    const BROKEN: Kind = Kind { local: || Err(Failure::NoFreePort), ..NOWHERE };
+
+    fn wanted(way: Option<Way>) -> Wanted {
+        Wanted { url: None, way }
+    }
+
+    #[test]
+    fn a_server_that_is_nowhere_is_a_failure_that_names_three_ways() {
+        let text = find(&NOWHERE, &wanted(None)).unwrap_err().to_string();
+        for part in
+            ["NOWHERE_URL is not set", "docker: ", "local: Nowhere is not installed", "1. NOWHERE_URL="]
+        {
+            assert!(text.contains(part), "{text}");
+        }
+        assert!(text.contains("2. Docker, with `cargo xtask test --servers docker`"), "{text}");
+        assert!(text.contains("NOWHERE_IMAGE") && text.ends_with("install nowhere"), "{text}");
+    }
+
+    #[test]
+    fn a_forced_way_is_the_only_one_tried() {
+        let text = |way| find(&NOWHERE, &wanted(Some(way))).unwrap_err().to_string();
+        assert!(!text(Way::Docker).contains("local: "));
+        assert!(!text(Way::Local).contains("docker: "));
+    }
+
+    #[test]
+    fn programs_that_are_there_must_start() {
+        assert!(matches!(find(&BROKEN, &wanted(None)), Err(Failure::NoFreePort)));
+    }
+
+    #[test]
+    fn a_url_that_leads_nowhere_is_a_failure_and_no_other_way_is_tried() {
+        let port = port::free().unwrap();
+        let url = Some(format!("postgres://ann:secret@127.0.0.1:{port}/box"));
+        let failure = find(&postgres::KIND, &Wanted { url, way: Some(Way::Local) }).unwrap_err().to_string();
+        assert!(failure.starts_with("STORAGEBOX_TEST_POSTGRES_URL: postgres://ann@127.0.0.1:"), "{failure}");
+        assert!(failure.contains("does not answer") && !failure.contains("secret"), "{failure}");
+    }
+
+    #[test]
+    fn a_way_that_is_none_is_refused() {
+        assert!(matches!(forced(None), Ok(None)));
+        assert!(matches!(forced(Some("local".to_owned())), Ok(Some(Way::Local))));
+        assert!(matches!(forced(Some("cloud".to_owned())), Err(Failure::Way { .. })));
+    }
+}

@@ -1,0 +1,9 @@
+//! The servers, for real: these tests need PostgreSQL, psql, PgBouncer and openssl.
+#![allow(clippy::disallowed_methods, reason = "a test may fail where a library must not")]
+
+mod killed;
+mod patience;
+mod pgbouncer;
+mod postgres;
+mod psql;
+mod servers;
