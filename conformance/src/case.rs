@@ -58,6 +58,8 @@ pub enum Family {
     Ambiguous,
     /// Futures that are dropped.
     Cancel,
+    /// Connections that are cut, by a proxy in front of the server.
+    Network,
     /// Servers that are restarted.
     Crash,
 }
@@ -85,7 +87,7 @@ impl Family {
         match self {
             Self::Sequential | Self::Edge => 1,
             Self::Concurrent => 2,
-            Self::Ambiguous | Self::Cancel => 3,
+            Self::Ambiguous | Self::Cancel | Self::Network => 3,
             Self::Crash => 4,
         }
     }

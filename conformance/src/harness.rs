@@ -3,12 +3,13 @@
 use std::any::Any;
 use std::collections::BTreeMap;
 use std::fmt;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use storagebox_core::{BoxName, ListedItem, Result, Store, async_trait};
 
-use crate::case::Part;
+use crate::case::{Case, Family, Part};
 
 /// Gives the suite stores to test.
 ///
@@ -37,7 +38,26 @@ pub trait Harness: Send + Sync + 'static {
         None
     }
 
-    /// Ends the server and starts it again; only for backends that declare it.
+    /// Where the server listens, for the proxy that the suite puts in front of it. `None` for a store without a network,
+    /// which declares that it has none.
+    fn upstream(&self, _namespace: &Namespace) -> Option<SocketAddr> {
+        None
+    }
+
+    /// A new client of it, as [`open`](Self::open), that connects to this address instead of the server's. Without TLS:
+    /// the proxy looks for ids in what it carries. Its calls must wait for an answer longer than a case takes.
+    async fn open_through(&self, _namespace: &Namespace, _proxy: SocketAddr) -> Result<Arc<dyn Store>> {
+        Err(storagebox_core::Error::unsupported("a proxy", "a harness that opens a store through one"))
+    }
+
+    /// A new, empty place whose server can be restarted while other cases run: one with a server of its own. The
+    /// default is for servers that nobody else uses.
+    async fn fresh_alone(&self) -> Result<Namespace> {
+        self.fresh().await
+    }
+
+    /// Ends the server of a place from [`fresh_alone`](Self::fresh_alone) and starts it again, and answers when it can be
+    /// connected to; only for backends that declare it. Clients that were open stay so, and find their way back.
     async fn restart(&self, _namespace: &Namespace, how: Restart) -> Result<()> {
         Err(storagebox_core::Error::unsupported(
             format_args!("{how:?}"),
@@ -94,11 +114,12 @@ impl fmt::Debug for Namespace {
 #[derive(Clone, Debug, Default)]
 pub struct Declared {
     left_out: BTreeMap<Part, String>,
+    network: Option<String>,
     restart: Option<String>,
 }
 
 impl Declared {
-    /// Every part, and a server that can be restarted.
+    /// Every part, a network on the way to the server, and a server that can be restarted.
     pub fn all() -> Self {
         Self::default()
     }
@@ -110,6 +131,13 @@ impl Declared {
         self
     }
 
+    /// Leaves out cut connections; their cases are reported as ignored, with the reason.
+    #[must_use]
+    pub fn without_network(mut self, reason: impl Into<String>) -> Self {
+        self.network = Some(reason.into());
+        self
+    }
+
     /// Leaves out restarts; their cases are reported as ignored, with the reason.
     #[must_use]
     pub fn without_restart(mut self, reason: impl Into<String>) -> Self {
@@ -118,8 +146,12 @@ impl Declared {
     }
 
     /// Why a case cannot be run, if it cannot.
-    pub(crate) fn ignores(&self, case: &crate::case::Case) -> Option<&str> {
-        let restart = self.restart.as_deref().filter(|_| case.family() == crate::case::Family::Crash);
-        self.left_out.get(&case.part()).map(String::as_str).or(restart)
+    pub(crate) fn ignores(&self, case: &Case) -> Option<&str> {
+        let power = match case.family() {
+            Family::Network => &self.network,
+            Family::Crash => &self.restart,
+            _ => &None,
+        };
+        self.left_out.get(&case.part()).or(power.as_ref()).map(String::as_str)
     }
 }

@@ -15,7 +15,7 @@ use fastrand::Rng;
 use storagebox_core::{Error, Result};
 
 pub use boxes::Linked;
-pub(crate) use gate::{drop_after, dropped, polls};
+pub(crate) use gate::{drop_after, dropped};
 
 type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 

@@ -10,11 +10,11 @@ use futures_util::FutureExt;
 use libtest_mimic::{Arguments, Failed, Trial};
 use tokio::runtime::{Builder, Runtime};
 
-use crate::case::Case;
+use crate::case::{Case, Family};
 use crate::failure::Failure;
 use crate::harness::{Declared, Harness};
 use crate::link::dropped;
-use crate::suite::cases;
+use crate::suite::Selection;
 use crate::world::{Profile, World};
 
 /// A case that takes longer has failed: a budget that is not enforced is none.
@@ -67,7 +67,10 @@ impl Runner {
     }
 
     async fn verdict(&self, case: &Case, seed: u64) -> Result<(), Failure> {
-        let world = World::fresh(Arc::clone(&self.harness), seed, self.profile).await?;
+        let world = match case.family() {
+            Family::Crash => World::alone(Arc::clone(&self.harness), seed, self.profile).await?,
+            _ => World::fresh(Arc::clone(&self.harness), seed, self.profile).await?,
+        };
         let run = AssertUnwindSafe(case.run(&world)).catch_unwind();
         match tokio::time::timeout(BUDGET, run).await {
             Ok(Ok(verdict)) => verdict,
@@ -77,27 +80,34 @@ impl Runner {
     }
 }
 
-/// The `main` of a backend's conformance test (`harness = false`).
+/// The `main` of a backend's conformance test (`harness = false`): every case, as much of it as any run needs.
 ///
 /// Takes the arguments of a test program (`--list`, a filter, `--exact` ...). `STORAGEBOX_SEED` replays a seed;
 /// `STORAGEBOX_RUNS` repeats every case with that many seeds.
 pub fn run(harness: impl Harness) -> ExitCode {
+    run_with(harness, Profile::QUICK, Selection::Everything)
+}
+
+/// As [`run`], with as much of each case as the profile says, and the selected cases alone. A backend that conforms is
+/// tried so in its other set-ups: behind a pooler, over TLS, with other options.
+pub fn run_with(harness: impl Harness, profile: Profile, selection: Selection) -> ExitCode {
     let name = harness.name();
     let declared = harness.declared();
-    let runner = match Runner::new(harness, Profile::QUICK) {
+    let runner = match Runner::new(harness, profile) {
         Ok(runner) => Arc::new(runner),
         Err(error) => {
             eprintln!("no threads to run the suite: {error}");
             return ExitCode::FAILURE;
         }
     };
+    let cases = selection.cases();
     let (seed, runs) = (number("STORAGEBOX_SEED").unwrap_or_else(|| fastrand::Rng::new().u64(..)), runs());
-    let report = Arc::new(Mutex::new(Report::of(&declared)));
-    let trials = cases()
+    let report = Arc::new(Mutex::new(Report::of(&cases, &declared)));
+    let trials = cases
         .into_iter()
         .map(|case| trial(case, declared.ignores(&case), &runner, seed..seed.saturating_add(runs), &report))
         .collect();
-    println!("storagebox conformance of {name}, STORAGEBOX_SEED={seed}");
+    println!("storagebox conformance of {name}, {selection:?}, STORAGEBOX_SEED={seed}");
     let conclusion = libtest_mimic::run(&Arguments::from_args(), trials);
     if conclusion.num_passed + conclusion.num_failed > 0 {
         print!("{}", report.lock().unwrap_or_else(PoisonError::into_inner).render(&name));
@@ -133,10 +143,18 @@ fn failed(runner: &Runner, case: &Case, seed: u64) -> Option<Failed> {
     match runner.run(case, seed) {
         Outcome::Passed | Outcome::Ignored(_) => None,
         Outcome::Failed(failure) => Some(Failed::from(format!(
-            "{failure}\nreplay: STORAGEBOX_SEED={seed} cargo test --test conformance -- --exact {}",
+            "{failure}\nreplay: STORAGEBOX_SEED={seed} cargo test --test {} -- --exact {}",
+            program(),
             case.name()
         ))),
     }
+}
+
+/// The name of this test program, as cargo knows it.
+fn program() -> String {
+    let path = std::env::current_exe().unwrap_or_default();
+    let file = path.file_stem().unwrap_or_default().to_string_lossy();
+    file.rsplit_once('-').map_or(file.as_ref(), |(name, _hash)| name).to_owned()
 }
 
 /// What held, level by level, and what was not asked.
@@ -146,9 +164,9 @@ struct Report {
 }
 
 impl Report {
-    fn of(declared: &Declared) -> Self {
+    fn of(cases: &[Case], declared: &Declared) -> Self {
         let mut ignored = BTreeMap::new();
-        for reason in cases().iter().filter_map(|case| declared.ignores(case)) {
+        for reason in cases.iter().filter_map(|case| declared.ignores(case)) {
             *ignored.entry(reason.to_owned()).or_default() += 1;
         }
         Self { by_level: BTreeMap::new(), ignored }

@@ -1,6 +1,29 @@
-//! Every case of the suite.
+//! Every case of the suite, and which of them a run has.
+
+use std::collections::BTreeSet;
 
 use crate::case::Case;
+
+/// Which cases a test program runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Selection {
+    /// All of them.
+    Everything,
+    /// The first case of each part in each family: for another set-up of a backend that is tried with everything.
+    Smoke,
+}
+
+impl Selection {
+    /// The cases, in the order of the clauses' parts.
+    pub fn cases(self) -> Vec<Case> {
+        let mut cases = cases();
+        if self == Self::Smoke {
+            let mut seen = BTreeSet::new();
+            cases.retain(|case| seen.insert((case.part(), case.family())));
+        }
+        cases
+    }
+}
 
 /// Every case, in the order of the clauses' parts.
 pub fn cases() -> Vec<Case> {

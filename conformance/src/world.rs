@@ -10,7 +10,9 @@ use storagebox_core::{
     Result, Store, StoreExt, Strategy, TokenStore,
 };
 
-use crate::harness::{Harness, Namespace};
+use crate::case::Verdict;
+use crate::harness::{Harness, Namespace, Restart};
+use crate::race::answered;
 
 /// How much a case does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,6 +59,21 @@ impl World {
     /// Those of the harness.
     pub async fn fresh(harness: Arc<dyn Harness>, seed: u64, profile: Profile) -> Result<Self> {
         let namespace = harness.fresh().await?;
+        Self::of(harness, namespace, seed, profile).await
+    }
+
+    /// A world of its own whose server may be restarted.
+    pub(crate) async fn alone(harness: Arc<dyn Harness>, seed: u64, profile: Profile) -> Result<Self> {
+        let namespace = harness.fresh_alone().await?;
+        Self::of(harness, namespace, seed, profile).await
+    }
+
+    async fn of(
+        harness: Arc<dyn Harness>,
+        namespace: Namespace,
+        seed: u64,
+        profile: Profile,
+    ) -> Result<Self> {
         let store = harness.open(&namespace).await?;
         Ok(Self { harness, namespace, store, seed, profile, drawn: AtomicU64::new(0) })
     }
@@ -96,6 +113,12 @@ impl World {
     /// A new client of the same namespace, as another process would have.
     pub(crate) async fn client(&self) -> Result<Arc<dyn Store>> {
         self.harness.open(&self.namespace).await
+    }
+
+    /// Ends the server and starts it again. The first client, which was connected to it, must find its way back.
+    pub(crate) async fn restart(&self, how: Restart) -> Verdict {
+        self.harness.restart(&self.namespace, how).await?;
+        answered(|| self.store.ping()).await
     }
 
     pub(crate) fn bank(&self) -> Result<Arc<dyn BankAdmin>> {

@@ -28,7 +28,9 @@ impl Harness for Memory {
     }
 
     fn declared(&self) -> Declared {
-        Declared::all().without_restart("a memory store ends with its process")
+        Declared::all()
+            .without_network("a memory store has no server to connect to")
+            .without_restart("a memory store ends with its process")
     }
 
     async fn fresh(&self) -> Result<Namespace> {

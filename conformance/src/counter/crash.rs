@@ -29,7 +29,7 @@ pub(super) async fn what_was_acknowledged_survives_a_restart(world: &World) -> V
         }
     }
     for how in [Restart::Clean, Restart::Kill] {
-        world.harness().restart(world.namespace(), how).await?;
+        world.restart(how).await?;
         let store = world.client().await?;
         for kind in KINDS {
             let counter = open(&store, kind)?;

@@ -73,7 +73,7 @@ by_strategy! { remembers_fences:
 async fn remembers_fences(world: &World, kind: Kind) -> Verdict {
     let counter = Subject::new(world, kind)?;
     counter.cancel("fenced").await?;
-    let almost = HOUR - Duration::from_secs(1);
+    let almost = HOUR - Duration::from_secs(60);
     world.pass(if world.can_travel() { almost } else { world.short() }).await;
     world.store().maintain(1_000).await?;
     for number in 0..40 {

@@ -1,6 +1,7 @@
 //! Counters: C-1 to C-8, for each strategy that every backend has.
 
 mod ambiguous;
+mod calls;
 mod cancel;
 mod concurrent;
 mod crash;
@@ -8,6 +9,7 @@ mod edge;
 mod fences;
 mod histories;
 mod model;
+mod network;
 mod others;
 mod retries;
 mod sequential;
@@ -56,6 +58,9 @@ cases! { Counter:
     "C-01" Cancel cancel::marker_calls_can_be_dropped_anywhere;
     "C-01" Cancel cancel::window_calls_can_be_dropped_anywhere;
     "C-01" Cancel cancel::sharded_calls_can_be_dropped_anywhere;
+    "C-01" Network network::marker_a_cut_connection_counts_once;
+    "C-01" Network network::window_a_cut_connection_counts_once;
+    "C-01" Network network::sharded_a_cut_connection_counts_once;
     "C-01" Crash crash::what_was_acknowledged_survives_a_restart;
     "C-02" Sequential sequential::atomic_bounds_are_inclusive;
     "C-02" Sequential sequential::marker_bounds_are_inclusive;

@@ -14,7 +14,7 @@ use storagebox_core::{
 use super::{Kind, by_strategy};
 use crate::case::Verdict;
 use crate::failure::{ensure, ensure_eq};
-use crate::model::{self, compare};
+use crate::model::{self, compare, minutes};
 use crate::world::World;
 
 by_strategy! { matches_the_model:
@@ -26,7 +26,7 @@ by_strategy! { matches_the_model:
 
 async fn matches_the_model(world: &World, kind: Kind) -> Verdict {
     // Where time cannot be moved on, none may pass by itself either.
-    let memory = Duration::from_secs(if world.can_travel() { 10 } else { 3_600 });
+    let memory = minutes(if world.can_travel() { 10 } else { 60 });
     let fixed = Bounds::between(-5, 8)?;
     let retention = Retention::For(memory);
     let strategy = match kind {

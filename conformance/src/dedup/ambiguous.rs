@@ -1,18 +1,20 @@
 //! Replies that are lost, requests that land late or twice.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use storagebox_core::{
     Aborted, Begun, Completed, DedupId, DedupRepo, ErrorKind, Forgotten, Lease, LeaseRepo, OpId, Recorded,
-    Replaced, Result, Retention, Version,
+    Replaced, Result, Retention, Store, Version,
 };
 
-use super::calls::{Call, Scene};
+use super::calls::Call;
 use super::{LONG, Repos, id, op, text};
 use crate::case::Verdict;
 use crate::failure::{Failure, ensure, ensure_eq, ensure_matches};
-use crate::link::{Fate, Link};
+use crate::link::{Fate, Link, Linked};
 use crate::race::answered;
+use crate::repeatable::Repeatable;
 use crate::world::World;
 
 const FOREVER: Retention = Retention::Forever;
@@ -45,22 +47,20 @@ async fn meet_every_fate(world: &World, calls: &[Call]) -> Verdict {
 
 /// The call until it is answered, then what is still under way lands: it happened once.
 async fn meet(world: &World, call: Call, fate: Fate) -> Verdict {
-    let world = world.another().await?;
-    let repos = Repos::of(world.store())?;
-    let scene = Scene::set(call, &world, &repos).await?;
+    let scene = call.set(world, &format!("{call:?}-{fate:?}")).await?;
     let link = Link::script([fate]);
-    let far = repos.behind(&link);
-    match (fate, scene.make(call, &far).await) {
-        (Fate::Delivered | Fate::Twice, Ok(outcome)) => ensure_eq!(outcome, call.first(), "its outcome"),
+    let far: Arc<dyn Store> = Linked::new(Arc::clone(world.store()), Arc::clone(&link));
+    match (fate, call.make(&scene, &far).await) {
+        (Fate::Delivered | Fate::Twice, Ok(told)) => ensure_eq!(told, call.first(), "what it is told"),
         (_, Err(error)) if error.kind() == ErrorKind::OutcomeUnknown => {
             let expected = if fate == Fate::ReplyLost { call.again() } else { call.first() };
-            ensure_eq!(scene.make(call, &far).await?, expected, "the same call again");
+            ensure_eq!(call.make(&scene, &far).await?, expected, "the same call again");
         }
         (_, other) => return Err(Failure::new(format!("a lost reply arrived: {other:?}"))),
     }
     link.land().await;
-    ensure_eq!(scene.make(call, &far).await?, call.again(), "the same call when all has landed");
-    scene.ensure_done(call, &world, &Repos::of(&world.client().await?)?).await
+    ensure_eq!(call.make(&scene, &far).await?, call.again(), "the same call when all has landed");
+    call.ensure_done(world, &scene, &world.client().await?).await
 }
 
 async fn ensure_lost<T: std::fmt::Debug>(answer: impl Future<Output = Result<T>>) -> Verdict {

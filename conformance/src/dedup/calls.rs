@@ -1,13 +1,17 @@
 //! Every mutating call, with what it needs before, what it answers, and what is left after it.
 
+use std::sync::Arc;
+
 use storagebox_core::{
-    Aborted, Begun, Completed, DedupId, DedupRepo, Forgotten, Lease, LeaseExtended, LeaseRepo, OpId,
-    Recorded, Replaced, Result, Retention, Version,
+    Aborted, Begun, Completed, DedupId, DedupRepo, Forgotten, Lease, LeaseExtended, LeaseRepo, OpId, Payload,
+    Recorded, Replaced, Result, Retention, Store, StoreExt, Version, async_trait,
 };
 
 use super::{LONG, Repos, id, op};
 use crate::case::Verdict;
 use crate::failure::{Failure, ensure_matches};
+use crate::race::answered;
+use crate::repeatable::{Repeatable, Told};
 use crate::world::World;
 
 /// A call of `ada` on one id.
@@ -33,139 +37,153 @@ pub(super) struct Scene {
     lease: Lease,
 }
 
-impl Scene {
-    /// What the call needs, made in good order through another link.
-    pub(super) async fn set(call: Call, world: &World, repos: &Repos) -> Result<Self, Failure> {
-        let (id, ada, kim) = (id("scene")?, op("ada")?, op("kim")?);
-        let aside = repos.begin_new(&super::id("aside")?, &ada, LONG).await?;
-        let mut scene = Self { id: id.clone(), ada: ada.clone(), version: Version::new(0), lease: aside };
-        match call {
-            Call::Record | Call::Begin => {}
-            Call::Replace | Call::Forget => {
+#[async_trait]
+impl Repeatable for Call {
+    type Scene = Scene;
+
+    async fn set(self, world: &World, place: &str) -> Result<Scene, Failure> {
+        let repos = Repos::of(world.store())?;
+        let (id, ada, kim) = (id(&format!("scene-{place}"))?, op("ada")?, op("kim")?);
+        let aside = repos.begin_new(&super::id(&format!("aside-{place}"))?, &ada, LONG).await?;
+        let mut scene = Scene { id: id.clone(), ada: ada.clone(), version: Version::new(0), lease: aside };
+        match self {
+            Self::Record | Self::Begin => {}
+            Self::Replace | Self::Forget => {
                 scene.version = repos.record_new(&id, "before", &kim, Retention::Forever).await?;
             }
-            Call::Complete | Call::Abort => scene.lease = repos.begin_new(&id, &ada, LONG).await?,
-            Call::Extend => scene.lease = repos.begin_new(&id, &ada, world.short() * 2).await?,
+            Self::Complete | Self::Abort => scene.lease = repos.begin_new(&id, &ada, LONG).await?,
+            Self::Extend => scene.lease = repos.begin_new(&id, &ada, world.short() * 2).await?,
         }
         Ok(scene)
     }
 
-    /// Makes the call; the name of its outcome.
-    pub(super) async fn make(&self, call: Call, repos: &Repos) -> Result<&'static str> {
-        let (records, leases) = (&repos.records, &repos.leases);
-        let after = storagebox_core::Payload::try_from("after")?;
-        Ok(match call {
-            Call::Record => recorded(&records.record(&self.id, &after, &self.ada, Retention::Forever).await?),
-            Call::Replace => replaced(&records.replace(&self.id, self.version, &after, &self.ada).await?),
-            Call::Forget => forgotten(&records.forget(&self.id, self.version).await?),
-            Call::Begin => begun(&leases.begin(&self.id, &self.ada, LONG, None).await?),
-            Call::Complete => completed(&leases.complete(&self.lease, &after, Retention::Forever).await?),
-            Call::Abort => aborted(leases.abort(&self.lease).await?),
-            Call::Extend => extended(leases.extend(&self.lease, LONG).await?),
+    fn needle(scene: &Scene) -> &str {
+        scene.id.as_str()
+    }
+
+    async fn make(self, scene: &Scene, store: &Arc<dyn Store>) -> Result<Told> {
+        let (records, leases) = (store.dedup("records")?, store.leases("records")?);
+        let (Scene { id, ada, version, lease }, after) = (scene, Payload::try_from("after")?);
+        Ok(match self {
+            Self::Record => recorded(&records.record(id, &after, ada, Retention::Forever).await?),
+            Self::Replace => replaced(&records.replace(id, *version, &after, ada).await?),
+            Self::Forget => forgotten(&records.forget(id, *version).await?),
+            Self::Begin => begun(&leases.begin(id, ada, LONG, None).await?),
+            Self::Complete => completed(&leases.complete(lease, &after, Retention::Forever).await?),
+            Self::Abort => aborted(leases.abort(lease).await?),
+            Self::Extend => extended(leases.extend(lease, LONG).await?),
         })
     }
 
-    /// What the call must have left, whoever looks.
-    pub(super) async fn ensure_done(&self, call: Call, world: &World, repos: &Repos) -> Verdict {
-        if call == Call::Extend {
+    async fn is_done(self, scene: &Scene, store: &Arc<dyn Store>) -> Result<Option<bool>, Failure> {
+        let found = store.dedup("records")?.get(&scene.id).await?;
+        Ok(match self {
+            Self::Record | Self::Replace | Self::Complete => {
+                Some(found.is_some_and(|entry| entry.value.as_bytes() == b"after"))
+            }
+            Self::Forget => Some(found.is_none()),
+            // Leases cannot be read.
+            Self::Begin | Self::Abort | Self::Extend => None,
+        })
+    }
+
+    async fn ensure_done(self, world: &World, scene: &Scene, store: &Arc<dyn Store>) -> Verdict {
+        let repos = Repos::of(store)?;
+        if self == Self::Extend {
             world.pass(world.short() * 2).await;
         }
-        let value = matches!(call, Call::Record | Call::Replace | Call::Complete).then_some("after");
-        repos.ensure_value(&self.id, value).await?;
-        let stranger = repos.leases.begin(&self.id, &op("stranger")?, LONG, None).await?;
-        match call {
-            Call::Record | Call::Replace | Call::Complete => {
-                ensure_matches!(stranger, Begun::Done(_), "a stranger's begin after {call:?}");
+        let value = matches!(self, Self::Record | Self::Replace | Self::Complete).then_some("after");
+        repos.ensure_value(&scene.id, value).await?;
+        let stranger = repos.leases.begin(&scene.id, &op("stranger")?, LONG, None).await?;
+        match self {
+            Self::Record | Self::Replace | Self::Complete => {
+                ensure_matches!(stranger, Begun::Done(_), "a stranger's begin after {self:?}");
             }
-            Call::Begin | Call::Extend => {
-                ensure_matches!(stranger, Begun::InFlight { .. }, "a stranger's begin after {call:?}");
+            Self::Begin | Self::Extend => {
+                ensure_matches!(stranger, Begun::InFlight { .. }, "a stranger's begin after {self:?}");
             }
-            Call::Forget | Call::Abort => {
-                ensure_matches!(stranger, Begun::Started(_), "a stranger's begin after {call:?}");
+            Self::Forget | Self::Abort => {
+                ensure_matches!(stranger, Begun::Started(_), "a stranger's begin after {self:?}");
             }
         }
         Ok(())
     }
+
+    async fn unrelated(self, old: &Arc<dyn Store>, fresh: &Arc<dyn Store>, place: &str) -> Verdict {
+        let (old, id, kim) = (old.dedup("records")?, id(place)?, op("kim")?);
+        answered(|| async { old.record(&id, &Payload::try_from("value")?, &kim, Retention::Forever).await })
+            .await?;
+        Repos::of(fresh)?.ensure_value(&id, Some("value")).await
+    }
 }
 
 impl Call {
-    /// The outcome of the first call that lands.
-    pub(super) fn first(self) -> &'static str {
+    /// What the first attempt that lands is told.
+    pub(super) fn first(self) -> Told {
         match self {
-            Self::Record => "New",
-            Self::Replace => "Replaced",
-            Self::Forget => "Forgotten",
-            Self::Begin => "Started",
-            Self::Complete => "Completed",
-            Self::Abort => "Aborted",
-            Self::Extend => "Extended",
+            Self::Record | Self::Replace | Self::Forget | Self::Complete => Told::Now,
+            Self::Begin | Self::Abort | Self::Extend => Told::Done,
         }
     }
 
-    /// The outcome of the same call when it has landed before.
-    pub(super) fn again(self) -> &'static str {
+    /// What the same call is told when it has landed before.
+    pub(super) fn again(self) -> Told {
         match self {
-            Self::Record | Self::Replace | Self::Complete => "Again",
-            Self::Forget => "Absent",
-            Self::Begin | Self::Abort | Self::Extend => self.first(),
+            Self::Record | Self::Replace | Self::Forget | Self::Complete => Told::Before,
+            Self::Begin | Self::Abort | Self::Extend => Told::Done,
         }
     }
 }
 
-fn recorded(outcome: &Recorded) -> &'static str {
+fn recorded(outcome: &Recorded) -> Told {
     match outcome {
-        Recorded::New(_) => "New",
-        Recorded::Again(_) => "Again",
-        Recorded::Existing(_) => "Existing",
-        Recorded::InFlight { .. } => "InFlight",
-        Recorded::Fenced => "Fenced",
+        Recorded::New(_) => Told::Now,
+        Recorded::Again(_) => Told::Before,
+        other => Told::wrong(other),
     }
 }
 
-fn replaced(outcome: &Replaced) -> &'static str {
+fn replaced(outcome: &Replaced) -> Told {
     match outcome {
-        Replaced::Replaced(_) => "Replaced",
-        Replaced::Again(_) => "Again",
-        Replaced::Stale(_) => "Stale",
+        Replaced::Replaced(_) => Told::Now,
+        Replaced::Again(_) => Told::Before,
+        Replaced::Stale(_) => Told::wrong(outcome),
     }
 }
 
-fn forgotten(outcome: &Forgotten) -> &'static str {
+fn forgotten(outcome: &Forgotten) -> Told {
     match outcome {
-        Forgotten::Forgotten => "Forgotten",
-        Forgotten::Absent => "Absent",
-        Forgotten::Stale(_) => "Stale",
+        Forgotten::Forgotten => Told::Now,
+        Forgotten::Absent => Told::Before,
+        Forgotten::Stale(_) => Told::wrong(outcome),
     }
 }
 
-fn begun(outcome: &Begun) -> &'static str {
+fn begun(outcome: &Begun) -> Told {
     match outcome {
-        Begun::Started(_) => "Started",
-        Begun::InFlight { .. } => "InFlight",
-        Begun::Done(_) => "Done",
-        Begun::Mismatch => "Mismatch",
-        Begun::Fenced => "Fenced",
+        Begun::Started(_) => Told::Done,
+        other => Told::wrong(other),
     }
 }
 
-fn completed(outcome: &Completed) -> &'static str {
+fn completed(outcome: &Completed) -> Told {
     match outcome {
-        Completed::Completed(_) => "Completed",
-        Completed::Again(_) => "Again",
-        Completed::Fenced => "Fenced",
+        Completed::Completed(_) => Told::Now,
+        Completed::Again(_) => Told::Before,
+        Completed::Fenced => Told::wrong(outcome),
     }
 }
 
-fn aborted(outcome: Aborted) -> &'static str {
+fn aborted(outcome: Aborted) -> Told {
     match outcome {
-        Aborted::Aborted => "Aborted",
-        Aborted::Fenced => "Fenced",
+        Aborted::Aborted => Told::Done,
+        Aborted::Fenced => Told::wrong(outcome),
     }
 }
 
-fn extended(outcome: LeaseExtended) -> &'static str {
+fn extended(outcome: LeaseExtended) -> Told {
     match outcome {
-        LeaseExtended::Extended => "Extended",
-        LeaseExtended::Fenced => "Fenced",
+        LeaseExtended::Extended => Told::Done,
+        LeaseExtended::Fenced => Told::wrong(outcome),
     }
 }

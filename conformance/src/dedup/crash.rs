@@ -18,7 +18,7 @@ pub(super) async fn what_was_acknowledged_survives_a_restart(world: &World) -> V
     let ten = Fingerprint::new("ten")?;
     let begun = repos.leases.begin(&job, &ada, LONG, Some(&ten)).await?;
     let lease = ensure_matches!(begun, Begun::Started(lease) => lease, "ada begins");
-    world.harness().restart(world.namespace(), Restart::Kill).await?;
+    world.restart(Restart::Kill).await?;
 
     let fresh = Repos::of(&world.client().await?)?;
     let entry = fresh.entry(&order).await?;
@@ -38,6 +38,6 @@ pub(super) async fn what_was_acknowledged_survives_a_restart(world: &World) -> V
     ensure_eq!(mismatch, Begun::Mismatch, "the fingerprint after the restart");
     let completed = fresh.leases.complete(&lease, &text("result")?, Retention::Forever).await?;
     ensure_matches!(completed, Completed::Completed(_), "completing after the restart");
-    world.harness().restart(world.namespace(), Restart::Clean).await?;
+    world.restart(Restart::Clean).await?;
     Repos::of(&world.client().await?)?.ensure_value(&job, Some("result")).await
 }

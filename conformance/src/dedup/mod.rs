@@ -7,6 +7,7 @@ mod concurrent;
 mod crash;
 mod edge;
 mod model;
+mod network;
 mod run;
 mod sequential;
 
@@ -45,6 +46,7 @@ cases! { Dedup:
     "D-03" Concurrent concurrent::records::racing_retries_of_one_op_are_again;
     "D-03" Ambiguous ambiguous::a_record_of_any_fate_happens_once;
     "D-03" Cancel cancel::dropping_any_call_on_a_record_is_harmless;
+    "D-03" Network network::a_cut_connection_is_harmless_to_a_record;
     "D-04" Sequential sequential::retention::an_expired_record_is_absent;
     "D-04" Sequential sequential::retention::an_expired_record_is_not_listed;
     "D-04" Sequential sequential::retention::a_record_lives_to_its_end;
@@ -75,15 +77,18 @@ cases! { Dedup:
     "D-05" Ambiguous ambiguous::a_lease_call_of_any_fate_happens_once;
     "D-05" Ambiguous ambiguous::what_lands_after_the_lease_changed_hands_changes_nothing;
     "D-05" Cancel cancel::dropping_any_call_on_a_lease_is_harmless;
+    "D-05" Network network::a_cut_connection_is_harmless_to_a_lease;
     "D-06" Sequential sequential::fingerprints::another_fingerprint_is_mismatch;
     "D-06" Sequential sequential::fingerprints::the_same_or_none_is_no_mismatch;
     "D-06" Sequential sequential::fingerprints::a_mismatch_changes_nothing;
     "D-06" Sequential sequential::fingerprints::a_fingerprint_ends_with_its_record;
+    "D-06" Sequential sequential::fingerprints::a_fingerprint_ends_with_the_lapse_of_its_lease;
     "D-06" Edge edge::fingerprints_that_look_alike_are_apart;
     "D-06" Concurrent concurrent::leases::racing_fingerprints_are_told_apart;
     "D-06" Sequential run::sequential::another_fingerprint_does_not_run;
     "D-07" Sequential sequential::reset::an_aborted_lease_leaves_the_id_free;
     "D-07" Sequential sequential::reset::an_aborted_op_is_fenced;
+    "D-07" Sequential sequential::reset::aborting_what_has_ended_changes_nothing;
     "D-07" Sequential sequential::reset::a_forgotten_id_is_used_anew;
     "D-07" Sequential sequential::reset::forgetting_another_version_removes_nothing;
     "D-07" Sequential sequential::reset::late_copies_of_what_was_forgotten_are_fenced;

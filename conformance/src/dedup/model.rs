@@ -16,7 +16,7 @@ use self::known::{Known, Moment};
 use super::Repos;
 use crate::case::Verdict;
 use crate::failure::ensure_eq;
-use crate::model::{self, compare};
+use crate::model::{self, compare, minutes};
 use crate::world::World;
 
 pub(super) async fn random_calls_match_the_model(world: &World) -> Verdict {
@@ -155,9 +155,8 @@ impl model::Model for Records {
         let op = || "[p-s]".prop_map(|text| OpId::new(text).expect("one letter"));
         let value = || "[0-9]".prop_map(|text| Payload::new(text).expect("one digit"));
         let back = || prop_oneof![4 => Just(0_usize), 2 => Just(1), 1 => Just(2)];
-        let seconds = || prop_oneof![Just(Duration::from_secs(3)), Just(Duration::from_secs(10))];
-        let retention =
-            || prop_oneof![2 => Just(Retention::Forever), 1 => seconds().prop_map(Retention::For)];
+        let time = || prop_oneof![Just(minutes(3)), Just(minutes(10))];
+        let retention = || prop_oneof![2 => Just(Retention::Forever), 1 => time().prop_map(Retention::For)];
         let print = || prop_oneof![2 => Just(None), 1 => "[xy]".prop_map(|text| Fingerprint::new(text).ok())];
         prop_oneof![
             4 => (id(), value(), op(), retention()).prop_map(|(id, value, op, keep)| Call::Record(id, value, op, keep)),
@@ -165,11 +164,11 @@ impl model::Model for Records {
             3 => (id(), back(), value(), op()).prop_map(|(id, back, value, op)| Call::Replace(id, back, value, op)),
             3 => (id(), back()).prop_map(|(id, back)| Call::Forget(id, back)),
             1 => prop_oneof![Just(1), Just(100)].prop_map(Call::List),
-            5 => (id(), op(), seconds(), print()).prop_map(|(id, op, time, print)| Call::Begin(id, op, time, print)),
+            5 => (id(), op(), time(), print()).prop_map(|(id, op, time, print)| Call::Begin(id, op, time, print)),
             3 => (id(), back(), value(), retention())
                 .prop_map(|(id, back, value, keep)| Call::Complete(id, back, value, keep)),
             2 => (id(), back()).prop_map(|(id, back)| Call::Abort(id, back)),
-            2 => (id(), back(), seconds()).prop_map(|(id, back, time)| Call::Extend(id, back, time)),
+            2 => (id(), back(), time()).prop_map(|(id, back, time)| Call::Extend(id, back, time)),
             1 => Just(Call::Maintain),
         ]
         .boxed()

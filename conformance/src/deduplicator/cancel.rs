@@ -4,11 +4,14 @@ use std::sync::Arc;
 
 use storagebox_core::{Assigned, Deduplicator};
 
-use super::{Told, add_seats, assign, desk, ensure_settled, recover_all};
+use super::{Told, add_seats, assign, crash_after, desk, ensure_settled, recover_all};
 use crate::case::Verdict;
 use crate::failure::{Failure, ensure, ensure_eq};
-use crate::link::{Link, Linked, drop_after, polls};
+use crate::link::{Link, Linked, drop_after};
 use crate::world::World;
+
+/// More than an assignment has points, all ways together.
+const SEATS: usize = 200;
 
 /// Who carries on after the drop.
 const WAYS: [Way; 3] = [Way::Retry, Way::Recover, Way::AnotherBank];
@@ -48,46 +51,59 @@ fn note(told: &mut Told, id: String, assigned: &Assigned) -> Verdict {
     Ok(())
 }
 
-/// How many points the call has when nothing is in its way; the id and its seat are noted.
-async fn points(far: &Deduplicator, told: &mut Told, id: &str, class: &str) -> Result<usize, Failure> {
-    let (points, assigned) = polls(far.assign(id, class)).await;
-    let assigned = assigned?;
-    told.extend(assigned.item().map(|item| (id.to_owned(), item.clone())));
-    ensure!(points >= 4, "an assignment has only {points} points to be dropped at");
-    Ok(points)
+/// A point at which an assignment is dropped, and who carries on.
+#[derive(Clone, Copy)]
+struct Point<'a> {
+    far: &'a Deduplicator,
+    class: &'a str,
+    way: Way,
+    number: usize,
+}
+
+impl Point<'_> {
+    fn id(&self) -> String {
+        format!("{:?}-{}", self.way, self.number)
+    }
+
+    /// Whether there was such a point. If there was none, what was assigned is noted.
+    async fn is_dropped(&self, told: &mut Told) -> Result<bool, Failure> {
+        let answer = drop_after(self.far.assign(self.id(), self.class), self.number).await.transpose()?;
+        told.extend(answer.as_ref().and_then(Assigned::item).map(|item| (self.id(), item.clone())));
+        ensure!(answer.is_none() || self.number >= 4, "only {} points to drop an assignment at", self.number);
+        Ok(answer.is_none())
+    }
+
+    async fn carried_on(&self, world: &World, told: &mut Told) -> Verdict {
+        let assigned = carry_on(world, &self.id(), self.class, self.way).await?;
+        note(told, self.id(), &assigned)
+    }
 }
 
 pub(super) async fn dropping_an_assignment_at_any_point_loses_nothing(world: &World) -> Verdict {
     let (far, mut told) = (gated(world)?, Told::new());
     for class in ["monday", "friday"] {
-        add_seats(&**world.store(), class, 0..60).await?;
+        add_seats(&**world.store(), class, 0..SEATS).await?;
     }
-    let points = points(&far, &mut told, "whole", "monday").await?;
     for way in WAYS {
-        for point in 0..points {
-            let id = format!("{way:?}-{point}");
-            let dropped = drop_after(far.assign(id.as_str(), "monday"), point).await;
-            ensure!(dropped.is_none(), "the call was through at point {point} of {points}");
-            let assigned = carry_on(world, &id, "monday", way).await?;
-            note(&mut told, id, &assigned)?;
-            ensure_settled(world, &told, 120).await?;
-            let other = format!("other-{way:?}-{point}");
+        let mut at = Point { far: &far, class: "monday", way, number: 0 };
+        while at.is_dropped(&mut told).await? {
+            at.carried_on(world, &mut told).await?;
+            let other = format!("other-{}", at.id());
             let assigned = far.assign(other.as_str(), "friday").await?;
             note(&mut told, other, &assigned)?;
+            at.number += 1;
         }
+        ensure_settled(world, &told, 2 * SEATS).await?;
     }
-    ensure_settled(world, &told, 120).await
+    Ok(())
 }
 
 /// The bank is empty, so the way is longer: it is given up, its claim fenced, and left.
 pub(super) async fn dropping_a_giving_up_at_any_point_loses_nothing(world: &World) -> Verdict {
     let (far, mut told, mut seats) = (gated(world)?, Told::new(), 0);
-    let points = points(&far, &mut told, "whole", "monday").await?;
     for way in WAYS {
-        for point in 0..points {
-            let id = format!("{way:?}-{point}");
-            let dropped = drop_after(far.assign(id.as_str(), "monday"), point).await;
-            ensure!(dropped.is_none(), "the call was through at point {point} of {points}");
+        let mut at = Point { far: &far, class: "monday", way, number: 0 };
+        while at.is_dropped(&mut told).await? {
             let class = if way == Way::AnotherBank { "friday" } else { "monday" };
             if way == Way::Recover {
                 recover_all(&desk(&*world.client().await?)?, 100).await?;
@@ -95,10 +111,10 @@ pub(super) async fn dropping_a_giving_up_at_any_point_loses_nothing(world: &Worl
             }
             add_seats(&**world.store(), class, seats..seats + 1).await?;
             seats += 1;
-            let assigned = carry_on(world, &id, "monday", way).await?;
-            note(&mut told, id, &assigned)?;
-            ensure_settled(world, &told, seats).await?;
+            at.carried_on(world, &mut told).await?;
+            at.number += 1;
         }
+        ensure_settled(world, &told, seats).await?;
     }
     Ok(())
 }
@@ -107,20 +123,19 @@ pub(super) async fn dropping_a_giving_up_at_any_point_loses_nothing(world: &Worl
 pub(super) async fn dropping_a_second_choice_at_any_point_loses_nothing(world: &World) -> Verdict {
     let (far, mut told) = (gated(world)?, Told::new());
     for class in ["wednesday", "friday"] {
-        add_seats(&**world.store(), class, 0..60).await?;
+        add_seats(&**world.store(), class, 0..SEATS).await?;
     }
-    ensure_eq!(assign(&far, "whole", "monday").await?, Assigned::Empty, "the first choice");
-    let points = points(&far, &mut told, "whole", "wednesday").await?;
     for way in WAYS {
-        for point in 0..points {
-            let id = format!("{way:?}-{point}");
-            ensure_eq!(assign(&far, &id, "monday").await?, Assigned::Empty, "the first choice");
-            let dropped = drop_after(far.assign(id.as_str(), "wednesday"), point).await;
-            ensure!(dropped.is_none(), "the call was through at point {point} of {points}");
-            let assigned = carry_on(world, &id, "wednesday", way).await?;
-            note(&mut told, id, &assigned)?;
-            ensure_settled(world, &told, 120).await?;
+        let mut at = Point { far: &far, class: "wednesday", way, number: 0 };
+        loop {
+            ensure_eq!(assign(&far, &at.id(), "monday").await?, Assigned::Empty, "the first choice");
+            if !at.is_dropped(&mut told).await? {
+                break;
+            }
+            at.carried_on(world, &mut told).await?;
+            at.number += 1;
         }
+        ensure_settled(world, &told, 2 * SEATS).await?;
     }
     Ok(())
 }
@@ -128,38 +143,43 @@ pub(super) async fn dropping_a_second_choice_at_any_point_loses_nothing(world: &
 /// A recovery of two abandoned ids, one of which gets its seat and one of which gives up.
 pub(super) async fn dropping_a_recovery_at_any_point_loses_nothing(world: &World) -> Verdict {
     let (far, mut told) = (gated(world)?, Told::new());
-    add_seats(&**world.store(), "friday", 0..60).await?;
-    abandon(&far, "whole").await?;
-    let (points, recovery) = polls(far.recover(None, 100)).await;
-    let recovery = recovery?;
-    ensure_eq!((recovery.finished, recovery.given_up), (1, 1), "ids that were finished, and given up");
-    for point in 0..points {
-        abandon(&far, &format!("{point}")).await?;
-        let dropped = drop_after(far.recover(None, 100), point).await;
-        ensure!(dropped.is_none(), "the recovery was through at point {point} of {points}");
-        let fresh = desk(&*world.client().await?)?;
-        recover_all(&fresh, 100).await?;
-        let left = recover_all(&fresh, 100).await?;
-        ensure_eq!((left.finished, left.given_up), (0, 0), "abandoned records after a second recovery");
-        for kind in ["served", "unserved"] {
-            let id = format!("{kind}-{point}");
-            let assigned = assign(&fresh, &id, "friday").await?;
-            let again = matches!(assigned, Assigned::Again { .. });
-            ensure_eq!(again, kind == "served", "whether {id} has its seat from the recovery");
-            note(&mut told, id, &assigned)?;
-        }
+    add_seats(&**world.store(), "friday", 0..SEATS).await?;
+    let mut point = 0;
+    while drop_recovery_at(world, &far, &mut told, point).await? {
+        point += 1;
+    }
+    ensure!(point >= 8, "only {point} points to drop a recovery at");
+    ensure_settled(world, &told, SEATS).await
+}
+
+/// Whether there was such a point.
+async fn drop_recovery_at(
+    world: &World,
+    far: &Deduplicator,
+    told: &mut Told,
+    point: usize,
+) -> Result<bool, Failure> {
+    abandon(world, &format!("{point}")).await?;
+    let recovery = drop_after(far.recover(None, 1_000), point).await.transpose()?;
+    if let Some(recovery) = &recovery {
+        ensure_eq!((recovery.finished, recovery.given_up), (1, 1), "ids that were finished, and given up");
     }
     let fresh = desk(&*world.client().await?)?;
-    let whole = assign(&fresh, "served-whole", "friday").await?;
-    note(&mut told, "served-whole".into(), &whole)?;
-    ensure_settled(world, &told, 60).await
+    recover_all(&fresh, 100).await?;
+    let left = recover_all(&fresh, 100).await?;
+    ensure_eq!((left.finished, left.given_up), (0, 0), "abandoned records after a second recovery");
+    for kind in ["served", "unserved"] {
+        let id = format!("{kind}-{point}");
+        let assigned = assign(&fresh, &id, "friday").await?;
+        let again = matches!(assigned, Assigned::Again { .. });
+        ensure_eq!(again, kind == "served", "whether {id} has its seat from the recovery");
+        note(told, id, &assigned)?;
+    }
+    Ok(recovery.is_none())
 }
 
 /// Leaves two ids with an intent alone: one for a class with seats, one for an empty class.
-async fn abandon(far: &Deduplicator, name: &str) -> Verdict {
-    for (id, class) in [(format!("served-{name}"), "friday"), (format!("unserved-{name}"), "monday")] {
-        let dropped = drop_after(far.assign(id.as_str(), class), 2).await;
-        ensure!(dropped.is_none(), "{id} was through before it was dropped");
-    }
-    Ok(())
+async fn abandon(world: &World, name: &str) -> Verdict {
+    crash_after(world.store(), &format!("served-{name}"), "friday", 1).await?;
+    crash_after(world.store(), &format!("unserved-{name}"), "monday", 1).await
 }

@@ -1,14 +1,11 @@
 //! A server that is killed and started again.
 
-use std::sync::Arc;
-
 use storagebox_core::Assigned;
 
-use super::{Told, add_seats, assign, desk, ensure_settled, new_seat, recover_all};
+use super::{Told, add_seats, assign, crash_after, desk, ensure_settled, new_seat, recover_all};
 use crate::case::Verdict;
 use crate::failure::{Failure, ensure, ensure_eq};
 use crate::harness::Restart;
-use crate::link::{Link, Linked, drop_after};
 use crate::world::World;
 
 pub(super) async fn what_was_assigned_survives_a_restart(world: &World) -> Verdict {
@@ -19,10 +16,8 @@ pub(super) async fn what_was_assigned_survives_a_restart(world: &World) -> Verdi
         let (whole, half) = (format!("whole-{number}"), format!("half-{number}"));
         let seat = new_seat(&assign(&desk(&*client)?, &whole, "monday").await?, "monday")?;
         told.insert(whole, seat);
-        let far = desk(&*Linked::new(Arc::clone(&client), Link::gated()))?;
-        let dropped = drop_after(far.assign(half.as_str(), "monday"), 4).await;
-        ensure!(dropped.is_none(), "{half} was through before it was dropped");
-        world.harness().restart(world.namespace(), how).await?;
+        crash_after(&client, &half, "monday", 2).await?;
+        world.restart(how).await?;
         let fresh = desk(&*world.client().await?)?;
         ensure_eq!(recover_all(&fresh, 10).await?.finished, 1, "ids that a recovery finished after {how:?}");
         let assigned = assign(&fresh, &half, "monday").await?;

@@ -1,11 +1,13 @@
 //! The composition of several banks, with the library's own [`Deduplicator`] over the world's stores.
 
 mod ambiguous;
+mod calls;
 mod cancel;
 mod concurrent;
 mod crash;
 mod edge;
 mod model;
+mod network;
 mod python_faults;
 mod recovery;
 mod sequential;
@@ -17,6 +19,7 @@ use storagebox_core::{Assigned, BoxName, Deduplicator, Item, ItemState, Recovery
 
 use crate::case::{Verdict, cases};
 use crate::failure::{Failure, ensure, ensure_eq};
+use crate::link::{Fate, Link, Linked};
 use crate::world::World;
 
 cases! { Deduplicator:
@@ -50,6 +53,7 @@ cases! { Deduplicator:
     "A-03" Cancel cancel::dropping_a_giving_up_at_any_point_loses_nothing;
     "A-03" Cancel cancel::dropping_a_second_choice_at_any_point_loses_nothing;
     "A-03" Cancel cancel::dropping_a_recovery_at_any_point_loses_nothing;
+    "A-03" Network network::a_cut_connection_loses_nothing;
     "A-03" Crash crash::what_was_assigned_survives_a_restart;
     "A-03" Ambiguous python_faults::python_fault_2_error_on_the_record_is_not_assigned_already;
     "A-03" Ambiguous python_faults::python_fault_5_lost_reply_of_the_take;
@@ -76,6 +80,14 @@ fn desk(store: &dyn Store) -> Result<Deduplicator> {
         desk = desk.bank(class, store.bank(class)?)?;
     }
     Ok(desk)
+}
+
+/// An assignment that ends after so many of its steps, as a crash of its caller ends it.
+async fn crash_after(store: &Arc<dyn Store>, id: &str, class: &str, steps: usize) -> Verdict {
+    let link = Link::script(std::iter::repeat_n(Fate::Delivered, steps).chain([Fate::RequestLost]));
+    let ended = desk(&*Linked::new(Arc::clone(store), link))?.assign(id, class).await;
+    ensure!(ended.is_err(), "{id} was through before it crashed after {steps} steps: {ended:?}");
+    Ok(())
 }
 
 /// Adds seats to a class: `monday-0` and so on.

@@ -6,10 +6,10 @@ use storagebox_core::{
     Added, Assigned, Certainty, ErrorKind, Hold, Item, ItemBank, ItemBankExt, StoreExt, Taken,
 };
 
-use super::{Told, add_seats, assign, desk, ensure_settled, new_seat};
+use super::{Told, add_seats, assign, crash_after, desk, ensure_settled, new_seat};
 use crate::case::Verdict;
 use crate::failure::{Failure, ensure, ensure_eq, ensure_matches};
-use crate::link::{Fate, Link, Linked, drop_after};
+use crate::link::{Fate, Link, Linked};
 use crate::world::{World, items};
 
 /// It took an item before it looked for the record, and found none to take.
@@ -123,10 +123,9 @@ pub(super) async fn python_fault_5_lost_reply_of_the_take(world: &World) -> Verd
 /// The item was gone, and there was no record.
 pub(super) async fn python_fault_6_crash_between_take_and_record(world: &World) -> Verdict {
     add_seats(&**world.store(), "monday", 0..2).await?;
-    let (far, mut told) = (desk(&*Linked::new(Arc::clone(world.store()), Link::gated()))?, Told::new());
+    let mut told = Told::new();
     for (id, recovers) in [("ada", false), ("bob", true)] {
-        let dropped = drop_after(far.assign(id, "monday"), 4).await;
-        ensure!(dropped.is_none(), "{id} was through before it crashed");
+        crash_after(world.store(), id, "monday", 2).await?;
         let held = world.store().bank("monday")?.counts().await?.held;
         ensure_eq!(
             held,

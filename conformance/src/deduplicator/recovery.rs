@@ -4,20 +4,14 @@ use std::sync::Arc;
 
 use storagebox_core::{Assigned, Recovery, Store};
 
-use super::{CLASSES, Told, add_seats, assign, assign_any, desk, desks, ensure_settled, recover_all};
+use super::{
+    CLASSES, Told, add_seats, assign, assign_any, crash_after, desk, desks, ensure_settled, recover_all,
+};
 use crate::case::Verdict;
 use crate::failure::{Failure, ensure, ensure_eq};
 use crate::link::{Fate, Link, Linked, drop_after};
 use crate::race::race;
 use crate::world::World;
-
-/// Crashes an assignment after so many of its steps.
-async fn crash_after(store: &Arc<dyn Store>, id: &str, class: &str, steps: usize) -> Verdict {
-    let far = desk(&*Linked::new(Arc::clone(store), Link::gated()))?;
-    let dropped = drop_after(far.assign(id, class), 2 * steps).await;
-    ensure!(dropped.is_none(), "{id} was through before it crashed after {steps} steps");
-    Ok(())
-}
 
 /// What the record says that the id has, which must be an answer of the past by now.
 async fn told(world: &World, ids: impl IntoIterator<Item = String>) -> Result<Told, Failure> {

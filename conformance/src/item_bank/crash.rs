@@ -1,11 +1,16 @@
 //! A server that is killed and started again.
 
-use storagebox_core::{ClaimId, ClaimState, Counts, Hold, ItemBank, StoreExt};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use storagebox_core::{BankAdmin, ClaimId, ClaimState, Counts, Hold, Item, ItemBank, ItemState, StoreExt};
+use tokio::sync::{Semaphore, watch};
 
 use super::take_new;
 use crate::case::Verdict;
-use crate::failure::{ensure_eq, ensure_matches};
+use crate::failure::{Failure, ensure_eq, ensure_matches};
 use crate::harness::Restart;
+use crate::race::{answered, race};
 use crate::world::World;
 
 pub(super) async fn what_was_acknowledged_survives_a_restart(world: &World) -> Verdict {
@@ -16,7 +21,7 @@ pub(super) async fn what_was_acknowledged_survives_a_restart(world: &World) -> V
     bank.confirm(&bob).await?;
     bank.release(&eve).await?;
     for how in [Restart::Clean, Restart::Kill] {
-        world.harness().restart(world.namespace(), how).await?;
+        world.restart(how).await?;
         let bank = world.client().await?.bank("bank")?;
         let expected = Counts { free: 8, held: 1, spent: 1, withdrawn: 0 };
         ensure_eq!(bank.counts().await?, expected, "the counts after {how:?}");
@@ -25,4 +30,65 @@ pub(super) async fn what_was_acknowledged_survives_a_restart(world: &World) -> V
         ensure_matches!(bank.get(&eve).await?, ClaimState::Ended(_), "a fenced claim after {how:?}");
     }
     Ok(())
+}
+
+/// How many callers take items while the server is killed.
+const CALLERS: usize = 8;
+
+/// How many items each of them takes.
+const TAKES: usize = 10;
+
+/// Callers take items while the server is killed, and again with the same claims when it is back: whoever was told of
+/// an item still has it, and nobody has two.
+pub(super) async fn calls_under_way_survive_a_kill(world: &World) -> Verdict {
+    let bank = world.filled(CALLERS * TAKES).await?;
+    let (taken, back) = (Arc::new(Semaphore::new(0)), watch::Sender::new(false));
+    let takers = race(CALLERS, |number| {
+        let (bank, taken, back) = (Arc::clone(&bank), Arc::clone(&taken), back.subscribe());
+        async move { take_all(&*bank, number, &taken, back).await }
+    });
+    let (told, killed) = tokio::join!(takers, async {
+        let _some = taken.acquire_many(CALLERS as u32).await;
+        let killed = world.harness().restart(world.namespace(), Restart::Kill).await;
+        back.send_replace(true);
+        killed
+    });
+    killed?;
+    let told: Vec<_> = told?.into_iter().flatten().collect();
+    let items: BTreeSet<_> = told.iter().map(|(_, item)| item).collect();
+    ensure_eq!(items.len(), CALLERS * TAKES, "different items that callers were told of");
+    let fresh = world.client().await?.bank("bank")?;
+    for (claim, item) in &told {
+        ensure_eq!(fresh.holder(item).await?, ItemState::Held(claim.clone()), "who holds {item:?}");
+    }
+    ensure_eq!(world.audit().await?.len(), CALLERS * TAKES, "items audited");
+    Ok(())
+}
+
+/// Takes until the server fails, and goes on when it is back.
+async fn take_all(
+    bank: &dyn BankAdmin,
+    caller: usize,
+    taken: &Semaphore,
+    mut back: watch::Receiver<bool>,
+) -> Result<Vec<(ClaimId, Item)>, Failure> {
+    let mut told = Vec::new();
+    for number in 0..TAKES {
+        let claim = ClaimId::new(format!("{caller}/{number}"))?;
+        let outcome = match bank.take(&claim, Hold::Forever).await {
+            Err(error) if error.is_retryable() => {
+                // The sender outlives all callers.
+                let _ = back.wait_for(|is_back| *is_back).await;
+                answered(|| bank.take(&claim, Hold::Forever)).await?
+            }
+            outcome => outcome?,
+        };
+        taken.add_permits(1);
+        let item = outcome.item().cloned();
+        told.push((
+            claim,
+            item.ok_or_else(|| Failure::new(format!("a taker of its own item: {outcome:?}")))?,
+        ));
+    }
+    Ok(told)
 }

@@ -1,11 +1,13 @@
 //! The item bank: IB-1 to IB-10.
 
 mod ambiguous;
+mod calls;
 mod cancel;
 mod concurrent;
 mod crash;
 mod edge;
 mod model;
+mod network;
 mod sequential;
 
 use storagebox_core::{ClaimId, Hold, Item, ItemBank, Taken};
@@ -21,7 +23,9 @@ cases! { ItemBank:
     "IB-02" Concurrent concurrent::every_item_is_somewhere_at_every_moment;
     "IB-02" Ambiguous ambiguous::random_faults_lose_and_double_nothing;
     "IB-02" Cancel cancel::dropping_any_call_leaves_the_bank_whole;
+    "IB-02" Network network::a_cut_connection_loses_and_doubles_nothing;
     "IB-02" Crash crash::what_was_acknowledged_survives_a_restart;
+    "IB-02" Crash crash::calls_under_way_survive_a_kill;
     "IB-03" Sequential sequential::same_claim_same_item;
     "IB-03" Sequential sequential::same_claim_same_item_from_an_empty_bank;
     "IB-03" Sequential sequential::another_client_knows_the_claim;

@@ -13,7 +13,7 @@ use storagebox_core::{
 
 use crate::case::Verdict;
 use crate::failure::{Failure, ensure, ensure_eq};
-use crate::model::{self, compare};
+use crate::model::{self, compare, minutes};
 use crate::world::World;
 
 pub(super) async fn random_calls_match_the_model(world: &World) -> Verdict {
@@ -255,7 +255,7 @@ impl model::Model for Bank {
     fn calls() -> BoxedStrategy<Call> {
         let claim = || "[a-d]".prop_map(claim_id);
         let item = || "[1-6]".prop_map(an_item);
-        let hold = || prop_oneof![Just(Hold::Forever), seconds(3), seconds(10)];
+        let hold = || prop_oneof![Just(Hold::Forever), hold_for(3), hold_for(10)];
         prop_oneof![
             3 => prop::collection::vec(item(), 0..4).prop_map(Call::Add),
             6 => (claim(), hold()).prop_map(|(claim, hold)| Call::Take(claim, hold)),
@@ -312,8 +312,8 @@ impl model::Model for Bank {
     }
 }
 
-fn seconds(seconds: u64) -> BoxedStrategy<Hold> {
-    Just(Hold::For(Duration::from_secs(seconds))).boxed()
+fn hold_for(number: u64) -> BoxedStrategy<Hold> {
+    Just(Hold::For(minutes(number))).boxed()
 }
 
 /// One letter is a valid claim.

@@ -43,16 +43,3 @@ pub(crate) async fn drop_after<T>(future: impl Future<Output = T> + Send, pends:
     })
     .await
 }
-
-/// How often the future pends until it is ready, and what it answers.
-pub(crate) async fn polls<T>(future: impl Future<Output = T> + Send) -> (usize, T) {
-    let mut future: Pin<Box<dyn Future<Output = T> + Send>> = Box::pin(future);
-    let mut pends = 0;
-    let output = poll_fn(|context| {
-        let polled = future.as_mut().poll(context);
-        pends += usize::from(polled.is_pending());
-        polled
-    })
-    .await;
-    (pends, output)
-}

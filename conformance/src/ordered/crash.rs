@@ -13,7 +13,7 @@ pub(super) async fn what_was_acknowledged_survives_a_restart(world: &World) -> V
     put_new(&*store, "key", "value", 10).await?;
     delete_new(&*store, "gone", 10).await?;
     for how in [Restart::Clean, Restart::Kill] {
-        world.harness().restart(world.namespace(), how).await?;
+        world.restart(how).await?;
         let store = world.client().await?.ordered("ordered", SEQUENCE)?;
         ensure_eq!(shown(&*store, "key").await?, Some(("value".to_owned(), 10)), "the value after {how:?}");
         ensure_eq!(

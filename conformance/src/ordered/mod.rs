@@ -2,12 +2,14 @@
 
 mod ambiguous;
 mod article;
+mod calls;
 mod cancel;
 mod clock;
 mod concurrent;
 mod crash;
 mod edge;
 mod model;
+mod network;
 mod order;
 mod purge;
 mod sequential;
@@ -34,6 +36,7 @@ cases! { Ordered:
     "O-01" Ambiguous ambiguous::what_lands_late_or_twice_changes_nothing;
     "O-01" Ambiguous ambiguous::random_faults_leave_the_newest;
     "O-01" Cancel cancel::dropping_any_write_leaves_one_winner;
+    "O-01" Network network::a_cut_connection_leaves_one_winner;
     "O-01" Crash crash::what_was_acknowledged_survives_a_restart;
     "O-02" Edge order::every_pair_of_stamps_has_one_winner;
     "O-02" Edge order::numbers_close_to_each_other_are_told_apart;

@@ -16,7 +16,7 @@ pub(super) async fn closing_loses_nothing(world: &World) -> Verdict {
 pub(super) async fn every_box_survives_a_restart(world: &World) -> Verdict {
     let everything = Everything::put(&**world.store()).await?;
     for how in [Restart::Clean, Restart::Kill] {
-        world.harness().restart(world.namespace(), how).await?;
+        world.restart(how).await?;
         let client = world.client().await?;
         everything
             .ensure_there(&*client)

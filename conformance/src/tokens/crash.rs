@@ -14,7 +14,7 @@ pub(super) async fn what_was_acknowledged_survives_a_restart(world: &World) -> V
     tokens.consume(&all[0], &winner).await?;
     tokens.discard(&all[9..]).await?;
     for how in [Restart::Clean, Restart::Kill] {
-        world.harness().restart(world.namespace(), how).await?;
+        world.restart(how).await?;
         let tokens = tokens_of(&world.client().await?)?;
         for token in &all[1..9] {
             ensure!(tokens.exists(token).await?, "a live token is gone after {how:?}");

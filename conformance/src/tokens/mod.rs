@@ -1,12 +1,14 @@
 //! Tokens: T-1 to T-10.
 
 mod ambiguous;
+mod calls;
 mod cancel;
 mod concurrent;
 mod crash;
 mod edge;
 mod histories;
 mod model;
+mod network;
 mod sequential;
 
 use std::sync::Arc;
@@ -39,6 +41,7 @@ cases! { Tokens:
     "T-06" Ambiguous ambiguous::a_consume_that_lands_late_or_twice_takes_nothing_from_another;
     "T-06" Ambiguous ambiguous::a_discard_whose_reply_is_lost_is_repeated;
     "T-06" Cancel cancel::dropping_any_call_leaves_the_tokens_whole;
+    "T-06" Network network::a_cut_connection_ends_each_token_once;
     "T-07" Sequential sequential::a_gone_token_is_not_created_again;
     "T-07" Sequential sequential::discarding_an_unknown_token_fences_it;
     "T-07" Sequential sequential::gone_tokens_are_remembered_for_the_retention;

@@ -129,14 +129,11 @@ impl State {
         }
     }
 
-    /// A lease that completed and was forgotten may be called ended or fenced.
-    fn abort(&self, op: Op) -> Vec<(Self, Reply)> {
+    fn abort(&self, op: Op) -> (Self, Reply) {
         match self.place {
-            Place::Leased(holder) if holder == op => vec![(self.ended_by(op), Reply::Aborted)],
-            _ if self.ended.contains(&op) => {
-                vec![(self.clone(), Reply::Aborted), (self.clone(), Reply::Fenced)]
-            }
-            _ => vec![(self.clone(), Reply::Fenced)],
+            Place::Leased(holder) if holder == op => (self.ended_by(op), Reply::Aborted),
+            _ if self.ended.contains(&op) => (self.clone(), Reply::Aborted),
+            _ => (self.clone(), Reply::Fenced),
         }
     }
 }
@@ -160,7 +157,7 @@ impl Specification for OneId {
             Call::Forget { from } => vec![state.forget(from)],
             Call::Begin(op) => vec![state.begin(op)],
             Call::Complete(op) => vec![state.complete(op)],
-            Call::Abort(op) => state.abort(op),
+            Call::Abort(op) => vec![state.abort(op)],
         }
     }
 }

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use storagebox_core::{
-    Aborted, Begun, Completed, Entry, Fence, Fingerprint, Forgotten, Lease, LeaseExtended, OpId, Payload,
-    Recorded, Replaced, Retention, Version,
+    Aborted, Begun, Completed, Entry, Fingerprint, Forgotten, Lease, LeaseExtended, OpId, Payload, Recorded,
+    Replaced, Retention, Version,
 };
 
 use crate::case::Verdict;
@@ -38,7 +38,6 @@ impl Moment {
 pub(super) struct Known {
     state: State,
     ended: BTreeSet<OpId>,
-    aborted: BTreeSet<Fence>,
     versions: Vec<Version>,
     leases: Vec<Lease>,
 }
@@ -281,18 +280,16 @@ impl Known {
         self.finish(moment, entry, &lease.op, Some(lease.clone()), retention)
     }
 
-    /// A lease that completed before its record ended, or that its own op overtook, may be called ended or fenced.
+    /// What has ended is aborted, whichever way and by whichever lease it ended.
     pub(super) fn abort(&mut self, lease: &Lease, found: Aborted) -> Verdict {
         if self.holding(lease).is_some() {
             self.state = State::Vacant;
             self.ended.insert(lease.op.clone());
-            self.aborted.insert(lease.fence);
         }
-        match found {
-            Aborted::Aborted if self.ended.contains(&lease.op) => Ok(()),
-            Aborted::Fenced if !self.aborted.contains(&lease.fence) => Ok(()),
-            Aborted::Aborted | Aborted::Fenced => self.refuse(found),
-        }
+        let has_ended = self.ended.contains(&lease.op);
+        let expected = if has_ended { Aborted::Aborted } else { Aborted::Fenced };
+        ensure_eq!(found, expected, "aborting {lease:?}");
+        Ok(())
     }
 
     pub(super) fn extend(

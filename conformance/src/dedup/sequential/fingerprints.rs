@@ -4,7 +4,7 @@ use storagebox_core::{Begun, Completed, DedupRepo, Fingerprint, Lease, LeaseRepo
 
 use crate::case::Verdict;
 use crate::dedup::{LONG, Repos, id, op, text};
-use crate::failure::{Failure, ensure_eq, ensure_matches};
+use crate::failure::{Failure, ensure, ensure_eq, ensure_matches};
 use crate::world::World;
 
 async fn begin(repos: &Repos, name: &str, who: &str, fingerprint: Option<&str>) -> Result<Begun, Failure> {
@@ -97,5 +97,20 @@ pub(in crate::dedup) async fn a_fingerprint_ends_with_its_record(world: &World) 
     let lease = started(&repos, "job", "kim", "four").await?;
     repos.leases.complete(&lease, &text("result")?, Retention::Forever).await?;
     ensure_eq!(begin(&repos, "job", "joe", Some("three")).await?, Begun::Mismatch, "an older fingerprint");
+    Ok(())
+}
+
+/// A lease that lapsed stands in nobody's way, by its fingerprint neither.
+pub(in crate::dedup) async fn a_fingerprint_ends_with_the_lapse_of_its_lease(world: &World) -> Verdict {
+    let (repos, short) = (Repos::of(world.store())?, world.short());
+    for who in ["ada", "bob"] {
+        let (job, one) = (id(who)?, Fingerprint::new("one")?);
+        let begun = repos.leases.begin(&job, &op("ada")?, short, Some(&one)).await?;
+        let lapsed = ensure_matches!(begun, Begun::Started(lease) => lease, "ada begins");
+        world.pass(short).await;
+        let lease = started(&repos, who, who, "two").await?;
+        ensure!(lease.fence > lapsed.fence, "the fence {:?} after {:?}", lease.fence, lapsed.fence);
+        ensure_eq!(begin(&repos, who, who, Some("one")).await?, Begun::Mismatch, "the older fingerprint");
+    }
     Ok(())
 }

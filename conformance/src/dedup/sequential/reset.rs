@@ -54,6 +54,32 @@ pub(in crate::dedup) async fn an_aborted_op_is_fenced(world: &World) -> Verdict 
     repos.ensure_value(&job, Some("result")).await
 }
 
+/// A completed lease cannot be aborted while its record stands. When that was forgotten or has expired the operation
+/// has ended, and an abort says so and changes nothing.
+pub(in crate::dedup) async fn aborting_what_has_ended_changes_nothing(world: &World) -> Verdict {
+    let repos = Repos::of(world.store())?;
+    let (ada, bob, short) = (op("ada")?, op("bob")?, world.short());
+    for end in ["forget", "expire"] {
+        let job = id(end)?;
+        let lease = repos.begin_new(&job, &ada, LONG).await?;
+        repos.leases.complete(&lease, &text("result")?, Retention::For(short)).await?;
+        ensure_eq!(repos.leases.abort(&lease).await?, Aborted::Fenced, "aborting what is recorded");
+        match end {
+            "forget" => repos.records.forget(&job, repos.entry(&job).await?.version).await.map(drop)?,
+            _ => world.pass(short).await,
+        }
+        ensure_eq!(repos.leases.abort(&lease).await?, Aborted::Aborted, "aborting after its end by {end}");
+        let next = repos.begin_new(&job, &bob, LONG).await?;
+        ensure_eq!(repos.leases.abort(&lease).await?, Aborted::Aborted, "aborting beside another's lease");
+        let same = repos.leases.begin(&job, &bob, LONG, None).await?;
+        ensure_eq!(same, Begun::Started(next.clone()), "the other's lease after that");
+        repos.leases.complete(&next, &text("next")?, FOREVER).await?;
+        ensure_eq!(repos.leases.abort(&lease).await?, Aborted::Aborted, "aborting beside another's record");
+        repos.ensure_value(&job, Some("next")).await?;
+    }
+    Ok(())
+}
+
 pub(in crate::dedup) async fn a_forgotten_id_is_used_anew(world: &World) -> Verdict {
     let repos = Repos::of(world.store())?;
     let (order, ada, bob) = (id("order")?, op("ada")?, op("bob")?);

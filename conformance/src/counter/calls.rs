@@ -1,0 +1,102 @@
+//! Every mutating call, with what it needs before, what it answers, and what is left after it.
+
+use std::sync::Arc;
+
+use storagebox_core::{Bounds, Cancelled, Counted, Result, Store, async_trait};
+
+use super::subject::HOUR;
+use super::{Kind, Subject};
+use crate::case::Verdict;
+use crate::failure::{Failure, ensure_eq};
+use crate::repeatable::{Repeatable, Told};
+use crate::world::World;
+
+/// A call on a counter of 5 within 0 and 10 that knows the operation `known`, of 5.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Change {
+    Apply,
+    ApplyKnown,
+    ApplyTooMuch,
+    Cancel,
+    CancelKnown,
+}
+
+/// It, on a counter that remembers operations in this way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Call(Kind, Change);
+
+pub(super) fn calls(kind: Kind) -> [Call; 5] {
+    [Change::Apply, Change::ApplyKnown, Change::ApplyTooMuch, Change::Cancel, Change::CancelKnown]
+        .map(|change| Call(kind, change))
+}
+
+fn open(store: &Arc<dyn Store>, kind: Kind, key: &str) -> Result<Subject> {
+    let bounds = Bounds::between(0, 10)?;
+    Subject::open(store, kind.strategy(bounds, HOUR), bounds)?.at(key)
+}
+
+#[async_trait]
+impl Repeatable for Call {
+    /// The key, and the strategy of its box.
+    type Scene = (String, Kind);
+
+    async fn set(self, world: &World, place: &str) -> Result<Self::Scene, Failure> {
+        let key = format!("key-{place}");
+        open(world.store(), self.0, &key)?.apply("known", 5).await?;
+        Ok((key, self.0))
+    }
+
+    fn needle((key, _): &Self::Scene) -> &str {
+        key
+    }
+
+    async fn make(self, (key, kind): &Self::Scene, store: &Arc<dyn Store>) -> Result<Told> {
+        let counter = open(store, *kind, key)?;
+        Ok(match self.1 {
+            Change::Apply => match counter.attempt("op", 2).await? {
+                counted if counted == counter.applied(7) => Told::Now,
+                counted if counted == counter.already(7) => Told::Before,
+                other => Told::wrong(other),
+            },
+            Change::ApplyKnown => done_if(&counter.attempt("known", 5).await?, &counter.already(5)),
+            Change::ApplyTooMuch => done_if(&counter.attempt("op", 6).await?, &Counted::OutOfBounds),
+            Change::Cancel => done_if(&counter.attempt_cancel("op").await?, &Cancelled::Cancelled),
+            Change::CancelKnown => {
+                done_if(&counter.attempt_cancel("known").await?, &counter.cancelled_too_late(5))
+            }
+        })
+    }
+
+    async fn is_done(self, scene: &Self::Scene, store: &Arc<dyn Store>) -> Result<Option<bool>, Failure> {
+        let (key, kind) = scene;
+        let value = open(store, *kind, key)?.value().await?;
+        Ok((self.1 == Change::Apply).then_some(value == 7))
+    }
+
+    /// The value, and what is known of both operations, asked so that nothing changes it.
+    async fn ensure_done(self, _world: &World, scene: &Self::Scene, store: &Arc<dyn Store>) -> Verdict {
+        let (key, kind) = scene;
+        let counter = open(store, *kind, key)?;
+        let (value, op) = match self.1 {
+            Change::Apply => (7, Counted::Mismatch),
+            Change::Cancel => (5, Counted::Fenced),
+            Change::ApplyKnown | Change::ApplyTooMuch | Change::CancelKnown => (5, Counted::OutOfBounds),
+        };
+        ensure_eq!(counter.value().await?, value, "the value");
+        ensure_eq!(counter.apply("op", 100).await?, op, "the new operation with another delta");
+        ensure_eq!(counter.apply("known", 100).await?, Counted::Mismatch, "the known one with another delta");
+        ensure_eq!(counter.value().await?, value, "the value after that");
+        Ok(())
+    }
+
+    async fn unrelated(self, old: &Arc<dyn Store>, fresh: &Arc<dyn Store>, place: &str) -> Verdict {
+        let (old, fresh) = (open(old, self.0, place)?, open(fresh, self.0, place)?);
+        old.apply_until_answered("op", 3).await?;
+        ensure_eq!(fresh.value().await?, 3, "what the old client counted after that");
+        Ok(())
+    }
+}
+
+fn done_if<T: PartialEq + std::fmt::Debug>(found: &T, expected: &T) -> Told {
+    if found == expected { Told::Done } else { Told::wrong(found) }
+}

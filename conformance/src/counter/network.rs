@@ -1,0 +1,17 @@
+//! Connections that are cut.
+
+use super::calls::calls;
+use super::{Kind, by_strategy};
+use crate::case::Verdict;
+use crate::repeatable::cut_everywhere;
+use crate::world::World;
+
+by_strategy! { a_cut_connection_counts_once:
+    Marker marker_a_cut_connection_counts_once,
+    Window window_a_cut_connection_counts_once,
+    Sharded sharded_a_cut_connection_counts_once
+}
+
+async fn a_cut_connection_counts_once(world: &World, kind: Kind) -> Verdict {
+    cut_everywhere(world, &calls(kind)).await
+}

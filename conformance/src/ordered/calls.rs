@@ -1,0 +1,86 @@
+//! The writes, with what they need before, what they answer, and what is left after them.
+
+use std::sync::Arc;
+
+use storagebox_core::{Key, OrderedStore, OrderedStoreExt, Result, Store, StoreExt, Written, async_trait};
+
+use super::order::Write;
+use super::{SEQUENCE, is_stale, shown};
+use crate::case::Verdict;
+use crate::failure::{Failure, ensure, ensure_eq};
+use crate::race::answered;
+use crate::repeatable::{Repeatable, Told};
+use crate::world::World;
+
+/// A write of the stamp 2 to a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Call {
+    deletes: bool,
+    /// Whether there is a value of the stamp 1.
+    known: bool,
+}
+
+pub(super) const CALLS: [Call; 4] = [
+    Call { deletes: false, known: false },
+    Call { deletes: false, known: true },
+    Call { deletes: true, known: false },
+    Call { deletes: true, known: true },
+];
+
+pub(super) struct Scene {
+    key: Key,
+    write: Write,
+}
+
+#[async_trait]
+impl Repeatable for Call {
+    type Scene = Scene;
+
+    async fn set(self, world: &World, place: &str) -> Result<Scene, Failure> {
+        let key = Key::new(format!("key-{place}"))?;
+        if self.known {
+            Write::new(1, "w", false)?.make(&*world.ordered(SEQUENCE)?, &key).await?;
+        }
+        Ok(Scene { key, write: Write::new(2, "w", self.deletes)? })
+    }
+
+    fn needle(scene: &Scene) -> &str {
+        scene.key.as_str()
+    }
+
+    async fn make(self, scene: &Scene, store: &Arc<dyn Store>) -> Result<Told> {
+        let ordered = store.ordered("ordered", SEQUENCE)?;
+        Ok(match scene.write.make(&*ordered, &scene.key).await? {
+            Written::Applied => Told::Now,
+            Written::Duplicate => Told::Before,
+            other => Told::wrong(other),
+        })
+    }
+
+    async fn is_done(self, scene: &Scene, store: &Arc<dyn Store>) -> Result<Option<bool>, Failure> {
+        let found = store.ordered("ordered", SEQUENCE)?.get(&scene.key).await?;
+        let stamp = found.map(|found| found.stamp.at);
+        ensure!(
+            stamp.is_none_or(|at| at == 2 || self.known),
+            "a value of the stamp {stamp:?} came from nowhere"
+        );
+        // A deleted key is not told from one that never was.
+        Ok((self.known || !self.deletes).then_some(stamp == (!self.deletes).then_some(2)))
+    }
+
+    async fn ensure_done(self, _world: &World, scene: &Scene, store: &Arc<dyn Store>) -> Verdict {
+        let ordered = store.ordered("ordered", SEQUENCE)?;
+        scene.write.ensure_shown(&*ordered, &scene.key).await?;
+        let older = Write::new(1, "x", false)?.make(&*ordered, &scene.key).await?;
+        ensure!(is_stale(&older, 2), "an older write after it: {older:?}");
+        Ok(())
+    }
+
+    async fn unrelated(self, old: &Arc<dyn Store>, fresh: &Arc<dyn Store>, place: &str) -> Verdict {
+        let (old, fresh) = (old.ordered("ordered", SEQUENCE)?, fresh.ordered("ordered", SEQUENCE)?);
+        answered(|| old.put_at(place, "value", 1, "w")).await?;
+        let found = shown(&*fresh, place).await?;
+        ensure_eq!(found, Some(("value".to_owned(), 1)), "what the old client put after that");
+        Ok(())
+    }
+}

@@ -1,0 +1,10 @@
+//! Connections that are cut.
+
+use super::calls::CALLS;
+use crate::case::Verdict;
+use crate::repeatable::cut_everywhere;
+use crate::world::World;
+
+pub(super) async fn a_cut_connection_leaves_one_winner(world: &World) -> Verdict {
+    cut_everywhere(world, &CALLS).await
+}

@@ -1,0 +1,140 @@
+//! One connection of a proxy: two directions that know of each other.
+
+use std::io;
+use std::sync::{Mutex, PoisonError};
+
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+use super::trap::Sent;
+use super::{Cut, Plan};
+
+const CHUNK: usize = 16 * 1024;
+
+/// Why the carrying ended.
+enum End {
+    /// One side has closed the connection.
+    Closed,
+    Cut(Cut),
+}
+
+pub(super) struct Connection<'a> {
+    plan: &'a Plan,
+    turn: Mutex<Turn>,
+}
+
+/// Whose turn it was last, and what the answer to it will meet.
+#[derive(Clone, Copy, PartialEq)]
+enum Turn {
+    Server,
+    Client(Option<Cut>),
+}
+
+impl<'a> Connection<'a> {
+    pub(super) fn new(plan: &'a Plan) -> Self {
+        Self { plan, turn: Mutex::new(Turn::Server) }
+    }
+
+    /// Carries bytes both ways until one side closes or the cut comes.
+    pub(super) async fn carry(&self, mut client: TcpStream, mut server: TcpStream) -> io::Result<()> {
+        client.set_nodelay(true)?;
+        server.set_nodelay(true)?;
+        let (mut from_client, mut to_client) = client.split();
+        let (mut from_server, mut to_server) = server.split();
+        let end = tokio::select! {
+            end = self.requests(&mut from_client, &mut to_server) => end?,
+            end = self.replies(&mut from_server, &mut to_client) => end?,
+        };
+        match end {
+            End::Closed => Ok(()),
+            End::Cut(cut) => self.cut(cut, client, server).await,
+        }
+    }
+
+    /// The server is let finish first, so that what it does is done before the client hears of the cut.
+    async fn cut(&self, cut: Cut, client: TcpStream, mut server: TcpStream) -> io::Result<()> {
+        server.shutdown().await?;
+        tokio::io::copy(&mut server, &mut tokio::io::sink()).await?;
+        if cut != Cut::HalfReply {
+            client.set_zero_linger()?;
+        }
+        self.plan.cut();
+        Ok(())
+    }
+
+    async fn requests(
+        &self,
+        from: &mut (impl AsyncRead + Unpin),
+        to: &mut (impl AsyncWrite + Unpin),
+    ) -> io::Result<End> {
+        let (mut chunk, mut sent) = (vec![0; CHUNK], Sent::default());
+        loop {
+            let length = from.read(&mut chunk).await?;
+            if length == 0 {
+                return Ok(End::Closed);
+            }
+            let chunk = &chunk[..length];
+            self.client_speaks(&mut sent);
+            match self.plan.strike(|trap| trap.look(&mut sent, chunk)) {
+                None => {}
+                Some((cut @ Cut::RequestLost, _)) => return Ok(End::Cut(cut)),
+                Some((cut @ Cut::HalfRequest, part)) => {
+                    to.write_all(&chunk[..part]).await?;
+                    return Ok(End::Cut(cut));
+                }
+                Some((cut, _)) => self.set(Turn::Client(Some(cut))),
+            }
+            to.write_all(chunk).await?;
+        }
+    }
+
+    async fn replies(
+        &self,
+        from: &mut (impl AsyncRead + Unpin),
+        to: &mut (impl AsyncWrite + Unpin),
+    ) -> io::Result<End> {
+        let mut chunk = vec![0; CHUNK];
+        loop {
+            let length = from.read(&mut chunk).await?;
+            if length == 0 {
+                return Ok(End::Closed);
+            }
+            match self.server_speaks() {
+                None => to.write_all(&chunk[..length]).await?,
+                Some(Cut::NoAnswer) => {
+                    self.plan.cut();
+                    // Whatever else the server says, the client hears nothing.
+                    tokio::io::copy(from, &mut tokio::io::sink()).await?;
+                    return Ok(End::Closed);
+                }
+                Some(cut) => {
+                    let part = if cut == Cut::HalfReply { length / 2 } else { 0 };
+                    to.write_all(&chunk[..part]).await?;
+                    return Ok(End::Cut(cut));
+                }
+            }
+        }
+    }
+
+    fn set(&self, turn: Turn) {
+        *self.turn.lock().unwrap_or_else(PoisonError::into_inner) = turn;
+    }
+
+    fn client_speaks(&self, sent: &mut Sent) {
+        let mut turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        if *turn == Turn::Server {
+            *turn = Turn::Client(None);
+            sent.begin_anew();
+            self.plan.round_trip();
+        }
+    }
+
+    /// What this answer meets.
+    fn server_speaks(&self) -> Option<Cut> {
+        let mut turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        match std::mem::replace(&mut *turn, Turn::Server) {
+            Turn::Server => None,
+            Turn::Client(cut) => cut,
+        }
+    }
+}

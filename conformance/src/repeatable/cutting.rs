@@ -1,0 +1,102 @@
+//! Calls whose connections are cut, at each request that holds their id.
+
+use std::sync::Arc;
+
+use storagebox_core::{Certainty, Store};
+
+use super::{Attempt, Repeatable};
+use crate::case::Verdict;
+use crate::failure::{Failure, ensure, ensure_eq};
+use crate::proxy::{Cut, Proxy};
+use crate::world::World;
+
+/// Nothing takes so many requests.
+const MOST_REQUESTS: usize = 50;
+
+/// Two clients, one of which is behind the proxy.
+struct Clients {
+    proxy: Proxy,
+    far: Arc<dyn Store>,
+    fresh: Arc<dyn Store>,
+}
+
+impl Clients {
+    async fn of(world: &World) -> Result<Self, Failure> {
+        let upstream = world.harness().upstream(world.namespace()).ok_or_else(|| {
+            Failure::new("the harness neither names an upstream nor declares that there is no network")
+        })?;
+        let proxy =
+            Proxy::start(upstream).await.map_err(|error| Failure::new(format!("a proxy: {error}")))?;
+        let far = world.harness().open_through(world.namespace(), proxy.addr()).await?;
+        Ok(Self { proxy, far, fresh: world.client().await? })
+    }
+}
+
+/// Each call meets each fate at its first request, then at its second, and so on until all its requests pass.
+pub(crate) async fn cut_everywhere<C: Repeatable>(world: &World, calls: &[C]) -> Verdict {
+    for (number, &call) in calls.iter().enumerate() {
+        let clients = Clients::of(world).await?;
+        for cut in Cut::ALL {
+            let place = format!("{number}-{cut:?}");
+            cut_each(call, world, &clients, cut, &place)
+                .await
+                .map_err(|failure| failure.during(format!("{call:?} whose fate is {cut:?}")))?;
+        }
+    }
+    Ok(())
+}
+
+async fn cut_each<C: Repeatable>(
+    call: C,
+    world: &World,
+    clients: &Clients,
+    cut: Cut,
+    place: &str,
+) -> Verdict {
+    for passing in 0..MOST_REQUESTS {
+        let mut attempt = Attempt::on(call, world, format!("{place}-{passing}")).await?;
+        let was_cut = cut_at(&mut attempt, clients, cut, passing).await?;
+        attempt
+            .settle(&clients.far, &clients.fresh)
+            .await
+            .map_err(|failure| failure.during(format!("at request {passing}, cut: {was_cut}")))?;
+        if !was_cut {
+            ensure!(passing > 0, "no request of it held its id in plain text, so nothing was cut");
+            return Ok(());
+        }
+    }
+    Err(Failure::new(format!("{MOST_REQUESTS} requests of it hold its id")))
+}
+
+/// Makes the call; whether its connection was cut.
+async fn cut_at<C: Repeatable>(
+    attempt: &mut Attempt<'_, C>,
+    clients: &Clients,
+    cut: Cut,
+    passing: usize,
+) -> Result<bool, Failure> {
+    let before = clients.proxy.cuts();
+    clients.proxy.arm(cut, C::needle(&attempt.scene), passing);
+    let answer = tokio::select! {
+        biased;
+        // Nobody waits for ever: it is dropped when its answer is lost.
+        () = clients.proxy.wait_for_cuts(before + 1), if cut == Cut::NoAnswer => None,
+        answer = attempt.call.make(&attempt.scene, &clients.far) => Some(answer),
+    };
+    clients.proxy.disarm();
+    let was_cut = clients.proxy.cuts() > before;
+    attempt.told = match answer {
+        Some(Ok(told)) => Some(told),
+        Some(Err(error)) => ensure_ambiguous(&error, was_cut).map(|()| None)?,
+        None => None,
+    };
+    Ok(was_cut)
+}
+
+/// Who was cut off cannot know what became of the request, and may ask again.
+fn ensure_ambiguous(error: &storagebox_core::Error, was_cut: bool) -> Verdict {
+    ensure!(was_cut, "a call that nothing was in the way of failed: {error}");
+    ensure_eq!(error.certainty(), Certainty::Unknown, "the certainty of {error}");
+    ensure!(error.is_retryable(), "not retryable: {error}");
+    Ok(())
+}

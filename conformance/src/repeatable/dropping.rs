@@ -1,0 +1,46 @@
+//! Calls whose futures are dropped: at the points of the link, and at each point where the client itself waits.
+
+use std::sync::Arc;
+
+use storagebox_core::Store;
+
+use super::{Attempt, Repeatable};
+use crate::case::Verdict;
+use crate::failure::{Failure, ensure};
+use crate::link::{Link, Linked, drop_after};
+use crate::world::World;
+
+/// No single call waits so often.
+const MOST_POINTS: usize = 500;
+
+/// Drops each call at its first point, then at its second, and so on until it is through before it can be dropped.
+pub(crate) async fn drop_everywhere<C: Repeatable>(world: &World, calls: &[C]) -> Verdict {
+    let fresh = world.client().await?;
+    for (number, &call) in calls.iter().enumerate() {
+        let mut point = 0;
+        let during = |point: usize| {
+            move |failure: Failure| failure.during(format!("{call:?}, dropped at point {point}"))
+        };
+        while drop_at(call, world, &fresh, number, point).await.map_err(during(point))? {
+            point += 1;
+            ensure!(point < MOST_POINTS, "{call:?} is not through after {point} points");
+        }
+        ensure!(point >= 2, "only {point} points to drop {call:?} at");
+    }
+    Ok(())
+}
+
+/// Whether there was such a point.
+async fn drop_at<C: Repeatable>(
+    call: C,
+    world: &World,
+    fresh: &Arc<dyn Store>,
+    number: usize,
+    point: usize,
+) -> Result<bool, Failure> {
+    let mut attempt = Attempt::on(call, world, format!("{number}-{point}")).await?;
+    let gated: Arc<dyn Store> = Linked::new(Arc::clone(world.store()), Link::gated());
+    attempt.told = drop_after(call.make(&attempt.scene, &gated), point).await.transpose()?;
+    attempt.settle(world.store(), fresh).await?;
+    Ok(attempt.told.is_none())
+}

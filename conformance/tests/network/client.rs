@@ -1,0 +1,137 @@
+//! A client with a pool of connections, which may make a mistake.
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+
+use storagebox_core::{Error, ErrorKind, Result};
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+use tokio::net::TcpStream;
+
+use crate::server::{Answer, Desk, lock};
+
+/// What is wrong, if anything is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mistake {
+    None,
+    /// A cut connection is told as if nothing had been done.
+    SaysNotApplied,
+    /// A cut connection is told as if asking again made no sense.
+    SaysNotRetryable,
+    /// A connection that was cut goes back to the pool.
+    KeepsCutConnections,
+    /// A connection whose call was dropped goes back to the pool, with the answer still on its way.
+    KeepsDroppedConnections,
+    /// After a call was dropped the next one is acknowledged and not done, as in an open transaction.
+    LosesWhatFollowsADrop,
+    /// A counter remembers the operation in one request, and counts in the next.
+    RemembersBeforeItCounts,
+    /// What was acknowledged is gone with the server.
+    LosesAllInAKill,
+}
+
+pub(crate) struct Client {
+    server: SocketAddr,
+    desk: Arc<Mutex<Desk>>,
+    idle: Mutex<Vec<Connection>>,
+    pub(crate) mistake: Mistake,
+    in_a_transaction: AtomicBool,
+}
+
+type Connection = BufReader<TcpStream>;
+
+/// A connection in use. If the call is dropped, so is the connection, or else that is the mistake.
+struct InUse<'a> {
+    client: &'a Client,
+    connection: Option<Connection>,
+}
+
+impl Drop for InUse<'_> {
+    fn drop(&mut self) {
+        let Some(connection) = self.connection.take() else { return };
+        match self.client.mistake {
+            Mistake::KeepsDroppedConnections => lock(&self.client.idle).push(connection),
+            Mistake::LosesWhatFollowsADrop => self.client.in_a_transaction.store(true, Ordering::SeqCst),
+            _ => {}
+        }
+    }
+}
+
+impl Client {
+    pub(crate) fn new(server: SocketAddr, desk: Arc<Mutex<Desk>>, mistake: Mistake) -> Self {
+        let (idle, in_a_transaction) = (Mutex::default(), AtomicBool::default());
+        Self { server, desk, idle, mistake, in_a_transaction }
+    }
+
+    /// Has the server do this, with the text of its id in the request.
+    pub(crate) async fn call<T: Send + 'static>(
+        &self,
+        id: &str,
+        deed: impl Future<Output = Result<T>> + Send + 'static,
+    ) -> Result<T> {
+        let mut used = InUse { client: self, connection: Some(self.connection().await?) };
+        let deed: crate::server::Deed = Box::pin(async move { Box::new(deed.await) as Answer });
+        let number = lock(&self.desk).ask(deed);
+        let answered = match &mut used.connection {
+            Some(connection) => ask(connection, number, id).await,
+            None => Err(io::ErrorKind::NotConnected.into()),
+        };
+        let connection = used.connection.take();
+        match answered {
+            Ok(answered) => {
+                lock(&self.idle).extend(connection);
+                self.read(answered)
+            }
+            Err(error) => {
+                let kept = self.mistake == Mistake::KeepsCutConnections;
+                lock(&self.idle).extend(connection.filter(|_| kept));
+                Err(self.lost(error))
+            }
+        }
+    }
+
+    /// Whether this call is lost to a transaction that nobody ends.
+    pub(crate) fn is_swallowed(&self) -> bool {
+        self.in_a_transaction.swap(false, Ordering::SeqCst)
+    }
+
+    async fn connection(&self) -> Result<Connection> {
+        let idle = lock(&self.idle).pop();
+        if let Some(connection) = idle {
+            return Ok(connection);
+        }
+        let connection = TcpStream::connect(self.server).await;
+        connection.map(BufReader::new).map_err(|error| {
+            Error::new(ErrorKind::Unavailable, "no connection; call again later").caused_by(error)
+        })
+    }
+
+    fn read<T: 'static>(&self, number: u64) -> Result<T> {
+        let answer = lock(&self.desk).answer(number).and_then(|answer| answer.downcast::<Result<T>>().ok());
+        answer.map_or_else(|| Err(Error::corrupt(number, "it answers something else")), |answer| *answer)
+    }
+
+    fn lost(&self, error: io::Error) -> Error {
+        match self.mistake {
+            Mistake::SaysNotApplied => Error::new(ErrorKind::Unavailable, "the connection was cut"),
+            Mistake::SaysNotRetryable => {
+                Error::corrupt("the answer", "the connection was cut").after_unresolved()
+            }
+            _ => Error::unknown("the connection was cut; call again with the same id"),
+        }
+        .caused_by(error)
+    }
+}
+
+/// Sends the request and waits for an answer; whose it is, it says itself.
+async fn ask(connection: &mut Connection, number: u64, id: &str) -> io::Result<u64> {
+    connection.get_ref().set_nodelay(true)?;
+    connection.get_mut().write_all(format!("{number} {}\n", id.escape_debug()).as_bytes()).await?;
+    let mut answer = String::new();
+    connection.read_line(&mut answer).await?;
+    answer
+        .strip_suffix('\n')
+        .and_then(|number| number.parse().ok())
+        .ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
+}

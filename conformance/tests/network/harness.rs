@@ -1,0 +1,105 @@
+//! Gives the suite a server for each namespace.
+
+use std::collections::HashSet;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use storagebox_conformance::{Declared, Harness, Namespace, Restart, TestClock};
+use storagebox_core::{BoxName, Error, ErrorKind, Key, ListedItem, OpId, Result, Store, async_trait};
+use storagebox_memory::{ManualClock, MemoryStore};
+
+use crate::client::{Client, Mistake};
+use crate::server::{Server, lock};
+use crate::store::WiredStore;
+
+/// Memory behind a connection, with a client that makes this mistake.
+pub(crate) struct Wired(pub(crate) Mistake);
+
+/// What a namespace is.
+struct Place {
+    server: Server,
+    store: Mutex<MemoryStore>,
+    clock: ManualClock,
+    remembered: Arc<Remembered>,
+}
+
+/// The operations that a counter remembered before it counted them.
+pub(crate) type Remembered = Mutex<HashSet<(Key, OpId, i64)>>;
+
+struct Hand(ManualClock);
+
+impl TestClock for Hand {
+    fn advance(&self, duration: Duration) {
+        self.0.advance(duration);
+    }
+}
+
+fn place(namespace: &Namespace) -> Result<&Place> {
+    namespace.guard().ok_or_else(|| Error::corrupt(namespace.name(), "it is another harness's"))
+}
+
+fn no_server(error: std::io::Error) -> Error {
+    Error::new(ErrorKind::Unavailable, "the server does not start").caused_by(error)
+}
+
+fn memory(clock: &ManualClock) -> Result<MemoryStore> {
+    MemoryStore::builder().clock(clock.clone()).build()
+}
+
+impl Wired {
+    fn client(&self, place: &Place, addr: SocketAddr) -> Arc<dyn Store> {
+        Arc::new(WiredStore {
+            inner: lock(&place.store).clone(),
+            client: Arc::new(Client::new(addr, Arc::clone(&place.server.desk), self.0)),
+            remembered: Arc::clone(&place.remembered),
+        })
+    }
+}
+
+#[async_trait]
+impl Harness for Wired {
+    fn name(&self) -> String {
+        format!("memory behind a connection, {:?}", self.0)
+    }
+
+    fn declared(&self) -> Declared {
+        Declared::all()
+    }
+
+    async fn fresh(&self) -> Result<Namespace> {
+        let (clock, server) = (ManualClock::new(), Server::start().await.map_err(no_server)?);
+        let store = Mutex::new(memory(&clock)?);
+        Ok(Namespace::new("wired", Place { server, store, clock, remembered: Arc::default() }))
+    }
+
+    async fn open(&self, namespace: &Namespace) -> Result<Arc<dyn Store>> {
+        let place = place(namespace)?;
+        Ok(self.client(place, place.server.addr))
+    }
+
+    async fn audit(&self, namespace: &Namespace, bank: &BoxName) -> Result<Vec<ListedItem>> {
+        let bank = lock(&place(namespace)?.store).item_bank(bank)?;
+        Ok(bank.list(None, usize::MAX).await?.entries)
+    }
+
+    fn clock(&self, namespace: &Namespace) -> Option<Arc<dyn TestClock>> {
+        Some(Arc::new(Hand(place(namespace).ok()?.clock.clone())))
+    }
+
+    fn upstream(&self, namespace: &Namespace) -> Option<SocketAddr> {
+        Some(place(namespace).ok()?.server.addr)
+    }
+
+    async fn open_through(&self, namespace: &Namespace, proxy: SocketAddr) -> Result<Arc<dyn Store>> {
+        Ok(self.client(place(namespace)?, proxy))
+    }
+
+    async fn restart(&self, namespace: &Namespace, how: Restart) -> Result<()> {
+        let place = place(namespace)?;
+        if (self.0, how) == (Mistake::LosesAllInAKill, Restart::Kill) {
+            *lock(&place.store) = memory(&place.clock)?;
+        }
+        place.server.restart().await.map_err(no_server)
+    }
+}

@@ -1,0 +1,72 @@
+//! The families that need a server, on one: memory behind a connection. It passes; clients and servers with one
+//! mistake each are caught.
+
+mod boxes;
+mod client;
+mod harness;
+mod server;
+mod store;
+
+use std::process::ExitCode;
+
+use libtest_mimic::{Arguments, Failed, Trial};
+use storagebox_conformance::Family::{Cancel, Crash, Network};
+use storagebox_conformance::{Case, Family, Outcome, Profile, Runner, Selection, cases};
+
+use crate::client::Mistake;
+use crate::harness::Wired;
+
+/// What is wrong, a family that must notice, and a part in which it does.
+const MUTANTS: [(Mistake, Family, &str); 7] = [
+    (Mistake::SaysNotApplied, Network, "item_bank"),
+    (Mistake::SaysNotRetryable, Network, "tokens"),
+    (Mistake::KeepsCutConnections, Network, "dedup"),
+    (Mistake::KeepsDroppedConnections, Cancel, "counter"),
+    (Mistake::LosesWhatFollowsADrop, Cancel, "ordered"),
+    (Mistake::RemembersBeforeItCounts, Network, "counter"),
+    (Mistake::LosesAllInAKill, Crash, "item_bank"),
+];
+
+fn main() -> ExitCode {
+    let seed = fastrand::Rng::new().u64(..);
+    let right = cases().into_iter().filter(needs_a_server).map(|case| {
+        Trial::test(format!("right::{}", case.name()), move || passes(&case, Profile::QUICK, seed))
+    });
+    let smoke = Selection::Smoke.cases().into_iter().map(|case| {
+        Trial::test(format!("smoke::{}", case.name()), move || passes(&case, Profile::SMOKE, seed))
+    });
+    let mutants = MUTANTS.map(|(mistake, family, part)| {
+        Trial::test(format!("mutant::{mistake:?}"), move || is_caught(mistake, family, part, seed))
+    });
+    println!("memory behind a connection, seed {seed}");
+    libtest_mimic::run(&Arguments::from_args(), right.chain(smoke).chain(mutants).collect()).exit_code()
+}
+
+fn needs_a_server(case: &Case) -> bool {
+    matches!(case.family(), Cancel | Network | Crash)
+}
+
+fn passes(case: &Case, profile: Profile, seed: u64) -> Result<(), Failed> {
+    match Runner::new(Wired(Mistake::None), profile)?.run(case, seed) {
+        Outcome::Passed => Ok(()),
+        Outcome::Ignored(reason) => Err(format!("{case:?} was ignored: {reason}").into()),
+        Outcome::Failed(failure) => Err(format!("{case:?}, seed {seed}: {failure}").into()),
+    }
+}
+
+fn is_caught(mistake: Mistake, family: Family, part: &str, seed: u64) -> Result<(), Failed> {
+    let runner = Runner::new(Wired(mistake), Profile::SMOKE)?;
+    let against = cases().into_iter().filter(|case| case.family() == family && case.part().name() == part);
+    for case in against {
+        if let Outcome::Failed(failure) = runner.run(&case, seed) {
+            println!("{mistake:?} by {}: {failure}", case.name());
+            return if is_proof(&failure.to_string()) { Ok(()) } else { Err(failure.to_string().into()) };
+        }
+    }
+    Err(format!("{mistake:?} survived {family:?} in {part}, seed {seed}").into())
+}
+
+/// A panic and a budget that was used up prove nothing.
+fn is_proof(failure: &str) -> bool {
+    !failure.contains("panicked") && !failure.contains("took longer")
+}

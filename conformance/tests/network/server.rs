@@ -1,0 +1,112 @@
+//! A server: it does what it is asked for on a connection, and can be killed and started again.
+//!
+//! A request is the number of something to do and the text of its id; the answer is that number. What is done, and what
+//! comes of it, stays in the process, so that nothing has to be written as bytes and read again.
+
+use std::any::Any;
+use std::collections::HashMap;
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::{JoinHandle, JoinSet};
+
+pub(crate) type Answer = Box<dyn Any + Send>;
+pub(crate) type Deed = Pin<Box<dyn Future<Output = Answer> + Send>>;
+
+/// What is asked for and answered, by number.
+#[derive(Default)]
+pub(crate) struct Desk {
+    last: u64,
+    deeds: HashMap<u64, Deed>,
+    answers: HashMap<u64, Answer>,
+}
+
+impl Desk {
+    pub(crate) fn ask(&mut self, deed: Deed) -> u64 {
+        self.last += 1;
+        self.deeds.insert(self.last, deed);
+        self.last
+    }
+
+    pub(crate) fn answer(&mut self, number: u64) -> Option<Answer> {
+        self.answers.remove(&number)
+    }
+}
+
+pub(crate) struct Server {
+    pub(crate) addr: SocketAddr,
+    pub(crate) desk: Arc<Mutex<Desk>>,
+    running: Mutex<JoinHandle<()>>,
+}
+
+impl Server {
+    pub(crate) async fn start() -> io::Result<Self> {
+        let listener = free_port().await?;
+        let (addr, desk) = (listener.local_addr()?, Arc::<Mutex<Desk>>::default());
+        let running = Mutex::new(tokio::spawn(accept(listener, Arc::clone(&desk))));
+        Ok(Self { addr, desk, running })
+    }
+
+    /// Ends it with all its connections, and starts it again on its port.
+    pub(crate) async fn restart(&self) -> io::Result<()> {
+        let ended = {
+            let mut running = lock(&self.running);
+            running.abort();
+            std::mem::replace(&mut *running, tokio::spawn(std::future::ready(())))
+        };
+        // It was told to end, so that is how it ends.
+        let _ = ended.await;
+        let listener = TcpListener::bind(self.addr).await?;
+        *lock(&self.running) = tokio::spawn(accept(listener, Arc::clone(&self.desk)));
+        Ok(())
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        lock(&self.running).abort();
+    }
+}
+
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A port that no client is given by chance, since the server comes back to it.
+async fn free_port() -> io::Result<TcpListener> {
+    let mut rng = fastrand::Rng::new();
+    loop {
+        match TcpListener::bind((Ipv4Addr::LOCALHOST, rng.u16(20_000..32_768))).await {
+            Err(error) if error.kind() == io::ErrorKind::AddrInUse => {}
+            listener => return listener,
+        }
+    }
+}
+
+async fn accept(listener: TcpListener, desk: Arc<Mutex<Desk>>) {
+    let mut connections = JoinSet::new();
+    while let Ok((client, _)) = listener.accept().await {
+        connections.spawn(serve(client, Arc::clone(&desk)));
+    }
+}
+
+async fn serve(mut client: TcpStream, desk: Arc<Mutex<Desk>>) -> io::Result<()> {
+    client.set_nodelay(true)?;
+    let (reader, mut writer) = client.split();
+    let (mut requests, mut request) = (BufReader::new(reader), String::new());
+    while requests.read_line(&mut request).await? > 0 && request.ends_with('\n') {
+        let number = request.split(' ').next().and_then(|number| number.parse().ok()).unwrap_or(0);
+        let deed = lock(&desk).deeds.remove(&number);
+        if let Some(deed) = deed {
+            let answer = deed.await;
+            lock(&desk).answers.insert(number, answer);
+        }
+        writer.write_all(format!("{number}\n").as_bytes()).await?;
+        request.clear();
+    }
+    Ok(())
+}

@@ -1,0 +1,173 @@
+//! The proxy, in front of a server that notes each line and answers it in two segments.
+
+#![allow(clippy::disallowed_methods, reason = "a test may unwrap")]
+
+use std::io::ErrorKind;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+
+use storagebox_conformance::{Cut, Proxy};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::net::{TcpListener, TcpStream};
+
+type Noted = Arc<Mutex<Vec<String>>>;
+
+/// A server that notes whole lines, and answers each with `done <line>`.
+async fn server() -> (SocketAddr, Noted) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let (addr, noted) = (listener.local_addr().unwrap(), Noted::default());
+    let notes = Arc::clone(&noted);
+    tokio::spawn(async move {
+        while let Ok((client, _)) = listener.accept().await {
+            tokio::spawn(answer(client, Arc::clone(&notes)));
+        }
+    });
+    (addr, noted)
+}
+
+async fn answer(mut client: TcpStream, noted: Noted) -> std::io::Result<()> {
+    client.set_nodelay(true)?;
+    let (reader, mut writer) = client.split();
+    let mut lines = BufReader::new(reader);
+    let mut line = String::new();
+    while lines.read_line(&mut line).await? > 0 && line.ends_with('\n') {
+        noted.lock().unwrap().push(line.trim_end().to_owned());
+        writer.write_all(b"done ").await?;
+        tokio::task::yield_now().await;
+        writer.write_all(line.as_bytes()).await?;
+        line.clear();
+    }
+    Ok(())
+}
+
+async fn proxied() -> (Proxy, Noted) {
+    let (addr, noted) = server().await;
+    (Proxy::start(addr).await.unwrap(), noted)
+}
+
+async fn connect(proxy: &Proxy) -> BufReader<TcpStream> {
+    BufReader::new(TcpStream::connect(proxy.addr()).await.unwrap())
+}
+
+/// Sends the pieces, each in a segment of its own as far as that can be had, and reads one line or what there is of it.
+async fn ask(client: &mut BufReader<TcpStream>, pieces: &[&str]) -> std::io::Result<String> {
+    client.get_ref().set_nodelay(true)?;
+    for piece in pieces {
+        client.get_mut().write_all(piece.as_bytes()).await?;
+        tokio::task::yield_now().await;
+    }
+    let mut line = String::new();
+    client.read_line(&mut line).await?;
+    Ok(line)
+}
+
+#[tokio::test]
+async fn what_is_not_armed_passes() {
+    let (proxy, noted) = proxied().await;
+    let mut client = connect(&proxy).await;
+    proxy.arm(Cut::RequestLost, "order-18", 0);
+    assert_eq!(ask(&mut client, &["order-17\n"]).await.unwrap(), "done order-17\n");
+    proxy.disarm();
+    assert_eq!(ask(&mut client, &["order-18\n"]).await.unwrap(), "done order-18\n");
+    assert_eq!(proxy.cuts(), 0);
+    assert_eq!(*noted.lock().unwrap(), ["order-17", "order-18"]);
+}
+
+#[tokio::test]
+async fn a_lost_request_does_not_land() {
+    for cut in [Cut::RequestLost, Cut::HalfRequest] {
+        let (proxy, noted) = proxied().await;
+        let mut client = connect(&proxy).await;
+        proxy.arm(cut, "order-17", 0);
+        let error = ask(&mut client, &["order-17\n"]).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::ConnectionReset, "{cut:?}");
+        assert_eq!(proxy.cuts(), 1);
+        assert_eq!(*noted.lock().unwrap(), [""; 0], "{cut:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_lost_reply_has_landed() {
+    let (proxy, noted) = proxied().await;
+    let mut client = connect(&proxy).await;
+    proxy.arm(Cut::ReplyLost, "order-17", 0);
+    let error = ask(&mut client, &["order-17\n"]).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::ConnectionReset);
+    assert_eq!(*noted.lock().unwrap(), ["order-17"]);
+    let mut next = connect(&proxy).await;
+    assert_eq!(ask(&mut next, &["order-17\n"]).await.unwrap(), "done order-17\n", "it happens once");
+    assert_eq!(proxy.cuts(), 1);
+}
+
+#[tokio::test]
+async fn half_a_reply_arrives_and_then_the_end() {
+    let (proxy, noted) = proxied().await;
+    let mut client = connect(&proxy).await;
+    proxy.arm(Cut::HalfReply, "order-17", 0);
+    let part = ask(&mut client, &["order-17\n"]).await.unwrap();
+    assert!("done order-17\n".starts_with(&part) && part.len() < 14 && !part.is_empty(), "{part:?}");
+    assert_eq!((proxy.cuts(), noted.lock().unwrap().len()), (1, 1));
+}
+
+#[tokio::test]
+async fn without_an_answer_the_connection_stays_open() {
+    let (proxy, noted) = proxied().await;
+    let mut client = connect(&proxy).await;
+    proxy.arm(Cut::NoAnswer, "order-17", 0);
+    client.get_mut().write_all(b"order-17\n").await.unwrap();
+    proxy.wait_for_cuts(1).await;
+    assert_eq!(*noted.lock().unwrap(), ["order-17"]);
+    client.get_mut().write_all(b"order-18\n").await.unwrap();
+    let mut byte = [0];
+    let read = client.get_mut().read(&mut byte);
+    assert!(futures_util::FutureExt::now_or_never(read).is_none(), "nothing to read, and no end");
+}
+
+/// The needle spans segments; the proxy has seen the first one before the second is sent.
+#[tokio::test]
+async fn a_split_request_is_recognised() {
+    for cut in [Cut::RequestLost, Cut::HalfRequest, Cut::ReplyLost] {
+        let (proxy, noted) = proxied().await;
+        let mut client = connect(&proxy).await;
+        proxy.arm(cut, "order-17", 0);
+        client.get_mut().write_all(b"this is ord").await.unwrap();
+        while proxy.round_trips() == 0 {
+            tokio::task::yield_now().await;
+        }
+        ask(&mut client, &["e", "r-17", " and more", "\n"]).await.unwrap_err();
+        assert_eq!(proxy.cuts(), 1, "{cut:?}");
+        assert_eq!(noted.lock().unwrap().len(), usize::from(cut == Cut::ReplyLost), "{cut:?}");
+    }
+}
+
+#[tokio::test]
+async fn so_many_requests_pass_first() {
+    let (proxy, noted) = proxied().await;
+    let mut client = connect(&proxy).await;
+    proxy.arm(Cut::ReplyLost, "order-17", 2);
+    for _ in 0..2 {
+        ask(&mut client, &["order-17, ", "order-17\n"]).await.unwrap();
+    }
+    ask(&mut client, &["order-17\n"]).await.unwrap_err();
+    assert_eq!((proxy.cuts(), noted.lock().unwrap().len()), (1, 3));
+}
+
+#[tokio::test]
+async fn round_trips_are_changes_of_direction() {
+    let (proxy, _) = proxied().await;
+    let (mut one, mut other) = (connect(&proxy).await, connect(&proxy).await);
+    ask(&mut one, &["a", "b", "c\n"]).await.unwrap();
+    assert_eq!(proxy.round_trips(), 1, "one request in three segments");
+    ask(&mut one, &["d\n"]).await.unwrap();
+    ask(&mut other, &["e\n"]).await.unwrap();
+    assert_eq!(proxy.round_trips(), 3);
+}
+
+#[tokio::test]
+async fn a_dropped_proxy_hangs_up() {
+    let (proxy, _) = proxied().await;
+    let mut client = connect(&proxy).await;
+    ask(&mut client, &["a\n"]).await.unwrap();
+    drop(proxy);
+    assert_eq!(ask(&mut client, &[]).await.unwrap_or_default(), "");
+}

@@ -1,0 +1,9 @@
+//! What the tests of this backend share: a database of their own, and a role with the least rights in it.
+
+#![allow(dead_code, reason = "each test program uses a part of it")]
+
+mod harness;
+mod place;
+
+pub use harness::{PostgresHarness, SetUp};
+pub use place::{Database, Place, failed, run};

@@ -1,0 +1,148 @@
+//! A database for one test program, and schemas in it, one for each case.
+
+use std::net::SocketAddr;
+use std::str::FromStr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use sqlx::postgres::{PgConnectOptions, PgPool, PgPoolOptions};
+use sqlx::{AssertSqlSafe, Executor, raw_sql};
+use storagebox_core::{Error, Result, Store};
+use storagebox_postgres::{PostgresBuilder, PostgresStore};
+use storagebox_testkit::postgres::Postgres;
+use storagebox_testkit::servers;
+use tokio::sync::Mutex;
+
+const PASSWORD: &str = "hunter2-app";
+const GRANTS: &str = include_str!("../../sql/grants.sql");
+
+/// A database that goes with this value, and the roles that own its schemas and use them.
+#[derive(Debug)]
+pub struct Database {
+    server: SocketAddr,
+    owner: PgPool,
+    name: String,
+    schemas: AtomicU64,
+    /// The server, if it is this database's own.
+    own: Option<Postgres>,
+}
+
+impl Database {
+    /// In the server of this test program.
+    pub async fn shared() -> Result<Arc<Self>> {
+        let server = servers::shared_postgres().map_err(failed)?;
+        Self::create(server.url(), None).await
+    }
+
+    /// In a server of its own, which can be killed.
+    pub async fn alone(own: Postgres) -> Result<Arc<Self>> {
+        let url = own.url();
+        Self::create(&url, Some(own)).await
+    }
+
+    async fn create(url: &str, own: Option<Postgres>) -> Result<Arc<Self>> {
+        let options = PgConnectOptions::from_str(url).map_err(failed)?;
+        let server = tokio::net::lookup_host((options.get_host(), options.get_port()))
+            .await
+            .map_err(failed)?
+            .next()
+            .ok_or_else(|| failed("the server has no address"))?;
+        let name = format!("sbtest_{:016x}", fastrand::Rng::new().u64(..));
+        let admin = pool(options.clone(), 1).await?;
+        run(&admin, format!("CREATE DATABASE {name} ENCODING 'UTF8' TEMPLATE template0")).await?;
+        run(&admin, format!("CREATE ROLE {name} LOGIN PASSWORD '{PASSWORD}'")).await?;
+        admin.close().await;
+        let owner = pool(options.database(&name), 4).await?;
+        Ok(Arc::new(Self { server, owner, name, schemas: AtomicU64::new(0), own }))
+    }
+
+    pub fn server(&self) -> SocketAddr {
+        self.server
+    }
+
+    pub fn own(&self) -> Option<&Postgres> {
+        self.own.as_ref()
+    }
+
+    /// The owner's connections.
+    pub fn owner(&self) -> &PgPool {
+        &self.owner
+    }
+
+    /// The URL of the role with the least rights, at this address.
+    pub fn url_at(&self, address: SocketAddr) -> String {
+        let name = &self.name;
+        format!("postgres://{name}:{PASSWORD}@{address}/{name}")
+    }
+
+    pub fn url(&self) -> String {
+        self.url_at(self.server)
+    }
+
+    pub fn role(&self) -> &str {
+        &self.name
+    }
+
+    /// A name for a schema that nobody has.
+    pub fn schema(&self) -> String {
+        format!("sb_{}", self.schemas.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// A schema that is set up by its owner, with the rights that the README names for the other role.
+    pub async fn place(self: &Arc<Self>) -> Result<Place> {
+        let schema = self.schema();
+        PostgresStore::builder().schema(&schema)?.from_pool(self.owner.clone())?.setup().await?;
+        let grants = GRANTS.replace("{schema}", &schema).replace("{role}", &self.name);
+        run(&self.owner, grants).await?;
+        Ok(Place { database: Arc::clone(self), schema, moved: Mutex::default() })
+    }
+
+    /// Removes it, and its role. Those that died before are found by their names.
+    pub async fn remove(&self) -> Result<()> {
+        let options = self.owner.connect_options().as_ref().clone().database("postgres");
+        self.owner.close().await;
+        let admin = pool(options, 1).await?;
+        run(&admin, format!("DROP DATABASE {} WITH (FORCE)", self.name)).await?;
+        run(&admin, format!("DROP ROLE {}", self.name)).await
+    }
+}
+
+/// A schema.
+#[derive(Debug)]
+pub struct Place {
+    pub database: Arc<Database>,
+    pub schema: String,
+    moved: Mutex<Duration>,
+}
+
+impl Place {
+    pub fn builder(&self) -> Result<PostgresBuilder> {
+        PostgresStore::builder().schema(&self.schema)
+    }
+
+    /// Moves the schema's clock on: its one function that reads the server's is replaced.
+    pub async fn advance(&self, duration: Duration) -> Result<()> {
+        let mut moved = self.moved.lock().await;
+        *moved += duration;
+        let clock = format!(
+            "CREATE OR REPLACE FUNCTION {}.clock() RETURNS timestamptz LANGUAGE sql \
+             AS 'SELECT clock_timestamp() + {} * interval ''1 microsecond'''",
+            self.schema,
+            moved.as_micros()
+        );
+        run(&self.database.owner, clock).await
+    }
+}
+
+async fn pool(options: PgConnectOptions, most: u32) -> Result<PgPool> {
+    PgPoolOptions::new().max_connections(most).connect_with(options).await.map_err(failed)
+}
+
+pub async fn run(pool: &PgPool, sql: String) -> Result<()> {
+    pool.execute(raw_sql(AssertSqlSafe(sql))).await.map(drop).map_err(failed)
+}
+
+pub fn failed(why: impl std::fmt::Display) -> Error {
+    Error::unknown(format!("the test's own set-up failed: {why}"))
+}
