@@ -7,8 +7,8 @@ use std::sync::Arc;
 use sqlx::Row;
 use sqlx::postgres::PgRow;
 use storagebox_core::{
-    BoxName, Cancelled, Change, Combine, Combined, Combiner, Counted, Counter, CounterPromise, Key, OpId, Result,
-    Strategy, async_trait,
+    BoxName, Cancelled, Change, Combine, Combined, Combiner, Counted, Counter, CounterPromise, Key, OpId,
+    Result, Strategy, async_trait,
 };
 use tracing::instrument;
 
@@ -98,7 +98,8 @@ impl Counters {
     /// One statement for changes that are sorted by key and shard.
     async fn applied(&self, calls: &[Apply]) -> Result<Vec<Applied>> {
         let rules = &self.rules;
-        let each = |of: fn(&Change) -> Option<i64>| calls.iter().map(|call| of(&call.change)).collect::<Vec<_>>();
+        let each =
+            |of: fn(&Change) -> Option<i64>| calls.iter().map(|call| of(&call.change)).collect::<Vec<_>>();
         let call = Call::rows("counter_apply")
             .with(self.counters.number().await?)
             .with(calls.iter().map(|call| call.key.as_str()).collect::<Vec<_>>())
@@ -169,9 +170,7 @@ impl Counter for PostgresCounter {
         let apply = Apply { key: key.clone(), change: change.clone() };
         let made_alone = |lost| self.counters.alone(&apply, Before::lost(lost));
         match &self.combiner {
-            Some(combiner) => {
-                self.counters.client().in_time(combiner.call(apply.clone(), made_alone)).await
-            }
+            Some(combiner) => self.counters.client().in_time(combiner.call(apply.clone(), made_alone)).await,
             None => made_alone(false).await,
         }
     }

@@ -6,8 +6,8 @@ use std::time::Duration;
 use sqlx::Row;
 use sqlx::postgres::PgRow;
 use storagebox_core::{
-    Combine, Combined, Combiner, Cursor, DedupId, DedupRepo, Entry, Forgotten, ListedRecord, OpId, Page, Payload,
-    Recorded, Replaced, Result, Retention, Version, async_trait,
+    Combine, Combined, Combiner, Cursor, DedupId, DedupRepo, Entry, Forgotten, ListedRecord, OpId, Page,
+    Payload, Recorded, Replaced, Result, Retention, Version, async_trait,
 };
 use tracing::instrument;
 
@@ -180,12 +180,10 @@ impl DedupRepo for PostgresDedupRepo {
         let after = page::after::<DedupId>(cursor)?;
         let limit = page::limit(limit)?;
         let attempt = || async {
-            let call = Call::rows("dedup_list")
-                .with(self.records.number().await?)
-                .with(after.as_str())
-                .with(limit);
+            let call =
+                Call::rows("dedup_list").with(self.records.number().await?).with(after.as_str()).with(limit);
             let entries = self.client().rows(&call).await?.iter().map(listed).collect::<Result<_>>()?;
-            Ok(page::page(entries, limit, |last: &ListedRecord| last.id.as_str().to_owned()))
+            Ok(page::page(entries, limit, |last: &ListedRecord| last.id.as_str()))
         };
         self.client().settled("list", attempt).await
     }

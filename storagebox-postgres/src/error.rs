@@ -8,7 +8,11 @@ use storagebox_core::{Error, ErrorKind, Result};
 /// The first entry that the code begins with decides.
 const CODES: &[(&str, ErrorKind, &str)] = &[
     ("28", ErrorKind::Denied, "the server refused the user or the password"),
-    ("42501", ErrorKind::Denied, "the role lacks a right; the README of storagebox-postgres lists those it needs"),
+    (
+        "42501",
+        ErrorKind::Denied,
+        "the role lacks a right; the README of storagebox-postgres lists those it needs",
+    ),
     ("3D000", ErrorKind::NotSetUp, "the database does not exist; create it first"),
     ("3F000", ErrorKind::NotSetUp, "the schema does not exist"),
     ("42P01", ErrorKind::NotSetUp, "a table of the schema does not exist"),
@@ -34,7 +38,8 @@ pub(crate) fn of(error: sqlx::Error) -> Error {
         sqlx::Error::Encode(_) => Some((ErrorKind::InvalidInput, "an argument could not be encoded")),
         _ => None,
     };
-    let (kind, message) = known.unwrap_or((ErrorKind::OutcomeUnknown, "the connection or the answer was lost"));
+    let (kind, message) =
+        known.unwrap_or((ErrorKind::OutcomeUnknown, "the connection or the answer was lost"));
     Error::new(kind, message).caused_by(error).on("postgres")
 }
 
@@ -68,9 +73,12 @@ pub(crate) fn pooling(error: PoolError<sqlx::Error>) -> Error {
 
 /// An answer that the library cannot read. The statement took effect.
 pub(crate) fn unreadable(function: &'static str) -> Error {
-    Error::corrupt(format_args!("the answer of {function}"), "it is not what this version of the schema answers")
-        .on("postgres")
-        .after_unresolved()
+    Error::corrupt(
+        format_args!("the answer of {function}"),
+        "it is not what this version of the schema answers",
+    )
+    .on("postgres")
+    .after_unresolved()
 }
 
 /// An answer's value.

@@ -10,7 +10,8 @@ use std::sync::Arc;
 use sqlx::postgres::PgRow;
 use storagebox_core::{
     Added, BankAdmin, BoxName, ClaimId, ClaimState, Confirmed, Counts, Cursor, Extended, Hold, Item,
-    ItemBank, ItemState, ListedItem, Page, Released, Restored, Result, Retired, Taken, Withdrawn, async_trait,
+    ItemBank, ItemState, ListedItem, Page, Released, Restored, Result, Retired, Taken, Withdrawn,
+    async_trait,
 };
 use tracing::instrument;
 

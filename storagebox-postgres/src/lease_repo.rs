@@ -6,8 +6,8 @@ use std::time::Duration;
 use sqlx::Row;
 use sqlx::postgres::PgRow;
 use storagebox_core::{
-    Aborted, Begun, Completed, DedupId, Entry, Fence, Fingerprint, Lease, LeaseExtended, LeaseRepo, OpId, Payload,
-    Result, Retention, async_trait, checked_duration,
+    Aborted, Begun, Completed, DedupId, Entry, Fence, Fingerprint, Lease, LeaseExtended, LeaseRepo, OpId,
+    Payload, Result, Retention, async_trait, checked_duration,
 };
 use tracing::instrument;
 

@@ -4,19 +4,19 @@
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::disallowed_methods))]
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 
+mod client;
 mod combining;
 mod config;
-mod client;
-mod schema;
+mod counter;
+mod dedup_repo;
 mod error;
 mod item_bank;
-mod dedup_repo;
 mod lease_repo;
-mod token_store;
-mod counter;
 mod ordered_store;
 mod page;
+mod schema;
 mod store;
+mod token_store;
 
 pub use config::{PostgresBuilder, Statements};
 pub use store::PostgresStore;

@@ -6,8 +6,8 @@ use std::time::Duration;
 use sqlx::Row;
 use sqlx::postgres::PgRow;
 use storagebox_core::{
-    BoxName, Combine, Combined, Combiner, Cursor, Error, Key, ListedValue, Maintained, OrderedOptions, OrderedStore,
-    Page, Payload, Result, Stamp, Stamping, Versioned, WriterId, Written, async_trait,
+    BoxName, Combine, Combined, Combiner, Cursor, Error, Key, ListedValue, Maintained, OrderedOptions,
+    OrderedStore, Page, Payload, Result, Stamp, Stamping, Versioned, WriterId, Written, async_trait,
 };
 use tracing::instrument;
 
@@ -105,7 +105,10 @@ impl Values {
 
     async fn alone(&self, write: &Write, before: Before) -> Result<Written> {
         let attempt = || async {
-            self.written(std::slice::from_ref(write)).await?.pop().ok_or_else(|| unreadable("ordered_write"))?
+            self.written(std::slice::from_ref(write))
+                .await?
+                .pop()
+                .ok_or_else(|| unreadable("ordered_write"))?
         };
         self.client().settle("put", before, attempt).await
     }
@@ -147,7 +150,8 @@ impl Values {
     }
 
     fn ahead(&self, stamp: &Stamp, clock: i64) -> Error {
-        let why = format_args!("is more than {:?} ahead of the store's clock", self.skew().unwrap_or_default());
+        let why =
+            format_args!("is more than {:?} ahead of the store's clock", self.skew().unwrap_or_default());
         Error::invalid("stamp", why).with("stamp", stamp.at).with("clock", clock).on("postgres")
     }
 }
@@ -215,7 +219,7 @@ impl OrderedStore for PostgresOrderedStore {
                 .with(after.as_str())
                 .with(limit);
             let entries = self.client().rows(&call).await?.iter().map(listed).collect::<Result<_>>()?;
-            Ok(page::page(entries, limit, |last: &ListedValue| last.key.as_str().to_owned()))
+            Ok(page::page(entries, limit, |last: &ListedValue| last.key.as_str()))
         };
         self.client().settled("list", attempt).await
     }

@@ -5,6 +5,9 @@ use storagebox_core::{Cursor, Error, Page, Result};
 /// The most entries of one page, whatever was asked for: a page may be short.
 const MOST: usize = 1_000;
 
+/// What our cursors begin with; the last key follows.
+const AFTER: &str = "after:";
+
 /// The limit as the functions take it.
 pub(crate) fn limit(limit: usize) -> Result<i64> {
     match limit {
@@ -14,13 +17,13 @@ pub(crate) fn limit(limit: usize) -> Result<i64> {
 }
 
 /// A page; one that is full may have a next one, after its last entry.
-pub(crate) fn page<T>(entries: Vec<T>, limit: i64, position: impl FnOnce(&T) -> String) -> Page<T> {
+pub(crate) fn page<T>(entries: Vec<T>, limit: i64, position: impl FnOnce(&T) -> &str) -> Page<T> {
     let full = entries.len() as i64 == limit;
-    let next = entries.last().filter(|_| full).map(|last| Cursor::new(position(last)));
+    let next = entries.last().filter(|_| full).map(|last| Cursor::new(format!("{AFTER}{}", position(last))));
     Page { entries, next }
 }
 
-pub(crate) fn not_ours() -> Error {
+fn not_ours() -> Error {
     Error::invalid("cursor", "was not made by this box").on("postgres")
 }
 
@@ -29,11 +32,9 @@ pub(crate) fn after<K>(cursor: Option<&Cursor>) -> Result<String>
 where
     K: for<'a> TryFrom<&'a str>,
 {
-    match cursor {
-        None => Ok(String::new()),
-        Some(cursor) => match K::try_from(cursor.as_str()) {
-            Ok(_) => Ok(cursor.as_str().to_owned()),
-            Err(_) => Err(not_ours()),
-        },
-    }
+    let Some(cursor) = cursor else {
+        return Ok(String::new());
+    };
+    let key = cursor.as_str().strip_prefix(AFTER).filter(|key| K::try_from(*key).is_ok());
+    key.map(str::to_owned).ok_or_else(not_ours)
 }

@@ -165,8 +165,10 @@ async fn check_encoding(connection: &mut PgConnection) -> Result<()> {
     let encoding: String = row.and_then(|row| row.try_get(0)).map_err(error::of)?;
     match encoding.as_str() {
         "UTF8" => Ok(()),
-        _ => Err(Error::unsupported(format_args!("a database with the encoding {encoding}"), "one with UTF8")
-            .on("postgres")),
+        _ => {
+            Err(Error::unsupported(format_args!("a database with the encoding {encoding}"), "one with UTF8")
+                .on("postgres"))
+        }
     }
 }
 

@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use sqlx::{PgPool, Row};
 use storagebox_core::{
-    BankAdmin, BoxName, Counter, DedupRepo, LeaseRepo, Maintained, OrderedOptions, OrderedStore, Promise, Promises,
-    Result, Store, Strategy, TokenStore, async_trait,
+    BankAdmin, BoxName, Counter, DedupRepo, LeaseRepo, Maintained, OrderedOptions, OrderedStore, Promise,
+    Promises, Result, Store, Strategy, TokenStore, async_trait,
 };
 
 use crate::client::{Call, Client, Connections, Kind, OpenBox};
@@ -140,13 +140,20 @@ impl Store for PostgresStore {
 
     fn promises(&self) -> Promises {
         let promise = |about, statement: &str| Promise { about, statement: statement.to_owned().into() };
-        let memory = format!("ended claims, gone tokens and ended operations: {:?}", self.client.settings().memory);
+        let memory =
+            format!("ended claims, gone tokens and ended operations: {:?}", self.client.settings().memory);
         Promises {
             backend: "postgres",
             entries: vec![
                 promise("atomicity", "one statement is one transaction, at READ COMMITTED"),
-                promise("durability", "that of the server: with synchronous_commit on, what was acknowledged survives its crash"),
-                promise("failover", "a replica that replicates asynchronously can lose what was acknowledged last"),
+                promise(
+                    "durability",
+                    "that of the server: with synchronous_commit on, what was acknowledged survives its crash",
+                ),
+                promise(
+                    "failover",
+                    "a replica that replicates asynchronously can lose what was acknowledged last",
+                ),
                 promise("clock", "the server's, read after the lock that it decides about"),
                 promise("memory", &memory),
                 promise("counters", "Atomic, Marker, Window and Sharded; the others are Unsupported"),

@@ -17,11 +17,14 @@ fn main() -> ExitCode {
     PostgresHarness::with_database(|runtime, database| {
         let plain = SetUp { name: "smoke", ..SetUp::PLAIN };
         let alone = SetUp { name: "smoke, combining off", combining: false, ..SetUp::PLAIN };
-        let simple = SetUp { name: "smoke, simple statements", statements: Statements::Simple, ..SetUp::PLAIN };
+        let simple =
+            SetUp { name: "smoke, simple statements", statements: Statements::Simple, ..SetUp::PLAIN };
         let (_pooler, address) = pooler(&database)?;
         let pooled = SetUp { name: "smoke, PgBouncer", through: Some(address), ..simple };
-        let outcomes: Vec<_> =
-            [plain, alone, simple, pooled].map(|set_up| smoke(runtime, &database, set_up)).into_iter().collect::<Result<_>>()?;
+        let outcomes: Vec<_> = [plain, alone, simple, pooled]
+            .map(|set_up| smoke(runtime, &database, set_up))
+            .into_iter()
+            .collect::<Result<_>>()?;
         Ok(outcomes.into_iter().find(|outcome| *outcome != ExitCode::SUCCESS).unwrap_or(ExitCode::SUCCESS))
     })
 }

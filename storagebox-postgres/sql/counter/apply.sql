@@ -16,7 +16,7 @@ DECLARE
     cell      record;
     forgotten timestamptz;
     total     numeric;
-    ops       bigint;
+    stored    bigint;
     result    numeric;
     added     bigint;
 BEGIN
@@ -26,7 +26,7 @@ BEGIN
             FROM {schema}.counter_lock(p_box, p_keys[i], p_parts[i], p_shards, p_floor, p_ceiling);
             forgotten := {schema}.forgotten_before(p_keeps, cell.now);
             total := cell.value;
-            ops := cell.ops;
+            stored := cell.ops;
         END IF;
         outcome := NULL;
         value := NULL;
@@ -44,10 +44,10 @@ BEGIN
         ELSIF NOT p_split AND (result < p_floors[i] OR result > p_ceilings[i]) THEN
             outcome := 'out of bounds';
         ELSE
-            IF ops >= p_capacity THEN
-                ops := ops - {schema}.counter_purge(p_box, p_keys[i], forgotten, NULL);
+            IF stored >= p_capacity THEN
+                stored := stored - {schema}.counter_purge(p_box, p_keys[i], forgotten, NULL);
             END IF;
-            IF ops >= p_capacity THEN
+            IF stored >= p_capacity THEN
                 outcome := 'full';
             ELSE
                 outcome := 'applied';
@@ -57,16 +57,16 @@ BEGIN
                     added := {schema}.counter_remember(
                         p_box, p_keys[i], p_ops[i], p_deltas[i], value, cell.now, p_capacity IS NOT NULL
                     );
-                    ops := ops + CASE WHEN p_capacity IS NULL THEN 0 ELSE added END;
+                    stored := stored + CASE WHEN p_capacity IS NULL THEN 0 ELSE added END;
                 END IF;
             END IF;
         END IF;
         RETURN NEXT;
         IF i = last OR p_keys[i] <> p_keys[i + 1] OR p_parts[i] <> p_parts[i + 1] THEN
-            IF cell.made AND total = 0 AND ops = 0 THEN
+            IF cell.made AND total = 0 AND stored = 0 THEN
                 DELETE FROM {schema}.counters c WHERE c.ctid = cell.place;
-            ELSIF total <> cell.value OR ops <> cell.ops THEN
-                UPDATE {schema}.counters c SET value = total, ops = counter_apply.ops WHERE c.ctid = cell.place;
+            ELSIF total <> cell.value OR stored <> cell.ops THEN
+                UPDATE {schema}.counters c SET value = total, ops = stored WHERE c.ctid = cell.place;
             END IF;
         END IF;
     END LOOP;

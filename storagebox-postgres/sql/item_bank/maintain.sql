@@ -3,15 +3,15 @@ CREATE OR REPLACE FUNCTION {schema}.bank_maintain(p_memory bigint, p_limit bigin
 LANGUAGE plpgsql SET enable_seqscan = off AS $$
 DECLARE
     before  timestamptz := {schema}.forgotten_before(p_memory, {schema}.clock());
-    bank    bigint;
+    one     bigint;
     removed bigint := 0;
     part    bigint;
 BEGIN
-    FOR bank IN SELECT b.box FROM {schema}.boxes b WHERE b.kind = 'bank' LOOP
+    FOR one IN SELECT b.box FROM {schema}.boxes b WHERE b.kind = 'bank' LOOP
         EXIT WHEN removed >= p_limit;
-        PERFORM {schema}.bank_reap(bank, NULL, NULL, p_limit);
+        PERFORM {schema}.bank_reap(one, NULL, NULL, p_limit);
         DELETE FROM {schema}.claims c WHERE c.ctid = ANY (ARRAY(
-            SELECT k.ctid FROM {schema}.claims k WHERE k.bank = bank_maintain.bank AND k.ended_at <= before
+            SELECT k.ctid FROM {schema}.claims k WHERE k.bank = one AND k.ended_at <= before
             ORDER BY k.ended_at LIMIT p_limit - removed FOR UPDATE SKIP LOCKED
         ));
         GET DIAGNOSTICS part = ROW_COUNT;

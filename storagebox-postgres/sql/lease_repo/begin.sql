@@ -11,15 +11,18 @@ DECLARE
 BEGIN
     LOOP
         INSERT INTO {schema}.records (box, id, state, op, fence, fingerprint, until)
-        VALUES (p_box, p_id, 'leased', p_op, nextval('{schema}.numbers'), p_fingerprint,
+        VALUES (p_box, p_id, 'leased', p_op, 0, p_fingerprint,
                 {schema}.clock() + p_duration * interval '1 microsecond')
-        ON CONFLICT DO NOTHING RETURNING records.fence INTO fence;
-        IF FOUND THEN
+        ON CONFLICT DO NOTHING;
+        IF FOUND AND {schema}.record_has_ended(p_box, p_id, p_op, p_memory, {schema}.clock()) THEN
+            DELETE FROM {schema}.records r WHERE r.box = p_box AND r.id = p_id;
+            outcome := 'fenced';
+            EXIT;
+        ELSIF FOUND THEN
+            -- Counted only now that the id is ours, so that no smaller number comes later.
+            UPDATE {schema}.records r SET fence = nextval('{schema}.numbers') WHERE r.box = p_box AND r.id = p_id
+            RETURNING r.fence INTO fence;
             outcome := 'started';
-            IF {schema}.record_has_ended(p_box, p_id, p_op, p_memory, {schema}.clock()) THEN
-                DELETE FROM {schema}.records r WHERE r.box = p_box AND r.id = p_id;
-                outcome := 'fenced';
-            END IF;
             EXIT;
         END IF;
         SELECT * INTO known FROM {schema}.record_lock(p_box, p_id, p_memory, p_op);

@@ -231,7 +231,8 @@ mod tests {
 
     #[test]
     fn every_argument_has_its_type() {
-        let call = Call::rows("f").with(i64::MIN).with(None::<i64>).with(None::<&str>).with(Vec::<&str>::new());
+        let call =
+            Call::rows("f").with(i64::MIN).with(None::<i64>).with(None::<&str>).with(Vec::<&str>::new());
         let expected = "SELECT * FROM storagebox.f((-9223372036854775808)::bigint,NULL::bigint,NULL::text,ARRAY[]::text[])";
         assert_eq!(written(&call), expected);
     }

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::time::Duration;
 
-use deadpool::managed::{Manager, Metrics, Pool, RecycleError, RecycleResult, Timeouts};
 use deadpool::Runtime;
+use deadpool::managed::{Manager, Metrics, Pool, RecycleError, RecycleResult, Timeouts};
 use sqlx::postgres::{PgConnectOptions, PgConnection, PgRow};
 use sqlx::{AssertSqlSafe, ConnectOptions, Executor, PgPool, raw_sql};
 use storagebox_core::Result;
@@ -97,10 +97,8 @@ impl Connections {
 /// The session's settings travel with the connection's first message; a pooler in front would refuse them, so they are
 /// left out with simple statements.
 fn prepared_for(options: PgConnectOptions, settings: &Settings) -> PgConnectOptions {
-    let options = options
-        .statement_cache_capacity(PREPARED)
-        .extra_float_digits(None)
-        .disable_statement_logging();
+    let options =
+        options.statement_cache_capacity(PREPARED).extra_float_digits(None).disable_statement_logging();
     match settings.statements {
         Statements::Simple => options,
         Statements::Prepared => options.options([
@@ -157,4 +155,3 @@ impl fmt::Debug for Connections {
         }
     }
 }
-

@@ -10,8 +10,19 @@ use super::{PostgresBuilder, Statements, bad};
 
 /// The driver's keys; it would pass over others in silence.
 const DRIVERS: [&str; 13] = [
-    "application_name", "dbname", "host", "hostaddr", "options", "password", "port", "sslcert", "sslkey", "sslmode",
-    "sslrootcert", "user", "statement-cache-capacity",
+    "application_name",
+    "dbname",
+    "host",
+    "hostaddr",
+    "options",
+    "password",
+    "port",
+    "sslcert",
+    "sslkey",
+    "sslmode",
+    "sslrootcert",
+    "user",
+    "statement-cache-capacity",
 ];
 
 /// Reads the URL into the builder and the driver's options.
@@ -30,8 +41,9 @@ pub(super) fn read(mut builder: PostgresBuilder, url: &str) -> Result<(PostgresB
     }
     let rest = format!("{address}?{}", theirs.join("&"));
     // The driver's message may repeat a part of the URL, so it is not passed on.
-    let options = PgConnectOptions::from_str(&rest)
-        .map_err(|_| bad("url", "cannot be read; it is postgres://user:password@host:port/database?key=value"))?;
+    let options = PgConnectOptions::from_str(&rest).map_err(|_| {
+        bad("url", "cannot be read; it is postgres://user:password@host:port/database?key=value")
+    })?;
     Ok((builder, options))
 }
 

@@ -6,8 +6,8 @@ use std::time::Duration;
 use sqlx::Row;
 use sqlx::postgres::PgRow;
 use storagebox_core::{
-    ClaimId, ClaimState, Confirmed, Counts, Cursor, End, Extended, Held, HoldState, Item, ItemState, ListedItem,
-    Page, Released, Restored, Result, Retired, Taken, Withdrawn,
+    ClaimId, ClaimState, Confirmed, Counts, Cursor, End, Extended, Held, HoldState, Item, ItemState,
+    ListedItem, Page, Released, Restored, Result, Retired, Taken, Withdrawn,
 };
 
 use crate::client::hash;
@@ -173,7 +173,7 @@ fn state(row: &PgRow, function: &'static str) -> Result<ItemState> {
 
 pub(super) fn page(rows: &[PgRow], limit: i64) -> Result<Page<ListedItem>> {
     let entries = rows.iter().map(listed).collect::<Result<_>>()?;
-    Ok(page::page(entries, limit, |last| last.item.as_str().to_owned()))
+    Ok(page::page(entries, limit, |last| last.item.as_str()))
 }
 
 fn listed(row: &PgRow) -> Result<ListedItem> {
@@ -184,9 +184,6 @@ fn listed(row: &PgRow) -> Result<ListedItem> {
 
 /// Where a listing goes on: after the item of the cursor, whose place follows from its text.
 pub(super) fn position(cursor: Option<&Cursor>) -> Result<(i64, String)> {
-    let Some(cursor) = cursor else {
-        return Ok((i64::MIN, String::new()));
-    };
-    let item = Item::new(cursor.as_str()).map_err(|_| page::not_ours())?;
-    Ok((hash(item.as_str()), item.into()))
+    let item = page::after::<Item>(cursor)?;
+    Ok((if item.is_empty() { i64::MIN } else { hash(&item) }, item))
 }

@@ -91,7 +91,9 @@ impl Taker {
         let client = self.bank.client();
         let many = client.in_time(self.many(&takes)).await;
         match many {
-            Ok(mut items) => takes.iter().map(|take| part(items.remove(take.claim.as_str()), take.hold)).collect(),
+            Ok(mut items) => {
+                takes.iter().map(|take| part(items.remove(take.claim.as_str()), take.hold)).collect()
+            }
             Err(error) => combining::failed(&error, takes.len()),
         }
     }

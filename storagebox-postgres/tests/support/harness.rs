@@ -7,9 +7,7 @@ use std::time::Duration;
 
 use sqlx::{AssertSqlSafe, Row, query};
 use storagebox_conformance::{Declared, Harness, Namespace, Restart, TestClock};
-use storagebox_core::{
-    BoxName, ClaimId, Error, Item, ItemState, ListedItem, Result, Store, async_trait,
-};
+use storagebox_core::{BoxName, ClaimId, Error, Item, ItemState, ListedItem, Result, Store, async_trait};
 use storagebox_postgres::{PostgresBuilder, Statements};
 use storagebox_testkit::postgres::{Postgres, Settings};
 use tokio::runtime::{Handle, Runtime};
@@ -126,7 +124,8 @@ impl Harness for PostgresHarness {
     }
 
     async fn restart(&self, namespace: &Namespace, how: Restart) -> Result<()> {
-        let server = place(namespace)?.database.own().ok_or_else(|| failed("this server is not the case's own"))?;
+        let server =
+            place(namespace)?.database.own().ok_or_else(|| failed("this server is not the case's own"))?;
         block_in_place(|| {
             match how {
                 Restart::Clean => server.stop()?,
