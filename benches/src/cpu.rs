@@ -1,20 +1,52 @@
-//! Processor time of this process, to the nanosecond.
+//! Processor time of this process and of a server's, to the nanosecond.
 
 use std::fs;
+use std::path::Path;
 use std::time::Duration;
 
 /// What the threads that live now have used. `None` where the system does not tell.
 pub(crate) fn used() -> Option<Duration> {
     let threads = fs::read_dir("/proc/self/task").ok()?;
-    threads
-        .map(|thread| nanoseconds(&fs::read_to_string(thread.ok()?.path().join("schedstat")).ok()?))
-        .sum::<Option<u64>>()
-        .map(Duration::from_nanos)
+    threads.map(|thread| scheduled(&thread.ok()?.path())).sum::<Option<u64>>().map(Duration::from_nanos)
+}
+
+/// What the children of a process have used, those included that ended.
+#[cfg(feature = "postgres")]
+pub(crate) fn used_by_children(parent: u32) -> Option<Duration> {
+    let stat = |process: &Path| fs::read_to_string(process.join("stat")).ok();
+    let processes = fs::read_dir("/proc").ok()?.flatten().map(|process| process.path());
+    let children =
+        processes.filter(|process| stat(process).and_then(|stat| parent_of(&stat)) == Some(parent));
+    // One that ends meanwhile is counted among the ended.
+    let alive: u64 = children.filter_map(|child| scheduled(&child)).sum();
+    Some(Duration::from_nanos(alive) + ended_children(&stat(Path::new(&format!("/proc/{parent}")))?)?)
+}
+
+fn scheduled(process: &Path) -> Option<u64> {
+    nanoseconds(&fs::read_to_string(process.join("schedstat")).ok()?)
 }
 
 /// The first field of a thread's `schedstat` is its time on a processor.
 fn nanoseconds(schedstat: &str) -> Option<u64> {
     schedstat.split(' ').next()?.parse().ok()
+}
+
+/// The fields of `stat` after the name, which may hold anything.
+#[cfg(feature = "postgres")]
+fn fields(stat: &str) -> Option<impl Iterator<Item = &str>> {
+    Some(stat.rsplit_once(')')?.1.split_whitespace())
+}
+
+#[cfg(feature = "postgres")]
+fn parent_of(stat: &str) -> Option<u32> {
+    fields(stat)?.nth(1)?.parse().ok()
+}
+
+/// User and system time of the children that were waited for, in hundredths of a second.
+#[cfg(feature = "postgres")]
+fn ended_children(stat: &str) -> Option<Duration> {
+    let hundredths = fields(stat)?.skip(13).take(2).map(|field| field.parse::<u64>().ok());
+    hundredths.sum::<Option<u64>>().map(|hundredths| Duration::from_millis(hundredths * 10))
 }
 
 #[cfg(test)]
@@ -25,5 +57,20 @@ mod tests {
     fn the_first_field_is_time_on_a_processor() {
         assert_eq!(nanoseconds("1234 56 7\n"), Some(1234));
         assert_eq!(nanoseconds(""), None);
+    }
+
+    #[cfg(feature = "postgres")]
+    #[test]
+    fn a_name_with_brackets_and_spaces_is_no_field() {
+        let stat = "7 (a) b) S 5 7 7 0 -1 4 1 2 3 4 10 20 30 40 20 0 1";
+        assert_eq!(parent_of(stat), Some(5));
+        assert_eq!(ended_children(stat), Some(Duration::from_millis(700)));
+    }
+
+    #[cfg(feature = "postgres")]
+    #[test]
+    fn this_process_is_a_child_that_has_used_some() {
+        let parent = std::os::unix::process::parent_id();
+        assert!(used_by_children(parent).unwrap() > Duration::ZERO);
     }
 }

@@ -6,6 +6,7 @@ use futures_util::future::try_join_all;
 use tokio::runtime::{Builder, Runtime};
 
 use crate::cpu;
+use crate::effort::Effort;
 use crate::error::{Failure, Result};
 use crate::options::Options;
 use crate::row::{Load, Row, Side};
@@ -13,8 +14,6 @@ use crate::statistics::{Measured, Round, Slice};
 
 /// Threads of the runtime, on every machine, so that tables of different machines are of the same thing.
 const WORKERS: usize = 2;
-/// Enough calls to guess how many fill a slice.
-const CALLS_OF_A_GUESS: usize = 20_000;
 /// What fits into memory, whatever the length of a slice.
 const MOST_CALLS: usize = 4_000_000;
 
@@ -44,8 +43,8 @@ impl Driver {
 
     /// As many calls as the floor makes in a slice. Both sides make that many, so that their tables grow alike.
     fn load(&self, row: &Row) -> Result<Load> {
-        let guess = Load { slice: 0, calls: CALLS_OF_A_GUESS, tasks: row.concurrency };
-        let rate = self.run(&row.floor, guess)?.rate();
+        let guess = Load { slice: 0, calls: row.guess, tasks: row.concurrency };
+        let rate = self.run(row, &row.floor, guess)?.rate();
         let calls = (rate * self.slice.as_secs_f64()) as usize;
         Ok(Load { calls: calls.clamp(row.concurrency, MOST_CALLS), ..guess })
     }
@@ -54,32 +53,42 @@ impl Driver {
     fn round(&self, row: &Row, load: Load, number: usize) -> Result<Round> {
         let load = Load { slice: number as u32 + 1, ..load };
         if number.is_multiple_of(2) {
-            let ours = self.run(&row.ours, load)?;
-            let floor = self.run(&row.floor, load)?;
+            let ours = self.run(row, &row.ours, load)?;
+            let floor = self.run(row, &row.floor, load)?;
             return Ok(Round { ours, floor });
         }
-        let floor = self.run(&row.floor, load)?;
-        let ours = self.run(&row.ours, load)?;
+        let floor = self.run(row, &row.floor, load)?;
+        let ours = self.run(row, &row.ours, load)?;
         Ok(Round { ours, floor })
     }
 
-    fn run(&self, side: &Side, load: Load) -> Result<Slice> {
+    fn run(&self, row: &Row, side: &Side, load: Load) -> Result<Slice> {
         self.runtime.block_on(async {
             let prepared = side.prepare(load).await?;
+            let effort_before = effort(row).await?;
             let cpu_before = cpu::used();
             let start = Instant::now();
             let tasks: Vec<_> = prepared.tasks.into_iter().map(tokio::spawn).collect();
             let outcomes = try_join_all(tasks).await?;
             let elapsed = start.elapsed();
             let cpu_after = cpu::used();
+            let effort_after = effort(row).await?;
             drop(prepared.world);
             outcomes.into_iter().collect::<Result<()>>()?;
             Ok(Slice {
                 calls: load.calls,
                 elapsed,
                 cpu: cpu_after.zip(cpu_before).map(|(after, before)| after.saturating_sub(before)),
+                effort: effort_after.zip(effort_before).map(|(after, before)| after.since(before)),
             })
         })
+    }
+}
+
+async fn effort(row: &Row) -> Result<Option<Effort>> {
+    match &row.meter {
+        Some(meter) => meter.read().await.map(Some),
+        None => Ok(None),
     }
 }
 
@@ -108,7 +117,9 @@ mod tests {
             op: "nothing",
             backend: "none",
             concurrency: 3,
-            target: Target { ratio: 0.0, rate: None, extra_cpu: None },
+            guess: 1_000,
+            meter: None,
+            target: Target::ratio(0.0),
             ours: side("ours", log),
             floor: side("floor", log),
         }

@@ -15,4 +15,16 @@ pub(crate) enum Failure {
     Task(#[from] JoinError),
     #[error("the runtime did not start: {0}")]
     Runtime(#[source] std::io::Error),
+    #[cfg(feature = "postgres")]
+    #[error("a call answered `{answer}` where it had work to do")]
+    NoWork { answer: String },
+    #[cfg(feature = "postgres")]
+    #[error("there is no server: {0}")]
+    Server(#[from] storagebox_testkit::Failure),
+    #[cfg(feature = "postgres")]
+    #[error("a statement of the floor failed: {0}")]
+    Statement(#[from] sqlx::Error),
+    #[cfg(feature = "postgres")]
+    #[error("the floor has no connection: {0}")]
+    NoConnection(#[from] deadpool::managed::PoolError<sqlx::Error>),
 }

@@ -6,6 +6,7 @@
 
 mod cpu;
 mod driver;
+mod effort;
 mod error;
 mod options;
 mod report;
@@ -47,14 +48,15 @@ pub fn run(arguments: impl Iterator<Item = String>) -> ExitCode {
 }
 
 fn measure(options: &Options) -> Result<Vec<Line>, Failure> {
-    let rows: Vec<Row> = rows::all().into_iter().filter(|row| options.asks_for(&row.name())).collect();
+    let rows = rows::all(options.slow).into_iter().filter(|row| options.asks_for(&row.name()));
     let driver = Driver::new(options)?;
-    rows.iter()
-        .map(|row| {
-            eprintln!("measuring {}", row.name());
-            Ok(Line::new(row, &driver.measure(row)?))
-        })
-        .collect()
+    // Each row goes, with its worlds, before the next one begins.
+    rows.map(|row| line(&driver, &row)).collect()
+}
+
+fn line(driver: &Driver, row: &Row) -> Result<Line, Failure> {
+    eprintln!("measuring {}", row.name());
+    Ok(Line::new(row, &driver.measure(row)?))
 }
 
 fn report(options: &Options, lines: &[Line]) -> ExitCode {

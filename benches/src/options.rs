@@ -8,6 +8,7 @@ cargo bench -p storagebox-benches -- [OPTIONS]
   --slice SECONDS   how long one side runs at a time   [0.5]
   --rounds N        how many slices each side gets     [7]
   --only TEXT       only rows whose name holds TEXT, such as `P11` or `memory`
+  --slow            banks of ten million items where the targets name them, not of a million
   --json            for machines
   --gate            exit with 1 if a row falls short
   --help            this text";
@@ -20,6 +21,7 @@ pub(crate) struct Options {
     pub(crate) slice: Duration,
     pub(crate) rounds: usize,
     pub(crate) only: Option<String>,
+    pub(crate) slow: bool,
     pub(crate) json: bool,
     pub(crate) gate: bool,
 }
@@ -44,7 +46,14 @@ pub(crate) enum Usage {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { slice: Duration::from_millis(500), rounds: 7, only: None, json: false, gate: false }
+        Self {
+            slice: Duration::from_millis(500),
+            rounds: 7,
+            only: None,
+            slow: false,
+            json: false,
+            gate: false,
+        }
     }
 }
 
@@ -57,6 +66,7 @@ impl Options {
                 "--slice" => options.slice = slice(value("--slice")?)?,
                 "--rounds" => options.rounds = rounds(value("--rounds")?)?,
                 "--only" => options.only = Some(value("--only")?),
+                "--slow" => options.slow = true,
                 "--json" => options.json = true,
                 "--gate" => options.gate = true,
                 "--help" | "-h" => return Ok(Wish::Help),
@@ -106,10 +116,11 @@ mod tests {
             slice: Duration::from_millis(250),
             rounds: 9,
             only: Some("P11".to_owned()),
+            slow: true,
             json: true,
             gate: true,
         };
-        let arguments = ["--slice", "0.25", "--rounds", "9", "--only", "P11", "--json", "--gate"];
+        let arguments = ["--slice", "0.25", "--rounds", "9", "--only", "P11", "--slow", "--json", "--gate"];
         assert_eq!(parse(&arguments), Ok(Wish::Measure(expected)));
         assert_eq!(parse(&["--help"]), Ok(Wish::Help));
     }

@@ -5,12 +5,25 @@ use comfy_table::{CellAlignment, Table};
 use serde_json::{Value, json};
 
 use crate::row::{Row, Target};
-use crate::statistics::Measured;
+use crate::statistics::{Costs, Measured};
 
-const HEADER: [&str; 11] =
-    ["", "op", "backend", "tasks", "ours /s", "floor /s", "ratio", "spread", "CPU us a call", "target", ""];
+const HEADER: [&str; 13] = [
+    "",
+    "op",
+    "backend",
+    "tasks",
+    "ours /s",
+    "floor /s",
+    "ratio",
+    "spread",
+    "CPU us a call",
+    "server us",
+    "WAL B",
+    "target",
+    "",
+];
 /// Numbers stand to the right.
-const NUMBERS: std::ops::RangeInclusive<usize> = 3..=8;
+const NUMBERS: std::ops::RangeInclusive<usize> = 3..=10;
 
 /// One line of the table.
 #[derive(Debug)]
@@ -37,10 +50,11 @@ impl Line {
 
     /// What was not measured does not hold.
     pub(crate) fn holds(&self) -> bool {
-        let Measured { ours, ratio, extra_cpu, .. } = self.measured;
+        let Measured { ours, ratio, extra_cpu, log, .. } = self.measured;
         ratio >= self.target.ratio
             && self.target.rate.is_none_or(|rate| ours >= rate)
             && self.target.extra_cpu.is_none_or(|most| extra_cpu.is_some_and(|extra| extra <= most))
+            && self.target.log.is_none_or(|most| log.is_some_and(|log| log.ours <= most))
     }
 
     fn verdict(&self) -> String {
@@ -63,6 +77,8 @@ impl Line {
             format!("{:.2}", measured.ratio),
             format!("{:.2}-{:.2}", measured.lowest, measured.highest),
             processor_time(measured),
+            server_costs(measured.server_cpu),
+            server_costs(measured.log),
             self.target.to_string(),
             self.verdict(),
         ]
@@ -82,11 +98,16 @@ impl Line {
             "ratio_highest": measured.highest,
             "floor_cpu_micros": measured.floor_cpu,
             "extra_cpu_micros": measured.extra_cpu,
+            "server_cpu_micros": measured.server_cpu.map(|cpu| cpu.ours),
+            "floor_server_cpu_micros": measured.server_cpu.map(|cpu| cpu.floor),
+            "log_bytes": measured.log.map(|log| log.ours),
+            "floor_log_bytes": measured.log.map(|log| log.floor),
             "rounds": measured.rounds,
             "rounds_skipped": measured.skipped,
             "target_ratio": target.ratio,
             "target_per_second": target.rate,
             "target_extra_cpu_micros": target.extra_cpu,
+            "target_log_bytes": target.log,
             "holds": self.holds(),
         })
     }
@@ -98,6 +119,11 @@ fn processor_time(measured: &Measured) -> String {
         Some((floor, extra)) => format!("{floor:.2} {extra:+.2}"),
         None => "unknown".to_owned(),
     }
+}
+
+/// Ours, and the floor's. Nothing where there is no server.
+fn server_costs(costs: Option<Costs>) -> String {
+    costs.map(|Costs { ours, floor }| format!("{ours:.0} : {floor:.0}")).unwrap_or_default()
 }
 
 pub(crate) fn json(lines: &[Line]) -> Value {
@@ -126,7 +152,7 @@ mod tests {
             op: "take",
             backend: "memory",
             concurrency: 1,
-            target: Target { ratio: 0.9, rate: Some(1e6), extra_cpu: Some(3.0) },
+            target: Target { ratio: 0.9, rate: Some(1e6), extra_cpu: Some(3.0), log: Some(2000.0) },
             measured: Measured {
                 ours: 1e6,
                 floor: 1.1e6,
@@ -135,6 +161,8 @@ mod tests {
                 highest: 1.0,
                 floor_cpu: Some(0.5),
                 extra_cpu: Some(0.05),
+                server_cpu: Some(Costs { ours: 182.0, floor: 91.0 }),
+                log: Some(Costs { ours: 350.0, floor: 150.0 }),
                 rounds: 7,
                 skipped: 0,
             },
@@ -155,12 +183,16 @@ mod tests {
         assert!(!holds_after(|measured| measured.ours = 9e5));
         assert!(!holds_after(|measured| measured.extra_cpu = Some(3.1)));
         assert!(!holds_after(|measured| measured.extra_cpu = None));
+        assert!(!holds_after(|measured| measured.log = Some(Costs { ours: 2001.0, floor: 150.0 })));
+        assert!(!holds_after(|measured| measured.log = None));
     }
 
     #[test]
     fn the_table_and_the_json_say_the_same() {
         let text = table(&[line()]).to_string();
         assert!(text.contains("0.91") && text.contains("0.80-1.00") && text.contains("0.50 +0.05"));
+        assert!(text.contains("182 : 91") && text.contains("350 : 150"));
+        assert_eq!(json(&[line()])[0]["log_bytes"], 350.0);
         assert_eq!(json(&[line()])[0]["ratio"], 0.91);
         assert_eq!(json(&[line()])[0]["holds"], true);
     }

@@ -5,6 +5,7 @@ use std::fmt;
 
 use futures_util::future::BoxFuture;
 
+use crate::effort::Meter;
 use crate::error::Result;
 
 /// One comparison, as a value.
@@ -15,6 +16,10 @@ pub(crate) struct Row {
     pub(crate) backend: &'static str,
     /// How many tasks call at once.
     pub(crate) concurrency: usize,
+    /// Enough calls to guess how many fill a slice.
+    pub(crate) guess: usize,
+    /// The server, if both sides have one.
+    pub(crate) meter: Option<Box<dyn Meter>>,
     pub(crate) target: Target,
     pub(crate) ours: Side,
     pub(crate) floor: Side,
@@ -35,6 +40,14 @@ pub(crate) struct Target {
     pub(crate) rate: Option<f64>,
     /// The most processor time that one call of ours may cost on top, in microseconds.
     pub(crate) extra_cpu: Option<f64>,
+    /// The most that one call of ours may add to the server's write-ahead log, in bytes.
+    pub(crate) log: Option<f64>,
+}
+
+impl Target {
+    pub(crate) fn ratio(ratio: f64) -> Self {
+        Self { ratio, rate: None, extra_cpu: None, log: None }
+    }
 }
 
 impl fmt::Display for Target {
@@ -45,6 +58,9 @@ impl fmt::Display for Target {
         }
         if let Some(extra_cpu) = self.extra_cpu {
             write!(f, ", <= {extra_cpu} us CPU")?;
+        }
+        if let Some(log) = self.log {
+            write!(f, ", <= {log} B WAL")?;
         }
         Ok(())
     }
@@ -122,7 +138,7 @@ mod tests {
 
     #[test]
     fn a_target_says_all_that_must_hold() {
-        let target = Target { ratio: 0.9, rate: Some(1e6), extra_cpu: Some(3.0) };
-        assert_eq!(target.to_string(), ">= 0.90, >= 1e6/s, <= 3 us CPU");
+        let target = Target { ratio: 0.9, rate: Some(1e6), extra_cpu: Some(3.0), log: Some(2000.0) };
+        assert_eq!(target.to_string(), ">= 0.90, >= 1e6/s, <= 3 us CPU, <= 2000 B WAL");
     }
 }

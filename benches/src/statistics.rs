@@ -2,12 +2,16 @@
 
 use std::time::Duration;
 
+use crate::effort::Effort;
+
 /// One side's run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Slice {
     pub(crate) calls: usize,
     pub(crate) elapsed: Duration,
     pub(crate) cpu: Option<Duration>,
+    /// What the server spent on it, if there is one.
+    pub(crate) effort: Option<Effort>,
 }
 
 impl Slice {
@@ -18,6 +22,16 @@ impl Slice {
     /// Processor time of one call, in microseconds.
     fn cpu_per_call(&self) -> Option<f64> {
         Some(self.cpu?.as_secs_f64() * 1e6 / self.calls as f64)
+    }
+
+    /// The server's processor time of one call, in microseconds.
+    fn server_cpu_per_call(&self) -> Option<f64> {
+        Some(self.effort?.cpu?.as_secs_f64() * 1e6 / self.calls as f64)
+    }
+
+    /// Bytes of the server's write-ahead log.
+    fn log_per_call(&self) -> Option<f64> {
+        Some(self.effort?.log as f64 / self.calls as f64)
     }
 }
 
@@ -38,6 +52,13 @@ impl Round {
     }
 }
 
+/// What one call of each side costs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Costs {
+    pub(crate) ours: f64,
+    pub(crate) floor: f64,
+}
+
 /// What a row came to: medians of the rounds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Measured {
@@ -50,6 +71,10 @@ pub(crate) struct Measured {
     pub(crate) floor_cpu: Option<f64>,
     /// What one call of ours takes on top of it.
     pub(crate) extra_cpu: Option<f64>,
+    /// The server's processor time, in microseconds.
+    pub(crate) server_cpu: Option<Costs>,
+    /// Bytes of the server's write-ahead log.
+    pub(crate) log: Option<Costs>,
     pub(crate) rounds: usize,
     /// Rounds left out because their floor was slower than half of the floor's median: another job had the machine.
     pub(crate) skipped: usize,
@@ -60,20 +85,31 @@ impl Measured {
         let usual = median(rounds.iter().map(|round| round.floor.rate()));
         let kept: Vec<_> = rounds.iter().filter(|round| round.floor.rate() >= usual / 2.0).collect();
         let ratios = || kept.iter().map(|round| round.ratio());
-        let floor_cpu: Option<Vec<_>> = kept.iter().map(|round| round.floor.cpu_per_call()).collect();
-        let extra_cpu: Option<Vec<_>> = kept.iter().map(|round| round.extra_cpu()).collect();
         Self {
             ours: median(kept.iter().map(|round| round.ours.rate())),
             floor: median(kept.iter().map(|round| round.floor.rate())),
             ratio: median(ratios()),
             lowest: ratios().fold(f64::INFINITY, f64::min),
             highest: ratios().fold(0.0, f64::max),
-            floor_cpu: floor_cpu.map(|cpu| median(cpu.into_iter())),
-            extra_cpu: extra_cpu.map(|cpu| median(cpu.into_iter())),
+            floor_cpu: known_median(&kept, |round| round.floor.cpu_per_call()),
+            extra_cpu: known_median(&kept, |round| round.extra_cpu()),
+            server_cpu: costs(&kept, Slice::server_cpu_per_call),
+            log: costs(&kept, Slice::log_per_call),
             rounds: kept.len(),
             skipped: rounds.len() - kept.len(),
         }
     }
+}
+
+fn costs(rounds: &[&Round], of: fn(&Slice) -> Option<f64>) -> Option<Costs> {
+    let ours = known_median(rounds, |round| of(&round.ours))?;
+    Some(Costs { ours, floor: known_median(rounds, |round| of(&round.floor))? })
+}
+
+/// Known if it is known of every round.
+fn known_median(rounds: &[&Round], of: impl Fn(&Round) -> Option<f64>) -> Option<f64> {
+    let known: Option<Vec<_>> = rounds.iter().map(|round| of(round)).collect();
+    known.map(|known| median(known.into_iter()))
 }
 
 /// The middle one, or the mean of the two in the middle. Not a number if there is none.
@@ -92,7 +128,9 @@ mod tests {
     use super::*;
 
     fn slice(rate: usize, cpu_micros: u64) -> Slice {
-        Slice { calls: rate, elapsed: Duration::from_secs(1), cpu: Some(Duration::from_micros(cpu_micros)) }
+        let cpu = Some(Duration::from_micros(cpu_micros));
+        let effort = Effort { cpu, log: 100 * rate as u64 };
+        Slice { calls: rate, elapsed: Duration::from_secs(1), cpu, effort: Some(effort) }
     }
 
     fn round(ours: usize, floor: usize) -> Round {
@@ -114,6 +152,8 @@ mod tests {
         assert_eq!(measured.floor, 200.0);
         assert_eq!(measured.floor_cpu, Some(1.0));
         assert_eq!(measured.extra_cpu, Some(2.0));
+        assert_eq!(measured.server_cpu, Some(Costs { ours: 3.0, floor: 1.0 }));
+        assert_eq!(measured.log, Some(Costs { ours: 100.0, floor: 100.0 }));
     }
 
     #[test]
@@ -127,6 +167,8 @@ mod tests {
     fn without_processor_time_there_is_no_difference_of_it() {
         let mut untold = round(90, 100);
         untold.floor.cpu = None;
-        assert_eq!(Measured::of(&[round(90, 100), untold]).extra_cpu, None);
+        untold.ours.effort = None;
+        let measured = Measured::of(&[round(90, 100), untold]);
+        assert_eq!((measured.extra_cpu, measured.server_cpu, measured.log), (None, None, None));
     }
 }

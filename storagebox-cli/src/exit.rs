@@ -1,12 +1,16 @@
 //! How a command ends, for scripts and for people.
 
+use std::error::Error as _;
 use std::io;
+use std::iter::successors;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use storagebox::{Error, ErrorKind};
 
+use crate::answer::printable;
 use crate::check::Mismatch;
+use crate::progress::say;
 use crate::step::Step;
 
 /// The exit codes that `--help` lists.
@@ -80,9 +84,20 @@ impl Failure {
 
     /// Tells the person, and answers with the exit code.
     pub(crate) fn report(&self) -> Exit {
-        crate::progress::say(format_args!("error: {self}"));
-        crate::progress::say(format_args!("help: {}", self.help()));
+        say(format_args!("error: {self}"));
+        if let Some(cause) = self.cause() {
+            say(format_args!("cause: {cause}"));
+        }
+        say(format_args!("help: {}", self.help()));
         self.exit()
+    }
+
+    /// The server's or the system's own words, where they are about the way to the store and not about what is in it.
+    fn cause(&self) -> Option<String> {
+        match self {
+            Self::Store { error, .. } if is_about_the_way(error) => root(error),
+            _ => None,
+        }
     }
 
     pub(crate) fn exit(&self) -> Exit {
@@ -130,6 +145,18 @@ fn is_usage(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::TooLarge | ErrorKind::Unsupported)
 }
 
+fn is_about_the_way(error: &Error) -> bool {
+    matches!(
+        error.kind(),
+        ErrorKind::Denied | ErrorKind::NotSetUp | ErrorKind::Throttled | ErrorKind::Unavailable
+    )
+}
+
+fn root(error: &Error) -> Option<String> {
+    let root = successors(error.source(), |&cause| cause.source()).last();
+    root.map(|root| printable(&root.to_string()))
+}
+
 fn on(error: &Error) -> String {
     error.backend().map(|backend| format!(" on {backend}")).unwrap_or_default()
 }
@@ -156,6 +183,7 @@ mod tests {
             (Step::Take, ErrorKind::NotSetUp, "run `storagebox setup --url ...`"),
             (Step::Take, ErrorKind::Denied, "check the user and the password"),
             (Step::SetUp, ErrorKind::Denied, "setup needs a user that may create things"),
+            (Step::SetUp, ErrorKind::NotSetUp, "create that first"),
             (Step::Add, ErrorKind::Throttled, "run the same command again later"),
             (Step::Take, ErrorKind::OutcomeUnknown, "it may have taken effect"),
             (Step::List, ErrorKind::Corrupt, "look at the record"),
@@ -165,6 +193,15 @@ mod tests {
             assert!(help.contains(next), "{kind:?}: {help}");
             assert_eq!(exit, Exit::StoreFailed, "{kind:?}");
         }
+    }
+
+    #[test]
+    fn the_root_of_a_failed_connection_is_told_and_nothing_of_what_is_stored() {
+        let lost = || Error::unknown("lost").caused_by(io::Error::other("no route\u{1b} to host"));
+        let failed = |kind| Step::Ping.failed(Error::new(kind, "this happened").caused_by(lost()));
+        assert_eq!(failed(ErrorKind::Unavailable).cause().unwrap(), "no route\\u{1b} to host");
+        assert_eq!(failed(ErrorKind::Corrupt).cause(), None);
+        assert_eq!(Step::Ping.failed(Error::new(ErrorKind::Denied, "this happened")).cause(), None);
     }
 
     #[test]

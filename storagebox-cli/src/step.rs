@@ -34,7 +34,10 @@ impl Step {
                 "it may have taken effect: run the same command again, which does nothing twice"
             }
             ErrorKind::InvalidInput | ErrorKind::Unsupported if self == Self::Open => {
-                "pass --url memory: or set STORAGEBOX_URL to a store of this build"
+                "correct --url or STORAGEBOX_URL; the README of the backend shows how its URLs are written"
+            }
+            ErrorKind::NotSetUp if self == Self::SetUp => {
+                "setup makes what goes into a database, and not the database itself: create that first"
             }
             ErrorKind::NotSetUp => {
                 "run `storagebox setup --url ...` once, with the same URL, then run this again"

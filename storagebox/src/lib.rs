@@ -11,4 +11,6 @@ pub use open::open;
 pub use storagebox_core::*;
 #[cfg(feature = "memory")]
 pub use storagebox_memory::{self as memory, MemoryStore};
+#[cfg(feature = "postgres")]
+pub use storagebox_postgres::{self as postgres, PostgresStore};
 pub use timer::TokioTimer;

@@ -5,9 +5,11 @@ use std::sync::Arc;
 use storagebox_core::{Error, Result, Store};
 
 /// Every scheme, with the feature that brings it.
-const SCHEMES: [(&str, &str); 1] = [("memory", "memory")];
+const SCHEMES: [(&str, &str); 3] =
+    [("memory", "memory"), ("postgres", "postgres"), ("postgresql", "postgres")];
 
-/// Opens a store by URL: `memory:` is a fresh one inside this process.
+/// Opens a store by URL: `memory:` is a fresh one inside this process, `postgres://user:password@host/database` one in
+/// a database. Connects with the first call, not before.
 ///
 /// # Guarantees
 ///
@@ -36,6 +38,8 @@ pub async fn open(url: &str) -> Result<Arc<dyn Store>> {
     match scheme {
         #[cfg(feature = "memory")]
         "memory" => Ok(Arc::new(storagebox_memory::MemoryStore::connect(url)?)),
+        #[cfg(feature = "postgres")]
+        "postgres" | "postgresql" => Ok(Arc::new(storagebox_postgres::PostgresStore::connect(url)?)),
         _ => Err(no_such_backend(scheme)),
     }
 }

@@ -5,15 +5,16 @@ use crate::failure::Failure;
 use crate::workspace;
 
 /// Crates that bring a driver, and the features that may bring them.
-const DRIVERS: [(&str, &[&str]); 8] = [
+const DRIVERS: [(&str, &[&str]); 9] = [
     ("aws-sdk-dynamodb", &["dynamo"]),
-    ("deadpool", &["redis"]),
+    ("deadpool", &["postgres", "redis"]),
     ("libsqlite3-sys", &["sqlite"]),
     ("redis", &["redis"]),
     ("sqlx", &["postgres", "sqlite"]),
     ("sqlx-postgres", &["postgres"]),
     ("sqlx-sqlite", &["sqlite"]),
     ("storagebox-memory", &["memory"]),
+    ("storagebox-postgres", &["postgres"]),
 ];
 
 /// A package with its features, without `default`.
@@ -43,6 +44,12 @@ fn check(package: &str, feature: Option<&str>) -> Result<(), Failure> {
         feature: feature.map(str::to_owned),
         failure: Box::new(failure),
     })
+}
+
+/// What the facade says of a backend whose feature is off; the other tests run with all features.
+pub(crate) fn off_is_named() -> Result<String, Failure> {
+    let facade = ["test", "--locked", "-p", "storagebox", "--no-default-features", "--test", "open"];
+    captured(cargo(facade)).map(|_| String::new())
 }
 
 /// What the facade depends on with each feature alone holds no driver of another.

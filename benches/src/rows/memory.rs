@@ -12,6 +12,8 @@ use crate::row::{Load, Prepared, Row, Side, Target, Work};
 
 use prototype::Prototype;
 
+const GUESS: usize = 20_000;
+
 pub(crate) fn rows() -> Vec<Row> {
     let mut rows = vec![cost_of_a_call()];
     rows.extend([1, 2, 16, 64].map(cost_of_the_promises));
@@ -25,7 +27,9 @@ fn cost_of_a_call() -> Row {
         op: "take through dyn, spans on",
         backend: "memory",
         concurrency: 1,
-        target: Target { ratio: 0.9, rate: None, extra_cpu: Some(3.0) },
+        guess: GUESS,
+        meter: None,
+        target: Target { extra_cpu: Some(3.0), ..Target::ratio(0.9) },
         ours: Side::new(through_the_library),
         floor: Side::new(without_futures),
     }
@@ -38,7 +42,9 @@ fn cost_of_the_promises(concurrency: usize) -> Row {
         op: "take",
         backend: "memory",
         concurrency,
-        target: Target { ratio: 0.9, rate: Some(1e6), extra_cpu: None },
+        guess: GUESS,
+        meter: None,
+        target: Target { rate: Some(1e6), ..Target::ratio(0.9) },
         ours: Side::new(through_the_library),
         floor: Side::new(bare_stripes),
     }

@@ -23,6 +23,7 @@ async fn ping(store: &dyn Store) -> Result<Answer, Failure> {
     let (exit, outcome) = match store.ping().await {
         Ok(()) => (Exit::Done, "ready"),
         Err(error) if error.kind() == ErrorKind::NotSetUp => {
+            say(format_args!("note: {}", error.message()));
             say(format_args!("help: {}", Step::Ping.help(&error)));
             (Exit::Nothing, "not_set_up")
         }

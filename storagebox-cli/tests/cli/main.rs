@@ -5,6 +5,8 @@
 mod bank;
 mod hand_out;
 mod help;
+#[cfg(feature = "postgres")]
+mod postgres;
 mod rejects;
 mod support;
 mod usage;

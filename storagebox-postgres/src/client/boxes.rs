@@ -76,6 +76,7 @@ impl OpenBox {
 
     async fn open(&self) -> Result<()> {
         let call = Call::rows("open_box")
+            .with(schema::VERSION)
             .with(self.number)
             .with(self.kind.name())
             .with(self.name.as_str())

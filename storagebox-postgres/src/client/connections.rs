@@ -55,7 +55,7 @@ impl Connections {
             Self::Own(pool) => {
                 let mut slot = pool.get().await.map_err(error::pooling)?;
                 let rows = call.fetch(slot.begin(), settings).await;
-                slot.end(rows)
+                end(pool, &mut slot, rows)
             }
             Self::Shared(pool) => {
                 let mut connection = pool.acquire().await.map_err(error::connecting)?;
@@ -70,7 +70,7 @@ impl Connections {
             Self::Own(pool) => {
                 let mut slot = pool.get().await.map_err(error::pooling)?;
                 let rows = slot.begin().fetch_all(raw_sql(sql)).await;
-                slot.end(rows)
+                end(pool, &mut slot, rows)
             }
             Self::Shared(pool) => {
                 let mut connection = pool.acquire().await.map_err(error::connecting)?;
@@ -110,6 +110,15 @@ fn prepared_for(options: PgConnectOptions, settings: &Settings) -> PgConnectOpti
 
 fn milliseconds(duration: Duration) -> String {
     duration.as_millis().clamp(1, i32::MAX as u128).to_string()
+}
+
+/// Where one connection broke, the idle ones are broken too, as after a restart: the next attempt opens a new one.
+fn end<T>(pool: &Pool<Connector>, slot: &mut Slot, answer: Result<T, sqlx::Error>) -> Result<T> {
+    let answer = slot.end(answer);
+    if slot.half_used {
+        drop(pool.retain(|_, _| false));
+    }
+    answer
 }
 
 impl Slot {

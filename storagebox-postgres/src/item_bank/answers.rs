@@ -6,7 +6,7 @@ use std::time::Duration;
 use sqlx::Row;
 use sqlx::postgres::PgRow;
 use storagebox_core::{
-    ClaimId, ClaimState, Confirmed, Counts, Cursor, End, Extended, Held, HoldState, Item, ItemState,
+    ClaimId, ClaimState, Confirmed, Counts, Cursor, End, Error, Extended, Held, HoldState, Item, ItemState,
     ListedItem, Page, Released, Restored, Result, Retired, Taken, Withdrawn,
 };
 
@@ -17,12 +17,12 @@ use crate::page;
 /// A claim as a function shows it: a word and what belongs to it.
 pub(super) struct Shown {
     function: &'static str,
-    words: Vec<Option<String>>,
+    words: Vec<String>,
 }
 
 impl Shown {
     pub(super) fn of(row: &PgRow, function: &'static str) -> Result<Self> {
-        Ok(Self { function, words: read(function, row.try_get(0))? })
+        Ok(Self { function, words: texts(read(function, row.try_get(0))?) })
     }
 
     pub(super) fn word(&self) -> Result<&str> {
@@ -30,7 +30,7 @@ impl Shown {
     }
 
     fn text(&self, index: usize) -> Result<&str> {
-        self.words.get(index).and_then(Option::as_deref).ok_or_else(|| unreadable(self.function))
+        self.words.get(index).map(String::as_str).ok_or_else(|| unreadable(self.function))
     }
 
     pub(super) fn item(&self, index: usize) -> Result<Item> {
@@ -95,6 +95,11 @@ impl Shown {
     }
 }
 
+/// There are no nulls in these arrays. The driver takes the text `NULL` for one in an answer to a simple statement.
+fn texts(array: Vec<Option<String>>) -> Vec<String> {
+    array.into_iter().map(|text| text.unwrap_or_else(|| "NULL".to_owned())).collect()
+}
+
 pub(super) fn number(row: &PgRow, function: &'static str, column: usize) -> Result<u64> {
     Ok(read::<i64>(function, row.try_get(column))?.unsigned_abs())
 }
@@ -106,9 +111,9 @@ fn word(row: &PgRow, function: &'static str) -> Result<String> {
 /// The claims that got an item, and the last place.
 pub(super) fn taken_many(row: &PgRow) -> Result<(Option<i64>, HashMap<String, Item>)> {
     const FUNCTION: &str = "bank_take_many";
-    let claims: Option<Vec<String>> = read(FUNCTION, row.try_get("claims"))?;
-    let items: Option<Vec<String>> = read(FUNCTION, row.try_get("items"))?;
-    let pairs = claims.unwrap_or_default().into_iter().zip(items.unwrap_or_default());
+    let array =
+        |column| Ok::<_, Error>(texts(read::<Option<_>>(FUNCTION, row.try_get(column))?.unwrap_or_default()));
+    let pairs = array("claims")?.into_iter().zip(array("items")?);
     let taken = pairs
         .map(|(claim, item)| Ok((claim, Item::new(item).map_err(|_| unreadable(FUNCTION))?)))
         .collect::<Result<_>>()?;

@@ -64,7 +64,7 @@ impl PostgresHarness {
 
     fn store(&self, place: &Place, address: SocketAddr, timeout: Duration) -> Result<Arc<dyn Store>> {
         let builder = self.set_up.builder(place.builder()?).call_timeout(timeout);
-        Ok(Arc::new(builder.connect(&place.database.url_at(address))?))
+        Ok(Arc::new(builder.connect(&place.url_at(address))?))
     }
 }
 
@@ -98,10 +98,14 @@ impl Harness for PostgresHarness {
         Ok(Namespace::new(place.schema.clone(), Arc::new(place)))
     }
 
+    /// Connected by now: the driver pends hundreds of times while it proves the password, and the suite drops each
+    /// call at every point where it pends.
     async fn open(&self, namespace: &Namespace) -> Result<Arc<dyn Store>> {
         let place = place(namespace)?;
         let address = self.set_up.through.unwrap_or(place.database.server());
-        self.store(place, address, Duration::from_secs(10))
+        let store = self.store(place, address, Duration::from_secs(10))?;
+        store.ping().await?;
+        Ok(store)
     }
 
     fn upstream(&self, namespace: &Namespace) -> Option<SocketAddr> {

@@ -2,13 +2,13 @@
 
 use std::net::SocketAddr;
 use std::str::FromStr;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use sqlx::postgres::{PgConnectOptions, PgPool, PgPoolOptions};
-use sqlx::{AssertSqlSafe, Executor, raw_sql};
-use storagebox_core::{Error, Result, Store};
+use sqlx::{AssertSqlSafe, Executor, query, raw_sql};
+use storagebox_core::{Error, Result, Store as _};
 use storagebox_postgres::{PostgresBuilder, PostgresStore};
 use storagebox_testkit::postgres::Postgres;
 use storagebox_testkit::servers;
@@ -24,6 +24,8 @@ pub struct Database {
     owner: PgPool,
     name: String,
     schemas: AtomicU64,
+    /// Schemas that no case uses any more.
+    used: std::sync::Mutex<Vec<String>>,
     /// The server, if it is this database's own.
     own: Option<Postgres>,
 }
@@ -54,7 +56,7 @@ impl Database {
         run(&admin, format!("CREATE ROLE {name} LOGIN PASSWORD '{PASSWORD}'")).await?;
         admin.close().await;
         let owner = pool(options.database(&name), 4).await?;
-        Ok(Arc::new(Self { server, owner, name, schemas: AtomicU64::new(0), own }))
+        Ok(Arc::new(Self { server, owner, name, schemas: AtomicU64::new(0), used: Default::default(), own }))
     }
 
     pub fn server(&self) -> SocketAddr {
@@ -89,13 +91,35 @@ impl Database {
         format!("sb_{}", self.schemas.fetch_add(1, Ordering::Relaxed))
     }
 
-    /// A schema that is set up by its owner, with the rights that the README names for the other role.
+    /// An empty schema, set up by its owner, with the rights that the README names for the other role.
     pub async fn place(self: &Arc<Self>) -> Result<Place> {
+        let used = self.used.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let schema = match used {
+            Some(schema) if self.is_quiet(&schema).await? => self.emptied(schema).await?,
+            _ => self.made().await?,
+        };
+        Ok(Place { database: Arc::clone(self), schema, moved: Mutex::default() })
+    }
+
+    /// Whether nobody is connected to the schema any more: no late statement can land in it.
+    async fn is_quiet(&self, schema: &str) -> Result<bool> {
+        let sessions = query("SELECT 1 FROM pg_stat_activity WHERE application_name = $1").bind(schema);
+        Ok(sessions.fetch_all(&self.owner).await.map_err(failed)?.is_empty())
+    }
+
+    /// Much faster than to make one.
+    async fn emptied(&self, schema: String) -> Result<String> {
+        let tables: String = TABLES.iter().map(|table| format!("DELETE FROM {schema}.{table};")).collect();
+        run(&self.owner, format!("{tables} {}", clock(&schema, Duration::ZERO))).await?;
+        Ok(schema)
+    }
+
+    async fn made(&self) -> Result<String> {
         let schema = self.schema();
         PostgresStore::builder().schema(&schema)?.from_pool(self.owner.clone())?.setup().await?;
         let grants = GRANTS.replace("{schema}", &schema).replace("{role}", &self.name);
         run(&self.owner, grants).await?;
-        Ok(Place { database: Arc::clone(self), schema, moved: Mutex::default() })
+        Ok(schema)
     }
 
     /// Removes it, and its role. Those that died before are found by their names.
@@ -125,14 +149,42 @@ impl Place {
     pub async fn advance(&self, duration: Duration) -> Result<()> {
         let mut moved = self.moved.lock().await;
         *moved += duration;
-        let clock = format!(
-            "CREATE OR REPLACE FUNCTION {}.clock() RETURNS timestamptz LANGUAGE sql \
-             AS 'SELECT clock_timestamp() + {} * interval ''1 microsecond'''",
-            self.schema,
-            moved.as_micros()
-        );
-        run(&self.database.owner, clock).await
+        run(&self.database.owner, clock(&self.schema, *moved)).await
     }
+
+    /// The URL of the role with the least rights, at this address, for sessions that are known by the schema.
+    pub fn url_at(&self, address: SocketAddr) -> String {
+        format!("{}?application_name={}", self.database.url_at(address), self.schema)
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.database.used.lock().unwrap_or_else(PoisonError::into_inner).push(self.schema.clone());
+    }
+}
+
+/// Every table that holds what boxes hold.
+const TABLES: [&str; 10] = [
+    "boxes",
+    "free_items",
+    "claims",
+    "withdrawn_items",
+    "records",
+    "ended_ops",
+    "tokens",
+    "counters",
+    "counter_ops",
+    "ordered_values",
+];
+
+/// The one function that reads the server's clock, moved on.
+fn clock(schema: &str, moved: Duration) -> String {
+    let micros = moved.as_micros();
+    format!(
+        "CREATE OR REPLACE FUNCTION {schema}.clock() RETURNS timestamptz LANGUAGE sql \
+         AS 'SELECT clock_timestamp() + {micros} * interval ''1 microsecond'''"
+    )
 }
 
 async fn pool(options: PgConnectOptions, most: u32) -> Result<PgPool> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use storagebox_core::{Timer, async_trait};
-use tokio::sync::watch;
+use tokio::sync::{Mutex, watch};
 use tokio::time::Instant;
 
 use crate::harness::TestClock;
@@ -19,6 +19,8 @@ pub(super) struct StoreTimer {
     clock: Option<Arc<dyn TestClock>>,
     start: Instant,
     hands: watch::Sender<Hands>,
+    /// Held by whoever moves the time on: two at once would move it further than anybody slept.
+    turn: Mutex<()>,
 }
 
 #[derive(Debug, Default)]
@@ -38,7 +40,7 @@ impl StoreTimer {
     #[allow(clippy::disallowed_methods, reason = "a store on a real clock needs a timer on a real clock")]
     pub(super) fn of(world: &World) -> Arc<Self> {
         let clock = world.harness().clock(world.namespace());
-        Arc::new(Self { clock, start: Instant::now(), hands: watch::Sender::default() })
+        Arc::new(Self { clock, start: Instant::now(), hands: watch::Sender::default(), turn: Mutex::default() })
     }
 
     /// Lets time pass once this many sleep, and returns when they sleep again.
@@ -47,6 +49,7 @@ impl StoreTimer {
         let Some(clock) = &self.clock else {
             return tokio::time::sleep(duration).await;
         };
+        let _turn = self.turn.lock().await;
         self.wait_until(|hands| hands.all_asleep(sleepers)).await;
         clock.advance(duration);
         self.hands.send_modify(|hands| hands.now += duration);

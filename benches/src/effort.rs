@@ -1,0 +1,41 @@
+//! What a server spends on a slice.
+
+use std::time::Duration;
+
+use futures_util::future::BoxFuture;
+
+use crate::error::Result;
+
+/// What a server has spent since it was started.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Effort {
+    /// Processor time of all its processes. `None` where the system does not tell.
+    pub(crate) cpu: Option<Duration>,
+    /// Bytes of its write-ahead log.
+    pub(crate) log: u64,
+}
+
+impl Effort {
+    pub(crate) fn since(self, before: Self) -> Self {
+        let cpu = self.cpu.zip(before.cpu).map(|(after, before)| after.saturating_sub(before));
+        Self { cpu, log: self.log.saturating_sub(before.log) }
+    }
+}
+
+/// A server that tells what it has spent.
+pub(crate) trait Meter {
+    fn read(&self) -> BoxFuture<'_, Result<Effort>>;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_effort_is_a_difference() {
+        let before = Effort { cpu: Some(Duration::from_secs(1)), log: 100 };
+        let after = Effort { cpu: Some(Duration::from_secs(3)), log: 150 };
+        assert_eq!(after.since(before), Effort { cpu: Some(Duration::from_secs(2)), log: 50 });
+        assert_eq!(after.since(Effort { cpu: None, ..before }).cpu, None);
+    }
+}

@@ -1,0 +1,49 @@
+//! Article 1's algorithm: fetch 30 candidates, shuffle them, delete one by one until one was there, then record it.
+
+use fastrand::Rng;
+use sqlx::{query, query_as};
+
+use super::client::Client;
+use super::side::{Caller, ids, prepared, scattered};
+use crate::error::{Failure, Result};
+use crate::row::{Load, Prepared};
+
+/// Its two tables, with the items of the bank. It has no way to begin anywhere but at the head; here it begins at a random
+/// place, because it would else be measured by the dead rows that pile up there.
+pub(super) const TABLES: &str = "
+    CREATE TABLE article_items AS SELECT h, item FROM storagebox.free_items ORDER BY h, item;
+    ALTER TABLE article_items ADD PRIMARY KEY (h, item);
+    CREATE TABLE article_given (id text COLLATE \"C\" PRIMARY KEY, item text COLLATE \"C\" NOT NULL);
+    VACUUM ANALYZE article_items";
+
+const FETCH: &str = "SELECT h, item FROM article_items WHERE h >= $1 ORDER BY h LIMIT 30";
+const DELETE: &str = "DELETE FROM article_items WHERE h = $1 AND item = $2";
+const RECORD: &str = "INSERT INTO article_given VALUES ($1, $2)";
+
+struct Article(Client);
+
+impl Caller for Article {
+    /// An id, and where it looks.
+    type Argument = (String, i64);
+
+    async fn call(&self, (id, place): &(String, i64)) -> Result<()> {
+        let mut connection = self.0.connection().await?;
+        let mut candidates: Vec<(i64, String)> =
+            query_as(FETCH).bind(place).fetch_all(&mut *connection).await?;
+        Rng::with_seed(*place as u64).shuffle(&mut candidates);
+        for (h, item) in candidates {
+            let deleted = query(DELETE).bind(h).bind(&item).execute(&mut *connection).await?;
+            if deleted.rows_affected() == 1 {
+                query(RECORD).bind(id).bind(&item).execute(&mut *connection).await?;
+                return Ok(());
+            }
+        }
+        Err(Failure::NotNew { answer: "no candidate was left".to_owned() })
+    }
+}
+
+pub(super) fn takes(client: &Client, load: Load) -> Prepared {
+    // The last thirtieth of all places may have too few candidates after it.
+    let places = scattered(load).map(|number| (number as i64).min(i64::MAX - i64::MAX / 30));
+    prepared(load, Article(client.clone()), ids(load).zip(places).collect())
+}

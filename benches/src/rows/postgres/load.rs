@@ -1,0 +1,71 @@
+//! Loads: a bank's `add`, and the function that it is with everything in hand.
+
+use std::sync::Arc;
+
+use sha2::{Digest, Sha256};
+use sqlx::query_scalar;
+use storagebox::{BankAdmin, Item};
+
+use super::client::Client;
+use super::template::these;
+use crate::error::{Failure, Result};
+use crate::row::{Load, Prepared, Work};
+
+/// Items in one statement, as many as the library sends.
+const BATCH: usize = 5_000;
+
+/// A statement's arguments: hashes and items, sorted.
+type Batch = (Vec<i64>, Vec<String>);
+
+/// One call of `add` with all items of the slice.
+pub(super) fn add(bank: &Arc<dyn BankAdmin>, load: Load) -> Result<Prepared> {
+    let items = Arc::new(fresh(load)?);
+    let world = Box::new((Arc::clone(bank), Arc::clone(&items)));
+    let bank = Arc::clone(bank);
+    let work = async move { all_new(bank.add(&items).await?.added, items.len()) };
+    Ok(Prepared { tasks: vec![Box::pin(work) as Work], world })
+}
+
+/// The same batches, made before.
+pub(super) fn plain(client: &Client, number: i64, load: Load) -> Result<Prepared> {
+    let batches = Arc::new(batches(&fresh(load)?));
+    let (client, world) = (client.clone(), Box::new(Arc::clone(&batches)));
+    let work = async move {
+        let mut added = 0;
+        for (hashes, items) in batches.iter() {
+            let add =
+                query_scalar("SELECT storagebox.bank_add($1,$2,$3)").bind(number).bind(hashes).bind(items);
+            let new: i64 = add.fetch_one(&mut *client.connection().await?).await?;
+            added += new.unsigned_abs();
+        }
+        all_new(added, load.calls)
+    };
+    Ok(Prepared { tasks: vec![Box::pin(work) as Work], world })
+}
+
+fn all_new(added: u64, items: usize) -> Result<()> {
+    if added == items as u64 { Ok(()) } else { Err(Failure::NoWork { answer: format!("{added} new items") }) }
+}
+
+/// Items that no other slice has.
+fn fresh(load: Load) -> Result<Vec<Item>> {
+    let first = load.slice as usize * 1_000_000_000;
+    these(first..first + load.calls)
+}
+
+fn batches(items: &[Item]) -> Vec<Batch> {
+    let mut sorted: Vec<_> = items.iter().map(|item| (hash(item.as_str()), item.as_str())).collect();
+    sorted.sort_unstable();
+    sorted
+        .chunks(BATCH)
+        .map(|batch| batch.iter().map(|(hash, item)| (*hash, (*item).to_owned())).unzip())
+        .collect()
+}
+
+/// As the library's.
+fn hash(text: &str) -> i64 {
+    let digest: [u8; 32] = Sha256::digest(text.as_bytes()).into();
+    let mut first = [0; 8];
+    first.copy_from_slice(&digest[..8]);
+    i64::from_be_bytes(first)
+}

@@ -1,0 +1,90 @@
+//! Sides whose world lasts for all slices, and tasks that share the calls of a slice.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use tokio::sync::OnceCell;
+
+use crate::error::Result;
+use crate::row::{Load, Prepared, Side, Work};
+
+/// What one side does, again and again.
+pub(super) trait Caller: Send + Sync + 'static {
+    /// What one call is about.
+    type Argument: Send + Sync + 'static;
+
+    fn call(&self, argument: &Self::Argument) -> impl Future<Output = Result<()>> + Send;
+}
+
+/// A side with a world that is made before its first slice and made ready before each one.
+pub(super) fn side<W, M, P>(
+    make: impl Fn() -> M + Send + Sync + 'static,
+    prepare: impl Fn(Arc<W>, Load) -> P + Send + Sync + 'static,
+) -> Side
+where
+    W: Send + Sync + 'static,
+    M: Future<Output = Result<W>> + Send + 'static,
+    P: Future<Output = Result<Prepared>> + Send + 'static,
+{
+    let world = Arc::new(OnceCell::new());
+    let functions = Arc::new((make, prepare));
+    Side::new(move |load| {
+        let (world, functions) = (Arc::clone(&world), Arc::clone(&functions));
+        async move {
+            let (make, prepare) = &*functions;
+            let world = world.get_or_try_init(|| async { make().await.map(Arc::new) }).await?;
+            prepare(Arc::clone(world), load).await
+        }
+    })
+}
+
+/// The calls of a slice. Each task makes the next one, so that all of them are busy until the end.
+struct Calls<C: Caller> {
+    caller: C,
+    arguments: Vec<C::Argument>,
+    made: AtomicUsize,
+}
+
+impl<C: Caller> Calls<C> {
+    async fn work(self: Arc<Self>) -> Result<()> {
+        while let Some(argument) = self.arguments.get(self.made.fetch_add(1, Ordering::Relaxed)) {
+            self.caller.call(argument).await?;
+        }
+        Ok(())
+    }
+}
+
+/// As many tasks as the load asks for, with one call for each argument.
+pub(super) fn prepared<C: Caller>(load: Load, caller: C, arguments: Vec<C::Argument>) -> Prepared {
+    let calls = Arc::new(Calls { caller, arguments, made: AtomicUsize::new(0) });
+    let tasks = (0..load.tasks).map(|_| Box::pin(Arc::clone(&calls).work()) as Work);
+    Prepared { tasks: tasks.collect(), world: Box::new(Arc::clone(&calls)) }
+}
+
+/// Numbers far apart from one another, each call's its own.
+pub(super) fn scattered(load: Load) -> impl Iterator<Item = u64> {
+    let first = u64::from(load.slice) << 32;
+    (0..load.calls as u64).map(move |call| (first + call + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15))
+}
+
+/// Ids of 36 bytes in no order, as random UUIDs are.
+pub(super) fn ids(load: Load) -> impl Iterator<Item = String> {
+    scattered(load)
+        .enumerate()
+        .map(move |(call, number)| format!("{number:016x}-{:08}-{call:010}", load.slice))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_as_long_as_said_and_differ() {
+        let load = Load { slice: 3, calls: 1000, tasks: 4 };
+        let mut ids: Vec<_> = ids(load).chain(super::ids(Load { slice: 4, ..load })).collect();
+        assert!(ids.iter().all(|id| id.len() == 36));
+        ids.sort_unstable();
+        ids.dedup();
+        assert_eq!(ids.len(), 2000);
+    }
+}

@@ -1,0 +1,48 @@
+//! What the sides' databases are copied from.
+
+use storagebox::{BoxName, Item, Store as _};
+use storagebox_postgres::PostgresStore;
+
+use super::cluster::Database;
+use crate::error::Result;
+
+/// The bank's name.
+pub(super) const BANK: &str = "bench";
+/// Rows of the table that the plain UPDATE works on.
+pub(super) const PLAIN_ROWS: i64 = 100_000;
+/// What one call of `add` brings into the order of the table.
+const LOADED_TOGETHER: usize = 1_000_000;
+
+/// The table of the plain UPDATE.
+const PLAIN: &str = "
+    CREATE TABLE plain (key bigint PRIMARY KEY, value bigint NOT NULL);
+    INSERT INTO plain SELECT n, 0 FROM generate_series(0, 99999) n";
+
+/// The library's schema with a bank of this many items, loaded by the library, and the table of the plain UPDATE.
+pub(super) async fn fill(database: &Database, items: usize) -> Result<()> {
+    let store = PostgresStore::connect(&database.url())?;
+    store.setup().await?;
+    let bank = store.item_bank(&BoxName::new(BANK)?)?;
+    bank.counts().await?;
+    for first in (0..items).step_by(LOADED_TOGETHER) {
+        bank.add(&these(first..items.min(first + LOADED_TOGETHER))?).await?;
+    }
+    store.close().await?;
+    database.run(PLAIN).await?;
+    database.run("VACUUM ANALYZE").await
+}
+
+/// Items of 17 bytes by their numbers.
+pub(super) fn these(numbers: impl Iterator<Item = usize>) -> Result<Vec<Item>> {
+    Ok(numbers.map(|number| Item::new(format!("CODE-{number:012}"))).collect::<Result<_, _>>()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_plain_table_has_as_many_rows_as_are_updated() {
+        assert!(PLAIN.contains(&format!("generate_series(0, {})", PLAIN_ROWS - 1)));
+    }
+}

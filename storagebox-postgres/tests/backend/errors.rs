@@ -1,0 +1,204 @@
+//! What the server refuses, provoked for real, and the kinds that callers see.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use sqlx::{AssertSqlSafe, Connection, PgConnection, query, raw_sql};
+use storagebox_core::{
+    Added, BankAdmin, Certainty, ClaimId, Error, ErrorKind, Hold, Item, ItemBank, Result, StoreExt,
+};
+
+use crate::scene::{blocked, count, owner_url, until, with_place};
+use crate::support::{Place, failed, run};
+
+/// Whatever happens is to happen by the server's hand, not by the store's own timeout.
+const LONG: Duration = Duration::from_secs(300);
+
+fn bank(place: &Place) -> Result<Arc<dyn BankAdmin>> {
+    let server = place.database.server();
+    place.builder()?.call_timeout(LONG).max_connections(1).connect(&place.url_at(server))?.bank("box")
+}
+
+/// A setting of the role, for the sessions that it opens from now on.
+async fn set(place: &Place, setting: &str) -> Result<()> {
+    run(place.database.owner(), format!("ALTER ROLE {} {setting}", place.database.role())).await
+}
+
+/// A session of the owner in a transaction, which has done this.
+async fn session(place: &Place, sql: &str) -> Result<PgConnection> {
+    let url = owner_url(&place.database, "other");
+    let mut session = PgConnection::connect(&url).await.map_err(failed)?;
+    tell(&mut session, &format!("SET deadlock_timeout = '100s'; BEGIN; {sql}")).await?;
+    Ok(session)
+}
+
+async fn tell(session: &mut PgConnection, sql: &str) -> Result<()> {
+    raw_sql(AssertSqlSafe(sql.to_owned())).execute(session).await.map(drop).map_err(failed)
+}
+
+fn lock(place: &Place) -> String {
+    format!("LOCK TABLE {}.claims IN ACCESS EXCLUSIVE MODE", place.schema)
+}
+
+fn assert_not_applied(error: &Error, kind: ErrorKind) {
+    assert_eq!((error.kind(), error.certainty()), (kind, Certainty::NotApplied), "{error:?}");
+}
+
+async fn take(bank: &Arc<dyn BankAdmin>) -> Result<Error> {
+    Ok(bank.take(&ClaimId::new("ada")?, Hold::Forever).await.expect_err("a take that cannot be"))
+}
+
+#[tokio::test]
+async fn a_lock_that_is_not_to_be_had_in_time_is_contention_after_many_attempts() -> Result<()> {
+    with_place(async |place| {
+        set(place, "SET lock_timeout = '1ms'").await?;
+        let bank = bank(place)?;
+        bank.counts().await?;
+        let _other = session(place, &lock(place)).await?;
+        assert_not_applied(&take(&bank).await?, ErrorKind::Contention);
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_statement_that_is_cancelled_is_made_again() -> Result<()> {
+    with_place(async |place| {
+        let bank = bank(place)?;
+        bank.add(&[Item::new("item")?]).await?;
+        let other = session(place, &lock(place)).await?;
+        let (name, claim) = (&place.schema, ClaimId::new("ada")?);
+        let cancel = async {
+            for _ in 0..3 {
+                until("a take that is stuck", async || Ok(blocked(&place.database, name).await? == 1))
+                    .await?;
+                signal(place, "pg_cancel_backend").await?;
+            }
+            other.close().await.map_err(failed)
+        };
+        let (taken, ()) = tokio::try_join!(bank.take(&claim, Hold::Forever), cancel)?;
+        assert!(matches!(taken, storagebox_core::Taken::New(_)), "{taken:?}");
+        Ok(())
+    })
+    .await
+}
+
+/// Signals the sessions of the store that are waiting for a lock.
+async fn signal(place: &Place, function: &str) -> Result<()> {
+    let sql = format!(
+        "SELECT {function}(pid) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND application_name = $1"
+    );
+    let signalled = query(AssertSqlSafe(sql)).bind(&place.schema).fetch_all(place.database.owner()).await;
+    signalled.map(drop).map_err(failed)
+}
+
+/// Once, it is made again on another connection; twice is for the caller to decide.
+#[tokio::test]
+async fn a_session_that_is_ended_twice_leaves_the_outcome_unknown() -> Result<()> {
+    with_place(async |place| {
+        let bank = bank(place)?;
+        bank.counts().await?;
+        let _other = session(place, &lock(place)).await?;
+        let end = async {
+            for _ in 0..2 {
+                let is_stuck = async || Ok(blocked(&place.database, &place.schema).await? == 1);
+                until("a take that is stuck", is_stuck).await?;
+                signal(place, "pg_terminate_backend").await?;
+                let is_gone = async || Ok(blocked(&place.database, &place.schema).await? != 1);
+                let _another_is_stuck_already = tokio::time::timeout(LONG, until("its end", is_gone)).await;
+            }
+            Ok(())
+        };
+        let (error, ()) = tokio::try_join!(take(&bank), end)?;
+        assert_eq!(error.kind(), ErrorKind::OutcomeUnknown, "{error:?}");
+        Ok(())
+    })
+    .await
+}
+
+/// The library's statement is the one that the server ends, and is made again when the other is through.
+#[tokio::test]
+async fn a_deadlock_is_survived() -> Result<()> {
+    with_place(async |place| {
+        // Longer than it takes the other session to come into its way.
+        set(place, "SET deadlock_timeout = '2s'").await?;
+        let bank = bank(place)?;
+        bank.add(&[Item::new("warm")?]).await?;
+        let (first, second) = two_items(place).await?;
+        let mut other = session(place, &second).await?;
+        let items = [Item::new("one")?, Item::new("two")?];
+        let cross = async {
+            until("an add that is stuck", async || Ok(blocked(&place.database, &place.schema).await? == 1))
+                .await?;
+            tell(&mut other, &format!("{first}; COMMIT")).await
+        };
+        let (added, ()) = tokio::try_join!(bank.add(&items), cross)?;
+        assert_eq!(added, Added { added: 0, already_present: 2 });
+        Ok(())
+    })
+    .await
+}
+
+/// Statements that put the items `one` and `two` into the bank, in the order in which the library does.
+async fn two_items(place: &Place) -> Result<(String, String)> {
+    let schema = &place.schema;
+    let hash = |item: &str| format!("('x' || left(encode(sha256('{item}'), 'hex'), 16))::bit(64)::bigint");
+    let sql = format!("SELECT ({} < {})::int::bigint", hash("one"), hash("two"));
+    let order = if count(&place.database, &sql).await? == 1 { ["one", "two"] } else { ["two", "one"] };
+    let [first, second] = order.map(|item| {
+        format!("INSERT INTO {schema}.free_items SELECT box, {}, '{item}' FROM {schema}.boxes", hash(item))
+    });
+    Ok((first, second))
+}
+
+#[tokio::test]
+async fn a_role_that_lacks_a_right_is_denied() -> Result<()> {
+    with_place(async |place| {
+        let bank = bank(place)?;
+        bank.counts().await?;
+        let (schema, role) = (&place.schema, place.database.role());
+        run(place.database.owner(), format!("REVOKE INSERT ON {schema}.claims FROM {role}")).await?;
+        bank.add(&[Item::new("item")?]).await?;
+        assert_not_applied(&take(&bank).await?, ErrorKind::Denied);
+        assert_eq!(bank.counts().await?.free, 1);
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_server_that_only_reads_is_unavailable() -> Result<()> {
+    with_place(async |place| {
+        bank(place)?.add(&[Item::new("item")?]).await?;
+        set(place, "SET default_transaction_read_only = on").await?;
+        assert_not_applied(&take(&bank(place)?).await?, ErrorKind::Unavailable);
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_server_without_a_connection_left_is_throttled() -> Result<()> {
+    with_place(async |place| {
+        set(place, "CONNECTION LIMIT 1").await?;
+        let first = bank(place)?;
+        first.counts().await?;
+        assert_not_applied(&take(&bank(place)?).await?, ErrorKind::Throttled);
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_table_or_a_function_that_is_gone_is_not_set_up() -> Result<()> {
+    with_place(async |place| {
+        let (bank, schema) = (bank(place)?, &place.schema);
+        bank.counts().await?;
+        run(place.database.owner(), format!("DROP TABLE {schema}.free_items")).await?;
+        assert_not_applied(&take(&bank).await?, ErrorKind::NotSetUp);
+        run(place.database.owner(), format!("DROP FUNCTION {schema}.bank_take")).await?;
+        assert_not_applied(&take(&bank).await?, ErrorKind::NotSetUp);
+        Ok(())
+    })
+    .await
+}

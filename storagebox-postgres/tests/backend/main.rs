@@ -1,0 +1,19 @@
+//! What this backend promises beyond the suite: the cost of a call, its setup, its pools, its errors and its limits.
+#![allow(clippy::disallowed_methods, reason = "a test may fail and wait where a library must not")]
+
+mod dropping;
+mod errors;
+mod hostile;
+mod pooler;
+mod pools;
+mod round_trips;
+mod scene;
+mod secrets;
+mod setup;
+mod structure;
+#[allow(unreachable_pub, unused_imports, reason = "other test programs use more of it")]
+#[path = "../support/mod.rs"]
+mod support;
+mod tls;
+mod upgrade;
+mod urls;

@@ -1,0 +1,143 @@
+//! Connections that broke, are all in use, or hear nothing.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use sqlx::postgres::PgPoolOptions;
+use sqlx::{AssertSqlSafe, raw_sql};
+use storagebox_conformance::{Cut, Proxy};
+use storagebox_core::{BankAdmin, ClaimId, ErrorKind, Hold, Item, ItemBank, Result, Store, StoreExt, Taken};
+use storagebox_postgres::PostgresStore;
+use tokio::task::JoinSet;
+
+use crate::scene::{blocked, count, until, with_place};
+use crate::support::{Place, failed, run};
+
+/// Takes by so many callers at once, each on a connection of its own.
+async fn takes(store: &PostgresStore, round: &str, callers: usize) -> Result<()> {
+    let bank = store.bank("box")?;
+    let mut takes = JoinSet::new();
+    for caller in 0..callers {
+        let (bank, claim) = (Arc::clone(&bank), ClaimId::new(format!("{round}-{caller}"))?);
+        takes.spawn(async move { bank.take(&claim, Hold::Forever).await });
+    }
+    for taken in takes.join_all().await {
+        assert!(matches!(taken?, Taken::New(_)), "{round}");
+    }
+    Ok(())
+}
+
+async fn fill(store: &PostgresStore, count: usize) -> Result<()> {
+    let items: Vec<_> = (0..count).map(|number| Item::new(format!("{number}"))).collect::<Result<_>>()?;
+    store.bank("box")?.add(&items).await.map(drop)
+}
+
+/// Ends every session of the role, and waits until they are gone.
+async fn end_sessions(place: &Place) -> Result<i64> {
+    let of_role = format!("FROM pg_stat_activity WHERE usename = '{}'", place.database.role());
+    let sessions = count(&place.database, &format!("SELECT count(*) {of_role}")).await?;
+    run(place.database.owner(), format!("SELECT pg_terminate_backend(pid) {of_role}")).await?;
+    until("the end of all sessions", async || {
+        Ok(count(&place.database, &format!("SELECT count(*) {of_role}")).await? == 0)
+    })
+    .await?;
+    Ok(sessions)
+}
+
+/// All idle connections are broken, as after a restart of the server: one lost attempt is enough to know.
+async fn broken_connections_are_replaced(place: &Place, store: PostgresStore) -> Result<()> {
+    fill(&store, 100).await?;
+    for round in 0..3 {
+        takes(&store, &format!("{round}-before"), 8).await?;
+        assert!(end_sessions(place).await? > 1, "only one connection was open");
+        takes(&store, &format!("{round}-alone"), 1).await?;
+        end_sessions(place).await?;
+        takes(&store, &format!("{round}-after"), 8).await?;
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn broken_connections_of_our_own_pool_are_replaced() -> Result<()> {
+    with_place(async |place| {
+        let store = place.builder()?.combining(false).connect(&place.database.url())?;
+        broken_connections_are_replaced(place, store).await
+    })
+    .await
+}
+
+#[tokio::test]
+async fn broken_connections_of_a_pool_that_was_handed_in_are_replaced() -> Result<()> {
+    with_place(async |place| {
+        let pool = PgPoolOptions::new().max_connections(8).connect(&place.database.url()).await;
+        let store = place.builder()?.combining(false).from_pool(pool.map_err(failed)?)?;
+        broken_connections_are_replaced(place, store).await
+    })
+    .await
+}
+
+/// Who waits for a connection waits no longer than for an answer.
+#[tokio::test]
+async fn a_pool_whose_only_connection_is_stuck_answers_in_time() -> Result<()> {
+    with_place(async |place| {
+        let builder = place.builder()?.combining(false).max_connections(1);
+        let store =
+            builder.call_timeout(Duration::from_secs(2)).connect(&place.url_at(place.database.server()))?;
+        fill(&store, 1).await?;
+        let mut other = place.database.owner().begin().await.map_err(failed)?;
+        let lock = format!("LOCK TABLE {}.claims IN ACCESS EXCLUSIVE MODE", place.schema);
+        raw_sql(AssertSqlSafe(lock)).execute(&mut *other).await.map_err(failed)?;
+        let bank = store.bank("box")?;
+        let stuck = tokio::spawn({
+            let bank = Arc::clone(&bank);
+            async move { bank.take(&ClaimId::new("stuck")?, Hold::Forever).await }
+        });
+        let is_stuck = async || Ok(blocked(&place.database, &place.schema).await? == 1);
+        until("a take that is stuck", is_stuck).await?;
+        let error = bank.take(&ClaimId::new("queued")?, Hold::Forever).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::OutcomeUnknown, "{error:?}");
+        drop(other);
+        drop(stuck.await.map_err(failed)?);
+        Ok(())
+    })
+    .await
+}
+
+/// The server took the item, and the caller does not hear of it in time; the same claim does.
+#[tokio::test]
+async fn a_call_that_hears_nothing_is_unknown_in_time() -> Result<()> {
+    with_place(async |place| {
+        let proxy = Proxy::start(place.database.server()).await.map_err(failed)?;
+        let builder = place.builder()?.call_timeout(Duration::from_secs(1));
+        let store = builder.connect(&place.url_at(proxy.addr()))?;
+        fill(&store, 2).await?;
+        let (bank, claim) = (store.bank("box")?, ClaimId::new("never-answered")?);
+        proxy.arm(Cut::NoAnswer, claim.as_str(), 0);
+        let error = bank.take(&claim, Hold::Forever).await.unwrap_err();
+        assert_eq!((error.kind(), proxy.cuts()), (ErrorKind::OutcomeUnknown, 1), "{error:?}");
+        let taken = bank.take(&claim, Hold::Forever).await?;
+        assert!(matches!(taken, Taken::Again(_)), "{taken:?}");
+        store.close().await
+    })
+    .await
+}
+
+/// Nothing goes to the server when a connection is taken from our pool or given back.
+#[tokio::test]
+async fn a_reset_connection_is_lost_once() -> Result<()> {
+    with_place(async |place| {
+        let proxy = Proxy::start(place.database.server()).await.map_err(failed)?;
+        let store = place.builder()?.connect(&place.url_at(proxy.addr()))?;
+        fill(&store, 10).await?;
+        for cut in [Cut::RequestLost, Cut::HalfRequest, Cut::ReplyLost, Cut::HalfReply] {
+            let claim = ClaimId::new(format!("claim-{cut:?}"))?;
+            let bank: Arc<dyn BankAdmin> = store.bank("box")?;
+            proxy.arm(cut, claim.as_str(), 0);
+            let taken = bank.take(&claim, Hold::Forever).await?;
+            assert!(matches!(taken, Taken::New(_) | Taken::Again(_)), "{cut:?}: {taken:?}");
+        }
+        assert_eq!((proxy.cuts(), store.bank("box")?.counts().await?.held), (4, 4));
+        Ok(())
+    })
+    .await
+}

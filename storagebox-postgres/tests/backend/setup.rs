@@ -1,0 +1,206 @@
+//! Setting up: at once from everywhere, without rights, dropped half-way, and met by a newer library's schema.
+
+use std::env;
+use std::process::{Child, Command};
+
+use sqlx::{Connection, PgConnection, query};
+use storagebox_core::{Counter, DedupId, DedupRepo, ItemBank, LeaseRepo, OpId};
+use storagebox_core::{
+    ErrorKind, Key, OrderedOptions, OrderedStore, Result, Store, StoreExt, Strategy, TokenId, TokenStore,
+};
+use storagebox_postgres::PostgresStore;
+use tokio::task::JoinSet;
+
+use crate::scene::{count, drop_after, owner_url, until, with_database, with_place};
+use crate::structure::{contents, exists, structure};
+use crate::support::{Database, failed, run};
+
+const URL_VARIABLE: &str = "STORAGEBOX_TEST_SETUP_URL";
+
+/// No setup waits so often.
+const MOST_WAITS: usize = 500;
+
+/// A store of the schema's owner, in sessions that are known by the schema.
+fn owners(database: &Database, schema: &str) -> Result<PostgresStore> {
+    PostgresStore::builder().schema(schema)?.connect(&owner_url(database, schema))
+}
+
+/// A session that holds the lock of all setups, so that whoever comes waits for it.
+async fn gate(database: &Database) -> Result<PgConnection> {
+    let mut session = PgConnection::connect(&owner_url(database, "gate")).await.map_err(failed)?;
+    let lock = "SELECT pg_advisory_lock(x'73746f7265626f78'::bit(64)::bigint)";
+    query(lock).execute(&mut session).await.map_err(failed)?;
+    Ok(session)
+}
+
+async fn waiting(database: &Database, schema: &str) -> Result<i64> {
+    let sql = "SELECT count(*) FROM pg_locks JOIN pg_stat_activity USING (pid)
+        WHERE locktype = 'advisory' AND NOT granted AND application_name =";
+    count(database, &format!("{sql} '{schema}'")).await
+}
+
+#[tokio::test]
+async fn sixteen_tasks_and_four_processes_set_up_one_schema_at_once() -> Result<()> {
+    with_database(async |database| {
+        let gate = gate(database).await?;
+        let mut setups = JoinSet::new();
+        for _ in 0..16 {
+            let store = owners(database, "crowd")?;
+            setups.spawn(async move { store.setup().await });
+        }
+        let processes: Vec<_> = (0..4).map(|_| process(database, "crowd")).collect::<Result<_>>()?;
+        until("twenty setups at the lock", async || Ok(waiting(database, "crowd").await? == 20)).await?;
+        gate.close().await.map_err(failed)?;
+        for outcome in setups.join_all().await {
+            outcome?;
+        }
+        for mut process in processes {
+            assert!(process.wait().map_err(failed)?.success());
+        }
+        is_whole(database, "crowd").await?;
+        owners(database, "crowd")?.ping().await
+    })
+    .await
+}
+
+/// This program again, which runs the test below and nothing else.
+fn process(database: &Database, schema: &str) -> Result<Child> {
+    let url = format!("{}&schema={schema}", owner_url(database, schema));
+    let mut child = Command::new(env::current_exe().map_err(failed)?);
+    child.args(["--exact", "setup::a_process_of_its_own", "--ignored"]).env(URL_VARIABLE, url);
+    child.spawn().map_err(failed)
+}
+
+#[tokio::test]
+#[ignore = "it is the process that another test starts"]
+async fn a_process_of_its_own() -> Result<()> {
+    PostgresStore::connect(&env::var(URL_VARIABLE).map_err(failed)?)?.setup().await
+}
+
+/// As a setup that nobody disturbed makes it.
+async fn is_whole(database: &Database, schema: &str) -> Result<()> {
+    owners(database, "undisturbed")?.setup().await?;
+    let expected = structure(database, "undisturbed").await?;
+    let found = structure(database, schema).await?;
+    assert_eq!(found, expected.iter().map(|line| line.replace("undisturbed", schema)).collect::<Vec<_>>());
+    assert_eq!(count(database, &format!("SELECT count(*) FROM {schema}.versions")).await?, 1);
+    Ok(())
+}
+
+#[tokio::test]
+async fn without_a_schema_every_call_says_so_and_only_who_may_can_make_one() -> Result<()> {
+    with_database(async |database| {
+        let store = PostgresStore::builder().schema("later")?.connect(&database.url())?;
+        assert_eq!(store.ping().await.unwrap_err().kind(), ErrorKind::NotSetUp);
+        for (part, kind) in first_calls(&store).await? {
+            assert_eq!(kind, Some(ErrorKind::NotSetUp), "{part}");
+        }
+        assert_eq!(store.setup().await.unwrap_err().kind(), ErrorKind::Denied);
+        owners(database, "later")?.setup().await?;
+        assert_eq!(store.ping().await.unwrap_err().kind(), ErrorKind::Denied);
+        for (part, kind) in first_calls(&store).await? {
+            assert_eq!(kind, Some(ErrorKind::Denied), "{part}");
+        }
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_role_that_may_only_use_the_schema_finds_it_set_up() -> Result<()> {
+    with_place(async |place| {
+        let store = place.builder()?.connect(&place.database.url())?;
+        store.setup().await?;
+        store.ping().await?;
+        for (part, kind) in first_calls(&store).await? {
+            assert_eq!(kind, None, "{part}");
+        }
+        Ok(())
+    })
+    .await
+}
+
+/// What the first call of a box of each kind is refused with.
+async fn first_calls(store: &PostgresStore) -> Result<Vec<(&'static str, Option<ErrorKind>)>> {
+    fn kind<T>(answer: Result<T>) -> Option<ErrorKind> {
+        answer.err().map(|error| error.kind())
+    }
+    let (op, hour) = (OpId::new("op")?, std::time::Duration::from_secs(3_600));
+    let ordered = store.ordered("box", OrderedOptions::sequence())?;
+    Ok(vec![
+        ("bank", kind(store.bank("box")?.counts().await)),
+        ("records", kind(store.dedup("box")?.get(&DedupId::new("id")?).await)),
+        ("leases", kind(store.leases("box")?.begin(&DedupId::new("id")?, &op, hour, None).await)),
+        ("tokens", kind(store.tokens("box")?.exists(&TokenId::new("token")?).await)),
+        ("counters", kind(store.counters("box", Strategy::default())?.value(&Key::new("key")?).await)),
+        ("ordered", kind(ordered.get(&Key::new("key")?).await)),
+    ])
+}
+
+#[tokio::test]
+async fn a_dropped_setup_leaves_nothing_half_made() -> Result<()> {
+    with_database(async |database| {
+        for waits in 0..MOST_WAITS {
+            let schema = format!("dropped_{waits}");
+            let through = drop_after(waits, owners(database, &schema)?.setup()).await.transpose()?;
+            until("the end of its sessions", async || {
+                let sql = "SELECT count(*) FROM pg_stat_activity WHERE application_name =";
+                Ok(count(database, &format!("{sql} '{schema}'")).await? == 0)
+            })
+            .await?;
+            if exists(database, &schema).await? {
+                is_whole(database, &schema).await?;
+            }
+            owners(database, &schema)?.setup().await?;
+            is_whole(database, &schema).await?;
+            remove(database, &schema).await?;
+            if through.is_some() {
+                assert!(waits >= 5, "only {waits} points to drop a setup at");
+                return Ok(());
+            }
+        }
+        panic!("a setup is not through after {MOST_WAITS} points")
+    })
+    .await
+}
+
+async fn remove(database: &Database, schema: &str) -> Result<()> {
+    run(database.owner(), format!("DROP SCHEMA {schema} CASCADE")).await
+}
+
+/// A library that is older than the schema keeps its hands off.
+#[tokio::test]
+async fn the_schema_of_a_newer_library_is_refused_and_left_as_it_is() -> Result<()> {
+    with_database(async |database| {
+        owners(database, "newer")?.setup().await?;
+        run(database.owner(), "INSERT INTO newer.versions VALUES (99)".to_owned()).await?;
+        let before = (structure(database, "newer").await?, contents(database, "newer").await?);
+        let store = owners(database, "newer")?;
+        assert_eq!(store.setup().await.unwrap_err().kind(), ErrorKind::Unsupported);
+        assert_eq!(store.ping().await.unwrap_err().kind(), ErrorKind::Unsupported);
+        for (part, kind) in first_calls(&store).await? {
+            assert_eq!(kind, Some(ErrorKind::Unsupported), "{part}");
+        }
+        let after = (structure(database, "newer").await?, contents(database, "newer").await?);
+        assert!(after == before, "{:?} instead of {:?}", after.1, before.1);
+        Ok(())
+    })
+    .await
+}
+
+/// The server keeps texts as they are only in UTF-8.
+#[tokio::test]
+async fn a_database_of_another_encoding_is_refused() -> Result<()> {
+    with_database(async |database| {
+        let name = format!("{}_latin", database.role());
+        let sql = format!("CREATE DATABASE {name} ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0");
+        run(database.owner(), sql).await?;
+        let url =
+            owner_url(database, "latin").replace(&format!("/{}?", database.role()), &format!("/{name}?"));
+        let refused = PostgresStore::connect(&url)?.setup().await.unwrap_err();
+        run(database.owner(), format!("DROP DATABASE {name} WITH (FORCE)")).await?;
+        assert_eq!(refused.kind(), ErrorKind::Unsupported, "{refused}");
+        Ok(())
+    })
+    .await
+}

@@ -1,0 +1,45 @@
+//! Encrypted connections: checked against the authority that the URL names, and refused before anything is sent.
+
+use storagebox_core::{ErrorKind, ItemBank, Result, Store, StoreExt};
+use storagebox_postgres::PostgresStore;
+use storagebox_testkit::postgres::{Postgres, Settings};
+use tokio::task::spawn_blocking;
+
+use crate::support::failed;
+
+async fn server() -> Result<Postgres> {
+    let started = spawn_blocking(|| Postgres::start(&Settings::quick().with_tls())).await;
+    started.map_err(failed)?.map_err(failed)
+}
+
+fn tls_url(server: &Postgres) -> Result<String> {
+    server.tls_url().ok_or_else(|| failed("the server has no certificate"))
+}
+
+#[tokio::test]
+async fn a_server_is_believed_by_its_authority_alone() -> Result<()> {
+    let (server, other) = tokio::try_join!(server(), server())?;
+    let url = tls_url(&server)?;
+    let store = PostgresStore::connect(&url)?;
+    store.setup().await?;
+    assert_eq!(store.bank("box")?.counts().await?.total(), 0);
+    let authority = |server: &Postgres| server.authority().map(|path| path.display().to_string());
+    let (right, wrong) = (authority(&server).unwrap_or_default(), authority(&other).unwrap_or_default());
+    let store = PostgresStore::connect(&url.replace(&right, &wrong))?;
+    let error = store.bank("box")?.counts().await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Unavailable, "{error}");
+    assert_eq!(store.ping().await.unwrap_err().kind(), ErrorKind::Unavailable);
+    Ok(())
+}
+
+/// Who asks for encryption is not served without it.
+#[tokio::test]
+async fn a_server_without_encryption_is_refused_where_it_is_asked_for() -> Result<()> {
+    crate::scene::with_place(async |place| {
+        let url = format!("{}&sslmode=require", place.url_at(place.database.server()));
+        let error = place.builder()?.connect(&url)?.ping().await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Unavailable, "{error}");
+        Ok(())
+    })
+    .await
+}

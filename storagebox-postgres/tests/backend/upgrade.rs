@@ -1,0 +1,135 @@
+//! Schemas of released versions, as dumps with something in every table: setting up keeps all of it.
+//!
+//! Whatever changes the structure that a version has, functions included, needs a new version once that version is
+//! released. Before that, `STORAGEBOX_WRITE_SCHEMA=1 cargo test -p storagebox-postgres --test backend upgrade` writes the
+//! newest dump anew.
+
+mod boxes;
+
+use std::path::Path;
+use std::process::Command;
+use std::{env, fs};
+
+use storagebox_core::{Result, Store};
+use storagebox_postgres::PostgresStore;
+
+use crate::scene::{owner_url, with_database};
+use crate::structure::{contents, structure, tables};
+use crate::support::{Database, failed, run};
+
+/// Every version that was released, and the one that will be. A released dump is never changed.
+const DUMPS: [&str; 1] = ["1.sql"];
+
+/// Dumps name their schema: the default one.
+const SCHEMA: &str = "storagebox";
+
+fn store(database: &Database) -> Result<PostgresStore> {
+    boxes::builder().connect(&owner_url(database, SCHEMA))
+}
+
+#[tokio::test]
+async fn a_schema_of_each_version_is_brought_up_to_date_with_all_that_it_holds() -> Result<()> {
+    for dump in DUMPS {
+        with_database(async |database| {
+            restore(database, dump).await?;
+            let store = store(database)?;
+            store.setup().await?;
+            store.ping().await?;
+            boxes::check(&store).await
+        })
+        .await?;
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn setting_up_again_changes_no_row() -> Result<()> {
+    with_database(async |database| {
+        let store = store(database)?;
+        store.setup().await?;
+        boxes::fill(&store).await?;
+        let before = contents(database, SCHEMA).await?;
+        store.setup().await?;
+        assert_eq!(contents(database, SCHEMA).await?, before);
+        boxes::check(&store).await
+    })
+    .await
+}
+
+#[tokio::test]
+async fn the_newest_version_s_structure_is_that_of_its_dump() -> Result<()> {
+    let newest = DUMPS[DUMPS.len() - 1];
+    let fresh = with_fresh(newest).await?;
+    with_database(async |database| {
+        restore(database, newest).await?;
+        for table in tables(database, SCHEMA).await? {
+            let held = contents(database, SCHEMA).await?;
+            assert!(held.iter().any(|row| row.starts_with(&format!("{table} "))), "nothing in {table}");
+        }
+        let dumped = structure(database, SCHEMA).await?;
+        let (missing, added) = (without(&dumped, &fresh), without(&fresh, &dumped));
+        assert!(
+            missing.is_empty() && added.is_empty(),
+            "released SQL is not changed: it needs a new version.\nIn the dump alone: {missing:#?}\nIn a fresh schema alone: {added:#?}"
+        );
+        Ok(())
+    })
+    .await
+}
+
+fn without(these: &[String], those: &[String]) -> Vec<String> {
+    these.iter().filter(|line| !those.contains(line)).cloned().collect()
+}
+
+/// The structure of a fresh schema, whose dump is written if that was asked for.
+async fn with_fresh(dump: &str) -> Result<Vec<String>> {
+    let mut fresh = vec![];
+    with_database(async |database| {
+        let store = store(database)?;
+        store.setup().await?;
+        fresh = structure(database, SCHEMA).await?;
+        if env::var_os("STORAGEBOX_WRITE_SCHEMA").is_some() {
+            boxes::fill(&store).await?;
+            write(database, dump)?;
+        }
+        Ok(())
+    })
+    .await?;
+    Ok(fresh)
+}
+
+fn file(dump: &str) -> std::path::PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/schemas").join(dump)
+}
+
+async fn restore(database: &Database, dump: &str) -> Result<()> {
+    let dump = fs::read_to_string(file(dump)).map_err(failed)?;
+    run(database.owner(), format!("{dump}\nRESET ALL;")).await
+}
+
+fn write(database: &Database, dump: &str) -> Result<()> {
+    let mut pg_dump = Command::new("pg_dump");
+    pg_dump.args(["--inserts", "--no-owner", "--no-privileges", "--schema", SCHEMA]);
+    // The driver's own keys are not libpq's.
+    let url = owner_url(database, SCHEMA);
+    let output = pg_dump.arg(url.split('?').next().unwrap_or(&url)).output().map_err(failed)?;
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    fs::write(file(dump), cleaned(&String::from_utf8_lossy(&output.stdout))).map_err(failed)
+}
+
+/// Without comments, settings of the session and psql's own commands.
+fn cleaned(dump: &str) -> String {
+    let is_noise = |line: &str| {
+        ["SET ", "SELECT pg_catalog.set_config", "\\"].iter().any(|start| line.starts_with(start))
+            || (line.starts_with("--") && !line.starts_with("---"))
+    };
+    let kept: Vec<_> = dump.lines().filter(|line| !is_noise(line)).collect();
+    let mut text = String::from("SET check_function_bodies = off;\n");
+    for line in kept {
+        if !(line.is_empty() && text.ends_with("\n\n")) {
+            text.push_str(line);
+            text.push('\n');
+        }
+    }
+    text
+}

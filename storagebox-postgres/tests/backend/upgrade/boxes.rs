@@ -1,0 +1,151 @@
+//! Boxes of every kind, with something in every table, and whether they still hold it.
+
+use storagebox_core::{
+    BankAdmin, Begun, Bounds, Change, ClaimId, ClaimState, Consumed, Counted, Counter, DedupId, DedupRepo,
+    End, Forgotten, Hold, HoldState, Item, ItemBank, ItemState, Key, LeaseRepo, MAX_DURATION, OpId,
+    OrderedOptions, OrderedStore, Payload, Recorded, Result, Retention, Stamp, StoreExt, Strategy, TokenId,
+    TokenStore, WriterId, Written,
+};
+use storagebox_postgres::{PostgresBuilder, PostgresStore};
+
+const WINDOW: Strategy = Strategy::Window { lifetime: MAX_DURATION, capacity: 10 };
+
+/// The dump grows old, so that nothing in it may be forgotten.
+pub(super) fn builder() -> PostgresBuilder {
+    PostgresStore::builder().memory(Retention::Forever)
+}
+
+fn sharded() -> Strategy {
+    Strategy::Sharded { shards: 4, bounds: Bounds::at_least(0), retention: Retention::Forever }
+}
+
+fn marker() -> Strategy {
+    Strategy::Marker { retention: Retention::Forever }
+}
+
+fn change(op: &str, delta: i64) -> Result<Change> {
+    Ok(Change::new(OpId::new(op)?, delta))
+}
+
+fn stamp(at: i64) -> Result<Stamp> {
+    Ok(Stamp::new(at, WriterId::new("ada")?))
+}
+
+pub(super) async fn fill(store: &PostgresStore) -> Result<()> {
+    fill_bank(store).await?;
+    fill_records(store).await?;
+    let tokens = store.tokens("box")?;
+    tokens.create_tokens(&[TokenId::new("live")?, TokenId::new("gone")?]).await?;
+    tokens.consume(&TokenId::new("gone")?, &OpId::new("ada")?).await?;
+    for strategy in [marker(), WINDOW, sharded()] {
+        let counters = store.counters(name(strategy), strategy)?;
+        counters.apply(&Key::new("stock")?, &change("ada", 5)?).await?;
+    }
+    let ordered = store.ordered("box", OrderedOptions::sequence())?;
+    ordered.put(&Key::new("there")?, &Payload::try_from("value")?, &stamp(5)?).await?;
+    ordered.delete(&Key::new("deleted")?, &stamp(5)?).await.map(drop)
+}
+
+/// Each item is added alone, so that it is known who takes it.
+async fn fill_bank(store: &PostgresStore) -> Result<()> {
+    let bank = store.bank("box")?;
+    for claim in ["holder", "spender", "releaser"] {
+        bank.add(&[item(claim)?]).await?;
+        bank.take(&ClaimId::new(claim)?, Hold::Forever).await?;
+    }
+    bank.confirm(&ClaimId::new("spender")?).await?;
+    bank.release(&ClaimId::new("releaser")?).await?;
+    bank.add(&[item("withdrawn")?]).await?;
+    bank.withdraw(&[item("withdrawn")?]).await.map(drop)
+}
+
+fn item(of: &str) -> Result<Item> {
+    Item::new(format!("item of {of}"))
+}
+
+async fn fill_records(store: &PostgresStore) -> Result<()> {
+    let (records, op) = (store.dedup("box")?, OpId::new("ada")?);
+    for id in ["done", "forgotten"] {
+        let (id, value) = (DedupId::new(id)?, Payload::try_from("value")?);
+        let recorded = records.record(&id, &value, &op, Retention::Forever).await?;
+        if let (Recorded::New(version), "forgotten") = (recorded, id.as_str()) {
+            assert_eq!(records.forget(&id, version).await?, Forgotten::Forgotten);
+        }
+    }
+    store.leases("box")?.begin(&DedupId::new("leased")?, &op, MAX_DURATION, None).await.map(drop)
+}
+
+fn name(strategy: Strategy) -> &'static str {
+    match strategy {
+        Strategy::Window { .. } => "window",
+        Strategy::Sharded { .. } => "sharded",
+        _ => "marker",
+    }
+}
+
+/// Everything is as it was left, and every part goes on from there.
+pub(super) async fn check(store: &PostgresStore) -> Result<()> {
+    check_bank(store).await?;
+    check_records(store).await?;
+    check_tokens(store).await?;
+    check_counters(store).await?;
+    check_ordered(store).await
+}
+
+async fn check_bank(store: &PostgresStore) -> Result<()> {
+    let bank = store.bank("box")?;
+    for (claim, hold) in [("holder", HoldState::Forever), ("spender", HoldState::Confirmed)] {
+        let ClaimState::Held(held) = bank.get(&ClaimId::new(claim)?).await? else { panic!("{claim}") };
+        assert_eq!((held.item, held.hold), (item(claim)?, hold));
+    }
+    assert_eq!(bank.get(&ClaimId::new("releaser")?).await?, ClaimState::Ended(End::Released));
+    assert_eq!(bank.holder(&item("releaser")?).await?, ItemState::Free);
+    assert_eq!(bank.holder(&item("withdrawn")?).await?, ItemState::Withdrawn);
+    assert_eq!(bank.add(&[item("holder")?, item("spender")?, item("withdrawn")?]).await?.added, 0);
+    Ok(())
+}
+
+async fn check_records(store: &PostgresStore) -> Result<()> {
+    let (records, op, value) = (store.dedup("box")?, OpId::new("ada")?, Payload::try_from("value")?);
+    let again = |id: &'static str| {
+        let (records, op, value) = (&records, &op, &value);
+        async move { records.record(&DedupId::new(id)?, value, op, Retention::Forever).await }
+    };
+    assert!(matches!(again("done").await?, Recorded::Again(entry) if entry.value == value));
+    assert_eq!(again("forgotten").await?, Recorded::Fenced);
+    assert!(matches!(again("leased").await?, Recorded::InFlight { .. }));
+    let leases = store.leases("box")?;
+    let begun = leases.begin(&DedupId::new("leased")?, &op, MAX_DURATION, None).await?;
+    assert!(matches!(begun, Begun::Started(_)), "{begun:?}");
+    Ok(())
+}
+
+async fn check_tokens(store: &PostgresStore) -> Result<()> {
+    let (tokens, op) = (store.tokens("box")?, OpId::new("ada")?);
+    assert!(tokens.exists(&TokenId::new("live")?).await?);
+    assert_eq!(tokens.consume(&TokenId::new("gone")?, &op).await?, Consumed::Again);
+    assert_eq!(tokens.create_tokens(&[TokenId::new("gone")?]).await?.gone, 1);
+    Ok(())
+}
+
+async fn check_counters(store: &PostgresStore) -> Result<()> {
+    let key = Key::new("stock")?;
+    for strategy in [marker(), WINDOW, sharded()] {
+        let counters = store.counters(name(strategy), strategy)?;
+        let again = counters.apply(&key, &change("ada", 5)?).await?;
+        assert!(matches!(again, Counted::AlreadyApplied { .. }), "{strategy:?}: {again:?}");
+        assert_eq!(counters.apply(&key, &change("ada", 6)?).await?, Counted::Mismatch, "{strategy:?}");
+        assert_eq!(counters.value(&key).await?, 5, "{strategy:?}");
+    }
+    Ok(())
+}
+
+async fn check_ordered(store: &PostgresStore) -> Result<()> {
+    let (ordered, value) = (store.ordered("box", OrderedOptions::sequence())?, Payload::try_from("value")?);
+    let found = ordered.get(&Key::new("there")?).await?;
+    assert_eq!(found.map(|versioned| versioned.value), Some(value.clone()));
+    assert_eq!(ordered.get(&Key::new("deleted")?).await?, None);
+    let late = ordered.put(&Key::new("deleted")?, &value, &stamp(4)?).await?;
+    assert_eq!(late, Written::Stale { current: stamp(5)? });
+    Ok(())
+}

@@ -1,0 +1,79 @@
+//! What a store is opened with: everything that makes no sense is refused before any connection is opened.
+
+use storagebox_core::{Error, ErrorKind};
+use storagebox_postgres::PostgresStore;
+
+/// Nobody listens there, and nobody is asked.
+const NOWHERE: &str = "postgres://ann:hunter2@127.0.0.1:1/box";
+
+fn refused(url: &str) -> Error {
+    PostgresStore::connect(url).expect_err("a URL that makes no sense")
+}
+
+#[test]
+fn names_of_schemas_are_plain_words() {
+    let names = ["x\"; drop", "X", "pg_x", "", "1a", "a-b", "a.b", "a b", "é", "a\0", "x'--"];
+    for name in names.map(str::to_owned).into_iter().chain(["a".repeat(41)]) {
+        let error = PostgresStore::builder().schema(&name).expect_err("a name that is no plain word");
+        assert_eq!(error.kind(), ErrorKind::InvalidInput, "{name:?}");
+        assert_eq!(refused(&format!("{NOWHERE}?schema={name}")).kind(), ErrorKind::InvalidInput, "{name:?}");
+    }
+    for name in ["a", "_", "_1", "storage_box_2"].map(str::to_owned).into_iter().chain(["a".repeat(40)]) {
+        assert!(PostgresStore::builder().schema(&name).is_ok(), "{name}");
+    }
+}
+
+#[test]
+fn keys_that_are_not_known_are_refused() {
+    for key in ["shema=a", "Schema=a", "sslmod=require", "foo", "=", "combine=on"] {
+        let error = refused(&format!("{NOWHERE}?{key}"));
+        assert_eq!(error.kind(), ErrorKind::InvalidInput, "{key}");
+    }
+}
+
+#[test]
+fn values_that_make_no_sense_are_refused() {
+    for pair in [
+        "schema=",
+        "statements=both",
+        "statements=",
+        "combining=yes",
+        "max_connections=0",
+        "max_connections=-1",
+        "max_connections=many",
+        "call_timeout=0",
+        "call_timeout=10s",
+        "memory=0",
+        "memory=week",
+        "memory=99999999999999999999",
+        "sslmode=always",
+        "statement-cache-capacity=x",
+    ] {
+        let error = refused(&format!("{NOWHERE}?{pair}"));
+        assert_eq!(error.kind(), ErrorKind::InvalidInput, "{pair}");
+        assert!(!error.to_string().contains("hunter2"), "{error}");
+    }
+}
+
+#[test]
+fn urls_that_are_none_are_refused_without_being_shown() {
+    for url in
+        ["", "hunter2", "mysql://a:hunter2@b/c", "postgres://a:hunter2@b:port/c", "postgres://a:hunter2@["]
+    {
+        let error = refused(url);
+        assert_eq!(error.kind(), ErrorKind::InvalidInput, "{url}");
+        assert!(!format!("{error} {error:?}").contains("hunter2"), "{error:?}");
+    }
+}
+
+#[test]
+fn every_key_of_ours_and_of_the_driver_is_taken() {
+    for pairs in [
+        "schema=a&statements=simple&combining=off&max_connections=3&call_timeout=500&memory=forever",
+        "memory=86400&statements=prepared&combining=on",
+        "sslmode=disable&application_name=shop&options=-c%20geqo%3Doff",
+        "",
+    ] {
+        assert!(PostgresStore::connect(&format!("{NOWHERE}?{pairs}")).is_ok(), "{pairs}");
+    }
+}

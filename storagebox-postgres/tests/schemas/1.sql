@@ -1,0 +1,1402 @@
+SET check_function_bodies = off;
+
+CREATE SCHEMA storagebox;
+
+CREATE FUNCTION storagebox.bank_add(p_bank bigint, p_hs bigint[], p_items text[]) RETURNS bigint
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+    hs    bigint[];
+    items text[];
+    known bigint;
+BEGIN
+    WITH new AS (
+        INSERT INTO storagebox.free_items AS f SELECT p_bank, u.h, u.item FROM unnest(p_hs, p_items) u(h, item)
+        ON CONFLICT DO NOTHING RETURNING f.h, f.item
+    )
+    SELECT array_agg(n.h), array_agg(n.item) INTO hs, items FROM new n;
+    IF EXISTS (SELECT FROM storagebox.claims c WHERE c.bank = p_bank AND c.item IS NOT NULL)
+        OR EXISTS (SELECT FROM storagebox.withdrawn_items w WHERE w.bank = p_bank) THEN
+        DELETE FROM storagebox.free_items f USING unnest(hs, items) u(h, item)
+        WHERE f.bank = p_bank AND f.h = u.h AND f.item = u.item AND (
+            EXISTS (SELECT FROM storagebox.claims c WHERE c.bank = p_bank AND c.h = u.h AND c.item = u.item)
+            OR EXISTS (SELECT FROM storagebox.withdrawn_items w WHERE w.bank = p_bank AND w.h = u.h AND w.item = u.item)
+        );
+        GET DIAGNOSTICS known = ROW_COUNT;
+    END IF;
+    RETURN coalesce(cardinality(hs), 0) - coalesce(known, 0);
+END $$;
+
+CREATE FUNCTION storagebox.bank_confirm(p_bank bigint, p_claim text, p_memory bigint) RETURNS text[]
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+    known record;
+BEGIN
+    SELECT * INTO known FROM storagebox.bank_lock(p_bank, p_claim, p_memory);
+    IF known.shown[1] = 'again' AND known.shown[3] <> 'confirmed' THEN
+        UPDATE storagebox.claims c SET state = 'spent', until = NULL WHERE c.ctid = known.place;
+    END IF;
+    RETURN known.shown;
+END $$;
+
+CREATE FUNCTION storagebox.bank_counts(p_bank bigint) RETURNS TABLE(free bigint, held bigint, spent bigint, withdrawn bigint)
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    asked timestamptz := storagebox.clock();
+BEGIN
+    RETURN QUERY
+    SELECT c.lapsed + (SELECT count(*) FROM storagebox.free_items f WHERE f.bank = p_bank), c.held, c.spent,
+           (SELECT count(*) FROM storagebox.withdrawn_items w WHERE w.bank = p_bank)
+    FROM (
+        SELECT count(*) FILTER (WHERE k.until <= asked) AS lapsed,
+               count(*) FILTER (WHERE k.state = 'held' AND (k.until IS NULL OR k.until > asked)) AS held,
+               count(*) FILTER (WHERE k.state = 'spent') AS spent
+        FROM storagebox.claims k WHERE k.bank = p_bank AND k.item IS NOT NULL
+    ) c;
+END $$;
+
+CREATE FUNCTION storagebox.bank_end_claim(p_place tid, p_why text, p_now timestamp with time zone) RETURNS void
+    LANGUAGE sql
+    AS $$
+    UPDATE storagebox.claims c
+    SET state = p_why, h = NULL, item = NULL, until = NULL,
+        ended_at = CASE p_why WHEN 'expired' THEN c.until ELSE p_now END
+    WHERE c.ctid = p_place
+$$;
+
+CREATE FUNCTION storagebox.bank_extend(p_bank bigint, p_claim text, p_hold bigint, p_memory bigint) RETURNS text[]
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+    known record;
+    now   timestamptz;
+    til   timestamptz;
+BEGIN
+    SELECT * INTO known FROM storagebox.bank_lock(p_bank, p_claim, p_memory);
+    IF known.shown[1] <> 'again' OR known.shown[3] = 'confirmed' THEN
+        RETURN known.shown;
+    END IF;
+    now := storagebox.clock();
+    til := greatest(known.until, now + p_hold * interval '1 microsecond');
+    IF known.until IS NULL OR p_hold IS NULL THEN
+        til := NULL;
+    END IF;
+    UPDATE storagebox.claims c SET until = til WHERE c.ctid = known.place;
+    RETURN ARRAY['extended', known.item, coalesce(storagebox.micros_until(til, now)::text, 'forever')];
+END $$;
+
+CREATE FUNCTION storagebox.bank_free(p_bank bigint, p_h bigint, p_item text) RETURNS void
+    LANGUAGE sql
+    AS $$
+    INSERT INTO storagebox.free_items SELECT p_bank, p_h, p_item WHERE p_item IS NOT NULL ON CONFLICT DO NOTHING
+$$;
+
+CREATE FUNCTION storagebox.bank_get(p_bank bigint, p_claim text, p_memory bigint) RETURNS text[]
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+    asked timestamptz := storagebox.clock();
+    shown text[];
+BEGIN
+    SELECT storagebox.bank_shown(c.state, c.item, c.until, c.ended_at, p_memory, asked) INTO shown
+    FROM storagebox.claims c WHERE c.bank = p_bank AND c.claim = p_claim;
+    RETURN CASE WHEN shown[1] <> 'forgotten' THEN shown ELSE ARRAY['unknown'] END;
+END $$;
+
+CREATE FUNCTION storagebox.bank_holder(p_bank bigint, p_h bigint, p_item text) RETURNS TABLE(state text, claim text)
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+    asked timestamptz := storagebox.clock();
+BEGIN
+    RETURN QUERY
+    SELECT 'free', NULL FROM storagebox.free_items f WHERE f.bank = p_bank AND f.h = p_h AND f.item = p_item
+    UNION ALL
+    SELECT 'withdrawn', NULL FROM storagebox.withdrawn_items w WHERE w.bank = p_bank AND w.h = p_h AND w.item = p_item
+    UNION ALL
+    SELECT CASE WHEN c.until <= asked THEN 'free' ELSE c.state END, c.claim
+    FROM storagebox.claims c WHERE c.bank = p_bank AND c.h = p_h AND c.item = p_item;
+END $$;
+
+CREATE FUNCTION storagebox.bank_list(p_bank bigint, p_after_h bigint, p_after_item text, p_limit bigint) RETURNS TABLE(h bigint, item text, state text, claim text)
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+    asked timestamptz := storagebox.clock();
+BEGIN
+    RETURN QUERY
+    (SELECT f.h, f.item, 'free', NULL FROM storagebox.free_items f
+     WHERE f.bank = p_bank AND (f.h, f.item) > (p_after_h, p_after_item) ORDER BY f.h, f.item LIMIT p_limit)
+    UNION ALL
+    (SELECT w.h, w.item, 'withdrawn', NULL FROM storagebox.withdrawn_items w
+     WHERE w.bank = p_bank AND (w.h, w.item) > (p_after_h, p_after_item) ORDER BY w.h, w.item LIMIT p_limit)
+    UNION ALL
+    (SELECT c.h, c.item, CASE WHEN c.until <= asked THEN 'free' ELSE c.state END, c.claim FROM storagebox.claims c
+     WHERE c.bank = p_bank AND c.item IS NOT NULL AND c.h >= p_after_h AND (c.h, c.item) > (p_after_h, p_after_item)
+     ORDER BY c.h, c.item LIMIT p_limit)
+    ORDER BY 1, 2 LIMIT p_limit;
+END $$;
+
+CREATE FUNCTION storagebox.bank_lock(p_bank bigint, p_claim text, p_memory bigint, OUT place tid, OUT h bigint, OUT item text, OUT until timestamp with time zone, OUT shown text[]) RETURNS record
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    state    text;
+    ended_at timestamptz;
+BEGIN
+    SELECT c.ctid, c.h, c.item, c.until, c.state, c.ended_at INTO place, h, item, until, state, ended_at
+    FROM storagebox.claims c WHERE c.bank = p_bank AND c.claim = p_claim FOR UPDATE;
+    IF NOT FOUND THEN
+        shown := ARRAY['unknown'];
+        RETURN;
+    END IF;
+    shown := storagebox.bank_shown(state, item, until, ended_at, p_memory, storagebox.clock());
+    IF shown[1] = 'forgotten' THEN
+        PERFORM storagebox.bank_free(p_bank, h, item);
+        DELETE FROM storagebox.claims c WHERE c.ctid = place;
+        shown := ARRAY['unknown'];
+    END IF;
+END $$;
+
+CREATE FUNCTION storagebox.bank_maintain(p_memory bigint, p_limit bigint) RETURNS bigint
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+    before  timestamptz := storagebox.forgotten_before(p_memory, storagebox.clock());
+    one     bigint;
+    removed bigint := 0;
+    part    bigint;
+BEGIN
+    FOR one IN SELECT b.box FROM storagebox.boxes b WHERE b.kind = 'bank' LOOP
+        EXIT WHEN removed >= p_limit;
+        PERFORM storagebox.bank_reap(one, NULL, NULL, p_limit);
+        DELETE FROM storagebox.claims c WHERE c.ctid = ANY (ARRAY(
+            SELECT k.ctid FROM storagebox.claims k WHERE k.bank = one AND k.ended_at <= before
+            ORDER BY k.ended_at LIMIT p_limit - removed FOR UPDATE SKIP LOCKED
+        ));
+        GET DIAGNOSTICS part = ROW_COUNT;
+        removed := removed + part;
+    END LOOP;
+    RETURN removed;
+END $$;
+
+CREATE FUNCTION storagebox.bank_reap(p_bank bigint, p_hs bigint[], p_items text[], p_limit bigint) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    now    timestamptz := storagebox.clock();
+    lapsed record;
+BEGIN
+    FOR lapsed IN
+        SELECT c.ctid, c.h, c.item FROM storagebox.claims c
+        WHERE c.bank = p_bank AND c.until <= now
+          AND (p_items IS NULL OR (c.h, c.item) IN (SELECT u.h, u.item FROM unnest(p_hs, p_items) u(h, item)))
+        ORDER BY c.until LIMIT p_limit FOR UPDATE SKIP LOCKED
+    LOOP
+        PERFORM storagebox.bank_free(p_bank, lapsed.h, lapsed.item);
+        PERFORM storagebox.bank_end_claim(lapsed.ctid, 'expired', now);
+    END LOOP;
+END $$;
+
+CREATE FUNCTION storagebox.bank_release(p_bank bigint, p_claim text, p_memory bigint) RETURNS text
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+    known record;
+BEGIN
+    LOOP
+        SELECT * INTO known FROM storagebox.bank_lock(p_bank, p_claim, p_memory);
+        EXIT WHEN known.shown[1] <> 'unknown';
+        INSERT INTO storagebox.claims (bank, claim, state, ended_at)
+        VALUES (p_bank, p_claim, 'released', storagebox.clock()) ON CONFLICT DO NOTHING;
+        IF FOUND THEN
+            RETURN 'released';
+        END IF;
+    END LOOP;
+    IF known.shown[1] = 'ended' THEN
+        RETURN known.shown[2];
+    ELSIF known.shown[3] = 'confirmed' THEN
+        RETURN 'confirmed';
+    END IF;
+    PERFORM storagebox.bank_free(p_bank, known.h, known.item);
+    PERFORM storagebox.bank_end_claim(known.place, 'released', storagebox.clock());
+    RETURN 'released';
+END $$;
+
+CREATE FUNCTION storagebox.bank_restore(p_bank bigint, p_hs bigint[], p_items text[]) RETURNS TABLE(restored bigint, not_withdrawn bigint, unknown bigint)
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+    hs    bigint[];
+    items text[];
+BEGIN
+    WITH locked AS (
+        SELECT w.ctid AS place FROM storagebox.withdrawn_items w JOIN unnest(p_hs, p_items) u(h, item) USING (h, item)
+        WHERE w.bank = p_bank ORDER BY w.h, w.item FOR UPDATE OF w
+    ), back AS (
+        DELETE FROM storagebox.withdrawn_items w WHERE w.ctid = ANY (ARRAY(SELECT l.place FROM locked l))
+        RETURNING w.h, w.item
+    ), freed AS (
+        INSERT INTO storagebox.free_items SELECT p_bank, b.h, b.item FROM back b
+    )
+    SELECT array_agg(b.h), array_agg(b.item) INTO hs, items FROM back b;
+    RETURN QUERY
+    SELECT coalesce(cardinality(items), 0)::bigint,
+           count(*) FILTER (WHERE rest.state IS NOT NULL),
+           count(*) FILTER (WHERE rest.state IS NULL)
+    FROM (
+        SELECT (SELECT x.state FROM storagebox.bank_holder(p_bank, u.h, u.item) x LIMIT 1)
+        FROM unnest(p_hs, p_items) u(h, item)
+        WHERE NOT EXISTS (SELECT FROM unnest(hs, items) w(h, item) WHERE w.h = u.h AND w.item = u.item)
+    ) rest;
+END $$;
+
+CREATE FUNCTION storagebox.bank_retire(p_bank bigint, p_claim text, p_memory bigint) RETURNS text
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+    known record;
+BEGIN
+    SELECT * INTO known FROM storagebox.bank_lock(p_bank, p_claim, p_memory);
+    IF known.shown[1] = 'unknown' THEN
+        RETURN 'unknown';
+    ELSIF known.shown[1] = 'again' AND known.shown[3] <> 'confirmed' THEN
+        RETURN 'holding';
+    ELSIF known.shown[1] = 'again' THEN
+        UPDATE storagebox.claims c SET claim = NULL WHERE c.ctid = known.place;
+    ELSE
+        PERFORM storagebox.bank_free(p_bank, known.h, known.item);
+        DELETE FROM storagebox.claims c WHERE c.ctid = known.place;
+    END IF;
+    RETURN 'retired';
+END $$;
+
+CREATE FUNCTION storagebox.bank_shown(p_state text, p_item text, p_until timestamp with time zone, p_ended_at timestamp with time zone, p_memory bigint, p_now timestamp with time zone) RETURNS text[]
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    IF p_state = 'spent' THEN
+        RETURN ARRAY['again', p_item, 'confirmed'];
+    ELSIF p_state = 'held' AND (p_until IS NULL OR p_until > p_now) THEN
+        RETURN ARRAY['again', p_item, coalesce(storagebox.micros_until(p_until, p_now)::text, 'forever')];
+    ELSIF coalesce(p_ended_at, p_until) <= storagebox.forgotten_before(p_memory, p_now) THEN
+        RETURN ARRAY['forgotten'];
+    END IF;
+    RETURN ARRAY['ended', CASE p_state WHEN 'held' THEN 'expired' ELSE p_state END];
+END $$;
+
+CREATE FUNCTION storagebox.bank_take(p_bank bigint, p_claim text, p_hold bigint, p_memory bigint, p_start bigint) RETURNS text[]
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+    asked timestamptz := storagebox.clock();
+    known record;
+    shown text[];
+    got   record;
+BEGIN
+    SELECT c.state, c.item, c.until, c.ended_at INTO known FROM storagebox.claims c
+    WHERE c.bank = p_bank AND c.claim = p_claim;
+    IF FOUND THEN
+        shown := storagebox.bank_shown(known.state, known.item, known.until, known.ended_at, p_memory, asked);
+        IF shown[1] <> 'forgotten' THEN
+            RETURN shown;
+        END IF;
+        PERFORM storagebox.bank_lock(p_bank, p_claim, p_memory);
+    END IF;
+    WITH picked AS (
+        DELETE FROM storagebox.free_items f WHERE f.ctid = (
+            SELECT ahead.place FROM (
+                SELECT i.ctid AS place FROM storagebox.free_items i WHERE i.bank = p_bank AND i.h >= p_start
+                ORDER BY i.h LIMIT 1 FOR UPDATE SKIP LOCKED
+            ) ahead
+            UNION ALL
+            SELECT behind.place FROM (
+                SELECT i.ctid AS place FROM storagebox.free_items i WHERE i.bank = p_bank AND i.h < p_start
+                ORDER BY i.h LIMIT 1 FOR UPDATE SKIP LOCKED
+            ) behind
+            LIMIT 1
+        ) RETURNING f.h, f.item
+    )
+    INSERT INTO storagebox.claims AS c (bank, claim, state, h, item, until)
+    SELECT p_bank, p_claim, 'held', p.h, p.item, storagebox.clock() + p_hold * interval '1 microsecond' FROM picked p
+    RETURNING c.h, c.item INTO got;
+    IF FOUND THEN
+        RETURN ARRAY['new', got.item, got.h::text];
+    END IF;
+    RETURN storagebox.bank_take_lapsed(p_bank, p_claim, p_hold, p_memory);
+END $$;
+
+CREATE FUNCTION storagebox.bank_take_lapsed(p_bank bigint, p_claim text, p_hold bigint, p_memory bigint) RETURNS text[]
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+    now    timestamptz := storagebox.clock();
+    lapsed record;
+    shown  text[];
+BEGIN
+    SELECT c.ctid, c.h, c.item INTO lapsed FROM storagebox.claims c
+    WHERE c.bank = p_bank AND c.until <= now ORDER BY c.until LIMIT 1 FOR UPDATE SKIP LOCKED;
+    IF FOUND THEN
+        PERFORM storagebox.bank_end_claim(lapsed.ctid, 'expired', now);
+        INSERT INTO storagebox.claims (bank, claim, state, h, item, until)
+        VALUES (p_bank, p_claim, 'held', lapsed.h, lapsed.item, storagebox.clock() + p_hold * interval '1 microsecond');
+        RETURN ARRAY['new', lapsed.item, lapsed.h::text];
+    END IF;
+    IF EXISTS (SELECT FROM storagebox.free_items i WHERE i.bank = p_bank)
+        OR EXISTS (SELECT FROM storagebox.claims c WHERE c.bank = p_bank AND c.until <= now) THEN
+        RETURN ARRAY['busy'];
+    END IF;
+    shown := storagebox.bank_get(p_bank, p_claim, p_memory);
+    RETURN CASE shown[1] WHEN 'unknown' THEN ARRAY['empty'] ELSE shown END;
+END $$;
+
+CREATE FUNCTION storagebox.bank_take_many(p_bank bigint, p_claims text[], p_holds bigint[], p_start bigint) RETURNS TABLE(claims text[], items text[], h bigint)
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+    holds bigint[];
+    hs    bigint[];
+BEGIN
+    SELECT array_agg(u.claim ORDER BY u.claim), array_agg(u.hold ORDER BY u.claim) INTO claims, holds
+    FROM unnest(p_claims, p_holds) u(claim, hold)
+    WHERE NOT EXISTS (SELECT FROM storagebox.claims c WHERE c.bank = p_bank AND c.claim = u.claim);
+    WITH picked AS (
+        DELETE FROM storagebox.free_items f WHERE f.ctid = ANY (ARRAY(
+            SELECT i.ctid FROM storagebox.free_items i WHERE i.bank = p_bank AND i.h >= p_start
+            ORDER BY i.h LIMIT coalesce(cardinality(claims), 0) FOR UPDATE SKIP LOCKED
+        )) RETURNING f.h, f.item
+    )
+    SELECT array_agg(p.h), array_agg(p.item), max(p.h) INTO hs, items, h FROM picked p;
+    INSERT INTO storagebox.claims (bank, claim, state, h, item, until)
+    SELECT p_bank, u.claim, 'held', u.h, u.item, storagebox.clock() + u.hold * interval '1 microsecond'
+    FROM unnest(claims, holds, hs, items) u(claim, hold, h, item) WHERE u.item IS NOT NULL;
+    RETURN NEXT;
+END $$;
+
+CREATE FUNCTION storagebox.bank_withdraw(p_bank bigint, p_hs bigint[], p_items text[]) RETURNS TABLE(withdrawn bigint, already_withdrawn bigint, in_use bigint, unknown bigint)
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+    hs    bigint[];
+    items text[];
+BEGIN
+    PERFORM storagebox.bank_reap(p_bank, p_hs, p_items, NULL);
+    WITH locked AS (
+        SELECT f.ctid AS place FROM storagebox.free_items f JOIN unnest(p_hs, p_items) u(h, item) USING (h, item)
+        WHERE f.bank = p_bank ORDER BY f.h, f.item FOR UPDATE OF f
+    ), gone AS (
+        DELETE FROM storagebox.free_items f WHERE f.ctid = ANY (ARRAY(SELECT l.place FROM locked l)) RETURNING f.h, f.item
+    ), aside AS (
+        INSERT INTO storagebox.withdrawn_items SELECT p_bank, g.h, g.item FROM gone g
+    )
+    SELECT array_agg(g.h), array_agg(g.item) INTO hs, items FROM gone g;
+    RETURN QUERY
+    SELECT coalesce(cardinality(items), 0)::bigint,
+           count(*) FILTER (WHERE rest.state = 'withdrawn'),
+           count(*) FILTER (WHERE rest.state <> 'withdrawn'),
+           count(*) FILTER (WHERE rest.state IS NULL)
+    FROM (
+        SELECT (SELECT x.state FROM storagebox.bank_holder(p_bank, u.h, u.item) x LIMIT 1)
+        FROM unnest(p_hs, p_items) u(h, item)
+        WHERE NOT EXISTS (SELECT FROM unnest(hs, items) w(h, item) WHERE w.h = u.h AND w.item = u.item)
+    ) rest;
+END $$;
+
+CREATE FUNCTION storagebox.clock() RETURNS timestamp with time zone
+    LANGUAGE sql
+    AS $$SELECT clock_timestamp()$$;
+
+CREATE FUNCTION storagebox.counter_apply(p_box bigint, p_keys text[], p_ops text[], p_deltas bigint[], p_floors bigint[], p_ceilings bigint[], p_parts integer[], p_shards integer, p_floor bigint, p_ceiling bigint, p_split boolean, p_remembers boolean, p_keeps bigint, p_capacity bigint) RETURNS TABLE(outcome text, value bigint)
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+    lowest    CONSTANT numeric := -9223372036854775808;
+    highest   CONSTANT numeric := 9223372036854775807;
+    last      CONSTANT integer := cardinality(p_keys);
+    cell      record;
+    forgotten timestamptz;
+    total     numeric;
+    stored    bigint;
+    result    numeric;
+    added     bigint;
+BEGIN
+    FOR i IN 1 .. last LOOP
+        IF i = 1 OR p_keys[i] <> p_keys[i - 1] OR p_parts[i] <> p_parts[i - 1] THEN
+            SELECT * INTO cell
+            FROM storagebox.counter_lock(p_box, p_keys[i], p_parts[i], p_shards, p_floor, p_ceiling);
+            forgotten := storagebox.forgotten_before(p_keeps, cell.now);
+            total := cell.value;
+            stored := cell.ops;
+        END IF;
+        outcome := NULL;
+        value := NULL;
+        IF p_remembers THEN
+            SELECT k.outcome, k.value INTO outcome, value
+            FROM storagebox.counter_known(p_box, p_keys[i], p_ops[i], p_deltas[i], forgotten) k;
+        END IF;
+        result := total + p_deltas[i];
+        IF outcome IS NOT NULL THEN
+            NULL;
+        ELSIF p_split AND (result < cell.floor OR result > cell.ceiling) THEN
+            outcome := 'dry';
+        ELSIF NOT p_split AND (result < lowest OR result > highest) THEN
+            outcome := 'overflow';
+        ELSIF NOT p_split AND (result < p_floors[i] OR result > p_ceilings[i]) THEN
+            outcome := 'out of bounds';
+        ELSE
+            IF stored >= p_capacity THEN
+                stored := stored - storagebox.counter_purge(p_box, p_keys[i], forgotten, NULL);
+            END IF;
+            IF stored >= p_capacity THEN
+                outcome := 'full';
+            ELSE
+                outcome := 'applied';
+                total := result;
+                value := CASE WHEN NOT p_split THEN result END;
+                IF p_remembers THEN
+                    added := storagebox.counter_remember(
+                        p_box, p_keys[i], p_ops[i], p_deltas[i], value, cell.now, p_capacity IS NOT NULL
+                    );
+                    stored := stored + CASE WHEN p_capacity IS NULL THEN 0 ELSE added END;
+                END IF;
+            END IF;
+        END IF;
+        RETURN NEXT;
+        IF i = last OR p_keys[i] <> p_keys[i + 1] OR p_parts[i] <> p_parts[i + 1] THEN
+            IF cell.made AND total = 0 AND stored = 0 THEN
+                DELETE FROM storagebox.counters c WHERE c.ctid = cell.place;
+            ELSIF total <> cell.value OR stored <> cell.ops THEN
+                UPDATE storagebox.counters c SET value = total, ops = stored WHERE c.ctid = cell.place;
+            END IF;
+        END IF;
+    END LOOP;
+END $$;
+
+CREATE FUNCTION storagebox.counter_apply_widely(p_box bigint, p_key text, p_op text, p_delta bigint, p_part integer, p_shards integer, p_floor bigint, p_ceiling bigint, p_keeps bigint, OUT outcome text, OUT value bigint) RETURNS record
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+    now     timestamptz;
+    total   numeric;
+    missing numeric;
+    other   record;
+    moved   numeric;
+BEGIN
+    INSERT INTO storagebox.counters
+    SELECT p_box, p_key, s, 0, storagebox.counter_share(p_floor, p_shards, s), storagebox.counter_share(p_ceiling, p_shards, s), 0
+    FROM generate_series(0, p_shards - 1) s ORDER BY s ON CONFLICT DO NOTHING;
+    PERFORM FROM storagebox.counters c WHERE c.box = p_box AND c.key = p_key ORDER BY c.shard FOR UPDATE;
+    now := storagebox.clock();
+    SELECT k.outcome, k.value INTO outcome, value
+    FROM storagebox.counter_known(p_box, p_key, p_op, p_delta, storagebox.forgotten_before(p_keeps, now)) k;
+    IF outcome IS NOT NULL THEN
+        RETURN;
+    END IF;
+    SELECT sum(c.value) + p_delta,
+           abs(p_delta::numeric) - max(storagebox.counter_room(c.value, c.floor, c.ceiling, p_delta)) FILTER (WHERE c.shard = p_part)
+    INTO total, missing FROM storagebox.counters c WHERE c.box = p_box AND c.key = p_key;
+    IF total < -9223372036854775808 OR total > 9223372036854775807 THEN
+        outcome := 'overflow';
+    ELSIF total < p_floor OR total > p_ceiling THEN
+        outcome := 'out of bounds';
+    ELSE
+        FOR other IN
+            SELECT c.shard, storagebox.counter_room(c.value, c.floor, c.ceiling, p_delta) AS room FROM storagebox.counters c
+            WHERE c.box = p_box AND c.key = p_key AND c.shard <> p_part ORDER BY room DESC
+        LOOP
+            EXIT WHEN missing <= 0;
+            -- Half of what is left over as well, so that the next operations find room.
+            moved := least(other.room, missing + trunc((other.room - least(other.room, missing)) / 2));
+            PERFORM storagebox.counter_widen(p_box, p_key, other.shard, p_delta, -moved);
+            PERFORM storagebox.counter_widen(p_box, p_key, p_part, p_delta, moved);
+            missing := missing - moved;
+        END LOOP;
+        UPDATE storagebox.counters c SET value = c.value + p_delta WHERE c.box = p_box AND c.key = p_key AND c.shard = p_part;
+        PERFORM storagebox.counter_remember(p_box, p_key, p_op, p_delta, NULL, now, false);
+        outcome := 'applied';
+    END IF;
+END $$;
+
+CREATE FUNCTION storagebox.counter_cancel(p_box bigint, p_key text, p_op text, p_part integer, p_shards integer, p_floor bigint, p_ceiling bigint, p_keeps bigint, p_capacity bigint, OUT outcome text, OUT value bigint) RETURNS record
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+    cell      record;
+    forgotten timestamptz;
+    kept      bigint;
+BEGIN
+    SELECT * INTO cell FROM storagebox.counter_lock(p_box, p_key, p_part, p_shards, p_floor, p_ceiling);
+    forgotten := storagebox.forgotten_before(p_keeps, cell.now);
+    SELECT k.outcome, k.value INTO outcome, value FROM storagebox.counter_known(p_box, p_key, p_op, NULL, forgotten) k;
+    kept := cell.ops;
+    IF outcome IS NULL AND kept >= p_capacity THEN
+        kept := kept - storagebox.counter_purge(p_box, p_key, forgotten, NULL);
+    END IF;
+    IF outcome = 'fenced' THEN
+        outcome := 'cancelled';
+    ELSIF outcome IS NULL AND kept >= p_capacity THEN
+        outcome := 'full';
+    ELSIF outcome IS NULL THEN
+        kept := kept + storagebox.counter_remember(p_box, p_key, p_op, NULL, NULL, cell.now, p_capacity IS NOT NULL);
+        outcome := 'cancelled';
+    END IF;
+    IF p_capacity IS NOT NULL THEN
+        UPDATE storagebox.counters c SET ops = kept WHERE c.ctid = cell.place;
+    END IF;
+END $$;
+
+CREATE FUNCTION storagebox.counter_known(p_box bigint, p_key text, p_op text, p_delta bigint, p_forgotten timestamp with time zone, OUT outcome text, OUT value bigint) RETURNS record
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    delta bigint;
+BEGIN
+    SELECT o.delta, o.value INTO delta, value FROM storagebox.counter_ops o
+    WHERE o.box = p_box AND o.key = p_key AND o.op = p_op AND o.at > p_forgotten;
+    IF FOUND THEN
+        outcome := CASE WHEN delta IS NULL THEN 'fenced' WHEN delta <> p_delta THEN 'mismatch' ELSE 'already' END;
+    END IF;
+END $$;
+
+CREATE FUNCTION storagebox.counter_lock(p_box bigint, p_key text, p_shard integer, p_shards integer, p_floor bigint, p_ceiling bigint, OUT place tid, OUT value numeric, OUT floor numeric, OUT ceiling numeric, OUT ops bigint, OUT made boolean, OUT now timestamp with time zone) RETURNS record
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    made := false;
+    LOOP
+        SELECT c.ctid, c.value, c.floor, c.ceiling, c.ops INTO place, value, floor, ceiling, ops
+        FROM storagebox.counters c WHERE c.box = p_box AND c.key = p_key AND c.shard = p_shard FOR UPDATE;
+        EXIT WHEN FOUND;
+        INSERT INTO storagebox.counters AS c VALUES (
+            p_box, p_key, p_shard, 0, storagebox.counter_share(p_floor, p_shards, p_shard),
+            storagebox.counter_share(p_ceiling, p_shards, p_shard), 0
+        ) ON CONFLICT DO NOTHING;
+        made := FOUND;
+    END LOOP;
+    now := storagebox.clock();
+END $$;
+
+CREATE FUNCTION storagebox.counter_maintain(p_limit bigint) RETURNS bigint
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+    now       timestamptz := storagebox.clock();
+    forgotten timestamptz;
+    one       record;
+    full_key  text;
+    removed   bigint := 0;
+    part      bigint;
+BEGIN
+    FOR one IN SELECT b.box, b.keeps FROM storagebox.boxes b WHERE b.kind = 'counters' AND b.keeps IS NOT NULL LOOP
+        forgotten := storagebox.forgotten_before(one.keeps, now);
+        FOR full_key IN
+            SELECT DISTINCT o.key FROM (
+                SELECT k.key FROM storagebox.counter_ops k WHERE k.box = one.box AND k.at <= forgotten AND k.window_of_key
+                ORDER BY k.at LIMIT p_limit - removed
+            ) o ORDER BY o.key
+        LOOP
+            PERFORM FROM storagebox.counters c WHERE c.box = one.box AND c.key = full_key FOR UPDATE;
+            part := storagebox.counter_purge(one.box, full_key, forgotten, p_limit - removed);
+            UPDATE storagebox.counters c SET ops = c.ops - part WHERE c.box = one.box AND c.key = full_key AND part > 0;
+            removed := removed + part;
+        END LOOP;
+        DELETE FROM storagebox.counter_ops o WHERE o.ctid = ANY (ARRAY(
+            SELECT k.ctid FROM storagebox.counter_ops k
+            WHERE k.box = one.box AND k.at <= forgotten AND NOT k.window_of_key
+            ORDER BY k.at LIMIT p_limit - removed FOR UPDATE SKIP LOCKED
+        ));
+        GET DIAGNOSTICS part = ROW_COUNT;
+        removed := removed + part;
+    END LOOP;
+    RETURN removed;
+END $$;
+
+CREATE FUNCTION storagebox.counter_purge(p_box bigint, p_key text, p_forgotten timestamp with time zone, p_limit bigint) RETURNS bigint
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    removed bigint;
+BEGIN
+    DELETE FROM storagebox.counter_ops o WHERE o.ctid = ANY (ARRAY(
+        SELECT k.ctid FROM storagebox.counter_ops k
+        WHERE k.box = p_box AND k.key = p_key AND k.window_of_key AND k.at <= p_forgotten ORDER BY k.at LIMIT p_limit
+    ));
+    GET DIAGNOSTICS removed = ROW_COUNT;
+    RETURN removed;
+END $$;
+
+CREATE FUNCTION storagebox.counter_remember(p_box bigint, p_key text, p_op text, p_delta bigint, p_value bigint, p_now timestamp with time zone, p_window boolean) RETURNS bigint
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    INSERT INTO storagebox.counter_ops VALUES (p_box, p_key, p_op, p_delta, p_value, p_now, p_window) ON CONFLICT DO NOTHING;
+    IF FOUND THEN
+        RETURN 1;
+    END IF;
+    UPDATE storagebox.counter_ops o SET delta = p_delta, value = p_value, at = p_now
+    WHERE o.box = p_box AND o.key = p_key AND o.op = p_op;
+    RETURN 0;
+END $$;
+
+CREATE FUNCTION storagebox.counter_room(p_value numeric, p_floor numeric, p_ceiling numeric, p_delta bigint) RETURNS numeric
+    LANGUAGE sql IMMUTABLE
+    AS $$SELECT CASE WHEN p_delta < 0 THEN p_value - p_floor ELSE p_ceiling - p_value END$$;
+
+CREATE FUNCTION storagebox.counter_share(p_bound bigint, p_count integer, p_shard integer) RETURNS numeric
+    LANGUAGE sql IMMUTABLE
+    AS $$
+    SELECT (p_bound / p_count + CASE WHEN p_shard < abs(p_bound % p_count) THEN sign(p_bound % p_count) ELSE 0 END)::numeric
+$$;
+
+CREATE FUNCTION storagebox.counter_value(p_box bigint, p_key text) RETURNS bigint
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    AS $$
+BEGIN
+    RETURN (SELECT coalesce(sum(c.value), 0)::bigint FROM storagebox.counters c WHERE c.box = p_box AND c.key = p_key);
+END $$;
+
+CREATE FUNCTION storagebox.counter_widen(p_box bigint, p_key text, p_shard integer, p_delta bigint, p_by numeric) RETURNS void
+    LANGUAGE sql
+    AS $$
+    UPDATE storagebox.counters c
+    SET floor = c.floor - CASE WHEN p_delta < 0 THEN p_by ELSE 0 END,
+        ceiling = c.ceiling + CASE WHEN p_delta < 0 THEN 0 ELSE p_by END
+    WHERE c.box = p_box AND c.key = p_key AND c.shard = p_shard
+$$;
+
+CREATE FUNCTION storagebox.dedup_forget(p_box bigint, p_id text, p_version bigint, p_memory bigint) RETURNS TABLE(outcome text, value bytea, version bigint)
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+    known record;
+BEGIN
+    SELECT * INTO known FROM storagebox.record_lock(p_box, p_id, p_memory, NULL);
+    IF known.state = 'done' AND known.version = p_version THEN
+        PERFORM storagebox.record_end(p_box, p_id, known.now);
+        outcome := 'forgotten';
+    ELSIF known.state = 'done' THEN
+        outcome := 'stale';
+        value := known.value;
+        version := known.version;
+    ELSE
+        outcome := 'absent';
+    END IF;
+    RETURN NEXT;
+END $$;
+
+CREATE FUNCTION storagebox.dedup_get(p_box bigint, p_id text) RETURNS TABLE(value bytea, version bigint)
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+    asked timestamptz := storagebox.clock();
+BEGIN
+    RETURN QUERY
+    SELECT r.value, r.version FROM storagebox.records r
+    WHERE r.box = p_box AND r.id = p_id AND r.state = 'done' AND (r.until IS NULL OR r.until > asked);
+END $$;
+
+CREATE FUNCTION storagebox.dedup_list(p_box bigint, p_after text, p_limit bigint) RETURNS TABLE(id text, value bytea, version bigint)
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+    asked timestamptz := storagebox.clock();
+BEGIN
+    RETURN QUERY
+    SELECT r.id, r.value, r.version FROM storagebox.records r
+    WHERE r.box = p_box AND r.id > p_after AND r.state = 'done' AND (r.until IS NULL OR r.until > asked)
+    ORDER BY r.id LIMIT p_limit;
+END $$;
+
+CREATE FUNCTION storagebox.dedup_maintain(p_memory bigint, p_limit bigint) RETURNS bigint
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+    now       timestamptz := storagebox.clock();
+    forgotten timestamptz := storagebox.forgotten_before(p_memory, now);
+    one       bigint;
+    removed   bigint := 0;
+    part      bigint;
+BEGIN
+    FOR one IN SELECT b.box FROM storagebox.boxes b WHERE b.kind = 'records' LOOP
+        EXIT WHEN removed >= p_limit;
+        WITH over AS (
+            SELECT r.ctid AS place, r.id, r.op, r.state FROM storagebox.records r
+            WHERE r.box = one AND r.until <= now AND (r.state = 'done' OR r.until <= forgotten)
+            ORDER BY r.until LIMIT p_limit - removed FOR UPDATE SKIP LOCKED
+        ), gone AS (
+            DELETE FROM storagebox.records r WHERE r.ctid = ANY (ARRAY(SELECT o.place FROM over o))
+        ), fenced AS (
+            INSERT INTO storagebox.ended_ops AS e SELECT one, o.id, o.op, now FROM over o WHERE o.state = 'done'
+            ON CONFLICT (box, id, op) DO UPDATE SET since = excluded.since
+        )
+        SELECT count(*) INTO part FROM over;
+        removed := removed + part;
+        DELETE FROM storagebox.ended_ops e WHERE e.ctid = ANY (ARRAY(
+            SELECT o.ctid FROM storagebox.ended_ops o WHERE o.box = one AND o.since <= forgotten
+            ORDER BY o.since LIMIT p_limit - removed FOR UPDATE SKIP LOCKED
+        ));
+        GET DIAGNOSTICS part = ROW_COUNT;
+        removed := removed + part;
+    END LOOP;
+    RETURN removed;
+END $$;
+
+CREATE FUNCTION storagebox.dedup_record(p_box bigint, p_ids text[], p_values bytea[], p_ops text[], p_retentions bigint[], p_memory bigint) RETURNS TABLE(outcome text, value bytea, version bigint, remaining bigint)
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+    known record;
+BEGIN
+    FOR i IN 1 .. cardinality(p_ids) LOOP
+        <<one>> LOOP
+            INSERT INTO storagebox.records (box, id, state, op, value, version, until)
+            VALUES (p_box, p_ids[i], 'done', p_ops[i], p_values[i], nextval('storagebox.numbers'),
+                    storagebox.clock() + p_retentions[i] * interval '1 microsecond')
+            ON CONFLICT DO NOTHING RETURNING records.version INTO version;
+            IF FOUND THEN
+                outcome := 'new';
+                IF storagebox.record_has_ended(p_box, p_ids[i], p_ops[i], p_memory, storagebox.clock()) THEN
+                    DELETE FROM storagebox.records r WHERE r.box = p_box AND r.id = p_ids[i];
+                    outcome := 'fenced';
+                END IF;
+                EXIT one;
+            END IF;
+            SELECT * INTO known FROM storagebox.record_lock(p_box, p_ids[i], p_memory, p_ops[i]);
+            IF known.ended THEN
+                outcome := 'fenced';
+            ELSIF known.state IS NULL THEN
+                CONTINUE one;
+            ELSIF known.state = 'done' THEN
+                outcome := CASE WHEN known.op = p_ops[i] THEN 'again' ELSE 'existing' END;
+            ELSIF known.until > known.now THEN
+                outcome := 'in flight';
+            ELSE
+                DELETE FROM storagebox.records r WHERE r.ctid = known.place;
+                CONTINUE one;
+            END IF;
+            value := known.value;
+            version := known.version;
+            remaining := storagebox.micros_until(known.until, known.now);
+            EXIT one;
+        END LOOP;
+        RETURN NEXT;
+        value := NULL;
+        remaining := NULL;
+    END LOOP;
+END $$;
+
+CREATE FUNCTION storagebox.dedup_replace(p_box bigint, p_id text, p_version bigint, p_value bytea, p_op text, p_memory bigint) RETURNS TABLE(outcome text, value bytea, version bigint)
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+    known record;
+BEGIN
+    SELECT * INTO known FROM storagebox.record_lock(p_box, p_id, p_memory, p_op);
+    outcome := 'stale';
+    IF known.state = 'done' THEN
+        version := known.version;
+        IF known.replaced_by = p_op AND known.replaced_version = p_version THEN
+            outcome := 'again';
+        ELSIF known.version <> p_version THEN
+            value := known.value;
+        ELSE
+            outcome := 'replaced';
+            version := nextval('storagebox.numbers');
+            UPDATE storagebox.records r
+            SET value = p_value, version = dedup_replace.version, replaced_by = p_op, replaced_version = p_version
+            WHERE r.ctid = known.place;
+        END IF;
+    END IF;
+    RETURN NEXT;
+END $$;
+
+CREATE FUNCTION storagebox.forgotten_before(p_memory bigint, p_now timestamp with time zone) RETURNS timestamp with time zone
+    LANGUAGE sql IMMUTABLE
+    AS $$ SELECT coalesce(p_now - p_memory * interval '1 microsecond', '-infinity') $$;
+
+CREATE FUNCTION storagebox.lease_abort(p_box bigint, p_id text, p_op text, p_fence bigint, p_memory bigint) RETURNS text
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+    known record;
+BEGIN
+    SELECT * INTO known FROM storagebox.record_lock(p_box, p_id, p_memory, p_op);
+    IF known.state = 'leased' AND known.fence = p_fence AND known.op = p_op THEN
+        PERFORM storagebox.record_end(p_box, p_id, known.now);
+        RETURN 'aborted';
+    END IF;
+    RETURN CASE WHEN known.ended THEN 'aborted' ELSE 'fenced' END;
+END $$;
+
+CREATE FUNCTION storagebox.lease_begin(p_box bigint, p_id text, p_op text, p_duration bigint, p_fingerprint text, p_memory bigint) RETURNS TABLE(outcome text, fence bigint, remaining bigint, value bytea, version bigint)
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+    known record;
+BEGIN
+    LOOP
+        INSERT INTO storagebox.records (box, id, state, op, fence, fingerprint, until)
+        VALUES (p_box, p_id, 'leased', p_op, 0, p_fingerprint,
+                storagebox.clock() + p_duration * interval '1 microsecond')
+        ON CONFLICT DO NOTHING;
+        IF FOUND AND storagebox.record_has_ended(p_box, p_id, p_op, p_memory, storagebox.clock()) THEN
+            DELETE FROM storagebox.records r WHERE r.box = p_box AND r.id = p_id;
+            outcome := 'fenced';
+            EXIT;
+        ELSIF FOUND THEN
+            -- Counted only now that the id is ours, so that no smaller number comes later.
+            UPDATE storagebox.records r SET fence = nextval('storagebox.numbers') WHERE r.box = p_box AND r.id = p_id
+            RETURNING r.fence INTO fence;
+            outcome := 'started';
+            EXIT;
+        END IF;
+        SELECT * INTO known FROM storagebox.record_lock(p_box, p_id, p_memory, p_op);
+        IF known.ended THEN
+            outcome := 'fenced';
+        ELSIF known.state IS NULL THEN
+            CONTINUE;
+        ELSIF known.state = 'leased' AND known.until <= known.now THEN
+            DELETE FROM storagebox.records r WHERE r.ctid = known.place;
+            CONTINUE;
+        ELSIF known.fingerprint <> p_fingerprint THEN
+            outcome := 'mismatch';
+        ELSIF known.state = 'done' THEN
+            outcome := 'done';
+            value := known.value;
+            version := known.version;
+        ELSIF known.op = p_op THEN
+            outcome := 'started';
+            fence := known.fence;
+        ELSE
+            outcome := 'in flight';
+            remaining := storagebox.micros_until(known.until, known.now);
+        END IF;
+        EXIT;
+    END LOOP;
+    RETURN NEXT;
+END $$;
+
+CREATE FUNCTION storagebox.lease_complete(p_box bigint, p_id text, p_op text, p_fence bigint, p_value bytea, p_retention bigint, p_memory bigint) RETURNS TABLE(outcome text, value bytea, version bigint)
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+    known record;
+BEGIN
+    SELECT * INTO known FROM storagebox.record_lock(p_box, p_id, p_memory, p_op);
+    outcome := 'fenced';
+    IF known.state = 'done' AND known.fence = p_fence THEN
+        outcome := 'again';
+        value := known.value;
+        version := known.version;
+    ELSIF known.state = 'leased' AND known.fence = p_fence AND known.op = p_op THEN
+        outcome := 'completed';
+        version := nextval('storagebox.numbers');
+        UPDATE storagebox.records r
+        SET state = 'done', value = p_value, version = lease_complete.version,
+            until = known.now + p_retention * interval '1 microsecond'
+        WHERE r.ctid = known.place;
+    END IF;
+    RETURN NEXT;
+END $$;
+
+CREATE FUNCTION storagebox.lease_extend(p_box bigint, p_id text, p_op text, p_fence bigint, p_duration bigint, p_memory bigint) RETURNS text
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+    known record;
+BEGIN
+    SELECT * INTO known FROM storagebox.record_lock(p_box, p_id, p_memory, p_op);
+    IF known.state = 'leased' AND known.fence = p_fence AND known.op = p_op THEN
+        UPDATE storagebox.records r
+        SET until = greatest(r.until, known.now + p_duration * interval '1 microsecond')
+        WHERE r.ctid = known.place;
+        RETURN 'extended';
+    END IF;
+    RETURN 'fenced';
+END $$;
+
+CREATE FUNCTION storagebox.micros_until(p_later timestamp with time zone, p_now timestamp with time zone) RETURNS bigint
+    LANGUAGE sql IMMUTABLE
+    AS $$
+    SELECT CASE WHEN p_later > p_now THEN (extract(epoch FROM p_later - p_now) * 1000000)::bigint
+                WHEN p_later IS NOT NULL THEN 0 END
+$$;
+
+CREATE FUNCTION storagebox.open_box(p_version integer, p_box bigint, p_kind text, p_name text, p_options text, p_keeps bigint) RETURNS TABLE(version integer, kind text, name text, options text)
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    SELECT max(v.version) INTO version FROM storagebox.versions v;
+    IF version <= p_version THEN
+        INSERT INTO storagebox.boxes VALUES (p_box, p_kind, p_name, p_options, p_keeps) ON CONFLICT DO NOTHING;
+    END IF;
+    SELECT b.kind, b.name, b.options INTO kind, name, options FROM storagebox.boxes b WHERE b.box = p_box;
+    RETURN NEXT;
+END $$;
+
+CREATE FUNCTION storagebox.ordered_get(p_box bigint, p_key text) RETURNS TABLE(value bytea, at bigint, writer text)
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    AS $$
+BEGIN
+    RETURN QUERY
+    SELECT v.value, v.at, v.writer FROM storagebox.ordered_values v
+    WHERE v.box = p_box AND v.key = p_key AND v.value IS NOT NULL;
+END $$;
+
+CREATE FUNCTION storagebox.ordered_list(p_box bigint, p_prefix text, p_after text, p_limit bigint) RETURNS TABLE(key text, value bytea, at bigint, writer text)
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    AS $$
+BEGIN
+    RETURN QUERY
+    SELECT v.key, v.value, v.at, v.writer FROM storagebox.ordered_values v
+    WHERE v.box = p_box AND v.key > p_after AND v.key >= p_prefix AND v.key <= p_prefix || repeat(chr(1114111), 128)
+      AND v.value IS NOT NULL
+    ORDER BY v.key LIMIT p_limit;
+END $$;
+
+CREATE FUNCTION storagebox.ordered_maintain(p_limit bigint) RETURNS bigint
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+    one     record;
+    removed bigint := 0;
+BEGIN
+    FOR one IN SELECT b.box, b.keeps FROM storagebox.boxes b WHERE b.kind = 'ordered' AND b.keeps IS NOT NULL LOOP
+        EXIT WHEN removed >= p_limit;
+        removed := removed + storagebox.ordered_purge(one.box, one.keeps, one.keeps / 1000, p_limit - removed);
+    END LOOP;
+    RETURN removed;
+END $$;
+
+CREATE FUNCTION storagebox.ordered_purge(p_box bigint, p_age bigint, p_horizon bigint, p_limit bigint) RETURNS bigint
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+    now     timestamptz := storagebox.clock();
+    removed bigint;
+BEGIN
+    DELETE FROM storagebox.ordered_values v WHERE v.ctid = ANY (ARRAY(
+        SELECT o.ctid FROM storagebox.ordered_values o
+        WHERE o.box = p_box AND o.value IS NULL AND o.arrived <= now - p_age * interval '1 microsecond'
+          AND (p_horizon IS NULL OR o.at < floor(extract(epoch FROM now) * 1000) - p_horizon)
+        ORDER BY o.arrived LIMIT p_limit FOR UPDATE SKIP LOCKED
+    ));
+    GET DIAGNOSTICS removed = ROW_COUNT;
+    RETURN removed;
+END $$;
+
+CREATE FUNCTION storagebox.ordered_write(p_box bigint, p_keys text[], p_ats bigint[], p_writers text[], p_values bytea[], p_timed boolean, p_skew bigint, p_age bigint) RETURNS TABLE(outcome text, at bigint, writer text)
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+    known record;
+    now   timestamptz;
+    clock bigint;
+BEGIN
+    FOR i IN 1 .. cardinality(p_keys) LOOP
+        LOOP
+            SELECT v.ctid AS place, v.at, v.writer, v.value INTO known FROM storagebox.ordered_values v
+            WHERE v.box = p_box AND v.key = p_keys[i] FOR UPDATE;
+            now := storagebox.clock();
+            clock := floor(extract(epoch FROM now) * 1000);
+            outcome := 'applied';
+            at := NULL;
+            writer := NULL;
+            IF p_timed AND p_ats[i] > clock + p_skew THEN
+                outcome := 'ahead';
+                at := clock;
+            ELSIF (p_ats[i], p_writers[i], p_values[i] IS NULL) < (known.at, known.writer, known.value IS NULL) THEN
+                outcome := 'stale';
+                at := known.at;
+                writer := known.writer;
+            ELSIF known.at = p_ats[i] AND known.writer = p_writers[i]
+                AND (p_values[i] IS NULL) = (known.value IS NULL) THEN
+                outcome := CASE WHEN p_values[i] IS DISTINCT FROM known.value THEN 'mismatch' ELSE 'duplicate' END;
+            ELSIF p_timed AND p_ats[i] < clock - p_age THEN
+                outcome := 'too old';
+            ELSIF known.place IS NULL THEN
+                INSERT INTO storagebox.ordered_values
+                VALUES (p_box, p_keys[i], p_ats[i], p_writers[i], p_values[i], now) ON CONFLICT DO NOTHING;
+                CONTINUE WHEN NOT FOUND;
+            ELSE
+                UPDATE storagebox.ordered_values v
+                SET at = p_ats[i], writer = p_writers[i], value = p_values[i], arrived = now WHERE v.ctid = known.place;
+            END IF;
+            EXIT;
+        END LOOP;
+        RETURN NEXT;
+    END LOOP;
+END $$;
+
+CREATE FUNCTION storagebox.record_end(p_box bigint, p_id text, p_now timestamp with time zone) RETURNS void
+    LANGUAGE sql
+    AS $$
+    WITH gone AS (
+        DELETE FROM storagebox.records r WHERE r.box = p_box AND r.id = p_id RETURNING r.op
+    )
+    INSERT INTO storagebox.ended_ops AS e SELECT p_box, p_id, g.op, p_now FROM gone g
+    ON CONFLICT (box, id, op) DO UPDATE SET since = excluded.since
+$$;
+
+CREATE FUNCTION storagebox.record_has_ended(p_box bigint, p_id text, p_op text, p_memory bigint, p_now timestamp with time zone) RETURNS boolean
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    RETURN EXISTS (
+        SELECT FROM storagebox.ended_ops e
+        WHERE e.box = p_box AND e.id = p_id AND e.op = p_op AND e.since > storagebox.forgotten_before(p_memory, p_now)
+    );
+END $$;
+
+CREATE FUNCTION storagebox.record_lock(p_box bigint, p_id text, p_memory bigint, p_op text, OUT place tid, OUT state text, OUT op text, OUT value bytea, OUT version bigint, OUT fence bigint, OUT fingerprint text, OUT replaced_by text, OUT replaced_version bigint, OUT until timestamp with time zone, OUT now timestamp with time zone, OUT ended boolean) RETURNS record
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    SELECT r.ctid, r.state, r.op, r.value, r.version, r.fence, r.fingerprint, r.replaced_by, r.replaced_version, r.until
+    INTO place, state, op, value, version, fence, fingerprint, replaced_by, replaced_version, until
+    FROM storagebox.records r WHERE r.box = p_box AND r.id = p_id FOR UPDATE;
+    now := storagebox.clock();
+    IF state = 'done' AND until <= now THEN
+        PERFORM storagebox.record_end(p_box, p_id, now);
+        state := NULL;
+    END IF;
+    ended := storagebox.record_has_ended(p_box, p_id, p_op, p_memory, now);
+END $$;
+
+CREATE FUNCTION storagebox.token_consume(p_box bigint, p_tokens text[], p_ops text[], p_memory bigint) RETURNS TABLE(outcome text)
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+    known record;
+    now   timestamptz;
+BEGIN
+    FOR i IN 1 .. cardinality(p_tokens) LOOP
+        SELECT t.ctid AS place, t.op, t.gone_at INTO known FROM storagebox.tokens t
+        WHERE t.box = p_box AND t.token = p_tokens[i] FOR UPDATE;
+        outcome := 'gone';
+        IF FOUND THEN
+            now := storagebox.clock();
+            IF known.gone_at IS NULL THEN
+                UPDATE storagebox.tokens t SET gone_at = now, op = p_ops[i] WHERE t.ctid = known.place;
+                outcome := 'now';
+            ELSIF known.op = p_ops[i] AND known.gone_at > storagebox.forgotten_before(p_memory, now) THEN
+                outcome := 'again';
+            END IF;
+        END IF;
+        RETURN NEXT;
+    END LOOP;
+END $$;
+
+CREATE FUNCTION storagebox.token_create(p_box bigint, p_tokens text[], p_memory bigint) RETURNS TABLE(created bigint, already_live bigint, gone bigint)
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+    forgotten timestamptz := storagebox.forgotten_before(p_memory, storagebox.clock());
+    new       text[];
+BEGIN
+    WITH made AS (
+        INSERT INTO storagebox.tokens AS t (box, token) SELECT p_box, u.token FROM unnest(p_tokens) u(token)
+        ON CONFLICT (box, token) DO UPDATE SET gone_at = NULL, op = NULL WHERE t.gone_at <= forgotten
+        RETURNING t.token
+    )
+    SELECT array_agg(m.token) INTO new FROM made m;
+    RETURN QUERY
+    SELECT coalesce(cardinality(new), 0)::bigint, count(*) FILTER (WHERE t.gone_at IS NULL),
+           count(*) FILTER (WHERE t.gone_at IS NOT NULL)
+    FROM (SELECT unnest(p_tokens) EXCEPT SELECT unnest(new)) rest(token)
+    JOIN storagebox.tokens t ON t.box = p_box AND t.token = rest.token;
+END $$;
+
+CREATE FUNCTION storagebox.token_discard(p_box bigint, p_tokens text[], p_memory bigint) RETURNS TABLE(discarded bigint, already_gone bigint)
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+    now   timestamptz := storagebox.clock();
+    known record;
+BEGIN
+    discarded := 0;
+    FOR i IN 1 .. cardinality(p_tokens) LOOP
+        LOOP
+            INSERT INTO storagebox.tokens (box, token, gone_at) VALUES (p_box, p_tokens[i], now) ON CONFLICT DO NOTHING;
+            EXIT WHEN FOUND;
+            SELECT t.ctid AS place, t.gone_at INTO known FROM storagebox.tokens t
+            WHERE t.box = p_box AND t.token = p_tokens[i] FOR UPDATE;
+            CONTINUE WHEN NOT FOUND;
+            IF known.gone_at IS NULL OR known.gone_at <= storagebox.forgotten_before(p_memory, now) THEN
+                UPDATE storagebox.tokens t SET gone_at = now, op = NULL WHERE t.ctid = known.place;
+                discarded := discarded + (known.gone_at IS NULL)::integer;
+            END IF;
+            EXIT;
+        END LOOP;
+    END LOOP;
+    already_gone := cardinality(p_tokens) - discarded;
+    RETURN NEXT;
+END $$;
+
+CREATE FUNCTION storagebox.token_exists(p_box bigint, p_token text) RETURNS boolean
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    AS $$
+BEGIN
+    RETURN EXISTS (SELECT FROM storagebox.tokens t WHERE t.box = p_box AND t.token = p_token AND t.gone_at IS NULL);
+END $$;
+
+CREATE FUNCTION storagebox.token_maintain(p_memory bigint, p_limit bigint) RETURNS bigint
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+    forgotten timestamptz := storagebox.forgotten_before(p_memory, storagebox.clock());
+    one       bigint;
+    removed   bigint := 0;
+    part      bigint;
+BEGIN
+    FOR one IN SELECT b.box FROM storagebox.boxes b WHERE b.kind = 'tokens' LOOP
+        EXIT WHEN removed >= p_limit;
+        DELETE FROM storagebox.tokens t WHERE t.ctid = ANY (ARRAY(
+            SELECT k.ctid FROM storagebox.tokens k WHERE k.box = one AND k.gone_at <= forgotten
+            ORDER BY k.gone_at LIMIT p_limit - removed FOR UPDATE SKIP LOCKED
+        ));
+        GET DIAGNOSTICS part = ROW_COUNT;
+        removed := removed + part;
+    END LOOP;
+    RETURN removed;
+END $$;
+
+CREATE TABLE storagebox.boxes (
+    box bigint NOT NULL,
+    kind text NOT NULL COLLATE pg_catalog."C",
+    name text NOT NULL COLLATE pg_catalog."C",
+    options text NOT NULL COLLATE pg_catalog."C",
+    keeps bigint
+);
+
+CREATE TABLE storagebox.claims (
+    bank bigint NOT NULL,
+    claim text COLLATE pg_catalog."C",
+    state text NOT NULL COLLATE pg_catalog."C",
+    h bigint,
+    item text COLLATE pg_catalog."C",
+    until timestamp with time zone,
+    ended_at timestamp with time zone,
+    CONSTRAINT claims_check CHECK (((state = ANY (ARRAY['held'::text, 'spent'::text])) = (item IS NOT NULL))),
+    CONSTRAINT claims_check1 CHECK (((state = ANY (ARRAY['released'::text, 'expired'::text])) = (ended_at IS NOT NULL))),
+    CONSTRAINT claims_state_check CHECK ((state = ANY (ARRAY['held'::text, 'spent'::text, 'released'::text, 'expired'::text])))
+);
+
+CREATE TABLE storagebox.counter_ops (
+    box bigint NOT NULL,
+    key text NOT NULL COLLATE pg_catalog."C",
+    op text NOT NULL COLLATE pg_catalog."C",
+    delta bigint,
+    value bigint,
+    at timestamp with time zone NOT NULL,
+    window_of_key boolean NOT NULL
+);
+
+CREATE TABLE storagebox.counters (
+    box bigint NOT NULL,
+    key text NOT NULL COLLATE pg_catalog."C",
+    shard integer NOT NULL,
+    value numeric NOT NULL,
+    floor numeric NOT NULL,
+    ceiling numeric NOT NULL,
+    ops bigint NOT NULL
+)
+WITH (fillfactor='50', autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_cost_delay='0');
+
+CREATE TABLE storagebox.ended_ops (
+    box bigint NOT NULL,
+    id text NOT NULL COLLATE pg_catalog."C",
+    op text NOT NULL COLLATE pg_catalog."C",
+    since timestamp with time zone NOT NULL
+);
+
+CREATE TABLE storagebox.free_items (
+    bank bigint NOT NULL,
+    h bigint NOT NULL,
+    item text NOT NULL COLLATE pg_catalog."C"
+)
+WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_cost_delay='0');
+
+CREATE SEQUENCE storagebox.numbers
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+
+CREATE TABLE storagebox.ordered_values (
+    box bigint NOT NULL,
+    key text NOT NULL COLLATE pg_catalog."C",
+    at bigint NOT NULL,
+    writer text NOT NULL COLLATE pg_catalog."C",
+    value bytea,
+    arrived timestamp with time zone NOT NULL
+);
+
+CREATE TABLE storagebox.records (
+    box bigint NOT NULL,
+    id text NOT NULL COLLATE pg_catalog."C",
+    state text NOT NULL COLLATE pg_catalog."C",
+    op text NOT NULL COLLATE pg_catalog."C",
+    value bytea,
+    version bigint,
+    fence bigint,
+    fingerprint text COLLATE pg_catalog."C",
+    replaced_by text COLLATE pg_catalog."C",
+    replaced_version bigint,
+    until timestamp with time zone,
+    CONSTRAINT records_check CHECK (((state = 'done'::text) = (value IS NOT NULL))),
+    CONSTRAINT records_state_check CHECK ((state = ANY (ARRAY['leased'::text, 'done'::text])))
+);
+
+CREATE TABLE storagebox.tokens (
+    box bigint NOT NULL,
+    token text NOT NULL COLLATE pg_catalog."C",
+    op text COLLATE pg_catalog."C",
+    gone_at timestamp with time zone
+);
+
+CREATE TABLE storagebox.versions (
+    version integer NOT NULL,
+    applied_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
+);
+
+CREATE TABLE storagebox.withdrawn_items (
+    bank bigint NOT NULL,
+    h bigint NOT NULL,
+    item text NOT NULL COLLATE pg_catalog."C"
+);
+
+INSERT INTO storagebox.boxes VALUES (7438981311803534556, 'bank', 'box', '', NULL);
+INSERT INTO storagebox.boxes VALUES (1908734025921507408, 'records', 'box', '', NULL);
+INSERT INTO storagebox.boxes VALUES (6554407949572834107, 'tokens', 'box', '', NULL);
+INSERT INTO storagebox.boxes VALUES (-6873085851762524763, 'counters', 'marker', 'Marker for ever', NULL);
+INSERT INTO storagebox.boxes VALUES (1523736846118811027, 'counters', 'window', 'Window of 10 for 3155760000000000 us', 3155760000000000);
+INSERT INTO storagebox.boxes VALUES (-2860516600420893259, 'counters', 'sharded', 'Sharded over 4 from 0 to any for ever', NULL);
+INSERT INTO storagebox.boxes VALUES (7819006963558987202, 'ordered', 'box', 'sequence numbers, tombstones for 604800000000 us', NULL);
+
+INSERT INTO storagebox.claims VALUES (7438981311803534556, 'holder', 'held', 5111870633221961831, 'item of holder', NULL, NULL);
+INSERT INTO storagebox.claims VALUES (7438981311803534556, 'spender', 'spent', -2673697447090925626, 'item of spender', NULL, NULL);
+INSERT INTO storagebox.claims VALUES (7438981311803534556, 'releaser', 'released', NULL, NULL, NULL, '2026-11-21 14:41:59.991567+00');
+
+INSERT INTO storagebox.counter_ops VALUES (-6873085851762524763, 'stock', 'ada', 5, 5, '2026-11-21 14:42:00.002204+00', false);
+INSERT INTO storagebox.counter_ops VALUES (1523736846118811027, 'stock', 'ada', 5, 5, '2026-11-21 14:42:00.004518+00', true);
+INSERT INTO storagebox.counter_ops VALUES (-2860516600420893259, 'stock', 'ada', 5, NULL, '2026-11-21 14:42:00.005577+00', false);
+
+INSERT INTO storagebox.counters VALUES (-6873085851762524763, 'stock', 0, 5, -9223372036854780000, 9223372036854780000, 0);
+INSERT INTO storagebox.counters VALUES (1523736846118811027, 'stock', 0, 5, -9223372036854780000, 9223372036854780000, 1);
+INSERT INTO storagebox.counters VALUES (-2860516600420893259, 'stock', 2, 5, 0, 2305843009213690000, 0);
+
+INSERT INTO storagebox.ended_ops VALUES (1908734025921507408, 'forgotten', 'ada', '2026-11-21 14:41:59.996606+00');
+
+INSERT INTO storagebox.free_items VALUES (7438981311803534556, -3545399213392714880, 'item of releaser');
+
+INSERT INTO storagebox.ordered_values VALUES (7819006963558987202, 'there', 5, 'ada', '\x76616c7565', '2026-11-21 14:42:00.006729+00');
+INSERT INTO storagebox.ordered_values VALUES (7819006963558987202, 'deleted', 5, 'ada', NULL, '2026-11-21 14:42:00.007595+00');
+
+INSERT INTO storagebox.records VALUES (1908734025921507408, 'done', 'done', 'ada', '\x76616c7565', 1, NULL, NULL, NULL, NULL, NULL);
+INSERT INTO storagebox.records VALUES (1908734025921507408, 'leased', 'leased', 'ada', NULL, NULL, 3, NULL, NULL, NULL, '2126-11-22 14:41:59.997874+00');
+
+INSERT INTO storagebox.tokens VALUES (6554407949572834107, 'live', NULL, NULL);
+INSERT INTO storagebox.tokens VALUES (6554407949572834107, 'gone', 'ada', '2026-11-21 14:42:00.000113+00');
+
+INSERT INTO storagebox.versions VALUES (1, '2026-11-21 14:41:59.961932+00');
+
+INSERT INTO storagebox.withdrawn_items VALUES (7438981311803534556, -400713791667920684, 'item of withdrawn');
+
+SELECT pg_catalog.setval('storagebox.numbers', 3, true);
+
+ALTER TABLE ONLY storagebox.boxes
+    ADD CONSTRAINT boxes_kind_name_key UNIQUE (kind, name);
+
+ALTER TABLE ONLY storagebox.boxes
+    ADD CONSTRAINT boxes_pkey PRIMARY KEY (box);
+
+ALTER TABLE ONLY storagebox.counter_ops
+    ADD CONSTRAINT counter_ops_pkey PRIMARY KEY (box, key, op);
+
+ALTER TABLE ONLY storagebox.counters
+    ADD CONSTRAINT counters_pkey PRIMARY KEY (box, key, shard);
+
+ALTER TABLE ONLY storagebox.ended_ops
+    ADD CONSTRAINT ended_ops_pkey PRIMARY KEY (box, id, op);
+
+ALTER TABLE ONLY storagebox.free_items
+    ADD CONSTRAINT free_items_pkey PRIMARY KEY (bank, h, item);
+
+ALTER TABLE ONLY storagebox.ordered_values
+    ADD CONSTRAINT ordered_values_pkey PRIMARY KEY (box, key);
+
+ALTER TABLE ONLY storagebox.records
+    ADD CONSTRAINT records_pkey PRIMARY KEY (box, id);
+
+ALTER TABLE ONLY storagebox.tokens
+    ADD CONSTRAINT tokens_pkey PRIMARY KEY (box, token);
+
+ALTER TABLE ONLY storagebox.versions
+    ADD CONSTRAINT versions_pkey PRIMARY KEY (version);
+
+ALTER TABLE ONLY storagebox.withdrawn_items
+    ADD CONSTRAINT withdrawn_items_pkey PRIMARY KEY (bank, h, item);
+
+CREATE INDEX claims_by_age ON storagebox.claims USING btree (bank, ended_at) WHERE (ended_at IS NOT NULL);
+
+CREATE UNIQUE INDEX claims_by_claim ON storagebox.claims USING btree (bank, claim);
+
+CREATE INDEX claims_by_end ON storagebox.claims USING btree (bank, until) WHERE (until IS NOT NULL);
+
+CREATE INDEX claims_by_item ON storagebox.claims USING btree (bank, h) WHERE (item IS NOT NULL);
+
+CREATE INDEX counter_ops_by_age ON storagebox.counter_ops USING btree (box, at);
+
+CREATE INDEX counter_ops_by_key ON storagebox.counter_ops USING btree (box, key, at) WHERE window_of_key;
+
+CREATE INDEX ended_ops_by_age ON storagebox.ended_ops USING btree (box, since);
+
+CREATE INDEX records_by_end ON storagebox.records USING btree (box, until) WHERE (until IS NOT NULL);
+
+CREATE INDEX tokens_by_age ON storagebox.tokens USING btree (box, gone_at) WHERE (gone_at IS NOT NULL);
+
+CREATE INDEX tombstones_by_arrival ON storagebox.ordered_values USING btree (box, arrived) WHERE (value IS NULL);
+

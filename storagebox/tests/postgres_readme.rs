@@ -1,0 +1,83 @@
+//! The README of the Postgres backend says what its code does, word for word where it is copied.
+
+#![allow(clippy::disallowed_methods, reason = "a test may unwrap")]
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+fn read(file: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../storagebox-postgres").join(file);
+    fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// The text from the heading to the next one.
+fn section<'a>(readme: &'a str, heading: &str) -> &'a str {
+    let (_, rest) = readme.split_once(&format!("\n## {heading}\n")).unwrap();
+    rest.split("\n## ").next().unwrap()
+}
+
+/// The words in backticks that begin each row of a table.
+fn named(section: &str) -> Vec<&str> {
+    let rows = section.lines().filter_map(|line| line.strip_prefix("| `"));
+    rows.flat_map(|row| row.split(" |").next().unwrap().split(", "))
+        .map(|name| name.trim_matches('`'))
+        .collect()
+}
+
+/// The texts in double quotes.
+fn quoted(text: &str) -> impl Iterator<Item = &str> {
+    text.split('"').skip(1).step_by(2)
+}
+
+fn between<'a>(text: &'a str, begin: &str, end: &str) -> &'a str {
+    let (_, rest) = text.split_once(begin).unwrap();
+    rest.split_once(end).unwrap().0
+}
+
+#[test]
+fn the_privileges_are_those_of_the_tests() {
+    let readme = read("README.md");
+    let shown = between(section(&readme, "Privileges"), "```sql\n", "```");
+    assert_eq!(shown, read("sql/grants.sql"));
+}
+
+#[test]
+fn every_table_is_listed() {
+    let readme = read("README.md");
+    let migration = read("sql/migrations/1.sql");
+    let made = migration.split("CREATE TABLE {schema}.").skip(1);
+    let made = made.map(|table| table.split_whitespace().next().unwrap());
+    let listed: BTreeSet<_> = named(section(&readme, "The schema")).into_iter().collect();
+    assert_eq!(listed, made.chain(["versions"]).collect());
+}
+
+#[test]
+fn every_query_key_is_listed() {
+    let readme = read("README.md");
+    let code = read("src/config/url.rs");
+    let drivers = quoted(between(&code, "const DRIVERS", "];"));
+    let ours = between(&code, "match key {", "_ => Err");
+    let ours = ours.split(" => ").filter_map(|arm| quoted(arm.lines().last()?).next());
+    let listed: BTreeSet<_> = named(section(&readme, "The URL")).into_iter().collect();
+    assert_eq!(listed, drivers.chain(ours).collect());
+}
+
+#[test]
+fn every_code_is_listed_with_its_kind() {
+    let readme = read("README.md");
+    let code = read("src/error.rs");
+    let table = between(&code, "const CODES", "\n];");
+    let known: Vec<_> = table.split("ErrorKind::").collect();
+    let known = known.windows(2).map(|pair| {
+        let code = quoted(pair[0]).last().unwrap();
+        format!("| `{code}` | `{}` |", pair[1].split(',').next().unwrap())
+    });
+    let known: Vec<_> = known.collect();
+    let listed: Vec<_> = section(&readme, "Errors").lines().filter(|line| line.starts_with("| `")).collect();
+    assert!(known.len() > 10, "{known:?}");
+    for (listed, known) in listed.iter().zip(&known) {
+        assert!(listed.starts_with(known.as_str()), "{listed} is {known}");
+    }
+    assert_eq!(listed.len(), known.len());
+}
