@@ -87,8 +87,10 @@ pub trait LeaseRepo: Send + Sync {
     /// # Guarantees
     ///
     /// - D-5 `op` names one runner: while its lease lives it gets the same lease again; after the lease lapsed it
-    ///   gets a new one with a greater fence; after it aborted it is `Fenced`.
-    /// - D-6 where both the caller and the record name a fingerprint and they differ, it is `Mismatch`.
+    ///   gets a new one with a greater fence; after it aborted, or its result was forgotten or expired, it is
+    ///   `Fenced`. Beginning again does not prolong the lease.
+    /// - D-6 where both the caller and the record name a fingerprint and they differ, it is `Mismatch`; also where
+    ///   the record is a lease that lives. A lease that lapsed is begun anew, whatever its fingerprint.
     ///
     /// # Cancel safety
     ///
@@ -125,7 +127,8 @@ pub trait LeaseRepo: Send + Sync {
     ///
     /// # Guarantees
     ///
-    /// - D-7: nothing is remembered but the fence against this operation's own late calls. It is idempotent.
+    /// - D-7: nothing is remembered but the fence against this operation's own late calls. It is idempotent: a lease
+    ///   that is not held any more is left as it is.
     ///
     /// # Cancel safety
     ///
@@ -166,7 +169,7 @@ pub enum Begun {
     Done(Entry),
     /// The id was used with another fingerprint.
     Mismatch,
-    /// This operation aborted before and begins nothing any more.
+    /// This operation is over: it aborted, or its result was forgotten or expired. It begins nothing any more.
     Fenced,
 }
 
@@ -184,9 +187,10 @@ pub enum Completed {
 /// The outcome of [`LeaseRepo::abort`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Aborted {
-    /// The lease is ended, by this call or an earlier one.
+    /// The operation is over: by this call or an earlier one, or because it completed and its record was then
+    /// forgotten or expired.
     Aborted,
-    /// It completed, or another has begun since; nothing changed.
+    /// It completed and its result stands, or another has begun since; nothing changed.
     Fenced,
 }
 

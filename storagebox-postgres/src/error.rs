@@ -85,3 +85,68 @@ pub(crate) fn unreadable(function: &'static str) -> Error {
 pub(crate) fn read<T>(function: &'static str, value: Result<T, sqlx::Error>) -> Result<T> {
     value.map_err(|error| unreadable(function).caused_by(error))
 }
+
+#[cfg(test)]
+mod tests {
+    use storagebox_core::Certainty;
+
+    use super::*;
+
+    fn kind(code: &str) -> Option<ErrorKind> {
+        known(code).map(|(kind, _)| kind)
+    }
+
+    #[test]
+    fn each_code_of_the_table_is_of_its_kind() {
+        for (code, expected) in [
+            ("28000", ErrorKind::Denied),
+            ("28P01", ErrorKind::Denied),
+            ("42501", ErrorKind::Denied),
+            ("3D000", ErrorKind::NotSetUp),
+            ("3F000", ErrorKind::NotSetUp),
+            ("42P01", ErrorKind::NotSetUp),
+            ("42883", ErrorKind::NotSetUp),
+            ("40001", ErrorKind::Contention),
+            ("40P01", ErrorKind::Contention),
+            ("23505", ErrorKind::Contention),
+            ("55P03", ErrorKind::Contention),
+            ("57014", ErrorKind::Contention),
+            ("53300", ErrorKind::Throttled),
+            ("53100", ErrorKind::Unavailable),
+            ("53200", ErrorKind::Unavailable),
+            ("25006", ErrorKind::Unavailable),
+            ("57P03", ErrorKind::Unavailable),
+            ("58030", ErrorKind::OutcomeUnknown),
+        ] {
+            assert_eq!(kind(code), Some(expected), "{code}");
+        }
+    }
+
+    /// A session that was ended, a broken protocol, a constraint of somebody else's: who knows what was done before.
+    #[test]
+    fn a_code_that_is_not_in_the_table_may_have_been_applied() {
+        for code in ["", "57P01", "57P02", "57P05", "08006", "08P01", "23514", "XX000", "P0001", "40002"] {
+            assert_eq!(kind(code), None, "{code}");
+        }
+        for lost in [sqlx::Error::WorkerCrashed, sqlx::Error::Io(std::io::ErrorKind::ConnectionReset.into())]
+        {
+            let error = of(lost);
+            assert_eq!((error.kind(), error.certainty()), (ErrorKind::OutcomeUnknown, Certainty::Unknown));
+        }
+    }
+
+    #[test]
+    fn what_was_never_sent_was_not_applied() {
+        let refused = || sqlx::Error::Io(std::io::ErrorKind::ConnectionRefused.into());
+        for (error, kind) in [
+            (connecting(refused()), ErrorKind::Unavailable),
+            (connecting(sqlx::Error::PoolTimedOut), ErrorKind::Contention),
+            (connecting(sqlx::Error::PoolClosed), ErrorKind::Unavailable),
+            (pooling(PoolError::Backend(refused())), ErrorKind::Unavailable),
+            (pooling(PoolError::Closed), ErrorKind::Unavailable),
+            (pooling(PoolError::Timeout(deadpool::managed::TimeoutType::Wait)), ErrorKind::Contention),
+        ] {
+            assert_eq!((error.kind(), error.certainty()), (kind, Certainty::NotApplied), "{error}");
+        }
+    }
+}

@@ -34,8 +34,9 @@ enum Reply {
     Value(i64),
 }
 
-/// The value, and of each operation its delta and the value just after it; nothing if it was cancelled.
-type State = (i64, BTreeMap<u8, Option<(i64, i64)>>);
+/// The value, and of each operation its delta and the value just after it if that is ever told; nothing if it was
+/// cancelled.
+type State = (i64, BTreeMap<u8, Option<(i64, Option<i64>)>>);
 
 /// What one key does, call by call.
 struct OneKey {
@@ -56,7 +57,7 @@ impl OneKey {
             Some(None) => return (state.clone(), Counted::Fenced),
             Some(Some((known, _))) if *known != delta => return (state.clone(), Counted::Mismatch),
             Some(Some((_, then))) => {
-                return (state.clone(), Counted::AlreadyApplied { value: self.told(*then) });
+                return (state.clone(), Counted::AlreadyApplied { value: *then });
             }
             None => {}
         }
@@ -66,7 +67,7 @@ impl OneKey {
         }
         let mut ops = ops.clone();
         if self.remembers {
-            ops.insert(op, Some((delta, result)));
+            ops.insert(op, Some((delta, self.told(result))));
         }
         ((result, ops), Counted::Applied { value: self.told(result) })
     }
@@ -76,7 +77,7 @@ impl OneKey {
         match ops.entry(op).or_insert(None) {
             None => ((value, ops), Cancelled::Cancelled),
             Some((_, then)) => {
-                let told = self.told(*then);
+                let told = *then;
                 ((value, ops), Cancelled::AlreadyApplied { value: told })
             }
         }

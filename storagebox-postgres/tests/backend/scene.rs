@@ -3,8 +3,7 @@
 use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::task::{Context, Poll, Wake, Waker};
+use std::task::Poll;
 use std::time::Duration;
 
 use sqlx::{AssertSqlSafe, ConnectOptions, query_scalar};
@@ -56,31 +55,16 @@ pub(crate) async fn blocked(database: &Database, name: &str) -> Result<i64> {
     count(database, &format!("{sql} '{name}'")).await
 }
 
-/// The answer, unless the future had to wait once more than so often: then it is dropped. To give way is not to wait.
+/// The answer, unless the future had to wait once more than so often: then it is dropped.
 pub(crate) async fn drop_after<T>(waits: usize, future: impl Future<Output = T>) -> Option<T> {
     let (mut future, mut waited) = (pin!(future), 0);
-    poll_fn(|context| {
-        let noticed = Arc::new(Noticed { waker: context.waker().clone(), woken: AtomicBool::new(false) });
-        match future.as_mut().poll(&mut Context::from_waker(&Waker::from(Arc::clone(&noticed)))) {
-            Poll::Ready(answer) => return Poll::Ready(Some(answer)),
-            Poll::Pending if noticed.woken.load(Ordering::SeqCst) => {}
-            Poll::Pending if waited == waits => return Poll::Ready(None),
-            Poll::Pending => waited += 1,
+    poll_fn(|context| match future.as_mut().poll(context) {
+        Poll::Ready(answer) => Poll::Ready(Some(answer)),
+        Poll::Pending if waited == waits => Poll::Ready(None),
+        Poll::Pending => {
+            waited += 1;
+            Poll::Pending
         }
-        Poll::Pending
     })
     .await
-}
-
-/// A waker that knows whether it was called.
-struct Noticed {
-    waker: Waker,
-    woken: AtomicBool,
-}
-
-impl Wake for Noticed {
-    fn wake(self: Arc<Self>) {
-        self.woken.store(true, Ordering::SeqCst);
-        self.waker.wake_by_ref();
-    }
 }

@@ -40,7 +40,12 @@ impl StoreTimer {
     #[allow(clippy::disallowed_methods, reason = "a store on a real clock needs a timer on a real clock")]
     pub(super) fn of(world: &World) -> Arc<Self> {
         let clock = world.harness().clock(world.namespace());
-        Arc::new(Self { clock, start: Instant::now(), hands: watch::Sender::default(), turn: Mutex::default() })
+        Arc::new(Self {
+            clock,
+            start: Instant::now(),
+            hands: watch::Sender::default(),
+            turn: Mutex::default(),
+        })
     }
 
     /// Lets time pass once this many sleep, and returns when they sleep again.

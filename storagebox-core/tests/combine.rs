@@ -1,0 +1,261 @@
+//! Combining: nobody waits without need, and nobody suffers for a neighbour.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use storagebox_core::{Combine, Combined, Combiner};
+use tokio::sync::{Notify, mpsc, oneshot};
+use tokio::task::{JoinHandle, yield_now};
+
+/// A call: what it is about, and what it is answered.
+#[derive(Clone, Debug, PartialEq)]
+struct Call(&'static str, u32);
+
+impl Combine for Call {
+    type Key = &'static str;
+    type Answer = Told;
+
+    fn key(&self) -> &'static str {
+        self.0
+    }
+}
+
+/// Who made a call.
+#[derive(Clone, Debug, PartialEq)]
+enum Told {
+    Alone { number: u32, lost: bool },
+    Together(u32),
+}
+
+/// What the next batch meets.
+enum Fate {
+    Answered,
+    /// One answer for each call, whatever it is.
+    Combined(Vec<Combined<Told>>),
+    Panic,
+}
+
+/// A combiner whose batches stand still until they are told their fate.
+struct Bench {
+    combiner: Arc<Combiner<Call>>,
+    batches: mpsc::UnboundedReceiver<(Vec<Call>, oneshot::Sender<Fate>)>,
+}
+
+impl Bench {
+    fn new(most: usize) -> Self {
+        let (begun, batches) = mpsc::unbounded_channel();
+        let together = move |calls: Vec<Call>| {
+            let (fate, told) = oneshot::channel();
+            begun.send((calls.clone(), fate)).unwrap();
+            Box::pin(async move { meet(calls, told.await.unwrap()) }) as _
+        };
+        let combiner = Combiner::new(most, Box::new(together), Box::new(|work| drop(tokio::spawn(work))));
+        Self { combiner, batches }
+    }
+
+    /// A call that stays alone for as long as the gate is shut.
+    async fn leader(&self, gate: &Arc<Notify>) -> JoinHandle<Told> {
+        let (combiner, gate) = (Arc::clone(&self.combiner), Arc::clone(gate));
+        let (begun, has_begun) = oneshot::channel();
+        let leader = tokio::spawn(async move {
+            let alone = |lost| async move {
+                begun.send(()).unwrap();
+                gate.notified().await;
+                Told::Alone { number: 0, lost }
+            };
+            combiner.call(Call("leader", 0), alone).await
+        });
+        has_begun.await.unwrap();
+        leader
+    }
+
+    /// A call that is waiting when this returns, if anything is under way.
+    async fn follower(&self, call: Call) -> JoinHandle<Told> {
+        let combiner = Arc::clone(&self.combiner);
+        let follower = tokio::spawn(async move {
+            let number = call.1;
+            combiner.call(call, |lost| async move { Told::Alone { number, lost } }).await
+        });
+        // On one thread, a task that was spawned before runs before this one goes on.
+        yield_now().await;
+        follower
+    }
+
+    async fn followers(&self, calls: &[Call]) -> Vec<JoinHandle<Told>> {
+        let mut followers = vec![];
+        for call in calls {
+            followers.push(self.follower(call.clone()).await);
+        }
+        followers
+    }
+
+    /// The next batch, which then meets this.
+    async fn batch(&mut self, fate: Fate) -> Vec<Call> {
+        let (calls, told) = self.batches.recv().await.unwrap();
+        assert!(told.send(fate).is_ok());
+        calls
+    }
+}
+
+fn meet(calls: Vec<Call>, fate: Fate) -> Vec<Combined<Told>> {
+    match fate {
+        Fate::Answered => calls.iter().map(|call| Combined::Answer(Told::Together(call.1))).collect(),
+        Fate::Combined(answers) => answers,
+        Fate::Panic => panic!("a batch that panics"),
+    }
+}
+
+async fn told(followers: Vec<JoinHandle<Told>>) -> Vec<Told> {
+    let mut answers = vec![];
+    for follower in followers {
+        answers.push(follower.await.unwrap());
+    }
+    answers
+}
+
+fn alone(number: u32, lost: bool) -> Told {
+    Told::Alone { number, lost }
+}
+
+#[tokio::test]
+async fn a_call_is_made_at_once_and_alone_when_nothing_is_under_way() {
+    let mut bench = Bench::new(8);
+    for number in 0..3 {
+        assert_eq!(bench.follower(Call("a", number)).await.await.unwrap(), alone(number, false));
+    }
+    assert!(bench.batches.try_recv().is_err(), "a batch of nobody");
+}
+
+#[tokio::test]
+async fn calls_that_come_meanwhile_go_together_in_their_order() {
+    let (mut bench, gate) = (Bench::new(8), Arc::new(Notify::new()));
+    let leader = bench.leader(&gate).await;
+    let calls = [Call("a", 1), Call("b", 2), Call("c", 3)];
+    let followers = bench.followers(&calls).await;
+    assert!(bench.batches.try_recv().is_err(), "a batch beside the leader");
+    gate.notify_one();
+    assert_eq!(leader.await.unwrap(), alone(0, false));
+    assert_eq!(bench.batch(Fate::Answered).await, calls);
+    assert_eq!(told(followers).await, [1, 2, 3].map(Told::Together));
+}
+
+#[tokio::test]
+async fn a_batch_holds_one_call_for_each_key_and_no_more_than_the_most() {
+    let (mut bench, gate) = (Bench::new(2), Arc::new(Notify::new()));
+    let _leader = bench.leader(&gate).await;
+    let followers =
+        bench.followers(&[Call("a", 1), Call("a", 2), Call("b", 3), Call("c", 4), Call("a", 5)]).await;
+    gate.notify_one();
+    assert_eq!(bench.batch(Fate::Answered).await, [Call("a", 1), Call("b", 3)]);
+    assert_eq!(bench.batch(Fate::Answered).await, [Call("a", 2), Call("c", 4)]);
+    assert_eq!(bench.batch(Fate::Answered).await, [Call("a", 5)]);
+    assert_eq!(told(followers).await, [1, 2, 3, 4, 5].map(Told::Together));
+}
+
+#[tokio::test]
+async fn calls_that_come_during_a_batch_make_the_next_one() {
+    let (mut bench, gate) = (Bench::new(8), Arc::new(Notify::new()));
+    let _leader = bench.leader(&gate).await;
+    let mut followers = bench.followers(&[Call("a", 1)]).await;
+    gate.notify_one();
+    let (first, fate) = bench.batches.recv().await.unwrap();
+    followers.push(bench.follower(Call("a", 2)).await);
+    followers.push(bench.follower(Call("b", 3)).await);
+    assert_eq!(first, [Call("a", 1)]);
+    assert!(fate.send(Fate::Answered).is_ok());
+    assert_eq!(bench.batch(Fate::Answered).await, [Call("a", 2), Call("b", 3)]);
+    assert_eq!(told(followers).await, [1, 2, 3].map(Told::Together));
+    assert_eq!(bench.follower(Call("d", 4)).await.await.unwrap(), alone(4, false), "nothing is under way");
+}
+
+#[tokio::test]
+async fn a_caller_that_is_dropped_cancels_nobody() {
+    let (mut bench, gate) = (Bench::new(8), Arc::new(Notify::new()));
+    let leader = bench.leader(&gate).await;
+    let followers = bench.followers(&[Call("a", 1), Call("b", 2), Call("c", 3)]).await;
+    followers[0].abort();
+    gate.notify_one();
+    let (batch, fate) = bench.batches.recv().await.unwrap();
+    followers[1].abort();
+    assert_eq!(batch, [Call("a", 1), Call("b", 2), Call("c", 3)], "what was asked for is done");
+    assert!(fate.send(Fate::Answered).is_ok());
+    let mut followers = followers.into_iter();
+    assert!(followers.next().unwrap().await.unwrap_err().is_cancelled());
+    assert!(followers.next().unwrap().await.unwrap_err().is_cancelled());
+    assert_eq!(told(followers.collect()).await, [Told::Together(3)]);
+    assert_eq!(leader.await.unwrap(), alone(0, false));
+}
+
+#[tokio::test]
+async fn a_leader_that_is_dropped_hands_over() {
+    let (mut bench, gate) = (Bench::new(8), Arc::new(Notify::new()));
+    let leader = bench.leader(&gate).await;
+    let followers = bench.followers(&[Call("a", 1), Call("b", 2)]).await;
+    leader.abort();
+    assert!(leader.await.unwrap_err().is_cancelled());
+    assert_eq!(bench.batch(Fate::Answered).await, [Call("a", 1), Call("b", 2)]);
+    assert_eq!(told(followers).await, [1, 2].map(Told::Together));
+}
+
+#[tokio::test]
+async fn each_call_that_its_batch_could_not_answer_is_made_alone() {
+    let (mut bench, gate) = (Bench::new(8), Arc::new(Notify::new()));
+    let _leader = bench.leader(&gate).await;
+    let followers = bench.followers(&[Call("a", 1), Call("b", 2), Call("c", 3), Call("d", 4)]).await;
+    gate.notify_one();
+    // The last call has no answer at all.
+    let answers = vec![Combined::Answer(Told::Together(1)), Combined::Alone, Combined::Lost];
+    bench.batch(Fate::Combined(answers)).await;
+    let expected = [Told::Together(1), alone(2, false), alone(3, true), alone(4, true)];
+    assert_eq!(told(followers).await, expected);
+}
+
+#[tokio::test]
+async fn a_batch_that_panics_is_lost_and_the_next_ones_are_not() {
+    let (mut bench, gate) = (Bench::new(8), Arc::new(Notify::new()));
+    let _leader = bench.leader(&gate).await;
+    let mut followers = bench.followers(&[Call("a", 1), Call("b", 2)]).await;
+    gate.notify_one();
+    let (_, fate) = bench.batches.recv().await.unwrap();
+    followers.push(bench.follower(Call("c", 3)).await);
+    assert!(fate.send(Fate::Panic).is_ok());
+    assert_eq!(bench.batch(Fate::Answered).await, [Call("c", 3)]);
+    assert_eq!(told(followers).await, [alone(1, true), alone(2, true), Told::Together(3)]);
+}
+
+/// A caller that is dropped and calls again is one caller: many of them at once leave no call without its own answer.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn among_many_callers_each_gets_the_own_answer() {
+    let batches = Arc::new(Mutex::new(vec![]));
+    let noted = Arc::clone(&batches);
+    let together = move |calls: Vec<Call>| {
+        noted.lock().unwrap_or_else(PoisonError::into_inner).push(calls.len());
+        Box::pin(async move {
+            yield_now().await;
+            meet(calls, Fate::Answered)
+        }) as _
+    };
+    let combiner = Combiner::new(4, Box::new(together), Box::new(|work| drop(tokio::spawn(work))));
+    let mut callers = vec![];
+    for caller in 0..64 {
+        let combiner = Arc::clone(&combiner);
+        callers.push(tokio::spawn(async move {
+            for round in 0..100 {
+                let (number, key) = (caller * 100 + round, ["a", "b", "c", "d", "e"][round as usize % 5]);
+                let alone = |lost| async move {
+                    yield_now().await;
+                    alone(number, lost)
+                };
+                let told = combiner.call(Call(key, number), alone).await;
+                assert!(
+                    [Told::Together(number), self::alone(number, false)].contains(&told),
+                    "{number}: {told:?}"
+                );
+            }
+        }));
+    }
+    for caller in callers {
+        caller.await.unwrap();
+    }
+    let sizes = batches.lock().unwrap_or_else(PoisonError::into_inner);
+    assert!(sizes.iter().all(|size| (1..=4).contains(size)), "{sizes:?}");
+}
