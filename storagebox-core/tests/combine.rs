@@ -222,7 +222,7 @@ async fn a_batch_that_panics_is_lost_and_the_next_ones_are_not() {
     assert_eq!(told(followers).await, [alone(1, true), alone(2, true), Told::Together(3)]);
 }
 
-/// A caller that is dropped and calls again is one caller: many of them at once leave no call without its own answer.
+/// On several threads, where calls come at any moment of a batch.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn among_many_callers_each_gets_the_own_answer() {
     let batches = Arc::new(Mutex::new(vec![]));

@@ -263,7 +263,7 @@ async fn article_tables(cluster: Cluster) -> Result<Plain> {
 async fn aged_bank(cluster: Cluster, snapshot: bool) -> Result<(Bank, Option<PgConnection>)> {
     let database = cluster.database(MILLION).await?;
     let session = if snapshot { Some(aged::snapshot(&database).await?) } else { None };
-    aged::take(&database, MILLION as i64 / 10 * 9).await?;
+    aged::take(&database, MILLION as u64 / 10 * 9).await?;
     Ok((Bank::new(database, MILLION, false)?, session))
 }
 

@@ -1,5 +1,6 @@
 //! A database for one test program, and schemas in it, one for each case.
 
+use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::str::FromStr;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -24,8 +25,8 @@ pub struct Database {
     owner: PgPool,
     name: String,
     schemas: AtomicU64,
-    /// Schemas that no case uses any more.
-    used: std::sync::Mutex<Vec<String>>,
+    /// Schemas that no case uses any more, the longest ago first.
+    used: std::sync::Mutex<VecDeque<String>>,
     /// The server, if it is this database's own.
     own: Option<Postgres>,
 }
@@ -93,7 +94,7 @@ impl Database {
 
     /// An empty schema, set up by its owner, with the rights that the README names for the other role.
     pub async fn place(self: &Arc<Self>) -> Result<Place> {
-        let used = self.used.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let used = self.used.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
         let schema = match used {
             Some(schema) if self.is_quiet(&schema).await? => self.emptied(schema).await?,
             _ => self.made().await?,
@@ -160,7 +161,7 @@ impl Place {
 
 impl Drop for Place {
     fn drop(&mut self) {
-        self.database.used.lock().unwrap_or_else(PoisonError::into_inner).push(self.schema.clone());
+        self.database.used.lock().unwrap_or_else(PoisonError::into_inner).push_back(self.schema.clone());
     }
 }
 
