@@ -50,6 +50,12 @@ pub trait Harness: Send + Sync + 'static {
         Err(storagebox_core::Error::unsupported("a proxy", "a harness that opens a store through one"))
     }
 
+    /// How a text of a call looks in what a client sends, for the proxy, which waits for ids. As it is, unless the
+    /// backend encodes it.
+    fn on_the_wire(&self, text: &str) -> Vec<u8> {
+        text.as_bytes().to_vec()
+    }
+
     /// A new, empty place whose server can be restarted while other cases run: one with a server of its own. The
     /// default is for servers that nobody else uses.
     async fn fresh_alone(&self) -> Result<Namespace> {

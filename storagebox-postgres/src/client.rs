@@ -80,15 +80,17 @@ impl Client {
         rows.into_iter().next().ok_or_else(|| error::unreadable(call.function()))
     }
 
-    /// The only value of one statement that is no call of ours.
-    pub(crate) async fn look<T>(&self, sql: String) -> Result<T>
+    /// The only value of one statement that is no call of ours and only reads.
+    pub(crate) async fn look<T>(&self, operation: &'static str, sql: &str) -> Result<T>
     where
-        T: for<'r> sqlx::Decode<'r, sqlx::Postgres> + sqlx::Type<sqlx::Postgres>,
+        T: for<'r> sqlx::Decode<'r, sqlx::Postgres> + sqlx::Type<sqlx::Postgres> + Send,
     {
-        let look = self.connections.simple(AssertSqlSafe(sql));
-        let row = self.in_time(look).await?.into_iter().next();
-        let row = row.ok_or_else(|| error::unreadable("a look at the schema"))?;
-        error::read("a look at the schema", row.try_get(0))
+        let attempt = || async move {
+            let rows = self.connections.simple(AssertSqlSafe(sql.to_owned())).await?;
+            let row = rows.first().ok_or_else(|| error::unreadable("a look at the schema"))?;
+            error::read("a look at the schema", row.try_get(0))
+        };
+        self.settled(operation, attempt).await
     }
 
     /// A connection that is in no pool.

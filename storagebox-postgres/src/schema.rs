@@ -181,7 +181,7 @@ async fn version(connection: &mut PgConnection, schema: &Schema) -> Result<i32> 
 /// The version that is there, without any right to change it.
 async fn found(client: &Client) -> Result<i32> {
     let sql = client.schema().fill("SELECT coalesce(max(version), 0) FROM {schema}.versions");
-    let version: i32 = client.look(sql).await?;
+    let version: i32 = client.look("ping", &sql).await?;
     refuse_newer(version)?;
     Ok(version)
 }

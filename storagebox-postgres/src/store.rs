@@ -31,7 +31,10 @@ pub struct PostgresStore {
 
 /// Boxes that were opened, so that handles of one name share one place, and calls of one kind go together.
 #[derive(Default)]
-struct Boxes(Mutex<HashMap<(&'static str, BoxName, String), Arc<dyn Any + Send + Sync>>>);
+struct Boxes(Mutex<HashMap<Named, Arc<dyn Any + Send + Sync>>>);
+
+/// The kind of a box, its name, and how it was opened: another way is another handle, which the store will refuse.
+type Named = (&'static str, BoxName, String);
 
 impl Boxes {
     fn open<T: Send + Sync + 'static>(

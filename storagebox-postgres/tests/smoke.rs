@@ -2,41 +2,24 @@
 
 mod support;
 
-use std::net::SocketAddr;
 use std::process::ExitCode;
-use std::sync::Arc;
 
 use storagebox_conformance::{Profile, Selection, run_with};
-use storagebox_core::Result;
 use storagebox_postgres::Statements;
-use storagebox_testkit::pgbouncer::{PgBouncer, Settings};
-use support::{Database, PostgresHarness, SetUp};
-use tokio::runtime::Runtime;
+use support::{PostgresHarness, SetUp};
+
+const SET_UPS: [SetUp; 3] = [
+    SetUp { name: "smoke", ..SetUp::PLAIN },
+    SetUp { name: "smoke, combining off", combining: false, ..SetUp::PLAIN },
+    SetUp { name: "smoke, PgBouncer", pooled: true, statements: Statements::Simple, ..SetUp::PLAIN },
+];
 
 fn main() -> ExitCode {
-    PostgresHarness::with_database(|runtime, database| {
-        let plain = SetUp { name: "smoke", ..SetUp::PLAIN };
-        let alone = SetUp { name: "smoke, combining off", combining: false, ..SetUp::PLAIN };
-        let simple =
-            SetUp { name: "smoke, simple statements", statements: Statements::Simple, ..SetUp::PLAIN };
-        let (_pooler, address) = pooler(&database)?;
-        let pooled = SetUp { name: "smoke, PgBouncer", through: Some(address), ..simple };
-        let outcomes: Vec<_> = [plain, alone, simple, pooled]
-            .map(|set_up| smoke(runtime, &database, set_up))
-            .into_iter()
-            .collect::<Result<_>>()?;
-        Ok(outcomes.into_iter().find(|outcome| *outcome != ExitCode::SUCCESS).unwrap_or(ExitCode::SUCCESS))
-    })
-}
-
-fn smoke(runtime: &Runtime, database: &Arc<Database>, set_up: SetUp) -> Result<ExitCode> {
-    let harness = runtime.block_on(PostgresHarness::new(Arc::clone(database), set_up))?;
-    Ok(run_with(harness, Profile::SMOKE, Selection::Smoke))
-}
-
-/// In transaction mode, with fewer connections than callers.
-fn pooler(database: &Database) -> Result<(PgBouncer, SocketAddr)> {
-    let pooler = PgBouncer::start(&database.url(), &Settings::transactions()).map_err(support::failed)?;
-    let address = pooler.address();
-    Ok((pooler, address))
+    let outcomes = SET_UPS.map(|set_up| {
+        PostgresHarness::with_database(|runtime, database| {
+            let harness = runtime.block_on(PostgresHarness::new(database, set_up))?;
+            Ok(run_with(harness, Profile::SMOKE, Selection::Smoke))
+        })
+    });
+    outcomes.into_iter().find(|outcome| *outcome != ExitCode::SUCCESS).unwrap_or(ExitCode::SUCCESS)
 }

@@ -1,8 +1,10 @@
 //! PgBouncer in transaction mode: what a connection remembers is gone with its transaction.
 
 use std::fs;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::process::Command;
+use std::sync::Mutex;
 
 use crate::failure::Failure;
 use crate::port;
@@ -62,7 +64,8 @@ impl Settings {
 #[derive(Debug)]
 pub struct PgBouncer {
     // Ended before its folder is removed: fields go in this order.
-    _process: Process,
+    // Behind a lock only so that the pooler can be shared by threads.
+    _process: Mutex<Process>,
     _scratch: Scratch,
     url: Url,
 }
@@ -86,7 +89,12 @@ impl PgBouncer {
             scratch.write("users.txt", &users(&server))?;
             launch(&scratch, &program, &url).map(|process| (url, process))
         })?;
-        Ok(Self { _process: process, _scratch: scratch, url })
+        Ok(Self { _process: Mutex::new(process), _scratch: scratch, url })
+    }
+
+    /// Where it listens, always on this machine.
+    pub fn address(&self) -> SocketAddr {
+        SocketAddr::from((Ipv4Addr::LOCALHOST, self.url.port))
     }
 
     /// The server's URL, by way of the pooler.

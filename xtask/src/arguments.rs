@@ -9,7 +9,7 @@ cargo xtask test [--install] [--servers docker|local]
     Everything that must be green. `--install` installs the servers that the tests need (Debian, as root);
     `--servers` says where the tests get them from.
 
-cargo xtask prove memory|deduplicator|hand-out|bench
+cargo xtask prove memory|postgres|deduplicator|hand-out|bench
     The long checks, one part at a time.
 
 cargo xtask clauses [--check]
@@ -33,6 +33,7 @@ pub(crate) struct TestOptions {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Part {
     Memory,
+    Postgres,
     Deduplicator,
     HandOut,
     Bench,
@@ -51,7 +52,8 @@ impl fmt::Display for Usage {
             Self::Unknown(argument) => write!(f, "`{argument}` makes no sense here"),
             Self::Servers(found) => write!(f, "--servers needs `docker` or `local`{}", instead_of(found)),
             Self::Part(found) => {
-                write!(f, "prove needs `memory`, `deduplicator`, `hand-out` or `bench`{}", instead_of(found))
+                let parts = "`memory`, `postgres`, `deduplicator`, `hand-out` or `bench`";
+                write!(f, "prove needs {parts}{}", instead_of(found))
             }
         }
     }
@@ -98,6 +100,7 @@ fn prove(mut arguments: impl Iterator<Item = String>) -> Result<Task, Usage> {
     let name = arguments.next();
     let part = match name.as_deref() {
         Some("memory") => Part::Memory,
+        Some("postgres") => Part::Postgres,
         Some("deduplicator") => Part::Deduplicator,
         Some("hand-out") => Part::HandOut,
         Some("bench") => Part::Bench,
@@ -133,6 +136,7 @@ mod tests {
         let options = TestOptions { install: true, servers: Some(Way::Docker) };
         assert_eq!(parse("test --servers docker --install"), Ok(Task::Test(options)));
         assert_eq!(parse("prove hand-out"), Ok(Task::Prove(Part::HandOut)));
+        assert_eq!(parse("prove postgres"), Ok(Task::Prove(Part::Postgres)));
         assert_eq!(parse("clauses"), Ok(Task::Clauses { check: false }));
         assert_eq!(parse("clauses --check"), Ok(Task::Clauses { check: true }));
     }

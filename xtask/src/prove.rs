@@ -2,6 +2,7 @@
 
 mod hand_out;
 mod peak;
+mod postgres;
 
 use crate::arguments::Part;
 use crate::command::{cargo, shown};
@@ -13,6 +14,7 @@ pub(crate) fn run(part: Part) -> Result<(), Failure> {
         Part::Deduplicator => deduplicator(),
         Part::HandOut => hand_out::run(),
         Part::Bench => bench(),
+        Part::Postgres => postgres::run(),
     }
 }
 

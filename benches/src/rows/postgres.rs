@@ -257,6 +257,7 @@ async fn bank(cluster: Cluster, items: usize, combining: bool) -> Result<Bank> {
 async fn article_tables(cluster: Cluster) -> Result<Plain> {
     let plain = plain(cluster, MILLION).await?;
     plain.database.run(article::TABLES).await?;
+    plain.database.run("VACUUM ANALYZE").await?;
     Ok(plain)
 }
 

@@ -14,21 +14,22 @@ use crate::world::World;
 const MOST_REQUESTS: usize = 50;
 
 /// Two clients, one of which is behind the proxy.
-struct Clients {
+struct Clients<'a> {
+    world: &'a World,
     proxy: Proxy,
     far: Arc<dyn Store>,
     fresh: Arc<dyn Store>,
 }
 
-impl Clients {
-    async fn of(world: &World) -> Result<Self, Failure> {
+impl<'a> Clients<'a> {
+    async fn of(world: &'a World) -> Result<Self, Failure> {
         let upstream = world.harness().upstream(world.namespace()).ok_or_else(|| {
             Failure::new("the harness neither names an upstream nor declares that there is no network")
         })?;
         let proxy =
             Proxy::start(upstream).await.map_err(|error| Failure::new(format!("a proxy: {error}")))?;
         let far = world.harness().open_through(world.namespace(), proxy.addr()).await?;
-        Ok(Self { proxy, far, fresh: world.client().await? })
+        Ok(Self { world, proxy, far, fresh: world.client().await? })
     }
 }
 
@@ -49,7 +50,7 @@ pub(crate) async fn cut_everywhere<C: Repeatable>(world: &World, calls: &[C]) ->
 async fn cut_each<C: Repeatable>(
     call: C,
     world: &World,
-    clients: &Clients,
+    clients: &Clients<'_>,
     cut: Cut,
     place: &str,
 ) -> Verdict {
@@ -61,7 +62,10 @@ async fn cut_each<C: Repeatable>(
             .await
             .map_err(|failure| failure.during(format!("at request {passing}, cut: {was_cut}")))?;
         if !was_cut {
-            ensure!(passing > 0, "no request of it held its id in plain text, so nothing was cut");
+            ensure!(
+                passing > 0,
+                "no request of it held its id as the harness says that it looks, so nothing was cut"
+            );
             return Ok(());
         }
     }
@@ -71,12 +75,13 @@ async fn cut_each<C: Repeatable>(
 /// Makes the call; whether its connection was cut.
 async fn cut_at<C: Repeatable>(
     attempt: &mut Attempt<'_, C>,
-    clients: &Clients,
+    clients: &Clients<'_>,
     cut: Cut,
     passing: usize,
 ) -> Result<bool, Failure> {
     let before = clients.proxy.cuts();
-    clients.proxy.arm(cut, C::needle(&attempt.scene), passing);
+    let needle = clients.world.harness().on_the_wire(C::needle(&attempt.scene));
+    clients.proxy.arm(cut, needle, passing);
     let answer = tokio::select! {
         biased;
         // Nobody waits for ever: it is dropped when its answer is lost.

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use sqlx::{AssertSqlSafe, Connection, PgConnection, query, raw_sql};
+use sqlx::{AssertSqlSafe, Connection, PgConnection, query_scalar, raw_sql};
 use storagebox_core::{
-    Added, BankAdmin, Certainty, ClaimId, Error, ErrorKind, Hold, Item, ItemBank, Result, StoreExt,
+    Added, BankAdmin, Certainty, ClaimId, Error, ErrorKind, Hold, Item, ItemBank, Result, StoreExt, Taken,
 };
 
-use crate::scene::{blocked, count, owner_url, until, with_place};
+use crate::scene::{count, owner_url, until, with_place};
 use crate::support::{Place, failed, run};
 
 /// Whatever happens is to happen by the server's hand, not by the store's own timeout.
@@ -66,30 +66,18 @@ async fn a_statement_that_is_cancelled_is_made_again() -> Result<()> {
     with_place(async |place| {
         let bank = bank(place)?;
         bank.add(&[Item::new("item")?]).await?;
-        let other = session(place, &lock(place)).await?;
-        let (name, claim) = (&place.schema, ClaimId::new("ada")?);
+        let (other, claim) = (session(place, &lock(place)).await?, ClaimId::new("ada")?);
         let cancel = async {
             for _ in 0..3 {
-                until("a take that is stuck", async || Ok(blocked(&place.database, name).await? == 1))
-                    .await?;
-                signal(place, "pg_cancel_backend").await?;
+                signal(place, "pg_cancel_backend", stuck(place, None).await?).await?;
             }
             other.close().await.map_err(failed)
         };
         let (taken, ()) = tokio::try_join!(bank.take(&claim, Hold::Forever), cancel)?;
-        assert!(matches!(taken, storagebox_core::Taken::New(_)), "{taken:?}");
+        assert!(matches!(taken, Taken::New(_)), "{taken:?}");
         Ok(())
     })
     .await
-}
-
-/// Signals the sessions of the store that are waiting for a lock.
-async fn signal(place: &Place, function: &str) -> Result<()> {
-    let sql = format!(
-        "SELECT {function}(pid) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND application_name = $1"
-    );
-    let signalled = query(AssertSqlSafe(sql)).bind(&place.schema).fetch_all(place.database.owner()).await;
-    signalled.map(drop).map_err(failed)
 }
 
 /// Once, it is made again on another connection; twice is for the caller to decide.
@@ -100,20 +88,34 @@ async fn a_session_that_is_ended_twice_leaves_the_outcome_unknown() -> Result<()
         bank.counts().await?;
         let _other = session(place, &lock(place)).await?;
         let end = async {
-            for _ in 0..2 {
-                let is_stuck = async || Ok(blocked(&place.database, &place.schema).await? == 1);
-                until("a take that is stuck", is_stuck).await?;
-                signal(place, "pg_terminate_backend").await?;
-                let is_gone = async || Ok(blocked(&place.database, &place.schema).await? != 1);
-                let _another_is_stuck_already = tokio::time::timeout(LONG, until("its end", is_gone)).await;
-            }
-            Ok(())
+            let first = stuck(place, None).await?;
+            signal(place, "pg_terminate_backend", first).await?;
+            let second = stuck(place, Some(first)).await?;
+            signal(place, "pg_terminate_backend", second).await
         };
         let (error, ()) = tokio::try_join!(take(&bank), end)?;
         assert_eq!(error.kind(), ErrorKind::OutcomeUnknown, "{error:?}");
         Ok(())
     })
     .await
+}
+
+/// The store's session that waits for a lock, another one than this.
+async fn stuck(place: &Place, other_than: Option<i32>) -> Result<i32> {
+    let sql = "SELECT pid FROM pg_stat_activity
+        WHERE wait_event_type = 'Lock' AND application_name = $1 AND pid IS DISTINCT FROM $2";
+    let mut found: Option<i32> = None;
+    until("a call that is stuck", async || {
+        let session = query_scalar(sql).bind(&place.schema).bind(other_than);
+        found = session.fetch_optional(place.database.owner()).await.map_err(failed)?;
+        Ok(found.is_some())
+    })
+    .await?;
+    found.ok_or_else(|| failed("no call is stuck"))
+}
+
+async fn signal(place: &Place, function: &str, session: i32) -> Result<()> {
+    run(place.database.owner(), format!("SELECT {function}({session})")).await
 }
 
 /// The library's statement is the one that the server ends, and is made again when the other is through.
@@ -128,13 +130,13 @@ async fn a_deadlock_is_survived() -> Result<()> {
         let mut other = session(place, &second).await?;
         let items = [Item::new("one")?, Item::new("two")?];
         let cross = async {
-            until("an add that is stuck", async || Ok(blocked(&place.database, &place.schema).await? == 1))
-                .await?;
+            stuck(place, None).await?;
             tell(&mut other, &format!("{first}; COMMIT")).await
         };
         let (added, ()) = tokio::try_join!(bank.add(&items), cross)?;
         assert_eq!(added, Added { added: 0, already_present: 2 });
-        Ok(())
+        let deadlocks = "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()";
+        until("the deadlock counted", async || Ok(count(&place.database, deadlocks).await? == 1)).await
     })
     .await
 }

@@ -11,7 +11,6 @@ mod scene;
 mod secrets;
 mod setup;
 mod structure;
-#[allow(unreachable_pub, unused_imports, reason = "other test programs use more of it")]
 #[path = "../support/mod.rs"]
 mod support;
 mod tls;

@@ -52,6 +52,8 @@ async fn broken_connections_are_replaced(place: &Place, store: PostgresStore) ->
         assert!(end_sessions(place).await? > 1, "only one connection was open");
         takes(&store, &format!("{round}-alone"), 1).await?;
         end_sessions(place).await?;
+        store.ping().await?;
+        end_sessions(place).await?;
         takes(&store, &format!("{round}-after"), 8).await?;
     }
     Ok(())

@@ -7,7 +7,6 @@ mod kills;
 #[path = "../backend/scene.rs"]
 mod scene;
 mod stress;
-#[allow(unreachable_pub, unused_imports, reason = "other test programs use more of it")]
 #[path = "../support/mod.rs"]
 mod support;
 mod workload;

@@ -9,6 +9,7 @@ use sqlx::{AssertSqlSafe, Row, query};
 use storagebox_conformance::{Declared, Harness, Namespace, Restart, TestClock};
 use storagebox_core::{BoxName, ClaimId, Error, Item, ItemState, ListedItem, Result, Store, async_trait};
 use storagebox_postgres::{PostgresBuilder, Statements};
+use storagebox_testkit::pgbouncer::{self, PgBouncer};
 use storagebox_testkit::postgres::{Postgres, Settings};
 use tokio::runtime::{Handle, Runtime};
 use tokio::task::block_in_place;
@@ -21,13 +22,13 @@ pub struct SetUp {
     pub name: &'static str,
     pub combining: bool,
     pub statements: Statements,
-    /// Where they connect to, if that is not the server.
-    pub through: Option<SocketAddr>,
+    /// Whether they connect to PgBouncer, in transaction mode, with fewer connections than callers.
+    pub pooled: bool,
 }
 
 impl SetUp {
     pub const PLAIN: Self =
-        Self { name: "plain", combining: true, statements: Statements::Prepared, through: None };
+        Self { name: "plain", combining: true, statements: Statements::Prepared, pooled: false };
 
     fn builder(&self, builder: PostgresBuilder) -> PostgresBuilder {
         builder.combining(self.combining).statements(self.statements)
@@ -37,15 +38,36 @@ impl SetUp {
 /// The suite's harness.
 pub struct PostgresHarness {
     database: Arc<Database>,
+    pooler: Option<Arc<PgBouncer>>,
     set_up: SetUp,
     version: String,
+}
+
+/// What a namespace is.
+struct Guard {
+    place: Arc<Place>,
+    pooler: Option<Arc<PgBouncer>>,
+}
+
+impl Guard {
+    /// Where clients connect to.
+    fn address(&self) -> SocketAddr {
+        self.pooler.as_ref().map_or(self.place.database.server(), |pooler| pooler.address())
+    }
+}
+
+/// It asks again at once for a server that was restarted.
+fn pooler(database: &Database) -> Result<Arc<PgBouncer>> {
+    let settings = pgbouncer::Settings::transactions().with("server_login_retry", "1");
+    block_in_place(|| PgBouncer::start(&database.url(), &settings)).map(Arc::new).map_err(failed)
 }
 
 impl PostgresHarness {
     pub async fn new(database: Arc<Database>, set_up: SetUp) -> Result<Self> {
         let row = query("SHOW server_version").fetch_one(database.owner()).await.map_err(failed)?;
         let version = row.try_get(0).map_err(failed)?;
-        Ok(Self { database, set_up, version })
+        let pooler = set_up.pooled.then(|| pooler(&database)).transpose()?;
+        Ok(Self { database, pooler, set_up, version })
     }
 
     /// Runs something that needs a database, and removes it afterwards.
@@ -68,8 +90,16 @@ impl PostgresHarness {
     }
 }
 
-fn place(namespace: &Namespace) -> Result<&Arc<Place>> {
+fn guard(namespace: &Namespace) -> Result<&Guard> {
     namespace.guard().ok_or_else(|| Error::corrupt(namespace.name(), "it is another harness's"))
+}
+
+fn place(namespace: &Namespace) -> Result<&Arc<Place>> {
+    Ok(&guard(namespace)?.place)
+}
+
+fn namespace(place: Place, pooler: Option<Arc<PgBouncer>>) -> Namespace {
+    Namespace::new(place.schema.clone(), Guard { place: Arc::new(place), pooler })
 }
 
 #[async_trait]
@@ -79,37 +109,39 @@ impl Harness for PostgresHarness {
     }
 
     fn declared(&self) -> Declared {
-        match self.set_up.through {
-            None => Declared::all(),
-            Some(_) => Declared::all()
-                .without_network("the pooler's connections are not the callers'")
-                .without_restart("the pooler stays when its server is restarted"),
-        }
+        Declared::all()
     }
 
     async fn fresh(&self) -> Result<Namespace> {
-        let place = self.database.place().await?;
-        Ok(Namespace::new(place.schema.clone(), Arc::new(place)))
+        Ok(namespace(self.database.place().await?, self.pooler.clone()))
     }
 
     async fn fresh_alone(&self) -> Result<Namespace> {
         let server = block_in_place(|| Postgres::start(&Settings::durable())).map_err(failed)?;
-        let place = Database::alone(server).await?.place().await?;
-        Ok(Namespace::new(place.schema.clone(), Arc::new(place)))
+        let database = Database::alone(server).await?;
+        let pooler = self.set_up.pooled.then(|| pooler(&database)).transpose()?;
+        Ok(namespace(database.place().await?, pooler))
     }
 
     /// Connected by now: the driver pends hundreds of times while it proves the password, and the suite drops each
     /// call at every point where it pends.
     async fn open(&self, namespace: &Namespace) -> Result<Arc<dyn Store>> {
-        let place = place(namespace)?;
-        let address = self.set_up.through.unwrap_or(place.database.server());
-        let store = self.store(place, address, Duration::from_secs(10))?;
+        let guard = guard(namespace)?;
+        let store = self.store(&guard.place, guard.address(), Duration::from_secs(10))?;
         store.ping().await?;
         Ok(store)
     }
 
     fn upstream(&self, namespace: &Namespace) -> Option<SocketAddr> {
-        place(namespace).ok().map(|place| place.database.server())
+        guard(namespace).ok().map(Guard::address)
+    }
+
+    /// Simple statements have every argument in hexadecimal.
+    fn on_the_wire(&self, text: &str) -> Vec<u8> {
+        match self.set_up.statements {
+            Statements::Prepared => text.as_bytes().to_vec(),
+            Statements::Simple => text.bytes().flat_map(|byte| format!("{byte:02x}").into_bytes()).collect(),
+        }
     }
 
     async fn open_through(&self, namespace: &Namespace, proxy: SocketAddr) -> Result<Arc<dyn Store>> {

@@ -1,6 +1,6 @@
 //! What the tests of this backend share: a database of their own, and a role with the least rights in it.
 
-#![allow(dead_code, reason = "each test program uses a part of it")]
+#![allow(dead_code, unused_imports, unreachable_pub, reason = "each test program uses a part of it")]
 
 mod harness;
 mod place;

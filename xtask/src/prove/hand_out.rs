@@ -28,7 +28,7 @@ pub(super) fn run() -> Result<(), Failure> {
 fn ten_million() -> Result<String, Failure> {
     let scratch = Scratch::new("ten-million")?;
     let items = scratch.path().join("items.csv");
-    write_items(&items).map_err(|error| Failure::File { path: items.clone(), error })?;
+    write_items(&items, ITEMS)?;
     let ids = workspace::root().join("examples/data/subscribers.csv");
     let (peak, summary) = hand_out(&items, &ids, &scratch)?;
     if peak >= MEMORY {
@@ -63,10 +63,14 @@ fn hand_out(items: &Path, ids: &Path, scratch: &Scratch) -> Result<(u64, String)
     Ok((peak, format!("{lines} lines, {ids} ids, {items} given, none twice, peak {} MiB", peak >> 20)))
 }
 
-fn write_items(path: &Path) -> io::Result<()> {
-    let mut file = BufWriter::new(File::create(path)?);
-    for item in 0..ITEMS {
-        writeln!(file, "CODE-{item:010}")?;
-    }
-    file.flush()
+/// So many items, one a line.
+pub(super) fn write_items(path: &Path, count: u32) -> Result<(), Failure> {
+    let write = || {
+        let mut file = BufWriter::new(File::create(path)?);
+        for item in 0..count {
+            writeln!(file, "CODE-{item:010}")?;
+        }
+        file.flush()
+    };
+    write().map_err(|error: io::Error| Failure::File { path: path.to_owned(), error })
 }

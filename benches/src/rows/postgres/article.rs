@@ -13,8 +13,7 @@ use crate::row::{Load, Prepared};
 pub(super) const TABLES: &str = "
     CREATE TABLE article_items AS SELECT h, item FROM storagebox.free_items ORDER BY h, item;
     ALTER TABLE article_items ADD PRIMARY KEY (h, item);
-    CREATE TABLE article_given (id text COLLATE \"C\" PRIMARY KEY, item text COLLATE \"C\" NOT NULL);
-    VACUUM ANALYZE article_items";
+    CREATE TABLE article_given (id text COLLATE \"C\" PRIMARY KEY, item text COLLATE \"C\" NOT NULL)";
 
 const FETCH: &str = "SELECT h, item FROM article_items WHERE h >= $1 ORDER BY h LIMIT 30";
 const DELETE: &str = "DELETE FROM article_items WHERE h = $1 AND item = $2";

@@ -89,13 +89,15 @@ fn a_server_that_dies_half_way_costs_nobody_an_item() {
     place.write("given.csv", "old");
     let mut run = spawn(&place, "-");
     let mut input = run.stdin.take().unwrap();
-    input.write_all(ids(0)[..2_000].as_bytes()).unwrap();
+    let ids = ids(0).into_bytes();
+    let (first, rest) = ids.split_at(2_000);
+    input.write_all(first).unwrap();
     while held(&place) == 0 {
         assert_eq!(run.try_wait().unwrap(), None, "it waits for more ids");
     }
     server.kill().unwrap();
     // It may have ended at the first error.
-    let _unread = input.write_all(ids(0)[2_000..].as_bytes());
+    let _unread = input.write_all(rest);
     drop(input);
     let failed = Ended::from(run.wait_with_output().unwrap()).exits(3);
     assert!(failed.stderr.contains("\nhelp: "), "{}", failed.stderr);
