@@ -76,9 +76,17 @@ impl<C: Combine> Combiner<C> {
     /// Makes the call: at once by `alone` if nothing is under way, otherwise with those that wait. `alone` is told
     /// whether an attempt to make it with others was lost.
     ///
+    /// # Guarantees
+    ///
+    /// Those above.
+    ///
     /// # Cancel safety
     ///
     /// That of the call itself: it may have been made.
+    ///
+    /// # Errors
+    ///
+    /// None of its own.
     pub async fn call<F>(self: &Arc<Self>, call: C, alone: impl FnOnce(bool) -> F + Send) -> C::Answer
     where
         F: Future<Output = C::Answer> + Send,

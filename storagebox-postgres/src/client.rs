@@ -98,8 +98,8 @@ impl Client {
         self.in_time(self.connections.dedicated()).await
     }
 
-    pub(crate) async fn close(&self) {
-        self.connections.close().await;
+    pub(crate) fn close(&self) {
+        self.connections.close();
     }
 
     /// Makes a call until it is answered: again while others are in the way, and once more after the connection broke.

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use sqlx::Row;
 use sqlx::postgres::PgRow;
 use storagebox_core::{
-    BoxName, Cancelled, Change, Combine, Combined, Combiner, Counted, Counter, CounterPromise, Key, OpId,
-    Result, Strategy, async_trait,
+    BoxName, Cancelled, Change, Combine, Combined, Combiner, Counted, Counter, CounterPromise, Error, Key,
+    OpId, Result, Strategy, async_trait,
 };
 use tracing::instrument;
 
@@ -74,7 +74,13 @@ impl Counters {
     }
 
     async fn alone(&self, apply: &Apply, before: Before) -> Result<Counted> {
-        let before = if self.rules.remembers() { before } else { Before::NoSecond };
+        let before = match (self.rules.remembers(), before) {
+            (true, before) => before,
+            (false, Before::Lost) => {
+                return Err(Error::unknown("the answer of a batch was lost").on("postgres"));
+            }
+            (false, _) => Before::NoSecond,
+        };
         self.client().settle("apply", before, || self.once(apply)).await
     }
 

@@ -137,7 +137,7 @@ impl Store for PostgresStore {
     }
 
     async fn close(&self) -> Result<()> {
-        self.client.close().await;
+        self.client.close();
         Ok(())
     }
 

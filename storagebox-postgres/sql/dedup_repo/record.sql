@@ -11,6 +11,7 @@ LANGUAGE plpgsql SET enable_seqscan = off AS $$
 DECLARE
     known record;
 BEGIN
+    PERFORM {schema}.check_isolation();
     FOR i IN 1 .. cardinality(p_ids) LOOP
         <<one>> LOOP
             INSERT INTO {schema}.records (box, id, state, op, value, version, until)

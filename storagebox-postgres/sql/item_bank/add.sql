@@ -9,6 +9,7 @@ DECLARE
     items text[];
     known bigint;
 BEGIN
+    PERFORM {schema}.check_isolation();
     WITH new AS (
         INSERT INTO {schema}.free_items AS f SELECT p_bank, u.h, u.item FROM unnest(p_hs, p_items) u(h, item)
         ON CONFLICT DO NOTHING RETURNING f.h, f.item
@@ -18,8 +19,12 @@ BEGIN
         OR EXISTS (SELECT FROM {schema}.withdrawn_items w WHERE w.bank = p_bank) THEN
         DELETE FROM {schema}.free_items f USING unnest(hs, items) u(h, item)
         WHERE f.bank = p_bank AND f.h = u.h AND f.item = u.item AND (
-            EXISTS (SELECT FROM {schema}.claims c WHERE c.bank = p_bank AND c.h = u.h AND c.item = u.item)
-            OR EXISTS (SELECT FROM {schema}.withdrawn_items w WHERE w.bank = p_bank AND w.h = u.h AND w.item = u.item)
+            -- One look for each item, and never a plan for all at once, made when the tables were empty.
+            EXISTS (SELECT FROM {schema}.claims c WHERE c.bank = p_bank AND c.h = u.h AND c.item = u.item OFFSET 0)
+            OR EXISTS (
+                SELECT FROM {schema}.withdrawn_items w
+                WHERE w.bank = p_bank AND w.h = u.h AND w.item = u.item OFFSET 0
+            )
         );
         GET DIAGNOSTICS known = ROW_COUNT;
     END IF;

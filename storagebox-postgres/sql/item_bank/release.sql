@@ -5,6 +5,7 @@ LANGUAGE plpgsql SET enable_seqscan = off AS $$
 DECLARE
     known record;
 BEGIN
+    PERFORM {schema}.check_isolation();
     LOOP
         SELECT * INTO known FROM {schema}.bank_lock(p_bank, p_claim, p_memory);
         EXIT WHEN known.shown[1] <> 'unknown';

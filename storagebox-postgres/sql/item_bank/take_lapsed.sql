@@ -11,6 +11,7 @@ DECLARE
     lapsed record;
     shown  text[];
 BEGIN
+    PERFORM {schema}.check_isolation();
     SELECT c.ctid, c.h, c.item INTO lapsed FROM {schema}.claims c
     WHERE c.bank = p_bank AND c.until <= now ORDER BY c.until LIMIT 1 FOR UPDATE SKIP LOCKED;
     IF FOUND THEN

@@ -1,18 +1,26 @@
--- Many takes in one step, for calls that came while another was under way. Each claim stands once in the array.
--- IB-01, IB-03, IB-08 as for `bank_take`. Answers those claims that got an item, with their items and the last place; a
--- claim that is known already, or that nothing was left for here, is to be taken alone. Claims are written in their own
--- order, so that two such steps wait in one order for each other's.
+-- Many takes in one step, for calls that came while another was under way. The caller sorts the claims, so that two such steps
+-- wait in one order for each other's, and gives each once.
+-- IB-03 claims that are known are answered, as `bank_get` does; IB-01, IB-08 the others get items as in `bank_take`. Fewer
+-- items than claims: the rest is to be taken alone. So is a claim that is forgotten.
 CREATE OR REPLACE FUNCTION {schema}.bank_take_many(
-    p_bank bigint, p_claims text[], p_holds bigint[], p_start bigint
-) RETURNS TABLE (claims text[], items text[], h bigint)
+    p_bank bigint, p_claims text[], p_holds bigint[], p_memory bigint, p_start bigint
+) RETURNS TABLE (claims text[], items text[], h bigint, known text[], words text[], firsts text[], seconds text[])
 LANGUAGE plpgsql SET enable_seqscan = off AS $$
 DECLARE
-    holds bigint[];
+    asked timestamptz := {schema}.clock();
+    holds bigint[] := p_holds;
     hs    bigint[];
 BEGIN
-    SELECT array_agg(u.claim ORDER BY u.claim), array_agg(u.hold ORDER BY u.claim) INTO claims, holds
-    FROM unnest(p_claims, p_holds) u(claim, hold)
-    WHERE NOT EXISTS (SELECT FROM {schema}.claims c WHERE c.bank = p_bank AND c.claim = u.claim);
+    claims := p_claims;
+    SELECT array_agg(k.claim), array_agg(k.shown[1]), array_agg(k.shown[2]), array_agg(k.shown[3])
+    INTO known, words, firsts, seconds FROM (
+        SELECT c.claim, {schema}.bank_shown(c.state, c.item, c.until, c.ended_at, p_memory, asked) AS shown
+        FROM {schema}.claims c WHERE c.bank = p_bank AND c.claim = ANY (p_claims)
+    ) k;
+    IF known IS NOT NULL THEN
+        SELECT array_agg(u.claim ORDER BY u.claim), array_agg(u.hold ORDER BY u.claim) INTO claims, holds
+        FROM unnest(p_claims, p_holds) u(claim, hold) WHERE u.claim <> ALL (known);
+    END IF;
     WITH picked AS (
         DELETE FROM {schema}.free_items f WHERE f.ctid = ANY (ARRAY(
             SELECT i.ctid FROM {schema}.free_items i WHERE i.bank = p_bank AND i.h >= p_start

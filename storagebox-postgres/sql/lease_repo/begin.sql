@@ -9,6 +9,7 @@ LANGUAGE plpgsql SET enable_seqscan = off AS $$
 DECLARE
     known record;
 BEGIN
+    PERFORM {schema}.check_isolation();
     LOOP
         INSERT INTO {schema}.records (box, id, state, op, fence, fingerprint, until)
         VALUES (p_box, p_id, 'leased', p_op, 0, p_fingerprint,

@@ -5,6 +5,7 @@ CREATE OR REPLACE FUNCTION {schema}.open_box(
 ) RETURNS TABLE (version integer, kind text, name text, options text)
 LANGUAGE plpgsql AS $$
 BEGIN
+    PERFORM {schema}.check_isolation();
     SELECT max(v.version) INTO version FROM {schema}.versions v;
     IF version <= p_version THEN
         INSERT INTO {schema}.boxes VALUES (p_box, p_kind, p_name, p_options, p_keeps) ON CONFLICT DO NOTHING;

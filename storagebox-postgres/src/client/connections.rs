@@ -86,10 +86,10 @@ impl Connections {
         }
     }
 
-    pub(super) async fn close(&self) {
-        match self {
-            Self::Own(pool) => pool.close(),
-            Self::Shared(pool) => pool.close().await,
+    /// Closes our own pool; the caller's is the caller's to close.
+    pub(super) fn close(&self) {
+        if let Self::Own(pool) = self {
+            pool.close();
         }
     }
 }

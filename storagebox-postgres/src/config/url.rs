@@ -9,7 +9,7 @@ use storagebox_core::{Result, Retention};
 use super::{PostgresBuilder, Statements, bad};
 
 /// The driver's keys; it would pass over others in silence.
-const DRIVERS: [&str; 13] = [
+const DRIVERS: [&str; 12] = [
     "application_name",
     "dbname",
     "host",
@@ -22,7 +22,6 @@ const DRIVERS: [&str; 13] = [
     "sslmode",
     "sslrootcert",
     "user",
-    "statement-cache-capacity",
 ];
 
 /// Reads the URL into the builder and the driver's options.

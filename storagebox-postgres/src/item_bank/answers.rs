@@ -6,7 +6,7 @@ use std::time::Duration;
 use sqlx::Row;
 use sqlx::postgres::PgRow;
 use storagebox_core::{
-    ClaimId, ClaimState, Confirmed, Counts, Cursor, End, Error, Extended, Held, HoldState, Item, ItemState,
+    ClaimId, ClaimState, Confirmed, Counts, Cursor, End, Extended, Held, HoldState, Item, ItemState,
     ListedItem, Page, Released, Restored, Result, Retired, Taken, Withdrawn,
 };
 
@@ -31,6 +31,10 @@ impl Shown {
 
     fn text(&self, index: usize) -> Result<&str> {
         self.words.get(index).map(String::as_str).ok_or_else(|| unreadable(self.function))
+    }
+
+    fn is_forgotten(&self) -> bool {
+        matches!(self.text(0), Ok("forgotten"))
     }
 
     pub(super) fn item(&self, index: usize) -> Result<Item> {
@@ -108,16 +112,44 @@ fn word(row: &PgRow, function: &'static str) -> Result<String> {
     read(function, row.try_get(0))
 }
 
-/// The claims that got an item, and the last place.
-pub(super) fn taken_many(row: &PgRow) -> Result<(Option<i64>, HashMap<String, Item>)> {
+/// What a claim met among many.
+pub(super) enum Met {
+    /// This item, which it holds now.
+    New(Item),
+    /// Itself: it was known already.
+    Known(Shown),
+}
+
+/// What the claims met, and the last place that was taken from. One that met nothing is not among them.
+pub(super) fn taken_many(row: &PgRow) -> Result<(Option<i64>, HashMap<String, Met>)> {
     const FUNCTION: &str = "bank_take_many";
-    let array =
-        |column| Ok::<_, Error>(texts(read::<Option<_>>(FUNCTION, row.try_get(column))?.unwrap_or_default()));
-    let pairs = array("claims")?.into_iter().zip(array("items")?);
-    let taken = pairs
-        .map(|(claim, item)| Ok((claim, Item::new(item).map_err(|_| unreadable(FUNCTION))?)))
-        .collect::<Result<_>>()?;
-    Ok((read(FUNCTION, row.try_get("h"))?, taken))
+    let new = column(row, "claims")?.into_iter().zip(column(row, "items")?);
+    let new = new.map(|(claim, item)| {
+        let item = Item::new(text(item)?).map_err(|_| unreadable(FUNCTION))?;
+        Ok((text(claim)?, Met::New(item)))
+    });
+    let words = column(row, "words")?.into_iter().zip(column(row, "firsts")?).zip(column(row, "seconds")?);
+    let known = column(row, "known")?.into_iter().zip(words).map(|(claim, ((word, first), second))| {
+        Ok((
+            text(claim)?,
+            Met::Known(Shown {
+                function: FUNCTION,
+                words: [word, first, second].into_iter().flatten().collect(),
+            }),
+        ))
+    });
+    let known = known.filter(|met| !matches!(met, Ok((_, Met::Known(shown))) if shown.is_forgotten()));
+    let met = new.chain(known).collect::<Result<_>>()?;
+    Ok((read(FUNCTION, row.try_get("h"))?, met))
+}
+
+fn column(row: &PgRow, name: &str) -> Result<Vec<Option<String>>> {
+    let column: Option<_> = read("bank_take_many", row.try_get(name))?;
+    Ok(column.unwrap_or_default())
+}
+
+fn text(value: Option<String>) -> Result<String> {
+    value.ok_or_else(|| unreadable("bank_take_many"))
 }
 
 pub(super) fn released(row: &PgRow) -> Result<Released> {

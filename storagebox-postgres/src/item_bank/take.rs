@@ -7,7 +7,7 @@ use storagebox_core::{
     ClaimId, Combine, Combined, Combiner, Error, ErrorKind, Held, Hold, HoldState, Item, Result, Taken,
 };
 
-use super::answers::{self, Shown};
+use super::answers::{self, Met, Shown};
 use super::walk::Walk;
 use crate::client::{Before, Call, OpenBox, micros};
 use crate::combining;
@@ -88,35 +88,40 @@ impl Taker {
     }
 
     async fn together(self: Arc<Self>, takes: Vec<Take>) -> Vec<Combined<Result<Taken>>> {
-        let client = self.bank.client();
-        let many = client.in_time(self.many(&takes)).await;
-        match many {
-            Ok(mut items) => {
-                takes.iter().map(|take| part(items.remove(take.claim.as_str()), take.hold)).collect()
+        match self.bank.client().in_time(self.many(&takes)).await {
+            Ok(mut met) => {
+                takes.iter().map(|take| answer(met.remove(take.claim.as_str()), take.hold)).collect()
             }
             Err(error) => combining::failed(&error, takes.len()),
         }
     }
 
-    /// The items that were taken, by claim.
-    async fn many(&self, takes: &[Take]) -> Result<HashMap<String, Item>> {
+    /// What became of the claims, by claim.
+    async fn many(&self, takes: &[Take]) -> Result<HashMap<String, Met>> {
         let (lane, start) = self.walk.begin();
+        let mut sorted: Vec<_> = takes.iter().collect();
+        sorted.sort_unstable_by(|one, other| one.claim.cmp(&other.claim));
         let call = Call::rows("bank_take_many")
             .with(self.bank.number().await?)
-            .with(takes.iter().map(|take| take.claim.as_str()).collect::<Vec<_>>())
-            .with(takes.iter().map(|take| micros_of(take.hold)).collect::<Vec<_>>())
+            .with(sorted.iter().map(|take| take.claim.as_str()).collect::<Vec<_>>())
+            .with(sorted.iter().map(|take| micros_of(take.hold)).collect::<Vec<_>>())
+            .with(self.bank.client().memory())
             .with(start);
-        let (last, items) = answers::taken_many(&self.bank.client().row(&call).await?)?;
+        let (last, met) = answers::taken_many(&self.bank.client().row(&call).await?)?;
         match last {
-            Some(place) => self.walk.go_on(lane, place, items.len() as u32),
+            Some(place) => self.walk.go_on(lane, place, takes.len() as u32),
             None => self.walk.leave(lane),
         }
-        Ok(items)
+        Ok(met)
     }
 }
 
-fn part(item: Option<Item>, hold: Hold) -> Combined<Result<Taken>> {
-    item.map_or(Combined::Alone, |item| Combined::Answer(Ok(new(item, hold))))
+fn answer(met: Option<Met>, hold: Hold) -> Combined<Result<Taken>> {
+    match met {
+        Some(Met::New(item)) => Combined::Answer(Ok(new(item, hold))),
+        Some(Met::Known(shown)) => Combined::Answer(shown.taken()),
+        None => Combined::Alone,
+    }
 }
 
 fn new(item: Item, hold: Hold) -> Taken {
