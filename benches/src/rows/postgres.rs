@@ -8,51 +8,146 @@ mod cluster;
 mod counter;
 mod load;
 mod side;
+mod sides;
 mod template;
 mod update;
 
-use std::sync::Arc;
-
-use sqlx::postgres::PgConnection;
 use storagebox::{Bounds, Retention, Strategy};
 
-use crate::error::Result;
-use crate::row::{Load, Row, Side, Target};
+use crate::row::{Row, Side, Target};
 
-use bank::{Bank, PlainTakes};
-use client::Client;
-use cluster::{Cluster, Database};
-use counter::Hot;
-use side::side;
+use cluster::Cluster;
 
-const MILLION: usize = 1_000_000;
-/// Shards of a counter.
+/// Items of a bank; a row that compares sizes takes a hundredth and ten times as many, too.
+const ITEMS: usize = 1_000_000;
+/// Of a counter.
 const SHARDS: u16 = 32;
 
 pub(crate) fn rows(slow: bool) -> Vec<Row> {
-    let rows = Rows(Cluster::default());
-    let mut all = Vec::new();
-    all.extend([1, 16].map(|callers| rows.cost_of_the_library(callers, true)));
-    all.extend([1, 16].map(|callers| rows.cost_of_the_library(callers, false)));
-    all.extend([16, 64].map(|callers| rows.cost_of_the_promises(callers)));
-    all.push(rows.after_a_checkpoint(slow));
-    all.push(rows.combined());
-    all.extend([false, true].map(|snapshot| rows.aged(snapshot)));
-    all.push(rows.of_size(slow));
-    all.extend(
-        [(false, 1.9), (true, 4.0)].map(|(combining, ratio)| rows.against_the_article(combining, ratio)),
-    );
-    all.push(rows.load());
-    all.push(rows.hot_counter());
-    all.push(rows.sharded_counter("apply, 32 shards", Bounds::NONE, 4.0));
-    all.push(rows.sharded_counter("apply, 32 shards, bounds", Bounds::at_most(1_000_000_000), 3.0));
-    all
+    Rows { cluster: Cluster::default(), items: ITEMS, slow }.all()
 }
 
 /// Makes rows that share a server.
-struct Rows(Cluster);
+struct Rows {
+    cluster: Cluster,
+    items: usize,
+    slow: bool,
+}
 
 impl Rows {
+    fn all(&self) -> Vec<Row> {
+        let mut all = Vec::new();
+        all.extend([1, 16].map(|callers| self.cost_of_the_library(callers)));
+        all.extend([1, 16].map(|callers| self.cost_without_waiting(callers)));
+        all.extend([16, 64].map(|callers| self.cost_of_the_promises(callers)));
+        all.extend([self.after_a_checkpoint(), self.combined(), self.uncleaned(), self.with_a_snapshot()]);
+        all.extend([self.of_size(), self.article(), self.combined_article(), self.load()]);
+        all.extend([self.hot_counter(), self.sharded_counter(), self.bounded_counter()]);
+        all
+    }
+
+    fn cost_of_the_library(&self, callers: usize) -> Row {
+        let target = Target { extra_cpu: Some(3.0), ..Target::ratio(0.95) };
+        let ours = sides::takes(&self.cluster, self.items, false);
+        self.row(("P1", "take"), callers, target, ours, sides::plain_takes(&self.cluster, self.items, true))
+    }
+
+    fn cost_without_waiting(&self, callers: usize) -> Row {
+        let target = Target { extra_cpu: Some(3.0), ..Target::ratio(0.9) };
+        let ours = sides::takes_without_waiting(&self.cluster, self.items);
+        let op = "take, synchronous_commit off";
+        self.row(("P1", op), callers, target, ours, sides::plain_takes(&self.cluster, self.items, false))
+    }
+
+    fn cost_of_the_promises(&self, callers: usize) -> Row {
+        let ours = sides::takes(&self.cluster, self.items, false);
+        let op = "take, one at a time";
+        self.row(("P2", op), callers, Target::ratio(0.65), ours, self.updates())
+    }
+
+    /// Every page that is written for the first time after a checkpoint goes to the log as a whole.
+    fn after_a_checkpoint(&self) -> Row {
+        let (op, items) = match self.slow {
+            true => ("take after a checkpoint, of 1e7", 10 * self.items),
+            false => ("take after a checkpoint, of 1e6", self.items),
+        };
+        let target = Target { log: Some(2000.0), ..Target::ratio(0.65) };
+        let ours = sides::takes_after_a_checkpoint(&self.cluster, items);
+        self.row(("P2", op), 16, target, ours, sides::updates_after_a_checkpoint(&self.cluster))
+    }
+
+    fn combined(&self) -> Row {
+        let ours = sides::takes(&self.cluster, self.items, true);
+        self.row(("P3", "take, combined"), 64, Target::ratio(2.0), ours, self.updates())
+    }
+
+    fn uncleaned(&self) -> Row {
+        let ours = sides::takes_of_the_rest(&self.cluster, self.items, false);
+        let op = "take, 9 of 10 taken, no vacuum";
+        self.row(("P4", op), 16, Target::ratio(0.8), ours, sides::takes(&self.cluster, self.items, false))
+    }
+
+    fn with_a_snapshot(&self) -> Row {
+        let ours = sides::takes_of_the_rest(&self.cluster, self.items, true);
+        let op = "take, 9 of 10 taken, old snapshot";
+        self.row(("P4", op), 16, Target::ratio(0.5), ours, sides::takes(&self.cluster, self.items, false))
+    }
+
+    fn of_size(&self) -> Row {
+        let (op, items) = match self.slow {
+            true => ("take of 1e7 against 1e4", 10 * self.items),
+            false => ("take of 1e6 against 1e4", self.items),
+        };
+        let ours = sides::takes(&self.cluster, items, false);
+        self.row(
+            ("P5", op),
+            16,
+            Target::ratio(0.8),
+            ours,
+            sides::takes(&self.cluster, self.items / 100, false),
+        )
+    }
+
+    fn article(&self) -> Row {
+        let ours = sides::takes(&self.cluster, self.items, false);
+        let op = "take against article 1";
+        self.row(("P6", op), 32, Target::ratio(1.9), ours, sides::article(&self.cluster, self.items))
+    }
+
+    fn combined_article(&self) -> Row {
+        let ours = sides::takes(&self.cluster, self.items, true);
+        let op = "take, combined, against article 1";
+        self.row(("P6", op), 32, Target::ratio(4.0), ours, sides::article(&self.cluster, self.items))
+    }
+
+    fn load(&self) -> Row {
+        let (ours, floor) = (sides::add(&self.cluster), sides::plain_add(&self.cluster));
+        Row { guess: 20_000, ..self.row(("P12", "add, in items"), 1, Target::ratio(0.9), ours, floor) }
+    }
+
+    fn hot_counter(&self) -> Row {
+        let ours = sides::changes(&self.cluster, Strategy::Marker { retention: Retention::DEFAULT });
+        self.row(("P13", "apply, one key, combined"), 64, Target::ratio(2.5), ours, self.hot_updates())
+    }
+
+    fn sharded_counter(&self) -> Row {
+        let ours = sides::changes(&self.cluster, sharded(Bounds::NONE));
+        self.row(("P14", "apply, sharded"), 64, Target::ratio(4.0), ours, self.hot_updates())
+    }
+
+    fn bounded_counter(&self) -> Row {
+        let ours = sides::changes(&self.cluster, sharded(Bounds::at_most(1_000_000_000)));
+        self.row(("P14", "apply, sharded, bounds"), 64, Target::ratio(3.0), ours, self.hot_updates())
+    }
+
+    fn updates(&self) -> Side {
+        sides::updates(&self.cluster, update::by_key)
+    }
+
+    fn hot_updates(&self) -> Side {
+        sides::updates(&self.cluster, update::hot)
+    }
+
     fn row(
         &self,
         (id, op): (&'static str, &'static str),
@@ -61,213 +156,46 @@ impl Rows {
         ours: Side,
         floor: Side,
     ) -> Row {
-        let meter = Some(Box::new(self.0.clone()) as _);
-        Row {
-            id,
-            op,
-            backend: "postgres",
-            concurrency,
-            guess: 200.max(concurrency * 10),
-            meter,
-            target,
-            ours,
-            floor,
+        let (backend, guess) = ("postgres", 200.max(concurrency * 10));
+        let meter = Some(Box::new(self.cluster.clone()) as _);
+        Row { id, op, backend, concurrency, guess, meter, target, ours, floor }
+    }
+}
+
+fn sharded(bounds: Bounds) -> Strategy {
+    Strategy::Sharded { shards: SHARDS, bounds, retention: Retention::DEFAULT }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::runtime::Builder;
+
+    use super::*;
+    use crate::error::Result;
+    use crate::row::Load;
+
+    const LOAD: Load = Load { slice: 1, calls: 40, tasks: 4 };
+
+    async fn run(side: &Side) -> Result<()> {
+        for task in side.prepare(LOAD).await?.tasks {
+            task.await?;
         }
+        Ok(())
     }
 
-    fn cost_of_the_library(&self, callers: usize, durable: bool) -> Row {
-        let (op, ratio) = if durable { ("take", 0.95) } else { ("take, synchronous_commit off", 0.9) };
-        let target = Target { extra_cpu: Some(3.0), ..Target::ratio(ratio) };
-        let cluster = self.0.clone();
-        let world = move || {
-            let cluster = cluster.clone();
-            async move {
-                let database = cluster.database(MILLION).await?;
-                if !durable {
-                    without_waiting(&database).await?;
+    /// The calls look at their answers.
+    #[test]
+    fn every_side_does_its_whole_load_and_its_server_tells_what_it_cost() {
+        let rows = Rows { cluster: Cluster::default(), items: 1_000, slow: false };
+        Builder::new_multi_thread().enable_all().build().unwrap().block_on(async {
+            for row in rows.all() {
+                let meter = row.meter.as_ref().unwrap();
+                let before = meter.read().await.unwrap();
+                for side in [&row.ours, &row.floor] {
+                    run(side).await.unwrap_or_else(|failure| panic!("{}: {failure}", row.name()));
                 }
-                let client = Client::new(database.options()?)?;
-                Ok((Bank::new(database, MILLION, false)?, client))
+                assert!(meter.read().await.unwrap().since(before).log > 0, "{}", row.name());
             }
-        };
-        let floor = side(world.clone(), |world: Arc<(Bank, Client)>, load| async move {
-            let (bank, client) = &*world;
-            bank.refill(load).await?;
-            let takes = PlainTakes::new(bank.database(), client, load).await?;
-            Ok(side::prepared(load, takes, side::ids(load).collect()))
         });
-        let ours = side(world, |world: Arc<(Bank, Client)>, load| async move {
-            world.0.refill(load).await?;
-            world.0.takes(load)
-        });
-        self.row(("P1", op), callers, target, ours, floor)
     }
-
-    fn cost_of_the_promises(&self, callers: usize) -> Row {
-        let ours = self.takes(MILLION, false);
-        self.row(
-            ("P2", "take, one at a time"),
-            callers,
-            Target::ratio(0.65),
-            ours,
-            self.updates(update::by_key),
-        )
-    }
-
-    /// Every page that is written for the first time after a checkpoint goes to the log as a whole.
-    fn after_a_checkpoint(&self, slow: bool) -> Row {
-        let (op, items) = match slow {
-            true => ("take after a checkpoint, of 1e7", 10 * MILLION),
-            false => ("take after a checkpoint, of 1e6", MILLION),
-        };
-        let target = Target { log: Some(2000.0), ..Target::ratio(0.65) };
-        let cluster = self.0.clone();
-        let ours = side(
-            move || bank(cluster.clone(), items, false),
-            |bank: Arc<Bank>, load| async move {
-                bank.refill(load).await?;
-                bank.database().server().run("CHECKPOINT".to_owned()).await?;
-                bank.takes(load)
-            },
-        );
-        let cluster = self.0.clone();
-        let floor = side(
-            move || plain(cluster.clone(), 0),
-            |plain: Arc<Plain>, load| async move {
-                plain.database.server().run("CHECKPOINT".to_owned()).await?;
-                Ok(update::by_key(&plain.client, load))
-            },
-        );
-        self.row(("P2", op), 16, target, ours, floor)
-    }
-
-    fn combined(&self) -> Row {
-        let ours = self.takes(MILLION, true);
-        self.row(("P3", "take, combined"), 64, Target::ratio(2.0), ours, self.updates(update::by_key))
-    }
-
-    fn aged(&self, snapshot: bool) -> Row {
-        let (op, ratio) = match snapshot {
-            true => ("take, 9 of 10 taken, old snapshot", 0.5),
-            false => ("take, 9 of 10 taken, no vacuum", 0.8),
-        };
-        let cluster = self.0.clone();
-        let ours = side(
-            move || aged_bank(cluster.clone(), snapshot),
-            |aged: Arc<(Bank, Option<PgConnection>)>, load| async move {
-                aged.0.refill(load).await?;
-                aged.0.takes(load)
-            },
-        );
-        self.row(("P4", op), 16, Target::ratio(ratio), ours, self.takes(MILLION, false))
-    }
-
-    fn of_size(&self, slow: bool) -> Row {
-        let (op, items) = match slow {
-            true => ("take of 1e7 against 1e4", 10 * MILLION),
-            false => ("take of 1e6 against 1e4", MILLION),
-        };
-        self.row(("P5", op), 16, Target::ratio(0.8), self.takes(items, false), self.takes(10_000, false))
-    }
-
-    fn against_the_article(&self, combining: bool, ratio: f64) -> Row {
-        let op = if combining { "take, combined, and article 1" } else { "take and article 1" };
-        let cluster = self.0.clone();
-        let floor = side(
-            move || article_tables(cluster.clone()),
-            |plain: Arc<Plain>, load| async move { Ok(article::takes(&plain.client, load)) },
-        );
-        self.row(("P6", op), 32, Target::ratio(ratio), self.takes(MILLION, combining), floor)
-    }
-
-    fn load(&self) -> Row {
-        let cluster = self.0.clone();
-        let ours = side(
-            move || bank(cluster.clone(), 0, true),
-            |bank: Arc<Bank>, load| async move { load::add(bank.library(), load) },
-        );
-        let cluster = self.0.clone();
-        let floor = side(
-            move || plain(cluster.clone(), 0),
-            |plain: Arc<Plain>, load| async move {
-                load::plain(&plain.client, bank::number(&plain.database).await?, load)
-            },
-        );
-        let row = self.row(("P12", "add, in items"), 1, Target::ratio(0.9), ours, floor);
-        Row { guess: 20_000, ..row }
-    }
-
-    fn hot_counter(&self) -> Row {
-        let ours = self.changes(Strategy::Marker { retention: Retention::DEFAULT });
-        self.row(("P13", "apply, hot key, Marker"), 64, Target::ratio(2.5), ours, self.updates(update::hot))
-    }
-
-    fn sharded_counter(&self, op: &'static str, bounds: Bounds, ratio: f64) -> Row {
-        let ours = self.changes(Strategy::Sharded { shards: SHARDS, bounds, retention: Retention::DEFAULT });
-        self.row(("P14", op), 64, Target::ratio(ratio), ours, self.updates(update::hot))
-    }
-
-    /// Takes through the library.
-    fn takes(&self, items: usize, combining: bool) -> Side {
-        let cluster = self.0.clone();
-        side(
-            move || bank(cluster.clone(), items, combining),
-            |bank: Arc<Bank>, load| async move {
-                bank.refill(load).await?;
-                bank.takes(load)
-            },
-        )
-    }
-
-    fn changes(&self, strategy: Strategy) -> Side {
-        let cluster = self.0.clone();
-        side(
-            move || {
-                let cluster = cluster.clone();
-                async move { Hot::new(cluster.database(0).await?, strategy) }
-            },
-            |hot: Arc<Hot>, load| async move { hot.changes(load) },
-        )
-    }
-
-    fn updates(&self, updates: fn(&Client, Load) -> crate::row::Prepared) -> Side {
-        let cluster = self.0.clone();
-        side(
-            move || plain(cluster.clone(), 0),
-            move |plain: Arc<Plain>, load| async move { Ok(updates(&plain.client, load)) },
-        )
-    }
-}
-
-/// A database and a client of it that knows nothing of the library.
-struct Plain {
-    client: Client,
-    database: Database,
-}
-
-async fn plain(cluster: Cluster, items: usize) -> Result<Plain> {
-    let database = cluster.database(items).await?;
-    Ok(Plain { client: Client::new(database.options()?)?, database })
-}
-
-async fn bank(cluster: Cluster, items: usize, combining: bool) -> Result<Bank> {
-    Bank::new(cluster.database(items).await?, items, combining)
-}
-
-async fn article_tables(cluster: Cluster) -> Result<Plain> {
-    let plain = plain(cluster, MILLION).await?;
-    plain.database.run(article::TABLES).await?;
-    plain.database.run("VACUUM ANALYZE").await?;
-    Ok(plain)
-}
-
-async fn aged_bank(cluster: Cluster, snapshot: bool) -> Result<(Bank, Option<PgConnection>)> {
-    let database = cluster.database(MILLION).await?;
-    let session = if snapshot { Some(aged::snapshot(&database).await?) } else { None };
-    aged::take(&database, MILLION as u64 / 10 * 9).await?;
-    Ok((Bank::new(database, MILLION, false)?, session))
-}
-
-async fn without_waiting(database: &Database) -> Result<()> {
-    database.server().run(format!("ALTER DATABASE {} SET synchronous_commit = off", database.name())).await
 }

@@ -5,28 +5,29 @@
 CREATE OR REPLACE FUNCTION {schema}.bank_add(p_bank bigint, p_hs bigint[], p_items text[]) RETURNS bigint
 LANGUAGE plpgsql SET enable_seqscan = off AS $$
 DECLARE
-    hs    bigint[];
-    items text[];
-    known bigint;
+    places tid[];
+    hs     bigint[];
+    items  text[];
+    known  tid[];
 BEGIN
     PERFORM {schema}.check_isolation();
     WITH new AS (
         INSERT INTO {schema}.free_items AS f SELECT p_bank, u.h, u.item FROM unnest(p_hs, p_items) u(h, item)
-        ON CONFLICT DO NOTHING RETURNING f.h, f.item
+        ON CONFLICT DO NOTHING RETURNING f.ctid AS place, f.h, f.item
     )
-    SELECT array_agg(n.h), array_agg(n.item) INTO hs, items FROM new n;
+    SELECT array_agg(n.place), array_agg(n.h), array_agg(n.item) INTO places, hs, items FROM new n;
     IF EXISTS (SELECT FROM {schema}.claims c WHERE c.bank = p_bank AND c.item IS NOT NULL)
         OR EXISTS (SELECT FROM {schema}.withdrawn_items w WHERE w.bank = p_bank) THEN
-        DELETE FROM {schema}.free_items f USING unnest(hs, items) u(h, item)
-        WHERE f.bank = p_bank AND f.h = u.h AND f.item = u.item AND (
-            -- One look for each item, and never a plan for all at once, made when the tables were empty.
-            EXISTS (SELECT FROM {schema}.claims c WHERE c.bank = p_bank AND c.h = u.h AND c.item = u.item OFFSET 0)
-            OR EXISTS (
+        -- One look for each item, and never a plan for all at once, made when the tables were empty.
+        known := ARRAY(
+            SELECT u.place FROM unnest(places, hs, items) u(place, h, item) WHERE EXISTS (
+                SELECT FROM {schema}.claims c WHERE c.bank = p_bank AND c.h = u.h AND c.item = u.item OFFSET 0
+            ) OR EXISTS (
                 SELECT FROM {schema}.withdrawn_items w
                 WHERE w.bank = p_bank AND w.h = u.h AND w.item = u.item OFFSET 0
             )
         );
-        GET DIAGNOSTICS known = ROW_COUNT;
+        DELETE FROM {schema}.free_items f WHERE f.ctid = ANY (known);
     END IF;
-    RETURN coalesce(cardinality(hs), 0) - coalesce(known, 0);
+    RETURN coalesce(cardinality(places), 0) - coalesce(cardinality(known), 0);
 END $$;

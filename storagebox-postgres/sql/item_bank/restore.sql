@@ -7,8 +7,10 @@ DECLARE
     items text[];
 BEGIN
     WITH locked AS (
-        SELECT w.ctid AS place FROM {schema}.withdrawn_items w JOIN unnest(p_hs, p_items) u(h, item) USING (h, item)
-        WHERE w.bank = p_bank ORDER BY w.h, w.item FOR UPDATE OF w
+        SELECT one.place FROM unnest(p_hs, p_items) u(h, item) CROSS JOIN LATERAL (
+            SELECT w.ctid AS place FROM {schema}.withdrawn_items w
+            WHERE w.bank = p_bank AND w.h = u.h AND w.item = u.item FOR UPDATE
+        ) one
     ), back AS (
         DELETE FROM {schema}.withdrawn_items w WHERE w.ctid = ANY (ARRAY(SELECT l.place FROM locked l))
         RETURNING w.h, w.item

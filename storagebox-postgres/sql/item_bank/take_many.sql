@@ -14,8 +14,11 @@ BEGIN
     claims := p_claims;
     SELECT array_agg(k.claim), array_agg(k.shown[1]), array_agg(k.shown[2]), array_agg(k.shown[3])
     INTO known, words, firsts, seconds FROM (
-        SELECT c.claim, {schema}.bank_shown(c.state, c.item, c.until, c.ended_at, p_memory, asked) AS shown
-        FROM {schema}.claims c WHERE c.bank = p_bank AND c.claim = ANY (p_claims)
+        SELECT u.claim, {schema}.bank_shown(c.state, c.item, c.until, c.ended_at, p_memory, asked) AS shown
+        FROM unnest(p_claims) u(claim) CROSS JOIN LATERAL (
+            -- One look for each claim, and never a plan for all at once, made when the table was empty.
+            SELECT * FROM {schema}.claims x WHERE x.bank = p_bank AND x.claim = u.claim OFFSET 0
+        ) c
     ) k;
     IF known IS NOT NULL THEN
         SELECT array_agg(u.claim ORDER BY u.claim), array_agg(u.hold ORDER BY u.claim) INTO claims, holds

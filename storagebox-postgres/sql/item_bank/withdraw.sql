@@ -8,8 +8,10 @@ DECLARE
 BEGIN
     PERFORM {schema}.bank_reap(p_bank, p_hs, p_items, NULL);
     WITH locked AS (
-        SELECT f.ctid AS place FROM {schema}.free_items f JOIN unnest(p_hs, p_items) u(h, item) USING (h, item)
-        WHERE f.bank = p_bank ORDER BY f.h, f.item FOR UPDATE OF f
+        SELECT one.place FROM unnest(p_hs, p_items) u(h, item) CROSS JOIN LATERAL (
+            SELECT f.ctid AS place FROM {schema}.free_items f
+            WHERE f.bank = p_bank AND f.h = u.h AND f.item = u.item FOR UPDATE
+        ) one
     ), gone AS (
         DELETE FROM {schema}.free_items f WHERE f.ctid = ANY (ARRAY(SELECT l.place FROM locked l)) RETURNING f.h, f.item
     ), aside AS (

@@ -4,14 +4,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sqlx::postgres::PgPoolOptions;
-use sqlx::{AssertSqlSafe, raw_sql};
+use sqlx::{AssertSqlSafe, Postgres, Transaction, raw_sql};
 use storagebox_conformance::{Cut, Proxy};
-use storagebox_core::{BankAdmin, ClaimId, ErrorKind, Hold, Item, ItemBank, Result, Store, StoreExt, Taken};
+use storagebox_core::{
+    BankAdmin, ClaimId, ErrorKind, Hold, Item, ItemBank, Result, Store, StoreExt, Taken, TokenId, TokenStore,
+};
 use storagebox_postgres::PostgresStore;
 use tokio::task::JoinSet;
 
 use crate::scene::{blocked, count, until, with_place};
 use crate::support::{Place, failed, run};
+
+/// Longer than a test takes.
+const LONG: Duration = Duration::from_secs(60);
 
 /// Takes by so many callers at once, each on a connection of its own.
 async fn takes(store: &PostgresStore, round: &str, callers: usize) -> Result<()> {
@@ -86,9 +91,7 @@ async fn a_pool_whose_only_connection_is_stuck_answers_in_time() -> Result<()> {
         let store =
             builder.call_timeout(Duration::from_secs(2)).connect(&place.url_at(place.database.server()))?;
         fill(&store, 1).await?;
-        let mut other = place.database.owner().begin().await.map_err(failed)?;
-        let lock = format!("LOCK TABLE {}.claims IN ACCESS EXCLUSIVE MODE", place.schema);
-        raw_sql(AssertSqlSafe(lock)).execute(&mut *other).await.map_err(failed)?;
+        let other = locked(place).await?;
         let bank = store.bank("box")?;
         let stuck = tokio::spawn({
             let bank = Arc::clone(&bank);
@@ -103,6 +106,36 @@ async fn a_pool_whose_only_connection_is_stuck_answers_in_time() -> Result<()> {
         Ok(())
     })
     .await
+}
+
+/// What a dropped caller asked for goes on by itself; nobody else waits for it on its connection.
+#[tokio::test]
+async fn a_dropped_call_that_is_stuck_is_in_nobody_s_way() -> Result<()> {
+    with_place(async |place| {
+        let builder = place.builder()?.combining(false).max_connections(1).call_timeout(LONG);
+        let store = builder.connect(&place.url_at(place.database.server()))?;
+        fill(&store, 1).await?;
+        let other = locked(place).await?;
+        let (bank, claim) = (store.bank("box")?, ClaimId::new("stuck")?);
+        let is_stuck = async || Ok(blocked(&place.database, &place.schema).await? == 1);
+        tokio::select! {
+            taken = bank.take(&claim, Hold::Forever) => panic!("{taken:?}"),
+            stuck = until("a take that is stuck", is_stuck) => stuck?,
+        }
+        assert!(!store.tokens("box")?.exists(&TokenId::new("token")?).await?);
+        assert_eq!(blocked(&place.database, &place.schema).await?, 1);
+        drop(other);
+        Ok(())
+    })
+    .await
+}
+
+/// A transaction that holds the claims, until it is dropped.
+async fn locked(place: &Place) -> Result<Transaction<'static, Postgres>> {
+    let mut other = place.database.owner().begin().await.map_err(failed)?;
+    let lock = format!("LOCK TABLE {}.claims IN ACCESS EXCLUSIVE MODE", place.schema);
+    raw_sql(AssertSqlSafe(lock)).execute(&mut *other).await.map_err(failed)?;
+    Ok(other)
 }
 
 /// The server took the item, and the caller does not hear of it in time; the same claim does.

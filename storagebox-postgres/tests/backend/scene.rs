@@ -30,7 +30,9 @@ pub(crate) async fn with_place(test: impl AsyncFnOnce(&Place) -> Result<()>) -> 
 
 /// The URL of the role that owns the schemas, for sessions of this name.
 pub(crate) fn owner_url(database: &Database, name: &str) -> String {
-    format!("{}&application_name={name}", database.owner().connect_options().to_url_lossy())
+    let mut url = database.owner().connect_options().to_url_lossy();
+    url.set_query(Some(&format!("application_name={name}")));
+    url.to_string()
 }
 
 /// Looks again and again until it is so.

@@ -165,9 +165,9 @@ async fn drop_setup_after(waits: usize, database: &Database, schema: &str) -> Re
     let options = database.owner().connect_options().as_ref().clone().application_name(schema);
     let pool = PgPoolOptions::new().max_connections(2).test_before_acquire(false).connect_lazy_with(options);
     drop(tokio::try_join!(pool.acquire(), pool.acquire()).map_err(failed)?);
-    let store = PostgresStore::builder().schema(schema)?.from_pool(pool)?;
+    let store = PostgresStore::builder().schema(schema)?.from_pool(pool.clone())?;
     let through = drop_after(waits, store.setup()).await.transpose()?;
-    store.close().await?;
+    pool.close().await;
     let sessions = format!("SELECT count(*) FROM pg_stat_activity WHERE application_name = '{schema}'");
     until("the end of its sessions", async || Ok(count(database, &sessions).await? == 0)).await?;
     Ok(through.is_some())

@@ -1,8 +1,8 @@
 //! Schemas of released versions, as dumps with something in every table: setting up keeps all of it.
 //!
 //! Whatever changes the structure that a version has, functions included, needs a new version once that version is
-//! released. Before that, `STORAGEBOX_WRITE_SCHEMA=1 cargo test -p storagebox-postgres --test backend upgrade` writes the
-//! newest dump anew.
+//! released. Before that, this writes the newest dump anew:
+//! `STORAGEBOX_WRITE_SCHEMA=1 cargo test -p storagebox-postgres --test backend the_newest`.
 
 mod boxes;
 
@@ -110,9 +110,7 @@ async fn restore(database: &Database, dump: &str) -> Result<()> {
 fn write(database: &Database, dump: &str) -> Result<()> {
     let mut pg_dump = Command::new("pg_dump");
     pg_dump.args(["--inserts", "--no-owner", "--no-privileges", "--schema", SCHEMA]);
-    // The driver's own keys are not libpq's.
-    let url = owner_url(database, SCHEMA);
-    let output = pg_dump.arg(url.split('?').next().unwrap_or(&url)).output().map_err(failed)?;
+    let output = pg_dump.arg(owner_url(database, SCHEMA)).output().map_err(failed)?;
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     fs::write(file(dump), cleaned(&String::from_utf8_lossy(&output.stdout))).map_err(failed)
 }

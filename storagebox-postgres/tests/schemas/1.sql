@@ -7,25 +7,31 @@ CREATE FUNCTION storagebox.bank_add(p_bank bigint, p_hs bigint[], p_items text[]
     SET enable_seqscan TO 'off'
     AS $$
 DECLARE
-    hs    bigint[];
-    items text[];
-    known bigint;
+    places tid[];
+    hs     bigint[];
+    items  text[];
+    known  tid[];
 BEGIN
+    PERFORM storagebox.check_isolation();
     WITH new AS (
         INSERT INTO storagebox.free_items AS f SELECT p_bank, u.h, u.item FROM unnest(p_hs, p_items) u(h, item)
-        ON CONFLICT DO NOTHING RETURNING f.h, f.item
+        ON CONFLICT DO NOTHING RETURNING f.ctid AS place, f.h, f.item
     )
-    SELECT array_agg(n.h), array_agg(n.item) INTO hs, items FROM new n;
+    SELECT array_agg(n.place), array_agg(n.h), array_agg(n.item) INTO places, hs, items FROM new n;
     IF EXISTS (SELECT FROM storagebox.claims c WHERE c.bank = p_bank AND c.item IS NOT NULL)
         OR EXISTS (SELECT FROM storagebox.withdrawn_items w WHERE w.bank = p_bank) THEN
-        DELETE FROM storagebox.free_items f USING unnest(hs, items) u(h, item)
-        WHERE f.bank = p_bank AND f.h = u.h AND f.item = u.item AND (
-            EXISTS (SELECT FROM storagebox.claims c WHERE c.bank = p_bank AND c.h = u.h AND c.item = u.item)
-            OR EXISTS (SELECT FROM storagebox.withdrawn_items w WHERE w.bank = p_bank AND w.h = u.h AND w.item = u.item)
+        -- One look for each item, and never a plan for all at once, made when the tables were empty.
+        known := ARRAY(
+            SELECT u.place FROM unnest(places, hs, items) u(place, h, item) WHERE EXISTS (
+                SELECT FROM storagebox.claims c WHERE c.bank = p_bank AND c.h = u.h AND c.item = u.item OFFSET 0
+            ) OR EXISTS (
+                SELECT FROM storagebox.withdrawn_items w
+                WHERE w.bank = p_bank AND w.h = u.h AND w.item = u.item OFFSET 0
+            )
         );
-        GET DIAGNOSTICS known = ROW_COUNT;
+        DELETE FROM storagebox.free_items f WHERE f.ctid = ANY (known);
     END IF;
-    RETURN coalesce(cardinality(hs), 0) - coalesce(known, 0);
+    RETURN coalesce(cardinality(places), 0) - coalesce(cardinality(known), 0);
 END $$;
 
 CREATE FUNCTION storagebox.bank_confirm(p_bank bigint, p_claim text, p_memory bigint) RETURNS text[]
@@ -214,6 +220,7 @@ CREATE FUNCTION storagebox.bank_release(p_bank bigint, p_claim text, p_memory bi
 DECLARE
     known record;
 BEGIN
+    PERFORM storagebox.check_isolation();
     LOOP
         SELECT * INTO known FROM storagebox.bank_lock(p_bank, p_claim, p_memory);
         EXIT WHEN known.shown[1] <> 'unknown';
@@ -242,8 +249,10 @@ DECLARE
     items text[];
 BEGIN
     WITH locked AS (
-        SELECT w.ctid AS place FROM storagebox.withdrawn_items w JOIN unnest(p_hs, p_items) u(h, item) USING (h, item)
-        WHERE w.bank = p_bank ORDER BY w.h, w.item FOR UPDATE OF w
+        SELECT one.place FROM unnest(p_hs, p_items) u(h, item) CROSS JOIN LATERAL (
+            SELECT w.ctid AS place FROM storagebox.withdrawn_items w
+            WHERE w.bank = p_bank AND w.h = u.h AND w.item = u.item FOR UPDATE
+        ) one
     ), back AS (
         DELETE FROM storagebox.withdrawn_items w WHERE w.ctid = ANY (ARRAY(SELECT l.place FROM locked l))
         RETURNING w.h, w.item
@@ -348,6 +357,7 @@ DECLARE
     lapsed record;
     shown  text[];
 BEGIN
+    PERFORM storagebox.check_isolation();
     SELECT c.ctid, c.h, c.item INTO lapsed FROM storagebox.claims c
     WHERE c.bank = p_bank AND c.until <= now ORDER BY c.until LIMIT 1 FOR UPDATE SKIP LOCKED;
     IF FOUND THEN
@@ -364,17 +374,28 @@ BEGIN
     RETURN CASE shown[1] WHEN 'unknown' THEN ARRAY['empty'] ELSE shown END;
 END $$;
 
-CREATE FUNCTION storagebox.bank_take_many(p_bank bigint, p_claims text[], p_holds bigint[], p_start bigint) RETURNS TABLE(claims text[], items text[], h bigint)
+CREATE FUNCTION storagebox.bank_take_many(p_bank bigint, p_claims text[], p_holds bigint[], p_memory bigint, p_start bigint) RETURNS TABLE(claims text[], items text[], h bigint, known text[], words text[], firsts text[], seconds text[])
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
     AS $$
 DECLARE
-    holds bigint[];
+    asked timestamptz := storagebox.clock();
+    holds bigint[] := p_holds;
     hs    bigint[];
 BEGIN
-    SELECT array_agg(u.claim ORDER BY u.claim), array_agg(u.hold ORDER BY u.claim) INTO claims, holds
-    FROM unnest(p_claims, p_holds) u(claim, hold)
-    WHERE NOT EXISTS (SELECT FROM storagebox.claims c WHERE c.bank = p_bank AND c.claim = u.claim);
+    claims := p_claims;
+    SELECT array_agg(k.claim), array_agg(k.shown[1]), array_agg(k.shown[2]), array_agg(k.shown[3])
+    INTO known, words, firsts, seconds FROM (
+        SELECT u.claim, storagebox.bank_shown(c.state, c.item, c.until, c.ended_at, p_memory, asked) AS shown
+        FROM unnest(p_claims) u(claim) CROSS JOIN LATERAL (
+            -- One look for each claim, and never a plan for all at once, made when the table was empty.
+            SELECT * FROM storagebox.claims x WHERE x.bank = p_bank AND x.claim = u.claim OFFSET 0
+        ) c
+    ) k;
+    IF known IS NOT NULL THEN
+        SELECT array_agg(u.claim ORDER BY u.claim), array_agg(u.hold ORDER BY u.claim) INTO claims, holds
+        FROM unnest(p_claims, p_holds) u(claim, hold) WHERE u.claim <> ALL (known);
+    END IF;
     WITH picked AS (
         DELETE FROM storagebox.free_items f WHERE f.ctid = ANY (ARRAY(
             SELECT i.ctid FROM storagebox.free_items i WHERE i.bank = p_bank AND i.h >= p_start
@@ -398,8 +419,10 @@ DECLARE
 BEGIN
     PERFORM storagebox.bank_reap(p_bank, p_hs, p_items, NULL);
     WITH locked AS (
-        SELECT f.ctid AS place FROM storagebox.free_items f JOIN unnest(p_hs, p_items) u(h, item) USING (h, item)
-        WHERE f.bank = p_bank ORDER BY f.h, f.item FOR UPDATE OF f
+        SELECT one.place FROM unnest(p_hs, p_items) u(h, item) CROSS JOIN LATERAL (
+            SELECT f.ctid AS place FROM storagebox.free_items f
+            WHERE f.bank = p_bank AND f.h = u.h AND f.item = u.item FOR UPDATE
+        ) one
     ), gone AS (
         DELETE FROM storagebox.free_items f WHERE f.ctid = ANY (ARRAY(SELECT l.place FROM locked l)) RETURNING f.h, f.item
     ), aside AS (
@@ -416,6 +439,15 @@ BEGIN
         FROM unnest(p_hs, p_items) u(h, item)
         WHERE NOT EXISTS (SELECT FROM unnest(hs, items) w(h, item) WHERE w.h = u.h AND w.item = u.item)
     ) rest;
+END $$;
+
+CREATE FUNCTION storagebox.check_isolation() RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    IF current_setting('transaction_isolation') <> 'read committed' THEN
+        RAISE EXCEPTION 'storagebox needs transactions at READ COMMITTED' USING ERRCODE = '0A000';
+    END IF;
 END $$;
 
 CREATE FUNCTION storagebox.clock() RETURNS timestamp with time zone
@@ -773,6 +805,7 @@ CREATE FUNCTION storagebox.dedup_record(p_box bigint, p_ids text[], p_values byt
 DECLARE
     known record;
 BEGIN
+    PERFORM storagebox.check_isolation();
     FOR i IN 1 .. cardinality(p_ids) LOOP
         <<one>> LOOP
             INSERT INTO storagebox.records (box, id, state, op, value, version, until)
@@ -863,6 +896,7 @@ CREATE FUNCTION storagebox.lease_begin(p_box bigint, p_id text, p_op text, p_dur
 DECLARE
     known record;
 BEGIN
+    PERFORM storagebox.check_isolation();
     LOOP
         INSERT INTO storagebox.records (box, id, state, op, fence, fingerprint, until)
         VALUES (p_box, p_id, 'leased', p_op, 0, p_fingerprint,
@@ -957,6 +991,7 @@ CREATE FUNCTION storagebox.open_box(p_version integer, p_box bigint, p_kind text
     LANGUAGE plpgsql
     AS $$
 BEGIN
+    PERFORM storagebox.check_isolation();
     SELECT max(v.version) INTO version FROM storagebox.versions v;
     IF version <= p_version THEN
         INSERT INTO storagebox.boxes VALUES (p_box, p_kind, p_name, p_options, p_keeps) ON CONFLICT DO NOTHING;
@@ -1318,30 +1353,30 @@ INSERT INTO storagebox.boxes VALUES (7819006963558987202, 'ordered', 'box', 'seq
 
 INSERT INTO storagebox.claims VALUES (7438981311803534556, 'holder', 'held', 5111870633221961831, 'item of holder', NULL, NULL);
 INSERT INTO storagebox.claims VALUES (7438981311803534556, 'spender', 'spent', -2673697447090925626, 'item of spender', NULL, NULL);
-INSERT INTO storagebox.claims VALUES (7438981311803534556, 'releaser', 'released', NULL, NULL, NULL, '2026-11-21 14:41:59.991567+00');
+INSERT INTO storagebox.claims VALUES (7438981311803534556, 'releaser', 'released', NULL, NULL, NULL, '2026-11-21 15:29:40.211116+00');
 
-INSERT INTO storagebox.counter_ops VALUES (-6873085851762524763, 'stock', 'ada', 5, 5, '2026-11-21 14:42:00.002204+00', false);
-INSERT INTO storagebox.counter_ops VALUES (1523736846118811027, 'stock', 'ada', 5, 5, '2026-11-21 14:42:00.004518+00', true);
-INSERT INTO storagebox.counter_ops VALUES (-2860516600420893259, 'stock', 'ada', 5, NULL, '2026-11-21 14:42:00.005577+00', false);
+INSERT INTO storagebox.counter_ops VALUES (-6873085851762524763, 'stock', 'ada', 5, 5, '2026-11-21 15:29:40.235047+00', false);
+INSERT INTO storagebox.counter_ops VALUES (1523736846118811027, 'stock', 'ada', 5, 5, '2026-11-21 15:29:40.237412+00', true);
+INSERT INTO storagebox.counter_ops VALUES (-2860516600420893259, 'stock', 'ada', 5, NULL, '2026-11-21 15:29:40.241791+00', false);
 
 INSERT INTO storagebox.counters VALUES (-6873085851762524763, 'stock', 0, 5, -9223372036854780000, 9223372036854780000, 0);
 INSERT INTO storagebox.counters VALUES (1523736846118811027, 'stock', 0, 5, -9223372036854780000, 9223372036854780000, 1);
 INSERT INTO storagebox.counters VALUES (-2860516600420893259, 'stock', 2, 5, 0, 2305843009213690000, 0);
 
-INSERT INTO storagebox.ended_ops VALUES (1908734025921507408, 'forgotten', 'ada', '2026-11-21 14:41:59.996606+00');
+INSERT INTO storagebox.ended_ops VALUES (1908734025921507408, 'forgotten', 'ada', '2026-11-21 15:29:40.220343+00');
 
 INSERT INTO storagebox.free_items VALUES (7438981311803534556, -3545399213392714880, 'item of releaser');
 
-INSERT INTO storagebox.ordered_values VALUES (7819006963558987202, 'there', 5, 'ada', '\x76616c7565', '2026-11-21 14:42:00.006729+00');
-INSERT INTO storagebox.ordered_values VALUES (7819006963558987202, 'deleted', 5, 'ada', NULL, '2026-11-21 14:42:00.007595+00');
+INSERT INTO storagebox.ordered_values VALUES (7819006963558987202, 'there', 5, 'ada', '\x76616c7565', '2026-11-21 15:29:40.242964+00');
+INSERT INTO storagebox.ordered_values VALUES (7819006963558987202, 'deleted', 5, 'ada', NULL, '2026-11-21 15:29:40.243735+00');
 
 INSERT INTO storagebox.records VALUES (1908734025921507408, 'done', 'done', 'ada', '\x76616c7565', 1, NULL, NULL, NULL, NULL, NULL);
-INSERT INTO storagebox.records VALUES (1908734025921507408, 'leased', 'leased', 'ada', NULL, NULL, 3, NULL, NULL, NULL, '2126-11-22 14:41:59.997874+00');
+INSERT INTO storagebox.records VALUES (1908734025921507408, 'leased', 'leased', 'ada', NULL, NULL, 3, NULL, NULL, NULL, '2126-11-22 15:29:40.2264+00');
 
 INSERT INTO storagebox.tokens VALUES (6554407949572834107, 'live', NULL, NULL);
-INSERT INTO storagebox.tokens VALUES (6554407949572834107, 'gone', 'ada', '2026-11-21 14:42:00.000113+00');
+INSERT INTO storagebox.tokens VALUES (6554407949572834107, 'gone', 'ada', '2026-11-21 15:29:40.228898+00');
 
-INSERT INTO storagebox.versions VALUES (1, '2026-11-21 14:41:59.961932+00');
+INSERT INTO storagebox.versions VALUES (1, '2026-11-21 15:29:40.162184+00');
 
 INSERT INTO storagebox.withdrawn_items VALUES (7438981311803534556, -400713791667920684, 'item of withdrawn');
 

@@ -90,8 +90,12 @@ impl Server {
             self.run(format!("DROP DATABASE {name} WITH (FORCE)")).await?;
         }
         self.run(format!("CREATE DATABASE {name} TEMPLATE {template}")).await?;
-        self.run("CHECKPOINT".to_owned()).await?;
+        self.checkpoint().await?;
         Ok(Database { server: Arc::clone(self), name: name.to_owned() })
+    }
+
+    pub(super) async fn checkpoint(&self) -> Result<()> {
+        self.run("CHECKPOINT".to_owned()).await
     }
 
     pub(super) async fn run(&self, sql: String) -> Result<()> {

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tokio::sync::OnceCell;
 
+use super::cluster::Cluster;
 use crate::error::Result;
 use crate::row::{Load, Prepared, Side, Work};
 
@@ -16,9 +17,10 @@ pub(super) trait Caller: Send + Sync + 'static {
     fn call(&self, argument: &Self::Argument) -> impl Future<Output = Result<()>> + Send;
 }
 
-/// A side with a world that is made before its first slice and made ready before each one.
+/// A side with a world that is made in the cluster before its first slice, and made ready before each one.
 pub(super) fn side<W, M, P>(
-    make: impl Fn() -> M + Send + Sync + 'static,
+    cluster: &Cluster,
+    make: impl Fn(Cluster) -> M + Send + Sync + 'static,
     prepare: impl Fn(Arc<W>, Load) -> P + Send + Sync + 'static,
 ) -> Side
 where
@@ -26,13 +28,13 @@ where
     M: Future<Output = Result<W>> + Send + 'static,
     P: Future<Output = Result<Prepared>> + Send + 'static,
 {
-    let world = Arc::new(OnceCell::new());
+    let (cluster, world) = (cluster.clone(), Arc::new(OnceCell::new()));
     let functions = Arc::new((make, prepare));
     Side::new(move |load| {
-        let (world, functions) = (Arc::clone(&world), Arc::clone(&functions));
+        let (cluster, world, functions) = (cluster.clone(), Arc::clone(&world), Arc::clone(&functions));
         async move {
             let (make, prepare) = &*functions;
-            let world = world.get_or_try_init(|| async { make().await.map(Arc::new) }).await?;
+            let world = world.get_or_try_init(|| async { make(cluster).await.map(Arc::new) }).await?;
             prepare(Arc::clone(world), load).await
         }
     })

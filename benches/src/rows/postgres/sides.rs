@@ -1,0 +1,148 @@
+//! The two sides of each row.
+
+use std::sync::Arc;
+
+use sqlx::postgres::PgConnection;
+use storagebox::Strategy;
+
+use super::bank::{self, Bank, PlainTakes};
+use super::client::Client;
+use super::cluster::{Cluster, Database};
+use super::counter::Hot;
+use super::side::{ids, prepared, side};
+use super::{aged, article, load, update};
+use crate::error::Result;
+use crate::row::{Load, Prepared, Side};
+
+/// A database and a client of it that knows nothing of the library.
+struct Plain {
+    client: Client,
+    database: Database,
+}
+
+impl Plain {
+    async fn new(cluster: Cluster, items: usize) -> Result<Self> {
+        let database = cluster.database(items).await?;
+        Ok(Self { client: Client::new(database.options()?)?, database })
+    }
+}
+
+/// Takes through the library.
+pub(super) fn takes(cluster: &Cluster, items: usize, combining: bool) -> Side {
+    let make =
+        move |cluster: Cluster| async move { Bank::new(cluster.database(items).await?, items, combining) };
+    side(cluster, make, |bank: Arc<Bank>, load| async move {
+        bank.refill(load).await?;
+        bank.takes(load)
+    })
+}
+
+/// The same, one at a time, where no commit waits for the disk.
+pub(super) fn takes_without_waiting(cluster: &Cluster, items: usize) -> Side {
+    let make = move |cluster: Cluster| async move {
+        let database = cluster.database(items).await?;
+        without_waiting(&database).await?;
+        Bank::new(database, items, false)
+    };
+    side(cluster, make, |bank: Arc<Bank>, load| async move {
+        bank.refill(load).await?;
+        bank.takes(load)
+    })
+}
+
+/// The same statement without the library.
+pub(super) fn plain_takes(cluster: &Cluster, items: usize, waiting: bool) -> Side {
+    let make = move |cluster: Cluster| async move {
+        let database = cluster.database(items).await?;
+        if !waiting {
+            without_waiting(&database).await?;
+        }
+        let client = Client::new(database.options()?)?;
+        Ok((Bank::new(database, items, false)?, client))
+    };
+    side(cluster, make, |world: Arc<(Bank, Client)>, load| async move {
+        let (bank, client) = &*world;
+        bank.refill(load).await?;
+        let takes = PlainTakes::new(bank.database(), client, load).await?;
+        Ok(prepared(load, takes, ids(load).collect()))
+    })
+}
+
+async fn without_waiting(database: &Database) -> Result<()> {
+    let name = database.name();
+    database.server().run(format!("ALTER DATABASE {name} SET synchronous_commit = off")).await
+}
+
+/// Takes one at a time, each slice right after a checkpoint.
+pub(super) fn takes_after_a_checkpoint(cluster: &Cluster, items: usize) -> Side {
+    let make = move |cluster: Cluster| async move { Bank::new(cluster.database(items).await?, items, false) };
+    side(cluster, make, |bank: Arc<Bank>, load| async move {
+        bank.refill(load).await?;
+        bank.database().server().checkpoint().await?;
+        bank.takes(load)
+    })
+}
+
+pub(super) fn updates_after_a_checkpoint(cluster: &Cluster) -> Side {
+    side(
+        cluster,
+        |cluster| Plain::new(cluster, 0),
+        |plain: Arc<Plain>, load| async move {
+            plain.database.server().checkpoint().await?;
+            Ok(update::by_key(&plain.client, load))
+        },
+    )
+}
+
+/// Takes one at a time of a bank of which nine of ten items were taken.
+pub(super) fn takes_of_the_rest(cluster: &Cluster, items: usize, snapshot: bool) -> Side {
+    let make = move |cluster: Cluster| async move {
+        let database = cluster.database(items).await?;
+        let session = if snapshot { Some(aged::snapshot(&database).await?) } else { None };
+        aged::take(&database, items as u64 / 10 * 9).await?;
+        Ok((Bank::new(database, items, false)?, session))
+    };
+    side(cluster, make, |aged: Arc<(Bank, Option<PgConnection>)>, load| async move {
+        let (bank, _session) = &*aged;
+        bank.refill(load).await?;
+        bank.takes(load)
+    })
+}
+
+/// Article 1's algorithm on a table of the same items.
+pub(super) fn article(cluster: &Cluster, items: usize) -> Side {
+    let make = move |cluster: Cluster| async move {
+        let plain = Plain::new(cluster, items).await?;
+        plain.database.run(article::TABLES).await?;
+        plain.database.run("VACUUM ANALYZE article_items").await?;
+        Ok(plain)
+    };
+    side(cluster, make, |plain: Arc<Plain>, load| async move { Ok(article::takes(&plain.client, load)) })
+}
+
+/// A plain UPDATE, of one kind or the other.
+pub(super) fn updates(cluster: &Cluster, updates: fn(&Client, Load) -> Prepared) -> Side {
+    let make = |cluster| Plain::new(cluster, 0);
+    side(cluster, make, move |plain: Arc<Plain>, load| async move { Ok(updates(&plain.client, load)) })
+}
+
+pub(super) fn add(cluster: &Cluster) -> Side {
+    let make = |cluster: Cluster| async move { Bank::new(cluster.database(0).await?, 0, true) };
+    side(cluster, make, |bank: Arc<Bank>, load| async move { load::add(bank.library(), load) })
+}
+
+pub(super) fn plain_add(cluster: &Cluster) -> Side {
+    side(
+        cluster,
+        |cluster| Plain::new(cluster, 0),
+        |plain: Arc<Plain>, load| async move {
+            load::plain(&plain.client, bank::number(&plain.database).await?, load)
+        },
+    )
+}
+
+/// Changes of one counter.
+pub(super) fn changes(cluster: &Cluster, strategy: Strategy) -> Side {
+    let make = move |cluster: Cluster| async move { Hot::new(cluster.database(0).await?, strategy) };
+    side(cluster, make, |hot: Arc<Hot>, load| async move { hot.changes(load) })
+}
