@@ -5,11 +5,12 @@ CREATE OR REPLACE FUNCTION {schema}.counter_known(
 )
 LANGUAGE plpgsql AS $$
 DECLARE
-    delta bigint;
+    known record;
 BEGIN
-    SELECT o.delta, o.value INTO delta, value FROM {schema}.counter_ops o
-    WHERE o.box = p_box AND o.key = p_key AND o.op = p_op AND o.at > p_forgotten;
-    IF FOUND THEN
-        outcome := CASE WHEN delta IS NULL THEN 'fenced' WHEN delta <> p_delta THEN 'mismatch' ELSE 'already' END;
+    SELECT o.delta, o.value, o.at INTO known FROM {schema}.counter_ops o
+    WHERE o.box = p_box AND o.key = p_key AND o.op = p_op;
+    IF known.at > p_forgotten THEN
+        value := known.value;
+        outcome := CASE WHEN known.delta IS NULL THEN 'fenced' WHEN known.delta <> p_delta THEN 'mismatch' ELSE 'already' END;
     END IF;
 END $$;

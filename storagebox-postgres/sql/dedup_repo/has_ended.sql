@@ -4,8 +4,7 @@ CREATE OR REPLACE FUNCTION {schema}.record_has_ended(
 ) RETURNS boolean
 LANGUAGE plpgsql AS $$
 BEGIN
-    RETURN EXISTS (
-        SELECT FROM {schema}.ended_ops e
-        WHERE e.box = p_box AND e.id = p_id AND e.op = p_op AND e.since > {schema}.forgotten_before(p_memory, p_now)
-    );
+    RETURN coalesce((
+        SELECT e.since FROM {schema}.ended_ops e WHERE e.box = p_box AND e.id = p_id AND e.op = p_op
+    ) > {schema}.forgotten_before(p_memory, p_now), false);
 END $$;

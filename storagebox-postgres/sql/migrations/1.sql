@@ -1,4 +1,6 @@
 -- Version 1: the tables. Text is compared by bytes (V-2), whatever the database's collation is.
+-- Every index beside a primary key has a condition, true of all its rows though it may be, that a look by key does not
+-- name: so no plan, not even one made on an empty table, can look a key up by age.
 -- A box is named by `box`, the first eight bytes of a SHA-256 over its kind and name, so that no call has to look its
 -- number up and none is ever another box's.
 
@@ -81,7 +83,7 @@ CREATE TABLE {schema}.ended_ops (
     since timestamptz NOT NULL,
     PRIMARY KEY (box, id, op)
 );
-CREATE INDEX ended_ops_by_age ON {schema}.ended_ops (box, since);
+CREATE INDEX ended_ops_by_age ON {schema}.ended_ops (box, since) WHERE since IS NOT NULL;
 
 -- Tokens: live, or gone and fenced.
 CREATE TABLE {schema}.tokens (
@@ -120,7 +122,7 @@ CREATE TABLE {schema}.counter_ops (
     window_of_key boolean NOT NULL,
     PRIMARY KEY (box, key, op)
 );
-CREATE INDEX counter_ops_by_age ON {schema}.counter_ops (box, at);
+CREATE INDEX counter_ops_by_age ON {schema}.counter_ops (box, at) WHERE at IS NOT NULL;
 CREATE INDEX counter_ops_by_key ON {schema}.counter_ops (box, key, at) WHERE window_of_key;
 
 -- The newest write of a key; a null value is a tombstone (O-3).

@@ -600,12 +600,13 @@ CREATE FUNCTION storagebox.counter_known(p_box bigint, p_key text, p_op text, p_
     LANGUAGE plpgsql
     AS $$
 DECLARE
-    delta bigint;
+    known record;
 BEGIN
-    SELECT o.delta, o.value INTO delta, value FROM storagebox.counter_ops o
-    WHERE o.box = p_box AND o.key = p_key AND o.op = p_op AND o.at > p_forgotten;
-    IF FOUND THEN
-        outcome := CASE WHEN delta IS NULL THEN 'fenced' WHEN delta <> p_delta THEN 'mismatch' ELSE 'already' END;
+    SELECT o.delta, o.value, o.at INTO known FROM storagebox.counter_ops o
+    WHERE o.box = p_box AND o.key = p_key AND o.op = p_op;
+    IF known.at > p_forgotten THEN
+        value := known.value;
+        outcome := CASE WHEN known.delta IS NULL THEN 'fenced' WHEN known.delta <> p_delta THEN 'mismatch' ELSE 'already' END;
     END IF;
 END $$;
 
@@ -1113,10 +1114,9 @@ CREATE FUNCTION storagebox.record_has_ended(p_box bigint, p_id text, p_op text, 
     LANGUAGE plpgsql
     AS $$
 BEGIN
-    RETURN EXISTS (
-        SELECT FROM storagebox.ended_ops e
-        WHERE e.box = p_box AND e.id = p_id AND e.op = p_op AND e.since > storagebox.forgotten_before(p_memory, p_now)
-    );
+    RETURN coalesce((
+        SELECT e.since FROM storagebox.ended_ops e WHERE e.box = p_box AND e.id = p_id AND e.op = p_op
+    ) > storagebox.forgotten_before(p_memory, p_now), false);
 END $$;
 
 CREATE FUNCTION storagebox.record_lock(p_box bigint, p_id text, p_memory bigint, p_op text, OUT place tid, OUT state text, OUT op text, OUT value bytea, OUT version bigint, OUT fence bigint, OUT fingerprint text, OUT replaced_by text, OUT replaced_version bigint, OUT until timestamp with time zone, OUT now timestamp with time zone, OUT ended boolean) RETURNS record
@@ -1353,30 +1353,30 @@ INSERT INTO storagebox.boxes VALUES (7819006963558987202, 'ordered', 'box', 'seq
 
 INSERT INTO storagebox.claims VALUES (7438981311803534556, 'holder', 'held', 5111870633221961831, 'item of holder', NULL, NULL);
 INSERT INTO storagebox.claims VALUES (7438981311803534556, 'spender', 'spent', -2673697447090925626, 'item of spender', NULL, NULL);
-INSERT INTO storagebox.claims VALUES (7438981311803534556, 'releaser', 'released', NULL, NULL, NULL, '2026-11-21 15:29:40.211116+00');
+INSERT INTO storagebox.claims VALUES (7438981311803534556, 'releaser', 'released', NULL, NULL, NULL, '2026-11-21 15:34:11.60846+00');
 
-INSERT INTO storagebox.counter_ops VALUES (-6873085851762524763, 'stock', 'ada', 5, 5, '2026-11-21 15:29:40.235047+00', false);
-INSERT INTO storagebox.counter_ops VALUES (1523736846118811027, 'stock', 'ada', 5, 5, '2026-11-21 15:29:40.237412+00', true);
-INSERT INTO storagebox.counter_ops VALUES (-2860516600420893259, 'stock', 'ada', 5, NULL, '2026-11-21 15:29:40.241791+00', false);
+INSERT INTO storagebox.counter_ops VALUES (-6873085851762524763, 'stock', 'ada', 5, 5, '2026-11-21 15:34:11.619357+00', false);
+INSERT INTO storagebox.counter_ops VALUES (1523736846118811027, 'stock', 'ada', 5, 5, '2026-11-21 15:34:11.621718+00', true);
+INSERT INTO storagebox.counter_ops VALUES (-2860516600420893259, 'stock', 'ada', 5, NULL, '2026-11-21 15:34:11.6227+00', false);
 
 INSERT INTO storagebox.counters VALUES (-6873085851762524763, 'stock', 0, 5, -9223372036854780000, 9223372036854780000, 0);
 INSERT INTO storagebox.counters VALUES (1523736846118811027, 'stock', 0, 5, -9223372036854780000, 9223372036854780000, 1);
 INSERT INTO storagebox.counters VALUES (-2860516600420893259, 'stock', 2, 5, 0, 2305843009213690000, 0);
 
-INSERT INTO storagebox.ended_ops VALUES (1908734025921507408, 'forgotten', 'ada', '2026-11-21 15:29:40.220343+00');
+INSERT INTO storagebox.ended_ops VALUES (1908734025921507408, 'forgotten', 'ada', '2026-11-21 15:34:11.613919+00');
 
 INSERT INTO storagebox.free_items VALUES (7438981311803534556, -3545399213392714880, 'item of releaser');
 
-INSERT INTO storagebox.ordered_values VALUES (7819006963558987202, 'there', 5, 'ada', '\x76616c7565', '2026-11-21 15:29:40.242964+00');
-INSERT INTO storagebox.ordered_values VALUES (7819006963558987202, 'deleted', 5, 'ada', NULL, '2026-11-21 15:29:40.243735+00');
+INSERT INTO storagebox.ordered_values VALUES (7819006963558987202, 'there', 5, 'ada', '\x76616c7565', '2026-11-21 15:34:11.62761+00');
+INSERT INTO storagebox.ordered_values VALUES (7819006963558987202, 'deleted', 5, 'ada', NULL, '2026-11-21 15:34:11.630147+00');
 
 INSERT INTO storagebox.records VALUES (1908734025921507408, 'done', 'done', 'ada', '\x76616c7565', 1, NULL, NULL, NULL, NULL, NULL);
-INSERT INTO storagebox.records VALUES (1908734025921507408, 'leased', 'leased', 'ada', NULL, NULL, 3, NULL, NULL, NULL, '2126-11-22 15:29:40.2264+00');
+INSERT INTO storagebox.records VALUES (1908734025921507408, 'leased', 'leased', 'ada', NULL, NULL, 3, NULL, NULL, NULL, '2126-11-22 15:34:11.615216+00');
 
 INSERT INTO storagebox.tokens VALUES (6554407949572834107, 'live', NULL, NULL);
-INSERT INTO storagebox.tokens VALUES (6554407949572834107, 'gone', 'ada', '2026-11-21 15:29:40.228898+00');
+INSERT INTO storagebox.tokens VALUES (6554407949572834107, 'gone', 'ada', '2026-11-21 15:34:11.617566+00');
 
-INSERT INTO storagebox.versions VALUES (1, '2026-11-21 15:29:40.162184+00');
+INSERT INTO storagebox.versions VALUES (1, '2026-11-21 15:34:11.548707+00');
 
 INSERT INTO storagebox.withdrawn_items VALUES (7438981311803534556, -400713791667920684, 'item of withdrawn');
 
@@ -1423,11 +1423,11 @@ CREATE INDEX claims_by_end ON storagebox.claims USING btree (bank, until) WHERE 
 
 CREATE INDEX claims_by_item ON storagebox.claims USING btree (bank, h) WHERE (item IS NOT NULL);
 
-CREATE INDEX counter_ops_by_age ON storagebox.counter_ops USING btree (box, at);
+CREATE INDEX counter_ops_by_age ON storagebox.counter_ops USING btree (box, at) WHERE (at IS NOT NULL);
 
 CREATE INDEX counter_ops_by_key ON storagebox.counter_ops USING btree (box, key, at) WHERE window_of_key;
 
-CREATE INDEX ended_ops_by_age ON storagebox.ended_ops USING btree (box, since);
+CREATE INDEX ended_ops_by_age ON storagebox.ended_ops USING btree (box, since) WHERE (since IS NOT NULL);
 
 CREATE INDEX records_by_end ON storagebox.records USING btree (box, until) WHERE (until IS NOT NULL);
 
