@@ -85,6 +85,7 @@ impl Driver {
     }
 }
 
+#[allow(clippy::future_not_send, reason = "it runs in the driver's own thread, between two slices")]
 async fn effort(row: &Row) -> Result<Option<Effort>> {
     match &row.meter {
         Some(meter) => meter.read().await.map(Some),

@@ -172,12 +172,13 @@ mod tests {
 
     use super::*;
     use crate::error::Result;
-    use crate::row::Load;
+    use crate::row::{Load, Prepared};
 
     const LOAD: Load = Load { slice: 1, calls: 40, tasks: 4 };
 
-    async fn run(side: &Side) -> Result<()> {
-        for task in side.prepare(LOAD).await?.tasks {
+    #[allow(clippy::future_not_send, reason = "each test runs it in its own thread")]
+    async fn run(prepared: Prepared) -> Result<()> {
+        for task in prepared.tasks {
             task.await?;
         }
         Ok(())
@@ -192,7 +193,8 @@ mod tests {
                 let meter = row.meter.as_ref().unwrap();
                 let before = meter.read().await.unwrap();
                 for side in [&row.ours, &row.floor] {
-                    run(side).await.unwrap_or_else(|failure| panic!("{}: {failure}", row.name()));
+                    let prepared = side.prepare(LOAD).await.unwrap();
+                    run(prepared).await.unwrap_or_else(|failure| panic!("{}: {failure}", row.name()));
                 }
                 assert!(meter.read().await.unwrap().since(before).log > 0, "{}", row.name());
             }

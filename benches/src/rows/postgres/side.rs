@@ -83,10 +83,10 @@ mod tests {
     #[test]
     fn ids_are_as_long_as_said_and_differ() {
         let load = Load { slice: 3, calls: 1000, tasks: 4 };
-        let mut ids: Vec<_> = ids(load).chain(super::ids(Load { slice: 4, ..load })).collect();
-        assert!(ids.iter().all(|id| id.len() == 36));
-        ids.sort_unstable();
-        ids.dedup();
-        assert_eq!(ids.len(), 2000);
+        let mut made: Vec<_> = ids(load).chain(ids(Load { slice: 4, ..load })).collect();
+        assert!(made.iter().all(|id| id.len() == 36));
+        made.sort_unstable();
+        made.dedup();
+        assert_eq!(made.len(), 2000);
     }
 }
