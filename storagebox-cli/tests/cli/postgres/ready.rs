@@ -33,7 +33,7 @@ fn a_store_is_set_up_once_and_then_ready_for_everybody() {
     let owner = database.owner();
     let bare = run(&owner, &["ping"], 1);
     assert_eq!(bare.stdout, "backend postgres\noutcome not set up\n");
-    let told = "note: a table of the schema does not exist\nhelp: run `storagebox setup";
+    let told = "note: the schema or a table of it does not exist\nhelp: run `storagebox setup";
     assert!(bare.stderr.starts_with(told), "{}", bare.stderr);
     assert_eq!(run(&owner, &["setup", "--json"], 0).json()["outcome"], "set_up");
     assert_eq!(run(&owner, &["setup", "--json"], 0).json()["outcome"], "was_set_up");
