@@ -17,9 +17,9 @@ use crate::workspace;
 
 const ROUNDS: u32 = 50;
 const PROCESSES: usize = 8;
-const IDS: u32 = 500;
+const IDS: u32 = 1_500;
 /// More than there are ids, so that everybody is served.
-const ITEMS: u32 = 600;
+const ITEMS: u32 = 1_600;
 
 const MILLION: u32 = 1_000_000;
 const MEMORY: u64 = 64 << 20;
