@@ -1,0 +1,198 @@
+//! The client: single requests, and what is tried again.
+
+mod boxes;
+mod connection;
+mod requests;
+mod write;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use storagebox_core::{Certainty, Error, ErrorKind, Result, Retention, Settles};
+
+use crate::clock::{Corrected, Millis, millis};
+use crate::config::Settings;
+
+pub(crate) use boxes::{Kind, OpenBox};
+pub(crate) use connection::Connection;
+pub(crate) use requests::{Answers, Index, Look, Refusal, Transacted, Wrote};
+pub(crate) use write::{Tag, Write, hex};
+
+/// Requests to one table.
+#[derive(Debug)]
+pub(crate) struct Client {
+    connection: Connection,
+    settings: Settings,
+    clock: Corrected,
+}
+
+impl Client {
+    pub(crate) fn new(connection: Connection, settings: Settings) -> Arc<Self> {
+        let clock = Corrected::new(settings.clock(), settings.max_skew);
+        Arc::new(Self { connection, settings, clock })
+    }
+
+    pub(crate) fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    pub(crate) fn table(&self) -> &str {
+        &self.settings.table
+    }
+
+    pub(crate) fn now(&self) -> Millis {
+        self.clock.now()
+    }
+
+    /// What lapsed up to here has lapsed by every clock that is within `max_skew`.
+    pub(crate) fn surely_past(&self) -> Millis {
+        self.now().before(self.settings.max_skew)
+    }
+
+    /// What lasts beyond here lasts by every clock that is within `max_skew`.
+    pub(crate) fn surely_coming(&self) -> Millis {
+        self.now().after(self.settings.max_skew)
+    }
+
+    /// The end of something that lasts this long for whoever holds it.
+    pub(crate) fn end_of(&self, duration: Duration) -> Millis {
+        self.now().after(duration).after(self.settings.max_skew)
+    }
+
+    /// From when on what ends at this time need not be remembered; never, if there is none.
+    pub(crate) fn forgotten_after(&self, end: Millis) -> Option<Millis> {
+        match self.settings.memory {
+            Retention::Forever => None,
+            Retention::For(memory) => Some(end.after(memory)),
+        }
+    }
+
+    /// For the table's time to live, in whole seconds: nothing goes before the time is past by every clock.
+    pub(crate) fn deletable(&self, forgotten: Millis) -> i64 {
+        forgotten.after(self.settings.max_skew).after(self.settings.max_skew).0.div_euclid(1_000) + 1
+    }
+
+    /// Makes a call: attempts in which the same ids and the same tag go out again, until one is answered, for as long as
+    /// its errors allow. No outcome that leaves a lost attempt open is answered.
+    pub(crate) async fn settle<T, F>(
+        &self,
+        operation: &'static str,
+        attempt: impl FnMut() -> F + Send,
+    ) -> Result<T>
+    where
+        T: Settles,
+        F: Future<Output = Result<T>> + Send,
+    {
+        let timeout = self.settings.call_timeout;
+        let answer = tokio::time::timeout(timeout, attempts(attempt)).await.unwrap_or_else(|_| {
+            Err(Error::unknown(format!("there was no answer within {timeout:?}")).on("dynamo"))
+        });
+        answer.map_err(|error| error.during(operation))
+    }
+
+    /// Makes a call whose answer always settles an earlier attempt: a read, or a write that names a state.
+    pub(crate) async fn settled<T, F>(
+        &self,
+        operation: &'static str,
+        mut attempt: impl FnMut() -> F + Send,
+    ) -> Result<T>
+    where
+        T: Send,
+        F: Future<Output = Result<T>> + Send,
+    {
+        let attempt = move || {
+            let attempt = attempt();
+            async move { attempt.await.map(Seen) }
+        };
+        self.settle(operation, attempt).await.map(|Seen(answer)| answer)
+    }
+}
+
+/// An answer that settles.
+struct Seen<T>(T);
+
+impl<T> Settles for Seen<T> {
+    fn settles(&self) -> bool {
+        true
+    }
+}
+
+async fn attempts<T, F>(mut attempt: impl FnMut() -> F + Send) -> Result<T>
+where
+    T: Settles,
+    F: Future<Output = Result<T>> + Send,
+{
+    let mut patience = Patience::default();
+    let mut unresolved = false;
+    loop {
+        let error = match attempt().await {
+            Ok(answer) if unresolved && !answer.settles() => return Err(open()),
+            Ok(answer) => return Ok(answer),
+            Err(error) => error,
+        };
+        unresolved |= error.certainty() == Certainty::Unknown;
+        match patience.pause(error.kind()) {
+            Some(pause) => wait(pause).await,
+            None if unresolved => return Err(error.after_unresolved()),
+            None => return Err(error),
+        }
+    }
+}
+
+fn open() -> Error {
+    Error::unknown("an earlier attempt's answer was lost, and it may still take effect").on("dynamo")
+}
+
+/// How often a call is tried again, by what stood in its way. The time of the call bounds it all.
+#[derive(Debug, Default)]
+struct Patience {
+    conflicts: u32,
+    failures: u32,
+}
+
+/// The first and the longest pause after a conflict, and how many there are.
+const CONFLICTS: (u64, u64, u32) = (2, 200, 60);
+/// The same after a throttle, a lost answer or a failed read.
+const FAILURES: (u64, u64, u32) = (25, 1_600, 10);
+
+impl Patience {
+    fn pause(&mut self, kind: ErrorKind) -> Option<Duration> {
+        match kind {
+            ErrorKind::Contention => next(&mut self.conflicts, CONFLICTS),
+            ErrorKind::Throttled | ErrorKind::Unavailable | ErrorKind::OutcomeUnknown => {
+                next(&mut self.failures, FAILURES)
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Full jitter: callers that met once do not meet again.
+fn next(made: &mut u32, (first, longest, most): (u64, u64, u32)) -> Option<Duration> {
+    if *made == most {
+        return None;
+    }
+    let ceiling = first.saturating_mul(1 << (*made).min(20)).min(longest);
+    *made += 1;
+    Some(Duration::from_micros(fastrand::u64(500..=ceiling * 1_000)))
+}
+
+#[allow(clippy::disallowed_methods, reason = "the pause between two attempts; no promise depends on it")]
+async fn wait(pause: Duration) {
+    tokio::time::sleep(pause).await;
+}
+
+/// The end of a retention that begins now, if it has one.
+pub(crate) fn expiry(client: &Client, retention: Retention) -> Option<i64> {
+    match retention {
+        Retention::Forever => None,
+        Retention::For(duration) => Some(client.now().after(duration).0),
+    }
+}
+
+pub(crate) fn millis_of(retention: Retention) -> Option<i64> {
+    match retention {
+        Retention::Forever => None,
+        Retention::For(duration) => Some(millis(duration)),
+    }
+}

@@ -1,0 +1,146 @@
+//! Boxes: their keys, and the row that keeps how each was made.
+
+use std::fmt;
+use std::sync::Arc;
+
+use sha2::{Digest, Sha256};
+use storagebox_core::{BoxName, Error, Result};
+use tokio::sync::OnceCell;
+
+use super::{Client, Write, Wrote};
+use crate::error::bad;
+use crate::row::{Row, RowKey};
+use crate::schema::VERSION;
+
+/// What a box is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Bank,
+    Records,
+    Tokens,
+    Counters,
+    Ordered,
+}
+
+impl Kind {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Bank => "bank",
+            Self::Records => "records",
+            Self::Tokens => "tokens",
+            Self::Counters => "counters",
+            Self::Ordered => "ordered",
+        }
+    }
+}
+
+/// A box that is open.
+pub(crate) struct OpenBox {
+    client: Arc<Client>,
+    name: BoxName,
+    kind: Kind,
+    options: String,
+    shards: OnceCell<u16>,
+}
+
+impl OpenBox {
+    pub(crate) fn new(client: &Arc<Client>, kind: Kind, name: &BoxName) -> Self {
+        Self {
+            client: Arc::clone(client),
+            name: name.clone(),
+            kind,
+            options: String::new(),
+            shards: OnceCell::new(),
+        }
+    }
+
+    /// What the box must have been made with (S-4).
+    #[must_use]
+    pub(crate) fn with_options(mut self, options: String) -> Self {
+        self.options = options;
+        self
+    }
+
+    pub(crate) fn client(&self) -> &Client {
+        &self.client
+    }
+
+    /// How many shards the box has. The first call makes the box, or checks how it was made; one request.
+    pub(crate) async fn shards(&self) -> Result<u16> {
+        self.shards.get_or_try_init(|| self.registered()).await.copied()
+    }
+
+    async fn registered(&self) -> Result<u16> {
+        let shards = self.client.settings().shards;
+        let row = Row::new(&RowKey::alone(self.key("box")))
+            .with("made_with", self.options.as_str())
+            .with("shards", u32::from(shards))
+            .with("schema", VERSION);
+        match self.client.write(&Write::put(row).only_if("attribute_not_exists(pk)")).await? {
+            Wrote::Done(_) => Ok(shards),
+            Wrote::Refused(Some(made)) => self.adopted(&made),
+            Wrote::Refused(None) => Err(Error::unknown("the box was there and is gone").on("dynamo")),
+        }
+    }
+
+    fn adopted(&self, made: &Row) -> Result<u16> {
+        let schema: u32 = made.needed("schema", made.number("schema"))?;
+        if schema > VERSION {
+            let newer = format_args!("a box that a newer version made (schema {schema})");
+            return Err(Error::unsupported(newer, "that version of storagebox").on("dynamo"));
+        }
+        let options = made.needed("made_with", made.text("made_with"))?;
+        if options != self.options {
+            let (name, asked) = (&self.name, &self.options);
+            let why = format_args!("{name:?} was created with {options} and cannot be opened with {asked}");
+            return Err(bad("box", why));
+        }
+        made.needed("shards", made.number("shards"))
+    }
+
+    /// A partition key of the box. The name's length comes before the name, so that no name can reach another's keys.
+    pub(crate) fn key(&self, part: impl fmt::Display) -> String {
+        let (prefix, kind, name) = (&self.client.settings().prefix, self.kind.name(), self.name.as_str());
+        format!("{prefix}{kind}:{}:{name}:{part}", name.len())
+    }
+
+    /// The partition of a shard.
+    pub(crate) fn partition(&self, part: &str, shard: u16) -> String {
+        self.key(format_args!("{part}:{shard}"))
+    }
+
+    /// The partition that has rows of this id.
+    pub(crate) async fn partition_of(&self, part: &str, id: &str) -> Result<String> {
+        Ok(self.partition(part, shard_of(id, self.shards().await?)))
+    }
+}
+
+impl fmt::Debug for OpenBox {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OpenBox").field("kind", &self.kind).field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+/// The same in every process, for ever.
+pub(crate) fn shard_of(id: &str, shards: u16) -> u16 {
+    let digest = Sha256::digest(id);
+    let number = u16::from_be_bytes([digest[30], digest[31]]);
+    number % shards.max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_spread_over_all_shards() {
+        let mut hit = [0; 7];
+        (0..700).for_each(|id: u32| hit[usize::from(shard_of(&id.to_string(), 7))] += 1);
+        assert!(hit.iter().all(|count| *count > 50), "{hit:?}");
+    }
+
+    #[test]
+    fn a_shard_never_changes() {
+        assert_eq!(["ann", "bob", "é"].map(|id| shard_of(id, 256)), [3, 121, 192]);
+    }
+}

@@ -1,0 +1,87 @@
+//! The driver's client: handed in, or made at the first request.
+
+use std::fmt;
+use std::time::Duration;
+
+use aws_config::BehaviorVersion;
+use aws_config::retry::RetryConfig;
+use aws_config::timeout::TimeoutConfig;
+use aws_sdk_dynamodb::Client as Driver;
+use aws_sdk_dynamodb::config::Region;
+use aws_smithy_http_client::tls::{Provider, rustls_provider::CryptoMode};
+use tokio::sync::OnceCell;
+
+use crate::clock::Corrected;
+
+/// Where the table is, and the client that goes there.
+pub(crate) struct Connection {
+    source: Source,
+    driver: OnceCell<Driver>,
+}
+
+enum Source {
+    Given(Box<Driver>),
+    At { region: String, endpoint: Option<String> },
+}
+
+impl Connection {
+    pub(crate) fn given(driver: &Driver) -> Self {
+        Self { source: Source::Given(Box::new(driver.clone())), driver: OnceCell::new() }
+    }
+
+    pub(crate) fn to(region: &str, endpoint: Option<String>) -> Self {
+        let source = Source::At { region: region.to_owned(), endpoint };
+        Self { source, driver: OnceCell::new() }
+    }
+
+    /// The client, without the driver's own retries: a conditional write that it repeats would be told that it lost
+    /// against itself. The clock hears every answer, unless it is a test's.
+    pub(crate) async fn driver(&self, clock: Option<&Corrected>, attempt: Duration) -> &Driver {
+        self.driver
+            .get_or_init(|| async {
+                let config = match &self.source {
+                    Source::Given(driver) => driver.config().to_builder(),
+                    Source::At { region, endpoint } => found(region, endpoint.as_deref()).await,
+                };
+                let config = config.retry_config(RetryConfig::disabled()).timeout_config(timeouts(attempt));
+                let config = match clock {
+                    Some(clock) => config.interceptor(clock.clone()),
+                    None => config,
+                };
+                Driver::from_conf(config.build())
+            })
+            .await
+    }
+}
+
+/// With what the SDK finds: environment, profiles, container and machine roles.
+async fn found(region: &str, endpoint: Option<&str>) -> aws_sdk_dynamodb::config::Builder {
+    let client =
+        aws_smithy_http_client::Builder::new().tls_provider(Provider::Rustls(CryptoMode::Ring)).build_https();
+    let config = aws_config::defaults(BehaviorVersion::v2026_01_12())
+        .region(Region::new(region.to_owned()))
+        .http_client(client)
+        .load()
+        .await;
+    let config = aws_sdk_dynamodb::config::Builder::from(&config);
+    match endpoint {
+        Some(endpoint) => config.endpoint_url(endpoint),
+        None => config,
+    }
+}
+
+/// An attempt that is not answered is given up early enough for another one.
+fn timeouts(attempt: Duration) -> TimeoutConfig {
+    TimeoutConfig::builder().operation_attempt_timeout(attempt).connect_timeout(attempt).build()
+}
+
+/// Nothing of the driver: its configuration holds credentials.
+impl fmt::Debug for Connection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let source = match &self.source {
+            Source::Given(_) => "a client that was handed in".to_owned(),
+            Source::At { region, endpoint } => format!("{region} {}", endpoint.as_deref().unwrap_or("")),
+        };
+        f.debug_tuple("Connection").field(&source).finish()
+    }
+}

@@ -1,0 +1,307 @@
+//! Single requests, one attempt each.
+
+use std::collections::HashMap;
+
+use aws_sdk_dynamodb::Client as Driver;
+use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
+use aws_sdk_dynamodb::types::error::TransactionCanceledException;
+use aws_sdk_dynamodb::types::{AttributeValue, KeysAndAttributes, ReturnConsumedCapacity, Select};
+use storagebox_core::{Error, ErrorKind, Result};
+
+use super::Client;
+use super::write::{Alone, Write, request_token};
+use crate::error;
+use crate::row::{Attributes, Row, RowKey, Value};
+use crate::schema::INDEX;
+
+/// What became of a conditional write.
+#[derive(Debug)]
+pub(crate) enum Wrote {
+    /// It was made; the row, where the write asked for it.
+    Done(Option<Row>),
+    /// Its condition did not hold; the row as it is, if there is one.
+    Refused(Option<Row>),
+}
+
+/// What became of a transaction.
+#[derive(Debug)]
+pub(crate) enum Transacted {
+    /// All of it was made.
+    Done,
+    /// None of it was made; one entry for each of its parts.
+    Refused(Vec<Refusal>),
+}
+
+/// Why a part kept its transaction from being made.
+#[derive(Debug)]
+pub(crate) enum Refusal {
+    /// It did not.
+    Not,
+    /// Its condition did not hold; the row as it is, if there is one.
+    Condition(Option<Row>),
+}
+
+/// Which order a query follows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Index {
+    /// By the sort key.
+    Table,
+    /// By the attribute `o`, rows that have it alone.
+    Order,
+}
+
+/// A strongly consistent query of one partition.
+#[derive(Clone, Debug)]
+pub(crate) struct Look {
+    index: Index,
+    condition: String,
+    filter: Option<String>,
+    projection: Option<&'static str>,
+    values: Attributes,
+    limit: Option<i32>,
+    from: Option<Attributes>,
+}
+
+/// One page of a query or a scan.
+#[derive(Debug)]
+pub(crate) struct Answers {
+    pub(crate) rows: Vec<Row>,
+    /// Where the next page begins, if there may be one.
+    pub(crate) next: Option<Attributes>,
+}
+
+/// DynamoDB's limit for one `BatchGetItem`.
+const BATCH: usize = 100;
+
+impl Look {
+    pub(crate) fn at(partition: &str, index: Index) -> Self {
+        Self {
+            index,
+            condition: "pk = :pk".to_owned(),
+            filter: None,
+            projection: None,
+            values: HashMap::from([(":pk".to_owned(), partition.value())]),
+            limit: None,
+            from: None,
+        }
+    }
+
+    /// And this of the sort key, or of `o`.
+    #[must_use]
+    pub(crate) fn and(mut self, condition: &str) -> Self {
+        self.condition = format!("{} AND {condition}", self.condition);
+        self
+    }
+
+    #[must_use]
+    pub(crate) fn filter(mut self, filter: &str) -> Self {
+        self.filter = Some(filter.to_owned());
+        self
+    }
+
+    #[must_use]
+    pub(crate) fn only(mut self, projection: &'static str) -> Self {
+        self.projection = Some(projection);
+        self
+    }
+
+    #[must_use]
+    pub(crate) fn value(mut self, placeholder: &str, value: impl Value) -> Self {
+        self.values.insert(placeholder.to_owned(), value.value());
+        self
+    }
+
+    #[must_use]
+    pub(crate) fn limit(mut self, limit: usize) -> Self {
+        self.limit = Some(i32::try_from(limit).unwrap_or(i32::MAX));
+        self
+    }
+
+    #[must_use]
+    pub(crate) fn from(mut self, key: Option<Attributes>) -> Self {
+        self.from = key;
+        self
+    }
+}
+
+impl Client {
+    async fn driver(&self) -> &Driver {
+        let clock = self.settings.clock.is_none().then_some(&self.clock);
+        self.connection.driver(clock, self.settings.call_timeout / 3).await
+    }
+
+    fn capacity(&self) -> Option<ReturnConsumedCapacity> {
+        self.settings.report_capacity.then_some(ReturnConsumedCapacity::Indexes)
+    }
+
+    /// The row as it is now.
+    pub(crate) async fn get(&self, key: &RowKey) -> Result<Option<Row>> {
+        let request = self.driver().await.get_item().table_name(self.table()).set_key(Some(key.attributes()));
+        let request = request.consistent_read(true).set_return_consumed_capacity(self.capacity());
+        let answer = request.send().await.map_err(|error| error::reading(error::of(error)))?;
+        Ok(answer.item.map(Row::from))
+    }
+
+    pub(crate) async fn write(&self, write: &Write) -> Result<Wrote> {
+        use aws_sdk_dynamodb::operation::{delete_item, put_item, update_item};
+        let driver = self.driver().await;
+        macro_rules! sent {
+            ($request:expr, $refused:path) => {
+                match $request.set_return_consumed_capacity(self.capacity()).send_with(driver).await {
+                    Ok(answer) => Ok(Wrote::Done(answer.attributes.map(Row::from))),
+                    Err(error) => match error.as_service_error() {
+                        Some($refused(refused)) => Ok(Wrote::Refused(row(refused.item()))),
+                        _ => Err(error::of(error)),
+                    },
+                }
+            };
+        }
+        match write.alone(self.table()) {
+            Alone::Put(put) => sent!(put, put_item::PutItemError::ConditionalCheckFailedException),
+            Alone::Update(update) => {
+                sent!(update, update_item::UpdateItemError::ConditionalCheckFailedException)
+            }
+            Alone::Delete(delete) => {
+                sent!(delete, delete_item::DeleteItemError::ConditionalCheckFailedException)
+            }
+        }
+    }
+
+    /// All of the writes or none, with a token derived from them: the same transaction, sent again within ten minutes,
+    /// is told its first answer.
+    pub(crate) async fn transact(&self, writes: &[Write]) -> Result<Transacted> {
+        self.transact_as(writes, &request_token(writes)).await
+    }
+
+    /// The same with the caller's own token.
+    pub(crate) async fn transact_as(&self, writes: &[Write], token: &str) -> Result<Transacted> {
+        let parts = writes.iter().map(|write| write.part(self.table())).collect::<Result<Vec<_>>>()?;
+        let request = self.driver().await.transact_write_items().set_transact_items(Some(parts));
+        let request = request.client_request_token(token).set_return_consumed_capacity(self.capacity());
+        match request.send().await {
+            Ok(_) => Ok(Transacted::Done),
+            Err(error) => match error.as_service_error() {
+                Some(TransactWriteItemsError::TransactionCanceledException(cancelled)) => refused(cancelled),
+                _ => Err(error::of(error)),
+            },
+        }
+    }
+
+    /// One page of a query, read strongly.
+    pub(crate) async fn query(&self, look: &Look) -> Result<Answers> {
+        let request = self.driver().await.query().table_name(self.table()).consistent_read(true);
+        let request = request
+            .set_index_name((look.index == Index::Order).then(|| INDEX.to_owned()))
+            .key_condition_expression(&look.condition)
+            .set_filter_expression(look.filter.clone())
+            .set_projection_expression(look.projection.map(str::to_owned))
+            .set_expression_attribute_values(Some(look.values.clone()))
+            .set_limit(look.limit)
+            .set_exclusive_start_key(look.from.clone())
+            .set_return_consumed_capacity(self.capacity());
+        let answer = request.send().await.map_err(|error| error::reading(error::of(error)))?;
+        Ok(answers(answer.items, answer.last_evaluated_key))
+    }
+
+    /// How many rows a query finds, over all its pages.
+    pub(crate) async fn count(&self, look: &Look) -> Result<u64> {
+        let (mut count, mut from) = (0, None);
+        loop {
+            let request = self.driver().await.query().table_name(self.table()).consistent_read(true);
+            let request = request
+                .set_index_name((look.index == Index::Order).then(|| INDEX.to_owned()))
+                .key_condition_expression(&look.condition)
+                .set_filter_expression(look.filter.clone())
+                .set_expression_attribute_values(Some(look.values.clone()))
+                .select(Select::Count)
+                .set_exclusive_start_key(from)
+                .set_return_consumed_capacity(self.capacity());
+            let answer = request.send().await.map_err(|error| error::reading(error::of(error)))?;
+            count += u64::from(answer.count.unsigned_abs());
+            from = answer.last_evaluated_key;
+            if from.is_none() {
+                return Ok(count);
+            }
+        }
+    }
+
+    /// One page of the table's rows for which the filter holds.
+    pub(crate) async fn scan(
+        &self,
+        filter: &str,
+        values: &Attributes,
+        limit: usize,
+        from: Option<Attributes>,
+    ) -> Result<Answers> {
+        let request = self.driver().await.scan().table_name(self.table()).consistent_read(true);
+        let request = request
+            .filter_expression(filter)
+            .set_expression_attribute_values(Some(values.clone()))
+            .projection_expression("pk, sk")
+            .limit(i32::try_from(limit).unwrap_or(i32::MAX))
+            .set_exclusive_start_key(from)
+            .set_return_consumed_capacity(self.capacity());
+        let answer = request.send().await.map_err(|error| error::reading(error::of(error)))?;
+        Ok(answers(answer.items, answer.last_evaluated_key))
+    }
+
+    /// The rows that there are of these, in no order. Distinct keys, any number: cut into batches, and what the service
+    /// left unread is asked for again.
+    pub(crate) async fn rows(&self, keys: &[RowKey]) -> Result<Vec<Row>> {
+        let mut left: Vec<Attributes> = keys.iter().map(RowKey::attributes).collect();
+        let (mut found, mut idle) = (Vec::new(), 0);
+        while !left.is_empty() {
+            let rest = left.split_off(left.len().saturating_sub(BATCH));
+            let asked = rest.len();
+            let (rows, unread) = self.batch(rest).await?;
+            idle = if unread.len() == asked { idle + 1 } else { 0 };
+            if idle > 5 {
+                return Err(Error::new(ErrorKind::Throttled, "the table is at its limit").on("dynamo"));
+            }
+            found.extend(rows);
+            left.extend(unread);
+        }
+        Ok(found)
+    }
+
+    async fn batch(&self, keys: Vec<Attributes>) -> Result<(Vec<Row>, Vec<Attributes>)> {
+        let asked = KeysAndAttributes::builder().set_keys(Some(keys)).consistent_read(true).build();
+        let asked = asked.map_err(|error| error::bad("keys", "lack a part").caused_by(error))?;
+        let request = self.driver().await.batch_get_item().request_items(self.table(), asked);
+        let request = request.set_return_consumed_capacity(self.capacity());
+        let answer = request.send().await.map_err(|error| error::reading(error::of(error)))?;
+        let rows = answer.responses.unwrap_or_default().into_values().flatten().map(Row::from).collect();
+        let unread = answer.unprocessed_keys.unwrap_or_default().into_values();
+        Ok((rows, unread.flat_map(|keys| keys.keys).collect()))
+    }
+
+    /// For the requests that only the table's maker makes.
+    pub(crate) async fn admin(&self) -> &Driver {
+        self.driver().await
+    }
+}
+
+fn answers(items: Option<Vec<Attributes>>, next: Option<Attributes>) -> Answers {
+    Answers { rows: items.unwrap_or_default().into_iter().map(Row::from).collect(), next }
+}
+
+fn row(item: Option<&HashMap<String, AttributeValue>>) -> Option<Row> {
+    item.filter(|item| !item.is_empty()).cloned().map(Row::from)
+}
+
+/// A condition that did not hold is an answer, whatever else stood in the way.
+fn refused(cancelled: &TransactionCanceledException) -> Result<Transacted> {
+    let reasons = cancelled.cancellation_reasons();
+    let is_condition = |code: Option<&str>| code == Some("ConditionalCheckFailed");
+    if reasons.iter().any(|reason| is_condition(reason.code())) {
+        let refusal = |reason: &aws_sdk_dynamodb::types::CancellationReason| match is_condition(reason.code())
+        {
+            true => Refusal::Condition(row(reason.item())),
+            false => Refusal::Not,
+        };
+        return Ok(Transacted::Refused(reasons.iter().map(refusal).collect()));
+    }
+    let first = reasons.iter().filter_map(|reason| reason.code()).find_map(error::reason);
+    Err(first
+        .unwrap_or_else(|| Error::new(ErrorKind::Contention, "the transaction was cancelled").on("dynamo")))
+}

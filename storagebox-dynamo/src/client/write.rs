@@ -1,0 +1,260 @@
+//! One change of one row: alone, or as a part of a transaction.
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+
+use aws_sdk_dynamodb::types::{
+    ConditionCheck, Delete, Put, ReturnValuesOnConditionCheckFailure, TransactWriteItem, Update,
+};
+use aws_sdk_dynamodb::types::{ReturnValue, builders};
+use sha2::{Digest, Sha256};
+use storagebox_core::{Error, Ids, RandomIds, Result};
+
+use crate::row::{Attributes, Row, RowKey, Value};
+
+/// What a call writes into each row that it changes, the same through all its attempts. A row that has it was
+/// changed by this very call: so a refusal after a lost reply is told from a refusal by another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Tag(String);
+
+impl Tag {
+    pub(crate) fn fresh() -> Self {
+        Self(RandomIds.fresh())
+    }
+
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    pub(crate) fn is_on(&self, row: &Row) -> bool {
+        row.text("t") == Some(self.as_str())
+    }
+}
+
+/// A conditional write.
+#[derive(Clone, Debug)]
+pub(crate) struct Write {
+    act: Act,
+    condition: Option<String>,
+    values: Attributes,
+    names: HashMap<String, String>,
+    answers: ReturnValue,
+}
+
+#[derive(Clone, Debug)]
+enum Act {
+    Put(Row),
+    Update { key: RowKey, sets: Vec<String>, removes: Vec<String> },
+    Delete(RowKey),
+    Check(RowKey),
+}
+
+/// Writes one of the driver's requests, which all have the same parts.
+macro_rules! filled {
+    ($request:expr, $write:expr) => {
+        $request
+            .set_condition_expression($write.condition.clone())
+            .set_expression_attribute_names(some($write.names.clone()))
+            .set_expression_attribute_values(some($write.values.clone()))
+            .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld)
+    };
+}
+
+impl Write {
+    fn new(act: Act) -> Self {
+        let answers = ReturnValue::None;
+        Self { act, condition: None, values: HashMap::new(), names: HashMap::new(), answers }
+    }
+
+    pub(crate) fn put(row: Row) -> Self {
+        Self::new(Act::Put(row))
+    }
+
+    pub(crate) fn update(key: &RowKey) -> Self {
+        Self::new(Act::Update { key: key.clone(), sets: vec![], removes: vec![] })
+    }
+
+    pub(crate) fn delete(key: &RowKey) -> Self {
+        Self::new(Act::Delete(key.clone()))
+    }
+
+    /// A condition on a row that the transaction does not change.
+    pub(crate) fn check(key: &RowKey) -> Self {
+        Self::new(Act::Check(key.clone()))
+    }
+
+    /// `SET name = :name`.
+    #[must_use]
+    pub(crate) fn set(self, name: &str, value: impl Value) -> Self {
+        let placeholder = format!(":{name}");
+        self.set_to(name, &placeholder).value(&placeholder, value)
+    }
+
+    #[must_use]
+    pub(crate) fn set_some(self, name: &str, value: Option<impl Value>) -> Self {
+        match value {
+            Some(value) => self.set(name, value),
+            None => self,
+        }
+    }
+
+    /// `SET path = expression`, whose values are given by [`value`](Self::value).
+    #[must_use]
+    pub(crate) fn set_to(mut self, path: &str, expression: &str) -> Self {
+        if let Act::Update { sets, .. } = &mut self.act {
+            sets.push(format!("{path} = {expression}"));
+        }
+        self
+    }
+
+    #[must_use]
+    pub(crate) fn tagged(self, tag: &Tag) -> Self {
+        match self.act {
+            Act::Put(row) => Self { act: Act::Put(row.with("t", tag.as_str())), ..self },
+            _ => self.set("t", tag.as_str()),
+        }
+    }
+
+    #[must_use]
+    pub(crate) fn remove(mut self, paths: &[&str]) -> Self {
+        if let Act::Update { removes, .. } = &mut self.act {
+            removes.extend(paths.iter().map(|path| (*path).to_owned()));
+        }
+        self
+    }
+
+    #[must_use]
+    pub(crate) fn only_if(mut self, condition: impl Into<String>) -> Self {
+        self.condition = Some(condition.into());
+        self
+    }
+
+    #[must_use]
+    pub(crate) fn value(mut self, placeholder: &str, value: impl Value) -> Self {
+        self.values.insert(placeholder.to_owned(), value.value());
+        self
+    }
+
+    #[must_use]
+    pub(crate) fn name(mut self, placeholder: &str, name: &str) -> Self {
+        self.names.insert(placeholder.to_owned(), name.to_owned());
+        self
+    }
+
+    /// Answers the row as it is after the write; only of an update made alone.
+    #[must_use]
+    pub(crate) fn answering_new(mut self) -> Self {
+        self.answers = ReturnValue::AllNew;
+        self
+    }
+
+    /// Answers the row as it was before the write; only of one made alone.
+    #[must_use]
+    pub(crate) fn answering_old(mut self) -> Self {
+        self.answers = ReturnValue::AllOld;
+        self
+    }
+
+    pub(crate) fn alone(&self, table: &str) -> Alone {
+        match &self.act {
+            Act::Put(row) => Alone::Put(
+                filled!(aws_sdk_dynamodb::operation::put_item::PutItemInput::builder(), self)
+                    .table_name(table)
+                    .set_item(Some(row.attributes().clone()))
+                    .return_values(self.answers.clone()),
+            ),
+            Act::Update { key, sets, removes } => Alone::Update(
+                filled!(aws_sdk_dynamodb::operation::update_item::UpdateItemInput::builder(), self)
+                    .table_name(table)
+                    .set_key(Some(key.attributes()))
+                    .update_expression(expression(sets, removes))
+                    .return_values(self.answers.clone()),
+            ),
+            Act::Delete(key) | Act::Check(key) => Alone::Delete(
+                filled!(aws_sdk_dynamodb::operation::delete_item::DeleteItemInput::builder(), self)
+                    .table_name(table)
+                    .set_key(Some(key.attributes()))
+                    .return_values(self.answers.clone()),
+            ),
+        }
+    }
+
+    pub(crate) fn part(&self, table: &str) -> Result<TransactWriteItem> {
+        let item = TransactWriteItem::builder();
+        let item = match &self.act {
+            Act::Put(row) => item.put(self.part_put(table, row).build().map_err(incomplete)?),
+            Act::Update { key, sets, removes } => {
+                let update =
+                    filled!(Update::builder(), self).table_name(table).set_key(Some(key.attributes()));
+                item.update(update.update_expression(expression(sets, removes)).build().map_err(incomplete)?)
+            }
+            Act::Delete(key) => {
+                let delete = filled!(Delete::builder(), self).table_name(table);
+                item.delete(delete.set_key(Some(key.attributes())).build().map_err(incomplete)?)
+            }
+            Act::Check(key) => {
+                let check = filled!(ConditionCheck::builder(), self).table_name(table);
+                item.condition_check(check.set_key(Some(key.attributes())).build().map_err(incomplete)?)
+            }
+        };
+        Ok(item.build())
+    }
+
+    fn part_put(&self, table: &str, row: &Row) -> builders::PutBuilder {
+        filled!(Put::builder(), self).table_name(table).set_item(Some(row.attributes().clone()))
+    }
+
+    /// The write in one order of its parts, whatever the order of its maps.
+    fn spell(&self, into: &mut String) {
+        let (act, attributes) = match &self.act {
+            Act::Put(row) => ("put".to_owned(), row.attributes().clone()),
+            Act::Update { key, sets, removes } => (expression(sets, removes), key.attributes()),
+            Act::Delete(key) => ("delete".to_owned(), key.attributes()),
+            Act::Check(key) => ("check".to_owned(), key.attributes()),
+        };
+        let mut all: Vec<_> = attributes.iter().chain(&self.values).collect();
+        all.sort_by_key(|(name, _)| name.as_str());
+        // Writing to a string never fails.
+        let _ = write!(into, "{act} {:?} {all:?};", self.condition);
+    }
+}
+
+/// A request of a write alone.
+#[derive(Clone, Debug)]
+pub(crate) enum Alone {
+    Put(aws_sdk_dynamodb::operation::put_item::builders::PutItemInputBuilder),
+    Update(aws_sdk_dynamodb::operation::update_item::builders::UpdateItemInputBuilder),
+    Delete(aws_sdk_dynamodb::operation::delete_item::builders::DeleteItemInputBuilder),
+}
+
+/// The client request token of a transaction, derived from its body. The body holds the call's tag, so that only
+/// another attempt of the same call has the same token.
+pub(crate) fn request_token(writes: &[Write]) -> String {
+    let mut body = String::new();
+    writes.iter().for_each(|write| write.spell(&mut body));
+    hex(&Sha256::digest(body)[..16])
+}
+
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+fn expression(sets: &[String], removes: &[String]) -> String {
+    let clause = |word: &str, parts: &[String]| match parts {
+        [] => String::new(),
+        parts => format!("{word} {} ", parts.join(", ")),
+    };
+    format!("{}{}", clause("SET", sets), clause("REMOVE", removes)).trim_end().to_owned()
+}
+
+/// DynamoDB refuses empty maps of placeholders.
+fn some<K, V>(map: HashMap<K, V>) -> Option<HashMap<K, V>> {
+    Some(map).filter(|map| !map.is_empty())
+}
+
+fn incomplete(error: aws_sdk_dynamodb::error::BuildError) -> Error {
+    Error::invalid("write", "lacks a part").caused_by(error).on("dynamo")
+}

@@ -1,0 +1,93 @@
+//! Answers that the server did not give, in its protocol.
+
+use aws_smithy_runtime_api::client::orchestrator::HttpResponse;
+use aws_smithy_runtime_api::client::result::ConnectorError;
+use aws_smithy_types::body::SdkBody;
+use aws_smithy_types::byte_stream::ByteStream;
+use http::StatusCode;
+use serde_json::{Map, Value, json};
+
+use super::fault::is_transaction;
+use super::request::Request;
+
+pub(super) type Answer = Result<HttpResponse, ConnectorError>;
+
+/// All that the client learns when a connection breaks.
+pub(super) fn lost() -> ConnectorError {
+    ConnectorError::io("the connection was lost, by an injected fault".into())
+}
+
+pub(super) fn internal_error() -> HttpResponse {
+    error(StatusCode::INTERNAL_SERVER_ERROR, "InternalServerError", Map::new())
+}
+
+pub(super) fn in_progress() -> HttpResponse {
+    refusal("TransactionInProgressException")
+}
+
+/// `turn` says how many there were before.
+pub(super) fn throttled(request: &Request, turn: u64) -> HttpResponse {
+    match (turn % 2, request.operation.as_str()) {
+        (0, _) => refusal("ProvisionedThroughputExceededException"),
+        (_, "TransactWriteItems") => cancelled(request, turn / 2, "ThrottlingError"),
+        _ => refusal("ThrottlingException"),
+    }
+}
+
+pub(super) fn conflict(request: &Request, turn: u64) -> HttpResponse {
+    if is_transaction(&request.operation) {
+        return cancelled(request, turn, "TransactionConflict");
+    }
+    refusal("TransactionConflictException")
+}
+
+/// A transaction that is cancelled for one of its items, another one each turn. Reasons are in the order of items.
+fn cancelled(request: &Request, turn: u64, code: &str) -> HttpResponse {
+    let items = request.json()["TransactItems"].as_array().map_or(0, Vec::len) as u64;
+    let reason = |item| match item == turn % items {
+        true => json!({ "Code": code, "Message": MESSAGE }),
+        false => json!({ "Code": "None" }),
+    };
+    let reasons = (0..items).map(reason).collect();
+    let reasons = Map::from_iter([("CancellationReasons".to_owned(), Value::Array(reasons))]);
+    error(StatusCode::BAD_REQUEST, "TransactionCanceledException", reasons)
+}
+
+fn refusal(code: &str) -> HttpResponse {
+    error(StatusCode::BAD_REQUEST, code, Map::new())
+}
+
+const MESSAGE: &str = "an injected fault";
+
+fn error(status: StatusCode, code: &str, mut body: Map<String, Value>) -> HttpResponse {
+    // DynamoDB's own messages are named either way.
+    let message = if body.is_empty() { "message" } else { "Message" };
+    body.insert(message.to_owned(), MESSAGE.into());
+    body.insert("__type".to_owned(), format!("com.amazonaws.dynamodb.v20120810#{code}").into());
+    let answer = HttpResponse::new(status.into(), SdkBody::empty());
+    with_body(answer, Value::Object(body).to_string().into_bytes())
+}
+
+/// The answer with its body in memory.
+pub(super) async fn whole(mut answer: HttpResponse) -> Answer {
+    let body = ByteStream::new(answer.take_body()).collect().await;
+    let body = body.map_err(|error| ConnectorError::io(error.into()))?;
+    *answer.body_mut() = SdkBody::from(body.into_bytes());
+    Ok(answer)
+}
+
+/// Half of the answer. An empty one would be a whole one to the driver.
+pub(super) fn torn(answer: HttpResponse) -> HttpResponse {
+    let body = answer.body().bytes().unwrap_or_default();
+    let half = body[..body.len().div_ceil(2)].to_vec();
+    with_body(answer, half)
+}
+
+pub(super) fn with_body(mut answer: HttpResponse, body: Vec<u8>) -> HttpResponse {
+    let headers = answer.headers_mut();
+    headers.remove("x-amz-crc32");
+    headers.insert("content-type", "application/x-amz-json-1.0");
+    headers.insert("content-length", body.len().to_string());
+    *answer.body_mut() = SdkBody::from(body);
+    answer
+}

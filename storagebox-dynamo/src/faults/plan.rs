@@ -1,0 +1,51 @@
+//! Which request meets which fault.
+
+use std::collections::VecDeque;
+
+use fastrand::Rng;
+
+use super::fault::Fault;
+
+/// Faults to come.
+pub(super) enum Plan {
+    /// Each is for the next request, or the next of its operation; later requests meet none.
+    Script(VecDeque<(Option<String>, Fault)>),
+    /// This share of the requests, in percent, meets one of these.
+    Random(Rng, u8, Vec<Fault>),
+}
+
+impl Default for Plan {
+    fn default() -> Self {
+        Self::Script(VecDeque::new())
+    }
+}
+
+impl Plan {
+    pub(super) fn random(seed: u64, percent: u8, faults: &[Fault]) -> Self {
+        Self::Random(Rng::with_seed(seed), percent, faults.to_vec())
+    }
+
+    /// Adds to a script; chance gives way to it.
+    pub(super) fn script(&mut self, operation: Option<&str>, faults: impl IntoIterator<Item = Fault>) {
+        let added = faults.into_iter().map(|fault| (operation.map(str::to_owned), fault));
+        match self {
+            Self::Script(script) => script.extend(added),
+            Self::Random(..) => *self = Self::Script(added.collect()),
+        }
+    }
+
+    /// The fault of the next request, if that is of this operation.
+    pub(super) fn next(&mut self, operation: &str) -> Option<Fault> {
+        match self {
+            Self::Script(script) => {
+                let is_for = |(only, _): &(Option<String>, Fault)| only.as_deref().is_none_or(|only| only == operation);
+                let first = script.iter().position(is_for)?;
+                script.remove(first).map(|(_, fault)| fault)
+            }
+            Self::Random(rng, percent, faults) => {
+                let is_hit = rng.u8(0..100) < *percent && !faults.is_empty();
+                is_hit.then(|| faults[rng.usize(0..faults.len())])
+            }
+        }
+    }
+}

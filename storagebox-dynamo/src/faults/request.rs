@@ -1,0 +1,46 @@
+//! A request of DynamoDB's protocol.
+
+use aws_smithy_runtime_api::client::orchestrator::HttpRequest;
+use aws_smithy_types::body::SdkBody;
+use serde_json::Value;
+
+/// With what it asks for. It is never shown: it holds items, and what it was signed with.
+pub(super) struct Request {
+    pub(super) operation: String,
+    pub(super) http: HttpRequest,
+}
+
+impl Request {
+    /// Gives it back if it is not DynamoDB's. The operation is told by a header, as `DynamoDB_20120810.PutItem`.
+    pub(super) fn of(http: HttpRequest) -> Result<Self, HttpRequest> {
+        let target = http.headers().get("x-amz-target").and_then(|target| target.split_once('.'));
+        match target {
+            Some((service, operation)) if service.starts_with("DynamoDB_") => {
+                Ok(Self { operation: operation.to_owned(), http })
+            }
+            _ => Err(http),
+        }
+    }
+
+    pub(super) fn json(&self) -> Value {
+        self.http.body().bytes().map_or(Value::Null, json)
+    }
+
+    /// The same operation with another body.
+    pub(super) fn with(mut self, body: &Value) -> Self {
+        let body = body.to_string();
+        self.http.headers_mut().insert("content-length", body.len().to_string());
+        *self.http.body_mut() = SdkBody::from(body);
+        self
+    }
+
+    /// Bodies of DynamoDB's requests are in memory, so that there always is another one.
+    pub(super) fn again(&self) -> Option<Self> {
+        Some(Self { operation: self.operation.clone(), http: self.http.try_clone()? })
+    }
+}
+
+/// What is no JSON is nothing.
+pub(super) fn json(bytes: &[u8]) -> Value {
+    serde_json::from_slice(bytes).unwrap_or_default()
+}

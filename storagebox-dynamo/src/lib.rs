@@ -1,0 +1,17 @@
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+#![deny(missing_docs)]
+#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::disallowed_methods))]
+#![cfg_attr(test, allow(clippy::disallowed_methods))]
+
+mod client;
+mod clock;
+mod config;
+mod error;
+mod row;
+mod schema;
+mod store;
+
+pub use clock::{Clock, SystemClock};
+pub use config::{DynamoBuilder, ReadFirst};
+pub use store::DynamoStore;
