@@ -13,7 +13,7 @@ use storagebox_core::{Certainty, Error, ErrorKind, Result, Retention, Settles};
 use crate::clock::{Corrected, Millis, millis};
 use crate::config::Settings;
 
-pub(crate) use boxes::{Kind, OpenBox};
+pub(crate) use boxes::{Kind, OpenBox, shard_of};
 pub(crate) use connection::Connection;
 pub(crate) use requests::{Answers, Index, Look, Refusal, Transacted, Wrote};
 pub(crate) use write::{Tag, Write, hex};

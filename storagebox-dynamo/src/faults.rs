@@ -63,7 +63,7 @@ impl Faults {
 
     /// Plans these faults for the next requests, one each, after those that are planned already.
     ///
-    /// A fault that does not fit the operation of its request is spent and does nothing.
+    /// A fault that does not fit the operation of its request is spent, does nothing and is not counted.
     pub fn script(&self, faults: impl IntoIterator<Item = Fault>) {
         lock(&self.state.plan).script(None, faults);
     }
@@ -142,7 +142,10 @@ impl Faults {
 impl fmt::Debug for Faults {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut shown = f.debug_struct("Faults");
-        shown.field("injected", &self.injected()).field("under_way", &self.under_way()).finish_non_exhaustive()
+        shown
+            .field("injected", &self.injected())
+            .field("under_way", &self.under_way())
+            .finish_non_exhaustive()
     }
 }
 

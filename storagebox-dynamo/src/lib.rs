@@ -7,10 +7,20 @@
 mod client;
 mod clock;
 mod config;
+mod dedup_repo;
 mod error;
+#[cfg(feature = "faults")]
+pub mod faults;
+mod item_bank;
+mod lease_repo;
+mod ordered_store;
+mod page;
+mod records;
 mod row;
 mod schema;
 mod store;
+mod token_store;
+mod upkeep;
 
 pub use clock::{Clock, SystemClock};
 pub use config::{DynamoBuilder, ReadFirst};

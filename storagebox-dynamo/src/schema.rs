@@ -56,7 +56,8 @@ pub(crate) async fn ping(client: &Client) -> Result<()> {
 }
 
 async fn described(client: &Client) -> Result<Option<TableDescription>> {
-    match client.admin().await.describe_table().table_name(client.table()).send().await {
+    let request = client.admin().await.describe_table().table_name(client.table());
+    match Box::pin(request.send()).await {
         Ok(answer) => Ok(answer.table),
         Err(error) => match error::reading(error::of(error)) {
             missing if missing.kind() == ErrorKind::NotSetUp => Ok(None),
@@ -78,7 +79,7 @@ async fn make(driver: &Driver, table: &str) -> Result<()> {
         .set_key_schema(Some(keys("pk", "sk")?))
         .set_attribute_definitions(Some(vec![text("pk")?, text("sk")?, text("o")?]))
         .local_secondary_indexes(index()?);
-    match request.send().await {
+    match Box::pin(request.send()).await {
         Ok(_) => Ok(()),
         Err(error) if error.code() == Some("ResourceInUseException") => Ok(()),
         Err(error) => Err(error::of(error)),
@@ -135,7 +136,7 @@ async fn active(client: &Client) -> Result<()> {
 
 async fn cleaning(client: &Client) -> Result<()> {
     let driver = client.admin().await;
-    let answer = driver.describe_time_to_live().table_name(client.table()).send().await;
+    let answer = Box::pin(driver.describe_time_to_live().table_name(client.table()).send()).await;
     let described = answer.map_err(|error| error::reading(error::of(error)))?.time_to_live_description;
     let status = described.as_ref().and_then(|ttl| ttl.time_to_live_status());
     if matches!(status, Some(TimeToLiveStatus::Enabled | TimeToLiveStatus::Enabling)) {
@@ -144,5 +145,5 @@ async fn cleaning(client: &Client) -> Result<()> {
     let wanted = TimeToLiveSpecification::builder().attribute_name(EXPIRES).enabled(true);
     let wanted = wanted.build().map_err(incomplete)?;
     let request = driver.update_time_to_live().table_name(client.table()).time_to_live_specification(wanted);
-    request.send().await.map(drop).map_err(error::of)
+    Box::pin(request.send()).await.map(drop).map_err(error::of)
 }

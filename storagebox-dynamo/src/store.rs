@@ -1,18 +1,76 @@
 //! The store: its boxes by kind and name, and its upkeep.
 
+use std::any::Any;
+use std::collections::HashMap;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use aws_sdk_dynamodb::Client as Driver;
-use storagebox_core::Result;
+use storagebox_core::{
+    BankAdmin, BoxName, Counter, DedupRepo, LeaseRepo, Ledger, Maintained, OrderedOptions, OrderedStore,
+    Promise, Promises, Result, Store, Strategy, TokenStore, async_trait,
+};
 
 use crate::client::{Client, Connection};
 use crate::config::{DynamoBuilder, Settings};
+use crate::dedup_repo::DynamoDedupRepo;
+use crate::item_bank::DynamoBank;
+use crate::lease_repo::DynamoLeaseRepo;
+use crate::ordered_store::DynamoOrderedStore;
+use crate::records::Records;
+use crate::schema;
+use crate::token_store::DynamoTokenStore;
+use crate::upkeep::Upkeep;
 
-/// A store in one DynamoDB table.
+/// A store in one DynamoDB table. Cheap to clone; clones share what they learned.
+///
+/// # Guarantees
+///
+/// - S-1 to S-5 as [`Store`] says; what DynamoDB itself cannot promise stands in [`promises`](Store::promises).
+///
+/// # Example
+///
+/// ```no_run
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> storagebox_core::Result<()> {
+/// use storagebox_core::{ItemBankExt, Store, StoreExt};
+/// use storagebox_dynamo::DynamoStore;
+///
+/// let store = DynamoStore::connect("dynamodb://eu-west-1/storagebox")?;
+/// store.setup().await?;
+/// let taken = store.bank("vouchers")?.assign("ada@example.com").await?;
+/// # Ok(()) }
+/// ```
 #[derive(Clone)]
 pub struct DynamoStore {
-    pub(crate) client: Arc<Client>,
+    client: Arc<Client>,
+    boxes: Arc<Boxes>,
+    upkeep: Arc<Upkeep>,
+}
+
+/// Boxes that are open: the tasks of a process share candidates and what was checked of a box.
+#[derive(Default)]
+struct Boxes(Mutex<HashMap<Named, Arc<dyn Any + Send + Sync>>>);
+
+/// A kind, a name, and how it was opened.
+type Named = (&'static str, BoxName, String);
+
+impl Boxes {
+    fn open<T: Clone + Send + Sync + 'static>(
+        &self,
+        kind: &'static str,
+        name: &BoxName,
+        options: String,
+        create: impl FnOnce() -> Result<T>,
+    ) -> Result<T> {
+        let mut boxes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = (kind, name.clone(), options);
+        if let Some(known) = boxes.get(&key).and_then(|known| known.downcast_ref::<T>()) {
+            return Ok(known.clone());
+        }
+        let created = create()?;
+        boxes.insert(key, Arc::new(created.clone()));
+        Ok(created)
+    }
 }
 
 impl DynamoStore {
@@ -20,12 +78,12 @@ impl DynamoStore {
     ///
     /// # Errors
     ///
-    /// `InvalidInput` for a URL that is not of this form.
+    /// `InvalidInput` for a URL that is not of this form, an unknown query key, or a setting out of its range.
     pub fn connect(url: &str) -> Result<Self> {
         Self::builder().connect(url)
     }
 
-    /// The store behind this client; see [`DynamoBuilder::from_client`].
+    /// The store behind this client, in the table `storagebox`; see [`DynamoBuilder::from_client`].
     ///
     /// # Errors
     ///
@@ -40,12 +98,106 @@ impl DynamoStore {
     }
 
     pub(crate) fn with(connection: Connection, settings: Settings) -> Self {
-        Self { client: Client::new(connection, settings) }
+        let client = Client::new(connection, settings);
+        Self { client, boxes: Arc::default(), upkeep: Arc::default() }
+    }
+
+    fn records(&self, name: &BoxName) -> Result<Arc<Records>> {
+        let create = || Ok(Arc::new(Records::new(&self.client, name)));
+        self.boxes.open("records", name, String::new(), create)
     }
 }
 
 impl fmt::Debug for DynamoStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("DynamoStore").field("settings", self.client.settings()).finish_non_exhaustive()
+    }
+}
+
+/// What is promised and what is not, beside the memory, which is a setting.
+const PROMISES: [(&str, &str); 8] = [
+    ("atomicity", "one conditional write or one transaction is one step"),
+    ("durability", "DynamoDB's: what was acknowledged is in several places"),
+    ("reads", "strongly consistent, also of the index; never of a global index"),
+    (
+        "clock",
+        "each client's, corrected by the service's answers; expiry leaves room for clocks that differ by max_skew. \
+         Beyond it a hold or lease may end early or late for its holder; never are there two holders, and a fence \
+         still tells the newest",
+    ),
+    ("regions", "one: a global table resolves conflicts by the last writer, so write in one region alone"),
+    (
+        "counters",
+        "all strategies; Ledger alone counts in several regions, with each operation's retries in one of them",
+    ),
+    (
+        "request tokens",
+        "TransactionToken is exact for ten minutes, the time for which DynamoDB knows a token",
+    ),
+    ("throughput", "1,000 write units a second for each shard of a box, refused attempts included"),
+];
+
+#[async_trait]
+impl Store for DynamoStore {
+    fn backend(&self) -> &'static str {
+        "dynamo"
+    }
+
+    async fn setup(&self) -> Result<()> {
+        schema::setup(&self.client).await
+    }
+
+    async fn ping(&self) -> Result<()> {
+        schema::ping(&self.client).await
+    }
+
+    async fn maintain(&self, max_entries: usize) -> Result<Maintained> {
+        self.upkeep.maintain(&self.client, max_entries).await
+    }
+
+    /// Connections close by themselves when they are idle.
+    async fn close(&self) -> Result<()> {
+        Ok(())
+    }
+
+    fn promises(&self) -> Promises {
+        let promise = |about, statement: String| Promise { about, statement: statement.into() };
+        let memory = self.client.settings().memory;
+        let memory = format!("ended claims, gone tokens and ended operations: {memory:?}");
+        let entries = PROMISES.iter().map(|(about, statement)| promise(about, (*statement).to_owned()));
+        Promises { backend: "dynamo", entries: entries.chain([promise("memory", memory)]).collect() }
+    }
+
+    fn item_bank(&self, name: &BoxName) -> Result<Arc<dyn BankAdmin>> {
+        let create = || Ok(DynamoBank::new(&self.client, name));
+        Ok(Arc::new(self.boxes.open("bank", name, String::new(), create)?))
+    }
+
+    fn dedup_repo(&self, name: &BoxName) -> Result<Arc<dyn DedupRepo>> {
+        Ok(Arc::new(DynamoDedupRepo(self.records(name)?)))
+    }
+
+    fn lease_repo(&self, name: &BoxName) -> Result<Arc<dyn LeaseRepo>> {
+        Ok(Arc::new(DynamoLeaseRepo(self.records(name)?)))
+    }
+
+    fn token_store(&self, name: &BoxName) -> Result<Arc<dyn TokenStore>> {
+        Ok(Arc::new(DynamoTokenStore::new(&self.client, name)))
+    }
+
+    fn counter(&self, name: &BoxName, strategy: Strategy) -> Result<Arc<dyn Counter>> {
+        let _ = &self.boxes;
+        Err(storagebox_core::Error::unsupported("this part", "it, as soon as it is here"))
+    }
+
+    fn ledger(&self, name: &BoxName) -> Result<Arc<dyn Ledger>> {
+        let _ = &self.boxes;
+        Err(storagebox_core::Error::unsupported("this part", "it, as soon as it is here"))
+    }
+
+    fn ordered_store(&self, name: &BoxName, options: OrderedOptions) -> Result<Arc<dyn OrderedStore>> {
+        let create =
+            || Ok(Arc::new(DynamoOrderedStore::new(&self.client, name, options)?) as Arc<dyn OrderedStore>);
+        self.boxes.open("ordered", name, format!("{options:?}"), create)
     }
 }

@@ -23,6 +23,7 @@ pub enum Failure {
     },
     /// What should be a server's URL is none.
     Url {
+        form: &'static str,
         why: &'static str,
     },
     /// The variable that forces a way names none.
@@ -82,6 +83,10 @@ pub enum Failure {
     },
     /// What Docker said instead of giving a server.
     Docker(String),
+    /// No image may be taken unless this variable names it.
+    NoImage {
+        variable: &'static str,
+    },
     /// This build has not the feature `docker`.
     WithoutDocker,
 }
@@ -101,14 +106,15 @@ pub struct NoServer {
     pub tried: Vec<String>,
     pub url_variable: &'static str,
     pub image_variable: &'static str,
-    pub image: String,
+    /// The image that is taken, unless only the variable names one.
+    pub image: Option<String>,
     pub install: &'static str,
 }
 
 impl Failure {
-    /// Servers end with this message of the operating system when they cannot listen.
+    /// Servers end with these words, most with the operating system's own, when they cannot listen.
     pub(crate) fn is_for_a_taken_port(&self) -> bool {
-        matches!(self, Self::DoesNotStart { log, .. } if log.contains("Address already in use"))
+        matches!(self, Self::DoesNotStart { log, .. } if log.contains("already in use"))
     }
 }
 
@@ -120,9 +126,7 @@ impl fmt::Display for Failure {
             Self::NoServer(no_server) => no_server.fmt(f),
             Self::Given { variable, failure } => write!(f, "{variable}: {failure}"),
             Self::Unreachable { address, error } => write!(f, "{address} does not answer: {error}"),
-            Self::Url { why } => {
-                write!(f, "a server's URL is postgres://USER:PASSWORD@HOST:PORT/DATABASE: {why}")
-            }
+            Self::Url { form, why } => write!(f, "a server's URL is {form}: {why}"),
             Self::Way { found } => {
                 write!(f, "STORAGEBOX_TEST_SERVERS is `{found}`; it may be `docker` or `local`")
             }
@@ -146,6 +150,7 @@ impl fmt::Display for Failure {
             Self::Started { program, error } => write!(f, "{} did not start: {error}", program.display()),
             Self::File { path, error } => write!(f, "{}: {error}", path.display()),
             Self::Docker(why) => f.write_str(why),
+            Self::NoImage { variable } => write!(f, "no image is taken unless {variable} names it"),
             Self::WithoutDocker => f.write_str("it is not built in: that takes the feature `docker`"),
         }
     }
@@ -168,8 +173,15 @@ impl fmt::Display for NoServer {
         }
         writeln!(f, "Any one of three ways will do:")?;
         writeln!(f, "  1. {}=URL of a server that the tests may write to", self.url_variable)?;
-        writeln!(f, "  2. Docker, with `cargo xtask test --servers docker`: it takes {},", self.image)?;
-        writeln!(f, "     or what {} names; DOCKER_HOST says where another engine is", self.image_variable)?;
+        writeln!(f, "  2. Docker, with `cargo xtask test --servers docker`: it takes {}", self.images())?;
+        writeln!(f, "     (DOCKER_HOST says where another engine is)")?;
         write!(f, "  3. the programs themselves: {}", self.install)
+    }
+}
+
+impl NoServer {
+    fn images(&self) -> String {
+        let named = format!("what {} names", self.image_variable);
+        self.image.as_ref().map_or(named.clone(), |image| format!("{image}, or {named}"))
     }
 }

@@ -18,6 +18,7 @@
 
 mod account;
 mod docker;
+pub mod dynamodb;
 mod failure;
 mod patience;
 pub mod pgbouncer;

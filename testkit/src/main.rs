@@ -1,24 +1,31 @@
-//! A PostgreSQL server for as long as standard input is open: `cargo run -p storagebox-testkit`.
+//! A server for as long as standard input is open: `cargo run -p storagebox-testkit`, with `postgres` or `dynamodb`.
 
+use std::env;
 use std::io;
 use std::process::ExitCode;
 
-use storagebox_testkit::{Failure, servers};
+use storagebox_testkit::{Server, servers};
 
 fn main() -> ExitCode {
-    match hold() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => {
-            eprintln!("{failure}");
-            ExitCode::from(2)
+    let kind = env::args().nth(1);
+    let server = match kind.as_deref() {
+        None | Some("postgres") => servers::postgres(None),
+        Some("dynamodb") => servers::dynamodb(None),
+        Some(kind) => {
+            return failed(&format!("there is no server `{kind}`; it may be `postgres` or `dynamodb`"));
         }
-    }
+    };
+    server.map_or_else(|failure| failed(&failure.to_string()), |server| hold(&server))
 }
 
-fn hold() -> Result<(), Failure> {
-    let server = servers::postgres(None)?;
+fn hold(server: &Server) -> ExitCode {
     println!("{server}\n{}", server.url());
     // However the input ends, it has ended.
     let _ = io::copy(&mut io::stdin(), &mut io::sink());
-    Ok(())
+    ExitCode::SUCCESS
+}
+
+fn failed(why: &str) -> ExitCode {
+    eprintln!("{why}");
+    ExitCode::from(2)
 }

@@ -39,6 +39,40 @@ fn refusal(stream: TcpStream) -> String {
     String::from_utf8_lossy(message).into_owned()
 }
 
+/// DynamoDB: it lists tables to whoever holds any key. Gives what the server calls itself.
+pub(crate) fn dynamodb(host: &str, port: u16) -> io::Result<Option<String>> {
+    let mut stream = connect(host, port)?;
+    stream.write_all(list_tables(host, port).as_bytes())?;
+    let mut answer = vec![];
+    stream.take(65_536).read_to_end(&mut answer)?;
+    let answer = String::from_utf8_lossy(&answer);
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap_or((&answer, ""));
+    if head.split(' ').nth(1) == Some("200") && body.contains("\"TableNames\"") {
+        return Ok(field(head, "server"));
+    }
+    Err(io::Error::other(format!(
+        "it does not speak DynamoDB's protocol: {}",
+        head.lines().next().unwrap_or("")
+    )))
+}
+
+/// The signature is of the right form and of no worth: servers for tests do not look at more.
+fn list_tables(host: &str, port: u16) -> String {
+    let signature = "AWS4-HMAC-SHA256 Credential=test/20260101/us-east-1/dynamodb/aws4_request, \
+         SignedHeaders=host;x-amz-date, Signature=0";
+    format!(
+        "POST / HTTP/1.1\r\nhost: {host}:{port}\r\nconnection: close\r\n\
+         content-type: application/x-amz-json-1.0\r\ncontent-length: 2\r\n\
+         x-amz-target: DynamoDB_20120810.ListTables\r\nx-amz-date: 20260101T000000Z\r\n\
+         authorization: {signature}\r\n\r\n{{}}"
+    )
+}
+
+fn field(head: &str, name: &str) -> Option<String> {
+    let mut fields = head.lines().filter_map(|line| line.split_once(':'));
+    fields.find(|(field, _)| field.eq_ignore_ascii_case(name)).map(|(_, value)| value.trim().to_owned())
+}
+
 /// The first address that takes the connection.
 fn connect(host: &str, port: u16) -> io::Result<TcpStream> {
     let mut last = io::Error::other("the host has no address");
@@ -58,25 +92,40 @@ mod tests {
 
     use super::*;
 
-    fn answered_with(answer: &'static [u8]) -> io::Result<()> {
+    /// Asks a server that reads so many bytes and then has one answer.
+    fn answered<T>(bytes: usize, answer: &'static [u8], ask: impl Fn(u16) -> io::Result<T>) -> io::Result<T> {
         let listener = TcpListener::bind(("127.0.0.1", crate::port::free().unwrap())).unwrap();
         let port = listener.local_addr().unwrap().port();
         let server = thread::spawn(move || {
             let (mut stream, _) = listener.accept().unwrap();
-            stream.read_exact(&mut [0; 8]).unwrap();
+            stream.read_exact(&mut vec![0; bytes]).unwrap();
             stream.write_all(answer).unwrap();
         });
-        let outcome = postgres(&Url::parse(&format!("postgres://a@127.0.0.1:{port}/b")).unwrap());
+        let outcome = ask(port);
         server.join().unwrap();
         outcome
     }
 
     #[test]
     fn only_a_demand_to_log_in_is_an_answer() {
+        let ask = |port| postgres(&Url::parse(&format!("postgres://a@127.0.0.1:{port}/b")).unwrap());
+        let answered_with = |answer| answered(8, answer, ask);
         assert!(answered_with(b"R").is_ok());
         let refusal = answered_with(b"E\0\0\0\x20SFATAL\0C57P03\0Mthe database system is starting up\0\0");
         assert_eq!(refusal.unwrap_err().to_string(), "the database system is starting up");
         assert!(answered_with(b"HTTP/1.1 400 Bad Request").is_err());
+        assert!(answered_with(b"").is_err());
+    }
+
+    #[test]
+    fn only_a_list_of_tables_is_an_answer() {
+        let answered_with = |answer| {
+            answered(list_tables("127.0.0.1", 10_240).len(), answer, |port| dynamodb("127.0.0.1", port))
+        };
+        let tables = b"HTTP/1.1 200 OK\r\nServer: Some/1\r\n\r\n{\"TableNames\":[]}";
+        assert_eq!(answered_with(tables).unwrap().as_deref(), Some("Some/1"));
+        assert!(answered_with(b"HTTP/1.1 200 OK\r\n\r\nwelcome").is_err());
+        assert!(answered_with(b"HTTP/1.1 400 Bad Request\r\n\r\n{\"TableNames\":[]}").is_err());
         assert!(answered_with(b"").is_err());
     }
 }

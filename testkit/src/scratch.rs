@@ -60,11 +60,20 @@ pub(crate) struct Scratch {
 impl Scratch {
     /// The name says what it is for.
     pub(crate) fn new(name: &str) -> Result<Self, Failure> {
+        Self::make(name, Account::for_servers)
+    }
+
+    /// For a server that does not refuse to be root, and whose program may be where only we can go.
+    pub(crate) fn as_ourselves(name: &str) -> Result<Self, Failure> {
+        Self::make(name, |_| Ok(Account::Own))
+    }
+
+    fn make(name: &str, account: impl Fn(&Path) -> Result<Account, Failure>) -> Result<Self, Failure> {
         let count = MADE.fetch_add(1, Ordering::Relaxed);
         let folder = env::temp_dir().join(format!("storagebox-{name}-{}-{count}", process::id()));
         fs::create_dir(&folder).map_err(|error| Failure::File { path: folder.clone(), error })?;
         let keeper = keeper(&folder)?;
-        let account = Account::for_servers(&folder)?;
+        let account = account(&folder)?;
         account.own(&folder)?;
         Ok(Self { folder, account, keeper })
     }

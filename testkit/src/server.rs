@@ -52,7 +52,7 @@ pub(crate) struct Kind {
 pub(crate) struct Image {
     /// The variable that names another one.
     pub(crate) variable: &'static str,
-    pub(crate) default: &'static str,
+    pub(crate) default: Option<&'static str>,
     #[cfg_attr(not(feature = "docker"), expect(dead_code, reason = "only Docker asks"))]
     pub(crate) run: Run,
 }
@@ -67,8 +67,8 @@ pub(crate) struct Run {
 }
 
 impl Image {
-    pub(crate) fn name(&self) -> String {
-        std::env::var(self.variable).unwrap_or_else(|_| self.default.to_owned())
+    pub(crate) fn name(&self) -> Option<String> {
+        std::env::var(self.variable).ok().or_else(|| self.default.map(str::to_owned))
     }
 }
 

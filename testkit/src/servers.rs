@@ -2,8 +2,9 @@
 //!
 //! In this order, and a server that should be there and is not is a failure, never a reason to skip a test:
 //!
-//! 1. `STORAGEBOX_TEST_POSTGRES_URL` names one; it must answer.
-//! 2. Docker, in a build with the feature `docker`, by the image that `STORAGEBOX_TEST_POSTGRES_IMAGE` names.
+//! 1. `STORAGEBOX_TEST_POSTGRES_URL` or `STORAGEBOX_TEST_DYNAMO_URL` names one; it must answer.
+//! 2. Docker, in a build with the feature `docker`, by the image that `STORAGEBOX_TEST_POSTGRES_IMAGE` or
+//!    `STORAGEBOX_TEST_DYNAMO_IMAGE` names.
 //! 3. The server's programs on this machine. If they are there, they must start.
 //!
 //! `STORAGEBOX_TEST_SERVERS=docker|local` leaves out the other of the last two. `cargo xtask test` starts each server
@@ -15,6 +16,7 @@ use std::sync::OnceLock;
 use std::time::Instant;
 
 use crate::docker;
+use crate::dynamodb;
 use crate::failure::{Failure, NoServer};
 use crate::postgres;
 use crate::server::{Kind, Server, Started, Way};
@@ -42,6 +44,25 @@ pub fn postgres(way: Option<Way>) -> Result<Server, Failure> {
 pub fn shared_postgres() -> Result<&'static Server, &'static Failure> {
     static SHARED: OnceLock<Result<Server, Failure>> = OnceLock::new();
     SHARED.get_or_init(|| postgres(None)).as_ref()
+}
+
+/// A DynamoDB server, whose tables belong to whoever has the key.
+///
+/// # Errors
+///
+/// Why there is none, and what to do about it.
+pub fn dynamodb(way: Option<Way>) -> Result<Server, Failure> {
+    find(&dynamodb::KIND, &Wanted::for_kind(&dynamodb::KIND, way)?)
+}
+
+/// The DynamoDB server of this program, as [`shared_postgres`] gives PostgreSQL's.
+///
+/// # Errors
+///
+/// As of [`dynamodb()`].
+pub fn shared_dynamodb() -> Result<&'static Server, &'static Failure> {
+    static SHARED: OnceLock<Result<Server, Failure>> = OnceLock::new();
+    SHARED.get_or_init(|| dynamodb(None)).as_ref()
 }
 
 /// What the environment, or the caller, asks for.
@@ -101,7 +122,7 @@ fn leaves_other_ways(way: Way, failure: &Failure) -> bool {
 /// A build with Docker wants it: that it was passed over must not go unseen.
 fn origin(kind: &Kind, way: Way, passed_over: &[String]) -> String {
     match way {
-        Way::Docker => format!("from the image {}", kind.image.name()),
+        Way::Docker => format!("from the image {}", kind.image.name().unwrap_or_default()),
         Way::Local if cfg!(feature = "docker") && !passed_over.is_empty() => {
             format!("from local programs ({})", passed_over.join("; "))
         }
@@ -158,7 +179,7 @@ mod tests {
         install: "install nowhere",
         image: Image {
             variable: "NOWHERE_IMAGE",
-            default: "nowhere.invalid/nowhere:1",
+            default: Some("nowhere.invalid/nowhere:1"),
             run: Run { port: 1, environment: &[], command: &[], url: |_, _| String::new() },
         },
         local: || Err(Failure::NotInstalled { server: "Nowhere", install: "install nowhere" }),
@@ -195,6 +216,23 @@ mod tests {
     #[test]
     fn programs_that_are_there_must_start() {
         assert!(matches!(find(&BROKEN, &wanted(None)), Err(Failure::NoFreePort)));
+    }
+
+    #[test]
+    fn an_image_is_taken_only_if_it_is_named_where_there_is_no_other() {
+        const UNNAMED: Image = Image { default: None, ..NOWHERE.image };
+        const NO_IMAGE: Kind = Kind { image: UNNAMED, ..NOWHERE };
+        let text = find(&NO_IMAGE, &wanted(None)).unwrap_err().to_string();
+        assert!(text.contains("--servers docker`: it takes what NOWHERE_IMAGE names\n"), "{text}");
+    }
+
+    #[test]
+    fn amazon_s_own_service_is_not_asked() {
+        let url = Some("dynamodb://eu-west-1/storagebox".to_owned());
+        let server = find(&dynamodb::KIND, &Wanted { url, way: None }).unwrap().to_string();
+        let expected =
+            "DynamoDB by Amazon, named by STORAGEBOX_TEST_DYNAMO_URL, dynamodb://eu-west-1/storagebox,";
+        assert!(server.starts_with(expected), "{server}");
     }
 
     #[test]

@@ -4,6 +4,8 @@ use std::fmt;
 
 use crate::failure::Failure;
 
+const FORM: &str = "postgres://USER:PASSWORD@HOST:PORT/DATABASE";
+
 /// The parts of `postgres://USER:PASSWORD@HOST:PORT/DATABASE`. It shows itself without the password.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Url {
@@ -23,7 +25,7 @@ impl Url {
 
     /// What follows a question mark is the driver's affair.
     pub(crate) fn parse(text: &str) -> Result<Self, Failure> {
-        let wrong = |why| Failure::Url { why };
+        let wrong = |why| Failure::Url { form: FORM, why };
         let rest = text.strip_prefix("postgres://").or_else(|| text.strip_prefix("postgresql://"));
         let rest = rest.ok_or(wrong("it begins otherwise"))?;
         let rest = rest.split_once('?').map_or(rest, |(rest, _)| rest);
@@ -70,7 +72,8 @@ fn host_and_port(server: &str) -> Option<(&str, u16)> {
     }
 }
 
-fn decoded(text: &str) -> Option<String> {
+/// Without its escapes, unless one is wrong.
+pub(crate) fn decoded(text: &str) -> Option<String> {
     let mut bytes = vec![];
     let mut rest = text.bytes();
     while let Some(byte) = rest.next() {

@@ -6,8 +6,8 @@ use storagebox_testkit::Way;
 
 pub(crate) const HELP: &str = "\
 cargo xtask test [--install] [--servers docker|local]
-    Everything that must be green. `--install` installs the servers that the tests need (Debian, as root);
-    `--servers` says where the tests get them from.
+    Everything that must be green. `--install` installs the servers that the tests need (packages on
+    Debian, as root; dynoxide by cargo, into target/tools); `--servers` says where the tests get them from.
 
 cargo xtask prove memory|postgres|deduplicator|hand-out|bench
     The long checks, one part at a time.

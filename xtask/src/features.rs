@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::workspace;
 
 /// Crates that bring a driver, and the features that may bring them.
-const DRIVERS: [(&str, &[&str]); 9] = [
+const DRIVERS: [(&str, &[&str]); 10] = [
     ("aws-sdk-dynamodb", &["dynamo"]),
     ("deadpool", &["postgres", "redis"]),
     ("libsqlite3-sys", &["sqlite"]),
@@ -13,6 +13,7 @@ const DRIVERS: [(&str, &[&str]); 9] = [
     ("sqlx", &["postgres", "sqlite"]),
     ("sqlx-postgres", &["postgres"]),
     ("sqlx-sqlite", &["sqlite"]),
+    ("storagebox-dynamo", &["dynamo"]),
     ("storagebox-memory", &["memory"]),
     ("storagebox-postgres", &["postgres"]),
 ];

@@ -1,15 +1,16 @@
-//! Debian's packages of the servers.
+//! The servers: Debian's packages of them, and the one that cargo installs.
 
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::Path;
 use std::process::Command;
 
+use storagebox_testkit::dynamodb::{self, Dynamo};
 use storagebox_testkit::pgbouncer;
 use storagebox_testkit::postgres::Postgres;
 use storagebox_testkit::programs::in_path;
 
-use crate::command::captured;
+use crate::command::{captured, cargo};
 use crate::failure::Failure;
 
 /// What the tests start, and the package that brings it.
@@ -27,11 +28,13 @@ const PROGRAMS: [Program; 4] = [
     Program { is_there: || in_path("openssl").is_some(), package: "openssl" },
 ];
 
-/// Installs what is missing; says what it did.
-pub(crate) fn run() -> Result<String, Failure> {
+const NOTHING: &str = "nothing to install";
+
+/// Installs what is missing of the packages; says what it did.
+pub(crate) fn packages() -> Result<String, Failure> {
     let packages = missing(&PROGRAMS);
     if packages.is_empty() {
-        return Ok("nothing to install".to_owned());
+        return Ok(NOTHING.to_owned());
     }
     apt_get(&["update"])?;
     if packages.contains(&POSTGRES) {
@@ -40,6 +43,21 @@ pub(crate) fn run() -> Result<String, Failure> {
     }
     install(&packages)?;
     Ok(format!("installed {}", packages.join(", ")))
+}
+
+/// Builds dynoxide if it is missing, which takes about a minute; says what it did.
+pub(crate) fn dynoxide() -> Result<String, Failure> {
+    if Dynamo::is_installed() {
+        return Ok(NOTHING.to_owned());
+    }
+    captured(dynoxide_by_cargo()).map(|_| "installed dynoxide".to_owned())
+}
+
+/// Cargo builds what it installs in a folder of its own, unless it is told where the workspace builds.
+fn dynoxide_by_cargo() -> Command {
+    let mut command = cargo(dynamodb::INSTALL.split_whitespace().skip(1));
+    command.env_remove("CARGO_TARGET_DIR").env_remove("CARGO_BUILD_TARGET_DIR");
+    command
 }
 
 fn missing(programs: &[Program]) -> Vec<&'static str> {
@@ -76,5 +94,14 @@ mod tests {
             Program { is_there: || false, package: "not-there" },
         ];
         assert_eq!(missing(&programs), ["not-there"]);
+    }
+
+    #[test]
+    fn dynoxide_is_installed_as_the_failure_says() {
+        let command = dynoxide_by_cargo();
+        let arguments: Vec<_> = command.get_args().collect();
+        assert_eq!(arguments[0], "install");
+        assert_eq!(arguments[arguments.len() - 2..], ["--root", "target/tools"]);
+        assert!(command.get_envs().any(|(name, value)| name == "CARGO_TARGET_DIR" && value.is_none()));
     }
 }

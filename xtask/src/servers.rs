@@ -12,7 +12,10 @@ struct Needed {
 }
 
 /// The memory backend needs none.
-const NEEDED: [Needed; 1] = [Needed { package: "storagebox-postgres", start: servers::postgres }];
+const NEEDED: [Needed; 2] = [
+    Needed { package: "storagebox-dynamo", start: servers::dynamodb },
+    Needed { package: "storagebox-postgres", start: servers::postgres },
+];
 
 /// Starts what the workspace's packages need, and says what it is. All of it ends with the value, or with us.
 pub(crate) fn start(way: Option<Way>) -> Result<Vec<Server>, Failure> {
@@ -36,6 +39,7 @@ mod tests {
 
     #[test]
     fn a_server_is_started_only_for_a_package_that_is_there() {
+        assert_eq!(needed("members = [\n    \"storagebox-dynamo\",\n]").count(), 1);
         assert_eq!(needed("members = [\n    \"storagebox-memory\",\n]").count(), 0);
         assert_eq!(needed("members = [\n    \"storagebox-postgres\",\n    \"xtask\",\n]").count(), 1);
     }

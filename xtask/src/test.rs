@@ -18,7 +18,8 @@ pub(crate) fn run(options: TestOptions) -> Result<(), Failure> {
     }
     let start = Instant::now();
     if options.install {
-        step("servers' packages", install::run)?;
+        step("servers' packages", install::packages)?;
+        step("dynoxide (a minute, once)", install::dynoxide)?;
     }
     // First, because there is nothing to wait for if one is missing.
     let servers = servers::start(options.servers)?;

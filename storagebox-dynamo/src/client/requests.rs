@@ -125,9 +125,10 @@ impl Look {
 }
 
 impl Client {
+    /// Boxed, like every request: the driver's futures are large and deep.
     async fn driver(&self) -> &Driver {
         let clock = self.settings.clock.is_none().then_some(&self.clock);
-        self.connection.driver(clock, self.settings.call_timeout / 3).await
+        Box::pin(self.connection.driver(clock, self.settings.call_timeout / 3)).await
     }
 
     fn capacity(&self) -> Option<ReturnConsumedCapacity> {
@@ -138,7 +139,7 @@ impl Client {
     pub(crate) async fn get(&self, key: &RowKey) -> Result<Option<Row>> {
         let request = self.driver().await.get_item().table_name(self.table()).set_key(Some(key.attributes()));
         let request = request.consistent_read(true).set_return_consumed_capacity(self.capacity());
-        let answer = request.send().await.map_err(|error| error::reading(error::of(error)))?;
+        let answer = Box::pin(request.send()).await.map_err(|error| error::reading(error::of(error)))?;
         Ok(answer.item.map(Row::from))
     }
 
@@ -146,15 +147,16 @@ impl Client {
         use aws_sdk_dynamodb::operation::{delete_item, put_item, update_item};
         let driver = self.driver().await;
         macro_rules! sent {
-            ($request:expr, $refused:path) => {
-                match $request.set_return_consumed_capacity(self.capacity()).send_with(driver).await {
+            ($request:expr, $refused:path) => {{
+                let request = $request.set_return_consumed_capacity(self.capacity());
+                match Box::pin(request.send_with(driver)).await {
                     Ok(answer) => Ok(Wrote::Done(answer.attributes.map(Row::from))),
                     Err(error) => match error.as_service_error() {
                         Some($refused(refused)) => Ok(Wrote::Refused(row(refused.item()))),
                         _ => Err(error::of(error)),
                     },
                 }
-            };
+            }};
         }
         match write.alone(self.table()) {
             Alone::Put(put) => sent!(put, put_item::PutItemError::ConditionalCheckFailedException),
@@ -178,7 +180,7 @@ impl Client {
         let parts = writes.iter().map(|write| write.part(self.table())).collect::<Result<Vec<_>>>()?;
         let request = self.driver().await.transact_write_items().set_transact_items(Some(parts));
         let request = request.client_request_token(token).set_return_consumed_capacity(self.capacity());
-        match request.send().await {
+        match Box::pin(request.send()).await {
             Ok(_) => Ok(Transacted::Done),
             Err(error) => match error.as_service_error() {
                 Some(TransactWriteItemsError::TransactionCanceledException(cancelled)) => refused(cancelled),
@@ -199,7 +201,7 @@ impl Client {
             .set_limit(look.limit)
             .set_exclusive_start_key(look.from.clone())
             .set_return_consumed_capacity(self.capacity());
-        let answer = request.send().await.map_err(|error| error::reading(error::of(error)))?;
+        let answer = Box::pin(request.send()).await.map_err(|error| error::reading(error::of(error)))?;
         Ok(answers(answer.items, answer.last_evaluated_key))
     }
 
@@ -216,7 +218,7 @@ impl Client {
                 .select(Select::Count)
                 .set_exclusive_start_key(from)
                 .set_return_consumed_capacity(self.capacity());
-            let answer = request.send().await.map_err(|error| error::reading(error::of(error)))?;
+            let answer = Box::pin(request.send()).await.map_err(|error| error::reading(error::of(error)))?;
             count += u64::from(answer.count.unsigned_abs());
             from = answer.last_evaluated_key;
             if from.is_none() {
@@ -241,7 +243,7 @@ impl Client {
             .limit(i32::try_from(limit).unwrap_or(i32::MAX))
             .set_exclusive_start_key(from)
             .set_return_consumed_capacity(self.capacity());
-        let answer = request.send().await.map_err(|error| error::reading(error::of(error)))?;
+        let answer = Box::pin(request.send()).await.map_err(|error| error::reading(error::of(error)))?;
         Ok(answers(answer.items, answer.last_evaluated_key))
     }
 
@@ -269,7 +271,7 @@ impl Client {
         let asked = asked.map_err(|error| error::bad("keys", "lack a part").caused_by(error))?;
         let request = self.driver().await.batch_get_item().request_items(self.table(), asked);
         let request = request.set_return_consumed_capacity(self.capacity());
-        let answer = request.send().await.map_err(|error| error::reading(error::of(error)))?;
+        let answer = Box::pin(request.send()).await.map_err(|error| error::reading(error::of(error)))?;
         let rows = answer.responses.unwrap_or_default().into_values().flatten().map(Row::from).collect();
         let unread = answer.unprocessed_keys.unwrap_or_default().into_values();
         Ok((rows, unread.flat_map(|keys| keys.keys).collect()))

@@ -5,7 +5,7 @@ use aws_smithy_runtime_api::client::result::ConnectorError;
 use aws_smithy_types::body::SdkBody;
 use aws_smithy_types::byte_stream::ByteStream;
 use http::StatusCode;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::fault::is_transaction;
 use super::request::Request;
@@ -45,8 +45,8 @@ pub(super) fn conflict(request: &Request, turn: u64) -> HttpResponse {
 fn cancelled(request: &Request, turn: u64, code: &str) -> HttpResponse {
     let items = request.json()["TransactItems"].as_array().map_or(0, Vec::len) as u64;
     let reason = |item| match item == turn % items {
-        true => json!({ "Code": code, "Message": MESSAGE }),
-        false => json!({ "Code": "None" }),
+        true => Value::from_iter([("Code", code), ("Message", MESSAGE)]),
+        false => Value::from_iter([("Code", "None")]),
     };
     let reasons = (0..items).map(reason).collect();
     let reasons = Map::from_iter([("CancellationReasons".to_owned(), Value::Array(reasons))]);
@@ -76,8 +76,11 @@ pub(super) async fn whole(mut answer: HttpResponse) -> Answer {
     Ok(answer)
 }
 
-/// Half of the answer. An empty one would be a whole one to the driver.
+/// Half of the answer, unless it is a refusal. An empty one would be a whole one to the driver.
 pub(super) fn torn(answer: HttpResponse) -> HttpResponse {
+    if !answer.status().is_success() {
+        return answer;
+    }
     let body = answer.body().bytes().unwrap_or_default();
     let half = body[..body.len().div_ceil(2)].to_vec();
     with_body(answer, half)

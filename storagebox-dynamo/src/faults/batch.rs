@@ -3,43 +3,91 @@
 use aws_smithy_runtime_api::client::orchestrator::HttpResponse;
 use serde_json::{Map, Value};
 
-use super::answer;
+use super::answer::with_body;
 use super::request::{Request, json};
 
-/// A batch in two.
-pub(super) struct Halves {
-    /// The request without the rest.
-    pub(super) sent: Request,
-    /// What comes back, by table.
-    rest: Map<String, Value>,
-    unprocessed: &'static str,
-}
-
-impl Halves {
-    /// Gives the request back if there is only one item: DynamoDB refuses a batch of which it can process nothing.
-    pub(super) fn of(request: Request) -> Result<Self, Request> {
-        let mut body = request.json();
-        let mut rest = Map::new();
-        if let Some(tables) = body.get_mut("RequestItems").and_then(Value::as_object_mut) {
-            rest = split(tables);
-        }
-        if rest.is_empty() {
-            return Err(request);
-        }
-        let reads = request.operation == "BatchGetItem";
-        let unprocessed = if reads { "UnprocessedKeys" } else { "UnprocessedItems" };
-        Ok(Self { sent: request.with(&body), rest, unprocessed })
-    }
-}
-
-/// What there is to come back with the answer.
+/// What was not sent, by table, and under which name it comes back.
 pub(super) struct Rest {
     tables: Map<String, Value>,
     field: &'static str,
 }
 
-impl Halves {
-    pub(super) fn into_parts(self) -> (Request, Rest) {
-        (self.sent, Rest { tables: self.rest, field: self.unprocessed })
+/// Whether a part can be left: DynamoDB refuses a batch of which it can process nothing.
+pub(super) fn has_halves(request: &Request) -> bool {
+    tables(&mut request.json()).is_some_and(|tables| count(tables) > 1)
+}
+
+/// The half of a batch that is sent, and the rest.
+pub(super) fn halved(request: Request) -> (Request, Rest) {
+    let mut body = request.json();
+    let tables = tables(&mut body).map(split).unwrap_or_default();
+    let is_read = request.operation == "BatchGetItem";
+    let field = if is_read { "UnprocessedKeys" } else { "UnprocessedItems" };
+    (request.with(&body), Rest { tables, field })
+}
+
+fn tables(body: &mut Value) -> Option<&mut Map<String, Value>> {
+    body.get_mut("RequestItems")?.as_object_mut()
+}
+
+fn count(tables: &mut Map<String, Value>) -> usize {
+    tables.values_mut().filter_map(entries).map(|entries| entries.len()).sum()
+}
+
+/// Takes the second half out of the tables.
+fn split(tables: &mut Map<String, Value>) -> Map<String, Value> {
+    let mut room = count(tables) / 2;
+    let mut rest = tables.clone();
+    for (kept, left) in tables.values_mut().filter_map(entries).zip(rest.values_mut().filter_map(entries)) {
+        let here = room.min(kept.len());
+        kept.truncate(here);
+        left.drain(..here);
+        room -= here;
+    }
+    tables.retain(|_, table| has_entries(table));
+    rest.retain(|_, table| has_entries(table));
+    rest
+}
+
+/// A table's writes, or its keys to read.
+fn entries(table: &mut Value) -> Option<&mut Vec<Value>> {
+    match table {
+        Value::Object(read) => read.get_mut("Keys")?.as_array_mut(),
+        writes => writes.as_array_mut(),
+    }
+}
+
+fn has_entries(table: &mut Value) -> bool {
+    entries(table).is_some_and(|entries| !entries.is_empty())
+}
+
+impl Rest {
+    /// Adds itself to what the server has not processed either. A refusal stays as it is.
+    pub(super) fn returned_with(self, answer: HttpResponse) -> HttpResponse {
+        let mut body = answer.body().bytes().map(json).unwrap_or_default();
+        let Some(fields) = body.as_object_mut().filter(|_| answer.status().is_success()) else {
+            return answer;
+        };
+        let unprocessed = fields.entry(self.field).or_insert(Value::Null);
+        *unprocessed = merged(unprocessed.take(), self.tables);
+        with_body(answer, body.to_string().into_bytes())
+    }
+}
+
+/// Of each table what is in either.
+pub(super) fn merged(unprocessed: Value, rest: Map<String, Value>) -> Value {
+    let Value::Object(mut tables) = unprocessed else {
+        return rest.into();
+    };
+    for (table, left) in rest {
+        add(tables.entry(table).or_insert(Value::Null), left);
+    }
+    tables.into()
+}
+
+fn add(unprocessed: &mut Value, mut left: Value) {
+    match (entries(unprocessed), entries(&mut left)) {
+        (Some(there), Some(more)) => there.append(more),
+        _ => *unprocessed = left,
     }
 }

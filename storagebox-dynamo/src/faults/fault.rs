@@ -2,6 +2,9 @@
 
 use std::time::Duration;
 
+use super::batch::has_halves;
+use super::request::Request;
+
 /// What becomes of one request.
 ///
 /// The client cannot tell some of them apart, and that is their point: after a lost reply and a lost request it knows
@@ -17,7 +20,7 @@ pub enum Fault {
     DropBefore,
     /// The request is applied, and its reply is lost.
     DropAfter,
-    /// The request is applied, and its reply of status 200 is cut in the middle. Other replies arrive whole.
+    /// The request is applied, and its reply of status 200 is cut in the middle. Refusals arrive whole.
     Torn,
     /// The request is refused because there are too many: by `ProvisionedThroughputExceededException` and
     /// `ThrottlingException` in turn; in `TransactWriteItems` the latter is a cancellation for `ThrottlingError`.
@@ -27,7 +30,7 @@ pub enum Fault {
     Conflict,
     /// A transaction of the same token is under way: `TransactionInProgressException`.
     InProgress,
-    /// Half of a batch is applied, or read, and the rest comes back unprocessed.
+    /// Half of a batch of two or more is written, or read, and the rest comes back unprocessed.
     ///
     /// The request is changed after it was signed, so that only servers that check no signature take it.
     Unprocessed,
@@ -75,12 +78,13 @@ impl Fault {
         }
     }
 
-    /// Whether DynamoDB, or the way to it, can do this to an operation.
-    pub(super) fn fits(self, operation: &str) -> bool {
+    /// Whether DynamoDB, or the way to it, can do this to a request.
+    pub(super) fn fits(self, request: &Request) -> bool {
+        let operation = request.operation.as_str();
         match self {
             Self::Conflict => is_transaction(operation) || is_single_write(operation),
             Self::InProgress => operation == "TransactWriteItems",
-            Self::Unprocessed => matches!(operation, "BatchWriteItem" | "BatchGetItem"),
+            Self::Unprocessed => is_batch(operation) && has_halves(request),
             _ => true,
         }
     }
@@ -88,6 +92,10 @@ impl Fault {
 
 pub(super) fn is_transaction(operation: &str) -> bool {
     matches!(operation, "TransactWriteItems" | "TransactGetItems")
+}
+
+fn is_batch(operation: &str) -> bool {
+    matches!(operation, "BatchWriteItem" | "BatchGetItem")
 }
 
 fn is_single_write(operation: &str) -> bool {

@@ -11,17 +11,6 @@ pub(super) struct Request {
 }
 
 impl Request {
-    /// Gives it back if it is not DynamoDB's. The operation is told by a header, as `DynamoDB_20120810.PutItem`.
-    pub(super) fn of(http: HttpRequest) -> Result<Self, HttpRequest> {
-        let target = http.headers().get("x-amz-target").and_then(|target| target.split_once('.'));
-        match target {
-            Some((service, operation)) if service.starts_with("DynamoDB_") => {
-                Ok(Self { operation: operation.to_owned(), http })
-            }
-            _ => Err(http),
-        }
-    }
-
     pub(super) fn json(&self) -> Value {
         self.http.body().bytes().map_or(Value::Null, json)
     }
@@ -38,6 +27,12 @@ impl Request {
     pub(super) fn again(&self) -> Option<Self> {
         Some(Self { operation: self.operation.clone(), http: self.http.try_clone()? })
     }
+}
+
+/// What it asks for, if it is DynamoDB's: a header tells, as `DynamoDB_20120810.PutItem`.
+pub(super) fn operation(http: &HttpRequest) -> Option<String> {
+    let (service, operation) = http.headers().get("x-amz-target")?.split_once('.')?;
+    service.starts_with("DynamoDB_").then(|| operation.to_owned())
 }
 
 /// What is no JSON is nothing.

@@ -69,7 +69,7 @@ fn keep(kind: &Kind, tell: &Sender<Result<String, Failure>>, held: &Receiver<()>
 async fn run(kind: &Kind) -> Result<(String, Running), Failure> {
     let engine = engine().await?;
     abandoned::remove(&engine).await;
-    let image = kind.image.name();
+    let image = kind.image.name().ok_or(Failure::NoImage { variable: kind.image.variable })?;
     provide(&engine, &image).await?;
     let container = request(kind, &image)?.start().await.map_err(|error| told_by(&error))?;
     let url = url(kind, &engine, &container).await?;

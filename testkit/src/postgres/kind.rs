@@ -16,7 +16,7 @@ pub(crate) static KIND: Kind = Kind {
     install: INSTALL,
     image: Image {
         variable: "STORAGEBOX_TEST_POSTGRES_IMAGE",
-        default: "postgres:17.6-alpine",
+        default: Some("postgres:17.6-alpine"),
         run: Run {
             port: 5432,
             environment: &[("POSTGRES_PASSWORD", LOGIN), ("POSTGRES_INITDB_ARGS", "--no-sync")],

@@ -1,6 +1,8 @@
-//! The servers, for real: these tests need PostgreSQL, psql, PgBouncer and openssl.
+//! The servers, for real: these tests need PostgreSQL, psql, PgBouncer, openssl and dynoxide.
 #![allow(clippy::disallowed_methods, reason = "a test may fail where a library must not")]
 
+mod dynamodb;
+mod http;
 mod killed;
 mod patience;
 mod pgbouncer;

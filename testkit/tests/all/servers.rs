@@ -7,9 +7,10 @@ use storagebox_testkit::servers;
 use crate::psql::ask;
 
 /// The resolver in a program of its own, where its variables can be set.
-fn holder(variables: &[(&str, &str)]) -> (Option<i32>, String) {
+fn holder(server: &str, variables: &[(&str, &str)]) -> (Option<i32>, String) {
     let mut holder = Command::new(env!("CARGO_BIN_EXE_storagebox-testkit"));
-    holder.env_remove("STORAGEBOX_TEST_POSTGRES_URL").env_remove("STORAGEBOX_TEST_SERVERS");
+    holder.arg(server).env_remove("STORAGEBOX_TEST_SERVERS");
+    holder.env_remove("STORAGEBOX_TEST_POSTGRES_URL").env_remove("STORAGEBOX_TEST_DYNAMO_URL");
     let output = holder.envs(variables.iter().copied()).output().unwrap();
     let said = [output.stdout, output.stderr].concat();
     (output.status.code(), String::from_utf8_lossy(&said).into_owned())
@@ -17,17 +18,25 @@ fn holder(variables: &[(&str, &str)]) -> (Option<i32>, String) {
 
 #[test]
 fn a_server_from_local_programs_says_what_it_is() {
-    let (code, said) = holder(&[("STORAGEBOX_TEST_SERVERS", "local")]);
-    assert_eq!(code, Some(0), "{said}");
-    let line = said.lines().next().unwrap();
-    assert!(line.contains(", from local programs, postgres://postgres@127.0.0.1:"), "{line}");
+    let cases = [
+        ("postgres", ", from local programs, postgres://postgres@127.0.0.1:"),
+        ("dynamodb", "DynamoDB by Dynoxide/"),
+        ("dynamodb", ", from local programs, dynamodb://us-east-1/storagebox?endpoint=http://127.0.0.1:"),
+    ];
+    for (server, expected) in cases {
+        let (code, said) = holder(server, &[("STORAGEBOX_TEST_SERVERS", "local")]);
+        assert_eq!(code, Some(0), "{said}");
+        let line = said.lines().next().unwrap();
+        assert!(line.contains(expected), "{line}");
+    }
 }
 
 #[test]
 fn a_server_named_by_its_url_is_that_server() {
     let server = servers::shared_postgres().unwrap();
     assert_eq!(ask(server.url(), &["select 1"]).unwrap(), "1");
-    let (code, said) = holder(&[(server.variable(), server.url()), ("STORAGEBOX_TEST_SERVERS", "local")]);
+    let variables = [(server.variable(), server.url()), ("STORAGEBOX_TEST_SERVERS", "local")];
+    let (code, said) = holder("postgres", &variables);
     assert_eq!(code, Some(0), "{said}");
     let lines: Vec<_> = said.lines().collect();
     assert!(lines[0].contains(", named by STORAGEBOX_TEST_POSTGRES_URL, "), "{said}");
@@ -37,11 +46,12 @@ fn a_server_named_by_its_url_is_that_server() {
 #[test]
 fn a_wrong_variable_is_a_failure_that_names_it() {
     let cases = [
-        (("STORAGEBOX_TEST_POSTGRES_URL", "mysql://a@b"), "STORAGEBOX_TEST_POSTGRES_URL: "),
-        (("STORAGEBOX_TEST_SERVERS", "cloud"), "STORAGEBOX_TEST_SERVERS is `cloud`"),
+        ("postgres", ("STORAGEBOX_TEST_POSTGRES_URL", "mysql://a@b"), "STORAGEBOX_TEST_POSTGRES_URL: "),
+        ("dynamodb", ("STORAGEBOX_TEST_DYNAMO_URL", "dynamodb://x"), "STORAGEBOX_TEST_DYNAMO_URL: "),
+        ("dynamodb", ("STORAGEBOX_TEST_SERVERS", "cloud"), "STORAGEBOX_TEST_SERVERS is `cloud`"),
     ];
-    for (variable, expected) in cases {
-        let (code, said) = holder(&[variable]);
+    for (server, variable, expected) in cases {
+        let (code, said) = holder(server, &[variable]);
         assert_eq!(code, Some(2), "{said}");
         assert!(said.starts_with(expected), "{said}");
     }
@@ -50,9 +60,16 @@ fn a_wrong_variable_is_a_failure_that_names_it() {
 #[test]
 fn programs_that_were_named_are_not_looked_for_elsewhere() {
     let variables = [("STORAGEBOX_TEST_SERVERS", "local"), ("STORAGEBOX_TEST_POSTGRES_BIN", "/nowhere")];
-    let (code, said) = holder(&variables);
+    let (code, said) = holder("postgres", &variables);
     assert_eq!(
         (code, said.trim_end()),
         (Some(2), "STORAGEBOX_TEST_POSTGRES_BIN is set, but there is no /nowhere/initdb")
     );
+}
+
+#[test]
+fn a_server_that_is_none_is_refused() {
+    let (code, said) = holder("oracle", &[]);
+    let expected = "there is no server `oracle`; it may be `postgres` or `dynamodb`";
+    assert_eq!((code, said.trim_end()), (Some(2), expected));
 }

@@ -1,0 +1,140 @@
+//! Counters: the seven approaches of article 5, the window of article 3, and write sharding.
+//!
+//! | attribute of a counter's row | holds |
+//! |---|---|
+//! | `v` | the value |
+//! | `n` | how often the row was written, where that is what a writer compares |
+//! | `h` | the last writers ([`history`]) |
+//! | `d`, `w` | the operations of a set: what each did and when, and the value after it ([`entries`]) |
+//! | `up`, `down` | the room of a shard ([`parts`]) |
+
+mod atomic;
+mod entries;
+mod history;
+mod ledger;
+mod marker;
+mod optimistic;
+mod parts;
+mod room;
+mod rules;
+mod set;
+mod sharded;
+mod token;
+mod values;
+
+use std::sync::Arc;
+
+use storagebox_core::{
+    BoxName, Cancelled, Change, Counted, Counter, CounterPromise, Error, ErrorKind, Key, Ledger, OpId, Result,
+    Strategy, async_trait,
+};
+use tracing::instrument;
+
+use crate::client::Client;
+use crate::error::CONFLICT;
+
+pub(crate) use entries::{ENTRY_BYTES, OTHER_BYTES, RECORD_BYTES};
+use ledger::DynamoLedger;
+use marker::Markers;
+use optimistic::Optimistic;
+use rules::{Rules, unsupported};
+use set::Set;
+use sharded::Sharded;
+use values::Values;
+
+/// The counters of one name.
+#[derive(Debug)]
+struct DynamoCounter {
+    rules: Rules,
+    values: Values,
+    approach: Approach,
+}
+
+/// How a change comes to be applied once.
+#[derive(Debug)]
+enum Approach {
+    Atomic,
+    Optimistic(Optimistic),
+    Token,
+    Marker(Markers),
+    Set(Set),
+    Sharded(Sharded),
+}
+
+pub(crate) fn open(client: &Arc<Client>, name: &BoxName, strategy: Strategy) -> Result<Arc<dyn Counter>> {
+    let rules = Rules::of(strategy)?;
+    let Some(approach) = Approach::of(strategy) else {
+        return Ok(Arc::new(DynamoLedger::new(client, name)));
+    };
+    let values = Values::new(client, name, rules.in_words());
+    Ok(Arc::new(DynamoCounter { rules, values, approach }))
+}
+
+pub(crate) fn open_ledger(client: &Arc<Client>, name: &BoxName) -> Result<Arc<dyn Ledger>> {
+    Ok(Arc::new(DynamoLedger::new(client, name)))
+}
+
+impl Approach {
+    /// A ledger is none of them: it has rows of its own kind, and more to answer.
+    fn of(strategy: Strategy) -> Option<Self> {
+        Some(match strategy {
+            Strategy::Atomic => Self::Atomic,
+            Strategy::Optimistic => Self::Optimistic(Optimistic::new(1)),
+            Strategy::OptimisticHistory { len } => Self::Optimistic(Optimistic::new(len)),
+            Strategy::TransactionToken => Self::Token,
+            Strategy::Marker { retention } => Self::Marker(Markers::new(retention)),
+            Strategy::TokenSet { max } => Self::Set(Set::new(max, None)),
+            Strategy::Window { lifetime, capacity } => Self::Set(Set::new(capacity, Some(lifetime))),
+            Strategy::Sharded { shards, bounds, retention } => {
+                Self::Sharded(Sharded::new(shards, bounds, retention))
+            }
+            Strategy::Ledger => return None,
+        })
+    }
+}
+
+#[async_trait]
+impl Counter for DynamoCounter {
+    #[instrument(level = "trace", skip_all)]
+    async fn apply(&self, key: &Key, change: &Change) -> Result<Counted> {
+        self.rules.check(change)?;
+        match &self.approach {
+            Approach::Atomic => atomic::apply(&self.values, key, change).await,
+            Approach::Optimistic(optimistic) => optimistic.apply(&self.values, key, change).await,
+            Approach::Token => token::apply(&self.values, key, change).await,
+            Approach::Marker(markers) => markers.apply(&self.values, key, change).await,
+            Approach::Set(set) => set.apply(&self.values, key, change).await,
+            Approach::Sharded(sharded) => sharded.apply(&self.values, key, change).await,
+        }
+    }
+
+    #[instrument(level = "trace", skip_all)]
+    async fn cancel(&self, key: &Key, op: &OpId) -> Result<Cancelled> {
+        match &self.approach {
+            Approach::Marker(markers) => markers.cancel(&self.values, key, op).await,
+            Approach::Set(set) => set.cancel(&self.values, key, op).await,
+            Approach::Sharded(sharded) => sharded.cancel(&self.values, key, op).await,
+            Approach::Atomic | Approach::Optimistic(_) | Approach::Token => {
+                let what = format_args!("a fence with the counter strategy {}", self.rules.in_words());
+                Err(unsupported(what, "Marker, which remembers operations"))
+            }
+        }
+    }
+
+    #[instrument(level = "trace", skip_all)]
+    async fn value(&self, key: &Key) -> Result<i64> {
+        match &self.approach {
+            Approach::Sharded(sharded) => sharded.value(&self.values, key).await,
+            _ => self.values.read(key).await,
+        }
+    }
+
+    fn promise(&self) -> CounterPromise {
+        self.rules.promise()
+    }
+}
+
+/// What the attempt had seen was not so any more when it wrote.
+fn beaten() -> Error {
+    Error::new(ErrorKind::Contention, CONFLICT).on("dynamo")
+}

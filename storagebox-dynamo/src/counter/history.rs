@@ -1,0 +1,66 @@
+//! The last writers of a row, the newest last, in one attribute.
+
+use storagebox_core::OpId;
+
+use super::values::hash;
+
+/// The operation's hash, its delta, and the value after it.
+const BYTES: usize = 32;
+
+/// The attribute.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct History(Vec<u8>);
+
+/// One writer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Writer {
+    pub(super) delta: i64,
+    pub(super) value: i64,
+}
+
+impl History {
+    pub(super) fn read(bytes: &[u8]) -> Self {
+        Self(bytes.to_vec())
+    }
+
+    pub(super) fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    pub(super) fn find(&self, op: &OpId) -> Option<Writer> {
+        let op = hash(op);
+        let entry = self.0.chunks_exact(BYTES).rev().find(|entry| entry.starts_with(&op))?;
+        Some(Writer { delta: number(&entry[16..])?, value: number(&entry[24..])? })
+    }
+
+    /// The same with one writer more, and the oldest gone if that makes more than `len`.
+    pub(super) fn with(&self, op: &OpId, writer: Writer, len: u16) -> Self {
+        let numbers = [writer.delta.to_be_bytes(), writer.value.to_be_bytes()].concat();
+        let mut all = [&self.0[..], &hash(op)[..], &numbers[..]].concat();
+        all.drain(..all.len().saturating_sub(usize::from(len) * BYTES));
+        Self(all)
+    }
+}
+
+fn number(bytes: &[u8]) -> Option<i64> {
+    bytes.first_chunk().map(|bytes| i64::from_be_bytes(*bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_writers_are_found_and_no_others() {
+        let op = |number: i64| OpId::new(number.to_string()).unwrap();
+        let mut history = History::default();
+        for number in 0..10 {
+            history = history.with(&op(number), Writer { delta: -number, value: i64::MAX - number }, 3);
+            assert_eq!(History::read(history.as_bytes()), history);
+        }
+        for number in 0..10 {
+            let writer = Writer { delta: -number, value: i64::MAX - number };
+            assert_eq!(history.find(&op(number)), (number >= 7).then_some(writer), "writer {number}");
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! A marker for each operation, put in one transaction with its change (article 5, approach 5).
+
+use storagebox_core::{Cancelled, Change, Counted, Key, OpId, Result, Retention};
+
+use super::beaten;
+use super::room::Room;
+use super::values::Values;
+use crate::client::{Client, Refusal, Tag, Transacted, Write, Wrote, millis_of};
+use crate::clock::Millis;
+use crate::row::{Row, RowKey};
+
+/// What a marker must be to be put: new, or put again after its time.
+const NEW: &str = "attribute_not_exists(pk) OR g <= :past";
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Markers {
+    retention: Retention,
+}
+
+/// A change together with its marker.
+pub(super) enum Marked {
+    Counted(Counted),
+    /// The marker is not there, and the counter's row would not have the change.
+    NoRoom(Option<Row>),
+}
+
+impl Markers {
+    pub(super) fn new(retention: Retention) -> Self {
+        Self { retention }
+    }
+
+    pub(super) async fn apply(&self, values: &Values, key: &Key, change: &Change) -> Result<Counted> {
+        let (room, tag) = (Room::of(change), &Tag::fresh());
+        let update = &room.added(Write::update(&values.row(key)));
+        let attempt = || async move {
+            match self.write(values, key, change, tag, vec![update.clone()]).await? {
+                Marked::Counted(counted) => Ok(counted),
+                Marked::NoRoom(old) => room.rejected(old.as_ref()),
+            }
+        };
+        values.client().settle("apply", attempt).await
+    }
+
+    /// One attempt at the marker and the writes that make the change.
+    pub(super) async fn write(
+        &self,
+        values: &Values,
+        key: &Key,
+        change: &Change,
+        tag: &Tag,
+        mut writes: Vec<Write>,
+    ) -> Result<Marked> {
+        values.ready().await?;
+        let marker = self.row(values, key, &change.op).with("d", change.delta);
+        writes.insert(0, put(values.client(), marker, tag));
+        match values.client().transact(&writes).await? {
+            Transacted::Done => Ok(Marked::Counted(Counted::Applied { value: None })),
+            Transacted::Refused(parts) => refused(parts, change, tag),
+        }
+    }
+
+    pub(super) async fn cancel(&self, values: &Values, key: &Key, op: &OpId) -> Result<Cancelled> {
+        let tag = &Tag::fresh();
+        let attempt = || async move {
+            values.ready().await?;
+            let fence = put(values.client(), self.row(values, key, op), tag);
+            match values.client().write(&fence).await? {
+                Wrote::Refused(Some(old)) if old.has("d") => Ok(Cancelled::AlreadyApplied { value: None }),
+                Wrote::Done(_) | Wrote::Refused(_) => Ok(Cancelled::Cancelled),
+            }
+        };
+        values.client().settle("cancel", attempt).await
+    }
+
+    /// What is known of the change's operation.
+    pub(super) async fn find(&self, values: &Values, key: &Key, change: &Change) -> Result<Option<Counted>> {
+        let found = values.client().get(&at(values, key, &change.op)).await?;
+        let past = values.client().surely_past();
+        let lasts = |row: &Row| row.number("g").is_none_or(|end| Millis(end) > past);
+        found.filter(lasts).map(|marker| known(&marker, change)).transpose()
+    }
+
+    /// The marker without what it marks.
+    fn row(&self, values: &Values, key: &Key, op: &OpId) -> Row {
+        let client = values.client();
+        let end = millis_of(self.retention).map(|millis| Millis(client.now().0.saturating_add(millis)));
+        Row::new(&at(values, key, op))
+            .with_some("g", end.map(|end| end.0))
+            .with_some("expires_at", end.map(|end| client.deletable(end)))
+    }
+}
+
+/// Markers have partitions of their own, so that they do not crowd where the counter is.
+fn at(values: &Values, key: &Key, op: &OpId) -> RowKey {
+    RowKey::alone(values.partition("op", key, op.as_str()))
+}
+
+fn put(client: &Client, marker: Row, tag: &Tag) -> Write {
+    Write::put(marker).tagged(tag).only_if(NEW).value(":past", client.surely_past().0)
+}
+
+/// The marker decides before the counter does.
+fn refused(parts: Vec<Refusal>, change: &Change, tag: &Tag) -> Result<Marked> {
+    let mut parts = parts.into_iter();
+    if let Some(Refusal::Condition(Some(marker))) = parts.next() {
+        let counted = match known(&marker, change)? {
+            Counted::AlreadyApplied { value } if tag.is_on(&marker) => Counted::Applied { value },
+            counted => counted,
+        };
+        return Ok(Marked::Counted(counted));
+    }
+    match parts.next() {
+        Some(Refusal::Condition(old)) => Ok(Marked::NoRoom(old)),
+        _ => Err(beaten()),
+    }
+}
+
+fn known(marker: &Row, change: &Change) -> Result<Counted> {
+    if !marker.has("d") {
+        return Ok(Counted::Fenced);
+    }
+    match marker.needed("d", marker.number::<i64>("d"))? == change.delta {
+        true => Ok(Counted::AlreadyApplied { value: None }),
+        false => Ok(Counted::Mismatch),
+    }
+}

@@ -1,0 +1,85 @@
+//! Where a value must be for a change of it to be made.
+
+use storagebox_core::{Change, Counted, Result};
+
+use super::beaten;
+use super::values::value_in;
+use crate::client::Write;
+use crate::row::Row;
+
+/// The values to which a change may be made: those from which it leads neither out of its bounds nor out of `i64`.
+///
+/// DynamoDB compares and does not compute in conditions, so the delta is taken off the bounds here, once.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Room<'a> {
+    change: &'a Change,
+    low: i128,
+    high: i128,
+}
+
+impl<'a> Room<'a> {
+    pub(super) fn of(change: &'a Change) -> Self {
+        let (bounds, delta) = (change.bounds, i128::from(change.delta));
+        let floor = i128::from(bounds.floor().unwrap_or(i64::MIN));
+        let ceiling = i128::from(bounds.ceiling().unwrap_or(i64::MAX));
+        Self { change, low: floor - delta, high: ceiling - delta }
+    }
+
+    /// An absent counter is 0.
+    pub(super) fn condition(&self) -> &'static str {
+        match (self.low..=self.high).contains(&0) {
+            true => "(attribute_not_exists(v) OR v BETWEEN :low AND :high)",
+            false => "v BETWEEN :low AND :high",
+        }
+    }
+
+    /// What [`condition`](Self::condition) compares with.
+    pub(super) fn compared(&self, write: Write) -> Write {
+        write.value(":low", self.low).value(":high", self.high)
+    }
+
+    /// Adds the delta, if the value is within.
+    pub(super) fn added(&self, write: Write) -> Write {
+        let write = write.set_to("v", "if_not_exists(v, :zero) + :delta").value(":zero", 0_i64);
+        self.compared(write.value(":delta", self.change.delta)).only_if(self.condition())
+    }
+
+    /// Why the change cannot be made to this value, if it cannot.
+    pub(super) fn rejection(&self, value: i64) -> Option<Counted> {
+        match value.checked_add(self.change.delta) {
+            None => Some(Counted::Overflow),
+            Some(result) if !self.change.bounds.contains(result) => Some(Counted::OutOfBounds),
+            Some(_) => None,
+        }
+    }
+
+    /// The same, after the row as it was did not let the change through.
+    pub(super) fn rejected(&self, old: Option<&Row>) -> Result<Counted> {
+        let value = old.map_or(Ok(0), value_in)?;
+        self.rejection(value).ok_or_else(beaten)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use storagebox_core::{Bounds, OpId};
+
+    use super::*;
+
+    /// The condition holds exactly where there is no reason to reject.
+    #[test]
+    fn the_condition_is_the_rejections_opposite() {
+        let ends = [i64::MIN, i64::MIN + 1, -7, -1, 0, 1, 7, i64::MAX - 1, i64::MAX];
+        let all = [Bounds::NONE, Bounds::at_least(-7), Bounds::at_most(7), Bounds::between(0, 0).unwrap()];
+        for bounds in all {
+            for delta in ends {
+                let change = Change::new(OpId::new("op").unwrap(), delta).within(bounds);
+                let room = Room::of(&change);
+                for value in ends {
+                    let holds = (room.low..=room.high).contains(&value.into());
+                    assert_eq!(holds, room.rejection(value).is_none(), "{delta} on {value} in {bounds:?}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! The rows that hold values, one for each key.
+
+use std::sync::Arc;
+
+use sha2::{Digest, Sha256};
+use storagebox_core::{BoxName, Key, OpId, Result};
+
+use crate::client::{Client, Kind, OpenBox};
+use crate::error::reading;
+use crate::row::{Row, RowKey};
+
+/// A box of counters and where its rows are.
+#[derive(Debug)]
+pub(super) struct Values(OpenBox);
+
+impl Values {
+    pub(super) fn new(client: &Arc<Client>, name: &BoxName, options: String) -> Self {
+        Self(OpenBox::new(client, Kind::Counters, name).with_options(options))
+    }
+
+    pub(super) fn client(&self) -> &Client {
+        self.0.client()
+    }
+
+    /// Makes the box, or checks how it was made (S-4). Whatever becomes of that, no change was applied.
+    pub(super) async fn ready(&self) -> Result<()> {
+        self.0.shards().await.map(drop).map_err(reading)
+    }
+
+    /// The row of a key alone.
+    pub(super) fn row(&self, key: &Key) -> RowKey {
+        RowKey::alone(self.partition("key", key, ""))
+    }
+
+    /// A partition that belongs to a key. The key's length comes before it, so that no key reaches another's rows.
+    pub(super) fn partition(&self, part: &str, key: &Key, rest: &str) -> String {
+        let key = key.as_str();
+        self.0.key(format_args!("{part}:{}:{key}:{rest}", key.len()))
+    }
+
+    pub(super) async fn read(&self, key: &Key) -> Result<i64> {
+        let row = self.row(key);
+        let read = || async {
+            self.ready().await?;
+            self.client().get(&row).await?.as_ref().map_or(Ok(0), value_in)
+        };
+        self.client().settled("value", read).await
+    }
+}
+
+/// The value that a counter's row holds.
+pub(super) fn value_in(row: &Row) -> Result<i64> {
+    row.needed("v", row.number("v"))
+}
+
+/// What stands for an operation where the whole of it would take too much room.
+pub(super) fn hash(op: &OpId) -> [u8; 16] {
+    let mut short = [0; 16];
+    short.copy_from_slice(&Sha256::digest(op.as_str())[..16]);
+    short
+}

@@ -1,0 +1,112 @@
+//! The deduplication records: the first value for an id wins.
+
+use std::sync::Arc;
+
+use storagebox_core::{
+    Cursor, DedupId, DedupRepo, Entry, Forgotten, ListedRecord, OpId, Page, Payload, Recorded, Replaced,
+    Result, Retention, Version, async_trait,
+};
+use tracing::instrument;
+
+use crate::client::{Client, Write, expiry};
+use crate::clock::Millis;
+use crate::page::Position;
+use crate::records::{CURRENT, DONE, Done, ENDED, Record, Records, State, Step, kept};
+
+#[derive(Debug)]
+pub(crate) struct DynamoDedupRepo(pub(crate) Arc<Records>);
+
+impl DynamoDedupRepo {
+    fn client(&self) -> &Client {
+        self.0.client()
+    }
+
+    fn first(&self, record: &Record, value: &Payload, op: &OpId, retention: Retention) -> Step<Recorded> {
+        let version = Version::new(self.0.number_after(record.last));
+        let done = Done {
+            entry: Entry { value: value.clone(), version },
+            op: op.clone(),
+            fence: None,
+            fingerprint: None,
+            replaced_by: None,
+            until: expiry(self.client(), retention).map(Millis),
+        };
+        Step::Write(State::Done(done), Recorded::New(version))
+    }
+
+    /// The condition that the record is still at this version.
+    fn if_current(&self, write: Write, version: Version) -> Write {
+        let past = self.client().surely_past().0;
+        write.only_if(CURRENT).value(":done", DONE).value(":version", version.number()).value(":past", past)
+    }
+}
+
+#[async_trait]
+impl DedupRepo for DynamoDedupRepo {
+    #[instrument(level = "trace", skip_all)]
+    async fn record(
+        &self,
+        id: &DedupId,
+        value: &Payload,
+        op: &OpId,
+        retention: Retention,
+    ) -> Result<Recorded> {
+        let retention = retention.checked()?;
+        let judge = |record: &Record, past: Millis| match &record.state {
+            _ if record.has_ended(op) => Step::Answer(Recorded::Fenced),
+            Some(State::Done(done)) if done.op == *op => Step::Answer(Recorded::Again(done.entry.clone())),
+            Some(State::Done(done)) => Step::Answer(Recorded::Existing(done.entry.clone())),
+            Some(State::Leased(leased)) if past < leased.until => {
+                Step::Answer(Recorded::InFlight { remaining: past.until(leased.until) })
+            }
+            Some(State::Leased(_)) | None => self.first(record, value, op, retention),
+        };
+        self.0.step("record", id, judge).await
+    }
+
+    #[instrument(level = "trace", skip_all)]
+    async fn get(&self, id: &DedupId) -> Result<Option<Entry>> {
+        self.client().settled("get", || self.0.get(id)).await
+    }
+
+    #[instrument(level = "trace", skip_all)]
+    async fn replace(&self, id: &DedupId, version: Version, value: &Payload, op: &OpId) -> Result<Replaced> {
+        let change = |key: &_| {
+            let next = self.0.number_after(version.number());
+            let write = Write::update(key).set("v", value.as_bytes()).set("n", next);
+            let write = write.set("r", op.as_str()).set("w", version.number());
+            (self.if_current(write, version), Replaced::Replaced(Version::new(next)))
+        };
+        let refused = |record: &Record| match record.done() {
+            None => Some(Replaced::Stale(None)),
+            Some(done) if done.replaced_by.as_ref() == Some(&(op.clone(), version)) => {
+                Some(Replaced::Again(done.entry.version))
+            }
+            Some(done) if done.entry.version != version => Some(Replaced::Stale(Some(done.entry.clone()))),
+            Some(_) => None,
+        };
+        self.0.change("replace", id, change, refused).await
+    }
+
+    #[instrument(level = "trace", skip_all)]
+    async fn forget(&self, id: &DedupId, version: Version) -> Result<Forgotten> {
+        let change = |key: &_| {
+            let now = self.client().now();
+            let ended = Write::update(key).set("s", ENDED).set("y", now.0);
+            let ended = kept(self.client(), ended, Some(now)).remove(&["v", "x", "f", "p", "r", "w"]);
+            (self.if_current(ended, version), Forgotten::Forgotten)
+        };
+        let refused = |record: &Record| match record.entry() {
+            None => Some(Forgotten::Absent),
+            Some(entry) if entry.version != version => Some(Forgotten::Stale(entry.clone())),
+            Some(_) => None,
+        };
+        self.0.change("forget", id, change, refused).await
+    }
+
+    #[instrument(level = "trace", skip_all)]
+    async fn list(&self, cursor: Option<&Cursor>, limit: usize) -> Result<Page<ListedRecord>> {
+        let position = Position::read(cursor, limit)?;
+        self.client().settled("list", || self.0.list(&position, limit)).await
+    }
+}

@@ -1,0 +1,160 @@
+//! Between the driver and the real client.
+
+use std::fmt;
+use std::time::Duration;
+
+use aws_sdk_dynamodb::config::{AsyncSleep, SharedAsyncSleep};
+use aws_smithy_runtime_api::box_error::BoxError;
+use aws_smithy_runtime_api::client::connector_metadata::ConnectorMetadata;
+use aws_smithy_runtime_api::client::http::{
+    HttpClient, HttpConnector, HttpConnectorFuture, HttpConnectorSettings, SharedHttpConnector,
+};
+use aws_smithy_runtime_api::client::orchestrator::HttpRequest;
+use aws_smithy_runtime_api::client::runtime_components::{RuntimeComponents, RuntimeComponentsBuilder};
+use aws_smithy_types::config_bag::ConfigBag;
+
+use super::answer::{self, Answer, lost, whole};
+use super::fault::Fault;
+use super::late::Parked;
+use super::request::{Request, operation};
+use super::{Faults, State, batch, lock};
+
+impl HttpClient for Faults {
+    fn http_connector(
+        &self,
+        settings: &HttpConnectorSettings,
+        components: &RuntimeComponents,
+    ) -> SharedHttpConnector {
+        let inner = self.inner.http_connector(settings, components);
+        SharedHttpConnector::new(Connector { faults: self.clone(), inner, timer: components.sleep_impl() })
+    }
+
+    fn validate_base_client_config(
+        &self,
+        components: &RuntimeComponentsBuilder,
+        config: &ConfigBag,
+    ) -> Result<(), BoxError> {
+        self.inner.validate_base_client_config(components, config)
+    }
+
+    fn validate_final_config(
+        &self,
+        components: &RuntimeComponents,
+        config: &ConfigBag,
+    ) -> Result<(), BoxError> {
+        self.inner.validate_final_config(components, config)
+    }
+
+    fn connector_metadata(&self) -> Option<ConnectorMetadata> {
+        self.inner.connector_metadata()
+    }
+}
+
+#[derive(Clone)]
+struct Connector {
+    faults: Faults,
+    inner: SharedHttpConnector,
+    timer: Option<SharedAsyncSleep>,
+}
+
+impl fmt::Debug for Connector {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.faults.fmt(f)
+    }
+}
+
+impl HttpConnector for Connector {
+    fn call(&self, request: HttpRequest) -> HttpConnectorFuture {
+        let Some(operation) = operation(&request) else {
+            return self.inner.call(request);
+        };
+        let (connector, request) = (self.clone(), Request { operation, http: request });
+        HttpConnectorFuture::new(async move { connector.pass(request).await })
+    }
+}
+
+impl Connector {
+    /// Lets a request go its way. What is late and due lands before its answer arrives.
+    async fn pass(&self, request: Request) -> Answer {
+        let call = lock(&self.state().late).call();
+        let answer = match self.fault(&request) {
+            Some((fault, turn)) => self.meet(fault, turn, request).await,
+            None => self.send(request).await,
+        };
+        while let Some(late) = self.due(call) {
+            late.land(self.state()).await;
+        }
+        answer
+    }
+
+    /// The fault of this request, and how many of its kind there were before.
+    fn fault(&self, request: &Request) -> Option<(Fault, u64)> {
+        let fault = lock(&self.state().plan).next(&request.operation)?;
+        fault.fits(request).then(|| (fault, lock(&self.state().record).inject(fault)))
+    }
+
+    async fn meet(&self, fault: Fault, turn: u64, request: Request) -> Answer {
+        match fault {
+            Fault::ErrorBefore => Ok(answer::internal_error()),
+            Fault::ErrorAfter => self.send(request).await.map(|_| answer::internal_error()),
+            Fault::DropBefore => Err(lost()),
+            Fault::DropAfter => self.send(request).await.and_then(|_| Err(lost())),
+            Fault::Torn => self.send(request).await.map(answer::torn),
+            Fault::Throttle => Ok(answer::throttled(&request, turn)),
+            Fault::Conflict => Ok(answer::conflict(&request, turn)),
+            Fault::InProgress => Ok(answer::in_progress()),
+            Fault::Unprocessed => self.send_half(request).await,
+            Fault::Delay(time) => self.send_after(time, request).await,
+            Fault::Late => self.send_late(request),
+            Fault::Twice => self.send_twice(request).await,
+        }
+    }
+
+    async fn send(&self, request: Request) -> Answer {
+        send(self.state(), &self.inner, request).await
+    }
+
+    async fn send_half(&self, request: Request) -> Answer {
+        let (request, rest) = batch::halved(request);
+        self.send(request).await.map(|answer| rest.returned_with(answer))
+    }
+
+    async fn send_after(&self, time: Duration, request: Request) -> Answer {
+        if let Some(timer) = &self.timer {
+            timer.sleep(time).await;
+        }
+        self.send(request).await
+    }
+
+    fn send_late(&self, request: Request) -> Answer {
+        self.park(request);
+        Err(lost())
+    }
+
+    async fn send_twice(&self, request: Request) -> Answer {
+        let again = request.again();
+        let answer = self.send(request).await;
+        again.into_iter().for_each(|request| self.park(request));
+        answer
+    }
+
+    fn park(&self, request: Request) {
+        lock(&self.state().late).park(request, self.inner.clone());
+    }
+
+    fn due(&self, call: u64) -> Option<Parked> {
+        lock(&self.state().late).due(call)
+    }
+
+    fn state(&self) -> &State {
+        &self.faults.state
+    }
+}
+
+/// Sends a request to the server, and takes note of both.
+pub(super) async fn send(state: &State, inner: &SharedHttpConnector, request: Request) -> Answer {
+    let number = lock(&state.record).sent(&request);
+    let answer = whole(inner.call(request.http).await?).await?;
+    lock(&state.record).answered(number, &answer);
+    Ok(answer)
+}

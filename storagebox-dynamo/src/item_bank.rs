@@ -1,0 +1,132 @@
+//! The item bank: a claim and its item change together, in one transaction.
+//!
+//! An item's row never moves. While it may be taken it stands in the index `order`: a free one at `0` and a hash, so that
+//! takers begin at random places; one whose hold may lapse at `1` and the end of its hold. The claim's row says what the
+//! claim holds and until when, and decides.
+
+mod bulk;
+mod candidates;
+mod claim;
+mod hints;
+mod item;
+mod lapse;
+mod release;
+mod take;
+
+use std::sync::Arc;
+
+use storagebox_core::{
+    Added, BankAdmin, BoxName, ClaimId, ClaimState, Confirmed, Counts, Cursor, Extended, Hold, Item,
+    ItemBank, ItemState, ListedItem, Page, Released, Restored, Result, Retired, Taken, Withdrawn,
+    async_trait,
+};
+use tracing::instrument;
+
+use crate::client::{Client, Kind, OpenBox, Tag};
+
+use candidates::Candidates;
+use hints::Hints;
+use take::Repeats;
+
+/// A bank. Its tasks share candidates, and what they learned of claims.
+#[derive(Debug)]
+pub(crate) struct Bank {
+    open: OpenBox,
+    candidates: Candidates,
+    hints: Hints,
+    repeats: Repeats,
+}
+
+/// A handle to a bank.
+#[derive(Clone, Debug)]
+pub(crate) struct DynamoBank(Arc<Bank>);
+
+impl DynamoBank {
+    pub(crate) fn new(client: &Arc<Client>, name: &BoxName) -> Self {
+        Self(Arc::new(Bank {
+            open: OpenBox::new(client, Kind::Bank, name),
+            candidates: Candidates::new(client.settings().fetch_limit),
+            hints: Hints::default(),
+            repeats: Repeats::default(),
+        }))
+    }
+}
+
+impl Bank {
+    fn client(&self) -> &Client {
+        self.open.client()
+    }
+}
+
+#[async_trait]
+impl ItemBank for DynamoBank {
+    #[instrument(level = "trace", skip_all)]
+    async fn add(&self, items: &[Item]) -> Result<Added> {
+        self.0.add(items).await
+    }
+
+    #[instrument(level = "trace", skip_all)]
+    async fn take(&self, claim: &ClaimId, hold: Hold) -> Result<Taken> {
+        let hold = hold.checked()?;
+        let (tag, since) = (Tag::fresh(), self.0.candidates.looks());
+        self.0.client().settle("take", || Bank::take(&self.0, claim, hold, &tag, since)).await
+    }
+
+    #[instrument(level = "trace", skip_all)]
+    async fn extend(&self, claim: &ClaimId, hold: Hold) -> Result<Extended> {
+        let (hold, tag) = (hold.checked()?, Tag::fresh());
+        self.0.client().settle("extend", || self.0.extend(claim, hold, &tag)).await
+    }
+
+    #[instrument(level = "trace", skip_all)]
+    async fn confirm(&self, claim: &ClaimId) -> Result<Confirmed> {
+        let tag = Tag::fresh();
+        self.0.client().settle("confirm", || self.0.confirm(claim, &tag)).await
+    }
+
+    #[instrument(level = "trace", skip_all)]
+    async fn release(&self, claim: &ClaimId) -> Result<Released> {
+        let tag = Tag::fresh();
+        self.0.client().settle("release", || self.0.release(claim, &tag)).await
+    }
+
+    #[instrument(level = "trace", skip_all)]
+    async fn get(&self, claim: &ClaimId) -> Result<ClaimState> {
+        self.0.client().settled("get", || self.0.state(claim)).await
+    }
+
+    #[instrument(level = "trace", skip_all)]
+    async fn counts(&self) -> Result<Counts> {
+        self.0.client().settled("counts", || self.0.counts()).await
+    }
+}
+
+#[async_trait]
+impl BankAdmin for DynamoBank {
+    #[instrument(level = "trace", skip_all)]
+    async fn retire(&self, claim: &ClaimId) -> Result<Retired> {
+        let sent = release::Sent::default();
+        self.0.client().settled("retire", || self.0.retire(claim, &sent)).await
+    }
+
+    #[instrument(level = "trace", skip_all)]
+    async fn holder(&self, item: &Item) -> Result<ItemState> {
+        self.0.client().settled("holder", || self.0.holder(item)).await
+    }
+
+    #[instrument(level = "trace", skip_all)]
+    async fn list(&self, cursor: Option<&Cursor>, limit: usize) -> Result<Page<ListedItem>> {
+        let position = crate::page::Position::read(cursor, limit)?;
+        self.0.client().settled("list", || self.0.list(&position, limit)).await
+    }
+
+    #[instrument(level = "trace", skip_all)]
+    async fn withdraw(&self, items: &[Item]) -> Result<Withdrawn> {
+        self.0.withdraw(items).await
+    }
+
+    #[instrument(level = "trace", skip_all)]
+    async fn restore(&self, items: &[Item]) -> Result<Restored> {
+        self.0.restore(items).await
+    }
+}

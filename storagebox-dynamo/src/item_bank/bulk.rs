@@ -1,0 +1,224 @@
+//! Many items: adding, setting aside, counting and listing them.
+
+use std::collections::{HashMap, HashSet};
+
+use futures_util::{StreamExt, stream};
+use storagebox_core::{
+    Added, ClaimId, Counts, Item, ItemState, ListedItem, Page, Restored, Result, Withdrawn,
+};
+
+use super::Bank;
+use super::claim::{CONFIRMED, HELD, has_lapsed};
+use super::item::{FREE, Standing, free_at, item_of};
+use super::release::moving;
+use crate::client::{Index, Look, Tag, Write, Wrote};
+use crate::page::{self, Position};
+use crate::row::{Row, RowKey};
+
+/// How many items of a call are under way at once.
+const AT_ONCE: usize = 64;
+
+/// What became of one item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Fate {
+    Changed,
+    Already,
+    InUse,
+    Unknown,
+}
+
+impl Bank {
+    /// One conditional put an item. A refusal by a row with this call's tag is this call's own write.
+    pub(super) async fn add(&self, items: &[Item]) -> Result<Added> {
+        let mut report = Added::default();
+        let fates = self.each("add", items, |item, tag| async move {
+            let key = self.item_key(item.as_str()).await?;
+            let row = Row::new(&key).with("o", free_at(item.as_str()));
+            let added = Write::put(row).tagged(&tag).only_if("attribute_not_exists(pk)");
+            self.fate(&added, &tag, |_| Ok(Fate::Already)).await
+        });
+        for (fate, count) in fates.await? {
+            match fate {
+                Fate::Changed => report.added = count,
+                _ => report.already_present += count,
+            }
+        }
+        Ok(report)
+    }
+
+    pub(super) async fn withdraw(&self, items: &[Item]) -> Result<Withdrawn> {
+        let fates = self.each("withdraw", items, |item, tag| async move {
+            let withdrawn = Write::update(&self.item_key(item.as_str()).await?).tagged(&tag);
+            let withdrawn = withdrawn.set_to("w", ":w").value(":w", 1_i64).remove(&["o"]);
+            let withdrawn = withdrawn.only_if("begins_with(o, :free)").value(":free", FREE);
+            match self.client().write(&withdrawn).await? {
+                Wrote::Done(_) => Ok(Fate::Changed),
+                Wrote::Refused(None) => Ok(Fate::Unknown),
+                Wrote::Refused(Some(row)) => self.not_free(&item, &row, &tag).await,
+            }
+        });
+        let fates = fates.await?;
+        let count = |fate| fates.get(&fate).copied().unwrap_or_default();
+        Ok(Withdrawn {
+            withdrawn: count(Fate::Changed),
+            already_withdrawn: count(Fate::Already),
+            in_use: count(Fate::InUse),
+            unknown: count(Fate::Unknown),
+        })
+    }
+
+    /// An item whose hold has lapsed is freed, and then tried again.
+    async fn not_free(&self, item: &Item, row: &Row, tag: &Tag) -> Result<Fate> {
+        match Standing::of(row) {
+            Standing::Withdrawn if tag.is_on(row) => Ok(Fate::Changed),
+            Standing::Withdrawn => Ok(Fate::Already),
+            Standing::Spent => Ok(Fate::InUse),
+            Standing::Free => Err(moving()),
+            Standing::With(by) => match (self.claimed(row, &by).await?, row.text("o")) {
+                (ItemState::Free, Some(at)) => {
+                    self.freed(item, &ClaimId::new(by)?, at).await?;
+                    Err(moving())
+                }
+                _ => Ok(Fate::InUse),
+            },
+        }
+    }
+
+    pub(super) async fn restore(&self, items: &[Item]) -> Result<Restored> {
+        let fates = self.each("restore", items, |item, tag| async move {
+            let restored = Write::update(&self.item_key(item.as_str()).await?).tagged(&tag);
+            let restored = restored.set("o", free_at(item.as_str())).remove(&["w"]);
+            self.fate(&restored.only_if("attribute_exists(w)"), &tag, |_| Ok(Fate::Already)).await
+        });
+        let fates = fates.await?;
+        let count = |fate| fates.get(&fate).copied().unwrap_or_default();
+        Ok(Restored {
+            restored: count(Fate::Changed),
+            not_withdrawn: count(Fate::Already),
+            unknown: count(Fate::Unknown),
+        })
+    }
+
+    async fn fate(&self, write: &Write, tag: &Tag, refused: impl Fn(&Row) -> Result<Fate>) -> Result<Fate> {
+        match self.client().write(write).await? {
+            Wrote::Done(_) => Ok(Fate::Changed),
+            Wrote::Refused(Some(row)) if tag.is_on(&row) => Ok(Fate::Changed),
+            Wrote::Refused(Some(row)) => refused(&row),
+            Wrote::Refused(None) => Ok(Fate::Unknown),
+        }
+    }
+
+    /// Does the same to each distinct item, many at once, each with a call's attempts of its own. How many had each fate;
+    /// after a failure others may have been changed.
+    async fn each<F>(
+        &self,
+        operation: &'static str,
+        items: &[Item],
+        change: impl Fn(Item, Tag) -> F + Sync,
+    ) -> Result<HashMap<Fate, u64>>
+    where
+        F: Future<Output = Result<Fate>> + Send,
+    {
+        let mut seen = HashSet::new();
+        let distinct: Vec<_> = items.iter().filter(|item| seen.insert(*item)).cloned().collect();
+        let several = distinct.len() > 1;
+        let mut fates = stream::iter(distinct)
+            .map(|item| {
+                let (tag, change) = (Tag::fresh(), &change);
+                async move { self.client().settled(operation, || change(item.clone(), tag.clone())).await }
+            })
+            .buffer_unordered(AT_ONCE);
+        let mut counts = HashMap::new();
+        while let Some(fate) = fates.next().await {
+            let fate = fate.map_err(|error| if several { error.after_unresolved() } else { error })?;
+            *counts.entry(fate).or_default() += 1;
+        }
+        Ok(counts)
+    }
+
+    /// Where an item is that is with a claim: the claim's row decides.
+    async fn claimed(&self, item: &Row, by: &str) -> Result<ItemState> {
+        let claim = self.client().get(&self.claim_key(by).await?).await?;
+        self.shown(item, by, claim.as_ref())
+    }
+
+    fn shown(&self, item: &Row, by: &str, claim: Option<&Row>) -> Result<ItemState> {
+        let of_this = claim.filter(|claim| claim.text("i") == item.text("sk"));
+        let by = ClaimId::new(by)?;
+        Ok(match of_this.map(|claim| (claim.text("s"), claim)) {
+            Some((Some(CONFIRMED), _)) => ItemState::Spent(Some(by)),
+            Some((Some(HELD), claim)) if !has_lapsed(self.client(), claim) => ItemState::Held(by),
+            _ => ItemState::Free,
+        })
+    }
+
+    pub(super) async fn holder(&self, item: &Item) -> Result<ItemState> {
+        match self.client().get(&self.item_key(item.as_str()).await?).await? {
+            None => Ok(ItemState::Unknown),
+            Some(row) => match Standing::of(&row) {
+                Standing::With(by) => self.claimed(&row, &by).await,
+                alone => Ok(without_claim(&alone)),
+            },
+        }
+    }
+
+    /// A page of items, and their claims in batches.
+    pub(super) async fn list(&self, position: &Position, limit: usize) -> Result<Page<ListedItem>> {
+        let page = page::rows(&self.open, "items", position, limit, |look| look).await?;
+        let mut keys = Vec::new();
+        for row in &page.entries {
+            if let Standing::With(by) = Standing::of(row) {
+                keys.push(self.claim_key(&by).await?);
+            }
+        }
+        let claims = self.claims(&keys).await?;
+        let entries = page.entries.iter().map(|row| {
+            let state = match Standing::of(row) {
+                Standing::With(by) => self.shown(row, &by, claims.get(&by))?,
+                alone => without_claim(&alone),
+            };
+            Ok(ListedItem { item: item_of(row)?, state })
+        });
+        Ok(Page { entries: entries.collect::<Result<_>>()?, next: page.next })
+    }
+
+    async fn claims(&self, keys: &[RowKey]) -> Result<HashMap<String, Row>> {
+        let mut seen = HashSet::new();
+        let distinct: Vec<_> = keys.iter().filter(|key| seen.insert(*key)).cloned().collect();
+        let rows = self.client().rows(&distinct).await?;
+        rows.into_iter().map(|row| Ok((row.sort()?.to_owned(), row))).collect()
+    }
+
+    /// One pass over the items and one over the claims: what is with a claim and neither held nor spent has lapsed.
+    pub(super) async fn counts(&self) -> Result<Counts> {
+        let (mut counts, mut with_claim, mut accounted) = (Counts::default(), 0_u64, 0);
+        for shard in 0..self.open.shards().await? {
+            let items = |filter| Look::at(&self.items(shard), Index::Table).filter(filter);
+            let free =
+                Look::at(&self.items(shard), Index::Order).and("begins_with(o, :free)").value(":free", FREE);
+            counts.free += self.client().count(&free).await?;
+            counts.withdrawn += self.client().count(&items("attribute_exists(w)")).await?;
+            counts.spent += self.client().count(&items("attribute_exists(s)")).await?;
+            with_claim += self.client().count(&items("attribute_exists(c)")).await?;
+            let claims = Look::at(&self.open.partition("claims", shard), Index::Table);
+            let confirmed = claims.clone().filter("s = :confirmed").value(":confirmed", CONFIRMED);
+            let confirmed = self.client().count(&confirmed).await?;
+            let held =
+                claims.filter("s = :held AND (attribute_not_exists(u) OR u > :past)").value(":held", HELD);
+            let held = self.client().count(&held.value(":past", self.client().surely_past().0)).await?;
+            counts.spent += confirmed;
+            counts.held += held;
+            accounted += confirmed + held;
+        }
+        counts.free += with_claim.saturating_sub(accounted);
+        Ok(counts)
+    }
+}
+
+fn without_claim(standing: &Standing) -> ItemState {
+    match standing {
+        Standing::Withdrawn => ItemState::Withdrawn,
+        Standing::Spent => ItemState::Spent(None),
+        Standing::Free | Standing::With(_) => ItemState::Free,
+    }
+}

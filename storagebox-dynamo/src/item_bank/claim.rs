@@ -1,0 +1,113 @@
+//! A claim's row: what it holds and until when, or how it ended.
+
+use storagebox_core::{ClaimId, ClaimState, End, Held, Hold, HoldState, Item, Result};
+
+use crate::client::{Client, Write};
+use crate::clock::Millis;
+use crate::item_bank::Bank;
+use crate::row::{Row, RowKey};
+use crate::schema::EXPIRES;
+
+pub(super) const HELD: &str = "held";
+pub(super) const CONFIRMED: &str = "confirmed";
+pub(super) const RELEASED: &str = "released";
+pub(super) const EXPIRED: &str = "expired";
+
+/// A claim's row overwrites one that is not remembered any more.
+pub(super) const UNKNOWN: &str = "attribute_not_exists(pk) OR g <= :past";
+/// A hold that lasts for its holder, by every clock.
+pub(super) const LASTS: &str = "s = :held AND (attribute_not_exists(u) OR u > :coming)";
+
+/// What a claim is to its holder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Judged {
+    Unknown,
+    Held(Held),
+    Ended(End),
+}
+
+impl From<Judged> for ClaimState {
+    fn from(judged: Judged) -> Self {
+        match judged {
+            Judged::Unknown => Self::Unknown,
+            Judged::Held(held) => Self::Held(held),
+            Judged::Ended(end) => Self::Ended(end),
+        }
+    }
+}
+
+/// Judges a row as its holder may: a hold has lapsed a skew before its end.
+pub(super) fn judge(client: &Client, row: Option<&Row>) -> Result<Judged> {
+    let Some(row) = row.filter(|row| !is_forgotten(client, row)) else {
+        return Ok(Judged::Unknown);
+    };
+    let hold = match (row.text("s"), until(row)) {
+        (Some(HELD), None) => HoldState::Forever,
+        (Some(HELD), Some(until)) if client.surely_coming() < until => {
+            HoldState::Remaining(client.surely_coming().until(until))
+        }
+        (Some(HELD), Some(_)) => return Ok(Judged::Ended(End::Expired)),
+        (Some(CONFIRMED), _) => HoldState::Confirmed,
+        (Some(RELEASED), _) => return Ok(Judged::Ended(End::Released)),
+        (Some(EXPIRED), _) => return Ok(Judged::Ended(End::Expired)),
+        _ => return Err(row.unreadable("its state is not known")),
+    };
+    Ok(Judged::Held(Held { item: held_item(row)?, hold }))
+}
+
+fn is_forgotten(client: &Client, row: &Row) -> bool {
+    row.number("g").is_some_and(|forgotten| Millis(forgotten) <= client.surely_past())
+}
+
+pub(super) fn until(row: &Row) -> Option<Millis> {
+    row.number("u").map(Millis)
+}
+
+pub(super) fn held_item(row: &Row) -> Result<Item> {
+    Item::new(row.needed("i", row.text("i"))?)
+}
+
+/// Whether the hold that the row tells of has lapsed by every clock, so that others may take its item.
+pub(super) fn has_lapsed(client: &Client, row: &Row) -> bool {
+    row.text("s") == Some(HELD) && until(row).is_some_and(|until| until <= client.surely_past())
+}
+
+/// The end of a hold that begins now.
+pub(super) fn end_of(client: &Client, hold: Hold) -> Option<Millis> {
+    match hold {
+        Hold::Forever => None,
+        Hold::For(duration) => Some(client.end_of(duration)),
+    }
+}
+
+/// A hold as its holder is told of it when it begins.
+pub(super) fn begun(hold: Hold) -> HoldState {
+    match hold {
+        Hold::Forever => HoldState::Forever,
+        Hold::For(duration) => HoldState::Remaining(duration),
+    }
+}
+
+impl Bank {
+    pub(super) async fn claim_key(&self, claim: &str) -> Result<RowKey> {
+        Ok(RowKey::new(self.open.partition_of("claims", claim).await?, claim))
+    }
+
+    pub(super) async fn state(&self, claim: &ClaimId) -> Result<ClaimState> {
+        let row = self.client().get(&self.claim_key(claim.as_str()).await?).await?;
+        Ok(judge(self.client(), row.as_ref())?.into())
+    }
+
+    /// From when on a claim that ends then need not be remembered, as attributes.
+    pub(super) fn forgetting(&self, end: Option<Millis>) -> (Option<i64>, Option<i64>) {
+        let forgotten = end.and_then(|end| self.client().forgotten_after(end));
+        (forgotten.map(|at| at.0), forgotten.map(|at| self.client().deletable(at)))
+    }
+
+    /// Ends a claim in its row. It lets go of its item, which the same transaction frees.
+    pub(super) fn ending(&self, key: &RowKey, state: &str, end: Millis) -> Write {
+        let (forgotten, expires) = self.forgetting(Some(end));
+        let ended = Write::update(key).set("s", state).set_some("g", forgotten).set_some(EXPIRES, expires);
+        ended.remove(&["i", "u"])
+    }
+}

@@ -1,0 +1,189 @@
+//! Taking: the claim's row is put and the item's row changed in one transaction.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use storagebox_core::{ClaimId, Held, Hold, Item, Result, Taken};
+
+use super::Bank;
+use super::candidates::{Candidate, Lent};
+use super::claim::{HELD, Judged, UNKNOWN, begun, end_of, judge};
+use super::item::{free_at, held_at};
+use crate::client::{Refusal, Tag, Transacted, Write};
+use crate::config::ReadFirst;
+use crate::row::Row;
+use crate::schema::EXPIRES;
+
+/// What became of an attempt to take one candidate.
+enum Attempt {
+    Took(Taken),
+    /// Another was quicker.
+    Gone,
+}
+
+impl Bank {
+    /// Takes the first candidate that is still there. The claim's row decides what a repeat is told.
+    pub(super) async fn take(
+        bank: &Arc<Self>,
+        claim: &ClaimId,
+        hold: Hold,
+        tag: &Tag,
+        since: u64,
+    ) -> Result<Taken> {
+        if bank.repeats.read_first(bank.client().settings().read_first)
+            && let Some(known) = bank.known(claim, tag).await?
+        {
+            return Ok(known);
+        }
+        while let Some(lent) = bank.candidates.next(bank, since).await? {
+            if let Attempt::Took(taken) = bank.attempt(claim, hold, tag, lent).await? {
+                bank.repeats.note(&taken);
+                return Ok(taken);
+            }
+        }
+        let known = bank.known(claim, tag).await?;
+        Ok(known.unwrap_or(Taken::Empty))
+    }
+
+    /// What the claim's row answers by itself.
+    async fn known(&self, claim: &ClaimId, tag: &Tag) -> Result<Option<Taken>> {
+        let row = self.client().get(&self.claim_key(claim.as_str()).await?).await?;
+        let answer = self.repeated(row.as_ref(), tag)?;
+        answer.iter().for_each(|taken| self.repeats.note(taken));
+        Ok(answer)
+    }
+
+    /// A row with this call's tag tells that an attempt went through whose reply was lost.
+    fn repeated(&self, row: Option<&Row>, tag: &Tag) -> Result<Option<Taken>> {
+        Ok(match judge(self.client(), row)? {
+            Judged::Unknown => None,
+            Judged::Held(held) if row.is_some_and(|row| tag.is_on(row)) => Some(Taken::New(held)),
+            Judged::Held(held) => Some(Taken::Again(held)),
+            Judged::Ended(end) => Some(Taken::Ended(end)),
+        })
+    }
+
+    async fn attempt(&self, claim: &ClaimId, hold: Hold, tag: &Tag, lent: Lent<'_>) -> Result<Attempt> {
+        let was = match lent.candidate() {
+            Candidate::Free(item) => free_at(item.as_str()),
+            Candidate::Lapsed { item, by, at } => match self.freed(item, by, at).await? {
+                true => free_at(item.as_str()),
+                false => return Ok(gone(lent)),
+            },
+        };
+        let item = lent.candidate().item().clone();
+        let writes = self.writes(claim, &item, hold, tag, &was).await?;
+        match self.client().transact(&writes).await? {
+            Transacted::Done => {
+                lent.spent();
+                self.hints.remember(claim, &item);
+                Ok(Attempt::Took(Taken::New(Held { item, hold: begun(hold) })))
+            }
+            Transacted::Refused(refusals) => self.refused(refusals, tag, lent),
+        }
+    }
+
+    async fn writes(
+        &self,
+        claim: &ClaimId,
+        item: &Item,
+        hold: Hold,
+        tag: &Tag,
+        was: &str,
+    ) -> Result<[Write; 2]> {
+        let until = end_of(self.client(), hold);
+        let (forgotten, expires) = self.forgetting(until);
+        let row = Row::new(&self.claim_key(claim.as_str()).await?)
+            .with("s", HELD)
+            .with("i", item.as_str())
+            .with_some("u", until.map(|until| until.0))
+            .with_some("g", forgotten)
+            .with_some(EXPIRES, expires);
+        let past = self.client().surely_past().0;
+        let held = Write::put(row).tagged(tag).only_if(UNKNOWN).value(":past", past);
+        let taken = Write::update(&self.item_key(item.as_str()).await?).set("c", claim.as_str());
+        let taken = match held_at(until) {
+            Some(at) => taken.set("o", at),
+            None => taken.remove(&["o"]),
+        };
+        Ok([held, taken.only_if("o = :was").value(":was", was)])
+    }
+
+    /// The claim's row comes first: a claim that has an item needs no other.
+    fn refused(&self, refusals: Vec<Refusal>, tag: &Tag, lent: Lent<'_>) -> Result<Attempt> {
+        let mut refusals = refusals.into_iter();
+        if let Some(Refusal::Condition(row)) = refusals.next()
+            && let Some(taken) = self.repeated(row.as_ref(), tag)?
+        {
+            return Ok(Attempt::Took(taken));
+        }
+        match refusals.next() {
+            Some(Refusal::Condition(_)) => Ok(gone(lent)),
+            _ => Ok(Attempt::Gone),
+        }
+    }
+}
+
+/// Nobody here tries it again.
+fn gone(lent: Lent<'_>) -> Attempt {
+    lent.spent();
+    Attempt::Gone
+}
+
+/// How many of the last takes were of claims that had their item already, as a moving average in 1/65,536.
+#[derive(Debug, Default)]
+pub(super) struct Repeats(AtomicU32);
+
+/// One in seven: there a read for everyone costs less than a refused transaction for those who repeat.
+const OFTEN: u32 = 65_536 / 7;
+/// The weight of one take in the average.
+const WEIGHT: u32 = 32;
+
+impl Repeats {
+    fn read_first(&self, choice: ReadFirst) -> bool {
+        match choice {
+            ReadFirst::Always => true,
+            ReadFirst::Never => false,
+            ReadFirst::Auto => self.0.load(Ordering::Relaxed) > OFTEN,
+        }
+    }
+
+    /// Two tasks that note at once may lose one of the two notes: it is an estimate.
+    fn note(&self, taken: &Taken) {
+        let seen = if matches!(taken, Taken::New(_)) { 0 } else { 65_536 };
+        let before = self.0.load(Ordering::Relaxed);
+        self.0.store(before - before / WEIGHT + seen / WEIGHT, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use storagebox_core::{End, HoldState};
+
+    use super::*;
+
+    fn after(takes: &[(usize, bool)]) -> bool {
+        let repeats = Repeats::default();
+        let held = Held { item: Item::new("code").unwrap(), hold: HoldState::Forever };
+        for (count, again) in takes {
+            let taken = if *again { Taken::Again(held.clone()) } else { Taken::New(held.clone()) };
+            (0..*count).for_each(|_| repeats.note(&taken));
+        }
+        repeats.read_first(ReadFirst::Auto)
+    }
+
+    #[test]
+    fn claims_are_read_first_once_repeats_are_common() {
+        assert!(!after(&[]));
+        assert!(!after(&[(1_000, false), (4, true)]));
+        assert!(after(&[(1_000, false), (6, true)]));
+        assert!(!after(&[(1_000, true), (100, false)]));
+    }
+
+    #[test]
+    fn the_average_stays_in_its_range() {
+        let repeats = Repeats::default();
+        (0..100_000).for_each(|_| repeats.note(&Taken::Ended(End::Released)));
+        assert!(repeats.0.load(Ordering::Relaxed) <= 65_536 + WEIGHT);
+    }
+}

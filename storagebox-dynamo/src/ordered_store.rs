@@ -1,0 +1,256 @@
+//! Ordered values: article 4's ratchet. Puts and tombstones alike are one conditional `PutItem`.
+
+use std::cmp::Ordering;
+use std::sync::Arc;
+use std::time::Duration;
+
+use storagebox_core::{
+    BoxName, Cursor, Key, ListedValue, Maintained, OrderedOptions, OrderedStore, Page, Payload, Result,
+    Stamp, Stamping, Versioned, WriterId, Written, async_trait,
+};
+use tracing::instrument;
+
+use crate::client::{Client, Index, Kind, Look, OpenBox, Tag, Write, Wrote};
+use crate::clock::Millis;
+use crate::error::bad;
+use crate::page::{self, Position};
+use crate::row::{Row, RowKey};
+use crate::schema::EXPIRES;
+
+/// Nothing newer is there: by time, then writer, then delete over put (O-2).
+const NEWEST: &str = "attribute_not_exists(pk) OR a < :a OR (a = :a AND (w < :w OR (w = :w AND k < :k)))";
+
+/// A box of ordered values.
+#[derive(Debug)]
+pub(crate) struct DynamoOrderedStore {
+    open: OpenBox,
+    options: OrderedOptions,
+}
+
+/// What a write puts.
+#[derive(Clone, Copy, Debug)]
+enum Content<'a> {
+    Value(&'a Payload),
+    Tombstone,
+}
+
+impl Content<'_> {
+    /// A delete wins over a put of the same stamp.
+    fn rank(self) -> i64 {
+        i64::from(matches!(self, Self::Tombstone))
+    }
+
+    fn is_in(self, row: &Row) -> bool {
+        match self {
+            Self::Value(value) => row.bytes("v") == Some(value.as_bytes()),
+            Self::Tombstone => !row.has("v"),
+        }
+    }
+}
+
+impl DynamoOrderedStore {
+    pub(crate) fn new(client: &Arc<Client>, name: &BoxName, options: OrderedOptions) -> Result<Self> {
+        let options = options.checked()?;
+        let open = OpenBox::new(client, Kind::Ordered, name).with_options(format!("{options:?}"));
+        Ok(Self { open, options })
+    }
+
+    fn client(&self) -> &Client {
+        self.open.client()
+    }
+
+    async fn key(&self, key: &Key) -> Result<RowKey> {
+        Ok(RowKey::new(self.open.partition_of("keys", key.as_str()).await?, key.as_str()))
+    }
+
+    async fn write(&self, key: &Key, stamp: &Stamp, content: Content<'_>, tag: &Tag) -> Result<Written> {
+        let key = self.key(key).await?;
+        self.check_skew(stamp)?;
+        if self.is_too_old(stamp) {
+            let row = self.client().get(&key).await?;
+            return Ok(judge(row.as_ref(), stamp, content)?.unwrap_or(Written::TooOld));
+        }
+        let write = Write::put(self.row(&key, stamp, content)).tagged(tag).only_if(NEWEST);
+        let write =
+            write.value(":a", stamp.at).value(":w", stamp.writer.as_str()).value(":k", content.rank());
+        match self.client().write(&write).await? {
+            Wrote::Done(_) => Ok(Written::Applied),
+            Wrote::Refused(Some(row)) if tag.is_on(&row) => Ok(Written::Applied),
+            Wrote::Refused(row) => Ok(judge(row.as_ref(), stamp, content)?.unwrap_or(Written::Applied)),
+        }
+    }
+
+    fn row(&self, key: &RowKey, stamp: &Stamp, content: Content<'_>) -> Row {
+        let row =
+            Row::new(key).with("a", stamp.at).with("w", stamp.writer.as_str()).with("k", content.rank());
+        match content {
+            Content::Value(value) => row.with("v", value.as_bytes()),
+            Content::Tombstone => self.buried(row, stamp),
+        }
+    }
+
+    /// A tombstone stands in the index at the time from which its age counts. Under time stamps it may go when no stamp
+    /// that is older is accepted any more; under sequence numbers by an explicit call alone (O-3).
+    fn buried(&self, row: Row, stamp: &Stamp) -> Row {
+        let arrived = self.client().now();
+        match self.options.stamping {
+            Stamping::Sequence => row.with("o", buried_at(arrived)),
+            Stamping::Time { .. } => {
+                let since = arrived.max(Millis(stamp.at.saturating_add(1)));
+                let skew = self.client().settings().max_skew;
+                let forgotten = since.after(self.options.tombstone_age).after(skew).after(skew);
+                let expires = self.client().deletable(forgotten);
+                row.with("o", buried_at(since)).with("g", forgotten.0).with(EXPIRES, expires)
+            }
+        }
+    }
+
+    /// O-4.
+    fn check_skew(&self, stamp: &Stamp) -> Result<()> {
+        let Stamping::Time { max_skew: Some(most) } = self.options.stamping else {
+            return Ok(());
+        };
+        let now = self.client().now();
+        if stamp.at <= now.after(most).0 {
+            return Ok(());
+        }
+        let why = format_args!("is more than {most:?} ahead of the store's clock");
+        Err(bad("stamp", why).with("stamp", stamp.at).with("clock", now.0))
+    }
+
+    fn is_too_old(&self, stamp: &Stamp) -> bool {
+        match self.options.stamping {
+            Stamping::Time { .. } => stamp.at < self.client().now().before(self.options.tombstone_age).0,
+            Stamping::Sequence => false,
+        }
+    }
+
+    /// Until when a tombstone must have been buried to be purged now.
+    fn purgeable(&self, age: Duration) -> Millis {
+        match self.options.stamping {
+            Stamping::Sequence => self.client().now().before(age),
+            Stamping::Time { .. } => {
+                let skew = self.client().settings().max_skew;
+                self.client()
+                    .surely_past()
+                    .before(age.max(self.options.tombstone_age))
+                    .before(skew)
+                    .before(skew)
+            }
+        }
+    }
+
+    async fn purge_up_to(&self, age: Duration, limit: usize) -> Result<Maintained> {
+        let (mut deleted, end) = (0, buried_at(self.purgeable(age)));
+        for shard in 0..self.open.shards().await? {
+            let mut from = None;
+            loop {
+                let room = limit.saturating_sub(usize::try_from(deleted).unwrap_or(usize::MAX));
+                if room == 0 {
+                    return Ok(Maintained { deleted, more: true });
+                }
+                let look = Look::at(&self.open.partition("keys", shard), Index::Order).and("o <= :end");
+                let look = look.value(":end", end.as_str()).limit(room.min(1_000)).from(from);
+                let page = self.client().query(&look).await?;
+                for row in &page.rows {
+                    deleted += u64::from(self.purged(row).await?);
+                }
+                from = page.next;
+                if from.is_none() {
+                    break;
+                }
+            }
+        }
+        Ok(Maintained { deleted, more: false })
+    }
+
+    /// Deletes a tombstone if it is still the one that was seen.
+    async fn purged(&self, row: &Row) -> Result<bool> {
+        let key = RowKey::new(row.needed("pk", row.text("pk"))?, row.sort()?);
+        let place = row.needed("o", row.text("o"))?;
+        let deleted = self.client().write(&Write::delete(&key).only_if("o = :o").value(":o", place)).await?;
+        Ok(matches!(deleted, Wrote::Done(_)))
+    }
+}
+
+fn buried_at(since: Millis) -> String {
+    format!("{:016x}", since.0.max(0))
+}
+
+/// What is there decides: nothing of its own if the write is the newest.
+fn judge(row: Option<&Row>, stamp: &Stamp, content: Content<'_>) -> Result<Option<Written>> {
+    let Some(row) = row else { return Ok(None) };
+    let (current, rank) = (stamp_of(row)?, row.needed("k", row.number::<i64>("k"))?);
+    Ok(match (stamp, content.rank()).cmp(&(&current, rank)) {
+        Ordering::Greater => None,
+        Ordering::Less => Some(Written::Stale { current }),
+        Ordering::Equal if content.is_in(row) => Some(Written::Duplicate),
+        Ordering::Equal => Some(Written::Mismatch),
+    })
+}
+
+fn stamp_of(row: &Row) -> Result<Stamp> {
+    let at = row.needed("a", row.number("a"))?;
+    Ok(Stamp::new(at, WriterId::new(row.needed("w", row.text("w"))?)?))
+}
+
+/// The value, unless it is a tombstone.
+fn live(row: &Row) -> Result<Option<Versioned>> {
+    let Some(value) = row.bytes("v") else { return Ok(None) };
+    Ok(Some(Versioned { value: Payload::try_from(value)?, stamp: stamp_of(row)? }))
+}
+
+#[async_trait]
+impl OrderedStore for DynamoOrderedStore {
+    #[instrument(level = "trace", skip_all)]
+    async fn put(&self, key: &Key, value: &Payload, stamp: &Stamp) -> Result<Written> {
+        let tag = Tag::fresh();
+        self.client().settle("put", || self.write(key, stamp, Content::Value(value), &tag)).await
+    }
+
+    #[instrument(level = "trace", skip_all)]
+    async fn delete(&self, key: &Key, stamp: &Stamp) -> Result<Written> {
+        let tag = Tag::fresh();
+        self.client().settle("delete", || self.write(key, stamp, Content::Tombstone, &tag)).await
+    }
+
+    #[instrument(level = "trace", skip_all)]
+    async fn get(&self, key: &Key) -> Result<Option<Versioned>> {
+        let attempt = || async move {
+            let row = self.client().get(&self.key(key).await?).await?;
+            row.as_ref().map_or(Ok(None), live)
+        };
+        self.client().settled("get", attempt).await
+    }
+
+    #[instrument(level = "trace", skip_all)]
+    async fn list(
+        &self,
+        prefix: Option<&Key>,
+        cursor: Option<&Cursor>,
+        limit: usize,
+    ) -> Result<Page<ListedValue>> {
+        let position = &Position::read(cursor, limit)?;
+        let attempt = || async move {
+            let narrowed = |look: Look| match prefix {
+                Some(prefix) => look.and("begins_with(sk, :prefix)").value(":prefix", prefix.as_str()),
+                None => look,
+            };
+            let live_only = |look| narrowed(look).filter("attribute_exists(v)");
+            let page = page::rows(&self.open, "keys", position, limit, live_only).await?;
+            let entries = page.entries.iter().filter_map(|row| listed(row).transpose());
+            Ok(Page { entries: entries.collect::<Result<_>>()?, next: page.next })
+        };
+        self.client().settled("list", attempt).await
+    }
+
+    #[instrument(level = "trace", skip_all)]
+    async fn purge(&self, age: Duration, limit: usize) -> Result<Maintained> {
+        self.client().settled("purge", || self.purge_up_to(age, limit)).await
+    }
+}
+
+fn listed(row: &Row) -> Result<Option<ListedValue>> {
+    let Some(versioned) = live(row)? else { return Ok(None) };
+    Ok(Some(ListedValue { key: Key::new(row.sort()?)?, versioned }))
+}

@@ -1,0 +1,115 @@
+//! What is known of one id.
+
+use storagebox_core::{Entry, Fence, Fingerprint, Lease, OpId, Version};
+
+use super::ended::Ended;
+use crate::clock::Millis;
+
+/// An id's state, if it has one, and the operations on it that are over.
+#[derive(Debug, Default)]
+pub(crate) struct Record {
+    pub(crate) state: Option<State>,
+    pub(super) ended: Ended,
+    /// The last number that was given on the id, as a version or a fence.
+    pub(crate) last: u64,
+}
+
+#[derive(Debug)]
+pub(crate) enum State {
+    Leased(Leased),
+    Done(Done),
+}
+
+#[derive(Debug)]
+pub(crate) struct Leased {
+    pub(crate) op: OpId,
+    pub(crate) fence: Fence,
+    pub(crate) until: Millis,
+    pub(crate) fingerprint: Option<Fingerprint>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Done {
+    pub(crate) entry: Entry,
+    /// The operation that recorded the first value.
+    pub(crate) op: OpId,
+    /// The lease that completed, if there was one.
+    pub(crate) fence: Option<Fence>,
+    pub(crate) fingerprint: Option<Fingerprint>,
+    /// The operation that put the present value in place of the one at this version.
+    pub(crate) replaced_by: Option<(OpId, Version)>,
+    /// The end of its retention, if it has one.
+    pub(crate) until: Option<Millis>,
+}
+
+impl State {
+    pub(super) fn number(&self) -> u64 {
+        match self {
+            Self::Leased(leased) => leased.fence.number(),
+            Self::Done(done) => done.entry.version.number(),
+        }
+    }
+
+    pub(super) fn until(&self) -> Option<Millis> {
+        match self {
+            Self::Leased(leased) => Some(leased.until),
+            Self::Done(done) => done.until,
+        }
+    }
+
+    pub(super) fn op(&self) -> &OpId {
+        match self {
+            Self::Leased(leased) => &leased.op,
+            Self::Done(done) => &done.op,
+        }
+    }
+
+    pub(super) fn fingerprint(&self) -> Option<&Fingerprint> {
+        match self {
+            Self::Leased(leased) => leased.fingerprint.as_ref(),
+            Self::Done(done) => done.fingerprint.as_ref(),
+        }
+    }
+}
+
+impl Record {
+    /// Ends a record whose retention was over by then; its operation is fenced from there on (D-4).
+    pub(super) fn expire(&mut self, past: Millis) {
+        if let Some(State::Done(Done { op, until: Some(until), .. })) = &self.state
+            && *until <= past
+        {
+            self.ended.push(op, *until);
+            self.state = None;
+        }
+    }
+
+    pub(crate) fn has_ended(&self, op: &OpId) -> bool {
+        self.ended.has(op)
+    }
+
+    pub(crate) fn done(&self) -> Option<&Done> {
+        match &self.state {
+            Some(State::Done(done)) => Some(done),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn entry(&self) -> Option<&Entry> {
+        self.done().map(|done| &done.entry)
+    }
+
+    /// What the lease still has, unless another has begun, or it completed or aborted.
+    pub(crate) fn leased(&self, lease: &Lease) -> Option<&Leased> {
+        match &self.state {
+            Some(State::Leased(leased)) if leased.fence == lease.fence && leased.op == lease.op => {
+                Some(leased)
+            }
+            _ => None,
+        }
+    }
+
+    pub(crate) fn is_of_another(&self, fingerprint: Option<&Fingerprint>) -> bool {
+        let known = self.state.as_ref().and_then(State::fingerprint);
+        known.zip(fingerprint).is_some_and(|(known, asked)| known != asked)
+    }
+}

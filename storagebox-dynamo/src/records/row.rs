@@ -1,0 +1,122 @@
+//! A record as a row.
+//!
+//! | attribute | holds |
+//! |---|---|
+//! | `s` | `leased`, `done`, or `ended`: vacant, and the operation that had it is over |
+//! | `c` | that operation, or the one that has it |
+//! | `n` | the last number that was given on the id; a record's version |
+//! | `f`, `u`, `p` | a lease's fence, its end, its fingerprint; a record keeps the first and the last |
+//! | `v`, `x` | a record's value, and the end of its retention |
+//! | `r`, `w` | who replaced the value last, and at which version |
+//! | `y` | when the operation in `c` ended |
+//! | `e` | operations that ended before |
+//!
+//! An ending is noted in `s` and `y`, and not in `e`, because an update cannot append to bytes; whoever puts the next
+//! state moves it there.
+
+use storagebox_core::{Entry, Fence, Fingerprint, OpId, Payload, Result, Version};
+
+use super::ended::Ended;
+use super::record::{Done, Leased, Record, State};
+use crate::client::{Client, Write};
+use crate::clock::Millis;
+use crate::row::{Row, RowKey};
+use crate::schema::EXPIRES;
+
+pub(crate) const LEASED: &str = "leased";
+pub(crate) const DONE: &str = "done";
+pub(crate) const ENDED: &str = "ended";
+
+/// The record is there at this version, and its retention is not over.
+pub(crate) const CURRENT: &str = "s = :done AND n = :version AND (attribute_not_exists(x) OR x > :past)";
+
+/// Says from when on no promise needs a row whose state ends then; there may be no end.
+pub(crate) fn kept(client: &Client, write: Write, end: Option<Millis>) -> Write {
+    match end.and_then(|end| client.forgotten_after(end)) {
+        Some(forgotten) => write.set("g", forgotten.0).set(EXPIRES, client.deletable(forgotten)),
+        None => write.remove(&["g", EXPIRES]),
+    }
+}
+
+impl Record {
+    /// The record as it is now: what has expired is over, and what need not be remembered is forgotten.
+    pub(super) fn read(row: &Row, client: &Client, past: Millis) -> Result<Self> {
+        let mut record = Self {
+            state: state(row)?,
+            ended: row.bytes("e").map(Ended::read).unwrap_or_default(),
+            last: row.needed("n", row.number("n"))?,
+        };
+        if let Some(since) = row.number("y").filter(|_| record.state.is_none()) {
+            record.ended.push(&op(row)?, Millis(since));
+        }
+        record.expire(past);
+        record.ended.retain(|since| client.forgotten_after(since).is_none_or(|forgotten| past < forgotten));
+        Ok(record)
+    }
+
+    /// The row of the id when it is in this state.
+    pub(super) fn becoming(&self, state: &State, key: &RowKey, client: &Client) -> Result<Row> {
+        let forgotten = state.until().and_then(|end| client.forgotten_after(end));
+        let row = Row::new(key)
+            .with("n", state.number())
+            .with("c", state.op().as_str())
+            .with_some("p", state.fingerprint().map(Fingerprint::as_str))
+            .with_some("e", self.ended.checked()?.bytes().as_deref())
+            .with_some("g", forgotten.map(|forgotten| forgotten.0))
+            .with_some(EXPIRES, forgotten.map(|forgotten| client.deletable(forgotten)));
+        Ok(match state {
+            State::Leased(Leased { fence, until, .. }) => {
+                row.with("s", LEASED).with("f", fence.number()).with("u", until.0)
+            }
+            State::Done(done) => row
+                .with("s", DONE)
+                .with("v", done.entry.value.as_bytes())
+                .with_some("x", done.until.map(|until| until.0))
+                .with_some("f", done.fence.map(Fence::number))
+                .with_some("r", done.replaced_by.as_ref().map(|(op, _)| op.as_str()))
+                .with_some("w", done.replaced_by.as_ref().map(|(_, version)| version.number())),
+        })
+    }
+}
+
+fn state(row: &Row) -> Result<Option<State>> {
+    match row.needed("s", row.text("s"))? {
+        LEASED => Ok(Some(State::Leased(leased(row)?))),
+        DONE => Ok(Some(State::Done(done(row)?))),
+        ENDED => Ok(None),
+        _ => Err(row.unreadable("its state is not known")),
+    }
+}
+
+fn leased(row: &Row) -> Result<Leased> {
+    Ok(Leased {
+        op: op(row)?,
+        fence: row.needed("f", fence(row))?,
+        until: row.needed("u", row.number("u").map(Millis))?,
+        fingerprint: fingerprint(row)?,
+    })
+}
+
+fn done(row: &Row) -> Result<Done> {
+    let value = Payload::try_from(row.needed("v", row.bytes("v"))?)?;
+    Ok(Done {
+        entry: Entry { value, version: Version::new(row.needed("n", row.number("n"))?) },
+        op: op(row)?,
+        fence: fence(row),
+        fingerprint: fingerprint(row)?,
+        replaced_by: row.text("r").map(OpId::new).transpose()?.zip(row.number("w").map(Version::new)),
+        until: row.number("x").map(Millis),
+    })
+}
+
+fn op(row: &Row) -> Result<OpId> {
+    OpId::new(row.needed("c", row.text("c"))?).map_err(|_| row.unreadable("its operation is none"))
+}
+
+fn fence(row: &Row) -> Option<Fence> {
+    row.number("f").map(Fence::new)
+}
+
+fn fingerprint(row: &Row) -> Result<Option<Fingerprint>> {
+    row.text("p").map(Fingerprint::new).transpose()
+}

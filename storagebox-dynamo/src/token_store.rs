@@ -1,0 +1,204 @@
+//! Tokens: each in a row of its own, live or gone.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use futures_util::{StreamExt, TryStreamExt, stream};
+use storagebox_core::{
+    BoxName, Consumed, Created, Discarded, Error, ErrorKind, OpId, Result, TokenId, TokenStore, async_trait,
+};
+use tracing::instrument;
+
+use crate::client::{Client, Kind, OpenBox, Tag, Write, Wrote};
+use crate::clock::Millis;
+use crate::error;
+use crate::row::{Row, RowKey};
+use crate::schema::EXPIRES;
+
+/// How many tokens of a call are under way at once.
+const AT_ONCE: usize = 32;
+
+/// `s` of a token that lived and is gone; `c` is the operation that consumed it, if one did.
+const GONE: &str = "gone";
+/// `s` of one that was discarded before it lived.
+const FENCED: &str = "fenced";
+/// A live token has no state.
+const LIVE: &str = "attribute_exists(pk) AND attribute_not_exists(s)";
+/// A token that is not remembered is as good as unknown.
+const UNKNOWN: &str = "attribute_not_exists(pk) OR g <= :past";
+
+/// The tokens of one name.
+#[derive(Debug)]
+pub(crate) struct DynamoTokenStore {
+    open: OpenBox,
+}
+
+/// What a refusal tells of a token.
+#[derive(Debug)]
+enum Known {
+    Unknown,
+    Live(Row),
+    Gone(Row),
+}
+
+impl DynamoTokenStore {
+    /// There is nothing to register: tokens have no options and no shards.
+    pub(crate) fn new(client: &Arc<Client>, name: &BoxName) -> Self {
+        Self { open: OpenBox::new(client, Kind::Tokens, name) }
+    }
+
+    fn client(&self) -> &Client {
+        self.open.client()
+    }
+
+    fn key(&self, token: &TokenId) -> RowKey {
+        RowKey::alone(self.open.key(format_args!("token:{token}")))
+    }
+
+    fn known(&self, row: Option<Row>) -> Known {
+        let is_remembered =
+            |row: &Row| row.number("g").is_none_or(|g| self.client().surely_past() < Millis(g));
+        match row.filter(is_remembered) {
+            None => Known::Unknown,
+            Some(row) if row.has("s") => Known::Gone(row),
+            Some(row) => Known::Live(row),
+        }
+    }
+
+    /// Does the same to each distinct token, each with attempts of its own. After a failure others may be changed (T-3).
+    async fn each<T, F>(
+        &self,
+        operation: &'static str,
+        tokens: &[TokenId],
+        change: impl Fn(TokenId, Tag) -> F + Sync,
+    ) -> Result<Vec<T>>
+    where
+        T: Send,
+        F: Future<Output = Result<T>> + Send,
+    {
+        let distinct: BTreeSet<_> = tokens.iter().cloned().collect();
+        let is_alone = distinct.len() == 1;
+        let changed = stream::iter(distinct).map(|token| {
+            let (tag, change) = (Tag::fresh(), &change);
+            async move {
+                let attempt = || change(token.clone(), tag.clone());
+                self.client().settled(operation, attempt).await
+            }
+        });
+        let changed = changed.buffer_unordered(AT_ONCE).try_collect().await;
+        changed.map_err(|error: Error| if is_alone { error } else { error.after_unresolved() })
+    }
+
+    async fn create(&self, token: &TokenId, tag: &Tag) -> Result<Created> {
+        let live = Write::put(Row::new(&self.key(token))).tagged(tag);
+        let live = live.only_if(UNKNOWN).value(":past", self.client().surely_past().0);
+        let one = Created::default();
+        match self.client().write(&live).await? {
+            Wrote::Done(_) => Ok(Created { created: 1, ..one }),
+            Wrote::Refused(row) => match self.known(row) {
+                Known::Live(row) if tag.is_on(&row) => Ok(Created { created: 1, ..one }),
+                Known::Live(_) => Ok(Created { already_live: 1, ..one }),
+                Known::Gone(_) => Ok(Created { gone: 1, ..one }),
+                Known::Unknown => Err(moving()),
+            },
+        }
+    }
+
+    /// Ends a token that lives, for this operation or for nobody.
+    fn ending(&self, token: &TokenId, tag: &Tag, op: Option<&OpId>) -> Write {
+        let (forgotten, expires) = self.forgetting();
+        let ended =
+            Write::update(&self.key(token)).tagged(tag).set("s", GONE).set_some("c", op.map(OpId::as_str));
+        ended.set_some("g", forgotten).set_some(EXPIRES, expires).only_if(LIVE)
+    }
+
+    /// From when on a token that ends now need not be remembered, as attributes.
+    fn forgetting(&self) -> (Option<i64>, Option<i64>) {
+        let forgotten = self.client().forgotten_after(self.client().now());
+        (forgotten.map(|at| at.0), forgotten.map(|at| self.client().deletable(at)))
+    }
+
+    async fn consumed(&self, token: &TokenId, op: &OpId, tag: &Tag) -> Result<Consumed> {
+        match self.client().write(&self.ending(token, tag, Some(op))).await? {
+            Wrote::Done(_) => Ok(Consumed::Now),
+            Wrote::Refused(row) => match self.known(row) {
+                Known::Gone(row) if tag.is_on(&row) => Ok(Consumed::Now),
+                Known::Gone(row) if row.text("c") == Some(op.as_str()) => Ok(Consumed::Again),
+                Known::Gone(_) | Known::Unknown => Ok(Consumed::AlreadyGone),
+                Known::Live(_) => Err(moving()),
+            },
+        }
+    }
+
+    /// Guesses that the token lives. One that is unknown is fenced, so that no late `create` brings it back (T-7).
+    async fn discarded(&self, token: &TokenId, tag: &Tag) -> Result<Discarded> {
+        match self.client().write(&self.ending(token, tag, None)).await? {
+            Wrote::Done(_) => Ok(DISCARDED),
+            Wrote::Refused(row) => match self.known(row) {
+                Known::Gone(row) if tag.is_on(&row) && row.text("s") == Some(GONE) => Ok(DISCARDED),
+                Known::Gone(_) => Ok(ALREADY_GONE),
+                Known::Live(_) => Err(moving()),
+                Known::Unknown => self.fenced(token, tag).await,
+            },
+        }
+    }
+
+    async fn fenced(&self, token: &TokenId, tag: &Tag) -> Result<Discarded> {
+        let (forgotten, expires) = self.forgetting();
+        let fence = Row::new(&self.key(token)).with("s", FENCED);
+        let fence = Write::put(fence.with_some("g", forgotten).with_some(EXPIRES, expires)).tagged(tag);
+        let fence = fence.only_if(UNKNOWN).value(":past", self.client().surely_past().0);
+        match self.client().write(&fence).await? {
+            Wrote::Done(_) => Ok(ALREADY_GONE),
+            Wrote::Refused(row) => match self.known(row) {
+                Known::Gone(_) => Ok(ALREADY_GONE),
+                Known::Live(_) | Known::Unknown => Err(moving()),
+            },
+        }
+    }
+}
+
+const DISCARDED: Discarded = Discarded { discarded: 1, already_gone: 0 };
+const ALREADY_GONE: Discarded = Discarded { discarded: 0, already_gone: 1 };
+
+/// The row has changed between a refusal and the look at it, or the clock was set.
+fn moving() -> Error {
+    Error::new(ErrorKind::Contention, error::CONFLICT).on("dynamo")
+}
+
+#[async_trait]
+impl TokenStore for DynamoTokenStore {
+    #[instrument(level = "trace", skip_all)]
+    async fn create_tokens(&self, tokens: &[TokenId]) -> Result<Created> {
+        let create = |token, tag| async move { self.create(&token, &tag).await };
+        let each = self.each("create", tokens, create).await?;
+        Ok(each.into_iter().fold(Created::default(), |sum, one| Created {
+            created: sum.created + one.created,
+            already_live: sum.already_live + one.already_live,
+            gone: sum.gone + one.gone,
+        }))
+    }
+
+    #[instrument(level = "trace", skip_all)]
+    async fn exists(&self, token: &TokenId) -> Result<bool> {
+        let key = self.key(token);
+        let attempt = || async { Ok(self.client().get(&key).await?.is_some_and(|row| !row.has("s"))) };
+        self.client().settled("exists", attempt).await
+    }
+
+    #[instrument(level = "trace", skip_all)]
+    async fn consume(&self, token: &TokenId, op: &OpId) -> Result<Consumed> {
+        let tag = Tag::fresh();
+        self.client().settle("consume", || self.consumed(token, op, &tag)).await
+    }
+
+    #[instrument(level = "trace", skip_all)]
+    async fn discard(&self, tokens: &[TokenId]) -> Result<Discarded> {
+        let discard = |token, tag| async move { self.discarded(&token, &tag).await };
+        let each = self.each("discard", tokens, discard).await?;
+        Ok(each.into_iter().fold(Discarded::default(), |sum, one| Discarded {
+            discarded: sum.discarded + one.discarded,
+            already_gone: sum.already_gone + one.already_gone,
+        }))
+    }
+}

@@ -1,0 +1,60 @@
+//! Upkeep: rows that no promise needs any more go. On AWS the table's time to live does the same, days later and for free.
+
+use std::collections::HashMap;
+
+use storagebox_core::{Maintained, Result};
+use tokio::sync::Mutex;
+
+use crate::client::{Client, Write, Wrote};
+use crate::row::{Attributes, Row, RowKey, Value};
+
+/// How many rows one request reads, and how many requests one call makes at the most.
+const PAGE: usize = 1_000;
+const PAGES: usize = 20;
+
+/// The row is one that nobody needs.
+const UNNEEDED: &str = "g <= :past";
+
+/// Where the last call stopped.
+#[derive(Debug, Default)]
+pub(crate) struct Upkeep(Mutex<Option<Attributes>>);
+
+impl Upkeep {
+    /// Goes on where the last call stopped, page by page, until the budget is spent or the table's end is reached.
+    pub(crate) async fn maintain(&self, client: &Client, most: usize) -> Result<Maintained> {
+        let mut deleted = 0;
+        let mut from = self.0.lock().await;
+        for _ in 0..PAGES {
+            let room = most - deleted;
+            if room == 0 {
+                break;
+            }
+            let page = client.settled("maintain", || scan(client, room.min(PAGE), from.clone())).await?;
+            for row in &page.rows {
+                deleted += usize::from(client.settled("maintain", || removed(client, row)).await?);
+            }
+            *from = page.next;
+            if from.is_none() {
+                return Ok(Maintained { deleted: deleted as u64, more: false });
+            }
+        }
+        Ok(Maintained { deleted: deleted as u64, more: true })
+    }
+}
+
+async fn scan(client: &Client, limit: usize, from: Option<Attributes>) -> Result<crate::client::Answers> {
+    let mut values = HashMap::from([(":past".to_owned(), client.surely_past().0.value())]);
+    let prefix = client.settings().prefix.as_str();
+    if prefix.is_empty() {
+        return client.scan(UNNEEDED, &values, limit, from).await;
+    }
+    values.insert(":prefix".to_owned(), prefix.value());
+    client.scan(&format!("{UNNEEDED} AND begins_with(pk, :prefix)"), &values, limit, from).await
+}
+
+/// Another call may need the row by now.
+async fn removed(client: &Client, row: &Row) -> Result<bool> {
+    let key = RowKey::new(row.needed("pk", row.text("pk"))?, row.sort()?);
+    let delete = Write::delete(&key).only_if(UNNEEDED).value(":past", client.surely_past().0);
+    Ok(matches!(client.write(&delete).await?, Wrote::Done(_)))
+}

@@ -1,0 +1,188 @@
+//! The suite's harness: a prefix of one table for each case.
+
+use std::collections::HashMap;
+use std::net::SocketAddr;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use aws_sdk_dynamodb::types::AttributeValue;
+use aws_smithy_runtime_api::client::http::SharedHttpClient;
+use storagebox_conformance::{Declared, Harness, Namespace, Restart, TestClock};
+use storagebox_core::{BoxName, ClaimId, Error, Item, ItemState, ListedItem, Result, Store, async_trait};
+use storagebox_dynamo::Clock as _;
+use storagebox_dynamo::faults::{Fault, Faults};
+use storagebox_testkit::dynamodb::{Data, Dynamo};
+use tokio::runtime::Runtime;
+use tokio::task::block_in_place;
+
+use super::place::{ManualClock, Place, Table, failed};
+
+/// How the stores under test are set up.
+#[derive(Clone, Debug)]
+pub struct SetUp {
+    pub name: String,
+    /// This share of the requests, in percent, has one of these faults.
+    pub faults: (u8, Vec<Fault>),
+}
+
+impl SetUp {
+    pub fn plain() -> Self {
+        Self { name: "plain".to_owned(), faults: (0, vec![]) }
+    }
+}
+
+/// The suite's harness.
+pub struct DynamoHarness {
+    table: Arc<Table>,
+    set_up: SetUp,
+    /// The clients' way to the server, with what it counts.
+    faults: Faults,
+}
+
+impl DynamoHarness {
+    pub fn new(table: Arc<Table>, set_up: SetUp, seed: u64) -> Self {
+        let faults = Faults::new(aws_smithy_http_client::Builder::new().build_http());
+        let (percent, kinds) = &set_up.faults;
+        if *percent > 0 {
+            faults.random(seed, *percent, kinds);
+        }
+        Self { table, set_up, faults }
+    }
+
+    /// What went wrong on the way to the server so far.
+    pub fn faults(&self) -> Faults {
+        self.faults.clone()
+    }
+
+    /// Runs something that needs a table, and removes it afterwards.
+    pub fn with_table(run: impl FnOnce(&Runtime, Arc<Table>) -> Result<ExitCode>) -> ExitCode {
+        let outcome = Runtime::new().map_err(failed).and_then(|runtime| {
+            let table = runtime.block_on(Table::shared())?;
+            let outcome = run(&runtime, Arc::clone(&table));
+            runtime.block_on(table.remove())?;
+            outcome
+        });
+        outcome.unwrap_or_else(|error| {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        })
+    }
+
+    async fn store(
+        &self,
+        place: &Place,
+        address: Option<SocketAddr>,
+        timeout: Duration,
+    ) -> Result<Arc<dyn Store>> {
+        let http = (self.set_up.faults.0 > 0).then(|| SharedHttpClient::new(self.faults.clone()));
+        let client = place.table.client(address, http).await;
+        Ok(Arc::new(place.builder().call_timeout(timeout).from_client(&client)?))
+    }
+}
+
+fn place(namespace: &Namespace) -> Result<&Place> {
+    namespace.guard().ok_or_else(|| Error::corrupt(namespace.name(), "it is another harness's"))
+}
+
+fn namespace(place: Place) -> Namespace {
+    Namespace::new(place.prefix.clone(), place)
+}
+
+#[async_trait]
+impl Harness for DynamoHarness {
+    fn name(&self) -> String {
+        format!("dynamo at {} ({})", self.table.endpoint(), self.set_up.name)
+    }
+
+    fn declared(&self) -> Declared {
+        Declared::all()
+    }
+
+    async fn fresh(&self) -> Result<Namespace> {
+        Ok(namespace(self.table.place()))
+    }
+
+    async fn fresh_alone(&self) -> Result<Namespace> {
+        let server = block_in_place(|| Dynamo::start(Data::InFile)).map_err(failed)?;
+        Ok(namespace(Table::alone(server).await?.place()))
+    }
+
+    async fn open(&self, namespace: &Namespace) -> Result<Arc<dyn Store>> {
+        let store = self.store(place(namespace)?, None, Duration::from_secs(60)).await?;
+        store.ping().await?;
+        Ok(store)
+    }
+
+    fn upstream(&self, namespace: &Namespace) -> Option<SocketAddr> {
+        place(namespace).ok()?.table.server()
+    }
+
+    async fn open_through(&self, namespace: &Namespace, proxy: SocketAddr) -> Result<Arc<dyn Store>> {
+        self.store(place(namespace)?, Some(proxy), Duration::from_secs(300)).await
+    }
+
+    async fn audit(&self, namespace: &Namespace, bank: &BoxName) -> Result<Vec<ListedItem>> {
+        let place = place(namespace)?;
+        audit(&place.rows().await?, &place.prefix, bank, &place.clock)
+    }
+
+    fn clock(&self, namespace: &Namespace) -> Option<Arc<dyn TestClock>> {
+        place(namespace).ok().map(|place| Arc::new(Hand(place.clock.clone())) as _)
+    }
+
+    async fn restart(&self, namespace: &Namespace, how: Restart) -> Result<()> {
+        let server =
+            place(namespace)?.table.own().ok_or_else(|| failed("this server is not the case's own"))?;
+        block_in_place(|| {
+            match how {
+                Restart::Clean => server.stop()?,
+                Restart::Kill => server.kill()?,
+            }
+            server.start_again()
+        })
+        .map_err(failed)
+    }
+}
+
+type Row = HashMap<String, AttributeValue>;
+
+fn text<'a>(row: &'a Row, name: &str) -> Option<&'a str> {
+    row.get(name)?.as_s().ok().map(String::as_str)
+}
+
+/// The bank as its rows tell, past the library.
+fn audit(rows: &[Row], prefix: &str, bank: &BoxName, clock: &ManualClock) -> Result<Vec<ListedItem>> {
+    let own = format!("{prefix}bank:{}:{}:", bank.as_str().len(), bank.as_str());
+    let of = |part: &str| -> Vec<&Row> {
+        let begin = format!("{own}{part}:");
+        rows.iter().filter(|row| text(row, "pk").is_some_and(|pk| pk.starts_with(&begin))).collect()
+    };
+    let claims: HashMap<_, _> =
+        of("claims").into_iter().filter_map(|row| Some((text(row, "sk")?, row))).collect();
+    let now = clock.now().as_millis();
+    let listed = of("items").into_iter().map(|row| {
+        let item = text(row, "sk").ok_or_else(|| failed("an item without a name"))?;
+        let claim =
+            text(row, "c").and_then(|by| claims.get(by)).filter(|claim| text(claim, "i") == Some(item));
+        let ends = claim.and_then(|claim| claim.get("u")?.as_n().ok()?.parse::<u128>().ok());
+        let by = || ClaimId::new(claim.and_then(|claim| text(claim, "sk")).unwrap_or_default());
+        let state = match claim.and_then(|claim| text(claim, "s")) {
+            Some("confirmed") => ItemState::Spent(Some(by()?)),
+            Some("held") if ends.is_none_or(|ends| ends > now) => ItemState::Held(by()?),
+            _ if row.contains_key("w") => ItemState::Withdrawn,
+            _ if text(row, "s") == Some("spent") => ItemState::Spent(None),
+            _ => ItemState::Free,
+        };
+        Ok(ListedItem { item: Item::new(item)?, state })
+    });
+    listed.collect()
+}
+
+struct Hand(ManualClock);
+
+impl TestClock for Hand {
+    fn advance(&self, duration: Duration) {
+        self.0.advance(duration);
+    }
+}

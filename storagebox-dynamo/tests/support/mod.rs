@@ -1,0 +1,9 @@
+//! What the tests of this backend share: a table of their own, and key prefixes in it, one for each case.
+
+#![allow(dead_code, unused_imports, unreachable_pub, reason = "each test program uses a part of it")]
+
+mod harness;
+mod place;
+
+pub use harness::{DynamoHarness, SetUp};
+pub use place::{ManualClock, Place, Table, driver, failed};

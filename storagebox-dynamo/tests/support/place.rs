@@ -1,0 +1,173 @@
+//! A table for one test program, and prefixes in it.
+
+use std::collections::HashMap;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use aws_sdk_dynamodb::Client as Driver;
+use aws_sdk_dynamodb::config::{BehaviorVersion, Credentials, Region};
+use aws_sdk_dynamodb::types::AttributeValue;
+use aws_smithy_runtime_api::client::http::SharedHttpClient;
+use storagebox_core::{Error, Result, Store as _};
+use storagebox_dynamo::{Clock, DynamoBuilder, DynamoStore};
+use storagebox_testkit::dynamodb::Dynamo;
+use storagebox_testkit::servers;
+
+/// A table that is removed in the end.
+#[derive(Debug)]
+pub struct Table {
+    pub name: String,
+    region: String,
+    endpoint: Option<String>,
+    driver: Driver,
+    prefixes: AtomicU64,
+    /// The server, if it is this table's own.
+    own: Option<Dynamo>,
+}
+
+impl Table {
+    /// In the server of this test program: the one that `STORAGEBOX_TEST_DYNAMO_URL` names, or a local one.
+    pub async fn shared() -> Result<Arc<Self>> {
+        let server = servers::shared_dynamodb().map_err(failed)?;
+        Self::create(server.url(), None).await
+    }
+
+    /// In a server of its own, which can be killed.
+    pub async fn alone(own: Dynamo) -> Result<Arc<Self>> {
+        let url = own.url();
+        Self::create(&url, Some(own)).await
+    }
+
+    async fn create(url: &str, own: Option<Dynamo>) -> Result<Arc<Self>> {
+        let (place, query) = url.split_once('?').unwrap_or((url, ""));
+        let rest = place.strip_prefix("dynamodb://").ok_or_else(|| failed("not a URL of DynamoDB"))?;
+        let (region, table) = rest.split_once('/').ok_or_else(|| failed("a URL without a table"))?;
+        let endpoint =
+            query.strip_prefix("endpoint=").map(|endpoint| endpoint.replace("%3A", ":").replace("%2F", "/"));
+        let name = format!("{table}-sbtest-{:016x}", fastrand::Rng::new().u64(..));
+        let driver = driver(region, endpoint.as_deref(), None).await;
+        let (region, prefixes) = (region.to_owned(), AtomicU64::new(0));
+        let table = Self { name, region, endpoint, driver, prefixes, own };
+        table.builder().from_client(&table.driver)?.setup().await?;
+        Ok(Arc::new(table))
+    }
+
+    pub fn builder(&self) -> DynamoBuilder {
+        DynamoStore::builder().table(self.name.as_str())
+    }
+
+    pub fn own(&self) -> Option<&Dynamo> {
+        self.own.as_ref()
+    }
+
+    /// Past the library.
+    pub fn raw(&self) -> &Driver {
+        &self.driver
+    }
+
+    /// What results name.
+    pub fn endpoint(&self) -> String {
+        self.endpoint.clone().unwrap_or_else(|| format!("AWS {}", self.region))
+    }
+
+    pub fn server(&self) -> Option<SocketAddr> {
+        let endpoint = self.endpoint.as_deref()?.strip_prefix("http://")?.trim_end_matches('/');
+        std::net::ToSocketAddrs::to_socket_addrs(endpoint).ok()?.next()
+    }
+
+    /// A client of its own, to this address if it is another, through this HTTP client if one is given.
+    pub async fn client(&self, address: Option<SocketAddr>, http: Option<SharedHttpClient>) -> Driver {
+        let other = address.map(|address| format!("http://{address}"));
+        driver(&self.region, other.as_deref().or(self.endpoint.as_deref()), http).await
+    }
+
+    /// An empty part of the table that no other case sees.
+    pub fn place(self: &Arc<Self>) -> Place {
+        let number = self.prefixes.fetch_add(1, Ordering::Relaxed);
+        Place { table: Arc::clone(self), prefix: format!("n{number}/"), clock: ManualClock::new() }
+    }
+
+    pub async fn remove(&self) -> Result<()> {
+        self.driver.delete_table().table_name(&self.name).send().await.map(drop).map_err(failed)
+    }
+}
+
+/// A part of a table, with the clock of all its clients.
+#[derive(Clone, Debug)]
+pub struct Place {
+    pub table: Arc<Table>,
+    pub prefix: String,
+    pub clock: ManualClock,
+}
+
+impl Place {
+    /// All clients here have one clock, so they need no room for clocks that differ.
+    pub fn builder(&self) -> DynamoBuilder {
+        let builder = self.table.builder().prefix(self.prefix.as_str()).max_skew(Duration::ZERO);
+        builder.clock(self.clock.clone())
+    }
+
+    /// A store with a client of its own.
+    pub async fn store(&self) -> Result<DynamoStore> {
+        self.builder().from_client(&self.table.client(None, None).await)
+    }
+
+    /// Every row here, past the library.
+    pub async fn rows(&self) -> Result<Vec<HashMap<String, AttributeValue>>> {
+        let request = self.table.raw().scan().table_name(&self.table.name).consistent_read(true);
+        let request = request.filter_expression("begins_with(pk, :prefix)");
+        let request = request.expression_attribute_values(":prefix", AttributeValue::S(self.prefix.clone()));
+        let rows: std::result::Result<Vec<_>, _> = request.into_paginator().items().send().collect().await;
+        rows.map_err(failed)
+    }
+}
+
+/// With the keys that every stand-in takes, or the caller's own for AWS.
+pub async fn driver(region: &str, endpoint: Option<&str>, http: Option<SharedHttpClient>) -> Driver {
+    let http = http.unwrap_or_else(|| aws_smithy_http_client::Builder::new().build_http());
+    let Some(endpoint) = endpoint else { return of_aws(region).await };
+    let config = aws_sdk_dynamodb::Config::builder()
+        .behavior_version(BehaviorVersion::v2026_01_12())
+        .region(Region::new(region.to_owned()))
+        .credentials_provider(Credentials::new("storagebox", "nothing", None, None, "tests"))
+        .endpoint_url(endpoint)
+        .http_client(http);
+    Driver::from_conf(config.build())
+}
+
+async fn of_aws(region: &str) -> Driver {
+    use aws_smithy_http_client::tls::{Provider, rustls_provider::CryptoMode};
+    let http =
+        aws_smithy_http_client::Builder::new().tls_provider(Provider::Rustls(CryptoMode::Ring)).build_https();
+    let config = aws_config::defaults(BehaviorVersion::v2026_01_12());
+    Driver::new(&config.region(Region::new(region.to_owned())).http_client(http).load().await)
+}
+
+/// A clock that a test moves.
+#[derive(Clone, Debug)]
+pub struct ManualClock(Arc<AtomicU64>);
+
+impl ManualClock {
+    /// Some time in 2026.
+    pub fn new() -> Self {
+        Self(Arc::new(AtomicU64::new(1_767_225_600_000_000_000)))
+    }
+
+    pub fn advance(&self, duration: Duration) {
+        let nanos = u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX);
+        let _ =
+            self.0.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |now| Some(now.saturating_add(nanos)));
+    }
+}
+
+impl Clock for ManualClock {
+    fn now(&self) -> Duration {
+        Duration::from_nanos(self.0.load(Ordering::SeqCst))
+    }
+}
+
+pub fn failed(why: impl std::fmt::Display) -> Error {
+    Error::unknown(format!("the test's own set-up failed: {why}"))
+}

@@ -1,0 +1,49 @@
+//! DynamoDB as one of the servers that tests need.
+
+use std::io;
+
+use super::url::Url;
+use super::{Data, Dynamo, INSTALL, NAME};
+use crate::failure::Failure;
+use crate::probe;
+use crate::server::{Image, Kind, Run, Started};
+
+pub(crate) static KIND: Kind = Kind {
+    name: NAME,
+    url_variable: "STORAGEBOX_TEST_DYNAMO_URL",
+    install: INSTALL,
+    image: Image {
+        variable: "STORAGEBOX_TEST_DYNAMO_IMAGE",
+        // The licence of DynamoDB Local is between Amazon and whoever has an account there: we take no image for
+        // anybody who has not named it.
+        default: None,
+        run: Run {
+            port: 8000,
+            environment: &[],
+            command: &[],
+            url: |host, port| Url::local(host, port).to_string(),
+        },
+    },
+    local,
+    shown: |url| Url::parse(url).map(|url| url.to_string()),
+    probe: |url| match Url::parse(url).map_err(io::Error::other)?.server {
+        Some(server) => probe::dynamodb(&server.host, server.port).map(drop),
+        // There is nothing to ask without a key, and Amazon's own service is there.
+        None => Ok(()),
+    },
+    version,
+};
+
+fn local() -> Result<Started, Failure> {
+    let server = Dynamo::start(Data::InMemory)?;
+    let url = server.url();
+    Ok(Started { version: version(&url), url, guard: Box::new(server) })
+}
+
+/// Servers tell in each answer what they are.
+fn version(url: &str) -> Option<String> {
+    match Url::parse(url).ok()?.server {
+        Some(server) => probe::dynamodb(&server.host, server.port).ok()?.map(|name| format!("by {name}")),
+        None => Some("by Amazon".to_owned()),
+    }
+}

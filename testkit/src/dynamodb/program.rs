@@ -1,0 +1,47 @@
+//! Where dynoxide is.
+
+use std::env;
+use std::path::{Path, PathBuf};
+
+use super::{INSTALL, NAME, SERVER};
+use crate::failure::Failure;
+use crate::programs::in_path;
+
+/// In the folder of this build, that of the workspace, or the path.
+pub(super) fn path() -> Result<PathBuf, Failure> {
+    of_build()
+        .or_else(of_workspace)
+        .or_else(|| in_path(SERVER))
+        .ok_or(Failure::NotInstalled { server: NAME, install: INSTALL })
+}
+
+/// A test's program stands some folders below the build's own.
+fn of_build() -> Option<PathBuf> {
+    let program = env::current_exe().ok()?;
+    program.ancestors().find_map(tool)
+}
+
+fn of_workspace() -> Option<PathBuf> {
+    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).parent()?;
+    tool(&workspace.join("target"))
+}
+
+fn tool(build: &Path) -> Option<PathBuf> {
+    Some(build.join("tools/bin").join(SERVER)).filter(|program| program.is_file())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tool_is_a_file_in_its_folder() {
+        let build = env::temp_dir().join(format!("storagebox-tool-test-{}", std::process::id()));
+        assert_eq!(tool(&build), None);
+        let folder = build.join("tools/bin");
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join(SERVER), "").unwrap();
+        assert_eq!(tool(&build), Some(folder.join(SERVER)));
+        std::fs::remove_dir_all(build).unwrap();
+    }
+}
