@@ -39,8 +39,10 @@ pub enum Part {
     Dedup,
     /// Tokens.
     Tokens,
-    /// Counters of every strategy that the backend has.
+    /// Counters of the strategies that every backend has.
     Counter,
+    /// The counter strategies that not every backend has.
+    Strategies,
     /// Ordered values.
     Ordered,
 }
@@ -76,6 +78,7 @@ impl Part {
             Self::Dedup => "dedup",
             Self::Tokens => "tokens",
             Self::Counter => "counter",
+            Self::Strategies => "strategies",
             Self::Ordered => "ordered",
         }
     }

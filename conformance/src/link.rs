@@ -4,6 +4,7 @@
 
 mod boxes;
 mod gate;
+mod store;
 
 use std::collections::VecDeque;
 use std::fmt;

@@ -36,6 +36,7 @@ pub fn cases() -> Vec<Case> {
         crate::dedup::CASES,
         crate::tokens::CASES,
         crate::counter::CASES,
+        crate::counter::STRATEGY_CASES,
         crate::ordered::CASES,
     ]
     .concat()

@@ -1,11 +1,9 @@
 //! Counters whose changes are applied once each (articles 3 and 5).
 
-use std::time::Duration;
-
 use async_trait::async_trait;
 
 use crate::error::{Error, Result};
-use crate::time::{Retention, checked_duration};
+use crate::strategy::CounterPromise;
 use crate::value::{Key, OpId};
 
 /// A box of `i64` counters; an absent one is 0.
@@ -21,7 +19,7 @@ use crate::value::{Key, OpId};
 /// # Cancel safety
 ///
 /// Every method is one atomic step, so a dropped future leaves it wholly done or wholly not done. Call again with
-/// the same operation; with [`Strategy::Atomic`] that may apply it twice.
+/// the same operation; with [`Strategy::Atomic`](crate::Strategy::Atomic) that may apply it twice.
 ///
 /// # Errors
 ///
@@ -66,7 +64,8 @@ pub trait Counter: Send + Sync {
     ///
     /// # Errors
     ///
-    /// `InvalidInput` if the strategy fixes the bounds for the box and the change names others.
+    /// `InvalidInput` if the strategy fixes the bounds for the box and the change names others; `Unsupported` for bounds
+    /// where the strategy can test none, as [`Strategy::Ledger`](crate::Strategy::Ledger).
     ///
     /// # Backend notes
     ///
@@ -85,7 +84,8 @@ pub trait Counter: Send + Sync {
     ///
     /// # Errors
     ///
-    /// `Unsupported` for strategies that remember no operation.
+    /// `Unsupported` for strategies that remember no operation, or only the last writers, or leave it to the store's
+    /// request tokens: there is nothing durable to keep a fence in.
     async fn cancel(&self, key: &Key, op: &OpId) -> Result<Cancelled>;
 
     /// The counter's value.
@@ -210,95 +210,6 @@ impl Bounds {
     }
 }
 
-/// How a counter keeps its promise; chosen when the box is opened and kept with it.
-///
-/// `Marker` for seven days is the default.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Strategy {
-    /// A bare addition (article 5, approach 1). Not exact under retries: a lost reply may be applied twice.
-    Atomic,
-    /// Compare-and-set on a version (5.2). Exact when no third writer came between, otherwise `OutcomeUnknown`.
-    Optimistic,
-    /// The same with the last writers remembered (5.3).
-    OptimisticHistory {
-        /// How many writers are remembered, 1 to 1,000.
-        len: u16,
-    },
-    /// The store's own request token (5.4), exact for ten minutes.
-    TransactionToken,
-    /// A marker beside the counter for each operation (5.5), exact for its retention.
-    Marker {
-        /// How long an operation is remembered.
-        retention: Retention,
-    },
-    /// The operations themselves, added up (5.6).
-    Ledger,
-    /// A set of operations inside the counter's record (5.7); full is `Full`.
-    TokenSet {
-        /// How many operations it holds, 1 to 10,000.
-        max: u32,
-    },
-    /// The operations of a time, inside the counter's record (article 3); full is `Full`, never an early forget.
-    Window {
-        /// How long an operation is remembered, never less.
-        lifetime: Duration,
-        /// How many operations it holds, 1 to 100,000.
-        capacity: u32,
-    },
-    /// The counter split over several records (5, write sharding), its bounds with it.
-    Sharded {
-        /// How many records, 1 to 1,024.
-        shards: u16,
-        /// The bounds of the total, fixed for the box; they contain 0, where a counter begins.
-        bounds: Bounds,
-        /// How long an operation is remembered.
-        retention: Retention,
-    },
-}
-
-impl Default for Strategy {
-    fn default() -> Self {
-        Self::Marker { retention: Retention::DEFAULT }
-    }
-}
-
-impl Strategy {
-    /// The strategy, with its numbers checked.
-    ///
-    /// # Errors
-    ///
-    /// `InvalidInput` for a number or duration out of its range.
-    pub fn checked(self) -> Result<Self> {
-        match self {
-            Self::Atomic | Self::Optimistic | Self::TransactionToken | Self::Ledger => {}
-            Self::OptimisticHistory { len } => in_range("len", u64::from(len), 1_000)?,
-            Self::Marker { retention } => {
-                retention.checked()?;
-            }
-            Self::TokenSet { max } => in_range("max", u64::from(max), 10_000)?,
-            Self::Window { lifetime, capacity } => {
-                checked_duration("lifetime", lifetime)?;
-                in_range("capacity", u64::from(capacity), 100_000)?;
-            }
-            Self::Sharded { shards, bounds, retention } => {
-                retention.checked()?;
-                in_range("shards", u64::from(shards), 1_024)?;
-                if !bounds.contains(0) {
-                    return Err(Error::invalid("bounds", "must contain 0, where a counter begins"));
-                }
-            }
-        }
-        Ok(self)
-    }
-}
-
-fn in_range(field: &'static str, found: u64, max: u64) -> Result<()> {
-    if (1..=max).contains(&found) {
-        return Ok(());
-    }
-    Err(Error::invalid(field, format_args!("must be 1 to {max}, not {found}")))
-}
-
 /// The outcome of [`Counter::apply`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Counted {
@@ -336,39 +247,4 @@ pub enum Cancelled {
     },
     /// No more operations can be remembered for now; nothing changed.
     Full,
-}
-
-/// How long operations are remembered, which is how long a retry is exact.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Memory {
-    /// Not at all: a retry may be applied again.
-    None,
-    /// For this long after the operation.
-    For(Duration),
-    /// For ever.
-    Forever,
-}
-
-impl From<Retention> for Memory {
-    fn from(retention: Retention) -> Self {
-        match retention {
-            Retention::Forever => Self::Forever,
-            Retention::For(duration) => Self::For(duration),
-        }
-    }
-}
-
-/// What a counter guarantees.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CounterPromise {
-    /// How long a retry is exact (C-1).
-    pub memory: Memory,
-    /// Whether a change may have bounds of its own (C-2).
-    pub bounds_per_change: bool,
-    /// Whether `apply` answers with the value (C-3).
-    pub answers_value: bool,
-    /// Whether [`Counter::value`] is one snapshot (C-7).
-    pub snapshot: bool,
-    /// How many operations can be remembered at once; beyond it `apply` says `Full`.
-    pub capacity: Option<u32>,
 }

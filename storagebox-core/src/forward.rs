@@ -7,7 +7,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::counter::{Cancelled, Change, Counted, Counter, CounterPromise};
+use crate::counter::{Cancelled, Change, Counted, Counter};
 use crate::dedup_repo::{DedupRepo, Entry, Forgotten, ListedRecord, Recorded, Replaced, Version};
 use crate::error::Result;
 use crate::item_bank::{
@@ -15,9 +15,11 @@ use crate::item_bank::{
     Restored, Retired, Taken, Withdrawn,
 };
 use crate::lease_repo::{Aborted, Begun, Completed, Lease, LeaseExtended, LeaseRepo};
+use crate::ledger::{Ledger, LedgerEntry};
 use crate::ordered_store::{ListedValue, OrderedStore, Stamp, Versioned, Written};
 use crate::page::{Cursor, Page};
 use crate::store::Maintained;
+use crate::strategy::CounterPromise;
 use crate::time::{Hold, Retention};
 use crate::token_store::{Consumed, Created, Discarded, TokenStore};
 use crate::value::{ClaimId, DedupId, Fingerprint, Item, Key, OpId, Payload, TokenId};
@@ -97,6 +99,12 @@ forward!(Counter {
     fn promise(&self) -> CounterPromise {
         (**self).promise()
     }
+});
+
+forward!(Ledger {
+    log<'a, 'b>(key: &'a Key, cursor: Option<&'b Cursor>, limit: usize) -> Page<LedgerEntry>;
+    compact<'a>(key: &'a Key, older_than: Duration, limit: usize) -> Maintained;
+    value_within<'a>(key: &'a Key, max_age: Duration) -> i64;
 });
 
 forward!(OrderedStore {

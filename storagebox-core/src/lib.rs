@@ -13,11 +13,13 @@ mod forward;
 mod ids;
 mod item_bank;
 mod lease_repo;
+mod ledger;
 mod ordered_store;
 mod page;
 mod retry;
 mod run;
 mod store;
+mod strategy;
 mod time;
 mod token_store;
 mod value;
@@ -25,9 +27,7 @@ mod value;
 pub use async_trait::async_trait;
 
 pub use combine::{Combine, Combined, Combiner, Spawn, Together};
-pub use counter::{
-    Bounds, Cancelled, Change, Counted, Counter, CounterExt, CounterPromise, Memory, Strategy,
-};
+pub use counter::{Bounds, Cancelled, Change, Counted, Counter, CounterExt};
 pub use dedup_repo::{DedupRepo, DedupRepoExt, Entry, Forgotten, ListedRecord, Recorded, Replaced, Version};
 pub use deduplicator::{Assigned, Deduplicator, Recovery};
 pub use error::{Certainty, Error, ErrorKind, Result};
@@ -37,6 +37,7 @@ pub use item_bank::{
     ItemState, ListedItem, Released, Restored, Retired, Taken, Withdrawn,
 };
 pub use lease_repo::{Aborted, Begun, Completed, Fence, Lease, LeaseExtended, LeaseRepo};
+pub use ledger::{Ledger, LedgerEntry};
 pub use ordered_store::{
     ListedValue, OrderedOptions, OrderedStore, OrderedStoreExt, Stamp, Stamping, Versioned, Written,
 };
@@ -44,6 +45,7 @@ pub use page::{Cursor, Page};
 pub use retry::{Retry, Settles};
 pub use run::{Ran, RunError, RunOptions, run};
 pub use store::{Maintained, Promise, Promises, Store, StoreExt};
+pub use strategy::{CounterPromise, Memory, Strategy};
 pub use time::{Hold, MAX_DURATION, MIN_DURATION, Retention, Timer, checked_duration};
 pub use token_store::{Consumed, Created, Discarded, TokenStore, TokenStoreExt};
 pub use value::{

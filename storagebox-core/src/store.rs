@@ -6,12 +6,14 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use crate::counter::{Counter, Strategy};
+use crate::counter::Counter;
 use crate::dedup_repo::DedupRepo;
 use crate::error::{Error, Result};
 use crate::item_bank::BankAdmin;
 use crate::lease_repo::LeaseRepo;
+use crate::ledger::Ledger;
 use crate::ordered_store::{OrderedOptions, OrderedStore};
+use crate::strategy::Strategy;
 use crate::token_store::TokenStore;
 use crate::value::BoxName;
 
@@ -172,6 +174,19 @@ pub trait Store: Debug + Send + Sync + 'static {
     /// `Unsupported` for a strategy that the backend does not have; it names a better one.
     fn counter(&self, name: &BoxName, strategy: Strategy) -> Result<Arc<dyn Counter>>;
 
+    /// The counters of this name with [`Strategy::Ledger`], and their log: the same box as
+    /// [`counter`](Store::counter) opens with that strategy.
+    ///
+    /// # Guarantees
+    ///
+    /// - S-3, S-4 above.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidInput` if the box was created with another strategy, at the latest from its first call;
+    /// `Unsupported` if the backend has no ledgers; it names a strategy to use instead.
+    fn ledger(&self, name: &BoxName) -> Result<Arc<dyn Ledger>>;
+
     /// The ordered values of this name.
     ///
     /// # Guarantees
@@ -215,6 +230,8 @@ pub trait StoreExt: Store {
         tokens => token_store() -> TokenStore;
         /// [`counter`](Store::counter) by any text.
         counters => counter(strategy: Strategy) -> Counter;
+        /// [`ledger`](Store::ledger) by any text.
+        ledgers => ledger() -> Ledger;
         /// [`ordered_store`](Store::ordered_store) by any text.
         ordered => ordered_store(options: OrderedOptions) -> OrderedStore;
     }

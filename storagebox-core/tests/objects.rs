@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use storagebox_core::{
-    BankAdmin, ClaimId, Counter, DedupRepo, Hold, ItemBank, ItemBankExt, LeaseRepo, OrderedOptions,
+    BankAdmin, ClaimId, Counter, DedupRepo, Hold, ItemBank, ItemBankExt, LeaseRepo, Ledger, OrderedOptions,
     OrderedStore, Result, Store, StoreExt, Strategy, TokenStore,
 };
 use storagebox_memory::MemoryStore;
@@ -13,6 +13,7 @@ fn is_dedup(_: impl DedupRepo + 'static) {}
 fn is_leases(_: impl LeaseRepo + 'static) {}
 fn is_tokens(_: impl TokenStore + 'static) {}
 fn is_counter(_: impl Counter + 'static) {}
+fn is_ledger(_: impl Ledger + 'static) {}
 fn is_ordered(_: impl OrderedStore + 'static) {}
 fn is_send<T: Send>(value: T) -> T {
     value
@@ -26,6 +27,7 @@ fn handles_are_implementations() -> Result<()> {
     is_leases(store.leases("box")?);
     is_tokens(store.tokens("box")?);
     is_counter(store.counters("box", Strategy::default())?);
+    is_ledger(store.ledgers("ledger")?);
     is_ordered(store.ordered("box", OrderedOptions::default())?);
     Ok(())
 }

@@ -25,8 +25,8 @@ mod values;
 use std::sync::Arc;
 
 use storagebox_core::{
-    BoxName, Cancelled, Change, Counted, Counter, CounterPromise, Error, ErrorKind, Key, Ledger, OpId, Result,
-    Strategy, async_trait,
+    BoxName, Cancelled, Change, Counted, Counter, CounterPromise, Error, ErrorKind, Key, Ledger, OpId,
+    Result, Strategy, async_trait,
 };
 use tracing::instrument;
 

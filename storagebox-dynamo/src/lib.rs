@@ -7,6 +7,7 @@
 mod client;
 mod clock;
 mod config;
+mod counter;
 mod dedup_repo;
 mod error;
 #[cfg(feature = "faults")]

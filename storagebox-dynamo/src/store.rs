@@ -13,6 +13,7 @@ use storagebox_core::{
 
 use crate::client::{Client, Connection};
 use crate::config::{DynamoBuilder, Settings};
+use crate::counter;
 use crate::dedup_repo::DynamoDedupRepo;
 use crate::item_bank::DynamoBank;
 use crate::lease_repo::DynamoLeaseRepo;
@@ -102,9 +103,9 @@ impl DynamoStore {
         Self { client, boxes: Arc::default(), upkeep: Arc::default() }
     }
 
+    /// What the two repositories of one name share.
     fn records(&self, name: &BoxName) -> Result<Arc<Records>> {
-        let create = || Ok(Arc::new(Records::new(&self.client, name)));
-        self.boxes.open("records", name, String::new(), create)
+        self.boxes.open("records", name, String::new(), || Ok(Arc::new(Records::new(&self.client, name))))
     }
 }
 
@@ -186,13 +187,12 @@ impl Store for DynamoStore {
     }
 
     fn counter(&self, name: &BoxName, strategy: Strategy) -> Result<Arc<dyn Counter>> {
-        let _ = &self.boxes;
-        Err(storagebox_core::Error::unsupported("this part", "it, as soon as it is here"))
+        let create = || counter::open(&self.client, name, strategy);
+        self.boxes.open("counters", name, format!("{strategy:?}"), create)
     }
 
     fn ledger(&self, name: &BoxName) -> Result<Arc<dyn Ledger>> {
-        let _ = &self.boxes;
-        Err(storagebox_core::Error::unsupported("this part", "it, as soon as it is here"))
+        self.boxes.open("ledgers", name, String::new(), || counter::open_ledger(&self.client, name))
     }
 
     fn ordered_store(&self, name: &BoxName, options: OrderedOptions) -> Result<Arc<dyn OrderedStore>> {

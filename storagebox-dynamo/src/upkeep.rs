@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use storagebox_core::{Maintained, Result};
 use tokio::sync::Mutex;
 
-use crate::client::{Client, Write, Wrote};
+use crate::client::{Answers, Client, Write, Wrote};
 use crate::row::{Attributes, Row, RowKey, Value};
 
 /// How many rows one request reads, and how many requests one call makes at the most.
@@ -25,36 +25,39 @@ impl Upkeep {
         let mut deleted = 0;
         let mut from = self.0.lock().await;
         for _ in 0..PAGES {
-            let room = most - deleted;
-            if room == 0 {
-                break;
-            }
-            let page = client.settled("maintain", || scan(client, room.min(PAGE), from.clone())).await?;
+            let page = client.settled("maintain", || scan(client, from.clone())).await?;
             for row in &page.rows {
+                if deleted == most {
+                    return Ok(Maintained { deleted: deleted as u64, more: true });
+                }
                 deleted += usize::from(client.settled("maintain", || removed(client, row)).await?);
+                *from = Some(key_of(row)?.attributes());
             }
             *from = page.next;
             if from.is_none() {
-                return Ok(Maintained { deleted: deleted as u64, more: false });
+                return Ok(Maintained { deleted: deleted as u64, more: deleted == most });
             }
         }
         Ok(Maintained { deleted: deleted as u64, more: true })
     }
 }
 
-async fn scan(client: &Client, limit: usize, from: Option<Attributes>) -> Result<crate::client::Answers> {
+async fn scan(client: &Client, from: Option<Attributes>) -> Result<Answers> {
     let mut values = HashMap::from([(":past".to_owned(), client.surely_past().0.value())]);
     let prefix = client.settings().prefix.as_str();
     if prefix.is_empty() {
-        return client.scan(UNNEEDED, &values, limit, from).await;
+        return client.scan(UNNEEDED, &values, PAGE, from).await;
     }
     values.insert(":prefix".to_owned(), prefix.value());
-    client.scan(&format!("{UNNEEDED} AND begins_with(pk, :prefix)"), &values, limit, from).await
+    client.scan(&format!("{UNNEEDED} AND begins_with(pk, :prefix)"), &values, PAGE, from).await
 }
 
 /// Another call may need the row by now.
 async fn removed(client: &Client, row: &Row) -> Result<bool> {
-    let key = RowKey::new(row.needed("pk", row.text("pk"))?, row.sort()?);
-    let delete = Write::delete(&key).only_if(UNNEEDED).value(":past", client.surely_past().0);
+    let delete = Write::delete(&key_of(row)?).only_if(UNNEEDED).value(":past", client.surely_past().0);
     Ok(matches!(client.write(&delete).await?, Wrote::Done(_)))
+}
+
+fn key_of(row: &Row) -> Result<RowKey> {
+    Ok(RowKey::new(row.needed("pk", row.text("pk"))?, row.sort()?))
 }

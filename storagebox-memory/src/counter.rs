@@ -1,13 +1,16 @@
 //! Counters: the value of a key and the operations that made it, under one lock.
 
+mod ledger;
 mod ops;
 mod shards;
 
 use std::collections::BTreeMap;
+use std::fmt;
+use std::time::Duration;
 
 use storagebox_core::{
-    Bounds, Cancelled, Change, Counted, Counter, CounterPromise, Error, Key, Memory, OpId, Result, Retention,
-    Strategy, async_trait,
+    Bounds, Cancelled, Change, Counted, Counter, CounterPromise, Error, Key, Memory, OpId, Result, Strategy,
+    async_trait,
 };
 use tracing::instrument;
 
@@ -15,13 +18,17 @@ use crate::clock::Time;
 use crate::config::Settings;
 use crate::striped::Striped;
 
+pub(crate) use ledger::MemoryLedger;
 use ops::{Known, Ops};
 use shards::Shards;
+
+/// For how long a store's own request token is good.
+const TOKEN: Duration = Duration::from_secs(600);
 
 #[derive(Debug)]
 pub(crate) struct MemoryCounter {
     settings: Settings,
-    pub(crate) strategy: Strategy,
+    strategy: Strategy,
     rules: Rules,
     cells: Striped<BTreeMap<Key, Cell>>,
 }
@@ -29,39 +36,42 @@ pub(crate) struct MemoryCounter {
 /// What the strategies differ in.
 #[derive(Clone, Copy, Debug)]
 struct Rules {
-    /// How long operations are remembered; `None` for not at all.
-    memory: Option<Retention>,
+    /// How long operations are remembered.
+    memory: Memory,
     /// How many of them at once.
     capacity: Option<u32>,
+    /// Whether an operation can be fenced: not where the next writers would push the fence out, nor where the store
+    /// itself remembers the operations.
+    fences: bool,
     /// Over how many shards the value is split, and within which bounds.
     split: Option<(u16, Bounds)>,
 }
 
 impl Rules {
-    fn of(strategy: Strategy) -> Result<Self> {
-        let whole = Self { memory: None, capacity: None, split: None };
+    fn of(strategy: Strategy) -> Self {
+        let whole = Self { memory: Memory::Forever, capacity: None, fences: true, split: None };
+        let forgetful = |memory| Self { memory, fences: false, ..whole };
         match strategy {
-            Strategy::Atomic => Ok(whole),
-            Strategy::Marker { retention } => Ok(Self { memory: Some(retention), ..whole }),
+            Strategy::Atomic => forgetful(Memory::None),
+            Strategy::Optimistic => forgetful(Memory::Writers(1)),
+            Strategy::OptimisticHistory { len } => forgetful(Memory::Writers(len)),
+            Strategy::TransactionToken => forgetful(Memory::For(TOKEN)),
+            Strategy::Marker { retention } => Self { memory: retention.into(), ..whole },
+            // Its boxes are `MemoryLedger`s, by the same rules.
+            Strategy::Ledger => whole,
+            Strategy::TokenSet { max } => Self { capacity: Some(max), ..whole },
             Strategy::Window { lifetime, capacity } => {
-                Ok(Self { memory: Some(Retention::For(lifetime)), capacity: Some(capacity), ..whole })
+                Self { memory: Memory::For(lifetime), capacity: Some(capacity), ..whole }
             }
             Strategy::Sharded { shards, bounds, retention } => {
-                Ok(Self { memory: Some(retention), split: Some((shards, bounds)), ..whole })
-            }
-            Strategy::Optimistic | Strategy::OptimisticHistory { .. } | Strategy::TransactionToken => {
-                Err(unsupported(strategy, "Marker, which is exact for its whole retention"))
-            }
-            Strategy::Ledger => Err(unsupported(strategy, "Marker with Retention::Forever")),
-            Strategy::TokenSet { .. } => {
-                Err(unsupported(strategy, "Window, or Marker with Retention::Forever"))
+                Self { memory: retention.into(), split: Some((shards, bounds)), ..whole }
             }
         }
     }
 }
 
-fn unsupported(strategy: Strategy, instead: &str) -> Error {
-    Error::unsupported(format_args!("the counter strategy {strategy:?}"), instead).on("memory")
+fn unsupported(what: impl fmt::Display, instead: &str) -> Error {
+    Error::unsupported(what, instead).on("memory")
 }
 
 #[derive(Debug)]
@@ -78,10 +88,8 @@ impl Cell {
 }
 
 impl MemoryCounter {
-    pub(crate) fn new(settings: Settings, strategy: Strategy) -> Result<Self> {
-        let strategy = strategy.checked()?;
-        let rules = Rules::of(strategy)?;
-        Ok(Self { settings, strategy, rules, cells: Striped::default() })
+    pub(crate) fn new(settings: Settings, strategy: Strategy) -> Self {
+        Self { settings, strategy, rules: Rules::of(strategy), cells: Striped::default() }
     }
 
     /// Runs one step on the key's cell, its operations as they are by the clock.
@@ -91,9 +99,7 @@ impl MemoryCounter {
         let cell = cells
             .entry(key.clone())
             .or_insert_with(|| Cell { shards: Shards::new(self.rules.split), ops: Ops::default() });
-        if let Some(memory) = self.rules.memory {
-            cell.ops.forget(memory, now);
-        }
+        cell.ops.forget(self.rules.memory, now);
         let outcome = step(cell, now);
         if cell.is_new() {
             cells.remove(key);
@@ -116,7 +122,7 @@ impl MemoryCounter {
             Ok(value) => value,
             Err(rejected) => return rejected,
         };
-        if self.rules.memory.is_some() {
+        if self.rules.memory != Memory::None {
             if cell.ops.is_full(self.rules.capacity) {
                 return Counted::Full;
             }
@@ -134,12 +140,11 @@ impl MemoryCounter {
 
     /// Forgets operations past their retention, at most `budget` of them.
     pub(crate) fn maintain(&self, budget: usize) -> usize {
-        let Some(memory) = self.rules.memory else { return 0 };
         let now = self.settings.now();
         self.cells.spend(budget, |cells, budget| {
             let mut used = 0;
             for cell in cells.values_mut() {
-                used += cell.ops.forget_up_to(budget - used, memory, now);
+                used += cell.ops.forget_up_to(budget - used, self.rules.memory, now);
             }
             used
         })
@@ -161,8 +166,9 @@ impl Counter for MemoryCounter {
 
     #[instrument(level = "trace", skip_all)]
     async fn cancel(&self, key: &Key, op: &OpId) -> Result<Cancelled> {
-        if self.rules.memory.is_none() {
-            return Err(unsupported(self.strategy, "Marker, which remembers operations"));
+        if !self.rules.fences {
+            let what = format_args!("a fence with the counter strategy {:?}", self.strategy);
+            return Err(unsupported(what, "Marker, which remembers operations"));
         }
         Ok(self.step(key, |cell, now| match cell.ops.find(op) {
             Some(Known::Applied { value, .. }) => Cancelled::AlreadyApplied { value: *value },
@@ -183,7 +189,7 @@ impl Counter for MemoryCounter {
 
     fn promise(&self) -> CounterPromise {
         CounterPromise {
-            memory: self.rules.memory.map_or(Memory::None, Memory::from),
+            memory: self.rules.memory,
             bounds_per_change: self.rules.split.is_none(),
             answers_value: self.rules.split.is_none(),
             snapshot: true,

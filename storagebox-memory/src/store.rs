@@ -5,12 +5,12 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use storagebox_core::{
-    BankAdmin, BoxName, Counter, DedupRepo, Error, LeaseRepo, Maintained, OrderedOptions, OrderedStore,
-    Promise, Promises, Result, Store, Strategy, TokenStore, async_trait,
+    BankAdmin, BoxName, Counter, DedupRepo, Error, LeaseRepo, Ledger, Maintained, OrderedOptions,
+    OrderedStore, Promise, Promises, Result, Store, Strategy, TokenStore, async_trait,
 };
 
 use crate::config::{MemoryBuilder, Settings};
-use crate::counter::MemoryCounter;
+use crate::counter::{MemoryCounter, MemoryLedger};
 use crate::dedup_repo::MemoryDedupRepo;
 use crate::item_bank::MemoryBank;
 use crate::lease_repo::MemoryLeaseRepo;
@@ -30,7 +30,10 @@ struct Boxes {
     banks: ByName<MemoryBank>,
     records: ByName<Records>,
     tokens: ByName<MemoryTokenStore>,
+    /// How each box of counters was created, ledgers among them.
+    strategies: ByName<Strategy>,
     counters: ByName<MemoryCounter>,
+    ledgers: ByName<MemoryLedger>,
     ordered: ByName<MemoryOrderedStore>,
 }
 
@@ -101,6 +104,11 @@ impl MemoryStore {
         Self { settings, boxes: Arc::default() }
     }
 
+    fn open_counted(&self, name: &BoxName, strategy: Strategy) -> Result<()> {
+        let created = self.boxes.strategies.open(name, || strategy.checked())?;
+        same(name, &*created, &strategy)
+    }
+
     fn records(&self, name: &BoxName) -> Result<Arc<Records>> {
         self.boxes.records.open(name, || Ok(Records::new(self.settings.clone())))
     }
@@ -165,7 +173,7 @@ impl Store for MemoryStore {
                 promise("durability", "none: everything is gone with the process"),
                 promise("clock", "one clock that never goes back, inside this process"),
                 promise("memory", &memory),
-                promise("counters", "Atomic, Marker, Window and Sharded; the others are Unsupported"),
+                promise("counters", "every strategy; request tokens last ten minutes by the store's clock"),
             ],
         }
     }
@@ -187,10 +195,17 @@ impl Store for MemoryStore {
     }
 
     fn counter(&self, name: &BoxName, strategy: Strategy) -> Result<Arc<dyn Counter>> {
-        let create = || MemoryCounter::new(self.settings.clone(), strategy);
-        let counter = self.boxes.counters.open(name, create)?;
-        same(name, &counter.strategy, &strategy)?;
-        Ok(counter)
+        if strategy == Strategy::Ledger {
+            return Ok(self.ledger(name)?);
+        }
+        self.open_counted(name, strategy)?;
+        let create = || Ok(MemoryCounter::new(self.settings.clone(), strategy));
+        Ok(self.boxes.counters.open(name, create)?)
+    }
+
+    fn ledger(&self, name: &BoxName) -> Result<Arc<dyn Ledger>> {
+        self.open_counted(name, Strategy::Ledger)?;
+        Ok(self.boxes.ledgers.open(name, || Ok(MemoryLedger::new(self.settings.clone())))?)
     }
 
     fn ordered_store(&self, name: &BoxName, options: OrderedOptions) -> Result<Arc<dyn OrderedStore>> {

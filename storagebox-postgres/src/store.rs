@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use sqlx::{PgPool, Row};
 use storagebox_core::{
-    BankAdmin, BoxName, Counter, DedupRepo, LeaseRepo, Maintained, OrderedOptions, OrderedStore, Promise,
-    Promises, Result, Store, Strategy, TokenStore, async_trait,
+    BankAdmin, BoxName, Counter, DedupRepo, Error, LeaseRepo, Ledger, Maintained, OrderedOptions,
+    OrderedStore, Promise, Promises, Result, Store, Strategy, TokenStore, async_trait,
 };
 
 use crate::client::{Call, Client, Connections, Kind, OpenBox};
@@ -187,6 +187,11 @@ impl Store for PostgresStore {
     fn counter(&self, name: &BoxName, strategy: Strategy) -> Result<Arc<dyn Counter>> {
         let create = || PostgresCounter::new(&self.client, name, strategy);
         Ok(self.boxes.open("counters", name, format!("{strategy:?}"), create)?)
+    }
+
+    fn ledger(&self, _name: &BoxName) -> Result<Arc<dyn Ledger>> {
+        Err(Error::unsupported("a ledger", "the counter strategy Marker with Retention::Forever")
+            .on("postgres"))
     }
 
     fn ordered_store(&self, name: &BoxName, options: OrderedOptions) -> Result<Arc<dyn OrderedStore>> {

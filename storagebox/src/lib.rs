@@ -9,6 +9,8 @@ mod timer;
 
 pub use open::open;
 pub use storagebox_core::*;
+#[cfg(feature = "dynamo")]
+pub use storagebox_dynamo::{self as dynamo, DynamoStore};
 #[cfg(feature = "memory")]
 pub use storagebox_memory::{self as memory, MemoryStore};
 #[cfg(feature = "postgres")]

@@ -5,11 +5,15 @@ use std::sync::Arc;
 use storagebox_core::{Error, Result, Store};
 
 /// Every scheme, with the feature that brings it.
-const SCHEMES: [(&str, &str); 3] =
-    [("memory", "memory"), ("postgres", "postgres"), ("postgresql", "postgres")];
+const SCHEMES: [(&str, &str); 4] = [
+    ("dynamodb", "dynamo"),
+    ("memory", "memory"),
+    ("postgres", "postgres"),
+    ("postgresql", "postgres"),
+];
 
 /// Opens a store by URL: `memory:` is a fresh one inside this process, `postgres://user:password@host/database` one in
-/// a database. Connects with the first call, not before.
+/// a database, `dynamodb://region/table` one in a table. Connects with the first call, not before.
 ///
 /// # Guarantees
 ///
@@ -36,6 +40,8 @@ const SCHEMES: [(&str, &str); 3] =
 pub async fn open(url: &str) -> Result<Arc<dyn Store>> {
     let scheme = url.split_once(':').map_or("", |(scheme, _)| scheme);
     match scheme {
+        #[cfg(feature = "dynamo")]
+        "dynamodb" => Ok(Arc::new(storagebox_dynamo::DynamoStore::connect(url)?)),
         #[cfg(feature = "memory")]
         "memory" => Ok(Arc::new(storagebox_memory::MemoryStore::connect(url)?)),
         #[cfg(feature = "postgres")]

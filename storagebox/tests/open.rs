@@ -13,7 +13,7 @@ async fn an_unknown_scheme_names_those_that_are_known() {
     {
         let error = refused(url).await;
         assert_eq!(error.kind(), ErrorKind::InvalidInput, "{url}");
-        assert!(error.to_string().contains("memory:, postgres:, postgresql:"), "{error}");
+        assert!(error.to_string().contains("dynamodb:, memory:, postgres:, postgresql:"), "{error}");
         assert!(!format!("{error} {error:?}").contains("hunter2"), "{error:?}");
     }
 }
@@ -29,32 +29,39 @@ async fn memory_takes_no_path_and_no_query() {
     assert_eq!(open("memory:").await.expect("it opens").backend(), "memory");
 }
 
-#[cfg(feature = "postgres")]
-mod postgres {
+#[cfg(any(feature = "dynamo", feature = "postgres"))]
+mod server {
     use std::io::ErrorKind::WouldBlock;
-    use std::net::TcpListener;
-
-    use super::*;
+    use std::net::{SocketAddr, TcpListener};
 
     /// A server that would notice any client.
-    struct Server(TcpListener);
+    pub(super) struct Server(TcpListener);
 
     impl Server {
-        fn listen() -> Self {
+        pub(super) fn listen() -> Self {
             let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
             listener.set_nonblocking(true).expect("it need not wait");
             Self(listener)
         }
 
-        fn url(&self, scheme: &str, query: &str) -> String {
-            let address = self.0.local_addr().expect("it has an address");
-            format!("{scheme}://ada:hunter2@{address}/shop?{query}")
+        pub(super) fn address(&self) -> SocketAddr {
+            self.0.local_addr().expect("it has an address")
         }
 
         #[track_caller]
-        fn met_nobody(&self) {
+        pub(super) fn met_nobody(&self) {
             assert_eq!(self.0.accept().expect_err("nobody came").kind(), WouldBlock);
         }
+    }
+}
+
+#[cfg(feature = "postgres")]
+mod postgres {
+    use super::server::Server;
+    use super::*;
+
+    fn url(server: &Server, scheme: &str, query: &str) -> String {
+        format!("{scheme}://ada:hunter2@{}/shop?{query}", server.address())
     }
 
     #[tokio::test]
@@ -73,7 +80,7 @@ mod postgres {
             ("memory=hunter2", "memory"),
             ("sslmode=hunter2", "url cannot be read"),
         ] {
-            let error = refused(&server.url("postgres", query)).await;
+            let error = refused(&url(&server, "postgres", query)).await;
             assert_eq!(error.kind(), ErrorKind::InvalidInput, "{query}");
             assert!(error.to_string().contains(because), "{query}: {error}");
             assert!(!format!("{error} {error:?}").contains("hunter2"), "{error:?}");
@@ -100,11 +107,75 @@ mod postgres {
         let server = Server::listen();
         let keys =
             "schema=shop&statements=simple&combining=off&max_connections=2&call_timeout=500&memory=forever";
-        for url in [server.url("postgres", ""), server.url("postgresql", &format!("sslmode=disable&{keys}"))]
-        {
+        let url = |scheme, query: &str| url(&server, scheme, query);
+        for url in [url("postgres", ""), url("postgresql", &format!("sslmode=disable&{keys}"))] {
             let store = open(&url).await.expect("it opens");
             assert_eq!(store.backend(), "postgres");
             assert!(!format!("{store:?}").contains("hunter2"), "{store:?}");
+        }
+        server.met_nobody();
+    }
+}
+
+#[cfg(feature = "dynamo")]
+mod dynamo {
+    use super::server::Server;
+    use super::*;
+
+    fn url(server: &Server, query: &str) -> String {
+        format!("dynamodb://eu-west-1/shop?endpoint=http://{}&{query}", server.address())
+    }
+
+    #[tokio::test]
+    async fn a_query_key_or_value_that_is_not_known_is_refused_before_any_io() {
+        let server = Server::listen();
+        for (query, because) in [
+            ("hunter2=on", "query key"),
+            ("Prefix=shop&hunter2", "query key"),
+            ("endpoint=hunter2", "endpoint"),
+            ("endpoint=http://ada:hunter2@host", "endpoint"),
+            ("prefix=%hunter2", "%"),
+            ("memory=hunter2", "memory"),
+            ("max_skew=hunter2", "max_skew"),
+            ("call_timeout=0", "call timeout"),
+            ("shards=0", "shards"),
+            ("fetch_limit=1001", "fetch limit"),
+            ("read_first=hunter2", "read_first"),
+            ("retry_atomic=hunter2", "retry_atomic"),
+        ] {
+            let error = refused(&url(&server, query)).await;
+            assert_eq!(error.kind(), ErrorKind::InvalidInput, "{query}");
+            assert!(error.to_string().contains(because), "{query}: {error}");
+            assert!(!format!("{error} {error:?}").contains("hunter2"), "{error:?}");
+        }
+        server.met_nobody();
+    }
+
+    #[tokio::test]
+    async fn credentials_in_a_url_are_refused_and_not_shown() {
+        for url in [
+            "dynamodb:",
+            "dynamodb:hunter2",
+            "dynamodb://hunter2",
+            "dynamodb:///shop",
+            "dynamodb://AKIA:hunter2@eu-west-1/shop",
+            "dynamodb://hunter2:8000/shop",
+            "dynamodb://eu-west-1/hunter2:x",
+        ] {
+            let error = refused(url).await;
+            assert_eq!(error.kind(), ErrorKind::InvalidInput, "{url}");
+            assert!(!format!("{error} {error:?}").contains("hunter2"), "{error:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn it_opens_and_does_not_connect() {
+        let server = Server::listen();
+        let keys = "prefix=shop%2F&memory=forever&max_skew=500&call_timeout=5000&shards=16&fetch_limit=10\
+                    &read_first=always&retry_atomic=on";
+        for query in ["", keys] {
+            let store = open(&url(&server, query)).await.expect("it opens");
+            assert_eq!(store.backend(), "dynamo");
         }
         server.met_nobody();
     }
@@ -117,6 +188,12 @@ async fn memory_that_is_off_is_named() {
     names_the_feature("memory:hunter2", "feature `memory`").await;
 }
 
+#[cfg(not(feature = "dynamo"))]
+#[tokio::test]
+async fn dynamo_that_is_off_is_named() {
+    names_the_feature("dynamodb://hunter2/table?hunter2=1", "feature `dynamo`").await;
+}
+
 #[cfg(not(feature = "postgres"))]
 #[tokio::test]
 async fn postgres_that_is_off_is_named() {
@@ -125,7 +202,7 @@ async fn postgres_that_is_off_is_named() {
     }
 }
 
-#[cfg(not(all(feature = "memory", feature = "postgres")))]
+#[cfg(not(all(feature = "dynamo", feature = "memory", feature = "postgres")))]
 async fn names_the_feature(url: &str, feature: &str) {
     let error = refused(url).await;
     assert_eq!(error.kind(), ErrorKind::Unsupported, "{url}");

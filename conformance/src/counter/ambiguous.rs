@@ -19,7 +19,12 @@ pub(super) fn ensure_lost<T: std::fmt::Debug>(answer: Result<T>) -> Verdict {
 by_strategy! { lost_replies_are_found_again:
     Marker marker_lost_replies_are_found_again,
     Window window_lost_replies_are_found_again,
-    Sharded sharded_lost_replies_are_found_again
+    Sharded sharded_lost_replies_are_found_again,
+    Optimistic optimistic_lost_replies_are_found_again,
+    History history_lost_replies_are_found_again,
+    Token token_lost_replies_are_found_again,
+    Ledger ledger_lost_replies_are_found_again,
+    Set set_lost_replies_are_found_again
 }
 
 async fn lost_replies_are_found_again(world: &World, kind: Kind) -> Verdict {
@@ -44,7 +49,11 @@ async fn lost_replies_are_found_again(world: &World, kind: Kind) -> Verdict {
 by_strategy! { requests_that_land_again_change_nothing:
     Marker marker_requests_that_land_again_change_nothing,
     Window window_requests_that_land_again_change_nothing,
-    Sharded sharded_requests_that_land_again_change_nothing
+    Sharded sharded_requests_that_land_again_change_nothing,
+    History history_requests_that_land_again_change_nothing,
+    Token token_requests_that_land_again_change_nothing,
+    Ledger ledger_requests_that_land_again_change_nothing,
+    Set set_requests_that_land_again_change_nothing
 }
 
 async fn requests_that_land_again_change_nothing(world: &World, kind: Kind) -> Verdict {
@@ -73,13 +82,15 @@ async fn requests_that_land_again_change_nothing(world: &World, kind: Kind) -> V
 by_strategy! { random_faults_lose_and_double_nothing:
     Marker marker_random_faults_lose_and_double_nothing,
     Window window_random_faults_lose_and_double_nothing,
-    Sharded sharded_random_faults_lose_and_double_nothing
+    Sharded sharded_random_faults_lose_and_double_nothing,
+    Ledger ledger_random_faults_lose_and_double_nothing,
+    Set set_random_faults_lose_and_double_nothing
 }
 
 /// Operations are applied and cancelled under faults, each call repeated until it is answered; in the end every
 /// answer is still true, and the value is the sum of what was applied.
 async fn random_faults_lose_and_double_nothing(world: &World, kind: Kind) -> Verdict {
-    let bounds = Bounds::between(0, 20)?;
+    let bounds = kind.bounds(Bounds::between(0, 20)?);
     let (any, mut rng) = (Subject::within(world, kind, bounds)?, world.rng());
     for round in 0..world.profile().rounds * 2 {
         let counter = any.at(format!("round-{round}"))?;
@@ -138,6 +149,35 @@ async fn check_ends(counter: &Subject, applied: &BTreeMap<String, (i64, bool)>) 
         }
     }
     ensure_eq!(counter.value().await?, sum, "the value after all were tried again");
+    Ok(())
+}
+
+by_strategy! { random_faults_count_once_without_fences:
+    History history_random_faults_count_once_without_fences,
+    Token token_random_faults_count_once_without_fences
+}
+
+/// Operations that cannot be given up are repeated until they are answered, and then all are applied.
+async fn random_faults_count_once_without_fences(world: &World, kind: Kind) -> Verdict {
+    let (any, mut rng) = (Subject::new(world, kind)?, world.rng());
+    for round in 0..world.profile().rounds * 2 {
+        let counter = any.at(format!("round-{round}"))?;
+        let link = Link::random(rng.u64(..), 30);
+        let (far, mut sum) = (counter.behind(&link), 0);
+        for number in 0..40 {
+            let delta = rng.i64(-5..=7);
+            let counted = far.apply_until_answered(&format!("op-{number}"), delta).await?;
+            sum += delta;
+            let expected = [counter.applied(sum), counter.already(sum)];
+            ensure!(expected.contains(&counted), "{delta}, which makes {sum}, is told {counted:?}");
+            if rng.u8(..4) == 0 {
+                link.land().await;
+            }
+            ensure_eq!(counter.value().await?, sum, "the value after operation {number}");
+        }
+        link.land().await;
+        ensure_eq!(counter.value().await?, sum, "the value after everything landed");
+    }
     Ok(())
 }
 

@@ -14,7 +14,12 @@ use crate::world::World;
 by_strategy! { calls_can_be_dropped_anywhere:
     Marker marker_calls_can_be_dropped_anywhere,
     Window window_calls_can_be_dropped_anywhere,
-    Sharded sharded_calls_can_be_dropped_anywhere
+    Sharded sharded_calls_can_be_dropped_anywhere,
+    Optimistic optimistic_calls_can_be_dropped_anywhere,
+    History history_calls_can_be_dropped_anywhere,
+    Token token_calls_can_be_dropped_anywhere,
+    Ledger ledger_calls_can_be_dropped_anywhere,
+    Set set_calls_can_be_dropped_anywhere
 }
 
 async fn calls_can_be_dropped_anywhere(world: &World, kind: Kind) -> Verdict {

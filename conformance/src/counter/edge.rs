@@ -14,7 +14,11 @@ by_strategy! { overflow_changes_nothing:
     Atomic atomic_overflow_changes_nothing,
     Marker marker_overflow_changes_nothing,
     Window window_overflow_changes_nothing,
-    Sharded sharded_overflow_changes_nothing
+    Sharded sharded_overflow_changes_nothing,
+    Optimistic optimistic_overflow_changes_nothing,
+    History history_overflow_changes_nothing,
+    Token token_overflow_changes_nothing,
+    Set set_overflow_changes_nothing
 }
 
 async fn overflow_changes_nothing(world: &World, kind: Kind) -> Verdict {
@@ -46,7 +50,11 @@ by_strategy! { overflow_is_judged_before_the_bounds:
     Atomic atomic_overflow_is_judged_before_the_bounds,
     Marker marker_overflow_is_judged_before_the_bounds,
     Window window_overflow_is_judged_before_the_bounds,
-    Sharded sharded_overflow_is_judged_before_the_bounds
+    Sharded sharded_overflow_is_judged_before_the_bounds,
+    Optimistic optimistic_overflow_is_judged_before_the_bounds,
+    History history_overflow_is_judged_before_the_bounds,
+    Token token_overflow_is_judged_before_the_bounds,
+    Set set_overflow_is_judged_before_the_bounds
 }
 
 async fn overflow_is_judged_before_the_bounds(world: &World, kind: Kind) -> Verdict {
@@ -67,7 +75,12 @@ by_strategy! { sums_beyond_2_53_are_exact:
     Atomic atomic_sums_beyond_2_53_are_exact,
     Marker marker_sums_beyond_2_53_are_exact,
     Window window_sums_beyond_2_53_are_exact,
-    Sharded sharded_sums_beyond_2_53_are_exact
+    Sharded sharded_sums_beyond_2_53_are_exact,
+    Optimistic optimistic_sums_beyond_2_53_are_exact,
+    History history_sums_beyond_2_53_are_exact,
+    Token token_sums_beyond_2_53_are_exact,
+    Ledger ledger_sums_beyond_2_53_are_exact,
+    Set set_sums_beyond_2_53_are_exact
 }
 
 async fn sums_beyond_2_53_are_exact(world: &World, kind: Kind) -> Verdict {
@@ -89,7 +102,11 @@ by_strategy! { bounds_beyond_2_53_are_exact:
     Atomic atomic_bounds_beyond_2_53_are_exact,
     Marker marker_bounds_beyond_2_53_are_exact,
     Window window_bounds_beyond_2_53_are_exact,
-    Sharded sharded_bounds_beyond_2_53_are_exact
+    Sharded sharded_bounds_beyond_2_53_are_exact,
+    Optimistic optimistic_bounds_beyond_2_53_are_exact,
+    History history_bounds_beyond_2_53_are_exact,
+    Token token_bounds_beyond_2_53_are_exact,
+    Set set_bounds_beyond_2_53_are_exact
 }
 
 async fn bounds_beyond_2_53_are_exact(world: &World, kind: Kind) -> Verdict {
@@ -119,7 +136,12 @@ async fn bounds_beyond_2_53_are_exact(world: &World, kind: Kind) -> Verdict {
 by_strategy! { deltas_beyond_2_53_are_told_apart:
     Marker marker_deltas_beyond_2_53_are_told_apart,
     Window window_deltas_beyond_2_53_are_told_apart,
-    Sharded sharded_deltas_beyond_2_53_are_told_apart
+    Sharded sharded_deltas_beyond_2_53_are_told_apart,
+    Optimistic optimistic_deltas_beyond_2_53_are_told_apart,
+    History history_deltas_beyond_2_53_are_told_apart,
+    Token token_deltas_beyond_2_53_are_told_apart,
+    Ledger ledger_deltas_beyond_2_53_are_told_apart,
+    Set set_deltas_beyond_2_53_are_told_apart
 }
 
 async fn deltas_beyond_2_53_are_told_apart(world: &World, kind: Kind) -> Verdict {

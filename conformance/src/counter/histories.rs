@@ -17,7 +17,12 @@ by_strategy! { histories_are_linearizable:
     Atomic atomic_histories_are_linearizable,
     Marker marker_histories_are_linearizable,
     Window window_histories_are_linearizable,
-    Sharded sharded_histories_are_linearizable
+    Sharded sharded_histories_are_linearizable,
+    Optimistic optimistic_histories_are_linearizable,
+    History history_histories_are_linearizable,
+    Token token_histories_are_linearizable,
+    Ledger ledger_histories_are_linearizable,
+    Set set_histories_are_linearizable
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -43,6 +48,9 @@ struct OneKey {
     /// Shards have none here: whether they have room may be no snapshot.
     bounds: Bounds,
     remembers: bool,
+    /// The last writer alone is remembered.
+    only_the_last: bool,
+    tells_repeats: bool,
     answers_value: bool,
 }
 
@@ -56,16 +64,17 @@ impl OneKey {
         match ops.get(&op) {
             Some(None) => return (state.clone(), Counted::Fenced),
             Some(Some((known, _))) if *known != delta => return (state.clone(), Counted::Mismatch),
-            Some(Some((_, then))) => {
+            Some(Some((_, then))) if self.tells_repeats => {
                 return (state.clone(), Counted::AlreadyApplied { value: *then });
             }
+            Some(Some((_, then))) => return (state.clone(), Counted::Applied { value: *then }),
             None => {}
         }
         let result = value + delta;
         if !self.bounds.contains(result) {
             return (state.clone(), Counted::OutOfBounds);
         }
-        let mut ops = ops.clone();
+        let mut ops = if self.only_the_last { BTreeMap::new() } else { ops.clone() };
         if self.remembers {
             ops.insert(op, Some((delta, self.told(result))));
         }
@@ -111,10 +120,10 @@ impl Specification for OneKey {
 
 impl Call {
     /// Out of pools so small that calls meet each other.
-    fn random(rng: &mut Rng, promises: (bool, bool)) -> Self {
-        let (remembers, snapshot) = promises;
+    fn random(rng: &mut Rng, powers: (bool, bool)) -> Self {
+        let (fences, snapshot) = powers;
         match rng.u8(..10) {
-            0 if remembers => Self::Cancel(rng.u8(..12)),
+            0 if fences => Self::Cancel(rng.u8(..12)),
             1..=3 if snapshot => Self::Value,
             _ => Self::Apply(rng.u8(..12), [-3, 1, 1, 2][rng.usize(..4)]),
         }
@@ -130,18 +139,24 @@ impl Call {
 }
 
 async fn histories_are_linearizable(world: &World, kind: Kind) -> Verdict {
-    let bounds = if kind == Kind::Sharded { Bounds::NONE } else { Bounds::between(-2, 5)? };
+    let bounds = if kind == Kind::Sharded { Bounds::NONE } else { kind.bounds(Bounds::between(-2, 5)?) };
     let (any, mut rng) = (Subject::within(world, kind, bounds)?, world.rng());
     let promise = any.promise();
-    let remembers = promise.memory != Memory::None;
-    let specification = OneKey { bounds, remembers, answers_value: promise.answers_value };
+    let specification = OneKey {
+        bounds,
+        remembers: promise.memory != Memory::None,
+        only_the_last: kind == Kind::Optimistic,
+        tells_repeats: any.tells_repeats(),
+        answers_value: promise.answers_value,
+    };
+    let powers = (kind.fences(), promise.snapshot);
     for round in 0..world.profile().rounds * 6 {
         let counter = any.at(format!("round-{round}"))?;
         let (recorder, seed) = (Arc::new(Recorder::new()), rng.u64(..));
         race(8, |client| {
             let (counter, recorder) = (counter.clone(), Arc::clone(&recorder));
             let rng = Rng::with_seed(seed.wrapping_add(client as u64));
-            async move { record(&counter, &recorder, client, rng).await }
+            async move { record(&counter, &recorder, client, powers, rng).await }
         })
         .await?;
         let verdict = check(&specification, &recorder.history(), Limits::default());
@@ -150,11 +165,15 @@ async fn histories_are_linearizable(world: &World, kind: Kind) -> Verdict {
     Ok(())
 }
 
-async fn record(counter: &Subject, recorder: &Recorder<Call, Reply>, client: usize, mut rng: Rng) -> Verdict {
-    let promise = counter.promise();
-    let promises = (promise.memory != Memory::None, promise.snapshot);
+async fn record(
+    counter: &Subject,
+    recorder: &Recorder<Call, Reply>,
+    client: usize,
+    powers: (bool, bool),
+    mut rng: Rng,
+) -> Verdict {
     for _ in 0..6 {
-        let call = Call::random(&mut rng, promises);
+        let call = Call::random(&mut rng, powers);
         let pending = recorder.invoke(client, call);
         match call.make(counter).await {
             Ok(reply) => pending.respond(reply),

@@ -1,6 +1,7 @@
-//! Counters: C-1 to C-8, for each strategy that every backend has.
+//! Counters: C-1 to C-8, for each strategy.
 
 mod ambiguous;
+mod article;
 mod calls;
 mod cancel;
 mod concurrent;
@@ -8,16 +9,19 @@ mod crash;
 mod edge;
 mod fences;
 mod histories;
+mod ledger;
 mod model;
 mod network;
 mod others;
 mod retries;
 mod sequential;
 mod sharded;
+mod strategies;
 mod subject;
 mod window;
 
 use crate::case::cases;
+pub(crate) use strategies::CASES as STRATEGY_CASES;
 use subject::{Kind, Subject};
 
 cases! { Counter:
@@ -158,6 +162,23 @@ cases! { Counter:
     "C-08" Ambiguous fences::marker_lost_cancels_are_repeated;
     "C-08" Ambiguous fences::window_lost_cancels_are_repeated;
     "C-08" Ambiguous fences::sharded_lost_cancels_are_repeated;
+    "C-01" Sequential article::approach_1_a_lost_reply_may_be_counted_twice;
+    "C-01" Sequential article::approach_1_without_a_retry_nothing_is_counted_twice;
+    "C-01" Sequential article::lasting::approach_5_the_marker_is_exact_beyond_ten_minutes;
+    "C-01" Sequential article::window::article_3_a_key_that_is_contained_is_not_applied;
+    "C-01" Sequential article::window::article_3_a_burst_is_full_instead_of_forgetting;
+    "C-01" Sequential article::window::article_3_keys_live_for_five_minutes;
+    "C-01" Sequential article::window::article_3_the_first_key_needs_nothing_before_it;
+    "C-01" Sequential article::sharding::write_sharding_counts_a_retry_once;
+    "C-01" Concurrent article::window::article_3_ten_concurrent_requests_all_add_up;
+    "C-02" Sequential article::approach_1_a_threshold_is_never_passed;
+    "C-02" Sequential article::sharding::write_sharding_splits_what_no_bin_holds;
+    "C-02" Concurrent article::approach_1_simultaneous_calls_are_applied_one_by_one;
+    "C-02" Concurrent article::sharding::write_sharding_sells_the_last_piece_of_every_bin;
+    "C-02" Concurrent article::window::article_3_an_account_is_never_overdrawn;
+    "C-03" Sequential article::lasting::approach_5_a_repeat_is_told_from_a_threshold;
+    "C-07" Sequential article::sharding::write_sharding_adds_up_the_bins;
+    "S-05" Sequential others::a_ledger_is_there_or_names_a_better_strategy;
     "S-05" Sequential others::other_strategies_work_or_name_a_better_one;
 }
 

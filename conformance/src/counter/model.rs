@@ -13,7 +13,7 @@ use storagebox_core::{
 
 use super::{Kind, by_strategy};
 use crate::case::Verdict;
-use crate::failure::{ensure, ensure_eq};
+use crate::failure::{Failure, ensure, ensure_eq};
 use crate::model::{self, compare, minutes};
 use crate::world::World;
 
@@ -21,7 +21,11 @@ by_strategy! { matches_the_model:
     Atomic atomic_matches_the_model,
     Marker marker_matches_the_model,
     Window window_matches_the_model,
-    Sharded sharded_matches_the_model
+    Sharded sharded_matches_the_model,
+    Optimistic optimistic_matches_the_model,
+    History history_matches_the_model,
+    Ledger ledger_matches_the_model,
+    Set set_matches_the_model
 }
 
 async fn matches_the_model(world: &World, kind: Kind) -> Verdict {
@@ -29,14 +33,25 @@ async fn matches_the_model(world: &World, kind: Kind) -> Verdict {
     let memory = minutes(if world.can_travel() { 10 } else { 60 });
     let fixed = Bounds::between(-5, 8)?;
     let retention = Retention::For(memory);
-    let strategy = match kind {
-        Kind::Atomic => CounterStrategy::Atomic,
-        Kind::Marker => CounterStrategy::Marker { retention },
-        Kind::Window => CounterStrategy::Window { lifetime: memory, capacity: 3 },
-        Kind::Sharded => CounterStrategy::Sharded { shards: 3, bounds: fixed, retention },
+    let time = Memory::For(memory);
+    let (strategy, memory) = match kind {
+        Kind::Marker => (CounterStrategy::Marker { retention }, time),
+        Kind::Window => (CounterStrategy::Window { lifetime: memory, capacity: 3 }, time),
+        Kind::Sharded => (CounterStrategy::Sharded { shards: 3, bounds: fixed, retention }, time),
+        Kind::Optimistic => (CounterStrategy::Optimistic, Memory::Writers(1)),
+        Kind::History => (CounterStrategy::OptimisticHistory { len: 3 }, Memory::Writers(3)),
+        Kind::Set => (CounterStrategy::TokenSet { max: 4 }, Memory::Forever),
+        Kind::Atomic => (CounterStrategy::Atomic, Memory::None),
+        Kind::Ledger => (CounterStrategy::Ledger, Memory::Forever),
+        Kind::Token => return Err(Failure::new("nobody but the store has the clock of its tokens")),
     };
-    let fixed = (kind == Kind::Sharded).then_some(fixed);
-    compare(world, Counters { strategy, fixed, memory, now: Duration::ZERO, cells: BTreeMap::new() }).await
+    let fixed = match kind {
+        Kind::Sharded => Some(fixed),
+        Kind::Ledger => Some(Bounds::NONE),
+        _ => None,
+    };
+    let (fences, now, cells) = (kind.fences(), Duration::ZERO, BTreeMap::new());
+    compare(world, Counters { strategy, fixed, memory, fences, now, cells }).await
 }
 
 #[derive(Clone, Debug)]
@@ -51,7 +66,8 @@ struct Counters {
     strategy: CounterStrategy,
     /// The bounds of the box, if they are not each change's own.
     fixed: Option<Bounds>,
-    memory: Duration,
+    memory: Memory,
+    fences: bool,
     now: Duration,
     cells: BTreeMap<Key, Cell>,
 }
@@ -59,13 +75,16 @@ struct Counters {
 #[derive(Clone, Debug, Default)]
 struct Cell {
     value: i64,
+    /// How many writers there were.
+    writers: u64,
     ops: BTreeMap<OpId, Known>,
 }
 
 #[derive(Clone, Debug)]
 struct Known {
-    /// From then on it may be forgotten, and need not be.
-    until: Duration,
+    since: Duration,
+    /// The number of its writer.
+    writer: u64,
     what: What,
 }
 
@@ -93,8 +112,18 @@ impl What {
 }
 
 impl Cell {
-    fn is_full(&self, capacity: Option<u32>, now: Duration) -> bool {
-        let live = self.ops.values().filter(|known| known.until > now).count();
+    /// Whether it must still be known; what need not be may be forgotten or not.
+    fn must_know(&self, known: &Known, memory: Memory, now: Duration) -> bool {
+        match memory {
+            Memory::None => false,
+            Memory::For(time) => known.since + time > now,
+            Memory::Writers(last) => self.writers - known.writer < last.into(),
+            Memory::Forever => true,
+        }
+    }
+
+    fn is_full(&self, capacity: Option<u32>, memory: Memory, now: Duration) -> bool {
+        let live = self.ops.values().filter(|known| self.must_know(known, memory, now)).count();
         capacity.is_some_and(|capacity| live >= capacity as usize)
     }
 
@@ -110,17 +139,23 @@ impl Cell {
 }
 
 impl Counters {
-    fn until(&self) -> Duration {
-        self.now + self.memory
+    /// What is known of the operation, and whether it must be.
+    fn known(&self, key: &Key, op: &OpId) -> Option<(What, bool)> {
+        let cell = self.cells.get(key)?;
+        let known = cell.ops.get(op)?;
+        Some((known.what, cell.must_know(known, self.memory, self.now)))
     }
 
-    /// What is known of the operation, and whether it must be: what is past its time may be forgotten or not.
-    fn known(&self, key: &Key, op: &OpId) -> Option<(What, bool)> {
-        let known = self.cells.get(key)?.ops.get(op)?;
-        Some((known.what, known.until > self.now))
+    /// A ledger may have no sum to test a change on.
+    fn may_overflow_unseen(&self, key: &Key, change: &Change) -> bool {
+        let value = self.cells.get(key).map_or(0, |cell| cell.value);
+        self.strategy == CounterStrategy::Ledger && value.checked_add(change.delta).is_none()
     }
 
     async fn apply(&mut self, counter: &dyn Counter, key: &Key, asked: &Change) -> Verdict {
+        if self.may_overflow_unseen(key, asked) {
+            return Ok(());
+        }
         let promise = counter.promise();
         let judged = Change { bounds: self.fixed.unwrap_or(asked.bounds), ..asked.clone() };
         let sent = if promise.bounds_per_change { &judged } else { &judged.clone().within(Bounds::NONE) };
@@ -131,18 +166,19 @@ impl Counters {
             }
             ensure!(!must, "it is {what:?} and should be {:?}, found {found:?}", what.counted(asked));
         }
-        let (now, until) = (self.now, self.until());
+        let (now, memory) = (self.now, self.memory);
         let cell = self.cells.entry(key.clone()).or_default();
         cell.ops.remove(&asked.op);
-        match cell.judge(&judged, cell.is_full(promise.capacity, now)) {
+        match cell.judge(&judged, cell.is_full(promise.capacity, memory, now)) {
             Err(rejected) => ensure_eq!(found, rejected, "on {}", cell.value),
             Ok(value) => {
                 let told = promise.answers_value.then_some(value);
                 ensure_eq!(found, Counted::Applied { value: told }, "on {}", cell.value);
                 cell.value = value;
+                cell.writers += 1;
                 if promise.memory != Memory::None {
                     let what = What::Applied { delta: asked.delta, value: told };
-                    cell.ops.insert(asked.op.clone(), Known { until, what });
+                    cell.ops.insert(asked.op.clone(), Known { since: now, writer: cell.writers, what });
                 }
             }
         }
@@ -150,10 +186,10 @@ impl Counters {
     }
 
     async fn cancel(&mut self, counter: &dyn Counter, key: &Key, op: &OpId) -> Verdict {
-        let promise = counter.promise();
-        if promise.memory == Memory::None {
+        if !self.fences {
             return Ok(());
         }
+        let capacity = counter.promise().capacity;
         let found = counter.cancel(key, op).await?;
         if let Some((what, must)) = self.known(key, op) {
             // Cancelled once more, or anew: the fence may be from today.
@@ -163,17 +199,17 @@ impl Counters {
             }
             ensure!(!must, "it is {what:?} and should be {:?}, found {found:?}", what.cancelled());
         }
-        let (now, until) = (self.now, self.until());
+        let (now, memory) = (self.now, self.memory);
         let cell = self.cells.entry(key.clone()).or_default();
-        let was_fenced = matches!(cell.ops.remove(op), Some(Known { what: What::Cancelled, .. }));
-        let full = cell.is_full(promise.capacity, now);
+        let old_fence = cell.ops.remove(op).filter(|known| matches!(known.what, What::Cancelled));
+        let full = cell.is_full(capacity, memory, now);
         let expected = if full { Cancelled::Full } else { Cancelled::Cancelled };
         // An old fence that is still known has no need of a place.
-        let kept = was_fenced && full && found == Cancelled::Cancelled;
-        ensure!(kept || found == expected, "expected {expected:?}, found {found:?}");
+        let kept = old_fence.filter(|_| full && found == Cancelled::Cancelled);
+        ensure!(kept.is_some() || found == expected, "expected {expected:?}, found {found:?}");
         if found == Cancelled::Cancelled {
-            let until = if kept { now } else { until };
-            cell.ops.insert(op.clone(), Known { until, what: What::Cancelled });
+            let new = Known { since: now, writer: cell.writers, what: What::Cancelled };
+            cell.ops.insert(op.clone(), kept.unwrap_or(new));
         }
         Ok(())
     }

@@ -1,6 +1,7 @@
 //! The strategies that not every backend has.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use storagebox_core::{Bounds, Counter, Error, ErrorKind, Memory, StoreExt, Strategy};
 
@@ -45,6 +46,14 @@ pub(super) async fn other_strategies_work_or_name_a_better_one(world: &World) ->
     Ok(())
 }
 
+/// As for the strategy of the same name, because it is the same box.
+pub(super) async fn a_ledger_is_there_or_names_a_better_strategy(world: &World) -> Verdict {
+    match world.store().ledgers("ledger") {
+        Ok(ledger) => works(ledger).await,
+        Err(error) => ensure_names_another(Strategy::Ledger, &error),
+    }
+}
+
 fn ensure_names_another(strategy: Strategy, error: &Error) -> Verdict {
     ensure_eq!(error.kind(), ErrorKind::Unsupported, "the kind of the refusal of {strategy:?}");
     let shown = format!("{strategy:?}");
@@ -54,6 +63,37 @@ fn ensure_names_another(strategy: Strategy, error: &Error) -> Verdict {
     let named = words.any(|word| word != own && NAMES.contains(&word));
     ensure!(named, "the refusal of {strategy:?} names no other strategy: {message}");
     Ok(())
+}
+
+/// A promise may say more than was asked for, never less.
+pub(super) async fn other_strategies_promise_what_they_were_asked_for(world: &World) -> Verdict {
+    for (number, strategy) in OTHERS.into_iter().enumerate() {
+        let promise = world.store().counters(format!("box-{number}"), strategy)?.promise();
+        let memory = promise.memory;
+        ensure!(is_enough(strategy, memory), "{strategy:?} promises {memory:?}");
+        let bounded = strategy != Strategy::Ledger;
+        ensure_eq!(promise.bounds_per_change, bounded, "bounds of a change of {strategy:?}");
+        let capacity = if let Strategy::TokenSet { max } = strategy { Some(max) } else { None };
+        ensure_eq!(promise.capacity, capacity, "the capacity of {strategy:?}");
+    }
+    Ok(())
+}
+
+fn is_enough(strategy: Strategy, memory: Memory) -> bool {
+    let writers = |least: u16| match memory {
+        Memory::None | Memory::For(_) => false,
+        Memory::Writers(last) => last >= least,
+        Memory::Forever => true,
+    };
+    match strategy {
+        Strategy::Optimistic => writers(1),
+        Strategy::OptimisticHistory { len } => writers(len),
+        Strategy::TransactionToken => {
+            let ten_minutes = Duration::from_secs(600);
+            memory == Memory::Forever || matches!(memory, Memory::For(time) if time >= ten_minutes)
+        }
+        _ => memory == Memory::Forever,
+    }
 }
 
 /// Each of them remembers operations, so one that promises none is another strategy in disguise.

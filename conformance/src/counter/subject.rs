@@ -13,23 +13,31 @@ use crate::failure::Failure;
 use crate::link::{Link, Linked};
 use crate::world::World;
 
-/// The strategies that every backend has.
+/// The strategies: first those that every backend has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Atomic,
     Marker,
     Window,
     Sharded,
+    Optimistic,
+    History,
+    Token,
+    Ledger,
+    Set,
 }
 
 /// How long operations are remembered where a case does not say otherwise.
 pub(super) const HOUR: Duration = Duration::from_secs(3_600);
 
-/// How many operations a window holds where a case does not say otherwise.
+/// How many operations a window or a set holds where a case does not say otherwise.
 pub(super) const CAPACITY: u32 = 1_000;
 
 /// Over how many shards a counter is split where a case does not say otherwise.
 pub(super) const SHARDS: u16 = 5;
+
+/// How many writers a history remembers: more than any case has on one key, where it does not say otherwise.
+pub(super) const HISTORY: u16 = 200;
 
 impl Kind {
     /// The strategy, which remembers operations for this long; only shards have bounds of their own.
@@ -40,7 +48,22 @@ impl Kind {
             Self::Marker => Strategy::Marker { retention },
             Self::Window => Strategy::Window { lifetime: memory, capacity: CAPACITY },
             Self::Sharded => Strategy::Sharded { shards: SHARDS, bounds, retention },
+            Self::Optimistic => Strategy::Optimistic,
+            Self::History => Strategy::OptimisticHistory { len: HISTORY },
+            Self::Token => Strategy::TransactionToken,
+            Self::Ledger => Strategy::Ledger,
+            Self::Set => Strategy::TokenSet { max: CAPACITY },
         }
+    }
+
+    /// The bounds, where it can test any.
+    pub(super) fn bounds(self, bounds: Bounds) -> Bounds {
+        if self == Self::Ledger { Bounds::NONE } else { bounds }
+    }
+
+    /// Whether it fences operations.
+    pub(super) fn fences(self) -> bool {
+        !matches!(self, Self::Atomic | Self::Optimistic | Self::History | Self::Token)
     }
 }
 
@@ -50,6 +73,8 @@ pub(super) struct Subject {
     pub(super) counter: Arc<dyn Counter>,
     pub(super) key: Key,
     bounds: Bounds,
+    /// A store's own request token answers a repeat as it answered the first time.
+    tells_repeats: bool,
 }
 
 impl Subject {
@@ -75,12 +100,13 @@ impl Subject {
         strategy: Strategy,
         bounds: Bounds,
     ) -> Result<Self> {
-        Ok(Self { bounds, ..Self::of(store.counters(name, strategy)?)? })
+        let tells_repeats = strategy != Strategy::TransactionToken;
+        Ok(Self { bounds, tells_repeats, ..Self::of(store.counters(name, strategy)?)? })
     }
 
     /// A counter that is open already, without bounds.
     pub(super) fn of(counter: Arc<dyn Counter>) -> Result<Self> {
-        Ok(Self { counter, key: Key::new("key")?, bounds: Bounds::NONE })
+        Ok(Self { counter, key: Key::new("key")?, bounds: Bounds::NONE, tells_repeats: true })
     }
 
     /// Another key of the same box.
@@ -111,8 +137,22 @@ impl Subject {
         Counted::Applied { value: self.told(value) }
     }
 
+    /// What a repeat is answered, with the value of the first time.
     pub(super) fn already(&self, value: i64) -> Counted {
-        Counted::AlreadyApplied { value: self.told(value) }
+        self.as_told(Counted::AlreadyApplied { value: self.told(value) })
+    }
+
+    /// Whether a repeat is told apart from the first time.
+    pub(super) fn tells_repeats(&self) -> bool {
+        self.tells_repeats
+    }
+
+    /// The answer, without what the strategy need not tell.
+    fn as_told(&self, counted: Counted) -> Counted {
+        match counted {
+            Counted::AlreadyApplied { value } if !self.tells_repeats => Counted::Applied { value },
+            counted => counted,
+        }
     }
 
     pub(super) fn cancelled_too_late(&self, value: i64) -> Cancelled {
@@ -127,7 +167,8 @@ impl Subject {
 
     /// One attempt, with whatever became of it.
     pub(super) async fn attempt(&self, op: &str, delta: i64) -> Result<Counted> {
-        self.counter.apply(&self.key, &self.change(op, delta)?).await
+        let counted = self.counter.apply(&self.key, &self.change(op, delta)?).await?;
+        Ok(self.as_told(counted))
     }
 
     /// One attempt to fence the operation, with whatever became of it.

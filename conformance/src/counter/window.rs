@@ -1,11 +1,11 @@
-//! Windows: as many operations as they hold, each for its lifetime.
+//! Windows and sets: as many operations as they hold, each for its lifetime or for ever.
 
 use std::time::Duration;
 
 use storagebox_core::{Bounds, Cancelled, Counted, Strategy};
 
-use super::Subject;
 use super::subject::HOUR;
+use super::{Kind, Subject, by_strategy};
 use crate::case::Verdict;
 use crate::failure::{Failure, ensure, ensure_eq};
 use crate::race::{SIZES, race};
@@ -15,25 +15,38 @@ fn window(world: &World, lifetime: Duration, capacity: u32) -> storagebox_core::
     Subject::open(world.store(), Strategy::Window { lifetime, capacity }, Bounds::NONE)
 }
 
-pub(super) async fn a_full_window_is_full_and_forgets_nothing(world: &World) -> Verdict {
-    let counter = window(world, HOUR, 3)?;
+/// A window, or a set, of this capacity.
+fn holding(world: &World, kind: Kind, capacity: u32) -> storagebox_core::Result<Subject> {
+    match kind {
+        Kind::Set => Subject::open(world.store(), Strategy::TokenSet { max: capacity }, Bounds::NONE),
+        _ => window(world, HOUR, capacity),
+    }
+}
+
+by_strategy! { full_is_full_and_forgets_nothing:
+    Window a_full_window_is_full_and_forgets_nothing,
+    Set a_full_set_is_full_and_forgets_nothing
+}
+
+async fn full_is_full_and_forgets_nothing(world: &World, kind: Kind) -> Verdict {
+    let counter = holding(world, kind, 3)?;
     for number in 1..=3 {
         let counted = counter.apply(&format!("op-{number}"), 1).await?;
         ensure_eq!(counted, counter.applied(number), "operation {number} of 3");
     }
     for late in ["late-1", "late-2", "late-1"] {
-        ensure_eq!(counter.apply(late, 1).await?, Counted::Full, "an operation of a full window");
+        ensure_eq!(counter.apply(late, 1).await?, Counted::Full, "an operation beyond the three");
         for number in 1..=3 {
             let retried = counter.apply(&format!("op-{number}"), 1).await?;
-            ensure_eq!(retried, counter.already(number), "a retry in a full window");
+            ensure_eq!(retried, counter.already(number), "a retry");
             let other = counter.apply(&format!("op-{number}"), 2).await?;
-            ensure_eq!(other, Counted::Mismatch, "another delta in a full window");
+            ensure_eq!(other, Counted::Mismatch, "another delta");
         }
     }
     world.store().maintain(1_000).await?;
     ensure_eq!(counter.apply("late-1", 1).await?, Counted::Full, "an operation after upkeep");
     ensure_eq!(counter.apply("op-1", 1).await?, counter.already(1), "the oldest after upkeep");
-    ensure_eq!(counter.value().await?, 3, "the value of a full window");
+    ensure_eq!(counter.value().await?, 3, "the value in the end");
     Ok(())
 }
 
@@ -88,8 +101,13 @@ pub(super) async fn each_operation_has_a_lifetime_of_its_own(world: &World) -> V
     Ok(())
 }
 
-pub(super) async fn every_key_has_a_window_of_its_own(world: &World) -> Verdict {
-    let counter = window(world, HOUR, 2)?;
+by_strategy! { every_key_has_room_of_its_own:
+    Window every_key_has_a_window_of_its_own,
+    Set every_key_has_a_set_of_its_own
+}
+
+async fn every_key_has_room_of_its_own(world: &World, kind: Kind) -> Verdict {
+    let counter = holding(world, kind, 2)?;
     for key in ["one", "two", "three"] {
         let counter = counter.at(key)?;
         for number in 1..=2 {
@@ -101,22 +119,32 @@ pub(super) async fn every_key_has_a_window_of_its_own(world: &World) -> Verdict 
     Ok(())
 }
 
-pub(super) async fn overflow_and_bounds_are_judged_before_full(world: &World) -> Verdict {
-    let counter = window(world, HOUR, 1)?.bounded(Bounds::between(-10, 10)?);
+by_strategy! { other_rejections_come_before_full:
+    Window overflow_and_bounds_are_judged_before_full,
+    Set overflow_and_bounds_are_judged_before_a_full_set
+}
+
+async fn other_rejections_come_before_full(world: &World, kind: Kind) -> Verdict {
+    let counter = holding(world, kind, 1)?.bounded(Bounds::between(-10, 10)?);
     counter.apply("only", 5).await?;
-    ensure_eq!(counter.apply("op", i64::MAX).await?, Counted::Overflow, "an overflow in a full window");
-    ensure_eq!(counter.apply("op", 6).await?, Counted::OutOfBounds, "6 on 5 in a full window");
-    ensure_eq!(counter.apply("op", -15).await?, Counted::Full, "-15 on 5 in a full window");
+    ensure_eq!(counter.apply("op", i64::MAX).await?, Counted::Overflow, "an overflow where it is full");
+    ensure_eq!(counter.apply("op", 6).await?, Counted::OutOfBounds, "6 on 5 where it is full");
+    ensure_eq!(counter.apply("op", -15).await?, Counted::Full, "-15 on 5 where it is full");
     ensure_eq!(counter.value().await?, 5, "the value after three rejections");
     Ok(())
 }
 
-pub(super) async fn a_full_window_says_so_to_a_cancel(world: &World) -> Verdict {
-    let counter = window(world, HOUR, 2)?;
+by_strategy! { full_says_so_to_a_cancel:
+    Window a_full_window_says_so_to_a_cancel,
+    Set a_full_set_says_so_to_a_cancel
+}
+
+async fn full_says_so_to_a_cancel(world: &World, kind: Kind) -> Verdict {
+    let counter = holding(world, kind, 2)?;
     counter.apply("applied", 5).await?;
     ensure_eq!(counter.cancel("fenced").await?, Cancelled::Cancelled, "a cancel in the last place");
     ensure_eq!(counter.apply("op", 1).await?, Counted::Full, "an operation beyond a fence in the last place");
-    ensure_eq!(counter.cancel("op").await?, Cancelled::Full, "a cancel of a full window");
+    ensure_eq!(counter.cancel("op").await?, Cancelled::Full, "a cancel where it is full");
     ensure_eq!(counter.cancel("fenced").await?, Cancelled::Cancelled, "a cancel of what is fenced");
     ensure_eq!(
         counter.cancel("applied").await?,
@@ -128,8 +156,13 @@ pub(super) async fn a_full_window_says_so_to_a_cancel(world: &World) -> Verdict 
     Ok(())
 }
 
-pub(super) async fn racing_callers_fill_a_window_exactly(world: &World) -> Verdict {
-    let box_of = window(world, HOUR, 6)?;
+by_strategy! { racing_callers_fill_it_exactly:
+    Window racing_callers_fill_a_window_exactly,
+    Set racing_callers_fill_a_set_exactly
+}
+
+async fn racing_callers_fill_it_exactly(world: &World, kind: Kind) -> Verdict {
+    let box_of = holding(world, kind, 6)?;
     for round in 0..world.profile().rounds * 2 {
         for size in SIZES {
             let counter = box_of.at(format!("{round}-{size}"))?;

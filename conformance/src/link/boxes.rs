@@ -1,15 +1,15 @@
-//! Every trait, with each call handed to the link.
+//! Every box's trait, with each call handed to the link.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use storagebox_core::{
-    Aborted, Added, BankAdmin, Begun, BoxName, Cancelled, Change, ClaimId, ClaimState, Completed, Confirmed,
-    Consumed, Counted, Counter, CounterPromise, Counts, Created, Cursor, DedupId, DedupRepo, Discarded,
-    Entry, Extended, Fingerprint, Forgotten, Hold, Item, ItemBank, ItemState, Key, Lease, LeaseExtended,
-    LeaseRepo, ListedItem, ListedRecord, ListedValue, Maintained, OpId, OrderedOptions, OrderedStore, Page,
-    Payload, Promises, Recorded, Released, Replaced, Restored, Result, Retention, Retired, Stamp, Store,
-    Strategy, Taken, TokenId, TokenStore, Version, Versioned, Withdrawn, Written, async_trait,
+    Aborted, Added, BankAdmin, Begun, Cancelled, Change, ClaimId, ClaimState, Completed, Confirmed, Consumed,
+    Counted, Counter, CounterPromise, Counts, Created, Cursor, DedupId, DedupRepo, Discarded, Entry,
+    Extended, Fingerprint, Forgotten, Hold, Item, ItemBank, ItemState, Key, Lease, LeaseExtended, LeaseRepo,
+    Ledger, LedgerEntry, ListedItem, ListedRecord, ListedValue, Maintained, OpId, OrderedStore, Page,
+    Payload, Recorded, Released, Replaced, Restored, Result, Retention, Retired, Stamp, Taken, TokenId,
+    TokenStore, Version, Versioned, Withdrawn, Written, async_trait,
 };
 
 use super::Link;
@@ -17,8 +17,8 @@ use super::Link;
 /// A store, or one of its boxes, behind a [`Link`].
 #[derive(Clone, Debug)]
 pub struct Linked<T: ?Sized> {
-    inner: Arc<T>,
-    link: Arc<Link>,
+    pub(super) inner: Arc<T>,
+    pub(super) link: Arc<Link>,
 }
 
 impl<T: ?Sized> Linked<T> {
@@ -34,7 +34,7 @@ macro_rules! pass {
         let inner = Arc::clone(&$self.inner);
         // An argument that is `Copy` is bound under its own name, like the others.
         $(#[allow(clippy::redundant_locals)] let $own = $value;)*
-        let request = move || -> super::BoxFuture<Result<_>> {
+        let request = move || -> crate::link::BoxFuture<Result<_>> {
             let inner = Arc::clone(&inner);
             $(let $own = $own.clone();)*
             Box::pin(async move { inner.$method($($lent),*).await })
@@ -42,6 +42,8 @@ macro_rules! pass {
         $self.link.pass(request).await
     }};
 }
+
+pub(super) use pass;
 
 #[async_trait]
 impl<B: ItemBank + ?Sized + 'static> ItemBank for Linked<B> {
@@ -201,6 +203,21 @@ impl<C: Counter + ?Sized + 'static> Counter for Linked<C> {
 }
 
 #[async_trait]
+impl<L: Ledger + ?Sized + 'static> Ledger for Linked<L> {
+    async fn log(&self, key: &Key, cursor: Option<&Cursor>, limit: usize) -> Result<Page<LedgerEntry>> {
+        pass!(self.log(key = key.clone() => &key, cursor = cursor.cloned() => cursor.as_ref(), limit = limit => limit))
+    }
+
+    async fn compact(&self, key: &Key, older_than: Duration, limit: usize) -> Result<Maintained> {
+        pass!(self.compact(key = key.clone() => &key, older_than = older_than => older_than, limit = limit => limit))
+    }
+
+    async fn value_within(&self, key: &Key, max_age: Duration) -> Result<i64> {
+        pass!(self.value_within(key = key.clone() => &key, max_age = max_age => max_age))
+    }
+}
+
+#[async_trait]
 impl<S: OrderedStore + ?Sized + 'static> OrderedStore for Linked<S> {
     async fn put(&self, key: &Key, value: &Payload, stamp: &Stamp) -> Result<Written> {
         pass!(self.put(key = key.clone() => &key, value = value.clone() => &value, stamp = stamp.clone() => &stamp))
@@ -228,56 +245,5 @@ impl<S: OrderedStore + ?Sized + 'static> OrderedStore for Linked<S> {
 
     async fn purge(&self, age: Duration, limit: usize) -> Result<Maintained> {
         pass!(self.purge(age = age => age, limit = limit => limit))
-    }
-}
-
-#[async_trait]
-impl Store for Linked<dyn Store> {
-    fn backend(&self) -> &'static str {
-        self.inner.backend()
-    }
-
-    async fn setup(&self) -> Result<()> {
-        pass!(self.setup())
-    }
-
-    async fn ping(&self) -> Result<()> {
-        pass!(self.ping())
-    }
-
-    async fn maintain(&self, max_entries: usize) -> Result<Maintained> {
-        pass!(self.maintain(max_entries = max_entries => max_entries))
-    }
-
-    async fn close(&self) -> Result<()> {
-        pass!(self.close())
-    }
-
-    fn promises(&self) -> Promises {
-        self.inner.promises()
-    }
-
-    fn item_bank(&self, name: &BoxName) -> Result<Arc<dyn BankAdmin>> {
-        Ok(Linked::new(self.inner.item_bank(name)?, Arc::clone(&self.link)))
-    }
-
-    fn dedup_repo(&self, name: &BoxName) -> Result<Arc<dyn DedupRepo>> {
-        Ok(Linked::new(self.inner.dedup_repo(name)?, Arc::clone(&self.link)))
-    }
-
-    fn lease_repo(&self, name: &BoxName) -> Result<Arc<dyn LeaseRepo>> {
-        Ok(Linked::new(self.inner.lease_repo(name)?, Arc::clone(&self.link)))
-    }
-
-    fn token_store(&self, name: &BoxName) -> Result<Arc<dyn TokenStore>> {
-        Ok(Linked::new(self.inner.token_store(name)?, Arc::clone(&self.link)))
-    }
-
-    fn counter(&self, name: &BoxName, strategy: Strategy) -> Result<Arc<dyn Counter>> {
-        Ok(Linked::new(self.inner.counter(name, strategy)?, Arc::clone(&self.link)))
-    }
-
-    fn ordered_store(&self, name: &BoxName, options: OrderedOptions) -> Result<Arc<dyn OrderedStore>> {
-        Ok(Linked::new(self.inner.ordered_store(name, options)?, Arc::clone(&self.link)))
     }
 }

@@ -6,8 +6,9 @@ use crate::bank::BankMistake as B;
 use crate::counter::CounterMistake as C;
 use crate::dedup::DedupMistake as D;
 use crate::lease::LeaseMistake as L;
+use crate::ledger::LedgerMistake as G;
 use crate::ordered::OrderedMistake as O;
-use crate::store::Mistake::{self, Bank, Counter, Dedup, Lease, Ordered, Store, Token};
+use crate::store::Mistake::{self, Bank, Counter, Dedup, Lease, Ledger, Ordered, Store, Token};
 use crate::store::StoreMistake as S;
 use crate::tokens::TokenMistake as T;
 
@@ -35,7 +36,7 @@ const fn mutant(
 
 /// All mutants, part by part.
 pub(crate) fn mutants() -> Vec<Mutant> {
-    [BANKS, COMPOSITIONS, RECORDS, LEASES, TOKENS, COUNTERS, ORDERED, STORES].concat()
+    [BANKS, COMPOSITIONS, RECORDS, LEASES, TOKENS, COUNTERS, LEDGERS, ORDERED, STORES].concat()
 }
 
 #[rustfmt::skip]
@@ -144,6 +145,10 @@ const COUNTERS: &[Mutant] = &[
     mutant("counter::marker_forgets_early", Counter(C::MarkerForgetsEarly), "C-01", Sequential, "a marker is kept for half its retention"),
     mutant("counter::window_forgets_early", Counter(C::WindowForgetsEarly), "C-01", Sequential, "a window is kept for half its lifetime"),
     mutant("counter::window_drops_the_oldest", Counter(C::WindowDropsTheOldest), "C-01", Sequential, "a full window forgets its oldest operation"),
+    mutant("counter::tag_names_nobody", Counter(C::TagNamesNobody), "C-01", Sequential, "a version that changed does not say by whom"),
+    mutant("counter::history_forgets_early", Counter(C::HistoryForgetsEarly), "C-01", Sequential, "half as many writers are remembered as were asked for"),
+    mutant("counter::token_is_not_sent", Counter(C::TokenIsNotSent), "C-01", Sequential, "every attempt has a request token of its own"),
+    mutant("counter::set_drops_the_oldest", Counter(C::SetDropsTheOldest), "C-01", Sequential, "a full set forgets its oldest operation"),
     mutant("counter::threshold_race", Counter(C::ThresholdRace), "C-02", Concurrent, "bounds are tested on a value that was read before"),
     mutant("counter::shards_bounded_alone", Counter(C::ShardsBoundedAlone), "C-02", Sequential, "each shard may go as far as the whole"),
     mutant("counter::floor_is_exclusive", Counter(C::FloorIsExclusive), "C-02", Sequential, "a result that equals the floor is rejected"),
@@ -158,6 +163,22 @@ const COUNTERS: &[Mutant] = &[
     mutant("counter::rejection_remembered", Counter(C::RejectionRemembered), "C-08", Sequential, "an operation that was rejected stays so"),
     mutant("counter::cancel_does_not_fence", Counter(C::CancelDoesNotFence), "C-08", Ambiguous, "an operation that lands after its cancel is applied"),
     mutant("counter::ops_span_keys", Counter(C::OpsSpanKeys), "V-05", Sequential, "an operation on one key is known on every other"),
+];
+
+#[rustfmt::skip]
+const LEDGERS: &[Mutant] = &[
+    mutant("ledger::keyed_by_time", Ledger(G::KeyedByTime), "C-01", Sequential, "an entry's key begins with its time, so a retry is another entry"),
+    mutant("ledger::tests_bounds_on_a_read", Ledger(G::TestsBoundsOnARead), "C-02", Sequential, "bounds are tested on a sum that was read before"),
+    mutant("ledger::caches_for_ever", Ledger(G::CachesForEver), "C-06", Sequential, "a cached value is answered whatever its age"),
+    mutant("ledger::loses_the_last_merged", Ledger(G::LosesTheLastMerged), "C-07", Sequential, "compaction deletes one entry more than it adds up"),
+    mutant("ledger::keeps_the_last_merged", Ledger(G::KeepsTheLastMerged), "C-07", Sequential, "compaction leaves an entry beside the sum that holds it"),
+    mutant("ledger::merges_in_two_steps", Ledger(G::MergesInTwoSteps), "C-07", Concurrent, "the entries go in one step and their sum comes in the next"),
+    mutant("ledger::a_sum_each_time", Ledger(G::ASumEachTime), "C-07", Sequential, "each compaction leaves a sum of its own"),
+    mutant("ledger::merges_the_young", Ledger(G::MergesTheYoung), "C-07", Sequential, "compaction does not look at the age"),
+    mutant("ledger::merges_without_bound", Ledger(G::MergesWithoutBound), "C-07", Sequential, "compaction does not look at its limit"),
+    mutant("ledger::log_by_name", Ledger(G::LogByName), "C-07", Sequential, "the log is in the order of the operations' names"),
+    mutant("ledger::log_skips_one", Ledger(G::LogSkipsOne), "C-07", Sequential, "the entry between two pages is shown on neither"),
+    mutant("ledger::log_shows_fences", Ledger(G::LogShowsFences), "C-07", Sequential, "a cancelled operation is shown as a change of 0"),
 ];
 
 #[rustfmt::skip]

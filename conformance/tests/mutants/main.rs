@@ -8,6 +8,7 @@ mod counter;
 mod dedup;
 mod harness;
 mod lease;
+mod ledger;
 mod ordered;
 mod steps;
 mod store;
@@ -29,7 +30,7 @@ use crate::store::Mistake;
 /// Fewer mutants than this would not show that the suite is complete.
 const AT_LEAST: usize = 45;
 
-const PARTS: [Part; 9] = [
+const PARTS: [Part; 10] = [
     Part::Values,
     Part::Errors,
     Part::Store,
@@ -38,6 +39,7 @@ const PARTS: [Part; 9] = [
     Part::Dedup,
     Part::Tokens,
     Part::Counter,
+    Part::Strategies,
     Part::Ordered,
 ];
 

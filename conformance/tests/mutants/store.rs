@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use storagebox_core::{
-    BankAdmin, BoxName, Counter, DedupRepo, Error, ErrorKind, LeaseRepo, Maintained, OrderedOptions,
+    BankAdmin, BoxName, Counter, DedupRepo, Error, ErrorKind, LeaseRepo, Ledger, Maintained, OrderedOptions,
     OrderedStore, Promises, Result, Store, Strategy, TokenStore, async_trait,
 };
 use storagebox_memory::{ManualClock, MemoryStore};
@@ -15,6 +15,7 @@ use crate::bank::{BankMistake, BankState, BrokenBank};
 use crate::counter::{BrokenCounter, CounterMistake, CounterState, strategy_below};
 use crate::dedup::{BrokenDedup, DedupMistake, DedupState};
 use crate::lease::{BrokenLeases, LeaseMistake, LeaseState};
+use crate::ledger::{BrokenLedger, LedgerMistake, LedgerState};
 use crate::ordered::{BrokenOrdered, OrderedMistake, OrderedState, options_below};
 use crate::steps::{Boxes, UnderWay, between_steps, lock};
 use crate::tokens::{BrokenTokens, TokenMistake, TokenState};
@@ -29,6 +30,7 @@ pub(crate) enum Mistake {
     Lease(LeaseMistake),
     Token(TokenMistake),
     Counter(CounterMistake),
+    Ledger(LedgerMistake),
     Ordered(OrderedMistake),
     Store(StoreMistake),
 }
@@ -55,6 +57,7 @@ pub(crate) struct Kept {
     leases: Boxes<LeaseState>,
     tokens: Boxes<TokenState>,
     counters: Boxes<CounterState>,
+    ledgers: Boxes<LedgerState>,
     ordered: Boxes<OrderedState>,
     is_set_up: AtomicBool,
     setting_up: AtomicUsize,
@@ -223,6 +226,9 @@ impl Store for Broken {
     }
 
     fn counter(&self, name: &BoxName, strategy: Strategy) -> Result<Arc<dyn Counter>> {
+        if let (Mistake::Ledger(_), Strategy::Ledger) = (self.mistake, strategy) {
+            return Ok(self.ledger(name)?);
+        }
         let below = self.strategy(name, strategy);
         Ok(Arc::new(BrokenCounter {
             inner: self.inner.counter(&self.below(name)?, below)?,
@@ -233,6 +239,18 @@ impl Store for Broken {
             state: self.kept.counters.open(name),
             strategy,
             client: self.client,
+        }))
+    }
+
+    fn ledger(&self, name: &BoxName) -> Result<Arc<dyn Ledger>> {
+        Ok(Arc::new(BrokenLedger {
+            inner: self.inner.ledger(&self.below(name)?)?,
+            mistake: match self.mistake {
+                Mistake::Ledger(mistake) => Some(mistake),
+                _ => None,
+            },
+            state: self.kept.ledgers.open(name),
+            clock: self.clock.clone(),
         }))
     }
 

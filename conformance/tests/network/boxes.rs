@@ -7,9 +7,9 @@ use storagebox_core::{
     Aborted, Added, BankAdmin, Begun, Cancelled, Change, ClaimId, ClaimState, Completed, Confirmed, Consumed,
     Counted, Counter, CounterPromise, Counts, Created, Cursor, DedupId, DedupRepo, Discarded, Entry,
     Extended, Fingerprint, Forgotten, Hold, Item, ItemBank, ItemState, Key, Lease, LeaseExtended, LeaseRepo,
-    ListedItem, ListedRecord, ListedValue, Maintained, OpId, OrderedStore, Page, Payload, Recorded, Released,
-    Replaced, Restored, Result, Retention, Retired, Stamp, Taken, TokenId, TokenStore, Version, Versioned,
-    Withdrawn, Written, async_trait,
+    Ledger, LedgerEntry, ListedItem, ListedRecord, ListedValue, Maintained, OpId, OrderedStore, Page,
+    Payload, Recorded, Released, Replaced, Restored, Result, Retention, Retired, Stamp, Taken, TokenId,
+    TokenStore, Version, Versioned, Withdrawn, Written, async_trait,
 };
 
 use crate::client::{Client, Mistake};
@@ -174,7 +174,7 @@ impl TokenStore for Wired<dyn TokenStore> {
     }
 }
 
-impl Wired<dyn Counter> {
+impl<C: Counter + ?Sized + 'static> Wired<C> {
     /// In a request of its own, and the count in the next.
     async fn remembers(&self, key: &Key, change: &Change) -> Result<bool> {
         let remembered = Arc::clone(&self.remembered);
@@ -184,7 +184,7 @@ impl Wired<dyn Counter> {
 }
 
 #[async_trait]
-impl Counter for Wired<dyn Counter> {
+impl<C: Counter + ?Sized + 'static> Counter for Wired<C> {
     async fn apply(&self, key: &Key, change: &Change) -> Result<Counted> {
         let mistaken = self.client.mistake == Mistake::RemembersBeforeItCounts;
         if mistaken && self.remembers(key, change).await? {
@@ -203,6 +203,23 @@ impl Counter for Wired<dyn Counter> {
 
     fn promise(&self) -> CounterPromise {
         self.inner.promise()
+    }
+}
+
+#[async_trait]
+impl Ledger for Wired<dyn Ledger> {
+    async fn log(&self, key: &Key, cursor: Option<&Cursor>, limit: usize) -> Result<Page<LedgerEntry>> {
+        self.inner.log(key, cursor, limit).await
+    }
+
+    async fn compact(&self, key: &Key, older_than: Duration, limit: usize) -> Result<Maintained> {
+        send!(self.compact[key.as_str()](
+            key = key.clone() => &key, older_than = older_than => older_than, limit = limit => limit
+        ))
+    }
+
+    async fn value_within(&self, key: &Key, max_age: Duration) -> Result<i64> {
+        self.inner.value_within(key, max_age).await
     }
 }
 

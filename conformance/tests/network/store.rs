@@ -4,8 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use storagebox_core::{
-    BankAdmin, BoxName, Counter, DedupRepo, LeaseRepo, Maintained, OrderedOptions, OrderedStore, Promises,
-    Result, Store, Strategy, TokenStore, async_trait,
+    BankAdmin, BoxName, Counter, DedupRepo, LeaseRepo, Ledger, Maintained, OrderedOptions, OrderedStore,
+    Promises, Result, Store, Strategy, TokenStore, async_trait,
 };
 use storagebox_memory::MemoryStore;
 
@@ -79,6 +79,10 @@ impl Store for WiredStore {
 
     fn counter(&self, name: &BoxName, strategy: Strategy) -> Result<Arc<dyn Counter>> {
         Ok(self.wired(self.inner.counter(name, strategy)?))
+    }
+
+    fn ledger(&self, name: &BoxName) -> Result<Arc<dyn Ledger>> {
+        Ok(self.wired(self.inner.ledger(name)?))
     }
 
     fn ordered_store(&self, name: &BoxName, options: OrderedOptions) -> Result<Arc<dyn OrderedStore>> {

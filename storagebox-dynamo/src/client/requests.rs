@@ -172,18 +172,22 @@ impl Client {
     /// All of the writes or none, with a token derived from them: the same transaction, sent again within ten minutes,
     /// is told its first answer.
     pub(crate) async fn transact(&self, writes: &[Write]) -> Result<Transacted> {
-        self.transact_as(writes, &request_token(writes)).await
+        let transacted = self.transact_as(writes, &request_token(writes)).await?;
+        transacted.ok_or_else(|| Error::unknown("another transaction has the same token").on("dynamo"))
     }
 
-    /// The same with the caller's own token.
-    pub(crate) async fn transact_as(&self, writes: &[Write], token: &str) -> Result<Transacted> {
+    /// The same with the caller's own token; `None` if that stands for another transaction.
+    pub(crate) async fn transact_as(&self, writes: &[Write], token: &str) -> Result<Option<Transacted>> {
         let parts = writes.iter().map(|write| write.part(self.table())).collect::<Result<Vec<_>>>()?;
         let request = self.driver().await.transact_write_items().set_transact_items(Some(parts));
         let request = request.client_request_token(token).set_return_consumed_capacity(self.capacity());
         match Box::pin(request.send()).await {
-            Ok(_) => Ok(Transacted::Done),
+            Ok(_) => Ok(Some(Transacted::Done)),
             Err(error) => match error.as_service_error() {
-                Some(TransactWriteItemsError::TransactionCanceledException(cancelled)) => refused(cancelled),
+                Some(TransactWriteItemsError::TransactionCanceledException(cancelled)) => {
+                    refused(cancelled).map(Some)
+                }
+                Some(TransactWriteItemsError::IdempotentParameterMismatchException(_)) => Ok(None),
                 _ => Err(error::of(error)),
             },
         }

@@ -148,6 +148,13 @@ impl Write {
         self
     }
 
+    /// Answers what an update made alone has changed, as it is after it.
+    #[must_use]
+    pub(crate) fn answering_updated(mut self) -> Self {
+        self.answers = ReturnValue::UpdatedNew;
+        self
+    }
+
     /// Answers the row as it was before the write; only of one made alone.
     #[must_use]
     pub(crate) fn answering_old(mut self) -> Self {

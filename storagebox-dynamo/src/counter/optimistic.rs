@@ -123,10 +123,8 @@ impl Call<'_> {
         let Change { op, delta, .. } = self.change;
         let value = seen.value.saturating_add(*delta);
         let history = seen.history.with(op, Writer { delta: *delta, value }, self.len);
-        let row = Row::new(&self.row)
-            .with("v", value)
-            .with("n", seen.writers + 1)
-            .with("h", history.as_bytes());
+        let row =
+            Row::new(&self.row).with("v", value).with("n", seen.writers + 1).with("h", history.as_bytes());
         let write = Write::put(row).tagged(&self.tag);
         match seen.writers {
             0 => (write.only_if("attribute_not_exists(pk)"), value),

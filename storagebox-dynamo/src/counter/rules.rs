@@ -27,6 +27,10 @@ impl Rules {
         Ok(Self(strategy))
     }
 
+    pub(super) fn ledger() -> Self {
+        Self(Strategy::Ledger)
+    }
+
     pub(super) fn check(&self, change: &Change) -> Result<()> {
         match self.0 {
             Strategy::Sharded { bounds, .. } if ![Bounds::NONE, bounds].contains(&change.bounds) => {

@@ -100,12 +100,12 @@ impl Harness for DynamoHarness {
     }
 
     async fn fresh(&self) -> Result<Namespace> {
-        Ok(namespace(self.table.place()))
+        Ok(namespace(self.table.place().await?))
     }
 
     async fn fresh_alone(&self) -> Result<Namespace> {
         let server = block_in_place(|| Dynamo::start(Data::InFile)).map_err(failed)?;
-        Ok(namespace(Table::alone(server).await?.place()))
+        Ok(namespace(Table::alone(server).await?.place().await?))
     }
 
     async fn open(&self, namespace: &Namespace) -> Result<Arc<dyn Store>> {

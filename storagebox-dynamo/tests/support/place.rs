@@ -22,7 +22,7 @@ pub struct Table {
     region: String,
     endpoint: Option<String>,
     driver: Driver,
-    prefixes: AtomicU64,
+    places: AtomicU64,
     /// The server, if it is this table's own.
     own: Option<Dynamo>,
 }
@@ -48,8 +48,8 @@ impl Table {
             query.strip_prefix("endpoint=").map(|endpoint| endpoint.replace("%3A", ":").replace("%2F", "/"));
         let name = format!("{table}-sbtest-{:016x}", fastrand::Rng::new().u64(..));
         let driver = driver(region, endpoint.as_deref(), None).await;
-        let (region, prefixes) = (region.to_owned(), AtomicU64::new(0));
-        let table = Self { name, region, endpoint, driver, prefixes, own };
+        let (region, places) = (region.to_owned(), AtomicU64::new(0));
+        let table = Self { name, region, endpoint, driver, places, own };
         table.builder().from_client(&table.driver)?.setup().await?;
         Ok(Arc::new(table))
     }
@@ -83,14 +83,28 @@ impl Table {
         driver(&self.region, other.as_deref().or(self.endpoint.as_deref()), http).await
     }
 
-    /// An empty part of the table that no other case sees.
-    pub fn place(self: &Arc<Self>) -> Place {
-        let number = self.prefixes.fetch_add(1, Ordering::Relaxed);
-        Place { table: Arc::clone(self), prefix: format!("n{number}/"), clock: ManualClock::new() }
+    /// An empty place that no other case sees: a table where that costs nothing, and on AWS a part of this one.
+    pub async fn place(self: &Arc<Self>) -> Result<Place> {
+        let number = self.places.fetch_add(1, Ordering::Relaxed);
+        let prefix = format!("n{number}/");
+        let name = match &self.endpoint {
+            Some(_) => format!("{}-{number}", self.name),
+            None => self.name.clone(),
+        };
+        let place = Place { table: Arc::clone(self), name, prefix, clock: ManualClock::new() };
+        if place.name != self.name {
+            place.builder().from_client(&self.driver)?.setup().await?;
+        }
+        Ok(place)
     }
 
+    /// Removes it, and the places beside it.
     pub async fn remove(&self) -> Result<()> {
-        self.driver.delete_table().table_name(&self.name).send().await.map(drop).map_err(failed)
+        let places = (0..self.places.load(Ordering::Relaxed)).filter(|_| self.endpoint.is_some());
+        for name in places.map(|number| format!("{}-{number}", self.name)).chain([self.name.clone()]) {
+            self.driver.delete_table().table_name(name).send().await.map_err(failed)?;
+        }
+        Ok(())
     }
 }
 
@@ -98,6 +112,8 @@ impl Table {
 #[derive(Clone, Debug)]
 pub struct Place {
     pub table: Arc<Table>,
+    /// The name of the table that it is in.
+    pub name: String,
     pub prefix: String,
     pub clock: ManualClock,
 }
@@ -105,8 +121,8 @@ pub struct Place {
 impl Place {
     /// All clients here have one clock, so they need no room for clocks that differ.
     pub fn builder(&self) -> DynamoBuilder {
-        let builder = self.table.builder().prefix(self.prefix.as_str()).max_skew(Duration::ZERO);
-        builder.clock(self.clock.clone())
+        let builder = DynamoStore::builder().table(self.name.as_str()).prefix(self.prefix.as_str());
+        builder.max_skew(Duration::ZERO).clock(self.clock.clone())
     }
 
     /// A store with a client of its own.
@@ -116,7 +132,7 @@ impl Place {
 
     /// Every row here, past the library.
     pub async fn rows(&self) -> Result<Vec<HashMap<String, AttributeValue>>> {
-        let request = self.table.raw().scan().table_name(&self.table.name).consistent_read(true);
+        let request = self.table.raw().scan().table_name(&self.name).consistent_read(true);
         let request = request.filter_expression("begins_with(pk, :prefix)");
         let request = request.expression_attribute_values(":prefix", AttributeValue::S(self.prefix.clone()));
         let rows: std::result::Result<Vec<_>, _> = request.into_paginator().items().send().collect().await;

@@ -2,15 +2,14 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use storagebox_core::{OpId, Retention};
+use storagebox_core::{Memory, OpId};
 
 use crate::clock::Time;
-use crate::config::is_past;
 
 #[derive(Debug, Default)]
 pub(super) struct Ops {
     by_id: HashMap<OpId, Known>,
-    /// The retention is one for the whole box, so the oldest is the first to go.
+    /// How long they are remembered is one for the whole box, so the oldest is the first to go.
     by_age: VecDeque<(Time, OpId)>,
 }
 
@@ -39,19 +38,28 @@ impl Ops {
         capacity.is_some_and(|capacity| self.by_id.len() >= capacity as usize)
     }
 
-    /// Forgets every operation past its retention.
-    pub(super) fn forget(&mut self, retention: Retention, now: Time) {
-        self.forget_up_to(usize::MAX, retention, now);
+    /// Forgets every operation that need not be remembered any more.
+    pub(super) fn forget(&mut self, memory: Memory, now: Time) {
+        self.forget_up_to(usize::MAX, memory, now);
     }
 
-    pub(super) fn forget_up_to(&mut self, most: usize, retention: Retention, now: Time) -> usize {
+    pub(super) fn forget_up_to(&mut self, most: usize, memory: Memory, now: Time) -> usize {
         let mut forgotten = 0;
-        while forgotten < most
-            && let Some((_, op)) = self.by_age.pop_front_if(|(since, _)| is_past(*since, retention, now))
-        {
-            self.by_id.remove(&op);
+        while forgotten < most && self.forgets_the_oldest(memory, now) {
             forgotten += 1;
         }
         forgotten
+    }
+
+    fn forgets_the_oldest(&mut self, memory: Memory, now: Time) -> bool {
+        let count = self.by_age.len();
+        let is_past = |since: Time| match memory {
+            Memory::None => true,
+            Memory::For(duration) => since.after(duration) <= now,
+            Memory::Writers(last) => count > last.into(),
+            Memory::Forever => false,
+        };
+        let oldest = self.by_age.pop_front_if(|(since, _)| is_past(*since));
+        oldest.is_some_and(|(_, op)| self.by_id.remove(&op).is_some())
     }
 }

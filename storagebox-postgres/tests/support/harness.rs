@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sqlx::{AssertSqlSafe, Row, query};
-use storagebox_conformance::{Declared, Harness, Namespace, Restart, TestClock};
+use storagebox_conformance::{Declared, Harness, Namespace, Part, Restart, TestClock};
 use storagebox_core::{BoxName, ClaimId, Error, Item, ItemState, ListedItem, Result, Store, async_trait};
 use storagebox_postgres::{PostgresBuilder, Statements};
 use storagebox_testkit::pgbouncer::{self, PgBouncer};
@@ -110,6 +110,7 @@ impl Harness for PostgresHarness {
 
     fn declared(&self) -> Declared {
         Declared::all()
+            .without(Part::Strategies, "of the counters, PostgreSQL has Atomic, Marker, Window and Sharded")
     }
 
     async fn fresh(&self) -> Result<Namespace> {

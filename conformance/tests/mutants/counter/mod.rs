@@ -34,6 +34,10 @@ pub(crate) enum CounterMistake {
     WindowDropsTheOldest,
     WindowForgetsEarly,
     MarkerForgetsEarly,
+    TagNamesNobody,
+    HistoryForgetsEarly,
+    TokenIsNotSent,
+    SetDropsTheOldest,
     CancelDoesNotFence,
     CachesValues,
     FloorIsExclusive,
@@ -79,6 +83,10 @@ pub(crate) fn strategy_below(mistake: Option<Mistake>, strategy: Strategy) -> St
         (Some(Mistake::WindowDropsTheOldest), Strategy::Window { lifetime, .. }) => {
             Strategy::Window { lifetime, capacity: 100_000 }
         }
+        (Some(Mistake::HistoryForgetsEarly), Strategy::OptimisticHistory { len }) => {
+            Strategy::OptimisticHistory { len: len.div_ceil(2) }
+        }
+        (Some(Mistake::SetDropsTheOldest), Strategy::TokenSet { .. }) => Strategy::TokenSet { max: 10_000 },
         (Some(Mistake::ShardsBoundedAlone), Strategy::Sharded { shards, retention, .. }) => {
             Strategy::Sharded { shards, retention, bounds: Bounds::NONE }
         }
@@ -111,7 +119,9 @@ impl BrokenCounter {
 
     async fn apply_below(&self, key: &Key, change: &Change) -> Result<Counted> {
         match (self.mistake, self.strategy) {
-            (Some(Mistake::NoIdempotency), _) => {
+            (Some(Mistake::NoIdempotency), _)
+            | (Some(Mistake::TagNamesNobody), Strategy::Optimistic)
+            | (Some(Mistake::TokenIsNotSent), Strategy::TransactionToken) => {
                 let op = self.own_op()?;
                 self.inner.apply(key, &Change { op, ..change.clone() }).await
             }
@@ -120,6 +130,9 @@ impl BrokenCounter {
             (Some(Mistake::RemembersTwo), _) => self.apply_remembering(2, key, change).await,
             (Some(Mistake::WindowDropsTheOldest), Strategy::Window { capacity, .. }) => {
                 self.apply_remembering(capacity as usize, key, change).await
+            }
+            (Some(Mistake::SetDropsTheOldest), Strategy::TokenSet { max }) => {
+                self.apply_remembering(max as usize, key, change).await
             }
             (Some(Mistake::OpsSpanKeys), _) => self.apply_for_all_keys(key, change).await,
             (Some(Mistake::RejectionRemembered), _) => self.apply_unless_rejected(key, change).await,
@@ -222,6 +235,8 @@ impl Counter for BrokenCounter {
             Strategy::Window { lifetime, capacity } => {
                 CounterPromise { memory: Memory::For(lifetime), capacity: Some(capacity), ..promise }
             }
+            Strategy::OptimisticHistory { len } => CounterPromise { memory: Memory::Writers(len), ..promise },
+            Strategy::TokenSet { max } => CounterPromise { capacity: Some(max), ..promise },
             _ => promise,
         }
     }

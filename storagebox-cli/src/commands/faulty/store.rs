@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use storagebox::{
-    BankAdmin, BoxName, Counter, DedupRepo, Error, ErrorKind, LeaseRepo, Maintained, MemoryStore,
+    BankAdmin, BoxName, Counter, DedupRepo, Error, ErrorKind, LeaseRepo, Ledger, Maintained, MemoryStore,
     OrderedOptions, OrderedStore, Promises, Result, Store, Strategy, TokenStore, async_trait,
 };
 
@@ -87,6 +87,10 @@ impl Store for FaultyStore {
 
     fn counter(&self, name: &BoxName, strategy: Strategy) -> Result<Arc<dyn Counter>> {
         self.inner.counter(name, strategy)
+    }
+
+    fn ledger(&self, name: &BoxName) -> Result<Arc<dyn Ledger>> {
+        self.inner.ledger(name)
     }
 
     fn ordered_store(&self, name: &BoxName, options: OrderedOptions) -> Result<Arc<dyn OrderedStore>> {

@@ -1,0 +1,77 @@
+//! Write sharding: the stock in several bins that are worked in parallel.
+
+use std::time::Duration;
+
+use storagebox_core::{Bounds, Counted, Result, Retention, Strategy};
+
+use super::lose;
+use crate::case::Verdict;
+use crate::counter::Subject;
+use crate::failure::{ensure, ensure_eq};
+use crate::link::Fate;
+use crate::race::race;
+use crate::world::World;
+
+/// The article's thousand of `abc123` in ten bins, counted as what was sold of them.
+fn bins(world: &World) -> Result<Subject> {
+    let (bounds, hour) = (Bounds::between(0, 1_000)?, Retention::For(Duration::from_secs(3_600)));
+    let strategy = Strategy::Sharded { shards: 10, bounds, retention: hour };
+    Subject::open(world.store(), strategy, bounds)?.at("abc123")
+}
+
+/// "One of the other items might have capacity": the last piece is sold, wherever it lies, and none beyond it.
+pub(in crate::counter) async fn write_sharding_sells_the_last_piece_of_every_bin(world: &World) -> Verdict {
+    let counter = bins(world)?;
+    let answers = race(25, |number| {
+        let counter = counter.clone();
+        async move {
+            let mut sold = 0;
+            for order in 0..11 {
+                if counter.apply(&format!("order-{number}-{order}"), 4).await? != Counted::OutOfBounds {
+                    sold += 1;
+                }
+            }
+            Ok(sold)
+        }
+    })
+    .await?;
+    ensure_eq!(answers.iter().sum::<i64>(), 250, "orders of 4 served out of 1,000, of 275");
+    ensure_eq!(counter.value().await?, 1_000, "what was sold");
+    Ok(())
+}
+
+/// "The update quantity might have to be split across several items."
+pub(in crate::counter) async fn write_sharding_splits_what_no_bin_holds(world: &World) -> Verdict {
+    let counter = bins(world)?;
+    ensure_eq!(counter.apply("large", 950).await?, counter.applied(950), "950 with 100 in each bin");
+    ensure_eq!(counter.apply("larger", 51).await?, Counted::OutOfBounds, "51 with 50 left in all");
+    ensure_eq!(counter.apply("rest", 50).await?, counter.applied(1_000), "50 with 50 left in all");
+    ensure_eq!(counter.apply("large", 950).await?, counter.already(950), "the retry of the large one");
+    ensure_eq!(counter.value().await?, 1_000, "what was sold");
+    Ok(())
+}
+
+/// "The total value also requires reading all of the items and summing the parts."
+pub(in crate::counter) async fn write_sharding_adds_up_the_bins(world: &World) -> Verdict {
+    let counter = bins(world)?;
+    for order in 1..=40 {
+        counter.apply(&format!("order-{order}"), order).await?;
+        ensure_eq!(counter.value().await?, order * (order + 1) / 2, "what was sold after {order} orders");
+    }
+    Ok(())
+}
+
+/// "Randomly select one of the items", yet a retry must find the one of its first attempt.
+pub(in crate::counter) async fn write_sharding_counts_a_retry_once(world: &World) -> Verdict {
+    let counter = bins(world)?;
+    for order in 0..30_i64 {
+        let op = format!("order-{order}");
+        lose(&counter, Fate::ReplyLost, &op, 3).await?;
+        for _ in 0..3 {
+            let retried = counter.apply(&op, 3).await?;
+            ensure!(retried == counter.already(3 * (order + 1)), "the retry of {op}: {retried:?}");
+        }
+    }
+    ensure_eq!(counter.value().await?, 90, "what was sold by 30 orders of 3");
+    Ok(())
+}

@@ -1,0 +1,117 @@
+//! Article 3: the keys of the last minutes inside the counter's record.
+
+use std::time::Duration;
+
+use storagebox_core::{Bounds, Counted, Result, Strategy};
+
+use super::lose;
+use crate::case::Verdict;
+use crate::counter::Subject;
+use crate::failure::{ensure, ensure_eq};
+use crate::link::Fate;
+use crate::race::race;
+use crate::world::World;
+
+/// The article's gauge: keys prevent duplicates for five minutes.
+const FIVE_MINUTES: Duration = Duration::from_secs(300);
+
+fn window(world: &World, capacity: u32) -> Result<Subject> {
+    let strategy = Strategy::Window { lifetime: FIVE_MINUTES, capacity };
+    Subject::open(world.store(), strategy, Bounds::NONE)?.at("2024-11-22")
+}
+
+/// "When there is a connection drop we have no idea if the + 10 was applied or not": the key tells.
+pub(in crate::counter) async fn article_3_a_key_that_is_contained_is_not_applied(world: &World) -> Verdict {
+    let counter = window(world, 100)?;
+    lose(&counter, Fate::ReplyLost, "15.dfc31777", 10).await?;
+    lose(&counter, Fate::RequestLost, "15.a1b2c3d4", 10).await?;
+    ensure_eq!(counter.apply("15.dfc31777", 10).await?, counter.already(10), "a key that is contained");
+    ensure_eq!(counter.apply("15.a1b2c3d4", 10).await?, counter.applied(20), "a key that is not contained");
+    ensure_eq!(counter.value().await?, 20, "what is billed");
+    Ok(())
+}
+
+/// "With 10 concurrent requests, 1 will succeed, but the other 9 will fail the first time": here all are applied, without
+/// a read before the write.
+pub(in crate::counter) async fn article_3_ten_concurrent_requests_all_add_up(world: &World) -> Verdict {
+    let counter = window(world, 100)?;
+    let answers = race(10, |number| {
+        let counter = counter.clone();
+        async move { counter.apply(&format!("update-{number}"), 10).await }
+    })
+    .await?;
+    let applied = answers.iter().filter(|answer| matches!(answer, Counted::Applied { .. })).count();
+    ensure_eq!((applied, counter.value().await?), (10, 100), "updates that were applied, and their sum");
+    Ok(())
+}
+
+/// The article removes the oldest key when a new one comes, so a retry in a burst is lost; this is `Full` instead.
+pub(in crate::counter) async fn article_3_a_burst_is_full_instead_of_forgetting(world: &World) -> Verdict {
+    let counter = window(world, 5)?;
+    for number in 1..=5 {
+        counter.apply(&format!("update-{number}"), 10).await?;
+    }
+    for burst in 0..3 {
+        ensure_eq!(
+            counter.apply(&format!("burst-{burst}"), 10).await?,
+            Counted::Full,
+            "a key beyond the rate"
+        );
+    }
+    for number in 1..=5 {
+        let retried = counter.apply(&format!("update-{number}"), 10).await?;
+        ensure_eq!(retried, counter.already(10 * number), "the retry of update {number}");
+    }
+    ensure_eq!(counter.value().await?, 50, "what was applied");
+    Ok(())
+}
+
+/// "From that moment on the list will always have every key from the last 5 minutes", and for no less than that.
+pub(in crate::counter) async fn article_3_keys_live_for_five_minutes(world: &World) -> Verdict {
+    let counter = window(world, 3)?;
+    counter.apply("old", 10).await?;
+    world.pass(if world.can_travel() { FIVE_MINUTES - Duration::from_secs(20) } else { world.short() }).await;
+    ensure_eq!(counter.apply("old", 10).await?, counter.already(10), "the key just before five minutes");
+    counter.apply("second", 10).await?;
+    counter.apply("third", 10).await?;
+    ensure_eq!(counter.apply("fourth", 10).await?, Counted::Full, "a fourth key within five minutes");
+    if world.can_travel() {
+        world.pass(Duration::from_secs(60)).await;
+        let fourth = counter.apply("fourth", 10).await?;
+        ensure_eq!(fourth, counter.applied(40), "a fourth key when the first is older than that");
+        ensure_eq!(counter.apply("second", 10).await?, counter.already(20), "a key that is younger");
+    }
+    Ok(())
+}
+
+/// "It is important to remember that if there are zero elements in the list": the first key needs no pre-filled list.
+pub(in crate::counter) async fn article_3_the_first_key_needs_nothing_before_it(world: &World) -> Verdict {
+    for day in 1..=5 {
+        let counter = window(world, 3)?.at(format!("2024-11-{day:02}"))?;
+        ensure_eq!(counter.apply("first", 10).await?, counter.applied(10), "the first key of day {day}");
+        ensure_eq!(counter.apply("first", 10).await?, counter.already(10), "its retry");
+    }
+    Ok(())
+}
+
+/// "A bank needs to prevent an account from withdrawing funds that it does not have", retried or not.
+pub(in crate::counter) async fn article_3_an_account_is_never_overdrawn(world: &World) -> Verdict {
+    let account = window(world, 100)?.bounded(Bounds::at_least(0));
+    account.apply("deposit", 25).await?;
+    race(8, |number| {
+        let account = account.clone();
+        async move {
+            let first = account.apply(&format!("withdrawal-{number}"), -10).await?;
+            let again = account.apply(&format!("withdrawal-{number}"), -10).await?;
+            let same = matches!(
+                (first, again),
+                (Counted::Applied { value: one }, Counted::AlreadyApplied { value: other }) if one == other
+            );
+            ensure!(same || first == again, "a withdrawal is told {first:?}, and then {again:?}");
+            Ok(())
+        }
+    })
+    .await?;
+    ensure_eq!(account.value().await?, 5, "what is left of 25 after withdrawals of 10");
+    Ok(())
+}

@@ -1,0 +1,235 @@
+//! Ledgers: their log, their compaction, and reads that may be a little old.
+
+pub(super) mod compaction;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use storagebox_core::{
+    Bounds, Change, Counted, CounterExt, Cursor, ErrorKind, Key, Ledger, LedgerEntry, Maintained, Result,
+    Retention, Store, StoreExt, Strategy,
+};
+
+use super::{Kind, Subject};
+use crate::case::Verdict;
+use crate::failure::{Failure, ensure, ensure_eq, ensure_matches};
+use crate::link::{Link, Linked};
+use crate::race::answered;
+use crate::world::World;
+
+/// One key of a ledger.
+#[derive(Clone)]
+pub(super) struct Book {
+    pub(super) ledger: Arc<dyn Ledger>,
+    pub(super) key: Key,
+}
+
+impl Book {
+    pub(super) fn of(store: &Arc<dyn Store>) -> Result<Self> {
+        Ok(Self { ledger: store.ledgers("counters")?, key: Key::new("key")? })
+    }
+
+    fn at(&self, key: impl Into<Arc<str>>) -> Result<Self> {
+        Ok(Self { key: Key::new(key)?, ..self.clone() })
+    }
+
+    fn behind(&self, link: &Arc<Link>) -> Self {
+        Self { ledger: Linked::new(Arc::clone(&self.ledger), Arc::clone(link)), ..self.clone() }
+    }
+
+    /// A change that is new.
+    pub(super) async fn add(&self, op: &str, delta: i64) -> Verdict {
+        let counter = Subject::of(Arc::clone(&self.ledger) as _)?.at(self.key.as_str())?;
+        ensure_matches!(
+            counter.apply(op, delta).await?,
+            Counted::Applied { .. },
+            "a new change, {op} of {delta}"
+        );
+        Ok(())
+    }
+
+    /// `op-0` and so on, of 1, 2 and so on.
+    async fn fill(&self, count: usize) -> Verdict {
+        for number in 0..count {
+            self.add(&format!("op-{number}"), number_of(number + 1)).await?;
+        }
+        Ok(())
+    }
+
+    pub(super) async fn value(&self) -> Result<i64, Failure> {
+        answered(|| self.ledger.value(&self.key)).await
+    }
+
+    pub(super) async fn compact(&self, older_than: Duration, limit: usize) -> Result<Maintained, Failure> {
+        answered(|| self.ledger.compact(&self.key, older_than, limit)).await
+    }
+
+    /// The whole log, so many entries at a time.
+    pub(super) async fn log(&self, limit: usize) -> Result<Vec<LedgerEntry>, Failure> {
+        let (mut entries, mut cursor) = (Vec::new(), None);
+        loop {
+            let page = answered(|| self.ledger.log(&self.key, cursor.as_ref(), limit)).await?;
+            ensure!(page.entries.len() <= limit, "{} entries on a page of {limit}", page.entries.len());
+            entries.extend(page.entries);
+            cursor = page.next;
+            if cursor.is_none() {
+                return Ok(entries);
+            }
+        }
+    }
+}
+
+fn number_of(count: usize) -> i64 {
+    i64::try_from(count).unwrap_or_default()
+}
+
+/// The sum of a log, and how many changes are in it.
+fn sum(log: &[LedgerEntry]) -> (i64, u64) {
+    log.iter().fold((0, 0), |(sum, count), entry| match entry {
+        LedgerEntry::Change { delta, .. } => (sum + delta, count + 1),
+        LedgerEntry::Sum { delta, changes, .. } => (sum + delta, count + changes),
+    })
+}
+
+/// At most one sum, then the changes by their time and operation, and all of it together is the value.
+pub(super) fn ensure_in_order(log: &[LedgerEntry]) -> Verdict {
+    let mut last = None;
+    for (number, entry) in log.iter().enumerate() {
+        match entry {
+            LedgerEntry::Sum { .. } => ensure_eq!(number, 0, "the place of a sum in {log:?}"),
+            LedgerEntry::Change { op, at_millis, .. } => {
+                let place = Some((at_millis, op));
+                ensure!(last < place, "{place:?} after {last:?}");
+                last = place;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The log holds these changes and the value is their sum, however it is paged.
+async fn ensure_kept(book: &Book, changes: usize, value: i64) -> Verdict {
+    for limit in [1, 3, 1_000] {
+        let log = book.log(limit).await?;
+        ensure_in_order(&log)?;
+        ensure_eq!(sum(&log), (value, changes as u64), "the sum of a log by {limit}, and its changes");
+    }
+    ensure_eq!(book.value().await?, value, "the value");
+    Ok(())
+}
+
+pub(super) async fn the_log_shows_each_change_once(world: &World) -> Verdict {
+    let book = Book::of(world.store())?;
+    ensure_eq!(book.log(10).await?, vec![], "the log of an absent counter");
+    for number in 0..12 {
+        book.add(&format!("op-{number}"), 1 << number).await?;
+        // A retry is no entry.
+        book.ledger.add("key", format!("op-{number}"), 1 << number).await?;
+        book.at("other")?.add(&format!("op-{number}"), 7).await?;
+    }
+    book.ledger.cancel(&book.key, &"cancelled".try_into()?).await?;
+    ensure_kept(&book, 12, (1 << 12) - 1).await?;
+    for limit in [1, 5, 12, 13] {
+        let log = book.log(limit).await?;
+        let mut deltas: Vec<_> = log.iter().filter_map(delta_of).collect();
+        deltas.sort_unstable();
+        let expected: Vec<_> = (0..12).map(|number| 1 << number).collect();
+        ensure_eq!(deltas, expected, "the changes of a log by {limit}");
+    }
+    Ok(())
+}
+
+fn delta_of(entry: &LedgerEntry) -> Option<i64> {
+    match entry {
+        LedgerEntry::Change { delta, .. } => Some(*delta),
+        LedgerEntry::Sum { .. } => None,
+    }
+}
+
+pub(super) async fn a_page_of_nothing_and_foreign_cursors_are_refused(world: &World) -> Verdict {
+    let book = Book::of(world.store())?;
+    book.fill(2).await?;
+    let asked = [(None, 0), (Some(Cursor::new("foreign")), 5), (Some(Cursor::new("")), 5)];
+    for (cursor, limit) in asked {
+        let refused = book.ledger.log(&book.key, cursor.as_ref(), limit).await;
+        let kind = refused.err().map(|error| error.kind());
+        ensure_eq!(kind, Some(ErrorKind::InvalidInput), "a page of {limit} after {cursor:?}");
+    }
+    Ok(())
+}
+
+pub(super) async fn a_ledger_and_its_counter_are_one_box(world: &World) -> Verdict {
+    let (book, counter) = (Book::of(world.store())?, Subject::new(world, Kind::Ledger)?);
+    book.add("op", 5).await?;
+    ensure_eq!(counter.apply("op", 5).await?, counter.already(5), "the ledger's operation by its counter");
+    counter.apply("other", 2).await?;
+    ensure_kept(&book, 2, 7).await?;
+    let marker = Strategy::Marker { retention: Retention::Forever };
+    world.store().counters("markers", marker)?.add("key", "op", 1).await?;
+    let key = Key::new("key")?;
+    let opened = match world.store().ledgers("markers") {
+        Ok(ledger) => ledger.value(&key).await,
+        Err(error) => Err(error),
+    };
+    let kind = opened.err().map(|error| error.kind());
+    ensure_eq!(kind, Some(ErrorKind::InvalidInput), "a ledger where the box has markers");
+    Ok(())
+}
+
+/// A read of no age is a strong one, through any client; an older one shows what was there within its age.
+pub(super) async fn cached_reads_are_as_old_as_they_say(world: &World) -> Verdict {
+    let (mine, other) = (Book::of(world.store())?, Book::of(&world.client().await?)?);
+    let age = world.short();
+    for number in 1..=20 {
+        mine.add(&format!("op-{number}"), 1).await?;
+        for book in [&mine, &other] {
+            let strong = answered(|| book.ledger.value_within(&book.key, Duration::ZERO)).await?;
+            ensure_eq!(strong, number, "a read of no age");
+            let cached = answered(|| book.ledger.value_within(&book.key, age)).await?;
+            ensure!((0..=number).contains(&cached), "{cached} after {number} changes of 1");
+        }
+        if number % 10 == 0 {
+            world.pass(age * 2).await;
+            let cached = answered(|| other.ledger.value_within(&other.key, age)).await?;
+            ensure_eq!(cached, number, "a read of {age:?} after nothing happened for as long");
+        }
+    }
+    Ok(())
+}
+
+/// By the change, or by the value where no sum is at hand to test it on; never by a sum that is wrong.
+pub(super) async fn a_sum_beyond_64_bits_is_told(world: &World) -> Verdict {
+    let counter = Subject::new(world, Kind::Ledger)?;
+    counter.apply("start", i64::MAX).await?;
+    match counter.apply("over", 5).await? {
+        Counted::Overflow => {
+            ensure_eq!(counter.value().await?, i64::MAX, "the value after an overflow");
+            let back = counter.apply("over", -5).await?;
+            ensure_matches!(back, Counted::Applied { .. }, "the operation with another delta");
+        }
+        counted => {
+            ensure_matches!(counted, Counted::Applied { .. }, "a change that the ledger takes");
+            let kind = counter.counter.value(&counter.key).await.err().map(|error| error.kind());
+            ensure_eq!(kind, Some(ErrorKind::TooLarge), "a read of a sum beyond 64 bits");
+            let back = counter.apply("back", -10).await?;
+            ensure_matches!(back, Counted::Applied { .. }, "a change that brings it back");
+        }
+    }
+    ensure_eq!(counter.value().await?, i64::MAX - 5, "the value in the end");
+    Ok(())
+}
+
+/// There is no stored value to test them on, and a weaker test is none.
+pub(super) async fn bounds_of_a_ledger_are_unsupported(world: &World) -> Verdict {
+    let book = Book::of(world.store())?;
+    for bounds in [Bounds::at_least(0), Bounds::at_most(10), Bounds::between(-5, 5)?] {
+        let change = Change::new("op".try_into()?, 1).within(bounds);
+        let refused = book.ledger.apply(&book.key, &change).await;
+        let error = refused.err().ok_or_else(|| Failure::new(format!("{bounds:?} of a ledger")))?;
+        ensure_eq!(error.kind(), ErrorKind::Unsupported, "the kind of {error}");
+        ensure!(error.to_string().contains("Marker"), "no strategy with bounds is named: {error}");
+    }
+    ensure_kept(&book, 0, 0).await?;
+    book.add("op", 1).await?;
+    ensure_kept(&book, 1, 1).await
+}

@@ -1,0 +1,142 @@
+//! The operations that a set or a window keeps in the counter's row: in the map `d` what each did and when, in the map
+//! `w` the value after it.
+//!
+//! Two maps, because only a path of its own can be set to a value that DynamoDB computes (`v + :delta`).
+
+use std::collections::HashMap;
+
+use aws_sdk_dynamodb::primitives::Blob;
+use aws_sdk_dynamodb::types::AttributeValue;
+use storagebox_core::{OpId, Result};
+
+use super::values::hash;
+use crate::clock::Millis;
+use crate::row::{Attributes, Row};
+
+/// DynamoDB's limit for a row: 400 KB of 1,024 bytes.
+pub(crate) const RECORD_BYTES: u32 = 409_600;
+/// What a row takes beside its operations, at the most: a partition key of 1,110 bytes, the value, the tag, the maps.
+pub(crate) const OTHER_BYTES: u32 = 1_200;
+/// What an operation takes: its name and a byte of overhead in both maps, 16 bytes in one, a number of up to 19 digits
+/// in the other.
+pub(crate) const ENTRY_BYTES: u32 = 2 * (NAME + 1) + 16 + 12;
+
+/// 128 bits in digits of 6.
+const NAME: u32 = 22;
+const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+/// How many operations a row holds.
+pub(super) fn most_entries() -> u32 {
+    (RECORD_BYTES - OTHER_BYTES) / ENTRY_BYTES
+}
+
+/// What an operation is called in the maps.
+pub(super) fn name(op: &OpId) -> String {
+    let mut rest = u128::from_be_bytes(hash(op));
+    let mut digit = || {
+        let digit = DIGITS[(rest % 64) as usize];
+        rest /= 64;
+        char::from(digit)
+    };
+    (0..NAME).map(|_| digit()).collect()
+}
+
+/// What is kept of an operation; without a delta it is a fence.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Entry {
+    pub(super) at: Millis,
+    pub(super) delta: Option<i64>,
+}
+
+impl Entry {
+    pub(super) fn bytes(&self) -> Vec<u8> {
+        let mut bytes = self.at.0.to_be_bytes().to_vec();
+        bytes.extend(self.delta.iter().flat_map(|delta| delta.to_be_bytes()));
+        bytes
+    }
+
+    fn read(value: &AttributeValue) -> Option<Self> {
+        let bytes = value.as_b().ok()?.as_ref();
+        let (at, delta) = bytes.split_first_chunk()?;
+        let delta = delta.first_chunk().map(|delta| i64::from_be_bytes(*delta));
+        Some(Self { at: Millis(i64::from_be_bytes(*at)), delta })
+    }
+}
+
+/// The operations of a row.
+#[derive(Debug)]
+pub(super) struct Entries<'a> {
+    row: &'a Row,
+    done: &'a Attributes,
+    values: &'a Attributes,
+}
+
+impl<'a> Entries<'a> {
+    pub(super) fn of(row: &'a Row) -> Result<Self> {
+        let map = |name| row.needed(name, row.map(name));
+        Ok(Self { row, done: map("d")?, values: map("w")? })
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.done.len()
+    }
+
+    pub(super) fn find(&self, name: &str) -> Result<Option<Entry>> {
+        let read = |value| self.row.needed("d", Entry::read(value));
+        self.done.get(name).map(read).transpose()
+    }
+
+    pub(super) fn value_after(&self, name: &str) -> Option<i64> {
+        self.values.get(name)?.as_n().ok()?.parse().ok()
+    }
+
+    /// Up to so many for which this holds, with their names.
+    pub(super) fn some(&self, most: usize, holds: impl Fn(&str, &Entry) -> bool) -> Vec<(String, Entry)> {
+        let entries = self.done.iter().filter_map(|(name, value)| Some((name, Entry::read(value)?)));
+        let entries = entries.filter(|(name, entry)| holds(name, entry));
+        entries.map(|(name, entry)| (name.clone(), entry)).take(most).collect()
+    }
+}
+
+/// The maps of a row's first operation.
+pub(super) fn first(row: Row, name: &str, entry: &Entry) -> Row {
+    let map = |value: Option<AttributeValue>| {
+        AttributeValue::M(value.map(|value| (name.to_owned(), value)).into_iter().collect::<HashMap<_, _>>())
+    };
+    let value = entry.delta.map(|delta| AttributeValue::N(delta.to_string()));
+    row.with("d", map(Some(AttributeValue::B(Blob::new(entry.bytes()))))).with("w", map(value))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+    use crate::row::RowKey;
+
+    #[test]
+    fn names_are_distinct_and_of_one_length() {
+        let name_of = |number: u32| name(&OpId::new(number.to_string()).unwrap());
+        let names: HashSet<_> = (0..1_000).map(name_of).collect();
+        assert_eq!(names.len(), 1_000);
+        assert!(names.iter().all(|name| name.len() == NAME as usize));
+    }
+
+    /// What stands in tables does not change.
+    #[test]
+    fn a_name_never_changes() {
+        assert_eq!(name(&OpId::new("op-1").unwrap()), "sJNLDfqRsaW-LjFd5Z5roA");
+    }
+
+    #[test]
+    fn entries_are_read_as_they_were_written() {
+        for delta in [None, Some(i64::MIN), Some(0), Some(i64::MAX)] {
+            let entry = Entry { at: Millis(1_700_000_000_000), delta };
+            let row = first(Row::new(&RowKey::alone("p")), "a", &entry);
+            let entries = Entries::of(&row).unwrap();
+            assert_eq!(entries.find("a").unwrap(), Some(entry));
+            assert_eq!(entries.value_after("a"), delta);
+            assert_eq!(entries.find("b").unwrap(), None);
+        }
+    }
+}

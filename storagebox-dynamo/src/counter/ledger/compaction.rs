@@ -1,0 +1,98 @@
+//! Compaction: old entries become one sum. First the sum takes them, by name, in one write; then their rows go; then the
+//! names go. Whoever finds names left in the sum goes on from there.
+
+use futures_util::{StreamExt, TryStreamExt, stream};
+use storagebox_core::{Key, Maintained, Result};
+
+use super::rows::{Sum, sum_key, time};
+use super::{DynamoLedger, beaten};
+use crate::client::{Index, Look, Tag, Write, Wrote};
+use crate::clock::Millis;
+use crate::row::{Row, RowKey};
+
+/// Entries that one write of the sum takes. Their names are in it, and more of them make that write dearer.
+const BATCH: usize = 100;
+/// Deletes under way at once.
+const AT_ONCE: usize = 16;
+
+pub(super) async fn compact(
+    ledger: &DynamoLedger,
+    key: &Key,
+    horizon: Millis,
+    limit: usize,
+) -> Result<Maintained> {
+    let mut merged = 0;
+    while merged < limit {
+        let (tag, most) = (&Tag::fresh(), BATCH.min(limit - merged));
+        let batch = || merge(ledger, key, horizon, most, tag);
+        let taken = ledger.client().settled("compact", batch).await?;
+        merged += usize::try_from(taken).unwrap_or(usize::MAX);
+        if taken == 0 {
+            return Ok(Maintained { deleted: merged as u64, more: false });
+        }
+    }
+    let left = || old_entries(ledger, key, horizon, 1);
+    let more = !ledger.client().settled("compact", left).await?.is_empty();
+    Ok(Maintained { deleted: merged as u64, more })
+}
+
+/// Merges one batch; how many entries it had. A sum that has our tag was written by an attempt whose end was lost.
+async fn merge(ledger: &DynamoLedger, key: &Key, horizon: Millis, most: usize, tag: &Tag) -> Result<u64> {
+    ledger.values.ready().await?;
+    let sum = ledger.sum(key).await?;
+    let is_ours = sum.tag.as_deref() == Some(tag.as_str());
+    let sum = finished(ledger, key, sum).await?;
+    if is_ours {
+        return Ok(sum.taken);
+    }
+    let rows = old_entries(ledger, key, horizon, most).await?;
+    let next = grown(sum, &rows)?;
+    if next.taken == 0 {
+        return Ok(0);
+    }
+    let write = next.write(&sum_key(ledger.partition(key)), tag);
+    match ledger.client().write(&write).await? {
+        Wrote::Done(_) => Ok(finished(ledger, key, next).await?.taken),
+        Wrote::Refused(_) => Err(beaten()),
+    }
+}
+
+/// The sum with as many of the entries as fit, to be written in its place.
+fn grown(sum: Sum, rows: &[Row]) -> Result<Sum> {
+    let mut grown = Sum { writes: sum.writes + 1, taken: 0, ..sum };
+    for row in rows {
+        match grown.clone().with(row)? {
+            Some(with) => grown = with,
+            None => break,
+        }
+    }
+    Ok(grown)
+}
+
+/// The oldest entries up to the horizon.
+async fn old_entries(ledger: &DynamoLedger, key: &Key, horizon: Millis, most: usize) -> Result<Vec<Row>> {
+    let younger = time(Millis(horizon.0.saturating_add(1)));
+    let look = Look::at(&ledger.partition(key), Index::Order).and("o < :younger").value(":younger", younger);
+    Ok(ledger.client().query(&look.limit(most)).await?.rows)
+}
+
+/// Deletes the rows of the entries that the sum names, and then the names. If another did so meanwhile, it is done too.
+async fn finished(ledger: &DynamoLedger, key: &Key, sum: Sum) -> Result<Sum> {
+    if sum.leaving.is_empty() {
+        return Ok(sum);
+    }
+    let partition = ledger.partition(key);
+    let deletes: Vec<_> = sum.leaving.iter().map(|(sort, tag)| delete(&partition, sort, tag)).collect();
+    let made = |delete: Write| async move { ledger.client().write(&delete).await.map(drop) };
+    stream::iter(deletes).map(made).buffer_unordered(AT_ONCE).try_collect::<()>().await?;
+    let next = Sum { writes: sum.writes + 1, leaving: Default::default(), ..sum.clone() };
+    let names = Write::update(&sum_key(partition)).remove(&["x"]).set("n", next.writes);
+    let names = names.only_if("n = :seen").value(":seen", sum.writes);
+    ledger.client().write(&names).await?;
+    Ok(next)
+}
+
+/// The very row that was seen: an operation that is used again after its compaction has another.
+fn delete(partition: &str, sort: &str, tag: &str) -> Write {
+    Write::delete(&RowKey::new(partition, sort)).only_if("c = :tag").value(":tag", tag)
+}

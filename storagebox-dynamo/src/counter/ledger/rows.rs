@@ -1,0 +1,138 @@
+//! The rows of a ledger, all in one partition for each key.
+//!
+//! | `sk` | attributes |
+//! |---|---|
+//! | `op:` and the operation | `o` the time and the operation, `d` the delta (a fence has none), `c` the tag of the call that put it |
+//! | `sum` | `d` what was compacted added, `k` how many changes it was, `u` the time of the last, `n` how often the row was written, `m` how many entries the last compaction took, `x` those of them that are still to be deleted, with their tags |
+//!
+//! An entry's tag is in `c`, because the index has that.
+
+use std::collections::HashMap;
+
+use aws_sdk_dynamodb::types::AttributeValue;
+use storagebox_core::{LedgerEntry, OpId, Result};
+
+use crate::client::{Tag, Write};
+use crate::clock::Millis;
+use crate::row::{Row, RowKey};
+
+/// What the sort key of an entry begins with, so that no operation is named as the sum is.
+pub(super) const ENTRY: &str = "op:";
+
+pub(super) fn change_key(partition: String, op: &OpId) -> RowKey {
+    RowKey::new(partition, format!("{ENTRY}{op}"))
+}
+
+pub(super) fn sum_key(partition: String) -> RowKey {
+    RowKey::new(partition, "sum")
+}
+
+/// Puts an entry, if its operation has none.
+pub(super) fn entry(key: &RowKey, op: &OpId, at: Millis, delta: Option<i64>, tag: &Tag) -> Write {
+    let row = Row::new(key).with("o", format!("{}:{op}", time(at))).with("c", tag.as_str());
+    Write::put(row.with_some("d", delta)).only_if("attribute_not_exists(pk)")
+}
+
+/// Times as texts have the order of times.
+pub(super) fn time(at: Millis) -> String {
+    format!("{:020}", at.0.max(0))
+}
+
+pub(super) fn is_by(row: &Row, tag: &Tag) -> bool {
+    row.text("c") == Some(tag.as_str())
+}
+
+/// What an entry added, unless it is a fence.
+pub(super) fn delta_in(row: &Row) -> Result<Option<i64>> {
+    match row.has("d") {
+        true => row.needed("d", row.number("d")).map(Some),
+        false => Ok(None),
+    }
+}
+
+/// When an entry was put, and its operation.
+pub(super) fn place_in(row: &Row) -> Result<(i64, OpId)> {
+    let place = row.text("o").and_then(read_place);
+    row.needed("o", place)
+}
+
+pub(super) fn read_place(place: &str) -> Option<(i64, OpId)> {
+    let (at, op) = place.split_once(':')?;
+    (at.len() == 20).then_some(())?;
+    Some((at.parse().ok()?, OpId::new(op).ok()?))
+}
+
+/// What was compacted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Sum {
+    pub(super) delta: i64,
+    pub(super) changes: u64,
+    pub(super) until: i64,
+    /// How often the row was written; 0 if there is none.
+    pub(super) writes: i64,
+    /// How many entries the last compaction took.
+    pub(super) taken: u64,
+    /// The entries that are in the sum and still have their rows: sort keys and tags.
+    pub(super) leaving: HashMap<String, String>,
+    pub(super) tag: Option<String>,
+}
+
+impl Sum {
+    pub(super) fn read(row: &Row) -> Result<Self> {
+        let leaving = row.map("x").into_iter().flatten();
+        let text = |value: &AttributeValue| row.needed("x", value.as_s().ok().cloned());
+        Ok(Self {
+            delta: row.needed("d", row.number("d"))?,
+            changes: row.needed("k", row.number("k"))?,
+            until: row.needed("u", row.number("u"))?,
+            writes: row.needed("n", row.number("n"))?,
+            taken: row.needed("m", row.number("m"))?,
+            leaving: leaving.map(|(sort, tag)| Ok((sort.clone(), text(tag)?))).collect::<Result<_>>()?,
+            tag: row.text("t").map(str::to_owned),
+        })
+    }
+
+    /// Whether the row is of an entry that the sum has already.
+    pub(super) fn has(&self, row: &Row) -> bool {
+        let tag = row.text("sk").and_then(|sort| self.leaving.get(sort));
+        tag.is_some_and(|tag| row.text("c") == Some(tag))
+    }
+
+    /// The sum with an entry more; `None` if it would leave `i64`. The entries that bring it back may be younger.
+    pub(super) fn with(mut self, row: &Row) -> Result<Option<Self>> {
+        if let Some(delta) = delta_in(row)? {
+            let Some(sum) = self.delta.checked_add(delta) else {
+                return Ok(None);
+            };
+            (self.delta, self.changes) = (sum, self.changes + 1);
+            self.until = self.until.max(place_in(row)?.0);
+        }
+        let tag = row.needed("c", row.text("c"))?;
+        self.leaving.insert(row.sort()?.to_owned(), tag.to_owned());
+        self.taken += 1;
+        Ok(Some(self))
+    }
+
+    /// Writes the sum in the place of the one that was seen.
+    pub(super) fn write(&self, key: &RowKey, tag: &Tag) -> Write {
+        let text = |(sort, tag): (&String, &String)| (sort.clone(), AttributeValue::S(tag.clone()));
+        let row = Row::new(key)
+            .with("d", self.delta)
+            .with("k", self.changes)
+            .with("u", self.until)
+            .with("n", self.writes)
+            .with("m", self.taken)
+            .with("x", AttributeValue::M(self.leaving.iter().map(text).collect()));
+        let write = Write::put(row).tagged(tag);
+        match self.writes - 1 {
+            0 => write.only_if("attribute_not_exists(pk)"),
+            seen => write.only_if("n = :seen").value(":seen", seen),
+        }
+    }
+
+    /// As the log shows it, if any change is in it.
+    pub(super) fn shown(&self) -> Option<LedgerEntry> {
+        let Self { delta, changes, until, .. } = *self;
+        (changes > 0).then_some(LedgerEntry::Sum { delta, changes, until_millis: until })
+    }
+}

@@ -1,0 +1,185 @@
+//! The parts of a sharded counter: each has a part of the value and of the bounds, so that a part alone tells whether
+//! it has room for a change.
+
+use storagebox_core::{Bounds, Result};
+
+use crate::client::{Tag, Write};
+use crate::row::{Row, RowKey};
+
+/// What one shard holds. Wider than the values, so that room never overflows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Part {
+    pub(super) value: i128,
+    /// How far the value may still go up in this part, and down.
+    pub(super) up: i128,
+    pub(super) down: i128,
+    /// How often the row was written; 0 if there is none yet.
+    pub(super) writes: i64,
+}
+
+impl Part {
+    /// The part as it is before anything was counted. A bound that is missing is the end of `i64`, so that the total
+    /// never leaves it.
+    pub(super) fn new(bounds: Bounds, shards: u16, shard: u16) -> Self {
+        let (floor, ceiling) = ends(bounds);
+        let of = |room: i128| {
+            let (all, index) = (i128::from(shards), i128::from(shard));
+            room / all + i128::from(index < room % all)
+        };
+        Self { value: 0, up: of(ceiling), down: of(-floor), writes: 0 }
+    }
+
+    pub(super) fn read(row: &Row) -> Result<Self> {
+        let number = |name| row.needed(name, row.number(name));
+        Ok(Self {
+            value: number("v")?,
+            up: number("up")?,
+            down: number("down")?,
+            writes: row.needed("n", row.number("n"))?,
+        })
+    }
+
+    /// How far the value may still go in the direction of the delta.
+    pub(super) fn room(&self, delta: i128) -> i128 {
+        if delta < 0 { self.down } else { self.up }
+    }
+
+    /// The same part with more room in the direction of the delta, or with less.
+    #[must_use]
+    pub(super) fn widened(mut self, delta: i128, by: i128) -> Self {
+        *(if delta < 0 { &mut self.down } else { &mut self.up }) += by;
+        self
+    }
+
+    #[must_use]
+    pub(super) fn changed(self, delta: i128) -> Self {
+        Self { value: self.value + delta, up: self.up - delta, down: self.down + delta, ..self }
+    }
+
+    /// Writes the part, if nobody wrote it since it was seen.
+    pub(super) fn write(&self, key: &RowKey, tag: &Tag) -> Write {
+        let row = Row::new(key)
+            .with("v", self.value)
+            .with("up", self.up)
+            .with("down", self.down)
+            .with("n", self.writes + 1);
+        let write = Write::put(row).tagged(tag);
+        match self.writes {
+            0 => write.only_if("attribute_not_exists(pk)"),
+            writes => write.only_if("n = :seen").value(":seen", writes),
+        }
+    }
+
+    /// Changes the part if it has room, whatever it is by then; `self` is the part as it is at first.
+    pub(super) fn change(&self, key: &RowKey, delta: i128) -> Write {
+        let write = Write::update(key)
+            .set_to("v", "if_not_exists(v, :zero) + :delta")
+            .set_to("up", "if_not_exists(up, :up) - :delta")
+            .set_to("down", "if_not_exists(down, :down) + :delta")
+            .set_to("n", "if_not_exists(n, :zero) + :one")
+            .value(":zero", 0_i64)
+            .value(":one", 1_i64)
+            .value(":delta", delta)
+            .value(":up", self.up)
+            .value(":down", self.down);
+        match delta {
+            0 => write,
+            _ => write.only_if(self.has_room(delta)).value(":needed", delta.abs()),
+        }
+    }
+
+    fn has_room(&self, delta: i128) -> String {
+        let side = if delta < 0 { "down" } else { "up" };
+        match self.room(delta) >= delta.abs() {
+            true => format!("(attribute_not_exists({side}) OR {side} >= :needed)"),
+            false => format!("{side} >= :needed"),
+        }
+    }
+}
+
+fn ends(bounds: Bounds) -> (i128, i128) {
+    (bounds.floor().unwrap_or(i64::MIN).into(), bounds.ceiling().unwrap_or(i64::MAX).into())
+}
+
+/// Whether these are all parts of one moment: whatever one has lent, another has.
+pub(super) fn add_up(parts: &[Part], bounds: Bounds) -> bool {
+    let (floor, ceiling) = ends(bounds);
+    let lowest: i128 = parts.iter().map(|part| part.value - part.down).sum();
+    let highest: i128 = parts.iter().map(|part| part.value + part.up).sum();
+    (lowest, highest) == (floor, ceiling)
+}
+
+/// Who lends to `own` what it lacks for the delta, and how much: those with the most room first, and half of their room
+/// where that is more, so that the next change finds some too. `None` if all have too little together.
+pub(super) fn lenders(parts: &[Part], own: usize, delta: i128) -> Option<Vec<(usize, i128)>> {
+    let mut missing = delta.abs() - parts[own].room(delta);
+    let mut others: Vec<_> = (0..parts.len()).filter(|other| *other != own).collect();
+    others.sort_by_key(|other| std::cmp::Reverse(parts[*other].room(delta)));
+    let mut lenders = Vec::new();
+    for other in others {
+        if missing <= 0 {
+            break;
+        }
+        let room = parts[other].room(delta);
+        let lent = (room / 2).max(missing).min(room);
+        lenders.push((other, lent));
+        missing -= lent;
+    }
+    (missing <= 0).then_some(lenders)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parts(bounds: Bounds, shards: u16) -> Vec<Part> {
+        (0..shards).map(|shard| Part::new(bounds, shards, shard)).collect()
+    }
+
+    #[test]
+    fn new_parts_add_up() {
+        let all = [
+            Bounds::NONE,
+            Bounds::at_least(0),
+            Bounds::between(-7, 11).unwrap(),
+            Bounds::between(0, 0).unwrap(),
+        ];
+        for bounds in all {
+            for shards in [1, 2, 5, 1_024] {
+                assert!(add_up(&parts(bounds, shards), bounds), "{bounds:?} over {shards}");
+            }
+        }
+    }
+
+    /// Changes go through as long as the total has room, and no part ever leaves its own.
+    #[test]
+    fn what_is_lent_is_enough_and_never_more_than_there_is() {
+        let bounds = Bounds::between(-7, 11).unwrap();
+        let (mut parts, mut total) = (parts(bounds, 5), 0);
+        for step in 0..1_000_i128 {
+            let (delta, own) = ((step * 7_919 % 13) - 6, (step % 5) as usize);
+            let Some(lenders) = lenders(&parts, own, delta) else {
+                assert!(!(-7..=11).contains(&(total + delta)), "{delta} on {total}");
+                continue;
+            };
+            for (lender, lent) in lenders {
+                parts[lender] = parts[lender].widened(delta, -lent);
+                parts[own] = parts[own].widened(delta, lent);
+            }
+            parts[own] = parts[own].changed(delta);
+            total += delta;
+            assert!(parts.iter().all(|part| part.up >= 0 && part.down >= 0), "{parts:?}");
+            assert!(add_up(&parts, bounds) && (-7..=11).contains(&total));
+        }
+    }
+
+    #[test]
+    fn a_view_of_half_a_loan_does_not_add_up() {
+        let bounds = Bounds::at_least(-10);
+        let mut parts = parts(bounds, 3);
+        parts[0] = parts[0].widened(-1, 2);
+        assert!(!add_up(&parts, bounds));
+        parts[2] = parts[2].widened(-1, -2);
+        assert!(add_up(&parts, bounds));
+    }
+}
