@@ -14,6 +14,8 @@ use crate::statistics::{Measured, Round, Slice};
 
 /// Threads of the runtime, on every machine, so that tables of different machines are of the same thing.
 const WORKERS: usize = 2;
+/// Of each task: with fewer, most of a slice is its beginning and its end.
+const FEWEST_CALLS: usize = 10;
 /// What fits into memory, whatever the length of a slice.
 const MOST_CALLS: usize = 4_000_000;
 
@@ -46,7 +48,7 @@ impl Driver {
         let guess = Load { slice: 0, calls: row.guess, tasks: row.concurrency };
         let rate = self.run(row, &row.floor, guess)?.rate();
         let calls = (rate * self.slice.as_secs_f64()) as usize;
-        Ok(Load { calls: calls.clamp(row.concurrency, MOST_CALLS), ..guess })
+        Ok(Load { calls: calls.clamp(FEWEST_CALLS * row.concurrency, MOST_CALLS), ..guess })
     }
 
     /// Whoever went first in one round goes second in the next.

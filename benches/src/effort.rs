@@ -11,14 +11,22 @@ use crate::error::Result;
 pub(crate) struct Effort {
     /// Processor time of all its processes. `None` where the system does not tell.
     pub(crate) cpu: Option<Duration>,
-    /// Bytes of its write-ahead log.
-    pub(crate) log: u64,
+    /// Bytes of its write-ahead log, if it has one.
+    pub(crate) log: Option<u64>,
+    /// Requests that were sent to it, if they are counted.
+    pub(crate) requests: Option<u64>,
 }
 
 impl Effort {
     pub(crate) fn since(self, before: Self) -> Self {
-        let cpu = self.cpu.zip(before.cpu).map(|(after, before)| after.saturating_sub(before));
-        Self { cpu, log: self.log.saturating_sub(before.log) }
+        let count = |after: Option<u64>, before| {
+            after.zip(before).map(|(after, before)| after.saturating_sub(before))
+        };
+        Self {
+            cpu: self.cpu.zip(before.cpu).map(|(after, before)| after.saturating_sub(before)),
+            log: count(self.log, before.log),
+            requests: count(self.requests, before.requests),
+        }
     }
 }
 
@@ -33,9 +41,12 @@ mod tests {
 
     #[test]
     fn an_effort_is_a_difference() {
-        let before = Effort { cpu: Some(Duration::from_secs(1)), log: 100 };
-        let after = Effort { cpu: Some(Duration::from_secs(3)), log: 150 };
-        assert_eq!(after.since(before), Effort { cpu: Some(Duration::from_secs(2)), log: 50 });
+        let before = Effort { cpu: Some(Duration::from_secs(1)), log: Some(100), requests: None };
+        let after = Effort { cpu: Some(Duration::from_secs(3)), log: Some(150), requests: Some(7) };
+        assert_eq!(
+            after.since(before),
+            Effort { cpu: Some(Duration::from_secs(2)), log: Some(50), requests: None }
+        );
         assert_eq!(after.since(Effort { cpu: None, ..before }).cpu, None);
     }
 }

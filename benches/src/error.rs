@@ -18,9 +18,19 @@ pub(crate) enum Failure {
     #[cfg(feature = "postgres")]
     #[error("a call answered `{answer}` where it had work to do")]
     NoWork { answer: String },
-    #[cfg(feature = "postgres")]
+    #[cfg(any(feature = "dynamo", feature = "postgres"))]
     #[error("there is no server: {0}")]
     Server(#[from] storagebox_testkit::Failure),
+    /// Its row says so, and falls short.
+    #[cfg(feature = "dynamo")]
+    #[error("the floor cannot be had: {0}")]
+    NoFloor(storagebox_testkit::Failure),
+    #[cfg(feature = "dynamo")]
+    #[error("a request of the floor failed: {0}")]
+    Request(String),
+    #[cfg(feature = "dynamo")]
+    #[error("the floor's process failed: {0}")]
+    Process(std::io::Error),
     #[cfg(feature = "postgres")]
     #[error("a statement of the floor failed: {0}")]
     Statement(#[from] sqlx::Error),

@@ -56,7 +56,11 @@ fn measure(options: &Options) -> Result<Vec<Line>, Failure> {
 
 fn line(driver: &Driver, row: &Row) -> Result<Line, Failure> {
     eprintln!("measuring {}", row.name());
-    Ok(Line::new(row, &driver.measure(row)?))
+    match driver.measure(row) {
+        #[cfg(feature = "dynamo")]
+        Err(Failure::NoFloor(why)) => Ok(Line::new(row, Err(why.to_string()))),
+        measured => Ok(Line::new(row, Ok(measured?))),
+    }
 }
 
 fn report(options: &Options, lines: &[Line]) -> ExitCode {

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::row::{Row, Target};
 use crate::statistics::{Costs, Measured};
 
-const HEADER: [&str; 13] = [
+const HEADER: [&str; 14] = [
     "",
     "op",
     "backend",
@@ -19,11 +19,12 @@ const HEADER: [&str; 13] = [
     "CPU us a call",
     "server us",
     "WAL B",
+    "requests",
     "target",
     "",
 ];
 /// Numbers stand to the right.
-const NUMBERS: std::ops::RangeInclusive<usize> = 3..=10;
+const NUMBERS: std::ops::RangeInclusive<usize> = 3..=11;
 
 /// One line of the table.
 #[derive(Debug)]
@@ -33,25 +34,28 @@ pub(crate) struct Line {
     backend: &'static str,
     concurrency: usize,
     target: Target,
-    measured: Measured,
+    /// Or why it could not be measured.
+    measured: Result<Measured, String>,
 }
 
 impl Line {
-    pub(crate) fn new(row: &Row, measured: &Measured) -> Self {
+    pub(crate) fn new(row: &Row, measured: Result<Measured, String>) -> Self {
         Self {
             id: row.id,
             op: row.op,
             backend: row.backend,
             concurrency: row.concurrency,
             target: row.target,
-            measured: *measured,
+            measured,
         }
     }
 
     /// What was not measured does not hold.
     pub(crate) fn holds(&self) -> bool {
-        let Measured { ours, ratio, extra_cpu, log, .. } = self.measured;
+        let Ok(Measured { ours, ratio, extra_cpu, log, requests, .. }) = self.measured else { return false };
+        let fewer = requests.map(|requests| requests.floor / requests.ours);
         ratio >= self.target.ratio
+            && self.target.fewer_requests.is_none_or(|least| fewer.is_some_and(|fewer| fewer >= least))
             && self.target.rate.is_none_or(|rate| ours >= rate)
             && self.target.extra_cpu.is_none_or(|most| extra_cpu.is_some_and(|extra| extra <= most))
             && self.target.log.is_none_or(|most| log.is_some_and(|log| log.ours <= most))
@@ -59,58 +63,77 @@ impl Line {
 
     fn verdict(&self) -> String {
         let verdict = if self.holds() { "holds" } else { "falls short" };
-        match self.measured.skipped {
-            0 => verdict.to_owned(),
-            skipped => format!("{verdict} ({skipped} rounds skipped)"),
+        match &self.measured {
+            Err(why) => format!("{verdict}: {why}"),
+            Ok(Measured { skipped: 0, .. }) => verdict.to_owned(),
+            Ok(Measured { skipped, .. }) => format!("{verdict} ({skipped} rounds skipped)"),
         }
     }
 
-    fn cells(&self) -> [String; HEADER.len()] {
-        let measured = &self.measured;
-        [
-            self.id.to_owned(),
-            self.op.to_owned(),
-            self.backend.to_owned(),
-            self.concurrency.to_string(),
-            format!("{:.0}", measured.ours),
-            format!("{:.0}", measured.floor),
-            format!("{:.2}", measured.ratio),
-            format!("{:.2}-{:.2}", measured.lowest, measured.highest),
-            processor_time(measured),
-            server_costs(measured.server_cpu),
-            server_costs(measured.log),
-            self.target.to_string(),
-            self.verdict(),
-        ]
+    fn cells(&self) -> Vec<String> {
+        let of_row = [self.id, self.op, self.backend].map(str::to_owned).into_iter();
+        let figures = self.measured.as_ref().map_or_else(|_| Default::default(), figures);
+        let of_row = of_row.chain([self.concurrency.to_string()]).chain(figures);
+        of_row.chain([self.target.to_string(), self.verdict()]).collect()
     }
 
     fn json(&self) -> Value {
-        let (measured, target) = (&self.measured, &self.target);
-        json!({
+        let (mut line, target) = (self.measured.as_ref().map_or_else(missing, json_of), &self.target);
+        let of_row = json!({
             "id": self.id,
             "op": self.op,
             "backend": self.backend,
             "concurrency": self.concurrency,
-            "ours_per_second": measured.ours,
-            "floor_per_second": measured.floor,
-            "ratio": measured.ratio,
-            "ratio_lowest": measured.lowest,
-            "ratio_highest": measured.highest,
-            "floor_cpu_micros": measured.floor_cpu,
-            "extra_cpu_micros": measured.extra_cpu,
-            "server_cpu_micros": measured.server_cpu.map(|cpu| cpu.ours),
-            "floor_server_cpu_micros": measured.server_cpu.map(|cpu| cpu.floor),
-            "log_bytes": measured.log.map(|log| log.ours),
-            "floor_log_bytes": measured.log.map(|log| log.floor),
-            "rounds": measured.rounds,
-            "rounds_skipped": measured.skipped,
             "target_ratio": target.ratio,
             "target_per_second": target.rate,
             "target_extra_cpu_micros": target.extra_cpu,
             "target_log_bytes": target.log,
+            "target_fewer_requests": target.fewer_requests,
             "holds": self.holds(),
-        })
+        });
+        if let (Value::Object(line), Value::Object(of_row)) = (&mut line, of_row) {
+            line.extend(of_row);
+        }
+        line
     }
+}
+
+/// What was measured, in the order of the columns.
+fn figures(measured: &Measured) -> [String; 8] {
+    [
+        format!("{:.0}", measured.ours),
+        format!("{:.0}", measured.floor),
+        format!("{:.2}", measured.ratio),
+        format!("{:.2}-{:.2}", measured.lowest, measured.highest),
+        processor_time(measured),
+        server_costs(measured.server_cpu, 0),
+        server_costs(measured.log, 0),
+        server_costs(measured.requests, 2),
+    ]
+}
+
+fn missing(why: &String) -> Value {
+    json!({ "not_measured": why })
+}
+
+fn json_of(measured: &Measured) -> Value {
+    json!({
+        "ours_per_second": measured.ours,
+        "floor_per_second": measured.floor,
+        "ratio": measured.ratio,
+        "ratio_lowest": measured.lowest,
+        "ratio_highest": measured.highest,
+        "floor_cpu_micros": measured.floor_cpu,
+        "extra_cpu_micros": measured.extra_cpu,
+        "server_cpu_micros": measured.server_cpu.map(|cpu| cpu.ours),
+        "floor_server_cpu_micros": measured.server_cpu.map(|cpu| cpu.floor),
+        "log_bytes": measured.log.map(|log| log.ours),
+        "floor_log_bytes": measured.log.map(|log| log.floor),
+        "requests": measured.requests.map(|requests| requests.ours),
+        "floor_requests": measured.requests.map(|requests| requests.floor),
+        "rounds": measured.rounds,
+        "rounds_skipped": measured.skipped,
+    })
 }
 
 /// The floor's, and what ours takes on top of it.
@@ -122,8 +145,8 @@ fn processor_time(measured: &Measured) -> String {
 }
 
 /// Ours, and the floor's. Nothing where there is no server.
-fn server_costs(costs: Option<Costs>) -> String {
-    costs.map(|Costs { ours, floor }| format!("{ours:.0} : {floor:.0}")).unwrap_or_default()
+fn server_costs(costs: Option<Costs>, decimals: usize) -> String {
+    costs.map(|Costs { ours, floor }| format!("{ours:.decimals$} : {floor:.decimals$}")).unwrap_or_default()
 }
 
 pub(crate) fn json(lines: &[Line]) -> Value {
@@ -152,8 +175,14 @@ mod tests {
             op: "take",
             backend: "memory",
             concurrency: 1,
-            target: Target { ratio: 0.9, rate: Some(1e6), extra_cpu: Some(3.0), log: Some(2000.0) },
-            measured: Measured {
+            target: Target {
+                ratio: 0.9,
+                rate: Some(1e6),
+                extra_cpu: Some(3.0),
+                log: Some(2000.0),
+                fewer_requests: Some(2.9),
+            },
+            measured: Ok(Measured {
                 ours: 1e6,
                 floor: 1.1e6,
                 ratio: 0.91,
@@ -163,15 +192,16 @@ mod tests {
                 extra_cpu: Some(0.05),
                 server_cpu: Some(Costs { ours: 182.0, floor: 91.0 }),
                 log: Some(Costs { ours: 350.0, floor: 150.0 }),
+                requests: Some(Costs { ours: 1.04, floor: 4.9 }),
                 rounds: 7,
                 skipped: 0,
-            },
+            }),
         }
     }
 
     fn holds_after(change: impl FnOnce(&mut Measured)) -> bool {
         let mut line = line();
-        change(&mut line.measured);
+        change(line.measured.as_mut().unwrap());
         line.holds()
     }
 
@@ -185,13 +215,22 @@ mod tests {
         assert!(!holds_after(|measured| measured.extra_cpu = None));
         assert!(!holds_after(|measured| measured.log = Some(Costs { ours: 2001.0, floor: 150.0 })));
         assert!(!holds_after(|measured| measured.log = None));
+        assert!(!holds_after(|measured| measured.requests = Some(Costs { ours: 2.0, floor: 4.9 })));
+        assert!(!holds_after(|measured| measured.requests = None));
+    }
+
+    #[test]
+    fn what_was_not_measured_falls_short_and_says_why() {
+        let line = Line { measured: Err("no python3".to_owned()), ..line() };
+        assert!(!line.holds());
+        assert!(table(&[line]).to_string().contains("falls short: no python3"));
     }
 
     #[test]
     fn the_table_and_the_json_say_the_same() {
         let text = table(&[line()]).to_string();
         assert!(text.contains("0.91") && text.contains("0.80-1.00") && text.contains("0.50 +0.05"));
-        assert!(text.contains("182 : 91") && text.contains("350 : 150"));
+        assert!(text.contains("182 : 91") && text.contains("350 : 150") && text.contains("1.04 : 4.90"));
         assert_eq!(json(&[line()])[0]["log_bytes"], 350.0);
         assert_eq!(json(&[line()])[0]["ratio"], 0.91);
         assert_eq!(json(&[line()])[0]["holds"], true);

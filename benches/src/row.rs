@@ -34,7 +34,7 @@ impl Row {
 /// What holds if all of it holds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Target {
-    /// The least that ours may be of the floor.
+    /// The least that ours may be of the floor; nothing, where only its requests count.
     pub(crate) ratio: f64,
     /// The least that ours must do in a second.
     pub(crate) rate: Option<f64>,
@@ -42,11 +42,13 @@ pub(crate) struct Target {
     pub(crate) extra_cpu: Option<f64>,
     /// The most that one call of ours may add to the server's write-ahead log, in bytes.
     pub(crate) log: Option<f64>,
+    /// How many times as many requests as ours the floor must make at the least.
+    pub(crate) fewer_requests: Option<f64>,
 }
 
 impl Target {
     pub(crate) fn ratio(ratio: f64) -> Self {
-        Self { ratio, rate: None, extra_cpu: None, log: None }
+        Self { ratio, rate: None, extra_cpu: None, log: None, fewer_requests: None }
     }
 }
 
@@ -61,6 +63,9 @@ impl fmt::Display for Target {
         }
         if let Some(log) = self.log {
             write!(f, ", <= {log} B WAL")?;
+        }
+        if let Some(fewer) = self.fewer_requests {
+            write!(f, ", {fewer}x fewer requests")?;
         }
         Ok(())
     }
@@ -138,7 +143,13 @@ mod tests {
 
     #[test]
     fn a_target_says_all_that_must_hold() {
-        let target = Target { ratio: 0.9, rate: Some(1e6), extra_cpu: Some(3.0), log: Some(2000.0) };
-        assert_eq!(target.to_string(), ">= 0.90, >= 1e6/s, <= 3 us CPU, <= 2000 B WAL");
+        let target = Target {
+            ratio: 0.9,
+            rate: Some(1e6),
+            extra_cpu: Some(3.0),
+            log: Some(2000.0),
+            fewer_requests: Some(2.9),
+        };
+        assert_eq!(target.to_string(), ">= 0.90, >= 1e6/s, <= 3 us CPU, <= 2000 B WAL, 2.9x fewer requests");
     }
 }

@@ -31,7 +31,11 @@ impl Slice {
 
     /// Bytes of the server's write-ahead log.
     fn log_per_call(&self) -> Option<f64> {
-        Some(self.effort?.log as f64 / self.calls as f64)
+        Some(self.effort?.log? as f64 / self.calls as f64)
+    }
+
+    fn requests_per_call(&self) -> Option<f64> {
+        Some(self.effort?.requests? as f64 / self.calls as f64)
     }
 }
 
@@ -75,6 +79,8 @@ pub(crate) struct Measured {
     pub(crate) server_cpu: Option<Costs>,
     /// Bytes of the server's write-ahead log.
     pub(crate) log: Option<Costs>,
+    /// Requests to the server.
+    pub(crate) requests: Option<Costs>,
     pub(crate) rounds: usize,
     /// Rounds left out because their floor was slower than half of the floor's median: another job had the machine.
     pub(crate) skipped: usize,
@@ -95,6 +101,7 @@ impl Measured {
             extra_cpu: known_median(&kept, |round| round.extra_cpu()),
             server_cpu: costs(&kept, Slice::server_cpu_per_call),
             log: costs(&kept, Slice::log_per_call),
+            requests: costs(&kept, Slice::requests_per_call),
             rounds: kept.len(),
             skipped: rounds.len() - kept.len(),
         }
@@ -129,7 +136,7 @@ mod tests {
 
     fn slice(rate: usize, cpu_micros: u64) -> Slice {
         let cpu = Some(Duration::from_micros(cpu_micros));
-        let effort = Effort { cpu, log: 100 * rate as u64 };
+        let effort = Effort { cpu, log: Some(100 * rate as u64), requests: Some(2 * rate as u64) };
         Slice { calls: rate, elapsed: Duration::from_secs(1), cpu, effort: Some(effort) }
     }
 
@@ -154,6 +161,7 @@ mod tests {
         assert_eq!(measured.extra_cpu, Some(2.0));
         assert_eq!(measured.server_cpu, Some(Costs { ours: 3.0, floor: 1.0 }));
         assert_eq!(measured.log, Some(Costs { ours: 100.0, floor: 100.0 }));
+        assert_eq!(measured.requests, Some(Costs { ours: 2.0, floor: 2.0 }));
     }
 
     #[test]

@@ -43,6 +43,8 @@ pub struct Link {
     plan: Mutex<Plan>,
     late: Mutex<VecDeque<Late>>,
     gated: bool,
+    /// How often a call is made at the most.
+    attempts: usize,
 }
 
 enum Plan {
@@ -56,7 +58,14 @@ enum Plan {
 
 impl Link {
     fn with(plan: Plan, gated: bool) -> Arc<Self> {
-        Arc::new(Self { plan: Mutex::new(plan), late: Mutex::default(), gated })
+        Arc::new(Self { plan: Mutex::new(plan), late: Mutex::default(), gated, attempts: 1 })
+    }
+
+    /// Delivers every call, and makes it again for as long as its error says that it may be, up to so many times: as a
+    /// caller does whose store is behind faults of its own.
+    pub fn patient(attempts: usize) -> Arc<Self> {
+        let plan = Mutex::new(Plan::Clean);
+        Arc::new(Self { plan, late: Mutex::default(), gated: false, attempts: attempts.max(1) })
     }
 
     /// Gives the next calls these fates; all later ones are delivered.
@@ -116,7 +125,7 @@ impl Link {
     {
         gate::once(self.gated).await;
         let answer = match self.fate() {
-            Fate::Delivered => request().await,
+            Fate::Delivered => self.delivered(&request).await,
             Fate::RequestLost => Err(lost()),
             Fate::ReplyLost => {
                 let _ = request().await;
@@ -134,6 +143,19 @@ impl Link {
         };
         gate::once(self.gated).await;
         answer
+    }
+
+    async fn delivered<T, R>(&self, request: &R) -> Result<T>
+    where
+        R: Fn() -> BoxFuture<Result<T>>,
+    {
+        for _ in 1..self.attempts {
+            match request().await {
+                Err(error) if error.is_retryable() => {}
+                answer => return answer,
+            }
+        }
+        request().await
     }
 
     fn park<T, R>(&self, request: R)

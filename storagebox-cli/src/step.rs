@@ -43,11 +43,12 @@ impl Step {
                 "run `storagebox setup --url ...` once, with the same URL, then run this again"
             }
             ErrorKind::Denied if self == Self::SetUp => {
-                "check the user and the password of the URL; setup needs a user that may create things, the other \
-                 commands do not"
+                "check the user and the password of the URL, or the credentials that it goes without; setup needs a \
+                 user that may create things, the other commands do not"
             }
             ErrorKind::Denied => {
-                "check the user and the password of the URL, and that this user may do what the error names"
+                "check the user and the password of the URL, or the credentials that it goes without, and that this \
+                 user may do what the error names"
             }
             ErrorKind::Unavailable => {
                 "check that the server runs and that the URL's host and port reach it, then run this again"

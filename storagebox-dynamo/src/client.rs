@@ -168,6 +168,7 @@ impl Patience {
 }
 
 /// Full jitter: callers that met once do not meet again.
+#[allow(clippy::disallowed_methods, reason = "jitter is chance; no promise depends on it")]
 fn next(made: &mut u32, (first, longest, most): (u64, u64, u32)) -> Option<Duration> {
     if *made == most {
         return None;

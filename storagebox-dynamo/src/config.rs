@@ -8,6 +8,7 @@ use std::time::Duration;
 use aws_sdk_dynamodb::Client as Driver;
 use storagebox_core::{Result, Retention, checked_duration};
 
+use crate::article_tables::ArticleTables;
 use crate::client::Connection;
 use crate::clock::{Clock, SystemClock};
 use crate::error::bad;
@@ -181,6 +182,32 @@ impl DynamoBuilder {
     /// `InvalidInput` for a setting out of its range.
     pub fn from_client(self, client: &Driver) -> Result<DynamoStore> {
         self.build(Connection::given(client))
+    }
+
+    /// The tables of article 1's Python package at `dynamodb://region/items`: the URL names the table of the items, and the
+    /// records are in the one of this name. `fetch_limit` and `call_timeout` hold for them too. No I/O yet.
+    ///
+    /// # Errors
+    ///
+    /// As of [`connect`](Self::connect).
+    pub fn connect_article_tables(self, url: &str, records: &str) -> Result<ArticleTables> {
+        let (builder, connection) = url::read(self, url)?;
+        builder.article_tables(connection, records)
+    }
+
+    /// The same behind this client; the table of the items is that of [`table`](Self::table).
+    ///
+    /// # Errors
+    ///
+    /// As of [`from_client`](Self::from_client).
+    pub fn article_tables_from_client(self, client: &Driver, records: &str) -> Result<ArticleTables> {
+        self.article_tables(Connection::given(client), records)
+    }
+
+    fn article_tables(self, connection: Connection, records: &str) -> Result<ArticleTables> {
+        self.settings.checked()?;
+        checked_table(records)?;
+        Ok(ArticleTables::with(connection, self.settings, records))
     }
 
     fn build(self, connection: Connection) -> Result<DynamoStore> {

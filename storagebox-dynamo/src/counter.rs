@@ -15,6 +15,7 @@ mod ledger;
 mod marker;
 mod optimistic;
 mod parts;
+mod queue;
 mod room;
 mod rules;
 mod set;

@@ -2,9 +2,11 @@
 
 use std::error::Error as StdError;
 use std::io;
+use std::iter::successors;
 
+use aws_credential_types::provider::error::CredentialsError;
 use aws_sdk_dynamodb::config::http::HttpResponse;
-use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
+use aws_sdk_dynamodb::error::{ConnectorError, ProvideErrorMetadata, SdkError};
 use storagebox_core::{Error, ErrorKind};
 
 const CODES: &[(&str, ErrorKind, &str)] = &[
@@ -36,6 +38,7 @@ const CODES: &[(&str, ErrorKind, &str)] = &[
 
 const DENIED: &str = "the credentials lack a right; the README of storagebox-dynamo lists those it needs";
 const REFUSED: &str = "the service refused the credentials";
+const UNSIGNED: &str = "there are no credentials to sign the request with";
 const SHAPE: &str =
     "the table refused the request; it must have the keys and the index that the README describes";
 const SLOWER: &str = "the table, or a partition of it, is at its limit";
@@ -63,33 +66,41 @@ where
     Error::new(kind, message).caused_by(error).on("dynamo")
 }
 
-fn judge<E: ProvideErrorMetadata>(error: &SdkError<E, HttpResponse>) -> (ErrorKind, &'static str)
+fn judge<E>(error: &SdkError<E, HttpResponse>) -> (ErrorKind, &'static str)
 where
-    E: StdError + 'static,
+    E: StdError + ProvideErrorMetadata + 'static,
 {
     match error {
-        SdkError::ConstructionFailure(_) => {
-            (ErrorKind::Denied, "the request could not be signed: no credentials")
-        }
-        SdkError::DispatchFailure(failure)
-            if failure.as_connector_error().is_some_and(|error| is_refused(error)) =>
-        {
-            (ErrorKind::Unavailable, "the endpoint could not be reached")
-        }
+        SdkError::ConstructionFailure(_) => (ErrorKind::Denied, UNSIGNED),
+        SdkError::DispatchFailure(failure) => failure.as_connector_error().map_or(LOST, undelivered),
         SdkError::ServiceError(service) => service
             .err()
             .code()
             .and_then(|code| known(CODES, code))
             .unwrap_or((ErrorKind::OutcomeUnknown, "the service failed")),
-        _ => (ErrorKind::OutcomeUnknown, "the connection or the answer was lost"),
+        _ => LOST,
     }
 }
 
-/// Whether no connection was made, so that nothing can have been sent.
-fn is_refused(error: &(dyn StdError + 'static)) -> bool {
-    let is_here =
-        error.downcast_ref::<io::Error>().map(io::Error::kind) == Some(io::ErrorKind::ConnectionRefused);
-    is_here || error.source().is_some_and(is_refused)
+const LOST: (ErrorKind, &str) = (ErrorKind::OutcomeUnknown, "the connection or the answer was lost");
+
+/// Nothing can have been sent without credentials, or without a connection.
+fn undelivered(error: &ConnectorError) -> (ErrorKind, &'static str) {
+    match causes::<CredentialsError>(error).next() {
+        Some(CredentialsError::CredentialsNotLoaded(_) | CredentialsError::InvalidConfiguration(_)) => {
+            (ErrorKind::Denied, UNSIGNED)
+        }
+        Some(_) => (ErrorKind::Unavailable, "the credentials could not be fetched"),
+        None if causes::<io::Error>(error).any(|error| error.kind() == io::ErrorKind::ConnectionRefused) => {
+            (ErrorKind::Unavailable, "the endpoint could not be reached")
+        }
+        None => LOST,
+    }
+}
+
+/// The errors of this type among the causes, the last cause last.
+fn causes<'a, E: StdError + 'static>(error: &'a (dyn StdError + 'static)) -> impl Iterator<Item = &'a E> {
+    successors(Some(error), |&error| error.source()).filter_map(|error| error.downcast_ref())
 }
 
 /// Why a transaction was cancelled, if it was not by a condition.

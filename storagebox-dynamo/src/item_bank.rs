@@ -22,9 +22,10 @@ use storagebox_core::{
 };
 use tracing::instrument;
 
+use crate::candidates::Candidates;
 use crate::client::{Client, Kind, OpenBox, Tag};
 
-use candidates::Candidates;
+use candidates::Candidate;
 use hints::Hints;
 use take::Repeats;
 
@@ -32,7 +33,7 @@ use take::Repeats;
 #[derive(Debug)]
 pub(crate) struct Bank {
     open: OpenBox,
-    candidates: Candidates,
+    candidates: Candidates<Candidate>,
     hints: Hints,
     repeats: Repeats,
 }

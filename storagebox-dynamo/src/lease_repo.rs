@@ -44,6 +44,11 @@ fn started(id: &DedupId, op: &OpId, fence: Fence) -> Begun {
     Begun::Started(Lease { id: id.clone(), op: op.clone(), fence })
 }
 
+/// The row of a lease, and the number in it while it is held.
+fn of(lease: &Lease) -> (&DedupId, u64) {
+    (&lease.id, lease.fence.number())
+}
+
 /// The condition that the lease is held, and what else.
 fn if_held(write: Write, lease: &Lease, and: &str) -> Write {
     let write = write.only_if(format!("{HELD}{and}")).value(":leased", LEASED);
@@ -93,7 +98,7 @@ impl LeaseRepo for DynamoLeaseRepo {
             _ if record.leased(lease).is_some() => None,
             _ => Some(Completed::Fenced),
         };
-        self.0.change("complete", &lease.id, change, refused).await
+        self.0.change("complete", of(lease), change, refused).await
     }
 
     #[instrument(level = "trace", skip_all)]
@@ -109,7 +114,7 @@ impl LeaseRepo for DynamoLeaseRepo {
             None if record.has_ended(&lease.op) => Some(Aborted::Aborted),
             None => Some(Aborted::Fenced),
         };
-        self.0.change("abort", &lease.id, change, refused).await
+        self.0.change("abort", of(lease), change, refused).await
     }
 
     #[instrument(level = "trace", skip_all)]
@@ -125,6 +130,6 @@ impl LeaseRepo for DynamoLeaseRepo {
             Some(_) => Some(LeaseExtended::Extended),
             None => Some(LeaseExtended::Fenced),
         };
-        self.0.change("extend", &lease.id, change, refused).await
+        self.0.change("extend", of(lease), change, refused).await
     }
 }

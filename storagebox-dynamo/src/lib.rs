@@ -4,6 +4,8 @@
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::disallowed_methods))]
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 
+mod article_tables;
+mod candidates;
 mod client;
 mod clock;
 mod config;
@@ -16,6 +18,7 @@ mod item_bank;
 mod lease_repo;
 mod ordered_store;
 mod page;
+mod planner;
 mod records;
 mod row;
 mod schema;
@@ -23,6 +26,8 @@ mod store;
 mod token_store;
 mod upkeep;
 
+pub use article_tables::ArticleTables;
 pub use clock::{Clock, SystemClock};
 pub use config::{DynamoBuilder, ReadFirst};
+pub use planner::WindowPlan;
 pub use store::DynamoStore;

@@ -4,23 +4,25 @@
 //! brings the row as it is. That decides: it has the answer, or it is exchanged for the row that it should become.
 
 mod ended;
+mod log;
+mod lost;
 mod record;
 mod row;
-mod sent;
 
 use std::sync::Arc;
 
-use storagebox_core::{BoxName, DedupId, Entry, Error, ErrorKind, ListedRecord, Page, Result, Settles};
+use storagebox_core::{BoxName, DedupId, Entry, Error, ErrorKind, ListedRecord, Page, Result};
 
-use crate::client::{Client, Kind, OpenBox, Write, Wrote};
+use crate::client::{Client, Kind, Look, OpenBox, Write, Wrote};
 use crate::clock::Millis;
 use crate::error;
 use crate::page::{self, Position};
 use crate::row::{Row, RowKey};
 
+use log::{Log, Mark};
+use lost::{Fate, Lost, at_once};
 pub(crate) use record::{Done, Leased, Record, State};
 pub(crate) use row::{CURRENT, DONE, ENDED, LEASED, kept};
-use sent::Sent;
 
 /// The partitions of the ids.
 const IDS: &str = "ids";
@@ -74,8 +76,7 @@ impl Records {
 
     pub(crate) async fn list(&self, position: &Position, limit: usize) -> Result<Page<ListedRecord>> {
         let past = self.client().surely_past();
-        let shown =
-            |look: crate::client::Look| look.filter(SHOWN).value(":done", DONE).value(":past", past.0);
+        let shown = |look: Look| look.filter(SHOWN).value(":done", DONE).value(":past", past.0);
         let page = page::rows(&self.open, IDS, position, limit, shown).await?;
         let listed = |row: &Row| {
             let id = DedupId::new(row.sort()?)?;
@@ -87,85 +88,103 @@ impl Records {
 
     /// A call that may be the first of its id: it guesses that nothing is known of it.
     ///
-    /// It is judged by the record and the time up to which everything has lapsed by every clock.
-    pub(crate) async fn step<T: Settles + Clone + Send>(
+    /// It is judged by the record and by the time up to which everything had lapsed by every clock when the call began,
+    /// so that one row is judged alike by all attempts. An attempt whose reply was lost asked for a row that the next one
+    /// did not find, so it is settled by whatever that one is answered.
+    pub(crate) async fn step<T: Clone + Send>(
         &self,
         operation: &'static str,
         id: &DedupId,
         judge: impl Fn(&Record, Millis) -> Step<T> + Sync,
     ) -> Result<T> {
-        let sent = Sent::default();
-        self.client().settle(operation, || self.stepped(id, &judge, &sent)).await
+        let (past, lost) = (self.client().surely_past(), Lost::default());
+        let attempt = || at_once(|| self.stepped(id, past, &judge, &lost));
+        told(operation, self.client().settled(operation, attempt).await?)
     }
 
+    /// Answers nothing where it cannot be told what became of a lost write.
     async fn stepped<T: Clone + Send>(
         &self,
         id: &DedupId,
+        past: Millis,
         judge: &(impl Fn(&Record, Millis) -> Step<T> + Sync),
-        sent: &Sent<T>,
-    ) -> Result<T> {
+        lost: &Lost<T>,
+    ) -> Result<Option<T>> {
         let key = self.key(id).await?;
         let mut found = None;
         for _ in 0..MOST_BEATEN {
-            if let Some(answer) = sent.landed(found.as_ref()) {
-                return Ok(answer);
-            }
-            let past = self.client().surely_past();
             let record = self.read(found.as_ref(), past)?;
+            match lost.fate(&record.log) {
+                Fate::Made(answer) => return Ok(Some(answer)),
+                Fate::Unknown => return Ok(None),
+                Fate::Not => {}
+            }
             let (state, answer) = match judge(&record, past) {
-                Step::Answer(answer) => return Ok(answer),
+                Step::Answer(answer) => return Ok(Some(answer)),
                 Step::Write(state, answer) => (state, answer),
             };
-            let row = record.becoming(&state, &key, self.client())?.with("t", sent.tag(&answer).as_str());
-            match self.client().write(&exchange(found.as_ref(), row)?).await? {
-                Wrote::Done(_) => return Ok(answer),
-                Wrote::Refused(row) => found = row,
+            let mark = Mark::fresh(record.last);
+            let row = record.becoming(&state, mark, &key, self.client())?;
+            match self.client().write(&exchange(found.as_ref(), &record.log, row)).await {
+                Ok(Wrote::Done(_)) => return Ok(Some(answer)),
+                Ok(Wrote::Refused(row)) => found = row,
+                Err(error) => return Err(lost.noting(error, mark, answer)),
             }
         }
         Err(beaten())
     }
 
-    /// A call that names a lease or a version: it guesses that the row still has it.
+    /// A call that names a version or a lease, and so the number that it must find: it guesses that it is there.
     ///
-    /// A refusal is judged by the record; one that does not explain it is met by another attempt.
-    pub(crate) async fn change<T: Settles + Clone + Send>(
+    /// A refusal is judged by the record; one that this does not explain is met by another attempt.
+    pub(crate) async fn change<T: Clone + Send>(
         &self,
         operation: &'static str,
-        id: &DedupId,
+        (id, number): (&DedupId, u64),
         change: impl Fn(&RowKey) -> (Write, T) + Sync,
         refused: impl Fn(&Record) -> Option<T> + Sync,
     ) -> Result<T> {
-        let sent = Sent::default();
-        self.client().settle(operation, || self.changed(id, &change, &refused, &sent)).await
+        let lost = Lost::default();
+        let attempt = || at_once(|| self.changed(id, number, &change, &refused, &lost));
+        told(operation, self.client().settled(operation, attempt).await?)
     }
 
+    /// As [`Self::stepped`].
     async fn changed<T: Clone + Send>(
         &self,
         id: &DedupId,
+        number: u64,
         change: &(impl Fn(&RowKey) -> (Write, T) + Sync),
         refused: &(impl Fn(&Record) -> Option<T> + Sync),
-        sent: &Sent<T>,
-    ) -> Result<T> {
+        lost: &Lost<T>,
+    ) -> Result<Option<T>> {
         let (write, answer) = change(&self.key(id).await?);
-        let row = match self.client().write(&write.tagged(&sent.tag(&answer))).await? {
-            Wrote::Done(_) => return Ok(answer),
-            Wrote::Refused(row) => row,
+        let mark = Mark::fresh(number);
+        let row = match self.client().write(&mark.on(write)).await {
+            Ok(Wrote::Done(_)) => return Ok(Some(answer)),
+            Ok(Wrote::Refused(row)) => row,
+            Err(error) => return Err(lost.noting(error, mark, answer)),
         };
-        if let Some(answer) = sent.landed(row.as_ref()) {
-            return Ok(answer);
-        }
         let record = self.read(row.as_ref(), self.client().surely_past())?;
-        refused(&record).ok_or_else(beaten)
+        match lost.fate(&record.log) {
+            Fate::Made(answer) => Ok(Some(answer)),
+            Fate::Unknown => Ok(None),
+            Fate::Not => refused(&record).map(Some).ok_or_else(beaten),
+        }
     }
 }
 
-/// Puts the row in place of the one that was seen, which its tag names, or of none.
-fn exchange(seen: Option<&Row>, row: Row) -> Result<Write> {
-    let put = Write::put(row);
+/// Puts the row in place of the one that was seen, which the latest mark names, or of none.
+fn exchange(seen: Option<&Row>, log: &Log, row: Row) -> Write {
     match seen {
-        None => Ok(put.only_if("attribute_not_exists(pk)")),
-        Some(seen) => Ok(put.only_if("t = :seen").value(":seen", seen.needed("t", seen.text("t"))?)),
+        None => Write::put(row).only_if("attribute_not_exists(pk)"),
+        Some(_) => Write::put(row).only_if("h[0] = :seen").value(":seen", log.latest()),
     }
+}
+
+fn told<T>(operation: &'static str, answer: Option<T>) -> Result<T> {
+    let why = "an answer was lost, and others wrote too much since to tell what became of it";
+    answer.ok_or_else(|| Error::unknown(why).on("dynamo").during(operation))
 }
 
 fn beaten() -> Error {

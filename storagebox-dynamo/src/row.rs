@@ -32,6 +32,12 @@ impl RowKey {
     }
 }
 
+impl From<&RowKey> for Attributes {
+    fn from(key: &RowKey) -> Self {
+        key.attributes()
+    }
+}
+
 /// What an attribute is made of.
 pub(crate) trait Value {
     fn value(self) -> AttributeValue;

@@ -22,7 +22,7 @@ const AT_ONCE: usize = 32;
 const GONE: &str = "gone";
 /// `s` of one that was discarded before it lived.
 const FENCED: &str = "fenced";
-/// A live token has no state.
+/// A live token has no state; `m` is the tag of the call that made it, which stays when another ends it.
 const LIVE: &str = "attribute_exists(pk) AND attribute_not_exists(s)";
 /// A token that is not remembered is as good as unknown.
 const UNKNOWN: &str = "attribute_not_exists(pk) OR g <= :past";
@@ -90,13 +90,15 @@ impl DynamoTokenStore {
     }
 
     async fn create(&self, token: &TokenId, tag: &Tag) -> Result<Created> {
-        let live = Write::put(Row::new(&self.key(token))).tagged(tag);
+        let live = Write::put(Row::new(&self.key(token)).with("m", tag.as_str()));
         let live = live.only_if(UNKNOWN).value(":past", self.client().surely_past().0);
         let one = Created::default();
         match self.client().write(&live).await? {
             Wrote::Done(_) => Ok(Created { created: 1, ..one }),
             Wrote::Refused(row) => match self.known(row) {
-                Known::Live(row) if tag.is_on(&row) => Ok(Created { created: 1, ..one }),
+                Known::Live(row) | Known::Gone(row) if row.text("m") == Some(tag.as_str()) => {
+                    Ok(Created { created: 1, ..one })
+                }
                 Known::Live(_) => Ok(Created { already_live: 1, ..one }),
                 Known::Gone(_) => Ok(Created { gone: 1, ..one }),
                 Known::Unknown => Err(moving()),

@@ -5,12 +5,8 @@ use std::sync::Arc;
 use storagebox_core::{Error, Result, Store};
 
 /// Every scheme, with the feature that brings it.
-const SCHEMES: [(&str, &str); 4] = [
-    ("dynamodb", "dynamo"),
-    ("memory", "memory"),
-    ("postgres", "postgres"),
-    ("postgresql", "postgres"),
-];
+const SCHEMES: [(&str, &str); 4] =
+    [("dynamodb", "dynamo"), ("memory", "memory"), ("postgres", "postgres"), ("postgresql", "postgres")];
 
 /// Opens a store by URL: `memory:` is a fresh one inside this process, `postgres://user:password@host/database` one in
 /// a database, `dynamodb://region/table` one in a table. Connects with the first call, not before.

@@ -27,6 +27,7 @@ pub mod postgres;
 mod probe;
 mod process;
 pub mod programs;
+pub mod python;
 mod scratch;
 mod server;
 pub mod servers;

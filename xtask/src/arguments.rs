@@ -9,7 +9,7 @@ cargo xtask test [--install] [--servers docker|local]
     Everything that must be green. `--install` installs the servers that the tests need (packages on
     Debian, as root; dynoxide by cargo, into target/tools); `--servers` says where the tests get them from.
 
-cargo xtask prove memory|postgres|deduplicator|hand-out|bench
+cargo xtask prove memory|postgres|dynamo|deduplicator|hand-out|bench
     The long checks, one part at a time.
 
 cargo xtask clauses [--check]
@@ -34,6 +34,7 @@ pub(crate) struct TestOptions {
 pub(crate) enum Part {
     Memory,
     Postgres,
+    Dynamo,
     Deduplicator,
     HandOut,
     Bench,
@@ -52,7 +53,7 @@ impl fmt::Display for Usage {
             Self::Unknown(argument) => write!(f, "`{argument}` makes no sense here"),
             Self::Servers(found) => write!(f, "--servers needs `docker` or `local`{}", instead_of(found)),
             Self::Part(found) => {
-                let parts = "`memory`, `postgres`, `deduplicator`, `hand-out` or `bench`";
+                let parts = "`memory`, `postgres`, `dynamo`, `deduplicator`, `hand-out` or `bench`";
                 write!(f, "prove needs {parts}{}", instead_of(found))
             }
         }
@@ -101,6 +102,7 @@ fn prove(mut arguments: impl Iterator<Item = String>) -> Result<Task, Usage> {
     let part = match name.as_deref() {
         Some("memory") => Part::Memory,
         Some("postgres") => Part::Postgres,
+        Some("dynamo") => Part::Dynamo,
         Some("deduplicator") => Part::Deduplicator,
         Some("hand-out") => Part::HandOut,
         Some("bench") => Part::Bench,
@@ -137,6 +139,7 @@ mod tests {
         assert_eq!(parse("test --servers docker --install"), Ok(Task::Test(options)));
         assert_eq!(parse("prove hand-out"), Ok(Task::Prove(Part::HandOut)));
         assert_eq!(parse("prove postgres"), Ok(Task::Prove(Part::Postgres)));
+        assert_eq!(parse("prove dynamo"), Ok(Task::Prove(Part::Dynamo)));
         assert_eq!(parse("clauses"), Ok(Task::Clauses { check: false }));
         assert_eq!(parse("clauses --check"), Ok(Task::Clauses { check: true }));
     }

@@ -1,5 +1,6 @@
 //! The long checks.
 
+mod dynamo;
 mod hand_out;
 mod peak;
 mod postgres;
@@ -15,6 +16,7 @@ pub(crate) fn run(part: Part) -> Result<(), Failure> {
         Part::HandOut => hand_out::run(),
         Part::Bench => bench(),
         Part::Postgres => postgres::run(),
+        Part::Dynamo => dynamo::run(),
     }
 }
 

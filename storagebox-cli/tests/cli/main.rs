@@ -3,6 +3,8 @@
 #![allow(clippy::disallowed_methods, reason = "a test may unwrap")]
 
 mod bank;
+#[cfg(feature = "dynamo")]
+mod dynamo;
 mod hand_out;
 mod help;
 #[cfg(feature = "postgres")]

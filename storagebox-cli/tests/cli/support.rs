@@ -14,6 +14,8 @@ pub(crate) struct Place {
     directory: TempDir,
     /// The store of each run, by its environment; `memory:` without one.
     url: Option<String>,
+    /// What else each run has in its environment.
+    variables: Vec<(&'static str, &'static str)>,
 }
 
 /// How a run ended.
@@ -33,7 +35,7 @@ pub(crate) struct Given {
 
 impl Place {
     pub(crate) fn new() -> Self {
-        Self { directory: TempDir::new().unwrap(), url: None }
+        Self { directory: TempDir::new().unwrap(), url: None, variables: vec![] }
     }
 
     pub(crate) fn with(items: impl AsRef<[u8]>, ids: impl AsRef<[u8]>) -> Self {
@@ -45,6 +47,11 @@ impl Place {
 
     pub(crate) fn on(self, url: &str) -> Self {
         Self { url: Some(url.to_owned()), ..self }
+    }
+
+    #[cfg(feature = "dynamo")]
+    pub(crate) fn knowing(self, variables: impl IntoIterator<Item = (&'static str, &'static str)>) -> Self {
+        Self { variables: variables.into_iter().collect(), ..self }
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
@@ -71,6 +78,7 @@ impl Place {
         let mut command = Command::new(env!("CARGO_BIN_EXE_storagebox"));
         command.args(args).current_dir(self.directory.path()).env_remove("STORAGEBOX_URL");
         command.envs(self.url.as_ref().map(|url| ("STORAGEBOX_URL", url)));
+        command.envs(self.variables.iter().copied());
         command
     }
 

@@ -126,7 +126,7 @@ impl Look {
 
 impl Client {
     /// Boxed, like every request: the driver's futures are large and deep.
-    async fn driver(&self) -> &Driver {
+    pub(crate) async fn driver(&self) -> &Driver {
         let clock = self.settings.clock.is_none().then_some(&self.clock);
         Box::pin(self.connection.driver(clock, self.settings.call_timeout / 3)).await
     }
@@ -254,7 +254,10 @@ impl Client {
     /// The rows that there are of these, in no order. Distinct keys, any number: cut into batches, and what the service
     /// left unread is asked for again.
     pub(crate) async fn rows(&self, keys: &[RowKey]) -> Result<Vec<Row>> {
-        let mut left: Vec<Attributes> = keys.iter().map(RowKey::attributes).collect();
+        self.rows_at(keys.iter().map(RowKey::attributes).collect()).await
+    }
+
+    pub(crate) async fn rows_at(&self, mut left: Vec<Attributes>) -> Result<Vec<Row>> {
         let (mut found, mut idle) = (Vec::new(), 0);
         while !left.is_empty() {
             let rest = left.split_off(left.len().saturating_sub(BATCH));

@@ -35,6 +35,8 @@ impl Tag {
 #[derive(Clone, Debug)]
 pub(crate) struct Write {
     act: Act,
+    /// Unless it is the client's own.
+    table: Option<String>,
     condition: Option<String>,
     values: Attributes,
     names: HashMap<String, String>,
@@ -44,9 +46,9 @@ pub(crate) struct Write {
 #[derive(Clone, Debug)]
 enum Act {
     Put(Row),
-    Update { key: RowKey, sets: Vec<String>, removes: Vec<String> },
-    Delete(RowKey),
-    Check(RowKey),
+    Update { key: Attributes, sets: Vec<String>, removes: Vec<String> },
+    Delete(Attributes),
+    Check(Attributes),
 }
 
 /// Writes one of the driver's requests, which all have the same parts.
@@ -63,7 +65,7 @@ macro_rules! filled {
 impl Write {
     fn new(act: Act) -> Self {
         let answers = ReturnValue::None;
-        Self { act, condition: None, values: HashMap::new(), names: HashMap::new(), answers }
+        Self { act, table: None, condition: None, values: HashMap::new(), names: HashMap::new(), answers }
     }
 
     pub(crate) fn put(row: Row) -> Self {
@@ -71,16 +73,27 @@ impl Write {
     }
 
     pub(crate) fn update(key: &RowKey) -> Self {
-        Self::new(Act::Update { key: key.clone(), sets: vec![], removes: vec![] })
+        Self::new(Act::Update { key: key.attributes(), sets: vec![], removes: vec![] })
     }
 
-    pub(crate) fn delete(key: &RowKey) -> Self {
-        Self::new(Act::Delete(key.clone()))
+    pub(crate) fn delete(key: impl Into<Attributes>) -> Self {
+        Self::new(Act::Delete(key.into()))
     }
 
     /// A condition on a row that the transaction does not change.
     pub(crate) fn check(key: &RowKey) -> Self {
-        Self::new(Act::Check(key.clone()))
+        Self::new(Act::Check(key.attributes()))
+    }
+
+    /// In another table than the client's own.
+    #[must_use]
+    pub(crate) fn in_table(mut self, name: &str) -> Self {
+        self.table = Some(name.to_owned());
+        self
+    }
+
+    fn table<'a>(&'a self, own: &'a str) -> &'a str {
+        self.table.as_deref().unwrap_or(own)
     }
 
     /// `SET name = :name`.
@@ -163,6 +176,7 @@ impl Write {
     }
 
     pub(crate) fn alone(&self, table: &str) -> Alone {
+        let table = self.table(table);
         match &self.act {
             Act::Put(row) => Alone::Put(
                 filled!(aws_sdk_dynamodb::operation::put_item::PutItemInput::builder(), self)
@@ -173,35 +187,35 @@ impl Write {
             Act::Update { key, sets, removes } => Alone::Update(
                 filled!(aws_sdk_dynamodb::operation::update_item::UpdateItemInput::builder(), self)
                     .table_name(table)
-                    .set_key(Some(key.attributes()))
+                    .set_key(Some(key.clone()))
                     .update_expression(expression(sets, removes))
                     .return_values(self.answers.clone()),
             ),
             Act::Delete(key) | Act::Check(key) => Alone::Delete(
                 filled!(aws_sdk_dynamodb::operation::delete_item::DeleteItemInput::builder(), self)
                     .table_name(table)
-                    .set_key(Some(key.attributes()))
+                    .set_key(Some(key.clone()))
                     .return_values(self.answers.clone()),
             ),
         }
     }
 
     pub(crate) fn part(&self, table: &str) -> Result<TransactWriteItem> {
+        let table = self.table(table);
         let item = TransactWriteItem::builder();
         let item = match &self.act {
             Act::Put(row) => item.put(self.part_put(table, row).build().map_err(incomplete)?),
             Act::Update { key, sets, removes } => {
-                let update =
-                    filled!(Update::builder(), self).table_name(table).set_key(Some(key.attributes()));
+                let update = filled!(Update::builder(), self).table_name(table).set_key(Some(key.clone()));
                 item.update(update.update_expression(expression(sets, removes)).build().map_err(incomplete)?)
             }
             Act::Delete(key) => {
                 let delete = filled!(Delete::builder(), self).table_name(table);
-                item.delete(delete.set_key(Some(key.attributes())).build().map_err(incomplete)?)
+                item.delete(delete.set_key(Some(key.clone())).build().map_err(incomplete)?)
             }
             Act::Check(key) => {
                 let check = filled!(ConditionCheck::builder(), self).table_name(table);
-                item.condition_check(check.set_key(Some(key.attributes())).build().map_err(incomplete)?)
+                item.condition_check(check.set_key(Some(key.clone())).build().map_err(incomplete)?)
             }
         };
         Ok(item.build())
@@ -215,14 +229,14 @@ impl Write {
     fn spell(&self, into: &mut String) {
         let (act, attributes) = match &self.act {
             Act::Put(row) => ("put".to_owned(), row.attributes().clone()),
-            Act::Update { key, sets, removes } => (expression(sets, removes), key.attributes()),
-            Act::Delete(key) => ("delete".to_owned(), key.attributes()),
-            Act::Check(key) => ("check".to_owned(), key.attributes()),
+            Act::Update { key, sets, removes } => (expression(sets, removes), key.clone()),
+            Act::Delete(key) => ("delete".to_owned(), key.clone()),
+            Act::Check(key) => ("check".to_owned(), key.clone()),
         };
         let mut all: Vec<_> = attributes.iter().chain(&self.values).collect();
         all.sort_by_key(|(name, _)| name.as_str());
         // Writing to a string never fails.
-        let _ = write!(into, "{act} {:?} {all:?};", self.condition);
+        let _ = write!(into, "{act} {:?} {:?} {all:?};", self.table, self.condition);
     }
 }
 

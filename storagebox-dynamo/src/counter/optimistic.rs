@@ -9,6 +9,7 @@ use storagebox_core::{Certainty, Change, Counted, Error, Key, Result};
 
 use super::beaten;
 use super::history::{History, Writer};
+use super::queue::Queue;
 use super::room::Room;
 use super::values::{Values, value_in};
 use crate::client::{Tag, Write, Wrote};
@@ -17,9 +18,10 @@ use crate::row::{Row, RowKey};
 /// How often a call may lose to other writers. More only add to the backlog that the article warns of.
 const BEATEN: u32 = 10;
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub(super) struct Optimistic {
     len: u16,
+    queue: Queue,
 }
 
 /// What was read of a row.
@@ -34,10 +36,11 @@ struct Seen {
 
 /// One call, through all its attempts.
 struct Call<'a> {
+    optimistic: &'a Optimistic,
     values: &'a Values,
+    key: &'a Key,
     row: RowKey,
     change: &'a Change,
-    len: u16,
     tag: Tag,
     past: Mutex<Past>,
 }
@@ -55,12 +58,12 @@ type Ended = Result<Counted>;
 
 impl Optimistic {
     pub(super) fn new(len: u16) -> Self {
-        Self { len }
+        Self { len, queue: Queue::new() }
     }
 
     pub(super) async fn apply(&self, values: &Values, key: &Key, change: &Change) -> Result<Counted> {
-        let (row, tag) = (values.row(key), Tag::fresh());
-        let call = Call { values, row, change, len: self.len, tag, past: Mutex::default() };
+        let (optimistic, row, tag) = (self, values.row(key), Tag::fresh());
+        let call = Call { optimistic, values, key, row, change, tag, past: Mutex::default() };
         let ended = values.client().settled("apply", || call.attempt()).await?;
         ended.map_err(|error| error.during("apply"))
     }
@@ -69,6 +72,7 @@ impl Optimistic {
 impl Call<'_> {
     async fn attempt(&self) -> Result<Ended> {
         self.values.ready().await?;
+        let _turn = self.optimistic.queue.turn(self.key).await;
         let seen = self.seen(self.values.client().get(&self.row).await?.as_ref())?;
         if let Some(ended) = self.judge(&seen) {
             return Ok(ended);
@@ -109,7 +113,7 @@ impl Call<'_> {
     fn resolves(&self, seen: &Seen) -> bool {
         let mut past = self.past();
         match past.lost {
-            Some(writers) if seen.writers - writers > self.len.into() => false,
+            Some(writers) if seen.writers - writers > self.optimistic.len.into() => false,
             Some(writers) if seen.writers > writers => {
                 past.lost = None;
                 true
@@ -122,7 +126,7 @@ impl Call<'_> {
     fn write(&self, seen: &Seen) -> (Write, i64) {
         let Change { op, delta, .. } = self.change;
         let value = seen.value.saturating_add(*delta);
-        let history = seen.history.with(op, Writer { delta: *delta, value }, self.len);
+        let history = seen.history.with(op, Writer { delta: *delta, value }, self.optimistic.len);
         let row =
             Row::new(&self.row).with("v", value).with("n", seen.writers + 1).with("h", history.as_bytes());
         let write = Write::put(row).tagged(&self.tag);

@@ -8,6 +8,7 @@ use storagebox_core::{Bounds, Cancelled, Change, Counted, Key, OpId, Result, Ret
 use super::beaten;
 use super::marker::{Marked, Markers};
 use super::parts::{Part, add_up, lenders};
+use super::queue::Queue;
 use super::room::Room;
 use super::values::{Values, hash};
 use crate::client::{Tag, Write};
@@ -16,11 +17,12 @@ use crate::row::RowKey;
 /// A transaction has at most 100 parts; one is the marker, one the operation's own shard.
 const LENDERS: usize = 98;
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub(super) struct Sharded {
     shards: u16,
     bounds: Bounds,
     markers: Markers,
+    queue: Queue,
 }
 
 /// One call, through all its attempts.
@@ -46,7 +48,7 @@ enum Shift {
 
 impl Sharded {
     pub(super) fn new(shards: u16, bounds: Bounds, retention: Retention) -> Self {
-        Self { shards, bounds, markers: Markers::new(retention) }
+        Self { shards, bounds, markers: Markers::new(retention), queue: Queue::new() }
     }
 
     pub(super) async fn apply(&self, values: &Values, key: &Key, change: &Change) -> Result<Counted> {
@@ -102,6 +104,7 @@ impl Call<'_> {
     }
 
     async fn widely(&self) -> Result<Counted> {
+        let _turn = self.sharded.queue.turn(self.key).await;
         let parts = self.parts().await?;
         match self.shift(&parts) {
             Shift::TooLittle => self.rejected(&parts).await,

@@ -6,9 +6,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use storagebox_core::{ClaimId, Held, Hold, Item, Result, Taken};
 
 use super::Bank;
-use super::candidates::{Candidate, Lent};
+use super::candidates::Candidate;
 use super::claim::{HELD, Judged, UNKNOWN, begun, end_of, judge};
 use super::item::{free_at, held_at};
+use crate::candidates::Lent;
 use crate::client::{Refusal, Tag, Transacted, Write};
 use crate::config::ReadFirst;
 use crate::row::Row;
@@ -63,7 +64,13 @@ impl Bank {
         })
     }
 
-    async fn attempt(&self, claim: &ClaimId, hold: Hold, tag: &Tag, lent: Lent<'_>) -> Result<Attempt> {
+    async fn attempt(
+        &self,
+        claim: &ClaimId,
+        hold: Hold,
+        tag: &Tag,
+        lent: Lent<'_, Candidate>,
+    ) -> Result<Attempt> {
         let was = match lent.candidate() {
             Candidate::Free(item) => free_at(item.as_str()),
             Candidate::Lapsed { item, by, at } => match self.freed(item, by, at).await? {
@@ -110,7 +117,7 @@ impl Bank {
     }
 
     /// The claim's row comes first: a claim that has an item needs no other.
-    fn refused(&self, refusals: Vec<Refusal>, tag: &Tag, lent: Lent<'_>) -> Result<Attempt> {
+    fn refused(&self, refusals: Vec<Refusal>, tag: &Tag, lent: Lent<'_, Candidate>) -> Result<Attempt> {
         let mut refusals = refusals.into_iter();
         if let Some(Refusal::Condition(row)) = refusals.next()
             && let Some(taken) = self.repeated(row.as_ref(), tag)?
@@ -125,7 +132,7 @@ impl Bank {
 }
 
 /// Nobody here tries it again.
-fn gone(lent: Lent<'_>) -> Attempt {
+fn gone(lent: Lent<'_, Candidate>) -> Attempt {
     lent.spent();
     Attempt::Gone
 }

@@ -3,6 +3,7 @@
 use storagebox_core::{Entry, Fence, Fingerprint, Lease, OpId, Version};
 
 use super::ended::Ended;
+use super::log::Log;
 use crate::clock::Millis;
 
 /// An id's state, if it has one, and the operations on it that are over.
@@ -12,6 +13,7 @@ pub(crate) struct Record {
     pub(super) ended: Ended,
     /// The last number that was given on the id, as a version or a fence.
     pub(crate) last: u64,
+    pub(super) log: Log,
 }
 
 #[derive(Debug)]

@@ -10,6 +10,7 @@
 //! | `r`, `w` | who replaced the value last, and at which version |
 //! | `y` | when the operation in `c` ended |
 //! | `e` | operations that ended before |
+//! | `h` | the marks of the last writes, the latest first, which stands for the row as it is; and of the very first |
 //!
 //! An ending is noted in `s` and `y`, and not in `e`, because an update cannot append to bytes; whoever puts the next
 //! state moves it there.
@@ -17,6 +18,7 @@
 use storagebox_core::{Entry, Fence, Fingerprint, OpId, Payload, Result, Version};
 
 use super::ended::Ended;
+use super::log::{Log, Mark};
 use super::record::{Done, Leased, Record, State};
 use crate::client::{Client, Write};
 use crate::clock::Millis;
@@ -45,6 +47,7 @@ impl Record {
             state: state(row)?,
             ended: row.bytes("e").map(Ended::read).unwrap_or_default(),
             last: row.needed("n", row.number("n"))?,
+            log: Log::read(row)?,
         };
         if let Some(since) = row.number("y").filter(|_| record.state.is_none()) {
             record.ended.push(&op(row)?, Millis(since));
@@ -54,11 +57,12 @@ impl Record {
         Ok(record)
     }
 
-    /// The row of the id when it is in this state.
-    pub(super) fn becoming(&self, state: &State, key: &RowKey, client: &Client) -> Result<Row> {
+    /// The row of the id when it is in this state, by the write of this mark.
+    pub(super) fn becoming(&self, state: &State, mark: Mark, key: &RowKey, client: &Client) -> Result<Row> {
         let forgotten = state.until().and_then(|end| client.forgotten_after(end));
         let row = Row::new(key)
             .with("n", state.number())
+            .with("h", self.log.clone().with(mark))
             .with("c", state.op().as_str())
             .with_some("p", state.fingerprint().map(Fingerprint::as_str))
             .with_some("e", self.ended.checked()?.bytes().as_deref())

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use aws_smithy_runtime_api::client::http::SharedHttpClient;
-use storagebox_conformance::{Declared, Harness, Namespace, Restart, TestClock};
+use storagebox_conformance::{Declared, Harness, Link, Linked, Namespace, Restart, TestClock};
 use storagebox_core::{BoxName, ClaimId, Error, Item, ItemState, ListedItem, Result, Store, async_trait};
 use storagebox_dynamo::Clock as _;
 use storagebox_dynamo::faults::{Fault, Faults};
@@ -31,6 +31,9 @@ impl SetUp {
         Self { name: "plain".to_owned(), faults: (0, vec![]) }
     }
 }
+
+/// How often a caller calls again who meets faults all the time.
+const PATIENCE: usize = 40;
 
 /// The suite's harness.
 pub struct DynamoHarness {
@@ -77,7 +80,11 @@ impl DynamoHarness {
     ) -> Result<Arc<dyn Store>> {
         let http = (self.set_up.faults.0 > 0).then(|| SharedHttpClient::new(self.faults.clone()));
         let client = place.table.client(address, http).await;
-        Ok(Arc::new(place.builder().call_timeout(timeout).from_client(&client)?))
+        let store: Arc<dyn Store> = Arc::new(place.builder().call_timeout(timeout).from_client(&client)?);
+        match self.set_up.faults.0 {
+            0 => Ok(store),
+            _ => Ok(Linked::new(store, Link::patient(PATIENCE))),
+        }
     }
 }
 

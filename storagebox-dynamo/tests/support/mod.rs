@@ -2,8 +2,10 @@
 
 #![allow(dead_code, unused_imports, unreachable_pub, reason = "each test program uses a part of it")]
 
+mod articles;
 mod harness;
 mod place;
 
+pub use articles::{Articles, items};
 pub use harness::{DynamoHarness, SetUp};
 pub use place::{ManualClock, Place, Table, driver, failed};

@@ -83,6 +83,11 @@ impl Table {
         driver(&self.region, other.as_deref().or(self.endpoint.as_deref()), http).await
     }
 
+    /// What a recorder of requests passes them on to.
+    pub fn http(&self) -> SharedHttpClient {
+        plain_http(self.endpoint.as_deref())
+    }
+
     /// An empty place that no other case sees: a table where that costs nothing, and on AWS a part of this one.
     pub async fn place(self: &Arc<Self>) -> Result<Place> {
         let number = self.places.fetch_add(1, Ordering::Relaxed);
@@ -142,8 +147,8 @@ impl Place {
 
 /// With the keys that every stand-in takes, or the caller's own for AWS.
 pub async fn driver(region: &str, endpoint: Option<&str>, http: Option<SharedHttpClient>) -> Driver {
-    let http = http.unwrap_or_else(|| aws_smithy_http_client::Builder::new().build_http());
-    let Some(endpoint) = endpoint else { return of_aws(region).await };
+    let http = http.unwrap_or_else(|| plain_http(endpoint));
+    let Some(endpoint) = endpoint else { return of_aws(region, http).await };
     let config = aws_sdk_dynamodb::Config::builder()
         .behavior_version(BehaviorVersion::v2026_01_12())
         .region(Region::new(region.to_owned()))
@@ -153,10 +158,17 @@ pub async fn driver(region: &str, endpoint: Option<&str>, http: Option<SharedHtt
     Driver::from_conf(config.build())
 }
 
-async fn of_aws(region: &str) -> Driver {
+/// With TLS for AWS, without it for a stand-in.
+fn plain_http(endpoint: Option<&str>) -> SharedHttpClient {
     use aws_smithy_http_client::tls::{Provider, rustls_provider::CryptoMode};
-    let http =
-        aws_smithy_http_client::Builder::new().tls_provider(Provider::Rustls(CryptoMode::Ring)).build_https();
+    let http = aws_smithy_http_client::Builder::new();
+    match endpoint {
+        Some(_) => http.build_http(),
+        None => http.tls_provider(Provider::Rustls(CryptoMode::Ring)).build_https(),
+    }
+}
+
+async fn of_aws(region: &str, http: SharedHttpClient) -> Driver {
     let config = aws_config::defaults(BehaviorVersion::v2026_01_12());
     Driver::new(&config.region(Region::new(region.to_owned())).http_client(http).load().await)
 }

@@ -4,9 +4,9 @@ use fastrand::Rng;
 use sqlx::{query, query_as};
 
 use super::client::Client;
-use super::side::{Caller, ids, prepared, scattered};
 use crate::error::{Failure, Result};
 use crate::row::{Load, Prepared};
+use crate::rows::side::{Caller, ids, prepared, scattered};
 
 /// Its two tables, with the items of the bank. It has no way to begin anywhere but at the head; here it begins at a random
 /// place, because it would else be measured by the dead rows that pile up there.

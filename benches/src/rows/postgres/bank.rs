@@ -9,10 +9,10 @@ use storagebox_postgres::PostgresStore;
 
 use super::client::{CONNECTIONS, Client};
 use super::cluster::Database;
-use super::side::{Caller, ids, prepared, scattered};
 use super::template::{BANK, these};
 use crate::error::{Failure, Result};
 use crate::row::{Load, Prepared};
+use crate::rows::side::{Caller, ids, prepared, scattered};
 
 /// A bank that is as full before each slice as it was at first.
 pub(super) struct Bank {

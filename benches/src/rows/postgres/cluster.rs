@@ -80,7 +80,7 @@ impl Server {
     async fn effort(&self) -> Result<Effort> {
         let log = "SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::bigint";
         let log: i64 = query_scalar(log).fetch_one(&mut *self.admin().await).await?;
-        Ok(Effort { cpu: cpu::used_by_children(self.process), log: log.unsigned_abs() })
+        Ok(Effort { cpu: cpu::used_by_children(self.process), log: Some(log.unsigned_abs()), requests: None })
     }
 
     /// Removes those that nobody uses any more, and makes one.

@@ -6,9 +6,9 @@ use storagebox::{BoxName, Change, Counted, Counter, Key, OpId, Store as _, Strat
 use storagebox_postgres::PostgresStore;
 
 use super::cluster::Database;
-use super::side::{Caller, ids, prepared};
 use crate::error::{Failure, Result};
 use crate::row::{Load, Prepared};
+use crate::rows::side::{Caller, ids, prepared};
 
 /// A counter of the database that goes with it.
 pub(super) struct Hot {

@@ -9,10 +9,10 @@ use super::bank::{self, Bank, PlainTakes};
 use super::client::Client;
 use super::cluster::{Cluster, Database};
 use super::counter::Hot;
-use super::side::{ids, prepared, side};
 use super::{aged, article, load, update};
 use crate::error::Result;
 use crate::row::{Load, Prepared, Side};
+use crate::rows::side::{ids, prepared, side};
 
 /// A database and a client of it that knows nothing of the library.
 struct Plain {

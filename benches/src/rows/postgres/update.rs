@@ -3,10 +3,10 @@
 use sqlx::query;
 
 use super::client::Client;
-use super::side::{Caller, prepared, scattered};
 use super::template::PLAIN_ROWS;
 use crate::error::{Failure, Result};
 use crate::row::{Load, Prepared};
+use crate::rows::side::{Caller, prepared, scattered};
 
 struct Updates(Client);
 

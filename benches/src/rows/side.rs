@@ -5,7 +5,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tokio::sync::OnceCell;
 
-use super::cluster::Cluster;
 use crate::error::Result;
 use crate::row::{Load, Prepared, Side, Work};
 
@@ -17,24 +16,25 @@ pub(super) trait Caller: Send + Sync + 'static {
     fn call(&self, argument: &Self::Argument) -> impl Future<Output = Result<()>> + Send;
 }
 
-/// A side with a world that is made in the cluster before its first slice, and made ready before each one.
-pub(super) fn side<W, M, P>(
-    cluster: &Cluster,
-    make: impl Fn(Cluster) -> M + Send + Sync + 'static,
+/// A side with a world that is made in the server before its first slice, and made ready before each one.
+pub(super) fn side<S, W, M, P>(
+    server: &S,
+    make: impl Fn(S) -> M + Send + Sync + 'static,
     prepare: impl Fn(Arc<W>, Load) -> P + Send + Sync + 'static,
 ) -> Side
 where
+    S: Clone + Send + Sync + 'static,
     W: Send + Sync + 'static,
     M: Future<Output = Result<W>> + Send + 'static,
     P: Future<Output = Result<Prepared>> + Send + 'static,
 {
-    let (cluster, world) = (cluster.clone(), Arc::new(OnceCell::new()));
+    let (server, world) = (server.clone(), Arc::new(OnceCell::new()));
     let functions = Arc::new((make, prepare));
     Side::new(move |load| {
-        let (cluster, world, functions) = (cluster.clone(), Arc::clone(&world), Arc::clone(&functions));
+        let (server, world, functions) = (server.clone(), Arc::clone(&world), Arc::clone(&functions));
         async move {
             let (make, prepare) = &*functions;
-            let world = world.get_or_try_init(|| async { make(cluster).await.map(Arc::new) }).await?;
+            let world = world.get_or_try_init(|| async { make(server).await.map(Arc::new) }).await?;
             prepare(Arc::clone(world), load).await
         }
     })

@@ -1,0 +1,98 @@
+//! The DynamoDB backend's rows. Their server is dynoxide: it makes no room for what Amazon's own would make of the same
+//! requests, and its transactions cost it more than its puts.
+
+mod article;
+mod bank;
+mod package;
+mod server;
+mod tables;
+
+use std::sync::Arc;
+
+use crate::row::{Row, Side, Target};
+use crate::rows::side::side;
+
+use bank::Bank;
+use server::Server;
+
+/// Items of a bank before each slice, and of the table that it is compared with.
+const ITEMS: usize = 10_000;
+const CALLERS: usize = 32;
+
+pub(crate) fn rows() -> Vec<Row> {
+    let server = Server::default();
+    vec![against_the_article(&server, ITEMS), against_the_package(&server, ITEMS)]
+}
+
+/// Its algorithm on the same client.
+fn against_the_article(server: &Server, items: usize) -> Row {
+    let target = Target { fewer_requests: Some(2.9), ..Target::ratio(0.0) };
+    row(server, items, ("P6", "take against article 1"), target, article::takes(server, items))
+}
+
+/// Itself, as it can be had, with as many threads.
+fn against_the_package(server: &Server, items: usize) -> Row {
+    let target = Target { fewer_requests: Some(2.9), ..Target::ratio(10.0) };
+    row(server, items, ("P15", "take against Python storagebox 1.0.7"), target, package::takes(server, items))
+}
+
+fn row(
+    server: &Server,
+    items: usize,
+    (id, op): (&'static str, &'static str),
+    target: Target,
+    floor: Side,
+) -> Row {
+    let (backend, meter) = ("dynamo on dynoxide", Some(Box::new(server.clone()) as _));
+    Row {
+        id,
+        op,
+        backend,
+        concurrency: CALLERS,
+        guess: 320,
+        meter,
+        target,
+        ours: takes(server, items),
+        floor,
+    }
+}
+
+/// Takes through the library.
+fn takes(server: &Server, items: usize) -> Side {
+    let make = move |server: Server| async move { Bank::new(&server, items).await };
+    side(server, make, |bank: Arc<Bank>, load| async move {
+        bank.refill(load).await?;
+        bank.takes(load)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::runtime::Builder;
+
+    use super::*;
+    use crate::row::Load;
+
+    const LOAD: Load = Load { slice: 1, calls: 64, tasks: 4 };
+
+    /// The calls look at their answers, and their requests are counted.
+    #[test]
+    fn every_side_does_its_whole_load_and_its_requests_are_counted() {
+        let server = Server::default();
+        let rows = [against_the_article(&server, 200), against_the_package(&server, 200)];
+        Builder::new_multi_thread().enable_all().build().unwrap().block_on(async {
+            for row in rows {
+                for (side, least) in [(&row.ours, 64), (&row.floor, 3 * 64)] {
+                    let prepared = side.prepare(LOAD).await.unwrap();
+                    let meter = row.meter.as_ref().unwrap();
+                    let before = meter.read().await.unwrap();
+                    for task in prepared.tasks {
+                        tokio::spawn(task).await.unwrap().unwrap();
+                    }
+                    let requests = meter.read().await.unwrap().since(before).requests.unwrap();
+                    assert!(requests >= least, "{}: {requests} requests", row.name());
+                }
+            }
+        });
+    }
+}

@@ -1,0 +1,65 @@
+//! Assigning: the item's row goes and the id's record comes in one transaction.
+
+use std::sync::Arc;
+
+use storagebox_core::{ClaimId, Held, HoldState, Item, Result, Taken};
+
+use super::tables::{GIVEN, ID, ITEM, Tables, key};
+use crate::candidates::Lent;
+use crate::client::{Refusal, Tag, Transacted, Write};
+use crate::row::{Attributes, Row, Value};
+
+impl Tables {
+    /// Takes the first candidate that is still there. The record decides what a repeat is told.
+    pub(super) async fn assign(tables: &Arc<Self>, id: &ClaimId, tag: &Tag, since: u64) -> Result<Taken> {
+        while let Some(lent) = tables.candidates.next(tables, since).await? {
+            if let Some(taken) = tables.attempt(id, tag, lent).await? {
+                return Ok(taken);
+            }
+        }
+        let record = tables.record(id).await?;
+        let known = record.map(|record| tables.recorded(&record, tag)).transpose()?;
+        Ok(known.unwrap_or(Taken::Empty))
+    }
+
+    /// Nothing, if another was quicker.
+    async fn attempt(&self, id: &ClaimId, tag: &Tag, lent: Lent<'_, Item>) -> Result<Option<Taken>> {
+        let item = lent.candidate().clone();
+        match self.client().transact(&self.writes(id, &item, tag)).await? {
+            Transacted::Done => {
+                lent.spent();
+                Ok(Some(Taken::New(for_good(item))))
+            }
+            Transacted::Refused(refusals) => self.refused(&refusals, tag, lent),
+        }
+    }
+
+    fn writes(&self, id: &ClaimId, item: &Item, tag: &Tag) -> [Write; 2] {
+        let record = Row::from(Attributes::from([
+            (ID.to_owned(), id.as_str().value()),
+            (GIVEN.to_owned(), item.as_str().value()),
+        ]));
+        let recorded = Write::put(record).in_table(self.records()).tagged(tag);
+        let taken = Write::delete(key(item.as_str())).only_if("attribute_exists(#item)").name("#item", ITEM);
+        [recorded.only_if("attribute_not_exists(#id)").name("#id", ID), taken]
+    }
+
+    /// The record comes first: an id that has an item needs no other, and the candidate stays one.
+    fn refused(&self, refusals: &[Refusal], tag: &Tag, lent: Lent<'_, Item>) -> Result<Option<Taken>> {
+        if let Some(Refusal::Condition(Some(record))) = refusals.first() {
+            return self.recorded(record, tag).map(Some);
+        }
+        lent.spent();
+        Ok(None)
+    }
+
+    /// A record with this call's tag tells that an attempt went through whose reply was lost.
+    fn recorded(&self, record: &Row, tag: &Tag) -> Result<Taken> {
+        let held = for_good(self.given_by(record)?);
+        Ok(if tag.is_on(record) { Taken::New(held) } else { Taken::Again(held) })
+    }
+}
+
+fn for_good(item: Item) -> Held {
+    Held { item, hold: HoldState::Forever }
+}

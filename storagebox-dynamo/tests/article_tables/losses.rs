@@ -1,0 +1,136 @@
+//! Replies that are lost, requests that come late, and a table that is at its limit.
+
+use std::time::Duration;
+
+use storagebox_core::{Certainty, ErrorKind, Result, Taken};
+use storagebox_dynamo::faults::Fault;
+
+use crate::scene::{assign, at_once, ensure_conserved, tally};
+use crate::support::{Articles, items};
+
+/// Everything that may happen to a transaction.
+const OF_A_TRANSACTION: [Fault; 11] = [
+    Fault::ErrorBefore,
+    Fault::ErrorAfter,
+    Fault::DropBefore,
+    Fault::DropAfter,
+    Fault::Torn,
+    Fault::Throttle,
+    Fault::Conflict,
+    Fault::InProgress,
+    Fault::Delay(Duration::from_millis(5)),
+    Fault::Late,
+    Fault::Twice,
+];
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_fault_alone_and_twice_in_a_row_is_met_within_the_call() -> Result<()> {
+    Articles::with(async |articles| {
+        articles.filled(100).await?;
+        let faults = articles.faults();
+        let tables = articles.through(articles.builder(), &faults).await?;
+        let mut answers = vec![];
+        for fault in OF_A_TRANSACTION {
+            for times in [1, 2] {
+                let id = format!("{}-{times}", fault.name());
+                faults.script_for("TransactWriteItems", std::iter::repeat_n(fault, times));
+                let taken = tables.assign(id.as_str()).await;
+                assert!(matches!(taken, Ok(Taken::New(_))), "{id}: {taken:?}");
+                assert!(faults.injected()[fault.name()] > 0, "{id}: the fault did not happen");
+                answers.push((id, taken));
+                faults.heal();
+            }
+        }
+        faults.land().await;
+        ensure_conserved(articles, 100, &answers).await
+    })
+    .await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_fifth_of_all_requests_go_wrong_and_nothing_is_lost_or_given_twice() -> Result<()> {
+    Articles::with(async |articles| {
+        let faults = articles.faults();
+        let tables =
+            articles.through(articles.builder().call_timeout(Duration::from_secs(60)), &faults).await?;
+        faults.random(1, 20, Fault::ALL);
+        let added = tables.add(&items(400)?).await?;
+        assert_eq!((added.added, added.already_present), (400, 0));
+        let mut answers = vec![];
+        for wave in 0..8 {
+            let ids = (0..48).map(|task| format!("customer-{wave}-{}", task % 40));
+            answers.extend(at_once(&tables, ids).await?);
+        }
+        faults.heal();
+        faults.land().await;
+        assert_eq!(tally(&answers), (320, 64, 0));
+        assert!(faults.total() > 50, "only {} faults", faults.total());
+        ensure_conserved(articles, 400, &answers).await
+    })
+    .await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_end_of_a_bank_is_told_truly_when_a_fifth_of_all_requests_go_wrong() -> Result<()> {
+    Articles::with(async |articles| {
+        articles.filled(30).await?;
+        let faults = articles.faults();
+        let tables =
+            articles.through(articles.builder().call_timeout(Duration::from_secs(60)), &faults).await?;
+        faults.random(2, 20, Fault::ALL);
+        let answers = at_once(&tables, (0..48).map(|task| format!("customer-{task}"))).await?;
+        faults.heal();
+        faults.land().await;
+        let (new, again, empty) = tally(&answers);
+        assert_eq!((new + articles.free().await?.len(), again), (30, 0));
+        for (id, answer) in &answers {
+            if let Err(error) = answer {
+                assert_eq!(error.certainty(), Certainty::Unknown, "{id}: {error}");
+            }
+        }
+        assert!(empty <= 18, "{empty} of 48 were told that 30 items are none");
+        ensure_conserved(articles, 30, &answers).await
+    })
+    .await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_scan_that_fails_is_an_error_and_no_end() -> Result<()> {
+    Articles::with(async |articles| {
+        articles.filled(2).await?;
+        let faults = articles.faults();
+        let tables = articles.through(articles.builder(), &faults).await?;
+        for (fault, kind) in
+            [(Fault::Throttle, ErrorKind::Throttled), (Fault::DropBefore, ErrorKind::Unavailable)]
+        {
+            faults.script_for("Scan", std::iter::repeat_n(fault, 40));
+            let error = tables.assign("ada").await.expect_err("a bank that cannot be looked through");
+            assert_eq!((error.kind(), error.certainty()), (kind, Certainty::NotApplied), "{error}");
+            faults.heal();
+        }
+        assign(&tables, "ada").await?;
+        ensure_conserved(articles, 2, &[]).await
+    })
+    .await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_that_is_dropped_at_any_moment_has_its_item_or_none() -> Result<()> {
+    Articles::with(async |articles| {
+        let tables = articles.filled(200).await?;
+        let mut dropped = 0;
+        for number in 0..100 {
+            let (tables, id) = (tables.clone(), format!("customer-{number}"));
+            let call = tokio::spawn(async move { tables.assign(id.as_str()).await });
+            tokio::time::sleep(Duration::from_micros(fastrand::u64(0..3_000))).await;
+            call.abort();
+            dropped += usize::from(call.await.is_err());
+        }
+        assert!(dropped > 10, "only {dropped} of 100 calls were dropped in time");
+        ensure_conserved(articles, 200, &[]).await?;
+        let answers = at_once(&tables, (0..100).map(|number| format!("customer-{number}"))).await?;
+        assert_eq!(articles.given().await?.len(), 100);
+        ensure_conserved(articles, 200, &answers).await
+    })
+    .await
+}

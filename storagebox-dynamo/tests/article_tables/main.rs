@@ -1,0 +1,12 @@
+//! The two tables of article 1's Python package: what ours promise on them, alone.
+//!
+//! `cargo xtask prove dynamo` runs the package itself beside ours.
+#![allow(clippy::disallowed_methods, reason = "a test may fail and wait where a library must not")]
+
+mod crowd;
+mod edges;
+mod losses;
+mod python_faults;
+mod scene;
+#[path = "../support/mod.rs"]
+mod support;

@@ -1,0 +1,161 @@
+//! The eight faults of the Python package, each as it was found there, which ours must not have on the same tables.
+
+use std::time::Duration;
+
+use storagebox_core::{Added, Certainty, ErrorKind, Item, Result, Taken};
+use storagebox_dynamo::faults::Fault;
+
+use crate::scene::{assign, at_once, ensure_conserved, given};
+use crate::support::{Articles, items};
+
+/// It took an item before it looked for the record, and found none to take.
+#[tokio::test]
+async fn python_fault_1_returning_user_from_an_empty_bank() -> Result<()> {
+    Articles::with(async |articles| {
+        let tables = articles.filled(1).await?;
+        let item = assign(&tables, "ada").await?;
+        assert_eq!(articles.free().await?.len(), 0);
+        for tables in [&tables, &articles.open().await?] {
+            assert!(matches!(tables.assign("ada").await?, Taken::Again(held) if held.item == item));
+            assert_eq!(tables.assign("bob").await?, Taken::Empty);
+        }
+        Ok(())
+    })
+    .await
+}
+
+/// Any error of the record's write, a throttle even, was taken for "assigned already", and the answer was nothing.
+#[tokio::test]
+async fn python_fault_2_error_on_the_record_is_not_assigned_already() -> Result<()> {
+    Articles::with(async |articles| {
+        articles.filled(1).await?;
+        let faults = articles.faults();
+        let tables = articles.through(articles.builder(), &faults).await?;
+        faults.script_for("TransactWriteItems", std::iter::repeat_n(Fault::Throttle, 40));
+        let error = tables.assign("ada").await.expect_err("a record that cannot be written");
+        assert_eq!(
+            (error.kind(), error.certainty()),
+            (ErrorKind::Throttled, Certainty::NotApplied),
+            "{error}"
+        );
+        ensure_conserved(articles, 1, &[]).await?;
+        faults.heal();
+        assert!(matches!(tables.assign("ada").await?, Taken::New(_)));
+        Ok(())
+    })
+    .await
+}
+
+/// It was a recursion, and too deep.
+#[tokio::test(flavor = "multi_thread")]
+async fn python_fault_3_batch_of_26_000_items() -> Result<()> {
+    Articles::with(async |articles| {
+        let (tables, batch) = (articles.open().await?, items(26_000)?);
+        assert_eq!(tables.add(&batch).await?, Added { added: 26_000, already_present: 0 });
+        assert_eq!(tables.counts().await?.free, 26_000);
+        assert_eq!(tables.add(&batch).await?, Added { added: 0, already_present: 26_000 });
+        assign(&tables, "ada").await.map(drop)
+    })
+    .await
+}
+
+/// The part of a batch that the store had not processed was read under a wrong name: 15 of 25 items were lost.
+#[tokio::test(flavor = "multi_thread")]
+async fn python_fault_4_lost_part_of_a_batch() -> Result<()> {
+    Articles::with(async |articles| {
+        let faults = articles.faults();
+        let tables =
+            articles.through(articles.builder().call_timeout(Duration::from_secs(60)), &faults).await?;
+        faults.random(4, 40, &[Fault::Unprocessed, Fault::Throttle, Fault::ErrorBefore, Fault::DropBefore]);
+        let all = items(1_000)?;
+        for part in all.chunks(125) {
+            assert_eq!(tables.add(part).await?, Added { added: 125, already_present: 0 });
+            assert_eq!(tables.add(part).await?, Added { added: 0, already_present: 125 });
+        }
+        assert!(faults.injected().contains_key("Unprocessed"), "{:?}", faults.injected());
+        faults.heal();
+        let names: Vec<_> = all.iter().map(|item| item.as_str().to_owned()).collect();
+        assert!(articles.free().await?.iter().eq(&names), "the items there are not those that were added");
+        Ok(())
+    })
+    .await
+}
+
+/// The item was gone, there was no record, and the retry failed.
+#[tokio::test]
+async fn python_fault_5_lost_reply_of_the_take() -> Result<()> {
+    Articles::with(async |articles| {
+        articles.filled(1).await?;
+        let faults = articles.faults();
+        let tables = articles.through(articles.builder(), &faults).await?;
+        faults.script_for("TransactWriteItems", [Fault::DropAfter]);
+        let item = assign(&tables, "ada").await?;
+        assert_eq!(given(&tables, "ada").await?, Some(item.clone()));
+        assert_eq!(assign(&tables, "ada").await?, item);
+        ensure_conserved(articles, 1, &[]).await
+    })
+    .await
+}
+
+/// The item was gone, and there was no record. Here there is no step between the two: whoever dies has both or neither.
+#[tokio::test]
+async fn python_fault_6_crash_between_take_and_record() -> Result<()> {
+    Articles::with(async |articles| {
+        articles.filled(2).await?;
+        let patient = Duration::from_secs(3);
+        for (id, fault, is_taken) in [("ada", Fault::DropAfter, true), ("bob", Fault::DropBefore, false)] {
+            let faults = articles.faults();
+            let dying = articles.through(articles.builder().call_timeout(patient), &faults).await?;
+            let then_dead = std::iter::repeat_n(Fault::DropBefore, 100);
+            faults.script_for("TransactWriteItems", std::iter::once(fault).chain(then_dead));
+            let error = dying.assign(id).await.expect_err("a call whose process dies");
+            assert_eq!(error.kind(), ErrorKind::OutcomeUnknown, "{error}");
+            ensure_conserved(articles, 2, &[]).await?;
+            let fresh = articles.open().await?;
+            let taken = fresh.assign(id).await?;
+            assert_eq!(matches!(taken, Taken::Again(_)), is_taken, "{id} was told {taken:?}");
+            ensure_conserved(articles, 2, &[(id.to_owned(), Ok(taken))]).await?;
+        }
+        Ok(())
+    })
+    .await
+}
+
+/// The store refused the whole batch.
+#[tokio::test]
+async fn python_fault_7_duplicate_in_one_call() -> Result<()> {
+    Articles::with(async |articles| {
+        let (tables, code) = (articles.open().await?, items(1)?.remove(0));
+        let twice = [code.clone(), code.clone()];
+        assert_eq!(tables.add(&twice).await?, Added { added: 1, already_present: 0 });
+        let many = [items(130)?, vec![code; 130], items(130)?].concat();
+        assert_eq!(tables.add(&many).await?, Added { added: 129, already_present: 1 });
+        assert_eq!(articles.free().await?.len(), 130);
+        Ok(())
+    })
+    .await
+}
+
+/// What was handed out was forgotten by the bank, so adding it again handed it out again.
+#[tokio::test]
+async fn python_fault_8_assigned_item_added_again() -> Result<()> {
+    Articles::with(async |articles| {
+        let (tables, codes) = (articles.filled(1).await?, items(1)?);
+        let item = assign(&tables, "ada").await?;
+        assert_eq!(tables.add(&codes).await?, Added { added: 0, already_present: 1 });
+        assert_eq!(tables.assign("bob").await?, Taken::Empty);
+        // A record that the package itself has written counts as well.
+        articles
+            .put(&articles.records, &[("deduplication_id", "eve"), ("item_string", "CODE-99999")])
+            .await?;
+        let theirs = Item::new("CODE-99999")?;
+        assert_eq!(tables.add(&[theirs]).await?, Added { added: 0, already_present: 1 });
+        let answers = at_once(&tables, ["ada", "bob", "eve"].map(str::to_owned)).await?;
+        let told: Vec<_> =
+            answers.iter().map(|(_, answer)| answer.as_ref().ok().and_then(Taken::item)).collect();
+        let names: Vec<_> = told.iter().map(|item| item.map(Item::as_str)).collect();
+        assert_eq!(names, [Some(item.as_str()), None, Some("CODE-99999")]);
+        ensure_conserved(articles, 2, &[]).await
+    })
+    .await
+}

@@ -1,0 +1,174 @@
+//! What calls cost: the table in the README is measured here, and the bounds that it must keep.
+
+use std::env;
+use std::fs;
+
+use storagebox_core::{BankAdmin as _, ClaimId, Hold, Item, ItemBank, Result, StoreExt, Taken};
+
+use crate::metered::{Cost, Metered, cost};
+use crate::readme::{between, path, read};
+use crate::scene::with_place;
+use crate::workload::{BANK, COUNTERS, LEASES, ORDERED, RECORDS, TOKENS, builder, items};
+
+const BEGIN: &str = "<!-- cost:begin -->\n";
+const END: &str = "<!-- cost:end -->\n";
+/// Writes the table instead of comparing it.
+const WRITE_VARIABLE: &str = "STORAGEBOX_WRITE_COSTS";
+
+fn table(metered: &Metered) -> String {
+    let mut table =
+        "| part | call | requests | read units | write units |\n|---|---|---|---|---|\n".to_owned();
+    let mut last = "";
+    for noted in &metered.noted {
+        let part = if noted.part == last { "" } else { noted.part };
+        let Cost { requests, read, write } = noted.cost;
+        table.push_str(&format!("| {part} | {} | {requests} | {read} | {write} |\n", noted.call));
+        last = noted.part;
+    }
+    table
+}
+
+/// After a change of what calls send: `STORAGEBOX_WRITE_COSTS=1 cargo test -p storagebox-dynamo --test backend cost`.
+#[tokio::test]
+async fn the_readme_has_what_calls_cost() -> Result<()> {
+    with_place(async |place| {
+        let mut metered = Metered::of(place, builder(place)).await?;
+        metered.every_call(place).await?;
+        let (readme, table) = (read("README.md"), table(&metered));
+        let found = between(&readme, BEGIN, END);
+        if env::var_os(WRITE_VARIABLE).is_some() {
+            let fresh = readme.replace(&format!("{BEGIN}{found}{END}"), &format!("{BEGIN}{table}{END}"));
+            fs::write(path("README.md"), fresh).unwrap();
+        } else {
+            assert_eq!(found, table, "the README is stale");
+        }
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn the_usual_call_is_one_request() -> Result<()> {
+    with_place(async |place| {
+        let mut metered = Metered::of(place, builder(place)).await?;
+        metered.every_call(place).await?;
+        for (part, call) in [
+            (BANK, "`take`, new, for ever"),
+            (BANK, "`take`, new, for a while"),
+            (BANK, "`take`, again"),
+            (BANK, "`take`, again, where repeats are common"),
+            (BANK, "`extend`"),
+            (BANK, "`confirm`"),
+            (BANK, "`get`"),
+            (BANK, "`release`, taken by this process"),
+            (BANK, "`release`, unknown"),
+            (RECORDS, "`record`, new"),
+            (RECORDS, "`get`"),
+            (RECORDS, "`replace`"),
+            (RECORDS, "`forget`"),
+            (LEASES, "`begin`"),
+            (LEASES, "`extend`"),
+            (LEASES, "`complete`"),
+            (LEASES, "`abort`"),
+            (TOKENS, "`consume`"),
+            (TOKENS, "`exists`"),
+            (COUNTERS, "`apply`, `Marker`"),
+            (ORDERED, "`put`"),
+            (ORDERED, "`get`"),
+            (ORDERED, "`delete`"),
+        ] {
+            assert_eq!(metered.cost_of(part, call).requests, 1, "{part}: {call}");
+        }
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn what_items_cost_stays_within_its_bounds() -> Result<()> {
+    with_place(async |place| {
+        let mut metered = Metered::of(place, builder(place)).await?;
+        metered.every_call(place).await?;
+        for call in ["`take`, new, for ever", "`take`, new, for a while"] {
+            let cost = metered.cost_of(BANK, call);
+            assert!(cost.write <= 6.0, "{call}: {cost:?}");
+        }
+        let again = metered.cost_of(BANK, "`take`, again, where repeats are common");
+        assert_eq!(again, Cost { requests: 1, read: 1.0, write: 0.0 });
+        let added = metered.cost_of(BANK, "`add`, an item");
+        assert!(added.requests == 1 && (1.0..=2.0).contains(&added.write), "{added:?}");
+        Ok(())
+    })
+    .await
+}
+
+/// Candidates included, and what is fetched ahead by then.
+#[tokio::test]
+async fn a_thousand_takes_are_little_more_than_a_thousand_requests() -> Result<()> {
+    with_place(async |place| {
+        let mut metered = Metered::of(place, place.builder()).await?;
+        let bank = metered.store.bank("box")?;
+        let many: Vec<_> =
+            (0..4_000).map(|number| Item::new(format!("code-{number}"))).collect::<Result<_>>()?;
+        bank.add(&many).await?;
+        metered.aside();
+        for number in 0..1_000 {
+            let taken = bank.take(&ClaimId::new(format!("id-{number}"))?, Hold::Forever).await?;
+            assert!(matches!(taken, Taken::New(_)), "{taken:?}");
+        }
+        let total: Cost = metered.aside().iter().map(cost).sum();
+        assert!(total.requests <= 1_050, "{total:?}");
+        assert!(total.write <= 6_000.0, "{total:?}");
+        Ok(())
+    })
+    .await
+}
+
+/// Nobody has to choose it.
+#[tokio::test]
+async fn repeats_are_read_first_once_they_are_common() -> Result<()> {
+    with_place(async |place| {
+        let mut metered = Metered::of(place, place.builder()).await?;
+        let (bank, claim) = (metered.store.bank("box")?, ClaimId::new("ada")?);
+        bank.add(&items(1)?).await?;
+        for _ in 0..20 {
+            bank.take(&claim, Hold::Forever).await?;
+        }
+        metered.note(BANK, "again", bank.take(&claim, Hold::Forever)).await?;
+        assert_eq!(metered.cost_of(BANK, "again"), Cost { requests: 1, read: 1.0, write: 0.0 });
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn the_first_call_of_a_box_registers_it() -> Result<()> {
+    with_place(async |place| {
+        let mut metered = Metered::of(place, place.builder()).await?;
+        let (bank, claim) = (metered.store.bank("box")?, ClaimId::new("ada")?);
+        for (call, requests) in [("first", 2), ("second", 1)] {
+            metered.note(BANK, call, bank.get(&claim)).await?;
+            assert_eq!(metered.cost_of(BANK, call).requests, requests, "{call}");
+        }
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn the_claims_of_a_page_are_read_by_the_hundred() -> Result<()> {
+    with_place(async |place| {
+        let mut metered = Metered::of(place, place.builder().shards(1).fetch_limit(1_000)).await?;
+        let bank = metered.store.bank("box")?;
+        bank.add(&items(250)?).await?;
+        for number in 0..250 {
+            bank.take(&ClaimId::new(format!("id-{number}"))?, Hold::Forever).await?;
+        }
+        metered.aside();
+        assert_eq!(bank.list(None, 1_000).await?.entries.len(), 250);
+        let sent: Vec<_> = metered.aside().into_iter().map(|exchange| exchange.operation).collect();
+        assert_eq!(sent, ["Query", "BatchGetItem", "BatchGetItem", "BatchGetItem"]);
+        Ok(())
+    })
+    .await
+}

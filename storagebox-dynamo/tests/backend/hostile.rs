@@ -1,0 +1,264 @@
+//! Texts that would be something else if anybody read them as expressions or as keys: in every field of every part.
+
+use std::time::Duration;
+
+use storagebox_core::{
+    BankAdmin, Begun, BoxName, Change, ClaimId, ClaimState, Consumed, Counted, Counter, DedupId, DedupRepo,
+    Error, ErrorKind, Fingerprint, Hold, Item, ItemBank, ItemState, Key, LeaseRepo, Ledger, OpId,
+    OrderedOptions, OrderedStore, Payload, Recorded, Result, Retention, Stamp, StoreExt, Strategy, TokenId,
+    TokenStore, WriterId, Written,
+};
+use storagebox_dynamo::DynamoStore;
+
+use crate::scene::{recorded, with_place};
+use crate::support::failed;
+
+const HOUR: Duration = Duration::from_secs(3_600);
+
+fn texts() -> Vec<String> {
+    let short = [
+        ":pk",
+        "#n",
+        "pk",
+        "attribute_not_exists(pk)",
+        "= :was OR pk <> :was",
+        "{\"S\":\"x\"}",
+        "\", \"sk\": {\"S\": \"",
+        "\\",
+        "\\\\\"",
+        "\\u0000",
+        "'; drop table x; --",
+        "0",
+        "-",
+        "box",
+        "op:",
+        "sum",
+        "bank:3:abc:items:0",
+        "1:a:",
+        "%00",
+        "\u{1f600}\u{200d}\u{1f4a9}",
+        "e\u{301}",
+        "\u{1}\t\r\n\u{7f}\u{feff}\u{2028}",
+    ];
+    let long = ["\"".repeat(512), "\u{1f600}".repeat(128), "\\".repeat(512), ":".repeat(512)];
+    short.into_iter().map(str::to_owned).chain(long).collect()
+}
+
+#[tokio::test]
+async fn every_text_comes_back_byte_for_byte() -> Result<()> {
+    with_place(async |place| {
+        let store = place.store().await?;
+        for text in texts() {
+            bank(&store, &text).await?;
+            records(&store, &text).await?;
+            leases(&store, &text).await?;
+            tokens(&store, &text).await?;
+            counters(&store, &text).await?;
+            ledgers(&store, &text).await?;
+            ordered(&store, &text).await?;
+        }
+        Ok(())
+    })
+    .await
+}
+
+async fn bank(store: &DynamoStore, text: &str) -> Result<()> {
+    let (bank, claim) = (store.bank(text)?, ClaimId::new(text)?);
+    let items = [Item::new(text)?, Item::new(format!("{text}{text}"))?];
+    assert_eq!(bank.add(&items).await?.added, 2, "{text}");
+    bank.withdraw(&items[1..]).await?;
+    bank.take(&claim, Hold::Forever).await?;
+    let ClaimState::Held(held) = bank.get(&claim).await? else { panic!("{text}") };
+    assert_eq!(held.item, items[0], "{text}");
+    assert_eq!(bank.holder(&items[0]).await?, ItemState::Held(claim.clone()), "{text}");
+    let mut listed: Vec<_> = bank.list(None, 10).await?.entries.into_iter().map(|one| one.item).collect();
+    listed.sort();
+    assert_eq!(listed, items, "{text}");
+    Ok(())
+}
+
+async fn records(store: &DynamoStore, text: &str) -> Result<()> {
+    let (records, id, op) = (store.dedup(text)?, DedupId::new(text)?, OpId::new(text)?);
+    let value = Payload::try_from(text)?;
+    records.record(&id, &value, &op, Retention::Forever).await?;
+    let again = records.record(&id, &value, &op, Retention::Forever).await?;
+    assert!(matches!(again, Recorded::Again(entry) if entry.value == value), "{text}");
+    let other = records.record(&id, &value, &OpId::new("other")?, Retention::Forever).await?;
+    assert!(matches!(other, Recorded::Existing(entry) if entry.value == value), "{text}");
+    let listed = records.list(None, 10).await?.entries;
+    assert!(listed.len() == 1 && listed[0].id == id && listed[0].entry.value == value, "{text}");
+    Ok(())
+}
+
+async fn leases(store: &DynamoStore, text: &str) -> Result<()> {
+    let (leases, id, op) = (store.leases("leases")?, DedupId::new(text)?, OpId::new(text)?);
+    let print = Fingerprint::new(text)?;
+    let Begun::Started(lease) = leases.begin(&id, &op, HOUR, Some(&print)).await? else { panic!("{text}") };
+    let other = leases.begin(&id, &op, HOUR, Some(&Fingerprint::new("another")?)).await?;
+    assert_eq!(other, Begun::Mismatch, "{text}");
+    leases.complete(&lease, &Payload::try_from(text)?, Retention::Forever).await?;
+    let done = leases.begin(&id, &OpId::new("another")?, HOUR, Some(&print)).await?;
+    assert!(matches!(done, Begun::Done(entry) if entry.value.as_bytes() == text.as_bytes()), "{text}");
+    Ok(())
+}
+
+async fn tokens(store: &DynamoStore, text: &str) -> Result<()> {
+    let (tokens, token, op) = (store.tokens(text)?, TokenId::new(text)?, OpId::new(text)?);
+    assert_eq!(tokens.create_tokens(std::slice::from_ref(&token)).await?.created, 1, "{text}");
+    assert!(tokens.exists(&token).await?, "{text}");
+    assert_eq!(tokens.consume(&token, &op).await?, Consumed::Now, "{text}");
+    assert_eq!(tokens.consume(&token, &op).await?, Consumed::Again, "{text}");
+    assert_eq!(tokens.consume(&token, &OpId::new("another")?).await?, Consumed::AlreadyGone, "{text}");
+    Ok(())
+}
+
+async fn counters(store: &DynamoStore, text: &str) -> Result<()> {
+    let key = Key::new(text)?;
+    let change = Change::new(OpId::new(text)?, 7);
+    for strategy in [Strategy::default(), Strategy::TokenSet { max: 9 }, Strategy::Optimistic] {
+        let counters = store.counters(format!("{}", text.len()) + strategy_name(strategy), strategy)?;
+        let first = counters.apply(&key, &change).await?;
+        assert!(matches!(first, Counted::Applied { value: None | Some(7) }), "{text}: {first:?}");
+        let again = counters.apply(&key, &change).await?;
+        assert!(matches!(again, Counted::AlreadyApplied { value: None | Some(7) }), "{text}: {again:?}");
+        assert_eq!(counters.value(&key).await?, 7, "{text}");
+    }
+    Ok(())
+}
+
+fn strategy_name(strategy: Strategy) -> &'static str {
+    match strategy {
+        Strategy::TokenSet { .. } => "set",
+        Strategy::Optimistic => "optimistic",
+        _ => "default",
+    }
+}
+
+async fn ledgers(store: &DynamoStore, text: &str) -> Result<()> {
+    let (ledger, key) = (store.ledgers("ledger")?, Key::new(text)?);
+    let change = Change::new(OpId::new(text)?, 7);
+    assert_eq!(ledger.apply(&key, &change).await?, Counted::Applied { value: None }, "{text}");
+    assert_eq!(ledger.apply(&key, &change).await?, Counted::AlreadyApplied { value: None }, "{text}");
+    assert_eq!(ledger.value(&key).await?, 7, "{text}");
+    assert_eq!(ledger.log(&key, None, 10).await?.entries.len(), 1, "{text}");
+    Ok(())
+}
+
+async fn ordered(store: &DynamoStore, text: &str) -> Result<()> {
+    let ordered = store.ordered(text, OrderedOptions::sequence())?;
+    let (key, value) = (Key::new(text)?, Payload::try_from(text)?);
+    let stamp = Stamp::new(1, WriterId::new(text)?);
+    assert_eq!(ordered.put(&key, &value, &stamp).await?, Written::Applied, "{text}");
+    let found = ordered.get(&key).await?;
+    assert_eq!(found.map(|found| (found.value, found.stamp)), Some((value.clone(), stamp)), "{text}");
+    let listed = ordered.list(Some(&key), None, 10).await?.entries;
+    assert!(listed.len() == 1 && listed[0].key == key && listed[0].versioned.value == value, "{text}");
+    Ok(())
+}
+
+/// Every byte there is, as a value, and the longest one; the longest item.
+#[tokio::test]
+async fn payloads_are_bytes_and_items_are_as_long_as_promised() -> Result<()> {
+    with_place(async |place| {
+        let store = place.store().await?;
+        let records = store.dedup("records")?;
+        let bytes: Vec<_> = (0..256 * 1024_usize).map(|byte| byte as u8).collect();
+        for value in [&bytes[..0], &bytes[..256], &bytes[..]] {
+            let (id, op) = (DedupId::new(format!("{}", value.len()))?, OpId::new("op")?);
+            records.record(&id, &Payload::try_from(value)?, &op, Retention::Forever).await?;
+            let found = records.get(&id).await?.ok_or_else(|| failed("nothing was recorded"))?;
+            assert_eq!(found.value.as_bytes(), value);
+        }
+        let (bank, item) = (store.bank("b".repeat(512))?, Item::new("\u{1f600}".repeat(256))?);
+        bank.add(std::slice::from_ref(&item)).await?;
+        let claim = ClaimId::new("i".repeat(512))?;
+        bank.take(&claim, Hold::For(HOUR)).await?;
+        assert_eq!(bank.holder(&item).await?, ItemState::Held(claim));
+        Ok(())
+    })
+    .await
+}
+
+/// Names that would be another's keys, if they simply stood side by side.
+#[tokio::test]
+async fn no_name_reaches_the_rows_of_another_box() -> Result<()> {
+    with_place(async |place| {
+        let store = place.store().await?;
+        let mut names = ["abc", "abc:items", "abc:items:0", "3:abc", "bank:3:abc", ":", "", "abc:"]
+            .map(|name| format!("{}{name}", place.prefix))
+            .to_vec();
+        names.extend(["abc", "bank:3:abc:items:0", "bank:3:abc:", "abc:claims:0"].map(str::to_owned));
+        names.push(format!("bank:3:abc:{}", "x".repeat(501)));
+        for name in &names {
+            store.bank(name.as_str())?.add(&[Item::new(name.as_str())?]).await?;
+            let (id, op) = (DedupId::new("id")?, OpId::new("op")?);
+            let (records, value) = (store.dedup(name.as_str())?, Payload::try_from(name.as_str())?);
+            let recorded = records.record(&id, &value, &op, Retention::Forever).await?;
+            assert!(matches!(recorded, Recorded::New(_)), "{name}");
+        }
+        for name in &names {
+            let listed = store.bank(name.as_str())?.list(None, 10).await?.entries;
+            assert_eq!(listed.iter().map(|one| one.item.as_str()).collect::<Vec<_>>(), [name.as_str()]);
+            let found = store.dedup(name.as_str())?.get(&DedupId::new("id")?).await?;
+            assert_eq!(found.map(|entry| entry.value), Some(Payload::try_from(name.as_str())?));
+        }
+        Ok(())
+    })
+    .await
+}
+
+/// A key and an operation stand in one partition key, and so do a key and a shard.
+#[tokio::test]
+async fn no_key_reaches_the_rows_of_another_key() -> Result<()> {
+    with_place(async |place| {
+        let store = place.store().await?;
+        let counters = store.counters("counters", Strategy::default())?;
+        let pairs = [("a", "1:b"), ("a:1", "b"), ("a:1:", "b"), ("a", ":1:b"), ("1:a", "b"), ("a:", "1:b")];
+        for (key, op) in pairs {
+            let change = Change::new(OpId::new(op)?, 1);
+            let counted = counters.apply(&Key::new(key)?, &change).await?;
+            assert!(matches!(counted, Counted::Applied { .. }), "{key} {op}: {counted:?}");
+        }
+        let ledger = store.ledgers("ledger")?;
+        for key in ["a", "a:", "1:a:", "1:a"] {
+            let key = Key::new(key)?;
+            ledger.apply(&key, &Change::new(OpId::new("op")?, 1)).await?;
+            assert_eq!(ledger.value(&key).await?, 1, "{key:?}");
+        }
+        Ok(())
+    })
+    .await
+}
+
+fn is_refused<T>(answer: std::result::Result<T, Error>) -> bool {
+    answer.err().is_some_and(|error| [ErrorKind::InvalidInput, ErrorKind::TooLarge].contains(&error.kind()))
+}
+
+/// What DynamoDB could not keep, and what makes no sense, never gets as far as a request.
+#[tokio::test]
+async fn what_cannot_be_kept_is_refused_before_any_request() -> Result<()> {
+    with_place(async |place| {
+        let (store, faults) = recorded(&place.table, place.builder()).await?;
+        for text in ["a\0b".to_owned(), "\0".to_owned(), "x".repeat(1_025), String::new()] {
+            assert!(is_refused(Item::new(text.as_str())) && is_refused(ClaimId::new(text.as_str())));
+            assert!(is_refused(DedupId::new(text.as_str())) && is_refused(OpId::new(text.as_str())));
+            assert!(is_refused(Key::new(text.as_str())) && is_refused(TokenId::new(text.as_str())));
+            assert!(is_refused(BoxName::new(text.as_str())) && is_refused(store.bank(text.as_str())));
+        }
+        assert!(is_refused(Payload::try_from(&vec![0_u8; 256 * 1024 + 1][..])));
+        let (bank, claim) = (store.bank("box")?, ClaimId::new("ada")?);
+        assert!(is_refused(bank.take(&claim, Hold::For(Duration::ZERO)).await));
+        assert!(is_refused(bank.extend(&claim, Hold::For(Duration::MAX)).await));
+        assert!(is_refused(bank.list(None, 0).await));
+        let (id, op) = (DedupId::new("id")?, OpId::new("op")?);
+        let leases = store.leases("box")?;
+        assert!(is_refused(leases.begin(&id, &op, Duration::ZERO, None).await));
+        let for_nothing = Retention::For(Duration::ZERO);
+        let value = Payload::try_from("value")?;
+        assert!(is_refused(store.dedup("box")?.record(&id, &value, &op, for_nothing).await));
+        assert!(is_refused(store.counters("box", Strategy::TokenSet { max: u32::MAX })));
+        assert_eq!(faults.taken(), [], "requests were sent");
+        Ok(())
+    })
+    .await
+}

@@ -1,0 +1,16 @@
+//! What this backend promises beyond the suite: its setup, its rights, its cost, its errors and its limits.
+#![allow(clippy::disallowed_methods, reason = "a test may fail and wait where a library must not")]
+
+mod cost;
+mod hostile;
+mod metered;
+mod readme;
+mod rights;
+mod scene;
+mod secrets;
+mod setup;
+#[path = "../support/mod.rs"]
+mod support;
+mod templates;
+mod urls;
+mod workload;

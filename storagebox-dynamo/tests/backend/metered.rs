@@ -1,0 +1,132 @@
+//! What calls send, and what that costs: by a recorder between the driver and the server, and the server's own figures.
+
+use std::iter::Sum;
+use std::mem;
+
+use aws_sdk_dynamodb::Client as Driver;
+use aws_smithy_runtime_api::client::http::SharedHttpClient;
+use serde_json::Value;
+use storagebox_core::Result;
+use storagebox_dynamo::faults::{Exchange, Faults};
+use storagebox_dynamo::{DynamoBuilder, DynamoStore};
+
+use crate::support::Place;
+
+/// A store whose requests are recorded, and what its calls took.
+pub(crate) struct Metered {
+    pub(crate) store: DynamoStore,
+    pub(crate) noted: Vec<Noted>,
+    driver: Driver,
+    faults: Faults,
+    /// What was sent and is not of a call that was noted.
+    others: Vec<Exchange>,
+    sent: Vec<Exchange>,
+}
+
+/// One call.
+#[derive(Clone, Debug)]
+pub(crate) struct Noted {
+    pub(crate) part: &'static str,
+    pub(crate) call: String,
+    pub(crate) cost: Cost,
+}
+
+/// Requests, and capacity units.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Cost {
+    pub(crate) requests: usize,
+    pub(crate) read: f64,
+    pub(crate) write: f64,
+}
+
+impl Sum for Cost {
+    fn sum<I: Iterator<Item = Self>>(costs: I) -> Self {
+        costs.fold(Self::default(), |sum, one| Self {
+            requests: sum.requests + one.requests,
+            read: sum.read + one.read,
+            write: sum.write + one.write,
+        })
+    }
+}
+
+impl Metered {
+    pub(crate) async fn of(place: &Place, builder: DynamoBuilder) -> Result<Self> {
+        let faults = Faults::new(place.table.http());
+        let driver = place.table.client(None, Some(SharedHttpClient::new(faults.clone()))).await;
+        faults.record(true);
+        let store = builder.report_capacity(true).from_client(&driver)?;
+        Ok(Self { store, noted: vec![], driver, faults, others: vec![], sent: vec![] })
+    }
+
+    /// A store of another process, behind the same recorder.
+    pub(crate) fn another(&self, builder: DynamoBuilder) -> Result<DynamoStore> {
+        builder.report_capacity(true).from_client(&self.driver)
+    }
+
+    pub(crate) async fn note<T>(
+        &mut self,
+        part: &'static str,
+        call: impl Into<String>,
+        made: impl Future<Output = Result<T>>,
+    ) -> Result<T> {
+        self.others.extend(self.faults.taken());
+        let answer = made.await?;
+        let sent = self.faults.taken();
+        let cost = sent.iter().map(cost).sum();
+        self.sent.extend(sent);
+        self.noted.push(Noted { part, call: call.into(), cost });
+        Ok(answer)
+    }
+
+    /// What was sent since it was asked last, by calls that were not noted.
+    pub(crate) fn aside(&mut self) -> Vec<Exchange> {
+        let aside: Vec<_> = mem::take(&mut self.others).into_iter().chain(self.faults.taken()).collect();
+        self.sent.extend(aside.iter().cloned());
+        aside
+    }
+
+    /// Everything that was sent.
+    pub(crate) fn sent(mut self) -> Vec<Exchange> {
+        self.aside();
+        self.sent
+    }
+
+    /// The cost of a call that was noted.
+    #[track_caller]
+    pub(crate) fn cost_of(&self, part: &str, call: &str) -> Cost {
+        let found = self.noted.iter().find(|noted| noted.part == part && noted.call == call);
+        found.unwrap_or_else(|| panic!("{part}: {call} was not noted")).cost
+    }
+}
+
+pub(crate) fn cost(exchange: &Exchange) -> Cost {
+    let writes = ["PutItem", "UpdateItem", "DeleteItem", "TransactWriteItems"];
+    let units = match exchange.status {
+        Some(200) => exchange.response.as_ref().map_or(0.0, reported),
+        _ => reckoned(exchange),
+    };
+    match writes.contains(&exchange.operation.as_str()) {
+        true => Cost { requests: 1, read: 0.0, write: units },
+        false => Cost { requests: 1, read: units, write: 0.0 },
+    }
+}
+
+/// What the answer says: one figure, or one for each table.
+fn reported(response: &Value) -> f64 {
+    let consumed = &response["ConsumedCapacity"];
+    let tables = consumed.as_array().map_or_else(|| vec![consumed], |tables| tables.iter().collect());
+    tables.into_iter().filter_map(|table| table["CapacityUnits"].as_f64()).sum()
+}
+
+/// What a refused condition costs by DynamoDB's documentation, with rows of at most a kilobyte; no answer reports it.
+fn reckoned(exchange: &Exchange) -> f64 {
+    let kind =
+        exchange.response.as_ref().and_then(|response| response["__type"].as_str()).unwrap_or_default();
+    match kind.rsplit('#').next() {
+        Some("ConditionalCheckFailedException") => 1.0,
+        Some("TransactionCanceledException") => {
+            2.0 * exchange.request["TransactItems"].as_array().map_or(0, Vec::len) as f64
+        }
+        _ => 0.0,
+    }
+}

@@ -1,0 +1,144 @@
+//! The README says what the code does, word for word where it is copied.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use storagebox_core::{
+    Key, OrderedOptions, OrderedStore as _, Payload, Result, Stamp, Store as _, StoreExt as _, WriterId,
+};
+use storagebox_dynamo::DynamoStore;
+
+use crate::metered::Metered;
+use crate::scene::with_place;
+use crate::workload::builder;
+
+pub(crate) fn path(file: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(file)
+}
+
+pub(crate) fn read(file: &str) -> String {
+    fs::read_to_string(path(file)).unwrap_or_else(|error| panic!("{file}: {error}"))
+}
+
+/// The text from the heading to the next one of its rank.
+pub(crate) fn section<'a>(readme: &'a str, heading: &str) -> &'a str {
+    let (_, rest) = readme.split_once(&format!("\n## {heading}\n")).unwrap();
+    rest.split("\n## ").next().unwrap()
+}
+
+/// The first block of this language.
+pub(crate) fn block<'a>(text: &'a str, language: &str) -> &'a str {
+    between(text, &format!("```{language}\n"), "```")
+}
+
+pub(crate) fn between<'a>(text: &'a str, begin: &str, end: &str) -> &'a str {
+    let (_, rest) = text.split_once(begin).unwrap();
+    rest.split_once(end).unwrap().0
+}
+
+/// The words in backticks that begin each row of a table.
+fn named(section: &str) -> BTreeSet<&str> {
+    let rows = section.lines().filter_map(|line| line.strip_prefix("| `"));
+    rows.flat_map(|row| row.split(" |").next().unwrap().split(", "))
+        .map(|name| name.trim_matches('`'))
+        .collect()
+}
+
+/// The texts in double quotes.
+fn quoted(text: &str) -> impl Iterator<Item = &str> {
+    text.split('"').skip(1).step_by(2)
+}
+
+#[test]
+fn every_query_key_is_listed() {
+    let (readme, code) = (read("README.md"), read("src/config/url.rs"));
+    let ours = between(&code, "match key {", "_ => return Err");
+    let known = ours.lines().filter_map(|arm| quoted(arm.split(" => ").next()?).next());
+    assert_eq!(named(section(&readme, "The URL")), known.collect());
+}
+
+/// A code and its kind, as a row of the README has them.
+fn rows_of(code: &str, table: &str) -> Vec<String> {
+    let table = between(code, table, "\n];");
+    let known: Vec<_> = table.split("ErrorKind::").collect();
+    let row = |pair: &[&str]| {
+        let code = quoted(pair[0]).last().unwrap();
+        format!("| `{code}` | `{}` |", pair[1].split(',').next().unwrap())
+    };
+    known.windows(2).map(row).collect()
+}
+
+#[test]
+fn every_code_is_listed_with_its_kind() {
+    let (readme, code) = (read("README.md"), read("src/error.rs"));
+    let listed: Vec<_> = section(&readme, "Errors").lines().filter(|line| line.starts_with("| `")).collect();
+    let mut known = rows_of(&code, "const CODES");
+    known.push("| `ConditionalCheckFailed` | an answer |".to_owned());
+    known.extend(rows_of(&code, "const REASONS"));
+    assert!(known.len() > 20, "{known:?}");
+    for (listed, known) in listed.iter().zip(&known) {
+        assert!(listed.starts_with(known.as_str()), "{listed} is {known}");
+    }
+    assert_eq!(listed.len(), known.len());
+}
+
+/// The kind of its box and its part, of a partition key.
+fn kind_of(partition: &str) -> Option<(String, String)> {
+    let (kind, rest) = partition.split_once(':')?;
+    let (length, rest) = rest.split_once(':')?;
+    let part = rest.get(length.parse::<usize>().ok()?..)?.strip_prefix(':')?;
+    Some((kind.to_owned(), part.split(':').next()?.to_owned()))
+}
+
+#[tokio::test]
+async fn every_kind_of_row_is_listed() -> Result<()> {
+    with_place(async |place| {
+        let mut metered = Metered::of(place, builder(place)).await?;
+        metered.every_call(place).await?;
+        let ordered = metered.store.ordered("ordered", OrderedOptions::sequence())?;
+        let stamp = Stamp::new(9, WriterId::new("ada")?);
+        ordered.put(&Key::new("key")?, &Payload::try_from("value")?, &stamp).await?;
+        let rows = place.rows().await?;
+        let partitions = rows.iter().filter_map(|row| row["pk"].as_s().ok()?.strip_prefix(&place.prefix));
+        let made: BTreeSet<_> = partitions.filter_map(kind_of).filter(|(_, part)| part != "box").collect();
+        let readme = read("README.md");
+        let listed = named(between(&readme, "| rows | one for each |", "\n\n"));
+        let listed = listed.into_iter().filter(|row| !row.starts_with('{'));
+        let listed = listed.map(|row| kind_of(&row.replace('…', "0:")).unwrap());
+        assert_eq!(listed.collect::<BTreeSet<_>>(), made);
+        Ok(())
+    })
+    .await
+}
+
+/// What every row may have, by the table in the code.
+#[test]
+fn every_common_attribute_is_listed() {
+    let (readme, code) = (read("README.md"), read("src/schema.rs"));
+    let common = code.lines().filter_map(|line| line.strip_prefix("//! | `"));
+    let common: BTreeSet<_> = common
+        .flat_map(|row| row.split(" |").next().unwrap().split(", "))
+        .map(|name| name.trim_matches('`'))
+        .collect();
+    let listed = named(between(&readme, "| attribute | holds |", "The other attributes"));
+    assert!(common.len() > 5 && listed.is_superset(&common), "{common:?} {listed:?}");
+}
+
+#[test]
+fn what_the_store_does_not_promise_is_in_the_readme() {
+    let readme = read("README.md").to_lowercase();
+    let store = DynamoStore::connect("dynamodb://eu-west-1/box").unwrap();
+    for (about, words) in [
+        ("clock", "max_skew"),
+        ("regions", "last writer"),
+        ("counters", "several"),
+        ("request tokens", "ten minutes"),
+        ("throughput", "1,000 write units"),
+        ("memory", "ended claims, gone tokens and ended operations"),
+    ] {
+        let promise = store.promises().entries.into_iter().find(|promise| promise.about == about);
+        let statement = promise.unwrap_or_else(|| panic!("nothing about {about}")).statement.to_lowercase();
+        assert!(statement.contains(words) && readme.contains(words), "{about}: {statement}");
+    }
+}

@@ -1,0 +1,170 @@
+//! The rights that the README lists are those that the calls need: none is missing, and none is too much.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use serde_json::Value;
+use storagebox_core::{
+    Bounds, Change, ClaimId, Counted, Counter, Extended, Hold, Item, ItemBank, Key, OpId, Result, Retention,
+    Store, StoreExt, Strategy, Taken,
+};
+use storagebox_dynamo::faults::Exchange;
+
+use crate::metered::Metered;
+use crate::readme::{block, read, section};
+use crate::scene::{recorded, with_place, with_table};
+use crate::support::Place;
+use crate::workload::builder;
+
+const SECOND: Duration = Duration::from_secs(1);
+/// Longer than anything is remembered here.
+const MONTH: Duration = Duration::from_secs(30 * 24 * 3_600);
+
+/// An action and what it is done to.
+type Right = (String, String);
+
+fn right(action: &str, resource: &str) -> Right {
+    (action.to_owned(), resource.to_owned())
+}
+
+/// The rights that the statements of the README's policy grant whose names begin so.
+fn granted(names: &str) -> BTreeSet<Right> {
+    let policy = read("README.md");
+    let policy: Value = serde_json::from_str(block(section(&policy, "Rights"), "json")).unwrap();
+    let statements = policy["Statement"].as_array().unwrap().iter();
+    let named = statements.filter(|statement| statement["Sid"].as_str().unwrap().starts_with(names));
+    named.flat_map(rights_of).collect()
+}
+
+fn rights_of(statement: &Value) -> Vec<Right> {
+    assert_eq!(statement["Effect"], "Allow");
+    let (_, resource) = statement["Resource"].as_str().unwrap().split_once("REGION:ACCOUNT:").unwrap();
+    let actions = &statement["Action"];
+    let actions = actions.as_array().map_or_else(|| vec![actions], |actions| actions.iter().collect());
+    let action = |action: &Value| action.as_str().unwrap().strip_prefix("dynamodb:").unwrap().to_owned();
+    actions.into_iter().map(|one| right(&action(one), resource)).collect()
+}
+
+/// What these requests ask for, all on the one table.
+fn asked(exchanges: &[Exchange], table: &str) -> BTreeSet<Right> {
+    exchanges.iter().flat_map(|exchange| asked_by(exchange, table)).collect()
+}
+
+fn asked_by(exchange: &Exchange, table: &str) -> Vec<Right> {
+    let request = &exchange.request;
+    match exchange.operation.as_str() {
+        "TransactWriteItems" => parts_of(request, table),
+        "BatchGetItem" => {
+            let tables = request["RequestItems"].as_object().unwrap().keys();
+            tables.map(|name| on_table("BatchGetItem", name, table)).collect()
+        }
+        "Query" if request["IndexName"].is_string() => {
+            let (_, named) = on_table("Query", request["TableName"].as_str().unwrap(), table);
+            vec![right("Query", &format!("{named}/index/{}", request["IndexName"].as_str().unwrap()))]
+        }
+        operation => vec![on_table(operation, request["TableName"].as_str().unwrap(), table)],
+    }
+}
+
+/// Each part of a transaction needs the right of the request that it would be alone.
+fn parts_of(request: &Value, table: &str) -> Vec<Right> {
+    let parts =
+        request["TransactItems"].as_array().unwrap().iter().flat_map(|part| part.as_object().unwrap());
+    let part = |(kind, part): (&String, &Value)| {
+        on_table(&format!("{kind}Item"), part["TableName"].as_str().unwrap(), table)
+    };
+    parts.map(part).collect()
+}
+
+fn on_table(action: &str, named: &str, table: &str) -> Right {
+    assert_eq!(named, table, "{action} of another table");
+    right(action, "table/TABLE")
+}
+
+#[tokio::test]
+async fn running_needs_what_the_readme_says_and_no_more() -> Result<()> {
+    with_place(async |place| {
+        let mut metered = Metered::of(place, builder(place)).await?;
+        metered.every_call(place).await?;
+        metered.unusual_calls(place).await?;
+        let sent = metered.sent();
+        let (setting_up, running): (Vec<_>, Vec<_>) = sent.into_iter().partition(is_of_setup);
+        assert!(running.len() > 300, "only {} requests were seen", running.len());
+        assert_eq!(asked(&running, &place.name), granted("Running"));
+        assert!(asked(&setting_up, &place.name).is_subset(&granted("SettingUp")));
+        Ok(())
+    })
+    .await
+}
+
+fn is_of_setup(exchange: &Exchange) -> bool {
+    ["Describe", "Create", "Update"].iter().any(|verb| exchange.operation.starts_with(verb))
+        && !exchange.operation.ends_with("Item")
+}
+
+#[tokio::test]
+async fn setting_up_needs_what_the_readme_says_and_no_more() -> Result<()> {
+    with_table(async |table| {
+        let name = format!("{}-rights", table.name);
+        let (store, faults) = recorded(table, table.builder().table(name.as_str())).await?;
+        store.setup().await?;
+        store.setup().await?;
+        assert_eq!(asked(&faults.taken(), &name), granted("SettingUp"));
+        table.raw().delete_table().table_name(&name).send().await.map_err(crate::support::failed)?;
+        Ok(())
+    })
+    .await
+}
+
+/// What is off the usual path, and sends what nothing there does.
+impl Metered {
+    async fn unusual_calls(&mut self, place: &Place) -> Result<()> {
+        self.lapsed_holds(place).await?;
+        self.forgotten_claims(place).await?;
+        self.loans().await?;
+        place.clock.advance(MONTH);
+        let maintained = self.store.maintain(1_000).await?;
+        assert!(maintained.deleted > 0, "nothing was to be cleaned up");
+        Ok(())
+    }
+
+    /// A hold that lapsed, and one that was extended, so that its item stands in the wrong place of the index.
+    async fn lapsed_holds(&mut self, place: &Place) -> Result<()> {
+        let bank = self.another(place.builder())?.bank("lapsing")?;
+        let [lapsing, extended] = [ClaimId::new("a")?, ClaimId::new("b")?];
+        bank.add(&[Item::new("1")?, Item::new("2")?]).await?;
+        bank.take(&lapsing, Hold::For(SECOND)).await?;
+        bank.take(&extended, Hold::For(SECOND)).await?;
+        assert!(matches!(bank.extend(&extended, Hold::For(9 * SECOND)).await?, Extended::Extended(_)));
+        place.clock.advance(2 * SECOND);
+        assert!(matches!(bank.take(&ClaimId::new("c")?, Hold::Forever).await?, Taken::New(_)));
+        assert_eq!(bank.take(&ClaimId::new("d")?, Hold::Forever).await?, Taken::Empty);
+        Ok(())
+    }
+
+    /// A claim that is not remembered any more, while its item still names it.
+    async fn forgotten_claims(&mut self, place: &Place) -> Result<()> {
+        let store = self.another(place.builder().memory(Retention::For(SECOND)))?;
+        let bank = store.bank("forgetting")?;
+        bank.add(&[Item::new("1")?]).await?;
+        bank.take(&ClaimId::new("gone")?, Hold::For(SECOND)).await?;
+        place.clock.advance(60 * SECOND);
+        store.maintain(1_000).await?;
+        assert!(matches!(bank.take(&ClaimId::new("late")?, Hold::Forever).await?, Taken::New(_)));
+        Ok(())
+    }
+
+    /// Shards that have no room for a change, and shards that lend it some.
+    async fn loans(&mut self) -> Result<()> {
+        let (bounds, retention) = (Bounds::at_least(0), Retention::Forever);
+        let counters = self.store.counters("lending", Strategy::Sharded { shards: 4, bounds, retention })?;
+        let key = Key::new("key")?;
+        for (number, delta) in [8, -1, -1, -1, -1, -1, -1, -1, -1].into_iter().enumerate() {
+            let counted = counters.apply(&key, &Change::new(OpId::new(format!("{number}"))?, delta)).await?;
+            assert!(matches!(counted, Counted::Applied { .. }), "{counted:?}");
+        }
+        let counted = counters.apply(&key, &Change::new(OpId::new("too much")?, -1)).await?;
+        assert_eq!(counted, Counted::OutOfBounds);
+        Ok(())
+    }
+}

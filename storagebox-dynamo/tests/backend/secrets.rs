@@ -1,0 +1,179 @@
+//! Keys and items are shown nowhere: not by what is built of them, and not by any error, with all its causes.
+
+use std::error::Error as _;
+use std::time::Duration;
+
+use aws_credential_types::provider::error::CredentialsError;
+use aws_credential_types::provider::{ProvideCredentials, future};
+use aws_sdk_dynamodb::Client as Driver;
+use aws_sdk_dynamodb::config::Credentials;
+use aws_smithy_runtime_api::client::http::SharedHttpClient;
+use futures_util::future::try_join_all;
+use storagebox_core::{
+    BankAdmin, ClaimId, DedupId, DedupRepo, Error, ErrorKind, Hold, Item, ItemBank, OpId, Payload, Result,
+    Retention, Store, StoreExt,
+};
+use storagebox_dynamo::DynamoStore;
+use storagebox_dynamo::faults::{Fault, Faults};
+use storagebox_testkit::port;
+
+use crate::scene::{with_place, with_table};
+use crate::support::{Place, Table, failed};
+
+/// The secret key, the session token, the items and the values of these tests have it in them.
+const SECRET: &str = "hunter2";
+
+/// A client with keys that must not be shown.
+async fn client(table: &Table, http: Option<SharedHttpClient>) -> Driver {
+    let keys =
+        Credentials::new("AKIAhunter2", "secret-hunter2", Some("session-hunter2".into()), None, SECRET);
+    let config = table.client(None, http).await.config().to_builder().credentials_provider(keys);
+    Driver::from_conf(config.build())
+}
+
+fn assert_hidden(error: &Error) {
+    let mut shown = format!("{error} {error:?} {:?}", error.context().collect::<Vec<_>>());
+    let mut cause = error.source();
+    while let Some(next) = cause {
+        shown.push_str(&format!(" {next}"));
+        cause = next.source();
+    }
+    assert!(!shown.contains(SECRET), "{}", shown.replace(SECRET, "<the secret>"));
+}
+
+/// The error of a first call and of a ping, which are to be of one kind.
+async fn refused(store: &DynamoStore) -> Result<ErrorKind> {
+    let (ping, call) = (store.ping().await.unwrap_err(), store.bank("box")?.counts().await.unwrap_err());
+    assert_hidden(&ping);
+    assert_hidden(&call);
+    assert_eq!(ping.kind(), call.kind(), "{ping} {call}");
+    Ok(call.kind())
+}
+
+#[tokio::test]
+async fn a_table_that_is_not_there_is_not_set_up() -> Result<()> {
+    with_table(async |table| {
+        let builder = DynamoStore::builder().table("sbtest-not-there");
+        let store = builder.from_client(&client(table, None).await)?;
+        assert_eq!(refused(&store).await?, ErrorKind::NotSetUp);
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_server_that_is_down_is_unavailable() -> Result<()> {
+    with_table(async |table| {
+        let endpoint = format!("http://127.0.0.1:{}", port::free().map_err(failed)?);
+        let config = client(table, None).await.config().to_builder().endpoint_url(endpoint);
+        let builder = DynamoStore::builder().call_timeout(Duration::from_secs(30));
+        let store = builder.from_client(&Driver::from_conf(config.build()))?;
+        assert_eq!(refused(&store).await?, ErrorKind::Unavailable);
+        assert_hidden(&store.setup().await.unwrap_err());
+        Ok(())
+    })
+    .await
+}
+
+/// Where keys should come from, and do not.
+#[derive(Clone, Copy, Debug)]
+enum NoKeys {
+    NotThere,
+    NotNow,
+}
+
+impl ProvideCredentials for NoKeys {
+    fn provide_credentials<'a>(&'a self) -> future::ProvideCredentials<'a>
+    where
+        Self: 'a,
+    {
+        future::ProvideCredentials::ready(Err(match self {
+            Self::NotThere => CredentialsError::not_loaded("nowhere"),
+            Self::NotNow => CredentialsError::provider_error("it does not answer"),
+        }))
+    }
+}
+
+/// It is not said as if something might have been sent.
+#[tokio::test]
+async fn missing_keys_are_denied_and_late_ones_unavailable() -> Result<()> {
+    with_table(async |table| {
+        for (keys, kind) in [(NoKeys::NotThere, ErrorKind::Denied), (NoKeys::NotNow, ErrorKind::Unavailable)]
+        {
+            let config = client(table, None).await.config().to_builder().credentials_provider(keys);
+            let store = DynamoStore::builder().table(table.name.as_str());
+            let store = store.from_client(&Driver::from_conf(config.build()))?;
+            assert_eq!(refused(&store).await?, kind, "{keys:?}");
+        }
+        Ok(())
+    })
+    .await
+}
+
+/// What a store is made of shows neither its keys nor what goes through it.
+#[tokio::test]
+async fn nothing_public_shows_a_key_or_an_item() -> Result<()> {
+    with_place(async |place| {
+        let faults = Faults::new(place.table.http());
+        faults.record(true);
+        let driver = client(&place.table, Some(SharedHttpClient::new(faults.clone()))).await;
+        let store = place.builder().from_client(&driver)?;
+        let bank = store.bank("box")?;
+        bank.add(&[Item::new("code-hunter2")?]).await?;
+        bank.take(&ClaimId::new("ada")?, Hold::Forever).await?;
+        let exchanges = faults.taken();
+        assert!(exchanges.iter().any(|exchange| exchange.request.to_string().contains(SECRET)));
+        for shown in [
+            format!("{store:?}"),
+            format!("{:#?}", place.builder()),
+            format!("{:?}", store.promises()),
+            format!("{faults:?}"),
+            format!("{exchanges:?}"),
+        ] {
+            assert!(!shown.contains(SECRET), "{shown}");
+        }
+        Ok(())
+    })
+    .await
+}
+
+/// Whatever goes wrong on the way, at every request.
+#[tokio::test]
+async fn no_error_shows_an_item_or_a_value() -> Result<()> {
+    with_place(async |place| {
+        let failures = try_join_all(Fault::ALL.iter().map(|fault| failing(place, *fault))).await?;
+        let failures: usize = failures.into_iter().sum();
+        assert!(failures > 20, "only {failures} calls failed");
+        Ok(())
+    })
+    .await
+}
+
+/// How many calls about an item or a value fail while every request meets this fault.
+async fn failing(place: &Place, fault: Fault) -> Result<usize> {
+    let faults = Faults::new(place.table.http());
+    let driver = client(&place.table, Some(SharedHttpClient::new(faults.clone()))).await;
+    let store = place.builder().call_timeout(Duration::from_secs(2)).from_client(&driver)?;
+    let name = format!("box-{}", fault.name());
+    let (bank, records) = (store.bank(name.as_str())?, store.dedup(name.as_str())?);
+    let (items, claim) = ([Item::new("code-hunter2")?, Item::new("hunter2-code")?], ClaimId::new("ada")?);
+    bank.add(&items).await?;
+    bank.take(&claim, Hold::Forever).await?;
+    let (id, op, value) = (DedupId::new("id")?, OpId::new("op")?, Payload::try_from("value-hunter2")?);
+    records.record(&id, &value, &op, Retention::Forever).await?;
+    faults.random(1, 100, &[fault]);
+    let errors = [
+        bank.add(&items).await.err(),
+        bank.take(&ClaimId::new("bob")?, Hold::Forever).await.err(),
+        bank.confirm(&claim).await.err(),
+        bank.get(&claim).await.err(),
+        bank.release(&claim).await.err(),
+        bank.list(None, 10).await.err(),
+        records.get(&id).await.err(),
+        records.record(&id, &value, &OpId::new("another")?, Retention::Forever).await.err(),
+    ];
+    faults.heal();
+    faults.land().await;
+    errors.iter().flatten().for_each(assert_hidden);
+    Ok(errors.iter().flatten().count())
+}

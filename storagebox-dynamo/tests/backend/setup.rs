@@ -1,0 +1,198 @@
+//! Setting up: again, at once from everywhere, on tables that others made, and met by a newer library's rows.
+
+use aws_sdk_dynamodb::types::{
+    AttributeDefinition, AttributeValue, BillingMode, KeySchemaElement, KeyType, ScalarAttributeType,
+};
+use storagebox_core::{
+    Change, ClaimId, Counter, DedupId, DedupRepo, ErrorKind, Hold, Item, ItemBank, Key, LeaseRepo, OpId,
+    OrderedOptions, OrderedStore, Result, Store, StoreExt, Strategy, TokenId, TokenStore,
+};
+use storagebox_dynamo::DynamoStore;
+use tokio::task::JoinSet;
+
+use crate::scene::{with_place, with_table};
+use crate::support::{Table, failed};
+
+/// A store of a table beside the test's own, which may not be there yet.
+async fn beside(table: &Table, name: &str) -> Result<(String, DynamoStore)> {
+    let name = format!("{}-{name}", table.name);
+    let store = DynamoStore::builder().table(name.as_str()).from_client(&table.client(None, None).await)?;
+    Ok((name, store))
+}
+
+async fn remove(table: &Table, name: &str) -> Result<()> {
+    table.raw().delete_table().table_name(name).send().await.map(drop).map_err(failed)
+}
+
+#[tokio::test]
+async fn eight_tasks_set_up_one_table_at_once() -> Result<()> {
+    with_table(async |table| {
+        let mut setups = JoinSet::new();
+        for _ in 0..8 {
+            let (_, store) = beside(table, "crowd").await?;
+            setups.spawn(async move { store.setup().await });
+        }
+        for outcome in setups.join_all().await {
+            outcome?;
+        }
+        let (name, store) = beside(table, "crowd").await?;
+        store.ping().await?;
+        has_its_shape(table, &name).await?;
+        remove(table, &name).await
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_second_setup_changes_nothing() -> Result<()> {
+    with_place(async |place| {
+        let store = place.store().await?;
+        store.bank("box")?.add(&[Item::new("code")?]).await?;
+        let before = place.rows().await?;
+        store.setup().await?;
+        store.setup().await?;
+        assert_eq!(place.rows().await?, before);
+        has_its_shape(&place.table, &place.name).await
+    })
+    .await
+}
+
+/// By the server's own description.
+async fn has_its_shape(table: &Table, name: &str) -> Result<()> {
+    let described = table.raw().describe_table().table_name(name).send().await.map_err(failed)?;
+    let described = described.table.ok_or_else(|| failed("no table"))?;
+    let names = |keys: &[KeySchemaElement]| {
+        keys.iter().map(|key| key.attribute_name().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(names(described.key_schema()), ["pk", "sk"]);
+    let [index] = described.local_secondary_indexes() else { panic!("{described:?}") };
+    assert_eq!(
+        (index.index_name(), names(index.key_schema())),
+        (Some("order"), vec!["pk".into(), "o".into()])
+    );
+    let projected = index.projection().map(|projection| projection.non_key_attributes().to_vec());
+    assert_eq!(projected, Some(vec!["c".to_owned(), "d".to_owned()]));
+    let ttl = table.raw().describe_time_to_live().table_name(name).send().await.map_err(failed)?;
+    let attribute = ttl.time_to_live_description.and_then(|ttl| ttl.attribute_name);
+    assert_eq!(attribute.as_deref(), Some("expires_at"));
+    Ok(())
+}
+
+/// What the first call of each part says.
+async fn first_calls(store: &DynamoStore) -> Result<Vec<(&'static str, Option<ErrorKind>)>> {
+    let (id, op, key) = (DedupId::new("id")?, OpId::new("op")?, Key::new("key")?);
+    let hour = std::time::Duration::from_secs(3_600);
+    let change = Change::new(op.clone(), 1);
+    let item_bank = store.bank("box")?.take(&ClaimId::new("ada")?, Hold::Forever).await.map(drop);
+    let dedup = store.dedup("box")?.get(&id).await.map(drop);
+    let leases = store.leases("box")?.begin(&id, &op, hour, None).await.map(drop);
+    let tokens = store.tokens("box")?.consume(&TokenId::new("token")?, &op).await.map(drop);
+    let counters = store.counters("box", Strategy::default())?.apply(&key, &change).await.map(drop);
+    let ledger = store.ledgers("ledger")?.apply(&key, &change).await.map(drop);
+    let ordered = store.ordered("box", OrderedOptions::sequence())?.get(&key).await.map(drop);
+    let calls = [
+        ("item bank", item_bank),
+        ("records", dedup),
+        ("leases", leases),
+        ("tokens", tokens),
+        ("counters", counters),
+        ("ledger", ledger),
+        ("ordered", ordered),
+        ("maintain", store.maintain(10).await.map(drop)),
+    ];
+    Ok(calls.into_iter().map(|(part, call)| (part, call.err().map(|error| error.kind()))).collect())
+}
+
+#[tokio::test]
+async fn without_a_table_every_call_says_so() -> Result<()> {
+    with_table(async |table| {
+        let (name, store) = beside(table, "later").await?;
+        assert_eq!(store.ping().await.unwrap_err().kind(), ErrorKind::NotSetUp);
+        for (part, kind) in first_calls(&store).await? {
+            assert_eq!(kind, Some(ErrorKind::NotSetUp), "{part}");
+        }
+        store.setup().await?;
+        for (part, kind) in first_calls(&store).await? {
+            assert_eq!(kind, None, "{part}");
+        }
+        remove(table, &name).await
+    })
+    .await
+}
+
+/// One has another key, one lacks the index. Both are left as they are.
+#[tokio::test]
+async fn a_table_of_another_shape_is_refused_with_the_readme_named() -> Result<()> {
+    with_table(async |table| {
+        for keys in [&["id"][..], &["pk", "sk"]] {
+            let (name, store) = beside(table, &format!("of-{}", keys.len())).await?;
+            create(table, &name, keys).await?;
+            let error = store.setup().await.unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::InvalidInput, "{error}");
+            for word in ["pk", "sk", "order", "README"] {
+                assert!(error.to_string().contains(word), "{error}");
+            }
+            remove(table, &name).await?;
+        }
+        Ok(())
+    })
+    .await
+}
+
+async fn create(table: &Table, name: &str, keys: &[&str]) -> Result<()> {
+    let mut request = table.raw().create_table().table_name(name).billing_mode(BillingMode::PayPerRequest);
+    for (key, kind) in keys.iter().zip([KeyType::Hash, KeyType::Range]) {
+        let attribute = AttributeDefinition::builder().attribute_name(*key);
+        let attribute = attribute.attribute_type(ScalarAttributeType::S).build().map_err(failed)?;
+        let key = KeySchemaElement::builder().attribute_name(*key).key_type(kind).build().map_err(failed)?;
+        request = request.attribute_definitions(attribute).key_schema(key);
+    }
+    request.send().await.map(drop).map_err(failed)
+}
+
+/// The one that made them knows what their rows mean; this one does not.
+#[tokio::test]
+async fn boxes_of_a_newer_library_are_refused() -> Result<()> {
+    with_place(async |place| {
+        let store = place.store().await?;
+        let bank = store.bank("box")?;
+        bank.add(&[Item::new("code")?]).await?;
+        let made = AttributeValue::S(format!("{}bank:3:box:box", place.prefix));
+        let update = place.table.raw().update_item().table_name(&place.name);
+        let update = update.key("pk", made).key("sk", AttributeValue::S("-".to_owned()));
+        // The second library knows one version more.
+        let update =
+            update.update_expression("SET #schema = #schema + :one").condition_expression("#schema = :one");
+        let update = update.expression_attribute_names("#schema", "schema");
+        let update = update.expression_attribute_values(":one", AttributeValue::N("1".to_owned()));
+        update.send().await.map_err(failed)?;
+        let before = place.rows().await?;
+        let refused = place.store().await?.bank("box")?.take(&ClaimId::new("ada")?, Hold::Forever).await;
+        let error = refused.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Unsupported, "{error}");
+        assert!(error.to_string().contains("newer"), "{error}");
+        assert_eq!(place.rows().await?, before);
+        Ok(())
+    })
+    .await
+}
+
+/// Nothing of a box depends on the settings of whoever opens it later.
+#[tokio::test]
+async fn a_box_keeps_its_number_of_shards() -> Result<()> {
+    with_place(async |place| {
+        let driver = place.table.client(None, None).await;
+        let items: Vec<_> =
+            (0..20).map(|number| Item::new(format!("code-{number}"))).collect::<Result<_>>()?;
+        let first = place.builder().shards(3).from_client(&driver)?;
+        first.bank("box")?.add(&items).await?;
+        let stores = [place.builder().shards(1), place.builder().shards(256)];
+        for store in stores {
+            let bank = store.from_client(&driver)?.bank("box")?;
+            assert_eq!(bank.add(&items).await?.already_present, 20);
+            assert_eq!(bank.counts().await?.free, 20);
+        }
+        Ok(())
+    })
+    .await
+}

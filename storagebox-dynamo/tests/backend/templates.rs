@@ -1,0 +1,97 @@
+//! The tables of the README's templates are the one that `setup` makes.
+
+use serde_json::{Map, Value, json};
+use storagebox_core::{Result, Store as _};
+
+use crate::readme::{block, read, section};
+use crate::scene::{recorded, with_table};
+use crate::support::failed;
+
+/// What `setup` asks for, under the name that the templates give their table.
+async fn asked_for() -> Result<(Value, Value)> {
+    let mut sent = vec![];
+    with_table(async |table| {
+        let name = format!("{}-template", table.name);
+        let (store, faults) = recorded(table, table.builder().table(name.as_str())).await?;
+        store.setup().await?;
+        sent = faults.taken();
+        table.raw().delete_table().table_name(&name).send().await.map(drop).map_err(failed)
+    })
+    .await?;
+    let request = |operation: &str| {
+        let exchange = sent.iter().find(|exchange| exchange.operation == operation);
+        exchange.map(|exchange| exchange.request.clone()).ok_or_else(|| failed("nothing was asked for"))
+    };
+    let (mut table, ttl) = (request("CreateTable")?, request("UpdateTimeToLive")?);
+    table["TableName"] = json!("storagebox");
+    Ok((table, ttl["TimeToLiveSpecification"].clone()))
+}
+
+fn template(language: &str) -> String {
+    let readme = read("README.md");
+    block(section(&readme, "The table"), language).to_owned()
+}
+
+#[tokio::test]
+async fn the_table_of_cloudformation_is_that_of_setup() -> Result<()> {
+    let stack: Value = serde_json::from_str(&template("json")).map_err(failed)?;
+    let resource = &stack["Resources"]["Storagebox"];
+    assert_eq!(resource["Type"], "AWS::DynamoDB::Table");
+    let mut properties = resource["Properties"].as_object().cloned().unwrap_or_default();
+    let ttl = properties.remove("TimeToLiveSpecification").unwrap_or_default();
+    // The keepers' own choice.
+    properties.remove("PointInTimeRecoverySpecification");
+    properties.remove("DeletionProtectionEnabled");
+    assert_eq!((Value::Object(properties), ttl), asked_for().await?);
+    Ok(())
+}
+
+#[tokio::test]
+async fn the_table_of_terraform_is_that_of_setup() -> Result<()> {
+    let text = template("hcl");
+    let resource = &blocks(&mut text.lines())["resource"][0];
+    let keys = |range: &Value| {
+        json!([
+            { "AttributeName": resource["hash_key"], "KeyType": "HASH" },
+            { "AttributeName": range, "KeyType": "RANGE" },
+        ])
+    };
+    let all = |name: &str| resource[name].as_array().cloned().unwrap_or_default();
+    let attributes = all("attribute").into_iter();
+    let attribute = |one: Value| json!({ "AttributeName": one["name"], "AttributeType": one["type"] });
+    let index = |one: Value| {
+        let projection = json!({ "ProjectionType": one["projection_type"], "NonKeyAttributes": one["non_key_attributes"] });
+        json!({ "IndexName": one["name"], "KeySchema": keys(&one["range_key"]), "Projection": projection })
+    };
+    let table = json!({
+        "TableName": resource["name"],
+        "BillingMode": resource["billing_mode"],
+        "AttributeDefinitions": attributes.map(attribute).collect::<Vec<_>>(),
+        "KeySchema": keys(&resource["range_key"]),
+        "LocalSecondaryIndexes": all("local_secondary_index").into_iter().map(index).collect::<Vec<_>>(),
+    });
+    let ttl = &resource["ttl"][0];
+    let ttl = json!({ "AttributeName": ttl["attribute_name"], "Enabled": ttl["enabled"] });
+    assert_eq!((table, ttl), asked_for().await?);
+    Ok(())
+}
+
+/// As much of Terraform's language as the README uses: blocks by their names, each a list, and values that are JSON.
+fn blocks<'a>(lines: &mut impl Iterator<Item = &'a str>) -> Value {
+    let mut block = Map::new();
+    while let Some(line) = lines.next() {
+        let line = line.trim();
+        if line == "}" {
+            break;
+        }
+        if let Some(heading) = line.strip_suffix('{') {
+            let name = heading.split_whitespace().next().unwrap_or_default();
+            let inner = blocks(lines);
+            let list = block.entry(name).or_insert_with(|| json!([]));
+            list.as_array_mut().unwrap().push(inner);
+        } else if let Some((name, value)) = line.split_once('=').filter(|_| !line.starts_with('#')) {
+            block.insert(name.trim().to_owned(), serde_json::from_str(value).unwrap());
+        }
+    }
+    Value::Object(block)
+}

@@ -1,0 +1,131 @@
+//! What a store is opened with: everything that makes no sense is refused before any request.
+
+use std::time::Duration;
+
+use storagebox_core::{Error, ErrorKind, Retention};
+use storagebox_dynamo::DynamoStore;
+
+/// Nobody listens there, and nobody is asked.
+const NOWHERE: &str = "dynamodb://eu-west-1/box?endpoint=http://127.0.0.1:1";
+
+fn refused(url: &str) -> Error {
+    let error = DynamoStore::connect(url).expect_err("a URL that makes no sense");
+    assert_eq!(error.kind(), ErrorKind::InvalidInput, "{url}");
+    assert!(!format!("{error} {error:?}").contains("hunter2"), "{error:?}");
+    error
+}
+
+#[test]
+fn names_of_tables_are_those_that_dynamodb_takes() {
+    for name in ["", "ab", "a b", "a/b", "é-é", "a#b", "a:b", "hunter2!", "hunter2%"] {
+        refused(&format!("dynamodb://eu-west-1/{name}"));
+    }
+    refused(&format!("dynamodb://eu-west-1/{}", "a".repeat(256)));
+    for name in ["abc", "A-b_c.9"].map(str::to_owned).into_iter().chain(["a".repeat(255)]) {
+        assert!(DynamoStore::connect(&format!("dynamodb://eu-west-1/{name}")).is_ok(), "{name}");
+    }
+}
+
+#[test]
+fn credentials_never_stand_in_a_url() {
+    for url in [
+        "dynamodb://AKIA:hunter2@eu-west-1/box",
+        "dynamodb://hunter2@eu-west-1/box",
+        "dynamodb://eu-west-1/box?endpoint=http://AKIA:hunter2@localhost:8000",
+        "dynamodb://eu-west-1/box?endpoint=http%3A%2F%2FAKIA%3Ahunter2%40localhost",
+        "dynamodb://eu-west-1/box?secret_access_key=hunter2",
+        "dynamodb://eu-west-1/box?access_key_id=hunter2",
+    ] {
+        refused(url);
+    }
+}
+
+#[test]
+fn urls_that_are_none_are_refused_without_being_shown() {
+    for url in [
+        "",
+        "hunter2",
+        "dynamodb:",
+        "dynamodb:hunter2",
+        "dynamodb://hunter2",
+        "dynamodb:///hunter2",
+        "dynamo://hunter2/box",
+        "Dynamodb://hunter2/box",
+        "https://dynamodb.eu-west-1.amazonaws.com/hunter2",
+    ] {
+        refused(url);
+    }
+}
+
+#[test]
+fn keys_that_are_not_known_are_refused() {
+    for key in ["prefx=a", "Prefix=a", "table=a", "region=a", "foo", "=", "retries=3", "profile=hunter2"] {
+        refused(&format!("{NOWHERE}&{key}"));
+    }
+}
+
+#[test]
+fn values_that_make_no_sense_are_refused() {
+    for (pair, because) in [
+        ("endpoint=localhost:8000", "endpoint"),
+        ("endpoint=ftp://localhost", "endpoint"),
+        ("endpoint=", "endpoint"),
+        ("prefix=a%00b", "prefix"),
+        ("prefix=%", "%"),
+        ("prefix=%zz", "%"),
+        ("prefix=%ff", "UTF-8"),
+        ("memory=0", "retention"),
+        ("memory=week", "memory"),
+        ("memory=99999999999999999999", "memory"),
+        ("max_skew=-1", "max_skew"),
+        ("max_skew=3600001", "max skew"),
+        ("call_timeout=0", "call timeout"),
+        ("call_timeout=540001", "call timeout"),
+        ("call_timeout=10s", "call_timeout"),
+        ("shards=0", "shards"),
+        ("shards=257", "shards"),
+        ("shards=70000", "shards"),
+        ("fetch_limit=0", "fetch limit"),
+        ("fetch_limit=1001", "fetch limit"),
+        ("read_first=yes", "read_first"),
+        ("read_first=", "read_first"),
+        ("retry_atomic=yes", "retry_atomic"),
+    ] {
+        let error = refused(&format!("{NOWHERE}&{pair}"));
+        assert!(error.to_string().contains(because), "{pair}: {error}");
+    }
+    refused(&format!("{NOWHERE}&prefix={}", "a".repeat(65)));
+}
+
+#[test]
+fn every_key_is_taken_and_decoded() {
+    for pairs in [
+        "prefix=a%2Fb%20%C3%A9&memory=forever&max_skew=0&call_timeout=540000&shards=256&fetch_limit=1000",
+        "memory=86400&read_first=auto&retry_atomic=off&shards=1&fetch_limit=1",
+        "read_first=never&retry_atomic=on&&",
+        "read_first=always",
+        "",
+    ] {
+        let url = format!("{NOWHERE}&{pairs}");
+        let store = DynamoStore::connect(&url).unwrap_or_else(|error| panic!("{pairs}: {error}"));
+        assert!(!pairs.contains("prefix") || format!("{store:?}").contains("a/b é"), "{store:?}");
+    }
+    assert!(DynamoStore::connect(&NOWHERE.replace("http://", "https%3a%2f%2f")).is_ok());
+}
+
+/// The same rules hold for what is set from code.
+#[test]
+fn a_builder_is_checked_when_it_is_used() {
+    let builder = DynamoStore::builder;
+    for (name, builder) in [
+        ("shards", builder().shards(0)),
+        ("fetch limit", builder().fetch_limit(0)),
+        ("prefix", builder().prefix("a\0")),
+        ("max skew", builder().max_skew(Duration::from_secs(3_601))),
+        ("call timeout", builder().call_timeout(Duration::ZERO)),
+        ("retention", builder().memory(Retention::For(Duration::ZERO))),
+    ] {
+        let error = builder.connect(NOWHERE).expect_err(name);
+        assert!(error.to_string().contains(name), "{name}: {error}");
+    }
+}

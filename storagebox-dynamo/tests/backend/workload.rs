@@ -1,0 +1,246 @@
+//! Every call of every part, on its usual path.
+
+use std::time::Duration;
+
+use storagebox_core::{
+    BankAdmin, Begun, Bounds, Change, ClaimId, Counter, DedupId, DedupRepo, Fingerprint, Hold, Item,
+    ItemBank, Key, Lease, LeaseRepo, Ledger, OpId, OrderedOptions, OrderedStore, Payload, Recorded, Replaced,
+    Result, Retention, Stamp, Store, StoreExt, Strategy, TokenId, TokenStore, WriterId,
+};
+use storagebox_dynamo::{DynamoBuilder, ReadFirst};
+
+use crate::metered::Metered;
+use crate::support::Place;
+
+pub(crate) const BANK: &str = "item bank";
+pub(crate) const RECORDS: &str = "records";
+pub(crate) const LEASES: &str = "leases";
+pub(crate) const TOKENS: &str = "tokens";
+pub(crate) const COUNTERS: &str = "counters";
+pub(crate) const LEDGER: &str = "ledger";
+pub(crate) const ORDERED: &str = "ordered values";
+pub(crate) const STORE: &str = "store";
+
+pub(crate) const HOUR: Duration = Duration::from_secs(3_600);
+/// How many items the bank has.
+const ITEMS: usize = 100;
+/// An item and its id have 400 bytes together.
+const TEXT: usize = 200;
+
+pub(crate) const STRATEGIES: [(&str, Strategy); 8] = [
+    ("Atomic", Strategy::Atomic),
+    ("Optimistic", Strategy::Optimistic),
+    ("OptimisticHistory", Strategy::OptimisticHistory { len: 10 }),
+    ("TransactionToken", Strategy::TransactionToken),
+    ("Marker", Strategy::Marker { retention: Retention::Forever }),
+    ("TokenSet", Strategy::TokenSet { max: 100 }),
+    ("Window", Strategy::Window { lifetime: HOUR, capacity: 100 }),
+    ("Sharded", Strategy::Sharded { shards: 8, bounds: Bounds::NONE, retention: Retention::Forever }),
+];
+
+/// A text of this name and of a certain length.
+fn text(name: &str) -> String {
+    format!("{name:-<TEXT$}")
+}
+
+fn claim(name: &str) -> Result<ClaimId> {
+    ClaimId::new(text(name))
+}
+
+fn op(name: &str) -> Result<OpId> {
+    OpId::new(text(name))
+}
+
+fn change(name: &str) -> Result<Change> {
+    Ok(Change::new(op(name)?, 1))
+}
+
+pub(crate) fn items(count: usize) -> Result<Vec<Item>> {
+    (0..count).map(|number| Item::new(text(&format!("code-{number}")))).collect()
+}
+
+/// Candidates by the thousand, so that no call of the workload fetches more of them.
+pub(crate) fn builder(place: &Place) -> DynamoBuilder {
+    place.builder().fetch_limit(1_000)
+}
+
+impl Metered {
+    /// All of it; boxes are registered before their first call is noted.
+    pub(crate) async fn every_call(&mut self, place: &Place) -> Result<()> {
+        self.bank().await?;
+        self.bank_again(place).await?;
+        self.bank_for_its_keeper().await?;
+        self.records().await?;
+        self.leases().await?;
+        self.tokens().await?;
+        self.counters().await?;
+        self.fences().await?;
+        self.ledger(place).await?;
+        self.ordered(place).await?;
+        self.note(STORE, "`ping`", self.store.clone().ping()).await?;
+        self.note(STORE, "`setup`, again", self.store.clone().setup()).await
+    }
+
+    async fn bank(&mut self) -> Result<()> {
+        let (bank, items) = (self.store.bank("box")?, items(ITEMS)?);
+        bank.add(&items[..1]).await?;
+        self.note(BANK, "`add`, an item", bank.add(&items[1..2])).await?;
+        self.note(BANK, "`add`, an item that is there", bank.add(&items[..1])).await?;
+        bank.add(&items).await?;
+        self.have_all_candidates(&*bank).await?;
+        self.note(BANK, "`take`, new, for ever", bank.take(&claim("ada")?, Hold::Forever)).await?;
+        self.note(BANK, "`take`, new, for a while", bank.take(&claim("bob")?, Hold::For(HOUR))).await?;
+        self.note(BANK, "`take`, again", bank.take(&claim("ada")?, Hold::Forever)).await?;
+        self.note(BANK, "`extend`", bank.extend(&claim("bob")?, Hold::For(2 * HOUR))).await?;
+        self.note(BANK, "`confirm`", bank.confirm(&claim("bob")?)).await?;
+        self.note(BANK, "`get`", bank.get(&claim("ada")?)).await?;
+        self.note(BANK, "`release`, taken by this process", bank.release(&claim("ada")?)).await?;
+        self.note(BANK, "`release`, unknown", bank.release(&claim("eve")?)).await.map(drop)
+    }
+
+    /// A page that is not full makes the next one that of the whole bank.
+    async fn have_all_candidates(&mut self, bank: &dyn BankAdmin) -> Result<()> {
+        self.aside();
+        for number in 0..ITEMS {
+            bank.take(&claim(&format!("early-{number}"))?, Hold::Forever).await?;
+            if self.aside().iter().filter(|sent| sent.operation == "Query").count() > 1 {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    async fn bank_again(&mut self, place: &Place) -> Result<()> {
+        let elsewhere = self.another(builder(place).read_first(ReadFirst::Always))?.bank("box")?;
+        elsewhere.get(&claim("ada")?).await?;
+        let (bob, early) = (claim("bob")?, claim("early-0")?);
+        let again = elsewhere.take(&bob, Hold::For(HOUR));
+        self.note(BANK, "`take`, again, where repeats are common", again).await?;
+        let released = elsewhere.release(&early);
+        self.note(BANK, "`release`, taken by another process", released).await.map(drop)
+    }
+
+    async fn bank_for_its_keeper(&mut self) -> Result<()> {
+        let (bank, many) = (self.store.bank("box")?, self.store.bank("full")?);
+        let one = [Item::new(text("one-more"))?];
+        bank.add(&one).await?;
+        self.note(BANK, "`holder`, free", bank.holder(&one[0])).await?;
+        self.note(BANK, "`withdraw`, an item", bank.withdraw(&one)).await?;
+        self.note(BANK, "`restore`, an item", bank.restore(&one)).await?;
+        self.note(BANK, "`retire`, confirmed", bank.retire(&claim("bob")?)).await?;
+        many.add(&items(ITEMS)?).await?;
+        for number in 0..ITEMS {
+            many.take(&claim(&format!("{number}"))?, Hold::Forever).await?;
+        }
+        self.note(BANK, "`take`, of nothing", many.take(&claim("late")?, Hold::Forever)).await?;
+        self.note(BANK, "`holder`, held", many.holder(&items(1)?[0])).await?;
+        self.note(BANK, "`counts`, 4 shards", many.counts()).await?;
+        self.note(BANK, "`list`, 100 items that are held", many.list(None, 1_000)).await.map(drop)
+    }
+
+    async fn records(&mut self) -> Result<()> {
+        let records = self.store.dedup("box")?;
+        let (id, value, first) = (DedupId::new(text("id"))?, Payload::try_from("value")?, op("first")?);
+        records.get(&id).await?;
+        let recorded = records.record(&id, &value, &first, Retention::Forever);
+        let recorded = self.note(RECORDS, "`record`, new", recorded).await?;
+        let Recorded::New(version) = recorded else { panic!("{recorded:?}") };
+        let again = records.record(&id, &value, &first, Retention::Forever);
+        self.note(RECORDS, "`record`, again", again).await?;
+        self.note(RECORDS, "`get`", records.get(&id)).await?;
+        let replaced =
+            self.note(RECORDS, "`replace`", records.replace(&id, version, &value, &op("b")?)).await?;
+        let Replaced::Replaced(version) = replaced else { panic!("{replaced:?}") };
+        self.note(RECORDS, "`list`, 4 shards", records.list(None, 1_000)).await?;
+        self.note(RECORDS, "`forget`", records.forget(&id, version)).await.map(drop)
+    }
+
+    async fn leases(&mut self) -> Result<()> {
+        let leases = self.store.leases("box")?;
+        let lease = self.begun("`begin`", "complete").await?;
+        self.note(LEASES, "`extend`", leases.extend(&lease, 2 * HOUR)).await?;
+        let result = Payload::try_from("result")?;
+        self.note(LEASES, "`complete`", leases.complete(&lease, &result, Retention::Forever)).await?;
+        self.note(LEASES, "`begin`, done", leases.begin(&lease.id, &op("late")?, HOUR, None)).await?;
+        let lease = self.begun("`begin`, with a fingerprint", "abort").await?;
+        self.note(LEASES, "`abort`", leases.abort(&lease)).await.map(drop)
+    }
+
+    async fn begun(&mut self, call: &str, name: &str) -> Result<Lease> {
+        let (leases, id) = (self.store.leases("box")?, DedupId::new(text(name))?);
+        let print = Some(Fingerprint::new("print")?).filter(|_| call.ends_with("fingerprint"));
+        let begun = self.note(LEASES, call, leases.begin(&id, &op(name)?, HOUR, print.as_ref())).await?;
+        let Begun::Started(lease) = begun else { panic!("{begun:?}") };
+        Ok(lease)
+    }
+
+    async fn tokens(&mut self) -> Result<()> {
+        let tokens = self.store.tokens("box")?;
+        let [token, other] = [TokenId::new(text("token"))?, TokenId::new(text("other"))?];
+        self.note(TOKENS, "`create_tokens`, a token", tokens.create_tokens(std::slice::from_ref(&token)))
+            .await?;
+        self.note(TOKENS, "`exists`", tokens.exists(&token)).await?;
+        self.note(TOKENS, "`consume`", tokens.consume(&token, &op("op")?)).await?;
+        self.note(TOKENS, "`consume`, again", tokens.consume(&token, &op("op")?)).await?;
+        tokens.create_tokens(std::slice::from_ref(&other)).await?;
+        self.note(TOKENS, "`discard`, a token", tokens.discard(&[other])).await?;
+        self.note(TOKENS, "`discard`, unknown", tokens.discard(&[TokenId::new(text("none"))?]))
+            .await
+            .map(drop)
+    }
+
+    async fn counters(&mut self) -> Result<()> {
+        for (name, strategy) in STRATEGIES {
+            let (counters, key) = (self.store.counters(name, strategy)?, Key::new(text("key"))?);
+            counters.apply(&key, &change("first")?).await?;
+            self.note(COUNTERS, format!("`apply`, `{name}`"), counters.apply(&key, &change("op")?)).await?;
+            if matches!(strategy, Strategy::Marker { .. }) {
+                self.note(COUNTERS, "`apply`, again, `Marker`", counters.apply(&key, &change("op")?)).await?;
+                self.note(COUNTERS, "`value`", counters.value(&key)).await?;
+            }
+            if matches!(strategy, Strategy::Sharded { .. }) {
+                self.note(COUNTERS, "`value`, `Sharded`, 8 shards", counters.value(&key)).await?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn fences(&mut self) -> Result<()> {
+        for (name, strategy) in [STRATEGIES[4], STRATEGIES[5]] {
+            let (counters, key) = (self.store.counters(name, strategy)?, Key::new(text("key"))?);
+            self.note(COUNTERS, format!("`cancel`, `{name}`"), counters.cancel(&key, &op("fence")?)).await?;
+        }
+        Ok(())
+    }
+
+    async fn ledger(&mut self, place: &Place) -> Result<()> {
+        let (ledger, key) = (self.store.ledgers("ledger")?, Key::new(text("key"))?);
+        ledger.apply(&key, &change("first")?).await?;
+        self.note(LEDGER, "`apply`", ledger.apply(&key, &change("op")?)).await?;
+        for number in 2..10 {
+            ledger.apply(&key, &change(&format!("{number}"))?).await?;
+        }
+        place.clock.advance(HOUR);
+        self.note(LEDGER, "`value`, 10 changes", ledger.value(&key)).await?;
+        self.note(LEDGER, "`log`, 10 changes", ledger.log(&key, None, 100)).await?;
+        self.note(LEDGER, "`cancel`", ledger.cancel(&key, &op("fence")?)).await?;
+        ledger.value_within(&key, HOUR).await?;
+        self.note(LEDGER, "`value_within`, read before", ledger.value_within(&key, HOUR)).await?;
+        let compacted = ledger.compact(&key, HOUR, 10);
+        self.note(LEDGER, "`compact`, 10 changes", compacted).await.map(drop)
+    }
+
+    async fn ordered(&mut self, place: &Place) -> Result<()> {
+        let ordered = self.store.ordered("ordered", OrderedOptions::sequence())?;
+        let (key, value) = (Key::new(text("key"))?, Payload::try_from("value")?);
+        let stamp = |at| Ok::<_, storagebox_core::Error>(Stamp::new(at, WriterId::new("ada")?));
+        ordered.get(&key).await?;
+        self.note(ORDERED, "`put`", ordered.put(&key, &value, &stamp(2)?)).await?;
+        self.note(ORDERED, "`put`, stale", ordered.put(&key, &value, &stamp(1)?)).await?;
+        self.note(ORDERED, "`get`", ordered.get(&key)).await?;
+        self.note(ORDERED, "`list`, 4 shards", ordered.list(None, None, 1_000)).await?;
+        self.note(ORDERED, "`delete`", ordered.delete(&key, &stamp(3)?)).await?;
+        place.clock.advance(2 * HOUR);
+        self.note(ORDERED, "`purge`, a tombstone, 4 shards", ordered.purge(HOUR, 10)).await.map(drop)
+    }
+}

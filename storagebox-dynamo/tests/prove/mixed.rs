@@ -1,0 +1,198 @@
+//! Four Python processes and four of ours empty one bank together, through the two tables of article 1's package.
+//!
+//! The package is the one that can be had by pip, unchanged. Each process serves ids of its own, and each tenth one of its
+//! neighbour's, who works in the other language.
+
+mod process;
+mod worker;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use storagebox_core::{Added, Result};
+use storagebox_testkit::dynamodb::{Data, Dynamo};
+
+use crate::support::{Articles, Table, failed, items};
+use process::{Kind, Process, Tables};
+
+const ITEMS: usize = 20_000;
+/// How many processes there are of each kind.
+const EACH: usize = 4;
+/// The package is slower, so that its processes get fewer.
+const IDS_OF_OURS: usize = 3_500;
+const IDS_OF_THEIRS: usize = ITEMS / EACH - IDS_OF_OURS;
+/// One in so many ids of a neighbour's is asked for too.
+const SHARED: usize = 10;
+/// How many processes are killed, and how long after one another at the most.
+const KILLS: usize = 40;
+const BETWEEN: Duration = Duration::from_millis(400);
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "it takes minutes: cargo xtask prove dynamo"]
+async fn both_empty_one_bank_together() -> Result<()> {
+    let found = together("undisturbed", None).await?;
+    assert_eq!((found.lost, found.unserved), (0, 0), "items lost and ids without one");
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "it takes minutes: cargo xtask prove dynamo"]
+async fn ours_lose_nothing_when_they_are_killed() -> Result<()> {
+    let found = together("ours killed", Some(Kind::Ours)).await?;
+    assert_eq!(found.kills, KILLS, "kills at work");
+    assert_eq!((found.lost, found.unserved), (0, 0), "items lost and ids without one");
+    Ok(())
+}
+
+/// What the package loses when it is killed is its own, and is only counted: no test of ours can promise it.
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "it takes minutes: cargo xtask prove dynamo"]
+async fn theirs_lose_only_what_they_had_in_their_hands() -> Result<()> {
+    let found = together("theirs killed", Some(Kind::Theirs)).await?;
+    assert_eq!(found.kills, KILLS, "kills at work");
+    assert!(found.lost <= KILLS, "{} items are lost by {KILLS} kills", found.lost);
+    assert_eq!(found.unserved, found.lost, "ids without an item");
+    Ok(())
+}
+
+/// What became of the bank.
+#[derive(Debug)]
+struct Found {
+    /// Items that are in neither table.
+    lost: usize,
+    unserved: usize,
+    kills: usize,
+}
+
+/// Runs all processes to their end, and looks at what they were told and at the tables.
+async fn together(name: &str, killed: Option<Kind>) -> Result<Found> {
+    let server = tokio::task::spawn_blocking(|| Dynamo::start(Data::InMemory)).await.map_err(failed)?;
+    let server = server.map_err(failed)?;
+    let endpoint = format!("http://{}", server.address());
+    let table = Table::alone(server).await?;
+    let articles = Articles::beside(&table).await?;
+    let added = articles.open().await?.add(&items(ITEMS)?).await?;
+    assert_eq!(added, Added { added: ITEMS as u64, already_present: 0 });
+    let folder = Folder::new(name)?;
+    let tables = Tables { endpoint, items: articles.items.clone(), records: articles.records.clone() };
+    let start = Instant::now();
+    let mut processes = started(&tables, &folder.0)?;
+    let kills = tend(&mut processes, killed).await?;
+    let seconds = start.elapsed().as_secs_f64();
+    let (told, by) = told(&processes)?;
+    let found = Found { kills, ..judge(&articles, &told).await? };
+    println!(
+        "mixed, {name}: {EACH} Python and {EACH} Rust processes on dynoxide, {ITEMS} items, {seconds:.0} s: {} by \
+         Python, {} by Rust; {kills} kills; {} lost, {} ids without one, no item twice, no id with two",
+        by[&Kind::Theirs],
+        by[&Kind::Ours],
+        found.lost,
+        found.unserved
+    );
+    articles.remove().await?;
+    table.remove().await?;
+    Ok(found)
+}
+
+/// Neighbours are of different kinds.
+fn started(tables: &Tables, folder: &Path) -> Result<Vec<Process>> {
+    let own: Vec<Vec<String>> = (0..2 * EACH).map(|number| own_ids(number).collect()).collect();
+    let processes = own.iter().enumerate().map(|(number, ids)| {
+        let neighbour = &own[(number + 1) % own.len()];
+        let mut ids: Vec<_> = ids.iter().chain(neighbour.iter().step_by(SHARED)).cloned().collect();
+        fastrand::Rng::with_seed(number as u64).shuffle(&mut ids);
+        Process::start(kind(number), tables, folder, number, &ids)
+    });
+    processes.collect()
+}
+
+fn kind(number: usize) -> Kind {
+    if number.is_multiple_of(2) { Kind::Theirs } else { Kind::Ours }
+}
+
+fn own_ids(number: usize) -> impl Iterator<Item = String> {
+    let count = match kind(number) {
+        Kind::Ours => IDS_OF_OURS,
+        Kind::Theirs => IDS_OF_THEIRS,
+    };
+    (0..count).map(move |id| format!("customer-{number}-{id}"))
+}
+
+/// Kills processes of a kind at random moments of their work and starts them again, until all have come to their end.
+async fn tend(processes: &mut [Process], killed: Option<Kind>) -> Result<usize> {
+    let mut kills = 0;
+    while any_at_work(processes)? {
+        tokio::time::sleep(BETWEEN.mul_f64(fastrand::f64())).await;
+        let at_work =
+            processes.iter_mut().filter(|process| Some(process.kind) == killed && process.has_begun());
+        let mut victims: Vec<_> = at_work.collect();
+        if kills < KILLS && !victims.is_empty() {
+            let victim = fastrand::usize(..victims.len());
+            victims[victim].kill_and_start_again()?;
+            kills += 1;
+        }
+    }
+    Ok(kills)
+}
+
+fn any_at_work(processes: &mut [Process]) -> Result<bool> {
+    let mut any = false;
+    for process in processes {
+        any |= process.is_at_work()?;
+    }
+    Ok(any)
+}
+
+type Told = BTreeMap<String, BTreeSet<String>>;
+
+/// What each id was told by all processes, and how many answers there are of each kind.
+fn told(processes: &[Process]) -> Result<(Told, BTreeMap<Kind, usize>)> {
+    let (mut told, mut by) = (Told::new(), BTreeMap::from([(Kind::Ours, 0), (Kind::Theirs, 0)]));
+    for process in processes {
+        for (id, item) in process.told()? {
+            told.entry(id).or_default().insert(item);
+            *by.entry(process.kind).or_default() += 1;
+        }
+    }
+    Ok((told, by))
+}
+
+/// No id was told of two items, the record says the same, and no item has two ids or is free beside one.
+async fn judge(articles: &Articles, told: &Told) -> Result<Found> {
+    let (free, given) = (articles.free().await?, articles.given().await?);
+    let mut unserved = 0;
+    for (id, items) in told {
+        let items: Vec<_> = items.iter().filter(|item| *item != worker::NONE).collect();
+        assert!(items.len() <= 1, "{id} has {items:?}");
+        match items.first() {
+            Some(item) => assert_eq!(given.get(id), Some(*item), "the record of {id}"),
+            None => unserved += usize::from(!given.contains_key(id)),
+        }
+    }
+    let out: BTreeSet<_> = given.values().cloned().collect();
+    assert_eq!(out.len(), given.len(), "items that two ids have");
+    assert!(free.is_disjoint(&out), "items that were given and are free");
+    assert_eq!(told.len(), ITEMS, "ids that were answered");
+    assert!(free.is_empty(), "{} items are left", free.len());
+    Ok(Found { lost: ITEMS - free.len() - out.len(), unserved, kills: 0 })
+}
+
+/// A folder that goes in the end.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Result<Self> {
+        let name = format!("storagebox-{}-{}", name.replace(' ', "-"), std::process::id());
+        let path = std::env::temp_dir().join(name);
+        fs::create_dir(&path).map_err(failed)?;
+        Ok(Self(path))
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}

@@ -1,0 +1,21 @@
+//! The DynamoDB backend, at length, by its own long tests.
+
+use storagebox_testkit::python;
+
+use crate::command::{cargo, shown, step};
+use crate::failure::Failure;
+use crate::install;
+
+/// A test that is a process of another one, and nothing by itself.
+const WORKER: &str = "a_process_of_its_own";
+
+pub(super) fn run() -> Result<(), Failure> {
+    step("dynoxide (a minute, once)", install::dynoxide)?;
+    step("the Python package of article 1", || {
+        python::with_the_package_of_article_1()?;
+        Ok(String::new())
+    })?;
+    let of_backend = ["test", "--locked", "-p", "storagebox-dynamo", "--test", "prove", "--"];
+    let one_by_one = ["--ignored", "--nocapture", "--test-threads=1", "--skip", WORKER];
+    shown(cargo(of_backend.into_iter().chain(one_by_one)))
+}
