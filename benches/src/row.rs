@@ -54,20 +54,14 @@ impl Target {
 
 impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, ">= {:.2}", self.ratio)?;
-        if let Some(rate) = self.rate {
-            write!(f, ", >= {rate:e}/s")?;
-        }
-        if let Some(extra_cpu) = self.extra_cpu {
-            write!(f, ", <= {extra_cpu} us CPU")?;
-        }
-        if let Some(log) = self.log {
-            write!(f, ", <= {log} B WAL")?;
-        }
-        if let Some(fewer) = self.fewer_requests {
-            write!(f, ", {fewer}x fewer requests")?;
-        }
-        Ok(())
+        let parts = [
+            (self.ratio > 0.0).then(|| format!(">= {:.2}", self.ratio)),
+            self.rate.map(|rate| format!(">= {rate:e}/s")),
+            self.extra_cpu.map(|extra_cpu| format!("<= {extra_cpu} us CPU")),
+            self.log.map(|log| format!("<= {log} B WAL")),
+            self.fewer_requests.map(|fewer| format!("{fewer}x fewer requests")),
+        ];
+        f.write_str(&parts.into_iter().flatten().collect::<Vec<_>>().join(", "))
     }
 }
 

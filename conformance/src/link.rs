@@ -121,7 +121,7 @@ impl Link {
     async fn pass<T, R>(&self, request: R) -> Result<T>
     where
         T: Send + 'static,
-        R: Fn() -> BoxFuture<Result<T>> + Send + 'static,
+        R: Fn() -> BoxFuture<Result<T>> + Send + Sync + 'static,
     {
         gate::once(self.gated).await;
         let answer = match self.fate() {
@@ -147,7 +147,8 @@ impl Link {
 
     async fn delivered<T, R>(&self, request: &R) -> Result<T>
     where
-        R: Fn() -> BoxFuture<Result<T>>,
+        T: Send,
+        R: Fn() -> BoxFuture<Result<T>> + Sync,
     {
         for _ in 1..self.attempts {
             match request().await {

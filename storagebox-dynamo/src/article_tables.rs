@@ -56,8 +56,7 @@ use tables::Tables;
 ///
 /// # Backend notes
 ///
-/// A new id costs one request, and a thirtieth of one for candidates. The credentials need `GetItem`, `BatchGetItem`,
-/// `Scan`, `PutItem` and `DeleteItem`.
+/// A new id costs one request, and a thirtieth of one for candidates. The README says which rights it takes.
 ///
 /// # Example
 ///

@@ -153,7 +153,7 @@ struct Patience {
 /// The first and the longest pause after a conflict, and how many there are.
 const CONFLICTS: (u64, u64, u32) = (2, 200, 60);
 /// The same after a throttle, a lost answer or a failed read.
-const FAILURES: (u64, u64, u32) = (25, 1_600, 10);
+const FAILURES: (u64, u64, u32) = (10, 1_600, 12);
 
 impl Patience {
     fn pause(&mut self, kind: ErrorKind) -> Option<Duration> {

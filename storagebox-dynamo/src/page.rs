@@ -54,7 +54,7 @@ pub(crate) async fn rows(
         let partition = open.partition(part, shard);
         let from = after.map(|sort| RowKey::new(partition.as_str(), sort).attributes());
         let look = narrowed(Look::at(&partition, Index::Table)).limit(limit - entries.len()).from(from);
-        let answers = open.client().query(&look).await?;
+        let answers = open.client().settled("list", || open.client().query(&look)).await?;
         entries.extend(answers.rows);
         after = answers.next.map(|last| Row::from(last).sort().map(str::to_owned)).transpose()?;
         if after.is_none() {

@@ -19,7 +19,7 @@ use crate::error;
 use crate::page::{self, Position};
 use crate::row::{Row, RowKey};
 
-use log::{Log, Mark};
+use log::Mark;
 use lost::{Fate, Lost, at_once};
 pub(crate) use record::{Done, Leased, Record, State};
 pub(crate) use row::{CURRENT, DONE, ENDED, LEASED, kept};
@@ -125,7 +125,7 @@ impl Records {
             };
             let mark = Mark::fresh(record.last);
             let row = record.becoming(&state, mark, &key, self.client())?;
-            match self.client().write(&exchange(found.as_ref(), &record.log, row)).await {
+            match self.client().write(&exchange(record.log.latest(), row)).await {
                 Ok(Wrote::Done(_)) => return Ok(Some(answer)),
                 Ok(Wrote::Refused(row)) => found = row,
                 Err(error) => return Err(lost.noting(error, mark, answer)),
@@ -174,11 +174,11 @@ impl Records {
     }
 }
 
-/// Puts the row in place of the one that was seen, which the latest mark names, or of none.
-fn exchange(seen: Option<&Row>, log: &Log, row: Row) -> Write {
+/// Puts the row in place of the one that was seen, which its latest mark names, or of none.
+fn exchange(seen: Option<Mark>, row: Row) -> Write {
     match seen {
         None => Write::put(row).only_if("attribute_not_exists(pk)"),
-        Some(_) => Write::put(row).only_if("h[0] = :seen").value(":seen", log.latest()),
+        Some(seen) => Write::put(row).only_if("h[0] = :seen").value(":seen", seen),
     }
 }
 

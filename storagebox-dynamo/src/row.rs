@@ -106,10 +106,6 @@ impl Row {
         &self.0
     }
 
-    pub(crate) fn into_attributes(self) -> Attributes {
-        self.0
-    }
-
     pub(crate) fn has(&self, name: &str) -> bool {
         self.0.contains_key(name)
     }

@@ -22,8 +22,12 @@ const AT_ONCE: usize = 32;
 const GONE: &str = "gone";
 /// `s` of one that was discarded before it lived.
 const FENCED: &str = "fenced";
-/// A live token has no state; `m` is the tag of the call that made it, which stays when another ends it.
+/// A live token has no state. `m` is the tag of the call that made it, which stays when another ends it; `a` is when.
 const LIVE: &str = "attribute_exists(pk) AND attribute_not_exists(s)";
+/// One that lived when the request was sent. A copy that lands late after a refusal finds none that was made meanwhile.
+const LIVED: &str = "a < :now AND attribute_not_exists(s)";
+/// This very one, which was too young for that.
+const THIS: &str = "m = :made AND attribute_not_exists(s)";
 /// A token that is not remembered is as good as unknown.
 const UNKNOWN: &str = "attribute_not_exists(pk) OR g <= :past";
 
@@ -90,8 +94,8 @@ impl DynamoTokenStore {
     }
 
     async fn create(&self, token: &TokenId, tag: &Tag) -> Result<Created> {
-        let live = Write::put(Row::new(&self.key(token)).with("m", tag.as_str()));
-        let live = live.only_if(UNKNOWN).value(":past", self.client().surely_past().0);
+        let live = Row::new(&self.key(token)).with("m", tag.as_str()).with("a", self.client().now().0);
+        let live = Write::put(live).only_if(UNKNOWN).value(":past", self.client().surely_past().0);
         let one = Created::default();
         match self.client().write(&live).await? {
             Wrote::Done(_) => Ok(Created { created: 1, ..one }),
@@ -111,7 +115,7 @@ impl DynamoTokenStore {
         let (forgotten, expires) = self.forgetting();
         let ended =
             Write::update(&self.key(token)).tagged(tag).set("s", GONE).set_some("c", op.map(OpId::as_str));
-        ended.set_some("g", forgotten).set_some(EXPIRES, expires).only_if(LIVE)
+        ended.set_some("g", forgotten).set_some(EXPIRES, expires)
     }
 
     /// From when on a token that ends now need not be remembered, as attributes.
@@ -121,26 +125,30 @@ impl DynamoTokenStore {
     }
 
     async fn consumed(&self, token: &TokenId, op: &OpId, tag: &Tag) -> Result<Consumed> {
-        match self.client().write(&self.ending(token, tag, Some(op))).await? {
-            Wrote::Done(_) => Ok(Consumed::Now),
+        let ended = self.ending(token, tag, Some(op));
+        let lived = ended.clone().only_if(LIVED).value(":now", self.client().now().0);
+        let young = match self.client().write(&lived).await? {
+            Wrote::Done(_) => return Ok(Consumed::Now),
             Wrote::Refused(row) => match self.known(row) {
-                Known::Gone(row) if tag.is_on(&row) => Ok(Consumed::Now),
-                Known::Gone(row) if row.text("c") == Some(op.as_str()) => Ok(Consumed::Again),
-                Known::Gone(_) | Known::Unknown => Ok(Consumed::AlreadyGone),
-                Known::Live(_) => Err(moving()),
+                Known::Live(row) => row,
+                known => return known.consumed(op, tag),
             },
+        };
+        let this = ended.only_if(THIS).value(":made", young.needed("m", young.text("m"))?);
+        match self.client().write(&this).await? {
+            Wrote::Done(_) => Ok(Consumed::Now),
+            Wrote::Refused(row) => self.known(row).consumed(op, tag),
         }
     }
 
     /// Guesses that the token lives. One that is unknown is fenced, so that no late `create` brings it back (T-7).
     async fn discarded(&self, token: &TokenId, tag: &Tag) -> Result<Discarded> {
-        match self.client().write(&self.ending(token, tag, None)).await? {
+        let ended = self.ending(token, tag, None).only_if(LIVE);
+        match self.client().write(&ended).await? {
             Wrote::Done(_) => Ok(DISCARDED),
             Wrote::Refused(row) => match self.known(row) {
-                Known::Gone(row) if tag.is_on(&row) && row.text("s") == Some(GONE) => Ok(DISCARDED),
-                Known::Gone(_) => Ok(ALREADY_GONE),
-                Known::Live(_) => Err(moving()),
                 Known::Unknown => self.fenced(token, tag).await,
+                known => known.discarded(tag),
             },
         }
     }
@@ -152,10 +160,28 @@ impl DynamoTokenStore {
         let fence = fence.only_if(UNKNOWN).value(":past", self.client().surely_past().0);
         match self.client().write(&fence).await? {
             Wrote::Done(_) => Ok(ALREADY_GONE),
-            Wrote::Refused(row) => match self.known(row) {
-                Known::Gone(_) => Ok(ALREADY_GONE),
-                Known::Live(_) | Known::Unknown => Err(moving()),
-            },
+            Wrote::Refused(row) => self.known(row).discarded(tag),
+        }
+    }
+}
+
+impl Known {
+    /// What a consumer is answered when it is not the one to end the token now.
+    fn consumed(self, op: &OpId, tag: &Tag) -> Result<Consumed> {
+        match self {
+            Self::Gone(row) if tag.is_on(&row) => Ok(Consumed::Now),
+            Self::Gone(row) if row.text("c") == Some(op.as_str()) => Ok(Consumed::Again),
+            Self::Gone(_) | Self::Unknown => Ok(Consumed::AlreadyGone),
+            Self::Live(_) => Err(moving()),
+        }
+    }
+
+    /// The same for one who discards it.
+    fn discarded(self, tag: &Tag) -> Result<Discarded> {
+        match self {
+            Self::Gone(row) if tag.is_on(&row) && row.text("s") == Some(GONE) => Ok(DISCARDED),
+            Self::Gone(_) => Ok(ALREADY_GONE),
+            Self::Live(_) | Self::Unknown => Err(moving()),
         }
     }
 }

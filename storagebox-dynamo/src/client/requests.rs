@@ -3,13 +3,15 @@
 use std::collections::HashMap;
 
 use aws_sdk_dynamodb::Client as Driver;
+use aws_sdk_dynamodb::config::http::HttpResponse;
+use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
 use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
 use aws_sdk_dynamodb::types::error::TransactionCanceledException;
 use aws_sdk_dynamodb::types::{AttributeValue, KeysAndAttributes, ReturnConsumedCapacity, Select};
 use storagebox_core::{Error, ErrorKind, Result};
 
-use super::Client;
 use super::write::{Alone, Write, request_token};
+use super::{Client, Patience, wait};
 use crate::error;
 use crate::row::{Attributes, Row, RowKey, Value};
 use crate::schema::INDEX;
@@ -139,7 +141,7 @@ impl Client {
     pub(crate) async fn get(&self, key: &RowKey) -> Result<Option<Row>> {
         let request = self.driver().await.get_item().table_name(self.table()).set_key(Some(key.attributes()));
         let request = request.consistent_read(true).set_return_consumed_capacity(self.capacity());
-        let answer = Box::pin(request.send()).await.map_err(|error| error::reading(error::of(error)))?;
+        let answer = read(|| request.clone().send()).await?;
         Ok(answer.item.map(Row::from))
     }
 
@@ -205,7 +207,7 @@ impl Client {
             .set_limit(look.limit)
             .set_exclusive_start_key(look.from.clone())
             .set_return_consumed_capacity(self.capacity());
-        let answer = Box::pin(request.send()).await.map_err(|error| error::reading(error::of(error)))?;
+        let answer = read(|| request.clone().send()).await?;
         Ok(answers(answer.items, answer.last_evaluated_key))
     }
 
@@ -222,7 +224,7 @@ impl Client {
                 .select(Select::Count)
                 .set_exclusive_start_key(from)
                 .set_return_consumed_capacity(self.capacity());
-            let answer = Box::pin(request.send()).await.map_err(|error| error::reading(error::of(error)))?;
+            let answer = read(|| request.clone().send()).await?;
             count += u64::from(answer.count.unsigned_abs());
             from = answer.last_evaluated_key;
             if from.is_none() {
@@ -247,7 +249,7 @@ impl Client {
             .limit(i32::try_from(limit).unwrap_or(i32::MAX))
             .set_exclusive_start_key(from)
             .set_return_consumed_capacity(self.capacity());
-        let answer = Box::pin(request.send()).await.map_err(|error| error::reading(error::of(error)))?;
+        let answer = read(|| request.clone().send()).await?;
         Ok(answers(answer.items, answer.last_evaluated_key))
     }
 
@@ -278,7 +280,7 @@ impl Client {
         let asked = asked.map_err(|error| error::bad("keys", "lack a part").caused_by(error))?;
         let request = self.driver().await.batch_get_item().request_items(self.table(), asked);
         let request = request.set_return_consumed_capacity(self.capacity());
-        let answer = Box::pin(request.send()).await.map_err(|error| error::reading(error::of(error)))?;
+        let answer = read(|| request.clone().send()).await?;
         let rows = answer.responses.unwrap_or_default().into_values().flatten().map(Row::from).collect();
         let unread = answer.unprocessed_keys.unwrap_or_default().into_values();
         Ok((rows, unread.flat_map(|keys| keys.keys).collect()))
@@ -288,6 +290,30 @@ impl Client {
     pub(crate) async fn admin(&self) -> &Driver {
         self.driver().await
     }
+}
+
+/// How often a read is made at the most before the call that needs it begins anew.
+const READS: u32 = 4;
+
+/// Makes a read again that was not answered: it changes nothing, so the call need not begin anew for it.
+async fn read<T, E, F>(send: impl Fn() -> F + Send) -> Result<T>
+where
+    T: Send,
+    E: std::error::Error + ProvideErrorMetadata + Send + Sync + 'static,
+    F: Future<Output = std::result::Result<T, SdkError<E, HttpResponse>>> + Send,
+{
+    let mut patience = Patience::default();
+    for _ in 1..READS {
+        let error = match Box::pin(send()).await {
+            Ok(answer) => return Ok(answer),
+            Err(error) => error::reading(error::of(error)),
+        };
+        match patience.pause(error.kind()) {
+            Some(pause) => wait(pause).await,
+            None => return Err(error),
+        }
+    }
+    Box::pin(send()).await.map_err(|error| error::reading(error::of(error)))
 }
 
 fn answers(items: Option<Vec<Attributes>>, next: Option<Attributes>) -> Answers {

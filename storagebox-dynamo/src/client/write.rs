@@ -168,13 +168,6 @@ impl Write {
         self
     }
 
-    /// Answers the row as it was before the write; only of one made alone.
-    #[must_use]
-    pub(crate) fn answering_old(mut self) -> Self {
-        self.answers = ReturnValue::AllOld;
-        self
-    }
-
     pub(crate) fn alone(&self, table: &str) -> Alone {
         let table = self.table(table);
         match &self.act {

@@ -10,7 +10,7 @@ use crate::row::{Row, Value};
 
 /// How many of the last writes a row keeps the marks of. A call that lost its reply asks again at once, and few come
 /// between.
-const KEPT: usize = 8;
+const KEPT: usize = 16;
 
 /// What one write leaves in its row: the number that it found there, 0 if it made the row, and some bytes of its own.
 /// No two are the same.
@@ -23,16 +23,14 @@ pub(super) struct Mark {
 const OWN: usize = 8;
 
 /// The marks that a row keeps: of the last writes and, however long ago it was, of the one that made the row.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Log {
     /// The latest first; none in the places that no write has taken yet.
-    last: [Mark; KEPT],
-    first: Mark,
+    last: [Option<Mark>; KEPT],
+    first: Option<Mark>,
 }
 
 impl Mark {
-    const NONE: Self = Self { number: 0, own: [0; OWN] };
-
     pub(super) fn fresh(number: u64) -> Self {
         let mut own = [0; OWN];
         own.copy_from_slice(&Sha256::digest(Tag::fresh().as_str())[..OWN]);
@@ -43,8 +41,8 @@ impl Mark {
         self.number
     }
 
-    fn read(value: &AttributeValue) -> Option<Self> {
-        let (number, own) = value.as_b().ok()?.as_ref().split_at_checked(OWN)?;
+    fn of(bytes: &[u8]) -> Option<Self> {
+        let (number, own) = bytes.split_at_checked(OWN)?;
         Some(Self { number: u64::from_be_bytes(number.try_into().ok()?), own: own.try_into().ok()? })
     }
 
@@ -66,20 +64,14 @@ impl Value for Mark {
     }
 }
 
-impl Default for Log {
-    fn default() -> Self {
-        Self { last: [Mark::NONE; KEPT], first: Mark::NONE }
-    }
-}
-
 impl Log {
     pub(super) fn read(row: &Row) -> Result<Self> {
         let list = row.attributes().get("h").and_then(|list| list.as_l().ok());
-        let marks: Option<Vec<_>> = list.and_then(|list| list.iter().map(Mark::read).collect());
+        let marks: Option<Vec<_>> = list.and_then(|list| list.iter().map(place).collect());
         row.needed("h", marks.and_then(Self::of))
     }
 
-    fn of(mut marks: Vec<Mark>) -> Option<Self> {
+    fn of(mut marks: Vec<Option<Mark>>) -> Option<Self> {
         let first = marks.pop()?;
         Some(Self { last: marks.try_into().ok()?, first })
     }
@@ -87,33 +79,40 @@ impl Log {
     #[must_use]
     pub(super) fn with(mut self, mark: Mark) -> Self {
         self.last.rotate_right(1);
-        self.last[0] = mark;
-        if self.first == Mark::NONE {
-            self.first = mark;
-        }
+        self.last[0] = Some(mark);
+        self.first.get_or_insert(mark);
         self
     }
 
-    pub(super) fn latest(&self) -> Mark {
+    /// There is one on every row.
+    pub(super) fn latest(&self) -> Option<Mark> {
         self.last[0]
     }
 
     pub(super) fn has(&self, mark: Mark) -> bool {
-        self.last.contains(&mark) || self.first == mark
+        self.last.contains(&Some(mark)) || self.first == Some(mark)
     }
 
     /// Whether a write that finds this number would be here, had it been made: numbers only grow, so it is not dropped
     /// before those that found smaller ones.
     pub(super) fn reaches(&self, number: u64) -> bool {
-        let oldest = self.last[KEPT - 1];
-        number == 0 || oldest == Mark::NONE || oldest.number < number
+        number == 0 || self.last[KEPT - 1].is_none_or(|oldest| oldest.number < number)
+    }
+}
+
+/// What is in one place of the list; nothing if it is neither a mark nor empty.
+fn place(value: &AttributeValue) -> Option<Option<Mark>> {
+    match value {
+        AttributeValue::Null(_) => Some(None),
+        value => Mark::of(value.as_b().ok()?.as_ref()).map(Some),
     }
 }
 
 impl Value for Log {
     fn value(self) -> AttributeValue {
-        let marks = self.last.into_iter().chain([self.first]);
-        AttributeValue::L(marks.map(Value::value).collect())
+        let empty = AttributeValue::Null(true);
+        let places = self.last.into_iter().chain([self.first]);
+        AttributeValue::L(places.map(|mark| mark.map_or(empty.clone(), Value::value)).collect())
     }
 }
 
@@ -135,9 +134,9 @@ mod tests {
 
     #[test]
     fn the_oldest_mark_but_the_first_goes_first() {
-        let marks: Vec<_> = (0..10).map(Mark::fresh).collect();
+        let marks: Vec<_> = (0..KEPT as u64 + 2).map(Mark::fresh).collect();
         let log = marks.iter().fold(Log::default(), |log, mark| log.with(*mark));
-        assert_eq!(log.latest(), marks[9]);
+        assert_eq!(log.latest(), marks.last().copied());
         assert!(marks[2..].iter().all(|mark| log.has(*mark)));
         assert!(log.has(marks[0]), "it made the row");
         assert!(!log.has(marks[1]));
@@ -145,10 +144,10 @@ mod tests {
 
     #[test]
     fn it_tells_how_far_back_it_reaches() {
-        let log = (1..=7).map(Mark::fresh).fold(Log::default(), Log::with);
+        let log = (2..=KEPT as u64).map(Mark::fresh).fold(Log::default(), Log::with);
         assert!(log.reaches(1), "there is room, so nothing was dropped");
-        let log = log.with(Mark::fresh(8)).with(Mark::fresh(9));
-        assert!(log.reaches(3) && !log.reaches(2) && !log.reaches(1));
+        let log = log.with(Mark::fresh(100)).with(Mark::fresh(101));
+        assert!(log.reaches(4) && !log.reaches(3) && !log.reaches(1));
         assert!(log.reaches(0), "what made the row is never dropped");
     }
 }

@@ -7,7 +7,7 @@ use storagebox_core::{Certainty, Error, ErrorKind, Result};
 use super::log::{Log, Mark};
 
 /// How often a call asks again at once after a lost reply: the longer it waits, the more others write over its own write.
-const AT_ONCE: u32 = 4;
+const AT_ONCE: u32 = 6;
 
 /// What became of writes whose replies were lost.
 #[derive(Debug)]

@@ -7,6 +7,7 @@ mod crowd;
 mod edges;
 mod losses;
 mod python_faults;
+mod rights;
 mod scene;
 #[path = "../support/mod.rs"]
 mod support;

@@ -2,7 +2,9 @@
 #![allow(clippy::disallowed_methods, reason = "a test may fail and wait where a library must not")]
 
 mod cost;
+mod counters;
 mod hostile;
+mod ledgers;
 mod metered;
 mod readme;
 mod rights;

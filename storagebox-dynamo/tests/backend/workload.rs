@@ -72,7 +72,7 @@ impl Metered {
         self.bank_for_its_keeper().await?;
         self.records().await?;
         self.leases().await?;
-        self.tokens().await?;
+        self.tokens(place).await?;
         self.counters().await?;
         self.fences().await?;
         self.ledger(place).await?;
@@ -174,15 +174,18 @@ impl Metered {
         Ok(lease)
     }
 
-    async fn tokens(&mut self) -> Result<()> {
+    async fn tokens(&mut self, place: &Place) -> Result<()> {
         let tokens = self.store.tokens("box")?;
-        let [token, other] = [TokenId::new(text("token"))?, TokenId::new(text("other"))?];
+        let [token, other, young] =
+            [TokenId::new(text("token"))?, TokenId::new(text("other"))?, TokenId::new(text("young"))?];
         self.note(TOKENS, "`create_tokens`, a token", tokens.create_tokens(std::slice::from_ref(&token)))
             .await?;
         self.note(TOKENS, "`exists`", tokens.exists(&token)).await?;
+        tokens.create_tokens(&[other.clone(), young.clone()]).await?;
+        self.note(TOKENS, "`consume`, within a millisecond", tokens.consume(&young, &op("op")?)).await?;
+        place.clock.advance(Duration::from_millis(1));
         self.note(TOKENS, "`consume`", tokens.consume(&token, &op("op")?)).await?;
         self.note(TOKENS, "`consume`, again", tokens.consume(&token, &op("op")?)).await?;
-        tokens.create_tokens(std::slice::from_ref(&other)).await?;
         self.note(TOKENS, "`discard`, a token", tokens.discard(&[other])).await?;
         self.note(TOKENS, "`discard`, unknown", tokens.discard(&[TokenId::new(text("none"))?]))
             .await

@@ -123,26 +123,25 @@ fn own_ids(number: usize) -> impl Iterator<Item = String> {
 /// Kills processes of a kind at random moments of their work and starts them again, until all have come to their end.
 async fn tend(processes: &mut [Process], killed: Option<Kind>) -> Result<usize> {
     let mut kills = 0;
-    while any_at_work(processes)? {
-        tokio::time::sleep(BETWEEN.mul_f64(fastrand::f64())).await;
-        let at_work =
-            processes.iter_mut().filter(|process| Some(process.kind) == killed && process.has_begun());
-        let mut victims: Vec<_> = at_work.collect();
+    loop {
+        let (mut any, mut victims) = (false, vec![]);
+        for process in processes.iter_mut() {
+            let is_at_work = process.is_at_work()?;
+            any |= is_at_work;
+            if is_at_work && process.has_begun() && Some(process.kind) == killed {
+                victims.push(process);
+            }
+        }
+        if !any {
+            return Ok(kills);
+        }
         if kills < KILLS && !victims.is_empty() {
             let victim = fastrand::usize(..victims.len());
             victims[victim].kill_and_start_again()?;
             kills += 1;
         }
+        tokio::time::sleep(BETWEEN.mul_f64(fastrand::f64())).await;
     }
-    Ok(kills)
-}
-
-fn any_at_work(processes: &mut [Process]) -> Result<bool> {
-    let mut any = false;
-    for process in processes {
-        any |= process.is_at_work()?;
-    }
-    Ok(any)
 }
 
 type Told = BTreeMap<String, BTreeSet<String>>;

@@ -1,0 +1,68 @@
+//! The README says which rights the calls take, no less and no more.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+use storagebox_core::{ClaimId, Result, Taken};
+use storagebox_dynamo::faults::Exchange;
+
+use crate::support::{Articles, items};
+
+/// A right, and the part of the tables that it is for.
+type Right = (String, String);
+
+#[tokio::test]
+async fn the_calls_take_the_rights_that_the_readme_names() -> Result<()> {
+    Articles::with(async |articles| {
+        let faults = articles.faults();
+        faults.record(true);
+        let tables = articles.through(articles.builder(), &faults).await?;
+        tables.add(&items(2)?).await?;
+        for id in ["ada", "ada", "bob"] {
+            tables.assign(id).await?;
+        }
+        assert_eq!(tables.assign("eve").await?, Taken::Empty);
+        tables.get(&ClaimId::new("ada")?).await?;
+        tables.counts().await?;
+        let used: BTreeSet<Right> = faults.taken().iter().flat_map(|sent| rights(articles, sent)).collect();
+        assert_eq!(used, documented());
+        Ok(())
+    })
+    .await
+}
+
+/// A transaction takes the rights of its parts.
+fn rights(articles: &Articles, sent: &Exchange) -> Vec<Right> {
+    let part = |table: &str| if table == articles.items { "items" } else { "records" }.to_owned();
+    let request = &sent.request;
+    let of_part = |part_of: &Value| {
+        let (act, details) = part_of.as_object().and_then(|acts| acts.iter().next()).expect("a part");
+        (format!("{act}Item"), part(details["TableName"].as_str().expect("its table")))
+    };
+    match sent.operation.as_str() {
+        "TransactWriteItems" => {
+            request["TransactItems"].as_array().expect("parts").iter().map(of_part).collect()
+        }
+        batch @ "BatchGetItem" => {
+            let tables = request["RequestItems"].as_object().expect("tables");
+            tables.keys().map(|table| (batch.to_owned(), part(table))).collect()
+        }
+        single => vec![(single.to_owned(), part(request["TableName"].as_str().expect("its table")))],
+    }
+}
+
+fn documented() -> BTreeSet<Right> {
+    let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
+    let readme = fs::read_to_string(readme).expect("the README");
+    let (_, section) = readme.split_once("## Article 1's own tables").expect("the section");
+    let (_, table) = section.split_once("| table | rights |\n|---|---|\n").expect("the table");
+    let rows = table.lines().take_while(|line| line.starts_with('|'));
+    rows.flat_map(|row| {
+        let cells: Vec<_> = row.split('|').map(str::trim).collect();
+        let rights = cells[2].split(", ").map(|right| right.trim_matches('`').to_owned());
+        rights.map(|right| (right, cells[1].to_owned())).collect::<Vec<_>>()
+    })
+    .collect()
+}

@@ -1,0 +1,206 @@
+//! Counters where the suite cannot look: single requests that are lost, a row that is full, more shards than a
+//! transaction takes.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use aws_sdk_dynamodb::primitives::Blob;
+use aws_sdk_dynamodb::types::AttributeValue;
+use storagebox_core::{
+    Bounds, BoxName, Change, Counted, Counter, CounterExt, ErrorKind, Key, OpId, Result, Retention, StoreExt,
+    Strategy,
+};
+use storagebox_dynamo::WindowPlan;
+use storagebox_dynamo::faults::Fault;
+
+use crate::scene::{recorded, with_place};
+use crate::support::{Place, failed};
+
+const MINUTE: Duration = Duration::from_secs(60);
+
+fn applied(value: i64) -> Counted {
+    Counted::Applied { value: Some(value) }
+}
+
+#[tokio::test]
+async fn an_atomic_change_whose_reply_was_lost_is_sent_again_only_by_choice() -> Result<()> {
+    with_place(async |place| {
+        for (sends_again, sent, value) in [(false, 1, 6), (true, 2, 11)] {
+            let (store, faults) = recorded(&place.table, place.builder().retry_atomic(sends_again)).await?;
+            let counter = store.counters(format!("{sends_again}"), Strategy::Atomic)?;
+            counter.add("key", "first", 1).await?;
+            faults.reset();
+            faults.script_for("UpdateItem", [Fault::DropAfter]);
+            let answer = counter.add("key", "op", 5).await;
+            match sends_again {
+                true => assert_eq!(answer?, applied(11)),
+                false => assert_eq!(answer.unwrap_err().kind(), ErrorKind::OutcomeUnknown),
+            }
+            assert_eq!(faults.requests().get("UpdateItem"), Some(&sent), "sent again: {sends_again}");
+            assert_eq!(counter.value(&Key::new("key")?).await?, value, "sent again: {sends_again}");
+        }
+        Ok(())
+    })
+    .await
+}
+
+/// What each strategy but `Atomic` sends to make a change.
+const SENT: [(Strategy, &str, bool); 7] = [
+    (Strategy::Optimistic, "PutItem", true),
+    (Strategy::OptimisticHistory { len: 5 }, "PutItem", true),
+    (Strategy::TransactionToken, "TransactWriteItems", false),
+    (Strategy::Marker { retention: Retention::Forever }, "TransactWriteItems", false),
+    (Strategy::Ledger, "PutItem", false),
+    (Strategy::TokenSet { max: 9 }, "UpdateItem", true),
+    (
+        Strategy::Sharded { shards: 3, bounds: Bounds::NONE, retention: Retention::Forever },
+        "TransactWriteItems",
+        false,
+    ),
+];
+
+#[tokio::test]
+async fn a_call_finds_its_own_lost_change_again() -> Result<()> {
+    with_place(async |place| {
+        let (store, faults) = recorded(&place.table, place.builder()).await?;
+        for (number, (strategy, operation, tells)) in SENT.into_iter().enumerate() {
+            let counter = store.counters(format!("box-{number}"), strategy)?;
+            counter.add("key", "first", 1).await?;
+            let lost = [Fault::DropBefore, Fault::DropAfter, Fault::Torn, Fault::ErrorAfter, Fault::Late];
+            for (number, fault) in (0_i64..).zip(lost) {
+                faults.script_for(operation, [fault]);
+                let answer = counter.add("key", format!("op-{number}"), 5).await?;
+                let value = 6 + 5 * number;
+                let expected = Counted::Applied { value: tells.then_some(value) };
+                assert_eq!(answer, expected, "{strategy:?} after {fault:?}");
+                faults.land().await;
+                assert_eq!(counter.value(&Key::new("key")?).await?, value, "{strategy:?} after {fault:?}");
+            }
+        }
+        Ok(())
+    })
+    .await
+}
+
+/// A reply is lost, and others write before it is looked for.
+#[tokio::test]
+async fn a_history_that_is_too_short_says_so() -> Result<()> {
+    with_place(async |place| {
+        for (len, is_known) in [(2, false), (3, true)] {
+            let answer = overtaken(place, Strategy::OptimisticHistory { len }, 2).await;
+            match is_known {
+                true => assert_eq!(answer?, Counted::AlreadyApplied { value: Some(5) }),
+                false => assert_eq!(answer.unwrap_err().kind(), ErrorKind::OutcomeUnknown),
+            }
+        }
+        let answer = overtaken(place, Strategy::Optimistic, 1).await;
+        assert_eq!(answer.unwrap_err().kind(), ErrorKind::OutcomeUnknown);
+        Ok(())
+    })
+    .await
+}
+
+/// What a call is told whose reply was lost, when so many others come before it looks again.
+async fn overtaken(place: &Place, strategy: Strategy, others: u32) -> Result<Counted> {
+    let (store, faults) = recorded(&place.table, place.builder()).await?;
+    let name = format!("{strategy:?}");
+    let (mine, other) = (store.counters(&*name, strategy)?, place.store().await?.counters(&*name, strategy)?);
+    faults.script_for("PutItem", [Fault::Delay(Duration::ZERO), Fault::DropAfter]);
+    faults.script_for("GetItem", [Fault::Delay(Duration::ZERO), Fault::Delay(Duration::from_secs(2))]);
+    let call = tokio::spawn(async move { mine.add("key", "op", 5).await });
+    let key = Key::new("key")?;
+    while other.value(&key).await? == 0 {
+        tokio::task::yield_now().await;
+    }
+    for number in 0..others {
+        other.add("key", format!("other-{number}"), 1).await?;
+    }
+    let answer = call.await.map_err(failed)?;
+    assert_eq!(other.value(&key).await?, 5 + i64::from(others), "what was counted");
+    answer
+}
+
+/// As long names as there are, and values of as many digits: the largest number of operations just fits.
+#[tokio::test]
+async fn a_row_holds_as_many_operations_as_the_plan_says() -> Result<()> {
+    with_place(async |place| {
+        let most = u32::try_from(WindowPlan::for_rate(1, MINUTE).largest_capacity()).unwrap();
+        let store = place.builder().prefix("p".repeat(64)).from_client(place.table.raw())?;
+        let (name, key) = (BoxName::new("n".repeat(512))?, Key::new("k".repeat(512))?);
+        let counter = store.counters(&name, Strategy::TokenSet { max: most })?;
+        assert_eq!(counter.value(&key).await?, 0);
+        fill(place, &name, &key, most - 1).await?;
+        let change = |op: &str| Ok::<_, storagebox_core::Error>(Change::new(OpId::new(op)?, -1));
+        assert_eq!(counter.apply(&key, &change("last")?).await?, applied(i64::MIN + 1));
+        assert_eq!(counter.apply(&key, &change("beyond")?).await?, Counted::Full);
+        let known = Counted::AlreadyApplied { value: Some(i64::MIN + 1) };
+        assert_eq!(counter.apply(&key, &change("last")?).await?, known);
+        Ok(())
+    })
+    .await
+}
+
+/// Past the library, as that takes as many writes.
+async fn fill(place: &Place, name: &BoxName, key: &Key, count: u32) -> Result<()> {
+    let names = (0..count).map(|number| format!("{number:022}"));
+    let map = |value: AttributeValue| {
+        AttributeValue::M(names.clone().map(|name| (name, value.clone())).collect::<HashMap<_, _>>())
+    };
+    let text = |text: String| AttributeValue::S(text);
+    let number = AttributeValue::N((i64::MIN + 2).to_string());
+    let request = place.table.raw().put_item().table_name(&place.name);
+    let request = request
+        .item("pk", text(format!("{}counters:512:{name}:key:512:{key}:", "p".repeat(64))))
+        .item("sk", text("-".to_owned()))
+        .item("t", text("t".repeat(32)))
+        .item("v", number.clone())
+        .item("d", map(AttributeValue::B(Blob::new([0; 16]))))
+        .item("w", map(number));
+    request.send().await.map(drop).map_err(failed)
+}
+
+#[tokio::test]
+async fn a_full_window_is_swept_for_many_changes_at_once() -> Result<()> {
+    with_place(async |place| {
+        let (store, faults) = recorded(&place.table, place.builder()).await?;
+        let counter = store.counters("window", Strategy::Window { lifetime: MINUTE, capacity: 100 })?;
+        for number in 0..100 {
+            counter.add("key", format!("early-{number}"), 1).await?;
+        }
+        place.clock.advance(MINUTE);
+        faults.reset();
+        for number in 0..100 {
+            assert_eq!(counter.add("key", format!("late-{number}"), 1).await?, applied(101 + number));
+        }
+        // Every twentieth is refused once, and then removes twenty.
+        assert_eq!(faults.requests().get("UpdateItem"), Some(&105));
+        assert_eq!(counter.add("key", "beyond", 1).await?, Counted::Full);
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn more_shards_than_a_transaction_takes_lend_all_they_have() -> Result<()> {
+    with_place(async |place| {
+        let strategy = Strategy::Sharded {
+            shards: 300,
+            bounds: Bounds::between(0, 300)?,
+            retention: Retention::Forever,
+        };
+        let counter = place.store().await?.counters("sharded", strategy)?;
+        for (op, delta, expected) in [
+            ("all", 300, Counted::Applied { value: None }),
+            ("beyond", 1, Counted::OutOfBounds),
+            ("all", 300, Counted::AlreadyApplied { value: None }),
+            ("back", -300, Counted::Applied { value: None }),
+            ("below", -1, Counted::OutOfBounds),
+            ("overflow", i64::MIN, Counted::OutOfBounds),
+        ] {
+            assert_eq!(counter.add("key", op, delta).await?, expected, "{op}");
+        }
+        assert_eq!(counter.value(&Key::new("key")?).await?, 0);
+        Ok(())
+    })
+    .await
+}

@@ -1,0 +1,82 @@
+//! Compaction that is broken off, or loses its requests, at every one of them.
+
+use std::time::Duration;
+
+use storagebox_core::{CounterExt, Key, Ledger, LedgerEntry, Maintained, Result, StoreExt};
+use storagebox_dynamo::faults::Fault;
+
+use crate::scene::{recorded, with_place};
+use crate::support::Place;
+
+/// What a key's ledger has: four changes.
+async fn filled(place: &Place, key: &Key) -> Result<()> {
+    let ledger = place.store().await?.ledgers("ledger")?;
+    for number in 0..4 {
+        ledger.add(key, format!("op-{number}"), 1 << number).await?;
+    }
+    Ok(())
+}
+
+/// The log adds up to the value, which is what it was.
+async fn ensure_kept(ledger: &dyn Ledger, key: &Key, when: &str) -> Result<()> {
+    assert_eq!(ledger.value(key).await?, 15, "{when}");
+    let log = ledger.log(key, None, 100).await?.entries;
+    let delta = |entry: &LedgerEntry| match entry {
+        LedgerEntry::Change { delta, .. } | LedgerEntry::Sum { delta, .. } => *delta,
+    };
+    assert_eq!(log.iter().map(delta).sum::<i64>(), 15, "{when}: {log:?}");
+    Ok(())
+}
+
+fn is_one_sum(log: &[LedgerEntry]) -> bool {
+    matches!(log, [LedgerEntry::Sum { delta: 15, changes: 4, .. }])
+}
+
+#[tokio::test]
+async fn a_compaction_that_loses_any_request_ends_as_if_it_had_not() -> Result<()> {
+    with_place(async |place| {
+        for fault in [Fault::DropBefore, Fault::DropAfter, Fault::Late, Fault::Twice, Fault::Throttle] {
+            for before in 0..12 {
+                let when = format!("{fault:?} after {before} requests");
+                let key = Key::new(when.as_str())?;
+                filled(place, &key).await?;
+                let (store, faults) = recorded(&place.table, place.builder()).await?;
+                let ledger = store.ledgers("ledger")?;
+                faults.script((0..before).map(|_| Fault::Delay(Duration::ZERO)).chain([fault]));
+                let compacted = ledger.compact(&key, Duration::ZERO, 10).await?;
+                assert_eq!(compacted, Maintained { deleted: 4, more: false }, "{when}");
+                faults.heal();
+                faults.land().await;
+                ensure_kept(&*ledger, &key, &when).await?;
+                assert!(is_one_sum(&ledger.log(&key, None, 10).await?.entries), "{when}");
+            }
+        }
+        Ok(())
+    })
+    .await
+}
+
+/// Nobody sees where it was broken off, and whoever compacts next ends it.
+#[tokio::test]
+async fn a_compaction_that_is_broken_off_is_ended_by_the_next() -> Result<()> {
+    with_place(async |place| {
+        for before in 0..12 {
+            let when = format!("broken off after {before} requests");
+            let key = Key::new(when.as_str())?;
+            filled(place, &key).await?;
+            let (store, faults) = recorded(&place.table, place.builder()).await?;
+            let ledger = store.ledgers("ledger")?;
+            let never = Fault::Delay(Duration::from_secs(60));
+            faults.script((0..before).map(|_| Fault::Delay(Duration::ZERO)).chain([never; 20]));
+            let compacting = ledger.compact(&key, Duration::ZERO, 10);
+            let _ = tokio::time::timeout(Duration::from_millis(300), compacting).await;
+            let next = place.store().await?.ledgers("ledger")?;
+            ensure_kept(&*next, &key, &when).await?;
+            next.compact(&key, Duration::ZERO, 10).await?;
+            ensure_kept(&*next, &key, &when).await?;
+            assert!(is_one_sum(&next.log(&key, None, 10).await?.entries), "{when}");
+        }
+        Ok(())
+    })
+    .await
+}
