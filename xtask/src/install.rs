@@ -56,7 +56,7 @@ pub(crate) fn dynoxide() -> Result<String, Failure> {
 /// Cargo builds what it installs in a folder of its own, unless it is told where the workspace builds.
 fn dynoxide_by_cargo() -> Command {
     let mut command = cargo(dynamodb::INSTALL.split_whitespace().skip(1));
-    // The suite makes a million requests; a minute more here saves several there.
+    // Optimised: the suite waits for it all the time.
     command.env("CARGO_PROFILE_DEV_OPT_LEVEL", "2");
     command.env_remove("CARGO_TARGET_DIR").env_remove("CARGO_BUILD_TARGET_DIR");
     command
