@@ -15,11 +15,11 @@ use crate::row::{Attributes, Row};
 
 /// DynamoDB's limit for a row: 400 KB of 1,024 bytes.
 pub(crate) const RECORD_BYTES: u32 = 409_600;
-/// What a row takes beside its operations, at the most: a partition key of 1,110 bytes, the value, the tag, the maps.
+/// What a row takes beside its operations, at the most: a partition key of 1,110 bytes, the value, the maps.
 pub(crate) const OTHER_BYTES: u32 = 1_200;
-/// What an operation takes: its name and a byte of overhead in both maps, 16 bytes in one, a number of up to 19 digits
+/// What an operation takes: its name and a byte of overhead in both maps, 20 bytes in one, a number of up to 19 digits
 /// in the other.
-pub(crate) const ENTRY_BYTES: u32 = 2 * (NAME + 1) + 16 + 12;
+pub(crate) const ENTRY_BYTES: u32 = 2 * (NAME + 1) + 20 + 12;
 
 /// 128 bits in digits of 6.
 const NAME: u32 = 22;
@@ -42,24 +42,29 @@ pub(super) fn name(op: &OpId) -> String {
 }
 
 /// What is kept of an operation; without a delta it is a fence.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Entry {
     pub(super) at: Millis,
+    /// The mark of the call.
+    pub(super) by: [u8; 6],
     pub(super) delta: Option<i64>,
 }
 
 impl Entry {
     pub(super) fn bytes(&self) -> Vec<u8> {
-        let mut bytes = self.at.0.to_be_bytes().to_vec();
+        // The first two bytes of a time are 0 for 9,000 years.
+        let mut bytes = [&self.at.0.to_be_bytes()[2..], &self.by].concat();
         bytes.extend(self.delta.iter().flat_map(|delta| delta.to_be_bytes()));
         bytes
     }
 
     fn read(value: &AttributeValue) -> Option<Self> {
         let bytes = value.as_b().ok()?.as_ref();
-        let (at, delta) = bytes.split_first_chunk()?;
+        let (at, rest) = bytes.split_first_chunk::<6>()?;
+        let (by, delta) = rest.split_first_chunk()?;
+        let at = at.iter().fold(0, |at, byte| at << 8 | i64::from(*byte));
         let delta = delta.first_chunk().map(|delta| i64::from_be_bytes(*delta));
-        Some(Self { at: Millis(i64::from_be_bytes(*at)), delta })
+        Some(Self { at: Millis(at), by: *by, delta })
     }
 }
 
@@ -131,7 +136,7 @@ mod tests {
     #[test]
     fn entries_are_read_as_they_were_written() {
         for delta in [None, Some(i64::MIN), Some(0), Some(i64::MAX)] {
-            let entry = Entry { at: Millis(1_700_000_000_000), delta };
+            let entry = Entry { at: Millis(1_700_000_000_000), by: [1, 2, 3, 4, 5, 6], delta };
             let row = first(Row::new(&RowKey::alone("p")), "a", &entry);
             let entries = Entries::of(&row).unwrap();
             assert_eq!(entries.find("a").unwrap(), Some(entry));

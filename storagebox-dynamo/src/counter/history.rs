@@ -4,8 +4,8 @@ use storagebox_core::OpId;
 
 use super::values::hash;
 
-/// The operation's hash, its delta, and the value after it.
-const BYTES: usize = 32;
+/// The operation's hash, its delta, the value after it, and the mark of the call.
+const BYTES: usize = 16 + 8 + 8 + 6;
 
 /// The attribute.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -16,6 +16,7 @@ pub(super) struct History(Vec<u8>);
 pub(super) struct Writer {
     pub(super) delta: i64,
     pub(super) value: i64,
+    pub(super) by: [u8; 6],
 }
 
 impl History {
@@ -30,20 +31,19 @@ impl History {
     pub(super) fn find(&self, op: &OpId) -> Option<Writer> {
         let op = hash(op);
         let entry = self.0.chunks_exact(BYTES).rev().find(|entry| entry.starts_with(&op))?;
-        Some(Writer { delta: number(&entry[16..])?, value: number(&entry[24..])? })
+        let (delta, rest) = entry[16..].split_first_chunk()?;
+        let (value, by) = rest.split_first_chunk()?;
+        let [delta, value] = [delta, value].map(|number| i64::from_be_bytes(*number));
+        Some(Writer { delta, value, by: *by.first_chunk()? })
     }
 
     /// The same with one writer more, and the oldest gone if that makes more than `len`.
     pub(super) fn with(&self, op: &OpId, writer: Writer, len: u16) -> Self {
         let numbers = [writer.delta.to_be_bytes(), writer.value.to_be_bytes()].concat();
-        let mut all = [&self.0[..], &hash(op)[..], &numbers[..]].concat();
+        let mut all = [&self.0[..], &hash(op)[..], &numbers[..], &writer.by[..]].concat();
         all.drain(..all.len().saturating_sub(usize::from(len) * BYTES));
         Self(all)
     }
-}
-
-fn number(bytes: &[u8]) -> Option<i64> {
-    bytes.first_chunk().map(|bytes| i64::from_be_bytes(*bytes))
 }
 
 #[cfg(test)]
@@ -53,14 +53,15 @@ mod tests {
     #[test]
     fn the_last_writers_are_found_and_no_others() {
         let op = |number: i64| OpId::new(number.to_string()).unwrap();
+        let writer = |number: i64| Writer { delta: -number, value: i64::MAX - number, by: [number as u8; 6] };
         let mut history = History::default();
         for number in 0..10 {
-            history = history.with(&op(number), Writer { delta: -number, value: i64::MAX - number }, 3);
+            history = history.with(&op(number), writer(number), 3);
             assert_eq!(History::read(history.as_bytes()), history);
         }
         for number in 0..10 {
-            let writer = Writer { delta: -number, value: i64::MAX - number };
-            assert_eq!(history.find(&op(number)), (number >= 7).then_some(writer), "writer {number}");
+            let expected = (number >= 7).then(|| writer(number));
+            assert_eq!(history.find(&op(number)), expected, "writer {number}");
         }
     }
 }

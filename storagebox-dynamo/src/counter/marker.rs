@@ -73,11 +73,17 @@ impl Markers {
     }
 
     /// What is known of the change's operation.
-    pub(super) async fn find(&self, values: &Values, key: &Key, change: &Change) -> Result<Option<Counted>> {
+    pub(super) async fn find(
+        &self,
+        values: &Values,
+        key: &Key,
+        change: &Change,
+        tag: &Tag,
+    ) -> Result<Option<Counted>> {
         let found = values.client().get(&at(values, key, &change.op)).await?;
         let past = values.client().surely_past();
         let lasts = |row: &Row| row.number("g").is_none_or(|end| Millis(end) > past);
-        found.filter(lasts).map(|marker| known(&marker, change)).transpose()
+        found.filter(lasts).map(|marker| known(&marker, change, tag)).transpose()
     }
 
     /// The marker without what it marks.
@@ -103,11 +109,7 @@ fn put(client: &Client, marker: Row, tag: &Tag) -> Write {
 fn refused(parts: Vec<Refusal>, change: &Change, tag: &Tag) -> Result<Marked> {
     let mut parts = parts.into_iter();
     if let Some(Refusal::Condition(Some(marker))) = parts.next() {
-        let counted = match known(&marker, change)? {
-            Counted::AlreadyApplied { value } if tag.is_on(&marker) => Counted::Applied { value },
-            counted => counted,
-        };
-        return Ok(Marked::Counted(counted));
+        return Ok(Marked::Counted(known(&marker, change, tag)?));
     }
     match parts.next() {
         Some(Refusal::Condition(old)) => Ok(Marked::NoRoom(old)),
@@ -115,12 +117,14 @@ fn refused(parts: Vec<Refusal>, change: &Change, tag: &Tag) -> Result<Marked> {
     }
 }
 
-fn known(marker: &Row, change: &Change) -> Result<Counted> {
+fn known(marker: &Row, change: &Change, tag: &Tag) -> Result<Counted> {
     if !marker.has("d") {
         return Ok(Counted::Fenced);
     }
-    match marker.needed("d", marker.number::<i64>("d"))? == change.delta {
-        true => Ok(Counted::AlreadyApplied { value: None }),
-        false => Ok(Counted::Mismatch),
-    }
+    let delta: i64 = marker.needed("d", marker.number("d"))?;
+    Ok(match delta == change.delta {
+        true if tag.is_on(marker) => Counted::Applied { value: None },
+        true => Counted::AlreadyApplied { value: None },
+        false => Counted::Mismatch,
+    })
 }

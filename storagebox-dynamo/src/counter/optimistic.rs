@@ -11,7 +11,7 @@ use super::beaten;
 use super::history::{History, Writer};
 use super::queue::Queue;
 use super::room::Room;
-use super::values::{Values, value_in};
+use super::values::{Values, mark, value_in};
 use crate::client::{Tag, Write, Wrote};
 use crate::row::{Row, RowKey};
 
@@ -31,7 +31,19 @@ struct Seen {
     /// How many writers there were.
     writers: i64,
     history: History,
-    is_ours: bool,
+}
+
+impl Seen {
+    fn of(row: Option<&Row>) -> Result<Self> {
+        let Some(row) = row else {
+            return Ok(Self::default());
+        };
+        Ok(Self {
+            value: value_in(row)?,
+            writers: row.needed("n", row.number("n"))?,
+            history: History::read(row.needed("h", row.bytes("h"))?),
+        })
+    }
 }
 
 /// One call, through all its attempts.
@@ -41,7 +53,8 @@ struct Call<'a> {
     key: &'a Key,
     row: RowKey,
     change: &'a Change,
-    tag: Tag,
+    /// What this call leaves in the history.
+    by: [u8; 6],
     past: Mutex<Past>,
 }
 
@@ -62,8 +75,8 @@ impl Optimistic {
     }
 
     pub(super) async fn apply(&self, values: &Values, key: &Key, change: &Change) -> Result<Counted> {
-        let (optimistic, row, tag) = (self, values.row(key), Tag::fresh());
-        let call = Call { optimistic, values, key, row, change, tag, past: Mutex::default() };
+        let (optimistic, row, by) = (self, values.row(key), mark(&Tag::fresh()));
+        let call = Call { optimistic, values, key, row, change, by, past: Mutex::default() };
         let ended = values.client().settled("apply", || call.attempt()).await?;
         ended.map_err(|error| error.during("apply"))
     }
@@ -73,7 +86,7 @@ impl Call<'_> {
     async fn attempt(&self) -> Result<Ended> {
         self.values.ready().await?;
         let _turn = self.optimistic.queue.turn(self.key).await;
-        let seen = self.seen(self.values.client().get(&self.row).await?.as_ref())?;
+        let seen = Seen::of(self.values.client().get(&self.row).await?.as_ref())?;
         if let Some(ended) = self.judge(&seen) {
             return Ok(ended);
         }
@@ -85,23 +98,13 @@ impl Call<'_> {
         }
     }
 
-    fn seen(&self, row: Option<&Row>) -> Result<Seen> {
-        let Some(row) = row else {
-            return Ok(Seen::default());
-        };
-        Ok(Seen {
-            value: value_in(row)?,
-            writers: row.needed("n", row.number("n"))?,
-            history: History::read(row.needed("h", row.bytes("h"))?),
-            is_ours: self.tag.is_on(row),
-        })
-    }
-
     /// The answer, if what was seen gives one.
     fn judge(&self, seen: &Seen) -> Option<Ended> {
         match seen.history.find(&self.change.op) {
             Some(writer) if writer.delta != self.change.delta => Some(Ok(Counted::Mismatch)),
-            Some(Writer { value, .. }) if seen.is_ours => Some(Ok(Counted::Applied { value: Some(value) })),
+            Some(Writer { value, by, .. }) if by == self.by => {
+                Some(Ok(Counted::Applied { value: Some(value) }))
+            }
             Some(Writer { value, .. }) => Some(Ok(Counted::AlreadyApplied { value: Some(value) })),
             None if !self.resolves(seen) => Some(Err(Error::unknown(TOO_MANY).on("dynamo"))),
             None => Room::of(self.change).rejection(seen.value).map(Ok),
@@ -126,10 +129,11 @@ impl Call<'_> {
     fn write(&self, seen: &Seen) -> (Write, i64) {
         let Change { op, delta, .. } = self.change;
         let value = seen.value.saturating_add(*delta);
-        let history = seen.history.with(op, Writer { delta: *delta, value }, self.optimistic.len);
+        let history =
+            seen.history.with(op, Writer { delta: *delta, value, by: self.by }, self.optimistic.len);
         let row =
             Row::new(&self.row).with("v", value).with("n", seen.writers + 1).with("h", history.as_bytes());
-        let write = Write::put(row).tagged(&self.tag);
+        let write = Write::put(row);
         match seen.writers {
             0 => (write.only_if("attribute_not_exists(pk)"), value),
             writers => (write.only_if("n = :seen").value(":seen", writers), value),
@@ -138,7 +142,7 @@ impl Call<'_> {
 
     /// Another writer was first, and the refusal tells what it left.
     fn look_again(&self, now: Option<&Row>) -> Result<Ended> {
-        if let Some(ended) = self.judge(&self.seen(now)?) {
+        if let Some(ended) = self.judge(&Seen::of(now)?) {
             return Ok(ended);
         }
         let mut past = self.past();

@@ -11,7 +11,7 @@ use storagebox_core::{Cancelled, Change, Counted, Key, OpId, Result};
 use super::beaten;
 use super::entries::{Entries, Entry, first, name};
 use super::room::Room;
-use super::values::{Values, value_in};
+use super::values::{Values, mark, value_in};
 use crate::client::{Client, Tag, Write, Wrote};
 use crate::row::{Row, RowKey};
 
@@ -32,7 +32,8 @@ struct Entrant<'a> {
     name: String,
     /// The change, or none for a fence.
     change: Option<&'a Change>,
-    tag: Tag,
+    /// What this call leaves with its operation.
+    by: [u8; 6],
 }
 
 /// What became of it.
@@ -117,7 +118,7 @@ impl Set {
             self.lifetime.is_some_and(|lifetime| entry.at.after(lifetime) <= client.surely_past())
         };
         let own = match entries.find(&entrant.name)? {
-            Some(own) if !has_lapsed(&own) => return Ok(Next::End(entrant.found(old, &entries, own))),
+            Some(own) if !has_lapsed(&own) => return Ok(Next::End(entrant.found(&entries, own))),
             own => own,
         };
         if let Some(rejected) = entrant.rejection(value_in(old)?) {
@@ -139,7 +140,6 @@ impl Set {
     /// Adds the entrant and removes what has lapsed, in one update.
     fn addition(&self, client: &Client, entrant: &Entrant<'_>, lapsed: &Lapsed) -> Write {
         let write = Write::update(&entrant.row)
-            .tagged(&entrant.tag)
             .name("#op", &entrant.name)
             .set_to("d.#op", ":entry")
             .value(":entry", &entrant.entry(client).bytes()[..])
@@ -153,11 +153,11 @@ impl Set {
 
 impl<'a> Entrant<'a> {
     fn new(row: RowKey, op: &OpId, change: Option<&'a Change>) -> Self {
-        Self { row, name: name(op), change, tag: Tag::fresh() }
+        Self { row, name: name(op), change, by: mark(&Tag::fresh()) }
     }
 
     fn entry(&self, client: &Client) -> Entry {
-        Entry { at: client.now(), delta: self.change.map(|change| change.delta) }
+        Entry { at: client.now(), by: self.by, delta: self.change.map(|change| change.delta) }
     }
 
     fn rejection(&self, value: i64) -> Option<Counted> {
@@ -168,7 +168,7 @@ impl<'a> Entrant<'a> {
     fn first(&self, client: &Client) -> Write {
         let entry = self.entry(client);
         let row = Row::new(&self.row).with("v", entry.delta.unwrap_or(0));
-        Write::put(first(row, &self.name, &entry)).tagged(&self.tag).only_if("attribute_not_exists(pk)")
+        Write::put(first(row, &self.name, &entry)).only_if("attribute_not_exists(pk)")
     }
 
     /// Lets the change count, and says where it may.
@@ -192,10 +192,9 @@ impl<'a> Entrant<'a> {
         Ok(Entered::Now(Some(row.map_or(Ok(change.delta), value_in)?)))
     }
 
-    fn found(&self, old: &Row, entries: &Entries<'_>, entry: Entry) -> Entered {
+    fn found(&self, entries: &Entries<'_>, entry: Entry) -> Entered {
         let value = entries.value_after(&self.name);
-        let is_ours = self.tag.is_on(old) && entry.delta == self.change.map(|change| change.delta);
-        if is_ours { Entered::Now(value) } else { Entered::Before(entry, value) }
+        if entry.by == self.by { Entered::Now(value) } else { Entered::Before(entry, value) }
     }
 }
 

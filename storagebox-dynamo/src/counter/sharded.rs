@@ -139,7 +139,7 @@ impl Call<'_> {
     async fn rejected(&self, parts: &[Part]) -> Result<Counted> {
         let is_true = self.parts().await? == parts && add_up(parts, self.sharded.bounds);
         let total = i64::try_from(total(parts)).ok().filter(|_| is_true).ok_or_else(beaten)?;
-        match self.sharded.markers.find(self.values, self.key, self.change).await? {
+        match self.sharded.markers.find(self.values, self.key, self.change, &self.tag).await? {
             Some(counted) => Ok(counted),
             None => self.rejection(total).ok_or_else(beaten),
         }

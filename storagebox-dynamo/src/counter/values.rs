@@ -5,7 +5,7 @@ use std::sync::Arc;
 use sha2::{Digest, Sha256};
 use storagebox_core::{BoxName, Key, OpId, Result};
 
-use crate::client::{Client, Kind, OpenBox};
+use crate::client::{Client, Kind, OpenBox, Tag};
 use crate::error::reading;
 use crate::row::{Row, RowKey};
 
@@ -55,7 +55,17 @@ pub(super) fn value_in(row: &Row) -> Result<i64> {
 
 /// What stands for an operation where the whole of it would take too much room.
 pub(super) fn hash(op: &OpId) -> [u8; 16] {
-    let mut short = [0; 16];
-    short.copy_from_slice(&Sha256::digest(op.as_str())[..16]);
+    short(op.as_str())
+}
+
+/// What stands for a call's tag there. Two calls of one operation that had the same would both be told that they applied
+/// it; it would still be applied once.
+pub(super) fn mark(tag: &Tag) -> [u8; 6] {
+    short(tag.as_str())
+}
+
+fn short<const N: usize>(text: &str) -> [u8; N] {
+    let mut short = [0; N];
+    short.copy_from_slice(&Sha256::digest(text)[..N]);
     short
 }

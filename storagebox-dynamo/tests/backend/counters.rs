@@ -89,7 +89,7 @@ async fn a_history_that_is_too_short_says_so() -> Result<()> {
         for (len, is_known) in [(2, false), (3, true)] {
             let answer = overtaken(place, Strategy::OptimisticHistory { len }, 2).await;
             match is_known {
-                true => assert_eq!(answer?, Counted::AlreadyApplied { value: Some(5) }),
+                true => assert_eq!(answer?, Counted::Applied { value: Some(5) }),
                 false => assert_eq!(answer.unwrap_err().kind(), ErrorKind::OutcomeUnknown),
             }
         }
@@ -152,9 +152,8 @@ async fn fill(place: &Place, name: &BoxName, key: &Key, count: u32) -> Result<()
     let request = request
         .item("pk", text(format!("{}counters:512:{name}:key:512:{key}:", "p".repeat(64))))
         .item("sk", text("-".to_owned()))
-        .item("t", text("t".repeat(32)))
         .item("v", number.clone())
-        .item("d", map(AttributeValue::B(Blob::new([0; 16]))))
+        .item("d", map(AttributeValue::B(Blob::new([0; 20]))))
         .item("w", map(number));
     request.send().await.map(drop).map_err(failed)
 }
