@@ -124,8 +124,25 @@ impl Case {
 
     /// Its full name, such as `item_bank::IB-03::same_claim_same_item`.
     pub fn name(&self) -> String {
-        let function = self.path.rsplit(':').next().unwrap_or(self.path).trim();
-        format!("{}::{}::{function}", self.part.name(), self.clause)
+        format!("{}::{}::{}", self.part.name(), self.clause, self.function())
+    }
+
+    fn function(&self) -> &'static str {
+        self.path.rsplit(':').next().unwrap_or(self.path).trim()
+    }
+
+    /// Whether its verdict rests on the answer to every call, because by contract a call that is made again after a lost
+    /// answer may count again or tell less than the first.
+    pub fn needs_each_answer(&self) -> bool {
+        let about = |begin| self.function().starts_with(begin);
+        match self.part {
+            Part::Counter => about("atomic_") || about("approach_1_"),
+            Part::Strategies if self.family == Family::Concurrent => {
+                about("optimistic_") || about("approach_2_") || about("writers_and_compactions_")
+            }
+            Part::Ordered => self.family == Family::Concurrent && about("racing_writes_of_one_key_"),
+            _ => false,
+        }
     }
 
     /// Runs it.

@@ -122,6 +122,7 @@ pub struct Declared {
     left_out: BTreeMap<Part, String>,
     network: Option<String>,
     restart: Option<String>,
+    answers: Option<String>,
 }
 
 impl Declared {
@@ -151,6 +152,16 @@ impl Declared {
         self
     }
 
+    /// The way to the server loses answers, and the harness makes such calls again, as callers do. Ignored, with the
+    /// reason, are the cases for which that is another call by contract: `Atomic`, which counts again (C-01), as does
+    /// `Optimistic` beside other writers and a ledger that compacts what is still under way; and the history of one
+    /// ordered value, because `Stale` does not say whether a write was once applied (O-01). All others must hold.
+    #[must_use]
+    pub fn with_lost_answers(mut self, reason: impl Into<String>) -> Self {
+        self.answers = Some(reason.into());
+        self
+    }
+
     /// Why a case cannot be run, if it cannot.
     pub(crate) fn ignores(&self, case: &Case) -> Option<&str> {
         let power = match case.family() {
@@ -158,6 +169,7 @@ impl Declared {
             Family::Crash => &self.restart,
             _ => &None,
         };
-        self.left_out.get(&case.part()).or(power.as_ref()).map(String::as_str)
+        let answers = self.answers.as_ref().filter(|_| case.needs_each_answer());
+        self.left_out.get(&case.part()).or(power.as_ref()).or(answers).map(String::as_str)
     }
 }

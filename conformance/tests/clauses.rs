@@ -2,7 +2,7 @@
 
 #![allow(clippy::disallowed_methods, reason = "a test may unwrap")]
 
-use storagebox_conformance::{CLAUSES, cases, table};
+use storagebox_conformance::{CLAUSES, Case, cases, table};
 
 #[test]
 fn the_table_is_fresh() {
@@ -30,6 +30,16 @@ fn every_case_defends_a_clause_under_a_name_of_its_own() {
     let total = names.len();
     names.dedup();
     assert_eq!(names.len(), total, "two cases share a name");
+}
+
+/// Few are excused where answers are lost, and none of a promise that must hold there.
+#[test]
+fn what_needs_each_answer_is_what_may_count_again() {
+    let excused: Vec<_> = cases().into_iter().filter(Case::needs_each_answer).collect();
+    let of = |clause: &str| excused.iter().filter(|case| case.clause() == clause).count();
+    assert_eq!(excused.len(), 32, "{excused:?}");
+    assert_eq!((of("C-01"), of("O-01")), (3, 1), "{excused:?}");
+    assert!(excused.iter().all(|case| case.clause().starts_with("C-") || case.clause() == "O-01"));
 }
 
 /// Every clause of the contract's prose is in the table, and the other way round.

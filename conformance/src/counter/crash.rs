@@ -12,7 +12,7 @@ use crate::failure::{Failure, ensure_eq};
 use crate::harness::Restart;
 use crate::world::World;
 
-const KINDS: [Kind; 4] = [Kind::Atomic, Kind::Marker, Kind::Window, Kind::Sharded];
+const KINDS: [Kind; 3] = [Kind::Marker, Kind::Window, Kind::Sharded];
 
 const OTHERS: [Kind; 5] = [Kind::Optimistic, Kind::History, Kind::Token, Kind::Ledger, Kind::Set];
 
@@ -23,6 +23,10 @@ fn open(store: &Arc<dyn Store>, kind: Kind) -> Result<Subject, Failure> {
 
 pub(super) async fn what_was_acknowledged_survives_a_restart(world: &World) -> Verdict {
     survives(world, &KINDS).await
+}
+
+pub(super) async fn atomic_sums_survive_a_restart(world: &World) -> Verdict {
+    survives(world, &[Kind::Atomic]).await
 }
 
 pub(super) async fn what_others_acknowledged_survives_a_restart(world: &World) -> Verdict {

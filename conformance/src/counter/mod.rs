@@ -138,6 +138,7 @@ cases! { Counter:
     "C-07" Concurrent concurrent::marker_races_add_up;
     "C-07" Concurrent concurrent::window_races_add_up;
     "C-07" Concurrent concurrent::sharded_races_add_up;
+    "C-07" Crash crash::atomic_sums_survive_a_restart;
     "C-08" Sequential sequential::atomic_rejections_are_not_remembered;
     "C-08" Sequential sequential::marker_rejections_are_not_remembered;
     "C-08" Sequential sequential::window_rejections_are_not_remembered;

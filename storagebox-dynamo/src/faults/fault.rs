@@ -78,6 +78,11 @@ impl Fault {
         }
     }
 
+    /// Whether a request may be applied, or applied once more, without an answer.
+    pub fn loses_answers(self) -> bool {
+        matches!(self, Self::ErrorAfter | Self::DropAfter | Self::Torn | Self::Late | Self::Twice)
+    }
+
     /// Whether DynamoDB, or the way to it, can do this to a request.
     pub(super) fn fits(self, request: &Request) -> bool {
         let operation = request.operation.as_str();

@@ -103,7 +103,11 @@ impl Harness for DynamoHarness {
     }
 
     fn declared(&self) -> Declared {
-        Declared::all()
+        let lossy = |fault: &Fault| fault.loses_answers();
+        match self.set_up.faults.1.iter().any(lossy) {
+            true => Declared::all().with_lost_answers("requests are applied whose answers are lost"),
+            false => Declared::all(),
+        }
     }
 
     async fn fresh(&self) -> Result<Namespace> {
