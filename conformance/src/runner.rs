@@ -15,7 +15,7 @@ use crate::failure::Failure;
 use crate::harness::{Declared, Harness};
 use crate::link::dropped;
 use crate::suite::Selection;
-use crate::world::{Profile, World};
+use crate::world::{PROFILE, Profile, World};
 
 /// A case that takes longer has failed: a budget that is not enforced is none.
 const BUDGET: Duration = Duration::from_secs(120);
@@ -83,7 +83,8 @@ impl Runner {
 /// The `main` of a backend's conformance test (`harness = false`): every case, as much of it as any run needs.
 ///
 /// Takes the arguments of a test program (`--list`, a filter, `--exact` ...). `STORAGEBOX_SEED` replays a seed;
-/// `STORAGEBOX_RUNS` repeats every case with that many seeds.
+/// `STORAGEBOX_RUNS` repeats every case with that many seeds; `STORAGEBOX_PROFILE` (`quick`, `brief`, `smoke`) says how
+/// much each does.
 pub fn run(harness: impl Harness) -> ExitCode {
     run_with(harness, Profile::QUICK, Selection::Everything)
 }
@@ -93,10 +94,13 @@ pub fn run(harness: impl Harness) -> ExitCode {
 pub fn run_with(harness: impl Harness, profile: Profile, selection: Selection) -> ExitCode {
     let name = harness.name();
     let declared = harness.declared();
-    let runner = match Runner::new(harness, profile) {
+    let runner = profile.or_chosen().and_then(|profile| {
+        Runner::new(harness, profile).map_err(|error| format!("no threads to run the suite: {error}"))
+    });
+    let runner = match runner {
         Ok(runner) => Arc::new(runner),
         Err(error) => {
-            eprintln!("no threads to run the suite: {error}");
+            eprintln!("{error}");
             return ExitCode::FAILURE;
         }
     };
@@ -143,7 +147,8 @@ fn failed(runner: &Runner, case: &Case, seed: u64) -> Option<Failed> {
     match runner.run(case, seed) {
         Outcome::Passed | Outcome::Ignored(_) => None,
         Outcome::Failed(failure) => Some(Failed::from(format!(
-            "{failure}\nreplay: STORAGEBOX_SEED={seed} cargo test --test {} -- --exact {}",
+            "{failure}\nreplay: {}STORAGEBOX_SEED={seed} cargo test --test {} -- --exact {}",
+            std::env::var(PROFILE).map(|name| format!("{PROFILE}={name} ")).unwrap_or_default(),
             program(),
             case.name()
         ))),

@@ -28,9 +28,31 @@ pub struct Profile {
 impl Profile {
     /// For every run of a test suite.
     pub const QUICK: Self = Self { sequences: 64, steps: 60, rounds: 8 };
+    /// The same for a store whose calls are dear: less of what is random.
+    pub const BRIEF: Self = Self { sequences: 24, steps: 40, rounds: 4 };
     /// One short go, for a store that is expected to fail or a set-up that is a variation of a tested one.
     pub const SMOKE: Self = Self { sequences: 16, steps: 30, rounds: 2 };
+
+    const NAMED: [(&'static str, Self); 3] =
+        [("quick", Self::QUICK), ("brief", Self::BRIEF), ("smoke", Self::SMOKE)];
+
+    /// The one that `STORAGEBOX_PROFILE` names, or this one if it names none.
+    pub(crate) fn or_chosen(self) -> Result<Self, String> {
+        match std::env::var(PROFILE) {
+            Ok(name) => Self::named(&name),
+            Err(_) => Ok(self),
+        }
+    }
+
+    fn named(name: &str) -> Result<Self, String> {
+        let found = Self::NAMED.into_iter().find(|(known, _)| *known == name);
+        let known = Self::NAMED.map(|(name, _)| name).join(", ");
+        found.map(|(_, profile)| profile).ok_or(format!("{PROFILE}={name}: it is one of {known}"))
+    }
 }
+
+/// The variable that names a profile for a run.
+pub(crate) const PROFILE: &str = "STORAGEBOX_PROFILE";
 
 /// What a case works with.
 pub struct World {
