@@ -28,9 +28,11 @@ mod probe;
 mod process;
 pub mod programs;
 pub mod python;
+pub mod redis;
 mod scratch;
 mod server;
 pub mod servers;
+mod tls;
 mod url;
 
 pub use failure::{Failure, NoServer, NotReady};

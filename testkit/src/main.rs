@@ -1,4 +1,4 @@
-//! A server for as long as standard input is open: `cargo run -p storagebox-testkit`, with `postgres` or `dynamodb`.
+//! A server for as long as standard input is open: `cargo run -p storagebox-testkit`, with `postgres`, `dynamodb` or `redis`.
 
 use std::env;
 use std::io;
@@ -11,8 +11,11 @@ fn main() -> ExitCode {
     let server = match kind.as_deref() {
         None | Some("postgres") => servers::postgres(None),
         Some("dynamodb") => servers::dynamodb(None),
+        Some("redis") => servers::redis(None),
         Some(kind) => {
-            return failed(&format!("there is no server `{kind}`; it may be `postgres` or `dynamodb`"));
+            return failed(&format!(
+                "there is no server `{kind}`; it may be `postgres`, `dynamodb` or `redis`"
+            ));
         }
     };
     server.map_or_else(|failure| failed(&failure.to_string()), |server| hold(&server))

@@ -56,6 +56,19 @@ pub(crate) fn dynamodb(host: &str, port: u16) -> io::Result<Option<String>> {
     )))
 }
 
+/// Redis: it answers in its own words, be it that it wants a password first.
+pub(crate) fn redis(host: &str, port: u16) -> io::Result<()> {
+    let mut stream = connect(host, port)?;
+    stream.write_all(b"*1\r\n$4\r\nPING\r\n")?;
+    let mut answer = [0; 7];
+    stream.read_exact(&mut answer)?;
+    match &answer {
+        b"+PONG\r\n" | b"-NOAUTH" => Ok(()),
+        b"-LOADIN" => Err(io::Error::other("it is still loading its data")),
+        _ => Err(io::Error::other("it does not speak Redis's protocol")),
+    }
+}
+
 /// The signature is of the right form and of no worth: servers for tests do not look at more.
 fn list_tables(host: &str, port: u16) -> String {
     let signature = "AWS4-HMAC-SHA256 Credential=test/20260101/us-east-1/dynamodb/aws4_request, \
@@ -113,6 +126,16 @@ mod tests {
         assert!(answered_with(b"R").is_ok());
         let refusal = answered_with(b"E\0\0\0\x20SFATAL\0C57P03\0Mthe database system is starting up\0\0");
         assert_eq!(refusal.unwrap_err().to_string(), "the database system is starting up");
+        assert!(answered_with(b"HTTP/1.1 400 Bad Request").is_err());
+        assert!(answered_with(b"").is_err());
+    }
+
+    #[test]
+    fn only_redis_s_own_words_are_an_answer() {
+        let answered_with = |answer| answered(14, answer, |port| redis("127.0.0.1", port));
+        assert!(answered_with(b"+PONG\r\n").is_ok());
+        assert!(answered_with(b"-NOAUTH Authentication required.\r\n").is_ok());
+        assert!(answered_with(b"-LOADING Redis is loading the dataset in memory\r\n").is_err());
         assert!(answered_with(b"HTTP/1.1 400 Bad Request").is_err());
         assert!(answered_with(b"").is_err());
     }

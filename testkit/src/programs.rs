@@ -16,6 +16,13 @@ pub(crate) fn version(program: &Path) -> Option<String> {
     first_number(&String::from_utf8_lossy(&output.stdout))
 }
 
+/// What follows these letters in the line that it says about itself.
+pub(crate) fn version_in(program: &Path, before: &str) -> Option<String> {
+    let output = Command::new(program).arg("--version").output().ok()?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    text.split_whitespace().find_map(|word| word.strip_prefix(before)).map(str::to_owned)
+}
+
 pub(crate) fn first_number(text: &str) -> Option<String> {
     let mut words = text.split_whitespace();
     words.find(|word| word.starts_with(|first: char| first.is_ascii_digit())).map(str::to_owned)

@@ -2,9 +2,10 @@
 //!
 //! In this order, and a server that should be there and is not is a failure, never a reason to skip a test:
 //!
-//! 1. `STORAGEBOX_TEST_POSTGRES_URL` or `STORAGEBOX_TEST_DYNAMO_URL` names one; it must answer.
-//! 2. Docker, in a build with the feature `docker`, by the image that `STORAGEBOX_TEST_POSTGRES_IMAGE` or
-//!    `STORAGEBOX_TEST_DYNAMO_IMAGE` names.
+//! 1. `STORAGEBOX_TEST_POSTGRES_URL`, `STORAGEBOX_TEST_DYNAMO_URL` or `STORAGEBOX_TEST_REDIS_URL` names one; it must
+//!    answer.
+//! 2. Docker, in a build with the feature `docker`, by the image that `STORAGEBOX_TEST_POSTGRES_IMAGE`,
+//!    `STORAGEBOX_TEST_DYNAMO_IMAGE` or `STORAGEBOX_TEST_REDIS_IMAGE` names.
 //! 3. The server's programs on this machine. If they are there, they must start.
 //!
 //! `STORAGEBOX_TEST_SERVERS=docker|local` leaves out the other of the last two. `cargo xtask test` starts each server
@@ -19,6 +20,7 @@ use crate::docker;
 use crate::dynamodb;
 use crate::failure::{Failure, NoServer};
 use crate::postgres;
+use crate::redis;
 use crate::server::{Kind, Server, Started, Way};
 
 /// The variable that forces a way.
@@ -63,6 +65,25 @@ pub fn dynamodb(way: Option<Way>) -> Result<Server, Failure> {
 pub fn shared_dynamodb() -> Result<&'static Server, &'static Failure> {
     static SHARED: OnceLock<Result<Server, Failure>> = OnceLock::new();
     SHARED.get_or_init(|| dynamodb(None)).as_ref()
+}
+
+/// A Redis server whose default user may do everything.
+///
+/// # Errors
+///
+/// Why there is none, and what to do about it.
+pub fn redis(way: Option<Way>) -> Result<Server, Failure> {
+    find(&redis::KIND, &Wanted::for_kind(&redis::KIND, way)?)
+}
+
+/// The Redis server of this program, as [`shared_postgres`] gives PostgreSQL's.
+///
+/// # Errors
+///
+/// As of [`redis()`].
+pub fn shared_redis() -> Result<&'static Server, &'static Failure> {
+    static SHARED: OnceLock<Result<Server, Failure>> = OnceLock::new();
+    SHARED.get_or_init(|| redis(None)).as_ref()
 }
 
 /// What the environment, or the caller, asks for.

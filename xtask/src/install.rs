@@ -9,6 +9,7 @@ use storagebox_testkit::dynamodb::{self, Dynamo};
 use storagebox_testkit::pgbouncer;
 use storagebox_testkit::postgres::Postgres;
 use storagebox_testkit::programs::in_path;
+use storagebox_testkit::redis::Redis;
 
 use crate::command::{captured, cargo};
 use crate::failure::Failure;
@@ -21,11 +22,12 @@ struct Program {
 
 const POSTGRES: &str = "postgresql";
 
-const PROGRAMS: [Program; 4] = [
+const PROGRAMS: [Program; 5] = [
     Program { is_there: Postgres::is_installed, package: POSTGRES },
     Program { is_there: || in_path("psql").is_some(), package: "postgresql-client" },
     Program { is_there: pgbouncer::is_installed, package: "pgbouncer" },
     Program { is_there: || in_path("openssl").is_some(), package: "openssl" },
+    Program { is_there: Redis::is_installed, package: "redis-server" },
 ];
 
 const NOTHING: &str = "nothing to install";
@@ -70,10 +72,10 @@ fn install(packages: &[&str]) -> Result<(), Failure> {
     apt_get(&[&["install", "--yes", "--no-install-recommends"], packages].concat())
 }
 
-/// It has nobody to ask.
+/// It has nobody to ask. At this run level no package starts the service that it brings.
 fn apt_get(arguments: &[&str]) -> Result<(), Failure> {
     let mut command = Command::new("apt-get");
-    command.args(arguments).env("DEBIAN_FRONTEND", "noninteractive");
+    command.args(arguments).env("DEBIAN_FRONTEND", "noninteractive").env("RUNLEVEL", "1");
     captured(command).map(drop)
 }
 

@@ -3,7 +3,6 @@
 mod kind;
 mod programs;
 mod settings;
-mod tls;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,6 +18,7 @@ use crate::probe;
 use crate::process::{Process, Signal};
 use crate::programs::version;
 use crate::scratch::Scratch;
+use crate::tls;
 use crate::url::Url;
 
 pub(crate) const NAME: &str = "PostgreSQL";
@@ -150,10 +150,19 @@ fn server(scratch: &Scratch, programs: &Path, settings: &Settings, port: u16) ->
     // No socket in a folder: its path may be too long for one.
     server.args(["-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories="]);
     if settings.has_tls() {
-        server.args(tls::settings(scratch).iter().flat_map(|setting| ["-c", setting]));
+        server.args(tls_settings(scratch).iter().flat_map(|setting| ["-c", setting]));
     }
     server.args(settings.lines().flat_map(|setting| ["-c".to_owned(), setting]));
     server
+}
+
+fn tls_settings(scratch: &Scratch) -> [String; 3] {
+    let (certificate, key) = tls::server(scratch);
+    [
+        "ssl=on".to_owned(),
+        format!("ssl_cert_file={}", certificate.display()),
+        format!("ssl_key_file={}", key.display()),
+    ]
 }
 
 fn launch(scratch: &Scratch, server: &Command, port: u16) -> Result<Process, Failure> {

@@ -1,4 +1,4 @@
-//! The servers, for real: these tests need PostgreSQL, psql, PgBouncer, openssl and dynoxide.
+//! The servers, for real: these tests need PostgreSQL, psql, PgBouncer, openssl, dynoxide and redis-server.
 #![allow(clippy::disallowed_methods, reason = "a test may fail where a library must not")]
 
 mod dynamodb;
@@ -8,4 +8,5 @@ mod patience;
 mod pgbouncer;
 mod postgres;
 mod psql;
+mod redis;
 mod servers;

@@ -19,7 +19,7 @@ extendedKeyUsage = serverAuth
 subjectAltName = IP:127.0.0.1,DNS:localhost
 ";
 
-pub(super) fn make(scratch: &Scratch) -> Result<(), Failure> {
+pub(crate) fn make(scratch: &Scratch) -> Result<(), Failure> {
     scratch.write("openssl.cnf", CONFIGURATION)?;
     certify(scratch, "authority", &[])?;
     certify(scratch, "server", &["-CA", "authority.crt", "-CAkey", "authority.key"])
@@ -35,15 +35,11 @@ fn certify(scratch: &Scratch, name: &str, signer: &[&str]) -> Result<(), Failure
     scratch.run(&mut openssl)
 }
 
-pub(super) fn authority(scratch: &Scratch) -> PathBuf {
+pub(crate) fn authority(scratch: &Scratch) -> PathBuf {
     scratch.path("authority.crt")
 }
 
-pub(super) fn settings(scratch: &Scratch) -> [String; 3] {
-    let file = |name| scratch.path(name).display().to_string();
-    [
-        "ssl=on".to_owned(),
-        format!("ssl_cert_file={}", file("server.crt")),
-        format!("ssl_key_file={}", file("server.key")),
-    ]
+/// The certificate of the server with its key.
+pub(crate) fn server(scratch: &Scratch) -> (PathBuf, PathBuf) {
+    (scratch.path("server.crt"), scratch.path("server.key"))
 }

@@ -1,0 +1,162 @@
+//! Redis from a program of this machine.
+
+mod kind;
+mod settings;
+mod url;
+
+use std::fs;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+pub(crate) use kind::KIND;
+pub use settings::Settings;
+
+use crate::failure::Failure;
+use crate::port;
+use crate::probe;
+use crate::process::{Process, Signal, log_of};
+use crate::programs::in_path;
+use crate::scratch::Scratch;
+use crate::tls;
+
+pub(crate) const NAME: &str = "Redis";
+pub(crate) const INSTALL: &str = "apt-get install redis-server, or brew install redis";
+
+/// The program, and the name of the server's files.
+const SERVER: &str = "redis-server";
+
+/// An empty server of our own. It goes with this value and with our process, however that ends.
+///
+/// It runs as the user `postgres`, or else `nobody`, if we are root. All calls block.
+#[derive(Debug)]
+pub struct Redis {
+    // Ended before its folder is removed: fields go in this order.
+    process: Mutex<Option<Process>>,
+    scratch: Scratch,
+    program: PathBuf,
+    settings: Settings,
+    port: u16,
+}
+
+impl Redis {
+    /// Starts a server on a free port of 127.0.0.1.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure::NotInstalled`], or why a server that is installed does not start, with the end of its log.
+    pub fn start(settings: &Settings) -> Result<Self, Failure> {
+        let program = in_path(SERVER).ok_or(Failure::NotInstalled { server: NAME, install: INSTALL })?;
+        let scratch = Scratch::new("redis")?;
+        if settings.has_tls() {
+            tls::make(&scratch)?;
+        }
+        let (port, process) = port::with_free(|port| {
+            launch(&scratch, &program, settings, port).map(|process| (port, process))
+        })?;
+        Ok(Self { process: Mutex::new(Some(process)), scratch, program, settings: settings.clone(), port })
+    }
+
+    /// Starts it again after [`Self::kill`] or [`Self::stop`], on the same port, and with the same data if that is kept.
+    ///
+    /// # Errors
+    ///
+    /// As of [`Self::start`]; [`Failure::WrongState`] if it runs.
+    pub fn start_again(&self) -> Result<(), Failure> {
+        let mut process = self.process();
+        if process.is_some() {
+            return Err(Failure::WrongState { server: NAME, needs: "runs already" });
+        }
+        *process = Some(launch(&self.scratch, &self.program, &self.settings, self.port)?);
+        Ok(())
+    }
+
+    /// Ends it as a power cut of its process would: SIGKILL.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure::WrongState`] if it does not run.
+    pub fn kill(&self) -> Result<(), Failure> {
+        self.end(Signal::Kill)
+    }
+
+    /// Ends it in good order: what is to be kept is written.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure::WrongState`] if it does not run.
+    pub fn stop(&self) -> Result<(), Failure> {
+        self.end(Signal::Interrupt)
+    }
+
+    /// The default user's URL; with TLS, it is one that only works with [`Self::authority`].
+    pub fn url(&self) -> String {
+        let scheme = if self.settings.has_tls() { "rediss" } else { "redis" };
+        format!("{scheme}://127.0.0.1:{}", self.port)
+    }
+
+    /// Where it listens, also after it was started again.
+    pub fn address(&self) -> SocketAddr {
+        SocketAddr::from((Ipv4Addr::LOCALHOST, self.port))
+    }
+
+    /// The certificate of the authority that signed the server's, if it was started with TLS.
+    pub fn authority(&self) -> Option<PathBuf> {
+        self.settings.has_tls().then(|| tls::authority(&self.scratch))
+    }
+
+    /// Whether its program is on this machine.
+    pub fn is_installed() -> bool {
+        in_path(SERVER).is_some()
+    }
+
+    fn end(&self, signal: Signal) -> Result<(), Failure> {
+        let process = self.process().take();
+        let mut process = process.ok_or(Failure::WrongState { server: NAME, needs: "does not run" })?;
+        process.end(signal).map(drop)
+    }
+
+    fn process(&self) -> MutexGuard<'_, Option<Process>> {
+        self.process.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn launch(scratch: &Scratch, program: &PathBuf, settings: &Settings, port: u16) -> Result<Process, Failure> {
+    let log = log_of(scratch, SERVER);
+    // Earlier starts wrote there too.
+    let said = || fs::read_to_string(&log).unwrap_or_default();
+    let earlier = said().len();
+    if earlier == 0 {
+        // The server writes there under its own user.
+        scratch.write(&format!("{SERVER}.log"), "")?;
+    }
+    let mut server = Command::new(program);
+    server.arg(scratch.write("redis.conf", &configuration(scratch, settings, port))?);
+    let mut process = Process::start(scratch, SERVER, &server)?;
+    // Its own word first: an answer on the port alone might be another server's.
+    let listens = || said().get(earlier..).is_some_and(|log| log.contains("Ready to accept connections"));
+    let answers = || settings.has_tls() || probe::redis("127.0.0.1", port).is_ok();
+    let ready = process.ready(|| listens() && answers());
+    ready.map_err(|why| Failure::DoesNotStart { server: NAME, why, log: process.log() }).map(|()| process)
+}
+
+fn configuration(scratch: &Scratch, settings: &Settings, port: u16) -> String {
+    let file = |name: &str| scratch.path(name).display().to_string();
+    let listen = if settings.has_tls() { format!("port 0\ntls-port {port}") } else { format!("port {port}") };
+    let mut lines = vec![
+        listen,
+        "bind 127.0.0.1".to_owned(),
+        format!("dir \"{}\"", file("")),
+        format!("logfile \"{}\"", log_of(scratch, SERVER).display()),
+    ];
+    if settings.has_tls() {
+        let (certificate, key) = tls::server(scratch);
+        lines.push(format!("tls-cert-file \"{}\"", certificate.display()));
+        lines.push(format!("tls-key-file \"{}\"", key.display()));
+        lines.push(format!("tls-ca-cert-file \"{}\"", tls::authority(scratch).display()));
+        lines.push("tls-auth-clients no".to_owned());
+    }
+    lines.extend(settings.lines());
+    lines.join("\n") + "\n"
+}

@@ -1,0 +1,46 @@
+//! How a server is set up.
+
+/// What a server is started with, beside its port and its folder.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    values: Vec<(String, String)>,
+    tls: bool,
+}
+
+impl Settings {
+    /// For suites: nothing is kept, so that a killed process loses all.
+    pub fn quick() -> Self {
+        Self::new().with("save", "\"\"").with("appendonly", "no")
+    }
+
+    /// For crash tests and measurements: what was acknowledged is in the log on the disk.
+    pub fn durable() -> Self {
+        Self::new().with("save", "\"\"").with("appendonly", "yes").with("appendfsync", "always")
+    }
+
+    fn new() -> Self {
+        Self { values: vec![], tls: false }
+    }
+
+    /// Any setting of the server, such as `maxmemory`, as a line of its file has it; the last value of a name counts.
+    #[must_use]
+    pub fn with(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.values.push((name.into(), value.into()));
+        self
+    }
+
+    /// Takes encrypted connections only, with a certificate of an authority of its own. It needs `openssl`.
+    #[must_use]
+    pub fn with_tls(mut self) -> Self {
+        self.tls = true;
+        self
+    }
+
+    pub(super) fn has_tls(&self) -> bool {
+        self.tls
+    }
+
+    pub(super) fn lines(&self) -> impl Iterator<Item = String> {
+        self.values.iter().map(|(name, value)| format!("{name} {value}"))
+    }
+}

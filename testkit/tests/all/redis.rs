@@ -1,0 +1,57 @@
+//! A Redis of our own: it answers, it can be killed, and it keeps what it was given.
+
+use std::io::{self, BufRead, BufReader, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+
+use storagebox_testkit::Failure;
+use storagebox_testkit::redis::{Redis, Settings};
+
+/// The first line of the answer, to a command of one line.
+fn ask(server: SocketAddr, command: &str) -> io::Result<String> {
+    let mut stream = TcpStream::connect(server)?;
+    stream.write_all(format!("{command}\r\n").as_bytes())?;
+    let mut line = String::new();
+    BufReader::new(stream).read_line(&mut line)?;
+    Ok(line.trim_end().to_owned())
+}
+
+#[test]
+fn what_was_acknowledged_outlives_a_kill_and_a_stop() {
+    let server = Redis::start(&Settings::durable()).unwrap();
+    let address = server.address();
+    assert_eq!(ask(address, "INCR kept").unwrap(), ":1");
+    server.kill().unwrap();
+    assert!(ask(address, "PING").is_err(), "a killed server does not answer");
+    server.start_again().unwrap();
+    assert_eq!(ask(address, "INCR kept").unwrap(), ":2");
+    server.stop().unwrap();
+    server.start_again().unwrap();
+    assert_eq!(ask(address, "INCR kept").unwrap(), ":3");
+}
+
+#[test]
+fn what_is_not_kept_goes_with_the_server() {
+    let server = Redis::start(&Settings::quick()).unwrap();
+    assert_eq!(ask(server.address(), "INCR kept").unwrap(), ":1");
+    server.kill().unwrap();
+    server.start_again().unwrap();
+    assert_eq!(ask(server.address(), "INCR kept").unwrap(), ":1");
+}
+
+#[test]
+fn a_server_is_started_and_ended_once_and_needs_its_port() {
+    let server = Redis::start(&Settings::quick().with("maxmemory", "100mb")).unwrap();
+    assert!(matches!(server.start_again(), Err(Failure::WrongState { .. })));
+    server.stop().unwrap();
+    assert!(matches!(server.stop(), Err(Failure::WrongState { .. })));
+    assert!(matches!(server.kill(), Err(Failure::WrongState { .. })));
+    let _listener = TcpListener::bind(server.address()).unwrap();
+    let failure = server.start_again().unwrap_err().to_string();
+    assert!(failure.contains("does not start") && failure.contains("already in use"), "{failure}");
+}
+
+#[test]
+fn what_the_server_does_not_know_is_a_failure_with_the_log() {
+    let failure = Redis::start(&Settings::quick().with("no-such-setting", "1")).unwrap_err().to_string();
+    assert!(failure.contains("no-such-setting"), "{failure}");
+}
