@@ -1,0 +1,40 @@
+-- C-01, C-03, C-05 an operation that is remembered is answered what became of it; C-02, C-04 the bounds and the range are tested
+-- on the result before anything is written; C-08 a rejection leaves no trace.
+-- ARGV key, op, delta, floor or '', ceiling or '', keeps or '', capacity or '', 'remembers' or '', 'answers' or ''
+-- applied value | already value | overflow | out of bounds | full | mismatch | fenced | more: call again, to forget more
+local key, op, delta, floor, ceiling = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+local keeps, capacity, remembers, answers = tonumber(ARGV[6]), tonumber(ARGV[7]), ARGV[8] ~= '', ARGV[9] ~= ''
+
+if remembers then
+    local kind, its_delta, its_value = known(base .. ':o:' .. key, op, keeps)
+    if kind == 'X' then return { 'fenced' } end
+    if kind and its_delta ~= delta then return { 'mismatch' } end
+    if kind then return { 'already', its_value } end
+end
+
+local high, low = whole(redis.call('HGET', base .. ':v', key) or '0')
+high, low = sum(high, low, whole(delta))
+
+local function is_below(bound)
+    local bound_high, bound_low = whole(bound)
+    return is_less(high, low, bound_high, bound_low)
+end
+
+local function is_above(bound)
+    local bound_high, bound_low = whole(bound)
+    return is_less(bound_high, bound_low, high, low)
+end
+
+if is_below('-9223372036854775808') or is_above('9223372036854775807') then return { 'overflow' } end
+if floor ~= '' and is_below(floor) or ceiling ~= '' and is_above(ceiling) then return { 'out of bounds' } end
+
+local value = in_digits(high, low)
+if remembers then
+    local full = is_full(key, capacity, keeps)
+    if full == nil then return { 'more' } end
+    if full then return { 'full' } end
+    prune(2, keeps)
+    remember(key, op, 'A' .. delta .. ':' .. (answers and value or ''), keeps)
+end
+redis.call('HSET', base .. ':v', key, value)
+return { 'applied', answers and value or '' }

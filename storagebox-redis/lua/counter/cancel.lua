@@ -1,0 +1,12 @@
+-- C-08 fences the operation unless it was applied.
+-- ARGV key, op, keeps or '', capacity or ''
+-- cancelled | already value | full | more: call again, to forget more
+local key, op, keeps, capacity = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
+local kind, _, value = known(base .. ':o:' .. key, op, keeps)
+if kind == 'A' then return { 'already', value } end
+if kind == 'X' then return { 'cancelled' } end
+local full = is_full(key, capacity, keeps)
+if full == nil then return { 'more' } end
+if full then return { 'full' } end
+remember(key, op, 'X', keeps)
+return { 'cancelled' }

@@ -1,0 +1,9 @@
+-- D-07 removes the record of this version and fences its operation.
+-- ARGV id, version, memory or ''
+-- forgotten | absent | stale version value
+local version, memory = ARGV[2], tonumber(ARGV[3])
+local known = record('', memory)
+if known.state ~= 'D' then return { 'absent' } end
+if known.version ~= version then return { 'stale', known.version, value() } end
+finish(id, key, known.op, memory)
+return { 'forgotten' }

@@ -1,0 +1,18 @@
+-- D-04 the records after an id, in the order of ids, without those whose retention is over; at most a mebibyte at once.
+-- ARGV id or '', limit
+-- where to go on or '', then id, version, value of each
+local limit = tonumber(ARGV[2])
+local ids = redis.call('ZRANGEBYLEX', base .. ':x', id == '' and '-' or '(' .. id, '+', 'LIMIT', 0, limit)
+local answer, bytes = { #ids == limit and ids[limit] or '' }, 0
+for at, one in ipairs(ids) do
+    local found = redis.call('HMGET', base .. ':r:' .. one, 's', 'u', 'n', 'v')
+    if found[1] == 'D' and not is_past('D', found[2]) then
+        for _, field in ipairs({ one, found[3], found[4] }) do answer[#answer + 1] = field end
+        bytes = bytes + string.len(found[4])
+        if bytes > 1048576 and at < #ids then
+            answer[1] = one
+            return answer
+        end
+    end
+end
+return answer

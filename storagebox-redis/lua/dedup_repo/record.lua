@@ -1,0 +1,10 @@
+-- D-01 the first wins, because this is one step; D-02, D-03 all others are answered what stands there; D-07 an operation that is
+-- over changes nothing; D-08 during a lease it is 'in flight'.
+-- ARGV id, value, op, retention or '', memory or ''
+-- new version | again version value | existing version value | in flight remaining | fenced
+local payload, op, retention, memory = ARGV[2], ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5])
+local known = record(op, memory)
+if known.ended then return { 'fenced' } end
+if known.state == 'D' then return { known.op == op and 'again' or 'existing', known.version, value() } end
+if known.state == 'L' and now < tonumber(known.till) then return { 'in flight', text(known.till - now) } end
+return { 'new', put(op, payload, retention) }

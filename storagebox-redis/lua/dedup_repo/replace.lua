@@ -1,0 +1,11 @@
+-- D-01 compare-and-set by the version; one's own retry is known by the operation and the version that it replaced.
+-- ARGV id, version, value, op, memory or ''
+-- replaced version | again version | stale, version value if there is one
+local version, payload, op, memory = ARGV[2], ARGV[3], ARGV[4], tonumber(ARGV[5])
+local known = record(op, memory)
+if known.state ~= 'D' then return { 'stale' } end
+if known.replaced_by == op and known.replaced == version then return { 'again', known.version } end
+if known.version ~= version then return { 'stale', known.version, value() } end
+local number = next_number()
+redis.call('HSET', key, 'n', number, 'v', payload, 'b', op, 'm', version)
+return { 'replaced', number }

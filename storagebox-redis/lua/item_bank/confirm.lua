@@ -1,0 +1,10 @@
+-- IB-06 before the end of the hold it makes it permanent, and is idempotent; afterwards the claim has ended.
+-- ARGV claim, memory or ''
+-- again item confirmed | ended why | unknown
+local claim, memory = ARGV[1], tonumber(ARGV[2])
+local key, word, item, left = settle(claim, memory)
+if word ~= 'again' or left == 'confirmed' then return { word, item, left } end
+redis.call('HSET', key, claim, 'C' .. item)
+redis.call('ZREM', base .. ':t', claim)
+redis.call('HINCRBY', base, 's', 1)
+return { 'again', item, 'confirmed' }

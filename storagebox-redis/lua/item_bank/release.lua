@@ -1,0 +1,13 @@
+-- IB-07 only the claim that holds an item frees it; an unknown claim is ended as well, which fences it; a confirmed one stays.
+-- ARGV claim, memory or ''
+-- released | expired | confirmed
+local claim, memory = ARGV[1], tonumber(ARGV[2])
+local key, word, first, second = settle(claim, memory)
+if word == 'ended' then return { first } end
+if second == 'confirmed' then return { second } end
+if word == 'again' then
+    redis.call('ZREM', base .. ':t', claim)
+    free(first)
+end
+finish(key, claim, 'R', now)
+return { 'released' }

@@ -1,0 +1,30 @@
+-- IB-02 free items are set aside, those of lapsed holds included; held and spent ones are left.
+-- ARGV items, each once
+-- withdrawn, already withdrawn, in use, unknown
+local counts = { withdrawn = 0, already = 0, used = 0, unknown = 0 }
+
+local function set_aside(item)
+    local its = items_with(item)
+    local state = redis.call('HGET', its, item)
+    if not state then return 'unknown' end
+    if state == 'W' or state == 'Q' then return 'already' end
+    if state ~= '' then
+        local claim = string.sub(state, 2)
+        local key = claims_with(claim)
+        local held = claim ~= '' and redis.call('HGET', key, claim)
+        if not held or string.sub(held, 1, 1) ~= 'T' or now < stamped(held, 2) then return 'used' end
+        lapse(key, claim, held)
+    end
+    redis.call('HSET', its, item, 'Q')
+    return 'withdrawn'
+end
+
+for _, item in ipairs(ARGV) do
+    local word = set_aside(item)
+    counts[word] = counts[word] + 1
+end
+if counts.withdrawn > 0 then
+    redis.call('HINCRBY', base, 'w', counts.withdrawn)
+    redis.call('HINCRBY', base, 'q', counts.withdrawn)
+end
+return { text(counts.withdrawn), text(counts.already), text(counts.used), text(counts.unknown) }

@@ -1,0 +1,11 @@
+-- D-05 only the lease that is held completes, lapsed or not; its own retry is answered its result.
+-- ARGV id, op, fence, result, retention or '', memory or ''
+-- completed version | again version value | fenced
+local op, fence, payload, retention, memory = ARGV[2], ARGV[3], ARGV[4], tonumber(ARGV[5]), tonumber(ARGV[6])
+local known = record(op, memory)
+if known.state == 'D' and known.fence == fence then return { 'again', known.version, value() } end
+if known.state ~= 'L' or known.fence ~= fence or known.op ~= op then return { 'fenced' } end
+local version = put(op, payload, retention)
+redis.call('HSET', key, 'f', fence)
+if known.print then redis.call('HSET', key, 'p', known.print) end
+return { 'completed', version }

@@ -1,0 +1,51 @@
+-- O-01 the newest stamp wins, whatever comes when; O-02 by its time or number, its writer, then delete over put; O-03 a delete
+-- leaves a tombstone, and what is older than the horizon is refused unless what is there decides; O-04 a stamp may be only so far
+-- ahead of this clock; O-05 under sequence numbers no clock is asked.
+-- ARGV key, at, writer, 'put' or 'delete', value, 'timed' or '', skew in microseconds or '', age of tombstones in milliseconds
+-- applied | stale at writer | duplicate | mismatch | too old | ahead clock
+local key, at, writer, payload = ARGV[1], ARGV[2], ARGV[3], ARGV[5]
+local is_put, is_timed, skew, age = ARGV[4] == 'put', ARGV[6] ~= '', tonumber(ARGV[7]), tonumber(ARGV[8])
+local cell, now_millis = base .. ':o:' .. key, math.floor(now / 1000)
+local high, low = whole(at)
+
+-- -1, 0 or 1, for numbers of 64 bits.
+local function order_of(other)
+    local other_high, other_low = whole(other)
+    if is_less(high, low, other_high, other_low) then return -1 end
+    return is_less(other_high, other_low, high, low) and 1 or 0
+end
+
+-- -1, 0 or 1, by bytes: `<` would go by the server's language.
+local function order_of_writer(other)
+    for i = 1, math.min(string.len(writer), string.len(other)) do
+        local one, its = string.byte(writer, i), string.byte(other, i)
+        if one ~= its then return one < its and -1 or 1 end
+    end
+    local lengths = string.len(writer) - string.len(other)
+    return lengths == 0 and 0 or lengths / math.abs(lengths)
+end
+
+if is_timed and skew and order_of(text(math.floor((now + skew) / 1000))) > 0 then return { 'ahead', text(now_millis) } end
+local found = redis.call('HMGET', cell, 'a', 'w', 'v')
+if found[1] then
+    local order = order_of(found[1])
+    if order == 0 then order = order_of_writer(found[2]) end
+    if order == 0 and is_put ~= (found[3] ~= false) then order = is_put and -1 or 1 end
+    if order < 0 then return { 'stale', found[1], found[2] } end
+    if order == 0 then return { (not is_put or found[3] == payload) and 'duplicate' or 'mismatch' } end
+end
+if is_timed and order_of(text(now_millis - age)) < 0 then return { 'too old' } end
+
+redis.call('HSET', cell, 'a', at, 'w', writer, 'r', text(now))
+if is_put then
+    redis.call('HSET', cell, 'v', payload)
+    redis.call('ZADD', base .. ':x', 0, key)
+    redis.call('ZREM', base .. ':t', key)
+else
+    redis.call('HDEL', cell, 'v')
+    redis.call('ZREM', base .. ':x', key)
+    -- Rounded for stamps of no sense alone; `purge` looks at the stamp itself.
+    local goes = is_timed and math.max(now + age * 1000, (tonumber(at) + age + 1) * 1000) or now
+    redis.call('ZADD', base .. ':t', string.format('%.17g', goes), key)
+end
+return { 'applied' }

@@ -1,0 +1,10 @@
+-- T-05 one operation ends a live token; no trace is left of an unknown one; T-06 the winner's retry is known by its operation.
+-- ARGV token, op, memory or ''
+-- now | again | gone
+local token, op = ARGV[1], ARGV[2]
+local state, by = known(token, tonumber(ARGV[3]))
+if state == 'L' then
+    finish(token, op)
+    return { 'now' }
+end
+return { state and by == op and 'again' or 'gone' }

@@ -1,0 +1,16 @@
+-- T-07 what is gone stays gone; T-09 a live token is not changed.
+-- ARGV memory or '', tokens, each once
+-- created, live before, gone
+local memory, created, live, over = tonumber(ARGV[1]), 0, 0, 0
+for i = 2, #ARGV do
+    local state = known(ARGV[i], memory)
+    if state == 'L' then
+        live = live + 1
+    elseif state then
+        over = over + 1
+    else
+        redis.call('HSET', tokens, ARGV[i], 'L')
+        created = created + 1
+    end
+end
+return { text(created), text(live), text(over) }

@@ -1,0 +1,10 @@
+-- T-06, T-07 ends tokens for nobody; an unknown one is fenced as well.
+-- ARGV memory or '', tokens, each once
+-- discarded, gone before
+local memory, discarded, before = tonumber(ARGV[1]), 0, 0
+for i = 2, #ARGV do
+    local state = known(ARGV[i], memory)
+    if state ~= 'G' then finish(ARGV[i], '') end
+    if state == 'L' then discarded = discarded + 1 else before = before + 1 end
+end
+return { text(discarded), text(before) }

@@ -1,0 +1,187 @@
+//! The client: one script a call, and what is tried again.
+
+mod answer;
+mod boxes;
+mod call;
+mod connections;
+
+use std::iter;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use storagebox_core::{Certainty, Error, ErrorKind, Result, Retention, Settles};
+
+use crate::config::Settings;
+
+pub(crate) use answer::Answer;
+pub(crate) use boxes::{Kind, OpenBox};
+pub(crate) use call::Call;
+pub(crate) use connections::Connections;
+
+/// The first and the longest pause before a call that met others is made again.
+const PAUSES: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(100));
+
+/// An answer to come. Boxed, so that the futures of the calls above stay small.
+type Answering<'a> = Pin<Box<dyn Future<Output = Result<Answer>> + Send + 'a>>;
+
+/// What every box of a store works with.
+#[derive(Debug)]
+pub(crate) struct Client {
+    connections: Connections,
+    settings: Settings,
+    store: String,
+}
+
+/// Whether a second attempt may be made after one was lost on the way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Second {
+    /// It may: the call's own id tells what became of the first.
+    May,
+    /// It must not: it would be applied twice.
+    MustNot,
+}
+
+impl Client {
+    pub(crate) fn new(connections: Connections, settings: Settings) -> Arc<Self> {
+        let store = settings.prefix.store();
+        Arc::new(Self { connections, settings, store })
+    }
+
+    pub(crate) fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// The key of what belongs to no box.
+    pub(crate) fn store(&self) -> &str {
+        &self.store
+    }
+
+    /// The memory of ended operations, as the scripts take it.
+    pub(crate) fn memory(&self) -> Option<u64> {
+        micros_of(self.settings.memory)
+    }
+
+    /// One script, sent once: its answer.
+    pub(crate) fn answer<'a>(&'a self, call: &'a Call<'_>) -> Answering<'a> {
+        Box::pin(self.connections.answer(call, &self.settings))
+    }
+
+    /// What the server says of itself.
+    pub(crate) async fn info(&self) -> Result<String> {
+        self.connections.info().await
+    }
+
+    pub(crate) fn close(&self) {
+        self.connections.close();
+    }
+
+    /// Makes a call until it is answered: again while others are in the way, and once more after the connection broke.
+    /// What an earlier attempt may still do is told from the answer (contract, idea 3).
+    pub(crate) async fn settle<T, F>(
+        &self,
+        operation: &'static str,
+        second: Second,
+        attempt: impl FnMut() -> F + Send,
+    ) -> Result<T>
+    where
+        T: Settles,
+        F: Future<Output = Result<T>> + Send,
+    {
+        self.in_time(attempts(second, attempt)).await.map_err(|error| error.during(operation))
+    }
+
+    /// [`settle`](Self::settle) for a call whose every answer settles: it only reads, or names a state that only moves on.
+    pub(crate) async fn settled<T, F>(
+        &self,
+        operation: &'static str,
+        mut attempt: impl FnMut() -> F + Send,
+    ) -> Result<T>
+    where
+        T: Send,
+        F: Future<Output = Result<T>> + Send,
+    {
+        let attempt = move || {
+            let attempt = attempt();
+            async move { attempt.await.map(Seen) }
+        };
+        self.settle(operation, Second::May, attempt).await.map(|Seen(answer)| answer)
+    }
+
+    /// A server that does not answer in time may be gone without a word: the next call connects anew.
+    async fn in_time<T>(&self, work: impl Future<Output = Result<T>> + Send) -> Result<T> {
+        let timeout = self.settings.call_timeout;
+        tokio::time::timeout(timeout, work).await.unwrap_or_else(|_| {
+            self.connections.leave();
+            Err(Error::unknown(format!("there was no answer within {timeout:?}")).on("redis"))
+        })
+    }
+}
+
+/// An answer that decides nothing about earlier attempts, because there is nothing to decide.
+struct Seen<T>(T);
+
+impl<T> Settles for Seen<T> {
+    fn settles(&self) -> bool {
+        true
+    }
+}
+
+async fn attempts<T, F>(second: Second, mut attempt: impl FnMut() -> F + Send) -> Result<T>
+where
+    T: Settles,
+    F: Future<Output = Result<T>> + Send,
+{
+    let (mut may_repeat, mut unresolved) = (second == Second::May, false);
+    let mut pauses = pauses();
+    loop {
+        let error = match attempt().await {
+            Ok(answer) if unresolved && !answer.settles() => return Err(open()),
+            Ok(answer) => return Ok(answer),
+            Err(error) => error,
+        };
+        match (error.kind(), error.certainty()) {
+            (ErrorKind::Contention, Certainty::NotApplied) => match pauses.next() {
+                Some(pause) => wait(pause).await,
+                None => return Err(marked(error, unresolved)),
+            },
+            (ErrorKind::OutcomeUnknown, _) if may_repeat => (may_repeat, unresolved) = (false, true),
+            _ => return Err(marked(error, unresolved)),
+        }
+    }
+}
+
+fn marked(error: Error, unresolved: bool) -> Error {
+    if unresolved { error.after_unresolved() } else { error }
+}
+
+fn open() -> Error {
+    Error::unknown("the first attempt's answer was lost, and it may still take effect").on("redis")
+}
+
+/// Longer and longer pauses, each with as much again by chance, about five seconds in all.
+fn pauses() -> impl Iterator<Item = Duration> + Send {
+    let mut random = fastrand::Rng::new();
+    let (first, longest) = PAUSES;
+    iter::successors(Some(first), move |pause| Some((*pause * 2).min(longest)))
+        .map(move |pause| pause.mul_f64(0.5 + random.f64()))
+        .take(50)
+}
+
+#[allow(clippy::disallowed_methods, reason = "the pause between two attempts; no promise depends on it")]
+async fn wait(pause: Duration) {
+    tokio::time::sleep(pause).await;
+}
+
+/// A duration as the scripts take it.
+pub(crate) fn micros(duration: Duration) -> u64 {
+    u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
+}
+
+/// A retention as the scripts take it: nothing is for ever.
+pub(crate) fn micros_of(retention: Retention) -> Option<u64> {
+    match retention {
+        Retention::Forever => None,
+        Retention::For(duration) => Some(micros(duration)),
+    }
+}

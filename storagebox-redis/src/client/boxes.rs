@@ -1,0 +1,112 @@
+//! A box: its key, and that it is opened the way it was created (S-3, S-4).
+
+use std::sync::Arc;
+
+use storagebox_core::{BoxName, Error, Result};
+use tokio::sync::OnceCell;
+
+use super::{Answer, Call, Client};
+use crate::error;
+use crate::schema::{self, VERSION, tag};
+use crate::script::{Script, script};
+
+static ENTER: Script = script!("store_enter_box", CHANGES, [], "store/enter_box");
+static OPEN: Script = script!("store_open_box", CHANGES, [], "store/open_box");
+
+/// What the scripts ask of the server. The user must have the rights to all of it.
+pub(crate) const COMMANDS: &str = include_str!("../../lua/commands.txt");
+
+/// What kind of box it is, as its key has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Kind {
+    Bank,
+    Records,
+    Tokens,
+    Counters,
+    Ordered,
+}
+
+impl Kind {
+    const ALL: [Self; 5] = [Self::Bank, Self::Records, Self::Tokens, Self::Counters, Self::Ordered];
+
+    pub(crate) fn letter(self) -> &'static str {
+        match self {
+            Self::Bank => "b",
+            Self::Records => "r",
+            Self::Tokens => "t",
+            Self::Counters => "c",
+            Self::Ordered => "o",
+        }
+    }
+
+    /// The kind of the box with this tag.
+    pub(crate) fn of(tag: &str) -> Option<Self> {
+        let letter = tag.split('.').next()?;
+        Self::ALL.into_iter().find(|kind| kind.letter() == letter)
+    }
+}
+
+/// A box that is opened by its first call.
+#[derive(Debug)]
+pub(crate) struct OpenBox {
+    client: Arc<Client>,
+    name: BoxName,
+    tag: String,
+    key: String,
+    options: String,
+    keeps: Option<u64>,
+    opened: OnceCell<()>,
+}
+
+impl OpenBox {
+    pub(crate) fn new(client: &Arc<Client>, kind: Kind, name: &BoxName) -> Self {
+        let tag = tag(kind.letter(), name);
+        let key = client.settings().prefix.of(&tag);
+        let (client, name) = (Arc::clone(client), name.clone());
+        Self { client, name, tag, key, options: String::new(), keeps: None, opened: OnceCell::new() }
+    }
+
+    /// With options that are kept with the box; how long is what upkeep goes by.
+    pub(crate) fn with_options(mut self, options: String, keeps: Option<u64>) -> Self {
+        self.options = options;
+        self.keeps = keeps;
+        self
+    }
+
+    pub(crate) fn client(&self) -> &Arc<Client> {
+        &self.client
+    }
+
+    /// A script about the box. The first one registers the box, which is two round trips more.
+    pub(crate) async fn call<'a>(&'a self, script: &'static Script) -> Result<Call<'a>> {
+        self.opened.get_or_try_init(|| self.open()).await?;
+        Ok(Call::new(script, &self.key))
+    }
+
+    async fn open(&self) -> Result<()> {
+        let enter = Call::new(&ENTER, self.client.store()).with(VERSION).with(self.tag.as_str());
+        let answer = self.client.settled("open", || self.client.answer(&enter)).await?;
+        schema::check_text(answer.text(0)?).map_err(|error| error.during("open"))?;
+        let commands: Vec<_> = COMMANDS.split_whitespace().collect();
+        let open = Call::new(&OPEN, &self.key).with(self.options.as_str()).with(self.keeps);
+        let open = open.with_all(&commands);
+        let answer = self.client.settled("open", || self.client.answer(&open)).await?;
+        self.check(&answer)
+    }
+
+    fn check(&self, answer: &Answer) -> Result<()> {
+        let missing: Vec<_> = answer.entries(1).map(|at| answer.text(at)).collect::<Result<_>>()?;
+        if !missing.is_empty() {
+            return Err(error::denied(format_args!("+{}", missing.join(" +"))).during("open"));
+        }
+        let created = answer.text(0)?;
+        if created == self.options {
+            return Ok(());
+        }
+        let why = format_args!(
+            "{:?} was created with {created} and cannot be opened with {}",
+            self.name, self.options
+        );
+        Err(Error::invalid("box", why).on("redis"))
+    }
+}

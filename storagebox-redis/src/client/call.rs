@@ -1,0 +1,136 @@
+//! A call of one of the scripts.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use redis::{Cmd, cmd};
+
+use crate::script::Script;
+
+/// A script with the one key that all its keys begin with, and its arguments.
+#[derive(Clone)]
+pub(crate) struct Call<'a> {
+    script: &'static Script,
+    key: &'a str,
+    arguments: Vec<Argument<'a>>,
+    lane: Lane,
+}
+
+/// Which connection carries a call.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Lane {
+    /// That of all calls.
+    #[default]
+    Calls,
+    /// One for what is large, so that nobody waits behind it.
+    Bulk,
+}
+
+type Argument<'a> = Cow<'a, [u8]>;
+
+impl<'a> Call<'a> {
+    pub(crate) fn new(script: &'static Script, key: &'a str) -> Self {
+        Self { script, key, arguments: Vec::with_capacity(8), lane: Lane::Calls }
+    }
+
+    /// The same on the connection for what is large.
+    pub(crate) fn in_bulk(mut self) -> Self {
+        self.lane = Lane::Bulk;
+        self
+    }
+
+    pub(crate) fn with(mut self, argument: impl IntoArgument<'a>) -> Self {
+        self.arguments.push(argument.into_argument());
+        self
+    }
+
+    pub(crate) fn with_all(mut self, arguments: &[&'a str]) -> Self {
+        self.arguments.extend(arguments.iter().map(|argument| argument.into_argument()));
+        self
+    }
+
+    pub(crate) fn script(&self) -> &'static Script {
+        self.script
+    }
+
+    pub(super) fn key(&self) -> &str {
+        self.key
+    }
+
+    pub(super) fn lane(&self) -> Lane {
+        self.lane
+    }
+
+    /// By the script's hash.
+    pub(super) fn by_hash(&self, moved: u64) -> Cmd {
+        self.command("EVALSHA", &self.script.hash(moved))
+    }
+
+    /// By the script's whole text, which teaches it to the server.
+    pub(super) fn by_text(&self, moved: u64) -> Cmd {
+        self.command("EVAL", &self.script.text(moved))
+    }
+
+    fn command(&self, name: &'static str, script: &str) -> Cmd {
+        let mut command = cmd(name);
+        command.arg(script).arg("1").arg(self.key);
+        for argument in &self.arguments {
+            command.arg(&**argument);
+        }
+        command
+    }
+}
+
+/// What can be an argument. A script sees nothing as an empty text.
+pub(crate) trait IntoArgument<'a> {
+    fn into_argument(self) -> Argument<'a>;
+}
+
+impl<'a> IntoArgument<'a> for &'a str {
+    fn into_argument(self) -> Argument<'a> {
+        Cow::Borrowed(self.as_bytes())
+    }
+}
+
+impl<'a> IntoArgument<'a> for &&'a str {
+    fn into_argument(self) -> Argument<'a> {
+        Cow::Borrowed(self.as_bytes())
+    }
+}
+
+impl<'a> IntoArgument<'a> for &'a [u8] {
+    fn into_argument(self) -> Argument<'a> {
+        Cow::Borrowed(self)
+    }
+}
+
+impl<'a> IntoArgument<'a> for bool {
+    fn into_argument(self) -> Argument<'a> {
+        Cow::Borrowed(if self { b"1" } else { b"" })
+    }
+}
+
+impl<'a, T: IntoArgument<'a>> IntoArgument<'a> for Option<T> {
+    fn into_argument(self) -> Argument<'a> {
+        self.map_or(Cow::Borrowed(b""), T::into_argument)
+    }
+}
+
+macro_rules! numbers {
+    ($($number:ty)*) => {$(
+        impl<'a> IntoArgument<'a> for $number {
+            fn into_argument(self) -> Argument<'a> {
+                Cow::Owned(self.to_string().into_bytes())
+            }
+        }
+    )*};
+}
+
+numbers!(i64 u64 u32 usize);
+
+/// Without the arguments: there are items among them.
+impl fmt::Debug for Call<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Call").field("script", &self.script.name()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,187 @@
+//! What a store is made of: its URL or client, its prefix and how it goes about its calls.
+
+mod url;
+
+#[cfg(feature = "test-clock")]
+use std::sync::Arc;
+#[cfg(feature = "test-clock")]
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use storagebox_core::{Error, Result, Retention, checked_duration};
+
+use crate::client::Connections;
+use crate::schema::Prefix;
+use crate::store::RedisStore;
+
+/// Builds a [`RedisStore`].
+#[derive(Clone, Debug)]
+pub struct RedisBuilder {
+    pub(crate) settings: Settings,
+}
+
+/// What every box of a store shares.
+#[derive(Clone, Debug)]
+pub(crate) struct Settings {
+    pub(crate) prefix: Prefix,
+    pub(crate) memory: Retention,
+    pub(crate) call_timeout: Duration,
+    pub(crate) wait: Option<Wait>,
+    pub(crate) require_aof: bool,
+    pub(crate) eviction: Eviction,
+    #[cfg(feature = "test-clock")]
+    pub(crate) moved: Moved,
+}
+
+/// How many replicas must have a change before it is acknowledged, and how long that may take.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wait {
+    pub(crate) replicas: u32,
+    pub(crate) timeout: Duration,
+}
+
+/// What [`setup`](storagebox_core::Store::setup) does about a server that may evict keys when its memory is full.
+///
+/// Whatever is evicted is a promise that is broken: an item is lost, or given away twice.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Eviction {
+    /// It refuses it: the server's `maxmemory-policy` must be `noeviction`.
+    #[default]
+    Refuse,
+    /// It warns, by an event of `tracing`.
+    Warn,
+}
+
+/// How far the clock of the scripts was moved on; clones move together.
+#[cfg(feature = "test-clock")]
+#[derive(Clone, Debug, Default)]
+pub struct Moved(Arc<AtomicU64>);
+
+#[cfg(feature = "test-clock")]
+impl Moved {
+    /// How far, in microseconds.
+    pub fn micros(&self) -> i64 {
+        i64::try_from(self.0.load(Ordering::SeqCst)).unwrap_or(i64::MAX)
+    }
+
+    /// Moves it on.
+    pub fn advance(&self, duration: Duration) {
+        self.0.fetch_add(u64::try_from(duration.as_micros()).unwrap_or(u64::MAX), Ordering::SeqCst);
+    }
+}
+
+impl Settings {
+    /// How far the clock of the scripts was moved on, in microseconds: not at all, but in tests.
+    #[cfg(feature = "test-clock")]
+    pub(crate) fn moved(&self) -> u64 {
+        self.moved.0.load(Ordering::SeqCst)
+    }
+
+    /// How far the clock of the scripts was moved on, in microseconds: not at all, but in tests.
+    #[cfg(not(feature = "test-clock"))]
+    pub(crate) fn moved(&self) -> u64 {
+        0
+    }
+}
+
+impl Default for RedisBuilder {
+    fn default() -> Self {
+        let settings = Settings {
+            prefix: Prefix::default(),
+            memory: Retention::DEFAULT,
+            call_timeout: Duration::from_secs(10),
+            wait: None,
+            require_aof: false,
+            eviction: Eviction::Refuse,
+            #[cfg(feature = "test-clock")]
+            moved: Moved::default(),
+        };
+        Self { settings }
+    }
+}
+
+impl RedisBuilder {
+    /// What all keys begin with; `storagebox` unless told otherwise.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidInput` unless it is 1 to 64 of `a-z`, `A-Z`, `0-9`, `_`, `-`, `.` and `:`.
+    pub fn prefix(mut self, prefix: &str) -> Result<Self> {
+        self.settings.prefix = Prefix::new(prefix)?;
+        Ok(self)
+    }
+
+    /// How long ended claims, gone tokens and ended operations are remembered; seven days unless told otherwise.
+    #[must_use]
+    pub fn memory(mut self, retention: Retention) -> Self {
+        self.settings.memory = retention;
+        self
+    }
+
+    /// How long a call may take, its own retries included; ten seconds unless told otherwise. A call that took longer
+    /// is `OutcomeUnknown`.
+    #[must_use]
+    pub fn call_timeout(mut self, timeout: Duration) -> Self {
+        self.settings.call_timeout = timeout;
+        self
+    }
+
+    /// Acknowledges a change only when so many replicas have it; none unless told otherwise. Where they have not in time
+    /// the call is `OutcomeUnknown`: the change was made, and may be lost with the server.
+    #[must_use]
+    pub fn wait(mut self, replicas: u32, timeout: Duration) -> Self {
+        self.settings.wait = (replicas > 0).then_some(Wait { replicas, timeout });
+        self
+    }
+
+    /// Whether `setup` and `ping` refuse a server without an append-only file; not unless told otherwise.
+    #[must_use]
+    pub fn require_aof(mut self, on: bool) -> Self {
+        self.settings.require_aof = on;
+        self
+    }
+
+    /// What `setup` does about a server that may evict keys; it refuses it unless told otherwise.
+    #[must_use]
+    pub fn eviction(mut self, eviction: Eviction) -> Self {
+        self.settings.eviction = eviction;
+        self
+    }
+
+    /// Judges every expiry by the server's clock and what this was moved on by: for tests alone.
+    #[cfg(feature = "test-clock")]
+    #[must_use]
+    pub fn moved(mut self, moved: Moved) -> Self {
+        self.settings.moved = moved;
+        self
+    }
+
+    /// A store by its URL. Connects with the first call, not before.
+    ///
+    /// `redis://user:password@host:port/database`, or `rediss://` for TLS, with `prefix`, `call_timeout` (milliseconds),
+    /// `memory` (seconds, or `forever`), `wait` (replicas), `wait_timeout` (milliseconds), `require_aof=on|off` and
+    /// `eviction=refuse|warn`.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidInput` for a URL that cannot be read or a key that is not known; never shows the URL.
+    pub fn connect(self, url: &str) -> Result<RedisStore> {
+        let (builder, server) = url::read(self, url)?;
+        let connections = Connections::new(server, builder.settings.call_timeout);
+        builder.build(connections)
+    }
+
+    fn build(self, connections: Connections) -> Result<RedisStore> {
+        self.settings.memory.checked()?;
+        checked_duration("call timeout", self.settings.call_timeout)?;
+        if let Some(wait) = self.settings.wait {
+            checked_duration("wait timeout", wait.timeout)?;
+        }
+        Ok(RedisStore::with(connections, self.settings))
+    }
+}
+
+/// What makes no sense for the setting of this name.
+pub(crate) fn bad(setting: &'static str, why: impl std::fmt::Display) -> Error {
+    Error::invalid(setting, why).on("redis")
+}

@@ -1,0 +1,86 @@
+//! The URL: our own keys are taken out, the rest is the driver's to read.
+
+use std::str::FromStr;
+use std::time::Duration;
+
+use redis::io::tcp::TcpSettings;
+use redis::{ConnectionInfo, IntoConnectionInfo};
+use storagebox_core::{Result, Retention};
+
+use super::{Eviction, RedisBuilder, Wait, bad};
+
+const SCHEMES: [&str; 2] = ["redis://", "rediss://"];
+
+const FORM: &str = "cannot be read; it is redis://user:password@host:port/database?key=value, or rediss:// for TLS";
+
+/// Reads the URL into the builder and the driver's description of the server.
+pub(super) fn read(mut builder: RedisBuilder, url: &str) -> Result<(RedisBuilder, ConnectionInfo)> {
+    if !SCHEMES.iter().any(|scheme| url.starts_with(scheme)) {
+        return Err(bad("url", "must begin with redis:// or rediss://"));
+    }
+    // The driver takes `#insecure` for leave to check nobody's certificate. Nobody shall have it by a URL.
+    if url.contains('#') {
+        return Err(bad("url", "must not hold a #; in a password it is %23"));
+    }
+    let (address, query) = url.split_once('?').unwrap_or((url, ""));
+    for pair in query.split('&').filter(|pair| !pair.is_empty()) {
+        let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
+        builder = set(builder, key, value)?;
+    }
+    // The driver's message may repeat a part of the URL, so it is not passed on.
+    let server = address.into_connection_info().map_err(|_| bad("url", FORM))?;
+    Ok((builder, server.set_tcp_settings(TcpSettings::default().set_nodelay(true))))
+}
+
+fn set(mut builder: RedisBuilder, key: &str, value: &str) -> Result<RedisBuilder> {
+    match key {
+        "prefix" => builder.prefix(value),
+        "call_timeout" => Ok(builder.call_timeout(Duration::from_millis(number("call_timeout", value)?))),
+        "memory" => Ok(builder.memory(memory(value)?)),
+        "wait" => {
+            let timeout = builder.settings.wait.map_or(Wait::TIMEOUT, |wait| wait.timeout);
+            Ok(builder.wait(number("wait", value)?, timeout))
+        }
+        "wait_timeout" => {
+            let timeout = Duration::from_millis(number("wait_timeout", value)?);
+            let wait = builder.settings.wait.as_mut();
+            wait.ok_or_else(|| bad("wait_timeout", "must follow `wait`"))?.timeout = timeout;
+            Ok(builder)
+        }
+        "require_aof" => Ok(builder.require_aof(on_or_off("require_aof", value)?)),
+        "eviction" => Ok(builder.eviction(eviction(value)?)),
+        _ => Err(bad("url", "has a query key that is not known")),
+    }
+}
+
+impl Wait {
+    /// Unless told otherwise.
+    const TIMEOUT: Duration = Duration::from_secs(1);
+}
+
+fn eviction(value: &str) -> Result<Eviction> {
+    match value {
+        "refuse" => Ok(Eviction::Refuse),
+        "warn" => Ok(Eviction::Warn),
+        _ => Err(bad("eviction", "must be `refuse` or `warn`")),
+    }
+}
+
+fn on_or_off(setting: &'static str, value: &str) -> Result<bool> {
+    match value {
+        "on" => Ok(true),
+        "off" => Ok(false),
+        _ => Err(bad(setting, "must be `on` or `off`")),
+    }
+}
+
+fn memory(value: &str) -> Result<Retention> {
+    match value {
+        "forever" => Ok(Retention::Forever),
+        _ => Ok(Retention::For(Duration::from_secs(number("memory", value)?))),
+    }
+}
+
+fn number<T: FromStr>(setting: &'static str, value: &str) -> Result<T> {
+    value.parse().map_err(|_| bad(setting, "must be a whole number"))
+}

@@ -1,0 +1,124 @@
+//! Counters: each call is one script (`lua/counter`).
+
+mod rules;
+
+use std::sync::Arc;
+
+use storagebox_core::{
+    BoxName, Cancelled, Change, Counted, Counter, CounterPromise, Key, OpId, Result, Strategy, async_trait,
+};
+use tracing::instrument;
+
+use crate::client::{Answer, Call, Client, Kind, OpenBox, Second};
+use crate::script::{Script, script};
+
+use rules::Rules;
+
+static APPLY: Script =
+    script!("counter_apply", CHANGES, timed, ["number", "whole", "counter"], "counter/apply");
+static CANCEL: Script = script!("counter_cancel", CHANGES, timed, ["number", "counter"], "counter/cancel");
+static VALUE: Script = script!("counter_value", READS, [], "counter/value");
+pub(crate) static MAINTAIN: Script =
+    script!("counter_maintain", CHANGES, timed, ["number", "counter"], "counter/maintain");
+
+/// The counters of one name.
+#[derive(Debug)]
+pub(crate) struct RedisCounter {
+    counters: OpenBox,
+    rules: Rules,
+}
+
+impl RedisCounter {
+    pub(crate) fn new(client: &Arc<Client>, name: &BoxName, strategy: Strategy) -> Result<Self> {
+        let rules = Rules::of(strategy)?;
+        let counters =
+            OpenBox::new(client, Kind::Counters, name).with_options(rules.in_words(), rules.keeps());
+        Ok(Self { counters, rules })
+    }
+
+    fn client(&self) -> &Client {
+        self.counters.client()
+    }
+
+    /// A call, made again as long as there is more to forget first.
+    async fn answer(&self, call: &Call<'_>) -> Result<Answer> {
+        loop {
+            let answer = self.client().answer(call).await?;
+            if answer.word()? != "more" {
+                return Ok(answer);
+            }
+        }
+    }
+
+    async fn apply_once(&self, key: &Key, change: &Change) -> Result<Counted> {
+        let (rules, bounds) = (&self.rules, self.rules.bounds(change));
+        let call = self.counters.call(&APPLY).await?.with(key.as_str()).with(change.op.as_str());
+        let call = call.with(change.delta).with(bounds.floor()).with(bounds.ceiling()).with(rules.keeps());
+        let call = call.with(rules.capacity()).with(rules.remembers()).with(rules.answers_value());
+        counted(&self.answer(&call).await?)
+    }
+}
+
+/// The value in this field, where the strategy answers one.
+fn value(answer: &Answer, at: usize) -> Result<Option<i64>> {
+    match answer.text(at)? {
+        "" => Ok(None),
+        _ => answer.number(at).map(Some),
+    }
+}
+
+fn counted(answer: &Answer) -> Result<Counted> {
+    match answer.word()? {
+        "applied" => Ok(Counted::Applied { value: value(answer, 1)? }),
+        "already" => Ok(Counted::AlreadyApplied { value: value(answer, 1)? }),
+        "overflow" => Ok(Counted::Overflow),
+        "out of bounds" => Ok(Counted::OutOfBounds),
+        "full" => Ok(Counted::Full),
+        "mismatch" => Ok(Counted::Mismatch),
+        "fenced" => Ok(Counted::Fenced),
+        _ => Err(answer.unreadable()),
+    }
+}
+
+fn cancelled(answer: &Answer) -> Result<Cancelled> {
+    match answer.word()? {
+        "cancelled" => Ok(Cancelled::Cancelled),
+        "already" => Ok(Cancelled::AlreadyApplied { value: value(answer, 1)? }),
+        "full" => Ok(Cancelled::Full),
+        _ => Err(answer.unreadable()),
+    }
+}
+
+#[async_trait]
+impl Counter for RedisCounter {
+    #[instrument(level = "trace", skip_all)]
+    async fn apply(&self, key: &Key, change: &Change) -> Result<Counted> {
+        self.rules.check(change)?;
+        let second = if self.rules.remembers() { Second::May } else { Second::MustNot };
+        self.client().settle("apply", second, || self.apply_once(key, change)).await
+    }
+
+    #[instrument(level = "trace", skip_all)]
+    async fn cancel(&self, key: &Key, op: &OpId) -> Result<Cancelled> {
+        let rules = &self.rules;
+        rules.check_cancel()?;
+        let attempt = || async move {
+            let call = self.counters.call(&CANCEL).await?.with(key.as_str()).with(op.as_str());
+            cancelled(&self.answer(&call.with(rules.keeps()).with(rules.capacity())).await?)
+        };
+        self.client().settle("cancel", Second::May, attempt).await
+    }
+
+    #[instrument(level = "trace", skip_all)]
+    async fn value(&self, key: &Key) -> Result<i64> {
+        let attempt = || async move {
+            let call = self.counters.call(&VALUE).await?.with(key.as_str());
+            self.client().answer(&call).await?.number(0)
+        };
+        self.client().settled("value", attempt).await
+    }
+
+    fn promise(&self) -> CounterPromise {
+        self.rules.promise()
+    }
+}

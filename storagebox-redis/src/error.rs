@@ -1,0 +1,124 @@
+//! The driver's errors, by code. What is not in the table may have been applied (ER-1).
+
+use redis::RedisError;
+use storagebox_core::{Error, ErrorKind, Result};
+
+/// What the first word of the server's error means for a script, which the server refuses before it runs.
+const CODES: &[(&str, ErrorKind, &str)] = &[
+    ("NOAUTH", ErrorKind::Denied, "the server wants a user and a password"),
+    ("WRONGPASS", ErrorKind::Denied, "the server refused the user or the password"),
+    ("OOM", ErrorKind::Unavailable, "the server is at its maxmemory"),
+    ("LOADING", ErrorKind::Unavailable, "the server is still loading its data"),
+    ("READONLY", ErrorKind::Unavailable, "the server is a replica, which only reads"),
+    ("MASTERDOWN", ErrorKind::Unavailable, "the server is a replica that has lost its master"),
+    ("MISCONF", ErrorKind::Unavailable, "the server cannot write to its disk"),
+    ("NOREPLICAS", ErrorKind::Unavailable, "the server has fewer replicas than min-replicas-to-write"),
+    ("CLUSTERDOWN", ErrorKind::Unavailable, "the cluster does not serve the slot"),
+    ("BUSY", ErrorKind::Contention, "another script has been running for long"),
+    ("MOVED", ErrorKind::Contention, "the slot is another node's by now"),
+    ("ASK", ErrorKind::Contention, "the slot is on its way to another node"),
+    ("TRYAGAIN", ErrorKind::Contention, "the slot is on its way to another node"),
+];
+
+/// Of a call as a whole, or of a command in its script, after others that were carried out.
+const NO_RIGHT: &str = "NOPERM";
+
+/// An error of a call that was sent.
+pub(crate) fn of(error: RedisError) -> Error {
+    let code = error.code().unwrap_or_default();
+    if code == NO_RIGHT {
+        return denied("the server says which").caused_by(error).after_unresolved();
+    }
+    let (kind, message) =
+        known(code).unwrap_or((ErrorKind::OutcomeUnknown, "the connection or the answer was lost"));
+    Error::new(kind, message).caused_by(error).on("redis")
+}
+
+fn known(code: &str) -> Option<(ErrorKind, &'static str)> {
+    CODES.iter().find(|(known, ..)| *known == code).map(|(_, kind, message)| (*kind, *message))
+}
+
+/// Whether a connection is of no use after this error: it broke, or it leads to the wrong server.
+pub(crate) fn ends_connection(error: &RedisError) -> bool {
+    match error.code() {
+        Some(code) => ["READONLY", "MASTERDOWN", "MOVED", "ASK", "CLUSTERDOWN"].contains(&code),
+        None => true,
+    }
+}
+
+/// An error of a connection that could not be had: nothing was sent.
+pub(crate) fn connecting(error: RedisError) -> Error {
+    let refused = error.kind() == redis::ErrorKind::AuthenticationFailed;
+    let found = known(error.code().unwrap_or_default());
+    let (kind, message) = match found {
+        _ if refused => (ErrorKind::Denied, "the server refused the user or the password"),
+        Some(found) => found,
+        None => (ErrorKind::Unavailable, "the server could not be reached"),
+    };
+    Error::new(kind, message).caused_by(error).on("redis")
+}
+
+/// A right is missing.
+pub(crate) fn denied(what: impl std::fmt::Display) -> Error {
+    let why =
+        format!("the user lacks a right: {what}; the README of storagebox-redis lists those that it needs");
+    Error::new(ErrorKind::Denied, why).on("redis")
+}
+
+/// An answer that the library cannot read. The script took effect.
+pub(crate) fn unreadable(script: &'static str) -> Error {
+    Error::corrupt(format_args!("the answer of {script}"), "it is not what this version of the script answers")
+        .on("redis")
+        .after_unresolved()
+}
+
+/// A value as it was sent, or it is not ours.
+pub(crate) fn read<T, E>(script: &'static str, value: Result<T, E>) -> Result<T> {
+    value.map_err(|_| unreadable(script))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use storagebox_core::Certainty;
+
+    use super::*;
+
+    #[test]
+    fn each_code_of_the_table_is_of_its_kind() {
+        for (code, expected) in [
+            ("NOAUTH", ErrorKind::Denied),
+            ("WRONGPASS", ErrorKind::Denied),
+            ("OOM", ErrorKind::Unavailable),
+            ("LOADING", ErrorKind::Unavailable),
+            ("READONLY", ErrorKind::Unavailable),
+            ("MASTERDOWN", ErrorKind::Unavailable),
+            ("MISCONF", ErrorKind::Unavailable),
+            ("NOREPLICAS", ErrorKind::Unavailable),
+            ("CLUSTERDOWN", ErrorKind::Unavailable),
+            ("BUSY", ErrorKind::Contention),
+            ("MOVED", ErrorKind::Contention),
+            ("ASK", ErrorKind::Contention),
+            ("TRYAGAIN", ErrorKind::Contention),
+        ] {
+            assert_eq!(known(code).map(|(kind, _)| kind), Some(expected), "{code}");
+        }
+    }
+
+    /// `ERR` and `NOPERM` too: a script that met them half-way has written what it had written.
+    #[test]
+    fn a_code_that_is_not_in_the_table_may_have_been_applied() {
+        for code in ["", "ERR", "NOPERM", "WRONGTYPE", "EXECABORT", "UNKILLABLE", "oom"] {
+            assert_eq!(known(code), None, "{code}");
+        }
+        let error = of(RedisError::from(io::Error::from(io::ErrorKind::ConnectionReset)));
+        assert_eq!((error.kind(), error.certainty()), (ErrorKind::OutcomeUnknown, Certainty::Unknown));
+    }
+
+    #[test]
+    fn what_was_never_sent_was_not_applied() {
+        let error = connecting(RedisError::from(io::Error::from(io::ErrorKind::ConnectionRefused)));
+        assert_eq!((error.kind(), error.certainty()), (ErrorKind::Unavailable, Certainty::NotApplied));
+    }
+}

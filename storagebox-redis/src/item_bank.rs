@@ -1,0 +1,221 @@
+//! The item bank: each call is one script (`lua/item_bank`).
+
+mod answers;
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use storagebox_core::{
+    Added, BankAdmin, BoxName, ClaimId, ClaimState, Confirmed, Counts, Cursor, Extended, Hold, Item,
+    ItemBank, ItemState, ListedItem, Page, Released, Restored, Result, Retired, Taken, Withdrawn,
+    async_trait,
+};
+use tracing::instrument;
+
+use crate::client::{Answer, Client, Kind, OpenBox, Second, micros};
+use crate::page;
+use crate::script::{Script, script};
+
+static ADD: Script = script!("bank_add", CHANGES, timed, ["number", "bank"], "item_bank/add");
+static TAKE: Script = script!("bank_take", CHANGES, timed, ["number", "bank"], "item_bank/take");
+static EXTEND: Script = script!("bank_extend", CHANGES, timed, ["number", "bank"], "item_bank/extend");
+static CONFIRM: Script = script!("bank_confirm", CHANGES, timed, ["number", "bank"], "item_bank/confirm");
+static RELEASE: Script = script!("bank_release", CHANGES, timed, ["number", "bank"], "item_bank/release");
+static GET: Script = script!("bank_get", READS, timed, ["number", "bank"], "item_bank/get");
+static COUNTS: Script = script!("bank_counts", READS, timed, ["number", "bank"], "item_bank/counts");
+static RETIRE: Script = script!("bank_retire", CHANGES, timed, ["number", "bank"], "item_bank/retire");
+static HOLDER: Script =
+    script!("bank_holder", READS, timed, ["number", "bank", "shown_item"], "item_bank/holder");
+static LIST: Script = script!("bank_list", READS, timed, ["number", "bank", "shown_item"], "item_bank/list");
+static WITHDRAW: Script = script!("bank_withdraw", CHANGES, timed, ["number", "bank"], "item_bank/withdraw");
+static RESTORE: Script = script!("bank_restore", CHANGES, timed, ["number", "bank"], "item_bank/restore");
+pub(crate) static MAINTAIN: Script =
+    script!("bank_maintain", CHANGES, timed, ["number", "bank"], "item_bank/maintain");
+
+/// Items in one script: enough that round trips cost little, few enough that nobody waits for long behind it.
+const BATCH: usize = 1_000;
+
+/// A bank.
+#[derive(Debug)]
+pub(crate) struct RedisBank {
+    bank: OpenBox,
+}
+
+impl RedisBank {
+    pub(crate) fn new(client: &Arc<Client>, name: &BoxName) -> Self {
+        Self { bank: OpenBox::new(client, Kind::Bank, name) }
+    }
+
+    fn client(&self) -> &Client {
+        self.bank.client()
+    }
+
+    /// A script about one claim.
+    async fn about(&self, script: &'static Script, claim: &ClaimId) -> Result<Answer> {
+        let call = self.bank.call(script).await?.with(claim.as_str()).with(self.client().memory());
+        self.client().answer(&call).await
+    }
+
+    async fn take_once(&self, claim: &ClaimId, hold: Hold) -> Result<Taken> {
+        let call = self.bank.call(&TAKE).await?;
+        let call = call.with(claim.as_str()).with(micros_of(hold)).with(self.client().memory());
+        loop {
+            let answer = self.client().answer(&call).await?;
+            if answer.word()? != "more" {
+                return answers::taken(&answer, hold);
+            }
+        }
+    }
+
+    /// A script about items, batch by batch, each a step of its own: what it answered.
+    async fn in_batches(
+        &self,
+        operation: &'static str,
+        script: &'static Script,
+        items: &[&str],
+    ) -> Result<Vec<Answer>> {
+        let mut answers = Vec::new();
+        for batch in items.chunks(BATCH) {
+            let attempt = || async {
+                let call = self.bank.call(script).await?.with_all(batch);
+                self.client().answer(&call.in_bulk()).await
+            };
+            match self.client().settled(operation, attempt).await {
+                Ok(answer) => answers.push(answer),
+                Err(error) if answers.is_empty() => return Err(error),
+                Err(error) => return Err(error.after_unresolved()),
+            }
+        }
+        Ok(answers)
+    }
+}
+
+/// Each item once.
+fn distinct(items: &[Item]) -> Vec<&str> {
+    let mut seen = HashSet::with_capacity(items.len());
+    items.iter().map(Item::as_str).filter(|item| seen.insert(*item)).collect()
+}
+
+/// A hold as the scripts take it: nothing is for ever.
+fn micros_of(hold: Hold) -> Option<u64> {
+    match hold {
+        Hold::Forever => None,
+        Hold::For(duration) => Some(micros(duration)),
+    }
+}
+
+#[async_trait]
+impl ItemBank for RedisBank {
+    #[instrument(level = "trace", skip_all)]
+    async fn add(&self, items: &[Item]) -> Result<Added> {
+        let items = distinct(items);
+        let mut report = Added::default();
+        for answer in self.in_batches("add", &ADD, &items).await? {
+            report.added += answer.count(0)?;
+        }
+        report.already_present = items.len() as u64 - report.added;
+        Ok(report)
+    }
+
+    #[instrument(level = "trace", skip_all)]
+    async fn take(&self, claim: &ClaimId, hold: Hold) -> Result<Taken> {
+        let hold = hold.checked()?;
+        self.client().settle("take", Second::May, || self.take_once(claim, hold)).await
+    }
+
+    #[instrument(level = "trace", skip_all)]
+    async fn extend(&self, claim: &ClaimId, hold: Hold) -> Result<Extended> {
+        let hold = micros_of(hold.checked()?);
+        let attempt = || async move {
+            let call = self.bank.call(&EXTEND).await?;
+            let call = call.with(claim.as_str()).with(hold).with(self.client().memory());
+            answers::extended(&self.client().answer(&call).await?)
+        };
+        self.client().settle("extend", Second::May, attempt).await
+    }
+
+    #[instrument(level = "trace", skip_all)]
+    async fn confirm(&self, claim: &ClaimId) -> Result<Confirmed> {
+        let attempt = || async move { answers::confirmed(&self.about(&CONFIRM, claim).await?) };
+        self.client().settle("confirm", Second::May, attempt).await
+    }
+
+    #[instrument(level = "trace", skip_all)]
+    async fn release(&self, claim: &ClaimId) -> Result<Released> {
+        let attempt = || async move { answers::released(&self.about(&RELEASE, claim).await?) };
+        self.client().settle("release", Second::May, attempt).await
+    }
+
+    #[instrument(level = "trace", skip_all)]
+    async fn get(&self, claim: &ClaimId) -> Result<ClaimState> {
+        let attempt = || async move { answers::claim_state(&self.about(&GET, claim).await?) };
+        self.client().settled("get", attempt).await
+    }
+
+    #[instrument(level = "trace", skip_all)]
+    async fn counts(&self) -> Result<Counts> {
+        let attempt = || async move {
+            let call = self.bank.call(&COUNTS).await?;
+            answers::counts(&self.client().answer(&call).await?)
+        };
+        self.client().settled("counts", attempt).await
+    }
+}
+
+#[async_trait]
+impl BankAdmin for RedisBank {
+    #[instrument(level = "trace", skip_all)]
+    async fn retire(&self, claim: &ClaimId) -> Result<Retired> {
+        let attempt = || async move { answers::retired(&self.about(&RETIRE, claim).await?) };
+        self.client().settled("retire", attempt).await
+    }
+
+    #[instrument(level = "trace", skip_all)]
+    async fn holder(&self, item: &Item) -> Result<ItemState> {
+        let attempt = || async move {
+            let call = self.bank.call(&HOLDER).await?.with(item.as_str());
+            answers::item_state(&self.client().answer(&call).await?, 0)
+        };
+        self.client().settled("holder", attempt).await
+    }
+
+    #[instrument(level = "trace", skip_all)]
+    async fn list(&self, cursor: Option<&Cursor>, limit: usize) -> Result<Page<ListedItem>> {
+        let (mut from, limit) = (answers::Position::of(cursor)?, page::limit(limit)?);
+        loop {
+            let attempt = || async {
+                let call = self.bank.call(&LIST).await?.with(from.bucket).with(limit);
+                self.client().answer(&call.in_bulk()).await
+            };
+            let answer = self.client().settled("list", attempt).await?;
+            let (entries, next) = answers::listed(&answer, &from, limit)?;
+            match next {
+                Some(next) if entries.is_empty() => from = next,
+                next => return Ok(Page { entries, next: next.map(|next| next.cursor()) }),
+            }
+        }
+    }
+
+    #[instrument(level = "trace", skip_all)]
+    async fn withdraw(&self, items: &[Item]) -> Result<Withdrawn> {
+        let mut report = Withdrawn::default();
+        for answer in self.in_batches("withdraw", &WITHDRAW, &distinct(items)).await? {
+            report.withdrawn += answer.count(0)?;
+            report.already_withdrawn += answer.count(1)?;
+            report.in_use += answer.count(2)?;
+            report.unknown += answer.count(3)?;
+        }
+        Ok(report)
+    }
+
+    #[instrument(level = "trace", skip_all)]
+    async fn restore(&self, items: &[Item]) -> Result<Restored> {
+        let mut report = Restored::default();
+        for answer in self.in_batches("restore", &RESTORE, &distinct(items)).await? {
+            report.restored += answer.count(0)?;
+            report.not_withdrawn += answer.count(1)?;
+            report.unknown += answer.count(2)?;
+        }
+        Ok(report)
+    }
+}

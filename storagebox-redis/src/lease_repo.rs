@@ -1,0 +1,127 @@
+//! Leases over the records of the same name: each call is one script (`lua/lease_repo`).
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use storagebox_core::{
+    Aborted, Begun, BoxName, Completed, DedupId, Entry, Fence, Fingerprint, Lease, LeaseExtended, LeaseRepo,
+    OpId, Payload, Result, Retention, async_trait, checked_duration,
+};
+use tracing::instrument;
+
+use crate::client::{Answer, Call, Client, Kind, OpenBox, Second, micros, micros_of};
+use crate::dedup_repo::entry;
+use crate::script::{Script, script};
+
+static BEGIN: Script = script!("lease_begin", CHANGES, timed, ["number", "record"], "lease_repo/begin");
+static COMPLETE: Script =
+    script!("lease_complete", CHANGES, timed, ["number", "record"], "lease_repo/complete");
+static ABORT: Script = script!("lease_abort", CHANGES, timed, ["number", "record"], "lease_repo/abort");
+static EXTEND: Script = script!("lease_extend", CHANGES, timed, ["number", "record"], "lease_repo/extend");
+
+/// The leases of one name.
+#[derive(Debug)]
+pub(crate) struct RedisLeaseRepo {
+    records: OpenBox,
+}
+
+impl RedisLeaseRepo {
+    pub(crate) fn new(client: &Arc<Client>, name: &BoxName) -> Self {
+        Self { records: OpenBox::new(client, Kind::Records, name) }
+    }
+
+    fn client(&self) -> &Client {
+        self.records.client()
+    }
+
+    /// The beginning of every call about a lease.
+    async fn about<'a>(&'a self, script: &'static Script, lease: &'a Lease) -> Result<Call<'a>> {
+        let call = self.records.call(script).await?;
+        Ok(call.with(lease.id.as_str()).with(lease.op.as_str()).with(lease.fence.number()))
+    }
+}
+
+#[async_trait]
+impl LeaseRepo for RedisLeaseRepo {
+    #[instrument(level = "trace", skip_all)]
+    async fn begin(
+        &self,
+        id: &DedupId,
+        op: &OpId,
+        duration: Duration,
+        fingerprint: Option<&Fingerprint>,
+    ) -> Result<Begun> {
+        let duration = micros(checked_duration("lease", duration)?);
+        let attempt = || async move {
+            let call = self.records.call(&BEGIN).await?.with(id.as_str()).with(op.as_str()).with(duration);
+            let call = call.with(fingerprint.map(Fingerprint::as_str)).with(self.client().memory());
+            begun(&self.client().answer(&call).await?, id, op)
+        };
+        self.client().settle("begin", Second::May, attempt).await
+    }
+
+    #[instrument(level = "trace", skip_all)]
+    async fn complete(&self, lease: &Lease, result: &Payload, retention: Retention) -> Result<Completed> {
+        let retention = micros_of(retention.checked()?);
+        let attempt = || async move {
+            let call = self.about(&COMPLETE, lease).await?;
+            let call = call.with(result.as_bytes()).with(retention).with(self.client().memory());
+            completed(&self.client().answer(&call).await?, result)
+        };
+        self.client().settle("complete", Second::May, attempt).await
+    }
+
+    #[instrument(level = "trace", skip_all)]
+    async fn abort(&self, lease: &Lease) -> Result<Aborted> {
+        let attempt = || async move {
+            let call = self.about(&ABORT, lease).await?.with(self.client().memory());
+            let answer = self.client().answer(&call).await?;
+            match answer.word()? {
+                "aborted" => Ok(Aborted::Aborted),
+                "fenced" => Ok(Aborted::Fenced),
+                _ => Err(answer.unreadable()),
+            }
+        };
+        self.client().settle("abort", Second::May, attempt).await
+    }
+
+    #[instrument(level = "trace", skip_all)]
+    async fn extend(&self, lease: &Lease, duration: Duration) -> Result<LeaseExtended> {
+        let duration = micros(checked_duration("lease", duration)?);
+        let attempt = || async move {
+            let call = self.about(&EXTEND, lease).await?.with(duration).with(self.client().memory());
+            let answer = self.client().answer(&call).await?;
+            match answer.word()? {
+                "extended" => Ok(LeaseExtended::Extended),
+                "fenced" => Ok(LeaseExtended::Fenced),
+                _ => Err(answer.unreadable()),
+            }
+        };
+        self.client().settle("extend", Second::May, attempt).await
+    }
+}
+
+fn begun(answer: &Answer, id: &DedupId, op: &OpId) -> Result<Begun> {
+    match answer.word()? {
+        "started" => {
+            let fence = Fence::new(answer.count(1)?);
+            Ok(Begun::Started(Lease { id: id.clone(), op: op.clone(), fence }))
+        }
+        "in flight" => Ok(Begun::InFlight { remaining: answer.micros(1)? }),
+        "done" => Ok(Begun::Done(entry(answer, 1)?)),
+        "mismatch" => Ok(Begun::Mismatch),
+        "fenced" => Ok(Begun::Fenced),
+        _ => Err(answer.unreadable()),
+    }
+}
+
+fn completed(answer: &Answer, result: &Payload) -> Result<Completed> {
+    match answer.word()? {
+        "completed" => {
+            Ok(Completed::Completed(Entry { value: result.clone(), version: answer.version(1)? }))
+        }
+        "again" => Ok(Completed::Again(entry(answer, 1)?)),
+        "fenced" => Ok(Completed::Fenced),
+        _ => Err(answer.unreadable()),
+    }
+}

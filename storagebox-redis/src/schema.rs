@@ -1,0 +1,170 @@
+//! The names of keys, the store's version, and what the server must be like.
+
+use std::fmt::{self, Write};
+
+use redis::cmd;
+use storagebox_core::{BoxName, Error, ErrorKind, Result};
+
+use crate::client::{Call, Client};
+use crate::config::{Eviction, bad};
+use crate::script::{Script, script};
+
+/// The version that this library works with.
+pub(crate) const VERSION: i64 = 1;
+
+static SETUP: Script = script!("store_setup", CHANGES, [], "store/setup");
+static LOOK: Script = script!("store_version", READS, [], "store/version");
+
+/// What all keys of a store begin with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Prefix(String);
+
+impl Default for Prefix {
+    fn default() -> Self {
+        Self("storagebox".to_owned())
+    }
+}
+
+impl fmt::Display for Prefix {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl Prefix {
+    /// Checks the prefix: a brace in it would be taken for a hash tag, and a star for a pattern.
+    pub(crate) fn new(prefix: &str) -> Result<Self> {
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.:".contains(&byte);
+        if (1..=64).contains(&prefix.len()) && prefix.bytes().all(is_plain) {
+            return Ok(Self(prefix.to_owned()));
+        }
+        Err(bad("prefix", "must be 1 to 64 of a-z, A-Z, 0-9, _, -, . and :"))
+    }
+
+    /// The key of what belongs to no box.
+    pub(crate) fn store(&self) -> String {
+        format!("{self}:{{store}}")
+    }
+
+    /// The key of a box by what [`tag`] made of it. The braces make all keys of a box go to one slot of a cluster.
+    pub(crate) fn of(&self, tag: &str) -> String {
+        format!("{self}:{{{tag}}}")
+    }
+}
+
+/// The kind of a box, its name, and which of its parts: for now every box has one, number 0.
+///
+/// The name is escaped, so that nothing in it can end the tag, and no two names look alike.
+pub(crate) fn tag(kind: &str, name: &BoxName) -> String {
+    let mut tag = format!("{kind}.");
+    for byte in name.as_str().bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'_' | b'-' => tag.push(char::from(byte)),
+            // Writing to a string does not fail.
+            _ => drop(write!(tag, "%{byte:02X}")),
+        }
+    }
+    tag.push_str(".0");
+    tag
+}
+
+/// Makes the store, if the server may hold it. On one that is there it changes nothing.
+pub(crate) async fn setup(client: &Client) -> Result<()> {
+    check_server(client, "setup").await?;
+    let call = Call::new(&SETUP, client.store()).with(VERSION);
+    let answer = client.settled("setup", || client.answer(&call)).await?;
+    check(answer.number(0)?).map_err(|error| error.during("setup"))
+}
+
+/// Whether the store is there and of this library's version.
+pub(crate) async fn ping(client: &Client) -> Result<()> {
+    let call = Call::new(&LOOK, client.store());
+    let answer = client.settled("ping", || client.answer(&call)).await?;
+    check_text(answer.text(0)?).map_err(|error| error.during("ping"))?;
+    match client.settings().require_aof {
+        true => check_server(client, "ping").await,
+        false => Ok(()),
+    }
+}
+
+/// Judges the version that a script found; an empty one is none.
+pub(crate) fn check_text(version: &str) -> Result<()> {
+    if version.is_empty() {
+        return Err(Error::new(ErrorKind::NotSetUp, "there is no store with this prefix").on("redis"));
+    }
+    version.parse().map_or_else(|_| Err(Error::corrupt("the store's version", "it is no number")), check)
+}
+
+fn check(version: i64) -> Result<()> {
+    if version == VERSION {
+        return Ok(());
+    }
+    if version > VERSION {
+        let what = format!("the store's version {version}: this library knows up to {VERSION}, and it");
+        return Err(Error::unsupported(what, "a newer storagebox").on("redis"));
+    }
+    let why = format!("the store is of version {version}, and this library needs {VERSION}");
+    Err(Error::new(ErrorKind::NotSetUp, why).on("redis"))
+}
+
+/// Whether what the server promises about memory and disk is enough.
+async fn check_server(client: &Client, operation: &'static str) -> Result<()> {
+    let info = client.settled(operation, || client.info()).await?;
+    let field = |name: &str| info.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
+    let settings = client.settings();
+    if settings.require_aof && field("aof_enabled") != Some("1") {
+        let what = "a server without an append-only file (`require_aof` is on)";
+        return Err(Error::unsupported(what, "one with `appendonly yes`").on("redis").during(operation));
+    }
+    match (field("maxmemory_policy"), settings.eviction) {
+        (None | Some("noeviction"), _) => Ok(()),
+        (Some(policy), Eviction::Warn) => {
+            tracing::warn!(policy, "the server evicts keys when its memory is full, and promises with them");
+            Ok(())
+        }
+        (Some(policy), Eviction::Refuse) => {
+            let what = format!("a server that evicts keys (`maxmemory-policy` is {policy})");
+            Err(Error::unsupported(what, "one with `maxmemory-policy noeviction`").on("redis").during(operation))
+        }
+    }
+}
+
+/// The sections of the server's own description that are looked at.
+pub(crate) fn description() -> redis::Cmd {
+    cmd("INFO")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tag_of(name: &str) -> String {
+        tag("b", &BoxName::new(name).unwrap())
+    }
+
+    #[test]
+    fn a_tag_is_readable_and_nothing_in_a_name_ends_it() {
+        assert_eq!(tag_of("vouchers-2026"), "b.vouchers-2026.0");
+        assert_eq!(tag_of("}{:*.%\n"), "b.%7D%7B%3A%2A%2E%25%0A.0");
+        assert!(tag_of("é").is_ascii());
+    }
+
+    #[test]
+    fn no_two_names_share_a_tag() {
+        let names = ["a", "A", "a.0", "a%2E0", "a:b", "a}b", "%", "%25", "é", "e\u{301}"];
+        let mut tags: Vec<_> = names.iter().map(|name| tag_of(name)).collect();
+        tags.sort();
+        tags.dedup();
+        assert_eq!(tags.len(), names.len());
+    }
+
+    #[test]
+    fn a_prefix_is_plain() {
+        for good in ["storagebox", "shop:live", "A.b-c_9"] {
+            assert_eq!(Prefix::new(good).unwrap().of("b.a.0"), format!("{good}:{{b.a.0}}"));
+        }
+        for bad in ["", "{a}", "a*", "a b", "é", &"a".repeat(65)] {
+            assert!(Prefix::new(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! The store: its boxes by kind and name.
+
+use std::any::Any;
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use storagebox_core::{
+    BankAdmin, BoxName, Counter, DedupRepo, Error, LeaseRepo, Ledger, Maintained, OrderedOptions,
+    OrderedStore, Promise, Promises, Result, Store, Strategy, TokenStore, async_trait,
+};
+
+use crate::client::{Client, Connections};
+use crate::config::{RedisBuilder, Settings};
+use crate::counter::RedisCounter;
+use crate::dedup_repo::RedisDedupRepo;
+use crate::item_bank::RedisBank;
+use crate::lease_repo::RedisLeaseRepo;
+use crate::ordered_store::RedisOrderedStore;
+use crate::token_store::RedisTokenStore;
+use crate::{schema, upkeep};
+
+/// A store under a prefix of a Redis server. Clones share its connection.
+#[derive(Clone)]
+pub struct RedisStore {
+    client: Arc<Client>,
+    boxes: Arc<Boxes>,
+}
+
+/// Boxes that were opened, so that handles of one name share one place.
+#[derive(Default)]
+struct Boxes(Mutex<HashMap<Named, Arc<dyn Any + Send + Sync>>>);
+
+/// The kind of a box, its name, and how it was opened: another way is another handle, which the store will refuse.
+type Named = (&'static str, BoxName, String);
+
+impl Boxes {
+    fn open<T: Send + Sync + 'static>(
+        &self,
+        kind: &'static str,
+        name: &BoxName,
+        options: String,
+        create: impl FnOnce() -> Result<T>,
+    ) -> Result<Arc<T>> {
+        let mut boxes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = (kind, name.clone(), options);
+        if let Some(known) = boxes.get(&key).and_then(|known| Arc::clone(known).downcast().ok()) {
+            return Ok(known);
+        }
+        let created = Arc::new(create()?);
+        boxes.insert(key, Arc::clone(&created) as _);
+        Ok(created)
+    }
+}
+
+impl RedisStore {
+    /// A store by its URL, with the defaults; see [`RedisBuilder::connect`]. Connects with the first call.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidInput` for a URL that cannot be read or a key that is not known; never shows the URL.
+    pub fn connect(url: &str) -> Result<Self> {
+        Self::builder().connect(url)
+    }
+
+    /// A store with settings of one's own.
+    pub fn builder() -> RedisBuilder {
+        RedisBuilder::default()
+    }
+
+    pub(crate) fn with(connections: Connections, settings: Settings) -> Self {
+        Self { client: Client::new(connections, settings), boxes: Arc::default() }
+    }
+}
+
+impl fmt::Debug for RedisStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RedisStore").field("settings", self.client.settings()).finish_non_exhaustive()
+    }
+}
+
+#[async_trait]
+impl Store for RedisStore {
+    fn backend(&self) -> &'static str {
+        "redis"
+    }
+
+    async fn setup(&self) -> Result<()> {
+        schema::setup(&self.client).await
+    }
+
+    async fn ping(&self) -> Result<()> {
+        schema::ping(&self.client).await
+    }
+
+    async fn maintain(&self, max_entries: usize) -> Result<Maintained> {
+        upkeep::maintain(&self.client, max_entries).await
+    }
+
+    async fn close(&self) -> Result<()> {
+        self.client.close();
+        Ok(())
+    }
+
+    fn promises(&self) -> Promises {
+        let promise = |about, statement: &str| Promise { about, statement: statement.to_owned().into() };
+        let settings = self.client.settings();
+        let memory = format!("ended claims, gone tokens and ended operations: {:?}", settings.memory);
+        let failover = settings.wait.map_or(FAILOVER.to_owned(), |wait| {
+            format!("what {} replicas had when it was acknowledged is lost only with all of them", wait.replicas)
+        });
+        Promises {
+            backend: "redis",
+            entries: vec![
+                promise("atomicity", "one script is one step; the server runs one at a time"),
+                promise("durability", DURABILITY),
+                promise("failover", &failover),
+                promise("eviction", "setup refuses a server that evicts keys, unless told to warn"),
+                promise("clock", "the server's, read in the script; a clock that is set back prolongs what expires"),
+                promise("memory", &memory),
+                promise("counters", COUNTERS),
+            ],
+        }
+    }
+
+    fn item_bank(&self, name: &BoxName) -> Result<Arc<dyn BankAdmin>> {
+        let create = || Ok(RedisBank::new(&self.client, name));
+        Ok(self.boxes.open("bank", name, String::new(), create)?)
+    }
+
+    fn dedup_repo(&self, name: &BoxName) -> Result<Arc<dyn DedupRepo>> {
+        let create = || Ok(RedisDedupRepo::new(&self.client, name));
+        Ok(self.boxes.open("records", name, String::new(), create)?)
+    }
+
+    fn lease_repo(&self, name: &BoxName) -> Result<Arc<dyn LeaseRepo>> {
+        let create = || Ok(RedisLeaseRepo::new(&self.client, name));
+        Ok(self.boxes.open("leases", name, String::new(), create)?)
+    }
+
+    fn token_store(&self, name: &BoxName) -> Result<Arc<dyn TokenStore>> {
+        let create = || Ok(RedisTokenStore::new(&self.client, name));
+        Ok(self.boxes.open("tokens", name, String::new(), create)?)
+    }
+
+    fn counter(&self, name: &BoxName, strategy: Strategy) -> Result<Arc<dyn Counter>> {
+        let create = || RedisCounter::new(&self.client, name, strategy);
+        Ok(self.boxes.open("counters", name, format!("{strategy:?}"), create)?)
+    }
+
+    fn ledger(&self, _name: &BoxName) -> Result<Arc<dyn Ledger>> {
+        Err(Error::unsupported("a ledger", "the counter strategy Marker with Retention::Forever").on("redis"))
+    }
+
+    fn ordered_store(&self, name: &BoxName, options: OrderedOptions) -> Result<Arc<dyn OrderedStore>> {
+        let create = || RedisOrderedStore::new(&self.client, name, options);
+        Ok(self.boxes.open("ordered", name, format!("{options:?}"), create)?)
+    }
+}
+
+const DURABILITY: &str = "that of the server: with `appendonly yes` and `appendfsync always` what was acknowledged survives \
+     its crash; with `everysec` the last second can be lost with the machine, and without a log everything since the last dump";
+
+const FAILOVER: &str = "a replica lacks what its master acknowledged last; promoted, it has lost that, so that an item can be \
+     given away twice";
+
+const COUNTERS: &str =
+    "Atomic, Marker, Window and Sharded, whose shards are one record; the others are Unsupported";

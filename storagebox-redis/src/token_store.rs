@@ -1,0 +1,116 @@
+//! Tokens: each call is one script (`lua/token_store`).
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use storagebox_core::{
+    BoxName, Consumed, Created, Discarded, OpId, Result, TokenId, TokenStore, async_trait,
+};
+use tracing::instrument;
+
+use crate::client::{Answer, Client, Kind, OpenBox, Second};
+use crate::script::{Script, script};
+
+static CREATE: Script = script!("token_create", CHANGES, timed, ["number", "token"], "token_store/create");
+static EXISTS: Script = script!("token_exists", READS, timed, ["number", "token"], "token_store/exists");
+static CONSUME: Script = script!("token_consume", CHANGES, timed, ["number", "token"], "token_store/consume");
+static DISCARD: Script = script!("token_discard", CHANGES, timed, ["number", "token"], "token_store/discard");
+pub(crate) static MAINTAIN: Script =
+    script!("token_maintain", CHANGES, timed, ["number", "token"], "token_store/maintain");
+
+/// Tokens in one script: enough that round trips cost little, few enough that nobody waits for long behind it.
+const BATCH: usize = 1_000;
+
+/// The tokens of one name.
+#[derive(Debug)]
+pub(crate) struct RedisTokenStore {
+    tokens: OpenBox,
+}
+
+impl RedisTokenStore {
+    pub(crate) fn new(client: &Arc<Client>, name: &BoxName) -> Self {
+        Self { tokens: OpenBox::new(client, Kind::Tokens, name) }
+    }
+
+    fn client(&self) -> &Client {
+        self.tokens.client()
+    }
+
+    /// A script about tokens, batch by batch, each a step of its own: what it answered. One batch goes the way of all calls.
+    async fn in_batches(
+        &self,
+        operation: &'static str,
+        script: &'static Script,
+        tokens: &[TokenId],
+    ) -> Result<Vec<Answer>> {
+        let distinct: Vec<_> =
+            tokens.iter().map(TokenId::as_str).collect::<BTreeSet<_>>().into_iter().collect();
+        let is_large = distinct.len() > BATCH;
+        let mut answers = Vec::new();
+        for batch in distinct.chunks(BATCH) {
+            let attempt = || async {
+                let call = self.tokens.call(script).await?.with(self.client().memory()).with_all(batch);
+                self.client().answer(&if is_large { call.in_bulk() } else { call }).await
+            };
+            match self.client().settled(operation, attempt).await {
+                Ok(answer) => answers.push(answer),
+                Err(error) if answers.is_empty() => return Err(error),
+                Err(error) => return Err(error.after_unresolved()),
+            }
+        }
+        Ok(answers)
+    }
+}
+
+#[async_trait]
+impl TokenStore for RedisTokenStore {
+    #[instrument(level = "trace", skip_all)]
+    async fn create_tokens(&self, tokens: &[TokenId]) -> Result<Created> {
+        let mut report = Created::default();
+        for answer in self.in_batches("create", &CREATE, tokens).await? {
+            report.created += answer.count(0)?;
+            report.already_live += answer.count(1)?;
+            report.gone += answer.count(2)?;
+        }
+        Ok(report)
+    }
+
+    #[instrument(level = "trace", skip_all)]
+    async fn exists(&self, token: &TokenId) -> Result<bool> {
+        let attempt = || async move {
+            let call = self.tokens.call(&EXISTS).await?.with(token.as_str());
+            let answer = self.client().answer(&call).await?;
+            match answer.word()? {
+                "live" => Ok(true),
+                "absent" => Ok(false),
+                _ => Err(answer.unreadable()),
+            }
+        };
+        self.client().settled("exists", attempt).await
+    }
+
+    #[instrument(level = "trace", skip_all)]
+    async fn consume(&self, token: &TokenId, op: &OpId) -> Result<Consumed> {
+        let attempt = || async move {
+            let call = self.tokens.call(&CONSUME).await?.with(token.as_str()).with(op.as_str());
+            let answer = self.client().answer(&call.with(self.client().memory())).await?;
+            match answer.word()? {
+                "now" => Ok(Consumed::Now),
+                "again" => Ok(Consumed::Again),
+                "gone" => Ok(Consumed::AlreadyGone),
+                _ => Err(answer.unreadable()),
+            }
+        };
+        self.client().settle("consume", Second::May, attempt).await
+    }
+
+    #[instrument(level = "trace", skip_all)]
+    async fn discard(&self, tokens: &[TokenId]) -> Result<Discarded> {
+        let mut report = Discarded::default();
+        for answer in self.in_batches("discard", &DISCARD, tokens).await? {
+            report.discarded += answer.count(0)?;
+            report.already_gone += answer.count(1)?;
+        }
+        Ok(report)
+    }
+}

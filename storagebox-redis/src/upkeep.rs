@@ -1,0 +1,65 @@
+//! Upkeep: every box in turn, a bounded step at a time.
+
+use storagebox_core::{Maintained, Result};
+
+use crate::client::{Call, Client, Kind};
+use crate::script::{Script, script};
+use crate::{counter, dedup_repo, item_bank, ordered_store, token_store};
+
+static BOXES: Script = script!("store_boxes", READS, [], "store/boxes");
+
+/// The most entries that one script looks at, so that nobody waits for long behind it.
+const STEP: usize = 1_000;
+
+/// Deletes at most so many entries that no promise needs.
+pub(crate) async fn maintain(client: &Client, most: usize) -> Result<Maintained> {
+    let (mut deleted, mut cursor) = (0, "0".to_owned());
+    while deleted < most {
+        let call = Call::new(&BOXES, client.store()).with(cursor.as_str());
+        let answer = client.settled("maintain", || client.answer(&call)).await?;
+        for at in answer.entries(1) {
+            deleted += one(client, answer.text(at)?, most - deleted).await?;
+        }
+        cursor = answer.text(0)?.to_owned();
+        if cursor == "0" {
+            break;
+        }
+    }
+    Ok(Maintained { deleted: deleted as u64, more: deleted == most })
+}
+
+/// The box of this tag. One of a kind that this library does not know is left to the one that does.
+async fn one(client: &Client, tag: &str, most: usize) -> Result<usize> {
+    let key = client.settings().prefix.of(tag);
+    let memory = client.memory();
+    let about = |script| Call::new(script, &key);
+    match Kind::of(tag) {
+        Some(Kind::Bank) => steps(client, most, |step| about(&item_bank::MAINTAIN).with(step).with(memory)).await,
+        Some(Kind::Records) => {
+            steps(client, most, |step| about(&dedup_repo::MAINTAIN).with("").with(step).with(memory)).await
+        }
+        Some(Kind::Tokens) => {
+            steps(client, most, |step| about(&token_store::MAINTAIN).with(step).with(memory)).await
+        }
+        Some(Kind::Counters) => steps(client, most, |step| about(&counter::MAINTAIN).with(step)).await,
+        Some(Kind::Ordered) => ordered_store::maintain(client, &key, most).await,
+        None => Ok(0),
+    }
+}
+
+/// Step after step, until one finds less than it may delete.
+async fn steps<'a>(client: &Client, most: usize, call: impl Fn(usize) -> Call<'a>) -> Result<usize> {
+    let mut deleted = 0;
+    while deleted < most {
+        let step = STEP.min(most - deleted);
+        let call = call(step);
+        let answer = client.settled("maintain", || client.answer(&call)).await?;
+        let gone = usize::try_from(answer.count(0)?).unwrap_or(usize::MAX);
+        deleted += gone;
+        // What was looked at and must stay counts for going on, but not as deleted.
+        if answer.count(1).map_or(gone, |looked| usize::try_from(looked).unwrap_or(usize::MAX)) < step {
+            break;
+        }
+    }
+    Ok(deleted)
+}

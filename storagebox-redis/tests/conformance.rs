@@ -1,0 +1,12 @@
+//! The whole suite, as a user with the least rights.
+
+mod support;
+
+use std::process::ExitCode;
+
+use storagebox_conformance::run;
+use support::RedisHarness;
+
+fn main() -> ExitCode {
+    RedisHarness::with_server(|runtime, server| Ok(run(runtime.block_on(RedisHarness::new(server))?)))
+}

@@ -1,0 +1,193 @@
+//! The suite's harness: a prefix for each case, opened by the user with the least rights.
+
+use std::collections::HashMap;
+use std::net::SocketAddr;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use redis::cmd;
+use storagebox_conformance::{Declared, Harness, Namespace, Part, Restart, TestClock};
+use storagebox_core::{BoxName, ClaimId, Error, Item, ItemState, ListedItem, Result, Store, async_trait};
+use storagebox_redis::Moved;
+use storagebox_testkit::redis::{Redis, Settings};
+use tokio::runtime::Runtime;
+use tokio::task::block_in_place;
+
+use super::place::{Place, Server, failed};
+
+/// The suite's harness.
+pub struct RedisHarness {
+    server: Arc<Server>,
+    version: String,
+}
+
+impl RedisHarness {
+    pub async fn new(server: Arc<Server>) -> Result<Self> {
+        let info: String = server.ask(cmd("INFO").arg("server")).await?;
+        let version = info.lines().find_map(|line| line.strip_prefix("redis_version:"));
+        let version = version.unwrap_or("of unknown version").to_owned();
+        Ok(Self { server, version })
+    }
+
+    /// Runs something that needs a server, and tidies up afterwards.
+    pub fn with_server(run: impl FnOnce(&Runtime, Arc<Server>) -> Result<ExitCode>) -> ExitCode {
+        let outcome = Runtime::new().map_err(failed).and_then(|runtime| {
+            let server = runtime.block_on(Server::shared())?;
+            let outcome = run(&runtime, Arc::clone(&server));
+            runtime.block_on(server.remove())?;
+            outcome
+        });
+        outcome.unwrap_or_else(|error| {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        })
+    }
+
+    fn store(&self, place: &Place, address: SocketAddr, timeout: Duration) -> Result<Arc<dyn Store>> {
+        let builder = place.builder()?.call_timeout(timeout);
+        Ok(Arc::new(builder.connect(&place.server.url_at(address))?))
+    }
+}
+
+fn place(namespace: &Namespace) -> Result<&Place> {
+    namespace.guard().ok_or_else(|| Error::corrupt(namespace.name(), "it is another harness's"))
+}
+
+#[async_trait]
+impl Harness for RedisHarness {
+    fn name(&self) -> String {
+        format!("redis {}", self.version)
+    }
+
+    fn declared(&self) -> Declared {
+        Declared::all().without(Part::Strategies, "of the counters, Redis has Atomic, Marker, Window and Sharded")
+    }
+
+    async fn fresh(&self) -> Result<Namespace> {
+        let place = self.server.place().await?;
+        Ok(Namespace::new(place.prefix.clone(), place))
+    }
+
+    async fn fresh_alone(&self) -> Result<Namespace> {
+        let server = block_in_place(|| Redis::start(&Settings::durable())).map_err(failed)?;
+        let place = Server::alone(server).await?.place().await?;
+        Ok(Namespace::new(place.prefix.clone(), place))
+    }
+
+    /// Connected by now: the suite drops each call at every point where it pends, and it is the calls that matter.
+    async fn open(&self, namespace: &Namespace) -> Result<Arc<dyn Store>> {
+        let place = place(namespace)?;
+        let store = self.store(place, place.server.address(), Duration::from_secs(10))?;
+        store.ping().await?;
+        Ok(store)
+    }
+
+    fn upstream(&self, namespace: &Namespace) -> Option<SocketAddr> {
+        place(namespace).ok().map(|place| place.server.address())
+    }
+
+    async fn open_through(&self, namespace: &Namespace, proxy: SocketAddr) -> Result<Arc<dyn Store>> {
+        self.store(place(namespace)?, proxy, Duration::from_secs(300))
+    }
+
+    /// Past the library: the hashes as they are.
+    async fn audit(&self, namespace: &Namespace, bank: &BoxName) -> Result<Vec<ListedItem>> {
+        let place = place(namespace)?;
+        let mut admin = place.server.admin().await?;
+        let escaped: String = bank.as_str().bytes().map(escape).collect();
+        let base = format!("{}:{{b.{escaped}.0}}", place.prefix);
+        let time: (i64, i64) = cmd("TIME").query_async(&mut admin).await.map_err(failed)?;
+        let now = time.0 * 1_000_000 + time.1 + place.moved.micros();
+        let claims = hashes(&mut admin, &format!("{base}:c:")).await?;
+        let items = hashes(&mut admin, &format!("{base}:i:")).await?;
+        items.into_iter().map(|(item, state)| listed(item, &state, &claims, now)).collect()
+    }
+
+    fn clock(&self, namespace: &Namespace) -> Option<Arc<dyn TestClock>> {
+        place(namespace).ok().map(|place| Arc::new(Hand(place.moved.clone())) as _)
+    }
+
+    async fn restart(&self, namespace: &Namespace, how: Restart) -> Result<()> {
+        let server = &place(namespace)?.server;
+        let own = server.own().ok_or_else(|| failed("this server is not the case's own"))?;
+        block_in_place(|| {
+            match how {
+                Restart::Clean => own.stop()?,
+                Restart::Kill => own.kill()?,
+            }
+            own.start_again()
+        })
+        .map_err(failed)?;
+        server.make_user().await
+    }
+}
+
+fn escape(byte: u8) -> String {
+    match byte {
+        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'_' | b'-' => char::from(byte).to_string(),
+        _ => format!("%{byte:02X}"),
+    }
+}
+
+/// All fields of the hashes whose keys begin so.
+async fn hashes(
+    admin: &mut redis::aio::MultiplexedConnection,
+    prefix: &str,
+) -> Result<HashMap<String, String>> {
+    let mut fields = HashMap::new();
+    // The tag is in percent signs, so that there is nothing in it that is special in a pattern.
+    let pattern = format!("{}*", prefix.replace('\\', "\\\\"));
+    let mut cursor = 0_u64;
+    loop {
+        let mut scan = cmd("SCAN");
+        scan.arg(cursor).arg("MATCH").arg(&pattern).arg("COUNT").arg(1_000);
+        let (next, keys): (u64, Vec<String>) = scan.query_async(admin).await.map_err(failed)?;
+        for key in keys {
+            let found: HashMap<String, String> =
+                cmd("HGETALL").arg(key).query_async(admin).await.map_err(failed)?;
+            fields.extend(found);
+        }
+        cursor = next;
+        if cursor == 0 {
+            return Ok(fields);
+        }
+    }
+}
+
+fn listed(item: String, state: &str, claims: &HashMap<String, String>, now: i64) -> Result<ListedItem> {
+    let state = match state.chars().next() {
+        None => ItemState::Free,
+        Some('W' | 'Q') => ItemState::Withdrawn,
+        Some('S') => ItemState::Spent(None),
+        Some('H') => held(&item, &state[1..], claims, now)?,
+        Some(_) => return Err(failed(format_args!("an item is {state}"))),
+    };
+    Ok(ListedItem { item: Item::new(item)?, state })
+}
+
+/// What the claim says of the item that says that it is the claim's.
+fn held(item: &str, claim: &str, claims: &HashMap<String, String>, now: i64) -> Result<ItemState> {
+    let value = claims.get(claim).ok_or_else(|| failed("an item's claim is not there"))?;
+    let (kind, rest) = value.split_at(1);
+    let (until, its) = if kind == "T" { rest.split_at(16) } else { ("", rest) };
+    if its != item {
+        return Err(failed("an item's claim has another item"));
+    }
+    let claim = ClaimId::new(claim)?;
+    match kind {
+        "F" => Ok(ItemState::Held(claim)),
+        "C" => Ok(ItemState::Spent(Some(claim))),
+        "T" if until.parse::<i64>().map_err(failed)? <= now => Ok(ItemState::Free),
+        "T" => Ok(ItemState::Held(claim)),
+        _ => Err(failed("an item's claim has ended")),
+    }
+}
+
+struct Hand(Moved);
+
+impl TestClock for Hand {
+    fn advance(&self, duration: Duration) {
+        self.0.advance(duration);
+    }
+}

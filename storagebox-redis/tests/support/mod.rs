@@ -1,0 +1,9 @@
+//! What the tests of this backend share: a server, and a user with the least rights on it.
+
+#![allow(dead_code, unused_imports, unreachable_pub, reason = "each test program uses a part of it")]
+
+mod harness;
+mod place;
+
+pub use harness::RedisHarness;
+pub use place::{Place, Server, failed};
