@@ -1,11 +1,12 @@
 //! Connections: one for all calls, which go over it side by side, and one for what is large.
 
 use std::fmt;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use redis::aio::MultiplexedConnection;
-use redis::{AsyncConnectionConfig, Cmd, ConnectionInfo, ErrorKind, ServerErrorKind, Value, cmd};
+use redis::{AsyncConnectionConfig, ConnectionInfo, ErrorKind, RedisError, ServerErrorKind, Value, cmd};
 use storagebox_core::{Error, Result};
 
 use super::answer::Answer;
@@ -34,8 +35,52 @@ struct Slot {
 struct Open {
     /// Grows with each connection, so that a broken one is not taken for its successor.
     number: u64,
-    connection: Option<MultiplexedConnection>,
+    connection: Option<Connection>,
     closed: bool,
+}
+
+/// A connection with its signs of life.
+#[derive(Clone)]
+struct Connection {
+    number: u64,
+    wire: MultiplexedConnection,
+    /// How many answers came on it.
+    heard: Arc<AtomicU64>,
+}
+
+/// A call that is under way. If it is dropped, its caller has waited long enough, and where the server has not said a word
+/// since, it may be gone: new calls open another connection. Those that still wait keep this one.
+struct UnderWay<'a> {
+    slot: &'a Slot,
+    number: u64,
+    heard: Arc<AtomicU64>,
+    before: u64,
+    answered: bool,
+}
+
+impl Connection {
+    /// Makes one call on it.
+    async fn make<T>(
+        &mut self,
+        slot: &Slot,
+        call: impl AsyncFnOnce(&mut MultiplexedConnection) -> Result<T, RedisError>,
+    ) -> Result<T, RedisError> {
+        let heard = Arc::clone(&self.heard);
+        let before = heard.load(Ordering::Relaxed);
+        let mut under_way = UnderWay { slot, number: self.number, heard, before, answered: false };
+        let reply = call(&mut self.wire).await;
+        self.heard.fetch_add(1, Ordering::Relaxed);
+        under_way.answered = true;
+        reply
+    }
+}
+
+impl Drop for UnderWay<'_> {
+    fn drop(&mut self) {
+        if !self.answered && self.heard.load(Ordering::Relaxed) == self.before {
+            self.slot.leave(Some(self.number));
+        }
+    }
 }
 
 impl Slot {
@@ -43,19 +88,20 @@ impl Slot {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn found(&self) -> Result<Option<(u64, MultiplexedConnection)>> {
+    fn found(&self) -> Result<Option<Connection>> {
         let open = self.open();
         match open.closed {
             true => Err(closed()),
-            false => Ok(open.connection.clone().map(|connection| (open.number, connection))),
+            false => Ok(open.connection.clone()),
         }
     }
 
-    fn put(&self, connection: &MultiplexedConnection) -> u64 {
+    fn put(&self, wire: MultiplexedConnection) -> Connection {
         let mut open = self.open();
         open.number += 1;
+        let connection = Connection { number: open.number, wire, heard: Arc::default() };
         open.connection = Some(connection.clone());
-        open.number
+        connection
     }
 
     /// Whoever is still waiting for an answer keeps the connection; new calls open another.
@@ -64,6 +110,16 @@ impl Slot {
         if number.is_none_or(|number| number == open.number) {
             open.connection = None;
         }
+    }
+
+    /// A reply, with its connection left if that is of no use any more.
+    fn ended<T>(&self, number: u64, reply: Result<T, RedisError>) -> Result<T> {
+        reply.map_err(|error| {
+            if error::ends_connection(&error) {
+                self.leave(Some(number));
+            }
+            error::of(error)
+        })
     }
 }
 
@@ -87,15 +143,11 @@ impl Connections {
     /// One script, by its hash; a server that does not know it, after a restart or a failover, is told it.
     pub(super) async fn answer(&self, call: &Call<'_>, settings: &Settings) -> Result<Answer> {
         let slot = self.slot(call.lane());
-        let (number, mut connection) = self.connected(slot).await?;
-        let moved = settings.moved();
-        let mut reply: Result<Value, _> = call.by_hash(moved).query_async(&mut connection).await;
-        if matches!(&reply, Err(error) if error.kind() == ErrorKind::Server(ServerErrorKind::NoScript)) {
-            reply = call.by_text(moved).query_async(&mut connection).await;
-        }
-        let answer = Answer::of(call.script().name(), ended(slot, number, reply)?)?;
+        let mut connection = self.connected(slot).await?;
+        let reply = connection.make(slot, async |wire| script(call, settings.moved(), wire).await).await;
+        let answer = Answer::of(call.script().name(), slot.ended(connection.number, reply)?)?;
         if let (true, Some(wait)) = (call.script().changes(), settings.wait) {
-            self.replicated(slot, number, &mut connection, call.key(), wait).await?;
+            self.replicated(slot, &mut connection, call.key(), wait).await?;
         }
         Ok(answer)
     }
@@ -104,16 +156,15 @@ impl Connections {
     async fn replicated(
         &self,
         slot: &Slot,
-        number: u64,
-        connection: &mut MultiplexedConnection,
+        connection: &mut Connection,
         key: &str,
         wait: Wait,
     ) -> Result<()> {
         let mut pipeline = redis::pipe();
         pipeline.cmd("HSET").arg(key).arg("wait").arg("").ignore();
         pipeline.cmd("WAIT").arg(wait.replicas).arg(wait.timeout.as_millis() as u64);
-        let reply = pipeline.query_async::<(u32,)>(connection).await;
-        let (found,) = ended(slot, number, reply)?;
+        let reply = connection.make(slot, async |wire| pipeline.query_async::<(u32,)>(wire).await).await;
+        let (found,) = slot.ended(connection.number, reply)?;
         if found >= wait.replicas {
             return Ok(());
         }
@@ -123,29 +174,25 @@ impl Connections {
 
     /// What the server says of itself.
     pub(super) async fn info(&self) -> Result<String> {
-        match self.command(&schema::description()).await? {
+        let mut connection = self.connected(&self.calls).await?;
+        let command = schema::description();
+        let reply = connection.make(&self.calls, async |wire| command.query_async(wire).await).await;
+        match self.calls.ended(connection.number, reply)? {
             Value::BulkString(bytes) => Ok(String::from_utf8_lossy(&bytes).into_owned()),
             Value::VerbatimString { text, .. } => Ok(text),
             _ => Err(error::unreadable("INFO")),
         }
     }
 
-    async fn command(&self, command: &Cmd) -> Result<Value> {
-        let (number, mut connection) = self.connected(&self.calls).await?;
-        let reply = command.query_async(&mut connection).await;
-        ended(&self.calls, number, reply)
-    }
-
-    async fn connected(&self, slot: &Slot) -> Result<(u64, MultiplexedConnection)> {
+    async fn connected(&self, slot: &Slot) -> Result<Connection> {
         if let Some(found) = slot.found()? {
             return Ok(found);
         }
         let _connecting = slot.connecting.lock().await;
-        if let Some(found) = slot.found()? {
-            return Ok(found);
+        match slot.found()? {
+            Some(found) => Ok(found),
+            None => Ok(slot.put(self.connect().await?)),
         }
-        let connection = self.connect().await?;
-        Ok((slot.put(&connection), connection))
     }
 
     /// The driver would give up an answer after half a second; the calls have a time of their own.
@@ -175,14 +222,18 @@ impl Connections {
     }
 }
 
-/// A reply, with the connection left if it is of no use any more.
-fn ended<T>(slot: &Slot, number: u64, reply: Result<T, redis::RedisError>) -> Result<T> {
-    reply.map_err(|error| {
-        if error::ends_connection(&error) {
-            slot.leave(Some(number));
+async fn script(
+    call: &Call<'_>,
+    moved: u64,
+    wire: &mut MultiplexedConnection,
+) -> Result<Value, RedisError> {
+    let reply = call.by_hash(moved).query_async(wire).await;
+    match reply {
+        Err(error) if error.kind() == ErrorKind::Server(ServerErrorKind::NoScript) => {
+            call.by_text(moved).query_async(wire).await
         }
-        error::of(error)
-    })
+        reply => reply,
+    }
 }
 
 /// The driver's TLS needs to be told which implementation of the ciphers to use, and panics otherwise.
