@@ -15,4 +15,6 @@ pub use storagebox_dynamo::{self as dynamo, DynamoStore};
 pub use storagebox_memory::{self as memory, MemoryStore};
 #[cfg(feature = "postgres")]
 pub use storagebox_postgres::{self as postgres, PostgresStore};
+#[cfg(feature = "redis")]
+pub use storagebox_redis::{self as redis, RedisStore};
 pub use timer::TokioTimer;

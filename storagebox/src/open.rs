@@ -5,11 +5,18 @@ use std::sync::Arc;
 use storagebox_core::{Error, Result, Store};
 
 /// Every scheme, with the feature that brings it.
-const SCHEMES: [(&str, &str); 4] =
-    [("dynamodb", "dynamo"), ("memory", "memory"), ("postgres", "postgres"), ("postgresql", "postgres")];
+const SCHEMES: [(&str, &str); 6] = [
+    ("dynamodb", "dynamo"),
+    ("memory", "memory"),
+    ("postgres", "postgres"),
+    ("postgresql", "postgres"),
+    ("redis", "redis"),
+    ("rediss", "redis"),
+];
 
 /// Opens a store by URL: `memory:` is a fresh one inside this process, `postgres://user:password@host/database` one in
-/// a database, `dynamodb://region/table` one in a table. Connects with the first call, not before.
+/// a database, `dynamodb://region/table` one in a table, `redis://user:password@host` one on a server, and `rediss://`
+/// the same over TLS. Connects with the first call, not before.
 ///
 /// # Guarantees
 ///
@@ -42,6 +49,8 @@ pub async fn open(url: &str) -> Result<Arc<dyn Store>> {
         "memory" => Ok(Arc::new(storagebox_memory::MemoryStore::connect(url)?)),
         #[cfg(feature = "postgres")]
         "postgres" | "postgresql" => Ok(Arc::new(storagebox_postgres::PostgresStore::connect(url)?)),
+        #[cfg(feature = "redis")]
+        "redis" | "rediss" => Ok(Arc::new(storagebox_redis::RedisStore::connect(url)?)),
         _ => Err(no_such_backend(scheme)),
     }
 }

@@ -13,7 +13,7 @@ async fn an_unknown_scheme_names_those_that_are_known() {
     {
         let error = refused(url).await;
         assert_eq!(error.kind(), ErrorKind::InvalidInput, "{url}");
-        assert!(error.to_string().contains("dynamodb:, memory:, postgres:, postgresql:"), "{error}");
+        assert!(error.to_string().contains("dynamodb:, memory:, postgres:, postgresql:, redis:, rediss:"), "{error}");
         assert!(!format!("{error} {error:?}").contains("hunter2"), "{error:?}");
     }
 }
@@ -29,7 +29,7 @@ async fn memory_takes_no_path_and_no_query() {
     assert_eq!(open("memory:").await.expect("it opens").backend(), "memory");
 }
 
-#[cfg(any(feature = "dynamo", feature = "postgres"))]
+#[cfg(any(feature = "dynamo", feature = "postgres", feature = "redis"))]
 mod server {
     use std::io::ErrorKind::WouldBlock;
     use std::net::{SocketAddr, TcpListener};
@@ -182,6 +182,67 @@ mod dynamo {
 }
 
 /// The gate runs these without any feature.
+#[cfg(feature = "redis")]
+mod redis {
+    use super::server::Server;
+    use super::*;
+
+    fn url(server: &Server, scheme: &str, query: &str) -> String {
+        format!("{scheme}://ada:hunter2@{}/0?{query}", server.address())
+    }
+
+    #[tokio::test]
+    async fn a_query_key_or_value_that_is_not_known_is_refused_before_any_io() {
+        let server = Server::listen();
+        for (query, because) in [
+            ("hunter2=on", "query key"),
+            ("prefix=shop&hunter2", "query key"),
+            ("prefix=hunter2%7B", "prefix"),
+            ("call_timeout=hunter2", "call_timeout"),
+            ("call_timeout=0", "call timeout"),
+            ("memory=hunter2", "memory"),
+            ("wait=hunter2", "wait"),
+            ("wait_timeout=5", "wait_timeout must follow"),
+            ("wait=1&wait_timeout=0", "wait timeout"),
+            ("require_aof=hunter2", "require_aof"),
+            ("eviction=hunter2", "eviction"),
+        ] {
+            let error = refused(&url(&server, "redis", query)).await;
+            assert_eq!(error.kind(), ErrorKind::InvalidInput, "{query}");
+            assert!(error.to_string().contains(because), "{query}: {error}");
+            assert!(!format!("{error} {error:?}").contains("hunter2"), "{error:?}");
+        }
+        server.met_nobody();
+    }
+
+    #[tokio::test]
+    async fn a_url_that_cannot_be_read_shows_nothing_of_itself() {
+        for url in [
+            "redis:",
+            "redis:hunter2",
+            "redis://ada:hunter2@host:hunter2",
+            "redis://ada:hunter2@host/hunter2",
+            "rediss://ada:hunter2@host#insecure",
+        ] {
+            let error = refused(url).await;
+            assert_eq!(error.kind(), ErrorKind::InvalidInput, "{url}");
+            assert!(!format!("{error} {error:?}").contains("hunter2"), "{error:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn both_schemes_open_and_neither_connects() {
+        let server = Server::listen();
+        let keys = "prefix=shop:live&call_timeout=500&memory=forever&wait=1&wait_timeout=50&require_aof=on";
+        for url in [url(&server, "redis", ""), url(&server, "rediss", &format!("{keys}&eviction=warn"))] {
+            let store = open(&url).await.expect("it opens");
+            assert_eq!(store.backend(), "redis");
+            assert!(!format!("{store:?}").contains("hunter2"), "{store:?}");
+        }
+        server.met_nobody();
+    }
+}
+
 #[cfg(not(feature = "memory"))]
 #[tokio::test]
 async fn memory_that_is_off_is_named() {
@@ -202,7 +263,15 @@ async fn postgres_that_is_off_is_named() {
     }
 }
 
-#[cfg(not(all(feature = "dynamo", feature = "memory", feature = "postgres")))]
+#[cfg(not(feature = "redis"))]
+#[tokio::test]
+async fn redis_that_is_off_is_named() {
+    for url in ["redis://ada:hunter2@host?hunter2=1", "rediss:hunter2"] {
+        names_the_feature(url, "feature `redis`").await;
+    }
+}
+
+#[cfg(not(all(feature = "dynamo", feature = "memory", feature = "postgres", feature = "redis")))]
 async fn names_the_feature(url: &str, feature: &str) {
     let error = refused(url).await;
     assert_eq!(error.kind(), ErrorKind::Unsupported, "{url}");

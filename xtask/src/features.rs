@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::workspace;
 
 /// Crates that bring a driver, and the features that may bring them.
-const DRIVERS: [(&str, &[&str]); 10] = [
+const DRIVERS: [(&str, &[&str]); 11] = [
     ("aws-sdk-dynamodb", &["dynamo"]),
     ("deadpool", &["postgres", "redis"]),
     ("libsqlite3-sys", &["sqlite"]),
@@ -16,6 +16,7 @@ const DRIVERS: [(&str, &[&str]); 10] = [
     ("storagebox-dynamo", &["dynamo"]),
     ("storagebox-memory", &["memory"]),
     ("storagebox-postgres", &["postgres"]),
+    ("storagebox-redis", &["redis"]),
 ];
 
 /// A package with its features, without `default`.

@@ -12,9 +12,10 @@ struct Needed {
 }
 
 /// The memory backend needs none.
-const NEEDED: [Needed; 2] = [
+const NEEDED: [Needed; 3] = [
     Needed { package: "storagebox-dynamo", start: servers::dynamodb },
     Needed { package: "storagebox-postgres", start: servers::postgres },
+    Needed { package: "storagebox-redis", start: servers::redis },
 ];
 
 /// Starts what the workspace's packages need, and says what it is. All of it ends with the value, or with us.

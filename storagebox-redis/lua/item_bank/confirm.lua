@@ -4,7 +4,7 @@
 local claim, memory = ARGV[1], tonumber(ARGV[2])
 local key, word, item, left = settle(claim, memory)
 if word ~= 'again' or left == 'confirmed' then return { word, item, left } end
-redis.call('HSET', key, claim, 'C' .. item)
+redis.call('HSET', key, claim, SPENT .. item)
 redis.call('ZREM', base .. ':t', claim)
 redis.call('HINCRBY', base, 's', 1)
 return { 'again', item, 'confirmed' }

@@ -2,4 +2,4 @@
 -- ARGV claim, memory or ''
 -- again item hold | ended why | unknown
 local claim = ARGV[1]
-return { judge(claim, redis.call('HGET', claims_with(claim), claim), tonumber(ARGV[2])) }
+return { judge(redis.call('HGET', claims_with(claim), claim), tonumber(ARGV[2])) }

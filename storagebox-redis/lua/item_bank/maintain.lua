@@ -15,11 +15,9 @@ while done < most do
     local claim = string.sub(oldest, 17)
     local key = claims_with(claim)
     local value = redis.call('HGET', key, claim)
-    local kind = value and string.sub(value, 1, 1)
+    local since = string.sub(oldest, 1, 16)
     -- A claim that was retired meanwhile may live again.
-    if (kind == 'R' or kind == 'E') and string.sub(value, 2) == string.sub(oldest, 1, 16) then
-        redis.call('HDEL', key, claim)
-    end
+    if value == RELEASED .. since or value == EXPIRED .. since then redis.call('HDEL', key, claim) end
     done = done + 1
 end
 return { text(done) }

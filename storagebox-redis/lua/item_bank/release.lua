@@ -9,5 +9,5 @@ if word == 'again' then
     redis.call('ZREM', base .. ':t', claim)
     free(first)
 end
-finish(key, claim, 'R', now)
+finish(key, claim, RELEASED, now)
 return { 'released' }

@@ -7,10 +7,10 @@ for _, item in ipairs(ARGV) do
     local state = redis.call('HGET', its, item)
     if not state then
         unknown = unknown + 1
-    elseif state == 'Q' then
+    elseif state == QUEUED then
         redis.call('HSET', its, item, '')
         queued = queued + 1
-    elseif state == 'W' then
+    elseif state == WITHDRAWN then
         free(item)
         restored = restored + 1
     else

@@ -21,16 +21,16 @@ for _ = 1, 1000 do
     if not item then return { 'empty' } end
     local its = items_with(item)
     if redis.call('HGET', its, item) == '' then
-        redis.call('HSET', its, item, 'H' .. claim)
+        redis.call('HSET', its, item, claim)
         if hold then
-            redis.call('HSET', key, claim, 'T' .. stamp(now + hold) .. item)
+            redis.call('HSET', key, claim, UNTIL .. stamp(now + hold) .. item)
             redis.call('ZADD', base .. ':t', text(now + hold), claim)
         else
-            redis.call('HSET', key, claim, 'F' .. item)
+            redis.call('HSET', key, claim, item)
         end
         return { 'new', item }
     end
-    redis.call('HSET', its, item, 'W')
+    redis.call('HSET', its, item, WITHDRAWN)
     redis.call('HINCRBY', base, 'q', -1)
 end
 return { 'more' }

@@ -7,15 +7,13 @@ local function set_aside(item)
     local its = items_with(item)
     local state = redis.call('HGET', its, item)
     if not state then return 'unknown' end
-    if state == 'W' or state == 'Q' then return 'already' end
+    if state == WITHDRAWN or state == QUEUED then return 'already' end
+    if state == RETIRED then return 'used' end
     if state ~= '' then
-        local claim = string.sub(state, 2)
-        local key = claims_with(claim)
-        local held = claim ~= '' and redis.call('HGET', key, claim)
-        if not held or string.sub(held, 1, 1) ~= 'T' or now < stamped(held, 2) then return 'used' end
-        lapse(key, claim, held)
+        local _, word = settle(state)
+        if word == 'again' then return 'used' end
     end
-    redis.call('HSET', its, item, 'Q')
+    redis.call('HSET', its, item, QUEUED)
     return 'withdrawn'
 end
 

@@ -156,12 +156,11 @@ async fn hashes(
 }
 
 fn listed(item: String, state: &str, claims: &HashMap<String, String>, now: i64) -> Result<ListedItem> {
-    let state = match state.chars().next() {
-        None => ItemState::Free,
-        Some('W' | 'Q') => ItemState::Withdrawn,
-        Some('S') => ItemState::Spent(None),
-        Some('H') => held(&item, &state[1..], claims, now)?,
-        Some(_) => return Err(failed(format_args!("an item is {state}"))),
+    let state = match state {
+        "" => ItemState::Free,
+        "\0W" | "\0Q" => ItemState::Withdrawn,
+        "\0G" => ItemState::Spent(None),
+        claim => held(&item, claim, claims, now)?,
     };
     Ok(ListedItem { item: Item::new(item)?, state })
 }
@@ -169,18 +168,17 @@ fn listed(item: String, state: &str, claims: &HashMap<String, String>, now: i64)
 /// What the claim says of the item that says that it is the claim's.
 fn held(item: &str, claim: &str, claims: &HashMap<String, String>, now: i64) -> Result<ItemState> {
     let value = claims.get(claim).ok_or_else(|| failed("an item's claim is not there"))?;
-    let (kind, rest) = value.split_at(1);
-    let (until, its) = if kind == "T" { rest.split_at(16) } else { ("", rest) };
+    let (mark, rest) = if value.starts_with('\0') { value.split_at(2) } else { ("", value.as_str()) };
+    let (until, its) = if mark == "\0T" { rest.split_at(16) } else { ("", rest) };
     if its != item {
-        return Err(failed("an item's claim has another item"));
+        return Err(failed("an item's claim has another item, or has ended"));
     }
     let claim = ClaimId::new(claim)?;
-    match kind {
-        "F" => Ok(ItemState::Held(claim)),
-        "C" => Ok(ItemState::Spent(Some(claim))),
-        "T" if until.parse::<i64>().map_err(failed)? <= now => Ok(ItemState::Free),
-        "T" => Ok(ItemState::Held(claim)),
-        _ => Err(failed("an item's claim has ended")),
+    match mark {
+        "" => Ok(ItemState::Held(claim)),
+        "\0C" => Ok(ItemState::Spent(Some(claim))),
+        _ if until.parse::<i64>().map_err(failed)? <= now => Ok(ItemState::Free),
+        _ => Ok(ItemState::Held(claim)),
     }
 }
 
