@@ -18,6 +18,17 @@ use crate::store::RedisStore;
 #[derive(Clone, Debug)]
 pub struct RedisBuilder {
     pub(crate) settings: Settings,
+    pub(crate) authority: Option<Authority>,
+}
+
+/// Who must have signed a server's certificate, in PEM; everybody whom the machine trusts unless told otherwise.
+#[derive(Clone)]
+pub(crate) struct Authority(pub(crate) Vec<u8>);
+
+impl std::fmt::Debug for Authority {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Authority(..)")
+    }
 }
 
 /// What every box of a store shares.
@@ -96,7 +107,7 @@ impl Default for RedisBuilder {
             #[cfg(feature = "test-clock")]
             moved: Moved::default(),
         };
-        Self { settings }
+        Self { settings, authority: None }
     }
 }
 
@@ -148,6 +159,21 @@ impl RedisBuilder {
         self
     }
 
+    /// The certificate, in PEM, of who must have signed that of a server with TLS, instead of those whom the machine
+    /// trusts.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidInput` if there is no certificate in it.
+    pub fn authority(mut self, pem: &[u8]) -> Result<Self> {
+        let begin = b"-----BEGIN CERTIFICATE-----";
+        if !pem.windows(begin.len()).any(|window| window == begin) {
+            return Err(bad("authority", "holds no certificate in PEM"));
+        }
+        self.authority = Some(Authority(pem.to_vec()));
+        Ok(self)
+    }
+
     /// Judges every expiry by the server's clock and what this was moved on by: for tests alone.
     #[cfg(feature = "test-clock")]
     #[must_use]
@@ -167,7 +193,7 @@ impl RedisBuilder {
     /// `InvalidInput` for a URL that cannot be read or a key that is not known; never shows the URL.
     pub fn connect(self, url: &str) -> Result<RedisStore> {
         let (builder, server) = url::read(self, url)?;
-        let connections = Connections::new(server, builder.settings.call_timeout);
+        let connections = Connections::new(server, builder.authority.clone(), builder.settings.call_timeout);
         builder.build(connections)
     }
 

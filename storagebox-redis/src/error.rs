@@ -67,9 +67,12 @@ pub(crate) fn denied(what: impl std::fmt::Display) -> Error {
 
 /// An answer that the library cannot read. The script took effect.
 pub(crate) fn unreadable(script: &'static str) -> Error {
-    Error::corrupt(format_args!("the answer of {script}"), "it is not what this version of the script answers")
-        .on("redis")
-        .after_unresolved()
+    Error::corrupt(
+        format_args!("the answer of {script}"),
+        "it is not what this version of the script answers",
+    )
+    .on("redis")
+    .after_unresolved()
 }
 
 /// A value as it was sent, or it is not ours.

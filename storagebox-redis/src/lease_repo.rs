@@ -117,9 +117,7 @@ fn begun(answer: &Answer, id: &DedupId, op: &OpId) -> Result<Begun> {
 
 fn completed(answer: &Answer, result: &Payload) -> Result<Completed> {
     match answer.word()? {
-        "completed" => {
-            Ok(Completed::Completed(Entry { value: result.clone(), version: answer.version(1)? }))
-        }
+        "completed" => Ok(Completed::Completed(Entry { value: result.clone(), version: answer.version(1)? })),
         "again" => Ok(Completed::Again(entry(answer, 1)?)),
         "fenced" => Ok(Completed::Fenced),
         _ => Err(answer.unreadable()),

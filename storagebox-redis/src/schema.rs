@@ -124,7 +124,9 @@ async fn check_server(client: &Client, operation: &'static str) -> Result<()> {
         }
         (Some(policy), Eviction::Refuse) => {
             let what = format!("a server that evicts keys (`maxmemory-policy` is {policy})");
-            Err(Error::unsupported(what, "one with `maxmemory-policy noeviction`").on("redis").during(operation))
+            Err(Error::unsupported(what, "one with `maxmemory-policy noeviction`")
+                .on("redis")
+                .during(operation))
         }
     }
 }

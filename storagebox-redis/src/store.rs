@@ -107,7 +107,10 @@ impl Store for RedisStore {
         let settings = self.client.settings();
         let memory = format!("ended claims, gone tokens and ended operations: {:?}", settings.memory);
         let failover = settings.wait.map_or(FAILOVER.to_owned(), |wait| {
-            format!("what {} replicas had when it was acknowledged is lost only with all of them", wait.replicas)
+            format!(
+                "what {} replicas had when it was acknowledged is lost only with all of them",
+                wait.replicas
+            )
         });
         Promises {
             backend: "redis",
@@ -116,7 +119,10 @@ impl Store for RedisStore {
                 promise("durability", DURABILITY),
                 promise("failover", &failover),
                 promise("eviction", "setup refuses a server that evicts keys, unless told to warn"),
-                promise("clock", "the server's, read in the script; a clock that is set back prolongs what expires"),
+                promise(
+                    "clock",
+                    "the server's, read in the script; a clock that is set back prolongs what expires",
+                ),
                 promise("memory", &memory),
                 promise("counters", COUNTERS),
             ],

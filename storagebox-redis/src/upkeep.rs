@@ -34,7 +34,9 @@ async fn one(client: &Client, tag: &str, most: usize) -> Result<usize> {
     let memory = client.memory();
     let about = |script| Call::new(script, &key);
     match Kind::of(tag) {
-        Some(Kind::Bank) => steps(client, most, |step| about(&item_bank::MAINTAIN).with(step).with(memory)).await,
+        Some(Kind::Bank) => {
+            steps(client, most, |step| about(&item_bank::MAINTAIN).with(step).with(memory)).await
+        }
         Some(Kind::Records) => {
             steps(client, most, |step| about(&dedup_repo::MAINTAIN).with("").with(step).with(memory)).await
         }

@@ -6,18 +6,22 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use redis::aio::MultiplexedConnection;
-use redis::{AsyncConnectionConfig, ConnectionInfo, ErrorKind, RedisError, ServerErrorKind, Value, cmd};
+use redis::{
+    AsyncConnectionConfig, ConnectionInfo, ErrorKind, RedisError, ServerErrorKind, TlsCertificates, Value,
+    cmd,
+};
 use storagebox_core::{Error, Result};
 
 use super::answer::Answer;
 use super::call::{Call, Lane};
-use crate::config::{Settings, Wait};
+use crate::config::{Authority, Settings, Wait};
 use crate::error;
 use crate::schema;
 
 /// The connections of a store to its server.
 pub(crate) struct Connections {
     server: ConnectionInfo,
+    authority: Option<Authority>,
     patience: Duration,
     calls: Slot,
     bulk: Slot,
@@ -129,8 +133,8 @@ fn closed() -> Error {
 
 impl Connections {
     /// Connects with the first call.
-    pub(crate) fn new(server: ConnectionInfo, patience: Duration) -> Self {
-        Self { server, patience, calls: Slot::default(), bulk: Slot::default() }
+    pub(crate) fn new(server: ConnectionInfo, authority: Option<Authority>, patience: Duration) -> Self {
+        Self { server, authority, patience, calls: Slot::default(), bulk: Slot::default() }
     }
 
     fn slot(&self, lane: Lane) -> &Slot {
@@ -198,14 +202,25 @@ impl Connections {
     /// The driver would give up an answer after half a second; the calls have a time of their own.
     async fn connect(&self) -> Result<MultiplexedConnection> {
         trust_some_cipher();
-        let client = redis::Client::open(self.server.clone()).map_err(error::connecting)?;
-        let config =
-            AsyncConnectionConfig::new().set_response_timeout(None).set_connection_timeout(Some(self.patience));
+        let client = self.client().map_err(error::connecting)?;
+        let config = AsyncConnectionConfig::new()
+            .set_response_timeout(None)
+            .set_connection_timeout(Some(self.patience));
         let connected = client.get_multiplexed_async_connection_with_config(&config).await;
         let mut connection = connected.map_err(error::connecting)?;
         // Many servers say only now that they want a password, or are still loading.
         cmd("PING").exec_async(&mut connection).await.map_err(error::connecting)?;
         Ok(connection)
+    }
+
+    fn client(&self) -> Result<redis::Client, RedisError> {
+        match &self.authority {
+            None => redis::Client::open(self.server.clone()),
+            Some(Authority(pem)) => {
+                let certificates = TlsCertificates { client_tls: None, root_cert: Some(pem.clone()) };
+                redis::Client::build_with_tls(self.server.clone(), certificates)
+            }
+        }
     }
 
     /// Leaves connections that may lead nowhere.
@@ -222,11 +237,7 @@ impl Connections {
     }
 }
 
-async fn script(
-    call: &Call<'_>,
-    moved: u64,
-    wire: &mut MultiplexedConnection,
-) -> Result<Value, RedisError> {
+async fn script(call: &Call<'_>, moved: u64, wire: &mut MultiplexedConnection) -> Result<Value, RedisError> {
     let reply = call.by_hash(moved).query_async(wire).await;
     match reply {
         Err(error) if error.kind() == ErrorKind::Server(ServerErrorKind::NoScript) => {

@@ -11,7 +11,8 @@ use super::{Eviction, RedisBuilder, Wait, bad};
 
 const SCHEMES: [&str; 2] = ["redis://", "rediss://"];
 
-const FORM: &str = "cannot be read; it is redis://user:password@host:port/database?key=value, or rediss:// for TLS";
+const FORM: &str =
+    "cannot be read; it is redis://user:password@host:port/database?key=value, or rediss:// for TLS";
 
 /// Reads the URL into the builder and the driver's description of the server.
 pub(super) fn read(mut builder: RedisBuilder, url: &str) -> Result<(RedisBuilder, ConnectionInfo)> {

@@ -61,7 +61,8 @@ impl Harness for RedisHarness {
     }
 
     fn declared(&self) -> Declared {
-        Declared::all().without(Part::Strategies, "of the counters, Redis has Atomic, Marker, Window and Sharded")
+        Declared::all()
+            .without(Part::Strategies, "of the counters, Redis has Atomic, Marker, Window and Sharded")
     }
 
     async fn fresh(&self) -> Result<Namespace> {

@@ -67,6 +67,10 @@ impl Server {
         client.get_multiplexed_async_connection_with_config(&config).await.map_err(failed)
     }
 
+    pub fn user(&self) -> &str {
+        &self.name
+    }
+
     pub fn own(&self) -> Option<&Redis> {
         self.own.as_ref()
     }

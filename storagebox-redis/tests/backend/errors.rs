@@ -1,0 +1,96 @@
+//! What the server refuses, provoked for real, and the kinds that callers see.
+
+use std::time::Duration;
+
+use redis::cmd;
+use storagebox_core::{
+    Certainty, ClaimId, ErrorKind, Hold, Item, ItemBank, ItemBankExt, Result, Store, StoreExt, Taken,
+};
+use storagebox_testkit::redis::Settings;
+
+use crate::scene::with_server;
+
+/// The server refuses the script as a whole: an item that was popped first would be lost.
+#[tokio::test]
+async fn a_server_out_of_memory_changes_nothing() -> Result<()> {
+    with_server(Settings::quick(), async |place| {
+        let bank = place.store()?.bank("box")?;
+        bank.add(&(0..100).map(|number| Item::new(format!("{number}"))).collect::<Result<Vec<_>>>()?).await?;
+        place.server.ask::<()>(cmd("CONFIG").arg("SET").arg("maxmemory").arg("1")).await?;
+        for call in 0..20 {
+            let error = bank.assign(format!("claim-{call}")).await.unwrap_err();
+            assert_eq!(
+                (error.kind(), error.certainty()),
+                (ErrorKind::Unavailable, Certainty::NotApplied),
+                "{error}"
+            );
+        }
+        assert_eq!(bank.counts().await?.free, 100, "reads go on, and nothing is lost");
+        place.server.ask::<()>(cmd("CONFIG").arg("SET").arg("maxmemory").arg("0")).await?;
+        assert!(matches!(bank.assign("claim-0").await?, Taken::New(_)));
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_replica_only_reads_and_says_so() -> Result<()> {
+    with_server(Settings::quick(), async |place| {
+        let bank = place.store()?.bank("box")?;
+        bank.add(&[Item::new("one")?]).await?;
+        place.server.ask::<()>(cmd("REPLICAOF").arg("127.0.0.1").arg("1")).await?;
+        let error = bank.assign("ada").await.unwrap_err();
+        assert_eq!(
+            (error.kind(), error.certainty()),
+            (ErrorKind::Unavailable, Certainty::NotApplied),
+            "{error}"
+        );
+        place.server.ask::<()>(cmd("REPLICAOF").arg("NO").arg("ONE")).await?;
+        assert!(matches!(bank.assign("ada").await?, Taken::New(_)));
+        Ok(())
+    })
+    .await
+}
+
+/// The change was made, and may be lost with this server: the caller is told, and asks again until a replica has it.
+#[tokio::test]
+async fn a_change_that_no_replica_has_in_time_is_unknown() -> Result<()> {
+    with_server(Settings::quick(), async |place| {
+        let url = place.server.url_at(place.server.address());
+        place.server.ask::<()>(cmd("ACL").arg("SETUSER").arg(place.server.user()).arg("+wait")).await?;
+        let store = place.builder()?.wait(1, Duration::from_millis(20)).connect(&url)?;
+        let error = store.bank("box")?.add(&[Item::new("one")?]).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::OutcomeUnknown, "{error}");
+        assert!(error.to_string().contains("0 of 1 replicas"), "{error}");
+        let near = place.store()?.bank("box")?;
+        assert!(matches!(
+            near.take(&ClaimId::new("ada")?, Hold::Forever).await?,
+            Taken::Empty | Taken::New(_)
+        ));
+        Ok(())
+    })
+    .await
+}
+
+/// A server that hangs does not hold a caller for longer than it was told, and the next call goes a new way.
+#[tokio::test]
+async fn a_call_that_outlasts_its_time_is_unknown() -> Result<()> {
+    with_server(Settings::quick(), async |place| {
+        let url = place.server.url_at(place.server.address());
+        let store = place.builder()?.call_timeout(Duration::from_millis(200)).connect(&url)?;
+        let bank = store.bank("box")?;
+        bank.add(&[Item::new("one")?]).await?;
+        place.server.ask::<()>(cmd("CLIENT").arg("PAUSE").arg(2_000).arg("WRITE")).await?;
+        let error = bank.assign("ada").await.unwrap_err();
+        assert_eq!(
+            (error.kind(), error.certainty()),
+            (ErrorKind::OutcomeUnknown, Certainty::Unknown),
+            "{error}"
+        );
+        place.server.ask::<()>(cmd("CLIENT").arg("UNPAUSE")).await?;
+        let again = bank.assign("ada").await?;
+        assert!(matches!(again, Taken::New(_) | Taken::Again(_)), "{again:?}");
+        store.ping().await
+    })
+    .await
+}

@@ -1,0 +1,211 @@
+//! Texts that would be something else if anybody read them as a key, a pattern or a script: in every field of every part.
+
+use std::time::Duration;
+
+use storagebox_core::{
+    BankAdmin, Begun, Change, ClaimId, ClaimState, Consumed, Counted, Counter, DedupId, DedupRepo, ErrorKind,
+    Fingerprint, Hold, Item, ItemBank, ItemState, Key, LeaseRepo, OpId, OrderedOptions, OrderedStore,
+    Payload, Recorded, Result, Retention, Stamp, StoreExt, Strategy, TokenId, TokenStore, WriterId, Written,
+};
+use storagebox_redis::RedisStore;
+
+use crate::scene::with_place;
+use crate::structure::boxes;
+use crate::support::failed;
+
+const HOUR: Duration = Duration::from_secs(3_600);
+
+fn texts() -> Vec<String> {
+    let short = [
+        "}",
+        "{",
+        "{}",
+        "{store}",
+        "}{b.box.0}",
+        "b.box.0",
+        ":",
+        ":i:5",
+        "*",
+        "[a-z]?",
+        "\\",
+        "\\*",
+        "%7B",
+        "%",
+        "\r\n$4\r\nPING\r\n",
+        "') redis.call('FLUSHALL') --",
+        "KEYS[1]",
+        "L",
+        "G",
+        "e:op",
+        "\u{1}W",
+        "-0",
+        "9007199254740993",
+        "\u{1f600}\u{200d}\u{1f4a9}",
+        "e\u{301}",
+        "\u{1}\t\r\n\u{7f}",
+    ];
+    let long = ["}".repeat(512), "\u{1f600}".repeat(128), "\n".repeat(512)];
+    short.into_iter().map(str::to_owned).chain(long).collect()
+}
+
+#[tokio::test]
+async fn every_text_is_kept_byte_for_byte() -> Result<()> {
+    with_place(async |place| {
+        let store = place.store()?;
+        for text in texts() {
+            bank(&store, &text).await?;
+            records(&store, &text).await?;
+            leases(&store, &text).await?;
+            tokens(&store, &text).await?;
+            counters(&store, &text).await?;
+            ordered(&store, &text).await?;
+        }
+        // Five boxes a text, and the one of the leases.
+        assert_eq!(boxes(place).await?.len(), 5 * texts().len() + 1);
+        Ok(())
+    })
+    .await
+}
+
+async fn bank(store: &RedisStore, text: &str) -> Result<()> {
+    let (bank, claim) = (store.bank(text)?, ClaimId::new(text)?);
+    let items = [Item::new(text)?, Item::new(format!("{text}{text}"))?];
+    assert_eq!(bank.add(&items).await?.added, 2, "{text}");
+    bank.withdraw(&items[1..]).await?;
+    bank.take(&claim, Hold::Forever).await?;
+    let ClaimState::Held(held) = bank.get(&claim).await? else { panic!("{text}") };
+    assert_eq!(held.item, items[0], "{text}");
+    assert_eq!(bank.holder(&items[0]).await?, ItemState::Held(claim.clone()), "{text}");
+    let mut listed: Vec<_> = bank.list(None, 10).await?.entries.into_iter().map(|one| one.item).collect();
+    listed.sort();
+    assert_eq!(listed, items, "{text}");
+    Ok(())
+}
+
+async fn records(store: &RedisStore, text: &str) -> Result<()> {
+    let (records, id, op) = (store.dedup(text)?, DedupId::new(text)?, OpId::new(text)?);
+    let value = Payload::try_from(text)?;
+    records.record(&id, &value, &op, Retention::Forever).await?;
+    let again = records.record(&id, &value, &op, Retention::Forever).await?;
+    assert!(matches!(again, Recorded::Again(entry) if entry.value == value), "{text}");
+    let other = records.record(&id, &value, &OpId::new("other")?, Retention::Forever).await?;
+    assert!(matches!(other, Recorded::Existing(entry) if entry.value == value), "{text}");
+    let listed = records.list(None, 10).await?.entries;
+    assert!(listed.len() == 1 && listed[0].id == id && listed[0].entry.value == value, "{text}");
+    Ok(())
+}
+
+async fn leases(store: &RedisStore, text: &str) -> Result<()> {
+    let (leases, id, op) = (store.leases("leases")?, DedupId::new(text)?, OpId::new(text)?);
+    let print = Fingerprint::new(text)?;
+    let Begun::Started(lease) = leases.begin(&id, &op, HOUR, Some(&print)).await? else { panic!("{text}") };
+    let other = leases.begin(&id, &op, HOUR, Some(&Fingerprint::new("other")?)).await?;
+    assert_eq!(other, Begun::Mismatch, "{text}");
+    leases.complete(&lease, &Payload::try_from(text)?, Retention::Forever).await?;
+    let done = leases.begin(&id, &OpId::new("other")?, HOUR, Some(&print)).await?;
+    assert!(matches!(done, Begun::Done(entry) if entry.value.as_bytes() == text.as_bytes()), "{text}");
+    Ok(())
+}
+
+async fn tokens(store: &RedisStore, text: &str) -> Result<()> {
+    let (tokens, token, op) = (store.tokens(text)?, TokenId::new(text)?, OpId::new(text)?);
+    assert_eq!(tokens.create_tokens(std::slice::from_ref(&token)).await?.created, 1, "{text}");
+    assert!(tokens.exists(&token).await?, "{text}");
+    assert_eq!(tokens.consume(&token, &op).await?, Consumed::Now, "{text}");
+    assert_eq!(tokens.consume(&token, &op).await?, Consumed::Again, "{text}");
+    assert_eq!(tokens.consume(&token, &OpId::new("other")?).await?, Consumed::AlreadyGone, "{text}");
+    Ok(())
+}
+
+async fn counters(store: &RedisStore, text: &str) -> Result<()> {
+    let (counters, key) = (store.counters(text, Strategy::default())?, Key::new(text)?);
+    let change = Change::new(OpId::new(text)?, 7);
+    assert_eq!(counters.apply(&key, &change).await?, Counted::Applied { value: Some(7) }, "{text}");
+    assert_eq!(counters.apply(&key, &change).await?, Counted::AlreadyApplied { value: Some(7) }, "{text}");
+    assert_eq!(counters.value(&key).await?, 7, "{text}");
+    Ok(())
+}
+
+async fn ordered(store: &RedisStore, text: &str) -> Result<()> {
+    let ordered = store.ordered(text, OrderedOptions::sequence())?;
+    let (key, value) = (Key::new(text)?, Payload::try_from(text)?);
+    let stamp = Stamp::new(1, WriterId::new(text)?);
+    assert_eq!(ordered.put(&key, &value, &stamp).await?, Written::Applied, "{text}");
+    let found = ordered.get(&key).await?;
+    assert_eq!(found.map(|found| (found.value, found.stamp)), Some((value.clone(), stamp)), "{text}");
+    let listed = ordered.list(Some(&key), None, 10).await?.entries;
+    assert!(listed.len() == 1 && listed[0].key == key && listed[0].versioned.value == value, "{text}");
+    Ok(())
+}
+
+/// Every byte there is, as a value, and the longest one.
+#[tokio::test]
+async fn payloads_are_bytes() -> Result<()> {
+    with_place(async |place| {
+        let records = place.store()?.dedup("box")?;
+        let bytes: Vec<_> = (0..256 * 1024_usize).map(|byte| byte as u8).collect();
+        for value in [&bytes[..0], &bytes[..256], &bytes[..]] {
+            let (id, op) = (DedupId::new(format!("{}", value.len()))?, OpId::new("op")?);
+            records.record(&id, &Payload::try_from(value)?, &op, Retention::Forever).await?;
+            let found = records.get(&id).await?.ok_or_else(|| failed("nothing was recorded"))?;
+            assert_eq!(found.value.as_bytes(), value);
+        }
+        Ok(())
+    })
+    .await
+}
+
+/// A listing of large values comes in parts, and whole.
+#[tokio::test]
+async fn many_large_values_are_listed_once_each() -> Result<()> {
+    with_place(async |place| {
+        let (records, large) = (place.store()?.dedup("box")?, vec![7; 256 * 1024]);
+        for number in 0..20 {
+            let (id, op) = (DedupId::new(format!("id-{number:02}"))?, OpId::new("op")?);
+            records.record(&id, &Payload::try_from(&large[..])?, &op, Retention::Forever).await?;
+        }
+        let (mut found, mut cursor, mut pages) = (vec![], None, 0);
+        loop {
+            let page = records.list(cursor.as_ref(), 1_000).await?;
+            found.extend(page.entries.into_iter().map(|listed| listed.id));
+            (cursor, pages) = (page.next, pages + 1);
+            if cursor.is_none() {
+                break;
+            }
+        }
+        assert!(found.len() == 20 && found.is_sorted() && pages > 1, "{found:?}, {pages} pages");
+        Ok(())
+    })
+    .await
+}
+
+/// Names that differ in little are boxes that share nothing, of every kind.
+#[tokio::test]
+async fn names_that_look_alike_are_different_boxes() -> Result<()> {
+    with_place(async |place| {
+        let store = place.store()?;
+        let names = ["a", "A", "a.0", "a%2E0", "%61", "a}", "{a}", "a:f", "a\n", "a ", "\u{e9}", "e\u{301}"];
+        for name in names {
+            let bank = store.bank(name)?;
+            assert_eq!(bank.counts().await?.total(), 0, "{name:?}");
+            bank.add(&[Item::new("one")?]).await?;
+            let counters = store.counters(name, Strategy::default())?;
+            assert_eq!(counters.value(&Key::new("key")?).await?, 0, "{name:?}");
+            counters.apply(&Key::new("key")?, &Change::new(OpId::new("op")?, 1)).await?;
+        }
+        for name in names {
+            assert_eq!(store.bank(name)?.counts().await?.total(), 1, "{name:?}");
+        }
+        Ok(())
+    })
+    .await
+}
+
+/// What the server could not keep never gets as far as a call.
+#[test]
+fn a_null_character_and_an_item_too_long_are_refused_as_values() {
+    for text in ["a\0b".to_owned(), "\0".to_owned(), "x".repeat(1_025)] {
+        assert_eq!(Item::new(text.as_str()).unwrap_err().kind(), ErrorKind::InvalidInput);
+        assert_eq!(ClaimId::new(text.as_str()).unwrap_err().kind(), ErrorKind::InvalidInput);
+    }
+}

@@ -1,0 +1,15 @@
+//! What this backend promises beyond the suite: the cost of a call, what it asks of a server, its errors and its limits.
+#![allow(clippy::disallowed_methods, reason = "a test may fail and wait where a library must not")]
+
+mod errors;
+mod hostile;
+mod readme;
+mod round_trips;
+mod scene;
+mod scripts;
+mod secrets;
+mod setup;
+mod structure;
+#[path = "../support/mod.rs"]
+mod support;
+mod tls;

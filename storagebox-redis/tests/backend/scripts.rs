@@ -1,0 +1,61 @@
+//! Scripts that the server forgets, does not have, or may not run.
+
+use redis::cmd;
+use storagebox_core::{Certainty, ErrorKind, Item, ItemBank, ItemBankExt, Result, Store, StoreExt, Taken};
+use storagebox_testkit::redis::Settings;
+
+use crate::scene::{kill, with_place, with_server};
+
+#[tokio::test]
+async fn a_script_that_was_flushed_is_told_again() -> Result<()> {
+    with_place(async |place| {
+        let bank = place.store()?.bank("box")?;
+        bank.add(&[Item::new("one")?, Item::new("two")?]).await?;
+        for name in ["ada", "bob"] {
+            place.server.ask::<()>(cmd("SCRIPT").arg("FLUSH")).await?;
+            assert!(matches!(bank.assign(name).await?, Taken::New(_)), "{name}");
+        }
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_server_that_was_killed_is_told_its_scripts_again() -> Result<()> {
+    with_server(Settings::durable(), async |place| {
+        let bank = place.store()?.bank("box")?;
+        bank.add(&[Item::new("one")?]).await?;
+        let first = bank.assign("ada").await?;
+        kill(&place.server).await?;
+        assert_eq!(bank.assign("ada").await?.item(), first.item());
+        Ok(())
+    })
+    .await
+}
+
+/// A right that is missing is found before anything is written: a script that met it half-way would not be undone.
+#[tokio::test]
+async fn a_missing_right_is_denied_when_a_box_is_opened() -> Result<()> {
+    with_place(async |place| {
+        let user = place.server.user();
+        place.server.ask::<()>(cmd("ACL").arg("SETUSER").arg(user).arg("-lpop").arg("-zadd")).await?;
+        let error = place.store()?.bank("box")?.assign("ada").await.unwrap_err();
+        assert_eq!((error.kind(), error.certainty()), (ErrorKind::Denied, Certainty::NotApplied), "{error}");
+        assert!(error.to_string().contains("+lpop +zadd"), "{error}");
+        Ok(())
+    })
+    .await
+}
+
+/// The user's part of the keys is its own: another store on the same server is out of its reach.
+#[tokio::test]
+async fn a_prefix_that_is_not_the_user_s_is_denied() -> Result<()> {
+    with_place(async |place| {
+        let url = place.server.url_at(place.server.address());
+        let store = storagebox_redis::RedisStore::builder().prefix("sbtest_other")?.connect(&url)?;
+        let error = store.ping().await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Denied, "{error}");
+        Ok(())
+    })
+    .await
+}

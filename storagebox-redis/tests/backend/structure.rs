@@ -1,0 +1,60 @@
+//! What stands on the server, past the library.
+
+use redis::cmd;
+use storagebox_core::{Item, ItemBank, ItemBankExt, Result, Store, StoreExt};
+
+use crate::scene::with_place;
+use crate::support::Place;
+
+/// The tags of all boxes.
+pub(crate) async fn boxes(place: &Place) -> Result<Vec<String>> {
+    place.server.ask(cmd("SMEMBERS").arg(format!("{}:{{store}}:boxes", place.prefix))).await
+}
+
+async fn keys(place: &Place) -> Result<Vec<String>> {
+    place.server.ask(cmd("KEYS").arg(format!("{}:*", place.prefix))).await
+}
+
+/// All keys of a box have its tag, so that a cluster has them in one slot, and the server expires nothing by itself.
+#[tokio::test]
+async fn all_keys_of_a_box_are_in_one_slot_and_none_expires() -> Result<()> {
+    with_place(async |place| {
+        let bank = place.store()?.bank("a}b")?;
+        bank.add(&(0..50).map(|number| Item::new(format!("{number}"))).collect::<Result<Vec<_>>>()?).await?;
+        for number in 0..20 {
+            bank.assign(format!("claim-{number}")).await?;
+        }
+        let tag = format!("{}:{{b.a%7Db.0}}", place.prefix);
+        let of_box: Vec<_> = keys(place).await?.into_iter().filter(|key| !key.contains("{store}")).collect();
+        assert!(of_box.len() > 20 && of_box.iter().all(|key| key.starts_with(&tag)), "{of_box:?}");
+        for key in of_box {
+            assert_eq!(place.server.ask::<i64>(cmd("TTL").arg(&key)).await?, -1, "{key}");
+        }
+        Ok(())
+    })
+    .await
+}
+
+/// What has ended leaves nothing behind once nobody need remember it.
+#[tokio::test]
+async fn a_store_that_is_maintained_does_not_grow() -> Result<()> {
+    with_place(async |place| {
+        let store = place.store()?;
+        let tokens = store.tokens("box")?;
+        let week = std::time::Duration::from_secs(8 * 24 * 3_600);
+        let mut sizes = vec![];
+        for round in 0..3 {
+            let names: Vec<_> = (0..50)
+                .map(|number| storagebox_core::TokenId::new(format!("{round}-{number}")))
+                .collect::<Result<_>>()?;
+            tokens.create_tokens(&names).await?;
+            tokens.discard(&names).await?;
+            place.moved.advance(week);
+            while store.maintain(1_000).await?.more {}
+            sizes.push(keys(place).await?);
+        }
+        assert_eq!(sizes[1].len(), sizes[2].len(), "{sizes:?}");
+        Ok(())
+    })
+    .await
+}

@@ -1,0 +1,139 @@
+//! Replies that are lost after the server has done what was asked: the backend's own retry finds it done.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+use storagebox_conformance::{Cut, Proxy};
+use storagebox_core::{
+    ClaimId, Consumed, Counted, Counter, CounterExt, DedupRepoExt, Hold, ItemBank, Key, OpId, OrderedOptions,
+    OrderedStoreExt, Recorded, Result, Retention, StoreExt, Strategy, Taken, TokenId, TokenStore, Written,
+};
+use storagebox_redis::RedisStore;
+use tokio::task::JoinSet;
+
+use crate::scene::with_place;
+use crate::support::{Place, failed};
+use crate::workload::{Boxes, Caller, audit, fill};
+
+const CUTS: usize = 1_000;
+/// Rounds of callers at once, each of which has one call cut, with all that were on the connection.
+const ROUNDS: usize = 100;
+const CALLERS: usize = 8;
+
+/// A client behind a proxy.
+struct Far {
+    proxy: Proxy,
+    store: RedisStore,
+}
+
+impl Far {
+    async fn of(place: &Place) -> Result<Self> {
+        let proxy = Proxy::start(place.server.address()).await.map_err(failed)?;
+        let store = place.builder()?.connect(&place.server.url_at(proxy.addr()))?;
+        Ok(Self { proxy, store })
+    }
+
+    /// One of the calls, whose reply is lost; whether it says that it was done before.
+    async fn call(&self, number: usize) -> Result<bool> {
+        let id = format!("cut-{number:04}");
+        let store = &self.store;
+        Ok(match number % 5 {
+            0 => {
+                let claim = ClaimId::new(id.as_str())?;
+                let bank = store.bank("cuts")?;
+                self.proxy.arm(Cut::ReplyLost, &id, 0);
+                matches!(bank.take(&claim, Hold::Forever).await?, Taken::Again(_))
+            }
+            1 => {
+                self.proxy.arm(Cut::ReplyLost, &id, 0);
+                let records = store.dedup("cuts")?;
+                let recorded = records.remember(id.as_str(), id.as_str(), "op", Retention::Forever).await?;
+                matches!(recorded, Recorded::Again(entry) if entry.value.as_bytes() == id.as_bytes())
+            }
+            2 => {
+                let (tokens, token) = (store.tokens("cuts")?, TokenId::new(id.as_str())?);
+                tokens.create_tokens(std::slice::from_ref(&token)).await?;
+                self.proxy.arm(Cut::ReplyLost, &id, 0);
+                tokens.consume(&token, &OpId::new("op")?).await? == Consumed::Again
+            }
+            3 => {
+                let counters = store.counters("cuts", Strategy::default())?;
+                let before = counters.value(&Key::new("key")?).await?;
+                self.proxy.arm(Cut::ReplyLost, &id, 0);
+                let counted = counters.add("key", id.as_str(), 3).await?;
+                counted == Counted::AlreadyApplied { value: Some(before + 3) }
+            }
+            _ => {
+                let ordered = store.ordered("cuts", OrderedOptions::sequence())?;
+                self.proxy.arm(Cut::ReplyLost, &id, 0);
+                ordered.put_at("key", id.as_str(), number as i64, "ada").await? == Written::Duplicate
+            }
+        })
+    }
+}
+
+#[tokio::test]
+#[ignore = "it takes minutes: cargo xtask prove redis"]
+async fn a_call_whose_reply_was_lost_is_found_done() -> Result<()> {
+    with_place(async |place| {
+        let far = Far::of(place).await?;
+        fill_cuts(&far.store).await?;
+        for number in 0..CUTS {
+            assert!(far.call(number).await?, "call {number} was not found done");
+            assert_eq!(far.proxy.cuts(), number + 1, "call {number} was not cut");
+        }
+        let each = (CUTS / 5) as i64;
+        assert_eq!(far.store.bank("cuts")?.counts().await?.held as i64, each);
+        let counters = far.store.counters("cuts", Strategy::default())?;
+        assert_eq!(counters.value(&Key::new("key")?).await?, 3 * each);
+        println!(
+            "cuts: {CUTS} replies lost after the call was done: each found it done, nothing was done twice"
+        );
+        Ok(())
+    })
+    .await
+}
+
+async fn fill_cuts(store: &RedisStore) -> Result<()> {
+    let items = (0..CUTS).map(|number| storagebox_core::Item::new(format!("item-{number}")));
+    store.bank("cuts")?.add(&items.collect::<Result<Vec<_>>>()?).await.map(drop)
+}
+
+/// Calls on one connection are lost together, and each finds its own effect.
+#[tokio::test]
+#[ignore = "it takes minutes: cargo xtask prove redis"]
+async fn calls_that_were_lost_together_are_done_once_each() -> Result<()> {
+    with_place(async |place| {
+        let far = Far::of(place).await?;
+        let boxes = Boxes::of(&far.store)?;
+        let items = ROUNDS * CALLERS * 2;
+        fill(&boxes, items).await?;
+        let answered = Arc::new(AtomicU64::new(0));
+        let mut callers: Vec<_> =
+            (0..CALLERS).map(|number| Caller::new(&boxes, format!("c{number}"), &answered)).collect();
+        for round in 1..=ROUNDS {
+            // Of the requests of this round that hold its id, of which there are seven, another one each time.
+            let victim = format!("c{}-{round}", round % CALLERS);
+            far.proxy.arm(Cut::ReplyLost, victim, round % 7);
+            callers = at_once(callers).await?;
+        }
+        far.proxy.disarm();
+        audit(&boxes, items, &callers).await?;
+        assert!(far.proxy.cuts() >= ROUNDS / 2, "only {} cuts were made", far.proxy.cuts());
+        println!(
+            "cuts: {} replies to {CALLERS} callers at once lost: {} calls answered, each done once",
+            far.proxy.cuts(),
+            answered.load(std::sync::atomic::Ordering::SeqCst)
+        );
+        Ok(())
+    })
+    .await
+}
+
+async fn at_once(callers: Vec<Caller>) -> Result<Vec<Caller>> {
+    let mut rounds = JoinSet::new();
+    for mut caller in callers {
+        rounds.spawn(async move { caller.round().await.map(|()| caller) });
+    }
+    rounds.join_all().await.into_iter().collect()
+}

@@ -1,0 +1,13 @@
+//! The long checks: `cargo xtask prove redis` runs them, one after another, and each says in one line what it did.
+#![allow(clippy::disallowed_methods, reason = "a test may fail and wait where a library must not")]
+
+mod cuts;
+mod flushes;
+mod kills;
+#[allow(dead_code, reason = "the other tests wait in more ways")]
+#[path = "../backend/scene.rs"]
+mod scene;
+mod stress;
+#[path = "../support/mod.rs"]
+mod support;
+mod workload;

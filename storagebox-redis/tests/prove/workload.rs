@@ -1,0 +1,210 @@
+//! Calls of every kind with ids of one caller: each is made until it is answered, and what was answered is remembered.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use storagebox_core::{
+    BankAdmin, Change, ClaimId, ClaimState, Confirmed, Consumed, Counted, Counter, DedupId, DedupRepo, Error,
+    Hold, HoldState, Item, ItemBank, Key, OpId, OrderedOptions, OrderedStore, Payload, Recorded, Result,
+    Retention, Stamp, StoreExt, Strategy, Taken, TokenId, TokenStore, WriterId, Written,
+};
+use storagebox_redis::RedisStore;
+use tokio::time::sleep;
+
+use crate::support::failed;
+
+/// Until the server may be there again.
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// The boxes of one client.
+#[derive(Clone)]
+pub(crate) struct Boxes {
+    pub(crate) bank: Arc<dyn BankAdmin>,
+    records: Arc<dyn DedupRepo>,
+    tokens: Arc<dyn TokenStore>,
+    pub(crate) counters: Arc<dyn Counter>,
+    ordered: Arc<dyn OrderedStore>,
+}
+
+impl Boxes {
+    pub(crate) fn of(store: &RedisStore) -> Result<Self> {
+        Ok(Self {
+            bank: store.bank("box")?,
+            records: store.dedup("box")?,
+            tokens: store.tokens("box")?,
+            counters: store.counters("box", Strategy::default())?,
+            ordered: store.ordered("box", OrderedOptions::sequence())?,
+        })
+    }
+}
+
+/// One caller, which makes one call after another.
+pub(crate) struct Caller {
+    pub(crate) boxes: Boxes,
+    pub(crate) name: String,
+    /// Calls of all callers that were answered.
+    pub(crate) answered: Arc<AtomicU64>,
+    /// The items that were answered, by round.
+    items: Vec<Item>,
+}
+
+impl Caller {
+    pub(crate) fn new(boxes: &Boxes, name: String, answered: &Arc<AtomicU64>) -> Self {
+        Self { boxes: boxes.clone(), name, answered: Arc::clone(answered), items: vec![] }
+    }
+
+    /// How many rounds were made.
+    pub(crate) fn rounds(&self) -> i64 {
+        self.items.len() as i64
+    }
+
+    /// A call of every kind; afterwards all of them were answered, and rightly.
+    pub(crate) async fn round(&mut self) -> Result<()> {
+        let (round, id) = (self.rounds() + 1, format!("{}-{}", self.name, self.rounds() + 1));
+        let item = self.take(&id).await?;
+        self.record(&id).await?;
+        self.consume(&id).await?;
+        self.apply(&id, round).await?;
+        self.put(&id, round).await?;
+        self.items.push(item);
+        Ok(())
+    }
+
+    /// Makes a call until it is answered: whatever is in the way now will be gone.
+    async fn answer<T, F>(&self, mut call: impl FnMut() -> F) -> Result<T>
+    where
+        F: Future<Output = Result<T>>,
+    {
+        loop {
+            match call().await {
+                Ok(answer) => {
+                    self.answered.fetch_add(1, Ordering::Relaxed);
+                    return Ok(answer);
+                }
+                Err(error) if error.is_retryable() => sleep(PAUSE).await,
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    async fn take(&self, id: &str) -> Result<Item> {
+        let (bank, claim) = (&self.boxes.bank, ClaimId::new(id)?);
+        let taken = self.answer(|| bank.take(&claim, Hold::Forever)).await?;
+        let (Taken::New(held) | Taken::Again(held)) = taken else { return Err(wrong(id, taken)) };
+        match self.answer(|| bank.confirm(&claim)).await? {
+            Confirmed::Confirmed(item) if item == held.item => Ok(item),
+            other => Err(wrong(id, other)),
+        }
+    }
+
+    async fn record(&self, id: &str) -> Result<()> {
+        let (records, value) = (&self.boxes.records, Payload::try_from(id)?);
+        let (id, op) = (DedupId::new(id)?, OpId::new(id)?);
+        match self.answer(|| records.record(&id, &value, &op, Retention::Forever)).await? {
+            Recorded::New(_) => Ok(()),
+            Recorded::Again(entry) if entry.value == value => Ok(()),
+            other => Err(wrong(id, other)),
+        }
+    }
+
+    async fn consume(&self, id: &str) -> Result<()> {
+        let (tokens, token, op) = (&self.boxes.tokens, TokenId::new(id)?, OpId::new(id)?);
+        let created = self.answer(|| tokens.create_tokens(std::slice::from_ref(&token))).await?;
+        if created.gone > 0 {
+            return Err(wrong(id, created));
+        }
+        match self.answer(|| tokens.consume(&token, &op)).await? {
+            Consumed::Now | Consumed::Again => Ok(()),
+            other => Err(wrong(id, other)),
+        }
+    }
+
+    /// One counter of its own, whose value is known at every moment, and one of everybody.
+    async fn apply(&self, id: &str, round: i64) -> Result<()> {
+        let (counters, change) = (&self.boxes.counters, Change::new(OpId::new(id)?, 1));
+        let own = Key::new(self.name.as_str())?;
+        match self.answer(|| counters.apply(&own, &change)).await? {
+            Counted::Applied { value } | Counted::AlreadyApplied { value } if value == Some(round) => {}
+            other => return Err(wrong(id, other)),
+        }
+        let shared = everybody_s();
+        match self.answer(|| counters.apply(&shared, &change)).await? {
+            Counted::Applied { .. } | Counted::AlreadyApplied { .. } => Ok(()),
+            other => Err(wrong(id, other)),
+        }
+    }
+
+    async fn put(&self, id: &str, round: i64) -> Result<()> {
+        let (ordered, value) = (&self.boxes.ordered, Payload::try_from(id)?);
+        let (key, stamp) = (Key::new(self.name.as_str())?, Stamp::new(round, WriterId::new("ada")?));
+        match self.answer(|| ordered.put(&key, &value, &stamp)).await? {
+            Written::Applied | Written::Duplicate => Ok(()),
+            other => Err(wrong(id, other)),
+        }
+    }
+
+    /// Everything that was answered is so.
+    pub(crate) async fn audit(&self) -> Result<()> {
+        for (number, item) in self.items.iter().enumerate() {
+            let id = format!("{}-{}", self.name, number + 1);
+            match self.boxes.bank.get(&ClaimId::new(id.as_str())?).await? {
+                ClaimState::Held(held) if held.item == *item && held.hold == HoldState::Confirmed => {}
+                other => return Err(wrong(id, other)),
+            }
+            match self.boxes.records.get(&DedupId::new(id.as_str())?).await? {
+                Some(entry) if entry.value.as_bytes() == id.as_bytes() => {}
+                other => return Err(wrong(id, other)),
+            }
+            if self.boxes.tokens.exists(&TokenId::new(id.as_str())?).await? {
+                return Err(wrong(id, "a token that was consumed"));
+            }
+        }
+        self.audit_last().await
+    }
+
+    async fn audit_last(&self) -> Result<()> {
+        let key = Key::new(self.name.as_str())?;
+        let value = self.boxes.counters.value(&key).await?;
+        if value != self.rounds() {
+            return Err(wrong(&self.name, value));
+        }
+        match self.boxes.ordered.get(&key).await? {
+            Some(found) if found.stamp.at == self.rounds() => Ok(()),
+            None if self.rounds() == 0 => Ok(()),
+            other => Err(wrong(&self.name, other)),
+        }
+    }
+}
+
+/// The key of the counter that all callers share.
+pub(crate) fn everybody_s() -> Key {
+    Key::new("everybody's").expect("a key")
+}
+
+fn wrong(id: impl std::fmt::Display, answer: impl std::fmt::Debug) -> Error {
+    failed(format_args!("{id} was told {answer:?}"))
+}
+
+/// So many items for the callers to take.
+pub(crate) async fn fill(boxes: &Boxes, count: usize) -> Result<()> {
+    let items: Vec<_> =
+        (0..count).map(|number| Item::new(format!("item-{number}"))).collect::<Result<_>>()?;
+    boxes.bank.add(&items).await.map(drop)
+}
+
+/// The boxes as a whole: no item is nowhere, none is twice, and the callers' sums add up.
+pub(crate) async fn audit(boxes: &Boxes, items: usize, callers: &[Caller]) -> Result<()> {
+    let rounds: i64 = callers.iter().map(Caller::rounds).sum();
+    let counts = boxes.bank.counts().await?;
+    assert_eq!((counts.total(), counts.spent, counts.held), (items as u64, rounds as u64, 0));
+    let mut given: Vec<_> = callers.iter().flat_map(|caller| &caller.items).collect();
+    given.sort();
+    given.dedup();
+    assert_eq!(given.len() as i64, rounds, "items that were given");
+    assert_eq!(boxes.counters.value(&everybody_s()).await?, rounds);
+    for caller in callers {
+        caller.audit().await?;
+    }
+    Ok(())
+}
