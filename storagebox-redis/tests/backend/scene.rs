@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use storagebox_core::Result;
-use storagebox_testkit::redis::{Redis, Settings};
+use storagebox_testkit::redis::Settings;
 use tokio::task::spawn_blocking;
 use tokio::time::{sleep, timeout};
 
@@ -27,8 +27,7 @@ pub(crate) async fn with_server(
     settings: Settings,
     test: impl AsyncFnOnce(&Place) -> Result<()>,
 ) -> Result<()> {
-    let server = spawn_blocking(move || Redis::start(&settings)).await.map_err(failed)?.map_err(failed)?;
-    test(&Server::alone(server).await?.place().await?).await
+    test(&Server::alone(settings).await?.place().await?).await
 }
 
 /// Ends the server of a test by SIGKILL and starts it again.
@@ -39,8 +38,7 @@ pub(crate) async fn kill(server: &Arc<Server>) -> Result<()> {
         own.kill()?;
         own.start_again()
     });
-    killed.await.map_err(failed)?.map_err(failed)?;
-    server.make_user().await
+    killed.await.map_err(failed)?.map_err(failed)
 }
 
 /// Looks again and again until it is so.

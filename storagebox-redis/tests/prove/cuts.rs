@@ -5,8 +5,9 @@ use std::sync::atomic::AtomicU64;
 
 use storagebox_conformance::{Cut, Proxy};
 use storagebox_core::{
-    ClaimId, Consumed, Counted, Counter, CounterExt, DedupRepoExt, Hold, ItemBank, Key, OpId, OrderedOptions,
-    OrderedStoreExt, Recorded, Result, Retention, StoreExt, Strategy, Taken, TokenId, TokenStore, Written,
+    ClaimId, Consumed, Counted, Counter, CounterExt, DedupRepo, DedupRepoExt, Hold, ItemBank, Key, OpId,
+    OrderedOptions, OrderedStore, OrderedStoreExt, Recorded, Result, Retention, StoreExt, Strategy, Taken,
+    TokenId, TokenStore, Written,
 };
 use storagebox_redis::RedisStore;
 use tokio::task::JoinSet;
@@ -31,6 +32,26 @@ impl Far {
         let proxy = Proxy::start(place.server.address()).await.map_err(failed)?;
         let store = place.builder()?.connect(&place.server.url_at(proxy.addr()))?;
         Ok(Self { proxy, store })
+    }
+
+    /// The server learns the scripts: the answer to a script that it does not know yet is no answer to a call.
+    async fn warm(&self) -> Result<()> {
+        let (store, other) = (&self.store, "other");
+        store.bank(other)?.take(&ClaimId::new(other)?, Hold::Forever).await?;
+        store.dedup(other)?.remember(other, other, other, Retention::Forever).await?;
+        store.tokens(other)?.consume(&TokenId::new(other)?, &OpId::new(other)?).await?;
+        store.counters(other, Strategy::default())?.add(other, other, 1).await?;
+        store.ordered(other, OrderedOptions::sequence())?.put_at(other, other, 1, other).await?;
+        self.open_boxes().await
+    }
+
+    /// So that a cut meets the call itself.
+    async fn open_boxes(&self) -> Result<()> {
+        let (store, key) = (&self.store, Key::new("key")?);
+        store.dedup("cuts")?.get(&storagebox_core::DedupId::new("nobody")?).await?;
+        store.tokens("cuts")?.exists(&TokenId::new("nobody")?).await?;
+        store.counters("cuts", Strategy::default())?.value(&key).await?;
+        store.ordered("cuts", OrderedOptions::sequence())?.get(&key).await.map(drop)
     }
 
     /// One of the calls, whose reply is lost; whether it says that it was done before.
@@ -78,6 +99,7 @@ async fn a_call_whose_reply_was_lost_is_found_done() -> Result<()> {
     with_place(async |place| {
         let far = Far::of(place).await?;
         fill_cuts(&far.store).await?;
+        far.warm().await?;
         for number in 0..CUTS {
             assert!(far.call(number).await?, "call {number} was not found done");
             assert_eq!(far.proxy.cuts(), number + 1, "call {number} was not cut");

@@ -4,13 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use fastrand::Rng;
-use storagebox_core::{Error, Result, Store};
-use storagebox_testkit::Failure;
-use storagebox_testkit::redis::{Redis, Settings};
-use tokio::task::{JoinSet, spawn_blocking};
+use storagebox_core::{Result, Store};
+use storagebox_testkit::redis::Settings;
+use tokio::task::JoinSet;
 
 use crate::scene::{kill, until};
-use crate::support::{Server, failed};
+use crate::support::Server;
 use crate::workload::{Boxes, Caller, audit, fill};
 
 const KILLS: u64 = 20;
@@ -38,8 +37,7 @@ impl Load {
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "it takes minutes: cargo xtask prove redis"]
 async fn what_was_acknowledged_outlives_twenty_kills() -> Result<()> {
-    let server = on_the_server(|| Redis::start(&Settings::durable())).await?;
-    let server = Server::alone(server).await?;
+    let server = Server::alone(Settings::durable()).await?;
     let place = server.place().await?;
     let store = place.store()?;
     let (boxes, load) = (Boxes::of(&store)?, Arc::new(Load::default()));
@@ -72,10 +70,4 @@ async fn kill_again_and_again(server: &Arc<Server>, load: &Load) -> Result<()> {
         println!("kills: {number} of {KILLS}, after {goal} answers");
     }
     Ok(())
-}
-
-async fn on_the_server<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, Failure> + Send + 'static,
-) -> Result<T, Error> {
-    spawn_blocking(work).await.map_err(failed)?.map_err(failed)
 }

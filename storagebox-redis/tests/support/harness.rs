@@ -10,7 +10,7 @@ use redis::cmd;
 use storagebox_conformance::{Declared, Harness, Namespace, Part, Restart, TestClock};
 use storagebox_core::{BoxName, ClaimId, Error, Item, ItemState, ListedItem, Result, Store, async_trait};
 use storagebox_redis::Moved;
-use storagebox_testkit::redis::{Redis, Settings};
+use storagebox_testkit::redis::Settings;
 use tokio::runtime::Runtime;
 use tokio::task::block_in_place;
 
@@ -71,8 +71,7 @@ impl Harness for RedisHarness {
     }
 
     async fn fresh_alone(&self) -> Result<Namespace> {
-        let server = block_in_place(|| Redis::start(&Settings::durable())).map_err(failed)?;
-        let place = Server::alone(server).await?.place().await?;
+        let place = Server::alone(Settings::durable()).await?.place().await?;
         Ok(Namespace::new(place.prefix.clone(), place))
     }
 
@@ -110,8 +109,8 @@ impl Harness for RedisHarness {
     }
 
     async fn restart(&self, namespace: &Namespace, how: Restart) -> Result<()> {
-        let server = &place(namespace)?.server;
-        let own = server.own().ok_or_else(|| failed("this server is not the case's own"))?;
+        let own = place(namespace)?.server.own();
+        let own = own.ok_or_else(|| failed("this server is not the case's own"))?;
         block_in_place(|| {
             match how {
                 Restart::Clean => own.stop()?,
@@ -119,8 +118,7 @@ impl Harness for RedisHarness {
             }
             own.start_again()
         })
-        .map_err(failed)?;
-        server.make_user().await
+        .map_err(failed)
     }
 }
 

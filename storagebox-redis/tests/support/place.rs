@@ -8,8 +8,9 @@ use redis::aio::MultiplexedConnection;
 use redis::{AsyncConnectionConfig, FromRedisValue, cmd};
 use storagebox_core::{Error, Result};
 use storagebox_redis::{Moved, RedisBuilder, RedisStore};
-use storagebox_testkit::redis::Redis;
+use storagebox_testkit::redis::{Redis, Settings};
 use storagebox_testkit::servers;
+use tokio::task::spawn_blocking;
 
 const PASSWORD: &str = "hunter2-app";
 const GRANTS: &str = include_str!("../../lua/grants.acl");
@@ -28,31 +29,23 @@ pub struct Server {
 impl Server {
     /// That of this test program.
     pub async fn shared() -> Result<Arc<Self>> {
-        let server = servers::shared_redis().map_err(failed)?;
-        Self::with_user(server.url().to_owned(), None).await
-    }
-
-    /// One that can be killed.
-    pub async fn alone(own: Redis) -> Result<Arc<Self>> {
-        Self::with_user(own.url(), Some(own)).await
-    }
-
-    async fn with_user(url: String, own: Option<Redis>) -> Result<Arc<Self>> {
-        let name = format!("sbtest_{:016x}", fastrand::Rng::new().u64(..));
-        let server = Arc::new(Self { url, name, places: AtomicU64::new(0), own });
-        server.make_user().await?;
-        Ok(server)
-    }
-
-    /// A server that was restarted has forgotten its users.
-    pub async fn make_user(&self) -> Result<()> {
-        let grants = GRANTS.replace("{password}", PASSWORD).replace("{prefix}", &self.name);
+        let url = servers::shared_redis().map_err(failed)?.url().to_owned();
+        let server = Self { url, name: name(), places: AtomicU64::new(0), own: None };
         let mut rule = cmd("ACL");
-        rule.arg("SETUSER").arg(&self.name).arg("reset");
-        for word in grants.split_whitespace() {
+        rule.arg("SETUSER").arg(&server.name).arg("reset");
+        for word in grants(&server.name).split_whitespace() {
             rule.arg(word);
         }
-        self.ask(&rule).await
+        server.ask::<()>(&rule).await?;
+        Ok(Arc::new(server))
+    }
+
+    /// One that can be killed, and knows its user from the beginning.
+    pub async fn alone(settings: Settings) -> Result<Arc<Self>> {
+        let name = name();
+        let settings = settings.with("user", format!("{name} {}", grants(&name)));
+        let own = spawn_blocking(move || Redis::start(&settings)).await.map_err(failed)?.map_err(failed)?;
+        Ok(Arc::new(Self { url: own.url(), name, places: AtomicU64::new(0), own: Some(own) }))
     }
 
     /// A command of the administrator's.
@@ -112,6 +105,16 @@ impl Server {
         }
         cmd("ACL").arg("DELUSER").arg(&self.name).query_async::<()>(&mut admin).await.map_err(failed)
     }
+}
+
+fn name() -> String {
+    format!("sbtest_{:016x}", fastrand::Rng::new().u64(..))
+}
+
+/// The rights that the README names, in one line.
+fn grants(name: &str) -> String {
+    let grants = GRANTS.replace("{password}", PASSWORD).replace("{prefix}", name);
+    grants.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// A prefix, and its clock.
