@@ -4,6 +4,7 @@ mod answer;
 mod boxes;
 mod call;
 mod connections;
+mod server;
 
 use std::iter;
 use std::pin::Pin;
@@ -18,6 +19,7 @@ pub(crate) use answer::Answer;
 pub(crate) use boxes::{Kind, OpenBox};
 pub(crate) use call::Call;
 pub(crate) use connections::Connections;
+pub(crate) use server::{At, Server};
 
 /// The first and the longest pause before a call that met others is made again.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(100));

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use storagebox_core::{Error, Result, Retention, checked_duration};
 
-use crate::client::Connections;
+use crate::client::{Connections, Server};
 use crate::schema::Prefix;
 use crate::store::RedisStore;
 
@@ -19,6 +19,8 @@ use crate::store::RedisStore;
 pub struct RedisBuilder {
     pub(crate) settings: Settings,
     pub(crate) authority: Option<Authority>,
+    #[cfg(feature = "cluster")]
+    pub(crate) reached: std::collections::HashMap<redis::cluster::NodeAddress, redis::cluster::NodeAddress>,
 }
 
 /// Who must have signed a server's certificate, in PEM; everybody whom the machine trusts unless told otherwise.
@@ -107,7 +109,12 @@ impl Default for RedisBuilder {
             #[cfg(feature = "test-clock")]
             moved: Moved::default(),
         };
-        Self { settings, authority: None }
+        Self {
+            settings,
+            authority: None,
+            #[cfg(feature = "cluster")]
+            reached: Default::default(),
+        }
     }
 }
 
@@ -174,6 +181,16 @@ impl RedisBuilder {
         Ok(self)
     }
 
+    /// A node of a cluster that says one address of itself and is reached at another, as behind a translation of
+    /// addresses, or where certificates name the host.
+    #[cfg(feature = "cluster")]
+    #[must_use]
+    pub fn reached_at(mut self, said: (&str, u16), reached: (&str, u16)) -> Self {
+        let address = |(host, port): (&str, u16)| redis::cluster::NodeAddress::new(host, port);
+        self.reached.insert(address(said), address(reached));
+        self
+    }
+
     /// Judges every expiry by the server's clock and what this was moved on by: for tests alone.
     #[cfg(feature = "test-clock")]
     #[must_use]
@@ -184,7 +201,8 @@ impl RedisBuilder {
 
     /// A store by its URL. Connects with the first call, not before.
     ///
-    /// `redis://user:password@host:port/database`, or `rediss://` for TLS, with `prefix`, `call_timeout` (milliseconds),
+    /// `redis://user:password@host:port/database`, or `rediss://` for TLS, and with the feature `cluster`
+    /// `redis+cluster://user:password@host:port,host:port` or `rediss+cluster://`, some nodes of a cluster, with `prefix`, `call_timeout` (milliseconds),
     /// `memory` (seconds, or `forever`), `wait` (replicas), `wait_timeout` (milliseconds), `require_aof=on|off` and
     /// `eviction=refuse|warn`.
     ///
@@ -192,8 +210,9 @@ impl RedisBuilder {
     ///
     /// `InvalidInput` for a URL that cannot be read or a key that is not known; never shows the URL.
     pub fn connect(self, url: &str) -> Result<RedisStore> {
-        let (builder, server) = url::read(self, url)?;
-        let connections = Connections::new(server, builder.authority.clone(), builder.settings.call_timeout);
+        let (builder, at) = url::read(self, url)?;
+        let (authority, patience) = (builder.authority.clone(), builder.settings.call_timeout);
+        let connections = Connections::new(Server { at, authority, patience });
         builder.build(connections)
     }
 

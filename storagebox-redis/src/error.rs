@@ -29,6 +29,9 @@ pub(crate) fn of(error: RedisError) -> Error {
     if code == NO_RIGHT {
         return denied("the server says which").caused_by(error).after_unresolved();
     }
+    if error.kind() == redis::ErrorKind::ClusterConnectionNotFound {
+        return connecting(error);
+    }
     let (kind, message) =
         known(code).unwrap_or((ErrorKind::OutcomeUnknown, "the connection or the answer was lost"));
     Error::new(kind, message).caused_by(error).on("redis")

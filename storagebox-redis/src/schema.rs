@@ -110,14 +110,16 @@ fn check(version: i64) -> Result<()> {
 /// Whether what the server promises about memory and disk is enough.
 async fn check_server(client: &Client, operation: &'static str) -> Result<()> {
     let info = client.settled(operation, || client.info()).await?;
-    let field = |name: &str| info.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
+    let fields = |name: &'static str| {
+        info.lines().filter_map(move |line| line.strip_prefix(name)?.strip_prefix(':')).map(str::trim_end)
+    };
     let settings = client.settings();
-    if settings.require_aof && field("aof_enabled") != Some("1") {
+    if settings.require_aof && !fields("aof_enabled").all(|found| found == "1") {
         let what = "a server without an append-only file (`require_aof` is on)";
         return Err(Error::unsupported(what, "one with `appendonly yes`").on("redis").during(operation));
     }
-    match (field("maxmemory_policy"), settings.eviction) {
-        (None | Some("noeviction"), _) => Ok(()),
+    match (fields("maxmemory_policy").find(|policy| *policy != "noeviction"), settings.eviction) {
+        (None, _) => Ok(()),
         (Some(policy), Eviction::Warn) => {
             tracing::warn!(policy, "the server evicts keys when its memory is full, and promises with them");
             Ok(())

@@ -69,6 +69,16 @@ pub(crate) fn redis(host: &str, port: u16) -> io::Result<()> {
     }
 }
 
+/// Whether a node of a cluster of Redis says that all slots are served, and, if it is a replica, that it has all of
+/// its master's data.
+pub(crate) fn redis_cluster(host: &str, port: u16) -> io::Result<bool> {
+    let mut stream = connect(host, port)?;
+    stream.write_all(b"CLUSTER INFO\r\nINFO replication\r\nQUIT\r\n")?;
+    let mut answer = String::new();
+    stream.take(65_536).read_to_string(&mut answer)?;
+    Ok(answer.contains("cluster_state:ok") && !answer.contains("master_link_status:down"))
+}
+
 /// The signature is of the right form and of no worth: servers for tests do not look at more.
 fn list_tables(host: &str, port: u16) -> String {
     let signature = "AWS4-HMAC-SHA256 Credential=test/20260101/us-east-1/dynamodb/aws4_request, \

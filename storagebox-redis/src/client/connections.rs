@@ -3,26 +3,20 @@
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
-use redis::aio::MultiplexedConnection;
-use redis::{
-    AsyncConnectionConfig, ConnectionInfo, ErrorKind, RedisError, ServerErrorKind, TlsCertificates, Value,
-    cmd,
-};
+use redis::{ErrorKind, RedisError, ServerErrorKind, Value};
 use storagebox_core::{Error, Result};
 
 use super::answer::Answer;
 use super::call::{Call, Lane};
-use crate::config::{Authority, Settings, Wait};
+use super::server::{Server, Wire};
+use crate::config::{Settings, Wait};
 use crate::error;
 use crate::schema;
 
 /// The connections of a store to its server.
 pub(crate) struct Connections {
-    server: ConnectionInfo,
-    authority: Option<Authority>,
-    patience: Duration,
+    server: Server,
     calls: Slot,
     bulk: Slot,
 }
@@ -47,7 +41,7 @@ struct Open {
 #[derive(Clone)]
 struct Connection {
     number: u64,
-    wire: MultiplexedConnection,
+    wire: Wire,
     /// How many answers came on it.
     heard: Arc<AtomicU64>,
 }
@@ -67,7 +61,7 @@ impl Connection {
     async fn make<T>(
         &mut self,
         slot: &Slot,
-        call: impl AsyncFnOnce(&mut MultiplexedConnection) -> Result<T, RedisError>,
+        call: impl AsyncFnOnce(&mut Wire) -> Result<T, RedisError>,
     ) -> Result<T, RedisError> {
         let heard = Arc::clone(&self.heard);
         let before = heard.load(Ordering::Relaxed);
@@ -100,7 +94,7 @@ impl Slot {
         }
     }
 
-    fn put(&self, wire: MultiplexedConnection) -> Connection {
+    fn put(&self, wire: Wire) -> Connection {
         let mut open = self.open();
         open.number += 1;
         let connection = Connection { number: open.number, wire, heard: Arc::default() };
@@ -117,10 +111,10 @@ impl Slot {
     }
 
     /// A reply, with its connection left if that is of no use any more.
-    fn ended<T>(&self, number: u64, reply: Result<T, RedisError>) -> Result<T> {
+    fn ended<T>(&self, connection: &Connection, reply: Result<T, RedisError>) -> Result<T> {
         reply.map_err(|error| {
-            if error::ends_connection(&error) {
-                self.leave(Some(number));
+            if !connection.wire.mends_itself() && error::ends_connection(&error) {
+                self.leave(Some(connection.number));
             }
             error::of(error)
         })
@@ -133,8 +127,8 @@ fn closed() -> Error {
 
 impl Connections {
     /// Connects with the first call.
-    pub(crate) fn new(server: ConnectionInfo, authority: Option<Authority>, patience: Duration) -> Self {
-        Self { server, authority, patience, calls: Slot::default(), bulk: Slot::default() }
+    pub(crate) fn new(server: Server) -> Self {
+        Self { server, calls: Slot::default(), bulk: Slot::default() }
     }
 
     fn slot(&self, lane: Lane) -> &Slot {
@@ -149,7 +143,7 @@ impl Connections {
         let slot = self.slot(call.lane());
         let mut connection = self.connected(slot).await?;
         let reply = connection.make(slot, async |wire| script(call, settings.moved(), wire).await).await;
-        let answer = Answer::of(call.script().name(), slot.ended(connection.number, reply)?)?;
+        let answer = Answer::of(call.script().name(), slot.ended(&connection, reply)?)?;
         if let (true, Some(wait)) = (call.script().changes(), settings.wait) {
             self.replicated(slot, &mut connection, call.key(), wait).await?;
         }
@@ -168,7 +162,7 @@ impl Connections {
         pipeline.cmd("HSET").arg(key).arg("wait").arg("").ignore();
         pipeline.cmd("WAIT").arg(wait.replicas).arg(wait.timeout.as_millis() as u64);
         let reply = connection.make(slot, async |wire| pipeline.query_async::<(u32,)>(wire).await).await;
-        let (found,) = slot.ended(connection.number, reply)?;
+        let (found,) = slot.ended(connection, reply)?;
         if found >= wait.replicas {
             return Ok(());
         }
@@ -181,11 +175,7 @@ impl Connections {
         let mut connection = self.connected(&self.calls).await?;
         let command = schema::description();
         let reply = connection.make(&self.calls, async |wire| command.query_async(wire).await).await;
-        match self.calls.ended(connection.number, reply)? {
-            Value::BulkString(bytes) => Ok(String::from_utf8_lossy(&bytes).into_owned()),
-            Value::VerbatimString { text, .. } => Ok(text),
-            _ => Err(error::unreadable("INFO")),
-        }
+        described(self.calls.ended(&connection, reply)?)
     }
 
     async fn connected(&self, slot: &Slot) -> Result<Connection> {
@@ -195,31 +185,7 @@ impl Connections {
         let _connecting = slot.connecting.lock().await;
         match slot.found()? {
             Some(found) => Ok(found),
-            None => Ok(slot.put(self.connect().await?)),
-        }
-    }
-
-    /// The driver would give up an answer after half a second; the calls have a time of their own.
-    async fn connect(&self) -> Result<MultiplexedConnection> {
-        trust_some_cipher();
-        let client = self.client().map_err(error::connecting)?;
-        let config = AsyncConnectionConfig::new()
-            .set_response_timeout(None)
-            .set_connection_timeout(Some(self.patience));
-        let connected = client.get_multiplexed_async_connection_with_config(&config).await;
-        let mut connection = connected.map_err(error::connecting)?;
-        // Many servers say only now that they want a password, or are still loading.
-        cmd("PING").exec_async(&mut connection).await.map_err(error::connecting)?;
-        Ok(connection)
-    }
-
-    fn client(&self) -> Result<redis::Client, RedisError> {
-        match &self.authority {
-            None => redis::Client::open(self.server.clone()),
-            Some(Authority(pem)) => {
-                let certificates = TlsCertificates { client_tls: None, root_cert: Some(pem.clone()) };
-                redis::Client::build_with_tls(self.server.clone(), certificates)
-            }
+            None => Ok(slot.put(self.server.connect().await?)),
         }
     }
 
@@ -237,21 +203,23 @@ impl Connections {
     }
 }
 
-async fn script(call: &Call<'_>, moved: u64, wire: &mut MultiplexedConnection) -> Result<Value, RedisError> {
+/// A cluster answers for each of its masters.
+fn described(value: Value) -> Result<String> {
+    match value {
+        Value::BulkString(bytes) => Ok(String::from_utf8_lossy(&bytes).into_owned()),
+        Value::VerbatimString { text, .. } => Ok(text),
+        Value::Map(nodes) => nodes.into_iter().map(|(_, node)| described(node)).collect(),
+        _ => Err(error::unreadable("INFO")),
+    }
+}
+
+async fn script(call: &Call<'_>, moved: u64, wire: &mut Wire) -> Result<Value, RedisError> {
     let reply = call.by_hash(moved).query_async(wire).await;
     match reply {
         Err(error) if error.kind() == ErrorKind::Server(ServerErrorKind::NoScript) => {
             call.by_text(moved).query_async(wire).await
         }
         reply => reply,
-    }
-}
-
-/// The driver's TLS needs to be told which implementation of the ciphers to use, and panics otherwise.
-fn trust_some_cipher() {
-    if rustls::crypto::CryptoProvider::get_default().is_none() {
-        // Somebody else may have been quicker, with a choice that is as good.
-        let _ = rustls::crypto::ring::default_provider().install_default();
     }
 }
 

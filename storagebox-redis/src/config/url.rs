@@ -8,29 +8,62 @@ use redis::{ConnectionInfo, IntoConnectionInfo};
 use storagebox_core::{Result, Retention};
 
 use super::{Eviction, RedisBuilder, Wait, bad};
+use crate::client::At;
 
-const SCHEMES: [&str; 2] = ["redis://", "rediss://"];
+/// Each scheme as the driver's for one node, and whether it is a cluster's.
+const SCHEMES: [(&str, &str, bool); 4] = [
+    ("redis://", "redis://", false),
+    ("rediss://", "rediss://", false),
+    ("redis+cluster://", "redis://", true),
+    ("rediss+cluster://", "rediss://", true),
+];
 
 const FORM: &str =
     "cannot be read; it is redis://user:password@host:port/database?key=value, or rediss:// for TLS";
 
 /// Reads the URL into the builder and the driver's description of the server.
-pub(super) fn read(mut builder: RedisBuilder, url: &str) -> Result<(RedisBuilder, ConnectionInfo)> {
-    if !SCHEMES.iter().any(|scheme| url.starts_with(scheme)) {
-        return Err(bad("url", "must begin with redis:// or rediss://"));
-    }
+pub(super) fn read(mut builder: RedisBuilder, url: &str) -> Result<(RedisBuilder, At)> {
+    let scheme = SCHEMES
+        .iter()
+        .find_map(|(ours, driver_s, is_cluster)| Some((url.strip_prefix(ours)?, *driver_s, *is_cluster)));
+    let (rest, scheme, is_cluster) = scheme.ok_or_else(|| {
+        bad("url", "must begin with redis://, rediss://, redis+cluster:// or rediss+cluster://")
+    })?;
     // The driver takes `#insecure` for leave to check nobody's certificate. Nobody shall have it by a URL.
     if url.contains('#') {
         return Err(bad("url", "must not hold a #; in a password it is %23"));
     }
-    let (address, query) = url.split_once('?').unwrap_or((url, ""));
+    let (address, query) = rest.split_once('?').unwrap_or((rest, ""));
     for pair in query.split('&').filter(|pair| !pair.is_empty()) {
         let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
         builder = set(builder, key, value)?;
     }
-    // The driver's message may repeat a part of the URL, so it is not passed on.
-    let server = address.into_connection_info().map_err(|_| bad("url", FORM))?;
-    Ok((builder, server.set_tcp_settings(TcpSettings::default().set_nodelay(true))))
+    let at = if is_cluster { cluster(&builder, scheme, address)? } else { At::Node(node(scheme, address)?) };
+    Ok((builder, at))
+}
+
+/// The driver's message may repeat a part of the URL, so it is not passed on.
+fn node(scheme: &str, address: &str) -> Result<ConnectionInfo> {
+    let node = format!("{scheme}{address}").into_connection_info().map_err(|_| bad("url", FORM))?;
+    Ok(node.set_tcp_settings(TcpSettings::default().set_nodelay(true)))
+}
+
+/// All nodes have one login.
+#[cfg(feature = "cluster")]
+fn cluster(builder: &RedisBuilder, scheme: &str, address: &str) -> Result<At> {
+    let (login, nodes) = address.rsplit_once('@').map_or(("", address), |(login, nodes)| (login, nodes));
+    let login = if login.is_empty() { String::new() } else { format!("{login}@") };
+    let nodes = nodes.trim_end_matches('/').split(',').map(|host| node(scheme, &format!("{login}{host}")));
+    Ok(At::Cluster { nodes: nodes.collect::<Result<_>>()?, reached: builder.reached.clone() })
+}
+
+#[cfg(not(feature = "cluster"))]
+fn cluster(_: &RedisBuilder, _: &str, _: &str) -> Result<At> {
+    Err(storagebox_core::Error::unsupported(
+        "a cluster: in this build",
+        "the feature `cluster` of the crate storagebox-redis",
+    )
+    .on("redis"))
 }
 
 fn set(mut builder: RedisBuilder, key: &str, value: &str) -> Result<RedisBuilder> {

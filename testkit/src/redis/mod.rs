@@ -1,5 +1,6 @@
 //! Redis from a program of this machine.
 
+mod cluster;
 mod kind;
 mod settings;
 mod url;
@@ -10,6 +11,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+pub use cluster::Cluster;
 pub(crate) use kind::KIND;
 pub use settings::Settings;
 
@@ -109,6 +111,12 @@ impl Redis {
     /// Whether its program is on this machine.
     pub fn is_installed() -> bool {
         in_path(SERVER).is_some()
+    }
+
+    /// Whether it is a node of a cluster whose slots are all served, by its own word; also if it does not run.
+    fn serves_all_slots(&self) -> bool {
+        let is_down = self.process().is_none();
+        is_down || probe::redis_cluster("127.0.0.1", self.port).unwrap_or(false)
     }
 
     fn end(&self, signal: Signal) -> Result<(), Failure> {

@@ -4,7 +4,7 @@ use std::io::{self, BufRead, BufReader, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 
 use storagebox_testkit::Failure;
-use storagebox_testkit::redis::{Redis, Settings};
+use storagebox_testkit::redis::{Cluster, Redis, Settings};
 
 /// The first line of the answer, to a command of one line.
 fn ask(server: SocketAddr, command: &str) -> io::Result<String> {
@@ -36,6 +36,17 @@ fn what_is_not_kept_goes_with_the_server() {
     server.kill().unwrap();
     server.start_again().unwrap();
     assert_eq!(ask(server.address(), "INCR kept").unwrap(), ":1");
+}
+
+#[test]
+fn a_cluster_serves_all_slots() {
+    let cluster = Cluster::start(3, &Settings::quick()).unwrap();
+    assert_eq!(cluster.nodes().len(), 6);
+    assert!(cluster.url().starts_with("redis+cluster://127.0.0.1:"));
+    let answers: Vec<_> =
+        cluster.nodes()[..3].iter().map(|node| ask(node.address(), "INCR kept").unwrap()).collect();
+    assert_eq!(answers.iter().filter(|answer| *answer == ":1").count(), 1, "{answers:?}");
+    assert_eq!(answers.iter().filter(|answer| answer.starts_with("-MOVED ")).count(), 2, "{answers:?}");
 }
 
 #[test]

@@ -1,0 +1,156 @@
+//! The server: one node or a cluster, and how it is connected to.
+
+#[cfg(feature = "cluster")]
+use std::collections::HashMap;
+use std::time::Duration;
+
+use redis::aio::{ConnectionLike, MultiplexedConnection};
+#[cfg(feature = "cluster")]
+use redis::cluster::NodeAddress;
+#[cfg(feature = "cluster")]
+use redis::cluster_async::ClusterConnection;
+use redis::{
+    AsyncConnectionConfig, Cmd, ConnectionInfo, Pipeline, RedisError, RedisFuture, TlsCertificates, Value,
+    cmd,
+};
+use storagebox_core::Result;
+
+use crate::config::Authority;
+use crate::error;
+
+/// Where a store is.
+pub(crate) struct Server {
+    pub(crate) at: At,
+    pub(crate) authority: Option<Authority>,
+    /// How long it may take to connect.
+    pub(crate) patience: Duration,
+}
+
+/// One node, or some of a cluster's.
+#[derive(Clone)]
+pub(crate) enum At {
+    Node(ConnectionInfo),
+    #[cfg(feature = "cluster")]
+    Cluster {
+        nodes: Vec<ConnectionInfo>,
+        /// Nodes that are reached at another address than the one that they say.
+        reached: HashMap<NodeAddress, NodeAddress>,
+    },
+}
+
+/// A connection, whose clones are the same one.
+#[derive(Clone)]
+pub(super) enum Wire {
+    Node(MultiplexedConnection),
+    #[cfg(feature = "cluster")]
+    Cluster(ClusterConnection),
+}
+
+impl Server {
+    pub(super) async fn connect(&self) -> Result<Wire> {
+        trust_some_cipher();
+        match &self.at {
+            At::Node(node) => self.connect_to_node(node).await,
+            #[cfg(feature = "cluster")]
+            At::Cluster { nodes, reached } => self.connect_to_cluster(nodes, reached).await,
+        }
+    }
+
+    /// The driver would give up an answer after half a second; the calls have a time of their own.
+    async fn connect_to_node(&self, node: &ConnectionInfo) -> Result<Wire> {
+        let client = self.client(node).map_err(error::connecting)?;
+        let config = AsyncConnectionConfig::new().set_response_timeout(None);
+        let config = config.set_connection_timeout(Some(self.patience));
+        let connected = client.get_multiplexed_async_connection_with_config(&config).await;
+        let mut connection = connected.map_err(error::connecting)?;
+        // Many servers say only now that they want a password, or are still loading.
+        cmd("PING").exec_async(&mut connection).await.map_err(error::connecting)?;
+        Ok(Wire::Node(connection))
+    }
+
+    fn client(&self, node: &ConnectionInfo) -> Result<redis::Client, RedisError> {
+        match self.certificates() {
+            None => redis::Client::open(node.clone()),
+            Some(certificates) => redis::Client::build_with_tls(node.clone(), certificates),
+        }
+    }
+
+    fn certificates(&self) -> Option<TlsCertificates> {
+        let root_cert = self.authority.as_ref().map(|Authority(pem)| pem.clone());
+        root_cert.map(|pem| TlsCertificates { client_tls: None, root_cert: Some(pem) })
+    }
+
+    /// Without retries: the driver would send a script again whose answer was lost, and tell nobody. It still learns which
+    /// node has which slot whenever one says that it has moved.
+    #[cfg(feature = "cluster")]
+    async fn connect_to_cluster(
+        &self,
+        nodes: &[ConnectionInfo],
+        reached: &HashMap<NodeAddress, NodeAddress>,
+    ) -> Result<Wire> {
+        let nodelay = redis::io::tcp::TcpSettings::default().set_nodelay(true);
+        let builder =
+            redis::cluster::ClusterClientBuilder::new(nodes.to_vec()).retries(0).tcp_settings(nodelay);
+        let builder = builder.connection_timeout(self.patience).overall_response_timeout(None);
+        // Longer than any call: calls have a time of their own.
+        let mut builder = builder.response_timeout(storagebox_core::MAX_DURATION);
+        if let Some(certificates) = self.certificates() {
+            builder = builder.certs(certificates);
+        }
+        if !reached.is_empty() {
+            builder = builder.node_address_map(reached.clone());
+        }
+        let client = builder.build().map_err(error::connecting)?;
+        client.get_async_connection().await.map(Wire::Cluster).map_err(error::connecting)
+    }
+}
+
+/// The driver's TLS needs to be told which implementation of the ciphers to use, and panics otherwise.
+fn trust_some_cipher() {
+    if rustls::crypto::CryptoProvider::get_default().is_none() {
+        // Somebody else may have been quicker, with a choice that is as good.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+    }
+}
+
+impl Wire {
+    /// Whether it finds its way back by itself, node by node.
+    pub(super) fn mends_itself(&self) -> bool {
+        match self {
+            Self::Node(_) => false,
+            #[cfg(feature = "cluster")]
+            Self::Cluster(_) => true,
+        }
+    }
+}
+
+impl ConnectionLike for Wire {
+    fn req_packed_command<'a>(&'a mut self, command: &'a Cmd) -> RedisFuture<'a, Value> {
+        match self {
+            Self::Node(connection) => connection.req_packed_command(command),
+            #[cfg(feature = "cluster")]
+            Self::Cluster(connection) => connection.req_packed_command(command),
+        }
+    }
+
+    fn req_packed_commands<'a>(
+        &'a mut self,
+        pipeline: &'a Pipeline,
+        offset: usize,
+        count: usize,
+    ) -> RedisFuture<'a, Vec<Value>> {
+        match self {
+            Self::Node(connection) => connection.req_packed_commands(pipeline, offset, count),
+            #[cfg(feature = "cluster")]
+            Self::Cluster(connection) => connection.req_packed_commands(pipeline, offset, count),
+        }
+    }
+
+    fn get_db(&self) -> i64 {
+        match self {
+            Self::Node(connection) => connection.get_db(),
+            #[cfg(feature = "cluster")]
+            Self::Cluster(connection) => connection.get_db(),
+        }
+    }
+}
