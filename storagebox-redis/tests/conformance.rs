@@ -5,8 +5,10 @@ mod support;
 use std::process::ExitCode;
 
 use storagebox_conformance::run;
-use support::RedisHarness;
+use support::{RedisHarness, SetUp};
 
 fn main() -> ExitCode {
-    RedisHarness::with_server(|runtime, server| Ok(run(runtime.block_on(RedisHarness::new(server))?)))
+    RedisHarness::with_server(SetUp::PLAIN, |runtime, server| {
+        Ok(run(runtime.block_on(RedisHarness::new(server, SetUp::PLAIN))?))
+    })
 }

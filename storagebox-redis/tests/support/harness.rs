@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
+use redis::aio::MultiplexedConnection;
 use redis::cmd;
 use storagebox_conformance::{Declared, Harness, Namespace, Part, Restart, TestClock};
 use storagebox_core::{BoxName, ClaimId, Error, Item, ItemState, ListedItem, Result, Store, async_trait};
@@ -16,24 +17,45 @@ use tokio::task::block_in_place;
 
 use super::place::{Place, Server, failed};
 
+/// How the stores under test are set up.
+#[derive(Clone, Copy, Debug)]
+pub struct SetUp {
+    pub name: &'static str,
+    /// Three masters with a replica each, instead of one node.
+    pub cluster: bool,
+    /// How many replicas must have each change.
+    pub wait: u32,
+}
+
+impl SetUp {
+    pub const PLAIN: Self = Self { name: "plain", cluster: false, wait: 0 };
+}
+
 /// The suite's harness.
 pub struct RedisHarness {
     server: Arc<Server>,
+    set_up: SetUp,
     version: String,
 }
 
 impl RedisHarness {
-    pub async fn new(server: Arc<Server>) -> Result<Self> {
+    pub async fn new(server: Arc<Server>, set_up: SetUp) -> Result<Self> {
         let info: String = server.ask(cmd("INFO").arg("server")).await?;
         let version = info.lines().find_map(|line| line.strip_prefix("redis_version:"));
         let version = version.unwrap_or("of unknown version").to_owned();
-        Ok(Self { server, version })
+        Ok(Self { server, set_up, version })
     }
 
     /// Runs something that needs a server, and tidies up afterwards.
-    pub fn with_server(run: impl FnOnce(&Runtime, Arc<Server>) -> Result<ExitCode>) -> ExitCode {
+    pub fn with_server(
+        set_up: SetUp,
+        run: impl FnOnce(&Runtime, Arc<Server>) -> Result<ExitCode>,
+    ) -> ExitCode {
         let outcome = Runtime::new().map_err(failed).and_then(|runtime| {
-            let server = runtime.block_on(Server::shared())?;
+            let server = match set_up.cluster {
+                true => runtime.block_on(Server::cluster(Settings::quick()))?,
+                false => runtime.block_on(Server::shared())?,
+            };
             let outcome = run(&runtime, Arc::clone(&server));
             runtime.block_on(server.remove())?;
             outcome
@@ -44,9 +66,9 @@ impl RedisHarness {
         })
     }
 
-    fn store(&self, place: &Place, address: SocketAddr, timeout: Duration) -> Result<Arc<dyn Store>> {
-        let builder = place.builder()?.call_timeout(timeout);
-        Ok(Arc::new(builder.connect(&place.server.url_at(address))?))
+    fn store(&self, place: &Place, url: &str, timeout: Duration) -> Result<Arc<dyn Store>> {
+        let builder = place.builder()?.call_timeout(timeout).wait(self.set_up.wait, Duration::from_secs(5));
+        Ok(Arc::new(builder.connect(url)?))
     }
 }
 
@@ -57,12 +79,18 @@ fn place(namespace: &Namespace) -> Result<&Place> {
 #[async_trait]
 impl Harness for RedisHarness {
     fn name(&self) -> String {
-        format!("redis {}", self.version)
+        format!("redis {} ({})", self.version, self.set_up.name)
     }
 
     fn declared(&self) -> Declared {
-        Declared::all()
-            .without(Part::Strategies, "of the counters, Redis has Atomic, Marker, Window and Sharded")
+        let declared = Declared::all()
+            .without(Part::Strategies, "of the counters, Redis has Atomic, Marker, Window and Sharded");
+        match self.set_up.cluster {
+            false => declared,
+            true => declared
+                .without_network("a cluster's nodes tell their own addresses; `tests/cluster.rs` cuts them")
+                .without_restart("`tests/cluster.rs` kills a cluster's nodes"),
+        }
     }
 
     async fn fresh(&self) -> Result<Namespace> {
@@ -78,7 +106,7 @@ impl Harness for RedisHarness {
     /// Connected by now: the suite drops each call at every point where it pends, and it is the calls that matter.
     async fn open(&self, namespace: &Namespace) -> Result<Arc<dyn Store>> {
         let place = place(namespace)?;
-        let store = self.store(place, place.server.address(), Duration::from_secs(10))?;
+        let store = self.store(place, &place.server.url(), Duration::from_secs(10))?;
         store.ping().await?;
         Ok(store)
     }
@@ -88,19 +116,20 @@ impl Harness for RedisHarness {
     }
 
     async fn open_through(&self, namespace: &Namespace, proxy: SocketAddr) -> Result<Arc<dyn Store>> {
-        self.store(place(namespace)?, proxy, Duration::from_secs(300))
+        let place = place(namespace)?;
+        self.store(place, &place.server.url_at(proxy), Duration::from_secs(300))
     }
 
     /// Past the library: the hashes as they are.
     async fn audit(&self, namespace: &Namespace, bank: &BoxName) -> Result<Vec<ListedItem>> {
         let place = place(namespace)?;
-        let mut admin = place.server.admin().await?;
+        let mut masters = place.server.masters().await?;
         let escaped: String = bank.as_str().bytes().map(escape).collect();
         let base = format!("{}:{{b.{escaped}.0}}", place.prefix);
-        let time: (i64, i64) = cmd("TIME").query_async(&mut admin).await.map_err(failed)?;
+        let time: (i64, i64) = cmd("TIME").query_async(&mut masters[0]).await.map_err(failed)?;
         let now = time.0 * 1_000_000 + time.1 + place.moved.micros();
-        let claims = hashes(&mut admin, &format!("{base}:c:")).await?;
-        let items = hashes(&mut admin, &format!("{base}:i:")).await?;
+        let claims = hashes(&mut masters, &format!("{base}:c:")).await?;
+        let items = hashes(&mut masters, &format!("{base}:i:")).await?;
         items.into_iter().map(|(item, state)| listed(item, &state, &claims, now)).collect()
     }
 
@@ -129,29 +158,27 @@ fn escape(byte: u8) -> String {
     }
 }
 
-/// All fields of the hashes whose keys begin so.
-async fn hashes(
-    admin: &mut redis::aio::MultiplexedConnection,
-    prefix: &str,
-) -> Result<HashMap<String, String>> {
+/// All fields of the hashes whose keys begin so. A tag has nothing in it that is special in a pattern.
+async fn hashes(masters: &mut [MultiplexedConnection], prefix: &str) -> Result<HashMap<String, String>> {
     let mut fields = HashMap::new();
-    // The tag is in percent signs, so that there is nothing in it that is special in a pattern.
-    let pattern = format!("{}*", prefix.replace('\\', "\\\\"));
-    let mut cursor = 0_u64;
-    loop {
-        let mut scan = cmd("SCAN");
-        scan.arg(cursor).arg("MATCH").arg(&pattern).arg("COUNT").arg(1_000);
-        let (next, keys): (u64, Vec<String>) = scan.query_async(admin).await.map_err(failed)?;
-        for key in keys {
-            let found: HashMap<String, String> =
-                cmd("HGETALL").arg(key).query_async(admin).await.map_err(failed)?;
-            fields.extend(found);
-        }
-        cursor = next;
-        if cursor == 0 {
-            return Ok(fields);
+    for master in masters {
+        let mut cursor = 0_u64;
+        loop {
+            let mut scan = cmd("SCAN");
+            scan.arg(cursor).arg("MATCH").arg(format!("{prefix}*")).arg("COUNT").arg(1_000);
+            let (next, keys): (u64, Vec<String>) = scan.query_async(master).await.map_err(failed)?;
+            for key in keys {
+                let found: HashMap<String, String> =
+                    cmd("HGETALL").arg(key).query_async(master).await.map_err(failed)?;
+                fields.extend(found);
+            }
+            cursor = next;
+            if cursor == 0 {
+                break;
+            }
         }
     }
+    Ok(fields)
 }
 
 fn listed(item: String, state: &str, claims: &HashMap<String, String>, now: i64) -> Result<ListedItem> {

@@ -8,7 +8,7 @@ use redis::aio::MultiplexedConnection;
 use redis::{AsyncConnectionConfig, FromRedisValue, cmd};
 use storagebox_core::{Error, Result};
 use storagebox_redis::{Moved, RedisBuilder, RedisStore};
-use storagebox_testkit::redis::{Redis, Settings};
+use storagebox_testkit::redis::{Cluster, Redis, Settings};
 use storagebox_testkit::servers;
 use tokio::task::spawn_blocking;
 
@@ -18,19 +18,27 @@ const GRANTS: &str = include_str!("../../lua/grants.acl");
 /// A server with a user that may do what the README names, in its own part of the keys.
 #[derive(Debug)]
 pub struct Server {
-    url: String,
+    /// The administrator's URLs: one, or that of each node of a cluster.
+    urls: Vec<String>,
     /// The user, and what all its keys begin with.
     name: String,
     places: AtomicU64,
-    /// The server, if it is this value's own.
-    own: Option<Redis>,
+    own: Own,
+}
+
+/// The server, if it is this test program's own.
+#[derive(Debug)]
+enum Own {
+    Nothing,
+    Node(Box<Redis>),
+    Cluster(Cluster),
 }
 
 impl Server {
     /// That of this test program.
     pub async fn shared() -> Result<Arc<Self>> {
         let url = servers::shared_redis().map_err(failed)?.url().to_owned();
-        let server = Self { url, name: name(), places: AtomicU64::new(0), own: None };
+        let server = Self { urls: vec![url], name: name(), places: AtomicU64::new(0), own: Own::Nothing };
         let mut rule = cmd("ACL");
         rule.arg("SETUSER").arg(&server.name).arg("reset");
         for word in grants(&server.name).split_whitespace() {
@@ -43,21 +51,40 @@ impl Server {
     /// One that can be killed, and knows its user from the beginning.
     pub async fn alone(settings: Settings) -> Result<Arc<Self>> {
         let name = name();
-        let settings = settings.with("user", format!("{name} {}", grants(&name)));
+        let settings = knowing(settings, &name);
         let own = spawn_blocking(move || Redis::start(&settings)).await.map_err(failed)?.map_err(failed)?;
-        Ok(Arc::new(Self { url: own.url(), name, places: AtomicU64::new(0), own: Some(own) }))
+        let (urls, places) = (vec![own.url()], AtomicU64::new(0));
+        Ok(Arc::new(Self { urls, name, places, own: Own::Node(Box::new(own)) }))
     }
 
-    /// A command of the administrator's.
+    /// Three masters with a replica each.
+    pub async fn cluster(settings: Settings) -> Result<Arc<Self>> {
+        let name = name();
+        let settings = knowing(settings, &name);
+        let own =
+            spawn_blocking(move || Cluster::start(3, &settings)).await.map_err(failed)?.map_err(failed)?;
+        let (urls, places) = (own.nodes().iter().map(Redis::url).collect(), AtomicU64::new(0));
+        Ok(Arc::new(Self { urls, name, places, own: Own::Cluster(own) }))
+    }
+
+    /// A command of the administrator's, to the one node.
     pub async fn ask<T: FromRedisValue>(&self, command: &redis::Cmd) -> Result<T> {
-        let mut connection = self.admin().await?;
+        let mut connection = connected(&self.urls[0]).await?;
         command.query_async(&mut connection).await.map_err(failed)
     }
 
-    pub async fn admin(&self) -> Result<MultiplexedConnection> {
-        let client = redis::Client::open(self.url.as_str()).map_err(failed)?;
-        let config = AsyncConnectionConfig::new().set_response_timeout(None);
-        client.get_multiplexed_async_connection_with_config(&config).await.map_err(failed)
+    /// The administrator's connections to all nodes that are masters.
+    pub async fn masters(&self) -> Result<Vec<MultiplexedConnection>> {
+        let mut masters = vec![];
+        for url in &self.urls {
+            // One that was killed is no master any more.
+            let Ok(mut connection) = connected(url).await else { continue };
+            let role: Vec<redis::Value> = cmd("ROLE").query_async(&mut connection).await.map_err(failed)?;
+            if matches!(&role[..], [redis::Value::BulkString(role), ..] if role == b"master") {
+                masters.push(connection);
+            }
+        }
+        Ok(masters)
     }
 
     pub fn user(&self) -> &str {
@@ -65,17 +92,35 @@ impl Server {
     }
 
     pub fn own(&self) -> Option<&Redis> {
-        self.own.as_ref()
+        match &self.own {
+            Own::Node(own) => Some(own),
+            Own::Nothing | Own::Cluster(_) => None,
+        }
+    }
+
+    pub fn own_cluster(&self) -> Option<&Cluster> {
+        match &self.own {
+            Own::Cluster(own) => Some(own),
+            Own::Nothing | Own::Node(_) => None,
+        }
     }
 
     pub fn address(&self) -> SocketAddr {
-        let rest = self.url.rsplit(['/', '@']).next().unwrap_or_default();
+        let rest = self.urls[0].rsplit(['/', '@']).next().unwrap_or_default();
         rest.parse().unwrap_or_else(|_| panic!("the server's URL has no address of numbers"))
     }
 
     /// The URL of the user with the least rights, at this address.
     pub fn url_at(&self, address: SocketAddr) -> String {
         format!("redis://{}:{PASSWORD}@{address}", self.name)
+    }
+
+    /// The URL of the user with the least rights.
+    pub fn url(&self) -> String {
+        match &self.own {
+            Own::Cluster(own) => own.url().replace("://", &format!("://{}:{PASSWORD}@", self.name)),
+            Own::Nothing | Own::Node(_) => self.url_at(self.address()),
+        }
     }
 
     /// An empty store, set up.
@@ -87,9 +132,12 @@ impl Server {
         Ok(place)
     }
 
-    /// Removes what the places left, and the user.
+    /// Removes what the places left, and the user, where the server is not to go itself.
     pub async fn remove(&self) -> Result<()> {
-        let mut admin = self.admin().await?;
+        if !matches!(self.own, Own::Nothing) {
+            return Ok(());
+        }
+        let mut admin = connected(&self.urls[0]).await?;
         let mut cursor = 0_u64;
         loop {
             let mut scan = cmd("SCAN");
@@ -105,6 +153,16 @@ impl Server {
         }
         cmd("ACL").arg("DELUSER").arg(&self.name).query_async::<()>(&mut admin).await.map_err(failed)
     }
+}
+
+async fn connected(url: &str) -> Result<MultiplexedConnection> {
+    let client = redis::Client::open(url).map_err(failed)?;
+    let config = AsyncConnectionConfig::new().set_response_timeout(None);
+    client.get_multiplexed_async_connection_with_config(&config).await.map_err(failed)
+}
+
+fn knowing(settings: Settings, name: &str) -> Settings {
+    settings.with("user", format!("{name} {}", grants(name)))
 }
 
 fn name() -> String {
@@ -131,7 +189,7 @@ impl Place {
     }
 
     pub fn store(&self) -> Result<RedisStore> {
-        self.builder()?.connect(&self.server.url_at(self.server.address()))
+        self.builder()?.connect(&self.server.url())
     }
 }
 
