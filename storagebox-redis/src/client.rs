@@ -78,7 +78,8 @@ impl Client {
         self.connections.close();
     }
 
-    /// Makes a call until it is answered: again while others are in the way, and once more after the connection broke.
+    /// Makes a call until it is answered: again while others are in the way, and once more after the connection broke, or
+    /// a few times where the driver itself has to find the way back.
     /// What an earlier attempt may still do is told from the answer (contract, idea 3).
     pub(crate) async fn settle<T, F>(
         &self,
@@ -90,7 +91,8 @@ impl Client {
         T: Settles,
         F: Future<Output = Result<T>> + Send,
     {
-        self.in_time(attempts(second, attempt)).await.map_err(|error| error.during(operation))
+        let repeats = if second == Second::May { self.connections.repeats() } else { 0 };
+        self.in_time(attempts(repeats, attempt)).await.map_err(|error| error.during(operation))
     }
 
     /// [`settle`](Self::settle) for a call whose every answer settles: it only reads, or names a state that only moves on.
@@ -129,13 +131,12 @@ impl<T> Settles for Seen<T> {
     }
 }
 
-async fn attempts<T, F>(second: Second, mut attempt: impl FnMut() -> F + Send) -> Result<T>
+async fn attempts<T, F>(mut repeats: usize, mut attempt: impl FnMut() -> F + Send) -> Result<T>
 where
     T: Settles,
     F: Future<Output = Result<T>> + Send,
 {
-    let (mut may_repeat, mut unresolved) = (second == Second::May, false);
-    let mut pauses = pauses();
+    let (mut unresolved, mut pauses) = (false, pauses());
     loop {
         let error = match attempt().await {
             Ok(answer) if unresolved && !answer.settles() => return Err(open()),
@@ -147,7 +148,15 @@ where
                 Some(pause) => wait(pause).await,
                 None => return Err(marked(error, unresolved)),
             },
-            (ErrorKind::OutcomeUnknown, _) if may_repeat => (may_repeat, unresolved) = (false, true),
+            (ErrorKind::OutcomeUnknown, _) if repeats > 0 => {
+                (repeats, unresolved) = (repeats - 1, true);
+                // At once the first time; a cluster's driver may not have found its way by then.
+                if repeats > 0
+                    && let Some(pause) = pauses.next()
+                {
+                    wait(pause).await;
+                }
+            }
             _ => return Err(marked(error, unresolved)),
         }
     }

@@ -30,7 +30,9 @@ pub(crate) fn of(error: RedisError) -> Error {
         return denied("the server says which").caused_by(error).after_unresolved();
     }
     if error.kind() == redis::ErrorKind::ClusterConnectionNotFound {
-        return connecting(error);
+        // The driver looks for it meanwhile, so that another attempt may find it.
+        let why = "there is no connection to the slot's node";
+        return Error::new(ErrorKind::Contention, why).caused_by(error).on("redis");
     }
     let (kind, message) =
         known(code).unwrap_or((ErrorKind::OutcomeUnknown, "the connection or the answer was lost"));

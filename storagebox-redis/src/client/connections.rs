@@ -189,6 +189,11 @@ impl Connections {
         }
     }
 
+    /// How often a call may be made again after its answer was lost.
+    pub(super) fn repeats(&self) -> usize {
+        if self.server.mends_itself() { 10 } else { 1 }
+    }
+
     /// Leaves connections that may lead nowhere.
     pub(super) fn leave(&self) {
         self.calls.leave(None);

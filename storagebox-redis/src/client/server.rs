@@ -47,6 +47,11 @@ pub(super) enum Wire {
 }
 
 impl Server {
+    /// Whether a connection finds its way back by itself, node by node.
+    pub(super) fn mends_itself(&self) -> bool {
+        !matches!(self.at, At::Node(_))
+    }
+
     pub(super) async fn connect(&self) -> Result<Wire> {
         trust_some_cipher();
         match &self.at {
@@ -114,13 +119,9 @@ fn trust_some_cipher() {
 }
 
 impl Wire {
-    /// Whether it finds its way back by itself, node by node.
+    /// As the server's.
     pub(super) fn mends_itself(&self) -> bool {
-        match self {
-            Self::Node(_) => false,
-            #[cfg(feature = "cluster")]
-            Self::Cluster(_) => true,
-        }
+        !matches!(self, Self::Node(_))
     }
 }
 

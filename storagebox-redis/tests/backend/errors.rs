@@ -57,7 +57,7 @@ async fn a_replica_only_reads_and_says_so() -> Result<()> {
 async fn a_change_that_no_replica_has_in_time_is_unknown() -> Result<()> {
     with_server(Settings::quick(), async |place| {
         let url = place.server.url_at(place.server.address());
-        
+
         let store = place.builder()?.wait(1, Duration::from_millis(20)).connect(&url)?;
         let error = store.bank("box")?.add(&[Item::new("one")?]).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::OutcomeUnknown, "{error}");

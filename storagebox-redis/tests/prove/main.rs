@@ -2,6 +2,7 @@
 #![allow(clippy::disallowed_methods, reason = "a test may fail and wait where a library must not")]
 
 mod cuts;
+mod failover;
 mod flushes;
 mod kills;
 #[allow(dead_code, reason = "the other tests wait in more ways")]

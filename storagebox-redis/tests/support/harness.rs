@@ -88,8 +88,8 @@ impl Harness for RedisHarness {
         match self.set_up.cluster {
             false => declared,
             true => declared
-                .without_network("a cluster's nodes tell their own addresses; `tests/cluster.rs` cuts them")
-                .without_restart("`tests/cluster.rs` kills a cluster's nodes"),
+                .without_network("a cluster's nodes tell their own addresses; the long checks cut them")
+                .without_restart("the long checks kill a cluster's nodes"),
         }
     }
 

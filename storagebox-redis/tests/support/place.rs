@@ -75,13 +75,18 @@ impl Server {
 
     /// The administrator's connections to all nodes that are masters.
     pub async fn masters(&self) -> Result<Vec<MultiplexedConnection>> {
+        Ok(self.numbered_masters().await?.into_iter().map(|(_, master)| master).collect())
+    }
+
+    /// The same with the numbers of the nodes.
+    pub async fn numbered_masters(&self) -> Result<Vec<(usize, MultiplexedConnection)>> {
         let mut masters = vec![];
-        for url in &self.urls {
+        for (number, url) in self.urls.iter().enumerate() {
             // One that was killed is no master any more.
             let Ok(mut connection) = connected(url).await else { continue };
             let role: Vec<redis::Value> = cmd("ROLE").query_async(&mut connection).await.map_err(failed)?;
             if matches!(&role[..], [redis::Value::BulkString(role), ..] if role == b"master") {
-                masters.push(connection);
+                masters.push((number, connection));
             }
         }
         Ok(masters)
