@@ -5,18 +5,20 @@ use std::sync::Arc;
 use storagebox_core::{Error, Result, Store};
 
 /// Every scheme, with the feature that brings it.
-const SCHEMES: [(&str, &str); 6] = [
+const SCHEMES: [(&str, &str); 8] = [
     ("dynamodb", "dynamo"),
     ("memory", "memory"),
     ("postgres", "postgres"),
     ("postgresql", "postgres"),
     ("redis", "redis"),
+    ("redis+cluster", "redis"),
     ("rediss", "redis"),
+    ("rediss+cluster", "redis"),
 ];
 
 /// Opens a store by URL: `memory:` is a fresh one inside this process, `postgres://user:password@host/database` one in
 /// a database, `dynamodb://region/table` one in a table, `redis://user:password@host` one on a server, and `rediss://`
-/// the same over TLS. Connects with the first call, not before.
+/// the same over TLS; `redis+cluster:` and `rediss+cluster:` are clusters. Connects with the first call, not before.
 ///
 /// # Guarantees
 ///
@@ -50,7 +52,9 @@ pub async fn open(url: &str) -> Result<Arc<dyn Store>> {
         #[cfg(feature = "postgres")]
         "postgres" | "postgresql" => Ok(Arc::new(storagebox_postgres::PostgresStore::connect(url)?)),
         #[cfg(feature = "redis")]
-        "redis" | "rediss" => Ok(Arc::new(storagebox_redis::RedisStore::connect(url)?)),
+        "redis" | "redis+cluster" | "rediss" | "rediss+cluster" => {
+            Ok(Arc::new(storagebox_redis::RedisStore::connect(url)?))
+        }
         _ => Err(no_such_backend(scheme)),
     }
 }

@@ -13,7 +13,12 @@ async fn an_unknown_scheme_names_those_that_are_known() {
     {
         let error = refused(url).await;
         assert_eq!(error.kind(), ErrorKind::InvalidInput, "{url}");
-        assert!(error.to_string().contains("dynamodb:, memory:, postgres:, postgresql:, redis:, rediss:"), "{error}");
+        assert!(
+            error.to_string().contains(
+                "dynamodb:, memory:, postgres:, postgresql:, redis:, redis+cluster:, rediss:, rediss+cluster:"
+            ),
+            "{error}"
+        );
         assert!(!format!("{error} {error:?}").contains("hunter2"), "{error:?}");
     }
 }
@@ -223,6 +228,8 @@ mod redis {
             "redis://ada:hunter2@host:hunter2",
             "redis://ada:hunter2@host/hunter2",
             "rediss://ada:hunter2@host#insecure",
+            #[cfg(feature = "redis-cluster")]
+            "redis+cluster://ada:hunter2@host,host:hunter2",
         ] {
             let error = refused(url).await;
             assert_eq!(error.kind(), ErrorKind::InvalidInput, "{url}");
@@ -241,6 +248,22 @@ mod redis {
         }
         server.met_nobody();
     }
+}
+
+#[cfg(feature = "redis-cluster")]
+#[tokio::test]
+async fn a_cluster_is_opened_by_some_of_its_nodes() {
+    for url in ["redis+cluster://ada:hunter2@one:7000,two:7001", "rediss+cluster://one?prefix=shop"] {
+        assert_eq!(open(url).await.expect("it opens").backend(), "redis");
+    }
+}
+
+#[cfg(all(feature = "redis", not(feature = "redis-cluster")))]
+#[tokio::test]
+async fn clusters_that_are_off_are_named() {
+    let error = refused("redis+cluster://ada:hunter2@host").await;
+    assert_eq!(error.kind(), ErrorKind::Unsupported);
+    assert!(error.to_string().contains("feature `cluster`"), "{error}");
 }
 
 #[cfg(not(feature = "memory"))]
@@ -266,7 +289,7 @@ async fn postgres_that_is_off_is_named() {
 #[cfg(not(feature = "redis"))]
 #[tokio::test]
 async fn redis_that_is_off_is_named() {
-    for url in ["redis://ada:hunter2@host?hunter2=1", "rediss:hunter2"] {
+    for url in ["redis://ada:hunter2@host?hunter2=1", "rediss:hunter2", "redis+cluster:hunter2"] {
         names_the_feature(url, "feature `redis`").await;
     }
 }

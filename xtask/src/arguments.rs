@@ -9,7 +9,7 @@ cargo xtask test [--install] [--servers docker|local]
     Everything that must be green. `--install` installs the servers that the tests need (packages on
     Debian, as root; dynoxide by cargo, into target/tools); `--servers` says where the tests get them from.
 
-cargo xtask prove memory|postgres|dynamo|deduplicator|hand-out|bench
+cargo xtask prove memory|postgres|dynamo|redis|deduplicator|hand-out|bench
     The long checks, one part at a time.
 
 cargo xtask clauses [--check]
@@ -35,6 +35,7 @@ pub(crate) enum Part {
     Memory,
     Postgres,
     Dynamo,
+    Redis,
     Deduplicator,
     HandOut,
     Bench,
@@ -53,7 +54,7 @@ impl fmt::Display for Usage {
             Self::Unknown(argument) => write!(f, "`{argument}` makes no sense here"),
             Self::Servers(found) => write!(f, "--servers needs `docker` or `local`{}", instead_of(found)),
             Self::Part(found) => {
-                let parts = "`memory`, `postgres`, `dynamo`, `deduplicator`, `hand-out` or `bench`";
+                let parts = "`memory`, `postgres`, `dynamo`, `redis`, `deduplicator`, `hand-out` or `bench`";
                 write!(f, "prove needs {parts}{}", instead_of(found))
             }
         }
@@ -103,6 +104,7 @@ fn prove(mut arguments: impl Iterator<Item = String>) -> Result<Task, Usage> {
         Some("memory") => Part::Memory,
         Some("postgres") => Part::Postgres,
         Some("dynamo") => Part::Dynamo,
+        Some("redis") => Part::Redis,
         Some("deduplicator") => Part::Deduplicator,
         Some("hand-out") => Part::HandOut,
         Some("bench") => Part::Bench,
@@ -140,6 +142,7 @@ mod tests {
         assert_eq!(parse("prove hand-out"), Ok(Task::Prove(Part::HandOut)));
         assert_eq!(parse("prove postgres"), Ok(Task::Prove(Part::Postgres)));
         assert_eq!(parse("prove dynamo"), Ok(Task::Prove(Part::Dynamo)));
+        assert_eq!(parse("prove redis"), Ok(Task::Prove(Part::Redis)));
         assert_eq!(parse("clauses"), Ok(Task::Clauses { check: false }));
         assert_eq!(parse("clauses --check"), Ok(Task::Clauses { check: true }));
     }

@@ -9,14 +9,14 @@ const DRIVERS: [(&str, &[&str]); 11] = [
     ("aws-sdk-dynamodb", &["dynamo"]),
     ("deadpool", &["postgres", "redis"]),
     ("libsqlite3-sys", &["sqlite"]),
-    ("redis", &["redis"]),
+    ("redis", &["redis", "redis-cluster"]),
     ("sqlx", &["postgres", "sqlite"]),
     ("sqlx-postgres", &["postgres"]),
     ("sqlx-sqlite", &["sqlite"]),
     ("storagebox-dynamo", &["dynamo"]),
     ("storagebox-memory", &["memory"]),
     ("storagebox-postgres", &["postgres"]),
-    ("storagebox-redis", &["redis"]),
+    ("storagebox-redis", &["redis", "redis-cluster"]),
 ];
 
 /// A package with its features, without `default`.

@@ -4,6 +4,7 @@ mod dynamo;
 mod hand_out;
 mod peak;
 mod postgres;
+mod redis;
 
 use crate::arguments::Part;
 use crate::command::{cargo, shown};
@@ -17,6 +18,7 @@ pub(crate) fn run(part: Part) -> Result<(), Failure> {
         Part::Bench => bench(),
         Part::Postgres => postgres::run(),
         Part::Dynamo => dynamo::run(),
+        Part::Redis => redis::run(),
     }
 }
 

@@ -9,6 +9,8 @@ mod hand_out;
 mod help;
 #[cfg(feature = "postgres")]
 mod postgres;
+#[cfg(feature = "redis")]
+mod redis;
 mod rejects;
 mod support;
 mod usage;

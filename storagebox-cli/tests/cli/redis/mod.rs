@@ -1,0 +1,6 @@
+//! The commands on a Redis server, as child processes.
+
+mod bank;
+mod hand_out;
+mod keys;
+mod ready;

@@ -1,0 +1,12 @@
+//! The Redis backend, at length, by its own long tests.
+
+use crate::command::{cargo, shown};
+use crate::failure::Failure;
+
+pub(super) fn run() -> Result<(), Failure> {
+    let of_backend = ["test", "--locked", "-p", "storagebox-redis", "--test", "prove", "--"];
+    shown(cargo(of_backend.into_iter().chain(["--ignored", "--nocapture", "--test-threads=1"])))?;
+    let mut suite = cargo(["test", "--locked", "-p", "storagebox-redis", "--test", "smoke"]);
+    suite.env("STORAGEBOX_CLUSTER", "everything");
+    shown(suite)
+}
