@@ -15,10 +15,10 @@ pub(crate) enum Failure {
     Task(#[from] JoinError),
     #[error("the runtime did not start: {0}")]
     Runtime(#[source] std::io::Error),
-    #[cfg(feature = "postgres")]
+    #[cfg(any(feature = "postgres", feature = "redis"))]
     #[error("a call answered `{answer}` where it had work to do")]
     NoWork { answer: String },
-    #[cfg(any(feature = "dynamo", feature = "postgres"))]
+    #[cfg(any(feature = "dynamo", feature = "postgres", feature = "redis"))]
     #[error("there is no server: {0}")]
     Server(#[from] storagebox_testkit::Failure),
     /// Its row says so, and falls short.
@@ -31,6 +31,12 @@ pub(crate) enum Failure {
     #[cfg(feature = "dynamo")]
     #[error("the floor's process failed: {0}")]
     Process(std::io::Error),
+    #[cfg(feature = "redis")]
+    #[error("a command of the floor failed: {0}")]
+    Command(#[from] redis::RedisError),
+    #[cfg(feature = "redis")]
+    #[error("the floor's pool has no connection: {0}")]
+    Pool(#[from] deadpool::managed::PoolError<redis::RedisError>),
     #[cfg(feature = "postgres")]
     #[error("a statement of the floor failed: {0}")]
     Statement(#[from] sqlx::Error),

@@ -1,0 +1,154 @@
+//! The Redis backend's rows.
+
+mod bank;
+mod plain;
+mod pool;
+mod server;
+
+use std::sync::Arc;
+
+use crate::row::{Row, Side, Target};
+use crate::rows::side::{ids, prepared, side};
+
+use bank::Bank;
+use plain::PlainTakes;
+use pool::PooledTakes;
+use server::Server;
+
+/// Items of a bank before each slice.
+const ITEMS: usize = 100_000;
+
+pub(crate) fn rows(slow: bool) -> Vec<Row> {
+    Rows { server: Server::default(), items: ITEMS, slow }.all()
+}
+
+/// Makes rows that share a server.
+struct Rows {
+    server: Server,
+    items: usize,
+    slow: bool,
+}
+
+impl Rows {
+    fn all(&self) -> Vec<Row> {
+        let mut all = Vec::new();
+        all.extend([1, 16, 64].map(|callers| self.against_the_script(callers)));
+        all.extend([(16, 1.25), (64, 2.5)].map(|(callers, least)| self.against_a_pool(callers, least)));
+        all.extend([self.of_size(), self.load()]);
+        all
+    }
+
+    fn against_the_script(&self, callers: usize) -> Row {
+        self.row(("P7", "take"), callers, Target::ratio(0.9), self.takes(self.items), self.plain_takes())
+    }
+
+    fn against_a_pool(&self, callers: usize, least: f64) -> Row {
+        let (op, ours) = ("take against a pool", self.takes(self.items));
+        self.row(("P8", op), callers, Target::ratio(least), ours, self.pooled_takes(callers))
+    }
+
+    fn of_size(&self) -> Row {
+        let (op, times) = match self.slow {
+            true => ("take of 1e7 against 1e5", 100),
+            false => ("take of 1e6 against 1e5", 10),
+        };
+        let ours = self.takes(times * self.items);
+        self.row(("P9", op), 16, Target::ratio(0.7), ours, self.takes(self.items))
+    }
+
+    fn load(&self) -> Row {
+        let (ours, floor) = (self.adds(), self.plain_adds());
+        Row { guess: 20_000, ..self.row(("P12", "add, in items"), 1, Target::ratio(0.9), ours, floor) }
+    }
+
+    /// Takes through the library.
+    fn takes(&self, items: usize) -> Side {
+        let make = move |server: Server| async move { Bank::new(&server, items).await };
+        side(&self.server, make, |bank: Arc<Bank>, load| async move {
+            bank.refill(load).await?;
+            bank.takes(load)
+        })
+    }
+
+    /// The same script without the library, on one connection.
+    fn plain_takes(&self) -> Side {
+        let items = self.items;
+        let make = move |server: Server| async move {
+            let bank = Bank::new(&server, items).await?;
+            Ok((PlainTakes::new(&server, &bank).await?, bank))
+        };
+        side(&self.server, make, |world: Arc<(PlainTakes, Bank)>, load| async move {
+            let (takes, bank) = &*world;
+            bank.refill(load).await?;
+            Ok(prepared(load, takes.clone(), ids(load).collect()))
+        })
+    }
+
+    /// The same script without the library, each call on a connection of its own.
+    fn pooled_takes(&self, callers: usize) -> Side {
+        let items = self.items;
+        let make = move |server: Server| async move {
+            let bank = Bank::new(&server, items).await?;
+            Ok((PooledTakes::new(&server, &bank, callers).await?, bank))
+        };
+        side(&self.server, make, |world: Arc<(PooledTakes, Bank)>, load| async move {
+            let (takes, bank) = &*world;
+            bank.refill(load).await?;
+            Ok(prepared(load, takes.clone(), ids(load).collect()))
+        })
+    }
+
+    /// Loads through the library.
+    fn adds(&self) -> Side {
+        let make = |server: Server| async move { Bank::new(&server, 0).await };
+        side(&self.server, make, |bank: Arc<Bank>, load| async move { bank.adds(load) })
+    }
+
+    /// The same batches, made before.
+    fn plain_adds(&self) -> Side {
+        let make = |server: Server| async move {
+            let bank = Bank::new(&server, 0).await?;
+            Ok((PlainTakes::new(&server, &bank).await?, bank))
+        };
+        side(&self.server, make, |world: Arc<(PlainTakes, Bank)>, load| async move { world.0.adds(load) })
+    }
+
+    fn row(
+        &self,
+        (id, op): (&'static str, &'static str),
+        concurrency: usize,
+        target: Target,
+        ours: Side,
+        floor: Side,
+    ) -> Row {
+        let (backend, guess) = ("redis", 200.max(concurrency * 10));
+        let meter = Some(Box::new(self.server.clone()) as _);
+        Row { id, op, backend, concurrency, guess, meter, target, ours, floor }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::runtime::Builder;
+
+    use super::*;
+    use crate::row::Load;
+
+    const LOAD: Load = Load { slice: 1, calls: 40, tasks: 4 };
+
+    /// The calls look at their answers.
+    #[test]
+    fn every_side_does_its_whole_load() {
+        let rows = Rows { server: Server::default(), items: 1_000, slow: false };
+        Builder::new_multi_thread().enable_all().build().unwrap().block_on(async {
+            for row in rows.all() {
+                for side in [&row.ours, &row.floor] {
+                    let prepared = side.prepare(LOAD).await.unwrap();
+                    for task in prepared.tasks {
+                        task.await.unwrap_or_else(|failure| panic!("{}: {failure}", row.name()));
+                    }
+                }
+            }
+        });
+    }
+}

@@ -1,0 +1,112 @@
+//! The library's scripts by hand: by their hashes, on one connection of the driver's.
+
+use std::sync::Arc;
+
+use redis::aio::{ConnectionLike, MultiplexedConnection};
+use redis::{Cmd, cmd};
+use storagebox::Retention;
+
+use super::bank::{Bank, all_new, fresh};
+use super::server::{Server, patient};
+use crate::error::{Failure, Result};
+use crate::row::{Load, Prepared, Work};
+use crate::rows::side::Caller;
+
+macro_rules! lua {
+    ($file:literal) => {
+        concat!(
+            "#!lua\n",
+            include_str!("../../../../storagebox-redis/lua/lib/clock.lua"),
+            include_str!("../../../../storagebox-redis/lua/lib/number.lua"),
+            include_str!("../../../../storagebox-redis/lua/lib/bank.lua"),
+            include_str!(concat!("../../../../storagebox-redis/lua/item_bank/", $file, ".lua")),
+        )
+    };
+}
+
+const TAKE: &str = lua!("take");
+const ADD: &str = lua!("add");
+
+/// Items in one command, as many as the library sends.
+const BATCH: usize = 1_000;
+
+/// The take's script with what it is always told.
+#[derive(Clone)]
+pub(super) struct Take {
+    hash: Arc<str>,
+    key: Arc<str>,
+    memory: Arc<str>,
+}
+
+impl Take {
+    pub(super) async fn new(bank: &Bank, connection: &mut impl ConnectionLike) -> Result<Self> {
+        let hash: String = cmd("SCRIPT").arg("LOAD").arg(TAKE).query_async(connection).await?;
+        let memory = match Retention::DEFAULT {
+            Retention::For(memory) => memory.as_micros().to_string(),
+            Retention::Forever => String::new(),
+        };
+        Ok(Self { hash: hash.into(), key: bank.key().into(), memory: memory.into() })
+    }
+
+    pub(super) async fn call(&self, claim: &str, connection: &mut impl ConnectionLike) -> Result<()> {
+        let mut take = cmd("EVALSHA");
+        take.arg(&*self.hash).arg("1").arg(&*self.key).arg(claim).arg("").arg(&*self.memory);
+        let answer: Vec<String> = take.query_async(connection).await?;
+        match &answer[..] {
+            [word, _] if word == "new" => Ok(()),
+            other => Err(Failure::NotNew { answer: other.join(" ") }),
+        }
+    }
+}
+
+/// Takes side by side on one connection.
+#[derive(Clone)]
+pub(super) struct PlainTakes {
+    take: Take,
+    /// The hash of the script that adds.
+    add: String,
+    connection: MultiplexedConnection,
+}
+
+impl PlainTakes {
+    pub(super) async fn new(server: &Server, bank: &Bank) -> Result<Self> {
+        let client = server.client().await?;
+        let mut connection = client.get_multiplexed_async_connection_with_config(&patient()).await?;
+        let add = cmd("SCRIPT").arg("LOAD").arg(ADD).query_async(&mut connection).await?;
+        Ok(Self { take: Take::new(bank, &mut connection).await?, add, connection })
+    }
+
+    /// The batches of a load, made before.
+    pub(super) fn adds(&self, load: Load) -> Result<Prepared> {
+        let items = fresh(load)?;
+        let batches: Vec<Cmd> = items
+            .chunks(BATCH)
+            .map(|batch| {
+                let mut add = cmd("EVALSHA");
+                add.arg(&*self.add).arg("1").arg(&*self.take.key);
+                for item in batch {
+                    add.arg(item.as_str());
+                }
+                add
+            })
+            .collect();
+        let (mut connection, count) = (self.connection.clone(), items.len());
+        let work = async move {
+            let mut added = 0;
+            for add in batches {
+                let (new,): (u64,) = add.query_async(&mut connection).await?;
+                added += new;
+            }
+            all_new(added, count)
+        };
+        Ok(Prepared { tasks: vec![Box::pin(work) as Work], world: Box::new(()) })
+    }
+}
+
+impl Caller for PlainTakes {
+    type Argument = String;
+
+    async fn call(&self, claim: &String) -> Result<()> {
+        self.take.call(claim, &mut self.connection.clone()).await
+    }
+}
