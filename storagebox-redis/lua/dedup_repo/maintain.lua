@@ -13,7 +13,7 @@ local function tidy(one, its)
     if is_past(known.s, known.u) then
         finish(one, its, known.o, memory)
         known['e:' .. known.o], known.s, gone = nil, nil, true
-        due = memory and now + memory
+        due = memory and now() + memory
     elseif known.s == 'L' and is_forgotten(tonumber(known.u), memory) then
         vacate(one, its)
         known.s, gone = nil, true
@@ -34,7 +34,7 @@ local function tidy(one, its)
 end
 
 local done = 0
-local ids = redis.call('ZRANGEBYSCORE', base .. ':d', '-inf', text(now), 'LIMIT', 0, most)
+local ids = redis.call('ZRANGEBYSCORE', base .. ':d', '-inf', text(now()), 'LIMIT', 0, most)
 for _, one in ipairs(ids) do
     local gone, due = tidy(one, base .. ':r:' .. one)
     if gone then done = done + 1 end

@@ -6,5 +6,5 @@ local payload, op, retention, memory = ARGV[2], ARGV[3], tonumber(ARGV[4]), tonu
 local known = record(op, memory)
 if known.ended then return { 'fenced' } end
 if known.state == 'D' then return { known.op == op and 'again' or 'existing', known.version, value() } end
-if known.state == 'L' and now < tonumber(known.till) then return { 'in flight', text(known.till - now) } end
+if known.state == 'L' and now() < tonumber(known.till) then return { 'in flight', text(known.till - now()) } end
 return { 'new', put(op, payload, retention) }

@@ -10,6 +10,6 @@ if left == 'forever' or not hold then
     return { 'extended', item, 'forever' }
 end
 local longest = math.max(hold, tonumber(left))
-redis.call('HSET', key, claim, UNTIL .. stamp(now + longest) .. item)
-redis.call('ZADD', base .. ':t', text(now + longest), claim)
+redis.call('HSET', key, claim, UNTIL .. stamp(now() + longest) .. item)
+redis.call('ZADD', base .. ':t', text(now() + longest), claim)
 return { 'extended', item, text(longest) }

@@ -3,7 +3,7 @@
 -- how many
 local most, memory = tonumber(ARGV[1]), tonumber(ARGV[2])
 local done = 0
-for _, claim in ipairs(redis.call('ZRANGEBYSCORE', base .. ':t', '-inf', text(now), 'LIMIT', 0, most)) do
+for _, claim in ipairs(redis.call('ZRANGEBYSCORE', base .. ':t', '-inf', text(now()), 'LIMIT', 0, most)) do
     local key = claims_with(claim)
     lapse(key, claim, redis.call('HGET', key, claim))
     done = done + 1

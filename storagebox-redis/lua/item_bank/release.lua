@@ -9,5 +9,5 @@ if word == 'again' then
     redis.call('ZREM', base .. ':t', claim)
     free(first)
 end
-finish(key, claim, RELEASED, now)
+finish(key, claim, RELEASED, now())
 return { 'released' }

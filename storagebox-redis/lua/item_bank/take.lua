@@ -9,7 +9,7 @@ if word ~= 'unknown' then return { word, first, second } end
 local function next_free()
     local item = redis.call('LPOP', base .. ':f')
     if item then return item end
-    local lapsed = redis.call('ZRANGEBYSCORE', base .. ':t', '-inf', text(now), 'LIMIT', 0, 1)[1]
+    local lapsed = redis.call('ZRANGEBYSCORE', base .. ':t', '-inf', text(now()), 'LIMIT', 0, 1)[1]
     if not lapsed then return nil end
     local its = claims_with(lapsed)
     lapse(its, lapsed, redis.call('HGET', its, lapsed))
@@ -23,8 +23,8 @@ for _ = 1, 1000 do
     if redis.call('HGET', its, item) == '' then
         redis.call('HSET', its, item, claim)
         if hold then
-            redis.call('HSET', key, claim, UNTIL .. stamp(now + hold) .. item)
-            redis.call('ZADD', base .. ':t', text(now + hold), claim)
+            redis.call('HSET', key, claim, UNTIL .. stamp(now() + hold) .. item)
+            redis.call('ZADD', base .. ':t', text(now() + hold), claim)
         else
             redis.call('HSET', key, claim, item)
         end

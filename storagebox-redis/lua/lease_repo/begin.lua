@@ -5,15 +5,15 @@
 local op, duration, print, memory = ARGV[2], tonumber(ARGV[3]), ARGV[4], tonumber(ARGV[5])
 local known = record(op, memory)
 if known.ended then return { 'fenced' } end
-if known.state == 'D' or known.state == 'L' and now < tonumber(known.till) then
+if known.state == 'D' or known.state == 'L' and now() < tonumber(known.till) then
     if print ~= '' and known.print and known.print ~= print then return { 'mismatch' } end
     if known.state == 'D' then return { 'done', known.version, value() } end
     if known.op == op then return { 'started', known.fence } end
-    return { 'in flight', text(known.till - now) }
+    return { 'in flight', text(known.till - now()) }
 end
 local fence = next_number()
 redis.call('HDEL', key, 'p')
-redis.call('HSET', key, 's', 'L', 'o', op, 'u', text(now + duration), 'f', fence)
+redis.call('HSET', key, 's', 'L', 'o', op, 'u', text(now() + duration), 'f', fence)
 if print ~= '' then redis.call('HSET', key, 'p', print) end
-if memory then look_at(id, now + duration + memory) end
+if memory then look_at(id, now() + duration + memory) end
 return { 'started', fence }

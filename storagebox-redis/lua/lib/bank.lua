@@ -41,7 +41,7 @@ local function lapse(key, claim, value)
 end
 
 -- Whether what ended at this moment need not be remembered any more; a memory of nil is for ever.
-local function is_forgotten(since, memory) return memory and since + memory <= now end
+local function is_forgotten(since, memory) return memory and since + memory <= now() end
 
 -- What the claim is by the clock: a word, and what belongs to it.
 local function judge(value, memory)
@@ -50,7 +50,7 @@ local function judge(value, memory)
     if mark == SPENT then return 'again', string.sub(value, 3), 'confirmed' end
     if string.byte(mark) ~= 0 then return 'again', value, 'forever' end
     local moment, item = timed(value)
-    if mark == UNTIL and now < moment then return 'again', item, text(moment - now) end
+    if mark == UNTIL and now() < moment then return 'again', item, text(moment - now()) end
     if is_forgotten(moment, memory) then return 'unknown' end
     return 'ended', mark == RELEASED and 'released' or 'expired'
 end

@@ -6,7 +6,7 @@
 -- How long they are remembered is one for the whole box, so the oldest is the first to go.
 local base = KEYS[1]
 
-local function is_over(since, keeps) return keeps and since + keeps <= now end
+local function is_over(since, keeps) return keeps and since + keeps <= now() end
 
 -- What is remembered of the operation by the clock: nothing, 'X', or 'A' with its delta and value.
 local function known(ops, op, keeps)
@@ -17,8 +17,8 @@ local function known(ops, op, keeps)
 end
 
 local function remember(key, op, what, keeps)
-    redis.call('HSET', base .. ':o:' .. key, op, stamp(now) .. what)
-    if keeps then redis.call('RPUSH', base .. ':a', stamp(now) .. string.len(key) .. ':' .. key .. op) end
+    redis.call('HSET', base .. ':o:' .. key, op, stamp(now()) .. what)
+    if keeps then redis.call('RPUSH', base .. ':a', stamp(now()) .. string.len(key) .. ':' .. key .. op) end
 end
 
 -- Forgets at most so many operations that are over; how many.

@@ -12,7 +12,7 @@ local function next_number() return text(redis.call('HINCRBY', base, 'n', 1)) en
 -- Upkeep looks at the id from then on, or earlier.
 local function look_at(one, moment) redis.call('ZADD', base .. ':d', 'LT', text(moment), one) end
 
-local function is_forgotten(since, memory) return memory and since + memory <= now end
+local function is_forgotten(since, memory) return memory and since + memory <= now() end
 
 local function vacate(one, its)
     redis.call('HDEL', its, 's', 'o', 'u', 'n', 'v', 'f', 'p', 'b', 'm')
@@ -22,11 +22,11 @@ end
 -- D-07 leaves the id vacant and fences the operation that had it.
 local function finish(one, its, op, memory)
     vacate(one, its)
-    redis.call('HSET', its, 'e:' .. op, stamp(now))
-    if memory then look_at(one, now + memory) end
+    redis.call('HSET', its, 'e:' .. op, stamp(now()))
+    if memory then look_at(one, now() + memory) end
 end
 
-local function is_past(state, till) return state == 'D' and till ~= '' and tonumber(till) <= now end
+local function is_past(state, till) return state == 'D' and till ~= '' and tonumber(till) <= now() end
 
 -- The record as it is by the clock, for a call that changes something: one whose retention is over is ended first, as of now
 -- (D-04). It has no state if there is none. `ended` says whether the operation is over.
@@ -46,10 +46,10 @@ local function value() return redis.call('HGET', key, 'v') end
 
 -- Puts a result in the place of whatever is there; its version.
 local function put(op, payload, retention)
-    local version, till = next_number(), retention and text(now + retention) or ''
+    local version, till = next_number(), retention and text(now() + retention) or ''
     redis.call('HDEL', key, 'f', 'p', 'b', 'm')
     redis.call('HSET', key, 's', 'D', 'o', op, 'u', till, 'n', version, 'v', payload)
     redis.call('ZADD', base .. ':x', 0, id)
-    if retention then look_at(id, now + retention) end
+    if retention then look_at(id, now() + retention) end
     return version
 end

@@ -3,7 +3,7 @@
 --   list KEYS[1]:g   since token: those that are gone, the longest ago first
 local tokens, gone = KEYS[1] .. ':k', KEYS[1] .. ':g'
 
-local function is_forgotten(since, memory) return memory and since + memory <= now end
+local function is_forgotten(since, memory) return memory and since + memory <= now() end
 
 -- What is known of the token by the clock: nothing, 'L' or 'G' and the operation that ended it.
 local function known(token, memory)
@@ -14,6 +14,6 @@ local function known(token, memory)
 end
 
 local function finish(token, op)
-    redis.call('HSET', tokens, token, 'G' .. stamp(now) .. op)
-    redis.call('RPUSH', gone, stamp(now) .. token)
+    redis.call('HSET', tokens, token, 'G' .. stamp(now()) .. op)
+    redis.call('RPUSH', gone, stamp(now()) .. token)
 end

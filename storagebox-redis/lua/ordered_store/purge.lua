@@ -4,19 +4,19 @@
 -- how many went, how many are to be passed over, 'more' or ''
 local age, most, passed = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 local keeps = tonumber(redis.call('HGET', base, 'keeps'))
-local done, now_millis = 0, math.floor(now / 1000)
+local done, now_millis = 0, math.floor(now() / 1000)
 if not age and not keeps then return { '0', '0', '' } end
 age = age or keeps * 1000
 
 local function may_go(cell)
     local found = redis.call('HMGET', cell, 'a', 'r')
-    if now < found[2] + age then return false end
+    if now() < found[2] + age then return false end
     if not keeps then return true end
     local high, low = whole(found[1])
     return is_less(high, low, whole(text(now_millis - keeps)))
 end
 
-local keys = redis.call('ZRANGEBYSCORE', base .. ':t', '-inf', text(now), 'LIMIT', passed, 1000)
+local keys = redis.call('ZRANGEBYSCORE', base .. ':t', '-inf', text(now()), 'LIMIT', passed, 1000)
 for _, key in ipairs(keys) do
     if done == most then break end
     local cell = base .. ':o:' .. key

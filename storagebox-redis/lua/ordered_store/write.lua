@@ -5,7 +5,7 @@
 -- applied | stale at writer | duplicate | mismatch | too old | ahead clock
 local key, at, writer, payload = ARGV[1], ARGV[2], ARGV[3], ARGV[5]
 local is_put, is_timed, skew, age = ARGV[4] == 'put', ARGV[6] ~= '', tonumber(ARGV[7]), tonumber(ARGV[8])
-local cell, now_millis = base .. ':o:' .. key, math.floor(now / 1000)
+local cell, now_millis = base .. ':o:' .. key, math.floor(now() / 1000)
 local high, low = whole(at)
 
 -- -1, 0 or 1, for numbers of 64 bits.
@@ -25,7 +25,7 @@ local function order_of_writer(other)
     return lengths == 0 and 0 or lengths / math.abs(lengths)
 end
 
-if is_timed and skew and order_of(text(math.floor((now + skew) / 1000))) > 0 then return { 'ahead', text(now_millis) } end
+if is_timed and skew and order_of(text(math.floor((now() + skew) / 1000))) > 0 then return { 'ahead', text(now_millis) } end
 local found = redis.call('HMGET', cell, 'a', 'w', 'v')
 if found[1] then
     local order = order_of(found[1])
@@ -36,7 +36,7 @@ if found[1] then
 end
 if is_timed and order_of(text(now_millis - age)) < 0 then return { 'too old' } end
 
-redis.call('HSET', cell, 'a', at, 'w', writer, 'r', text(now))
+redis.call('HSET', cell, 'a', at, 'w', writer, 'r', text(now()))
 if is_put then
     redis.call('HSET', cell, 'v', payload)
     redis.call('ZADD', base .. ':x', 0, key)
@@ -45,7 +45,7 @@ else
     redis.call('HDEL', cell, 'v')
     redis.call('ZREM', base .. ':x', key)
     -- Rounded for stamps of no sense alone; `purge` looks at the stamp itself.
-    local goes = is_timed and math.max(now + age * 1000, (tonumber(at) + age + 1) * 1000) or now
+    local goes = is_timed and math.max(now() + age * 1000, (tonumber(at) + age + 1) * 1000) or now()
     redis.call('ZADD', base .. ':t', string.format('%.17g', goes), key)
 end
 return { 'applied' }

@@ -15,7 +15,7 @@ use crate::rows::side::Caller;
 macro_rules! lua {
     ($file:literal) => {
         concat!(
-            "#!lua\n",
+            "#!lua\nlocal MOVED = 0\n",
             include_str!("../../../../storagebox-redis/lua/lib/clock.lua"),
             include_str!("../../../../storagebox-redis/lua/lib/number.lua"),
             include_str!("../../../../storagebox-redis/lua/lib/bank.lua"),
