@@ -4,7 +4,10 @@ mod answer;
 mod boxes;
 mod call;
 mod connections;
+#[cfg(feature = "pool")]
+mod pool;
 mod server;
+mod slot;
 
 use std::iter;
 use std::pin::Pin;

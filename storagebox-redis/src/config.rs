@@ -19,6 +19,8 @@ use crate::store::RedisStore;
 pub struct RedisBuilder {
     pub(crate) settings: Settings,
     pub(crate) authority: Option<Authority>,
+    #[cfg(feature = "pool")]
+    pub(crate) pool: Option<usize>,
     #[cfg(feature = "cluster")]
     pub(crate) reached: std::collections::HashMap<redis::cluster::NodeAddress, redis::cluster::NodeAddress>,
 }
@@ -112,6 +114,8 @@ impl Default for RedisBuilder {
         Self {
             settings,
             authority: None,
+            #[cfg(feature = "pool")]
+            pool: None,
             #[cfg(feature = "cluster")]
             reached: Default::default(),
         }
@@ -181,6 +185,15 @@ impl RedisBuilder {
         Ok(self)
     }
 
+    /// A pool of so many connections, each call on one that nobody else has meanwhile, instead of one connection for all
+    /// calls: slower, but no call waits behind another's `wait`.
+    #[cfg(feature = "pool")]
+    #[must_use]
+    pub fn pool(mut self, connections: usize) -> Self {
+        self.pool = Some(connections);
+        self
+    }
+
     /// A node of a cluster that says one address of itself and is reached at another, as behind a translation of
     /// addresses, or where certificates name the host.
     #[cfg(feature = "cluster")]
@@ -212,8 +225,21 @@ impl RedisBuilder {
     pub fn connect(self, url: &str) -> Result<RedisStore> {
         let (builder, at) = url::read(self, url)?;
         let (authority, patience) = (builder.authority.clone(), builder.settings.call_timeout);
-        let connections = Connections::new(Server { at, authority, patience });
+        let connections = builder.connections(Server { at, authority, patience })?;
         builder.build(connections)
+    }
+
+    #[cfg(feature = "pool")]
+    fn connections(&self, server: Server) -> Result<Connections> {
+        match self.pool {
+            Some(connections) => Connections::pooled(server, connections),
+            None => Ok(Connections::new(server)),
+        }
+    }
+
+    #[cfg(not(feature = "pool"))]
+    fn connections(&self, server: Server) -> Result<Connections> {
+        Ok(Connections::new(server))
     }
 
     fn build(self, connections: Connections) -> Result<RedisStore> {

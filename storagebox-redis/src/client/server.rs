@@ -36,6 +36,14 @@ pub(crate) enum At {
         /// Nodes that are reached at another address than the one that they say.
         reached: HashMap<NodeAddress, NodeAddress>,
     },
+    #[cfg(feature = "sentinel")]
+    Sentinels {
+        sentinels: Vec<ConnectionInfo>,
+        /// How a node is connected to, but for its address.
+        settings: ConnectionInfo,
+        /// The name by which the sentinels know the master.
+        watched: String,
+    },
 }
 
 /// A connection, whose clones are the same one.
@@ -49,7 +57,13 @@ pub(super) enum Wire {
 impl Server {
     /// Whether a connection finds its way back by itself, node by node.
     pub(super) fn mends_itself(&self) -> bool {
-        !matches!(self.at, At::Node(_))
+        match &self.at {
+            At::Node(_) => false,
+            #[cfg(feature = "cluster")]
+            At::Cluster { .. } => true,
+            #[cfg(feature = "sentinel")]
+            At::Sentinels { .. } => false,
+        }
     }
 
     pub(super) async fn connect(&self) -> Result<Wire> {
@@ -58,19 +72,65 @@ impl Server {
             At::Node(node) => self.connect_to_node(node).await,
             #[cfg(feature = "cluster")]
             At::Cluster { nodes, reached } => self.connect_to_cluster(nodes, reached).await,
+            #[cfg(feature = "sentinel")]
+            At::Sentinels { sentinels, settings, watched } => {
+                self.connect_to_master(sentinels, settings, watched).await
+            }
         }
     }
 
     /// The driver would give up an answer after half a second; the calls have a time of their own.
     async fn connect_to_node(&self, node: &ConnectionInfo) -> Result<Wire> {
         let client = self.client(node).map_err(error::connecting)?;
-        let config = AsyncConnectionConfig::new().set_response_timeout(None);
-        let config = config.set_connection_timeout(Some(self.patience));
-        let connected = client.get_multiplexed_async_connection_with_config(&config).await;
-        let mut connection = connected.map_err(error::connecting)?;
-        // Many servers say only now that they want a password, or are still loading.
-        cmd("PING").exec_async(&mut connection).await.map_err(error::connecting)?;
-        Ok(Wire::Node(connection))
+        let connected = client.get_multiplexed_async_connection_with_config(&self.config()).await;
+        answering(connected.map_err(error::connecting)?).await
+    }
+
+    fn config(&self) -> AsyncConnectionConfig {
+        AsyncConnectionConfig::new().set_response_timeout(None).set_connection_timeout(Some(self.patience))
+    }
+
+    /// Whatever node the sentinels call the master now.
+    #[cfg(feature = "sentinel")]
+    async fn connect_to_master(
+        &self,
+        sentinels: &[ConnectionInfo],
+        settings: &ConnectionInfo,
+        watched: &str,
+    ) -> Result<Wire> {
+        let mut client = self.sentinels(sentinels, settings, watched).map_err(error::connecting)?;
+        let connected = client.get_async_connection_with_config(&self.config()).await;
+        answering(connected.map_err(error::connecting)?).await
+    }
+
+    #[cfg(feature = "sentinel")]
+    fn sentinels(
+        &self,
+        sentinels: &[ConnectionInfo],
+        settings: &ConnectionInfo,
+        watched: &str,
+    ) -> Result<redis::sentinel::SentinelClient, RedisError> {
+        use redis::sentinel::{SentinelClientBuilder, SentinelServerType};
+        let addresses = sentinels.iter().map(|sentinel| sentinel.addr().clone());
+        let (login, tcp) = (settings.redis_settings(), settings.tcp_settings());
+        let mut builder = SentinelClientBuilder::new(addresses, watched, SentinelServerType::Master)?
+            .set_client_to_redis_tcp_settings(tcp.clone())
+            .set_client_to_sentinel_tcp_settings(tcp.clone());
+        if matches!(settings.addr(), redis::ConnectionAddr::TcpTls { .. }) {
+            let secure = redis::TlsMode::Secure;
+            builder = builder.set_client_to_redis_tls_mode(secure).set_client_to_sentinel_tls_mode(secure);
+        }
+        if let Some(certificates) = self.certificates() {
+            builder = builder.set_client_to_redis_certificates(certificates.clone());
+            builder = builder.set_client_to_sentinel_certificates(certificates);
+        }
+        if let Some(user) = login.username() {
+            builder = builder.set_client_to_redis_username(user);
+        }
+        if let Some(password) = login.password() {
+            builder = builder.set_client_to_redis_password(password);
+        }
+        builder.build()
     }
 
     fn client(&self, node: &ConnectionInfo) -> Result<redis::Client, RedisError> {
@@ -110,6 +170,12 @@ impl Server {
     }
 }
 
+/// Many servers say only now that they want a password, or are still loading.
+async fn answering(mut connection: MultiplexedConnection) -> Result<Wire> {
+    cmd("PING").exec_async(&mut connection).await.map_err(error::connecting)?;
+    Ok(Wire::Node(connection))
+}
+
 /// The driver's TLS needs to be told which implementation of the ciphers to use, and panics otherwise.
 fn trust_some_cipher() {
     if rustls::crypto::CryptoProvider::get_default().is_none() {
@@ -121,7 +187,11 @@ fn trust_some_cipher() {
 impl Wire {
     /// As the server's.
     pub(super) fn mends_itself(&self) -> bool {
-        !matches!(self, Self::Node(_))
+        match self {
+            Self::Node(_) => false,
+            #[cfg(feature = "cluster")]
+            Self::Cluster(_) => true,
+        }
     }
 }
 

@@ -10,13 +10,25 @@ use storagebox_core::{Result, Retention};
 use super::{Eviction, RedisBuilder, Wait, bad};
 use crate::client::At;
 
-/// Each scheme as the driver's for one node, and whether it is a cluster's.
-const SCHEMES: [(&str, &str, bool); 4] = [
-    ("redis://", "redis://", false),
-    ("rediss://", "rediss://", false),
-    ("redis+cluster://", "redis://", true),
-    ("rediss+cluster://", "rediss://", true),
+/// Each scheme as the driver's for one node, and what is there.
+const SCHEMES: [(&str, &str, Kind); 6] = [
+    ("redis://", "redis://", Kind::Node),
+    ("rediss://", "rediss://", Kind::Node),
+    ("redis+cluster://", "redis://", Kind::Cluster),
+    ("rediss+cluster://", "rediss://", Kind::Cluster),
+    ("redis+sentinel://", "redis://", Kind::Sentinels),
+    ("rediss+sentinel://", "rediss://", Kind::Sentinels),
 ];
+
+#[derive(Clone, Copy)]
+enum Kind {
+    Node,
+    Cluster,
+    Sentinels,
+}
+
+const BEGINNING: &str =
+    "must begin with redis://, redis+cluster:// or redis+sentinel://, or with rediss for TLS";
 
 const FORM: &str =
     "cannot be read; it is redis://user:password@host:port/database?key=value, or rediss:// for TLS";
@@ -26,9 +38,7 @@ pub(super) fn read(mut builder: RedisBuilder, url: &str) -> Result<(RedisBuilder
     let scheme = SCHEMES
         .iter()
         .find_map(|(ours, driver_s, is_cluster)| Some((url.strip_prefix(ours)?, *driver_s, *is_cluster)));
-    let (rest, scheme, is_cluster) = scheme.ok_or_else(|| {
-        bad("url", "must begin with redis://, rediss://, redis+cluster:// or rediss+cluster://")
-    })?;
+    let (rest, scheme, kind) = scheme.ok_or_else(|| bad("url", BEGINNING))?;
     // The driver takes `#insecure` for leave to check nobody's certificate. Nobody shall have it by a URL.
     if url.contains('#') {
         return Err(bad("url", "must not hold a #; in a password it is %23"));
@@ -38,7 +48,11 @@ pub(super) fn read(mut builder: RedisBuilder, url: &str) -> Result<(RedisBuilder
         let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
         builder = set(builder, key, value)?;
     }
-    let at = if is_cluster { cluster(&builder, scheme, address)? } else { At::Node(node(scheme, address)?) };
+    let at = match kind {
+        Kind::Node => At::Node(node(scheme, address)?),
+        Kind::Cluster => cluster(&builder, scheme, address)?,
+        Kind::Sentinels => sentinels(scheme, address)?,
+    };
     Ok((builder, at))
 }
 
@@ -48,22 +62,53 @@ fn node(scheme: &str, address: &str) -> Result<ConnectionInfo> {
     Ok(node.set_tcp_settings(TcpSettings::default().set_nodelay(true)))
 }
 
+#[allow(dead_code, reason = "one node has one host")]
+/// The login, and the hosts, of which there may be many.
+fn hosts(address: &str) -> (String, impl Iterator<Item = &str>) {
+    let (login, hosts) = address.rsplit_once('@').map_or(("", address), |(login, hosts)| (login, hosts));
+    let login = if login.is_empty() { String::new() } else { format!("{login}@") };
+    (login, hosts.split(','))
+}
+
 /// All nodes have one login.
 #[cfg(feature = "cluster")]
 fn cluster(builder: &RedisBuilder, scheme: &str, address: &str) -> Result<At> {
-    let (login, nodes) = address.rsplit_once('@').map_or(("", address), |(login, nodes)| (login, nodes));
-    let login = if login.is_empty() { String::new() } else { format!("{login}@") };
-    let nodes = nodes.trim_end_matches('/').split(',').map(|host| node(scheme, &format!("{login}{host}")));
+    let (login, hosts) = hosts(address.trim_end_matches('/'));
+    let nodes = hosts.map(|host| node(scheme, &format!("{login}{host}")));
     Ok(At::Cluster { nodes: nodes.collect::<Result<_>>()?, reached: builder.reached.clone() })
 }
 
 #[cfg(not(feature = "cluster"))]
 fn cluster(_: &RedisBuilder, _: &str, _: &str) -> Result<At> {
-    Err(storagebox_core::Error::unsupported(
-        "a cluster: in this build",
-        "the feature `cluster` of the crate storagebox-redis",
-    )
-    .on("redis"))
+    Err(without("a cluster", "cluster"))
+}
+
+/// The login is the nodes'; the path names what the sentinels watch.
+#[cfg(feature = "sentinel")]
+fn sentinels(scheme: &str, address: &str) -> Result<At> {
+    let (address, watched) = address.split_once('/').unwrap_or((address, ""));
+    if watched.is_empty() {
+        return Err(bad(
+            "url",
+            "must name what the sentinels watch, as in redis+sentinel://host:port/mymaster",
+        ));
+    }
+    let (login, hosts) = hosts(address);
+    let sentinels = hosts.map(|host| node(scheme, host)).collect::<Result<_>>()?;
+    // Any host: the sentinels tell the right one.
+    let settings = node(scheme, &format!("{login}localhost"))?;
+    Ok(At::Sentinels { sentinels, settings, watched: watched.to_owned() })
+}
+
+#[cfg(not(feature = "sentinel"))]
+fn sentinels(_: &str, _: &str) -> Result<At> {
+    Err(without("Sentinel", "sentinel"))
+}
+
+#[allow(dead_code, reason = "in a build with everything nobody is without")]
+fn without(what: &str, feature: &str) -> storagebox_core::Error {
+    let instead = format!("the feature `{feature}` of the crate storagebox-redis");
+    storagebox_core::Error::unsupported(format_args!("{what}: in this build"), instead).on("redis")
 }
 
 fn set(mut builder: RedisBuilder, key: &str, value: &str) -> Result<RedisBuilder> {
@@ -83,6 +128,10 @@ fn set(mut builder: RedisBuilder, key: &str, value: &str) -> Result<RedisBuilder
         }
         "require_aof" => Ok(builder.require_aof(on_or_off("require_aof", value)?)),
         "eviction" => Ok(builder.eviction(eviction(value)?)),
+        #[cfg(feature = "pool")]
+        "pool" => Ok(builder.pool(number("pool", value)?)),
+        #[cfg(not(feature = "pool"))]
+        "pool" => Err(without("a pool", "pool")),
         _ => Err(bad("url", "has a query key that is not known")),
     }
 }

@@ -1,0 +1,56 @@
+//! A pool by choice: one connection a call at a time, where one for all is not wanted.
+
+use std::time::Duration;
+
+use deadpool::Runtime;
+use deadpool::managed::{self, Manager, Metrics, Object, PoolError, RecycleResult, Timeouts};
+use storagebox_core::{Error, ErrorKind, Result};
+
+use super::slot::{Slot, closed};
+use crate::config::bad;
+
+/// A place for one connection, which nobody else has meanwhile. What became of the connection is the place's own affair,
+/// so that nothing is sent when it is taken or given back.
+pub(super) type Pooled = Object<Slots>;
+
+pub(super) struct Pool(managed::Pool<Slots>);
+
+/// Makes places.
+#[derive(Debug)]
+pub(super) struct Slots;
+
+impl Pool {
+    pub(super) fn new(connections: usize, patience: Duration) -> Result<Self> {
+        if connections == 0 {
+            return Err(bad("pool", "must be at least 1"));
+        }
+        let wait = Some(patience);
+        let pool = managed::Pool::builder(Slots).max_size(connections);
+        let pool = pool.timeouts(Timeouts { wait, create: wait, recycle: None }).runtime(Runtime::Tokio1);
+        pool.build().map(Self).map_err(|_| bad("pool", "makes no pool"))
+    }
+
+    pub(super) async fn get(&self) -> Result<Pooled> {
+        self.0.get().await.map_err(|error| match error {
+            PoolError::Closed => closed(),
+            _ => Error::new(ErrorKind::Contention, "no connection was free in time").on("redis"),
+        })
+    }
+
+    pub(super) fn close(&self) {
+        self.0.close();
+    }
+}
+
+impl Manager for Slots {
+    type Type = Slot;
+    type Error = Error;
+
+    async fn create(&self) -> Result<Slot> {
+        Ok(Slot::default())
+    }
+
+    async fn recycle(&self, _: &mut Slot, _: &Metrics) -> RecycleResult<Error> {
+        Ok(())
+    }
+}

@@ -1,0 +1,132 @@
+//! A place for one connection, which is made when it is first needed and again after it broke.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use redis::RedisError;
+use storagebox_core::{Error, ErrorKind, Result};
+
+use super::server::{Server, Wire};
+use crate::error;
+
+/// One connection, made when it is first needed, and again after it broke.
+#[derive(Default)]
+pub(super) struct Slot {
+    open: Mutex<Open>,
+    /// Held by who connects, so that others wait for that.
+    connecting: tokio::sync::Mutex<()>,
+}
+
+#[derive(Default)]
+struct Open {
+    /// Grows with each connection, so that a broken one is not taken for its successor.
+    number: u64,
+    connection: Option<Connection>,
+    closed: bool,
+}
+
+/// A connection with its signs of life.
+#[derive(Clone)]
+pub(super) struct Connection {
+    number: u64,
+    wire: Wire,
+    /// How many answers came on it.
+    heard: Arc<AtomicU64>,
+}
+
+/// A call that is under way. If it is dropped, its caller has waited long enough, and where the server has not said a word
+/// since, it may be gone: new calls open another connection. Those that still wait keep this one.
+struct UnderWay<'a> {
+    slot: &'a Slot,
+    number: u64,
+    heard: Arc<AtomicU64>,
+    before: u64,
+    answered: bool,
+}
+
+impl Connection {
+    /// Makes one call on it.
+    pub(super) async fn make<T>(
+        &mut self,
+        slot: &Slot,
+        call: impl AsyncFnOnce(&mut Wire) -> Result<T, RedisError>,
+    ) -> Result<T, RedisError> {
+        let heard = Arc::clone(&self.heard);
+        let before = heard.load(Ordering::Relaxed);
+        let mut under_way = UnderWay { slot, number: self.number, heard, before, answered: false };
+        let reply = call(&mut self.wire).await;
+        self.heard.fetch_add(1, Ordering::Relaxed);
+        under_way.answered = true;
+        reply
+    }
+}
+
+impl Drop for UnderWay<'_> {
+    fn drop(&mut self) {
+        if !self.answered && self.heard.load(Ordering::Relaxed) == self.before {
+            self.slot.leave(Some(self.number));
+        }
+    }
+}
+
+impl Slot {
+    fn open(&self) -> MutexGuard<'_, Open> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn found(&self) -> Result<Option<Connection>> {
+        let open = self.open();
+        match open.closed {
+            true => Err(closed()),
+            false => Ok(open.connection.clone()),
+        }
+    }
+
+    /// The connection, made if there is none.
+    pub(super) async fn connected(&self, server: &Server) -> Result<Connection> {
+        if let Some(found) = self.found()? {
+            return Ok(found);
+        }
+        let _connecting = self.connecting.lock().await;
+        match self.found()? {
+            Some(found) => Ok(found),
+            None => Ok(self.put(server.connect().await?)),
+        }
+    }
+
+    /// A store that was closed meanwhile does not keep it.
+    fn put(&self, wire: Wire) -> Connection {
+        let mut open = self.open();
+        open.number += 1;
+        let connection = Connection { number: open.number, wire, heard: Arc::default() };
+        open.connection = (!open.closed).then(|| connection.clone());
+        connection
+    }
+
+    pub(super) fn close(&self) {
+        let mut open = self.open();
+        (open.connection, open.closed) = (None, true);
+    }
+
+    /// Whoever is still waiting for an answer keeps the connection; new calls open another.
+    pub(super) fn leave(&self, number: Option<u64>) {
+        let mut open = self.open();
+        if number.is_none_or(|number| number == open.number) {
+            open.connection = None;
+        }
+    }
+
+    /// A reply, with its connection left if that is of no use any more.
+    pub(super) fn ended<T>(&self, connection: &Connection, reply: Result<T, RedisError>) -> Result<T> {
+        reply.map_err(|error| {
+            if !connection.wire.mends_itself() && error::ends_connection(&error) {
+                self.leave(Some(connection.number));
+            }
+            error::of(error)
+        })
+    }
+}
+
+pub(super) fn closed() -> Error {
+    Error::new(ErrorKind::Unavailable, "the store is closed").on("redis")
+}
