@@ -79,6 +79,24 @@ pub(crate) fn redis_cluster(host: &str, port: u16) -> io::Result<bool> {
     Ok(answer.contains("cluster_state:ok") && !answer.contains("master_link_status:down"))
 }
 
+/// Whether a sentinel knows so many replicas and other sentinels of a master.
+pub(crate) fn redis_sentinel(host: &str, port: u16, replicas: u32, others: u32) -> io::Result<bool> {
+    let mut stream = connect(host, port)?;
+    stream.write_all(b"INFO sentinel\r\n")?;
+    let (mut answer, mut chunk) = (vec![], [0; 4096]);
+    // It does not hang up, not even when asked to.
+    while !answer.ends_with(b"\r\n\r\n") {
+        let length = stream.read(&mut chunk)?;
+        if length == 0 {
+            break;
+        }
+        answer.extend_from_slice(&chunk[..length]);
+    }
+    let answer = String::from_utf8_lossy(&answer);
+    Ok(answer.contains(&format!("slaves={replicas},sentinels={}", others + 1))
+        && answer.contains("status=ok"))
+}
+
 /// The signature is of the right form and of no worth: servers for tests do not look at more.
 fn list_tables(host: &str, port: u16) -> String {
     let signature = "AWS4-HMAC-SHA256 Credential=test/20260101/us-east-1/dynamodb/aws4_request, \

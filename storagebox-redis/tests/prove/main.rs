@@ -5,6 +5,7 @@ mod cuts;
 mod failover;
 mod flushes;
 mod kills;
+mod memory;
 #[allow(dead_code, reason = "the other tests wait in more ways")]
 #[path = "../backend/scene.rs"]
 mod scene;

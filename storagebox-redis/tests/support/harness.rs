@@ -21,14 +21,26 @@ use super::place::{Place, Server, failed};
 #[derive(Clone, Copy, Debug)]
 pub struct SetUp {
     pub name: &'static str,
-    /// Three masters with a replica each, instead of one node.
-    pub cluster: bool,
+    pub servers: Servers,
+    /// How many connections there are to be, one a call at a time, instead of one for all calls.
+    pub pool: Option<usize>,
     /// How many replicas must have each change.
     pub wait: u32,
 }
 
+/// What the stores under test are on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Servers {
+    /// That of this test program.
+    One,
+    /// Three masters with a replica each.
+    Cluster,
+    /// A master with a replica, and sentinels.
+    Sentinels,
+}
+
 impl SetUp {
-    pub const PLAIN: Self = Self { name: "plain", cluster: false, wait: 0 };
+    pub const PLAIN: Self = Self { name: "plain", servers: Servers::One, pool: None, wait: 0 };
 }
 
 /// The suite's harness.
@@ -52,9 +64,10 @@ impl RedisHarness {
         run: impl FnOnce(&Runtime, Arc<Server>) -> Result<ExitCode>,
     ) -> ExitCode {
         let outcome = Runtime::new().map_err(failed).and_then(|runtime| {
-            let server = match set_up.cluster {
-                true => runtime.block_on(Server::cluster(Settings::quick()))?,
-                false => runtime.block_on(Server::shared())?,
+            let server = match set_up.servers {
+                Servers::One => runtime.block_on(Server::shared())?,
+                Servers::Cluster => runtime.block_on(Server::cluster(Settings::quick()))?,
+                Servers::Sentinels => runtime.block_on(Server::sentinels(Settings::quick()))?,
             };
             let outcome = run(&runtime, Arc::clone(&server));
             runtime.block_on(server.remove())?;
@@ -68,6 +81,10 @@ impl RedisHarness {
 
     fn store(&self, place: &Place, url: &str, timeout: Duration) -> Result<Arc<dyn Store>> {
         let builder = place.builder()?.call_timeout(timeout).wait(self.set_up.wait, Duration::from_secs(5));
+        let builder = match self.set_up.pool {
+            Some(connections) => builder.pool(connections),
+            None => builder,
+        };
         Ok(Arc::new(builder.connect(url)?))
     }
 }
@@ -85,11 +102,11 @@ impl Harness for RedisHarness {
     fn declared(&self) -> Declared {
         let declared = Declared::all()
             .without(Part::Strategies, "of the counters, Redis has Atomic, Marker, Window and Sharded");
-        match self.set_up.cluster {
-            false => declared,
-            true => declared
-                .without_network("a cluster's nodes tell their own addresses; the long checks cut them")
-                .without_restart("the long checks kill a cluster's nodes"),
+        match self.set_up.servers {
+            Servers::One => declared,
+            Servers::Cluster | Servers::Sentinels => declared
+                .without_network("nodes tell their own addresses; the long checks cut a cluster's")
+                .without_restart("the long checks kill masters"),
         }
     }
 

@@ -5,5 +5,5 @@
 mod harness;
 mod place;
 
-pub use harness::{RedisHarness, SetUp};
+pub use harness::{RedisHarness, Servers, SetUp};
 pub use place::{Place, Server, failed};

@@ -8,7 +8,7 @@ use redis::aio::MultiplexedConnection;
 use redis::{AsyncConnectionConfig, FromRedisValue, cmd};
 use storagebox_core::{Error, Result};
 use storagebox_redis::{Moved, RedisBuilder, RedisStore};
-use storagebox_testkit::redis::{Cluster, Redis, Settings};
+use storagebox_testkit::redis::{Cluster, Redis, Sentinels, Settings};
 use storagebox_testkit::servers;
 use tokio::task::spawn_blocking;
 
@@ -32,6 +32,7 @@ enum Own {
     Nothing,
     Node(Box<Redis>),
     Cluster(Cluster),
+    Sentinels(Sentinels),
 }
 
 impl Server {
@@ -67,6 +68,16 @@ impl Server {
         Ok(Arc::new(Self { urls, name, places, own: Own::Cluster(own) }))
     }
 
+    /// A master with a replica, and sentinels.
+    pub async fn sentinels(settings: Settings) -> Result<Arc<Self>> {
+        let name = name();
+        let settings = knowing(settings, &name);
+        let own =
+            spawn_blocking(move || Sentinels::start(&settings)).await.map_err(failed)?.map_err(failed)?;
+        let (urls, places) = (own.nodes().iter().map(Redis::url).collect(), AtomicU64::new(0));
+        Ok(Arc::new(Self { urls, name, places, own: Own::Sentinels(own) }))
+    }
+
     /// A command of the administrator's, to the one node.
     pub async fn ask<T: FromRedisValue>(&self, command: &redis::Cmd) -> Result<T> {
         let mut connection = connected(&self.urls[0]).await?;
@@ -99,14 +110,24 @@ impl Server {
     pub fn own(&self) -> Option<&Redis> {
         match &self.own {
             Own::Node(own) => Some(own),
-            Own::Nothing | Own::Cluster(_) => None,
+            _ => None,
         }
     }
 
     pub fn own_cluster(&self) -> Option<&Cluster> {
         match &self.own {
             Own::Cluster(own) => Some(own),
-            Own::Nothing | Own::Node(_) => None,
+            _ => None,
+        }
+    }
+
+    /// Those of a cluster, or those that sentinels watch.
+    pub fn nodes(&self) -> &[Redis] {
+        match &self.own {
+            Own::Cluster(own) => own.nodes(),
+            Own::Sentinels(own) => own.nodes(),
+            Own::Node(own) => std::slice::from_ref(own),
+            Own::Nothing => &[],
         }
     }
 
@@ -124,6 +145,10 @@ impl Server {
     pub fn url(&self) -> String {
         match &self.own {
             Own::Cluster(own) => own.url().replace("://", &format!("://{}:{PASSWORD}@", self.name)),
+            Own::Sentinels(own) => {
+                let url = own.url().replace("://", &format!("://{}:{PASSWORD}@", self.name));
+                format!("{url}/{}", own.watched())
+            }
             Own::Nothing | Own::Node(_) => self.url_at(self.address()),
         }
     }

@@ -2,6 +2,7 @@
 
 mod cluster;
 mod kind;
+mod sentinels;
 mod settings;
 mod url;
 
@@ -13,6 +14,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 pub use cluster::Cluster;
 pub(crate) use kind::KIND;
+pub use sentinels::Sentinels;
 pub use settings::Settings;
 
 use crate::failure::Failure;
@@ -141,9 +143,13 @@ fn launch(scratch: &Scratch, program: &PathBuf, settings: &Settings, port: u16) 
     }
     let mut server = Command::new(program);
     server.arg(scratch.write("redis.conf", &configuration(scratch, settings, port))?);
+    if settings.is_sentinel() {
+        server.arg("--sentinel");
+    }
     let mut process = Process::start(scratch, SERVER, &server)?;
     // Its own word first: an answer on the port alone might be another server's.
-    let listens = || said().get(earlier..).is_some_and(|log| log.contains("Ready to accept connections"));
+    let word = if settings.is_sentinel() { "+monitor master" } else { "Ready to accept connections" };
+    let listens = || said().get(earlier..).is_some_and(|log| log.contains(word));
     let answers = || settings.has_tls() || probe::redis("127.0.0.1", port).is_ok();
     let ready = process.ready(|| listens() && answers());
     ready.map_err(|why| Failure::DoesNotStart { server: NAME, why, log: process.log() }).map(|()| process)

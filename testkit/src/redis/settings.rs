@@ -5,6 +5,7 @@
 pub struct Settings {
     values: Vec<(String, String)>,
     tls: bool,
+    sentinel: bool,
 }
 
 impl Settings {
@@ -19,7 +20,16 @@ impl Settings {
     }
 
     fn new() -> Self {
-        Self { values: vec![], tls: false }
+        Self { values: vec![], tls: false, sentinel: false }
+    }
+
+    /// For a sentinel, which keeps nothing but what it knows of others.
+    pub(super) fn sentinel() -> Self {
+        Self { sentinel: true, ..Self::new() }
+    }
+
+    pub(super) fn is_sentinel(&self) -> bool {
+        self.sentinel
     }
 
     /// Any setting of the server, such as `maxmemory`, as a line of its file has it; the last value of a name counts.

@@ -4,7 +4,7 @@ use std::io::{self, BufRead, BufReader, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 
 use storagebox_testkit::Failure;
-use storagebox_testkit::redis::{Cluster, Redis, Settings};
+use storagebox_testkit::redis::{Cluster, Redis, Sentinels, Settings};
 
 /// The first line of the answer, to a command of one line.
 fn ask(server: SocketAddr, command: &str) -> io::Result<String> {
@@ -47,6 +47,15 @@ fn a_cluster_serves_all_slots() {
         cluster.nodes()[..3].iter().map(|node| ask(node.address(), "INCR kept").unwrap()).collect();
     assert_eq!(answers.iter().filter(|answer| *answer == ":1").count(), 1, "{answers:?}");
     assert_eq!(answers.iter().filter(|answer| answer.starts_with("-MOVED ")).count(), 2, "{answers:?}");
+}
+
+#[test]
+fn sentinels_know_the_master_and_its_replica() {
+    let sentinels = Sentinels::start(&Settings::quick()).unwrap();
+    assert!(sentinels.url().starts_with("redis+sentinel://127.0.0.1:"));
+    let answers: Vec<_> =
+        sentinels.nodes().iter().map(|node| ask(node.address(), "SET key value").unwrap()).collect();
+    assert!(answers[0] == "+OK" && answers[1].starts_with("-READONLY "), "{answers:?}");
 }
 
 #[test]

@@ -1,0 +1,51 @@
+//! What a bank takes of the server's memory.
+
+use redis::cmd;
+use storagebox_core::{ClaimId, Hold, Item, ItemBank, Result, StoreExt, Taken};
+use storagebox_testkit::redis::Settings;
+use tokio::task::JoinSet;
+
+use crate::scene::with_server;
+use crate::support::{Place, failed};
+
+const ITEMS: usize = 1_000_000;
+const CALLERS: usize = 64;
+/// Of a set of items and a hash of ids it would be 192.
+const MOST: f64 = 130.0;
+
+/// Items of 17 bytes, taken by ids of 36.
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "it takes minutes: cargo xtask prove redis"]
+async fn a_million_items_that_were_taken_are_small() -> Result<()> {
+    with_server(Settings::quick(), async |place| {
+        let (before, bank) = (memory(place).await?, place.store()?.bank("box")?);
+        let items = (0..ITEMS).map(|number| Item::new(format!("CODE-{number:012}")));
+        bank.add(&items.collect::<Result<Vec<_>>>()?).await?;
+        let mut callers = JoinSet::new();
+        for caller in 0..CALLERS {
+            let bank = std::sync::Arc::clone(&bank);
+            callers.spawn(async move {
+                for number in (caller..ITEMS).step_by(CALLERS) {
+                    let claim = ClaimId::new(format!("customer-{number:027}"))?;
+                    let taken = bank.take(&claim, Hold::Forever).await?;
+                    assert!(matches!(taken, Taken::New(_)), "{taken:?}");
+                }
+                Ok(())
+            });
+        }
+        callers.join_all().await.into_iter().collect::<Result<()>>()?;
+        let each = (memory(place).await? - before) / ITEMS as f64;
+        println!(
+            "memory: {each:.1} bytes for each of {ITEMS} items taken by ids of 36 bytes (at most {MOST})"
+        );
+        assert!(each <= MOST);
+        Ok(())
+    })
+    .await
+}
+
+async fn memory(place: &Place) -> Result<f64> {
+    let info: String = place.server.ask(cmd("INFO").arg("memory")).await?;
+    let used = info.lines().find_map(|line| line.strip_prefix("used_memory:")?.trim().parse().ok());
+    used.ok_or_else(|| failed("the server does not tell"))
+}
