@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use storagebox_core::{Error, Result, Retention, checked_duration};
 
-use crate::client::{Connections, Server};
+use crate::client::{At, Connections, Server};
 use crate::schema::Prefix;
 use crate::store::RedisStore;
 
@@ -227,6 +227,18 @@ impl RedisBuilder {
         let (authority, patience) = (builder.authority.clone(), builder.settings.call_timeout);
         let connections = builder.connections(Server { at, authority, patience })?;
         builder.build(connections)
+    }
+
+    /// A store on the server of a client that the caller has, by its login and its TLS; its connections are the store's own.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidInput` for a setting that is out of its range.
+    pub fn from_client(self, client: &redis::Client) -> Result<RedisStore> {
+        let at = At::Node(client.get_connection_info().clone());
+        let (authority, patience) = (self.authority.clone(), self.settings.call_timeout);
+        let connections = self.connections(Server { at, authority, patience })?;
+        self.build(connections)
     }
 
     #[cfg(feature = "pool")]

@@ -63,6 +63,15 @@ impl RedisStore {
         Self::builder().connect(url)
     }
 
+    /// A store on the server of a client that the caller has, with the defaults; see [`RedisBuilder::from_client`].
+    ///
+    /// # Errors
+    ///
+    /// None with the defaults.
+    pub fn from_client(client: &redis::Client) -> Result<Self> {
+        Self::builder().from_client(client)
+    }
+
     /// A store with settings of one's own.
     pub fn builder() -> RedisBuilder {
         RedisBuilder::default()

@@ -5,20 +5,22 @@ use std::sync::Arc;
 use storagebox_core::{Error, Result, Store};
 
 /// Every scheme, with the feature that brings it.
-const SCHEMES: [(&str, &str); 8] = [
+const SCHEMES: [(&str, &str); 10] = [
     ("dynamodb", "dynamo"),
     ("memory", "memory"),
     ("postgres", "postgres"),
     ("postgresql", "postgres"),
     ("redis", "redis"),
     ("redis+cluster", "redis"),
+    ("redis+sentinel", "redis"),
     ("rediss", "redis"),
     ("rediss+cluster", "redis"),
+    ("rediss+sentinel", "redis"),
 ];
 
 /// Opens a store by URL: `memory:` is a fresh one inside this process, `postgres://user:password@host/database` one in
 /// a database, `dynamodb://region/table` one in a table, `redis://user:password@host` one on a server, and `rediss://`
-/// the same over TLS; `redis+cluster:` and `rediss+cluster:` are clusters. Connects with the first call, not before.
+/// the same over TLS; `redis+cluster:` and `redis+sentinel:` lead to a cluster and to what sentinels watch. Connects with the first call, not before.
 ///
 /// # Guarantees
 ///
@@ -52,7 +54,7 @@ pub async fn open(url: &str) -> Result<Arc<dyn Store>> {
         #[cfg(feature = "postgres")]
         "postgres" | "postgresql" => Ok(Arc::new(storagebox_postgres::PostgresStore::connect(url)?)),
         #[cfg(feature = "redis")]
-        "redis" | "redis+cluster" | "rediss" | "rediss+cluster" => {
+        "redis" | "redis+cluster" | "redis+sentinel" | "rediss" | "rediss+cluster" | "rediss+sentinel" => {
             Ok(Arc::new(storagebox_redis::RedisStore::connect(url)?))
         }
         _ => Err(no_such_backend(scheme)),

@@ -15,7 +15,7 @@ async fn an_unknown_scheme_names_those_that_are_known() {
         assert_eq!(error.kind(), ErrorKind::InvalidInput, "{url}");
         assert!(
             error.to_string().contains(
-                "dynamodb:, memory:, postgres:, postgresql:, redis:, redis+cluster:, rediss:, rediss+cluster:"
+                "dynamodb:, memory:, postgres:, postgresql:, redis:, redis+cluster:, redis+sentinel:, rediss:, rediss+cluster:, rediss+sentinel:"
             ),
             "{error}"
         );
@@ -230,6 +230,8 @@ mod redis {
             "rediss://ada:hunter2@host#insecure",
             #[cfg(feature = "redis-cluster")]
             "redis+cluster://ada:hunter2@host,host:hunter2",
+            #[cfg(feature = "redis-sentinel")]
+            "redis+sentinel://ada:hunter2@host,host:1",
         ] {
             let error = refused(url).await;
             assert_eq!(error.kind(), ErrorKind::InvalidInput, "{url}");
@@ -258,12 +260,22 @@ async fn a_cluster_is_opened_by_some_of_its_nodes() {
     }
 }
 
-#[cfg(all(feature = "redis", not(feature = "redis-cluster")))]
+#[cfg(all(
+    feature = "redis",
+    not(any(feature = "redis-cluster", feature = "redis-pool", feature = "redis-sentinel"))
+))]
 #[tokio::test]
-async fn clusters_that_are_off_are_named() {
-    let error = refused("redis+cluster://ada:hunter2@host").await;
-    assert_eq!(error.kind(), ErrorKind::Unsupported);
-    assert!(error.to_string().contains("feature `cluster`"), "{error}");
+async fn what_is_off_of_redis_is_named() {
+    for (url, feature) in [
+        ("redis+cluster://ada:hunter2@host", "feature `cluster`"),
+        ("redis+sentinel://ada:hunter2@host/hunter2", "feature `sentinel`"),
+        ("redis://ada:hunter2@host?pool=8", "feature `pool`"),
+    ] {
+        let error = refused(url).await;
+        assert_eq!(error.kind(), ErrorKind::Unsupported);
+        assert!(error.to_string().contains(feature), "{error}");
+        assert!(!format!("{error} {error:?}").contains("hunter2"), "{error:?}");
+    }
 }
 
 #[cfg(not(feature = "memory"))]

@@ -7,17 +7,20 @@ use crate::workspace;
 /// Crates that bring a driver, and the features that may bring them.
 const DRIVERS: [(&str, &[&str]); 11] = [
     ("aws-sdk-dynamodb", &["dynamo"]),
-    ("deadpool", &["postgres", "redis"]),
+    ("deadpool", &["postgres", "redis-pool"]),
     ("libsqlite3-sys", &["sqlite"]),
-    ("redis", &["redis", "redis-cluster"]),
+    ("redis", REDIS),
     ("sqlx", &["postgres", "sqlite"]),
     ("sqlx-postgres", &["postgres"]),
     ("sqlx-sqlite", &["sqlite"]),
     ("storagebox-dynamo", &["dynamo"]),
     ("storagebox-memory", &["memory"]),
     ("storagebox-postgres", &["postgres"]),
-    ("storagebox-redis", &["redis", "redis-cluster"]),
+    ("storagebox-redis", REDIS),
 ];
+
+/// The features that may bring Redis's driver.
+const REDIS: &[&str] = &["redis", "redis-cluster", "redis-pool", "redis-sentinel"];
 
 /// A package with its features, without `default`.
 #[derive(Debug, PartialEq)]
