@@ -8,8 +8,9 @@ use std::process::ExitCode;
 use storagebox_conformance::{Profile, Selection, run_with};
 use support::{RedisHarness, Servers, SetUp};
 
-const SET_UPS: [SetUp; 4] = [
+const SET_UPS: [SetUp; 5] = [
     SetUp { name: "smoke, pool", pool: Some(8), ..SetUp::PLAIN },
+    SetUp { name: "smoke, TLS", servers: Servers::Tls, ..SetUp::PLAIN },
     SetUp { name: "smoke, Sentinel", servers: Servers::Sentinels, ..SetUp::PLAIN },
     SetUp { name: "smoke, cluster", servers: Servers::Cluster, ..SetUp::PLAIN },
     SetUp {

@@ -33,6 +33,8 @@ pub struct SetUp {
 pub enum Servers {
     /// That of this test program.
     One,
+    /// One with TLS, which takes nothing else.
+    Tls,
     /// Three masters with a replica each.
     Cluster,
     /// A master with a replica, and sentinels.
@@ -66,6 +68,7 @@ impl RedisHarness {
         let outcome = Runtime::new().map_err(failed).and_then(|runtime| {
             let server = match set_up.servers {
                 Servers::One => runtime.block_on(Server::shared())?,
+                Servers::Tls => runtime.block_on(Server::alone(Settings::quick().with_tls()))?,
                 Servers::Cluster => runtime.block_on(Server::cluster(Settings::quick()))?,
                 Servers::Sentinels => runtime.block_on(Server::sentinels(Settings::quick()))?,
             };
@@ -104,6 +107,9 @@ impl Harness for RedisHarness {
             .without(Part::Strategies, "of the counters, Redis has Atomic, Marker, Window and Sharded");
         match self.set_up.servers {
             Servers::One => declared,
+            Servers::Tls => declared
+                .without_network("the proxy cannot read what is encrypted")
+                .without_restart("the set-up without TLS restarts its server"),
             Servers::Cluster | Servers::Sentinels => declared
                 .without_network("nodes tell their own addresses; the long checks cut a cluster's")
                 .without_restart("the long checks kill masters"),

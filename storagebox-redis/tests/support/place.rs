@@ -1,5 +1,6 @@
 //! A server for one test program, and prefixes on it, one for each case.
 
+use std::fs;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -23,6 +24,8 @@ pub struct Server {
     /// The user, and what all its keys begin with.
     name: String,
     places: AtomicU64,
+    /// Who signed the certificate of a server with TLS, in PEM.
+    authority: Option<Vec<u8>>,
     own: Own,
 }
 
@@ -39,7 +42,13 @@ impl Server {
     /// That of this test program.
     pub async fn shared() -> Result<Arc<Self>> {
         let url = servers::shared_redis().map_err(failed)?.url().to_owned();
-        let server = Self { urls: vec![url], name: name(), places: AtomicU64::new(0), own: Own::Nothing };
+        let server = Self {
+            urls: vec![url],
+            name: name(),
+            places: AtomicU64::new(0),
+            authority: None,
+            own: Own::Nothing,
+        };
         let mut rule = cmd("ACL");
         rule.arg("SETUSER").arg(&server.name).arg("reset");
         for word in grants(&server.name).split_whitespace() {
@@ -54,8 +63,9 @@ impl Server {
         let name = name();
         let settings = knowing(settings, &name);
         let own = spawn_blocking(move || Redis::start(&settings)).await.map_err(failed)?.map_err(failed)?;
+        let authority = own.authority().map(fs::read).transpose().map_err(failed)?;
         let (urls, places) = (vec![own.url()], AtomicU64::new(0));
-        Ok(Arc::new(Self { urls, name, places, own: Own::Node(Box::new(own)) }))
+        Ok(Arc::new(Self { urls, name, places, authority, own: Own::Node(Box::new(own)) }))
     }
 
     /// Three masters with a replica each.
@@ -65,7 +75,7 @@ impl Server {
         let own =
             spawn_blocking(move || Cluster::start(3, &settings)).await.map_err(failed)?.map_err(failed)?;
         let (urls, places) = (own.nodes().iter().map(Redis::url).collect(), AtomicU64::new(0));
-        Ok(Arc::new(Self { urls, name, places, own: Own::Cluster(own) }))
+        Ok(Arc::new(Self { urls, name, places, authority: None, own: Own::Cluster(own) }))
     }
 
     /// A master with a replica, and sentinels.
@@ -75,12 +85,12 @@ impl Server {
         let own =
             spawn_blocking(move || Sentinels::start(&settings)).await.map_err(failed)?.map_err(failed)?;
         let (urls, places) = (own.nodes().iter().map(Redis::url).collect(), AtomicU64::new(0));
-        Ok(Arc::new(Self { urls, name, places, own: Own::Sentinels(own) }))
+        Ok(Arc::new(Self { urls, name, places, authority: None, own: Own::Sentinels(own) }))
     }
 
     /// A command of the administrator's, to the one node.
     pub async fn ask<T: FromRedisValue>(&self, command: &redis::Cmd) -> Result<T> {
-        let mut connection = connected(&self.urls[0]).await?;
+        let mut connection = self.connected(&self.urls[0]).await?;
         command.query_async(&mut connection).await.map_err(failed)
     }
 
@@ -94,13 +104,26 @@ impl Server {
         let mut masters = vec![];
         for (number, url) in self.urls.iter().enumerate() {
             // One that was killed is no master any more.
-            let Ok(mut connection) = connected(url).await else { continue };
+            let Ok(mut connection) = self.connected(url).await else { continue };
             let role: Vec<redis::Value> = cmd("ROLE").query_async(&mut connection).await.map_err(failed)?;
             if matches!(&role[..], [redis::Value::BulkString(role), ..] if role == b"master") {
                 masters.push((number, connection));
             }
         }
         Ok(masters)
+    }
+
+    async fn connected(&self, url: &str) -> Result<MultiplexedConnection> {
+        let client = match &self.authority {
+            None => redis::Client::open(url),
+            Some(pem) => {
+                let root_cert = Some(pem.clone());
+                redis::Client::build_with_tls(url, redis::TlsCertificates { client_tls: None, root_cert })
+            }
+        };
+        let config = AsyncConnectionConfig::new().set_response_timeout(None);
+        let connecting = client.map_err(failed)?;
+        connecting.get_multiplexed_async_connection_with_config(&config).await.map_err(failed)
     }
 
     pub fn user(&self) -> &str {
@@ -138,7 +161,8 @@ impl Server {
 
     /// The URL of the user with the least rights, at this address.
     pub fn url_at(&self, address: SocketAddr) -> String {
-        format!("redis://{}:{PASSWORD}@{address}", self.name)
+        let scheme = if self.authority.is_some() { "rediss" } else { "redis" };
+        format!("{scheme}://{}:{PASSWORD}@{address}", self.name)
     }
 
     /// The URL of the user with the least rights.
@@ -167,7 +191,7 @@ impl Server {
         if !matches!(self.own, Own::Nothing) {
             return Ok(());
         }
-        let mut admin = connected(&self.urls[0]).await?;
+        let mut admin = self.connected(&self.urls[0]).await?;
         let mut cursor = 0_u64;
         loop {
             let mut scan = cmd("SCAN");
@@ -183,12 +207,6 @@ impl Server {
         }
         cmd("ACL").arg("DELUSER").arg(&self.name).query_async::<()>(&mut admin).await.map_err(failed)
     }
-}
-
-async fn connected(url: &str) -> Result<MultiplexedConnection> {
-    let client = redis::Client::open(url).map_err(failed)?;
-    let config = AsyncConnectionConfig::new().set_response_timeout(None);
-    client.get_multiplexed_async_connection_with_config(&config).await.map_err(failed)
 }
 
 fn knowing(settings: Settings, name: &str) -> Settings {
@@ -215,7 +233,11 @@ pub struct Place {
 
 impl Place {
     pub fn builder(&self) -> Result<RedisBuilder> {
-        Ok(RedisStore::builder().prefix(&self.prefix)?.moved(self.moved.clone()))
+        let builder = RedisStore::builder().prefix(&self.prefix)?.moved(self.moved.clone());
+        match &self.server.authority {
+            Some(pem) => builder.authority(pem),
+            None => Ok(builder),
+        }
     }
 
     pub fn store(&self) -> Result<RedisStore> {
