@@ -114,6 +114,10 @@ async fn check_server(client: &Client, operation: &'static str) -> Result<()> {
         info.lines().filter_map(move |line| line.strip_prefix(name)?.strip_prefix(':')).map(str::trim_end)
     };
     let settings = client.settings();
+    if let Some(version) = fields("redis_version").find(|version| is_too_old(version)) {
+        let what = format!("Redis {version}");
+        return Err(Error::unsupported(what, "7.0 or later").on("redis").during(operation));
+    }
     if settings.require_aof && !fields("aof_enabled").all(|found| found == "1") {
         let what = "a server without an append-only file (`require_aof` is on)";
         return Err(Error::unsupported(what, "one with `appendonly yes`").on("redis").during(operation));
@@ -131,6 +135,11 @@ async fn check_server(client: &Client, operation: &'static str) -> Result<()> {
                 .during(operation))
         }
     }
+}
+
+/// Before 7.0 a script cannot say that it is to be refused as a whole.
+fn is_too_old(version: &str) -> bool {
+    version.split('.').next().and_then(|major| major.parse().ok()).is_some_and(|major: u32| major < 7)
 }
 
 /// The sections of the server's own description that are looked at.
@@ -160,6 +169,17 @@ mod tests {
         tags.sort();
         tags.dedup();
         assert_eq!(tags.len(), names.len());
+    }
+
+    #[test]
+    fn a_server_before_7_is_too_old() {
+        assert!(is_too_old("6.2.14") && is_too_old("5.0.0"));
+        assert!(
+            !is_too_old("7.0.15")
+                && !is_too_old("8.0.0")
+                && !is_too_old("255.255.255")
+                && !is_too_old("unstable")
+        );
     }
 
     #[test]

@@ -3,6 +3,7 @@
 
 mod errors;
 mod hostile;
+mod numbers;
 mod readme;
 mod round_trips;
 mod scene;
