@@ -6,6 +6,8 @@ mod requests;
 mod write;
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use storagebox_core::{Certainty, Error, ErrorKind, Result, Retention, Settles};
@@ -105,6 +107,22 @@ impl Client {
             async move { attempt.await.map(Seen) }
         };
         self.settle(operation, attempt).await.map(|Seen(answer)| answer)
+    }
+
+    /// Deletes a row for good, and tells whether it did: also if the answer was lost and there is no row any more.
+    pub(crate) async fn deleted(&self, operation: &'static str, delete: &Write) -> Result<bool> {
+        let was_lost = &AtomicBool::new(false);
+        let attempt = || async move {
+            match self.write(delete).await {
+                Ok(Wrote::Done(_)) => Ok(true),
+                Ok(Wrote::Refused(row)) => Ok(row.is_none() && was_lost.load(Relaxed)),
+                Err(error) => {
+                    was_lost.fetch_or(error.certainty() == Certainty::Unknown, Relaxed);
+                    Err(error)
+                }
+            }
+        };
+        self.settled(operation, attempt).await
     }
 }
 
