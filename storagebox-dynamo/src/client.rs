@@ -143,13 +143,13 @@ where
     let mut patience = Patience::default();
     let mut unresolved = false;
     loop {
-        let error = match attempt().await {
-            Ok(answer) if unresolved && !answer.settles() => return Err(open()),
+        let (pause, error) = match attempt().await {
+            Ok(answer) if unresolved && !answer.settles() => (patience.look(), open()),
             Ok(answer) => return Ok(answer),
-            Err(error) => error,
+            Err(error) => (patience.pause(error.kind()), error),
         };
         unresolved |= error.certainty() == Certainty::Unknown;
-        match patience.pause(error.kind()) {
+        match pause {
             Some(pause) => wait(pause).await,
             None if unresolved => return Err(error.after_unresolved()),
             None => return Err(error),
@@ -166,14 +166,21 @@ fn open() -> Error {
 struct Patience {
     conflicts: u32,
     failures: u32,
+    looks: u32,
 }
 
 /// The first and the longest pause after a conflict, and how many there are.
 const CONFLICTS: (u64, u64, u32) = (2, 200, 60);
 /// The same after a throttle, a lost answer or a failed read.
 const FAILURES: (u64, u64, u32) = (10, 1_600, 12);
+/// The same while a lost attempt may still land: most do soon, and then the call has its answer after all.
+const LOOKS: (u64, u64, u32) = (10, 80, 4);
 
 impl Patience {
+    fn look(&mut self) -> Option<Duration> {
+        next(&mut self.looks, LOOKS)
+    }
+
     fn pause(&mut self, kind: ErrorKind) -> Option<Duration> {
         match kind {
             ErrorKind::Contention => next(&mut self.conflicts, CONFLICTS),
