@@ -3,6 +3,8 @@
 #![allow(clippy::disallowed_methods, reason = "a test may unwrap")]
 
 mod bank;
+#[cfg(any(feature = "dynamo", feature = "postgres"))]
+mod crowd;
 #[cfg(feature = "dynamo")]
 mod dynamo;
 mod hand_out;
