@@ -19,6 +19,7 @@ use crate::error;
 use crate::page::{self, Position};
 use crate::row::{Row, RowKey};
 
+pub(crate) use ended::MOST as MOST_ENDED;
 use log::Mark;
 use lost::{Fate, Lost, at_once};
 pub(crate) use record::{Done, Leased, Record, State};
