@@ -13,4 +13,6 @@ mod help;
 mod postgres;
 mod rejects;
 mod support;
+#[cfg(any(feature = "dynamo", feature = "postgres"))]
+mod till;
 mod usage;
