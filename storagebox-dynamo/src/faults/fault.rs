@@ -39,7 +39,8 @@ pub enum Fault {
     /// The connection is lost, and the request is applied later: by [`land`](super::Faults::land), or after one to
     /// three more requests.
     Late,
-    /// The request is applied and answered, and once more applied later, as by [`Fault::Late`].
+    /// The request is applied, and at once applied again; the second answer arrives. So does a proxy that sends again what
+    /// it got no answer to.
     Twice,
 }
 
@@ -78,7 +79,7 @@ impl Fault {
         }
     }
 
-    /// Whether a request may be applied, or applied once more, without an answer.
+    /// Whether a request may be applied without its own answer.
     pub fn loses_answers(self) -> bool {
         matches!(self, Self::ErrorAfter | Self::DropAfter | Self::Torn | Self::Late | Self::Twice)
     }
