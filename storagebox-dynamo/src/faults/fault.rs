@@ -40,7 +40,7 @@ pub enum Fault {
     /// three more requests.
     Late,
     /// The request is applied, and at once applied again; the second answer arrives. So does a proxy that sends again what
-    /// it got no answer to.
+    /// it got no answer to. Not of a `DeleteItem`, whose second answer tells nothing of the first.
     Twice,
 }
 
@@ -90,6 +90,7 @@ impl Fault {
         match self {
             Self::Conflict => is_transaction(operation) || is_single_write(operation),
             Self::InProgress => operation == "TransactWriteItems",
+            Self::Twice => operation != "DeleteItem",
             Self::Unprocessed => is_batch(operation) && has_halves(request),
             _ => true,
         }
