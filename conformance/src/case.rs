@@ -143,6 +143,7 @@ impl Case {
                 }
                 _ => about("a_compaction_can_be_dropped_") || about("lost_compactions_"),
             },
+            Part::Store => about("a_strategy_works_"),
             Part::Ordered => self.family == Family::Concurrent && about("racing_writes_of_one_key_"),
             _ => false,
         }
