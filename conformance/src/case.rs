@@ -137,9 +137,13 @@ impl Case {
         let about = |begin| self.function().starts_with(begin);
         match self.part {
             Part::Counter => about("atomic_") || about("approach_1_"),
-            Part::Strategies if self.family == Family::Concurrent => {
-                about("optimistic_") || about("approach_2_") || about("writers_and_compactions_")
-            }
+            Part::Strategies => match self.family {
+                Family::Concurrent => {
+                    about("optimistic_") || about("approach_2_") || about("writers_and_compactions_")
+                }
+                _ => about("a_compaction_can_be_dropped_") || about("lost_compactions_"),
+            },
+            Part::Store => about("a_strategy_works_"),
             Part::Ordered => self.family == Family::Concurrent && about("racing_writes_of_one_key_"),
             _ => false,
         }

@@ -4,6 +4,7 @@
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::disallowed_methods))]
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 
+mod any_text;
 mod case;
 mod clauses;
 mod counter;
@@ -27,6 +28,7 @@ mod tokens;
 mod values;
 mod world;
 
+pub use any_text::keeps_text;
 pub use case::{Case, Family, Part};
 pub use clauses::{CLAUSES, Clause, table};
 pub use failure::Failure;

@@ -97,9 +97,10 @@ impl Proxy {
         self.plan.set(Some(Trap::new(cut, needle.as_ref(), passing)));
     }
 
-    /// Cuts nothing more; what was cut stays so.
-    pub fn disarm(&self) {
-        self.plan.set(None);
+    /// Cuts nothing more; what was cut stays so. Whether what was armed was still waiting for its request: if not, that
+    /// has been cut or is being cut.
+    pub fn disarm(&self) -> bool {
+        self.plan.set(None).is_some()
     }
 
     /// How many cuts were made. One is made before its client can know of it.
@@ -137,8 +138,9 @@ impl fmt::Debug for Proxy {
 }
 
 impl Plan {
-    fn set(&self, trap: Option<Trap>) {
-        *self.trap.lock().unwrap_or_else(PoisonError::into_inner) = trap;
+    /// Arms, and gives what was armed before.
+    fn set(&self, trap: Option<Trap>) -> Option<Trap> {
+        std::mem::replace(&mut *self.trap.lock().unwrap_or_else(PoisonError::into_inner), trap)
     }
 
     /// Looks at what is armed, and disarms it if it strikes.

@@ -6,6 +6,8 @@ mod requests;
 mod write;
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use storagebox_core::{Certainty, Error, ErrorKind, Result, Retention, Settles};
@@ -106,6 +108,22 @@ impl Client {
         };
         self.settle(operation, attempt).await.map(|Seen(answer)| answer)
     }
+
+    /// Deletes a row for good, and tells whether it did: also if the answer was lost and there is no row any more.
+    pub(crate) async fn deleted(&self, operation: &'static str, delete: &Write) -> Result<bool> {
+        let was_lost = &AtomicBool::new(false);
+        let attempt = || async move {
+            match self.write(delete).await {
+                Ok(Wrote::Done(_)) => Ok(true),
+                Ok(Wrote::Refused(row)) => Ok(row.is_none() && was_lost.load(Relaxed)),
+                Err(error) => {
+                    was_lost.fetch_or(error.certainty() == Certainty::Unknown, Relaxed);
+                    Err(error)
+                }
+            }
+        };
+        self.settled(operation, attempt).await
+    }
 }
 
 /// An answer that settles.
@@ -125,13 +143,13 @@ where
     let mut patience = Patience::default();
     let mut unresolved = false;
     loop {
-        let error = match attempt().await {
-            Ok(answer) if unresolved && !answer.settles() => return Err(open()),
+        let (pause, error) = match attempt().await {
+            Ok(answer) if unresolved && !answer.settles() => (patience.look(), open()),
             Ok(answer) => return Ok(answer),
-            Err(error) => error,
+            Err(error) => (patience.pause(error.kind()), error),
         };
         unresolved |= error.certainty() == Certainty::Unknown;
-        match patience.pause(error.kind()) {
+        match pause {
             Some(pause) => wait(pause).await,
             None if unresolved => return Err(error.after_unresolved()),
             None => return Err(error),
@@ -148,14 +166,21 @@ fn open() -> Error {
 struct Patience {
     conflicts: u32,
     failures: u32,
+    looks: u32,
 }
 
 /// The first and the longest pause after a conflict, and how many there are.
 const CONFLICTS: (u64, u64, u32) = (2, 200, 60);
 /// The same after a throttle, a lost answer or a failed read.
 const FAILURES: (u64, u64, u32) = (10, 1_600, 12);
+/// The same while a lost attempt may still land: most do soon, and then the call has its answer after all.
+const LOOKS: (u64, u64, u32) = (10, 80, 4);
 
 impl Patience {
+    fn look(&mut self) -> Option<Duration> {
+        next(&mut self.looks, LOOKS)
+    }
+
     fn pause(&mut self, kind: ErrorKind) -> Option<Duration> {
         match kind {
             ErrorKind::Contention => next(&mut self.conflicts, CONFLICTS),

@@ -119,10 +119,19 @@ fn known(table: &[(&str, ErrorKind, &'static str)], code: &str) -> Option<(Error
 
 /// A failed read has changed nothing, whatever became of it.
 pub(crate) fn reading(error: Error) -> Error {
-    if error.kind() != ErrorKind::OutcomeUnknown {
-        return error;
+    without_effect(error, "the answer to a read was lost")
+}
+
+/// A box that may be there now is as good as one that is made later: nothing that was asked for has happened.
+pub(crate) fn opening(error: Error) -> Error {
+    without_effect(error, "the answer to the opening of the box was lost")
+}
+
+fn without_effect(error: Error, why: &'static str) -> Error {
+    match error.kind() {
+        ErrorKind::OutcomeUnknown => Error::new(ErrorKind::Unavailable, why).caused_by(error).on("dynamo"),
+        _ => error,
     }
-    Error::new(ErrorKind::Unavailable, "the answer to a read was lost").caused_by(error).on("dynamo")
 }
 
 pub(crate) fn bad(setting: &'static str, why: impl std::fmt::Display) -> Error {

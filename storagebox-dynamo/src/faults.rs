@@ -117,7 +117,7 @@ impl Faults {
         lock(&self.state.record).take()
     }
 
-    /// How many requests are still under way: those of [`Fault::Late`] and the seconds of [`Fault::Twice`].
+    /// How many requests are still under way: those of [`Fault::Late`].
     pub fn under_way(&self) -> usize {
         lock(&self.state.late).len()
     }

@@ -20,6 +20,8 @@ use crate::schema::EXPIRES;
 /// Nothing newer is there: by time, then writer, then delete over put (O-2).
 const NEWEST: &str = "attribute_not_exists(pk) OR a < :a OR (a = :a AND (w < :w OR (w = :w AND k < :k)))";
 
+const PURGE: &str = "purge";
+
 /// A box of ordered values.
 #[derive(Debug)]
 pub(crate) struct DynamoOrderedStore {
@@ -141,8 +143,9 @@ impl DynamoOrderedStore {
     }
 
     async fn purge_up_to(&self, age: Duration, limit: usize) -> Result<Maintained> {
+        let client = self.client();
         let (mut deleted, end) = (0, buried_at(self.purgeable(age)));
-        for shard in 0..self.open.shards().await? {
+        for shard in 0..client.settled(PURGE, || self.open.shards()).await? {
             let mut from = None;
             loop {
                 let room = limit.saturating_sub(usize::try_from(deleted).unwrap_or(usize::MAX));
@@ -151,7 +154,7 @@ impl DynamoOrderedStore {
                 }
                 let look = Look::at(&self.open.partition("keys", shard), Index::Order).and("o <= :end");
                 let look = look.value(":end", end.as_str()).limit(room.min(1_000)).from(from);
-                let page = self.client().query(&look).await?;
+                let page = client.settled(PURGE, || client.query(&look)).await?;
                 for row in &page.rows {
                     deleted += u64::from(self.purged(row).await?);
                 }
@@ -168,8 +171,7 @@ impl DynamoOrderedStore {
     async fn purged(&self, row: &Row) -> Result<bool> {
         let key = RowKey::new(row.needed("pk", row.text("pk"))?, row.sort()?);
         let place = row.needed("o", row.text("o"))?;
-        let deleted = self.client().write(&Write::delete(&key).only_if("o = :o").value(":o", place)).await?;
-        Ok(matches!(deleted, Wrote::Done(_)))
+        self.client().deleted(PURGE, &Write::delete(&key).only_if("o = :o").value(":o", place)).await
     }
 }
 
@@ -246,7 +248,7 @@ impl OrderedStore for DynamoOrderedStore {
 
     #[instrument(level = "trace", skip_all)]
     async fn purge(&self, age: Duration, limit: usize) -> Result<Maintained> {
-        self.client().settled("purge", || self.purge_up_to(age, limit)).await
+        self.purge_up_to(age, limit).await
     }
 }
 

@@ -5,9 +5,9 @@
 
 mod ended;
 mod log;
-mod lost;
 mod record;
 mod row;
+mod sent;
 
 use std::sync::Arc;
 
@@ -19,10 +19,11 @@ use crate::error;
 use crate::page::{self, Position};
 use crate::row::{Row, RowKey};
 
+pub(crate) use ended::MOST as MOST_ENDED;
 use log::Mark;
-use lost::{Fate, Lost, at_once};
 pub(crate) use record::{Done, Leased, Record, State};
 pub(crate) use row::{CURRENT, DONE, ENDED, LEASED, kept};
+use sent::{Fate, Sent, at_once};
 
 /// The partitions of the ids.
 const IDS: &str = "ids";
@@ -97,8 +98,8 @@ impl Records {
         id: &DedupId,
         judge: impl Fn(&Record, Millis) -> Step<T> + Sync,
     ) -> Result<T> {
-        let (past, lost) = (self.client().surely_past(), Lost::default());
-        let attempt = || at_once(|| self.stepped(id, past, &judge, &lost));
+        let (past, sent) = (self.client().surely_past(), Sent::default());
+        let attempt = || at_once(|| self.stepped(id, past, &judge, &sent));
         told(operation, self.client().settled(operation, attempt).await?)
     }
 
@@ -108,13 +109,13 @@ impl Records {
         id: &DedupId,
         past: Millis,
         judge: &(impl Fn(&Record, Millis) -> Step<T> + Sync),
-        lost: &Lost<T>,
+        sent: &Sent<T>,
     ) -> Result<Option<T>> {
         let key = self.key(id).await?;
         let mut found = None;
         for _ in 0..MOST_BEATEN {
             let record = self.read(found.as_ref(), past)?;
-            match lost.fate(&record.log) {
+            match sent.fate(&record.log) {
                 Fate::Made(answer) => return Ok(Some(answer)),
                 Fate::Unknown => return Ok(None),
                 Fate::Not => {}
@@ -125,10 +126,11 @@ impl Records {
             };
             let mark = Mark::fresh(record.last);
             let row = record.becoming(&state, mark, &key, self.client())?;
+            sent.note(mark, answer.clone());
             match self.client().write(&exchange(record.log.latest(), row)).await {
                 Ok(Wrote::Done(_)) => return Ok(Some(answer)),
                 Ok(Wrote::Refused(row)) => found = row,
-                Err(error) => return Err(lost.noting(error, mark, answer)),
+                Err(error) => return Err(sent.failed(error)),
             }
         }
         Err(beaten())
@@ -144,8 +146,8 @@ impl Records {
         change: impl Fn(&RowKey) -> (Write, T) + Sync,
         refused: impl Fn(&Record) -> Option<T> + Sync,
     ) -> Result<T> {
-        let lost = Lost::default();
-        let attempt = || at_once(|| self.changed(id, number, &change, &refused, &lost));
+        let sent = Sent::default();
+        let attempt = || at_once(|| self.changed(id, number, &change, &refused, &sent));
         told(operation, self.client().settled(operation, attempt).await?)
     }
 
@@ -156,17 +158,18 @@ impl Records {
         number: u64,
         change: &(impl Fn(&RowKey) -> (Write, T) + Sync),
         refused: &(impl Fn(&Record) -> Option<T> + Sync),
-        lost: &Lost<T>,
+        sent: &Sent<T>,
     ) -> Result<Option<T>> {
         let (write, answer) = change(&self.key(id).await?);
         let mark = Mark::fresh(number);
+        sent.note(mark, answer.clone());
         let row = match self.client().write(&mark.on(write)).await {
             Ok(Wrote::Done(_)) => return Ok(Some(answer)),
             Ok(Wrote::Refused(row)) => row,
-            Err(error) => return Err(lost.noting(error, mark, answer)),
+            Err(error) => return Err(sent.failed(error)),
         };
         let record = self.read(row.as_ref(), self.client().surely_past())?;
-        match lost.fate(&record.log) {
+        match sent.fate(&record.log) {
             Fate::Made(answer) => Ok(Some(answer)),
             Fate::Unknown => Ok(None),
             Fate::Not => refused(&record).map(Some).ok_or_else(beaten),

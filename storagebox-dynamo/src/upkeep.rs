@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use storagebox_core::{Maintained, Result};
 use tokio::sync::Mutex;
 
-use crate::client::{Answers, Client, Write, Wrote};
+use crate::client::{Answers, Client, Write};
 use crate::row::{Attributes, Row, RowKey, Value};
 
 /// How many rows one request reads, and how many requests one call makes at the most.
@@ -30,7 +30,7 @@ impl Upkeep {
                 if deleted == most {
                     return Ok(Maintained { deleted: deleted as u64, more: true });
                 }
-                deleted += usize::from(client.settled("maintain", || removed(client, row)).await?);
+                deleted += usize::from(removed(client, row).await?);
                 *from = Some(key_of(row)?.attributes());
             }
             *from = page.next;
@@ -55,7 +55,7 @@ async fn scan(client: &Client, from: Option<Attributes>) -> Result<Answers> {
 /// Another call may need the row by now.
 async fn removed(client: &Client, row: &Row) -> Result<bool> {
     let delete = Write::delete(&key_of(row)?).only_if(UNNEEDED).value(":past", client.surely_past().0);
-    Ok(matches!(client.write(&delete).await?, Wrote::Done(_)))
+    client.deleted("maintain", &delete).await
 }
 
 fn key_of(row: &Row) -> Result<RowKey> {

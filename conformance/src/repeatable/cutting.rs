@@ -88,8 +88,7 @@ async fn cut_at<C: Repeatable>(
         () = clients.proxy.wait_for_cuts(before + 1), if cut == Cut::NoAnswer => None,
         answer = attempt.call.make(&attempt.scene, &clients.far) => Some(answer),
     };
-    clients.proxy.disarm();
-    let was_cut = clients.proxy.cuts() > before;
+    let was_cut = !clients.proxy.disarm();
     attempt.told = match answer {
         Some(Ok(told)) => Some(told),
         Some(Err(error)) => ensure_ambiguous(&error, was_cut).map(|()| None)?,

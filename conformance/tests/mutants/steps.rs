@@ -3,14 +3,17 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use storagebox_core::BoxName;
 
-/// Lets everybody else go on between two steps that should have been one.
+/// Lets everybody else go on between two steps that should have been one, also those whose thread the machine holds up.
+#[allow(clippy::disallowed_methods, reason = "nothing here depends on how long it is")]
 pub(crate) async fn between_steps() {
     for _ in 0..8 {
         tokio::task::yield_now().await;
     }
+    tokio::time::sleep(Duration::from_millis(1)).await;
 }
 
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -3,6 +3,8 @@
 #![allow(clippy::disallowed_methods, reason = "a test may unwrap")]
 
 mod bank;
+#[cfg(any(feature = "dynamo", feature = "postgres", feature = "redis"))]
+mod crowd;
 #[cfg(feature = "dynamo")]
 mod dynamo;
 mod hand_out;
@@ -13,4 +15,6 @@ mod postgres;
 mod redis;
 mod rejects;
 mod support;
+#[cfg(any(feature = "dynamo", feature = "postgres", feature = "redis"))]
+mod till;
 mod usage;

@@ -8,7 +8,7 @@ use storagebox_core::{BoxName, Error, Result};
 use tokio::sync::OnceCell;
 
 use super::{Client, Write, Wrote};
-use crate::error::bad;
+use crate::error::{bad, opening};
 use crate::row::{Row, RowKey};
 use crate::schema::VERSION;
 
@@ -76,10 +76,11 @@ impl OpenBox {
             .with("made_with", self.options.as_str())
             .with("shards", u32::from(shards))
             .with("schema", VERSION);
-        match self.client.write(&Write::put(row).only_if("attribute_not_exists(pk)")).await? {
+        let put = Write::put(row).only_if("attribute_not_exists(pk)");
+        match self.client.write(&put).await.map_err(opening)? {
             Wrote::Done(_) => Ok(shards),
             Wrote::Refused(Some(made)) => self.adopted(&made),
-            Wrote::Refused(None) => Err(Error::unknown("the box was there and is gone").on("dynamo")),
+            Wrote::Refused(None) => Err(opening(Error::unknown("the box was there and is gone"))),
         }
     }
 

@@ -134,8 +134,10 @@ impl Connector {
     async fn send_twice(&self, request: Request) -> Answer {
         let again = request.again();
         let answer = self.send(request).await;
-        again.into_iter().for_each(|request| self.park(request));
-        answer
+        match again {
+            Some(request) => self.send(request).await,
+            None => answer,
+        }
     }
 
     fn park(&self, request: Request) {

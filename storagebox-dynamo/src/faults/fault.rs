@@ -39,7 +39,8 @@ pub enum Fault {
     /// The connection is lost, and the request is applied later: by [`land`](super::Faults::land), or after one to
     /// three more requests.
     Late,
-    /// The request is applied and answered, and once more applied later, as by [`Fault::Late`].
+    /// The request is applied, and at once applied again; the second answer arrives. So does a proxy that sends again what
+    /// it got no answer to. Not of a `DeleteItem`, whose second answer tells nothing of the first.
     Twice,
 }
 
@@ -78,7 +79,7 @@ impl Fault {
         }
     }
 
-    /// Whether a request may be applied, or applied once more, without an answer.
+    /// Whether a request may be applied without its own answer.
     pub fn loses_answers(self) -> bool {
         matches!(self, Self::ErrorAfter | Self::DropAfter | Self::Torn | Self::Late | Self::Twice)
     }
@@ -89,6 +90,7 @@ impl Fault {
         match self {
             Self::Conflict => is_transaction(operation) || is_single_write(operation),
             Self::InProgress => operation == "TransactWriteItems",
+            Self::Twice => operation != "DeleteItem",
             Self::Unprocessed => is_batch(operation) && has_halves(request),
             _ => true,
         }

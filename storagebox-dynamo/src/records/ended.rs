@@ -22,7 +22,7 @@ const ROW: usize = 409_600;
 /// More than a row's names, keys, operations and numbers take together.
 const REST: usize = 8_192;
 /// So many that the longest result still has its place beside them: a lease that was given can always complete.
-const MOST: usize = (ROW - MAX_PAYLOAD_BYTES - REST) / SIZE;
+pub(crate) const MOST: usize = (ROW - MAX_PAYLOAD_BYTES - REST) / SIZE;
 
 /// Operations that are over, in the order in which they ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

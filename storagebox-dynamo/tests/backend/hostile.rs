@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
+use storagebox_conformance::keeps_text;
 use storagebox_core::{
-    BankAdmin, Begun, BoxName, Change, ClaimId, ClaimState, Consumed, Counted, Counter, DedupId, DedupRepo,
-    Error, ErrorKind, Fingerprint, Hold, Item, ItemBank, ItemState, Key, LeaseRepo, Ledger, OpId,
-    OrderedOptions, OrderedStore, Payload, Recorded, Result, Retention, Stamp, StoreExt, Strategy, TokenId,
-    TokenStore, WriterId, Written,
+    BankAdmin, BoxName, Change, ClaimId, Counted, Counter, DedupId, DedupRepo, Error, ErrorKind, Hold, Item,
+    ItemBank, ItemState, Key, LeaseRepo, Ledger, OpId, Payload, Recorded, Result, Retention, StoreExt,
+    Strategy, TokenId,
 };
 use storagebox_dynamo::DynamoStore;
 
@@ -49,73 +49,20 @@ async fn every_text_comes_back_byte_for_byte() -> Result<()> {
     with_place(async |place| {
         let store = place.store().await?;
         for text in texts() {
-            bank(&store, &text).await?;
-            records(&store, &text).await?;
-            leases(&store, &text).await?;
-            tokens(&store, &text).await?;
+            keeps_text(&store, &text).await.map_err(failed)?;
             counters(&store, &text).await?;
             ledgers(&store, &text).await?;
-            ordered(&store, &text).await?;
         }
         Ok(())
     })
     .await
 }
 
-async fn bank(store: &DynamoStore, text: &str) -> Result<()> {
-    let (bank, claim) = (store.bank(text)?, ClaimId::new(text)?);
-    let items = [Item::new(text)?, Item::new(format!("{text}{text}"))?];
-    assert_eq!(bank.add(&items).await?.added, 2, "{text}");
-    bank.withdraw(&items[1..]).await?;
-    bank.take(&claim, Hold::Forever).await?;
-    let ClaimState::Held(held) = bank.get(&claim).await? else { panic!("{text}") };
-    assert_eq!(held.item, items[0], "{text}");
-    assert_eq!(bank.holder(&items[0]).await?, ItemState::Held(claim.clone()), "{text}");
-    let mut listed: Vec<_> = bank.list(None, 10).await?.entries.into_iter().map(|one| one.item).collect();
-    listed.sort();
-    assert_eq!(listed, items, "{text}");
-    Ok(())
-}
-
-async fn records(store: &DynamoStore, text: &str) -> Result<()> {
-    let (records, id, op) = (store.dedup(text)?, DedupId::new(text)?, OpId::new(text)?);
-    let value = Payload::try_from(text)?;
-    records.record(&id, &value, &op, Retention::Forever).await?;
-    let again = records.record(&id, &value, &op, Retention::Forever).await?;
-    assert!(matches!(again, Recorded::Again(entry) if entry.value == value), "{text}");
-    let other = records.record(&id, &value, &OpId::new("other")?, Retention::Forever).await?;
-    assert!(matches!(other, Recorded::Existing(entry) if entry.value == value), "{text}");
-    let listed = records.list(None, 10).await?.entries;
-    assert!(listed.len() == 1 && listed[0].id == id && listed[0].entry.value == value, "{text}");
-    Ok(())
-}
-
-async fn leases(store: &DynamoStore, text: &str) -> Result<()> {
-    let (leases, id, op) = (store.leases("leases")?, DedupId::new(text)?, OpId::new(text)?);
-    let print = Fingerprint::new(text)?;
-    let Begun::Started(lease) = leases.begin(&id, &op, HOUR, Some(&print)).await? else { panic!("{text}") };
-    let other = leases.begin(&id, &op, HOUR, Some(&Fingerprint::new("another")?)).await?;
-    assert_eq!(other, Begun::Mismatch, "{text}");
-    leases.complete(&lease, &Payload::try_from(text)?, Retention::Forever).await?;
-    let done = leases.begin(&id, &OpId::new("another")?, HOUR, Some(&print)).await?;
-    assert!(matches!(done, Begun::Done(entry) if entry.value.as_bytes() == text.as_bytes()), "{text}");
-    Ok(())
-}
-
-async fn tokens(store: &DynamoStore, text: &str) -> Result<()> {
-    let (tokens, token, op) = (store.tokens(text)?, TokenId::new(text)?, OpId::new(text)?);
-    assert_eq!(tokens.create_tokens(std::slice::from_ref(&token)).await?.created, 1, "{text}");
-    assert!(tokens.exists(&token).await?, "{text}");
-    assert_eq!(tokens.consume(&token, &op).await?, Consumed::Now, "{text}");
-    assert_eq!(tokens.consume(&token, &op).await?, Consumed::Again, "{text}");
-    assert_eq!(tokens.consume(&token, &OpId::new("another")?).await?, Consumed::AlreadyGone, "{text}");
-    Ok(())
-}
-
+/// The strategies that spell an operation otherwise.
 async fn counters(store: &DynamoStore, text: &str) -> Result<()> {
     let key = Key::new(text)?;
     let change = Change::new(OpId::new(text)?, 7);
-    for strategy in [Strategy::default(), Strategy::TokenSet { max: 9 }, Strategy::Optimistic] {
+    for strategy in [Strategy::TokenSet { max: 9 }, Strategy::Optimistic] {
         let counters = store.counters(format!("{}", text.len()) + strategy_name(strategy), strategy)?;
         let first = counters.apply(&key, &change).await?;
         assert!(matches!(first, Counted::Applied { value: None | Some(7) }), "{text}: {first:?}");
@@ -129,8 +76,7 @@ async fn counters(store: &DynamoStore, text: &str) -> Result<()> {
 fn strategy_name(strategy: Strategy) -> &'static str {
     match strategy {
         Strategy::TokenSet { .. } => "set",
-        Strategy::Optimistic => "optimistic",
-        _ => "default",
+        _ => "optimistic",
     }
 }
 
@@ -141,18 +87,6 @@ async fn ledgers(store: &DynamoStore, text: &str) -> Result<()> {
     assert_eq!(ledger.apply(&key, &change).await?, Counted::AlreadyApplied { value: None }, "{text}");
     assert_eq!(ledger.value(&key).await?, 7, "{text}");
     assert_eq!(ledger.log(&key, None, 10).await?.entries.len(), 1, "{text}");
-    Ok(())
-}
-
-async fn ordered(store: &DynamoStore, text: &str) -> Result<()> {
-    let ordered = store.ordered(text, OrderedOptions::sequence())?;
-    let (key, value) = (Key::new(text)?, Payload::try_from(text)?);
-    let stamp = Stamp::new(1, WriterId::new(text)?);
-    assert_eq!(ordered.put(&key, &value, &stamp).await?, Written::Applied, "{text}");
-    let found = ordered.get(&key).await?;
-    assert_eq!(found.map(|found| (found.value, found.stamp)), Some((value.clone(), stamp)), "{text}");
-    let listed = ordered.list(Some(&key), None, 10).await?.entries;
-    assert!(listed.len() == 1 && listed[0].key == key && listed[0].versioned.value == value, "{text}");
     Ok(())
 }
 

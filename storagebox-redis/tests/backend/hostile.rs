@@ -1,19 +1,14 @@
 //! Texts that would be something else if anybody read them as a key, a pattern or a script: in every field of every part.
 
-use std::time::Duration;
-
+use storagebox_conformance::keeps_text;
 use storagebox_core::{
-    BankAdmin, Begun, Change, ClaimId, ClaimState, Consumed, Counted, Counter, DedupId, DedupRepo, ErrorKind,
-    Fingerprint, Hold, Item, ItemBank, ItemState, Key, LeaseRepo, OpId, OrderedOptions, OrderedStore,
-    Payload, Recorded, Result, Retention, Stamp, StoreExt, Strategy, TokenId, TokenStore, WriterId, Written,
+    BankAdmin, Change, ClaimId, Counter, DedupId, DedupRepo, ErrorKind, Item, ItemBank, Key, OpId, Payload,
+    Result, Retention, StoreExt, Strategy,
 };
-use storagebox_redis::RedisStore;
 
 use crate::scene::with_place;
 use crate::structure::boxes;
 use crate::support::failed;
-
-const HOUR: Duration = Duration::from_secs(3_600);
 
 fn texts() -> Vec<String> {
     let short = [
@@ -53,89 +48,13 @@ async fn every_text_is_kept_byte_for_byte() -> Result<()> {
     with_place(async |place| {
         let store = place.store()?;
         for text in texts() {
-            bank(&store, &text).await?;
-            records(&store, &text).await?;
-            leases(&store, &text).await?;
-            tokens(&store, &text).await?;
-            counters(&store, &text).await?;
-            ordered(&store, &text).await?;
+            keeps_text(&store, &text).await.map_err(failed)?;
         }
         // Five boxes a text, and the one of the leases.
         assert_eq!(boxes(place).await?.len(), 5 * texts().len() + 1);
         Ok(())
     })
     .await
-}
-
-async fn bank(store: &RedisStore, text: &str) -> Result<()> {
-    let (bank, claim) = (store.bank(text)?, ClaimId::new(text)?);
-    let items = [Item::new(text)?, Item::new(format!("{text}{text}"))?];
-    assert_eq!(bank.add(&items).await?.added, 2, "{text}");
-    bank.withdraw(&items[1..]).await?;
-    bank.take(&claim, Hold::Forever).await?;
-    let ClaimState::Held(held) = bank.get(&claim).await? else { panic!("{text}") };
-    assert_eq!(held.item, items[0], "{text}");
-    assert_eq!(bank.holder(&items[0]).await?, ItemState::Held(claim.clone()), "{text}");
-    let mut listed: Vec<_> = bank.list(None, 10).await?.entries.into_iter().map(|one| one.item).collect();
-    listed.sort();
-    assert_eq!(listed, items, "{text}");
-    Ok(())
-}
-
-async fn records(store: &RedisStore, text: &str) -> Result<()> {
-    let (records, id, op) = (store.dedup(text)?, DedupId::new(text)?, OpId::new(text)?);
-    let value = Payload::try_from(text)?;
-    records.record(&id, &value, &op, Retention::Forever).await?;
-    let again = records.record(&id, &value, &op, Retention::Forever).await?;
-    assert!(matches!(again, Recorded::Again(entry) if entry.value == value), "{text}");
-    let other = records.record(&id, &value, &OpId::new("other")?, Retention::Forever).await?;
-    assert!(matches!(other, Recorded::Existing(entry) if entry.value == value), "{text}");
-    let listed = records.list(None, 10).await?.entries;
-    assert!(listed.len() == 1 && listed[0].id == id && listed[0].entry.value == value, "{text}");
-    Ok(())
-}
-
-async fn leases(store: &RedisStore, text: &str) -> Result<()> {
-    let (leases, id, op) = (store.leases("leases")?, DedupId::new(text)?, OpId::new(text)?);
-    let print = Fingerprint::new(text)?;
-    let Begun::Started(lease) = leases.begin(&id, &op, HOUR, Some(&print)).await? else { panic!("{text}") };
-    let other = leases.begin(&id, &op, HOUR, Some(&Fingerprint::new("other")?)).await?;
-    assert_eq!(other, Begun::Mismatch, "{text}");
-    leases.complete(&lease, &Payload::try_from(text)?, Retention::Forever).await?;
-    let done = leases.begin(&id, &OpId::new("other")?, HOUR, Some(&print)).await?;
-    assert!(matches!(done, Begun::Done(entry) if entry.value.as_bytes() == text.as_bytes()), "{text}");
-    Ok(())
-}
-
-async fn tokens(store: &RedisStore, text: &str) -> Result<()> {
-    let (tokens, token, op) = (store.tokens(text)?, TokenId::new(text)?, OpId::new(text)?);
-    assert_eq!(tokens.create_tokens(std::slice::from_ref(&token)).await?.created, 1, "{text}");
-    assert!(tokens.exists(&token).await?, "{text}");
-    assert_eq!(tokens.consume(&token, &op).await?, Consumed::Now, "{text}");
-    assert_eq!(tokens.consume(&token, &op).await?, Consumed::Again, "{text}");
-    assert_eq!(tokens.consume(&token, &OpId::new("other")?).await?, Consumed::AlreadyGone, "{text}");
-    Ok(())
-}
-
-async fn counters(store: &RedisStore, text: &str) -> Result<()> {
-    let (counters, key) = (store.counters(text, Strategy::default())?, Key::new(text)?);
-    let change = Change::new(OpId::new(text)?, 7);
-    assert_eq!(counters.apply(&key, &change).await?, Counted::Applied { value: Some(7) }, "{text}");
-    assert_eq!(counters.apply(&key, &change).await?, Counted::AlreadyApplied { value: Some(7) }, "{text}");
-    assert_eq!(counters.value(&key).await?, 7, "{text}");
-    Ok(())
-}
-
-async fn ordered(store: &RedisStore, text: &str) -> Result<()> {
-    let ordered = store.ordered(text, OrderedOptions::sequence())?;
-    let (key, value) = (Key::new(text)?, Payload::try_from(text)?);
-    let stamp = Stamp::new(1, WriterId::new(text)?);
-    assert_eq!(ordered.put(&key, &value, &stamp).await?, Written::Applied, "{text}");
-    let found = ordered.get(&key).await?;
-    assert_eq!(found.map(|found| (found.value, found.stamp)), Some((value.clone(), stamp)), "{text}");
-    let listed = ordered.list(Some(&key), None, 10).await?.entries;
-    assert!(listed.len() == 1 && listed[0].key == key && listed[0].versioned.value == value, "{text}");
-    Ok(())
 }
 
 /// Every byte there is, as a value, and the longest one.

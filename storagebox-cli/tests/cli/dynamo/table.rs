@@ -49,9 +49,11 @@ impl Table {
         self
     }
 
+    /// With time for a call on a machine that has other things to do: one that is made again is counted otherwise.
     pub(super) fn url(&self) -> String {
-        let endpoint = self.endpoint.iter().map(|endpoint| format!("?endpoint={endpoint}"));
-        format!("dynamodb://{}/{}{}", self.region, self.name, endpoint.collect::<String>())
+        let endpoint = self.endpoint.iter().map(|endpoint| format!("&endpoint={endpoint}"));
+        let endpoint: String = endpoint.collect();
+        format!("dynamodb://{}/{}?call_timeout=60000{endpoint}", self.region, self.name)
     }
 
     /// Commands with keys, in a directory of their own.

@@ -1,4 +1,4 @@
-//! Writes whose replies were lost.
+//! What became of a call's writes, whatever it was answered.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -9,7 +9,7 @@ use super::log::{Log, Mark};
 /// How often a call asks again at once after a lost reply: the longer it waits, the more others write over its own write.
 const AT_ONCE: u32 = 6;
 
-/// What became of writes whose replies were lost.
+/// What became of a call's writes.
 #[derive(Debug)]
 pub(super) enum Fate<T> {
     /// One was made, and this is its answer.
@@ -20,35 +20,48 @@ pub(super) enum Fate<T> {
     Unknown,
 }
 
-/// What a call wrote without learning whether it did, and what it is answered if it did.
+/// What a call has sent, and what it is answered if that was made.
 #[derive(Debug)]
-pub(super) struct Lost<T>(Mutex<Vec<(Mark, T)>>);
+pub(super) struct Sent<T>(Mutex<Vec<Try<T>>>);
 
-impl<T> Default for Lost<T> {
+#[derive(Debug)]
+struct Try<T> {
+    mark: Mark,
+    answer: T,
+    /// Whether it may land yet, for all that is known.
+    is_lost: bool,
+}
+
+impl<T> Default for Sent<T> {
     fn default() -> Self {
         Self(Mutex::default())
     }
 }
 
-impl<T: Clone> Lost<T> {
-    fn lock(&self) -> MutexGuard<'_, Vec<(Mark, T)>> {
+impl<T: Clone> Sent<T> {
+    fn lock(&self) -> MutexGuard<'_, Vec<Try<T>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Remembers the write if its failure leaves it open.
-    pub(super) fn noting(&self, error: Error, mark: Mark, answer: T) -> Error {
-        if error.certainty() == Certainty::Unknown {
-            self.lock().push((mark, answer));
+    /// Notes a write before it is sent: whatever it is answered, it may be found in the row.
+    pub(super) fn note(&self, mark: Mark, answer: T) {
+        self.lock().push(Try { mark, answer, is_lost: false });
+    }
+
+    /// Remembers that the last write may land yet, if its failure leaves that open.
+    pub(super) fn failed(&self, error: Error) -> Error {
+        if let Some(last) = self.lock().last_mut() {
+            last.is_lost = error.certainty() == Certainty::Unknown;
         }
         error
     }
 
     /// What became of the writes, as the log tells.
     pub(super) fn fate(&self, log: &Log) -> Fate<T> {
-        let lost = self.lock();
-        match lost.iter().find(|(mark, _)| log.has(*mark)) {
-            Some((_, answer)) => Fate::Made(answer.clone()),
-            None if lost.iter().all(|(mark, _)| log.reaches(mark.number())) => Fate::Not,
+        let sent = self.lock();
+        match sent.iter().find(|one| log.has(one.mark)) {
+            Some(made) => Fate::Made(made.answer.clone()),
+            None if sent.iter().all(|one| !one.is_lost || log.reaches(one.mark.number())) => Fate::Not,
             None => Fate::Unknown,
         }
     }

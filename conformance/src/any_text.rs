@@ -1,0 +1,116 @@
+//! One text in every field of every part: what a backend's author asks of the texts that mean something to its store.
+
+use std::time::Duration;
+
+use storagebox_core::{
+    BankAdmin, Begun, Change, ClaimId, ClaimState, Consumed, Counted, DedupId, DedupRepo, Fingerprint, Hold,
+    Item, ItemBank, ItemState, Key, LeaseRepo, OpId, OrderedOptions, OrderedStore, Payload, Recorded,
+    Retention, Stamp, Store, StoreExt, Strategy, TokenId, TokenStore, WriterId, Written,
+};
+
+use crate::case::Verdict;
+use crate::failure::{Failure, ensure, ensure_eq, ensure_matches};
+
+const HOUR: Duration = Duration::from_secs(3_600);
+
+/// Puts the text into every field of every part, and looks that each answers it byte for byte (V-2). The text is a
+/// valid name of a box, which no other call of the same store may have used.
+///
+/// The suite has texts of its own; a backend's author knows which others his store would read as something else:
+/// expressions, separators of its keys, what ends a quotation.
+///
+/// # Cancel safety
+///
+/// Dropping it leaves what was written.
+///
+/// # Errors
+///
+/// The field that did not hold, with the text.
+pub async fn keeps_text(store: &dyn Store, text: &str) -> Result<(), Failure> {
+    let all = async {
+        bank(store, text).await?;
+        records(store, text).await?;
+        leases(store, text).await?;
+        tokens(store, text).await?;
+        counters(store, text).await?;
+        ordered(store, text).await
+    };
+    all.await.map_err(|failure| failure.during(format!("{text:?}")))
+}
+
+async fn bank(store: &dyn Store, text: &str) -> Verdict {
+    let (bank, claim) = (store.bank(text)?, ClaimId::new(text)?);
+    let items = [Item::new(text)?, Item::new(format!("{text}{text}"))?];
+    ensure_eq!(bank.add(&items).await?.added, 2, "items added");
+    bank.withdraw(&items[1..]).await?;
+    bank.take(&claim, Hold::Forever).await?;
+    let held = ensure_matches!(bank.get(&claim).await?, ClaimState::Held(held) => held, "the claim");
+    ensure_eq!(held.item, items[0], "the item of the claim");
+    ensure_eq!(bank.holder(&items[0]).await?, ItemState::Held(claim.clone()), "the holder of the item");
+    let mut listed: Vec<_> = bank.list(None, 10).await?.entries.into_iter().map(|one| one.item).collect();
+    listed.sort();
+    ensure_eq!(listed, items, "the items of the bank");
+    Ok(())
+}
+
+async fn records(store: &dyn Store, text: &str) -> Verdict {
+    let (records, id, op) = (store.dedup(text)?, DedupId::new(text)?, OpId::new(text)?);
+    let value = Payload::try_from(text)?;
+    records.record(&id, &value, &op, Retention::Forever).await?;
+    let again = records.record(&id, &value, &op, Retention::Forever).await?;
+    ensure!(matches!(&again, Recorded::Again(entry) if entry.value == value), "a retry: {again:?}");
+    let other = records.record(&id, &value, &OpId::new("other")?, Retention::Forever).await?;
+    ensure!(matches!(&other, Recorded::Existing(entry) if entry.value == value), "another: {other:?}");
+    let listed = records.list(None, 10).await?.entries;
+    let is_it = listed.len() == 1 && listed[0].id == id && listed[0].entry.value == value;
+    ensure!(is_it, "the records: {listed:?}");
+    Ok(())
+}
+
+async fn leases(store: &dyn Store, text: &str) -> Verdict {
+    let (leases, id, op) = (store.leases("leases")?, DedupId::new(text)?, OpId::new(text)?);
+    let (print, another) = (Fingerprint::new(text)?, OpId::new("another")?);
+    let begun = leases.begin(&id, &op, HOUR, Some(&print)).await?;
+    let lease = ensure_matches!(begun, Begun::Started(lease) => lease, "the lease");
+    let other = leases.begin(&id, &op, HOUR, Some(&Fingerprint::new("another")?)).await?;
+    ensure_eq!(other, Begun::Mismatch, "another fingerprint");
+    leases.complete(&lease, &Payload::try_from(text)?, Retention::Forever).await?;
+    let done = leases.begin(&id, &another, HOUR, Some(&print)).await?;
+    let is_done = matches!(&done, Begun::Done(entry) if entry.value.as_bytes() == text.as_bytes());
+    ensure!(is_done, "what was completed: {done:?}");
+    Ok(())
+}
+
+async fn tokens(store: &dyn Store, text: &str) -> Verdict {
+    let (tokens, token, op) = (store.tokens(text)?, TokenId::new(text)?, OpId::new(text)?);
+    ensure_eq!(tokens.create_tokens(std::slice::from_ref(&token)).await?.created, 1, "tokens created");
+    ensure!(tokens.exists(&token).await?, "the token does not exist");
+    ensure_eq!(tokens.consume(&token, &op).await?, Consumed::Now, "a consume");
+    ensure_eq!(tokens.consume(&token, &op).await?, Consumed::Again, "its retry");
+    ensure_eq!(tokens.consume(&token, &OpId::new("another")?).await?, Consumed::AlreadyGone, "another's");
+    Ok(())
+}
+
+async fn counters(store: &dyn Store, text: &str) -> Verdict {
+    let (counters, key) = (store.counters(text, Strategy::default())?, Key::new(text)?);
+    let change = Change::new(OpId::new(text)?, 7);
+    let first = counters.apply(&key, &change).await?;
+    ensure!(matches!(first, Counted::Applied { value: None | Some(7) }), "a change: {first:?}");
+    let again = counters.apply(&key, &change).await?;
+    ensure!(matches!(again, Counted::AlreadyApplied { value: None | Some(7) }), "its retry: {again:?}");
+    ensure_eq!(counters.value(&key).await?, 7, "the value");
+    Ok(())
+}
+
+async fn ordered(store: &dyn Store, text: &str) -> Verdict {
+    let ordered = store.ordered(text, OrderedOptions::sequence())?;
+    let (key, value) = (Key::new(text)?, Payload::try_from(text)?);
+    let stamp = Stamp::new(1, WriterId::new(text)?);
+    ensure_eq!(ordered.put(&key, &value, &stamp).await?, Written::Applied, "a put");
+    let found = ordered.get(&key).await?;
+    ensure_eq!(found.map(|found| (found.value, found.stamp)), Some((value.clone(), stamp)), "the value");
+    let listed = ordered.list(Some(&key), None, 10).await?.entries;
+    let is_it = listed.len() == 1 && listed[0].key == key && listed[0].versioned.value == value;
+    ensure!(is_it, "the values: {listed:?}");
+    Ok(())
+}

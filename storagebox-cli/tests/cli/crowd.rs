@@ -1,0 +1,110 @@
+//! `hand-out` for a crowd, on a store that lasts: again, by several processes at once, and after a crash of the server.
+
+use std::collections::HashMap;
+use std::io::Write;
+use std::process::{Child, Stdio};
+
+use crate::support::{Ended, FILES, Given, Place, assert_exactly_once};
+
+/// So many items for so many people, each of whom asks three times.
+#[derive(Clone, Copy)]
+pub(crate) struct Crowd {
+    pub(crate) items: usize,
+    pub(crate) people: usize,
+}
+
+impl Crowd {
+    /// With the files of a run; its first line is another person's in each place.
+    pub(crate) fn at(self, place: Place, first: usize) -> Place {
+        place.write("items.csv", (0..self.items).map(|n| format!("CODE-{n}\n")).collect::<String>());
+        place.write("ids.csv", self.ids(first));
+        place
+    }
+
+    fn ids(self, first: usize) -> String {
+        (0..3 * self.people).map(|n| format!("p{}\n", (first + n) % self.people)).collect()
+    }
+
+    #[track_caller]
+    fn assert_balanced(self, place: &Place) {
+        let audit = place.run(&["bank", "audit", "--bank", "items", "--json"]).exits(0).json();
+        assert_eq!(audit["audit"], "ok");
+        assert_eq!([&audit["held"], &audit["free"]], [self.people, self.items - self.people]);
+    }
+
+    /// The second of two runs gives everybody the same again.
+    pub(crate) fn comes_twice(self, place: Place) {
+        let place = self.at(place, 0);
+        place.hand_out(&["--alone"]).exits(0);
+        let first = place.given("given.csv");
+        assert_exactly_once(&first);
+        assert_eq!(outcomes(&first), HashMap::from([("new", self.people), ("again", 2 * self.people)]));
+
+        let ended = place.hand_out(&["--alone"]).exits(0);
+        assert_eq!([ended.figure("items added"), ended.figure("already there")], [0, self.items as u64]);
+        let second = place.given("given.csv");
+        assert_eq!(outcomes(&second), HashMap::from([("again", 3 * self.people)]));
+        let items = |given: &[Given]| given.iter().map(|line| line.item.clone()).collect::<Vec<_>>();
+        assert_eq!(items(&second), items(&first));
+        self.assert_balanced(&place);
+    }
+
+    /// Four processes at once serve each person once.
+    pub(crate) fn comes_to_four_doors(self, door: impl Fn() -> Place) {
+        let places = [0, 1, 2, 3].map(|quarter| self.at(door(), quarter * self.people / 4));
+        let runs: Vec<_> = places.iter().map(|place| spawn(place, "ids.csv")).collect();
+        for run in runs {
+            Ended::from(run.wait_with_output().unwrap()).exits(0);
+        }
+        let given: Vec<_> = places.iter().flat_map(|place| place.given("given.csv")).collect();
+        assert_exactly_once(&given);
+        assert_eq!(outcomes(&given), HashMap::from([("new", self.people), ("again", 11 * self.people)]));
+        self.assert_balanced(&places[0]);
+    }
+
+    /// The run that meets the crash fails and shows nothing; the next one carries on where it ended.
+    pub(crate) fn meets_a_crash(self, place: Place, kill: impl FnOnce(), start_again: impl FnOnce()) {
+        let place = self.at(place, 0);
+        place.write("given.csv", "old");
+        let mut run = spawn(&place, "-");
+        let mut input = run.stdin.take().unwrap();
+        let ids = self.ids(0).into_bytes();
+        let (first, rest) = ids.split_at(ids.len() / 5);
+        input.write_all(first).unwrap();
+        while held(&place) == 0 {
+            assert_eq!(run.try_wait().unwrap(), None, "it waits for more ids");
+        }
+        kill();
+        // It may have ended at the first error.
+        let _unread = input.write_all(rest);
+        drop(input);
+        let failed = Ended::from(run.wait_with_output().unwrap()).exits(3);
+        assert!(failed.stderr.contains("\nhelp: "), "{}", failed.stderr);
+        assert_eq!(place.read("given.csv"), "old");
+
+        start_again();
+        place.hand_out(&[]).exits(0);
+        let given = place.given("given.csv");
+        assert_exactly_once(&given);
+        assert!(outcomes(&given)["new"] < self.people, "the first run gave nobody anything");
+        self.assert_balanced(&place);
+    }
+}
+
+fn outcomes(given: &[Given]) -> HashMap<&str, usize> {
+    let mut outcomes = HashMap::new();
+    for line in given {
+        *outcomes.entry(line.outcome.as_str()).or_insert(0) += 1;
+    }
+    outcomes
+}
+
+fn spawn(place: &Place, ids: &str) -> Child {
+    let mut command = place.command(&[&["hand-out"], &FILES[..2], &["--ids", ids], &FILES[4..]].concat());
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+fn held(place: &Place) -> u64 {
+    let counts = place.run(&["bank", "counts", "--bank", "items", "--json"]).exits(0).json();
+    counts["held"].as_u64().unwrap()
+}
