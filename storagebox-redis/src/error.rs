@@ -3,6 +3,8 @@
 use redis::RedisError;
 use storagebox_core::{Error, ErrorKind, Result};
 
+const MOVING: &str = "the slot is on its way to another node";
+
 /// What the first word of the server's error means for a script, which the server refuses before it runs.
 const CODES: &[(&str, ErrorKind, &str)] = &[
     ("NOAUTH", ErrorKind::Denied, "the server wants a user and a password"),
@@ -16,9 +18,12 @@ const CODES: &[(&str, ErrorKind, &str)] = &[
     ("CLUSTERDOWN", ErrorKind::Unavailable, "the cluster does not serve the slot"),
     ("BUSY", ErrorKind::Contention, "another script has been running for long"),
     ("MOVED", ErrorKind::Contention, "the slot is another node's by now"),
-    ("ASK", ErrorKind::Contention, "the slot is on its way to another node"),
-    ("TRYAGAIN", ErrorKind::Contention, "the slot is on its way to another node"),
+    ("ASK", ErrorKind::Contention, MOVING),
+    ("TRYAGAIN", ErrorKind::Contention, MOVING),
 ];
+
+/// Of a script that looked at its slot first (`lua/lib/slot.lua`), so that it has written nothing.
+const NOT_HERE: &str = "attempted to access a non local key";
 
 /// Of a call as a whole, or of a command in its script, after others that were carried out.
 const NO_RIGHT: &str = "NOPERM";
@@ -33,6 +38,9 @@ pub(crate) fn of(error: RedisError) -> Error {
         // The driver looks for it meanwhile, so that another attempt may find it.
         let why = "there is no connection to the slot's node";
         return Error::new(ErrorKind::Contention, why).caused_by(error).on("redis");
+    }
+    if error.detail().is_some_and(|detail| detail.contains(NOT_HERE)) {
+        return Error::new(ErrorKind::Contention, MOVING).caused_by(error).on("redis");
     }
     let (kind, message) =
         known(code).unwrap_or((ErrorKind::OutcomeUnknown, "the connection or the answer was lost"));

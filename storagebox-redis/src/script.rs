@@ -10,7 +10,17 @@ pub(crate) struct Script {
     head: &'static str,
     clock: &'static str,
     rest: &'static str,
-    hash: OnceLock<String>,
+    /// On one node and on a cluster.
+    hashes: [OnceLock<String>; 2],
+}
+
+/// Which text of a script it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Edition {
+    /// How far the clock is moved on, in microseconds.
+    pub(crate) moved: u64,
+    /// Whether the server is a cluster, whose slots may be on their way to another node.
+    pub(crate) clustered: bool,
 }
 
 /// The head of a script that changes something: it is refused as a whole where memory is short or the server only reads.
@@ -20,6 +30,8 @@ pub(crate) const READS: &str = "#!lua flags=no-writes\n";
 
 pub(crate) const CLOCK: &str = include_str!("../lua/lib/clock.lua");
 
+const SLOT: &str = include_str!("../lua/lib/slot.lua");
+
 impl Script {
     pub(crate) const fn new(
         name: &'static str,
@@ -27,7 +39,7 @@ impl Script {
         clock: &'static str,
         rest: &'static str,
     ) -> Self {
-        Self { name, head, clock, rest, hash: OnceLock::new() }
+        Self { name, head, clock, rest, hashes: [OnceLock::new(), OnceLock::new()] }
     }
 
     pub(crate) fn name(&self) -> &'static str {
@@ -38,17 +50,18 @@ impl Script {
         self.head == CHANGES
     }
 
-    /// The whole text, with the clock moved on by this, in microseconds.
-    pub(crate) fn text(&self, moved: u64) -> String {
+    /// The whole text.
+    pub(crate) fn text(&self, edition: Edition) -> String {
         let Self { head, clock, rest, .. } = self;
-        format!("{head}local MOVED = {moved}\n{clock}{rest}")
+        let slot = if edition.clustered && self.changes() { SLOT } else { "" };
+        format!("{head}local MOVED = {}\n{slot}{clock}{rest}", edition.moved)
     }
 
-    pub(crate) fn hash(&self, moved: u64) -> Cow<'_, str> {
-        let hash = |moved| redis::Script::new(&self.text(moved)).get_hash().to_owned();
-        match moved {
-            0 => Cow::Borrowed(self.hash.get_or_init(|| hash(0))),
-            moved => Cow::Owned(hash(moved)),
+    pub(crate) fn hash(&self, edition: Edition) -> Cow<'_, str> {
+        let hash = || redis::Script::new(&self.text(edition)).get_hash().to_owned();
+        match edition.moved {
+            0 => Cow::Borrowed(self.hashes[usize::from(edition.clustered)].get_or_init(hash)),
+            _ => Cow::Owned(hash()),
         }
     }
 }
@@ -76,17 +89,30 @@ mod tests {
     use super::*;
 
     static ONE: Script = Script::new("one", CHANGES, CLOCK, "return { now() }\n");
+    static LOOK: Script = Script::new("look", READS, "", "return {}\n");
+
+    const PLAIN: Edition = Edition { moved: 0, clustered: false };
+    const MOVED: Edition = Edition { moved: 5, clustered: false };
+    const CLUSTERED: Edition = Edition { moved: 0, clustered: true };
 
     #[test]
     fn the_hash_is_that_of_the_text() {
-        assert_eq!(ONE.hash(0), redis::Script::new(&ONE.text(0)).get_hash());
-        assert!(ONE.changes() && ONE.text(0).starts_with("#!lua\n"));
+        for edition in [PLAIN, MOVED, CLUSTERED, PLAIN, CLUSTERED] {
+            assert_eq!(ONE.hash(edition), redis::Script::new(&ONE.text(edition)).get_hash());
+        }
+        assert!(ONE.changes() && ONE.text(PLAIN).starts_with("#!lua\n"));
     }
 
     #[test]
     fn a_clock_that_was_moved_makes_another_script() {
-        assert!(ONE.text(5).contains("local MOVED = 5\n"));
-        assert_ne!(ONE.hash(5), ONE.hash(0));
-        assert!(ONE.text(0).contains("local MOVED = 0\n"));
+        assert!(ONE.text(MOVED).contains("local MOVED = 5\n"));
+        assert_ne!(ONE.hash(MOVED), ONE.hash(PLAIN));
+        assert!(ONE.text(PLAIN).contains("local MOVED = 0\n"));
+    }
+
+    #[test]
+    fn on_a_cluster_what_changes_something_looks_at_its_slot_first() {
+        assert!(ONE.text(CLUSTERED).contains(SLOT) && !ONE.text(PLAIN).contains(SLOT));
+        assert_eq!(LOOK.text(CLUSTERED), LOOK.text(PLAIN));
     }
 }

@@ -5,7 +5,7 @@ use std::fmt;
 
 use redis::{Cmd, cmd};
 
-use crate::script::Script;
+use crate::script::{Edition, Script};
 
 /// A script with the one key that all its keys begin with, and its arguments.
 #[derive(Clone)]
@@ -62,13 +62,13 @@ impl<'a> Call<'a> {
     }
 
     /// By the script's hash.
-    pub(super) fn by_hash(&self, moved: u64) -> Cmd {
-        self.command("EVALSHA", &self.script.hash(moved))
+    pub(super) fn by_hash(&self, edition: Edition) -> Cmd {
+        self.command("EVALSHA", &self.script.hash(edition))
     }
 
     /// By the script's whole text, which teaches it to the server.
-    pub(super) fn by_text(&self, moved: u64) -> Cmd {
-        self.command("EVAL", &self.script.text(moved))
+    pub(super) fn by_text(&self, edition: Edition) -> Cmd {
+        self.command("EVAL", &self.script.text(edition))
     }
 
     fn command(&self, name: &'static str, script: &str) -> Cmd {

@@ -15,6 +15,7 @@ use super::slot::{Connection, Slot};
 use crate::config::{Settings, Wait};
 use crate::error;
 use crate::schema;
+use crate::script::Edition;
 
 /// The connections of a store to its server.
 pub(crate) struct Connections {
@@ -99,7 +100,7 @@ impl Connections {
 
     /// How often a call may be made again after its answer was lost.
     pub(super) fn repeats(&self) -> usize {
-        if self.server.mends_itself() { 10 } else { 1 }
+        if self.server.is_cluster() { 10 } else { 1 }
     }
 
     /// Leaves connections that may lead nowhere.
@@ -143,10 +144,11 @@ fn described(value: Value) -> Result<String> {
 }
 
 async fn script(call: &Call<'_>, moved: u64, wire: &mut Wire) -> Result<Value, RedisError> {
-    let reply = call.by_hash(moved).query_async(wire).await;
+    let edition = Edition { moved, clustered: wire.is_cluster() };
+    let reply = call.by_hash(edition).query_async(wire).await;
     match reply {
         Err(error) if error.kind() == ErrorKind::Server(ServerErrorKind::NoScript) => {
-            call.by_text(moved).query_async(wire).await
+            call.by_text(edition).query_async(wire).await
         }
         reply => reply,
     }

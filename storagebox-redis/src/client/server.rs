@@ -11,9 +11,8 @@ use redis::cluster::NodeAddress;
 use redis::cluster_async::ClusterConnection;
 use redis::{
     AsyncConnectionConfig, Cmd, ConnectionInfo, Pipeline, RedisError, RedisFuture, TlsCertificates, Value,
-    cmd,
 };
-use storagebox_core::Result;
+use storagebox_core::{Error, Result};
 
 use crate::config::Authority;
 use crate::error;
@@ -55,8 +54,8 @@ pub(super) enum Wire {
 }
 
 impl Server {
-    /// Whether a connection finds its way back by itself, node by node.
-    pub(super) fn mends_itself(&self) -> bool {
+    /// Whether it is a cluster, whose connection finds its way back by itself, node by node.
+    pub(super) fn is_cluster(&self) -> bool {
         match &self.at {
             At::Node(_) => false,
             #[cfg(feature = "cluster")]
@@ -170,10 +169,19 @@ impl Server {
     }
 }
 
-/// Many servers say only now that they want a password, or are still loading.
+/// Many servers say only now that they want a password, or are still loading. A node of a cluster is refused here: a script
+/// that does not know of slots would be stopped half-way by one that moves.
 async fn answering(mut connection: MultiplexedConnection) -> Result<Wire> {
-    cmd("PING").exec_async(&mut connection).await.map_err(error::connecting)?;
-    Ok(Wire::Node(connection))
+    let mut questions = redis::pipe();
+    questions.cmd("PING").ignore().cmd("INFO").arg("cluster");
+    let (info,): (String,) = questions.query_async(&mut connection).await.map_err(error::connecting)?;
+    match info.contains("cluster_enabled:1") {
+        true => {
+            Err(Error::unsupported("one node of a cluster", "the whole cluster, by redis+cluster://")
+                .on("redis"))
+        }
+        false => Ok(Wire::Node(connection)),
+    }
 }
 
 /// The driver's TLS needs to be told which implementation of the ciphers to use, and panics otherwise.
@@ -186,7 +194,7 @@ fn trust_some_cipher() {
 
 impl Wire {
     /// As the server's.
-    pub(super) fn mends_itself(&self) -> bool {
+    pub(super) fn is_cluster(&self) -> bool {
         match self {
             Self::Node(_) => false,
             #[cfg(feature = "cluster")]

@@ -119,7 +119,7 @@ impl Slot {
     /// A reply, with its connection left if that is of no use any more.
     pub(super) fn ended<T>(&self, connection: &Connection, reply: Result<T, RedisError>) -> Result<T> {
         reply.map_err(|error| {
-            if !connection.wire.mends_itself() && error::ends_connection(&error) {
+            if !connection.wire.is_cluster() && error::ends_connection(&error) {
                 self.leave(Some(connection.number));
             }
             error::of(error)

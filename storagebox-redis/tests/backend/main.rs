@@ -5,6 +5,7 @@ mod errors;
 mod hostile;
 mod numbers;
 mod readme;
+mod resharding;
 mod round_trips;
 mod scene;
 mod scripts;

@@ -6,6 +6,7 @@ mod failover;
 mod flushes;
 mod kills;
 mod memory;
+mod resharding;
 #[allow(dead_code, reason = "the other tests wait in more ways")]
 #[path = "../backend/scene.rs"]
 mod scene;

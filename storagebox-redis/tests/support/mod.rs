@@ -4,6 +4,8 @@
 
 mod harness;
 mod place;
+mod resharding;
 
 pub use harness::{RedisHarness, Servers, SetUp};
 pub use place::{Place, Server, failed};
+pub use resharding::Resharding;

@@ -113,6 +113,11 @@ impl Server {
         Ok(masters)
     }
 
+    /// The administrator's connection to the node of this number.
+    pub async fn node(&self, number: usize) -> Result<MultiplexedConnection> {
+        self.connected(&self.urls[number]).await
+    }
+
     async fn connected(&self, url: &str) -> Result<MultiplexedConnection> {
         let client = match &self.authority {
             None => redis::Client::open(url),
@@ -242,6 +247,25 @@ impl Place {
 
     pub fn store(&self) -> Result<RedisStore> {
         self.builder()?.connect(&self.server.url())
+    }
+}
+
+impl Place {
+    /// Which node is the master that has the box of this tag.
+    pub async fn master_of(&self, tag: &str) -> Result<Option<usize>> {
+        let key = self.key(tag);
+        for (number, mut master) in self.server.numbered_masters().await? {
+            // Any other refuses to say.
+            if cmd("EXISTS").arg(&key).query_async(&mut master).await.unwrap_or(false) {
+                return Ok(Some(number));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The key that all of a box begin with.
+    pub fn key(&self, tag: &str) -> String {
+        format!("{}:{{{tag}}}", self.prefix)
     }
 }
 

@@ -1,0 +1,60 @@
+//! A slot of a cluster that moves to another node.
+
+use storagebox_core::{
+    BankAdmin, Certainty, Error, ErrorKind, Item, ItemBank, ItemBankExt, Result, Store, StoreExt, Taken,
+};
+use storagebox_redis::RedisStore;
+use storagebox_testkit::redis::Settings;
+
+use crate::support::{Resharding, Server};
+
+const ITEMS: u64 = 100;
+
+/// A script that met a key which is not here any more would be stopped half-way, with items set aside that nobody counts. So
+/// it is stopped before it did anything.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_slot_on_its_way_stops_a_call_before_it_does_anything() -> Result<()> {
+    let place = Server::cluster(Settings::quick()).await?.place().await?;
+    let bank = place.store()?.bank("box")?;
+    let items = (0..ITEMS).map(|number| Item::new(format!("{number}"))).collect::<Result<Vec<_>>>()?;
+    bank.add(&items).await?;
+    let mut moving = Resharding::begin(&place, "b.box.0").await?;
+    is_stopped(bank.withdraw(&items).await.map(drop));
+    for number in 0..10 {
+        moving.move_those(&place, |key| key.contains(":i:") && key.ends_with(&number.to_string())).await?;
+        if number == 4 {
+            is_stopped(bank.withdraw(&items).await.map(drop));
+            is_stopped(bank.assign("ada").await.map(drop));
+        }
+    }
+    moving.finish(&place).await?;
+    assert_eq!(bank.withdraw(&items).await?.withdrawn, ITEMS);
+    assert_eq!(bank.restore(&items).await?.restored, ITEMS);
+    assert_eq!((bank.counts().await?.free, bank.counts().await?.total()), (ITEMS, ITEMS));
+    drain(&*bank).await
+}
+
+fn is_stopped(outcome: Result<()>) {
+    let error: Error = outcome.expect_err("the slot is on its way");
+    assert_eq!((error.kind(), error.certainty()), (ErrorKind::Contention, Certainty::NotApplied), "{error}");
+    assert!(error.to_string().contains("on its way"), "{error}");
+}
+
+/// None is missing, and none is there twice.
+async fn drain(bank: &dyn BankAdmin) -> Result<()> {
+    for number in 0..ITEMS {
+        assert!(matches!(bank.assign(format!("claim-{number}")).await?, Taken::New(_)), "{number}");
+    }
+    assert_eq!(bank.assign("one more").await?, Taken::Empty);
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_node_of_a_cluster_is_not_taken_for_a_server() -> Result<()> {
+    let server = Server::cluster(Settings::quick()).await?;
+    let url = server.url_at(server.nodes()[0].address());
+    let error = RedisStore::connect(&url)?.ping().await.unwrap_err();
+    assert_eq!((error.kind(), error.certainty()), (ErrorKind::Unsupported, Certainty::NotApplied));
+    assert!(error.to_string().contains("redis+cluster://"), "{error}");
+    Ok(())
+}
