@@ -127,7 +127,7 @@ async fn hold_the_replica_of(place: &Place) -> Result<()> {
     let number = place.master_of(BANK).await?.ok_or_else(|| failed("no master has the bank"))?;
     let mut master = place.server.node(number).await?;
     let mut hold = redis::pipe();
-    hold.cmd("ACL").arg("SETUSER").arg("default").arg("-psync").ignore();
+    hold.cmd("ACL").arg("SETUSER").arg("default").arg("-psync").arg("-sync").ignore();
     hold.cmd("CLIENT").arg("KILL").arg("TYPE").arg("replica").ignore();
     hold.exec_async(&mut master).await.map_err(failed)
 }
