@@ -17,20 +17,28 @@ use crate::page;
 use crate::script::{Script, script};
 
 static ADD: Script = script!("bank_add", CHANGES, timed, ["number", "bank"], "item_bank/add");
-static TAKE: Script = script!("bank_take", CHANGES, timed, ["number", "bank"], "item_bank/take");
-static EXTEND: Script = script!("bank_extend", CHANGES, timed, ["number", "bank"], "item_bank/extend");
-static CONFIRM: Script = script!("bank_confirm", CHANGES, timed, ["number", "bank"], "item_bank/confirm");
-static RELEASE: Script = script!("bank_release", CHANGES, timed, ["number", "bank"], "item_bank/release");
-static GET: Script = script!("bank_get", READS, timed, ["number", "bank"], "item_bank/get");
+static TAKE: Script =
+    script!("bank_take", CHANGES, timed, ["number", "bank", "at_once", "claims"], "item_bank/take");
+static EXTEND: Script =
+    script!("bank_extend", CHANGES, timed, ["number", "bank", "claims"], "item_bank/extend");
+static CONFIRM: Script =
+    script!("bank_confirm", CHANGES, timed, ["number", "bank", "claims"], "item_bank/confirm");
+static RELEASE: Script =
+    script!("bank_release", CHANGES, timed, ["number", "bank", "claims"], "item_bank/release");
+static GET: Script = script!("bank_get", READS, timed, ["number", "bank", "claims"], "item_bank/get");
 static COUNTS: Script = script!("bank_counts", READS, timed, ["number", "bank"], "item_bank/counts");
-static RETIRE: Script = script!("bank_retire", CHANGES, timed, ["number", "bank"], "item_bank/retire");
+static RETIRE: Script =
+    script!("bank_retire", CHANGES, timed, ["number", "bank", "claims"], "item_bank/retire");
 static HOLDER: Script =
-    script!("bank_holder", READS, timed, ["number", "bank", "shown_item"], "item_bank/holder");
-static LIST: Script = script!("bank_list", READS, timed, ["number", "bank", "shown_item"], "item_bank/list");
-static WITHDRAW: Script = script!("bank_withdraw", CHANGES, timed, ["number", "bank"], "item_bank/withdraw");
-static RESTORE: Script = script!("bank_restore", CHANGES, timed, ["number", "bank"], "item_bank/restore");
+    script!("bank_holder", READS, timed, ["number", "bank", "claims", "shown_item"], "item_bank/holder");
+static LIST: Script =
+    script!("bank_list", READS, timed, ["number", "bank", "claims", "shown_item"], "item_bank/list");
+static WITHDRAW: Script =
+    script!("bank_withdraw", CHANGES, timed, ["number", "bank", "claims"], "item_bank/withdraw");
+static RESTORE: Script =
+    script!("bank_restore", CHANGES, timed, ["number", "bank", "claims"], "item_bank/restore");
 pub(crate) static MAINTAIN: Script =
-    script!("bank_maintain", CHANGES, timed, ["number", "bank"], "item_bank/maintain");
+    script!("bank_maintain", CHANGES, timed, ["number", "bank", "claims"], "item_bank/maintain");
 
 /// Items in one script: enough that round trips cost little, few enough that nobody waits for long behind it.
 const BATCH: usize = 1_000;

@@ -19,7 +19,9 @@ use server::Server;
 const ITEMS: usize = 100_000;
 
 pub(crate) fn rows(slow: bool) -> Vec<Row> {
-    Rows { server: Server::default(), items: ITEMS, slow }.all()
+    let mut all = Rows { server: Server::durable(), items: ITEMS, slow }.durable();
+    all.extend(Rows { server: Server::quick(), items: ITEMS, slow }.all());
+    all
 }
 
 /// Makes rows that share a server.
@@ -30,12 +32,24 @@ struct Rows {
 }
 
 impl Rows {
+    /// Those that wait for the disk.
+    fn durable(&self) -> Vec<Row> {
+        let target = Target { extra_cpu: Some(3.0), ..Target::ratio(0.95) };
+        [1, 16].map(|callers| self.cost_of_the_library("take, on disk", callers, target)).into()
+    }
+
     fn all(&self) -> Vec<Row> {
         let mut all = Vec::new();
+        let target = Target { extra_cpu: Some(3.0), ..Target::ratio(0.9) };
+        all.extend([1, 16].map(|callers| self.cost_of_the_library("take", callers, target)));
         all.extend([1, 16, 64].map(|callers| self.against_the_script(callers)));
         all.extend([(16, 1.25), (64, 2.5)].map(|(callers, least)| self.against_a_pool(callers, least)));
         all.extend([self.of_size(), self.load()]);
         all
+    }
+
+    fn cost_of_the_library(&self, op: &'static str, callers: usize, target: Target) -> Row {
+        self.row(("P1", op), callers, target, self.takes(self.items), self.plain_takes())
     }
 
     fn against_the_script(&self, callers: usize) -> Row {
@@ -139,7 +153,7 @@ mod tests {
     /// The calls look at their answers.
     #[test]
     fn every_side_does_its_whole_load() {
-        let rows = Rows { server: Server::default(), items: 1_000, slow: false };
+        let rows = Rows { server: Server::quick(), items: 1_000, slow: false };
         Builder::new_multi_thread().enable_all().build().unwrap().block_on(async {
             for row in rows.all() {
                 for side in [&row.ours, &row.floor] {

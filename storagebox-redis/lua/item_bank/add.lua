@@ -6,7 +6,7 @@ for _, item in ipairs(ARGV) do
     local at = bucket(item)
     if redis.call('HSETNX', base .. ':i:' .. at, item, '') == 1 then
         redis.call('SETBIT', base .. ':m', at, 1)
-        new[#new + 1] = item
+        new[#new + 1] = queued(item, at)
     end
 end
 if #new > 0 then

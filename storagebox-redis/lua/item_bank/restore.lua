@@ -1,7 +1,7 @@
 -- IB-02, IB-05 withdrawn items are free again; all others are left.
 -- ARGV items, each once
 -- restored, not withdrawn, unknown
-local restored, queued, others, unknown = 0, 0, 0, 0
+local restored, in_queue, others, unknown = 0, 0, 0, 0
 for _, item in ipairs(ARGV) do
     local its = items_with(item)
     local state = redis.call('HGET', its, item)
@@ -9,7 +9,7 @@ for _, item in ipairs(ARGV) do
         unknown = unknown + 1
     elseif state == QUEUED then
         redis.call('HSET', its, item, '')
-        queued = queued + 1
+        in_queue = in_queue + 1
     elseif state == WITHDRAWN then
         free(item)
         restored = restored + 1
@@ -17,8 +17,6 @@ for _, item in ipairs(ARGV) do
         others = others + 1
     end
 end
-if queued + restored > 0 then
-    redis.call('HINCRBY', base, 'w', 0 - queued - restored)
-    redis.call('HINCRBY', base, 'q', 0 - queued)
-end
-return { text(queued + restored), text(others), text(unknown) }
+if in_queue + restored > 0 then redis.call('HINCRBY', base, 'w', 0 - in_queue - restored) end
+if in_queue > 0 and redis.call('HINCRBY', base, 'q', 0 - in_queue) == 0 then redis.call('LPOP', base .. ':f') end
+return { text(in_queue + restored), text(others), text(unknown) }

@@ -2,35 +2,40 @@
 -- IB-04 empty only if nothing is free and no hold has lapsed; IB-07 a claim that ended takes nothing; IB-08 from the end of a list.
 -- ARGV claim, hold or '', memory or ''
 -- new item | again item hold | ended why | empty | more: call again, withdrawn items were in the way
-local claim, hold, memory = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
-local key, word, first, second = settle(claim, memory)
-if word ~= 'unknown' then return { word, first, second } end
+local _, word, one, other = settle(claim, memory)
+if word ~= 'unknown' then return { word, one, other } end
+
+local looks = first == LOOK
+
+-- LOOK goes back to the front while anything is left to be looked at.
+local function ended(answer)
+    if looks and tonumber(redis.call('HGET', base, 'q')) > 0 then redis.call('LPUSH', base .. ':f', LOOK) end
+    return answer
+end
+
+local function next_queued()
+    local entry = redis.call('LPOP', base .. ':f')
+    if entry ~= LOOK then return entry end
+    looks = true
+    return redis.call('LPOP', base .. ':f')
+end
 
 local function next_free()
-    local item = redis.call('LPOP', base .. ':f')
-    if item then return item end
+    local entry = next_queued()
+    if entry then return entry end
     local lapsed = redis.call('ZRANGEBYSCORE', base .. ':t', '-inf', text(now()), 'LIMIT', 0, 1)[1]
     if not lapsed then return nil end
     local its = claims_with(lapsed)
     lapse(its, lapsed, redis.call('HGET', its, lapsed))
-    return redis.call('LPOP', base .. ':f')
+    return next_queued()
 end
 
 for _ = 1, 1000 do
-    local item = next_free()
-    if not item then return { 'empty' } end
-    local its = items_with(item)
-    if redis.call('HGET', its, item) == '' then
-        redis.call('HSET', its, item, claim)
-        if hold then
-            redis.call('HSET', key, claim, UNTIL .. stamp(now() + hold) .. item)
-            redis.call('ZADD', base .. ':t', text(now() + hold), claim)
-        else
-            redis.call('HSET', key, claim, item)
-        end
-        return { 'new', item }
-    end
+    local entry = next_free()
+    if not entry then return ended({ 'empty' }) end
+    local item, its = unqueued(entry)
+    if not looks or redis.call('HGET', its, item) == '' then return ended(give(item, its)) end
     redis.call('HSET', its, item, WITHDRAWN)
     redis.call('HINCRBY', base, 'q', -1)
 end
-return { 'more' }
+return ended({ 'more' })

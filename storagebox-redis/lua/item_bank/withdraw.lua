@@ -23,6 +23,7 @@ for _, item in ipairs(ARGV) do
 end
 if counts.withdrawn > 0 then
     redis.call('HINCRBY', base, 'w', counts.withdrawn)
-    redis.call('HINCRBY', base, 'q', counts.withdrawn)
+    local first = redis.call('HINCRBY', base, 'q', counts.withdrawn) == counts.withdrawn
+    if first then redis.call('LPUSH', base .. ':f', LOOK) end
 end
 return { text(counts.withdrawn), text(counts.already), text(counts.used), text(counts.unknown) }

@@ -4,6 +4,7 @@
 mod errors;
 mod hostile;
 mod numbers;
+mod queue;
 mod readme;
 mod resharding;
 mod round_trips;

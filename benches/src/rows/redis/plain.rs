@@ -13,19 +13,19 @@ use crate::row::{Load, Prepared, Work};
 use crate::rows::side::Caller;
 
 macro_rules! lua {
-    ($file:literal) => {
+    ($($file:literal),*) => {
         concat!(
             "#!lua\nlocal MOVED = 0\n",
             include_str!("../../../../storagebox-redis/lua/lib/clock.lua"),
             include_str!("../../../../storagebox-redis/lua/lib/number.lua"),
             include_str!("../../../../storagebox-redis/lua/lib/bank.lua"),
-            include_str!(concat!("../../../../storagebox-redis/lua/item_bank/", $file, ".lua")),
+            $(include_str!(concat!("../../../../storagebox-redis/lua/", $file, ".lua")),)*
         )
     };
 }
 
-const TAKE: &str = lua!("take");
-const ADD: &str = lua!("add");
+const TAKE: &str = lua!("lib/at_once", "lib/claims", "item_bank/take");
+const ADD: &str = lua!("item_bank/add");
 
 /// Items in one command, as many as the library sends.
 const BATCH: usize = 1_000;

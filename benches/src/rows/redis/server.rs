@@ -15,9 +15,12 @@ use tokio::task::block_in_place;
 use crate::effort::{Effort, Meter};
 use crate::error::Result;
 
-/// A server that is started by its first use. It keeps nothing, so that the disk is not measured.
-#[derive(Clone, Default)]
-pub(super) struct Server(Arc<OnceCell<Started>>);
+/// A server that is started by its first use.
+#[derive(Clone)]
+pub(super) struct Server {
+    started: Arc<OnceCell<Started>>,
+    settings: Arc<Settings>,
+}
 
 struct Started {
     redis: Redis,
@@ -27,8 +30,18 @@ struct Started {
 }
 
 impl Server {
+    /// One that keeps nothing, so that the disk is not measured.
+    pub(super) fn quick() -> Self {
+        Self { started: Arc::default(), settings: Arc::new(Settings::quick()) }
+    }
+
+    /// One that writes every change to its disk before it answers.
+    pub(super) fn durable() -> Self {
+        Self { started: Arc::default(), settings: Arc::new(Settings::durable()) }
+    }
+
     async fn started(&self) -> Result<&Started> {
-        self.0.get_or_try_init(Started::new).await
+        self.started.get_or_try_init(|| Started::new(&self.settings)).await
     }
 
     pub(super) async fn url(&self) -> Result<String> {
@@ -48,8 +61,8 @@ impl Server {
 }
 
 impl Started {
-    async fn new() -> Result<Self> {
-        let redis = block_in_place(|| Redis::start(&Settings::quick()))?;
+    async fn new(settings: &Settings) -> Result<Self> {
+        let redis = block_in_place(|| Redis::start(settings))?;
         let admin =
             Client::open(redis.url())?.get_multiplexed_async_connection_with_config(&patient()).await?;
         Ok(Self { redis, admin, prefixes: AtomicU64::default() })

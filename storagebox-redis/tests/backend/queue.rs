@@ -1,0 +1,109 @@
+//! The queue of free items, with withdrawn ones among them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use fastrand::Rng;
+use redis::cmd;
+use storagebox_core::{BankAdmin, ClaimId, Hold, Item, ItemBank, Released, Result, StoreExt, Taken};
+
+use crate::scene::with_place;
+use crate::support::Place;
+
+const STEPS: usize = 1_500;
+const ITEMS: usize = 12;
+
+/// What the bank should be.
+#[derive(Default)]
+struct Model {
+    free: BTreeSet<Item>,
+    withdrawn: BTreeSet<Item>,
+    held: BTreeMap<ClaimId, Item>,
+}
+
+impl Model {
+    async fn step(
+        &mut self,
+        bank: &dyn BankAdmin,
+        items: &[Item],
+        number: usize,
+        random: &mut Rng,
+    ) -> Result<()> {
+        match random.u32(..10) {
+            0..4 => self.take(bank, &ClaimId::new(format!("claim-{number}"))?).await,
+            4..6 => self.release(bank, random).await,
+            6..8 => self.withdraw(bank, &some(items, random)).await,
+            _ => self.restore(bank, &some(items, random)).await,
+        }
+    }
+
+    async fn take(&mut self, bank: &dyn BankAdmin, claim: &ClaimId) -> Result<()> {
+        match bank.take(claim, Hold::Forever).await? {
+            Taken::New(held) => {
+                assert!(self.free.remove(&held.item), "{:?} was not free", held.item);
+                self.held.insert(claim.clone(), held.item);
+            }
+            Taken::Empty => assert!(self.free.is_empty(), "{:?} are free", self.free),
+            other => panic!("{claim:?} was told {other:?}"),
+        }
+        Ok(())
+    }
+
+    async fn release(&mut self, bank: &dyn BankAdmin, random: &mut Rng) -> Result<()> {
+        let Some(claim) = random.choice(self.held.keys()).cloned() else { return Ok(()) };
+        assert_eq!(bank.release(&claim).await?, Released::Released);
+        self.free.extend(self.held.remove(&claim));
+        Ok(())
+    }
+
+    async fn withdraw(&mut self, bank: &dyn BankAdmin, items: &[Item]) -> Result<()> {
+        let those: Vec<_> = items.iter().filter(|item| self.free.remove(*item)).cloned().collect();
+        assert_eq!(bank.withdraw(items).await?.withdrawn, those.len() as u64);
+        self.withdrawn.extend(those);
+        Ok(())
+    }
+
+    async fn restore(&mut self, bank: &dyn BankAdmin, items: &[Item]) -> Result<()> {
+        let those: Vec<_> = items.iter().filter(|item| self.withdrawn.remove(*item)).cloned().collect();
+        assert_eq!(bank.restore(items).await?.restored, those.len() as u64);
+        self.free.extend(those);
+        Ok(())
+    }
+
+    /// The queue holds each free item, those that were withdrawn while they queued, and in front a sign of these.
+    async fn check(&self, place: &Place, bank: &dyn BankAdmin) -> Result<()> {
+        let counts = bank.counts().await?;
+        let expected = [self.free.len(), self.held.len(), self.withdrawn.len()];
+        assert_eq!([counts.free, counts.held, counts.withdrawn], expected.map(|count| count as u64));
+        let key = place.key("b.box.0");
+        let queue: Vec<Vec<u8>> =
+            place.server.ask(cmd("LRANGE").arg(format!("{key}:f")).arg(0).arg(-1)).await?;
+        let queued: Option<usize> = place.server.ask(cmd("HGET").arg(&key).arg("q")).await?;
+        let signs = queue.iter().filter(|entry| **entry == [0xff]).count();
+        assert_eq!(signs, usize::from(queued.unwrap_or(0) > 0), "{queue:?}");
+        assert!(signs == 0 || queue[0] == [0xff], "{queue:?}");
+        assert_eq!(queue.len(), self.free.len() + queued.unwrap_or(0) + signs, "{queue:?}");
+        Ok(())
+    }
+}
+
+fn some(items: &[Item], random: &mut Rng) -> Vec<Item> {
+    items.iter().filter(|_| random.u32(..4) == 0).cloned().collect()
+}
+
+#[tokio::test]
+async fn withdrawn_items_are_passed_over_and_counted_once() -> Result<()> {
+    with_place(async |place| {
+        let (bank, seed) = (place.store()?.bank("box")?, Rng::new().u64(..));
+        println!("seed {seed}");
+        let mut random = Rng::with_seed(seed);
+        let items = (0..ITEMS).map(|number| Item::new(format!("{number}"))).collect::<Result<Vec<_>>>()?;
+        bank.add(&items).await?;
+        let mut model = Model { free: items.iter().cloned().collect(), ..Model::default() };
+        for number in 0..STEPS {
+            model.step(&*bank, &items, number, &mut random).await?;
+            model.check(place, &*bank).await?;
+        }
+        Ok(())
+    })
+    .await
+}
