@@ -14,6 +14,7 @@ use tracing::instrument;
 
 use crate::client::{Answer, Client, Kind, OpenBox, Second, micros};
 use crate::page;
+use crate::schema::bucket;
 use crate::script::{Script, script};
 
 static ADD: Script = script!("bank_add", CHANGES, timed, ["number", "bank"], "item_bank/add");
@@ -66,7 +67,8 @@ impl RedisBank {
 
     async fn take_once(&self, claim: &ClaimId, hold: Hold) -> Result<Taken> {
         let call = self.bank.call(&TAKE).await?;
-        let call = call.with(claim.as_str()).with(micros_of(hold)).with(self.client().memory());
+        let call =
+            call.with(claim.as_str()).with(bucket(claim)).with(micros_of(hold)).with(self.client().memory());
         loop {
             let answer = self.client().answer(&call).await?;
             if answer.word()? != "more" {

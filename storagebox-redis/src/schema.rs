@@ -3,7 +3,7 @@
 use std::fmt::{self, Write};
 
 use redis::cmd;
-use storagebox_core::{BoxName, Error, ErrorKind, Result};
+use storagebox_core::{BoxName, ClaimId, Error, ErrorKind, Result};
 
 use crate::client::{Call, Client};
 use crate::config::{Eviction, bad};
@@ -66,6 +66,12 @@ pub(crate) fn tag(kind: &str, name: &BoxName) -> String {
     }
     tag.push_str(".0");
     tag
+}
+
+/// The bucket of a claim in its bank, as `lua/lib/bank.lua` works it out.
+pub(crate) fn bucket(claim: &ClaimId) -> u16 {
+    let [high, low, ..] = sha1_smol::Sha1::from(claim.as_str()).digest().bytes();
+    u16::from_be_bytes([high, low]) % 16_384
 }
 
 /// Makes the store, if the server may hold it. On one that is there it changes nothing.

@@ -1,6 +1,6 @@
 -- IB-01, IB-02 the item leaves the free ones and the claim gets it in this one step; IB-03 a claim that is known is answered;
 -- IB-04 empty only if nothing is free and no hold has lapsed; IB-07 a claim that ended takes nothing; IB-08 from the end of a list.
--- ARGV claim, hold or '', memory or ''
+-- ARGV claim, its bucket, hold or '', memory or ''
 -- new item | again item hold | ended why | empty | more: call again, withdrawn items were in the way
 local _, word, one, other = settle(claim, memory)
 if word ~= 'unknown' then return { word, one, other } end

@@ -1,6 +1,6 @@
 -- Most takes are by a claim that is not known, while an item lies ready: they end here, before the rest is made ready.
-local claim, hold, memory = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
-local key = claims_with(claim)
+local claim, hold, memory = ARGV[1], tonumber(ARGV[3]), tonumber(ARGV[4])
+local key = base .. ':c:' .. ARGV[2]
 
 local function give(item, its)
     redis.call('HSET', its, item, claim)

@@ -126,7 +126,7 @@ macro_rules! numbers {
     )*};
 }
 
-numbers!(i64 u64 u32 usize);
+numbers!(i64 u16 u64 u32 usize);
 
 /// Without the arguments: there are items among them.
 impl fmt::Debug for Call<'_> {

@@ -1,7 +1,7 @@
 //! What stands on the server, past the library.
 
 use redis::cmd;
-use storagebox_core::{Item, ItemBank, ItemBankExt, Result, Store, StoreExt};
+use storagebox_core::{ClaimId, ClaimState, Hold, Item, ItemBank, ItemBankExt, Result, Store, StoreExt};
 
 use crate::scene::with_place;
 use crate::support::Place;
@@ -29,6 +29,25 @@ async fn all_keys_of_a_box_are_in_one_slot_and_none_expires() -> Result<()> {
         assert!(of_box.len() > 20 && of_box.iter().all(|key| key.starts_with(&tag)), "{of_box:?}");
         for key in of_box {
             assert_eq!(place.server.ask::<i64>(cmd("TTL").arg(&key)).await?, -1, "{key}");
+        }
+        Ok(())
+    })
+    .await
+}
+
+/// The library and the scripts agree where a claim is: one that it put there is found by those that work it out themselves.
+#[tokio::test]
+async fn a_claim_is_where_its_scripts_look_for_it() -> Result<()> {
+    with_place(async |place| {
+        let bank = place.store()?.bank("box")?;
+        bank.add(&(0..100).map(|number| Item::new(format!("{number}"))).collect::<Result<Vec<_>>>()?).await?;
+        for number in 0..100 {
+            let claim = ClaimId::new("é".repeat(number % 7) + &number.to_string())?;
+            let taken = bank.take(&claim, Hold::Forever).await?;
+            match bank.get(&claim).await? {
+                ClaimState::Held(held) => assert_eq!(Some(&held.item), taken.item(), "{claim:?}"),
+                other => panic!("{claim:?} is {other:?}"),
+            }
         }
         Ok(())
     })

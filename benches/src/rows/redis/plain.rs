@@ -50,13 +50,20 @@ impl Take {
 
     pub(super) async fn call(&self, claim: &str, connection: &mut impl ConnectionLike) -> Result<()> {
         let mut take = cmd("EVALSHA");
-        take.arg(&*self.hash).arg("1").arg(&*self.key).arg(claim).arg("").arg(&*self.memory);
+        take.arg(&*self.hash).arg("1").arg(&*self.key);
+        take.arg(claim).arg(bucket(claim)).arg("").arg(&*self.memory);
         let answer: Vec<String> = take.query_async(connection).await?;
         match &answer[..] {
             [word, _] if word == "new" => Ok(()),
             other => Err(Failure::NotNew { answer: other.join(" ") }),
         }
     }
+}
+
+/// As the script works it out.
+fn bucket(claim: &str) -> u16 {
+    let [high, low, ..] = sha1_smol::Sha1::from(claim).digest().bytes();
+    u16::from_be_bytes([high, low]) % 16_384
 }
 
 /// Takes side by side on one connection.
