@@ -34,6 +34,8 @@ mod server;
 pub mod servers;
 mod tls;
 mod url;
+#[cfg(feature = "workload")]
+pub mod workload;
 
 pub use failure::{Failure, NoServer, NotReady};
 pub use server::{Server, Way};

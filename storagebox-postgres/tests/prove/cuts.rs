@@ -13,7 +13,7 @@ use tokio::task::JoinSet;
 
 use crate::scene::with_place;
 use crate::support::{Place, failed};
-use crate::workload::{Boxes, Caller, audit, fill};
+use storagebox_testkit::workload::{Boxes, Caller, audit, fill};
 
 const CUTS: usize = 1_000;
 /// Rounds of callers at once, each of which has one call cut, together with those that went with it.

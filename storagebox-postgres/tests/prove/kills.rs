@@ -11,7 +11,7 @@ use tokio::task::{JoinSet, spawn_blocking};
 
 use crate::scene::until;
 use crate::support::{Database, failed};
-use crate::workload::{Boxes, Caller, audit, fill};
+use storagebox_testkit::workload::{Boxes, Caller, audit, fill};
 
 const KILLS: u64 = 20;
 const CALLERS: usize = 16;

@@ -9,4 +9,3 @@ mod scene;
 mod stress;
 #[path = "../support/mod.rs"]
 mod support;
-mod workload;

@@ -14,7 +14,7 @@ use tokio::task::JoinSet;
 
 use crate::scene::with_place;
 use crate::support::{Place, Server, failed};
-use crate::workload::{Boxes, Caller, audit, fill};
+use storagebox_testkit::workload::{Boxes, Caller, audit, fill};
 
 const CUTS: usize = 1_000;
 /// Rounds of callers at once, each of which has one call cut, with all that were on the connection.

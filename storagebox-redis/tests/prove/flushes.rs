@@ -8,7 +8,7 @@ use storagebox_core::Result;
 use tokio::task::JoinSet;
 
 use crate::scene::{until, with_place};
-use crate::workload::{Boxes, Caller, audit, fill};
+use storagebox_testkit::workload::{Boxes, Caller, audit, fill};
 
 const FLUSHES: u64 = 200;
 const CALLERS: usize = 16;

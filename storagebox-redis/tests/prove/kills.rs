@@ -10,7 +10,7 @@ use tokio::task::JoinSet;
 
 use crate::scene::{kill, until};
 use crate::support::Server;
-use crate::workload::{Boxes, Caller, audit, fill};
+use storagebox_testkit::workload::{Boxes, Caller, audit, fill};
 
 const KILLS: u64 = 20;
 const CALLERS: usize = 16;

@@ -13,4 +13,3 @@ mod scene;
 mod stress;
 #[path = "../support/mod.rs"]
 mod support;
-mod workload;

@@ -9,7 +9,7 @@ use tokio::task::JoinSet;
 
 use crate::scene::until;
 use crate::support::{Place, Resharding, Server};
-use crate::workload::{Boxes, Caller, audit, fill};
+use storagebox_testkit::workload::{Boxes, Caller, audit, fill};
 
 const MOVES: u64 = 6;
 const CALLERS: usize = 16;

@@ -1,4 +1,7 @@
-//! Calls of every kind with ids of one caller: each is made until it is answered, and what was answered is remembered.
+//! Work for a store, and what its answers must come to: calls of every kind with ids of one caller, each made until it is
+//! answered, with what was answered remembered; and [waves] of calls about one bank.
+
+pub mod waves;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,28 +10,33 @@ use std::time::Duration;
 use storagebox_core::{
     BankAdmin, Change, ClaimId, ClaimState, Confirmed, Consumed, Counted, Counter, DedupId, DedupRepo, Error,
     Hold, HoldState, Item, ItemBank, Key, OpId, OrderedOptions, OrderedStore, Payload, Recorded, Result,
-    Retention, Stamp, StoreExt, Strategy, Taken, TokenId, TokenStore, WriterId, Written,
+    Retention, Stamp, Store, StoreExt, Strategy, Taken, TokenId, TokenStore, WriterId, Written,
 };
-use storagebox_redis::RedisStore;
 use tokio::time::sleep;
-
-use crate::support::failed;
 
 /// Until the server may be there again.
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// The boxes of one client.
 #[derive(Clone)]
-pub(crate) struct Boxes {
-    pub(crate) bank: Arc<dyn BankAdmin>,
+#[allow(missing_debug_implementations, reason = "boxes show nothing")]
+pub struct Boxes {
+    /// Items.
+    pub bank: Arc<dyn BankAdmin>,
     records: Arc<dyn DedupRepo>,
     tokens: Arc<dyn TokenStore>,
-    pub(crate) counters: Arc<dyn Counter>,
+    /// Counters.
+    pub counters: Arc<dyn Counter>,
     ordered: Arc<dyn OrderedStore>,
 }
 
 impl Boxes {
-    pub(crate) fn of(store: &RedisStore) -> Result<Self> {
+    /// Opens them.
+    ///
+    /// # Errors
+    ///
+    /// As of the store.
+    pub fn of(store: &dyn Store) -> Result<Self> {
         Ok(Self {
             bank: store.bank("box")?,
             records: store.dedup("box")?,
@@ -40,27 +48,33 @@ impl Boxes {
 }
 
 /// One caller, which makes one call after another.
-pub(crate) struct Caller {
-    pub(crate) boxes: Boxes,
-    pub(crate) name: String,
+#[allow(missing_debug_implementations, reason = "boxes show nothing")]
+pub struct Caller {
+    boxes: Boxes,
+    name: String,
     /// Calls of all callers that were answered.
-    pub(crate) answered: Arc<AtomicU64>,
+    answered: Arc<AtomicU64>,
     /// The items that were answered, by round.
     items: Vec<Item>,
 }
 
 impl Caller {
-    pub(crate) fn new(boxes: &Boxes, name: String, answered: &Arc<AtomicU64>) -> Self {
+    /// A caller of this name, whose ids begin with it.
+    pub fn new(boxes: &Boxes, name: String, answered: &Arc<AtomicU64>) -> Self {
         Self { boxes: boxes.clone(), name, answered: Arc::clone(answered), items: vec![] }
     }
 
     /// How many rounds were made.
-    pub(crate) fn rounds(&self) -> i64 {
+    pub fn rounds(&self) -> i64 {
         self.items.len() as i64
     }
 
     /// A call of every kind; afterwards all of them were answered, and rightly.
-    pub(crate) async fn round(&mut self) -> Result<()> {
+    ///
+    /// # Errors
+    ///
+    /// An answer that is wrong, or an error that does not pass.
+    pub async fn round(&mut self) -> Result<()> {
         let (round, id) = (self.rounds() + 1, format!("{}-{}", self.name, self.rounds() + 1));
         let item = self.take(&id).await?;
         self.record(&id).await?;
@@ -145,7 +159,7 @@ impl Caller {
     }
 
     /// Everything that was answered is so.
-    pub(crate) async fn audit(&self) -> Result<()> {
+    async fn audit(&self) -> Result<()> {
         for (number, item) in self.items.iter().enumerate() {
             let id = format!("{}-{}", self.name, number + 1);
             match self.boxes.bank.get(&ClaimId::new(id.as_str())?).await? {
@@ -178,23 +192,35 @@ impl Caller {
 }
 
 /// The key of the counter that all callers share.
-pub(crate) fn everybody_s() -> Key {
+pub fn everybody_s() -> Key {
     Key::new("everybody's").expect("a key")
 }
 
 fn wrong(id: impl std::fmt::Display, answer: impl std::fmt::Debug) -> Error {
-    failed(format_args!("{id} was told {answer:?}"))
+    Error::unknown(format!("{id} was told {answer:?}"))
 }
 
 /// So many items for the callers to take.
-pub(crate) async fn fill(boxes: &Boxes, count: usize) -> Result<()> {
+///
+/// # Errors
+///
+/// As of the bank.
+pub async fn fill(boxes: &Boxes, count: usize) -> Result<()> {
     let items: Vec<_> =
         (0..count).map(|number| Item::new(format!("item-{number}"))).collect::<Result<_>>()?;
     boxes.bank.add(&items).await.map(drop)
 }
 
 /// The boxes as a whole: no item is nowhere, none is twice, and the callers' sums add up.
-pub(crate) async fn audit(boxes: &Boxes, items: usize, callers: &[Caller]) -> Result<()> {
+///
+/// # Errors
+///
+/// What is not as it was answered.
+///
+/// # Panics
+///
+/// If the sums do not add up.
+pub async fn audit(boxes: &Boxes, items: usize, callers: &[Caller]) -> Result<()> {
     let rounds: i64 = callers.iter().map(Caller::rounds).sum();
     let counts = boxes.bank.counts().await?;
     assert_eq!((counts.total(), counts.spent, counts.held), (items as u64, rounds as u64, 0));
