@@ -1,7 +1,7 @@
 -- S-02 removes at most so many operations that are past their retention; counters go on knowing how many are stored.
 -- ?1 now, ?2 limit
-UPDATE storagebox_counters SET ops = ops - gone.ops FROM (
-    SELECT o.box, o.key, count(*) AS ops FROM (
+UPDATE storagebox_counters SET ops = ops - gone.removed FROM (
+    SELECT o.box, o.key, count(*) AS removed FROM (
         SELECT o.box, o.key FROM storagebox_boxes b
         CROSS JOIN storagebox_counter_ops o INDEXED BY storagebox_counter_ops_by_age
             ON o.box = b.number AND o.at <= ?1 - b.keeps

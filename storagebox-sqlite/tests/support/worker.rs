@@ -29,7 +29,8 @@ const BOX: &str = "workers";
 #[derive(Debug)]
 pub struct Worker {
     child: Child,
-    input: ChildStdin,
+    /// Its end is what asks the worker to end.
+    input: Option<ChildStdin>,
     output: BufReader<ChildStdout>,
     acked: Vec<String>,
 }
@@ -49,7 +50,7 @@ impl Worker {
             .stdout(Stdio::piped())
             .spawn()?;
         let nothing = || io::Error::other("it has no pipes");
-        let input = child.stdin.take().ok_or_else(nothing)?;
+        let input = child.stdin.take();
         let output = BufReader::new(child.stdout.take().ok_or_else(nothing)?);
         Ok(Self { child, input, output, acked: vec![] })
     }
@@ -66,7 +67,7 @@ impl Worker {
     /// Asks it to end after so many rounds.
     pub fn ended_after(mut self, rounds: usize) -> io::Result<Acked> {
         self.wait_for(rounds)?;
-        drop(std::mem::replace(&mut self.input, closed()?));
+        drop(self.input.take());
         self.finished()
     }
 
@@ -102,13 +103,6 @@ impl Worker {
         let pairs = self.acked.iter().filter_map(|line| line.trim_end().split_once(' '));
         Acked(pairs.map(|(id, item)| (id.to_owned(), item.to_owned())).collect())
     }
-}
-
-/// The standard input of a process that has ended.
-fn closed() -> io::Result<ChildStdin> {
-    let mut ended = Command::new("true").stdin(Stdio::piped()).spawn()?;
-    ended.wait()?;
-    ended.stdin.take().ok_or_else(|| io::Error::other("it has no pipe"))
 }
 
 impl Acked {
