@@ -61,7 +61,7 @@ impl Client {
         let combiner = inner.settings.combining.then(|| {
             let inner = Arc::clone(&inner);
             let together = move |works: Vec<Work>| Box::pin(writer::together(Arc::clone(&inner), works)) as _;
-            Combiner::new(MOST, Box::new(together), Box::new(|work| drop(tokio::spawn(work))))
+            Combiner::new(MOST, Box::new(together), Box::new(writer::spawn))
         });
         Arc::new(Self { inner, combiner })
     }

@@ -1,9 +1,11 @@
 //! Transactions: begun when the file is to be had, shared by the calls that came meanwhile.
 
+use std::pin::Pin;
 use std::sync::Arc;
 
 use sqlx::{Connection, Sqlite, SqliteConnection, Transaction};
 use storagebox_core::{Combine, Combined, Error, ErrorKind, Result};
+use tokio::runtime::Handle;
 
 use super::call::Job;
 use super::{Inner, Pauses};
@@ -26,6 +28,13 @@ impl Combine for Work {
 
     fn key(&self) -> usize {
         Arc::as_ptr(&self.0).cast::<()>() as usize
+    }
+}
+
+/// In the runtime that is there; without one the work is dropped, and those who wait for it go alone.
+pub(super) fn spawn(work: Pin<Box<dyn Future<Output = ()> + Send>>) {
+    if let Ok(runtime) = Handle::try_current() {
+        drop(runtime.spawn(work));
     }
 }
 
