@@ -180,7 +180,8 @@ fn checked_path(path: &Path) -> Result<PathBuf> {
     absolute(path).map_err(|_| bad("path", "must not be empty; name a file, as in sqlite:storagebox.db"))
 }
 
-const IN_MEMORY: &str = "must be a file; for a store that is gone with its process, use the backend `memory:`";
+const IN_MEMORY: &str =
+    "must be a file; for a store that is gone with its process, use the backend `memory:`";
 
 /// What makes no sense for the setting of this name.
 pub(crate) fn bad(setting: &'static str, why: impl std::fmt::Display) -> Error {

@@ -61,7 +61,9 @@ pub(crate) fn closed() -> Error {
 pub(crate) fn at_commit(error: sqlx::Error) -> Error {
     match is_busy(&error) {
         true => before_commit(error),
-        false => Error::unknown("the end of the transaction could not be written").caused_by(error).on("sqlite"),
+        false => {
+            Error::unknown("the end of the transaction could not be written").caused_by(error).on("sqlite")
+        }
     }
 }
 
@@ -86,7 +88,9 @@ fn seen(path: &Path) -> Error {
         Ok(found) if found.is_dir() => {
             Error::invalid("path", format_args!("must be a file, and {} is a folder", path.display()))
         }
-        Ok(_) => named(ErrorKind::Denied, "this process may not read and write the file and its folder:", path),
+        Ok(_) => {
+            named(ErrorKind::Denied, "this process may not read and write the file and its folder:", path)
+        }
         Err(_) if folder.is_dir() && path.symlink_metadata().is_ok() => {
             named(ErrorKind::Denied, "this process may not look at the file", path)
         }

@@ -62,9 +62,9 @@ impl ItemBank for SqliteBank {
     #[instrument(level = "trace", skip_all)]
     async fn extend(&self, claim: &ClaimId, hold: Hold) -> Result<Extended> {
         let extend = (claim.clone(), hold.checked()?);
-        let done = self.bank.write("extend", extend, |step, (claim, hold)| {
-            Box::pin(claim::extend(step, claim, *hold))
-        });
+        let done = self
+            .bank
+            .write("extend", extend, |step, (claim, hold)| Box::pin(claim::extend(step, claim, *hold)));
         done.await
     }
 
@@ -121,9 +121,9 @@ impl BankAdmin for SqliteBank {
 
     #[instrument(level = "trace", skip_all)]
     async fn withdraw(&self, items: &[Item]) -> Result<Withdrawn> {
-        let parts = self.bank.write_each("withdraw", batches(items)?, |step, items| {
-            Box::pin(keeper::withdraw(step, items))
-        });
+        let parts = self
+            .bank
+            .write_each("withdraw", batches(items)?, |step, items| Box::pin(keeper::withdraw(step, items)));
         Ok(parts.await?.into_iter().fold(Withdrawn::default(), |all, one| Withdrawn {
             withdrawn: all.withdrawn + one.withdrawn,
             already_withdrawn: all.already_withdrawn + one.already_withdrawn,
@@ -134,9 +134,9 @@ impl BankAdmin for SqliteBank {
 
     #[instrument(level = "trace", skip_all)]
     async fn restore(&self, items: &[Item]) -> Result<Restored> {
-        let parts = self.bank.write_each("restore", batches(items)?, |step, items| {
-            Box::pin(keeper::restore(step, items))
-        });
+        let parts = self
+            .bank
+            .write_each("restore", batches(items)?, |step, items| Box::pin(keeper::restore(step, items)));
         Ok(parts.await?.into_iter().fold(Restored::default(), |all, one| Restored {
             restored: all.restored + one.restored,
             not_withdrawn: all.not_withdrawn + one.not_withdrawn,

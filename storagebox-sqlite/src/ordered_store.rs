@@ -40,12 +40,8 @@ impl SqliteOrderedStore {
 
     async fn write(&self, key: &Key, value: Option<&Payload>, stamp: &Stamp) -> Result<Written> {
         let operation = if value.is_some() { "put" } else { "delete" };
-        let write = Write {
-            key: key.clone(),
-            value: value.cloned(),
-            stamp: stamp.clone(),
-            options: self.options,
-        };
+        let write =
+            Write { key: key.clone(), value: value.cloned(), stamp: stamp.clone(), options: self.options };
         self.values.write(operation, write, |step, write| Box::pin(write.make(step))).await
     }
 }
@@ -120,7 +116,10 @@ impl Write {
             return Ok(());
         }
         let why = format_args!("is more than {skew:?} ahead of the store's clock");
-        Err(Error::invalid("stamp", why).with("stamp", self.stamp.at).with("clock", now.millis()).on("sqlite"))
+        Err(Error::invalid("stamp", why)
+            .with("stamp", self.stamp.at)
+            .with("clock", now.millis())
+            .on("sqlite"))
     }
 }
 

@@ -81,8 +81,7 @@ async fn bring(connection: &mut SqliteConnection) -> Result<()> {
     if found == VERSION {
         return Ok(());
     }
-    let mut transaction =
-        connection.begin_with("BEGIN IMMEDIATE").await.map_err(error::before_commit)?;
+    let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await.map_err(error::before_commit)?;
     run(&mut transaction, VERSIONS).await?;
     let found = version(&mut transaction).await?;
     refuse_newer(found)?;

@@ -118,7 +118,10 @@ impl Store for SqliteStore {
         Promises {
             backend: "sqlite",
             entries: vec![
-                promise("atomicity", "one immediate transaction is one step; calls that come together may share one"),
+                promise(
+                    "atomicity",
+                    "one immediate transaction is one step; calls that come together may share one",
+                ),
                 promise("durability", durability(settings.synchronous)),
                 promise("processes", "any number on one machine; never over a network file system"),
                 promise("clock", "the machine's; one that is set back prolongs what would expire"),

@@ -66,7 +66,8 @@ async fn discard(step: &mut Step<'_>, tokens: &Texts) -> Result<Discarded> {
 impl TokenStore for SqliteTokenStore {
     #[instrument(level = "trace", skip_all)]
     async fn create_tokens(&self, tokens: &[TokenId]) -> Result<Created> {
-        let parts = self.tokens.write_each("create", batches(tokens)?, |step, tokens| Box::pin(create(step, tokens)));
+        let parts =
+            self.tokens.write_each("create", batches(tokens)?, |step, tokens| Box::pin(create(step, tokens)));
         Ok(parts.await?.into_iter().fold(Created::default(), |all, one| Created {
             created: all.created + one.created,
             already_live: all.already_live + one.already_live,
@@ -88,7 +89,9 @@ impl TokenStore for SqliteTokenStore {
 
     #[instrument(level = "trace", skip_all)]
     async fn discard(&self, tokens: &[TokenId]) -> Result<Discarded> {
-        let parts = self.tokens.write_each("discard", batches(tokens)?, |step, tokens| Box::pin(discard(step, tokens)));
+        let parts = self
+            .tokens
+            .write_each("discard", batches(tokens)?, |step, tokens| Box::pin(discard(step, tokens)));
         Ok(parts.await?.into_iter().fold(Discarded::default(), |all, one| Discarded {
             discarded: all.discarded + one.discarded,
             already_gone: all.already_gone + one.already_gone,

@@ -42,9 +42,7 @@ impl CounterRules {
                 Err(whole.unsupported("Marker, which is exact for its whole retention"))
             }
             Strategy::Ledger => Err(whole.unsupported("Marker with Retention::Forever")),
-            Strategy::TokenSet { .. } => {
-                Err(whole.unsupported("Window, or Marker with Retention::Forever"))
-            }
+            Strategy::TokenSet { .. } => Err(whole.unsupported("Window, or Marker with Retention::Forever")),
         }
     }
 
@@ -61,6 +59,16 @@ impl CounterRules {
     /// How many are remembered at once.
     pub fn capacity(&self) -> Option<u32> {
         self.capacity
+    }
+
+    /// Over how many shards the value may be split.
+    pub fn shards(&self) -> u16 {
+        self.split.map_or(1, |(shards, _)| shards)
+    }
+
+    /// The bounds that are fixed for the box, where they are.
+    pub fn fixed_bounds(&self) -> Bounds {
+        self.split.map_or(Bounds::NONE, |(_, fixed)| fixed)
     }
 
     /// Whether a change is told the value.

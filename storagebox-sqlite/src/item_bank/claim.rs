@@ -72,10 +72,7 @@ async fn known(step: &mut Step<'_>, claim: &ClaimId) -> Result<Judged> {
 }
 
 /// What a take answers a claim that is known (IB-3, IB-7).
-pub(super) async fn answered(
-    step: &mut Step<'_>,
-    claim: &ClaimId,
-) -> Result<Option<storagebox_core::Taken>> {
+pub(super) async fn answered(step: &mut Step<'_>, claim: &ClaimId) -> Result<Option<storagebox_core::Taken>> {
     use storagebox_core::Taken;
     Ok(match known(step, claim).await? {
         Judged::Held(held, _) => Some(Taken::Again(held)),

@@ -140,8 +140,18 @@ async fn each_change_is_one_transaction_and_each_look_none() -> Result<()> {
     metered.tokens().await?;
     metered.counters().await?;
     metered.ordered().await?;
-    let free = ["get", "counts", "holder", "list", "record, get", "record, list", "exists",
-        "value", "ordered, get", "ordered, list"];
+    let free = [
+        "get",
+        "counts",
+        "holder",
+        "list",
+        "record, get",
+        "record, list",
+        "exists",
+        "value",
+        "ordered, get",
+        "ordered, list",
+    ];
     let expected: Vec<_> =
         metered.noted.iter().map(|(call, _)| (*call, usize::from(!free.contains(call)))).collect();
     assert_eq!(metered.noted, expected);

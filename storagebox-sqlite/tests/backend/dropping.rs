@@ -141,7 +141,8 @@ fn a_store_outlives_the_runtime_that_it_was_used_in() -> Result<()> {
         first.shutdown_background();
         runtime().map_err(failed)?.block_on(async {
             let id = format!("then-{round}");
-            let recorded = store.dedup("box")?.remember(id.as_str(), "value", "op", Retention::Forever).await?;
+            let recorded =
+                store.dedup("box")?.remember(id.as_str(), "value", "op", Retention::Forever).await?;
             assert!(matches!(recorded, Recorded::New(_)), "{recorded:?}");
             Ok::<_, storagebox_core::Error>(())
         })?;

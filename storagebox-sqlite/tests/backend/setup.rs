@@ -17,7 +17,10 @@ async fn nothing_but_setup_makes_a_file() -> Result<()> {
         store.maintain(1).await.unwrap_err(),
     ] {
         assert_eq!(error.kind(), ErrorKind::NotSetUp, "{error}");
-        assert!(error.to_string().contains("there is no file") && error.to_string().contains("box.db"), "{error}");
+        assert!(
+            error.to_string().contains("there is no file") && error.to_string().contains("box.db"),
+            "{error}"
+        );
     }
     assert!(!place.path().exists());
     store.setup().await?;

@@ -11,7 +11,8 @@ fn refused(url: &str) -> Error {
 
 #[test]
 fn keys_that_are_not_known_are_refused() {
-    for key in ["synchronus=full", "Synchronous=full", "mode=memory", "cache=shared", "foo", "=", "vfs=unix"] {
+    for key in ["synchronus=full", "Synchronous=full", "mode=memory", "cache=shared", "foo", "=", "vfs=unix"]
+    {
         let error = refused(&format!("sqlite:nowhere/box.db?{key}"));
         assert_eq!(error.kind(), ErrorKind::InvalidInput, "{key}");
         assert!(error.to_string().contains("query key"), "{error}");
@@ -41,9 +42,20 @@ fn values_that_make_no_sense_are_refused() {
 
 #[test]
 fn urls_that_are_none_are_refused_without_being_shown() {
-    for url in ["", "hunter2", "sqlite", "sqlite3:hunter2", "SQLITE:hunter2", "sqlite:", "sqlite://",
-        "sqlite:hunter2%", "sqlite:hunter2%0", "sqlite:hunter2%zz", "sqlite:hunter2%ff", "sqlite:hunter2%00"]
-    {
+    for url in [
+        "",
+        "hunter2",
+        "sqlite",
+        "sqlite3:hunter2",
+        "SQLITE:hunter2",
+        "sqlite:",
+        "sqlite://",
+        "sqlite:hunter2%",
+        "sqlite:hunter2%0",
+        "sqlite:hunter2%zz",
+        "sqlite:hunter2%ff",
+        "sqlite:hunter2%00",
+    ] {
         let error = refused(url);
         assert_eq!(error.kind(), ErrorKind::InvalidInput, "{url}");
         assert!(!format!("{error} {error:?}").contains("hunter2"), "{error:?}");

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use sqlx::{Connection, SqliteConnection};
 use storagebox_core::{
-    Certainty, Counter, CounterExt, ErrorKind, ItemBank, ItemBankExt, Result, Store, StoreExt, Strategy, Taken,
+    Certainty, Counter, CounterExt, ErrorKind, ItemBank, ItemBankExt, Result, Store, StoreExt, Strategy,
+    Taken,
 };
 use tokio::task::JoinSet;
 use tokio::time::sleep;

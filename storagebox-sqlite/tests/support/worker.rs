@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitCode, Stdio};
 
 use storagebox_core::{
-    ClaimId, ClaimState, Confirmed, Counted, Counter, CounterExt, DedupId, DedupRepo, DedupRepoExt, HoldState,
-    Item, ItemBank, ItemBankExt, Key, Recorded, Result, Retention, Store, StoreExt, Strategy,
+    ClaimId, ClaimState, Confirmed, Counted, Counter, CounterExt, DedupId, DedupRepo, DedupRepoExt,
+    HoldState, Item, ItemBank, ItemBankExt, Key, Recorded, Result, Retention, Store, StoreExt, Strategy,
 };
 use storagebox_sqlite::SqliteStore;
 use tokio::runtime::Builder;
