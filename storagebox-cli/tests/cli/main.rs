@@ -3,7 +3,7 @@
 #![allow(clippy::disallowed_methods, reason = "a test may unwrap")]
 
 mod bank;
-#[cfg(any(feature = "dynamo", feature = "postgres", feature = "redis"))]
+#[cfg(any(feature = "dynamo", feature = "postgres", feature = "redis", feature = "sqlite"))]
 mod crowd;
 #[cfg(feature = "dynamo")]
 mod dynamo;
@@ -14,7 +14,9 @@ mod postgres;
 #[cfg(feature = "redis")]
 mod redis;
 mod rejects;
+#[cfg(feature = "sqlite")]
+mod sqlite;
 mod support;
-#[cfg(any(feature = "dynamo", feature = "postgres", feature = "redis"))]
+#[cfg(any(feature = "dynamo", feature = "postgres", feature = "redis", feature = "sqlite"))]
 mod till;
 mod usage;
