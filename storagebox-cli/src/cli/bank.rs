@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use storagebox::{BoxName, ClaimId, Hold};
 
-use super::{EXIT_CODES, FILES, bank_name, claim_id};
+use super::duration::hold;
+use super::{EXIT_CODES, FILES, box_name, claim_id};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Bank {
@@ -53,7 +54,7 @@ impl Bank {
 #[derive(Debug, Args)]
 pub(crate) struct OfBank {
     /// The bank
-    #[arg(long, value_name = "NAME", value_parser = bank_name)]
+    #[arg(long, value_name = "NAME", value_parser = box_name)]
     pub bank: BoxName,
 }
 
@@ -119,46 +120,4 @@ pub(crate) struct List {
     /// Stop after so many items
     #[arg(long, value_name = "N")]
     pub limit: Option<u64>,
-}
-
-/// Why a text is no hold.
-#[derive(Debug, thiserror::Error)]
-enum NoHold {
-    #[error("{0}; write it like 30s, 15m, 2h or 7d")]
-    NoDuration(#[from] humantime::DurationError),
-    #[error("{}", .0.message())]
-    OutOfRange(#[from] storagebox::Error),
-}
-
-fn hold(text: &str) -> Result<Hold, NoHold> {
-    Ok(Hold::For(humantime::parse_duration(text)?).checked()?)
-}
-
-#[cfg(test)]
-mod tests {
-    use std::time::Duration;
-
-    use super::*;
-
-    #[test]
-    fn durations_are_written_as_people_do() {
-        for (text, seconds) in [("30s", 30), ("15m", 900), ("2h", 7_200), ("7d", 604_800), ("1h 30m", 5_400)]
-        {
-            assert_eq!(hold(text).unwrap(), Hold::For(Duration::from_secs(seconds)), "{text}");
-        }
-        assert_eq!(hold("1ms").unwrap(), Hold::For(Duration::from_millis(1)));
-    }
-
-    #[test]
-    fn what_is_no_hold_is_refused() {
-        for text in ["", "soon", "30", "-1s", "30 parsecs", "99999999999999999999s"] {
-            let refused = hold(text).unwrap_err();
-            assert!(matches!(refused, NoHold::NoDuration(_)), "{text}");
-            assert!(refused.to_string().contains("30s, 15m, 2h or 7d"), "{refused}");
-        }
-        for text in ["0s", "999us", "101y"] {
-            let refused = hold(text).unwrap_err();
-            assert!(refused.to_string().contains("1 ms to 100 years"), "{text}: {refused}");
-        }
-    }
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use storagebox::BoxName;
 
-use super::{EXIT_CODES, FILES, bank_name};
+use super::{EXIT_CODES, FILES, box_name};
 
 const OUT: &str = "
   --out holds a line `id,item,outcome` for each line of ids, in their order. The outcome is `new` where this line
@@ -33,7 +33,7 @@ pub(crate) struct HandOut {
     #[arg(long, value_name = "FILE")]
     pub rejects: Option<PathBuf>,
     /// The bank
-    #[arg(long, value_name = "NAME", default_value = "items", value_parser = bank_name)]
+    #[arg(long, value_name = "NAME", default_value = "items", value_parser = box_name)]
     pub bank: BoxName,
     /// How many ids are served at once
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u16).range(1..))]
