@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use serde_json::{Value, json};
+use serde_json::Value;
 use storagebox::{Promise, Promises};
 
 use crate::answer::{line, wrapped};
@@ -26,9 +26,11 @@ fn show(promises: &Promises, as_json: bool, to: &mut dyn Write) -> Result<(), Fa
 }
 
 fn json(promises: &Promises) -> Value {
-    let entry = |promise: &Promise| json!({ "about": promise.about, "statement": promise.statement });
-    let entries: Vec<_> = promises.entries.iter().map(entry).collect();
-    json!({ "backend": promises.backend, "promises": entries })
+    let entry = |promise: &Promise| -> Value {
+        [("about", promise.about), ("statement", &promise.statement)].into_iter().collect()
+    };
+    let entries: Value = promises.entries.iter().map(entry).collect();
+    [("backend", promises.backend.into()), ("promises", entries)].into_iter().collect()
 }
 
 fn table(promises: &Promises) -> String {

@@ -4,11 +4,15 @@
 
 mod bank;
 #[cfg(any(feature = "dynamo", feature = "postgres", feature = "redis"))]
+mod boxes;
+#[cfg(any(feature = "dynamo", feature = "postgres", feature = "redis"))]
 mod crowd;
 #[cfg(feature = "dynamo")]
 mod dynamo;
 mod hand_out;
 mod help;
+#[cfg(any(feature = "dynamo", feature = "postgres", feature = "redis"))]
+mod once;
 #[cfg(feature = "postgres")]
 mod postgres;
 #[cfg(feature = "redis")]

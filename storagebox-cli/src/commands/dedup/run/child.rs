@@ -3,6 +3,7 @@
 use std::io;
 use std::process::{ExitStatus, Stdio};
 
+use futures_util::future::try_join3;
 use storagebox::{Fence, MAX_PAYLOAD_BYTES, Payload};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::process::{Child, Command};
@@ -61,7 +62,7 @@ async fn follow(child: &mut Child, live: bool, stage: &Stage) -> io::Result<(Exi
     };
     let stdout = tee(stdout, live.then(tokio::io::stdout));
     let stderr = tee(stderr, live.then(tokio::io::stderr));
-    tokio::try_join!(wait, stdout, stderr)
+    try_join3(wait, stdout, stderr).await
 }
 
 /// What came through a pipe: the beginning, as long as a record can hold, and how much it was.
