@@ -89,9 +89,9 @@ impl Answer {
             .facts
             .iter()
             .flat_map(|(key, fact)| cells(fact).into_iter().map(move |cell| (key.replace('_', " "), cell)));
-        let is_figure = |fact: &Fact| matches!(fact, Fact::Figure(_) | Fact::Signed(_));
-        let has_figures = self.facts.iter().any(|(_, fact)| is_figure(fact));
-        table(rows, if has_figures { CellAlignment::Right } else { CellAlignment::Left })
+        let figures = self.facts.iter().filter(|(_, fact)| matches!(fact, Fact::Figure(_))).count();
+        let is_of_figures = 2 * figures > self.facts.len();
+        table(rows, if is_of_figures { CellAlignment::Right } else { CellAlignment::Left })
     }
 }
 

@@ -28,8 +28,9 @@ pub(crate) use value::Content;
 const EXIT_CODES: &str = "\
 Exit codes:
   0    done
-  1    done, and the answer is no: the bank is empty, the claim has ended, the id or the item is unknown,
-       another was first, the bound is reached, a newer write is there, the store is not set up
+  1    done, and the answer is no: the bank is empty, the claim has ended, the
+       id or the item is unknown, another was first, the bound is reached, a
+       newer write is there, the store is not set up
   2    bad usage, or a file that cannot be read or written
   3    the store failed, or an audit found a mismatch
   130  interrupted";
@@ -39,14 +40,17 @@ const LAST: usize = 900;
 
 const FILES: &str = "\
 Files:
-  The first column of each line counts, everything in it, spaces included. A field that begins with a double quote
-  is quoted as in any CSV: it ends at the next lone quote, \"\" is one quote, and it may hold commas and line breaks.
-  Quotes anywhere else are ordinary characters, so plain word lists need no quoting unless a line begins with a
-  quote or holds a comma. Lines end with LF or CRLF. Text is UTF-8, compared byte by byte; a byte order mark at the
-  start of a file is no part of it.
+  The first column of each line counts, everything in it, spaces included. A
+  field that begins with a double quote is quoted as in any CSV: it ends at
+  the next lone quote, \"\" is one quote, and it may hold commas and line
+  breaks. Quotes anywhere else are ordinary characters, so plain word lists
+  need no quoting unless a line begins with a quote or holds a comma. Lines
+  end with LF or CRLF. Text is UTF-8, compared byte by byte; a byte order mark
+  at the start of a file is no part of it.
 
-  Lines that cannot be used (empty, too long, U+0000, not UTF-8, malformed CSV) are counted and listed in the rejects
-  file (file,line,reason); the rest goes on.";
+  Lines that cannot be used (empty, too long, U+0000, not UTF-8, malformed
+  CSV) are counted and listed in the rejects file (file,line,reason); the rest
+  goes on.";
 
 /// Things that must happen exactly once: one voucher a customer, one run a job.
 #[derive(Debug, Parser)]

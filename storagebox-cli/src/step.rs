@@ -9,6 +9,7 @@ use crate::exit::Failure;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
     Open,
+    OpenBox,
     SetUp,
     Ping,
     Add,
@@ -50,6 +51,10 @@ impl Step {
             ErrorKind::InvalidInput | ErrorKind::Unsupported if self == Self::Open => {
                 "correct --url or STORAGEBOX_URL; the README of the backend shows how its URLs are written"
             }
+            ErrorKind::InvalidInput if self == Self::OpenBox => {
+                "open it as it was created, or use another box"
+            }
+            ErrorKind::Unsupported => "use what the error names instead, or another backend",
             ErrorKind::NotSetUp if self == Self::SetUp => {
                 "setup makes what goes into a database, and not the database itself: create that first"
             }
@@ -80,6 +85,7 @@ impl fmt::Display for Step {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Open => "open the store",
+            Self::OpenBox => "open the box",
             Self::SetUp => "set up the store",
             Self::Ping => "reach the store",
             Self::Add => "add the items",

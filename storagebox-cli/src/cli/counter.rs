@@ -13,16 +13,19 @@ use strategy::strategy;
 
 const STRATEGIES: &str = "\
 Strategies:
-  marker:KEEP              each operation is remembered beside the counter, for KEEP; the default is marker:7d
-  window:KEEP:N            N operations are remembered within the counter, each for KEEP; full is full
-  sharded:N:KEEP           over N records, for many writers; sharded:N:KEEP:FLOOR..CEILING with bounds for the box
-  atomic                   a bare addition; a retry is not exact
-  ledger                   the operations themselves, with a log; not on every backend, as the following
-  optimistic               compare-and-set; history:N remembers the last N writers
-  token-set:N              N operations in all, for ever
-  request-token            the store's own, for ten minutes
-  KEEP is a duration such as 7d, or `forever`; FLOOR and CEILING are whole numbers, either may be left out. A box
-  keeps the strategy of its first use.";
+  marker:KEEP     each operation is remembered beside the counter, for KEEP
+  window:KEEP:N   N operations are remembered within the counter, for KEEP
+  sharded:N:KEEP  over N records, for many writers; bounds for the box follow,
+                  as in sharded:8:7d:0..100
+  atomic          a bare addition; a retry is not exact
+ Not on every backend:
+  ledger          the operations themselves, with a log
+  optimistic      compare-and-set on the last writer
+  history:N       the same with the last N writers
+  token-set:N     N operations in all, remembered for ever
+  request-token   the store's own memory, ten minutes
+ KEEP is a duration such as 7d, or `forever`. A box keeps the strategy of its
+ first use.";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Counter {

@@ -13,7 +13,8 @@ use super::{EXIT_CODES, box_name, op_id};
 
 const RUN_EXIT_CODES: &str = "\
 Exit codes:
-  The command's own, of this run or of the recorded one; 128 and the signal's number if a signal ended it.
+  The command's own, of this run or of the recorded one; 128 and the signal's
+  number if a signal ended it.
   Those of storagebox, which then says why on standard error:
   2    bad usage
   124  another is running it, and --wait ran out
@@ -24,22 +25,30 @@ Exit codes:
 
 const RUN_MORE: &str = "\
 The record:
-  It keeps what the command wrote and how it ended, byte for byte, up to 256 KiB together. A command that writes more
-  is run once all the same; later callers then get the exit code 125 in place of the output. Every end is recorded,
-  whatever the exit code, unless --retry-failures is given.
+  It keeps what the command wrote and how it ended, byte for byte, up to 256
+  KiB together. A command that writes more is run once all the same; later
+  callers then get the exit code 125 in place of the output. Every end is
+  recorded, whatever the exit code, unless --retry-failures is given.
 
-  The same id with another command line is refused, so that nobody gets the output of something else; --fingerprint
-  names what is to be the same instead. Standard input goes to the command where it runs.
+  The same id with another command line is refused, so that nobody gets the
+  output of something else; --fingerprint names what is to be the same
+  instead. Standard input goes to the command where it runs.
 
 A runner that dies:
-  While the command runs, its lease is extended every third of --lease. If this process dies, the lease runs out, and
-  one of those who wait runs the command again and says so; what the dead one had started may still be at work then.
-  The command finds the number of its run in STORAGEBOX_FENCE, which is greater in each later run of the id, for
-  whatever must refuse an older one, and its id in STORAGEBOX_ID.
+  While the command runs, its lease is extended every third of --lease. If
+  this process dies, the lease runs out, and one of those who wait runs the
+  command again and says so; what the dead one had started may still be at
+  work then. The command finds the number of its run in STORAGEBOX_FENCE,
+  which is greater in each later run of the id, for whatever must refuse an
+  older one, and its id in STORAGEBOX_ID.
 
 Signals:
-  Ctrl-C and SIGTERM are handed on to the command, and a second one kills it. If it then ends with 0, that is
-  recorded; otherwise nothing is, and the same command line runs it again. Whoever waits for another's run just ends.";
+  Ctrl-C and SIGTERM are handed on to the command, and a second one kills it.
+  If it then ends with 0, that is recorded; otherwise nothing is, and the same
+  command line runs it again. Whoever waits for another's run just ends.";
+
+/// With the value in its place; left alone, it would stand first.
+const RECORD_USAGE: &str = "storagebox dedup record [OPTIONS] --op <OP> <ID> <VALUE|--file <FILE>>";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Dedup {
@@ -89,7 +98,7 @@ pub(crate) struct OfRecord {
 /// Of all who record one id, the first wins and the others are shown its value. The winner's own retry, known by its
 /// --op, is told so.
 #[derive(Debug, Args)]
-#[command(after_help = EXIT_CODES)]
+#[command(after_help = EXIT_CODES, override_usage = RECORD_USAGE)]
 pub(crate) struct Record {
     #[command(flatten)]
     pub record: OfRecord,

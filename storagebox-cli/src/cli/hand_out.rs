@@ -8,10 +8,12 @@ use storagebox::BoxName;
 use super::{EXIT_CODES, FILES, box_name};
 
 const OUT: &str = "
-  --out holds a line `id,item,outcome` for each line of ids, in their order. The outcome is `new` where this line
-  took the item, `again` where the id had it already, `empty` where the bank had none left, and `ended` where the
-  id's claim was released or expired earlier, so that it takes nothing any more. The file appears when all of it is
-  there; a run that fails leaves the old one as it was.";
+  --out holds a line `id,item,outcome` for each line of ids, in their order.
+  The outcome is `new` where this line took the item, `again` where the id had
+  it already, `empty` where the bank had none left, and `ended` where the id's
+  claim was released or expired earlier, so that it takes nothing any more.
+  The file appears when all of it is there; a run that fails leaves the old
+  one as it was.";
 
 /// Hand every id exactly one item, however often the id occurs
 ///

@@ -10,6 +10,10 @@ use super::duration::any;
 use super::value::Content;
 use super::{EXIT_CODES, box_name, key};
 
+/// With the value in its place; left alone, it would stand first.
+const PUT_USAGE: &str =
+    "storagebox ordered put [OPTIONS] --at <STAMP> --writer <NAME> <KEY> <VALUE|--file <FILE>>";
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum Ordered {
     Put(Put),
@@ -102,7 +106,7 @@ impl OfWrite {
 
 /// Write a value, unless a newer write is there; exit 1 if so
 #[derive(Debug, Args)]
-#[command(after_help = EXIT_CODES)]
+#[command(after_help = EXIT_CODES, override_usage = PUT_USAGE)]
 pub(crate) struct Put {
     #[command(flatten)]
     pub key: OfKey,

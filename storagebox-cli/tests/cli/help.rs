@@ -4,7 +4,7 @@ use crate::support::Place;
 
 const URL: &str = "postgres://ada:secret@localhost/vouchers";
 
-pub(crate) const COMMANDS: [&[&str]; 37] = [
+pub(crate) const COMMANDS: [&[&str]; 39] = [
     &[],
     &["hand-out"],
     &["setup"],
@@ -42,6 +42,8 @@ pub(crate) const COMMANDS: [&[&str]; 37] = [
     &["ordered", "purge"],
     &["demo"],
     &["promises"],
+    &["completions"],
+    &["man"],
 ];
 
 #[test]

@@ -18,7 +18,11 @@ mod postgres;
 #[cfg(feature = "redis")]
 mod redis;
 mod rejects;
+mod shell;
+mod snapshots;
 mod support;
+#[cfg(target_os = "linux")]
+mod terminal;
 #[cfg(any(feature = "dynamo", feature = "postgres", feature = "redis"))]
 mod till;
 mod usage;

@@ -36,12 +36,12 @@ async fn ask(
 ) -> Result<Exit, Failure> {
     let answer = match command {
         Counter::Log(args) => {
-            let ledger = store.ledger(&args.of.name).map_err(|error| Step::Open.failed(error))?;
+            let ledger = store.ledger(&args.of.name).map_err(|error| Step::OpenBox.failed(error))?;
             let entries = Entries { ledger: &*ledger, key: &args.of.key };
             return listing::list(&entries, args.limit, as_json, to).await;
         }
         Counter::Compact(args) => {
-            let ledger = store.ledger(&args.of.name).map_err(|error| Step::Open.failed(error))?;
+            let ledger = store.ledger(&args.of.name).map_err(|error| Step::OpenBox.failed(error))?;
             compact(&args, &*ledger).await?
         }
         Counter::Add(args) => add(&args, store).await?,
@@ -69,7 +69,7 @@ fn bounds(args: &Add) -> storagebox::Result<Bounds> {
 }
 
 fn counter(of: &OfCounter, store: &dyn Store) -> Result<std::sync::Arc<dyn storagebox::Counter>, Failure> {
-    store.counter(&of.of.name, of.strategy).map_err(|error| Step::Open.failed(error))
+    store.counter(&of.of.name, of.strategy).map_err(|error| Step::OpenBox.failed(error))
 }
 
 fn counted_answer(args: &Add, counted: Counted) -> Answer {

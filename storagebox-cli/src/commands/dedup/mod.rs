@@ -37,7 +37,7 @@ pub(crate) async fn run(command: Dedup, global: &Global) -> Result<Exit, Failure
 /// The store is not closed with care: what was recorded is recorded, and the exit code is the command's.
 async fn once(args: &Run, global: &Global) -> Result<Exit, Failure> {
     let store = store::ready(global).await?;
-    let leases = store.lease_repo(&args.of.name).map_err(|error| Step::Open.failed(error))?;
+    let leases = store.lease_repo(&args.of.name).map_err(|error| Step::OpenBox.failed(error))?;
     let to = Outputs { stdout: &mut io::stdout(), stderr: &mut io::stderr(), as_json: global.json };
     let ran = run::run(args, &*leases, to).await;
     let exit = ran.map_err(|failure| Failure::Run(failure).on(store.backend()))?;
@@ -51,7 +51,7 @@ async fn ask(
     as_json: bool,
     to: &mut (dyn Write + Send),
 ) -> Result<Exit, Failure> {
-    let repo = store.dedup_repo(&command.of().name).map_err(|error| Step::Open.failed(error))?;
+    let repo = store.dedup_repo(&command.of().name).map_err(|error| Step::OpenBox.failed(error))?;
     let repo = &*repo;
     let answer = match command {
         Records::List(args) => return listing::list(&Recorded(repo), args.limit, as_json, to).await,

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use fastrand::Rng;
 use futures_util::stream::{self, StreamExt, TryStreamExt};
-use storagebox::{BankAdmin, BoxName, ClaimId, Ids, Item, ItemBank, RandomIds, Retry, Store};
+use storagebox::{BankAdmin, BoxName, Certainty, ClaimId, Ids, Item, ItemBank, RandomIds, Retry, Store};
 
 use super::bank::audit_of;
 use super::faulty::{Chance, ChanceBank, Faults};
@@ -34,7 +34,7 @@ const ROUNDS: u32 = 100;
 pub(crate) async fn run(args: &Demo, global: &Global) -> Result<Exit, Failure> {
     let store = store::for_a_while(global).await?;
     let name = BoxName::new(format!("demo-{}", RandomIds.fresh())).map_err(Failure::Argument)?;
-    let bank = store.item_bank(&name).map_err(|error| Step::Open.failed(error))?;
+    let bank = store.item_bank(&name).map_err(|error| Step::OpenBox.failed(error))?;
     let shown = show(args, bank).await.map_err(|failure| failure.on(store.backend()))?;
     tell_what_stays(&*store, &name);
     store::close(&*store).await?;
@@ -120,11 +120,14 @@ fn answer(id: ClaimId, bank: &Arc<dyn ItemBank>) -> impl Future<Output = Result<
 
 /// What every error that is worth a retry asks for: the same call again, with the same id.
 async fn until_answered(id: ClaimId, bank: &dyn ItemBank) -> Result<Entry, Failure> {
+    let mut unresolved = false;
     for _ in 1..ROUNDS {
         match take(id.clone(), bank, PATIENCE).await {
-            Err(Failure::Store { error, .. }) if error.is_retryable() => {}
-            answer => return answer,
+            Err(Failure::Store { error, .. }) if error.is_retryable() => {
+                unresolved |= error.certainty() == Certainty::Unknown;
+            }
+            answer => return answer.map(|entry| entry.after(unresolved)),
         }
     }
-    take(id, bank, PATIENCE).await
+    take(id, bank, PATIENCE).await.map(|entry| entry.after(unresolved))
 }

@@ -24,6 +24,14 @@ pub(crate) enum Answer {
 }
 
 impl Entry {
+    /// The same, where a call before this one may have been what took the item.
+    pub(crate) fn after(mut self, unresolved: bool) -> Self {
+        if let Answer::Again { perhaps_ours, .. } = &mut self.answer {
+            *perhaps_ours |= unresolved;
+        }
+        self
+    }
+
     /// The line of the output file.
     pub(crate) fn fields(&self) -> [&str; 3] {
         let (item, outcome) = match &self.answer {

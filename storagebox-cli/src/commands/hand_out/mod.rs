@@ -31,7 +31,7 @@ use plan::Plan;
 pub(crate) async fn run(args: HandOut, global: &Global) -> Result<Exit, Failure> {
     let plan = Plan::new(&args).await?;
     let store = store::ready(global).await?;
-    let bank = store.item_bank(&args.bank).map_err(|error| Step::Open.failed(error))?;
+    let bank = store.item_bank(&args.bank).map_err(|error| Step::OpenBox.failed(error))?;
     warn_of_nothing(&*store, plan.items.is_some());
     let alone = args.alone || is_memory(&*store);
     let done = hand_out(plan, bank, alone).await.map_err(|failure| failure.on(store.backend()))?;

@@ -37,7 +37,7 @@ async fn ask(
 ) -> Result<Exit, Failure> {
     let of = command.of();
     let options = of.options().map_err(Failure::Argument)?;
-    let values = store.ordered_store(&of.name, options).map_err(|error| Step::Open.failed(error))?;
+    let values = store.ordered_store(&of.name, options).map_err(|error| Step::OpenBox.failed(error))?;
     let values = &*values;
     let answer = match command {
         Ordered::List(args) => {

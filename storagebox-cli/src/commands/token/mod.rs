@@ -29,7 +29,7 @@ async fn ask(
     as_json: bool,
     to: &mut (dyn Write + Send),
 ) -> Result<Exit, Failure> {
-    let tokens = store.token_store(&command.of().name).map_err(|error| Step::Open.failed(error))?;
+    let tokens = store.token_store(&command.of().name).map_err(|error| Step::OpenBox.failed(error))?;
     let answer = match command {
         Token::Create(args) => create::run(&args, &*tokens).await?,
         Token::Exists(args) => exists(&args, &*tokens).await?,

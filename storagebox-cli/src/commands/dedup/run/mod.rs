@@ -44,9 +44,9 @@ pub(super) async fn run(args: &Run, leases: &dyn LeaseRepo, mut to: Outputs<'_>)
     let stage = Stage::default();
     let ran = heard(args, leases, &stage, !to.as_json).await?;
     match ran {
-        Ok(Ran::Done(result)) => to.show(args, "ran", &ended(&result)?),
-        Ok(Ran::Replayed(result)) => to.show(args, "replayed", &ended(&result)?),
-        Err(RunError::Work(Stopped::Failed(ended))) => to.show(args, "not_recorded", &ended),
+        Ok(Ran::Done(result)) => to.show(args, Outcome::Ran, &ended(&result)?),
+        Ok(Ran::Replayed(result)) => to.show(args, Outcome::Replayed, &ended(&result)?),
+        Err(RunError::Work(Stopped::Failed(ended))) => to.show(args, Outcome::NotRecorded, &ended),
         Ok(Ran::InFlight { remaining }) => Err(RunFailure::InFlight { remaining }),
         Ok(Ran::Mismatch) => Err(RunFailure::OtherCommand),
         Ok(Ran::Fenced) => Err(RunFailure::LeaseLost),
@@ -131,25 +131,46 @@ fn why_failed(error: Error, stage: &Stage) -> RunFailure {
     }
 }
 
+/// How a caller came by what a command wrote.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Outcome {
+    Ran,
+    Replayed,
+    /// It ran here and failed, and that was not to be recorded.
+    NotRecorded,
+}
+
+impl Outcome {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Ran => "ran",
+            Self::Replayed => "replayed",
+            Self::NotRecorded => "not_recorded",
+        }
+    }
+}
+
 impl Outputs<'_> {
-    fn show(&mut self, args: &Run, outcome: &'static str, ended: &Ended) -> Result<Exit, RunFailure> {
+    fn show(&mut self, args: &Run, outcome: Outcome, ended: &Ended) -> Result<Exit, RunFailure> {
         let exit = Exit::Of(ended.exit_code);
+        match &ended.output {
+            Output::Kept { .. } => {}
+            Output::TooLong { bytes } if outcome == Outcome::Replayed => {
+                return Err(RunFailure::OutputNotKept { exit_code: ended.exit_code, bytes: *bytes });
+            }
+            Output::TooLong { bytes } => warn_of_length(*bytes),
+        }
         if self.as_json {
             let answer = Answer::new(exit).text("box", &args.of.name).text("id", &args.id);
-            let answer = ended.shown(answer.word("outcome", outcome));
+            let answer = ended.shown(answer.word("outcome", outcome.name()));
             return answer.print(self.stdout, true).map_err(RunFailure::other);
         }
         match (&ended.output, outcome) {
-            (Output::Kept { stdout, stderr }, "replayed") => self.replay(stdout, stderr).map(|()| exit),
-            (Output::TooLong { bytes }, "replayed") => {
-                Err(RunFailure::OutputNotKept { exit_code: ended.exit_code, bytes: *bytes })
+            (Output::Kept { stdout, stderr }, Outcome::Replayed) => {
+                self.replay(stdout, stderr).map(|()| exit)
             }
             // It was shown while the command wrote it.
-            (Output::Kept { .. }, _) => Ok(exit),
-            (Output::TooLong { bytes }, _) => {
-                warn_of_length(*bytes);
-                Ok(exit)
-            }
+            _ => Ok(exit),
         }
     }
 
