@@ -15,7 +15,7 @@ mod value;
 use clap::{Args, Parser, Subcommand};
 use storagebox::{BoxName, ClaimId, Error, Key, OpId};
 
-pub(crate) use bank::{Bank, Load, OfBank, OfClaim, OfItem, Take};
+pub(crate) use bank::{Bank, Load, OfBank, OfClaim, OfItem, Reclaim, Take};
 pub(crate) use counter::{Add, Compact, Counter, OfCounter, OfKeyAlone};
 pub(crate) use dedup::{Dedup, Forget, GetRecord, OfRecord, Record, Records, Run};
 pub(crate) use demo::Demo;

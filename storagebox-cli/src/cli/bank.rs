@@ -35,6 +35,7 @@ pub(crate) enum Bank {
     /// rest. It reads the whole bank, asks for each claim, and keeps up to 60 bytes an item.
     #[command(after_help = EXIT_CODES)]
     Audit(OfBank),
+    Reclaim(Reclaim),
 }
 
 impl Bank {
@@ -47,6 +48,7 @@ impl Bank {
             Self::Holder(args) => &args.of,
             Self::Counts(args) | Self::Audit(args) => args,
             Self::List(args) => &args.of,
+            Self::Reclaim(args) => &args.of,
         }
     }
 }
@@ -120,4 +122,25 @@ pub(crate) struct List {
     /// Stop after so many items
     #[arg(long, value_name = "N")]
     pub limit: Option<u64>,
+}
+
+/// End the claims of a file of ids and free their items; exit 1 if some are spent and stay so
+///
+/// For work that was given up: the ids may be those that `bank list` shows as held. Each is ended as with `release`, and
+/// takes nothing any more. Run again, it does no harm.
+#[derive(Debug, Args)]
+#[command(after_help = EXIT_CODES, after_long_help = format!("{FILES}\n\n{EXIT_CODES}"))]
+pub(crate) struct Reclaim {
+    #[command(flatten)]
+    pub of: OfBank,
+    /// The ids, one a line; `-` is standard input
+    #[arg(value_name = "FILE")]
+    pub ids: PathBuf,
+    /// Where to list the lines that could not be used [default: the name of FILE, ending in .rejects.csv; for
+    /// standard input storagebox.rejects.csv]
+    #[arg(long, value_name = "FILE")]
+    pub rejects: Option<PathBuf>,
+    /// The first line is a header
+    #[arg(long)]
+    pub header: bool,
 }

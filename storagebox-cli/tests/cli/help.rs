@@ -4,7 +4,7 @@ use crate::support::Place;
 
 const URL: &str = "postgres://ada:secret@localhost/vouchers";
 
-pub(crate) const COMMANDS: [&[&str]; 39] = [
+pub(crate) const COMMANDS: [&[&str]; 40] = [
     &[],
     &["hand-out"],
     &["setup"],
@@ -19,6 +19,7 @@ pub(crate) const COMMANDS: [&[&str]; 39] = [
     &["bank", "counts"],
     &["bank", "list"],
     &["bank", "audit"],
+    &["bank", "reclaim"],
     &["dedup"],
     &["dedup", "record"],
     &["dedup", "get"],

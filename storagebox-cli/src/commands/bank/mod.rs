@@ -4,6 +4,7 @@ mod answers;
 mod audit;
 mod list;
 mod load;
+mod reclaim;
 #[cfg(test)]
 mod tests;
 
@@ -40,6 +41,7 @@ async fn ask(
         Bank::List(args) => return listing::list(bank, args.limit, as_json, to).await,
         Bank::Audit(args) => return audit::run(&args, bank, as_json, to).await,
         Bank::Load(args) => load::run(&args, bank).await?,
+        Bank::Reclaim(args) => reclaim::run(&args, bank).await?,
         Bank::Take(args) => take(&args, bank).await?,
         Bank::Confirm(args) => confirm(&args, bank).await?,
         Bank::Release(args) => release(&args, bank).await?,
