@@ -12,7 +12,6 @@ use crate::step::Step;
 
 const MEMORY: &str = "memory:";
 /// Where no URL is given: a file in the folder of the call, if this build can.
-#[allow(unexpected_cfgs, reason = "the feature may not be there")]
 const DEFAULT: &str = if cfg!(feature = "sqlite") { "sqlite:storagebox.db" } else { MEMORY };
 
 /// The store as it is, set up or not.

@@ -117,20 +117,6 @@ impl<C: Combine> Combiner<C> {
         Err(answer)
     }
 
-    async fn work(self: Arc<Self>) {
-        let turn = Turn(Arc::clone(&self));
-        loop {
-            let batch = self.lock().batch(self.most);
-            if batch.is_empty() {
-                break;
-            }
-            self.run(batch).await;
-            // Those who were just answered may have their next call ready.
-            give_way().await;
-        }
-        drop(turn);
-    }
-
     async fn run(&self, batch: Vec<Waiting<C>>) {
         let (calls, replies): (Vec<_>, Vec<_>) = batch.into_iter().map(|one| (one.call, one.reply)).unzip();
         let mut answers = (self.together)(calls).await.into_iter();
@@ -172,7 +158,52 @@ impl<C: Combine> Drop for Turn<C> {
         queue.under_way = !queue.waiting.is_empty();
         if queue.under_way {
             drop(queue);
-            (self.0.spawn)(Box::pin(Arc::clone(&self.0).work()));
+            // It is there before its task is, which may never begin.
+            let worker = Worker { combiner: Arc::clone(&self.0), has_begun: false };
+            (self.0.spawn)(Box::pin(worker.work()));
+        }
+    }
+}
+
+/// The task that makes batches. When it ends, those who came meanwhile go next; if it never begins, as in a runtime that
+/// ends, those who wait are left to themselves.
+struct Worker<C: Combine> {
+    combiner: Arc<Combiner<C>>,
+    has_begun: bool,
+}
+
+impl<C: Combine> Worker<C> {
+    async fn work(mut self) {
+        self.has_begun = true;
+        loop {
+            let batch = self.combiner.lock().batch(self.combiner.most);
+            if batch.is_empty() {
+                break;
+            }
+            self.combiner.run(batch).await;
+            // Those who were just answered may have their next call ready.
+            give_way().await;
+        }
+    }
+
+    fn give_up(&self) {
+        let left = {
+            let mut queue = self.combiner.lock();
+            queue.under_way = false;
+            mem::take(&mut queue.waiting)
+        };
+        for one in left {
+            // Whoever was dropped meanwhile wants no answer.
+            let _unread = one.reply.send(Combined::Alone);
+        }
+    }
+}
+
+impl<C: Combine> Drop for Worker<C> {
+    fn drop(&mut self) {
+        match self.has_begun {
+            true => drop(Turn(Arc::clone(&self.combiner))),
+            false => self.give_up(),
         }
     }
 }

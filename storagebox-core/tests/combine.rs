@@ -260,3 +260,20 @@ async fn among_many_callers_each_gets_the_own_answer() {
     let sizes = batches.lock().unwrap_or_else(PoisonError::into_inner);
     assert!(sizes.iter().all(|size| (1..=4).contains(size)), "{sizes:?}");
 }
+
+/// As in a runtime that ends: what it was to do is dropped before it begins.
+#[tokio::test]
+async fn those_whose_batch_is_never_begun_are_made_alone() {
+    let together = |calls: Vec<Call>| Box::pin(async move { meet(&calls, Fate::Answered) }) as _;
+    let combiner = Combiner::new(8, Box::new(together), Box::new(drop));
+    let bench = Bench { combiner, batches: mpsc::unbounded_channel().1 };
+    for _ in 0..2 {
+        let gate = Arc::new(Notify::new());
+        let leader = bench.leader(&gate).await;
+        let followers = bench.followers(&[Call("one", 1), Call("other", 2)]).await;
+        gate.notify_one();
+        leader.await.unwrap();
+        let alone = |number| Told::Alone { number, lost: false };
+        assert_eq!(told(followers).await, [alone(1), alone(2)]);
+    }
+}

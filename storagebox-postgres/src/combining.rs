@@ -2,9 +2,11 @@
 
 use std::cmp::Ordering;
 use std::mem;
+use std::pin::Pin;
 use std::sync::Arc;
 
 use storagebox_core::{Certainty, Combine, Combined, Combiner, Error, Result};
+use tokio::runtime::Handle;
 
 use crate::client::Client;
 
@@ -23,8 +25,15 @@ where
     let maker = Arc::clone(maker);
     client.settings().combining.then(|| {
         let together = Box::new(move |calls| Box::pin(together(Arc::clone(&maker), calls)) as _);
-        Combiner::new(most, together, Box::new(|work| drop(tokio::spawn(work))))
+        Combiner::new(most, together, Box::new(spawn))
     })
+}
+
+/// In the runtime that is there; without one the work is dropped, and those who wait for it go alone.
+fn spawn(work: Pin<Box<dyn Future<Output = ()> + Send>>) {
+    if let Ok(runtime) = Handle::try_current() {
+        drop(runtime.spawn(work));
+    }
 }
 
 /// What became of every call of a batch that failed as a whole.

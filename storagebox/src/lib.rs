@@ -17,4 +17,6 @@ pub use storagebox_memory::{self as memory, MemoryStore};
 pub use storagebox_postgres::{self as postgres, PostgresStore};
 #[cfg(feature = "redis")]
 pub use storagebox_redis::{self as redis, RedisStore};
+#[cfg(feature = "sqlite")]
+pub use storagebox_sqlite::{self as sqlite, SqliteStore};
 pub use timer::TokioTimer;

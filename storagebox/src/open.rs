@@ -5,7 +5,7 @@ use std::sync::Arc;
 use storagebox_core::{Error, Result, Store};
 
 /// Every scheme, with the feature that brings it.
-const SCHEMES: [(&str, &str); 10] = [
+const SCHEMES: [(&str, &str); 11] = [
     ("dynamodb", "dynamo"),
     ("memory", "memory"),
     ("postgres", "postgres"),
@@ -16,9 +16,10 @@ const SCHEMES: [(&str, &str); 10] = [
     ("rediss", "redis"),
     ("rediss+cluster", "redis"),
     ("rediss+sentinel", "redis"),
+    ("sqlite", "sqlite"),
 ];
 
-/// Opens a store by URL: `memory:` is a fresh one inside this process, `postgres://user:password@host/database` one in
+/// Opens a store by URL: `memory:` is a fresh one inside this process, `sqlite:path/to/file.db` one in a file, `postgres://user:password@host/database` one in
 /// a database, `dynamodb://region/table` one in a table, `redis://user:password@host` one on a server, and `rediss://`
 /// the same over TLS; `redis+cluster:` and `redis+sentinel:` lead to a cluster and to what sentinels watch. Connects with the first call, not before.
 ///
@@ -57,6 +58,8 @@ pub async fn open(url: &str) -> Result<Arc<dyn Store>> {
         "redis" | "redis+cluster" | "redis+sentinel" | "rediss" | "rediss+cluster" | "rediss+sentinel" => {
             Ok(Arc::new(storagebox_redis::RedisStore::connect(url)?))
         }
+        #[cfg(feature = "sqlite")]
+        "sqlite" => Ok(Arc::new(storagebox_sqlite::SqliteStore::connect(url)?)),
         _ => Err(no_such_backend(scheme)),
     }
 }

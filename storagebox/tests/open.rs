@@ -15,7 +15,7 @@ async fn an_unknown_scheme_names_those_that_are_known() {
         assert_eq!(error.kind(), ErrorKind::InvalidInput, "{url}");
         assert!(
             error.to_string().contains(
-                "dynamodb:, memory:, postgres:, postgresql:, redis:, redis+cluster:, redis+sentinel:, rediss:, rediss+cluster:, rediss+sentinel:"
+                "dynamodb:, memory:, postgres:, postgresql:, redis:, redis+cluster:, redis+sentinel:, rediss:, rediss+cluster:, rediss+sentinel:, sqlite:"
             ),
             "{error}"
         );
@@ -278,6 +278,50 @@ async fn what_is_off_of_redis_is_named() {
     }
 }
 
+#[cfg(feature = "sqlite")]
+mod sqlite {
+    use std::path::Path;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_query_key_or_value_that_is_not_known_is_refused_before_any_io() {
+        for (query, because) in [
+            ("hunter2=on", "query key"),
+            ("mode=memory", "query key"),
+            ("synchronous=hunter2", "synchronous"),
+            ("combining=hunter2", "combining"),
+            ("call_timeout=0", "call timeout"),
+            ("memory=hunter2", "memory"),
+            ("wal_autocheckpoint=hunter2", "wal_autocheckpoint"),
+        ] {
+            let error = refused(&format!("sqlite:nowhere/box.db?{query}")).await;
+            assert_eq!(error.kind(), ErrorKind::InvalidInput, "{query}");
+            assert!(error.to_string().contains(because), "{query}: {error}");
+            assert!(!format!("{error} {error:?}").contains("hunter2"), "{error:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn what_names_no_file_shows_nothing_of_itself() {
+        for url in ["sqlite:", "sqlite://", "sqlite::memory:", "sqlite:hunter2%", "sqlite:hunter2%00"] {
+            let error = refused(url).await;
+            assert_eq!(error.kind(), ErrorKind::InvalidInput, "{url}");
+            assert!(!format!("{error} {error:?}").contains("hunter2"), "{error:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn it_opens_and_makes_no_file() {
+        let keys = "synchronous=normal&combining=off&call_timeout=500&memory=forever&wal_autocheckpoint=0";
+        for url in ["sqlite:nowhere/box.db".to_owned(), format!("sqlite:///nowhere/box.db?{keys}")] {
+            let store = open(&url).await.expect("it opens");
+            assert_eq!(store.backend(), "sqlite");
+        }
+        assert!(!Path::new("nowhere").exists() && !Path::new("/nowhere").exists());
+    }
+}
+
 #[cfg(not(feature = "memory"))]
 #[tokio::test]
 async fn memory_that_is_off_is_named() {
@@ -306,7 +350,19 @@ async fn redis_that_is_off_is_named() {
     }
 }
 
-#[cfg(not(all(feature = "dynamo", feature = "memory", feature = "postgres", feature = "redis")))]
+#[cfg(not(feature = "sqlite"))]
+#[tokio::test]
+async fn sqlite_that_is_off_is_named() {
+    names_the_feature("sqlite:hunter2.db?hunter2=1", "feature `sqlite`").await;
+}
+
+#[cfg(not(all(
+    feature = "dynamo",
+    feature = "memory",
+    feature = "postgres",
+    feature = "redis",
+    feature = "sqlite"
+)))]
 async fn names_the_feature(url: &str, feature: &str) {
     let error = refused(url).await;
     assert_eq!(error.kind(), ErrorKind::Unsupported, "{url}");

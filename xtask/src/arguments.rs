@@ -9,7 +9,7 @@ cargo xtask test [--install] [--servers docker|local]
     Everything that must be green. `--install` installs the servers that the tests need (packages on
     Debian, as root; dynoxide by cargo, into target/tools); `--servers` says where the tests get them from.
 
-cargo xtask prove memory|postgres|dynamo|redis|deduplicator|hand-out|bench
+cargo xtask prove memory|sqlite|postgres|dynamo|redis|deduplicator|hand-out|bench
     The long checks, one part at a time.
 
 cargo xtask clauses [--check]
@@ -33,6 +33,7 @@ pub(crate) struct TestOptions {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Part {
     Memory,
+    Sqlite,
     Postgres,
     Dynamo,
     Redis,
@@ -54,7 +55,8 @@ impl fmt::Display for Usage {
             Self::Unknown(argument) => write!(f, "`{argument}` makes no sense here"),
             Self::Servers(found) => write!(f, "--servers needs `docker` or `local`{}", instead_of(found)),
             Self::Part(found) => {
-                let parts = "`memory`, `postgres`, `dynamo`, `redis`, `deduplicator`, `hand-out` or `bench`";
+                let parts =
+                    "`memory`, `sqlite`, `postgres`, `dynamo`, `redis`, `deduplicator`, `hand-out` or `bench`";
                 write!(f, "prove needs {parts}{}", instead_of(found))
             }
         }
@@ -102,6 +104,7 @@ fn prove(mut arguments: impl Iterator<Item = String>) -> Result<Task, Usage> {
     let name = arguments.next();
     let part = match name.as_deref() {
         Some("memory") => Part::Memory,
+        Some("sqlite") => Part::Sqlite,
         Some("postgres") => Part::Postgres,
         Some("dynamo") => Part::Dynamo,
         Some("redis") => Part::Redis,
@@ -140,6 +143,7 @@ mod tests {
         let options = TestOptions { install: true, servers: Some(Way::Docker) };
         assert_eq!(parse("test --servers docker --install"), Ok(Task::Test(options)));
         assert_eq!(parse("prove hand-out"), Ok(Task::Prove(Part::HandOut)));
+        assert_eq!(parse("prove sqlite"), Ok(Task::Prove(Part::Sqlite)));
         assert_eq!(parse("prove postgres"), Ok(Task::Prove(Part::Postgres)));
         assert_eq!(parse("prove dynamo"), Ok(Task::Prove(Part::Dynamo)));
         assert_eq!(parse("prove redis"), Ok(Task::Prove(Part::Redis)));

@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::workspace;
 
 /// Crates that bring a driver, and the features that may bring them.
-const DRIVERS: [(&str, &[&str]); 11] = [
+const DRIVERS: [(&str, &[&str]); 12] = [
     ("aws-sdk-dynamodb", &["dynamo"]),
     ("deadpool", &["postgres", "redis-pool"]),
     ("libsqlite3-sys", &["sqlite"]),
@@ -17,6 +17,7 @@ const DRIVERS: [(&str, &[&str]); 11] = [
     ("storagebox-memory", &["memory"]),
     ("storagebox-postgres", &["postgres"]),
     ("storagebox-redis", REDIS),
+    ("storagebox-sqlite", &["sqlite"]),
 ];
 
 /// The features that may bring Redis's driver.

@@ -5,6 +5,7 @@ mod hand_out;
 mod peak;
 mod postgres;
 mod redis;
+mod sqlite;
 
 use crate::arguments::Part;
 use crate::command::{cargo, shown};
@@ -19,6 +20,7 @@ pub(crate) fn run(part: Part) -> Result<(), Failure> {
         Part::Postgres => postgres::run(),
         Part::Dynamo => dynamo::run(),
         Part::Redis => redis::run(),
+        Part::Sqlite => sqlite::run(),
     }
 }
 

@@ -96,7 +96,7 @@ impl Boxes {
     }
 
     /// Where the backend has no ledger, a person is told what to use.
-    #[cfg(any(feature = "postgres", feature = "redis"))]
+    #[cfg(any(feature = "postgres", feature = "redis", feature = "sqlite"))]
     pub(crate) fn name_another_strategy(&self) {
         for args in [&["counter", "log", "ada"][..], &["counter", "get", "ada", "--strategy", "ledger"]] {
             let refused = self.0.run(args).exits(2);

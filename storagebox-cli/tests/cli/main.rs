@@ -3,18 +3,22 @@
 #![allow(clippy::disallowed_methods, reason = "a test may unwrap")]
 
 mod bank;
-#[cfg(any(feature = "dynamo", feature = "postgres", feature = "redis"))]
+#[cfg(any(feature = "dynamo", feature = "postgres", feature = "redis", feature = "sqlite"))]
 mod boxes;
-#[cfg(any(feature = "dynamo", feature = "postgres", feature = "redis"))]
+#[cfg(any(feature = "dynamo", feature = "postgres", feature = "redis", feature = "sqlite"))]
 mod crowd;
+#[cfg(feature = "sqlite")]
+mod default;
 #[cfg(feature = "dynamo")]
 mod dynamo;
 mod hand_out;
 mod help;
-#[cfg(any(feature = "dynamo", feature = "postgres", feature = "redis"))]
+#[cfg(any(feature = "dynamo", feature = "postgres", feature = "redis", feature = "sqlite"))]
 mod once;
 #[cfg(feature = "postgres")]
 mod postgres;
+#[cfg(feature = "sqlite")]
+mod readme;
 #[cfg(feature = "redis")]
 mod redis;
 mod rejects;
@@ -23,6 +27,6 @@ mod snapshots;
 mod support;
 #[cfg(target_os = "linux")]
 mod terminal;
-#[cfg(any(feature = "dynamo", feature = "postgres", feature = "redis"))]
+#[cfg(any(feature = "dynamo", feature = "postgres", feature = "redis", feature = "sqlite"))]
 mod till;
 mod usage;

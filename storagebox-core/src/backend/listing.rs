@@ -1,0 +1,57 @@
+//! Listings whose cursor is the last key that was shown.
+
+use crate::error::{Error, Result};
+use crate::page::{Cursor, Page};
+
+/// The most entries of one page, whatever was asked for: a page may be short.
+const MOST: usize = 1_000;
+
+/// What cursors begin with; the last key follows.
+const AFTER: &str = "after:";
+
+/// A page as it is asked for: after which key, and how many entries.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listing {
+    after: String,
+    limit: usize,
+}
+
+impl Listing {
+    /// Reads what a caller asked for; keys are of the type `K`.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidInput` for a limit of 0 or a cursor that no listing of such keys made.
+    pub fn of<K>(backend: &'static str, cursor: Option<&Cursor>, limit: usize) -> Result<Self>
+    where
+        K: for<'a> TryFrom<&'a str>,
+    {
+        if limit == 0 {
+            return Err(Error::invalid("limit", "must be at least 1").on(backend));
+        }
+        let after = match cursor.map(|cursor| cursor.as_str().strip_prefix(AFTER)) {
+            None => "",
+            Some(Some(key)) if K::try_from(key).is_ok() => key,
+            Some(_) => return Err(Error::invalid("cursor", "was not made by this box").on(backend)),
+        };
+        Ok(Self { after: after.to_owned(), limit: limit.min(MOST) })
+    }
+
+    /// The key of the last entry that was shown; a text before every key at the beginning.
+    pub fn after(&self) -> &str {
+        &self.after
+    }
+
+    /// How many entries the page has at the most.
+    pub fn limit(&self) -> i64 {
+        // At most `MOST`.
+        self.limit as i64
+    }
+
+    /// The page; one that is full may have a next one, after the key of its last entry.
+    pub fn page<T>(&self, entries: Vec<T>, key: impl FnOnce(&T) -> &str) -> Page<T> {
+        let full = entries.len() == self.limit;
+        let next = entries.last().filter(|_| full).map(|last| Cursor::new(format!("{AFTER}{}", key(last))));
+        Page { entries, next }
+    }
+}

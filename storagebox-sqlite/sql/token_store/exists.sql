@@ -1,0 +1,3 @@
+-- T-01, T-10 a row if the token lives.
+-- ?1 box, ?2 now (not asked), ?3 token
+SELECT 1 FROM storagebox_tokens WHERE box = ?1 AND token = ?3 AND gone_at IS NULL

@@ -1,0 +1,144 @@
+//! The client: one transaction a call, made by a task of its own, and one statement a look.
+
+mod boxes;
+mod call;
+mod connections;
+mod pauses;
+mod step;
+mod texts;
+mod writer;
+
+use std::sync::Arc;
+
+use storagebox_core::backend::micros_of;
+use storagebox_core::{Combined, Combiner, Error, Result};
+use tokio::time::timeout;
+
+use crate::clock::Micros;
+use crate::config::Settings;
+use crate::error;
+
+pub(crate) use boxes::{Kind, OpenBox};
+pub(crate) use call::Make;
+pub(crate) use connections::Connections;
+pub(crate) use pauses::Pauses;
+pub(crate) use step::{Ask, Step};
+pub(crate) use texts::Texts;
+
+use call::{Call, Job, Withdrawn};
+use writer::Work;
+
+/// Calls in one transaction.
+const MOST: usize = 64;
+
+/// What every box of a store works with.
+pub(crate) struct Client {
+    inner: Arc<Inner>,
+    combiner: Option<Arc<Combiner<Work>>>,
+}
+
+/// What the tasks that make calls need.
+#[derive(Debug)]
+pub(crate) struct Inner {
+    pub(crate) connections: Connections,
+    pub(crate) settings: Settings,
+}
+
+impl Inner {
+    pub(crate) fn now(&self) -> Micros {
+        Micros::of(&*self.settings.clock)
+    }
+
+    /// The end of the memory of ended operations: what ended then or before is forgotten.
+    pub(crate) fn forgotten(&self, now: Micros) -> Micros {
+        now.forgotten(micros_of(self.settings.memory))
+    }
+}
+
+impl Client {
+    pub(crate) fn new(connections: Connections, settings: Settings) -> Arc<Self> {
+        let inner = Arc::new(Inner { connections, settings });
+        let combiner = inner.settings.combining.then(|| {
+            let inner = Arc::clone(&inner);
+            let together = move |works: Vec<Work>| Box::pin(writer::together(Arc::clone(&inner), works)) as _;
+            Combiner::new(MOST, Box::new(together), Box::new(writer::spawn))
+        });
+        Arc::new(Self { inner, combiner })
+    }
+
+    pub(crate) fn inner(&self) -> &Arc<Inner> {
+        &self.inner
+    }
+
+    pub(crate) fn settings(&self) -> &Settings {
+        &self.inner.settings
+    }
+
+    pub(crate) fn connections(&self) -> &Connections {
+        &self.inner.connections
+    }
+
+    /// One transaction, which others may share. One that did not begin in time, or whose caller is gone, is not made.
+    pub(crate) async fn write<A, T>(
+        &self,
+        operation: &'static str,
+        place: Option<&Arc<OpenBox>>,
+        arguments: A,
+        make: Make<A, T>,
+    ) -> Result<T>
+    where
+        A: Send + Sync + 'static,
+        T: Send + 'static,
+    {
+        let call = Arc::new(Call::new(&self.inner, place, arguments, make));
+        let answer = self.in_time(&call).await.and_then(|()| call.answer());
+        answer.map_err(|error| error.during(operation))
+    }
+
+    async fn in_time<A, T>(&self, call: &Arc<Call<A, T>>) -> Result<()>
+    where
+        A: Send + Sync + 'static,
+        T: Send + 'static,
+    {
+        let job: Arc<dyn Job> = Arc::clone(call) as _;
+        let withdrawn = Withdrawn::when_dropped(Arc::clone(&job));
+        let limit = self.settings().call_timeout;
+        let answer = timeout(limit, self.made(job)).await;
+        match answer {
+            Ok(answer) => answer,
+            Err(_) if withdrawn.now() => Err(error::not_begun(limit)),
+            Err(_) => Err(error::not_ended(limit)),
+        }
+    }
+
+    async fn made(&self, job: Arc<dyn Job>) -> Result<()> {
+        let alone = |lost| alone(Arc::clone(&self.inner), Arc::clone(&job), lost);
+        match &self.combiner {
+            Some(combiner) => combiner.call(Work::new(Arc::clone(&job)), alone).await,
+            None => alone(false).await,
+        }
+    }
+}
+
+/// A transaction of one call, in a task of its own. One that was lost with its runtime is not made again: only its caller
+/// knows whether that may be.
+async fn alone(inner: Arc<Inner>, job: Arc<dyn Job>, lost: bool) -> Result<()> {
+    if lost {
+        return Err(stopped());
+    }
+    let made = tokio::spawn(async move { writer::make(&inner, &[job]).await.pop() }).await;
+    match made {
+        Ok(Some(Combined::Answer(answer))) => answer,
+        Ok(Some(Combined::Alone | Combined::Lost) | None) | Err(_) => Err(stopped()),
+    }
+}
+
+fn stopped() -> Error {
+    Error::unknown("the task that made the call was stopped").on("sqlite")
+}
+
+impl std::fmt::Debug for Client {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Client").field("inner", &self.inner).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,184 @@
+//! A box: its number, and that it is opened the way it was created (S-3, S-4).
+
+use std::sync::{Arc, OnceLock};
+
+use sqlx::sqlite::SqliteRow;
+use sqlx::{Row, SqliteConnection, query, query_scalar};
+use storagebox_core::{BoxName, Error, Result};
+use tokio::time::timeout;
+
+use super::{Ask, Client, Inner, Make, Pauses, Texts};
+use crate::{error, schema};
+
+const OPEN: &str = include_str!("../../sql/store/open_box.sql");
+
+/// What kind of box it is, as its table has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Bank,
+    Records,
+    Tokens,
+    Counters,
+    Ordered,
+}
+
+impl Kind {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Bank => "bank",
+            Self::Records => "records",
+            Self::Tokens => "tokens",
+            Self::Counters => "counters",
+            Self::Ordered => "ordered",
+        }
+    }
+}
+
+/// A box that is opened by its first call, in the same transaction.
+#[derive(Debug)]
+pub(crate) struct OpenBox {
+    client: Arc<Client>,
+    kind: Kind,
+    name: BoxName,
+    options: String,
+    keeps: Option<i64>,
+    number: OnceLock<i64>,
+}
+
+impl OpenBox {
+    pub(crate) fn new(client: &Arc<Client>, kind: Kind, name: &BoxName) -> Self {
+        Self {
+            client: Arc::clone(client),
+            kind,
+            name: name.clone(),
+            options: String::new(),
+            keeps: None,
+            number: OnceLock::new(),
+        }
+    }
+
+    /// With options that are kept with the box; how long, in microseconds, is what upkeep goes by.
+    pub(crate) fn with_options(mut self, options: String, keeps: Option<i64>) -> Self {
+        self.options = options;
+        self.keeps = keeps;
+        self
+    }
+
+    pub(crate) fn inner(&self) -> &Arc<Inner> {
+        self.client.inner()
+    }
+
+    /// One transaction about the box.
+    pub(crate) async fn write<A, T>(
+        self: &Arc<Self>,
+        operation: &'static str,
+        arguments: A,
+        make: Make<A, T>,
+    ) -> Result<T>
+    where
+        A: Send + Sync + 'static,
+        T: Send + 'static,
+    {
+        self.client.write(operation, Some(self), arguments, make).await
+    }
+
+    /// One transaction for each batch of texts; any part of them may be done if one fails.
+    pub(crate) async fn write_each<T: Send + 'static>(
+        self: &Arc<Self>,
+        operation: &'static str,
+        batches: Vec<Texts>,
+        make: Make<Texts, T>,
+    ) -> Result<Vec<T>> {
+        let mut answers = Vec::with_capacity(batches.len());
+        for batch in batches {
+            match self.write(operation, batch, make).await {
+                Ok(answer) => answers.push(answer),
+                Err(error) if answers.is_empty() => return Err(error),
+                Err(error) => return Err(error.after_unresolved()),
+            }
+        }
+        Ok(answers)
+    }
+
+    /// One look at the box: the rows of a statement whose first arguments are the box and the time, which is read before the
+    /// look, so that what was prolonged meanwhile is not called over.
+    pub(crate) async fn look(
+        self: &Arc<Self>,
+        operation: &'static str,
+        sql: &'static str,
+        with: impl for<'q> Fn(Ask<'q>) -> Ask<'q> + Send + Sync,
+    ) -> Result<Vec<SqliteRow>> {
+        let number = match self.number.get() {
+            Some(number) => *number,
+            None => self.write(operation, (), |step, ()| Box::pin(async { Ok(step.number) })).await?,
+        };
+        let limit = self.client.settings().call_timeout;
+        let rows = timeout(limit, self.rows(|now| with(query(sql).bind(number).bind(now)))).await;
+        let rows = rows.unwrap_or_else(|_| Err(error::not_begun(limit)));
+        rows.map_err(|error| error.during(operation))
+    }
+
+    async fn rows<'q>(&self, ask: impl Fn(i64) -> Ask<'q> + Send + Sync) -> Result<Vec<SqliteRow>> {
+        let (inner, mut pauses) = (self.inner(), Pauses::new());
+        loop {
+            let rows = match inner.connections.looking().await {
+                Ok(mut connection) => ask(inner.now().0).fetch_all(&mut *connection).await,
+                Err(error) => Err(error),
+            };
+            match rows {
+                Err(error) if error::is_busy(&error) => pauses.wait().await,
+                rows => return rows.map_err(|error| inner.connections.explained(error)),
+            }
+        }
+    }
+
+    /// The number that the box's rows have, within a transaction; opens the box if this process has not done so.
+    pub(super) async fn enter(&self, connection: &mut SqliteConnection) -> Result<i64> {
+        if let Some(number) = self.number.get() {
+            return Ok(*number);
+        }
+        self.check_durability(connection).await?;
+        let ask = query(OPEN)
+            .bind(self.kind.name())
+            .bind(self.name.as_str())
+            .bind(self.options.as_str())
+            .bind(self.keeps)
+            .bind(schema::VERSION);
+        let rows = ask.fetch_all(connection).await.map_err(error::before_commit)?;
+        self.check(rows.first().ok_or_else(|| error::unreadable("a box"))?)
+    }
+
+    /// The transaction that opened the box is committed.
+    pub(super) fn opened(&self, number: i64) {
+        let _known = self.number.set(number);
+    }
+
+    fn check(&self, found: &SqliteRow) -> Result<i64> {
+        schema::check(error::read("a version", found.try_get("version"))?)?;
+        let created: String = error::read("a box", found.try_get("options"))?;
+        if created == self.options {
+            return error::read("a box", found.try_get("number"));
+        }
+        let why = format_args!(
+            "{:?} was created with {created} and cannot be opened with {}",
+            self.name, self.options
+        );
+        Err(Error::invalid("box", why).on("sqlite"))
+    }
+
+    /// A pool of the caller's has pragmas of its own; none may be weaker than what is promised.
+    async fn check_durability(&self, connection: &mut SqliteConnection) -> Result<()> {
+        if !self.client.connections().are_shared() {
+            return Ok(());
+        }
+        let found = query_scalar("PRAGMA synchronous").fetch_one(connection).await;
+        let found: i64 = found.map_err(error::before_commit)?;
+        let asked = self.client.settings().synchronous;
+        if found >= asked.number() {
+            return Ok(());
+        }
+        let what = format_args!("a pool whose connections have `PRAGMA synchronous` = {found}");
+        let instead = format_args!("{} or more, or tell the builder `synchronous(Normal)`", asked.number());
+        Err(Error::unsupported(what, instead).on("sqlite"))
+    }
+}

@@ -1,0 +1,177 @@
+//! Where connections come from: one that writes and a few that look, all ours, or a pool that the caller has.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use sqlx::pool::PoolConnection;
+use sqlx::sqlite::{SqliteConnectOptions, SqlitePoolOptions};
+use sqlx::{ConnectOptions, Connection, Executor, Sqlite, SqliteConnection, SqlitePool, raw_sql};
+use storagebox_core::{Error, Result};
+use tokio::sync::{Mutex, MutexGuard};
+
+use super::Pauses;
+use crate::config::Settings;
+use crate::error;
+
+/// Connections that look: readers do not wait for the writer, nor for each other.
+const READERS: u32 = 4;
+
+/// Statements that a connection keeps prepared; there are fewer than that.
+const PREPARED: usize = 128;
+
+pub(crate) enum Connections {
+    /// Our own.
+    Own(Box<Own>),
+    /// The caller's.
+    Shared(SqlitePool),
+}
+
+pub(crate) struct Own {
+    path: PathBuf,
+    options: SqliteConnectOptions,
+    /// The connection that writes, while nobody does.
+    writer: Mutex<Option<SqliteConnection>>,
+    readers: SqlitePool,
+}
+
+/// The connection that writes, for as long as it is somebody's. One that is not given back is closed, and whatever it had
+/// begun is rolled back.
+pub(super) enum Writing<'a> {
+    Own(MutexGuard<'a, Option<SqliteConnection>>, SqliteConnection),
+    Shared(PoolConnection<Sqlite>),
+}
+
+impl Writing<'_> {
+    pub(super) fn connection(&mut self) -> &mut SqliteConnection {
+        match self {
+            Self::Own(_, connection) => connection,
+            Self::Shared(connection) => connection,
+        }
+    }
+
+    /// Gives it back, if it is as it was before.
+    pub(super) fn end(self, is_clean: bool) {
+        match self {
+            Self::Own(mut place, connection) if is_clean => *place = Some(connection),
+            Self::Shared(mut connection) if !is_clean => connection.close_on_drop(),
+            Self::Own(..) | Self::Shared(_) => {}
+        }
+    }
+}
+
+impl Connections {
+    pub(crate) fn own(path: &Path, settings: &Settings) -> Self {
+        // Waiting is ours: the driver would wait longer each time, and longest who came first.
+        let options = SqliteConnectOptions::new()
+            .filename(path)
+            .busy_timeout(std::time::Duration::ZERO)
+            .synchronous(settings.synchronous.as_driver_s())
+            .pragma("wal_autocheckpoint", settings.checkpoint_after.to_string())
+            .statement_cache_capacity(PREPARED)
+            .disable_statement_logging();
+        let readers = SqlitePoolOptions::new()
+            .max_connections(READERS)
+            .test_before_acquire(false)
+            .acquire_timeout(settings.call_timeout)
+            .idle_timeout(None)
+            .max_lifetime(None)
+            .connect_lazy_with(options.clone().pragma("query_only", "on"));
+        Self::Own(Box::new(Own { path: path.to_owned(), options, writer: Mutex::default(), readers }))
+    }
+
+    /// The connection that writes, when it is this caller's turn.
+    pub(super) async fn writing(&self, is_wanted: impl Fn() -> bool) -> Result<Writing<'_>> {
+        match self {
+            Self::Own(own) => {
+                let mut place = own.writer.lock().await;
+                let connection = match place.take() {
+                    Some(connection) => connection,
+                    None => own.connect(is_wanted).await?,
+                };
+                Ok(Writing::Own(place, connection))
+            }
+            Self::Shared(pool) => pool.acquire().await.map(Writing::Shared).map_err(error::before_commit),
+        }
+    }
+
+    /// A connection that looks. It may be dropped at any time: what it does is one statement.
+    pub(crate) async fn looking(&self) -> Result<PoolConnection<Sqlite>, sqlx::Error> {
+        match self {
+            Self::Own(own) => own.readers.acquire().await,
+            Self::Shared(pool) => pool.acquire().await,
+        }
+    }
+
+    /// A connection for `setup`, which makes the file if there is none.
+    pub(crate) async fn making(&self) -> Result<SqliteConnection, sqlx::Error> {
+        match self {
+            Self::Own(own) => own.options.clone().create_if_missing(true).connect().await,
+            Self::Shared(pool) => Ok(pool.acquire().await?.detach()),
+        }
+    }
+
+    /// Moves the write-ahead log to the file and cuts it, as far as nobody is in the way.
+    pub(crate) async fn checkpoint(&self) -> Result<()> {
+        let mut writing = self.writing(|| true).await?;
+        let moved = writing.connection().execute(raw_sql("PRAGMA wal_checkpoint(TRUNCATE)")).await;
+        writing.end(moved.is_ok());
+        match moved {
+            Err(error) if !error::is_busy(&error) => Err(self.explained(error)),
+            _ => Ok(()),
+        }
+    }
+
+    /// What a driver's error means here.
+    pub(crate) fn explained(&self, error: sqlx::Error) -> Error {
+        error::opening(error, self.path())
+    }
+
+    pub(crate) fn path(&self) -> Option<&Path> {
+        match self {
+            Self::Own(own) => Some(&own.path),
+            Self::Shared(_) => None,
+        }
+    }
+
+    /// Whether how much is on the disk when is the caller's choice, and not the library's.
+    pub(crate) fn are_shared(&self) -> bool {
+        matches!(self, Self::Shared(_))
+    }
+
+    /// Closes what is ours, after the transaction that is under way; the caller's pool is the caller's to close.
+    pub(crate) async fn close(&self) -> Result<()> {
+        let Self::Own(own) = self else {
+            return Ok(());
+        };
+        own.readers.close().await;
+        match own.writer.lock().await.take() {
+            Some(connection) => connection.close().await.map_err(error::before_commit),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Own {
+    async fn connect(&self, is_wanted: impl Fn() -> bool) -> Result<SqliteConnection> {
+        let mut pauses = Pauses::new();
+        loop {
+            if self.readers.is_closed() {
+                return Err(error::closed());
+            }
+            match self.options.connect().await {
+                Ok(connection) => return Ok(connection),
+                Err(error) if error::is_busy(&error) && is_wanted() => pauses.wait().await,
+                Err(error) => return Err(error::opening(error, Some(&self.path))),
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Connections {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Own(own) => f.debug_tuple("Own").field(&own.path).finish(),
+            Self::Shared(_) => f.write_str("Shared"),
+        }
+    }
+}

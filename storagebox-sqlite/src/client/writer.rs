@@ -1,0 +1,131 @@
+//! Transactions: begun when the file is to be had, shared by the calls that came meanwhile.
+
+use std::pin::Pin;
+use std::sync::Arc;
+
+use sqlx::{Connection, Sqlite, SqliteConnection, Transaction};
+use storagebox_core::{Combine, Combined, Error, ErrorKind, Result};
+use tokio::runtime::Handle;
+
+use super::call::Job;
+use super::{Inner, Pauses};
+use crate::error;
+
+type Answers = Vec<Combined<Result<()>>>;
+
+/// A call in the queue. No two are about the same: within a transaction they are made one after another.
+pub(super) struct Work(Arc<dyn Job>);
+
+impl Work {
+    pub(super) fn new(job: Arc<dyn Job>) -> Self {
+        Self(job)
+    }
+}
+
+impl Combine for Work {
+    type Key = usize;
+    type Answer = Result<()>;
+
+    fn key(&self) -> usize {
+        Arc::as_ptr(&self.0).cast::<()>() as usize
+    }
+}
+
+/// In the runtime that is there; without one the work is dropped, and those who wait for it go alone.
+pub(super) fn spawn(work: Pin<Box<dyn Future<Output = ()> + Send>>) {
+    if let Ok(runtime) = Handle::try_current() {
+        drop(runtime.spawn(work));
+    }
+}
+
+pub(super) async fn together(inner: Arc<Inner>, works: Vec<Work>) -> Answers {
+    let jobs: Vec<_> = works.into_iter().map(|work| work.0).collect();
+    make(&inner, &jobs).await
+}
+
+/// Makes the calls in one transaction: what became of each.
+pub(super) async fn make(inner: &Inner, jobs: &[Arc<dyn Job>]) -> Answers {
+    match attempt(inner, jobs).await {
+        Ok(answers) => answers,
+        Err(error) => jobs.iter().map(|_| Combined::Answer(Err(error::shared(&error)))).collect(),
+    }
+}
+
+/// Tries until the file is to be had, for as long as anybody waits for it.
+async fn attempt(inner: &Inner, jobs: &[Arc<dyn Job>]) -> Result<Answers> {
+    let mut writing = inner.connections.writing(|| is_wanted(jobs)).await?;
+    let mut pauses = Pauses::new();
+    while is_wanted(jobs) {
+        let made = match writing.connection().begin_with("BEGIN IMMEDIATE").await {
+            Ok(transaction) => Some(within(transaction, jobs).await),
+            Err(error) if error::is_busy(&error) => None,
+            Err(error) => return Err(inner.connections.explained(error)),
+        };
+        match made {
+            Some((answers, is_clean)) => {
+                writing.end(is_clean);
+                return answers;
+            }
+            None => pauses.wait().await,
+        }
+    }
+    writing.end(true);
+    Ok(jobs.iter().map(|_| Combined::Answer(Err(unwanted()))).collect())
+}
+
+fn is_wanted(jobs: &[Arc<dyn Job>]) -> bool {
+    jobs.iter().any(|job| !job.progress().is_withdrawn())
+}
+
+/// Nobody reads it.
+fn unwanted() -> Error {
+    Error::new(ErrorKind::Contention, "the call was withdrawn").on("sqlite")
+}
+
+/// What became of each, and whether the connection is as it was before.
+async fn within(mut transaction: Transaction<'_, Sqlite>, jobs: &[Arc<dyn Job>]) -> (Result<Answers>, bool) {
+    let made = match each(&mut transaction, jobs).await {
+        Ok(made) => made,
+        Err(failed) => {
+            let is_clean = transaction.rollback().await.is_ok();
+            return (rolled_back(jobs, failed), is_clean);
+        }
+    };
+    match transaction.commit().await {
+        Ok(()) => {
+            made.iter().zip(jobs).filter(|(made, _)| made.is_ok()).for_each(|(_, job)| job.committed());
+            (Ok(made.into_iter().map(Combined::Answer).collect()), true)
+        }
+        Err(error) => (Err(error::at_commit(error)), false),
+    }
+}
+
+/// Each call in turn. A refusal is its answer: it comes before the first change of its step.
+async fn each(connection: &mut SqliteConnection, jobs: &[Arc<dyn Job>]) -> Result<Vec<Result<()>>> {
+    let mut made = Vec::with_capacity(jobs.len());
+    for job in jobs {
+        made.push(match job.progress().begin() {
+            false => Err(unwanted()),
+            true => match job.make(connection).await {
+                Err(error) if !is_refusal(&error) => return Err(error),
+                made => made,
+            },
+        });
+    }
+    Ok(made)
+}
+
+fn is_refusal(error: &Error) -> bool {
+    matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::Unsupported)
+}
+
+/// One call has its error; of many, each is made alone, so that none fails for its neighbour's sake.
+fn rolled_back(jobs: &[Arc<dyn Job>], failed: Error) -> Result<Answers> {
+    match jobs {
+        [_] => Ok(vec![Combined::Answer(Err(failed))]),
+        _ => {
+            jobs.iter().for_each(|job| job.progress().wait_again());
+            Ok(jobs.iter().map(|_| Combined::Alone).collect())
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! What a store is made of: its file or pool, and how it goes about its calls.
+
+mod url;
+
+use std::path::{Path, PathBuf, absolute};
+use std::sync::Arc;
+use std::time::Duration;
+
+use sqlx::SqlitePool;
+use sqlx::sqlite::SqliteSynchronous;
+use storagebox_core::{Error, Result, Retention, checked_duration};
+
+use crate::client::Connections;
+use crate::clock::{Clock, SystemClock};
+use crate::store::SqliteStore;
+
+/// Builds a [`SqliteStore`].
+#[derive(Clone, Debug, Default)]
+pub struct SqliteBuilder {
+    settings: Settings,
+}
+
+/// What every box of a store shares.
+#[derive(Clone, Debug)]
+pub(crate) struct Settings {
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) memory: Retention,
+    pub(crate) call_timeout: Duration,
+    pub(crate) synchronous: Synchronous,
+    pub(crate) checkpoint_after: u32,
+    pub(crate) combining: bool,
+}
+
+/// When what was acknowledged is on the disk.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Synchronous {
+    /// At the next checkpoint: a machine that loses its power loses what was acknowledged last. A process that dies
+    /// loses nothing.
+    Normal,
+    /// Before it is acknowledged.
+    #[default]
+    Full,
+    /// Before it is acknowledged, the folder of the file too.
+    Extra,
+}
+
+impl Synchronous {
+    pub(crate) fn as_driver_s(self) -> SqliteSynchronous {
+        match self {
+            Self::Normal => SqliteSynchronous::Normal,
+            Self::Full => SqliteSynchronous::Full,
+            Self::Extra => SqliteSynchronous::Extra,
+        }
+    }
+
+    /// As `PRAGMA synchronous` answers it.
+    pub(crate) fn number(self) -> i64 {
+        match self {
+            Self::Normal => 1,
+            Self::Full => 2,
+            Self::Extra => 3,
+        }
+    }
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            clock: Arc::new(SystemClock),
+            memory: Retention::DEFAULT,
+            call_timeout: Duration::from_secs(10),
+            synchronous: Synchronous::Full,
+            checkpoint_after: 1_000,
+            combining: true,
+        }
+    }
+}
+
+impl SqliteBuilder {
+    /// Judges every expiry by this clock instead of the machine's. All processes on one file must agree on it.
+    #[must_use]
+    pub fn clock(mut self, clock: impl Clock) -> Self {
+        self.settings.clock = Arc::new(clock);
+        self
+    }
+
+    /// How long ended claims, gone tokens and ended operations are remembered; seven days unless told otherwise.
+    #[must_use]
+    pub fn memory(mut self, retention: Retention) -> Self {
+        self.settings.memory = retention;
+        self
+    }
+
+    /// How long a call may take, waiting for other processes included; ten seconds unless told otherwise. One that could
+    /// not begin by then is `Contention`, one that began and has not ended is `OutcomeUnknown`.
+    #[must_use]
+    pub fn call_timeout(mut self, timeout: Duration) -> Self {
+        self.settings.call_timeout = timeout;
+        self
+    }
+
+    /// When what was acknowledged is on the disk; before it is acknowledged unless told otherwise.
+    #[must_use]
+    pub fn synchronous(mut self, synchronous: Synchronous) -> Self {
+        self.settings.synchronous = synchronous;
+        self
+    }
+
+    /// After how many pages in the write-ahead log whoever commits moves them to the file; 1,000 unless told otherwise,
+    /// 0 for never, which leaves it to [`maintain`](storagebox_core::Store::maintain). Not used with a pool that is
+    /// handed in.
+    #[must_use]
+    pub fn wal_autocheckpoint(mut self, pages: u32) -> Self {
+        self.settings.checkpoint_after = pages;
+        self
+    }
+
+    /// Whether calls that come while another is under way share one transaction, and with it one wait for the disk; on
+    /// unless told otherwise.
+    #[must_use]
+    pub fn combining(mut self, on: bool) -> Self {
+        self.settings.combining = on;
+        self
+    }
+
+    /// A store by its URL. Nothing is opened before the first call, and nothing is created but by `setup`.
+    ///
+    /// `sqlite:path/to/file.db` or `sqlite:///path/to/file.db`, a `?` in it as `%3F` and a `%` as `%25`, with the keys
+    /// `synchronous=full|normal|extra`, `combining=on|off`, `call_timeout` (milliseconds), `memory` (seconds, or
+    /// `forever`) and `wal_autocheckpoint` (pages).
+    ///
+    /// # Errors
+    ///
+    /// `InvalidInput` for a URL that cannot be read or a key that is not known; never shows the URL.
+    pub fn connect(self, url: &str) -> Result<SqliteStore> {
+        let (builder, path) = url::read(self, url)?;
+        builder.open(path)
+    }
+
+    /// A store in the file of this path, as [`connect`](Self::connect).
+    ///
+    /// # Errors
+    ///
+    /// `InvalidInput` for a path that is empty or not UTF-8, `:memory:`, or a setting that is out of its range.
+    pub fn open(self, path: impl AsRef<Path>) -> Result<SqliteStore> {
+        let path = checked_path(path.as_ref())?;
+        let connections = Connections::own(&path, &self.settings);
+        self.build(connections)
+    }
+
+    /// A store on a pool that the caller has and keeps: its file, its pragmas and its closing are the caller's. The
+    /// tables stand beside the caller's own; their names begin with `storagebox_`.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidInput` for a setting that is out of its range.
+    pub fn from_pool(self, pool: SqlitePool) -> Result<SqliteStore> {
+        self.build(Connections::Shared(pool))
+    }
+
+    fn build(self, connections: Connections) -> Result<SqliteStore> {
+        self.settings.memory.checked()?;
+        checked_duration("call timeout", self.settings.call_timeout)?;
+        if i32::try_from(self.settings.checkpoint_after).is_err() {
+            return Err(bad("wal autocheckpoint", "must be at most 2147483647 pages"));
+        }
+        Ok(SqliteStore::with(connections, self.settings))
+    }
+}
+
+/// The whole path. So it means the same after the process changed its folder, and no name is anything else to SQLite,
+/// for which some are.
+fn checked_path(path: &Path) -> Result<PathBuf> {
+    match path.to_str() {
+        None => return Err(bad("path", "must be UTF-8")),
+        Some(":memory:") => return Err(bad("path", IN_MEMORY)),
+        Some(text) if text.contains('\0') => return Err(bad("path", "must not hold U+0000")),
+        Some(_) => {}
+    }
+    absolute(path).map_err(|_| bad("path", "must not be empty; name a file, as in sqlite:storagebox.db"))
+}
+
+const IN_MEMORY: &str =
+    "must be a file; for a store that is gone with its process, use the backend `memory:`";
+
+/// What makes no sense for the setting of this name.
+pub(crate) fn bad(setting: &'static str, why: impl std::fmt::Display) -> Error {
+    Error::invalid(setting, why).on("sqlite")
+}

@@ -1,0 +1,134 @@
+//! The deduplication records: the first value for an id wins (`sql/dedup_repo`).
+
+use std::sync::Arc;
+
+use sqlx::Row;
+use sqlx::sqlite::SqliteRow;
+use storagebox_core::backend::Listing;
+use storagebox_core::{
+    Cursor, DedupId, DedupRepo, Forgotten, ListedRecord, OpId, Page, Payload, Recorded, Replaced, Result,
+    Retention, Version, async_trait,
+};
+use tracing::instrument;
+
+use crate::client::{OpenBox, Step};
+use crate::error::{read, unreadable};
+use crate::records::{self, Record, State, end_of, entry};
+
+const RECORD: &str = include_str!("../sql/dedup_repo/record.sql");
+const REPLACE: &str = include_str!("../sql/dedup_repo/replace.sql");
+const GET: &str = include_str!("../sql/dedup_repo/get.sql");
+const LIST: &str = include_str!("../sql/dedup_repo/list.sql");
+
+/// The records of one name.
+#[derive(Debug)]
+pub(crate) struct SqliteDedupRepo {
+    records: Arc<OpenBox>,
+}
+
+impl SqliteDedupRepo {
+    pub(crate) fn new(records: OpenBox) -> Self {
+        Self { records: Arc::new(records) }
+    }
+}
+
+type Value = (DedupId, Payload, OpId, Retention);
+
+async fn record(step: &mut Step<'_>, (id, value, op, retention): &Value) -> Result<Recorded> {
+    let known = Record::of(step, id, Some(op)).await?;
+    match known.state {
+        _ if known.has_ended => Ok(Recorded::Fenced),
+        State::Done(done) if done.op == op.as_str() => Ok(Recorded::Again(done.entry)),
+        State::Done(done) => Ok(Recorded::Existing(done.entry)),
+        State::Leased(leased) if step.now < leased.until => {
+            Ok(Recorded::InFlight { remaining: step.now.until(leased.until) })
+        }
+        State::Leased(_) | State::Vacant => {
+            let until = end_of(*retention, step.now);
+            let value = value.as_bytes();
+            let put = step.ask(RECORD).bind(id.as_str()).bind(op.as_str()).bind(value).bind(until);
+            let version = step.number("a version", put).await?;
+            Ok(Recorded::New(Version::new(version.unsigned_abs())))
+        }
+    }
+}
+
+async fn replace(
+    step: &mut Step<'_>,
+    (id, version, value, op): &(DedupId, Version, Payload, OpId),
+) -> Result<Replaced> {
+    let known = Record::of(step, id, None).await?;
+    let Some(done) = known.done() else {
+        return Ok(Replaced::Stale(None));
+    };
+    if done.replaced_by.as_ref().is_some_and(|(by, at)| by == op.as_str() && at == version) {
+        return Ok(Replaced::Again(done.entry.version));
+    }
+    if done.entry.version != *version {
+        return Ok(Replaced::Stale(Some(done.entry.clone())));
+    }
+    // It is the record's, which is one of ours.
+    let at = version.number() as i64;
+    let put = step.ask(REPLACE).bind(id.as_str()).bind(value.as_bytes()).bind(op.as_str()).bind(at);
+    let next = step.number("a version", put).await?;
+    Ok(Replaced::Replaced(Version::new(next.unsigned_abs())))
+}
+
+async fn forget(step: &mut Step<'_>, (id, version): &(DedupId, Version)) -> Result<Forgotten> {
+    let known = Record::of(step, id, None).await?;
+    match known.done() {
+        None => Ok(Forgotten::Absent),
+        Some(done) if done.entry.version != *version => Ok(Forgotten::Stale(done.entry.clone())),
+        Some(_) => {
+            records::end(step, id).await?;
+            Ok(Forgotten::Forgotten)
+        }
+    }
+}
+
+fn listed(row: &SqliteRow) -> Result<ListedRecord> {
+    let id: String = read("a record", row.try_get("id"))?;
+    Ok(ListedRecord { id: DedupId::new(id).map_err(|_| unreadable("a record"))?, entry: entry(row)? })
+}
+
+#[async_trait]
+impl DedupRepo for SqliteDedupRepo {
+    #[instrument(level = "trace", skip_all)]
+    async fn record(
+        &self,
+        id: &DedupId,
+        value: &Payload,
+        op: &OpId,
+        retention: Retention,
+    ) -> Result<Recorded> {
+        let value = (id.clone(), value.clone(), op.clone(), retention.checked()?);
+        self.records.write("record", value, |step, value| Box::pin(record(step, value))).await
+    }
+
+    #[instrument(level = "trace", skip_all)]
+    async fn get(&self, id: &DedupId) -> Result<Option<storagebox_core::Entry>> {
+        let rows = self.records.look("get", GET, |ask| ask.bind(id.as_str().to_owned())).await?;
+        rows.first().map(entry).transpose()
+    }
+
+    #[instrument(level = "trace", skip_all)]
+    async fn replace(&self, id: &DedupId, version: Version, value: &Payload, op: &OpId) -> Result<Replaced> {
+        let value = (id.clone(), version, value.clone(), op.clone());
+        self.records.write("replace", value, |step, value| Box::pin(replace(step, value))).await
+    }
+
+    #[instrument(level = "trace", skip_all)]
+    async fn forget(&self, id: &DedupId, version: Version) -> Result<Forgotten> {
+        let record = (id.clone(), version);
+        self.records.write("forget", record, |step, record| Box::pin(forget(step, record))).await
+    }
+
+    #[instrument(level = "trace", skip_all)]
+    async fn list(&self, cursor: Option<&Cursor>, limit: usize) -> Result<Page<ListedRecord>> {
+        let listing = Listing::of::<DedupId>("sqlite", cursor, limit)?;
+        let (after, most) = (listing.after().to_owned(), listing.limit());
+        let rows = self.records.look("list", LIST, |ask| ask.bind(after.clone()).bind(most)).await?;
+        let entries = rows.iter().map(listed).collect::<Result<_>>()?;
+        Ok(listing.page(entries, |last: &ListedRecord| last.id.as_str()))
+    }
+}

@@ -1,0 +1,169 @@
+//! The driver's errors, by code. What is not in the table may have been applied (ER-1), unless its transaction was never
+//! committed.
+
+use std::path::Path;
+
+use storagebox_core::{Error, ErrorKind, Result};
+
+/// What a primary result code means.
+const CODES: &[(i32, ErrorKind, &str)] = &[
+    (1, ErrorKind::NotSetUp, "the file holds no storagebox, or not all of it"),
+    (3, ErrorKind::Denied, "the file may not be opened"),
+    (5, ErrorKind::Contention, "another process was writing to the file"),
+    (6, ErrorKind::Contention, "another connection was writing to the file"),
+    (7, ErrorKind::Unavailable, "there is not enough memory"),
+    (8, ErrorKind::Denied, "the file may be read and not written to"),
+    (9, ErrorKind::Contention, "the statement was interrupted"),
+    (11, ErrorKind::Corrupt, "the file is damaged; restore it from a copy"),
+    (13, ErrorKind::Unavailable, "the disk is full"),
+    (14, ErrorKind::Unavailable, "the file could not be opened"),
+    (15, ErrorKind::Contention, "other processes were opening the file"),
+    (17, ErrorKind::Contention, "the tables were being changed"),
+    (23, ErrorKind::Denied, "the statement may not be run"),
+    (26, ErrorKind::Corrupt, "the file is not a SQLite database; name another one"),
+];
+
+/// The primary code: the lowest byte of the extended one.
+fn primary(error: &sqlx::Error) -> Option<i32> {
+    let code: i32 = error.as_database_error()?.code()?.parse().ok()?;
+    Some(code & 0xff)
+}
+
+fn known(code: i32) -> Option<(ErrorKind, &'static str)> {
+    CODES.iter().find(|(known, ..)| *known == code).map(|(_, kind, message)| (*kind, *message))
+}
+
+/// Whether others were in the way, and the same statement may be tried again.
+pub(crate) fn is_busy(error: &sqlx::Error) -> bool {
+    primary(error).and_then(known).is_some_and(|(kind, _)| kind == ErrorKind::Contention)
+}
+
+/// An error before the end of a transaction, or of a look: nothing was applied.
+pub(crate) fn before_commit(error: sqlx::Error) -> Error {
+    let known = match &error {
+        sqlx::Error::PoolTimedOut => Some((ErrorKind::Contention, "no connection was free in time")),
+        sqlx::Error::PoolClosed => Some((ErrorKind::Unavailable, CLOSED)),
+        sqlx::Error::Encode(_) => Some((ErrorKind::InvalidInput, "an argument could not be encoded")),
+        error => primary(error).and_then(known),
+    };
+    let (kind, message) = known.unwrap_or((ErrorKind::Unavailable, "the file could not be read or written"));
+    Error::new(kind, message).caused_by(error).on("sqlite")
+}
+
+const CLOSED: &str = "the store is closed";
+
+pub(crate) fn closed() -> Error {
+    Error::new(ErrorKind::Unavailable, CLOSED).on("sqlite")
+}
+
+/// An error of the end of a transaction. Only a lock that was not to be had says for sure that nothing was applied: even what
+/// could not be written in full may be found by the recovery after a crash.
+pub(crate) fn at_commit(error: sqlx::Error) -> Error {
+    match is_busy(&error) {
+        true => before_commit(error),
+        false => {
+            Error::unknown("the end of the transaction could not be written").caused_by(error).on("sqlite")
+        }
+    }
+}
+
+/// The same for one more call that shared its fate.
+pub(crate) fn shared(error: &Error) -> Error {
+    Error::new(error.kind(), error.message()).on("sqlite")
+}
+
+/// An error of a file that could not be opened, by what stands at its path.
+pub(crate) fn opening(error: sqlx::Error, path: Option<&Path>) -> Error {
+    const CANNOT_OPEN: i32 = 14;
+    match path.filter(|_| primary(&error) == Some(CANNOT_OPEN)) {
+        Some(path) => seen(path).caused_by(error).with("file", path.display()).on("sqlite"),
+        None => before_commit(error),
+    }
+}
+
+fn seen(path: &Path) -> Error {
+    let folder = path.parent().unwrap_or(path);
+    let named = |kind, what: &str, path: &Path| Error::new(kind, format!("{what} {}", path.display()));
+    match path.metadata() {
+        Ok(found) if found.is_dir() => {
+            Error::invalid("path", format_args!("must be a file, and {} is a folder", path.display()))
+        }
+        Ok(_) => {
+            named(ErrorKind::Denied, "this process may not read and write the file and its folder:", path)
+        }
+        Err(_) if folder.is_dir() && path.symlink_metadata().is_ok() => {
+            named(ErrorKind::Denied, "this process may not look at the file", path)
+        }
+        Err(_) if folder.is_dir() => named(ErrorKind::NotSetUp, "there is no file", path),
+        Err(_) => named(ErrorKind::NotSetUp, "make this folder first, there is none:", folder),
+    }
+}
+
+/// A call that was still waiting for its turn when its time was over: it will not be made.
+pub(crate) fn not_begun(timeout: std::time::Duration) -> Error {
+    let why = format!("others were writing to the file for all of {timeout:?}");
+    Error::new(ErrorKind::Contention, why).on("sqlite")
+}
+
+/// A call that was made, and whose end did not come.
+pub(crate) fn not_ended(timeout: std::time::Duration) -> Error {
+    Error::unknown(format!("there was no answer within {timeout:?}")).on("sqlite")
+}
+
+/// A row that the library cannot read.
+pub(crate) fn unreadable(what: &'static str) -> Error {
+    Error::corrupt(what, "it is not what this version of the library writes").on("sqlite")
+}
+
+/// A row's value.
+pub(crate) fn read<T>(what: &'static str, value: Result<T, sqlx::Error>) -> Result<T> {
+    value.map_err(|error| unreadable(what).caused_by(error))
+}
+
+#[cfg(test)]
+mod tests {
+    use storagebox_core::Certainty;
+
+    use super::*;
+
+    #[test]
+    fn each_code_of_the_table_is_of_its_kind() {
+        for (code, kind) in [
+            (1, ErrorKind::NotSetUp),
+            (3, ErrorKind::Denied),
+            (5, ErrorKind::Contention),
+            (6, ErrorKind::Contention),
+            (7, ErrorKind::Unavailable),
+            (8, ErrorKind::Denied),
+            (9, ErrorKind::Contention),
+            (11, ErrorKind::Corrupt),
+            (13, ErrorKind::Unavailable),
+            (14, ErrorKind::Unavailable),
+            (15, ErrorKind::Contention),
+            (17, ErrorKind::Contention),
+            (23, ErrorKind::Denied),
+            (26, ErrorKind::Corrupt),
+        ] {
+            assert_eq!(known(code).map(|(kind, _)| kind), Some(kind), "{code}");
+        }
+        for code in [0, 2, 10, 19, 20, 21, 100] {
+            assert_eq!(known(code), None, "{code}");
+        }
+    }
+
+    /// The disk may have more of it than the driver knows.
+    #[test]
+    fn a_commit_that_failed_may_have_been_applied() {
+        for error in [sqlx::Error::WorkerCrashed, sqlx::Error::Io(std::io::ErrorKind::StorageFull.into())] {
+            let error = at_commit(error);
+            assert_eq!((error.kind(), error.certainty()), (ErrorKind::OutcomeUnknown, Certainty::Unknown));
+        }
+    }
+
+    #[test]
+    fn what_was_never_committed_was_not_applied() {
+        for error in [sqlx::Error::WorkerCrashed, sqlx::Error::PoolClosed, sqlx::Error::PoolTimedOut] {
+            assert_eq!(before_commit(error).certainty(), Certainty::NotApplied);
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! The item bank: one row for each item, and fences for claims that ended (`sql/item_bank`).
+
+mod claim;
+mod keeper;
+mod take;
+
+use std::sync::Arc;
+
+use sqlx::Row;
+use storagebox_core::{
+    Added, BankAdmin, BoxName, ClaimId, ClaimState, Confirmed, Counts, Cursor, Extended, Hold, Item,
+    ItemBank, ItemState, ListedItem, Page, Released, Restored, Result, Retired, Taken, Withdrawn,
+    async_trait,
+};
+use tracing::instrument;
+
+use crate::client::{Client, Kind, OpenBox, Texts};
+use crate::clock::Micros;
+use crate::error::read;
+
+const ADD: &str = include_str!("../sql/item_bank/add.sql");
+const COUNTS: &str = include_str!("../sql/item_bank/counts.sql");
+
+/// A bank.
+#[derive(Debug)]
+pub(crate) struct SqliteBank {
+    bank: Arc<OpenBox>,
+}
+
+impl SqliteBank {
+    pub(crate) fn new(client: &Arc<Client>, name: &BoxName) -> Self {
+        Self { bank: Arc::new(OpenBox::new(client, Kind::Bank, name)) }
+    }
+}
+
+fn batches(items: &[Item]) -> Result<Vec<Texts>> {
+    Texts::batches(items.iter().map(Item::as_str))
+}
+
+#[async_trait]
+impl ItemBank for SqliteBank {
+    #[instrument(level = "trace", skip_all)]
+    async fn add(&self, items: &[Item]) -> Result<Added> {
+        let added = self.bank.write_each("add", batches(items)?, |step, items| {
+            Box::pin(async move {
+                let added = step.change(step.ask(ADD).bind(items.json())).await?;
+                Ok(Added { added, already_present: items.count() - added })
+            })
+        });
+        Ok(added.await?.into_iter().fold(Added::default(), |mut all, one| {
+            all += one;
+            all
+        }))
+    }
+
+    #[instrument(level = "trace", skip_all)]
+    async fn take(&self, claim: &ClaimId, hold: Hold) -> Result<Taken> {
+        let take = (claim.clone(), hold.checked()?);
+        self.bank.write("take", take, |step, (claim, hold)| Box::pin(take::take(step, claim, *hold))).await
+    }
+
+    #[instrument(level = "trace", skip_all)]
+    async fn extend(&self, claim: &ClaimId, hold: Hold) -> Result<Extended> {
+        let extend = (claim.clone(), hold.checked()?);
+        let done = self
+            .bank
+            .write("extend", extend, |step, (claim, hold)| Box::pin(claim::extend(step, claim, *hold)));
+        done.await
+    }
+
+    #[instrument(level = "trace", skip_all)]
+    async fn confirm(&self, claim: &ClaimId) -> Result<Confirmed> {
+        self.bank.write("confirm", claim.clone(), |step, claim| Box::pin(claim::confirm(step, claim))).await
+    }
+
+    #[instrument(level = "trace", skip_all)]
+    async fn release(&self, claim: &ClaimId) -> Result<Released> {
+        self.bank.write("release", claim.clone(), |step, claim| Box::pin(claim::release(step, claim))).await
+    }
+
+    #[instrument(level = "trace", skip_all)]
+    async fn get(&self, claim: &ClaimId) -> Result<ClaimState> {
+        let rows = self.bank.look("get", claim::CLAIM, |ask| ask.bind(claim.as_str().to_owned())).await?;
+        let inner = self.bank.inner();
+        let now = inner.now();
+        claim::state(rows.first(), now, inner.forgotten(now))
+    }
+
+    #[instrument(level = "trace", skip_all)]
+    async fn counts(&self) -> Result<Counts> {
+        let rows = self.bank.look("counts", COUNTS, |ask| ask).await?;
+        let Some(row) = rows.first() else {
+            return Ok(Counts::default());
+        };
+        let count = |column| read("counts", row.try_get(column)).map(i64::unsigned_abs);
+        Ok(Counts {
+            free: count("free")?,
+            held: count("held")?,
+            spent: count("spent")?,
+            withdrawn: count("withdrawn")?,
+        })
+    }
+}
+
+#[async_trait]
+impl BankAdmin for SqliteBank {
+    #[instrument(level = "trace", skip_all)]
+    async fn retire(&self, claim: &ClaimId) -> Result<Retired> {
+        self.bank.write("retire", claim.clone(), |step, claim| Box::pin(claim::retire(step, claim))).await
+    }
+
+    #[instrument(level = "trace", skip_all)]
+    async fn holder(&self, item: &Item) -> Result<ItemState> {
+        keeper::holder(&self.bank, item).await
+    }
+
+    #[instrument(level = "trace", skip_all)]
+    async fn list(&self, cursor: Option<&Cursor>, limit: usize) -> Result<Page<ListedItem>> {
+        keeper::list(&self.bank, cursor, limit).await
+    }
+
+    #[instrument(level = "trace", skip_all)]
+    async fn withdraw(&self, items: &[Item]) -> Result<Withdrawn> {
+        let parts = self
+            .bank
+            .write_each("withdraw", batches(items)?, |step, items| Box::pin(keeper::withdraw(step, items)));
+        Ok(parts.await?.into_iter().fold(Withdrawn::default(), |all, one| Withdrawn {
+            withdrawn: all.withdrawn + one.withdrawn,
+            already_withdrawn: all.already_withdrawn + one.already_withdrawn,
+            in_use: all.in_use + one.in_use,
+            unknown: all.unknown + one.unknown,
+        }))
+    }
+
+    #[instrument(level = "trace", skip_all)]
+    async fn restore(&self, items: &[Item]) -> Result<Restored> {
+        let parts = self
+            .bank
+            .write_each("restore", batches(items)?, |step, items| Box::pin(keeper::restore(step, items)));
+        Ok(parts.await?.into_iter().fold(Restored::default(), |all, one| Restored {
+            restored: all.restored + one.restored,
+            not_withdrawn: all.not_withdrawn + one.not_withdrawn,
+            unknown: all.unknown + one.unknown,
+        }))
+    }
+}
+
+/// The end of a hold that begins now; `None` is never.
+fn end_of(hold: Hold, now: Micros) -> Option<i64> {
+    match hold {
+        Hold::Forever => None,
+        Hold::For(duration) => Some(now.after(storagebox_core::backend::micros(duration)).0),
+    }
+}

@@ -1,0 +1,130 @@
+//! Leases over the records of the same name (`sql/lease_repo`).
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use storagebox_core::backend::micros;
+use storagebox_core::{
+    Aborted, Begun, Completed, DedupId, Entry, Fence, Fingerprint, Lease, LeaseExtended, LeaseRepo, OpId,
+    Payload, Result, Retention, Version, async_trait, checked_duration,
+};
+use tracing::instrument;
+
+use crate::client::{OpenBox, Step};
+use crate::records::{self, Record, State, end_of};
+
+const BEGIN: &str = include_str!("../sql/lease_repo/begin.sql");
+const COMPLETE: &str = include_str!("../sql/lease_repo/complete.sql");
+const EXTEND: &str = include_str!("../sql/lease_repo/extend.sql");
+
+/// The leases of one name.
+#[derive(Debug)]
+pub(crate) struct SqliteLeaseRepo {
+    records: Arc<OpenBox>,
+}
+
+impl SqliteLeaseRepo {
+    pub(crate) fn new(records: OpenBox) -> Self {
+        Self { records: Arc::new(records) }
+    }
+}
+
+/// Whether nobody has begun since, and it neither completed nor aborted.
+fn is_held(record: &Record, lease: &Lease) -> bool {
+    matches!(&record.state, State::Leased(leased) if leased.fence == lease.fence && leased.op == lease.op.as_str())
+}
+
+fn started(id: &DedupId, op: &OpId, fence: Fence) -> Begun {
+    Begun::Started(Lease { id: id.clone(), op: op.clone(), fence })
+}
+
+type Asked = (DedupId, OpId, Duration, Option<Fingerprint>);
+
+async fn begin(step: &mut Step<'_>, (id, op, duration, fingerprint): &Asked) -> Result<Begun> {
+    let known = Record::of(step, id, Some(op)).await?;
+    let is_of_another = known.is_of_another(fingerprint.as_ref());
+    match known.state {
+        _ if known.has_ended => return Ok(Begun::Fenced),
+        State::Leased(leased) if leased.until <= step.now => {}
+        _ if is_of_another => return Ok(Begun::Mismatch),
+        State::Done(done) => return Ok(Begun::Done(done.entry)),
+        State::Leased(leased) if leased.op == op.as_str() => return Ok(started(id, op, leased.fence)),
+        State::Leased(leased) => return Ok(Begun::InFlight { remaining: step.now.until(leased.until) }),
+        State::Vacant => {}
+    }
+    let (until, fingerprint) = (step.now.after(micros(*duration)).0, fingerprint.as_ref());
+    let put = step.ask(BEGIN).bind(id.as_str()).bind(op.as_str());
+    let put = put.bind(fingerprint.map(Fingerprint::as_str)).bind(until);
+    let fence = step.number("a fence", put).await?;
+    Ok(started(id, op, Fence::new(fence.unsigned_abs())))
+}
+
+async fn complete(
+    step: &mut Step<'_>,
+    (lease, result, retention): &(Lease, Payload, Retention),
+) -> Result<Completed> {
+    let known = Record::of(step, &lease.id, Some(&lease.op)).await?;
+    if let Some(done) = known.done().filter(|done| done.fence == Some(lease.fence)) {
+        return Ok(Completed::Again(done.entry.clone()));
+    }
+    if !is_held(&known, lease) {
+        return Ok(Completed::Fenced);
+    }
+    let until = end_of(*retention, step.now);
+    let put = step.ask(COMPLETE).bind(lease.id.as_str()).bind(result.as_bytes()).bind(until);
+    let version = step.number("a version", put).await?;
+    let version = Version::new(version.unsigned_abs());
+    Ok(Completed::Completed(Entry { value: result.clone(), version }))
+}
+
+async fn abort(step: &mut Step<'_>, lease: &Lease) -> Result<Aborted> {
+    let known = Record::of(step, &lease.id, Some(&lease.op)).await?;
+    if is_held(&known, lease) {
+        records::end(step, &lease.id).await?;
+        return Ok(Aborted::Aborted);
+    }
+    Ok(if known.has_ended { Aborted::Aborted } else { Aborted::Fenced })
+}
+
+async fn extend(step: &mut Step<'_>, (lease, duration): &(Lease, Duration)) -> Result<LeaseExtended> {
+    let known = Record::of(step, &lease.id, Some(&lease.op)).await?;
+    if !is_held(&known, lease) {
+        return Ok(LeaseExtended::Fenced);
+    }
+    let until = step.now.after(micros(*duration)).0;
+    step.change(step.ask(EXTEND).bind(lease.id.as_str()).bind(until)).await?;
+    Ok(LeaseExtended::Extended)
+}
+
+#[async_trait]
+impl LeaseRepo for SqliteLeaseRepo {
+    #[instrument(level = "trace", skip_all)]
+    async fn begin(
+        &self,
+        id: &DedupId,
+        op: &OpId,
+        duration: Duration,
+        fingerprint: Option<&Fingerprint>,
+    ) -> Result<Begun> {
+        let duration = checked_duration("lease", duration)?;
+        let asked = (id.clone(), op.clone(), duration, fingerprint.cloned());
+        self.records.write("begin", asked, |step, asked| Box::pin(begin(step, asked))).await
+    }
+
+    #[instrument(level = "trace", skip_all)]
+    async fn complete(&self, lease: &Lease, result: &Payload, retention: Retention) -> Result<Completed> {
+        let completed = (lease.clone(), result.clone(), retention.checked()?);
+        self.records.write("complete", completed, |step, done| Box::pin(complete(step, done))).await
+    }
+
+    #[instrument(level = "trace", skip_all)]
+    async fn abort(&self, lease: &Lease) -> Result<Aborted> {
+        self.records.write("abort", lease.clone(), |step, lease| Box::pin(abort(step, lease))).await
+    }
+
+    #[instrument(level = "trace", skip_all)]
+    async fn extend(&self, lease: &Lease, duration: Duration) -> Result<LeaseExtended> {
+        let longer = (lease.clone(), checked_duration("lease", duration)?);
+        self.records.write("extend", longer, |step, longer| Box::pin(extend(step, longer))).await
+    }
+}

@@ -1,0 +1,23 @@
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+#![deny(missing_docs)]
+#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::disallowed_methods))]
+#![cfg_attr(test, allow(clippy::disallowed_methods))]
+
+mod client;
+mod clock;
+mod config;
+mod counter;
+mod dedup_repo;
+mod error;
+mod item_bank;
+mod lease_repo;
+mod ordered_store;
+mod records;
+mod schema;
+mod store;
+mod token_store;
+
+pub use clock::{Clock, SystemClock};
+pub use config::{SqliteBuilder, Synchronous};
+pub use store::SqliteStore;

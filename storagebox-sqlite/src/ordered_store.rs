@@ -1,0 +1,194 @@
+//! Ordered values: the newest stamp wins, a delete leaves a tombstone (`sql/ordered_store`).
+
+use std::cmp::Ordering;
+use std::sync::Arc;
+use std::time::Duration;
+
+use sqlx::Row;
+use sqlx::sqlite::SqliteRow;
+use storagebox_core::backend::{Listing, micros};
+use storagebox_core::{
+    BoxName, Cursor, Error, Key, ListedValue, MAX_DURATION, Maintained, OrderedOptions, OrderedStore, Page,
+    Payload, Result, Stamp, Stamping, Versioned, WriterId, Written, async_trait,
+};
+use tracing::instrument;
+
+use crate::client::{Client, Kind, OpenBox, Step};
+use crate::clock::Micros;
+use crate::error::{read, unreadable};
+
+const KNOWN: &str = include_str!("../sql/ordered_store/known.sql");
+const WRITE: &str = include_str!("../sql/ordered_store/write.sql");
+const GET: &str = include_str!("../sql/ordered_store/get.sql");
+const LIST: &str = include_str!("../sql/ordered_store/list.sql");
+const PURGE: &str = include_str!("../sql/ordered_store/purge.sql");
+
+/// The ordered values of one name.
+#[derive(Debug)]
+pub(crate) struct SqliteOrderedStore {
+    values: Arc<OpenBox>,
+    options: OrderedOptions,
+}
+
+impl SqliteOrderedStore {
+    pub(crate) fn new(client: &Arc<Client>, name: &BoxName, options: OrderedOptions) -> Result<Self> {
+        let options = options.checked()?;
+        let keeps = is_timed(options).then(|| micros(options.tombstone_age));
+        let values = OpenBox::new(client, Kind::Ordered, name).with_options(in_words(options), keeps);
+        Ok(Self { values: Arc::new(values), options })
+    }
+
+    async fn write(&self, key: &Key, value: Option<&Payload>, stamp: &Stamp) -> Result<Written> {
+        let operation = if value.is_some() { "put" } else { "delete" };
+        let write =
+            Write { key: key.clone(), value: value.cloned(), stamp: stamp.clone(), options: self.options };
+        self.values.write(operation, write, |step, write| Box::pin(write.make(step))).await
+    }
+}
+
+fn is_timed(options: OrderedOptions) -> bool {
+    matches!(options.stamping, Stamping::Time { .. })
+}
+
+/// The options as they are kept with the box. What stands in tables does not change.
+fn in_words(options: OrderedOptions) -> String {
+    let age = micros(options.tombstone_age);
+    match options.stamping {
+        Stamping::Sequence => format!("sequence numbers, tombstones for {age} us"),
+        Stamping::Time { max_skew: None } => format!("time stamps, tombstones for {age} us"),
+        Stamping::Time { max_skew: Some(skew) } => {
+            format!("time stamps at most {} us ahead, tombstones for {age} us", micros(skew))
+        }
+    }
+}
+
+/// The purge horizon, in time mode: no older stamp is accepted, so nothing older need be remembered (O-3).
+fn horizon(options: OrderedOptions, now: Micros) -> Option<i64> {
+    let age = i64::try_from(options.tombstone_age.as_millis()).unwrap_or(i64::MAX);
+    is_timed(options).then(|| now.millis().saturating_sub(age))
+}
+
+/// One put, or a delete if there is no value.
+struct Write {
+    key: Key,
+    value: Option<Payload>,
+    stamp: Stamp,
+    options: OrderedOptions,
+}
+
+impl Write {
+    async fn make(&self, step: &mut Step<'_>) -> Result<Written> {
+        self.check_skew(step.now)?;
+        let known = step.row(step.ask(KNOWN).bind(self.key.as_str())).await?;
+        if let Some(decided) = known.map(|row| self.beside(&row)).transpose()?.flatten() {
+            return Ok(decided);
+        }
+        if horizon(self.options, step.now).is_some_and(|horizon| self.stamp.at < horizon) {
+            return Ok(Written::TooOld);
+        }
+        let value = self.value.as_ref().map(Payload::as_bytes);
+        let put = step.ask(WRITE).bind(self.key.as_str()).bind(self.stamp.at);
+        let put = put.bind(self.stamp.writer.as_str()).bind(value).bind(step.now.0);
+        step.change(put).await?;
+        Ok(Written::Applied)
+    }
+
+    /// What is there already decides, unless this write is newer: by time, then by writer, then a delete over a put (O-2).
+    fn beside(&self, row: &SqliteRow) -> Result<Option<Written>> {
+        let (current, value) = (stamp(row)?, read::<Option<Vec<u8>>>("a value", row.try_get("value"))?);
+        let ours = (&self.stamp, self.value.is_none());
+        Ok(match ours.cmp(&(&current, value.is_none())) {
+            Ordering::Greater => None,
+            Ordering::Less => Some(Written::Stale { current }),
+            Ordering::Equal if self.value.as_ref().map(Payload::as_bytes) == value.as_deref() => {
+                Some(Written::Duplicate)
+            }
+            Ordering::Equal => Some(Written::Mismatch),
+        })
+    }
+
+    fn check_skew(&self, now: Micros) -> Result<()> {
+        let Stamping::Time { max_skew: Some(skew) } = self.options.stamping else {
+            return Ok(());
+        };
+        let skew_millis = i64::try_from(skew.as_millis()).unwrap_or(i64::MAX);
+        if self.stamp.at <= now.millis().saturating_add(skew_millis) {
+            return Ok(());
+        }
+        let why = format_args!("is more than {skew:?} ahead of the store's clock");
+        Err(Error::invalid("stamp", why)
+            .with("stamp", self.stamp.at)
+            .with("clock", now.millis())
+            .on("sqlite"))
+    }
+}
+
+fn stamp(row: &SqliteRow) -> Result<Stamp> {
+    let writer: String = read("a stamp", row.try_get("writer"))?;
+    let writer = WriterId::new(writer).map_err(|_| unreadable("a stamp"))?;
+    Ok(Stamp::new(read("a stamp", row.try_get("at"))?, writer))
+}
+
+fn versioned(row: &SqliteRow) -> Result<Versioned> {
+    let value: Vec<u8> = read("a value", row.try_get("value"))?;
+    Ok(Versioned { value: Payload::new(value).map_err(|_| unreadable("a value"))?, stamp: stamp(row)? })
+}
+
+fn listed(row: &SqliteRow) -> Result<ListedValue> {
+    let key: String = read("a key", row.try_get("key"))?;
+    Ok(ListedValue { key: Key::new(key).map_err(|_| unreadable("a key"))?, versioned: versioned(row)? })
+}
+
+type Purge = (OrderedOptions, Duration, i64);
+
+async fn purge(step: &mut Step<'_>, (options, age, limit): &Purge) -> Result<u64> {
+    let arrived = step.now.after(-micros(*age));
+    let ask = step.ask(PURGE).bind(arrived.0).bind(horizon(*options, step.now)).bind(*limit);
+    step.change(ask).await
+}
+
+#[async_trait]
+impl OrderedStore for SqliteOrderedStore {
+    #[instrument(level = "trace", skip_all)]
+    async fn put(&self, key: &Key, value: &Payload, stamp: &Stamp) -> Result<Written> {
+        self.write(key, Some(value), stamp).await
+    }
+
+    #[instrument(level = "trace", skip_all)]
+    async fn delete(&self, key: &Key, stamp: &Stamp) -> Result<Written> {
+        self.write(key, None, stamp).await
+    }
+
+    #[instrument(level = "trace", skip_all)]
+    async fn get(&self, key: &Key) -> Result<Option<Versioned>> {
+        let rows = self.values.look("get", GET, |ask| ask.bind(key.as_str().to_owned())).await?;
+        rows.first().map(versioned).transpose()
+    }
+
+    #[instrument(level = "trace", skip_all)]
+    async fn list(
+        &self,
+        prefix: Option<&Key>,
+        cursor: Option<&Cursor>,
+        limit: usize,
+    ) -> Result<Page<ListedValue>> {
+        let listing = Listing::of::<Key>("sqlite", cursor, limit)?;
+        let (after, most, prefix) =
+            (listing.after().to_owned(), listing.limit(), prefix.map_or("", Key::as_str).to_owned());
+        let end = format!("{prefix}{}", "\u{10ffff}".repeat(128));
+        let rows = self.values.look("list", LIST, |ask| {
+            ask.bind(after.clone()).bind(most).bind(prefix.clone()).bind(end.clone())
+        });
+        let entries = rows.await?.iter().map(listed).collect::<Result<_>>()?;
+        Ok(listing.page(entries, |last: &ListedValue| last.key.as_str()))
+    }
+
+    #[instrument(level = "trace", skip_all)]
+    async fn purge(&self, age: Duration, limit: usize) -> Result<Maintained> {
+        let age = if is_timed(self.options) { age.max(self.options.tombstone_age) } else { age };
+        let most = i64::try_from(limit).unwrap_or(i64::MAX);
+        let what = (self.options, age.min(MAX_DURATION), most);
+        let deleted = self.values.write("purge", what, |step, what| Box::pin(purge(step, what))).await?;
+        Ok(Maintained { deleted, more: deleted == limit as u64 })
+    }
+}

@@ -1,0 +1,168 @@
+//! The store: its boxes by kind and name, and its upkeep.
+
+mod upkeep;
+
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+
+use sqlx::SqlitePool;
+use storagebox_core::backend::OpenBoxes;
+use storagebox_core::{
+    BankAdmin, BoxName, Counter, DedupRepo, Error, LeaseRepo, Ledger, Maintained, OrderedOptions,
+    OrderedStore, Promise, Promises, Result, Store, Strategy, TokenStore, async_trait,
+};
+
+use crate::client::{Client, Connections, Kind, OpenBox};
+use crate::config::{Settings, SqliteBuilder, Synchronous};
+use crate::counter::SqliteCounter;
+use crate::dedup_repo::SqliteDedupRepo;
+use crate::item_bank::SqliteBank;
+use crate::lease_repo::SqliteLeaseRepo;
+use crate::ordered_store::SqliteOrderedStore;
+use crate::schema;
+use crate::token_store::SqliteTokenStore;
+
+/// A store in a file. Clones share its connections.
+#[derive(Clone)]
+pub struct SqliteStore {
+    client: Arc<Client>,
+    boxes: Arc<OpenBoxes>,
+}
+
+impl SqliteStore {
+    /// A store by its URL, with the defaults; see [`SqliteBuilder::connect`]. Nothing is opened before the first call.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidInput` for a URL that cannot be read or a key that is not known; never shows the URL.
+    pub fn connect(url: &str) -> Result<Self> {
+        Self::builder().connect(url)
+    }
+
+    /// A store in the file of this path, with the defaults; see [`SqliteBuilder::open`].
+    ///
+    /// # Errors
+    ///
+    /// `InvalidInput` for a path that is empty or not UTF-8, or `:memory:`.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        Self::builder().open(path)
+    }
+
+    /// A store on a pool that the caller has, with the defaults; see [`SqliteBuilder::from_pool`].
+    ///
+    /// # Errors
+    ///
+    /// None with the defaults.
+    pub fn from_pool(pool: SqlitePool) -> Result<Self> {
+        Self::builder().from_pool(pool)
+    }
+
+    /// A store with settings of one's own.
+    pub fn builder() -> SqliteBuilder {
+        SqliteBuilder::default()
+    }
+
+    pub(crate) fn with(connections: Connections, settings: Settings) -> Self {
+        Self { client: Client::new(connections, settings), boxes: Arc::default() }
+    }
+
+    fn records(&self, name: &BoxName) -> OpenBox {
+        OpenBox::new(&self.client, Kind::Records, name)
+    }
+}
+
+impl fmt::Debug for SqliteStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SqliteStore").field("settings", self.client.settings()).finish_non_exhaustive()
+    }
+}
+
+fn durability(synchronous: Synchronous) -> &'static str {
+    match synchronous {
+        Synchronous::Normal => {
+            "what was acknowledged survives the death of every process; a machine that loses its power loses the last of it"
+        }
+        Synchronous::Full | Synchronous::Extra => {
+            "what was acknowledged is on the disk, as far as the disk tells the truth"
+        }
+    }
+}
+
+#[async_trait]
+impl Store for SqliteStore {
+    fn backend(&self) -> &'static str {
+        "sqlite"
+    }
+
+    async fn setup(&self) -> Result<()> {
+        schema::setup(&self.client).await
+    }
+
+    async fn ping(&self) -> Result<()> {
+        schema::ping(&self.client).await
+    }
+
+    async fn maintain(&self, max_entries: usize) -> Result<Maintained> {
+        upkeep::maintain(&self.client, max_entries).await
+    }
+
+    async fn close(&self) -> Result<()> {
+        self.client.connections().close().await
+    }
+
+    fn promises(&self) -> Promises {
+        let promise = |about, statement: &str| Promise { about, statement: statement.to_owned().into() };
+        let settings = self.client.settings();
+        let memory = format!("ended claims, gone tokens and ended operations: {:?}", settings.memory);
+        Promises {
+            backend: "sqlite",
+            entries: vec![
+                promise(
+                    "atomicity",
+                    "one immediate transaction is one step; calls that come together may share one",
+                ),
+                promise("durability", durability(settings.synchronous)),
+                promise("processes", "any number on one machine; never over a network file system"),
+                promise("clock", "the machine's; one that is set back prolongs what would expire"),
+                promise("memory", &memory),
+                promise("counters", "Atomic, Marker, Window and Sharded; the others are Unsupported"),
+            ],
+        }
+    }
+
+    fn item_bank(&self, name: &BoxName) -> Result<Arc<dyn BankAdmin>> {
+        let create = || Ok(SqliteBank::new(&self.client, name));
+        Ok(self.boxes.open("bank", name, String::new(), create)?)
+    }
+
+    fn dedup_repo(&self, name: &BoxName) -> Result<Arc<dyn DedupRepo>> {
+        let create = || Ok(SqliteDedupRepo::new(self.records(name)));
+        Ok(self.boxes.open("records", name, String::new(), create)?)
+    }
+
+    fn lease_repo(&self, name: &BoxName) -> Result<Arc<dyn LeaseRepo>> {
+        let create = || Ok(SqliteLeaseRepo::new(self.records(name)));
+        Ok(self.boxes.open("leases", name, String::new(), create)?)
+    }
+
+    fn token_store(&self, name: &BoxName) -> Result<Arc<dyn TokenStore>> {
+        let create = || Ok(SqliteTokenStore::new(OpenBox::new(&self.client, Kind::Tokens, name)));
+        Ok(self.boxes.open("tokens", name, String::new(), create)?)
+    }
+
+    fn counter(&self, name: &BoxName, strategy: Strategy) -> Result<Arc<dyn Counter>> {
+        let create = || SqliteCounter::new(&self.client, name, strategy);
+        Ok(self.boxes.open("counters", name, format!("{strategy:?}"), create)?)
+    }
+
+    fn ledger(&self, _name: &BoxName) -> Result<Arc<dyn Ledger>> {
+        Err(Error::unsupported("a ledger", "the counter strategy Marker with Retention::Forever")
+            .on("sqlite"))
+    }
+
+    fn ordered_store(&self, name: &BoxName, options: OrderedOptions) -> Result<Arc<dyn OrderedStore>> {
+        let create = || SqliteOrderedStore::new(&self.client, name, options);
+        Ok(self.boxes.open("ordered", name, format!("{options:?}"), create)?)
+    }
+}

@@ -1,0 +1,47 @@
+//! Upkeep: what no promise needs any more goes, and the write-ahead log is moved to the file.
+
+use sqlx::query;
+use storagebox_core::{Maintained, Result};
+
+use crate::client::{Client, Step};
+
+const REAP: &str = include_str!("../../sql/item_bank/reap.sql");
+
+/// The statements that delete, and what they are told besides how many.
+const DELETE: [(&str, Told); 6] = [
+    (include_str!("../../sql/item_bank/maintain.sql"), Told::Forgotten),
+    (include_str!("../../sql/dedup_repo/maintain.sql"), Told::Both),
+    (include_str!("../../sql/dedup_repo/maintain_ended.sql"), Told::Forgotten),
+    (include_str!("../../sql/token_store/maintain.sql"), Told::Forgotten),
+    (include_str!("../../sql/counter/maintain.sql"), Told::Now),
+    (include_str!("../../sql/ordered_store/maintain.sql"), Told::Now),
+];
+
+#[derive(Clone, Copy)]
+enum Told {
+    Now,
+    Forgotten,
+    Both,
+}
+
+pub(super) async fn maintain(client: &Client, max_entries: usize) -> Result<Maintained> {
+    let most = i64::try_from(max_entries).unwrap_or(i64::MAX);
+    let deleted = client.write("maintain", None, most, |step, most| Box::pin(delete(step, *most))).await?;
+    client.connections().checkpoint().await.map_err(|error| error.during("maintain"))?;
+    Ok(Maintained { deleted, more: deleted == max_entries as u64 })
+}
+
+async fn delete(step: &mut Step<'_>, most: i64) -> Result<u64> {
+    let mut deleted = 0;
+    step.change(query(REAP).bind(step.now.0).bind(most)).await?;
+    for (sql, told) in DELETE {
+        let left = most.saturating_sub_unsigned(deleted);
+        let ask = match told {
+            Told::Now => query(sql).bind(step.now.0),
+            Told::Forgotten => query(sql).bind(step.forgotten.0),
+            Told::Both => query(sql).bind(step.now.0).bind(step.forgotten.0),
+        };
+        deleted += step.number("a count of what was deleted", ask.bind(left)).await?.unsigned_abs();
+    }
+    Ok(deleted)
+}

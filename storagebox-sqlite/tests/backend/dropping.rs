@@ -1,0 +1,151 @@
+//! Futures that are dropped while they wait: no transaction stays open, the next call is answered rightly, and stays done.
+
+use std::pin::pin;
+use std::task::Poll;
+
+use storagebox_core::{
+    ClaimId, Counted, Counter, CounterExt, DedupId, DedupRepo, DedupRepoExt, Hold, Item, ItemBank, Recorded,
+    Result, Retention, Store, StoreExt, Strategy, TokenId, TokenStore,
+};
+use storagebox_sqlite::SqliteStore;
+
+use crate::support::{Place, failed};
+
+/// No call waits so often.
+const MOST_WAITS: usize = 200;
+
+/// Two clients, of which one has calls dropped.
+struct Clients {
+    name: String,
+    old: SqliteStore,
+    fresh: SqliteStore,
+}
+
+/// The calls that are dropped.
+#[derive(Clone, Copy, Debug)]
+enum Dropped {
+    Take,
+    Record,
+    Apply,
+    Create,
+    Look,
+    Maintain,
+    Setup,
+}
+
+impl Dropped {
+    const ALL: [Self; 7] =
+        [Self::Take, Self::Record, Self::Apply, Self::Create, Self::Look, Self::Maintain, Self::Setup];
+
+    async fn make(self, store: &SqliteStore, id: &str) -> Result<()> {
+        match self {
+            Self::Take => store.bank("box")?.take(&ClaimId::new(id)?, Hold::Forever).await.map(drop),
+            Self::Record => store.dedup("box")?.remember(id, id, "op", Retention::Forever).await.map(drop),
+            Self::Apply => store.counters("box", Strategy::default())?.add(id, "op", 1).await.map(drop),
+            Self::Create => store.tokens("box")?.create_tokens(&[TokenId::new(id)?]).await.map(drop),
+            Self::Look => store.bank("box")?.counts().await.map(drop),
+            Self::Maintain => store.maintain(10).await.map(drop),
+            Self::Setup => store.setup().await,
+        }
+    }
+}
+
+/// The answer, unless the future had to wait once more than so often: then it is dropped.
+async fn drop_after<T>(waits: usize, future: impl Future<Output = T>) -> Option<T> {
+    let (mut future, mut waited) = (pin!(future), 0);
+    std::future::poll_fn(|context| match future.as_mut().poll(context) {
+        Poll::Ready(answer) => Poll::Ready(Some(answer)),
+        Poll::Pending if waited == waits => Poll::Ready(None),
+        Poll::Pending => {
+            waited += 1;
+            Poll::Pending
+        }
+    })
+    .await
+}
+
+impl Clients {
+    /// Each call is dropped at its first point, then at its second, and so on until it is through.
+    async fn drop_everywhere(&self) -> Result<()> {
+        let items: Vec<_> = (0..500).map(|number| Item::new(format!("{number}"))).collect::<Result<_>>()?;
+        self.fresh.bank("box")?.add(&items).await?;
+        for call in Dropped::ALL {
+            let mut waits = 0;
+            while !self.drop_at(call, waits).await? {
+                waits += 1;
+                assert!(waits < MOST_WAITS, "{call:?} is not through after {waits} points");
+            }
+            assert!(waits >= 1, "{call:?} never waits");
+        }
+        Ok(())
+    }
+
+    /// Whether the call was through before it could be dropped.
+    async fn drop_at(&self, call: Dropped, waits: usize) -> Result<bool> {
+        let id = format!("{}-{call:?}-{waits}", self.name);
+        let through = drop_after(waits, call.make(&self.old, &id)).await.transpose()?;
+        for number in 0..3 {
+            self.another(&format!("{id}-then-{number}")).await?;
+        }
+        call.make(&self.old, &id).await?;
+        Ok(through.is_some())
+    }
+
+    /// Calls of the client that had one dropped: each gets its own answer, and others see what it did.
+    async fn another(&self, id: &str) -> Result<()> {
+        let recorded = self.old.dedup("box")?.remember(id, id, "op", Retention::Forever).await?;
+        assert!(matches!(recorded, Recorded::New(_)), "{id}: {recorded:?}");
+        let found = self.fresh.dedup("box")?.get(&DedupId::new(id)?).await?;
+        assert_eq!(found.map(|entry| entry.value.into_bytes()).as_deref(), Some(id.as_bytes()));
+        let counted = self.old.counters("box", Strategy::default())?.add(id, "op", 7).await?;
+        assert_eq!(counted, Counted::Applied { value: Some(7) }, "{id}");
+        let value = self.fresh.counters("box", Strategy::default())?.value(&id.try_into()?).await?;
+        assert_eq!(value, 7, "{id}");
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn a_dropped_call_leaves_nothing_half_done() -> Result<()> {
+    for combining in [true, false] {
+        let place = Place::ready().await?;
+        let old = place.builder().combining(combining).open(place.path())?;
+        let clients = Clients { name: format!("{combining}"), old, fresh: place.store()? };
+        clients.drop_everywhere().await?;
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_dropped_call_leaves_a_pool_that_was_handed_in_as_it_was() -> Result<()> {
+    let place = Place::ready().await?;
+    let old = place.builder().from_pool(place.pool())?;
+    Clients { name: "handed in".to_owned(), old, fresh: place.store()? }.drop_everywhere().await
+}
+
+/// The runtime ends with calls under way; what they had begun is rolled back, or done, and the store works in another one.
+#[test]
+fn a_store_outlives_the_runtime_that_it_was_used_in() -> Result<()> {
+    let runtime = || tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    let place = runtime().map_err(failed)?.block_on(Place::ready())?;
+    let store = place.store()?;
+    for round in 0..20 {
+        let first = runtime().map_err(failed)?;
+        for number in 0..8 {
+            let records = store.dedup("box")?;
+            first.spawn(async move {
+                let id = format!("{round}-{number}");
+                records.remember(id.as_str(), "value", id.as_str(), Retention::Forever).await
+            });
+        }
+        first.shutdown_background();
+        runtime().map_err(failed)?.block_on(async {
+            let id = format!("then-{round}");
+            let recorded =
+                store.dedup("box")?.remember(id.as_str(), "value", "op", Retention::Forever).await?;
+            assert!(matches!(recorded, Recorded::New(_)), "{recorded:?}");
+            Ok::<_, storagebox_core::Error>(())
+        })?;
+    }
+    Ok(())
+}

@@ -1,0 +1,79 @@
+//! Files that are not what they should be, and what becomes of the log.
+
+use std::fs;
+
+use storagebox_core::{ErrorKind, Item, ItemBank, ItemBankExt, Result, Store, StoreExt};
+use storagebox_sqlite::SqliteStore;
+
+use crate::support::{Place, failed};
+
+#[tokio::test]
+async fn a_folder_that_is_missing_is_named() -> Result<()> {
+    let place = Place::bare()?;
+    let store = SqliteStore::open(place.path().join("under").join("box.db"))?;
+    for error in [store.setup().await.unwrap_err(), store.ping().await.unwrap_err()] {
+        assert_eq!(error.kind(), ErrorKind::NotSetUp, "{error}");
+        assert!(error.to_string().contains("make this folder first"), "{error}");
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_folder_is_no_file() -> Result<()> {
+    let place = Place::bare()?;
+    let store = SqliteStore::open(place.path().parent().ok_or_else(|| failed("a folder"))?)?;
+    for error in [store.setup().await.unwrap_err(), store.ping().await.unwrap_err()] {
+        assert_eq!(error.kind(), ErrorKind::InvalidInput, "{error}");
+        assert!(error.to_string().contains("is a folder"), "{error}");
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn what_is_no_database_is_said_and_left_alone() -> Result<()> {
+    let place = Place::bare()?;
+    let text = "a letter, and no database. ".repeat(100);
+    fs::write(place.path(), &text).map_err(failed)?;
+    let store = place.store()?;
+    for error in [
+        store.setup().await.unwrap_err(),
+        store.ping().await.unwrap_err(),
+        store.bank("box")?.assign("ada").await.unwrap_err(),
+    ] {
+        assert_eq!(error.kind(), ErrorKind::Corrupt, "{error}");
+        assert!(error.to_string().contains("is not a SQLite database"), "{error}");
+    }
+    assert_eq!(fs::read_to_string(place.path()).map_err(failed)?, text);
+    Ok(())
+}
+
+#[tokio::test]
+async fn upkeep_cuts_the_log_and_closing_removes_it() -> Result<()> {
+    let place = Place::ready().await?;
+    let store = place.builder().wal_autocheckpoint(0).open(place.path())?;
+    let items: Vec<_> = (0..20_000).map(|number| Item::new(format!("{number}"))).collect::<Result<_>>()?;
+    store.bank("box")?.add(&items).await?;
+    let log = place.path().with_extension("db-wal");
+    let length = || fs::metadata(&log).map(|found| found.len()).map_err(failed);
+    assert!(length()? > 1_000_000, "{}", length()?);
+    store.maintain(10).await?;
+    assert_eq!(length()?, 0);
+    store.close().await?;
+    assert!(!log.exists());
+    assert_eq!(place.store()?.bank("box")?.counts().await?.free, 20_000);
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_store_that_was_closed_says_so() -> Result<()> {
+    let place = Place::ready().await?;
+    let store = place.store()?;
+    let bank = store.bank("box")?;
+    bank.assign("ada").await?;
+    store.close().await?;
+    for error in [bank.assign("bob").await.unwrap_err(), bank.counts().await.unwrap_err()] {
+        assert_eq!(error.kind(), ErrorKind::Unavailable, "{error}");
+        assert!(error.to_string().contains("the store is closed"), "{error}");
+    }
+    store.close().await
+}

@@ -1,0 +1,14 @@
+//! What this backend promises beyond the suite: the cost of a call, what it does with a file, and how it waits.
+#![allow(clippy::disallowed_methods, reason = "a test may fail and wait where a library must not")]
+
+mod costs;
+mod dropping;
+mod files;
+mod handed_in;
+mod hostile;
+mod setup;
+#[path = "../support/mod.rs"]
+mod support;
+mod urls;
+mod version;
+mod waiting;

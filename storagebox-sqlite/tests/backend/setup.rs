@@ -1,0 +1,99 @@
+//! What `setup` makes, and what it refuses.
+
+use sqlx::{Executor, query, query_scalar};
+use storagebox_core::{ErrorKind, ItemBank, ItemBankExt, Result, Store, StoreExt};
+use tokio::task::JoinSet;
+
+use crate::support::{Place, failed};
+
+#[tokio::test]
+async fn nothing_but_setup_makes_a_file() -> Result<()> {
+    let place = Place::bare()?;
+    let store = place.store()?;
+    for error in [
+        store.ping().await.unwrap_err(),
+        store.bank("box")?.counts().await.unwrap_err(),
+        store.bank("box")?.assign("ada").await.unwrap_err(),
+        store.maintain(1).await.unwrap_err(),
+    ] {
+        assert_eq!(error.kind(), ErrorKind::NotSetUp, "{error}");
+        assert!(
+            error.to_string().contains("there is no file") && error.to_string().contains("box.db"),
+            "{error}"
+        );
+    }
+    assert!(!place.path().exists());
+    store.setup().await?;
+    assert!(place.path().is_file());
+    assert_eq!(store.bank("box")?.counts().await?.total(), 0);
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_database_without_a_store_says_so_and_keeps_what_it_has() -> Result<()> {
+    let place = Place::bare()?;
+    let options = place.options().create_if_missing(true);
+    let mut theirs = sqlx::ConnectOptions::connect(&options).await.map_err(failed)?;
+    theirs.execute("CREATE TABLE boxes (a); INSERT INTO boxes VALUES (7)").await.map_err(failed)?;
+    let store = place.store()?;
+    assert_eq!(store.ping().await.unwrap_err().kind(), ErrorKind::NotSetUp);
+    assert_eq!(store.bank("box")?.counts().await.unwrap_err().kind(), ErrorKind::NotSetUp);
+    store.setup().await?;
+    store.ping().await?;
+    let kept: i64 = query_scalar("SELECT a FROM boxes").fetch_one(&mut theirs).await.map_err(failed)?;
+    assert_eq!(kept, 7);
+    Ok(())
+}
+
+#[tokio::test]
+async fn newer_tables_are_refused_and_left_alone() -> Result<()> {
+    let place = Place::ready().await?;
+    let mut raw = place.raw().await?;
+    query("INSERT INTO storagebox_versions (version) VALUES (2)").execute(&mut raw).await.map_err(failed)?;
+    let store = place.store()?;
+    for error in [
+        store.setup().await.unwrap_err(),
+        store.ping().await.unwrap_err(),
+        store.bank("box")?.counts().await.unwrap_err(),
+        store.bank("box")?.assign("ada").await.unwrap_err(),
+        store.maintain(1).await.unwrap_err(),
+    ] {
+        assert_eq!(error.kind(), ErrorKind::Unsupported, "{error}");
+        assert!(error.to_string().contains("a newer storagebox"), "{error}");
+    }
+    let boxes = query_scalar("SELECT count(*) FROM storagebox_boxes");
+    let boxes: i64 = boxes.fetch_one(&mut raw).await.map_err(failed)?;
+    assert_eq!(boxes, 0);
+    Ok(())
+}
+
+#[tokio::test]
+async fn many_set_up_a_new_file_at_once() -> Result<()> {
+    for _ in 0..5 {
+        let place = Place::bare()?;
+        let mut setups = JoinSet::new();
+        for number in 0..8 {
+            let store = place.store()?;
+            setups.spawn(async move {
+                store.setup().await?;
+                store.ping().await?;
+                store.bank("box")?.add(&[format!("{number}").try_into()?]).await
+            });
+        }
+        setups.join_all().await.into_iter().collect::<Result<Vec<_>>>()?;
+        assert_eq!(place.store()?.bank("box")?.counts().await?.free, 8);
+        let versions = query_scalar("SELECT count(*) FROM storagebox_versions");
+        let versions: i64 = versions.fetch_one(&mut place.raw().await?).await.map_err(failed)?;
+        assert_eq!(versions, 1);
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn the_file_has_a_write_ahead_log() -> Result<()> {
+    let place = Place::ready().await?;
+    let mode: String =
+        query_scalar("PRAGMA journal_mode").fetch_one(&mut place.raw().await?).await.map_err(failed)?;
+    assert_eq!(mode, "wal");
+    Ok(())
+}

@@ -1,0 +1,88 @@
+//! What a store is opened with: everything that makes no sense is refused before any file is touched.
+
+use std::path::Path;
+
+use storagebox_core::{Error, ErrorKind};
+use storagebox_sqlite::SqliteStore;
+
+fn refused(url: &str) -> Error {
+    SqliteStore::connect(url).expect_err("a URL that makes no sense")
+}
+
+#[test]
+fn keys_that_are_not_known_are_refused() {
+    for key in ["synchronus=full", "Synchronous=full", "mode=memory", "cache=shared", "foo", "=", "vfs=unix"]
+    {
+        let error = refused(&format!("sqlite:nowhere/box.db?{key}"));
+        assert_eq!(error.kind(), ErrorKind::InvalidInput, "{key}");
+        assert!(error.to_string().contains("query key"), "{error}");
+    }
+}
+
+#[test]
+fn values_that_make_no_sense_are_refused() {
+    for (pair, because) in [
+        ("synchronous=off", "synchronous"),
+        ("synchronous=", "synchronous"),
+        ("combining=yes", "combining"),
+        ("call_timeout=0", "call timeout"),
+        ("call_timeout=10s", "call_timeout"),
+        ("memory=0", "retention"),
+        ("memory=week", "memory"),
+        ("memory=99999999999999999999", "memory"),
+        ("wal_autocheckpoint=-1", "wal_autocheckpoint"),
+        ("wal_autocheckpoint=4294967295", "wal autocheckpoint"),
+    ] {
+        let error = refused(&format!("sqlite:hunter2/box.db?{pair}"));
+        assert_eq!(error.kind(), ErrorKind::InvalidInput, "{pair}");
+        assert!(error.to_string().contains(because), "{pair}: {error}");
+        assert!(!format!("{error} {error:?}").contains("hunter2"), "{error:?}");
+    }
+}
+
+#[test]
+fn urls_that_are_none_are_refused_without_being_shown() {
+    for url in [
+        "",
+        "hunter2",
+        "sqlite",
+        "sqlite3:hunter2",
+        "SQLITE:hunter2",
+        "sqlite:",
+        "sqlite://",
+        "sqlite:hunter2%",
+        "sqlite:hunter2%0",
+        "sqlite:hunter2%zz",
+        "sqlite:hunter2%ff",
+        "sqlite:hunter2%00",
+    ] {
+        let error = refused(url);
+        assert_eq!(error.kind(), ErrorKind::InvalidInput, "{url}");
+        assert!(!format!("{error} {error:?}").contains("hunter2"), "{error:?}");
+    }
+}
+
+#[test]
+fn what_is_gone_with_its_process_is_another_backend() {
+    for url in ["sqlite::memory:", "sqlite://:memory:", "sqlite::memory:?synchronous=full"] {
+        let error = refused(url);
+        assert_eq!(error.kind(), ErrorKind::InvalidInput, "{url}");
+        assert!(error.to_string().contains("use the backend `memory:`"), "{error}");
+    }
+}
+
+#[test]
+fn every_key_is_taken_and_nothing_is_touched() {
+    for pairs in [
+        "",
+        "synchronous=normal&combining=off&call_timeout=500&memory=forever&wal_autocheckpoint=0",
+        "synchronous=extra&combining=on&memory=86400",
+        "synchronous=full",
+    ] {
+        for path in ["nowhere/box.db", "//nowhere/box.db", "///nowhere/box.db", "/nowhere/box.db"] {
+            let store = SqliteStore::connect(&format!("sqlite:{path}?{pairs}"));
+            assert!(store.is_ok(), "{path} {pairs}: {store:?}");
+        }
+    }
+    assert!(!Path::new("nowhere").exists() && !Path::new("/nowhere").exists());
+}

@@ -1,0 +1,16 @@
+//! The SQLite that is linked: versions before 3.51.3 could lose what was committed when a log was begun anew.
+
+use sqlx::query_scalar;
+use storagebox_core::Result;
+
+use crate::support::{Place, failed};
+
+#[tokio::test]
+async fn the_bundled_sqlite_has_its_log_mended() -> Result<()> {
+    let place = Place::ready().await?;
+    let found: String =
+        query_scalar("SELECT sqlite_version()").fetch_one(&mut place.raw().await?).await.map_err(failed)?;
+    let parts: Vec<u32> = found.split('.').map(|part| part.parse().unwrap()).collect();
+    assert!(parts >= vec![3, 51, 3], "{found}");
+    Ok(())
+}

@@ -1,0 +1,91 @@
+//! How a call waits for others that write: until its time is over, and then it is not made.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use sqlx::{Connection, SqliteConnection};
+use storagebox_core::{
+    Certainty, Counter, CounterExt, ErrorKind, ItemBank, ItemBankExt, Result, Store, StoreExt, Strategy,
+    Taken,
+};
+use tokio::task::JoinSet;
+use tokio::time::sleep;
+
+use crate::support::{Place, failed};
+
+/// A place whose file somebody else is writing to.
+async fn with_a_writer(
+    test: impl AsyncFnOnce(&Place, sqlx::Transaction<'_, sqlx::Sqlite>) -> Result<()>,
+) -> Result<()> {
+    let place = Place::ready().await?;
+    let mut other: SqliteConnection = place.raw().await?;
+    let transaction = other.begin_with("BEGIN IMMEDIATE").await.map_err(failed)?;
+    test(&place, transaction).await
+}
+
+#[tokio::test]
+async fn a_call_that_cannot_begin_in_time_was_not_made_and_never_is() -> Result<()> {
+    with_a_writer(async |place, other| {
+        for combining in [true, false] {
+            let builder = place.builder().combining(combining).call_timeout(Duration::from_millis(100));
+            let counters = builder.open(place.path())?.counters("box", Strategy::default())?;
+            let error = counters.add("key", format!("{combining}"), 1).await.unwrap_err();
+            assert_eq!((error.kind(), error.certainty()), (ErrorKind::Contention, Certainty::NotApplied));
+            assert!(error.is_retryable() && !error.to_string().contains("locked"), "{error}");
+        }
+        other.rollback().await.map_err(failed)?;
+        let counters = place.store()?.counters("box", Strategy::default())?;
+        // Whatever was still on its way is behind this one.
+        counters.add("key", "last", 5).await?;
+        assert_eq!(counters.value(&"key".try_into()?).await?, 5);
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn looks_do_not_wait_for_a_writer() -> Result<()> {
+    let place = Place::ready().await?;
+    let bank = place.store()?.bank("box")?;
+    bank.add(&["a".try_into()?]).await?;
+    let mut other = place.raw().await?;
+    let transaction = other.begin_with("BEGIN IMMEDIATE").await.map_err(failed)?;
+    assert_eq!(bank.counts().await?.free, 1);
+    transaction.rollback().await.map_err(failed)
+}
+
+#[tokio::test]
+async fn calls_that_wait_are_made_when_the_file_is_to_be_had() -> Result<()> {
+    with_a_writer(async |place, other| {
+        let bank = place.store()?.bank("box")?;
+        let mut calls = JoinSet::new();
+        for number in 0..32 {
+            let bank = Arc::clone(&bank);
+            calls.spawn(async move {
+                bank.add(&[format!("item-{number}").try_into()?]).await?;
+                bank.assign(format!("claim-{number}")).await
+            });
+        }
+        sleep(Duration::from_millis(50)).await;
+        other.rollback().await.map_err(failed)?;
+        let taken = calls.join_all().await.into_iter().collect::<Result<Vec<_>>>()?;
+        assert!(taken.iter().all(|taken| matches!(taken, Taken::New(_))), "{taken:?}");
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn setup_waits_too() -> Result<()> {
+    let place = Place::bare()?;
+    let options = place.options().create_if_missing(true);
+    let mut other = sqlx::ConnectOptions::connect(&options).await.map_err(failed)?;
+    let transaction = other.begin_with("BEGIN EXCLUSIVE").await.map_err(failed)?;
+    let brief = place.builder().call_timeout(Duration::from_millis(100)).open(place.path())?;
+    assert_eq!(brief.setup().await.unwrap_err().kind(), ErrorKind::Contention);
+    let store = place.store()?;
+    let setup = tokio::spawn(async move { store.setup().await });
+    sleep(Duration::from_millis(20)).await;
+    transaction.rollback().await.map_err(failed)?;
+    setup.await.map_err(failed)?
+}

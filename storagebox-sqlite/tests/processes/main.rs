@@ -1,0 +1,64 @@
+//! Many processes on one file: each makes its calls and says what it was told, and all of it is so.
+#![allow(clippy::disallowed_methods, reason = "a test may fail and wait where a library must not")]
+
+use std::process::ExitCode;
+
+use libtest_mimic::{Arguments, Failed, Trial};
+use tokio::runtime::Runtime;
+
+#[path = "../support/mod.rs"]
+mod support;
+
+use support::{Acked, Place, Worker, be_a_worker_if_asked};
+
+const PROCESSES: usize = 8;
+const ROUNDS: usize = 25;
+
+fn main() -> ExitCode {
+    if let Some(ended) = be_a_worker_if_asked() {
+        return ended;
+    }
+    let trials = vec![
+        Trial::test("eight_at_once_make_the_file_and_all_of_them_are_served", eight_at_once),
+        Trial::test("those_that_are_killed_half_way_leave_what_they_were_told", killed_half_way),
+    ];
+    libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
+}
+
+/// None of them is told that the file is locked, and none is left behind: a worker ends with its first error.
+fn eight_at_once() -> Result<(), Failed> {
+    let (runtime, place) = (Runtime::new()?, Place::bare()?);
+    let start = |number| Worker::start(&place.path(), &format!("worker-{number}"), ROUNDS);
+    let workers = (0..PROCESSES).map(start).collect::<Result<Vec<_>, _>>()?;
+    let mut all = Acked::default();
+    for worker in workers {
+        all.0.extend(worker.finished()?.0);
+    }
+    assert_eq!(all.0.len(), PROCESSES * ROUNDS);
+    runtime.block_on(all.audit(&place.path()))?;
+    let counted = runtime.block_on(Acked::counted(&place.path()))?;
+    assert_eq!(counted, (PROCESSES * ROUNDS) as i64);
+    Ok(())
+}
+
+/// Beside others that go on; the next one of the same name carries on with the same ids.
+fn killed_half_way() -> Result<(), Failed> {
+    let (runtime, place) = (Runtime::new()?, Place::bare()?);
+    let beside: Vec<_> = ["one", "other"]
+        .map(|name| Worker::start(&place.path(), name, usize::MAX))
+        .into_iter()
+        .collect::<Result<_, _>>()?;
+    let mut all = Acked::default();
+    for round in 0..10 {
+        let killed = Worker::start(&place.path(), "killed", usize::MAX)?.killed_after(1 + round % 3)?;
+        all.0.extend(killed.0);
+        runtime.block_on(all.audit(&place.path()))?;
+    }
+    for worker in beside {
+        all.0.extend(worker.ended_after(1)?.0);
+    }
+    runtime.block_on(all.audit(&place.path()))?;
+    let rest = Worker::start(&place.path(), "killed", 3)?.finished()?;
+    assert_eq!(rest.0.len(), 3, "what comes after all the kills");
+    Ok(())
+}

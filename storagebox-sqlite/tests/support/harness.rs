@@ -1,0 +1,104 @@
+//! The suite's harness: a file for each case.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use sqlx::Row;
+use sqlx::sqlite::SqliteRow;
+use storagebox_conformance::{Declared, Harness, Namespace, Part, Restart, TestClock};
+use storagebox_core::{BoxName, ClaimId, Error, Item, ItemState, ListedItem, Result, Store, async_trait};
+
+use super::place::{Place, failed};
+use super::worker::Worker;
+
+/// How the stores under test are set up.
+#[derive(Clone, Copy, Debug)]
+pub struct SetUp {
+    pub name: &'static str,
+    pub combining: bool,
+    /// Whether the stores are on pools that were handed in.
+    pub pools: bool,
+}
+
+impl SetUp {
+    pub const PLAIN: Self = Self { name: "plain", combining: true, pools: false };
+}
+
+/// The suite's harness.
+#[derive(Debug)]
+pub struct SqliteHarness(pub SetUp);
+
+fn place(namespace: &Namespace) -> Result<&Place> {
+    namespace.guard().ok_or_else(|| Error::corrupt(namespace.name(), "it is another harness's"))
+}
+
+#[async_trait]
+impl Harness for SqliteHarness {
+    fn name(&self) -> String {
+        format!("sqlite ({})", self.0.name)
+    }
+
+    fn declared(&self) -> Declared {
+        Declared::all()
+            .without(Part::Strategies, "of the counters, SQLite has Atomic, Marker, Window and Sharded")
+            .without_network("a file has no server to connect to")
+    }
+
+    async fn fresh(&self) -> Result<Namespace> {
+        let place = Place::ready().await?;
+        Ok(Namespace::new(place.url(), place))
+    }
+
+    async fn open(&self, namespace: &Namespace) -> Result<Arc<dyn Store>> {
+        let place = place(namespace)?;
+        let builder = place.builder().combining(self.0.combining).call_timeout(Duration::from_secs(60));
+        Ok(Arc::new(match self.0.pools {
+            true => builder.from_pool(place.pool())?,
+            false => builder.open(place.path())?,
+        }))
+    }
+
+    async fn audit(&self, namespace: &Namespace, bank: &BoxName) -> Result<Vec<ListedItem>> {
+        let place = place(namespace)?;
+        let now = storagebox_sqlite::Clock::now(&place.clock).as_micros();
+        let audit = sqlx::query(AUDIT).bind(bank.as_str()).bind(i64::try_from(now).map_err(failed)?);
+        let rows = audit.fetch_all(&mut place.raw().await?).await.map_err(failed)?;
+        rows.iter().map(listed).collect()
+    }
+
+    fn clock(&self, namespace: &Namespace) -> Option<Arc<dyn TestClock>> {
+        place(namespace).ok().map(|place| Arc::new(place.clock.clone()) as _)
+    }
+
+    /// There is no server. What ends is another process that is in the middle of writing to the file, and what it was told
+    /// must be so.
+    async fn restart(&self, namespace: &Namespace, how: Restart) -> Result<()> {
+        let place = place(namespace)?;
+        let worker = Worker::start(&place.path(), "neighbour", usize::MAX).map_err(failed)?;
+        let acked = tokio::task::block_in_place(|| match how {
+            Restart::Clean => worker.ended_after(5),
+            Restart::Kill => worker.killed_after(5),
+        });
+        acked.map_err(failed)?.audit(&place.path()).await
+    }
+}
+
+/// Past the library: the tables as they are.
+const AUDIT: &str = "
+    SELECT i.item, CASE WHEN i.until <= ?2 THEN 'free' ELSE i.state END AS state, i.claim
+    FROM storagebox_items i JOIN storagebox_boxes b ON b.number = i.bank
+    WHERE b.kind = 'bank' AND b.name = ?1";
+
+fn listed(row: &SqliteRow) -> Result<ListedItem> {
+    let claim: Option<String> = row.try_get("claim").map_err(failed)?;
+    let claim = claim.map(ClaimId::new).transpose()?;
+    let state = match (row.try_get("state").map_err(failed)?, claim) {
+        ("free", _) => ItemState::Free,
+        ("withdrawn", _) => ItemState::Withdrawn,
+        ("spent", claim) => ItemState::Spent(claim),
+        ("held", Some(claim)) => ItemState::Held(claim),
+        (state, _) => return Err(failed(format_args!("an item is {state}"))),
+    };
+    let item: String = row.try_get("item").map_err(failed)?;
+    Ok(ListedItem { item: Item::new(item)?, state })
+}

@@ -1,0 +1,93 @@
+//! A file for one case, in a folder that goes with it.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use sqlx::sqlite::{SqliteConnectOptions, SqlitePoolOptions, SqliteSynchronous};
+use sqlx::{ConnectOptions, SqliteConnection, SqlitePool};
+use storagebox_conformance::TestClock;
+use storagebox_core::{Error, Result, Store as _};
+use storagebox_sqlite::{Clock, SqliteBuilder, SqliteStore};
+use tempfile::TempDir;
+
+/// A clock that stands still until it is moved on. Clones show the same time.
+#[derive(Clone, Debug)]
+pub struct Hand(Arc<AtomicU64>);
+
+impl Default for Hand {
+    /// It shows 2026-01-01.
+    fn default() -> Self {
+        Self(Arc::new(AtomicU64::new(1_767_225_600_000_000)))
+    }
+}
+
+impl Clock for Hand {
+    fn now(&self) -> Duration {
+        Duration::from_micros(self.0.load(Ordering::SeqCst))
+    }
+}
+
+impl TestClock for Hand {
+    fn advance(&self, duration: Duration) {
+        self.0.fetch_add(duration.as_micros().try_into().expect("some years"), Ordering::SeqCst);
+    }
+}
+
+/// A folder with a store in it.
+#[derive(Debug)]
+pub struct Place {
+    folder: TempDir,
+    pub clock: Hand,
+}
+
+impl Place {
+    /// With no file yet.
+    pub fn bare() -> Result<Self> {
+        let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).map_err(failed)?;
+        Ok(Self { folder, clock: Hand::default() })
+    }
+
+    /// With a file that is set up.
+    pub async fn ready() -> Result<Self> {
+        let place = Self::bare()?;
+        place.store()?.setup().await?;
+        Ok(place)
+    }
+
+    pub fn path(&self) -> PathBuf {
+        self.folder.path().join("box.db")
+    }
+
+    pub fn url(&self) -> String {
+        format!("sqlite://{}", self.path().display())
+    }
+
+    pub fn builder(&self) -> SqliteBuilder {
+        SqliteStore::builder().clock(self.clock.clone())
+    }
+
+    pub fn store(&self) -> Result<SqliteStore> {
+        self.builder().open(self.path())
+    }
+
+    pub fn options(&self) -> SqliteConnectOptions {
+        let options = SqliteConnectOptions::new().filename(self.path());
+        options.synchronous(SqliteSynchronous::Full).disable_statement_logging()
+    }
+
+    /// Past the library.
+    pub async fn raw(&self) -> Result<SqliteConnection> {
+        self.options().connect().await.map_err(failed)
+    }
+
+    /// A pool as a caller has one.
+    pub fn pool(&self) -> SqlitePool {
+        SqlitePoolOptions::new().max_connections(4).connect_lazy_with(self.options())
+    }
+}
+
+pub fn failed(error: impl std::fmt::Display) -> Error {
+    Error::corrupt("the test", error)
+}

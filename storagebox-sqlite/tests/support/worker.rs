@@ -1,0 +1,214 @@
+//! Other processes on a file: this test program, started once more, which makes calls and says what it was told.
+
+use std::collections::BTreeMap;
+use std::env;
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, ExitCode, Stdio};
+
+use storagebox_core::{
+    ClaimId, ClaimState, Confirmed, Counted, Counter, CounterExt, DedupId, DedupRepo, DedupRepoExt,
+    HoldState, Item, ItemBank, ItemBankExt, Key, Recorded, Result, Retention, Store, StoreExt, Strategy,
+};
+use storagebox_sqlite::SqliteStore;
+use tokio::runtime::Builder;
+
+use super::place::failed;
+
+const FILE: &str = "STORAGEBOX_SQLITE_WORKER_FILE";
+const NAME: &str = "STORAGEBOX_SQLITE_WORKER_NAME";
+const ROUNDS: &str = "STORAGEBOX_SQLITE_WORKER_ROUNDS";
+
+/// The counter that all workers share.
+const SHARED: &str = "everybody's";
+
+/// The boxes of all workers of a file.
+const BOX: &str = "workers";
+
+/// A worker on its way.
+#[derive(Debug)]
+pub struct Worker {
+    child: Child,
+    /// Its end is what asks the worker to end.
+    input: Option<ChildStdin>,
+    output: BufReader<ChildStdout>,
+    acked: Vec<String>,
+}
+
+/// What workers were told: the item of each round, by its id.
+#[derive(Debug, Default)]
+pub struct Acked(pub BTreeMap<String, String>);
+
+impl Worker {
+    /// Makes so many rounds, or fewer if it is ended before.
+    pub fn start(file: &Path, name: &str, rounds: usize) -> io::Result<Self> {
+        let mut child = Command::new(env::current_exe()?)
+            .env(FILE, file)
+            .env(NAME, name)
+            .env(ROUNDS, rounds.to_string())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()?;
+        let nothing = || io::Error::other("it has no pipes");
+        let input = child.stdin.take();
+        let output = BufReader::new(child.stdout.take().ok_or_else(nothing)?);
+        Ok(Self { child, input, output, acked: vec![] })
+    }
+
+    /// Ends it by SIGKILL, in the middle of whatever it does after so many rounds.
+    pub fn killed_after(mut self, rounds: usize) -> io::Result<Acked> {
+        self.wait_for(rounds)?;
+        self.child.kill()?;
+        self.read_rest()?;
+        self.child.wait()?;
+        Ok(self.into_acked())
+    }
+
+    /// Asks it to end after so many rounds.
+    pub fn ended_after(mut self, rounds: usize) -> io::Result<Acked> {
+        self.wait_for(rounds)?;
+        drop(self.input.take());
+        self.finished()
+    }
+
+    /// Waits until it has made its rounds.
+    pub fn finished(mut self) -> io::Result<Acked> {
+        self.read_rest()?;
+        match self.child.wait()?.success() {
+            true => Ok(self.into_acked()),
+            false => Err(io::Error::other("a worker failed; what it said is above")),
+        }
+    }
+
+    fn wait_for(&mut self, rounds: usize) -> io::Result<()> {
+        while self.acked.len() < rounds {
+            let mut line = String::new();
+            if self.output.read_line(&mut line)? == 0 {
+                return Err(io::Error::other("a worker ended before its time; what it said is above"));
+            }
+            self.acked.push(line);
+        }
+        Ok(())
+    }
+
+    /// What was written before the end; a line without its end was not.
+    fn read_rest(&mut self) -> io::Result<()> {
+        let mut rest = String::new();
+        self.output.read_to_string(&mut rest)?;
+        self.acked.extend(rest.split_inclusive('\n').filter(|line| line.ends_with('\n')).map(str::to_owned));
+        Ok(())
+    }
+
+    fn into_acked(self) -> Acked {
+        let pairs = self.acked.iter().filter_map(|line| line.trim_end().split_once(' '));
+        Acked(pairs.map(|(id, item)| (id.to_owned(), item.to_owned())).collect())
+    }
+}
+
+impl Acked {
+    /// Everything that workers were told is so, and no item was given twice.
+    pub async fn audit(&self, file: &Path) -> Result<()> {
+        let store = SqliteStore::open(file)?;
+        let (bank, records) = (store.bank(BOX)?, store.dedup(BOX)?);
+        let mut items: Vec<_> = self.0.values().collect();
+        items.sort();
+        items.dedup();
+        assert_eq!(items.len(), self.0.len(), "items that were given");
+        for (id, item) in &self.0 {
+            let state = bank.get(&ClaimId::new(id.as_str())?).await?;
+            let is_so = matches!(&state, ClaimState::Held(held)
+                if held.hold == HoldState::Confirmed && held.item.as_str() == item);
+            assert!(is_so, "{id} was told {item}, and is {state:?}");
+            let recorded = records.get(&DedupId::new(id.as_str())?).await?;
+            let value = recorded.map(|entry| entry.value.into_bytes());
+            assert_eq!(value.as_deref(), Some(item.as_bytes()), "the record of {id}");
+        }
+        let count = store.counters(BOX, Strategy::default())?.value(&Key::new(SHARED)?).await?;
+        assert!(count >= self.0.len() as i64, "{count} is less than what was counted");
+        store.close().await
+    }
+
+    /// The number of all rounds that were counted.
+    pub async fn counted(file: &Path) -> Result<i64> {
+        let store = SqliteStore::open(file)?;
+        let counted = store.counters(BOX, Strategy::default())?.value(&Key::new(SHARED)?).await?;
+        store.close().await.map(|()| counted)
+    }
+}
+
+/// What a worker's main does instead of its tests.
+pub fn be_a_worker_if_asked() -> Option<ExitCode> {
+    let (file, name) = (env::var_os(FILE)?, env::var(NAME).ok()?);
+    let rounds = env::var(ROUNDS).ok()?.parse().ok()?;
+    let worked = Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .map_err(failed)
+        .and_then(|runtime| runtime.block_on(work(PathBuf::from(file), &name, rounds)));
+    Some(match worked {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("the worker {name}: {error}");
+            ExitCode::FAILURE
+        }
+    })
+}
+
+/// Until it has made its rounds, or its standard input ends.
+async fn work(file: PathBuf, name: &str, rounds: usize) -> Result<()> {
+    let store = SqliteStore::open(file)?;
+    store.setup().await?;
+    let (told, ended) = tokio::sync::oneshot::channel::<()>();
+    std::thread::spawn(move || {
+        let _ended = io::stdin().read_to_end(&mut vec![]);
+        drop(told);
+    });
+    tokio::select! {
+        worked = make_rounds(&store, name, rounds) => worked?,
+        _ = ended, if rounds == usize::MAX => {}
+    }
+    store.close().await
+}
+
+async fn make_rounds(store: &SqliteStore, name: &str, rounds: usize) -> Result<()> {
+    let from = first_round(store, name).await?;
+    for round in from..from.saturating_add(rounds) {
+        let id = format!("{name}-{round}");
+        let item = one_round(store, &id).await?;
+        let mut output = io::stdout().lock();
+        writeln!(output, "{id} {item}").and_then(|()| output.flush()).map_err(failed)?;
+    }
+    Ok(())
+}
+
+/// A worker of the same name may have been there before.
+async fn first_round(store: &SqliteStore, name: &str) -> Result<usize> {
+    let records = store.dedup(BOX)?;
+    let mut round = 0;
+    while records.get(&DedupId::new(format!("{name}-{round}"))?).await?.is_some() {
+        round += 1;
+    }
+    Ok(round)
+}
+
+/// Takes an item of its own, records it, and counts itself; the same again is the same.
+async fn one_round(store: &SqliteStore, id: &str) -> Result<String> {
+    let bank = store.bank(BOX)?;
+    bank.add(&[Item::new(format!("item-of-{id}"))?]).await?;
+    let taken = bank.assign(id).await?;
+    let item = taken.item().ok_or_else(|| failed(format_args!("{id} was told {taken:?}")))?.clone();
+    match bank.confirm(&ClaimId::new(id)?).await? {
+        Confirmed::Confirmed(confirmed) if confirmed == item => {}
+        other => return Err(failed(format_args!("{id} was told {other:?}"))),
+    }
+    match store.dedup(BOX)?.remember(id, item.as_str(), id, Retention::Forever).await? {
+        Recorded::New(_) => {}
+        Recorded::Again(entry) if entry.value.as_bytes() == item.as_str().as_bytes() => {}
+        other => return Err(failed(format_args!("{id} was told {other:?}"))),
+    }
+    match store.counters(BOX, Strategy::default())?.add(SHARED, id, 1).await? {
+        Counted::Applied { .. } | Counted::AlreadyApplied { .. } => Ok(item.as_str().to_owned()),
+        other => Err(failed(format_args!("{id} was told {other:?}"))),
+    }
+}
