@@ -15,7 +15,7 @@ pub(crate) enum Failure {
     Task(#[from] JoinError),
     #[error("the runtime did not start: {0}")]
     Runtime(#[source] std::io::Error),
-    #[cfg(any(feature = "postgres", feature = "redis"))]
+    #[cfg(any(feature = "postgres", feature = "redis", feature = "sqlite"))]
     #[error("a call answered `{answer}` where it had work to do")]
     NoWork { answer: String },
     #[cfg(any(feature = "dynamo", feature = "postgres", feature = "redis"))]
@@ -37,7 +37,10 @@ pub(crate) enum Failure {
     #[cfg(feature = "redis")]
     #[error("the floor's pool has no connection: {0}")]
     Pool(#[from] deadpool::managed::PoolError<redis::RedisError>),
-    #[cfg(feature = "postgres")]
+    #[cfg(feature = "sqlite")]
+    #[error("there is no folder for a file: {0}")]
+    Folder(#[source] std::io::Error),
+    #[cfg(any(feature = "postgres", feature = "sqlite"))]
     #[error("a statement of the floor failed: {0}")]
     Statement(#[from] sqlx::Error),
     #[cfg(feature = "postgres")]

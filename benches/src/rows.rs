@@ -7,14 +7,27 @@ mod memory;
 mod postgres;
 #[cfg(feature = "redis")]
 mod redis;
-#[cfg(any(feature = "dynamo", feature = "postgres", feature = "redis"))]
+#[cfg(any(feature = "dynamo", feature = "postgres", feature = "redis", feature = "sqlite"))]
 mod side;
+#[cfg(feature = "sqlite")]
+mod sqlite;
 
 use crate::row::Row;
 
 /// With `slow`, banks are as large as the targets say, which takes minutes to load.
 pub(crate) fn all(slow: bool) -> Vec<Row> {
-    memory::rows().into_iter().chain(of_postgres(slow)).chain(of_dynamo()).chain(of_redis(slow)).collect()
+    let embedded = memory::rows().into_iter().chain(of_sqlite());
+    embedded.chain(of_postgres(slow)).chain(of_dynamo()).chain(of_redis(slow)).collect()
+}
+
+#[cfg(feature = "sqlite")]
+fn of_sqlite() -> Vec<Row> {
+    sqlite::rows()
+}
+
+#[cfg(not(feature = "sqlite"))]
+fn of_sqlite() -> Vec<Row> {
+    vec![]
 }
 
 #[cfg(feature = "postgres")]

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::io::Write;
-use std::process::{Child, Stdio};
+use std::process::{Child, ChildStdin, Stdio};
 
 use crate::support::{Ended, FILES, Given, Place, assert_exactly_once};
 
@@ -62,32 +62,54 @@ impl Crowd {
         self.assert_balanced(&places[0]);
     }
 
+    #[cfg(any(feature = "dynamo", feature = "postgres", feature = "redis"))]
     /// The run that meets the crash fails and shows nothing; the next one carries on where it ended.
     pub(crate) fn meets_a_crash(self, place: Place, kill: impl FnOnce(), start_again: impl FnOnce()) {
         let place = self.at(place, 0);
-        place.write("given.csv", "old");
-        let mut run = spawn(&place, "-");
-        let mut input = run.stdin.take().unwrap();
-        let ids = self.ids(0).into_bytes();
-        let (first, rest) = ids.split_at(ids.len() / 5);
-        input.write_all(first).unwrap();
-        while held(&place) == 0 {
-            assert_eq!(run.try_wait().unwrap(), None, "it waits for more ids");
-        }
+        let (run, mut input, rest) = self.goes_half_way(&place);
         kill();
         // It may have ended at the first error.
-        let _unread = input.write_all(rest);
+        let _unread = input.write_all(&rest);
         drop(input);
         let failed = Ended::from(run.wait_with_output().unwrap()).exits(3);
         assert!(failed.stderr.contains("\nhelp: "), "{}", failed.stderr);
         assert_eq!(place.read("given.csv"), "old");
 
         start_again();
+        self.carries_on(&place);
+    }
+
+    /// The run itself is killed; the next one carries on where it ended.
+    #[cfg(feature = "sqlite")]
+    pub(crate) fn is_left_half_way(self, place: Place) {
+        let place = self.at(place, 0);
+        let (mut run, _input, _rest) = self.goes_half_way(&place);
+        run.kill().unwrap();
+        run.wait().unwrap();
+        assert_eq!(place.read("given.csv"), "old");
+        self.carries_on(&place);
+    }
+
+    /// A run that has given somebody something and waits for the rest of its ids.
+    fn goes_half_way(self, place: &Place) -> (Child, ChildStdin, Vec<u8>) {
+        place.write("given.csv", "old");
+        let mut run = spawn(place, "-");
+        let mut input = run.stdin.take().unwrap();
+        let mut ids = self.ids(0).into_bytes();
+        let rest = ids.split_off(ids.len() / 5);
+        input.write_all(&ids).unwrap();
+        while held(place) == 0 {
+            assert_eq!(run.try_wait().unwrap(), None, "it waits for more ids");
+        }
+        (run, input, rest)
+    }
+
+    fn carries_on(self, place: &Place) {
         place.hand_out(&[]).exits(0);
         let given = place.given("given.csv");
         assert_exactly_once(&given);
         assert!(outcomes(&given)["new"] < self.people, "the first run gave nobody anything");
-        self.assert_balanced(&place);
+        self.assert_balanced(place);
     }
 }
 

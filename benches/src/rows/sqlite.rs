@@ -1,0 +1,71 @@
+//! The SQLite backend's rows.
+
+mod file;
+mod load;
+mod start;
+
+use crate::row::{Row, Side, Target};
+use crate::rows::side::side;
+
+use file::Bank;
+
+pub(crate) fn rows() -> Vec<Row> {
+    vec![load(), start()]
+}
+
+/// One call of `add` with all items of the slice, and the same statements, made before.
+fn load() -> Row {
+    let ours = over_all_slices(0, |bank, load| async move { load::ours(&bank, load) });
+    let floor = over_all_slices(0, |bank, load| async move { load::plain(&bank, load) });
+    let (target, guess) = (Target::ratio(0.9), 20_000);
+    Row { guess, ..row("P12", "add, in items", target, ours, floor) }
+}
+
+/// A store that is opened and takes, and a plain connection that does so by the same statement. At most 1.2 times as long.
+fn start() -> Row {
+    let ours = over_all_slices(1_000_000, |bank, load| async move { start::ours(&bank, load) });
+    let floor = over_all_slices(1_000_000, |bank, load| async move { start::plain(&bank, load) });
+    row("P17", "open and take", Target::ratio(1.0 / 1.2), ours, floor)
+}
+
+fn over_all_slices<P>(
+    items: usize,
+    prepare: impl Fn(std::sync::Arc<Bank>, crate::row::Load) -> P + Send + Sync + 'static,
+) -> Side
+where
+    P: Future<Output = crate::error::Result<crate::row::Prepared>> + Send + 'static,
+{
+    side(&(), move |()| Bank::new(items), prepare)
+}
+
+fn row(id: &'static str, op: &'static str, target: Target, ours: Side, floor: Side) -> Row {
+    Row { id, op, backend: "sqlite", concurrency: 1, guess: 100, meter: None, target, ours, floor }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::runtime::Builder;
+
+    use super::*;
+    use crate::row::Load;
+
+    const LOAD: Load = Load { slice: 1, calls: 20, tasks: 1 };
+
+    /// The calls look at their answers.
+    #[test]
+    fn every_side_does_its_whole_load() {
+        let sides = [
+            over_all_slices(0, |bank, load| async move { load::ours(&bank, load) }),
+            over_all_slices(0, |bank, load| async move { load::plain(&bank, load) }),
+            over_all_slices(100, |bank, load| async move { start::ours(&bank, load) }),
+            over_all_slices(100, |bank, load| async move { start::plain(&bank, load) }),
+        ];
+        Builder::new_multi_thread().enable_all().build().unwrap().block_on(async {
+            for side in &sides {
+                for task in side.prepare(LOAD).await.unwrap().tasks {
+                    task.await.unwrap();
+                }
+            }
+        });
+    }
+}

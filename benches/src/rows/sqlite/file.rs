@@ -1,0 +1,67 @@
+//! A file with one bank in it.
+
+use std::sync::Arc;
+
+use sqlx::SqliteConnection;
+use sqlx::sqlite::{SqliteConnectOptions, SqliteSynchronous};
+use sqlx::{ConnectOptions, query_scalar};
+use storagebox::{BankAdmin, BoxName, Item, Store as _};
+use storagebox_sqlite::SqliteStore;
+use tempfile::TempDir;
+
+use crate::error::{Failure, Result};
+use crate::row::Load;
+
+pub(super) const BANK: &str = "bench";
+
+/// A bank in a file of its own. Its store stays open, so that no connection of a slice is the last one, which would move
+/// the log to the file as it closes.
+pub(super) struct Bank {
+    pub(super) bank: Arc<dyn BankAdmin>,
+    folder: TempDir,
+}
+
+impl Bank {
+    pub(super) async fn new(items: usize) -> Result<Self> {
+        let folder = tempfile::tempdir().map_err(Failure::Folder)?;
+        let store = SqliteStore::open(folder.path().join("box.db"))?;
+        store.setup().await?;
+        let bank = store.item_bank(&BoxName::new(BANK)?)?;
+        for first in (0..items).step_by(100_000) {
+            bank.add(&these(first..items.min(first + 100_000))?).await?;
+        }
+        // Its box is there in any case.
+        bank.counts().await?;
+        Ok(Self { bank, folder })
+    }
+
+    pub(super) fn url(&self) -> String {
+        format!("sqlite://{}", self.folder.path().join("box.db").display())
+    }
+
+    /// As the library connects.
+    pub(super) fn options(&self) -> SqliteConnectOptions {
+        SqliteConnectOptions::new()
+            .filename(self.folder.path().join("box.db"))
+            .synchronous(SqliteSynchronous::Full)
+            .pragma("wal_autocheckpoint", "1000")
+            .disable_statement_logging()
+    }
+}
+
+/// The number that the bank's rows have.
+pub(super) async fn number(connection: &mut SqliteConnection) -> Result<i64> {
+    let number = query_scalar("SELECT number FROM storagebox_boxes WHERE kind = 'bank' AND name = ?1");
+    Ok(number.bind(BANK).fetch_one(connection).await?)
+}
+
+/// Items that no other slice has.
+pub(super) fn fresh(load: Load) -> Result<Vec<Item>> {
+    let first = load.slice as usize * 1_000_000_000;
+    these(first..first + load.calls)
+}
+
+/// Items of 17 bytes.
+fn these(numbers: std::ops::Range<usize>) -> Result<Vec<Item>> {
+    numbers.map(|number| Ok(Item::new(format!("CODE-{number:012}"))?)).collect()
+}

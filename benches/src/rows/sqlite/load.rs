@@ -1,0 +1,46 @@
+//! Loads: a bank's `add`, and the statement that it is with everything in hand.
+
+use std::sync::Arc;
+
+use sqlx::{ConnectOptions, query};
+
+use super::file::{Bank, fresh, number};
+use crate::error::{Failure, Result};
+use crate::row::{Load, Prepared, Work};
+
+const ADD: &str = include_str!("../../../../storagebox-sqlite/sql/item_bank/add.sql");
+
+/// Items in one statement, as many as the library sends.
+const BATCH: usize = 5_000;
+
+/// One call of `add` with all items of the slice.
+pub(super) fn ours(world: &Arc<Bank>, load: Load) -> Result<Prepared> {
+    let items = Arc::new(fresh(load)?);
+    let (bank, kept) = (Arc::clone(&world.bank), Box::new((Arc::clone(world), Arc::clone(&items))));
+    let work = async move { all_new(bank.add(&items).await?.added, items.len()) };
+    Ok(Prepared { tasks: vec![Box::pin(work) as Work], world: kept })
+}
+
+/// The same batches, made before.
+pub(super) fn plain(world: &Arc<Bank>, load: Load) -> Result<Prepared> {
+    let items = fresh(load)?;
+    let batches: Vec<_> = items
+        .chunks(BATCH)
+        .map(|batch| format!("[\"{}\"]", batch.iter().map(|item| item.as_str()).collect::<Vec<_>>().join("\",\"")))
+        .collect();
+    let (options, kept) = (world.options(), Box::new(Arc::clone(world)));
+    let work = async move {
+        let mut connection = options.connect().await?;
+        let number = number(&mut connection).await?;
+        let mut added = 0;
+        for batch in batches {
+            added += query(ADD).bind(number).bind(batch).execute(&mut connection).await?.rows_affected();
+        }
+        all_new(added, load.calls)
+    };
+    Ok(Prepared { tasks: vec![Box::pin(work) as Work], world: kept })
+}
+
+fn all_new(added: u64, items: usize) -> Result<()> {
+    if added == items as u64 { Ok(()) } else { Err(Failure::NoWork { answer: format!("{added} new items") }) }
+}

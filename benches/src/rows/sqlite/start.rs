@@ -1,0 +1,65 @@
+//! Starts: a store that is opened and takes an item, and a plain connection that is opened and takes one by the same
+//! statement.
+
+use std::sync::Arc;
+
+use sqlx::sqlite::SqliteConnectOptions;
+use sqlx::{ConnectOptions, query};
+use storagebox::{ItemBankExt, StoreExt, Taken};
+
+use super::file::{BANK, Bank};
+use crate::error::{Failure, Result};
+use crate::row::{Load, Prepared};
+use crate::rows::side::{Caller, ids, prepared};
+
+const TAKE: &str = include_str!("../../../../storagebox-sqlite/sql/item_bank/take.sql");
+
+pub(super) fn ours(world: &Arc<Bank>, load: Load) -> Result<Prepared> {
+    let opens = Opens { url: world.url(), _world: Arc::clone(world) };
+    Ok(prepared(load, opens, ids(load).collect()))
+}
+
+pub(super) fn plain(world: &Arc<Bank>, load: Load) -> Result<Prepared> {
+    let connects = Connects { options: world.options(), _world: Arc::clone(world) };
+    Ok(prepared(load, connects, ids(load).collect()))
+}
+
+struct Opens {
+    url: String,
+    _world: Arc<Bank>,
+}
+
+impl Caller for Opens {
+    type Argument = String;
+
+    async fn call(&self, claim: &String) -> Result<()> {
+        let store = storagebox::open(&self.url).await?;
+        match store.bank(BANK)?.assign(claim.as_str()).await? {
+            Taken::New(_) => Ok(store.close().await?),
+            other => Err(Failure::NotNew { answer: format!("{other:?}") }),
+        }
+    }
+}
+
+struct Connects {
+    options: SqliteConnectOptions,
+    _world: Arc<Bank>,
+}
+
+impl Caller for Connects {
+    type Argument = String;
+
+    async fn call(&self, claim: &String) -> Result<()> {
+        use sqlx::Connection as _;
+
+        let mut connection = self.options.connect().await?;
+        // The bank is the only box.
+        let take = query(TAKE).bind(1).bind(claim.as_str()).bind(None::<i64>);
+        let taken = take.fetch_all(&mut connection).await?;
+        connection.close().await?;
+        match taken.len() {
+            1 => Ok(()),
+            other => Err(Failure::NotNew { answer: format!("{other} items") }),
+        }
+    }
+}

@@ -1,0 +1,6 @@
+//! The commands on a SQLite file, as child processes.
+
+mod bank;
+mod file;
+mod hand_out;
+mod ready;
