@@ -55,8 +55,7 @@ impl fmt::Display for Usage {
             Self::Unknown(argument) => write!(f, "`{argument}` makes no sense here"),
             Self::Servers(found) => write!(f, "--servers needs `docker` or `local`{}", instead_of(found)),
             Self::Part(found) => {
-                let parts =
-                    "`memory`, `sqlite`, `postgres`, `dynamo`, `redis`, `deduplicator`, `hand-out` or `bench`";
+                let parts = "`memory`, `sqlite`, `postgres`, `dynamo`, `redis`, `deduplicator`, `hand-out` or `bench`";
                 write!(f, "prove needs {parts}{}", instead_of(found))
             }
         }

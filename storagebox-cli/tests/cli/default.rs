@@ -2,24 +2,15 @@
 
 use std::process::Stdio;
 
-use crate::boxes::Boxes;
 use crate::crowd::Crowd;
 use crate::once::Once;
 use crate::support::Place;
-use crate::till::Bank;
 
 const MADE: &str = "note: made the store sqlite:storagebox.db in this directory; ";
 
 /// Not made yet by any command.
 fn place() -> Place {
     Place::without_url()
-}
-
-/// Made by a command that was run before.
-fn made() -> Place {
-    let place = place();
-    place.run(&["setup"]).exits(0);
-    place
 }
 
 #[test]
@@ -71,63 +62,6 @@ fn a_crowd_comes_twice() {
 }
 
 #[test]
-fn an_item_is_taken_confirmed_and_found() {
-    Bank::with(made(), "A\n").gives_it_away();
-}
-
-#[test]
-fn what_was_given_up_is_reclaimed() {
-    Bank::with(made(), "A\nB\nC\n").is_reclaimed();
-}
-
-#[test]
-fn records_are_remembered() {
-    Boxes(made()).remember_records();
-}
-
-#[test]
-fn tokens_are_consumed_once() {
-    Boxes(made()).consume_tokens();
-}
-
-#[test]
-fn operations_are_counted_once() {
-    Boxes(made()).count_operations();
-}
-
-#[test]
-fn a_strategy_that_is_not_there_names_another() {
-    Boxes(made()).name_another_strategy();
-}
-
-#[test]
-fn the_newest_value_is_kept() {
-    Boxes(made()).keep_the_newest_value();
-}
-
-#[test]
-fn visitors_see_what_is_promised() {
-    let place = place().on("sqlite:shown.db");
-    place.run(&["setup"]).exits(0);
-    Boxes(place).are_shown_to_visitors();
-}
-
-#[test]
-fn twenty_shells_at_once_run_the_command_once_and_print_the_same() {
-    Once::at(made()).is_run_for_twenty_shells();
-}
-
-#[test]
-fn a_runner_that_dies_is_followed_by_another() {
-    Once::at(made()).outlives_a_runner_that_dies();
-}
-
-#[test]
-fn an_interrupted_command_is_run_again() {
-    Once::at(made()).is_run_again_after_an_interrupt();
-}
-
-#[test]
-fn whoever_waits_may_go() {
-    Once::at(made()).is_not_ended_by_one_who_waits();
+fn twenty_shells_at_once_make_it_and_run_the_command_once() {
+    Once::at(place()).is_made_and_run_for_twenty_shells(MADE);
 }

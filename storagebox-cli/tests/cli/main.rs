@@ -24,6 +24,8 @@ mod redis;
 mod rejects;
 mod shell;
 mod snapshots;
+#[cfg(feature = "sqlite")]
+mod sqlite;
 mod support;
 #[cfg(target_os = "linux")]
 mod terminal;

@@ -49,6 +49,19 @@ impl Once {
         assert_eq!(self.runs(), 1);
     }
 
+    /// The same where there is no store yet: some say that they made it, and nothing else differs.
+    #[cfg(feature = "sqlite")]
+    pub(crate) fn is_made_and_run_for_twenty_shells(&self, made: &str) {
+        let shells: Vec<_> = (0..SHELLS).map(|_| self.spawn(&[], TALKS)).collect();
+        for output in shells.into_iter().map(|shell| shell.wait_with_output().unwrap()) {
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert_eq!((output.status.code(), &output.stdout[..]), (Some(7), &b"out\xFF\0\n"[..]), "{said}");
+            let said: Vec<_> = said.lines().filter(|line| !line.starts_with(made)).collect();
+            assert_eq!(said, [String::from_utf8_lossy(b"err\xFE")]);
+        }
+        assert_eq!(self.runs(), 1);
+    }
+
     /// The runner is killed while its command runs; whoever waits runs it again when the lease is over, and says so.
     pub(crate) fn outlives_a_runner_that_dies(&self) {
         // It ends with its standard error, which nobody reads once the runner is dead.
