@@ -3,10 +3,16 @@
 use std::io::{self, Write};
 use std::time::Duration;
 
-use comfy_table::{CellAlignment, Table, presets};
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, presets};
+use console::Term;
 use serde_json::Value;
 
 use crate::exit::{Exit, Failure};
+
+/// As wide as a text may be where no terminal says otherwise.
+const READABLE: u16 = 100;
 
 /// Facts in an order fit for a table, and the exit code that goes with them.
 #[derive(Debug)]
@@ -22,6 +28,10 @@ pub(crate) enum Fact {
     Text(String),
     Texts(Vec<String>),
     Figure(u64),
+    /// A figure that may be below 0.
+    Signed(i64),
+    /// What somebody recorded, text or not.
+    Bytes(Vec<u8>),
     Lasts(Duration),
     /// For programs alone.
     Json(Value),
@@ -49,6 +59,14 @@ impl Answer {
         self.with(key, Fact::Figure(figure))
     }
 
+    pub(crate) fn signed(self, key: &'static str, figure: i64) -> Self {
+        self.with(key, Fact::Signed(figure))
+    }
+
+    pub(crate) fn bytes(self, key: &'static str, bytes: impl Into<Vec<u8>>) -> Self {
+        self.with(key, Fact::Bytes(bytes.into()))
+    }
+
     pub(crate) fn print(self, to: &mut dyn Write, as_json: bool) -> Result<Exit, Failure> {
         match as_json {
             true => line(to, &self.json().to_string())?,
@@ -60,6 +78,7 @@ impl Answer {
     pub(crate) fn json(&self) -> Value {
         let facts = self.facts.iter().map(|(key, fact)| match fact {
             Fact::Lasts(_) => (format!("{key}_ms"), json(fact)),
+            Fact::Bytes(bytes) => bytes_field(key, bytes),
             _ => ((*key).to_owned(), json(fact)),
         });
         facts.collect()
@@ -70,8 +89,9 @@ impl Answer {
             .facts
             .iter()
             .flat_map(|(key, fact)| cells(fact).into_iter().map(move |cell| (key.replace('_', " "), cell)));
-        let has_figures = self.facts.iter().any(|(_, fact)| matches!(fact, Fact::Figure(_)));
-        table(rows, if has_figures { CellAlignment::Right } else { CellAlignment::Left })
+        let figures = self.facts.iter().filter(|(_, fact)| matches!(fact, Fact::Figure(_))).count();
+        let is_of_figures = 2 * figures > self.facts.len();
+        table(rows, if is_of_figures { CellAlignment::Right } else { CellAlignment::Left })
     }
 }
 
@@ -81,6 +101,8 @@ fn json(fact: &Fact) -> Value {
         Fact::Text(text) => text.as_str().into(),
         Fact::Texts(texts) => texts.as_slice().into(),
         Fact::Figure(figure) => (*figure).into(),
+        Fact::Signed(figure) => (*figure).into(),
+        Fact::Bytes(bytes) => bytes_field("", bytes).1,
         Fact::Lasts(duration) => u64::try_from(duration.as_millis()).ok().into(),
         Fact::Json(value) => value.clone(),
     }
@@ -92,8 +114,26 @@ fn cells(fact: &Fact) -> Vec<String> {
         Fact::Text(text) => vec![printable(text)],
         Fact::Texts(texts) => texts.iter().map(|text| printable(text)).collect(),
         Fact::Figure(figure) => vec![figure.to_string()],
+        Fact::Signed(figure) => vec![figure.to_string()],
+        Fact::Bytes(bytes) => vec![readable(bytes)],
         Fact::Lasts(duration) => vec![whole_millis(*duration)],
         Fact::Json(_) => vec![],
+    }
+}
+
+/// The field of a JSON object that has these bytes exactly: as text, or else in base 64 under a name that says so.
+pub(crate) fn bytes_field(key: &str, bytes: &[u8]) -> (String, Value) {
+    match str::from_utf8(bytes) {
+        Ok(text) => (key.to_owned(), text.into()),
+        Err(_) => (format!("{key}_base64"), BASE64_STANDARD.encode(bytes).into()),
+    }
+}
+
+/// For people: the text, or how much there is that is none.
+fn readable(bytes: &[u8]) -> String {
+    match str::from_utf8(bytes) {
+        Ok(text) => printable(text),
+        Err(_) => format!("({} bytes that are not UTF-8)", bytes.len()),
     }
 }
 
@@ -122,6 +162,23 @@ pub(crate) fn table(rows: impl Iterator<Item = (String, String)>, values: CellAl
     }
     for (column, alignment) in table.column_iter_mut().zip([CellAlignment::Left, values]) {
         column.set_padding((0, 1)).set_cell_alignment(alignment);
+    }
+    table.trim_fmt()
+}
+
+/// The same with long texts, wrapped to the terminal, or to a width that is good to read.
+pub(crate) fn wrapped(rows: impl Iterator<Item = (String, String)>) -> String {
+    let width = Term::stdout().size_checked().map_or(READABLE, |(_, columns)| columns);
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
+    for (key, value) in rows {
+        table.add_row([key, value]);
+    }
+    for column in table.column_iter_mut() {
+        column.set_padding((0, 1));
+    }
+    if let Some(keys) = table.column_mut(0) {
+        keys.set_constraint(ColumnConstraint::ContentWidth);
     }
     table.trim_fmt()
 }
@@ -169,6 +226,15 @@ mod tests {
     fn figures_stand_to_the_right() {
         let answer = Answer::new(Exit::Done).figure("free", 5).figure("held", 1_000);
         assert_eq!(shown(answer, false), "free    5\nheld 1000\n");
+    }
+
+    #[test]
+    fn bytes_are_exact_for_programs_and_readable_for_people() {
+        let answer = |bytes: &[u8]| Answer::new(Exit::Done).bytes("value", bytes);
+        assert_eq!(answer(b"a\nb").json(), serde_json::json!({ "value": "a\nb" }));
+        assert_eq!(answer(b"\xFF\x00").json(), serde_json::json!({ "value_base64": "/wA=" }));
+        assert_eq!(shown(answer(b"a\nb"), false), "value a\\nb\n");
+        assert_eq!(shown(answer(b"\xFF\x00"), false), "value (2 bytes that are not UTF-8)\n");
     }
 
     struct Closed;

@@ -10,7 +10,8 @@ use storagebox::{Error, ErrorKind};
 
 use crate::answer::printable;
 use crate::check::Mismatch;
-use crate::progress::say;
+use crate::commands::RunFailure;
+use crate::say::{Kind, say};
 use crate::step::Step;
 
 /// The exit codes that `--help` lists.
@@ -22,6 +23,13 @@ pub(crate) enum Exit {
     BadInput,
     StoreFailed,
     Interrupted,
+    /// What the command of a run ended with.
+    Of(u8),
+    /// Those of a run that are not its command's.
+    StillRunning,
+    RunFailed,
+    CannotRun,
+    NoSuchCommand,
 }
 
 impl From<Exit> for ExitCode {
@@ -31,7 +39,12 @@ impl From<Exit> for ExitCode {
             Exit::Nothing => 1,
             Exit::BadInput => 2,
             Exit::StoreFailed => 3,
+            Exit::StillRunning => 124,
+            Exit::RunFailed => 125,
+            Exit::CannotRun => 126,
+            Exit::NoSuchCommand => 127,
             Exit::Interrupted => 130,
+            Exit::Of(code) => code,
         })
     }
 }
@@ -53,6 +66,8 @@ pub(crate) enum Failure {
     Read { path: String, source: io::Error },
     #[error("cannot write {}: {source}", .path.display())]
     Write { path: PathBuf, source: io::Error },
+    #[error("{path} holds more than 262144 bytes, the most that a value may have")]
+    LongValue { path: String },
     #[error("cannot write to standard output: {0}")]
     Print(io::Error),
     #[error("{}", .0.message())]
@@ -63,6 +78,8 @@ pub(crate) enum Failure {
     Audit(Vec<Mismatch>),
     #[error("the audit of the bank failed: {}", list(.0))]
     BankAudit(Vec<Mismatch>),
+    #[error(transparent)]
+    Run(RunFailure),
     #[error("cannot start: {0}")]
     Runtime(io::Error),
     #[error("interrupted")]
@@ -78,17 +95,26 @@ impl Failure {
             Self::Store { step, error } if error.backend().is_none() => {
                 Self::Store { step, error: error.on(backend) }
             }
+            Self::Run(failure) => Self::Run(failure.on(backend)),
             other => other,
+        }
+    }
+
+    /// The same while a command was to be run, whose exit codes are its own.
+    pub(crate) fn in_run(self) -> Self {
+        match self {
+            Self::Run(failure) => Self::Run(failure),
+            other => Self::Run(RunFailure::other(other)),
         }
     }
 
     /// Tells the person, and answers with the exit code.
     pub(crate) fn report(&self) -> Exit {
-        say(format_args!("error: {self}"));
+        say(Kind::Error, format_args!("{self}"));
         if let Some(cause) = self.cause() {
-            say(format_args!("cause: {cause}"));
+            say(Kind::Cause, format_args!("{cause}"));
         }
-        say(format_args!("help: {}", self.help()));
+        say(Kind::Help, format_args!("{}", self.help()));
         self.exit()
     }
 
@@ -96,6 +122,7 @@ impl Failure {
     fn cause(&self) -> Option<String> {
         match self {
             Self::Store { error, .. } if is_about_the_way(error) => root(error),
+            Self::Run(failure) => failure.inner()?.cause(),
             _ => None,
         }
     }
@@ -105,6 +132,7 @@ impl Failure {
             Self::Store { error, .. } if is_usage(error) => Exit::BadInput,
             Self::Store { .. } | Self::Audit(_) | Self::BankAudit(_) | Self::Died(_) => Exit::StoreFailed,
             Self::Interrupted => Exit::Interrupted,
+            Self::Run(failure) => failure.exit(),
             _ => Exit::BadInput,
         }
     }
@@ -119,6 +147,8 @@ impl Failure {
             Self::Write { .. } => {
                 "check the directory's rights and the space left, then run the same command again"
             }
+            Self::LongValue { .. } => "keep it elsewhere, and its place or its hash here",
+            Self::Run(failure) => failure.help(),
             Self::Print(_) => {
                 "the work is done and its files are complete; only the answer could not be shown"
             }

@@ -18,7 +18,7 @@ pub(crate) async fn or_interrupted(
     let mut command = tokio::spawn(command);
     tokio::select! {
         ended = &mut command => return result(ended),
-        () = signals.interrupted() => {}
+        _ = signals.next() => {}
     }
     command.abort();
     let ended = tokio::time::timeout(GRACE, command).await;
@@ -33,37 +33,46 @@ fn result(ended: Result<Result<Exit, Failure>, JoinError>) -> Result<Exit, Failu
     })
 }
 
+/// Which signal came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Caught {
+    Interrupt,
+    #[cfg_attr(windows, allow(dead_code, reason = "Windows knows only the one"))]
+    Terminate,
+}
+
 #[cfg(unix)]
-struct Signals {
+pub(crate) struct Signals {
     interrupt: tokio::signal::unix::Signal,
     terminate: tokio::signal::unix::Signal,
 }
 
 #[cfg(unix)]
 impl Signals {
-    fn listen() -> io::Result<Self> {
+    pub(crate) fn listen() -> io::Result<Self> {
         use tokio::signal::unix::{SignalKind, signal};
         Ok(Self { interrupt: signal(SignalKind::interrupt())?, terminate: signal(SignalKind::terminate())? })
     }
 
-    async fn interrupted(&mut self) {
+    pub(crate) async fn next(&mut self) -> Caught {
         tokio::select! {
-            _ = self.interrupt.recv() => {}
-            _ = self.terminate.recv() => {}
+            _ = self.interrupt.recv() => Caught::Interrupt,
+            _ = self.terminate.recv() => Caught::Terminate,
         }
     }
 }
 
 #[cfg(windows)]
-struct Signals(tokio::signal::windows::CtrlC);
+pub(crate) struct Signals(tokio::signal::windows::CtrlC);
 
 #[cfg(windows)]
 impl Signals {
-    fn listen() -> io::Result<Self> {
+    pub(crate) fn listen() -> io::Result<Self> {
         tokio::signal::windows::ctrl_c().map(Self)
     }
 
-    async fn interrupted(&mut self) {
+    pub(crate) async fn next(&mut self) -> Caught {
         self.0.recv().await;
+        Caught::Interrupt
     }
 }

@@ -8,6 +8,7 @@ mod answer;
 mod check;
 mod cli;
 mod commands;
+mod content;
 mod exit;
 mod input;
 mod interrupt;
@@ -15,8 +16,10 @@ mod output;
 mod progress;
 mod rejects;
 mod retry;
+mod say;
 mod step;
 mod store;
+mod verbose;
 
 use std::process::ExitCode;
 
@@ -25,6 +28,7 @@ use exit::{Exit, Failure};
 
 fn main() -> ExitCode {
     let cli = Cli::of_process();
+    verbose::begin(cli.global.verbose);
     match run(cli) {
         Ok(exit) => exit.into(),
         Err(failure) => failure.report().into(),
@@ -33,7 +37,10 @@ fn main() -> ExitCode {
 
 fn run(cli: Cli) -> Result<Exit, Failure> {
     let runtime = tokio::runtime::Runtime::new().map_err(Failure::Runtime)?;
-    let exit = runtime.block_on(interrupt::or_interrupted(commands::run(cli)));
+    let exit = match cli.command.hears_signals() {
+        true => runtime.block_on(commands::run(cli)),
+        false => runtime.block_on(interrupt::or_interrupted(commands::run(cli))),
+    };
     // A read of standard input that is under way cannot be stopped, and must not stop the program from ending.
     runtime.shutdown_background();
     exit

@@ -1,7 +1,7 @@
-//! CSV files that appear whole or not at all.
+//! Files that appear whole or not at all.
 
 use std::fs::{self, Permissions};
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use tempfile::{Builder, NamedTempFile};
@@ -69,6 +69,15 @@ fn not_yet_there(path: &Path) -> Result<PathBuf, Failure> {
     }
 }
 
+/// Puts the bytes in the file's place, in one step, once they are surely on disk.
+pub(crate) fn replace(target: &Target, bytes: &[u8]) -> Result<(), Failure> {
+    let written = temporary(target).and_then(|mut file| {
+        file.write_all(bytes)?;
+        persist(file, target)
+    });
+    written.map_err(|error| target.unwritable(error))
+}
+
 /// A CSV file under a passing name beside its target; dropping it removes it.
 #[derive(Debug)]
 pub(crate) struct PendingCsv {
@@ -126,6 +135,10 @@ fn usual_permissions() -> Option<Permissions> {
 
 fn publish(writer: csv::Writer<NamedTempFile>, target: &Target) -> io::Result<()> {
     let file = writer.into_inner().map_err(|error| error.into_error())?;
+    persist(file, target)
+}
+
+fn persist(file: NamedTempFile, target: &Target) -> io::Result<()> {
     file.as_file().sync_all()?;
     file.persist(&target.real)?;
     sync_directory(target.directory())

@@ -1,23 +1,21 @@
-//! Progress on standard error: only on a terminal, and never in the way of a message.
+//! Progress on standard error, on a terminal alone.
 
-use std::fmt::{Arguments, Write};
-use std::io;
-use std::sync::Arc;
+use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressFinish, ProgressState, ProgressStyle};
 
 /// With the size known: how far, how many, how fast, how long still.
 const SIZED: &str = "{prefix:<12} [{bar:30}] {percent:>3}%  {done} {msg}  {rate}  {eta} left";
+const WAITING: &str = "{spinner} {msg}  {elapsed}";
+const TICK: Duration = Duration::from_millis(100);
+const FAULTY: &str = "{prefix:<12} [{bar:30}] {percent:>3}%  {done} {msg}  {faults}  {rate}  {eta} left";
 const UNSIZED: &str = "{prefix:<12} {spinner} {done} {msg}  {rate}  {elapsed}";
 
 /// How often the counts reach the bar; a line takes less time than the bar's own bookkeeping.
 const STRIDE: u64 = 256;
-
-/// Writes a line to standard error. Nobody may be reading it, which is no reason to fail.
-pub(crate) fn say(message: Arguments<'_>) {
-    let _unread = io::Write::write_fmt(&mut io::stderr(), format_args!("{message}\n"));
-}
 
 /// How many lines or items were done, and how far that is.
 #[derive(Debug)]
@@ -34,6 +32,23 @@ impl Progress {
 
     pub(crate) fn of_items(doing: &'static str, items: u64) -> Self {
         Self::new(doing, "items", Some(items))
+    }
+
+    /// Calls of which some fail.
+    pub(crate) fn of_calls(
+        doing: &'static str,
+        calls: u64,
+        faults: impl Fn() -> u64 + Clone + Send + Sync + 'static,
+    ) -> Self {
+        let progress = Self::new(doing, "calls", Some(calls));
+        let style =
+            progress.bar.style().with_key("faults", move |_: &ProgressState, text: &mut dyn Write| {
+                let _infallible = write!(text, "{} faults", HumanCount(faults()));
+            });
+        if let Ok(style) = style.template(FAULTY) {
+            progress.bar.set_style(style);
+        }
+        progress
     }
 
     fn new(doing: &'static str, unit: &'static str, size: Option<u64>) -> Self {
@@ -64,6 +79,32 @@ impl Progress {
     }
 }
 
+/// A sign that this program only waits.
+#[derive(Debug, Default)]
+pub(crate) struct Waiting(OnceLock<ProgressBar>);
+
+impl Waiting {
+    pub(crate) fn begin(&self, what: &'static str) {
+        let bar = self.0.get_or_init(|| {
+            ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr())
+                .with_message(what)
+                .with_style(waiting_style())
+                .with_finish(ProgressFinish::AndClear)
+        });
+        bar.enable_steady_tick(TICK);
+    }
+
+    pub(crate) fn end(&self) {
+        if let Some(bar) = self.0.get() {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+fn waiting_style() -> ProgressStyle {
+    ProgressStyle::with_template(WAITING).unwrap_or_else(|_| ProgressStyle::default_spinner())
+}
+
 fn style(sized: bool, done: &Arc<AtomicU64>) -> ProgressStyle {
     let template = if sized { SIZED } else { UNSIZED };
     let (count, rate) = (Arc::clone(done), Arc::clone(done));
@@ -85,7 +126,7 @@ mod tests {
 
     #[test]
     fn the_templates_are_well_formed() {
-        for template in [SIZED, UNSIZED] {
+        for template in [SIZED, UNSIZED, FAULTY, WAITING] {
             ProgressStyle::with_template(template).unwrap();
         }
     }

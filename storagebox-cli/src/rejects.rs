@@ -1,11 +1,11 @@
 //! The list of lines that could not be used.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::exit::Failure;
 use crate::input::{Reason, Source};
 use crate::output::{PendingCsv, Target};
-use crate::progress::say;
+use crate::say::{Kind, say};
 
 #[derive(Debug)]
 pub(crate) struct Rejects {
@@ -44,10 +44,18 @@ impl Rejects {
     }
 }
 
+/// Where the list is unless another place was named: `codes.rejects.csv` beside `codes.csv`.
+pub(crate) fn beside(source: &Source) -> PathBuf {
+    match source {
+        Source::File(path) => path.with_extension("rejects.csv"),
+        Source::StandardInput => "storagebox.rejects.csv".into(),
+    }
+}
+
 /// Says that some lines were left out; it does not make the run a failure.
 pub(crate) fn warn(count: u64, list: &Path) {
     if count > 0 {
         let lines = if count == 1 { "line" } else { "lines" };
-        say(format_args!("warning: {count} {lines} could not be used; see {}", list.display()));
+        say(Kind::Warning, format_args!("{count} {lines} could not be used; see {}", list.display()));
     }
 }

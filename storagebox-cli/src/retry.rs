@@ -1,6 +1,9 @@
 //! Calls that are made again while a store is in trouble for a moment.
 
+use std::sync::atomic::{AtomicU32, Ordering};
+
 use storagebox::{Result, Retry, Settles, TokioTimer};
+use tracing::{Instrument, debug, debug_span};
 
 use crate::exit::Failure;
 use crate::step::Step;
@@ -11,7 +14,24 @@ where
     T: Settles,
     Fut: Future<Output = Result<T>>,
 {
-    Retry::default().call(&TokioTimer, call).await.map_err(|error| step.failed(error))
+    by(Retry::default(), step, call).await
+}
+
+/// The same, with more patience or less.
+pub(crate) async fn by<T, Fut>(retry: Retry, step: Step, mut call: impl FnMut() -> Fut) -> Result<T, Failure>
+where
+    T: Settles,
+    Fut: Future<Output = Result<T>>,
+{
+    let attempts = AtomicU32::new(0);
+    let attempt = || {
+        let attempt = call();
+        let number = attempts.fetch_add(1, Ordering::Relaxed) + 1;
+        async move { attempt.await.inspect_err(|error| debug!(attempt = number, %error, "failed")) }
+    };
+    let span = debug_span!("call", to = %step);
+    let called = retry.call(&TokioTimer, attempt).instrument(span);
+    called.await.map_err(|error| step.failed(error))
 }
 
 /// A call that only reads, or that names a state, so that an attempt which lands late does no harm.

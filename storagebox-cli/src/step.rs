@@ -9,6 +9,7 @@ use crate::exit::Failure;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
     Open,
+    OpenBox,
     SetUp,
     Ping,
     Add,
@@ -19,6 +20,20 @@ pub(crate) enum Step {
     FindHolder,
     Count,
     List,
+    Record,
+    Read,
+    Forget,
+    Begin,
+    RecordRun,
+    CreateTokens,
+    LookForToken,
+    Consume,
+    Change,
+    ReadCounter,
+    Compact,
+    Put,
+    Delete,
+    Purge,
     Close,
 }
 
@@ -36,6 +51,10 @@ impl Step {
             ErrorKind::InvalidInput | ErrorKind::Unsupported if self == Self::Open => {
                 "correct --url or STORAGEBOX_URL; the README of the backend shows how its URLs are written"
             }
+            ErrorKind::InvalidInput if self == Self::OpenBox => {
+                "open it as it was created, or use another box"
+            }
+            ErrorKind::Unsupported => "use what the error names instead, or another backend",
             ErrorKind::NotSetUp if self == Self::SetUp => {
                 "setup makes what goes into a database, and not the database itself: create that first"
             }
@@ -66,6 +85,7 @@ impl fmt::Display for Step {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Open => "open the store",
+            Self::OpenBox => "open the box",
             Self::SetUp => "set up the store",
             Self::Ping => "reach the store",
             Self::Add => "add the items",
@@ -75,7 +95,21 @@ impl fmt::Display for Step {
             Self::Show => "read the claim",
             Self::FindHolder => "look for the item",
             Self::Count => "count the items",
-            Self::List => "list the items",
+            Self::List => "list what is there",
+            Self::Record => "record the value",
+            Self::Read => "read the value",
+            Self::Forget => "forget the record",
+            Self::Begin => "ask for the run",
+            Self::RecordRun => "record the run",
+            Self::CreateTokens => "create the tokens",
+            Self::LookForToken => "look for the token",
+            Self::Consume => "consume the token",
+            Self::Change => "change the counter",
+            Self::ReadCounter => "read the counter",
+            Self::Compact => "compact the counter",
+            Self::Put => "put the value",
+            Self::Delete => "delete the value",
+            Self::Purge => "purge the deletes",
             Self::Close => "close the store",
         })
     }

@@ -2,19 +2,60 @@
 
 use std::sync::Arc;
 
-use storagebox::Store;
+use storagebox::{ErrorKind, Store};
 
 use crate::cli::Global;
 use crate::exit::Failure;
-use crate::progress::say;
+use crate::retry;
+use crate::say::{Kind, say};
 use crate::step::Step;
 
+const MEMORY: &str = "memory:";
+/// Where no URL is given: a file in the folder of the call, if this build can.
+const DEFAULT: &str = if cfg!(feature = "sqlite") { "sqlite:storagebox.db" } else { MEMORY };
+
+/// The store as it is, set up or not.
 pub(crate) async fn open(global: &Global) -> Result<Arc<dyn Store>, Failure> {
-    let store = storagebox::open(&global.url).await.map_err(|error| Step::Open.failed(error))?;
-    if is_memory(&*store) {
-        say(format_args!("note: memory: is a store in this program alone; it is gone when the program ends"));
+    open_url(global.url.as_deref().unwrap_or(DEFAULT)).await
+}
+
+/// The store, ready for work: the one that nobody named is made if it is not there.
+///
+/// A store with a name is never made by the way, because a name may be mistyped.
+pub(crate) async fn ready(global: &Global) -> Result<Arc<dyn Store>, Failure> {
+    let store = open(global).await?;
+    if global.url.is_none() {
+        make(&*store).await.map_err(|failure| failure.on(store.backend()))?;
     }
     Ok(store)
+}
+
+/// A store for a show that need not last, unless one was named.
+pub(crate) async fn for_a_while(global: &Global) -> Result<Arc<dyn Store>, Failure> {
+    open_url(global.url.as_deref().unwrap_or(MEMORY)).await
+}
+
+async fn open_url(url: &str) -> Result<Arc<dyn Store>, Failure> {
+    let store = storagebox::open(url).await.map_err(|error| Step::Open.failed(error))?;
+    if is_memory(&*store) {
+        let what = "memory: is a store in this program alone; it is gone when the program ends";
+        say(Kind::Note, format_args!("{what}"));
+    }
+    Ok(store)
+}
+
+/// Sets up the default store if it is not; says so, because a file appears. Whether it did.
+async fn make(store: &dyn Store) -> Result<bool, Failure> {
+    match store.ping().await {
+        Err(error) if error.kind() == ErrorKind::NotSetUp => {
+            retry::harmless(Step::SetUp, || store.setup()).await?;
+            let how = "--url or STORAGEBOX_URL names another one";
+            say(Kind::Note, format_args!("made the store {DEFAULT} in this directory; {how}"));
+            Ok(true)
+        }
+        // What is wrong with it is told by the command itself, with what it tried.
+        _ => Ok(false),
+    }
 }
 
 pub(crate) async fn close(store: &dyn Store) -> Result<(), Failure> {
@@ -24,4 +65,26 @@ pub(crate) async fn close(store: &dyn Store) -> Result<(), Failure> {
 
 pub(crate) fn is_memory(store: &dyn Store) -> bool {
     store.backend() == "memory"
+}
+
+#[cfg(test)]
+mod tests {
+    use storagebox::MemoryStore;
+
+    use super::*;
+    use crate::commands::faulty::FaultyStore;
+
+    #[tokio::test]
+    async fn a_store_that_is_not_there_is_made_once() {
+        let store = FaultyStore::bare();
+        assert!(make(&store).await.unwrap());
+        assert!(!make(&store).await.unwrap());
+        store.ping().await.unwrap();
+        assert!(!make(&MemoryStore::new()).await.unwrap());
+    }
+
+    #[tokio::test]
+    async fn a_store_in_trouble_is_not_made() {
+        assert!(!make(&FaultyStore::failing(ErrorKind::Unavailable, 1)).await.unwrap());
+    }
 }

@@ -13,7 +13,7 @@ pub(crate) enum Failure {
     File { path: PathBuf, error: io::Error },
     Server(storagebox_testkit::Failure),
     Feature { package: String, feature: Option<String>, failure: Box<Failure> },
-    ForeignDrivers { feature: Option<String>, drivers: Vec<String> },
+    ForeignDrivers { package: String, feature: Option<String>, drivers: Vec<String> },
     NoExamples,
     NoCommand,
     Given(Fault),
@@ -61,8 +61,8 @@ impl fmt::Display for Failure {
             Self::Feature { package, feature, failure } => {
                 write!(f, "{failure}\n{package} does not stand with {}", named(feature))
             }
-            Self::ForeignDrivers { feature, drivers } => {
-                write!(f, "{} brings the drivers {}", named(feature), drivers.join(", "))
+            Self::ForeignDrivers { package, feature, drivers } => {
+                write!(f, "{package} with {} brings the drivers {}", named(feature), drivers.join(", "))
             }
             Self::NoExamples => f.write_str("examples/examples holds no example"),
             Self::NoCommand => f.write_str("README.md has no `cargo run` in its first ```sh block"),

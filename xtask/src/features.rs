@@ -58,19 +58,26 @@ pub(crate) fn off_is_named() -> Result<String, Failure> {
     captured(cargo(facade)).map(|_| String::new())
 }
 
-/// What the facade depends on with each feature alone holds no driver of another.
+/// What the facade depends on with each feature alone holds no driver of another; nor does the command.
 pub(crate) fn one_driver_each() -> Result<String, Failure> {
     let facade = package(&workspace::read("storagebox/Cargo.toml")?);
-    for feature in alone(&facade) {
-        let of_facade = ["tree", "--locked", "-p", &facade.name, "--no-default-features"];
+    one_driver_in(&facade)?;
+    one_driver_in(&package(&workspace::read("storagebox-cli/Cargo.toml")?))?;
+    Ok(facade.features.join(", "))
+}
+
+fn one_driver_in(package: &Package) -> Result<(), Failure> {
+    for feature in alone(package) {
+        let of_package = ["tree", "--locked", "-p", &package.name, "--no-default-features"];
         let arguments =
-            of_facade.into_iter().chain(with(feature)).chain(["-e", "normal", "--prefix", "none"]);
+            of_package.into_iter().chain(with(feature)).chain(["-e", "normal", "--prefix", "none"]);
         let drivers = foreign(&captured(cargo(arguments))?, feature);
         if !drivers.is_empty() {
-            return Err(Failure::ForeignDrivers { feature: feature.map(str::to_owned), drivers });
+            let (package, feature) = (package.name.clone(), feature.map(str::to_owned));
+            return Err(Failure::ForeignDrivers { package, feature, drivers });
         }
     }
-    Ok(facade.features.join(", "))
+    Ok(())
 }
 
 /// The drivers in a listing of crates that the feature has no right to.
@@ -161,6 +168,13 @@ serde = "1"
     #[test]
     fn a_crate_whose_name_only_begins_alike_is_no_driver() {
         assert_eq!(foreign("redis-protocol v6.0.0\n", Some("memory")), [""; 0]);
+    }
+
+    #[test]
+    fn the_command_has_one_driver_for_each_feature() {
+        let command = package(&workspace::read("storagebox-cli/Cargo.toml").unwrap());
+        assert!(command.features.iter().any(|feature| feature == "memory"));
+        one_driver_in(&command).unwrap();
     }
 
     #[test]

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use storagebox::{BoxName, ClaimId, Hold};
 
-use super::{EXIT_CODES, FILES, bank_name, claim_id};
+use super::duration::hold;
+use super::{EXIT_CODES, FILES, box_name, claim_id};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Bank {
@@ -34,6 +35,7 @@ pub(crate) enum Bank {
     /// rest. It reads the whole bank, asks for each claim, and keeps up to 60 bytes an item.
     #[command(after_help = EXIT_CODES)]
     Audit(OfBank),
+    Reclaim(Reclaim),
 }
 
 impl Bank {
@@ -46,6 +48,7 @@ impl Bank {
             Self::Holder(args) => &args.of,
             Self::Counts(args) | Self::Audit(args) => args,
             Self::List(args) => &args.of,
+            Self::Reclaim(args) => &args.of,
         }
     }
 }
@@ -53,7 +56,7 @@ impl Bank {
 #[derive(Debug, Args)]
 pub(crate) struct OfBank {
     /// The bank
-    #[arg(long, value_name = "NAME", value_parser = bank_name)]
+    #[arg(long, value_name = "NAME", value_parser = box_name)]
     pub bank: BoxName,
 }
 
@@ -121,44 +124,23 @@ pub(crate) struct List {
     pub limit: Option<u64>,
 }
 
-/// Why a text is no hold.
-#[derive(Debug, thiserror::Error)]
-enum NoHold {
-    #[error("{0}; write it like 30s, 15m, 2h or 7d")]
-    NoDuration(#[from] humantime::DurationError),
-    #[error("{}", .0.message())]
-    OutOfRange(#[from] storagebox::Error),
-}
-
-fn hold(text: &str) -> Result<Hold, NoHold> {
-    Ok(Hold::For(humantime::parse_duration(text)?).checked()?)
-}
-
-#[cfg(test)]
-mod tests {
-    use std::time::Duration;
-
-    use super::*;
-
-    #[test]
-    fn durations_are_written_as_people_do() {
-        for (text, seconds) in [("30s", 30), ("15m", 900), ("2h", 7_200), ("7d", 604_800), ("1h 30m", 5_400)]
-        {
-            assert_eq!(hold(text).unwrap(), Hold::For(Duration::from_secs(seconds)), "{text}");
-        }
-        assert_eq!(hold("1ms").unwrap(), Hold::For(Duration::from_millis(1)));
-    }
-
-    #[test]
-    fn what_is_no_hold_is_refused() {
-        for text in ["", "soon", "30", "-1s", "30 parsecs", "99999999999999999999s"] {
-            let refused = hold(text).unwrap_err();
-            assert!(matches!(refused, NoHold::NoDuration(_)), "{text}");
-            assert!(refused.to_string().contains("30s, 15m, 2h or 7d"), "{refused}");
-        }
-        for text in ["0s", "999us", "101y"] {
-            let refused = hold(text).unwrap_err();
-            assert!(refused.to_string().contains("1 ms to 100 years"), "{text}: {refused}");
-        }
-    }
+/// End the claims of a file of ids and free their items; exit 1 if some are spent and stay so
+///
+/// For work that was given up: the ids may be those that `bank list` shows as held. Each is ended as with `release`, and
+/// takes nothing any more. Run again, it does no harm.
+#[derive(Debug, Args)]
+#[command(after_help = EXIT_CODES, after_long_help = format!("{FILES}\n\n{EXIT_CODES}"))]
+pub(crate) struct Reclaim {
+    #[command(flatten)]
+    pub of: OfBank,
+    /// The ids, one a line; `-` is standard input
+    #[arg(value_name = "FILE")]
+    pub ids: PathBuf,
+    /// Where to list the lines that could not be used [default: the name of FILE, ending in .rejects.csv; for
+    /// standard input storagebox.rejects.csv]
+    #[arg(long, value_name = "FILE")]
+    pub rejects: Option<PathBuf>,
+    /// The first line is a header
+    #[arg(long)]
+    pub header: bool,
 }

@@ -5,13 +5,15 @@ use std::path::PathBuf;
 use clap::Args;
 use storagebox::BoxName;
 
-use super::{EXIT_CODES, FILES, bank_name};
+use super::{EXIT_CODES, FILES, box_name};
 
 const OUT: &str = "
-  --out holds a line `id,item,outcome` for each line of ids, in their order. The outcome is `new` where this line
-  took the item, `again` where the id had it already, `empty` where the bank had none left, and `ended` where the
-  id's claim was released or expired earlier, so that it takes nothing any more. The file appears when all of it is
-  there; a run that fails leaves the old one as it was.";
+  --out holds a line `id,item,outcome` for each line of ids, in their order.
+  The outcome is `new` where this line took the item, `again` where the id had
+  it already, `empty` where the bank had none left, and `ended` where the id's
+  claim was released or expired earlier, so that it takes nothing any more.
+  The file appears when all of it is there; a run that fails leaves the old
+  one as it was.";
 
 /// Hand every id exactly one item, however often the id occurs
 ///
@@ -33,7 +35,7 @@ pub(crate) struct HandOut {
     #[arg(long, value_name = "FILE")]
     pub rejects: Option<PathBuf>,
     /// The bank
-    #[arg(long, value_name = "NAME", default_value = "items", value_parser = bank_name)]
+    #[arg(long, value_name = "NAME", default_value = "items", value_parser = box_name)]
     pub bank: BoxName,
     /// How many ids are served at once
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u16).range(1..))]

@@ -1,15 +1,24 @@
 //! One module for each subcommand.
 
 mod bank;
-#[cfg(test)]
-mod faulty;
+mod counter;
+mod dedup;
+mod demo;
+pub(crate) mod faulty;
 mod hand_out;
+mod listing;
 mod load;
+mod ordered;
+mod pages;
 mod ping;
+mod promises;
 mod setup;
+mod shell;
+mod token;
 
 use crate::cli::{Cli, Command};
 use crate::exit::{Exit, Failure};
+pub(crate) use dedup::RunFailure;
 
 pub(crate) async fn run(cli: Cli) -> Result<Exit, Failure> {
     match cli.command {
@@ -17,5 +26,13 @@ pub(crate) async fn run(cli: Cli) -> Result<Exit, Failure> {
         Command::Setup => setup::run(&cli.global).await,
         Command::Ping => ping::run(&cli.global).await,
         Command::Bank(command) => bank::run(command, &cli.global).await,
+        Command::Dedup(command) => dedup::run(command, &cli.global).await,
+        Command::Token(command) => token::run(command, &cli.global).await,
+        Command::Counter(command) => counter::run(command, &cli.global).await,
+        Command::Ordered(command) => ordered::run(command, &cli.global).await,
+        Command::Demo(args) => demo::run(&args, &cli.global).await,
+        Command::Promises => promises::run(&cli.global).await,
+        Command::Completions(args) => shell::completions(&args),
+        Command::Man(args) => shell::man(&args),
     }
 }

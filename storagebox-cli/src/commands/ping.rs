@@ -7,7 +7,7 @@ use storagebox::{ErrorKind, Store};
 use crate::answer::Answer;
 use crate::cli::Global;
 use crate::exit::{Exit, Failure};
-use crate::progress::say;
+use crate::say::{Kind, say};
 use crate::step::Step;
 use crate::store;
 
@@ -23,8 +23,8 @@ async fn ping(store: &dyn Store) -> Result<Answer, Failure> {
     let (exit, outcome) = match store.ping().await {
         Ok(()) => (Exit::Done, "ready"),
         Err(error) if error.kind() == ErrorKind::NotSetUp => {
-            say(format_args!("note: {}", error.message()));
-            say(format_args!("help: {}", Step::Ping.help(&error)));
+            say(Kind::Note, format_args!("{}", error.message()));
+            say(Kind::Help, format_args!("{}", Step::Ping.help(&error)));
             (Exit::Nothing, "not_set_up")
         }
         Err(error) => return Err(Step::Ping.failed(error)),

@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use storagebox::{ClaimId, Error, Item, MAX_ID_BYTES, MAX_ITEM_BYTES};
+use storagebox::{ClaimId, Error, Item, MAX_ID_BYTES, MAX_ITEM_BYTES, TokenId};
 
 use crate::exit::Failure;
 use records::{Records, Unreadable};
@@ -29,7 +29,7 @@ impl Source {
         }
     }
 
-    fn open(&self) -> io::Result<(Box<dyn Read + Send>, Option<u64>)> {
+    pub(crate) fn open(&self) -> io::Result<(Box<dyn Read + Send>, Option<u64>)> {
         match self {
             Self::StandardInput => Ok((Box::new(io::stdin()), None)),
             Self::File(path) => {
@@ -59,6 +59,14 @@ pub(crate) trait Value: Sized {
 
 impl Value for Item {
     const MAX_BYTES: usize = MAX_ITEM_BYTES;
+
+    fn from_text(text: &str) -> Result<Self, Error> {
+        Self::new(text)
+    }
+}
+
+impl Value for TokenId {
+    const MAX_BYTES: usize = MAX_ID_BYTES;
 
     fn from_text(text: &str) -> Result<Self, Error> {
         Self::new(text)

@@ -4,19 +4,31 @@
 
 mod bank;
 #[cfg(any(feature = "dynamo", feature = "postgres", feature = "redis", feature = "sqlite"))]
+mod boxes;
+#[cfg(any(feature = "dynamo", feature = "postgres", feature = "redis", feature = "sqlite"))]
 mod crowd;
+#[cfg(feature = "sqlite")]
+mod default;
 #[cfg(feature = "dynamo")]
 mod dynamo;
 mod hand_out;
 mod help;
+#[cfg(any(feature = "dynamo", feature = "postgres", feature = "redis", feature = "sqlite"))]
+mod once;
 #[cfg(feature = "postgres")]
 mod postgres;
+#[cfg(feature = "sqlite")]
+mod readme;
 #[cfg(feature = "redis")]
 mod redis;
 mod rejects;
+mod shell;
+mod snapshots;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 mod support;
+#[cfg(target_os = "linux")]
+mod terminal;
 #[cfg(any(feature = "dynamo", feature = "postgres", feature = "redis", feature = "sqlite"))]
 mod till;
 mod usage;

@@ -12,7 +12,7 @@ pub(crate) const FILES: [&str; 6] = ["--items", "items.csv", "--ids", "ids.csv",
 
 pub(crate) struct Place {
     directory: TempDir,
-    /// The store of each run, by its environment; `memory:` without one.
+    /// The store of each run, by its environment.
     url: Option<String>,
     /// What else each run has in its environment.
     variables: Vec<(&'static str, &'static str)>,
@@ -34,8 +34,19 @@ pub(crate) struct Given {
 }
 
 impl Place {
+    /// On `memory:`, so that each run has a store of its own.
     pub(crate) fn new() -> Self {
-        Self { directory: TempDir::new().unwrap(), url: None, variables: vec![] }
+        Self { directory: TempDir::new().unwrap(), url: Some("memory:".to_owned()), variables: vec![] }
+    }
+
+    /// Where nobody names a store, and there is none yet.
+    #[cfg(feature = "sqlite")]
+    pub(crate) fn without_url() -> Self {
+        Self { url: None, ..Self::new() }
+    }
+
+    pub(crate) fn folder(&self) -> &Path {
+        self.directory.path()
     }
 
     pub(crate) fn with(items: impl AsRef<[u8]>, ids: impl AsRef<[u8]>) -> Self {

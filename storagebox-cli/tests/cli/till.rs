@@ -92,6 +92,20 @@ impl Bank {
         assert_eq!(self.says(&["list", "--limit", "2", "--json"], 0).lines().count(), 2);
     }
 
+    /// Of the items A, B and C: those of a file of ids come free, from a pipe too, and what is spent stays spent.
+    pub(crate) fn is_reclaimed(&self) {
+        for id in ["ada", "bob", "eve"] {
+            self.says(&["take", id], 0);
+        }
+        self.says(&["confirm", "eve"], 0);
+        let reclaim = ["bank", "reclaim", "--bank", "b", "-", "--json"];
+        let answer = self.place.run_with_input(&reclaim, b"ada\nbob\neve\n").exits(1).json();
+        assert_eq!([&answer["released"], &answer["confirmed"]], [2, 1]);
+        let counts = self.answers(&["counts"], 0);
+        assert_eq!([&counts["free"], &counts["spent"]], [2, 1]);
+        assert_eq!(self.answers(&["take", "ada"], 1)["outcome"], "ended");
+    }
+
     /// Of the one item of this name, for somebody of this name: both come back byte for byte.
     pub(crate) fn keeps(&self, odd: &str) {
         assert_eq!(self.answers(&["take", odd], 0)["item"], odd);

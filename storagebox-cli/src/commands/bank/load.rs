@@ -1,7 +1,5 @@
 //! `storagebox bank load`: puts a file of items into a bank.
 
-use std::path::PathBuf;
-
 use storagebox::BankAdmin;
 
 use crate::answer::Answer;
@@ -14,7 +12,7 @@ use crate::rejects::{self, Rejects};
 
 pub(super) async fn run(args: &Load, bank: &dyn BankAdmin) -> Result<Answer, Failure> {
     let items = Source::named(&args.items);
-    let list = rejects_path(args, &items);
+    let list = args.rejects.clone().unwrap_or_else(|| rejects::beside(&items));
     let target = Target::at(&list)?;
     if let Source::File(input) = &items {
         target.keep_apart(input)?;
@@ -27,13 +25,4 @@ pub(super) async fn run(args: &Load, bank: &dyn BankAdmin) -> Result<Answer, Fai
     rejects::warn(rejected, &list);
     let answer = Answer::new(Exit::Done).text("bank", &args.of.bank).figure("items_added", added);
     Ok(answer.figure("already_there", already_there).figure("rejected_lines", rejected))
-}
-
-/// `codes.rejects.csv` beside `codes.csv`, unless another place was named.
-fn rejects_path(args: &Load, items: &Source) -> PathBuf {
-    let beside = || match items {
-        Source::File(path) => path.with_extension("rejects.csv"),
-        Source::StandardInput => "storagebox.rejects.csv".into(),
-    };
-    args.rejects.clone().unwrap_or_else(beside)
 }

@@ -4,23 +4,25 @@ mod answers;
 mod audit;
 mod list;
 mod load;
-mod pages;
+mod reclaim;
 #[cfg(test)]
 mod tests;
 
 use std::io::{self, Write};
 
+pub(crate) use audit::audit_of;
 use storagebox::{BankAdmin, Hold, Item, Store};
 
 use crate::answer::Answer;
 use crate::cli::{Bank, Global, OfBank, OfClaim, OfItem, Take};
+use crate::commands::listing;
 use crate::exit::{Exit, Failure};
 use crate::retry;
 use crate::step::Step;
 use crate::store;
 
 pub(crate) async fn run(command: Bank, global: &Global) -> Result<Exit, Failure> {
-    let store = store::open(global).await?;
+    let store = store::ready(global).await?;
     let asked = ask(command, &*store, global.json, &mut io::stdout()).await;
     let exit = asked.map_err(|failure| failure.on(store.backend()))?;
     store::close(&*store).await?;
@@ -33,12 +35,13 @@ async fn ask(
     as_json: bool,
     to: &mut (dyn Write + Send),
 ) -> Result<Exit, Failure> {
-    let bank = store.item_bank(&command.of().bank).map_err(|error| Step::Open.failed(error))?;
+    let bank = store.item_bank(&command.of().bank).map_err(|error| Step::OpenBox.failed(error))?;
     let bank = &*bank;
     let answer = match command {
-        Bank::List(args) => return list::list(&args, bank, as_json, to).await,
+        Bank::List(args) => return listing::list(bank, args.limit, as_json, to).await,
         Bank::Audit(args) => return audit::run(&args, bank, as_json, to).await,
         Bank::Load(args) => load::run(&args, bank).await?,
+        Bank::Reclaim(args) => reclaim::run(&args, bank).await?,
         Bank::Take(args) => take(&args, bank).await?,
         Bank::Confirm(args) => confirm(&args, bank).await?,
         Bank::Release(args) => release(&args, bank).await?,

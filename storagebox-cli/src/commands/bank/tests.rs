@@ -250,3 +250,23 @@ async fn a_load_comes_in_batches() {
     assert_eq!(load::run(&args, &bank).await.unwrap().json()["items_added"], 12_345);
     assert_eq!(bank.longest_add(), 5_000);
 }
+
+#[tokio::test]
+async fn what_was_given_up_is_reclaimed() {
+    let store = store(&["SAVE-1", "SAVE-2", "SAVE-3"]).await;
+    for id in ["ada", "bob", "eve"] {
+        answer(&store, &["take", id]).await;
+    }
+    answer(&store, &["confirm", "eve"]).await;
+    let folder = tempfile::TempDir::new().unwrap();
+    let file = folder.path().join("ids.csv");
+    std::fs::write(&file, "ada\nada\n\nbob\nunknown\neve\n").unwrap();
+    let told = json!({ "released": 4, "expired": 0, "confirmed": 1, "rejected_lines": 1 });
+    for _ in 0..2 {
+        let reclaimed = answer(&store, &["reclaim", file.to_str().unwrap()]).await;
+        assert_eq!(reclaimed, (Exit::Nothing, told.clone()));
+    }
+    let (_, counts) = answer(&store, &["counts"]).await;
+    assert_eq!([&counts["free"], &counts["spent"]], [2, 1]);
+    assert_eq!(answer(&store, &["take", "ada"]).await.1["outcome"], "ended");
+}

@@ -1,7 +1,13 @@
-//! The memory store with faults, for tests of what a command makes of them.
+//! Stores with faults: at random for a demo, and of one sort for tests of what a command makes of them.
 
+#[cfg(test)]
 mod bank;
+mod chance;
+#[cfg(test)]
 mod store;
 
+#[cfg(test)]
 pub(super) use bank::{Fault, FaultyBank};
-pub(super) use store::FaultyStore;
+pub(super) use chance::{Chance, ChanceBank, Faults};
+#[cfg(test)]
+pub(crate) use store::FaultyStore;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use futures_util::stream::{self, StreamExt};
-use storagebox::{ClaimId, ItemBank, ItemBankExt, Taken};
+use storagebox::{ClaimId, ItemBank, ItemBankExt, Retry, Taken};
 use tokio::task::JoinHandle;
 
 use super::ledger::{Answer, Entry, Ledger};
@@ -72,17 +72,17 @@ fn start(
 
 fn spawn(id: ClaimId, bank: &Arc<dyn ItemBank>) -> JoinHandle<Result<Entry, Failure>> {
     let bank = Arc::clone(bank);
-    tokio::spawn(async move { take(id, &*bank).await })
+    tokio::spawn(async move { take(id, &*bank, Retry::default()).await })
 }
 
-async fn take(id: ClaimId, bank: &dyn ItemBank) -> Result<Entry, Failure> {
+pub(crate) async fn take(id: ClaimId, bank: &dyn ItemBank, patience: Retry) -> Result<Entry, Failure> {
     let unresolved = AtomicBool::new(false);
     let attempt = || async {
         let answer = bank.assign(&id).await;
         unresolved.fetch_or(is_unresolved(&answer), Ordering::Relaxed);
         answer
     };
-    let taken = retry::named(Step::Take, attempt).await?;
+    let taken = retry::by(patience, Step::Take, attempt).await?;
     let answer = match taken {
         Taken::New(held) => Answer::New(held.item),
         Taken::Again(held) => Answer::Again { item: held.item, perhaps_ours: unresolved.into_inner() },

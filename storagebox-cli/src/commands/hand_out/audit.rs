@@ -8,7 +8,7 @@ use crate::commands::load::Loaded;
 
 /// All figures of a run.
 #[derive(Clone, Debug)]
-pub(super) struct Audit {
+pub(crate) struct Audit {
     pub loaded: Loaded,
     pub summary: Summary,
     pub rejected: u64,
@@ -19,13 +19,13 @@ pub(super) struct Audit {
 
 /// The bank before and after.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Change {
+pub(crate) struct Change {
     pub before: Counts,
     pub after: Counts,
 }
 
 impl Audit {
-    pub(super) fn mismatches(&self) -> Vec<Mismatch> {
+    pub(crate) fn mismatches(&self) -> Vec<Mismatch> {
         let mut compared = self.own_lines();
         compared.extend(self.change.iter().flat_map(|change| self.conservation(change)));
         compared.into_iter().filter_map(Comparison::mismatch).collect()

@@ -6,13 +6,13 @@ use storagebox::{ClaimId, Item};
 
 /// One line of ids and its answer.
 #[derive(Clone, Debug)]
-pub(super) struct Entry {
+pub(crate) struct Entry {
     pub id: ClaimId,
     pub answer: Answer,
 }
 
 #[derive(Clone, Debug)]
-pub(super) enum Answer {
+pub(crate) enum Answer {
     New(Item),
     Again {
         item: Item,
@@ -24,8 +24,16 @@ pub(super) enum Answer {
 }
 
 impl Entry {
+    /// The same, where a call before this one may have been what took the item.
+    pub(crate) fn after(mut self, unresolved: bool) -> Self {
+        if let Answer::Again { perhaps_ours, .. } = &mut self.answer {
+            *perhaps_ours |= unresolved;
+        }
+        self
+    }
+
     /// The line of the output file.
-    pub(super) fn fields(&self) -> [&str; 3] {
+    pub(crate) fn fields(&self) -> [&str; 3] {
         let (item, outcome) = match &self.answer {
             Answer::New(item) => (item.as_str(), "new"),
             Answer::Again { item, .. } => (item.as_str(), "again"),
@@ -47,7 +55,7 @@ struct Person {
 
 /// Every answer so far, and what was wrong with them.
 #[derive(Debug, Default)]
-pub(super) struct Ledger {
+pub(crate) struct Ledger {
     people: HashMap<ClaimId, Person>,
     items: HashSet<Item>,
     summary: Summary,
@@ -55,7 +63,7 @@ pub(super) struct Ledger {
 
 /// The ledger in figures.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Summary {
+pub(crate) struct Summary {
     pub lines: u64,
     pub new: u64,
     pub again: u64,
@@ -77,13 +85,13 @@ pub(super) struct Summary {
 }
 
 impl Summary {
-    pub(super) fn ids_without_item(&self) -> u64 {
+    pub(crate) fn ids_without_item(&self) -> u64 {
         self.distinct_ids - self.given
     }
 }
 
 impl Ledger {
-    pub(super) fn enter(&mut self, entry: Entry) {
+    pub(crate) fn enter(&mut self, entry: Entry) {
         self.summary.lines += 1;
         let person = self.people.entry(entry.id).or_default();
         match entry.answer {
@@ -106,7 +114,7 @@ impl Ledger {
         }
     }
 
-    pub(super) fn summary(&self) -> Summary {
+    pub(crate) fn summary(&self) -> Summary {
         let count = |is: fn(&Person) -> bool| self.people.values().filter(|person| is(person)).count() as u64;
         Summary {
             distinct_ids: self.people.len() as u64,

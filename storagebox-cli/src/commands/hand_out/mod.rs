@@ -17,20 +17,21 @@ use super::load::{Loaded, load};
 use crate::cli::{Global, HandOut};
 use crate::exit::{Exit, Failure};
 use crate::output::PendingCsv;
-use crate::progress::say;
 use crate::rejects::{self, Rejects};
 use crate::retry;
+use crate::say::{Kind, say};
 use crate::step::Step;
 use crate::store::{self, is_memory};
 use assign::assign;
-use audit::{Audit, Change};
-use ledger::Ledger;
+pub(crate) use assign::take;
+pub(crate) use audit::{Audit, Change};
+pub(crate) use ledger::{Entry, Ledger};
 use plan::Plan;
 
 pub(crate) async fn run(args: HandOut, global: &Global) -> Result<Exit, Failure> {
     let plan = Plan::new(&args).await?;
-    let store = store::open(global).await?;
-    let bank = store.item_bank(&args.bank).map_err(|error| Step::Open.failed(error))?;
+    let store = store::ready(global).await?;
+    let bank = store.item_bank(&args.bank).map_err(|error| Step::OpenBox.failed(error))?;
     warn_of_nothing(&*store, plan.items.is_some());
     let alone = args.alone || is_memory(&*store);
     let done = hand_out(plan, bank, alone).await.map_err(|failure| failure.on(store.backend()))?;
@@ -40,9 +41,10 @@ pub(crate) async fn run(args: HandOut, global: &Global) -> Result<Exit, Failure>
 
 fn warn_of_nothing(store: &dyn Store, has_items: bool) {
     if is_memory(store) && !has_items {
-        say(format_args!(
-            "note: memory: starts empty and --items was left out, so there is nothing to hand out"
-        ));
+        say(
+            Kind::Note,
+            format_args!("memory: starts empty and --items was left out, so there is nothing to hand out"),
+        );
     }
 }
 

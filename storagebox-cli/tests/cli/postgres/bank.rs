@@ -34,6 +34,12 @@ fn an_item_that_is_lost_or_held_twice_fails_the_audit() {
 }
 
 #[test]
+fn what_was_given_up_is_reclaimed() {
+    let store = Database::ready();
+    Bank::with(store.place(), "A\nB\nC\n").is_reclaimed();
+}
+
+#[test]
 fn odd_text_comes_back_byte_for_byte() {
     let store = Database::ready();
     let odd = "'; DROP TABLE x; -- $1 \\ \"é\" e\u{301} 🎁";

@@ -79,6 +79,18 @@ fn a_server_that_is_down_is_not_reached() {
     }
 }
 
+/// However much is said of the calls.
+#[test]
+fn the_password_is_not_among_what_is_said_of_calls() {
+    let database = Database::ready();
+    let counts = [&["-vv"], &COUNTS[..]].concat();
+    let said = run(&database.url(), &counts, 0).stderr;
+    assert!(said.contains("call{to=count the items}") && said.contains("storagebox_postgres"), "{said}");
+    let refused = database.url_with("hunter2-wrong", "postgres");
+    let said = run(&refused, &counts, 3).stderr;
+    assert!(said.contains("failed attempt=1"), "{said}");
+}
+
 #[test]
 fn a_database_that_is_missing_is_to_be_created_first() {
     let database = Database::bare();

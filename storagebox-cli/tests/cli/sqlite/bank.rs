@@ -22,6 +22,12 @@ fn counts_list_and_audit_agree() {
 }
 
 #[test]
+fn what_was_given_up_is_reclaimed() {
+    let store = File::ready();
+    Bank::with(store.place(), "A\nB\nC\n").is_reclaimed();
+}
+
+#[test]
 fn odd_text_comes_back_byte_for_byte() {
     let store = File::ready();
     let odd = "'; drop table storagebox_items; -- \"],[\" ?1 \\ \"é\" e\u{301} 🎁";

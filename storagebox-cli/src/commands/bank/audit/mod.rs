@@ -11,9 +11,9 @@ use std::io::Write;
 use futures_util::stream::{self, StreamExt, TryStreamExt};
 use storagebox::{BankAdmin, ClaimId, Counts, ItemState, ListedItem};
 
-use super::pages::{PAGE, Pages};
 use crate::check::{Check, Comparison, Mismatch};
 use crate::cli::OfBank;
+use crate::commands::pages::{PAGE, Pages};
 use crate::exit::{Exit, Failure};
 use crate::progress::Progress;
 use crate::retry;
@@ -36,6 +36,12 @@ pub(super) async fn run(
     let mismatches = audit.mismatches();
     report::answer(args, &audit, &mismatches).print(to, as_json)?;
     if mismatches.is_empty() { Ok(Exit::Done) } else { Err(Failure::BankAudit(mismatches)) }
+}
+
+/// The counts at the end, and what does not agree.
+pub(crate) async fn audit_of(bank: &dyn BankAdmin) -> Result<(Counts, Vec<Mismatch>), Failure> {
+    let audit = audit(bank).await?;
+    Ok((audit.after, audit.mismatches()))
 }
 
 /// What the listing showed, between two counts.

@@ -1,0 +1,23 @@
+//! A value on the command line, or in a file.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+#[derive(Args)]
+#[group(required = true, multiple = false)]
+pub(crate) struct Content {
+    /// The value, as text; write `--` before one that begins with `-`
+    #[arg(value_name = "VALUE")]
+    pub text: Option<String>,
+    /// The value, as the bytes of a file, at most 256 KiB; `-` is standard input
+    #[arg(long, value_name = "FILE")]
+    pub file: Option<PathBuf>,
+}
+
+/// Without the text, which may be a secret.
+impl std::fmt::Debug for Content {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Content").field("file", &self.file).finish_non_exhaustive()
+    }
+}

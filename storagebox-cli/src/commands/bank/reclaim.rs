@@ -1,0 +1,94 @@
+//! `storagebox bank reclaim`: ends the claims of a file of ids, and frees their items.
+
+use futures_util::stream::{self, StreamExt, TryStreamExt};
+use storagebox::{BankAdmin, ClaimId, Released};
+
+use crate::answer::Answer;
+use crate::cli::Reclaim;
+use crate::exit::{Exit, Failure};
+use crate::input::{Lines, Source};
+use crate::output::Target;
+use crate::progress::Progress;
+use crate::rejects::{self, Rejects};
+use crate::retry;
+use crate::step::Step;
+
+/// How many ids are read before their claims are ended.
+const BATCH: usize = 1_000;
+/// How many claims are ended at once.
+const CONCURRENCY: usize = 64;
+
+/// What became of the claims, a line each.
+#[derive(Clone, Copy, Debug, Default)]
+struct Reclaimed {
+    released: u64,
+    expired: u64,
+    confirmed: u64,
+}
+
+pub(super) async fn run(args: &Reclaim, bank: &dyn BankAdmin) -> Result<Answer, Failure> {
+    let ids = Source::named(&args.ids);
+    let list = args.rejects.clone().unwrap_or_else(|| rejects::beside(&ids));
+    let target = Target::at(&list)?;
+    if let Source::File(input) = &ids {
+        target.keep_apart(input)?;
+    }
+    let lines = Lines::open(&ids, args.header).await?;
+    let mut rejects = Rejects::new(target);
+    let reclaimed = reclaim(lines, bank, &mut rejects).await?;
+    let rejected = rejects.count();
+    rejects.publish()?;
+    rejects::warn(rejected, &list);
+    Ok(answer(args, reclaimed, rejected))
+}
+
+async fn reclaim(
+    mut lines: Lines,
+    bank: &dyn BankAdmin,
+    rejects: &mut Rejects,
+) -> Result<Reclaimed, Failure> {
+    let progress = Progress::of_lines("reclaiming", lines.bytes());
+    let mut reclaimed = Reclaimed::default();
+    let mut batch = Vec::with_capacity(BATCH);
+    while let Some(line) = lines.next_line().await? {
+        match line.value {
+            Ok(id) => batch.push(id),
+            Err(reason) => rejects.add(lines.source(), line.number, reason)?,
+        }
+        progress.line(line.ends_at);
+        if batch.len() == BATCH {
+            reclaimed.release(std::mem::take(&mut batch), bank).await?;
+        }
+    }
+    reclaimed.release(batch, bank).await?;
+    Ok(reclaimed)
+}
+
+impl Reclaimed {
+    async fn release(&mut self, ids: Vec<ClaimId>, bank: &dyn BankAdmin) -> Result<(), Failure> {
+        let releases = stream::iter(ids).map(|id| release(id, bank));
+        let mut releases = releases.buffer_unordered(CONCURRENCY);
+        while let Some(released) = releases.try_next().await? {
+            *match released {
+                Released::Released => &mut self.released,
+                Released::Expired => &mut self.expired,
+                Released::Confirmed => &mut self.confirmed,
+            } += 1;
+        }
+        // A store that never waits must not keep the program from hearing an interrupt.
+        tokio::task::yield_now().await;
+        Ok(())
+    }
+}
+
+async fn release(id: ClaimId, bank: &dyn BankAdmin) -> Result<Released, Failure> {
+    retry::named(Step::Release, || bank.release(&id)).await
+}
+
+fn answer(args: &Reclaim, reclaimed: Reclaimed, rejected: u64) -> Answer {
+    let Reclaimed { released, expired, confirmed } = reclaimed;
+    let exit = if confirmed == 0 { Exit::Done } else { Exit::Nothing };
+    let answer = Answer::new(exit).text("bank", &args.of.bank).figure("released", released);
+    let answer = answer.figure("expired", expired).figure("confirmed", confirmed);
+    answer.figure("rejected_lines", rejected)
+}

@@ -1,0 +1,115 @@
+//! `storagebox counter ...`: counters whose changes are applied once each.
+
+mod log;
+#[cfg(test)]
+mod tests;
+
+use std::io::{self, Write};
+
+use storagebox::{Bounds, Change, Counted, Ledger, Maintained, Store};
+
+use super::listing;
+use crate::answer::{Answer, Fact};
+use crate::cli::{Add, Compact, Counter, Global, OfCounter, OfKeyAlone};
+use crate::exit::{Exit, Failure};
+use crate::retry;
+use crate::step::Step;
+use crate::store;
+use log::Entries;
+
+/// How many operations are merged with one call.
+const BATCH: usize = 1_000;
+
+pub(crate) async fn run(command: Counter, global: &Global) -> Result<Exit, Failure> {
+    let store = store::ready(global).await?;
+    let asked = ask(command, &*store, global.json, &mut io::stdout()).await;
+    let exit = asked.map_err(|failure| failure.on(store.backend()))?;
+    store::close(&*store).await?;
+    Ok(exit)
+}
+
+async fn ask(
+    command: Counter,
+    store: &dyn Store,
+    as_json: bool,
+    to: &mut (dyn Write + Send),
+) -> Result<Exit, Failure> {
+    let answer = match command {
+        Counter::Log(args) => {
+            let ledger = store.ledger(&args.of.name).map_err(|error| Step::OpenBox.failed(error))?;
+            let entries = Entries { ledger: &*ledger, key: &args.of.key };
+            return listing::list(&entries, args.limit, as_json, to).await;
+        }
+        Counter::Compact(args) => {
+            let ledger = store.ledger(&args.of.name).map_err(|error| Step::OpenBox.failed(error))?;
+            compact(&args, &*ledger).await?
+        }
+        Counter::Add(args) => add(&args, store).await?,
+        Counter::Get(args) => get(&args, store).await?,
+    };
+    answer.print(to, as_json)
+}
+
+async fn add(args: &Add, store: &dyn Store) -> Result<Answer, Failure> {
+    let bounds = bounds(args).map_err(Failure::Argument)?;
+    let change = Change::new(args.op.clone(), args.delta).within(bounds);
+    let counter = counter(&args.counter, store)?;
+    let key = &args.counter.of.key;
+    let counted = retry::named(Step::Change, || counter.apply(key, &change)).await?;
+    Ok(counted_answer(args, counted))
+}
+
+fn bounds(args: &Add) -> storagebox::Result<Bounds> {
+    Ok(match (args.min, args.max) {
+        (None, None) => Bounds::NONE,
+        (Some(min), None) => Bounds::at_least(min),
+        (None, Some(max)) => Bounds::at_most(max),
+        (Some(min), Some(max)) => Bounds::between(min, max)?,
+    })
+}
+
+fn counter(of: &OfCounter, store: &dyn Store) -> Result<std::sync::Arc<dyn storagebox::Counter>, Failure> {
+    store.counter(&of.of.name, of.strategy).map_err(|error| Step::OpenBox.failed(error))
+}
+
+fn counted_answer(args: &Add, counted: Counted) -> Answer {
+    let (exit, outcome, value) = match counted {
+        Counted::Applied { value } => (Exit::Done, "applied", value),
+        Counted::AlreadyApplied { value } => (Exit::Done, "already_applied", value),
+        Counted::OutOfBounds => (Exit::Nothing, "out_of_bounds", None),
+        Counted::Overflow => (Exit::Nothing, "overflow", None),
+        Counted::Mismatch => (Exit::Nothing, "mismatch", None),
+        Counted::Full => (Exit::Nothing, "full", None),
+        Counted::Fenced => (Exit::Nothing, "fenced", None),
+    };
+    let answer = of_key(&args.counter.of, exit).text("op", &args.op).word("outcome", outcome);
+    match value {
+        Some(value) => answer.signed("value", value),
+        None => answer,
+    }
+}
+
+async fn get(args: &OfCounter, store: &dyn Store) -> Result<Answer, Failure> {
+    let counter = counter(args, store)?;
+    let value = retry::harmless(Step::ReadCounter, || counter.value(&args.of.key)).await?;
+    Ok(of_key(&args.of, Exit::Done).signed("value", value))
+}
+
+/// A batch at a time, so that an interrupt finds its place; what is merged stays merged.
+async fn compact(args: &Compact, ledger: &dyn Ledger) -> Result<Answer, Failure> {
+    let Compact { of, older_than } = args;
+    let mut merged = 0;
+    loop {
+        let call = || ledger.compact(&of.key, *older_than, BATCH);
+        let Maintained { deleted, more } = retry::harmless(Step::Compact, call).await?;
+        merged += deleted;
+        if !more {
+            return Ok(of_key(of, Exit::Done).with("merged", Fact::Figure(merged)));
+        }
+        tokio::task::yield_now().await;
+    }
+}
+
+fn of_key(of: &OfKeyAlone, exit: Exit) -> Answer {
+    Answer::new(exit).text("box", &of.name).text("key", &of.key)
+}

@@ -1,0 +1,94 @@
+//! Each command over a store, with its answer and its exit code.
+
+use clap::Parser;
+use serde_json::{Value, json};
+use storagebox::MemoryStore;
+
+use super::*;
+use crate::cli::{Cli, Command};
+
+fn command(args: &[&str]) -> Counter {
+    match Cli::parse_from([&["storagebox", "counter"], args].concat()).command {
+        Command::Counter(command) => command,
+        other => panic!("{other:?}"),
+    }
+}
+
+async fn lines(store: &MemoryStore, args: &[&str], as_json: bool) -> (Exit, String) {
+    let mut to = Vec::new();
+    let exit = ask(command(args), store, as_json, &mut to).await;
+    (exit.unwrap_or_else(|failure| panic!("{args:?}: {failure}")), String::from_utf8(to).unwrap())
+}
+
+async fn answer(store: &MemoryStore, args: &[&str]) -> (Exit, Value) {
+    let (exit, text) = lines(store, args, true).await;
+    let mut answer: Value = serde_json::from_str(&text).unwrap();
+    let facts = answer.as_object_mut().unwrap();
+    assert_eq!([facts.remove("box").unwrap(), facts.remove("key").unwrap()], ["counters", "shoes"]);
+    (exit, answer)
+}
+
+fn told(op: &str, outcome: &str) -> Value {
+    json!({ "op": op, "outcome": outcome })
+}
+
+fn value(op: &str, outcome: &str, value: i64) -> Value {
+    json!({ "op": op, "outcome": outcome, "value": value })
+}
+
+#[tokio::test]
+async fn an_operation_counts_once() {
+    let store = MemoryStore::new();
+    let add = async |delta: &str, op: &str| answer(&store, &["add", "shoes", delta, "--op", op]).await;
+    assert_eq!(add("5", "delivery").await, (Exit::Done, value("delivery", "applied", 5)));
+    assert_eq!(add("5", "delivery").await, (Exit::Done, value("delivery", "already_applied", 5)));
+    assert_eq!(add("6", "delivery").await, (Exit::Nothing, told("delivery", "mismatch")));
+    assert_eq!(add("-7", "theft").await, (Exit::Done, value("theft", "applied", -2)));
+    assert_eq!(answer(&store, &["get", "shoes"]).await, (Exit::Done, json!({ "value": -2 })));
+}
+
+#[tokio::test]
+async fn a_bound_is_kept_and_a_refusal_is_not_remembered() {
+    let store = MemoryStore::new();
+    let sell = ["add", "shoes", "-1", "--op", "order", "--min", "0"];
+    assert_eq!(answer(&store, &sell).await, (Exit::Nothing, told("order", "out_of_bounds")));
+    answer(&store, &["add", "shoes", "1", "--op", "delivery", "--max", "1"]).await;
+    assert_eq!(answer(&store, &sell).await, (Exit::Done, value("order", "applied", 0)));
+    let much = ["add", "shoes", "-9223372036854775808", "--op", "a"];
+    answer(&store, &much).await;
+    let more = answer(&store, &["add", "shoes", "-1", "--op", "b"]).await;
+    assert_eq!(more, (Exit::Nothing, told("b", "overflow")));
+}
+
+#[tokio::test]
+async fn bounds_that_cross_and_another_strategy_are_bad_input() {
+    let store = MemoryStore::new();
+    answer(&store, &["add", "shoes", "1", "--op", "a"]).await;
+    for args in [
+        &["add", "shoes", "1", "--op", "b", "--min", "2", "--max", "1"][..],
+        &["get", "shoes", "--strategy", "atomic"],
+        &["log", "shoes"],
+    ] {
+        let failure = ask(command(args), &store, true, &mut vec![]).await.unwrap_err();
+        assert_eq!(failure.exit(), Exit::BadInput, "{args:?}: {failure}");
+    }
+}
+
+#[tokio::test]
+async fn a_ledger_lists_its_operations_and_merges_them() {
+    let store = MemoryStore::new();
+    for (op, delta) in [("deposit", "30"), ("withdrawal", "-5")] {
+        answer(&store, &["add", "shoes", delta, "--op", op, "--strategy", "ledger"]).await;
+    }
+    let (_, csv) = lines(&store, &["log", "shoes"], false).await;
+    let rows: Vec<_> = csv.lines().map(|row| row.rsplit_once(',').unwrap().0).collect();
+    assert_eq!(rows, ["entry,op,delta,changes", "change,deposit,30,1", "change,withdrawal,-5,1"]);
+    let compacted = answer(&store, &["compact", "shoes", "--older-than", "0s"]).await;
+    assert_eq!(compacted, (Exit::Done, json!({ "merged": 2 })));
+    let (_, json) = lines(&store, &["log", "shoes"], true).await;
+    let mut sum: Value = serde_json::from_str(&json).unwrap();
+    assert!(sum.as_object_mut().unwrap().remove("at_ms").unwrap().is_i64());
+    assert_eq!(sum, json!({ "entry": "sum", "op": null, "delta": 25, "changes": 2 }));
+    let (_, got) = answer(&store, &["get", "shoes", "--strategy", "ledger"]).await;
+    assert_eq!(got, json!({ "value": 25 }));
+}

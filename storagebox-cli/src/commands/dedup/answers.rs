@@ -1,0 +1,52 @@
+//! The outcomes of records as answers, each with its exit code.
+
+use storagebox::{Entry, Forgotten, Payload, Recorded, Version};
+
+use super::run::Ended;
+use crate::answer::{Answer, Fact};
+use crate::cli::OfRecord;
+use crate::exit::Exit;
+
+pub(super) fn recorded(of: &OfRecord, value: &Payload, recorded: &Recorded) -> Answer {
+    match recorded {
+        Recorded::New(at) => version(outcome(of, Exit::Done, "new"), *at).bytes("value", value.as_bytes()),
+        Recorded::Again(entry) => shown(outcome(of, Exit::Done, "again"), entry),
+        Recorded::Existing(entry) => shown(outcome(of, Exit::Nothing, "existing"), entry),
+        Recorded::InFlight { remaining } => {
+            outcome(of, Exit::Nothing, "in_flight").with("remaining", Fact::Lasts(*remaining))
+        }
+        Recorded::Fenced => outcome(of, Exit::Nothing, "fenced"),
+    }
+}
+
+pub(super) fn got(of: &OfRecord, entry: Option<&Entry>) -> Answer {
+    match entry {
+        Some(entry) => shown(outcome(of, Exit::Done, "recorded"), entry),
+        None => outcome(of, Exit::Nothing, "absent"),
+    }
+}
+
+pub(super) fn forgotten(of: &OfRecord, forgotten: &Forgotten) -> Answer {
+    match forgotten {
+        Forgotten::Forgotten => outcome(of, Exit::Done, "forgotten"),
+        Forgotten::Absent => outcome(of, Exit::Nothing, "absent"),
+        Forgotten::Stale(entry) => version(outcome(of, Exit::Nothing, "stale"), entry.version),
+    }
+}
+
+fn outcome(of: &OfRecord, exit: Exit, outcome: &'static str) -> Answer {
+    Answer::new(exit).text("box", &of.of.name).text("id", &of.id).word("outcome", outcome)
+}
+
+fn version(answer: Answer, version: Version) -> Answer {
+    answer.figure("version", version.number())
+}
+
+/// What is recorded: a run as what its command wrote, anything else as it is.
+fn shown(answer: Answer, entry: &Entry) -> Answer {
+    let answer = version(answer, entry.version);
+    match Ended::recorded_in(&entry.value) {
+        Some(ended) => ended.shown(answer),
+        None => answer.bytes("value", entry.value.as_bytes()),
+    }
+}

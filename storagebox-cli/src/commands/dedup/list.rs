@@ -1,0 +1,27 @@
+//! `storagebox dedup list`: every record, as a stream.
+
+use storagebox::{Cursor, DedupRepo, ListedRecord, Page, Result, async_trait};
+
+use crate::commands::listing::{Cell, Row};
+use crate::commands::pages::Listed;
+
+/// The records of one box.
+pub(super) struct Recorded<'a>(pub &'a dyn DedupRepo);
+
+#[async_trait]
+impl Listed for Recorded<'_> {
+    type Entry = ListedRecord;
+
+    async fn page(&self, cursor: Option<&Cursor>, limit: usize) -> Result<Page<ListedRecord>> {
+        self.0.list(cursor, limit).await
+    }
+}
+
+impl Row for ListedRecord {
+    const HEADER: &'static [&'static str] = &["id", "version", "value"];
+
+    fn cells(&self) -> Vec<Cell<'_>> {
+        let version = Cell::Figure(self.entry.version.number().into());
+        vec![Cell::Text(self.id.as_str()), version, Cell::Bytes(self.entry.value.as_bytes())]
+    }
+}

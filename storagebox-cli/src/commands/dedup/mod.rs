@@ -1,0 +1,103 @@
+//! `storagebox dedup ...`: what was done for an id, remembered.
+
+mod answers;
+mod list;
+mod run;
+#[cfg(test)]
+mod tests;
+
+use std::io::{self, Write};
+
+use storagebox::{DedupRepo, Forgotten, Store, Version};
+
+use super::listing;
+use crate::answer::Answer;
+use crate::cli::{Dedup, Forget, GetRecord, Global, OfRecord, Record, Records, Run};
+use crate::content::{self, Sink};
+use crate::exit::{Exit, Failure};
+use crate::retry;
+use crate::step::Step;
+use crate::store;
+use list::Recorded;
+use run::Outputs;
+pub(crate) use run::RunFailure;
+
+pub(crate) async fn run(command: Dedup, global: &Global) -> Result<Exit, Failure> {
+    let records = match command {
+        Dedup::Run(args) => return once(&args, global).await.map_err(Failure::in_run),
+        Dedup::Records(command) => command,
+    };
+    let store = store::ready(global).await?;
+    let asked = ask(records, &*store, global.json, &mut io::stdout()).await;
+    let exit = asked.map_err(|failure| failure.on(store.backend()))?;
+    store::close(&*store).await?;
+    Ok(exit)
+}
+
+/// The store is not closed with care: what was recorded is recorded, and the exit code is the command's.
+async fn once(args: &Run, global: &Global) -> Result<Exit, Failure> {
+    let store = store::ready(global).await?;
+    let leases = store.lease_repo(&args.of.name).map_err(|error| Step::OpenBox.failed(error))?;
+    let to = Outputs { stdout: &mut io::stdout(), stderr: &mut io::stderr(), as_json: global.json };
+    let ran = run::run(args, &*leases, to).await;
+    let exit = ran.map_err(|failure| Failure::Run(failure).on(store.backend()))?;
+    let _ = store.close().await;
+    Ok(exit)
+}
+
+async fn ask(
+    command: Records,
+    store: &dyn Store,
+    as_json: bool,
+    to: &mut (dyn Write + Send),
+) -> Result<Exit, Failure> {
+    let repo = store.dedup_repo(&command.of().name).map_err(|error| Step::OpenBox.failed(error))?;
+    let repo = &*repo;
+    let answer = match command {
+        Records::List(args) => return listing::list(&Recorded(repo), args.limit, as_json, to).await,
+        Records::Get(args) => return get(&args, repo, as_json, to).await,
+        Records::Record(args) => record(&args, repo).await?,
+        Records::Forget(args) => forget(&args, repo).await?,
+    };
+    answer.print(to, as_json)
+}
+
+async fn record(args: &Record, repo: &dyn DedupRepo) -> Result<Answer, Failure> {
+    let Record { record, content, op, keep } = args;
+    let value = content::read(content).await?;
+    let recorded = retry::named(Step::Record, || repo.record(&record.id, &value, op, *keep)).await?;
+    Ok(answers::recorded(record, &value, &recorded))
+}
+
+async fn get(
+    args: &GetRecord,
+    repo: &dyn DedupRepo,
+    as_json: bool,
+    to: &mut (dyn Write + Send),
+) -> Result<Exit, Failure> {
+    let sink = args.out.as_deref().map(Sink::at).transpose()?;
+    let entry = retry::harmless(Step::Read, || repo.get(&args.record.id)).await?;
+    match (sink, entry) {
+        (Some(sink), Some(entry)) => sink.write(entry.value.as_bytes(), to).map(|()| Exit::Done),
+        (Some(_), None) => Ok(Exit::Nothing),
+        (None, entry) => answers::got(&args.record, entry.as_ref()).print(to, as_json),
+    }
+}
+
+async fn forget(args: &Forget, repo: &dyn DedupRepo) -> Result<Answer, Failure> {
+    let Forget { record, version } = args;
+    let version = match version {
+        Some(version) => Some(Version::new(*version)),
+        None => current(record, repo).await?,
+    };
+    let forgotten = match version {
+        Some(version) => retry::named(Step::Forget, || repo.forget(&record.id, version)).await?,
+        None => Forgotten::Absent,
+    };
+    Ok(answers::forgotten(record, &forgotten))
+}
+
+async fn current(record: &OfRecord, repo: &dyn DedupRepo) -> Result<Option<Version>, Failure> {
+    let entry = retry::harmless(Step::Read, || repo.get(&record.id)).await?;
+    Ok(entry.map(|entry| entry.version))
+}

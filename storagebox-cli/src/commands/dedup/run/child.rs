@@ -1,0 +1,121 @@
+//! The command itself: started, followed, and what it writes both shown and kept.
+
+use std::io;
+use std::process::{ExitStatus, Stdio};
+
+use futures_util::future::try_join3;
+use storagebox::{Fence, MAX_PAYLOAD_BYTES, Payload};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::process::{Child, Command};
+
+use super::record::{Ended, Output};
+use super::signal::exit_code;
+use super::stage::Stage;
+use crate::cli::Run;
+
+/// Why a command that was to run leaves no record.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Stopped {
+    #[error("it cannot be started: {0}")]
+    Spawn(io::Error),
+    #[error("it cannot be followed: {0}")]
+    Follow(#[from] io::Error),
+    #[error("it was interrupted")]
+    Interrupted,
+    #[error("it failed, and that is not to be recorded")]
+    Failed(Ended),
+    #[error("it cannot be recorded: {0}")]
+    Record(#[from] storagebox::Error),
+}
+
+/// Runs the command to its end; dropping the future kills it, because another has begun then.
+pub(super) async fn run(args: &Run, fence: Fence, live: bool, stage: &Stage) -> Result<Payload, Stopped> {
+    let mut child = spawn(args, fence).map_err(Stopped::Spawn)?;
+    stage.runs(child.id().unwrap_or_default());
+    let (status, stdout, stderr) = follow(&mut child, live, stage).await?;
+    let ended = Ended::of(exit_code(status), stdout, stderr);
+    match ended.exit_code {
+        0 => Ok(ended.payload()?),
+        _ if stage.was_interrupted() => Err(Stopped::Interrupted),
+        _ if args.retry_failures => Err(Stopped::Failed(ended)),
+        _ => Ok(ended.payload()?),
+    }
+}
+
+fn spawn(args: &Run, fence: Fence) -> io::Result<Child> {
+    let (program, arguments) = args.command.split_first().ok_or(io::ErrorKind::InvalidInput)?;
+    let mut command = Command::new(program);
+    command.args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+    command.env("STORAGEBOX_ID", args.id.as_str()).env("STORAGEBOX_FENCE", fence.number().to_string());
+    command.spawn()
+}
+
+async fn follow(child: &mut Child, live: bool, stage: &Stage) -> io::Result<(ExitStatus, Stream, Stream)> {
+    let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
+    let wait = async {
+        let status = child.wait().await;
+        if let Ok(status) = status {
+            // From here on the process id may be another's.
+            stage.ended(exit_code(status));
+        }
+        status
+    };
+    let stdout = tee(stdout, live.then(tokio::io::stdout));
+    let stderr = tee(stderr, live.then(tokio::io::stderr));
+    try_join3(wait, stdout, stderr).await
+}
+
+/// What came through a pipe: the beginning, as long as a record can hold, and how much it was.
+#[derive(Debug, Default)]
+pub(super) struct Stream {
+    kept: Vec<u8>,
+    bytes: u64,
+}
+
+impl Stream {
+    fn enter(&mut self, chunk: &[u8]) {
+        self.bytes += chunk.len() as u64;
+        let room = MAX_PAYLOAD_BYTES.saturating_sub(self.kept.len());
+        self.kept.extend_from_slice(&chunk[..chunk.len().min(room)]);
+    }
+
+    fn is_whole(&self) -> bool {
+        self.bytes == self.kept.len() as u64
+    }
+}
+
+impl Ended {
+    fn of(exit_code: u8, stdout: Stream, stderr: Stream) -> Self {
+        match stdout.is_whole() && stderr.is_whole() {
+            true => Self::with(exit_code, stdout.kept, stderr.kept),
+            false => Self { exit_code, output: Output::TooLong { bytes: stdout.bytes + stderr.bytes } },
+        }
+    }
+}
+
+/// Whoever stopped reading has read enough; the command runs on all the same.
+async fn tee(
+    from: Option<impl AsyncRead + Unpin>,
+    mut to: Option<impl AsyncWrite + Unpin>,
+) -> io::Result<Stream> {
+    let mut stream = Stream::default();
+    let Some(mut from) = from else { return Ok(stream) };
+    let mut chunk = vec![0; 16 * 1024];
+    loop {
+        let read = from.read(&mut chunk).await?;
+        if read == 0 {
+            return Ok(stream);
+        }
+        stream.enter(&chunk[..read]);
+        if let Some(open) = &mut to
+            && show(open, &chunk[..read]).await.is_err()
+        {
+            to = None;
+        }
+    }
+}
+
+async fn show(to: &mut (impl AsyncWrite + Unpin), chunk: &[u8]) -> io::Result<()> {
+    to.write_all(chunk).await?;
+    to.flush().await
+}

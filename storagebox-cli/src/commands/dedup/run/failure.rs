@@ -1,0 +1,95 @@
+//! Why `dedup run` has no output to show, told apart from the command's own failures by the exit code.
+
+use std::io;
+use std::time::Duration;
+
+use crate::exit::{Exit, Failure};
+
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum RunFailure {
+    #[error("another is running it; its lease lasts {} ms more, or longer if it is alive", .remaining.as_millis())]
+    InFlight { remaining: Duration },
+    #[error("the id was used for another command")]
+    OtherCommand,
+    #[error("the id holds a value that `dedup run` did not record")]
+    NoRun,
+    #[error(
+        "the lease ran out while the command was running, and another has begun it: this run was ended, and nothing \
+         of it recorded"
+    )]
+    LeaseLost,
+    #[error("the command ran and ended with {exit_code}, but {failure}")]
+    NotRecorded { exit_code: u8, failure: Box<Failure> },
+    #[error(
+        "the command was run and ended with {exit_code}, and wrote {bytes} bytes, more than a record holds; they are \
+         not there any more"
+    )]
+    OutputNotKept { exit_code: u8, bytes: u64 },
+    #[error("cannot run {command}: {source}")]
+    Spawn { command: String, source: io::Error },
+    #[error("cannot follow the command: {0}")]
+    Follow(io::Error),
+    #[error("interrupted: the command ended with {exit_code}, and nothing is recorded")]
+    Interrupted { exit_code: u8 },
+    #[error(transparent)]
+    Other(Box<Failure>),
+}
+
+impl RunFailure {
+    pub(crate) fn exit(&self) -> Exit {
+        match self {
+            Self::InFlight { .. } => Exit::StillRunning,
+            Self::Spawn { source, .. } if source.kind() == io::ErrorKind::NotFound => Exit::NoSuchCommand,
+            Self::Spawn { .. } => Exit::CannotRun,
+            Self::Interrupted { .. } => Exit::Interrupted,
+            Self::Other(failure) if failure.exit() == Exit::Interrupted => Exit::Interrupted,
+            _ => Exit::RunFailed,
+        }
+    }
+
+    pub(crate) fn help(&self) -> &'static str {
+        match self {
+            Self::InFlight { .. } => "wait longer, or run this again later",
+            Self::OtherCommand => {
+                "use another id for another command; or name with --fingerprint what is to be the same"
+            }
+            Self::NoRun => "use another id, or another --box",
+            Self::LeaseLost => {
+                "run this again for the other's result; give a longer --lease if this machine was only slow"
+            }
+            Self::NotRecorded { .. } => {
+                "the command may run a second time once the lease has run out: look at what it did, then run this again"
+            }
+            Self::OutputNotKept { .. } => {
+                "let the command write into a file; `dedup forget` lets it run once more"
+            }
+            Self::Spawn { .. } => "check the command's name and rights; nothing was run or recorded",
+            Self::Follow(_) => "nothing is recorded: look at what the command did, then run this again",
+            Self::Interrupted { .. } => "run the same command line again: it runs the command again",
+            Self::Other(failure) => failure.help(),
+        }
+    }
+
+    /// The failure of the store or of the command line that it stands for, if it does.
+    pub(crate) fn inner(&self) -> Option<&Failure> {
+        match self {
+            Self::Other(failure) | Self::NotRecorded { failure, .. } => Some(failure),
+            _ => None,
+        }
+    }
+
+    /// Names the backend, if the store's error does not.
+    pub(crate) fn on(self, backend: &'static str) -> Self {
+        match self {
+            Self::Other(failure) => Self::other(failure.on(backend)),
+            Self::NotRecorded { exit_code, failure } => {
+                Self::NotRecorded { exit_code, failure: Box::new(failure.on(backend)) }
+            }
+            other => other,
+        }
+    }
+
+    pub(crate) fn other(failure: Failure) -> Self {
+        Self::Other(Box::new(failure))
+    }
+}

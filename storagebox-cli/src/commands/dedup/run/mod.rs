@@ -1,0 +1,185 @@
+//! `storagebox dedup run`: a command once for an id, its output and exit code for everybody.
+
+mod child;
+mod failure;
+mod patient;
+mod record;
+mod signal;
+mod stage;
+#[cfg(test)]
+mod tests;
+
+use std::fmt::Write as _;
+use std::io::Write;
+use std::pin::pin;
+
+use sha2::{Digest, Sha256};
+use storagebox::{
+    Error, Fingerprint, LeaseRepo, MAX_DURATION, Ran, Retry, RunError, RunOptions, TokioTimer,
+    run as run_once,
+};
+
+use crate::answer::Answer;
+use crate::cli::Run;
+use crate::content::write_to;
+use crate::exit::{Exit, Failure};
+use crate::interrupt::Signals;
+use crate::say::{Kind, say};
+use crate::step::Step;
+use child::Stopped;
+pub(crate) use failure::RunFailure;
+use patient::Patient;
+pub(crate) use record::Ended;
+use record::Output;
+use stage::Stage;
+
+/// Both of the standard outputs, which are the command's.
+pub(super) struct Outputs<'a> {
+    pub stdout: &'a mut (dyn Write + Send),
+    pub stderr: &'a mut (dyn Write + Send),
+    pub as_json: bool,
+}
+
+pub(super) async fn run(args: &Run, leases: &dyn LeaseRepo, mut to: Outputs<'_>) -> Result<Exit, RunFailure> {
+    let stage = Stage::default();
+    let ran = heard(args, leases, &stage, !to.as_json).await?;
+    match ran {
+        Ok(Ran::Done(result)) => to.show(args, Outcome::Ran, &ended(&result)?),
+        Ok(Ran::Replayed(result)) => to.show(args, Outcome::Replayed, &ended(&result)?),
+        Err(RunError::Work(Stopped::Failed(ended))) => to.show(args, Outcome::NotRecorded, &ended),
+        Ok(Ran::InFlight { remaining }) => Err(RunFailure::InFlight { remaining }),
+        Ok(Ran::Mismatch) => Err(RunFailure::OtherCommand),
+        Ok(Ran::Fenced) => Err(RunFailure::LeaseLost),
+        Err(RunError::Work(stopped)) => Err(why_stopped(args, stopped, &stage)),
+        Err(RunError::Store(error)) => Err(why_failed(error, &stage)),
+    }
+}
+
+/// Runs to the end, or to the signal that ends it.
+async fn heard(
+    args: &Run,
+    leases: &dyn LeaseRepo,
+    stage: &Stage,
+    live: bool,
+) -> Result<Result<Ran, RunError<Stopped>>, RunFailure> {
+    let options = options(args).map_err(|error| RunFailure::other(Failure::Argument(error)))?;
+    let mut signals = Signals::listen().map_err(|error| RunFailure::other(Failure::Runtime(error)))?;
+    let patient = Patient::with(leases, stage);
+    let work = |fence| child::run(args, fence, live, stage);
+    let mut running = pin!(run_once(&patient, &TokioTimer, &args.id, &options, work));
+    loop {
+        tokio::select! {
+            ran = &mut running => return Ok(ran),
+            caught = signals.next() => if stage.hears(caught) {
+                return Err(RunFailure::other(Failure::Interrupted));
+            }
+        }
+    }
+}
+
+/// The leases are patient by themselves.
+fn options(args: &Run) -> Result<RunOptions, Error> {
+    let fingerprint = match &args.fingerprint {
+        Some(fingerprint) => fingerprint.clone(),
+        None => of_command_line(args)?,
+    };
+    let options = RunOptions::default().retry(Retry::NEVER).fingerprint(fingerprint);
+    let wait = args.wait.unwrap_or(MAX_DURATION);
+    Ok(options.lease(args.lease).retention(args.keep).wait(wait))
+}
+
+/// A hash, because an argument may be longer than a fingerprint, or a secret. Each argument with its length, so that
+/// no two command lines look alike.
+fn of_command_line(args: &Run) -> Result<Fingerprint, Error> {
+    let mut hash = Sha256::new();
+    for argument in &args.command {
+        let bytes = argument.as_encoded_bytes();
+        hash.update((bytes.len() as u64).to_be_bytes());
+        hash.update(bytes);
+    }
+    let mut hex = String::new();
+    for byte in hash.finalize() {
+        let _infallible = write!(hex, "{byte:02x}");
+    }
+    Fingerprint::new(hex)
+}
+
+fn ended(result: &storagebox::Payload) -> Result<Ended, RunFailure> {
+    Ended::recorded_in(result).ok_or(RunFailure::NoRun)
+}
+
+fn why_stopped(args: &Run, stopped: Stopped, stage: &Stage) -> RunFailure {
+    match stopped {
+        Stopped::Spawn(source) => {
+            let command = args.command.first().map(|program| program.display().to_string());
+            RunFailure::Spawn { command: command.unwrap_or_default(), source }
+        }
+        Stopped::Follow(error) => RunFailure::Follow(error),
+        Stopped::Record(error) => RunFailure::other(Failure::Argument(error)),
+        Stopped::Interrupted | Stopped::Failed(_) => {
+            RunFailure::Interrupted { exit_code: stage.exit_code().unwrap_or_default() }
+        }
+    }
+}
+
+fn why_failed(error: Error, stage: &Stage) -> RunFailure {
+    match stage.exit_code() {
+        Some(exit_code) => {
+            RunFailure::NotRecorded { exit_code, failure: Box::new(Step::RecordRun.failed(error)) }
+        }
+        None => RunFailure::other(Step::Begin.failed(error)),
+    }
+}
+
+/// How a caller came by what a command wrote.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Outcome {
+    Ran,
+    Replayed,
+    /// It ran here and failed, and that was not to be recorded.
+    NotRecorded,
+}
+
+impl Outcome {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Ran => "ran",
+            Self::Replayed => "replayed",
+            Self::NotRecorded => "not_recorded",
+        }
+    }
+}
+
+impl Outputs<'_> {
+    fn show(&mut self, args: &Run, outcome: Outcome, ended: &Ended) -> Result<Exit, RunFailure> {
+        let exit = Exit::Of(ended.exit_code);
+        match &ended.output {
+            Output::Kept { .. } => {}
+            Output::TooLong { bytes } if outcome == Outcome::Replayed => {
+                return Err(RunFailure::OutputNotKept { exit_code: ended.exit_code, bytes: *bytes });
+            }
+            Output::TooLong { bytes } => warn_of_length(*bytes),
+        }
+        if self.as_json {
+            let answer = Answer::new(exit).text("box", &args.of.name).text("id", &args.id);
+            let answer = ended.shown(answer.word("outcome", outcome.name()));
+            return answer.print(self.stdout, true).map_err(RunFailure::other);
+        }
+        match (&ended.output, outcome) {
+            (Output::Kept { stdout, stderr }, Outcome::Replayed) => {
+                self.replay(stdout, stderr).map(|()| exit)
+            }
+            // It was shown while the command wrote it.
+            _ => Ok(exit),
+        }
+    }
+
+    fn replay(&mut self, stdout: &[u8], stderr: &[u8]) -> Result<(), RunFailure> {
+        write_to(self.stdout, stdout).and_then(|()| write_to(self.stderr, stderr)).map_err(RunFailure::other)
+    }
+}
+
+fn warn_of_length(bytes: u64) {
+    let what = "more than a record holds: later callers get an error in its place";
+    say(Kind::Warning, format_args!("the command wrote {bytes} bytes, {what}"));
+}

@@ -1,0 +1,228 @@
+//! A command run once over a store: what each caller gets.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use clap::Parser;
+use serde_json::{Value, json};
+use storagebox::{
+    Aborted, Begun, Completed, DedupId, DedupRepoExt, ErrorKind, Lease, LeaseExtended, MemoryStore, OpId,
+    Payload, Result, Retention, StoreExt, async_trait,
+};
+use tempfile::TempDir;
+
+use super::*;
+use crate::cli::{Cli, Command, Dedup};
+
+fn args(options: &[&str], command: &[&str]) -> Run {
+    let args = [&["storagebox", "dedup", "run", "--id", "nightly"], options, &["--"], command].concat();
+    match Cli::parse_from(args).command {
+        Command::Dedup(Dedup::Run(args)) => args,
+        other => panic!("{other:?}"),
+    }
+}
+
+struct Ran {
+    exit: Exit,
+    stdout: Vec<u8>,
+    stderr: Vec<u8>,
+}
+
+/// As it is for whoever comes later; the first one's output goes to this process's own.
+async fn ran(leases: &dyn LeaseRepo, args: &Run, as_json: bool) -> Result<Ran, RunFailure> {
+    let (mut stdout, mut stderr) = (vec![], vec![]);
+    let to = Outputs { stdout: &mut stdout, stderr: &mut stderr, as_json };
+    let exit = run(args, leases, to).await?;
+    Ok(Ran { exit, stdout, stderr })
+}
+
+async fn json_of(leases: &dyn LeaseRepo, args: &Run) -> Value {
+    serde_json::from_slice(&ran(leases, args, true).await.unwrap().stdout).unwrap()
+}
+
+fn leases(store: &MemoryStore) -> std::sync::Arc<dyn LeaseRepo> {
+    store.leases("records").unwrap()
+}
+
+const TALKS: [&str; 3] = ["sh", "-c", r"printf 'out\377\n'; printf 'err\0' >&2; echo x >> $0; exit 7"];
+
+#[tokio::test]
+async fn everybody_gets_what_the_one_run_wrote() {
+    let (store, folder) = (MemoryStore::new(), TempDir::new().unwrap());
+    let file = folder.path().join("runs");
+    let run = args(&[], &[&TALKS[..], &[file.to_str().unwrap()]].concat());
+    let leases = leases(&store);
+    assert_eq!(json_of(&*leases, &run).await["outcome"], "ran");
+    for _ in 0..2 {
+        let later = ran(&*leases, &run, false).await.unwrap();
+        assert_eq!(later.exit, Exit::Of(7));
+        assert_eq!((&later.stdout[..], &later.stderr[..]), (&b"out\xFF\n"[..], &b"err\0"[..]));
+    }
+    assert_eq!(std::fs::read_to_string(file).unwrap(), "x\n");
+    let told = json!({
+        "box": "records", "id": "nightly", "outcome": "replayed", "exit_code": 7, "stdout_base64": "b3V0/wo=",
+        "stderr": "err\0",
+    });
+    assert_eq!(json_of(&*leases, &run).await, told);
+}
+
+#[tokio::test]
+async fn a_failure_is_run_again_if_asked_for() {
+    let store = MemoryStore::new();
+    let leases = leases(&store);
+    let run = args(&["--retry-failures"], &["sh", "-c", "exit 7"]);
+    for _ in 0..2 {
+        let told = json_of(&*leases, &run).await;
+        assert_eq!([&told["outcome"], &told["exit_code"]], [&json!("not_recorded"), &json!(7)]);
+    }
+    let run = args(&["--fingerprint", "nightly"], &["sh", "-c", "exit 7"]);
+    assert_eq!(json_of(&*leases, &run).await["outcome"], "ran");
+    assert_eq!(json_of(&*leases, &run).await["outcome"], "replayed");
+}
+
+#[tokio::test]
+async fn the_id_stands_for_one_command() {
+    let store = MemoryStore::new();
+    let leases = leases(&store);
+    json_of(&*leases, &args(&[], &["echo", "a b"])).await;
+    for other in [&["echo", "a", "b"][..], &["echo", "a b", ""], &["echo"]] {
+        let failure = ran(&*leases, &args(&[], other), false).await.err().unwrap();
+        assert!(matches!(failure, RunFailure::OtherCommand), "{other:?}: {failure}");
+        assert_eq!(failure.exit(), Exit::RunFailed);
+    }
+    let told = json_of(&*leases, &args(&["--box", "other"], &["echo", "a b"])).await;
+    assert_eq!(told["outcome"], "replayed", "the box is opened by the caller");
+}
+
+#[tokio::test]
+async fn a_value_of_another_sort_is_not_replayed() {
+    let store = MemoryStore::new();
+    let records = store.dedup("records").unwrap();
+    records.remember("nightly", "paid", "ada", Retention::Forever).await.unwrap();
+    let failure = ran(&*leases(&store), &args(&[], &["true"]), false).await.err().unwrap();
+    assert!(matches!(failure, RunFailure::NoRun), "{failure}");
+}
+
+#[tokio::test]
+async fn output_that_is_too_long_is_counted_and_not_replayed() {
+    let store = MemoryStore::new();
+    let leases = leases(&store);
+    let run = args(&[], &["sh", "-c", "head -c 300000 /dev/zero; exit 3"]);
+    let first = json_of(&*leases, &run).await;
+    assert_eq!([&first["exit_code"], &first["output_bytes"]], [3, 300_000]);
+    let failure = ran(&*leases, &run, false).await.err().unwrap();
+    assert!(failure.to_string().contains("ended with 3, and wrote 300000 bytes"), "{failure}");
+    assert_eq!(failure.exit(), Exit::RunFailed);
+}
+
+#[tokio::test]
+async fn a_command_that_cannot_be_run_leaves_the_id_free() {
+    let store = MemoryStore::new();
+    let leases = leases(&store);
+    for (command, exit) in [("/dev/null", Exit::CannotRun), ("no-such-command", Exit::NoSuchCommand)] {
+        let failure = ran(&*leases, &args(&[], &[command]), false).await.err().unwrap();
+        assert_eq!(failure.exit(), exit, "{failure}");
+    }
+    assert_eq!(json_of(&*leases, &args(&[], &["true"])).await["outcome"], "ran");
+}
+
+#[tokio::test(start_paused = true)]
+async fn whoever_does_not_want_to_wait_is_told() {
+    let store = MemoryStore::new();
+    let leases = leases(&store);
+    let (id, op) = (DedupId::new("nightly").unwrap(), OpId::new("other").unwrap());
+    leases.begin(&id, &op, Duration::from_secs(30), None).await.unwrap();
+    for wait in ["0s", "10s"] {
+        let failure = ran(&*leases, &args(&["--wait", wait], &["true"]), false).await.err().unwrap();
+        assert!(matches!(failure, RunFailure::InFlight { .. }), "{failure}");
+        assert_eq!(failure.exit(), Exit::StillRunning);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_runner_that_died_is_waited_for_no_longer_than_its_lease() {
+    let store = MemoryStore::new();
+    let leases = leases(&store);
+    let (id, op) = (DedupId::new("nightly").unwrap(), OpId::new("dead").unwrap());
+    let Begun::Started(dead) = leases.begin(&id, &op, Duration::from_secs(30), None).await.unwrap() else {
+        panic!("nobody else is here")
+    };
+    let run = args(&[], &["sh", "-c", "echo $STORAGEBOX_FENCE $STORAGEBOX_ID"]);
+    let told = json_of(&*leases, &run).await;
+    let said = told["stdout"].as_str().unwrap().trim_end();
+    let (fence, id) = said.split_once(' ').unwrap();
+    assert!(fence.parse::<u64>().unwrap() > dead.fence.number(), "{said}");
+    assert_eq!(id, "nightly");
+}
+
+/// Leases that the store takes away, or whose end it cannot record.
+struct Bad {
+    inner: std::sync::Arc<dyn LeaseRepo>,
+    takes_away: bool,
+    refusals: AtomicU64,
+}
+
+impl Bad {
+    fn refuse(&self) -> Result<()> {
+        let one_less = |left: u64| left.checked_sub(1);
+        match self.refusals.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less) {
+            Ok(_) => Err(Error::new(ErrorKind::Unavailable, "as the test asked")),
+            Err(_) => Ok(()),
+        }
+    }
+}
+
+#[async_trait]
+impl LeaseRepo for Bad {
+    async fn begin(
+        &self,
+        id: &DedupId,
+        op: &OpId,
+        duration: Duration,
+        fingerprint: Option<&Fingerprint>,
+    ) -> Result<Begun> {
+        self.inner.begin(id, op, duration, fingerprint).await
+    }
+
+    async fn complete(&self, lease: &Lease, result: &Payload, retention: Retention) -> Result<Completed> {
+        self.refuse()?;
+        self.inner.complete(lease, result, retention).await
+    }
+
+    async fn abort(&self, lease: &Lease) -> Result<Aborted> {
+        self.inner.abort(lease).await
+    }
+
+    async fn extend(&self, lease: &Lease, duration: Duration) -> Result<LeaseExtended> {
+        match self.takes_away {
+            true => Ok(LeaseExtended::Fenced),
+            false => self.inner.extend(lease, duration).await,
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_command_whose_lease_was_lost_is_ended() {
+    let store = MemoryStore::new();
+    let bad = Bad { inner: leases(&store), takes_away: true, refusals: AtomicU64::new(0) };
+    let run = args(&["--lease", "30ms"], &["sleep", "1000000"]);
+    let failure = ran(&bad, &run, false).await.err().unwrap();
+    assert!(matches!(failure, RunFailure::LeaseLost), "{failure}");
+}
+
+#[tokio::test]
+async fn a_store_in_trouble_at_the_end_is_asked_with_patience() {
+    let store = MemoryStore::new();
+    let bad = Bad { inner: leases(&store), takes_away: false, refusals: AtomicU64::new(8) };
+    assert_eq!(json_of(&bad, &args(&[], &["true"])).await["outcome"], "ran");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_that_cannot_be_recorded_is_told_with_its_end() {
+    let store = MemoryStore::new();
+    let bad = Bad { inner: leases(&store), takes_away: false, refusals: AtomicU64::new(u64::MAX) };
+    let failure = ran(&bad, &args(&[], &["sh", "-c", "exit 4"]), true).await.err().unwrap().on("faulty");
+    let told = "the command ran and ended with 4, but cannot record the run on faulty: as the test asked";
+    assert_eq!(failure.to_string(), told);
+    assert_eq!(failure.exit(), Exit::RunFailed);
+}

@@ -1,0 +1,133 @@
+//! Each command over a store, with its answer and its exit code.
+
+use std::time::Duration;
+
+use clap::Parser;
+use serde_json::{Value, json};
+use storagebox::{DedupId, MemoryStore, OpId, StoreExt};
+use tempfile::TempDir;
+
+use super::*;
+use crate::cli::{Cli, Command};
+use crate::commands::faulty::FaultyStore;
+
+fn command(args: &[&str]) -> Records {
+    match Cli::parse_from([&["storagebox", "dedup"], args].concat()).command {
+        Command::Dedup(Dedup::Records(command)) => command,
+        other => panic!("{other:?}"),
+    }
+}
+
+async fn lines(store: &MemoryStore, args: &[&str], as_json: bool) -> (Exit, Vec<u8>) {
+    let mut to = Vec::new();
+    let exit = ask(command(args), store, as_json, &mut to).await;
+    (exit.unwrap_or_else(|failure| panic!("{args:?}: {failure}")), to)
+}
+
+/// The answer of one line, without the box and the version.
+async fn answer(store: &MemoryStore, args: &[&str]) -> (Exit, Value) {
+    let (exit, text) = lines(store, args, true).await;
+    let mut answer: Value = serde_json::from_slice(&text).unwrap();
+    let facts = answer.as_object_mut().unwrap();
+    assert_eq!(facts.remove("box").unwrap(), "records");
+    facts.remove("version");
+    (exit, answer)
+}
+
+fn told(outcome: &str, value: &str) -> Value {
+    json!({ "id": "order-7", "outcome": outcome, "value": value })
+}
+
+#[tokio::test]
+async fn the_first_one_wins() {
+    let store = MemoryStore::new();
+    let record =
+        async |value: &str, op: &str| answer(&store, &["record", "order-7", value, "--op", op]).await;
+    assert_eq!(record("paid", "ada").await, (Exit::Done, told("new", "paid")));
+    assert_eq!(record("paid", "ada").await, (Exit::Done, told("again", "paid")));
+    assert_eq!(record("refused", "bob").await, (Exit::Nothing, told("existing", "paid")));
+    assert_eq!(answer(&store, &["get", "order-7"]).await, (Exit::Done, told("recorded", "paid")));
+    let absent = json!({ "id": "order-8", "outcome": "absent" });
+    assert_eq!(answer(&store, &["get", "order-8"]).await, (Exit::Nothing, absent));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_record_is_kept_as_long_as_was_asked() {
+    let store = MemoryStore::new();
+    answer(&store, &["record", "order-7", "paid", "--op", "ada", "--keep", "2h"]).await;
+    tokio::time::advance(Duration::from_secs(2 * 3600)).await;
+    assert_eq!(answer(&store, &["get", "order-7"]).await.0, Exit::Nothing);
+    let late = answer(&store, &["record", "order-7", "paid", "--op", "ada"]).await;
+    assert_eq!(late, (Exit::Nothing, json!({ "id": "order-7", "outcome": "fenced" })));
+}
+
+#[tokio::test]
+async fn a_record_is_forgotten_in_the_version_that_was_seen() {
+    let store = MemoryStore::new();
+    answer(&store, &["record", "order-7", "paid", "--op", "ada"]).await;
+    let told = |outcome: &str| json!({ "id": "order-7", "outcome": outcome });
+    let stale = answer(&store, &["forget", "order-7", "--version", "99"]).await;
+    assert_eq!(stale, (Exit::Nothing, told("stale")));
+    assert_eq!(answer(&store, &["forget", "order-7"]).await, (Exit::Done, told("forgotten")));
+    assert_eq!(answer(&store, &["forget", "order-7"]).await, (Exit::Nothing, told("absent")));
+}
+
+#[tokio::test]
+async fn a_lease_is_in_the_way() {
+    let store = MemoryStore::new();
+    let (id, op) = (DedupId::new("order-7").unwrap(), OpId::new("runner").unwrap());
+    let leases = store.leases("records").unwrap();
+    leases.begin(&id, &op, Duration::from_secs(60), None).await.unwrap();
+    let (exit, mut told) = answer(&store, &["record", "order-7", "paid", "--op", "ada"]).await;
+    assert!((1..=60_000).contains(&told["remaining_ms"].as_u64().unwrap()), "{told}");
+    told.as_object_mut().unwrap().remove("remaining_ms");
+    assert_eq!((exit, told), (Exit::Nothing, json!({ "id": "order-7", "outcome": "in_flight" })));
+}
+
+#[tokio::test]
+async fn any_bytes_go_in_from_a_file_and_come_out_into_one() {
+    let (store, folder) = (MemoryStore::new(), TempDir::new().unwrap());
+    let (input, output) = (folder.path().join("in"), folder.path().join("out"));
+    let bytes = b"\xFF\x00\r\n,\"";
+    std::fs::write(&input, bytes).unwrap();
+    let (input, output) = (input.to_str().unwrap(), output.to_str().unwrap());
+    let (_, recorded) = answer(&store, &["record", "order-7", "--op", "ada", "--file", input]).await;
+    assert_eq!(recorded["value_base64"], "/wANCiwi");
+    assert_eq!(lines(&store, &["get", "order-7", "--out", "-"], false).await, (Exit::Done, bytes.to_vec()));
+    assert_eq!(lines(&store, &["get", "order-7", "--out", output], true).await, (Exit::Done, vec![]));
+    assert_eq!(std::fs::read(output).unwrap(), bytes);
+    let (exit, shown) = lines(&store, &["get", "none", "--out", output], true).await;
+    assert_eq!((exit, shown), (Exit::Nothing, vec![]));
+    assert_eq!(std::fs::read(output).unwrap(), bytes);
+}
+
+#[tokio::test]
+async fn a_value_that_is_too_long_is_refused_before_the_store_is_asked() {
+    let folder = TempDir::new().unwrap();
+    let file = folder.path().join("long");
+    std::fs::write(&file, vec![b'a'; 256 * 1024 + 1]).unwrap();
+    let store = FaultyStore::failing(storagebox::ErrorKind::Unavailable, u64::MAX);
+    let record = ["record", "order-7", "--op", "ada", "--file", file.to_str().unwrap()];
+    let failure = ask(command(&record), &store, false, &mut vec![]).await.unwrap_err();
+    assert!(failure.to_string().contains("more than 262144 bytes"), "{failure}");
+    assert_eq!(failure.exit(), Exit::BadInput);
+}
+
+#[tokio::test]
+async fn records_are_listed_for_spreadsheets_and_programs() {
+    let store = MemoryStore::new();
+    for id in ["a,b", "c"] {
+        answer(&store, &["record", id, "paid\n", "--op", "ada", "--keep", "forever"]).await;
+    }
+    let (_, csv) = lines(&store, &["list"], false).await;
+    let mut rows = csv::Reader::from_reader(&csv[..]);
+    assert_eq!(rows.headers().unwrap(), vec!["id", "version", "value"]);
+    let mut rows: Vec<_> =
+        rows.records().map(Result::unwrap).map(|row| row[0].to_owned() + &row[2]).collect();
+    rows.sort();
+    assert_eq!(rows, ["a,bpaid\n", "cpaid\n"]);
+    let (_, json) = lines(&store, &["list", "--limit", "1"], true).await;
+    let json: Value = serde_json::from_slice(&json).unwrap();
+    assert!(json["version"].is_u64() && json["value"] == "paid\n", "{json}");
+    assert_eq!(lines(&store, &["list", "--limit", "0"], true).await.1, b"");
+}

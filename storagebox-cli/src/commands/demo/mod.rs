@@ -1,0 +1,133 @@
+//! `storagebox demo`: the promises, watched under faults.
+
+mod report;
+#[cfg(test)]
+mod tests;
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use fastrand::Rng;
+use futures_util::stream::{self, StreamExt, TryStreamExt};
+use storagebox::{BankAdmin, BoxName, Certainty, ClaimId, Ids, Item, ItemBank, RandomIds, Retry, Store};
+
+use super::bank::audit_of;
+use super::faulty::{Chance, ChanceBank, Faults};
+use super::hand_out::{Audit, Change, Entry, Ledger, take};
+use super::load::Loaded;
+use crate::check::Mismatch;
+use crate::cli::{Demo, Global};
+use crate::exit::{Exit, Failure};
+use crate::progress::Progress;
+use crate::retry;
+use crate::say::{Kind, say};
+use crate::step::Step;
+use crate::store::{self, is_memory};
+
+/// Quick, because the faults are ours and pass.
+const PATIENCE: Retry =
+    Retry { attempts: 6, first_delay: Duration::from_millis(2), max_delay: Duration::from_millis(100) };
+/// How often a call that failed in spite of that is made anew, with the same id, before the demo gives up.
+const ROUNDS: u32 = 100;
+
+pub(crate) async fn run(args: &Demo, global: &Global) -> Result<Exit, Failure> {
+    let store = store::for_a_while(global).await?;
+    let name = BoxName::new(format!("demo-{}", RandomIds.fresh())).map_err(Failure::Argument)?;
+    let bank = store.item_bank(&name).map_err(|error| Step::OpenBox.failed(error))?;
+    let shown = show(args, bank).await.map_err(|failure| failure.on(store.backend()))?;
+    tell_what_stays(&*store, &name);
+    store::close(&*store).await?;
+    report::answer(args, &shown).print(&mut io::stdout(), global.json)?;
+    if shown.mismatches.is_empty() { Ok(Exit::Done) } else { Err(Failure::BankAudit(shown.mismatches)) }
+}
+
+fn tell_what_stays(store: &dyn Store, name: &BoxName) {
+    if !is_memory(store) {
+        say(Kind::Note, format_args!("the bank {name} stays in the store"));
+    }
+}
+
+/// What was seen.
+struct Shown {
+    seed: u64,
+    faults: Arc<Faults>,
+    audit: Audit,
+    mismatches: Vec<Mismatch>,
+}
+
+async fn show(args: &Demo, bank: Arc<dyn BankAdmin>) -> Result<Shown, Failure> {
+    let mut random = args.seed.map_or_else(Rng::new, Rng::with_seed);
+    let seed = args.seed.unwrap_or_else(|| random.get_seed());
+    let faults = Arc::new(Faults::default());
+    let before = retry::harmless(Step::Count, || bank.counts()).await?;
+    let loaded = fill(args.items.unwrap_or(args.people), &*bank).await?;
+    let calls = calls(args, &mut random).map_err(Failure::Argument)?;
+    let chance = Chance::new(args.faults, random.u64(..));
+    let faulty: Arc<dyn ItemBank> =
+        Arc::new(ChanceBank::new(Arc::clone(&bank) as _, chance, Arc::clone(&faults)));
+    let ledger = hand_out(calls, args.tasks.into(), &faulty, &faults).await?;
+    let (after, mut mismatches) = audit_of(&*bank).await?;
+    let change = Some(Change { before, after });
+    let audit = Audit { loaded, summary: ledger.summary(), rejected: 0, change, free_left: after.free };
+    mismatches.extend(audit.mismatches());
+    Ok(Shown { seed, faults, audit, mismatches })
+}
+
+async fn fill(items: u32, bank: &dyn BankAdmin) -> Result<Loaded, Failure> {
+    let items: Result<Vec<_>, _> = (1..=items).map(|number| Item::new(format!("CODE-{number:06}"))).collect();
+    let items = items.map_err(Failure::Argument)?;
+    let mut loaded = Loaded::default();
+    for batch in items.chunks(1_000) {
+        loaded.added += retry::named(Step::Add, || bank.add(batch)).await?.added;
+    }
+    Ok(loaded)
+}
+
+/// Everybody's calls, in no order.
+fn calls(args: &Demo, random: &mut Rng) -> storagebox::Result<Vec<ClaimId>> {
+    let people: Result<Vec<_>, _> =
+        (1..=args.people).map(|number| ClaimId::new(format!("person-{number:06}"))).collect();
+    let people = people?;
+    let mut calls: Vec<_> = (0..args.times).flat_map(|_| people.iter().cloned()).collect();
+    random.shuffle(&mut calls);
+    Ok(calls)
+}
+
+async fn hand_out(
+    calls: Vec<ClaimId>,
+    tasks: usize,
+    bank: &Arc<dyn ItemBank>,
+    faults: &Arc<Faults>,
+) -> Result<Ledger, Failure> {
+    let seen = Arc::clone(faults);
+    let progress = Progress::of_calls("handing out", calls.len() as u64, move || seen.total());
+    let mut ledger = Ledger::default();
+    let answers = stream::iter(calls).map(|id| answer(id, bank));
+    let mut answers = answers.buffer_unordered(tasks);
+    while let Some(entry) = answers.try_next().await? {
+        ledger.enter(entry);
+        progress.item();
+    }
+    Ok(ledger)
+}
+
+fn answer(id: ClaimId, bank: &Arc<dyn ItemBank>) -> impl Future<Output = Result<Entry, Failure>> + use<> {
+    let bank = Arc::clone(bank);
+    let task = tokio::spawn(async move { until_answered(id, &*bank).await });
+    async move { task.await.map_err(Failure::Died)? }
+}
+
+/// What every error that is worth a retry asks for: the same call again, with the same id.
+async fn until_answered(id: ClaimId, bank: &dyn ItemBank) -> Result<Entry, Failure> {
+    let mut unresolved = false;
+    for _ in 1..ROUNDS {
+        match take(id.clone(), bank, PATIENCE).await {
+            Err(Failure::Store { error, .. }) if error.is_retryable() => {
+                unresolved |= error.certainty() == Certainty::Unknown;
+            }
+            answer => return answer.map(|entry| entry.after(unresolved)),
+        }
+    }
+    take(id, bank, PATIENCE).await.map(|entry| entry.after(unresolved))
+}

@@ -1,0 +1,63 @@
+//! The demo as a crowd under faults.
+
+use clap::Parser;
+use serde_json::Value;
+use storagebox::{MemoryStore, StoreExt};
+
+use super::*;
+use crate::cli::{Cli, Command};
+use crate::commands::faulty::{Fault, FaultyBank};
+
+fn demo(args: &[&str]) -> Demo {
+    match Cli::parse_from([&["storagebox", "demo"], args].concat()).command {
+        Command::Demo(args) => args,
+        other => panic!("{other:?}"),
+    }
+}
+
+async fn shown_of(args: &Demo, fault: Fault) -> (Shown, Value) {
+    let bank = Arc::new(FaultyBank::new(MemoryStore::new().bank("demo").unwrap(), fault));
+    let shown = show(args, bank).await.unwrap();
+    let json = report::answer(args, &shown).json();
+    (shown, json)
+}
+
+#[tokio::test(start_paused = true)]
+async fn everybody_gets_one_item_whatever_is_lost() {
+    let args = demo(&["--people", "200", "--faults", "50", "--seed", "7"]);
+    let (shown, json) = shown_of(&args, Fault::None).await;
+    assert_eq!(shown.mismatches, []);
+    assert!(shown.faults.total() > 300, "{:?}", shown.faults);
+    for kind in ["requests_lost", "replies_lost", "throttled"] {
+        assert!(json[kind].as_u64().unwrap() > 0, "{json}");
+    }
+    assert_eq!([&json["calls"], &json["given"], &json["free_left"]], [1_000, 200, 0]);
+    assert_eq!(json["audit"], "ok");
+}
+
+#[tokio::test(start_paused = true)]
+async fn whoever_comes_late_gets_nothing() {
+    let args = demo(&["--people", "50", "--items", "20"]);
+    let (shown, json) = shown_of(&args, Fault::None).await;
+    assert_eq!(shown.mismatches, []);
+    assert_eq!([&json["given"], &json["free_left"]], [20, 0]);
+    assert_eq!(json["empty"], 5 * 30);
+}
+
+#[tokio::test(start_paused = true)]
+async fn without_faults_each_call_is_one() {
+    let args = demo(&["--people", "10", "--faults", "0"]);
+    let (shown, json) = shown_of(&args, Fault::None).await;
+    assert_eq!(shown.faults.total(), 0);
+    assert_eq!([&json["new"], &json["again"]], [10, 40]);
+}
+
+/// What is shown is what was seen: a store that breaks its promise is caught.
+#[tokio::test(start_paused = true)]
+async fn a_bad_store_fails_the_demo() {
+    for fault in [Fault::CountsOneMore, Fault::ListsOneLess, Fault::ForgetsClaims] {
+        let (shown, json) = shown_of(&demo(&["--people", "10"]), fault).await;
+        assert!(!shown.mismatches.is_empty(), "{fault:?}");
+        assert_eq!(json["audit"], "FAILED", "{fault:?}");
+    }
+}

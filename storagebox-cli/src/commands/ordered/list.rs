@@ -1,0 +1,31 @@
+//! `storagebox ordered list`: every value with its stamp, as a stream.
+
+use storagebox::{Cursor, Key, ListedValue, OrderedStore, Page, Result, async_trait};
+
+use crate::commands::listing::{Cell, Row};
+use crate::commands::pages::Listed;
+
+/// The values of one box.
+pub(super) struct Values<'a> {
+    pub values: &'a dyn OrderedStore,
+    pub prefix: Option<&'a Key>,
+}
+
+#[async_trait]
+impl Listed for Values<'_> {
+    type Entry = ListedValue;
+
+    async fn page(&self, cursor: Option<&Cursor>, limit: usize) -> Result<Page<ListedValue>> {
+        self.values.list(self.prefix, cursor, limit).await
+    }
+}
+
+impl Row for ListedValue {
+    const HEADER: &'static [&'static str] = &["key", "at", "writer", "value"];
+
+    fn cells(&self) -> Vec<Cell<'_>> {
+        let at = Cell::Figure(self.versioned.stamp.at.into());
+        let writer = Cell::Text(self.versioned.stamp.writer.as_str());
+        vec![Cell::Text(self.key.as_str()), at, writer, Cell::Bytes(self.versioned.value.as_bytes())]
+    }
+}

@@ -1,0 +1,127 @@
+//! `storagebox ordered ...`: values that an older write never overwrites.
+
+mod list;
+#[cfg(test)]
+mod tests;
+
+use std::io::{self, Write};
+
+use storagebox::{Maintained, OrderedStore, Stamp, Store, Versioned, Written};
+
+use super::listing;
+use crate::answer::Answer;
+use crate::cli::{Delete, GetValue, Global, OfKey, Ordered, Purge, Put};
+use crate::content::{self, Sink};
+use crate::exit::{Exit, Failure};
+use crate::retry;
+use crate::step::Step;
+use crate::store;
+use list::Values;
+
+/// How many deletes are forgotten with one call.
+const BATCH: usize = 1_000;
+
+pub(crate) async fn run(command: Ordered, global: &Global) -> Result<Exit, Failure> {
+    let store = store::ready(global).await?;
+    let asked = ask(command, &*store, global.json, &mut io::stdout()).await;
+    let exit = asked.map_err(|failure| failure.on(store.backend()))?;
+    store::close(&*store).await?;
+    Ok(exit)
+}
+
+async fn ask(
+    command: Ordered,
+    store: &dyn Store,
+    as_json: bool,
+    to: &mut (dyn Write + Send),
+) -> Result<Exit, Failure> {
+    let of = command.of();
+    let options = of.options().map_err(Failure::Argument)?;
+    let values = store.ordered_store(&of.name, options).map_err(|error| Step::OpenBox.failed(error))?;
+    let values = &*values;
+    let answer = match command {
+        Ordered::List(args) => {
+            let listed = Values { values, prefix: args.prefix.as_ref() };
+            return listing::list(&listed, args.limit, as_json, to).await;
+        }
+        Ordered::Get(args) => return get(&args, values, as_json, to).await,
+        Ordered::Put(args) => put(&args, values).await?,
+        Ordered::Delete(args) => delete(&args, values).await?,
+        Ordered::Purge(args) => purge(&args, values).await?,
+    };
+    answer.print(to, as_json)
+}
+
+async fn put(args: &Put, values: &dyn OrderedStore) -> Result<Answer, Failure> {
+    let Put { key, content, write } = args;
+    let (value, stamp) = (content::read(content).await?, write.stamp());
+    let written = retry::named(Step::Put, || values.put(&key.key, &value, &stamp)).await?;
+    Ok(answer(key, &stamp, &written))
+}
+
+async fn delete(args: &Delete, values: &dyn OrderedStore) -> Result<Answer, Failure> {
+    let Delete { key, write } = args;
+    let stamp = write.stamp();
+    let written = retry::named(Step::Delete, || values.delete(&key.key, &stamp)).await?;
+    Ok(answer(key, &stamp, &written))
+}
+
+/// With the stamp that stands there now, where it is known.
+fn answer(of: &OfKey, own: &Stamp, written: &Written) -> Answer {
+    let (exit, outcome, stands) = match written {
+        Written::Applied => (Exit::Done, "applied", Some(own)),
+        Written::Duplicate => (Exit::Done, "duplicate", Some(own)),
+        Written::Stale { current } => (Exit::Nothing, "stale", Some(current)),
+        Written::Mismatch => (Exit::Nothing, "mismatch", None),
+        Written::TooOld => (Exit::Nothing, "too_old", None),
+    };
+    let answer = of_key(of, exit).word("outcome", outcome);
+    stands.into_iter().fold(answer, stamped)
+}
+
+async fn get(
+    args: &GetValue,
+    values: &dyn OrderedStore,
+    as_json: bool,
+    to: &mut (dyn Write + Send),
+) -> Result<Exit, Failure> {
+    let sink = args.out.as_deref().map(Sink::at).transpose()?;
+    let found = retry::harmless(Step::Read, || values.get(&args.key.key)).await?;
+    match (sink, found) {
+        (Some(sink), Some(found)) => sink.write(found.value.as_bytes(), to).map(|()| Exit::Done),
+        (Some(_), None) => Ok(Exit::Nothing),
+        (None, found) => got(&args.key, found).print(to, as_json),
+    }
+}
+
+fn got(of: &OfKey, found: Option<Versioned>) -> Answer {
+    match found {
+        Some(Versioned { value, stamp }) => {
+            let answer = of_key(of, Exit::Done).word("outcome", "found");
+            stamped(answer, &stamp).bytes("value", value.as_bytes())
+        }
+        None => of_key(of, Exit::Nothing).word("outcome", "absent"),
+    }
+}
+
+/// A batch at a time, so that an interrupt finds its place; what is forgotten stays forgotten.
+async fn purge(args: &Purge, values: &dyn OrderedStore) -> Result<Answer, Failure> {
+    let mut purged = 0;
+    loop {
+        let call = || values.purge(args.older_than, BATCH);
+        let Maintained { deleted, more } = retry::harmless(Step::Purge, call).await?;
+        purged += deleted;
+        if !more {
+            return Ok(Answer::new(Exit::Done).text("box", &args.of.name).figure("purged", purged));
+        }
+        tokio::task::yield_now().await;
+    }
+}
+
+fn of_key(of: &OfKey, exit: Exit) -> Answer {
+    Answer::new(exit).text("box", &of.of.name).text("key", &of.key)
+}
+
+fn stamped(answer: Answer, stamp: &Stamp) -> Answer {
+    answer.signed("at", stamp.at).text("writer", &stamp.writer)
+}

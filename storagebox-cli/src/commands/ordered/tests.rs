@@ -1,0 +1,101 @@
+//! Each command over a store, with its answer and its exit code.
+
+use clap::Parser;
+use serde_json::{Value, json};
+use storagebox::MemoryStore;
+
+use super::*;
+use crate::cli::{Cli, Command};
+
+fn command(args: &[&str]) -> Ordered {
+    match Cli::parse_from([&["storagebox", "ordered"], args].concat()).command {
+        Command::Ordered(command) => command,
+        other => panic!("{other:?}"),
+    }
+}
+
+async fn lines(store: &MemoryStore, args: &[&str], as_json: bool) -> (Exit, String) {
+    let mut to = Vec::new();
+    let exit = ask(command(args), store, as_json, &mut to).await;
+    (exit.unwrap_or_else(|failure| panic!("{args:?}: {failure}")), String::from_utf8(to).unwrap())
+}
+
+async fn answer(store: &MemoryStore, args: &[&str]) -> (Exit, Value) {
+    let (exit, text) = lines(store, &[args, &["--stamps", "sequence"]].concat(), true).await;
+    let mut answer: Value = serde_json::from_str(&text).unwrap();
+    answer.as_object_mut().unwrap().remove("box").unwrap();
+    (exit, answer)
+}
+
+fn told(outcome: &str, at: i64, writer: &str) -> Value {
+    json!({ "key": "movie", "outcome": outcome, "at": at, "writer": writer })
+}
+
+#[tokio::test]
+async fn an_older_write_never_wins() {
+    let store = MemoryStore::new();
+    let put = async |value: &str, at: &str, writer: &str| {
+        answer(&store, &["put", "movie", value, "--at", at, "--writer", writer]).await
+    };
+    assert_eq!(put("5", "20", "phone").await, (Exit::Done, told("applied", 20, "phone")));
+    assert_eq!(put("5", "20", "phone").await, (Exit::Done, told("duplicate", 20, "phone")));
+    assert_eq!(put("3", "10", "laptop").await, (Exit::Nothing, told("stale", 20, "phone")));
+    let mismatch = json!({ "key": "movie", "outcome": "mismatch" });
+    assert_eq!(put("4", "20", "phone").await, (Exit::Nothing, mismatch));
+    let (exit, got) = answer(&store, &["get", "movie"]).await;
+    assert_eq!((exit, &got["value"], &got["at"]), (Exit::Done, &json!("5"), &json!(20)));
+}
+
+#[tokio::test]
+async fn a_delete_is_remembered_until_it_is_purged() {
+    let store = MemoryStore::new();
+    let delete = ["delete", "movie", "--at", "30", "--writer", "phone"];
+    assert_eq!(answer(&store, &delete).await, (Exit::Done, told("applied", 30, "phone")));
+    let absent = json!({ "key": "movie", "outcome": "absent" });
+    assert_eq!(answer(&store, &["get", "movie"]).await, (Exit::Nothing, absent));
+    let late = ["put", "movie", "3", "--at", "10", "--writer", "laptop"];
+    assert_eq!(answer(&store, &late).await.1["outcome"], "stale");
+    assert_eq!(answer(&store, &["purge"]).await.1["purged"], 0);
+    assert_eq!(answer(&store, &["purge", "--older-than", "0s"]).await.1["purged"], 1);
+    assert_eq!(answer(&store, &late).await.1["outcome"], "applied");
+}
+
+#[tokio::test]
+async fn times_are_stamps_and_too_old_ones_are_refused() {
+    let store = MemoryStore::new();
+    let put = ["put", "movie", "5", "--at", "1970-01-02T00:00:00Z", "--writer", "phone"];
+    let (exit, text) = lines(&store, &put, true).await;
+    assert_eq!((exit, text.contains("too_old")), (Exit::Nothing, true), "{text}");
+    let ahead = ["put", "movie", "5", "--at", "2999-01-01T00:00:00Z", "--writer", "phone"];
+    assert_eq!(lines(&store, &ahead, true).await.0, Exit::Done);
+    let guarded = [&ahead[..], &["--box", "guarded", "--max-skew", "1h"]].concat();
+    let failure = ask(command(&guarded), &store, true, &mut vec![]).await.unwrap_err();
+    assert_eq!(failure.exit(), Exit::BadInput, "{failure}");
+}
+
+#[tokio::test]
+async fn options_that_do_not_go_together_are_refused() {
+    let store = MemoryStore::new();
+    for args in
+        [&["purge", "--stamps", "sequence", "--max-skew", "1h"][..], &["purge", "--tombstone-age", "0s"]]
+    {
+        let failure = ask(command(args), &store, true, &mut vec![]).await.unwrap_err();
+        assert_eq!(failure.exit(), Exit::BadInput, "{args:?}: {failure}");
+    }
+}
+
+#[tokio::test]
+async fn values_are_listed_by_prefix() {
+    let store = MemoryStore::new();
+    for key in ["movie/a", "movie/b", "song/a"] {
+        answer(&store, &["put", key, "5", "--at", "1", "--writer", "phone"]).await;
+    }
+    let list = ["list", "--stamps", "sequence", "--prefix", "movie/"];
+    let (_, csv) = lines(&store, &list, false).await;
+    let (header, rows) = csv.split_once('\n').unwrap();
+    let mut rows: Vec<_> = rows.lines().collect();
+    rows.sort_unstable();
+    assert_eq!((header, &rows[..]), ("key,at,writer,value", &["movie/a,1,phone,5", "movie/b,1,phone,5"][..]));
+    let (_, json) = lines(&store, &[&list[..], &["--limit", "1"]].concat(), true).await;
+    assert_eq!(serde_json::from_str::<Value>(&json).unwrap()["value"], "5");
+}

@@ -1,0 +1,61 @@
+//! `storagebox token ...`: tokens that are made ahead and consumed once.
+
+mod create;
+#[cfg(test)]
+mod tests;
+
+use std::io::{self, Write};
+
+use storagebox::{Consumed, Store, TokenStore};
+
+use crate::answer::Answer;
+use crate::cli::{Consume, Global, OfToken, Token};
+use crate::exit::{Exit, Failure};
+use crate::retry;
+use crate::step::Step;
+use crate::store;
+
+pub(crate) async fn run(command: Token, global: &Global) -> Result<Exit, Failure> {
+    let store = store::ready(global).await?;
+    let asked = ask(command, &*store, global.json, &mut io::stdout()).await;
+    let exit = asked.map_err(|failure| failure.on(store.backend()))?;
+    store::close(&*store).await?;
+    Ok(exit)
+}
+
+async fn ask(
+    command: Token,
+    store: &dyn Store,
+    as_json: bool,
+    to: &mut (dyn Write + Send),
+) -> Result<Exit, Failure> {
+    let tokens = store.token_store(&command.of().name).map_err(|error| Step::OpenBox.failed(error))?;
+    let answer = match command {
+        Token::Create(args) => create::run(&args, &*tokens).await?,
+        Token::Exists(args) => exists(&args, &*tokens).await?,
+        Token::Consume(args) => consume(&args, &*tokens).await?,
+    };
+    answer.print(to, as_json)
+}
+
+async fn exists(args: &OfToken, tokens: &dyn TokenStore) -> Result<Answer, Failure> {
+    let lives = retry::harmless(Step::LookForToken, || tokens.exists(&args.token)).await?;
+    Ok(match lives {
+        true => outcome(args, Exit::Done, "live"),
+        false => outcome(args, Exit::Nothing, "absent"),
+    })
+}
+
+async fn consume(args: &Consume, tokens: &dyn TokenStore) -> Result<Answer, Failure> {
+    let Consume { token, op } = args;
+    let consumed = retry::named(Step::Consume, || tokens.consume(&token.token, op)).await?;
+    Ok(match consumed {
+        Consumed::Now => outcome(token, Exit::Done, "now"),
+        Consumed::Again => outcome(token, Exit::Done, "again"),
+        Consumed::AlreadyGone => outcome(token, Exit::Nothing, "already_gone"),
+    })
+}
+
+fn outcome(of: &OfToken, exit: Exit, outcome: &'static str) -> Answer {
+    Answer::new(exit).text("box", &of.of.name).text("token", &of.token).word("outcome", outcome)
+}

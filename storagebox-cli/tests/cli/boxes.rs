@@ -1,0 +1,143 @@
+//! `dedup`, `token`, `counter` and `ordered` on a store that lasts: every command, in a process of its own.
+
+use serde_json::{Value, json};
+
+use crate::support::Place;
+
+/// The boxes of a place.
+pub(crate) struct Boxes(pub(crate) Place);
+
+impl Boxes {
+    #[track_caller]
+    fn says(&self, args: &[&str], code: i32) -> String {
+        self.0.run(args).exits(code).stdout
+    }
+
+    /// What a command says to programs, without the box and the facts that are not asked for.
+    #[track_caller]
+    fn answers<const N: usize>(&self, args: &[&str], code: i32, facts: [&str; N]) -> [Value; N] {
+        let answer = self.0.run(&[args, &["--json"]].concat()).exits(code).json();
+        facts.map(|fact| answer[fact].clone())
+    }
+
+    pub(crate) fn remember_records(&self) {
+        let record = |value, op| ["dedup", "record", "order-7", value, "--op", op];
+        let told = ["outcome", "value"];
+        assert_eq!(self.answers(&record("paid", "ada"), 0, told), ["new", "paid"]);
+        assert_eq!(self.answers(&record("paid", "ada"), 0, told), ["again", "paid"]);
+        assert_eq!(self.answers(&record("refused", "bob"), 1, told), ["existing", "paid"]);
+        assert_eq!(self.answers(&["dedup", "get", "order-7"], 0, told), ["recorded", "paid"]);
+        assert_eq!(self.answers(&["dedup", "get", "order-8"], 1, ["outcome"]), ["absent"]);
+        self.0.write("value", b"\xFF\0\n");
+        let odd = ["dedup", "record", "odd", "--file", "value", "--op", "ada", "--keep", "forever"];
+        assert_eq!(self.answers(&odd, 0, ["value_base64"]), ["/wAK"]);
+        let output = self.0.command(&["dedup", "get", "odd", "--out", "-"]).output().unwrap();
+        assert_eq!(output.stdout, b"\xFF\0\n");
+        let listed = self.says(&["dedup", "list", "--json"], 0);
+        let mut ids: Vec<_> = listed.lines().map(|line| fact(line, "id").to_string()).collect();
+        ids.sort();
+        assert_eq!(ids, ["\"odd\"", "\"order-7\""]);
+        assert_eq!(self.answers(&["dedup", "forget", "order-7"], 0, ["outcome"]), ["forgotten"]);
+        assert_eq!(self.answers(&["dedup", "forget", "order-7"], 1, ["outcome"]), ["absent"]);
+        assert_eq!(self.answers(&record("paid", "ada"), 1, ["outcome"]), ["fenced"]);
+    }
+
+    pub(crate) fn consume_tokens(&self) {
+        let input: String = (0..1_500).map(|number| format!("m-{number}\n")).collect();
+        let create = ["token", "create", "--file", "-", "--json"];
+        for (created, already_live) in [(1_500, 0), (0, 1_500)] {
+            let answer = self.0.run_with_input(&create, input.as_bytes()).exits(0).json();
+            assert_eq!([&answer["created"], &answer["already_live"]], [created, already_live]);
+        }
+        let consume = |op| ["token", "consume", "m-7", "--op", op];
+        assert_eq!(self.says(&["token", "exists", "m-7"], 0), "box     tokens\ntoken   m-7\noutcome live\n");
+        assert_eq!(self.answers(&consume("ada"), 0, ["outcome"]), ["now"]);
+        assert_eq!(self.answers(&consume("ada"), 0, ["outcome"]), ["again"]);
+        assert_eq!(self.answers(&consume("bob"), 1, ["outcome"]), ["already_gone"]);
+        assert_eq!(self.answers(&["token", "exists", "m-7"], 1, ["outcome"]), ["absent"]);
+        assert_eq!(self.answers(&["token", "create", "m-7", "new"], 1, ["created", "gone"]), [1, 1]);
+    }
+
+    /// With the default strategy, whose value some backends do not know at once.
+    pub(crate) fn count_operations(&self) {
+        let sell = |op| ["counter", "add", "shoes", "-1", "--op", op, "--min", "0"];
+        assert_eq!(self.answers(&sell("order-1"), 1, ["outcome"]), ["out_of_bounds"]);
+        let fill = ["counter", "add", "shoes", "1", "--op", "delivery"];
+        assert_eq!(self.answers(&fill, 0, ["outcome"]), ["applied"]);
+        assert_eq!(self.answers(&fill, 0, ["outcome"]), ["already_applied"]);
+        assert_eq!(self.answers(&sell("order-1"), 0, ["outcome"]), ["applied"]);
+        assert_eq!(self.answers(&sell("order-1"), 0, ["outcome"]), ["already_applied"]);
+        assert_eq!(self.answers(&sell("order-2"), 1, ["outcome"]), ["out_of_bounds"]);
+        assert_eq!(self.answers(&["counter", "get", "shoes"], 0, ["value"]), [0]);
+        let other = self.0.run(&["counter", "get", "shoes", "--strategy", "atomic"]).exits(2);
+        assert!(other.stderr.contains("\nhelp: "), "{}", other.stderr);
+        let within = ["--box", "window", "--strategy", "window:1h:2"];
+        for (op, code, outcome) in [("a", 0, "applied"), ("b", 0, "applied"), ("c", 1, "full")] {
+            let add = [&["counter", "add", "shoes", "5", "--op", op][..], &within].concat();
+            assert_eq!(self.answers(&add, code, ["outcome"]), [outcome]);
+        }
+    }
+
+    #[cfg(feature = "dynamo")]
+    pub(crate) fn list_and_merge_a_ledger(&self) {
+        for (op, delta) in [("deposit", "30"), ("withdrawal", "-5")] {
+            let add = ["counter", "add", "ada", delta, "--op", op, "--strategy", "ledger"];
+            assert_eq!(self.answers(&add, 0, ["outcome"]), ["applied"]);
+        }
+        let log = self.says(&["counter", "log", "ada", "--json"], 0);
+        let ops: Vec<_> = log.lines().map(|line| fact(line, "op")).collect();
+        assert_eq!(ops, ["deposit", "withdrawal"]);
+        let compact = ["counter", "compact", "ada", "--older-than", "0s"];
+        assert_eq!(self.answers(&compact, 0, ["merged"]), [2]);
+        let log = self.says(&["counter", "log", "ada", "--json"], 0);
+        assert_eq!(log.lines().map(|line| fact(line, "delta")).collect::<Vec<_>>(), [25]);
+        let get = ["counter", "get", "ada", "--strategy", "ledger"];
+        assert_eq!(self.answers(&get, 0, ["value"]), [25]);
+    }
+
+    /// Where the backend has no ledger, a person is told what to use.
+    #[cfg(any(feature = "postgres", feature = "redis", feature = "sqlite"))]
+    pub(crate) fn name_another_strategy(&self) {
+        for args in [&["counter", "log", "ada"][..], &["counter", "get", "ada", "--strategy", "ledger"]] {
+            let refused = self.0.run(args).exits(2);
+            let lines: Vec<_> = refused.stderr.lines().collect();
+            assert!(lines[0].contains("not supported; use "), "{}", refused.stderr);
+            assert!(lines[1].starts_with("help: "), "{}", refused.stderr);
+        }
+    }
+
+    pub(crate) fn keep_the_newest_value(&self) {
+        let put = |value, at, writer| {
+            ["ordered", "put", "movie/a", value, "--at", at, "--writer", writer, "--stamps", "sequence"]
+        };
+        assert_eq!(self.answers(&put("5", "20", "phone"), 0, ["outcome"]), ["applied"]);
+        assert_eq!(self.answers(&put("5", "20", "phone"), 0, ["outcome"]), ["duplicate"]);
+        let stale = self.answers(&put("3", "10", "laptop"), 1, ["outcome", "at", "writer"]);
+        assert_eq!(stale, [json!("stale"), json!(20), json!("phone")]);
+        let of = |command: &[&'static str]| [&["ordered"], command, &["--stamps", "sequence"]].concat();
+        assert_eq!(self.answers(&of(&["get", "movie/a"]), 0, ["value"]), ["5"]);
+        assert_eq!(self.says(&of(&["get", "movie/a", "--out", "-"]), 0), "5");
+        let list = of(&["list", "--prefix", "movie/"]);
+        assert_eq!(self.says(&list, 0), "key,at,writer,value\nmovie/a,20,phone,5\n");
+        let delete = of(&["delete", "movie/a", "--at", "30", "--writer", "phone"]);
+        assert_eq!(self.answers(&delete, 0, ["outcome"]), ["applied"]);
+        assert_eq!(self.answers(&of(&["get", "movie/a"]), 1, ["outcome"]), ["absent"]);
+        assert_eq!(self.answers(&of(&["purge", "--older-than", "0s"]), 0, ["purged"]), [1]);
+        let times = self.0.run(&["ordered", "get", "movie/a"]).exits(2);
+        assert!(times.stderr.contains("\nhelp: "), "{}", times.stderr);
+    }
+
+    /// What a store promises is shown without asking it, and the demo leaves no doubt and a note.
+    pub(crate) fn are_shown_to_visitors(&self) {
+        let promises = self.0.run(&["promises", "--json"]).exits(0).json();
+        assert!(promises["promises"].as_array().unwrap().len() > 3, "{promises}");
+        let demo = self.0.run(&["demo", "--people", "20", "--json"]).exits(0);
+        let told = demo.json();
+        assert_eq!([&told["audit"], &told["given"]], [&json!("ok"), &json!(20)]);
+        assert!(demo.stderr.contains("stays in the store"), "{}", demo.stderr);
+    }
+}
+
+fn fact(line: &str, fact: &str) -> Value {
+    serde_json::from_str::<Value>(line).unwrap()[fact].clone()
+}

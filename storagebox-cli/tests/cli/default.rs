@@ -1,0 +1,67 @@
+//! The store that nobody named: a SQLite file in the folder of the call.
+
+use std::process::Stdio;
+
+use crate::crowd::Crowd;
+use crate::once::Once;
+use crate::support::Place;
+
+const MADE: &str = "note: made the store sqlite:storagebox.db in this directory; ";
+
+/// Not made yet by any command.
+fn place() -> Place {
+    Place::without_url()
+}
+
+#[test]
+fn the_first_command_makes_it_and_says_so() {
+    let place = place();
+    let first = place.run(&["bank", "counts", "--bank", "b"]).exits(0);
+    assert!(first.stderr.starts_with(MADE), "{}", first.stderr);
+    assert!(place.names().contains(&"storagebox.db".to_owned()), "{:?}", place.names());
+    assert_eq!(place.run(&["bank", "counts", "--bank", "b"]).exits(0).stderr, "");
+}
+
+#[test]
+fn it_is_not_made_by_those_who_only_look() {
+    let place = place();
+    let ping = place.run(&["ping"]).exits(1);
+    assert!(ping.stderr.contains("\nhelp: run `storagebox setup"), "{}", ping.stderr);
+    place.run(&["promises"]).exits(0);
+    place.run(&["demo", "--people", "10"]).exits(0);
+    place.run(&["dedup", "get"]).exits(2);
+    assert_eq!(place.names(), [""; 0]);
+}
+
+#[test]
+fn a_store_with_a_name_is_not_made_by_the_way() {
+    let place = place().on("sqlite:mistyped.db");
+    let failed = place.run(&["bank", "counts", "--bank", "b"]).exits(3);
+    assert!(failed.stderr.contains("\nhelp: run `storagebox setup"), "{}", failed.stderr);
+    assert_eq!(place.names(), [""; 0]);
+}
+
+#[test]
+fn many_who_make_it_at_once_make_one() {
+    let place = place();
+    let take = ["token", "create", "t", "--json"];
+    let spawn = || place.command(&take).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let runs: Vec<_> = (0..8).map(|_| spawn()).collect();
+    let created = runs.into_iter().map(|run| {
+        let output = run.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(0));
+        let answer: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        answer["created"].as_u64().unwrap()
+    });
+    assert_eq!(created.sum::<u64>(), 1);
+}
+
+#[test]
+fn a_crowd_comes_twice() {
+    Crowd { items: 200, people: 150 }.comes_twice(place());
+}
+
+#[test]
+fn twenty_shells_at_once_make_it_and_run_the_command_once() {
+    Once::at(place()).is_made_and_run_for_twenty_shells(MADE);
+}

@@ -1,0 +1,145 @@
+//! `dedup run` on a store that lasts: twenty shells at once, a runner that dies, and signals.
+
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Child, Output, Stdio};
+use std::{fs, thread};
+
+use crate::support::{Ended, Place};
+
+/// How many shells ask at once.
+const SHELLS: usize = 20;
+
+/// Says that it was run, writes bytes that are no text to both outputs, and fails.
+const TALKS: &str = r"echo run >> runs; printf 'out\377\000\n'; printf 'err\376' >&2; exit 7";
+
+/// One id, run from many places that share a folder.
+pub(crate) struct Once {
+    place: Place,
+}
+
+impl Once {
+    pub(crate) fn at(place: Place) -> Self {
+        Self { place }
+    }
+
+    fn spawn(&self, options: &[&str], script: &str) -> Child {
+        let args = [&["dedup", "run", "--id", "nightly"], options, &["--", "sh", "-c", script]].concat();
+        let mut command = self.place.command(&args);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    }
+
+    fn run(&self, options: &[&str], script: &str) -> Output {
+        self.spawn(options, script).wait_with_output().unwrap()
+    }
+
+    fn runs(&self) -> usize {
+        fs::read_to_string(self.place.path("runs")).map_or(0, |runs| runs.lines().count())
+    }
+
+    /// All print the same, and later ones too; the command ran once.
+    pub(crate) fn is_run_for_twenty_shells(&self) {
+        let shells: Vec<_> = (0..SHELLS).map(|_| self.spawn(&[], TALKS)).collect();
+        let mut outputs: Vec<_> = shells.into_iter().map(|shell| shell.wait_with_output().unwrap()).collect();
+        outputs.push(self.run(&[], TALKS));
+        for output in &outputs {
+            assert_eq!(output.status.code(), Some(7), "{}", String::from_utf8_lossy(&output.stderr));
+            assert_eq!(output.stdout, b"out\xFF\0\n");
+            assert_eq!(String::from_utf8_lossy(&output.stderr), String::from_utf8_lossy(b"err\xFE"));
+        }
+        assert_eq!(self.runs(), 1);
+    }
+
+    /// The same where there is no store yet: some say that they made it, and nothing else differs.
+    #[cfg(feature = "sqlite")]
+    pub(crate) fn is_made_and_run_for_twenty_shells(&self, made: &str) {
+        let shells: Vec<_> = (0..SHELLS).map(|_| self.spawn(&[], TALKS)).collect();
+        for output in shells.into_iter().map(|shell| shell.wait_with_output().unwrap()) {
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert_eq!((output.status.code(), &output.stdout[..]), (Some(7), &b"out\xFF\0\n"[..]), "{said}");
+            let said: Vec<_> = said.lines().filter(|line| !line.starts_with(made)).collect();
+            assert_eq!(said, [String::from_utf8_lossy(b"err\xFE")]);
+        }
+        assert_eq!(self.runs(), 1);
+    }
+
+    /// The runner is killed while its command runs; whoever waits runs it again when the lease is over, and says so.
+    pub(crate) fn outlives_a_runner_that_dies(&self) {
+        // It ends with its standard error, which nobody reads once the runner is dead.
+        let hangs = "echo run >> runs; echo started; while echo . >&2; do sleep 0.05; done";
+        let options = ["--lease", "2s", "--fingerprint", "nightly"];
+        let mut runner = self.spawn(&options, hangs);
+        let mut stdout = BufReader::new(runner.stdout.take().unwrap());
+        stdout.read_line(&mut String::new()).unwrap();
+        let stderr = runner.stderr.take().unwrap();
+        let waits = self.spawn(&options, TALKS);
+        runner.kill().unwrap();
+        runner.wait().unwrap();
+        drop((stdout, stderr));
+        let output = waits.wait_with_output().unwrap();
+        assert_eq!((output.status.code(), &output.stdout[..]), (Some(7), &b"out\xFF\0\n"[..]));
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(said.starts_with("note: the run that was under way left no result"), "{said}");
+        assert_eq!(self.runs(), 2);
+        assert_eq!(self.run(&options, TALKS).stdout, b"out\xFF\0\n");
+        assert_eq!(self.runs(), 2);
+    }
+
+    /// The command is told of the signal and ends; nothing is recorded, and the next one runs it.
+    pub(crate) fn is_run_again_after_an_interrupt(&self) {
+        let script =
+            "echo run >> runs; trap 'echo told; exit 9' TERM; echo started; while :; do sleep 0.05; done";
+        let options = ["--fingerprint", "nightly"];
+        let mut runner = self.spawn(&options, script);
+        let mut stdout = BufReader::new(runner.stdout.take().unwrap());
+        stdout.read_line(&mut String::new()).unwrap();
+        terminate(&runner);
+        let mut rest = String::new();
+        stdout.read_to_string(&mut rest).unwrap();
+        assert_eq!(rest, "told\n");
+        let ended = Ended::from(runner.wait_with_output().unwrap()).exits(130);
+        let told =
+            "error: interrupted: the command ended with 9, and nothing is recorded\nhelp: run the same";
+        assert!(ended.stderr.starts_with(told), "{}", ended.stderr);
+        assert_eq!(self.run(&options, TALKS).status.code(), Some(7));
+        assert_eq!(self.runs(), 2);
+    }
+
+    /// Whoever waits for another's run just ends, and the run goes on.
+    pub(crate) fn is_not_ended_by_one_who_waits(&self) {
+        let script = "echo run >> runs; echo started; until test -e go; do sleep 0.05; done; echo done";
+        let mut runner = self.spawn(&[], script);
+        let mut stdout = BufReader::new(runner.stdout.take().unwrap());
+        stdout.read_line(&mut String::new()).unwrap();
+        let short = self.run(&["--wait", "0s"], script);
+        assert_eq!(short.status.code(), Some(124), "{}", String::from_utf8_lossy(&short.stderr));
+        let waits = self.spawn(&[], script);
+        terminate_once_it_waits(&waits);
+        let ended = Ended::from(waits.wait_with_output().unwrap()).exits(130);
+        assert!(ended.stderr.starts_with("error: interrupted\n"), "{}", ended.stderr);
+        fs::write(self.place.path("go"), "").unwrap();
+        let mut rest = String::new();
+        stdout.read_to_string(&mut rest).unwrap();
+        assert_eq!((rest.as_str(), runner.wait().unwrap().code()), ("done\n", Some(0)));
+        assert_eq!(self.runs(), 1);
+    }
+}
+
+fn terminate(child: &Child) {
+    let mut kill = std::process::Command::new("kill");
+    assert!(kill.args(["-TERM", &child.id().to_string()]).status().unwrap().success());
+}
+
+/// Once it hears signals; before, one would just kill it.
+fn terminate_once_it_waits(child: &Child) {
+    while !catches_sigterm(child) {
+        thread::yield_now();
+    }
+    terminate(child);
+}
+
+/// By the mask that Linux shows of a process.
+fn catches_sigterm(child: &Child) -> bool {
+    let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap();
+    u64::from_str_radix(mask.trim(), 16).unwrap() >> 14 & 1 == 1
+}

@@ -1,0 +1,28 @@
+//! `dedup run` on a Redis server.
+
+use super::keys::Keys;
+use crate::once::Once;
+
+#[test]
+fn twenty_shells_at_once_run_the_command_once_and_print_the_same() {
+    let store = Keys::ready();
+    Once::at(store.place()).is_run_for_twenty_shells();
+}
+
+#[test]
+fn a_runner_that_dies_is_followed_by_another() {
+    let store = Keys::ready();
+    Once::at(store.place()).outlives_a_runner_that_dies();
+}
+
+#[test]
+fn an_interrupted_command_is_run_again() {
+    let store = Keys::ready();
+    Once::at(store.place()).is_run_again_after_an_interrupt();
+}
+
+#[test]
+fn whoever_waits_may_go() {
+    let store = Keys::ready();
+    Once::at(store.place()).is_not_ended_by_one_who_waits();
+}

@@ -1,0 +1,62 @@
+//! `completions` and `man`, and what `-v` says.
+
+use crate::help::COMMANDS;
+use crate::support::Place;
+
+#[test]
+fn every_shell_gets_a_script_that_knows_the_commands() {
+    for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
+        let ended = Place::new().run(&["completions", shell]).exits(0);
+        assert!(ended.stdout.contains("retry-failures"), "{shell}");
+        assert_eq!(ended.stderr, "");
+    }
+    Place::new().run(&["completions", "abacus"]).exits(2);
+}
+
+#[test]
+fn the_script_for_bash_is_one() {
+    let script = Place::new().run(&["completions", "bash"]).exits(0).stdout;
+    let mut bash = std::process::Command::new("bash");
+    let complete = "COMP_WORDS=(storagebox dedup r); COMP_CWORD=2; _storagebox storagebox r dedup; \
+                    echo ${COMPREPLY[@]}";
+    let output = bash.args(["-c", &format!("{script}\n{complete}")]).output().unwrap();
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), "record run\n");
+}
+
+#[test]
+fn every_command_has_a_page() {
+    let place = Place::new();
+    let page = place.run(&["man"]).exits(0).stdout;
+    assert!(page.starts_with(".ie \\n(.g"), "{page}");
+    place.run(&["man", "--dir", "."]).exits(0);
+    for command in COMMANDS {
+        let page = place.read(&format!("{}.1", [&["storagebox"], command].concat().join("-")));
+        assert!(page.contains(".SH NAME"), "{command:?}");
+    }
+    // Those of `help` are about the same commands again.
+    let pages = place.names().into_iter().filter(|name| !name.contains("-help"));
+    assert_eq!(pages.count(), COMMANDS.len(), "a command is missing in COMMANDS");
+}
+
+#[test]
+fn each_call_is_shown_with_its_time_if_asked_for() {
+    let count = |verbose: &[&str]| {
+        let args = [&["bank", "counts", "--bank", "b"], verbose].concat();
+        Place::new().run(&args).exits(0).stderr
+    };
+    assert!(!count(&[]).contains("call"));
+    let calls = count(&["-v"]);
+    assert!(calls.contains("call{to=count the items}") && calls.contains("time.busy"), "{calls}");
+    assert!(!calls.contains("storagebox_memory"), "{calls}");
+    let backend = count(&["-vv"]);
+    assert!(backend.contains("storagebox_memory::item_bank"), "{backend}");
+}
+
+#[test]
+fn a_filter_in_the_environment_says_it_more_finely() {
+    let place = Place::new();
+    let mut command = place.command(&["bank", "counts", "--bank", "b"]);
+    let output = command.env("RUST_LOG", "storagebox_memory=trace").output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("storagebox_memory::item_bank") && !said.contains("call{"), "{said}");
+}

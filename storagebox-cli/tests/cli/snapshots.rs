@@ -1,0 +1,96 @@
+//! What people read, kept as files in `snapshots/`: every help, and the tables and errors of a store that is at hand.
+//!
+//! A change of a text is a change of its file: `INSTA_UPDATE=always cargo test -p storagebox-cli --test cli snapshots`
+//! writes them anew, and the difference is read like code.
+
+use std::process::Stdio;
+
+use crate::help::COMMANDS;
+use crate::support::Place;
+
+/// As `tests/cli/snapshots/NAME.snap`; in a terminal of 100 columns, which is what a command assumes without one.
+#[track_caller]
+fn is_as_before(name: &str, text: &str) {
+    let mut settings = insta::Settings::clone_current();
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    settings.bind(|| insta::assert_snapshot!(name.to_owned(), text));
+}
+
+/// What was said to both outputs, and the exit code.
+fn told(place: &Place, args: &[&str]) -> String {
+    let mut command = place.command(args);
+    command.env_remove("COLUMNS").env_remove("RUST_LOG").env_remove("NO_COLOR").stdin(Stdio::null());
+    let output = command.output().unwrap();
+    let [stdout, stderr] = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
+    let code = output.status.code().unwrap();
+    format!("$ storagebox {}\n{stdout}--- standard error\n{stderr}--- exit code {code}\n", args.join(" "))
+}
+
+#[test]
+fn every_help() {
+    for command in COMMANDS {
+        let name = [&["help"], command].concat().join("-");
+        let [long, short] = ["--help", "-h"].map(|help| told(&Place::new(), &[command, &[help]].concat()));
+        is_as_before(&name, &format!("{long}\n{short}"));
+    }
+}
+
+#[test]
+fn tables() {
+    let place = Place::with("SAVE-1\nSAVE-2\n\n", "ada\nada\nbob\neve\n").on("memory:");
+    for (name, args) in [
+        ("ping", &["ping"][..]),
+        ("setup", &["setup"]),
+        ("promises", &["promises"]),
+        ("hand-out", &["hand-out", "--items", "items.csv", "--ids", "ids.csv", "--out", "given.csv"]),
+        ("bank-load", &["bank", "load", "--bank", "b", "items.csv"]),
+        ("bank-take", &["bank", "take", "--bank", "b", "ada"]),
+        ("bank-counts", &["bank", "counts", "--bank", "b"]),
+        ("bank-audit", &["bank", "audit", "--bank", "b"]),
+        ("dedup-record", &["dedup", "record", "order-7", "paid", "--op", "ada"]),
+        ("dedup-get", &["dedup", "get", "order-7"]),
+        ("token-create", &["token", "create", "m-1", "m-2"]),
+        ("token-consume", &["token", "consume", "m-1", "--op", "ada"]),
+        ("counter-add", &["counter", "add", "shoes", "-3", "--op", "order-7"]),
+        ("counter-get", &["counter", "get", "shoes"]),
+        ("counter-log", &["counter", "log", "shoes"]),
+        ("ordered-put", &["ordered", "put", "k", "v", "--at", "4102444800000", "--writer", "w"]),
+        ("ordered-get", &["ordered", "get", "k"]),
+        ("ordered-purge", &["ordered", "purge"]),
+    ] {
+        is_as_before(&format!("table-{name}"), &told(&place, args));
+    }
+}
+
+#[test]
+fn errors() {
+    let place = Place::with("A\n", "ada\n").on("memory:");
+    place.write("long", vec![b'a'; 262_145]);
+    for (name, args) in [
+        ("no-command", &[][..]),
+        ("unknown-command", &["bnak"]),
+        ("no-bank", &["bank", "counts"]),
+        ("no-duration", &["bank", "take", "--bank", "b", "ada", "--for", "soon"]),
+        ("unknown-scheme", &["--url", "carrier-pigeon://ada:secret@loft/", "ping"]),
+        ("url-in-the-wrong-place", &["ping", "postgres://ada:secret@host/vouchers"]),
+        ("missing-file", &["bank", "load", "--bank", "b", "none.csv"]),
+        ("overwritten-input", &["bank", "load", "--bank", "b", "items.csv", "--rejects", "items.csv"]),
+        ("value-too-long", &["dedup", "record", "order-7", "--op", "ada", "--file", "long"]),
+        ("value-and-file", &["dedup", "record", "order-7", "paid", "--op", "ada", "--file", "long"]),
+        ("no-op", &["counter", "add", "shoes", "1"]),
+        ("crossed-bounds", &["counter", "add", "shoes", "1", "--op", "a", "--min", "2", "--max", "1"]),
+        ("no-strategy", &["counter", "get", "shoes", "--strategy", "luck"]),
+        ("skew-of-a-sequence", &["ordered", "purge", "--stamps", "sequence", "--max-skew", "1h"]),
+        ("no-stamp", &["ordered", "delete", "k", "--at", "soon", "--writer", "w"]),
+        ("no-such-command", &["dedup", "run", "--id", "a", "--", "no-such-command"]),
+        ("no-command-to-run", &["dedup", "run", "--id", "a"]),
+        (
+            "output-too-long",
+            &["dedup", "run", "--id", "a", "--json", "--", "head", "-c", "300000", "/dev/zero"],
+        ),
+        ("no-folder-for-man", &["man", "--dir", "none"]),
+    ] {
+        is_as_before(&format!("error-{name}"), &told(&place, args));
+    }
+}
