@@ -7,7 +7,7 @@ use sqlx::{Row, SqliteConnection, query, query_scalar};
 use storagebox_core::{BoxName, Error, Result};
 use tokio::time::timeout;
 
-use super::{Ask, Client, Inner, Make, Pauses, Texts};
+use super::{Ask, Client, Inner, Make, Pauses, Texts, Turn};
 use crate::{error, schema};
 
 const OPEN: &str = include_str!("../../sql/store/open_box.sql");
@@ -79,7 +79,7 @@ impl OpenBox {
         A: Send + Sync + 'static,
         T: Send + 'static,
     {
-        self.client.write(operation, Some(self), arguments, make).await
+        self.client.write(operation, Some(self), Turn::Shared, arguments, make).await
     }
 
     /// One transaction for each batch of texts; any part of them may be done if one fails.
@@ -91,7 +91,8 @@ impl OpenBox {
     ) -> Result<Vec<T>> {
         let mut answers = Vec::with_capacity(batches.len());
         for batch in batches {
-            match self.write(operation, batch, make).await {
+            let turn = if batch.is_bulk() { Turn::Alone } else { Turn::Shared };
+            match self.client.write(operation, Some(self), turn, batch, make).await {
                 Ok(answer) => answers.push(answer),
                 Err(error) if answers.is_empty() => return Err(error),
                 Err(error) => return Err(error.after_unresolved()),
