@@ -18,7 +18,16 @@ where
 }
 
 /// The same, with more patience or less.
-pub(crate) async fn by<T, Fut>(retry: Retry, step: Step, mut call: impl FnMut() -> Fut) -> Result<T, Failure>
+pub(crate) async fn by<T, Fut>(retry: Retry, step: Step, call: impl FnMut() -> Fut) -> Result<T, Failure>
+where
+    T: Settles,
+    Fut: Future<Output = Result<T>>,
+{
+    plain(retry, step, call).await.map_err(|error| step.failed(error))
+}
+
+/// The same for those who tell of a failure themselves.
+pub(crate) async fn plain<T, Fut>(retry: Retry, step: Step, mut call: impl FnMut() -> Fut) -> Result<T>
 where
     T: Settles,
     Fut: Future<Output = Result<T>>,
@@ -30,8 +39,7 @@ where
         async move { attempt.await.inspect_err(|error| debug!(attempt = number, %error, "failed")) }
     };
     let span = debug_span!("call", to = %step);
-    let called = retry.call(&TokioTimer, attempt).instrument(span);
-    called.await.map_err(|error| step.failed(error))
+    retry.call(&TokioTimer, attempt).instrument(span).await
 }
 
 /// A call that only reads, or that names a state, so that an attempt which lands late does no harm.

@@ -2,12 +2,16 @@
 
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Output, Stdio};
+use std::time::Duration;
 use std::{fs, thread};
 
 use crate::support::{Ended, Place};
 
 /// How many shells ask at once.
 const SHELLS: usize = 20;
+
+/// Between two signals.
+const PAUSE: Duration = Duration::from_millis(20);
 
 /// Says that it was run, writes bytes that are no text to both outputs, and fails.
 const TALKS: &str = r"echo run >> runs; printf 'out\377\000\n'; printf 'err\376' >&2; exit 7";
@@ -99,6 +103,25 @@ impl Once {
         let ended = Ended::from(runner.wait_with_output().unwrap()).exits(130);
         let told =
             "error: interrupted: the command ended with 9, and nothing is recorded\nhelp: run the same";
+        assert!(ended.stderr.starts_with(told), "{}", ended.stderr);
+        assert_eq!(self.run(&options, TALKS).status.code(), Some(7));
+        assert_eq!(self.runs(), 2);
+    }
+
+    /// A command that does not listen is killed by the second signal, and nothing is recorded.
+    pub(crate) fn is_killed_by_a_second_signal(&self) {
+        let script = "trap '' TERM; echo run >> runs; echo started; while :; do sleep 0.05; done";
+        let options = ["--fingerprint", "nightly"];
+        let mut runner = self.spawn(&options, script);
+        let mut stdout = BufReader::new(runner.stdout.take().unwrap());
+        stdout.read_line(&mut String::new()).unwrap();
+        // Two that come at once count as one.
+        while runner.try_wait().unwrap().is_none() {
+            terminate(&runner);
+            thread::sleep(PAUSE);
+        }
+        let ended = Ended::from(runner.wait_with_output().unwrap()).exits(130);
+        let told = "error: interrupted: the command ended with 137, and nothing is recorded\n";
         assert!(ended.stderr.starts_with(told), "{}", ended.stderr);
         assert_eq!(self.run(&options, TALKS).status.code(), Some(7));
         assert_eq!(self.runs(), 2);

@@ -45,6 +45,7 @@ impl Place {
         Self { url: None, ..Self::new() }
     }
 
+    #[cfg(feature = "sqlite")]
     pub(crate) fn folder(&self) -> &Path {
         self.directory.path()
     }

@@ -22,6 +22,12 @@ fn an_interrupted_command_is_run_again() {
 }
 
 #[test]
+fn a_command_that_does_not_listen_is_killed() {
+    let store = Database::ready();
+    Once::at(store.place()).is_killed_by_a_second_signal();
+}
+
+#[test]
 fn whoever_waits_may_go() {
     let store = Database::ready();
     Once::at(store.place()).is_not_ended_by_one_who_waits();

@@ -4,12 +4,14 @@ use std::time::Duration;
 
 use storagebox::{
     Aborted, Begun, Completed, DedupId, Fingerprint, Lease, LeaseExtended, LeaseRepo, OpId, Payload, Result,
-    Retention, Retry, TokioTimer, async_trait,
+    Retention, Retry, async_trait,
 };
 
 use super::stage::Stage;
 use crate::progress::Waiting;
+use crate::retry;
 use crate::say::{Kind, say};
+use crate::step::Step;
 
 /// The command has run and cannot be run again, so its end is worth half a minute of trying.
 const AT_THE_END: Retry =
@@ -51,20 +53,22 @@ impl LeaseRepo for Patient<'_> {
         fingerprint: Option<&Fingerprint>,
     ) -> Result<Begun> {
         let begin = || self.leases.begin(id, op, duration, fingerprint);
-        let begun = Retry::default().call(&TokioTimer, begin).await?;
+        let begun = retry::plain(Retry::default(), Step::Begin, begin).await?;
         self.look_at(&begun);
         Ok(begun)
     }
 
     async fn complete(&self, lease: &Lease, result: &Payload, retention: Retention) -> Result<Completed> {
-        AT_THE_END.call(&TokioTimer, || self.leases.complete(lease, result, retention)).await
+        let complete = || self.leases.complete(lease, result, retention);
+        retry::plain(AT_THE_END, Step::RecordRun, complete).await
     }
 
     async fn abort(&self, lease: &Lease) -> Result<Aborted> {
-        Retry::default().call(&TokioTimer, || self.leases.abort(lease)).await
+        retry::plain(Retry::default(), Step::GiveBack, || self.leases.abort(lease)).await
     }
 
     async fn extend(&self, lease: &Lease, duration: Duration) -> Result<LeaseExtended> {
-        self.leases.extend(lease, duration).await
+        // The next beat is the next attempt.
+        retry::plain(Retry::NEVER, Step::Extend, || self.leases.extend(lease, duration)).await
     }
 }
