@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use sqlx::postgres::PgRow;
 use sqlx::{AssertSqlSafe, PgConnection, Row};
+use storagebox_core::backend::micros_of;
 use storagebox_core::{Certainty, Error, ErrorKind, Result, Settles};
 
 use crate::config::Settings;
@@ -198,17 +199,4 @@ fn pauses() -> impl Iterator<Item = Duration> + Send {
 #[allow(clippy::disallowed_methods, reason = "the pause between two attempts; no promise depends on it")]
 async fn wait(pause: Duration) {
     tokio::time::sleep(pause).await;
-}
-
-/// A duration as the functions take it.
-pub(crate) fn micros(duration: Duration) -> i64 {
-    i64::try_from(duration.as_micros()).unwrap_or(i64::MAX)
-}
-
-/// A retention as the functions take it: null is for ever.
-pub(crate) fn micros_of(retention: storagebox_core::Retention) -> Option<i64> {
-    match retention {
-        storagebox_core::Retention::Forever => None,
-        storagebox_core::Retention::For(duration) => Some(micros(duration)),
-    }
 }

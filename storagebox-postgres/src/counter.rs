@@ -61,7 +61,7 @@ impl PostgresCounter {
     pub(crate) fn new(client: &Arc<Client>, name: &BoxName, strategy: Strategy) -> Result<Self> {
         let rules = Rules::of(strategy)?;
         let counters =
-            OpenBox::new(client, Kind::Counters, name).with_options(rules.in_words(), rules.keeps());
+            OpenBox::new(client, Kind::Counters, name).with_options(rules.0.in_words(), rules.0.keeps());
         let counters = Arc::new(Counters { counters, rules });
         let combiner = combining::combiner(client, MOST, &counters, Counters::together);
         Ok(Self { counters, combiner })
@@ -74,7 +74,7 @@ impl Counters {
     }
 
     async fn alone(&self, apply: &Apply, before: Before) -> Result<Counted> {
-        let before = match (self.rules.remembers(), before) {
+        let before = match (self.rules.0.remembers(), before) {
             (true, before) => before,
             (false, Before::Lost) => {
                 return Err(Error::unknown("the answer of a batch was lost").on("postgres"));
@@ -118,8 +118,8 @@ impl Counters {
             .with(rules.floor())
             .with(rules.ceiling())
             .with(rules.is_split())
-            .with(rules.remembers())
-            .with(rules.keeps())
+            .with(rules.0.remembers())
+            .with(rules.0.keeps())
             .with(rules.capacity());
         self.client().rows(&call).await?.iter().map(|row| outcome(row, "counter_apply")).collect()
     }
@@ -136,7 +136,7 @@ impl Counters {
             .with(rules.shards())
             .with(rules.floor())
             .with(rules.ceiling())
-            .with(rules.keeps());
+            .with(rules.0.keeps());
         match outcome(&self.client().row(&call).await?, "counter_apply_widely")? {
             Applied::Counted(counted) => Ok(counted),
             Applied::Dry => Err(unreadable("counter_apply_widely")),
@@ -172,7 +172,7 @@ fn outcome(row: &PgRow, function: &'static str) -> Result<Applied> {
 impl Counter for PostgresCounter {
     #[instrument(level = "trace", skip_all)]
     async fn apply(&self, key: &Key, change: &Change) -> Result<Counted> {
-        self.counters.rules.check(change)?;
+        self.counters.rules.0.check(change)?;
         let apply = Apply { key: key.clone(), change: change.clone() };
         let made_alone = |lost| self.counters.alone(&apply, Before::lost(lost));
         match &self.combiner {
@@ -184,7 +184,7 @@ impl Counter for PostgresCounter {
     #[instrument(level = "trace", skip_all)]
     async fn cancel(&self, key: &Key, op: &OpId) -> Result<Cancelled> {
         let Counters { counters, rules } = &*self.counters;
-        rules.check_cancel()?;
+        rules.0.check_cancel()?;
         let attempt = || async move {
             let call = Call::rows("counter_cancel")
                 .with(counters.number().await?)
@@ -194,7 +194,7 @@ impl Counter for PostgresCounter {
                 .with(rules.shards())
                 .with(rules.floor())
                 .with(rules.ceiling())
-                .with(rules.keeps())
+                .with(rules.0.keeps())
                 .with(rules.capacity());
             cancelled(&counters.client().row(&call).await?)
         };
@@ -212,7 +212,7 @@ impl Counter for PostgresCounter {
     }
 
     fn promise(&self) -> CounterPromise {
-        self.counters.rules.promise()
+        self.counters.rules.0.promise()
     }
 }
 

@@ -5,15 +5,16 @@ use std::time::Duration;
 
 use sqlx::Row;
 use sqlx::postgres::PgRow;
+use storagebox_core::backend::{Listing, micros_of};
 use storagebox_core::{
     Combine, Combined, Combiner, Cursor, DedupId, DedupRepo, Entry, Forgotten, ListedRecord, OpId, Page,
     Payload, Recorded, Replaced, Result, Retention, Version, async_trait,
 };
 use tracing::instrument;
 
-use crate::client::{Before, Call, Client, OpenBox, micros_of};
+use crate::client::{Before, Call, Client, OpenBox};
+use crate::combining;
 use crate::error::{read, unreadable};
-use crate::{combining, page};
 
 /// Records in one statement.
 const MOST: usize = 64;
@@ -177,13 +178,14 @@ impl DedupRepo for PostgresDedupRepo {
 
     #[instrument(level = "trace", skip_all)]
     async fn list(&self, cursor: Option<&Cursor>, limit: usize) -> Result<Page<ListedRecord>> {
-        let after = page::after::<DedupId>(cursor)?;
-        let limit = page::limit(limit)?;
+        let listing = &Listing::of::<DedupId>("postgres", cursor, limit)?;
         let attempt = || async {
-            let call =
-                Call::rows("dedup_list").with(self.records.number().await?).with(after.as_str()).with(limit);
+            let call = Call::rows("dedup_list")
+                .with(self.records.number().await?)
+                .with(listing.after())
+                .with(listing.limit());
             let entries = self.client().rows(&call).await?.iter().map(listed).collect::<Result<_>>()?;
-            Ok(page::page(entries, limit, |last: &ListedRecord| last.id.as_str()))
+            Ok(listing.page(entries, |last: &ListedRecord| last.id.as_str()))
         };
         self.client().settled("list", attempt).await
     }

@@ -8,6 +8,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use sqlx::postgres::PgRow;
+use storagebox_core::backend::Listing;
 use storagebox_core::{
     Added, BankAdmin, BoxName, ClaimId, ClaimState, Confirmed, Counts, Cursor, Extended, Hold, Item,
     ItemBank, ItemState, ListedItem, Page, Released, Restored, Result, Retired, Taken, Withdrawn,
@@ -163,15 +164,14 @@ impl BankAdmin for PostgresBank {
 
     #[instrument(level = "trace", skip_all)]
     async fn list(&self, cursor: Option<&Cursor>, limit: usize) -> Result<Page<ListedItem>> {
-        let (hash, item) = answers::position(cursor)?;
-        let limit = crate::page::limit(limit)?;
+        let listing = &Listing::of::<Item>("postgres", cursor, limit)?;
         let attempt = || async {
             let call = Call::rows("bank_list")
                 .with(self.bank.number().await?)
-                .with(hash)
-                .with(item.as_str())
-                .with(limit);
-            answers::page(&self.client().rows(&call).await?, limit)
+                .with(answers::place_after(listing))
+                .with(listing.after())
+                .with(listing.limit());
+            answers::page(&self.client().rows(&call).await?, listing)
         };
         self.client().settled("list", attempt).await
     }

@@ -5,13 +5,14 @@ use std::time::Duration;
 
 use sqlx::Row;
 use sqlx::postgres::PgRow;
+use storagebox_core::backend::{micros, micros_of};
 use storagebox_core::{
     Aborted, Begun, Completed, DedupId, Entry, Fence, Fingerprint, Lease, LeaseExtended, LeaseRepo, OpId,
     Payload, Result, Retention, async_trait, checked_duration,
 };
 use tracing::instrument;
 
-use crate::client::{Before, Call, Client, OpenBox, micros, micros_of};
+use crate::client::{Before, Call, Client, OpenBox};
 use crate::dedup_repo::{entry, outcome, remaining, version};
 use crate::error::{read, unreadable};
 

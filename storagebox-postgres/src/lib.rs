@@ -13,7 +13,6 @@ mod error;
 mod item_bank;
 mod lease_repo;
 mod ordered_store;
-mod page;
 mod schema;
 mod store;
 mod token_store;

@@ -5,15 +5,16 @@ use std::time::Duration;
 
 use sqlx::Row;
 use sqlx::postgres::PgRow;
+use storagebox_core::backend::{Listing, micros};
 use storagebox_core::{
     BoxName, Combine, Combined, Combiner, Cursor, Error, Key, ListedValue, Maintained, OrderedOptions,
     OrderedStore, Page, Payload, Result, Stamp, Stamping, Versioned, WriterId, Written, async_trait,
 };
 use tracing::instrument;
 
-use crate::client::{Before, Call, Client, Kind, OpenBox, micros};
+use crate::client::{Before, Call, Client, Kind, OpenBox};
+use crate::combining;
 use crate::error::{read, unreadable};
-use crate::{combining, page};
 
 /// Writes in one statement.
 const MOST: usize = 64;
@@ -210,16 +211,15 @@ impl OrderedStore for PostgresOrderedStore {
         cursor: Option<&Cursor>,
         limit: usize,
     ) -> Result<Page<ListedValue>> {
-        let after = page::after::<Key>(cursor)?;
-        let limit = page::limit(limit)?;
+        let listing = &Listing::of::<Key>("postgres", cursor, limit)?;
         let attempt = || async {
             let call = Call::rows("ordered_list")
                 .with(self.values.values.number().await?)
                 .with(prefix.map_or("", Key::as_str))
-                .with(after.as_str())
-                .with(limit);
+                .with(listing.after())
+                .with(listing.limit());
             let entries = self.client().rows(&call).await?.iter().map(listed).collect::<Result<_>>()?;
-            Ok(page::page(entries, limit, |last: &ListedValue| last.key.as_str()))
+            Ok(listing.page(entries, |last: &ListedValue| last.key.as_str()))
         };
         self.client().settled("list", attempt).await
     }

@@ -1,11 +1,10 @@
 //! The store: its boxes by kind and name, and its upkeep.
 
-use std::any::Any;
-use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use sqlx::{PgPool, Row};
+use storagebox_core::backend::OpenBoxes;
 use storagebox_core::{
     BankAdmin, BoxName, Counter, DedupRepo, Error, LeaseRepo, Ledger, Maintained, OrderedOptions,
     OrderedStore, Promise, Promises, Result, Store, Strategy, TokenStore, async_trait,
@@ -26,33 +25,7 @@ use crate::token_store::PostgresTokenStore;
 #[derive(Clone)]
 pub struct PostgresStore {
     client: Arc<Client>,
-    boxes: Arc<Boxes>,
-}
-
-/// Boxes that were opened, so that handles of one name share one place, and calls of one kind go together.
-#[derive(Default)]
-struct Boxes(Mutex<HashMap<Named, Arc<dyn Any + Send + Sync>>>);
-
-/// The kind of a box, its name, and how it was opened: another way is another handle, which the store will refuse.
-type Named = (&'static str, BoxName, String);
-
-impl Boxes {
-    fn open<T: Send + Sync + 'static>(
-        &self,
-        kind: &'static str,
-        name: &BoxName,
-        options: String,
-        create: impl FnOnce() -> Result<T>,
-    ) -> Result<Arc<T>> {
-        let mut boxes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let key = (kind, name.clone(), options);
-        if let Some(known) = boxes.get(&key).and_then(|known| Arc::clone(known).downcast().ok()) {
-            return Ok(known);
-        }
-        let created = Arc::new(create()?);
-        boxes.insert(key, Arc::clone(&created) as _);
-        Ok(created)
-    }
+    boxes: Arc<OpenBoxes>,
 }
 
 impl PostgresStore {

@@ -1,9 +1,8 @@
 //! Counters: each call is one script (`lua/counter`).
 
-mod rules;
-
 use std::sync::Arc;
 
+use storagebox_core::backend::CounterRules;
 use storagebox_core::{
     BoxName, Cancelled, Change, Counted, Counter, CounterPromise, Key, OpId, Result, Strategy, async_trait,
 };
@@ -11,8 +10,6 @@ use tracing::instrument;
 
 use crate::client::{Answer, Call, Client, Kind, OpenBox, Second};
 use crate::script::{Script, script};
-
-use rules::Rules;
 
 static APPLY: Script =
     script!("counter_apply", CHANGES, timed, ["number", "whole", "counter"], "counter/apply");
@@ -25,14 +22,14 @@ pub(crate) static MAINTAIN: Script =
 #[derive(Debug)]
 pub(crate) struct RedisCounter {
     counters: OpenBox,
-    rules: Rules,
+    rules: CounterRules,
 }
 
 impl RedisCounter {
     pub(crate) fn new(client: &Arc<Client>, name: &BoxName, strategy: Strategy) -> Result<Self> {
-        let rules = Rules::of(strategy)?;
+        let rules = CounterRules::of("redis", strategy)?;
         let counters =
-            OpenBox::new(client, Kind::Counters, name).with_options(rules.in_words(), rules.keeps());
+            OpenBox::new(client, Kind::Counters, name).with_options(rules.in_words(), keeps(&rules));
         Ok(Self { counters, rules })
     }
 
@@ -53,10 +50,15 @@ impl RedisCounter {
     async fn apply_once(&self, key: &Key, change: &Change) -> Result<Counted> {
         let (rules, bounds) = (&self.rules, self.rules.bounds(change));
         let call = self.counters.call(&APPLY).await?.with(key.as_str()).with(change.op.as_str());
-        let call = call.with(change.delta).with(bounds.floor()).with(bounds.ceiling()).with(rules.keeps());
+        let call = call.with(change.delta).with(bounds.floor()).with(bounds.ceiling()).with(keeps(rules));
         let call = call.with(rules.capacity()).with(rules.remembers()).with(rules.answers_value());
         counted(&self.answer(&call).await?)
     }
+}
+
+/// How long operations are remembered, as the scripts take it.
+fn keeps(rules: &CounterRules) -> Option<u64> {
+    rules.keeps().map(i64::unsigned_abs)
 }
 
 /// The value in this field, where the strategy answers one.
@@ -104,7 +106,7 @@ impl Counter for RedisCounter {
         rules.check_cancel()?;
         let attempt = || async move {
             let call = self.counters.call(&CANCEL).await?.with(key.as_str()).with(op.as_str());
-            cancelled(&self.answer(&call.with(rules.keeps()).with(rules.capacity())).await?)
+            cancelled(&self.answer(&call.with(keeps(rules)).with(rules.capacity())).await?)
         };
         self.client().settle("cancel", Second::May, attempt).await
     }

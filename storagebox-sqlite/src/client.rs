@@ -31,6 +31,15 @@ use writer::Work;
 /// Calls in one transaction.
 const MOST: usize = 64;
 
+/// Whether a call may share its transaction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Turn {
+    /// With calls that come together with it.
+    Shared,
+    /// With none, because it takes long.
+    Alone,
+}
+
 /// What every box of a store works with.
 pub(crate) struct Client {
     inner: Arc<Inner>,
@@ -83,6 +92,7 @@ impl Client {
         &self,
         operation: &'static str,
         place: Option<&Arc<OpenBox>>,
+        turn: Turn,
         arguments: A,
         make: Make<A, T>,
     ) -> Result<T>
@@ -91,11 +101,11 @@ impl Client {
         T: Send + 'static,
     {
         let call = Arc::new(Call::new(&self.inner, place, arguments, make));
-        let answer = self.in_time(&call).await.and_then(|()| call.answer());
+        let answer = self.in_time(&call, turn).await.and_then(|()| call.answer());
         answer.map_err(|error| error.during(operation))
     }
 
-    async fn in_time<A, T>(&self, call: &Arc<Call<A, T>>) -> Result<()>
+    async fn in_time<A, T>(&self, call: &Arc<Call<A, T>>, turn: Turn) -> Result<()>
     where
         A: Send + Sync + 'static,
         T: Send + 'static,
@@ -103,7 +113,7 @@ impl Client {
         let job: Arc<dyn Job> = Arc::clone(call) as _;
         let withdrawn = Withdrawn::when_dropped(Arc::clone(&job));
         let limit = self.settings().call_timeout;
-        let answer = timeout(limit, self.made(job)).await;
+        let answer = timeout(limit, self.made(job, turn)).await;
         match answer {
             Ok(answer) => answer,
             Err(_) if withdrawn.now() => Err(error::not_begun(limit)),
@@ -111,9 +121,9 @@ impl Client {
         }
     }
 
-    async fn made(&self, job: Arc<dyn Job>) -> Result<()> {
+    async fn made(&self, job: Arc<dyn Job>, turn: Turn) -> Result<()> {
         let alone = |lost| alone(Arc::clone(&self.inner), Arc::clone(&job), lost);
-        match &self.combiner {
+        match self.combiner.as_ref().filter(|_| turn == Turn::Shared) {
             Some(combiner) => combiner.call(Work::new(Arc::clone(&job)), alone).await,
             None => alone(false).await,
         }

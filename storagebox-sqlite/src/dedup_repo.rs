@@ -6,8 +6,8 @@ use sqlx::Row;
 use sqlx::sqlite::SqliteRow;
 use storagebox_core::backend::Listing;
 use storagebox_core::{
-    Cursor, DedupId, DedupRepo, Forgotten, ListedRecord, OpId, Page, Payload, Recorded, Replaced, Result,
-    Retention, Version, async_trait,
+    Cursor, DedupId, DedupRepo, Entry, Forgotten, ListedRecord, OpId, Page, Payload, Recorded, Replaced,
+    Result, Retention, Version, async_trait,
 };
 use tracing::instrument;
 
@@ -106,7 +106,7 @@ impl DedupRepo for SqliteDedupRepo {
     }
 
     #[instrument(level = "trace", skip_all)]
-    async fn get(&self, id: &DedupId) -> Result<Option<storagebox_core::Entry>> {
+    async fn get(&self, id: &DedupId) -> Result<Option<Entry>> {
         let rows = self.records.look("get", GET, |ask| ask.bind(id.as_str().to_owned())).await?;
         rows.first().map(entry).transpose()
     }

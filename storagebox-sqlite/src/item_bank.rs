@@ -44,7 +44,7 @@ impl ItemBank for SqliteBank {
         let added = self.bank.write_each("add", batches(items)?, |step, items| {
             Box::pin(async move {
                 let added = step.change(step.ask(ADD).bind(items.json())).await?;
-                Ok(Added { added, already_present: items.count() - added })
+                Ok(Added { added, already_present: items.count().saturating_sub(added) })
             })
         });
         Ok(added.await?.into_iter().fold(Added::default(), |mut all, one| {
@@ -62,10 +62,9 @@ impl ItemBank for SqliteBank {
     #[instrument(level = "trace", skip_all)]
     async fn extend(&self, claim: &ClaimId, hold: Hold) -> Result<Extended> {
         let extend = (claim.clone(), hold.checked()?);
-        let done = self
-            .bank
-            .write("extend", extend, |step, (claim, hold)| Box::pin(claim::extend(step, claim, *hold)));
-        done.await
+        self.bank
+            .write("extend", extend, |step, (claim, hold)| Box::pin(claim::extend(step, claim, *hold)))
+            .await
     }
 
     #[instrument(level = "trace", skip_all)]
@@ -80,9 +79,10 @@ impl ItemBank for SqliteBank {
 
     #[instrument(level = "trace", skip_all)]
     async fn get(&self, claim: &ClaimId) -> Result<ClaimState> {
-        let rows = self.bank.look("get", claim::CLAIM, |ask| ask.bind(claim.as_str().to_owned())).await?;
         let inner = self.bank.inner();
+        // Before the look: a hold that was extended meanwhile is not called lapsed.
         let now = inner.now();
+        let rows = self.bank.look("get", claim::CLAIM, |ask| ask.bind(claim.as_str().to_owned())).await?;
         claim::state(rows.first(), now, inner.forgotten(now))
     }
 

@@ -61,6 +61,16 @@ impl CounterRules {
         self.capacity
     }
 
+    /// Over how many shards the value may be split.
+    pub fn shards(&self) -> u16 {
+        self.split.map_or(1, |(shards, _)| shards)
+    }
+
+    /// The bounds that are fixed for the box, where they are.
+    pub fn fixed_bounds(&self) -> Bounds {
+        self.split.map_or(Bounds::NONE, |(_, fixed)| fixed)
+    }
+
     /// Whether a change is told the value.
     pub fn answers_value(&self) -> bool {
         self.split.is_none()

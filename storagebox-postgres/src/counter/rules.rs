@@ -1,71 +1,37 @@
-//! What the strategies differ in.
+//! The rules of a strategy, as the functions take them.
 
-use storagebox_core::{Bounds, Change, CounterPromise, Error, Memory, OpId, Result, Retention, Strategy};
+use storagebox_core::backend::CounterRules;
+use storagebox_core::{OpId, Result, Strategy};
 
-use crate::client::{hash, micros_of};
+use crate::client::hash;
 
-/// A strategy as the functions take it.
+/// A strategy's rules.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Rules {
-    strategy: Strategy,
-    /// How long operations are remembered; `None` for not at all.
-    memory: Option<Retention>,
-    /// How many of them at once.
-    capacity: Option<u32>,
-    /// Over how many shards the value is split, and within which bounds.
-    split: Option<(u16, Bounds)>,
-}
+pub(super) struct Rules(pub(super) CounterRules);
 
 impl Rules {
     pub(super) fn of(strategy: Strategy) -> Result<Self> {
-        let strategy = strategy.checked()?;
-        let whole = Self { strategy, memory: None, capacity: None, split: None };
-        match strategy {
-            Strategy::Atomic => Ok(whole),
-            Strategy::Marker { retention } => Ok(Self { memory: Some(retention), ..whole }),
-            Strategy::Window { lifetime, capacity } => {
-                Ok(Self { memory: Some(Retention::For(lifetime)), capacity: Some(capacity), ..whole })
-            }
-            Strategy::Sharded { shards, bounds, retention } => {
-                Ok(Self { memory: Some(retention), split: Some((shards, bounds)), ..whole })
-            }
-            Strategy::Optimistic | Strategy::OptimisticHistory { .. } | Strategy::TransactionToken => {
-                Err(unsupported(strategy, "Marker, which is exact for its whole retention"))
-            }
-            Strategy::Ledger => Err(unsupported(strategy, "Marker with Retention::Forever")),
-            Strategy::TokenSet { .. } => {
-                Err(unsupported(strategy, "Window, or Marker with Retention::Forever"))
-            }
-        }
-    }
-
-    pub(super) fn remembers(&self) -> bool {
-        self.memory.is_some()
-    }
-
-    /// How long, in microseconds; none is for ever.
-    pub(super) fn keeps(&self) -> Option<i64> {
-        self.memory.and_then(micros_of)
+        CounterRules::of("postgres", strategy).map(Self)
     }
 
     pub(super) fn capacity(&self) -> Option<i64> {
-        self.capacity.map(i64::from)
+        self.0.capacity().map(i64::from)
     }
 
     pub(super) fn is_split(&self) -> bool {
-        self.split.is_some()
+        !self.0.answers_value()
     }
 
     pub(super) fn shards(&self) -> i32 {
-        self.split.map_or(1, |(shards, _)| shards.into())
+        self.0.shards().into()
     }
 
     pub(super) fn floor(&self) -> i64 {
-        self.split.and_then(|(_, bounds)| bounds.floor()).unwrap_or(i64::MIN)
+        self.0.fixed_bounds().floor().unwrap_or(i64::MIN)
     }
 
     pub(super) fn ceiling(&self) -> i64 {
-        self.split.and_then(|(_, bounds)| bounds.ceiling()).unwrap_or(i64::MAX)
+        self.0.fixed_bounds().ceiling().unwrap_or(i64::MAX)
     }
 
     /// Always the same for an operation, so that its retry cannot land on another one.
@@ -75,50 +41,4 @@ impl Rules {
             shards => (hash(op.as_str()).rem_euclid(shards.into())) as i32,
         }
     }
-
-    pub(super) fn check(&self, change: &Change) -> Result<()> {
-        match self.split {
-            Some((_, fixed)) if ![Bounds::NONE, fixed].contains(&change.bounds) => {
-                let why = format_args!("are fixed for the box: {fixed:?}, not {:?}", change.bounds);
-                Err(Error::invalid("bounds", why).on("postgres"))
-            }
-            _ => Ok(()),
-        }
-    }
-
-    pub(super) fn check_cancel(&self) -> Result<()> {
-        match self.memory {
-            Some(_) => Ok(()),
-            None => Err(unsupported(self.strategy, "Marker, which remembers operations")),
-        }
-    }
-
-    /// The strategy as it is kept with the box. What stands in tables does not change.
-    pub(super) fn in_words(&self) -> String {
-        let kept = self.keeps().map_or("for ever".to_owned(), |micros| format!("for {micros} us"));
-        match (self.strategy, self.split, self.capacity) {
-            (_, Some((shards, bounds)), _) => {
-                let side = |bound: Option<i64>| bound.map_or("any".to_owned(), |bound| bound.to_string());
-                let (floor, ceiling) = (side(bounds.floor()), side(bounds.ceiling()));
-                format!("Sharded over {shards} from {floor} to {ceiling} {kept}")
-            }
-            (_, _, Some(capacity)) => format!("Window of {capacity} {kept}"),
-            (Strategy::Atomic, ..) => "Atomic".to_owned(),
-            _ => format!("Marker {kept}"),
-        }
-    }
-
-    pub(super) fn promise(&self) -> CounterPromise {
-        CounterPromise {
-            memory: self.memory.map_or(Memory::None, Memory::from),
-            bounds_per_change: !self.is_split(),
-            answers_value: !self.is_split(),
-            snapshot: true,
-            capacity: self.capacity,
-        }
-    }
-}
-
-fn unsupported(strategy: Strategy, instead: &str) -> Error {
-    Error::unsupported(format_args!("the counter strategy {strategy:?}"), instead).on("postgres")
 }

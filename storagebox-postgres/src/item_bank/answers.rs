@@ -5,14 +5,14 @@ use std::time::Duration;
 
 use sqlx::Row;
 use sqlx::postgres::PgRow;
+use storagebox_core::backend::Listing;
 use storagebox_core::{
-    ClaimId, ClaimState, Confirmed, Counts, Cursor, End, Extended, Held, HoldState, Item, ItemState,
-    ListedItem, Page, Released, Restored, Result, Retired, Taken, Withdrawn,
+    ClaimId, ClaimState, Confirmed, Counts, End, Extended, Held, HoldState, Item, ItemState, ListedItem,
+    Page, Released, Restored, Result, Retired, Taken, Withdrawn,
 };
 
 use crate::client::hash;
 use crate::error::{read, unreadable};
-use crate::page;
 
 /// A claim as a function shows it: a word and what belongs to it.
 pub(super) struct Shown {
@@ -208,9 +208,9 @@ fn state(row: &PgRow, function: &'static str) -> Result<ItemState> {
     }
 }
 
-pub(super) fn page(rows: &[PgRow], limit: i64) -> Result<Page<ListedItem>> {
+pub(super) fn page(rows: &[PgRow], listing: &Listing) -> Result<Page<ListedItem>> {
     let entries = rows.iter().map(listed).collect::<Result<_>>()?;
-    Ok(page::page(entries, limit, |last| last.item.as_str()))
+    Ok(listing.page(entries, |last: &ListedItem| last.item.as_str()))
 }
 
 fn listed(row: &PgRow) -> Result<ListedItem> {
@@ -219,8 +219,7 @@ fn listed(row: &PgRow) -> Result<ListedItem> {
     Ok(ListedItem { item, state: state(row, "bank_list")? })
 }
 
-/// Where a listing goes on: after the item of the cursor, whose place follows from its text.
-pub(super) fn position(cursor: Option<&Cursor>) -> Result<(i64, String)> {
-    let item = page::after::<Item>(cursor)?;
-    Ok((if item.is_empty() { i64::MIN } else { hash(&item) }, item))
+/// Where a listing goes on: after its last item, whose place follows from its text.
+pub(super) fn place_after(listing: &Listing) -> i64 {
+    if listing.after().is_empty() { i64::MIN } else { hash(listing.after()) }
 }

@@ -3,13 +3,14 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use storagebox_core::backend::micros;
 use storagebox_core::{
     ClaimId, Combine, Combined, Combiner, Error, ErrorKind, Held, Hold, HoldState, Item, Result, Taken,
 };
 
 use super::answers::{self, Met, Shown};
 use super::walk::Walk;
-use crate::client::{Before, Call, OpenBox, micros};
+use crate::client::{Before, Call, OpenBox};
 use crate::combining;
 
 /// Takes in one statement.

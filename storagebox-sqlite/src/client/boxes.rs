@@ -7,10 +7,14 @@ use sqlx::{Row, SqliteConnection, query, query_scalar};
 use storagebox_core::{BoxName, Error, Result};
 use tokio::time::timeout;
 
-use super::{Ask, Client, Inner, Make, Pauses, Texts};
+use super::{Ask, Client, Inner, Make, Pauses, Texts, Turn};
 use crate::{error, schema};
 
+const FOUND: &str = include_str!("../../sql/store/box.sql");
 const OPEN: &str = include_str!("../../sql/store/open_box.sql");
+
+/// What is read from their rows.
+const BOX: &str = "a box";
 
 /// What kind of box it is, as its table has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,7 +83,7 @@ impl OpenBox {
         A: Send + Sync + 'static,
         T: Send + 'static,
     {
-        self.client.write(operation, Some(self), arguments, make).await
+        self.client.write(operation, Some(self), Turn::Shared, arguments, make).await
     }
 
     /// One transaction for each batch of texts; any part of them may be done if one fails.
@@ -91,7 +95,8 @@ impl OpenBox {
     ) -> Result<Vec<T>> {
         let mut answers = Vec::with_capacity(batches.len());
         for batch in batches {
-            match self.write(operation, batch, make).await {
+            let turn = if batch.is_bulk() { Turn::Alone } else { Turn::Shared };
+            match self.client.write(operation, Some(self), turn, batch, make).await {
                 Ok(answer) => answers.push(answer),
                 Err(error) if answers.is_empty() => return Err(error),
                 Err(error) => return Err(error.after_unresolved()),
@@ -138,14 +143,22 @@ impl OpenBox {
             return Ok(*number);
         }
         self.check_durability(connection).await?;
-        let ask = query(OPEN)
-            .bind(self.kind.name())
-            .bind(self.name.as_str())
-            .bind(self.options.as_str())
-            .bind(self.keeps)
-            .bind(schema::VERSION);
-        let rows = ask.fetch_all(connection).await.map_err(error::before_commit)?;
-        self.check(rows.first().ok_or_else(|| error::unreadable("a box"))?)
+        let ask = query(FOUND).bind(self.kind.name()).bind(self.name.as_str());
+        let found = ask.fetch_all(&mut *connection).await.map_err(error::before_commit)?;
+        let found = found.first().ok_or_else(|| error::unreadable(BOX))?;
+        schema::check(error::read(BOX, found.try_get("version"))?)?;
+        match error::read(BOX, found.try_get("number"))? {
+            Some(number) => self.check(found).map(|()| number),
+            None => self.register(connection).await,
+        }
+    }
+
+    async fn register(&self, connection: &mut SqliteConnection) -> Result<i64> {
+        let ask = query(OPEN).bind(self.kind.name()).bind(self.name.as_str());
+        let ask = ask.bind(self.options.as_str()).bind(self.keeps);
+        let made = ask.fetch_all(connection).await.map_err(error::before_commit)?;
+        let made = made.first().ok_or_else(|| error::unreadable(BOX))?;
+        error::read(BOX, made.try_get("number"))
     }
 
     /// The transaction that opened the box is committed.
@@ -153,11 +166,10 @@ impl OpenBox {
         let _known = self.number.set(number);
     }
 
-    fn check(&self, found: &SqliteRow) -> Result<i64> {
-        schema::check(error::read("a version", found.try_get("version"))?)?;
-        let created: String = error::read("a box", found.try_get("options"))?;
+    fn check(&self, found: &SqliteRow) -> Result<()> {
+        let created: String = error::read(BOX, found.try_get("options"))?;
         if created == self.options {
-            return error::read("a box", found.try_get("number"));
+            return Ok(());
         }
         let why = format_args!(
             "{:?} was created with {created} and cannot be opened with {}",

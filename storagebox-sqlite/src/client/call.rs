@@ -103,7 +103,9 @@ impl<A, T> Call<A, T> {
         let answer = self.answer.lock().unwrap_or_else(PoisonError::into_inner).take();
         answer.ok_or_else(|| Error::unknown("the call has no answer").on("sqlite"))
     }
+}
 
+impl<A: Send + Sync, T: Send> Call<A, T> {
     /// The box's number. A box that this process meets for the first time is opened in the same transaction.
     async fn entered(&self, connection: &mut SqliteConnection) -> Result<i64> {
         match &self.place {

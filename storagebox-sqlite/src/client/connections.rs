@@ -2,6 +2,9 @@
 
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use sqlx::pool::PoolConnection;
 use sqlx::sqlite::{SqliteConnectOptions, SqlitePoolOptions};
@@ -31,7 +34,10 @@ pub(crate) struct Own {
     options: SqliteConnectOptions,
     /// The connection that writes, while nobody does.
     writer: Mutex<Option<SqliteConnection>>,
-    readers: SqlitePool,
+    /// Made by the first look.
+    readers: OnceLock<SqlitePool>,
+    is_closed: AtomicBool,
+    call_timeout: Duration,
 }
 
 /// The connection that writes, for as long as it is somebody's. One that is not given back is closed, and whatever it had
@@ -64,19 +70,19 @@ impl Connections {
         // Waiting is ours: the driver would wait longer each time, and longest who came first.
         let options = SqliteConnectOptions::new()
             .filename(path)
-            .busy_timeout(std::time::Duration::ZERO)
+            .busy_timeout(Duration::ZERO)
             .synchronous(settings.synchronous.as_driver_s())
             .pragma("wal_autocheckpoint", settings.checkpoint_after.to_string())
             .statement_cache_capacity(PREPARED)
             .disable_statement_logging();
-        let readers = SqlitePoolOptions::new()
-            .max_connections(READERS)
-            .test_before_acquire(false)
-            .acquire_timeout(settings.call_timeout)
-            .idle_timeout(None)
-            .max_lifetime(None)
-            .connect_lazy_with(options.clone().pragma("query_only", "on"));
-        Self::Own(Box::new(Own { path: path.to_owned(), options, writer: Mutex::default(), readers }))
+        Self::Own(Box::new(Own {
+            path: path.to_owned(),
+            options,
+            writer: Mutex::default(),
+            readers: OnceLock::new(),
+            is_closed: AtomicBool::new(false),
+            call_timeout: settings.call_timeout,
+        }))
     }
 
     /// The connection that writes, when it is this caller's turn.
@@ -97,7 +103,7 @@ impl Connections {
     /// A connection that looks. It may be dropped at any time: what it does is one statement.
     pub(crate) async fn looking(&self) -> Result<PoolConnection<Sqlite>, sqlx::Error> {
         match self {
-            Self::Own(own) => own.readers.acquire().await,
+            Self::Own(own) => own.readers()?.acquire().await,
             Self::Shared(pool) => pool.acquire().await,
         }
     }
@@ -143,7 +149,10 @@ impl Connections {
         let Self::Own(own) = self else {
             return Ok(());
         };
-        own.readers.close().await;
+        own.is_closed.store(true, Ordering::SeqCst);
+        if let Some(readers) = own.readers.get() {
+            readers.close().await;
+        }
         match own.writer.lock().await.take() {
             Some(connection) => connection.close().await.map_err(error::before_commit),
             None => Ok(()),
@@ -152,10 +161,25 @@ impl Connections {
 }
 
 impl Own {
+    fn readers(&self) -> Result<&SqlitePool, sqlx::Error> {
+        if self.is_closed.load(Ordering::SeqCst) {
+            return Err(sqlx::Error::PoolClosed);
+        }
+        Ok(self.readers.get_or_init(|| {
+            SqlitePoolOptions::new()
+                .max_connections(READERS)
+                .test_before_acquire(false)
+                .acquire_timeout(self.call_timeout)
+                .idle_timeout(None)
+                .max_lifetime(None)
+                .connect_lazy_with(self.options.clone().pragma("query_only", "on"))
+        }))
+    }
+
     async fn connect(&self, is_wanted: impl Fn() -> bool) -> Result<SqliteConnection> {
         let mut pauses = Pauses::new();
         loop {
-            if self.readers.is_closed() {
+            if self.is_closed.load(Ordering::SeqCst) {
                 return Err(error::closed());
             }
             match self.options.connect().await {

@@ -7,6 +7,9 @@ use storagebox_core::{Error, Result};
 /// Texts in one transaction: enough that its end costs little, few enough that nobody waits long for it.
 const BATCH: usize = 5_000;
 
+/// Texts in a call that may share its transaction with others.
+const SHARED: u64 = 64;
+
 /// Texts as a JSON array, which `json_each` takes apart, and how many they are.
 #[derive(Debug)]
 pub(crate) struct Texts {
@@ -29,6 +32,11 @@ impl Texts {
 
     pub(crate) fn json(&self) -> &str {
         &self.json
+    }
+
+    /// Whether they are worth a transaction of their own, for which nobody else has to wait.
+    pub(crate) fn is_bulk(&self) -> bool {
+        self.count > SHARED
     }
 
     pub(crate) fn count(&self) -> u64 {

@@ -47,7 +47,10 @@ pub(super) async fn together(inner: Arc<Inner>, works: Vec<Work>) -> Answers {
 pub(super) async fn make(inner: &Inner, jobs: &[Arc<dyn Job>]) -> Answers {
     match attempt(inner, jobs).await {
         Ok(answers) => answers,
-        Err(error) => jobs.iter().map(|_| Combined::Answer(Err(error::shared(&error)))).collect(),
+        Err(error) => {
+            let others: Vec<_> = jobs.iter().skip(1).map(|_| error::shared(&error)).collect();
+            std::iter::once(error).chain(others).map(|error| Combined::Answer(Err(error))).collect()
+        }
     }
 }
 

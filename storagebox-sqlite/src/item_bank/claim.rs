@@ -4,6 +4,7 @@ use sqlx::Row;
 use sqlx::sqlite::SqliteRow;
 use storagebox_core::{
     ClaimId, ClaimState, Confirmed, End, Extended, Held, Hold, HoldState, Item, Released, Result, Retired,
+    Taken,
 };
 
 use super::end_of;
@@ -72,8 +73,7 @@ async fn known(step: &mut Step<'_>, claim: &ClaimId) -> Result<Judged> {
 }
 
 /// What a take answers a claim that is known (IB-3, IB-7).
-pub(super) async fn answered(step: &mut Step<'_>, claim: &ClaimId) -> Result<Option<storagebox_core::Taken>> {
-    use storagebox_core::Taken;
+pub(super) async fn answered(step: &mut Step<'_>, claim: &ClaimId) -> Result<Option<Taken>> {
     Ok(match known(step, claim).await? {
         Judged::Held(held, _) => Some(Taken::Again(held)),
         Judged::Ended(why) => Some(Taken::Ended(why)),

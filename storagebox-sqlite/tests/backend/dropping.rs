@@ -75,7 +75,8 @@ impl Clients {
                 waits += 1;
                 assert!(waits < MOST_WAITS, "{call:?} is not through after {waits} points");
             }
-            assert!(waits >= 1, "{call:?} never waits");
+            // A look may be answered before it is asked for.
+            assert!(waits >= 1 || matches!(call, Dropped::Look), "{call:?} never waits");
         }
         Ok(())
     }

@@ -5,6 +5,7 @@ use std::env;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitCode, Stdio};
+use std::time::Duration;
 
 use storagebox_core::{
     ClaimId, ClaimState, Confirmed, Counted, Counter, CounterExt, DedupId, DedupRepo, DedupRepoExt,
@@ -157,7 +158,8 @@ pub fn be_a_worker_if_asked() -> Option<ExitCode> {
 
 /// Until it has made its rounds, or its standard input ends.
 async fn work(file: PathBuf, name: &str, rounds: usize) -> Result<()> {
-    let store = SqliteStore::open(file)?;
+    // As long as a machine under load may take.
+    let store = SqliteStore::builder().call_timeout(Duration::from_secs(60)).open(file)?;
     store.setup().await?;
     let (told, ended) = tokio::sync::oneshot::channel::<()>();
     std::thread::spawn(move || {
