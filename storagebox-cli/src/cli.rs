@@ -86,6 +86,9 @@ pub(crate) enum Command {
     /// Ask the store for a sign of life: 0 if it is set up, 1 if it answers and is not, 3 if it does not answer
     #[command(after_help = EXIT_CODES)]
     Ping,
+    /// Delete what no promise needs any more, such as records that are over; now and then, and harmless to repeat
+    #[command(after_help = EXIT_CODES)]
+    Maintain,
     /// Fill one bank, take from it, look into it
     #[command(subcommand, after_help = EXIT_CODES)]
     Bank(Bank),

@@ -1,7 +1,7 @@
 //! Files that appear whole or not at all.
 
 use std::fs::{self, Permissions};
-use std::io::{self, Write};
+use std::io::{self, Seek, Write};
 use std::path::{Path, PathBuf};
 
 use tempfile::{Builder, NamedTempFile};
@@ -78,16 +78,25 @@ pub(crate) fn replace(target: &Target, bytes: &[u8]) -> Result<(), Failure> {
     written.map_err(|error| target.unwritable(error))
 }
 
-/// A CSV file under a passing name beside its target; dropping it removes it.
+/// A CSV file under a passing name beside its target, or anywhere if it is for standard output; dropping it removes it.
 #[derive(Debug)]
 pub(crate) struct PendingCsv {
-    target: Target,
+    target: Option<Target>,
     writer: csv::Writer<NamedTempFile>,
 }
 
 impl PendingCsv {
     pub(crate) fn create(target: Target, header: [&str; 3]) -> Result<Self, Failure> {
         let file = temporary(&target).map_err(|error| target.unwritable(error))?;
+        Self::begin(Some(target), file, header)
+    }
+
+    /// For standard output, which is written when all of it is there.
+    pub(crate) fn for_standard_output(header: [&str; 3]) -> Result<Self, Failure> {
+        Self::begin(None, NamedTempFile::new().map_err(Failure::Print)?, header)
+    }
+
+    fn begin(target: Option<Target>, file: NamedTempFile, header: [&str; 3]) -> Result<Self, Failure> {
         let writer = csv::Writer::from_writer(file);
         let mut pending = Self { target, writer };
         pending.write(header)?;
@@ -96,14 +105,17 @@ impl PendingCsv {
 
     pub(crate) fn write(&mut self, fields: [&str; 3]) -> Result<(), Failure> {
         let written = self.writer.write_record(fields);
-        written.map_err(|error| self.target.unwritable(error.into()))
+        written.map_err(|error| unwritable(self.target.as_ref(), error.into()))
     }
 
     /// Puts the file in its place, in one step, once it is surely on disk.
     pub(crate) fn publish(self) -> Result<(), Failure> {
         let Self { target, writer } = self;
-        let published = publish(writer, &target);
-        published.map_err(|error| target.unwritable(error))
+        let file = writer.into_inner().map_err(|error| unwritable(target.as_ref(), error.into_error()))?;
+        match &target {
+            Some(target) => persist(file, target).map_err(|error| target.unwritable(error)),
+            None => print(file),
+        }
     }
 }
 
@@ -133,9 +145,21 @@ fn usual_permissions() -> Option<Permissions> {
     None
 }
 
-fn publish(writer: csv::Writer<NamedTempFile>, target: &Target) -> io::Result<()> {
-    let file = writer.into_inner().map_err(|error| error.into_error())?;
-    persist(file, target)
+fn unwritable(target: Option<&Target>, error: io::Error) -> Failure {
+    match target {
+        Some(target) => target.unwritable(error),
+        None => Failure::Print(error),
+    }
+}
+
+/// Whoever stopped reading has read enough.
+fn print(file: NamedTempFile) -> Result<(), Failure> {
+    let mut file = file.into_file();
+    let printed = file.rewind().and_then(|()| io::copy(&mut file, &mut io::stdout().lock()));
+    match printed {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Failure::Print(error)),
+        _ => Ok(()),
+    }
 }
 
 fn persist(file: NamedTempFile, target: &Target) -> io::Result<()> {

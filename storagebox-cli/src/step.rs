@@ -36,6 +36,7 @@ pub(crate) enum Step {
     Put,
     Delete,
     Purge,
+    Maintain,
     Close,
 }
 
@@ -114,6 +115,7 @@ impl fmt::Display for Step {
             Self::Put => "put the value",
             Self::Delete => "delete the value",
             Self::Purge => "purge the deletes",
+            Self::Maintain => "maintain the store",
             Self::Close => "close the store",
         })
     }

@@ -46,16 +46,15 @@ async fn open_url(url: &str) -> Result<Arc<dyn Store>, Failure> {
 
 /// Sets up the default store if it is not; says so, because a file appears. Whether it did.
 async fn make(store: &dyn Store) -> Result<bool, Failure> {
-    match store.ping().await {
-        Err(error) if error.kind() == ErrorKind::NotSetUp => {
-            retry::harmless(Step::SetUp, || store.setup()).await?;
-            let how = "--url or STORAGEBOX_URL names another one";
-            say(Kind::Note, format_args!("made the store {DEFAULT} in this directory; {how}"));
-            Ok(true)
-        }
-        // What is wrong with it is told by the command itself, with what it tried.
-        _ => Ok(false),
+    let Err(before) = store.ping().await else { return Ok(false) };
+    // Whatever it was: another process may be making it right now.
+    retry::harmless(Step::SetUp, || store.setup()).await?;
+    let is_ours = before.kind() == ErrorKind::NotSetUp;
+    if is_ours {
+        let how = "--url or STORAGEBOX_URL names another one";
+        say(Kind::Note, format_args!("made the store {DEFAULT} in this directory; {how}"));
     }
+    Ok(is_ours)
 }
 
 pub(crate) async fn close(store: &dyn Store) -> Result<(), Failure> {
@@ -83,8 +82,15 @@ mod tests {
         assert!(!make(&MemoryStore::new()).await.unwrap());
     }
 
+    /// Another process may have made it between the question and the answer.
     #[tokio::test]
-    async fn a_store_in_trouble_is_not_made() {
-        assert!(!make(&FaultyStore::failing(ErrorKind::Unavailable, 1)).await.unwrap());
+    async fn a_store_in_trouble_for_a_moment_is_not_said_to_be_made() {
+        assert!(!make(&FaultyStore::failing(ErrorKind::Denied, 1)).await.unwrap());
+    }
+
+    #[tokio::test]
+    async fn a_store_that_cannot_be_made_says_why() {
+        let failure = make(&FaultyStore::failing(ErrorKind::Denied, u64::MAX)).await.unwrap_err();
+        assert_eq!(failure.to_string(), "cannot set up the store: as the test asked");
     }
 }

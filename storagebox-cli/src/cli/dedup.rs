@@ -32,7 +32,8 @@ The record:
 
   The same id with another command line is refused, so that nobody gets the
   output of something else; --fingerprint names what is to be the same
-  instead. Standard input goes to the command where it runs.
+  instead. Standard input goes to the command where it runs. A run has ended
+  when the command has, and all that it started has closed the output.
 
 A runner that dies:
   While the command runs, its lease is extended every third of --lease. If
@@ -45,7 +46,9 @@ A runner that dies:
 Signals:
   Ctrl-C and SIGTERM are handed on to the command, and a second one kills it.
   If it then ends with 0, that is recorded; otherwise nothing is, and the same
-  command line runs it again. Whoever waits for another's run just ends.";
+  command line runs it again. Once the command has ended, the first signal
+  gives up output that something else holds open. Whoever waits for another's
+  run just ends.";
 
 /// With the value in its place; left alone, it would stand first.
 const RECORD_USAGE: &str = "storagebox dedup record [OPTIONS] --op <OP> <ID> <VALUE|--file <FILE>>";

@@ -28,10 +28,11 @@ pub(crate) struct HandOut {
     /// The ids, such as customers, one a line, repeated or not; `-` is standard input
     #[arg(long, value_name = "FILE")]
     pub ids: PathBuf,
-    /// Where to write who got what
+    /// Where to write who got what; `-` is standard output, and the audit then goes to standard error
     #[arg(long, value_name = "FILE")]
     pub out: PathBuf,
-    /// Where to list the lines that could not be used [default: the name of --out, ending in .rejects.csv]
+    /// Where to list the lines that could not be used [default: the name of --out, ending in .rejects.csv; for
+    /// standard output storagebox.rejects.csv]
     #[arg(long, value_name = "FILE")]
     pub rejects: Option<PathBuf>,
     /// The bank

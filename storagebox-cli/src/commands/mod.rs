@@ -8,6 +8,7 @@ pub(crate) mod faulty;
 mod hand_out;
 mod listing;
 mod load;
+mod maintain;
 mod ordered;
 mod pages;
 mod ping;
@@ -25,6 +26,7 @@ pub(crate) async fn run(cli: Cli) -> Result<Exit, Failure> {
         Command::HandOut(args) => hand_out::run(args, &cli.global).await,
         Command::Setup => setup::run(&cli.global).await,
         Command::Ping => ping::run(&cli.global).await,
+        Command::Maintain => maintain::run(&cli.global).await,
         Command::Bank(command) => bank::run(command, &cli.global).await,
         Command::Dedup(command) => dedup::run(command, &cli.global).await,
         Command::Token(command) => token::run(command, &cli.global).await,

@@ -40,6 +40,8 @@ impl Boxes {
         assert_eq!(self.answers(&["dedup", "forget", "order-7"], 0, ["outcome"]), ["forgotten"]);
         assert_eq!(self.answers(&["dedup", "forget", "order-7"], 1, ["outcome"]), ["absent"]);
         assert_eq!(self.answers(&record("paid", "ada"), 1, ["outcome"]), ["fenced"]);
+        // What an ended operation left is needed for a week.
+        assert_eq!(self.answers(&["maintain"], 0, ["deleted"]), [0]);
     }
 
     pub(crate) fn consume_tokens(&self) {

@@ -161,3 +161,14 @@ fn more_items_than_a_batch_are_all_loaded() {
     let ended = Place::with(items, "ada\n").hand_out(&[]).exits(0);
     assert_eq!([ended.figure("items added"), ended.figure("free left")], [12_345, 12_344]);
 }
+
+/// The answers go on to the next program, and nothing else does.
+#[test]
+fn the_answers_go_to_standard_output_and_the_audit_beside_them() {
+    let place = Place::with("SAVE-1\n", "ada\n\nbob\n");
+    let args = ["hand-out", "--items", "items.csv", "--ids", "-", "--out", "-", "--concurrency", "1"];
+    let ended = place.run_with_input(&args, b"ada\n\nbob\n").exits(1);
+    assert_eq!(ended.stdout, "id,item,outcome\nada,SAVE-1,new\nbob,,empty\n");
+    assert!(ended.stderr.contains("ids without item  1\n"), "{}", ended.stderr);
+    assert_eq!(place.names(), ["ids.csv", "items.csv", "storagebox.rejects.csv"]);
+}

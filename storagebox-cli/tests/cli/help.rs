@@ -4,11 +4,12 @@ use crate::support::Place;
 
 const URL: &str = "postgres://ada:secret@localhost/vouchers";
 
-pub(crate) const COMMANDS: [&[&str]; 40] = [
+pub(crate) const COMMANDS: [&[&str]; 41] = [
     &[],
     &["hand-out"],
     &["setup"],
     &["ping"],
+    &["maintain"],
     &["bank"],
     &["bank", "load"],
     &["bank", "take"],

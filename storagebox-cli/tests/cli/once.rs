@@ -127,6 +127,30 @@ impl Once {
         assert_eq!(self.runs(), 2);
     }
 
+    /// The command has ended and left something behind that holds its output open: a signal is enough to record it.
+    pub(crate) fn is_recorded_without_what_is_left_behind(&self) {
+        let script =
+            "echo run >> runs; (trap '' INT TERM; until test -e go; do sleep 0.05; done) & echo hi; exit 5";
+        let runner = self.spawn(&[], script);
+        while !self.has_ended(&runner) {
+            thread::sleep(PAUSE);
+        }
+        terminate(&runner);
+        let output = runner.wait_with_output().unwrap();
+        fs::write(self.place.path("go"), "").unwrap();
+        assert_eq!((output.status.code(), &output.stdout[..]), (Some(5), &b"hi\n"[..]));
+        let later = self.run(&[], script);
+        assert_eq!((later.status.code(), &later.stdout[..]), (Some(5), &b"hi\n"[..]));
+        assert_eq!(self.runs(), 1);
+    }
+
+    /// Whether the runner has no child any more: it was run, and reaped.
+    fn has_ended(&self, runner: &Child) -> bool {
+        let tasks = fs::read_dir(format!("/proc/{}/task", runner.id())).unwrap();
+        let children = tasks.map(|task| fs::read_to_string(task.unwrap().path().join("children")).unwrap());
+        self.runs() == 1 && children.collect::<String>().trim().is_empty()
+    }
+
     /// Whoever waits for another's run just ends, and the run goes on.
     pub(crate) fn is_not_ended_by_one_who_waits(&self) {
         let script = "echo run >> runs; echo started; until test -e go; do sleep 0.05; done; echo done";

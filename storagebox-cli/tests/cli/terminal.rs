@@ -87,10 +87,17 @@ fn an_error_is_coloured_unless_somebody_minds() {
     let (code, coloured) = shown(&place, &args, &[]);
     assert_eq!(code, 2);
     assert!(coloured.contains(RED) && coloured.contains("none.csv"), "{coloured:?}");
-    let (_, plain) = shown(&place, &args, &[("NO_COLOR", "1")]);
-    assert!(plain.contains("error: ") && !plain.contains('\u{1b}'), "{plain:?}");
-    let piped = place.run(&args).exits(2);
-    assert!(!piped.stderr.contains('\u{1b}'), "{:?}", piped.stderr);
+    for minds in [("NO_COLOR", "1"), ("CLICOLOR", "0")] {
+        let (_, plain) = shown(&place, &args, &[minds]);
+        assert!(plain.contains("error: ") && !plain.contains('\u{1b}'), "{minds:?}: {plain:?}");
+    }
+    let piped = |variables: &[(&str, &str)]| {
+        let mut command = place.command(&args);
+        command.env_remove("CLICOLOR_FORCE").envs(variables.iter().copied());
+        String::from_utf8(command.output().unwrap().stderr).unwrap()
+    };
+    assert!(!piped(&[]).contains('\u{1b}'));
+    assert!(piped(&[("CLICOLOR_FORCE", "1")]).contains(RED));
 }
 
 #[test]

@@ -199,3 +199,32 @@ impl fmt::Debug for Connections {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use sqlx::query_scalar;
+
+    use super::*;
+    use crate::config::Synchronous;
+
+    async fn pragma(connection: &mut SqliteConnection, sql: &'static str) -> i64 {
+        query_scalar(sql).fetch_one(connection).await.unwrap()
+    }
+
+    #[tokio::test]
+    async fn what_is_promised_of_the_disk_is_asked_of_every_connection() {
+        let folder = tempfile::tempdir().unwrap();
+        for synchronous in [Synchronous::Normal, Synchronous::Full, Synchronous::Extra] {
+            let settings = Settings { synchronous, checkpoint_after: 7, ..Settings::default() };
+            let connections = Connections::own(&folder.path().join("box.db"), &settings);
+            connections.making().await.unwrap().close().await.unwrap();
+            let mut writing = connections.writing(|| true).await.unwrap();
+            let writer = writing.connection();
+            assert_eq!(pragma(writer, "PRAGMA synchronous").await, synchronous.number());
+            assert_eq!(pragma(writer, "PRAGMA wal_autocheckpoint").await, 7);
+            let mut reader = connections.looking().await.unwrap();
+            assert_eq!(pragma(&mut reader, "PRAGMA query_only").await, 1);
+        }
+        assert_eq!(Settings::default().synchronous, Synchronous::Full);
+    }
+}

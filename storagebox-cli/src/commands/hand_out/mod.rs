@@ -36,7 +36,10 @@ pub(crate) async fn run(args: HandOut, global: &Global) -> Result<Exit, Failure>
     let alone = args.alone || is_memory(&*store);
     let done = hand_out(plan, bank, alone).await.map_err(|failure| failure.on(store.backend()))?;
     store::close(&*store).await?;
-    finish(done, &args, global, &mut io::stdout())
+    match plan::is_standard_output(&args) {
+        true => finish(done, &args, global, &mut io::stderr()),
+        false => finish(done, &args, global, &mut io::stdout()),
+    }
 }
 
 fn warn_of_nothing(store: &dyn Store, has_items: bool) {

@@ -28,6 +28,12 @@ fn a_command_that_does_not_listen_is_killed() {
 }
 
 #[test]
+fn what_a_command_leaves_behind_is_not_waited_for() {
+    let store = Database::ready();
+    Once::at(store.place()).is_recorded_without_what_is_left_behind();
+}
+
+#[test]
 fn whoever_waits_may_go() {
     let store = Database::ready();
     Once::at(store.place()).is_not_ended_by_one_who_waits();

@@ -13,6 +13,8 @@ use super::signal::exit_code;
 use super::stage::Stage;
 use crate::cli::Run;
 
+const CHUNK_BYTES: usize = 16 * 1024;
+
 /// Why a command that was to run leaves no record.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Stopped {
@@ -32,7 +34,8 @@ pub(super) enum Stopped {
 pub(super) async fn run(args: &Run, fence: Fence, live: bool, stage: &Stage) -> Result<Payload, Stopped> {
     let mut child = spawn(args, fence).map_err(Stopped::Spawn)?;
     stage.runs(child.id().unwrap_or_default());
-    let (status, stdout, stderr) = follow(&mut child, live, stage).await?;
+    let (mut stdout, mut stderr) = (Stream::default(), Stream::default());
+    let status = follow(&mut child, [&mut stdout, &mut stderr], live, stage).await?;
     let ended = Ended::of(exit_code(status), stdout, stderr);
     match ended.exit_code {
         0 => Ok(ended.payload()?),
@@ -50,19 +53,28 @@ fn spawn(args: &Run, fence: Fence) -> io::Result<Child> {
     command.spawn()
 }
 
-async fn follow(child: &mut Child, live: bool, stage: &Stage) -> io::Result<(ExitStatus, Stream, Stream)> {
+/// Until the command has ended and its output is closed; or until nobody wants to wait for what it left behind, which
+/// may hold the output open for as long as it likes.
+async fn follow(
+    child: &mut Child,
+    [out, err]: [&mut Stream; 2],
+    live: bool,
+    stage: &Stage,
+) -> io::Result<ExitStatus> {
     let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
-    let wait = async {
-        let status = child.wait().await;
-        if let Ok(status) = status {
-            // From here on the process id may be another's.
-            stage.ended(exit_code(status));
-        }
-        status
-    };
-    let stdout = tee(stdout, live.then(tokio::io::stdout));
-    let stderr = tee(stderr, live.then(tokio::io::stderr));
-    try_join3(wait, stdout, stderr).await
+    let stdout = out.tee(stdout, live.then(tokio::io::stdout));
+    let stderr = err.tee(stderr, live.then(tokio::io::stderr));
+    tokio::select! {
+        followed = try_join3(end(child, stage), stdout, stderr) => followed.map(|(status, (), ())| status),
+        () = stage.output_is_given_up() => child.wait().await,
+    }
+}
+
+async fn end(child: &mut Child, stage: &Stage) -> io::Result<ExitStatus> {
+    let status = child.wait().await?;
+    // From here on the process id may be another's.
+    stage.ended(exit_code(status));
+    Ok(status)
 }
 
 /// What came through a pipe: the beginning, as long as a record can hold, and how much it was.
@@ -79,6 +91,28 @@ impl Stream {
         self.kept.extend_from_slice(&chunk[..chunk.len().min(room)]);
     }
 
+    /// Whoever stopped reading has read enough; the command runs on all the same.
+    async fn tee(
+        &mut self,
+        from: Option<impl AsyncRead + Unpin>,
+        mut to: Option<impl AsyncWrite + Unpin>,
+    ) -> io::Result<()> {
+        let Some(mut from) = from else { return Ok(()) };
+        let mut chunk = vec![0; CHUNK_BYTES];
+        loop {
+            let read = from.read(&mut chunk).await?;
+            if read == 0 {
+                return Ok(());
+            }
+            self.enter(&chunk[..read]);
+            if let Some(open) = &mut to
+                && show(open, &chunk[..read]).await.is_err()
+            {
+                to = None;
+            }
+        }
+    }
+
     fn is_whole(&self) -> bool {
         self.bytes == self.kept.len() as u64
     }
@@ -89,28 +123,6 @@ impl Ended {
         match stdout.is_whole() && stderr.is_whole() {
             true => Self::with(exit_code, stdout.kept, stderr.kept),
             false => Self { exit_code, output: Output::TooLong { bytes: stdout.bytes + stderr.bytes } },
-        }
-    }
-}
-
-/// Whoever stopped reading has read enough; the command runs on all the same.
-async fn tee(
-    from: Option<impl AsyncRead + Unpin>,
-    mut to: Option<impl AsyncWrite + Unpin>,
-) -> io::Result<Stream> {
-    let mut stream = Stream::default();
-    let Some(mut from) = from else { return Ok(stream) };
-    let mut chunk = vec![0; 16 * 1024];
-    loop {
-        let read = from.read(&mut chunk).await?;
-        if read == 0 {
-            return Ok(stream);
-        }
-        stream.enter(&chunk[..read]);
-        if let Some(open) = &mut to
-            && show(open, &chunk[..read]).await.is_err()
-        {
-            to = None;
         }
     }
 }

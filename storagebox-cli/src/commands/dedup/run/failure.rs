@@ -31,6 +31,8 @@ pub(crate) enum RunFailure {
     Follow(io::Error),
     #[error("interrupted: the command ended with {exit_code}, and nothing is recorded")]
     Interrupted { exit_code: u8 },
+    #[error("interrupted: the command ended with {exit_code}, and that may not be recorded")]
+    Unrecorded { exit_code: u8 },
     #[error(transparent)]
     Other(Box<Failure>),
 }
@@ -41,7 +43,7 @@ impl RunFailure {
             Self::InFlight { .. } => Exit::StillRunning,
             Self::Spawn { source, .. } if source.kind() == io::ErrorKind::NotFound => Exit::NoSuchCommand,
             Self::Spawn { .. } => Exit::CannotRun,
-            Self::Interrupted { .. } => Exit::Interrupted,
+            Self::Interrupted { .. } | Self::Unrecorded { .. } => Exit::Interrupted,
             Self::Other(failure) if failure.exit() == Exit::Interrupted => Exit::Interrupted,
             _ => Exit::RunFailed,
         }
@@ -66,6 +68,10 @@ impl RunFailure {
             Self::Spawn { .. } => "check the command's name and rights; nothing was run or recorded",
             Self::Follow(_) => "nothing is recorded: look at what the command did, then run this again",
             Self::Interrupted { .. } => "run the same command line again: it runs the command again",
+            Self::Unrecorded { .. } => {
+                "look at what the command did; the same command line shows the run if it is recorded, and runs the \
+                 command once more if not"
+            }
             Self::Other(failure) => failure.help(),
         }
     }

@@ -71,9 +71,16 @@ async fn heard(
         tokio::select! {
             ran = &mut running => return Ok(ran),
             caught = signals.next() => if stage.hears(caught) {
-                return Err(RunFailure::other(Failure::Interrupted));
+                return Err(why_interrupted(stage));
             }
         }
+    }
+}
+
+fn why_interrupted(stage: &Stage) -> RunFailure {
+    match stage.exit_code() {
+        Some(exit_code) => RunFailure::Unrecorded { exit_code },
+        None => RunFailure::other(Failure::Interrupted),
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use tokio::sync::Notify;
+
 use crate::interrupt::Caught;
 
 use super::signal;
@@ -23,15 +25,20 @@ struct State {
     /// Whether another was seen to run it.
     waited: bool,
     caught: u32,
+    /// Signals since the command ended.
+    caught_at_the_end: u32,
 }
 
 /// Where one run is.
 #[derive(Debug, Default)]
-pub(super) struct Stage(Mutex<State>);
+pub(super) struct Stage {
+    state: Mutex<State>,
+    given_up: Notify,
+}
 
 impl Stage {
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Another runs it; whether that is news.
@@ -64,13 +71,17 @@ impl Stage {
         self.lock().caught > 0
     }
 
-    /// A signal came. Whether there is nothing to wait for: a command that runs is told and waited for, and one that
-    /// has ended is recorded.
+    /// The command has ended, and nobody wants to wait for those that hold its output open.
+    pub(super) async fn output_is_given_up(&self) {
+        self.given_up.notified().await;
+    }
+
+    /// A signal came. Whether this process ends at once: a command that runs is told and waited for, and one that has
+    /// ended is recorded, unless somebody insists.
     pub(super) fn hears(&self, caught: Caught) -> bool {
         let mut state = self.lock();
         match state.phase {
             Phase::Waiting => true,
-            Phase::Ended(_) => false,
             Phase::Running(process) => {
                 state.caught += 1;
                 match state.caught {
@@ -78,6 +89,11 @@ impl Stage {
                     _ => signal::kill(process),
                 }
                 false
+            }
+            Phase::Ended(_) => {
+                state.caught_at_the_end += 1;
+                self.given_up.notify_one();
+                state.caught_at_the_end > 1
             }
         }
     }
