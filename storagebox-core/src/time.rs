@@ -1,6 +1,6 @@
 //! Durations that callers hand in, and the timer that waits.
 
-use std::fmt::Debug;
+use std::fmt::{self, Debug};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -74,6 +74,22 @@ impl Retention {
     }
 }
 
+/// As people say it: `for ever`, `7 days`, `90s`.
+impl fmt::Display for Retention {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const HOUR: u64 = 3_600;
+        const DAY: u64 = 24 * HOUR;
+        let Self::For(duration) = self else { return f.write_str("for ever") };
+        match (duration.as_secs(), duration.subsec_nanos()) {
+            (seconds, 0) if seconds >= 2 * DAY && seconds % DAY == 0 => write!(f, "{} days", seconds / DAY),
+            (seconds, 0) if seconds >= 2 * HOUR && seconds % HOUR == 0 => {
+                write!(f, "{} hours", seconds / HOUR)
+            }
+            _ => write!(f, "{duration:?}"),
+        }
+    }
+}
+
 /// Waits, for those parts of the core that have to: retries and [`run`](crate::run()).
 ///
 /// The core has no runtime. The facade supplies tokio's; tests supply one that needs no real time.
@@ -89,4 +105,21 @@ pub trait Timer: Debug + Send + Sync {
     ///
     /// Dropping the future ends the wait and nothing else.
     async fn sleep(&self, duration: Duration);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_retention_reads_as_people_say_it() {
+        let of = |seconds| Retention::For(Duration::from_secs(seconds)).to_string();
+        assert_eq!(Retention::Forever.to_string(), "for ever");
+        assert_eq!(
+            (of(604_800), of(86_400), of(7_200)),
+            ("7 days".into(), "24 hours".into(), "2 hours".into())
+        );
+        assert_eq!((of(90), of(3_600)), ("90s".into(), "3600s".into()));
+        assert_eq!(Retention::For(Duration::from_millis(1_500)).to_string(), "1.5s");
+    }
 }

@@ -165,7 +165,7 @@ impl Store for MemoryStore {
 
     fn promises(&self) -> Promises {
         let promise = |about, statement: &str| Promise { about, statement: statement.to_owned().into() };
-        let memory = format!("ended claims, gone tokens and ended operations: {:?}", self.settings.memory);
+        let memory = format!("ended claims, gone tokens and ended operations: {}", self.settings.memory);
         Promises {
             backend: "memory",
             entries: vec![

@@ -117,7 +117,7 @@ impl Store for PostgresStore {
     fn promises(&self) -> Promises {
         let promise = |about, statement: &str| Promise { about, statement: statement.to_owned().into() };
         let memory =
-            format!("ended claims, gone tokens and ended operations: {:?}", self.client.settings().memory);
+            format!("ended claims, gone tokens and ended operations: {}", self.client.settings().memory);
         Promises {
             backend: "postgres",
             entries: vec![

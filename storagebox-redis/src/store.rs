@@ -87,7 +87,7 @@ impl Store for RedisStore {
     fn promises(&self) -> Promises {
         let promise = |about, statement: &str| Promise { about, statement: statement.to_owned().into() };
         let settings = self.client.settings();
-        let memory = format!("ended claims, gone tokens and ended operations: {:?}", settings.memory);
+        let memory = format!("ended claims, gone tokens and ended operations: {}", settings.memory);
         let failover = settings.wait.map_or(FAILOVER.to_owned(), |wait| {
             format!(
                 "what {} replicas had when it was acknowledged is lost only with all of them",

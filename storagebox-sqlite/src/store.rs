@@ -114,7 +114,7 @@ impl Store for SqliteStore {
     fn promises(&self) -> Promises {
         let promise = |about, statement: &str| Promise { about, statement: statement.to_owned().into() };
         let settings = self.client.settings();
-        let memory = format!("ended claims, gone tokens and ended operations: {:?}", settings.memory);
+        let memory = format!("ended claims, gone tokens and ended operations: {}", settings.memory);
         Promises {
             backend: "sqlite",
             entries: vec![

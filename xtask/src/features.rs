@@ -45,11 +45,24 @@ pub(crate) fn each_alone() -> Result<String, Failure> {
 fn check(package: &str, feature: Option<&str>) -> Result<(), Failure> {
     let of_package = ["clippy", "--locked", "-p", package, "--no-default-features"];
     let arguments = of_package.into_iter().chain(with(feature)).chain(["--", "-D", "warnings"]);
-    captured(cargo(arguments)).map(drop).map_err(|failure| Failure::Feature {
-        package: package.to_owned(),
-        feature: feature.map(str::to_owned),
-        failure: Box::new(failure),
-    })
+    captured(cargo(arguments)).map(drop).map_err(|failure| in_feature(package, feature, failure))
+}
+
+/// The facade's documentation with each feature alone: a link that only another feature makes is broken.
+pub(crate) fn each_documented() -> Result<String, Failure> {
+    let facade = package(&workspace::read("storagebox/Cargo.toml")?);
+    for feature in alone(&facade) {
+        let of_facade = ["doc", "--locked", "--no-deps", "-p", &facade.name, "--no-default-features"];
+        let mut command = cargo(of_facade.into_iter().chain(with(feature)));
+        command.env("RUSTDOCFLAGS", "-D warnings");
+        captured(command).map_err(|failure| in_feature(&facade.name, feature, failure))?;
+    }
+    Ok(format!("{} features", facade.features.len()))
+}
+
+fn in_feature(package: &str, feature: Option<&str>, failure: Failure) -> Failure {
+    let (package, feature) = (package.to_owned(), feature.map(str::to_owned));
+    Failure::Feature { package, feature, failure: Box::new(failure) }
 }
 
 /// What the facade says of a backend whose feature is off; the other tests run with all features.
