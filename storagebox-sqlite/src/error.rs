@@ -72,9 +72,19 @@ pub(crate) fn shared(error: &Error) -> Error {
     Error::new(error.kind(), error.message()).on("sqlite")
 }
 
+const CANNOT_OPEN: i32 = 14;
+
+/// Whether the same may be tried again: others were in the way, or, after a few pauses at the most, a file that was just
+/// being made looked like one that may not be opened.
+pub(crate) fn passes(error: sqlx::Error, path: Option<&Path>, are_few: bool) -> Result<(), Error> {
+    let (is_busy, is_unopened) = (is_busy(&error), primary(&error) == Some(CANNOT_OPEN));
+    let explained = opening(error, path);
+    let was_being_made = is_unopened && explained.kind() == ErrorKind::Denied && are_few;
+    if is_busy || was_being_made { Ok(()) } else { Err(explained) }
+}
+
 /// An error of a file that could not be opened, by what stands at its path.
 pub(crate) fn opening(error: sqlx::Error, path: Option<&Path>) -> Error {
-    const CANNOT_OPEN: i32 = 14;
     match path.filter(|_| primary(&error) == Some(CANNOT_OPEN)) {
         Some(path) => seen(path).caused_by(error).with("file", path.display()).on("sqlite"),
         None => before_commit(error),

@@ -118,9 +118,10 @@ async fn found(inner: &Inner) -> Result<i64> {
             Err(error) => Err(error),
         };
         match found {
-            Err(error) if error::is_busy(&error) => pauses.wait().await,
-            found => return found.map_err(|error| inner.connections.explained(error)),
+            Ok(found) => return Ok(found),
+            Err(error) => inner.connections.passes(error, &pauses)?,
         }
+        pauses.wait().await;
     }
 }
 

@@ -131,9 +131,10 @@ impl OpenBox {
                 Err(error) => Err(error),
             };
             match rows {
-                Err(error) if error::is_busy(&error) => pauses.wait().await,
-                rows => return rows.map_err(|error| inner.connections.explained(error)),
+                Ok(rows) => return Ok(rows),
+                Err(error) => inner.connections.passes(error, &pauses)?,
             }
+            pauses.wait().await;
         }
     }
 

@@ -127,6 +127,11 @@ impl Connections {
         }
     }
 
+    /// Whether the same may be tried again after a pause; if not, what the error means here.
+    pub(crate) fn passes(&self, error: sqlx::Error, pauses: &Pauses) -> Result<()> {
+        error::passes(error, self.path(), pauses.are_few())
+    }
+
     /// What a driver's error means here.
     pub(crate) fn explained(&self, error: sqlx::Error) -> Error {
         error::opening(error, self.path())
@@ -184,9 +189,10 @@ impl Own {
             }
             match self.options.connect().await {
                 Ok(connection) => return Ok(connection),
-                Err(error) if error::is_busy(&error) && is_wanted() => pauses.wait().await,
-                Err(error) => return Err(error::opening(error, Some(&self.path))),
+                Err(error) if !is_wanted() => return Err(error::opening(error, Some(&self.path))),
+                Err(error) => error::passes(error, Some(&self.path), pauses.are_few())?,
             }
+            pauses.wait().await;
         }
     }
 }

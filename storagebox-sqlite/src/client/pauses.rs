@@ -8,18 +8,30 @@ use fastrand::Rng;
 /// does who waits twice as long each time.
 const BOUNDS: (u64, u64) = (500, 2_500);
 
+/// So many pauses outlast the making of a file.
+const FEW: u32 = 20;
+
 /// The pauses of one call.
 #[derive(Debug)]
-pub(crate) struct Pauses(Rng);
+pub(crate) struct Pauses {
+    random: Rng,
+    made: u32,
+}
 
 impl Pauses {
     pub(crate) fn new() -> Self {
-        Self(Rng::new())
+        Self { random: Rng::new(), made: 0 }
+    }
+
+    /// Whether only a few were made.
+    pub(crate) fn are_few(&self) -> bool {
+        self.made < FEW
     }
 
     #[allow(clippy::disallowed_methods, reason = "the pause between two attempts; no promise depends on it")]
     pub(crate) async fn wait(&mut self) {
         let (shortest, longest) = BOUNDS;
-        tokio::time::sleep(Duration::from_micros(self.0.u64(shortest..=longest))).await;
+        self.made += 1;
+        tokio::time::sleep(Duration::from_micros(self.random.u64(shortest..=longest))).await;
     }
 }

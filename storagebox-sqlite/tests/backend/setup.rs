@@ -97,3 +97,19 @@ async fn the_file_has_a_write_ahead_log() -> Result<()> {
     assert_eq!(mode, "wal");
     Ok(())
 }
+
+/// A file that is just being made looks for a moment like one that this process may not open.
+#[tokio::test(flavor = "multi_thread")]
+async fn who_asks_while_the_file_is_made_is_told_that_it_is_not_set_up() -> Result<()> {
+    for round in 0..30 {
+        let place = Place::bare()?;
+        let (maker, asker) = (place.store()?, place.store()?);
+        let making = tokio::spawn(async move { maker.setup().await });
+        while let (Err(error), false) = (asker.ping().await, making.is_finished()) {
+            assert_eq!(error.kind(), ErrorKind::NotSetUp, "round {round}: {error}");
+        }
+        making.await.map_err(failed)??;
+        asker.ping().await?;
+    }
+    Ok(())
+}
