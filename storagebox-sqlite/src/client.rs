@@ -19,13 +19,13 @@ use crate::config::Settings;
 use crate::error;
 
 pub(crate) use boxes::{Kind, OpenBox};
-pub(crate) use call::Make;
+pub(crate) use call::{Call, Make, Once};
 pub(crate) use connections::Connections;
 pub(crate) use pauses::Pauses;
 pub(crate) use step::{Ask, Step};
 pub(crate) use texts::Texts;
 
-use call::{Call, Job, Withdrawn};
+use call::{Job, Withdrawn};
 use writer::Work;
 
 /// Calls in one transaction.
@@ -88,19 +88,12 @@ impl Client {
     }
 
     /// One transaction, which others may share. One that did not begin in time, or whose caller is gone, is not made.
-    pub(crate) async fn write<A, T>(
-        &self,
-        operation: &'static str,
-        place: Option<&Arc<OpenBox>>,
-        turn: Turn,
-        arguments: A,
-        make: Make<A, T>,
-    ) -> Result<T>
+    pub(crate) async fn write<A, T>(&self, operation: &'static str, turn: Turn, call: Call<A, T>) -> Result<T>
     where
         A: Send + Sync + 'static,
         T: Send + 'static,
     {
-        let call = Arc::new(Call::new(&self.inner, place, arguments, make));
+        let call = Arc::new(call);
         let answer = self.in_time(&call, turn).await.and_then(|()| call.answer());
         answer.map_err(|error| error.during(operation))
     }

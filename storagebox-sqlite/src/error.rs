@@ -67,6 +67,17 @@ pub(crate) fn at_commit(error: sqlx::Error) -> Error {
     }
 }
 
+/// Whether the error of a statement that is its own transaction came before anything was written.
+pub(crate) fn is_of_before(error: &Error) -> bool {
+    use ErrorKind::{Contention, Denied, InvalidInput, NotSetUp, Unsupported};
+    matches!(error.kind(), Contention | Denied | InvalidInput | NotSetUp | Unsupported)
+}
+
+/// Any other error of it: its end may be what failed.
+pub(crate) fn at_end(error: Error) -> Error {
+    Error::unknown("the end of the statement could not be written").caused_by(error).on("sqlite")
+}
+
 /// The same for one more call that shared its fate.
 pub(crate) fn shared(error: &Error) -> Error {
     Error::new(error.kind(), error.message()).on("sqlite")

@@ -18,6 +18,8 @@ use crate::client::{Client, Kind, OpenBox, Texts};
 use crate::clock::Micros;
 use crate::error::read;
 
+use take::Take;
+
 const ADD: &str = include_str!("../sql/item_bank/add.sql");
 const COUNTS: &str = include_str!("../sql/item_bank/counts.sql");
 
@@ -55,8 +57,15 @@ impl ItemBank for SqliteBank {
 
     #[instrument(level = "trace", skip_all)]
     async fn take(&self, claim: &ClaimId, hold: Hold) -> Result<Taken> {
-        let take = (claim.clone(), hold.checked()?);
-        self.bank.write("take", take, |step, (claim, hold)| Box::pin(take::take(step, claim, *hold))).await
+        let take = Take { bank: self.bank.name().clone(), claim: claim.clone(), hold: hold.checked()? };
+        self.bank
+            .write_at_once(
+                "take",
+                take,
+                |step, take| Box::pin(take.by_itself(step)),
+                |step, take| Box::pin(take.make(step)),
+            )
+            .await
     }
 
     #[instrument(level = "trace", skip_all)]

@@ -7,7 +7,7 @@ use sqlx::{Row, SqliteConnection, query, query_scalar};
 use storagebox_core::{BoxName, Error, Result};
 use tokio::time::timeout;
 
-use super::{Ask, Client, Inner, Make, Pauses, Texts, Turn};
+use super::{Ask, Call, Client, Inner, Make, Once, Pauses, Texts, Turn};
 use crate::{error, schema};
 
 const FOUND: &str = include_str!("../../sql/store/box.sql");
@@ -68,6 +68,10 @@ impl OpenBox {
         self
     }
 
+    pub(crate) fn name(&self) -> &BoxName {
+        &self.name
+    }
+
     pub(crate) fn inner(&self) -> &Arc<Inner> {
         self.client.inner()
     }
@@ -83,7 +87,24 @@ impl OpenBox {
         A: Send + Sync + 'static,
         T: Send + 'static,
     {
-        self.client.write(operation, Some(self), Turn::Shared, arguments, make).await
+        let call = Call::new(self.inner(), Some(self), arguments, make);
+        self.client.write(operation, Turn::Shared, call).await
+    }
+
+    /// One statement, which is its own transaction, or, if that does not settle it, a transaction about the box.
+    pub(crate) async fn write_at_once<A, T>(
+        self: &Arc<Self>,
+        operation: &'static str,
+        arguments: A,
+        once: Once<A, T>,
+        make: Make<A, T>,
+    ) -> Result<T>
+    where
+        A: Send + Sync + 'static,
+        T: Send + 'static,
+    {
+        let call = Call::new(self.inner(), Some(self), arguments, make).or_at_once(once);
+        self.client.write(operation, Turn::Shared, call).await
     }
 
     /// One transaction for each batch of texts; any part of them may be done if one fails.
@@ -96,7 +117,8 @@ impl OpenBox {
         let mut answers = Vec::with_capacity(batches.len());
         for batch in batches {
             let turn = if batch.is_bulk() { Turn::Alone } else { Turn::Shared };
-            match self.client.write(operation, Some(self), turn, batch, make).await {
+            let call = Call::new(self.inner(), Some(self), batch, make);
+            match self.client.write(operation, turn, call).await {
                 Ok(answer) => answers.push(answer),
                 Err(error) if answers.is_empty() => return Err(error),
                 Err(error) => return Err(error.after_unresolved()),
@@ -152,6 +174,11 @@ impl OpenBox {
             Some(number) => self.check(found).map(|()| number),
             None => self.register(connection).await,
         }
+    }
+
+    /// The number, if it is known by now; 0 is none's.
+    pub(super) fn known(&self) -> i64 {
+        self.number.get().copied().unwrap_or_default()
     }
 
     async fn register(&self, connection: &mut SqliteConnection) -> Result<i64> {

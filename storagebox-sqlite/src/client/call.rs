@@ -15,10 +15,19 @@ pub(crate) type BoxFuture<'c, T> = Pin<Box<dyn Future<Output = T> + Send + 'c>>;
 /// What a call does with its step and its arguments. It may be asked to do so again, in another transaction.
 pub(crate) type Make<A, T> = for<'c, 's> fn(&'c mut Step<'s>, &'c A) -> BoxFuture<'c, Result<T>>;
 
+/// The same by statements each of which is its own transaction; `None` if they do not settle it.
+pub(crate) type Once<A, T> = for<'c, 's> fn(&'c mut Step<'s>, &'c A) -> BoxFuture<'c, Result<Option<T>>>;
+
 /// A call as those see it who make it.
 pub(super) trait Job: Send + Sync {
     /// Does it, within a transaction, and keeps the answer.
     fn make<'c>(&'c self, connection: &'c mut SqliteConnection) -> BoxFuture<'c, Result<()>>;
+
+    /// Does it without a transaction around it, and keeps the answer: whether it is done. `None` if it is not of that kind.
+    fn make_at_once<'c>(
+        &'c self,
+        connection: &'c mut SqliteConnection,
+    ) -> Option<BoxFuture<'c, Result<bool>>>;
 
     /// The transaction is committed.
     fn committed(&self);
@@ -41,18 +50,18 @@ impl Progress {
         !matches!(begun, Err(WITHDRAWN))
     }
 
-    /// Its transaction was rolled back, so it waits again.
+    /// Nothing was done, so it waits again, if anybody waits for it.
     pub(super) fn wait_again(&self) {
-        self.0.store(WAITING, Ordering::SeqCst);
+        let _withdrawn = self.0.compare_exchange(BEGUN, WAITING, Ordering::SeqCst, Ordering::SeqCst);
     }
 
     pub(super) fn is_withdrawn(&self) -> bool {
         self.0.load(Ordering::SeqCst) == WITHDRAWN
     }
 
+    /// Whether it had not begun. One that had comes to its end, but does not begin again.
     fn withdraw(&self) -> bool {
-        let withdrawn = self.0.compare_exchange(WAITING, WITHDRAWN, Ordering::SeqCst, Ordering::SeqCst);
-        matches!(withdrawn, Ok(_) | Err(WITHDRAWN))
+        self.0.swap(WITHDRAWN, Ordering::SeqCst) != BEGUN
     }
 }
 
@@ -77,18 +86,19 @@ impl Drop for Withdrawn {
 }
 
 /// A call with its arguments, and its answer once it is made.
-pub(super) struct Call<A, T> {
+pub(crate) struct Call<A, T> {
     inner: Arc<Inner>,
     place: Option<Arc<OpenBox>>,
     arguments: A,
     make: Make<A, T>,
+    once: Option<Once<A, T>>,
     progress: Progress,
     answer: Mutex<Option<T>>,
     number: OnceLock<i64>,
 }
 
 impl<A, T> Call<A, T> {
-    pub(super) fn new(
+    pub(crate) fn new(
         inner: &Arc<Inner>,
         place: Option<&Arc<OpenBox>>,
         arguments: A,
@@ -96,7 +106,12 @@ impl<A, T> Call<A, T> {
     ) -> Self {
         let (inner, place) = (Arc::clone(inner), place.cloned());
         let (progress, answer, number) = Default::default();
-        Self { inner, place, arguments, make, progress, answer, number }
+        Self { inner, place, arguments, make, once: None, progress, answer, number }
+    }
+
+    /// One that may be done without a transaction around it.
+    pub(crate) fn or_at_once(self, once: Once<A, T>) -> Self {
+        Self { once: Some(once), ..self }
     }
 
     pub(super) fn answer(&self) -> Result<T> {
@@ -106,6 +121,15 @@ impl<A, T> Call<A, T> {
 }
 
 impl<A: Send + Sync, T: Send> Call<A, T> {
+    fn step<'c>(&self, connection: &'c mut SqliteConnection, number: i64) -> Step<'c> {
+        let now = self.inner.now();
+        Step { connection, number, now, forgotten: self.inner.forgotten(now) }
+    }
+
+    fn keep(&self, answer: T) {
+        *self.answer.lock().unwrap_or_else(PoisonError::into_inner) = Some(answer);
+    }
+
     /// The box's number. A box that this process meets for the first time is opened in the same transaction.
     async fn entered(&self, connection: &mut SqliteConnection) -> Result<i64> {
         match &self.place {
@@ -119,13 +143,24 @@ impl<A: Send + Sync, T: Send> Job for Call<A, T> {
     fn make<'c>(&'c self, connection: &'c mut SqliteConnection) -> BoxFuture<'c, Result<()>> {
         Box::pin(async move {
             let number = self.entered(connection).await?;
-            let now = self.inner.now();
-            let mut step = Step { connection, number, now, forgotten: self.inner.forgotten(now) };
+            let mut step = self.step(connection, number);
             let answer = (self.make)(&mut step, &self.arguments).await?;
-            *self.answer.lock().unwrap_or_else(PoisonError::into_inner) = Some(answer);
+            self.keep(answer);
             let _known = self.number.set(number);
             Ok(())
         })
+    }
+
+    fn make_at_once<'c>(
+        &'c self,
+        connection: &'c mut SqliteConnection,
+    ) -> Option<BoxFuture<'c, Result<bool>>> {
+        let (once, place) = (self.once?, self.place.as_ref()?);
+        Some(Box::pin(async move {
+            let mut step = self.step(connection, place.known());
+            let answer = once(&mut step, &self.arguments).await?;
+            Ok(answer.map(|answer| self.keep(answer)).is_some())
+        }))
     }
 
     fn committed(&self) {

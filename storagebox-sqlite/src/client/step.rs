@@ -15,7 +15,8 @@ pub(crate) type Ask<'q> = Query<'q, Sqlite, SqliteArguments>;
 #[derive(Debug)]
 pub(crate) struct Step<'c> {
     pub(crate) connection: &'c mut SqliteConnection,
-    /// The number of the box; 0 for a call that is about all of them.
+    /// The number of the box; 0 for a call that is about all of them, or without a transaction about a box that was not
+    /// opened.
     pub(crate) number: i64,
     /// Read after the file was to be had.
     pub(crate) now: Micros,

@@ -57,6 +57,13 @@ pub(super) async fn make(inner: &Inner, jobs: &[Arc<dyn Job>]) -> Answers {
 /// Tries until the file is to be had, for as long as anybody waits for it.
 async fn attempt(inner: &Inner, jobs: &[Arc<dyn Job>]) -> Result<Answers> {
     let mut writing = inner.connections.writing(|| is_wanted(jobs)).await?;
+    // Where the caller's pool waits for the file is not ours to know, and the time is read before.
+    if !inner.connections.are_shared()
+        && let Some(made) = at_once(writing.connection(), jobs).await
+    {
+        writing.end(made.is_ok());
+        return made;
+    }
     let mut pauses = Pauses::new();
     while is_wanted(jobs) {
         let made = match writing.connection().begin_with("BEGIN IMMEDIATE").await {
@@ -74,6 +81,23 @@ async fn attempt(inner: &Inner, jobs: &[Arc<dyn Job>]) -> Result<Answers> {
     }
     writing.end(true);
     Ok(jobs.iter().map(|_| Combined::Answer(Err(unwanted()))).collect())
+}
+
+/// A call by itself, without a transaction around it; `None` if that did not settle it, or somebody was in the way.
+async fn at_once(connection: &mut SqliteConnection, jobs: &[Arc<dyn Job>]) -> Option<Result<Answers>> {
+    let [job] = jobs else { return None };
+    let making = job.make_at_once(connection)?;
+    if !job.progress().begin() {
+        return None;
+    }
+    match making.await {
+        Ok(true) => Some(Ok(vec![Combined::Answer(Ok(()))])),
+        Err(error) if !error::is_of_before(&error) => Some(Err(error::at_end(error))),
+        Ok(false) | Err(_) => {
+            job.progress().wait_again();
+            None
+        }
+    }
 }
 
 fn is_wanted(jobs: &[Arc<dyn Job>]) -> bool {
@@ -130,5 +154,63 @@ fn rolled_back(jobs: &[Arc<dyn Job>], failed: Error) -> Result<Answers> {
             jobs.iter().for_each(|job| job.progress().wait_again());
             Ok(jobs.iter().map(|_| Combined::Alone).collect())
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use storagebox_core::{BoxName, ClaimId, Hold, Item, ItemBank, Taken};
+    use tempfile::TempDir;
+
+    use crate::client::{Client, Connections};
+    use crate::config::Settings;
+    use crate::item_bank::SqliteBank;
+    use crate::schema;
+
+    use super::*;
+
+    /// A bank of two items, and the connection that writes to it in the hands of a hook, which is told of each commit.
+    async fn bank(folder: &TempDir, hook: impl Fn() -> bool + Send + 'static) -> Result<SqliteBank> {
+        let settings = Settings::default();
+        let client = Client::new(Connections::own(&folder.path().join("box.db"), &settings), settings);
+        schema::setup(&client).await?;
+        let bank = SqliteBank::new(&client, &BoxName::new("box")?);
+        bank.add(&[Item::new("one")?, Item::new("another")?]).await?;
+        let mut writing = client.connections().writing(|| true).await?;
+        writing.connection().lock_handle().await.unwrap().set_commit_hook(hook);
+        writing.end(true);
+        Ok(bank)
+    }
+
+    #[tokio::test]
+    async fn a_take_by_itself_commits_once_and_asked_again_no_more_often() -> Result<()> {
+        let (folder, commits) = (tempfile::tempdir().unwrap(), Arc::new(AtomicUsize::new(0)));
+        let counted = Arc::clone(&commits);
+        let bank = bank(&folder, move || counted.fetch_add(1, Ordering::SeqCst) < usize::MAX).await?;
+        let (ada, bob) = (ClaimId::new("ada")?, ClaimId::new("bob")?);
+        let first = bank.take(&ada, Hold::Forever).await?;
+        assert!(matches!(first, Taken::New(_)), "{first:?}");
+        assert_eq!(commits.load(Ordering::SeqCst), 1);
+        let again = bank.take(&ada, Hold::Forever).await?;
+        assert!(matches!(again, Taken::Again(_)), "{again:?}");
+        assert_eq!(commits.load(Ordering::SeqCst), 2);
+        let other = bank.take(&bob, Hold::Forever).await?;
+        assert!(matches!(other, Taken::New(_)), "{other:?}");
+        assert_eq!(commits.load(Ordering::SeqCst), 3);
+        Ok(())
+    }
+
+    /// What the driver says of a statement that could not end is no proof that it left nothing.
+    #[tokio::test]
+    async fn a_take_by_itself_whose_end_fails_may_have_been_applied() -> Result<()> {
+        let folder = tempfile::tempdir().unwrap();
+        let bank = bank(&folder, || false).await?;
+        let ada = ClaimId::new("ada")?;
+        assert_eq!(bank.take(&ada, Hold::Forever).await.unwrap_err().kind(), ErrorKind::OutcomeUnknown);
+        // The connection is not used again, and the next one has no hook.
+        assert!(matches!(bank.take(&ada, Hold::Forever).await?, Taken::New(_)));
+        Ok(())
     }
 }

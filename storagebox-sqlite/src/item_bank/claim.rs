@@ -61,10 +61,14 @@ pub(super) fn state(row: Option<&SqliteRow>, now: Micros, forgotten: Micros) -> 
     })
 }
 
+async fn looked_at(step: &mut Step<'_>, claim: &ClaimId) -> Result<Judged> {
+    let row = step.row(step.ask(CLAIM).bind(step.now.0).bind(claim.as_str())).await?;
+    judged(row.as_ref(), step.now, step.forgotten)
+}
+
 /// Within a step: what need not be remembered any more is removed, and the item of its hold is free.
 async fn known(step: &mut Step<'_>, claim: &ClaimId) -> Result<Judged> {
-    let row = step.row(step.ask(CLAIM).bind(step.now.0).bind(claim.as_str())).await?;
-    let judged = judged(row.as_ref(), step.now, step.forgotten)?;
+    let judged = looked_at(step, claim).await?;
     if matches!(judged, Judged::Forgotten) {
         step.change(step.ask(FORGET).bind(claim.as_str())).await?;
         return Ok(Judged::Unknown);
@@ -74,11 +78,20 @@ async fn known(step: &mut Step<'_>, claim: &ClaimId) -> Result<Judged> {
 
 /// What a take answers a claim that is known (IB-3, IB-7).
 pub(super) async fn answered(step: &mut Step<'_>, claim: &ClaimId) -> Result<Option<Taken>> {
-    Ok(match known(step, claim).await? {
+    known(step, claim).await.map(to_a_take)
+}
+
+/// The same without a transaction: nothing is changed.
+pub(super) async fn seen(step: &mut Step<'_>, claim: &ClaimId) -> Result<Option<Taken>> {
+    looked_at(step, claim).await.map(to_a_take)
+}
+
+fn to_a_take(judged: Judged) -> Option<Taken> {
+    match judged {
         Judged::Held(held, _) => Some(Taken::Again(held)),
         Judged::Ended(why) => Some(Taken::Ended(why)),
         Judged::Unknown | Judged::Forgotten => None,
-    })
+    }
 }
 
 pub(super) async fn extend(step: &mut Step<'_>, claim: &ClaimId, hold: Hold) -> Result<Extended> {

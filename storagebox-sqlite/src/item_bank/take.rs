@@ -1,37 +1,56 @@
 //! Takes.
 
-use sqlx::Row;
-use storagebox_core::{ClaimId, Held, Hold, HoldState, Item, Result, Taken};
+use sqlx::sqlite::SqliteRow;
+use sqlx::{Row, query};
+use storagebox_core::{BoxName, ClaimId, Held, Hold, HoldState, Item, Result, Taken};
 
 use super::{claim, end_of};
 use crate::client::Step;
 use crate::error::{read, unreadable};
+use crate::schema;
 
 const TAKE: &str = include_str!("../../sql/item_bank/take.sql");
 const TAKE_LAPSED: &str = include_str!("../../sql/item_bank/take_lapsed.sql");
+const TAKE_NEW: &str = include_str!("../../sql/item_bank/take_new.sql");
 
-/// Nobody else writes meanwhile, so what is not found is not there (IB-4).
-pub(super) async fn take(step: &mut Step<'_>, claim: &ClaimId, hold: Hold) -> Result<Taken> {
-    if let Some(answer) = claim::answered(step, claim).await? {
-        return Ok(answer);
-    }
-    let until = end_of(hold, step.now);
-    let free = step.ask(TAKE).bind(claim.as_str()).bind(until);
-    let taken = match step.row(free).await? {
-        Some(taken) => Some(taken),
-        None => {
-            let lapsed = step.ask(TAKE_LAPSED).bind(step.now.0).bind(claim.as_str()).bind(until);
-            step.row(lapsed).await?
+/// A take, and of which bank.
+pub(super) struct Take {
+    pub(super) bank: BoxName,
+    pub(super) claim: ClaimId,
+    pub(super) hold: Hold,
+}
+
+impl Take {
+    /// Without a transaction, one statement for a claim that is new; one that is known is looked at (IB-3).
+    pub(super) async fn by_itself(&self, step: &mut Step<'_>) -> Result<Option<Taken>> {
+        let ask = query(TAKE_NEW).bind(self.bank.as_str()).bind(schema::VERSION);
+        let ask = ask.bind(self.claim.as_str()).bind(end_of(self.hold, step.now));
+        match step.row(ask).await? {
+            Some(row) => self.taken(&row).map(Some),
+            None => claim::seen(step, &self.claim).await,
         }
-    };
-    let Some(taken) = taken else {
-        return Ok(Taken::Empty);
-    };
-    let item: String = read("an item", taken.try_get("item"))?;
-    let item = Item::new(item).map_err(|_| unreadable("an item"))?;
-    let hold = match hold {
-        Hold::Forever => HoldState::Forever,
-        Hold::For(duration) => HoldState::Remaining(duration),
-    };
-    Ok(Taken::New(Held { item, hold }))
+    }
+
+    /// Nobody else writes meanwhile, so what is not found is not there (IB-4).
+    pub(super) async fn make(&self, step: &mut Step<'_>) -> Result<Taken> {
+        let (claim, until) = (self.claim.as_str(), end_of(self.hold, step.now));
+        if let Some(answer) = claim::answered(step, &self.claim).await? {
+            return Ok(answer);
+        }
+        if let Some(row) = step.row(step.ask(TAKE).bind(claim).bind(until)).await? {
+            return self.taken(&row);
+        }
+        let lapsed = step.ask(TAKE_LAPSED).bind(step.now.0).bind(claim).bind(until);
+        step.row(lapsed).await?.map_or(Ok(Taken::Empty), |row| self.taken(&row))
+    }
+
+    fn taken(&self, row: &SqliteRow) -> Result<Taken> {
+        let item: String = read("an item", row.try_get("item"))?;
+        let item = Item::new(item).map_err(|_| unreadable("an item"))?;
+        let hold = match self.hold {
+            Hold::Forever => HoldState::Forever,
+            Hold::For(duration) => HoldState::Remaining(duration),
+        };
+        Ok(Taken::New(Held { item, hold }))
+    }
 }

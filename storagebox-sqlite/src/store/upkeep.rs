@@ -3,7 +3,7 @@
 use sqlx::query;
 use storagebox_core::{Maintained, Result};
 
-use crate::client::{Client, Step, Turn};
+use crate::client::{Call, Client, Step, Turn};
 
 const REAP: &str = include_str!("../../sql/item_bank/reap.sql");
 
@@ -26,8 +26,8 @@ enum Told {
 
 pub(super) async fn maintain(client: &Client, max_entries: usize) -> Result<Maintained> {
     let most = i64::try_from(max_entries).unwrap_or(i64::MAX);
-    let deleted =
-        client.write("maintain", None, Turn::Alone, most, |step, most| Box::pin(delete(step, *most))).await?;
+    let call = Call::new(client.inner(), None, most, |step, most| Box::pin(delete(step, *most)));
+    let deleted = client.write("maintain", Turn::Alone, call).await?;
     client.connections().checkpoint().await.map_err(|error| error.during("maintain"))?;
     Ok(Maintained { deleted, more: deleted == max_entries as u64 })
 }

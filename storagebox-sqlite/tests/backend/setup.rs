@@ -1,7 +1,7 @@
 //! What `setup` makes, and what it refuses.
 
-use sqlx::{Executor, query, query_scalar};
-use storagebox_core::{ErrorKind, ItemBank, ItemBankExt, Result, Store, StoreExt};
+use sqlx::{Executor, query, query_as, query_scalar};
+use storagebox_core::{ErrorKind, Item, ItemBank, ItemBankExt, Result, Store, StoreExt};
 use tokio::task::JoinSet;
 
 use crate::support::{Place, failed};
@@ -48,6 +48,7 @@ async fn a_database_without_a_store_says_so_and_keeps_what_it_has() -> Result<()
 #[tokio::test]
 async fn newer_tables_are_refused_and_left_alone() -> Result<()> {
     let place = Place::ready().await?;
+    place.store()?.bank("box")?.add(&[Item::new("code")?]).await?;
     let mut raw = place.raw().await?;
     query("INSERT INTO storagebox_versions (version) VALUES (2)").execute(&mut raw).await.map_err(failed)?;
     let store = place.store()?;
@@ -61,9 +62,10 @@ async fn newer_tables_are_refused_and_left_alone() -> Result<()> {
         assert_eq!(error.kind(), ErrorKind::Unsupported, "{error}");
         assert!(error.to_string().contains("a newer storagebox"), "{error}");
     }
-    let boxes = query_scalar("SELECT count(*) FROM storagebox_boxes");
-    let boxes: i64 = boxes.fetch_one(&mut raw).await.map_err(failed)?;
-    assert_eq!(boxes, 0);
+    assert_eq!(store.bank("another")?.counts().await.unwrap_err().kind(), ErrorKind::Unsupported);
+    let left = "SELECT (SELECT count(*) FROM storagebox_boxes), (SELECT state FROM storagebox_items)";
+    let left: (i64, String) = query_as(left).fetch_one(&mut raw).await.map_err(failed)?;
+    assert_eq!(left, (1, "free".to_owned()));
     Ok(())
 }
 

@@ -43,6 +43,22 @@ async fn a_call_that_cannot_begin_in_time_was_not_made_and_never_is() -> Result<
     .await
 }
 
+/// A take by itself is tried without a transaction first.
+#[tokio::test]
+async fn a_take_that_cannot_begin_in_time_takes_nothing() -> Result<()> {
+    let place = Place::ready().await?;
+    let store = place.builder().call_timeout(Duration::from_millis(100)).open(place.path())?;
+    let bank = store.bank("box")?;
+    bank.add(&["a".try_into()?]).await?;
+    let mut other = place.raw().await?;
+    let transaction = other.begin_with("BEGIN IMMEDIATE").await.map_err(failed)?;
+    let error = bank.assign("ada").await.unwrap_err();
+    assert_eq!((error.kind(), error.certainty()), (ErrorKind::Contention, Certainty::NotApplied));
+    transaction.rollback().await.map_err(failed)?;
+    assert_eq!(bank.assign("bob").await?.item(), Some(&"a".try_into()?));
+    Ok(())
+}
+
 #[tokio::test]
 async fn looks_do_not_wait_for_a_writer() -> Result<()> {
     let place = Place::ready().await?;
