@@ -120,7 +120,7 @@ impl Store for SqliteStore {
             entries: vec![
                 promise(
                     "atomicity",
-                    "one immediate transaction is one step; calls that come together may share one",
+                    "one statement or one immediate transaction is one step; calls that come together may share one",
                 ),
                 promise("durability", durability(settings.synchronous)),
                 promise("processes", "any number on one machine; never over a network file system"),

@@ -27,37 +27,44 @@ const REDIS: &[&str] = &["redis", "redis-cluster", "redis-pool", "redis-sentinel
 #[derive(Debug, PartialEq)]
 struct Package {
     name: String,
+    is_published: bool,
     features: Vec<String>,
 }
 
 /// Each package without features and with each of them alone, for all packages that have any.
 pub(crate) fn each_alone() -> Result<String, Failure> {
+    each(packages()?, check)
+}
+
+/// The documentation of each package that is published, likewise: a link that only another feature makes is broken.
+pub(crate) fn each_documented() -> Result<String, Failure> {
+    each(packages()?.into_iter().filter(|package| package.is_published), document)
+}
+
+fn each(
+    packages: impl IntoIterator<Item = Package>,
+    build: fn(&str, Option<&str>) -> Result<String, Failure>,
+) -> Result<String, Failure> {
     let mut builds = 0;
-    for package in packages()? {
+    for package in packages {
         for feature in alone(&package) {
-            check(&package.name, feature)?;
+            build(&package.name, feature).map_err(|failure| in_feature(&package.name, feature, failure))?;
             builds += 1;
         }
     }
     Ok(format!("{builds} builds"))
 }
 
-fn check(package: &str, feature: Option<&str>) -> Result<(), Failure> {
+fn check(package: &str, feature: Option<&str>) -> Result<String, Failure> {
     let of_package = ["clippy", "--locked", "-p", package, "--no-default-features"];
-    let arguments = of_package.into_iter().chain(with(feature)).chain(["--", "-D", "warnings"]);
-    captured(cargo(arguments)).map(drop).map_err(|failure| in_feature(package, feature, failure))
+    captured(cargo(of_package.into_iter().chain(with(feature)).chain(["--", "-D", "warnings"])))
 }
 
-/// The facade's documentation with each feature alone: a link that only another feature makes is broken.
-pub(crate) fn each_documented() -> Result<String, Failure> {
-    let facade = package(&workspace::read("storagebox/Cargo.toml")?);
-    for feature in alone(&facade) {
-        let of_facade = ["doc", "--locked", "--no-deps", "-p", &facade.name, "--no-default-features"];
-        let mut command = cargo(of_facade.into_iter().chain(with(feature)));
-        command.env("RUSTDOCFLAGS", "-D warnings");
-        captured(command).map_err(|failure| in_feature(&facade.name, feature, failure))?;
-    }
-    Ok(format!("{} features", facade.features.len()))
+fn document(package: &str, feature: Option<&str>) -> Result<String, Failure> {
+    let of_package = ["doc", "--locked", "--no-deps", "-p", package, "--no-default-features"];
+    let mut command = cargo(of_package.into_iter().chain(with(feature)));
+    command.env("RUSTDOCFLAGS", "-D warnings");
+    captured(command)
 }
 
 fn in_feature(package: &str, feature: Option<&str>, failure: Failure) -> Failure {
@@ -126,6 +133,7 @@ fn package(manifest: &str) -> Package {
     let name = keys(manifest, "package").find(|(key, _)| *key == "name");
     Package {
         name: name.map_or("", |(_, name)| name.trim_matches('"')).to_owned(),
+        is_published: !keys(manifest, "package").any(|pair| pair == ("publish", "false")),
         features: keys(manifest, "features")
             .map(|(feature, _)| feature.to_owned())
             .filter(|feature| feature != "default")
@@ -164,9 +172,11 @@ serde = "1"
 
     #[test]
     fn a_manifest_gives_its_name_and_its_features() {
-        let expected =
-            Package { name: "box".to_owned(), features: vec!["memory".to_owned(), "many".to_owned()] };
+        let features = vec!["memory".to_owned(), "many".to_owned()];
+        let expected = Package { name: "box".to_owned(), is_published: true, features };
         assert_eq!(package(MANIFEST), expected);
+        let kept = MANIFEST.replace("version = \"1.0.0\"", "publish = false");
+        assert!(!package(&kept).is_published);
         assert_eq!(alone(&expected).collect::<Vec<_>>(), [None, Some("memory"), Some("many")]);
     }
 

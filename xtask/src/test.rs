@@ -29,7 +29,7 @@ pub(crate) fn run(options: TestOptions) -> Result<(), Failure> {
     })?;
     step("documentation", || silent(documentation()))?;
     step("every feature alone", features::each_alone)?;
-    step("the facade's documentation", features::each_documented)?;
+    step("documentation with every feature alone", features::each_documented)?;
     step("one driver for each feature", features::one_driver_each)?;
     step("a feature that is off", features::off_is_named)?;
     step("the examples run", examples::run)?;
