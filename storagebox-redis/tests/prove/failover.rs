@@ -71,30 +71,54 @@ async fn fail_over(server: Arc<Server>, wait: u32, replica: Replica) -> Result<(
     let store = place.builder()?.wait(wait, Duration::from_secs(2)).connect(&server.url())?;
     let bank = store.bank("box")?;
     bank.add(&(0..ITEMS).map(|number| Item::new(format!("{number}"))).collect::<Result<Vec<_>>>()?).await?;
-    let (is_over, answered) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
-    let mut callers = JoinSet::new();
-    for number in 0..CALLERS {
-        callers.spawn(take_on(Arc::clone(&bank), number, Arc::clone(&is_over), Arc::clone(&answered)));
-    }
-    until("takes before the kill", async || Ok(answered.load(Ordering::SeqCst) > 1_000)).await?;
+    let mut load = Load::on(&bank);
+    load.goes_on("takes before the kill", 1_000).await?;
     if replica == Replica::Lags {
         hold_the_replica_of(&place).await?;
-        let seen = answered.load(Ordering::SeqCst);
         // Of those that are under way now, the replica may have some.
-        let unseen = seen + UNSEEN + CALLERS;
-        until("takes that no replica has", async || Ok(answered.load(Ordering::SeqCst) >= unseen)).await?;
+        load.goes_on("takes that no replica has", UNSEEN + CALLERS).await?;
     }
     kill_the_master_of(&place).await?;
-    let before = answered.load(Ordering::SeqCst);
-    until("takes after the failover", async || Ok(answered.load(Ordering::SeqCst) > before + 1_000)).await?;
-    is_over.store(true, Ordering::SeqCst);
-    let mut given = Given::new();
-    for caller in callers.join_all().await {
-        given.extend(caller?);
-    }
+    load.goes_on("takes after the failover", 1_000).await?;
+    let given = load.end().await?;
     let audited = audit(&*bank, &given).await?;
     store.close().await?;
     Ok((audited.0, audited.1, given.len()))
+}
+
+/// Callers that take, until they are told that it is over.
+struct Load {
+    callers: JoinSet<Result<Given>>,
+    is_over: Arc<AtomicBool>,
+    answered: Arc<AtomicUsize>,
+}
+
+impl Load {
+    fn on(bank: &Arc<dyn BankAdmin>) -> Self {
+        let mut load = Self { callers: JoinSet::new(), is_over: Arc::default(), answered: Arc::default() };
+        for number in 0..CALLERS {
+            let (is_over, answered) = (Arc::clone(&load.is_over), Arc::clone(&load.answered));
+            load.callers.spawn(take_on(Arc::clone(bank), number, is_over, answered));
+        }
+        load
+    }
+
+    /// Until so many more takes were answered. A caller that cannot go on says why.
+    async fn goes_on(&mut self, what: &str, takes: usize) -> Result<()> {
+        let enough = self.answered.load(Ordering::SeqCst) + takes;
+        let (callers, answered) = (&mut self.callers, &self.answered);
+        until(what, async || match callers.try_join_next() {
+            Some(ended) => Err(ended.map_err(failed)?.expect_err("it is not over")),
+            None => Ok(answered.load(Ordering::SeqCst) >= enough),
+        })
+        .await
+    }
+
+    async fn end(self) -> Result<Given> {
+        self.is_over.store(true, Ordering::SeqCst);
+        let ended: Result<Vec<_>> = self.callers.join_all().await.into_iter().collect();
+        Ok(ended?.into_iter().flatten().collect())
+    }
 }
 
 /// One claim after another, each until it is answered.

@@ -103,9 +103,10 @@ impl Server {
     pub async fn numbered_masters(&self) -> Result<Vec<(usize, MultiplexedConnection)>> {
         let mut masters = vec![];
         for (number, url) in self.urls.iter().enumerate() {
-            // One that was killed is no master any more.
+            // One that was killed is no master any more, and one that is being promoted ends its connections.
             let Ok(mut connection) = self.connected(url).await else { continue };
-            let role: Vec<redis::Value> = cmd("ROLE").query_async(&mut connection).await.map_err(failed)?;
+            let role = cmd("ROLE").query_async::<Vec<redis::Value>>(&mut connection).await;
+            let Ok(role) = role else { continue };
             if matches!(&role[..], [redis::Value::BulkString(role), ..] if role == b"master") {
                 masters.push((number, connection));
             }
