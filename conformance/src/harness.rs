@@ -7,7 +7,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use storagebox_core::{BoxName, ListedItem, Result, Store, async_trait};
+use storagebox_core::{BoxName, ListedItem, ManualClock, Result, Store, async_trait};
 
 use crate::case::{Case, Family, Part};
 
@@ -85,6 +85,12 @@ pub enum Restart {
 pub trait TestClock: Send + Sync {
     /// Moves the time on.
     fn advance(&self, duration: Duration);
+}
+
+impl TestClock for ManualClock {
+    fn advance(&self, duration: Duration) {
+        Self::advance(self, duration);
+    }
 }
 
 /// One empty place, with whatever keeps it alive; dropping it removes it.

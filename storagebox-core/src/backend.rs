@@ -4,6 +4,7 @@
 mod boxes;
 mod counter_rules;
 mod listing;
+pub mod url;
 
 use std::time::Duration;
 

@@ -5,6 +5,7 @@
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 
 pub mod backend;
+mod clock;
 mod combine;
 mod counter;
 mod dedup_repo;
@@ -27,6 +28,7 @@ mod value;
 
 pub use async_trait::async_trait;
 
+pub use clock::{Clock, ManualClock, SystemClock};
 pub use combine::{Combine, Combined, Combiner, Spawn, Together};
 pub use counter::{Bounds, Cancelled, Change, Counted, Counter, CounterExt};
 pub use dedup_repo::{DedupRepo, DedupRepoExt, Entry, Forgotten, ListedRecord, Recorded, Replaced, Version};

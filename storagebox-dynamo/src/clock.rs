@@ -3,10 +3,9 @@
 //! DynamoDB has no clock in its conditions. So each client judges by its own, and every expiry leaves room for two
 //! clocks that differ by `max_skew`. Who holds what, and which fence is the newest, never depends on it.
 
-use std::fmt::Debug;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use aws_sdk_dynamodb::error::BoxError;
 use aws_sdk_dynamodb::primitives::{DateTime, DateTimeFormat};
@@ -14,23 +13,7 @@ use aws_smithy_runtime_api::client::interceptors::Intercept;
 use aws_smithy_runtime_api::client::interceptors::context::BeforeDeserializationInterceptorContextRef;
 use aws_smithy_runtime_api::client::runtime_components::RuntimeComponents;
 use aws_smithy_types::config_bag::ConfigBag;
-
-/// Where the time comes from. Tests hand one in that they can move.
-pub trait Clock: Debug + Send + Sync + 'static {
-    /// Time since 1970.
-    fn now(&self) -> Duration;
-}
-
-/// The machine's clock.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct SystemClock;
-
-impl Clock for SystemClock {
-    #[allow(clippy::disallowed_methods, reason = "the one place where the time is read off the machine")]
-    fn now(&self) -> Duration {
-        SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default()
-    }
-}
+use storagebox_core::Clock;
 
 /// A point in time, in milliseconds since 1970.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -6,11 +6,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use aws_sdk_dynamodb::Client as Driver;
-use storagebox_core::{Result, Retention, checked_duration};
+use storagebox_core::{Clock, Result, Retention, SystemClock, checked_duration};
 
 use crate::article_tables::ArticleTables;
 use crate::client::Connection;
-use crate::clock::{Clock, SystemClock};
 use crate::error::bad;
 use crate::store::DynamoStore;
 
@@ -171,7 +170,7 @@ impl DynamoBuilder {
     ///
     /// `InvalidInput` for a URL that is not of this form, an unknown query key, or a setting out of its range.
     pub fn connect(self, url: &str) -> Result<DynamoStore> {
-        let (builder, connection) = url::read(self, url)?;
+        let (builder, connection) = url::read(self, url).map_err(|error| error.on("dynamo"))?;
         builder.build(connection)
     }
 
@@ -191,7 +190,7 @@ impl DynamoBuilder {
     ///
     /// As of [`connect`](Self::connect).
     pub fn connect_article_tables(self, url: &str, records: &str) -> Result<ArticleTables> {
-        let (builder, connection) = url::read(self, url)?;
+        let (builder, connection) = url::read(self, url).map_err(|error| error.on("dynamo"))?;
         builder.article_tables(connection, records)
     }
 

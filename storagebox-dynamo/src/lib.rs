@@ -27,7 +27,6 @@ mod token_store;
 mod upkeep;
 
 pub use article_tables::ArticleTables;
-pub use clock::{Clock, SystemClock};
 pub use config::{DynamoBuilder, ReadFirst};
 pub use planner::WindowPlan;
 pub use store::DynamoStore;

@@ -1,44 +1,40 @@
 //! The one clock by which a store judges every expiry.
 
-use std::fmt::Debug;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
+use storagebox_core::Clock;
 use tokio::time::Instant;
 
 /// A moment, in nanoseconds since 1970.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Time(u64);
+pub(crate) struct Time(u64);
 
 impl Time {
-    /// The moment this long after 1970.
-    pub fn since_1970(duration: Duration) -> Self {
-        Self(u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX))
+    /// What the clock shows.
+    pub(crate) fn of(clock: &dyn Clock) -> Self {
+        Self(nanos(clock.now()))
     }
 
     /// This long later; the end of time at the most.
     #[must_use]
-    pub fn after(self, duration: Duration) -> Self {
-        Self(self.0.saturating_add(Self::since_1970(duration).0))
+    pub(crate) fn after(self, duration: Duration) -> Self {
+        Self(self.0.saturating_add(nanos(duration)))
     }
 
     /// How long it is until a later moment; nothing until an earlier one.
     #[must_use]
-    pub fn until(self, later: Self) -> Duration {
+    pub(crate) fn until(self, later: Self) -> Duration {
         Duration::from_nanos(later.0.saturating_sub(self.0))
     }
 
     /// Whole milliseconds since 1970.
-    pub fn millis(self) -> i64 {
+    pub(crate) fn millis(self) -> i64 {
         i64::try_from(self.0 / 1_000_000).unwrap_or(i64::MAX)
     }
 }
 
-/// Tells the time; never goes back.
-pub trait Clock: Debug + Send + Sync + 'static {
-    /// The moment that it is.
-    fn now(&self) -> Time;
+fn nanos(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
 /// Tokio's clock, paused time included, counted from the wall clock at its creation.
@@ -47,7 +43,7 @@ pub trait Clock: Debug + Send + Sync + 'static {
 #[derive(Clone, Copy, Debug)]
 pub struct TokioClock {
     start: Instant,
-    epoch: Time,
+    epoch: Duration,
 }
 
 impl TokioClock {
@@ -58,7 +54,7 @@ impl TokioClock {
     )]
     pub fn new() -> Self {
         let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        Self { start: Instant::now(), epoch: Time::since_1970(since) }
+        Self { start: Instant::now(), epoch: since }
     }
 }
 
@@ -69,37 +65,7 @@ impl Default for TokioClock {
 }
 
 impl Clock for TokioClock {
-    fn now(&self) -> Time {
-        self.epoch.after(self.start.elapsed())
-    }
-}
-
-/// A clock that stands still until it is advanced. Clones show the same time.
-#[derive(Clone, Debug)]
-pub struct ManualClock(Arc<AtomicU64>);
-
-impl ManualClock {
-    /// A clock that shows 2026-01-01.
-    pub fn new() -> Self {
-        Self(Arc::new(AtomicU64::new(1_767_225_600_000_000_000)))
-    }
-
-    /// Moves the time on.
-    pub fn advance(&self, duration: Duration) {
-        let nanos = Time::since_1970(duration).0;
-        let _ =
-            self.0.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |now| Some(now.saturating_add(nanos)));
-    }
-}
-
-impl Default for ManualClock {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl Clock for ManualClock {
-    fn now(&self) -> Time {
-        Time(self.0.load(Ordering::SeqCst))
+    fn now(&self) -> Duration {
+        self.epoch.saturating_add(self.start.elapsed())
     }
 }

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use storagebox_core::{Result, Retention};
+use storagebox_core::{Clock, Result, Retention};
 
-use crate::clock::{Clock, Time, TokioClock};
+use crate::clock::{Time, TokioClock};
 use crate::store::MemoryStore;
 
 /// Builds a [`MemoryStore`].
@@ -22,7 +22,7 @@ pub(crate) struct Settings {
 
 impl Settings {
     pub(crate) fn now(&self) -> Time {
-        self.clock.now()
+        Time::of(&*self.clock)
     }
 
     /// Whether what ended at this moment need not be remembered any more.

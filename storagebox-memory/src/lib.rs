@@ -16,7 +16,7 @@ mod store;
 mod striped;
 mod token_store;
 
-pub use clock::{Clock, ManualClock, Time, TokioClock};
+pub use clock::TokioClock;
 pub use config::MemoryBuilder;
 pub use item_bank::MemoryBank;
 pub use store::MemoryStore;

@@ -223,7 +223,7 @@ impl RedisBuilder {
     ///
     /// `InvalidInput` for a URL that cannot be read or a key that is not known; never shows the URL.
     pub fn connect(self, url: &str) -> Result<RedisStore> {
-        let (builder, at) = url::read(self, url)?;
+        let (builder, at) = url::read(self, url).map_err(|error| error.on("redis"))?;
         let (authority, patience) = (builder.authority.clone(), builder.settings.call_timeout);
         let connections = builder.connections(Server { at, authority, patience })?;
         builder.build(connections)

@@ -1,26 +1,9 @@
-//! The time by which expiry is judged: the machine's, which all processes on one file share.
+//! Moments as tables keep them, by the clock that all processes on one file share.
 
-use std::fmt::Debug;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
+use storagebox_core::Clock;
 use storagebox_core::backend::micros;
-
-/// Where the time comes from. Tests hand one in that they can move.
-pub trait Clock: Debug + Send + Sync + 'static {
-    /// Time since 1970.
-    fn now(&self) -> Duration;
-}
-
-/// The machine's clock. No process has one of its own, so that all of them agree on what has expired.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct SystemClock;
-
-impl Clock for SystemClock {
-    #[allow(clippy::disallowed_methods, reason = "the one place where the time is read off the machine")]
-    fn now(&self) -> Duration {
-        SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default()
-    }
-}
 
 /// A moment as tables keep it, in microseconds since 1970.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -8,10 +8,9 @@ use std::time::Duration;
 
 use sqlx::SqlitePool;
 use sqlx::sqlite::SqliteSynchronous;
-use storagebox_core::{Error, Result, Retention, checked_duration};
+use storagebox_core::{Clock, Error, Result, Retention, SystemClock, checked_duration};
 
 use crate::client::Connections;
-use crate::clock::{Clock, SystemClock};
 use crate::store::SqliteStore;
 
 /// Builds a [`SqliteStore`].
@@ -133,7 +132,7 @@ impl SqliteBuilder {
     ///
     /// `InvalidInput` for a URL that cannot be read or a key that is not known; never shows the URL.
     pub fn connect(self, url: &str) -> Result<SqliteStore> {
-        let (builder, path) = url::read(self, url)?;
+        let (builder, path) = url::read(self, url).map_err(|error| error.on("sqlite"))?;
         builder.open(path)
     }
 

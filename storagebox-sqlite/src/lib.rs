@@ -18,6 +18,5 @@ mod schema;
 mod store;
 mod token_store;
 
-pub use clock::{Clock, SystemClock};
 pub use config::{SqliteBuilder, Synchronous};
 pub use store::SqliteStore;

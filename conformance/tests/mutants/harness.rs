@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use storagebox_conformance::{Declared, Harness, Namespace, TestClock};
-use storagebox_core::{BoxName, Error, ListedItem, Result, Retention, Store, async_trait};
-use storagebox_memory::{ManualClock, MemoryStore};
+use storagebox_core::{BoxName, Error, ListedItem, ManualClock, Result, Retention, Store, async_trait};
+use storagebox_memory::MemoryStore;
 
 use crate::counter::CounterMistake;
 use crate::store::{Broken, Kept, Mistake, StoreMistake};
@@ -21,14 +21,6 @@ struct Place {
     clock: ManualClock,
     kept: Arc<Kept>,
     clients: AtomicU64,
-}
-
-struct Hand(ManualClock);
-
-impl TestClock for Hand {
-    fn advance(&self, duration: Duration) {
-        self.0.advance(duration);
-    }
 }
 
 fn place(namespace: &Namespace) -> Result<&Place> {
@@ -81,6 +73,6 @@ impl Harness for Mutated {
 
     fn clock(&self, namespace: &Namespace) -> Option<Arc<dyn TestClock>> {
         let place = place(namespace).ok()?;
-        Some(Arc::new(Hand(place.clock.clone())))
+        Some(Arc::new(place.clock.clone()))
     }
 }

@@ -5,10 +5,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use storagebox_core::{
-    Bounds, Cancelled, Change, Counted, Counter, CounterPromise, Cursor, Key, Ledger, LedgerEntry,
-    Maintained, OpId, Page, Result, async_trait,
+    Bounds, Cancelled, Change, Clock, Counted, Counter, CounterPromise, Cursor, Key, Ledger, LedgerEntry,
+    Maintained, ManualClock, OpId, Page, Result, async_trait,
 };
-use storagebox_memory::{Clock, ManualClock};
 
 use crate::steps::{OwnIds, Shown, between_steps, lock};
 
@@ -58,7 +57,7 @@ impl BrokenLedger {
     fn op_below(&self, op: &OpId) -> Result<OpId> {
         match self.mistake {
             Some(Mistake::KeyedByTime) => {
-                OpId::new(format!("{op}{BEHIND_THE_TIME}{}", self.clock.now().millis()))
+                OpId::new(format!("{op}{BEHIND_THE_TIME}{}", self.clock.now().as_millis()))
             }
             _ => Ok(op.clone()),
         }
@@ -120,7 +119,8 @@ impl BrokenLedger {
             }
             (Some(Mistake::LogShowsFences), _) if page.next.is_none() => {
                 let fences = lock(&self.state.fences).get(key).cloned().unwrap_or_default();
-                let shown = |op| LedgerEntry::Change { op, delta: 0, at_millis: self.clock.now().millis() };
+                let at_millis = i64::try_from(self.clock.now().as_millis()).unwrap_or(i64::MAX);
+                let shown = |op| LedgerEntry::Change { op, delta: 0, at_millis };
                 entries.extend(fences.into_iter().map(shown));
             }
             _ => {}

@@ -5,10 +5,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use storagebox_core::{
-    Cursor, Key, ListedValue, Maintained, OrderedOptions, OrderedStore, Page, Payload, Result, Stamp,
-    Stamping, Versioned, Written, async_trait,
+    Clock, Cursor, Key, ListedValue, Maintained, ManualClock, OrderedOptions, OrderedStore, Page, Payload,
+    Result, Stamp, Stamping, Versioned, Written, async_trait,
 };
-use storagebox_memory::{Clock, ManualClock, Time};
 
 use crate::steps::{Renamed, between_steps, lock};
 
@@ -40,7 +39,7 @@ use OrderedMistake as Mistake;
 pub(crate) struct OrderedState {
     anew: Renamed,
     last: Mutex<HashMap<Key, Versioned>>,
-    deleted: Mutex<HashMap<Key, Time>>,
+    deleted: Mutex<HashMap<Key, Duration>>,
     /// Stamps as they were before they were spoilt.
     stamps: Mutex<HashMap<i64, i64>>,
 }
@@ -226,7 +225,7 @@ impl BrokenOrdered {
     fn purge_early(&self, age: Duration) -> u64 {
         let now = self.clock.now();
         let purged: Vec<_> =
-            lock(&self.state.deleted).extract_if(|_, since| since.after(age) <= now).collect();
+            lock(&self.state.deleted).extract_if(|_, since| since.saturating_add(age) <= now).collect();
         for (key, _) in &purged {
             self.state.anew.begin_anew(key.as_str());
         }

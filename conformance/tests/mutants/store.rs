@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use storagebox_core::{
-    BankAdmin, BoxName, Counter, DedupRepo, Error, ErrorKind, LeaseRepo, Ledger, Maintained, OrderedOptions,
-    OrderedStore, Promises, Result, Store, Strategy, TokenStore, async_trait,
+    BankAdmin, BoxName, Counter, DedupRepo, Error, ErrorKind, LeaseRepo, Ledger, Maintained, ManualClock,
+    OrderedOptions, OrderedStore, Promises, Result, Store, Strategy, TokenStore, async_trait,
 };
-use storagebox_memory::{ManualClock, MemoryStore};
+use storagebox_memory::MemoryStore;
 
 use crate::bank::{BankMistake, BankState, BrokenBank};
 use crate::counter::{BrokenCounter, CounterMistake, CounterState, strategy_below};

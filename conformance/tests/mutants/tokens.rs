@@ -5,8 +5,9 @@ use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use storagebox_core::{Consumed, Created, Discarded, OpId, Result, TokenId, TokenStore, async_trait};
-use storagebox_memory::{Clock, ManualClock, Time};
+use storagebox_core::{
+    Clock, Consumed, Created, Discarded, ManualClock, OpId, Result, TokenId, TokenStore, async_trait,
+};
 
 use crate::steps::{Renamed, UnderWay, between_steps, lock};
 
@@ -35,7 +36,7 @@ use TokenMistake as Mistake;
 #[derive(Default)]
 pub(crate) struct TokenState {
     /// Tokens that were ever created or discarded.
-    known: Mutex<HashMap<TokenId, Time>>,
+    known: Mutex<HashMap<TokenId, Duration>>,
     discarded: Mutex<HashSet<TokenId>>,
     anew: Renamed,
     seen: Mutex<HashMap<TokenId, bool>>,
@@ -125,7 +126,7 @@ impl BrokenTokens {
     async fn expire(&self) -> Result<()> {
         let now = self.clock.now();
         let old: Vec<_> = lock(&self.state.known)
-            .extract_if(|_, since| since.after(MONTH) <= now)
+            .extract_if(|_, since| since.saturating_add(MONTH) <= now)
             .map(|(token, _)| token)
             .collect();
         self.inner.discard(&old).await?;

@@ -3,11 +3,12 @@
 use std::collections::HashSet;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use storagebox_conformance::{Declared, Harness, Namespace, Restart, TestClock};
-use storagebox_core::{BoxName, Error, ErrorKind, Key, ListedItem, OpId, Result, Store, async_trait};
-use storagebox_memory::{ManualClock, MemoryStore};
+use storagebox_core::{
+    BoxName, Error, ErrorKind, Key, ListedItem, ManualClock, OpId, Result, Store, async_trait,
+};
+use storagebox_memory::MemoryStore;
 
 use crate::client::{Client, Mistake};
 use crate::server::{Server, lock};
@@ -26,14 +27,6 @@ struct Place {
 
 /// The operations that a counter remembered before it counted them.
 pub(crate) type Remembered = Mutex<HashSet<(Key, OpId, i64)>>;
-
-struct Hand(ManualClock);
-
-impl TestClock for Hand {
-    fn advance(&self, duration: Duration) {
-        self.0.advance(duration);
-    }
-}
 
 fn place(namespace: &Namespace) -> Result<&Place> {
     namespace.guard().ok_or_else(|| Error::corrupt(namespace.name(), "it is another harness's"))
@@ -84,7 +77,7 @@ impl Harness for Wired {
     }
 
     fn clock(&self, namespace: &Namespace) -> Option<Arc<dyn TestClock>> {
-        Some(Arc::new(Hand(place(namespace).ok()?.clock.clone())))
+        Some(Arc::new(place(namespace).ok()?.clock.clone()))
     }
 
     fn upstream(&self, namespace: &Namespace) -> Option<SocketAddr> {

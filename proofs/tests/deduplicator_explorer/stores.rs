@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use futures_util::FutureExt;
 use storagebox_core::{
-    BankAdmin, BoxName, ClaimId, ClaimState, DedupId, DedupRepo, Hold, Item, ItemBank, ItemState, OpId, Page,
-    Recorded, Replaced, Result, Retention, StoreExt, Taken,
+    BankAdmin, BoxName, ClaimId, ClaimState, DedupId, DedupRepo, Hold, Item, ItemBank, ItemState,
+    ManualClock, OpId, Page, Recorded, Replaced, Result, Retention, StoreExt, Taken,
 };
-use storagebox_memory::{ManualClock, MemoryStore};
+use storagebox_memory::MemoryStore;
 
 use crate::call::{Call, Reply};
 use crate::mutants::{Mutant, Unfenced};

@@ -9,14 +9,15 @@ use std::time::Duration;
 use aws_sdk_dynamodb::types::AttributeValue;
 use aws_smithy_runtime_api::client::http::SharedHttpClient;
 use storagebox_conformance::{Declared, Harness, Link, Linked, Namespace, Restart, TestClock};
-use storagebox_core::{BoxName, ClaimId, Error, Item, ItemState, ListedItem, Result, Store, async_trait};
-use storagebox_dynamo::Clock as _;
+use storagebox_core::{
+    BoxName, ClaimId, Clock, Error, Item, ItemState, ListedItem, ManualClock, Result, Store, async_trait,
+};
 use storagebox_dynamo::faults::{Fault, Faults};
 use storagebox_testkit::dynamodb::{Data, Dynamo};
 use tokio::runtime::Runtime;
 use tokio::task::block_in_place;
 
-use super::place::{ManualClock, Place, Table, failed};
+use super::place::{Place, Table, failed};
 
 /// How the stores under test are set up.
 #[derive(Clone, Debug)]
@@ -139,7 +140,7 @@ impl Harness for DynamoHarness {
     }
 
     fn clock(&self, namespace: &Namespace) -> Option<Arc<dyn TestClock>> {
-        place(namespace).ok().map(|place| Arc::new(Hand(place.clock.clone())) as _)
+        place(namespace).ok().map(|place| Arc::new(place.clock.clone()) as _)
     }
 
     async fn restart(&self, namespace: &Namespace, how: Restart) -> Result<()> {
@@ -188,12 +189,4 @@ fn audit(rows: &[Row], prefix: &str, bank: &BoxName, clock: &ManualClock) -> Res
         Ok(ListedItem { item: Item::new(item)?, state })
     });
     listed.collect()
-}
-
-struct Hand(ManualClock);
-
-impl TestClock for Hand {
-    fn advance(&self, duration: Duration) {
-        self.0.advance(duration);
-    }
 }

@@ -10,8 +10,8 @@ use aws_sdk_dynamodb::Client as Driver;
 use aws_sdk_dynamodb::config::{BehaviorVersion, Credentials, Region};
 use aws_sdk_dynamodb::types::AttributeValue;
 use aws_smithy_runtime_api::client::http::SharedHttpClient;
-use storagebox_core::{Error, Result, Store as _};
-use storagebox_dynamo::{Clock, DynamoBuilder, DynamoStore};
+use storagebox_core::{Error, ManualClock, Result, Store as _};
+use storagebox_dynamo::{DynamoBuilder, DynamoStore};
 use storagebox_testkit::dynamodb::Dynamo;
 use storagebox_testkit::servers;
 
@@ -171,29 +171,6 @@ fn plain_http(endpoint: Option<&str>) -> SharedHttpClient {
 async fn of_aws(region: &str, http: SharedHttpClient) -> Driver {
     let config = aws_config::defaults(BehaviorVersion::v2026_01_12());
     Driver::new(&config.region(Region::new(region.to_owned())).http_client(http).load().await)
-}
-
-/// A clock that a test moves.
-#[derive(Clone, Debug)]
-pub struct ManualClock(Arc<AtomicU64>);
-
-impl ManualClock {
-    /// Some time in 2026.
-    pub fn new() -> Self {
-        Self(Arc::new(AtomicU64::new(1_767_225_600_000_000_000)))
-    }
-
-    pub fn advance(&self, duration: Duration) {
-        let nanos = u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX);
-        let _ =
-            self.0.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |now| Some(now.saturating_add(nanos)));
-    }
-}
-
-impl Clock for ManualClock {
-    fn now(&self) -> Duration {
-        Duration::from_nanos(self.0.load(Ordering::SeqCst))
-    }
 }
 
 pub fn failed(why: impl std::fmt::Display) -> Error {

@@ -4,9 +4,9 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use hashbrown::HashTable;
-use storagebox_core::{ClaimId, Counts, Item, ItemState, ListedItem};
+use storagebox_core::{ClaimId, Clock, Counts, Item, ItemState, ListedItem};
 
-use crate::clock::{Clock, Time};
+use crate::clock::Time;
 
 /// How many lapsed holds a taker clears away besides its own, so that they cannot pile up.
 const REAPED_PER_POP: usize = 2;
@@ -93,7 +93,7 @@ impl Stripe {
     /// A free slot, one whose hold has lapsed included. The clock is asked only if there are timed holds.
     pub(super) fn pop(&mut self, clock: &dyn Clock) -> Option<u32> {
         if !self.ends.is_empty() {
-            self.reap(clock.now());
+            self.reap(Time::of(clock));
         }
         while let Some(index) = self.free.pop() {
             match &mut self.slots[index as usize].place {

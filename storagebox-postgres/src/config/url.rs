@@ -1,10 +1,10 @@
 //! The URL: our own keys are taken out, the rest is the driver's to read.
 
 use std::str::FromStr;
-use std::time::Duration;
 
 use sqlx::postgres::PgConnectOptions;
-use storagebox_core::{Result, Retention};
+use storagebox_core::Result;
+use storagebox_core::backend::url::{keys, millis, number, one_of, retention, switch, unknown};
 
 use super::{PostgresBuilder, Statements, bad};
 
@@ -24,6 +24,9 @@ const DRIVERS: [&str; 12] = [
     "user",
 ];
 
+const STATEMENTS: [(&str, Statements); 2] =
+    [("prepared", Statements::Prepared), ("simple", Statements::Simple)];
+
 /// Reads the URL into the builder and the driver's options.
 pub(super) fn read(mut builder: PostgresBuilder, url: &str) -> Result<(PostgresBuilder, PgConnectOptions)> {
     if !["postgres://", "postgresql://"].iter().any(|scheme| url.starts_with(scheme)) {
@@ -31,10 +34,9 @@ pub(super) fn read(mut builder: PostgresBuilder, url: &str) -> Result<(PostgresB
     }
     let (address, query) = url.split_once('?').unwrap_or((url, ""));
     let mut theirs = Vec::new();
-    for pair in query.split('&').filter(|pair| !pair.is_empty()) {
-        let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
+    for (key, value) in keys(query) {
         match DRIVERS.contains(&key) {
-            true => theirs.push(pair),
+            true => theirs.push(format!("{key}={value}")),
             false => builder = set(builder, key, value)?,
         }
     }
@@ -47,40 +49,13 @@ pub(super) fn read(mut builder: PostgresBuilder, url: &str) -> Result<(PostgresB
 }
 
 fn set(builder: PostgresBuilder, key: &str, value: &str) -> Result<PostgresBuilder> {
-    match key {
-        "schema" => builder.schema(value),
-        "statements" => Ok(builder.statements(statements(value)?)),
-        "combining" => Ok(builder.combining(on_or_off(value)?)),
-        "max_connections" => Ok(builder.max_connections(number("max_connections", value)?)),
-        "call_timeout" => Ok(builder.call_timeout(Duration::from_millis(number("call_timeout", value)?))),
-        "memory" => Ok(builder.memory(memory(value)?)),
-        _ => Err(bad("url", "has a query key that is not known")),
-    }
-}
-
-fn statements(value: &str) -> Result<Statements> {
-    match value {
-        "prepared" => Ok(Statements::Prepared),
-        "simple" => Ok(Statements::Simple),
-        _ => Err(bad("statements", "must be `prepared` or `simple`")),
-    }
-}
-
-fn on_or_off(value: &str) -> Result<bool> {
-    match value {
-        "on" => Ok(true),
-        "off" => Ok(false),
-        _ => Err(bad("combining", "must be `on` or `off`")),
-    }
-}
-
-fn memory(value: &str) -> Result<Retention> {
-    match value {
-        "forever" => Ok(Retention::Forever),
-        _ => Ok(Retention::For(Duration::from_secs(number("memory", value)?))),
-    }
-}
-
-fn number<T: FromStr>(setting: &'static str, value: &str) -> Result<T> {
-    value.parse().map_err(|_| bad(setting, "must be a whole number"))
+    Ok(match key {
+        "schema" => builder.schema(value)?,
+        "statements" => builder.statements(one_of("statements", value, &STATEMENTS)?),
+        "combining" => builder.combining(switch("combining", value)?),
+        "max_connections" => builder.max_connections(number("max_connections", value)?),
+        "call_timeout" => builder.call_timeout(millis("call_timeout", value)?),
+        "memory" => builder.memory(retention("memory", value)?),
+        _ => return Err(unknown()),
+    })
 }

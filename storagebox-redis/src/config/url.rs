@@ -1,11 +1,11 @@
 //! The URL: our own keys are taken out, the rest is the driver's to read.
 
-use std::str::FromStr;
 use std::time::Duration;
 
 use redis::io::tcp::TcpSettings;
 use redis::{ConnectionInfo, IntoConnectionInfo};
-use storagebox_core::{Result, Retention};
+use storagebox_core::Result;
+use storagebox_core::backend::url::{keys, millis, number, one_of, retention, switch, unknown};
 
 use super::{Eviction, RedisBuilder, Wait, bad};
 use crate::client::At;
@@ -19,6 +19,8 @@ const SCHEMES: [(&str, &str, Kind); 6] = [
     ("redis+sentinel://", "redis://", Kind::Sentinels),
     ("rediss+sentinel://", "rediss://", Kind::Sentinels),
 ];
+
+const EVICTION: [(&str, Eviction); 2] = [("refuse", Eviction::Refuse), ("warn", Eviction::Warn)];
 
 #[derive(Clone, Copy)]
 enum Kind {
@@ -44,8 +46,7 @@ pub(super) fn read(mut builder: RedisBuilder, url: &str) -> Result<(RedisBuilder
         return Err(bad("url", "must not hold a #; in a password it is %23"));
     }
     let (address, query) = rest.split_once('?').unwrap_or((rest, ""));
-    for pair in query.split('&').filter(|pair| !pair.is_empty()) {
-        let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
+    for (key, value) in keys(query) {
         builder = set(builder, key, value)?;
     }
     let at = match kind {
@@ -112,58 +113,31 @@ fn without(what: &str, feature: &str) -> storagebox_core::Error {
 }
 
 fn set(mut builder: RedisBuilder, key: &str, value: &str) -> Result<RedisBuilder> {
-    match key {
-        "prefix" => builder.prefix(value),
-        "call_timeout" => Ok(builder.call_timeout(Duration::from_millis(number("call_timeout", value)?))),
-        "memory" => Ok(builder.memory(memory(value)?)),
+    Ok(match key {
+        "prefix" => builder.prefix(value)?,
+        "call_timeout" => builder.call_timeout(millis("call_timeout", value)?),
+        "memory" => builder.memory(retention("memory", value)?),
         "wait" => {
             let timeout = builder.settings.wait.map_or(Wait::TIMEOUT, |wait| wait.timeout);
-            Ok(builder.wait(number("wait", value)?, timeout))
+            builder.wait(number("wait", value)?, timeout)
         }
         "wait_timeout" => {
-            let timeout = Duration::from_millis(number("wait_timeout", value)?);
             let wait = builder.settings.wait.as_mut();
-            wait.ok_or_else(|| bad("wait_timeout", "must follow `wait`"))?.timeout = timeout;
-            Ok(builder)
+            wait.ok_or_else(|| bad("wait_timeout", "must follow `wait`"))?.timeout =
+                millis("wait_timeout", value)?;
+            builder
         }
-        "require_aof" => Ok(builder.require_aof(on_or_off("require_aof", value)?)),
-        "eviction" => Ok(builder.eviction(eviction(value)?)),
+        "require_aof" => builder.require_aof(switch("require_aof", value)?),
+        "eviction" => builder.eviction(one_of("eviction", value, &EVICTION)?),
         #[cfg(feature = "pool")]
-        "pool" => Ok(builder.pool(number("pool", value)?)),
+        "pool" => builder.pool(number("pool", value)?),
         #[cfg(not(feature = "pool"))]
-        "pool" => Err(without("a pool", "pool")),
-        _ => Err(bad("url", "has a query key that is not known")),
-    }
+        "pool" => return Err(without("a pool", "pool")),
+        _ => return Err(unknown()),
+    })
 }
 
 impl Wait {
     /// Unless told otherwise.
     const TIMEOUT: Duration = Duration::from_secs(1);
-}
-
-fn eviction(value: &str) -> Result<Eviction> {
-    match value {
-        "refuse" => Ok(Eviction::Refuse),
-        "warn" => Ok(Eviction::Warn),
-        _ => Err(bad("eviction", "must be `refuse` or `warn`")),
-    }
-}
-
-fn on_or_off(setting: &'static str, value: &str) -> Result<bool> {
-    match value {
-        "on" => Ok(true),
-        "off" => Ok(false),
-        _ => Err(bad(setting, "must be `on` or `off`")),
-    }
-}
-
-fn memory(value: &str) -> Result<Retention> {
-    match value {
-        "forever" => Ok(Retention::Forever),
-        _ => Ok(Retention::For(Duration::from_secs(number("memory", value)?))),
-    }
-}
-
-fn number<T: FromStr>(setting: &'static str, value: &str) -> Result<T> {
-    value.parse().map_err(|_| bad(setting, "must be a whole number"))
 }

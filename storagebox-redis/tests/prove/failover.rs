@@ -1,11 +1,13 @@
 //! A master that is killed under load while its replica takes over.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use storagebox_core::{BankAdmin, ClaimId, ClaimState, Hold, Item, ItemBank, Result, Store, StoreExt, Taken};
+use storagebox_core::{
+    BankAdmin, ClaimId, ClaimState, Error, Hold, Item, ItemBank, Result, Store, StoreExt, Taken,
+};
 use storagebox_testkit::redis::{Redis, Settings};
 use tokio::task::{JoinSet, spawn_blocking};
 use tokio::time::sleep;
@@ -28,7 +30,7 @@ type Given = HashMap<String, Item>;
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "it takes minutes: cargo xtask prove redis"]
 async fn what_a_replica_had_outlives_its_master() -> Result<()> {
-    let cluster = Server::cluster(Settings::quick()).await?;
+    let cluster = Server::cluster(Settings::durable()).await?;
     let (lost, double, given) = fail_over(cluster, 1, Replica::Follows).await?;
     println!("failover, wait 1: {given} takes acknowledged, {lost} lost, {double} items with two claims");
     assert_eq!((lost, double), (0, 0));
@@ -38,7 +40,7 @@ async fn what_a_replica_had_outlives_its_master() -> Result<()> {
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "it takes minutes: cargo xtask prove redis"]
 async fn sentinels_lead_to_the_new_master() -> Result<()> {
-    let watched = Server::sentinels(Settings::quick()).await?;
+    let watched = Server::sentinels(Settings::durable()).await?;
     let (lost, double, given) = fail_over(watched, 1, Replica::Follows).await?;
     println!(
         "failover by Sentinel, wait 1: {given} takes acknowledged, {lost} lost, {double} items with two claims"
@@ -51,7 +53,7 @@ async fn sentinels_lead_to_the_new_master() -> Result<()> {
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "it takes minutes: cargo xtask prove redis"]
 async fn what_no_replica_had_is_lost_and_is_named() -> Result<()> {
-    let cluster = Server::cluster(Settings::quick()).await?;
+    let cluster = Server::cluster(Settings::durable()).await?;
     let (lost, double, given) = fail_over(cluster, 0, Replica::Lags).await?;
     println!("failover, wait 0: {given} takes acknowledged, {lost} lost, {double} items with two claims");
     assert!(lost >= UNSEEN, "a replica that lagged lost {lost} takes, of at least {UNSEEN}");
@@ -91,14 +93,22 @@ struct Load {
     callers: JoinSet<Result<Given>>,
     is_over: Arc<AtomicBool>,
     answered: Arc<AtomicUsize>,
+    /// What the last attempt that was made again had met.
+    met: Arc<Mutex<String>>,
 }
 
 impl Load {
     fn on(bank: &Arc<dyn BankAdmin>) -> Self {
-        let mut load = Self { callers: JoinSet::new(), is_over: Arc::default(), answered: Arc::default() };
+        let (is_over, answered, met) = Default::default();
+        let mut load = Self { callers: JoinSet::new(), is_over, answered, met };
         for number in 0..CALLERS {
-            let (is_over, answered) = (Arc::clone(&load.is_over), Arc::clone(&load.answered));
-            load.callers.spawn(take_on(Arc::clone(bank), number, is_over, answered));
+            let caller = Caller {
+                number,
+                is_over: Arc::clone(&load.is_over),
+                answered: Arc::clone(&load.answered),
+                met: Arc::clone(&load.met),
+            };
+            load.callers.spawn(caller.takes_on(Arc::clone(bank)));
         }
         load
     }
@@ -107,11 +117,14 @@ impl Load {
     async fn goes_on(&mut self, what: &str, takes: usize) -> Result<()> {
         let enough = self.answered.load(Ordering::SeqCst) + takes;
         let (callers, answered) = (&mut self.callers, &self.answered);
-        until(what, async || match callers.try_join_next() {
+        let going_on = until(what, async || match callers.try_join_next() {
             Some(ended) => Err(ended.map_err(failed)?.expect_err("it is not over")),
             None => Ok(answered.load(Ordering::SeqCst) >= enough),
+        });
+        going_on.await.map_err(|error| {
+            let met = self.met.lock().unwrap_or_else(PoisonError::into_inner);
+            failed(format_args!("{error}; the last attempt met: {met}"))
         })
-        .await
     }
 
     async fn end(self) -> Result<Given> {
@@ -121,29 +134,38 @@ impl Load {
     }
 }
 
-/// One claim after another, each until it is answered.
-async fn take_on(
-    bank: Arc<dyn BankAdmin>,
-    caller: usize,
+struct Caller {
+    number: usize,
     is_over: Arc<AtomicBool>,
     answered: Arc<AtomicUsize>,
-) -> Result<Given> {
-    let mut given = Given::new();
-    while !is_over.load(Ordering::SeqCst) {
-        let claim = format!("{caller}-{}", given.len());
-        let id = ClaimId::new(claim.as_str())?;
-        let item = loop {
-            match bank.take(&id, Hold::Forever).await {
-                Ok(Taken::New(held) | Taken::Again(held)) => break held.item,
-                Ok(other) => return Err(failed(format_args!("{claim} was told {other:?}"))),
-                Err(error) if error.is_retryable() => sleep(Duration::from_millis(20)).await,
-                Err(error) => return Err(error),
-            }
-        };
-        given.insert(claim, item);
-        answered.fetch_add(1, Ordering::SeqCst);
+    met: Arc<Mutex<String>>,
+}
+
+impl Caller {
+    /// One claim after another, each until it is answered.
+    async fn takes_on(self, bank: Arc<dyn BankAdmin>) -> Result<Given> {
+        let mut given = Given::new();
+        while !self.is_over.load(Ordering::SeqCst) {
+            let claim = format!("{}-{}", self.number, given.len());
+            let id = ClaimId::new(claim.as_str())?;
+            let item = loop {
+                match bank.take(&id, Hold::Forever).await {
+                    Ok(Taken::New(held) | Taken::Again(held)) => break held.item,
+                    Ok(other) => return Err(failed(format_args!("{claim} was told {other:?}"))),
+                    Err(error) if error.is_retryable() => self.pauses(&error).await,
+                    Err(error) => return Err(error),
+                }
+            };
+            given.insert(claim, item);
+            self.answered.fetch_add(1, Ordering::SeqCst);
+        }
+        Ok(given)
     }
-    Ok(given)
+
+    async fn pauses(&self, after: &Error) {
+        *self.met.lock().unwrap_or_else(PoisonError::into_inner) = format!("{after:?}");
+        sleep(Duration::from_millis(20)).await;
+    }
 }
 
 /// From now on the bank's master sends nothing to its replica, which goes on asking.

@@ -60,7 +60,7 @@ impl Harness for SqliteHarness {
 
     async fn audit(&self, namespace: &Namespace, bank: &BoxName) -> Result<Vec<ListedItem>> {
         let place = place(namespace)?;
-        let now = storagebox_sqlite::Clock::now(&place.clock).as_micros();
+        let now = storagebox_core::Clock::now(&place.clock).as_micros();
         let audit = sqlx::query(AUDIT).bind(bank.as_str()).bind(i64::try_from(now).map_err(failed)?);
         let rows = audit.fetch_all(&mut place.raw().await?).await.map_err(failed)?;
         rows.iter().map(listed).collect()

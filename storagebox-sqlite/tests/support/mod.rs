@@ -7,5 +7,5 @@ mod place;
 mod worker;
 
 pub use harness::{SetUp, SqliteHarness};
-pub use place::{Hand, Place, failed};
+pub use place::{Place, failed};
 pub use worker::{Acked, Worker, be_a_worker_if_asked};

@@ -7,46 +7,22 @@ use std::time::Duration;
 
 use sqlx::sqlite::{SqliteConnectOptions, SqlitePoolOptions, SqliteSynchronous};
 use sqlx::{ConnectOptions, SqliteConnection, SqlitePool};
-use storagebox_conformance::TestClock;
-use storagebox_core::{Error, Result, Store as _};
-use storagebox_sqlite::{Clock, SqliteBuilder, SqliteStore};
+use storagebox_core::{Error, ManualClock, Result, Store as _};
+use storagebox_sqlite::{SqliteBuilder, SqliteStore};
 use tempfile::TempDir;
-
-/// A clock that stands still until it is moved on. Clones show the same time.
-#[derive(Clone, Debug)]
-pub struct Hand(Arc<AtomicU64>);
-
-impl Default for Hand {
-    /// It shows 2026-01-01.
-    fn default() -> Self {
-        Self(Arc::new(AtomicU64::new(1_767_225_600_000_000)))
-    }
-}
-
-impl Clock for Hand {
-    fn now(&self) -> Duration {
-        Duration::from_micros(self.0.load(Ordering::SeqCst))
-    }
-}
-
-impl TestClock for Hand {
-    fn advance(&self, duration: Duration) {
-        self.0.fetch_add(duration.as_micros().try_into().expect("some years"), Ordering::SeqCst);
-    }
-}
 
 /// A folder with a store in it.
 #[derive(Debug)]
 pub struct Place {
     folder: TempDir,
-    pub clock: Hand,
+    pub clock: ManualClock,
 }
 
 impl Place {
     /// With no file yet.
     pub fn bare() -> Result<Self> {
         let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).map_err(failed)?;
-        Ok(Self { folder, clock: Hand::default() })
+        Ok(Self { folder, clock: ManualClock::new() })
     }
 
     /// With a file that is set up.

@@ -1,0 +1,143 @@
+//! The query of a URL: keys that mean the same in every backend that has them. No error shows what stood there.
+
+use std::str::FromStr;
+use std::time::Duration;
+
+use crate::error::{Error, Result};
+use crate::time::Retention;
+
+/// The keys with their values, in order.
+pub fn keys(query: &str) -> impl Iterator<Item = (&str, &str)> {
+    let pairs = query.split('&').filter(|pair| !pair.is_empty());
+    pairs.map(|pair| pair.split_once('=').unwrap_or((pair, "")))
+}
+
+/// What a key is answered that the backend does not have.
+pub fn unknown() -> Error {
+    Error::invalid("url", "has a query key that is not known")
+}
+
+/// A whole number.
+///
+/// # Errors
+///
+/// `InvalidInput` for anything else, and one that is out of the range of its type.
+pub fn number<T: FromStr>(key: &'static str, value: &str) -> Result<T> {
+    value.parse().map_err(|_| Error::invalid(key, "must be a whole number"))
+}
+
+/// A duration in milliseconds.
+///
+/// # Errors
+///
+/// `InvalidInput` for anything but a whole number.
+pub fn millis(key: &'static str, value: &str) -> Result<Duration> {
+    number(key, value).map(Duration::from_millis)
+}
+
+/// A retention: `forever`, or seconds.
+///
+/// # Errors
+///
+/// `InvalidInput` for anything else.
+pub fn retention(key: &'static str, value: &str) -> Result<Retention> {
+    match value {
+        "forever" => Ok(Retention::Forever),
+        _ => number(key, value).map(|seconds| Retention::For(Duration::from_secs(seconds))),
+    }
+}
+
+/// `on` or `off`.
+///
+/// # Errors
+///
+/// `InvalidInput` for anything else.
+pub fn switch(key: &'static str, value: &str) -> Result<bool> {
+    one_of(key, value, &[("on", true), ("off", false)])
+}
+
+/// One of some words, each with what it means.
+///
+/// # Errors
+///
+/// `InvalidInput` for any other, with the words.
+pub fn one_of<T: Copy>(key: &'static str, value: &str, words: &[(&str, T)]) -> Result<T> {
+    if let Some((_, meaning)) = words.iter().find(|(word, _)| *word == value) {
+        return Ok(*meaning);
+    }
+    let words: Vec<_> = words.iter().map(|(word, _)| format!("`{word}`")).collect();
+    let (last, others) =
+        words.split_last().map_or(("nothing", &[][..]), |(last, rest)| (last.as_str(), rest));
+    Err(Error::invalid(key, format_args!("must be {} or {last}", others.join(", "))))
+}
+
+/// Percent-encoded text: `%2F` as `/`, and so on.
+///
+/// # Errors
+///
+/// `InvalidInput` for a `%` without two digits, and for what is not UTF-8.
+pub fn decoded(text: &str) -> Result<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.bytes();
+    while let Some(byte) = rest.next() {
+        bytes.push(match byte {
+            b'%' => digit(rest.next())? * 16 + digit(rest.next())?,
+            byte => byte,
+        });
+    }
+    String::from_utf8(bytes).map_err(|_| Error::invalid("url", "is not UTF-8"))
+}
+
+fn digit(byte: Option<u8>) -> Result<u8> {
+    let digit = byte.and_then(|byte| char::from(byte).to_digit(16));
+    let digit = digit.and_then(|digit| u8::try_from(digit).ok());
+    digit.ok_or_else(|| Error::invalid("url", "has a % without two hexadecimal digits"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused<T: std::fmt::Debug>(read: Result<T>) -> String {
+        let error = read.unwrap_err();
+        assert_eq!(error.kind(), crate::ErrorKind::InvalidInput);
+        error.message().to_owned()
+    }
+
+    #[test]
+    fn keys_come_in_order_and_a_value_may_be_missing() {
+        let found: Vec<_> = keys("a=1&&b=2=3&c").collect();
+        assert_eq!(found, [("a", "1"), ("b", "2=3"), ("c", "")]);
+        assert_eq!(keys("").count(), 0);
+    }
+
+    #[test]
+    fn what_is_not_a_word_is_told_the_words() {
+        assert_eq!(one_of("kind", "b", &[("a", 1), ("b", 2), ("c", 3)]).unwrap(), 2);
+        assert_eq!(
+            refused(one_of("kind", "d", &[("a", 1), ("b", 2), ("c", 3)])),
+            "kind must be `a`, `b` or `c`"
+        );
+        assert_eq!(refused(switch("it", "yes")), "it must be `on` or `off`");
+    }
+
+    #[test]
+    fn numbers_are_whole_and_in_range() {
+        assert_eq!(number::<u8>("n", "255").unwrap(), 255);
+        for value in ["", "256", "-1", "1.5", " 1", "hunter2"] {
+            assert_eq!(refused(number::<u8>("n", value)), "n must be a whole number");
+        }
+        assert_eq!(millis("t", "1500").unwrap(), Duration::from_millis(1_500));
+        assert_eq!(retention("memory", "60").unwrap(), Retention::For(Duration::from_secs(60)));
+        assert_eq!(retention("memory", "forever").unwrap(), Retention::Forever);
+    }
+
+    #[test]
+    fn percents_are_decoded_or_refused() {
+        assert_eq!(decoded("a%20b%2fc%2F%c3%A9").unwrap(), "a b/c/\u{e9}");
+        for text in ["%", "%2", "%zz", "a%"] {
+            assert_eq!(refused(decoded(text)), "url has a % without two hexadecimal digits");
+        }
+        assert_eq!(refused(decoded("%ff")), "url is not UTF-8");
+    }
+}
