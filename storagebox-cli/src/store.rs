@@ -57,6 +57,13 @@ async fn make(store: &dyn Store) -> Result<bool, Failure> {
     Ok(is_ours)
 }
 
+/// What was done on a store, which is closed behind it. A failure says on which backend it was.
+pub(crate) async fn closed<T>(store: &dyn Store, done: Result<T, Failure>) -> Result<T, Failure> {
+    let done = done.map_err(|failure| failure.on(store.backend()))?;
+    close(store).await?;
+    Ok(done)
+}
+
 pub(crate) async fn close(store: &dyn Store) -> Result<(), Failure> {
     let closed = store.close().await;
     closed.map_err(|error| Step::Close.failed(error).on(store.backend()))

@@ -17,9 +17,8 @@ const BATCH: usize = 1_000;
 
 pub(crate) async fn run(global: &Global) -> Result<Exit, Failure> {
     let store = store::ready(global).await?;
-    let answer = maintain(&*store).await.map_err(|failure| failure.on(store.backend()))?;
-    store::close(&*store).await?;
-    answer.print(&mut io::stdout(), global.json)
+    let maintained = maintain(&*store).await;
+    store::closed(&*store, maintained).await?.print(&mut io::stdout(), global.json)
 }
 
 /// A batch at a time, so that an interrupt finds its place; what is deleted stays deleted.

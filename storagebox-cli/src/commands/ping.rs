@@ -13,9 +13,8 @@ use crate::store;
 
 pub(crate) async fn run(global: &Global) -> Result<Exit, Failure> {
     let store = store::open(global).await?;
-    let answer = ping(&*store).await.map_err(|failure| failure.on(store.backend()))?;
-    store::close(&*store).await?;
-    answer.print(&mut io::stdout(), global.json)
+    let answer = ping(&*store).await;
+    store::closed(&*store, answer).await?.print(&mut io::stdout(), global.json)
 }
 
 /// Asks once: whether it answers now is the question.

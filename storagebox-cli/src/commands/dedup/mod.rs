@@ -29,9 +29,7 @@ pub(crate) async fn run(command: Dedup, global: &Global) -> Result<Exit, Failure
     };
     let store = store::ready(global).await?;
     let asked = ask(records, &*store, global.json, &mut io::stdout()).await;
-    let exit = asked.map_err(|failure| failure.on(store.backend()))?;
-    store::close(&*store).await?;
-    Ok(exit)
+    store::closed(&*store, asked).await
 }
 
 /// The store is not closed with care: what was recorded is recorded, and the exit code is the command's.

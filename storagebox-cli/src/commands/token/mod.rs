@@ -18,9 +18,7 @@ use crate::store;
 pub(crate) async fn run(command: Token, global: &Global) -> Result<Exit, Failure> {
     let store = store::ready(global).await?;
     let asked = ask(command, &*store, global.json, &mut io::stdout()).await;
-    let exit = asked.map_err(|failure| failure.on(store.backend()))?;
-    store::close(&*store).await?;
-    Ok(exit)
+    store::closed(&*store, asked).await
 }
 
 async fn ask(
