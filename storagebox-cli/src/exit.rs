@@ -8,10 +8,10 @@ use std::process::ExitCode;
 
 use storagebox::{Error, ErrorKind};
 
-use crate::answer::printable;
+use crate::answer::{Answer, Fact, printable};
 use crate::check::Mismatch;
 use crate::commands::RunFailure;
-use crate::say::{Kind, say};
+use crate::say::{Kind, say, say_json};
 use crate::step::Step;
 
 /// The exit codes that `--help` lists.
@@ -32,20 +32,26 @@ pub(crate) enum Exit {
     NoSuchCommand,
 }
 
+impl Exit {
+    fn code(self) -> u8 {
+        match self {
+            Self::Done => 0,
+            Self::Nothing => 1,
+            Self::BadInput => 2,
+            Self::StoreFailed => 3,
+            Self::StillRunning => 124,
+            Self::RunFailed => 125,
+            Self::CannotRun => 126,
+            Self::NoSuchCommand => 127,
+            Self::Interrupted => 130,
+            Self::Of(code) => code,
+        }
+    }
+}
+
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
-        Self::from(match exit {
-            Exit::Done => 0,
-            Exit::Nothing => 1,
-            Exit::BadInput => 2,
-            Exit::StoreFailed => 3,
-            Exit::StillRunning => 124,
-            Exit::RunFailed => 125,
-            Exit::CannotRun => 126,
-            Exit::NoSuchCommand => 127,
-            Exit::Interrupted => 130,
-            Exit::Of(code) => code,
-        })
+        exit.code().into()
     }
 }
 
@@ -108,14 +114,46 @@ impl Failure {
         }
     }
 
-    /// Tells the person, and answers with the exit code.
-    pub(crate) fn report(&self) -> Exit {
+    /// Tells the person or the program, and answers with the exit code.
+    pub(crate) fn report(&self, as_json: bool) -> Exit {
+        match as_json {
+            true => say_json(&self.answer().json()),
+            false => self.tell(),
+        }
+        self.exit()
+    }
+
+    fn tell(&self) {
         say(Kind::Error, format_args!("{self}"));
         if let Some(cause) = self.cause() {
             say(Kind::Cause, format_args!("{cause}"));
         }
         say(Kind::Help, format_args!("{}", self.help()));
-        self.exit()
+    }
+
+    /// The same for programs, with what the library says of the store's failure.
+    fn answer(&self) -> Answer {
+        let code = self.exit().code();
+        let answer = Answer::new(self.exit()).text("error", self.to_string()).text("help", self.help());
+        let answer = answer.figure("exit_code", code.into());
+        let Some(error) = self.of_store() else { return answer };
+        let answer = answer
+            .text("kind", format!("{:?}", error.kind()))
+            .text("certainty", format!("{:?}", error.certainty()))
+            .with("retryable", Fact::Json(error.is_retryable().into()))
+            .with("backend", Fact::Json(error.backend().into()));
+        match self.cause() {
+            Some(cause) => answer.text("cause", cause),
+            None => answer,
+        }
+    }
+
+    fn of_store(&self) -> Option<&Error> {
+        match self {
+            Self::Store { error, .. } => Some(error),
+            Self::Run(failure) => failure.inner()?.of_store(),
+            _ => None,
+        }
     }
 
     /// The server's or the system's own words, where they are about the way to the store and not about what is in it.
@@ -223,6 +261,24 @@ mod tests {
             assert!(help.contains(next), "{kind:?}: {help}");
             assert_eq!(exit, Exit::StoreFailed, "{kind:?}");
         }
+    }
+
+    #[test]
+    fn a_program_is_told_the_kind_and_whether_it_may_have_taken_effect() {
+        let failure = Step::Take.failed(Error::unknown("lost").on("redis"));
+        let expected = serde_json::json!({
+            "error": "cannot take an item on redis: lost",
+            "help": failure.help(),
+            "exit_code": 3,
+            "kind": "OutcomeUnknown",
+            "certainty": "Unknown",
+            "retryable": true,
+            "backend": "redis",
+        });
+        assert_eq!(failure.answer().json(), expected);
+        let without_a_store = Failure::OutIsRejects.answer().json();
+        assert_eq!(without_a_store["exit_code"], 2);
+        assert_eq!(without_a_store.get("kind"), None);
     }
 
     #[test]

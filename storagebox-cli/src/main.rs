@@ -29,9 +29,10 @@ use exit::{Exit, Failure};
 fn main() -> ExitCode {
     let cli = Cli::of_process();
     verbose::begin(cli.global.verbose);
+    let as_json = cli.global.json;
     match run(cli) {
         Ok(exit) => exit.into(),
-        Err(failure) => failure.report().into(),
+        Err(failure) => failure.report(as_json).into(),
     }
 }
 

@@ -4,6 +4,7 @@ use std::fmt::Arguments;
 use std::io::{self, Write};
 
 use console::Style;
+use serde_json::Value;
 
 /// What sort of message it is; its name stands before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,4 +44,9 @@ impl Kind {
 pub(crate) fn say(kind: Kind, message: Arguments<'_>) {
     let name = kind.style().apply_to(kind.name());
     let _unread = writeln!(io::stderr(), "{name}: {message}");
+}
+
+/// The same for a program: one object on a line.
+pub(crate) fn say_json(object: &Value) {
+    let _unread = writeln!(io::stderr(), "{object}");
 }

@@ -56,6 +56,18 @@ fn usage_errors_exit_with_2() {
 }
 
 #[test]
+fn a_program_is_told_the_error_as_one_object() {
+    let place = place();
+    let there = place.run(&["bank", "counts", "--bank", "b", "--json", "--url", "sqlite:not-there.db"]);
+    let ended = there.exits(3);
+    let said: serde_json::Value = serde_json::from_str(ended.stderr.trim_end()).expect("one object");
+    assert_eq!((&said["kind"], &said["certainty"]), (&"NotSetUp".into(), &"NotApplied".into()), "{said}");
+    assert_eq!((&said["exit_code"], &said["backend"]), (&3.into(), &"sqlite".into()), "{said}");
+    assert!(said["error"].as_str().is_some_and(|error| error.starts_with("cannot ")), "{said}");
+    assert_eq!(ended.stdout, "");
+}
+
+#[test]
 fn an_unknown_scheme_names_the_known_ones_and_keeps_the_password() {
     let ended = with_url("carrier-pigeon://ada:secret@loft/").exits(2);
     assert!(ended.stderr.contains("memory:"), "{}", ended.stderr);
