@@ -199,6 +199,9 @@ mod tests {
         let other = bank.take(&bob, Hold::Forever).await?;
         assert!(matches!(other, Taken::New(_)), "{other:?}");
         assert_eq!(commits.load(Ordering::SeqCst), 3);
+        // The bank is empty: the statement changes nothing, and a transaction tells so.
+        assert_eq!(bank.take(&ClaimId::new("eve")?, Hold::Forever).await?, Taken::Empty);
+        assert_eq!(commits.load(Ordering::SeqCst), 5);
         Ok(())
     }
 
