@@ -5,11 +5,12 @@ use std::fmt;
 use storagebox_testkit::Way;
 
 pub(crate) const HELP: &str = "\
-cargo xtask test [--install] [--servers docker|local]
-    Everything that must be green. `--install` installs the servers that the tests need (packages on
-    Debian, as root; dynoxide by cargo, into target/tools); `--servers` says where the tests get them from.
+cargo xtask test [--servers docker|local|none]
+    Everything that must be green. Installs the programs that the tests lack and says first which ones: Debian
+    packages as root or with sudo, dynoxide with cargo into target/tools. `--servers` says where the tests get
+    their servers from; with `none` it runs the tests that need no server, and installs nothing.
 
-cargo xtask prove memory|sqlite|postgres|dynamo|redis|deduplicator|hand-out|bench
+cargo xtask prove features|memory|sqlite|postgres|dynamo|redis|deduplicator|hand-out|bench
     The long checks, one part at a time.
 
 cargo xtask clauses [--check]
@@ -18,20 +19,25 @@ cargo xtask clauses [--check]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Task {
     Help,
-    Test(TestOptions),
+    Test(Servers),
     Prove(Part),
     Clauses { check: bool },
 }
 
+/// Where the tests get their servers from.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct TestOptions {
-    pub(crate) install: bool,
-    /// Where the tests get their servers from.
-    pub(crate) servers: Option<Way>,
+pub(crate) enum Servers {
+    /// However they can be had.
+    #[default]
+    Any,
+    By(Way),
+    /// Only tests that need no server run.
+    None,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Part {
+    Features,
     Memory,
     Sqlite,
     Postgres,
@@ -41,6 +47,19 @@ pub(crate) enum Part {
     HandOut,
     Bench,
 }
+
+/// Each part by the name that the command line gives it.
+const PARTS: [(&str, Part); 9] = [
+    ("features", Part::Features),
+    ("memory", Part::Memory),
+    ("sqlite", Part::Sqlite),
+    ("postgres", Part::Postgres),
+    ("dynamo", Part::Dynamo),
+    ("redis", Part::Redis),
+    ("deduplicator", Part::Deduplicator),
+    ("hand-out", Part::HandOut),
+    ("bench", Part::Bench),
+];
 
 #[derive(Debug, PartialEq)]
 pub(crate) enum Usage {
@@ -53,13 +72,16 @@ impl fmt::Display for Usage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unknown(argument) => write!(f, "`{argument}` makes no sense here"),
-            Self::Servers(found) => write!(f, "--servers needs `docker` or `local`{}", instead_of(found)),
-            Self::Part(found) => {
-                let parts = "`memory`, `sqlite`, `postgres`, `dynamo`, `redis`, `deduplicator`, `hand-out` or `bench`";
-                write!(f, "prove needs {parts}{}", instead_of(found))
+            Self::Servers(found) => {
+                write!(f, "--servers needs `docker`, `local` or `none`{}", instead_of(found))
             }
+            Self::Part(found) => write!(f, "prove needs one of {}{}", parts(), instead_of(found)),
         }
     }
+}
+
+fn parts() -> String {
+    PARTS.map(|(name, _)| format!("`{name}`")).join(", ")
 }
 
 fn instead_of(found: &Option<String>) -> String {
@@ -72,7 +94,7 @@ impl Task {
             return Ok(Self::Help);
         };
         match task.as_str() {
-            "test" => TestOptions::parse(arguments).map(Self::Test),
+            "test" => Servers::parse(arguments).map(Self::Test),
             "prove" => prove(arguments),
             "clauses" => clauses(arguments),
             "help" | "--help" | "-h" => Ok(Self::Help),
@@ -81,37 +103,38 @@ impl Task {
     }
 }
 
-impl TestOptions {
+impl Servers {
     fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Self, Usage> {
-        let mut options = Self::default();
+        let mut servers = Self::default();
         while let Some(argument) = arguments.next() {
             match argument.as_str() {
-                "--install" => options.install = true,
-                "--servers" => options.servers = Some(servers(arguments.next())?),
+                "--servers" => servers = Self::named(arguments.next())?,
                 _ => return Err(Usage::Unknown(argument)),
             }
         }
-        Ok(options)
+        Ok(servers)
     }
-}
 
-fn servers(name: Option<String>) -> Result<Way, Usage> {
-    name.as_deref().and_then(Way::named).ok_or(Usage::Servers(name))
+    fn named(name: Option<String>) -> Result<Self, Usage> {
+        if name.as_deref() == Some("none") {
+            return Ok(Self::None);
+        }
+        name.as_deref().and_then(Way::named).map(Self::By).ok_or(Usage::Servers(name))
+    }
+
+    /// The one way that is asked for.
+    pub(crate) fn way(self) -> Option<Way> {
+        match self {
+            Self::By(way) => Some(way),
+            Self::Any | Self::None => None,
+        }
+    }
 }
 
 fn prove(mut arguments: impl Iterator<Item = String>) -> Result<Task, Usage> {
     let name = arguments.next();
-    let part = match name.as_deref() {
-        Some("memory") => Part::Memory,
-        Some("sqlite") => Part::Sqlite,
-        Some("postgres") => Part::Postgres,
-        Some("dynamo") => Part::Dynamo,
-        Some("redis") => Part::Redis,
-        Some("deduplicator") => Part::Deduplicator,
-        Some("hand-out") => Part::HandOut,
-        Some("bench") => Part::Bench,
-        _ => return Err(Usage::Part(name)),
-    };
+    let part = PARTS.iter().find(|(known, _)| Some(*known) == name.as_deref()).map(|(_, part)| *part);
+    let part = part.ok_or(Usage::Part(name))?;
     end(arguments).map(|()| Task::Prove(part))
 }
 
@@ -138,16 +161,19 @@ mod tests {
     #[test]
     fn each_task_is_read() {
         assert_eq!(parse(""), Ok(Task::Help));
-        assert_eq!(parse("test"), Ok(Task::Test(TestOptions::default())));
-        let options = TestOptions { install: true, servers: Some(Way::Docker) };
-        assert_eq!(parse("test --servers docker --install"), Ok(Task::Test(options)));
-        assert_eq!(parse("prove hand-out"), Ok(Task::Prove(Part::HandOut)));
-        assert_eq!(parse("prove sqlite"), Ok(Task::Prove(Part::Sqlite)));
-        assert_eq!(parse("prove postgres"), Ok(Task::Prove(Part::Postgres)));
-        assert_eq!(parse("prove dynamo"), Ok(Task::Prove(Part::Dynamo)));
-        assert_eq!(parse("prove redis"), Ok(Task::Prove(Part::Redis)));
+        assert_eq!(parse("test"), Ok(Task::Test(Servers::Any)));
+        assert_eq!(parse("test --servers docker"), Ok(Task::Test(Servers::By(Way::Docker))));
+        assert_eq!(parse("test --servers none"), Ok(Task::Test(Servers::None)));
         assert_eq!(parse("clauses"), Ok(Task::Clauses { check: false }));
         assert_eq!(parse("clauses --check"), Ok(Task::Clauses { check: true }));
+    }
+
+    #[test]
+    fn each_part_is_read_and_stands_in_the_help() {
+        for (name, part) in PARTS {
+            assert_eq!(parse(&format!("prove {name}")), Ok(Task::Prove(part)));
+        }
+        assert!(HELP.contains(&format!("cargo xtask prove {}", PARTS.map(|(name, _)| name).join("|"))));
     }
 
     #[test]

@@ -1,10 +1,9 @@
 //! Children: run, waited for, and shown if they fail.
 
 use std::env;
-use std::io::{self, Write};
+use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, ExitStatus, Output, Stdio};
-use std::time::Instant;
 
 use crate::failure::Failure;
 use crate::workspace;
@@ -49,19 +48,24 @@ fn line(command: &Command) -> String {
     words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
 }
 
-/// Runs a part of a task, and says how long it took and what came of it.
-pub(crate) fn step(name: &str, work: impl FnOnce() -> Result<String, Failure>) -> Result<(), Failure> {
-    print!("{name:<32}");
-    // Only so that the name is seen while the work goes on.
-    let _ = io::stdout().flush();
-    let start = Instant::now();
-    let outcome = work();
-    let seconds = start.elapsed().as_secs_f64();
-    match &outcome {
-        Ok(summary) => println!(" ok     {seconds:7.1} s  {summary}"),
-        Err(_) => println!(" FAILED {seconds:7.1} s"),
+/// Runs a child whose output is for the reader, and hears each line of it.
+pub(crate) fn heard(mut command: Command, mut hear: impl FnMut(&str)) -> Result<(), Failure> {
+    let failed = |error| not_started(&command, error);
+    let (reader, writer) = io::pipe().map_err(failed)?;
+    // One pipe for both, so that the lines stay in their order.
+    let other = writer.try_clone().map_err(failed)?;
+    let mut child =
+        command.stdout(writer).stderr(other).spawn().map_err(|error| not_started(&command, error))?;
+    // The command keeps its ends of the pipe open, which would never end.
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    for line in BufReader::new(reader).split(b'\n') {
+        let line = line.map_err(|error| not_started(&command, error))?;
+        let line = String::from_utf8_lossy(&line);
+        println!("{line}");
+        hear(&line);
     }
-    outcome.map(drop)
+    let status = child.wait().map_err(|error| not_started(&command, error))?;
+    if status.success() { Ok(()) } else { Err(ended(&command, status, String::new())) }
 }
 
 #[cfg(test)]
@@ -93,8 +97,14 @@ mod tests {
     }
 
     #[test]
-    fn a_step_passes_its_failure_on() {
-        assert!(step("one", || Ok(String::new())).is_ok());
-        assert!(step("two", || Err(Failure::NoExamples)).is_err());
+    fn what_a_child_says_is_heard_in_its_order() {
+        let mut lines = Vec::new();
+        heard(shell("echo one; echo two >&2; echo three"), |line| lines.push(line.to_owned())).unwrap();
+        assert_eq!(lines, ["one", "two", "three"]);
+    }
+
+    #[test]
+    fn a_child_that_is_heard_fails_with_its_own_code() {
+        assert_eq!(heard(shell("echo one; exit 7"), |_| ()).unwrap_err().exit_code(), 7);
     }
 }

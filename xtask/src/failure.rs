@@ -5,12 +5,14 @@ use std::io;
 use std::path::PathBuf;
 
 use crate::given::Fault;
+use crate::install::Lacking;
 
 #[derive(Debug)]
 pub(crate) enum Failure {
     NotStarted { command: String, error: io::Error },
     Exit { command: String, code: Option<i32>, output: String },
     File { path: PathBuf, error: io::Error },
+    Lacking(Lacking),
     Server(storagebox_testkit::Failure),
     Feature { package: String, feature: Option<String>, failure: Box<Failure> },
     ForeignDrivers { package: String, feature: Option<String>, drivers: Vec<String> },
@@ -30,7 +32,7 @@ impl Failure {
         match self {
             Self::Exit { code: Some(code), .. } => u8::try_from(*code).unwrap_or(1).max(1),
             Self::Feature { failure, .. } => failure.exit_code(),
-            Self::Server(_) => 2,
+            Self::Server(_) | Self::Lacking(_) => 2,
             _ => 1,
         }
     }
@@ -57,6 +59,7 @@ impl fmt::Display for Failure {
             }
             Self::Exit { command, code: None, output } => write!(f, "{output}`{command}` was killed"),
             Self::Server(failure) => failure.fmt(f),
+            Self::Lacking(lacking) => lacking.fmt(f),
             Self::File { path, error } => write!(f, "{}: {error}", path.display()),
             Self::Feature { package, feature, failure } => {
                 write!(f, "{failure}\n{package} does not stand with {}", named(feature))

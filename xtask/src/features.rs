@@ -23,12 +23,28 @@ const DRIVERS: [(&str, &[&str]); 12] = [
 /// The features that may bring Redis's driver.
 const REDIS: &[&str] = &["redis", "redis-cluster", "redis-pool", "redis-sentinel"];
 
+const FACADE: &str = "storagebox";
+const COMMAND: &str = "storagebox-cli";
+
 /// A package with its features, without `default`.
 #[derive(Debug, PartialEq)]
 struct Package {
     name: String,
     is_published: bool,
     features: Vec<String>,
+}
+
+/// What people depend on and what they install, without features and with each of them alone, checked and documented.
+///
+/// The other packages' features are what these two turn on; `cargo xtask prove features` asks each package by itself.
+pub(crate) fn each_used() -> Result<String, Failure> {
+    let checked = each(used()?, check)?;
+    let documented = each(used()?.into_iter().filter(|package| package.name == FACADE), document)?;
+    Ok(format!("{checked}, {documented} of documentation"))
+}
+
+fn used() -> Result<Vec<Package>, Failure> {
+    Ok(packages()?.into_iter().filter(|package| [FACADE, COMMAND].contains(&package.name.as_str())).collect())
 }
 
 /// Each package without features and with each of them alone, for all packages that have any.

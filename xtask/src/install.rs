@@ -1,8 +1,6 @@
-//! The servers: Debian's packages of them, and the one that cargo installs.
+//! The programs that the tests need: Debian's packages of them, and the one that cargo installs.
 
-use std::fs::OpenOptions;
-use std::io::Write;
-use std::path::Path;
+use std::fmt;
 use std::process::Command;
 
 use storagebox_testkit::dynamodb::{self, Dynamo};
@@ -13,44 +11,191 @@ use storagebox_testkit::redis::Redis;
 
 use crate::command::{captured, cargo};
 use crate::failure::Failure;
+use crate::steps::Steps;
 
-/// What the tests start, and the package that brings it.
-struct Program {
+/// What the tests start, the Debian package that brings it, and how to get it elsewhere.
+#[derive(Debug)]
+pub(crate) struct Program {
     is_there: fn() -> bool,
+    name: &'static str,
     package: &'static str,
+    elsewhere: &'static str,
 }
 
 const POSTGRES: &str = "postgresql";
 
 const PROGRAMS: [Program; 5] = [
-    Program { is_there: Postgres::is_installed, package: POSTGRES },
-    Program { is_there: || in_path("psql").is_some(), package: "postgresql-client" },
-    Program { is_there: pgbouncer::is_installed, package: "pgbouncer" },
-    Program { is_there: || in_path("openssl").is_some(), package: "openssl" },
-    Program { is_there: Redis::is_installed, package: "redis-server" },
+    Program {
+        is_there: Postgres::is_installed,
+        name: "PostgreSQL",
+        package: POSTGRES,
+        elsewhere: "brew install postgresql@15",
+    },
+    Program {
+        is_there: || in_path("psql").is_some(),
+        name: "psql",
+        package: "postgresql-client",
+        elsewhere: "brew install libpq",
+    },
+    Program {
+        is_there: pgbouncer::is_installed,
+        name: "PgBouncer",
+        package: "pgbouncer",
+        elsewhere: "brew install pgbouncer",
+    },
+    Program {
+        is_there: || in_path("openssl").is_some(),
+        name: "OpenSSL",
+        package: "openssl",
+        elsewhere: "brew install openssl",
+    },
+    Program {
+        is_there: Redis::is_installed,
+        name: "Redis",
+        package: "redis-server",
+        elsewhere: "brew install redis",
+    },
 ];
 
-const NOTHING: &str = "nothing to install";
-
-/// Installs what is missing of the packages; says what it did.
-pub(crate) fn packages() -> Result<String, Failure> {
-    let packages = missing(&PROGRAMS);
-    if packages.is_empty() {
-        return Ok(NOTHING.to_owned());
+/// Says what is missing and installs it.
+///
+/// # Errors
+///
+/// [`Failure::Lacking`] before anything is installed, if packages are missing and we may not install them.
+pub(crate) fn all(steps: &mut Steps) -> Result<(), Failure> {
+    let programs = missing(PROGRAMS);
+    let rights = Rights::here()?;
+    if !programs.is_empty() && rights == Rights::None {
+        return Err(Failure::Lacking(Lacking(programs)));
     }
-    apt_get(&["update"])?;
-    if packages.contains(&POSTGRES) {
-        install(&["postgresql-common"])?;
-        without_a_cluster()?;
+    let plan = Plan { programs, rights, dynoxide: !Dynamo::is_installed() };
+    println!("{plan}");
+    if !plan.programs.is_empty() {
+        steps.step("Debian packages", || plan.packages())?;
     }
-    install(&packages)?;
-    Ok(format!("installed {}", packages.join(", ")))
+    if plan.dynoxide {
+        steps.step("dynoxide (some minutes, once)", dynoxide)?;
+    }
+    Ok(())
 }
 
-/// Builds dynoxide if it is missing, which takes about a minute; says what it did.
+fn missing(programs: impl IntoIterator<Item = Program>) -> Vec<Program> {
+    programs.into_iter().filter(|program| !(program.is_there)()).collect()
+}
+
+/// How Debian packages can be installed here.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Rights {
+    Root,
+    Sudo,
+    /// Not at all.
+    None,
+}
+
+impl Rights {
+    fn here() -> Result<Self, Failure> {
+        if in_path("apt-get").is_none() {
+            return Ok(Self::None);
+        }
+        let mut user = Command::new("id");
+        user.arg("-u");
+        Ok(match captured(user)?.trim() {
+            "0" => Self::Root,
+            _ if in_path("sudo").is_some() => Self::Sudo,
+            _ => Self::None,
+        })
+    }
+
+    /// A command of root's. It has nobody to ask; at this run level no package starts the service that it brings.
+    fn command(self, words: &[&str]) -> Command {
+        let settings = ["env", "DEBIAN_FRONTEND=noninteractive", "RUNLEVEL=1"];
+        let words = settings.iter().chain(words);
+        let mut words =
+            if self == Self::Sudo { ["sudo"].iter().chain(words) } else { [].iter().chain(words) };
+        let mut command = Command::new(words.next().unwrap_or(&"env"));
+        command.args(words);
+        command
+    }
+}
+
+/// What will be installed.
+struct Plan {
+    programs: Vec<Program>,
+    rights: Rights,
+    dynoxide: bool,
+}
+
+impl fmt::Display for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.programs.is_empty() && !self.dynoxide {
+            return f.write_str("Nothing to install: the servers that the tests need are there.");
+        }
+        f.write_str("To be installed for the tests:")?;
+        if !self.programs.is_empty() {
+            let by = if self.rights == Rights::Sudo { "sudo apt-get" } else { "apt-get" };
+            write!(f, "\n  by {by}: {}; no service is started", self.debian().join(", "))?;
+        }
+        if self.dynoxide {
+            f.write_str("\n  by cargo, into target/tools: dynoxide, which speaks DynamoDB's protocol")?;
+        }
+        Ok(())
+    }
+}
+
+impl Plan {
+    fn debian(&self) -> Vec<&'static str> {
+        self.programs.iter().map(|program| program.package).collect()
+    }
+
+    fn packages(&self) -> Result<String, Failure> {
+        let packages = self.debian();
+        self.run(&["apt-get", "update"])?;
+        if packages.contains(&POSTGRES) {
+            self.install(&["postgresql-common"])?;
+            self.without_a_cluster()?;
+        }
+        self.install(&packages)?;
+        Ok(format!("installed {}", packages.join(", ")))
+    }
+
+    fn install(&self, packages: &[&str]) -> Result<(), Failure> {
+        self.run(&[&["apt-get", "install", "--yes", "--no-install-recommends"], packages].concat())
+    }
+
+    /// Debian's package would make a cluster and start its server; the tests make their own. The last line counts.
+    fn without_a_cluster(&self) -> Result<(), Failure> {
+        let append = "echo 'create_main_cluster = false' >> /etc/postgresql-common/createcluster.conf";
+        self.run(&["sh", "-c", append])
+    }
+
+    fn run(&self, words: &[&str]) -> Result<(), Failure> {
+        captured(self.rights.command(words)).map(drop)
+    }
+}
+
+/// Programs that are not there and that we may not install.
+#[derive(Debug)]
+pub(crate) struct Lacking(Vec<Program>);
+
+impl fmt::Display for Lacking {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let programs = self.0.iter().map(|Program { name, package, elsewhere, .. }| {
+            format!("{name} (Debian: apt-get install {package}; macOS: {elsewhere})")
+        });
+        let programs = programs.collect::<Vec<_>>().join(", ");
+        write!(
+            f,
+            "The tests need {programs}, which this machine lacks and which only root or sudo can install with \
+             apt-get; without them, this runs every test that needs no server:\n\n    \
+             cargo xtask test --servers none"
+        )
+    }
+}
+
+/// Builds dynoxide if it is missing; says what it did.
 pub(crate) fn dynoxide() -> Result<String, Failure> {
     if Dynamo::is_installed() {
-        return Ok(NOTHING.to_owned());
+        return Ok("it is there".to_owned());
     }
     captured(dynoxide_by_cargo()).map(|_| "installed dynoxide".to_owned())
 }
@@ -58,46 +203,64 @@ pub(crate) fn dynoxide() -> Result<String, Failure> {
 /// Cargo builds what it installs in a folder of its own, unless it is told where the workspace builds.
 fn dynoxide_by_cargo() -> Command {
     let mut command = cargo(dynamodb::INSTALL.split_whitespace().skip(1));
-    // Optimised: the suite waits for it all the time.
-    command.env("CARGO_PROFILE_DEV_OPT_LEVEL", "2");
+    // Optimised, because the suite waits for it all the time, and without what only a debugger reads.
+    command.env("CARGO_PROFILE_DEV_OPT_LEVEL", "1").env("CARGO_PROFILE_DEV_DEBUG", "0");
     command.env_remove("CARGO_TARGET_DIR").env_remove("CARGO_BUILD_TARGET_DIR");
     command
-}
-
-fn missing(programs: &[Program]) -> Vec<&'static str> {
-    programs.iter().filter(|program| !(program.is_there)()).map(|program| program.package).collect()
-}
-
-fn install(packages: &[&str]) -> Result<(), Failure> {
-    apt_get(&[&["install", "--yes", "--no-install-recommends"], packages].concat())
-}
-
-/// It has nobody to ask. At this run level no package starts the service that it brings.
-fn apt_get(arguments: &[&str]) -> Result<(), Failure> {
-    let mut command = Command::new("apt-get");
-    command.args(arguments).env("DEBIAN_FRONTEND", "noninteractive").env("RUNLEVEL", "1");
-    captured(command).map(drop)
-}
-
-/// Debian's package would make a cluster and start its server; the tests make their own. The last line counts.
-fn without_a_cluster() -> Result<(), Failure> {
-    let path = Path::new("/etc/postgresql-common/createcluster.conf");
-    let file = OpenOptions::new().append(true).create(true).open(path);
-    file.and_then(|mut file| writeln!(file, "create_main_cluster = false"))
-        .map_err(|error| Failure::File { path: path.to_owned(), error })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const THERE: Program =
+        Program { is_there: || true, name: "There", package: "there", elsewhere: "brew install there" };
+    const LACKING: Program = Program {
+        is_there: || false,
+        name: "Lacking",
+        package: "lacking",
+        elsewhere: "brew install lacking",
+    };
+
+    fn words(command: &Command) -> Vec<&str> {
+        let words = std::iter::once(command.get_program()).chain(command.get_args());
+        words.filter_map(|word| word.to_str()).collect()
+    }
+
     #[test]
     fn what_is_there_is_not_installed_again() {
-        let programs = [
-            Program { is_there: || true, package: "there" },
-            Program { is_there: || false, package: "not-there" },
-        ];
-        assert_eq!(missing(&programs), ["not-there"]);
+        let missing: Vec<_> = missing([THERE, LACKING]).into_iter().map(|program| program.package).collect();
+        assert_eq!(missing, ["lacking"]);
+    }
+
+    #[test]
+    fn what_will_be_installed_is_said() {
+        let plan = |rights| Plan { programs: vec![LACKING], rights, dynoxide: true }.to_string();
+        assert!(plan(Rights::Root).contains("by apt-get: lacking; no service is started\n"));
+        assert!(plan(Rights::Sudo).contains("by sudo apt-get: lacking"));
+        assert!(plan(Rights::Root).contains("into target/tools: dynoxide"));
+        let nothing = Plan { programs: vec![], rights: Rights::None, dynoxide: false }.to_string();
+        assert!(nothing.starts_with("Nothing to install"));
+    }
+
+    #[test]
+    fn packages_are_installed_by_root_or_by_sudo() {
+        let command = Rights::Root.command(&["apt-get", "update"]);
+        assert_eq!(
+            words(&command),
+            ["env", "DEBIAN_FRONTEND=noninteractive", "RUNLEVEL=1", "apt-get", "update"]
+        );
+        assert_eq!(words(&Rights::Sudo.command(&["apt-get", "update"]))[..2], ["sudo", "env"]);
+    }
+
+    #[test]
+    fn what_is_lacking_is_named_with_what_to_do() {
+        let text = Lacking(vec![LACKING]).to_string();
+        for part in
+            ["Lacking (Debian: apt-get install lacking; macOS: brew", "cargo xtask test --servers none"]
+        {
+            assert!(text.contains(part), "{text}");
+        }
     }
 
     #[test]

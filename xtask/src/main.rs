@@ -13,6 +13,8 @@ mod prove;
 mod readme;
 mod scratch;
 mod servers;
+mod steps;
+mod summary;
 mod test;
 mod workspace;
 
@@ -34,7 +36,7 @@ fn main() -> ExitCode {
 fn run(task: Task) -> Result<(), Failure> {
     match task {
         Task::Help => println!("{HELP}"),
-        Task::Test(options) => test::run(options)?,
+        Task::Test(servers) => test::run(servers)?,
         Task::Prove(part) => prove::run(part)?,
         Task::Clauses { check } => clauses::run(check)?,
     }

@@ -10,9 +10,12 @@ mod sqlite;
 use crate::arguments::Part;
 use crate::command::{cargo, shown};
 use crate::failure::Failure;
+use crate::steps::step;
+use crate::{examples, features};
 
 pub(crate) fn run(part: Part) -> Result<(), Failure> {
     match part {
+        Part::Features => every_feature(),
         Part::Memory => memory(),
         Part::Deduplicator => deduplicator(),
         Part::HandOut => hand_out::run(),
@@ -22,6 +25,14 @@ pub(crate) fn run(part: Part) -> Result<(), Failure> {
         Part::Redis => redis::run(),
         Part::Sqlite => sqlite::run(),
     }
+}
+
+/// Each feature of every package alone, with the dependencies that it has then; the gate asks the facade and the
+/// command.
+fn every_feature() -> Result<(), Failure> {
+    step("every feature alone", features::each_alone)?;
+    step("its documentation", features::each_documented)?;
+    step("the examples by themselves", examples::each_alone)
 }
 
 /// Every mutant with many seeds, and many runs of the suite without a false alarm.

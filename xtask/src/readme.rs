@@ -43,15 +43,15 @@ fn first_command(readme: &str) -> Option<Vec<&str>> {
     words.starts_with(&["cargo", "run"]).then_some(words)
 }
 
-/// The command in another folder, so that it leaves nothing here: cargo and the inputs are found from there.
+/// The command in another folder, so that it leaves nothing here: cargo and the inputs are found from there. A file
+/// of the same name as an output may lie here from an earlier run.
 fn in_folder(words: &[&str], folder: &Path) -> Command {
     let root = workspace::root();
     let mut command = cargo(["run", "--manifest-path"]);
     command.arg(root.join("Cargo.toml")).current_dir(folder);
-    for word in &words[2..] {
-        let file = root.join(word);
-        if file.is_file() {
-            command.arg(file)
+    for (before, word) in words[1..].iter().zip(&words[2..]) {
+        if matches!(*before, "--items" | "--ids") {
+            command.arg(root.join(word))
         } else {
             command.arg(word)
         };
@@ -88,13 +88,12 @@ mod tests {
 
     #[test]
     fn inputs_are_found_from_another_folder_and_outputs_stay_there() {
-        let words =
-            ["cargo", "run", "-p", "storagebox-cli", "--", "--ids", "Cargo.toml", "--out", "given.csv"];
+        let words = ["cargo", "run", "-p", "storagebox-cli", "--", "--ids", "ids.csv", "--out", "Cargo.toml"];
         let command = in_folder(&words, Path::new("/elsewhere"));
         let arguments: Vec<_> = command.get_args().collect();
-        assert!(arguments.contains(&workspace::root().join("Cargo.toml").as_os_str()));
+        assert!(arguments.contains(&workspace::root().join("ids.csv").as_os_str()));
         assert_eq!(arguments[4], "storagebox-cli");
-        assert_eq!(*arguments.last().unwrap(), "given.csv");
+        assert_eq!(*arguments.last().unwrap(), "Cargo.toml", "an output that lies here is no input");
         assert_eq!(command.get_current_dir(), Some(Path::new("/elsewhere")));
     }
 

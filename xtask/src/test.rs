@@ -6,47 +6,118 @@ use std::time::Instant;
 use storagebox_testkit::servers::WAY_VARIABLE;
 use storagebox_testkit::{Server, Way};
 
-use crate::arguments::TestOptions;
-use crate::command::{captured, cargo, shown, step};
+use crate::arguments::Servers;
+use crate::command::{captured, cargo, heard, shown};
 use crate::failure::Failure;
+use crate::steps::Steps;
+use crate::summary::Summary;
 use crate::{examples, features, install, readme, servers};
 
-/// Runs the steps in turn. The tests come last, so that the output ends with cargo's own summary.
-pub(crate) fn run(options: TestOptions) -> Result<(), Failure> {
-    if options.servers == Some(Way::Docker) && !cfg!(feature = "docker") {
-        return shown(with_docker(options));
+const EVERYTHING: &[&str] = &["--workspace"];
+
+/// The packages and features whose tests need no server.
+const WITHOUT_SERVERS: &[&str] = &[
+    "--package=storagebox",
+    "--package=storagebox-cli",
+    "--package=storagebox-conformance",
+    "--package=storagebox-core",
+    "--package=storagebox-examples",
+    "--package=storagebox-memory",
+    "--package=storagebox-proofs",
+    "--package=storagebox-sqlite",
+    "--no-default-features",
+    "--features=storagebox/memory,storagebox/sqlite,storagebox/serde,storagebox-examples/memory",
+    "--features=storagebox-cli/memory,storagebox-cli/sqlite",
+];
+
+/// How many test programs the table names.
+const LONGEST: usize = 8;
+
+/// Runs the steps in turn. Whatever comes of them, their times are listed, and the last line is what the tests came to.
+pub(crate) fn run(servers: Servers) -> Result<(), Failure> {
+    if servers == Servers::By(Way::Docker) && !cfg!(feature = "docker") {
+        return shown(with_docker());
     }
-    let start = Instant::now();
-    if options.install {
-        step("servers' packages", install::packages)?;
-        step("dynoxide (a minute, once)", install::dynoxide)?;
-    }
-    // First, because there is nothing to wait for if one is missing.
-    let servers = servers::start(options.servers)?;
-    step("format", || silent(cargo(["fmt", "--all", "--check"])))?;
-    step("clippy", || {
-        silent(cargo(["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"]))
-    })?;
-    step("documentation", || silent(documentation()))?;
-    step("every feature alone", features::each_alone)?;
-    step("documentation with every feature alone", features::each_documented)?;
-    step("one driver for each feature", features::one_driver_each)?;
-    step("a feature that is off", features::off_is_named)?;
-    step("the examples run", examples::run)?;
-    step("the README's first command", readme::run)?;
-    println!("{:<32}        {:7.1} s\n", "so far; now the tests", start.elapsed().as_secs_f64());
-    shown(tests(options, &servers))
+    let mut steps = Steps::new();
+    let mut summary = Summary::default();
+    let outcome = match servers {
+        Servers::None => without_servers(&mut steps, &mut summary),
+        Servers::Any | Servers::By(_) => everything(servers.way(), &mut steps, &mut summary),
+    };
+    print(&steps, summary);
+    outcome
 }
 
 /// This task again, built with what everyday builds are spared.
-fn with_docker(options: TestOptions) -> Command {
-    let mut command = cargo(["run", "--locked", "-p", "xtask", "--features", "docker", "--", "test"]);
-    command.args(["--servers", Way::Docker.name()]).args(options.install.then_some("--install"));
-    command
+fn with_docker() -> Command {
+    let command = ["run", "--locked", "-p", "xtask", "--features", "docker"];
+    cargo(command.into_iter().chain(["--", "test", "--servers", Way::Docker.name()]))
+}
+
+fn without_servers(steps: &mut Steps, summary: &mut Summary) -> Result<(), Failure> {
+    steps.step("the README's first command", readme::run)?;
+    Tests { of: WITHOUT_SERVERS, way: None, servers: Vec::new() }.run(steps, summary)
+}
+
+fn everything(way: Option<Way>, steps: &mut Steps, summary: &mut Summary) -> Result<(), Failure> {
+    if way != Some(Way::Docker) {
+        install::all(steps)?;
+    }
+    // Before the long steps, because there is nothing to wait for if one does not start.
+    let tests = Tests { of: EVERYTHING, way, servers: servers::start(way)? };
+    steps.step("format", || silent(cargo(["fmt", "--all", "--check"])))?;
+    steps.step("the README's first command", readme::run)?;
+    steps.step("clippy", || silent(clippy()))?;
+    steps.step("documentation", || silent(documentation()))?;
+    steps.step("each feature of what people use", features::each_used)?;
+    steps.step("one driver for each feature", features::one_driver_each)?;
+    steps.step("a feature that is off", features::off_is_named)?;
+    tests.run(steps, summary)
+}
+
+/// What cargo is asked to test, and where the tests get their servers from.
+struct Tests {
+    of: &'static [&'static str],
+    way: Option<Way>,
+    servers: Vec<Server>,
+}
+
+impl Tests {
+    fn run(&self, steps: &mut Steps, summary: &mut Summary) -> Result<(), Failure> {
+        steps.step("the tests are built", || silent(self.cargo(&["--no-run"])))?;
+        steps.step("the examples run", examples::run)?;
+        println!();
+        let start = Instant::now();
+        let outcome = heard(self.cargo(&["--no-fail-fast"]), |line| summary.hear(line));
+        steps.add("the tests run", start.elapsed(), outcome.is_ok().then(|| summary.to_string()));
+        outcome
+    }
+
+    /// Servers that the tests start themselves come by the same way.
+    fn cargo(&self, more: &[&str]) -> Command {
+        let mut command = cargo(["test", "--locked"]);
+        command.args(self.of).args(more);
+        command.envs(self.way.map(|way| (WAY_VARIABLE, way.name())));
+        command.envs(self.servers.iter().map(|server| (server.variable(), server.url())));
+        command
+    }
+}
+
+fn print(steps: &Steps, summary: Summary) {
+    let counts = summary.to_string();
+    println!("\n{steps}\nThe longest of the tests:");
+    for program in summary.longest(LONGEST) {
+        println!("{:<42} {:>7.1} s", program.name, program.took.as_secs_f64());
+    }
+    println!("\n{counts}");
 }
 
 fn silent(command: Command) -> Result<String, Failure> {
     captured(command).map(|_| String::new())
+}
+
+fn clippy() -> Command {
+    cargo(["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"])
 }
 
 fn documentation() -> Command {
@@ -55,30 +126,30 @@ fn documentation() -> Command {
     command
 }
 
-/// Servers that the tests start themselves come by the same way.
-fn tests(options: TestOptions, servers: &[Server]) -> Command {
-    let mut command = cargo(["test", "--workspace", "--locked"]);
-    command.envs(options.servers.map(|way| (WAY_VARIABLE, way.name())));
-    command.envs(servers.iter().map(|server| (server.variable(), server.url())));
-    command
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::workspace;
 
-    #[test]
-    fn docker_is_asked_for_with_the_same_options() {
-        let options = TestOptions { install: true, servers: Some(Way::Docker) };
-        let command = with_docker(options);
-        let arguments: Vec<_> = command.get_args().skip_while(|argument| *argument != "--").skip(1).collect();
-        assert_eq!(arguments, ["test", "--servers", "docker", "--install"]);
+    fn tests(of: &'static [&'static str], way: Option<Way>) -> Tests {
+        Tests { of, way, servers: Vec::new() }
     }
 
     #[test]
     fn the_tests_are_told_where_to_get_servers_from() {
-        let told = |options| tests(options, &[]).get_envs().count();
-        assert_eq!(told(TestOptions::default()), 0);
-        assert_eq!(told(TestOptions { servers: Some(Way::Local), ..TestOptions::default() }), 1);
+        let told = |way| tests(EVERYTHING, way).cargo(&[]).get_envs().count();
+        assert_eq!(told(None), 0);
+        assert_eq!(told(Some(Way::Local)), 1);
+    }
+
+    #[test]
+    fn what_needs_no_server_is_of_this_workspace() {
+        let manifest = workspace::read("Cargo.toml").unwrap();
+        let members: Vec<_> = workspace::members(&manifest).collect();
+        let packages = WITHOUT_SERVERS.iter().filter_map(|word| word.strip_prefix("--package="));
+        for package in packages {
+            let folder = package.strip_prefix("storagebox-").unwrap_or(package);
+            assert!(members.contains(&package) || members.contains(&folder), "{package}");
+        }
     }
 }

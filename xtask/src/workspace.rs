@@ -17,9 +17,17 @@ pub(crate) fn read(path: impl AsRef<Path>) -> Result<String, Failure> {
 
 /// A program of the release build. This task stands in the debug build beside it, wherever that is.
 pub(crate) fn released(program: &str) -> Result<PathBuf, Failure> {
+    Ok(builds()?.join("release").join(program))
+}
+
+/// An example of the debug build.
+pub(crate) fn example(name: &str) -> Result<PathBuf, Failure> {
+    Ok(builds()?.join("debug/examples").join(name))
+}
+
+fn builds() -> Result<PathBuf, Failure> {
     let task = env::current_exe().map_err(|error| Failure::File { path: "xtask".into(), error })?;
-    let builds = task.ancestors().nth(2).unwrap_or(root());
-    Ok(builds.join("release").join(program))
+    Ok(task.ancestors().nth(2).unwrap_or(root()).to_owned())
 }
 
 /// The folders of the members, as the workspace's manifest lists them.

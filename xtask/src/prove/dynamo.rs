@@ -2,15 +2,16 @@
 
 use storagebox_testkit::python;
 
-use crate::command::{cargo, shown, step};
+use crate::command::{cargo, shown};
 use crate::failure::Failure;
 use crate::install;
+use crate::steps::step;
 
 /// A test that is a process of another one, and nothing by itself.
 const WORKER: &str = "a_process_of_its_own";
 
 pub(super) fn run() -> Result<(), Failure> {
-    step("dynoxide (a minute, once)", install::dynoxide)?;
+    step("dynoxide (some minutes, once)", install::dynoxide)?;
     step("the Python package of article 1", || {
         python::with_the_package_of_article_1()?;
         Ok(String::new())

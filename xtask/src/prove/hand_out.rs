@@ -6,10 +6,11 @@ use std::path::Path;
 use std::process::Command;
 
 use super::peak;
-use crate::command::{captured, cargo, step};
+use crate::command::{captured, cargo};
 use crate::failure::Failure;
 use crate::given::Given;
 use crate::scratch::Scratch;
+use crate::steps::step;
 use crate::workspace;
 
 const ITEMS: u32 = 10_000_000;

@@ -9,10 +9,11 @@ use std::time::Duration;
 use storagebox_testkit::postgres::{Postgres, Settings};
 
 use super::{hand_out, peak};
-use crate::command::{captured, cargo, ended, not_started, shown, step};
+use crate::command::{captured, cargo, ended, not_started, shown};
 use crate::failure::Failure;
 use crate::given::Given;
 use crate::scratch::Scratch;
+use crate::steps::step;
 use crate::workspace;
 
 const ROUNDS: u32 = 50;

@@ -5,10 +5,11 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
-use crate::command::{captured, cargo, ended, not_started, shown, step};
+use crate::command::{captured, cargo, ended, not_started, shown};
 use crate::failure::Failure;
 use crate::given::Given;
 use crate::scratch::Scratch;
+use crate::steps::step;
 use crate::workspace;
 
 const KILLS: usize = 50;

@@ -1,0 +1,96 @@
+//! The steps of a task: named while they run, and listed with their times when all is over.
+
+use std::fmt;
+use std::io::{self, Write};
+use std::time::{Duration, Instant};
+
+use crate::failure::Failure;
+
+/// What has run so far.
+#[derive(Debug)]
+pub(crate) struct Steps {
+    start: Instant,
+    done: Vec<Step>,
+}
+
+#[derive(Debug)]
+struct Step {
+    name: String,
+    took: Duration,
+    /// What it came to; nothing if it failed.
+    summary: Option<String>,
+}
+
+impl Steps {
+    pub(crate) fn new() -> Self {
+        Self { start: Instant::now(), done: Vec::new() }
+    }
+
+    /// Runs a step and keeps what it took, whether or not it fails.
+    pub(crate) fn step(
+        &mut self,
+        name: &str,
+        work: impl FnOnce() -> Result<String, Failure>,
+    ) -> Result<(), Failure> {
+        let start = Instant::now();
+        let mut summary = None;
+        let outcome = step(name, || work().inspect(|found| summary = Some(found.clone())));
+        self.add(name, start.elapsed(), summary);
+        outcome
+    }
+
+    /// Keeps a step that was run elsewhere.
+    pub(crate) fn add(&mut self, name: &str, took: Duration, summary: Option<String>) {
+        self.done.push(Step { name: name.to_owned(), took, summary });
+    }
+}
+
+/// The table, with the time of all of them at its end.
+impl fmt::Display for Steps {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{:<34} {:>9}", "step", "time")?;
+        for Step { name, took, summary } in &self.done {
+            let summary = summary.as_deref().unwrap_or("FAILED");
+            writeln!(f, "{}", format!("{name:<34} {:>7.1} s  {summary}", took.as_secs_f64()).trim_end())?;
+        }
+        writeln!(f, "{:<34} {:>7.1} s", "all of it", self.start.elapsed().as_secs_f64())
+    }
+}
+
+/// Runs a part of a task, and says how long it took and what came of it.
+pub(crate) fn step(name: &str, work: impl FnOnce() -> Result<String, Failure>) -> Result<(), Failure> {
+    print!("{name:<34}");
+    // Only so that the name is seen while the work goes on.
+    let _ = io::stdout().flush();
+    let start = Instant::now();
+    let outcome = work();
+    let seconds = start.elapsed().as_secs_f64();
+    match &outcome {
+        Ok(summary) => println!(" ok     {seconds:7.1} s  {summary}"),
+        Err(_) => println!(" FAILED {seconds:7.1} s"),
+    }
+    outcome.map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_step_passes_its_failure_on() {
+        assert!(step("one", || Ok(String::new())).is_ok());
+        assert!(step("two", || Err(Failure::NoExamples)).is_err());
+    }
+
+    #[test]
+    fn the_table_lists_what_ran_and_what_failed() {
+        let mut steps = Steps::new();
+        steps.step("one", || Ok("two builds".to_owned())).unwrap();
+        steps.step("three", || Err(Failure::NoExamples)).unwrap_err();
+        let table = steps.to_string();
+        let lines: Vec<_> = table.lines().collect();
+        assert!(lines[1].starts_with("one ") && lines[1].ends_with(" s  two builds"), "{table}");
+        assert!(lines[2].starts_with("three ") && lines[2].ends_with(" s  FAILED"), "{table}");
+        assert!(lines[3].starts_with("all of it "), "{table}");
+    }
+}
