@@ -45,7 +45,8 @@ pub trait Harness: Send + Sync + 'static {
     }
 
     /// A new client of it, as [`open`](Self::open), that connects to this address instead of the server's. Without TLS:
-    /// the proxy looks for ids in what it carries. Its calls must wait for an answer longer than a case takes.
+    /// the proxy looks for ids in what it carries. Its calls must wait for an answer longer than three
+    /// minutes, after which a case in which nothing happens is ended.
     async fn open_through(&self, _namespace: &Namespace, _proxy: SocketAddr) -> Result<Arc<dyn Store>> {
         Err(storagebox_core::Error::unsupported("a proxy", "a harness that opens a store through one"))
     }

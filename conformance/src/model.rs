@@ -15,6 +15,7 @@ use tokio::runtime::Handle;
 
 use crate::case::Verdict;
 use crate::failure::Failure;
+use crate::progress::bounded;
 use crate::world::World;
 
 /// A box as it should be, for one caller.
@@ -94,7 +95,7 @@ pub(crate) async fn compare<M: Model>(world: &World, model: M) -> Verdict {
     let here = Handle::current();
     let compared = tokio::task::block_in_place(|| {
         runner.run(&strategy, |(_, steps, _)| {
-            let replayed = here.block_on(replay(world, model.clone(), &steps));
+            let replayed = here.block_on(bounded(replay(world, model.clone(), &steps))).flatten();
             replayed.map_err(|failure| TestCaseError::fail(failure.to_string()))
         })
     });

@@ -8,6 +8,7 @@ use tokio::sync::Barrier;
 use tokio::task::JoinSet;
 
 use crate::failure::Failure;
+use crate::progress::on_its_own;
 
 /// How many callers the races have.
 pub(crate) const SIZES: [usize; 4] = [2, 8, 24, 64];
@@ -22,10 +23,10 @@ where
     let mut callers = JoinSet::new();
     for number in 0..count {
         let (start, call) = (Arc::clone(&start), call(number));
-        callers.spawn(async move {
+        callers.spawn(on_its_own(async move {
             start.wait().await;
             (number, call.await)
-        });
+        }));
     }
     let mut answers = callers.join_all().await;
     answers.sort_by_key(|(number, _)| *number);

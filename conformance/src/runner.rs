@@ -1,10 +1,9 @@
 //! Runs cases: all of them as a test program, or one by one as values.
 
-use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::Instant;
 
 use futures_util::FutureExt;
 use libtest_mimic::{Arguments, Failed, Trial};
@@ -12,13 +11,12 @@ use tokio::runtime::{Builder, Runtime};
 
 use crate::case::{Case, Family};
 use crate::failure::Failure;
-use crate::harness::{Declared, Harness};
+use crate::harness::Harness;
 use crate::link::dropped;
+use crate::progress::bounded;
+use crate::report::Report;
 use crate::suite::Selection;
 use crate::world::{PROFILE, Profile, World};
-
-/// A case that takes longer has failed: a budget that is not enforced is none.
-const BUDGET: Duration = Duration::from_secs(120);
 
 /// What became of a case.
 #[derive(Debug)]
@@ -72,11 +70,8 @@ impl Runner {
             _ => World::fresh(Arc::clone(&self.harness), seed, self.profile).await?,
         };
         let run = AssertUnwindSafe(case.run(&world)).catch_unwind();
-        match tokio::time::timeout(BUDGET, run).await {
-            Ok(Ok(verdict)) => verdict,
-            Ok(Err(_)) => Err(Failure::new("something panicked; the message is above")),
-            Err(_) => Err(Failure::new(format!("it took longer than {BUDGET:?}"))),
-        }
+        let outcome = bounded(run).await?;
+        outcome.unwrap_or_else(|_| Err(Failure::new("something panicked; the message is above")))
     }
 }
 
@@ -84,7 +79,7 @@ impl Runner {
 ///
 /// Takes the arguments of a test program (`--list`, a filter, `--exact` ...). `STORAGEBOX_SEED` replays a seed;
 /// `STORAGEBOX_RUNS` repeats every case with that many seeds; `STORAGEBOX_PROFILE` (`quick`, `brief`, `smoke`) says how
-/// much each does.
+/// much each does; `STORAGEBOX_SLOWEST` how many of the slowest are named in the end.
 pub fn run(harness: impl Harness) -> ExitCode {
     run_with(harness, Profile::QUICK, Selection::Everything)
 }
@@ -114,7 +109,7 @@ pub fn run_with(harness: impl Harness, profile: Profile, selection: Selection) -
     println!("storagebox conformance of {name}, {selection:?}, STORAGEBOX_SEED={seed}");
     let conclusion = libtest_mimic::run(&Arguments::from_args(), trials);
     if conclusion.num_passed + conclusion.num_failed > 0 {
-        print!("{}", report.lock().unwrap_or_else(PoisonError::into_inner).render(&name));
+        print!("{}", report.lock().unwrap_or_else(PoisonError::into_inner).render(&name, dropped()));
     }
     conclusion.exit_code()
 }
@@ -135,9 +130,12 @@ fn trial(
     report: &Arc<Mutex<Report>>,
 ) -> Trial {
     let (runner, report) = (Arc::clone(runner), Arc::clone(report));
+    #[allow(clippy::disallowed_methods, reason = "people ask how long a case takes; nothing depends on it")]
     let run = move || {
+        let start = Instant::now();
         let outcome = seeds.clone().find_map(|seed| failed(&runner, &case, seed)).map_or(Ok(()), Err);
-        report.lock().unwrap_or_else(PoisonError::into_inner).enter(&case, outcome.is_ok());
+        let mut report = report.lock().unwrap_or_else(PoisonError::into_inner);
+        report.enter(&case, outcome.is_ok(), start.elapsed());
         outcome
     };
     Trial::test(case.name(), run).with_ignored_flag(ignored.is_some()).with_kind(ignored.unwrap_or_default())
@@ -160,35 +158,4 @@ fn program() -> String {
     let path = std::env::current_exe().unwrap_or_default();
     let file = path.file_stem().unwrap_or_default().to_string_lossy();
     file.rsplit_once('-').map_or(file.as_ref(), |(name, _hash)| name).to_owned()
-}
-
-/// What held, level by level, and what was not asked.
-struct Report {
-    by_level: BTreeMap<u8, (usize, usize)>,
-    ignored: BTreeMap<String, usize>,
-}
-
-impl Report {
-    fn of(cases: &[Case], declared: &Declared) -> Self {
-        let mut ignored = BTreeMap::new();
-        for reason in cases.iter().filter_map(|case| declared.ignores(case)) {
-            *ignored.entry(reason.to_owned()).or_default() += 1;
-        }
-        Self { by_level: BTreeMap::new(), ignored }
-    }
-
-    fn enter(&mut self, case: &Case, passed: bool) {
-        let (held, ran) = self.by_level.entry(case.family().level()).or_default();
-        *held += usize::from(passed);
-        *ran += 1;
-    }
-
-    fn render(&self, name: &str) -> String {
-        let levels = self.by_level.iter().map(|(level, (held, ran))| format!("L{level} {held} of {ran}"));
-        let ignored =
-            self.ignored.iter().map(|(reason, count)| format!("{name}: {count} ignored: {reason}\n"));
-        let levels: Vec<_> = levels.collect();
-        let held = format!("{name}: {}; futures dropped half-way: {}\n", levels.join(", "), dropped());
-        std::iter::once(held).chain(ignored).collect()
-    }
 }

@@ -1,12 +1,13 @@
-//! The whole suite.
+//! The whole suite, with less of what is random: `STORAGEBOX_PROFILE=quick` for as much as memory's does.
 
 mod support;
 
 use std::process::ExitCode;
 
-use storagebox_conformance::run;
+use storagebox_conformance::{Profile, Selection, run_with};
 use support::{SetUp, SqliteHarness, be_a_worker_if_asked};
 
 fn main() -> ExitCode {
-    be_a_worker_if_asked().unwrap_or_else(|| run(SqliteHarness(SetUp::PLAIN)))
+    be_a_worker_if_asked()
+        .unwrap_or_else(|| run_with(SqliteHarness(SetUp::PLAIN), Profile::BRIEF, Selection::Everything))
 }

@@ -20,6 +20,7 @@ mod account;
 mod docker;
 pub mod dynamodb;
 mod failure;
+mod folder;
 mod patience;
 pub mod pgbouncer;
 pub mod port;
@@ -38,4 +39,5 @@ mod url;
 pub mod workload;
 
 pub use failure::{Failure, NoServer, NotReady};
+pub use folder::Folder;
 pub use server::{Server, Way};

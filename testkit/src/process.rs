@@ -9,14 +9,14 @@ use std::thread;
 use std::time::Duration;
 
 use crate::failure::{Failure, NotReady};
-use crate::patience::poll;
+use crate::patience::{PATIENCE, poll};
 use crate::scratch::Scratch;
 
 /// The `.pid` file is there before the server is: whoever finds none finds no server.
 const LAUNCHER: &str = r#"echo $$ >"$0" && exec "$@""#;
 
-const START: Duration = Duration::from_secs(60);
-const END: Duration = Duration::from_secs(30);
+/// One that does not end by then is killed, when nobody needs it any more.
+const GRACE: Duration = Duration::from_secs(30);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Signal {
@@ -68,8 +68,8 @@ impl Process {
 
     /// Asks until the server is ready, or has ended, or has had its time.
     pub(crate) fn ready(&mut self, is_ready: impl Fn() -> bool) -> Result<(), NotReady> {
-        let outcome = poll(START, || if is_ready() { Some(Ok(())) } else { self.ended().map(Err) });
-        outcome.unwrap_or(Err(NotReady::Silent(START)))
+        let outcome = poll(PATIENCE, || if is_ready() { Some(Ok(())) } else { self.ended().map(Err) });
+        outcome.unwrap_or(Err(NotReady::Silent(PATIENCE)))
     }
 
     fn ended(&mut self) -> Option<NotReady> {
@@ -86,10 +86,14 @@ impl Process {
 
     /// Ends it with its children; it is back when all of them are gone.
     pub(crate) fn end(&mut self, signal: Signal) -> Result<ExitStatus, Failure> {
+        self.end_within(PATIENCE, signal)
+    }
+
+    fn end_within(&mut self, limit: Duration, signal: Signal) -> Result<ExitStatus, Failure> {
         let children = if signal == Signal::Kill { children(self.id()) } else { vec![] };
         send(signal, std::iter::once(self.id()).chain(children));
         let process = self.id();
-        self.all_ended.recv_timeout(END).map_err(|_| Failure::DoesNotEnd { process })?;
+        self.all_ended.recv_timeout(limit).map_err(|_| Failure::DoesNotEnd { process })?;
         // While the child is not waited for, its number is not given to another process.
         let _ = fs::remove_file(&self.pid_file);
         self.child.wait().map_err(|_| Failure::DoesNotEnd { process })
@@ -99,7 +103,7 @@ impl Process {
 impl Drop for Process {
     fn drop(&mut self) {
         let is_running = matches!(self.child.try_wait(), Ok(None));
-        if is_running && self.end(Signal::Quit).is_err() {
+        if is_running && self.end_within(GRACE, Signal::Quit).is_err() {
             let _ = self.end(Signal::Kill);
         }
     }

@@ -20,11 +20,11 @@ pub(super) async fn duplicates_in_one_call_count_once(world: &World) -> Verdict 
     Ok(())
 }
 
-/// Also the third and fourth faults of the Python package: it failed at 26,000 and lost parts of 25.
+/// Also the fourth fault of the Python package, which lost parts of 25. Its third, at 26,000, has a case of its own.
 pub(super) async fn batches_of_any_length(world: &World) -> Verdict {
     let bank = world.bank()?;
     let mut expected = 0;
-    for count in [0, 1, 24, 25, 26, 99, 100, 101, 1_001, 26_000] {
+    for count in [0, 1, 24, 25, 26, 99, 100, 101, 1_001] {
         let batch: Vec<_> =
             (0..count).map(|index| Item::new(format!("{count}/{index}"))).collect::<Result<_, _>>()?;
         let report = bank.add(&batch).await?;

@@ -16,7 +16,8 @@ const PAUSE: Duration = Duration::from_millis(20);
 /// Says that it was run, writes bytes that are no text to both outputs, and fails.
 const TALKS: &str = r"echo run >> runs; printf 'out\377\000\n'; printf 'err\376' >&2; exit 7";
 
-/// One id, run from many places that share a folder.
+/// One id, run from many places that share a folder. Commands that hang end with the folder, which goes also with a
+/// test program that is killed.
 pub(crate) struct Once {
     place: Place,
 }
@@ -90,8 +91,7 @@ impl Once {
 
     /// The command is told of the signal and ends; nothing is recorded, and the next one runs it.
     pub(crate) fn is_run_again_after_an_interrupt(&self) {
-        let script =
-            "echo run >> runs; trap 'echo told; exit 9' TERM; echo started; while :; do sleep 0.05; done";
+        let script = "echo run >> runs; trap 'echo told; exit 9' TERM; echo started; while test -e runs; do sleep 0.05; done";
         let options = ["--fingerprint", "nightly"];
         let mut runner = self.spawn(&options, script);
         let mut stdout = BufReader::new(runner.stdout.take().unwrap());
@@ -110,7 +110,7 @@ impl Once {
 
     /// A command that does not listen is killed by the second signal, and nothing is recorded.
     pub(crate) fn is_killed_by_a_second_signal(&self) {
-        let script = "trap '' TERM; echo run >> runs; echo started; while :; do sleep 0.05; done";
+        let script = "trap '' TERM; echo run >> runs; echo started; while test -e runs; do sleep 0.05; done";
         let options = ["--fingerprint", "nightly"];
         let mut runner = self.spawn(&options, script);
         let mut stdout = BufReader::new(runner.stdout.take().unwrap());
@@ -129,8 +129,7 @@ impl Once {
 
     /// The command has ended and left something behind that holds its output open: a signal is enough to record it.
     pub(crate) fn is_recorded_without_what_is_left_behind(&self) {
-        let script =
-            "echo run >> runs; (trap '' INT TERM; until test -e go; do sleep 0.05; done) & echo hi; exit 5";
+        let script = "echo run >> runs; (trap '' INT TERM; while test -e runs && ! test -e go; do sleep 0.05; done) & echo hi; exit 5";
         let runner = self.spawn(&[], script);
         while !self.has_ended(&runner) {
             thread::sleep(PAUSE);
@@ -153,7 +152,7 @@ impl Once {
 
     /// Whoever waits for another's run just ends, and the run goes on.
     pub(crate) fn is_not_ended_by_one_who_waits(&self) {
-        let script = "echo run >> runs; echo started; until test -e go; do sleep 0.05; done; echo done";
+        let script = "echo run >> runs; echo started; while test -e runs && ! test -e go; do sleep 0.05; done; echo done";
         let mut runner = self.spawn(&[], script);
         let mut stdout = BufReader::new(runner.stdout.take().unwrap());
         stdout.read_line(&mut String::new()).unwrap();

@@ -4,11 +4,21 @@ use std::collections::{HashMap, HashSet};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::LazyLock;
 use std::{fs, thread};
 
+use storagebox_testkit::Folder;
 use tempfile::TempDir;
 
 pub(crate) const FILES: [&str; 6] = ["--items", "items.csv", "--ids", "ids.csv", "--out", "given.csv"];
+
+/// All places of this program are in it: it goes with the program, also with one that is killed.
+static FOLDER: LazyLock<Folder> = LazyLock::new(|| Folder::new("cli").unwrap());
+
+/// A folder for one test.
+pub(crate) fn folder() -> TempDir {
+    TempDir::new_in(FOLDER.path()).unwrap()
+}
 
 pub(crate) struct Place {
     directory: TempDir,
@@ -36,7 +46,7 @@ pub(crate) struct Given {
 impl Place {
     /// On `memory:`, so that each run has a store of its own.
     pub(crate) fn new() -> Self {
-        Self { directory: TempDir::new().unwrap(), url: Some("memory:".to_owned()), variables: vec![] }
+        Self { directory: folder(), url: Some("memory:".to_owned()), variables: vec![] }
     }
 
     /// Where nobody names a store, and there is none yet.

@@ -13,7 +13,7 @@ use storagebox_core::{
 use storagebox_dynamo::WindowPlan;
 use storagebox_dynamo::faults::Fault;
 
-use crate::scene::{recorded, with_place};
+use crate::scene::{Gate, recorded, with_place};
 use crate::support::{Place, failed};
 
 const MINUTE: Duration = Duration::from_secs(60);
@@ -102,11 +102,12 @@ async fn a_history_that_is_too_short_says_so() -> Result<()> {
 
 /// What a call is told whose reply was lost, when so many others come before it looks again.
 async fn overtaken(place: &Place, strategy: Strategy, others: u32) -> Result<Counted> {
-    let (store, faults) = recorded(&place.table, place.builder()).await?;
+    let gate = Gate::default();
+    let (store, faults) = gate.store(&place.table, place.builder()).await?;
     let name = format!("{strategy:?}");
     let (mine, other) = (store.counters(&*name, strategy)?, place.store().await?.counters(&*name, strategy)?);
-    faults.script_for("PutItem", [Fault::Delay(Duration::ZERO), Fault::DropAfter]);
-    faults.script_for("GetItem", [Fault::Delay(Duration::ZERO), Fault::Delay(Duration::from_secs(2))]);
+    faults.script_for("PutItem", [Gate::PASS, Fault::DropAfter]);
+    faults.script_for("GetItem", [Gate::PASS, Gate::HOLD]);
     let call = tokio::spawn(async move { mine.add("key", "op", 5).await });
     let key = Key::new("key")?;
     while other.value(&key).await? == 0 {
@@ -115,6 +116,7 @@ async fn overtaken(place: &Place, strategy: Strategy, others: u32) -> Result<Cou
     for number in 0..others {
         other.add("key", format!("other-{number}"), 1).await?;
     }
+    gate.open();
     let answer = call.await.map_err(failed)?;
     assert_eq!(other.value(&key).await?, 5 + i64::from(others), "what was counted");
     answer

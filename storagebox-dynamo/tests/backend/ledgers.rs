@@ -1,11 +1,12 @@
 //! Compaction that is broken off, or loses its requests, at every one of them.
 
+use std::iter::repeat_n;
 use std::time::Duration;
 
 use storagebox_core::{CounterExt, Key, Ledger, LedgerEntry, Maintained, Result, StoreExt};
 use storagebox_dynamo::faults::Fault;
 
-use crate::scene::{recorded, with_place};
+use crate::scene::{Gate, recorded, with_place};
 use crate::support::Place;
 
 /// What a key's ledger has: four changes.
@@ -42,7 +43,7 @@ async fn a_compaction_that_loses_any_request_ends_as_if_it_had_not() -> Result<(
                 filled(place, &key).await?;
                 let (store, faults) = recorded(&place.table, place.builder()).await?;
                 let ledger = store.ledgers("ledger")?;
-                faults.script((0..before).map(|_| Fault::Delay(Duration::ZERO)).chain([fault]));
+                faults.script(repeat_n(Gate::PASS, before).chain([fault]));
                 let compacted = ledger.compact(&key, Duration::ZERO, 10).await?;
                 assert_eq!(compacted, Maintained { deleted: 4, more: false }, "{when}");
                 faults.heal();
@@ -64,12 +65,15 @@ async fn a_compaction_that_is_broken_off_is_ended_by_the_next() -> Result<()> {
             let when = format!("broken off after {before} requests");
             let key = Key::new(when.as_str())?;
             filled(place, &key).await?;
-            let (store, faults) = recorded(&place.table, place.builder()).await?;
+            let gate = Gate::default();
+            let (store, faults) = gate.store(&place.table, place.builder()).await?;
             let ledger = store.ledgers("ledger")?;
-            let never = Fault::Delay(Duration::from_secs(60));
-            faults.script((0..before).map(|_| Fault::Delay(Duration::ZERO)).chain([never; 20]));
-            let compacting = ledger.compact(&key, Duration::ZERO, 10);
-            let _ = tokio::time::timeout(Duration::from_millis(300), compacting).await;
+            faults.script(repeat_n(Gate::PASS, before).chain([Gate::HOLD; 20]));
+            tokio::select! {
+                () = gate.reached() => {}
+                // It takes fewer requests.
+                compacted = ledger.compact(&key, Duration::ZERO, 10) => drop(compacted?),
+            }
             let next = place.store().await?.ledgers("ledger")?;
             ensure_kept(&*next, &key, &when).await?;
             next.compact(&key, Duration::ZERO, 10).await?;

@@ -1,11 +1,14 @@
 //! Where a test takes place.
 
 use std::sync::Arc;
+use std::time::Duration;
 
+use aws_sdk_dynamodb::config::{AsyncSleep, Sleep};
 use aws_smithy_runtime_api::client::http::SharedHttpClient;
 use storagebox_core::Result;
-use storagebox_dynamo::faults::Faults;
+use storagebox_dynamo::faults::{Fault, Faults};
 use storagebox_dynamo::{DynamoBuilder, DynamoStore};
+use tokio::sync::watch;
 
 use crate::support::{Place, Table};
 
@@ -28,4 +31,58 @@ pub(crate) async fn recorded(table: &Arc<Table>, builder: DynamoBuilder) -> Resu
     let client = table.client(None, Some(SharedHttpClient::new(faults.clone()))).await;
     faults.record(true);
     Ok((builder.from_client(&client)?, faults))
+}
+
+/// What this lasts is not measured: until the gate is opened.
+const AT_THE_GATE: Duration = Duration::from_secs(540);
+const PATIENCE: Duration = Duration::from_secs(300);
+
+/// A driver's timer at which requests with [`Gate::HOLD`] wait, for as long as the test says, on a machine however slow.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Gate {
+    waiting: watch::Sender<usize>,
+    open: watch::Sender<bool>,
+}
+
+impl Gate {
+    /// Keeps a request at the gate.
+    pub(crate) const HOLD: Fault = Fault::Delay(AT_THE_GATE);
+    /// Lets one pass, where a script says which is to be held.
+    pub(crate) const PASS: Fault = Fault::Delay(Duration::ZERO);
+
+    /// As [`recorded`], with this gate on the way.
+    pub(crate) async fn store(
+        &self,
+        table: &Arc<Table>,
+        builder: DynamoBuilder,
+    ) -> Result<(DynamoStore, Faults)> {
+        let faults = Faults::new(table.http());
+        let client = table.client(None, Some(SharedHttpClient::new(faults.clone()))).await;
+        let config = client.config().to_builder().sleep_impl(self.clone());
+        let client = aws_sdk_dynamodb::Client::from_conf(config.build());
+        Ok((builder.call_timeout(PATIENCE).from_client(&client)?, faults))
+    }
+
+    /// Until somebody waits there.
+    pub(crate) async fn reached(&self) {
+        // The sender is ours, so the channel is never closed.
+        let _ = self.waiting.subscribe().wait_for(|waiting| *waiting > 0).await;
+    }
+
+    pub(crate) fn open(&self) {
+        self.open.send_replace(true);
+    }
+}
+
+impl AsyncSleep for Gate {
+    fn sleep(&self, duration: Duration) -> Sleep {
+        let gate = self.clone();
+        Sleep::new(async move {
+            if duration != AT_THE_GATE {
+                return tokio::time::sleep(duration).await;
+            }
+            gate.waiting.send_modify(|waiting| *waiting += 1);
+            let _ = gate.open.subscribe().wait_for(|open| *open).await;
+        })
+    }
 }

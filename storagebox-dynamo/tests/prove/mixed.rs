@@ -7,11 +7,11 @@ mod process;
 mod worker;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use storagebox_core::{Added, Result};
+use storagebox_testkit::Folder;
 use storagebox_testkit::dynamodb::{Data, Dynamo};
 
 use crate::support::{Articles, Table, failed, items};
@@ -75,10 +75,10 @@ async fn together(name: &str, killed: Option<Kind>) -> Result<Found> {
     let articles = Articles::beside(&table).await?;
     let added = articles.open().await?.add(&items(ITEMS)?).await?;
     assert_eq!(added, Added { added: ITEMS as u64, already_present: 0 });
-    let folder = Folder::new(name)?;
+    let folder = Folder::new(&name.replace(' ', "-")).map_err(failed)?;
     let tables = Tables { endpoint, items: articles.items.clone(), records: articles.records.clone() };
     let start = Instant::now();
-    let mut processes = started(&tables, &folder.0)?;
+    let mut processes = started(&tables, folder.path())?;
     let kills = tend(&mut processes, killed).await?;
     let seconds = start.elapsed().as_secs_f64();
     let (told, by) = told(&processes)?;
@@ -176,22 +176,4 @@ async fn judge(articles: &Articles, told: &Told) -> Result<Found> {
     assert_eq!(told.len(), ITEMS, "ids that were answered");
     assert!(free.is_empty(), "{} items are left", free.len());
     Ok(Found { lost: ITEMS - free.len() - out.len(), unserved, kills: 0 })
-}
-
-/// A folder that goes in the end.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(name: &str) -> Result<Self> {
-        let name = format!("storagebox-{}-{}", name.replace(' ', "-"), std::process::id());
-        let path = std::env::temp_dir().join(name);
-        fs::create_dir(&path).map_err(failed)?;
-        Ok(Self(path))
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
 }

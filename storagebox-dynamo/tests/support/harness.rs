@@ -34,7 +34,10 @@ impl SetUp {
 }
 
 /// How often a caller calls again who meets faults all the time.
-const PATIENCE: usize = 40;
+const ATTEMPTS: usize = 40;
+
+/// Longer than a case may stand still, so that no call ends because the machine is busy.
+const PATIENCE: Duration = Duration::from_secs(300);
 
 /// The suite's harness.
 pub struct DynamoHarness {
@@ -73,18 +76,13 @@ impl DynamoHarness {
         })
     }
 
-    async fn store(
-        &self,
-        place: &Place,
-        address: Option<SocketAddr>,
-        timeout: Duration,
-    ) -> Result<Arc<dyn Store>> {
+    async fn store(&self, place: &Place, address: Option<SocketAddr>) -> Result<Arc<dyn Store>> {
         let http = (self.set_up.faults.0 > 0).then(|| SharedHttpClient::new(self.faults.clone()));
         let client = place.table.client(address, http).await;
-        let store: Arc<dyn Store> = Arc::new(place.builder().call_timeout(timeout).from_client(&client)?);
+        let store: Arc<dyn Store> = Arc::new(place.builder().call_timeout(PATIENCE).from_client(&client)?);
         match self.set_up.faults.0 {
             0 => Ok(store),
-            _ => Ok(Linked::new(store, Link::patient(PATIENCE))),
+            _ => Ok(Linked::new(store, Link::patient(ATTEMPTS))),
         }
     }
 }
@@ -121,7 +119,7 @@ impl Harness for DynamoHarness {
     }
 
     async fn open(&self, namespace: &Namespace) -> Result<Arc<dyn Store>> {
-        let store = self.store(place(namespace)?, None, Duration::from_secs(60)).await?;
+        let store = self.store(place(namespace)?, None).await?;
         store.ping().await?;
         Ok(store)
     }
@@ -131,7 +129,7 @@ impl Harness for DynamoHarness {
     }
 
     async fn open_through(&self, namespace: &Namespace, proxy: SocketAddr) -> Result<Arc<dyn Store>> {
-        self.store(place(namespace)?, Some(proxy), Duration::from_secs(300)).await
+        self.store(place(namespace)?, Some(proxy)).await
     }
 
     async fn audit(&self, namespace: &Namespace, bank: &BoxName) -> Result<Vec<ListedItem>> {

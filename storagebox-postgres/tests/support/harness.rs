@@ -16,6 +16,9 @@ use tokio::task::block_in_place;
 
 use super::place::{Database, Place, failed};
 
+/// Longer than a case may stand still, so that no call ends because the machine is busy.
+const PATIENCE: Duration = Duration::from_secs(300);
+
 /// How the stores under test are set up.
 #[derive(Clone, Copy, Debug)]
 pub struct SetUp {
@@ -84,8 +87,8 @@ impl PostgresHarness {
         })
     }
 
-    fn store(&self, place: &Place, address: SocketAddr, timeout: Duration) -> Result<Arc<dyn Store>> {
-        let builder = self.set_up.builder(place.builder()?).call_timeout(timeout);
+    fn store(&self, place: &Place, address: SocketAddr) -> Result<Arc<dyn Store>> {
+        let builder = self.set_up.builder(place.builder()?).call_timeout(PATIENCE);
         Ok(Arc::new(builder.connect(&place.url_at(address))?))
     }
 }
@@ -128,7 +131,7 @@ impl Harness for PostgresHarness {
     /// call at every point where it pends.
     async fn open(&self, namespace: &Namespace) -> Result<Arc<dyn Store>> {
         let guard = guard(namespace)?;
-        let store = self.store(&guard.place, guard.address(), Duration::from_secs(10))?;
+        let store = self.store(&guard.place, guard.address())?;
         store.ping().await?;
         Ok(store)
     }
@@ -146,7 +149,7 @@ impl Harness for PostgresHarness {
     }
 
     async fn open_through(&self, namespace: &Namespace, proxy: SocketAddr) -> Result<Arc<dyn Store>> {
-        self.store(place(namespace)?, proxy, Duration::from_secs(300))
+        self.store(place(namespace)?, proxy)
     }
 
     async fn audit(&self, namespace: &Namespace, bank: &BoxName) -> Result<Vec<ListedItem>> {

@@ -219,7 +219,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_is_promised_of_the_disk_is_asked_of_every_connection() {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = storagebox_testkit::Folder::new("sqlite-test").unwrap();
         for synchronous in [Synchronous::Normal, Synchronous::Full, Synchronous::Extra] {
             let settings = Settings { synchronous, checkpoint_after: 7, ..Settings::default() };
             let connections = Connections::own(&folder.path().join("box.db"), &settings);

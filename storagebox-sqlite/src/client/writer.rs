@@ -162,7 +162,7 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use storagebox_core::{BoxName, ClaimId, Hold, Item, ItemBank, Taken};
-    use tempfile::TempDir;
+    use storagebox_testkit::Folder;
 
     use crate::client::{Client, Connections};
     use crate::config::Settings;
@@ -172,7 +172,7 @@ mod tests {
     use super::*;
 
     /// A bank of two items, and the connection that writes to it in the hands of a hook, which is told of each commit.
-    async fn bank(folder: &TempDir, hook: impl Fn() -> bool + Send + 'static) -> Result<SqliteBank> {
+    async fn bank(folder: &Folder, hook: impl Fn() -> bool + Send + 'static) -> Result<SqliteBank> {
         let settings = Settings::default();
         let client = Client::new(Connections::own(&folder.path().join("box.db"), &settings), settings);
         schema::setup(&client).await?;
@@ -186,7 +186,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_take_by_itself_commits_once_and_asked_again_no_more_often() -> Result<()> {
-        let (folder, commits) = (tempfile::tempdir().unwrap(), Arc::new(AtomicUsize::new(0)));
+        let (folder, commits) = (Folder::new("sqlite-test").unwrap(), Arc::new(AtomicUsize::new(0)));
         let counted = Arc::clone(&commits);
         let bank = bank(&folder, move || counted.fetch_add(1, Ordering::SeqCst) < usize::MAX).await?;
         let (ada, bob) = (ClaimId::new("ada")?, ClaimId::new("bob")?);
@@ -208,7 +208,7 @@ mod tests {
     /// What the driver says of a statement that could not end is no proof that it left nothing.
     #[tokio::test]
     async fn a_take_by_itself_whose_end_fails_may_have_been_applied() -> Result<()> {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = Folder::new("sqlite-test").unwrap();
         let bank = bank(&folder, || false).await?;
         let ada = ClaimId::new("ada")?;
         assert_eq!(bank.take(&ada, Hold::Forever).await.unwrap_err().kind(), ErrorKind::OutcomeUnknown);

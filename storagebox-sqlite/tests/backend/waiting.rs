@@ -43,18 +43,27 @@ async fn a_call_that_cannot_begin_in_time_was_not_made_and_never_is() -> Result<
     .await
 }
 
-/// A take by itself is tried without a transaction first.
+/// A take by itself is tried without a transaction first. On a busy machine its time may be over in the middle of that,
+/// and it is told that nothing is known; then it asks again, as a caller does.
 #[tokio::test]
 async fn a_take_that_cannot_begin_in_time_takes_nothing() -> Result<()> {
     let place = Place::ready().await?;
-    let store = place.builder().call_timeout(Duration::from_millis(100)).open(place.path())?;
-    let bank = store.bank("box")?;
+    let bank = place.store()?.bank("box")?;
     bank.add(&["a".try_into()?]).await?;
     let mut other = place.raw().await?;
     let transaction = other.begin_with("BEGIN IMMEDIATE").await.map_err(failed)?;
-    let error = bank.assign("ada").await.unwrap_err();
+    let brief = place.builder().call_timeout(Duration::from_millis(100)).open(place.path())?;
+    let hasty = brief.bank("box")?;
+    let mut error = hasty.assign("ada").await.unwrap_err();
+    for _ in 0..50 {
+        if error.kind() != ErrorKind::OutcomeUnknown {
+            break;
+        }
+        error = hasty.assign("ada").await.unwrap_err();
+    }
     assert_eq!((error.kind(), error.certainty()), (ErrorKind::Contention, Certainty::NotApplied));
     transaction.rollback().await.map_err(failed)?;
+    // By a client that is not as short of time.
     assert_eq!(bank.assign("bob").await?.item(), Some(&"a".try_into()?));
     Ok(())
 }

@@ -11,6 +11,9 @@ use storagebox_core::{BoxName, ClaimId, Error, Item, ItemState, ListedItem, Resu
 use super::place::{Place, failed};
 use super::worker::Worker;
 
+/// Longer than a case may stand still, so that no call ends because the machine is busy.
+const PATIENCE: Duration = Duration::from_secs(300);
+
 /// How the stores under test are set up.
 #[derive(Clone, Copy, Debug)]
 pub struct SetUp {
@@ -51,7 +54,7 @@ impl Harness for SqliteHarness {
 
     async fn open(&self, namespace: &Namespace) -> Result<Arc<dyn Store>> {
         let place = place(namespace)?;
-        let builder = place.builder().combining(self.0.combining).call_timeout(Duration::from_secs(60));
+        let builder = place.builder().combining(self.0.combining).call_timeout(PATIENCE);
         Ok(Arc::new(match self.0.pools {
             true => builder.from_pool(place.pool())?,
             false => builder.open(place.path())?,

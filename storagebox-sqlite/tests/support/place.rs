@@ -1,15 +1,20 @@
 //! A file for one case, in a folder that goes with it.
 
-use std::path::PathBuf;
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use sqlx::sqlite::{SqliteConnectOptions, SqlitePoolOptions, SqliteSynchronous};
 use sqlx::{ConnectOptions, SqliteConnection, SqlitePool};
 use storagebox_core::{Error, ManualClock, Result, Store as _};
 use storagebox_sqlite::{SqliteBuilder, SqliteStore};
+use storagebox_testkit::{Failure, Folder};
 use tempfile::TempDir;
+
+/// All places of this program are in it: it goes with the program, also with one that is killed.
+static FOLDER: LazyLock<Result<Folder, Failure>> =
+    LazyLock::new(|| Folder::new_in(Path::new(env!("CARGO_TARGET_TMPDIR")), "sqlite"));
 
 /// A folder with a store in it.
 #[derive(Debug)]
@@ -21,7 +26,8 @@ pub struct Place {
 impl Place {
     /// With no file yet.
     pub fn bare() -> Result<Self> {
-        let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).map_err(failed)?;
+        let parent = FOLDER.as_ref().map_err(failed)?;
+        let folder = tempfile::tempdir_in(parent.path()).map_err(failed)?;
         Ok(Self { folder, clock: ManualClock::new() })
     }
 

@@ -1,16 +1,14 @@
 //! A cluster of our own.
 
 use std::process::{Command, Stdio};
-use std::time::Duration;
 
 use super::{INSTALL, NAME, Redis, Settings};
 use crate::failure::{Failure, NotReady};
-use crate::patience::poll;
+use crate::patience::{PATIENCE, poll};
 use crate::port;
 use crate::programs::in_path;
 
 const CLIENT: &str = "redis-cli";
-const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Masters with one replica each. It goes with this value and with our process, however that ends.
 ///
@@ -58,7 +56,7 @@ impl Cluster {
     ///
     /// # Errors
     ///
-    /// [`Failure::DoesNotStart`] if that takes more than a minute.
+    /// [`Failure::DoesNotStart`] if that takes more than five minutes.
     pub fn wait_until_served(&self) -> Result<(), Failure> {
         poll(PATIENCE, || self.nodes.iter().all(Redis::serves_all_slots).then_some(())).ok_or(
             Failure::DoesNotStart {

@@ -1,15 +1,12 @@
 //! A master with a replica, and sentinels that watch it.
 
-use std::time::Duration;
-
 use super::{Redis, Settings};
 use crate::failure::{Failure, NotReady};
-use crate::patience::poll;
+use crate::patience::{PATIENCE, poll};
 use crate::probe;
 
 /// The name by which the sentinels know the master.
 const WATCHED: &str = "mymaster";
-const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Two nodes and three sentinels. They go with this value and with our process, however that ends.
 ///
@@ -25,7 +22,7 @@ impl Sentinels {
     ///
     /// # Errors
     ///
-    /// As of [`Redis::start`]; [`Failure::DoesNotStart`] if they do not find one another within a minute.
+    /// As of [`Redis::start`]; [`Failure::DoesNotStart`] if they do not find one another within five minutes.
     pub fn start(settings: &Settings) -> Result<Self, Failure> {
         let master = Redis::start(settings)?;
         let address = master.address();

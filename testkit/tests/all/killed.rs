@@ -1,62 +1,119 @@
 //! Nothing is left of a program that was killed.
 
 use std::env;
+use std::fs;
 use std::io::{BufRead, BufReader};
 use std::net::TcpStream;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use crate::patience::wait_until;
 
-fn holder() -> Child {
-    let mut holder = Command::new(env!("CARGO_BIN_EXE_storagebox-testkit"));
-    holder.env("STORAGEBOX_TEST_SERVERS", "local").env_remove("STORAGEBOX_TEST_POSTGRES_URL");
-    holder.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap()
+const KINDS: [&str; 3] = ["postgres", "dynamodb", "redis"];
+
+/// A program that has a server for as long as its standard input is open.
+struct Holder {
+    program: Child,
+    folder: PathBuf,
 }
 
-fn folder_of(holder: &Child) -> PathBuf {
-    env::temp_dir().join(format!("storagebox-postgres-{}-0", holder.id()))
+impl Holder {
+    fn of(kind: &str) -> Self {
+        let mut program = Command::new(env!("CARGO_BIN_EXE_storagebox-testkit"));
+        program.arg(kind).env("STORAGEBOX_TEST_SERVERS", "local");
+        for kind in ["POSTGRES", "DYNAMO", "REDIS"] {
+            program.env_remove(format!("STORAGEBOX_TEST_{kind}_URL"));
+        }
+        // As a shell starts it, which sends signals to all of the group.
+        program.process_group(0).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let program = program.spawn().unwrap();
+        let folder = env::temp_dir().join(format!("storagebox-{kind}-{}-0", program.id()));
+        Self { program, folder }
+    }
+
+    /// Where its server listens, once it does.
+    fn address(&mut self) -> String {
+        let lines: Vec<_> = BufReader::new(self.program.stdout.take().unwrap()).lines().take(2).collect();
+        let url = lines[1].as_ref().unwrap();
+        let (_, rest) = url.split_once("127.0.0.1:").unwrap();
+        let port: String = rest.chars().take_while(char::is_ascii_digit).collect();
+        format!("127.0.0.1:{port}")
+    }
+
+    /// It and whatever else is in its group.
+    fn kill(&mut self, signal: &str) {
+        send(signal, &format!("-{}", self.program.id()));
+        self.program.wait().unwrap();
+    }
+
+    /// The folder goes last: it has another name while its server is being ended.
+    fn wait_until_gone(&self) {
+        wait_until(|| !self.folder.exists() && !ending(&self.folder).exists());
+    }
 }
 
-fn kill(holder: &mut Child) {
-    holder.kill().unwrap();
-    holder.wait().unwrap();
+fn ending(folder: &Path) -> PathBuf {
+    folder.with_extension("ending")
 }
 
-/// The folder goes last: it has another name while its server is being ended.
-fn wait_until_gone(folder: &Path) {
-    let ending = folder.with_extension("ending");
-    wait_until(|| !folder.exists() && !ending.exists());
+fn send(signal: &str, to: &str) {
+    let mut shell = Command::new("/bin/sh");
+    assert!(shell.args(["-c", "kill -s \"$0\" -- \"$1\"", signal, to]).status().unwrap().success());
+}
+
+/// The shell that would remove the folder.
+fn keeper_of(folder: &Path) -> String {
+    let processes = fs::read_dir("/proc").unwrap().flatten();
+    let is_its = |process: &fs::DirEntry| {
+        let line = fs::read_to_string(process.path().join("cmdline")).unwrap_or_default();
+        line.split('\0').skip(3).eq(["keeper", folder.to_str().unwrap(), ""])
+    };
+    processes.filter(is_its).map(|process| process.file_name().into_string().unwrap()).next().unwrap()
 }
 
 #[test]
 fn a_server_ends_with_a_program_that_was_killed() {
-    let mut holder = holder();
-    let lines: Vec<_> = BufReader::new(holder.stdout.take().unwrap()).lines().take(2).collect();
-    let url = lines[1].as_ref().unwrap();
-    let port = url.rsplit_once(':').and_then(|(_, rest)| rest.strip_suffix("/postgres")).unwrap();
-    let address = format!("127.0.0.1:{port}");
-    assert!(TcpStream::connect(&address).is_ok(), "{address}");
-    assert!(folder_of(&holder).join("postgres.pid").exists());
-    kill(&mut holder);
-    wait_until_gone(&folder_of(&holder));
-    assert!(TcpStream::connect(&address).is_err());
+    for (kind, signal) in KINDS.into_iter().zip(["KILL", "TERM", "INT"]) {
+        let mut holder = Holder::of(kind);
+        let address = holder.address();
+        assert!(TcpStream::connect(&address).is_ok(), "{address}");
+        holder.kill(signal);
+        holder.wait_until_gone();
+        assert!(TcpStream::connect(&address).is_err(), "{kind}");
+    }
+}
+
+/// As when everything of one user or of one session is killed, and the servers happen to be left.
+#[test]
+fn a_server_whose_program_and_keeper_were_killed_ends_with_the_next_program() {
+    for kind in KINDS {
+        let mut holder = Holder::of(kind);
+        let address = holder.address();
+        send("KILL", &keeper_of(&holder.folder));
+        holder.kill("KILL");
+        let mut next = Holder::of("redis");
+        next.address();
+        // Another test's program may have been the next one, and be at it.
+        holder.wait_until_gone();
+        assert!(TcpStream::connect(&address).is_err(), "{kind}");
+        drop(next.program.stdin.take());
+        assert!(next.program.wait().unwrap().success());
+    }
 }
 
 #[test]
 fn a_cluster_goes_with_a_program_that_was_killed_while_it_was_made() {
-    let mut holder = holder();
-    let folder = folder_of(&holder);
-    wait_until(|| folder.join("data").exists());
-    kill(&mut holder);
-    wait_until_gone(&folder);
+    let mut holder = Holder::of("postgres");
+    wait_until(|| holder.folder.join("data").exists());
+    holder.kill("KILL");
+    holder.wait_until_gone();
 }
 
 #[test]
 fn a_server_ends_with_a_program_that_ends_by_itself() {
-    let mut holder = holder();
-    let folder = folder_of(&holder);
-    drop(holder.stdin.take());
-    assert!(holder.wait_with_output().unwrap().status.success());
-    assert!(!folder.exists() && !folder.with_extension("ending").exists());
+    let mut holder = Holder::of("postgres");
+    drop(holder.program.stdin.take());
+    assert!(holder.program.wait().unwrap().success());
+    assert!(!holder.folder.exists() && !ending(&holder.folder).exists());
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 pub(crate) fn wait_until(is_so: impl Fn() -> bool) {
     let start = Instant::now();
     while !is_so() {
-        assert!(start.elapsed() < Duration::from_secs(60), "waited for in vain");
+        assert!(start.elapsed() < Duration::from_secs(300), "waited for in vain");
         thread::sleep(Duration::from_millis(10));
     }
 }

@@ -229,7 +229,7 @@ async fn an_empty_bank_does_not_settle_a_lost_reply() {
 
 #[tokio::test]
 async fn a_load_that_is_run_again_adds_nothing() {
-    let directory = tempfile::TempDir::new().unwrap();
+    let directory = storagebox_testkit::Folder::new("cli-test").unwrap();
     let path = directory.path().join("codes.csv");
     std::fs::write(&path, "A\nB\n\nA\n").unwrap();
     let store = store(&["B"]).await;
@@ -242,7 +242,7 @@ async fn a_load_that_is_run_again_adds_nothing() {
 /// However long the file, no call holds more than a batch.
 #[tokio::test]
 async fn a_load_comes_in_batches() {
-    let directory = tempfile::TempDir::new().unwrap();
+    let directory = storagebox_testkit::Folder::new("cli-test").unwrap();
     let path = directory.path().join("codes.csv");
     std::fs::write(&path, (0..12_345).map(|n| format!("SAVE-{n}\n")).collect::<String>()).unwrap();
     let bank = FaultyBank::new(MemoryStore::new().bank("vouchers").unwrap(), Fault::None);
@@ -258,7 +258,7 @@ async fn what_was_given_up_is_reclaimed() {
         answer(&store, &["take", id]).await;
     }
     answer(&store, &["confirm", "eve"]).await;
-    let folder = tempfile::TempDir::new().unwrap();
+    let folder = storagebox_testkit::Folder::new("cli-test").unwrap();
     let file = folder.path().join("ids.csv");
     std::fs::write(&file, "ada\nada\n\nbob\nunknown\neve\n").unwrap();
     let told = json!({ "released": 4, "expired": 0, "confirmed": 1, "rejected_lines": 1 });

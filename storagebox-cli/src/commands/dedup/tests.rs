@@ -5,7 +5,7 @@ use std::time::Duration;
 use clap::Parser;
 use serde_json::{Value, json};
 use storagebox::{DedupId, MemoryStore, OpId, StoreExt};
-use tempfile::TempDir;
+use storagebox_testkit::Folder;
 
 use super::*;
 use crate::cli::{Cli, Command};
@@ -86,7 +86,7 @@ async fn a_lease_is_in_the_way() {
 
 #[tokio::test]
 async fn any_bytes_go_in_from_a_file_and_come_out_into_one() {
-    let (store, folder) = (MemoryStore::new(), TempDir::new().unwrap());
+    let (store, folder) = (MemoryStore::new(), Folder::new("cli-test").unwrap());
     let (input, output) = (folder.path().join("in"), folder.path().join("out"));
     let bytes = b"\xFF\x00\r\n,\"";
     std::fs::write(&input, bytes).unwrap();
@@ -103,7 +103,7 @@ async fn any_bytes_go_in_from_a_file_and_come_out_into_one() {
 
 #[tokio::test]
 async fn a_value_that_is_too_long_is_refused_before_the_store_is_asked() {
-    let folder = TempDir::new().unwrap();
+    let folder = Folder::new("cli-test").unwrap();
     let file = folder.path().join("long");
     std::fs::write(&file, vec![b'a'; 256 * 1024 + 1]).unwrap();
     let store = FaultyStore::failing(storagebox::ErrorKind::Unavailable, u64::MAX);

@@ -9,7 +9,7 @@ use storagebox::{
     Added, BankAdmin, ClaimId, ClaimState, Confirmed, End, Error, ErrorKind, Extended, Held, Hold, HoldState,
     Item, MemoryStore, Released, Result, StoreExt, Taken, async_trait,
 };
-use tempfile::TempDir;
+use storagebox_testkit::Folder;
 
 use super::*;
 use crate::check::{Check, Mismatch};
@@ -110,14 +110,14 @@ impl ItemBank for Faulty {
 
 /// One run on files of its own.
 struct Run {
-    directory: TempDir,
+    directory: Folder,
     alone: bool,
     fault: Fault,
 }
 
 impl Run {
     fn with(fault: Fault) -> Self {
-        let directory = TempDir::new().unwrap();
+        let directory = Folder::new("cli-test").unwrap();
         fs::write(directory.path().join("items"), "SAVE-1\nSAVE-2\nSAVE-3\nSAVE-4\n").unwrap();
         fs::write(directory.path().join("ids"), "ada\nbob\nada\nbob\nada\n").unwrap();
         Self { directory, alone: true, fault }

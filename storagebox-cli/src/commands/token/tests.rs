@@ -3,7 +3,7 @@
 use clap::Parser;
 use serde_json::{Value, json};
 use storagebox::MemoryStore;
-use tempfile::TempDir;
+use storagebox_testkit::Folder;
 
 use super::*;
 use crate::cli::{Cli, Command};
@@ -47,7 +47,7 @@ async fn a_token_is_consumed_once() {
 
 #[tokio::test]
 async fn a_file_of_tokens_is_created_in_batches() {
-    let (store, folder) = (MemoryStore::new(), TempDir::new().unwrap());
+    let (store, folder) = (MemoryStore::new(), Folder::new("cli-test").unwrap());
     let file = folder.path().join("tokens.csv");
     let tokens: String = (0..2_500).map(|number| format!("m-{number}\n")).collect();
     std::fs::write(&file, format!("token\n{tokens}\n")).unwrap();

@@ -12,7 +12,7 @@ pub(super) struct File(TempDir);
 impl File {
     /// Not set up.
     pub(super) fn bare() -> Self {
-        Self(TempDir::new().unwrap())
+        Self(crate::support::folder())
     }
 
     pub(super) fn ready() -> Self {

@@ -30,6 +30,8 @@ pub(super) struct Process {
     command: Command,
     child: Child,
     told: PathBuf,
+    /// Says to the folder's keeper what is to end with the folder.
+    number: PathBuf,
     /// How long that file was when it was started.
     told_before: u64,
 }
@@ -53,8 +55,10 @@ impl Process {
         command.env("AWS_ACCESS_KEY_ID", "storagebox").env("AWS_SECRET_ACCESS_KEY", "nothing");
         command.env("AWS_DEFAULT_REGION", "us-east-1").env("AWS_ENDPOINT_URL", &tables.endpoint);
         command.env("AWS_EC2_METADATA_DISABLED", "true").stdin(Stdio::null()).stdout(Stdio::null());
-        let child = command.spawn().map_err(failed)?;
-        Ok(Self { kind, command, child, told, told_before: 0 })
+        let number = file("process").with_extension("pid");
+        let child = command.current_dir(folder).spawn().map_err(failed)?;
+        let process = Self { kind, command, child, told, number, told_before: 0 };
+        process.register().map(|()| process)
     }
 
     /// Whether it has not come to its end. One that failed is a failure of the test.
@@ -80,7 +84,11 @@ impl Process {
         self.child.wait().map_err(failed)?;
         self.told_before = self.told_so_far();
         self.child = self.command.spawn().map_err(failed)?;
-        Ok(())
+        self.register()
+    }
+
+    fn register(&self) -> Result<()> {
+        fs::write(&self.number, self.child.id().to_string()).map_err(failed)
     }
 
     /// What it was told so far: ids and items.

@@ -9,7 +9,7 @@ use storagebox::{
     Aborted, Begun, Completed, DedupId, DedupRepoExt, ErrorKind, Lease, LeaseExtended, MemoryStore, OpId,
     Payload, Result, Retention, StoreExt, async_trait,
 };
-use tempfile::TempDir;
+use storagebox_testkit::Folder;
 
 use super::*;
 use crate::cli::{Cli, Command, Dedup};
@@ -48,7 +48,7 @@ const TALKS: [&str; 3] = ["sh", "-c", r"printf 'out\377\n'; printf 'err\0' >&2; 
 
 #[tokio::test]
 async fn everybody_gets_what_the_one_run_wrote() {
-    let (store, folder) = (MemoryStore::new(), TempDir::new().unwrap());
+    let (store, folder) = (MemoryStore::new(), Folder::new("cli-test").unwrap());
     let file = folder.path().join("runs");
     let run = args(&[], &[&TALKS[..], &[file.to_str().unwrap()]].concat());
     let leases = leases(&store);

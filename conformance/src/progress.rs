@@ -1,0 +1,118 @@
+//! Ends a case that gets nowhere. What counts is what it does, not how long it takes: that is the machine's.
+
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use futures_util::future::{Either, FutureExt};
+use futures_util::stream::{FuturesUnordered, StreamExt};
+
+use crate::failure::Failure;
+
+const LOOK: Duration = Duration::from_secs(10);
+
+/// At so many looks in a row nothing had happened: three minutes without an answer to anything. On the busiest machine
+/// a server answers sooner, and no call of the proxied clients gives up so soon.
+const STANDSTILL: u32 = 18;
+
+/// The longest case takes about a hundredth of it.
+const MOST_STEPS: u64 = 100_000_000;
+
+tokio::task_local! {
+    /// How often a future of this case was woken and went on.
+    static STEPS: Arc<AtomicU64>;
+}
+
+/// Runs a case, or a part of one, for as long as it gets on.
+pub(crate) async fn bounded<T: Send>(case: impl Future<Output = T> + Send) -> Result<T, Failure> {
+    let steps = Arc::<AtomicU64>::default();
+    let case = STEPS.scope(Arc::clone(&steps), counted(case)).map(Ok);
+    // Each is polled only when it was woken itself, so that a look is not counted as a step.
+    let mut both =
+        FuturesUnordered::from_iter([Either::Left(case), Either::Right(standstill(&steps).map(Err))]);
+    both.next().await.unwrap_or_else(|| Err(Failure::new("nothing was run")))
+}
+
+/// A future of this case that runs as a task of its own: what it does is the case's.
+pub(crate) fn on_its_own<T>(future: impl Future<Output = T>) -> impl Future<Output = T> {
+    let steps = STEPS.try_with(Arc::clone).unwrap_or_default();
+    STEPS.scope(steps, counted(future))
+}
+
+async fn counted<T>(future: impl Future<Output = T>) -> T {
+    let mut future = pin!(future);
+    poll_fn(|context| {
+        // Outside of a case nobody counts.
+        let _ = STEPS.try_with(|steps| steps.fetch_add(1, Ordering::Relaxed));
+        future.as_mut().poll(context)
+    })
+    .await
+}
+
+#[allow(clippy::disallowed_methods, reason = "a case may wait for real, and is looked at for real")]
+async fn standstill(steps: &AtomicU64) -> Failure {
+    let (mut seen, mut still) = (0, 0);
+    while seen < MOST_STEPS && still < STANDSTILL {
+        tokio::time::sleep(LOOK).await;
+        let now = steps.load(Ordering::Relaxed);
+        still = if now == seen { still + 1 } else { 0 };
+        seen = now;
+    }
+    Failure::new(match still {
+        STANDSTILL => format!("it stands still since {:?}: something does not answer", LOOK * STANDSTILL),
+        _ => format!("it went on for {seen} steps and comes to no end"),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::task::yield_now;
+    use tokio::time::sleep;
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_case_that_gets_on_may_take_any_time() {
+        let case = async {
+            for _ in 0..1_000 {
+                sleep(LOOK * (STANDSTILL - 1)).await;
+            }
+        };
+        assert!(bounded(case).await.is_ok());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_case_that_waits_for_its_tasks_gets_on_with_them() {
+        let case = async {
+            let task = async {
+                for _ in 0..10 {
+                    sleep(LOOK * (STANDSTILL - 1)).await;
+                }
+            };
+            tokio::spawn(on_its_own(task)).await
+        };
+        assert!(bounded(case).await.is_ok());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_case_that_stands_still_is_ended() {
+        let why = bounded(std::future::pending::<()>()).await.unwrap_err();
+        assert_eq!(why.to_string(), "it stands still since 180s: something does not answer");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_case_without_end_is_ended() {
+        let case = async {
+            loop {
+                // As many steps as would take too long to make here.
+                STEPS.with(|steps| steps.fetch_add(MOST_STEPS / 100, Ordering::Relaxed));
+                sleep(LOOK).await;
+                yield_now().await;
+            }
+        };
+        let why = bounded::<()>(case).await.unwrap_err().to_string();
+        assert!(why.ends_with("comes to no end"), "{why}");
+    }
+}

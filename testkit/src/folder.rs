@@ -1,0 +1,163 @@
+//! A folder that is removed whatever happens, with the servers that run in it.
+//!
+//! A shell reads from a pipe whose other end only our process holds. The pipe closes when the folder is dropped, and
+//! also when our process ends without a word: by `exit`, from a static, by SIGKILL. Then the shell ends the servers
+//! that it finds by their `.pid` files, waits for them and removes the folder. If the shell is killed too, the next
+//! program that makes a folder there does its work: the file of the owner is locked for as long as our process lives.
+
+use std::env;
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{self, Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use crate::failure::Failure;
+
+const KEEPER: &str = include_str!("keeper.sh");
+
+const OURS: &str = "storagebox-";
+
+/// Locked by the program that the folder belongs to.
+const OWNER: &str = "owner";
+
+/// How many folders this process has made.
+static MADE: AtomicU32 = AtomicU32::new(0);
+
+/// An empty folder. It goes with this value and with our process, however that ends. So does a process that runs in it
+/// and whose number is in a file of it whose name ends with `.pid`.
+#[derive(Debug)]
+pub struct Folder {
+    path: PathBuf,
+    keeper: Child,
+    _owner: File,
+}
+
+impl Folder {
+    /// One in the system's folder for temporary files. The name says what it is for.
+    ///
+    /// # Errors
+    ///
+    /// The operating system's.
+    pub fn new(name: &str) -> Result<Self, Failure> {
+        Self::new_in(&env::temp_dir(), name)
+    }
+
+    /// One in that folder.
+    ///
+    /// # Errors
+    ///
+    /// The operating system's.
+    pub fn new_in(parent: &Path, name: &str) -> Result<Self, Failure> {
+        let count = MADE.fetch_add(1, Ordering::Relaxed);
+        if count == 0 {
+            remove_abandoned(parent);
+        }
+        let path = parent.join(format!("{OURS}{name}-{}-{count}", process::id()));
+        let failed = |error| Failure::File { path: path.clone(), error };
+        fs::create_dir(&path).map_err(failed)?;
+        let keeper = keeper(&path, Stdio::piped())?;
+        let owner = own(&path).map_err(failed)?;
+        Ok(Self { path, keeper, _owner: owner })
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        drop(self.keeper.stdin.take());
+        // It removes the folder; if it cannot, nobody can.
+        let _ = self.keeper.wait();
+    }
+}
+
+/// The file takes its name when it is locked: nobody finds it without its lock while we live.
+fn own(folder: &Path) -> io::Result<File> {
+    let begun = folder.join("owner.new");
+    let owner = File::create(&begun)?;
+    owner.lock()?;
+    fs::rename(begun, folder.join(OWNER))?;
+    Ok(owner)
+}
+
+fn keeper(folder: &Path, input: Stdio) -> Result<Child, Failure> {
+    let mut shell = Command::new("/bin/sh");
+    // A process group of its own: the terminal's Ctrl-C must not end it.
+    shell.args(["-c", KEEPER, "keeper"]).arg(folder).process_group(0);
+    shell.stdin(input).stdout(Stdio::null()).stderr(Stdio::null());
+    shell.spawn().map_err(|error| Failure::Started { program: "/bin/sh".into(), error })
+}
+
+/// Removes the folders of programs that were killed with their keepers. Without /proc a server's number may be
+/// another's by now: nothing is ended on an old word then.
+fn remove_abandoned(parent: &Path) {
+    if !Path::new("/proc/self/cwd").exists() {
+        return;
+    }
+    for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
+        let is_ours = entry.file_name().to_str().is_some_and(|name| name.starts_with(OURS));
+        let Some(_lock) = is_ours.then(|| abandoned(&entry.path())).flatten() else { continue };
+        if let Ok(mut keeper) = keeper(&entry.path(), Stdio::null()) {
+            // What it cannot remove is left to the next program.
+            let _ = keeper.wait();
+        }
+    }
+}
+
+/// The lock of a folder whose owner lives no more.
+fn abandoned(folder: &Path) -> Option<File> {
+    let owner = File::open(folder.join(OWNER)).ok()?;
+    owner.try_lock().ok().map(|()| owner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a program leaves behind that is killed with its keeper.
+    fn left_behind(parent: &Path, name: &str) -> PathBuf {
+        let path = parent.join(name);
+        fs::create_dir(&path).unwrap();
+        own(&path).unwrap();
+        path
+    }
+
+    #[test]
+    fn it_is_gone_afterwards() {
+        let folder = Folder::new("folder-test").unwrap();
+        let path = folder.path().to_owned();
+        fs::write(path.join("file"), "text").unwrap();
+        drop(folder);
+        assert!(!path.exists());
+    }
+
+    #[test]
+    fn what_others_left_behind_is_removed_and_nothing_else() {
+        let parent = Folder::new("abandoned-test").unwrap();
+        let gone = ["storagebox-a-1-0", "storagebox-b-1-0.ending"].map(|it| left_behind(parent.path(), it));
+        let others = left_behind(parent.path(), "other-a-1-0");
+        let in_use = Folder::new_in(parent.path(), "in-use").unwrap();
+        let unlike = parent.path().join("storagebox-without-owner");
+        fs::create_dir(&unlike).unwrap();
+        remove_abandoned(parent.path());
+        assert!(gone.iter().all(|path| !path.exists()), "{gone:?}");
+        assert!([&others, &unlike, in_use.path()].iter().all(|path| path.exists()));
+    }
+
+    /// Its number stands in a file, and belongs to somebody else by now.
+    #[test]
+    fn a_process_that_is_no_server_of_the_folder_is_not_ended() {
+        let folder = Folder::new("number-test").unwrap();
+        let mut other = Command::new("/bin/sleep").arg("1000").current_dir("/").spawn().unwrap();
+        fs::write(folder.path().join("server.pid"), other.id().to_string()).unwrap();
+        drop(folder);
+        assert!(other.try_wait().unwrap().is_none());
+        other.kill().unwrap();
+        other.wait().unwrap();
+    }
+}
