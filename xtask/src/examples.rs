@@ -45,12 +45,13 @@ fn names(folder: &Path) -> Result<Vec<String>, Failure> {
 
 #[cfg(test)]
 mod tests {
+    use storagebox_testkit::Folder;
+
     use super::*;
-    use crate::scratch::Scratch;
 
     #[test]
     fn files_and_folders_are_examples_and_all_else_is_not() {
-        let scratch = Scratch::new("examples-test").unwrap();
+        let scratch = Folder::new("examples-test").unwrap();
         let folder = scratch.path();
         fs::create_dir_all(folder.join("in-a-folder")).unwrap();
         fs::create_dir_all(folder.join("data")).unwrap();

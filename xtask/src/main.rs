@@ -11,7 +11,6 @@ mod given;
 mod install;
 mod prove;
 mod readme;
-mod scratch;
 mod servers;
 mod steps;
 mod summary;

@@ -45,6 +45,13 @@ fn memory() -> Result<(), Failure> {
     shown(conformance)
 }
 
+/// A backend's suite with the sizes that the gate has no time for.
+fn suite_at_length(package: &str) -> Result<(), Failure> {
+    let mut suite = cargo(["test", "--locked", "-p", package, "--test", "conformance"]);
+    suite.env("STORAGEBOX_PROFILE", "quick");
+    shown(suite)
+}
+
 /// The explorations that take minutes, which is why the gate leaves them out.
 fn deduplicator() -> Result<(), Failure> {
     shown(cargo(["test", "--locked", "-p", "storagebox-proofs", "--", "--ignored", "--nocapture"]))

@@ -5,20 +5,21 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use storagebox_testkit::Folder;
+
 use crate::command::{captured, cargo};
 use crate::failure::Failure;
 use crate::given::Given;
-use crate::scratch::Scratch;
 use crate::workspace;
 
 /// Runs the command; everybody must have one code, and no two the same.
 pub(crate) fn run() -> Result<String, Failure> {
     let readme = workspace::read("README.md")?;
     let words = first_command(&readme).ok_or(Failure::NoCommand)?;
-    let scratch = Scratch::new("readme")?;
-    captured(in_folder(&words, scratch.path()))?;
+    let folder = Folder::new("readme")?;
+    captured(in_folder(&words, folder.path()))?;
     let files = Files::of(&words).ok_or(Failure::NoCommand)?;
-    let out = scratch.path().join(files.out);
+    let out = folder.path().join(files.out);
     let text = fs::read_to_string(&out).map_err(|error| Failure::File { path: out, error })?;
     look_at(&Given::read(&text)?, &workspace::read(files.items)?, &workspace::read(files.ids)?)
 }

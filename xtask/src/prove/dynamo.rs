@@ -19,9 +19,7 @@ pub(super) fn run() -> Result<(), Failure> {
     let of_backend = ["test", "--locked", "-p", "storagebox-dynamo", "--test", "prove", "--"];
     let one_by_one = ["--ignored", "--nocapture", "--test-threads=1", "--skip", WORKER];
     shown(cargo(of_backend.into_iter().chain(one_by_one)))?;
-    let mut suite = cargo(["test", "--locked", "-p", "storagebox-dynamo", "--test", "conformance"]);
-    suite.env("STORAGEBOX_PROFILE", "quick");
-    shown(suite)?;
+    super::suite_at_length("storagebox-dynamo")?;
     let mut faults = cargo(["test", "--locked", "-p", "storagebox-dynamo", "--test", "faults"]);
     faults.env("STORAGEBOX_FAULTS", "each");
     shown(faults)

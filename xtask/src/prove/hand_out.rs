@@ -5,11 +5,12 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::process::Command;
 
+use storagebox_testkit::Folder;
+
 use super::peak;
 use crate::command::{captured, cargo};
 use crate::failure::Failure;
 use crate::given::Given;
-use crate::scratch::Scratch;
 use crate::steps::step;
 use crate::workspace;
 
@@ -27,11 +28,11 @@ pub(super) fn run() -> Result<(), Failure> {
 
 /// A file of that many items is streamed, and the bank of them stays within its memory.
 fn ten_million() -> Result<String, Failure> {
-    let scratch = Scratch::new("ten-million")?;
-    let items = scratch.path().join("items.csv");
+    let folder = Folder::new("ten-million")?;
+    let items = folder.path().join("items.csv");
     write_items(&items, ITEMS)?;
     let ids = workspace::root().join("examples/data/subscribers.csv");
-    let (peak, summary) = hand_out(&items, &ids, &scratch)?;
+    let (peak, summary) = hand_out(&items, &ids, &folder)?;
     if peak >= MEMORY {
         return Err(Failure::TooMuchMemory { peak, limit: MEMORY });
     }
@@ -43,14 +44,14 @@ fn words() -> Result<String, Failure> {
     if !Path::new(WORDS).is_file() {
         return Err(Failure::NoWords);
     }
-    let scratch = Scratch::new("words")?;
+    let folder = Folder::new("words")?;
     let ids = workspace::root().join("examples/data/odd-ids.txt");
-    hand_out(Path::new(WORDS), &ids, &scratch).map(|(_, summary)| summary)
+    hand_out(Path::new(WORDS), &ids, &folder).map(|(_, summary)| summary)
 }
 
 /// Runs the program, looks at what it wrote, and gives the peak of its memory.
-fn hand_out(items: &Path, ids: &Path, scratch: &Scratch) -> Result<(u64, String), Failure> {
-    let out = scratch.path().join("given.csv");
+fn hand_out(items: &Path, ids: &Path, folder: &Folder) -> Result<(u64, String), Failure> {
+    let out = folder.path().join("given.csv");
     let mut command = Command::new(workspace::released("storagebox")?);
     command.arg("hand-out").arg("--items").arg(items).arg("--ids").arg(ids).arg("--out").arg(&out);
     println!();

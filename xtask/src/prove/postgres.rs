@@ -6,13 +6,13 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
+use storagebox_testkit::Folder;
 use storagebox_testkit::postgres::{Postgres, Settings};
 
 use super::{hand_out, peak};
 use crate::command::{captured, cargo, ended, not_started, shown};
 use crate::failure::Failure;
 use crate::given::Given;
-use crate::scratch::Scratch;
 use crate::steps::step;
 use crate::workspace;
 
@@ -28,6 +28,7 @@ const MEMORY: u64 = 64 << 20;
 pub(super) fn run() -> Result<(), Failure> {
     let of_backend = ["test", "--locked", "-p", "storagebox-postgres", "--test", "prove", "--"];
     shown(cargo(of_backend.into_iter().chain(["--ignored", "--nocapture", "--test-threads=1"])))?;
+    super::suite_at_length("storagebox-postgres")?;
     step("release build", || {
         let of_program = ["build", "--release", "--locked", "-p", "storagebox-cli"];
         captured(cargo(of_program.into_iter().chain(["--features", "postgres"]))).map(|_| String::new())
@@ -48,14 +49,14 @@ fn program<'a>(url: &str, arguments: impl IntoIterator<Item = &'a str>) -> Resul
 
 /// All processes hand out one bank to the same ids, and one of them is killed at work and started again.
 fn killed(url: &str) -> Result<String, Failure> {
-    let scratch = Scratch::new("prove-postgres")?;
-    let (items, ids) = (scratch.path().join("items.csv"), scratch.path().join("ids.csv"));
+    let folder = Folder::new("prove-postgres")?;
+    let (items, ids) = (folder.path().join("items.csv"), folder.path().join("ids.csv"));
     hand_out::write_items(&items, ITEMS)?;
     write_ids(&ids)?;
     println!();
     let mut hits = 0;
     for round in 1..=ROUNDS {
-        let at_work = killed_once(url, scratch.path(), round)?;
+        let at_work = killed_once(url, folder.path(), round)?;
         hits += usize::from(at_work);
         println!("round {round} of {ROUNDS}: killed {}", if at_work { "at work" } else { "too late" });
     }
@@ -160,8 +161,8 @@ impl Process {
 
 /// A file of that many items is streamed into a bank, and a second load finds all of them there.
 fn million(url: &str) -> Result<String, Failure> {
-    let scratch = Scratch::new("prove-million")?;
-    let items = scratch.path().join("items.csv");
+    let folder = Folder::new("prove-million")?;
+    let items = folder.path().join("items.csv");
     hand_out::write_items(&items, MILLION)?;
     println!();
     let mut peaks = vec![];

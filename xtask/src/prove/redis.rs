@@ -6,6 +6,7 @@ use crate::failure::Failure;
 pub(super) fn run() -> Result<(), Failure> {
     let of_backend = ["test", "--locked", "-p", "storagebox-redis", "--test", "prove", "--"];
     shown(cargo(of_backend.into_iter().chain(["--ignored", "--nocapture", "--test-threads=1"])))?;
+    super::suite_at_length("storagebox-redis")?;
     let mut suite = cargo(["test", "--locked", "-p", "storagebox-redis", "--test", "smoke"]);
     suite.env("STORAGEBOX_CLUSTER", "everything");
     shown(suite)

@@ -5,10 +5,11 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
+use storagebox_testkit::Folder;
+
 use crate::command::{captured, cargo, ended, not_started, shown};
 use crate::failure::Failure;
 use crate::given::Given;
-use crate::scratch::Scratch;
 use crate::steps::step;
 use crate::workspace;
 
@@ -25,19 +26,20 @@ pub(super) fn run() -> Result<(), Failure> {
     })?;
     step("killed half-way", killed)?;
     step("eight at once", at_once)?;
+    super::suite_at_length("storagebox-sqlite")?;
     let processes = ["test", "--locked", "-p", "storagebox-sqlite", "--test", "processes"];
     shown(cargo(processes))
 }
 
 /// A folder with a store, items and people.
 struct Place {
-    scratch: Scratch,
+    folder: Folder,
     program: PathBuf,
 }
 
 impl Place {
     fn new(name: &str, items: usize) -> Result<Self, Failure> {
-        let place = Self { scratch: Scratch::new(name)?, program: workspace::released("storagebox")? };
+        let place = Self { folder: Folder::new(name)?, program: workspace::released("storagebox")? };
         place.write("items.csv", (0..items).map(|item| format!("CODE-{item:08}\n")).collect())?;
         captured(place.command(&["setup"]))?;
         captured(place.command(&["bank", "load", "--bank", "items", "items.csv"]))?;
@@ -46,7 +48,7 @@ impl Place {
 
     fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(&self.program);
-        command.args(arguments).current_dir(self.scratch.path());
+        command.args(arguments).current_dir(self.folder.path());
         command.env("STORAGEBOX_URL", "sqlite:box.db");
         command
     }
@@ -56,12 +58,12 @@ impl Place {
     }
 
     fn write(&self, name: &str, text: String) -> Result<(), Failure> {
-        let path = self.scratch.path().join(name);
+        let path = self.folder.path().join(name);
         fs::write(&path, text).map_err(|error| Failure::File { path, error })
     }
 
     fn read(&self, name: &str) -> Result<String, Failure> {
-        let path = self.scratch.path().join(name);
+        let path = self.folder.path().join(name);
         fs::read_to_string(&path).map_err(|error| Failure::File { path, error })
     }
 
