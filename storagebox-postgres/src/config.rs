@@ -58,7 +58,8 @@ impl PostgresBuilder {
     ///
     /// # Errors
     ///
-    /// `InvalidInput` unless it is 1 to 40 of `a` to `z`, `0` to `9` and `_`, and begins with a letter or `_`.
+    /// `InvalidInput` unless it is 1 to 40 of `a` to `z`, `0` to `9` and `_`, and begins with a letter or `_`; `public`,
+    /// where others may create things, is none.
     pub fn schema(mut self, name: &str) -> Result<Self> {
         self.settings.schema = Schema::new(name)?;
         Ok(self)

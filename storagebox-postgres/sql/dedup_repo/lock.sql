@@ -6,7 +6,7 @@ CREATE OR REPLACE FUNCTION {schema}.record_lock(
     OUT fingerprint text, OUT replaced_by text, OUT replaced_version bigint, OUT until timestamptz,
     OUT now timestamptz, OUT ended boolean
 )
-LANGUAGE plpgsql AS $$
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     SELECT r.ctid, r.state, r.op, r.value, r.version, r.fence, r.fingerprint, r.replaced_by, r.replaced_version, r.until
     INTO place, state, op, value, version, fence, fingerprint, replaced_by, replaced_version, until

@@ -3,7 +3,7 @@
 --       such an item to the free ones at the same time waits for this step at the unique index, or came before it.
 -- The caller sorts the items, so that two loads lock in one order. Answers how many were new.
 CREATE OR REPLACE FUNCTION {schema}.bank_add(p_bank bigint, p_hs bigint[], p_items text[]) RETURNS bigint
-LANGUAGE plpgsql SET enable_seqscan = off AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$
 DECLARE
     places tid[];
     hs     bigint[];

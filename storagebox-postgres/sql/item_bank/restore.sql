@@ -1,7 +1,7 @@
 -- IB-02, IB-05 frees withdrawn items; all others are left as they are.
 CREATE OR REPLACE FUNCTION {schema}.bank_restore(p_bank bigint, p_hs bigint[], p_items text[])
 RETURNS TABLE (restored bigint, not_withdrawn bigint, unknown bigint)
-LANGUAGE plpgsql SET enable_seqscan = off AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$
 DECLARE
     hs    bigint[];
     items text[];

@@ -5,7 +5,7 @@
 CREATE OR REPLACE FUNCTION {schema}.bank_take_many(
     p_bank bigint, p_claims text[], p_holds bigint[], p_memory bigint, p_start bigint
 ) RETURNS TABLE (claims text[], items text[], h bigint, known text[], words text[], firsts text[], seconds text[])
-LANGUAGE plpgsql SET enable_seqscan = off AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$
 DECLARE
     asked timestamptz := {schema}.clock();
     holds bigint[] := p_holds;
@@ -32,7 +32,7 @@ BEGIN
     )
     SELECT array_agg(p.h), array_agg(p.item), max(p.h) INTO hs, items, h FROM picked p;
     INSERT INTO {schema}.claims (bank, claim, state, h, item, until)
-    SELECT p_bank, u.claim, 'held', u.h, u.item, {schema}.clock() + u.hold * interval '1 microsecond'
+    SELECT p_bank, u.claim, 'held', u.h, u.item, {schema}.clock() + {schema}.interval_of(u.hold)
     FROM unnest(claims, holds, hs, items) u(claim, hold, h, item) WHERE u.item IS NOT NULL;
     RETURN NEXT;
 END $$;

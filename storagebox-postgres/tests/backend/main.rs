@@ -4,6 +4,7 @@
 mod dropping;
 mod errors;
 mod hostile;
+mod intruder;
 mod pooler;
 mod pools;
 mod round_trips;
