@@ -1,5 +1,6 @@
 //! What a store is made of: its URL or pool, its schema and how it goes about its calls.
 
+mod tls;
 mod url;
 
 use std::time::Duration;
@@ -107,6 +108,9 @@ impl PostgresBuilder {
     /// `postgres://user:password@host:port/database`, with the driver's own query keys (`sslmode`, `sslrootcert`,
     /// `application_name` and the like) and `schema`, `statements=prepared|simple`, `combining=on|off`,
     /// `max_connections`, `call_timeout` (milliseconds) and `memory` (seconds, or `forever`).
+    ///
+    /// Without an `sslmode`, a server on another machine is spoken to encrypted or not at all (`require`, which checks no
+    /// certificate). One that `sslrootcert` names the authority of must prove itself (`verify-full`).
     ///
     /// # Errors
     ///

@@ -48,6 +48,8 @@ pub(crate) fn of(error: sqlx::Error) -> Error {
     Error::new(kind, message).caused_by(error).on("postgres")
 }
 
+const NO_ENCRYPTION: &str = "the server offers no encryption that sslmode accepts; without an sslmode, other machines are sent \
+     nothing in clear";
 const NO_CONNECTION: &str = "no connection was free in time";
 
 fn known(code: &str) -> Option<(ErrorKind, &'static str)> {
@@ -56,6 +58,9 @@ fn known(code: &str) -> Option<(ErrorKind, &'static str)> {
 
 /// An error of a connection that could not be had: nothing was sent.
 pub(crate) fn connecting(error: sqlx::Error) -> Error {
+    if matches!(error, sqlx::Error::Tls(_)) {
+        return Error::new(ErrorKind::Unavailable, NO_ENCRYPTION).caused_by(error).on("postgres");
+    }
     let definite = of(error);
     if definite.kind() != ErrorKind::OutcomeUnknown {
         return definite;

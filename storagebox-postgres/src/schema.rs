@@ -34,6 +34,7 @@ const FUNCTIONS: &[&str] = &[
     include_str!("../sql/store/interval_of.sql"),
     include_str!("../sql/store/forgotten_before.sql"),
     include_str!("../sql/store/micros.sql"),
+    include_str!("../sql/store/millis_of.sql"),
     include_str!("../sql/store/open_box.sql"),
     include_str!("../sql/item_bank/add.sql"),
     include_str!("../sql/item_bank/confirm.sql"),

@@ -12,10 +12,10 @@ DECLARE
     known record;
 BEGIN
     PERFORM {schema}.check_isolation();
-    FOR i IN 1 .. cardinality(p_ids) LOOP
+    FOR i IN 1 .. pg_catalog.cardinality(p_ids) LOOP
         <<one>> LOOP
             INSERT INTO {schema}.records (box, id, state, op, value, version, until)
-            VALUES (p_box, p_ids[i], 'done', p_ops[i], p_values[i], nextval('{schema}.numbers'),
+            VALUES (p_box, p_ids[i], 'done', p_ops[i], p_values[i], nextval('{schema}.numbers'::regclass),
                     {schema}.clock() + {schema}.interval_of(p_retentions[i]))
             ON CONFLICT DO NOTHING RETURNING records.version INTO version;
             IF FOUND THEN

@@ -17,9 +17,9 @@ BEGIN
     ), freed AS (
         INSERT INTO {schema}.free_items SELECT p_bank, b.h, b.item FROM back b
     )
-    SELECT array_agg(b.h), array_agg(b.item) INTO hs, items FROM back b;
+    SELECT pg_catalog.array_agg(b.h), pg_catalog.array_agg(b.item) INTO hs, items FROM back b;
     RETURN QUERY
-    SELECT coalesce(cardinality(items), 0)::bigint,
+    SELECT coalesce(pg_catalog.cardinality(items), 0)::bigint,
            count(*) FILTER (WHERE rest.state IS NOT NULL),
            count(*) FILTER (WHERE rest.state IS NULL)
     FROM (

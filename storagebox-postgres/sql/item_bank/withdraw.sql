@@ -17,9 +17,9 @@ BEGIN
     ), aside AS (
         INSERT INTO {schema}.withdrawn_items SELECT p_bank, g.h, g.item FROM gone g
     )
-    SELECT array_agg(g.h), array_agg(g.item) INTO hs, items FROM gone g;
+    SELECT pg_catalog.array_agg(g.h), pg_catalog.array_agg(g.item) INTO hs, items FROM gone g;
     RETURN QUERY
-    SELECT coalesce(cardinality(items), 0)::bigint,
+    SELECT coalesce(pg_catalog.cardinality(items), 0)::bigint,
            count(*) FILTER (WHERE rest.state = 'withdrawn'),
            count(*) FILTER (WHERE rest.state <> 'withdrawn'),
            count(*) FILTER (WHERE rest.state IS NULL)

@@ -21,7 +21,7 @@ BEGIN
             EXIT;
         ELSIF FOUND THEN
             -- Counted only now that the id is ours, so that no smaller number comes later.
-            UPDATE {schema}.records r SET fence = nextval('{schema}.numbers') WHERE r.box = p_box AND r.id = p_id
+            UPDATE {schema}.records r SET fence = nextval('{schema}.numbers'::regclass) WHERE r.box = p_box AND r.id = p_id
             RETURNING r.fence INTO fence;
             outcome := 'started';
             EXIT;

@@ -15,7 +15,7 @@ BEGIN
         version := known.version;
     ELSIF known.state = 'leased' AND known.fence = p_fence AND known.op = p_op THEN
         outcome := 'completed';
-        version := nextval('{schema}.numbers');
+        version := nextval('{schema}.numbers'::regclass);
         UPDATE {schema}.records r
         SET state = 'done', value = p_value, version = lease_complete.version,
             until = known.now + {schema}.interval_of(p_retention)

@@ -9,7 +9,7 @@ BEGIN
     DELETE FROM {schema}.ordered_values v WHERE v.ctid = ANY (ARRAY(
         SELECT o.ctid FROM {schema}.ordered_values o
         WHERE o.box = p_box AND o.value IS NULL AND o.arrived <= now - {schema}.interval_of(p_age)
-          AND (p_horizon IS NULL OR o.at < floor(extract(epoch FROM now) * 1000) - p_horizon)
+          AND (p_horizon IS NULL OR o.at < {schema}.millis_of(now) - p_horizon)
         ORDER BY o.arrived LIMIT p_limit FOR UPDATE SKIP LOCKED
     ));
     GET DIAGNOSTICS removed = ROW_COUNT;

@@ -12,12 +12,12 @@ DECLARE
     now   timestamptz;
     clock bigint;
 BEGIN
-    FOR i IN 1 .. cardinality(p_keys) LOOP
+    FOR i IN 1 .. pg_catalog.cardinality(p_keys) LOOP
         LOOP
             SELECT v.ctid AS place, v.at, v.writer, v.value INTO known FROM {schema}.ordered_values v
             WHERE v.box = p_box AND v.key = p_keys[i] FOR UPDATE;
             now := {schema}.clock();
-            clock := floor(extract(epoch FROM now) * 1000);
+            clock := {schema}.millis_of(now);
             outcome := 'applied';
             at := NULL;
             writer := NULL;

@@ -8,7 +8,7 @@ DECLARE
     known record;
     now   timestamptz;
 BEGIN
-    FOR i IN 1 .. cardinality(p_tokens) LOOP
+    FOR i IN 1 .. pg_catalog.cardinality(p_tokens) LOOP
         SELECT t.ctid AS place, t.op, t.gone_at INTO known FROM {schema}.tokens t
         WHERE t.box = p_box AND t.token = p_tokens[i] FOR UPDATE;
         outcome := 'gone';

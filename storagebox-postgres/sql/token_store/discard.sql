@@ -8,7 +8,7 @@ DECLARE
     known record;
 BEGIN
     discarded := 0;
-    FOR i IN 1 .. cardinality(p_tokens) LOOP
+    FOR i IN 1 .. pg_catalog.cardinality(p_tokens) LOOP
         LOOP
             INSERT INTO {schema}.tokens (box, token, gone_at) VALUES (p_box, p_tokens[i], now) ON CONFLICT DO NOTHING;
             EXIT WHEN FOUND;
@@ -22,6 +22,6 @@ BEGIN
             EXIT;
         END LOOP;
     END LOOP;
-    already_gone := cardinality(p_tokens) - discarded;
+    already_gone := pg_catalog.cardinality(p_tokens) - discarded;
     RETURN NEXT;
 END $$;

@@ -4,6 +4,7 @@
 mod dropping;
 mod errors;
 mod hostile;
+mod impostor;
 mod intruder;
 mod pooler;
 mod pools;

@@ -1,6 +1,6 @@
 -- What a role can leave behind that may create things in `public`, and nothing else: matches for the operator
 -- `bigint * interval` and for `sign(bigint)` that are better than the server's own, which take other types.
-CREATE TABLE public.loot (victim text, secrets bigint);
+CREATE TABLE public.loot (victim text, hashes bigint);
 GRANT INSERT ON public.loot TO PUBLIC;
 
 CREATE FUNCTION public.rob() RETURNS void LANGUAGE plpgsql AS $$
