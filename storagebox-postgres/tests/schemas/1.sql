@@ -18,7 +18,7 @@ BEGIN
         INSERT INTO storagebox.free_items AS f SELECT p_bank, u.h, u.item FROM unnest(p_hs, p_items) u(h, item)
         ON CONFLICT DO NOTHING RETURNING f.ctid AS place, f.h, f.item
     )
-    SELECT array_agg(n.place), array_agg(n.h), array_agg(n.item) INTO places, hs, items FROM new n;
+    SELECT pg_catalog.array_agg(n.place), pg_catalog.array_agg(n.h), pg_catalog.array_agg(n.item) INTO places, hs, items FROM new n;
     IF EXISTS (SELECT FROM storagebox.claims c WHERE c.bank = p_bank AND c.item IS NOT NULL)
         OR EXISTS (SELECT FROM storagebox.withdrawn_items w WHERE w.bank = p_bank) THEN
         -- One look for each item, and never a plan for all at once, made when the tables were empty.
@@ -32,7 +32,7 @@ BEGIN
         );
         DELETE FROM storagebox.free_items f WHERE f.ctid = ANY (known);
     END IF;
-    RETURN coalesce(cardinality(places), 0) - coalesce(cardinality(known), 0);
+    RETURN coalesce(pg_catalog.cardinality(places), 0) - coalesce(pg_catalog.cardinality(known), 0);
 END $$;
 
 CREATE FUNCTION storagebox.bank_confirm(p_bank bigint, p_claim text, p_memory bigint) RETURNS text[]
@@ -273,9 +273,9 @@ BEGIN
     ), freed AS (
         INSERT INTO storagebox.free_items SELECT p_bank, b.h, b.item FROM back b
     )
-    SELECT array_agg(b.h), array_agg(b.item) INTO hs, items FROM back b;
+    SELECT pg_catalog.array_agg(b.h), pg_catalog.array_agg(b.item) INTO hs, items FROM back b;
     RETURN QUERY
-    SELECT coalesce(cardinality(items), 0)::bigint,
+    SELECT coalesce(pg_catalog.cardinality(items), 0)::bigint,
            count(*) FILTER (WHERE rest.state IS NOT NULL),
            count(*) FILTER (WHERE rest.state IS NULL)
     FROM (
@@ -403,25 +403,25 @@ DECLARE
     hs    bigint[];
 BEGIN
     claims := p_claims;
-    SELECT array_agg(k.claim), array_agg(k.shown[1]), array_agg(k.shown[2]), array_agg(k.shown[3])
+    SELECT pg_catalog.array_agg(k.claim), pg_catalog.array_agg(k.shown[1]), pg_catalog.array_agg(k.shown[2]), pg_catalog.array_agg(k.shown[3])
     INTO known, words, firsts, seconds FROM (
         SELECT u.claim, storagebox.bank_shown(c.state, c.item, c.until, c.ended_at, p_memory, asked) AS shown
-        FROM unnest(p_claims) u(claim) CROSS JOIN LATERAL (
+        FROM pg_catalog.unnest(p_claims) u(claim) CROSS JOIN LATERAL (
             -- One look for each claim, and never a plan for all at once, made when the table was empty.
             SELECT * FROM storagebox.claims x WHERE x.bank = p_bank AND x.claim = u.claim OFFSET 0
         ) c
     ) k;
     IF known IS NOT NULL THEN
-        SELECT array_agg(u.claim ORDER BY u.claim), array_agg(u.hold ORDER BY u.claim) INTO claims, holds
+        SELECT pg_catalog.array_agg(u.claim ORDER BY u.claim), pg_catalog.array_agg(u.hold ORDER BY u.claim) INTO claims, holds
         FROM unnest(p_claims, p_holds) u(claim, hold) WHERE u.claim <> ALL (known);
     END IF;
     WITH picked AS (
         DELETE FROM storagebox.free_items f WHERE f.ctid = ANY (ARRAY(
             SELECT i.ctid FROM storagebox.free_items i WHERE i.bank = p_bank AND i.h >= p_start
-            ORDER BY i.h LIMIT coalesce(cardinality(claims), 0) FOR UPDATE SKIP LOCKED
+            ORDER BY i.h LIMIT coalesce(pg_catalog.cardinality(claims), 0) FOR UPDATE SKIP LOCKED
         )) RETURNING f.h, f.item
     )
-    SELECT array_agg(p.h), array_agg(p.item), max(p.h) INTO hs, items, h FROM picked p;
+    SELECT pg_catalog.array_agg(p.h), pg_catalog.array_agg(p.item), max(p.h) INTO hs, items, h FROM picked p;
     INSERT INTO storagebox.claims (bank, claim, state, h, item, until)
     SELECT p_bank, u.claim, 'held', u.h, u.item, storagebox.clock() + storagebox.interval_of(u.hold)
     FROM unnest(claims, holds, hs, items) u(claim, hold, h, item) WHERE u.item IS NOT NULL;
@@ -448,9 +448,9 @@ BEGIN
     ), aside AS (
         INSERT INTO storagebox.withdrawn_items SELECT p_bank, g.h, g.item FROM gone g
     )
-    SELECT array_agg(g.h), array_agg(g.item) INTO hs, items FROM gone g;
+    SELECT pg_catalog.array_agg(g.h), pg_catalog.array_agg(g.item) INTO hs, items FROM gone g;
     RETURN QUERY
-    SELECT coalesce(cardinality(items), 0)::bigint,
+    SELECT coalesce(pg_catalog.cardinality(items), 0)::bigint,
            count(*) FILTER (WHERE rest.state = 'withdrawn'),
            count(*) FILTER (WHERE rest.state <> 'withdrawn'),
            count(*) FILTER (WHERE rest.state IS NULL)
@@ -483,7 +483,7 @@ CREATE FUNCTION storagebox.counter_apply(p_box bigint, p_keys text[], p_ops text
 DECLARE
     lowest    CONSTANT numeric := -9223372036854775808;
     highest   CONSTANT numeric := 9223372036854775807;
-    last      CONSTANT integer := cardinality(p_keys);
+    last      CONSTANT integer := pg_catalog.cardinality(p_keys);
     cell      record;
     forgotten timestamptz;
     total     numeric;
@@ -505,14 +505,14 @@ BEGIN
             SELECT k.outcome, k.value INTO outcome, value
             FROM storagebox.counter_known(p_box, p_keys[i], p_ops[i], p_deltas[i], forgotten) k;
         END IF;
-        result := total + p_deltas[i];
+        result := total + p_deltas[i]::numeric;
         IF outcome IS NOT NULL THEN
             NULL;
         ELSIF p_split AND (result < cell.floor OR result > cell.ceiling) THEN
             outcome := 'dry';
         ELSIF NOT p_split AND (result < lowest OR result > highest) THEN
             outcome := 'overflow';
-        ELSIF NOT p_split AND (result < p_floors[i] OR result > p_ceilings[i]) THEN
+        ELSIF NOT p_split AND (result < p_floors[i]::numeric OR result > p_ceilings[i]::numeric) THEN
             outcome := 'out of bounds';
         ELSE
             IF stored >= p_capacity THEN
@@ -534,7 +534,7 @@ BEGIN
         END IF;
         RETURN NEXT;
         IF i = last OR p_keys[i] <> p_keys[i + 1] OR p_parts[i] <> p_parts[i + 1] THEN
-            IF cell.made AND total = 0 AND stored = 0 THEN
+            IF cell.made AND total = 0::numeric AND stored = 0 THEN
                 DELETE FROM storagebox.counters c WHERE c.ctid = cell.place;
             ELSIF total <> cell.value OR stored <> cell.ops THEN
                 UPDATE storagebox.counters c SET value = total, ops = stored WHERE c.ctid = cell.place;
@@ -565,26 +565,26 @@ BEGIN
     IF outcome IS NOT NULL THEN
         RETURN;
     END IF;
-    SELECT sum(c.value) + p_delta,
+    SELECT sum(c.value) + p_delta::numeric,
            abs(p_delta::numeric) - max(storagebox.counter_room(c.value, c.floor, c.ceiling, p_delta)) FILTER (WHERE c.shard = p_part)
     INTO total, missing FROM storagebox.counters c WHERE c.box = p_box AND c.key = p_key;
-    IF total < -9223372036854775808 OR total > 9223372036854775807 THEN
+    IF total < (-9223372036854775808)::numeric OR total > 9223372036854775807::numeric THEN
         outcome := 'overflow';
-    ELSIF total < p_floor OR total > p_ceiling THEN
+    ELSIF total < p_floor::numeric OR total > p_ceiling::numeric THEN
         outcome := 'out of bounds';
     ELSE
         FOR other IN
             SELECT c.shard, storagebox.counter_room(c.value, c.floor, c.ceiling, p_delta) AS room FROM storagebox.counters c
             WHERE c.box = p_box AND c.key = p_key AND c.shard <> p_part ORDER BY room DESC
         LOOP
-            EXIT WHEN missing <= 0;
+            EXIT WHEN missing <= 0::numeric;
             -- Half of what is left over as well, so that the next operations find room.
-            moved := least(other.room, missing + trunc((other.room - least(other.room, missing)) / 2));
+            moved := least(other.room, missing + trunc((other.room - least(other.room, missing)) / 2::numeric));
             PERFORM storagebox.counter_widen(p_box, p_key, other.shard, p_delta, -moved);
             PERFORM storagebox.counter_widen(p_box, p_key, p_part, p_delta, moved);
             missing := missing - moved;
         END LOOP;
-        UPDATE storagebox.counters c SET value = c.value + p_delta WHERE c.box = p_box AND c.key = p_key AND c.shard = p_part;
+        UPDATE storagebox.counters c SET value = c.value + p_delta::numeric WHERE c.box = p_box AND c.key = p_key AND c.shard = p_part;
         PERFORM storagebox.counter_remember(p_box, p_key, p_op, p_delta, NULL, now, false);
         outcome := 'applied';
     END IF;
@@ -841,10 +841,10 @@ DECLARE
     known record;
 BEGIN
     PERFORM storagebox.check_isolation();
-    FOR i IN 1 .. cardinality(p_ids) LOOP
+    FOR i IN 1 .. pg_catalog.cardinality(p_ids) LOOP
         <<one>> LOOP
             INSERT INTO storagebox.records (box, id, state, op, value, version, until)
-            VALUES (p_box, p_ids[i], 'done', p_ops[i], p_values[i], nextval('storagebox.numbers'),
+            VALUES (p_box, p_ids[i], 'done', p_ops[i], p_values[i], nextval('storagebox.numbers'::regclass),
                     storagebox.clock() + storagebox.interval_of(p_retentions[i]))
             ON CONFLICT DO NOTHING RETURNING records.version INTO version;
             IF FOUND THEN
@@ -897,7 +897,7 @@ BEGIN
             value := known.value;
         ELSE
             outcome := 'replaced';
-            version := nextval('storagebox.numbers');
+            version := nextval('storagebox.numbers'::regclass);
             UPDATE storagebox.records r
             SET value = p_value, version = dedup_replace.version, replaced_by = p_op, replaced_version = p_version
             WHERE r.ctid = known.place;
@@ -950,7 +950,7 @@ BEGIN
             EXIT;
         ELSIF FOUND THEN
             -- Counted only now that the id is ours, so that no smaller number comes later.
-            UPDATE storagebox.records r SET fence = nextval('storagebox.numbers') WHERE r.box = p_box AND r.id = p_id
+            UPDATE storagebox.records r SET fence = nextval('storagebox.numbers'::regclass) WHERE r.box = p_box AND r.id = p_id
             RETURNING r.fence INTO fence;
             outcome := 'started';
             EXIT;
@@ -997,7 +997,7 @@ BEGIN
         version := known.version;
     ELSIF known.state = 'leased' AND known.fence = p_fence AND known.op = p_op THEN
         outcome := 'completed';
-        version := nextval('storagebox.numbers');
+        version := nextval('storagebox.numbers'::regclass);
         UPDATE storagebox.records r
         SET state = 'done', value = p_value, version = lease_complete.version,
             until = known.now + storagebox.interval_of(p_retention)
@@ -1027,6 +1027,10 @@ END $$;
 CREATE FUNCTION storagebox.micros_until(p_later timestamp with time zone, p_now timestamp with time zone) RETURNS bigint
     LANGUAGE sql IMMUTABLE
     RETURN CASE WHEN (p_later > p_now) THEN ((EXTRACT(epoch FROM (p_later - p_now)) * (1000000)::numeric))::bigint WHEN (p_later IS NOT NULL) THEN (0)::bigint ELSE NULL::bigint END;
+
+CREATE FUNCTION storagebox.millis_of(p_moment timestamp with time zone) RETURNS bigint
+    LANGUAGE sql IMMUTABLE
+    RETURN (floor((EXTRACT(epoch FROM p_moment) * (1000)::numeric)))::bigint;
 
 CREATE FUNCTION storagebox.open_box(p_version integer, p_box bigint, p_kind text, p_name text, p_options text, p_keeps bigint) RETURNS TABLE(version integer, kind text, name text, options text)
     LANGUAGE plpgsql SECURITY DEFINER
@@ -1094,7 +1098,7 @@ BEGIN
     DELETE FROM storagebox.ordered_values v WHERE v.ctid = ANY (ARRAY(
         SELECT o.ctid FROM storagebox.ordered_values o
         WHERE o.box = p_box AND o.value IS NULL AND o.arrived <= now - storagebox.interval_of(p_age)
-          AND (p_horizon IS NULL OR o.at < floor(extract(epoch FROM now) * 1000) - p_horizon)
+          AND (p_horizon IS NULL OR o.at < storagebox.millis_of(now) - p_horizon)
         ORDER BY o.arrived LIMIT p_limit FOR UPDATE SKIP LOCKED
     ));
     GET DIAGNOSTICS removed = ROW_COUNT;
@@ -1111,12 +1115,12 @@ DECLARE
     now   timestamptz;
     clock bigint;
 BEGIN
-    FOR i IN 1 .. cardinality(p_keys) LOOP
+    FOR i IN 1 .. pg_catalog.cardinality(p_keys) LOOP
         LOOP
             SELECT v.ctid AS place, v.at, v.writer, v.value INTO known FROM storagebox.ordered_values v
             WHERE v.box = p_box AND v.key = p_keys[i] FOR UPDATE;
             now := storagebox.clock();
-            clock := floor(extract(epoch FROM now) * 1000);
+            clock := storagebox.millis_of(now);
             outcome := 'applied';
             at := NULL;
             writer := NULL;
@@ -1175,6 +1179,10 @@ BEGIN
     SELECT r.ctid, r.state, r.op, r.value, r.version, r.fence, r.fingerprint, r.replaced_by, r.replaced_version, r.until
     INTO place, state, op, value, version, fence, fingerprint, replaced_by, replaced_version, until
     FROM storagebox.records r WHERE r.box = p_box AND r.id = p_id FOR UPDATE;
+    -- No call writes one; callers would look for what it is again and again, or take its place.
+    IF FOUND AND (state = 'done' OR state = 'leased' AND until IS NOT NULL) IS NOT TRUE THEN
+        RAISE EXCEPTION 'a record is neither done nor leased' USING ERRCODE = 'data_corrupted';
+    END IF;
     now := storagebox.clock();
     IF state = 'done' AND until <= now THEN
         PERFORM storagebox.record_end(p_box, p_id, now);
@@ -1192,7 +1200,7 @@ DECLARE
     known record;
     now   timestamptz;
 BEGIN
-    FOR i IN 1 .. cardinality(p_tokens) LOOP
+    FOR i IN 1 .. pg_catalog.cardinality(p_tokens) LOOP
         SELECT t.ctid AS place, t.op, t.gone_at INTO known FROM storagebox.tokens t
         WHERE t.box = p_box AND t.token = p_tokens[i] FOR UPDATE;
         outcome := 'gone';
@@ -1219,15 +1227,15 @@ DECLARE
     new       text[];
 BEGIN
     WITH made AS (
-        INSERT INTO storagebox.tokens AS t (box, token) SELECT p_box, u.token FROM unnest(p_tokens) u(token)
+        INSERT INTO storagebox.tokens AS t (box, token) SELECT p_box, u.token FROM pg_catalog.unnest(p_tokens) u(token)
         ON CONFLICT (box, token) DO UPDATE SET gone_at = NULL, op = NULL WHERE t.gone_at <= forgotten
         RETURNING t.token
     )
-    SELECT array_agg(m.token) INTO new FROM made m;
+    SELECT pg_catalog.array_agg(m.token) INTO new FROM made m;
     RETURN QUERY
-    SELECT coalesce(cardinality(new), 0)::bigint, count(*) FILTER (WHERE t.gone_at IS NULL),
+    SELECT coalesce(pg_catalog.cardinality(new), 0)::bigint, count(*) FILTER (WHERE t.gone_at IS NULL),
            count(*) FILTER (WHERE t.gone_at IS NOT NULL)
-    FROM (SELECT unnest(p_tokens) EXCEPT SELECT unnest(new)) rest(token)
+    FROM (SELECT pg_catalog.unnest(p_tokens) EXCEPT SELECT pg_catalog.unnest(new)) rest(token)
     JOIN storagebox.tokens t ON t.box = p_box AND t.token = rest.token;
 END $$;
 
@@ -1241,7 +1249,7 @@ DECLARE
     known record;
 BEGIN
     discarded := 0;
-    FOR i IN 1 .. cardinality(p_tokens) LOOP
+    FOR i IN 1 .. pg_catalog.cardinality(p_tokens) LOOP
         LOOP
             INSERT INTO storagebox.tokens (box, token, gone_at) VALUES (p_box, p_tokens[i], now) ON CONFLICT DO NOTHING;
             EXIT WHEN FOUND;
@@ -1255,7 +1263,7 @@ BEGIN
             EXIT;
         END LOOP;
     END LOOP;
-    already_gone := cardinality(p_tokens) - discarded;
+    already_gone := pg_catalog.cardinality(p_tokens) - discarded;
     RETURN NEXT;
 END $$;
 
@@ -1407,30 +1415,30 @@ INSERT INTO storagebox.boxes VALUES (7819006963558987202, 'ordered', 'box', 'seq
 
 INSERT INTO storagebox.claims VALUES (7438981311803534556, 'holder', 'held', 5111870633221961831, 'item of holder', NULL, NULL);
 INSERT INTO storagebox.claims VALUES (7438981311803534556, 'spender', 'spent', -2673697447090925626, 'item of spender', NULL, NULL);
-INSERT INTO storagebox.claims VALUES (7438981311803534556, 'releaser', 'released', NULL, NULL, NULL, '2026-11-22 10:01:40.160269+00');
+INSERT INTO storagebox.claims VALUES (7438981311803534556, 'releaser', 'released', NULL, NULL, NULL, '2026-11-22 10:21:01.371169+00');
 
-INSERT INTO storagebox.counter_ops VALUES (-6873085851762524763, 'stock', 'ada', 5, 5, '2026-11-22 10:01:40.186067+00', false);
-INSERT INTO storagebox.counter_ops VALUES (1523736846118811027, 'stock', 'ada', 5, 5, '2026-11-22 10:01:40.188435+00', true);
-INSERT INTO storagebox.counter_ops VALUES (-2860516600420893259, 'stock', 'ada', 5, NULL, '2026-11-22 10:01:40.192539+00', false);
+INSERT INTO storagebox.counter_ops VALUES (-6873085851762524763, 'stock', 'ada', 5, 5, '2026-11-22 10:21:01.421851+00', false);
+INSERT INTO storagebox.counter_ops VALUES (1523736846118811027, 'stock', 'ada', 5, 5, '2026-11-22 10:21:01.457344+00', true);
+INSERT INTO storagebox.counter_ops VALUES (-2860516600420893259, 'stock', 'ada', 5, NULL, '2026-11-22 10:21:01.465455+00', false);
 
 INSERT INTO storagebox.counters VALUES (-6873085851762524763, 'stock', 0, 5, -9223372036854775808, 9223372036854775807, 0);
 INSERT INTO storagebox.counters VALUES (1523736846118811027, 'stock', 0, 5, -9223372036854775808, 9223372036854775807, 1);
 INSERT INTO storagebox.counters VALUES (-2860516600420893259, 'stock', 2, 5, 0, 2305843009213693952, 0);
 
-INSERT INTO storagebox.ended_ops VALUES (1908734025921507408, 'forgotten', 'ada', '2026-11-22 10:01:40.169477+00');
+INSERT INTO storagebox.ended_ops VALUES (1908734025921507408, 'forgotten', 'ada', '2026-11-22 10:21:01.393591+00');
 
 INSERT INTO storagebox.free_items VALUES (7438981311803534556, -3545399213392714880, 'item of releaser');
 
-INSERT INTO storagebox.ordered_values VALUES (7819006963558987202, 'there', 5, 'ada', '\x76616c7565', '2026-11-22 10:01:40.193916+00');
-INSERT INTO storagebox.ordered_values VALUES (7819006963558987202, 'deleted', 5, 'ada', NULL, '2026-11-22 10:01:40.194782+00');
+INSERT INTO storagebox.ordered_values VALUES (7819006963558987202, 'there', 5, 'ada', '\x76616c7565', '2026-11-22 10:21:01.477926+00');
+INSERT INTO storagebox.ordered_values VALUES (7819006963558987202, 'deleted', 5, 'ada', NULL, '2026-11-22 10:21:01.479055+00');
 
 INSERT INTO storagebox.records VALUES (1908734025921507408, 'done', 'done', 'ada', '\x76616c7565', 1, NULL, NULL, NULL, NULL, NULL);
-INSERT INTO storagebox.records VALUES (1908734025921507408, 'leased', 'leased', 'ada', NULL, NULL, 3, NULL, NULL, NULL, '2126-11-23 10:01:40.172948+00');
+INSERT INTO storagebox.records VALUES (1908734025921507408, 'leased', 'leased', 'ada', NULL, NULL, 3, NULL, NULL, NULL, '2126-11-23 10:21:01.400669+00');
 
 INSERT INTO storagebox.tokens VALUES (6554407949572834107, 'live', NULL, NULL);
-INSERT INTO storagebox.tokens VALUES (6554407949572834107, 'gone', 'ada', '2026-11-22 10:01:40.180121+00');
+INSERT INTO storagebox.tokens VALUES (6554407949572834107, 'gone', 'ada', '2026-11-22 10:21:01.408732+00');
 
-INSERT INTO storagebox.versions VALUES (1, '2026-11-22 10:01:40.107885+00');
+INSERT INTO storagebox.versions VALUES (1, '2026-11-22 10:21:01.208131+00');
 
 INSERT INTO storagebox.withdrawn_items VALUES (7438981311803534556, -400713791667920684, 'item of withdrawn');
 
