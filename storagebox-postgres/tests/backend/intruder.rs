@@ -4,10 +4,11 @@ mod decoys;
 
 use std::time::Duration;
 
+use sqlx::postgres::PgPoolOptions;
 use sqlx::{AssertSqlSafe, query_scalar};
 use storagebox_core::{
-    Begun, Bounds, Counted, CounterExt, DedupId, Hold, Item, ItemBank, LeaseRepo, OpId, Result, Retention,
-    StoreExt, Strategy,
+    Begun, Bounds, Counted, CounterExt, DedupId, ErrorKind, Hold, Item, ItemBank, LeaseRepo, OpId, Result,
+    Retention, Store, StoreExt, Strategy,
 };
 use storagebox_postgres::{PostgresStore, Statements};
 
@@ -16,6 +17,8 @@ use crate::support::{Database, failed, run};
 
 const HOUR: Duration = Duration::from_secs(3_600);
 const BETTER_MATCHES: &str = include_str!("intruder/better_matches.sql");
+const TEMPORARY: &str = include_str!("intruder/temporary.sql");
+const TRAP: &str = include_str!("intruder/trap.sql");
 const ELSEWHERE: &str = include_str!("intruder/elsewhere.sql");
 
 /// The role. It is removed with all that it made, also from a database that stays.
@@ -29,9 +32,15 @@ impl<'a> Intruder<'a> {
     async fn leaves(database: &'a Database, sql: &str) -> Result<Self> {
         let role = format!("{}_intruder", database.role());
         run(database.owner(), format!("CREATE ROLE {role}; GRANT CREATE ON SCHEMA public TO {role}")).await?;
+        let intruder = Self { database, role };
+        intruder.does(sql).await?;
+        Ok(intruder)
+    }
+
+    async fn does(&self, sql: &str) -> Result<()> {
+        let Self { database, role } = self;
         let work = format!("SET SESSION AUTHORIZATION {role}; {sql}; RESET SESSION AUTHORIZATION");
-        run(database.owner(), work).await?;
-        Ok(Self { database, role })
+        run(database.owner(), work).await
     }
 
     /// Whose rights it had, and how many password hashes it read with them.
@@ -93,6 +102,44 @@ async fn a_role_that_may_create_in_public_runs_nothing_with_the_rights_of_others
 async fn all_that_the_schema_means_lies_in_it_or_in_pg_catalog() -> Result<()> {
     with_place(async |place| {
         assert_eq!(elsewhere(&place.database, &place.schema).await?, Vec::<String>::new());
+        Ok(())
+    })
+    .await
+}
+
+/// Its owner's functions would run what its owner hung on its tables, with the rights of whoever made them.
+#[tokio::test]
+async fn a_schema_that_somebody_else_made_is_not_set_up_by_a_superuser() -> Result<()> {
+    with_place(async |place| {
+        let database = &place.database;
+        let intruder = Intruder::leaves(database, BETTER_MATCHES).await?;
+        run(database.owner(), format!("GRANT CREATE ON DATABASE {} TO {}", database.role(), intruder.role))
+            .await?;
+        intruder.does(TRAP).await?;
+        let superuser = PostgresStore::builder().schema("trapped")?.connect(&owner_url(database, "setup"))?;
+        let outcome = superuser.setup().await;
+        let loot = intruder.loot().await?;
+        let role = intruder.role.clone();
+        intruder.goes().await?;
+        assert_eq!(loot, Vec::<String>::new());
+        let error = outcome.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Denied, "{error}");
+        assert!(error.message().contains(&role), "{error}");
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn what_a_caller_has_in_its_temporary_schema_is_not_taken_for_ours() -> Result<()> {
+    with_place(async |place| {
+        let pool = PgPoolOptions::new().max_connections(1).connect(&place.database.url()).await;
+        let pool = pool.map_err(failed)?;
+        run(&pool, TEMPORARY.to_owned()).await?;
+        for (statements, name) in [(Statements::Prepared, "prepared"), (Statements::Simple, "simple")] {
+            let store = place.builder()?.statements(statements).from_pool(pool.clone())?;
+            calls(&store, name).await?;
+        }
         Ok(())
     })
     .await

@@ -9,6 +9,7 @@ mod impostor;
 mod intruder;
 mod pooler;
 mod pools;
+mod rights;
 mod round_trips;
 mod scene;
 mod secrets;
