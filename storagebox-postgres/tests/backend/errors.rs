@@ -1,7 +1,6 @@
 //! What the server refuses, provoked for real, and the kinds that callers see.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use sqlx::postgres::PgPoolOptions;
 use sqlx::{AssertSqlSafe, Connection, PgConnection, query_scalar, raw_sql};
@@ -10,11 +9,8 @@ use storagebox_core::{
     Added, BankAdmin, Certainty, ClaimId, Error, ErrorKind, Hold, Item, ItemBank, Result, StoreExt, Taken,
 };
 
-use crate::scene::{count, owner_url, until, with_place};
+use crate::scene::{LONG, count, owner_url, until, with_place};
 use crate::support::{Place, failed, run};
-
-/// Whatever happens is to happen by the server's hand, not by the store's own timeout.
-const LONG: Duration = Duration::from_secs(3_600);
 
 /// As often as a call is made at least before it gives way to others.
 const MANY: usize = 20;
