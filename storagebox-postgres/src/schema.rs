@@ -18,6 +18,7 @@ pub(crate) const VERSION: i32 = MIGRATIONS.len() as i32;
 /// Processes that set up at once go one after another. The number is any that nobody else uses.
 const SETUP_LOCK: i64 = 0x7374_6f72_6562_6f78;
 
+const LOOK: &str = include_str!("../sql/store/look.sql");
 const BEGIN: &str = include_str!("../sql/store/begin.sql");
 const SCHEMA: &str = include_str!("../sql/store/schema.sql");
 const VERSIONS: &str = include_str!("../sql/store/versions.sql");
@@ -146,8 +147,10 @@ impl Schema {
 /// Makes the schema or brings it up to date, in one transaction on a connection of its own: a setup that is dropped
 /// half-way leaves nothing behind, and the lock goes with its transaction, also behind a pooler.
 pub(crate) async fn setup(client: &Client) -> Result<()> {
-    if let Ok(VERSION) = found(client).await {
-        return Ok(());
+    match found(client, LOOK).await {
+        Ok(VERSION) => return Ok(()),
+        Err(error) if error.kind() == ErrorKind::Denied => return Err(error.during("setup")),
+        _ => {}
     }
     let mut connection = client.dedicated().await?;
     let made = make(&mut connection, client.schema()).await;
@@ -201,15 +204,15 @@ async fn version(connection: &mut PgConnection, schema: &Schema) -> Result<i32> 
 }
 
 /// The version that is there, without any right to change it.
-async fn found(client: &Client) -> Result<i32> {
-    let version: i32 = client.look("ping", &client.schema().fill(NEWEST)).await?;
+async fn found(client: &Client, look: &str) -> Result<i32> {
+    let version: i32 = client.look("ping", &client.schema().fill(look)).await?;
     refuse_newer(version)?;
     Ok(version)
 }
 
 /// Whether the schema is there and of this library's version.
 pub(crate) async fn ping(client: &Client) -> Result<()> {
-    check(found(client).await?).map_err(|error| error.during("ping"))
+    check(found(client, NEWEST).await?).map_err(|error| error.during("ping"))
 }
 
 /// Judges the version that a box was opened with.
