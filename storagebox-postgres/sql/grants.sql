@@ -1,6 +1,5 @@
--- All that a role needs to use a schema that another role has set up.
+-- All that a role needs to use a schema that another role has set up, in this version and in later ones. Its owner says it.
 GRANT USAGE ON SCHEMA {schema} TO {role};
-GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA {schema} TO {role};
-REVOKE INSERT, UPDATE, DELETE ON {schema}.versions FROM {role};
-GRANT USAGE ON SEQUENCE {schema}.numbers TO {role};
+GRANT SELECT ON {schema}.versions TO {role};
 GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA {schema} TO {role};
+ALTER DEFAULT PRIVILEGES IN SCHEMA {schema} GRANT EXECUTE ON FUNCTIONS TO {role};

@@ -1,5 +1,6 @@
 //! What a store is made of: its URL or pool, its schema and how it goes about its calls.
 
+mod tls;
 mod url;
 
 use std::time::Duration;
@@ -58,7 +59,8 @@ impl PostgresBuilder {
     ///
     /// # Errors
     ///
-    /// `InvalidInput` unless it is 1 to 40 of `a` to `z`, `0` to `9` and `_`, and begins with a letter or `_`.
+    /// `InvalidInput` unless it is 1 to 40 of `a` to `z`, `0` to `9` and `_`, and begins with a letter or `_`; `public`,
+    /// where others may create things, is none.
     pub fn schema(mut self, name: &str) -> Result<Self> {
         self.settings.schema = Schema::new(name)?;
         Ok(self)
@@ -106,6 +108,9 @@ impl PostgresBuilder {
     /// `postgres://user:password@host:port/database`, with the driver's own query keys (`sslmode`, `sslrootcert`,
     /// `application_name` and the like) and `schema`, `statements=prepared|simple`, `combining=on|off`,
     /// `max_connections`, `call_timeout` (milliseconds) and `memory` (seconds, or `forever`).
+    ///
+    /// Without an `sslmode`, a server on another machine is spoken to encrypted or not at all (`require`, which checks no
+    /// certificate). One that `sslrootcert` names the authority of must prove itself (`verify-full`).
     ///
     /// # Errors
     ///

@@ -1,11 +1,13 @@
 //! The driver's errors, by code. What is not in the table may have been applied (ER-1).
 
 use deadpool::managed::PoolError;
+use sqlx::error::DatabaseError;
 use storagebox_core::{Error, ErrorKind, Result};
 
 /// What a SQLSTATE means for a statement that is one transaction of its own.
 ///
-/// The first entry that the code begins with decides.
+/// The first entry that the code begins with decides; behind the code stands the constraint that was broken, if one was.
+/// What the server finds wrong with a statement or a row it says before it commits: nothing was applied.
 const CODES: &[(&str, ErrorKind, &str)] = &[
     ("28", ErrorKind::Denied, "the server refused the user or the password"),
     (
@@ -16,7 +18,14 @@ const CODES: &[(&str, ErrorKind, &str)] = &[
     ("3D000", ErrorKind::NotSetUp, "the database does not exist; create it first"),
     ("3F000", ErrorKind::NotSetUp, "the schema does not exist"),
     ("42P01", ErrorKind::NotSetUp, "the schema or a table of it does not exist"),
-    ("42883", ErrorKind::NotSetUp, "a function of the schema does not exist"),
+    (
+        "42883",
+        ErrorKind::NotSetUp,
+        "a function of the schema does not exist, or a column is not of the type that it needs",
+    ),
+    ("42P05", ErrorKind::OutcomeUnknown, "a pooler mixed prepared statements up; use statements=simple"),
+    ("42", ErrorKind::Corrupt, "a table is not as `setup` made it"),
+    ("55000", ErrorKind::Corrupt, "a table is not as `setup` made it"),
     (
         "0A000",
         ErrorKind::Unsupported,
@@ -24,7 +33,18 @@ const CODES: &[(&str, ErrorKind, &str)] = &[
     ),
     ("40001", ErrorKind::Contention, "another transaction was in the way"),
     ("40P01", ErrorKind::Contention, "another transaction was in the way"),
+    ("23505 free_items_pkey", ErrorKind::Corrupt, "an item is among the free ones and elsewhere too"),
+    (
+        "23505 withdrawn_items_pkey",
+        ErrorKind::Corrupt,
+        "an item is among the withdrawn ones and elsewhere too",
+    ),
     ("23505", ErrorKind::Contention, "another call of the same id was under way"),
+    ("21", ErrorKind::Corrupt, "there are two rows where there is one at most"),
+    ("22", ErrorKind::Corrupt, "a row holds a value that no call of the library wrote"),
+    ("23", ErrorKind::Corrupt, "a row breaks a constraint of its table"),
+    ("XX001", ErrorKind::Corrupt, "a row or a page is damaged"),
+    ("XX002", ErrorKind::Corrupt, "an index is damaged"),
     ("55P03", ErrorKind::Contention, "a lock was not to be had in time"),
     ("57014", ErrorKind::Contention, "the statement was cancelled, by its timeout or by hand"),
     ("53300", ErrorKind::Throttled, "the server has no connection left"),
@@ -37,7 +57,7 @@ const CODES: &[(&str, ErrorKind, &str)] = &[
 /// An error of a statement that was sent.
 pub(crate) fn of(error: sqlx::Error) -> Error {
     let known = match &error {
-        sqlx::Error::Database(database) => database.code().and_then(|code| known(&code)),
+        sqlx::Error::Database(database) => answered(database.as_ref()),
         sqlx::Error::PoolTimedOut => Some((ErrorKind::Contention, NO_CONNECTION)),
         sqlx::Error::PoolClosed => Some((ErrorKind::Unavailable, "the pool is closed")),
         sqlx::Error::Encode(_) => Some((ErrorKind::InvalidInput, "an argument could not be encoded")),
@@ -48,6 +68,13 @@ pub(crate) fn of(error: sqlx::Error) -> Error {
     Error::new(kind, message).caused_by(error).on("postgres")
 }
 
+fn answered(error: &dyn DatabaseError) -> Option<(ErrorKind, &'static str)> {
+    let constraint = error.constraint().unwrap_or_default();
+    error.code().and_then(|code| known(&format!("{code} {constraint}")))
+}
+
+const NO_ENCRYPTION: &str = "the server offers no encryption that sslmode accepts; without an sslmode, other machines are sent \
+     nothing in clear";
 const NO_CONNECTION: &str = "no connection was free in time";
 
 fn known(code: &str) -> Option<(ErrorKind, &'static str)> {
@@ -56,6 +83,9 @@ fn known(code: &str) -> Option<(ErrorKind, &'static str)> {
 
 /// An error of a connection that could not be had: nothing was sent.
 pub(crate) fn connecting(error: sqlx::Error) -> Error {
+    if matches!(error, sqlx::Error::Tls(_)) {
+        return Error::new(ErrorKind::Unavailable, NO_ENCRYPTION).caused_by(error).on("postgres");
+    }
     let definite = of(error);
     if definite.kind() != ErrorKind::OutcomeUnknown {
         return definite;
@@ -114,6 +144,13 @@ mod tests {
             ("40001", ErrorKind::Contention),
             ("40P01", ErrorKind::Contention),
             ("23505", ErrorKind::Contention),
+            ("23505 claims_by_claim", ErrorKind::Contention),
+            ("23505 free_items_pkey", ErrorKind::Corrupt),
+            ("23514 claims_check", ErrorKind::Corrupt),
+            ("22003", ErrorKind::Corrupt),
+            ("42703", ErrorKind::Corrupt),
+            ("42P05", ErrorKind::OutcomeUnknown),
+            ("XX001", ErrorKind::Corrupt),
             ("55P03", ErrorKind::Contention),
             ("57014", ErrorKind::Contention),
             ("53300", ErrorKind::Throttled),
@@ -127,10 +164,10 @@ mod tests {
         }
     }
 
-    /// A session that was ended, a broken protocol, a constraint of somebody else's: who knows what was done before.
+    /// A session that was ended, a broken protocol, somebody else's trigger: who knows what was done before.
     #[test]
     fn a_code_that_is_not_in_the_table_may_have_been_applied() {
-        for code in ["", "57P01", "57P02", "57P05", "08006", "08P01", "23514", "XX000", "P0001", "40002"] {
+        for code in ["", "57P01", "57P02", "57P05", "08006", "08P01", "XX000", "P0001", "40002"] {
             assert_eq!(kind(code), None, "{code}");
         }
         for lost in [sqlx::Error::WorkerCrashed, sqlx::Error::Io(std::io::ErrorKind::ConnectionReset.into())]

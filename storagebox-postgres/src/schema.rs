@@ -18,15 +18,24 @@ pub(crate) const VERSION: i32 = MIGRATIONS.len() as i32;
 /// Processes that set up at once go one after another. The number is any that nobody else uses.
 const SETUP_LOCK: i64 = 0x7374_6f72_6562_6f78;
 
+const LOOK: &str = include_str!("../sql/store/look.sql");
+const BEGIN: &str = include_str!("../sql/store/begin.sql");
+const SCHEMA: &str = include_str!("../sql/store/schema.sql");
 const VERSIONS: &str = include_str!("../sql/store/versions.sql");
+const NEWEST: &str = include_str!("../sql/store/version.sql");
+const END: &str = include_str!("../sql/store/end.sql");
 
 /// The functions, one a file. They hold no data, so whatever brings a new version makes all of them anew. Like the
 /// migrations, those of a released version are never changed.
+///
+/// One whose body is an expression is bound when it is made, and stands behind those that it calls.
 const FUNCTIONS: &[&str] = &[
     include_str!("../sql/store/check_isolation.sql"),
     include_str!("../sql/store/clock.sql"),
+    include_str!("../sql/store/interval_of.sql"),
     include_str!("../sql/store/forgotten_before.sql"),
     include_str!("../sql/store/micros.sql"),
+    include_str!("../sql/store/millis_of.sql"),
     include_str!("../sql/store/open_box.sql"),
     include_str!("../sql/item_bank/add.sql"),
     include_str!("../sql/item_bank/confirm.sql"),
@@ -109,13 +118,15 @@ impl Schema {
         let fits = (1..=40).contains(&name.len())
             && name.bytes().take(1).all(is_first)
             && name.bytes().all(is_rest)
-            && !name.starts_with("pg_");
+            && !name.starts_with("pg_")
+            && name != "public";
         if fits {
             return Ok(Self(name.to_owned()));
         }
         Err(bad(
             "schema",
-            "must be 1 to 40 of a-z, 0-9 and _, begin with a letter or _, and not with pg_, which is the server's",
+            "must be 1 to 40 of a-z, 0-9 and _, begin with a letter or _, and not with pg_, which is the server's; public is \
+             everybody's",
         ))
     }
 
@@ -129,16 +140,17 @@ impl Schema {
         let migrations: String = missing
             .map(|(number, sql)| format!("{sql}\nINSERT INTO {{schema}}.versions VALUES ({number});\n"))
             .collect();
-        let functions = FUNCTIONS.concat();
-        self.fill(&format!("SET LOCAL check_function_bodies = off;\n{migrations}{functions}"))
+        self.fill(&format!("{migrations}{}", FUNCTIONS.concat()))
     }
 }
 
 /// Makes the schema or brings it up to date, in one transaction on a connection of its own: a setup that is dropped
 /// half-way leaves nothing behind, and the lock goes with its transaction, also behind a pooler.
 pub(crate) async fn setup(client: &Client) -> Result<()> {
-    if let Ok(VERSION) = found(client).await {
-        return Ok(());
+    match found(client, LOOK).await {
+        Ok(VERSION) => return Ok(()),
+        Err(error) if error.kind() == ErrorKind::Denied => return Err(error.during("setup")),
+        _ => {}
     }
     let mut connection = client.dedicated().await?;
     let made = make(&mut connection, client.schema()).await;
@@ -148,14 +160,14 @@ pub(crate) async fn setup(client: &Client) -> Result<()> {
 }
 
 async fn make(connection: &mut PgConnection, schema: &Schema) -> Result<()> {
-    let lock = format!("BEGIN ISOLATION LEVEL READ COMMITTED; SELECT pg_advisory_xact_lock({SETUP_LOCK})");
-    run(connection, lock).await?;
+    run(connection, BEGIN.replace("{lock}", &SETUP_LOCK.to_string())).await?;
     check_encoding(connection).await?;
+    check_owner(connection, schema).await?;
     run(connection, schema.fill(VERSIONS)).await?;
     let version = version(connection, schema).await?;
     refuse_newer(version)?;
     run(connection, schema.migrations_from(version)).await?;
-    run(connection, "COMMIT".to_owned()).await
+    run(connection, schema.fill(END)).await
 }
 
 async fn run(connection: &mut PgConnection, sql: String) -> Result<()> {
@@ -163,7 +175,7 @@ async fn run(connection: &mut PgConnection, sql: String) -> Result<()> {
 }
 
 async fn check_encoding(connection: &mut PgConnection) -> Result<()> {
-    let row = raw_sql("SELECT current_setting('server_encoding')").fetch_one(connection).await;
+    let row = raw_sql("SELECT pg_catalog.current_setting('server_encoding')").fetch_one(connection).await;
     let encoding: String = row.and_then(|row| row.try_get(0)).map_err(error::of)?;
     match encoding.as_str() {
         "UTF8" => Ok(()),
@@ -174,23 +186,33 @@ async fn check_encoding(connection: &mut PgConnection) -> Result<()> {
     }
 }
 
+/// A function made in the schema of somebody who is trusted less would run what that role hangs on its tables, with our
+/// rights.
+async fn check_owner(connection: &mut PgConnection, schema: &Schema) -> Result<()> {
+    let row = raw_sql(AssertSqlSafe(schema.fill(SCHEMA))).fetch_one(connection).await.map_err(error::of)?;
+    if row.try_get("is_ours").map_err(error::of)? {
+        return Ok(());
+    }
+    let owner: String = row.try_get("owner").map_err(error::of)?;
+    let why = format!("the schema belongs to the role {owner}, which alone may set it up");
+    Err(Error::new(ErrorKind::Denied, why).on("postgres"))
+}
+
 async fn version(connection: &mut PgConnection, schema: &Schema) -> Result<i32> {
-    let sql = schema.fill("SELECT coalesce(max(version), 0) FROM {schema}.versions");
-    let row = raw_sql(AssertSqlSafe(sql)).fetch_one(connection).await;
+    let row = raw_sql(AssertSqlSafe(schema.fill(NEWEST))).fetch_one(connection).await;
     row.and_then(|row| row.try_get(0)).map_err(error::of)
 }
 
 /// The version that is there, without any right to change it.
-async fn found(client: &Client) -> Result<i32> {
-    let sql = client.schema().fill("SELECT coalesce(max(version), 0) FROM {schema}.versions");
-    let version: i32 = client.look("ping", &sql).await?;
+async fn found(client: &Client, look: &str) -> Result<i32> {
+    let version: i32 = client.look("ping", &client.schema().fill(look)).await?;
     refuse_newer(version)?;
     Ok(version)
 }
 
 /// Whether the schema is there and of this library's version.
 pub(crate) async fn ping(client: &Client) -> Result<()> {
-    check(found(client).await?).map_err(|error| error.during("ping"))
+    check(found(client, NEWEST).await?).map_err(|error| error.during("ping"))
 }
 
 /// Judges the version that a box was opened with.

@@ -8,11 +8,11 @@ CREATE OR REPLACE FUNCTION {schema}.counter_apply(
     p_parts integer[], p_shards integer, p_floor bigint, p_ceiling bigint, p_split boolean, p_remembers boolean,
     p_keeps bigint, p_capacity bigint
 ) RETURNS TABLE (outcome text, value bigint)
-LANGUAGE plpgsql SET enable_seqscan = off AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$
 DECLARE
     lowest    CONSTANT numeric := -9223372036854775808;
     highest   CONSTANT numeric := 9223372036854775807;
-    last      CONSTANT integer := cardinality(p_keys);
+    last      CONSTANT integer := pg_catalog.cardinality(p_keys);
     cell      record;
     forgotten timestamptz;
     total     numeric;
@@ -34,14 +34,14 @@ BEGIN
             SELECT k.outcome, k.value INTO outcome, value
             FROM {schema}.counter_known(p_box, p_keys[i], p_ops[i], p_deltas[i], forgotten) k;
         END IF;
-        result := total + p_deltas[i];
+        result := total + p_deltas[i]::numeric;
         IF outcome IS NOT NULL THEN
             NULL;
         ELSIF p_split AND (result < cell.floor OR result > cell.ceiling) THEN
             outcome := 'dry';
         ELSIF NOT p_split AND (result < lowest OR result > highest) THEN
             outcome := 'overflow';
-        ELSIF NOT p_split AND (result < p_floors[i] OR result > p_ceilings[i]) THEN
+        ELSIF NOT p_split AND (result < p_floors[i]::numeric OR result > p_ceilings[i]::numeric) THEN
             outcome := 'out of bounds';
         ELSE
             IF stored >= p_capacity THEN
@@ -63,7 +63,7 @@ BEGIN
         END IF;
         RETURN NEXT;
         IF i = last OR p_keys[i] <> p_keys[i + 1] OR p_parts[i] <> p_parts[i + 1] THEN
-            IF cell.made AND total = 0 AND stored = 0 THEN
+            IF cell.made AND total = 0::numeric AND stored = 0 THEN
                 DELETE FROM {schema}.counters c WHERE c.ctid = cell.place;
             ELSIF total <> cell.value OR stored <> cell.ops THEN
                 UPDATE {schema}.counters c SET value = total, ops = stored WHERE c.ctid = cell.place;

@@ -5,7 +5,7 @@ CREATE OR REPLACE FUNCTION {schema}.counter_apply_widely(
     p_box bigint, p_key text, p_op text, p_delta bigint, p_part integer, p_shards integer,
     p_floor bigint, p_ceiling bigint, p_keeps bigint, OUT outcome text, OUT value bigint
 )
-LANGUAGE plpgsql SET enable_seqscan = off AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$
 DECLARE
     now     timestamptz;
     total   numeric;
@@ -23,26 +23,26 @@ BEGIN
     IF outcome IS NOT NULL THEN
         RETURN;
     END IF;
-    SELECT sum(c.value) + p_delta,
+    SELECT sum(c.value) + p_delta::numeric,
            abs(p_delta::numeric) - max({schema}.counter_room(c.value, c.floor, c.ceiling, p_delta)) FILTER (WHERE c.shard = p_part)
     INTO total, missing FROM {schema}.counters c WHERE c.box = p_box AND c.key = p_key;
-    IF total < -9223372036854775808 OR total > 9223372036854775807 THEN
+    IF total < (-9223372036854775808)::numeric OR total > 9223372036854775807::numeric THEN
         outcome := 'overflow';
-    ELSIF total < p_floor OR total > p_ceiling THEN
+    ELSIF total < p_floor::numeric OR total > p_ceiling::numeric THEN
         outcome := 'out of bounds';
     ELSE
         FOR other IN
             SELECT c.shard, {schema}.counter_room(c.value, c.floor, c.ceiling, p_delta) AS room FROM {schema}.counters c
             WHERE c.box = p_box AND c.key = p_key AND c.shard <> p_part ORDER BY room DESC
         LOOP
-            EXIT WHEN missing <= 0;
+            EXIT WHEN missing <= 0::numeric;
             -- Half of what is left over as well, so that the next operations find room.
-            moved := least(other.room, missing + trunc((other.room - least(other.room, missing)) / 2));
+            moved := least(other.room, missing + trunc((other.room - least(other.room, missing)) / 2::numeric));
             PERFORM {schema}.counter_widen(p_box, p_key, other.shard, p_delta, -moved);
             PERFORM {schema}.counter_widen(p_box, p_key, p_part, p_delta, moved);
             missing := missing - moved;
         END LOOP;
-        UPDATE {schema}.counters c SET value = c.value + p_delta WHERE c.box = p_box AND c.key = p_key AND c.shard = p_part;
+        UPDATE {schema}.counters c SET value = c.value + p_delta::numeric WHERE c.box = p_box AND c.key = p_key AND c.shard = p_part;
         PERFORM {schema}.counter_remember(p_box, p_key, p_op, p_delta, NULL, now, false);
         outcome := 'applied';
     END IF;

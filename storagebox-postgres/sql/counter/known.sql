@@ -3,7 +3,7 @@
 CREATE OR REPLACE FUNCTION {schema}.counter_known(
     p_box bigint, p_key text, p_op text, p_delta bigint, p_forgotten timestamptz, OUT outcome text, OUT value bigint
 )
-LANGUAGE plpgsql AS $$
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     known record;
 BEGIN

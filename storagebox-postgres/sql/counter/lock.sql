@@ -4,7 +4,7 @@ CREATE OR REPLACE FUNCTION {schema}.counter_lock(
     OUT place tid, OUT value numeric, OUT floor numeric, OUT ceiling numeric, OUT ops bigint, OUT made boolean,
     OUT now timestamptz
 )
-LANGUAGE plpgsql AS $$
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     made := false;
     LOOP

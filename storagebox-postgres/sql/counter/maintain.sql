@@ -1,7 +1,7 @@
 -- S-02 removes at most `p_limit` operations that are past their retention; those of a window under the lock of its counter, which
 -- knows their number.
 CREATE OR REPLACE FUNCTION {schema}.counter_maintain(p_limit bigint) RETURNS bigint
-LANGUAGE plpgsql SET enable_seqscan = off AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$
 DECLARE
     now       timestamptz := {schema}.clock();
     forgotten timestamptz;

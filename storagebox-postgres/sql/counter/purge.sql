@@ -1,7 +1,7 @@
 -- Removes operations of one window that are past its lifetime, never before. The caller has locked the counter. How many.
 CREATE OR REPLACE FUNCTION {schema}.counter_purge(p_box bigint, p_key text, p_forgotten timestamptz, p_limit bigint)
 RETURNS bigint
-LANGUAGE plpgsql AS $$
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     removed bigint;
 BEGIN

@@ -2,7 +2,7 @@
 CREATE OR REPLACE FUNCTION {schema}.counter_remember(
     p_box bigint, p_key text, p_op text, p_delta bigint, p_value bigint, p_now timestamptz, p_window boolean
 ) RETURNS bigint
-LANGUAGE plpgsql AS $$
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     INSERT INTO {schema}.counter_ops VALUES (p_box, p_key, p_op, p_delta, p_value, p_now, p_window) ON CONFLICT DO NOTHING;
     IF FOUND THEN

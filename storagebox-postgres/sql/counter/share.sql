@@ -1,5 +1,5 @@
 -- The part of a bound that falls to one of `p_count` shards; the parts add up to the bound (C-02).
 CREATE OR REPLACE FUNCTION {schema}.counter_share(p_bound bigint, p_count integer, p_shard integer) RETURNS numeric
-LANGUAGE sql IMMUTABLE AS $$
-    SELECT (p_bound / p_count + CASE WHEN p_shard < abs(p_bound % p_count) THEN sign(p_bound % p_count) ELSE 0 END)::numeric
-$$;
+LANGUAGE sql IMMUTABLE RETURN
+    (p_bound / p_count)::numeric
+    + CASE WHEN p_shard < abs(p_bound % p_count::bigint) THEN sign(p_bound::numeric) ELSE 0::numeric END;

@@ -1,6 +1,6 @@
 -- D-07 leaves the id vacant and fences the operation that had it. The caller has locked the record.
 CREATE OR REPLACE FUNCTION {schema}.record_end(p_box bigint, p_id text, p_now timestamptz) RETURNS void
-LANGUAGE sql AS $$
+LANGUAGE sql SET search_path = pg_catalog, pg_temp AS $$
     WITH gone AS (
         DELETE FROM {schema}.records r WHERE r.box = p_box AND r.id = p_id RETURNING r.op
     )

@@ -1,6 +1,6 @@
 -- D-04 the record, if its retention is not over; the clock is read before the look.
 CREATE OR REPLACE FUNCTION {schema}.dedup_get(p_box bigint, p_id text) RETURNS TABLE (value bytea, version bigint)
-LANGUAGE plpgsql SET enable_seqscan = off AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$
 DECLARE
     asked timestamptz := {schema}.clock();
 BEGIN

@@ -2,7 +2,7 @@
 CREATE OR REPLACE FUNCTION {schema}.record_has_ended(
     p_box bigint, p_id text, p_op text, p_memory bigint, p_now timestamptz
 ) RETURNS boolean
-LANGUAGE plpgsql AS $$
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     RETURN coalesce((
         SELECT e.since FROM {schema}.ended_ops e WHERE e.box = p_box AND e.id = p_id AND e.op = p_op

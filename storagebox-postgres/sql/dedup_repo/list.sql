@@ -1,7 +1,7 @@
 -- D-04 the records in the order of their ids, no expired one among them.
 CREATE OR REPLACE FUNCTION {schema}.dedup_list(p_box bigint, p_after text, p_limit bigint)
 RETURNS TABLE (id text, value bytea, version bigint)
-LANGUAGE plpgsql SET enable_seqscan = off AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$
 DECLARE
     asked timestamptz := {schema}.clock();
 BEGIN

@@ -6,11 +6,15 @@ CREATE OR REPLACE FUNCTION {schema}.record_lock(
     OUT fingerprint text, OUT replaced_by text, OUT replaced_version bigint, OUT until timestamptz,
     OUT now timestamptz, OUT ended boolean
 )
-LANGUAGE plpgsql AS $$
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     SELECT r.ctid, r.state, r.op, r.value, r.version, r.fence, r.fingerprint, r.replaced_by, r.replaced_version, r.until
     INTO place, state, op, value, version, fence, fingerprint, replaced_by, replaced_version, until
     FROM {schema}.records r WHERE r.box = p_box AND r.id = p_id FOR UPDATE;
+    -- No call writes one; callers would look for what it is again and again, or take its place.
+    IF FOUND AND (state = 'done' OR state = 'leased' AND until IS NOT NULL) IS NOT TRUE THEN
+        RAISE EXCEPTION 'a record is neither done nor leased' USING ERRCODE = 'data_corrupted';
+    END IF;
     now := {schema}.clock();
     IF state = 'done' AND until <= now THEN
         PERFORM {schema}.record_end(p_box, p_id, now);

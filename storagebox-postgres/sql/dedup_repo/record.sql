@@ -7,16 +7,16 @@
 CREATE OR REPLACE FUNCTION {schema}.dedup_record(
     p_box bigint, p_ids text[], p_values bytea[], p_ops text[], p_retentions bigint[], p_memory bigint
 ) RETURNS TABLE (outcome text, value bytea, version bigint, remaining bigint)
-LANGUAGE plpgsql SET enable_seqscan = off AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$
 DECLARE
     known record;
 BEGIN
     PERFORM {schema}.check_isolation();
-    FOR i IN 1 .. cardinality(p_ids) LOOP
+    FOR i IN 1 .. pg_catalog.cardinality(p_ids) LOOP
         <<one>> LOOP
             INSERT INTO {schema}.records (box, id, state, op, value, version, until)
-            VALUES (p_box, p_ids[i], 'done', p_ops[i], p_values[i], nextval('{schema}.numbers'),
-                    {schema}.clock() + p_retentions[i] * interval '1 microsecond')
+            VALUES (p_box, p_ids[i], 'done', p_ops[i], p_values[i], nextval('{schema}.numbers'::regclass),
+                    {schema}.clock() + {schema}.interval_of(p_retentions[i]))
             ON CONFLICT DO NOTHING RETURNING records.version INTO version;
             IF FOUND THEN
                 outcome := 'new';

@@ -3,7 +3,7 @@
 CREATE OR REPLACE FUNCTION {schema}.dedup_replace(
     p_box bigint, p_id text, p_version bigint, p_value bytea, p_op text, p_memory bigint
 ) RETURNS TABLE (outcome text, value bytea, version bigint)
-LANGUAGE plpgsql SET enable_seqscan = off AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$
 DECLARE
     known record;
 BEGIN
@@ -17,7 +17,7 @@ BEGIN
             value := known.value;
         ELSE
             outcome := 'replaced';
-            version := nextval('{schema}.numbers');
+            version := nextval('{schema}.numbers'::regclass);
             UPDATE {schema}.records r
             SET value = p_value, version = dedup_replace.version, replaced_by = p_op, replaced_version = p_version
             WHERE r.ctid = known.place;

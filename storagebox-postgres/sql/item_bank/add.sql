@@ -3,7 +3,7 @@
 --       such an item to the free ones at the same time waits for this step at the unique index, or came before it.
 -- The caller sorts the items, so that two loads lock in one order. Answers how many were new.
 CREATE OR REPLACE FUNCTION {schema}.bank_add(p_bank bigint, p_hs bigint[], p_items text[]) RETURNS bigint
-LANGUAGE plpgsql SET enable_seqscan = off AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$
 DECLARE
     places tid[];
     hs     bigint[];
@@ -15,7 +15,7 @@ BEGIN
         INSERT INTO {schema}.free_items AS f SELECT p_bank, u.h, u.item FROM unnest(p_hs, p_items) u(h, item)
         ON CONFLICT DO NOTHING RETURNING f.ctid AS place, f.h, f.item
     )
-    SELECT array_agg(n.place), array_agg(n.h), array_agg(n.item) INTO places, hs, items FROM new n;
+    SELECT pg_catalog.array_agg(n.place), pg_catalog.array_agg(n.h), pg_catalog.array_agg(n.item) INTO places, hs, items FROM new n;
     IF EXISTS (SELECT FROM {schema}.claims c WHERE c.bank = p_bank AND c.item IS NOT NULL)
         OR EXISTS (SELECT FROM {schema}.withdrawn_items w WHERE w.bank = p_bank) THEN
         -- One look for each item, and never a plan for all at once, made when the tables were empty.
@@ -29,5 +29,5 @@ BEGIN
         );
         DELETE FROM {schema}.free_items f WHERE f.ctid = ANY (known);
     END IF;
-    RETURN coalesce(cardinality(places), 0) - coalesce(cardinality(known), 0);
+    RETURN coalesce(pg_catalog.cardinality(places), 0) - coalesce(pg_catalog.cardinality(known), 0);
 END $$;

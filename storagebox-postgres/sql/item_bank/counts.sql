@@ -1,7 +1,7 @@
 -- IB-10 one snapshot; a hold that has lapsed counts as free.
 CREATE OR REPLACE FUNCTION {schema}.bank_counts(p_bank bigint)
 RETURNS TABLE (free bigint, held bigint, spent bigint, withdrawn bigint)
-LANGUAGE plpgsql AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     asked timestamptz := {schema}.clock();
 BEGIN

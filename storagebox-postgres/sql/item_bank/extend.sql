@@ -2,7 +2,7 @@
 CREATE OR REPLACE FUNCTION {schema}.bank_extend(
     p_bank bigint, p_claim text, p_hold bigint, p_memory bigint
 ) RETURNS text[]
-LANGUAGE plpgsql SET enable_seqscan = off AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$
 DECLARE
     known record;
     now   timestamptz;
@@ -13,7 +13,7 @@ BEGIN
         RETURN known.shown;
     END IF;
     now := {schema}.clock();
-    til := greatest(known.until, now + p_hold * interval '1 microsecond');
+    til := greatest(known.until, now + {schema}.interval_of(p_hold));
     IF known.until IS NULL OR p_hold IS NULL THEN
         til := NULL;
     END IF;

@@ -2,7 +2,7 @@
 -- meanwhile is not called lapsed.
 -- again item until | ended why | unknown
 CREATE OR REPLACE FUNCTION {schema}.bank_get(p_bank bigint, p_claim text, p_memory bigint) RETURNS text[]
-LANGUAGE plpgsql SET enable_seqscan = off AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$
 DECLARE
     asked timestamptz := {schema}.clock();
     shown text[];

@@ -1,7 +1,7 @@
 -- IB-01 where an item is, in one snapshot: state claim | no row.
 CREATE OR REPLACE FUNCTION {schema}.bank_holder(p_bank bigint, p_h bigint, p_item text)
 RETURNS TABLE (state text, claim text)
-LANGUAGE plpgsql SET enable_seqscan = off AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$
 DECLARE
     asked timestamptz := {schema}.clock();
 BEGIN

@@ -2,7 +2,7 @@
 --       is shown exactly once.
 CREATE OR REPLACE FUNCTION {schema}.bank_list(p_bank bigint, p_after_h bigint, p_after_item text, p_limit bigint)
 RETURNS TABLE (h bigint, item text, state text, claim text)
-LANGUAGE plpgsql SET enable_seqscan = off AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$
 DECLARE
     asked timestamptz := {schema}.clock();
 BEGIN

@@ -5,7 +5,7 @@ CREATE OR REPLACE FUNCTION {schema}.bank_lock(
     p_bank bigint, p_claim text, p_memory bigint,
     OUT place tid, OUT h bigint, OUT item text, OUT until timestamptz, OUT shown text[]
 )
-LANGUAGE plpgsql AS $$
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     state    text;
     ended_at timestamptz;

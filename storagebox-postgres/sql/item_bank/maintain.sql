@@ -1,6 +1,6 @@
 -- S-02 removes at most `p_limit` fences of claims that ended longer ago than they are remembered; also frees as many lapsed holds.
 CREATE OR REPLACE FUNCTION {schema}.bank_maintain(p_memory bigint, p_limit bigint) RETURNS bigint
-LANGUAGE plpgsql SET enable_seqscan = off AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$
 DECLARE
     before  timestamptz := {schema}.forgotten_before(p_memory, {schema}.clock());
     one     bigint;

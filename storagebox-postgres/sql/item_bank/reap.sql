@@ -1,6 +1,6 @@
 -- IB-06 ends lapsed holds and frees their items ahead of any taker: those of some items, or the first `p_limit` to lapse.
 CREATE OR REPLACE FUNCTION {schema}.bank_reap(p_bank bigint, p_hs bigint[], p_items text[], p_limit bigint) RETURNS void
-LANGUAGE plpgsql AS $$
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     now    timestamptz := {schema}.clock();
     lapsed record;

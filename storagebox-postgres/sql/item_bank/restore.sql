@@ -1,7 +1,7 @@
 -- IB-02, IB-05 frees withdrawn items; all others are left as they are.
 CREATE OR REPLACE FUNCTION {schema}.bank_restore(p_bank bigint, p_hs bigint[], p_items text[])
 RETURNS TABLE (restored bigint, not_withdrawn bigint, unknown bigint)
-LANGUAGE plpgsql SET enable_seqscan = off AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$
 DECLARE
     hs    bigint[];
     items text[];
@@ -17,9 +17,9 @@ BEGIN
     ), freed AS (
         INSERT INTO {schema}.free_items SELECT p_bank, b.h, b.item FROM back b
     )
-    SELECT array_agg(b.h), array_agg(b.item) INTO hs, items FROM back b;
+    SELECT pg_catalog.array_agg(b.h), pg_catalog.array_agg(b.item) INTO hs, items FROM back b;
     RETURN QUERY
-    SELECT coalesce(cardinality(items), 0)::bigint,
+    SELECT coalesce(pg_catalog.cardinality(items), 0)::bigint,
            count(*) FILTER (WHERE rest.state IS NOT NULL),
            count(*) FILTER (WHERE rest.state IS NULL)
     FROM (

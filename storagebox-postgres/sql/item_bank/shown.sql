@@ -3,7 +3,7 @@
 CREATE OR REPLACE FUNCTION {schema}.bank_shown(
     p_state text, p_item text, p_until timestamptz, p_ended_at timestamptz, p_memory bigint, p_now timestamptz
 ) RETURNS text[]
-LANGUAGE plpgsql AS $$
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     IF p_state = 'spent' THEN
         RETURN ARRAY['again', p_item, 'confirmed'];

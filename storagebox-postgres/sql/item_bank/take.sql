@@ -5,7 +5,7 @@
 CREATE OR REPLACE FUNCTION {schema}.bank_take(
     p_bank bigint, p_claim text, p_hold bigint, p_memory bigint, p_start bigint
 ) RETURNS text[]
-LANGUAGE plpgsql SET enable_seqscan = off AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$
 DECLARE
     asked timestamptz := {schema}.clock();
     known record;
@@ -36,7 +36,7 @@ BEGIN
         ) RETURNING f.h, f.item
     )
     INSERT INTO {schema}.claims AS c (bank, claim, state, h, item, until)
-    SELECT p_bank, p_claim, 'held', p.h, p.item, {schema}.clock() + p_hold * interval '1 microsecond' FROM picked p
+    SELECT p_bank, p_claim, 'held', p.h, p.item, {schema}.clock() + {schema}.interval_of(p_hold) FROM picked p
     RETURNING c.h, c.item INTO got;
     IF FOUND THEN
         RETURN ARRAY['new', got.item, got.h::text];

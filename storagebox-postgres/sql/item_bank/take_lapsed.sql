@@ -5,7 +5,7 @@
 CREATE OR REPLACE FUNCTION {schema}.bank_take_lapsed(
     p_bank bigint, p_claim text, p_hold bigint, p_memory bigint
 ) RETURNS text[]
-LANGUAGE plpgsql SET enable_seqscan = off AS $$
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$
 DECLARE
     now    timestamptz := {schema}.clock();
     lapsed record;
@@ -17,7 +17,7 @@ BEGIN
     IF FOUND THEN
         PERFORM {schema}.bank_end_claim(lapsed.ctid, 'expired', now);
         INSERT INTO {schema}.claims (bank, claim, state, h, item, until)
-        VALUES (p_bank, p_claim, 'held', lapsed.h, lapsed.item, {schema}.clock() + p_hold * interval '1 microsecond');
+        VALUES (p_bank, p_claim, 'held', lapsed.h, lapsed.item, {schema}.clock() + {schema}.interval_of(p_hold));
         RETURN ARRAY['new', lapsed.item, lapsed.h::text];
     END IF;
     IF EXISTS (SELECT FROM {schema}.free_items i WHERE i.bank = p_bank)

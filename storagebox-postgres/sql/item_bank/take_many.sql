@@ -5,34 +5,34 @@
 CREATE OR REPLACE FUNCTION {schema}.bank_take_many(
     p_bank bigint, p_claims text[], p_holds bigint[], p_memory bigint, p_start bigint
 ) RETURNS TABLE (claims text[], items text[], h bigint, known text[], words text[], firsts text[], seconds text[])
-LANGUAGE plpgsql SET enable_seqscan = off AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$
 DECLARE
     asked timestamptz := {schema}.clock();
     holds bigint[] := p_holds;
     hs    bigint[];
 BEGIN
     claims := p_claims;
-    SELECT array_agg(k.claim), array_agg(k.shown[1]), array_agg(k.shown[2]), array_agg(k.shown[3])
+    SELECT pg_catalog.array_agg(k.claim), pg_catalog.array_agg(k.shown[1]), pg_catalog.array_agg(k.shown[2]), pg_catalog.array_agg(k.shown[3])
     INTO known, words, firsts, seconds FROM (
         SELECT u.claim, {schema}.bank_shown(c.state, c.item, c.until, c.ended_at, p_memory, asked) AS shown
-        FROM unnest(p_claims) u(claim) CROSS JOIN LATERAL (
+        FROM pg_catalog.unnest(p_claims) u(claim) CROSS JOIN LATERAL (
             -- One look for each claim, and never a plan for all at once, made when the table was empty.
             SELECT * FROM {schema}.claims x WHERE x.bank = p_bank AND x.claim = u.claim OFFSET 0
         ) c
     ) k;
     IF known IS NOT NULL THEN
-        SELECT array_agg(u.claim ORDER BY u.claim), array_agg(u.hold ORDER BY u.claim) INTO claims, holds
+        SELECT pg_catalog.array_agg(u.claim ORDER BY u.claim), pg_catalog.array_agg(u.hold ORDER BY u.claim) INTO claims, holds
         FROM unnest(p_claims, p_holds) u(claim, hold) WHERE u.claim <> ALL (known);
     END IF;
     WITH picked AS (
         DELETE FROM {schema}.free_items f WHERE f.ctid = ANY (ARRAY(
             SELECT i.ctid FROM {schema}.free_items i WHERE i.bank = p_bank AND i.h >= p_start
-            ORDER BY i.h LIMIT coalesce(cardinality(claims), 0) FOR UPDATE SKIP LOCKED
+            ORDER BY i.h LIMIT coalesce(pg_catalog.cardinality(claims), 0) FOR UPDATE SKIP LOCKED
         )) RETURNING f.h, f.item
     )
-    SELECT array_agg(p.h), array_agg(p.item), max(p.h) INTO hs, items, h FROM picked p;
+    SELECT pg_catalog.array_agg(p.h), pg_catalog.array_agg(p.item), max(p.h) INTO hs, items, h FROM picked p;
     INSERT INTO {schema}.claims (bank, claim, state, h, item, until)
-    SELECT p_bank, u.claim, 'held', u.h, u.item, {schema}.clock() + u.hold * interval '1 microsecond'
+    SELECT p_bank, u.claim, 'held', u.h, u.item, {schema}.clock() + {schema}.interval_of(u.hold)
     FROM unnest(claims, holds, hs, items) u(claim, hold, h, item) WHERE u.item IS NOT NULL;
     RETURN NEXT;
 END $$;

@@ -1,7 +1,7 @@
 -- IB-02, IB-05 sets free items aside, lapsed holds' among them; what is held or spent is left as it is.
 CREATE OR REPLACE FUNCTION {schema}.bank_withdraw(p_bank bigint, p_hs bigint[], p_items text[])
 RETURNS TABLE (withdrawn bigint, already_withdrawn bigint, in_use bigint, unknown bigint)
-LANGUAGE plpgsql SET enable_seqscan = off AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$
 DECLARE
     hs    bigint[];
     items text[];
@@ -17,9 +17,9 @@ BEGIN
     ), aside AS (
         INSERT INTO {schema}.withdrawn_items SELECT p_bank, g.h, g.item FROM gone g
     )
-    SELECT array_agg(g.h), array_agg(g.item) INTO hs, items FROM gone g;
+    SELECT pg_catalog.array_agg(g.h), pg_catalog.array_agg(g.item) INTO hs, items FROM gone g;
     RETURN QUERY
-    SELECT coalesce(cardinality(items), 0)::bigint,
+    SELECT coalesce(pg_catalog.cardinality(items), 0)::bigint,
            count(*) FILTER (WHERE rest.state = 'withdrawn'),
            count(*) FILTER (WHERE rest.state <> 'withdrawn'),
            count(*) FILTER (WHERE rest.state IS NULL)

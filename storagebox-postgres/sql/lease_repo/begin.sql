@@ -5,7 +5,7 @@
 CREATE OR REPLACE FUNCTION {schema}.lease_begin(
     p_box bigint, p_id text, p_op text, p_duration bigint, p_fingerprint text, p_memory bigint
 ) RETURNS TABLE (outcome text, fence bigint, remaining bigint, value bytea, version bigint)
-LANGUAGE plpgsql SET enable_seqscan = off AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$
 DECLARE
     known record;
 BEGIN
@@ -13,7 +13,7 @@ BEGIN
     LOOP
         INSERT INTO {schema}.records (box, id, state, op, fence, fingerprint, until)
         VALUES (p_box, p_id, 'leased', p_op, 0, p_fingerprint,
-                {schema}.clock() + p_duration * interval '1 microsecond')
+                {schema}.clock() + {schema}.interval_of(p_duration))
         ON CONFLICT DO NOTHING;
         IF FOUND AND {schema}.record_has_ended(p_box, p_id, p_op, p_memory, {schema}.clock()) THEN
             DELETE FROM {schema}.records r WHERE r.box = p_box AND r.id = p_id;
@@ -21,7 +21,7 @@ BEGIN
             EXIT;
         ELSIF FOUND THEN
             -- Counted only now that the id is ours, so that no smaller number comes later.
-            UPDATE {schema}.records r SET fence = nextval('{schema}.numbers') WHERE r.box = p_box AND r.id = p_id
+            UPDATE {schema}.records r SET fence = nextval('{schema}.numbers'::regclass) WHERE r.box = p_box AND r.id = p_id
             RETURNING r.fence INTO fence;
             outcome := 'started';
             EXIT;

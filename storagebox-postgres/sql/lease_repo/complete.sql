@@ -3,7 +3,7 @@
 CREATE OR REPLACE FUNCTION {schema}.lease_complete(
     p_box bigint, p_id text, p_op text, p_fence bigint, p_value bytea, p_retention bigint, p_memory bigint
 ) RETURNS TABLE (outcome text, value bytea, version bigint)
-LANGUAGE plpgsql SET enable_seqscan = off AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$
 DECLARE
     known record;
 BEGIN
@@ -15,10 +15,10 @@ BEGIN
         version := known.version;
     ELSIF known.state = 'leased' AND known.fence = p_fence AND known.op = p_op THEN
         outcome := 'completed';
-        version := nextval('{schema}.numbers');
+        version := nextval('{schema}.numbers'::regclass);
         UPDATE {schema}.records r
         SET state = 'done', value = p_value, version = lease_complete.version,
-            until = known.now + p_retention * interval '1 microsecond'
+            until = known.now + {schema}.interval_of(p_retention)
         WHERE r.ctid = known.place;
     END IF;
     RETURN NEXT;

@@ -2,14 +2,14 @@
 CREATE OR REPLACE FUNCTION {schema}.lease_extend(
     p_box bigint, p_id text, p_op text, p_fence bigint, p_duration bigint, p_memory bigint
 ) RETURNS text
-LANGUAGE plpgsql SET enable_seqscan = off AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$
 DECLARE
     known record;
 BEGIN
     SELECT * INTO known FROM {schema}.record_lock(p_box, p_id, p_memory, p_op);
     IF known.state = 'leased' AND known.fence = p_fence AND known.op = p_op THEN
         UPDATE {schema}.records r
-        SET until = greatest(r.until, known.now + p_duration * interval '1 microsecond')
+        SET until = greatest(r.until, known.now + {schema}.interval_of(p_duration))
         WHERE r.ctid = known.place;
         RETURN 'extended';
     END IF;

@@ -1,7 +1,7 @@
 -- O-03 the value, if the newest write is not a delete.
 CREATE OR REPLACE FUNCTION {schema}.ordered_get(p_box bigint, p_key text)
 RETURNS TABLE (value bytea, at bigint, writer text)
-LANGUAGE plpgsql SET enable_seqscan = off AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$
 BEGIN
     RETURN QUERY
     SELECT v.value, v.at, v.writer FROM {schema}.ordered_values v

@@ -2,7 +2,7 @@
 -- so that is the end of those that begin with the prefix.
 CREATE OR REPLACE FUNCTION {schema}.ordered_list(p_box bigint, p_prefix text, p_after text, p_limit bigint)
 RETURNS TABLE (key text, value bytea, at bigint, writer text)
-LANGUAGE plpgsql SET enable_seqscan = off AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$
 BEGIN
     RETURN QUERY
     SELECT v.key, v.value, v.at, v.writer FROM {schema}.ordered_values v

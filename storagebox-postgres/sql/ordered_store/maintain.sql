@@ -1,6 +1,6 @@
 -- S-02, O-03 purges the tombstones of boxes with time stamps that are past their age, at most `p_limit`.
 CREATE OR REPLACE FUNCTION {schema}.ordered_maintain(p_limit bigint) RETURNS bigint
-LANGUAGE plpgsql SET enable_seqscan = off AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$
 DECLARE
     one     record;
     removed bigint := 0;

@@ -1,15 +1,15 @@
 -- O-03 removes at most `p_limit` tombstones that arrived at least `p_age` ago, in microseconds; with time stamps none whose
 -- stamp would still be accepted again (`p_horizon`, in milliseconds before now; null with sequence numbers).
 CREATE OR REPLACE FUNCTION {schema}.ordered_purge(p_box bigint, p_age bigint, p_horizon bigint, p_limit bigint) RETURNS bigint
-LANGUAGE plpgsql SET enable_seqscan = off AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$
 DECLARE
     now     timestamptz := {schema}.clock();
     removed bigint;
 BEGIN
     DELETE FROM {schema}.ordered_values v WHERE v.ctid = ANY (ARRAY(
         SELECT o.ctid FROM {schema}.ordered_values o
-        WHERE o.box = p_box AND o.value IS NULL AND o.arrived <= now - p_age * interval '1 microsecond'
-          AND (p_horizon IS NULL OR o.at < floor(extract(epoch FROM now) * 1000) - p_horizon)
+        WHERE o.box = p_box AND o.value IS NULL AND o.arrived <= now - {schema}.interval_of(p_age)
+          AND (p_horizon IS NULL OR o.at < {schema}.millis_of(now) - p_horizon)
         ORDER BY o.arrived LIMIT p_limit FOR UPDATE SKIP LOCKED
     ));
     GET DIAGNOSTICS removed = ROW_COUNT;

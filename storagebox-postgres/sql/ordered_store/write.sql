@@ -6,18 +6,18 @@
 CREATE OR REPLACE FUNCTION {schema}.ordered_write(
     p_box bigint, p_keys text[], p_ats bigint[], p_writers text[], p_values bytea[], p_timed boolean, p_skew bigint, p_age bigint
 ) RETURNS TABLE (outcome text, at bigint, writer text)
-LANGUAGE plpgsql SET enable_seqscan = off AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$
 DECLARE
     known record;
     now   timestamptz;
     clock bigint;
 BEGIN
-    FOR i IN 1 .. cardinality(p_keys) LOOP
+    FOR i IN 1 .. pg_catalog.cardinality(p_keys) LOOP
         LOOP
             SELECT v.ctid AS place, v.at, v.writer, v.value INTO known FROM {schema}.ordered_values v
             WHERE v.box = p_box AND v.key = p_keys[i] FOR UPDATE;
             now := {schema}.clock();
-            clock := floor(extract(epoch FROM now) * 1000);
+            clock := {schema}.millis_of(now);
             outcome := 'applied';
             at := NULL;
             writer := NULL;

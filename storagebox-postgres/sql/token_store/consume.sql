@@ -3,12 +3,12 @@
 -- One row an element, in the order of the arrays, whose tokens the caller sorts: now | again | gone
 CREATE OR REPLACE FUNCTION {schema}.token_consume(p_box bigint, p_tokens text[], p_ops text[], p_memory bigint)
 RETURNS TABLE (outcome text)
-LANGUAGE plpgsql SET enable_seqscan = off AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$
 DECLARE
     known record;
     now   timestamptz;
 BEGIN
-    FOR i IN 1 .. cardinality(p_tokens) LOOP
+    FOR i IN 1 .. pg_catalog.cardinality(p_tokens) LOOP
         SELECT t.ctid AS place, t.op, t.gone_at INTO known FROM {schema}.tokens t
         WHERE t.box = p_box AND t.token = p_tokens[i] FOR UPDATE;
         outcome := 'gone';

@@ -2,20 +2,20 @@
 -- The caller sorts them and gives each once.
 CREATE OR REPLACE FUNCTION {schema}.token_create(p_box bigint, p_tokens text[], p_memory bigint)
 RETURNS TABLE (created bigint, already_live bigint, gone bigint)
-LANGUAGE plpgsql SET enable_seqscan = off AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$
 DECLARE
     forgotten timestamptz := {schema}.forgotten_before(p_memory, {schema}.clock());
     new       text[];
 BEGIN
     WITH made AS (
-        INSERT INTO {schema}.tokens AS t (box, token) SELECT p_box, u.token FROM unnest(p_tokens) u(token)
+        INSERT INTO {schema}.tokens AS t (box, token) SELECT p_box, u.token FROM pg_catalog.unnest(p_tokens) u(token)
         ON CONFLICT (box, token) DO UPDATE SET gone_at = NULL, op = NULL WHERE t.gone_at <= forgotten
         RETURNING t.token
     )
-    SELECT array_agg(m.token) INTO new FROM made m;
+    SELECT pg_catalog.array_agg(m.token) INTO new FROM made m;
     RETURN QUERY
-    SELECT coalesce(cardinality(new), 0)::bigint, count(*) FILTER (WHERE t.gone_at IS NULL),
+    SELECT coalesce(pg_catalog.cardinality(new), 0)::bigint, count(*) FILTER (WHERE t.gone_at IS NULL),
            count(*) FILTER (WHERE t.gone_at IS NOT NULL)
-    FROM (SELECT unnest(p_tokens) EXCEPT SELECT unnest(new)) rest(token)
+    FROM (SELECT pg_catalog.unnest(p_tokens) EXCEPT SELECT pg_catalog.unnest(new)) rest(token)
     JOIN {schema}.tokens t ON t.box = p_box AND t.token = rest.token;
 END $$;

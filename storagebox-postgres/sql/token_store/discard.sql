@@ -2,13 +2,13 @@
 -- The caller sorts them and gives each once.
 CREATE OR REPLACE FUNCTION {schema}.token_discard(p_box bigint, p_tokens text[], p_memory bigint)
 RETURNS TABLE (discarded bigint, already_gone bigint)
-LANGUAGE plpgsql SET enable_seqscan = off AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$
 DECLARE
     now   timestamptz := {schema}.clock();
     known record;
 BEGIN
     discarded := 0;
-    FOR i IN 1 .. cardinality(p_tokens) LOOP
+    FOR i IN 1 .. pg_catalog.cardinality(p_tokens) LOOP
         LOOP
             INSERT INTO {schema}.tokens (box, token, gone_at) VALUES (p_box, p_tokens[i], now) ON CONFLICT DO NOTHING;
             EXIT WHEN FOUND;
@@ -22,6 +22,6 @@ BEGIN
             EXIT;
         END LOOP;
     END LOOP;
-    already_gone := cardinality(p_tokens) - discarded;
+    already_gone := pg_catalog.cardinality(p_tokens) - discarded;
     RETURN NEXT;
 END $$;

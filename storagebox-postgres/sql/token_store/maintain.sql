@@ -1,6 +1,6 @@
 -- S-02 removes at most `p_limit` tokens that are gone for longer than that is remembered.
 CREATE OR REPLACE FUNCTION {schema}.token_maintain(p_memory bigint, p_limit bigint) RETURNS bigint
-LANGUAGE plpgsql SET enable_seqscan = off AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$
 DECLARE
     forgotten timestamptz := {schema}.forgotten_before(p_memory, {schema}.clock());
     one       bigint;

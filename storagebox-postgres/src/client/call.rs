@@ -121,19 +121,19 @@ impl Arg<'_> {
     /// As a literal. Texts and bytes are hexadecimal, so that nothing in them can end it.
     fn write(&self, sql: &mut String) -> std::fmt::Result {
         match self {
-            Self::Text(text) => literal(sql, *text, "text", text_literal),
+            Self::Text(text) => literal(sql, *text, "pg_catalog.text", text_literal),
             Self::Int(number) => literal(sql, *number, "bigint", int_literal),
             Self::Small(number) => write!(sql, "({number})::integer"),
             Self::Bool(yes) => write!(sql, "{yes}"),
-            Self::Bytes(bytes) => literal(sql, *bytes, "bytea", bytes_literal),
-            Self::Texts(texts) => array(sql, texts, "text", |sql, text| text_literal(sql, text)),
+            Self::Bytes(bytes) => literal(sql, *bytes, "pg_catalog.bytea", bytes_literal),
+            Self::Texts(texts) => array(sql, texts, "pg_catalog.text", |sql, text| text_literal(sql, text)),
             Self::Ints(numbers) => {
                 array(sql, numbers, "bigint", |sql, number| literal(sql, *number, "bigint", int_literal))
             }
             Self::Smalls(numbers) => array(sql, numbers, "integer", |sql, number| write!(sql, "({number})")),
-            Self::Blobs(blobs) => {
-                array(sql, blobs, "bytea", |sql, blob| literal(sql, *blob, "bytea", bytes_literal))
-            }
+            Self::Blobs(blobs) => array(sql, blobs, "pg_catalog.bytea", |sql, blob| {
+                literal(sql, *blob, "pg_catalog.bytea", bytes_literal)
+            }),
         }
     }
 }
@@ -169,13 +169,13 @@ fn int_literal(sql: &mut String, number: i64) -> std::fmt::Result {
 }
 
 fn text_literal(sql: &mut String, text: &str) -> std::fmt::Result {
-    sql.push_str("convert_from(");
+    sql.push_str("pg_catalog.convert_from(");
     bytes_literal(sql, text.as_bytes())?;
     write!(sql, ",'UTF8')")
 }
 
 fn bytes_literal(sql: &mut String, bytes: &[u8]) -> std::fmt::Result {
-    sql.push_str("decode('");
+    sql.push_str("pg_catalog.decode('");
     for byte in bytes {
         write!(sql, "{byte:02x}")?;
     }
@@ -226,14 +226,17 @@ mod tests {
         let call = Call::value("f").with("'); drop table x; --").with(vec!["\\'", "é"]);
         let sql = written(&call);
         assert!(!sql.contains("drop") && !sql.contains('\\') && sql.is_ascii(), "{sql}");
-        assert!(sql.starts_with("SELECT storagebox.f(convert_from(decode('27"), "{sql}");
+        assert!(
+            sql.starts_with("SELECT storagebox.f(pg_catalog.convert_from(pg_catalog.decode('27"),
+            "{sql}"
+        );
     }
 
     #[test]
     fn every_argument_has_its_type() {
         let call =
             Call::rows("f").with(i64::MIN).with(None::<i64>).with(None::<&str>).with(Vec::<&str>::new());
-        let expected = "SELECT * FROM storagebox.f((-9223372036854775808)::bigint,NULL::bigint,NULL::text,ARRAY[]::text[])";
+        let expected = "SELECT * FROM storagebox.f((-9223372036854775808)::bigint,NULL::bigint,NULL::pg_catalog.text,ARRAY[]::pg_catalog.text[])";
         assert_eq!(written(&call), expected);
     }
 

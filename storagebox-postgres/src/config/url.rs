@@ -6,6 +6,7 @@ use sqlx::postgres::PgConnectOptions;
 use storagebox_core::Result;
 use storagebox_core::backend::url::{keys, millis, number, one_of, retention, switch, unknown};
 
+use super::tls::{self, Said};
 use super::{PostgresBuilder, Statements, bad};
 
 /// The driver's keys; it would pass over others in silence.
@@ -33,10 +34,13 @@ pub(super) fn read(mut builder: PostgresBuilder, url: &str) -> Result<(PostgresB
         return Err(bad("url", "must begin with postgres:// or postgresql://"));
     }
     let (address, query) = url.split_once('?').unwrap_or((url, ""));
-    let mut theirs = Vec::new();
+    let (mut theirs, mut names) = (Vec::new(), Vec::new());
     for (key, value) in keys(query) {
         match DRIVERS.contains(&key) {
-            true => theirs.push(format!("{key}={value}")),
+            true => {
+                names.push(key);
+                theirs.push(format!("{key}={value}"));
+            }
             false => builder = set(builder, key, value)?,
         }
     }
@@ -45,7 +49,7 @@ pub(super) fn read(mut builder: PostgresBuilder, url: &str) -> Result<(PostgresB
     let options = PgConnectOptions::from_str(&rest).map_err(|_| {
         bad("url", "cannot be read; it is postgres://user:password@host:port/database?key=value")
     })?;
-    Ok((builder, options))
+    Ok((builder, tls::secured(options, &Said::by(&names)?)))
 }
 
 fn set(builder: PostgresBuilder, key: &str, value: &str) -> Result<PostgresBuilder> {

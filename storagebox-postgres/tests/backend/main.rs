@@ -1,11 +1,15 @@
 //! What this backend promises beyond the suite: the cost of a call, its setup, its pools, its errors and its limits.
 #![allow(clippy::disallowed_methods, reason = "a test may fail and wait where a library must not")]
 
+mod damage;
 mod dropping;
 mod errors;
 mod hostile;
+mod impostor;
+mod intruder;
 mod pooler;
 mod pools;
+mod rights;
 mod round_trips;
 mod scene;
 mod secrets;

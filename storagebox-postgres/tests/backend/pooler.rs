@@ -8,7 +8,7 @@ use storagebox_postgres::{PostgresStore, Statements};
 use storagebox_testkit::pgbouncer::{PgBouncer, Settings, knows_prepared_statements};
 use tokio::task::{JoinSet, spawn_blocking};
 
-use crate::scene::with_place;
+use crate::scene::{LONG, with_place};
 use crate::support::{Place, failed};
 
 const CALLERS: i64 = 32;
@@ -28,7 +28,7 @@ async fn everybody_gets_the_own_answer(
 ) -> Result<()> {
     let pooler = pooler(place, settings.with("default_pool_size", "3")).await?;
     for combining in [false, true] {
-        let builder = place.builder()?.statements(statements).combining(combining);
+        let builder = place.builder()?.statements(statements).combining(combining).call_timeout(LONG);
         let store = builder.max_connections(CALLERS as usize).connect(&pooler.url())?;
         let items = (0..CALLERS * ROUNDS).map(|number| Item::new(format!("{combining}-{number}")));
         store.bank("box")?.add(&items.collect::<Result<Vec<_>>>()?).await?;

@@ -12,11 +12,8 @@ use storagebox_core::{
 use storagebox_postgres::PostgresStore;
 use tokio::task::JoinSet;
 
-use crate::scene::{blocked, count, until, with_place};
+use crate::scene::{LONG, blocked, count, until, with_place};
 use crate::support::{Place, failed, run};
-
-/// Longer than a test takes.
-const LONG: Duration = Duration::from_secs(60);
 
 /// Takes by so many callers at once, each on a connection of its own.
 async fn takes(store: &PostgresStore, round: &str, callers: usize) -> Result<()> {
@@ -143,14 +140,16 @@ async fn locked(place: &Place) -> Result<Transaction<'static, Postgres>> {
 async fn a_call_that_hears_nothing_is_unknown_in_time() -> Result<()> {
     with_place(async |place| {
         let proxy = Proxy::start(place.database.server()).await.map_err(failed)?;
-        let builder = place.builder()?.call_timeout(Duration::from_secs(1));
+        let patient = place.builder()?.call_timeout(LONG).connect(&place.database.url())?;
+        fill(&patient, 2).await?;
+        let builder = place.builder()?.call_timeout(Duration::from_secs(5));
         let store = builder.connect(&place.url_at(proxy.addr()))?;
-        fill(&store, 2).await?;
+        until("a warm connection", async || Ok(store.bank("box")?.counts().await.is_ok())).await?;
         let (bank, claim) = (store.bank("box")?, ClaimId::new("never-answered")?);
         proxy.arm(Cut::NoAnswer, claim.as_str(), 0);
         let error = bank.take(&claim, Hold::Forever).await.unwrap_err();
         assert_eq!((error.kind(), proxy.cuts()), (ErrorKind::OutcomeUnknown, 1), "{error:?}");
-        let taken = bank.take(&claim, Hold::Forever).await?;
+        let taken = patient.bank("box")?.take(&claim, Hold::Forever).await?;
         assert!(matches!(taken, Taken::Again(_)), "{taken:?}");
         store.close().await
     })

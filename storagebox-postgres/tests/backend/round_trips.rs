@@ -18,17 +18,18 @@ use crate::support::{Place, failed};
 const HOUR: Duration = Duration::from_secs(3_600);
 
 /// A store behind a proxy, on one connection, and what its calls took.
-struct Metered {
+pub(crate) struct Metered {
     proxy: Proxy,
     store: PostgresStore,
     noted: Vec<(&'static str, usize)>,
 }
 
 impl Metered {
-    async fn of(place: &Place, statements: Statements) -> Result<Self> {
+    /// With these settings at the end of its URL.
+    pub(crate) async fn of(place: &Place, statements: Statements, settings: &str) -> Result<Self> {
         let proxy = Proxy::start(place.database.server()).await.map_err(failed)?;
         let builder = place.builder()?.statements(statements).max_connections(1);
-        let store = builder.connect(&place.url_at(proxy.addr()))?;
+        let store = builder.connect(&format!("{}{settings}", place.url_at(proxy.addr())))?;
         Ok(Self { proxy, store, noted: vec![] })
     }
 
@@ -40,7 +41,7 @@ impl Metered {
     }
 
     /// Every call of every part, with ids of this name.
-    async fn every_call(&mut self, name: &str) -> Result<()> {
+    pub(crate) async fn every_call(&mut self, name: &str) -> Result<()> {
         self.bank(name).await?;
         self.bank_for_its_keeper(name).await?;
         self.records(name).await?;
@@ -156,7 +157,7 @@ fn items(name: &str, count: usize) -> Result<Vec<Item>> {
 #[tokio::test]
 async fn each_call_is_one_round_trip_on_a_warm_connection() -> Result<()> {
     with_place(async |place| {
-        let mut metered = Metered::of(place, Statements::Prepared).await?;
+        let mut metered = Metered::of(place, Statements::Prepared, "").await?;
         metered.every_call("first").await?;
         metered.noted.clear();
         metered.every_call("second").await?;
@@ -170,7 +171,7 @@ async fn each_call_is_one_round_trip_on_a_warm_connection() -> Result<()> {
 #[tokio::test]
 async fn with_simple_statements_the_first_call_is_one_round_trip_too() -> Result<()> {
     with_place(async |place| {
-        let mut metered = Metered::of(place, Statements::Simple).await?;
+        let mut metered = Metered::of(place, Statements::Simple, "").await?;
         metered.open_boxes().await?;
         metered.every_call("first").await?;
         metered.assert_one_each();
@@ -182,7 +183,7 @@ async fn with_simple_statements_the_first_call_is_one_round_trip_too() -> Result
 #[tokio::test]
 async fn items_go_five_thousand_to_a_round_trip() -> Result<()> {
     with_place(async |place| {
-        let mut metered = Metered::of(place, Statements::Prepared).await?;
+        let mut metered = Metered::of(place, Statements::Prepared, "").await?;
         let bank = metered.store.bank("box")?;
         bank.add(&items("warm", 1)?).await?;
         metered.note("add", bank.add(&items("many", 20_000)?)).await?;
@@ -196,7 +197,7 @@ async fn items_go_five_thousand_to_a_round_trip() -> Result<()> {
 #[tokio::test]
 async fn calls_that_come_while_one_is_under_way_are_one_round_trip_together() -> Result<()> {
     with_place(async |place| {
-        let mut metered = Metered::of(place, Statements::Simple).await?;
+        let mut metered = Metered::of(place, Statements::Simple, "").await?;
         metered.open_boxes().await?;
         let records = metered.store.dedup("box")?;
         metered.note("records", remembered(&records, 32)).await?;

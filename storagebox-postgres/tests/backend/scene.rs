@@ -15,6 +15,9 @@ use crate::support::{Database, Place, failed};
 /// A test that waits in vain fails in the end.
 const PATIENCE: Duration = Duration::from_secs(120);
 
+/// Longer than anything takes that a test waits for, however busy the machine is: no call gives up by itself.
+pub(crate) const LONG: Duration = Duration::from_secs(3_600);
+
 /// A database of the test's own.
 pub(crate) async fn with_database(test: impl AsyncFnOnce(&Arc<Database>) -> Result<()>) -> Result<()> {
     let database = Database::shared().await?;

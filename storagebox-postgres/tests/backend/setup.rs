@@ -12,7 +12,7 @@ use storagebox_core::{
 use storagebox_postgres::PostgresStore;
 use tokio::task::JoinSet;
 
-use crate::scene::{count, drop_after, owner_url, until, with_database, with_place};
+use crate::scene::{LONG, count, drop_after, owner_url, until, with_database, with_place};
 use crate::structure::{contents, exists, structure};
 use crate::support::{Database, failed, run};
 
@@ -23,7 +23,7 @@ const MOST_WAITS: usize = 100;
 
 /// A store of the schema's owner, in sessions that are known by the schema.
 fn owners(database: &Database, schema: &str) -> Result<PostgresStore> {
-    PostgresStore::builder().schema(schema)?.connect(&owner_url(database, schema))
+    PostgresStore::builder().schema(schema)?.call_timeout(LONG).connect(&owner_url(database, schema))
 }
 
 /// A session that holds the lock of all setups, so that whoever comes waits for it.
@@ -66,7 +66,8 @@ async fn sixteen_tasks_and_four_processes_set_up_one_schema_at_once() -> Result<
 
 /// This program again, which runs the test below and nothing else.
 fn process(database: &Database, schema: &str) -> Result<Child> {
-    let url = format!("{}&schema={schema}", owner_url(database, schema));
+    let timeout = LONG.as_millis();
+    let url = format!("{}&schema={schema}&call_timeout={timeout}", owner_url(database, schema));
     let mut child = Command::new(env::current_exe().map_err(failed)?);
     child.args(["--exact", "setup::a_process_of_its_own", "--ignored"]).env(URL_VARIABLE, url);
     child.stdout(Stdio::null()).spawn().map_err(failed)

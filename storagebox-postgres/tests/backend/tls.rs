@@ -43,3 +43,17 @@ async fn a_server_without_encryption_is_refused_where_it_is_asked_for() -> Resul
     })
     .await
 }
+
+/// An authority that is named without a mode, or with one by which the driver would not ask it.
+#[tokio::test]
+async fn a_foreign_authority_is_refused_whatever_mode_stands_beside_it() -> Result<()> {
+    let (server, other) = tokio::try_join!(server(), server())?;
+    let foreign = other.authority().ok_or_else(|| failed("the server has no certificate"))?;
+    for mode in ["", "&sslmode=require", "&sslmode=prefer", "&sslmode=allow", "&sslmode=verify-ca"] {
+        let url = format!("{}?sslrootcert={}{mode}", server.url(), foreign.display());
+        let error = PostgresStore::connect(&url)?.setup().await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Unavailable, "{mode}: {error}");
+    }
+    let own = server.authority().ok_or_else(|| failed("the server has no certificate"))?;
+    PostgresStore::connect(&format!("{}?sslrootcert={}", server.url(), own.display()))?.setup().await
+}

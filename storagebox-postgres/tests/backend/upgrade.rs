@@ -4,7 +4,7 @@
 //! released. Before that, this writes the newest dump anew:
 //! `STORAGEBOX_WRITE_SCHEMA=1 cargo test -p storagebox-postgres --test backend the_newest`.
 
-mod boxes;
+pub(crate) mod boxes;
 
 use std::path::Path;
 use std::process::Command;

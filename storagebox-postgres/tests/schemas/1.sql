@@ -3,7 +3,8 @@ SET check_function_bodies = off;
 CREATE SCHEMA storagebox;
 
 CREATE FUNCTION storagebox.bank_add(p_bank bigint, p_hs bigint[], p_items text[]) RETURNS bigint
-    LANGUAGE plpgsql
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
     AS $$
 DECLARE
@@ -17,7 +18,7 @@ BEGIN
         INSERT INTO storagebox.free_items AS f SELECT p_bank, u.h, u.item FROM unnest(p_hs, p_items) u(h, item)
         ON CONFLICT DO NOTHING RETURNING f.ctid AS place, f.h, f.item
     )
-    SELECT array_agg(n.place), array_agg(n.h), array_agg(n.item) INTO places, hs, items FROM new n;
+    SELECT pg_catalog.array_agg(n.place), pg_catalog.array_agg(n.h), pg_catalog.array_agg(n.item) INTO places, hs, items FROM new n;
     IF EXISTS (SELECT FROM storagebox.claims c WHERE c.bank = p_bank AND c.item IS NOT NULL)
         OR EXISTS (SELECT FROM storagebox.withdrawn_items w WHERE w.bank = p_bank) THEN
         -- One look for each item, and never a plan for all at once, made when the tables were empty.
@@ -31,11 +32,12 @@ BEGIN
         );
         DELETE FROM storagebox.free_items f WHERE f.ctid = ANY (known);
     END IF;
-    RETURN coalesce(cardinality(places), 0) - coalesce(cardinality(known), 0);
+    RETURN coalesce(pg_catalog.cardinality(places), 0) - coalesce(pg_catalog.cardinality(known), 0);
 END $$;
 
 CREATE FUNCTION storagebox.bank_confirm(p_bank bigint, p_claim text, p_memory bigint) RETURNS text[]
-    LANGUAGE plpgsql
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
     AS $$
 DECLARE
@@ -49,7 +51,8 @@ BEGIN
 END $$;
 
 CREATE FUNCTION storagebox.bank_counts(p_bank bigint) RETURNS TABLE(free bigint, held bigint, spent bigint, withdrawn bigint)
-    LANGUAGE plpgsql
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 DECLARE
     asked timestamptz := storagebox.clock();
@@ -67,6 +70,7 @@ END $$;
 
 CREATE FUNCTION storagebox.bank_end_claim(p_place tid, p_why text, p_now timestamp with time zone) RETURNS void
     LANGUAGE sql
+    SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
     UPDATE storagebox.claims c
     SET state = p_why, h = NULL, item = NULL, until = NULL,
@@ -75,7 +79,8 @@ CREATE FUNCTION storagebox.bank_end_claim(p_place tid, p_why text, p_now timesta
 $$;
 
 CREATE FUNCTION storagebox.bank_extend(p_bank bigint, p_claim text, p_hold bigint, p_memory bigint) RETURNS text[]
-    LANGUAGE plpgsql
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
     AS $$
 DECLARE
@@ -88,7 +93,7 @@ BEGIN
         RETURN known.shown;
     END IF;
     now := storagebox.clock();
-    til := greatest(known.until, now + p_hold * interval '1 microsecond');
+    til := greatest(known.until, now + storagebox.interval_of(p_hold));
     IF known.until IS NULL OR p_hold IS NULL THEN
         til := NULL;
     END IF;
@@ -98,12 +103,14 @@ END $$;
 
 CREATE FUNCTION storagebox.bank_free(p_bank bigint, p_h bigint, p_item text) RETURNS void
     LANGUAGE sql
+    SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
     INSERT INTO storagebox.free_items SELECT p_bank, p_h, p_item WHERE p_item IS NOT NULL ON CONFLICT DO NOTHING
 $$;
 
 CREATE FUNCTION storagebox.bank_get(p_bank bigint, p_claim text, p_memory bigint) RETURNS text[]
-    LANGUAGE plpgsql
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
     AS $$
 DECLARE
@@ -116,7 +123,8 @@ BEGIN
 END $$;
 
 CREATE FUNCTION storagebox.bank_holder(p_bank bigint, p_h bigint, p_item text) RETURNS TABLE(state text, claim text)
-    LANGUAGE plpgsql
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
     AS $$
 DECLARE
@@ -132,7 +140,8 @@ BEGIN
 END $$;
 
 CREATE FUNCTION storagebox.bank_list(p_bank bigint, p_after_h bigint, p_after_item text, p_limit bigint) RETURNS TABLE(h bigint, item text, state text, claim text)
-    LANGUAGE plpgsql
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
     AS $$
 DECLARE
@@ -153,6 +162,7 @@ END $$;
 
 CREATE FUNCTION storagebox.bank_lock(p_bank bigint, p_claim text, p_memory bigint, OUT place tid, OUT h bigint, OUT item text, OUT until timestamp with time zone, OUT shown text[]) RETURNS record
     LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 DECLARE
     state    text;
@@ -173,7 +183,8 @@ BEGIN
 END $$;
 
 CREATE FUNCTION storagebox.bank_maintain(p_memory bigint, p_limit bigint) RETURNS bigint
-    LANGUAGE plpgsql
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
     AS $$
 DECLARE
@@ -197,6 +208,7 @@ END $$;
 
 CREATE FUNCTION storagebox.bank_reap(p_bank bigint, p_hs bigint[], p_items text[], p_limit bigint) RETURNS void
     LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 DECLARE
     now    timestamptz := storagebox.clock();
@@ -214,7 +226,8 @@ BEGIN
 END $$;
 
 CREATE FUNCTION storagebox.bank_release(p_bank bigint, p_claim text, p_memory bigint) RETURNS text
-    LANGUAGE plpgsql
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
     AS $$
 DECLARE
@@ -241,7 +254,8 @@ BEGIN
 END $$;
 
 CREATE FUNCTION storagebox.bank_restore(p_bank bigint, p_hs bigint[], p_items text[]) RETURNS TABLE(restored bigint, not_withdrawn bigint, unknown bigint)
-    LANGUAGE plpgsql
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
     AS $$
 DECLARE
@@ -259,9 +273,9 @@ BEGIN
     ), freed AS (
         INSERT INTO storagebox.free_items SELECT p_bank, b.h, b.item FROM back b
     )
-    SELECT array_agg(b.h), array_agg(b.item) INTO hs, items FROM back b;
+    SELECT pg_catalog.array_agg(b.h), pg_catalog.array_agg(b.item) INTO hs, items FROM back b;
     RETURN QUERY
-    SELECT coalesce(cardinality(items), 0)::bigint,
+    SELECT coalesce(pg_catalog.cardinality(items), 0)::bigint,
            count(*) FILTER (WHERE rest.state IS NOT NULL),
            count(*) FILTER (WHERE rest.state IS NULL)
     FROM (
@@ -272,7 +286,8 @@ BEGIN
 END $$;
 
 CREATE FUNCTION storagebox.bank_retire(p_bank bigint, p_claim text, p_memory bigint) RETURNS text
-    LANGUAGE plpgsql
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
     AS $$
 DECLARE
@@ -294,6 +309,7 @@ END $$;
 
 CREATE FUNCTION storagebox.bank_shown(p_state text, p_item text, p_until timestamp with time zone, p_ended_at timestamp with time zone, p_memory bigint, p_now timestamp with time zone) RETURNS text[]
     LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 BEGIN
     IF p_state = 'spent' THEN
@@ -307,7 +323,8 @@ BEGIN
 END $$;
 
 CREATE FUNCTION storagebox.bank_take(p_bank bigint, p_claim text, p_hold bigint, p_memory bigint, p_start bigint) RETURNS text[]
-    LANGUAGE plpgsql
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
     AS $$
 DECLARE
@@ -340,7 +357,7 @@ BEGIN
         ) RETURNING f.h, f.item
     )
     INSERT INTO storagebox.claims AS c (bank, claim, state, h, item, until)
-    SELECT p_bank, p_claim, 'held', p.h, p.item, storagebox.clock() + p_hold * interval '1 microsecond' FROM picked p
+    SELECT p_bank, p_claim, 'held', p.h, p.item, storagebox.clock() + storagebox.interval_of(p_hold) FROM picked p
     RETURNING c.h, c.item INTO got;
     IF FOUND THEN
         RETURN ARRAY['new', got.item, got.h::text];
@@ -350,6 +367,7 @@ END $$;
 
 CREATE FUNCTION storagebox.bank_take_lapsed(p_bank bigint, p_claim text, p_hold bigint, p_memory bigint) RETURNS text[]
     LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
     AS $$
 DECLARE
@@ -363,7 +381,7 @@ BEGIN
     IF FOUND THEN
         PERFORM storagebox.bank_end_claim(lapsed.ctid, 'expired', now);
         INSERT INTO storagebox.claims (bank, claim, state, h, item, until)
-        VALUES (p_bank, p_claim, 'held', lapsed.h, lapsed.item, storagebox.clock() + p_hold * interval '1 microsecond');
+        VALUES (p_bank, p_claim, 'held', lapsed.h, lapsed.item, storagebox.clock() + storagebox.interval_of(p_hold));
         RETURN ARRAY['new', lapsed.item, lapsed.h::text];
     END IF;
     IF EXISTS (SELECT FROM storagebox.free_items i WHERE i.bank = p_bank)
@@ -375,7 +393,8 @@ BEGIN
 END $$;
 
 CREATE FUNCTION storagebox.bank_take_many(p_bank bigint, p_claims text[], p_holds bigint[], p_memory bigint, p_start bigint) RETURNS TABLE(claims text[], items text[], h bigint, known text[], words text[], firsts text[], seconds text[])
-    LANGUAGE plpgsql
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
     AS $$
 DECLARE
@@ -384,33 +403,34 @@ DECLARE
     hs    bigint[];
 BEGIN
     claims := p_claims;
-    SELECT array_agg(k.claim), array_agg(k.shown[1]), array_agg(k.shown[2]), array_agg(k.shown[3])
+    SELECT pg_catalog.array_agg(k.claim), pg_catalog.array_agg(k.shown[1]), pg_catalog.array_agg(k.shown[2]), pg_catalog.array_agg(k.shown[3])
     INTO known, words, firsts, seconds FROM (
         SELECT u.claim, storagebox.bank_shown(c.state, c.item, c.until, c.ended_at, p_memory, asked) AS shown
-        FROM unnest(p_claims) u(claim) CROSS JOIN LATERAL (
+        FROM pg_catalog.unnest(p_claims) u(claim) CROSS JOIN LATERAL (
             -- One look for each claim, and never a plan for all at once, made when the table was empty.
             SELECT * FROM storagebox.claims x WHERE x.bank = p_bank AND x.claim = u.claim OFFSET 0
         ) c
     ) k;
     IF known IS NOT NULL THEN
-        SELECT array_agg(u.claim ORDER BY u.claim), array_agg(u.hold ORDER BY u.claim) INTO claims, holds
+        SELECT pg_catalog.array_agg(u.claim ORDER BY u.claim), pg_catalog.array_agg(u.hold ORDER BY u.claim) INTO claims, holds
         FROM unnest(p_claims, p_holds) u(claim, hold) WHERE u.claim <> ALL (known);
     END IF;
     WITH picked AS (
         DELETE FROM storagebox.free_items f WHERE f.ctid = ANY (ARRAY(
             SELECT i.ctid FROM storagebox.free_items i WHERE i.bank = p_bank AND i.h >= p_start
-            ORDER BY i.h LIMIT coalesce(cardinality(claims), 0) FOR UPDATE SKIP LOCKED
+            ORDER BY i.h LIMIT coalesce(pg_catalog.cardinality(claims), 0) FOR UPDATE SKIP LOCKED
         )) RETURNING f.h, f.item
     )
-    SELECT array_agg(p.h), array_agg(p.item), max(p.h) INTO hs, items, h FROM picked p;
+    SELECT pg_catalog.array_agg(p.h), pg_catalog.array_agg(p.item), max(p.h) INTO hs, items, h FROM picked p;
     INSERT INTO storagebox.claims (bank, claim, state, h, item, until)
-    SELECT p_bank, u.claim, 'held', u.h, u.item, storagebox.clock() + u.hold * interval '1 microsecond'
+    SELECT p_bank, u.claim, 'held', u.h, u.item, storagebox.clock() + storagebox.interval_of(u.hold)
     FROM unnest(claims, holds, hs, items) u(claim, hold, h, item) WHERE u.item IS NOT NULL;
     RETURN NEXT;
 END $$;
 
 CREATE FUNCTION storagebox.bank_withdraw(p_bank bigint, p_hs bigint[], p_items text[]) RETURNS TABLE(withdrawn bigint, already_withdrawn bigint, in_use bigint, unknown bigint)
-    LANGUAGE plpgsql
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
     AS $$
 DECLARE
@@ -428,9 +448,9 @@ BEGIN
     ), aside AS (
         INSERT INTO storagebox.withdrawn_items SELECT p_bank, g.h, g.item FROM gone g
     )
-    SELECT array_agg(g.h), array_agg(g.item) INTO hs, items FROM gone g;
+    SELECT pg_catalog.array_agg(g.h), pg_catalog.array_agg(g.item) INTO hs, items FROM gone g;
     RETURN QUERY
-    SELECT coalesce(cardinality(items), 0)::bigint,
+    SELECT coalesce(pg_catalog.cardinality(items), 0)::bigint,
            count(*) FILTER (WHERE rest.state = 'withdrawn'),
            count(*) FILTER (WHERE rest.state <> 'withdrawn'),
            count(*) FILTER (WHERE rest.state IS NULL)
@@ -443,6 +463,7 @@ END $$;
 
 CREATE FUNCTION storagebox.check_isolation() RETURNS void
     LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 BEGIN
     IF current_setting('transaction_isolation') <> 'read committed' THEN
@@ -452,16 +473,17 @@ END $$;
 
 CREATE FUNCTION storagebox.clock() RETURNS timestamp with time zone
     LANGUAGE sql
-    AS $$SELECT clock_timestamp()$$;
+    RETURN clock_timestamp();
 
 CREATE FUNCTION storagebox.counter_apply(p_box bigint, p_keys text[], p_ops text[], p_deltas bigint[], p_floors bigint[], p_ceilings bigint[], p_parts integer[], p_shards integer, p_floor bigint, p_ceiling bigint, p_split boolean, p_remembers boolean, p_keeps bigint, p_capacity bigint) RETURNS TABLE(outcome text, value bigint)
-    LANGUAGE plpgsql
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
     AS $$
 DECLARE
     lowest    CONSTANT numeric := -9223372036854775808;
     highest   CONSTANT numeric := 9223372036854775807;
-    last      CONSTANT integer := cardinality(p_keys);
+    last      CONSTANT integer := pg_catalog.cardinality(p_keys);
     cell      record;
     forgotten timestamptz;
     total     numeric;
@@ -483,14 +505,14 @@ BEGIN
             SELECT k.outcome, k.value INTO outcome, value
             FROM storagebox.counter_known(p_box, p_keys[i], p_ops[i], p_deltas[i], forgotten) k;
         END IF;
-        result := total + p_deltas[i];
+        result := total + p_deltas[i]::numeric;
         IF outcome IS NOT NULL THEN
             NULL;
         ELSIF p_split AND (result < cell.floor OR result > cell.ceiling) THEN
             outcome := 'dry';
         ELSIF NOT p_split AND (result < lowest OR result > highest) THEN
             outcome := 'overflow';
-        ELSIF NOT p_split AND (result < p_floors[i] OR result > p_ceilings[i]) THEN
+        ELSIF NOT p_split AND (result < p_floors[i]::numeric OR result > p_ceilings[i]::numeric) THEN
             outcome := 'out of bounds';
         ELSE
             IF stored >= p_capacity THEN
@@ -512,7 +534,7 @@ BEGIN
         END IF;
         RETURN NEXT;
         IF i = last OR p_keys[i] <> p_keys[i + 1] OR p_parts[i] <> p_parts[i + 1] THEN
-            IF cell.made AND total = 0 AND stored = 0 THEN
+            IF cell.made AND total = 0::numeric AND stored = 0 THEN
                 DELETE FROM storagebox.counters c WHERE c.ctid = cell.place;
             ELSIF total <> cell.value OR stored <> cell.ops THEN
                 UPDATE storagebox.counters c SET value = total, ops = stored WHERE c.ctid = cell.place;
@@ -522,7 +544,8 @@ BEGIN
 END $$;
 
 CREATE FUNCTION storagebox.counter_apply_widely(p_box bigint, p_key text, p_op text, p_delta bigint, p_part integer, p_shards integer, p_floor bigint, p_ceiling bigint, p_keeps bigint, OUT outcome text, OUT value bigint) RETURNS record
-    LANGUAGE plpgsql
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
     AS $$
 DECLARE
@@ -542,33 +565,34 @@ BEGIN
     IF outcome IS NOT NULL THEN
         RETURN;
     END IF;
-    SELECT sum(c.value) + p_delta,
+    SELECT sum(c.value) + p_delta::numeric,
            abs(p_delta::numeric) - max(storagebox.counter_room(c.value, c.floor, c.ceiling, p_delta)) FILTER (WHERE c.shard = p_part)
     INTO total, missing FROM storagebox.counters c WHERE c.box = p_box AND c.key = p_key;
-    IF total < -9223372036854775808 OR total > 9223372036854775807 THEN
+    IF total < (-9223372036854775808)::numeric OR total > 9223372036854775807::numeric THEN
         outcome := 'overflow';
-    ELSIF total < p_floor OR total > p_ceiling THEN
+    ELSIF total < p_floor::numeric OR total > p_ceiling::numeric THEN
         outcome := 'out of bounds';
     ELSE
         FOR other IN
             SELECT c.shard, storagebox.counter_room(c.value, c.floor, c.ceiling, p_delta) AS room FROM storagebox.counters c
             WHERE c.box = p_box AND c.key = p_key AND c.shard <> p_part ORDER BY room DESC
         LOOP
-            EXIT WHEN missing <= 0;
+            EXIT WHEN missing <= 0::numeric;
             -- Half of what is left over as well, so that the next operations find room.
-            moved := least(other.room, missing + trunc((other.room - least(other.room, missing)) / 2));
+            moved := least(other.room, missing + trunc((other.room - least(other.room, missing)) / 2::numeric));
             PERFORM storagebox.counter_widen(p_box, p_key, other.shard, p_delta, -moved);
             PERFORM storagebox.counter_widen(p_box, p_key, p_part, p_delta, moved);
             missing := missing - moved;
         END LOOP;
-        UPDATE storagebox.counters c SET value = c.value + p_delta WHERE c.box = p_box AND c.key = p_key AND c.shard = p_part;
+        UPDATE storagebox.counters c SET value = c.value + p_delta::numeric WHERE c.box = p_box AND c.key = p_key AND c.shard = p_part;
         PERFORM storagebox.counter_remember(p_box, p_key, p_op, p_delta, NULL, now, false);
         outcome := 'applied';
     END IF;
 END $$;
 
 CREATE FUNCTION storagebox.counter_cancel(p_box bigint, p_key text, p_op text, p_part integer, p_shards integer, p_floor bigint, p_ceiling bigint, p_keeps bigint, p_capacity bigint, OUT outcome text, OUT value bigint) RETURNS record
-    LANGUAGE plpgsql
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
     AS $$
 DECLARE
@@ -598,6 +622,7 @@ END $$;
 
 CREATE FUNCTION storagebox.counter_known(p_box bigint, p_key text, p_op text, p_delta bigint, p_forgotten timestamp with time zone, OUT outcome text, OUT value bigint) RETURNS record
     LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 DECLARE
     known record;
@@ -612,6 +637,7 @@ END $$;
 
 CREATE FUNCTION storagebox.counter_lock(p_box bigint, p_key text, p_shard integer, p_shards integer, p_floor bigint, p_ceiling bigint, OUT place tid, OUT value numeric, OUT floor numeric, OUT ceiling numeric, OUT ops bigint, OUT made boolean, OUT now timestamp with time zone) RETURNS record
     LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 BEGIN
     made := false;
@@ -629,7 +655,8 @@ BEGIN
 END $$;
 
 CREATE FUNCTION storagebox.counter_maintain(p_limit bigint) RETURNS bigint
-    LANGUAGE plpgsql
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
     AS $$
 DECLARE
@@ -666,6 +693,7 @@ END $$;
 
 CREATE FUNCTION storagebox.counter_purge(p_box bigint, p_key text, p_forgotten timestamp with time zone, p_limit bigint) RETURNS bigint
     LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 DECLARE
     removed bigint;
@@ -680,6 +708,7 @@ END $$;
 
 CREATE FUNCTION storagebox.counter_remember(p_box bigint, p_key text, p_op text, p_delta bigint, p_value bigint, p_now timestamp with time zone, p_window boolean) RETURNS bigint
     LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 BEGIN
     INSERT INTO storagebox.counter_ops VALUES (p_box, p_key, p_op, p_delta, p_value, p_now, p_window) ON CONFLICT DO NOTHING;
@@ -693,16 +722,15 @@ END $$;
 
 CREATE FUNCTION storagebox.counter_room(p_value numeric, p_floor numeric, p_ceiling numeric, p_delta bigint) RETURNS numeric
     LANGUAGE sql IMMUTABLE
-    AS $$SELECT CASE WHEN p_delta < 0 THEN p_value - p_floor ELSE p_ceiling - p_value END$$;
+    RETURN CASE WHEN (p_delta < 0) THEN (p_value - p_floor) ELSE (p_ceiling - p_value) END;
 
 CREATE FUNCTION storagebox.counter_share(p_bound bigint, p_count integer, p_shard integer) RETURNS numeric
     LANGUAGE sql IMMUTABLE
-    AS $$
-    SELECT (p_bound / p_count + CASE WHEN p_shard < abs(p_bound % p_count) THEN sign(p_bound % p_count) ELSE 0 END)::numeric
-$$;
+    RETURN (((p_bound / p_count))::numeric + CASE WHEN (p_shard < abs((p_bound % (p_count)::bigint))) THEN sign((p_bound)::numeric) ELSE (0)::numeric END);
 
 CREATE FUNCTION storagebox.counter_value(p_box bigint, p_key text) RETURNS bigint
-    LANGUAGE plpgsql
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
     AS $$
 BEGIN
@@ -711,6 +739,7 @@ END $$;
 
 CREATE FUNCTION storagebox.counter_widen(p_box bigint, p_key text, p_shard integer, p_delta bigint, p_by numeric) RETURNS void
     LANGUAGE sql
+    SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
     UPDATE storagebox.counters c
     SET floor = c.floor - CASE WHEN p_delta < 0 THEN p_by ELSE 0 END,
@@ -719,7 +748,8 @@ CREATE FUNCTION storagebox.counter_widen(p_box bigint, p_key text, p_shard integ
 $$;
 
 CREATE FUNCTION storagebox.dedup_forget(p_box bigint, p_id text, p_version bigint, p_memory bigint) RETURNS TABLE(outcome text, value bytea, version bigint)
-    LANGUAGE plpgsql
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
     AS $$
 DECLARE
@@ -740,7 +770,8 @@ BEGIN
 END $$;
 
 CREATE FUNCTION storagebox.dedup_get(p_box bigint, p_id text) RETURNS TABLE(value bytea, version bigint)
-    LANGUAGE plpgsql
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
     AS $$
 DECLARE
@@ -752,7 +783,8 @@ BEGIN
 END $$;
 
 CREATE FUNCTION storagebox.dedup_list(p_box bigint, p_after text, p_limit bigint) RETURNS TABLE(id text, value bytea, version bigint)
-    LANGUAGE plpgsql
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
     AS $$
 DECLARE
@@ -765,7 +797,8 @@ BEGIN
 END $$;
 
 CREATE FUNCTION storagebox.dedup_maintain(p_memory bigint, p_limit bigint) RETURNS bigint
-    LANGUAGE plpgsql
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
     AS $$
 DECLARE
@@ -800,18 +833,19 @@ BEGIN
 END $$;
 
 CREATE FUNCTION storagebox.dedup_record(p_box bigint, p_ids text[], p_values bytea[], p_ops text[], p_retentions bigint[], p_memory bigint) RETURNS TABLE(outcome text, value bytea, version bigint, remaining bigint)
-    LANGUAGE plpgsql
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
     AS $$
 DECLARE
     known record;
 BEGIN
     PERFORM storagebox.check_isolation();
-    FOR i IN 1 .. cardinality(p_ids) LOOP
+    FOR i IN 1 .. pg_catalog.cardinality(p_ids) LOOP
         <<one>> LOOP
             INSERT INTO storagebox.records (box, id, state, op, value, version, until)
-            VALUES (p_box, p_ids[i], 'done', p_ops[i], p_values[i], nextval('storagebox.numbers'),
-                    storagebox.clock() + p_retentions[i] * interval '1 microsecond')
+            VALUES (p_box, p_ids[i], 'done', p_ops[i], p_values[i], nextval('storagebox.numbers'::regclass),
+                    storagebox.clock() + storagebox.interval_of(p_retentions[i]))
             ON CONFLICT DO NOTHING RETURNING records.version INTO version;
             IF FOUND THEN
                 outcome := 'new';
@@ -846,7 +880,8 @@ BEGIN
 END $$;
 
 CREATE FUNCTION storagebox.dedup_replace(p_box bigint, p_id text, p_version bigint, p_value bytea, p_op text, p_memory bigint) RETURNS TABLE(outcome text, value bytea, version bigint)
-    LANGUAGE plpgsql
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
     AS $$
 DECLARE
@@ -862,7 +897,7 @@ BEGIN
             value := known.value;
         ELSE
             outcome := 'replaced';
-            version := nextval('storagebox.numbers');
+            version := nextval('storagebox.numbers'::regclass);
             UPDATE storagebox.records r
             SET value = p_value, version = dedup_replace.version, replaced_by = p_op, replaced_version = p_version
             WHERE r.ctid = known.place;
@@ -871,12 +906,17 @@ BEGIN
     RETURN NEXT;
 END $$;
 
-CREATE FUNCTION storagebox.forgotten_before(p_memory bigint, p_now timestamp with time zone) RETURNS timestamp with time zone
+CREATE FUNCTION storagebox.interval_of(p_micros bigint) RETURNS interval
     LANGUAGE sql IMMUTABLE
-    AS $$ SELECT coalesce(p_now - p_memory * interval '1 microsecond', '-infinity') $$;
+    RETURN ((p_micros)::double precision * '00:00:00.000001'::interval);
+
+CREATE FUNCTION storagebox.forgotten_before(p_memory bigint, p_now timestamp with time zone) RETURNS timestamp with time zone
+    LANGUAGE sql STABLE
+    RETURN COALESCE((p_now - storagebox.interval_of(p_memory)), '-infinity'::timestamp with time zone);
 
 CREATE FUNCTION storagebox.lease_abort(p_box bigint, p_id text, p_op text, p_fence bigint, p_memory bigint) RETURNS text
-    LANGUAGE plpgsql
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
     AS $$
 DECLARE
@@ -891,7 +931,8 @@ BEGIN
 END $$;
 
 CREATE FUNCTION storagebox.lease_begin(p_box bigint, p_id text, p_op text, p_duration bigint, p_fingerprint text, p_memory bigint) RETURNS TABLE(outcome text, fence bigint, remaining bigint, value bytea, version bigint)
-    LANGUAGE plpgsql
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
     AS $$
 DECLARE
@@ -901,7 +942,7 @@ BEGIN
     LOOP
         INSERT INTO storagebox.records (box, id, state, op, fence, fingerprint, until)
         VALUES (p_box, p_id, 'leased', p_op, 0, p_fingerprint,
-                storagebox.clock() + p_duration * interval '1 microsecond')
+                storagebox.clock() + storagebox.interval_of(p_duration))
         ON CONFLICT DO NOTHING;
         IF FOUND AND storagebox.record_has_ended(p_box, p_id, p_op, p_memory, storagebox.clock()) THEN
             DELETE FROM storagebox.records r WHERE r.box = p_box AND r.id = p_id;
@@ -909,7 +950,7 @@ BEGIN
             EXIT;
         ELSIF FOUND THEN
             -- Counted only now that the id is ours, so that no smaller number comes later.
-            UPDATE storagebox.records r SET fence = nextval('storagebox.numbers') WHERE r.box = p_box AND r.id = p_id
+            UPDATE storagebox.records r SET fence = nextval('storagebox.numbers'::regclass) WHERE r.box = p_box AND r.id = p_id
             RETURNING r.fence INTO fence;
             outcome := 'started';
             EXIT;
@@ -941,7 +982,8 @@ BEGIN
 END $$;
 
 CREATE FUNCTION storagebox.lease_complete(p_box bigint, p_id text, p_op text, p_fence bigint, p_value bytea, p_retention bigint, p_memory bigint) RETURNS TABLE(outcome text, value bytea, version bigint)
-    LANGUAGE plpgsql
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
     AS $$
 DECLARE
@@ -955,17 +997,18 @@ BEGIN
         version := known.version;
     ELSIF known.state = 'leased' AND known.fence = p_fence AND known.op = p_op THEN
         outcome := 'completed';
-        version := nextval('storagebox.numbers');
+        version := nextval('storagebox.numbers'::regclass);
         UPDATE storagebox.records r
         SET state = 'done', value = p_value, version = lease_complete.version,
-            until = known.now + p_retention * interval '1 microsecond'
+            until = known.now + storagebox.interval_of(p_retention)
         WHERE r.ctid = known.place;
     END IF;
     RETURN NEXT;
 END $$;
 
 CREATE FUNCTION storagebox.lease_extend(p_box bigint, p_id text, p_op text, p_fence bigint, p_duration bigint, p_memory bigint) RETURNS text
-    LANGUAGE plpgsql
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
     AS $$
 DECLARE
@@ -974,7 +1017,7 @@ BEGIN
     SELECT * INTO known FROM storagebox.record_lock(p_box, p_id, p_memory, p_op);
     IF known.state = 'leased' AND known.fence = p_fence AND known.op = p_op THEN
         UPDATE storagebox.records r
-        SET until = greatest(r.until, known.now + p_duration * interval '1 microsecond')
+        SET until = greatest(r.until, known.now + storagebox.interval_of(p_duration))
         WHERE r.ctid = known.place;
         RETURN 'extended';
     END IF;
@@ -983,13 +1026,15 @@ END $$;
 
 CREATE FUNCTION storagebox.micros_until(p_later timestamp with time zone, p_now timestamp with time zone) RETURNS bigint
     LANGUAGE sql IMMUTABLE
-    AS $$
-    SELECT CASE WHEN p_later > p_now THEN (extract(epoch FROM p_later - p_now) * 1000000)::bigint
-                WHEN p_later IS NOT NULL THEN 0 END
-$$;
+    RETURN CASE WHEN (p_later > p_now) THEN ((EXTRACT(epoch FROM (p_later - p_now)) * (1000000)::numeric))::bigint WHEN (p_later IS NOT NULL) THEN (0)::bigint ELSE NULL::bigint END;
+
+CREATE FUNCTION storagebox.millis_of(p_moment timestamp with time zone) RETURNS bigint
+    LANGUAGE sql IMMUTABLE
+    RETURN (floor((EXTRACT(epoch FROM p_moment) * (1000)::numeric)))::bigint;
 
 CREATE FUNCTION storagebox.open_box(p_version integer, p_box bigint, p_kind text, p_name text, p_options text, p_keeps bigint) RETURNS TABLE(version integer, kind text, name text, options text)
-    LANGUAGE plpgsql
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 BEGIN
     PERFORM storagebox.check_isolation();
@@ -1002,7 +1047,8 @@ BEGIN
 END $$;
 
 CREATE FUNCTION storagebox.ordered_get(p_box bigint, p_key text) RETURNS TABLE(value bytea, at bigint, writer text)
-    LANGUAGE plpgsql
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
     AS $$
 BEGIN
@@ -1012,7 +1058,8 @@ BEGIN
 END $$;
 
 CREATE FUNCTION storagebox.ordered_list(p_box bigint, p_prefix text, p_after text, p_limit bigint) RETURNS TABLE(key text, value bytea, at bigint, writer text)
-    LANGUAGE plpgsql
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
     AS $$
 BEGIN
@@ -1024,7 +1071,8 @@ BEGIN
 END $$;
 
 CREATE FUNCTION storagebox.ordered_maintain(p_limit bigint) RETURNS bigint
-    LANGUAGE plpgsql
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
     AS $$
 DECLARE
@@ -1039,7 +1087,8 @@ BEGIN
 END $$;
 
 CREATE FUNCTION storagebox.ordered_purge(p_box bigint, p_age bigint, p_horizon bigint, p_limit bigint) RETURNS bigint
-    LANGUAGE plpgsql
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
     AS $$
 DECLARE
@@ -1048,8 +1097,8 @@ DECLARE
 BEGIN
     DELETE FROM storagebox.ordered_values v WHERE v.ctid = ANY (ARRAY(
         SELECT o.ctid FROM storagebox.ordered_values o
-        WHERE o.box = p_box AND o.value IS NULL AND o.arrived <= now - p_age * interval '1 microsecond'
-          AND (p_horizon IS NULL OR o.at < floor(extract(epoch FROM now) * 1000) - p_horizon)
+        WHERE o.box = p_box AND o.value IS NULL AND o.arrived <= now - storagebox.interval_of(p_age)
+          AND (p_horizon IS NULL OR o.at < storagebox.millis_of(now) - p_horizon)
         ORDER BY o.arrived LIMIT p_limit FOR UPDATE SKIP LOCKED
     ));
     GET DIAGNOSTICS removed = ROW_COUNT;
@@ -1057,7 +1106,8 @@ BEGIN
 END $$;
 
 CREATE FUNCTION storagebox.ordered_write(p_box bigint, p_keys text[], p_ats bigint[], p_writers text[], p_values bytea[], p_timed boolean, p_skew bigint, p_age bigint) RETURNS TABLE(outcome text, at bigint, writer text)
-    LANGUAGE plpgsql
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
     AS $$
 DECLARE
@@ -1065,12 +1115,12 @@ DECLARE
     now   timestamptz;
     clock bigint;
 BEGIN
-    FOR i IN 1 .. cardinality(p_keys) LOOP
+    FOR i IN 1 .. pg_catalog.cardinality(p_keys) LOOP
         LOOP
             SELECT v.ctid AS place, v.at, v.writer, v.value INTO known FROM storagebox.ordered_values v
             WHERE v.box = p_box AND v.key = p_keys[i] FOR UPDATE;
             now := storagebox.clock();
-            clock := floor(extract(epoch FROM now) * 1000);
+            clock := storagebox.millis_of(now);
             outcome := 'applied';
             at := NULL;
             writer := NULL;
@@ -1102,6 +1152,7 @@ END $$;
 
 CREATE FUNCTION storagebox.record_end(p_box bigint, p_id text, p_now timestamp with time zone) RETURNS void
     LANGUAGE sql
+    SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
     WITH gone AS (
         DELETE FROM storagebox.records r WHERE r.box = p_box AND r.id = p_id RETURNING r.op
@@ -1112,6 +1163,7 @@ $$;
 
 CREATE FUNCTION storagebox.record_has_ended(p_box bigint, p_id text, p_op text, p_memory bigint, p_now timestamp with time zone) RETURNS boolean
     LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 BEGIN
     RETURN coalesce((
@@ -1121,11 +1173,16 @@ END $$;
 
 CREATE FUNCTION storagebox.record_lock(p_box bigint, p_id text, p_memory bigint, p_op text, OUT place tid, OUT state text, OUT op text, OUT value bytea, OUT version bigint, OUT fence bigint, OUT fingerprint text, OUT replaced_by text, OUT replaced_version bigint, OUT until timestamp with time zone, OUT now timestamp with time zone, OUT ended boolean) RETURNS record
     LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 BEGIN
     SELECT r.ctid, r.state, r.op, r.value, r.version, r.fence, r.fingerprint, r.replaced_by, r.replaced_version, r.until
     INTO place, state, op, value, version, fence, fingerprint, replaced_by, replaced_version, until
     FROM storagebox.records r WHERE r.box = p_box AND r.id = p_id FOR UPDATE;
+    -- No call writes one; callers would look for what it is again and again, or take its place.
+    IF FOUND AND (state = 'done' OR state = 'leased' AND until IS NOT NULL) IS NOT TRUE THEN
+        RAISE EXCEPTION 'a record is neither done nor leased' USING ERRCODE = 'data_corrupted';
+    END IF;
     now := storagebox.clock();
     IF state = 'done' AND until <= now THEN
         PERFORM storagebox.record_end(p_box, p_id, now);
@@ -1135,14 +1192,15 @@ BEGIN
 END $$;
 
 CREATE FUNCTION storagebox.token_consume(p_box bigint, p_tokens text[], p_ops text[], p_memory bigint) RETURNS TABLE(outcome text)
-    LANGUAGE plpgsql
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
     AS $$
 DECLARE
     known record;
     now   timestamptz;
 BEGIN
-    FOR i IN 1 .. cardinality(p_tokens) LOOP
+    FOR i IN 1 .. pg_catalog.cardinality(p_tokens) LOOP
         SELECT t.ctid AS place, t.op, t.gone_at INTO known FROM storagebox.tokens t
         WHERE t.box = p_box AND t.token = p_tokens[i] FOR UPDATE;
         outcome := 'gone';
@@ -1160,7 +1218,8 @@ BEGIN
 END $$;
 
 CREATE FUNCTION storagebox.token_create(p_box bigint, p_tokens text[], p_memory bigint) RETURNS TABLE(created bigint, already_live bigint, gone bigint)
-    LANGUAGE plpgsql
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
     AS $$
 DECLARE
@@ -1168,20 +1227,21 @@ DECLARE
     new       text[];
 BEGIN
     WITH made AS (
-        INSERT INTO storagebox.tokens AS t (box, token) SELECT p_box, u.token FROM unnest(p_tokens) u(token)
+        INSERT INTO storagebox.tokens AS t (box, token) SELECT p_box, u.token FROM pg_catalog.unnest(p_tokens) u(token)
         ON CONFLICT (box, token) DO UPDATE SET gone_at = NULL, op = NULL WHERE t.gone_at <= forgotten
         RETURNING t.token
     )
-    SELECT array_agg(m.token) INTO new FROM made m;
+    SELECT pg_catalog.array_agg(m.token) INTO new FROM made m;
     RETURN QUERY
-    SELECT coalesce(cardinality(new), 0)::bigint, count(*) FILTER (WHERE t.gone_at IS NULL),
+    SELECT coalesce(pg_catalog.cardinality(new), 0)::bigint, count(*) FILTER (WHERE t.gone_at IS NULL),
            count(*) FILTER (WHERE t.gone_at IS NOT NULL)
-    FROM (SELECT unnest(p_tokens) EXCEPT SELECT unnest(new)) rest(token)
+    FROM (SELECT pg_catalog.unnest(p_tokens) EXCEPT SELECT pg_catalog.unnest(new)) rest(token)
     JOIN storagebox.tokens t ON t.box = p_box AND t.token = rest.token;
 END $$;
 
 CREATE FUNCTION storagebox.token_discard(p_box bigint, p_tokens text[], p_memory bigint) RETURNS TABLE(discarded bigint, already_gone bigint)
-    LANGUAGE plpgsql
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
     AS $$
 DECLARE
@@ -1189,7 +1249,7 @@ DECLARE
     known record;
 BEGIN
     discarded := 0;
-    FOR i IN 1 .. cardinality(p_tokens) LOOP
+    FOR i IN 1 .. pg_catalog.cardinality(p_tokens) LOOP
         LOOP
             INSERT INTO storagebox.tokens (box, token, gone_at) VALUES (p_box, p_tokens[i], now) ON CONFLICT DO NOTHING;
             EXIT WHEN FOUND;
@@ -1203,12 +1263,13 @@ BEGIN
             EXIT;
         END LOOP;
     END LOOP;
-    already_gone := cardinality(p_tokens) - discarded;
+    already_gone := pg_catalog.cardinality(p_tokens) - discarded;
     RETURN NEXT;
 END $$;
 
 CREATE FUNCTION storagebox.token_exists(p_box bigint, p_token text) RETURNS boolean
-    LANGUAGE plpgsql
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
     AS $$
 BEGIN
@@ -1216,7 +1277,8 @@ BEGIN
 END $$;
 
 CREATE FUNCTION storagebox.token_maintain(p_memory bigint, p_limit bigint) RETURNS bigint
-    LANGUAGE plpgsql
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
     AS $$
 DECLARE
@@ -1353,30 +1415,30 @@ INSERT INTO storagebox.boxes VALUES (7819006963558987202, 'ordered', 'box', 'seq
 
 INSERT INTO storagebox.claims VALUES (7438981311803534556, 'holder', 'held', 5111870633221961831, 'item of holder', NULL, NULL);
 INSERT INTO storagebox.claims VALUES (7438981311803534556, 'spender', 'spent', -2673697447090925626, 'item of spender', NULL, NULL);
-INSERT INTO storagebox.claims VALUES (7438981311803534556, 'releaser', 'released', NULL, NULL, NULL, '2026-11-21 15:34:11.60846+00');
+INSERT INTO storagebox.claims VALUES (7438981311803534556, 'releaser', 'released', NULL, NULL, NULL, '2026-11-22 10:21:01.371169+00');
 
-INSERT INTO storagebox.counter_ops VALUES (-6873085851762524763, 'stock', 'ada', 5, 5, '2026-11-21 15:34:11.619357+00', false);
-INSERT INTO storagebox.counter_ops VALUES (1523736846118811027, 'stock', 'ada', 5, 5, '2026-11-21 15:34:11.621718+00', true);
-INSERT INTO storagebox.counter_ops VALUES (-2860516600420893259, 'stock', 'ada', 5, NULL, '2026-11-21 15:34:11.6227+00', false);
+INSERT INTO storagebox.counter_ops VALUES (-6873085851762524763, 'stock', 'ada', 5, 5, '2026-11-22 10:21:01.421851+00', false);
+INSERT INTO storagebox.counter_ops VALUES (1523736846118811027, 'stock', 'ada', 5, 5, '2026-11-22 10:21:01.457344+00', true);
+INSERT INTO storagebox.counter_ops VALUES (-2860516600420893259, 'stock', 'ada', 5, NULL, '2026-11-22 10:21:01.465455+00', false);
 
-INSERT INTO storagebox.counters VALUES (-6873085851762524763, 'stock', 0, 5, -9223372036854780000, 9223372036854780000, 0);
-INSERT INTO storagebox.counters VALUES (1523736846118811027, 'stock', 0, 5, -9223372036854780000, 9223372036854780000, 1);
-INSERT INTO storagebox.counters VALUES (-2860516600420893259, 'stock', 2, 5, 0, 2305843009213690000, 0);
+INSERT INTO storagebox.counters VALUES (-6873085851762524763, 'stock', 0, 5, -9223372036854775808, 9223372036854775807, 0);
+INSERT INTO storagebox.counters VALUES (1523736846118811027, 'stock', 0, 5, -9223372036854775808, 9223372036854775807, 1);
+INSERT INTO storagebox.counters VALUES (-2860516600420893259, 'stock', 2, 5, 0, 2305843009213693952, 0);
 
-INSERT INTO storagebox.ended_ops VALUES (1908734025921507408, 'forgotten', 'ada', '2026-11-21 15:34:11.613919+00');
+INSERT INTO storagebox.ended_ops VALUES (1908734025921507408, 'forgotten', 'ada', '2026-11-22 10:21:01.393591+00');
 
 INSERT INTO storagebox.free_items VALUES (7438981311803534556, -3545399213392714880, 'item of releaser');
 
-INSERT INTO storagebox.ordered_values VALUES (7819006963558987202, 'there', 5, 'ada', '\x76616c7565', '2026-11-21 15:34:11.62761+00');
-INSERT INTO storagebox.ordered_values VALUES (7819006963558987202, 'deleted', 5, 'ada', NULL, '2026-11-21 15:34:11.630147+00');
+INSERT INTO storagebox.ordered_values VALUES (7819006963558987202, 'there', 5, 'ada', '\x76616c7565', '2026-11-22 10:21:01.477926+00');
+INSERT INTO storagebox.ordered_values VALUES (7819006963558987202, 'deleted', 5, 'ada', NULL, '2026-11-22 10:21:01.479055+00');
 
 INSERT INTO storagebox.records VALUES (1908734025921507408, 'done', 'done', 'ada', '\x76616c7565', 1, NULL, NULL, NULL, NULL, NULL);
-INSERT INTO storagebox.records VALUES (1908734025921507408, 'leased', 'leased', 'ada', NULL, NULL, 3, NULL, NULL, NULL, '2126-11-22 15:34:11.615216+00');
+INSERT INTO storagebox.records VALUES (1908734025921507408, 'leased', 'leased', 'ada', NULL, NULL, 3, NULL, NULL, NULL, '2126-11-23 10:21:01.400669+00');
 
 INSERT INTO storagebox.tokens VALUES (6554407949572834107, 'live', NULL, NULL);
-INSERT INTO storagebox.tokens VALUES (6554407949572834107, 'gone', 'ada', '2026-11-21 15:34:11.617566+00');
+INSERT INTO storagebox.tokens VALUES (6554407949572834107, 'gone', 'ada', '2026-11-22 10:21:01.408732+00');
 
-INSERT INTO storagebox.versions VALUES (1, '2026-11-21 15:34:11.548707+00');
+INSERT INTO storagebox.versions VALUES (1, '2026-11-22 10:21:01.208131+00');
 
 INSERT INTO storagebox.withdrawn_items VALUES (7438981311803534556, -400713791667920684, 'item of withdrawn');
 

@@ -184,7 +184,7 @@ fn clock(schema: &str, moved: Duration) -> String {
     let micros = moved.as_micros();
     format!(
         "CREATE OR REPLACE FUNCTION {schema}.clock() RETURNS timestamptz LANGUAGE sql \
-         AS 'SELECT clock_timestamp() + {micros} * interval ''1 microsecond'''"
+         RETURN clock_timestamp() + {schema}.interval_of({micros})"
     )
 }
 

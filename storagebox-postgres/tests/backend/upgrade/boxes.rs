@@ -11,7 +11,7 @@ use storagebox_postgres::{PostgresBuilder, PostgresStore};
 const WINDOW: Strategy = Strategy::Window { lifetime: MAX_DURATION, capacity: 10 };
 
 /// The dump grows old, so that nothing in it may be forgotten.
-pub(super) fn builder() -> PostgresBuilder {
+pub(crate) fn builder() -> PostgresBuilder {
     PostgresStore::builder().memory(Retention::Forever)
 }
 
@@ -31,7 +31,7 @@ fn stamp(at: i64) -> Result<Stamp> {
     Ok(Stamp::new(at, WriterId::new("ada")?))
 }
 
-pub(super) async fn fill(store: &PostgresStore) -> Result<()> {
+pub(crate) async fn fill(store: &PostgresStore) -> Result<()> {
     fill_bank(store).await?;
     fill_records(store).await?;
     let tokens = store.tokens("box")?;
@@ -84,7 +84,7 @@ fn name(strategy: Strategy) -> &'static str {
 }
 
 /// Everything is as it was left, and every part goes on from there.
-pub(super) async fn check(store: &PostgresStore) -> Result<()> {
+pub(crate) async fn check(store: &PostgresStore) -> Result<()> {
     check_bank(store).await?;
     check_records(store).await?;
     check_tokens(store).await?;

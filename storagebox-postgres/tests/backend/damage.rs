@@ -1,0 +1,131 @@
+//! What was changed by hand is said at once: never retried, never called lost.
+
+use storagebox_core::{
+    BankAdmin, Certainty, ClaimId, Counter, DedupId, DedupRepo, ErrorKind, Item, ItemBank, Key, LeaseRepo,
+    MAX_DURATION, OpId, Payload, Result, Retention, Store, StoreExt, Strategy, TokenId, TokenStore,
+};
+use storagebox_postgres::PostgresStore;
+
+use crate::scene::{owner_url, with_database};
+use crate::support::{Place, run};
+use crate::upgrade::boxes;
+
+/// Calls that meet the damage.
+#[derive(Clone, Copy, Debug)]
+enum Meets {
+    Get,
+    Release,
+    Restore,
+    Withdraw,
+    Record,
+    Look,
+    Begin,
+    Value,
+    Create,
+    Setup,
+}
+
+impl Meets {
+    async fn make(self, store: &PostgresStore) -> Result<()> {
+        let (bank, holder) = (store.bank("box")?, ClaimId::new("holder")?);
+        let (records, leases) = (store.dedup("box")?, store.leases("box")?);
+        let (id, op) = (DedupId::new("leased")?, OpId::new("late")?);
+        match self {
+            Self::Get => bank.get(&holder).await.map(drop),
+            Self::Release => bank.release(&holder).await.map(drop),
+            Self::Restore => bank.restore(&[Item::new("item of withdrawn")?]).await.map(drop),
+            Self::Withdraw => bank.withdraw(&[Item::new("item of releaser")?]).await.map(drop),
+            Self::Record => {
+                records.record(&id, &Payload::try_from("x")?, &op, Retention::Forever).await.map(drop)
+            }
+            Self::Look => records.get(&DedupId::new("done")?).await.map(drop),
+            Self::Begin => leases.begin(&id, &op, MAX_DURATION, None).await.map(drop),
+            Self::Value => {
+                store.counters("stock", Strategy::default())?.value(&Key::new("stock")?).await.map(drop)
+            }
+            Self::Create => store.tokens("box")?.create_tokens(&[TokenId::new("new")?]).await.map(drop),
+            Self::Setup => store.setup().await,
+        }
+    }
+}
+
+/// Rows that no call wrote, in tables that are as they were made.
+const ROWS: &[(&str, Meets)] = &[
+    ("UPDATE {schema}.claims SET until = 'infinity' WHERE claim = 'holder'", Meets::Get),
+    ("UPDATE {schema}.claims SET h = NULL WHERE claim = 'holder'", Meets::Release),
+    ("INSERT INTO {schema}.free_items SELECT * FROM {schema}.withdrawn_items", Meets::Restore),
+    ("INSERT INTO {schema}.withdrawn_items SELECT * FROM {schema}.free_items", Meets::Withdraw),
+    ("UPDATE {schema}.records SET version = NULL", Meets::Look),
+    ("UPDATE {schema}.records SET until = NULL WHERE state = 'leased'", Meets::Record),
+    ("UPDATE {schema}.records SET until = NULL WHERE state = 'leased'", Meets::Begin),
+    (
+        "INSERT INTO {schema}.counters SELECT box, 'stock', 0, 1e30, 0, 0, 0 FROM {schema}.boxes WHERE name = 'stock'",
+        Meets::Value,
+    ),
+];
+
+/// Tables that are not as they were made, with what came into them since.
+const TABLES: &[(&str, Meets)] = &[
+    ("ALTER TABLE {schema}.claims RENAME until TO til", Meets::Get),
+    ("ALTER TABLE {schema}.claims ADD CONSTRAINT none CHECK (ended_at IS NULL) NOT VALID", Meets::Release),
+    ("ALTER TABLE {schema}.free_items DROP COLUMN item", Meets::Restore),
+    ("ALTER TABLE {schema}.claims ALTER until TYPE text", Meets::Get),
+    ("ALTER TABLE {schema}.records ALTER version TYPE numeric", Meets::Look),
+    ("ALTER TABLE {schema}.tokens DROP CONSTRAINT tokens_pkey", Meets::Create),
+    (
+        "ALTER TABLE {schema}.records ALTER state DROP NOT NULL, DROP CONSTRAINT records_check;
+         UPDATE {schema}.records SET state = NULL",
+        Meets::Record,
+    ),
+    (
+        "ALTER TABLE {schema}.records ALTER state DROP NOT NULL, DROP CONSTRAINT records_check;
+         UPDATE {schema}.records SET state = NULL",
+        Meets::Begin,
+    ),
+    ("DELETE FROM {schema}.versions", Meets::Setup),
+];
+
+/// What the call answers on a schema of its own.
+async fn answer(place: &Place, damage: &str, call: Meets) -> Result<Result<()>> {
+    let store = boxes::builder().schema(&place.schema)?.connect(&owner_url(&place.database, "owner"))?;
+    boxes::fill(&store).await?;
+    store.counters("stock", Strategy::default())?.value(&Key::new("stock")?).await?;
+    run(place.database.owner(), damage.replace("{schema}", &place.schema)).await?;
+    Ok(call.make(&store).await)
+}
+
+/// Whatever is retried ends as another kind. That the caller does not know whether it was applied is right for a look alone.
+fn is_said(answer: &Result<()>, call: Meets, kinds: &[ErrorKind]) -> bool {
+    answer.as_ref().is_err_and(|error| {
+        let is_sure = error.certainty() == Certainty::NotApplied || matches!(call, Meets::Look);
+        is_sure && kinds.contains(&error.kind())
+    })
+}
+
+async fn all_are_said(cases: &[(&str, Meets)], kinds: &[ErrorKind]) -> Result<()> {
+    with_database(async |database| {
+        let (mut damaged, mut unsaid) = (vec![], vec![]);
+        for (damage, call) in cases {
+            let place = database.place().await?;
+            let answer = answer(&place, damage, *call).await?;
+            if !is_said(&answer, *call, kinds) {
+                unsaid.push(format!("{damage}: {answer:?}"));
+            }
+            // No other case takes its place.
+            damaged.push(place);
+        }
+        assert_eq!(unsaid, Vec::<String>::new());
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_row_that_no_call_wrote_is_corrupt_at_once() -> Result<()> {
+    all_are_said(ROWS, &[ErrorKind::Corrupt]).await
+}
+
+#[tokio::test]
+async fn a_table_that_was_changed_is_corrupt_or_not_set_up_at_once() -> Result<()> {
+    all_are_said(TABLES, &[ErrorKind::Corrupt, ErrorKind::NotSetUp]).await
+}

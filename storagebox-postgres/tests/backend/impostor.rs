@@ -1,0 +1,95 @@
+//! A server that is none: it offers no encryption and asks for the password as it is.
+
+use std::io::{self, Read, Write};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::thread::{self, JoinHandle};
+
+use storagebox_core::{ErrorKind, Result, Store};
+use storagebox_postgres::PostgresStore;
+
+use crate::support::failed;
+
+/// The whole of a request for encryption, and how it is turned down.
+const SSL_REQUEST: [u8; 8] = [0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f];
+const NO_ENCRYPTION: &[u8] = b"N";
+
+/// AuthenticationCleartextPassword.
+const ASK: &[u8] = b"R\0\0\0\x08\0\0\0\x03";
+
+/// Listens for one client.
+struct Impostor {
+    address: SocketAddr,
+    heard: JoinHandle<io::Result<Option<String>>>,
+}
+
+impl Impostor {
+    fn start() -> io::Result<Self> {
+        let listener = TcpListener::bind("127.0.0.1:0")?;
+        let address = listener.local_addr()?;
+        Ok(Self { address, heard: thread::spawn(move || ask(listener.accept()?.0)) })
+    }
+
+    /// The password that a client gives it, who knows it by this host and has these settings.
+    async fn hears(self, host: &str, settings: &str) -> Result<Option<String>> {
+        let url = format!("postgres://shop:hunter2@{host}:{}/box?{settings}", self.address.port());
+        let error = PostgresStore::connect(&url)?.ping().await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Unavailable, "{error}");
+        let heard = tokio::task::spawn_blocking(|| self.heard.join()).await.map_err(failed)?;
+        heard.map_err(|_| failed("the impostor fell"))?.map_err(failed)
+    }
+}
+
+/// What a client answers who is asked for its password; none if it goes away.
+fn ask(mut client: TcpStream) -> io::Result<Option<String>> {
+    let mut first = message(&mut client, 0)?;
+    if first == SSL_REQUEST[4..] {
+        client.write_all(NO_ENCRYPTION)?;
+        first = message(&mut client, 0)?;
+    }
+    if first.is_empty() {
+        return Ok(None);
+    }
+    client.write_all(ASK)?;
+    let password = message(&mut client, 1)?;
+    client.shutdown(Shutdown::Both)?;
+    Ok(Some(String::from_utf8_lossy(&password).trim_end_matches('\0').to_owned()))
+}
+
+/// The body of a message that begins with so many bytes before its length; empty at the end of the stream.
+fn message(client: &mut TcpStream, before: usize) -> io::Result<Vec<u8>> {
+    let mut head = vec![0; before + 4];
+    match client.read_exact(&mut head) {
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(vec![]),
+        read => read?,
+    }
+    let length = u32::from_be_bytes([head[before], head[before + 1], head[before + 2], head[before + 3]]);
+    let mut body = vec![0; length as usize - 4];
+    client.read_exact(&mut body)?;
+    Ok(body)
+}
+
+async fn heard(host: &str, settings: &str) -> Result<Option<String>> {
+    Impostor::start().map_err(failed)?.hears(host, settings).await
+}
+
+/// An address that is not known to be this machine's, and leads here all the same.
+const FAR: &str = "0.0.0.0";
+
+#[tokio::test]
+async fn a_password_is_not_sent_in_clear_to_another_machine_unless_it_was_said() -> Result<()> {
+    for settings in ["", "sslmode=require", "sslmode=verify-full"] {
+        assert_eq!(heard(FAR, settings).await?, None, "{settings}");
+    }
+    for settings in ["sslmode=prefer", "sslmode=disable"] {
+        assert_eq!(heard(FAR, settings).await?.as_deref(), Some("hunter2"), "{settings}");
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn on_this_machine_a_server_need_not_encrypt() -> Result<()> {
+    for host in ["127.0.0.1", "localhost"] {
+        assert_eq!(heard(host, "").await?.as_deref(), Some("hunter2"), "{host}");
+    }
+    Ok(())
+}

@@ -1,0 +1,149 @@
+//! A role that may create things in `public`, as everybody may on servers before 15: nothing of ours runs what it made.
+
+mod decoys;
+
+use std::time::Duration;
+
+use sqlx::postgres::PgPoolOptions;
+use sqlx::{AssertSqlSafe, query_scalar};
+use storagebox_core::{
+    Begun, Bounds, Counted, CounterExt, DedupId, ErrorKind, Hold, Item, ItemBank, LeaseRepo, OpId, Result,
+    Retention, Store, StoreExt, Strategy,
+};
+use storagebox_postgres::{PostgresStore, Statements};
+
+use crate::scene::{owner_url, with_place};
+use crate::support::{Database, failed, run};
+
+const HOUR: Duration = Duration::from_secs(3_600);
+const BETTER_MATCHES: &str = include_str!("intruder/better_matches.sql");
+const TEMPORARY: &str = include_str!("intruder/temporary.sql");
+const TRAP: &str = include_str!("intruder/trap.sql");
+const ELSEWHERE: &str = include_str!("intruder/elsewhere.sql");
+
+/// The role. It is removed with all that it made, also from a database that stays.
+struct Intruder<'a> {
+    database: &'a Database,
+    role: String,
+}
+
+impl<'a> Intruder<'a> {
+    /// Runs this as the role.
+    async fn leaves(database: &'a Database, sql: &str) -> Result<Self> {
+        let role = format!("{}_intruder", database.role());
+        run(database.owner(), format!("CREATE ROLE {role}; GRANT CREATE ON SCHEMA public TO {role}")).await?;
+        let intruder = Self { database, role };
+        intruder.does(sql).await?;
+        Ok(intruder)
+    }
+
+    async fn does(&self, sql: &str) -> Result<()> {
+        let Self { database, role } = self;
+        let work = format!("SET SESSION AUTHORIZATION {role}; {sql}; RESET SESSION AUTHORIZATION");
+        run(database.owner(), work).await
+    }
+
+    /// Whose rights it had, and how many password hashes it read with them.
+    async fn loot(&self) -> Result<Vec<String>> {
+        lines(self.database, "SELECT format('%s: %s hashes', victim, hashes) FROM public.loot").await
+    }
+
+    async fn goes(self) -> Result<()> {
+        let Self { database, role } = self;
+        run(database.owner(), format!("DROP OWNED BY {role} CASCADE; DROP ROLE {role}")).await
+    }
+}
+
+async fn lines(database: &Database, sql: &str) -> Result<Vec<String>> {
+    query_scalar(AssertSqlSafe(sql.to_owned())).fetch_all(database.owner()).await.map_err(failed)
+}
+
+/// What of the schema lies elsewhere, or is looked for there.
+async fn elsewhere(database: &Database, schema: &str) -> Result<Vec<String>> {
+    query_scalar(ELSEWHERE).bind(schema).fetch_all(database.owner()).await.map_err(failed)
+}
+
+/// Calls that need what was replaced; how long a lease of a second is, at most.
+async fn calls(store: &PostgresStore, name: &str) -> Result<Duration> {
+    let bank = store.bank(name)?;
+    bank.add(&[Item::new("item")?]).await?;
+    bank.take(&"ada".try_into()?, Hold::For(HOUR)).await?;
+    let bounds = Bounds::between(0, 7)?;
+    let sharded = Strategy::Sharded { shards: 4, bounds, retention: Retention::Forever };
+    let counted = store.counters(name, sharded)?.add("stock", "op", 7).await?;
+    assert!(matches!(counted, Counted::Applied { .. }), "{counted:?}");
+    let (leases, id) = (store.leases(name)?, DedupId::new("id")?);
+    leases.begin(&id, &OpId::new("one")?, Duration::from_secs(1), None).await?;
+    match leases.begin(&id, &OpId::new("other")?, HOUR, None).await? {
+        Begun::InFlight { remaining } => Ok(remaining),
+        _ => Ok(Duration::ZERO),
+    }
+}
+
+#[tokio::test]
+async fn a_role_that_may_create_in_public_runs_nothing_with_the_rights_of_others() -> Result<()> {
+    with_place(async |place| {
+        let superuser = place.builder()?.connect(&owner_url(&place.database, "superuser"))?;
+        let simple = place.builder()?.statements(Statements::Simple).connect(&place.database.url())?;
+        let intruder = Intruder::leaves(&place.database, BETTER_MATCHES).await?;
+        let outcomes = [calls(&superuser, "superuser").await, calls(&simple, "simple").await];
+        let loot = intruder.loot().await?;
+        intruder.goes().await?;
+        assert_eq!(loot, Vec::<String>::new());
+        for lease in outcomes {
+            assert!(lease? <= Duration::from_secs(1));
+        }
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn all_that_the_schema_means_lies_in_it_or_in_pg_catalog() -> Result<()> {
+    with_place(async |place| {
+        assert_eq!(elsewhere(&place.database, &place.schema).await?, Vec::<String>::new());
+        Ok(())
+    })
+    .await
+}
+
+/// Its owner's functions would run what its owner hung on its tables, with the rights of whoever made them.
+#[tokio::test]
+async fn a_schema_that_somebody_else_made_is_not_set_up_by_a_superuser() -> Result<()> {
+    with_place(async |place| {
+        let database = &place.database;
+        let intruder = Intruder::leaves(database, BETTER_MATCHES).await?;
+        run(database.owner(), format!("GRANT CREATE ON DATABASE {} TO {}", database.role(), intruder.role))
+            .await?;
+        intruder.does(TRAP).await?;
+        let mut outcomes = vec![];
+        for schema in ["trapped", "baited"] {
+            let superuser =
+                PostgresStore::builder().schema(schema)?.connect(&owner_url(database, "setup"))?;
+            outcomes.push(superuser.setup().await);
+        }
+        let loot = intruder.loot().await?;
+        intruder.goes().await?;
+        assert_eq!(loot, Vec::<String>::new());
+        for outcome in outcomes {
+            assert_eq!(outcome.unwrap_err().kind(), ErrorKind::Denied);
+        }
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn what_a_caller_has_in_its_temporary_schema_is_not_taken_for_ours() -> Result<()> {
+    with_place(async |place| {
+        let pool = PgPoolOptions::new().max_connections(1).connect(&place.database.url()).await;
+        let pool = pool.map_err(failed)?;
+        run(&pool, TEMPORARY.to_owned()).await?;
+        for (statements, name) in [(Statements::Prepared, "prepared"), (Statements::Simple, "simple")] {
+            let store = place.builder()?.statements(statements).from_pool(pool.clone())?;
+            calls(&store, name).await?;
+        }
+        Ok(())
+    })
+    .await
+}

@@ -1,0 +1,82 @@
+//! A decoy for everything that a name of ours could be taken for.
+
+use sqlx::query_scalar;
+use storagebox_core::{Result, Store};
+use storagebox_postgres::{PostgresStore, Statements};
+
+use super::{Intruder, elsewhere};
+use crate::round_trips::Metered;
+use crate::scene::{owner_url, with_place};
+use crate::support::{Place, failed, run};
+use crate::upgrade::boxes;
+
+const DECOYS: &str = include_str!("decoys.sql");
+
+/// A session that finds the decoys before anything of the server's.
+const DECOYS_FIRST: &str = "&options=-c%20search_path%3Dpublic%2Cpg_catalog";
+
+/// Decoys, with those that the server itself would take for its own only where it looks in `public` first.
+async fn decoys(place: &Place, exact: bool) -> Result<Intruder<'_>> {
+    let made = query_scalar(DECOYS).bind(&place.schema).bind(exact).fetch_all(place.database.owner());
+    let made: Vec<String> = made.await.map_err(failed)?;
+    assert!(made.len() > 1_000, "only {} decoys", made.len());
+    Intruder::leaves(&place.database, &made.join(";")).await
+}
+
+/// Every call there is, sent both ways, by sessions with these settings.
+async fn every_call(place: &Place, settings: &str) -> Result<()> {
+    let url = format!("{}{settings}", place.url_at(place.database.server()));
+    let store = boxes::builder().schema(&place.schema)?.connect(&url)?;
+    boxes::fill(&store).await?;
+    boxes::check(&store).await?;
+    for (statements, name) in [(Statements::Prepared, "prepared"), (Statements::Simple, "simple")] {
+        Metered::of(place, statements, settings).await?.every_call(name).await?;
+    }
+    store.maintain(1_000).await.map(drop)
+}
+
+#[tokio::test]
+async fn every_call_finds_what_is_meant_although_decoys_are_looked_at_first() -> Result<()> {
+    with_place(async |place| {
+        let intruder = decoys(place, true).await?;
+        let outcome = every_call(place, DECOYS_FIRST).await;
+        intruder.goes().await?;
+        outcome
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_setup_finds_what_is_meant_although_decoys_are_looked_at_first() -> Result<()> {
+    with_place(async |place| {
+        let intruder = decoys(place, true).await?;
+        let url = format!("{}{DECOYS_FIRST}", owner_url(&place.database, "setup"));
+        let outcome = PostgresStore::builder().schema("among_decoys")?.connect(&url)?.setup().await;
+        let found = elsewhere(&place.database, "among_decoys").await;
+        intruder.goes().await?;
+        outcome?;
+        assert_eq!(found?, Vec::<String>::new());
+        Ok(())
+    })
+    .await
+}
+
+/// The functions' own path is one lock, and this is the other: what they name is exactly what the server has.
+#[tokio::test]
+async fn no_decoy_is_a_better_match_even_for_functions_without_a_path_of_their_own() -> Result<()> {
+    with_place(async |place| {
+        let intruder = decoys(place, false).await?;
+        let strip = "SELECT string_agg(format('ALTER FUNCTION %s RESET search_path', oid::regprocedure), ';')
+            FROM pg_proc WHERE pronamespace = $1::regnamespace";
+        let strip: String = query_scalar(strip)
+            .bind(&place.schema)
+            .fetch_one(place.database.owner())
+            .await
+            .map_err(failed)?;
+        run(place.database.owner(), strip).await?;
+        let outcome = every_call(place, "").await;
+        intruder.goes().await?;
+        outcome
+    })
+    .await
+}

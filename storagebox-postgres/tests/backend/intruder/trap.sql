@@ -1,0 +1,18 @@
+-- A schema made before its time by a role that may create schemas, with a trap on the table that every setup writes to.
+CREATE SCHEMA trapped;
+CREATE TABLE trapped.versions (version integer PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now());
+CREATE FUNCTION trapped.spring() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM public.rob();
+    RETURN new;
+END $$;
+CREATE TRIGGER trap BEFORE INSERT ON trapped.versions FOR EACH ROW EXECUTE FUNCTION trapped.spring();
+
+-- Another, with one that is sprung by whoever reads it.
+CREATE SCHEMA baited;
+CREATE FUNCTION baited.spring() RETURNS integer LANGUAGE plpgsql IMMUTABLE AS $$
+BEGIN
+    PERFORM public.rob();
+    RETURN 0;
+END $$;
+CREATE VIEW baited.versions AS SELECT baited.spring() AS version;
