@@ -2,28 +2,30 @@
 -- ARGV items, each once
 -- withdrawn, already withdrawn, in use, unknown
 local counts = { withdrawn = 0, already = 0, used = 0, unknown = 0 }
+check_counts()
 
-local function set_aside(item)
-    local its = items_with(item)
+-- An item of a hold that has lapsed is free from now on.
+local function judged(its, item)
     local state = redis.call('HGET', its, item)
     if not state then return 'unknown' end
     if state == WITHDRAWN or state == QUEUED then return 'already' end
     if state == RETIRED then return 'used' end
-    if state ~= '' then
-        local _, word = settle(state)
-        if word == 'again' then return 'used' end
-    end
-    redis.call('HSET', its, item, QUEUED)
+    if state == '' then return 'withdrawn' end
+    local _, word, held = settle(state)
+    if word == 'again' and held == item then return 'used' end
+    if redis.call('HGET', its, item) ~= '' then corrupt('an item whose claim does not have it') end
     return 'withdrawn'
 end
 
-for _, item in ipairs(ARGV) do
-    local word = set_aside(item)
-    counts[word] = counts[word] + 1
+local words = {}
+for at, item in ipairs(ARGV) do words[at] = judged(items_with(item), item) end
+for at, item in ipairs(ARGV) do
+    counts[words[at]] = counts[words[at]] + 1
+    if words[at] == 'withdrawn' then write('HSET', items_with(item), item, QUEUED) end
 end
 if counts.withdrawn > 0 then
-    redis.call('HINCRBY', base, 'w', counts.withdrawn)
-    local first = redis.call('HINCRBY', base, 'q', counts.withdrawn) == counts.withdrawn
-    if first then redis.call('LPUSH', base .. ':f', LOOK) end
+    write('HINCRBY', base, 'w', counts.withdrawn)
+    local first = write('HINCRBY', base, 'q', counts.withdrawn) == counts.withdrawn
+    if first then write('LPUSH', base .. ':f', LOOK) end
 end
 return { text(counts.withdrawn), text(counts.already), text(counts.used), text(counts.unknown) }

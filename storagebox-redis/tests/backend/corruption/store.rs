@@ -1,0 +1,1 @@
+//! The store itself, and boxes that are opened.
