@@ -1,7 +1,7 @@
 //! The driver's errors, by code. What is not in the table may have been applied (ER-1).
 
 use redis::RedisError;
-use storagebox_core::{Certainty, Error, ErrorKind, Result};
+use storagebox_core::{Certainty, Error, ErrorKind};
 
 const FOREIGN: &str = "it is not what this version of the library writes; the cause says what was met";
 const MOVING: &str = "the slot is on its way to another node";
@@ -31,8 +31,11 @@ const NO_RIGHT: &str = "NOPERM";
 
 /// Of a script that met what none of ours writes, before and after it wrote something (`lua/lib/answer.lua`), and of a command
 /// alone.
-const CORRUPT: [(&str, Certainty); 3] =
-    [("CORRUPT", Certainty::NotApplied), ("HALFWAY", Certainty::Unknown), ("WRONGTYPE", Certainty::NotApplied)];
+const CORRUPT: [(&str, Certainty); 3] = [
+    ("CORRUPT", Certainty::NotApplied),
+    ("HALFWAY", Certainty::Unknown),
+    ("WRONGTYPE", Certainty::NotApplied),
+];
 
 /// An error of a call that was sent, about the keys that begin so.
 pub(crate) fn of(error: RedisError, keys: &str) -> Error {

@@ -29,6 +29,13 @@ end
 -- The moment in a mark, and what follows it.
 local function timed(value) return stamped(value, 3) or corrupt('a claim without its moment'), string.sub(value, 19) end
 
+-- Whether the claim holds the item until some moment.
+local function is_held(value, item)
+    if not value or string.sub(value, 1, 2) ~= UNTIL then return false end
+    local _, its = timed(value)
+    return its == item
+end
+
 -- IB-06 frees the item of a hold that ran out.
 local function lapse(key, claim, value)
     if not value or string.sub(value, 1, 2) ~= UNTIL then corrupt('a claim that has no end') end

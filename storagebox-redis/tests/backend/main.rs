@@ -8,6 +8,7 @@ mod numbers;
 mod queue;
 mod readme;
 mod resharding;
+mod rights;
 mod round_trips;
 mod scene;
 mod scripts;

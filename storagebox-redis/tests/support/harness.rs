@@ -17,6 +17,9 @@ use tokio::task::block_in_place;
 
 use super::place::{Place, Server, failed};
 
+/// Longer than any call takes on a busy machine: what ran out of it would be unknown.
+const PATIENCE: Duration = Duration::from_secs(300);
+
 /// How the stores under test are set up.
 #[derive(Clone, Copy, Debug)]
 pub struct SetUp {
@@ -83,7 +86,7 @@ impl RedisHarness {
     }
 
     fn store(&self, place: &Place, url: &str, timeout: Duration) -> Result<Arc<dyn Store>> {
-        let builder = place.builder()?.call_timeout(timeout).wait(self.set_up.wait, Duration::from_secs(5));
+        let builder = place.builder()?.call_timeout(timeout).wait(self.set_up.wait, PATIENCE);
         let builder = match self.set_up.pool {
             Some(connections) => builder.pool(connections),
             None => builder,
@@ -129,7 +132,7 @@ impl Harness for RedisHarness {
     /// Connected by now: the suite drops each call at every point where it pends, and it is the calls that matter.
     async fn open(&self, namespace: &Namespace) -> Result<Arc<dyn Store>> {
         let place = place(namespace)?;
-        let store = self.store(place, &place.server.url(), Duration::from_secs(10))?;
+        let store = self.store(place, &place.server.url(), PATIENCE)?;
         store.ping().await?;
         Ok(store)
     }
@@ -140,7 +143,7 @@ impl Harness for RedisHarness {
 
     async fn open_through(&self, namespace: &Namespace, proxy: SocketAddr) -> Result<Arc<dyn Store>> {
         let place = place(namespace)?;
-        self.store(place, &place.server.url_at(proxy), Duration::from_secs(300))
+        self.store(place, &place.server.url_at(proxy), PATIENCE)
     }
 
     /// Past the library: the hashes as they are.

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use storagebox_core::{BankAdmin as _, ClaimId, Hold, Item, ItemBank as _, Result, Store as _, StoreExt as _};
+use storagebox_core::{
+    BankAdmin as _, ClaimId, Hold, Item, ItemBank as _, Result, Store as _, StoreExt as _,
+};
 use storagebox_redis::RedisStore;
 
 use super::Part;
@@ -15,11 +17,37 @@ const HOUR: Duration = Duration::from_secs(3_600);
 /// Claims in every state.
 const CLAIMS: [&str; 7] = ["HELD", "TIMED", "LAPSED", "CONFIRMED", "RELEASED", "RETIRED", "NEW"];
 
+/// Counts that begin at 0, claims that are forgotten later, and a hold that nobody is told of when it lapses.
+const UNNOTICED: &[(&str, &str)] = &[
+    ("", "keeps: an unknown mark"),
+    ("", "keeps: empty"),
+    ("", "keeps: half"),
+    ("", "keeps: none"),
+    ("", "s: none"),
+    ("", "w: none"),
+    (":e", "first: half"),
+    (":t", "no first member"),
+];
+
 /// With free items.
-pub(super) const PART: Part = Part { tag: "b.box.0", fill, calls, credible: &[] };
+pub(super) const PART: Part = Part { tag: "b.box.0", fill, calls, unnoticed: UNNOTICED };
+
+/// The same, and how many in the queue are withdrawn: no take comes as far as those.
+const UNNOTICED_WHEN_EMPTY: &[(&str, &str)] = &[
+    ("", "keeps: an unknown mark"),
+    ("", "keeps: empty"),
+    ("", "keeps: half"),
+    ("", "keeps: none"),
+    ("", "q: none"),
+    ("", "s: none"),
+    ("", "w: none"),
+    (":e", "first: half"),
+    (":t", "no first member"),
+];
 
 /// Whose next item is that of a hold that has lapsed.
-pub(super) const EMPTY: Part = Part { tag: "b.box.0", fill: fill_and_empty, calls, credible: &[] };
+pub(super) const EMPTY: Part =
+    Part { tag: "b.box.0", fill: fill_and_empty, calls, unnoticed: UNNOTICED_WHEN_EMPTY };
 
 fn items(range: std::ops::Range<usize>) -> Result<Vec<Item>> {
     range.map(|number| Item::new(format!("ITEM-{number}"))).collect()

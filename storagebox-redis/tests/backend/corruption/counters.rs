@@ -2,9 +2,7 @@
 
 use std::time::Duration;
 
-use storagebox_core::{
-    Bounds, Change, Counter as _, Key, OpId, Result, Store as _, StoreExt as _, Strategy,
-};
+use storagebox_core::{Bounds, Change, Counter as _, Key, OpId, Result, Store as _, StoreExt as _, Strategy};
 use storagebox_redis::RedisStore;
 
 use super::Part;
@@ -14,7 +12,17 @@ use crate::support::Place;
 const HOUR: Duration = Duration::from_secs(3_600);
 const WINDOW: Strategy = Strategy::Window { lifetime: HOUR, capacity: 3 };
 
-pub(super) const PART: Part = Part { tag: "c.box.0", fill, calls, credible: &[] };
+/// No end, another number, and what is gone without a trace.
+const UNNOTICED: &[(&str, &str)] = &[
+    ("", "keeps: empty"),
+    ("", "keeps: half"),
+    ("", "keeps: none"),
+    (":o", "field: none"),
+    (":v", "field: half"),
+    (":v", "field: none"),
+];
+
+pub(super) const PART: Part = Part { tag: "c.box.0", fill, calls, unnoticed: UNNOTICED };
 
 fn change(op: &str, delta: i64) -> Result<Change> {
     Ok(Change::new(OpId::new(op)?, delta))
@@ -43,8 +51,16 @@ fn calls(store: &RedisStore, name: &str) -> Result<Vec<Call>> {
             let bounded = change(op, 7)?.within(Bounds::between(-100, 100)?);
             calls.extend([
                 call!(format!("apply {op} to {key}"), [counters, id, fits], counters.apply(&id, &fits)),
-                call!(format!("apply another {op} to {key}"), [counters, id, other], counters.apply(&id, &other)),
-                call!(format!("apply {op} within to {key}"), [counters, id, bounded], counters.apply(&id, &bounded)),
+                call!(
+                    format!("apply another {op} to {key}"),
+                    [counters, id, other],
+                    counters.apply(&id, &other)
+                ),
+                call!(
+                    format!("apply {op} within to {key}"),
+                    [counters, id, bounded],
+                    counters.apply(&id, &bounded)
+                ),
                 call!(format!("cancel {op} of {key}"), [counters, id, name], counters.cancel(&id, &name)),
             ]);
         }

@@ -13,7 +13,21 @@ use crate::support::Place;
 
 const HOUR: Duration = Duration::from_secs(3_600);
 
-pub(super) const PART: Part = Part { tag: "o.box.0", fill, calls, credible: &[] };
+/// No end, any value, another moment or writer, and what is gone without a trace.
+const UNNOTICED: &[(&str, &str)] = &[
+    ("", "keeps: empty"),
+    ("", "keeps: half"),
+    ("", "keeps: none"),
+    (":o", "r: half"),
+    (":o", "v: an unknown mark"),
+    (":o", "v: empty"),
+    (":o", "v: half"),
+    (":o", "w: half"),
+    (":t", "no first member"),
+    (":x", "no first member"),
+];
+
+pub(super) const PART: Part = Part { tag: "o.box.0", fill, calls, unnoticed: UNNOTICED };
 
 fn stamp(at: i64, writer: &str) -> Result<Stamp> {
     Ok(Stamp::new(at, WriterId::new(writer)?))

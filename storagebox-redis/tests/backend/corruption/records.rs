@@ -29,7 +29,41 @@ const IDS: [(&str, u64); 10] = [
     ("NEW", 12),
 ];
 
-pub(super) const PART: Part = Part { tag: "r.box.0", fill, calls, credible: &[] };
+/// Another number or moment, any value, any operation and fingerprint, and what is gone without a trace.
+const UNNOTICED: &[(&str, &str)] = &[
+    ("", "keeps: an unknown mark"),
+    ("", "keeps: empty"),
+    ("", "keeps: half"),
+    ("", "keeps: none"),
+    ("", "n: half"),
+    ("", "n: none"),
+    (":d", "another member"),
+    (":d", "no first member"),
+    (":r", "b: an unknown mark"),
+    (":r", "b: empty"),
+    (":r", "b: half"),
+    (":r", "b: none"),
+    (":r", "field: half"),
+    (":r", "field: none"),
+    (":r", "m: an unknown mark"),
+    (":r", "m: empty"),
+    (":r", "m: half"),
+    (":r", "m: none"),
+    (":r", "o: an unknown mark"),
+    (":r", "o: empty"),
+    (":r", "o: half"),
+    (":r", "p: an unknown mark"),
+    (":r", "p: empty"),
+    (":r", "p: half"),
+    (":r", "p: none"),
+    (":r", "u: half"),
+    (":r", "v: an unknown mark"),
+    (":r", "v: empty"),
+    (":r", "v: half"),
+    (":x", "no first member"),
+];
+
+pub(super) const PART: Part = Part { tag: "r.box.0", fill, calls, unnoticed: UNNOTICED };
 
 fn value() -> Result<Payload> {
     Payload::try_from("value")
@@ -76,10 +110,8 @@ fn calls(store: &RedisStore, name: &str) -> Result<Vec<Call>> {
         call!("list", [records], records.list(None, 100)),
     ];
     for (id, number) in IDS {
-        for op in ["OP", "OTHER"] {
-            calls.extend(of_records(store, name, (id, number), op)?);
-            calls.extend(of_leases(store, name, (id, number), op)?);
-        }
+        calls.extend(of_records(store, name, (id, number), "OP")?);
+        calls.extend(of_leases(store, name, (id, number), "OTHER")?);
     }
     Ok(calls)
 }
@@ -111,11 +143,7 @@ fn of_leases(store: &RedisStore, name: &str, (id, number): (&str, u64), op: &str
     let (id, op) = (DedupId::new(id)?, OpId::new(op)?);
     let lease = Lease { id: id.clone(), op: op.clone(), fence };
     Ok(vec![
-        call!(
-            format!("begin {about}"),
-            [leases, id, op, print],
-            leases.begin(&id, &op, HOUR, Some(&print))
-        ),
+        call!(format!("begin {about}"), [leases, id, op, print], leases.begin(&id, &op, HOUR, Some(&print))),
         call!(format!("abort {about}"), [leases, lease], leases.abort(&lease)),
         call!(format!("extend {about}"), [leases, lease], leases.extend(&lease, HOUR)),
         call!(

@@ -9,7 +9,18 @@ use crate::support::Place;
 
 const TOKENS: [&str; 5] = ["LIVE", "CONSUMED", "DISCARDED", "FENCED", "NEW"];
 
-pub(super) const PART: Part = Part { tag: "t.box.0", fill, calls, credible: &[] };
+/// The key that only the opening looks at, tokens that are forgotten later, and one that is gone without a trace.
+const UNNOTICED: &[(&str, &str)] = &[
+    ("", "another type"),
+    ("", "keeps: an unknown mark"),
+    ("", "keeps: empty"),
+    ("", "keeps: half"),
+    ("", "keeps: none"),
+    (":g", "first: half"),
+    (":k", "field: none"),
+];
+
+pub(super) const PART: Part = Part { tag: "t.box.0", fill, calls, unnoticed: UNNOTICED };
 
 fn tokens(names: &[&str]) -> Result<Vec<TokenId>> {
     names.iter().map(|name| TokenId::new(*name)).collect()
