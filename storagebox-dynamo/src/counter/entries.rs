@@ -63,7 +63,10 @@ impl Entry {
         let (at, rest) = bytes.split_first_chunk::<6>()?;
         let (by, delta) = rest.split_first_chunk()?;
         let at = at.iter().fold(0, |at, byte| at << 8 | i64::from(*byte));
-        let delta = delta.first_chunk().map(|delta| i64::from_be_bytes(*delta));
+        let delta = match delta {
+            [] => None,
+            delta => Some(i64::from_be_bytes(delta.try_into().ok()?)),
+        };
         Some(Self { at: Millis(at), by: *by, delta })
     }
 }
