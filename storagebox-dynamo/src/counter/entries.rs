@@ -94,8 +94,10 @@ impl<'a> Entries<'a> {
         self.done.get(name).map(read).transpose()
     }
 
-    pub(super) fn value_after(&self, name: &str) -> Option<i64> {
-        self.values.get(name)?.as_n().ok()?.parse().ok()
+    pub(super) fn value_after(&self, name: &str) -> Result<Option<i64>> {
+        let read =
+            |value: &AttributeValue| self.row.needed("w", value.as_n().ok().and_then(|n| n.parse().ok()));
+        self.values.get(name).map(read).transpose()
     }
 
     /// Up to so many for which this holds, with their names.
@@ -143,7 +145,7 @@ mod tests {
             let row = first(Row::new(&RowKey::alone("p")), "a", &entry);
             let entries = Entries::of(&row).unwrap();
             assert_eq!(entries.find("a").unwrap(), Some(entry));
-            assert_eq!(entries.value_after("a"), delta);
+            assert_eq!(entries.value_after("a").unwrap(), delta);
             assert_eq!(entries.find("b").unwrap(), None);
         }
     }

@@ -130,7 +130,7 @@ impl Set {
             self.lifetime.is_some_and(|lifetime| entry.at.after(lifetime) <= client.surely_past())
         };
         let own = match entries.find(&entrant.name)? {
-            Some(own) if !has_lapsed(&own) => return Ok(Next::End(entrant.found(&entries, own))),
+            Some(own) if !has_lapsed(&own) => return Ok(Next::End(entrant.found(&entries, own)?)),
             own => own,
         };
         if let Some(rejected) = entrant.rejection(value_in(old)?) {
@@ -205,9 +205,9 @@ impl<'a> Entrant<'a> {
         Ok(Entered::Now(Some(value.map_err(storagebox_core::Error::after_unresolved)?)))
     }
 
-    fn found(&self, entries: &Entries<'_>, entry: Entry) -> Entered {
-        let value = entries.value_after(&self.name);
-        if entry.by == self.by { Entered::Now(value) } else { Entered::Before(entry, value) }
+    fn found(&self, entries: &Entries<'_>, entry: Entry) -> Result<Entered> {
+        let value = entries.value_after(&self.name)?;
+        Ok(if entry.by == self.by { Entered::Now(value) } else { Entered::Before(entry, value) })
     }
 }
 

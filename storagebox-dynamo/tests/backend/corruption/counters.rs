@@ -11,6 +11,19 @@ use crate::support::Place;
 
 const HOUR: Duration = Duration::from_secs(3_600);
 
+/// When a marker may go, whose call it was, and a fence instead of a change.
+const MARKERS: &[(&str, &str)] = &[
+    ("op", "d: none"),
+    ("op", "g: a text"),
+    ("op", "g: beyond its range"),
+    ("op", "g: no whole number"),
+    ("op", "g: none"),
+    ("op", "t: a number"),
+    ("op", "t: empty"),
+    ("op", "t: none"),
+    ("op", "t: unknown"),
+];
+
 macro_rules! part {
     ($name:ident, $module:ident, $strategy:expr, $unnoticed:expr) => {
         pub(super) const $name: Part =
@@ -32,29 +45,14 @@ macro_rules! part {
     };
 }
 
-part!(
-    MARKER,
-    marker,
-    Strategy::Marker { retention: Retention::For(HOUR) },
-    &[
-        ("op", "d: none"),
-        ("op", "g: a text"),
-        ("op", "g: beyond its range"),
-        ("op", "g: no whole number"),
-        ("op", "g: none"),
-        ("op", "t: a number"),
-        ("op", "t: empty"),
-        ("op", "t: none"),
-        ("op", "t: unknown"),
-    ]
-);
+part!(MARKER, marker, Strategy::Marker { retention: Retention::For(HOUR) }, MARKERS);
 part!(SET, set, Strategy::Window { lifetime: HOUR, capacity: 9 }, &[]);
 part!(OPTIMISTIC, optimistic, Strategy::OptimisticHistory { len: 3 }, &[]);
 part!(
     SHARDED,
     sharded,
     Strategy::Sharded { shards: 2, bounds: Bounds::NONE, retention: Retention::For(HOUR) },
-    &[]
+    MARKERS
 );
 
 pub(super) const LEDGER: Part = Part {
