@@ -122,7 +122,7 @@ impl<'a> Scene<'a> {
             noticed |= self.notices(damage, number, &damaged).await?;
             restore(self.place, &damaged).await?;
         }
-        for call in &self.neighbours {
+        for call in self.neighbours.iter().filter(|call| damage.concerns(&call.name)) {
             self.place.clock.advance(Duration::from_millis(1));
             if let Err(error) = call.make().await {
                 self.wrong.push(format!("{damage}: beside it, {}: {error}", call.name));

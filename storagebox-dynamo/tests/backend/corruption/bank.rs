@@ -57,24 +57,25 @@ fn fill<'a>(place: &'a Place, store: &'a DynamoStore, name: &'a str) -> Filling<
 fn calls(store: &DynamoStore, name: &str) -> Result<Vec<Call>> {
     let bank = store.bank(name)?;
     let mut calls = vec![call!("list", [bank], bank.list(None, 100))];
-    for claim in CLAIMS {
-        let id = ClaimId::new(claim)?;
+    for (number, claim) in CLAIMS.into_iter().enumerate() {
+        let (id, about) = (ClaimId::new(claim)?, format!("by {claim} of ITEM-{number}"));
         calls.extend([
-            call!(format!("take {claim}"), [bank, id], bank.take(&id, Hold::For(HOUR))),
-            call!(format!("extend {claim}"), [bank, id], bank.extend(&id, Hold::For(2 * HOUR))),
-            call!(format!("confirm {claim}"), [bank, id], bank.confirm(&id)),
-            call!(format!("release {claim}"), [bank, id], bank.release(&id)),
-            call!(format!("get {claim}"), [bank, id], bank.get(&id)),
-            call!(format!("retire {claim}"), [bank, id], bank.retire(&id)),
+            call!(format!("take {about}"), [bank, id], bank.take(&id, Hold::For(HOUR))),
+            call!(format!("extend {about}"), [bank, id], bank.extend(&id, Hold::For(2 * HOUR))),
+            call!(format!("confirm {about}"), [bank, id], bank.confirm(&id)),
+            call!(format!("release {about}"), [bank, id], bank.release(&id)),
+            call!(format!("get {about}"), [bank, id], bank.get(&id)),
+            call!(format!("retire {about}"), [bank, id], bank.retire(&id)),
         ]);
     }
-    for item in items(0..8)? {
+    for (number, item) in items(0..8)?.into_iter().enumerate() {
+        let about = format!("by {} of ITEM-{number}", CLAIMS.get(number).unwrap_or(&"nobody"));
         let items = vec![item.clone()];
         calls.extend([
-            call!(format!("holder {items:?}"), [bank, item], bank.holder(&item)),
-            call!(format!("withdraw {items:?}"), [bank, items], bank.withdraw(&items)),
-            call!(format!("restore {items:?}"), [bank, items], bank.restore(&items)),
-            call!(format!("add {items:?}"), [bank, items], bank.add(&items)),
+            call!(format!("holder {about}"), [bank, item], bank.holder(&item)),
+            call!(format!("withdraw {about}"), [bank, items], bank.withdraw(&items)),
+            call!(format!("restore {about}"), [bank, items], bank.restore(&items)),
+            call!(format!("add {about}"), [bank, items], bank.add(&items)),
         ]);
     }
     Ok(calls)
