@@ -41,6 +41,7 @@ const REFUSED: &str = "the service refused the credentials";
 const UNSIGNED: &str = "there are no credentials to sign the request with";
 const SHAPE: &str =
     "the table refused the request; it must have the keys and the index that the README describes";
+const FOREIGN: &str = "a row of the call has an attribute of another type, or no room; it is not what this version of the library writes";
 const SLOWER: &str = "the table, or a partition of it, is at its limit";
 pub(crate) const CONFLICT: &str = "another write of the same row was under way";
 
@@ -49,7 +50,7 @@ const REASONS: &[(&str, ErrorKind, &str)] = &[
     ("TransactionConflict", ErrorKind::Contention, CONFLICT),
     ("ThrottlingError", ErrorKind::Throttled, SLOWER),
     ("ProvisionedThroughputExceeded", ErrorKind::Throttled, SLOWER),
-    ("ValidationError", ErrorKind::InvalidInput, SHAPE),
+    ("ValidationError", ErrorKind::Corrupt, FOREIGN),
     (
         "ItemCollectionSizeLimitExceeded",
         ErrorKind::Unavailable,

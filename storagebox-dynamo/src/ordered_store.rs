@@ -193,13 +193,16 @@ fn judge(row: Option<&Row>, stamp: &Stamp, content: Content<'_>) -> Result<Optio
 
 fn stamp_of(row: &Row) -> Result<Stamp> {
     let at = row.needed("a", row.number("a"))?;
-    Ok(Stamp::new(at, WriterId::new(row.needed("w", row.text("w"))?)?))
+    let writer =
+        WriterId::new(row.needed("w", row.text("w"))?).map_err(|_| row.unreadable("its writer is none"))?;
+    Ok(Stamp::new(at, writer))
 }
 
 /// The value, unless it is a tombstone.
 fn live(row: &Row) -> Result<Option<Versioned>> {
-    let Some(value) = row.bytes("v") else { return Ok(None) };
-    Ok(Some(Versioned { value: Payload::try_from(value)?, stamp: stamp_of(row)? }))
+    let Some(value) = row.maybe("v", Row::bytes)? else { return Ok(None) };
+    let value = Payload::try_from(value).map_err(|_| row.unreadable("its value is none"))?;
+    Ok(Some(Versioned { value, stamp: stamp_of(row)? }))
 }
 
 #[async_trait]

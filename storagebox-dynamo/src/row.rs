@@ -6,6 +6,8 @@ use aws_sdk_dynamodb::primitives::Blob;
 use aws_sdk_dynamodb::types::AttributeValue;
 use storagebox_core::{Error, Result};
 
+use crate::clock::Millis;
+
 /// The attributes of a row, as the driver has them.
 pub(crate) type Attributes = HashMap<String, AttributeValue>;
 
@@ -129,6 +131,23 @@ impl Row {
     /// The sort key, which is an id or an item.
     pub(crate) fn sort(&self) -> Result<&str> {
         self.needed("sk", self.text("sk"))
+    }
+
+    /// What a row of its kind may have: nothing, or what this reads. Anything else is not ours.
+    pub(crate) fn maybe<'a, T>(
+        &'a self,
+        name: &str,
+        read: impl FnOnce(&'a Self, &str) -> Option<T>,
+    ) -> Result<Option<T>> {
+        match read(self, name) {
+            None if self.has(name) => Err(self.unreadable(format_args!("its {name} makes no sense"))),
+            found => Ok(found),
+        }
+    }
+
+    /// A moment that a row of its kind may have.
+    pub(crate) fn moment(&self, name: &str) -> Result<Option<Millis>> {
+        Ok(self.maybe(name, Self::number)?.map(Millis))
     }
 
     /// What a row of its kind always has.

@@ -10,7 +10,6 @@ use storagebox_core::{
 use tracing::instrument;
 
 use crate::client::{Client, Kind, OpenBox, Tag, Write, Wrote};
-use crate::clock::Millis;
 use crate::error;
 use crate::row::{Row, RowKey};
 use crate::schema::EXPIRES;
@@ -59,13 +58,15 @@ impl DynamoTokenStore {
         RowKey::alone(self.open.key(format_args!("token:{token}")))
     }
 
-    fn known(&self, row: Option<Row>) -> Known {
-        let is_remembered =
-            |row: &Row| row.number("g").is_none_or(|g| self.client().surely_past() < Millis(g));
-        match row.filter(is_remembered) {
-            None => Known::Unknown,
-            Some(row) if row.has("s") => Known::Gone(row),
-            Some(row) => Known::Live(row),
+    fn known(&self, row: Option<Row>) -> Result<Known> {
+        let Some(row) = row else { return Ok(Known::Unknown) };
+        if row.moment("g")?.is_some_and(|forgotten| forgotten <= self.client().surely_past()) {
+            return Ok(Known::Unknown);
+        }
+        match row.maybe("s", Row::text)? {
+            Some(GONE | FENCED) => row.maybe("c", Row::text).map(drop).map(|()| Known::Gone(row)),
+            Some(_) => Err(row.unreadable("its state is not known")),
+            None => row.needed("m", row.text("m")).map(drop).map(|()| Known::Live(row)),
         }
     }
 
@@ -99,7 +100,7 @@ impl DynamoTokenStore {
         let one = Created::default();
         match self.client().write(&live).await? {
             Wrote::Done(_) => Ok(Created { created: 1, ..one }),
-            Wrote::Refused(row) => match self.known(row) {
+            Wrote::Refused(row) => match self.known(row)? {
                 Known::Live(row) | Known::Gone(row) if row.text("m") == Some(tag.as_str()) => {
                     Ok(Created { created: 1, ..one })
                 }
@@ -129,7 +130,7 @@ impl DynamoTokenStore {
         let lived = ended.clone().only_if(LIVED).value(":now", self.client().now().0);
         let young = match self.client().write(&lived).await? {
             Wrote::Done(_) => return Ok(Consumed::Now),
-            Wrote::Refused(row) => match self.known(row) {
+            Wrote::Refused(row) => match self.known(row)? {
                 Known::Live(row) => row,
                 known => return known.consumed(op, tag),
             },
@@ -137,7 +138,7 @@ impl DynamoTokenStore {
         let this = ended.only_if(THIS).value(":made", young.needed("m", young.text("m"))?);
         match self.client().write(&this).await? {
             Wrote::Done(_) => Ok(Consumed::Now),
-            Wrote::Refused(row) => self.known(row).consumed(op, tag),
+            Wrote::Refused(row) => self.known(row)?.consumed(op, tag),
         }
     }
 
@@ -146,7 +147,7 @@ impl DynamoTokenStore {
         let ended = self.ending(token, tag, None).only_if(LIVE);
         match self.client().write(&ended).await? {
             Wrote::Done(_) => Ok(DISCARDED),
-            Wrote::Refused(row) => match self.known(row) {
+            Wrote::Refused(row) => match self.known(row)? {
                 Known::Unknown => self.fenced(token, tag).await,
                 known => known.discarded(tag),
             },
@@ -160,7 +161,7 @@ impl DynamoTokenStore {
         let fence = fence.only_if(UNKNOWN).value(":past", self.client().surely_past().0);
         match self.client().write(&fence).await? {
             Wrote::Done(_) => Ok(ALREADY_GONE),
-            Wrote::Refused(row) => self.known(row).discarded(tag),
+            Wrote::Refused(row) => self.known(row)?.discarded(tag),
         }
     }
 }
@@ -210,7 +211,7 @@ impl TokenStore for DynamoTokenStore {
     #[instrument(level = "trace", skip_all)]
     async fn exists(&self, token: &TokenId) -> Result<bool> {
         let key = self.key(token);
-        let attempt = || async { Ok(self.client().get(&key).await?.is_some_and(|row| !row.has("s"))) };
+        let attempt = || async { Ok(matches!(self.known(self.client().get(&key).await?)?, Known::Live(_))) };
         self.client().settled("exists", attempt).await
     }
 

@@ -1,8 +1,9 @@
 //! The driver's errors, by code. What is not in the table may have been applied (ER-1).
 
 use redis::RedisError;
-use storagebox_core::{Error, ErrorKind, Result};
+use storagebox_core::{Certainty, Error, ErrorKind};
 
+const FOREIGN: &str = "it is not what this version of the library writes; the cause says what was met";
 const MOVING: &str = "the slot is on its way to another node";
 
 /// What the first word of the server's error means for a script, which the server refuses before it runs.
@@ -28,9 +29,22 @@ const NOT_HERE: &str = "attempted to access a non local key";
 /// Of a call as a whole, or of a command in its script, after others that were carried out.
 const NO_RIGHT: &str = "NOPERM";
 
-/// An error of a call that was sent.
-pub(crate) fn of(error: RedisError) -> Error {
+/// Of a script that met what none of ours writes, before and after it wrote something (`lua/lib/answer.lua`), and of a command
+/// alone.
+const CORRUPT: [(&str, Certainty); 3] = [
+    ("CORRUPT", Certainty::NotApplied),
+    ("HALFWAY", Certainty::Unknown),
+    ("WRONGTYPE", Certainty::NotApplied),
+];
+
+/// An error of a call that was sent, about the keys that begin so.
+pub(crate) fn of(error: RedisError, keys: &str) -> Error {
     let code = error.code().unwrap_or_default();
+    if let Some((_, certainty)) = CORRUPT.iter().find(|(known, _)| *known == code) {
+        let record = format_args!("a key of {keys}");
+        let corrupt = Error::corrupt(record, FOREIGN).caused_by(error).on("redis");
+        return if *certainty == Certainty::Unknown { corrupt.after_unresolved() } else { corrupt };
+    }
     if code == NO_RIGHT {
         return denied("the server says which").caused_by(error).after_unresolved();
     }
@@ -78,26 +92,15 @@ pub(crate) fn denied(what: impl std::fmt::Display) -> Error {
     Error::new(ErrorKind::Denied, why).on("redis")
 }
 
-/// An answer that the library cannot read. The script took effect.
-pub(crate) fn unreadable(script: &'static str) -> Error {
-    Error::corrupt(
-        format_args!("the answer of {script}"),
-        "it is not what this version of the script answers",
-    )
-    .on("redis")
-    .after_unresolved()
-}
-
-/// A value as it was sent, or it is not ours.
-pub(crate) fn read<T, E>(script: &'static str, value: Result<T, E>) -> Result<T> {
-    value.map_err(|_| unreadable(script))
+/// An answer that the library cannot read.
+pub(crate) fn unreadable(of: &str) -> Error {
+    Error::corrupt(format_args!("the answer of {of}"), "it is not what this version of the library asks for")
+        .on("redis")
 }
 
 #[cfg(test)]
 mod tests {
     use std::io;
-
-    use storagebox_core::Certainty;
 
     use super::*;
 
@@ -125,10 +128,10 @@ mod tests {
     /// `ERR` and `NOPERM` too: a script that met them half-way has written what it had written.
     #[test]
     fn a_code_that_is_not_in_the_table_may_have_been_applied() {
-        for code in ["", "ERR", "NOPERM", "WRONGTYPE", "EXECABORT", "UNKILLABLE", "oom"] {
+        for code in ["", "ERR", "NOPERM", "EXECABORT", "UNKILLABLE", "oom"] {
             assert_eq!(known(code), None, "{code}");
         }
-        let error = of(RedisError::from(io::Error::from(io::ErrorKind::ConnectionReset)));
+        let error = of(RedisError::from(io::Error::from(io::ErrorKind::ConnectionReset)), "shop:{b.box.0}");
         assert_eq!((error.kind(), error.certainty()), (ErrorKind::OutcomeUnknown, Certainty::Unknown));
     }
 

@@ -79,7 +79,7 @@ pub(crate) async fn setup(client: &Client) -> Result<()> {
     check_server(client, "setup").await?;
     let call = Call::new(&SETUP, client.store()).with(VERSION);
     let answer = client.settled("setup", || client.answer(&call)).await?;
-    check(answer.number(0)?).map_err(|error| error.during("setup"))
+    check_text(answer.text(0)?).map_err(|error| error.during("setup"))
 }
 
 /// Whether the store is there and of this library's version.
@@ -98,7 +98,9 @@ pub(crate) fn check_text(version: &str) -> Result<()> {
     if version.is_empty() {
         return Err(Error::new(ErrorKind::NotSetUp, "there is no store with this prefix").on("redis"));
     }
-    version.parse().map_or_else(|_| Err(Error::corrupt("the store's version", "it is no number")), check)
+    version
+        .parse()
+        .map_or_else(|_| Err(Error::corrupt("the store's version", "it is no number").on("redis")), check)
 }
 
 fn check(version: i64) -> Result<()> {
@@ -193,7 +195,9 @@ mod tests {
         for good in ["storagebox", "shop:live", "A.b-c_9"] {
             assert_eq!(Prefix::new(good).unwrap().of("b.a.0"), format!("{good}:{{b.a.0}}"));
         }
-        for bad in ["", "{a}", "a*", "a b", "é", &"a".repeat(65)] {
+        for bad in
+            ["", "{a}", "a{", "a}", "a*", "a?", "[a]", "a^", "a\\", "a|", "a b", "a\n", "é", &"a".repeat(65)]
+        {
             assert!(Prefix::new(bad).is_err(), "{bad}");
         }
     }

@@ -31,6 +31,8 @@ pub(crate) const READS: &str = "#!lua flags=no-writes\n";
 pub(crate) const CLOCK: &str = include_str!("../lua/lib/clock.lua");
 
 const SLOT: &str = include_str!("../lua/lib/slot.lua");
+const WRITE: &str = include_str!("../lua/lib/write.lua");
+const ANSWER: &str = include_str!("../lua/lib/answer.lua");
 
 impl Script {
     pub(crate) const fn new(
@@ -54,7 +56,10 @@ impl Script {
     pub(crate) fn text(&self, edition: Edition) -> String {
         let Self { head, clock, rest, .. } = self;
         let slot = if edition.clustered && self.changes() { SLOT } else { "" };
-        format!("{head}local MOVED = {}\n{slot}{clock}{rest}", edition.moved)
+        let moved = edition.moved;
+        format!(
+            "{head}local MOVED = {moved}\n{slot}{WRITE}local function script()\n{clock}{rest}end\n{ANSWER}"
+        )
     }
 
     pub(crate) fn hash(&self, edition: Edition) -> Cow<'_, str> {

@@ -1,6 +1,6 @@
 //! Upkeep: every box in turn, a bounded step at a time.
 
-use storagebox_core::{Maintained, Result};
+use storagebox_core::{ErrorKind, Maintained, Result};
 
 use crate::client::{Call, Client, Kind};
 use crate::script::{Script, script};
@@ -11,21 +11,28 @@ static BOXES: Script = script!("store_boxes", READS, [], "store/boxes");
 /// The most entries that one script looks at, so that nobody waits for long behind it.
 const STEP: usize = 1_000;
 
-/// Deletes at most so many entries that no promise needs.
+/// Deletes at most so many entries that no promise needs. A box that is corrupt keeps no other from its upkeep.
 pub(crate) async fn maintain(client: &Client, most: usize) -> Result<Maintained> {
-    let (mut deleted, mut cursor) = (0, "0".to_owned());
+    let (mut deleted, mut cursor, mut corrupt) = (0, "0".to_owned(), None);
     while deleted < most {
         let call = Call::new(&BOXES, client.store()).with(cursor.as_str());
         let answer = client.settled("maintain", || client.answer(&call)).await?;
         for at in answer.entries(1) {
-            deleted += one(client, answer.text(at)?, most - deleted).await?;
+            match one(client, answer.text(at)?, most - deleted).await {
+                Err(error) if error.kind() == ErrorKind::Corrupt => drop(corrupt.get_or_insert(error)),
+                gone => deleted += gone?,
+            }
         }
         cursor = answer.text(0)?.to_owned();
         if cursor == "0" {
             break;
         }
     }
-    Ok(Maintained { deleted: deleted as u64, more: deleted == most })
+    match corrupt {
+        Some(error) if deleted > 0 => Err(error.after_unresolved()),
+        Some(error) => Err(error),
+        None => Ok(Maintained { deleted: deleted as u64, more: deleted == most }),
+    }
 }
 
 /// The box of this tag. One of a kind that this library does not know is left to the one that does.

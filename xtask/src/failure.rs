@@ -17,6 +17,7 @@ pub(crate) enum Failure {
     Feature { package: String, feature: Option<String>, failure: Box<Failure> },
     ForeignDrivers { package: String, feature: Option<String>, drivers: Vec<String> },
     NoExamples,
+    Package { package: String, why: String },
     NoCommand,
     Given(Fault),
     Untrue { what: &'static str, expected: usize, found: usize },
@@ -66,6 +67,9 @@ impl fmt::Display for Failure {
             }
             Self::ForeignDrivers { package, feature, drivers } => {
                 write!(f, "{package} with {} brings the drivers {}", named(feature), drivers.join(", "))
+            }
+            Self::Package { package, why } => {
+                write!(f, "the package {package} is not fit to be published: {why}")
             }
             Self::NoExamples => f.write_str("examples/examples holds no example"),
             Self::NoCommand => f.write_str("README.md has no `cargo run` in its first ```sh block"),

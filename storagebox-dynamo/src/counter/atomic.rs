@@ -43,7 +43,10 @@ async fn once(values: &Values, key: &Key, change: &Change) -> Result<Counted> {
     let room = Room::of(change);
     let update = room.added(Write::update(&values.row(key))).answering_updated();
     match values.client().write(&update).await? {
-        Wrote::Done(row) => Ok(Counted::Applied { value: row.as_ref().map(value_in).transpose()? }),
+        Wrote::Done(row) => {
+            let value = row.as_ref().map(value_in).transpose().map_err(Error::after_unresolved)?;
+            Ok(Counted::Applied { value })
+        }
         Wrote::Refused(old) => room.rejected(old.as_ref()),
     }
 }

@@ -63,7 +63,10 @@ impl Entry {
         let (at, rest) = bytes.split_first_chunk::<6>()?;
         let (by, delta) = rest.split_first_chunk()?;
         let at = at.iter().fold(0, |at, byte| at << 8 | i64::from(*byte));
-        let delta = delta.first_chunk().map(|delta| i64::from_be_bytes(*delta));
+        let delta = match delta {
+            [] => None,
+            delta => Some(i64::from_be_bytes(delta.try_into().ok()?)),
+        };
         Some(Self { at: Millis(at), by: *by, delta })
     }
 }
@@ -91,8 +94,10 @@ impl<'a> Entries<'a> {
         self.done.get(name).map(read).transpose()
     }
 
-    pub(super) fn value_after(&self, name: &str) -> Option<i64> {
-        self.values.get(name)?.as_n().ok()?.parse().ok()
+    pub(super) fn value_after(&self, name: &str) -> Result<Option<i64>> {
+        let read =
+            |value: &AttributeValue| self.row.needed("w", value.as_n().ok().and_then(|n| n.parse().ok()));
+        self.values.get(name).map(read).transpose()
     }
 
     /// Up to so many for which this holds, with their names.
@@ -140,7 +145,7 @@ mod tests {
             let row = first(Row::new(&RowKey::alone("p")), "a", &entry);
             let entries = Entries::of(&row).unwrap();
             assert_eq!(entries.find("a").unwrap(), Some(entry));
-            assert_eq!(entries.value_after("a"), delta);
+            assert_eq!(entries.value_after("a").unwrap(), delta);
             assert_eq!(entries.find("b").unwrap(), None);
         }
     }

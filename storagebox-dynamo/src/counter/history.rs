@@ -20,8 +20,9 @@ pub(super) struct Writer {
 }
 
 impl History {
-    pub(super) fn read(bytes: &[u8]) -> Self {
-        Self(bytes.to_vec())
+    /// Nothing if the bytes are cut off.
+    pub(super) fn read(bytes: &[u8]) -> Option<Self> {
+        bytes.len().is_multiple_of(BYTES).then(|| Self(bytes.to_vec()))
     }
 
     pub(super) fn as_bytes(&self) -> &[u8] {
@@ -57,7 +58,7 @@ mod tests {
         let mut history = History::default();
         for number in 0..10 {
             history = history.with(&op(number), writer(number), 3);
-            assert_eq!(History::read(history.as_bytes()), history);
+            assert_eq!(History::read(history.as_bytes()), Some(history.clone()));
         }
         for number in 0..10 {
             let expected = (number >= 7).then(|| writer(number));

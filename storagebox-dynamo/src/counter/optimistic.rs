@@ -41,7 +41,7 @@ impl Seen {
         Ok(Self {
             value: value_in(row)?,
             writers: row.needed("n", row.number("n"))?,
-            history: History::read(row.needed("h", row.bytes("h"))?),
+            history: row.needed("h", row.bytes("h").and_then(History::read))?,
         })
     }
 }

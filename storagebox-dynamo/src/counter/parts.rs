@@ -30,7 +30,9 @@ impl Part {
     }
 
     pub(super) fn read(row: &Row) -> Result<Self> {
-        let number = |name| row.needed(name, row.number(name));
+        // No part goes further than all of them may.
+        let is_possible = |number: &i128| number.unsigned_abs() <= u64::MAX.into();
+        let number = |name| row.needed(name, row.number(name).filter(is_possible));
         Ok(Self {
             value: number("v")?,
             up: number("up")?,

@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use storagebox_core::{Cancelled, Change, Counted, Key, OpId, Result};
+use storagebox_core::{Cancelled, Change, Counted, ErrorKind, Key, OpId, Result};
 
 use super::beaten;
 use super::entries::{Entries, Entry, first, name};
@@ -97,7 +97,7 @@ impl Set {
         let client = values.client();
         let mut write = self.addition(client, entrant, &Lapsed::default());
         for _ in 0..LOOKS {
-            write = match client.write(&write).await? {
+            write = match self.written(client, entrant, &write).await? {
                 Wrote::Done(row) => return entrant.entered(row.as_ref()),
                 Wrote::Refused(None) => match entrant.rejection(0) {
                     Some(rejected) => return Ok(Entered::Rejected(rejected)),
@@ -112,13 +112,25 @@ impl Set {
         Err(beaten())
     }
 
+    /// A write that the table cannot make to the row, because there is no map where one should be, is refused as a whole.
+    async fn written(&self, client: &Client, entrant: &Entrant<'_>, write: &Write) -> Result<Wrote> {
+        match client.write(write).await {
+            Err(error) if error.kind() == ErrorKind::InvalidInput => {
+                let row = client.get(&entrant.row).await?;
+                row.as_ref().map(Entries::of).transpose()?;
+                Err(error)
+            }
+            wrote => wrote,
+        }
+    }
+
     fn judge(&self, client: &Client, entrant: &Entrant<'_>, old: &Row) -> Result<Next> {
         let entries = Entries::of(old)?;
         let has_lapsed = |entry: &Entry| {
             self.lifetime.is_some_and(|lifetime| entry.at.after(lifetime) <= client.surely_past())
         };
         let own = match entries.find(&entrant.name)? {
-            Some(own) if !has_lapsed(&own) => return Ok(Next::End(entrant.found(&entries, own))),
+            Some(own) if !has_lapsed(&own) => return Ok(Next::End(entrant.found(&entries, own)?)),
             own => own,
         };
         if let Some(rejected) = entrant.rejection(value_in(old)?) {
@@ -189,12 +201,13 @@ impl<'a> Entrant<'a> {
         let Some(change) = self.change else {
             return Ok(Entered::Now(None));
         };
-        Ok(Entered::Now(Some(row.map_or(Ok(change.delta), value_in)?)))
+        let value = row.map_or(Ok(change.delta), value_in);
+        Ok(Entered::Now(Some(value.map_err(storagebox_core::Error::after_unresolved)?)))
     }
 
-    fn found(&self, entries: &Entries<'_>, entry: Entry) -> Entered {
-        let value = entries.value_after(&self.name);
-        if entry.by == self.by { Entered::Now(value) } else { Entered::Before(entry, value) }
+    fn found(&self, entries: &Entries<'_>, entry: Entry) -> Result<Entered> {
+        let value = entries.value_after(&self.name)?;
+        Ok(if entry.by == self.by { Entered::Now(value) } else { Entered::Before(entry, value) })
     }
 }
 

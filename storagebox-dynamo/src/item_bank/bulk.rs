@@ -8,7 +8,7 @@ use storagebox_core::{
 };
 
 use super::Bank;
-use super::claim::{CONFIRMED, HELD, has_lapsed};
+use super::claim::{CONFIRMED, EXPIRED, HELD, RELEASED, has_lapsed};
 use super::item::{FREE, Standing, free_at, item_of};
 use super::release::moving;
 use crate::client::{Index, Look, Tag, Write, Wrote};
@@ -69,7 +69,7 @@ impl Bank {
 
     /// An item whose hold has lapsed is freed, and then tried again.
     async fn not_free(&self, item: &Item, row: &Row, tag: &Tag) -> Result<Fate> {
-        match Standing::of(row) {
+        match Standing::of(row)? {
             Standing::Withdrawn if tag.is_on(row) => Ok(Fate::Changed),
             Standing::Withdrawn => Ok(Fate::Already),
             Standing::Spent => Ok(Fate::InUse),
@@ -143,19 +143,22 @@ impl Bank {
     }
 
     fn shown(&self, item: &Row, by: &str, claim: Option<&Row>) -> Result<ItemState> {
-        let of_this = claim.filter(|claim| claim.text("i") == item.text("sk"));
-        let by = ClaimId::new(by)?;
-        Ok(match of_this.map(|claim| (claim.text("s"), claim)) {
-            Some((Some(CONFIRMED), _)) => ItemState::Spent(Some(by)),
-            Some((Some(HELD), claim)) if !has_lapsed(self.client(), claim) => ItemState::Held(by),
-            _ => ItemState::Free,
+        let by = ClaimId::new(by).map_err(|_| item.unreadable("its claim is none"))?;
+        let Some(claim) = claim else { return Ok(ItemState::Free) };
+        let is_of_this = claim.maybe("i", Row::text)? == item.text("sk");
+        let lapsed = has_lapsed(self.client(), claim)?;
+        Ok(match claim.needed("s", claim.text("s"))? {
+            CONFIRMED if is_of_this => ItemState::Spent(Some(by)),
+            HELD if is_of_this && !lapsed => ItemState::Held(by),
+            HELD | CONFIRMED | RELEASED | EXPIRED => ItemState::Free,
+            _ => return Err(claim.unreadable("its state is not known")),
         })
     }
 
     pub(super) async fn holder(&self, item: &Item) -> Result<ItemState> {
         match self.client().get(&self.item_key(item.as_str()).await?).await? {
             None => Ok(ItemState::Unknown),
-            Some(row) => match Standing::of(&row) {
+            Some(row) => match Standing::of(&row)? {
                 Standing::With(by) => self.claimed(&row, &by).await,
                 alone => Ok(without_claim(&alone)),
             },
@@ -167,13 +170,13 @@ impl Bank {
         let page = page::rows(&self.open, "items", position, limit, |look| look).await?;
         let mut keys = Vec::new();
         for row in &page.entries {
-            if let Standing::With(by) = Standing::of(row) {
+            if let Standing::With(by) = Standing::of(row)? {
                 keys.push(self.claim_key(&by).await?);
             }
         }
         let claims = self.claims(&keys).await?;
         let entries = page.entries.iter().map(|row| {
-            let state = match Standing::of(row) {
+            let state = match Standing::of(row)? {
                 Standing::With(by) => self.shown(row, &by, claims.get(&by))?,
                 alone => without_claim(&alone),
             };

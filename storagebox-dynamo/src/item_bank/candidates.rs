@@ -31,8 +31,11 @@ impl Candidate {
     /// From a row of the index.
     fn read(row: &Row) -> Result<Self> {
         let (item, at) = (item_of(row)?, row.needed("o", row.text("o"))?);
-        match row.text("c") {
-            Some(by) => Ok(Self::Lapsed { item, by: ClaimId::new(by)?, at: at.to_owned() }),
+        match row.maybe("c", Row::text)? {
+            Some(by) => {
+                let by = ClaimId::new(by).map_err(|_| row.unreadable("its claim is none"))?;
+                Ok(Self::Lapsed { item, by, at: at.to_owned() })
+            }
             None => Ok(Self::Free(item)),
         }
     }

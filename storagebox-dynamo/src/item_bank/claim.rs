@@ -38,10 +38,11 @@ impl From<Judged> for ClaimState {
 
 /// Judges a row as its holder may: a hold has lapsed a skew before its end.
 pub(super) fn judge(client: &Client, row: Option<&Row>) -> Result<Judged> {
-    let Some(row) = row.filter(|row| !is_forgotten(client, row)) else {
+    let Some(row) = row else { return Ok(Judged::Unknown) };
+    if row.moment("g")?.is_some_and(|forgotten| forgotten <= client.surely_past()) {
         return Ok(Judged::Unknown);
-    };
-    let hold = match (row.text("s"), until(row)) {
+    }
+    let hold = match (row.text("s"), until(row)?) {
         (Some(HELD), None) => HoldState::Forever,
         (Some(HELD), Some(until)) if client.surely_coming() < until => {
             HoldState::Remaining(client.surely_coming().until(until))
@@ -55,21 +56,17 @@ pub(super) fn judge(client: &Client, row: Option<&Row>) -> Result<Judged> {
     Ok(Judged::Held(Held { item: held_item(row)?, hold }))
 }
 
-fn is_forgotten(client: &Client, row: &Row) -> bool {
-    row.number("g").is_some_and(|forgotten| Millis(forgotten) <= client.surely_past())
-}
-
-pub(super) fn until(row: &Row) -> Option<Millis> {
-    row.number("u").map(Millis)
+pub(super) fn until(row: &Row) -> Result<Option<Millis>> {
+    row.moment("u")
 }
 
 pub(super) fn held_item(row: &Row) -> Result<Item> {
-    Item::new(row.needed("i", row.text("i"))?)
+    Item::new(row.needed("i", row.text("i"))?).map_err(|_| row.unreadable("its item is none"))
 }
 
 /// Whether the hold that the row tells of has lapsed by every clock, so that others may take its item.
-pub(super) fn has_lapsed(client: &Client, row: &Row) -> bool {
-    row.text("s") == Some(HELD) && until(row).is_some_and(|until| until <= client.surely_past())
+pub(super) fn has_lapsed(client: &Client, row: &Row) -> Result<bool> {
+    Ok(row.text("s") == Some(HELD) && until(row)?.is_some_and(|until| until <= client.surely_past()))
 }
 
 /// The end of a hold that begins now.

@@ -53,17 +53,21 @@ pub(super) enum Standing {
 }
 
 impl Standing {
-    pub(super) fn of(row: &Row) -> Self {
-        match row.text("c") {
-            Some(claim) => Self::With(claim.to_owned()),
-            None if row.has("w") => Self::Withdrawn,
-            None if row.text("s") == Some(SPENT) => Self::Spent,
-            None => Self::Free,
+    pub(super) fn of(row: &Row) -> Result<Self> {
+        match (row.maybe("c", Row::text)?, row.maybe("s", Row::text)?) {
+            (Some(claim), _) => Ok(Self::With(claim.to_owned())),
+            (None, Some(SPENT)) => Ok(Self::Spent),
+            (None, Some(_)) => Err(row.unreadable("its state is not known")),
+            (None, None) if row.maybe("w", Row::number::<i64>)?.is_some() => Ok(Self::Withdrawn),
+            // It stands where takers find it.
+            (None, None) => {
+                row.needed("o", row.text("o").filter(|at| at.starts_with(FREE))).map(|_| Self::Free)
+            }
         }
     }
 }
 
 /// The item whose row it is.
 pub(super) fn item_of(row: &Row) -> Result<Item> {
-    Item::new(row.sort()?)
+    Item::new(row.sort()?).map_err(|_| row.unreadable("its item is none"))
 }

@@ -122,7 +122,12 @@ impl Bank {
             Transacted::Done => Ok(Wrote::Done(None)),
             Transacted::Refused(refusals) => match refusals.into_iter().next() {
                 Some(Refusal::Condition(row)) => Ok(Wrote::Refused(row)),
-                _ => Err(moving()),
+                // The claim holds an item that says otherwise.
+                _ => Err(Error::corrupt(
+                    format_args!("the item of the claim {claim:?}"),
+                    "it is with no such claim",
+                )
+                .on("dynamo")),
             },
         }
     }

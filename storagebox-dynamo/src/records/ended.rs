@@ -29,8 +29,10 @@ pub(crate) const MOST: usize = (ROW - MAX_PAYLOAD_BYTES - REST) / SIZE;
 pub(super) struct Ended(Vec<Over>);
 
 impl Ended {
-    pub(super) fn read(bytes: &[u8]) -> Self {
-        Self(bytes.as_chunks().0.iter().map(Over::read).collect())
+    /// Nothing if the bytes are cut off.
+    pub(super) fn read(bytes: &[u8]) -> Option<Self> {
+        let (whole, rest) = bytes.as_chunks();
+        rest.is_empty().then(|| Self(whole.iter().map(Over::read).collect()))
     }
 
     /// As an attribute, unless there are none.

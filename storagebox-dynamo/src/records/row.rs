@@ -45,12 +45,12 @@ impl Record {
     pub(super) fn read(row: &Row, client: &Client, past: Millis) -> Result<Self> {
         let mut record = Self {
             state: state(row)?,
-            ended: row.bytes("e").map(Ended::read).unwrap_or_default(),
+            ended: ended(row)?,
             last: row.needed("n", row.number("n"))?,
             log: Log::read(row)?,
         };
-        if let Some(since) = row.number("y").filter(|_| record.state.is_none()) {
-            record.ended.push(&op(row)?, Millis(since));
+        if let Some(since) = row.moment("y")?.filter(|_| record.state.is_none()) {
+            record.ended.push(&op(row)?, since);
         }
         record.expire(past);
         record.ended.retain(|since| client.forgotten_after(since).is_none_or(|forgotten| past < forgotten));
@@ -83,6 +83,13 @@ impl Record {
     }
 }
 
+fn ended(row: &Row) -> Result<Ended> {
+    match row.maybe("e", Row::bytes)? {
+        None => Ok(Ended::default()),
+        Some(bytes) => row.needed("e", Ended::read(bytes)),
+    }
+}
+
 fn state(row: &Row) -> Result<Option<State>> {
     match row.needed("s", row.text("s"))? {
         LEASED => Ok(Some(State::Leased(leased(row)?))),
@@ -95,21 +102,22 @@ fn state(row: &Row) -> Result<Option<State>> {
 fn leased(row: &Row) -> Result<Leased> {
     Ok(Leased {
         op: op(row)?,
-        fence: row.needed("f", fence(row))?,
+        fence: row.needed("f", fence(row)?)?,
         until: row.needed("u", row.number("u").map(Millis))?,
         fingerprint: fingerprint(row)?,
     })
 }
 
 fn done(row: &Row) -> Result<Done> {
-    let value = Payload::try_from(row.needed("v", row.bytes("v"))?)?;
+    let value = Payload::try_from(row.needed("v", row.bytes("v"))?)
+        .map_err(|_| row.unreadable("its value is none"))?;
     Ok(Done {
         entry: Entry { value, version: Version::new(row.needed("n", row.number("n"))?) },
         op: op(row)?,
-        fence: fence(row),
+        fence: fence(row)?,
         fingerprint: fingerprint(row)?,
-        replaced_by: row.text("r").map(OpId::new).transpose()?.zip(row.number("w").map(Version::new)),
-        until: row.number("x").map(Millis),
+        replaced_by: replacement(row)?,
+        until: row.moment("x")?,
     })
 }
 
@@ -117,10 +125,17 @@ fn op(row: &Row) -> Result<OpId> {
     OpId::new(row.needed("c", row.text("c"))?).map_err(|_| row.unreadable("its operation is none"))
 }
 
-fn fence(row: &Row) -> Option<Fence> {
-    row.number("f").map(Fence::new)
+fn replacement(row: &Row) -> Result<Option<(OpId, Version)>> {
+    let Some(op) = row.maybe("r", Row::text)? else { return Ok(None) };
+    let op = OpId::new(op).map_err(|_| row.unreadable("its operation is none"))?;
+    Ok(Some((op, Version::new(row.needed("w", row.number("w"))?))))
+}
+
+fn fence(row: &Row) -> Result<Option<Fence>> {
+    Ok(row.maybe("f", Row::number)?.map(Fence::new))
 }
 
 fn fingerprint(row: &Row) -> Result<Option<Fingerprint>> {
-    row.text("p").map(Fingerprint::new).transpose()
+    let print = row.maybe("p", Row::text)?.map(Fingerprint::new).transpose();
+    print.map_err(|_| row.unreadable("its fingerprint is none"))
 }

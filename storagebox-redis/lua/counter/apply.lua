@@ -12,7 +12,9 @@ if remembers then
     if kind then return { 'already', its_value } end
 end
 
-local high, low = whole(redis.call('HGET', base .. ':v', key) or '0')
+local stored = redis.call('HGET', base .. ':v', key) or '0'
+if not string.match(stored, '^%-?%d+$') or string.len(stored) > 20 then corrupt('a value that is no number') end
+local high, low = whole(stored)
 high, low = sum(high, low, whole(delta))
 
 local function is_below(bound)
@@ -36,5 +38,5 @@ if remembers then
     prune(2, keeps)
     remember(key, op, 'A' .. delta .. ':' .. (answers and value or ''), keeps)
 end
-redis.call('HSET', base .. ':v', key, value)
+write('HSET', base .. ':v', key, value)
 return { 'applied', answers and value or '' }

@@ -1,4 +1,6 @@
 -- S-02 forgets operations that are over.
 -- ARGV most
 -- how many
-return { text(prune(tonumber(ARGV[1]), tonumber(redis.call('HGET', base, 'keeps')))) }
+local keeps = redis.call('HGET', base, 'keeps')
+if keeps and keeps ~= '' and not tonumber(keeps) then corrupt('a box that does not say how long it remembers') end
+return { text(prune(tonumber(ARGV[1]), tonumber(keeps))) }

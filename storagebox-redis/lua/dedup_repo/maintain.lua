@@ -10,6 +10,7 @@ local function earlier(one, other) return not one and other or other and math.mi
 local function tidy(one, its)
     local fields, known, gone, due = redis.call('HGETALL', its), {}, false, nil
     for i = 1, #fields, 2 do known[fields[i]] = fields[i + 1] end
+    check_state(known.s, known.u, known.n, known.f, known.o)
     if is_past(known.s, known.u) then
         finish(one, its, known.o, memory)
         known['e:' .. known.o], known.s, gone = nil, nil, true
@@ -23,7 +24,7 @@ local function tidy(one, its)
     for field, since in pairs(known) do
         if string.sub(field, 1, 2) == 'e:' then
             if is_forgotten(tonumber(since), memory) then
-                redis.call('HDEL', its, field)
+                write('HDEL', its, field)
                 gone = true
             elseif memory then
                 due = earlier(due, since + memory)
@@ -38,6 +39,6 @@ local ids = redis.call('ZRANGEBYSCORE', base .. ':d', '-inf', text(now()), 'LIMI
 for _, one in ipairs(ids) do
     local gone, due = tidy(one, base .. ':r:' .. one)
     if gone then done = done + 1 end
-    if due then redis.call('ZADD', base .. ':d', text(due), one) else redis.call('ZREM', base .. ':d', one) end
+    if due then write('ZADD', base .. ':d', text(due), one) else write('ZREM', base .. ':d', one) end
 end
 return { text(done), text(#ids) }

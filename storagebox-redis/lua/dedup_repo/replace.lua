@@ -7,5 +7,5 @@ if known.state ~= 'D' then return { 'stale' } end
 if known.replaced_by == op and known.replaced == version then return { 'again', known.version } end
 if known.version ~= version then return { 'stale', known.version, value() } end
 local number = next_number()
-redis.call('HSET', key, 'n', number, 'v', payload, 'b', op, 'm', version)
+write('HSET', key, 'n', number, 'v', payload, 'b', op, 'm', version)
 return { 'replaced', number }

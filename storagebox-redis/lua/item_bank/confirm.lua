@@ -4,7 +4,8 @@
 local claim, memory = ARGV[1], tonumber(ARGV[2])
 local key, word, item, left = settle(claim, memory)
 if word ~= 'again' or left == 'confirmed' then return { word, item, left } end
-redis.call('HSET', key, claim, SPENT .. item)
-redis.call('ZREM', base .. ':t', claim)
-redis.call('HINCRBY', base, 's', 1)
+check()
+write('HINCRBY', base, 's', 1)
+write('HSET', key, claim, SPENT .. item)
+write('ZREM', base .. ':t', claim)
 return { 'again', item, 'confirmed' }

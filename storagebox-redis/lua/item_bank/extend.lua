@@ -5,11 +5,11 @@ local claim, hold, memory = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 local key, word, item, left = settle(claim, memory)
 if word ~= 'again' or left == 'confirmed' then return { word, item, left } end
 if left == 'forever' or not hold then
-    redis.call('HSET', key, claim, item)
-    redis.call('ZREM', base .. ':t', claim)
+    write('ZREM', base .. ':t', claim)
+    write('HSET', key, claim, item)
     return { 'extended', item, 'forever' }
 end
 local longest = math.max(hold, tonumber(left))
-redis.call('HSET', key, claim, UNTIL .. stamp(now() + longest) .. item)
-redis.call('ZADD', base .. ':t', text(now() + longest), claim)
+write('ZADD', base .. ':t', text(now() + longest), claim)
+write('HSET', key, claim, UNTIL .. stamp(now() + longest) .. item)
 return { 'extended', item, text(longest) }

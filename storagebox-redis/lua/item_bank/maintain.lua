@@ -11,13 +11,13 @@ end
 while done < most do
     local oldest = redis.call('LINDEX', base .. ':e', 0)
     if not oldest or not is_forgotten(stamped(oldest, 1), memory) then break end
-    redis.call('LPOP', base .. ':e')
     local claim = string.sub(oldest, 17)
     local key = claims_with(claim)
     local value = redis.call('HGET', key, claim)
+    write('LPOP', base .. ':e')
     local since = string.sub(oldest, 1, 16)
     -- A claim that was retired meanwhile may live again.
-    if value == RELEASED .. since or value == EXPIRED .. since then redis.call('HDEL', key, claim) end
+    if value == RELEASED .. since or value == EXPIRED .. since then write('HDEL', key, claim) end
     done = done + 1
 end
 return { text(done) }

@@ -5,8 +5,10 @@ local claim, memory = ARGV[1], tonumber(ARGV[2])
 local key, word, first, second = settle(claim, memory)
 if word == 'ended' then return { first } end
 if second == 'confirmed' then return { second } end
+check()
 if word == 'again' then
-    redis.call('ZREM', base .. ':t', claim)
+    bucket_of(first, claim)
+    write('ZREM', base .. ':t', claim)
     free(first)
 end
 finish(key, claim, RELEASED, now())

@@ -1,22 +1,25 @@
 -- IB-02, IB-05 withdrawn items are free again; all others are left.
 -- ARGV items, each once
 -- restored, not withdrawn, unknown
-local restored, in_queue, others, unknown = 0, 0, 0, 0
-for _, item in ipairs(ARGV) do
-    local its = items_with(item)
+local counts = { queued = 0, withdrawn = 0, others = 0, unknown = 0 }
+check_counts()
+
+local function judged(its, item)
     local state = redis.call('HGET', its, item)
-    if not state then
-        unknown = unknown + 1
-    elseif state == QUEUED then
-        redis.call('HSET', its, item, '')
-        in_queue = in_queue + 1
-    elseif state == WITHDRAWN then
-        free(item)
-        restored = restored + 1
-    else
-        others = others + 1
-    end
+    if not state then return 'unknown' end
+    if state == QUEUED then return 'queued' end
+    if state == WITHDRAWN then return 'withdrawn' end
+    return 'others'
 end
-if in_queue + restored > 0 then redis.call('HINCRBY', base, 'w', 0 - in_queue - restored) end
-if in_queue > 0 and redis.call('HINCRBY', base, 'q', 0 - in_queue) == 0 then redis.call('LPOP', base .. ':f') end
-return { text(in_queue + restored), text(others), text(unknown) }
+
+local words = {}
+for at, item in ipairs(ARGV) do words[at] = judged(items_with(item), item) end
+for at, item in ipairs(ARGV) do
+    counts[words[at]] = counts[words[at]] + 1
+    if words[at] == 'queued' then write('HSET', items_with(item), item, '') end
+    if words[at] == 'withdrawn' then free(item) end
+end
+local restored = counts.queued + counts.withdrawn
+if restored > 0 then write('HINCRBY', base, 'w', 0 - restored) end
+if counts.queued > 0 and write('HINCRBY', base, 'q', 0 - counts.queued) == 0 then write('LPOP', base .. ':f') end
+return { text(restored), text(counts.others), text(counts.unknown) }

@@ -5,6 +5,7 @@ local claim, memory = ARGV[1], tonumber(ARGV[2])
 local key, word, item, left = settle(claim, memory)
 if word == 'unknown' then return { 'unknown' } end
 if word == 'again' and left ~= 'confirmed' then return { 'holding' } end
-if word == 'again' then redis.call('HSET', items_with(item), item, RETIRED) end
-redis.call('HDEL', key, claim)
+local its = word == 'again' and bucket_of(item, claim)
+if its then write('HSET', its, item, RETIRED) end
+write('HDEL', key, claim)
 return { 'retired' }

@@ -5,37 +5,53 @@
 local _, word, one, other = settle(claim, memory)
 if word ~= 'unknown' then return { word, one, other } end
 
-local looks = first == LOOK
+local looks = false
 
--- LOOK goes back to the front while anything is left to be looked at.
-local function ended(answer)
-    if looks and tonumber(redis.call('HGET', base, 'q')) > 0 then redis.call('LPUSH', base .. ':f', LOOK) end
-    return answer
+-- How many in the queue are withdrawn.
+local function queued_still()
+    return tonumber(redis.call('HGET', base, 'q')) or corrupt('a bank that does not count what is in its queue')
+end
+
+local function look()
+    looks = true
+    queued_still()
 end
 
 local function next_queued()
-    local entry = redis.call('LPOP', base .. ':f')
-    if entry ~= LOOK then return entry end
-    looks = true
-    return redis.call('LPOP', base .. ':f')
+    local entry, state, item, its = pop(looks)
+    if entry ~= LOOK then return state, item, its end
+    look()
+    entry, state, item, its = pop(looks)
+    return state, item, its
 end
 
 local function next_free()
-    local entry = next_queued()
-    if entry then return entry end
+    local state, item, its = next_queued()
+    if state then return state, item, its end
     local lapsed = redis.call('ZRANGEBYSCORE', base .. ':t', '-inf', text(now()), 'LIMIT', 0, 1)[1]
     if not lapsed then return nil end
-    local its = claims_with(lapsed)
+    its = claims_with(lapsed)
     lapse(its, lapsed, redis.call('HGET', its, lapsed))
     return next_queued()
 end
 
-for _ = 1, 1000 do
-    local entry = next_free()
-    if not entry then return ended({ 'empty' }) end
-    local item, its = unqueued(entry)
-    if not looks or redis.call('HGET', its, item) == '' then return ended(give(item, its)) end
-    redis.call('HSET', its, item, WITHDRAWN)
-    redis.call('HINCRBY', base, 'q', -1)
+local function search()
+    if first == LOOK then look() end
+    for _ = 1, 1000 do
+        local state, item, its = next_free()
+        if not state then return { 'empty' } end
+        if state == '' then return give(item, its) end
+        write('HSET', its, item, WITHDRAWN)
+        write('HINCRBY', base, 'q', -1)
+    end
+    return { 'more' }
 end
-return ended({ 'more' })
+
+-- LOOK goes back to the front while anything is left to be looked at, and if the search failed.
+local is_over, answer = pcall(search)
+if looks and (not is_over or queued_still() > 0) then
+    local before = wrote
+    write('LPUSH', base .. ':f', LOOK)
+    wrote = before
+end
+return is_over and answer or error(answer)

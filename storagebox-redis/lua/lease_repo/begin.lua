@@ -11,9 +11,10 @@ if known.state == 'D' or known.state == 'L' and now() < tonumber(known.till) the
     if known.op == op then return { 'started', known.fence } end
     return { 'in flight', text(known.till - now()) }
 end
+check()
 local fence = next_number()
-redis.call('HDEL', key, 'p')
-redis.call('HSET', key, 's', 'L', 'o', op, 'u', text(now() + duration), 'f', fence)
-if print ~= '' then redis.call('HSET', key, 'p', print) end
+write('HDEL', key, 'p')
+write('HSET', key, 's', 'L', 'o', op, 'u', text(now() + duration), 'f', fence)
+if print ~= '' then write('HSET', key, 'p', print) end
 if memory then look_at(id, now() + duration + memory) end
 return { 'started', fence }

@@ -6,6 +6,6 @@ local known = record(op, memory)
 if known.state == 'D' and known.fence == fence then return { 'again', known.version, value() } end
 if known.state ~= 'L' or known.fence ~= fence or known.op ~= op then return { 'fenced' } end
 local version = put(op, payload, retention)
-redis.call('HSET', key, 'f', fence)
-if known.print then redis.call('HSET', key, 'p', known.print) end
+write('HSET', key, 'f', fence)
+if known.print then write('HSET', key, 'p', known.print) end
 return { 'completed', version }

@@ -4,5 +4,5 @@
 local op, fence, duration, memory = ARGV[2], ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5])
 local known = record(op, memory)
 if known.state ~= 'L' or known.fence ~= fence or known.op ~= op then return { 'fenced' } end
-redis.call('HSET', key, 'u', text(math.max(tonumber(known.till), now() + duration)))
+write('HSET', key, 'u', text(math.max(tonumber(known.till), now() + duration)))
 return { 'extended' }

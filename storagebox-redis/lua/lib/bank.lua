@@ -27,3 +27,11 @@ local function unqueued(entry)
     local high, low = string.byte(entry, 1, 2)
     return string.sub(entry, 3), base .. ':i:' .. high * 256 + low
 end
+
+-- The counts and the queue are such that they can be added to.
+local function check_counts()
+    for _, count in ipairs(redis.call('HMGET', base, 'n', 'w', 'q')) do
+        if count and not tonumber(count) then corrupt('a bank that does not count') end
+    end
+    redis.call('LLEN', base .. ':f')
+end

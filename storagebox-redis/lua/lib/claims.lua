@@ -1,23 +1,48 @@
 -- Claims of a bank: how they end, and what they are by the clock.
+
+-- What the calls below write to besides buckets is of the right type.
+local function check()
+    redis.call('LLEN', base .. ':f')
+    redis.call('LLEN', base .. ':e')
+    redis.call('ZCOUNT', base .. ':t', 1, 0)
+end
+
+-- The bucket of an item that this claim has.
+local function bucket_of(item, claim)
+    local its = items_with(item)
+    if redis.call('HGET', its, item) ~= claim then corrupt('a claim whose item is not its own') end
+    return its
+end
+
 local function free(item)
     local at = bucket(item)
-    redis.call('HSET', base .. ':i:' .. at, item, '')
-    redis.call('RPUSH', base .. ':f', queued(item, at))
+    write('HSET', base .. ':i:' .. at, item, '')
+    write('RPUSH', base .. ':f', queued(item, at))
 end
 
 -- IB-07 the claim is over from this moment on, and remembered so.
 local function finish(key, claim, mark, since)
-    redis.call('HSET', key, claim, mark .. stamp(since))
-    redis.call('RPUSH', base .. ':e', stamp(since) .. claim)
+    write('HSET', key, claim, mark .. stamp(since))
+    write('RPUSH', base .. ':e', stamp(since) .. claim)
 end
 
--- The end of a hold that has one, and its item.
-local function timed(value) return stamped(value, 3), string.sub(value, 19) end
+-- The moment in a mark, and what follows it.
+local function timed(value) return stamped(value, 3) or corrupt('a claim without its moment'), string.sub(value, 19) end
+
+-- Whether the claim holds the item until some moment.
+local function is_held(value, item)
+    if not value or string.sub(value, 1, 2) ~= UNTIL then return false end
+    local _, its = timed(value)
+    return its == item
+end
 
 -- IB-06 frees the item of a hold that ran out.
 local function lapse(key, claim, value)
+    if not value or string.sub(value, 1, 2) ~= UNTIL then corrupt('a claim that has no end') end
     local moment, item = timed(value)
-    redis.call('ZREM', base .. ':t', claim)
+    bucket_of(item, claim)
+    check()
+    write('ZREM', base .. ':t', claim)
     finish(key, claim, EXPIRED, moment)
     free(item)
 end
@@ -29,8 +54,10 @@ local function is_forgotten(since, memory) return memory and since + memory <= n
 local function judge(value, memory)
     if not value then return 'unknown' end
     local mark = string.sub(value, 1, 2)
+    if value == '' or value == SPENT then corrupt('a claim without its item') end
     if mark == SPENT then return 'again', string.sub(value, 3), 'confirmed' end
     if string.byte(mark) ~= 0 then return 'again', value, 'forever' end
+    if mark ~= UNTIL and mark ~= RELEASED and mark ~= EXPIRED then corrupt('a claim of an unknown state') end
     local moment, item = timed(value)
     if mark == UNTIL and now() < moment then return 'again', item, text(moment - now()) end
     if is_forgotten(moment, memory) then return 'unknown' end

@@ -11,14 +11,17 @@ local function is_over(since, keeps) return keeps and since + keeps <= now() end
 -- What is remembered of the operation by the clock: nothing, 'X', or 'A' with its delta and value.
 local function known(ops, op, keeps)
     local value = redis.call('HGET', ops, op)
-    if not value or is_over(stamped(value, 1), keeps) then return nil end
-    local delta, result = string.match(value, '^([^:]*):(.*)$', 18)
-    return string.sub(value, 17, 17), delta, result
+    if not value then return nil end
+    local since, kind = stamped(value, 1), string.sub(value, 17, 17)
+    local delta, result = string.match(value, '^(-?%d+):(-?%d*)$', 18)
+    if not since or kind ~= 'X' and not (kind == 'A' and delta) then corrupt('an operation of an unknown state') end
+    if is_over(since, keeps) then return nil end
+    return kind, delta, result
 end
 
 local function remember(key, op, what, keeps)
-    redis.call('HSET', base .. ':o:' .. key, op, stamp(now()) .. what)
-    if keeps then redis.call('RPUSH', base .. ':a', stamp(now()) .. string.len(key) .. ':' .. key .. op) end
+    if keeps then write('RPUSH', base .. ':a', stamp(now()) .. string.len(key) .. ':' .. key .. op) end
+    write('HSET', base .. ':o:' .. key, op, stamp(now()) .. what)
 end
 
 -- Forgets at most so many operations that are over; how many.
@@ -26,13 +29,13 @@ local function prune(most, keeps)
     for done = 0, most - 1 do
         local oldest = redis.call('LINDEX', base .. ':a', 0)
         if not oldest or not is_over(stamped(oldest, 1), keeps) then return done end
-        redis.call('LPOP', base .. ':a')
         local length, from = string.match(oldest, '^(%d+):()', 17)
         local ops = base .. ':o:' .. string.sub(oldest, from, from + length - 1)
         local op = string.sub(oldest, from + length)
         local value = redis.call('HGET', ops, op)
+        write('LPOP', base .. ':a')
         -- One that was made anew meanwhile is another one.
-        if value and string.sub(value, 1, 16) == string.sub(oldest, 1, 16) then redis.call('HDEL', ops, op) end
+        if value and string.sub(value, 1, 16) == string.sub(oldest, 1, 16) then write('HDEL', ops, op) end
     end
     return most
 end

@@ -5,6 +5,7 @@ local function shown(state)
     if state == WITHDRAWN or state == QUEUED then return 'withdrawn', '' end
     if state == RETIRED then return 'spent', '' end
     local word, _, left = judge(redis.call('HGET', claims_with(state), state))
+    if word == 'unknown' then corrupt('an item whose claim is not there') end
     if word ~= 'again' then return 'free', '' end
     return left == 'confirmed' and 'spent' or 'held', state
 end

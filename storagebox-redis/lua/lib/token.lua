@@ -9,11 +9,19 @@ local function is_forgotten(since, memory) return memory and since + memory <= n
 local function known(token, memory)
     local value = redis.call('HGET', tokens, token)
     if not value or value == 'L' then return value end
-    if is_forgotten(stamped(value, 2), memory) then return false end
+    local since = string.sub(value, 1, 1) == 'G' and stamped(value, 2) or corrupt('a token of an unknown state')
+    if is_forgotten(since, memory) then return false end
     return 'G', string.sub(value, 18)
 end
 
+-- The same of each of those that a call names from its second argument on.
+local function all_known(memory)
+    local states = {}
+    for i = 2, #ARGV do states[i] = known(ARGV[i], memory) end
+    return states
+end
+
 local function finish(token, op)
-    redis.call('HSET', tokens, token, 'G' .. stamp(now()) .. op)
-    redis.call('RPUSH', gone, stamp(now()) .. token)
+    write('RPUSH', gone, stamp(now()) .. token)
+    write('HSET', tokens, token, 'G' .. stamp(now()) .. op)
 end

@@ -1,5 +1,5 @@
 -- O-03 the value; a tombstone is none.
 -- ARGV key
 -- at writer value | nothing
-local found = redis.call('HMGET', base .. ':o:' .. ARGV[1], 'a', 'w', 'v')
+local found = found_at(base .. ':o:' .. ARGV[1])
 return found[3] and found or {}

@@ -8,7 +8,7 @@ local last = prefix ~= '' and '(' .. prefix .. '\255' or '+'
 local keys = redis.call('ZRANGEBYLEX', base .. ':x', first, last, 'LIMIT', 0, limit)
 local answer, bytes = { #keys == limit and keys[limit] or '' }, 0
 for at, key in ipairs(keys) do
-    local found = redis.call('HMGET', base .. ':o:' .. key, 'a', 'w', 'v')
+    local found = found_at(base .. ':o:' .. key)
     -- A cursor of another prefix begins elsewhere.
     if string.sub(key, 1, string.len(prefix)) == prefix then
         for _, field in ipairs({ key, found[1], found[2], found[3] }) do answer[#answer + 1] = field end

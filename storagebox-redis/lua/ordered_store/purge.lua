@@ -3,7 +3,9 @@
 -- ARGV age in microseconds or '' for upkeep, which leaves sequence numbers alone; most, how many to pass over
 -- how many went, how many are to be passed over, 'more' or ''
 local age, most, passed = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
-local keeps = tonumber(redis.call('HGET', base, 'keeps'))
+local kept = redis.call('HGET', base, 'keeps')
+if kept and kept ~= '' and not tonumber(kept) then corrupt('a box that does not say how long it keeps tombstones') end
+local keeps = tonumber(kept)
 local done, now_millis = 0, math.floor(now() / 1000)
 if not age and not keeps then return { '0', '0', '' } end
 age = age or keeps * 1000
@@ -21,8 +23,8 @@ for _, key in ipairs(keys) do
     if done == most then break end
     local cell = base .. ':o:' .. key
     if may_go(cell) then
-        redis.call('DEL', cell)
-        redis.call('ZREM', base .. ':t', key)
+        write('DEL', cell)
+        write('ZREM', base .. ':t', key)
         done = done + 1
     else
         passed = passed + 1

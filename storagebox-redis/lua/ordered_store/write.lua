@@ -26,7 +26,7 @@ local function order_of_writer(other)
 end
 
 if is_timed and skew and order_of(text(math.floor((now() + skew) / 1000))) > 0 then return { 'ahead', text(now_millis) } end
-local found = redis.call('HMGET', cell, 'a', 'w', 'v')
+local found = found_at(cell)
 if found[1] then
     local order = order_of(found[1])
     if order == 0 then order = order_of_writer(found[2]) end
@@ -36,16 +36,17 @@ if found[1] then
 end
 if is_timed and order_of(text(now_millis - age)) < 0 then return { 'too old' } end
 
-redis.call('HSET', cell, 'a', at, 'w', writer, 'r', text(now()))
+redis.call('ZCOUNT', base .. ':x', 1, 0)
 if is_put then
-    redis.call('HSET', cell, 'v', payload)
-    redis.call('ZADD', base .. ':x', 0, key)
-    redis.call('ZREM', base .. ':t', key)
+    write('ZREM', base .. ':t', key)
+    write('ZADD', base .. ':x', 0, key)
+    write('HSET', cell, 'a', at, 'w', writer, 'r', text(now()), 'v', payload)
 else
-    redis.call('HDEL', cell, 'v')
-    redis.call('ZREM', base .. ':x', key)
     -- Rounded for stamps of no sense alone; `purge` looks at the stamp itself.
     local goes = is_timed and math.max(now() + age * 1000, (tonumber(at) + age + 1) * 1000) or now()
-    redis.call('ZADD', base .. ':t', string.format('%.17g', goes), key)
+    write('ZADD', base .. ':t', string.format('%.17g', goes), key)
+    write('ZREM', base .. ':x', key)
+    write('HDEL', cell, 'v')
+    write('HSET', cell, 'a', at, 'w', writer, 'r', text(now()))
 end
 return { 'applied' }

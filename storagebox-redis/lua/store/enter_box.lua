@@ -2,5 +2,5 @@
 -- KEYS the store; ARGV version, box
 -- version or ''
 local version = redis.call('HGET', KEYS[1], 'version') or ''
-if version == ARGV[1] then redis.call('SADD', KEYS[1] .. ':boxes', ARGV[2]) end
+if version == ARGV[1] then write('SADD', KEYS[1] .. ':boxes', ARGV[2]) end
 return { version }

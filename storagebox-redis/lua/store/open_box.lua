@@ -7,5 +7,5 @@ for i = 3, #ARGV do
     if not redis.acl_check_cmd(ARGV[i], KEYS[1]) then missing[#missing + 1] = ARGV[i] end
 end
 if #missing > 0 then return { '', unpack(missing) } end
-if redis.call('HSETNX', KEYS[1], 'options', ARGV[1]) == 1 then redis.call('HSET', KEYS[1], 'keeps', ARGV[2]) end
+if write('HSETNX', KEYS[1], 'options', ARGV[1]) == 1 then write('HSET', KEYS[1], 'keeps', ARGV[2]) end
 return { redis.call('HGET', KEYS[1], 'options') }

@@ -2,14 +2,15 @@
 -- ARGV memory or '', tokens, each once
 -- created, live before, gone
 local memory, created, live, over = tonumber(ARGV[1]), 0, 0, 0
+local states = all_known(memory)
 for i = 2, #ARGV do
-    local state = known(ARGV[i], memory)
+    local state = states[i]
     if state == 'L' then
         live = live + 1
     elseif state then
         over = over + 1
     else
-        redis.call('HSET', tokens, ARGV[i], 'L')
+        write('HSET', tokens, ARGV[i], 'L')
         created = created + 1
     end
 end

@@ -2,8 +2,9 @@
 -- ARGV memory or '', tokens, each once
 -- discarded, gone before
 local memory, discarded, before = tonumber(ARGV[1]), 0, 0
+local states = all_known(memory)
 for i = 2, #ARGV do
-    local state = known(ARGV[i], memory)
+    local state = states[i]
     if state ~= 'G' then finish(ARGV[i], '') end
     if state == 'L' then discarded = discarded + 1 else before = before + 1 end
 end

@@ -3,26 +3,28 @@
 use std::time::Duration;
 
 use redis::Value;
-use storagebox_core::{Payload, Result, Version};
+use storagebox_core::{Error, Payload, Result, Version};
 
-use crate::error::{read, unreadable};
+use crate::error::unreadable;
+use crate::script::Script;
 
 /// The answer of a script, which is named if it makes no sense.
 pub(crate) struct Answer {
-    script: &'static str,
+    script: &'static Script,
     fields: Vec<Vec<u8>>,
 }
 
 impl Answer {
-    pub(super) fn of(script: &'static str, value: Value) -> Result<Self> {
+    pub(super) fn of(script: &'static Script, value: Value) -> Result<Self> {
+        let mut answer = Self { script, fields: vec![] };
         let Value::Array(values) = value else {
-            return Err(unreadable(script));
+            return Err(answer.unreadable());
         };
-        let field = |value| match value {
-            Value::BulkString(bytes) => Ok(bytes),
-            _ => Err(unreadable(script)),
-        };
-        Ok(Self { script, fields: values.into_iter().map(field).collect::<Result<_>>()? })
+        for value in values {
+            let Value::BulkString(bytes) = value else { return Err(answer.unreadable()) };
+            answer.fields.push(bytes);
+        }
+        Ok(answer)
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -30,11 +32,11 @@ impl Answer {
     }
 
     pub(crate) fn bytes(&self, index: usize) -> Result<&[u8]> {
-        self.fields.get(index).map(Vec::as_slice).ok_or_else(|| unreadable(self.script))
+        self.fields.get(index).map(Vec::as_slice).ok_or_else(|| self.unreadable())
     }
 
     pub(crate) fn text(&self, index: usize) -> Result<&str> {
-        read(self.script, std::str::from_utf8(self.bytes(index)?))
+        self.read(std::str::from_utf8(self.bytes(index)?))
     }
 
     /// The first field, by which answers differ.
@@ -43,11 +45,11 @@ impl Answer {
     }
 
     pub(crate) fn number(&self, index: usize) -> Result<i64> {
-        read(self.script, self.text(index)?.parse())
+        self.read(self.text(index)?.parse())
     }
 
     pub(crate) fn count(&self, index: usize) -> Result<u64> {
-        read(self.script, self.text(index)?.parse())
+        self.read(self.text(index)?.parse())
     }
 
     pub(crate) fn version(&self, index: usize) -> Result<Version> {
@@ -55,7 +57,7 @@ impl Answer {
     }
 
     pub(crate) fn payload(&self, index: usize) -> Result<Payload> {
-        read(self.script, Payload::new(self.bytes(index)?.to_vec()))
+        self.read(Payload::new(self.bytes(index)?.to_vec()))
     }
 
     pub(crate) fn micros(&self, index: usize) -> Result<Duration> {
@@ -67,8 +69,15 @@ impl Answer {
         T::try_from(self.text(index)?).map_err(|_| self.unreadable())
     }
 
-    pub(crate) fn unreadable(&self) -> storagebox_core::Error {
-        unreadable(self.script)
+    /// A value as it was sent, or it is not ours.
+    fn read<T, E>(&self, value: Result<T, E>) -> Result<T> {
+        value.map_err(|_| self.unreadable())
+    }
+
+    /// A script that changes something has taken effect.
+    pub(crate) fn unreadable(&self) -> Error {
+        let error = unreadable(self.script.name());
+        if self.script.changes() { error.after_unresolved() } else { error }
     }
 
     /// Where the entries of a list begin, if each has so many fields, after the first field of all.

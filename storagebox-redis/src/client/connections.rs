@@ -81,7 +81,7 @@ impl Connections {
         let slot = self.place(call.lane()).await?;
         let mut connection = slot.connected(&self.server).await?;
         let reply = connection.make(&slot, async |wire| script(call, settings.moved(), wire).await).await;
-        let answer = Answer::of(call.script().name(), slot.ended(&connection, reply)?)?;
+        let answer = Answer::of(call.script(), slot.ended(&connection, call.key(), reply)?)?;
         if let (true, Some(wait)) = (call.script().changes(), settings.wait) {
             // Whatever comes of it, the script has been carried out.
             let replicated = replicated(&slot, &mut connection, call.key(), wait).await;
@@ -95,7 +95,7 @@ impl Connections {
         let mut connection = self.calls.connected(&self.server).await?;
         let command = schema::description();
         let reply = connection.make(&self.calls, async |wire| command.query_async(wire).await).await;
-        described(self.calls.ended(&connection, reply)?)
+        described(self.calls.ended(&connection, "INFO", reply)?)
     }
 
     /// How often a call may be made again after its answer was lost.
@@ -125,7 +125,7 @@ async fn replicated(slot: &Slot, connection: &mut Connection, key: &str, wait: W
     pipeline.cmd("HSET").arg(key).arg("wait").arg("").ignore();
     pipeline.cmd("WAIT").arg(wait.replicas).arg(wait.timeout.as_millis() as u64);
     let reply = connection.make(slot, async |wire| pipeline.query_async::<(u32,)>(wire).await).await;
-    let (found,) = slot.ended(connection, reply)?;
+    let (found,) = slot.ended(connection, key, reply)?;
     if found >= wait.replicas {
         return Ok(());
     }

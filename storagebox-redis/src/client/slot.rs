@@ -117,12 +117,17 @@ impl Slot {
     }
 
     /// A reply, with its connection left if that is of no use any more.
-    pub(super) fn ended<T>(&self, connection: &Connection, reply: Result<T, RedisError>) -> Result<T> {
+    pub(super) fn ended<T>(
+        &self,
+        connection: &Connection,
+        keys: &str,
+        reply: Result<T, RedisError>,
+    ) -> Result<T> {
         reply.map_err(|error| {
             if !connection.wire.is_cluster() && error::ends_connection(&error) {
                 self.leave(Some(connection.number));
             }
-            error::of(error)
+            error::of(error, keys)
         })
     }
 }

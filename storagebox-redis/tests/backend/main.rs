@@ -1,12 +1,14 @@
 //! What this backend promises beyond the suite: the cost of a call, what it asks of a server, its errors and its limits.
 #![allow(clippy::disallowed_methods, reason = "a test may fail and wait where a library must not")]
 
+mod corruption;
 mod errors;
 mod hostile;
 mod numbers;
 mod queue;
 mod readme;
 mod resharding;
+mod rights;
 mod round_trips;
 mod scene;
 mod scripts;

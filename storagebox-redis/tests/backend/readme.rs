@@ -1,16 +1,49 @@
-//! The README against the code.
+//! The README and the rules of the user against the code.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
 
 const README: &str = include_str!("../../README.md");
 const COMMANDS: &str = include_str!("../../lua/commands.txt");
 const GRANTS: &str = include_str!("../../lua/grants.acl");
 
-/// The rights that the README and the suite's user have are those that opening a box asks for.
+/// What is asked of the server beside the commands of scripts.
+const BESIDE: [&str; 6] = ["evalsha", "eval", "ping", "info", "wait", "cluster|slots"];
+
+/// The README shows the rules of the suite's user, word for word.
 #[test]
 fn the_rights_are_said_in_full() {
-    for command in COMMANDS.split_whitespace() {
-        assert!(GRANTS.contains(&format!("+{command}")), "{command} is not among the grants");
+    assert!(README.contains(&format!("```text\n{GRANTS}```")), "the README has other rules");
+}
+
+/// The commands that are granted are those that are used, and opening a box asks for all that its scripts use.
+#[test]
+fn no_command_is_granted_that_is_not_used() {
+    let commands: BTreeSet<_> = COMMANDS.split_whitespace().map(str::to_owned).collect();
+    assert_eq!(commands, used(), "commands.txt, and what the scripts use");
+    let granted: BTreeSet<_> = GRANTS.split_whitespace().filter_map(|word| word.strip_prefix('+')).collect();
+    let needed = commands.iter().map(String::as_str).chain(BESIDE).collect();
+    assert_eq!(granted, needed, "what is granted, and what is needed");
+}
+
+/// The commands of all scripts.
+fn used() -> BTreeSet<String> {
+    let mut used = BTreeSet::new();
+    let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("lua")];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
+            match entry.file_type().unwrap().is_dir() {
+                true => folders.push(entry.path()),
+                false => used.extend(commands_in(&fs::read_to_string(entry.path()).unwrap())),
+            }
+        }
     }
-    for right in GRANTS.split_whitespace().filter(|word| word.starts_with('+')) {
-        assert!(README.contains(right), "{right} is not in the README");
-    }
+    used
+}
+
+fn commands_in(script: &str) -> Vec<String> {
+    let calls = ["redis.call('", "redis.call, '", "write('"];
+    let after = calls.iter().flat_map(|call| script.split(call).skip(1));
+    after.filter_map(|rest| rest.split('\'').next()).map(str::to_ascii_lowercase).collect()
 }

@@ -109,7 +109,7 @@ async fn no_error_shows_an_item() -> Result<()> {
             bank.confirm(&ClaimId::new("ada")?).await.unwrap_err(),
             bank.release(&ClaimId::new("ada")?).await.unwrap_err(),
         ] {
-            assert_eq!(error.kind(), ErrorKind::OutcomeUnknown, "{error}");
+            assert_eq!(error.kind(), ErrorKind::Corrupt, "{error}");
             assert_hidden(&error);
         }
         Ok(())

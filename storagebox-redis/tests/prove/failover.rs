@@ -30,7 +30,7 @@ type Given = HashMap<String, Item>;
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "it takes minutes: cargo xtask prove redis"]
 async fn what_a_replica_had_outlives_its_master() -> Result<()> {
-    let cluster = Server::cluster(Settings::durable()).await?;
+    let cluster = Server::cluster(quick_to_fail_over()).await?;
     let (lost, double, given) = fail_over(cluster, 1, Replica::Follows).await?;
     println!("failover, wait 1: {given} takes acknowledged, {lost} lost, {double} items with two claims");
     assert_eq!((lost, double), (0, 0));
@@ -40,7 +40,7 @@ async fn what_a_replica_had_outlives_its_master() -> Result<()> {
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "it takes minutes: cargo xtask prove redis"]
 async fn sentinels_lead_to_the_new_master() -> Result<()> {
-    let watched = Server::sentinels(Settings::durable()).await?;
+    let watched = Server::sentinels(quick_to_fail_over()).await?;
     let (lost, double, given) = fail_over(watched, 1, Replica::Follows).await?;
     println!(
         "failover by Sentinel, wait 1: {given} takes acknowledged, {lost} lost, {double} items with two claims"
@@ -53,12 +53,17 @@ async fn sentinels_lead_to_the_new_master() -> Result<()> {
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "it takes minutes: cargo xtask prove redis"]
 async fn what_no_replica_had_is_lost_and_is_named() -> Result<()> {
-    let cluster = Server::cluster(Settings::durable()).await?;
+    let cluster = Server::cluster(quick_to_fail_over()).await?;
     let (lost, double, given) = fail_over(cluster, 0, Replica::Lags).await?;
     println!("failover, wait 0: {given} takes acknowledged, {lost} lost, {double} items with two claims");
     assert!(lost >= UNSEEN, "a replica that lagged lost {lost} takes, of at least {UNSEEN}");
     assert!(double <= lost, "an item has two claims, and none of them was lost");
     Ok(())
+}
+
+/// A killed master is missed soon.
+fn quick_to_fail_over() -> Settings {
+    Settings::durable().with_failover_after(Duration::from_secs(2))
 }
 
 /// What the replica does before the master is killed.

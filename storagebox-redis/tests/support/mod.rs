@@ -7,5 +7,5 @@ mod place;
 mod resharding;
 
 pub use harness::{RedisHarness, Servers, SetUp};
-pub use place::{Place, Server, failed};
+pub use place::{Place, Server, failed, grants};
 pub use resharding::Resharding;

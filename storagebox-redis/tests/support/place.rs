@@ -50,8 +50,8 @@ impl Server {
             own: Own::Nothing,
         };
         let mut rule = cmd("ACL");
-        rule.arg("SETUSER").arg(&server.name).arg("reset");
-        for word in grants(&server.name).split_whitespace() {
+        rule.arg("SETUSER").arg(&server.name);
+        for word in grants(&any_place_of(&server.name)).split_whitespace() {
             rule.arg(word);
         }
         server.ask::<()>(&rule).await?;
@@ -165,6 +165,11 @@ impl Server {
         rest.parse().unwrap_or_else(|_| panic!("the server's URL has no address of numbers"))
     }
 
+    /// The administrator's URL.
+    pub fn url_as_administrator(&self) -> &str {
+        &self.urls[0]
+    }
+
     /// The URL of the user with the least rights, at this address.
     pub fn url_at(&self, address: SocketAddr) -> String {
         let scheme = if self.authority.is_some() { "rediss" } else { "redis" };
@@ -186,7 +191,7 @@ impl Server {
     /// An empty store, set up.
     pub async fn place(self: &Arc<Self>) -> Result<Place> {
         let number = self.places.fetch_add(1, Ordering::Relaxed);
-        let prefix = format!("{}:{number}", self.name);
+        let prefix = format!("{}.{number}", self.name);
         let place = Place { server: Arc::clone(self), prefix, moved: Moved::default() };
         storagebox_core::Store::setup(&place.store()?).await?;
         Ok(place)
@@ -201,7 +206,7 @@ impl Server {
         let mut cursor = 0_u64;
         loop {
             let mut scan = cmd("SCAN");
-            scan.arg(cursor).arg("MATCH").arg(format!("{}:*", self.name)).arg("COUNT").arg(1_000);
+            scan.arg(cursor).arg("MATCH").arg(format!("{}.*", self.name)).arg("COUNT").arg(1_000);
             let (next, keys): (u64, Vec<Vec<u8>>) = scan.query_async(&mut admin).await.map_err(failed)?;
             if !keys.is_empty() {
                 cmd("UNLINK").arg(keys).query_async::<()>(&mut admin).await.map_err(failed)?;
@@ -216,17 +221,22 @@ impl Server {
 }
 
 fn knowing(settings: Settings, name: &str) -> Settings {
-    settings.with("user", format!("{name} {}", grants(name)))
+    settings.with("user", format!("{name} {}", grants(&any_place_of(name))))
 }
 
 fn name() -> String {
     format!("sbtest_{:016x}", fastrand::Rng::new().u64(..))
 }
 
-/// The rights that the README names, in one line.
-fn grants(name: &str) -> String {
-    let grants = GRANTS.replace("{password}", PASSWORD).replace("{prefix}", name);
+/// The rights that the README names to the store with this prefix, in one line.
+pub fn grants(prefix: &str) -> String {
+    let grants = GRANTS.replace("{password}", PASSWORD).replace("{prefix}", prefix);
     grants.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The prefixes of all places, as a pattern: one user serves every case of a test program.
+fn any_place_of(name: &str) -> String {
+    format!("{name}.*")
 }
 
 /// A prefix, and its clock.

@@ -70,6 +70,7 @@ impl Cluster {
 
 fn node(settings: &Settings) -> Result<Redis, Failure> {
     let bus = port::free()?.to_string();
+    let silence = settings.silence().to_string();
     let settings = settings.clone().with("cluster-enabled", "yes").with("cluster-port", bus);
-    Redis::start(&settings.with("cluster-node-timeout", "2000").with("repl-diskless-sync-delay", "0"))
+    Redis::start(&settings.with("cluster-node-timeout", silence).with("repl-diskless-sync-delay", "0"))
 }

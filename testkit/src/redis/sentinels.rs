@@ -31,7 +31,7 @@ impl Sentinels {
         let replica = Redis::start(&follow.with("repl-diskless-sync-delay", "0"))?;
         let watch = Settings::sentinel()
             .with("sentinel monitor", format!("{WATCHED} {host} {port} 2"))
-            .with("sentinel down-after-milliseconds", format!("{WATCHED} 1000"))
+            .with("sentinel down-after-milliseconds", format!("{WATCHED} {}", settings.silence()))
             .with("sentinel failover-timeout", format!("{WATCHED} 5000"));
         let sentinels = (0..3).map(|_| Redis::start(&watch)).collect::<Result<Vec<_>, _>>()?;
         let sentinels = Self { sentinels, nodes: vec![master, replica] };
@@ -42,6 +42,11 @@ impl Sentinels {
     /// The nodes; the first is the master in the beginning.
     pub fn nodes(&self) -> &[Redis] {
         &self.nodes
+    }
+
+    /// The sentinels.
+    pub fn sentinels(&self) -> &[Redis] {
+        &self.sentinels
     }
 
     /// `redis+sentinel://127.0.0.1:PORT,...`, without what follows the hosts.

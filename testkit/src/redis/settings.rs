@@ -1,9 +1,15 @@
 //! How a server is set up.
 
+use std::time::Duration;
+
+/// How long a master may be silent where nobody is to take over from it.
+const PATIENCE: Duration = Duration::from_secs(600);
+
 /// What a server is started with, beside its port and its folder.
 #[derive(Clone, Debug)]
 pub struct Settings {
     values: Vec<(String, String)>,
+    silence: Duration,
     tls: bool,
     sentinel: bool,
 }
@@ -20,7 +26,7 @@ impl Settings {
     }
 
     fn new() -> Self {
-        Self { values: vec![], tls: false, sentinel: false }
+        Self { values: vec![], silence: PATIENCE, tls: false, sentinel: false }
     }
 
     /// For a sentinel, which keeps nothing but what it knows of others.
@@ -37,6 +43,19 @@ impl Settings {
     pub fn with(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.values.push((name.into(), value.into()));
         self
+    }
+
+    /// A replica takes over from a master that has been silent for so long, in a cluster and behind sentinels; ten minutes
+    /// unless told otherwise, so that no machine is so busy that a master is taken for dead that nobody killed.
+    #[must_use]
+    pub fn with_failover_after(mut self, silence: Duration) -> Self {
+        self.silence = silence;
+        self
+    }
+
+    /// How long a master may be silent, in milliseconds.
+    pub(super) fn silence(&self) -> u128 {
+        self.silence.as_millis()
     }
 
     /// Takes encrypted connections only, with a certificate of an authority of its own. It needs `openssl`.

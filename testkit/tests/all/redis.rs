@@ -15,6 +15,13 @@ fn ask(server: SocketAddr, command: &str) -> io::Result<String> {
     Ok(line.trim_end().to_owned())
 }
 
+/// All lines of the answer; the server ends the connection after it.
+fn ask_all(server: SocketAddr, command: &str) -> io::Result<Vec<String>> {
+    let mut stream = TcpStream::connect(server)?;
+    stream.write_all(format!("{command}\r\nQUIT\r\n").as_bytes())?;
+    BufReader::new(stream).lines().collect()
+}
+
 #[test]
 fn what_was_acknowledged_outlives_a_kill_and_a_stop() {
     let server = Redis::start(&Settings::durable()).unwrap();
@@ -56,6 +63,22 @@ fn sentinels_know_the_master_and_its_replica() {
     let answers: Vec<_> =
         sentinels.nodes().iter().map(|node| ask(node.address(), "SET key value").unwrap()).collect();
     assert!(answers[0] == "+OK" && answers[1].starts_with("-READONLY "), "{answers:?}");
+}
+
+/// A busy machine may keep a master from answering for seconds. A replica that took over then had not everything.
+#[test]
+fn no_replica_takes_over_from_a_master_that_is_only_slow() {
+    let sentinels = Sentinels::start(&Settings::quick()).unwrap();
+    for sentinel in sentinels.sentinels() {
+        let all = ask_all(sentinel.address(), "SENTINEL MASTER mymaster").unwrap();
+        let limit = all.iter().skip_while(|line| *line != "down-after-milliseconds").nth(2);
+        assert_eq!(limit.map(String::as_str), Some("600000"), "{all:?}");
+    }
+    let cluster = Cluster::start(3, &Settings::quick()).unwrap();
+    for node in cluster.nodes() {
+        let all = ask_all(node.address(), "CONFIG GET cluster-node-timeout").unwrap();
+        assert!(all.iter().any(|line| line == "600000"), "{all:?}");
+    }
 }
 
 #[test]

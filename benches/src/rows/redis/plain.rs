@@ -16,10 +16,14 @@ macro_rules! lua {
     ($($file:literal),*) => {
         concat!(
             "#!lua\nlocal MOVED = 0\n",
+            include_str!("../../../../storagebox-redis/lua/lib/write.lua"),
+            "local function script()\n",
             include_str!("../../../../storagebox-redis/lua/lib/clock.lua"),
             include_str!("../../../../storagebox-redis/lua/lib/number.lua"),
             include_str!("../../../../storagebox-redis/lua/lib/bank.lua"),
             $(include_str!(concat!("../../../../storagebox-redis/lua/", $file, ".lua")),)*
+            "end\n",
+            include_str!("../../../../storagebox-redis/lua/lib/answer.lua"),
         )
     };
 }

@@ -1,0 +1,182 @@
+//! Rows that somebody else changed: without an attribute, with one of another type, out of its range, or cut off.
+//!
+//! Every attribute of every row of every part is damaged in every way of [`damage`], and every call of the part is made. A
+//! call either does its work, because it does not need what is damaged, or answers `Corrupt`: at once, and with every row
+//! as it was.
+
+mod bank;
+mod call;
+mod counters;
+mod damage;
+mod ordered;
+mod records;
+mod tokens;
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use aws_sdk_dynamodb::types::AttributeValue;
+use storagebox_core::{Certainty, ErrorKind, Result};
+use storagebox_dynamo::DynamoStore;
+use storagebox_dynamo::faults::Faults;
+
+use crate::scene::{recorded, with_place};
+use crate::support::{Place, failed};
+use call::{Call, Filling};
+use damage::{Damage, Rows, snapshot};
+
+/// A part, as it is filled and asked.
+struct Part {
+    /// What the partition keys of its rows begin with, after the prefix.
+    rows: &'static str,
+    fill: for<'a> fn(&'a Place, &'a DynamoStore, &'a str) -> Filling<'a>,
+    calls: fn(&DynamoStore, &str) -> Result<Vec<Call>>,
+    /// Damage that no call notices: it is the same as something that the library writes, or nobody looks there.
+    unnoticed: &'static [(&'static str, &'static str)],
+}
+
+const BOX: &str = "box";
+const NEIGHBOUR: &str = "neighbour";
+/// Requests that a call may make beyond those that it makes where nothing is damaged: what a refusal makes it look at. A call
+/// that is tried again and again makes dozens.
+const LOOKS: usize = 6;
+
+macro_rules! stands_damage {
+    ($($name:ident: $part:expr;)*) => {$(
+        #[tokio::test]
+        async fn $name() -> Result<()> {
+            stands_damage(&$part).await
+        }
+    )*};
+}
+
+stands_damage! {
+    a_damaged_bank_is_corrupt_at_once_and_left_as_it_is: bank::PART;
+    damaged_records_and_leases_are_corrupt_at_once_and_left_as_they_are: records::PART;
+    damaged_tokens_are_corrupt_at_once_and_left_as_they_are: tokens::PART;
+    damaged_markers_are_corrupt_at_once_and_left_as_they_are: counters::MARKER;
+    a_damaged_set_is_corrupt_at_once_and_left_as_it_is: counters::SET;
+    a_damaged_history_is_corrupt_at_once_and_left_as_it_is: counters::OPTIMISTIC;
+    damaged_shards_are_corrupt_at_once_and_left_as_they_are: counters::SHARDED;
+    a_damaged_ledger_is_corrupt_at_once_and_left_as_it_is: counters::LEDGER;
+    damaged_ordered_values_are_corrupt_at_once_and_left_as_they_are: ordered::PART;
+}
+
+/// A box that is damaged and another of its kind, and every call of both.
+struct Scene<'a> {
+    place: &'a Place,
+    faults: Faults,
+    calls: Vec<Call>,
+    neighbours: Vec<Call>,
+    whole: Rows,
+    /// What must not be.
+    wrong: Vec<String>,
+}
+
+async fn stands_damage(part: &Part) -> Result<()> {
+    with_place(async |place| {
+        let mut scene = Scene::of(place, part).await?;
+        let (mut tried, mut noticed) = (BTreeSet::new(), BTreeSet::new());
+        let base = format!("{}{}:{}:{BOX}:", place.prefix, part.rows, BOX.len());
+        for damage in Damage::all(&scene.whole, &base) {
+            tried.insert(damage.kind(&base));
+            if scene.stands(&damage).await? {
+                noticed.insert(damage.kind(&base));
+            }
+        }
+        assert!(scene.wrong.is_empty(), "{} times wrong: {:#?}", scene.wrong.len(), scene.wrong);
+        let unnoticed: Vec<_> = tried.difference(&noticed).map(|(row, what)| (&**row, &**what)).collect();
+        assert_eq!(unnoticed, part.unnoticed, "damage that no call noticed");
+        Ok(())
+    })
+    .await
+}
+
+impl<'a> Scene<'a> {
+    async fn of(place: &'a Place, part: &Part) -> Result<Self> {
+        let (store, faults) = recorded(&place.table, place.builder()).await?;
+        (part.fill)(place, &store, BOX).await?;
+        (part.fill)(place, &store, NEIGHBOUR).await?;
+        let (calls, neighbours) = ((part.calls)(&store, BOX)?, (part.calls)(&store, NEIGHBOUR)?);
+        let whole = snapshot(place).await?;
+        let mut scene = Self { place, faults, calls, neighbours, whole, wrong: vec![] };
+        for call in scene.calls.iter_mut().chain(&mut scene.neighbours) {
+            place.clock.advance(Duration::from_millis(1));
+            scene.faults.taken();
+            call.make().await?;
+            call.trips = scene.faults.taken().len();
+            restore(place, &scene.whole).await?;
+        }
+        Ok(scene)
+    }
+
+    /// Whether any call noticed the damage.
+    async fn stands(&mut self, damage: &Damage) -> Result<bool> {
+        damage.inflict(self.place).await?;
+        let damaged = snapshot(self.place).await?;
+        let mut noticed = false;
+        for number in 0..self.calls.len() {
+            if !damage.concerns(&self.calls[number].name) {
+                continue;
+            }
+            noticed |= self.notices(damage, number, &damaged).await?;
+            restore(self.place, &damaged).await?;
+        }
+        for call in self.neighbours.iter().filter(|call| damage.concerns(&call.name)) {
+            self.place.clock.advance(Duration::from_millis(1));
+            if let Err(error) = call.make().await {
+                self.wrong.push(format!("{damage}: beside it, {}: {error}", call.name));
+            }
+        }
+        restore(self.place, &self.whole).await?;
+        Ok(noticed)
+    }
+
+    async fn notices(&mut self, damage: &Damage, number: usize, damaged: &Rows) -> Result<bool> {
+        // The table takes a transaction that was made before, to the byte, for a repeat, and does nothing.
+        self.place.clock.advance(Duration::from_millis(1));
+        let call = &self.calls[number];
+        self.faults.taken();
+        let outcome = call.make().await;
+        let trips = self.faults.taken().len();
+        let is_at_once = trips <= call.trips + LOOKS;
+        let Err(error) = outcome else {
+            if !is_at_once {
+                self.wrong
+                    .push(format!("{damage}: {}: {trips} requests instead of {}", call.name, call.trips));
+            }
+            return Ok(false);
+        };
+        let is_as_it_was = snapshot(self.place).await? == *damaged;
+        let is_honest = is_as_it_was == (error.certainty() == Certainty::NotApplied);
+        if error.kind() != ErrorKind::Corrupt || !is_at_once || !is_honest {
+            let trips = format!("{trips} requests instead of {}", call.trips);
+            self.wrong
+                .push(format!("{damage}: {}: {error:?}, {trips}, as it was: {is_as_it_was}", call.name));
+        }
+        Ok(true)
+    }
+}
+
+/// Puts all rows back as they were.
+async fn restore(place: &Place, rows: &Rows) -> Result<()> {
+    let found = snapshot(place).await?;
+    for (key, row) in &found {
+        if !rows.contains_key(key) {
+            let delete = place.table.raw().delete_item().table_name(&place.name);
+            let delete = delete.key("pk", row["pk"].clone()).key("sk", row["sk"].clone());
+            delete.send().await.map_err(failed)?;
+        }
+    }
+    for (key, row) in rows {
+        if found.get(key) != Some(row) {
+            put(place, row.clone()).await?;
+        }
+    }
+    Ok(())
+}
+
+async fn put(place: &Place, row: std::collections::HashMap<String, AttributeValue>) -> Result<()> {
+    let put = place.table.raw().put_item().table_name(&place.name).set_item(Some(row));
+    put.send().await.map(drop).map_err(failed)
+}

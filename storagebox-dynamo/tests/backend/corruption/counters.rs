@@ -1,0 +1,137 @@
+//! Counters, by each strategy that keeps rows of its own kind.
+
+use std::time::Duration;
+
+use storagebox_core::{Bounds, Change, Key, OpId, Result, Retention, StoreExt as _, Strategy};
+use storagebox_dynamo::DynamoStore;
+
+use super::Part;
+use super::call::{Call, Filling, call};
+use crate::support::Place;
+
+const HOUR: Duration = Duration::from_secs(3_600);
+
+/// When a marker may go, whose call it was, and a fence instead of a change.
+const MARKERS: &[(&str, &str)] = &[
+    ("op", "d: none"),
+    ("op", "g: a text"),
+    ("op", "g: beyond its range"),
+    ("op", "g: no whole number"),
+    ("op", "g: none"),
+    ("op", "t: a number"),
+    ("op", "t: empty"),
+    ("op", "t: none"),
+    ("op", "t: unknown"),
+];
+
+macro_rules! part {
+    ($name:ident, $module:ident, $strategy:expr, $unnoticed:expr) => {
+        pub(super) const $name: Part =
+            Part { rows: "counters", fill: $module::fill, calls: $module::calls, unnoticed: $unnoticed };
+
+        mod $module {
+            use super::*;
+
+            const STRATEGY: Strategy = $strategy;
+
+            pub(super) fn fill<'a>(_: &'a Place, store: &'a DynamoStore, name: &'a str) -> Filling<'a> {
+                Box::pin(super::fill(store, name, STRATEGY))
+            }
+
+            pub(super) fn calls(store: &DynamoStore, name: &str) -> Result<Vec<Call>> {
+                super::calls(store, name, STRATEGY)
+            }
+        }
+    };
+}
+
+part!(MARKER, marker, Strategy::Marker { retention: Retention::For(HOUR) }, MARKERS);
+part!(SET, set, Strategy::Window { lifetime: HOUR, capacity: 9 }, &[]);
+part!(OPTIMISTIC, optimistic, Strategy::OptimisticHistory { len: 3 }, &[]);
+part!(
+    SHARDED,
+    sharded,
+    Strategy::Sharded { shards: 2, bounds: Bounds::NONE, retention: Retention::For(HOUR) },
+    MARKERS
+);
+
+pub(super) const LEDGER: Part = Part {
+    rows: "counters",
+    fill: fill_ledger,
+    calls: calls_of_ledger,
+    unnoticed: &[
+        ("log", "c: empty"),
+        ("log", "c: unknown"),
+        ("log", "d: none"),
+        ("log", "o: none"),
+        ("log sum", "t: a number"),
+        ("log sum", "t: empty"),
+        ("log sum", "t: none"),
+        ("log sum", "t: unknown"),
+    ],
+};
+
+fn change(op: &str, delta: i64) -> Result<Change> {
+    Ok(Change::new(OpId::new(op)?, delta))
+}
+
+/// Whether operations of this strategy can be fenced.
+fn has_fences(strategy: Strategy) -> bool {
+    !matches!(strategy, Strategy::OptimisticHistory { .. })
+}
+
+async fn fill(store: &DynamoStore, name: &str, strategy: Strategy) -> Result<()> {
+    let (counters, key) = (store.counters(name, strategy)?, Key::new("KEY")?);
+    for op in ["APPLIED", "OTHER"] {
+        counters.apply(&key, &change(op, 7)?).await?;
+    }
+    if has_fences(strategy) {
+        counters.cancel(&key, &OpId::new("CANCELLED")?).await?;
+    }
+    Ok(())
+}
+
+fn calls(store: &DynamoStore, name: &str, strategy: Strategy) -> Result<Vec<Call>> {
+    let (counters, key) = (store.counters(name, strategy)?, Key::new("KEY")?);
+    let mut calls = vec![call!("value", [counters, key], counters.value(&key))];
+    for op in ["APPLIED", "OTHER", "CANCELLED", "NEW"] {
+        let (change, other, name) = (change(op, 7)?, change(op, 8)?, OpId::new(op)?);
+        calls.push(call!(format!("apply {op}"), [counters, key, change], counters.apply(&key, &change)));
+        calls.push(call!(
+            format!("apply another {op}"),
+            [counters, key, other],
+            counters.apply(&key, &other)
+        ));
+        if has_fences(strategy) {
+            calls.push(call!(format!("cancel {op}"), [counters, key, name], counters.cancel(&key, &name)));
+        }
+    }
+    Ok(calls)
+}
+
+fn fill_ledger<'a>(place: &'a Place, store: &'a DynamoStore, name: &'a str) -> Filling<'a> {
+    Box::pin(async move {
+        let (ledger, key) = (store.ledgers(name)?, Key::new("KEY")?);
+        ledger.apply(&key, &change("OLD", 7)?).await?;
+        place.clock.advance(2 * HOUR);
+        ledger.compact(&key, HOUR, 10).await?;
+        ledger.apply(&key, &change("APPLIED", 7)?).await?;
+        ledger.cancel(&key, &OpId::new("CANCELLED")?).await?;
+        Ok(())
+    })
+}
+
+fn calls_of_ledger(store: &DynamoStore, name: &str) -> Result<Vec<Call>> {
+    let (ledger, key) = (store.ledgers(name)?, Key::new("KEY")?);
+    let mut calls = vec![
+        call!("value", [ledger, key], ledger.value(&key)),
+        call!("log", [ledger, key], ledger.log(&key, None, 100)),
+        call!("compact", [ledger, key], ledger.compact(&key, Duration::ZERO, 10)),
+    ];
+    for op in ["APPLIED", "CANCELLED", "NEW"] {
+        let (change, name) = (change(op, 7)?, OpId::new(op)?);
+        calls.push(call!(format!("apply {op}"), [ledger, key, change], ledger.apply(&key, &change)));
+        calls.push(call!(format!("cancel {op}"), [ledger, key, name], ledger.cancel(&key, &name)));
+    }
+    Ok(calls)
+}

@@ -1,0 +1,12 @@
+-- A server does not undo what a script wrote before it failed. So each script reads all that it needs before it writes, and
+-- whoever calls it is told whether anything was written.
+local wrote = false
+
+local function write(...)
+    local answer = redis.call(...)
+    wrote = true
+    return answer
+end
+
+-- Ends the script: what it found is not what this library writes.
+local function corrupt(what) error({ err = 'CORRUPT ' .. what }) end

@@ -1,0 +1,172 @@
+//! Keys that somebody else changed: of another type, or with fields that no script of ours writes.
+//!
+//! Every key of every part is damaged in every way of [`damage`], and every call of the part is made. A call either does
+//! its work, because it does not need what is damaged, or answers `Corrupt`: at once, and with everything as it was.
+
+mod bank;
+mod call;
+mod counters;
+mod damage;
+mod ordered;
+mod records;
+mod state;
+mod store;
+mod tokens;
+
+use std::collections::BTreeSet;
+
+use redis::aio::MultiplexedConnection;
+use storagebox_conformance::Proxy;
+use storagebox_core::{Certainty, ErrorKind, Result};
+use storagebox_redis::RedisStore;
+use storagebox_testkit::redis::Settings;
+
+use crate::scene::with_server;
+use crate::support::{Place, failed};
+use call::Call;
+use damage::Damage;
+use state::State;
+
+/// A part, as it is filled and asked.
+struct Part {
+    /// What the keys of its box hold between the braces.
+    tag: &'static str,
+    /// Fills the box of this name.
+    fill: for<'a> fn(&'a Place, &'a RedisStore, &'a str) -> call::Filling<'a>,
+    /// Every call of the part, on the box of this name.
+    calls: fn(&RedisStore, &str) -> Result<Vec<Call>>,
+    /// Damage that no call notices: it is the same as something that the library writes, or only the opening of a box looks there.
+    unnoticed: &'static [(&'static str, &'static str)],
+}
+
+/// The name of the box that is damaged, as its tag has it, and of the one beside it.
+const BOX: &str = "box";
+const NEIGHBOUR: &str = "neighbour";
+/// The call that goes through all boxes.
+const UPKEEP: &str = "maintain";
+
+#[tokio::test]
+async fn a_damaged_bank_is_corrupt_at_once_and_left_as_it_is() -> Result<()> {
+    stands_damage(&bank::PART).await
+}
+
+#[tokio::test]
+async fn a_damaged_bank_without_free_items_is_corrupt_at_once_and_left_as_it_is() -> Result<()> {
+    stands_damage(&bank::EMPTY).await
+}
+
+#[tokio::test]
+async fn damaged_records_and_leases_are_corrupt_at_once_and_left_as_they_are() -> Result<()> {
+    stands_damage(&records::PART).await
+}
+
+#[tokio::test]
+async fn damaged_tokens_are_corrupt_at_once_and_left_as_they_are() -> Result<()> {
+    stands_damage(&tokens::PART).await
+}
+
+#[tokio::test]
+async fn damaged_counters_are_corrupt_at_once_and_left_as_they_are() -> Result<()> {
+    stands_damage(&counters::PART).await
+}
+
+#[tokio::test]
+async fn damaged_ordered_values_are_corrupt_at_once_and_left_as_they_are() -> Result<()> {
+    stands_damage(&ordered::PART).await
+}
+
+/// A scene: a box that is damaged, another of its kind beside it, and every call of both.
+struct Scene<'a> {
+    place: &'a Place,
+    admin: MultiplexedConnection,
+    proxy: Proxy,
+    calls: Vec<Call>,
+    neighbours: Vec<Call>,
+    whole: State,
+    /// What must not be.
+    faults: Vec<String>,
+}
+
+async fn stands_damage(part: &Part) -> Result<()> {
+    // Its own: no other test makes it forget its scripts, which would be a round trip more.
+    with_server(Settings::quick(), async |place| {
+        let mut scene = Scene::of(place, part).await?;
+        let base = place.key(part.tag);
+        let (mut tried, mut noticed) = (BTreeSet::new(), BTreeSet::new());
+        for damage in Damage::all(place, &scene.whole, &base).await? {
+            tried.insert(damage.kind(&base));
+            if scene.stands(&damage).await? {
+                noticed.insert(damage.kind(&base));
+            }
+        }
+        assert!(scene.faults.is_empty(), "{} faults: {:#?}", scene.faults.len(), scene.faults);
+        let unnoticed: Vec<_> = tried.difference(&noticed).map(|(key, what)| (&**key, &**what)).collect();
+        assert_eq!(unnoticed, part.unnoticed, "damage that no call noticed");
+        Ok(())
+    })
+    .await
+}
+
+impl<'a> Scene<'a> {
+    async fn of(place: &'a Place, part: &Part) -> Result<Self> {
+        let proxy = Proxy::start(place.server.address()).await.map_err(failed)?;
+        let store = place.builder()?.connect(&place.server.url_at(proxy.addr()))?;
+        (part.fill)(place, &store, BOX).await?;
+        (part.fill)(place, &store, NEIGHBOUR).await?;
+        let (calls, neighbours) = ((part.calls)(&store, BOX)?, (part.calls)(&store, NEIGHBOUR)?);
+        let mut admin = place.server.node(0).await?;
+        let whole = State::of(&mut admin, &place.prefix).await?;
+        let mut scene = Self { place, admin, proxy, calls, neighbours, whole, faults: vec![] };
+        scene.measure().await?;
+        Ok(scene)
+    }
+
+    /// How many round trips each call takes while nothing is damaged: in the second round, when the server has learned all
+    /// scripts.
+    async fn measure(&mut self) -> Result<()> {
+        for _ in 0..2 {
+            for call in self.calls.iter_mut().chain(&mut self.neighbours) {
+                let before = self.proxy.round_trips();
+                call.make().await?;
+                call.trips = self.proxy.round_trips() - before;
+                self.whole.restore(&mut self.admin, &self.place.prefix).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether any call noticed the damage.
+    async fn stands(&mut self, damage: &Damage) -> Result<bool> {
+        damage.inflict(self.place).await?;
+        let damaged = State::of(&mut self.admin, &self.place.prefix).await?;
+        let mut noticed = false;
+        for number in 0..self.calls.len() {
+            noticed |= self.notices(damage, number, &damaged).await?;
+            damaged.restore(&mut self.admin, &self.place.prefix).await?;
+        }
+        for call in &self.neighbours {
+            if let Err(error) = call.make().await
+                && call.name != UPKEEP
+            {
+                self.faults.push(format!("{damage}: beside it, {}: {error}", call.name));
+            }
+        }
+        self.whole.restore(&mut self.admin, &self.place.prefix).await?;
+        Ok(noticed)
+    }
+
+    /// Whether this call noticed it. Upkeep is many steps, of which some may be done by then.
+    async fn notices(&mut self, damage: &Damage, number: usize, damaged: &State) -> Result<bool> {
+        let call = &self.calls[number];
+        let before = self.proxy.round_trips();
+        let Err(error) = call.make().await else { return Ok(false) };
+        let trips = self.proxy.round_trips() - before;
+        let changed = State::of(&mut self.admin, &self.place.prefix).await?.differences(damaged);
+        let is_at_once = error.kind() == ErrorKind::Corrupt && trips <= call.trips;
+        let is_without_effect = error.certainty() == Certainty::NotApplied && changed.is_empty();
+        if !is_at_once || !(is_without_effect || call.name == UPKEEP) {
+            self.faults.push(format!("{damage}: {}: {error:?}, {trips} trips, {changed:?}", call.name));
+        }
+        Ok(true)
+    }
+}

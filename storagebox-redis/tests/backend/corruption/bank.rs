@@ -1,0 +1,126 @@
+//! Banks.
+
+use std::time::Duration;
+
+use storagebox_core::{
+    BankAdmin as _, ClaimId, Hold, Item, ItemBank as _, Result, Store as _, StoreExt as _,
+};
+use storagebox_redis::RedisStore;
+
+use super::Part;
+use super::call::{Call, Filling, call};
+use crate::support::Place;
+
+const MINUTE: Duration = Duration::from_secs(60);
+const HOUR: Duration = Duration::from_secs(3_600);
+
+/// Claims in every state.
+const CLAIMS: [&str; 7] = ["HELD", "TIMED", "LAPSED", "CONFIRMED", "RELEASED", "RETIRED", "NEW"];
+
+/// Counts that begin at 0, claims that are forgotten later, and a hold that nobody is told of when it lapses.
+const UNNOTICED: &[(&str, &str)] = &[
+    ("", "keeps: an unknown mark"),
+    ("", "keeps: empty"),
+    ("", "keeps: half"),
+    ("", "keeps: none"),
+    ("", "s: none"),
+    ("", "w: none"),
+    (":e", "first: half"),
+    (":t", "no first member"),
+];
+
+/// With free items.
+pub(super) const PART: Part = Part { tag: "b.box.0", fill, calls, unnoticed: UNNOTICED };
+
+/// The same, and how many in the queue are withdrawn: no take comes as far as those.
+const UNNOTICED_WHEN_EMPTY: &[(&str, &str)] = &[
+    ("", "keeps: an unknown mark"),
+    ("", "keeps: empty"),
+    ("", "keeps: half"),
+    ("", "keeps: none"),
+    ("", "q: none"),
+    ("", "s: none"),
+    ("", "w: none"),
+    (":e", "first: half"),
+    (":t", "no first member"),
+];
+
+/// Whose next item is that of a hold that has lapsed.
+pub(super) const EMPTY: Part =
+    Part { tag: "b.box.0", fill: fill_and_empty, calls, unnoticed: UNNOTICED_WHEN_EMPTY };
+
+fn items(range: std::ops::Range<usize>) -> Result<Vec<Item>> {
+    range.map(|number| Item::new(format!("ITEM-{number}"))).collect()
+}
+
+fn fill<'a>(place: &'a Place, store: &'a RedisStore, name: &'a str) -> Filling<'a> {
+    Box::pin(async move {
+        let bank = store.bank(name)?;
+        bank.add(&items(0..12)?).await?;
+        // The first take passes over these two, which leaves the queue then.
+        bank.withdraw(&items(0..2)?).await?;
+        bank.take(&ClaimId::new("HELD")?, Hold::Forever).await?;
+        for claim in ["CONFIRMED", "RELEASED", "RETIRED", "TIMED"] {
+            bank.take(&ClaimId::new(claim)?, Hold::For(HOUR)).await?;
+        }
+        bank.take(&ClaimId::new("LAPSED")?, Hold::For(MINUTE)).await?;
+        for claim in ["CONFIRMED", "RETIRED"] {
+            bank.confirm(&ClaimId::new(claim)?).await?;
+        }
+        bank.release(&ClaimId::new("RELEASED")?).await?;
+        bank.retire(&ClaimId::new("RETIRED")?).await?;
+        bank.withdraw(&items(11..12)?).await?;
+        place.moved.advance(2 * MINUTE);
+        Ok(())
+    })
+}
+
+fn fill_and_empty<'a>(place: &'a Place, store: &'a RedisStore, name: &'a str) -> Filling<'a> {
+    Box::pin(async move {
+        fill(place, store, name).await?;
+        let bank = store.bank(name)?;
+        let free = bank.counts().await?.free;
+        // All but the one of the lapsed hold.
+        for number in 1..free {
+            bank.take(&ClaimId::new(format!("OTHER-{number}"))?, Hold::Forever).await?;
+        }
+        Ok(())
+    })
+}
+
+fn calls(store: &RedisStore, name: &str) -> Result<Vec<Call>> {
+    let (bank, store) = (store.bank(name)?, store.clone());
+    let mut calls = vec![
+        call!("maintain", [store], store.maintain(1_000)),
+        call!("counts", [bank], bank.counts()),
+        call!("list", [bank], bank.list(None, 100)),
+    ];
+    for claim in CLAIMS {
+        let id = ClaimId::new(claim)?;
+        calls.extend([
+            call!(format!("take {claim}"), [bank, id], bank.take(&id, Hold::Forever)),
+            call!(format!("take {claim} for a while"), [bank, id], bank.take(&id, Hold::For(HOUR))),
+            call!(format!("extend {claim}"), [bank, id], bank.extend(&id, Hold::For(2 * HOUR))),
+            call!(format!("extend {claim} for ever"), [bank, id], bank.extend(&id, Hold::Forever)),
+            call!(format!("confirm {claim}"), [bank, id], bank.confirm(&id)),
+            call!(format!("release {claim}"), [bank, id], bank.release(&id)),
+            call!(format!("get {claim}"), [bank, id], bank.get(&id)),
+            call!(format!("retire {claim}"), [bank, id], bank.retire(&id)),
+        ]);
+    }
+    for item in items(0..13)? {
+        let items = vec![item.clone()];
+        calls.extend([
+            call!(format!("holder {item:?}"), [bank, item], bank.holder(&item)),
+            call!(format!("withdraw {item:?}"), [bank, items], bank.withdraw(&items)),
+            call!(format!("restore {item:?}"), [bank, items], bank.restore(&items)),
+        ]);
+    }
+    let all = items(0..13)?;
+    calls.extend([
+        call!("add", [bank, all], bank.add(&all)),
+        call!("withdraw", [bank, all], bank.withdraw(&all)),
+        call!("restore", [bank, all], bank.restore(&all)),
+    ]);
+    Ok(calls)
+}

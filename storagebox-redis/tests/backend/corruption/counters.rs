@@ -1,0 +1,69 @@
+//! Counters.
+
+use std::time::Duration;
+
+use storagebox_core::{Bounds, Change, Counter as _, Key, OpId, Result, Store as _, StoreExt as _, Strategy};
+use storagebox_redis::RedisStore;
+
+use super::Part;
+use super::call::{Call, Filling, call};
+use crate::support::Place;
+
+const HOUR: Duration = Duration::from_secs(3_600);
+const WINDOW: Strategy = Strategy::Window { lifetime: HOUR, capacity: 3 };
+
+/// No end, another number, and what is gone without a trace.
+const UNNOTICED: &[(&str, &str)] = &[
+    ("", "keeps: empty"),
+    ("", "keeps: half"),
+    ("", "keeps: none"),
+    (":o", "field: none"),
+    (":v", "field: half"),
+    (":v", "field: none"),
+];
+
+pub(super) const PART: Part = Part { tag: "c.box.0", fill, calls, unnoticed: UNNOTICED };
+
+fn change(op: &str, delta: i64) -> Result<Change> {
+    Ok(Change::new(OpId::new(op)?, delta))
+}
+
+fn fill<'a>(place: &'a Place, store: &'a RedisStore, name: &'a str) -> Filling<'a> {
+    Box::pin(async move {
+        let (counters, key) = (store.counters(name, WINDOW)?, Key::new("KEY")?);
+        counters.apply(&key, &change("OVER", 5)?).await?;
+        place.moved.advance(HOUR / 2);
+        counters.apply(&key, &change("APPLIED", 7)?).await?;
+        counters.cancel(&key, &OpId::new("CANCELLED")?).await?;
+        place.moved.advance(HOUR / 2);
+        Ok(())
+    })
+}
+
+fn calls(store: &RedisStore, name: &str) -> Result<Vec<Call>> {
+    let (counters, store) = (store.counters(name, WINDOW)?, store.clone());
+    let mut calls = vec![call!("maintain", [store], store.maintain(1_000))];
+    for key in ["KEY", "NEW"] {
+        let id = Key::new(key)?;
+        calls.push(call!(format!("value of {key}"), [counters, id], counters.value(&id)));
+        for op in ["APPLIED", "CANCELLED", "OVER", "NEW"] {
+            let (fits, other, name) = (change(op, 7)?, change(op, 8)?, OpId::new(op)?);
+            let bounded = change(op, 7)?.within(Bounds::between(-100, 100)?);
+            calls.extend([
+                call!(format!("apply {op} to {key}"), [counters, id, fits], counters.apply(&id, &fits)),
+                call!(
+                    format!("apply another {op} to {key}"),
+                    [counters, id, other],
+                    counters.apply(&id, &other)
+                ),
+                call!(
+                    format!("apply {op} within to {key}"),
+                    [counters, id, bounded],
+                    counters.apply(&id, &bounded)
+                ),
+                call!(format!("cancel {op} of {key}"), [counters, id, name], counters.cancel(&id, &name)),
+            ]);
+        }
+    }
+    Ok(calls)
+}

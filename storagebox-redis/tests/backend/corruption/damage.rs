@@ -1,0 +1,124 @@
+//! What may be done to a key.
+
+use std::fmt;
+
+use redis::{Cmd, cmd, pipe};
+use storagebox_core::Result;
+
+use super::state::State;
+use crate::support::{Place, failed};
+
+/// Damage to one key.
+#[derive(Clone, Debug)]
+pub(super) struct Damage {
+    key: String,
+    what: String,
+    acts: Vec<Cmd>,
+}
+
+/// Values that no script writes; the half of a value is made of what is there.
+const FOREIGN: [(&str, &str); 2] = [("empty", ""), ("an unknown mark", "\0?0000000000000001")];
+
+impl Damage {
+    /// Every damage to every key of a box that is tried.
+    pub(super) async fn all(place: &Place, state: &State, base: &str) -> Result<Vec<Self>> {
+        let mut all = vec![];
+        for key in state.keys().filter(|key| key.starts_with(base)) {
+            let kind: String = place.server.ask(cmd("TYPE").arg(key)).await?;
+            all.push(another_type(key, &kind));
+            all.extend(match kind.as_str() {
+                "hash" => fields(place, key).await?,
+                "list" => entries(place, key).await?,
+                "zset" => members(place, key).await?,
+                _ => vec![],
+            });
+        }
+        Ok(all)
+    }
+
+    fn to(key: &str, what: impl Into<String>, acts: impl Into<Vec<Cmd>>) -> Self {
+        Self { key: key.to_owned(), what: what.into(), acts: acts.into() }
+    }
+
+    /// In a few words, without the tag and without what differs from key to key of the same kind.
+    pub(super) fn kind(&self, base: &str) -> (String, String) {
+        let rest = self.key.strip_prefix(base).unwrap_or(&self.key);
+        let kind = rest.split(':').take(2).collect::<Vec<_>>().join(":");
+        (kind, self.what.clone())
+    }
+
+    pub(super) async fn inflict(&self, place: &Place) -> Result<()> {
+        let mut acts = pipe();
+        for act in &self.acts {
+            acts.add_command(act.clone()).ignore();
+        }
+        acts.exec_async(&mut place.server.node(0).await?).await.map_err(failed)
+    }
+}
+
+/// The key becomes one of another type.
+fn another_type(key: &str, kind: &str) -> Damage {
+    let make = match kind {
+        "string" => command(&["RPUSH", key, "garbage"]),
+        _ => command(&["SET", key, "garbage"]),
+    };
+    Damage::to(key, "another type", [Cmd::del(key), make])
+}
+
+/// Each field of a hash is removed, and has each foreign value and the first half of its own.
+async fn fields(place: &Place, key: &str) -> Result<Vec<Damage>> {
+    let found: Vec<(String, Vec<u8>)> = place.server.ask(cmd("HGETALL").arg(key)).await?;
+    // Only the opening of a box looks at its options.
+    let damaged = found.into_iter().filter(|(field, _)| field != "options").flat_map(|(field, value)| {
+        // Fields of ours are in small letters, ids of these tests are not.
+        let is_ours = field.bytes().all(|byte| byte.is_ascii_lowercase());
+        let name = if is_ours { field.clone() } else { "field".to_owned() };
+        let set = |what: &str, value: &[u8]| {
+            Damage::to(key, format!("{name}: {what}"), [cmd("HSET").arg(key).arg(&field).arg(value).clone()])
+        };
+        let foreign = FOREIGN.iter().map(|(what, value)| set(what, value.as_bytes()));
+        let mut all: Vec<_> = foreign.collect();
+        all.push(set("half", &value[..value.len() / 2]));
+        all.push(Damage::to(key, format!("{name}: none"), [command(&["HDEL", key, &field])]));
+        all
+    });
+    Ok(damaged.collect())
+}
+
+/// The first entry of a list has each foreign value and the first half of its own.
+async fn entries(place: &Place, key: &str) -> Result<Vec<Damage>> {
+    let first: Vec<u8> = place.server.ask(cmd("LINDEX").arg(key).arg(0)).await?;
+    let set = |what: &str, value: &[u8]| {
+        Damage::to(key, format!("first: {what}"), [cmd("LSET").arg(key).arg(0).arg(value).clone()])
+    };
+    let mut all: Vec<_> = FOREIGN.iter().map(|(what, value)| set(what, value.as_bytes())).collect();
+    all.push(set("half", &first[..first.len() / 2]));
+    Ok(all)
+}
+
+/// The first member of a sorted set is none that anything is known of.
+async fn members(place: &Place, key: &str) -> Result<Vec<Damage>> {
+    let first: Vec<(String, f64)> =
+        place.server.ask(cmd("ZRANGE").arg(key).arg(0).arg(0).arg("WITHSCORES")).await?;
+    let (member, score) = &first[0];
+    let other = command(&["ZADD", key, &score.to_string(), "Nobody"]);
+    let remove = command(&["ZREM", key, member]);
+    Ok(vec![
+        Damage::to(key, "another member", [remove.clone(), other]),
+        Damage::to(key, "no first member", [remove]),
+    ])
+}
+
+fn command(words: &[&str]) -> Cmd {
+    let mut command = Cmd::new();
+    for word in words {
+        command.arg(*word);
+    }
+    command
+}
+
+impl fmt::Display for Damage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, {}", self.key, self.what)
+    }
+}

@@ -1,0 +1,54 @@
+//! All keys of a place, byte for byte.
+
+use std::collections::BTreeMap;
+
+use redis::aio::MultiplexedConnection as Admin;
+use redis::{Cmd, cmd};
+use storagebox_core::Result;
+
+use crate::support::failed;
+
+/// Each key with what the server dumps of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct State(BTreeMap<String, Vec<u8>>);
+
+impl State {
+    pub(super) async fn of(admin: &mut Admin, prefix: &str) -> Result<Self> {
+        let all = format!("{prefix}:*");
+        let keys: Vec<String> = cmd("KEYS").arg(all).query_async(admin).await.map_err(failed)?;
+        let mut dumps = redis::pipe();
+        for key in &keys {
+            dumps.cmd("DUMP").arg(key);
+        }
+        let dumped: Vec<Vec<u8>> = dumps.query_async(admin).await.map_err(failed)?;
+        Ok(Self(keys.into_iter().zip(dumped).collect()))
+    }
+
+    pub(super) fn keys(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().map(String::as_str)
+    }
+
+    /// The keys that are not what they are there.
+    pub(super) fn differences(&self, other: &Self) -> Vec<String> {
+        let all = self.0.keys().chain(other.0.keys());
+        let mut changed: Vec<_> = all.filter(|key| self.0.get(*key) != other.0.get(*key)).cloned().collect();
+        changed.dedup();
+        changed
+    }
+
+    /// Puts everything back as it was.
+    pub(super) async fn restore(&self, admin: &mut Admin, prefix: &str) -> Result<()> {
+        let changed = Self::of(admin, prefix).await?.differences(self);
+        if changed.is_empty() {
+            return Ok(());
+        }
+        let mut restore = redis::pipe();
+        for key in changed {
+            restore.add_command(Cmd::del(&key)).ignore();
+            if let Some(dump) = self.0.get(&key) {
+                restore.cmd("RESTORE").arg(key).arg(0).arg(dump).ignore();
+            }
+        }
+        restore.exec_async(admin).await.map_err(failed)
+    }
+}

@@ -1,0 +1,129 @@
+//! The store's own keys, and boxes that are opened.
+
+use redis::cmd;
+use storagebox_conformance::Proxy;
+use storagebox_core::{
+    Certainty, Counter as _, Error, ErrorKind, Item, ItemBank as _, Key, Result, Store as _,
+};
+use storagebox_core::{DedupId, DedupRepo as _, OrderedOptions, OrderedStore as _, StoreExt as _, Strategy};
+use storagebox_core::{TokenId, TokenStore as _};
+use storagebox_redis::RedisStore;
+use storagebox_testkit::redis::Settings;
+
+use crate::scene::with_server;
+use crate::support::{Place, failed};
+
+/// A store that has opened nothing, on a connection and a server that know all that the test asks.
+async fn fresh(place: &Place, proxy: &Proxy) -> Result<RedisStore> {
+    let store = place.builder()?.connect(&place.server.url_at(proxy.addr()))?;
+    // Connects; whatever comes of it.
+    let _ = store.ping().await;
+    Ok(store)
+}
+
+async fn damage(place: &Place, key: &str) -> Result<()> {
+    let mut acts = redis::pipe();
+    acts.del(key).rpush(key, "garbage");
+    acts.exec_async(&mut place.server.node(0).await?).await.map_err(failed)
+}
+
+fn is_corrupt(what: &str, outcome: Result<()>) {
+    let error: Error = outcome.expect_err(what);
+    assert_eq!(
+        (error.kind(), error.certainty()),
+        (ErrorKind::Corrupt, Certainty::NotApplied),
+        "{what}: {error}"
+    );
+}
+
+/// The first call of each kind of box, which opens it.
+async fn open(store: &RedisStore, kind: &str, name: &str) -> Result<()> {
+    match kind {
+        "b" => store.bank(name)?.add(&[Item::new("one")?]).await.map(drop),
+        "r" => store.dedup(name)?.get(&DedupId::new("id")?).await.map(drop),
+        "t" => store.tokens(name)?.exists(&TokenId::new("token")?).await.map(drop),
+        "c" => store.counters(name, Strategy::default())?.value(&Key::new("key")?).await.map(drop),
+        _ => store.ordered(name, OrderedOptions::time())?.get(&Key::new("key")?).await.map(drop),
+    }
+}
+
+const KINDS: [&str; 5] = ["b", "r", "t", "c", "o"];
+
+#[tokio::test]
+async fn a_box_whose_key_is_of_another_type_is_not_opened() -> Result<()> {
+    with_server(Settings::quick(), async |place| {
+        let proxy = Proxy::start(place.server.address()).await.map_err(failed)?;
+        for kind in KINDS {
+            open(&fresh(place, &proxy).await?, kind, "box").await?;
+            damage(place, &place.key(&format!("{kind}.box.0"))).await?;
+            let store = fresh(place, &proxy).await?;
+            let before = proxy.round_trips();
+            is_corrupt(kind, open(&store, kind, "box").await);
+            assert_eq!(proxy.round_trips() - before, 2, "{kind}: it registers the box, and opens it, once");
+            open(&store, kind, "neighbour").await?;
+        }
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_store_whose_keys_are_of_another_type_is_corrupt_at_once() -> Result<()> {
+    with_server(Settings::quick(), async |place| {
+        let proxy = Proxy::start(place.server.address()).await.map_err(failed)?;
+        let (key, url) = (place.key("store"), place.server.url_at(place.server.address()));
+        open(&fresh(place, &proxy).await?, "b", "box").await?;
+        damage(place, &format!("{key}:boxes")).await?;
+        is_corrupt("upkeep", fresh(place, &proxy).await?.maintain(10).await.map(drop));
+        is_corrupt("opening", open(&fresh(place, &proxy).await?, "b", "another").await);
+        damage(place, &key).await?;
+        let store = fresh(place, &proxy).await?;
+        let before = proxy.round_trips();
+        is_corrupt("ping", store.ping().await);
+        is_corrupt("opening", open(&store, "b", "box").await);
+        assert_eq!(proxy.round_trips() - before, 2);
+        is_corrupt("setup", store.setup().await);
+        let elsewhere =
+            RedisStore::builder().prefix(&format!("{}.elsewhere", place.prefix))?.connect(&url)?;
+        elsewhere.setup().await?;
+        open(&elsewhere, "b", "box").await
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_store_whose_version_is_no_number_is_corrupt() -> Result<()> {
+    with_server(Settings::quick(), async |place| {
+        let set = cmd("HSET").arg(place.key("store")).arg("version").arg("garbage").clone();
+        place.server.ask::<()>(&set).await?;
+        let store = place.store()?;
+        is_corrupt("ping", store.ping().await);
+        is_corrupt("setup", store.setup().await);
+        is_corrupt("opening", open(&store, "b", "box").await);
+        Ok(())
+    })
+    .await
+}
+
+/// A box that is corrupt keeps no other from its upkeep.
+#[tokio::test]
+async fn upkeep_goes_on_beside_a_corrupt_box() -> Result<()> {
+    with_server(Settings::quick(), async |place| {
+        let store = place.store()?;
+        let names = ["a", "b", "c", "d"];
+        for name in names {
+            store.tokens(name)?.discard(&[TokenId::new("token")?]).await?;
+        }
+        for name in ["a", "c"] {
+            damage(place, &place.key(&format!("t.{name}.0")).replace('}', "}:k")).await?;
+        }
+        place.moved.advance(std::time::Duration::from_secs(8 * 24 * 3_600));
+        assert_eq!(store.maintain(10).await.unwrap_err().kind(), ErrorKind::Corrupt);
+        for (name, left) in names.into_iter().zip([1, 0, 1, 0]) {
+            let gone = format!("{}:g", place.key(&format!("t.{name}.0")));
+            assert_eq!(place.server.ask::<i64>(cmd("LLEN").arg(gone)).await?, left, "{name}");
+        }
+        Ok(())
+    })
+    .await
+}

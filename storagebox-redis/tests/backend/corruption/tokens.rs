@@ -1,0 +1,59 @@
+//! Tokens.
+
+use storagebox_core::{OpId, Result, Store as _, StoreExt as _, TokenId, TokenStore as _};
+use storagebox_redis::RedisStore;
+
+use super::Part;
+use super::call::{Call, Filling, call};
+use crate::support::Place;
+
+const TOKENS: [&str; 5] = ["LIVE", "CONSUMED", "DISCARDED", "FENCED", "NEW"];
+
+/// The key that only the opening looks at, tokens that are forgotten later, and one that is gone without a trace.
+const UNNOTICED: &[(&str, &str)] = &[
+    ("", "another type"),
+    ("", "keeps: an unknown mark"),
+    ("", "keeps: empty"),
+    ("", "keeps: half"),
+    ("", "keeps: none"),
+    (":g", "first: half"),
+    (":k", "field: none"),
+];
+
+pub(super) const PART: Part = Part { tag: "t.box.0", fill, calls, unnoticed: UNNOTICED };
+
+fn tokens(names: &[&str]) -> Result<Vec<TokenId>> {
+    names.iter().map(|name| TokenId::new(*name)).collect()
+}
+
+fn fill<'a>(_: &'a Place, store: &'a RedisStore, name: &'a str) -> Filling<'a> {
+    Box::pin(async move {
+        let store = store.tokens(name)?;
+        store.create_tokens(&tokens(&["LIVE", "CONSUMED", "DISCARDED"])?).await?;
+        store.consume(&TokenId::new("CONSUMED")?, &OpId::new("OP")?).await?;
+        store.discard(&tokens(&["DISCARDED", "FENCED"])?).await?;
+        Ok(())
+    })
+}
+
+fn calls(store: &RedisStore, name: &str) -> Result<Vec<Call>> {
+    let (box_, store) = (store.tokens(name)?, store.clone());
+    let mut calls = vec![call!("maintain", [store], store.maintain(1_000))];
+    for name in TOKENS {
+        let (token, one) = (TokenId::new(name)?, tokens(&[name])?);
+        let (op, other) = (OpId::new("OP")?, OpId::new("OTHER")?);
+        calls.extend([
+            call!(format!("create {name}"), [box_, one], box_.create_tokens(&one)),
+            call!(format!("exists {name}"), [box_, token], box_.exists(&token)),
+            call!(format!("consume {name}"), [box_, token, op], box_.consume(&token, &op)),
+            call!(format!("consume {name} by another"), [box_, token, other], box_.consume(&token, &other)),
+            call!(format!("discard {name}"), [box_, one], box_.discard(&one)),
+        ]);
+    }
+    let all = tokens(&TOKENS)?;
+    calls.extend([
+        call!("create", [box_, all], box_.create_tokens(&all)),
+        call!("discard", [box_, all], box_.discard(&all)),
+    ]);
+    Ok(calls)
+}

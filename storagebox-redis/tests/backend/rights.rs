@@ -1,0 +1,146 @@
+//! The user that the README describes: what it reaches, and what it does not.
+
+use redis::{Cmd, cmd};
+use storagebox_conformance::keeps_text;
+use storagebox_core::{ErrorKind, Result, Store, StoreExt};
+use storagebox_redis::RedisStore;
+
+use crate::scene::with_place;
+use crate::support::{Place, failed, grants};
+
+/// A user of one store, as the README has it, who goes with the test.
+struct User<'a> {
+    place: &'a Place,
+    name: String,
+}
+
+impl<'a> User<'a> {
+    async fn of(place: &'a Place, prefix: &str) -> Result<Self> {
+        let name = format!("{}_alone", place.server.user());
+        let user = Self { place, name };
+        user.set(&grants(prefix)).await?;
+        Ok(user)
+    }
+
+    async fn set(&self, rules: &str) -> Result<()> {
+        let mut set = cmd("ACL");
+        set.arg("SETUSER").arg(&self.name);
+        set.arg(rules.split_whitespace().collect::<Vec<_>>());
+        self.place.server.ask(&set).await
+    }
+
+    fn store(&self, prefix: &str) -> Result<RedisStore> {
+        let url = self.place.server.url_at(self.place.server.address());
+        let own = url.replace(&format!("{}:", self.place.server.user()), &format!("{}:", self.name));
+        RedisStore::builder().prefix(prefix)?.connect(&own)
+    }
+
+    /// Whether the server would let the user make this call.
+    async fn may(&self, call: &[&str]) -> Result<bool> {
+        let mut dry = cmd("ACL");
+        dry.arg("DRYRUN").arg(&self.name).arg(call);
+        Ok(self.place.server.ask::<String>(&dry).await? == "OK")
+    }
+
+    async fn remove(self) -> Result<()> {
+        self.place.server.ask(cmd("ACL").arg("DELUSER").arg(&self.name)).await
+    }
+}
+
+/// Those whose names begin like the user's, and those that a pattern could be made to reach.
+fn neighbours(prefix: &str) -> Vec<String> {
+    let shorter = prefix[..prefix.len() - 1].to_owned();
+    let longer = [":eu", "2", ".", "-", "_", ":", ":a:b"].iter().map(|more| format!("{prefix}{more}"));
+    longer.chain([shorter]).collect()
+}
+
+#[tokio::test]
+async fn the_rules_open_every_part_of_their_store() -> Result<()> {
+    with_place(async |place| {
+        let user = User::of(place, &place.prefix).await?;
+        let store = user.store(&place.prefix)?;
+        store.setup().await?;
+        store.ping().await?;
+        keeps_text(&store, "text").await.map_err(failed)?;
+        store.maintain(10).await?;
+        user.remove().await
+    })
+    .await
+}
+
+/// `~shop:*` opened `shop:eu` too.
+#[tokio::test]
+async fn a_user_of_one_prefix_reaches_no_store_whose_prefix_begins_so() -> Result<()> {
+    with_place(async |place| {
+        let user = User::of(place, &place.prefix).await?;
+        for prefix in neighbours(&place.prefix) {
+            // With all its rights, so that there is something to be seen.
+            let theirs = place.builder()?.prefix(&prefix)?.connect(place.server.url_as_administrator())?;
+            theirs.setup().await?;
+            keeps_text(&theirs, "text").await.map_err(failed)?;
+            let store = user.store(&prefix)?;
+            let refused = [
+                store.ping().await.unwrap_err(),
+                store.setup().await.unwrap_err(),
+                store.bank("text")?.counts().await.unwrap_err(),
+            ];
+            for error in refused {
+                assert_eq!(error.kind(), ErrorKind::Denied, "{prefix}: {error}");
+            }
+        }
+        user.remove().await
+    })
+    .await
+}
+
+/// Keys of any form, past the library.
+#[tokio::test]
+async fn the_pattern_is_that_of_the_store_s_keys_alone() -> Result<()> {
+    with_place(async |place| {
+        for prefix in ["shop", "shop:eu", "s.h-o_p:2", ":", "-", "9"] {
+            let user = User::of(place, prefix).await?;
+            for own in [format!("{prefix}:{{store}}"), format!("{prefix}:{{b.box.0}}:i:5")] {
+                assert!(user.may(&["HGET", &own, "field"]).await?, "{prefix} has no {own}");
+            }
+            for other in neighbours(prefix).into_iter().map(|other| format!("{other}:{{store}}")).chain([
+                format!("{prefix}:"),
+                format!("{prefix}:key"),
+                prefix.to_owned(),
+                format!("x{prefix}:{{store}}"),
+                "{store}".to_owned(),
+            ]) {
+                assert!(!user.may(&["HGET", &other, "field"]).await?, "{prefix} reaches {other}");
+            }
+            for command in
+                [&["KEYS", "*"][..], &["SCAN", "0"], &["FLUSHALL"], &["ACL", "LIST"], &["SELECT", "1"]]
+            {
+                assert!(!user.may(command).await?, "{prefix} may {command:?}");
+            }
+            user.remove().await?;
+        }
+        Ok(())
+    })
+    .await
+}
+
+/// A user that existed keeps nothing: no password, no key, no channel, no command, no second set of rights.
+#[tokio::test]
+async fn the_rules_take_away_what_a_user_had_before() -> Result<()> {
+    with_place(async |place| {
+        let user = User::of(place, "shop").await?;
+        let fresh = described(&user).await?;
+        user.set("on nopass >hunter2-old allkeys allchannels allcommands (+@all)").await?;
+        assert_ne!(described(&user).await?, fresh);
+        user.set(&grants("shop")).await?;
+        assert_eq!(described(&user).await?, fresh);
+        user.remove().await
+    })
+    .await
+}
+
+/// What the server says of a user, but for the order of its words.
+async fn described(user: &User<'_>) -> Result<String> {
+    let list: Vec<String> = user.place.server.ask(Cmd::new().arg("ACL").arg("LIST")).await?;
+    let own = format!("user {} ", user.name);
+    list.into_iter().find(|line| line.starts_with(&own)).ok_or_else(|| failed("there is no such user"))
+}
