@@ -1,6 +1,6 @@
 //! Which file a path leads to, whatever it is called: compared as the system knows it, and not by its name alone.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -86,7 +86,7 @@ impl Place {
     }
 }
 
-fn is_alike(name: &OsString, other: &OsString) -> bool {
+fn is_alike(name: &OsStr, other: &OsStr) -> bool {
     name.to_string_lossy().to_lowercase() == other.to_string_lossy().to_lowercase()
 }
 

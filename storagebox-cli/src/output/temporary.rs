@@ -27,7 +27,7 @@ pub(super) fn create(folder: &Path, mode: u32) -> io::Result<(File, TempPath)> {
 
 /// `None` if one who cleans up was there before the lock was.
 fn try_create(folder: &Path, mode: u32) -> io::Result<Option<(File, TempPath)>> {
-    let name = name(fastrand::u64(..));
+    let name = name(fastrand::Rng::new().u64(..));
     let mut builder = Builder::new();
     builder.prefix(&name).suffix("").rand_bytes(0);
     with_rights(&mut builder, mode);
