@@ -10,6 +10,7 @@ use console::Term;
 use serde_json::Value;
 
 use crate::exit::{Exit, Failure};
+use crate::text::printable;
 
 /// As wide as a text may be where no terminal says otherwise.
 const READABLE: u16 = 100;
@@ -140,18 +141,6 @@ fn readable(bytes: &[u8]) -> String {
 fn whole_millis(duration: Duration) -> String {
     let whole = Duration::new(duration.as_secs(), duration.subsec_millis() * 1_000_000);
     humantime::format_duration(whole).to_string()
-}
-
-/// With control characters spelt out: an id may come from a stranger, and a terminal obeys it.
-pub(crate) fn printable(text: &str) -> String {
-    let mut printable = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character.is_control() {
-            true => printable.extend(character.escape_default()),
-            false => printable.push(character),
-        }
-    }
-    printable
 }
 
 pub(crate) fn table(rows: impl Iterator<Item = (String, String)>, values: CellAlignment) -> String {

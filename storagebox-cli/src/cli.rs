@@ -115,7 +115,7 @@ pub(crate) enum Command {
 impl Cli {
     /// The command line of this process; a bad one ends it with a complaint.
     pub(crate) fn of_process() -> Self {
-        Self::try_parse().unwrap_or_else(|error| complaint::without_urls(error).exit())
+        Self::try_parse().unwrap_or_else(|error| complaint::made_safe(error).exit())
     }
 }
 

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 use storagebox::{Error, ErrorKind};
 
-use crate::answer::{Answer, Fact, printable};
+use crate::answer::{Answer, Fact};
 use crate::check::Mismatch;
 use crate::commands::RunFailure;
 use crate::say::{Kind, say, say_json};
@@ -58,10 +58,16 @@ impl From<Exit> for ExitCode {
 /// Why a command could not do its work. The text never holds an item.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Failure {
+    #[error("the store is not known here: `dedup run` does not hand STORAGEBOX_URL on to its command")]
+    UrlWithheld,
     #[error("--items and --ids cannot both be standard input")]
     StandardInputTwice,
     #[error("{} would overwrite {}, which is read", .output.display(), .input.display())]
     OverwritesInput { output: PathBuf, input: PathBuf },
+    #[error("{} is the store's own file", .0.display())]
+    IsTheStores(PathBuf),
+    #[error("{} is there, and is no list of rejects", .0.display())]
+    NotAList(PathBuf),
     #[error("--out and --rejects are the same file")]
     OutIsRejects,
     #[error("{} is not a file", .0.display())]
@@ -177,8 +183,13 @@ impl Failure {
 
     pub(crate) fn help(&self) -> &'static str {
         match self {
+            Self::UrlWithheld => {
+                "give --url, or let the run have --pass-url, if nothing shows its environment"
+            }
             Self::StandardInputTwice => "give one of them as a file",
             Self::OverwritesInput { .. } | Self::OutIsRejects => "choose another name for the output",
+            Self::IsTheStores(_) => "choose another file: nothing but the store may read or write this one",
+            Self::NotAList(_) => "name another place with --rejects, or move that file away",
             Self::NotAFile(_) => "name a regular file, or one that does not exist yet",
             Self::NoDirectory(_) => "create the directory, or choose another one",
             Self::Read { .. } => "check the name and the rights of the file; no file was written",
@@ -222,7 +233,7 @@ fn is_about_the_way(error: &Error) -> bool {
 
 fn root(error: &Error) -> Option<String> {
     let root = successors(error.source(), |&cause| cause.source()).last();
-    root.map(|root| printable(&root.to_string()))
+    root.map(ToString::to_string)
 }
 
 fn on(error: &Error) -> String {
@@ -285,7 +296,7 @@ mod tests {
     fn the_root_of_a_failed_connection_is_told_and_nothing_of_what_is_stored() {
         let lost = || Error::unknown("lost").caused_by(io::Error::other("no route\u{1b} to host"));
         let failed = |kind| Step::Ping.failed(Error::new(kind, "this happened").caused_by(lost()));
-        assert_eq!(failed(ErrorKind::Unavailable).cause().unwrap(), "no route\\u{1b} to host");
+        assert_eq!(failed(ErrorKind::Unavailable).cause().unwrap(), "no route\u{1b} to host");
         assert_eq!(failed(ErrorKind::Corrupt).cause(), None);
         assert_eq!(Step::Ping.failed(Error::new(ErrorKind::Denied, "this happened")).cause(), None);
     }

@@ -19,6 +19,8 @@ mod retry;
 mod say;
 mod step;
 mod store;
+mod terminal;
+mod text;
 mod verbose;
 
 use std::process::ExitCode;

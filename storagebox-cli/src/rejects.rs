@@ -4,8 +4,12 @@ use std::path::{Path, PathBuf};
 
 use crate::exit::Failure;
 use crate::input::{Reason, Source};
-use crate::output::{PendingCsv, Target};
+use crate::output::{PendingCsv, Reserved, Target};
 use crate::say::{Kind, say};
+
+const HEADER: [&str; 3] = ["file", "line", "reason"];
+/// The same as it stands in a file.
+const FIRST_LINE: &[u8] = b"file,line,reason\n";
 
 #[derive(Debug)]
 pub(crate) struct Rejects {
@@ -15,8 +19,20 @@ pub(crate) struct Rejects {
 }
 
 impl Rejects {
-    pub(crate) fn new(target: Target) -> Self {
-        Self { target, file: None, count: 0 }
+    /// At the place that was named, or else beside the source, where nothing but an older list is replaced.
+    pub(crate) fn at(named: Option<&Path>, source: &Source, reserved: &Reserved) -> Result<Self, Failure> {
+        let target = match named {
+            Some(path) => Target::at(path, reserved)?,
+            None => not_a_strangers(Target::at(&beside(source), reserved)?)?,
+        };
+        if target.is_standard_output() && Source::named(target.shown()) == Source::StandardInput {
+            return Err(Failure::NotAFile("-".into()));
+        }
+        Ok(Self { target, file: None, count: 0 })
+    }
+
+    pub(crate) fn target(&self) -> &Target {
+        &self.target
     }
 
     pub(crate) fn count(&self) -> u64 {
@@ -27,35 +43,57 @@ impl Rejects {
         self.count += 1;
         let file = match &mut self.file {
             Some(file) => file,
-            None => {
-                let file = PendingCsv::create(self.target.clone(), ["file", "line", "reason"])?;
-                self.file.insert(file)
-            }
+            None => self.file.insert(PendingCsv::create(self.target.clone(), HEADER)?),
         };
         file.write([&source.to_string(), &line.to_string(), &reason.to_string()])
     }
 
-    /// Puts the list in its place. Without any rejected line, none is left there from an earlier run.
+    /// Puts the list in its place, and says so; it does not make the run a failure. Without any rejected line, what is
+    /// there stays, because this run did not write it.
     pub(crate) fn publish(self) -> Result<(), Failure> {
-        match self.file {
-            Some(file) => file.publish(),
-            None => self.target.remove(),
+        let Self { target, file, count } = self;
+        match file {
+            Some(file) => file.publish().map(|()| warn(count, target.shown())),
+            None => {
+                if target.is_there() {
+                    let list = target.shown().display();
+                    say(
+                        Kind::Note,
+                        format_args!("every line could be used; {list} is older and stays as it is"),
+                    );
+                }
+                Ok(())
+            }
         }
     }
 }
 
-/// Where the list is unless another place was named: `codes.rejects.csv` beside `codes.csv`.
-pub(crate) fn beside(source: &Source) -> PathBuf {
-    match source {
-        Source::File(path) => path.with_extension("rejects.csv"),
-        Source::StandardInput => "storagebox.rejects.csv".into(),
+/// Nobody asked for a file of this name, so one that holds something else stays.
+fn not_a_strangers(target: Target) -> Result<Target, Failure> {
+    if !target.is_there() {
+        return Ok(target);
+    }
+    let beginning = target.beginning(FIRST_LINE.len() as u64)?;
+    match beginning.is_empty() || beginning == FIRST_LINE {
+        true => Ok(target),
+        false => Err(Failure::NotAList(target.shown().to_owned())),
     }
 }
 
-/// Says that some lines were left out; it does not make the run a failure.
-pub(crate) fn warn(count: u64, list: &Path) {
-    if count > 0 {
-        let lines = if count == 1 { "line" } else { "lines" };
-        say(Kind::Warning, format_args!("{count} {lines} could not be used; see {}", list.display()));
+/// Where the list is unless another place was named: `codes.rejects.csv` beside `codes.csv`.
+fn beside(source: &Source) -> PathBuf {
+    match source {
+        Source::File(path) if !is_stream(path) => path.with_extension("rejects.csv"),
+        Source::File(_) | Source::StandardInput => "storagebox.rejects.csv".into(),
     }
+}
+
+/// Such as `/dev/stdin`, beside which nothing is put.
+fn is_stream(path: &Path) -> bool {
+    path.metadata().is_ok_and(|about| !about.is_file())
+}
+
+fn warn(count: u64, list: &Path) {
+    let lines = if count == 1 { "line" } else { "lines" };
+    say(Kind::Warning, format_args!("{count} {lines} could not be used; see {}", list.display()));
 }

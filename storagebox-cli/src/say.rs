@@ -6,6 +6,9 @@ use std::io::{self, Write};
 use console::Style;
 use serde_json::Value;
 
+use crate::terminal;
+use crate::text::printable;
+
 /// What sort of message it is; its name stands before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -40,13 +43,17 @@ impl Kind {
 
 /// Writes a line to standard error. Nobody may be reading it, which is no reason to fail.
 ///
+/// Here and nowhere else the texts of others (paths, commands, what a store has kept) become harmless to a terminal.
+///
 /// `console` decides on the colour: a terminal, and what `NO_COLOR`, `CLICOLOR` and `CLICOLOR_FORCE` say.
 pub(crate) fn say(kind: Kind, message: Arguments<'_>) {
     let name = kind.style().apply_to(kind.name());
+    let message = printable(&message.to_string());
     let _unread = writeln!(io::stderr(), "{name}: {message}");
 }
 
 /// The same for a program: one object on a line.
 pub(crate) fn say_json(object: &Value) {
-    let _unread = writeln!(io::stderr(), "{object}");
+    let mut to = terminal::stderr(true);
+    let _unread = writeln!(to, "{object}").and_then(|()| to.flush());
 }

@@ -6,6 +6,7 @@ use storagebox::{ErrorKind, Store};
 
 use crate::cli::Global;
 use crate::exit::Failure;
+use crate::output::Reserved;
 use crate::retry;
 use crate::say::{Kind, say};
 use crate::step::Step;
@@ -16,7 +17,27 @@ const DEFAULT: &str = if cfg!(feature = "sqlite") { "sqlite:storagebox.db" } els
 
 /// The store as it is, set up or not.
 pub(crate) async fn open(global: &Global) -> Result<Arc<dyn Store>, Failure> {
-    open_url(global.url.as_deref().unwrap_or(DEFAULT)).await
+    open_url(url(global)?).await
+}
+
+/// The variable that names the store.
+pub(crate) const URL: &str = "STORAGEBOX_URL";
+/// What a command of `dedup run` finds in its place.
+pub(crate) const URL_WITHHELD: &str = "STORAGEBOX_URL_WITHHELD";
+
+/// Nobody's store is taken for one that was named and is not known here any more.
+fn url(global: &Global) -> Result<&str, Failure> {
+    match &global.url {
+        Some(url) => Ok(url),
+        None if std::env::var_os(URL_WITHHELD).is_some() => Err(Failure::UrlWithheld),
+        None => Ok(DEFAULT),
+    }
+}
+
+/// The files that it is kept in, which no output may replace.
+pub(crate) fn reserved(global: &Global) -> Result<Reserved, Failure> {
+    let files = storagebox::files(url(global)?);
+    files.map(|files| Reserved::of_store(&files)).map_err(|error| Step::Open.failed(error))
 }
 
 /// The store, ready for work: the one that nobody named is made if it is not there.

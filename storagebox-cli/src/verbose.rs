@@ -3,9 +3,15 @@
 use std::io::{self, IsTerminal};
 
 use console::colors_enabled_stderr;
-use tracing_subscriber::EnvFilter;
-use tracing_subscriber::fmt::format::FmtSpan;
+use tracing_subscriber::field::MakeExt;
+use tracing_subscriber::filter::{FilterExt, LevelFilter, filter_fn};
+use tracing_subscriber::fmt::format::{FmtSpan, Writer, debug_fn};
 use tracing_subscriber::fmt::time::uptime;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
+use tracing_subscriber::{EnvFilter, Layer, Registry};
+
+use crate::text::printable;
 
 /// The calls of this command, and why one was made again.
 const CALLS: &str = "storagebox=debug";
@@ -15,20 +21,80 @@ const BACKENDS: &str = "storagebox=trace,storagebox_core=trace,storagebox_dynamo
 
 /// From here on. Without `-v` only what `RUST_LOG` asks for, which is nothing by default.
 pub(crate) fn begin(verbose: u8) {
+    let asked = std::env::var(EnvFilter::DEFAULT_ENV).ok();
     let filter = match verbose {
-        0 if std::env::var_os(EnvFilter::DEFAULT_ENV).is_none() => return,
+        0 if asked.is_none() => return,
         0 => EnvFilter::from_default_env(),
         verbose => EnvFilter::try_from_default_env().unwrap_or_else(|_| of(verbose)),
     };
-    tracing_subscriber::fmt()
-        .with_env_filter(filter)
+    let named: Vec<_> = named(&asked.unwrap_or_default()).map(str::to_owned).collect();
+    let heard = filter_fn(move |about| is_heard(about.target(), &named));
+    tracing_subscriber::registry().with(lines().with_filter(filter.and(heard))).init();
+}
+
+fn lines() -> impl Layer<Registry> {
+    let fields = debug_fn(|to: &mut Writer<'_>, field, value| {
+        let value = printable(&format!("{value:?}"));
+        match field.name() {
+            // One that is no format comes as a text in quotes.
+            "message" => write!(to, "{}", value.trim_matches('"')),
+            name => write!(to, "{name}={value}"),
+        }
+    });
+    tracing_subscriber::fmt::layer()
+        .fmt_fields(fields.delimited(" "))
         .with_span_events(FmtSpan::CLOSE)
         .with_writer(io::stderr)
         .with_ansi(io::stderr().is_terminal() && colors_enabled_stderr())
         .with_timer(uptime())
-        .init();
 }
 
 fn of(verbose: u8) -> EnvFilter {
     EnvFilter::new(if verbose == 1 { CALLS } else { BACKENDS })
+}
+
+/// A driver tells whole replies, items and keys among them, and knows nothing of what is a secret here: it is heard only
+/// by its name, and not with a level for everybody.
+fn is_heard(target: &str, named: &[String]) -> bool {
+    let library = target.split("::").next().unwrap_or_default();
+    let is_ours = library == "storagebox" || library.starts_with("storagebox_");
+    let is_of = |name: &String| target.strip_prefix(name.as_str()).is_some_and(ends_a_name);
+    is_ours || named.iter().any(is_of)
+}
+
+fn ends_a_name(rest: &str) -> bool {
+    rest.is_empty() || rest.starts_with("::")
+}
+
+/// The targets that a filter names, as in `aws_smithy_runtime=trace,warn`.
+fn named(filter: &str) -> impl Iterator<Item = &str> {
+    let names = filter.split(',').filter_map(|directive| directive.split(['=', '[']).next());
+    names.map(str::trim).filter(|name| !name.is_empty() && name.parse::<LevelFilter>().is_err())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hears(filter: &str, target: &str) -> bool {
+        is_heard(target, &named(filter).map(str::to_owned).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn a_driver_is_heard_by_its_name_alone() {
+        let driver = "aws_smithy_runtime::client::orchestrator";
+        for filter in
+            ["trace", "", "5", "aws=trace", "a=trace", "[call]=trace", "storagebox=trace,debug", "aws_smithy"]
+        {
+            assert!(!hears(filter, driver), "{filter}");
+            assert!(hears(filter, "storagebox::retry") && hears(filter, "storagebox_dynamo"), "{filter}");
+        }
+        for filter in
+            ["aws_smithy_runtime", "warn, aws_smithy_runtime::client=trace", "aws_smithy_runtime[a]=trace"]
+        {
+            assert!(hears(filter, driver), "{filter}");
+            assert!(!hears(filter, "hyper_util::client"), "{filter}");
+        }
+        assert!(!hears("trace", "storageboxes"));
+    }
 }

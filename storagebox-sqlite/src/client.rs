@@ -3,6 +3,7 @@
 mod boxes;
 mod call;
 mod connections;
+mod file;
 mod pauses;
 mod step;
 mod texts;

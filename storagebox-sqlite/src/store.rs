@@ -3,7 +3,7 @@
 mod upkeep;
 
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use sqlx::SqlitePool;
@@ -61,6 +61,12 @@ impl SqliteStore {
     /// A store with settings of one's own.
     pub fn builder() -> SqliteBuilder {
         SqliteBuilder::default()
+    }
+
+    /// The files that the store is kept in, whether they are there or not: its own and those that SQLite keeps beside it.
+    /// Nothing else may write them. None for a pool that was handed in, whose file is the caller's.
+    pub fn files(&self) -> Vec<PathBuf> {
+        self.client.connections().files()
     }
 
     pub(crate) fn with(connections: Connections, settings: Settings) -> Self {

@@ -7,7 +7,7 @@
 mod open;
 mod timer;
 
-pub use open::open;
+pub use open::{files, open};
 pub use storagebox_core::*;
 #[cfg(feature = "dynamo")]
 pub use storagebox_dynamo::{self as dynamo, DynamoStore};

@@ -1,5 +1,6 @@
 //! A backend by its URL.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use storagebox_core::{Error, Result, Store};
@@ -26,8 +27,8 @@ const SCHEMES: [(&str, &str); 11] = [
 /// # Guarantees
 ///
 /// - S-6: an unknown scheme, a feature that is off and an unknown query key are `InvalidInput` or `Unsupported`
-///   before any I/O; the message names the schemes or the feature, and never the rest of the URL, which may hold a
-///   password.
+///   before any I/O; the message names the schemes, the feature, or the key and those that are known, and never the
+///   rest of the URL, which may hold a password.
 ///
 /// # Cancel safety
 ///
@@ -46,8 +47,7 @@ const SCHEMES: [(&str, &str); 11] = [
 /// # Ok(()) }
 /// ```
 pub async fn open(url: &str) -> Result<Arc<dyn Store>> {
-    let scheme = url.split_once(':').map_or("", |(scheme, _)| scheme);
-    match scheme {
+    match scheme(url) {
         #[cfg(feature = "dynamo")]
         "dynamodb" => Ok(Arc::new(storagebox_dynamo::DynamoStore::connect(url)?)),
         #[cfg(feature = "memory")]
@@ -60,8 +60,38 @@ pub async fn open(url: &str) -> Result<Arc<dyn Store>> {
         }
         #[cfg(feature = "sqlite")]
         "sqlite" => Ok(Arc::new(storagebox_sqlite::SqliteStore::connect(url)?)),
-        _ => Err(no_such_backend(scheme)),
+        scheme => Err(no_such_backend(scheme)),
     }
+}
+
+/// The files of this machine that a store by URL is kept in, whether they are there or not; none for what is kept in the
+/// process or on a server. A program whose callers choose where it writes asks here before it does.
+///
+/// # Guarantees
+///
+/// - S-6: as for [`open`]; nothing is read or written.
+///
+/// # Errors
+///
+/// As [`open`] for a URL of files.
+///
+/// # Example
+///
+/// ```
+/// # fn main() -> storagebox::Result<()> {
+/// assert!(storagebox::files("memory:")?.is_empty());
+/// # Ok(()) }
+/// ```
+pub fn files(url: &str) -> Result<Vec<PathBuf>> {
+    match scheme(url) {
+        #[cfg(feature = "sqlite")]
+        "sqlite" => Ok(storagebox_sqlite::SqliteStore::connect(url)?.files()),
+        _ => Ok(vec![]),
+    }
+}
+
+fn scheme(url: &str) -> &str {
+    url.split_once(':').map_or("", |(scheme, _)| scheme)
 }
 
 fn no_such_backend(scheme: &str) -> Error {

@@ -311,6 +311,20 @@ mod sqlite {
         }
     }
 
+    #[test]
+    fn its_files_are_named_and_no_others() {
+        let names = ["box.db", "box.db-journal", "box.db-shm", "box.db-wal"];
+        let files = storagebox::files("sqlite:nowhere/box.db?synchronous=normal").expect("it can be read");
+        for name in names {
+            assert!(
+                files.iter().any(|file| file.is_absolute() && file.ends_with(format!("nowhere/{name}"))),
+                "{files:?}"
+            );
+        }
+        assert!(storagebox::files("sqlite:").is_err());
+        assert!(storagebox::files("memory:").expect("it has none").is_empty());
+    }
+
     #[tokio::test]
     async fn it_opens_and_makes_no_file() {
         let keys = "synchronous=normal&combining=off&call_timeout=500&memory=forever&wal_autocheckpoint=0";

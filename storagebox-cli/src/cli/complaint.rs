@@ -1,11 +1,14 @@
-//! What is said of a bad command line. A URL in the wrong place is shown as its scheme alone.
+//! What is said of a bad command line. A URL in the wrong place is shown as its scheme alone, and what cannot be seen is
+//! spelt out: an argument of a script may come from a stranger.
 
 use clap::Error;
 use clap::error::ContextValue;
 
+use crate::text::{is_printable, printable};
+
 const AUTHORITY: &str = "://";
 
-pub(super) fn without_urls(mut error: Error) -> Error {
+pub(super) fn made_safe(mut error: Error) -> Error {
     let masked: Vec<_> = error.context().map(|(kind, value)| (kind, mask(value))).collect();
     for (kind, value) in masked {
         error.insert(kind, value);
@@ -21,7 +24,9 @@ fn mask(value: &ContextValue) -> ContextValue {
         }
         // A tip that repeats what was typed.
         ContextValue::StyledStrs(tips) => {
-            let safe = tips.iter().filter(|tip| !tip.to_string().contains(AUTHORITY));
+            let texts = tips.iter().map(|tip| (tip, tip.to_string()));
+            let safe = texts.filter(|(_, text)| !text.contains(AUTHORITY) && is_printable(text));
+            let safe = safe.map(|(tip, _)| tip);
             ContextValue::StyledStrs(safe.cloned().collect())
         }
         value => value.clone(),
@@ -30,8 +35,8 @@ fn mask(value: &ContextValue) -> ContextValue {
 
 fn mask_text(text: &str) -> String {
     match text.split_once(AUTHORITY) {
-        Some((scheme, _)) => format!("{scheme}{AUTHORITY}..."),
-        None => text.to_owned(),
+        Some((scheme, _)) => printable(&format!("{scheme}{AUTHORITY}...")),
+        None => printable(text),
     }
 }
 
@@ -64,9 +69,31 @@ mod tests {
             &["--url", URL],
         ] {
             let error = Cli::try_parse_from(["storagebox"].iter().chain(args)).unwrap_err();
-            let shown = without_urls(error).render().ansi().to_string();
+            let shown = made_safe(error).render().ansi().to_string();
             assert!(!shown.contains("secret") && !shown.contains("vouchers"), "{args:?}: {shown}");
             assert!(shown.contains("Usage") || shown.contains("--help"), "{args:?}: {shown}");
+        }
+    }
+
+    #[test]
+    fn an_argument_that_a_terminal_would_obey_is_spelt_out() {
+        for hostile in ["\u{1b}]0;owned\u{7}", "\u{9b}2J", "ping\u{202e}", "pin\u{200b}g"] {
+            for args in [
+                &[hostile][..],
+                &["ping", hostile],
+                &["--ulr", hostile],
+                &["bank", hostile],
+                &["bank", "take", "--bank", "b", "ada", "--for", hostile],
+                &["bank", "take", "--bank", "b", "ada", hostile],
+                &["counter", "get", "a", "--strategy", hostile],
+                &["completions", hostile],
+                &["ordered", "list", "--stamps", hostile],
+            ] {
+                let error = Cli::try_parse_from(["storagebox"].iter().chain(args)).unwrap_err();
+                let shown = made_safe(error).render().to_string();
+                assert!(is_printable(&shown.replace('\n', "")), "{args:?}: {shown:?}");
+                assert!(shown.contains("Usage") || shown.contains("--help"), "{args:?}: {shown}");
+            }
         }
     }
 
@@ -74,7 +101,7 @@ mod tests {
     fn the_rest_is_said_as_it_is() {
         let error = Cli::try_parse_from(["storagebox", "pong"]).unwrap_err();
         let before = error.render().to_string();
-        assert_eq!(without_urls(error).render().to_string(), before);
+        assert_eq!(made_safe(error).render().to_string(), before);
         assert!(before.contains("'pong'") && before.contains("'ping'"), "{before}");
     }
 }

@@ -43,6 +43,13 @@ A runner that dies:
   which is greater in each later run of the id, for whatever must refuse an
   older one, and its id in STORAGEBOX_ID.
 
+The environment:
+  The command has that of storagebox, but for STORAGEBOX_URL, which may hold a
+  password: what a command writes is recorded for everybody who asks. With
+  --pass-url it is left there. A storagebox in the command that is given no
+  URL refuses to guess one. Other keys and passwords, such as PGPASSWORD and
+  those of AWS, stay, because they may be the command's own.
+
 Signals:
   Ctrl-C and SIGTERM are handed on to the command, and a second one kills it.
   If it then ends with 0, that is recorded; otherwise nothing is, and the same
@@ -177,6 +184,10 @@ pub(crate) struct Run {
     /// What must be the same for the same id, in place of the command line
     #[arg(long, value_name = "TEXT", value_parser = fingerprint)]
     pub fingerprint: Option<Fingerprint>,
+    /// Leave STORAGEBOX_URL in the command's environment, for a storagebox in it. What the command shows of its
+    /// environment is recorded, with the password of the URL
+    #[arg(long)]
+    pub pass_url: bool,
     /// The command and its arguments, after `--`
     #[arg(last = true, required = true, value_name = "COMMAND")]
     pub command: Vec<OsString>,

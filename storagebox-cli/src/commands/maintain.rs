@@ -1,7 +1,5 @@
 //! `storagebox maintain`: deletes what no promise needs any more.
 
-use std::io;
-
 use storagebox::{Maintained, Store};
 use tokio::task::yield_now;
 
@@ -11,6 +9,7 @@ use crate::exit::{Exit, Failure};
 use crate::retry;
 use crate::step::Step;
 use crate::store;
+use crate::terminal;
 
 /// How many entries are deleted with one call.
 const BATCH: usize = 1_000;
@@ -18,7 +17,7 @@ const BATCH: usize = 1_000;
 pub(crate) async fn run(global: &Global) -> Result<Exit, Failure> {
     let store = store::ready(global).await?;
     let maintained = maintain(&*store).await;
-    store::closed(&*store, maintained).await?.print(&mut io::stdout(), global.json)
+    store::closed(&*store, maintained).await?.print(&mut terminal::stdout(global.json), global.json)
 }
 
 /// A batch at a time, so that an interrupt finds its place; what is deleted stays deleted.

@@ -35,6 +35,6 @@ pub(crate) async fn run(cli: Cli) -> Result<Exit, Failure> {
         Command::Demo(args) => demo::run(&args, &cli.global).await,
         Command::Promises => promises::run(&cli.global).await,
         Command::Completions(args) => shell::completions(&args),
-        Command::Man(args) => shell::man(&args),
+        Command::Man(args) => shell::man(&args, &cli.global),
     }
 }

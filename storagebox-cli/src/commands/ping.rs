@@ -1,7 +1,5 @@
 //! `storagebox ping`: whether the store answers, and whether it is set up.
 
-use std::io;
-
 use storagebox::{ErrorKind, Store};
 
 use crate::answer::Answer;
@@ -10,11 +8,12 @@ use crate::exit::{Exit, Failure};
 use crate::say::{Kind, say};
 use crate::step::Step;
 use crate::store;
+use crate::terminal;
 
 pub(crate) async fn run(global: &Global) -> Result<Exit, Failure> {
     let store = store::open(global).await?;
     let answer = ping(&*store).await;
-    store::closed(&*store, answer).await?.print(&mut io::stdout(), global.json)
+    store::closed(&*store, answer).await?.print(&mut terminal::stdout(global.json), global.json)
 }
 
 /// Asks once: whether it answers now is the question.

@@ -1,6 +1,6 @@
 //! `storagebox promises`: what this store guarantees, and where that ends.
 
-use std::io::{self, Write};
+use std::io::Write;
 
 use serde_json::Value;
 use storagebox::{Promise, Promises};
@@ -9,11 +9,12 @@ use crate::answer::{line, wrapped};
 use crate::cli::Global;
 use crate::exit::{Exit, Failure};
 use crate::store;
+use crate::terminal;
 
 /// Asks the store nothing: what it promises is known without it.
 pub(crate) async fn run(global: &Global) -> Result<Exit, Failure> {
     let store = store::open(global).await?;
-    show(&store.promises(), global.json, &mut io::stdout())?;
+    show(&store.promises(), global.json, &mut terminal::stdout(global.json))?;
     store::close(&*store).await?;
     Ok(Exit::Done)
 }

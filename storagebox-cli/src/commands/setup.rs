@@ -1,7 +1,5 @@
 //! `storagebox setup`: makes what the store needs.
 
-use std::io;
-
 use storagebox::{ErrorKind, Store};
 
 use crate::answer::Answer;
@@ -10,11 +8,12 @@ use crate::exit::{Exit, Failure};
 use crate::retry;
 use crate::step::Step;
 use crate::store;
+use crate::terminal;
 
 pub(crate) async fn run(global: &Global) -> Result<Exit, Failure> {
     let store = store::open(global).await?;
     let answer = set_up(&*store).await;
-    store::closed(&*store, answer).await?.print(&mut io::stdout(), global.json)
+    store::closed(&*store, answer).await?.print(&mut terminal::stdout(global.json), global.json)
 }
 
 /// Sets up in any case: a store that was set up by an older version may need more.

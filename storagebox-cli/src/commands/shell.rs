@@ -3,12 +3,14 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use clap::CommandFactory;
+use clap::{Command, CommandFactory};
 use clap_mangen::Man;
 
-use crate::cli::{Cli, Completions, ManPage};
+use crate::cli::{Cli, Completions, Global, ManPage};
 use crate::content::write_to;
 use crate::exit::{Exit, Failure};
+use crate::output::{Reserved, Target};
+use crate::store;
 
 const NAME: &str = "storagebox";
 
@@ -18,9 +20,10 @@ pub(crate) fn completions(args: &Completions) -> Result<Exit, Failure> {
     write_to(&mut io::stdout(), &script).map(|()| Exit::Done)
 }
 
-pub(crate) fn man(args: &ManPage) -> Result<Exit, Failure> {
+pub(crate) fn man(args: &ManPage, global: &Global) -> Result<Exit, Failure> {
     match &args.dir {
-        Some(dir) => pages(dir)?,
+        // A URL that cannot be read names no file.
+        Some(dir) => pages(dir, &store::reserved(global).unwrap_or_default())?,
         None => page(&mut io::stdout())?,
     }
     Ok(Exit::Done)
@@ -32,10 +35,23 @@ fn page(to: &mut dyn Write) -> Result<(), Failure> {
     write_to(to, &page)
 }
 
-fn pages(dir: &Path) -> Result<(), Failure> {
+/// A file for each command. None takes the place of the store, whatever that is called.
+fn pages(dir: &Path, reserved: &Reserved) -> Result<(), Failure> {
     if !dir.is_dir() {
         return Err(Failure::NoDirectory(dir.to_owned()));
     }
-    let written = clap_mangen::generate_to(Cli::command(), dir);
-    written.map_err(|source| Failure::Write { path: dir.to_owned(), source })
+    let mut command = Cli::command().disable_help_subcommand(true);
+    command.build();
+    write_pages(&command, dir, reserved)
+}
+
+fn write_pages(command: &Command, dir: &Path, reserved: &Reserved) -> Result<(), Failure> {
+    for subcommand in command.get_subcommands().filter(|subcommand| !subcommand.is_hide_set()) {
+        write_pages(subcommand, dir, reserved)?;
+    }
+    let man = Man::new(command.clone());
+    let mut page = Vec::new();
+    man.render(&mut page).map_err(Failure::Print)?;
+    let target = Target::at(&dir.join(man.get_filename()), reserved)?;
+    target.for_everybody().write(&page, &mut io::sink())
 }

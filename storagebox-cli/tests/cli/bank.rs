@@ -63,9 +63,8 @@ fn standard_input_is_loaded() {
 }
 
 #[test]
-fn no_list_is_left_where_a_load_rejected_nothing() {
+fn no_list_is_made_where_a_load_rejected_nothing() {
     let place = Place::with("A\n", "");
-    place.write("items.rejects.csv", "of an earlier run");
     place.run(&["bank", "load", "--bank", "b", "items.csv"]).exits(0);
     assert_eq!(place.names(), ["ids.csv", "items.csv"]);
 }

@@ -15,8 +15,12 @@ mod hand_out;
 mod help;
 #[cfg(any(feature = "dynamo", feature = "postgres", feature = "redis", feature = "sqlite"))]
 mod once;
+#[cfg(feature = "sqlite")]
+mod outputs;
 #[cfg(feature = "postgres")]
 mod postgres;
+#[cfg(any(feature = "dynamo", feature = "postgres", feature = "redis", feature = "sqlite"))]
+mod quiet;
 #[cfg(feature = "sqlite")]
 mod readme;
 #[cfg(feature = "redis")]

@@ -108,23 +108,52 @@ impl Once {
         assert_eq!(self.runs(), 2);
     }
 
-    /// A command that does not listen is killed by the second signal, and nothing is recorded.
+    /// A command that does not listen is killed by the second signal, and nothing is recorded. It shows that it has the
+    /// first one, so that the second comes neither too early, when two are one, nor once it has ended.
     pub(crate) fn is_killed_by_a_second_signal(&self) {
-        let script = "trap '' TERM; echo run >> runs; echo started; while test -e runs; do sleep 0.05; done";
+        let script = "trap 'echo heard' TERM; echo run >> runs; echo started; while test -e runs; do sleep 0.05; done";
         let options = ["--fingerprint", "nightly"];
         let mut runner = self.spawn(&options, script);
         let mut stdout = BufReader::new(runner.stdout.take().unwrap());
         stdout.read_line(&mut String::new()).unwrap();
-        // Two that come at once count as one.
-        while runner.try_wait().unwrap().is_none() {
-            terminate(&runner);
-            thread::sleep(PAUSE);
-        }
+        terminate(&runner);
+        let mut heard = String::new();
+        stdout.read_line(&mut heard).unwrap();
+        assert_eq!(heard, "heard\n");
+        terminate(&runner);
         let ended = Ended::from(runner.wait_with_output().unwrap()).exits(130);
         let told = "error: interrupted: the command ended with 137, and nothing is recorded\n";
         assert!(ended.stderr.starts_with(told), "{}", ended.stderr);
         assert_eq!(self.run(&options, TALKS).status.code(), Some(7));
         assert_eq!(self.runs(), 2);
+    }
+
+    /// The command is not told the store's URL, which may hold a password, unless somebody wants that.
+    pub(crate) fn keeps_the_url_to_itself(&self) {
+        let run = |id, options: &[&str], command: &[&str]| {
+            let args = [&["dedup", "run", "--id", id], options, &["--"], command].concat();
+            self.place.run(&args)
+        };
+        let withheld = run("a", &[], &["env"]).exits(0).stdout;
+        assert!(withheld.lines().any(|line| line == "STORAGEBOX_ID=a"), "{withheld}");
+        let recorded = self.place.run(&["dedup", "get", "a", "--out", "-"]).exits(0).stdout;
+        let passed = run("b", &["--pass-url"], &["env"]).exits(0).stdout;
+        let url = passed.lines().find_map(|line| line.strip_prefix("STORAGEBOX_URL=")).unwrap();
+        assert!(!withheld.contains(url) && !recorded.contains(url), "{withheld} {recorded}");
+        self.a_storagebox_within_guesses_no_store();
+    }
+
+    fn a_storagebox_within_guesses_no_store(&self) {
+        let storagebox = env!("CARGO_BIN_EXE_storagebox");
+        let within = |id, options: &[&str]| {
+            let args = [&["dedup", "run", "--id", id], options, &["--", storagebox, "ping"]].concat();
+            self.place.run(&args)
+        };
+        let refused = within("c", &[]).exits(2);
+        let told = "error: the store is not known here: `dedup run` does not hand STORAGEBOX_URL on";
+        assert!(refused.stderr.starts_with(told), "{}", refused.stderr);
+        within("d", &["--pass-url"]).exits(0);
+        assert!(!self.place.path("storagebox.db").exists());
     }
 
     /// The command has ended and left something behind that holds its output open: a signal is enough to record it.

@@ -68,13 +68,15 @@ fn the_list_can_be_put_elsewhere() {
 }
 
 #[test]
-fn no_list_is_left_where_nothing_was_rejected() {
+fn an_older_list_stays_where_nothing_was_rejected() {
     let place = Place::with("A\n", "\nada\n");
     place.hand_out(&[]).exits(0);
-    assert!(place.path("given.rejects.csv").exists());
+    let list = place.read("given.rejects.csv");
     place.write("ids.csv", "ada\n");
-    place.hand_out(&[]).exits(0);
-    assert!(!place.path("given.rejects.csv").exists());
+    let ended = place.hand_out(&[]).exits(0);
+    let said = "note: every line could be used; given.rejects.csv is older and stays as it is";
+    assert!(ended.stderr.contains(said), "{}", ended.stderr);
+    assert_eq!(place.read("given.rejects.csv"), list);
 }
 
 #[test]

@@ -56,6 +56,7 @@ fn tables() {
         ("counter-get", &["counter", "get", "shoes"]),
         ("counter-log", &["counter", "log", "shoes"]),
         ("ordered-put", &["ordered", "put", "k", "v", "--at", "4102444800000", "--writer", "w"]),
+        ("ordered-put-too-old", &["ordered", "put", "k", "v", "--at", "3", "--writer", "w"]),
         ("ordered-get", &["ordered", "get", "k"]),
         ("ordered-purge", &["ordered", "purge"]),
     ] {

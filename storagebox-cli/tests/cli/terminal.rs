@@ -122,3 +122,77 @@ fn what_is_promised_fits_the_terminal() {
     let (_, shown) = shown(&Place::new(), &["promises"], &[("NO_COLOR", "1")]);
     assert!(shown.lines().all(|line| line.trim_end().chars().count() <= 110), "{shown}");
 }
+
+/// What a terminal would obey, or not show.
+const HOSTILE: &str = "x\u{1b}]0;owned\u{7}\r\u{9b}2J\u{7f}\u{202e}\u{2066}\u{200b}\u{200d}\u{feff}\u{2028}y";
+
+#[track_caller]
+fn shows_nothing_to_obey(place: &Place, args: &[&str]) -> String {
+    let (_, shown) = shown(place, args, &[("NO_COLOR", "1")]);
+    let obeyed = |character: &char| {
+        let is_layout = matches!(character, '\r' | '\n' | '\t');
+        (character.is_control() && !is_layout)
+            || "\u{202e}\u{2066}\u{200b}\u{200d}\u{feff}\u{2028}".contains(*character)
+    };
+    assert_eq!(shown.chars().find(obeyed), None, "{args:?}: {shown:?}");
+    assert_eq!(shown.matches('\r').count(), shown.matches("\r\n").count(), "{args:?}: {shown:?}");
+    shown
+}
+
+/// A file has it in its name and in its content, a box in its name, the command line in every place.
+#[test]
+fn a_strangers_text_in_errors_is_not_obeyed() {
+    let place = Place::with("A\n", "ada\n");
+    for args in [
+        &["bank", "load", "--bank", "b", HOSTILE][..],
+        &["bank", "load", "--bank", "b", "items.csv", "--rejects", HOSTILE, "--json", HOSTILE],
+        &["bank", "load", "--bank", "b", "items.csv", "--rejects", &format!("{HOSTILE}/none")],
+        &["dedup", "get", "a", "--out", &format!("{HOSTILE}/none"), "--json"],
+        &["dedup", "run", "--id", "a", "--", HOSTILE],
+        &["dedup", "run", "--id", "a", "--json", "--", HOSTILE],
+        &["man", "--dir", HOSTILE],
+        &[HOSTILE],
+        &["bank", "take", "--bank", "b", "ada", "--for", HOSTILE],
+        &["ordered", "put", HOSTILE, HOSTILE, "--at", "3", "--writer", HOSTILE, "--box", HOSTILE],
+        &["bank", "take", "--bank", HOSTILE, HOSTILE, "-vv"],
+    ] {
+        let shown = shows_nothing_to_obey(&place, args);
+        assert!(shown.contains("owned"), "{args:?}: {shown:?}");
+    }
+}
+
+/// In a listing, an answer and a value; for programs it means what it meant.
+#[cfg(feature = "sqlite")]
+#[test]
+fn a_strangers_text_in_answers_is_not_obeyed() {
+    let place = Place::without_url();
+    place.write("items.csv", format!("\"{HOSTILE}\"\n"));
+    place.run(&["bank", "load", "--bank", "b", "items.csv"]).exits(0);
+    place.run(&["bank", "take", "--bank", "b", HOSTILE]).exits(0);
+    place.run(&["dedup", "record", HOSTILE, HOSTILE, "--op", "o"]).exits(0);
+    place.run(&["ordered", "put", HOSTILE, HOSTILE, "--at", "4102444800000", "--writer", HOSTILE]).exits(0);
+    place.run(&["ordered", "get", "a", "--box", HOSTILE]).exits(1);
+    for args in [
+        &["bank", "list", "--bank", "b"][..],
+        &["bank", "show", "--bank", "b", HOSTILE],
+        &["dedup", "list"],
+        &["dedup", "get", HOSTILE],
+        &["dedup", "get", HOSTILE, "--out", "-"],
+        &["ordered", "list"],
+        &["ordered", "get", HOSTILE, "--out", "-"],
+        &["ordered", "list", "--box", HOSTILE, "--stamps", "sequence"],
+        &["counter", "get", HOSTILE],
+    ] {
+        let shown = shows_nothing_to_obey(&place, args);
+        assert!(shown.contains("owned"), "{args:?}: {shown:?}");
+        if !args.contains(&"--out") {
+            let shown = shows_nothing_to_obey(&place, &[args, &["--json"]].concat());
+            let line = shown.lines().last().unwrap();
+            let answer: serde_json::Value = serde_json::from_str(line).unwrap();
+            assert!(answer.to_string().contains("]0;owned"), "{answer}");
+        }
+        // Programs get every byte.
+        let piped = place.run(args);
+        assert!(!piped.stdout.contains("\\u{9b}") || !args.contains(&"list"), "{}", piped.stdout);
+    }
+}

@@ -1,4 +1,4 @@
-//! The query of a URL: keys that mean the same in every backend that has them. No error shows what stood there.
+//! The query of a URL: keys that mean the same in every backend that has them. No error shows a value.
 
 use std::str::FromStr;
 use std::time::Duration;
@@ -12,9 +12,21 @@ pub fn keys(query: &str) -> impl Iterator<Item = (&str, &str)> {
     pairs.map(|pair| pair.split_once('=').unwrap_or((pair, "")))
 }
 
-/// What a key is answered that the backend does not have.
-pub fn unknown() -> Error {
-    Error::invalid("url", "has a query key that is not known")
+/// What a key is answered that the backend does not have: itself, if it is surely a key, and those that are known.
+pub fn unknown(key: &str, value: &str, known: &[&str]) -> Error {
+    let own = match is_surely_a_key(key, value) {
+        true => format!("the query key `{key}`, which"),
+        false => "a query key that".to_owned(),
+    };
+    Error::invalid("url", format_args!("has {own} is not known; it may have {}", listed(known, "and")))
+}
+
+/// Letters, as in every key that there is, and a value. What else stands there may be the end of a password that has a `?`
+/// or a `&` in it; in the first case a host follows, after an `@`.
+fn is_surely_a_key(key: &str, value: &str) -> bool {
+    let is_word = |part: &str| part.bytes().all(|byte| byte.is_ascii_alphabetic());
+    let is_key = (3..=24).contains(&key.len()) && key.split('_').all(is_word);
+    is_key && !value.is_empty() && !value.contains('@')
 }
 
 /// A whole number.
@@ -65,10 +77,18 @@ pub fn one_of<T: Copy>(key: &'static str, value: &str, words: &[(&str, T)]) -> R
     if let Some((_, meaning)) = words.iter().find(|(word, _)| *word == value) {
         return Ok(*meaning);
     }
-    let words: Vec<_> = words.iter().map(|(word, _)| format!("`{word}`")).collect();
-    let (last, others) =
-        words.split_last().map_or(("nothing", &[][..]), |(last, rest)| (last.as_str(), rest));
-    Err(Error::invalid(key, format_args!("must be {} or {last}", others.join(", "))))
+    let words: Vec<_> = words.iter().map(|(word, _)| *word).collect();
+    Err(Error::invalid(key, format_args!("must be {}", listed(&words, "or"))))
+}
+
+/// As in `a`, `b` or `c`.
+fn listed(words: &[&str], before_the_last: &str) -> String {
+    let words: Vec<_> = words.iter().map(|word| format!("`{word}`")).collect();
+    match words.split_last() {
+        None => "nothing".to_owned(),
+        Some((last, [])) => last.clone(),
+        Some((last, others)) => format!("{} {before_the_last} {last}", others.join(", ")),
+    }
 }
 
 /// Percent-encoded text: `%2F` as `/`, and so on.
@@ -109,6 +129,26 @@ mod tests {
         let found: Vec<_> = keys("a=1&&b=2=3&c").collect();
         assert_eq!(found, [("a", "1"), ("b", "2=3"), ("c", "")]);
         assert_eq!(keys("").count(), 0);
+    }
+
+    #[test]
+    fn a_key_that_is_not_known_is_named_with_those_that_are() {
+        let told = |key, value| unknown(key, value, &["call_timeout", "memory", "wait"]).message().to_owned();
+        let known = "is not known; it may have `call_timeout`, `memory` and `wait`";
+        assert_eq!(told("call_timout", "9"), format!("url has the query key `call_timout`, which {known}"));
+        for (key, value) in [
+            ("hunter2", "on"),
+            ("ter@host/db", ""),
+            ("ter", "2@host/db"),
+            ("ter", ""),
+            ("x", "1"),
+            ("", "1"),
+            ("\u{1b}abc", "1"),
+            ("abcdefghijklmnopqrstuvwxyz", "1"),
+        ] {
+            assert_eq!(told(key, value), format!("url has a query key that {known}"), "{key}");
+        }
+        assert!(unknown("key", "1", &["one"]).message().ends_with("it may have `one`"));
     }
 
     #[test]

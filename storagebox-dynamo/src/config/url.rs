@@ -9,6 +9,18 @@ use crate::client::Connection;
 /// What the URL is when it is right, for those whose is not.
 const FORM: &str = "must be dynamodb://region/table?key=value";
 
+const KEYS: [&str; 9] = [
+    "endpoint",
+    "prefix",
+    "memory",
+    "max_skew",
+    "call_timeout",
+    "shards",
+    "fetch_limit",
+    "read_first",
+    "retry_atomic",
+];
+
 const READ_FIRST: [(&str, ReadFirst); 3] =
     [("auto", ReadFirst::Auto), ("always", ReadFirst::Always), ("never", ReadFirst::Never)];
 
@@ -40,7 +52,7 @@ fn set((builder, endpoint): Read, key: &str, value: &str) -> Result<Read> {
         "fetch_limit" => builder.fetch_limit(number("fetch_limit", value)?),
         "read_first" => builder.read_first(one_of("read_first", value, &READ_FIRST)?),
         "retry_atomic" => builder.retry_atomic(switch("retry_atomic", value)?),
-        _ => return Err(unknown()),
+        _ => return Err(unknown(key, value, &KEYS)),
     };
     Ok((builder, endpoint))
 }

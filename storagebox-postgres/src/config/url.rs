@@ -25,6 +25,8 @@ const DRIVERS: [&str; 12] = [
     "user",
 ];
 
+const OURS: [&str; 6] = ["schema", "statements", "combining", "max_connections", "call_timeout", "memory"];
+
 const STATEMENTS: [(&str, Statements); 2] =
     [("prepared", Statements::Prepared), ("simple", Statements::Simple)];
 
@@ -60,6 +62,6 @@ fn set(builder: PostgresBuilder, key: &str, value: &str) -> Result<PostgresBuild
         "max_connections" => builder.max_connections(number("max_connections", value)?),
         "call_timeout" => builder.call_timeout(millis("call_timeout", value)?),
         "memory" => builder.memory(retention("memory", value)?),
-        _ => return Err(unknown()),
+        _ => return Err(unknown(key, value, &[&OURS[..], &DRIVERS].concat())),
     })
 }

@@ -20,6 +20,9 @@ const SCHEMES: [(&str, &str, Kind); 6] = [
     ("rediss+sentinel://", "rediss://", Kind::Sentinels),
 ];
 
+const KEYS: [&str; 8] =
+    ["prefix", "call_timeout", "memory", "wait", "wait_timeout", "require_aof", "eviction", "pool"];
+
 const EVICTION: [(&str, Eviction); 2] = [("refuse", Eviction::Refuse), ("warn", Eviction::Warn)];
 
 #[derive(Clone, Copy)]
@@ -133,7 +136,7 @@ fn set(mut builder: RedisBuilder, key: &str, value: &str) -> Result<RedisBuilder
         "pool" => builder.pool(number("pool", value)?),
         #[cfg(not(feature = "pool"))]
         "pool" => return Err(without("a pool", "pool")),
-        _ => return Err(unknown()),
+        _ => return Err(unknown(key, value, &KEYS)),
     })
 }
 

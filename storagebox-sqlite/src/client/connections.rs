@@ -12,7 +12,7 @@ use sqlx::{ConnectOptions, Connection, Executor, Sqlite, SqliteConnection, Sqlit
 use storagebox_core::{Error, Result};
 use tokio::sync::{Mutex, MutexGuard};
 
-use super::Pauses;
+use super::{Pauses, file};
 use crate::config::Settings;
 use crate::error;
 
@@ -111,7 +111,10 @@ impl Connections {
     /// A connection for `setup`, which makes the file if there is none.
     pub(crate) async fn making(&self) -> Result<SqliteConnection, sqlx::Error> {
         match self {
-            Self::Own(own) => own.options.clone().create_if_missing(true).connect().await,
+            Self::Own(own) => {
+                file::make(&own.path);
+                own.options.clone().create_if_missing(true).connect().await
+            }
             Self::Shared(pool) => Ok(pool.acquire().await?.detach()),
         }
     }
@@ -142,6 +145,11 @@ impl Connections {
             Self::Own(own) => Some(&own.path),
             Self::Shared(_) => None,
         }
+    }
+
+    /// The files that are this store's alone; of the caller's pool none is known.
+    pub(crate) fn files(&self) -> Vec<PathBuf> {
+        self.path().map(file::all).unwrap_or_default()
     }
 
     /// Whether how much is on the disk when is the caller's choice, and not the library's.

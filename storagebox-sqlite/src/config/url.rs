@@ -7,6 +7,8 @@ use storagebox_core::backend::url::{decoded, keys, millis, number, one_of, reten
 
 use super::{SqliteBuilder, Synchronous, bad};
 
+const KEYS: [&str; 5] = ["synchronous", "combining", "call_timeout", "memory", "wal_autocheckpoint"];
+
 const SYNCHRONOUS: [(&str, Synchronous); 3] =
     [("full", Synchronous::Full), ("normal", Synchronous::Normal), ("extra", Synchronous::Extra)];
 
@@ -28,6 +30,6 @@ fn set(builder: SqliteBuilder, key: &str, value: &str) -> Result<SqliteBuilder> 
         "call_timeout" => builder.call_timeout(millis("call_timeout", value)?),
         "memory" => builder.memory(retention("memory", value)?),
         "wal_autocheckpoint" => builder.wal_autocheckpoint(number("wal_autocheckpoint", value)?),
-        _ => return Err(unknown()),
+        _ => return Err(unknown(key, value, &KEYS)),
     })
 }

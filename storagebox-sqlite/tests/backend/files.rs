@@ -77,3 +77,57 @@ async fn a_store_that_was_closed_says_so() -> Result<()> {
     }
     store.close().await
 }
+
+#[cfg(unix)]
+mod rights {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+    use std::path::Path;
+
+    use super::*;
+
+    fn mode(path: &Path) -> Result<u32> {
+        Ok(fs::metadata(path).map_err(failed)?.mode() & 0o777)
+    }
+
+    /// Codes are money: whoever else has an account on the machine reads none of them.
+    #[tokio::test]
+    async fn a_file_that_is_made_is_for_its_owner_alone() -> Result<()> {
+        let place = Place::bare()?;
+        let store = place.store()?;
+        store.setup().await?;
+        store.bank("box")?.add(&[Item::new("A")?]).await?;
+        let files: Vec<_> = store.files().into_iter().filter(|file| file.exists()).collect();
+        let names = files.iter().map(|file| file.extension().and_then(|name| name.to_str()));
+        let names: std::collections::BTreeSet<_> = names.flatten().collect();
+        assert_eq!(names, ["db", "db-shm", "db-wal"].into());
+        for file in files {
+            assert_eq!(mode(&file)?, 0o600, "{}", file.display());
+        }
+        store.close().await
+    }
+
+    #[tokio::test]
+    async fn the_end_of_a_link_is_made_likewise() -> Result<()> {
+        let place = Place::bare()?;
+        let real = place.path().with_file_name("real.db");
+        symlink("real.db", place.path()).map_err(failed)?;
+        let store = place.store()?;
+        store.setup().await?;
+        assert_eq!(mode(&real)?, 0o600);
+        assert!(store.files().contains(&real.with_extension("db-wal")), "{:?}", store.files());
+        store.close().await
+    }
+
+    #[tokio::test]
+    async fn a_file_that_is_there_keeps_its_rights() -> Result<()> {
+        let place = Place::bare()?;
+        fs::write(place.path(), "").map_err(failed)?;
+        fs::set_permissions(place.path(), fs::Permissions::from_mode(0o640)).map_err(failed)?;
+        let store = place.store()?;
+        store.setup().await?;
+        store.bank("box")?.add(&[Item::new("A")?]).await?;
+        assert_eq!(mode(&place.path())?, 0o640);
+        assert_eq!(mode(&place.path().with_extension("db-wal"))?, 0o640);
+        store.close().await
+    }
+}

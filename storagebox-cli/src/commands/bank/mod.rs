@@ -8,7 +8,7 @@ mod reclaim;
 #[cfg(test)]
 mod tests;
 
-use std::io::{self, Write};
+use std::io::Write;
 
 pub(crate) use audit::audit_of;
 use storagebox::{BankAdmin, Hold, Item, Store};
@@ -17,19 +17,23 @@ use crate::answer::Answer;
 use crate::cli::{Bank, Global, OfBank, OfClaim, OfItem, Take};
 use crate::commands::listing;
 use crate::exit::{Exit, Failure};
+use crate::output::Reserved;
 use crate::retry;
 use crate::step::Step;
 use crate::store;
+use crate::terminal;
 
 pub(crate) async fn run(command: Bank, global: &Global) -> Result<Exit, Failure> {
+    let reserved = store::reserved(global)?;
     let store = store::ready(global).await?;
-    let asked = ask(command, &*store, global.json, &mut io::stdout()).await;
+    let asked = ask(command, &*store, &reserved, global.json, &mut terminal::stdout(global.json)).await;
     store::closed(&*store, asked).await
 }
 
 async fn ask(
     command: Bank,
     store: &dyn Store,
+    reserved: &Reserved,
     as_json: bool,
     to: &mut (dyn Write + Send),
 ) -> Result<Exit, Failure> {
@@ -38,8 +42,8 @@ async fn ask(
     let answer = match command {
         Bank::List(args) => return listing::list(bank, args.limit, as_json, to).await,
         Bank::Audit(args) => return audit::run(&args, bank, as_json, to).await,
-        Bank::Load(args) => load::run(&args, bank).await?,
-        Bank::Reclaim(args) => reclaim::run(&args, bank).await?,
+        Bank::Load(args) => load::run(&args, bank, reserved).await?,
+        Bank::Reclaim(args) => reclaim::run(&args, bank, reserved).await?,
         Bank::Take(args) => take(&args, bank).await?,
         Bank::Confirm(args) => confirm(&args, bank).await?,
         Bank::Release(args) => release(&args, bank).await?,

@@ -7,9 +7,9 @@ use crate::answer::Answer;
 use crate::cli::Reclaim;
 use crate::exit::{Exit, Failure};
 use crate::input::{Lines, Source};
-use crate::output::Target;
+use crate::output::Reserved;
 use crate::progress::Progress;
-use crate::rejects::{self, Rejects};
+use crate::rejects::Rejects;
 use crate::retry;
 use crate::step::Step;
 
@@ -26,19 +26,18 @@ struct Reclaimed {
     confirmed: u64,
 }
 
-pub(super) async fn run(args: &Reclaim, bank: &dyn BankAdmin) -> Result<Answer, Failure> {
+pub(super) async fn run(
+    args: &Reclaim,
+    bank: &dyn BankAdmin,
+    reserved: &Reserved,
+) -> Result<Answer, Failure> {
     let ids = Source::named(&args.ids);
-    let list = args.rejects.clone().unwrap_or_else(|| rejects::beside(&ids));
-    let target = Target::at(&list)?;
-    if let Source::File(input) = &ids {
-        target.keep_apart(input)?;
-    }
+    let reserved = reserved.clone().and_input(&ids)?;
+    let mut rejects = Rejects::at(args.rejects.as_deref(), &ids, &reserved)?;
     let lines = Lines::open(&ids, args.header).await?;
-    let mut rejects = Rejects::new(target);
     let reclaimed = reclaim(lines, bank, &mut rejects).await?;
     let rejected = rejects.count();
     rejects.publish()?;
-    rejects::warn(rejected, &list);
     Ok(answer(args, reclaimed, rejected))
 }
 

@@ -29,7 +29,7 @@ fn command(args: &[&str]) -> Bank {
 
 async fn lines(store: &MemoryStore, args: &[&str], as_json: bool) -> (Exit, String) {
     let mut to = Vec::new();
-    let exit = ask(command(args), store, as_json, &mut to).await;
+    let exit = ask(command(args), store, &Reserved::default(), as_json, &mut to).await;
     (exit.unwrap_or_else(|failure| panic!("{args:?}: {failure}")), String::from_utf8(to).unwrap())
 }
 
@@ -127,7 +127,9 @@ async fn an_item_tells_where_it_is() {
 #[tokio::test]
 async fn an_item_that_is_none_is_bad_input_and_is_not_shown() {
     let long = "S".repeat(1_025);
-    let failure = ask(command(&["holder", &long]), &store(&[]).await, true, &mut io::sink()).await;
+    let failure =
+        ask(command(&["holder", &long]), &store(&[]).await, &Reserved::default(), true, &mut io::sink())
+            .await;
     let failure = failure.unwrap_err();
     assert_eq!(failure.exit(), Exit::BadInput);
     assert_eq!(failure.to_string(), "item must have 1 to 1024 bytes, not 1025");
@@ -184,9 +186,18 @@ impl Write for Full {
 #[tokio::test]
 async fn a_reader_that_has_gone_away_ends_a_listing_quietly() {
     let store = store(&["A"]).await;
-    let gone = ask(command(&["list"]), &store, false, &mut Full(1, io::ErrorKind::BrokenPipe)).await;
+    let gone =
+        ask(command(&["list"]), &store, &Reserved::default(), false, &mut Full(1, io::ErrorKind::BrokenPipe))
+            .await;
     assert_eq!(gone.unwrap(), Exit::Done);
-    let full = ask(command(&["list"]), &store, false, &mut Full(1, io::ErrorKind::StorageFull)).await;
+    let full = ask(
+        command(&["list"]),
+        &store,
+        &Reserved::default(),
+        false,
+        &mut Full(1, io::ErrorKind::StorageFull),
+    )
+    .await;
     assert!(matches!(full, Err(Failure::Print(_))));
 }
 
@@ -247,7 +258,7 @@ async fn a_load_comes_in_batches() {
     std::fs::write(&path, (0..12_345).map(|n| format!("SAVE-{n}\n")).collect::<String>()).unwrap();
     let bank = FaultyBank::new(MemoryStore::new().bank("vouchers").unwrap(), Fault::None);
     let Bank::Load(args) = command(&["load", path.to_str().unwrap()]) else { panic!("no load") };
-    assert_eq!(load::run(&args, &bank).await.unwrap().json()["items_added"], 12_345);
+    assert_eq!(load::run(&args, &bank, &Reserved::default()).await.unwrap().json()["items_added"], 12_345);
     assert_eq!(bank.longest_add(), 5_000);
 }
 

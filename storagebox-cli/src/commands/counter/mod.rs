@@ -4,7 +4,7 @@ mod log;
 #[cfg(test)]
 mod tests;
 
-use std::io::{self, Write};
+use std::io::Write;
 
 use storagebox::{Bounds, Change, Counted, Ledger, Maintained, Store};
 
@@ -15,6 +15,7 @@ use crate::exit::{Exit, Failure};
 use crate::retry;
 use crate::step::Step;
 use crate::store;
+use crate::terminal;
 use log::Entries;
 
 /// How many operations are merged with one call.
@@ -22,7 +23,7 @@ const BATCH: usize = 1_000;
 
 pub(crate) async fn run(command: Counter, global: &Global) -> Result<Exit, Failure> {
     let store = store::ready(global).await?;
-    let asked = ask(command, &*store, global.json, &mut io::stdout()).await;
+    let asked = ask(command, &*store, global.json, &mut terminal::stdout(global.json)).await;
     store::closed(&*store, asked).await
 }
 

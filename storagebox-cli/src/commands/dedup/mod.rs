@@ -13,11 +13,13 @@ use storagebox::{DedupRepo, Forgotten, Store, Version};
 use super::listing;
 use crate::answer::Answer;
 use crate::cli::{Dedup, Forget, GetRecord, Global, OfRecord, Record, Records, Run};
-use crate::content::{self, Sink};
+use crate::content;
 use crate::exit::{Exit, Failure};
+use crate::output::{Reserved, Target};
 use crate::retry;
 use crate::step::Step;
 use crate::store;
+use crate::terminal;
 use list::Recorded;
 use run::Outputs;
 pub(crate) use run::RunFailure;
@@ -27,8 +29,9 @@ pub(crate) async fn run(command: Dedup, global: &Global) -> Result<Exit, Failure
         Dedup::Run(args) => return once(&args, global).await.map_err(Failure::in_run),
         Dedup::Records(command) => command,
     };
+    let reserved = store::reserved(global)?;
     let store = store::ready(global).await?;
-    let asked = ask(records, &*store, global.json, &mut io::stdout()).await;
+    let asked = ask(records, &*store, &reserved, global.json, &mut terminal::stdout(global.json)).await;
     store::closed(&*store, asked).await
 }
 
@@ -36,7 +39,10 @@ pub(crate) async fn run(command: Dedup, global: &Global) -> Result<Exit, Failure
 async fn once(args: &Run, global: &Global) -> Result<Exit, Failure> {
     let store = store::ready(global).await?;
     let leases = store.lease_repo(&args.of.name).map_err(|error| Step::OpenBox.failed(error))?;
-    let to = Outputs { stdout: &mut io::stdout(), stderr: &mut io::stderr(), as_json: global.json };
+    // What the command wrote is passed on as it is, as if it ran here.
+    let (mut its_own, mut told) = (io::stdout(), terminal::stdout(true));
+    let stdout: &mut (dyn Write + Send) = if global.json { &mut told } else { &mut its_own };
+    let to = Outputs { stdout, stderr: &mut io::stderr(), as_json: global.json };
     let ran = run::run(args, &*leases, to).await;
     let exit = ran.map_err(|failure| Failure::Run(failure).on(store.backend()))?;
     let _ = store.close().await;
@@ -46,6 +52,7 @@ async fn once(args: &Run, global: &Global) -> Result<Exit, Failure> {
 async fn ask(
     command: Records,
     store: &dyn Store,
+    reserved: &Reserved,
     as_json: bool,
     to: &mut (dyn Write + Send),
 ) -> Result<Exit, Failure> {
@@ -53,16 +60,16 @@ async fn ask(
     let repo = &*repo;
     let answer = match command {
         Records::List(args) => return listing::list(&Recorded(repo), args.limit, as_json, to).await,
-        Records::Get(args) => return get(&args, repo, as_json, to).await,
-        Records::Record(args) => record(&args, repo).await?,
+        Records::Get(args) => return get(&args, repo, reserved, as_json, to).await,
+        Records::Record(args) => record(&args, repo, reserved).await?,
         Records::Forget(args) => forget(&args, repo).await?,
     };
     answer.print(to, as_json)
 }
 
-async fn record(args: &Record, repo: &dyn DedupRepo) -> Result<Answer, Failure> {
+async fn record(args: &Record, repo: &dyn DedupRepo, reserved: &Reserved) -> Result<Answer, Failure> {
     let Record { record, content, op, keep } = args;
-    let value = content::read(content).await?;
+    let value = content::read(content, reserved).await?;
     let recorded = retry::named(Step::Record, || repo.record(&record.id, &value, op, *keep)).await?;
     Ok(answers::recorded(record, &value, &recorded))
 }
@@ -70,13 +77,14 @@ async fn record(args: &Record, repo: &dyn DedupRepo) -> Result<Answer, Failure> 
 async fn get(
     args: &GetRecord,
     repo: &dyn DedupRepo,
+    reserved: &Reserved,
     as_json: bool,
     to: &mut (dyn Write + Send),
 ) -> Result<Exit, Failure> {
-    let sink = args.out.as_deref().map(Sink::at).transpose()?;
+    let target = args.out.as_deref().map(|path| Target::at(path, reserved)).transpose()?;
     let entry = retry::harmless(Step::Read, || repo.get(&args.record.id)).await?;
-    match (sink, entry) {
-        (Some(sink), Some(entry)) => sink.write(entry.value.as_bytes(), to).map(|()| Exit::Done),
+    match (target, entry) {
+        (Some(target), Some(entry)) => target.write(entry.value.as_bytes(), to).map(|()| Exit::Done),
         (Some(_), None) => Ok(Exit::Nothing),
         (None, entry) => answers::got(&args.record, entry.as_ref()).print(to, as_json),
     }

@@ -4,7 +4,6 @@ mod report;
 #[cfg(test)]
 mod tests;
 
-use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -24,6 +23,7 @@ use crate::retry;
 use crate::say::{Kind, say};
 use crate::step::Step;
 use crate::store::{self, is_memory};
+use crate::terminal;
 
 /// Quick, because the faults are ours and pass.
 const PATIENCE: Retry =
@@ -38,7 +38,7 @@ pub(crate) async fn run(args: &Demo, global: &Global) -> Result<Exit, Failure> {
     let shown = show(args, bank).await.map_err(|failure| failure.on(store.backend()))?;
     tell_what_stays(&*store, &name);
     store::close(&*store).await?;
-    report::answer(args, &shown).print(&mut io::stdout(), global.json)?;
+    report::answer(args, &shown).print(&mut terminal::stdout(global.json), global.json)?;
     if shown.mismatches.is_empty() { Ok(Exit::Done) } else { Err(Failure::BankAudit(shown.mismatches)) }
 }
 

@@ -8,7 +8,7 @@ mod report;
 #[cfg(test)]
 mod tests;
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::sync::Arc;
 
 use storagebox::{Counts, ItemBank, Store};
@@ -17,11 +17,12 @@ use super::load::{Loaded, load};
 use crate::cli::{Global, HandOut};
 use crate::exit::{Exit, Failure};
 use crate::output::PendingCsv;
-use crate::rejects::{self, Rejects};
+use crate::rejects::Rejects;
 use crate::retry;
 use crate::say::{Kind, say};
 use crate::step::Step;
 use crate::store::{self, is_memory};
+use crate::terminal;
 use assign::assign;
 pub(crate) use assign::take;
 pub(crate) use audit::{Audit, Change};
@@ -29,16 +30,16 @@ pub(crate) use ledger::{Entry, Ledger};
 use plan::Plan;
 
 pub(crate) async fn run(args: HandOut, global: &Global) -> Result<Exit, Failure> {
-    let plan = Plan::new(&args).await?;
+    let plan = Plan::new(&args, store::reserved(global)?).await?;
     let store = store::ready(global).await?;
     let bank = store.item_bank(&args.bank).map_err(|error| Step::OpenBox.failed(error))?;
     warn_of_nothing(&*store, plan.items.is_some());
     let alone = args.alone || is_memory(&*store);
     let done = hand_out(plan, bank, alone).await.map_err(|failure| failure.on(store.backend()))?;
     store::close(&*store).await?;
-    match plan::is_standard_output(&args) {
-        true => finish(done, &args, global, &mut io::stderr()),
-        false => finish(done, &args, global, &mut io::stdout()),
+    match done.out.target().is_standard_output() {
+        true => finish(done, global, &mut terminal::stderr(global.json)),
+        false => finish(done, global, &mut terminal::stdout(global.json)),
     }
 }
 
@@ -83,14 +84,12 @@ async fn counts(bank: &dyn ItemBank) -> Result<Counts, Failure> {
 }
 
 /// Publishes what was written only if the audit holds; shows the audit in any case.
-fn finish(done: Done, args: &HandOut, global: &Global, to: &mut dyn Write) -> Result<Exit, Failure> {
+fn finish(done: Done, global: &Global, to: &mut dyn Write) -> Result<Exit, Failure> {
     let Done { audit, out, rejects } = done;
     let mismatches = audit.mismatches();
     if mismatches.is_empty() {
-        let rejected = rejects.count();
         rejects.publish()?;
         out.publish()?;
-        rejects::warn(rejected, &plan::rejects_path(args));
     }
     report::audit(to, &audit, &mismatches, global.json)?;
     match (mismatches.is_empty(), audit.summary.ids_without_item()) {

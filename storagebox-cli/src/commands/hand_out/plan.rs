@@ -1,12 +1,10 @@
 //! Everything that can be refused before any work is done.
 
-use std::path::PathBuf;
-
 use crate::cli::HandOut;
 use crate::exit::Failure;
 use crate::input::{Lines, Source};
-use crate::output::{PendingCsv, Target};
-use crate::rejects::{self, Rejects};
+use crate::output::{PendingCsv, Reserved, Target};
+use crate::rejects::Rejects;
 
 const HEADER: [&str; 3] = ["id", "item", "outcome"];
 
@@ -20,18 +18,18 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    pub(super) async fn new(args: &HandOut) -> Result<Self, Failure> {
+    pub(super) async fn new(args: &HandOut, store: Reserved) -> Result<Self, Failure> {
         let items = args.items.as_deref().map(Source::named);
         let ids = Source::named(&args.ids);
         if ids == Source::StandardInput && items.as_ref() == Some(&ids) {
             return Err(Failure::StandardInputTwice);
         }
-        let out = match is_standard_output(args) {
-            true => None,
-            false => Some(Target::at(&args.out)?),
-        };
-        let rejects = Target::at(&rejects_path(args))?;
-        keep_apart(out.as_ref(), &rejects, items.iter().chain([&ids]))?;
+        let reserved = items.iter().chain([&ids]).try_fold(store, Reserved::and_input)?;
+        let out = Target::at(&args.out, &reserved)?;
+        let rejects = Rejects::at(args.rejects.as_deref(), &beside(args, &out), &reserved)?;
+        if out.is_also(rejects.target()) {
+            return Err(Failure::OutIsRejects);
+        }
         let items = match items {
             Some(items) => Some(Lines::open(&items, args.header).await?),
             None => None,
@@ -39,40 +37,17 @@ impl Plan {
         Ok(Self {
             items,
             ids: Lines::open(&ids, args.header).await?,
-            out: match out {
-                Some(out) => PendingCsv::create(out, HEADER)?,
-                None => PendingCsv::for_standard_output(HEADER)?,
-            },
-            rejects: Rejects::new(rejects),
+            out: PendingCsv::create(out, HEADER)?,
+            rejects,
             concurrency: args.concurrency.into(),
         })
     }
 }
 
-/// No input is overwritten, and no output by the other.
-fn keep_apart<'a>(
-    out: Option<&Target>,
-    rejects: &Target,
-    inputs: impl Iterator<Item = &'a Source>,
-) -> Result<(), Failure> {
-    if out.is_some_and(|out| out.is_also(rejects)) {
-        return Err(Failure::OutIsRejects);
+/// `given.rejects.csv` goes beside `given.csv`.
+fn beside(args: &HandOut, out: &Target) -> Source {
+    match out.is_standard_output() {
+        true => Source::StandardInput,
+        false => Source::named(&args.out),
     }
-    for input in inputs {
-        if let Source::File(input) = input {
-            out.map_or(Ok(()), |out| out.keep_apart(input))?;
-            rejects.keep_apart(input)?;
-        }
-    }
-    Ok(())
-}
-
-/// Whether the answers are for standard output; the audit then goes to standard error.
-pub(super) fn is_standard_output(args: &HandOut) -> bool {
-    Source::named(&args.out) == Source::StandardInput
-}
-
-/// `given.rejects.csv` beside `given.csv`, unless another place was named.
-pub(super) fn rejects_path(args: &HandOut) -> PathBuf {
-    args.rejects.clone().unwrap_or_else(|| rejects::beside(&Source::named(&args.out)))
 }

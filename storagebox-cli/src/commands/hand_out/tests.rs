@@ -14,6 +14,7 @@ use storagebox_testkit::Folder;
 use super::*;
 use crate::check::{Check, Mismatch};
 use crate::cli::{Cli, Command};
+use crate::output::Reserved;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fault {
@@ -142,7 +143,7 @@ impl Run {
             fault: self.fault,
             calls: AtomicU64::new(0),
         });
-        hand_out(Plan::new(&self.args().0).await?, bank, self.alone).await
+        hand_out(Plan::new(&self.args().0, Reserved::default()).await?, bank, self.alone).await
     }
 
     async fn mismatches(&self) -> Vec<(Check, i128)> {
@@ -152,8 +153,7 @@ impl Run {
     }
 
     async fn finish(&self) -> Result<Exit, Failure> {
-        let (args, global) = self.args();
-        finish(self.start().await?, &args, &global, &mut io::sink())
+        finish(self.start().await?, &self.args().1, &mut std::io::sink())
     }
 }
 

@@ -4,32 +4,39 @@ mod list;
 #[cfg(test)]
 mod tests;
 
-use std::io::{self, Write};
+use std::io::Write;
+use std::time::{Duration, SystemTime};
 
+use humantime::{format_duration, format_rfc3339_millis};
 use storagebox::{Maintained, OrderedStore, Stamp, Store, Versioned, Written};
 
 use super::listing;
 use crate::answer::Answer;
 use crate::cli::{Delete, GetValue, Global, OfKey, Ordered, Purge, Put};
-use crate::content::{self, Sink};
+use crate::content;
 use crate::exit::{Exit, Failure};
+use crate::output::{Reserved, Target};
 use crate::retry;
+use crate::say::{Kind, say};
 use crate::step::Step;
 use crate::store;
+use crate::terminal;
 use list::Values;
 
 /// How many deletes are forgotten with one call.
 const BATCH: usize = 1_000;
 
 pub(crate) async fn run(command: Ordered, global: &Global) -> Result<Exit, Failure> {
+    let reserved = store::reserved(global)?;
     let store = store::ready(global).await?;
-    let asked = ask(command, &*store, global.json, &mut io::stdout()).await;
+    let asked = ask(command, &*store, &reserved, global.json, &mut terminal::stdout(global.json)).await;
     store::closed(&*store, asked).await
 }
 
 async fn ask(
     command: Ordered,
     store: &dyn Store,
+    reserved: &Reserved,
     as_json: bool,
     to: &mut (dyn Write + Send),
 ) -> Result<Exit, Failure> {
@@ -42,18 +49,19 @@ async fn ask(
             let listed = Values { values, prefix: args.prefix.as_ref() };
             return listing::list(&listed, args.limit, as_json, to).await;
         }
-        Ordered::Get(args) => return get(&args, values, as_json, to).await,
-        Ordered::Put(args) => put(&args, values).await?,
+        Ordered::Get(args) => return get(&args, values, reserved, as_json, to).await,
+        Ordered::Put(args) => put(&args, values, reserved).await?,
         Ordered::Delete(args) => delete(&args, values).await?,
         Ordered::Purge(args) => purge(&args, values).await?,
     };
     answer.print(to, as_json)
 }
 
-async fn put(args: &Put, values: &dyn OrderedStore) -> Result<Answer, Failure> {
+async fn put(args: &Put, values: &dyn OrderedStore, reserved: &Reserved) -> Result<Answer, Failure> {
     let Put { key, content, write } = args;
-    let (value, stamp) = (content::read(content).await?, write.stamp());
+    let (value, stamp) = (content::read(content, reserved).await?, write.stamp());
     let written = retry::named(Step::Put, || values.put(&key.key, &value, &stamp)).await?;
+    explain(key, &stamp, &written);
     Ok(answer(key, &stamp, &written))
 }
 
@@ -61,7 +69,34 @@ async fn delete(args: &Delete, values: &dyn OrderedStore) -> Result<Answer, Fail
     let Delete { key, write } = args;
     let stamp = write.stamp();
     let written = retry::named(Step::Delete, || values.delete(&key.key, &stamp)).await?;
+    explain(key, &stamp, &written);
     Ok(answer(key, &stamp, &written))
+}
+
+/// What a time that is too old was compared with: whoever counts by himself has given no time at all.
+fn explain(of: &OfKey, own: &Stamp, written: &Written) {
+    if *written == Written::TooOld {
+        let (at, age) = (time(own.at), format_duration(of.of.tombstone_age));
+        let why = "a delete of a newer time may be forgotten by now";
+        say(
+            Kind::Note,
+            format_args!("--at {at} is more than --tombstone-age ({age}) behind the store's clock; {why}"),
+        );
+        let how = "for numbers of your own use a new --box, with `--stamps sequence` on each command";
+        say(Kind::Help, format_args!("give a time that is not so old; {how}"));
+    }
+}
+
+/// A stamp as the time that it stands for, where that has four digits for its year.
+fn time(at: i64) -> String {
+    const YEAR_10000: u64 = 253_402_300_800_000;
+    match u64::try_from(at) {
+        Ok(millis) if millis < YEAR_10000 => {
+            let time = SystemTime::UNIX_EPOCH + Duration::from_millis(millis);
+            format!("{at} ({})", format_rfc3339_millis(time))
+        }
+        _ => at.to_string(),
+    }
 }
 
 /// With the stamp that stands there now, where it is known.
@@ -80,13 +115,14 @@ fn answer(of: &OfKey, own: &Stamp, written: &Written) -> Answer {
 async fn get(
     args: &GetValue,
     values: &dyn OrderedStore,
+    reserved: &Reserved,
     as_json: bool,
     to: &mut (dyn Write + Send),
 ) -> Result<Exit, Failure> {
-    let sink = args.out.as_deref().map(Sink::at).transpose()?;
+    let target = args.out.as_deref().map(|path| Target::at(path, reserved)).transpose()?;
     let found = retry::harmless(Step::Read, || values.get(&args.key.key)).await?;
-    match (sink, found) {
-        (Some(sink), Some(found)) => sink.write(found.value.as_bytes(), to).map(|()| Exit::Done),
+    match (target, found) {
+        (Some(target), Some(found)) => target.write(found.value.as_bytes(), to).map(|()| Exit::Done),
         (Some(_), None) => Ok(Exit::Nothing),
         (None, found) => got(&args.key, found).print(to, as_json),
     }

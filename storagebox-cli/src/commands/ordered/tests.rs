@@ -16,7 +16,7 @@ fn command(args: &[&str]) -> Ordered {
 
 async fn lines(store: &MemoryStore, args: &[&str], as_json: bool) -> (Exit, String) {
     let mut to = Vec::new();
-    let exit = ask(command(args), store, as_json, &mut to).await;
+    let exit = ask(command(args), store, &Reserved::default(), as_json, &mut to).await;
     (exit.unwrap_or_else(|failure| panic!("{args:?}: {failure}")), String::from_utf8(to).unwrap())
 }
 
@@ -69,7 +69,7 @@ async fn times_are_stamps_and_too_old_ones_are_refused() {
     let ahead = ["put", "movie", "5", "--at", "2999-01-01T00:00:00Z", "--writer", "phone"];
     assert_eq!(lines(&store, &ahead, true).await.0, Exit::Done);
     let guarded = [&ahead[..], &["--box", "guarded", "--max-skew", "1h"]].concat();
-    let failure = ask(command(&guarded), &store, true, &mut vec![]).await.unwrap_err();
+    let failure = ask(command(&guarded), &store, &Reserved::default(), true, &mut vec![]).await.unwrap_err();
     assert_eq!(failure.exit(), Exit::BadInput, "{failure}");
 }
 
@@ -79,7 +79,7 @@ async fn options_that_do_not_go_together_are_refused() {
     for args in
         [&["purge", "--stamps", "sequence", "--max-skew", "1h"][..], &["purge", "--tombstone-age", "0s"]]
     {
-        let failure = ask(command(args), &store, true, &mut vec![]).await.unwrap_err();
+        let failure = ask(command(args), &store, &Reserved::default(), true, &mut vec![]).await.unwrap_err();
         assert_eq!(failure.exit(), Exit::BadInput, "{args:?}: {failure}");
     }
 }

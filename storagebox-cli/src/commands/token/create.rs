@@ -9,19 +9,23 @@ use crate::answer::Answer;
 use crate::cli::Create;
 use crate::exit::{Exit, Failure};
 use crate::input::{Lines, Source};
-use crate::output::Target;
+use crate::output::Reserved;
 use crate::progress::Progress;
-use crate::rejects::{self, Rejects};
+use crate::rejects::Rejects;
 use crate::retry;
 use crate::step::Step;
 
 const BATCH: usize = 1_000;
 
-pub(super) async fn run(args: &Create, tokens: &dyn TokenStore) -> Result<Answer, Failure> {
+pub(super) async fn run(
+    args: &Create,
+    tokens: &dyn TokenStore,
+    reserved: &Reserved,
+) -> Result<Answer, Failure> {
     let mut total = Created::default();
     let mut rejected = 0;
     match &args.file {
-        Some(file) => rejected = of_file(file, args, tokens, &mut total).await?,
+        Some(file) => rejected = of_file(file, args, tokens, reserved, &mut total).await?,
         None => create(&args.tokens, tokens, &mut total).await?,
     }
     let exit = if total.gone == 0 { Exit::Done } else { Exit::Nothing };
@@ -35,19 +39,15 @@ async fn of_file(
     file: &Path,
     args: &Create,
     tokens: &dyn TokenStore,
+    reserved: &Reserved,
     total: &mut Created,
 ) -> Result<u64, Failure> {
     let source = Source::named(file);
-    let list = args.rejects.clone().unwrap_or_else(|| rejects::beside(&source));
-    let target = Target::at(&list)?;
-    if let Source::File(input) = &source {
-        target.keep_apart(input)?;
-    }
-    let mut rejects = Rejects::new(target);
+    let reserved = reserved.clone().and_input(&source)?;
+    let mut rejects = Rejects::at(args.rejects.as_deref(), &source, &reserved)?;
     create_lines(Lines::open(&source, args.header).await?, tokens, &mut rejects, total).await?;
     let rejected = rejects.count();
     rejects.publish()?;
-    rejects::warn(rejected, &list);
     Ok(rejected)
 }
 

@@ -4,32 +4,36 @@ mod create;
 #[cfg(test)]
 mod tests;
 
-use std::io::{self, Write};
+use std::io::Write;
 
 use storagebox::{Consumed, Store, TokenStore};
 
 use crate::answer::Answer;
 use crate::cli::{Consume, Global, OfToken, Token};
 use crate::exit::{Exit, Failure};
+use crate::output::Reserved;
 use crate::retry;
 use crate::step::Step;
 use crate::store;
+use crate::terminal;
 
 pub(crate) async fn run(command: Token, global: &Global) -> Result<Exit, Failure> {
+    let reserved = store::reserved(global)?;
     let store = store::ready(global).await?;
-    let asked = ask(command, &*store, global.json, &mut io::stdout()).await;
+    let asked = ask(command, &*store, &reserved, global.json, &mut terminal::stdout(global.json)).await;
     store::closed(&*store, asked).await
 }
 
 async fn ask(
     command: Token,
     store: &dyn Store,
+    reserved: &Reserved,
     as_json: bool,
     to: &mut (dyn Write + Send),
 ) -> Result<Exit, Failure> {
     let tokens = store.token_store(&command.of().name).map_err(|error| Step::OpenBox.failed(error))?;
     let answer = match command {
-        Token::Create(args) => create::run(&args, &*tokens).await?,
+        Token::Create(args) => create::run(&args, &*tokens, reserved).await?,
         Token::Exists(args) => exists(&args, &*tokens).await?,
         Token::Consume(args) => consume(&args, &*tokens).await?,
     };

@@ -14,7 +14,7 @@ async fn answer(store: &MemoryStore, args: &[&str]) -> (Exit, Value) {
         other => panic!("{other:?}"),
     };
     let mut to = Vec::new();
-    let exit = ask(command, store, true, &mut to).await;
+    let exit = ask(command, store, &Reserved::default(), true, &mut to).await;
     let exit = exit.unwrap_or_else(|failure| panic!("{args:?}: {failure}"));
     let mut answer: Value = serde_json::from_slice(&to).unwrap();
     assert_eq!(answer.as_object_mut().unwrap().remove("box").unwrap(), "tokens");

@@ -1,6 +1,6 @@
 //! `setup` and `ping`: what a person is told while a table is not what it should be, and that keys are never shown.
 
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 use aws_sdk_dynamodb::types::{
     AttributeDefinition, BillingMode, KeySchemaElement, KeyType, ScalarAttributeType,
@@ -8,6 +8,7 @@ use aws_sdk_dynamodb::types::{
 use storagebox_testkit::port;
 
 use super::table::{SECRET, Table};
+use crate::quiet::Quiet;
 use crate::support::{Ended, Place};
 
 const COUNTS: [&str; 4] = ["bank", "counts", "--bank", "b"];
@@ -119,4 +120,15 @@ fn a_url_that_is_wrong_is_bad_usage() {
         assert!(lines[0].starts_with("error: cannot open the store on dynamo: "), "{}", ended.stderr);
         assert!(lines[0].contains(because) && lines[1].contains("STORAGEBOX_URL"), "{}", ended.stderr);
     }
+}
+
+/// Whole replies and the key's id are at hand in a driver that is asked for all it knows.
+#[test]
+fn a_filter_for_everything_tells_no_secret() {
+    const KEY: &str = "AKIA7D31F0C2E9B8";
+    let table = Table::bare();
+    let with_keys = |command: &mut Command| drop(command.env("AWS_ACCESS_KEY_ID", KEY));
+    let quiet = Quiet { place: table.place(), keys: &[KEY, SECRET], with_keys };
+    quiet.tells_no_secret();
+    quiet.hears_what_is_named("aws_smithy_runtime");
 }

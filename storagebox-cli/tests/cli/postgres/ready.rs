@@ -3,6 +3,7 @@
 use storagebox_testkit::port;
 
 use super::database::{Database, PASSWORD};
+use crate::quiet::Quiet;
 use crate::support::{Ended, Place};
 
 #[track_caller]
@@ -135,4 +136,12 @@ fn run_bad(url: &str) -> Ended {
     let ended = Place::new().on(url).run(&["ping"]).exits(2);
     assert!(!ended.stderr.contains(PASSWORD), "{}", ended.stderr);
     ended
+}
+
+#[test]
+fn a_filter_for_everything_tells_no_secret() {
+    let database = Database::bare();
+    let place = Place::new().on(&database.owner());
+    let quiet = Quiet { place, keys: &[PASSWORD], with_keys: |_| {} };
+    quiet.tells_no_secret();
 }

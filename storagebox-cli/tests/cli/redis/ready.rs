@@ -6,6 +6,7 @@ use storagebox_testkit::port;
 use storagebox_testkit::redis::{Redis, Settings};
 
 use super::keys::Keys;
+use crate::quiet::Quiet;
 use crate::support::{Ended, Place};
 
 const COUNTS: [&str; 4] = ["bank", "counts", "--bank", "b"];
@@ -99,4 +100,10 @@ fn a_url_that_is_wrong_is_bad_usage() {
         assert!(lines[0].starts_with("error: cannot open the store on redis: "), "{}", ended.stderr);
         assert!(lines[0].contains(because) && lines[1].contains("STORAGEBOX_URL"), "{}", ended.stderr);
     }
+}
+
+#[test]
+fn a_filter_for_everything_tells_no_secret() {
+    let keys = Keys::bare();
+    Quiet { place: keys.place(), keys: &[], with_keys: |_| {} }.tells_no_secret();
 }

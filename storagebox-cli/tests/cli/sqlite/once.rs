@@ -38,3 +38,9 @@ fn whoever_waits_may_go() {
     let store = File::ready();
     Once::at(store.place()).is_not_ended_by_one_who_waits();
 }
+
+#[test]
+fn a_command_is_not_told_the_url() {
+    let store = File::ready();
+    Once::at(store.place()).keeps_the_url_to_itself();
+}

@@ -4,6 +4,7 @@ use std::fs;
 use std::process::Stdio;
 
 use super::file::File;
+use crate::quiet::Quiet;
 use crate::support::{Ended, Place};
 
 const COUNTS: [&str; 4] = ["bank", "counts", "--bank", "b"];
@@ -70,7 +71,11 @@ fn a_url_that_is_wrong_is_bad_usage() {
     for (url, because) in [
         ("sqlite:", "must not be empty"),
         ("sqlite::memory:", "use the backend `memory:`"),
-        ("sqlite:box.db?mode=ro", "has a query key that is not known"),
+        ("sqlite:box.db?synchronus=full", "has the query key `synchronus`, which is not known"),
+        (
+            "sqlite:box.db?mode=ro",
+            "it may have `synchronous`, `combining`, `call_timeout`, `memory` and `wal_",
+        ),
         ("sqlite:box.db?synchronous=off", "must be `full`, `normal` or `extra`"),
     ] {
         let ended = Place::new().on(url).run(&["ping"]).exits(2);
@@ -78,4 +83,10 @@ fn a_url_that_is_wrong_is_bad_usage() {
         assert!(lines[0].starts_with("error: cannot open the store on sqlite: "), "{}", ended.stderr);
         assert!(lines[0].contains(because) && lines[1].contains("STORAGEBOX_URL"), "{}", ended.stderr);
     }
+}
+
+#[test]
+fn a_filter_for_everything_tells_no_secret() {
+    let file = File::bare();
+    Quiet { place: file.place(), keys: &[], with_keys: |_| {} }.tells_no_secret();
 }

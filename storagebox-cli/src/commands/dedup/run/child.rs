@@ -12,6 +12,7 @@ use super::record::{Ended, Output};
 use super::signal::exit_code;
 use super::stage::Stage;
 use crate::cli::Run;
+use crate::store;
 
 const CHUNK_BYTES: usize = 16 * 1024;
 
@@ -49,8 +50,19 @@ fn spawn(args: &Run, fence: Fence) -> io::Result<Child> {
     let (program, arguments) = args.command.split_first().ok_or(io::ErrorKind::InvalidInput)?;
     let mut command = Command::new(program);
     command.args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+    if !args.pass_url {
+        withhold_url(&mut command);
+    }
     command.env("STORAGEBOX_ID", args.id.as_str()).env("STORAGEBOX_FENCE", fence.number().to_string());
     command.spawn()
+}
+
+/// It may hold a password, and what the command says of its environment is recorded for everybody. A storagebox in the
+/// command is told, so that it does not take the store that nobody named for the one that was meant.
+fn withhold_url(command: &mut Command) {
+    if std::env::var_os(store::URL).is_some() {
+        command.env_remove(store::URL).env(store::URL_WITHHELD, "1");
+    }
 }
 
 /// Until the command has ended and its output is closed; or until nobody wants to wait for what it left behind, which

@@ -1,0 +1,13 @@
+//! What commands write: files that appear whole or not at all, and never in the place of what must stay.
+
+mod csv;
+mod place;
+mod reserved;
+mod target;
+mod temporary;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use csv::PendingCsv;
+pub(crate) use reserved::Reserved;
+pub(crate) use target::Target;

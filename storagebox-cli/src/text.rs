@@ -1,0 +1,107 @@
+//! Text for people, with what a terminal would obey or not show spelt out.
+
+/// The text with everything that cannot be seen in it spelt out: an id may come from a stranger.
+///
+/// The one function for whatever a person sees. What it has spelt out it leaves as it is.
+pub(crate) fn printable(text: &str) -> String {
+    spelt_out(text, |_| false, rust)
+}
+
+/// The same, with its lines and columns.
+pub(super) fn printable_lines(text: &str) -> String {
+    spelt_out(text, is_layout, rust)
+}
+
+/// The same within JSON, which means what it meant.
+pub(super) fn printable_json(text: &str) -> String {
+    spelt_out(text, is_layout, json)
+}
+
+pub(crate) fn is_printable(text: &str) -> bool {
+    !text.contains(is_unseen)
+}
+
+fn spelt_out(text: &str, is_kept: fn(char) -> bool, spell: fn(char, &mut String)) -> String {
+    let mut printable = String::with_capacity(text.len());
+    for character in text.chars() {
+        match is_unseen(character) && !is_kept(character) {
+            true => spell(character, &mut printable),
+            false => printable.push(character),
+        }
+    }
+    printable
+}
+
+fn rust(character: char, to: &mut String) {
+    to.extend(character.escape_default());
+}
+
+fn json(character: char, to: &mut String) {
+    for unit in character.encode_utf16(&mut [0; 2]) {
+        to.push_str(&format!("\\u{unit:04x}"));
+    }
+}
+
+fn is_layout(character: char) -> bool {
+    matches!(character, '\n' | '\t')
+}
+
+/// What a terminal obeys (the control characters), what changes the order of the text around it (bidirectional
+/// controls), and what has no shape of its own (zero-width characters, joiners and selectors, separators of lines): two
+/// texts that differ by it alone look the same. Emoji that are made of several come out in parts.
+fn is_unseen(character: char) -> bool {
+    character.is_control()
+        || matches!(character,
+            '\u{ad}' | '\u{34f}' | '\u{61c}'
+            | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}' | '\u{180b}'..='\u{180f}'
+            | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+            | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'
+            | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_terminal_obeys_or_hides_is_spelt_out() {
+        for (range, is_seen) in [
+            ('\0'..='\u{1f}', false),
+            (' '..='~', true),
+            ('\u{7f}'..='\u{9f}', false),
+            ('\u{a1}'..='\u{ac}', true),
+            ('\u{300}'..='\u{34e}', true),
+            ('\u{61c}'..='\u{61c}', false),
+            ('\u{200b}'..='\u{200f}', false),
+            ('\u{2010}'..='\u{2027}', true),
+            ('\u{2028}'..='\u{202e}', false),
+            ('\u{2060}'..='\u{206f}', false),
+            ('\u{feff}'..='\u{feff}', false),
+            ('\u{1f300}'..='\u{1f5ff}', true),
+            ('\u{e0001}'..='\u{e007f}', false),
+        ] {
+            for character in range {
+                assert_eq!(is_printable(&character.to_string()), is_seen, "{character:?}");
+                assert!(is_printable(&printable(&character.to_string())), "{character:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn letters_of_every_script_stay() {
+        for text in ["Ada", "e\u{301}", "नमस्ते", "עברית", "🎁", "a\\b \"c\"", "a b"] {
+            assert_eq!(printable(text), text);
+        }
+        assert_eq!(printable("👩\u{200d}🚀"), "👩\\u{200d}🚀");
+        assert_eq!(printable(&printable("\u{1b}[2J\u{202e}")), "\\u{1b}[2J\\u{202e}");
+    }
+
+    #[test]
+    fn json_means_what_it_meant() {
+        let text = "a\n\t\u{1b}\u{9b}\u{7f}\u{202e}\u{e0041}é";
+        let line = serde_json::to_string(text).unwrap();
+        let shown = printable_json(&line);
+        assert!(is_printable(&shown), "{shown}");
+        assert_eq!(serde_json::from_str::<String>(&shown).unwrap(), text);
+    }
+}

@@ -1,0 +1,211 @@
+//! Where commands write: never over the store, an input or what they did not write, and never for others to read.
+
+#[cfg(unix)]
+mod unix;
+
+use std::fs;
+
+use crate::support::{Ended, Place};
+
+const STORE: &str = "storagebox.db";
+
+/// A bank with one item, a record, a value, and inputs of which each has a line that cannot be used.
+fn place() -> Place {
+    filled(Place::without_url())
+}
+
+fn filled(place: Place) -> Place {
+    place.write("items.csv", "A\n");
+    place.run(&["bank", "load", "--bank", "b", "items.csv"]).exits(0);
+    place.write("items.csv", "A\n\n");
+    place.write("ids.csv", "ada\n\n");
+    place.run(&["dedup", "record", "order", "paid", "--op", "ada"]).exits(0);
+    place.run(&["ordered", "put", "key", "5", "--at", "1", "--writer", "w", "--stamps", "sequence"]).exits(0);
+    place
+}
+
+/// Every command that writes a file, writing this one.
+fn commands(output: &str) -> Vec<Vec<&str>> {
+    let hand_out = ["hand-out", "--bank", "b", "--items", "items.csv", "--ids", "ids.csv", "--out"];
+    vec![
+        vec!["bank", "load", "--bank", "b", "items.csv", "--rejects", output],
+        vec!["bank", "reclaim", "--bank", "c", "ids.csv", "--rejects", output],
+        vec!["token", "create", "--file", "ids.csv", "--rejects", output],
+        [&hand_out[..], &[output]].concat(),
+        [&hand_out[..], &["given.csv", "--rejects", output]].concat(),
+        vec!["dedup", "get", "order", "--out", output],
+        vec!["ordered", "get", "key", "--stamps", "sequence", "--out", output],
+    ]
+}
+
+#[track_caller]
+fn all_refuse(place: &Place, output: &str, because: &str) {
+    for command in commands(output) {
+        let refused = place.run(&command).exits(2);
+        assert!(refused.stderr.contains(because), "{command:?}: {}", refused.stderr);
+        assert_eq!(refused.stdout, "", "{command:?}");
+    }
+}
+
+#[track_caller]
+fn is_whole(place: &Place) {
+    let counts = place.run(&["bank", "audit", "--bank", "b"]).exits(0);
+    assert_eq!(counts.figure("free"), 1);
+    place.run(&["dedup", "get", "order"]).exits(0);
+}
+
+#[test]
+fn no_output_takes_the_place_of_the_store() {
+    let place = place();
+    fs::create_dir(place.path("folder")).unwrap();
+    fs::hard_link(place.path(STORE), place.path("hard.csv")).unwrap();
+    let whole = place.path(STORE);
+    for output in [STORE, "./storagebox.db", "folder/../storagebox.db", "hard.csv", whole.to_str().unwrap()] {
+        all_refuse(&place, output, "is the store's own file");
+    }
+    is_whole(&place);
+}
+
+#[test]
+fn no_output_takes_the_place_of_what_sqlite_keeps_beside_it() {
+    let place = place();
+    for beside in ["storagebox.db-wal", "storagebox.db-shm", "storagebox.db-journal", "./STORAGEBOX.DB-WAL"] {
+        all_refuse(&place, beside, "is the store's own file");
+    }
+    is_whole(&place);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_does_not_hide_the_store() {
+    use std::os::unix::fs::symlink;
+    let place = place();
+    symlink(STORE, place.path("link.csv")).unwrap();
+    symlink("link.csv", place.path("further.csv")).unwrap();
+    symlink("storagebox.db-wal", place.path("log.csv")).unwrap();
+    symlink(".", place.path("here")).unwrap();
+    for output in ["link.csv", "further.csv", "log.csv", "here/storagebox.db", "here/storagebox.db-wal"] {
+        all_refuse(&place, output, "is the store's own file");
+    }
+    is_whole(&place);
+    // And the store by a link, its file by its own name.
+    let place = place.on("sqlite:link.csv");
+    for output in [STORE, "storagebox.db-wal", "link.csv"] {
+        all_refuse(&place, output, "is the store's own file");
+    }
+    is_whole(&place);
+}
+
+#[test]
+fn a_store_is_known_by_every_form_of_its_url() {
+    let place = place();
+    let whole = place.path(STORE).display().to_string();
+    let urls =
+        ["sqlite://storagebox.db", "sqlite:%73toragebox.db?synchronous=normal", "sqlite:./storagebox.db"];
+    let urls =
+        urls.into_iter().map(str::to_owned).chain([format!("sqlite://{whole}"), format!("sqlite:{whole}")]);
+    for url in urls {
+        let load = ["bank", "load", "--bank", "b", "items.csv", "--rejects", STORE, "--url", &url];
+        let refused = place.run(&load).exits(2);
+        assert!(refused.stderr.contains("is the store's own file"), "{url}: {}", refused.stderr);
+    }
+    is_whole(&place);
+}
+
+/// SQLite would lose its locks when the file is closed.
+#[test]
+fn the_store_is_no_input_either() {
+    let place = place();
+    for command in [
+        &["bank", "load", "--bank", "b", STORE][..],
+        &["bank", "reclaim", "--bank", "b", STORE],
+        &["token", "create", "--file", STORE],
+        &["hand-out", "--ids", STORE, "--out", "given.csv"],
+        &["dedup", "record", "r", "--file", STORE, "--op", "o"],
+        &["ordered", "put", "r", "--file", STORE, "--at", "1", "--writer", "w", "--stamps", "sequence"],
+    ] {
+        let refused = place.run(command).exits(2);
+        assert!(refused.stderr.contains("is the store's own file"), "{command:?}: {}", refused.stderr);
+    }
+    is_whole(&place);
+}
+
+#[test]
+fn a_manual_page_takes_the_place_of_no_store() {
+    let place = filled(Place::without_url());
+    fs::rename(place.path(STORE), place.path("storagebox-bank.1")).unwrap();
+    let place = place.on("sqlite:storagebox-bank.1");
+    let refused = place.run(&["man", "--dir", "."]).exits(2);
+    assert!(refused.stderr.contains("is the store's own file"), "{}", refused.stderr);
+    is_whole(&place);
+}
+
+#[test]
+fn an_input_through_standard_input_is_an_input() {
+    let place = place();
+    let load = ["bank", "load", "--bank", "b", "-", "--rejects", "items.csv"];
+    let input = fs::File::open(place.path("items.csv")).unwrap();
+    let ended: Ended = place.command(&load).stdin(input).output().unwrap().into();
+    let told = "items.csv would overwrite standard input, which is read";
+    assert!(ended.exits(2).stderr.contains(told));
+    assert_eq!(place.read("items.csv"), "A\n\n");
+}
+
+#[test]
+fn a_hard_link_to_an_input_is_the_input() {
+    let place = place();
+    fs::hard_link(place.path("items.csv"), place.path("hard.csv")).unwrap();
+    let refused = place.run(&["bank", "load", "--bank", "b", "items.csv", "--rejects", "hard.csv"]).exits(2);
+    assert!(refused.stderr.contains("would overwrite items.csv"), "{}", refused.stderr);
+}
+
+#[test]
+fn two_outputs_are_one_by_any_name() {
+    let place = place();
+    place.write("given.csv", "old");
+    fs::hard_link(place.path("given.csv"), place.path("hard.csv")).unwrap();
+    for (out, rejects) in [("given.csv", "hard.csv"), ("new.csv", "NEW.csv"), ("new.csv", "./new.csv")] {
+        let args = ["hand-out", "--ids", "ids.csv", "--out", out, "--rejects", rejects];
+        let refused = place.run(&args).exits(2);
+        assert!(refused.stderr.contains("--out and --rejects are the same file"), "{}", refused.stderr);
+    }
+    assert_eq!(place.read("given.csv"), "old");
+}
+
+/// Named or not, and by a link too.
+#[test]
+fn a_run_that_rejects_nothing_removes_nothing() {
+    let place = place();
+    place.write("good.csv", "A\n");
+    place.write("mine.csv", "mine");
+    place.write("good.rejects.csv", "file,line,reason\nitems.csv,2,empty\n");
+    let load = ["bank", "load", "--bank", "b", "good.csv"];
+    let named = place.run(&[&load[..], &["--rejects", "mine.csv"]].concat()).exits(0);
+    assert!(named.stderr.contains("mine.csv is older and stays as it is"), "{}", named.stderr);
+    let unnamed = place.run(&load).exits(0);
+    assert!(unnamed.stderr.contains("good.rejects.csv is older"), "{}", unnamed.stderr);
+    assert_eq!(place.read("mine.csv"), "mine");
+    assert!(place.path("good.rejects.csv").exists());
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink("mine.csv", place.path("link.csv")).unwrap();
+        place.run(&[&load[..], &["--rejects", "link.csv"]].concat()).exits(0);
+        assert_eq!(place.read("mine.csv"), "mine");
+    }
+}
+
+#[test]
+fn a_file_that_happens_to_have_the_name_of_the_list_stays() {
+    let place = place();
+    place.write("items.rejects.csv", "mine");
+    let refused = place.run(&["bank", "load", "--bank", "b", "items.csv"]).exits(2);
+    assert!(
+        refused.stderr.contains("items.rejects.csv is there, and is no list of rejects"),
+        "{}",
+        refused.stderr
+    );
+    assert_eq!(place.read("items.rejects.csv"), "mine");
+    place.write("items.rejects.csv", "file,line,reason\nolder.csv,1,empty\n");
+    place.run(&["bank", "load", "--bank", "b", "items.csv"]).exits(0);
+    assert_eq!(place.read("items.rejects.csv"), "file,line,reason\nitems.csv,2,empty\n");
+}

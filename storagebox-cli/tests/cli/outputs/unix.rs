@@ -1,0 +1,134 @@
+//! What a file system of Unix's has besides: rights, links, devices, pipes; and who was killed.
+
+use std::os::unix::fs::{FileTypeExt, MetadataExt, symlink};
+use std::process::Stdio;
+use std::thread;
+
+use super::*;
+
+fn mode(place: &Place, name: &str) -> u32 {
+    fs::metadata(place.path(name)).unwrap().mode() & 0o777
+}
+
+/// Codes are money.
+#[test]
+fn whatever_is_made_is_for_its_owner_alone() {
+    let place = place();
+    for command in commands("new") {
+        if place.path("new").exists() {
+            fs::remove_file(place.path("new")).unwrap();
+        }
+        place.run(&command);
+        assert_eq!(mode(&place, "new"), 0o600, "{command:?}");
+    }
+    for made in [STORE, "given.csv"] {
+        assert_eq!(mode(&place, made), 0o600, "{made}");
+    }
+}
+
+#[test]
+fn what_holds_no_secret_is_for_everybody() {
+    let place = Place::new();
+    place.run(&["man", "--dir", "."]).exits(0);
+    assert_ne!(mode(&place, "storagebox-bank-load.1") & 0o044, 0);
+    assert!(place.read("storagebox-bank-load.1").contains(".TH storagebox-bank-load 1"));
+}
+
+/// As `>` does.
+#[test]
+fn a_link_is_written_through_wherever_it_leads() {
+    let place = place();
+    place.write("there.csv", "old");
+    symlink("there.csv", place.path("link.csv")).unwrap();
+    symlink("missing.csv", place.path("broken.csv")).unwrap();
+    for (link, real) in [("link.csv", "there.csv"), ("broken.csv", "missing.csv")] {
+        place.run(&["dedup", "get", "order", "--out", link]).exits(0);
+        assert!(fs::symlink_metadata(place.path(link)).unwrap().is_symlink());
+        assert_eq!(place.read(real), "paid");
+    }
+}
+
+#[test]
+fn what_is_thrown_away_leaves_no_file() {
+    let place = place();
+    let before = place.names();
+    for command in commands("/dev/null") {
+        place.run(&command);
+    }
+    assert!(fs::metadata("/dev/null").unwrap().file_type().is_char_device());
+    let others = |name: &String| !["given.csv", "storagebox.rejects.csv"].contains(&name.as_str());
+    assert_eq!(place.names().into_iter().filter(others).collect::<Vec<_>>(), before);
+}
+
+/// By a link, so that a fault would harm no more than this folder.
+#[test]
+fn standard_output_is_itself_by_another_name() {
+    let place = place();
+    symlink("/dev/stdout", place.path("stdout")).unwrap();
+    for out in ["-", "stdout"] {
+        assert_eq!(place.run(&["dedup", "get", "order", "--out", out]).exits(0).stdout, "paid");
+        let args = ["hand-out", "--bank", "b", "--ids", "ids.csv", "--rejects", "/dev/null", "--out", out];
+        let ended = place.run(&args).exits(0);
+        assert!(ended.stdout.starts_with("id,item,outcome\nada,A,"), "{}", ended.stdout);
+        assert!(!ended.stdout.contains("audit") && ended.stderr.contains("audit"), "{}", ended.stderr);
+    }
+    assert!(fs::symlink_metadata(place.path("stdout")).unwrap().is_symlink());
+}
+
+#[test]
+fn a_pipe_gets_its_bytes_and_stays() {
+    let place = place();
+    let made = std::process::Command::new("mkfifo").arg(place.path("pipe")).status().unwrap();
+    assert!(made.success());
+    let pipe = place.path("pipe");
+    let reader = thread::spawn(move || fs::read_to_string(pipe).unwrap());
+    place.run(&["dedup", "get", "order", "--out", "pipe"]).exits(0);
+    assert_eq!(reader.join().unwrap(), "paid");
+    assert!(fs::metadata(place.path("pipe")).unwrap().file_type().is_fifo());
+}
+
+/// What is removed and still open has a path in `/proc` that leads nowhere.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_file_that_is_gone_is_no_place_to_write() {
+    let place = place();
+    let gone = fs::File::create(place.path("gone.csv")).unwrap();
+    fs::remove_file(place.path("gone.csv")).unwrap();
+    let mut command = place.command(&["dedup", "get", "order", "--out", "/proc/self/fd/0"]);
+    let ended: Ended = command.stdin(gone).output().unwrap().into();
+    assert!(ended.exits(2).stderr.contains("is not a file"));
+    assert!(!place.names().iter().any(|name| name.starts_with("gone")), "{:?}", place.names());
+}
+
+#[test]
+fn a_socket_is_no_place_to_write() {
+    let place = place();
+    let _socket = std::os::unix::net::UnixListener::bind(place.path("socket")).unwrap();
+    all_refuse(&place, "socket", "is not a file");
+    assert!(fs::metadata(place.path("socket")).unwrap().file_type().is_socket());
+}
+
+fn temporary(place: &Place) -> Vec<String> {
+    place.names().into_iter().filter(|name| name.ends_with(".tmp")).collect()
+}
+
+/// One that is alive keeps what it has begun; one that was killed does not.
+#[test]
+fn what_a_killed_run_leaves_is_removed_by_the_next() {
+    let place = Place::with("A\n", "ada\n");
+    let args = ["hand-out", "--items", "items.csv", "--ids", "-", "--out", "given.csv"];
+    let mut command = place.command(&args);
+    let command = command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut killed = command.spawn().unwrap();
+    std::io::Write::write_all(killed.stdin.as_mut().unwrap(), b"ada\n").unwrap();
+    // The note comes once the files are begun.
+    std::io::Read::read_exact(killed.stderr.as_mut().unwrap(), &mut [0; 5]).unwrap();
+    assert_eq!(temporary(&place).len(), 1);
+    place.hand_out(&[]).exits(0);
+    assert_eq!(temporary(&place).len(), 1);
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+    assert_eq!(temporary(&place).len(), 1);
+    place.hand_out(&[]).exits(0);
+    assert_eq!(temporary(&place), [""; 0]);
+}
