@@ -11,7 +11,7 @@ use crate::command::{captured, cargo, heard, shown};
 use crate::failure::Failure;
 use crate::steps::Steps;
 use crate::summary::Summary;
-use crate::{examples, features, install, readme, servers};
+use crate::{examples, features, install, packages, readme, servers};
 
 const EVERYTHING: &[&str] = &["--workspace"];
 
@@ -72,6 +72,7 @@ fn everything(way: Option<Way>, steps: &mut Steps, summary: &mut Summary) -> Res
     steps.step("each feature of what people use", features::each_used)?;
     steps.step("one driver for each feature", features::one_driver_each)?;
     steps.step("a feature that is off", features::off_is_named)?;
+    steps.step("what the packages hold", packages::run)?;
     tests.run(steps, summary)
 }
 

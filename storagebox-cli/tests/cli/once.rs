@@ -111,7 +111,8 @@ impl Once {
     /// A command that does not listen is killed by the second signal, and nothing is recorded. It shows that it has the
     /// first one, so that the second comes neither too early, when two are one, nor once it has ended.
     pub(crate) fn is_killed_by_a_second_signal(&self) {
-        let script = "trap 'echo heard' TERM; echo run >> runs; echo started; while test -e runs; do sleep 0.05; done";
+        let script =
+            "trap 'echo heard' TERM; echo run >> runs; echo started; while test -e runs; do sleep 0.05; done";
         let options = ["--fingerprint", "nightly"];
         let mut runner = self.spawn(&options, script);
         let mut stdout = BufReader::new(runner.stdout.take().unwrap());
