@@ -9,7 +9,6 @@ mod failure;
 mod features;
 mod given;
 mod install;
-#[cfg_attr(not(test), allow(dead_code, reason = "it is not a step of a task yet"))]
 mod packages;
 mod prove;
 mod readme;
