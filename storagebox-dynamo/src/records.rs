@@ -160,10 +160,12 @@ impl Records {
         refused: &(impl Fn(&Record) -> Option<T> + Sync),
         sent: &Sent<T>,
     ) -> Result<Option<T>> {
-        let (write, answer) = change(&self.key(id).await?);
+        let key = self.key(id).await?;
+        let (write, answer) = change(&key);
         let mark = Mark::fresh(number);
         sent.note(mark, answer.clone());
-        let row = match self.client().write(&mark.on(write)).await {
+        let check = |row: &Row| self.read(Some(row), self.client().surely_past()).map(drop);
+        let row = match self.client().write_to(&key, &mark.on(write), check).await {
             Ok(Wrote::Done(_)) => return Ok(Some(answer)),
             Ok(Wrote::Refused(row)) => row,
             Err(error) => return Err(sent.failed(error)),

@@ -171,6 +171,22 @@ impl Client {
         }
     }
 
+    /// A write to one row. The table refuses as a whole what cannot be made to the row as it is: this reads the row, and says
+    /// what is wrong with it.
+    pub(crate) async fn write_to(
+        &self,
+        key: &RowKey,
+        write: &Write,
+        check: impl FnOnce(&Row) -> Result<()>,
+    ) -> Result<Wrote> {
+        let error = match self.write(write).await {
+            Err(error) if error.kind() == ErrorKind::InvalidInput => error,
+            wrote => return wrote,
+        };
+        self.get(key).await?.as_ref().map_or(Ok(()), check)?;
+        Err(error)
+    }
+
     /// All of the writes or none, with a token derived from them: the same transaction, sent again within ten minutes,
     /// is told its first answer.
     pub(crate) async fn transact(&self, writes: &[Write]) -> Result<Transacted> {

@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use storagebox_core::{Cancelled, Change, Counted, ErrorKind, Key, OpId, Result};
+use storagebox_core::{Cancelled, Change, Counted, Key, OpId, Result};
 
 use super::beaten;
 use super::entries::{Entries, Entry, first, name};
@@ -97,7 +97,7 @@ impl Set {
         let client = values.client();
         let mut write = self.addition(client, entrant, &Lapsed::default());
         for _ in 0..LOOKS {
-            write = match self.written(client, entrant, &write).await? {
+            write = match client.write_to(&entrant.row, &write, |row| Entries::of(row).map(drop)).await? {
                 Wrote::Done(row) => return entrant.entered(row.as_ref()),
                 Wrote::Refused(None) => match entrant.rejection(0) {
                     Some(rejected) => return Ok(Entered::Rejected(rejected)),
@@ -110,18 +110,6 @@ impl Set {
             };
         }
         Err(beaten())
-    }
-
-    /// A write that the table cannot make to the row, because there is no map where one should be, is refused as a whole.
-    async fn written(&self, client: &Client, entrant: &Entrant<'_>, write: &Write) -> Result<Wrote> {
-        match client.write(write).await {
-            Err(error) if error.kind() == ErrorKind::InvalidInput => {
-                let row = client.get(&entrant.row).await?;
-                row.as_ref().map(Entries::of).transpose()?;
-                Err(error)
-            }
-            wrote => wrote,
-        }
     }
 
     fn judge(&self, client: &Client, entrant: &Entrant<'_>, old: &Row) -> Result<Next> {

@@ -55,6 +55,7 @@ pub(super) enum Standing {
 impl Standing {
     pub(super) fn of(row: &Row) -> Result<Self> {
         match (row.maybe("c", Row::text)?, row.maybe("s", Row::text)?) {
+            (Some(""), _) => Err(row.unreadable("its claim is none")),
             (Some(claim), _) => Ok(Self::With(claim.to_owned())),
             (None, Some(SPENT)) => Ok(Self::Spent),
             (None, Some(_)) => Err(row.unreadable("its state is not known")),

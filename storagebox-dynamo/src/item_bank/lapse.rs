@@ -5,7 +5,7 @@ use storagebox_core::{ClaimId, Item, Result};
 use super::Bank;
 use super::claim::{CONFIRMED, EXPIRED, HELD, until};
 use super::item::{free_at, held_at};
-use crate::client::{Refusal, Transacted, Write};
+use crate::client::{Refusal, Tag, Transacted, Write};
 use crate::clock::Millis;
 use crate::row::{Row, RowKey};
 
@@ -49,7 +49,9 @@ impl Bank {
         }
         let let_go = Write::check(key).only_if(LET_GO).value(":i", item.as_str());
         let writes = [let_go, self.freeing(item, by, at).await?];
-        Ok(matches!(self.client().transact(&writes).await?, Transacted::Done))
+        // A token of its own: nothing in these writes tells them from those of an earlier time.
+        let transacted = self.client().transact_as(&writes, Tag::fresh().as_str()).await?;
+        Ok(matches!(transacted, Some(Transacted::Done)))
     }
 
     async fn freeing(&self, item: &Item, by: &ClaimId, at: &str) -> Result<Write> {

@@ -34,10 +34,7 @@ impl Bank {
             None => extended.remove(&["u", "g", EXPIRES]).only_if(lasts),
         };
         let extended = extended.value(":held", HELD).value(":coming", self.client().surely_coming().0);
-        let row = match self.client().write(&extended).await? {
-            Wrote::Done(row) | Wrote::Refused(row) => row,
-        };
-        Ok(match judge(self.client(), row.as_ref())? {
+        Ok(match self.judged(self.client().write(&extended).await?)? {
             Judged::Unknown => Extended::Unknown,
             Judged::Ended(end) => Extended::Ended(end),
             Judged::Held(held) if held.hold == HoldState::Confirmed => Extended::Confirmed(held),
@@ -51,14 +48,19 @@ impl Bank {
         let confirmed = Write::update(&key).set("s", CONFIRMED).tagged(tag).remove(&["u", "g", EXPIRES]);
         let confirmed = confirmed.only_if(LASTS).value(":held", HELD).answering_new();
         let confirmed = confirmed.value(":coming", self.client().surely_coming().0);
-        let row = match self.client().write(&confirmed).await? {
-            Wrote::Done(row) | Wrote::Refused(row) => row,
-        };
-        match judge(self.client(), row.as_ref())? {
+        match self.judged(self.client().write(&confirmed).await?)? {
             Judged::Unknown => Ok(Confirmed::Unknown),
             Judged::Ended(end) => Ok(Confirmed::Ended(end)),
             Judged::Held(Held { item, hold: HoldState::Confirmed }) => Ok(Confirmed::Confirmed(item)),
             Judged::Held(_) => Err(moving()),
+        }
+    }
+
+    /// What a write says of the claim. One that was made to a row that makes no sense has been made all the same.
+    fn judged(&self, wrote: Wrote) -> Result<Judged> {
+        match wrote {
+            Wrote::Done(row) => judge(self.client(), row.as_ref()).map_err(Error::after_unresolved),
+            Wrote::Refused(row) => judge(self.client(), row.as_ref()),
         }
     }
 
@@ -122,12 +124,7 @@ impl Bank {
             Transacted::Done => Ok(Wrote::Done(None)),
             Transacted::Refused(refusals) => match refusals.into_iter().next() {
                 Some(Refusal::Condition(row)) => Ok(Wrote::Refused(row)),
-                // The claim holds an item that says otherwise.
-                _ => Err(Error::corrupt(
-                    format_args!("the item of the claim {claim:?}"),
-                    "it is with no such claim",
-                )
-                .on("dynamo")),
+                _ => Err(astray(claim)),
             },
         }
     }
@@ -150,7 +147,11 @@ impl Bank {
         sent.0.store(true, Ordering::Relaxed);
         match self.client().transact(&writes).await? {
             Transacted::Done => Ok(Retired::Retired),
-            Transacted::Refused(_) => Err(moving()),
+            Transacted::Refused(refusals) => match refusals.first() {
+                // Nobody changed the claim, so its item is with it.
+                Some(Refusal::Not) => Err(astray(claim)),
+                _ => Err(moving()),
+            },
         }
     }
 
@@ -158,6 +159,12 @@ impl Bank {
         let spent = Write::update(&self.item_key(item.as_str()).await?).set("s", SPENT).remove(&["c", "o"]);
         Ok(spent.only_if("c = :c").value(":c", claim.as_str()))
     }
+}
+
+/// The claim holds an item whose row says otherwise.
+fn astray(claim: &ClaimId) -> Error {
+    let record = format_args!("the item of the claim {claim:?}");
+    Error::corrupt(record, "its row says that it is with another claim, or with none").on("dynamo")
 }
 
 /// Something changed between two looks at it; the call begins anew.

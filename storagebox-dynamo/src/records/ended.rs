@@ -99,7 +99,7 @@ mod tests {
         assert_eq!(ended.bytes(), None);
         ended.push(&op(1), Millis(1_767_225_600_123));
         ended.push(&op(2), Millis(0));
-        let read = Ended::read(&ended.bytes().unwrap());
+        let read = Ended::read(&ended.bytes().unwrap()).unwrap();
         assert_eq!(read, ended);
         assert!(read.has(&op(1)) && read.has(&op(2)) && !read.has(&op(3)));
     }

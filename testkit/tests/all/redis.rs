@@ -15,11 +15,14 @@ fn ask(server: SocketAddr, command: &str) -> io::Result<String> {
     Ok(line.trim_end().to_owned())
 }
 
-/// All lines of the answer; the server ends the connection after it.
+/// All texts of an answer that is a list of texts, to a command of one line.
 fn ask_all(server: SocketAddr, command: &str) -> io::Result<Vec<String>> {
     let mut stream = TcpStream::connect(server)?;
-    stream.write_all(format!("{command}\r\nQUIT\r\n").as_bytes())?;
-    BufReader::new(stream).lines().collect()
+    stream.write_all(format!("{command}\r\n").as_bytes())?;
+    let mut lines = BufReader::new(stream).lines();
+    let count = lines.next().transpose()?.and_then(|line| line.strip_prefix('*')?.parse().ok());
+    // Each text comes after a line with its length.
+    lines.skip(1).step_by(2).take(count.unwrap_or(0)).collect()
 }
 
 #[test]
@@ -71,13 +74,13 @@ fn no_replica_takes_over_from_a_master_that_is_only_slow() {
     let sentinels = Sentinels::start(&Settings::quick()).unwrap();
     for sentinel in sentinels.sentinels() {
         let all = ask_all(sentinel.address(), "SENTINEL MASTER mymaster").unwrap();
-        let limit = all.iter().skip_while(|line| *line != "down-after-milliseconds").nth(2);
+        let limit = all.iter().skip_while(|text| *text != "down-after-milliseconds").nth(1);
         assert_eq!(limit.map(String::as_str), Some("600000"), "{all:?}");
     }
     let cluster = Cluster::start(3, &Settings::quick()).unwrap();
     for node in cluster.nodes() {
         let all = ask_all(node.address(), "CONFIG GET cluster-node-timeout").unwrap();
-        assert!(all.iter().any(|line| line == "600000"), "{all:?}");
+        assert!(all.iter().any(|text| text == "600000"), "{all:?}");
     }
 }
 

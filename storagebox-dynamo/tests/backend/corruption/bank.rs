@@ -12,7 +12,21 @@ use crate::support::Place;
 const MINUTE: Duration = Duration::from_secs(60);
 const HOUR: Duration = Duration::from_secs(3_600);
 
-pub(super) const PART: Part = Part { rows: "bank", fill, calls, unnoticed: &[] };
+pub(super) const PART: Part = Part {
+    rows: "bank",
+    fill,
+    calls,
+    unnoticed: &[
+        ("claims", "g: none"),
+        ("claims", "t: empty"),
+        ("claims", "t: unknown"),
+        ("claims", "u: none"),
+        ("items", "t: a number"),
+        ("items", "t: empty"),
+        ("items", "t: none"),
+        ("items", "t: unknown"),
+    ],
+};
 
 /// Claims in every state, in the order in which they take.
 const CLAIMS: [&str; 6] = ["HELD", "TIMED", "LAPSED", "CONFIRMED", "RELEASED", "RETIRED"];

@@ -34,7 +34,25 @@ fn first(name: &str) -> u64 {
     u64::try_from(filled.as_micros()).unwrap_or(u64::MAX)
 }
 
-pub(super) const PART: Part = Part { rows: "records", fill, calls, unnoticed: &[] };
+pub(super) const PART: Part = Part {
+    rows: "records",
+    fill,
+    calls,
+    unnoticed: &[
+        ("ids", "c: unknown"),
+        ("ids", "g: a text"),
+        ("ids", "g: beyond its range"),
+        ("ids", "g: no whole number"),
+        ("ids", "g: none"),
+        ("ids", "p: none"),
+        ("ids", "p: unknown"),
+        ("ids", "r: none"),
+        ("ids", "r: unknown"),
+        ("ids", "v: cut off"),
+        ("ids", "x: none"),
+        ("ids", "y: none"),
+    ],
+};
 
 fn value() -> Result<Payload> {
     Payload::try_from("value")

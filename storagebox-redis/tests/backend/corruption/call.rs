@@ -5,20 +5,20 @@ use std::pin::Pin;
 use storagebox_core::Result;
 
 /// What fills a box.
-pub(super) type Filling<'a> = Pin<Box<dyn Future<Output = Result<()>> + 'a>>;
+pub(super) type Filling<'a> = Pin<Box<dyn Future<Output = Result<()>> + Send + 'a>>;
 
-type Making = Pin<Box<dyn Future<Output = Result<()>>>>;
+type Making = Pin<Box<dyn Future<Output = Result<()>> + Send>>;
 
 /// A call with its arguments.
 pub(super) struct Call {
     pub(super) name: String,
     /// How many round trips it takes where nothing is damaged.
     pub(super) trips: usize,
-    make: Box<dyn Fn() -> Making>,
+    make: Box<dyn Fn() -> Making + Send + Sync>,
 }
 
 impl Call {
-    pub(super) fn new(name: impl Into<String>, make: impl Fn() -> Making + 'static) -> Self {
+    pub(super) fn new(name: impl Into<String>, make: impl Fn() -> Making + Send + Sync + 'static) -> Self {
         Self { name: name.into(), trips: 0, make: Box::new(make) }
     }
 
