@@ -3,7 +3,7 @@
 use std::env;
 use std::io::{self, BufRead, BufReader};
 use std::path::Path;
-use std::process::{Command, ExitStatus, Output, Stdio};
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
 
 use crate::failure::Failure;
 use crate::workspace;
@@ -18,14 +18,45 @@ pub(crate) fn cargo<'a>(arguments: impl IntoIterator<Item = &'a str>) -> Command
 /// Runs a child in silence and gives back what it wrote to standard output.
 ///
 /// If it fails, all that it wrote is shown, so cargo is told to leave out its progress.
-pub(crate) fn captured(mut command: Command) -> Result<String, Failure> {
-    command.stdin(Stdio::null()).env("CARGO_TERM_QUIET", "true");
-    let Output { status, stdout, stderr } = command.output().map_err(|error| not_started(&command, error))?;
-    let stdout = String::from_utf8_lossy(&stdout).into_owned();
-    if status.success() {
-        return Ok(stdout);
+pub(crate) fn captured(command: Command) -> Result<String, Failure> {
+    Beside::begin(command)?.captured()
+}
+
+/// A child that is at work beside us, in silence. It is ended with this value.
+#[derive(Debug)]
+pub(crate) struct Beside {
+    command: Command,
+    child: Option<Child>,
+}
+
+impl Beside {
+    pub(crate) fn begin(mut command: Command) -> Result<Self, Failure> {
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.env("CARGO_TERM_QUIET", "true");
+        let child = command.spawn().map_err(|error| not_started(&command, error))?;
+        Ok(Self { command, child: Some(child) })
     }
-    Err(ended(&command, status, format!("{stdout}{}", String::from_utf8_lossy(&stderr))))
+
+    /// Waits for its end, as [`captured`].
+    pub(crate) fn captured(mut self) -> Result<String, Failure> {
+        let output =
+            self.child.take().map_or_else(|| Err(io::ErrorKind::NotFound.into()), Child::wait_with_output);
+        let Output { status, stdout, stderr } = output.map_err(|error| not_started(&self.command, error))?;
+        let stdout = String::from_utf8_lossy(&stdout).into_owned();
+        if status.success() {
+            return Ok(stdout);
+        }
+        Err(ended(&self.command, status, format!("{stdout}{}", String::from_utf8_lossy(&stderr))))
+    }
+}
+
+impl Drop for Beside {
+    fn drop(&mut self) {
+        if let Some(mut child) = self.child.take() {
+            // If it has ended by itself there is nothing to do.
+            let _ = child.kill().and_then(|()| child.wait());
+        }
+    }
 }
 
 /// Runs a child whose output is for the reader.
@@ -88,6 +119,15 @@ mod tests {
         let failure = captured(shell("echo one; echo two >&2; exit 7")).unwrap_err();
         assert_eq!(failure.exit_code(), 7);
         assert!(failure.to_string().starts_with("one\ntwo\n"));
+    }
+
+    #[test]
+    fn a_child_beside_us_is_ended_with_its_value() {
+        let mut stdout = {
+            let mut beside = Beside::begin(shell("exec sleep 600")).unwrap();
+            beside.child.as_mut().unwrap().stdout.take().unwrap()
+        };
+        assert_eq!(io::copy(&mut stdout, &mut io::sink()).unwrap(), 0, "its end of the pipe is closed");
     }
 
     #[test]

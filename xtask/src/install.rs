@@ -9,7 +9,7 @@ use storagebox_testkit::postgres::Postgres;
 use storagebox_testkit::programs::in_path;
 use storagebox_testkit::redis::Redis;
 
-use crate::command::{captured, cargo};
+use crate::command::{Beside, captured, cargo};
 use crate::failure::Failure;
 use crate::steps::Steps;
 
@@ -57,12 +57,12 @@ const PROGRAMS: [Program; 5] = [
     },
 ];
 
-/// Says what is missing and installs it.
+/// Says what is missing and installs it. The program that cargo builds may still be on its way.
 ///
 /// # Errors
 ///
 /// [`Failure::Lacking`] before anything is installed, if packages are missing and we may not install them.
-pub(crate) fn all(steps: &mut Steps) -> Result<(), Failure> {
+pub(crate) fn all(steps: &mut Steps) -> Result<OnItsWay, Failure> {
     let programs = missing(PROGRAMS);
     let rights = Rights::here()?;
     if !programs.is_empty() && rights == Rights::None {
@@ -73,10 +73,21 @@ pub(crate) fn all(steps: &mut Steps) -> Result<(), Failure> {
     if !plan.programs.is_empty() {
         steps.step("Debian packages", || plan.packages())?;
     }
-    if plan.dynoxide {
-        steps.step("dynoxide (some minutes, once)", dynoxide)?;
+    let dynoxide = plan.dynoxide.then(|| Beside::begin(dynoxide_by_cargo())).transpose()?;
+    Ok(OnItsWay(dynoxide))
+}
+
+/// The build of dynoxide. Most of it is one crate on one core, so that it goes on beside other steps.
+#[must_use]
+pub(crate) struct OnItsWay(Option<Beside>);
+
+impl OnItsWay {
+    pub(crate) fn arrive(self, steps: &mut Steps) -> Result<(), Failure> {
+        let Some(build) = self.0 else {
+            return Ok(());
+        };
+        steps.step("dynoxide, begun before the others", || build.captured().map(|_| String::new()))
     }
-    Ok(())
 }
 
 fn missing(programs: impl IntoIterator<Item = Program>) -> Vec<Program> {
@@ -136,7 +147,7 @@ impl fmt::Display for Plan {
             write!(f, "\n  by {by}: {}; no service is started", self.debian().join(", "))?;
         }
         if self.dynoxide {
-            f.write_str("\n  by cargo, into target/tools: dynoxide, which speaks DynamoDB's protocol")?;
+            f.write_str("\n  by cargo, into target/tools: dynoxide, which speaks DynamoDB's protocol; some minutes, once")?;
         }
         Ok(())
     }

@@ -60,11 +60,7 @@ fn without_servers(steps: &mut Steps, summary: &mut Summary) -> Result<(), Failu
 }
 
 fn everything(way: Option<Way>, steps: &mut Steps, summary: &mut Summary) -> Result<(), Failure> {
-    if way != Some(Way::Docker) {
-        install::all(steps)?;
-    }
-    // Before the long steps, because there is nothing to wait for if one does not start.
-    let tests = Tests { of: EVERYTHING, way, servers: servers::start(way)? };
+    let coming = if way == Some(Way::Docker) { None } else { Some(install::all(steps)?) };
     steps.step("format", || silent(cargo(["fmt", "--all", "--check"])))?;
     steps.step("the README's first command", readme::run)?;
     steps.step("clippy", || silent(clippy()))?;
@@ -73,7 +69,8 @@ fn everything(way: Option<Way>, steps: &mut Steps, summary: &mut Summary) -> Res
     steps.step("one driver for each feature", features::one_driver_each)?;
     steps.step("a feature that is off", features::off_is_named)?;
     steps.step("what the packages hold", packages::run)?;
-    tests.run(steps, summary)
+    coming.map_or(Ok(()), |coming| coming.arrive(steps))?;
+    Tests { of: EVERYTHING, way, servers: servers::start(way)? }.run(steps, summary)
 }
 
 /// What cargo is asked to test, and where the tests get their servers from.
