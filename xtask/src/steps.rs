@@ -39,6 +39,11 @@ impl Steps {
         outcome
     }
 
+    /// Whether any has run.
+    pub(crate) fn any(&self) -> bool {
+        !self.done.is_empty()
+    }
+
     /// Keeps a step that was run elsewhere.
     pub(crate) fn add(&mut self, name: &str, took: Duration, summary: Option<String>) {
         self.done.push(Step { name: name.to_owned(), took, summary });

@@ -63,6 +63,11 @@ impl Summary {
         self.programs.extend(program.map(|(name, start)| Program { name, took: start.elapsed() }));
     }
 
+    /// Whether a program has run.
+    pub(crate) fn any(&self) -> bool {
+        !self.programs.is_empty()
+    }
+
     /// Those that took longest, the longest first.
     pub(crate) fn longest(mut self, count: usize) -> Vec<Program> {
         self.programs.sort_by_key(|program| std::cmp::Reverse(program.took));

@@ -101,13 +101,19 @@ impl Tests {
     }
 }
 
+/// Nothing of what has not begun.
 fn print(steps: &Steps, summary: Summary) {
-    let counts = summary.to_string();
-    println!("\n{steps}\nThe longest of the tests:");
-    for program in summary.longest(LONGEST) {
-        println!("{:<42} {:>7.1} s", program.name, program.took.as_secs_f64());
+    if steps.any() {
+        println!("\n{steps}");
     }
-    println!("\n{counts}");
+    if summary.any() {
+        let counts = summary.to_string();
+        println!("The longest of the tests:");
+        for program in summary.longest(LONGEST) {
+            println!("{:<42} {:>7.1} s", program.name, program.took.as_secs_f64());
+        }
+        println!("\n{counts}");
+    }
 }
 
 fn silent(command: Command) -> Result<String, Failure> {
