@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::workspace;
 
 /// Crates that bring a driver, and the features that may bring them.
-const DRIVERS: [(&str, &[&str]); 12] = [
+const DRIVERS: [(&str, &[&str]); 11] = [
     ("aws-sdk-dynamodb", &["dynamo"]),
     ("deadpool", &["postgres", "redis-pool"]),
     ("libsqlite3-sys", &["sqlite"]),
@@ -14,7 +14,6 @@ const DRIVERS: [(&str, &[&str]); 12] = [
     ("sqlx-postgres", &["postgres"]),
     ("sqlx-sqlite", &["sqlite"]),
     ("storagebox-dynamo", &["dynamo"]),
-    ("storagebox-memory", &["memory"]),
     ("storagebox-postgres", &["postgres"]),
     ("storagebox-redis", REDIS),
     ("storagebox-sqlite", &["sqlite"]),
