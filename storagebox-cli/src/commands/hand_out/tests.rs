@@ -119,13 +119,20 @@ struct Run {
 impl Run {
     fn with(fault: Fault) -> Self {
         let directory = Folder::new("cli-test").unwrap();
-        fs::write(directory.path().join("items"), "SAVE-1\nSAVE-2\nSAVE-3\nSAVE-4\n").unwrap();
-        fs::write(directory.path().join("ids"), "ada\nbob\nada\nbob\nada\n").unwrap();
-        Self { directory, alone: true, fault }
+        let run = Self { directory, alone: true, fault };
+        fs::create_dir(run.files()).unwrap();
+        fs::write(run.path("items"), "SAVE-1\nSAVE-2\nSAVE-3\nSAVE-4\n").unwrap();
+        fs::write(run.path("ids"), "ada\nbob\nada\nbob\nada\n").unwrap();
+        run
+    }
+
+    /// Where only the command writes.
+    fn files(&self) -> PathBuf {
+        self.directory.path().join("files")
     }
 
     fn path(&self, name: &str) -> PathBuf {
-        self.directory.path().join(name)
+        self.files().join(name)
     }
 
     fn args(&self) -> (HandOut, Global) {
@@ -227,7 +234,7 @@ async fn a_failed_audit_publishes_nothing_and_names_the_check_but_no_item() {
     assert!(message.contains("lines with another item than the id had: expected 0, found 3"), "{message}");
     assert!(!message.contains("SAVE"), "{message}");
     assert_eq!(fs::read_to_string(run.path("out.csv")).unwrap(), "old");
-    assert_eq!(names(run.directory.path()), ["ids", "items", "out.csv"]);
+    assert_eq!(names(&run.files()), ["ids", "items", "out.csv"]);
 }
 
 #[tokio::test]
@@ -235,7 +242,7 @@ async fn a_store_that_fails_leaves_no_file() {
     let run = Run::with(Fault::Denies);
     let failure = run.finish().await.unwrap_err();
     assert_eq!(failure.exit(), Exit::StoreFailed);
-    assert_eq!(names(run.directory.path()), ["ids", "items"]);
+    assert_eq!(names(&run.files()), ["ids", "items"]);
 }
 
 #[tokio::test]
