@@ -140,7 +140,7 @@ impl SqliteBuilder {
     ///
     /// # Errors
     ///
-    /// `InvalidInput` for a path that is empty, not UTF-8 or a folder's (it ends in a slash), `:memory:`, or a setting that is out of its range.
+    /// `InvalidInput` for a path that is empty, not UTF-8 or a folder's (it ends in a slash, `.` or `..`), `:memory:`, or a setting that is out of its range.
     pub fn open(self, path: impl AsRef<Path>) -> Result<SqliteStore> {
         let path = checked_path(path.as_ref())?;
         let connections = Connections::own(&path, &self.settings);

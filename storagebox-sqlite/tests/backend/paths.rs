@@ -87,7 +87,7 @@ async fn links_without_an_end_are_refused() -> Result<()> {
 async fn a_device_and_a_socket_are_no_files() -> Result<()> {
     let place = Place::bare()?;
     let _socket = UnixListener::bind(place.path()).map_err(failed)?;
-    for path in [place.path(), PathBuf::from("/dev/null")] {
+    for path in [PathBuf::from("/dev/null"), place.path()] {
         let store = SqliteStore::open(&path)?;
         for error in [store.setup().await.unwrap_err(), store.ping().await.unwrap_err()] {
             assert_eq!(error.kind(), ErrorKind::InvalidInput, "{error}");
