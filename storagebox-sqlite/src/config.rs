@@ -2,7 +2,7 @@
 
 mod url;
 
-use std::path::{Path, PathBuf, absolute};
+use std::path::{Path, PathBuf, absolute, is_separator};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -140,7 +140,7 @@ impl SqliteBuilder {
     ///
     /// # Errors
     ///
-    /// `InvalidInput` for a path that is empty or not UTF-8, `:memory:`, or a setting that is out of its range.
+    /// `InvalidInput` for a path that is empty, not UTF-8 or a folder's (it ends in a slash, `.` or `..`), `:memory:`, or a setting that is out of its range.
     pub fn open(self, path: impl AsRef<Path>) -> Result<SqliteStore> {
         let path = checked_path(path.as_ref())?;
         let connections = Connections::own(&path, &self.settings);
@@ -174,10 +174,19 @@ fn checked_path(path: &Path) -> Result<PathBuf> {
         None => return Err(bad("path", "must be UTF-8")),
         Some(":memory:") => return Err(bad("path", IN_MEMORY)),
         Some(text) if text.contains('\0') => return Err(bad("path", "must not hold U+0000")),
+        Some(text) if is_of_a_folder(text) => return Err(bad("path", OF_A_FOLDER)),
         Some(_) => {}
     }
     absolute(path).map_err(|_| bad("path", "must not be empty; name a file, as in sqlite:storagebox.db"))
 }
+
+/// SQLite would open `file/` as `file`, which to all others is a name of something else.
+fn is_of_a_folder(text: &str) -> bool {
+    let last = text.rsplit(is_separator).next();
+    !text.is_empty() && matches!(last, Some("" | "." | ".."))
+}
+
+const OF_A_FOLDER: &str = "must name a file, not a folder: it must not end in a slash, `.` or `..`";
 
 const IN_MEMORY: &str =
     "must be a file; for a store that is gone with its process, use the backend `memory:`";

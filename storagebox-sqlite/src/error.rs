@@ -1,6 +1,8 @@
 //! The driver's errors, by code. What is not in the table may have been applied (ER-1), unless its transaction was never
 //! committed.
 
+use std::fs::Metadata;
+use std::io;
 use std::path::Path;
 
 use storagebox_core::{Error, ErrorKind, Result};
@@ -97,22 +99,53 @@ pub(crate) fn passes(error: sqlx::Error, path: Option<&Path>, are_few: bool) -> 
 /// An error of a file that could not be opened, by what stands at its path.
 pub(crate) fn opening(error: sqlx::Error, path: Option<&Path>) -> Error {
     match path.filter(|_| primary(&error) == Some(CANNOT_OPEN)) {
-        Some(path) => seen(path).caused_by(error).with("file", path.display()).on("sqlite"),
+        Some(path) => seen(path, path.metadata()).caused_by(error).with("file", path.display()).on("sqlite"),
         None => before_commit(error),
     }
 }
 
-fn seen(path: &Path) -> Error {
+/// What stands at the path is no file that could be opened.
+pub(crate) fn unfit(path: &Path, found: io::Result<Metadata>) -> Error {
+    seen(path, found).with("file", path.display()).on("sqlite")
+}
+
+/// A file that could not be made.
+pub(crate) fn not_made(cause: io::Error, path: &Path) -> Error {
+    let named = |kind, what: &str| Error::new(kind, format!("{what} {}", path.display()));
+    let error = match cause.kind() {
+        io::ErrorKind::NotFound => seen(path, Err(cause.kind().into())),
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+            named(ErrorKind::Denied, "this process may not make the file")
+        }
+        _ => named(ErrorKind::Unavailable, "the file could not be made:"),
+    };
+    error.caused_by(cause).with("file", path.display()).on("sqlite")
+}
+
+/// A file, or a link to one, that somebody else put where everybody may.
+pub(crate) fn a_strangers(path: &Path) -> Error {
+    let why = format!(
+        "{} is another user's, in a folder that everybody may write to; name a file in a folder of your own",
+        path.display()
+    );
+    Error::new(ErrorKind::Denied, why).with("file", path.display()).on("sqlite")
+}
+
+fn seen(path: &Path, found: io::Result<Metadata>) -> Error {
     let folder = path.parent().unwrap_or(path);
     let named = |kind, what: &str, path: &Path| Error::new(kind, format!("{what} {}", path.display()));
-    match path.metadata() {
+    match found {
         Ok(found) if found.is_dir() => {
             Error::invalid("path", format_args!("must be a file, and {} is a folder", path.display()))
         }
+        Ok(found) if !found.is_file() => Error::invalid(
+            "path",
+            format_args!("must be a file, and {} is a device or the like", path.display()),
+        ),
         Ok(_) => {
             named(ErrorKind::Denied, "this process may not read and write the file and its folder:", path)
         }
-        Err(_) if folder.is_dir() && path.symlink_metadata().is_ok() => {
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
             named(ErrorKind::Denied, "this process may not look at the file", path)
         }
         Err(_) if folder.is_dir() => named(ErrorKind::NotSetUp, "there is no file", path),
@@ -175,7 +208,7 @@ mod tests {
     /// The disk may have more of it than the driver knows.
     #[test]
     fn a_commit_that_failed_may_have_been_applied() {
-        for error in [sqlx::Error::WorkerCrashed, sqlx::Error::Io(std::io::ErrorKind::StorageFull.into())] {
+        for error in [sqlx::Error::WorkerCrashed, sqlx::Error::Io(io::ErrorKind::StorageFull.into())] {
             let error = at_commit(error);
             assert_eq!((error.kind(), error.certainty()), (ErrorKind::OutcomeUnknown, Certainty::Unknown));
         }

@@ -43,7 +43,7 @@ async fn make(inner: &Inner) -> Result<()> {
 
 async fn attempt(inner: &Inner) -> Result<()> {
     let explained = |error| inner.connections.explained(error);
-    let mut connection = inner.connections.making().await.map_err(explained)?;
+    let mut connection = inner.connections.making().await?;
     let made = match has_tables(&mut connection).await.map_err(explained)? {
         true => bring(&mut connection).await,
         false => make_file(&mut connection, inner).await,
@@ -113,6 +113,7 @@ pub(crate) async fn ping(client: &Client) -> Result<()> {
 async fn found(inner: &Inner) -> Result<i64> {
     let mut pauses = Pauses::new();
     loop {
+        inner.connections.check()?;
         let found = match inner.connections.looking().await {
             Ok(mut connection) => query_scalar(FOUND).fetch_one(&mut *connection).await,
             Err(error) => Err(error),

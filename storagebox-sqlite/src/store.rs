@@ -44,7 +44,7 @@ impl SqliteStore {
     ///
     /// # Errors
     ///
-    /// `InvalidInput` for a path that is empty or not UTF-8, or `:memory:`.
+    /// `InvalidInput` for a path that is empty, not UTF-8 or a folder's, or `:memory:`.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         Self::builder().open(path)
     }

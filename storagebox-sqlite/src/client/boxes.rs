@@ -148,6 +148,7 @@ impl OpenBox {
     async fn rows<'q>(&self, ask: impl Fn(i64) -> Ask<'q> + Send + Sync) -> Result<Vec<SqliteRow>> {
         let (inner, mut pauses) = (self.inner(), Pauses::new());
         loop {
+            inner.connections.check()?;
             let rows = match inner.connections.looking().await {
                 Ok(mut connection) => ask(inner.now().0).fetch_all(&mut *connection).await,
                 Err(error) => Err(error),

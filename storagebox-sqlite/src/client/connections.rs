@@ -109,13 +109,22 @@ impl Connections {
     }
 
     /// A connection for `setup`, which makes the file if there is none.
-    pub(crate) async fn making(&self) -> Result<SqliteConnection, sqlx::Error> {
-        match self {
+    pub(crate) async fn making(&self) -> Result<SqliteConnection> {
+        let made = match self {
             Self::Own(own) => {
-                file::make(&own.path);
-                own.options.clone().create_if_missing(true).connect().await
+                file::make(&own.path)?;
+                own.options.connect().await
             }
-            Self::Shared(pool) => Ok(pool.acquire().await?.detach()),
+            Self::Shared(pool) => pool.acquire().await.map(PoolConnection::detach),
+        };
+        made.map_err(|error| self.explained(error))
+    }
+
+    /// Refuses files that should not be opened, before a look that would open them.
+    pub(crate) fn check(&self) -> Result<()> {
+        match self {
+            Self::Own(own) if !own.has_idle_reader() => file::check(&own.path),
+            Self::Own(_) | Self::Shared(_) => Ok(()),
         }
     }
 
@@ -189,12 +198,17 @@ impl Own {
         }))
     }
 
+    fn has_idle_reader(&self) -> bool {
+        self.readers.get().is_some_and(|readers| readers.num_idle() > 0)
+    }
+
     async fn connect(&self, is_wanted: impl Fn() -> bool) -> Result<SqliteConnection> {
         let mut pauses = Pauses::new();
         loop {
             if self.is_closed.load(Ordering::SeqCst) {
                 return Err(error::closed());
             }
+            file::check(&self.path)?;
             match self.options.connect().await {
                 Ok(connection) => return Ok(connection),
                 Err(error) if !is_wanted() => return Err(error::opening(error, Some(&self.path))),

@@ -1,8 +1,18 @@
-//! The file: made for its owner alone, and the names of those that SQLite keeps beside it.
+//! The file: made for its owner alone, refused where a stranger may have put it, and the names of those that SQLite keeps
+//! beside it.
 
+mod owner;
+
+use std::ffi::OsString;
 use std::fs::{self, OpenOptions};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
+
+use storagebox_core::Result;
+
+use crate::config::bad;
+use crate::error;
 
 /// What SQLite adds to the name of the file for those beside it.
 const BESIDE: [&str; 3] = ["-journal", "-shm", "-wal"];
@@ -16,39 +26,75 @@ static MAKING: Mutex<()> = Mutex::new(());
 
 /// Makes the file, empty, unless it is there: nobody but its owner may read it, nor what SQLite keeps beside it, which
 /// gets the same rights. One that is there is not touched.
-pub(super) fn make(path: &Path) {
+pub(super) fn make(path: &Path) -> Result<()> {
+    let end = trusted(path)?;
+    match create(&end) {
+        Err(cause) if cause.kind() != io::ErrorKind::AlreadyExists => Err(error::not_made(cause, &end)),
+        // What is there now was perhaps not there before.
+        Ok(()) | Err(_) => check(path),
+    }
+}
+
+fn create(path: &Path) -> io::Result<()> {
     let _turn = MAKING.lock().unwrap_or_else(PoisonError::into_inner);
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    // Where that fails SQLite will too, and says why.
-    drop(options.open(end_of_links(path)));
+    options.open(path).map(drop)
+}
+
+/// Refuses what SQLite should not open: it would take any file, whosever it is, and leave others beside a device.
+pub(super) fn check(path: &Path) -> Result<()> {
+    let end = trusted(path)?;
+    match fs::metadata(&end) {
+        Ok(found) if found.is_file() => Ok(()),
+        found => Err(error::unfit(&end, found)),
+    }
+}
+
+/// Where the path leads, if no stranger put anything there or on the way.
+fn trusted(path: &Path) -> Result<PathBuf> {
+    let end = end_of_links(path, owner::check)?;
+    with_beside(&end).iter().try_for_each(|file| owner::check(file))?;
+    Ok(end)
 }
 
 /// The file and those beside it, under every name that leads there by links of the file itself.
 pub(super) fn all(path: &Path) -> Vec<PathBuf> {
-    let mut files = vec![];
-    for path in [path.to_owned(), end_of_links(path)] {
-        let beside = BESIDE.map(|suffix| {
-            let mut name = path.clone().into_os_string();
-            name.push(suffix);
-            PathBuf::from(name)
-        });
-        files.push(path);
-        files.extend(beside);
-    }
-    files
+    // Where links do not end, nothing is opened.
+    let end = end_of_links(path, |_| Ok(())).unwrap_or_else(|_| path.to_owned());
+    [path, &end].into_iter().flat_map(with_beside).collect()
 }
 
-/// Where a link leads, whether anything is there or not: SQLite makes the file there.
-fn end_of_links(path: &Path) -> PathBuf {
+fn with_beside(path: &Path) -> Vec<PathBuf> {
+    let named = |suffix| {
+        let mut name = OsString::from(path);
+        name.push(suffix);
+        PathBuf::from(name)
+    };
+    [""].into_iter().chain(BESIDE).map(named).collect()
+}
+
+/// Where a link leads, whether anything is there or not: SQLite makes the file there. Each link on the way is judged.
+fn end_of_links(path: &Path, judge: fn(&Path) -> Result<()>) -> Result<PathBuf> {
     let mut path = path.to_owned();
     for _ in 0..LINKS {
         match fs::read_link(&path) {
-            Ok(next) => path = path.with_file_name("").join(next),
-            Err(_) => break,
+            Ok(next) => {
+                judge(&path)?;
+                path = of_a_file(path.with_file_name("").join(next));
+            }
+            Err(_) => return Ok(path),
         }
     }
-    path
+    Err(bad("path", format_args!("must not lead through more than {LINKS} links")))
+}
+
+/// SQLite takes `file/`, to which a link may lead, for `file`.
+fn of_a_file(path: PathBuf) -> PathBuf {
+    match (path.parent(), path.file_name()) {
+        (Some(folder), Some(name)) => folder.join(name),
+        _ => path,
+    }
 }

@@ -6,6 +6,8 @@ mod dropping;
 mod files;
 mod handed_in;
 mod hostile;
+#[cfg(unix)]
+mod paths;
 mod setup;
 #[path = "../support/mod.rs"]
 mod support;

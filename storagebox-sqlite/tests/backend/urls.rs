@@ -55,6 +55,12 @@ fn urls_that_are_none_are_refused_without_being_shown() {
         "sqlite:hunter2%zz",
         "sqlite:hunter2%ff",
         "sqlite:hunter2%00",
+        "sqlite:hunter2/",
+        "sqlite:hunter2%2f?synchronous=full",
+        "sqlite:hunter2/.",
+        "sqlite:hunter2/..",
+        "sqlite:.",
+        "sqlite:///",
     ] {
         let error = refused(url);
         assert_eq!(error.kind(), ErrorKind::InvalidInput, "{url}");

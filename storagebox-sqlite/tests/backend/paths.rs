@@ -1,0 +1,172 @@
+//! Paths that mean one thing to SQLite and another to the rest of the system, and what a stranger put at one.
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
+use std::os::unix::net::UnixListener;
+use std::path::{Path, PathBuf};
+
+use storagebox_core::{ErrorKind, Item, ItemBank, Result, Store, StoreExt};
+use storagebox_sqlite::SqliteStore;
+
+use crate::support::{Place, failed};
+
+const FOR_EVERYBODY: u32 = 0o1777;
+const STRANGER: u32 = 54_321;
+
+fn folder(place: &Place) -> Result<PathBuf> {
+    fs::canonicalize(place.path().parent().ok_or_else(|| failed("a folder"))?).map_err(failed)
+}
+
+async fn used(store: &SqliteStore) -> Result<()> {
+    store.setup().await?;
+    store.bank("box")?.add(&[Item::new("A")?]).await?;
+    store.bank("box")?.counts().await.map(drop)
+}
+
+/// The files in a folder that this process has open.
+#[cfg(target_os = "linux")]
+fn open_in(folder: &Path) -> Result<Vec<PathBuf>> {
+    let handles = fs::read_dir("/proc/self/fd").map_err(failed)?;
+    let files = handles.filter_map(|handle| fs::read_link(handle.ok()?.path()).ok());
+    Ok(files.filter(|file| file.starts_with(folder)).collect())
+}
+
+/// Each folder of a place is its own, so that none sees what another left.
+#[cfg(target_os = "linux")]
+async fn opens_only_what_it_names(spelling: &str) -> Result<bool> {
+    let place = Place::bare()?;
+    let folder = folder(&place)?;
+    fs::create_dir(folder.join("sub")).map_err(failed)?;
+    for (link, to) in [("a", "x/"), ("b", "x//"), ("c", "x/."), ("d", "sub/../a"), ("sub/e", "../x/./")] {
+        symlink(to, folder.join(link)).map_err(failed)?;
+    }
+    let Ok(store) = SqliteStore::connect(&format!("sqlite:{}/{spelling}", folder.display())) else {
+        assert!(!folder.join("x").exists(), "{spelling}");
+        return Ok(false);
+    };
+    used(&store).await?;
+    let named: Vec<_> = store.files().iter().filter_map(|file| fs::canonicalize(file).ok()).collect();
+    let open = open_in(&folder)?;
+    assert!(open.len() >= 3, "{spelling}: {open:?}");
+    for file in open {
+        assert!(named.contains(&file), "{spelling}: {} is not in {named:?}", file.display());
+        let mode = fs::metadata(&file).map_err(failed)?.mode() & 0o777;
+        assert_eq!(mode, 0o600, "{spelling}: {}", file.display());
+    }
+    store.close().await?;
+    Ok(true)
+}
+
+/// What writes elsewhere goes by the names: a log that was not among them was replaced, and one code went to two people.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn what_is_open_is_named_and_for_its_owner_alone_however_the_path_is_spelled() -> Result<()> {
+    for spelling in ["x", "./x", "sub/../x", "sub//..//./x", "a", "b", "c", "d", "sub/e"] {
+        assert!(opens_only_what_it_names(spelling).await?, "{spelling} was refused");
+    }
+    for spelling in ["x/", "x//", "x/.", "x/./", "x/..", "a/"] {
+        assert!(!opens_only_what_it_names(spelling).await?, "{spelling} was accepted");
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn links_without_an_end_are_refused() -> Result<()> {
+    let place = Place::bare()?;
+    symlink("box.db", place.path()).map_err(failed)?;
+    let store = place.store()?;
+    for error in [store.setup().await.unwrap_err(), store.ping().await.unwrap_err()] {
+        assert_eq!(error.kind(), ErrorKind::InvalidInput, "{error}");
+        assert!(error.to_string().contains("40 links"), "{error}");
+    }
+    Ok(())
+}
+
+/// As root SQLite opened the device, and left a journal beside it.
+#[tokio::test]
+async fn a_device_and_a_socket_are_no_files() -> Result<()> {
+    let place = Place::bare()?;
+    let _socket = UnixListener::bind(place.path()).map_err(failed)?;
+    for path in [PathBuf::from("/dev/null"), place.path()] {
+        let store = SqliteStore::open(&path)?;
+        for error in [store.setup().await.unwrap_err(), store.ping().await.unwrap_err()] {
+            assert_eq!(error.kind(), ErrorKind::InvalidInput, "{error}");
+            assert!(error.to_string().contains("must be a file"), "{error}");
+        }
+    }
+    assert!(!Path::new("/dev/null-journal").exists());
+    Ok(())
+}
+
+/// A file that could not be made is not left to SQLite, which would make one that everybody may read.
+#[tokio::test]
+async fn why_a_file_could_not_be_made_is_told() -> Result<()> {
+    let place = Place::bare()?;
+    let store = SqliteStore::open(place.path().with_file_name("x".repeat(256)))?;
+    let error = store.setup().await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Unavailable, "{error}");
+    assert!(error.to_string().contains("could not be made"), "{error}");
+    Ok(())
+}
+
+/// Only root can give a file away. Who runs this as another user sees that what is one's own is used.
+async fn is_refused_if_a_strangers(place: &Place, theirs: &Path) -> Result<()> {
+    let is_theirs = std::os::unix::fs::lchown(theirs, Some(STRANGER), None).is_ok();
+    let store = place.store()?;
+    for answer in [store.setup().await, store.ping().await, used(&store).await] {
+        match answer {
+            Err(error) if is_theirs => {
+                assert_eq!(error.kind(), ErrorKind::Denied, "{error}");
+                assert!(error.to_string().contains("a folder of your own"), "{error}");
+            }
+            answer => assert!(answer.is_ok() && !is_theirs, "{}: {answer:?}", theirs.display()),
+        }
+    }
+    store.close().await
+}
+
+fn for_everybody() -> Result<Place> {
+    let place = Place::bare()?;
+    let rights = fs::Permissions::from_mode(FOR_EVERYBODY);
+    fs::set_permissions(folder(&place)?, rights).map_err(failed)?;
+    Ok(place)
+}
+
+#[tokio::test]
+async fn a_strangers_link_in_a_folder_for_everybody_is_not_followed() -> Result<()> {
+    let (place, elsewhere) = (for_everybody()?, Place::bare()?);
+    symlink(elsewhere.path(), place.path()).map_err(failed)?;
+    is_refused_if_a_strangers(&place, &place.path()).await?;
+    let is_theirs = fs::symlink_metadata(place.path()).map_err(failed)?.uid() == STRANGER;
+    assert_eq!(elsewhere.path().exists(), !is_theirs);
+    Ok(())
+}
+
+/// Everybody may read it, and would read the codes.
+#[tokio::test]
+async fn a_strangers_database_in_a_folder_for_everybody_is_not_used() -> Result<()> {
+    let place = for_everybody()?;
+    fs::write(place.path(), "").map_err(failed)?;
+    fs::set_permissions(place.path(), fs::Permissions::from_mode(0o666)).map_err(failed)?;
+    is_refused_if_a_strangers(&place, &place.path()).await
+}
+
+#[tokio::test]
+async fn a_strangers_file_beside_the_database_is_not_used() -> Result<()> {
+    for suffix in ["db-wal", "db-shm", "db-journal"] {
+        let place = for_everybody()?;
+        let theirs = place.path().with_extension(suffix);
+        fs::write(&theirs, "").map_err(failed)?;
+        is_refused_if_a_strangers(&place, &theirs).await?;
+    }
+    Ok(())
+}
+
+/// In a folder of one's own, somebody else's file is there because one wants it to be.
+#[tokio::test]
+async fn another_users_database_in_a_folder_of_ones_own_is_used() -> Result<()> {
+    let place = Place::ready().await?;
+    // Nobody but root can, and it is used either way.
+    let _ = chown(place.path(), Some(STRANGER), None);
+    used(&place.store()?).await
+}
