@@ -29,17 +29,17 @@ pub(super) struct Place {
 impl Place {
     /// Wherever links lead.
     pub(super) fn of(path: &Path) -> io::Result<Self> {
-        Self::at_end(end_of_links(path, |_, _| Ok(()))?)
+        Self::at_end(&end_of_links(path, |_, _| Ok(()))?)
     }
 
     /// As far as the system would follow links for a program that just opens it.
     pub(super) fn to_write(path: &Path) -> io::Result<Self> {
-        Self::at_end(end_of_links(path, may_be_followed)?)
+        Self::at_end(&end_of_links(path, may_be_followed)?)
     }
 
-    fn at_end(path: PathBuf) -> io::Result<Self> {
+    fn at_end(path: &Path) -> io::Result<Self> {
         let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_owned();
-        let folder = fs::canonicalize(folder_of(&path))?;
+        let folder = fs::canonicalize(folder_of(path))?;
         let real = folder.join(&name);
         let own = identity(&real);
         Ok(Self { real, folder: identity(&folder).ok_or(io::ErrorKind::NotFound)?, name, own })
