@@ -66,6 +66,10 @@ pub(crate) enum Failure {
     OverwritesInput { output: PathBuf, input: PathBuf },
     #[error("{} is the store's own file", .0.display())]
     IsTheStores(PathBuf),
+    #[error("{} belongs to a SQLite database", .0.display())]
+    IsADatabase(PathBuf),
+    #[error("{} is not what it was when the run began", .0.display())]
+    Changed(PathBuf),
     #[error("{} is there, and is no list of rejects", .0.display())]
     NotAList(PathBuf),
     #[error("--out and --rejects are the same file")]
@@ -189,6 +193,10 @@ impl Failure {
             Self::StandardInputTwice => "give one of them as a file",
             Self::OverwritesInput { .. } | Self::OutIsRejects => "choose another name for the output",
             Self::IsTheStores(_) => "choose another file: nothing but the store may read or write this one",
+            Self::IsADatabase(_) => "choose another name for the output, or remove that database first",
+            Self::Changed(_) => {
+                "look at what is there now: it was not replaced; then run the same command again, or choose another name"
+            }
             Self::NotAList(_) => "name another place with --rejects, or move that file away",
             Self::NotAFile(_) => "name a regular file, or one that does not exist yet",
             Self::NoDirectory(_) => "create the directory, or choose another one",

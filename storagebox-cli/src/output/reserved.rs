@@ -1,8 +1,10 @@
 //! The files that no output of a command may replace.
 
+use std::iter::once;
 use std::path::{Path, PathBuf};
 
 use super::place::{Identity, Place};
+use super::sqlite;
 use crate::exit::Failure;
 use crate::input::Source;
 
@@ -48,23 +50,45 @@ impl Reserved {
         self.refuse_the_stores(output, place)?;
         let overwrites =
             |input: &Path| Failure::OverwritesInput { output: output.to_owned(), input: input.to_owned() };
-        if let Some((input, _)) = self.inputs.iter().find(|(_, input)| input.now().is(place)) {
+        if let Some((input, _)) = self.inputs.iter().find(|(_, input)| is_or_was(input, place)) {
             return Err(overwrites(input));
         }
         match place.identity() {
             Some(own) if self.standard_input.as_ref() == Some(own) => {
                 Err(overwrites(Path::new("standard input")))
             }
-            _ => Ok(()),
+            _ => self.refuse_databases(output, place),
         }
     }
 
     fn refuse_the_stores(&self, path: &Path, place: &Place) -> Result<(), Failure> {
-        match self.store.iter().any(|file| file.now().is(place)) {
+        match self.store.iter().any(|file| is_or_was(file, place)) {
             true => Err(Failure::IsTheStores(path.to_owned())),
             false => Ok(()),
         }
     }
+
+    /// Another store of SQLite's stays too: perhaps it is the one that was meant. The store itself by another name is not
+    /// opened to find out, because SQLite would lose its locks.
+    fn refuse_databases(&self, output: &Path, place: &Place) -> Result<(), Failure> {
+        let database = sqlite::database_of(place.real());
+        if let Some(database) = database.as_deref().and_then(|path| Place::of(path).ok()) {
+            self.refuse_the_stores(output, &database)?;
+        }
+        for file in once(place.real()).chain(database.as_deref()) {
+            match sqlite::is_at(file) {
+                Ok(false) => {}
+                Ok(true) => return Err(Failure::IsADatabase(output.to_owned())),
+                Err(source) => return Err(Failure::Read { path: file.display().to_string(), source }),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether a file is at this place now, or the one that it was at first: it may have been renamed since.
+fn is_or_was(file: &Place, place: &Place) -> bool {
+    file.is(place) || file.now().is(place)
 }
 
 #[cfg(unix)]

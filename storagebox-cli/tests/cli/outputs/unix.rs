@@ -132,3 +132,46 @@ fn what_a_killed_run_leaves_is_removed_by_the_next() {
     place.hand_out(&[]).exits(0);
     assert_eq!(temporary(&place), [""; 0]);
 }
+
+/// Whatever the mask says.
+#[test]
+fn a_file_that_is_replaced_keeps_its_rights_and_its_group() {
+    use std::os::unix::fs::{PermissionsExt, chown};
+    let place = place();
+    let is_root = rustix::process::geteuid().is_root();
+    for rights in [0o666, 0o664, 0o640, 0o400] {
+        place.write("given.csv", "old");
+        fs::set_permissions(place.path("given.csv"), fs::Permissions::from_mode(rights)).unwrap();
+        // Another group, which only root may always give a file to.
+        let group = if is_root { 4_242 } else { fs::metadata(place.path("given.csv")).unwrap().gid() };
+        chown(place.path("given.csv"), None, Some(group)).unwrap();
+        place.run(&["dedup", "get", "order", "--out", "given.csv"]).exits(0);
+        assert_eq!(place.read("given.csv"), "paid");
+        assert_eq!(mode(&place, "given.csv"), rights, "{rights:o}");
+        assert_eq!(fs::metadata(place.path("given.csv")).unwrap().gid(), group);
+        fs::remove_file(place.path("given.csv")).unwrap();
+    }
+}
+
+/// Renamed to the name of the output while the run reads on.
+#[test]
+fn an_input_or_the_store_that_is_renamed_to_the_output_stays() {
+    for moved in ["items.csv", STORE] {
+        let place = place();
+        let before = fs::read(place.path(moved)).unwrap();
+        let args = ["hand-out", "--bank", "b", "--items", "items.csv", "--ids", "-", "--out", "given.csv"];
+        let mut command = place.command(&args);
+        let mut run =
+            command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        std::io::Write::write_all(run.stdin.as_mut().unwrap(), b"ada\n").unwrap();
+        while temporary(&place).is_empty() {
+            assert!(run.try_wait().unwrap().is_none());
+            thread::yield_now();
+        }
+        fs::rename(place.path(moved), place.path("given.csv")).unwrap();
+        drop(run.stdin.take());
+        assert_ne!(run.wait().unwrap().code(), Some(0), "{moved}");
+        let after = fs::read(place.path("given.csv")).unwrap();
+        assert_eq!(after.get(..16), before.get(..16), "{moved}");
+    }
+}
