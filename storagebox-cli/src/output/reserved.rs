@@ -45,6 +45,17 @@ impl Reserved {
         Ok(self)
     }
 
+    /// Refuses standard outputs that are the store.
+    pub(crate) fn and_standard_outputs(self) -> Result<Self, Failure> {
+        let is_the_stores = |own: &Identity| self.store.iter().any(|file| file.identity() == Some(own));
+        let [output, error] = standard_outputs().map(|own| own.as_ref().is_some_and(is_the_stores));
+        match (output, error) {
+            (_, true) => Err(Failure::CannotBeTold),
+            (true, false) => Err(Failure::IsTheStores("standard output".into())),
+            (false, false) => Ok(self),
+        }
+    }
+
     /// Refuses an output that would be written in the place of one of them.
     pub(super) fn keep(&self, output: &Path, place: &Place) -> Result<(), Failure> {
         self.refuse_the_stores(output, place)?;
@@ -94,8 +105,25 @@ fn is_or_was(file: &Place, place: &Place) -> bool {
 #[cfg(unix)]
 fn standard_input() -> Option<Identity> {
     use std::os::fd::AsFd;
-    let input = std::fs::File::from(std::io::stdin().as_fd().try_clone_to_owned().ok()?);
-    input.metadata().ok()?.is_file().then(|| super::place::of_file(&input))?
+    of_open_file(std::io::stdin().as_fd())
+}
+
+/// Those that are regular files.
+#[cfg(unix)]
+fn standard_outputs() -> [Option<Identity>; 2] {
+    use std::os::fd::AsFd;
+    [of_open_file(std::io::stdout().as_fd()), of_open_file(std::io::stderr().as_fd())]
+}
+
+#[cfg(unix)]
+fn of_open_file(open: std::os::fd::BorrowedFd<'_>) -> Option<Identity> {
+    let file = std::fs::File::from(open.try_clone_to_owned().ok()?);
+    file.metadata().ok()?.is_file().then(|| super::place::of_file(&file))?
+}
+
+#[cfg(not(unix))]
+fn standard_outputs() -> [Option<Identity>; 2] {
+    [None, None]
 }
 
 #[cfg(not(unix))]

@@ -96,7 +96,9 @@ impl Target {
     /// Writes the bytes, standard output being elsewhere.
     pub(crate) fn write(&self, bytes: &[u8], standard_output: &mut dyn Write) -> Result<(), Failure> {
         match &self.way {
-            Way::StandardOutput => pour(&mut &*bytes, standard_output).map_err(Failure::Print),
+            Way::StandardOutput => {
+                pour(&mut &*bytes, standard_output).map_err(|error| self.unwritable(error))
+            }
             _ => {
                 let (mut file, name) = self.begin()?;
                 file.write_all(bytes).map_err(|error| self.unwritable(error))?;
@@ -157,8 +159,9 @@ impl Target {
 
     pub(super) fn unwritable(&self, source: io::Error) -> Failure {
         match self.way {
-            Way::StandardOutput | Way::StandardError => Failure::Print(source),
-            _ => Failure::Write { path: self.shown.clone(), source },
+            Way::File(_) => Failure::Write { path: self.shown.clone(), source },
+            Way::StandardOutput => Failure::Pass { to: "standard output".into(), source },
+            _ => Failure::Pass { to: self.shown.clone(), source },
         }
     }
 }
@@ -197,6 +200,9 @@ fn open_stream(path: &Path) -> io::Result<File> {
 }
 
 fn place(path: &Path) -> Result<Place, Failure> {
+    if is_a_folders_name(path) {
+        return Err(Failure::NotAFile(path.to_owned()));
+    }
     Place::to_write(path).map_err(|error| match error.kind() {
         io::ErrorKind::InvalidInput => Failure::NotAFile(path.to_owned()),
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Failure::NoDirectory(folder(path)),
@@ -204,17 +210,21 @@ fn place(path: &Path) -> Result<Place, Failure> {
     })
 }
 
+/// As in `given/`, of which the last part alone would be a file's name.
+fn is_a_folders_name(path: &Path) -> bool {
+    let shown = path.to_string_lossy();
+    let end = shown.rsplit(std::path::is_separator).next();
+    matches!(end, Some("" | "."))
+}
+
 fn folder(path: &Path) -> PathBuf {
     let folder = path.parent().filter(|folder| *folder != Path::new(""));
     folder.unwrap_or(Path::new(".")).to_owned()
 }
 
-/// Whoever stopped reading has read enough.
+/// What was written is what the command was run for: whoever stopped reading has not got it.
 fn pour(from: &mut impl Read, to: &mut (impl Write + ?Sized)) -> io::Result<()> {
-    match io::copy(from, to).and_then(|_| to.flush()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error),
-        _ => Ok(()),
-    }
+    io::copy(from, to).and_then(|_| to.flush())
 }
 
 /// One of this program's own outputs by another name, such as `/dev/stdout`.
