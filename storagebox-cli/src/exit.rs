@@ -194,7 +194,7 @@ impl Failure {
     pub(crate) fn help(&self) -> &'static str {
         match self {
             Self::UrlWithheld => {
-                "give --url, or let the run have --pass-url, if nothing shows its environment"
+                "give --url; or let the run have STORAGEBOX_URL and --pass-url, if nothing shows its environment"
             }
             Self::StandardInputTwice => "give one of them as a file",
             Self::OverwritesInput { .. } | Self::OutIsRejects => "choose another name for the output",
