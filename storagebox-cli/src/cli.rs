@@ -12,6 +12,9 @@ mod shell;
 mod token;
 mod value;
 
+use std::env::args_os;
+use std::iter::once;
+
 use clap::{Args, Parser, Subcommand};
 use storagebox::{BoxName, ClaimId, Error, Key, OpId};
 
@@ -24,6 +27,8 @@ pub(crate) use ordered::{Delete, GetValue, OfKey, Ordered, Purge, Put};
 pub(crate) use shell::{Completions, ManPage};
 pub(crate) use token::{Consume, Create, OfToken, Token};
 pub(crate) use value::Content;
+
+const NAME: &str = "storagebox";
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -54,7 +59,7 @@ Files:
 
 /// Things that must happen exactly once: one voucher a customer, one run a job.
 #[derive(Debug, Parser)]
-#[command(name = "storagebox", version, after_help = EXIT_CODES, max_term_width = 110)]
+#[command(name = NAME, version, after_help = EXIT_CODES, max_term_width = 110)]
 pub(crate) struct Cli {
     #[command(flatten)]
     pub global: Global,
@@ -115,7 +120,9 @@ pub(crate) enum Command {
 impl Cli {
     /// The command line of this process; a bad one ends it with a complaint.
     pub(crate) fn of_process() -> Self {
-        Self::try_parse().unwrap_or_else(|error| complaint::made_safe(error).exit())
+        // The name that it was called by may be anything, and would stand in the usage.
+        let args = once(NAME.into()).chain(args_os().skip(1));
+        Self::try_parse_from(args).unwrap_or_else(|error| complaint::made_safe(error).exit())
     }
 }
 

@@ -66,6 +66,12 @@ pub(crate) enum Failure {
     OverwritesInput { output: PathBuf, input: PathBuf },
     #[error("{} is the store's own file", .0.display())]
     IsTheStores(PathBuf),
+    #[error("standard error is the store's own file")]
+    CannotBeTold,
+    #[error("{} belongs to a SQLite database", .0.display())]
+    IsADatabase(PathBuf),
+    #[error("{} is not what it was when the run began", .0.display())]
+    Changed(PathBuf),
     #[error("{} is there, and is no list of rejects", .0.display())]
     NotAList(PathBuf),
     #[error("--out and --rejects are the same file")]
@@ -78,6 +84,8 @@ pub(crate) enum Failure {
     Read { path: String, source: io::Error },
     #[error("cannot write {}: {source}", .path.display())]
     Write { path: PathBuf, source: io::Error },
+    #[error("cannot write to {}: {source}", .to.display())]
+    Pass { to: PathBuf, source: io::Error },
     #[error("{path} holds more than 262144 bytes, the most that a value may have")]
     LongValue { path: String },
     #[error("cannot write to standard output: {0}")]
@@ -122,9 +130,11 @@ impl Failure {
 
     /// Tells the person or the program, and answers with the exit code.
     pub(crate) fn report(&self, as_json: bool) -> Exit {
-        match as_json {
-            true => say_json(&self.answer().json()),
-            false => self.tell(),
+        match (self, as_json) {
+            // Into the store.
+            (Self::CannotBeTold, _) => {}
+            (_, true) => say_json(&self.answer().json()),
+            (_, false) => self.tell(),
         }
         self.exit()
     }
@@ -184,11 +194,17 @@ impl Failure {
     pub(crate) fn help(&self) -> &'static str {
         match self {
             Self::UrlWithheld => {
-                "give --url, or let the run have --pass-url, if nothing shows its environment"
+                "give --url; or let the run have STORAGEBOX_URL and --pass-url, if nothing shows its environment"
             }
             Self::StandardInputTwice => "give one of them as a file",
             Self::OverwritesInput { .. } | Self::OutIsRejects => "choose another name for the output",
-            Self::IsTheStores(_) => "choose another file: nothing but the store may read or write this one",
+            Self::IsTheStores(_) | Self::CannotBeTold => {
+                "choose another file: nothing but the store may read or write this one"
+            }
+            Self::IsADatabase(_) => "choose another name for the output, or remove that database first",
+            Self::Changed(_) => {
+                "look at what is there now: it was not replaced; then run the same command again, or choose another name"
+            }
             Self::NotAList(_) => "name another place with --rejects, or move that file away",
             Self::NotAFile(_) => "name a regular file, or one that does not exist yet",
             Self::NoDirectory(_) => "create the directory, or choose another one",
@@ -196,6 +212,7 @@ impl Failure {
             Self::Write { .. } => {
                 "check the directory's rights and the space left, then run the same command again"
             }
+            Self::Pass { .. } => "what was asked for did not arrive whole: run the same command again",
             Self::LongValue { .. } => "keep it elsewhere, and its place or its hash here",
             Self::Run(failure) => failure.help(),
             Self::Print(_) => {

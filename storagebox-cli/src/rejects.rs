@@ -14,6 +14,7 @@ const FIRST_LINE: &[u8] = b"file,line,reason\n";
 #[derive(Debug)]
 pub(crate) struct Rejects {
     target: Target,
+    is_named: bool,
     file: Option<PendingCsv>,
     count: u64,
 }
@@ -23,12 +24,16 @@ impl Rejects {
     pub(crate) fn at(named: Option<&Path>, source: &Source, reserved: &Reserved) -> Result<Self, Failure> {
         let target = match named {
             Some(path) => Target::at(path, reserved)?,
-            None => not_a_strangers(Target::at(&beside(source), reserved)?)?,
+            None => Target::at(&beside(source), reserved)?,
         };
+        let is_named = named.is_some();
+        if !is_named {
+            refuse_a_strangers(&target)?;
+        }
         if target.is_standard_output() && Source::named(target.shown()) == Source::StandardInput {
             return Err(Failure::NotAFile("-".into()));
         }
-        Ok(Self { target, file: None, count: 0 })
+        Ok(Self { target, is_named, file: None, count: 0 })
     }
 
     pub(crate) fn target(&self) -> &Target {
@@ -51,9 +56,14 @@ impl Rejects {
     /// Puts the list in its place, and says so; it does not make the run a failure. Without any rejected line, what is
     /// there stays, because this run did not write it.
     pub(crate) fn publish(self) -> Result<(), Failure> {
-        let Self { target, file, count } = self;
+        let Self { target, is_named, file, count } = self;
         match file {
-            Some(file) => file.publish().map(|()| warn(count, target.shown())),
+            Some(file) => {
+                if !is_named {
+                    refuse_a_strangers(&target)?;
+                }
+                file.publish().map(|()| warn(count, target.shown()))
+            }
             None => {
                 if target.is_there() {
                     let list = target.shown().display();
@@ -69,21 +79,25 @@ impl Rejects {
 }
 
 /// Nobody asked for a file of this name, so one that holds something else stays.
-fn not_a_strangers(target: Target) -> Result<Target, Failure> {
+fn refuse_a_strangers(target: &Target) -> Result<(), Failure> {
     if !target.is_there() {
-        return Ok(target);
+        return Ok(());
     }
     let beginning = target.beginning(FIRST_LINE.len() as u64)?;
     match beginning.is_empty() || beginning == FIRST_LINE {
-        true => Ok(target),
+        true => Ok(()),
         false => Err(Failure::NotAList(target.shown().to_owned())),
     }
 }
 
-/// Where the list is unless another place was named: `codes.rejects.csv` beside `codes.csv`.
+/// Where the list is unless another place was named: `codes.rejects.csv` beside `codes.csv`, and beside `codes.txt`
+/// `codes.txt.rejects.csv`, so that each has its own.
 fn beside(source: &Source) -> PathBuf {
     match source {
-        Source::File(path) if !is_stream(path) => path.with_extension("rejects.csv"),
+        Source::File(path) if !is_stream(path) => match path.extension() {
+            Some(extension) if extension != "csv" => path.with_added_extension("rejects.csv"),
+            _ => path.with_extension("rejects.csv"),
+        },
         Source::File(_) | Source::StandardInput => "storagebox.rejects.csv".into(),
     }
 }

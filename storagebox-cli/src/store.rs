@@ -34,10 +34,10 @@ fn url(global: &Global) -> Result<&str, Failure> {
     }
 }
 
-/// The files that it is kept in, which no output may replace.
+/// The files that it is kept in, which no output may replace, standard output among them.
 pub(crate) fn reserved(global: &Global) -> Result<Reserved, Failure> {
-    let files = storagebox::files(url(global)?);
-    files.map(|files| Reserved::of_store(&files)).map_err(|error| Step::Open.failed(error))
+    let files = storagebox::files(url(global)?).map_err(|error| Step::Open.failed(error))?;
+    Reserved::of_store(&files).and_standard_outputs()
 }
 
 /// The store, ready for work: the one that nobody named is made if it is not there.

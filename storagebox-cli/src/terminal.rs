@@ -2,7 +2,7 @@
 
 use std::io::{self, IsTerminal, Write};
 
-use crate::text::{printable_json, printable_lines};
+use crate::text::{printable, printable_json, printable_lines};
 
 /// Standard output, for answers.
 pub(crate) fn stdout(as_json: bool) -> Shown<io::Stdout> {
@@ -12,6 +12,14 @@ pub(crate) fn stdout(as_json: bool) -> Shown<io::Stdout> {
 /// Standard error, for what is said beside them.
 pub(crate) fn stderr(as_json: bool) -> Shown<io::Stderr> {
     Shown::over(io::stderr(), as_json)
+}
+
+/// A field of a row on standard output. On a terminal a line break in it is spelt out too, or it would forge a row.
+pub(crate) fn field(bytes: &[u8]) -> Vec<u8> {
+    match io::stdout().is_terminal() {
+        true => readable(bytes, printable).into_bytes(),
+        false => bytes.to_vec(),
+    }
 }
 
 /// Passes everything on; to a terminal with its lines, and with what it would obey or not show spelt out.

@@ -47,16 +47,18 @@ fn is_layout(character: char) -> bool {
 }
 
 /// What a terminal obeys (the control characters), what changes the order of the text around it (bidirectional
-/// controls), and what has no shape of its own (zero-width characters, joiners and selectors, separators of lines): two
-/// texts that differ by it alone look the same. Emoji that are made of several come out in parts.
+/// controls), and what has no shape of its own (zero-width characters, joiners and selectors, separators of lines, tags,
+/// spaces other than the plain one, blank signs) or whatever shape a font likes (private use): two texts that differ by it
+/// alone look the same. Emoji that are made of several come out in parts.
 fn is_unseen(character: char) -> bool {
     character.is_control()
         || matches!(character,
-            '\u{ad}' | '\u{34f}' | '\u{61c}'
-            | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}' | '\u{180b}'..='\u{180f}'
-            | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
-            | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'
-            | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
+            '\u{a0}' | '\u{ad}' | '\u{34f}' | '\u{61c}'
+            | '\u{115f}'..='\u{1160}' | '\u{1680}' | '\u{17b4}'..='\u{17b5}' | '\u{180b}'..='\u{180f}'
+            | '\u{2000}'..='\u{200f}' | '\u{2028}'..='\u{202f}' | '\u{205f}'..='\u{206f}' | '\u{2800}'
+            | '\u{3000}' | '\u{3164}' | '\u{e000}'..='\u{f8ff}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'
+            | '\u{13430}'..='\u{13440}' | '\u{16fe4}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d159}'
+            | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{10ffff}')
 }
 
 #[cfg(test)]
@@ -69,16 +71,25 @@ mod tests {
             ('\0'..='\u{1f}', false),
             (' '..='~', true),
             ('\u{7f}'..='\u{9f}', false),
+            ('\u{a0}'..='\u{a0}', false),
             ('\u{a1}'..='\u{ac}', true),
             ('\u{300}'..='\u{34e}', true),
             ('\u{61c}'..='\u{61c}', false),
-            ('\u{200b}'..='\u{200f}', false),
+            ('\u{1680}'..='\u{1680}', false),
+            ('\u{2000}'..='\u{200f}', false),
             ('\u{2010}'..='\u{2027}', true),
-            ('\u{2028}'..='\u{202e}', false),
-            ('\u{2060}'..='\u{206f}', false),
+            ('\u{2028}'..='\u{202f}', false),
+            ('\u{2030}'..='\u{205e}', true),
+            ('\u{205f}'..='\u{206f}', false),
+            ('\u{2800}'..='\u{2800}', false),
+            ('\u{2801}'..='\u{28ff}', true),
+            ('\u{3000}'..='\u{3000}', false),
+            ('\u{e000}'..='\u{f8ff}', false),
             ('\u{feff}'..='\u{feff}', false),
             ('\u{1f300}'..='\u{1f5ff}', true),
+            ('\u{13430}'..='\u{13440}', false),
             ('\u{e0001}'..='\u{e007f}', false),
+            ('\u{f0000}'..='\u{10ffff}', false),
         ] {
             for character in range {
                 assert_eq!(is_printable(&character.to_string()), is_seen, "{character:?}");

@@ -4,13 +4,14 @@ use std::io::{self, IsTerminal};
 
 use console::colors_enabled_stderr;
 use tracing_subscriber::field::MakeExt;
-use tracing_subscriber::filter::{FilterExt, LevelFilter, filter_fn};
+use tracing_subscriber::filter::{Directive, FilterExt, LevelFilter, filter_fn};
 use tracing_subscriber::fmt::format::{FmtSpan, Writer, debug_fn};
 use tracing_subscriber::fmt::time::uptime;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{EnvFilter, Layer, Registry};
 
+use crate::say::{Kind, say};
 use crate::text::printable;
 
 /// The calls of this command, and why one was made again.
@@ -24,7 +25,7 @@ pub(crate) fn begin(verbose: u8) {
     let asked = std::env::var(EnvFilter::DEFAULT_ENV).ok();
     let filter = match verbose {
         0 if asked.is_none() => return,
-        0 => EnvFilter::from_default_env(),
+        0 => usable(asked.as_deref().unwrap_or_default()),
         verbose => EnvFilter::try_from_default_env().unwrap_or_else(|_| of(verbose)),
     };
     let named: Vec<_> = named(&asked.unwrap_or_default()).map(str::to_owned).collect();
@@ -47,6 +48,16 @@ fn lines() -> impl Layer<Registry> {
         .with_writer(io::stderr)
         .with_ansi(io::stderr().is_terminal() && colors_enabled_stderr())
         .with_timer(uptime())
+}
+
+/// What the filter's directives say that can be read. The library would repeat the others as they are.
+fn usable(filter: &str) -> EnvFilter {
+    let directives = filter.split(',').filter(|directive| !directive.is_empty());
+    let (known, unknown): (Vec<_>, Vec<_>) = directives.partition(|text| text.parse::<Directive>().is_ok());
+    for directive in unknown {
+        say(Kind::Warning, format_args!("RUST_LOG: {directive} is no filter, and is passed over"));
+    }
+    EnvFilter::new(known.join(","))
 }
 
 fn of(verbose: u8) -> EnvFilter {

@@ -90,7 +90,7 @@ pub(crate) struct Load {
     /// The items, such as voucher codes, one a line; `-` is standard input
     #[arg(value_name = "FILE")]
     pub items: PathBuf,
-    /// Where to list the lines that could not be used [default: the name of FILE, ending in .rejects.csv; for
+    /// Where to list the lines that could not be used [default: the name of FILE, without .csv, and .rejects.csv; for
     /// standard input storagebox.rejects.csv]
     #[arg(long, value_name = "FILE")]
     pub rejects: Option<PathBuf>,
@@ -136,7 +136,7 @@ pub(crate) struct Reclaim {
     /// The ids, one a line; `-` is standard input
     #[arg(value_name = "FILE")]
     pub ids: PathBuf,
-    /// Where to list the lines that could not be used [default: the name of FILE, ending in .rejects.csv; for
+    /// Where to list the lines that could not be used [default: the name of FILE, without .csv, and .rejects.csv; for
     /// standard input storagebox.rejects.csv]
     #[arg(long, value_name = "FILE")]
     pub rejects: Option<PathBuf>,

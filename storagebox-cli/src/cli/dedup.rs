@@ -18,7 +18,8 @@ Exit codes:
   Those of storagebox, which then says why on standard error:
   2    bad usage
   124  another is running it, and --wait ran out
-  125  the store failed, or there is nothing to replay
+  125  the store failed, there is nothing to replay, or the output could not be
+       written
   126  the command is there and cannot be run
   127  there is no such command
   130  interrupted";
@@ -188,6 +189,9 @@ pub(crate) struct Run {
     /// environment is recorded, with the password of the URL
     #[arg(long)]
     pub pass_url: bool,
+    /// Whether the store has a name, given here or by the environment.
+    #[arg(skip)]
+    pub has_url: bool,
     /// The command and its arguments, after `--`
     #[arg(last = true, required = true, value_name = "COMMAND")]
     pub command: Vec<OsString>,

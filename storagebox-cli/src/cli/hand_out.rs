@@ -31,7 +31,7 @@ pub(crate) struct HandOut {
     /// Where to write who got what; `-` is standard output, and the audit then goes to standard error
     #[arg(long, value_name = "FILE")]
     pub out: PathBuf,
-    /// Where to list the lines that could not be used [default: the name of --out, ending in .rejects.csv; for
+    /// Where to list the lines that could not be used [default: the name of --out, without .csv, and .rejects.csv; for
     /// standard output storagebox.rejects.csv]
     #[arg(long, value_name = "FILE")]
     pub rejects: Option<PathBuf>,

@@ -55,7 +55,7 @@ pub(crate) struct Create {
     /// A file of tokens, one a line; `-` is standard input
     #[arg(long, value_name = "FILE")]
     pub file: Option<PathBuf>,
-    /// Where to list the lines that could not be used [default: the name of --file, ending in .rejects.csv; for
+    /// Where to list the lines that could not be used [default: the name of --file, without .csv, and .rejects.csv; for
     /// standard input storagebox.rejects.csv]
     #[arg(long, value_name = "FILE", requires = "file")]
     pub rejects: Option<PathBuf>,

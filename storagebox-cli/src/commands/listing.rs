@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::pages::{Listed, PAGE, Pages};
 use crate::answer::bytes_field;
 use crate::exit::{Exit, Failure};
+use crate::terminal;
 
 /// One field of a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,8 +83,8 @@ fn csv<'a>(rows: impl Iterator<Item = Vec<Cell<'a>>>) -> Result<Vec<u8>, Failure
 
 fn field(cell: &Cell<'_>) -> Vec<u8> {
     match cell {
-        Cell::Text(text) => text.as_bytes().to_vec(),
-        Cell::Bytes(bytes) => bytes.to_vec(),
+        Cell::Text(text) => terminal::field(text.as_bytes()),
+        Cell::Bytes(bytes) => terminal::field(bytes),
         Cell::Figure(figure) => figure.to_string().into_bytes(),
         Cell::None => vec![],
     }

@@ -7,6 +7,7 @@ use tempfile::TempPath;
 
 use super::target::Target;
 use crate::exit::Failure;
+use crate::terminal;
 
 /// Under a passing name beside its target, or without one if it is to go elsewhere; dropping it removes it.
 #[derive(Debug)]
@@ -29,7 +30,10 @@ impl PendingCsv {
     }
 
     pub(crate) fn write(&mut self, fields: [&str; 3]) -> Result<(), Failure> {
-        let written = self.writer.write_record(fields);
+        let written = match self.target.is_standard_output() {
+            true => self.writer.write_record(fields.map(|text| terminal::field(text.as_bytes()))),
+            false => self.writer.write_record(fields),
+        };
         written.map_err(|error| self.target.unwritable(io::Error::from(error)))
     }
 

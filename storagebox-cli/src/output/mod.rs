@@ -3,6 +3,9 @@
 mod csv;
 mod place;
 mod reserved;
+#[cfg(unix)]
+mod rights;
+mod sqlite;
 mod target;
 mod temporary;
 #[cfg(test)]

@@ -130,9 +130,14 @@ fn may_be_followed(link: &Metadata, folder: &Metadata) -> io::Result<()> {
 
 #[cfg(unix)]
 fn is_a_strangers(folder_mode: u32, folder_of: u32, link_of: u32, me: u32) -> bool {
+    is_for_everybody(folder_mode) && link_of != me && link_of != folder_of
+}
+
+/// Whether anybody may put files there and nobody remove another's, as in `/tmp`.
+#[cfg(unix)]
+pub(super) fn is_for_everybody(folder_mode: u32) -> bool {
     const STICKY_AND_FOR_EVERYBODY: u32 = 0o1002;
-    let is_for_everybody = folder_mode & STICKY_AND_FOR_EVERYBODY == STICKY_AND_FOR_EVERYBODY;
-    is_for_everybody && link_of != me && link_of != folder_of
+    folder_mode & STICKY_AND_FOR_EVERYBODY == STICKY_AND_FOR_EVERYBODY
 }
 
 #[cfg(not(unix))]

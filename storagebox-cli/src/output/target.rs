@@ -96,7 +96,9 @@ impl Target {
     /// Writes the bytes, standard output being elsewhere.
     pub(crate) fn write(&self, bytes: &[u8], standard_output: &mut dyn Write) -> Result<(), Failure> {
         match &self.way {
-            Way::StandardOutput => pour(&mut &*bytes, standard_output).map_err(Failure::Print),
+            Way::StandardOutput => {
+                pour(&mut &*bytes, standard_output).map_err(|error| self.unwritable(error))
+            }
             _ => {
                 let (mut file, name) = self.begin()?;
                 file.write_all(bytes).map_err(|error| self.unwritable(error))?;
@@ -108,7 +110,7 @@ impl Target {
     /// A file to write to until it is published: beside its place, or without a name where it has none.
     pub(super) fn begin(&self) -> Result<(File, Option<TempPath>), Failure> {
         let begun = match &self.way {
-            Way::File(place) => temporary::create(place.folder(), self.rights_at(place))
+            Way::File(place) => temporary::create(place.folder(), self.first_rights(place))
                 .map(|(file, name)| (file, Some(name))),
             _ => tempfile::tempfile().map(|file| (file, None)),
         };
@@ -125,33 +127,41 @@ impl Target {
         }
     }
 
-    /// Looks once more: much may have happened since the work began.
     fn put(&self, place: &Place, file: &File, name: TempPath) -> Result<(), Failure> {
-        match fs::symlink_metadata(place.real()) {
-            Ok(about) if !about.is_file() => return Err(Failure::NotAFile(self.shown.clone())),
-            _ => self.reserved.keep(&self.shown, &self::place(place.real())?)?,
+        self.look_again(place)?;
+        let put = file.sync_all().and_then(|()| match place.identity() {
+            Some(_) => replace(place, file, name),
+            None => name.persist_noclobber(place.real()).map_err(|error| error.error),
+        });
+        put.and_then(|()| sync_directory(place.folder())).map_err(|error| match error.kind() {
+            io::ErrorKind::AlreadyExists => Failure::Changed(self.shown.clone()),
+            _ => self.unwritable(error),
+        })
+    }
+
+    /// Much may have happened since the work began: only what was there then is replaced.
+    fn look_again(&self, place: &Place) -> Result<(), Failure> {
+        if fs::symlink_metadata(place.real()).is_ok_and(|about| !about.is_file()) {
+            return Err(Failure::NotAFile(self.shown.clone()));
         }
-        let put = file.sync_all().and_then(|()| name.persist(place.real()).map_err(|error| error.error));
-        put.and_then(|()| sync_directory(place.folder())).map_err(|error| self.unwritable(error))
+        let now = self::place(place.real())?;
+        self.reserved.keep(&self.shown, &now)?;
+        match now == *place {
+            true => Ok(()),
+            false => Err(Failure::Changed(self.shown.clone())),
+        }
     }
 
-    /// Those of the file that is replaced, or the usual ones.
-    #[cfg(unix)]
-    fn rights_at(&self, place: &Place) -> u32 {
-        use std::os::unix::fs::PermissionsExt;
-        let old = fs::metadata(place.real()).ok().map(|about| about.permissions().mode() & 0o777);
-        old.unwrap_or(self.rights)
-    }
-
-    #[cfg(not(unix))]
-    fn rights_at(&self, _: &Place) -> u32 {
-        self.rights
+    /// Until it is in its place, what is to replace a file is for its owner alone.
+    fn first_rights(&self, place: &Place) -> u32 {
+        place.identity().map_or(self.rights, |_| FOR_ITS_OWNER)
     }
 
     pub(super) fn unwritable(&self, source: io::Error) -> Failure {
         match self.way {
-            Way::StandardOutput | Way::StandardError => Failure::Print(source),
-            _ => Failure::Write { path: self.shown.clone(), source },
+            Way::File(_) => Failure::Write { path: self.shown.clone(), source },
+            Way::StandardOutput => Failure::Pass { to: "standard output".into(), source },
+            _ => Failure::Pass { to: self.shown.clone(), source },
         }
     }
 }
@@ -190,6 +200,9 @@ fn open_stream(path: &Path) -> io::Result<File> {
 }
 
 fn place(path: &Path) -> Result<Place, Failure> {
+    if is_a_folders_name(path) {
+        return Err(Failure::NotAFile(path.to_owned()));
+    }
     Place::to_write(path).map_err(|error| match error.kind() {
         io::ErrorKind::InvalidInput => Failure::NotAFile(path.to_owned()),
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Failure::NoDirectory(folder(path)),
@@ -197,17 +210,21 @@ fn place(path: &Path) -> Result<Place, Failure> {
     })
 }
 
+/// As in `given/`, of which the last part alone would be a file's name.
+fn is_a_folders_name(path: &Path) -> bool {
+    let shown = path.to_string_lossy();
+    let end = shown.rsplit(std::path::is_separator).next();
+    matches!(end, Some("" | "."))
+}
+
 fn folder(path: &Path) -> PathBuf {
     let folder = path.parent().filter(|folder| *folder != Path::new(""));
     folder.unwrap_or(Path::new(".")).to_owned()
 }
 
-/// Whoever stopped reading has read enough.
+/// What was written is what the command was run for: whoever stopped reading has not got it.
 fn pour(from: &mut impl Read, to: &mut (impl Write + ?Sized)) -> io::Result<()> {
-    match io::copy(from, to).and_then(|_| to.flush()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error),
-        _ => Ok(()),
-    }
+    io::copy(from, to).and_then(|_| to.flush())
 }
 
 /// One of this program's own outputs by another name, such as `/dev/stdout`.
@@ -245,6 +262,14 @@ fn stream(_: FileType) -> Option<Way> {
 fn is_same(path: &Path, other: &Path) -> bool {
     let identity = super::place::identity(path);
     identity.is_some() && identity == super::place::identity(other)
+}
+
+fn replace(place: &Place, file: &File, name: TempPath) -> io::Result<()> {
+    #[cfg(unix)]
+    super::rights::keep(place, file)?;
+    #[cfg(not(unix))]
+    let _ = file;
+    name.persist(place.real()).map_err(|error| error.error)
 }
 
 /// Makes the new name last through a power cut.

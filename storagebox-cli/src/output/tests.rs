@@ -5,6 +5,7 @@ use std::path::Path;
 
 use super::*;
 use crate::exit::Failure;
+use crate::input::Source;
 
 fn target(path: &Path) -> Target {
     Target::at(path, &Reserved::default()).unwrap()
@@ -92,4 +93,42 @@ fn a_place_that_became_a_folder_meanwhile_is_not_taken() {
     fs::create_dir(&out).unwrap();
     assert!(matches!(pending.publish(), Err(Failure::NotAFile(_))));
     assert_eq!(names(folder.path()), ["out"]);
+}
+
+/// A file that appears is somebody's, and so is one that was put there by its name.
+#[test]
+fn only_what_was_there_at_the_start_is_replaced() {
+    let folder = tempfile::tempdir().unwrap();
+    let [out, other] = ["out", "other"].map(|name| folder.path().join(name));
+    for was_there in [false, true] {
+        if was_there {
+            fs::write(&out, "old").unwrap();
+        }
+        let pending = PendingCsv::create(target(&out), ["a", "b", "c"]).unwrap();
+        fs::write(&other, "mine").unwrap();
+        fs::rename(&other, &out).unwrap();
+        pending.publish().unwrap_err();
+        assert_eq!(fs::read_to_string(&out).unwrap(), "mine");
+        fs::remove_file(&out).unwrap();
+    }
+    assert_eq!(names(folder.path()), [""; 0]);
+}
+
+#[test]
+fn a_store_or_an_input_that_was_renamed_to_the_output_is_known() {
+    let folder = tempfile::tempdir().unwrap();
+    let [out, store, input] = ["out", "box.db", "in.csv"].map(|name| folder.path().join(name));
+    for moved in [&store, &input] {
+        fs::write(&store, "store").unwrap();
+        fs::write(&input, "input").unwrap();
+        let reserved = Reserved::of_store(std::slice::from_ref(&store));
+        let reserved = reserved.and_input(&Source::named(&input)).unwrap();
+        let pending = PendingCsv::create(Target::at(&out, &reserved).unwrap(), ["a", "b", "c"]).unwrap();
+        let before = fs::read(moved).unwrap();
+        fs::rename(moved, &out).unwrap();
+        let refused = pending.publish().unwrap_err();
+        assert!(matches!(refused, Failure::IsTheStores(_) | Failure::OverwritesInput { .. }), "{refused}");
+        assert_eq!(fs::read(&out).unwrap(), before);
+        fs::remove_file(&out).unwrap();
+    }
 }

@@ -219,3 +219,38 @@ fn catches_sigterm(child: &Child) -> bool {
     let mask = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap();
     u64::from_str_radix(mask.trim(), 16).unwrap() >> 14 & 1 == 1
 }
+
+/// Full, and not given up by a reader: the caller wanted the output.
+#[cfg(all(feature = "sqlite", target_os = "linux"))]
+#[test]
+fn output_that_cannot_be_written_is_replayed_by_the_next_run() {
+    let place = Place::without_url();
+    let args = ["dedup", "run", "--id", "a", "--", "sh", "-c", "echo run >> runs; echo hi"];
+    let full = fs::File::options().write(true).open("/dev/full").unwrap();
+    let first: Ended = place.command(&args).stdout(full).output().unwrap().into();
+    let first = first.exits(125);
+    assert!(
+        first.stderr.contains("could not be shown") && first.stderr.contains("replays it"),
+        "{}",
+        first.stderr
+    );
+    assert_eq!(place.run(&args).exits(0).stdout, "hi\n");
+    assert_eq!(place.read("runs"), "run\n");
+}
+
+/// It may be another store than the one that nobody names.
+#[cfg(all(unix, feature = "sqlite"))]
+#[test]
+fn a_url_by_its_option_is_none_of_the_commands_either() {
+    let place = Place::without_url();
+    place.run(&["setup", "--url", "sqlite:named.db"]).exits(0);
+    let nested = format!("{} ping", env!("CARGO_BIN_EXE_storagebox"));
+    for (id, more) in [("a", &[][..]), ("b", &["--pass-url"])] {
+        let args =
+            [&["dedup", "run", "--url", "sqlite:named.db", "--id", id], more, &["--", "sh", "-c", &nested]]
+                .concat();
+        let ended = place.run(&args).exits(2);
+        assert!(ended.stderr.contains("the store is not known here"), "{}", ended.stderr);
+    }
+    assert!(!place.path("storagebox.db").exists());
+}

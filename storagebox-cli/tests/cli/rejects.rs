@@ -91,3 +91,17 @@ fn standard_input_is_named() {
 fn rejects_and_a_dry_bank_exit_with_1() {
     Place::with("\n", "ada\n").hand_out(&[]).exits(1);
 }
+
+#[test]
+fn files_that_differ_in_their_ending_have_lists_of_their_own() {
+    let place = Place::new();
+    for (name, list) in [
+        ("codes.csv", "codes.rejects.csv"),
+        ("codes.txt", "codes.txt.rejects.csv"),
+        ("more.2026.txt", "more.2026.txt.rejects.csv"),
+    ] {
+        place.write(name, "A\n\n");
+        place.run(&["bank", "load", "--bank", "b", name]).exits(0);
+        assert_eq!(place.read(list), format!("file,line,reason\n{name},2,empty\n"));
+    }
+}

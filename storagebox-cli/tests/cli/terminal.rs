@@ -196,3 +196,35 @@ fn a_strangers_text_in_answers_is_not_obeyed() {
         assert!(!piped.stdout.contains("\\u{9b}") || !args.contains(&"list"), "{}", piped.stdout);
     }
 }
+
+/// A stranger's item is one row, whatever is in it.
+#[cfg(feature = "sqlite")]
+#[test]
+fn a_line_break_in_a_field_forges_no_row() {
+    const FORGED: &str = "free-1\nSAVE-99,spent,eve";
+    let place = Place::without_url();
+    place.write("items.csv", format!("\"{FORGED}\"\n"));
+    place.write("ids.csv", format!("\"{FORGED}\"\n"));
+    place.run(&["bank", "load", "--bank", "b", "items.csv"]).exits(0);
+    place.run(&["dedup", "record", FORGED, FORGED, "--op", "o"]).exits(0);
+    let hand_out = ["hand-out", "--bank", "b", "--ids", "ids.csv", "--out", "-"];
+    for args in [&["bank", "list", "--bank", "b"][..], &["dedup", "list"], &hand_out] {
+        let (_, shown) = shown(&place, args, &[("NO_COLOR", "1")]);
+        assert!(!shown.contains("\nSAVE-99"), "{args:?}: {shown}");
+        assert!(shown.contains(r"free-1\nSAVE-99"), "{args:?}: {shown}");
+    }
+    assert!(place.run(&["bank", "list", "--bank", "b"]).stdout.contains(FORGED));
+}
+
+#[test]
+fn a_filter_or_a_name_that_a_terminal_would_obey_is_spelt_out() {
+    use std::os::unix::process::CommandExt;
+    let place = Place::new();
+    let filtered =
+        place.command(&["ping"]).env("RUST_LOG", format!("{}=trace,warn", "\u{1b}]0;owned\u{7}")).output();
+    let named = place.command(&["pong"]).arg0("\u{1b}]0;owned\u{7}").output();
+    for ended in [filtered, named] {
+        let said = String::from_utf8(ended.unwrap().stderr).unwrap();
+        assert!(!said.contains('\u{1b}') && !said.is_empty(), "{said:?}");
+    }
+}

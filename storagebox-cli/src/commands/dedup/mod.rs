@@ -26,7 +26,10 @@ pub(crate) use run::RunFailure;
 
 pub(crate) async fn run(command: Dedup, global: &Global) -> Result<Exit, Failure> {
     let records = match command {
-        Dedup::Run(args) => return once(&args, global).await.map_err(Failure::in_run),
+        Dedup::Run(args) => {
+            let args = Run { has_url: global.url.is_some(), ..args };
+            return once(&args, global).await.map_err(Failure::in_run);
+        }
         Dedup::Records(command) => command,
     };
     let reserved = store::reserved(global)?;

@@ -209,3 +209,23 @@ fn a_file_that_happens_to_have_the_name_of_the_list_stays() {
     place.run(&["bank", "load", "--bank", "b", "items.csv"]).exits(0);
     assert_eq!(place.read("items.rejects.csv"), "file,line,reason\nitems.csv,2,empty\n");
 }
+
+/// The URL leads elsewhere than the person thinks.
+#[test]
+fn no_output_takes_the_place_of_another_store() {
+    let other = place();
+    let place = filled(Place::without_url());
+    let [database, log] = [STORE, "storagebox.db-wal"].map(|name| place.path(name));
+    fs::write(&log, b"\x37\x7f\x06\x82 and what was acknowledged").unwrap();
+    let before = fs::read(&database).unwrap();
+    fs::copy(&log, place.path("log.csv")).unwrap();
+    fs::write(place.path("journal.csv"), b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7").unwrap();
+    let place = place.on(&format!("sqlite:{}", other.path(STORE).display()));
+    for output in
+        [STORE, "storagebox.db-wal", "storagebox.db-shm", "storagebox.db-journal", "log.csv", "journal.csv"]
+    {
+        all_refuse(&place, output, "belongs to a SQLite database");
+    }
+    assert_eq!(fs::read(&database).unwrap(), before);
+    is_whole(&place);
+}

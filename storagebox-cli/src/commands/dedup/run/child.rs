@@ -37,6 +37,7 @@ pub(super) async fn run(args: &Run, fence: Fence, live: bool, stage: &Stage) -> 
     stage.runs(child.id().unwrap_or_default());
     let (mut stdout, mut stderr) = (Stream::default(), Stream::default());
     let status = follow(&mut child, [&mut stdout, &mut stderr], live, stage).await?;
+    stage.could_not_show(stdout.unshown.take().or(stderr.unshown.take()));
     let ended = Ended::of(exit_code(status), stdout, stderr);
     match ended.exit_code {
         0 => Ok(ended.payload()?),
@@ -50,7 +51,7 @@ fn spawn(args: &Run, fence: Fence) -> io::Result<Child> {
     let (program, arguments) = args.command.split_first().ok_or(io::ErrorKind::InvalidInput)?;
     let mut command = Command::new(program);
     command.args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
-    if !args.pass_url {
+    if args.has_url && !(args.pass_url && std::env::var_os(store::URL).is_some()) {
         withhold_url(&mut command);
     }
     command.env("STORAGEBOX_ID", args.id.as_str()).env("STORAGEBOX_FENCE", fence.number().to_string());
@@ -60,9 +61,7 @@ fn spawn(args: &Run, fence: Fence) -> io::Result<Child> {
 /// It may hold a password, and what the command says of its environment is recorded for everybody. A storagebox in the
 /// command is told, so that it does not take the store that nobody named for the one that was meant.
 fn withhold_url(command: &mut Command) {
-    if std::env::var_os(store::URL).is_some() {
-        command.env_remove(store::URL).env(store::URL_WITHHELD, "1");
-    }
+    command.env_remove(store::URL).env(store::URL_WITHHELD, "1");
 }
 
 /// Until the command has ended and its output is closed; or until nobody wants to wait for what it left behind, which
@@ -94,6 +93,8 @@ async fn end(child: &mut Child, stage: &Stage) -> io::Result<ExitStatus> {
 pub(super) struct Stream {
     kept: Vec<u8>,
     bytes: u64,
+    /// Why not all of it was shown, unless nobody reads it any more.
+    unshown: Option<io::Error>,
 }
 
 impl Stream {
@@ -118,9 +119,10 @@ impl Stream {
             }
             self.enter(&chunk[..read]);
             if let Some(open) = &mut to
-                && show(open, &chunk[..read]).await.is_err()
+                && let Err(error) = show(open, &chunk[..read]).await
             {
                 to = None;
+                self.unshown = Some(error).filter(|error| error.kind() != io::ErrorKind::BrokenPipe);
             }
         }
     }

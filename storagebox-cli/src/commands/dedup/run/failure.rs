@@ -25,6 +25,8 @@ pub(crate) enum RunFailure {
          not there any more"
     )]
     OutputNotKept { exit_code: u8, bytes: u64 },
+    #[error("the command ran and ended with {exit_code}, but what it wrote could not be shown: {source}")]
+    NotShown { exit_code: u8, source: io::Error },
     #[error("cannot run {command}: {source}")]
     Spawn { command: String, source: io::Error },
     #[error("cannot follow the command: {0}")]
@@ -64,6 +66,9 @@ impl RunFailure {
             }
             Self::OutputNotKept { .. } => {
                 "let the command write into a file; `dedup forget` lets it run once more"
+            }
+            Self::NotShown { .. } => {
+                "it is recorded: run this again with an output that can be written, which replays it"
             }
             Self::Spawn { .. } => "check the command's name and rights; nothing was run or recorded",
             Self::Follow(_) => "nothing is recorded: look at what the command did, then run this again",

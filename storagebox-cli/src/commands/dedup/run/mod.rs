@@ -10,7 +10,7 @@ mod stage;
 mod tests;
 
 use std::fmt::Write as _;
-use std::io::Write;
+use std::io::{self, Write};
 use std::pin::pin;
 
 use sha2::{Digest, Sha256};
@@ -44,7 +44,11 @@ pub(super) async fn run(args: &Run, leases: &dyn LeaseRepo, mut to: Outputs<'_>)
     let stage = Stage::default();
     let ran = heard(args, leases, &stage, !to.as_json).await?;
     match ran {
-        Ok(Ran::Done(result)) => to.show(args, Outcome::Ran, &ended(&result)?),
+        Ok(Ran::Done(result)) => {
+            let ended = ended(&result)?;
+            let exit = to.show(args, Outcome::Ran, &ended)?;
+            stage.unshown().map_or(Ok(exit), |why| Err(why_not_shown(&ended, why)))
+        }
         Ok(Ran::Replayed(result)) => to.show(args, Outcome::Replayed, &ended(&result)?),
         Err(RunError::Work(Stopped::Failed(ended))) => to.show(args, Outcome::NotRecorded, &ended),
         Ok(Ran::InFlight { remaining }) => Err(RunFailure::InFlight { remaining }),
@@ -126,6 +130,14 @@ fn why_stopped(args: &Run, stopped: Stopped, stage: &Stage) -> RunFailure {
         Stopped::Interrupted | Stopped::Failed(_) => {
             RunFailure::Interrupted { exit_code: stage.exit_code().unwrap_or_default() }
         }
+    }
+}
+
+fn why_not_shown(ended: &Ended, source: io::Error) -> RunFailure {
+    let exit_code = ended.exit_code;
+    match ended.output {
+        Output::Kept { .. } => RunFailure::NotShown { exit_code, source },
+        Output::TooLong { bytes } => RunFailure::OutputNotKept { exit_code, bytes },
     }
 }
 

@@ -1,5 +1,6 @@
 //! How far a run has come, and what a signal does there.
 
+use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
@@ -27,6 +28,7 @@ struct State {
     caught: u32,
     /// Signals since the command ended.
     caught_at_the_end: u32,
+    unshown: Option<io::Error>,
 }
 
 /// Where one run is.
@@ -65,6 +67,16 @@ impl Stage {
             Phase::Ended(exit_code) => Some(exit_code),
             Phase::Waiting | Phase::Running(_) => None,
         }
+    }
+
+    /// The command's output was wanted and could not be written.
+    pub(super) fn could_not_show(&self, why: Option<io::Error>) {
+        self.lock().unshown = why;
+    }
+
+    /// Why the output of the command was not shown, if it was not.
+    pub(super) fn unshown(&self) -> Option<io::Error> {
+        self.lock().unshown.take()
     }
 
     pub(super) fn was_interrupted(&self) -> bool {
