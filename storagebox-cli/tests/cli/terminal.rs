@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::os::fd::OwnedFd;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
@@ -15,7 +15,6 @@ const BAR: &str = "[==";
 
 /// Everything that a command shows on a terminal of 110 columns, and how it ends.
 fn shown(place: &Place, args: &[&str], variables: &[(&str, &str)]) -> (i32, String) {
-    let (ours, theirs) = terminal();
     let mut command = place.command(args);
     command.env("TERM", "xterm-256color").envs(variables.iter().copied());
     for variable in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"] {
@@ -23,6 +22,11 @@ fn shown(place: &Place, args: &[&str], variables: &[(&str, &str)]) -> (i32, Stri
             command.env_remove(variable);
         }
     }
+    run_on_a_terminal(command)
+}
+
+fn run_on_a_terminal(mut command: Command) -> (i32, String) {
+    let (ours, theirs) = terminal();
     command.stdin(Stdio::null()).stdout(theirs.try_clone().unwrap()).stderr(theirs);
     let mut child = command.spawn().unwrap();
     // It holds the other end of the terminal, which would never close.
@@ -219,12 +223,15 @@ fn a_line_break_in_a_field_forges_no_row() {
 #[test]
 fn a_filter_or_a_name_that_a_terminal_would_obey_is_spelt_out() {
     use std::os::unix::process::CommandExt;
+    const OBEYED: &str = "\u{1b}]0;owned\u{7}";
     let place = Place::new();
-    let filtered =
-        place.command(&["ping"]).env("RUST_LOG", format!("{}=trace,warn", "\u{1b}]0;owned\u{7}")).output();
-    let named = place.command(&["pong"]).arg0("\u{1b}]0;owned\u{7}").output();
-    for ended in [filtered, named] {
-        let said = String::from_utf8(ended.unwrap().stderr).unwrap();
-        assert!(!said.contains('\u{1b}') && !said.is_empty(), "{said:?}");
+    let mut filtered = place.command(&["ping"]);
+    filtered.env("RUST_LOG", format!("{OBEYED}=trace,warn"));
+    let mut named = place.command(&["pong"]);
+    named.arg0(OBEYED);
+    for (mut command, told) in [(filtered, "is no filter"), (named, "storagebox [OPTIONS]")] {
+        command.env("NO_COLOR", "1");
+        let (_, shown) = run_on_a_terminal(command);
+        assert!(!shown.contains('\u{1b}') && shown.contains(told), "{shown:?}");
     }
 }
