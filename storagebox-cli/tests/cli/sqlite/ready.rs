@@ -70,6 +70,7 @@ fn what_is_no_database_is_left_alone() {
 fn a_url_that_is_wrong_is_bad_usage() {
     for (url, because) in [
         ("sqlite:", "must not be empty"),
+        ("sqlite:box.db/", "must name a file, not a folder"),
         ("sqlite::memory:", "use the backend `memory:`"),
         ("sqlite:box.db?synchronus=full", "has the query key `synchronus`, which is not known"),
         (
@@ -82,6 +83,22 @@ fn a_url_that_is_wrong_is_bad_usage() {
         let lines: Vec<_> = ended.stderr.lines().collect();
         assert!(lines[0].starts_with("error: cannot open the store on sqlite: "), "{}", ended.stderr);
         assert!(lines[0].contains(because) && lines[1].contains("STORAGEBOX_URL"), "{}", ended.stderr);
+    }
+}
+
+/// SQLite takes `x/` for `x`, and an output replaced `x-wal`, the log of that: one code went to two people.
+#[test]
+fn no_output_takes_the_place_of_a_log_however_the_store_is_spelled() {
+    let mut place = Place::with("A\nB\n", "ada\n");
+    #[cfg(unix)]
+    std::os::unix::fs::symlink("x/", place.path("link")).unwrap();
+    let before = place.names();
+    let urls =
+        ["sqlite:x/", "sqlite:x//", "sqlite:x/."].into_iter().chain(cfg!(unix).then_some("sqlite:link"));
+    for url in urls {
+        place = place.on(url);
+        place.run(&["hand-out", "--items", "items.csv", "--ids", "ids.csv", "--out", "x-wal"]).exits(2);
+        assert_eq!(place.names(), before, "{url}");
     }
 }
 
