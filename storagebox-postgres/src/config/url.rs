@@ -35,23 +35,32 @@ pub(super) fn read(mut builder: PostgresBuilder, url: &str) -> Result<(PostgresB
     if !["postgres://", "postgresql://"].iter().any(|scheme| url.starts_with(scheme)) {
         return Err(bad("url", "must begin with postgres:// or postgresql://"));
     }
+    // The driver takes what is behind it for a fragment and reads none of it.
+    if url.contains('#') {
+        return Err(bad("url", "has a `#`; write it as %23"));
+    }
     let (address, query) = url.split_once('?').unwrap_or((url, ""));
-    let (mut theirs, mut names) = (Vec::new(), Vec::new());
+    let (mut theirs, mut pairs) = (Vec::new(), Vec::new());
     for (key, value) in keys(query) {
         match DRIVERS.contains(&key) {
             true => {
-                names.push(key);
+                pairs.push((key, value));
                 theirs.push(format!("{key}={value}"));
             }
             false => builder = set(builder, key, value)?,
         }
     }
     let rest = format!("{address}?{}", theirs.join("&"));
-    // The driver's message may repeat a part of the URL, so it is not passed on.
-    let options = PgConnectOptions::from_str(&rest).map_err(|_| {
+    let options = parsed(&rest)?;
+    let said = Said::by(&pairs, &options)?;
+    Ok((builder, tls::secured(options, &said)))
+}
+
+/// The driver's message may repeat a part of the URL, so it is not passed on.
+fn parsed(url: &str) -> Result<PgConnectOptions> {
+    PgConnectOptions::from_str(url).map_err(|_| {
         bad("url", "cannot be read; it is postgres://user:password@host:port/database?key=value")
-    })?;
-    Ok((builder, tls::secured(options, &Said::by(&names)?)))
+    })
 }
 
 fn set(builder: PostgresBuilder, key: &str, value: &str) -> Result<PostgresBuilder> {
