@@ -51,7 +51,7 @@ pub(super) fn read(mut builder: PostgresBuilder, url: &str) -> Result<(PostgresB
         }
     }
     let rest = format!("{address}?{}", theirs.join("&"));
-    let options = parsed(&rest)?;
+    let options = without_brackets(parsed(&rest)?, &rest)?;
     let said = Said::by(&pairs, &options)?;
     Ok((builder, tls::secured(options, &said)))
 }
@@ -61,6 +61,16 @@ fn parsed(url: &str) -> Result<PgConnectOptions> {
     PgConnectOptions::from_str(url).map_err(|_| {
         bad("url", "cannot be read; it is postgres://user:password@host:port/database?key=value")
     })
+}
+
+/// The driver looks an address of IPv6 up with the brackets that it has in a URL. It reads the URL again with the bare one,
+/// by which the password file knows it.
+fn without_brackets(options: PgConnectOptions, url: &str) -> Result<PgConnectOptions> {
+    let address = options.get_host().strip_prefix('[').and_then(|host| host.strip_suffix(']'));
+    match address {
+        Some(address) => parsed(&format!("{url}&hostaddr={address}")),
+        None => Ok(options),
+    }
 }
 
 fn set(builder: PostgresBuilder, key: &str, value: &str) -> Result<PostgresBuilder> {
@@ -73,4 +83,23 @@ fn set(builder: PostgresBuilder, key: &str, value: &str) -> Result<PostgresBuild
         "memory" => builder.memory(retention("memory", value)?),
         _ => return Err(unknown(key, value, &[&OURS[..], &DRIVERS].concat())),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The host that the driver looks up.
+    fn host(url: &str) -> String {
+        read(PostgresBuilder::default(), url).unwrap().1.get_host().to_owned()
+    }
+
+    #[test]
+    fn an_address_of_ipv6_has_no_brackets_for_the_driver() {
+        assert_eq!(host("postgres://u:p@[::1]:5432/d?application_name=a&schema=s"), "::1");
+        assert_eq!(host("postgres://u:p@[2001:db8::1]/d"), "2001:db8::1");
+        assert_eq!(host("postgres://u:p@db/d?host=[::1]"), "::1");
+        assert_eq!(host("postgres://u:p@[::1]/d?host=db"), "db");
+        assert_eq!(host("postgres://u:p@127.0.0.1/d"), "127.0.0.1");
+    }
 }
