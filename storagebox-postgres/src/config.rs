@@ -114,7 +114,7 @@ impl PostgresBuilder {
     ///
     /// # Errors
     ///
-    /// `InvalidInput` for a URL that cannot be read or a key that is not known; never shows the URL.
+    /// `InvalidInput` for a URL that cannot be read or has a `#`, or a key that is not known; never shows the URL.
     pub fn connect(self, url: &str) -> Result<PostgresStore> {
         let (builder, options) = url::read(self, url).map_err(|error| error.on("postgres"))?;
         let connections = Connections::own(options, builder.max_connections, &builder.settings)?;

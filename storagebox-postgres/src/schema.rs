@@ -22,7 +22,6 @@ const LOOK: &str = include_str!("../sql/store/look.sql");
 const BEGIN: &str = include_str!("../sql/store/begin.sql");
 const SCHEMA: &str = include_str!("../sql/store/schema.sql");
 const VERSIONS: &str = include_str!("../sql/store/versions.sql");
-const NEWEST: &str = include_str!("../sql/store/version.sql");
 const END: &str = include_str!("../sql/store/end.sql");
 
 /// The functions, one a file. They hold no data, so whatever brings a new version makes all of them anew. Like the
@@ -147,7 +146,7 @@ impl Schema {
 /// Makes the schema or brings it up to date, in one transaction on a connection of its own: a setup that is dropped
 /// half-way leaves nothing behind, and the lock goes with its transaction, also behind a pooler.
 pub(crate) async fn setup(client: &Client) -> Result<()> {
-    match found(client, LOOK).await {
+    match found(client).await {
         Ok(VERSION) => return Ok(()),
         Err(error) if error.kind() == ErrorKind::Denied => return Err(error.during("setup")),
         _ => {}
@@ -199,20 +198,20 @@ async fn check_owner(connection: &mut PgConnection, schema: &Schema) -> Result<(
 }
 
 async fn version(connection: &mut PgConnection, schema: &Schema) -> Result<i32> {
-    let row = raw_sql(AssertSqlSafe(schema.fill(NEWEST))).fetch_one(connection).await;
+    let row = raw_sql(AssertSqlSafe(schema.fill(LOOK))).fetch_one(connection).await;
     row.and_then(|row| row.try_get(0)).map_err(error::of)
 }
 
-/// The version that is there, without any right to change it.
-async fn found(client: &Client, look: &str) -> Result<i32> {
-    let version: i32 = client.look("ping", &client.schema().fill(look)).await?;
+/// The version that is there, without any right to change it, and without running what another role made.
+async fn found(client: &Client) -> Result<i32> {
+    let version: i32 = client.look("ping", &client.schema().fill(LOOK)).await?;
     refuse_newer(version)?;
     Ok(version)
 }
 
 /// Whether the schema is there and of this library's version.
 pub(crate) async fn ping(client: &Client) -> Result<()> {
-    check(found(client, NEWEST).await?).map_err(|error| error.during("ping"))
+    check(found(client).await?).map_err(|error| error.during("ping"))
 }
 
 /// Judges the version that a box was opened with.

@@ -1,6 +1,7 @@
 //! How far a server is believed. Where nothing was said, the driver would send a password to whoever answers.
 
-use std::env;
+use std::env::{self, VarError};
+use std::mem::discriminant;
 use std::net::IpAddr;
 
 use sqlx::postgres::{PgConnectOptions, PgSslMode};
@@ -8,26 +9,58 @@ use storagebox_core::Result;
 
 use super::bad;
 
-/// What was said about encryption, by the URL or else by the environment.
+/// What was said about encryption.
 pub(super) struct Said {
-    mode: bool,
-    authority: bool,
+    mode: Option<By>,
+    authority: Option<By>,
+}
+
+/// The URL goes before the environment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum By {
+    Url,
+    Environment,
 }
 
 impl Said {
-    /// By these keys of the URL.
-    pub(super) fn by(keys: &[&str]) -> Result<Self> {
-        let said = |key, variable| keys.contains(&key) || env::var_os(variable).is_some();
-        check(env::var("PGSSLMODE").ok().as_deref())?;
-        Ok(Self { mode: said("sslmode", "PGSSLMODE"), authority: said("sslrootcert", "PGSSLROOTCERT") })
+    /// By these pairs of the URL, which the driver read as these options.
+    pub(super) fn by(pairs: &[(&str, &str)], options: &PgConnectOptions) -> Result<Self> {
+        let value = |key| pairs.iter().rev().find(|pair| pair.0 == key).map(|pair| pair.1);
+        let (mode, authority) = (variable("PGSSLMODE")?, variable("PGSSLROOTCERT")?);
+        readable(mode.as_deref())?;
+        understood(value("sslmode"), options.get_ssl_mode())?;
+        Ok(Self { mode: by(value("sslmode"), mode), authority: by(value("sslrootcert"), authority) })
+    }
+}
+
+fn by(url: Option<&str>, variable: Option<String>) -> Option<By> {
+    url.map(|_| By::Url).or(variable.map(|_| By::Environment))
+}
+
+/// The driver would take one that is no text for none.
+fn variable(name: &'static str) -> Result<Option<String>> {
+    match env::var(name) {
+        Ok(value) => Ok(Some(value)),
+        Err(VarError::NotPresent) => Ok(None),
+        Err(VarError::NotUnicode(_)) => Err(bad(name, "is not UTF-8; correct or unset it")),
     }
 }
 
 /// The driver would take a mode that it cannot read for none.
-fn check(variable: Option<&str>) -> Result<()> {
+fn readable(variable: Option<&str>) -> Result<()> {
     match variable.map(str::parse::<PgSslMode>) {
         Some(Err(_)) => Err(bad("PGSSLMODE", "is none of the driver's modes, such as `verify-full`")),
         _ => Ok(()),
+    }
+}
+
+/// A mode that the driver did not find where it was said would fall back to one that was not.
+fn understood(said: Option<&str>, found: PgSslMode) -> Result<()> {
+    let is_found =
+        |said: &str| said.parse().is_ok_and(|said: PgSslMode| discriminant(&said) == discriminant(&found));
+    match said.is_none_or(is_found) {
+        true => Ok(()),
+        false => Err(bad("sslmode", "is not what the driver reads; write it out, such as `verify-full`")),
     }
 }
 
@@ -40,13 +73,14 @@ pub(super) fn secured(options: PgConnectOptions, said: &Said) -> PgConnectOption
     options.ssl_mode(mode)
 }
 
-/// An authority is named to be asked; a password goes to another machine encrypted, unless it was said otherwise.
+/// An authority is named to be asked, whatever the environment says beside it; a password goes to another machine encrypted, unless it was said otherwise.
 fn mode(found: PgSslMode, said: &Said, is_loopback: bool) -> PgSslMode {
     match found {
+        _ if said.authority == Some(By::Url) && said.mode != Some(By::Url) => PgSslMode::VerifyFull,
         PgSslMode::VerifyCa => found,
-        PgSslMode::Disable if said.mode => found,
-        _ if said.authority => PgSslMode::VerifyFull,
-        _ if said.mode || is_loopback => found,
+        PgSslMode::Disable if said.mode.is_some() => found,
+        _ if said.authority.is_some() => PgSslMode::VerifyFull,
+        _ if said.mode.is_some() || is_loopback => found,
         _ => PgSslMode::Require,
     }
 }
@@ -66,7 +100,8 @@ mod tests {
     /// The mode for a host, from what a URL says of it.
     fn of(said: Option<&str>, authority: bool, host: &str) -> String {
         let found = said.map_or(PgSslMode::Prefer, |mode| mode.parse().unwrap());
-        format!("{:?}", mode(found, &Said { mode: said.is_some(), authority }, is_loopback(host)))
+        let said = Said { mode: said.map(|_| By::Url), authority: authority.then_some(By::Url) };
+        format!("{:?}", mode(found, &said, is_loopback(host)))
     }
 
     #[test]
@@ -97,7 +132,29 @@ mod tests {
 
     #[test]
     fn a_mode_in_the_environment_that_cannot_be_read_is_refused() {
-        assert!(check(None).is_ok() && check(Some("verify-full")).is_ok());
-        assert!(check(Some("verify_full")).is_err());
+        assert!(readable(None).is_ok() && readable(Some("verify-full")).is_ok());
+        assert!(readable(Some("verify_full")).is_err());
+    }
+
+    #[test]
+    fn a_mode_that_the_driver_did_not_find_is_refused() {
+        assert!(understood(None, PgSslMode::Prefer).is_ok());
+        assert!(understood(Some("Verify-Full"), PgSslMode::VerifyFull).is_ok());
+        for said in ["verify-full", "disable", "verify%2Dfull", ""] {
+            assert!(understood(Some(said), PgSslMode::Prefer).is_err(), "{said}");
+        }
+    }
+
+    #[test]
+    fn an_authority_in_the_url_goes_before_a_mode_in_the_environment_alone() {
+        let of = |found, authority| {
+            let said = Said { mode: Some(By::Environment), authority: Some(authority) };
+            format!("{:?}", mode(found, &said, false))
+        };
+        for found in [PgSslMode::Disable, PgSslMode::Prefer, PgSslMode::VerifyCa] {
+            assert_eq!(of(found, By::Url), "VerifyFull");
+        }
+        assert_eq!(of(PgSslMode::Disable, By::Environment), "Disable");
+        assert_eq!(of(PgSslMode::VerifyCa, By::Environment), "VerifyCa");
     }
 }

@@ -35,23 +35,42 @@ pub(super) fn read(mut builder: PostgresBuilder, url: &str) -> Result<(PostgresB
     if !["postgres://", "postgresql://"].iter().any(|scheme| url.starts_with(scheme)) {
         return Err(bad("url", "must begin with postgres:// or postgresql://"));
     }
+    // The driver takes what is behind it for a fragment and reads none of it.
+    if url.contains('#') {
+        return Err(bad("url", "has a `#`; write it as %23"));
+    }
     let (address, query) = url.split_once('?').unwrap_or((url, ""));
-    let (mut theirs, mut names) = (Vec::new(), Vec::new());
+    let (mut theirs, mut pairs) = (Vec::new(), Vec::new());
     for (key, value) in keys(query) {
         match DRIVERS.contains(&key) {
             true => {
-                names.push(key);
+                pairs.push((key, value));
                 theirs.push(format!("{key}={value}"));
             }
             false => builder = set(builder, key, value)?,
         }
     }
     let rest = format!("{address}?{}", theirs.join("&"));
-    // The driver's message may repeat a part of the URL, so it is not passed on.
-    let options = PgConnectOptions::from_str(&rest).map_err(|_| {
+    let options = without_brackets(parsed(&rest)?, &rest)?;
+    let said = Said::by(&pairs, &options)?;
+    Ok((builder, tls::secured(options, &said)))
+}
+
+/// The driver's message may repeat a part of the URL, so it is not passed on.
+fn parsed(url: &str) -> Result<PgConnectOptions> {
+    PgConnectOptions::from_str(url).map_err(|_| {
         bad("url", "cannot be read; it is postgres://user:password@host:port/database?key=value")
-    })?;
-    Ok((builder, tls::secured(options, &Said::by(&names)?)))
+    })
+}
+
+/// The driver looks an address of IPv6 up with the brackets that it has in a URL. It reads the URL again with the bare one,
+/// by which the password file knows it.
+fn without_brackets(options: PgConnectOptions, url: &str) -> Result<PgConnectOptions> {
+    let address = options.get_host().strip_prefix('[').and_then(|host| host.strip_suffix(']'));
+    match address {
+        Some(address) => parsed(&format!("{url}&hostaddr={address}")),
+        None => Ok(options),
+    }
 }
 
 fn set(builder: PostgresBuilder, key: &str, value: &str) -> Result<PostgresBuilder> {
@@ -64,4 +83,23 @@ fn set(builder: PostgresBuilder, key: &str, value: &str) -> Result<PostgresBuild
         "memory" => builder.memory(retention("memory", value)?),
         _ => return Err(unknown(key, value, &[&OURS[..], &DRIVERS].concat())),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The host that the driver looks up.
+    fn host(url: &str) -> String {
+        read(PostgresBuilder::default(), url).unwrap().1.get_host().to_owned()
+    }
+
+    #[test]
+    fn an_address_of_ipv6_has_no_brackets_for_the_driver() {
+        assert_eq!(host("postgres://u:p@[::1]:5432/d?application_name=a&schema=s"), "::1");
+        assert_eq!(host("postgres://u:p@[2001:db8::1]/d"), "2001:db8::1");
+        assert_eq!(host("postgres://u:p@db/d?host=[::1]"), "::1");
+        assert_eq!(host("postgres://u:p@[::1]/d?host=db"), "db");
+        assert_eq!(host("postgres://u:p@127.0.0.1/d"), "127.0.0.1");
+    }
 }

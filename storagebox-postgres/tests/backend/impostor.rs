@@ -1,7 +1,11 @@
 //! A server that is none: it offers no encryption and asks for the password as it is.
 
+use std::env;
+use std::ffi::OsStr;
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::os::unix::ffi::OsStrExt;
+use std::process::Command;
 use std::thread::{self, JoinHandle};
 
 use storagebox_core::{ErrorKind, Result, Store};
@@ -29,11 +33,13 @@ impl Impostor {
         Ok(Self { address, heard: thread::spawn(move || ask(listener.accept()?.0)) })
     }
 
-    /// The password that a client gives it, who knows it by this host and has these settings.
-    async fn hears(self, host: &str, settings: &str) -> Result<Option<String>> {
-        let url = format!("postgres://shop:hunter2@{host}:{}/box?{settings}", self.address.port());
-        let error = PostgresStore::connect(&url)?.ping().await.unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::Unavailable, "{error}");
+    /// Where a client finds it, who knows it by this host and has these settings.
+    fn url(&self, host: &str, settings: &str) -> String {
+        format!("postgres://shop:hunter2@{host}:{}/box?{settings}", self.address.port())
+    }
+
+    /// The password that its client gave it.
+    async fn heard(self) -> Result<Option<String>> {
         let heard = tokio::task::spawn_blocking(|| self.heard.join()).await.map_err(failed)?;
         heard.map_err(|_| failed("the impostor fell"))?.map_err(failed)
     }
@@ -69,7 +75,40 @@ fn message(client: &mut TcpStream, before: usize) -> io::Result<Vec<u8>> {
 }
 
 async fn heard(host: &str, settings: &str) -> Result<Option<String>> {
-    Impostor::start().map_err(failed)?.hears(host, settings).await
+    let impostor = Impostor::start().map_err(failed)?;
+    let error = PostgresStore::connect(&impostor.url(host, settings))?.ping().await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Unavailable, "{error}");
+    impostor.heard().await
+}
+
+const URL_VARIABLE: &str = "STORAGEBOX_TEST_IMPOSTOR_URL";
+
+/// What a process says that has this mode in its environment: this program again, which runs the test below and nothing
+/// else.
+async fn heard_of_a_process(settings: &str, mode: &[u8]) -> Result<Option<String>> {
+    let impostor = Impostor::start().map_err(failed)?;
+    let mut process = Command::new(env::current_exe().map_err(failed)?);
+    process.args(["--exact", "impostor::a_client_of_its_own", "--ignored"]);
+    process.env(URL_VARIABLE, impostor.url(FAR, settings)).env("PGSSLMODE", OsStr::from_bytes(mode));
+    let ended = tokio::task::spawn_blocking(move || process.output()).await.map_err(failed)?;
+    let ended = ended.map_err(failed)?;
+    assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stdout));
+    // It waits for a client, should there have been none.
+    drop(TcpStream::connect(impostor.address));
+    impostor.heard().await
+}
+
+#[tokio::test]
+#[ignore = "it is the process that another test starts"]
+async fn a_client_of_its_own() -> Result<()> {
+    let url = env::var(URL_VARIABLE).map_err(failed)?;
+    let answer = match PostgresStore::connect(&url) {
+        Ok(store) => store.ping().await,
+        Err(error) => Err(error),
+    };
+    let kind = answer.unwrap_err().kind();
+    assert!(matches!(kind, ErrorKind::Unavailable | ErrorKind::InvalidInput), "{kind:?}");
+    Ok(())
 }
 
 /// An address that is not known to be this machine's, and leads here all the same.
@@ -91,5 +130,27 @@ async fn on_this_machine_a_server_need_not_encrypt() -> Result<()> {
     for host in ["127.0.0.1", "localhost"] {
         assert_eq!(heard(host, "").await?.as_deref(), Some("hunter2"), "{host}");
     }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_mode_in_the_environment_that_cannot_be_read_lets_no_password_out() -> Result<()> {
+    for mode in [&b"verify-full\xff"[..], b"\xff", b"verify_full", b""] {
+        assert_eq!(heard_of_a_process("", mode).await?, None, "{mode:?}");
+    }
+    let heard = heard_of_a_process("", b"prefer").await?;
+    assert_eq!(heard.as_deref(), Some("hunter2"));
+    Ok(())
+}
+
+#[tokio::test]
+async fn an_authority_in_the_url_goes_before_a_mode_in_the_environment() -> Result<()> {
+    for mode in ["disable", "allow", "prefer"] {
+        let heard = heard_of_a_process("sslrootcert=authority.pem", mode.as_bytes());
+        assert_eq!(heard.await?, None, "{mode}");
+    }
+    let settings = "sslrootcert=authority.pem&sslmode=disable";
+    let heard = heard_of_a_process(settings, b"verify-full").await?;
+    assert_eq!(heard.as_deref(), Some("hunter2"));
     Ok(())
 }

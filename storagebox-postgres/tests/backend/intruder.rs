@@ -19,6 +19,7 @@ const HOUR: Duration = Duration::from_secs(3_600);
 const BETTER_MATCHES: &str = include_str!("intruder/better_matches.sql");
 const TEMPORARY: &str = include_str!("intruder/temporary.sql");
 const TRAP: &str = include_str!("intruder/trap.sql");
+const BAITS: &str = include_str!("intruder/baits.sql");
 const ELSEWHERE: &str = include_str!("intruder/elsewhere.sql");
 
 /// The role. It is removed with all that it made, also from a database that stays.
@@ -35,6 +36,13 @@ impl<'a> Intruder<'a> {
         let intruder = Self { database, role };
         intruder.does(sql).await?;
         Ok(intruder)
+    }
+
+    /// Runs this as the role, which may create schemas from now on.
+    async fn makes_schemas(&self, sql: &str) -> Result<()> {
+        let Self { database, role } = self;
+        run(database.owner(), format!("GRANT CREATE ON DATABASE {} TO {role}", database.role())).await?;
+        self.does(sql).await
     }
 
     async fn does(&self, sql: &str) -> Result<()> {
@@ -113,21 +121,48 @@ async fn a_schema_that_somebody_else_made_is_not_set_up_by_a_superuser() -> Resu
     with_place(async |place| {
         let database = &place.database;
         let intruder = Intruder::leaves(database, BETTER_MATCHES).await?;
-        run(database.owner(), format!("GRANT CREATE ON DATABASE {} TO {}", database.role(), intruder.role))
-            .await?;
-        intruder.does(TRAP).await?;
-        let mut outcomes = vec![];
-        for schema in ["trapped", "baited"] {
-            let superuser =
-                PostgresStore::builder().schema(schema)?.connect(&owner_url(database, "setup"))?;
-            outcomes.push(superuser.setup().await);
-        }
+        intruder.makes_schemas(TRAP).await?;
+        let superuser = PostgresStore::builder().schema("trapped")?.connect(&owner_url(database, "setup"))?;
+        let outcomes = [superuser.ping().await, superuser.setup().await];
         let loot = intruder.loot().await?;
         intruder.goes().await?;
         assert_eq!(loot, Vec::<String>::new());
-        for outcome in outcomes {
-            assert_eq!(outcome.unwrap_err().kind(), ErrorKind::Denied);
+        assert_eq!(kinds(outcomes), [Some(ErrorKind::Denied); 2]);
+        Ok(())
+    })
+    .await
+}
+
+fn kinds<const N: usize>(outcomes: [Result<()>; N]) -> [Option<ErrorKind>; N] {
+    outcomes.map(|outcome| outcome.err().map(|error| error.kind()))
+}
+
+/// Rights that are worth to be had, without being a superuser.
+const STRENGTH: &str =
+    "GRANT pg_read_all_data, pg_write_all_data TO {role}; GRANT CREATE ON DATABASE {role} TO {role}";
+
+/// A command looks whether there is a store before it sets one up.
+#[tokio::test]
+async fn a_look_at_a_schema_runs_nothing_of_what_its_maker_left_there() -> Result<()> {
+    with_place(async |place| {
+        let database = &place.database;
+        let intruder = Intruder::leaves(database, BETTER_MATCHES).await?;
+        intruder.makes_schemas(BAITS).await?;
+        run(database.owner(), STRENGTH.replace("{role}", database.role())).await?;
+        let mut unlike = vec![];
+        for schema in ["viewed", "planned", "guarded", "indexed", "counted", "disguised"] {
+            for (who, url) in [("a superuser", owner_url(database, "look")), ("a role", database.url())] {
+                let store = PostgresStore::builder().schema(schema)?.connect(&url)?;
+                let outcomes = kinds([store.ping().await, store.setup().await]);
+                let loot = intruder.loot().await?;
+                intruder.does("DELETE FROM public.loot").await?;
+                if outcomes != [Some(ErrorKind::Denied); 2] || !loot.is_empty() {
+                    unlike.push(format!("{schema}, {who}: {outcomes:?}, {loot:?}"));
+                }
+            }
         }
+        intruder.goes().await?;
+        assert_eq!(unlike, Vec::<String>::new());
         Ok(())
     })
     .await

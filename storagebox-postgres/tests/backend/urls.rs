@@ -66,6 +66,27 @@ fn urls_that_are_none_are_refused_without_being_shown() {
     }
 }
 
+/// The driver takes what is behind a `#` for a fragment, a mode that was said there included.
+#[test]
+fn a_number_sign_is_refused_wherever_it_stands() {
+    for rest in [
+        "far:5432/box?application_name=a#b&sslmode=verify-full",
+        "far/box#?sslmode=verify-full",
+        "far/box?password=SECRET#hunter2&sslmode=require",
+        "far/box?sslmode=verify-full#",
+        "hunter2#SECRET@far/box?sslmode=verify-full",
+    ] {
+        let error = refused(&format!("postgres://ann:hunter2@{rest}"));
+        assert_eq!(error.kind(), ErrorKind::InvalidInput, "{rest}");
+        let said = format!("{error} {error:?}");
+        assert!(said.contains("%23"), "{said}");
+        assert!(!["SECRET", "hunter2", "far"].iter().any(|part| said.contains(part)), "{said}");
+    }
+    for pairs in ["application_name=a%23b&sslmode=verify-full", "password=SECRET%23hunter2"] {
+        assert!(PostgresStore::connect(&format!("{NOWHERE}?{pairs}")).is_ok(), "{pairs}");
+    }
+}
+
 #[test]
 fn every_key_of_ours_and_of_the_driver_is_taken() {
     for pairs in [

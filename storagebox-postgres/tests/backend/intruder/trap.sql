@@ -7,12 +7,3 @@ BEGIN
     RETURN new;
 END $$;
 CREATE TRIGGER trap BEFORE INSERT ON trapped.versions FOR EACH ROW EXECUTE FUNCTION trapped.spring();
-
--- Another, with one that is sprung by whoever reads it.
-CREATE SCHEMA baited;
-CREATE FUNCTION baited.spring() RETURNS integer LANGUAGE plpgsql IMMUTABLE AS $$
-BEGIN
-    PERFORM public.rob();
-    RETURN 0;
-END $$;
-CREATE VIEW baited.versions AS SELECT baited.spring() AS version;

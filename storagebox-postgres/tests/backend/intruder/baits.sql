@@ -1,0 +1,45 @@
+-- Schemas made before their time by a role that may create schemas, each with a `versions` that runs its maker's code with
+-- the rights of whoever reads it, or plans to.
+CREATE SCHEMA viewed;
+CREATE FUNCTION viewed.spring() RETURNS integer LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM public.rob();
+    RETURN 1;
+END $$;
+CREATE VIEW viewed.versions AS SELECT viewed.spring() AS version;
+
+CREATE SCHEMA planned;
+CREATE FUNCTION planned.spring() RETURNS integer LANGUAGE plpgsql IMMUTABLE AS $$
+BEGIN
+    PERFORM public.rob();
+    RETURN 1;
+END $$;
+CREATE VIEW planned.versions AS SELECT planned.spring() AS version;
+
+-- Plain tables, too: with a policy, with an index or statistics of an expression, with a column that has to be cast.
+CREATE SCHEMA guarded;
+CREATE TABLE guarded.versions AS SELECT 1 AS version;
+CREATE POLICY sprung ON guarded.versions USING (viewed.spring() = 1);
+ALTER TABLE guarded.versions ENABLE ROW LEVEL SECURITY;
+
+CREATE SCHEMA indexed;
+CREATE TABLE indexed.versions AS SELECT 1 AS version;
+CREATE INDEX ON indexed.versions ((version + planned.spring()));
+
+CREATE SCHEMA counted;
+CREATE TABLE counted.versions AS SELECT 1 AS version;
+CREATE STATISTICS counted.sprung ON (version + planned.spring()) FROM counted.versions;
+
+CREATE SCHEMA disguised;
+CREATE TYPE disguised.number AS (number integer);
+CREATE FUNCTION disguised.spring(disguised.number) RETURNS integer LANGUAGE plpgsql AS $$
+BEGIN
+    RETURN viewed.spring();
+END $$;
+CREATE CAST (disguised.number AS integer) WITH FUNCTION disguised.spring(disguised.number) AS IMPLICIT;
+CREATE TABLE disguised.versions AS SELECT row(1)::disguised.number AS version;
+
+GRANT USAGE ON SCHEMA viewed, planned, guarded, indexed, counted, disguised TO PUBLIC;
+GRANT SELECT ON viewed.versions, planned.versions, guarded.versions, indexed.versions, counted.versions, disguised.versions TO PUBLIC;
+-- What the making itself ran.
+DELETE FROM public.loot;
