@@ -141,16 +141,22 @@ fn kinds<const N: usize>(outcomes: [Result<()>; N]) -> [Option<ErrorKind>; N] {
 const STRENGTH: &str =
     "GRANT pg_read_all_data, pg_write_all_data TO {role}; GRANT CREATE ON DATABASE {role} TO {role}";
 
+const LENT: &str = "CREATE SCHEMA lent; GRANT USAGE, CREATE ON SCHEMA lent TO PUBLIC";
+
+const BAITED: [&str; 9] =
+    ["viewed", "planned", "guarded", "indexed", "halved", "checked", "counted", "disguised", "lent"];
+
 /// A command looks whether there is a store before it sets one up.
 #[tokio::test]
 async fn a_look_at_a_schema_runs_nothing_of_what_its_maker_left_there() -> Result<()> {
     with_place(async |place| {
         let database = &place.database;
         let intruder = Intruder::leaves(database, BETTER_MATCHES).await?;
+        run(database.owner(), LENT.to_owned()).await?;
         intruder.makes_schemas(BAITS).await?;
         run(database.owner(), STRENGTH.replace("{role}", database.role())).await?;
         let mut unlike = vec![];
-        for schema in ["viewed", "planned", "guarded", "indexed", "counted", "disguised"] {
+        for schema in BAITED {
             for (who, url) in [("a superuser", owner_url(database, "look")), ("a role", database.url())] {
                 let store = PostgresStore::builder().schema(schema)?.connect(&url)?;
                 let outcomes = kinds([store.ping().await, store.setup().await]);

@@ -16,7 +16,7 @@ BEGIN
 END $$;
 CREATE VIEW planned.versions AS SELECT planned.spring() AS version;
 
--- Plain tables, too: with a policy, with an index or statistics of an expression, with a column that has to be cast.
+-- Plain tables, too: with a policy, with an index, statistics or a check that compute, with a column that has to be cast.
 CREATE SCHEMA guarded;
 CREATE TABLE guarded.versions AS SELECT 1 AS version;
 CREATE POLICY sprung ON guarded.versions USING (viewed.spring() = 1);
@@ -25,6 +25,14 @@ ALTER TABLE guarded.versions ENABLE ROW LEVEL SECURITY;
 CREATE SCHEMA indexed;
 CREATE TABLE indexed.versions AS SELECT 1 AS version;
 CREATE INDEX ON indexed.versions ((version + planned.spring()));
+
+CREATE SCHEMA halved;
+CREATE TABLE halved.versions AS SELECT 1 AS version;
+CREATE INDEX ON halved.versions (version) WHERE version > planned.spring();
+
+CREATE SCHEMA checked;
+CREATE TABLE checked.versions (version integer CHECK (version >= planned.spring()));
+INSERT INTO checked.versions VALUES (1);
 
 CREATE SCHEMA counted;
 CREATE TABLE counted.versions AS SELECT 1 AS version;
@@ -39,7 +47,11 @@ END $$;
 CREATE CAST (disguised.number AS integer) WITH FUNCTION disguised.spring(disguised.number) AS IMPLICIT;
 CREATE TABLE disguised.versions AS SELECT row(1)::disguised.number AS version;
 
-GRANT USAGE ON SCHEMA viewed, planned, guarded, indexed, counted, disguised TO PUBLIC;
-GRANT SELECT ON viewed.versions, planned.versions, guarded.versions, indexed.versions, counted.versions, disguised.versions TO PUBLIC;
+-- In a schema that its owner lets others create in.
+CREATE TABLE lent.versions AS SELECT 1 AS version;
+
+GRANT USAGE ON SCHEMA viewed, planned, guarded, indexed, halved, checked, counted, disguised TO PUBLIC;
+GRANT SELECT ON viewed.versions, planned.versions, guarded.versions, indexed.versions, halved.versions, checked.versions,
+    counted.versions, disguised.versions, lent.versions TO PUBLIC;
 -- What the making itself ran.
 DELETE FROM public.loot;
