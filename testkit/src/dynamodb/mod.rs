@@ -21,7 +21,7 @@ use url::Url;
 
 pub(crate) const NAME: &str = "DynamoDB";
 
-/// How the server is installed, in the workspace's root: it takes about a minute.
+/// How the server is installed, in the workspace's root: it takes some minutes.
 ///
 /// It is no dependency of any package, because it would hold back the SQLite of all.
 pub const INSTALL: &str = "cargo install --debug --locked dynoxide-rs@3.2.0 --no-default-features \
