@@ -4,10 +4,13 @@ mod boxes;
 mod call;
 mod connections;
 mod file;
+pub(crate) mod log;
 mod pauses;
 mod step;
 mod texts;
+mod turns;
 mod writer;
+mod writing;
 
 use std::sync::Arc;
 

@@ -42,6 +42,10 @@ pub(crate) fn is_busy(error: &sqlx::Error) -> bool {
 
 /// An error before the end of a transaction, or of a look: nothing was applied.
 pub(crate) fn before_commit(error: sqlx::Error) -> Error {
+    let error = match ours(error) {
+        Ok(ours) => return ours,
+        Err(error) => error,
+    };
     let known = match &error {
         sqlx::Error::PoolTimedOut => Some((ErrorKind::Contention, "no connection was free in time")),
         sqlx::Error::PoolClosed => Some((ErrorKind::Unavailable, CLOSED)),
@@ -50,6 +54,20 @@ pub(crate) fn before_commit(error: sqlx::Error) -> Error {
     };
     let (kind, message) = known.unwrap_or((ErrorKind::Unavailable, "the file could not be read or written"));
     Error::new(kind, message).caused_by(error).on("sqlite")
+}
+
+/// An error of ours on its way through the driver's functions.
+pub(crate) fn through(error: Error) -> sqlx::Error {
+    sqlx::Error::config(error)
+}
+
+fn ours(error: sqlx::Error) -> Result<Error, sqlx::Error> {
+    match error {
+        sqlx::Error::Configuration(cause) => {
+            cause.downcast().map(|ours| *ours).map_err(sqlx::Error::Configuration)
+        }
+        other => Err(other),
+    }
 }
 
 const CLOSED: &str = "the store is closed";
@@ -120,6 +138,22 @@ pub(crate) fn not_made(cause: io::Error, path: &Path) -> Error {
         _ => named(ErrorKind::Unavailable, "the file could not be made:"),
     };
     error.caused_by(cause).with("file", path.display()).on("sqlite")
+}
+
+/// The file that was opened is no more at its path: another is, or none.
+pub(crate) fn replaced(path: &Path, is_another: bool) -> Error {
+    let what = if is_another { "another file is" } else { "no file is left" };
+    let why = format!(
+        "{what} at {} since it was opened, and nothing is written to what was removed; end all programs that work with \
+         this store, see to it that the right file is there, and start them again",
+        path.display()
+    );
+    Error::new(ErrorKind::Corrupt, why).with("file", path.display()).on("sqlite")
+}
+
+/// After a commit: it went to a file that perhaps nobody sees any more.
+pub(crate) fn replaced_meanwhile(cause: Error) -> Error {
+    Error::unknown("the file was replaced while the call was made").caused_by(cause).on("sqlite")
 }
 
 /// A file, or a link to one, that somebody else put where everybody may.

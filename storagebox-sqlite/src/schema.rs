@@ -6,7 +6,7 @@ use sqlx::{Connection, Executor, SqliteConnection, query_scalar, raw_sql};
 use storagebox_core::{Error, ErrorKind, Result};
 use tokio::time::timeout;
 
-use crate::client::{Client, Inner, Pauses};
+use crate::client::{Client, Inner, Pauses, log};
 use crate::error;
 
 /// The migrations, in order; the first brings version 1. A released one is never changed.
@@ -53,7 +53,7 @@ async fn attempt(inner: &Inner) -> Result<()> {
     made.and(closed)
 }
 
-async fn has_tables(connection: &mut SqliteConnection) -> Result<bool, sqlx::Error> {
+pub(crate) async fn has_tables(connection: &mut SqliteConnection) -> Result<bool, sqlx::Error> {
     let found = query_scalar("SELECT count(*) FROM sqlite_schema WHERE name = 'storagebox_versions'");
     found.fetch_one(connection).await.map(|found: i64| found > 0)
 }
@@ -61,9 +61,8 @@ async fn has_tables(connection: &mut SqliteConnection) -> Result<bool, sqlx::Err
 /// The file's mode lasts; it is chosen once, before there is anything in it.
 async fn make_file(connection: &mut SqliteConnection, inner: &Inner) -> Result<()> {
     if !inner.connections.are_shared() {
-        let mode = query_scalar("PRAGMA journal_mode = WAL").fetch_one(&mut *connection).await;
-        let mode: String = mode.map_err(error::before_commit)?;
-        if mode != "wal" {
+        let mode = log::begin(connection).await.map_err(error::before_commit)?;
+        if mode != log::MODE {
             let what = format_args!("the journal mode {mode}, which is all that this file system has,");
             return Err(Error::unsupported(what, "a folder on a local disk").on("sqlite"));
         }

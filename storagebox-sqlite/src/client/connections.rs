@@ -8,11 +8,13 @@ use std::time::Duration;
 
 use sqlx::pool::PoolConnection;
 use sqlx::sqlite::{SqliteConnectOptions, SqlitePoolOptions};
-use sqlx::{ConnectOptions, Connection, Executor, Sqlite, SqliteConnection, SqlitePool, raw_sql};
+use sqlx::{ConnectOptions, Executor, Sqlite, SqliteConnection, SqlitePool, raw_sql};
 use storagebox_core::{Error, Result};
-use tokio::sync::{Mutex, MutexGuard};
+use tokio::sync::Mutex;
 
-use super::{Pauses, file};
+use super::file::{self, Lasting};
+use super::writing::{Place, Writer, Writing};
+use super::{Pauses, log};
 use crate::config::Settings;
 use crate::error;
 
@@ -30,39 +32,13 @@ pub(crate) enum Connections {
 }
 
 pub(crate) struct Own {
-    path: PathBuf,
+    file: Lasting,
     options: SqliteConnectOptions,
-    /// The connection that writes, while nobody does.
-    writer: Mutex<Option<SqliteConnection>>,
+    writer: Mutex<Place>,
     /// Made by the first look.
     readers: OnceLock<SqlitePool>,
     is_closed: AtomicBool,
     call_timeout: Duration,
-}
-
-/// The connection that writes, for as long as it is somebody's. One that is not given back is closed, and whatever it had
-/// begun is rolled back.
-pub(super) enum Writing<'a> {
-    Own(MutexGuard<'a, Option<SqliteConnection>>, SqliteConnection),
-    Shared(PoolConnection<Sqlite>),
-}
-
-impl Writing<'_> {
-    pub(super) fn connection(&mut self) -> &mut SqliteConnection {
-        match self {
-            Self::Own(_, connection) => connection,
-            Self::Shared(connection) => connection,
-        }
-    }
-
-    /// Gives it back, if it is as it was before.
-    pub(super) fn end(self, is_clean: bool) {
-        match self {
-            Self::Own(mut place, connection) if is_clean => *place = Some(connection),
-            Self::Shared(mut connection) if !is_clean => connection.close_on_drop(),
-            Self::Own(..) | Self::Shared(_) => {}
-        }
-    }
 }
 
 impl Connections {
@@ -76,7 +52,7 @@ impl Connections {
             .statement_cache_capacity(PREPARED)
             .disable_statement_logging();
         Self::Own(Box::new(Own {
-            path: path.to_owned(),
+            file: Lasting::at(path.to_owned()),
             options,
             writer: Mutex::default(),
             readers: OnceLock::new(),
@@ -90,11 +66,11 @@ impl Connections {
         match self {
             Self::Own(own) => {
                 let mut place = own.writer.lock().await;
-                let connection = match place.take() {
-                    Some(connection) => connection,
+                let writer = match place.taken().await {
+                    Some(writer) => writer,
                     None => own.connect(is_wanted).await?,
                 };
-                Ok(Writing::Own(place, connection))
+                Ok(Writing::own(place, writer))
             }
             Self::Shared(pool) => pool.acquire().await.map(Writing::Shared).map_err(error::before_commit),
         }
@@ -103,7 +79,7 @@ impl Connections {
     /// A connection that looks. It may be dropped at any time: what it does is one statement.
     pub(crate) async fn looking(&self) -> Result<PoolConnection<Sqlite>, sqlx::Error> {
         match self {
-            Self::Own(own) => own.readers()?.acquire().await,
+            Self::Own(own) => own.looking().await,
             Self::Shared(pool) => pool.acquire().await,
         }
     }
@@ -112,8 +88,9 @@ impl Connections {
     pub(crate) async fn making(&self) -> Result<SqliteConnection> {
         let made = match self {
             Self::Own(own) => {
-                file::make(&own.path)?;
-                own.options.connect().await
+                own.file.check()?;
+                file::make(own.file.path())?;
+                own.opened().await
             }
             Self::Shared(pool) => pool.acquire().await.map(PoolConnection::detach),
         };
@@ -122,9 +99,18 @@ impl Connections {
 
     /// Refuses files that should not be opened, before a look that would open them.
     pub(crate) fn check(&self) -> Result<()> {
+        self.are_still_there()?;
         match self {
-            Self::Own(own) if !own.has_idle_reader() => file::check(&own.path),
+            Self::Own(own) if !own.has_idle_reader() => file::check(own.file.path()),
             Self::Own(_) | Self::Shared(_) => Ok(()),
+        }
+    }
+
+    /// Refuses to go on in a file that is no more where it was opened. Of the caller's pool the file is not known.
+    pub(super) fn are_still_there(&self) -> Result<()> {
+        match self {
+            Self::Own(own) => own.file.check(),
+            Self::Shared(_) => Ok(()),
         }
     }
 
@@ -151,7 +137,7 @@ impl Connections {
 
     pub(crate) fn path(&self) -> Option<&Path> {
         match self {
-            Self::Own(own) => Some(&own.path),
+            Self::Own(own) => Some(own.file.path()),
             Self::Shared(_) => None,
         }
     }
@@ -175,10 +161,7 @@ impl Connections {
         if let Some(readers) = own.readers.get() {
             readers.close().await;
         }
-        match own.writer.lock().await.take() {
-            Some(connection) => connection.close().await.map_err(error::before_commit),
-            None => Ok(()),
-        }
+        own.writer.lock().await.close().await.map_err(error::before_commit)
     }
 }
 
@@ -202,17 +185,36 @@ impl Own {
         self.readers.get().is_some_and(|readers| readers.num_idle() > 0)
     }
 
-    async fn connect(&self, is_wanted: impl Fn() -> bool) -> Result<SqliteConnection> {
-        let mut pauses = Pauses::new();
+    async fn looking(&self) -> Result<PoolConnection<Sqlite>, sqlx::Error> {
+        self.meet()?;
+        let connection = self.readers()?.acquire().await?;
+        self.meet().map(|()| connection)
+    }
+
+    /// A connection to the file that is there before it is opened and after.
+    async fn opened(&self) -> Result<SqliteConnection, sqlx::Error> {
+        self.meet()?;
+        let mut connection = self.options.connect().await?;
+        self.meet()?;
+        log::keep(&mut connection).await.map(|()| connection)
+    }
+
+    fn meet(&self) -> Result<(), sqlx::Error> {
+        self.file.meet().map_err(error::through)
+    }
+
+    async fn connect(&self, is_wanted: impl Fn() -> bool) -> Result<Writer> {
+        let (path, mut pauses) = (self.file.path(), Pauses::new());
         loop {
             if self.is_closed.load(Ordering::SeqCst) {
                 return Err(error::closed());
             }
-            file::check(&self.path)?;
-            match self.options.connect().await {
-                Ok(connection) => return Ok(connection),
-                Err(error) if !is_wanted() => return Err(error::opening(error, Some(&self.path))),
-                Err(error) => error::passes(error, Some(&self.path), pauses.are_few())?,
+            self.file.check()?;
+            file::check(path)?;
+            match self.opened().await {
+                Ok(connection) => return Ok(Writer::new(connection, file::log(path)?)),
+                Err(error) if !is_wanted() => return Err(error::opening(error, Some(path))),
+                Err(error) => error::passes(error, Some(path), pauses.are_few())?,
             }
             pauses.wait().await;
         }
@@ -222,7 +224,7 @@ impl Own {
 impl fmt::Debug for Connections {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Own(own) => f.debug_tuple("Own").field(&own.path).finish(),
+            Self::Own(own) => f.debug_tuple("Own").field(&own.file.path()).finish(),
             Self::Shared(_) => f.write_str("Shared"),
         }
     }
@@ -230,7 +232,7 @@ impl fmt::Debug for Connections {
 
 #[cfg(test)]
 mod tests {
-    use sqlx::query_scalar;
+    use sqlx::{Connection, query_scalar};
 
     use super::*;
     use crate::config::Synchronous;

@@ -2,6 +2,7 @@
 //! beside it.
 
 mod owner;
+mod same;
 
 use std::ffi::OsString;
 use std::fs::{self, OpenOptions};
@@ -13,6 +14,8 @@ use storagebox_core::Result;
 
 use crate::config::bad;
 use crate::error;
+
+pub(super) use same::Lasting;
 
 /// What SQLite adds to the name of the file for those beside it.
 const BESIDE: [&str; 3] = ["-journal", "-shm", "-wal"];
@@ -67,13 +70,19 @@ pub(super) fn all(path: &Path) -> Vec<PathBuf> {
     [path, &end].into_iter().flat_map(with_beside).collect()
 }
 
+/// The write-ahead log, which stands beside the end of the links.
+pub(super) fn log(path: &Path) -> Result<PathBuf> {
+    end_of_links(path, |_| Ok(())).map(|end| named(&end, "-wal"))
+}
+
 fn with_beside(path: &Path) -> Vec<PathBuf> {
-    let named = |suffix| {
-        let mut name = OsString::from(path);
-        name.push(suffix);
-        PathBuf::from(name)
-    };
-    [""].into_iter().chain(BESIDE).map(named).collect()
+    [""].into_iter().chain(BESIDE).map(|suffix| named(path, suffix)).collect()
+}
+
+fn named(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = OsString::from(path);
+    name.push(suffix);
+    name.into()
 }
 
 /// Where a link leads, whether anything is there or not: SQLite makes the file there. Each link on the way is judged.

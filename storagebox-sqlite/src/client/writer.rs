@@ -8,6 +8,7 @@ use storagebox_core::{Combine, Combined, Error, ErrorKind, Result};
 use tokio::runtime::Handle;
 
 use super::call::Job;
+use super::writing::Writing;
 use super::{Inner, Pauses};
 use crate::error;
 
@@ -57,30 +58,42 @@ pub(super) async fn make(inner: &Inner, jobs: &[Arc<dyn Job>]) -> Answers {
 /// Tries until the file is to be had, for as long as anybody waits for it.
 async fn attempt(inner: &Inner, jobs: &[Arc<dyn Job>]) -> Result<Answers> {
     let mut writing = inner.connections.writing(|| is_wanted(jobs)).await?;
+    inner.connections.are_still_there()?;
+    writing.check_log()?;
     // Where the caller's pool waits for the file is not ours to know, and the time is read before.
     if !inner.connections.are_shared()
         && let Some(made) = at_once(writing.connection(), jobs).await
     {
-        writing.end(made.is_ok());
-        return made;
+        return ended(inner, writing, made, true);
     }
     let mut pauses = Pauses::new();
     while is_wanted(jobs) {
+        writing.begins();
         let made = match writing.connection().begin_with("BEGIN IMMEDIATE").await {
-            Ok(transaction) => Some(within(transaction, jobs).await),
+            Ok(transaction) => {
+                inner.connections.are_still_there()?;
+                Some(within(transaction, jobs).await)
+            }
             Err(error) if error::is_busy(&error) => None,
             Err(error) => return Err(inner.connections.explained(error)),
         };
         match made {
-            Some((answers, is_clean)) => {
-                writing.end(is_clean);
-                return answers;
-            }
+            Some((answers, is_clean)) => return ended(inner, writing, answers, is_clean),
             None => pauses.wait().await,
         }
     }
     writing.end(true);
     Ok(jobs.iter().map(|_| Combined::Answer(Err(unwanted()))).collect())
+}
+
+/// Gives the connection back, if it is as it was before. What was committed to files that were replaced meanwhile is not
+/// acknowledged.
+fn ended(inner: &Inner, writing: Writing<'_>, made: Result<Answers>, is_clean: bool) -> Result<Answers> {
+    let answers = made?;
+    let still_there = inner.connections.are_still_there().and_then(|()| writing.meet_log());
+    still_there.map_err(error::replaced_meanwhile)?;
+    writing.end(is_clean);
+    Ok(answers)
 }
 
 /// A call by itself, without a transaction around it; `None` if that did not settle it, or somebody was in the way.

@@ -8,6 +8,7 @@ mod handed_in;
 mod hostile;
 #[cfg(unix)]
 mod paths;
+mod replaced;
 mod setup;
 #[path = "../support/mod.rs"]
 mod support;

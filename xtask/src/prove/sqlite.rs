@@ -28,7 +28,9 @@ pub(super) fn run() -> Result<(), Failure> {
     step("eight at once", at_once)?;
     super::suite_at_length("storagebox-sqlite")?;
     let processes = ["test", "--locked", "-p", "storagebox-sqlite", "--test", "processes"];
-    shown(cargo(processes))
+    shown(cargo(processes))?;
+    let beside_others = ["test", "--locked", "-p", "storagebox-sqlite", "--lib", "--", "--ignored"];
+    shown(cargo(beside_others))
 }
 
 /// A folder with a store, items and people.
