@@ -79,7 +79,7 @@ fn line(command: &Command) -> String {
     words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
 }
 
-/// Runs a child whose output is for the reader, and hears each line of it.
+/// Runs a child and hears each line of what it writes to either output.
 pub(crate) fn heard(mut command: Command, mut hear: impl FnMut(&str)) -> Result<(), Failure> {
     let failed = |error| not_started(&command, error);
     let (reader, writer) = io::pipe().map_err(failed)?;
@@ -92,7 +92,6 @@ pub(crate) fn heard(mut command: Command, mut hear: impl FnMut(&str)) -> Result<
     for line in BufReader::new(reader).split(b'\n') {
         let line = line.map_err(|error| not_started(&command, error))?;
         let line = String::from_utf8_lossy(&line);
-        println!("{line}");
         hear(&line);
     }
     let status = child.wait().map_err(|error| not_started(&command, error))?;

@@ -10,6 +10,7 @@ mod features;
 mod given;
 mod install;
 mod packages;
+mod programs;
 mod prove;
 mod readme;
 mod servers;

@@ -35,6 +35,8 @@ impl Summary {
             self.begin(named);
         } else if let Some(package) = line.strip_prefix("Doc-tests ") {
             self.now = Some((format!("{package} documentation"), Instant::now()));
+        } else if let Some(backend) = line.strip_prefix("storagebox conformance of ") {
+            self.name_suite(backend);
         } else if let Some(result) = line.strip_prefix("test result: ") {
             self.end(result);
         }
@@ -53,6 +55,14 @@ impl Summary {
         self.now = Some((format!("{} {source}", self.package), Instant::now()));
     }
 
+    /// Where no package was named before, the suites' programs have one name, and each says what it tests: `dynamo at ...`.
+    fn name_suite(&mut self, backend: &str) {
+        if let Some((name, _)) = self.now.as_mut().filter(|_| self.package.is_empty()) {
+            let backend = backend.split([' ', ',']).next().unwrap_or(backend);
+            *name = format!("the suite on {backend}");
+        }
+    }
+
     /// `ok. 3 passed; 0 failed; 1 ignored; ...`
     fn end(&mut self, result: &str) {
         let Some(counts) = Counts::read(result) else {
@@ -61,6 +71,12 @@ impl Summary {
         self.counts.add(&counts);
         let program = self.now.take();
         self.programs.extend(program.map(|(name, start)| Program { name, took: start.elapsed() }));
+    }
+
+    /// What other programs came to.
+    pub(crate) fn add(&mut self, other: Self) {
+        self.counts.add(&other.counts);
+        self.programs.extend(other.programs);
     }
 
     /// Whether a program has run.
@@ -129,6 +145,27 @@ test result: ok. 7 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; fini
         let expected =
             ["box_core documentation", "box_core tests/conformance.rs", "box_core unittests src/lib.rs"];
         assert_eq!(names, expected);
+    }
+
+    #[test]
+    fn a_suite_that_runs_without_its_package_is_named_after_its_backend() {
+        let mut summary = Summary::default();
+        for line in [
+            "     Running tests/conformance.rs (target/debug/deps/conformance-4567)",
+            "storagebox conformance of dynamo at http://127.0.0.1:17402 (plain), Everything",
+            "test result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s",
+        ] {
+            summary.hear(line);
+        }
+        assert_eq!(summary.longest(1).pop().unwrap().name, "the suite on dynamo");
+    }
+
+    #[test]
+    fn what_ran_beside_counts_too() {
+        let mut both = summary();
+        both.add(summary());
+        assert_eq!(both.to_string(), "1020 passed, 4 failed, 22 skipped");
+        assert_eq!(both.longest(9).len(), 6);
     }
 
     #[test]

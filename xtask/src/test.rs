@@ -1,6 +1,8 @@
 //! Everything that must be green.
 
+use std::panic::resume_unwind;
 use std::process::Command;
+use std::thread;
 use std::time::Instant;
 
 use storagebox_testkit::servers::WAY_VARIABLE;
@@ -11,7 +13,7 @@ use crate::command::{captured, cargo, heard, shown};
 use crate::failure::Failure;
 use crate::steps::Steps;
 use crate::summary::Summary;
-use crate::{examples, features, install, packages, readme, servers};
+use crate::{examples, features, install, packages, programs, readme, servers};
 
 const EVERYTHING: &[&str] = &["--workspace"];
 
@@ -86,9 +88,46 @@ impl Tests {
         steps.step("the examples run", examples::run)?;
         println!();
         let start = Instant::now();
-        let outcome = heard(self.cargo(&["--no-fail-fast"]), |line| summary.hear(line));
+        let outcome = self.both_halves(summary);
         steps.add("the tests run", start.elapsed(), outcome.is_ok().then(|| summary.to_string()));
         outcome
+    }
+
+    /// Shows what one half says when the other has ended, so that the lines of each stay together.
+    fn both_halves(&self, summary: &mut Summary) -> Result<(), Failure> {
+        let others = programs::others(self.of)?;
+        thread::scope(|scope| {
+            let suites = scope.spawn(|| self.unseen(&programs::SUITES));
+            let others = self.seen(&others, summary);
+            let documentation = self.seen(&["--doc"], summary);
+            let (found, lines, suites) = suites.join().unwrap_or_else(|panic| resume_unwind(panic));
+            println!("{lines}");
+            summary.add(found);
+            others.and(documentation).and(suites)
+        })
+    }
+
+    fn seen(&self, programs: &[impl AsRef<str>], summary: &mut Summary) -> Result<(), Failure> {
+        heard(self.programs(programs), |line| {
+            println!("{line}");
+            summary.hear(line);
+        })
+    }
+
+    fn unseen(&self, programs: &[impl AsRef<str>]) -> (Summary, String, Result<(), Failure>) {
+        let (mut summary, mut lines) = (Summary::default(), String::new());
+        let outcome = heard(self.programs(programs), |line| {
+            lines.push_str(line);
+            lines.push('\n');
+            summary.hear(line);
+        });
+        (summary, lines, outcome)
+    }
+
+    fn programs(&self, programs: &[impl AsRef<str>]) -> Command {
+        let mut command = self.cargo(&["--no-fail-fast"]);
+        command.args(programs.iter().map(AsRef::as_ref));
+        command
     }
 
     /// Servers that the tests start themselves come by the same way.
