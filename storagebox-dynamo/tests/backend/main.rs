@@ -7,6 +7,7 @@ mod counters;
 mod hostile;
 mod ledgers;
 mod metered;
+mod mixed;
 mod readme;
 mod rights;
 mod scene;
