@@ -8,15 +8,35 @@ use storagebox_core::{
 };
 
 use super::Bank;
-use super::claim::{CONFIRMED, HELD, Judged, LASTS, RELEASED, UNKNOWN, end_of, held_item, judge};
+use super::claim::{
+    CONFIRMED, EXPIRED, HELD, Judged, LASTS, RAN_OUT, RELEASED, UNKNOWN, end_of, held_item, judge, until,
+};
 use super::item::{SPENT, free_at};
 use crate::client::{Refusal, Tag, Transacted, Write, Wrote};
+use crate::clock::Millis;
 use crate::row::{Row, RowKey};
 use crate::schema::EXPIRES;
 
 /// Whether an earlier attempt of a call was sent that leaves nothing behind by which it could be known again.
 #[derive(Debug, Default)]
 pub(super) struct Sent(AtomicBool);
+
+/// How a claim ends that holds an item.
+#[derive(Clone, Copy, Debug)]
+enum Ending {
+    LetGo,
+    RunOut(Millis),
+}
+
+impl Ending {
+    /// The state after it, and the condition.
+    fn words(self) -> (&'static str, &'static str) {
+        match self {
+            Self::LetGo => (RELEASED, LASTS),
+            Self::RunOut(_) => (EXPIRED, RAN_OUT),
+        }
+    }
+}
 
 impl Bank {
     /// One update of the claim's row. The item's place in the index is moved by whoever meets it too early.
@@ -34,7 +54,8 @@ impl Bank {
             None => extended.remove(&["u", "g", EXPIRES]).only_if(lasts),
         };
         let extended = extended.value(":held", HELD).value(":coming", self.client().surely_coming().0);
-        Ok(match self.judged(self.client().write(&extended).await?)? {
+        let wrote = self.client().write(&extended).await?;
+        Ok(match self.judged(&key, claim, wrote, tag).await? {
             Judged::Unknown => Extended::Unknown,
             Judged::Ended(end) => Extended::Ended(end),
             Judged::Held(held) if held.hold == HoldState::Confirmed => Extended::Confirmed(held),
@@ -48,7 +69,8 @@ impl Bank {
         let confirmed = Write::update(&key).set("s", CONFIRMED).tagged(tag).remove(&["u", "g", EXPIRES]);
         let confirmed = confirmed.only_if(LASTS).value(":held", HELD).answering_new();
         let confirmed = confirmed.value(":coming", self.client().surely_coming().0);
-        match self.judged(self.client().write(&confirmed).await?)? {
+        let wrote = self.client().write(&confirmed).await?;
+        match self.judged(&key, claim, wrote, tag).await? {
             Judged::Unknown => Ok(Confirmed::Unknown),
             Judged::Ended(end) => Ok(Confirmed::Ended(end)),
             Judged::Held(Held { item, hold: HoldState::Confirmed }) => Ok(Confirmed::Confirmed(item)),
@@ -57,10 +79,30 @@ impl Bank {
     }
 
     /// What a write says of the claim. One that was made to a row that makes no sense has been made all the same.
-    fn judged(&self, wrote: Wrote) -> Result<Judged> {
+    async fn judged(&self, key: &RowKey, claim: &ClaimId, wrote: Wrote, tag: &Tag) -> Result<Judged> {
         match wrote {
-            Wrote::Done(row) => judge(self.client(), row.as_ref()).map_err(Error::after_unresolved),
-            Wrote::Refused(row) => judge(self.client(), row.as_ref()),
+            Wrote::Done(row) => {
+                self.told(key, claim, row.as_ref(), tag).await.map_err(Error::after_unresolved)
+            }
+            Wrote::Refused(row) => self.told(key, claim, row.as_ref(), tag).await,
+        }
+    }
+
+    /// Judges the claim's row, for good: the end of a hold is written before anybody is told of it. So a `confirm` or an
+    /// `extend` that was sent in time and lands after that finds the claim ended.
+    pub(super) async fn told(
+        &self,
+        key: &RowKey,
+        claim: &ClaimId,
+        row: Option<&Row>,
+        tag: &Tag,
+    ) -> Result<Judged> {
+        let judged = judge(self.client(), row)?;
+        let Some(row) = row.filter(|row| row.text("s") == Some(HELD)) else { return Ok(judged) };
+        let (Judged::Ended(_), Some(end)) = (&judged, until(row)?) else { return Ok(judged) };
+        match self.ended(key, claim, &held_item(row)?, Ending::RunOut(end), tag).await? {
+            Wrote::Done(_) => Ok(judged),
+            Wrote::Refused(_) => Err(moving()),
         }
     }
 
@@ -69,13 +111,13 @@ impl Bank {
     pub(super) async fn release(&self, claim: &ClaimId, tag: &Tag) -> Result<Released> {
         let key = self.claim_key(claim.as_str()).await?;
         let row = match self.hints.item_of(claim) {
-            Some(item) => match self.let_go(&key, claim, &item, tag).await? {
+            Some(item) => match self.ended(&key, claim, &item, Ending::LetGo, tag).await? {
                 Wrote::Done(_) => return Ok(Released::Released),
                 Wrote::Refused(row) => row,
             },
             None => None,
         };
-        match judge(self.client(), row.as_ref())? {
+        match self.told(&key, claim, row.as_ref(), tag).await? {
             Judged::Unknown => self.fenced(&key, claim, tag).await,
             judged => self.released(&key, claim, judged, tag).await,
         }
@@ -92,7 +134,7 @@ impl Bank {
             .await?
         {
             Wrote::Done(_) => Ok(Released::Released),
-            Wrote::Refused(row) => match judge(self.client(), row.as_ref())? {
+            Wrote::Refused(row) => match self.told(key, claim, row.as_ref(), tag).await? {
                 Judged::Unknown => Err(moving()),
                 judged => self.released(key, claim, judged, tag).await,
             },
@@ -104,7 +146,7 @@ impl Bank {
             Judged::Ended(End::Expired) => Ok(Released::Expired),
             Judged::Ended(End::Released) => Ok(Released::Released),
             Judged::Held(held) if held.hold == HoldState::Confirmed => Ok(Released::Confirmed),
-            Judged::Held(held) => match self.let_go(key, claim, &held.item, tag).await? {
+            Judged::Held(held) => match self.ended(key, claim, &held.item, Ending::LetGo, tag).await? {
                 Wrote::Done(_) => Ok(Released::Released),
                 Wrote::Refused(_) => Err(moving()),
             },
@@ -113,10 +155,19 @@ impl Bank {
     }
 
     /// Ends the claim and frees its item.
-    async fn let_go(&self, key: &RowKey, claim: &ClaimId, item: &Item, tag: &Tag) -> Result<Wrote> {
-        let ended = self.ending(key, RELEASED, self.client().now()).tagged(tag);
+    async fn ended(
+        &self,
+        key: &RowKey,
+        claim: &ClaimId,
+        item: &Item,
+        how: Ending,
+        tag: &Tag,
+    ) -> Result<Wrote> {
+        let (state, condition) = how.words();
+        let end = if let Ending::RunOut(end) = how { end } else { self.client().now() };
+        let ended = self.ending(key, state, end).tagged(tag);
         let ended =
-            ended.only_if(format!("{LASTS} AND i = :i")).value(":held", HELD).value(":i", item.as_str());
+            ended.only_if(format!("{condition} AND i = :i")).value(":held", HELD).value(":i", item.as_str());
         let ended = ended.value(":coming", self.client().surely_coming().0);
         let freed = Write::update(&self.item_key(item.as_str()).await?).set("o", free_at(item.as_str()));
         let freed = freed.remove(&["c"]).only_if("c = :c").value(":c", claim.as_str());
