@@ -12,6 +12,7 @@ mod item;
 mod lapse;
 mod release;
 mod take;
+mod tidy;
 
 use std::sync::Arc;
 
@@ -28,6 +29,7 @@ use crate::client::{Client, Kind, OpenBox, Tag};
 use candidates::Candidate;
 use hints::Hints;
 use take::Repeats;
+pub(crate) use tidy::LAPSED;
 
 /// A bank. Its tasks share candidates, and what they learned of claims.
 #[derive(Debug)]
@@ -44,16 +46,20 @@ pub(crate) struct DynamoBank(Arc<Bank>);
 
 impl DynamoBank {
     pub(crate) fn new(client: &Arc<Client>, name: &BoxName) -> Self {
-        Self(Arc::new(Bank {
-            open: OpenBox::new(client, Kind::Bank, name),
-            candidates: Candidates::new(client.settings().fetch_limit),
-            hints: Hints::default(),
-            repeats: Repeats::default(),
-        }))
+        Self(Arc::new(Bank::new(client, name)))
     }
 }
 
 impl Bank {
+    pub(crate) fn new(client: &Arc<Client>, name: &BoxName) -> Self {
+        Self {
+            open: OpenBox::new(client, Kind::Bank, name),
+            candidates: Candidates::new(client.settings().fetch_limit),
+            hints: Hints::default(),
+            repeats: Repeats::default(),
+        }
+    }
+
     fn client(&self) -> &Client {
         self.open.client()
     }

@@ -146,7 +146,7 @@ impl Client {
         let request = request
             .filter_expression(filter)
             .set_expression_attribute_values(Some(values.clone()))
-            .projection_expression("pk, sk")
+            .projection_expression("pk, sk, c, o")
             .limit(i32::try_from(limit).unwrap_or(i32::MAX))
             .set_exclusive_start_key(from)
             .set_return_consumed_capacity(self.capacity());

@@ -39,7 +39,8 @@ impl Ending {
 }
 
 impl Bank {
-    /// One update of the claim's row. The item's place in the index is moved by whoever meets it too early.
+    /// One update of the claim's row. The item's place in the index is moved by whoever meets it too early; what may lapse
+    /// no more leaves the index.
     pub(super) async fn extend(&self, claim: &ClaimId, hold: Hold, tag: &Tag) -> Result<Extended> {
         let key = self.claim_key(claim.as_str()).await?;
         let until = end_of(self.client(), hold);
@@ -55,7 +56,12 @@ impl Bank {
         };
         let extended = extended.value(":held", HELD).value(":coming", self.client().surely_coming().0);
         let wrote = self.client().write(&extended).await?;
-        Ok(match self.judged(&key, claim, wrote, tag).await? {
+        let (is_made, judged) =
+            (matches!(wrote, Wrote::Done(_)), self.judged(&key, claim, wrote, tag).await?);
+        if let (true, None, Judged::Held(held)) = (is_made, until, &judged) {
+            self.leave(&held.item, claim).await;
+        }
+        Ok(match judged {
             Judged::Unknown => Extended::Unknown,
             Judged::Ended(end) => Extended::Ended(end),
             Judged::Held(held) if held.hold == HoldState::Confirmed => Extended::Confirmed(held),
@@ -63,18 +69,44 @@ impl Bank {
         })
     }
 
-    /// One update of the claim's row, which decides; the item's row says only whose it is.
+    /// One update of the claim's row, which decides. What may lapse no more leaves the index after that.
     pub(super) async fn confirm(&self, claim: &ClaimId, tag: &Tag) -> Result<Confirmed> {
         let key = self.claim_key(claim.as_str()).await?;
         let confirmed = Write::update(&key).set("s", CONFIRMED).tagged(tag).remove(&["u", "g", EXPIRES]);
-        let confirmed = confirmed.only_if(LASTS).value(":held", HELD).answering_new();
+        let confirmed = confirmed.only_if(LASTS).value(":held", HELD).answering_old();
         let confirmed = confirmed.value(":coming", self.client().surely_coming().0);
-        let wrote = self.client().write(&confirmed).await?;
-        match self.judged(&key, claim, wrote, tag).await? {
-            Judged::Unknown => Ok(Confirmed::Unknown),
-            Judged::Ended(end) => Ok(Confirmed::Ended(end)),
-            Judged::Held(Held { item, hold: HoldState::Confirmed }) => Ok(Confirmed::Confirmed(item)),
-            Judged::Held(_) => Err(moving()),
+        match self.client().write(&confirmed).await? {
+            Wrote::Done(held) => self.confirmed(claim, held).await.map_err(Error::after_unresolved),
+            Wrote::Refused(row) => match self.told(&key, claim, row.as_ref(), tag).await? {
+                Judged::Unknown => Ok(Confirmed::Unknown),
+                Judged::Ended(end) => Ok(Confirmed::Ended(end)),
+                Judged::Held(Held { item, hold: HoldState::Confirmed }) => {
+                    if row.is_some_and(|row| tag.is_on(&row)) {
+                        self.leave(&item, claim).await;
+                    }
+                    Ok(Confirmed::Confirmed(item))
+                }
+                Judged::Held(_) => Err(moving()),
+            },
+        }
+    }
+
+    /// The answer to a claim that was held as this row tells.
+    async fn confirmed(&self, claim: &ClaimId, held: Option<Row>) -> Result<Confirmed> {
+        let held = held.ok_or_else(|| Error::unknown("the service did not show the row").on("dynamo"))?;
+        let item = held_item(&held)?;
+        if held.has("u") {
+            self.leave(&item, claim).await;
+        }
+        Ok(Confirmed::Confirmed(item))
+    }
+
+    /// Takes the item of a claim that may lapse no more out of the index. What the claim's row says stands, whatever becomes
+    /// of this: a taker or upkeep makes up for it.
+    async fn leave(&self, item: &Item, claim: &ClaimId) {
+        if let Ok(key) = self.item_key(item.as_str()).await {
+            let left = Write::update(&key).remove(&["o"]).only_if("c = :c AND attribute_exists(o)");
+            let _ = self.client().write(&left.value(":c", claim.as_str())).await;
         }
     }
 

@@ -58,7 +58,7 @@ async fn the_usual_call_is_one_request() -> Result<()> {
             (BANK, "`take`, again"),
             (BANK, "`take`, again, where repeats are common"),
             (BANK, "`extend`"),
-            (BANK, "`confirm`"),
+            (BANK, "`confirm`, held for ever"),
             (BANK, "`get`"),
             (BANK, "`release`, taken by this process"),
             (BANK, "`release`, unknown"),

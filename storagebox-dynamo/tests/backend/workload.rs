@@ -92,7 +92,9 @@ impl Metered {
         self.note(BANK, "`take`, new, for a while", bank.take(&claim("bob")?, Hold::For(HOUR))).await?;
         self.note(BANK, "`take`, again", bank.take(&claim("ada")?, Hold::Forever)).await?;
         self.note(BANK, "`extend`", bank.extend(&claim("bob")?, Hold::For(2 * HOUR))).await?;
-        self.note(BANK, "`confirm`", bank.confirm(&claim("bob")?)).await?;
+        self.note(BANK, "`confirm`, held for a while", bank.confirm(&claim("bob")?)).await?;
+        bank.take(&claim("eva")?, Hold::Forever).await?;
+        self.note(BANK, "`confirm`, held for ever", bank.confirm(&claim("eva")?)).await?;
         self.note(BANK, "`get`", bank.get(&claim("ada")?)).await?;
         self.note(BANK, "`release`, taken by this process", bank.release(&claim("ada")?)).await?;
         self.note(BANK, "`release`, unknown", bank.release(&claim("eve")?)).await.map(drop)
