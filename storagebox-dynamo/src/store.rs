@@ -18,7 +18,7 @@ use crate::dedup_repo::DynamoDedupRepo;
 use crate::item_bank::DynamoBank;
 use crate::lease_repo::DynamoLeaseRepo;
 use crate::ordered_store::DynamoOrderedStore;
-use crate::records::{MOST_ENDED, Records};
+use crate::records::Records;
 use crate::schema;
 use crate::token_store::DynamoTokenStore;
 use crate::upkeep::Upkeep;
@@ -165,15 +165,8 @@ impl Store for DynamoStore {
         let promise = |about, statement: String| Promise { about, statement: statement.into() };
         let memory = self.client.settings().memory;
         let memory = format!("ended claims, gone tokens and ended operations: {memory:?}");
-        let ended = format!(
-            "an id remembers up to {MOST_ENDED} operations that were forgotten or ran out; one more is Throttled until \
-             memory lets the oldest go"
-        );
         let entries = PROMISES.iter().map(|(about, statement)| promise(about, (*statement).to_owned()));
-        Promises {
-            backend: "dynamo",
-            entries: entries.chain([promise("memory", memory), promise("records", ended)]).collect(),
-        }
+        Promises { backend: "dynamo", entries: entries.chain([promise("memory", memory)]).collect() }
     }
 
     fn item_bank(&self, name: &BoxName) -> Result<Arc<dyn BankAdmin>> {

@@ -10,6 +10,7 @@ mod ledgers;
 mod metered;
 mod mixed;
 mod readme;
+mod reuse;
 mod rights;
 mod scene;
 mod secrets;

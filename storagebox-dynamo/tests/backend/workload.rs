@@ -165,7 +165,15 @@ impl Metered {
         self.note(LEASES, "`complete`", leases.complete(&lease, &result, Retention::Forever)).await?;
         self.note(LEASES, "`begin`, done", leases.begin(&lease.id, &op("late")?, HOUR, None)).await?;
         let lease = self.begun("`begin`, with a fingerprint", "abort").await?;
-        self.note(LEASES, "`abort`", leases.abort(&lease)).await.map(drop)
+        self.note(LEASES, "`abort`", leases.abort(&lease)).await?;
+        for (call, next) in
+            [("`begin`, after one that is over", "second"), ("`begin`, after several", "third")]
+        {
+            let begun = self.note(LEASES, call, leases.begin(&lease.id, &op(next)?, HOUR, None)).await?;
+            let Begun::Started(lease) = begun else { panic!("{begun:?}") };
+            leases.abort(&lease).await?;
+        }
+        Ok(())
     }
 
     async fn begun(&mut self, call: &str, name: &str) -> Result<Lease> {

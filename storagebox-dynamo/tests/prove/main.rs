@@ -3,5 +3,6 @@
 
 mod confirmed;
 mod mixed;
+mod reuse;
 #[path = "../support/mod.rs"]
 mod support;

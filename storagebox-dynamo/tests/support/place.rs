@@ -176,3 +176,21 @@ async fn of_aws(region: &str, http: SharedHttpClient) -> Driver {
 pub fn failed(why: impl std::fmt::Display) -> Error {
     Error::unknown(format!("the test's own set-up failed: {why}"))
 }
+
+/// The bytes of the longest row here, as DynamoDB counts them, give or take what a number takes.
+pub async fn longest_row(place: &Place) -> Result<usize> {
+    let row = |row: &HashMap<String, AttributeValue>| {
+        row.iter().map(|(name, value)| name.len() + bytes(value)).sum()
+    };
+    Ok(place.rows().await?.iter().map(row).max().unwrap_or_default())
+}
+
+fn bytes(value: &AttributeValue) -> usize {
+    match value {
+        AttributeValue::S(text) | AttributeValue::N(text) => text.len(),
+        AttributeValue::B(bytes) => bytes.as_ref().len(),
+        AttributeValue::L(list) => list.iter().map(bytes).sum(),
+        AttributeValue::M(map) => map.iter().map(|(name, value)| name.len() + bytes(value)).sum(),
+        _ => 1,
+    }
+}
