@@ -7,6 +7,7 @@
 mod bulk;
 mod candidates;
 mod claim;
+mod counts;
 mod hints;
 mod item;
 mod lapse;
@@ -104,7 +105,7 @@ impl ItemBank for DynamoBank {
 
     #[instrument(level = "trace", skip_all)]
     async fn counts(&self) -> Result<Counts> {
-        self.0.client().settled("counts", || self.0.counts()).await
+        self.0.counts().await
     }
 }
 

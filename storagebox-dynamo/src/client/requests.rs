@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use aws_sdk_dynamodb::Client as Driver;
 use aws_sdk_dynamodb::config::http::HttpResponse;
 use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
-use aws_sdk_dynamodb::types::{AttributeValue, KeysAndAttributes, ReturnConsumedCapacity, Select};
+use aws_sdk_dynamodb::types::{AttributeValue, KeysAndAttributes, ReturnConsumedCapacity};
 use storagebox_core::{Error, ErrorKind, Result};
 
 use super::look::{Index, Look};
@@ -28,6 +28,8 @@ pub(crate) enum Wrote {
 #[derive(Debug)]
 pub(crate) struct Answers {
     pub(crate) rows: Vec<Row>,
+    /// How many rows there were before the filter.
+    pub(crate) looked_at: u64,
     /// Where the next page begins, if there may be one.
     pub(crate) next: Option<Attributes>,
 }
@@ -109,29 +111,7 @@ impl Client {
             .set_exclusive_start_key(look.from.clone())
             .set_return_consumed_capacity(self.capacity());
         let answer = read(|| request.clone().send()).await?;
-        Ok(answers(answer.items, answer.last_evaluated_key))
-    }
-
-    /// How many rows a query finds, over all its pages.
-    pub(crate) async fn count(&self, look: &Look) -> Result<u64> {
-        let (mut count, mut from) = (0, None);
-        loop {
-            let request = self.driver().await.query().table_name(self.table()).consistent_read(true);
-            let request = request
-                .set_index_name((look.index == Index::Order).then(|| INDEX.to_owned()))
-                .key_condition_expression(&look.condition)
-                .set_filter_expression(look.filter.clone())
-                .set_expression_attribute_values(Some(look.values.clone()))
-                .select(Select::Count)
-                .set_exclusive_start_key(from)
-                .set_return_consumed_capacity(self.capacity());
-            let answer = read(|| request.clone().send()).await?;
-            count += u64::from(answer.count.unsigned_abs());
-            from = answer.last_evaluated_key;
-            if from.is_none() {
-                return Ok(count);
-            }
-        }
+        Ok(answers(answer.items, answer.scanned_count, answer.last_evaluated_key))
     }
 
     /// One page of the table's rows for which the filter holds.
@@ -151,7 +131,7 @@ impl Client {
             .set_exclusive_start_key(from)
             .set_return_consumed_capacity(self.capacity());
         let answer = read(|| request.clone().send()).await?;
-        Ok(answers(answer.items, answer.last_evaluated_key))
+        Ok(answers(answer.items, answer.scanned_count, answer.last_evaluated_key))
     }
 
     /// The rows that there are of these, in no order. Distinct keys, any number: cut into batches, and what the service
@@ -217,8 +197,9 @@ where
     Box::pin(send()).await.map_err(|error| error::reading(error::of(error)))
 }
 
-fn answers(items: Option<Vec<Attributes>>, next: Option<Attributes>) -> Answers {
-    Answers { rows: items.unwrap_or_default().into_iter().map(Row::from).collect(), next }
+fn answers(items: Option<Vec<Attributes>>, looked_at: i32, next: Option<Attributes>) -> Answers {
+    let rows = items.unwrap_or_default().into_iter().map(Row::from).collect();
+    Answers { rows, looked_at: u64::from(looked_at.unsigned_abs()), next }
 }
 
 /// The row that a refusal shows, if there is one.

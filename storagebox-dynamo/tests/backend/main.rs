@@ -5,6 +5,7 @@ mod claims;
 mod corruption;
 mod cost;
 mod counters;
+mod counts;
 mod hostile;
 mod ledgers;
 mod metered;
