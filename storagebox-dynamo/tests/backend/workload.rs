@@ -61,7 +61,7 @@ pub(crate) fn items(count: usize) -> Result<Vec<Item>> {
 
 /// Candidates by the thousand, so that no call of the workload fetches more of them.
 pub(crate) fn builder(place: &Place) -> DynamoBuilder {
-    place.builder().fetch_limit(1_000)
+    place.builder().fetch_limit(1_000).protect(true)
 }
 
 impl Metered {

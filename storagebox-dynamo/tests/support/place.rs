@@ -54,8 +54,9 @@ impl Table {
         Ok(Arc::new(table))
     }
 
+    /// Whoever makes a table for a test removes it.
     pub fn builder(&self) -> DynamoBuilder {
-        DynamoStore::builder().table(self.name.as_str())
+        DynamoStore::builder().table(self.name.as_str()).protect(false)
     }
 
     pub fn own(&self) -> Option<&Dynamo> {
@@ -126,7 +127,7 @@ pub struct Place {
 impl Place {
     /// All clients here have one clock, so they need no room for clocks that differ.
     pub fn builder(&self) -> DynamoBuilder {
-        let builder = DynamoStore::builder().table(self.name.as_str()).prefix(self.prefix.as_str());
+        let builder = self.table.builder().table(self.name.as_str()).prefix(self.prefix.as_str());
         builder.max_skew(Duration::ZERO).clock(self.clock.clone())
     }
 
