@@ -46,12 +46,15 @@ pub enum Strategy {
     ///
     /// A retry is exact until its operation is compacted. No bounds: there is no stored value to test them on. Writers
     /// never meet, so it is the one strategy for several regions; a value read there may miss what is on its way.
+    ///
+    /// On DynamoDB all changes of a key are in one partition, with an index: about 500 changes a second, and 10 GB until
+    /// they are compacted. Spread what is changed more often over several keys.
     Ledger,
     /// A set of operations inside the counter's record (5.7).
     ///
     /// A retry is exact for ever. The record takes `max` operations in all its life, fences included, then it is `Full`.
     TokenSet {
-        /// How many operations it holds, 1 to 10,000.
+        /// How many operations it holds, 1 to 10,000; on DynamoDB, whose rows have 400 KB, at most 5,235.
         max: u32,
     },
     /// The operations of a time, inside the counter's record (article 3).
@@ -61,7 +64,7 @@ pub enum Strategy {
     Window {
         /// How long an operation is remembered, never less.
         lifetime: Duration,
-        /// How many operations it holds, 1 to 100,000.
+        /// How many operations it holds, 1 to 100,000; on DynamoDB, whose rows have 400 KB, at most 5,235.
         capacity: u32,
     },
     /// The counter split over several records (5, write sharding), its bounds with it.

@@ -2,7 +2,9 @@
 
 mod boxes;
 mod connection;
+mod look;
 mod requests;
+mod transaction;
 mod write;
 
 use std::sync::Arc;
@@ -17,7 +19,9 @@ use crate::config::Settings;
 
 pub(crate) use boxes::{Kind, OpenBox, shard_of};
 pub(crate) use connection::Connection;
-pub(crate) use requests::{Answers, Index, Look, Refusal, Transacted, Wrote};
+pub(crate) use look::{Index, Look};
+pub(crate) use requests::{Answers, Wrote};
+pub(crate) use transaction::{Refusal, Transacted};
 pub(crate) use write::{Tag, Write, hex};
 
 /// Requests to one table.

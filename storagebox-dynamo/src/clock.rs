@@ -10,9 +10,11 @@ use std::time::Duration;
 use aws_sdk_dynamodb::error::BoxError;
 use aws_sdk_dynamodb::primitives::{DateTime, DateTimeFormat};
 use aws_smithy_runtime_api::client::interceptors::Intercept;
-use aws_smithy_runtime_api::client::interceptors::context::BeforeDeserializationInterceptorContextRef;
+use aws_smithy_runtime_api::client::interceptors::context::{
+    BeforeDeserializationInterceptorContextRef, BeforeTransmitInterceptorContextRef,
+};
 use aws_smithy_runtime_api::client::runtime_components::RuntimeComponents;
-use aws_smithy_types::config_bag::ConfigBag;
+use aws_smithy_types::config_bag::{ConfigBag, Storable, StoreReplace};
 use storagebox_core::Clock;
 
 /// A point in time, in milliseconds since 1970.
@@ -46,7 +48,7 @@ pub(crate) struct Corrected {
     clock: Arc<dyn Clock>,
     /// Milliseconds that the service is ahead.
     ahead: Arc<AtomicI64>,
-    /// Clocks that differ by less are left alone: the header has whole seconds, and the answer took its time.
+    /// Clocks that differ by less are left alone: the header has whole seconds.
     tolerance: Duration,
 }
 
@@ -56,17 +58,66 @@ impl Corrected {
     }
 
     pub(crate) fn now(&self) -> Millis {
-        Millis(millis(self.clock.now()).saturating_add(self.ahead.load(Ordering::Relaxed)))
+        Millis(self.machine().0.saturating_add(self.ahead.load(Ordering::Relaxed)))
     }
 
-    /// Learns from an answer's `Date`: whole seconds, of which the middle is meant.
-    fn hear(&self, date: &str) {
-        let Ok(date) = DateTime::from_str(date, DateTimeFormat::HttpDate) else { return };
-        let service = date.secs().saturating_mul(1_000).saturating_add(500);
-        let ahead = service.saturating_sub(millis(self.clock.now()));
-        let correction = if ahead.abs() > millis(self.tolerance).max(1_000) { ahead } else { 0 };
-        self.ahead.store(correction, Ordering::Relaxed);
+    fn machine(&self) -> Millis {
+        Millis(millis(self.clock.now()))
     }
+
+    /// Learns from the `Date` of an answer to a request that was sent then and answered by now. The service's clock showed
+    /// that whole second at some moment in between, however long the answer took to arrive; so a clock is wrong only if it
+    /// did not show it in all that time.
+    fn hear(&self, date: &str, sent: Millis) {
+        let Ok(date) = DateTime::from_str(date, DateTimeFormat::HttpDate) else { return };
+        let second = date.secs().saturating_mul(1_000);
+        let possible = Span {
+            from: second.saturating_sub(self.machine().0),
+            to: second.saturating_add(SECOND).saturating_sub(sent.0),
+        };
+        self.ahead.store(self.corrected(possible), Ordering::Relaxed);
+    }
+
+    /// What is known stays, as long as the answer allows it: one that took long tells little.
+    fn corrected(&self, possible: Span) -> i64 {
+        let known = self.ahead.load(Ordering::Relaxed);
+        let allowed = possible.wider_by(millis(self.tolerance).max(SECOND) - SECOND / 2);
+        match [known, 0].into_iter().find(|ahead| allowed.has(*ahead)) {
+            Some(ahead) => ahead,
+            None => possible.middle(),
+        }
+    }
+}
+
+const SECOND: i64 = 1_000;
+
+/// How far the service may be ahead.
+#[derive(Clone, Copy, Debug)]
+struct Span {
+    from: i64,
+    to: i64,
+}
+
+impl Span {
+    fn wider_by(self, much: i64) -> Self {
+        Self { from: self.from.saturating_sub(much), to: self.to.saturating_add(much) }
+    }
+
+    fn has(self, ahead: i64) -> bool {
+        (self.from..=self.to).contains(&ahead)
+    }
+
+    fn middle(self) -> i64 {
+        self.from.saturating_add(self.to.saturating_sub(self.from) / 2)
+    }
+}
+
+/// When the request was sent, by the machine's clock.
+#[derive(Clone, Copy, Debug)]
+struct Sent(Millis);
+
+impl Storable for Sent {
+    type Storer = StoreReplace<Self>;
 }
 
 impl Intercept for Corrected {
@@ -74,14 +125,26 @@ impl Intercept for Corrected {
         "storagebox clock"
     }
 
+    fn read_before_transmit(
+        &self,
+        _context: &BeforeTransmitInterceptorContextRef<'_>,
+        _components: &RuntimeComponents,
+        config: &mut ConfigBag,
+    ) -> Result<(), BoxError> {
+        config.interceptor_state().store_put(Sent(self.machine()));
+        Ok(())
+    }
+
     fn read_before_deserialization(
         &self,
         context: &BeforeDeserializationInterceptorContextRef<'_>,
         _components: &RuntimeComponents,
-        _config: &mut ConfigBag,
+        config: &mut ConfigBag,
     ) -> Result<(), BoxError> {
-        if let Some(date) = context.response().headers().get("date") {
-            self.hear(date);
+        if let (Some(date), Some(Sent(sent))) =
+            (context.response().headers().get("date"), config.load::<Sent>())
+        {
+            self.hear(date, *sent);
         }
         Ok(())
     }
@@ -89,38 +152,121 @@ impl Intercept for Corrected {
 
 #[cfg(test)]
 mod tests {
+    use aws_sdk_dynamodb::config::{BehaviorVersion, Credentials, Region};
+    use aws_sdk_dynamodb::{Client, Config};
+    use aws_smithy_runtime_api::client::http::{
+        HttpConnector, HttpConnectorFuture, SharedHttpConnector, http_client_fn,
+    };
+    use aws_smithy_runtime_api::client::orchestrator::{HttpRequest, HttpResponse};
+    use aws_smithy_types::body::SdkBody;
+    use http::StatusCode;
+
     use super::*;
 
-    #[derive(Debug)]
-    struct At(u64);
+    const TEN_MINUTES: &str = "Thu, 01 Jan 1970 00:10:00 GMT";
 
-    impl Clock for At {
-        fn now(&self) -> Duration {
-            Duration::from_secs(self.0)
+    /// A machine's clock, in milliseconds.
+    #[derive(Clone, Debug)]
+    struct Machine(Arc<AtomicI64>);
+
+    impl Machine {
+        fn at(millis: i64) -> (Self, Corrected) {
+            let machine = Self(Arc::new(AtomicI64::new(millis)));
+            (machine.clone(), Corrected::new(Arc::new(machine), Duration::from_secs(1)))
+        }
+
+        fn advance(&self, millis: i64) {
+            self.0.fetch_add(millis, Ordering::Relaxed);
         }
     }
 
-    fn after_hearing(machine: u64, date: &str) -> i64 {
-        let clock = Corrected::new(Arc::new(At(machine)), Duration::from_secs(1));
-        clock.hear(date);
-        clock.now().0
+    impl Clock for Machine {
+        fn now(&self) -> Duration {
+            Duration::from_millis(self.0.load(Ordering::Relaxed).unsigned_abs())
+        }
+    }
+
+    /// What a clock shows after an answer of that date, so long after its request was sent.
+    fn after_hearing(sent: i64, took: i64, date: &str) -> i64 {
+        let (machine, corrected) = Machine::at(sent);
+        machine.advance(took);
+        corrected.hear(date, Millis(sent));
+        corrected.now().0
     }
 
     #[test]
     fn a_clock_that_is_off_is_corrected() {
-        assert_eq!(after_hearing(1_000, "Thu, 01 Jan 1970 00:10:00 GMT"), 600_500);
-        assert_eq!(after_hearing(100, "Thu, 01 Jan 1970 00:10:00 GMT"), 600_500);
+        assert_eq!(after_hearing(1_000_000, 0, TEN_MINUTES), 600_500);
+        assert_eq!(after_hearing(100_000, 0, TEN_MINUTES), 600_500);
+        assert_eq!(after_hearing(100_000, 2_000, TEN_MINUTES), 601_500);
     }
 
     #[test]
     fn a_clock_that_is_within_a_second_is_left_alone() {
-        assert_eq!(after_hearing(600, "Thu, 01 Jan 1970 00:10:00 GMT"), 600_000);
-        assert_eq!(after_hearing(601, "Thu, 01 Jan 1970 00:10:00 GMT"), 601_000);
+        assert_eq!(after_hearing(600_000, 0, TEN_MINUTES), 600_000);
+        assert_eq!(after_hearing(601_000, 0, TEN_MINUTES), 601_000);
+    }
+
+    /// The date was right when it was written, at the beginning, in the middle or at the end of the way.
+    #[test]
+    fn a_clock_that_is_right_is_left_alone_however_late_the_answer() {
+        for sent in [597_200, 598_700, 600_000, 600_900] {
+            assert_eq!(after_hearing(sent, 2_800, TEN_MINUTES), sent + 2_800, "sent at {sent}");
+        }
+        assert_eq!(after_hearing(600_000, 3_600_000, TEN_MINUTES), 4_200_000);
+    }
+
+    #[test]
+    fn a_late_answer_does_not_undo_a_correction() {
+        let (machine, corrected) = Machine::at(590_000);
+        corrected.hear(TEN_MINUTES, corrected.machine());
+        let sent = corrected.machine();
+        machine.advance(30_000);
+        corrected.hear("Thu, 01 Jan 1970 00:10:20 GMT", sent);
+        assert_eq!(corrected.now(), Millis(630_500));
+    }
+
+    #[test]
+    fn a_clock_that_was_set_right_needs_no_correction() {
+        let (machine, corrected) = Machine::at(590_000);
+        corrected.hear(TEN_MINUTES, corrected.machine());
+        machine.advance(10_000);
+        corrected.hear(TEN_MINUTES, corrected.machine());
+        assert_eq!(corrected.now(), Millis(600_000));
     }
 
     #[test]
     fn a_date_that_cannot_be_read_changes_nothing() {
-        assert_eq!(after_hearing(5, "yesterday"), 5_000);
+        assert_eq!(after_hearing(5_000, 0, "yesterday"), 5_000);
+    }
+
+    /// Writes the time into its answer, which arrives after this time.
+    #[derive(Clone, Debug)]
+    struct Slow(Machine, i64);
+
+    impl HttpConnector for Slow {
+        fn call(&self, _: HttpRequest) -> HttpConnectorFuture {
+            let date = DateTime::from_secs(self.0.now().as_secs() as i64).fmt(DateTimeFormat::HttpDate);
+            self.0.advance(self.1);
+            let mut answer = HttpResponse::new(StatusCode::OK.into(), SdkBody::from("{}"));
+            answer.headers_mut().insert("date", date.unwrap());
+            HttpConnectorFuture::ready(Ok(answer))
+        }
+    }
+
+    #[tokio::test]
+    async fn a_slow_answer_to_the_driver_moves_no_clock_that_is_right() {
+        let (machine, corrected) = Machine::at(1_700_000_000_250);
+        let slow = Slow(machine, 2_800);
+        let http = http_client_fn(move |_, _| SharedHttpConnector::new(slow.clone()));
+        let config = Config::builder()
+            .behavior_version(BehaviorVersion::latest())
+            .region(Region::new("eu-west-1"))
+            .credentials_provider(Credentials::new("key", "secret", None, None, "test"))
+            .interceptor(corrected.clone())
+            .http_client(http);
+        Client::from_conf(config.build()).list_tables().send().await.unwrap();
+        assert_eq!(corrected.now(), Millis(1_700_000_003_050));
     }
 
     #[test]

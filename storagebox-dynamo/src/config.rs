@@ -42,6 +42,7 @@ pub(crate) struct Settings {
     pub(crate) read_first: ReadFirst,
     pub(crate) retry_atomic: bool,
     pub(crate) report_capacity: bool,
+    pub(crate) protect: bool,
     pub(crate) clock: Option<Arc<dyn Clock>>,
 }
 
@@ -75,6 +76,7 @@ impl Default for DynamoBuilder {
             read_first: ReadFirst::Auto,
             retry_atomic: false,
             report_capacity: false,
+            protect: true,
             clock: None,
         };
         Self { settings }
@@ -154,6 +156,14 @@ impl DynamoBuilder {
     #[must_use]
     pub fn report_capacity(mut self, on: bool) -> Self {
         self.settings.report_capacity = on;
+        self
+    }
+
+    /// Whether `setup` protects the table from its deletion when it creates it, and turns on its continuous backups
+    /// (point-in-time recovery) if they are off. Both are on unless said otherwise; the backups cost what AWS asks for.
+    #[must_use]
+    pub fn protect(mut self, on: bool) -> Self {
+        self.settings.protect = on;
         self
     }
 

@@ -61,7 +61,7 @@ impl DedupRepo for DynamoDedupRepo {
             }
             Some(State::Leased(_)) | None => self.first(record, value, op, retention),
         };
-        self.0.step("record", id, judge).await
+        self.0.step("record", (id, op), judge).await
     }
 
     #[instrument(level = "trace", skip_all)]
@@ -85,7 +85,7 @@ impl DedupRepo for DynamoDedupRepo {
             Some(done) if done.entry.version != version => Some(Replaced::Stale(Some(done.entry.clone()))),
             Some(_) => None,
         };
-        self.0.change("replace", (id, version.number()), change, refused).await
+        self.0.change("replace", (id, version.number(), None), change, refused).await
     }
 
     #[instrument(level = "trace", skip_all)]
@@ -101,7 +101,7 @@ impl DedupRepo for DynamoDedupRepo {
             Some(entry) if entry.version != version => Some(Forgotten::Stale(entry.clone())),
             Some(_) => None,
         };
-        self.0.change("forget", (id, version.number()), change, refused).await
+        self.0.change("forget", (id, version.number(), None), change, refused).await
     }
 
     #[instrument(level = "trace", skip_all)]

@@ -13,6 +13,11 @@ const CODES: &[(&str, ErrorKind, &str)] = &[
     ("ResourceNotFoundException", ErrorKind::NotSetUp, "the table, or its index, does not exist"),
     ("ResourceInUseException", ErrorKind::Contention, "the table is being made or changed"),
     ("TableNotFoundException", ErrorKind::NotSetUp, "the table does not exist"),
+    (
+        "ContinuousBackupsUnavailableException",
+        ErrorKind::Contention,
+        "the table's backups are being turned on",
+    ),
     ("AccessDeniedException", ErrorKind::Denied, DENIED),
     ("UnrecognizedClientException", ErrorKind::Denied, REFUSED),
     ("InvalidSignatureException", ErrorKind::Denied, REFUSED),

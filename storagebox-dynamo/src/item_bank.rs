@@ -7,11 +7,13 @@
 mod bulk;
 mod candidates;
 mod claim;
+mod counts;
 mod hints;
 mod item;
 mod lapse;
 mod release;
 mod take;
+mod tidy;
 
 use std::sync::Arc;
 
@@ -28,6 +30,7 @@ use crate::client::{Client, Kind, OpenBox, Tag};
 use candidates::Candidate;
 use hints::Hints;
 use take::Repeats;
+pub(crate) use tidy::LAPSED;
 
 /// A bank. Its tasks share candidates, and what they learned of claims.
 #[derive(Debug)]
@@ -44,16 +47,20 @@ pub(crate) struct DynamoBank(Arc<Bank>);
 
 impl DynamoBank {
     pub(crate) fn new(client: &Arc<Client>, name: &BoxName) -> Self {
-        Self(Arc::new(Bank {
-            open: OpenBox::new(client, Kind::Bank, name),
-            candidates: Candidates::new(client.settings().fetch_limit),
-            hints: Hints::default(),
-            repeats: Repeats::default(),
-        }))
+        Self(Arc::new(Bank::new(client, name)))
     }
 }
 
 impl Bank {
+    pub(crate) fn new(client: &Arc<Client>, name: &BoxName) -> Self {
+        Self {
+            open: OpenBox::new(client, Kind::Bank, name),
+            candidates: Candidates::new(client.settings().fetch_limit),
+            hints: Hints::default(),
+            repeats: Repeats::default(),
+        }
+    }
+
     fn client(&self) -> &Client {
         self.open.client()
     }
@@ -98,7 +105,7 @@ impl ItemBank for DynamoBank {
 
     #[instrument(level = "trace", skip_all)]
     async fn counts(&self) -> Result<Counts> {
-        self.0.client().settled("counts", || self.0.counts()).await
+        self.0.counts().await
     }
 }
 

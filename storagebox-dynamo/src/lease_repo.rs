@@ -11,7 +11,7 @@ use tracing::instrument;
 
 use crate::client::{Client, Write, expiry};
 use crate::clock::Millis;
-use crate::records::{DONE, ENDED, LEASED, Leased, Record, Records, State, Step, kept};
+use crate::records::{DONE, ENDED, LEASED, Leased, Named, Record, Records, State, Step, kept};
 
 /// Nobody has begun since, and the lease neither completed nor aborted. Its end does not matter (D-5).
 const HELD: &str = "s = :leased AND f = :fence AND c = :op";
@@ -45,8 +45,8 @@ fn started(id: &DedupId, op: &OpId, fence: Fence) -> Begun {
 }
 
 /// The row of a lease, and the number in it while it is held.
-fn of(lease: &Lease) -> (&DedupId, u64) {
-    (&lease.id, lease.fence.number())
+fn of(lease: &Lease) -> Named<'_> {
+    (&lease.id, lease.fence.number(), None)
 }
 
 /// The condition that the lease is held, and what else.
@@ -79,7 +79,7 @@ impl LeaseRepo for DynamoLeaseRepo {
             }
             None => self.start(record, id, op, duration, fingerprint),
         };
-        self.0.step("begin", id, judge).await
+        self.0.step("begin", (id, op), judge).await
     }
 
     #[instrument(level = "trace", skip_all)]
@@ -114,7 +114,8 @@ impl LeaseRepo for DynamoLeaseRepo {
             None if record.has_ended(&lease.op) => Some(Aborted::Aborted),
             None => Some(Aborted::Fenced),
         };
-        self.0.change("abort", of(lease), change, refused).await
+        let (id, number, _) = of(lease);
+        self.0.change("abort", (id, number, Some(&lease.op)), change, refused).await
     }
 
     #[instrument(level = "trace", skip_all)]

@@ -1,4 +1,5 @@
-//! Deduplication records: one row an id, shared by the two repositories of one name.
+//! Deduplication records: one row an id, and one for each operation that ended before the last; shared by the two
+//! repositories of one name.
 //!
 //! A call guesses what it will find and makes its change under the condition that it is there: one request. A refusal
 //! brings the row as it is. That decides: it has the answer, or it is exchanged for the row that it should become.
@@ -11,15 +12,14 @@ mod sent;
 
 use std::sync::Arc;
 
-use storagebox_core::{BoxName, DedupId, Entry, Error, ErrorKind, ListedRecord, Page, Result};
+use storagebox_core::{BoxName, DedupId, Entry, Error, ErrorKind, ListedRecord, OpId, Page, Result};
 
-use crate::client::{Client, Kind, Look, OpenBox, Write, Wrote};
+use crate::client::{Client, Kind, Look, OpenBox, Refusal, Transacted, Write, Wrote};
 use crate::clock::Millis;
 use crate::error;
 use crate::page::{self, Position};
 use crate::row::{Row, RowKey};
 
-pub(crate) use ended::MOST as MOST_ENDED;
 use log::Mark;
 pub(crate) use record::{Done, Leased, Record, State};
 pub(crate) use row::{CURRENT, DONE, ENDED, LEASED, kept};
@@ -45,6 +45,9 @@ pub(crate) enum Step<T> {
     /// The id is to be in this state, and then this is the answer.
     Write(State, T),
 }
+
+/// An id, the number that a call must find there, and the operation whose end it asks for, if it does.
+pub(crate) type Named<'a> = (&'a DedupId, u64, Option<&'a OpId>);
 
 impl Records {
     pub(crate) fn new(client: &Arc<Client>, name: &BoxName) -> Self {
@@ -95,18 +98,18 @@ impl Records {
     pub(crate) async fn step<T: Clone + Send>(
         &self,
         operation: &'static str,
-        id: &DedupId,
+        (id, op): (&DedupId, &OpId),
         judge: impl Fn(&Record, Millis) -> Step<T> + Sync,
     ) -> Result<T> {
         let (past, sent) = (self.client().surely_past(), Sent::default());
-        let attempt = || at_once(|| self.stepped(id, past, &judge, &sent));
+        let attempt = || at_once(|| self.stepped((id, op), past, &judge, &sent));
         told(operation, self.client().settled(operation, attempt).await?)
     }
 
     /// Answers nothing where it cannot be told what became of a lost write.
     async fn stepped<T: Clone + Send>(
         &self,
-        id: &DedupId,
+        (id, op): (&DedupId, &OpId),
         past: Millis,
         judge: &(impl Fn(&Record, Millis) -> Step<T> + Sync),
         sent: &Sent<T>,
@@ -120,14 +123,15 @@ impl Records {
                 Fate::Unknown => return Ok(None),
                 Fate::Not => {}
             }
+            let record = self.knowing(record, id, Some(op), past).await?;
             let (state, answer) = match judge(&record, past) {
                 Step::Answer(answer) => return Ok(Some(answer)),
                 Step::Write(state, answer) => (state, answer),
             };
             let mark = Mark::fresh(record.last);
-            let row = record.becoming(&state, mark, &key, self.client())?;
+            let row = record.becoming(&state, mark, &key, self.client());
             sent.note(mark, answer.clone());
-            match self.client().write(&exchange(record.log.latest(), row)).await {
+            match self.exchange(id, &record, row).await {
                 Ok(Wrote::Done(_)) => return Ok(Some(answer)),
                 Ok(Wrote::Refused(row)) => found = row,
                 Err(error) => return Err(sent.failed(error)),
@@ -136,26 +140,42 @@ impl Records {
         Err(beaten())
     }
 
+    /// Puts the row in place of the one that was seen, which its latest mark names, or of none. The operation that was
+    /// over there gets its own row with it.
+    async fn exchange(&self, id: &DedupId, seen: &Record, row: Row) -> Result<Wrote> {
+        let put = match seen.log.latest() {
+            None => Write::put(row).only_if("attribute_not_exists(pk)"),
+            Some(mark) => Write::put(row).only_if("h[0] = :seen").value(":seen", mark),
+        };
+        let Some(ended) = &seen.ended else { return self.client().write(&put).await };
+        match self.client().transact(&[put, self.fence(id, ended)]).await? {
+            Transacted::Done => Ok(Wrote::Done(None)),
+            Transacted::Refused(refusals) => match refusals.into_iter().next() {
+                Some(Refusal::Condition(row)) => Ok(Wrote::Refused(row)),
+                _ => Err(beaten()),
+            },
+        }
+    }
+
     /// A call that names a version or a lease, and so the number that it must find: it guesses that it is there.
     ///
     /// A refusal is judged by the record; one that this does not explain is met by another attempt.
     pub(crate) async fn change<T: Clone + Send>(
         &self,
         operation: &'static str,
-        (id, number): (&DedupId, u64),
+        (id, number, op): Named<'_>,
         change: impl Fn(&RowKey) -> (Write, T) + Sync,
         refused: impl Fn(&Record) -> Option<T> + Sync,
     ) -> Result<T> {
         let sent = Sent::default();
-        let attempt = || at_once(|| self.changed(id, number, &change, &refused, &sent));
+        let attempt = || at_once(|| self.changed((id, number, op), &change, &refused, &sent));
         told(operation, self.client().settled(operation, attempt).await?)
     }
 
     /// As [`Self::stepped`].
     async fn changed<T: Clone + Send>(
         &self,
-        id: &DedupId,
-        number: u64,
+        (id, number, op): Named<'_>,
         change: &(impl Fn(&RowKey) -> (Write, T) + Sync),
         refused: &(impl Fn(&Record) -> Option<T> + Sync),
         sent: &Sent<T>,
@@ -164,26 +184,21 @@ impl Records {
         let (write, answer) = change(&key);
         let mark = Mark::fresh(number);
         sent.note(mark, answer.clone());
-        let check = |row: &Row| self.read(Some(row), self.client().surely_past()).map(drop);
+        let past = self.client().surely_past();
+        let check = |row: &Row| self.read(Some(row), past).map(drop);
         let row = match self.client().write_to(&key, &mark.on(write), check).await {
             Ok(Wrote::Done(_)) => return Ok(Some(answer)),
             Ok(Wrote::Refused(row)) => row,
             Err(error) => return Err(sent.failed(error)),
         };
-        let record = self.read(row.as_ref(), self.client().surely_past())?;
+        let record = self.read(row.as_ref(), past)?;
         match sent.fate(&record.log) {
-            Fate::Made(answer) => Ok(Some(answer)),
-            Fate::Unknown => Ok(None),
-            Fate::Not => refused(&record).map(Some).ok_or_else(beaten),
+            Fate::Made(answer) => return Ok(Some(answer)),
+            Fate::Unknown => return Ok(None),
+            Fate::Not => {}
         }
-    }
-}
-
-/// Puts the row in place of the one that was seen, which its latest mark names, or of none.
-fn exchange(seen: Option<Mark>, row: Row) -> Write {
-    match seen {
-        None => Write::put(row).only_if("attribute_not_exists(pk)"),
-        Some(seen) => Write::put(row).only_if("h[0] = :seen").value(":seen", seen),
+        let record = self.knowing(record, id, op, past).await?;
+        refused(&record).map(Some).ok_or_else(beaten)
     }
 }
 

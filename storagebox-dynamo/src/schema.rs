@@ -8,9 +8,10 @@
 //! | `g` | milliseconds since 1970 from which on no promise needs the row |
 //! | `expires_at` | the same in seconds, later by twice the skew, for the table's time to live |
 
+mod backups;
+
 use std::time::Duration;
 
-use aws_sdk_dynamodb::Client as Driver;
 use aws_sdk_dynamodb::error::ProvideErrorMetadata;
 use aws_sdk_dynamodb::types::{
     AttributeDefinition, BillingMode, KeySchemaElement, KeyType, LocalSecondaryIndex, Projection,
@@ -35,17 +36,21 @@ pub(crate) const PROJECTED: [&str; 2] = ["c", "d"];
 /// How often a table that is being made is looked at, and how long.
 const LOOKS: (Duration, u32) = (Duration::from_millis(500), 240);
 
-/// Makes the table and turns on its time to live, where that is not done yet.
+/// Makes the table and turns on its time to live and its backups, where that is not done yet.
 pub(crate) async fn setup(client: &Client) -> Result<()> {
     client.settled("setup", || made(client)).await?;
     active(client).await.map_err(|error| error.during("setup"))?;
-    client.settled("setup", || cleaning(client)).await
+    client.settled("setup", || cleaning(client)).await?;
+    match client.settings().protect {
+        true => client.settled("setup", || backups::on(client)).await,
+        false => Ok(()),
+    }
 }
 
 async fn made(client: &Client) -> Result<()> {
     match described(client).await? {
         Some(table) => checked(&table),
-        None => make(client.admin().await, client.table()).await,
+        None => make(client).await,
     }
 }
 
@@ -67,15 +72,18 @@ async fn described(client: &Client) -> Result<Option<TableDescription>> {
 }
 
 /// Another process may have been quicker.
-async fn make(driver: &Driver, table: &str) -> Result<()> {
+async fn make(client: &Client) -> Result<()> {
     let text = |name: &str| {
         let attribute = AttributeDefinition::builder().attribute_name(name);
         attribute.attribute_type(ScalarAttributeType::S).build().map_err(incomplete)
     };
-    let request = driver
+    let request = client
+        .admin()
+        .await
         .create_table()
-        .table_name(table)
+        .table_name(client.table())
         .billing_mode(BillingMode::PayPerRequest)
+        .set_deletion_protection_enabled(client.settings().protect.then_some(true))
         .set_key_schema(Some(keys("pk", "sk")?))
         .set_attribute_definitions(Some(vec![text("pk")?, text("sk")?, text("o")?]))
         .local_secondary_indexes(index()?);

@@ -18,7 +18,7 @@ use crate::dedup_repo::DynamoDedupRepo;
 use crate::item_bank::DynamoBank;
 use crate::lease_repo::DynamoLeaseRepo;
 use crate::ordered_store::DynamoOrderedStore;
-use crate::records::{MOST_ENDED, Records};
+use crate::records::Records;
 use crate::schema;
 use crate::token_store::DynamoTokenStore;
 use crate::upkeep::Upkeep;
@@ -129,13 +129,18 @@ const PROMISES: [(&str, &str); 8] = [
     ("regions", "one: a global table resolves conflicts by the last writer, so write in one region alone"),
     (
         "counters",
-        "all strategies; Ledger alone counts in several regions, with each operation's retries in one of them",
+        "all strategies; Ledger's changes alone may be made in several regions, with each operation's retries in one of \
+         them, which was not tried on a global table",
     ),
     (
         "request tokens",
         "TransactionToken is exact for ten minutes, the time for which DynamoDB knows a token",
     ),
-    ("throughput", "1,000 write units a second for each shard of a box, refused attempts included"),
+    (
+        "throughput",
+        "1,000 write units a second for each shard of a box, refused attempts included; 500 changes a second and 10 GB \
+         for each key of a Ledger",
+    ),
 ];
 
 #[async_trait]
@@ -165,15 +170,8 @@ impl Store for DynamoStore {
         let promise = |about, statement: String| Promise { about, statement: statement.into() };
         let memory = self.client.settings().memory;
         let memory = format!("ended claims, gone tokens and ended operations: {memory:?}");
-        let ended = format!(
-            "an id remembers up to {MOST_ENDED} operations that were forgotten or ran out; one more is Throttled until \
-             memory lets the oldest go"
-        );
         let entries = PROMISES.iter().map(|(about, statement)| promise(about, (*statement).to_owned()));
-        Promises {
-            backend: "dynamo",
-            entries: entries.chain([promise("memory", memory), promise("records", ended)]).collect(),
-        }
+        Promises { backend: "dynamo", entries: entries.chain([promise("memory", memory)]).collect() }
     }
 
     fn item_bank(&self, name: &BoxName) -> Result<Arc<dyn BankAdmin>> {

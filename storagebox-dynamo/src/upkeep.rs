@@ -1,11 +1,13 @@
 //! Upkeep: rows that no promise needs any more go. On AWS the table's time to live does the same, days later and for free.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
-use storagebox_core::{Maintained, Result};
+use storagebox_core::{BoxName, Maintained, Result};
 use tokio::sync::Mutex;
 
 use crate::client::{Answers, Client, Write};
+use crate::item_bank::{Bank, LAPSED};
 use crate::row::{Attributes, Row, RowKey, Value};
 
 /// How many rows one request reads, and how many requests one call makes at the most.
@@ -19,37 +21,76 @@ const UNNEEDED: &str = "g <= :past";
 #[derive(Debug, Default)]
 pub(crate) struct Upkeep(Mutex<Option<Attributes>>);
 
+/// One call.
+struct Round<'a> {
+    client: &'a Arc<Client>,
+    banks: HashMap<BoxName, Bank>,
+    deleted: usize,
+    /// Items of confirmed claims that left the index. Nothing of them is deleted, but it is work.
+    tidied: usize,
+}
+
 impl Upkeep {
     /// Goes on where the last call stopped, page by page, until the budget is spent or the table's end is reached.
-    pub(crate) async fn maintain(&self, client: &Client, most: usize) -> Result<Maintained> {
-        let mut deleted = 0;
+    pub(crate) async fn maintain(&self, client: &Arc<Client>, most: usize) -> Result<Maintained> {
+        let mut round = Round { client, banks: HashMap::new(), deleted: 0, tidied: 0 };
         let mut from = self.0.lock().await;
         for _ in 0..PAGES {
             let page = client.settled("maintain", || scan(client, from.clone())).await?;
             for row in &page.rows {
-                if deleted == most {
-                    return Ok(Maintained { deleted: deleted as u64, more: true });
+                if round.work() >= most {
+                    return Ok(round.ended(true));
                 }
-                deleted += usize::from(removed(client, row).await?);
+                round.visit(row).await?;
                 *from = Some(key_of(row)?.attributes());
             }
             *from = page.next;
             if from.is_none() {
-                return Ok(Maintained { deleted: deleted as u64, more: deleted == most });
+                return Ok(round.ended(round.work() >= most));
             }
         }
-        Ok(Maintained { deleted: deleted as u64, more: true })
+        Ok(round.ended(true))
     }
 }
 
+impl Round<'_> {
+    fn work(&self) -> usize {
+        self.deleted + self.tidied
+    }
+
+    fn ended(&self, more: bool) -> Maintained {
+        Maintained { deleted: self.deleted as u64, more }
+    }
+
+    async fn visit(&mut self, row: &Row) -> Result<()> {
+        match Bank::of_items(row, self.client) {
+            Some(name) => self.tidy(name, row).await,
+            None => {
+                self.deleted += usize::from(removed(self.client, row).await?);
+                Ok(())
+            }
+        }
+    }
+
+    async fn tidy(&mut self, name: BoxName, row: &Row) -> Result<()> {
+        let client = self.client;
+        let bank = &*self.banks.entry(name).or_insert_with_key(|name| Bank::new(client, name));
+        self.tidied += usize::from(client.settled("maintain", || bank.tidied(row)).await?);
+        Ok(())
+    }
+}
+
+/// Rows that nobody needs, and items that stand in the index because a hold on them would have run out by now.
 async fn scan(client: &Client, from: Option<Attributes>) -> Result<Answers> {
-    let mut values = HashMap::from([(":past".to_owned(), client.surely_past().0.value())]);
     let prefix = client.settings().prefix.as_str();
+    let mut values = HashMap::from([(":past".to_owned(), client.surely_past().0.value())]);
+    values.extend(Bank::lapsed(client));
+    let wanted = format!("({UNNEEDED} OR ({LAPSED}))");
     if prefix.is_empty() {
-        return client.scan(UNNEEDED, &values, PAGE, from).await;
+        return client.scan(&wanted, &values, PAGE, from).await;
     }
     values.insert(":prefix".to_owned(), prefix.value());
-    client.scan(&format!("{UNNEEDED} AND begins_with(pk, :prefix)"), &values, PAGE, from).await
+    client.scan(&format!("{wanted} AND begins_with(pk, :prefix)"), &values, PAGE, from).await
 }
 
 /// Another call may need the row by now.

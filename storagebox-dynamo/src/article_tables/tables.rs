@@ -93,7 +93,8 @@ impl Tables {
         let request = request.set_limit(limit).set_exclusive_start_key(from);
         let answer = Box::pin(request.send()).await.map_err(|error| error::reading(error::of(error)))?;
         let rows = answer.items.unwrap_or_default().into_iter().map(Row::from).collect();
-        Ok(Answers { rows, next: answer.last_evaluated_key })
+        let looked_at = u64::from(answer.scanned_count.unsigned_abs());
+        Ok(Answers { rows, looked_at, next: answer.last_evaluated_key })
     }
 
     /// How many rows a table has.

@@ -32,6 +32,20 @@ impl Kind {
             Self::Ordered => "ordered",
         }
     }
+
+    /// What the partition keys of all boxes of the kind begin with.
+    pub(crate) fn prefix(self, client: &Client) -> String {
+        format!("{}{}:", client.settings().prefix, self.name())
+    }
+
+    /// The name of the box of whose part the partition is a shard.
+    pub(crate) fn named(self, client: &Client, partition: &str, part: &str) -> Option<BoxName> {
+        let (length, rest) = partition.strip_prefix(&self.prefix(client))?.split_once(':')?;
+        let (name, rest) = rest.split_at_checked(length.parse().ok()?)?;
+        let shard = rest.strip_prefix(':')?.strip_prefix(part)?.strip_prefix(':')?;
+        shard.parse::<u16>().ok()?;
+        BoxName::new(name).ok()
+    }
 }
 
 /// A box that is open.
@@ -101,8 +115,8 @@ impl OpenBox {
 
     /// A partition key of the box. The name's length comes before the name, so that no name can reach another's keys.
     pub(crate) fn key(&self, part: impl fmt::Display) -> String {
-        let (prefix, kind, name) = (&self.client.settings().prefix, self.kind.name(), self.name.as_str());
-        format!("{prefix}{kind}:{}:{name}:{part}", name.len())
+        let (prefix, name) = (self.kind.prefix(&self.client), self.name.as_str());
+        format!("{prefix}{}:{name}:{part}", name.len())
     }
 
     /// The partition of a shard.

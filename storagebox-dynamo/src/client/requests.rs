@@ -5,15 +5,14 @@ use std::collections::HashMap;
 use aws_sdk_dynamodb::Client as Driver;
 use aws_sdk_dynamodb::config::http::HttpResponse;
 use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
-use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
-use aws_sdk_dynamodb::types::error::TransactionCanceledException;
-use aws_sdk_dynamodb::types::{AttributeValue, KeysAndAttributes, ReturnConsumedCapacity, Select};
+use aws_sdk_dynamodb::types::{AttributeValue, KeysAndAttributes, ReturnConsumedCapacity};
 use storagebox_core::{Error, ErrorKind, Result};
 
-use super::write::{Alone, Write, request_token};
+use super::look::{Index, Look};
+use super::write::{Alone, Write};
 use super::{Client, Patience, wait};
 use crate::error;
-use crate::row::{Attributes, Row, RowKey, Value};
+use crate::row::{Attributes, Row, RowKey};
 use crate::schema::INDEX;
 
 /// What became of a conditional write.
@@ -25,106 +24,18 @@ pub(crate) enum Wrote {
     Refused(Option<Row>),
 }
 
-/// What became of a transaction.
-#[derive(Debug)]
-pub(crate) enum Transacted {
-    /// All of it was made.
-    Done,
-    /// None of it was made; one entry for each of its parts.
-    Refused(Vec<Refusal>),
-}
-
-/// Why a part kept its transaction from being made.
-#[derive(Debug)]
-pub(crate) enum Refusal {
-    /// It did not.
-    Not,
-    /// Its condition did not hold; the row as it is, if there is one.
-    Condition(Option<Row>),
-}
-
-/// Which order a query follows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Index {
-    /// By the sort key.
-    Table,
-    /// By the attribute `o`, rows that have it alone.
-    Order,
-}
-
-/// A strongly consistent query of one partition.
-#[derive(Clone, Debug)]
-pub(crate) struct Look {
-    index: Index,
-    condition: String,
-    filter: Option<String>,
-    projection: Option<&'static str>,
-    values: Attributes,
-    limit: Option<i32>,
-    from: Option<Attributes>,
-}
-
 /// One page of a query or a scan.
 #[derive(Debug)]
 pub(crate) struct Answers {
     pub(crate) rows: Vec<Row>,
+    /// How many rows there were before the filter.
+    pub(crate) looked_at: u64,
     /// Where the next page begins, if there may be one.
     pub(crate) next: Option<Attributes>,
 }
 
 /// DynamoDB's limit for one `BatchGetItem`.
 const BATCH: usize = 100;
-
-impl Look {
-    pub(crate) fn at(partition: &str, index: Index) -> Self {
-        Self {
-            index,
-            condition: "pk = :pk".to_owned(),
-            filter: None,
-            projection: None,
-            values: HashMap::from([(":pk".to_owned(), partition.value())]),
-            limit: None,
-            from: None,
-        }
-    }
-
-    /// And this of the sort key, or of `o`.
-    #[must_use]
-    pub(crate) fn and(mut self, condition: &str) -> Self {
-        self.condition = format!("{} AND {condition}", self.condition);
-        self
-    }
-
-    #[must_use]
-    pub(crate) fn filter(mut self, filter: &str) -> Self {
-        self.filter = Some(filter.to_owned());
-        self
-    }
-
-    #[must_use]
-    pub(crate) fn only(mut self, projection: &'static str) -> Self {
-        self.projection = Some(projection);
-        self
-    }
-
-    #[must_use]
-    pub(crate) fn value(mut self, placeholder: &str, value: impl Value) -> Self {
-        self.values.insert(placeholder.to_owned(), value.value());
-        self
-    }
-
-    #[must_use]
-    pub(crate) fn limit(mut self, limit: usize) -> Self {
-        self.limit = Some(i32::try_from(limit).unwrap_or(i32::MAX));
-        self
-    }
-
-    #[must_use]
-    pub(crate) fn from(mut self, key: Option<Attributes>) -> Self {
-        self.from = key;
-        self
-    }
-}
 
 impl Client {
     /// Boxed, like every request: the driver's futures are large and deep.
@@ -133,7 +44,7 @@ impl Client {
         Box::pin(self.connection.driver(clock, self.settings.call_timeout / 3)).await
     }
 
-    fn capacity(&self) -> Option<ReturnConsumedCapacity> {
+    pub(super) fn capacity(&self) -> Option<ReturnConsumedCapacity> {
         self.settings.report_capacity.then_some(ReturnConsumedCapacity::Indexes)
     }
 
@@ -187,30 +98,6 @@ impl Client {
         Err(error)
     }
 
-    /// All of the writes or none, with a token derived from them: the same transaction, sent again within ten minutes,
-    /// is told its first answer.
-    pub(crate) async fn transact(&self, writes: &[Write]) -> Result<Transacted> {
-        let transacted = self.transact_as(writes, &request_token(writes)).await?;
-        transacted.ok_or_else(|| Error::unknown("another transaction has the same token").on("dynamo"))
-    }
-
-    /// The same with the caller's own token; `None` if that stands for another transaction.
-    pub(crate) async fn transact_as(&self, writes: &[Write], token: &str) -> Result<Option<Transacted>> {
-        let parts = writes.iter().map(|write| write.part(self.table())).collect::<Result<Vec<_>>>()?;
-        let request = self.driver().await.transact_write_items().set_transact_items(Some(parts));
-        let request = request.client_request_token(token).set_return_consumed_capacity(self.capacity());
-        match Box::pin(request.send()).await {
-            Ok(_) => Ok(Some(Transacted::Done)),
-            Err(error) => match error.as_service_error() {
-                Some(TransactWriteItemsError::TransactionCanceledException(cancelled)) => {
-                    refused(cancelled).map(Some)
-                }
-                Some(TransactWriteItemsError::IdempotentParameterMismatchException(_)) => Ok(None),
-                _ => Err(error::of(error)),
-            },
-        }
-    }
-
     /// One page of a query, read strongly.
     pub(crate) async fn query(&self, look: &Look) -> Result<Answers> {
         let request = self.driver().await.query().table_name(self.table()).consistent_read(true);
@@ -224,29 +111,7 @@ impl Client {
             .set_exclusive_start_key(look.from.clone())
             .set_return_consumed_capacity(self.capacity());
         let answer = read(|| request.clone().send()).await?;
-        Ok(answers(answer.items, answer.last_evaluated_key))
-    }
-
-    /// How many rows a query finds, over all its pages.
-    pub(crate) async fn count(&self, look: &Look) -> Result<u64> {
-        let (mut count, mut from) = (0, None);
-        loop {
-            let request = self.driver().await.query().table_name(self.table()).consistent_read(true);
-            let request = request
-                .set_index_name((look.index == Index::Order).then(|| INDEX.to_owned()))
-                .key_condition_expression(&look.condition)
-                .set_filter_expression(look.filter.clone())
-                .set_expression_attribute_values(Some(look.values.clone()))
-                .select(Select::Count)
-                .set_exclusive_start_key(from)
-                .set_return_consumed_capacity(self.capacity());
-            let answer = read(|| request.clone().send()).await?;
-            count += u64::from(answer.count.unsigned_abs());
-            from = answer.last_evaluated_key;
-            if from.is_none() {
-                return Ok(count);
-            }
-        }
+        Ok(answers(answer.items, answer.scanned_count, answer.last_evaluated_key))
     }
 
     /// One page of the table's rows for which the filter holds.
@@ -261,12 +126,12 @@ impl Client {
         let request = request
             .filter_expression(filter)
             .set_expression_attribute_values(Some(values.clone()))
-            .projection_expression("pk, sk")
+            .projection_expression("pk, sk, c, o")
             .limit(i32::try_from(limit).unwrap_or(i32::MAX))
             .set_exclusive_start_key(from)
             .set_return_consumed_capacity(self.capacity());
         let answer = read(|| request.clone().send()).await?;
-        Ok(answers(answer.items, answer.last_evaluated_key))
+        Ok(answers(answer.items, answer.scanned_count, answer.last_evaluated_key))
     }
 
     /// The rows that there are of these, in no order. Distinct keys, any number: cut into batches, and what the service
@@ -332,27 +197,12 @@ where
     Box::pin(send()).await.map_err(|error| error::reading(error::of(error)))
 }
 
-fn answers(items: Option<Vec<Attributes>>, next: Option<Attributes>) -> Answers {
-    Answers { rows: items.unwrap_or_default().into_iter().map(Row::from).collect(), next }
+fn answers(items: Option<Vec<Attributes>>, looked_at: i32, next: Option<Attributes>) -> Answers {
+    let rows = items.unwrap_or_default().into_iter().map(Row::from).collect();
+    Answers { rows, looked_at: u64::from(looked_at.unsigned_abs()), next }
 }
 
-fn row(item: Option<&HashMap<String, AttributeValue>>) -> Option<Row> {
+/// The row that a refusal shows, if there is one.
+pub(super) fn row(item: Option<&HashMap<String, AttributeValue>>) -> Option<Row> {
     item.filter(|item| !item.is_empty()).cloned().map(Row::from)
-}
-
-/// A condition that did not hold is an answer, whatever else stood in the way.
-fn refused(cancelled: &TransactionCanceledException) -> Result<Transacted> {
-    let reasons = cancelled.cancellation_reasons();
-    let is_condition = |code: Option<&str>| code == Some("ConditionalCheckFailed");
-    if reasons.iter().any(|reason| is_condition(reason.code())) {
-        let refusal = |reason: &aws_sdk_dynamodb::types::CancellationReason| match is_condition(reason.code())
-        {
-            true => Refusal::Condition(row(reason.item())),
-            false => Refusal::Not,
-        };
-        return Ok(Transacted::Refused(reasons.iter().map(refusal).collect()));
-    }
-    let first = reasons.iter().filter_map(|reason| reason.code()).find_map(error::reason);
-    Err(first
-        .unwrap_or_else(|| Error::new(ErrorKind::Contention, "the transaction was cancelled").on("dynamo")))
 }

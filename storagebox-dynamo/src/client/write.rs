@@ -161,6 +161,13 @@ impl Write {
         self
     }
 
+    /// Answers the row as it was before the write; only of an update made alone.
+    #[must_use]
+    pub(crate) fn answering_old(mut self) -> Self {
+        self.answers = ReturnValue::AllOld;
+        self
+    }
+
     /// Answers what an update made alone has changed, as it is after it.
     #[must_use]
     pub(crate) fn answering_updated(mut self) -> Self {

@@ -8,7 +8,7 @@ use http::StatusCode;
 use serde_json::{Map, Value};
 
 use super::fault::is_transaction;
-use super::request::Request;
+use super::request::{Request, json};
 
 pub(super) type Answer = Result<HttpResponse, ConnectorError>;
 
@@ -51,6 +51,28 @@ fn cancelled(request: &Request, turn: u64, code: &str) -> HttpResponse {
     let reasons = (0..items).map(reason).collect();
     let reasons = Map::from_iter([("CancellationReasons".to_owned(), Value::Array(reasons))]);
     error(StatusCode::BAD_REQUEST, "TransactionCanceledException", reasons)
+}
+
+/// What stands beside a condition when another transaction, or too many of them, are in the way.
+const OTHERS: [&str; 4] = [
+    "TransactionConflict",
+    "ThrottlingError",
+    "ProvisionedThroughputExceeded",
+    "ItemCollectionSizeLimitExceeded",
+];
+
+/// The server's own reasons, one of them replaced: another place each turn, and then another reason.
+pub(super) fn mixed(answer: HttpResponse, turn: u64) -> HttpResponse {
+    let mut body = answer.body().bytes().map(json).unwrap_or_default();
+    let Some(reasons) = body.get_mut("CancellationReasons").and_then(Value::as_array_mut) else {
+        return answer;
+    };
+    let places = reasons.len().max(1) as u64;
+    let code = OTHERS[(turn / places) as usize % OTHERS.len()];
+    if let Some(place) = reasons.get_mut((turn % places) as usize) {
+        *place = Value::from_iter([("Code", code), ("Message", MESSAGE)]);
+    }
+    with_body(answer, body.to_string().into_bytes())
 }
 
 fn refusal(code: &str) -> HttpResponse {

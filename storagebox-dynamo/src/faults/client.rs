@@ -102,6 +102,7 @@ impl Connector {
             Fault::Torn => self.send(request).await.map(answer::torn),
             Fault::Throttle => Ok(answer::throttled(&request, turn)),
             Fault::Conflict => Ok(answer::conflict(&request, turn)),
+            Fault::Mixed => self.send(request).await.map(|answer| answer::mixed(answer, turn)),
             Fault::InProgress => Ok(answer::in_progress()),
             Fault::Unprocessed => self.send_half(request).await,
             Fault::Delay(time) => self.send_after(time, request).await,

@@ -28,6 +28,9 @@ pub enum Fault {
     /// Another transaction is in the way of a write of one item, by `TransactionConflictException`, or of a
     /// transaction, which is cancelled for one of its items.
     Conflict,
+    /// A transaction that the server refuses is also refused for a reason that is no condition: in the place of one of its
+    /// reasons stands another, each of them in turn in each place. Nothing was applied either way.
+    Mixed,
     /// A transaction of the same token is under way: `TransactionInProgressException`.
     InProgress,
     /// Half of a batch of two or more is written, or read, and the rest comes back unprocessed.
@@ -54,6 +57,7 @@ impl Fault {
         Self::Torn,
         Self::Throttle,
         Self::Conflict,
+        Self::Mixed,
         Self::InProgress,
         Self::Unprocessed,
         Self::Delay(Duration::from_millis(5)),
@@ -71,6 +75,7 @@ impl Fault {
             Self::Torn => "Torn",
             Self::Throttle => "Throttle",
             Self::Conflict => "Conflict",
+            Self::Mixed => "Mixed",
             Self::InProgress => "InProgress",
             Self::Unprocessed => "Unprocessed",
             Self::Delay(_) => "Delay",
@@ -89,7 +94,7 @@ impl Fault {
         let operation = request.operation.as_str();
         match self {
             Self::Conflict => is_transaction(operation) || is_single_write(operation),
-            Self::InProgress => operation == "TransactWriteItems",
+            Self::InProgress | Self::Mixed => operation == "TransactWriteItems",
             Self::Twice => operation != "DeleteItem",
             Self::Unprocessed => is_batch(operation) && has_halves(request),
             _ => true,

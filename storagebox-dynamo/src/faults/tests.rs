@@ -107,6 +107,7 @@ async fn each_fault_answers_the_driver_and_reaches_the_server_as_it_says() {
         (Fault::Throttle, Err("ProvisionedThroughputExceededException"), 0),
         (Fault::Throttle, Err("ThrottlingException"), 0),
         (Fault::Conflict, Err("TransactionConflictException"), 0),
+        (Fault::Mixed, Ok(()), 1),
         (Fault::InProgress, Ok(()), 1),
         (Fault::Unprocessed, Ok(()), 1),
         (Fault::Delay(Duration::from_millis(1)), Ok(()), 1),
@@ -119,7 +120,7 @@ async fn each_fault_answers_the_driver_and_reaches_the_server_as_it_says() {
     }
     assert_eq!(world.faults.total(), 9, "those that fit a single write: {:?}", world.faults);
     assert_eq!(world.faults.injected()["Throttle"], 2);
-    assert_eq!(world.faults.requests()["PutItem"], 6);
+    assert_eq!(world.faults.requests()["PutItem"], 7);
     world.faults.reset();
     assert_eq!((world.faults.total(), world.faults.requests().len()), (0, 0));
 }
@@ -147,6 +148,23 @@ async fn reasons_are_in_the_order_of_the_items() {
     assert_eq!(world.reasons(2).await, ["ThrottlingError", "None"]);
     assert_eq!(world.reasons(2).await, ["TransactionInProgressException"]);
     assert!(lock(&world.log).is_empty());
+}
+
+#[test]
+fn each_other_reason_stands_in_each_place_beside_a_condition() {
+    let refused = json!({ "Code": "ConditionalCheckFailed", "Item": {} });
+    let body = json!({ "CancellationReasons": [refused, refused] }).to_string();
+    let answer = || HttpResponse::new(StatusCode::BAD_REQUEST.into(), SdkBody::from(body.clone()));
+    let codes = |turn| {
+        let mixed = answer::mixed(answer(), turn);
+        let body = request::json(mixed.body().bytes().unwrap());
+        [0, 1].map(|place| body["CancellationReasons"][place]["Code"].as_str().unwrap().to_owned())
+    };
+    let seen: std::collections::BTreeSet<_> = (0..8).map(codes).collect();
+    let condition = |code: &&String| code.as_str() == "ConditionalCheckFailed";
+    assert_eq!(seen.len(), 8, "{seen:?}");
+    assert!(seen.iter().all(|pair| pair.iter().filter(condition).count() == 1), "{seen:?}");
+    assert_eq!(codes(8), codes(0));
 }
 
 #[tokio::test]

@@ -1,17 +1,15 @@
-//! Many items: adding, setting aside, counting and listing them.
+//! Many items: adding, setting aside and listing them.
 
 use std::collections::{HashMap, HashSet};
 
 use futures_util::{StreamExt, stream};
-use storagebox_core::{
-    Added, ClaimId, Counts, Item, ItemState, ListedItem, Page, Restored, Result, Withdrawn,
-};
+use storagebox_core::{Added, ClaimId, Item, ItemState, ListedItem, Page, Restored, Result, Withdrawn};
 
 use super::Bank;
 use super::claim::{CONFIRMED, EXPIRED, HELD, RELEASED, has_lapsed};
 use super::item::{FREE, Standing, free_at, item_of};
 use super::release::moving;
-use crate::client::{Index, Look, Tag, Write, Wrote};
+use crate::client::{Tag, Write, Wrote};
 use crate::page::{self, Position};
 use crate::row::{Row, RowKey};
 
@@ -190,31 +188,6 @@ impl Bank {
         let distinct: Vec<_> = keys.iter().filter(|key| seen.insert(*key)).cloned().collect();
         let rows = self.client().rows(&distinct).await?;
         rows.into_iter().map(|row| Ok((row.sort()?.to_owned(), row))).collect()
-    }
-
-    /// One pass over the items and one over the claims: what is with a claim and neither held nor spent has lapsed.
-    pub(super) async fn counts(&self) -> Result<Counts> {
-        let (mut counts, mut with_claim, mut accounted) = (Counts::default(), 0_u64, 0);
-        for shard in 0..self.open.shards().await? {
-            let items = |filter| Look::at(&self.items(shard), Index::Table).filter(filter);
-            let free =
-                Look::at(&self.items(shard), Index::Order).and("begins_with(o, :free)").value(":free", FREE);
-            counts.free += self.client().count(&free).await?;
-            counts.withdrawn += self.client().count(&items("attribute_exists(w)")).await?;
-            counts.spent += self.client().count(&items("attribute_exists(s)")).await?;
-            with_claim += self.client().count(&items("attribute_exists(c)")).await?;
-            let claims = Look::at(&self.open.partition("claims", shard), Index::Table);
-            let confirmed = claims.clone().filter("s = :confirmed").value(":confirmed", CONFIRMED);
-            let confirmed = self.client().count(&confirmed).await?;
-            let held =
-                claims.filter("s = :held AND (attribute_not_exists(u) OR u > :past)").value(":held", HELD);
-            let held = self.client().count(&held.value(":past", self.client().surely_past().0)).await?;
-            counts.spent += confirmed;
-            counts.held += held;
-            accounted += confirmed + held;
-        }
-        counts.free += with_claim.saturating_sub(accounted);
-        Ok(counts)
     }
 }
 

@@ -17,6 +17,8 @@ pub(super) const EXPIRED: &str = "expired";
 pub(super) const UNKNOWN: &str = "attribute_not_exists(pk) OR g <= :past";
 /// A hold that lasts for its holder, by every clock.
 pub(super) const LASTS: &str = "s = :held AND (attribute_not_exists(u) OR u > :coming)";
+/// One that does not, and whose end is not written yet.
+pub(super) const RAN_OUT: &str = "s = :held AND u <= :coming";
 
 /// What a claim is to its holder.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -60,7 +60,7 @@ impl Bank {
     }
 
     /// Puts the item where the claim's row says that it belongs.
-    async fn moved(&self, item: &Item, by: &ClaimId, at: &str, claim: &Row) -> Result<()> {
+    pub(super) async fn moved(&self, item: &Item, by: &ClaimId, at: &str, claim: &Row) -> Result<()> {
         let end: Option<Millis> = until(claim)?.filter(|_| claim.text("s") != Some(CONFIRMED));
         let moved = Write::update(&self.item_key(item.as_str()).await?);
         let moved = match held_at(end) {

@@ -8,9 +8,12 @@ use storagebox_core::{
 };
 
 use super::Bank;
-use super::claim::{CONFIRMED, HELD, Judged, LASTS, RELEASED, UNKNOWN, end_of, held_item, judge};
+use super::claim::{
+    CONFIRMED, EXPIRED, HELD, Judged, LASTS, RAN_OUT, RELEASED, UNKNOWN, end_of, held_item, judge, until,
+};
 use super::item::{SPENT, free_at};
 use crate::client::{Refusal, Tag, Transacted, Write, Wrote};
+use crate::clock::Millis;
 use crate::row::{Row, RowKey};
 use crate::schema::EXPIRES;
 
@@ -18,8 +21,26 @@ use crate::schema::EXPIRES;
 #[derive(Debug, Default)]
 pub(super) struct Sent(AtomicBool);
 
+/// How a claim ends that holds an item.
+#[derive(Clone, Copy, Debug)]
+enum Ending {
+    LetGo,
+    RunOut(Millis),
+}
+
+impl Ending {
+    /// The state after it, and the condition.
+    fn words(self) -> (&'static str, &'static str) {
+        match self {
+            Self::LetGo => (RELEASED, LASTS),
+            Self::RunOut(_) => (EXPIRED, RAN_OUT),
+        }
+    }
+}
+
 impl Bank {
-    /// One update of the claim's row. The item's place in the index is moved by whoever meets it too early.
+    /// One update of the claim's row. The item's place in the index is moved by whoever meets it too early; what may lapse
+    /// no more leaves the index.
     pub(super) async fn extend(&self, claim: &ClaimId, hold: Hold, tag: &Tag) -> Result<Extended> {
         let key = self.claim_key(claim.as_str()).await?;
         let until = end_of(self.client(), hold);
@@ -34,7 +55,13 @@ impl Bank {
             None => extended.remove(&["u", "g", EXPIRES]).only_if(lasts),
         };
         let extended = extended.value(":held", HELD).value(":coming", self.client().surely_coming().0);
-        Ok(match self.judged(self.client().write(&extended).await?)? {
+        let wrote = self.client().write(&extended).await?;
+        let (is_made, judged) =
+            (matches!(wrote, Wrote::Done(_)), self.judged(&key, claim, wrote, tag).await?);
+        if let (true, None, Judged::Held(held)) = (is_made, until, &judged) {
+            self.leave(&held.item, claim).await;
+        }
+        Ok(match judged {
             Judged::Unknown => Extended::Unknown,
             Judged::Ended(end) => Extended::Ended(end),
             Judged::Held(held) if held.hold == HoldState::Confirmed => Extended::Confirmed(held),
@@ -42,25 +69,72 @@ impl Bank {
         })
     }
 
-    /// One update of the claim's row, which decides; the item's row says only whose it is.
+    /// One update of the claim's row, which decides. What may lapse no more leaves the index after that.
     pub(super) async fn confirm(&self, claim: &ClaimId, tag: &Tag) -> Result<Confirmed> {
         let key = self.claim_key(claim.as_str()).await?;
         let confirmed = Write::update(&key).set("s", CONFIRMED).tagged(tag).remove(&["u", "g", EXPIRES]);
-        let confirmed = confirmed.only_if(LASTS).value(":held", HELD).answering_new();
+        let confirmed = confirmed.only_if(LASTS).value(":held", HELD).answering_old();
         let confirmed = confirmed.value(":coming", self.client().surely_coming().0);
-        match self.judged(self.client().write(&confirmed).await?)? {
-            Judged::Unknown => Ok(Confirmed::Unknown),
-            Judged::Ended(end) => Ok(Confirmed::Ended(end)),
-            Judged::Held(Held { item, hold: HoldState::Confirmed }) => Ok(Confirmed::Confirmed(item)),
-            Judged::Held(_) => Err(moving()),
+        match self.client().write(&confirmed).await? {
+            Wrote::Done(held) => self.confirmed(claim, held).await.map_err(Error::after_unresolved),
+            Wrote::Refused(row) => match self.told(&key, claim, row.as_ref(), tag).await? {
+                Judged::Unknown => Ok(Confirmed::Unknown),
+                Judged::Ended(end) => Ok(Confirmed::Ended(end)),
+                Judged::Held(Held { item, hold: HoldState::Confirmed }) => {
+                    if row.is_some_and(|row| tag.is_on(&row)) {
+                        self.leave(&item, claim).await;
+                    }
+                    Ok(Confirmed::Confirmed(item))
+                }
+                Judged::Held(_) => Err(moving()),
+            },
+        }
+    }
+
+    /// The answer to a claim that was held as this row tells.
+    async fn confirmed(&self, claim: &ClaimId, held: Option<Row>) -> Result<Confirmed> {
+        let held = held.ok_or_else(|| Error::unknown("the service did not show the row").on("dynamo"))?;
+        let item = held_item(&held)?;
+        if held.has("u") {
+            self.leave(&item, claim).await;
+        }
+        Ok(Confirmed::Confirmed(item))
+    }
+
+    /// Takes the item of a claim that may lapse no more out of the index. What the claim's row says stands, whatever becomes
+    /// of this: a taker or upkeep makes up for it.
+    async fn leave(&self, item: &Item, claim: &ClaimId) {
+        if let Ok(key) = self.item_key(item.as_str()).await {
+            let left = Write::update(&key).remove(&["o"]).only_if("c = :c AND attribute_exists(o)");
+            let _ = self.client().write(&left.value(":c", claim.as_str())).await;
         }
     }
 
     /// What a write says of the claim. One that was made to a row that makes no sense has been made all the same.
-    fn judged(&self, wrote: Wrote) -> Result<Judged> {
+    async fn judged(&self, key: &RowKey, claim: &ClaimId, wrote: Wrote, tag: &Tag) -> Result<Judged> {
         match wrote {
-            Wrote::Done(row) => judge(self.client(), row.as_ref()).map_err(Error::after_unresolved),
-            Wrote::Refused(row) => judge(self.client(), row.as_ref()),
+            Wrote::Done(row) => {
+                self.told(key, claim, row.as_ref(), tag).await.map_err(Error::after_unresolved)
+            }
+            Wrote::Refused(row) => self.told(key, claim, row.as_ref(), tag).await,
+        }
+    }
+
+    /// Judges the claim's row, for good: the end of a hold is written before anybody is told of it. So a `confirm` or an
+    /// `extend` that was sent in time and lands after that finds the claim ended.
+    pub(super) async fn told(
+        &self,
+        key: &RowKey,
+        claim: &ClaimId,
+        row: Option<&Row>,
+        tag: &Tag,
+    ) -> Result<Judged> {
+        let judged = judge(self.client(), row)?;
+        let Some(row) = row.filter(|row| row.text("s") == Some(HELD)) else { return Ok(judged) };
+        let (Judged::Ended(_), Some(end)) = (&judged, until(row)?) else { return Ok(judged) };
+        match self.ended(key, claim, &held_item(row)?, Ending::RunOut(end), tag).await? {
+            Wrote::Done(_) => Ok(judged),
+            Wrote::Refused(_) => Err(moving()),
         }
     }
 
@@ -69,13 +143,13 @@ impl Bank {
     pub(super) async fn release(&self, claim: &ClaimId, tag: &Tag) -> Result<Released> {
         let key = self.claim_key(claim.as_str()).await?;
         let row = match self.hints.item_of(claim) {
-            Some(item) => match self.let_go(&key, claim, &item, tag).await? {
+            Some(item) => match self.ended(&key, claim, &item, Ending::LetGo, tag).await? {
                 Wrote::Done(_) => return Ok(Released::Released),
                 Wrote::Refused(row) => row,
             },
             None => None,
         };
-        match judge(self.client(), row.as_ref())? {
+        match self.told(&key, claim, row.as_ref(), tag).await? {
             Judged::Unknown => self.fenced(&key, claim, tag).await,
             judged => self.released(&key, claim, judged, tag).await,
         }
@@ -92,7 +166,7 @@ impl Bank {
             .await?
         {
             Wrote::Done(_) => Ok(Released::Released),
-            Wrote::Refused(row) => match judge(self.client(), row.as_ref())? {
+            Wrote::Refused(row) => match self.told(key, claim, row.as_ref(), tag).await? {
                 Judged::Unknown => Err(moving()),
                 judged => self.released(key, claim, judged, tag).await,
             },
@@ -104,7 +178,7 @@ impl Bank {
             Judged::Ended(End::Expired) => Ok(Released::Expired),
             Judged::Ended(End::Released) => Ok(Released::Released),
             Judged::Held(held) if held.hold == HoldState::Confirmed => Ok(Released::Confirmed),
-            Judged::Held(held) => match self.let_go(key, claim, &held.item, tag).await? {
+            Judged::Held(held) => match self.ended(key, claim, &held.item, Ending::LetGo, tag).await? {
                 Wrote::Done(_) => Ok(Released::Released),
                 Wrote::Refused(_) => Err(moving()),
             },
@@ -113,10 +187,19 @@ impl Bank {
     }
 
     /// Ends the claim and frees its item.
-    async fn let_go(&self, key: &RowKey, claim: &ClaimId, item: &Item, tag: &Tag) -> Result<Wrote> {
-        let ended = self.ending(key, RELEASED, self.client().now()).tagged(tag);
+    async fn ended(
+        &self,
+        key: &RowKey,
+        claim: &ClaimId,
+        item: &Item,
+        how: Ending,
+        tag: &Tag,
+    ) -> Result<Wrote> {
+        let (state, condition) = how.words();
+        let end = if let Ending::RunOut(end) = how { end } else { self.client().now() };
+        let ended = self.ending(key, state, end).tagged(tag);
         let ended =
-            ended.only_if(format!("{LASTS} AND i = :i")).value(":held", HELD).value(":i", item.as_str());
+            ended.only_if(format!("{condition} AND i = :i")).value(":held", HELD).value(":i", item.as_str());
         let ended = ended.value(":coming", self.client().surely_coming().0);
         let freed = Write::update(&self.item_key(item.as_str()).await?).set("o", free_at(item.as_str()));
         let freed = freed.remove(&["c"]).only_if("c = :c").value(":c", claim.as_str());

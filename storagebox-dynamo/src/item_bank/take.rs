@@ -7,7 +7,7 @@ use storagebox_core::{ClaimId, Held, Hold, Item, Result, Taken};
 
 use super::Bank;
 use super::candidates::Candidate;
-use super::claim::{HELD, Judged, UNKNOWN, begun, end_of, judge};
+use super::claim::{HELD, Judged, UNKNOWN, begun, end_of};
 use super::item::{free_at, held_at};
 use crate::candidates::Lent;
 use crate::client::{Refusal, Tag, Transacted, Write};
@@ -49,14 +49,15 @@ impl Bank {
     /// What the claim's row answers by itself.
     async fn known(&self, claim: &ClaimId, tag: &Tag) -> Result<Option<Taken>> {
         let row = self.client().get(&self.claim_key(claim.as_str()).await?).await?;
-        let answer = self.repeated(row.as_ref(), tag)?;
+        let answer = self.repeated(claim, row.as_ref(), tag).await?;
         answer.iter().for_each(|taken| self.repeats.note(taken));
         Ok(answer)
     }
 
     /// A row with this call's tag tells that an attempt went through whose reply was lost.
-    fn repeated(&self, row: Option<&Row>, tag: &Tag) -> Result<Option<Taken>> {
-        Ok(match judge(self.client(), row)? {
+    async fn repeated(&self, claim: &ClaimId, row: Option<&Row>, tag: &Tag) -> Result<Option<Taken>> {
+        let key = self.claim_key(claim.as_str()).await?;
+        Ok(match self.told(&key, claim, row, tag).await? {
             Judged::Unknown => None,
             Judged::Held(held) if row.is_some_and(|row| tag.is_on(row)) => Some(Taken::New(held)),
             Judged::Held(held) => Some(Taken::Again(held)),
@@ -86,7 +87,7 @@ impl Bank {
                 self.hints.remember(claim, &item);
                 Ok(Attempt::Took(Taken::New(Held { item, hold: begun(hold) })))
             }
-            Transacted::Refused(refusals) => self.refused(refusals, tag, lent),
+            Transacted::Refused(refusals) => self.refused(claim, refusals, tag, lent).await,
         }
     }
 
@@ -117,10 +118,16 @@ impl Bank {
     }
 
     /// The claim's row comes first: a claim that has an item needs no other.
-    fn refused(&self, refusals: Vec<Refusal>, tag: &Tag, lent: Lent<'_, Candidate>) -> Result<Attempt> {
+    async fn refused(
+        &self,
+        claim: &ClaimId,
+        refusals: Vec<Refusal>,
+        tag: &Tag,
+        lent: Lent<'_, Candidate>,
+    ) -> Result<Attempt> {
         let mut refusals = refusals.into_iter();
         if let Some(Refusal::Condition(row)) = refusals.next()
-            && let Some(taken) = self.repeated(row.as_ref(), tag)?
+            && let Some(taken) = self.repeated(claim, row.as_ref(), tag).await?
         {
             return Ok(Attempt::Took(taken));
         }

@@ -6,11 +6,16 @@ use super::ended::Ended;
 use super::log::Log;
 use crate::clock::Millis;
 
-/// An id's state, if it has one, and the operations on it that are over.
+/// An id's state, if it has one, and what is known of the operations on it that are over.
 #[derive(Debug, Default)]
 pub(crate) struct Record {
     pub(crate) state: Option<State>,
-    pub(super) ended: Ended,
+    /// The one that had the id last, if it is over and remembered.
+    pub(super) ended: Option<Ended>,
+    /// When the last one before it ended, if that is remembered.
+    pub(super) others: Option<Millis>,
+    /// The operation that was asked for, if it is one of those.
+    pub(super) asked: Option<OpId>,
     /// The last number that was given on the id, as a version or a fence.
     pub(crate) last: u64,
     pub(super) log: Log,
@@ -80,13 +85,28 @@ impl Record {
         if let Some(State::Done(Done { op, until: Some(until), .. })) = &self.state
             && *until <= past
         {
-            self.ended.push(op, *until);
+            self.ended = Some(Ended { op: op.clone(), since: *until });
             self.state = None;
         }
     }
 
     pub(crate) fn has_ended(&self, op: &OpId) -> bool {
-        self.ended.has(op)
+        self.asked.as_ref() == Some(op) || self.ended.as_ref().is_some_and(|ended| ended.op == *op)
+    }
+
+    /// Whether the id has, or had last, this operation.
+    pub(super) fn is_of(&self, op: &OpId) -> bool {
+        self.has_ended(op) || self.state.as_ref().is_some_and(|state| state.op() == op)
+    }
+
+    /// Whether operations that ended before may be remembered.
+    pub(super) fn has_others(&self) -> bool {
+        self.others.is_some()
+    }
+
+    /// When the last operation ended that will not be in the row any more, once another follows.
+    pub(super) fn last_ended(&self) -> Option<Millis> {
+        self.ended.as_ref().map(|ended| ended.since).max(self.others)
     }
 
     pub(crate) fn done(&self) -> Option<&Done> {

@@ -9,15 +9,12 @@
 //! | `v`, `x` | a record's value, and the end of its retention |
 //! | `r`, `w` | who replaced the value last, and at which version |
 //! | `y` | when the operation in `c` ended |
-//! | `e` | operations that ended before |
+//! | `e` | when the last one before it ended; those have rows of their own ([`ended`](super::ended)) |
 //! | `h` | the marks of the last writes, the latest first, which stands for the row as it is; and of the very first |
-//!
-//! An ending is noted in `s` and `y`, and not in `e`, because an update cannot append to bytes; whoever puts the next
-//! state moves it there.
 
 use storagebox_core::{Entry, Fence, Fingerprint, OpId, Payload, Result, Version};
 
-use super::ended::Ended;
+use super::ended::{Ended, is_remembered};
 use super::log::{Log, Mark};
 use super::record::{Done, Leased, Record, State};
 use crate::client::{Client, Write};
@@ -45,30 +42,36 @@ impl Record {
     pub(super) fn read(row: &Row, client: &Client, past: Millis) -> Result<Self> {
         let mut record = Self {
             state: state(row)?,
-            ended: ended(row)?,
+            ended: None,
+            others: row.moment("e")?,
+            asked: None,
             last: row.needed("n", row.number("n"))?,
             log: Log::read(row)?,
         };
         if let Some(since) = row.moment("y")?.filter(|_| record.state.is_none()) {
-            record.ended.push(&op(row)?, since);
+            record.ended = Some(Ended { op: op(row)?, since });
         }
         record.expire(past);
-        record.ended.retain(|since| client.forgotten_after(since).is_none_or(|forgotten| past < forgotten));
+        let remembered = |since: Millis| is_remembered(client, since, past);
+        record.ended = record.ended.filter(|ended| remembered(ended.since));
+        record.others = record.others.filter(|since| remembered(*since));
         Ok(record)
     }
 
     /// The row of the id when it is in this state, by the write of this mark.
-    pub(super) fn becoming(&self, state: &State, mark: Mark, key: &RowKey, client: &Client) -> Result<Row> {
-        let forgotten = state.until().and_then(|end| client.forgotten_after(end));
+    pub(super) fn becoming(&self, state: &State, mark: Mark, key: &RowKey, client: &Client) -> Row {
+        let others = self.last_ended();
+        let end = state.until().map(|until| until.max(others.unwrap_or(until)));
+        let forgotten = end.and_then(|end| client.forgotten_after(end));
         let row = Row::new(key)
             .with("n", state.number())
             .with("h", self.log.clone().with(mark))
             .with("c", state.op().as_str())
             .with_some("p", state.fingerprint().map(Fingerprint::as_str))
-            .with_some("e", self.ended.checked()?.bytes().as_deref())
+            .with_some("e", others.map(|since| since.0))
             .with_some("g", forgotten.map(|forgotten| forgotten.0))
             .with_some(EXPIRES, forgotten.map(|forgotten| client.deletable(forgotten)));
-        Ok(match state {
+        match state {
             State::Leased(Leased { fence, until, .. }) => {
                 row.with("s", LEASED).with("f", fence.number()).with("u", until.0)
             }
@@ -79,14 +82,7 @@ impl Record {
                 .with_some("f", done.fence.map(Fence::number))
                 .with_some("r", done.replaced_by.as_ref().map(|(op, _)| op.as_str()))
                 .with_some("w", done.replaced_by.as_ref().map(|(_, version)| version.number())),
-        })
-    }
-}
-
-fn ended(row: &Row) -> Result<Ended> {
-    match row.maybe("e", Row::bytes)? {
-        None => Ok(Ended::default()),
-        Some(bytes) => row.needed("e", Ended::read(bytes)),
+        }
     }
 }
 

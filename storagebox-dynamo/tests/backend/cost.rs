@@ -3,12 +3,15 @@
 use std::env;
 use std::fs;
 
-use storagebox_core::{BankAdmin as _, ClaimId, Hold, Item, ItemBank, Result, StoreExt, Taken};
+use storagebox_core::{
+    BankAdmin as _, ClaimId, CounterExt, Hold, Item, ItemBank, Result, StoreExt, Strategy, Taken,
+};
+use storagebox_dynamo::WindowPlan;
 
 use crate::metered::{Cost, Metered, cost};
 use crate::readme::{between, path, read};
 use crate::scene::with_place;
-use crate::workload::{BANK, COUNTERS, LEASES, ORDERED, RECORDS, TOKENS, builder, items};
+use crate::workload::{BANK, COUNTERS, HOUR, LEASES, ORDERED, RECORDS, TOKENS, builder, items};
 
 const BEGIN: &str = "<!-- cost:begin -->\n";
 const END: &str = "<!-- cost:end -->\n";
@@ -58,7 +61,7 @@ async fn the_usual_call_is_one_request() -> Result<()> {
             (BANK, "`take`, again"),
             (BANK, "`take`, again, where repeats are common"),
             (BANK, "`extend`"),
-            (BANK, "`confirm`"),
+            (BANK, "`confirm`, held for ever"),
             (BANK, "`get`"),
             (BANK, "`release`, taken by this process"),
             (BANK, "`release`, unknown"),
@@ -168,6 +171,35 @@ async fn the_claims_of_a_page_are_read_by_the_hundred() -> Result<()> {
         assert_eq!(bank.list(None, 1_000).await?.entries.len(), 250);
         let sent: Vec<_> = metered.aside().into_iter().map(|exchange| exchange.operation).collect();
         assert_eq!(sent, ["Query", "BatchGetItem", "BatchGetItem", "BatchGetItem"]);
+        Ok(())
+    })
+    .await
+}
+
+/// Its row grows with every operation that it holds, and is written as a whole.
+#[tokio::test]
+async fn a_set_costs_more_than_a_marker_from_where_the_readme_says() -> Result<()> {
+    const MARKER: f64 = 4.0;
+    with_place(async |place| {
+        let mut metered = Metered::of(place, place.builder()).await?;
+        let set = metered.store.counters("set", Strategy::TokenSet { max: 100 })?;
+        let mut held = 0;
+        loop {
+            let call = format!("{held} held");
+            metered.note(COUNTERS, &*call, set.add("key", format!("op-{held}"), i64::MAX / 200)).await?;
+            if metered.cost_of(COUNTERS, &call).write > MARKER {
+                break;
+            }
+            held += 1;
+        }
+        let words = format!("from {held} operations on it costs more than `Marker`'s four");
+        let readme = read("README.md").split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(readme.contains(&words), "{words}");
+        let most = WindowPlan::for_rate(1, HOUR).largest_capacity();
+        assert!(
+            readme.contains(&format!("at most {},{:03} operations", most / 1_000, most % 1_000)),
+            "{most}"
+        );
         Ok(())
     })
     .await

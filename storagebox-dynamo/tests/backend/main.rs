@@ -1,13 +1,18 @@
 //! What this backend promises beyond the suite: its setup, its rights, its cost, its errors and its limits.
 #![allow(clippy::disallowed_methods, reason = "a test may fail and wait where a library must not")]
 
+mod backups;
+mod claims;
 mod corruption;
 mod cost;
 mod counters;
+mod counts;
 mod hostile;
 mod ledgers;
 mod metered;
+mod mixed;
 mod readme;
+mod reuse;
 mod rights;
 mod scene;
 mod secrets;

@@ -21,7 +21,12 @@ pub(crate) struct Metered {
     /// What was sent and is not of a call that was noted.
     others: Vec<Exchange>,
     sent: Vec<Exchange>,
+    /// What operators' calls sent.
+    by_operators: Vec<Exchange>,
 }
+
+/// Calls of those who look after a box, and not of programs.
+const OPERATORS: [&str; 4] = ["`retire`", "`compact`", "`purge`", "`maintain`"];
 
 /// One call.
 #[derive(Clone, Debug)]
@@ -55,7 +60,7 @@ impl Metered {
         let driver = place.table.client(None, Some(SharedHttpClient::new(faults.clone()))).await;
         faults.record(true);
         let store = builder.report_capacity(true).from_client(&driver)?;
-        Ok(Self { store, noted: vec![], driver, faults, others: vec![], sent: vec![] })
+        Ok(Self { store, noted: vec![], driver, faults, others: vec![], sent: vec![], by_operators: vec![] })
     }
 
     /// A store of another process, behind the same recorder.
@@ -70,11 +75,12 @@ impl Metered {
         made: impl Future<Output = Result<T>>,
     ) -> Result<T> {
         self.others.extend(self.faults.taken());
-        let answer = made.await?;
+        let (call, answer) = (call.into(), made.await?);
         let sent = self.faults.taken();
         let cost = sent.iter().map(cost).sum();
-        self.sent.extend(sent);
-        self.noted.push(Noted { part, call: call.into(), cost });
+        let is_operators = OPERATORS.iter().any(|operators| call.starts_with(operators));
+        if is_operators { &mut self.by_operators } else { &mut self.sent }.extend(sent);
+        self.noted.push(Noted { part, call, cost });
         Ok(answer)
     }
 
@@ -85,10 +91,10 @@ impl Metered {
         aside
     }
 
-    /// Everything that was sent.
-    pub(crate) fn sent(mut self) -> Vec<Exchange> {
+    /// Everything that was sent: by programs' calls, and by operators'.
+    pub(crate) fn sent(mut self) -> (Vec<Exchange>, Vec<Exchange>) {
         self.aside();
-        self.sent
+        (self.sent, self.by_operators)
     }
 
     /// The cost of a call that was noted.

@@ -8,13 +8,15 @@ use storagebox_core::{
     Bounds, Change, ClaimId, Counted, Counter, Extended, Hold, Item, ItemBank, Key, OpId, Result, Retention,
     Store, StoreExt, Strategy, Taken,
 };
+use storagebox_dynamo::DynamoStore;
 use storagebox_dynamo::faults::Exchange;
 
+use crate::backups::{recorded_with_backups, remove};
 use crate::metered::Metered;
-use crate::readme::{block, read, section};
-use crate::scene::{recorded, with_place, with_table};
+use crate::readme::{read, section};
+use crate::scene::{with_place, with_table};
 use crate::support::Place;
-use crate::workload::builder;
+use crate::workload::{STORE, builder};
 
 const SECOND: Duration = Duration::from_secs(1);
 /// Longer than anything is remembered here.
@@ -27,13 +29,14 @@ fn right(action: &str, resource: &str) -> Right {
     (action.to_owned(), resource.to_owned())
 }
 
-/// The rights that the statements of the README's policy grant whose names begin so.
+/// The rights that the statements of the README's policies grant whose names begin so.
 fn granted(names: &str) -> BTreeSet<Right> {
-    let policy = read("README.md");
-    let policy: Value = serde_json::from_str(block(section(&policy, "Rights"), "json")).unwrap();
-    let statements = policy["Statement"].as_array().unwrap().iter();
+    let readme = read("README.md");
+    let policies = section(&readme, "Rights").split("```json\n").skip(1);
+    let policies = policies.map(|policy| serde_json::from_str(policy.split("```").next().unwrap()).unwrap());
+    let statements = policies.flat_map(|policy: Value| policy["Statement"].as_array().unwrap().clone());
     let named = statements.filter(|statement| statement["Sid"].as_str().unwrap().starts_with(names));
-    named.flat_map(rights_of).collect()
+    named.flat_map(|statement| rights_of(&statement)).collect()
 }
 
 fn rights_of(statement: &Value) -> Vec<Right> {
@@ -87,10 +90,13 @@ async fn running_needs_what_the_readme_says_and_no_more() -> Result<()> {
         let mut metered = Metered::of(place, builder(place)).await?;
         metered.every_call(place).await?;
         metered.unusual_calls(place).await?;
-        let sent = metered.sent();
+        let (sent, by_operators) = metered.sent();
         let (setting_up, running): (Vec<_>, Vec<_>) = sent.into_iter().partition(is_of_setup);
         assert!(running.len() > 300, "only {} requests were seen", running.len());
-        assert_eq!(asked(&running, &place.name), granted("Running"));
+        let running = asked(&running, &place.name);
+        assert_eq!(running, granted("Running"));
+        let beyond: BTreeSet<_> = asked(&by_operators, &place.name).difference(&running).cloned().collect();
+        assert_eq!(beyond, granted("LookingAfter"), "what operators need beside that");
         assert!(asked(&setting_up, &place.name).is_subset(&granted("SettingUp")));
         Ok(())
     })
@@ -106,12 +112,12 @@ fn is_of_setup(exchange: &Exchange) -> bool {
 async fn setting_up_needs_what_the_readme_says_and_no_more() -> Result<()> {
     with_table(async |table| {
         let name = format!("{}-rights", table.name);
-        let (store, faults) = recorded(table, table.builder().table(name.as_str())).await?;
+        let builder = DynamoStore::builder().table(name.as_str());
+        let (store, faults) = recorded_with_backups(table, builder).await?;
         store.setup().await?;
         store.setup().await?;
         assert_eq!(asked(&faults.taken(), &name), granted("SettingUp"));
-        table.raw().delete_table().table_name(&name).send().await.map_err(crate::support::failed)?;
-        Ok(())
+        remove(table, &name).await
     })
     .await
 }
@@ -123,7 +129,8 @@ impl Metered {
         self.forgotten_claims(place).await?;
         self.loans().await?;
         place.clock.advance(MONTH);
-        let maintained = self.store.maintain(1_000).await?;
+        let store = self.store.clone();
+        let maintained = self.note(STORE, "`maintain`", store.maintain(1_000)).await?;
         assert!(maintained.deleted > 0, "nothing was to be cleaned up");
         Ok(())
     }
@@ -149,7 +156,7 @@ impl Metered {
         bank.add(&[Item::new("1")?]).await?;
         bank.take(&ClaimId::new("gone")?, Hold::For(SECOND)).await?;
         place.clock.advance(60 * SECOND);
-        store.maintain(1_000).await?;
+        self.note(STORE, "`maintain`, when a claim is forgotten", store.maintain(1_000)).await?;
         assert!(matches!(bank.take(&ClaimId::new("late")?, Hold::Forever).await?, Taken::New(_)));
         Ok(())
     }

@@ -65,8 +65,13 @@ impl Gate {
 
     /// Until somebody waits there.
     pub(crate) async fn reached(&self) {
+        self.reached_by(1).await;
+    }
+
+    /// Until so many wait there.
+    pub(crate) async fn reached_by(&self, many: usize) {
         // The sender is ours, so the channel is never closed.
-        let _ = self.waiting.subscribe().wait_for(|waiting| *waiting > 0).await;
+        let _ = self.waiting.subscribe().wait_for(|waiting| *waiting >= many).await;
     }
 
     pub(crate) fn open(&self) {

@@ -16,7 +16,7 @@ use crate::support::{Table, failed};
 /// A store of a table beside the test's own, which may not be there yet.
 async fn beside(table: &Table, name: &str) -> Result<(String, DynamoStore)> {
     let name = format!("{}-{name}", table.name);
-    let store = DynamoStore::builder().table(name.as_str()).from_client(&table.client(None, None).await)?;
+    let store = table.builder().table(name.as_str()).from_client(&table.client(None, None).await)?;
     Ok((name, store))
 }
 

@@ -2,29 +2,38 @@
 
 use serde_json::{Map, Value, json};
 use storagebox_core::{Result, Store as _};
+use storagebox_dynamo::DynamoStore;
 
+use crate::backups::{asked, recorded_with_backups, remove};
 use crate::readme::{block, read, section};
-use crate::scene::{recorded, with_table};
+use crate::scene::with_table;
 use crate::support::failed;
 
 /// What `setup` asks for, under the name that the templates give their table.
-async fn asked_for() -> Result<(Value, Value)> {
+struct Asked {
+    table: Value,
+    ttl: Value,
+    backups: Value,
+}
+
+async fn asked_for() -> Result<Asked> {
     let mut sent = vec![];
     with_table(async |table| {
         let name = format!("{}-template", table.name);
-        let (store, faults) = recorded(table, table.builder().table(name.as_str())).await?;
+        let (store, faults) =
+            recorded_with_backups(table, DynamoStore::builder().table(name.as_str())).await?;
         store.setup().await?;
         sent = faults.taken();
-        table.raw().delete_table().table_name(&name).send().await.map(drop).map_err(failed)
+        remove(table, &name).await
     })
     .await?;
     let request = |operation: &str| {
-        let exchange = sent.iter().find(|exchange| exchange.operation == operation);
-        exchange.map(|exchange| exchange.request.clone()).ok_or_else(|| failed("nothing was asked for"))
+        asked(&sent, operation).pop().ok_or_else(|| failed(format_args!("no {operation} was asked for")))
     };
     let (mut table, ttl) = (request("CreateTable")?, request("UpdateTimeToLive")?);
     table["TableName"] = json!("storagebox");
-    Ok((table, ttl["TimeToLiveSpecification"].clone()))
+    let backups = request("UpdateContinuousBackups")?["PointInTimeRecoverySpecification"].clone();
+    Ok(Asked { table, ttl: ttl["TimeToLiveSpecification"].clone(), backups })
 }
 
 fn template(language: &str) -> String {
@@ -39,10 +48,9 @@ async fn the_table_of_cloudformation_is_that_of_setup() -> Result<()> {
     assert_eq!(resource["Type"], "AWS::DynamoDB::Table");
     let mut properties = resource["Properties"].as_object().cloned().unwrap_or_default();
     let ttl = properties.remove("TimeToLiveSpecification").unwrap_or_default();
-    // The keepers' own choice.
-    properties.remove("PointInTimeRecoverySpecification");
-    properties.remove("DeletionProtectionEnabled");
-    assert_eq!((Value::Object(properties), ttl), asked_for().await?);
+    let backups = properties.remove("PointInTimeRecoverySpecification").unwrap_or_default();
+    let asked = asked_for().await?;
+    assert_eq!((Value::Object(properties), ttl, backups), (asked.table, asked.ttl, asked.backups));
     Ok(())
 }
 
@@ -69,10 +77,13 @@ async fn the_table_of_terraform_is_that_of_setup() -> Result<()> {
         "AttributeDefinitions": attributes.map(attribute).collect::<Vec<_>>(),
         "KeySchema": keys(&resource["range_key"]),
         "LocalSecondaryIndexes": all("local_secondary_index").into_iter().map(index).collect::<Vec<_>>(),
+        "DeletionProtectionEnabled": resource["deletion_protection_enabled"],
     });
+    let backups = json!({ "PointInTimeRecoveryEnabled": resource["point_in_time_recovery"][0]["enabled"] });
     let ttl = &resource["ttl"][0];
     let ttl = json!({ "AttributeName": ttl["attribute_name"], "Enabled": ttl["enabled"] });
-    assert_eq!((table, ttl), asked_for().await?);
+    let asked = asked_for().await?;
+    assert_eq!((table, ttl, backups), (asked.table, asked.ttl, asked.backups));
     Ok(())
 }
 

@@ -61,7 +61,7 @@ pub(crate) fn items(count: usize) -> Result<Vec<Item>> {
 
 /// Candidates by the thousand, so that no call of the workload fetches more of them.
 pub(crate) fn builder(place: &Place) -> DynamoBuilder {
-    place.builder().fetch_limit(1_000)
+    place.builder().fetch_limit(1_000).protect(true)
 }
 
 impl Metered {
@@ -92,7 +92,9 @@ impl Metered {
         self.note(BANK, "`take`, new, for a while", bank.take(&claim("bob")?, Hold::For(HOUR))).await?;
         self.note(BANK, "`take`, again", bank.take(&claim("ada")?, Hold::Forever)).await?;
         self.note(BANK, "`extend`", bank.extend(&claim("bob")?, Hold::For(2 * HOUR))).await?;
-        self.note(BANK, "`confirm`", bank.confirm(&claim("bob")?)).await?;
+        self.note(BANK, "`confirm`, held for a while", bank.confirm(&claim("bob")?)).await?;
+        bank.take(&claim("eva")?, Hold::Forever).await?;
+        self.note(BANK, "`confirm`, held for ever", bank.confirm(&claim("eva")?)).await?;
         self.note(BANK, "`get`", bank.get(&claim("ada")?)).await?;
         self.note(BANK, "`release`, taken by this process", bank.release(&claim("ada")?)).await?;
         self.note(BANK, "`release`, unknown", bank.release(&claim("eve")?)).await.map(drop)
@@ -163,7 +165,15 @@ impl Metered {
         self.note(LEASES, "`complete`", leases.complete(&lease, &result, Retention::Forever)).await?;
         self.note(LEASES, "`begin`, done", leases.begin(&lease.id, &op("late")?, HOUR, None)).await?;
         let lease = self.begun("`begin`, with a fingerprint", "abort").await?;
-        self.note(LEASES, "`abort`", leases.abort(&lease)).await.map(drop)
+        self.note(LEASES, "`abort`", leases.abort(&lease)).await?;
+        for (call, next) in
+            [("`begin`, after one that is over", "second"), ("`begin`, after several", "third")]
+        {
+            let begun = self.note(LEASES, call, leases.begin(&lease.id, &op(next)?, HOUR, None)).await?;
+            let Begun::Started(lease) = begun else { panic!("{begun:?}") };
+            leases.abort(&lease).await?;
+        }
+        Ok(())
     }
 
     async fn begun(&mut self, call: &str, name: &str) -> Result<Lease> {

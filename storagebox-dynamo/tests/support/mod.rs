@@ -8,4 +8,4 @@ mod place;
 
 pub use articles::{Articles, items};
 pub use harness::{DynamoHarness, SetUp};
-pub use place::{Place, Table, driver, failed};
+pub use place::{Place, Table, driver, failed, longest_row};

@@ -54,8 +54,9 @@ impl Table {
         Ok(Arc::new(table))
     }
 
+    /// Whoever makes a table for a test removes it.
     pub fn builder(&self) -> DynamoBuilder {
-        DynamoStore::builder().table(self.name.as_str())
+        DynamoStore::builder().table(self.name.as_str()).protect(false)
     }
 
     pub fn own(&self) -> Option<&Dynamo> {
@@ -126,7 +127,7 @@ pub struct Place {
 impl Place {
     /// All clients here have one clock, so they need no room for clocks that differ.
     pub fn builder(&self) -> DynamoBuilder {
-        let builder = DynamoStore::builder().table(self.name.as_str()).prefix(self.prefix.as_str());
+        let builder = self.table.builder().table(self.name.as_str()).prefix(self.prefix.as_str());
         builder.max_skew(Duration::ZERO).clock(self.clock.clone())
     }
 
@@ -175,4 +176,22 @@ async fn of_aws(region: &str, http: SharedHttpClient) -> Driver {
 
 pub fn failed(why: impl std::fmt::Display) -> Error {
     Error::unknown(format!("the test's own set-up failed: {why}"))
+}
+
+/// The bytes of the longest row here, as DynamoDB counts them, give or take what a number takes.
+pub async fn longest_row(place: &Place) -> Result<usize> {
+    let row = |row: &HashMap<String, AttributeValue>| {
+        row.iter().map(|(name, value)| name.len() + bytes(value)).sum()
+    };
+    Ok(place.rows().await?.iter().map(row).max().unwrap_or_default())
+}
+
+fn bytes(value: &AttributeValue) -> usize {
+    match value {
+        AttributeValue::S(text) | AttributeValue::N(text) => text.len(),
+        AttributeValue::B(bytes) => bytes.as_ref().len(),
+        AttributeValue::L(list) => list.iter().map(bytes).sum(),
+        AttributeValue::M(map) => map.iter().map(|(name, value)| name.len() + bytes(value)).sum(),
+        _ => 1,
+    }
 }

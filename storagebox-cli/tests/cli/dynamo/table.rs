@@ -53,7 +53,7 @@ impl Table {
     pub(super) fn url(&self) -> String {
         let endpoint = self.endpoint.iter().map(|endpoint| format!("&endpoint={endpoint}"));
         let endpoint: String = endpoint.collect();
-        format!("dynamodb://{}/{}?call_timeout=60000{endpoint}", self.region, self.name)
+        format!("dynamodb://{}/{}?call_timeout=60000&protect=off{endpoint}", self.region, self.name)
     }
 
     /// Commands with keys, in a directory of their own.

@@ -16,7 +16,7 @@ const MINUTE: Duration = Duration::from_secs(60);
 const HOUR: Duration = Duration::from_secs(3_600);
 
 /// Ids in every state, with how many numbers each was given after the first.
-const IDS: [(&str, u64); 9] = [
+const IDS: [(&str, u64); 10] = [
     ("DONE", 0),
     ("KEPT", 0),
     ("PAST", 0),
@@ -26,6 +26,7 @@ const IDS: [(&str, u64); 9] = [
     ("LAPSED", 0),
     ("ABORTED", 0),
     ("COMPLETED", 1),
+    ("REUSED", 1),
 ];
 
 /// The first number of every id of a box: the time in microseconds when it was filled.
@@ -40,6 +41,7 @@ pub(super) const PART: Part = Part {
     calls,
     unnoticed: &[
         ("ids", "c: unknown"),
+        ("ids", "e: none"),
         ("ids", "g: a text"),
         ("ids", "g: beyond its range"),
         ("ids", "g: no whole number"),
@@ -51,6 +53,10 @@ pub(super) const PART: Part = Part {
         ("ids", "v: cut off"),
         ("ids", "x: none"),
         ("ids", "y: none"),
+        ("over", "g: a text"),
+        ("over", "g: beyond its range"),
+        ("over", "g: no whole number"),
+        ("over", "g: none"),
     ],
 };
 
@@ -80,11 +86,20 @@ fn fill<'a>(place: &'a Place, store: &'a DynamoStore, name: &'a str) -> Filling<
 
 async fn lease(store: &DynamoStore, name: &str) -> Result<()> {
     let (leases, op, print) = (store.leases(name)?, OpId::new("OP")?, Fingerprint::new("PRINT")?);
-    for (id, duration) in [("LEASED", HOUR), ("LAPSED", MINUTE), ("ABORTED", HOUR), ("COMPLETED", HOUR)] {
-        let begun = leases.begin(&DedupId::new(id)?, &op, duration, Some(&print)).await?;
+    let over = OpId::new("OVER")?;
+    for (id, op, duration) in [
+        ("LEASED", &op, HOUR),
+        ("LAPSED", &op, MINUTE),
+        ("ABORTED", &op, HOUR),
+        ("COMPLETED", &op, HOUR),
+        ("REUSED", &over, HOUR),
+        ("REUSED", &op, HOUR),
+    ] {
+        let begun = leases.begin(&DedupId::new(id)?, op, duration, Some(&print)).await?;
         let Begun::Started(lease) = begun else { return Err(failed(format_args!("{begun:?}"))) };
         match id {
             "ABORTED" => drop(leases.abort(&lease).await?),
+            "REUSED" if lease.op == over => drop(leases.abort(&lease).await?),
             "COMPLETED" => drop(leases.complete(&lease, &value()?, Retention::Forever).await?),
             _ => {}
         }
@@ -100,6 +115,8 @@ fn calls(store: &DynamoStore, name: &str) -> Result<Vec<Call>> {
         calls.extend(of_records(store, name, (id, number), "OP")?);
         calls.extend(of_leases(store, name, (id, number), "OP")?);
     }
+    calls.extend(of_records(store, name, ("REUSED", first(name)), "OVER")?);
+    calls.extend(of_leases(store, name, ("REUSED", first(name)), "OVER")?);
     Ok(calls)
 }
 

@@ -1,0 +1,46 @@
+//! Items that stay with their claims and still stand in the index, because a confirm was cut off: upkeep takes them out, so
+//! that no taker meets them.
+
+use storagebox_core::{BoxName, ClaimId, Result};
+
+use super::Bank;
+use super::claim::CONFIRMED;
+use super::item::{LAPSING, item_of, lapsing_at};
+use crate::client::{Client, Kind};
+use crate::row::{Attributes, Row, Value};
+
+/// The row may be an item whose hold, as the index has it, ran out.
+pub(crate) const LAPSED: &str =
+    "begins_with(pk, :banks) AND o BETWEEN :lapsing AND :lapsed AND attribute_exists(c)";
+/// The part of a bank that has them.
+const ITEMS: &str = "items";
+
+impl Bank {
+    /// What [`LAPSED`] compares with.
+    pub(crate) fn lapsed(client: &Client) -> Attributes {
+        let banks = Kind::Bank.prefix(client);
+        let values = [
+            (":banks", banks.value()),
+            (":lapsing", LAPSING.value()),
+            (":lapsed", lapsing_at(client.surely_past()).value()),
+        ];
+        Attributes::from(values.map(|(placeholder, value)| (placeholder.to_owned(), value)))
+    }
+
+    /// The bank of whose items the row is one.
+    pub(crate) fn of_items(row: &Row, client: &Client) -> Option<BoxName> {
+        Kind::Bank.named(client, row.text("pk")?, ITEMS)
+    }
+
+    /// Takes the item out of the index, if it stays with its claim. Any other waits there for a taker.
+    pub(crate) async fn tidied(&self, row: &Row) -> Result<bool> {
+        // A row that makes no sense is for whoever calls for it: it must not keep upkeep from the others.
+        let by = row.text("c").and_then(|by| ClaimId::new(by).ok());
+        let (Some(by), Some(at), Ok(item)) = (by, row.text("o"), item_of(row)) else { return Ok(false) };
+        let claim = self.client().get(&self.claim_key(by.as_str()).await?).await?;
+        let lapses = |claim: &Row| claim.text("s") != Some(CONFIRMED) && claim.has("u");
+        let stays = |claim: &Row| claim.text("i") == Some(item.as_str()) && !lapses(claim);
+        let Some(claim) = claim.filter(stays) else { return Ok(false) };
+        self.moved(&item, &by, at, &claim).await.map(|()| true)
+    }
+}

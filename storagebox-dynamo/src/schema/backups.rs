@@ -1,0 +1,38 @@
+//! Continuous backups, from which the table can be had as it was at any second of the last weeks.
+
+use aws_sdk_dynamodb::error::ProvideErrorMetadata;
+use aws_sdk_dynamodb::types::{
+    ContinuousBackupsDescription, PointInTimeRecoverySpecification, PointInTimeRecoveryStatus,
+};
+use storagebox_core::Result;
+
+use super::incomplete;
+use crate::client::Client;
+use crate::error;
+
+/// What stand-ins say that have no backups.
+const NO_BACKUPS: &str = "UnknownOperationException";
+
+/// Turns them on, if they are off; how far back they reach is left as it is.
+pub(super) async fn on(client: &Client) -> Result<()> {
+    let driver = client.admin().await;
+    let answer = Box::pin(driver.describe_continuous_backups().table_name(client.table()).send()).await;
+    let described = match answer {
+        Ok(answer) => answer.continuous_backups_description,
+        Err(error) if error.code() == Some(NO_BACKUPS) => return Ok(()),
+        Err(error) => return Err(error::reading(error::of(error))),
+    };
+    if described.as_ref().is_some_and(are_on) {
+        return Ok(());
+    }
+    let wanted = PointInTimeRecoverySpecification::builder().point_in_time_recovery_enabled(true);
+    let request = driver.update_continuous_backups().table_name(client.table());
+    let request = request.point_in_time_recovery_specification(wanted.build().map_err(incomplete)?);
+    Box::pin(request.send()).await.map(drop).map_err(error::of)
+}
+
+fn are_on(described: &ContinuousBackupsDescription) -> bool {
+    let recovery = described.point_in_time_recovery_description();
+    let status = recovery.and_then(|recovery| recovery.point_in_time_recovery_status());
+    status == Some(&PointInTimeRecoveryStatus::Enabled)
+}

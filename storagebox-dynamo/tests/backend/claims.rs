@@ -1,0 +1,153 @@
+//! What becomes of a claim whose hold has run out, and of one that is confirmed.
+
+use std::time::Duration;
+
+use storagebox_core::{
+    BankAdmin, ClaimId, ClaimState, Confirmed, Counts, End, Extended, Hold, Item, ItemBank, ItemState,
+    Released, Result, Store, StoreExt, Taken,
+};
+use storagebox_dynamo::faults::Faults;
+
+use crate::scene::{Gate, recorded, with_place};
+use crate::support::{Place, failed, items};
+
+const MINUTE: Duration = Duration::from_secs(60);
+
+/// A call that is answered that the hold has run out.
+#[derive(Clone, Copy, Debug)]
+enum Told {
+    Release,
+    Confirm,
+    Extend,
+    Take,
+}
+
+impl Told {
+    async fn is_told(self, bank: &dyn BankAdmin, claim: &ClaimId) -> Result<()> {
+        let is_expired = match self {
+            Self::Release => bank.release(claim).await? == Released::Expired,
+            Self::Confirm => bank.confirm(claim).await? == Confirmed::Ended(End::Expired),
+            Self::Extend => bank.extend(claim, Hold::For(MINUTE)).await? == Extended::Ended(End::Expired),
+            Self::Take => bank.take(claim, Hold::Forever).await? == Taken::Ended(End::Expired),
+        };
+        assert!(is_expired, "{self:?}");
+        Ok(())
+    }
+}
+
+/// Sent while the hold lasted, it arrives after somebody was told that the hold has run out.
+#[tokio::test]
+async fn a_confirm_that_lands_after_expired_was_answered_changes_nothing() -> Result<()> {
+    with_place(async |place| {
+        for told in [Told::Release, Told::Confirm, Told::Extend, Told::Take] {
+            let (name, gate) = (format!("{told:?}"), Gate::default());
+            let (store, faults) = gate.store(&place.table, place.builder()).await?;
+            let (held, elsewhere) = (store.bank(&*name)?, place.store().await?.bank(&*name)?);
+            let (claim, item) = (ClaimId::new("ada")?, Item::new("code")?);
+            held.add(std::slice::from_ref(&item)).await?;
+            held.take(&claim, Hold::For(MINUTE)).await?;
+            faults.script_for("UpdateItem", [Gate::HOLD]);
+            let late = tokio::spawn({
+                let claim = claim.clone();
+                async move { held.confirm(&claim).await }
+            });
+            gate.reached().await;
+            place.clock.advance(2 * MINUTE);
+            told.is_told(&*elsewhere, &claim).await?;
+            gate.open();
+            let answer = late.await.map_err(failed)??;
+            assert_eq!(answer, Confirmed::Ended(End::Expired), "{told:?}");
+            assert_eq!(elsewhere.get(&claim).await?, ClaimState::Ended(End::Expired), "{told:?}");
+            assert_eq!(elsewhere.holder(&item).await?, ItemState::Free, "{told:?}");
+            assert_eq!(elsewhere.counts().await?, Counts { free: 1, ..Counts::default() }, "{told:?}");
+        }
+        Ok(())
+    })
+    .await
+}
+
+/// So many items that were held for a while and then confirmed, whose holds would have run out by now.
+async fn confirmed(place: &Place, count: usize) -> Result<()> {
+    let bank = place.store().await?.bank("box")?;
+    bank.add(&items(count)?).await?;
+    for number in 0..count {
+        let claim = ClaimId::new(format!("early-{number}"))?;
+        assert!(matches!(bank.take(&claim, Hold::For(MINUTE)).await?, Taken::New(_)));
+        assert!(matches!(bank.confirm(&claim).await?, Confirmed::Confirmed(_)));
+    }
+    place.clock.advance(2 * MINUTE);
+    Ok(())
+}
+
+fn requests(faults: &Faults) -> u64 {
+    faults.requests().values().sum()
+}
+
+/// The sale's last items, and then the news that there are none.
+#[tokio::test]
+async fn confirmed_holds_are_not_in_the_way_of_takers() -> Result<()> {
+    const CONFIRMED: usize = 150;
+    const LEFT: u64 = 300;
+    with_place(async |place| {
+        confirmed(place, CONFIRMED).await?;
+        let (store, faults) = recorded(&place.table, place.builder()).await?;
+        let bank = store.bank("box")?;
+        let left: Vec<_> =
+            (0..LEFT).map(|number| Item::new(format!("left-{number}"))).collect::<Result<_>>()?;
+        bank.add(&left).await?;
+        faults.reset();
+        for number in 0..LEFT {
+            let taken = bank.take(&ClaimId::new(format!("late-{number}"))?, Hold::Forever).await?;
+            assert!(matches!(taken, Taken::New(_)), "{taken:?}");
+        }
+        assert!(requests(&faults) <= LEFT + LEFT / 10, "{:?}", faults.requests());
+        faults.reset();
+        assert_eq!(bank.take(&ClaimId::new("too late")?, Hold::Forever).await?, Taken::Empty);
+        assert!(requests(&faults) <= 10, "{:?}", faults.requests());
+        Ok(())
+    })
+    .await
+}
+
+/// A confirm that was cut off after its first write leaves its item where lapsed holds are.
+#[tokio::test]
+async fn upkeep_takes_what_a_confirm_left_out_of_the_index() -> Result<()> {
+    with_place(async |place| {
+        let gate = Gate::default();
+        let (store, faults) = gate.store(&place.table, place.builder()).await?;
+        let (bank, claim) = (store.bank("box")?, ClaimId::new("ada")?);
+        bank.add(&items(1)?).await?;
+        bank.take(&claim, Hold::For(MINUTE)).await?;
+        faults.script_for("UpdateItem", [Gate::PASS, Gate::HOLD]);
+        tokio::select! {
+            () = gate.reached() => {}
+            answer = bank.confirm(&claim) => panic!("it was not held: {answer:?}"),
+        }
+        place.clock.advance(2 * MINUTE);
+        assert_eq!(in_the_index(place).await?, 1);
+        place.store().await?.maintain(100).await?;
+        assert_eq!(in_the_index(place).await?, 0);
+        let other = place.store().await?.bank("box")?;
+        assert_eq!(other.counts().await?, Counts { spent: 1, ..Counts::default() });
+        assert!(matches!(other.confirm(&claim).await?, Confirmed::Confirmed(_)));
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_hold_that_becomes_one_for_ever_leaves_the_index() -> Result<()> {
+    with_place(async |place| {
+        let (bank, claim) = (place.store().await?.bank("box")?, ClaimId::new("ada")?);
+        bank.add(&items(1)?).await?;
+        bank.take(&claim, Hold::For(MINUTE)).await?;
+        assert!(matches!(bank.extend(&claim, Hold::Forever).await?, Extended::Extended(_)));
+        assert_eq!(in_the_index(place).await?, 0);
+        Ok(())
+    })
+    .await
+}
+
+async fn in_the_index(place: &Place) -> Result<usize> {
+    Ok(place.rows().await?.iter().filter(|row| row.contains_key("o")).count())
+}

@@ -1,0 +1,60 @@
+//! Transactions that a condition refuses, while another reason keeps one of their parts from being judged.
+
+use storagebox_core::{
+    Bounds, Change, ClaimId, Counted, Counter, Hold, Item, ItemBank, Key, OpId, Released, Result, Retention,
+    StoreExt, Strategy,
+};
+use storagebox_dynamo::faults::Fault;
+
+use crate::scene::{recorded, with_place};
+
+/// The reasons that are no conditions, in each of the two places.
+const MIXES: u64 = 8;
+
+#[tokio::test]
+async fn a_change_that_was_applied_is_not_called_out_of_bounds() -> Result<()> {
+    with_place(async |place| {
+        let (store, faults) = recorded(&place.table, place.builder()).await?;
+        let (retention, bounds) = (Retention::Forever, Bounds::at_least(0));
+        let strategies = [Strategy::Marker { retention }, Strategy::Sharded { shards: 1, bounds, retention }];
+        for (number, strategy) in strategies.into_iter().enumerate() {
+            let (counter, key) = (store.counters(format!("stock-{number}"), strategy)?, Key::new("key")?);
+            let change = |op: &str, delta| {
+                Ok::<_, storagebox_core::Error>(Change::new(OpId::new(op)?, delta).within(bounds))
+            };
+            counter.apply(&key, &change("stock", 1)?).await?;
+            let last = change("last", -1)?;
+            assert_eq!(counter.apply(&key, &last).await?, Counted::Applied { value: None });
+            faults.reset();
+            for mix in 0..MIXES {
+                faults.script_for("TransactWriteItems", [Fault::Mixed]);
+                let again = counter.apply(&key, &last).await?;
+                assert_eq!(again, Counted::AlreadyApplied { value: None }, "{strategy:?}, mix {mix}");
+            }
+            assert_eq!(faults.injected()["Mixed"], MIXES);
+            assert_eq!(counter.apply(&key, &change("one more", -1)?).await?, Counted::OutOfBounds);
+        }
+        Ok(())
+    })
+    .await
+}
+
+/// What it holds was let go of elsewhere, so both of its rows refuse.
+#[tokio::test]
+async fn a_claim_that_was_released_elsewhere_is_not_called_corrupt() -> Result<()> {
+    with_place(async |place| {
+        let (store, faults) = recorded(&place.table, place.builder()).await?;
+        let (bank, claim) = (store.bank("box")?, ClaimId::new("ada")?);
+        bank.add(&[Item::new("code")?]).await?;
+        bank.take(&claim, Hold::Forever).await?;
+        assert_eq!(place.store().await?.bank("box")?.release(&claim).await?, Released::Released);
+        faults.reset();
+        for mix in 0..MIXES {
+            faults.script_for("TransactWriteItems", [Fault::Mixed]);
+            assert_eq!(bank.release(&claim).await?, Released::Released, "mix {mix}");
+        }
+        assert_eq!(faults.injected()["Mixed"], MIXES);
+        Ok(())
+    })
+    .await
+}

@@ -1,0 +1,45 @@
+//! One id that is used for six days, every half minute.
+
+use std::time::Duration;
+
+use aws_smithy_runtime_api::client::http::SharedHttpClient;
+use storagebox_core::{Begun, DedupId, LeaseRepo, OpId, Result, StoreExt};
+use storagebox_dynamo::faults::Faults;
+
+use crate::support::{Table, failed, longest_row};
+
+const TIMES: usize = 20_000;
+const BETWEEN: Duration = Duration::from_secs(26);
+const MINUTE: Duration = Duration::from_secs(60);
+
+/// Every operation is remembered to the end: seven days are not over.
+#[tokio::test]
+#[ignore = "it takes minutes: cargo xtask prove dynamo"]
+async fn twenty_thousand_runs_of_one_id_cost_the_same_to_the_end() -> Result<()> {
+    let table = Table::shared().await?;
+    let place = table.place().await?;
+    let faults = Faults::new(table.http());
+    let client = table.client(None, Some(SharedHttpClient::new(faults.clone()))).await;
+    let leases = place.builder().from_client(&client)?.leases("jobs")?;
+    let id = DedupId::new("job")?;
+    let mut sizes = vec![];
+    for number in 0..TIMES {
+        let op = OpId::new(format!("run-{number}"))?;
+        faults.reset();
+        let begun = leases.begin(&id, &op, MINUTE, None).await?;
+        let Begun::Started(lease) = begun else { return Err(failed(format_args!("{number}: {begun:?}"))) };
+        let requests: u64 = faults.requests().values().sum();
+        assert!(requests <= 3, "run {number}: {:?}", faults.requests());
+        leases.abort(&lease).await?;
+        place.clock.advance(BETWEEN);
+        if [20, TIMES - 1].contains(&number) {
+            sizes.push(longest_row(&place).await?);
+        }
+    }
+    println!(
+        "{TIMES} runs of one id: its row has {} bytes after the first twenty, {} after the last",
+        sizes[0], sizes[1]
+    );
+    assert!(sizes[1] <= sizes[0] + 16, "{sizes:?}");
+    table.remove().await
+}
