@@ -24,7 +24,10 @@ impl Work {
 
 impl Combine for Work {
     type Key = usize;
-    type Answer = Result<()>;
+    type Answer = ();
+
+    const BACKEND: &'static str = "sqlite";
+    const OPERATION: &'static str = "write";
 
     fn key(&self) -> usize {
         Arc::as_ptr(&self.0).cast::<()>() as usize
