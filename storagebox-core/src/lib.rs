@@ -46,7 +46,7 @@ pub use ordered_store::{
 };
 pub use page::{Cursor, Page};
 pub use retry::{Retry, Settles};
-pub use run::{Ran, RunError, RunOptions, run};
+pub use run::{Ran, RunError, RunOptions, run, run_to_end};
 pub use store::{Maintained, Promise, Promises, Store, StoreExt};
 pub use strategy::{CounterPromise, Memory, Strategy};
 pub use time::{Hold, MAX_DURATION, MIN_DURATION, Retention, Timer, checked_duration};
