@@ -146,7 +146,7 @@ async fn each(connection: &mut SqliteConnection, jobs: &[Arc<dyn Job>]) -> Resul
 }
 
 fn is_refusal(error: &Error) -> bool {
-    matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::Unsupported)
+    matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::Misconfigured | ErrorKind::Unsupported)
 }
 
 /// One call has its error; of many, each is made alone, so that none fails for its neighbour's sake.
