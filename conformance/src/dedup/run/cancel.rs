@@ -116,7 +116,7 @@ pub(in crate::dedup) async fn a_run_to_its_end_outlives_its_caller(world: &World
     may_end.notify_one();
     let waiting = options(world).wait(LONG);
     let next = run_well(&repos, &timer, &job, &waiting, |_| tally.work("second"));
-    let ran = timer.pass_while(Duration::from_millis(1), next).await?;
+    let ran = timer.pass_while(Duration::from_millis(1), 1, next).await?;
     ensure_eq!(ran, Ran::Replayed(text("result")?), "the run of whoever comes next");
     ensure_eq!(tally.begun(), 1, "how often the work was done");
     Ok(())

@@ -98,7 +98,7 @@ pub(in crate::dedup) async fn waiting_ends_with_the_deadline(world: &World) -> V
     let (deadline, begun) = (world.short(), storagebox_core::Timer::now(&*timer));
     let options = options(world).wait(deadline);
     let run = run_well(&repos, &timer, &job, &options, |_| tally.work("x"));
-    let ran = timer.pass_while(A_LOOK, run).await?;
+    let ran = timer.pass_while(A_LOOK, 1, run).await?;
     ensure_matches!(ran, Ran::InFlight { .. }, "a run that waited in vain");
     let waited = storagebox_core::Timer::now(&*timer) - begun;
     ensure!(waited >= deadline, "it waited for {waited:?} instead of {deadline:?}");
@@ -118,7 +118,7 @@ pub(in crate::dedup) async fn a_waiter_takes_over_a_lapsed_lease(world: &World) 
             tally.work("result").await
         }
     });
-    let ran = timer.pass_while(A_LOOK, run).await?;
+    let ran = timer.pass_while(A_LOOK, 1, run).await?;
     ensure_eq!(ran, Ran::Done(text("result")?), "a run that waited for a lease that lapsed");
     ensure_eq!(tally.begun(), 1, "how often the work was done");
     let late = repos.leases.complete(&other, &text("late")?, Retention::Forever).await?;
