@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use storagebox::{DedupId, Error, OpId, Payload, Ran, RunError, RunOptions, StoreExt, TokioTimer, open, run};
+use storagebox::{DedupId, Error, Payload, Ran, RunError, RunOptions, StoreExt, TokioTimer, open, run};
 
 #[tokio::main]
 async fn main() -> Result<(), RunError<Error>> {
@@ -14,7 +14,7 @@ async fn main() -> Result<(), RunError<Error>> {
     let paid = Arc::new(AtomicU32::new(0));
 
     // The first worker crashes: its future is dropped while it works, and its lease lapses.
-    let crashing = RunOptions::default().op(OpId::new("worker-0")?).lease(Duration::from_millis(200));
+    let crashing = RunOptions::default().lease(Duration::from_millis(200));
     let never = async |_fence| std::future::pending::<Result<Payload, Error>>().await;
     let crash =
         tokio::time::timeout(Duration::from_millis(20), run(&payments, &TokioTimer, &id, &crashing, never));
@@ -28,7 +28,7 @@ async fn main() -> Result<(), RunError<Error>> {
                 let waiting = RunOptions::default().wait(Duration::from_secs(30));
                 run(&payments, &TokioTimer, &id, &waiting, async |_fence| {
                     paid.fetch_add(1, Ordering::SeqCst);
-                    Payload::try_from("receipt 4711")
+                    Ok::<_, Error>("receipt 4711")
                 })
                 .await
             })

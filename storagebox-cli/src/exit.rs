@@ -238,7 +238,10 @@ impl Failure {
 }
 
 fn is_usage(error: &Error) -> bool {
-    matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::TooLarge | ErrorKind::Unsupported)
+    matches!(
+        error.kind(),
+        ErrorKind::InvalidInput | ErrorKind::Misconfigured | ErrorKind::TooLarge | ErrorKind::Unsupported
+    )
 }
 
 fn is_about_the_way(error: &Error) -> bool {

@@ -51,10 +51,12 @@ impl Step {
             _ if error.is_retryable() && error.certainty() == Certainty::Unknown => {
                 "it may have taken effect: run the same command again, which does nothing twice"
             }
-            ErrorKind::InvalidInput | ErrorKind::Unsupported if self == Self::Open => {
+            ErrorKind::InvalidInput | ErrorKind::Misconfigured | ErrorKind::Unsupported
+                if self == Self::Open =>
+            {
                 "correct --url or STORAGEBOX_URL; the README of the backend shows how its URLs are written"
             }
-            ErrorKind::InvalidInput if self == Self::OpenBox => {
+            ErrorKind::Misconfigured if self == Self::OpenBox => {
                 "open it as it was created, or use another box"
             }
             ErrorKind::Unsupported => "use what the error names instead, or another backend",

@@ -1,23 +1,32 @@
 //! Calls that come while another is under way go together, as one.
 
-use std::collections::{HashSet, VecDeque};
-use std::future::poll_fn;
+mod queue;
+mod turn;
+
+use std::fmt;
 use std::hash::Hash;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::Poll;
-use std::{fmt, mem};
 
 use futures_channel::oneshot;
+
+use crate::error::{Error, ErrorKind, Result};
+use queue::{Place, Queue, Waiting};
+use turn::{Turn, Watch, Worker};
 
 type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
 /// A call that can go together with others of its kind.
 pub trait Combine: Send + 'static {
-    /// What at most one call of a batch may be about; a second one waits for the next batch.
-    type Key: Eq + Hash + Send;
+    /// What at most one call under way may be about; a second one waits for its end.
+    type Key: Clone + Eq + Hash + Send;
     /// What the call is answered.
     type Answer: Send + 'static;
+
+    /// The backend, for the error of a call that finds no room.
+    const BACKEND: &'static str;
+    /// The operation, for the same.
+    const OPERATION: &'static str;
 
     /// What the call is about.
     fn key(&self) -> Self::Key;
@@ -35,42 +44,47 @@ pub enum Combined<A> {
 }
 
 /// Makes many calls in one step of the store and tells what became of each, in their order.
-pub type Together<C> = dyn Fn(Vec<C>) -> BoxFuture<Vec<Combined<<C as Combine>::Answer>>> + Send + Sync;
+pub type Together<C> =
+    dyn Fn(Vec<C>) -> BoxFuture<Vec<Combined<Result<<C as Combine>::Answer>>>> + Send + Sync;
 
 /// Starts a task of its own, as the runtime does it.
 pub type Spawn = dyn Fn(BoxFuture<()>) + Send + Sync;
+
+/// Ends when a turn has lasted so long that the others shall not wait for it any more.
+pub type Patience = dyn Fn() -> BoxFuture<()> + Send + Sync;
 
 /// Gathers calls while one is under way, for backends whose store is faster with many at once.
 ///
 /// # Guarantees
 ///
 /// - No call waits when nothing is under way: it is made at once, alone, in its caller's own future.
-/// - A batch runs in a task of its own, so a caller that is dropped cancels none of its neighbours; its own call may
-///   or may not take effect, as with every dropped future.
+/// - A batch runs in a task of its own, so a caller that is dropped cancels none of its neighbours. Its own call may
+///   or may not take effect if it was under way, as with every dropped future; while it still waits it is not made.
 /// - Each call has its own answer. One that its batch could not answer is made alone, so that it cannot fail its
 ///   neighbours, and is told whether the batch was lost.
+/// - A turn that outlasts the patience holds up none but those of its own keys: the next one begins beside it, up to
+///   four of them.
+/// - At most 256 batches of calls wait, of one key 16 batches. One more is `Throttled` and is not made.
+/// - What a call costs does not grow with the number of those that wait, but for a search in a sorted tree.
 pub struct Combiner<C: Combine> {
     queue: Mutex<Queue<C>>,
     together: Box<Together<C>>,
     spawn: Box<Spawn>,
+    patience: Option<Box<Patience>>,
     most: usize,
 }
 
-struct Queue<C: Combine> {
-    waiting: VecDeque<Waiting<C>>,
-    under_way: bool,
-}
-
-struct Waiting<C: Combine> {
-    call: C,
-    reply: oneshot::Sender<Combined<C::Answer>>,
-}
-
 impl<C: Combine> Combiner<C> {
-    /// A combiner of batches of at most `most` calls.
-    pub fn new(most: usize, together: Box<Together<C>>, spawn: Box<Spawn>) -> Arc<Self> {
-        let queue = Mutex::new(Queue { waiting: VecDeque::new(), under_way: false });
-        Arc::new(Self { queue, together, spawn, most: most.max(1) })
+    /// A combiner of batches of at most `most` calls. Without patience a turn lasts as long as it lasts, which is right
+    /// for a store that can do one thing at a time.
+    pub fn new(
+        most: usize,
+        together: Box<Together<C>>,
+        spawn: Box<Spawn>,
+        patience: Option<Box<Patience>>,
+    ) -> Arc<Self> {
+        let most = most.max(1);
+        Arc::new(Self { queue: Mutex::new(Queue::new(most)), together, spawn, patience, most })
     }
 
     /// Makes the call: at once by `alone` if nothing is under way, otherwise with those that wait. `alone` is told
@@ -82,24 +96,24 @@ impl<C: Combine> Combiner<C> {
     ///
     /// # Cancel safety
     ///
-    /// That of the call itself: it may have been made.
+    /// That of the call itself, which may have been made. One that still waits is not made.
     ///
     /// # Errors
     ///
-    /// None of its own.
-    pub async fn call<F>(self: &Arc<Self>, call: C, alone: impl FnOnce(bool) -> F + Send) -> C::Answer
+    /// `Throttled` if too many wait already. All others are the call's own.
+    pub async fn call<F>(self: &Arc<Self>, call: C, alone: impl FnOnce(bool) -> F + Send) -> Result<C::Answer>
     where
-        F: Future<Output = C::Answer> + Send,
+        F: Future<Output = Result<C::Answer>> + Send,
     {
-        let reply = match self.turn(call) {
-            Ok(turn) => {
+        let place = match self.enter(call)? {
+            Entered::AtOnce(turn) => {
                 let answer = alone(false).await;
                 drop(turn);
                 return answer;
             }
-            Err(reply) => reply,
+            Entered::Waits(place) => place,
         };
-        match reply.await {
+        match place.told().await {
             Ok(Combined::Answer(answer)) => answer,
             Ok(Combined::Alone) => alone(false).await,
             Ok(Combined::Lost) | Err(oneshot::Canceled) => alone(true).await,
@@ -107,17 +121,29 @@ impl<C: Combine> Combiner<C> {
     }
 
     /// The turn, if nothing is under way; otherwise a place in the queue.
-    fn turn(self: &Arc<Self>, call: C) -> Result<Turn<C>, oneshot::Receiver<Combined<C::Answer>>> {
-        let mut queue = self.lock();
-        if !mem::replace(&mut queue.under_way, true) {
-            return Ok(Turn(Arc::clone(self)));
+    fn enter(self: &Arc<Self>, call: C) -> Result<Entered<C>> {
+        let (key, mut queue) = (call.key(), self.lock());
+        if let Some(number) = queue.begin_alone(&key) {
+            drop(queue);
+            return Ok(Entered::AtOnce(Turn::new(self, number, vec![key])));
         }
         let (reply, answer) = oneshot::channel();
-        queue.waiting.push_back(Waiting { call, reply });
-        Err(answer)
+        let number = queue.wait(&key, Waiting { call, reply }).ok_or_else(full::<C>)?;
+        let is_first_to_watch = self.patience.is_some() && queue.is_to_be_watched();
+        drop(queue);
+        if is_first_to_watch {
+            (self.spawn)(Box::pin(Watch::of(self).watch()));
+        }
+        Ok(Entered::Waits(Place::new(Arc::clone(self), key, number, answer)))
     }
 
-    async fn run(&self, batch: Vec<Waiting<C>>) {
+    /// Begins the turn of this number in a task of its own. It is there before its task is, which may never begin.
+    fn begin(self: &Arc<Self>, number: u64) {
+        let worker = Worker::new(Turn::new(self, number, vec![]));
+        (self.spawn)(Box::pin(worker.work()));
+    }
+
+    async fn make(&self, batch: Vec<Waiting<C>>) {
         let (calls, replies): (Vec<_>, Vec<_>) = batch.into_iter().map(|one| (one.call, one.reply)).unzip();
         let mut answers = (self.together)(calls).await.into_iter();
         for reply in replies {
@@ -132,93 +158,14 @@ impl<C: Combine> Combiner<C> {
     }
 }
 
-impl<C: Combine> Queue<C> {
-    /// The calls that wait longest, one for each key.
-    fn batch(&mut self, most: usize) -> Vec<Waiting<C>> {
-        let mut keys = HashSet::new();
-        let mut batch = Vec::new();
-        let mut later = VecDeque::new();
-        while batch.len() < most
-            && let Some(next) = self.waiting.pop_front()
-        {
-            if keys.insert(next.call.key()) { batch.push(next) } else { later.push_back(next) }
-        }
-        later.append(&mut self.waiting);
-        self.waiting = later;
-        batch
-    }
+enum Entered<C: Combine> {
+    AtOnce(Turn<C>),
+    Waits(Place<C>),
 }
 
-/// That something is under way. When it ends, also by being dropped, those who wait go next.
-struct Turn<C: Combine>(Arc<Combiner<C>>);
-
-impl<C: Combine> Drop for Turn<C> {
-    fn drop(&mut self) {
-        let mut queue = self.0.lock();
-        queue.under_way = !queue.waiting.is_empty();
-        if queue.under_way {
-            drop(queue);
-            // It is there before its task is, which may never begin.
-            let worker = Worker { combiner: Arc::clone(&self.0), has_begun: false };
-            (self.0.spawn)(Box::pin(worker.work()));
-        }
-    }
-}
-
-/// The task that makes batches. When it ends, those who came meanwhile go next; if it never begins, as in a runtime that
-/// ends, those who wait are left to themselves.
-struct Worker<C: Combine> {
-    combiner: Arc<Combiner<C>>,
-    has_begun: bool,
-}
-
-impl<C: Combine> Worker<C> {
-    async fn work(mut self) {
-        self.has_begun = true;
-        loop {
-            let batch = self.combiner.lock().batch(self.combiner.most);
-            if batch.is_empty() {
-                break;
-            }
-            self.combiner.run(batch).await;
-            // Those who were just answered may have their next call ready.
-            give_way().await;
-        }
-    }
-
-    fn give_up(&self) {
-        let left = {
-            let mut queue = self.combiner.lock();
-            queue.under_way = false;
-            mem::take(&mut queue.waiting)
-        };
-        for one in left {
-            // Whoever was dropped meanwhile wants no answer.
-            let _unread = one.reply.send(Combined::Alone);
-        }
-    }
-}
-
-impl<C: Combine> Drop for Worker<C> {
-    fn drop(&mut self) {
-        match self.has_begun {
-            true => drop(Turn(Arc::clone(&self.combiner))),
-            false => self.give_up(),
-        }
-    }
-}
-
-/// Lets the other tasks of this runtime run once.
-async fn give_way() {
-    let mut gave_way = false;
-    poll_fn(|context| {
-        if mem::replace(&mut gave_way, true) {
-            return Poll::Ready(());
-        }
-        context.waker().wake_by_ref();
-        Poll::Pending
-    })
-    .await;
+fn full<C: Combine>() -> Error {
+    let why = "too many calls of this process wait for their turn";
+    Error::new(ErrorKind::Throttled, why).during(C::OPERATION).on(C::BACKEND)
 }
 
 impl<C: Combine> fmt::Debug for Combiner<C> {

@@ -24,7 +24,7 @@ use crate::value::{Key, OpId};
 /// # Errors
 ///
 /// `Contention`, `Throttled` and `Unavailable` changed nothing; `OutcomeUnknown` asks for the same call again.
-/// `InvalidInput` if the box was created with another strategy; it names both.
+/// `Misconfigured` if the box was created with another strategy; it names both.
 ///
 /// # Example
 ///

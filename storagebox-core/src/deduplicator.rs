@@ -256,7 +256,7 @@ impl Call<'_> {
             Recorded::New(version) => Ok(Met { state, version }),
             Recorded::Again(entry) | Recorded::Existing(entry) => Met::read(self.id, &entry),
             Recorded::InFlight { .. } | Recorded::Fenced => {
-                Err(Error::invalid("dedup repository", "is used for something else as well")
+                Err(Error::misconfigured("dedup repository", "is used for something else as well")
                     .with("id", self.id))
             }
         }

@@ -1,8 +1,14 @@
 //! One error for every backend: what happened, whether it took effect, and what the caller does next.
 
+mod kind;
+#[cfg(test)]
+mod tests;
+
 use std::convert::Infallible;
 use std::error::Error as StdError;
 use std::fmt;
+
+pub use kind::{Certainty, ErrorKind};
 
 /// The result of every call of storagebox.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -17,7 +23,8 @@ type Source = Box<dyn StdError + Send + Sync + 'static>;
 /// # Guarantees
 ///
 /// - ER-1: [`certainty`](Error::certainty) is `NotApplied` only where the store surely did nothing; everything
-///   that is not proven is `Unknown`, because a client cannot tell a lost request from a lost reply.
+///   that is not proven is `Unknown`, because a client cannot tell a lost request from a lost reply. The kind and the text
+///   say the same as the certainty, and so does every cause.
 /// - ER-2: it names the operation, the backend and the next step, and never an item, a payload or a password.
 /// - ER-3: the driver's own error stays reachable through `source()`; its type appears in no signature.
 pub struct Error(Box<Inner>);
@@ -30,74 +37,6 @@ struct Inner {
     context: Vec<(&'static str, String)>,
     source: Option<Source>,
     unresolved: bool,
-}
-
-/// The sort of an [`Error`], by what the caller does next.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum ErrorKind {
-    /// An argument breaks a stated limit. The caller must change it.
-    InvalidInput,
-    /// A payload is over its limit. The caller must make it smaller.
-    TooLarge,
-    /// The store holds no storagebox yet. The caller must run `setup()` once.
-    NotSetUp,
-    /// This backend cannot do it. The caller must choose another way; the message names one.
-    Unsupported,
-    /// Others were in the way and nothing was applied. The caller may retry later.
-    Contention,
-    /// The store asked to slow down and nothing was applied. The caller may retry later, more slowly.
-    Throttled,
-    /// The store could not be reached and nothing was applied. The caller may retry later.
-    Unavailable,
-    /// It may have been applied. The caller must call again with the same id to learn which.
-    OutcomeUnknown,
-    /// The store refused the credentials or the right. The caller must grant it.
-    Denied,
-    /// A stored record cannot be read. The caller must look at the record that the message names.
-    Corrupt,
-}
-
-/// Whether a failed call may have taken effect.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Certainty {
-    /// It surely changed nothing and never will.
-    NotApplied,
-    /// It may have been applied, or may still be. The same call with the same id resolves it.
-    Unknown,
-}
-
-impl ErrorKind {
-    /// What the caller does next, as the end of a sentence.
-    pub fn advice(self) -> &'static str {
-        match self {
-            Self::InvalidInput => "change the argument",
-            Self::TooLarge => "make it smaller",
-            Self::NotSetUp => "run setup() once, then call again",
-            Self::Unsupported => "choose another way or another backend",
-            Self::Contention => "nothing was applied; call again later",
-            Self::Throttled => "nothing was applied; call again later, more slowly",
-            Self::Unavailable => "nothing was applied; call again when the store can be reached",
-            Self::OutcomeUnknown => "it may have been applied; call again with the same id",
-            Self::Denied => "grant the right or correct the credentials",
-            Self::Corrupt => "look at the record named here before anything else",
-        }
-    }
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::InvalidInput => "invalid input",
-            Self::TooLarge => "too large",
-            Self::NotSetUp => "not set up",
-            Self::Unsupported => "unsupported",
-            Self::Contention => "contention",
-            Self::Throttled => "throttled",
-            Self::Unavailable => "unavailable",
-            Self::OutcomeUnknown => "outcome unknown",
-            Self::Denied => "denied",
-            Self::Corrupt => "corrupt record",
-        }
-    }
 }
 
 impl Error {
@@ -117,6 +56,21 @@ impl Error {
     /// `InvalidInput` of one named argument.
     pub fn invalid(field: &'static str, why: impl fmt::Display) -> Self {
         Self::new(ErrorKind::InvalidInput, format!("{field} {why}")).with("field", field)
+    }
+
+    /// `Misconfigured`: a setting, a URL or the options of a box.
+    pub fn misconfigured(setting: &'static str, why: impl fmt::Display) -> Self {
+        Self::new(ErrorKind::Misconfigured, format!("{setting} {why}")).with("setting", setting)
+    }
+
+    /// The same as a fault of the configuration, if it is one of an argument: what is a limit of a call's argument may be
+    /// one of a setting too.
+    #[must_use]
+    pub fn of_configuration(mut self) -> Self {
+        if self.0.kind == ErrorKind::InvalidInput {
+            self.0.kind = ErrorKind::Misconfigured;
+        }
+        self
     }
 
     /// `Unsupported`, with what to use instead.
@@ -169,16 +123,25 @@ impl Error {
     }
 
     /// Keeps the driver's own error, for `source()`.
+    ///
+    /// An error of ours is no cause of another one: it says what became of its own call, which may not be true of this
+    /// one. Its own cause is kept in its place.
     #[must_use]
     pub fn caused_by(mut self, source: impl Into<Source>) -> Self {
-        self.0.source = Some(source.into());
+        self.0.source = match source.into().downcast::<Self>() {
+            Ok(ours) => ours.0.source,
+            Err(source) => Some(source),
+        };
         self
     }
 
-    /// Marks a failure that followed a step or an attempt which may have been applied: its kind stays, its
-    /// certainty is `Unknown`.
+    /// Marks a failure that followed a step or an attempt which may have been applied. What could be called again is
+    /// `OutcomeUnknown` then; any other kind stays, with the certainty `Unknown`.
     #[must_use]
     pub fn after_unresolved(mut self) -> Self {
+        if self.is_retryable() {
+            self.0.kind = ErrorKind::OutcomeUnknown;
+        }
         self.0.unresolved = true;
         self
     }
@@ -219,18 +182,12 @@ impl Error {
 
     /// What the caller does next, as the end of a sentence.
     pub fn advice(&self) -> &'static str {
-        match self.certainty() {
-            Certainty::Unknown if self.is_retryable() => ErrorKind::OutcomeUnknown.advice(),
-            _ => self.0.kind.advice(),
-        }
+        self.0.kind.advice()
     }
 
     /// Whether the same call, with the same id, may succeed later without anybody changing anything.
     pub fn is_retryable(&self) -> bool {
-        matches!(
-            self.0.kind,
-            ErrorKind::Contention | ErrorKind::Throttled | ErrorKind::Unavailable | ErrorKind::OutcomeUnknown
-        )
+        self.0.kind.is_retryable()
     }
 }
 
@@ -243,7 +200,13 @@ impl fmt::Display for Error {
             write!(f, "{backend}: ")?;
         }
         let kind = self.0.kind;
-        write!(f, "{}: {} ({})", kind.name(), self.0.message, self.advice())
+        write!(f, "{}: {} ({}", kind.name(), self.0.message, self.advice())?;
+        match self.certainty() {
+            Certainty::Unknown if kind != ErrorKind::OutcomeUnknown => {
+                f.write_str("; it may have been applied)")
+            }
+            _ => f.write_str(")"),
+        }
     }
 }
 

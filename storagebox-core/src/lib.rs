@@ -29,7 +29,7 @@ mod value;
 pub use async_trait::async_trait;
 
 pub use clock::{Clock, ManualClock, SystemClock};
-pub use combine::{Combine, Combined, Combiner, Spawn, Together};
+pub use combine::{Combine, Combined, Combiner, Patience, Spawn, Together};
 pub use counter::{Bounds, Cancelled, Change, Counted, Counter, CounterExt};
 pub use dedup_repo::{DedupRepo, DedupRepoExt, Entry, Forgotten, ListedRecord, Recorded, Replaced, Version};
 pub use deduplicator::{Assigned, Deduplicator, Recovery};
@@ -46,7 +46,7 @@ pub use ordered_store::{
 };
 pub use page::{Cursor, Page};
 pub use retry::{Retry, Settles};
-pub use run::{Ran, RunError, RunOptions, run};
+pub use run::{Ran, RunError, RunOptions, run, run_to_end};
 pub use store::{Maintained, Promise, Promises, Store, StoreExt};
 pub use strategy::{CounterPromise, Memory, Strategy};
 pub use time::{Hold, MAX_DURATION, MIN_DURATION, Retention, Timer, checked_duration};

@@ -49,7 +49,7 @@ impl Stamp {
 /// # Errors
 ///
 /// `Contention`, `Throttled` and `Unavailable` changed nothing; `OutcomeUnknown` asks for the same call again.
-/// `InvalidInput` if the box was created with other options; it names both.
+/// `Misconfigured` if the box was created with other options; it names both.
 ///
 /// # Example
 ///

@@ -110,12 +110,40 @@ impl Retry {
     /// # Errors
     ///
     /// The last attempt's, marked as unresolved if any attempt was.
-    pub async fn call<T, Fut>(&self, timer: &dyn Timer, mut call: impl FnMut() -> Fut) -> Result<T>
+    pub async fn call<T, Fut>(&self, timer: &dyn Timer, call: impl FnMut() -> Fut) -> Result<T>
     where
         T: Settles,
         Fut: Future<Output = Result<T>>,
     {
-        let mut delays = self.delays();
+        self.repeat(timer, self.delays(), call).await
+    }
+
+    /// The same until then, however many attempts that takes; where no time passes between them, as many as always.
+    pub(crate) async fn call_until<T, Fut>(
+        &self,
+        timer: &dyn Timer,
+        end: Duration,
+        call: impl FnMut() -> Fut,
+    ) -> Result<T>
+    where
+        T: Settles,
+        Fut: Future<Output = Result<T>>,
+    {
+        let attempts = if self.max_delay.is_zero() { self.attempts } else { usize::MAX };
+        let delays = Self { attempts, ..*self }.delays().take_while(|_| timer.now() < end);
+        self.repeat(timer, delays, call).await
+    }
+
+    async fn repeat<T, Fut>(
+        &self,
+        timer: &dyn Timer,
+        mut delays: impl Iterator<Item = Duration>,
+        mut call: impl FnMut() -> Fut,
+    ) -> Result<T>
+    where
+        T: Settles,
+        Fut: Future<Output = Result<T>>,
+    {
         let mut unresolved = false;
         loop {
             let error = match judge(call().await, unresolved) {

@@ -26,7 +26,7 @@ use crate::value::BoxName;
 ///   processes at once.
 /// - S-3 boxes of different names, and of different kinds, share nothing, however alike the names are; a dedup
 ///   repository and the lease repository of the same name are two views of the same records.
-/// - S-4 a box is opened the way it was created: another strategy or other options are `InvalidInput`.
+/// - S-4 a box is opened the way it was created: another strategy or other options are `Misconfigured`.
 /// - S-5 what the backend cannot promise stands in [`promises`](Store::promises); what it cannot do is `Unsupported`.
 ///
 /// # Cancel safety
@@ -170,7 +170,7 @@ pub trait Store: Debug + Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// `InvalidInput` if the box was created with another strategy, at the latest from its first call;
+    /// `Misconfigured` if the box was created with another strategy, at the latest from its first call;
     /// `Unsupported` for a strategy that the backend does not have; it names a better one.
     fn counter(&self, name: &BoxName, strategy: Strategy) -> Result<Arc<dyn Counter>>;
 
@@ -183,7 +183,7 @@ pub trait Store: Debug + Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// `InvalidInput` if the box was created with another strategy, at the latest from its first call;
+    /// `Misconfigured` if the box was created with another strategy, at the latest from its first call;
     /// `Unsupported` if the backend has no ledgers; it names a strategy to use instead.
     fn ledger(&self, name: &BoxName) -> Result<Arc<dyn Ledger>>;
 
@@ -195,7 +195,7 @@ pub trait Store: Debug + Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// `InvalidInput` if the box was created with other options, at the latest from its first call.
+    /// `Misconfigured` if the box was created with other options, at the latest from its first call.
     fn ordered_store(&self, name: &BoxName, options: OrderedOptions) -> Result<Arc<dyn OrderedStore>>;
 }
 

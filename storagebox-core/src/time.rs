@@ -1,6 +1,7 @@
 //! Durations that callers hand in, and the timer that waits.
 
 use std::fmt::{self, Debug};
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -105,6 +106,18 @@ pub trait Timer: Debug + Send + Sync {
     ///
     /// Dropping the future ends the wait and nothing else.
     async fn sleep(&self, duration: Duration);
+}
+
+/// A timer that is shared.
+#[async_trait]
+impl<T: Timer + ?Sized> Timer for Arc<T> {
+    fn now(&self) -> Duration {
+        (**self).now()
+    }
+
+    async fn sleep(&self, duration: Duration) {
+        (**self).sleep(duration).await;
+    }
 }
 
 #[cfg(test)]

@@ -7,6 +7,12 @@ use crate::value::{OpId, TokenId};
 
 /// A set of tokens that are made ahead and consumed once.
 ///
+/// The producer creates a message's token *before* it sends the message, and sends it only after `create` was acknowledged.
+/// A token that was never created cannot be told from one that is done: its consumer is answered
+/// [`AlreadyGone`](Consumed::AlreadyGone) and drops the message for ever. For ids that nobody creates, such as another system's
+/// message ids or a request's idempotency key, use [`run`](crate::run()) or [`DedupRepo::record`](crate::DedupRepo::record), which
+/// take the first to come for the one that does it.
+///
 /// # Guarantees
 ///
 /// - T-1 *linearizable* for each token, because a stale "present" processes twice and a stale "absent" loses.
@@ -76,7 +82,7 @@ pub trait TokenStore: Send + Sync {
     /// None but the store's own.
     async fn exists(&self, token: &TokenId) -> Result<bool>;
 
-    /// Ends the token for this operation.
+    /// Ends a token that was created ahead, for this operation.
     ///
     /// # Guarantees
     ///
@@ -155,7 +161,8 @@ pub enum Consumed {
     Now,
     /// This operation ended it before.
     Again,
-    /// It does not live: another ended it, or it never was.
+    /// It does not live: another ended it, *or it was never created*. A message may be dropped on this answer only if its
+    /// producer created the token before it sent the message; for other ids use [`run`](crate::run()).
     AlreadyGone,
 }
 

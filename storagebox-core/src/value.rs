@@ -241,6 +241,12 @@ impl From<&Payload> for Payload {
     }
 }
 
+impl From<Payload> for Bytes {
+    fn from(value: Payload) -> Self {
+        value.0
+    }
+}
+
 impl From<Payload> for Vec<u8> {
     fn from(value: Payload) -> Self {
         value.0.to_vec()

@@ -78,7 +78,7 @@ impl ArticleTables {
     ///
     /// # Errors
     ///
-    /// `InvalidInput` for a URL that is not of this form, an unknown query key, or a setting out of its range.
+    /// `Misconfigured` for a URL that is not of this form, an unknown query key, or a setting out of its range.
     pub fn connect(url: &str, records: &str) -> Result<Self> {
         DynamoBuilder::default().connect_article_tables(url, records)
     }
@@ -87,7 +87,7 @@ impl ArticleTables {
     ///
     /// # Errors
     ///
-    /// `InvalidInput` for what is no name of a table.
+    /// `Misconfigured` for what is no name of a table.
     pub fn from_client(client: &Driver, items: &str, records: &str) -> Result<Self> {
         DynamoBuilder::default().table(items).article_tables_from_client(client, records)
     }

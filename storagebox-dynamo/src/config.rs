@@ -6,11 +6,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use aws_sdk_dynamodb::Client as Driver;
-use storagebox_core::{Clock, Result, Retention, SystemClock, checked_duration};
+use storagebox_core::{Clock, Error, Result, Retention, SystemClock, checked_duration};
 
 use crate::article_tables::ArticleTables;
 use crate::client::Connection;
-use crate::error::bad;
+use crate::error::misconfigured;
 use crate::store::DynamoStore;
 
 /// Builds a [`DynamoStore`].
@@ -178,7 +178,7 @@ impl DynamoBuilder {
     ///
     /// # Errors
     ///
-    /// `InvalidInput` for a URL that is not of this form, an unknown query key, or a setting out of its range.
+    /// `Misconfigured` for a URL that is not of this form, an unknown query key, or a setting out of its range.
     pub fn connect(self, url: &str) -> Result<DynamoStore> {
         let (builder, connection) = url::read(self, url).map_err(|error| error.on("dynamo"))?;
         builder.build(connection)
@@ -188,7 +188,7 @@ impl DynamoBuilder {
     ///
     /// # Errors
     ///
-    /// `InvalidInput` for a setting out of its range.
+    /// `Misconfigured` for a setting out of its range.
     pub fn from_client(self, client: &Driver) -> Result<DynamoStore> {
         self.build(Connection::given(client))
     }
@@ -214,13 +214,13 @@ impl DynamoBuilder {
     }
 
     fn article_tables(self, connection: Connection, records: &str) -> Result<ArticleTables> {
-        self.settings.checked()?;
+        self.settings.checked().map_err(Error::of_configuration)?;
         checked_table(records)?;
         Ok(ArticleTables::with(connection, self.settings, records))
     }
 
     fn build(self, connection: Connection) -> Result<DynamoStore> {
-        self.settings.checked()?;
+        self.settings.checked().map_err(Error::of_configuration)?;
         Ok(DynamoStore::with(connection, self.settings))
     }
 }
@@ -231,10 +231,10 @@ impl Settings {
         checked_duration("call timeout", self.call_timeout)?;
         let known_again = Duration::from_secs(9 * 60);
         if self.call_timeout > known_again {
-            return Err(bad("call timeout", format_args!("must be at most {known_again:?}")));
+            return Err(misconfigured("call timeout", format_args!("must be at most {known_again:?}")));
         }
         if self.max_skew > Duration::from_secs(3600) {
-            return Err(bad("max skew", "must be at most an hour"));
+            return Err(misconfigured("max skew", "must be at most an hour"));
         }
         in_range("shards", self.shards.into(), MOST_SHARDS.into())?;
         in_range("fetch limit", self.fetch_limit, MOST_FETCHED)?;
@@ -251,7 +251,7 @@ impl Settings {
 fn in_range(field: &'static str, found: usize, most: usize) -> Result<()> {
     match (1..=most).contains(&found) {
         true => Ok(()),
-        false => Err(bad(field, format_args!("must be 1 to {most}, not {found}"))),
+        false => Err(misconfigured(field, format_args!("must be 1 to {most}, not {found}"))),
     }
 }
 
@@ -260,7 +260,7 @@ fn checked_table(name: &str) -> Result<()> {
     let is_allowed = |char: char| char.is_ascii_alphanumeric() || "_.-".contains(char);
     match (3..=255).contains(&name.len()) && name.chars().all(is_allowed) {
         true => Ok(()),
-        false => Err(bad("table", "must have 3 to 255 of the characters A-Z a-z 0-9 _ . -")),
+        false => Err(misconfigured("table", "must have 3 to 255 of the characters A-Z a-z 0-9 _ . -")),
     }
 }
 
@@ -268,6 +268,6 @@ fn checked_table(name: &str) -> Result<()> {
 fn checked_prefix(prefix: &str) -> Result<()> {
     match prefix.len() <= 64 && !prefix.contains('\0') {
         true => Ok(()),
-        false => Err(bad("prefix", "must have at most 64 bytes and no U+0000")),
+        false => Err(misconfigured("prefix", "must have at most 64 bytes and no U+0000")),
     }
 }

@@ -140,6 +140,12 @@ fn without_effect(error: Error, why: &'static str) -> Error {
     }
 }
 
+/// What makes no sense for the setting of this name.
+pub(crate) fn misconfigured(setting: &'static str, why: impl std::fmt::Display) -> Error {
+    Error::misconfigured(setting, why).on("dynamo")
+}
+
+/// What makes no sense for the argument of this name.
 pub(crate) fn bad(setting: &'static str, why: impl std::fmt::Display) -> Error {
     Error::invalid(setting, why).on("dynamo")
 }

@@ -79,7 +79,7 @@ impl DynamoStore {
     ///
     /// # Errors
     ///
-    /// `InvalidInput` for a URL that is not of this form, an unknown query key, or a setting out of its range.
+    /// `Misconfigured` for a URL that is not of this form, an unknown query key, or a setting out of its range.
     pub fn connect(url: &str) -> Result<Self> {
         Self::builder().connect(url)
     }

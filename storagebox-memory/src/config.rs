@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use storagebox_core::{Clock, Result, Retention};
+use storagebox_core::{Clock, Error, Result, Retention};
 
 use crate::clock::{Time, TokioClock};
 use crate::store::MemoryStore;
@@ -64,9 +64,9 @@ impl MemoryBuilder {
     ///
     /// # Errors
     ///
-    /// `InvalidInput` for a retention below one millisecond or above a hundred years.
+    /// `Misconfigured` for a retention below one millisecond or above a hundred years.
     pub fn build(self) -> Result<MemoryStore> {
-        self.settings.memory.checked()?;
+        self.settings.memory.checked().map_err(Error::of_configuration)?;
         Ok(MemoryStore::with(self.settings))
     }
 }

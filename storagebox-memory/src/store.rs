@@ -83,12 +83,14 @@ impl MemoryStore {
     ///
     /// # Errors
     ///
-    /// `InvalidInput` for anything after the colon: there is nothing to connect to and nothing to set.
+    /// `Misconfigured` for anything after the colon: there is nothing to connect to and nothing to set.
     pub fn connect(url: &str) -> Result<Self> {
         match url {
             "memory:" => Ok(Self::new()),
-            _ => Err(Error::invalid("url", "must be `memory:` alone, which takes no path and no query")
-                .on("memory")),
+            _ => {
+                Err(Error::misconfigured("url", "must be `memory:` alone, which takes no path and no query")
+                    .on("memory"))
+            }
         }
     }
 
@@ -132,7 +134,7 @@ fn same<T: PartialEq + fmt::Debug>(name: &BoxName, created: &T, asked: &T) -> Re
         return Ok(());
     }
     let why = format_args!("{name:?} was created with {created:?} and cannot be opened with {asked:?}");
-    Err(Error::invalid("box", why).on("memory"))
+    Err(Error::misconfigured("box", why).on("memory"))
 }
 
 #[async_trait]

@@ -4,11 +4,15 @@ use std::cmp::Ordering;
 use std::mem;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use storagebox_core::{Certainty, Combine, Combined, Combiner, Error, Result};
 use tokio::runtime::Handle;
 
 use crate::client::Client;
+
+/// Many times what a statement takes that nobody is in the way of.
+const PATIENCE: Duration = Duration::from_millis(100);
 
 /// A combiner that makes its batches by this method of the maker, if combining is on.
 pub(crate) fn combiner<C, M, F>(
@@ -20,12 +24,12 @@ pub(crate) fn combiner<C, M, F>(
 where
     C: Combine,
     M: Send + Sync + 'static,
-    F: Future<Output = Vec<Combined<C::Answer>>> + Send + 'static,
+    F: Future<Output = Vec<Combined<Result<C::Answer>>>> + Send + 'static,
 {
     let maker = Arc::clone(maker);
     client.settings().combining.then(|| {
         let together = Box::new(move |calls| Box::pin(together(Arc::clone(&maker), calls)) as _);
-        Combiner::new(most, together, Box::new(spawn))
+        Combiner::new(most, together, Box::new(spawn), Some(Box::new(patience)))
     })
 }
 
@@ -34,6 +38,11 @@ fn spawn(work: Pin<Box<dyn Future<Output = ()> + Send>>) {
     if let Ok(runtime) = Handle::try_current() {
         drop(runtime.spawn(work));
     }
+}
+
+#[allow(clippy::disallowed_methods, reason = "when the next batch begins; no promise depends on it")]
+fn patience() -> Pin<Box<dyn Future<Output = ()> + Send>> {
+    Box::pin(tokio::time::sleep(PATIENCE))
 }
 
 /// What became of every call of a batch that failed as a whole.

@@ -59,7 +59,7 @@ impl PostgresBuilder {
     ///
     /// # Errors
     ///
-    /// `InvalidInput` unless it is 1 to 40 of `a` to `z`, `0` to `9` and `_`, and begins with a letter or `_`; `public`,
+    /// `Misconfigured` unless it is 1 to 40 of `a` to `z`, `0` to `9` and `_`, and begins with a letter or `_`; `public`,
     /// where others may create things, is none.
     pub fn schema(mut self, name: &str) -> Result<Self> {
         self.settings.schema = Schema::new(name)?;
@@ -114,7 +114,7 @@ impl PostgresBuilder {
     ///
     /// # Errors
     ///
-    /// `InvalidInput` for a URL that cannot be read or has a `#`, or a key that is not known; never shows the URL.
+    /// `Misconfigured` for a URL that cannot be read or has a `#`, or a key that is not known; never shows the URL.
     pub fn connect(self, url: &str) -> Result<PostgresStore> {
         let (builder, options) = url::read(self, url).map_err(|error| error.on("postgres"))?;
         let connections = Connections::own(options, builder.max_connections, &builder.settings)?;
@@ -125,19 +125,19 @@ impl PostgresBuilder {
     ///
     /// # Errors
     ///
-    /// `InvalidInput` for a setting that is out of its range.
+    /// `Misconfigured` for a setting that is out of its range.
     pub fn from_pool(self, pool: PgPool) -> Result<PostgresStore> {
         self.build(Connections::Shared(pool))
     }
 
     fn build(self, connections: Connections) -> Result<PostgresStore> {
-        self.settings.memory.checked()?;
-        checked_duration("call timeout", self.settings.call_timeout)?;
+        self.settings.memory.checked().map_err(Error::of_configuration)?;
+        checked_duration("call timeout", self.settings.call_timeout).map_err(Error::of_configuration)?;
         Ok(PostgresStore::with(connections, self.settings))
     }
 }
 
 /// What makes no sense for the setting of this name.
 pub(crate) fn bad(setting: &'static str, why: impl std::fmt::Display) -> Error {
-    Error::invalid(setting, why).on("postgres")
+    Error::misconfigured(setting, why).on("postgres")
 }

@@ -43,7 +43,10 @@ struct Apply {
 
 impl Combine for Apply {
     type Key = (Key, OpId);
-    type Answer = Result<Counted>;
+    type Answer = Counted;
+
+    const BACKEND: &'static str = "postgres";
+    const OPERATION: &'static str = "apply";
 
     fn key(&self) -> (Key, OpId) {
         (self.key.clone(), self.change.op.clone())

@@ -37,7 +37,10 @@ struct Record {
 
 impl Combine for Record {
     type Key = DedupId;
-    type Answer = Result<Recorded>;
+    type Answer = Recorded;
+
+    const BACKEND: &'static str = "postgres";
+    const OPERATION: &'static str = "record";
 
     fn key(&self) -> DedupId {
         self.id.clone()

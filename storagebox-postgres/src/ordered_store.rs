@@ -42,7 +42,10 @@ struct Write {
 
 impl Combine for Write {
     type Key = Key;
-    type Answer = Result<Written>;
+    type Answer = Written;
+
+    const BACKEND: &'static str = "postgres";
+    const OPERATION: &'static str = "write";
 
     fn key(&self) -> Key {
         self.key.clone()

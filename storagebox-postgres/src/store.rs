@@ -33,7 +33,7 @@ impl PostgresStore {
     ///
     /// # Errors
     ///
-    /// `InvalidInput` for a URL that cannot be read or has a `#`, or a key that is not known; never shows the URL.
+    /// `Misconfigured` for a URL that cannot be read or has a `#`, or a key that is not known; never shows the URL.
     pub fn connect(url: &str) -> Result<Self> {
         Self::builder().connect(url)
     }

@@ -35,7 +35,10 @@ struct Consume {
 
 impl Combine for Consume {
     type Key = TokenId;
-    type Answer = Result<Consumed>;
+    type Answer = Consumed;
+
+    const BACKEND: &'static str = "postgres";
+    const OPERATION: &'static str = "consume";
 
     fn key(&self) -> TokenId {
         self.token.clone()

@@ -127,7 +127,7 @@ impl RedisBuilder {
     ///
     /// # Errors
     ///
-    /// `InvalidInput` unless it is 1 to 64 of `a-z`, `A-Z`, `0-9`, `_`, `-`, `.` and `:`.
+    /// `Misconfigured` unless it is 1 to 64 of `a-z`, `A-Z`, `0-9`, `_`, `-`, `.` and `:`.
     pub fn prefix(mut self, prefix: &str) -> Result<Self> {
         self.settings.prefix = Prefix::new(prefix)?;
         Ok(self)
@@ -175,7 +175,7 @@ impl RedisBuilder {
     ///
     /// # Errors
     ///
-    /// `InvalidInput` if there is no certificate in it.
+    /// `Misconfigured` if there is no certificate in it.
     pub fn authority(mut self, pem: &[u8]) -> Result<Self> {
         let begin = b"-----BEGIN CERTIFICATE-----";
         if !pem.windows(begin.len()).any(|window| window == begin) {
@@ -221,7 +221,7 @@ impl RedisBuilder {
     ///
     /// # Errors
     ///
-    /// `InvalidInput` for a URL that cannot be read or a key that is not known; never shows the URL.
+    /// `Misconfigured` for a URL that cannot be read or a key that is not known; never shows the URL.
     pub fn connect(self, url: &str) -> Result<RedisStore> {
         let (builder, at) = url::read(self, url).map_err(|error| error.on("redis"))?;
         let (authority, patience) = (builder.authority.clone(), builder.settings.call_timeout);
@@ -233,7 +233,7 @@ impl RedisBuilder {
     ///
     /// # Errors
     ///
-    /// `InvalidInput` for a setting that is out of its range.
+    /// `Misconfigured` for a setting that is out of its range.
     pub fn from_client(self, client: &redis::Client) -> Result<RedisStore> {
         let at = At::Node(client.get_connection_info().clone());
         let (authority, patience) = (self.authority.clone(), self.settings.call_timeout);
@@ -255,16 +255,23 @@ impl RedisBuilder {
     }
 
     fn build(self, connections: Connections) -> Result<RedisStore> {
-        self.settings.memory.checked()?;
-        checked_duration("call timeout", self.settings.call_timeout)?;
-        if let Some(wait) = self.settings.wait {
+        self.settings.checked().map_err(Error::of_configuration)?;
+        Ok(RedisStore::with(connections, self.settings))
+    }
+}
+
+impl Settings {
+    fn checked(&self) -> Result<()> {
+        self.memory.checked()?;
+        checked_duration("call timeout", self.call_timeout)?;
+        if let Some(wait) = self.wait {
             checked_duration("wait timeout", wait.timeout)?;
         }
-        Ok(RedisStore::with(connections, self.settings))
+        Ok(())
     }
 }
 
 /// What makes no sense for the setting of this name.
 pub(crate) fn bad(setting: &'static str, why: impl std::fmt::Display) -> Error {
-    Error::invalid(setting, why).on("redis")
+    Error::misconfigured(setting, why).on("redis")
 }

@@ -31,7 +31,7 @@ impl RedisStore {
     ///
     /// # Errors
     ///
-    /// `InvalidInput` for a URL that cannot be read or a key that is not known; never shows the URL.
+    /// `Misconfigured` for a URL that cannot be read or a key that is not known; never shows the URL.
     pub fn connect(url: &str) -> Result<Self> {
         Self::builder().connect(url)
     }

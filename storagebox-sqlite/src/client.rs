@@ -74,7 +74,8 @@ impl Client {
         let combiner = inner.settings.combining.then(|| {
             let inner = Arc::clone(&inner);
             let together = move |works: Vec<Work>| Box::pin(writer::together(Arc::clone(&inner), works)) as _;
-            Combiner::new(MOST, Box::new(together), Box::new(writer::spawn))
+            // The file takes one writer at a time: another batch would only wait beside the one that is under way.
+            Combiner::new(MOST, Box::new(together), Box::new(writer::spawn), None)
         });
         Arc::new(Self { inner, combiner })
     }

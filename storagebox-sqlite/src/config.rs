@@ -130,7 +130,7 @@ impl SqliteBuilder {
     ///
     /// # Errors
     ///
-    /// `InvalidInput` for a URL that cannot be read or a key that is not known; never shows the URL.
+    /// `Misconfigured` for a URL that cannot be read or a key that is not known; never shows the URL.
     pub fn connect(self, url: &str) -> Result<SqliteStore> {
         let (builder, path) = url::read(self, url).map_err(|error| error.on("sqlite"))?;
         builder.open(path)
@@ -140,7 +140,7 @@ impl SqliteBuilder {
     ///
     /// # Errors
     ///
-    /// `InvalidInput` for a path that is empty, not UTF-8 or a folder's (it ends in a slash, `.` or `..`), `:memory:`, or a setting that is out of its range.
+    /// `Misconfigured` for a path that is empty, not UTF-8 or a folder's (it ends in a slash, `.` or `..`), `:memory:`, or a setting that is out of its range.
     pub fn open(self, path: impl AsRef<Path>) -> Result<SqliteStore> {
         let path = checked_path(path.as_ref())?;
         let connections = Connections::own(&path, &self.settings);
@@ -152,14 +152,14 @@ impl SqliteBuilder {
     ///
     /// # Errors
     ///
-    /// `InvalidInput` for a setting that is out of its range.
+    /// `Misconfigured` for a setting that is out of its range.
     pub fn from_pool(self, pool: SqlitePool) -> Result<SqliteStore> {
         self.build(Connections::Shared(pool))
     }
 
     fn build(self, connections: Connections) -> Result<SqliteStore> {
-        self.settings.memory.checked()?;
-        checked_duration("call timeout", self.settings.call_timeout)?;
+        self.settings.memory.checked().map_err(Error::of_configuration)?;
+        checked_duration("call timeout", self.settings.call_timeout).map_err(Error::of_configuration)?;
         if i32::try_from(self.settings.checkpoint_after).is_err() {
             return Err(bad("wal autocheckpoint", "must be at most 2147483647 pages"));
         }
@@ -193,5 +193,5 @@ const IN_MEMORY: &str =
 
 /// What makes no sense for the setting of this name.
 pub(crate) fn bad(setting: &'static str, why: impl std::fmt::Display) -> Error {
-    Error::invalid(setting, why).on("sqlite")
+    Error::misconfigured(setting, why).on("sqlite")
 }

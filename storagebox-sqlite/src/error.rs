@@ -89,8 +89,8 @@ pub(crate) fn at_commit(error: sqlx::Error) -> Error {
 
 /// Whether the error of a statement that is its own transaction came before anything was written.
 pub(crate) fn is_of_before(error: &Error) -> bool {
-    use ErrorKind::{Contention, Denied, InvalidInput, NotSetUp, Unsupported};
-    matches!(error.kind(), Contention | Denied | InvalidInput | NotSetUp | Unsupported)
+    use ErrorKind::{Contention, Denied, InvalidInput, Misconfigured, NotSetUp, Unsupported};
+    matches!(error.kind(), Contention | Denied | InvalidInput | Misconfigured | NotSetUp | Unsupported)
 }
 
 /// Any other error of it: its end may be what failed.
@@ -170,9 +170,9 @@ fn seen(path: &Path, found: io::Result<Metadata>) -> Error {
     let named = |kind, what: &str, path: &Path| Error::new(kind, format!("{what} {}", path.display()));
     match found {
         Ok(found) if found.is_dir() => {
-            Error::invalid("path", format_args!("must be a file, and {} is a folder", path.display()))
+            Error::misconfigured("path", format_args!("must be a file, and {} is a folder", path.display()))
         }
-        Ok(found) if !found.is_file() => Error::invalid(
+        Ok(found) if !found.is_file() => Error::misconfigured(
             "path",
             format_args!("must be a file, and {} is a device or the like", path.display()),
         ),

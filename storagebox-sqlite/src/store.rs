@@ -35,7 +35,7 @@ impl SqliteStore {
     ///
     /// # Errors
     ///
-    /// `InvalidInput` for a URL that cannot be read or a key that is not known; never shows the URL.
+    /// `Misconfigured` for a URL that cannot be read or a key that is not known; never shows the URL.
     pub fn connect(url: &str) -> Result<Self> {
         Self::builder().connect(url)
     }
@@ -44,7 +44,7 @@ impl SqliteStore {
     ///
     /// # Errors
     ///
-    /// `InvalidInput` for a path that is empty, not UTF-8 or a folder's, or `:memory:`.
+    /// `Misconfigured` for a path that is empty, not UTF-8 or a folder's, or `:memory:`.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         Self::builder().open(path)
     }

@@ -26,7 +26,7 @@ const SCHEMES: [(&str, &str); 11] = [
 ///
 /// # Guarantees
 ///
-/// - S-6: an unknown scheme, a feature that is off and an unknown query key are `InvalidInput` or `Unsupported`
+/// - S-6: an unknown scheme, a feature that is off and an unknown query key are `Misconfigured` or `Unsupported`
 ///   before any I/O; the message names the schemes, the feature, or the key and those that are known, and never the
 ///   rest of the URL, which may hold a password.
 ///
@@ -36,7 +36,7 @@ const SCHEMES: [(&str, &str); 11] = [
 ///
 /// # Errors
 ///
-/// `InvalidInput` for a URL that no backend reads, `Unsupported` for a backend that this build does not have.
+/// `Misconfigured` for a URL that no backend reads, `Unsupported` for a backend that this build does not have.
 ///
 /// # Example
 ///
@@ -102,7 +102,7 @@ fn no_such_backend(scheme: &str) -> Error {
         ),
         None => {
             let known: Vec<_> = SCHEMES.iter().map(|(scheme, _)| format!("{scheme}:")).collect();
-            Error::invalid("url", format_args!("must begin with one of: {}", known.join(", ")))
+            Error::misconfigured("url", format_args!("must begin with one of: {}", known.join(", ")))
         }
     }
 }

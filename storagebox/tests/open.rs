@@ -12,7 +12,7 @@ async fn an_unknown_scheme_names_those_that_are_known() {
         ["mongodb://user:hunter2@host/db", "hunter2", "", ":hunter2", "MEMORY:hunter2", "Postgres://hunter2"]
     {
         let error = refused(url).await;
-        assert_eq!(error.kind(), ErrorKind::InvalidInput, "{url}");
+        assert_eq!(error.kind(), ErrorKind::Misconfigured, "{url}");
         assert!(
             error.to_string().contains(
                 "dynamodb:, memory:, postgres:, postgresql:, redis:, redis+cluster:, redis+sentinel:, rediss:, rediss+cluster:, rediss+sentinel:, sqlite:"
@@ -28,7 +28,7 @@ async fn an_unknown_scheme_names_those_that_are_known() {
 async fn memory_takes_no_path_and_no_query() {
     for url in ["memory:hunter2", "memory://host", "memory:?retention=1d"] {
         let error = refused(url).await;
-        assert_eq!(error.kind(), ErrorKind::InvalidInput, "{url}");
+        assert_eq!(error.kind(), ErrorKind::Misconfigured, "{url}");
         assert!(!format!("{error} {error:?}").contains("hunter2"), "{error:?}");
     }
     assert_eq!(open("memory:").await.expect("it opens").backend(), "memory");
@@ -86,7 +86,7 @@ mod postgres {
             ("sslmode=hunter2", "url cannot be read"),
         ] {
             let error = refused(&url(&server, "postgres", query)).await;
-            assert_eq!(error.kind(), ErrorKind::InvalidInput, "{query}");
+            assert_eq!(error.kind(), ErrorKind::Misconfigured, "{query}");
             assert!(error.to_string().contains(because), "{query}: {error}");
             assert!(!format!("{error} {error:?}").contains("hunter2"), "{error:?}");
         }
@@ -102,7 +102,7 @@ mod postgres {
             "postgres://ada:hunter2@host:hunter2/shop",
         ] {
             let error = refused(url).await;
-            assert_eq!(error.kind(), ErrorKind::InvalidInput, "{url}");
+            assert_eq!(error.kind(), ErrorKind::Misconfigured, "{url}");
             assert!(!format!("{error} {error:?}").contains("hunter2"), "{error:?}");
         }
     }
@@ -149,7 +149,7 @@ mod dynamo {
             ("retry_atomic=hunter2", "retry_atomic"),
         ] {
             let error = refused(&url(&server, query)).await;
-            assert_eq!(error.kind(), ErrorKind::InvalidInput, "{query}");
+            assert_eq!(error.kind(), ErrorKind::Misconfigured, "{query}");
             assert!(error.to_string().contains(because), "{query}: {error}");
             assert!(!format!("{error} {error:?}").contains("hunter2"), "{error:?}");
         }
@@ -168,7 +168,7 @@ mod dynamo {
             "dynamodb://eu-west-1/hunter2:x",
         ] {
             let error = refused(url).await;
-            assert_eq!(error.kind(), ErrorKind::InvalidInput, "{url}");
+            assert_eq!(error.kind(), ErrorKind::Misconfigured, "{url}");
             assert!(!format!("{error} {error:?}").contains("hunter2"), "{error:?}");
         }
     }
@@ -213,7 +213,7 @@ mod redis {
             ("eviction=hunter2", "eviction"),
         ] {
             let error = refused(&url(&server, "redis", query)).await;
-            assert_eq!(error.kind(), ErrorKind::InvalidInput, "{query}");
+            assert_eq!(error.kind(), ErrorKind::Misconfigured, "{query}");
             assert!(error.to_string().contains(because), "{query}: {error}");
             assert!(!format!("{error} {error:?}").contains("hunter2"), "{error:?}");
         }
@@ -234,7 +234,7 @@ mod redis {
             "redis+sentinel://ada:hunter2@host,host:1",
         ] {
             let error = refused(url).await;
-            assert_eq!(error.kind(), ErrorKind::InvalidInput, "{url}");
+            assert_eq!(error.kind(), ErrorKind::Misconfigured, "{url}");
             assert!(!format!("{error} {error:?}").contains("hunter2"), "{error:?}");
         }
     }
@@ -296,7 +296,7 @@ mod sqlite {
             ("wal_autocheckpoint=hunter2", "wal_autocheckpoint"),
         ] {
             let error = refused(&format!("sqlite:nowhere/box.db?{query}")).await;
-            assert_eq!(error.kind(), ErrorKind::InvalidInput, "{query}");
+            assert_eq!(error.kind(), ErrorKind::Misconfigured, "{query}");
             assert!(error.to_string().contains(because), "{query}: {error}");
             assert!(!format!("{error} {error:?}").contains("hunter2"), "{error:?}");
         }
@@ -306,7 +306,7 @@ mod sqlite {
     async fn what_names_no_file_shows_nothing_of_itself() {
         for url in ["sqlite:", "sqlite://", "sqlite::memory:", "sqlite:hunter2%", "sqlite:hunter2%00"] {
             let error = refused(url).await;
-            assert_eq!(error.kind(), ErrorKind::InvalidInput, "{url}");
+            assert_eq!(error.kind(), ErrorKind::Misconfigured, "{url}");
             assert!(!format!("{error} {error:?}").contains("hunter2"), "{error:?}");
         }
     }

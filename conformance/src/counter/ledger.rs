@@ -172,7 +172,7 @@ pub(super) async fn a_ledger_and_its_counter_are_one_box(world: &World) -> Verdi
         Err(error) => Err(error),
     };
     let kind = opened.err().map(|error| error.kind());
-    ensure_eq!(kind, Some(ErrorKind::InvalidInput), "a ledger where the box has markers");
+    ensure_eq!(kind, Some(ErrorKind::Misconfigured), "a ledger where the box has markers");
     Ok(())
 }
 

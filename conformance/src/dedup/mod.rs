@@ -96,6 +96,8 @@ cases! { Dedup:
     "D-07" Sequential sequential::reset::versions_never_repeat;
     "D-07" Sequential sequential::reset::fences_are_remembered_for_the_retention;
     "D-07" Sequential run::sequential::a_failure_is_not_remembered;
+    "D-07" Sequential run::ends::a_name_whose_work_failed_is_over;
+    "D-07" Sequential run::ends::work_that_panics_gives_its_lease_back;
     "D-07" Concurrent concurrent::records::racing_forgets_have_one_winner;
     "D-07" Concurrent concurrent::records::racing_resets_repeat_no_version;
     "D-07" Ambiguous ambiguous::a_reset_of_any_fate_happens_once;
@@ -110,13 +112,17 @@ cases! { Dedup:
     "D-08" Sequential run::sequential::fenced_work_is_dropped;
     "D-08" Sequential run::sequential::fenced_work_records_nothing;
     "D-08" Sequential run::sequential::bad_options_are_refused;
+    "D-08" Sequential run::ends::a_result_that_is_too_long_is_not_made_again;
+    "D-08" Sequential run::ends::the_lease_lasts_until_the_result_is_recorded;
     "D-08" Concurrent run::concurrent::racing_runs_work_once;
+    "D-08" Concurrent run::concurrent::the_same_request_twice_works_once;
     "D-08" Concurrent run::concurrent::racing_runs_wait_for_the_first;
     "D-08" Concurrent run::concurrent::racing_runs_try_on_after_failures;
     "D-08" Ambiguous run::ambiguous::lost_messages_do_not_repeat_the_work;
     "D-08" Ambiguous run::ambiguous::random_faults_leave_one_result;
     "D-08" Cancel run::cancel::a_dropped_run_leaves_a_lease_that_lapses;
     "D-08" Cancel run::cancel::dropping_a_run_anywhere_records_one_result;
+    "D-08" Cancel run::cancel::a_run_to_its_end_outlives_its_caller;
 }
 
 /// Longer than any case takes, on a real clock too.

@@ -3,6 +3,8 @@
 pub(super) mod ambiguous;
 pub(super) mod cancel;
 pub(super) mod concurrent;
+pub(super) mod ends;
+mod refusing;
 pub(super) mod sequential;
 mod timer;
 

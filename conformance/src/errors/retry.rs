@@ -161,8 +161,8 @@ pub(super) async fn the_least_certain_attempt_decides(_: &World) -> Verdict {
     let scripts = [
         ([Contention, Throttled, Unavailable], Unavailable, Certainty::NotApplied),
         ([Contention, Contention, Denied], Denied, Certainty::NotApplied),
-        ([OutcomeUnknown, Contention, Contention], Contention, Certainty::Unknown),
-        ([Contention, OutcomeUnknown, Unavailable], Unavailable, Certainty::Unknown),
+        ([OutcomeUnknown, Contention, Contention], OutcomeUnknown, Certainty::Unknown),
+        ([Contention, OutcomeUnknown, Unavailable], OutcomeUnknown, Certainty::Unknown),
         ([OutcomeUnknown, Contention, Denied], Denied, Certainty::Unknown),
         ([Contention, Contention, OutcomeUnknown], OutcomeUnknown, Certainty::Unknown),
     ];

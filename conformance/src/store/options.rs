@@ -62,7 +62,7 @@ async fn put(store: &dyn Store, name: &str, options: OrderedOptions) -> Result<W
 
 fn ensure_refused<T: std::fmt::Debug>(what: &str, answer: Result<T>) -> Verdict {
     let error = ensure_matches!(answer, Err(error) => error, "{what}");
-    ensure_eq!(error.kind(), ErrorKind::InvalidInput, "the kind of {error}");
+    ensure_eq!(error.kind(), ErrorKind::Misconfigured, "the kind of {error}");
     Ok(())
 }
 

@@ -1,22 +1,37 @@
-//! Boxes that were opened.
+//! Boxes that are open.
 
 use std::any::Any;
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use crate::error::Result;
 use crate::value::BoxName;
 
-/// Boxes that were opened, so that handles of one name share one place, and calls of one kind can go together.
+/// Boxes that are open, so that handles of one name share one place, and calls of one kind can go together.
+///
+/// A program may open a box for each of its tenants, so a box is forgotten once it has no handle any more; only the last
+/// ones that were opened stay, for a program that opens its box anew for each call.
 #[derive(Default)]
-pub struct OpenBoxes(Mutex<HashMap<Named, Arc<dyn Any + Send + Sync>>>);
+pub struct OpenBoxes(Mutex<Boxes>);
+
+#[derive(Default)]
+struct Boxes {
+    known: HashMap<Named, Weak<dyn Any + Send + Sync>>,
+    /// Held open, handles or not.
+    last: VecDeque<Arc<dyn Any + Send + Sync>>,
+    /// How many may be known before those that are not open are swept out.
+    sweep_at: usize,
+}
 
 /// The kind of a box, its name, and how it was opened: another way is another handle, which the store will refuse.
 type Named = (&'static str, BoxName, String);
 
+/// How many stay open without a handle.
+const STAY: usize = 64;
+
 impl OpenBoxes {
-    /// The box of this kind, name and options; created if it was not opened before.
+    /// The box of this kind, name and options; created if none has a handle of it.
     ///
     /// # Errors
     ///
@@ -30,17 +45,83 @@ impl OpenBoxes {
     ) -> Result<Arc<T>> {
         let mut boxes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let key = (kind, name.clone(), options);
-        if let Some(known) = boxes.get(&key).and_then(|known| Arc::clone(known).downcast().ok()) {
+        if let Some(known) = boxes.get(&key) {
             return Ok(known);
         }
         let created = Arc::new(create()?);
-        boxes.insert(key, Arc::clone(&created) as _);
+        boxes.remember(key, &created);
         Ok(created)
+    }
+}
+
+impl Boxes {
+    fn get<T: Send + Sync + 'static>(&self, key: &Named) -> Option<Arc<T>> {
+        self.known.get(key)?.upgrade()?.downcast().ok()
+    }
+
+    /// At every doubling, so that a box costs the same however many are open.
+    fn remember<T: Send + Sync + 'static>(&mut self, key: Named, created: &Arc<T>) {
+        if self.known.len() >= self.sweep_at.max(2 * STAY) {
+            self.known.retain(|_, known| known.strong_count() > 0);
+            self.sweep_at = self.known.len() * 2;
+        }
+        let place: Weak<T> = Arc::downgrade(created);
+        self.known.insert(key, place);
+        self.last.push_back(Arc::clone(created) as _);
+        if self.last.len() > STAY {
+            self.last.pop_front();
+        }
     }
 }
 
 impl fmt::Debug for OpenBoxes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("OpenBoxes").finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Tenant;
+
+    fn open(boxes: &OpenBoxes, name: &str) -> Arc<Tenant> {
+        let name = BoxName::new(name).unwrap();
+        boxes.open("bank", &name, String::new(), || Ok(Tenant)).unwrap()
+    }
+
+    fn known(boxes: &OpenBoxes) -> usize {
+        boxes.0.lock().unwrap().known.len()
+    }
+
+    #[test]
+    fn a_box_for_each_tenant_is_forgotten_without_a_handle() {
+        let boxes = OpenBoxes::default();
+        let kept: Vec<_> = (0..100).map(|number| open(&boxes, &format!("kept-{number}"))).collect();
+        let first = Arc::downgrade(&open(&boxes, "tenant"));
+        for number in 0..10_000 {
+            open(&boxes, &format!("tenant-{number}"));
+        }
+        assert!(first.upgrade().is_none(), "a box without a handle is kept");
+        let most = 2 * (kept.len() + STAY);
+        assert!(known(&boxes) <= most, "{} boxes are known", known(&boxes));
+        for (number, kept) in kept.iter().enumerate() {
+            assert!(Arc::ptr_eq(kept, &open(&boxes, &format!("kept-{number}"))), "{number} has two places");
+        }
+    }
+
+    #[test]
+    fn a_box_that_is_opened_for_each_call_is_made_once() {
+        let (boxes, mut made) = (OpenBoxes::default(), 0);
+        let name = BoxName::new("vouchers").unwrap();
+        for _ in 0..10 {
+            let create = || {
+                made += 1;
+                Ok(Tenant)
+            };
+            boxes.open("bank", &name, String::new(), create).unwrap();
+        }
+        assert_eq!(made, 1);
     }
 }

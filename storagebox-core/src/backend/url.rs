@@ -18,7 +18,7 @@ pub fn unknown(key: &str, value: &str, known: &[&str]) -> Error {
         true => format!("the query key `{key}`, which"),
         false => "a query key that".to_owned(),
     };
-    Error::invalid("url", format_args!("has {own} is not known; it may have {}", listed(known, "and")))
+    Error::misconfigured("url", format_args!("has {own} is not known; it may have {}", listed(known, "and")))
 }
 
 /// Letters, as in every key that there is, and a value. What else stands there may be the end of a password that has a `?`
@@ -33,16 +33,16 @@ fn is_surely_a_key(key: &str, value: &str) -> bool {
 ///
 /// # Errors
 ///
-/// `InvalidInput` for anything else, and one that is out of the range of its type.
+/// `Misconfigured` for anything else, and one that is out of the range of its type.
 pub fn number<T: FromStr>(key: &'static str, value: &str) -> Result<T> {
-    value.parse().map_err(|_| Error::invalid(key, "must be a whole number"))
+    value.parse().map_err(|_| Error::misconfigured(key, "must be a whole number"))
 }
 
 /// A duration in milliseconds.
 ///
 /// # Errors
 ///
-/// `InvalidInput` for anything but a whole number.
+/// `Misconfigured` for anything but a whole number.
 pub fn millis(key: &'static str, value: &str) -> Result<Duration> {
     number(key, value).map(Duration::from_millis)
 }
@@ -51,7 +51,7 @@ pub fn millis(key: &'static str, value: &str) -> Result<Duration> {
 ///
 /// # Errors
 ///
-/// `InvalidInput` for anything else.
+/// `Misconfigured` for anything else.
 pub fn retention(key: &'static str, value: &str) -> Result<Retention> {
     match value {
         "forever" => Ok(Retention::Forever),
@@ -63,7 +63,7 @@ pub fn retention(key: &'static str, value: &str) -> Result<Retention> {
 ///
 /// # Errors
 ///
-/// `InvalidInput` for anything else.
+/// `Misconfigured` for anything else.
 pub fn switch(key: &'static str, value: &str) -> Result<bool> {
     one_of(key, value, &[("on", true), ("off", false)])
 }
@@ -72,13 +72,13 @@ pub fn switch(key: &'static str, value: &str) -> Result<bool> {
 ///
 /// # Errors
 ///
-/// `InvalidInput` for any other, with the words.
+/// `Misconfigured` for any other, with the words.
 pub fn one_of<T: Copy>(key: &'static str, value: &str, words: &[(&str, T)]) -> Result<T> {
     if let Some((_, meaning)) = words.iter().find(|(word, _)| *word == value) {
         return Ok(*meaning);
     }
     let words: Vec<_> = words.iter().map(|(word, _)| *word).collect();
-    Err(Error::invalid(key, format_args!("must be {}", listed(&words, "or"))))
+    Err(Error::misconfigured(key, format_args!("must be {}", listed(&words, "or"))))
 }
 
 /// As in `a`, `b` or `c`.
@@ -95,7 +95,7 @@ fn listed(words: &[&str], before_the_last: &str) -> String {
 ///
 /// # Errors
 ///
-/// `InvalidInput` for a `%` without two digits, and for what is not UTF-8.
+/// `Misconfigured` for a `%` without two digits, and for what is not UTF-8.
 pub fn decoded(text: &str) -> Result<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.bytes();
@@ -105,13 +105,13 @@ pub fn decoded(text: &str) -> Result<String> {
             byte => byte,
         });
     }
-    String::from_utf8(bytes).map_err(|_| Error::invalid("url", "is not UTF-8"))
+    String::from_utf8(bytes).map_err(|_| Error::misconfigured("url", "is not UTF-8"))
 }
 
 fn digit(byte: Option<u8>) -> Result<u8> {
     let digit = byte.and_then(|byte| char::from(byte).to_digit(16));
     let digit = digit.and_then(|digit| u8::try_from(digit).ok());
-    digit.ok_or_else(|| Error::invalid("url", "has a % without two hexadecimal digits"))
+    digit.ok_or_else(|| Error::misconfigured("url", "has a % without two hexadecimal digits"))
 }
 
 #[cfg(test)]
@@ -120,7 +120,7 @@ mod tests {
 
     fn refused<T: std::fmt::Debug>(read: Result<T>) -> String {
         let error = read.unwrap_err();
-        assert_eq!(error.kind(), crate::ErrorKind::InvalidInput);
+        assert_eq!(error.kind(), crate::ErrorKind::Misconfigured);
         error.message().to_owned()
     }
 

@@ -8,7 +8,7 @@ use storagebox_core::{BoxName, Error, Result};
 use tokio::sync::OnceCell;
 
 use super::{Client, Write, Wrote};
-use crate::error::{bad, opening};
+use crate::error::{misconfigured, opening};
 use crate::row::{Row, RowKey};
 use crate::schema::VERSION;
 
@@ -108,7 +108,7 @@ impl OpenBox {
         if options != self.options {
             let (name, asked) = (&self.name, &self.options);
             let why = format_args!("{name:?} was created with {options} and cannot be opened with {asked}");
-            return Err(bad("box", why));
+            return Err(misconfigured("box", why));
         }
         made.needed("shards", made.number("shards"))
     }

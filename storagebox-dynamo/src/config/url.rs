@@ -3,7 +3,7 @@
 use storagebox_core::Result;
 use storagebox_core::backend::url::{decoded, keys, millis, number, one_of, retention, switch, unknown};
 
-use super::{DynamoBuilder, ReadFirst, bad};
+use super::{DynamoBuilder, ReadFirst, misconfigured};
 use crate::client::Connection;
 
 /// What the URL is when it is right, for those whose is not.
@@ -26,11 +26,11 @@ const READ_FIRST: [(&str, ReadFirst); 3] =
     [("auto", ReadFirst::Auto), ("always", ReadFirst::Always), ("never", ReadFirst::Never)];
 
 pub(super) fn read(builder: DynamoBuilder, url: &str) -> Result<(DynamoBuilder, Connection)> {
-    let rest = url.strip_prefix("dynamodb://").ok_or_else(|| bad("url", FORM))?;
+    let rest = url.strip_prefix("dynamodb://").ok_or_else(|| misconfigured("url", FORM))?;
     let (place, query) = rest.split_once('?').unwrap_or((rest, ""));
-    let (region, table) = place.split_once('/').ok_or_else(|| bad("url", FORM))?;
+    let (region, table) = place.split_once('/').ok_or_else(|| misconfigured("url", FORM))?;
     if region.is_empty() || region.contains(['@', ':']) {
-        return Err(bad("url", "names no region; credentials never stand in it"));
+        return Err(misconfigured("url", "names no region; credentials never stand in it"));
     }
     let mut read = (builder.table(table), None);
     for (key, value) in keys(query) {
@@ -63,6 +63,8 @@ fn checked_endpoint(value: &str) -> Result<String> {
     let is_http = ["http://", "https://"].iter().any(|scheme| value.starts_with(scheme));
     match is_http && !value.contains('@') {
         true => Ok(value.to_owned()),
-        false => Err(bad("endpoint", "must begin with http:// or https:// and hold no credentials")),
+        false => {
+            Err(misconfigured("endpoint", "must begin with http:// or https:// and hold no credentials"))
+        }
     }
 }

@@ -72,7 +72,7 @@ async fn what_makes_no_sense_is_refused_before_any_request() -> Result<()> {
         let driver = articles.driver().await;
         for (items, records) in [("a/b", "records"), ("items", "no table"), ("items", "")] {
             let refused = ArticleTables::from_client(&driver, items, records);
-            assert_eq!(refused.expect_err("a name that is none").kind(), ErrorKind::InvalidInput);
+            assert_eq!(refused.expect_err("a name that is none").kind(), ErrorKind::Misconfigured);
         }
         assert_eq!(tables.add(&[]).await?, storagebox_core::Added::default());
         assert!(faults.requests().is_empty(), "{:?}", faults.requests());
@@ -89,6 +89,6 @@ fn a_url_names_the_items_and_an_argument_the_records() -> Result<()> {
     let refused = DynamoStore::builder().fetch_limit(0).connect_article_tables(url, "given");
     assert!(refused.is_ok(), "the URL's own limit comes last");
     let refused = ArticleTables::connect("dynamodb://key:secret@eu-west-1/vouchers", "given");
-    assert_eq!(refused.expect_err("credentials in a URL").kind(), ErrorKind::InvalidInput);
+    assert_eq!(refused.expect_err("credentials in a URL").kind(), ErrorKind::Misconfigured);
     Ok(())
 }

@@ -10,7 +10,7 @@ const NOWHERE: &str = "dynamodb://eu-west-1/box?endpoint=http://127.0.0.1:1";
 
 fn refused(url: &str) -> Error {
     let error = DynamoStore::connect(url).expect_err("a URL that makes no sense");
-    assert_eq!(error.kind(), ErrorKind::InvalidInput, "{url}");
+    assert_eq!(error.kind(), ErrorKind::Misconfigured, "{url}");
     assert!(!format!("{error} {error:?}").contains("hunter2"), "{error:?}");
     error
 }

@@ -89,8 +89,11 @@ impl OpenBox {
         let text = |column: &str| error::read("open_box", found.try_get::<String, _>(column));
         schema::check(error::read("open_box", found.try_get("version"))?)?;
         if text("kind")? != self.kind.name() || text("name")? != self.name.as_str() {
-            return Err(Error::invalid("box", "has a name whose hash is another box's; choose another name")
-                .on("postgres"));
+            return Err(Error::misconfigured(
+                "box",
+                "has a name whose hash is another box's; choose another name",
+            )
+            .on("postgres"));
         }
         let created = text("options")?;
         if created == self.options {
@@ -100,7 +103,7 @@ impl OpenBox {
             "{:?} was created with {created} and cannot be opened with {}",
             self.name, self.options
         );
-        Err(Error::invalid("box", why).on("postgres"))
+        Err(Error::misconfigured("box", why).on("postgres"))
     }
 }
 

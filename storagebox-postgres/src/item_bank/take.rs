@@ -25,7 +25,10 @@ pub(super) struct Take {
 
 impl Combine for Take {
     type Key = ClaimId;
-    type Answer = Result<Taken>;
+    type Answer = Taken;
+
+    const BACKEND: &'static str = "postgres";
+    const OPERATION: &'static str = "take";
 
     fn key(&self) -> ClaimId {
         self.claim.clone()

@@ -15,8 +15,8 @@ fn names_of_schemas_are_plain_words() {
     let names = ["x\"; drop", "X", "pg_x", "", "1a", "a-b", "a.b", "a b", "é", "a\0", "x'--", "public"];
     for name in names.map(str::to_owned).into_iter().chain(["a".repeat(41)]) {
         let error = PostgresStore::builder().schema(&name).expect_err("a name that is no plain word");
-        assert_eq!(error.kind(), ErrorKind::InvalidInput, "{name:?}");
-        assert_eq!(refused(&format!("{NOWHERE}?schema={name}")).kind(), ErrorKind::InvalidInput, "{name:?}");
+        assert_eq!(error.kind(), ErrorKind::Misconfigured, "{name:?}");
+        assert_eq!(refused(&format!("{NOWHERE}?schema={name}")).kind(), ErrorKind::Misconfigured, "{name:?}");
     }
     for name in ["a", "_", "_1", "storage_box_2"].map(str::to_owned).into_iter().chain(["a".repeat(40)]) {
         assert!(PostgresStore::builder().schema(&name).is_ok(), "{name}");
@@ -27,7 +27,7 @@ fn names_of_schemas_are_plain_words() {
 fn keys_that_are_not_known_are_refused() {
     for key in ["shema=a", "Schema=a", "sslmod=require", "foo", "=", "combine=on"] {
         let error = refused(&format!("{NOWHERE}?{key}"));
-        assert_eq!(error.kind(), ErrorKind::InvalidInput, "{key}");
+        assert_eq!(error.kind(), ErrorKind::Misconfigured, "{key}");
     }
 }
 
@@ -50,7 +50,7 @@ fn values_that_make_no_sense_are_refused() {
         "statement-cache-capacity=x",
     ] {
         let error = refused(&format!("{NOWHERE}?{pair}"));
-        assert_eq!(error.kind(), ErrorKind::InvalidInput, "{pair}");
+        assert_eq!(error.kind(), ErrorKind::Misconfigured, "{pair}");
         assert!(!error.to_string().contains("hunter2"), "{error}");
     }
 }
@@ -61,7 +61,7 @@ fn urls_that_are_none_are_refused_without_being_shown() {
         ["", "hunter2", "mysql://a:hunter2@b/c", "postgres://a:hunter2@b:port/c", "postgres://a:hunter2@["]
     {
         let error = refused(url);
-        assert_eq!(error.kind(), ErrorKind::InvalidInput, "{url}");
+        assert_eq!(error.kind(), ErrorKind::Misconfigured, "{url}");
         assert!(!format!("{error} {error:?}").contains("hunter2"), "{error:?}");
     }
 }
@@ -77,7 +77,7 @@ fn a_number_sign_is_refused_wherever_it_stands() {
         "hunter2#SECRET@far/box?sslmode=verify-full",
     ] {
         let error = refused(&format!("postgres://ann:hunter2@{rest}"));
-        assert_eq!(error.kind(), ErrorKind::InvalidInput, "{rest}");
+        assert_eq!(error.kind(), ErrorKind::Misconfigured, "{rest}");
         let said = format!("{error} {error:?}");
         assert!(said.contains("%23"), "{said}");
         assert!(!["SECRET", "hunter2", "far"].iter().any(|part| said.contains(part)), "{said}");

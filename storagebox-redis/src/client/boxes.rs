@@ -107,6 +107,6 @@ impl OpenBox {
             "{:?} was created with {created} and cannot be opened with {}",
             self.name, self.options
         );
-        Err(Error::invalid("box", why).on("redis"))
+        Err(Error::misconfigured("box", why).on("redis"))
     }
 }

@@ -204,7 +204,7 @@ impl OpenBox {
             "{:?} was created with {created} and cannot be opened with {}",
             self.name, self.options
         );
-        Err(Error::invalid("box", why).on("sqlite"))
+        Err(Error::misconfigured("box", why).on("sqlite"))
     }
 
     /// A pool of the caller's has pragmas of its own; none may be weaker than what is promised.

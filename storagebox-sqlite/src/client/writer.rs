@@ -25,7 +25,10 @@ impl Work {
 
 impl Combine for Work {
     type Key = usize;
-    type Answer = Result<()>;
+    type Answer = ();
+
+    const BACKEND: &'static str = "sqlite";
+    const OPERATION: &'static str = "write";
 
     fn key(&self) -> usize {
         Arc::as_ptr(&self.0).cast::<()>() as usize
@@ -156,7 +159,7 @@ async fn each(connection: &mut SqliteConnection, jobs: &[Arc<dyn Job>]) -> Resul
 }
 
 fn is_refusal(error: &Error) -> bool {
-    matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::Unsupported)
+    matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::Misconfigured | ErrorKind::Unsupported)
 }
 
 /// One call has its error; of many, each is made alone, so that none fails for its neighbour's sake.

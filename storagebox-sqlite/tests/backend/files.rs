@@ -23,7 +23,7 @@ async fn a_folder_is_no_file() -> Result<()> {
     let place = Place::bare()?;
     let store = SqliteStore::open(place.path().parent().ok_or_else(|| failed("a folder"))?)?;
     for error in [store.setup().await.unwrap_err(), store.ping().await.unwrap_err()] {
-        assert_eq!(error.kind(), ErrorKind::InvalidInput, "{error}");
+        assert_eq!(error.kind(), ErrorKind::Misconfigured, "{error}");
         assert!(error.to_string().contains("is a folder"), "{error}");
     }
     Ok(())

@@ -76,7 +76,7 @@ async fn links_without_an_end_are_refused() -> Result<()> {
     symlink("box.db", place.path()).map_err(failed)?;
     let store = place.store()?;
     for error in [store.setup().await.unwrap_err(), store.ping().await.unwrap_err()] {
-        assert_eq!(error.kind(), ErrorKind::InvalidInput, "{error}");
+        assert_eq!(error.kind(), ErrorKind::Misconfigured, "{error}");
         assert!(error.to_string().contains("40 links"), "{error}");
     }
     Ok(())
@@ -90,7 +90,7 @@ async fn a_device_and_a_socket_are_no_files() -> Result<()> {
     for path in [PathBuf::from("/dev/null"), place.path()] {
         let store = SqliteStore::open(&path)?;
         for error in [store.setup().await.unwrap_err(), store.ping().await.unwrap_err()] {
-            assert_eq!(error.kind(), ErrorKind::InvalidInput, "{error}");
+            assert_eq!(error.kind(), ErrorKind::Misconfigured, "{error}");
             assert!(error.to_string().contains("must be a file"), "{error}");
         }
     }

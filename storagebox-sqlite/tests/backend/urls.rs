@@ -14,7 +14,7 @@ fn keys_that_are_not_known_are_refused() {
     for key in ["synchronus=full", "Synchronous=full", "mode=memory", "cache=shared", "foo", "=", "vfs=unix"]
     {
         let error = refused(&format!("sqlite:nowhere/box.db?{key}"));
-        assert_eq!(error.kind(), ErrorKind::InvalidInput, "{key}");
+        assert_eq!(error.kind(), ErrorKind::Misconfigured, "{key}");
         assert!(error.to_string().contains("query key"), "{error}");
     }
 }
@@ -34,7 +34,7 @@ fn values_that_make_no_sense_are_refused() {
         ("wal_autocheckpoint=4294967295", "wal autocheckpoint"),
     ] {
         let error = refused(&format!("sqlite:hunter2/box.db?{pair}"));
-        assert_eq!(error.kind(), ErrorKind::InvalidInput, "{pair}");
+        assert_eq!(error.kind(), ErrorKind::Misconfigured, "{pair}");
         assert!(error.to_string().contains(because), "{pair}: {error}");
         assert!(!format!("{error} {error:?}").contains("hunter2"), "{error:?}");
     }
@@ -63,7 +63,7 @@ fn urls_that_are_none_are_refused_without_being_shown() {
         "sqlite:///",
     ] {
         let error = refused(url);
-        assert_eq!(error.kind(), ErrorKind::InvalidInput, "{url}");
+        assert_eq!(error.kind(), ErrorKind::Misconfigured, "{url}");
         assert!(!format!("{error} {error:?}").contains("hunter2"), "{error:?}");
     }
 }
@@ -72,7 +72,7 @@ fn urls_that_are_none_are_refused_without_being_shown() {
 fn what_is_gone_with_its_process_is_another_backend() {
     for url in ["sqlite::memory:", "sqlite://:memory:", "sqlite::memory:?synchronous=full"] {
         let error = refused(url);
-        assert_eq!(error.kind(), ErrorKind::InvalidInput, "{url}");
+        assert_eq!(error.kind(), ErrorKind::Misconfigured, "{url}");
         assert!(error.to_string().contains("use the backend `memory:`"), "{error}");
     }
 }

@@ -1,8 +1,10 @@
 //! Runs that are dropped.
 
 use std::future::pending;
+use std::sync::Arc;
+use std::time::Duration;
 
-use storagebox_core::{Begun, DedupId, Fence, LeaseRepo, OpId, Ran};
+use storagebox_core::{Begun, DedupId, Fence, LeaseRepo, OpId, Ran, run_to_end};
 use tokio::sync::Notify;
 
 use super::timer::StoreTimer;
@@ -16,7 +18,7 @@ use crate::world::World;
 /// A run whose work has begun and will never end, dropped; its fence.
 async fn dropped(world: &World, repos: &Repos, job: &DedupId, who: &OpId) -> Result<Fence, Failure> {
     let (timer, begun) = (StoreTimer::of(world), Notify::new());
-    let options = options(world).op(who.clone());
+    let options = options(world).take_up(who.clone());
     let run = run_well(repos, &timer, job, &options, async |_| {
         begun.notify_one();
         pending().await
@@ -34,7 +36,7 @@ pub(in crate::dedup) async fn a_dropped_run_leaves_a_lease_that_lapses(world: &W
     let (timer, tally, ada) = (StoreTimer::of(world), Tally::default(), op("ada")?);
     let (mine, anothers) = (id("mine")?, id("anothers")?);
     let fence = dropped(world, &repos, &mine, &ada).await?;
-    let own = options(world).op(ada.clone());
+    let own = options(world).take_up(ada.clone());
     let ran = run_well(&repos, &timer, &mine, &own, |given| {
         let (tally, same) = (&tally, given == fence);
         async move {
@@ -69,7 +71,7 @@ async fn drop_run_at(world: &World, point: usize) -> Result<bool, Failure> {
     let world = world.another().await?;
     let old = Repos::of(world.store())?;
     let (job, timer, tally) = (id("job")?, StoreTimer::of(&world), Tally::default());
-    let own = options(&world).op(op("ada")?);
+    let own = options(&world).take_up(op("ada")?);
     let work = async |_| {
         tokio::task::yield_now().await;
         tally.work("result").await
@@ -92,4 +94,30 @@ async fn drop_run_at(world: &World, point: usize) -> Result<bool, Failure> {
     let elsewhere = run_well(&old, &timer, &id("unrelated")?, &own, |_| tally.work("x")).await?;
     ensure_eq!(elsewhere, Ran::Done(text("x")?), "an unrelated run by the old client");
     Ok(was_dropped)
+}
+
+/// As when a client of a web server hangs up.
+pub(in crate::dedup) async fn a_run_to_its_end_outlives_its_caller(world: &World) -> Verdict {
+    let repos = Repos::of(world.store())?;
+    let (job, timer, tally) = (id("job")?, StoreTimer::of(world), Tally::default());
+    let (begun, may_end) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+    let (begins, ends, count) = (Arc::clone(&begun), Arc::clone(&may_end), tally.clone());
+    let work = async move |_| {
+        begins.notify_one();
+        ends.notified().await;
+        count.work("result").await
+    };
+    let (leases, own) = (Arc::clone(&repos.leases), options(world));
+    let running = run_to_end(leases, Arc::clone(&timer), tokio::spawn, &job, &own, work);
+    tokio::select! {
+        ran = running => return Err(Failure::new(format!("work that may not end came to its end: {ran:?}"))),
+        () = begun.notified() => {}
+    }
+    may_end.notify_one();
+    let waiting = options(world).wait(LONG);
+    let next = run_well(&repos, &timer, &job, &waiting, |_| tally.work("second"));
+    let ran = timer.pass_while(Duration::from_millis(1), 1, next).await?;
+    ensure_eq!(ran, Ran::Replayed(text("result")?), "the run of whoever comes next");
+    ensure_eq!(tally.begun(), 1, "how often the work was done");
+    Ok(())
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use storagebox_core::{Payload, Ran, RunError, run};
+use storagebox_core::{Fingerprint, Payload, Ran, RunError, run};
 
 use super::timer::StoreTimer;
 use super::{Tally, lease, options, run_well};
@@ -54,6 +54,24 @@ pub(in crate::dedup) async fn racing_runs_work_once(world: &World) -> Verdict {
             ensure_eq!(late, Ran::Replayed(result), "a later run");
         }
     }
+    Ok(())
+}
+
+/// A request that comes twice, with everything that it says of itself: one works, and the other is told so.
+pub(in crate::dedup) async fn the_same_request_twice_works_once(world: &World) -> Verdict {
+    let [here, there] = Repos::pair(world).await?;
+    let (job, timer, tally) = (id("job")?, StoreTimer::of(world), Tally::default());
+    let request = options(world).fingerprint(Fingerprint::new("ten euros")?);
+    let work = async |_| {
+        let second = run_well(&there, &timer, &job, &request, |_| tally.work("second")).await?;
+        ensure_matches!(second, Ran::InFlight { .. }, "the second while the first is at work");
+        tally.work("first").await
+    };
+    let first = run_well(&here, &timer, &job, &request, work).await?;
+    ensure_eq!(first, Ran::Done(text("first")?), "the first");
+    let third = run_well(&there, &timer, &job, &request, |_| tally.work("third")).await?;
+    ensure_eq!(third, Ran::Replayed(text("first")?), "a third, later");
+    ensure_eq!(tally.begun(), 1, "how often the work was done");
     Ok(())
 }
 

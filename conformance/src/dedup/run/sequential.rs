@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use storagebox_core::{
-    Begun, Completed, DedupRepo, ErrorKind, Fingerprint, LeaseRepo, Ran, Recorded, Retention, RunError, run,
+    Begun, Completed, DedupRepo, ErrorKind, Fingerprint, LeaseRepo, Payload, Ran, Recorded, Retention,
+    RunError, run,
 };
 
 use super::timer::StoreTimer;
@@ -22,7 +23,7 @@ const A_LOOK: Duration = Duration::from_millis(100);
 pub(in crate::dedup) async fn the_first_result_is_replayed(world: &World) -> Verdict {
     let clients = Repos::pair(world).await?;
     let (job, timer, tally) = (id("job")?, StoreTimer::of(world), Tally::default());
-    let own = options(world).op(op("ada")?);
+    let own = options(world).take_up(op("ada")?);
     let first = run_well(&clients[0], &timer, &job, &own, |_| tally.work("first")).await?;
     ensure_eq!(first, Ran::Done(text("first")?), "the first run");
     clients[0].ensure_value(&job, Some("first")).await?;
@@ -83,7 +84,7 @@ pub(in crate::dedup) async fn a_record_during_a_lease_is_in_flight(world: &World
         ensure!(listed.is_empty(), "a record is listed during the work: {listed:?}");
         text("result")
     };
-    let ran = run_well(&repos, &timer, &job, &options(world).op(ada.clone()), work).await?;
+    let ran = run_well(&repos, &timer, &job, &options(world).take_up(ada.clone()), work).await?;
     ensure_eq!(ran, Ran::Done(text("result")?), "the run");
     let other = repos.records.record(&job, &text("other")?, &bob, Retention::Forever).await?;
     ensure_eq!(other, Recorded::Existing(repos.entry(&job).await?), "the same record after the work");
@@ -97,7 +98,7 @@ pub(in crate::dedup) async fn waiting_ends_with_the_deadline(world: &World) -> V
     let (deadline, begun) = (world.short(), storagebox_core::Timer::now(&*timer));
     let options = options(world).wait(deadline);
     let run = run_well(&repos, &timer, &job, &options, |_| tally.work("x"));
-    let ran = timer.pass_while(A_LOOK, run).await?;
+    let ran = timer.pass_while(A_LOOK, 1, run).await?;
     ensure_matches!(ran, Ran::InFlight { .. }, "a run that waited in vain");
     let waited = storagebox_core::Timer::now(&*timer) - begun;
     ensure!(waited >= deadline, "it waited for {waited:?} instead of {deadline:?}");
@@ -117,7 +118,7 @@ pub(in crate::dedup) async fn a_waiter_takes_over_a_lapsed_lease(world: &World) 
             tally.work("result").await
         }
     });
-    let ran = timer.pass_while(A_LOOK, run).await?;
+    let ran = timer.pass_while(A_LOOK, 1, run).await?;
     ensure_eq!(ran, Ran::Done(text("result")?), "a run that waited for a lease that lapsed");
     ensure_eq!(tally.begun(), 1, "how often the work was done");
     let late = repos.leases.complete(&other, &text("late")?, Retention::Forever).await?;
@@ -246,7 +247,7 @@ pub(in crate::dedup) async fn a_failure_is_not_remembered(world: &World) -> Verd
     for number in 0..3 {
         let ran = run(&*repos.leases, &*timer, &job, &options(world), |_| async {
             tally.begin();
-            Err(number)
+            Err::<Payload, _>(number)
         })
         .await;
         ensure_matches!(ran, Err(RunError::Work(found)) if found == number, "a run whose work fails");

@@ -66,14 +66,19 @@ impl StoreTimer {
         self.hands.send_modify(|hands| hands.wakes.push(Duration::MAX));
     }
 
-    /// Lets time pass whenever this one waits, until it is through.
-    pub(super) async fn pass_while<T>(&self, step: Duration, waiting: impl Future<Output = T>) -> T {
+    /// Lets time pass whenever this one waits, in so many places at once, until it is through.
+    pub(super) async fn pass_while<T>(
+        &self,
+        step: Duration,
+        sleepers: usize,
+        waiting: impl Future<Output = T>,
+    ) -> T {
         tokio::pin!(waiting);
         loop {
             tokio::select! {
                 biased;
                 output = &mut waiting => return output,
-                () = self.pass(step, 1) => {}
+                () = self.pass(step, sleepers) => {}
             }
         }
     }

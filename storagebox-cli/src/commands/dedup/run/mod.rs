@@ -2,12 +2,12 @@
 
 mod child;
 mod failure;
-mod patient;
 mod record;
 mod signal;
 mod stage;
 #[cfg(test)]
 mod tests;
+mod watched;
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -15,8 +15,7 @@ use std::pin::pin;
 
 use sha2::{Digest, Sha256};
 use storagebox::{
-    Error, Fingerprint, LeaseRepo, MAX_DURATION, Ran, Retry, RunError, RunOptions, TokioTimer,
-    run as run_once,
+    Error, Fingerprint, LeaseRepo, MAX_DURATION, Ran, RunError, RunOptions, TokioTimer, run as run_once,
 };
 
 use crate::answer::Answer;
@@ -28,10 +27,10 @@ use crate::say::{Kind, say};
 use crate::step::Step;
 use child::Stopped;
 pub(crate) use failure::RunFailure;
-use patient::Patient;
 pub(crate) use record::Ended;
 use record::Output;
 use stage::Stage;
+use watched::Watched;
 
 /// Both of the standard outputs, which are the command's.
 pub(super) struct Outputs<'a> {
@@ -53,7 +52,8 @@ pub(super) async fn run(args: &Run, leases: &dyn LeaseRepo, mut to: Outputs<'_>)
         Err(RunError::Work(Stopped::Failed(ended))) => to.show(args, Outcome::NotRecorded, &ended),
         Ok(Ran::InFlight { remaining }) => Err(RunFailure::InFlight { remaining }),
         Ok(Ran::Mismatch) => Err(RunFailure::OtherCommand),
-        Ok(Ran::Fenced) => Err(RunFailure::LeaseLost),
+        Ok(Ran::Fenced | Ran::Over) => Err(RunFailure::LeaseLost),
+        Ok(Ran::NotKept { .. }) => Err(RunFailure::NoRun),
         Err(RunError::Work(stopped)) => Err(why_stopped(args, stopped, &stage)),
         Err(RunError::Store(error)) => Err(why_failed(error, &stage)),
     }
@@ -68,9 +68,9 @@ async fn heard(
 ) -> Result<Result<Ran, RunError<Stopped>>, RunFailure> {
     let options = options(args).map_err(|error| RunFailure::other(Failure::Argument(error)))?;
     let mut signals = Signals::listen().map_err(|error| RunFailure::other(Failure::Runtime(error)))?;
-    let patient = Patient::with(leases, stage);
+    let watched = Watched::with(leases, stage);
     let work = |fence| child::run(args, fence, live, stage);
-    let mut running = pin!(run_once(&patient, &TokioTimer, &args.id, &options, work));
+    let mut running = pin!(run_once(&watched, &TokioTimer, &args.id, &options, work));
     loop {
         tokio::select! {
             ran = &mut running => return Ok(ran),
@@ -88,13 +88,12 @@ fn why_interrupted(stage: &Stage) -> RunFailure {
     }
 }
 
-/// The leases are patient by themselves.
 fn options(args: &Run) -> Result<RunOptions, Error> {
     let fingerprint = match &args.fingerprint {
         Some(fingerprint) => fingerprint.clone(),
         None => of_command_line(args)?,
     };
-    let options = RunOptions::default().retry(Retry::NEVER).fingerprint(fingerprint);
+    let options = RunOptions::default().fingerprint(fingerprint);
     let wait = args.wait.unwrap_or(MAX_DURATION);
     Ok(options.lease(args.lease).retention(args.keep).wait(wait))
 }

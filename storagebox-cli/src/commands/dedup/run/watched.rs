@@ -1,10 +1,10 @@
-//! The leases of a run, asked with patience; it sees whether somebody else was at work.
+//! The leases of a run: each call of them is logged, and it is seen whether somebody else was at work.
 
 use std::time::Duration;
 
 use storagebox::{
     Aborted, Begun, Completed, DedupId, Fingerprint, Lease, LeaseExtended, LeaseRepo, OpId, Payload, Result,
-    Retention, Retry, async_trait,
+    Retention, Retry, Settles, async_trait,
 };
 
 use super::stage::Stage;
@@ -13,17 +13,13 @@ use crate::retry;
 use crate::say::{Kind, say};
 use crate::step::Step;
 
-/// The command has run and cannot be run again, so its end is worth half a minute of trying.
-const AT_THE_END: Retry =
-    Retry { attempts: 40, first_delay: Duration::from_millis(20), max_delay: Duration::from_secs(1) };
-
-pub(super) struct Patient<'a> {
+pub(super) struct Watched<'a> {
     leases: &'a dyn LeaseRepo,
     stage: &'a Stage,
     waiting: Waiting,
 }
 
-impl<'a> Patient<'a> {
+impl<'a> Watched<'a> {
     pub(super) fn with(leases: &'a dyn LeaseRepo, stage: &'a Stage) -> Self {
         Self { leases, stage, waiting: Waiting::default() }
     }
@@ -44,7 +40,7 @@ impl<'a> Patient<'a> {
 }
 
 #[async_trait]
-impl LeaseRepo for Patient<'_> {
+impl LeaseRepo for Watched<'_> {
     async fn begin(
         &self,
         id: &DedupId,
@@ -53,22 +49,29 @@ impl LeaseRepo for Patient<'_> {
         fingerprint: Option<&Fingerprint>,
     ) -> Result<Begun> {
         let begin = || self.leases.begin(id, op, duration, fingerprint);
-        let begun = retry::plain(Retry::default(), Step::Begin, begin).await?;
+        let begun = once(Step::Begin, begin).await?;
         self.look_at(&begun);
         Ok(begun)
     }
 
     async fn complete(&self, lease: &Lease, result: &Payload, retention: Retention) -> Result<Completed> {
-        let complete = || self.leases.complete(lease, result, retention);
-        retry::plain(AT_THE_END, Step::RecordRun, complete).await
+        once(Step::RecordRun, || self.leases.complete(lease, result, retention)).await
     }
 
     async fn abort(&self, lease: &Lease) -> Result<Aborted> {
-        retry::plain(Retry::default(), Step::GiveBack, || self.leases.abort(lease)).await
+        once(Step::GiveBack, || self.leases.abort(lease)).await
     }
 
     async fn extend(&self, lease: &Lease, duration: Duration) -> Result<LeaseExtended> {
-        // The next beat is the next attempt.
-        retry::plain(Retry::NEVER, Step::Extend, || self.leases.extend(lease, duration)).await
+        once(Step::Extend, || self.leases.extend(lease, duration)).await
     }
+}
+
+/// The run itself tries again.
+async fn once<T, Fut>(step: Step, call: impl FnMut() -> Fut) -> Result<T>
+where
+    T: Settles,
+    Fut: Future<Output = Result<T>>,
+{
+    retry::plain(Retry::NEVER, step, call).await
 }

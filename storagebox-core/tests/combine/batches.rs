@@ -1,121 +1,12 @@
-//! Combining: nobody waits without need, and nobody suffers for a neighbour.
-#![allow(clippy::disallowed_methods, reason = "a test may fail where a library must not")]
+//! What goes together, and what becomes of it.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use storagebox_core::{Combine, Combined, Combiner};
-use tokio::sync::{Notify, mpsc, oneshot};
-use tokio::task::{JoinHandle, yield_now};
+use storagebox_core::{Combined, Combiner};
+use tokio::sync::Notify;
+use tokio::task::yield_now;
 
-/// A call: what it is about, and what it is answered.
-#[derive(Clone, Debug, PartialEq)]
-struct Call(&'static str, u32);
-
-impl Combine for Call {
-    type Key = &'static str;
-    type Answer = Told;
-
-    fn key(&self) -> &'static str {
-        self.0
-    }
-}
-
-/// Who made a call.
-#[derive(Clone, Debug, PartialEq)]
-enum Told {
-    Alone { number: u32, lost: bool },
-    Together(u32),
-}
-
-/// What the next batch meets.
-enum Fate {
-    Answered,
-    /// One answer for each call, whatever it is.
-    Combined(Vec<Combined<Told>>),
-    Panic,
-}
-
-/// A combiner whose batches stand still until they are told their fate.
-struct Bench {
-    combiner: Arc<Combiner<Call>>,
-    batches: mpsc::UnboundedReceiver<(Vec<Call>, oneshot::Sender<Fate>)>,
-}
-
-impl Bench {
-    fn new(most: usize) -> Self {
-        let (begun, batches) = mpsc::unbounded_channel();
-        let together = move |calls: Vec<Call>| {
-            let (fate, told) = oneshot::channel();
-            begun.send((calls.clone(), fate)).unwrap();
-            Box::pin(async move { meet(&calls, told.await.unwrap()) }) as _
-        };
-        let combiner = Combiner::new(most, Box::new(together), Box::new(|work| drop(tokio::spawn(work))));
-        Self { combiner, batches }
-    }
-
-    /// A call that stays alone for as long as the gate is shut.
-    async fn leader(&self, gate: &Arc<Notify>) -> JoinHandle<Told> {
-        let (combiner, gate) = (Arc::clone(&self.combiner), Arc::clone(gate));
-        let (begun, has_begun) = oneshot::channel();
-        let leader = tokio::spawn(async move {
-            let alone = |lost| async move {
-                begun.send(()).unwrap();
-                gate.notified().await;
-                Told::Alone { number: 0, lost }
-            };
-            combiner.call(Call("leader", 0), alone).await
-        });
-        has_begun.await.unwrap();
-        leader
-    }
-
-    /// A call that is waiting when this returns, if anything is under way.
-    async fn follower(&self, call: Call) -> JoinHandle<Told> {
-        let combiner = Arc::clone(&self.combiner);
-        let follower = tokio::spawn(async move {
-            let number = call.1;
-            combiner.call(call, |lost| async move { Told::Alone { number, lost } }).await
-        });
-        // On one thread, a task that was spawned before runs before this one goes on.
-        yield_now().await;
-        follower
-    }
-
-    async fn followers(&self, calls: &[Call]) -> Vec<JoinHandle<Told>> {
-        let mut followers = vec![];
-        for call in calls {
-            followers.push(self.follower(call.clone()).await);
-        }
-        followers
-    }
-
-    /// The next batch, which then meets this.
-    async fn batch(&mut self, fate: Fate) -> Vec<Call> {
-        let (calls, told) = self.batches.recv().await.unwrap();
-        assert!(told.send(fate).is_ok());
-        calls
-    }
-}
-
-fn meet(calls: &[Call], fate: Fate) -> Vec<Combined<Told>> {
-    match fate {
-        Fate::Answered => calls.iter().map(|call| Combined::Answer(Told::Together(call.1))).collect(),
-        Fate::Combined(answers) => answers,
-        Fate::Panic => panic!("a batch that panics"),
-    }
-}
-
-async fn told(followers: Vec<JoinHandle<Told>>) -> Vec<Told> {
-    let mut answers = vec![];
-    for follower in followers {
-        answers.push(follower.await.unwrap());
-    }
-    answers
-}
-
-fn alone(number: u32, lost: bool) -> Told {
-    Told::Alone { number, lost }
-}
+use crate::bench::{Bench, Call, Fate, Told, alone, meet, spawn, told};
 
 #[tokio::test]
 async fn a_call_is_made_at_once_and_alone_when_nothing_is_under_way() {
@@ -169,15 +60,16 @@ async fn calls_that_come_during_a_batch_make_the_next_one() {
 }
 
 #[tokio::test]
-async fn a_caller_that_is_dropped_cancels_nobody() {
+async fn a_caller_that_is_dropped_cancels_nobody_and_is_skipped_while_it_waits() {
     let (mut bench, gate) = (Bench::new(8), Arc::new(Notify::new()));
     let leader = bench.leader(&gate).await;
     let followers = bench.followers(&[Call("a", 1), Call("b", 2), Call("c", 3)]).await;
     followers[0].abort();
+    yield_now().await;
     gate.notify_one();
     let (batch, fate) = bench.batches.recv().await.unwrap();
     followers[1].abort();
-    assert_eq!(batch, [Call("a", 1), Call("b", 2), Call("c", 3)], "what was asked for is done");
+    assert_eq!(batch, [Call("b", 2), Call("c", 3)], "nobody waits for the first any more");
     assert!(fate.send(Fate::Answered).is_ok());
     let mut followers = followers.into_iter();
     assert!(followers.next().unwrap().await.unwrap_err().is_cancelled());
@@ -235,7 +127,7 @@ async fn among_many_callers_each_gets_the_own_answer() {
             meet(&calls, Fate::Answered)
         }) as _
     };
-    let combiner = Combiner::new(4, Box::new(together), Box::new(|work| drop(tokio::spawn(work))));
+    let combiner = Combiner::new(4, Box::new(together), Box::new(spawn), None);
     let mut callers = vec![];
     for caller in 0..64 {
         let combiner = Arc::clone(&combiner);
@@ -244,9 +136,9 @@ async fn among_many_callers_each_gets_the_own_answer() {
                 let (number, key) = (caller * 100 + round, ["a", "b", "c", "d", "e"][round as usize % 5]);
                 let alone = |lost| async move {
                     yield_now().await;
-                    alone(number, lost)
+                    Ok(alone(number, lost))
                 };
-                let told = combiner.call(Call(key, number), alone).await;
+                let told = combiner.call(Call(key, number), alone).await.unwrap();
                 assert!(
                     [Told::Together(number), self::alone(number, false)].contains(&told),
                     "{number}: {told:?}"
@@ -265,8 +157,7 @@ async fn among_many_callers_each_gets_the_own_answer() {
 #[tokio::test]
 async fn those_whose_batch_is_never_begun_are_made_alone() {
     let together = |calls: Vec<Call>| Box::pin(async move { meet(&calls, Fate::Answered) }) as _;
-    let combiner = Combiner::new(8, Box::new(together), Box::new(drop));
-    let bench = Bench { combiner, batches: mpsc::unbounded_channel().1 };
+    let bench = Bench::of(Combiner::new(8, Box::new(together), Box::new(drop), None));
     for _ in 0..2 {
         let gate = Arc::new(Notify::new());
         let leader = bench.leader(&gate).await;

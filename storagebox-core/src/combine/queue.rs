@@ -1,0 +1,226 @@
+//! The calls that wait, by key, and the turn that they wait for.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use futures_channel::oneshot::{Canceled, Receiver, Sender};
+
+use super::{Combine, Combined, Combiner};
+use crate::error::Result;
+
+/// How many batches wait at the most, in all and of one key.
+const ROOM: usize = 256;
+const ROOM_OF_A_KEY: usize = 16;
+/// How many turns that outlasted the patience are under way at the most.
+const MOST_OVERTAKEN: usize = 4;
+
+pub(super) type Told<C> = Combined<Result<<C as Combine>::Answer>>;
+
+pub(super) struct Waiting<C: Combine> {
+    pub(super) call: C,
+    pub(super) reply: Sender<Told<C>>,
+}
+
+/// Calls about one key. There is a lane for as long as one of them waits or is under way.
+struct Lane<C: Combine> {
+    calls: BTreeMap<u64, Waiting<C>>,
+    is_busy: bool,
+}
+
+pub(super) struct Queue<C: Combine> {
+    lanes: HashMap<C::Key, Lane<C>>,
+    /// The lanes whose first call may go, by its number. While there are any, there is a turn.
+    ready: BTreeMap<u64, C::Key>,
+    waiting: usize,
+    most: usize,
+    /// The turn that all wait for.
+    turn: Option<u64>,
+    /// Turns that outlasted the patience and are still under way.
+    overtaken: usize,
+    is_watched: bool,
+    /// Of calls and turns: none is given twice.
+    last_number: u64,
+}
+
+impl<C: Combine> Queue<C> {
+    pub(super) fn new(most: usize) -> Self {
+        Self {
+            lanes: HashMap::new(),
+            ready: BTreeMap::new(),
+            waiting: 0,
+            most,
+            turn: None,
+            overtaken: 0,
+            is_watched: false,
+            last_number: 0,
+        }
+    }
+
+    fn number(&mut self) -> u64 {
+        self.last_number += 1;
+        self.last_number
+    }
+
+    fn begin(&mut self) -> u64 {
+        let number = self.number();
+        self.turn = Some(number);
+        number
+    }
+
+    /// A turn for one call, if nobody has it and nothing about the key is under way.
+    pub(super) fn begin_alone(&mut self, key: &C::Key) -> Option<u64> {
+        if self.turn.is_some() || self.lanes.contains_key(key) {
+            return None;
+        }
+        self.lanes.insert(key.clone(), Lane { calls: BTreeMap::new(), is_busy: true });
+        Some(self.begin())
+    }
+
+    /// The call's number, if there is room for it.
+    pub(super) fn wait(&mut self, key: &C::Key, waiting: Waiting<C>) -> Option<u64> {
+        let number = self.number();
+        let is_full = self.waiting >= self.most * ROOM;
+        let lane =
+            self.lanes.entry(key.clone()).or_insert_with(|| Lane { calls: BTreeMap::new(), is_busy: false });
+        if is_full || lane.calls.len() >= self.most * ROOM_OF_A_KEY {
+            self.line_up(key);
+            return None;
+        }
+        lane.calls.insert(number, waiting);
+        self.waiting += 1;
+        self.line_up(key);
+        Some(number)
+    }
+
+    /// The call is not wanted any more.
+    fn withdraw(&mut self, key: &C::Key, number: u64) {
+        let withdrawn = self.lanes.get_mut(key).and_then(|lane| lane.calls.remove(&number));
+        if withdrawn.is_some() {
+            self.waiting -= 1;
+            self.ready.remove(&number);
+            self.line_up(key);
+        }
+    }
+
+    /// The lane's first call may go, if none of it is under way; a lane of nothing is no more.
+    fn line_up(&mut self, key: &C::Key) {
+        let Some(lane) = self.lanes.get(key).filter(|lane| !lane.is_busy) else { return };
+        match lane.calls.first_key_value() {
+            Some((number, _)) => drop(self.ready.insert(*number, key.clone())),
+            None => drop(self.lanes.remove(key)),
+        }
+    }
+
+    /// The calls that wait longest, one for each key, and their keys, which are under way from now on.
+    pub(super) fn batch(&mut self) -> (Vec<C::Key>, Vec<Waiting<C>>) {
+        let (mut keys, mut batch) = (Vec::new(), Vec::new());
+        while batch.len() < self.most
+            && let Some((number, key)) = self.ready.pop_first()
+        {
+            if let Some(lane) = self.lanes.get_mut(&key) {
+                batch.extend(lane.calls.remove(&number));
+                lane.is_busy = true;
+            }
+            keys.push(key);
+        }
+        self.waiting -= batch.len();
+        (keys, batch)
+    }
+
+    /// Nothing about the keys is under way any more.
+    pub(super) fn release(&mut self, keys: Vec<C::Key>) {
+        for key in keys {
+            if let Some(lane) = self.lanes.get_mut(&key) {
+                lane.is_busy = false;
+            }
+            self.line_up(&key);
+        }
+    }
+
+    /// The next number of a turn that goes on, unless it was overtaken.
+    pub(super) fn go_on(&mut self, number: u64) -> Option<u64> {
+        (self.turn == Some(number)).then(|| self.begin())
+    }
+
+    /// Ends a turn; the number of the one that is to follow it.
+    pub(super) fn end(&mut self, number: u64, keys: Vec<C::Key>) -> Option<u64> {
+        self.release(keys);
+        match self.turn == Some(number) {
+            true => self.turn = None,
+            false => self.overtaken -= 1,
+        }
+        let is_next = self.turn.is_none() && !self.ready.is_empty();
+        is_next.then(|| self.begin())
+    }
+
+    /// The number of the turn that begins beside the one that was seen, if nothing has moved since.
+    pub(super) fn overtake(&mut self, seen: Option<u64>) -> Option<u64> {
+        let stands_still = self.turn.is_some() && self.turn == seen;
+        if !stands_still || self.ready.is_empty() || self.overtaken >= MOST_OVERTAKEN {
+            return None;
+        }
+        self.overtaken += 1;
+        Some(self.begin())
+    }
+
+    /// All who wait, who are left to themselves.
+    pub(super) fn give_up(&mut self) -> Vec<Waiting<C>> {
+        self.ready.clear();
+        self.waiting = 0;
+        let calls = self.lanes.values_mut().flat_map(|lane| std::mem::take(&mut lane.calls).into_values());
+        let left = calls.collect();
+        self.lanes.retain(|_, lane| lane.is_busy);
+        left
+    }
+
+    pub(super) fn turn(&self) -> Option<u64> {
+        self.turn
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.waiting == 0
+    }
+
+    /// Whether nobody watches, as somebody does from now on.
+    pub(super) fn is_to_be_watched(&mut self) -> bool {
+        !std::mem::replace(&mut self.is_watched, true)
+    }
+
+    pub(super) fn is_watched_no_more(&mut self) {
+        self.is_watched = false;
+    }
+}
+
+/// A place in the queue, which is given up when it is dropped.
+pub(super) struct Place<C: Combine> {
+    combiner: Arc<Combiner<C>>,
+    key: C::Key,
+    number: u64,
+    answer: Receiver<Told<C>>,
+    is_told: bool,
+}
+
+impl<C: Combine> Place<C> {
+    pub(super) fn new(
+        combiner: Arc<Combiner<C>>,
+        key: C::Key,
+        number: u64,
+        answer: Receiver<Told<C>>,
+    ) -> Self {
+        Self { combiner, key, number, answer, is_told: false }
+    }
+
+    pub(super) async fn told(mut self) -> Result<Told<C>, Canceled> {
+        let told = (&mut self.answer).await;
+        self.is_told = true;
+        told
+    }
+}
+
+impl<C: Combine> Drop for Place<C> {
+    fn drop(&mut self) {
+        if !self.is_told {
+            self.combiner.lock().withdraw(&self.key, self.number);
+        }
+    }
+}

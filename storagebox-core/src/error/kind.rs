@@ -1,0 +1,79 @@
+//! The sorts of errors, by what the caller does next, and what each says of the call.
+
+/// The sort of an [`Error`], by what the caller does next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// An argument breaks a stated limit, perhaps a text that a user typed. The caller must change it.
+    InvalidInput,
+    /// The way to the store, a setting or the options of a box are wrong, whatever is asked of it. Whoever runs the program
+    /// must correct them; no user's text is to blame.
+    Misconfigured,
+    /// A payload is over its limit. The caller must make it smaller.
+    TooLarge,
+    /// The store holds no storagebox yet. The caller must run `setup()` once.
+    NotSetUp,
+    /// This backend cannot do it. The caller must choose another way; the message names one.
+    Unsupported,
+    /// Others were in the way and nothing was applied. The caller may retry later. Always certain.
+    Contention,
+    /// The store asked to slow down and nothing was applied. The caller may retry later, more slowly. Always certain.
+    Throttled,
+    /// The store could not be reached and nothing was applied. The caller may retry later. Always certain.
+    Unavailable,
+    /// It may have been applied. The caller must call again with the same id to learn which.
+    OutcomeUnknown,
+    /// The store refused the credentials or the right. The caller must grant it.
+    Denied,
+    /// A stored record cannot be read. The caller must look at the record that the message names.
+    Corrupt,
+}
+
+/// Whether a failed call may have taken effect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Certainty {
+    /// It surely changed nothing and never will.
+    NotApplied,
+    /// It may have been applied, or may still be. The same call with the same id resolves it.
+    Unknown,
+}
+
+impl ErrorKind {
+    /// What the caller does next, as the end of a sentence.
+    pub fn advice(self) -> &'static str {
+        match self {
+            Self::InvalidInput => "change the argument",
+            Self::Misconfigured => "correct the configuration",
+            Self::TooLarge => "make it smaller",
+            Self::NotSetUp => "run setup() once, then call again",
+            Self::Unsupported => "choose another way or another backend",
+            Self::Contention => "nothing was applied; call again later",
+            Self::Throttled => "nothing was applied; call again later, more slowly",
+            Self::Unavailable => "nothing was applied; call again when the store can be reached",
+            Self::OutcomeUnknown => "it may have been applied; call again with the same id",
+            Self::Denied => "grant the right or correct the credentials",
+            Self::Corrupt => "look at the record named here before anything else",
+        }
+    }
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::InvalidInput => "invalid input",
+            Self::Misconfigured => "misconfigured",
+            Self::TooLarge => "too large",
+            Self::NotSetUp => "not set up",
+            Self::Unsupported => "unsupported",
+            Self::Contention => "contention",
+            Self::Throttled => "throttled",
+            Self::Unavailable => "unavailable",
+            Self::OutcomeUnknown => "outcome unknown",
+            Self::Denied => "denied",
+            Self::Corrupt => "corrupt record",
+        }
+    }
+
+    /// Whether the same call, with the same id, may succeed later without anybody changing anything.
+    pub(super) fn is_retryable(self) -> bool {
+        matches!(self, Self::Contention | Self::Throttled | Self::Unavailable | Self::OutcomeUnknown)
+    }
+}

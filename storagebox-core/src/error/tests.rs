@@ -1,0 +1,74 @@
+//! Kind, certainty and text agree, however an error was made.
+
+use std::error::Error as _;
+use std::io;
+
+use super::*;
+
+const KINDS: [ErrorKind; 11] = [
+    ErrorKind::InvalidInput,
+    ErrorKind::Misconfigured,
+    ErrorKind::TooLarge,
+    ErrorKind::NotSetUp,
+    ErrorKind::Unsupported,
+    ErrorKind::Contention,
+    ErrorKind::Throttled,
+    ErrorKind::Unavailable,
+    ErrorKind::OutcomeUnknown,
+    ErrorKind::Denied,
+    ErrorKind::Corrupt,
+];
+
+/// One of each constructor.
+fn made() -> Vec<Error> {
+    let mut made: Vec<_> = KINDS.map(|kind| Error::new(kind, "something")).into();
+    made.extend([
+        Error::invalid("field", "is wrong"),
+        Error::misconfigured("setting", "is wrong"),
+        Error::unsupported("this", "that"),
+        Error::unknown("something"),
+        Error::corrupt("the record", "something"),
+        Error::length("field", 1, 2, 3),
+        Error::too_large("field", 2, 3),
+    ]);
+    made
+}
+
+fn ensure_agrees(error: &Error) {
+    let (shown, kind) = (error.to_string(), error.kind());
+    let (is_sure, is_retryable) = (error.certainty() == Certainty::NotApplied, error.is_retryable());
+    assert_eq!(shown.contains("may have been applied"), !is_sure, "{shown}");
+    assert_eq!(shown.contains("nothing was applied"), is_sure && is_retryable, "{shown}");
+    assert_eq!(kind == ErrorKind::OutcomeUnknown, is_retryable && !is_sure, "{shown}");
+    assert!(shown.contains(error.advice()) && shown.contains(kind.name()), "{shown}");
+    if let Some(source) = error.source() {
+        assert!(source.downcast_ref::<Error>().is_none(), "{shown}, caused by {source}");
+    }
+}
+
+#[test]
+fn the_kind_the_certainty_and_the_text_agree() {
+    for of in 0..made().len() {
+        let make = || made().remove(of);
+        ensure_agrees(&make());
+        ensure_agrees(&make().during("take").on("postgres").with("bank", "vouchers"));
+        ensure_agrees(&make().after_unresolved());
+        ensure_agrees(&make().after_unresolved().after_unresolved());
+        for cause in made() {
+            ensure_agrees(&make().caused_by(cause));
+        }
+        for cause in made() {
+            ensure_agrees(&make().caused_by(cause.after_unresolved()).after_unresolved());
+        }
+    }
+}
+
+/// A port that refuses was met by an error of ours that knew less: it was not applied, and no text says otherwise.
+#[test]
+fn the_cause_of_an_error_of_ours_is_kept_in_its_place() {
+    let refused = io::Error::from(io::ErrorKind::ConnectionRefused);
+    let inner = Error::unknown("the connection or the answer was lost").caused_by(refused);
+    let error = Error::new(ErrorKind::Unavailable, "the server could not be reached").caused_by(inner);
+    let cause = error.source().and_then(|source| source.downcast_ref::<io::Error>());
+    assert_eq!(cause.map(io::Error::kind), Some(io::ErrorKind::ConnectionRefused));
+}

@@ -1,0 +1,149 @@
+//! The lease of a run: begun, kept alive, and ended with the result or without.
+
+use std::any::Any;
+use std::convert::Infallible;
+use std::future::{pending, poll_fn};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::Bytes;
+use tracing::warn;
+
+use super::{Ran, RunOptions, result};
+use crate::error::Result;
+use crate::ids::{Ids, RandomIds};
+use crate::lease_repo::{Begun, Completed, Lease, LeaseExtended, LeaseRepo};
+use crate::time::{Timer, checked_duration};
+use crate::value::{DedupId, OpId, Payload};
+
+/// The longest wait between two looks at another's lease.
+const LOOK_AGAIN: Duration = Duration::from_millis(100);
+
+pub(super) struct Runner<'a> {
+    pub(super) repo: &'a dyn LeaseRepo,
+    pub(super) timer: &'a dyn Timer,
+    pub(super) options: &'a RunOptions,
+}
+
+impl Runner<'_> {
+    pub(super) async fn begin(&self, id: &DedupId) -> Result<Begun> {
+        self.options.retention.checked()?;
+        checked_duration("lease", self.options.lease)?;
+        let op = match &self.options.take_up {
+            Some(runner) => runner.clone(),
+            None => OpId::new(RandomIds.fresh())?,
+        };
+        let started = self.timer.now();
+        loop {
+            let begun = self.begin_once(id, &op).await?;
+            let Begun::InFlight { remaining } = begun else {
+                return Ok(begun);
+            };
+            let waited = self.timer.now().saturating_sub(started);
+            let left = self.options.wait.unwrap_or_default().saturating_sub(waited);
+            if left.is_zero() {
+                return Ok(begun);
+            }
+            self.timer.sleep(left.min(remaining).min(LOOK_AGAIN)).await;
+        }
+    }
+
+    async fn begin_once(&self, id: &DedupId, op: &OpId) -> Result<Begun> {
+        let Self { repo, options, .. } = self;
+        let fingerprint = options.fingerprint.as_ref();
+        options.retry.call(self.timer, || repo.begin(id, op, options.lease, fingerprint)).await
+    }
+
+    /// Returns when the lease is lost. A store that cannot be reached is no proof of that: the next beat, which comes
+    /// sooner then, may reach it.
+    pub(super) async fn keep_alive(&self, lease: &Lease) {
+        let duration = self.options.lease;
+        let mut beat = duration / 3;
+        loop {
+            self.timer.sleep(beat).await;
+            beat = match self.repo.extend(lease, duration).await {
+                Ok(LeaseExtended::Extended) => duration / 3,
+                Ok(LeaseExtended::Fenced) => return,
+                Err(error) => {
+                    warn!(id = %lease.id, fence = lease.fence.number(), %error, "a run's lease was not extended");
+                    duration / 12
+                }
+            }
+        }
+    }
+
+    /// Records the result, and keeps the lease alive until that is done. Only the record's own answer tells that the lease
+    /// is lost: it cannot be extended either once the result has arrived.
+    pub(super) async fn record(
+        &self,
+        lease: &Lease,
+        result: Bytes,
+        alive: Pin<&mut impl Future<Output = ()>>,
+    ) -> Result<Ran> {
+        let result = result::recorded(result)?;
+        let for_ever = async {
+            alive.await;
+            pending::<Infallible>().await
+        };
+        match first_of(self.complete(lease, &result), for_ever).await {
+            First::Left(ran) => ran,
+            First::Right(never) => match never {},
+        }
+    }
+
+    async fn complete(&self, lease: &Lease, result: &Payload) -> Result<Ran> {
+        let Self { repo, timer, options } = self;
+        let end = timer.now().saturating_add(options.record_within);
+        let completed =
+            options.retry.call_until(*timer, end, || repo.complete(lease, result, options.retention)).await?;
+        Ok(match completed {
+            Completed::Completed(entry) | Completed::Again(entry) => result::told(entry.value, Ran::Done),
+            Completed::Fenced => Ran::Fenced,
+        })
+    }
+
+    /// A lease that cannot be given back lapses by itself; the work's own failure is the answer either way.
+    pub(super) async fn give_back(&self, lease: &Lease) {
+        let _ = self.options.retry.call(self.timer, || self.repo.abort(lease)).await;
+    }
+}
+
+pub(super) enum First<L, R> {
+    Left(L),
+    Right(R),
+}
+
+/// Whichever ends first; the left one, if both are ready. The other is dropped.
+pub(super) async fn first_of<L, R>(
+    left: impl Future<Output = L>,
+    right: impl Future<Output = R>,
+) -> First<L, R> {
+    let (mut left, mut right) = (pin!(left), pin!(right));
+    poll_fn(|context| poll_both(left.as_mut(), right.as_mut(), context)).await
+}
+
+fn poll_both<L, R>(
+    left: Pin<&mut impl Future<Output = L>>,
+    right: Pin<&mut impl Future<Output = R>>,
+    context: &mut Context<'_>,
+) -> Poll<First<L, R>> {
+    if let Poll::Ready(output) = left.poll(context) {
+        return Poll::Ready(First::Left(output));
+    }
+    right.poll(context).map(First::Right)
+}
+
+/// What a panic carries.
+pub(super) type Panic = Box<dyn Any + Send>;
+
+/// The output, or the panic that was the end. Nothing of the future is used after that.
+pub(super) async fn to_its_end<T>(work: impl Future<Output = T>) -> Result<T, Panic> {
+    let mut work = pin!(work);
+    poll_fn(|context| match catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(context))) {
+        Ok(polled) => polled.map(Ok),
+        Err(panic) => Poll::Ready(Err(panic)),
+    })
+    .await
+}

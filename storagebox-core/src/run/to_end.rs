@@ -1,0 +1,74 @@
+//! A run that its caller need not wait for.
+
+use std::panic::resume_unwind;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use futures_channel::oneshot;
+
+use super::runner::to_its_end;
+use super::{Ran, RunError, RunOptions, run};
+use crate::error::{Error, Result};
+use crate::lease_repo::{Fence, LeaseRepo};
+use crate::time::Timer;
+use crate::value::DedupId;
+
+/// [`run`], in a task of its own: it goes on when its caller is dropped, as when a client of a web server hangs up. Whoever
+/// asks again gets its result.
+///
+/// # Guarantees
+///
+/// Those of [`run`].
+///
+/// # Cancel safety
+///
+/// Dropping the future ends nothing but the waiting: the work goes on and its result is recorded. A runtime that ends ends
+/// the work too, and leaves the lease to lapse.
+///
+/// # Errors
+///
+/// Those of [`run`]; `OutcomeUnknown` if the task was ended before the work. A panic of the work goes on here.
+///
+/// # Example
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use storagebox::{DedupId, Error, MemoryStore, Payload, Ran, RunOptions, StoreExt, TokioTimer, run_to_end};
+///
+/// let jobs = MemoryStore::new().leases("jobs")?;
+/// let (id, options) = (DedupId::new("invoice-7")?, RunOptions::default());
+/// let send = async |_fence| Ok::<_, Error>("sent");
+///
+/// let ran = run_to_end(jobs, TokioTimer, tokio::spawn, &id, &options, send).await?;
+/// assert_eq!(ran, Ran::Done(Payload::try_from("sent")?));
+/// # Ok(()) }
+/// ```
+pub async fn run_to_end<S, F, Fut, T, E>(
+    repo: Arc<dyn LeaseRepo>,
+    timer: impl Timer + 'static,
+    spawn: impl FnOnce(Pin<Box<dyn Future<Output = ()> + Send>>) -> S,
+    id: &DedupId,
+    options: &RunOptions,
+    work: F,
+) -> Result<Ran, RunError<E>>
+where
+    F: FnOnce(Fence) -> Fut + Send + 'static,
+    Fut: Future<Output = Result<T, E>> + Send + 'static,
+    T: Into<Bytes>,
+    E: Send + 'static,
+{
+    let (reply, answer) = oneshot::channel();
+    let (id, options) = (id.clone(), options.clone());
+    let task = async move {
+        let ran = to_its_end(run(&*repo, &timer, &id, &options, work)).await;
+        // Whoever was dropped wants no answer; the store has the result.
+        let _unread = reply.send(ran);
+    };
+    drop(spawn(Box::pin(task)));
+    match answer.await {
+        Ok(Ok(ran)) => ran,
+        Ok(Err(panic)) => resume_unwind(panic),
+        Err(oneshot::Canceled) => Err(Error::unknown("the task of the run was ended").into()),
+    }
+}

@@ -1,0 +1,178 @@
+//! A combiner whose batches stand still until they are told their fate, and whose patience ends when it is told to.
+
+use std::pin::Pin;
+use std::sync::Arc;
+
+use storagebox_core::{Combine, Combined, Combiner, Result};
+use tokio::sync::{Notify, mpsc, oneshot};
+use tokio::task::{JoinHandle, yield_now};
+
+/// A call: what it is about, and what it is answered.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Call(pub(crate) &'static str, pub(crate) u32);
+
+impl Combine for Call {
+    type Key = &'static str;
+    type Answer = Told;
+
+    const BACKEND: &'static str = "bench";
+    const OPERATION: &'static str = "ask";
+
+    fn key(&self) -> &'static str {
+        self.0
+    }
+}
+
+/// Who made a call.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Told {
+    Alone { number: u32, lost: bool },
+    Together(u32),
+}
+
+pub(crate) fn alone(number: u32, lost: bool) -> Told {
+    Told::Alone { number, lost }
+}
+
+/// What the next batch meets.
+pub(crate) enum Fate {
+    Answered,
+    /// One answer for each call, whatever it is.
+    Combined(Vec<Combined<Told>>),
+    Panic,
+}
+
+/// What became of each call of a batch.
+pub(crate) type Answers = Vec<Combined<Result<Told>>>;
+
+pub(crate) fn meet(calls: &[Call], fate: Fate) -> Answers {
+    let answers = match fate {
+        Fate::Answered => calls.iter().map(|call| Combined::Answer(Told::Together(call.1))).collect(),
+        Fate::Combined(answers) => answers,
+        Fate::Panic => panic!("a batch that panics"),
+    };
+    answers.into_iter().map(answered).collect()
+}
+
+fn answered(answer: Combined<Told>) -> Combined<Result<Told>> {
+    match answer {
+        Combined::Answer(told) => Combined::Answer(Ok(told)),
+        Combined::Alone => Combined::Alone,
+        Combined::Lost => Combined::Lost,
+    }
+}
+
+/// Starts a task of the test's runtime.
+pub(crate) fn spawn(work: Pin<Box<dyn Future<Output = ()> + Send>>) {
+    drop(tokio::spawn(work));
+}
+
+/// Lets all tasks that can go on do so. There is one thread, and none of them takes more turns than this.
+pub(crate) async fn all_go_on() {
+    for _ in 0..20 {
+        yield_now().await;
+    }
+}
+
+pub(crate) struct Bench {
+    pub(crate) combiner: Arc<Combiner<Call>>,
+    pub(crate) batches: mpsc::UnboundedReceiver<(Vec<Call>, oneshot::Sender<Fate>)>,
+    patience: Arc<Notify>,
+}
+
+impl Bench {
+    pub(crate) fn new(most: usize) -> Self {
+        let (begun, batches) = mpsc::unbounded_channel();
+        let together = move |calls: Vec<Call>| {
+            let (fate, told) = oneshot::channel();
+            begun.send((calls.clone(), fate)).unwrap();
+            Box::pin(async move { meet(&calls, told.await.unwrap()) }) as _
+        };
+        let patience = Arc::new(Notify::new());
+        let ends = Arc::clone(&patience);
+        let patient = move || {
+            let ends = Arc::clone(&ends);
+            Box::pin(async move { ends.notified().await }) as _
+        };
+        let combiner = Combiner::new(most, Box::new(together), Box::new(spawn), Some(Box::new(patient)));
+        Self { combiner, batches, patience }
+    }
+
+    /// One that makes its batches otherwise.
+    pub(crate) fn of(combiner: Arc<Combiner<Call>>) -> Self {
+        Self { combiner, batches: mpsc::unbounded_channel().1, patience: Arc::default() }
+    }
+
+    /// The patience with what is under way ends.
+    pub(crate) async fn lose_patience(&self) {
+        self.patience.notify_one();
+        all_go_on().await;
+    }
+
+    /// A call that stays alone for as long as the gate is shut.
+    pub(crate) async fn leader(&self, gate: &Arc<Notify>) -> JoinHandle<Told> {
+        self.leader_of(Call("leader", 0), gate).await
+    }
+
+    pub(crate) async fn leader_of(&self, call: Call, gate: &Arc<Notify>) -> JoinHandle<Told> {
+        let (combiner, gate) = (Arc::clone(&self.combiner), Arc::clone(gate));
+        let (begun, has_begun) = oneshot::channel();
+        let leader = tokio::spawn(async move {
+            let number = call.1;
+            let alone = |lost| async move {
+                begun.send(()).unwrap();
+                gate.notified().await;
+                Ok(alone(number, lost))
+            };
+            combiner.call(call, alone).await.unwrap()
+        });
+        has_begun.await.unwrap();
+        leader
+    }
+
+    /// A call that is waiting or refused when this returns, if anything is under way. On one thread, a task that was
+    /// spawned before runs before this one goes on.
+    pub(crate) async fn asker(&self, call: Call) -> JoinHandle<Result<Told>> {
+        let combiner = Arc::clone(&self.combiner);
+        let asker = tokio::spawn(async move {
+            let number = call.1;
+            combiner.call(call, |lost| async move { Ok(alone(number, lost)) }).await
+        });
+        yield_now().await;
+        asker
+    }
+
+    /// The same for a call that finds room.
+    pub(crate) async fn follower(&self, call: Call) -> JoinHandle<Told> {
+        let combiner = Arc::clone(&self.combiner);
+        let follower = tokio::spawn(async move {
+            let number = call.1;
+            combiner.call(call, |lost| async move { Ok(alone(number, lost)) }).await.unwrap()
+        });
+        yield_now().await;
+        follower
+    }
+
+    pub(crate) async fn followers(&self, calls: &[Call]) -> Vec<JoinHandle<Told>> {
+        let mut followers = vec![];
+        for call in calls {
+            followers.push(self.follower(call.clone()).await);
+        }
+        followers
+    }
+
+    /// The next batch, which then meets this.
+    pub(crate) async fn batch(&mut self, fate: Fate) -> Vec<Call> {
+        let (calls, told) = self.batches.recv().await.unwrap();
+        assert!(told.send(fate).is_ok());
+        calls
+    }
+}
+
+pub(crate) async fn told(followers: Vec<JoinHandle<Told>>) -> Vec<Told> {
+    let mut answers = vec![];
+    for follower in followers {
+        answers.push(follower.await.unwrap());
+    }
+    answers
+}

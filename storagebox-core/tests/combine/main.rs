@@ -1,0 +1,7 @@
+//! Combining: nobody waits without need, and nobody suffers for a neighbour.
+#![allow(clippy::disallowed_methods, reason = "a test may fail where a library must not")]
+
+mod batches;
+mod bench;
+mod overload;
+mod patience;

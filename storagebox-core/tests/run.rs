@@ -1,0 +1,95 @@
+//! A run whose store is in trouble.
+#![allow(clippy::disallowed_methods, reason = "a test may fail where a library must not")]
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use storagebox::{
+    Aborted, Begun, Completed, DedupId, Error, ErrorKind, Fingerprint, Lease, LeaseExtended, LeaseRepo,
+    MemoryStore, OpId, Payload, Ran, Result, Retention, RunOptions, StoreExt, TokioTimer, async_trait, run,
+};
+use tracing::span::{Attributes, Id, Record};
+use tracing::{Event, Level, Metadata, Subscriber};
+
+/// Leases that cannot be extended at first.
+struct Troubled {
+    inner: Arc<dyn LeaseRepo>,
+    troubles: AtomicUsize,
+}
+
+#[async_trait]
+impl LeaseRepo for Troubled {
+    async fn begin(
+        &self,
+        id: &DedupId,
+        op: &OpId,
+        duration: Duration,
+        fingerprint: Option<&Fingerprint>,
+    ) -> Result<Begun> {
+        self.inner.begin(id, op, duration, fingerprint).await
+    }
+
+    async fn complete(&self, lease: &Lease, result: &Payload, retention: Retention) -> Result<Completed> {
+        self.inner.complete(lease, result, retention).await
+    }
+
+    async fn abort(&self, lease: &Lease) -> Result<Aborted> {
+        self.inner.abort(lease).await
+    }
+
+    async fn extend(&self, lease: &Lease, duration: Duration) -> Result<LeaseExtended> {
+        let one_less = |left: usize| left.checked_sub(1);
+        match self.troubles.fetch_update(Ordering::SeqCst, Ordering::SeqCst, one_less) {
+            Ok(_) => Err(Error::new(ErrorKind::Unavailable, "as the test asked")),
+            Err(_) => self.inner.extend(lease, duration).await,
+        }
+    }
+}
+
+/// Counts what is told as a warning.
+struct Warnings(Arc<AtomicUsize>);
+
+impl Subscriber for Warnings {
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        *metadata.level() == Level::WARN
+    }
+
+    fn new_span(&self, _: &Attributes<'_>) -> Id {
+        Id::from_u64(1)
+    }
+
+    fn record(&self, _: &Id, _: &Record<'_>) {}
+
+    fn record_follows_from(&self, _: &Id, _: &Id) {}
+
+    fn event(&self, _: &Event<'_>) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+    }
+
+    fn enter(&self, _: &Id) {}
+
+    fn exit(&self, _: &Id) {}
+}
+
+/// Eight signs of life have room in a lease when they fail, three when they do not.
+#[tokio::test(start_paused = true)]
+async fn a_lease_that_cannot_be_extended_is_told_and_tried_more_often()
+-> Result<(), Box<dyn std::error::Error>> {
+    let (warnings, store) = (Arc::<AtomicUsize>::default(), MemoryStore::new());
+    let leases = store.leases("jobs")?;
+    let troubled = Troubled { inner: Arc::clone(&leases), troubles: AtomicUsize::new(7) };
+    let _told = tracing::subscriber::set_default(Warnings(Arc::clone(&warnings)));
+    let (id, other) = (DedupId::new("invoice-7")?, OpId::new("other")?);
+    let lease = Duration::from_secs(30);
+    let work = async |_fence| {
+        tokio::time::sleep(lease * 2).await;
+        let begun = leases.begin(&id, &other, lease, None).await?;
+        assert!(matches!(begun, Begun::InFlight { .. }), "{begun:?}");
+        Ok::<_, Error>("sent")
+    };
+    let ran = run(&troubled, &TokioTimer, &id, &RunOptions::default().lease(lease), work).await?;
+    assert_eq!(ran, Ran::Done(Payload::try_from("sent")?));
+    assert_eq!(warnings.load(Ordering::SeqCst), 7);
+    Ok(())
+}
