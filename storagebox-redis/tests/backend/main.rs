@@ -4,6 +4,7 @@
 mod corruption;
 mod errors;
 mod hostile;
+mod losses;
 mod numbers;
 mod queue;
 mod readme;
