@@ -14,7 +14,7 @@ use crate::script::{Script, script};
 static APPLY: Script =
     script!("counter_apply", CHANGES, timed, ["number", "whole", "counter"], "counter/apply");
 static CANCEL: Script = script!("counter_cancel", CHANGES, timed, ["number", "counter"], "counter/cancel");
-static VALUE: Script = script!("counter_value", READS, [], "counter/value");
+static VALUE: Script = script!("counter_value", READS, ["counter"], "counter/value");
 pub(crate) static MAINTAIN: Script =
     script!("counter_maintain", CHANGES, timed, ["number", "counter"], "counter/maintain");
 

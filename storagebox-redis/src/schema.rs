@@ -5,7 +5,7 @@ use std::fmt::{self, Write};
 use redis::cmd;
 use storagebox_core::{BoxName, ClaimId, Error, ErrorKind, Result};
 
-use crate::client::{Call, Client};
+use crate::client::{Answer, Call, Client};
 use crate::config::{Eviction, bad};
 use crate::script::{Script, script};
 
@@ -77,24 +77,45 @@ pub(crate) fn bucket(claim: &ClaimId) -> u16 {
 /// Makes the store, if the server may hold it. On one that is there it changes nothing.
 pub(crate) async fn setup(client: &Client) -> Result<()> {
     check_server(client, "setup").await?;
-    let call = Call::new(&SETUP, client.store()).with(VERSION);
-    let answer = client.settled("setup", || client.answer(&call)).await?;
-    check_text(answer.text(0)?).map_err(|error| error.during("setup"))
+    let epoch = new_epoch();
+    let call = Call::new(&SETUP, client.store()).with(VERSION).with(epoch.as_str());
+    client.enter("setup", &call).await.map(drop)
+}
+
+/// One that no store had before.
+fn new_epoch() -> String {
+    format!("{:032x}", fastrand::Rng::new().u128(..))
 }
 
 /// Whether the store is there and of this library's version.
 pub(crate) async fn ping(client: &Client) -> Result<()> {
     let call = Call::new(&LOOK, client.store());
-    let answer = client.settled("ping", || client.answer(&call)).await?;
-    check_text(answer.text(0)?).map_err(|error| error.during("ping"))?;
+    client.enter("ping", &call).await?;
     match client.settings().require_aof {
         true => check_server(client, "ping").await,
         false => Ok(()),
     }
 }
 
+/// What a store says of itself: the beginning of what scripts about it answer.
+#[derive(Clone, Debug)]
+pub(crate) struct Known {
+    /// Made by chance when the store was made, so that a store that was lost is not taken for its successor.
+    pub(crate) epoch: String,
+}
+
+impl Known {
+    pub(crate) fn of(answer: &Answer) -> Result<Self> {
+        check_text(answer.text(0)?)?;
+        match answer.text(1)? {
+            "" => Err(Error::corrupt("the store", "it has no epoch").on("redis")),
+            epoch => Ok(Self { epoch: epoch.to_owned() }),
+        }
+    }
+}
+
 /// Judges the version that a script found; an empty one is none.
-pub(crate) fn check_text(version: &str) -> Result<()> {
+fn check_text(version: &str) -> Result<()> {
     if version.is_empty() {
         return Err(Error::new(ErrorKind::NotSetUp, "there is no store with this prefix").on("redis"));
     }

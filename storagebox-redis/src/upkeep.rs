@@ -16,14 +16,14 @@ pub(crate) async fn maintain(client: &Client, most: usize) -> Result<Maintained>
     let (mut deleted, mut cursor, mut corrupt) = (0, "0".to_owned(), None);
     while deleted < most {
         let call = Call::new(&BOXES, client.store()).with(cursor.as_str());
-        let answer = client.settled("maintain", || client.answer(&call)).await?;
-        for at in answer.entries(1) {
+        let answer = client.enter("maintain", &call).await?;
+        for at in answer.entries_after(3, 1) {
             match one(client, answer.text(at)?, most - deleted).await {
                 Err(error) if error.kind() == ErrorKind::Corrupt => drop(corrupt.get_or_insert(error)),
                 gone => deleted += gone?,
             }
         }
-        cursor = answer.text(0)?.to_owned();
+        cursor = answer.text(2)?.to_owned();
         if cursor == "0" {
             break;
         }
@@ -39,7 +39,7 @@ pub(crate) async fn maintain(client: &Client, most: usize) -> Result<Maintained>
 async fn one(client: &Client, tag: &str, most: usize) -> Result<usize> {
     let key = client.settings().prefix.of(tag);
     let memory = client.memory();
-    let about = |script| Call::new(script, &key);
+    let about = |script| Call::new(script, &key).in_epoch(client.epoch());
     match Kind::of(tag) {
         Some(Kind::Bank) => {
             steps(client, most, |step| about(&item_bank::MAINTAIN).with(step).with(memory)).await

@@ -1,6 +1,6 @@
 -- S-02 forgets operations that are over.
 -- ARGV most
 -- how many
-local keeps = redis.call('HGET', base, 'keeps')
+local keeps = head[2]
 if keeps and keeps ~= '' and not tonumber(keeps) then corrupt('a box that does not say how long it remembers') end
 return { text(prune(tonumber(ARGV[1]), tonumber(keeps))) }

@@ -1,5 +1,5 @@
 -- A bank, all in one slot, because every key begins with KEYS[1]:
---   hash KEYS[1]            n items in all, s spent, w withdrawn, q withdrawn and still in the queue of free ones
+--   hash KEYS[1]            epoch that of the store; n items in all, s spent, w withdrawn, q withdrawn and still in the queue of free ones
 --   list KEYS[1]:f          the bucket of each free item in two bytes, then the item; also of those that q counts, and while
 --                           there are any, LOOK is the first of all
 --   hash KEYS[1]:i:BUCKET   item -> '' free, WITHDRAWN, QUEUED (withdrawn and still queued), RETIRED (spent by a claim that
@@ -11,7 +11,7 @@
 --   bits KEYS[1]:m          the buckets of items that are not empty
 -- Buckets are small hashes, which take half the memory of one large hash, and stay as quick however many items there are.
 -- A mark begins with a byte that is in no item and no claim: what is most frequent needs none.
-local base = KEYS[1]
+local base, head = KEYS[1], opened('n', 's', 'w', 'q')
 local WITHDRAWN, QUEUED, RETIRED = '\0W', '\0Q', '\0G'
 local UNTIL, SPENT, RELEASED, EXPIRED = '\0T', '\0C', '\0R', '\0E'
 -- No bucket begins with it.
@@ -30,8 +30,8 @@ end
 
 -- The counts and the queue are such that they can be added to.
 local function check_counts()
-    for _, count in ipairs(redis.call('HMGET', base, 'n', 'w', 'q')) do
-        if count and not tonumber(count) then corrupt('a bank that does not count') end
+    for _, at in ipairs({ 2, 4, 5 }) do
+        if head[at] and not tonumber(head[at]) then corrupt('a bank that does not count') end
     end
     redis.call('LLEN', base .. ':f')
 end

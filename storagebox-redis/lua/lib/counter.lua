@@ -1,10 +1,10 @@
 -- Counters, all of one name in one slot, because every key begins with KEYS[1]:
---   hash KEYS[1]         keeps how long operations are remembered, or '' for ever
+--   hash KEYS[1]         epoch that of the store; keeps how long operations are remembered, or '' for ever
 --   hash KEYS[1]:v       key -> value
 --   hash KEYS[1]:o:KEY   op -> since 'A' delta:value (applied), since 'X' (cancelled)
 --   list KEYS[1]:a       since length:key op: the operations of all keys, the oldest first
 -- How long they are remembered is one for the whole box, so the oldest is the first to go.
-local base = KEYS[1]
+local base, head = KEYS[1], opened('keeps')
 
 local function is_over(since, keeps) return keeps and since + keeps <= now() end
 

@@ -1,9 +1,10 @@
 -- Records and leases, all of one name in one slot, because every key begins with KEYS[1]:
---   hash KEYS[1]        n the last number: versions and fences of all ids, so that none repeats
+--   hash KEYS[1]        epoch that of the store; n the last number: versions and fences of all ids, so that none repeats
 --   hash KEYS[1]:r:ID   s state 'D' done, 'L' leased; o its operation; u until, or '' for ever; n version; v value; f fence;
 --                       p fingerprint; b, m the operation that replaced which version; e:OP since when this operation is over
 --   zset KEYS[1]:x      the ids that are done, in the order of their bytes
 --   zset KEYS[1]:d      the ids that upkeep must look at, by when
+local head = opened('n')
 local base, id = KEYS[1], ARGV[1]
 local key = base .. ':r:' .. id
 
@@ -11,8 +12,7 @@ local key = base .. ':r:' .. id
 local function check()
     redis.call('ZCOUNT', base .. ':x', 1, 0)
     redis.call('ZCOUNT', base .. ':d', 1, 0)
-    local last = redis.call('HGET', base, 'n')
-    if last and not tonumber(last) then corrupt('a box that does not count') end
+    if head[2] and not tonumber(head[2]) then corrupt('a box that does not count') end
 end
 
 local function next_number() return text(write('HINCRBY', base, 'n', 1)) end

@@ -1,6 +1,8 @@
 -- Tokens, all of one name in one slot, because every key begins with KEYS[1]:
+--   hash KEYS[1]     epoch that of the store
 --   hash KEYS[1]:k   token -> 'L' live, 'G' since op (no op if it was discarded)
 --   list KEYS[1]:g   since token: those that are gone, the longest ago first
+opened()
 local tokens, gone = KEYS[1] .. ':k', KEYS[1] .. ':g'
 
 local function is_forgotten(since, memory) return memory and since + memory <= now() end
