@@ -66,9 +66,9 @@ impl Client {
         &self.store
     }
 
-    /// The memory of ended operations, as the scripts take it.
+    /// The store's memory of ended operations, as the scripts take it. Only asked once it is known.
     pub(crate) fn memory(&self) -> Option<u64> {
-        micros_of(self.settings.memory)
+        self.known.get().and_then(|known| micros_of(known.memory))
     }
 
     /// The epoch of the store; none before the first call.
@@ -85,6 +85,7 @@ impl Client {
 
     fn know(&self, answer: &Answer) -> Result<()> {
         let found = Known::of(answer)?;
+        found.check(self.settings.memory)?;
         let epoch = found.epoch.clone();
         match self.known.get_or_init(|| found).epoch == epoch {
             true => Ok(()),

@@ -39,7 +39,8 @@ impl std::fmt::Debug for Authority {
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
     pub(crate) prefix: Prefix,
-    pub(crate) memory: Retention,
+    /// Where nothing is said, that of the store, which `setup` makes the usual one.
+    pub(crate) memory: Option<Retention>,
     pub(crate) call_timeout: Duration,
     pub(crate) wait: Option<Wait>,
     pub(crate) require_aof: bool,
@@ -103,7 +104,7 @@ impl Default for RedisBuilder {
     fn default() -> Self {
         let settings = Settings {
             prefix: Prefix::default(),
-            memory: Retention::DEFAULT,
+            memory: None,
             call_timeout: Duration::from_secs(10),
             wait: None,
             require_aof: false,
@@ -133,10 +134,12 @@ impl RedisBuilder {
         Ok(self)
     }
 
-    /// How long ended claims, gone tokens and ended operations are remembered; seven days unless told otherwise.
+    /// How long ended claims, gone tokens and ended operations are remembered. `setup` keeps it with the store that it makes,
+    /// seven days unless told otherwise; everybody goes by that, upkeep too. Who says nothing here opens a store with any;
+    /// who says something else than the store is refused, as `InvalidInput`.
     #[must_use]
     pub fn memory(mut self, retention: Retention) -> Self {
-        self.settings.memory = retention;
+        self.settings.memory = Some(retention);
         self
     }
 
@@ -255,7 +258,7 @@ impl RedisBuilder {
     }
 
     fn build(self, connections: Connections) -> Result<RedisStore> {
-        self.settings.memory.checked()?;
+        self.settings.memory.unwrap_or(Retention::DEFAULT).checked()?;
         checked_duration("call timeout", self.settings.call_timeout)?;
         if let Some(wait) = self.settings.wait {
             checked_duration("wait timeout", wait.timeout)?;

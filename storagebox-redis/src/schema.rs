@@ -1,11 +1,12 @@
 //! The names of keys, the store's version, and what the server must be like.
 
 use std::fmt::{self, Write};
+use std::time::Duration;
 
 use redis::cmd;
-use storagebox_core::{BoxName, ClaimId, Error, ErrorKind, Result};
+use storagebox_core::{BoxName, ClaimId, Error, ErrorKind, Result, Retention};
 
-use crate::client::{Answer, Call, Client};
+use crate::client::{Answer, Call, Client, micros_of};
 use crate::config::{Eviction, bad};
 use crate::script::{Script, script};
 
@@ -78,7 +79,8 @@ pub(crate) fn bucket(claim: &ClaimId) -> u16 {
 pub(crate) async fn setup(client: &Client) -> Result<()> {
     check_server(client, "setup").await?;
     let epoch = new_epoch();
-    let call = Call::new(&SETUP, client.store()).with(VERSION).with(epoch.as_str());
+    let memory = in_words(client.settings().memory.unwrap_or(Retention::DEFAULT));
+    let call = Call::new(&SETUP, client.store()).with(VERSION).with(epoch.as_str()).with(memory.as_str());
     client.enter("setup", &call).await.map(drop)
 }
 
@@ -102,14 +104,43 @@ pub(crate) async fn ping(client: &Client) -> Result<()> {
 pub(crate) struct Known {
     /// Made by chance when the store was made, so that a store that was lost is not taken for its successor.
     pub(crate) epoch: String,
+    /// How long what has ended is remembered, by everybody.
+    pub(crate) memory: Retention,
+}
+
+/// What a memory is that is for ever.
+const FOREVER: &str = "forever";
+
+/// A memory as it is kept with the store.
+fn in_words(memory: Retention) -> String {
+    micros_of(memory).map_or(FOREVER.to_owned(), |micros| micros.to_string())
+}
+
+fn memory(words: &str) -> Option<Retention> {
+    match words {
+        FOREVER => Some(Retention::Forever),
+        _ => words.parse().ok().map(|micros| Retention::For(Duration::from_micros(micros))),
+    }
 }
 
 impl Known {
     pub(crate) fn of(answer: &Answer) -> Result<Self> {
         check_text(answer.text(0)?)?;
-        match answer.text(1)? {
-            "" => Err(Error::corrupt("the store", "it has no epoch").on("redis")),
-            epoch => Ok(Self { epoch: epoch.to_owned() }),
+        match (answer.text(1)?, memory(answer.text(2)?)) {
+            (epoch, Some(memory)) if !epoch.is_empty() => Ok(Self { epoch: epoch.to_owned(), memory }),
+            _ => Err(Error::corrupt("the store", "it has no epoch, or no memory").on("redis")),
+        }
+    }
+
+    /// Whether this is what was asked for, if anything was.
+    pub(crate) fn check(&self, memory: Option<Retention>) -> Result<()> {
+        match memory.filter(|memory| micros_of(*memory) != micros_of(self.memory)) {
+            None => Ok(()),
+            Some(other) => {
+                let kept = self.memory;
+                let why = format_args!("the store was set up with {kept}, and cannot be opened with {other}");
+                Err(Error::invalid("memory", why).on("redis"))
+            }
         }
     }
 }

@@ -87,7 +87,8 @@ impl Store for RedisStore {
     fn promises(&self) -> Promises {
         let promise = |about, statement: &str| Promise { about, statement: statement.to_owned().into() };
         let settings = self.client.settings();
-        let memory = format!("ended claims, gone tokens and ended operations: {}", settings.memory);
+        let memory = settings.memory.map_or(MEMORY.to_owned(), |memory| memory.to_string());
+        let memory = format!("ended claims, gone tokens and ended operations: {memory}");
         let failover = settings.wait.map_or(FAILOVER, |_| FAILOVER_AFTER_WAITING);
         Promises {
             backend: "redis",
@@ -95,7 +96,10 @@ impl Store for RedisStore {
                 promise("atomicity", "one script is one step; the server runs one at a time"),
                 promise("durability", DURABILITY),
                 promise("failover", failover),
-                promise("eviction", "setup refuses a server that evicts keys, unless told to warn"),
+                promise(
+                    "eviction",
+                    "setup and ping refuse a server that evicts keys which do not expire, unless told to warn",
+                ),
                 promise(
                     "clock",
                     "the server's, read in the script; a clock that is set back prolongs what expires",
@@ -150,6 +154,8 @@ const FAILOVER: &str = "a replica lacks what its master acknowledged last; promo
 
 const FAILOVER_AFTER_WAITING: &str = "what was acknowledged is on so many replicas; where another one is promoted it is lost, \
      so that an item can be given away twice";
+
+const MEMORY: &str = "what the store was set up with, seven days unless told otherwise";
 
 const COUNTERS: &str =
     "Atomic, Marker, Window and Sharded, whose shards are one record; the others are Unsupported";

@@ -17,13 +17,13 @@ pub(crate) async fn maintain(client: &Client, most: usize) -> Result<Maintained>
     while deleted < most {
         let call = Call::new(&BOXES, client.store()).with(cursor.as_str());
         let answer = client.enter("maintain", &call).await?;
-        for at in answer.entries_after(3, 1) {
+        for at in answer.entries_after(4, 1) {
             match one(client, answer.text(at)?, most - deleted).await {
                 Err(error) if error.kind() == ErrorKind::Corrupt => drop(corrupt.get_or_insert(error)),
                 gone => deleted += gone?,
             }
         }
-        cursor = answer.text(2)?.to_owned();
+        cursor = answer.text(3)?.to_owned();
         if cursor == "0" {
             break;
         }

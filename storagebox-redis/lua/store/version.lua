@@ -1,5 +1,5 @@
 -- S-01 tells a store that is not set up.
 -- KEYS the store
--- version or '', epoch or ''
-local known = redis.call('HMGET', KEYS[1], 'version', 'epoch')
-return { known[1] or '', known[2] or '' }
+-- version, epoch, memory, each or ''
+local known = redis.call('HMGET', KEYS[1], 'version', 'epoch', 'memory')
+return { known[1] or '', known[2] or '', known[3] or '' }
