@@ -69,10 +69,10 @@ pub(crate) fn tag(kind: &str, name: &BoxName) -> String {
     tag
 }
 
-/// The bucket of a claim in its bank, as `lua/lib/bank.lua` works it out.
-pub(crate) fn bucket(claim: &ClaimId) -> u16 {
-    let [high, low, ..] = sha1_smol::Sha1::from(claim.as_str()).digest().bytes();
-    u16::from_be_bytes([high, low]) % 16_384
+/// What the bucket of a claim is found by, as `lua/lib/buckets.lua` works it out.
+pub(crate) fn hash(claim: &ClaimId) -> u32 {
+    let [high, middle, low, ..] = sha1_smol::Sha1::from(claim.as_str()).digest().bytes();
+    u32::from_be_bytes([0, high, middle, low])
 }
 
 /// Makes the store, if the server may hold it. On one that is there it changes nothing.

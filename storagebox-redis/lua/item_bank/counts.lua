@@ -2,5 +2,5 @@
 -- free, held, spent, withdrawn
 local function count(at) return tonumber(head[at + 1] or '0') end
 local lapsed = redis.call('ZCOUNT', base .. ':t', '-inf', text(now()))
-local free = redis.call('LLEN', base .. ':f') - count(4) - (count(4) > 0 and 1 or 0)
+local free = length_of(free_ones) - count(4)
 return { text(free + lapsed), text(count(1) - free - lapsed - count(2) - count(3)), text(count(2)), text(count(3)) }

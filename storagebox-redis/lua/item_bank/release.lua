@@ -7,9 +7,10 @@ if word == 'ended' then return { first } end
 if second == 'confirmed' then return { second } end
 check()
 if word == 'again' then
-    bucket_of(first, claim)
+    local its = bucket_of(first, claim)
     write('ZREM', base .. ':t', claim)
-    free(first)
+    free(first, its)
 end
 finish(key, claim, RELEASED, now())
+if word == 'unknown' then grow('c', claim_level, key, hash_of(claim)) end
 return { 'released' }

@@ -6,6 +6,7 @@ mod errors;
 mod hostile;
 mod losses;
 mod numbers;
+mod pieces;
 mod queue;
 mod readme;
 mod resharding;
@@ -19,3 +20,4 @@ mod structure;
 #[path = "../support/mod.rs"]
 mod support;
 mod tls;
+mod upkeep;
