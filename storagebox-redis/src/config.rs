@@ -56,15 +56,16 @@ pub(crate) struct Wait {
     pub(crate) timeout: Duration,
 }
 
-/// What [`setup`](storagebox_core::Store::setup) does about a server that may evict keys when its memory is full.
+/// What [`setup`](storagebox_core::Store::setup) and [`ping`](storagebox_core::Store::ping) do about a server that may evict
+/// keys that do not expire, as none of ours does, when its memory is full.
 ///
 /// Whatever is evicted is a promise that is broken: an item is lost, or given away twice.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Eviction {
-    /// It refuses it: the server's `maxmemory-policy` must be `noeviction`.
+    /// They refuse it: the server's `maxmemory-policy` must be `noeviction` or one of `volatile-*`.
     #[default]
     Refuse,
-    /// It warns, by an event of `tracing`.
+    /// They warn, by an event of `tracing`.
     Warn,
 }
 
@@ -166,7 +167,7 @@ impl RedisBuilder {
         self
     }
 
-    /// What `setup` does about a server that may evict keys; it refuses it unless told otherwise.
+    /// What `setup` and `ping` do about a server that may evict keys; they refuse it unless told otherwise.
     #[must_use]
     pub fn eviction(mut self, eviction: Eviction) -> Self {
         self.settings.eviction = eviction;

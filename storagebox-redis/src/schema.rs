@@ -93,10 +93,7 @@ fn new_epoch() -> String {
 pub(crate) async fn ping(client: &Client) -> Result<()> {
     let call = Call::new(&LOOK, client.store());
     client.enter("ping", &call).await?;
-    match client.settings().require_aof {
-        true => check_server(client, "ping").await,
-        false => Ok(()),
-    }
+    check_server(client, "ping").await
 }
 
 /// What a store says of itself: the beginning of what scripts about it answer.
@@ -182,7 +179,7 @@ async fn check_server(client: &Client, operation: &'static str) -> Result<()> {
         let what = "a server without an append-only file (`require_aof` is on)";
         return Err(Error::unsupported(what, "one with `appendonly yes`").on("redis").during(operation));
     }
-    match (fields("maxmemory_policy").find(|policy| *policy != "noeviction"), settings.eviction) {
+    match (fields("maxmemory_policy").find(|policy| evicts(policy)), settings.eviction) {
         (None, _) => Ok(()),
         (Some(policy), Eviction::Warn) => {
             tracing::warn!(policy, "the server evicts keys when its memory is full, and promises with them");
@@ -195,6 +192,11 @@ async fn check_server(client: &Client, operation: &'static str) -> Result<()> {
                 .during(operation))
         }
     }
+}
+
+/// Whether keys that do not expire may be evicted: none of ours does.
+fn evicts(policy: &str) -> bool {
+    policy != "noeviction" && !policy.starts_with("volatile-")
 }
 
 /// Before 7.0 a script cannot say that it is to be refused as a whole.
@@ -240,6 +242,16 @@ mod tests {
                 && !is_too_old("255.255.255")
                 && !is_too_old("unstable")
         );
+    }
+
+    #[test]
+    fn a_policy_that_spares_what_does_not_expire_evicts_nothing() {
+        for policy in ["noeviction", "volatile-lru", "volatile-lfu", "volatile-random", "volatile-ttl"] {
+            assert!(!evicts(policy), "{policy}");
+        }
+        for policy in ["allkeys-lru", "allkeys-lfu", "allkeys-random", "another", ""] {
+            assert!(evicts(policy), "{policy}");
+        }
     }
 
     #[test]

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use redis::cmd;
 use storagebox_core::{
-    Begun, ClaimId, DedupId, End, ErrorKind, Hold, ItemBank, LeaseRepo, OpId, Result, Retention, Store, StoreExt,
-    Taken, TokenId, TokenStore,
+    Begun, ClaimId, DedupId, End, ErrorKind, Hold, ItemBank, LeaseRepo, OpId, Result, Retention, Store,
+    StoreExt, Taken, TokenId, TokenStore,
 };
 use storagebox_redis::{Eviction, RedisStore};
 use storagebox_testkit::redis::Settings;
@@ -57,12 +57,36 @@ async fn a_newer_store_is_refused_and_left_alone() -> Result<()> {
 #[tokio::test]
 async fn a_server_that_evicts_is_refused_unless_told_to_warn() -> Result<()> {
     with_server(Settings::quick(), async |place| {
-        place.server.ask::<()>(cmd("CONFIG").arg("SET").arg("maxmemory-policy").arg("allkeys-lru")).await?;
-        let error = place.store()?.setup().await.unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::Unsupported, "{error}");
-        assert!(error.to_string().contains("allkeys-lru"), "{error}");
+        let store = place.store()?;
+        store.ping().await?;
+        set_policy(place, "allkeys-lru").await?;
+        for error in [store.setup().await.unwrap_err(), store.ping().await.unwrap_err()] {
+            assert_eq!(error.kind(), ErrorKind::Unsupported, "{error}");
+            assert!(error.to_string().contains("allkeys-lru"), "{error}");
+        }
         let url = place.server.url_at(place.server.address());
-        place.builder()?.eviction(Eviction::Warn).connect(&url)?.setup().await
+        let warns = place.builder()?.eviction(Eviction::Warn).connect(&url)?;
+        warns.setup().await?;
+        warns.ping().await
+    })
+    .await
+}
+
+async fn set_policy(place: &Place, policy: &str) -> Result<()> {
+    place.server.ask(cmd("CONFIG").arg("SET").arg("maxmemory-policy").arg(policy)).await
+}
+
+/// They evict what expires, which nothing of ours does.
+#[tokio::test]
+async fn a_server_that_evicts_nothing_of_ours_is_taken() -> Result<()> {
+    with_server(Settings::quick(), async |place| {
+        let store = place.store()?;
+        for policy in ["volatile-lru", "volatile-lfu", "volatile-random", "volatile-ttl", "noeviction"] {
+            set_policy(place, policy).await?;
+            store.setup().await?;
+            store.ping().await?;
+        }
+        Ok(())
     })
     .await
 }
