@@ -1,5 +1,6 @@
 //! What a store is made of: its URL or client, its prefix and how it goes about its calls.
 
+mod access;
 mod url;
 
 #[cfg(feature = "test-clock")]
@@ -14,25 +15,18 @@ use crate::client::{At, Connections, Server};
 use crate::schema::Prefix;
 use crate::store::RedisStore;
 
+pub(crate) use access::Access;
+pub use access::Login;
+
 /// Builds a [`RedisStore`].
 #[derive(Clone, Debug)]
 pub struct RedisBuilder {
     pub(crate) settings: Settings,
-    pub(crate) authority: Option<Authority>,
+    pub(crate) access: Access,
     #[cfg(feature = "pool")]
     pub(crate) pool: Option<usize>,
     #[cfg(feature = "cluster")]
     pub(crate) reached: std::collections::HashMap<redis::cluster::NodeAddress, redis::cluster::NodeAddress>,
-}
-
-/// Who must have signed a server's certificate, in PEM; everybody whom the machine trusts unless told otherwise.
-#[derive(Clone)]
-pub(crate) struct Authority(pub(crate) Vec<u8>);
-
-impl std::fmt::Debug for Authority {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Authority(..)")
-    }
 }
 
 /// What every box of a store shares.
@@ -115,7 +109,7 @@ impl Default for RedisBuilder {
         };
         Self {
             settings,
-            authority: None,
+            access: Access::default(),
             #[cfg(feature = "pool")]
             pool: None,
             #[cfg(feature = "cluster")]
@@ -174,21 +168,6 @@ impl RedisBuilder {
         self
     }
 
-    /// The certificate, in PEM, of who must have signed that of a server with TLS, instead of those whom the machine
-    /// trusts.
-    ///
-    /// # Errors
-    ///
-    /// `InvalidInput` if there is no certificate in it.
-    pub fn authority(mut self, pem: &[u8]) -> Result<Self> {
-        let begin = b"-----BEGIN CERTIFICATE-----";
-        if !pem.windows(begin.len()).any(|window| window == begin) {
-            return Err(bad("authority", "holds no certificate in PEM"));
-        }
-        self.authority = Some(Authority(pem.to_vec()));
-        Ok(self)
-    }
-
     /// A pool of so many connections, each call on one that nobody else has meanwhile, instead of one connection for all
     /// calls: slower, but no call waits behind another's `wait`.
     #[cfg(feature = "pool")]
@@ -220,16 +199,17 @@ impl RedisBuilder {
     ///
     /// `redis://user:password@host:port/database`, or `rediss://` for TLS, and with the feature `cluster`
     /// `redis+cluster://user:password@host:port,host:port` or `rediss+cluster://`, some nodes of a cluster, with `prefix`, `call_timeout` (milliseconds),
-    /// `memory` (seconds, or `forever`), `wait` (replicas), `wait_timeout` (milliseconds), `require_aof=on|off` and
-    /// `eviction=refuse|warn`.
+    /// `memory` (seconds, or `forever`), `wait` (replicas), `wait_timeout` (milliseconds), `require_aof=on|off`,
+    /// `eviction=refuse|warn`, and `tls_ca_cert_file`, `tls_cert_file` and `tls_key_file`, which are read here and now.
     ///
     /// # Errors
     ///
-    /// `InvalidInput` for a URL that cannot be read or a key that is not known; never shows the URL.
+    /// `InvalidInput` for a URL that cannot be read, a key that is not known or a file that cannot be read; never shows the
+    /// URL.
     pub fn connect(self, url: &str) -> Result<RedisStore> {
         let (builder, at) = url::read(self, url).map_err(|error| error.on("redis"))?;
-        let (authority, patience) = (builder.authority.clone(), builder.settings.call_timeout);
-        let connections = builder.connections(Server { at, authority, patience })?;
+        let (access, patience) = (builder.access.clone(), builder.settings.call_timeout);
+        let connections = builder.connections(Server { at, access, patience })?;
         builder.build(connections)
     }
 
@@ -240,8 +220,8 @@ impl RedisBuilder {
     /// `InvalidInput` for a setting that is out of its range.
     pub fn from_client(self, client: &redis::Client) -> Result<RedisStore> {
         let at = At::Node(client.get_connection_info().clone());
-        let (authority, patience) = (self.authority.clone(), self.settings.call_timeout);
-        let connections = self.connections(Server { at, authority, patience })?;
+        let (access, patience) = (self.access.clone(), self.settings.call_timeout);
+        let connections = self.connections(Server { at, access, patience })?;
         self.build(connections)
     }
 

@@ -79,6 +79,11 @@ pub(crate) fn ends_connection(error: &RedisError) -> bool {
     }
 }
 
+/// Whether another login may help: the one that there was is refused, or a connection broke and was not made again.
+pub(crate) fn may_want_another_login(error: &RedisError) -> bool {
+    error.code().is_none_or(|code| ["NOAUTH", "WRONGPASS"].contains(&code))
+}
+
 /// An error of a connection that could not be had: nothing was sent.
 pub(crate) fn connecting(error: RedisError) -> Error {
     let refused = error.kind() == redis::ErrorKind::AuthenticationFailed;

@@ -96,7 +96,10 @@ impl Store for RedisStore {
                 promise("atomicity", "one script is one step; the server runs one at a time"),
                 promise("durability", DURABILITY),
                 promise("failover", failover),
-                promise("eviction", "setup and ping refuse a server that evicts keys which do not expire, unless told to warn"),
+                promise(
+                    "eviction",
+                    "setup and ping refuse a server that evicts keys which do not expire, unless told to warn",
+                ),
                 promise(
                     "clock",
                     "the server's, read in the script; a clock that is set back prolongs what expires",
