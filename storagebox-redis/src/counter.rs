@@ -15,18 +15,28 @@ static APPLY: Script = script!(
     "counter_apply",
     CHANGES,
     timed,
-    ["number", "whole", "buckets", "queue", "counter"],
+    ["number", "whole", "buckets", "queue", "front", "counter"],
     "counter/apply"
 );
-static CANCEL: Script =
-    script!("counter_cancel", CHANGES, timed, ["number", "buckets", "queue", "counter"], "counter/cancel");
-static VALUE: Script =
-    script!("counter_value", READS, timed, ["number", "buckets", "queue", "counter"], "counter/value");
+static CANCEL: Script = script!(
+    "counter_cancel",
+    CHANGES,
+    timed,
+    ["number", "buckets", "queue", "front", "counter"],
+    "counter/cancel"
+);
+static VALUE: Script = script!(
+    "counter_value",
+    READS,
+    timed,
+    ["number", "buckets", "queue", "front", "counter"],
+    "counter/value"
+);
 pub(crate) static MAINTAIN: Script = script!(
     "counter_maintain",
     CHANGES,
     timed,
-    ["number", "buckets", "queue", "counter"],
+    ["number", "buckets", "queue", "front", "counter"],
     "counter/maintain"
 );
 

@@ -26,7 +26,7 @@ pub(crate) static MAINTAIN: Script = script!(
     "dedup_maintain",
     CHANGES,
     timed,
-    ["number", "buckets", "queue", "record"],
+    ["number", "buckets", "queue", "front", "record"],
     "dedup_repo/maintain"
 );
 

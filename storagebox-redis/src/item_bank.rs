@@ -23,7 +23,7 @@ static TAKE: Script = script!(
     "bank_take",
     CHANGES,
     timed,
-    ["number", "buckets", "queue", "bank", "at_once", "claims"],
+    ["number", "at_once", "buckets", "queue", "front", "bank", "claims"],
     "item_bank/take"
 );
 static EXTEND: Script = script!(
@@ -90,7 +90,7 @@ pub(crate) static MAINTAIN: Script = script!(
     "bank_maintain",
     CHANGES,
     timed,
-    ["number", "buckets", "queue", "bank", "claims"],
+    ["number", "buckets", "queue", "front", "bank", "claims"],
     "item_bank/maintain"
 );
 

@@ -11,19 +11,29 @@ use tracing::instrument;
 use crate::client::{Answer, Client, Kind, OpenBox, Second};
 use crate::script::{Script, script};
 
-static CREATE: Script =
-    script!("token_create", CHANGES, timed, ["number", "buckets", "queue", "token"], "token_store/create");
+static CREATE: Script = script!(
+    "token_create",
+    CHANGES,
+    timed,
+    ["number", "buckets", "queue", "token", "tokens"],
+    "token_store/create"
+);
 static EXISTS: Script =
     script!("token_exists", READS, timed, ["number", "buckets", "queue", "token"], "token_store/exists");
 static CONSUME: Script =
     script!("token_consume", CHANGES, timed, ["number", "buckets", "queue", "token"], "token_store/consume");
-static DISCARD: Script =
-    script!("token_discard", CHANGES, timed, ["number", "buckets", "queue", "token"], "token_store/discard");
+static DISCARD: Script = script!(
+    "token_discard",
+    CHANGES,
+    timed,
+    ["number", "buckets", "queue", "token", "tokens"],
+    "token_store/discard"
+);
 pub(crate) static MAINTAIN: Script = script!(
     "token_maintain",
     CHANGES,
     timed,
-    ["number", "buckets", "queue", "token"],
+    ["number", "buckets", "queue", "front", "token"],
     "token_store/maintain"
 );
 

@@ -9,7 +9,7 @@ use crate::{counter, dedup_repo, item_bank, ordered_store, token_store};
 static BOXES: Script = script!("store_boxes", READS, [], "store/boxes");
 
 /// The most entries that one script looks at, so that nobody waits for long behind it.
-const STEP: usize = 200;
+const STEP: usize = 100;
 
 /// Deletes at most so many entries that no promise needs. A box that is corrupt keeps no other from its upkeep.
 pub(crate) async fn maintain(client: &Client, most: usize) -> Result<Maintained> {

@@ -12,7 +12,7 @@ if remembers then
     if kind then return { 'already', its_value } end
 end
 
-local its, stored = find(values, level, key)
+local its, stored, hash = find(values, level, key)
 local is_new = not stored
 stored = stored or '0'
 if not string.match(stored, '^%-?%d+$') or string.len(stored) > 20 then corrupt('a value that is no number') end
@@ -41,5 +41,5 @@ if remembers then
     remember(key, op, 'A' .. delta .. ':' .. (answers and value or ''), keeps)
 end
 write('HSET', its, key, value)
-if is_new then grow('v', level, its, hash_of(key)) end
+if is_new then grow('v', level, its, hash) end
 return { 'applied', answers and value or '' }

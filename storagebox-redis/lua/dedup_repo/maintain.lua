@@ -40,5 +40,5 @@ local function forget(over)
     if stands == since then write('HDEL', its, name) end
 end
 
-local done, more = sweep(over_ones, most - looked, is_over, forget)
+local done, more = sweep('g', FIRST, most - looked, is_over, forget)
 return { text(gone + done), more and 'more' or '' }

@@ -11,8 +11,20 @@ local function is_older(item, hash)
     return state
 end
 
+-- Puts entries at the end of the queue, piece by piece.
+local function push_all(entries)
+    local from = 1
+    while from <= #entries do
+        local room = math.max(1, PIECE - redis.call('LLEN', piece('f', FREE_LAST)))
+        local to = math.min(#entries, from + room - 1)
+        local length = write('RPUSH', piece('f', FREE_LAST), unpack(entries, from, to))
+        if length >= PIECE then head[FREE_LAST] = text(write('HINCRBY', base, 'fl', 1)) end
+        from = to + 1
+    end
+end
+
 local function put(item)
-    local hash = hash_of(item)
+    local hash = tonumber(string.sub(redis.sha1hex(item), 1, 6), 16)
     local at = number_at(item_level, hash)
     local key = item_buckets .. at
     if is_older(item, hash) or write('HSETNX', key, item, '') == 0 then return end
@@ -30,7 +42,7 @@ for _, item in ipairs(ARGV) do
     end
 end
 if #new > 0 then
-    push_all(free_ones, new)
+    push_all(new)
     write('HINCRBY', base, 'n', #new)
     for _, one in ipairs(newest) do grow('i', item_level, one[1], one[2]) end
 end

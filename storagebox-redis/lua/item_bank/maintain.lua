@@ -17,5 +17,5 @@ local function forget(ended)
     if value == RELEASED .. since or value == EXPIRED .. since then write('HDEL', key, claim) end
 end
 
-local forgotten, more = sweep(ended_ones, most - #lapsed, is_over, forget)
+local forgotten, more = sweep('e', ENDED_FIRST, most - #lapsed, is_over, forget)
 return { text(#lapsed + forgotten), more and 'more' or '' }

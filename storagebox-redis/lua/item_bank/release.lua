@@ -12,5 +12,8 @@ if word == 'again' then
     free(first, its)
 end
 finish(key, claim, RELEASED, now())
-if word == 'unknown' then grow('c', claim_level, key, hash_of(claim)) end
+if word == 'unknown' then
+    local its, _, hash = find_claim(claim)
+    grow('c', claim_level, its, hash)
+end
 return { 'released' }

@@ -2,16 +2,52 @@
 -- IB-04 empty only if nothing is free and no hold has lapsed; IB-07 a claim that ended takes nothing; IB-08 from the end of a list.
 -- ARGV claim, its hash, hold or '', memory or ''
 -- new item | again item hold | ended why | empty | more: call again, withdrawn items were in the way
-local _, word, one, other = settle(claim, memory)
+local key, word, one, other = settle(claim, memory)
 if word ~= 'unknown' then return { word, one, other } end
+
+local looks = tonumber(head[5] or 0) or corrupt('a bank that does not count what is in its queue')
+
+-- The state of the item, which is the claim's for a while if it is free: that is written here, because it may be refused.
+local function examined(entry)
+    local high, middle, low = string.byte(entry, 1, 3)
+    local item, its = string.sub(entry, 4), item_buckets .. high * 65536 + middle * 256 + low
+    local state = redis.call('HGET', its, item)
+    if hold and state == '' then write('ZADD', base .. ':t', text(now() + hold), claim) end
+    return state, item, its
+end
+
+local function popped(queue) return write('LPOP', queue) end
+
+-- The first of the queue: the state of its item, the item and its bucket. One whose item is not what the queue says goes back
+-- there.
+local function pop_item()
+    local before = wrote
+    local entry = from_front('f', FREE_FIRST, popped)
+    if not entry then
+        wrote = before
+        return nil
+    end
+    local is_read, state, item, its = pcall(examined, entry)
+    if is_read and (state == '' or looks > 0 and state == QUEUED) then return state, item, its end
+    write('LPUSH', piece('f', FREE_FIRST), entry)
+    wrote = before
+    corrupt('an entry of the queue whose item is not free')
+end
+
+local function give(item, its)
+    write('HSET', its, item, claim)
+    write('HSET', key, claim, hold and UNTIL .. stamp(now() + hold) .. item or item)
+    grow('c', claim_level, key, hash)
+    return { 'new', item }
+end
 
 local function next_free()
     local state, item, its = pop_item()
     if state then return state, item, its end
     local lapsed = redis.call('ZRANGEBYSCORE', base .. ':t', '-inf', text(now()), 'LIMIT', 0, 1)[1]
     if not lapsed then return nil end
-    its, state = find_claim(lapsed)
-    lapse(its, lapsed, state)
+    local its_bucket, value = find_claim(lapsed)
+    lapse(its_bucket, lapsed, value)
     return pop_item()
 end
 

@@ -10,13 +10,13 @@
 --   list KEYS[1]:e:PIECE    since claim: those that ended, the longest ago first
 --   bits KEYS[1]:m          the buckets of items that are not empty
 -- A mark begins with a byte that is in no item and no claim: what is most frequent needs none.
-local head = opened('n', 's', 'w', 'q', 'i', 'c', 'ff', 'fl', 'ef', 'el')
+opened('n', 's', 'w', 'q', 'i', 'c', 'ff', 'fl', 'ef', 'el')
+local FREE_FIRST, FREE_LAST, ENDED_FIRST, ENDED_LAST = 8, 9, 10, 11
 local base = KEYS[1]
 local WITHDRAWN, QUEUED, RETIRED = '\0W', '\0Q', '\0G'
 local UNTIL, SPENT, RELEASED, EXPIRED = '\0T', '\0C', '\0R', '\0E'
 local item_buckets, item_level = base .. ':i:', level_of(head[6])
 local claim_buckets, claim_level = base .. ':c:', level_of(head[7])
-local free_ones = queue('f', head[8], head[9])
 
 local function find_claim(claim, hash) return find(claim_buckets, claim_level, claim, hash) end
 local function find_item(item) return find(item_buckets, item_level, item) end
@@ -25,20 +25,10 @@ local function find_item(item) return find(item_buckets, item_level, item) end
 local function queued(item, at)
     return string.char(math.floor(at / 65536), math.floor(at / 256) % 256, at % 256) .. item
 end
-local function unqueued(entry)
-    local high, middle, low = string.byte(entry, 1, 3)
-    return string.sub(entry, 4), item_buckets .. high * 65536 + middle * 256 + low
-end
 
 local function free(item, its)
     write('HSET', its, item, '')
-    push(free_ones, queued(item, tonumber(string.match(its, '%d+$'))))
-end
-
--- How many in the queue are withdrawn.
-local function queued_still()
-    if not head[5] then return 0 end
-    return tonumber(head[5]) or corrupt('a bank that does not count what is in its queue')
+    push('f', FREE_LAST, queued(item, tonumber(string.match(its, '%d+$'))))
 end
 
 -- The counts and the queue are such that they can be added to.
@@ -46,5 +36,5 @@ local function check_counts()
     for _, at in ipairs({ 2, 4, 5 }) do
         if head[at] and not tonumber(head[at]) then corrupt('a bank that does not count') end
     end
-    check_queue(free_ones)
+    redis.call('LLEN', piece('f', FREE_LAST))
 end

@@ -1,10 +1,9 @@
 -- Claims of a bank: how they end, and what they are by the clock.
-local ended_ones = queue('e', head[10], head[11])
 
 -- What the calls below write to besides buckets is of the right type.
 local function check()
-    check_queue(free_ones)
-    check_queue(ended_ones)
+    redis.call('LLEN', piece('f', FREE_LAST))
+    redis.call('LLEN', piece('e', ENDED_LAST))
     redis.call('ZCOUNT', base .. ':t', 1, 0)
 end
 
@@ -18,7 +17,7 @@ end
 -- IB-07 the claim is over from this moment on, and remembered so.
 local function finish(key, claim, mark, since)
     write('HSET', key, claim, mark .. stamp(since))
-    push(ended_ones, stamp(since) .. claim)
+    push('e', ENDED_LAST, stamp(since) .. claim)
 end
 
 -- The moment in a mark, and what follows it.

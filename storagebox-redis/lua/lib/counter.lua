@@ -5,9 +5,9 @@
 --   hash KEYS[1]:o:KEY      op -> since 'A' delta:value (applied), since 'X' (cancelled)
 --   list KEYS[1]:a:PIECE    since length:key op: the operations of all keys, the oldest first
 -- How long they are remembered is one for the whole box, so the oldest is the first to go.
-local head = opened('keeps', 'v', 'af', 'al')
+opened('keeps', 'v', 'af', 'al')
+local FIRST, LAST = 4, 5
 local base, values, level = KEYS[1], KEYS[1] .. ':v:', level_of(head[3])
-local oldest_ones = queue('a', head[4], head[5])
 
 local function is_over(since, keeps) return keeps and since + keeps <= now() end
 
@@ -23,7 +23,7 @@ local function known(ops, op, keeps)
 end
 
 local function remember(key, op, what, keeps)
-    if keeps then push(oldest_ones, stamp(now()) .. string.len(key) .. ':' .. key .. op) end
+    if keeps then push('a', LAST, stamp(now()) .. string.len(key) .. ':' .. key .. op) end
     write('HSET', base .. ':o:' .. key, op, stamp(now()) .. what)
 end
 
@@ -40,7 +40,7 @@ local function prune(most, keeps)
     local function is_due(oldest) return is_over(stamped(oldest, 1), keeps) end
     local done = 0
     repeat
-        local gone, more = sweep(oldest_ones, most - done, is_due, forget)
+        local gone, more = sweep('a', FIRST, most - done, is_due, forget)
         done = done + gone
     until not more or done >= most
     return done

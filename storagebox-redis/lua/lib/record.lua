@@ -8,10 +8,11 @@
 --   zset KEYS[1]:x          the ids that are done, in the order of their bytes
 --   zset KEYS[1]:d          the ids that upkeep must look at, by when
 -- What is over stands apart from the id, so that an id that was worked on again and again is as small as any.
-local head = opened('n', 'e', 'gf', 'gl')
+opened('n', 'e', 'gf', 'gl')
+local FIRST, LAST = 4, 5
 local base, id = KEYS[1], ARGV[1]
 local key = base .. ':r:' .. id
-local overs, level, over_ones = base .. ':e:', level_of(head[3]), queue('g', head[4], head[5])
+local overs, level = base .. ':e:', level_of(head[3])
 
 -- What the calls below write to is of the right type.
 local function check_list() redis.call('ZCOUNT', base .. ':x', 1, 0) end
@@ -35,9 +36,9 @@ local function name_of(one, op) return string.len(one) .. ':' .. one .. op end
 
 -- The bucket of what is known of the operation's end, and since when it is over.
 local function find_over(one, op)
-    local its, since = find(overs, level, name_of(one, op))
+    local its, since, hash = find(overs, level, name_of(one, op))
     if since and not tonumber(since) then corrupt('an operation that is over, without its moment') end
-    return its, since and tonumber(since)
+    return its, since and tonumber(since), hash
 end
 
 local function is_ended(op, memory)
@@ -53,16 +54,16 @@ end
 
 -- D-07 leaves the id vacant and fences the operation that had it.
 local function finish(one, its, op)
-    local bucket = find_over(one, op)
+    local bucket, _, hash = find_over(one, op)
     check_number()
     check_list()
     check_due()
-    check_queue(over_ones)
+    redis.call('LLEN', piece('g', LAST))
     vacate(one, its)
     local name, since = name_of(one, op), stamp(now())
     write('HSET', bucket, name, since)
-    push(over_ones, since .. name)
-    grow('e', level, bucket, hash_of(name))
+    push('g', LAST, since .. name)
+    grow('e', level, bucket, hash)
 end
 
 local function is_past(state, till) return state == 'D' and till ~= '' and tonumber(till) <= now() end

@@ -12,5 +12,5 @@ local function forget(one)
     if value and string.sub(value, 1, 17) == 'G' .. string.sub(one, 1, 16) then write('HDEL', its, token) end
 end
 
-local done, more = sweep(gone, tonumber(ARGV[1]), is_over, forget)
+local done, more = sweep('g', FIRST, tonumber(ARGV[1]), is_over, forget)
 return { text(done), more and 'more' or '' }
