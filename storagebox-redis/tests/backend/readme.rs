@@ -61,7 +61,7 @@ fn used() -> BTreeSet<String> {
 }
 
 fn commands_in(script: &str) -> Vec<String> {
-    let calls = ["redis.call('", "redis.call, '", "write('"];
+    let calls = ["redis.call('", "redis.pcall('", "write('"];
     let after = calls.iter().flat_map(|call| script.split(call).skip(1));
     after.filter_map(|rest| rest.split('\'').next()).map(str::to_ascii_lowercase).collect()
 }

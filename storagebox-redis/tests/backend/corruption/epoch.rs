@@ -43,10 +43,10 @@ async fn all_are_refused(calls: &[Call], kind_of_upkeep: ErrorKind, admin: &mut 
 
 /// What the README tells an operator to do after a copy was put back.
 async fn give_a_new_epoch(place: &Place, admin: &mut Admin) -> Result<()> {
-    let pattern = format!("{}:{{*}}", place.prefix);
-    let keys: Vec<String> = cmd("KEYS").arg(pattern).query_async(admin).await.map_err(failed)?;
-    for key in keys {
-        let set = cmd("HSET").arg(key).arg("epoch").arg("new").exec_async(admin).await;
+    let boxes = cmd("SMEMBERS").arg(format!("{}:boxes", place.key("store"))).query_async(admin).await;
+    let boxes: Vec<String> = boxes.map_err(failed)?;
+    for tag in boxes.iter().map(String::as_str).chain(["store"]) {
+        let set = cmd("HSET").arg(place.key(tag)).arg("epoch").arg("new").exec_async(admin).await;
         set.map_err(failed)?;
     }
     Ok(())
