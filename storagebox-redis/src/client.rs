@@ -11,12 +11,14 @@ mod slot;
 
 use std::iter;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use storagebox_core::{Certainty, Error, ErrorKind, Result, Retention, Settles};
 
 use crate::config::Settings;
+use crate::error;
+use crate::schema::Known;
 
 pub(crate) use answer::Answer;
 pub(crate) use boxes::{Kind, OpenBox};
@@ -36,6 +38,8 @@ pub(crate) struct Client {
     connections: Connections,
     settings: Settings,
     store: String,
+    /// What the store is, from the first call on.
+    known: OnceLock<Known>,
 }
 
 /// Whether a second attempt may be made after one was lost on the way.
@@ -50,7 +54,7 @@ pub(crate) enum Second {
 impl Client {
     pub(crate) fn new(connections: Connections, settings: Settings) -> Arc<Self> {
         let store = settings.prefix.store();
-        Arc::new(Self { connections, settings, store })
+        Arc::new(Self { connections, settings, store, known: OnceLock::new() })
     }
 
     pub(crate) fn settings(&self) -> &Settings {
@@ -62,9 +66,31 @@ impl Client {
         &self.store
     }
 
-    /// The memory of ended operations, as the scripts take it.
+    /// The store's memory of ended operations, as the scripts take it. Only asked once it is known.
     pub(crate) fn memory(&self) -> Option<u64> {
-        micros_of(self.settings.memory)
+        self.known.get().and_then(|known| micros_of(known.memory))
+    }
+
+    /// The epoch of the store; none before the first call.
+    pub(crate) fn epoch(&self) -> &str {
+        self.known.get().map_or("", |known| &known.epoch)
+    }
+
+    /// A call that is answered what the store is: one of our version, and still the one that was opened first.
+    pub(crate) async fn enter(&self, operation: &'static str, call: &Call<'_>) -> Result<Answer> {
+        let answer = self.settled(operation, || self.answer(call)).await?;
+        self.know(&answer).map_err(|error| error.during(operation))?;
+        Ok(answer)
+    }
+
+    fn know(&self, answer: &Answer) -> Result<()> {
+        let found = Known::of(answer)?;
+        found.check(self.settings.memory)?;
+        let epoch = found.epoch.clone();
+        match self.known.get_or_init(|| found).epoch == epoch {
+            true => Ok(()),
+            false => Err(error::of_another_epoch(&self.store)),
+        }
     }
 
     /// One script, sent once: its answer.

@@ -1,5 +1,6 @@
 //! What a store is made of: its URL or client, its prefix and how it goes about its calls.
 
+mod access;
 mod url;
 
 #[cfg(feature = "test-clock")]
@@ -14,32 +15,26 @@ use crate::client::{At, Connections, Server};
 use crate::schema::Prefix;
 use crate::store::RedisStore;
 
+pub(crate) use access::Access;
+pub use access::Login;
+
 /// Builds a [`RedisStore`].
 #[derive(Clone, Debug)]
 pub struct RedisBuilder {
     pub(crate) settings: Settings,
-    pub(crate) authority: Option<Authority>,
+    pub(crate) access: Access,
     #[cfg(feature = "pool")]
     pub(crate) pool: Option<usize>,
     #[cfg(feature = "cluster")]
     pub(crate) reached: std::collections::HashMap<redis::cluster::NodeAddress, redis::cluster::NodeAddress>,
 }
 
-/// Who must have signed a server's certificate, in PEM; everybody whom the machine trusts unless told otherwise.
-#[derive(Clone)]
-pub(crate) struct Authority(pub(crate) Vec<u8>);
-
-impl std::fmt::Debug for Authority {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Authority(..)")
-    }
-}
-
 /// What every box of a store shares.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
     pub(crate) prefix: Prefix,
-    pub(crate) memory: Retention,
+    /// Where nothing is said, that of the store, which `setup` makes the usual one.
+    pub(crate) memory: Option<Retention>,
     pub(crate) call_timeout: Duration,
     pub(crate) wait: Option<Wait>,
     pub(crate) require_aof: bool,
@@ -55,15 +50,16 @@ pub(crate) struct Wait {
     pub(crate) timeout: Duration,
 }
 
-/// What [`setup`](storagebox_core::Store::setup) does about a server that may evict keys when its memory is full.
+/// What [`setup`](storagebox_core::Store::setup) and [`ping`](storagebox_core::Store::ping) do about a server that may evict
+/// keys that do not expire, as none of ours does, when its memory is full.
 ///
 /// Whatever is evicted is a promise that is broken: an item is lost, or given away twice.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Eviction {
-    /// It refuses it: the server's `maxmemory-policy` must be `noeviction`.
+    /// They refuse it: the server's `maxmemory-policy` must be `noeviction` or one of `volatile-*`.
     #[default]
     Refuse,
-    /// It warns, by an event of `tracing`.
+    /// They warn, by an event of `tracing`.
     Warn,
 }
 
@@ -103,7 +99,7 @@ impl Default for RedisBuilder {
     fn default() -> Self {
         let settings = Settings {
             prefix: Prefix::default(),
-            memory: Retention::DEFAULT,
+            memory: None,
             call_timeout: Duration::from_secs(10),
             wait: None,
             require_aof: false,
@@ -113,7 +109,7 @@ impl Default for RedisBuilder {
         };
         Self {
             settings,
-            authority: None,
+            access: Access::default(),
             #[cfg(feature = "pool")]
             pool: None,
             #[cfg(feature = "cluster")]
@@ -133,10 +129,12 @@ impl RedisBuilder {
         Ok(self)
     }
 
-    /// How long ended claims, gone tokens and ended operations are remembered; seven days unless told otherwise.
+    /// How long ended claims, gone tokens and ended operations are remembered. `setup` keeps it with the store that it makes,
+    /// seven days unless told otherwise; everybody goes by that, upkeep too. Who says nothing here opens a store with any;
+    /// who says something else than the store is refused, as `InvalidInput`.
     #[must_use]
     pub fn memory(mut self, retention: Retention) -> Self {
-        self.settings.memory = retention;
+        self.settings.memory = Some(retention);
         self
     }
 
@@ -163,26 +161,11 @@ impl RedisBuilder {
         self
     }
 
-    /// What `setup` does about a server that may evict keys; it refuses it unless told otherwise.
+    /// What `setup` and `ping` do about a server that may evict keys; they refuse it unless told otherwise.
     #[must_use]
     pub fn eviction(mut self, eviction: Eviction) -> Self {
         self.settings.eviction = eviction;
         self
-    }
-
-    /// The certificate, in PEM, of who must have signed that of a server with TLS, instead of those whom the machine
-    /// trusts.
-    ///
-    /// # Errors
-    ///
-    /// `Misconfigured` if there is no certificate in it.
-    pub fn authority(mut self, pem: &[u8]) -> Result<Self> {
-        let begin = b"-----BEGIN CERTIFICATE-----";
-        if !pem.windows(begin.len()).any(|window| window == begin) {
-            return Err(bad("authority", "holds no certificate in PEM"));
-        }
-        self.authority = Some(Authority(pem.to_vec()));
-        Ok(self)
     }
 
     /// A pool of so many connections, each call on one that nobody else has meanwhile, instead of one connection for all
@@ -216,16 +199,17 @@ impl RedisBuilder {
     ///
     /// `redis://user:password@host:port/database`, or `rediss://` for TLS, and with the feature `cluster`
     /// `redis+cluster://user:password@host:port,host:port` or `rediss+cluster://`, some nodes of a cluster, with `prefix`, `call_timeout` (milliseconds),
-    /// `memory` (seconds, or `forever`), `wait` (replicas), `wait_timeout` (milliseconds), `require_aof=on|off` and
-    /// `eviction=refuse|warn`.
+    /// `memory` (seconds, or `forever`), `wait` (replicas), `wait_timeout` (milliseconds), `require_aof=on|off`,
+    /// `eviction=refuse|warn`, and `tls_ca_cert_file`, `tls_cert_file` and `tls_key_file`, which are read here and now.
     ///
     /// # Errors
     ///
-    /// `Misconfigured` for a URL that cannot be read or a key that is not known; never shows the URL.
+    /// `Misconfigured` for a URL that cannot be read, a key that is not known or a file that cannot be read; never shows the
+    /// URL.
     pub fn connect(self, url: &str) -> Result<RedisStore> {
         let (builder, at) = url::read(self, url).map_err(|error| error.on("redis"))?;
-        let (authority, patience) = (builder.authority.clone(), builder.settings.call_timeout);
-        let connections = builder.connections(Server { at, authority, patience })?;
+        let (access, patience) = (builder.access.clone(), builder.settings.call_timeout);
+        let connections = builder.connections(Server { at, access, patience })?;
         builder.build(connections)
     }
 
@@ -236,8 +220,8 @@ impl RedisBuilder {
     /// `Misconfigured` for a setting that is out of its range.
     pub fn from_client(self, client: &redis::Client) -> Result<RedisStore> {
         let at = At::Node(client.get_connection_info().clone());
-        let (authority, patience) = (self.authority.clone(), self.settings.call_timeout);
-        let connections = self.connections(Server { at, authority, patience })?;
+        let (access, patience) = (self.access.clone(), self.settings.call_timeout);
+        let connections = self.connections(Server { at, access, patience })?;
         self.build(connections)
     }
 
@@ -262,7 +246,7 @@ impl RedisBuilder {
 
 impl Settings {
     fn checked(&self) -> Result<()> {
-        self.memory.checked()?;
+        self.memory.unwrap_or(Retention::DEFAULT).checked()?;
         checked_duration("call timeout", self.call_timeout)?;
         if let Some(wait) = self.wait {
             checked_duration("wait timeout", wait.timeout)?;

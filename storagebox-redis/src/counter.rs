@@ -11,12 +11,34 @@ use tracing::instrument;
 use crate::client::{Answer, Call, Client, Kind, OpenBox, Second};
 use crate::script::{Script, script};
 
-static APPLY: Script =
-    script!("counter_apply", CHANGES, timed, ["number", "whole", "counter"], "counter/apply");
-static CANCEL: Script = script!("counter_cancel", CHANGES, timed, ["number", "counter"], "counter/cancel");
-static VALUE: Script = script!("counter_value", READS, [], "counter/value");
-pub(crate) static MAINTAIN: Script =
-    script!("counter_maintain", CHANGES, timed, ["number", "counter"], "counter/maintain");
+static APPLY: Script = script!(
+    "counter_apply",
+    CHANGES,
+    timed,
+    ["number", "whole", "buckets", "queue", "front", "counter"],
+    "counter/apply"
+);
+static CANCEL: Script = script!(
+    "counter_cancel",
+    CHANGES,
+    timed,
+    ["number", "buckets", "queue", "front", "counter"],
+    "counter/cancel"
+);
+static VALUE: Script = script!(
+    "counter_value",
+    READS,
+    timed,
+    ["number", "buckets", "queue", "front", "counter"],
+    "counter/value"
+);
+pub(crate) static MAINTAIN: Script = script!(
+    "counter_maintain",
+    CHANGES,
+    timed,
+    ["number", "buckets", "queue", "front", "counter"],
+    "counter/maintain"
+);
 
 /// The counters of one name.
 #[derive(Debug)]

@@ -12,13 +12,23 @@ use crate::client::{Answer, Client, Kind, OpenBox, Second, micros_of};
 use crate::page;
 use crate::script::{Script, script};
 
-static RECORD: Script = script!("dedup_record", CHANGES, timed, ["number", "record"], "dedup_repo/record");
-static GET: Script = script!("dedup_get", READS, timed, ["number", "record"], "dedup_repo/get");
-static REPLACE: Script = script!("dedup_replace", CHANGES, timed, ["number", "record"], "dedup_repo/replace");
-static FORGET: Script = script!("dedup_forget", CHANGES, timed, ["number", "record"], "dedup_repo/forget");
-static LIST: Script = script!("dedup_list", READS, timed, ["number", "record"], "dedup_repo/list");
-pub(crate) static MAINTAIN: Script =
-    script!("dedup_maintain", CHANGES, timed, ["number", "record"], "dedup_repo/maintain");
+static RECORD: Script =
+    script!("dedup_record", CHANGES, timed, ["number", "buckets", "queue", "record"], "dedup_repo/record");
+static GET: Script =
+    script!("dedup_get", READS, timed, ["number", "buckets", "queue", "record"], "dedup_repo/get");
+static REPLACE: Script =
+    script!("dedup_replace", CHANGES, timed, ["number", "buckets", "queue", "record"], "dedup_repo/replace");
+static FORGET: Script =
+    script!("dedup_forget", CHANGES, timed, ["number", "buckets", "queue", "record"], "dedup_repo/forget");
+static LIST: Script =
+    script!("dedup_list", READS, timed, ["number", "buckets", "queue", "record"], "dedup_repo/list");
+pub(crate) static MAINTAIN: Script = script!(
+    "dedup_maintain",
+    CHANGES,
+    timed,
+    ["number", "buckets", "queue", "front", "record"],
+    "dedup_repo/maintain"
+);
 
 /// The records of one name.
 #[derive(Debug)]

@@ -37,6 +37,9 @@ const CORRUPT: [(&str, Certainty); 3] = [
     ("WRONGTYPE", Certainty::NotApplied),
 ];
 
+/// Of a script that found its box gone or another one (`lua/lib/epoch.lua`), before it wrote anything.
+const EPOCH: &str = "EPOCH";
+
 /// An error of a call that was sent, about the keys that begin so.
 pub(crate) fn of(error: RedisError, keys: &str) -> Error {
     let code = error.code().unwrap_or_default();
@@ -44,6 +47,9 @@ pub(crate) fn of(error: RedisError, keys: &str) -> Error {
         let record = format_args!("a key of {keys}");
         let corrupt = Error::corrupt(record, FOREIGN).caused_by(error).on("redis");
         return if *certainty == Certainty::Unknown { corrupt.after_unresolved() } else { corrupt };
+    }
+    if code == EPOCH {
+        return of_another_epoch(keys).caused_by(error);
     }
     if code == NO_RIGHT {
         return denied("the server says which").caused_by(error).after_unresolved();
@@ -73,6 +79,11 @@ pub(crate) fn ends_connection(error: &RedisError) -> bool {
     }
 }
 
+/// Whether another login may help: the one that there was is refused, or a connection broke and was not made again.
+pub(crate) fn may_want_another_login(error: &RedisError) -> bool {
+    error.code().is_none_or(|code| ["NOAUTH", "WRONGPASS"].contains(&code))
+}
+
 /// An error of a connection that could not be had: nothing was sent.
 pub(crate) fn connecting(error: RedisError) -> Error {
     let refused = error.kind() == redis::ErrorKind::AuthenticationFailed;
@@ -83,6 +94,13 @@ pub(crate) fn connecting(error: RedisError) -> Error {
         None => (ErrorKind::Unavailable, "the server could not be reached"),
     };
     Error::new(kind, message).caused_by(error).on("redis")
+}
+
+/// What was opened is not there any more, or not the same.
+pub(crate) fn of_another_epoch(keys: &str) -> Error {
+    let why = "it is not of the epoch that was opened: everything was lost, or a copy was put back. Stop whoever works with \
+         it and find out what is missing, as the README of storagebox-redis says; then open the store again";
+    Error::corrupt(format_args!("what begins with {keys}"), why).on("redis")
 }
 
 /// A right is missing.

@@ -14,32 +14,85 @@ use tracing::instrument;
 
 use crate::client::{Answer, Client, Kind, OpenBox, Second, micros};
 use crate::page;
-use crate::schema::bucket;
+use crate::schema::hash;
 use crate::script::{Script, script};
 
-static ADD: Script = script!("bank_add", CHANGES, timed, ["number", "bank"], "item_bank/add");
-static TAKE: Script =
-    script!("bank_take", CHANGES, timed, ["number", "bank", "at_once", "claims"], "item_bank/take");
-static EXTEND: Script =
-    script!("bank_extend", CHANGES, timed, ["number", "bank", "claims"], "item_bank/extend");
-static CONFIRM: Script =
-    script!("bank_confirm", CHANGES, timed, ["number", "bank", "claims"], "item_bank/confirm");
-static RELEASE: Script =
-    script!("bank_release", CHANGES, timed, ["number", "bank", "claims"], "item_bank/release");
-static GET: Script = script!("bank_get", READS, timed, ["number", "bank", "claims"], "item_bank/get");
-static COUNTS: Script = script!("bank_counts", READS, timed, ["number", "bank"], "item_bank/counts");
-static RETIRE: Script =
-    script!("bank_retire", CHANGES, timed, ["number", "bank", "claims"], "item_bank/retire");
-static HOLDER: Script =
-    script!("bank_holder", READS, timed, ["number", "bank", "claims", "shown_item"], "item_bank/holder");
-static LIST: Script =
-    script!("bank_list", READS, timed, ["number", "bank", "claims", "shown_item"], "item_bank/list");
-static WITHDRAW: Script =
-    script!("bank_withdraw", CHANGES, timed, ["number", "bank", "claims"], "item_bank/withdraw");
-static RESTORE: Script =
-    script!("bank_restore", CHANGES, timed, ["number", "bank", "claims"], "item_bank/restore");
-pub(crate) static MAINTAIN: Script =
-    script!("bank_maintain", CHANGES, timed, ["number", "bank", "claims"], "item_bank/maintain");
+static ADD: Script =
+    script!("bank_add", CHANGES, timed, ["number", "buckets", "queue", "bank"], "item_bank/add");
+static TAKE: Script = script!(
+    "bank_take",
+    CHANGES,
+    timed,
+    ["number", "at_once", "buckets", "queue", "front", "bank", "claims"],
+    "item_bank/take"
+);
+static EXTEND: Script = script!(
+    "bank_extend",
+    CHANGES,
+    timed,
+    ["number", "buckets", "queue", "bank", "claims"],
+    "item_bank/extend"
+);
+static CONFIRM: Script = script!(
+    "bank_confirm",
+    CHANGES,
+    timed,
+    ["number", "buckets", "queue", "bank", "claims"],
+    "item_bank/confirm"
+);
+static RELEASE: Script = script!(
+    "bank_release",
+    CHANGES,
+    timed,
+    ["number", "buckets", "queue", "bank", "claims"],
+    "item_bank/release"
+);
+static GET: Script =
+    script!("bank_get", READS, timed, ["number", "buckets", "queue", "bank", "claims"], "item_bank/get");
+static COUNTS: Script =
+    script!("bank_counts", READS, timed, ["number", "buckets", "queue", "bank"], "item_bank/counts");
+static RETIRE: Script = script!(
+    "bank_retire",
+    CHANGES,
+    timed,
+    ["number", "buckets", "queue", "bank", "claims"],
+    "item_bank/retire"
+);
+static HOLDER: Script = script!(
+    "bank_holder",
+    READS,
+    timed,
+    ["number", "buckets", "queue", "bank", "claims", "shown_item"],
+    "item_bank/holder"
+);
+static LIST: Script = script!(
+    "bank_list",
+    READS,
+    timed,
+    ["number", "buckets", "queue", "bank", "claims", "shown_item"],
+    "item_bank/list"
+);
+static WITHDRAW: Script = script!(
+    "bank_withdraw",
+    CHANGES,
+    timed,
+    ["number", "buckets", "queue", "bank", "claims"],
+    "item_bank/withdraw"
+);
+static RESTORE: Script = script!(
+    "bank_restore",
+    CHANGES,
+    timed,
+    ["number", "buckets", "queue", "bank", "claims"],
+    "item_bank/restore"
+);
+pub(crate) static MAINTAIN: Script = script!(
+    "bank_maintain",
+    CHANGES,
+    timed,
+    ["number", "buckets", "queue", "front", "bank", "claims"],
+    "item_bank/maintain"
+);
 
 /// Items in one script: enough that round trips cost little, few enough that nobody waits for long behind it.
 const BATCH: usize = 1_000;
@@ -68,7 +121,7 @@ impl RedisBank {
     async fn take_once(&self, claim: &ClaimId, hold: Hold) -> Result<Taken> {
         let call = self.bank.call(&TAKE).await?;
         let call =
-            call.with(claim.as_str()).with(bucket(claim)).with(micros_of(hold)).with(self.client().memory());
+            call.with(claim.as_str()).with(hash(claim)).with(micros_of(hold)).with(self.client().memory());
         loop {
             let answer = self.client().answer(&call).await?;
             if answer.word()? != "more" {

@@ -13,11 +13,19 @@ use crate::client::{Answer, Call, Client, Kind, OpenBox, Second, micros, micros_
 use crate::dedup_repo::entry;
 use crate::script::{Script, script};
 
-static BEGIN: Script = script!("lease_begin", CHANGES, timed, ["number", "record"], "lease_repo/begin");
-static COMPLETE: Script =
-    script!("lease_complete", CHANGES, timed, ["number", "record"], "lease_repo/complete");
-static ABORT: Script = script!("lease_abort", CHANGES, timed, ["number", "record"], "lease_repo/abort");
-static EXTEND: Script = script!("lease_extend", CHANGES, timed, ["number", "record"], "lease_repo/extend");
+static BEGIN: Script =
+    script!("lease_begin", CHANGES, timed, ["number", "buckets", "queue", "record"], "lease_repo/begin");
+static COMPLETE: Script = script!(
+    "lease_complete",
+    CHANGES,
+    timed,
+    ["number", "buckets", "queue", "record"],
+    "lease_repo/complete"
+);
+static ABORT: Script =
+    script!("lease_abort", CHANGES, timed, ["number", "buckets", "queue", "record"], "lease_repo/abort");
+static EXTEND: Script =
+    script!("lease_extend", CHANGES, timed, ["number", "buckets", "queue", "record"], "lease_repo/extend");
 
 /// The leases of one name.
 #[derive(Debug)]

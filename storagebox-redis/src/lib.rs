@@ -21,5 +21,5 @@ mod upkeep;
 
 #[cfg(feature = "test-clock")]
 pub use config::Moved;
-pub use config::{Eviction, RedisBuilder};
+pub use config::{Eviction, Login, RedisBuilder};
 pub use store::RedisStore;

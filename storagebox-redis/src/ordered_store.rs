@@ -128,7 +128,7 @@ async fn purge(client: &Client, call: &Call<'_>, age: Option<Duration>, most: us
 
 /// What upkeep does to the box of this key.
 pub(crate) async fn maintain(client: &Client, key: &str, most: usize) -> Result<usize> {
-    purge(client, &Call::new(&PURGE, key), None, most).await
+    purge(client, &Call::new(&PURGE, key).in_epoch(client.epoch()), None, most).await
 }
 
 #[async_trait]

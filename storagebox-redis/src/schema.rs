@@ -1,11 +1,12 @@
 //! The names of keys, the store's version, and what the server must be like.
 
 use std::fmt::{self, Write};
+use std::time::Duration;
 
 use redis::cmd;
-use storagebox_core::{BoxName, ClaimId, Error, ErrorKind, Result};
+use storagebox_core::{BoxName, ClaimId, Error, ErrorKind, Result, Retention};
 
-use crate::client::{Call, Client};
+use crate::client::{Answer, Call, Client, micros_of};
 use crate::config::{Eviction, bad};
 use crate::script::{Script, script};
 
@@ -68,33 +69,81 @@ pub(crate) fn tag(kind: &str, name: &BoxName) -> String {
     tag
 }
 
-/// The bucket of a claim in its bank, as `lua/lib/bank.lua` works it out.
-pub(crate) fn bucket(claim: &ClaimId) -> u16 {
-    let [high, low, ..] = sha1_smol::Sha1::from(claim.as_str()).digest().bytes();
-    u16::from_be_bytes([high, low]) % 16_384
+/// What the bucket of a claim is found by, as `lua/lib/buckets.lua` works it out.
+pub(crate) fn hash(claim: &ClaimId) -> u32 {
+    let [high, middle, low, ..] = sha1_smol::Sha1::from(claim.as_str()).digest().bytes();
+    u32::from_be_bytes([0, high, middle, low])
 }
 
 /// Makes the store, if the server may hold it. On one that is there it changes nothing.
 pub(crate) async fn setup(client: &Client) -> Result<()> {
     check_server(client, "setup").await?;
-    let call = Call::new(&SETUP, client.store()).with(VERSION);
-    let answer = client.settled("setup", || client.answer(&call)).await?;
-    check_text(answer.text(0)?).map_err(|error| error.during("setup"))
+    let epoch = new_epoch();
+    let memory = in_words(client.settings().memory.unwrap_or(Retention::DEFAULT));
+    let call = Call::new(&SETUP, client.store()).with(VERSION).with(epoch.as_str()).with(memory.as_str());
+    client.enter("setup", &call).await.map(drop)
+}
+
+/// One that no store had before.
+fn new_epoch() -> String {
+    format!("{:032x}", fastrand::Rng::new().u128(..))
 }
 
 /// Whether the store is there and of this library's version.
 pub(crate) async fn ping(client: &Client) -> Result<()> {
     let call = Call::new(&LOOK, client.store());
-    let answer = client.settled("ping", || client.answer(&call)).await?;
-    check_text(answer.text(0)?).map_err(|error| error.during("ping"))?;
-    match client.settings().require_aof {
-        true => check_server(client, "ping").await,
-        false => Ok(()),
+    client.enter("ping", &call).await?;
+    check_server(client, "ping").await
+}
+
+/// What a store says of itself: the beginning of what scripts about it answer.
+#[derive(Clone, Debug)]
+pub(crate) struct Known {
+    /// Made by chance when the store was made, so that a store that was lost is not taken for its successor.
+    pub(crate) epoch: String,
+    /// How long what has ended is remembered, by everybody.
+    pub(crate) memory: Retention,
+}
+
+/// What a memory is that is for ever.
+const FOREVER: &str = "forever";
+
+/// A memory as it is kept with the store.
+fn in_words(memory: Retention) -> String {
+    micros_of(memory).map_or(FOREVER.to_owned(), |micros| micros.to_string())
+}
+
+fn memory(words: &str) -> Option<Retention> {
+    match words {
+        FOREVER => Some(Retention::Forever),
+        _ => words.parse().ok().map(|micros| Retention::For(Duration::from_micros(micros))),
+    }
+}
+
+impl Known {
+    pub(crate) fn of(answer: &Answer) -> Result<Self> {
+        check_text(answer.text(0)?)?;
+        match (answer.text(1)?, memory(answer.text(2)?)) {
+            (epoch, Some(memory)) if !epoch.is_empty() => Ok(Self { epoch: epoch.to_owned(), memory }),
+            _ => Err(Error::corrupt("the store", "it has no epoch, or no memory").on("redis")),
+        }
+    }
+
+    /// Whether this is what was asked for, if anything was.
+    pub(crate) fn check(&self, memory: Option<Retention>) -> Result<()> {
+        match memory.filter(|memory| micros_of(*memory) != micros_of(self.memory)) {
+            None => Ok(()),
+            Some(other) => {
+                let kept = self.memory;
+                let why = format_args!("the store was set up with {kept}, and cannot be opened with {other}");
+                Err(Error::invalid("memory", why).on("redis"))
+            }
+        }
     }
 }
 
 /// Judges the version that a script found; an empty one is none.
-pub(crate) fn check_text(version: &str) -> Result<()> {
+fn check_text(version: &str) -> Result<()> {
     if version.is_empty() {
         return Err(Error::new(ErrorKind::NotSetUp, "there is no store with this prefix").on("redis"));
     }
@@ -130,7 +179,7 @@ async fn check_server(client: &Client, operation: &'static str) -> Result<()> {
         let what = "a server without an append-only file (`require_aof` is on)";
         return Err(Error::unsupported(what, "one with `appendonly yes`").on("redis").during(operation));
     }
-    match (fields("maxmemory_policy").find(|policy| *policy != "noeviction"), settings.eviction) {
+    match (fields("maxmemory_policy").find(|policy| evicts(policy)), settings.eviction) {
         (None, _) => Ok(()),
         (Some(policy), Eviction::Warn) => {
             tracing::warn!(policy, "the server evicts keys when its memory is full, and promises with them");
@@ -143,6 +192,11 @@ async fn check_server(client: &Client, operation: &'static str) -> Result<()> {
                 .during(operation))
         }
     }
+}
+
+/// Whether keys that do not expire may be evicted: none of ours does.
+fn evicts(policy: &str) -> bool {
+    policy != "noeviction" && !policy.starts_with("volatile-")
 }
 
 /// Before 7.0 a script cannot say that it is to be refused as a whole.
@@ -188,6 +242,16 @@ mod tests {
                 && !is_too_old("255.255.255")
                 && !is_too_old("unstable")
         );
+    }
+
+    #[test]
+    fn a_policy_that_spares_what_does_not_expire_evicts_nothing() {
+        for policy in ["noeviction", "volatile-lru", "volatile-lfu", "volatile-random", "volatile-ttl"] {
+            assert!(!evicts(policy), "{policy}");
+        }
+        for policy in ["allkeys-lru", "allkeys-lfu", "allkeys-random", "another", ""] {
+            assert!(evicts(policy), "{policy}");
+        }
     }
 
     #[test]

@@ -25,12 +25,14 @@ pub(crate) struct Edition {
 
 /// The head of a script that changes something: it is refused as a whole where memory is short or the server only reads.
 pub(crate) const CHANGES: &str = "#!lua\n";
-/// The head of a script that only reads.
-pub(crate) const READS: &str = "#!lua flags=no-writes\n";
+/// The head of a script that only reads. A server that is a replica by now refuses it too, since what it has may be old; one
+/// that is short of memory does not.
+pub(crate) const READS: &str = "#!lua flags=allow-oom\n";
 
 pub(crate) const CLOCK: &str = include_str!("../lua/lib/clock.lua");
 
 const SLOT: &str = include_str!("../lua/lib/slot.lua");
+const EPOCH: &str = include_str!("../lua/lib/epoch.lua");
 const WRITE: &str = include_str!("../lua/lib/write.lua");
 const ANSWER: &str = include_str!("../lua/lib/answer.lua");
 
@@ -58,7 +60,7 @@ impl Script {
         let slot = if edition.clustered && self.changes() { SLOT } else { "" };
         let moved = edition.moved;
         format!(
-            "{head}local MOVED = {moved}\n{slot}{WRITE}local function script()\n{clock}{rest}end\n{ANSWER}"
+            "{head}local MOVED = {moved}\n{slot}{WRITE}{EPOCH}local function script()\n{clock}{rest}end\n{ANSWER}"
         )
     }
 

@@ -87,20 +87,19 @@ impl Store for RedisStore {
     fn promises(&self) -> Promises {
         let promise = |about, statement: &str| Promise { about, statement: statement.to_owned().into() };
         let settings = self.client.settings();
-        let memory = format!("ended claims, gone tokens and ended operations: {}", settings.memory);
-        let failover = settings.wait.map_or(FAILOVER.to_owned(), |wait| {
-            format!(
-                "what {} replicas had when it was acknowledged is lost only with all of them",
-                wait.replicas
-            )
-        });
+        let memory = settings.memory.map_or(MEMORY.to_owned(), |memory| memory.to_string());
+        let memory = format!("ended claims, gone tokens and ended operations: {memory}");
+        let failover = settings.wait.map_or(FAILOVER, |_| FAILOVER_AFTER_WAITING);
         Promises {
             backend: "redis",
             entries: vec![
                 promise("atomicity", "one script is one step; the server runs one at a time"),
                 promise("durability", DURABILITY),
-                promise("failover", &failover),
-                promise("eviction", "setup refuses a server that evicts keys, unless told to warn"),
+                promise("failover", failover),
+                promise(
+                    "eviction",
+                    "setup and ping refuse a server that evicts keys which do not expire, unless told to warn",
+                ),
                 promise(
                     "clock",
                     "the server's, read in the script; a clock that is set back prolongs what expires",
@@ -147,10 +146,16 @@ impl Store for RedisStore {
 }
 
 const DURABILITY: &str = "that of the server: with `appendonly yes` and `appendfsync always` what was acknowledged survives \
-     its crash; with `everysec` the last second can be lost with the machine, and without a log everything since the last dump";
+     the end of its process and of its machine; with `everysec` the last seconds can be lost with either, and without a log \
+     everything since the last dump";
 
 const FAILOVER: &str = "a replica lacks what its master acknowledged last; promoted, it has lost that, so that an item can be \
      given away twice";
+
+const FAILOVER_AFTER_WAITING: &str = "what was acknowledged is on so many replicas; where another one is promoted it is lost, \
+     so that an item can be given away twice";
+
+const MEMORY: &str = "what the store was set up with, seven days unless told otherwise";
 
 const COUNTERS: &str =
     "Atomic, Marker, Window and Sharded, whose shards are one record; the others are Unsupported";

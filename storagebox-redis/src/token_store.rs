@@ -11,12 +11,31 @@ use tracing::instrument;
 use crate::client::{Answer, Client, Kind, OpenBox, Second};
 use crate::script::{Script, script};
 
-static CREATE: Script = script!("token_create", CHANGES, timed, ["number", "token"], "token_store/create");
-static EXISTS: Script = script!("token_exists", READS, timed, ["number", "token"], "token_store/exists");
-static CONSUME: Script = script!("token_consume", CHANGES, timed, ["number", "token"], "token_store/consume");
-static DISCARD: Script = script!("token_discard", CHANGES, timed, ["number", "token"], "token_store/discard");
-pub(crate) static MAINTAIN: Script =
-    script!("token_maintain", CHANGES, timed, ["number", "token"], "token_store/maintain");
+static CREATE: Script = script!(
+    "token_create",
+    CHANGES,
+    timed,
+    ["number", "buckets", "queue", "token", "tokens"],
+    "token_store/create"
+);
+static EXISTS: Script =
+    script!("token_exists", READS, timed, ["number", "buckets", "queue", "token"], "token_store/exists");
+static CONSUME: Script =
+    script!("token_consume", CHANGES, timed, ["number", "buckets", "queue", "token"], "token_store/consume");
+static DISCARD: Script = script!(
+    "token_discard",
+    CHANGES,
+    timed,
+    ["number", "buckets", "queue", "token", "tokens"],
+    "token_store/discard"
+);
+pub(crate) static MAINTAIN: Script = script!(
+    "token_maintain",
+    CHANGES,
+    timed,
+    ["number", "buckets", "queue", "front", "token"],
+    "token_store/maintain"
+);
 
 /// Tokens in one script: enough that round trips cost little, few enough that nobody waits for long behind it.
 const BATCH: usize = 1_000;

@@ -9,21 +9,21 @@ use crate::{counter, dedup_repo, item_bank, ordered_store, token_store};
 static BOXES: Script = script!("store_boxes", READS, [], "store/boxes");
 
 /// The most entries that one script looks at, so that nobody waits for long behind it.
-const STEP: usize = 1_000;
+const STEP: usize = 100;
 
 /// Deletes at most so many entries that no promise needs. A box that is corrupt keeps no other from its upkeep.
 pub(crate) async fn maintain(client: &Client, most: usize) -> Result<Maintained> {
     let (mut deleted, mut cursor, mut corrupt) = (0, "0".to_owned(), None);
     while deleted < most {
         let call = Call::new(&BOXES, client.store()).with(cursor.as_str());
-        let answer = client.settled("maintain", || client.answer(&call)).await?;
-        for at in answer.entries(1) {
+        let answer = client.enter("maintain", &call).await?;
+        for at in answer.entries_after(4, 1) {
             match one(client, answer.text(at)?, most - deleted).await {
                 Err(error) if error.kind() == ErrorKind::Corrupt => drop(corrupt.get_or_insert(error)),
                 gone => deleted += gone?,
             }
         }
-        cursor = answer.text(0)?.to_owned();
+        cursor = answer.text(3)?.to_owned();
         if cursor == "0" {
             break;
         }
@@ -39,7 +39,7 @@ pub(crate) async fn maintain(client: &Client, most: usize) -> Result<Maintained>
 async fn one(client: &Client, tag: &str, most: usize) -> Result<usize> {
     let key = client.settings().prefix.of(tag);
     let memory = client.memory();
-    let about = |script| Call::new(script, &key);
+    let about = |script| Call::new(script, &key).in_epoch(client.epoch());
     match Kind::of(tag) {
         Some(Kind::Bank) => {
             steps(client, most, |step| about(&item_bank::MAINTAIN).with(step).with(memory)).await
@@ -56,7 +56,7 @@ async fn one(client: &Client, tag: &str, most: usize) -> Result<usize> {
     }
 }
 
-/// Step after step, until one finds less than it may delete.
+/// Step after step, until one says that there is no more.
 async fn steps<'a>(client: &Client, most: usize, call: impl Fn(usize) -> Call<'a>) -> Result<usize> {
     let mut deleted = 0;
     while deleted < most {
@@ -65,8 +65,7 @@ async fn steps<'a>(client: &Client, most: usize, call: impl Fn(usize) -> Call<'a
         let answer = client.settled("maintain", || client.answer(&call)).await?;
         let gone = usize::try_from(answer.count(0)?).unwrap_or(usize::MAX);
         deleted += gone;
-        // What was looked at and must stay counts for going on, but not as deleted.
-        if answer.count(1).map_or(gone, |looked| usize::try_from(looked).unwrap_or(usize::MAX)) < step {
+        if answer.text(1)? != "more" {
             break;
         }
     }

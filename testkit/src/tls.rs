@@ -17,12 +17,18 @@ subjectKeyIdentifier = hash
 basicConstraints = critical,CA:FALSE
 extendedKeyUsage = serverAuth
 subjectAltName = IP:127.0.0.1,DNS:localhost
+[client]
+basicConstraints = critical,CA:FALSE
+extendedKeyUsage = clientAuth
 ";
 
 pub(crate) fn make(scratch: &Scratch) -> Result<(), Failure> {
     scratch.write("openssl.cnf", CONFIGURATION)?;
     certify(scratch, "authority", &[])?;
-    certify(scratch, "server", &["-CA", "authority.crt", "-CAkey", "authority.key"])
+    for name in ["server", "client"] {
+        certify(scratch, name, &["-CA", "authority.crt", "-CAkey", "authority.key"])?;
+    }
+    Ok(())
 }
 
 /// A key and a certificate of this name, signed by itself if no signer is named.
@@ -42,4 +48,9 @@ pub(crate) fn authority(scratch: &Scratch) -> PathBuf {
 /// The certificate of the server with its key.
 pub(crate) fn server(scratch: &Scratch) -> (PathBuf, PathBuf) {
     (scratch.path("server.crt"), scratch.path("server.key"))
+}
+
+/// The certificate of a client with its key.
+pub(crate) fn client(scratch: &Scratch) -> (PathBuf, PathBuf) {
+    (scratch.path("client.crt"), scratch.path("client.key"))
 }

@@ -12,7 +12,9 @@ if remembers then
     if kind then return { 'already', its_value } end
 end
 
-local stored = redis.call('HGET', base .. ':v', key) or '0'
+local its, stored, hash = find(values, level, key)
+local is_new = not stored
+stored = stored or '0'
 if not string.match(stored, '^%-?%d+$') or string.len(stored) > 20 then corrupt('a value that is no number') end
 local high, low = whole(stored)
 high, low = sum(high, low, whole(delta))
@@ -38,5 +40,6 @@ if remembers then
     prune(2, keeps)
     remember(key, op, 'A' .. delta .. ':' .. (answers and value or ''), keeps)
 end
-write('HSET', base .. ':v', key, value)
+write('HSET', its, key, value)
+if is_new then grow('v', level, its, hash) end
 return { 'applied', answers and value or '' }

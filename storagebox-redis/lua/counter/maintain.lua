@@ -1,6 +1,8 @@
 -- S-02 forgets operations that are over.
 -- ARGV most
--- how many
-local keeps = redis.call('HGET', base, 'keeps')
+-- how many, 'more' or ''
+local keeps = head[2]
 if keeps and keeps ~= '' and not tonumber(keeps) then corrupt('a box that does not say how long it remembers') end
-return { text(prune(tonumber(ARGV[1]), tonumber(keeps))) }
+local most = tonumber(ARGV[1])
+local done = prune(most, tonumber(keeps))
+return { text(done), done == most and 'more' or '' }

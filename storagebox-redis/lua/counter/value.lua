@@ -1,4 +1,5 @@
 -- C-06, C-07 the sum of what was applied.
 -- ARGV key
 -- value
-return { redis.call('HGET', KEYS[1] .. ':v', ARGV[1]) or '0' }
+local _, value = find(values, level, ARGV[1])
+return { value or '0' }

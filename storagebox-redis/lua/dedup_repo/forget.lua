@@ -2,8 +2,8 @@
 -- ARGV id, version, memory or ''
 -- forgotten | absent | stale version value
 local version, memory = ARGV[2], tonumber(ARGV[3])
-local known = record('', memory)
+local known = record(nil, memory)
 if known.state ~= 'D' then return { 'absent' } end
 if known.version ~= version then return { 'stale', known.version, value() } end
-finish(id, key, known.op, memory)
+finish(id, key, known.op)
 return { 'forgotten' }

@@ -1,44 +1,44 @@
 -- S-02 ends records whose retention is over, and forgets lapsed leases and operations that are over once they need not be
--- remembered.
+-- remembered, each counted as one; at most a mebibyte of values at once.
 -- ARGV '', most, memory or ''
--- how many ids lost something, how many were looked at
+-- how many, 'more' or ''
 local most, memory = tonumber(ARGV[2]), tonumber(ARGV[3])
+local bytes = 0
 
-local function earlier(one, other) return not one and other or other and math.min(one, other) or one end
-
--- Whether anything went, and when to look again.
-local function tidy(one, its)
-    local fields, known, gone, due = redis.call('HGETALL', its), {}, false, nil
-    for i = 1, #fields, 2 do known[fields[i]] = fields[i + 1] end
-    check_state(known.s, known.u, known.n, known.f, known.o)
-    if is_past(known.s, known.u) then
-        finish(one, its, known.o, memory)
-        known['e:' .. known.o], known.s, gone = nil, nil, true
-        due = memory and now() + memory
-    elseif known.s == 'L' and is_forgotten(tonumber(known.u), memory) then
-        vacate(one, its)
-        known.s, gone = nil, true
+-- Whether the id went. One that need not go yet is looked at again when it must.
+local function tidy(one)
+    local its = base .. ':r:' .. one
+    local found = redis.call('HMGET', its, 's', 'u', 'n', 'f', 'o')
+    check_state(unpack(found))
+    local state, till = found[1], found[2]
+    local is_lapsed = state == 'L' and is_forgotten(tonumber(till), memory)
+    if is_past(state, till) or is_lapsed then
+        bytes = bytes + redis.call('HSTRLEN', its, 'v')
+        if is_lapsed then vacate(one, its) else finish(one, its, found[5]) end
+        return true
     end
-    if known.s == 'D' and known.u ~= '' then due = earlier(due, tonumber(known.u)) end
-    if known.s == 'L' and memory then due = earlier(due, known.u + memory) end
-    for field, since in pairs(known) do
-        if string.sub(field, 1, 2) == 'e:' then
-            if is_forgotten(tonumber(since), memory) then
-                write('HDEL', its, field)
-                gone = true
-            elseif memory then
-                due = earlier(due, since + memory)
-            end
-        end
-    end
-    return gone, due
-end
-
-local done = 0
-local ids = redis.call('ZRANGEBYSCORE', base .. ':d', '-inf', text(now()), 'LIMIT', 0, most)
-for _, one in ipairs(ids) do
-    local gone, due = tidy(one, base .. ':r:' .. one)
-    if gone then done = done + 1 end
+    local due = state == 'L' and memory and till + memory or state == 'D' and tonumber(till)
     if due then write('ZADD', base .. ':d', text(due), one) else write('ZREM', base .. ':d', one) end
+    return false
 end
-return { text(done), text(#ids) }
+
+local ids = redis.call('ZRANGEBYSCORE', base .. ':d', '-inf', text(now()), 'LIMIT', 0, most)
+local looked, gone = 0, 0
+for _, one in ipairs(ids) do
+    if bytes >= 1048576 then break end
+    if tidy(one) then gone = gone + 1 end
+    looked = looked + 1
+end
+if looked < #ids or looked == most then return { text(gone), 'more' } end
+
+local function is_over(over) return is_forgotten(stamped(over, 1), memory) end
+
+local function forget(over)
+    local name, since = string.sub(over, 17), string.sub(over, 1, 16)
+    local its, stands = find(overs, level, name)
+    -- One that is over anew is another one.
+    if stands == since then write('HDEL', its, name) end
+end
+
+local done, more = sweep('g', FIRST, most - looked, is_over, forget)
+return { text(gone + done), more and 'more' or '' }

@@ -7,4 +7,4 @@ local known = record(op, memory)
 if known.ended then return { 'fenced' } end
 if known.state == 'D' then return { known.op == op and 'again' or 'existing', known.version, value() } end
 if known.state == 'L' and now() < tonumber(known.till) then return { 'in flight', text(known.till - now()) } end
-return { 'new', put(op, payload, retention) }
+return { 'new', put(known, op, payload, retention) }

@@ -2,7 +2,7 @@
 -- ARGV id, version, value, op, memory or ''
 -- replaced version | again version | stale, version value if there is one
 local version, payload, op, memory = ARGV[2], ARGV[3], ARGV[4], tonumber(ARGV[5])
-local known = record(op, memory)
+local known = record(nil, memory)
 if known.state ~= 'D' then return { 'stale' } end
 if known.replaced_by == op and known.replaced == version then return { 'again', known.version } end
 if known.version ~= version then return { 'stale', known.version, value() } end

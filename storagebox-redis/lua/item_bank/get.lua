@@ -2,4 +2,5 @@
 -- ARGV claim, memory or ''
 -- again item hold | ended why | unknown
 local claim = ARGV[1]
-return { judge(redis.call('HGET', claims_with(claim), claim), tonumber(ARGV[2])) }
+local _, value = find_claim(claim)
+return { judge(value, tonumber(ARGV[2])) }

@@ -20,7 +20,7 @@ while at do
         answer[1] = text(at)
         return answer
     end
-    local entries = redis.call('HGETALL', base .. ':i:' .. at)
+    local entries = redis.call('HGETALL', item_buckets .. at)
     for i = 1, #entries, 2 do
         local state, claim = shown(entries[i + 1])
         for _, field in ipairs({ text(at), entries[i], state, claim }) do answer[#answer + 1] = field end

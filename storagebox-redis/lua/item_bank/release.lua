@@ -7,9 +7,13 @@ if word == 'ended' then return { first } end
 if second == 'confirmed' then return { second } end
 check()
 if word == 'again' then
-    bucket_of(first, claim)
+    local its = bucket_of(first, claim)
     write('ZREM', base .. ':t', claim)
-    free(first)
+    free(first, its)
 end
 finish(key, claim, RELEASED, now())
+if word == 'unknown' then
+    local its, _, hash = find_claim(claim)
+    grow('c', claim_level, its, hash)
+end
 return { 'released' }

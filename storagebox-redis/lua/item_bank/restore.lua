@@ -4,22 +4,23 @@
 local counts = { queued = 0, withdrawn = 0, others = 0, unknown = 0 }
 check_counts()
 
-local function judged(its, item)
-    local state = redis.call('HGET', its, item)
-    if not state then return 'unknown' end
-    if state == QUEUED then return 'queued' end
-    if state == WITHDRAWN then return 'withdrawn' end
-    return 'others'
+-- A word for the item, and its bucket.
+local function judged(item)
+    local its, state = find_item(item)
+    if not state then return 'unknown', its end
+    if state == QUEUED then return 'queued', its end
+    if state == WITHDRAWN then return 'withdrawn', its end
+    return 'others', its
 end
 
-local words = {}
-for at, item in ipairs(ARGV) do words[at] = judged(items_with(item), item) end
+local words, its = {}, {}
+for at, item in ipairs(ARGV) do words[at], its[at] = judged(item) end
 for at, item in ipairs(ARGV) do
     counts[words[at]] = counts[words[at]] + 1
-    if words[at] == 'queued' then write('HSET', items_with(item), item, '') end
-    if words[at] == 'withdrawn' then free(item) end
+    if words[at] == 'queued' then write('HSET', its[at], item, '') end
+    if words[at] == 'withdrawn' then free(item, its[at]) end
 end
 local restored = counts.queued + counts.withdrawn
 if restored > 0 then write('HINCRBY', base, 'w', 0 - restored) end
-if counts.queued > 0 and write('HINCRBY', base, 'q', 0 - counts.queued) == 0 then write('LPOP', base .. ':f') end
+if counts.queued > 0 then write('HINCRBY', base, 'q', 0 - counts.queued) end
 return { text(restored), text(counts.others), text(counts.unknown) }

@@ -1,57 +1,61 @@
 -- IB-01, IB-02 the item leaves the free ones and the claim gets it in this one step; IB-03 a claim that is known is answered;
 -- IB-04 empty only if nothing is free and no hold has lapsed; IB-07 a claim that ended takes nothing; IB-08 from the end of a list.
--- ARGV claim, its bucket, hold or '', memory or ''
+-- ARGV claim, its hash, hold or '', memory or ''
 -- new item | again item hold | ended why | empty | more: call again, withdrawn items were in the way
-local _, word, one, other = settle(claim, memory)
+local key, word, one, other = settle(claim, memory)
 if word ~= 'unknown' then return { word, one, other } end
 
-local looks = false
+local looks = tonumber(head[5] or 0) or corrupt('a bank that does not count what is in its queue')
 
--- How many in the queue are withdrawn.
-local function queued_still()
-    return tonumber(redis.call('HGET', base, 'q')) or corrupt('a bank that does not count what is in its queue')
-end
-
-local function look()
-    looks = true
-    queued_still()
-end
-
-local function next_queued()
-    local entry, state, item, its = pop(looks)
-    if entry ~= LOOK then return state, item, its end
-    look()
-    entry, state, item, its = pop(looks)
+-- The state of the item, which is the claim's for a while if it is free: that is written here, because it may be refused.
+local function examined(entry)
+    local high, middle, low = string.byte(entry, 1, 3)
+    local item, its = string.sub(entry, 4), item_buckets .. high * 65536 + middle * 256 + low
+    local state = redis.call('HGET', its, item)
+    if hold and state == '' then write('ZADD', base .. ':t', text(now() + hold), claim) end
     return state, item, its
 end
 
+local function popped(queue) return write('LPOP', queue) end
+
+-- The first of the queue: the state of its item, the item and its bucket. One whose item is not what the queue says goes back
+-- there.
+local function pop_item()
+    local before = wrote
+    local entry = from_front('f', FREE_FIRST, popped)
+    if not entry then
+        wrote = before
+        return nil
+    end
+    local is_read, state, item, its = pcall(examined, entry)
+    if is_read and (state == '' or looks > 0 and state == QUEUED) then return state, item, its end
+    write('LPUSH', piece('f', FREE_FIRST), entry)
+    wrote = before
+    corrupt('an entry of the queue whose item is not free')
+end
+
+local function give(item, its)
+    write('HSET', its, item, claim)
+    write('HSET', key, claim, hold and UNTIL .. stamp(now() + hold) .. item or item)
+    grow('c', claim_level, key, hash)
+    return { 'new', item }
+end
+
 local function next_free()
-    local state, item, its = next_queued()
+    local state, item, its = pop_item()
     if state then return state, item, its end
     local lapsed = redis.call('ZRANGEBYSCORE', base .. ':t', '-inf', text(now()), 'LIMIT', 0, 1)[1]
     if not lapsed then return nil end
-    its = claims_with(lapsed)
-    lapse(its, lapsed, redis.call('HGET', its, lapsed))
-    return next_queued()
+    local its_bucket, value = find_claim(lapsed)
+    lapse(its_bucket, lapsed, value)
+    return pop_item()
 end
 
-local function search()
-    if first == LOOK then look() end
-    for _ = 1, 1000 do
-        local state, item, its = next_free()
-        if not state then return { 'empty' } end
-        if state == '' then return give(item, its) end
-        write('HSET', its, item, WITHDRAWN)
-        write('HINCRBY', base, 'q', -1)
-    end
-    return { 'more' }
+for _ = 1, 1000 do
+    local state, item, its = next_free()
+    if not state then return { 'empty' } end
+    if state == '' then return give(item, its) end
+    write('HSET', its, item, WITHDRAWN)
+    write('HINCRBY', base, 'q', -1)
 end
-
--- LOOK goes back to the front while anything is left to be looked at, and if the search failed.
-local is_over, answer = pcall(search)
-if looks and (not is_over or queued_still() > 0) then
-    local before = wrote
-    write('LPUSH', base .. ':f', LOOK)
-    wrote = before
-end
-return is_over and answer or error(answer)
+return { 'more' }

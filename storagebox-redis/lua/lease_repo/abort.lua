@@ -4,7 +4,7 @@
 local op, fence, memory = ARGV[2], ARGV[3], tonumber(ARGV[4])
 local known = record(op, memory)
 if known.state == 'L' and known.fence == fence and known.op == op then
-    finish(id, key, op, memory)
+    finish(id, key, op)
     return { 'aborted' }
 end
 return { known.ended and 'aborted' or 'fenced' }

@@ -11,9 +11,9 @@ if known.state == 'D' or known.state == 'L' and now() < tonumber(known.till) the
     if known.op == op then return { 'started', known.fence } end
     return { 'in flight', text(known.till - now()) }
 end
-check()
+check_due()
 local fence = next_number()
-write('HDEL', key, 'p')
+if known.print then write('HDEL', key, 'p') end
 write('HSET', key, 's', 'L', 'o', op, 'u', text(now() + duration), 'f', fence)
 if print ~= '' then write('HSET', key, 'p', print) end
 if memory then look_at(id, now() + duration + memory) end

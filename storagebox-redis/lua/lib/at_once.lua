@@ -1,41 +1,31 @@
--- Most takes are by a claim that is not known, while an item lies ready: they end here, before the rest is made ready.
-local claim, hold, memory = ARGV[1], tonumber(ARGV[3]), tonumber(ARGV[4])
-local key = base .. ':c:' .. ARGV[2]
+-- Most takes are by a claim that is not known, while an item lies ready and none was withdrawn: they end here, before anything
+-- else is made ready, which would take as long again. Whatever is not so is put back and left to the rest of the script.
+local claim, hash, hold, memory = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
+opened('q', 'c', 'ff')
 
-local function examined(entry)
-    local item, its = unqueued(entry)
-    if hold then redis.call('ZCOUNT', base .. ':t', 1, 0) end
-    return redis.call('HGET', its, item), item, its
-end
-
--- The first of the queue: LOOK, or an entry with the state of its item, the item and its bucket. One whose item is not what
--- the queue says goes back there.
-local function pop(looks)
-    local before = wrote
-    local entry = write('LPOP', base .. ':f')
-    if entry and entry ~= LOOK then
-        local is_read, state, item, its = pcall(examined, entry)
-        if is_read and (state == '' or looks and state == QUEUED) then return entry, state, item, its end
-        write('LPUSH', base .. ':f', entry)
-        wrote = before
-        corrupt('an entry of the queue whose item is not free')
+local function give_at_once()
+    local key = KEYS[1] .. ':c:' .. hash % 16384
+    if redis.call('HGET', key, claim) then return nil end
+    local queue = KEYS[1] .. ':f:' .. (head[4] or '0')
+    local entry = redis.call('LPOP', queue)
+    if not entry then return nil end
+    local high, middle, low = string.byte(entry, 1, 3)
+    local item, its = string.sub(entry, 4), low and KEYS[1] .. ':i:' .. high * 65536 + middle * 256 + low
+    local is_free = its and redis.pcall('HGET', its, item) == ''
+    -- What is refused here is refused again below.
+    local is_noted = is_free and (not hold or type(redis.pcall('ZADD', KEYS[1] .. ':t', text(now() + hold), claim)) == 'number')
+    if not is_noted then
+        redis.call('LPUSH', queue, entry)
+        return nil
     end
-    wrote = before
-    return entry
-end
-
-local function give(item, its)
+    wrote = true
     write('HSET', its, item, claim)
-    if hold then
-        write('HSET', key, claim, UNTIL .. stamp(now() + hold) .. item)
-        write('ZADD', base .. ':t', text(now() + hold), claim)
-    else
-        write('HSET', key, claim, item)
-    end
+    write('HSET', key, claim, hold and '\0T' .. stamp(now() + hold) .. item or item)
+    if hash % 524288 < 16384 and redis.call('HLEN', key) >= 256 then write('HSET', KEYS[1], 'c', '1') end
     return { 'new', item }
 end
 
-local first, state, item, its
-if not redis.call('HGET', key, claim) then first, state, item, its = pop(false) end
-if state then return give(item, its) end
+local is_usual = not head[3] and (not head[2] or head[2] == '0')
+local given = is_usual and give_at_once()
+if given then return given end
 

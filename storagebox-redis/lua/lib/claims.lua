@@ -2,28 +2,22 @@
 
 -- What the calls below write to besides buckets is of the right type.
 local function check()
-    redis.call('LLEN', base .. ':f')
-    redis.call('LLEN', base .. ':e')
+    redis.call('LLEN', piece('f', FREE_LAST))
+    redis.call('LLEN', piece('e', ENDED_LAST))
     redis.call('ZCOUNT', base .. ':t', 1, 0)
 end
 
 -- The bucket of an item that this claim has.
 local function bucket_of(item, claim)
-    local its = items_with(item)
-    if redis.call('HGET', its, item) ~= claim then corrupt('a claim whose item is not its own') end
+    local its, state = find_item(item)
+    if state ~= claim then corrupt('a claim whose item is not its own') end
     return its
-end
-
-local function free(item)
-    local at = bucket(item)
-    write('HSET', base .. ':i:' .. at, item, '')
-    write('RPUSH', base .. ':f', queued(item, at))
 end
 
 -- IB-07 the claim is over from this moment on, and remembered so.
 local function finish(key, claim, mark, since)
     write('HSET', key, claim, mark .. stamp(since))
-    write('RPUSH', base .. ':e', stamp(since) .. claim)
+    push('e', ENDED_LAST, stamp(since) .. claim)
 end
 
 -- The moment in a mark, and what follows it.
@@ -40,11 +34,11 @@ end
 local function lapse(key, claim, value)
     if not value or string.sub(value, 1, 2) ~= UNTIL then corrupt('a claim that has no end') end
     local moment, item = timed(value)
-    bucket_of(item, claim)
+    local its = bucket_of(item, claim)
     check()
     write('ZREM', base .. ':t', claim)
     finish(key, claim, EXPIRED, moment)
-    free(item)
+    free(item, its)
 end
 
 -- Whether what ended at this moment need not be remembered any more; a memory of nil is for ever.
@@ -64,10 +58,9 @@ local function judge(value, memory)
     return 'ended', mark == RELEASED and 'released' or 'expired'
 end
 
--- The same for a call that changes something: a hold that ran out is ended first. Answers the claim's key besides.
+-- The same for a call that changes something: a hold that ran out is ended first. Answers the claim's bucket besides.
 local function settle(claim, memory)
-    local key = claims_with(claim)
-    local value = redis.call('HGET', key, claim)
+    local key, value = find_claim(claim)
     local word, first, second = judge(value, memory)
     if value and word ~= 'again' and string.sub(value, 1, 2) == UNTIL then lapse(key, claim, value) end
     return key, word, first, second

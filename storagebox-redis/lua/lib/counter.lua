@@ -1,10 +1,13 @@
 -- Counters, all of one name in one slot, because every key begins with KEYS[1]:
---   hash KEYS[1]         keeps how long operations are remembered, or '' for ever
---   hash KEYS[1]:v       key -> value
---   hash KEYS[1]:o:KEY   op -> since 'A' delta:value (applied), since 'X' (cancelled)
---   list KEYS[1]:a       since length:key op: the operations of all keys, the oldest first
+--   hash KEYS[1]            epoch that of the store; keeps how long operations are remembered, or '' for ever; v how often there
+--                           had to be more buckets; af, al the ends of the queue
+--   hash KEYS[1]:v:BUCKET   key -> value
+--   hash KEYS[1]:o:KEY      op -> since 'A' delta:value (applied), since 'X' (cancelled)
+--   list KEYS[1]:a:PIECE    since length:key op: the operations of all keys, the oldest first
 -- How long they are remembered is one for the whole box, so the oldest is the first to go.
-local base = KEYS[1]
+opened('keeps', 'v', 'af', 'al')
+local FIRST, LAST = 4, 5
+local base, values, level = KEYS[1], KEYS[1] .. ':v:', level_of(head[3])
 
 local function is_over(since, keeps) return keeps and since + keeps <= now() end
 
@@ -20,24 +23,27 @@ local function known(ops, op, keeps)
 end
 
 local function remember(key, op, what, keeps)
-    if keeps then write('RPUSH', base .. ':a', stamp(now()) .. string.len(key) .. ':' .. key .. op) end
+    if keeps then push('a', LAST, stamp(now()) .. string.len(key) .. ':' .. key .. op) end
     write('HSET', base .. ':o:' .. key, op, stamp(now()) .. what)
 end
 
--- Forgets at most so many operations that are over; how many.
+local function forget(oldest)
+    local length, from = string.match(oldest, '^(%d+):()', 17)
+    local ops, op = base .. ':o:' .. string.sub(oldest, from, from + length - 1), string.sub(oldest, from + length)
+    local value = redis.call('HGET', ops, op)
+    -- One that was made anew meanwhile is another one.
+    if value and string.sub(value, 1, 16) == string.sub(oldest, 1, 16) then write('HDEL', ops, op) end
+end
+
+-- Forgets at most so many operations that are over: how many.
 local function prune(most, keeps)
-    for done = 0, most - 1 do
-        local oldest = redis.call('LINDEX', base .. ':a', 0)
-        if not oldest or not is_over(stamped(oldest, 1), keeps) then return done end
-        local length, from = string.match(oldest, '^(%d+):()', 17)
-        local ops = base .. ':o:' .. string.sub(oldest, from, from + length - 1)
-        local op = string.sub(oldest, from + length)
-        local value = redis.call('HGET', ops, op)
-        write('LPOP', base .. ':a')
-        -- One that was made anew meanwhile is another one.
-        if value and string.sub(value, 1, 16) == string.sub(oldest, 1, 16) then write('HDEL', ops, op) end
-    end
-    return most
+    local function is_due(oldest) return is_over(stamped(oldest, 1), keeps) end
+    local done = 0
+    repeat
+        local gone, more = sweep('a', FIRST, most - done, is_due, forget)
+        done = done + gone
+    until not more or done >= most
+    return done
 end
 
 -- Whether the key has as many operations as it may; nil if those that are over are too many to be forgotten at once.

@@ -1,38 +1,69 @@
 -- Records and leases, all of one name in one slot, because every key begins with KEYS[1]:
---   hash KEYS[1]        n the last number: versions and fences of all ids, so that none repeats
---   hash KEYS[1]:r:ID   s state 'D' done, 'L' leased; o its operation; u until, or '' for ever; n version; v value; f fence;
---                       p fingerprint; b, m the operation that replaced which version; e:OP since when this operation is over
---   zset KEYS[1]:x      the ids that are done, in the order of their bytes
---   zset KEYS[1]:d      the ids that upkeep must look at, by when
+--   hash KEYS[1]            epoch that of the store; n the last number: versions and fences of all ids, so that none repeats; e
+--                           how often there had to be more buckets; gf, gl the ends of the queue
+--   hash KEYS[1]:r:ID       s state 'D' done, 'L' leased; o its operation; u until, or '' for ever; n version; v value; f fence;
+--                           p fingerprint; b, m the operation that replaced which version
+--   hash KEYS[1]:e:BUCKET   length:id op -> since when this operation of this id is over
+--   list KEYS[1]:g:PIECE    since length:id op: the same, the longest ago first
+--   zset KEYS[1]:x          the ids that are done, in the order of their bytes
+--   zset KEYS[1]:d          the ids that upkeep must look at, by when
+-- What is over stands apart from the id, so that an id that was worked on again and again is as small as any.
+opened('n', 'e', 'gf', 'gl')
+local FIRST, LAST = 4, 5
 local base, id = KEYS[1], ARGV[1]
 local key = base .. ':r:' .. id
+local overs, level = base .. ':e:', level_of(head[3])
 
--- What the calls below write to is of the right type, and there is a next number.
-local function check()
-    redis.call('ZCOUNT', base .. ':x', 1, 0)
-    redis.call('ZCOUNT', base .. ':d', 1, 0)
-    local last = redis.call('HGET', base, 'n')
-    if last and not tonumber(last) then corrupt('a box that does not count') end
+-- What the calls below write to is of the right type.
+local function check_list() redis.call('ZCOUNT', base .. ':x', 1, 0) end
+local function check_due() redis.call('ZCOUNT', base .. ':d', 1, 0) end
+
+local function check_number()
+    if head[2] and not tonumber(head[2]) then corrupt('a box that does not count') end
 end
 
-local function next_number() return text(write('HINCRBY', base, 'n', 1)) end
+local function next_number()
+    check_number()
+    return text(write('HINCRBY', base, 'n', 1))
+end
 
 -- Upkeep looks at the id from then on, or earlier.
 local function look_at(one, moment) write('ZADD', base .. ':d', 'LT', text(moment), one) end
 
 local function is_forgotten(since, memory) return memory and since + memory <= now() end
 
+local function name_of(one, op) return string.len(one) .. ':' .. one .. op end
+
+-- The bucket of what is known of the operation's end, and since when it is over.
+local function find_over(one, op)
+    local its, since, hash = find(overs, level, name_of(one, op))
+    if since and not tonumber(since) then corrupt('an operation that is over, without its moment') end
+    return its, since and tonumber(since), hash
+end
+
+local function is_ended(op, memory)
+    local _, since = find_over(id, op)
+    return since and not is_forgotten(since, memory)
+end
+
 local function vacate(one, its)
-    write('HDEL', its, 's', 'o', 'u', 'n', 'v', 'f', 'p', 'b', 'm')
+    write('DEL', its)
     write('ZREM', base .. ':x', one)
+    write('ZREM', base .. ':d', one)
 end
 
 -- D-07 leaves the id vacant and fences the operation that had it.
-local function finish(one, its, op, memory)
-    check()
+local function finish(one, its, op)
+    local bucket, _, hash = find_over(one, op)
+    check_number()
+    check_list()
+    check_due()
+    redis.call('LLEN', piece('g', LAST))
     vacate(one, its)
-    write('HSET', its, 'e:' .. op, stamp(now()))
-    if memory then look_at(one, now() + memory) end
+    local name, since = name_of(one, op), stamp(now())
+    write('HSET', bucket, name, since)
+    push('g', LAST, since .. name)
+    grow('e', level, bucket, hash)
 end
 
 local function is_past(state, till) return state == 'D' and till ~= '' and tonumber(till) <= now() end
@@ -46,16 +77,15 @@ local function check_state(state, till, version, fence, op)
 end
 
 -- The record as it is by the clock, for a call that changes something: one whose retention is over is ended first, as of now
--- (D-04). It has no state if there is none. `ended` says whether the operation is over.
+-- (D-04). It has no state if there is none. `ended` says whether the operation is over, if one is named.
 local function record(op, memory)
-    local found = redis.call('HMGET', key, 's', 'o', 'u', 'n', 'f', 'p', 'b', 'm', 'e:' .. op)
+    local found = redis.call('HMGET', key, 's', 'o', 'u', 'n', 'f', 'p', 'b', 'm')
     local known = { state = found[1], op = found[2], till = found[3], version = found[4], fence = found[5],
         print = found[6], replaced_by = found[7], replaced = found[8] }
     check_state(known.state, known.till, known.version, known.fence, known.op)
-    if found[9] and not tonumber(found[9]) then corrupt('an operation that is over, without its moment') end
-    known.ended = found[9] and not is_forgotten(tonumber(found[9]), memory)
+    known.ended = op and is_ended(op, memory)
     if is_past(known.state, known.till) then
-        finish(id, key, known.op, memory)
+        finish(id, key, known.op)
         known.state, known.ended = false, known.ended or known.op == op
     end
     return known
@@ -63,11 +93,12 @@ end
 
 local function value() return redis.call('HGET', key, 'v') or corrupt('a record without a value') end
 
--- Puts a result in the place of whatever is there; its version.
-local function put(op, payload, retention)
-    check()
+-- Puts a result in the place of the lease that is there, if there is one; its version.
+local function put(known, op, payload, retention)
+    check_list()
+    if retention then check_due() end
     local version, till = next_number(), retention and text(now() + retention) or ''
-    write('HDEL', key, 'f', 'p', 'b', 'm')
+    if known.state then write('DEL', key) end
     write('HSET', key, 's', 'D', 'o', op, 'u', till, 'n', version, 'v', payload)
     write('ZADD', base .. ':x', 0, id)
     if retention then look_at(id, now() + retention) end

@@ -4,7 +4,8 @@ local function shown(state)
     if state == '' then return 'free', '' end
     if state == WITHDRAWN or state == QUEUED then return 'withdrawn', '' end
     if state == RETIRED then return 'spent', '' end
-    local word, _, left = judge(redis.call('HGET', claims_with(state), state))
+    local _, value = find_claim(state)
+    local word, _, left = judge(value)
     if word == 'unknown' then corrupt('an item whose claim is not there') end
     if word ~= 'again' then return 'free', '' end
     return left == 'confirmed' and 'spent' or 'held', state

@@ -3,7 +3,7 @@
 -- ARGV age in microseconds or '' for upkeep, which leaves sequence numbers alone; most, how many to pass over
 -- how many went, how many are to be passed over, 'more' or ''
 local age, most, passed = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
-local kept = redis.call('HGET', base, 'keeps')
+local kept = head[2]
 if kept and kept ~= '' and not tonumber(kept) then corrupt('a box that does not say how long it keeps tombstones') end
 local keeps = tonumber(kept)
 local done, now_millis = 0, math.floor(now() / 1000)

@@ -1,6 +1,6 @@
 -- S-02 names a box to upkeep before anything is in it. Nothing is written to a store of another version.
 -- KEYS the store; ARGV version, box
--- version or ''
-local version = redis.call('HGET', KEYS[1], 'version') or ''
-if version == ARGV[1] then write('SADD', KEYS[1] .. ':boxes', ARGV[2]) end
-return { version }
+-- version, epoch, memory, each or ''
+local known = redis.call('HMGET', KEYS[1], 'version', 'epoch', 'memory')
+if known[1] == ARGV[1] then write('SADD', KEYS[1] .. ':boxes', ARGV[2]) end
+return { known[1] or '', known[2] or '', known[3] or '' }

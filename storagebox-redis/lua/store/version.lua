@@ -1,4 +1,5 @@
 -- S-01 tells a store that is not set up.
 -- KEYS the store
--- version or ''
-return { redis.call('HGET', KEYS[1], 'version') or '' }
+-- version, epoch, memory, each or ''
+local known = redis.call('HMGET', KEYS[1], 'version', 'epoch', 'memory')
+return { known[1] or '', known[2] or '', known[3] or '' }

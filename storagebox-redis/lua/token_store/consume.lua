@@ -2,9 +2,9 @@
 -- ARGV token, op, memory or ''
 -- now | again | gone
 local token, op = ARGV[1], ARGV[2]
-local state, by = known(token, tonumber(ARGV[3]))
+local state, by, its = known(token, tonumber(ARGV[3]))
 if state == 'L' then
-    finish(token, op)
+    finish(token, its, op)
     return { 'now' }
 end
 return { state and by == op and 'again' or 'gone' }

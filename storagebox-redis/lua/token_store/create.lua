@@ -2,7 +2,7 @@
 -- ARGV memory or '', tokens, each once
 -- created, live before, gone
 local memory, created, live, over = tonumber(ARGV[1]), 0, 0, 0
-local states = all_known(memory)
+local states, its, hashes = all_known(memory)
 for i = 2, #ARGV do
     local state = states[i]
     if state == 'L' then
@@ -10,7 +10,8 @@ for i = 2, #ARGV do
     elseif state then
         over = over + 1
     else
-        write('HSET', tokens, ARGV[i], 'L')
+        write('HSET', its[i], ARGV[i], 'L')
+        grow('k', level, its[i], hashes[i])
         created = created + 1
     end
 end

@@ -2,10 +2,11 @@
 -- ARGV memory or '', tokens, each once
 -- discarded, gone before
 local memory, discarded, before = tonumber(ARGV[1]), 0, 0
-local states = all_known(memory)
+local states, its, hashes = all_known(memory)
 for i = 2, #ARGV do
     local state = states[i]
-    if state ~= 'G' then finish(ARGV[i], '') end
+    if state ~= 'G' then finish(ARGV[i], its[i], '') end
+    if not state then grow('k', level, its[i], hashes[i]) end
     if state == 'L' then discarded = discarded + 1 else before = before + 1 end
 end
 return { text(discarded), text(before) }

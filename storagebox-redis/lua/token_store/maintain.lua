@@ -1,15 +1,16 @@
 -- S-02 forgets tokens that went longer ago than they are remembered.
 -- ARGV most, memory or ''
--- how many
-local most, memory, done = tonumber(ARGV[1]), tonumber(ARGV[2]), 0
-while done < most do
-    local oldest = redis.call('LINDEX', gone, 0)
-    if not oldest or not is_forgotten(stamped(oldest, 1), memory) then break end
-    local token = string.sub(oldest, 17)
-    local value = redis.call('HGET', tokens, token)
-    write('LPOP', gone)
+-- how many, 'more' or ''
+local memory = tonumber(ARGV[2])
+
+local function is_over(one) return is_forgotten(stamped(one, 1), memory) end
+
+local function forget(one)
+    local token = string.sub(one, 17)
+    local its, value = find(buckets, level, token)
     -- A token that was made anew meanwhile is another one.
-    if value and string.sub(value, 1, 17) == 'G' .. string.sub(oldest, 1, 16) then write('HDEL', tokens, token) end
-    done = done + 1
+    if value and string.sub(value, 1, 17) == 'G' .. string.sub(one, 1, 16) then write('HDEL', its, token) end
 end
-return { text(done) }
+
+local done, more = sweep('g', FIRST, tonumber(ARGV[1]), is_over, forget)
+return { text(done), more and 'more' or '' }

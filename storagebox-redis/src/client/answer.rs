@@ -82,6 +82,11 @@ impl Answer {
 
     /// Where the entries of a list begin, if each has so many fields, after the first field of all.
     pub(crate) fn entries(&self, width: usize) -> impl Iterator<Item = usize> + use<> {
-        (1..self.fields.len()).step_by(width)
+        self.entries_after(1, width)
+    }
+
+    /// The same after so many fields.
+    pub(crate) fn entries_after(&self, first: usize, width: usize) -> impl Iterator<Item = usize> + use<> {
+        (first..self.fields.len()).step_by(width)
     }
 }

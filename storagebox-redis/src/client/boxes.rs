@@ -7,7 +7,7 @@ use tokio::sync::OnceCell;
 
 use super::{Answer, Call, Client};
 use crate::error;
-use crate::schema::{self, VERSION, tag};
+use crate::schema::{VERSION, tag};
 use crate::script::{Script, script};
 
 static ENTER: Script = script!("store_enter_box", CHANGES, [], "store/enter_box");
@@ -80,24 +80,26 @@ impl OpenBox {
     /// A script about the box. The first one registers the box, which is two round trips more.
     pub(crate) async fn call<'a>(&'a self, script: &'static Script) -> Result<Call<'a>> {
         self.opened.get_or_try_init(|| self.open()).await?;
-        Ok(Call::new(script, &self.key))
+        Ok(Call::new(script, &self.key).in_epoch(self.client.epoch()))
     }
 
     async fn open(&self) -> Result<()> {
         let enter = Call::new(&ENTER, self.client.store()).with(VERSION).with(self.tag.as_str());
-        let answer = self.client.settled("open", || self.client.answer(&enter)).await?;
-        schema::check_text(answer.text(0)?).map_err(|error| error.during("open"))?;
+        self.client.enter("open", &enter).await?;
         let commands: Vec<_> = COMMANDS.split_whitespace().collect();
         let open = Call::new(&OPEN, &self.key).with(self.options.as_str()).with(self.keeps);
-        let open = open.with_all(&commands);
+        let open = open.with(self.client.epoch()).with_all(&commands);
         let answer = self.client.settled("open", || self.client.answer(&open)).await?;
         self.check(&answer)
     }
 
     fn check(&self, answer: &Answer) -> Result<()> {
-        let missing: Vec<_> = answer.entries(1).map(|at| answer.text(at)).collect::<Result<_>>()?;
+        let missing: Vec<_> = answer.entries_after(2, 1).map(|at| answer.text(at)).collect::<Result<_>>()?;
         if !missing.is_empty() {
             return Err(error::denied(format_args!("+{}", missing.join(" +"))).during("open"));
+        }
+        if answer.text(1)? != self.client.epoch() {
+            return Err(error::of_another_epoch(&self.key).during("open"));
         }
         let created = answer.text(0)?;
         if created == self.options {

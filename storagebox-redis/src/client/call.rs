@@ -13,6 +13,8 @@ pub(crate) struct Call<'a> {
     script: &'static Script,
     key: &'a str,
     arguments: Vec<Argument<'a>>,
+    /// That of the store, where the key is a box's: the last argument.
+    epoch: Option<&'a str>,
     lane: Lane,
 }
 
@@ -30,12 +32,18 @@ type Argument<'a> = Cow<'a, [u8]>;
 
 impl<'a> Call<'a> {
     pub(crate) fn new(script: &'static Script, key: &'a str) -> Self {
-        Self { script, key, arguments: Vec::with_capacity(8), lane: Lane::Calls }
+        Self { script, key, arguments: Vec::with_capacity(8), epoch: None, lane: Lane::Calls }
     }
 
     /// The same on the connection for what is large.
     pub(crate) fn in_bulk(mut self) -> Self {
         self.lane = Lane::Bulk;
+        self
+    }
+
+    /// The same on a box of this epoch alone.
+    pub(crate) fn in_epoch(mut self, epoch: &'a str) -> Self {
+        self.epoch = Some(epoch);
         self
     }
 
@@ -77,6 +85,7 @@ impl<'a> Call<'a> {
         for argument in &self.arguments {
             command.arg(&**argument);
         }
+        command.arg(self.epoch);
         command
     }
 }

@@ -9,18 +9,16 @@ use redis::aio::{ConnectionLike, MultiplexedConnection};
 use redis::cluster::NodeAddress;
 #[cfg(feature = "cluster")]
 use redis::cluster_async::ClusterConnection;
-use redis::{
-    AsyncConnectionConfig, Cmd, ConnectionInfo, Pipeline, RedisError, RedisFuture, TlsCertificates, Value,
-};
+use redis::{AsyncConnectionConfig, Cmd, ConnectionInfo, Pipeline, RedisError, RedisFuture, Value};
 use storagebox_core::{Error, Result};
 
-use crate::config::Authority;
+use crate::config::Access;
 use crate::error;
 
 /// Where a store is.
 pub(crate) struct Server {
     pub(crate) at: At,
-    pub(crate) authority: Option<Authority>,
+    pub(crate) access: Access,
     /// How long it may take to connect.
     pub(crate) patience: Duration,
 }
@@ -67,13 +65,18 @@ impl Server {
 
     pub(super) async fn connect(&self) -> Result<Wire> {
         trust_some_cipher();
+        let login = self.access.login().await?;
+        let by =
+            |server: &ConnectionInfo| login.as_ref().map_or_else(|| server.clone(), |login| login.of(server));
         match &self.at {
-            At::Node(node) => self.connect_to_node(node).await,
+            At::Node(node) => self.connect_to_node(&by(node)).await,
             #[cfg(feature = "cluster")]
-            At::Cluster { nodes, reached } => self.connect_to_cluster(nodes, reached).await,
+            At::Cluster { nodes, reached } => {
+                self.connect_to_cluster(nodes.iter().map(by).collect(), reached).await
+            }
             #[cfg(feature = "sentinel")]
             At::Sentinels { sentinels, settings, watched } => {
-                self.connect_to_master(sentinels, settings, watched).await
+                self.connect_to_master(sentinels, &by(settings), watched).await
             }
         }
     }
@@ -119,9 +122,15 @@ impl Server {
             let secure = redis::TlsMode::Secure;
             builder = builder.set_client_to_redis_tls_mode(secure).set_client_to_sentinel_tls_mode(secure);
         }
-        if let Some(certificates) = self.certificates() {
+        if let Some(certificates) = self.access.certificates() {
             builder = builder.set_client_to_redis_certificates(certificates.clone());
             builder = builder.set_client_to_sentinel_certificates(certificates);
+        }
+        if let Some(own) = &self.access.sentinels {
+            builder = builder.set_client_to_sentinel_password(own.password());
+            if let Some(user) = own.user() {
+                builder = builder.set_client_to_sentinel_username(user);
+            }
         }
         if let Some(user) = login.username() {
             builder = builder.set_client_to_redis_username(user);
@@ -133,15 +142,10 @@ impl Server {
     }
 
     fn client(&self, node: &ConnectionInfo) -> Result<redis::Client, RedisError> {
-        match self.certificates() {
+        match self.access.certificates() {
             None => redis::Client::open(node.clone()),
             Some(certificates) => redis::Client::build_with_tls(node.clone(), certificates),
         }
-    }
-
-    fn certificates(&self) -> Option<TlsCertificates> {
-        let root_cert = self.authority.as_ref().map(|Authority(pem)| pem.clone());
-        root_cert.map(|pem| TlsCertificates { client_tls: None, root_cert: Some(pem) })
     }
 
     /// Without retries: the driver would send a script again whose answer was lost, and tell nobody. It still learns which
@@ -149,16 +153,15 @@ impl Server {
     #[cfg(feature = "cluster")]
     async fn connect_to_cluster(
         &self,
-        nodes: &[ConnectionInfo],
+        nodes: Vec<ConnectionInfo>,
         reached: &HashMap<NodeAddress, NodeAddress>,
     ) -> Result<Wire> {
         let nodelay = redis::io::tcp::TcpSettings::default().set_nodelay(true);
-        let builder =
-            redis::cluster::ClusterClientBuilder::new(nodes.to_vec()).retries(0).tcp_settings(nodelay);
+        let builder = redis::cluster::ClusterClientBuilder::new(nodes).retries(0).tcp_settings(nodelay);
         let builder = builder.connection_timeout(self.patience).overall_response_timeout(None);
         // Longer than any call: calls have a time of their own.
         let mut builder = builder.response_timeout(storagebox_core::MAX_DURATION);
-        if let Some(certificates) = self.certificates() {
+        if let Some(certificates) = self.access.certificates() {
             builder = builder.certs(certificates);
         }
         if !reached.is_empty() {

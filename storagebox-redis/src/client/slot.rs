@@ -30,6 +30,8 @@ struct Open {
 pub(super) struct Connection {
     number: u64,
     wire: Wire,
+    /// Whether the login that it was made with may not be valid for ever.
+    login_changes: bool,
     /// How many answers came on it.
     heard: Arc<AtomicU64>,
 }
@@ -90,15 +92,15 @@ impl Slot {
         let _connecting = self.connecting.lock().await;
         match self.found()? {
             Some(found) => Ok(found),
-            None => Ok(self.put(server.connect().await?)),
+            None => Ok(self.put(server.connect().await?, server.access.changes())),
         }
     }
 
     /// A store that was closed meanwhile does not keep it.
-    fn put(&self, wire: Wire) -> Connection {
+    fn put(&self, wire: Wire, login_changes: bool) -> Connection {
         let mut open = self.open();
         open.number += 1;
-        let connection = Connection { number: open.number, wire, heard: Arc::default() };
+        let connection = Connection { number: open.number, wire, login_changes, heard: Arc::default() };
         open.connection = (!open.closed).then(|| connection.clone());
         connection
     }
@@ -124,7 +126,12 @@ impl Slot {
         reply: Result<T, RedisError>,
     ) -> Result<T> {
         reply.map_err(|error| {
-            if !connection.wire.is_cluster() && error::ends_connection(&error) {
+            let is_lost = match connection.wire.is_cluster() {
+                false => error::ends_connection(&error),
+                // Its driver connects to a node again by itself, but with the login that it was given.
+                true => connection.login_changes && error::may_want_another_login(&error),
+            };
+            if is_lost {
                 self.leave(Some(connection.number));
             }
             error::of(error, keys)

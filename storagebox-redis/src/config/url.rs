@@ -1,11 +1,13 @@
 //! The URL: our own keys are taken out, the rest is the driver's to read.
 
+use std::collections::BTreeMap;
+use std::fs;
 use std::time::Duration;
 
 use redis::io::tcp::TcpSettings;
 use redis::{ConnectionInfo, IntoConnectionInfo};
 use storagebox_core::Result;
-use storagebox_core::backend::url::{keys, millis, number, one_of, retention, switch, unknown};
+use storagebox_core::backend::url::{decoded, keys, millis, number, one_of, retention, switch, unknown};
 
 use super::{Eviction, RedisBuilder, Wait, bad};
 use crate::client::At;
@@ -20,8 +22,25 @@ const SCHEMES: [(&str, &str, Kind); 6] = [
     ("rediss+sentinel://", "rediss://", Kind::Sentinels),
 ];
 
-const KEYS: [&str; 8] =
-    ["prefix", "call_timeout", "memory", "wait", "wait_timeout", "require_aof", "eviction", "pool"];
+const KEYS: [&str; 13] = [
+    "prefix",
+    "call_timeout",
+    "memory",
+    "wait",
+    "wait_timeout",
+    "require_aof",
+    "eviction",
+    "pool",
+    "sentinel_user",
+    "sentinel_password",
+    "tls_ca_cert_file",
+    "tls_cert_file",
+    "tls_key_file",
+];
+
+/// Those of them that are about being let in.
+const ACCESS: &[&str] =
+    &["sentinel_user", "sentinel_password", "tls_ca_cert_file", "tls_cert_file", "tls_key_file"];
 
 const EVICTION: [(&str, Eviction); 2] = [("refuse", Eviction::Refuse), ("warn", Eviction::Warn)];
 
@@ -49,15 +68,70 @@ pub(super) fn read(mut builder: RedisBuilder, url: &str) -> Result<(RedisBuilder
         return Err(bad("url", "must not hold a #; in a password it is %23"));
     }
     let (address, query) = rest.split_once('?').unwrap_or((rest, ""));
+    let mut access = BTreeMap::new();
     for (key, value) in keys(query) {
-        builder = set(builder, key, value)?;
+        match ACCESS.contains(&key) {
+            true => drop(access.insert(key, decoded(value)?)),
+            false => builder = set(builder, key, value)?,
+        }
     }
+    let builder = sentinel_login(certificates(builder, scheme, &access)?, kind, &access)?;
     let at = match kind {
         Kind::Node => At::Node(node(scheme, address)?),
         Kind::Cluster => cluster(&builder, scheme, address)?,
         Kind::Sentinels => sentinels(scheme, address)?,
     };
     Ok((builder, at))
+}
+
+/// The files with certificates, which are read now: what cannot be read is refused before any call.
+fn certificates(
+    mut builder: RedisBuilder,
+    scheme: &str,
+    access: &BTreeMap<&str, String>,
+) -> Result<RedisBuilder> {
+    let named = |key| access.get(key).map(|path| pem(key, path)).transpose();
+    let (authority, own, key) = (named("tls_ca_cert_file")?, named("tls_cert_file")?, named("tls_key_file")?);
+    if scheme != "rediss://" && (authority.is_some() || own.is_some() || key.is_some()) {
+        return Err(bad("url", "names certificates, which are for rediss://"));
+    }
+    if let Some(authority) = authority {
+        builder = builder.authority(&authority)?;
+    }
+    match (own, key) {
+        (Some(own), Some(key)) => builder.client_certificate(&own, &key),
+        (None, None) => Ok(builder),
+        _ => Err(bad("url", "must name both `tls_cert_file` and `tls_key_file`, or neither")),
+    }
+}
+
+fn pem(key: &'static str, path: &str) -> Result<Vec<u8>> {
+    fs::read(path).map_err(|error| bad(key, format_args!("cannot be read: {}", error.kind())))
+}
+
+#[cfg(feature = "sentinel")]
+fn sentinel_login(
+    builder: RedisBuilder,
+    kind: Kind,
+    access: &BTreeMap<&str, String>,
+) -> Result<RedisBuilder> {
+    use super::Login;
+    let (user, password) = (access.get("sentinel_user"), access.get("sentinel_password"));
+    match (user, password, kind) {
+        (None, None, _) => Ok(builder),
+        (_, _, Kind::Node | Kind::Cluster) => Err(bad("url", "has a login for sentinels and leads to none")),
+        (_, None, _) => Err(bad("url", "must have a `sentinel_password` with its `sentinel_user`")),
+        (None, Some(password), _) => Ok(builder.sentinel_login(Login::with_password(password))),
+        (Some(user), Some(password), _) => Ok(builder.sentinel_login(Login::new(user, password))),
+    }
+}
+
+#[cfg(not(feature = "sentinel"))]
+fn sentinel_login(builder: RedisBuilder, _: Kind, access: &BTreeMap<&str, String>) -> Result<RedisBuilder> {
+    match access.keys().any(|key| key.starts_with("sentinel")) {
+        true => Err(without("Sentinel", "sentinel")),
+        false => Ok(builder),
+    }
 }
 
 /// The driver's message may repeat a part of the URL, so it is not passed on.

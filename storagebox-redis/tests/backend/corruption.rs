@@ -7,6 +7,7 @@ mod bank;
 mod call;
 mod counters;
 mod damage;
+mod epoch;
 mod ordered;
 mod records;
 mod state;

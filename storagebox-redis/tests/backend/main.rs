@@ -2,9 +2,12 @@
 #![allow(clippy::disallowed_methods, reason = "a test may fail and wait where a library must not")]
 
 mod corruption;
+mod credentials;
 mod errors;
 mod hostile;
+mod losses;
 mod numbers;
+mod pieces;
 mod queue;
 mod readme;
 mod resharding;
@@ -18,3 +21,4 @@ mod structure;
 #[path = "../support/mod.rs"]
 mod support;
 mod tls;
+mod upkeep;

@@ -3,6 +3,10 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
+use std::time::Duration;
+
+use storagebox_core::{Result, Store};
+use storagebox_redis::RedisStore;
 
 const README: &str = include_str!("../../README.md");
 const COMMANDS: &str = include_str!("../../lua/commands.txt");
@@ -15,6 +19,20 @@ const BESIDE: [&str; 6] = ["evalsha", "eval", "ping", "info", "wait", "cluster|s
 #[test]
 fn the_rights_are_said_in_full() {
     assert!(README.contains(&format!("```text\n{GRANTS}```")), "the README has other rules");
+}
+
+/// What can be lost is said in the same words by the README and by the store.
+#[test]
+fn what_can_be_lost_is_said_alike() -> Result<()> {
+    let readme = README.split_whitespace().collect::<Vec<_>>().join(" ");
+    for wait in [0, 1] {
+        let builder = RedisStore::builder().wait(wait, Duration::from_secs(1));
+        for promise in builder.connect("redis://localhost")?.promises().entries {
+            let is_about_loss = ["durability", "failover"].contains(&promise.about);
+            assert!(!is_about_loss || readme.contains(&*promise.statement), "{promise:?}");
+        }
+    }
+    Ok(())
 }
 
 /// The commands that are granted are those that are used, and opening a box asks for all that its scripts use.
@@ -43,7 +61,7 @@ fn used() -> BTreeSet<String> {
 }
 
 fn commands_in(script: &str) -> Vec<String> {
-    let calls = ["redis.call('", "redis.call, '", "write('"];
+    let calls = ["redis.call('", "redis.pcall('", "write('"];
     let after = calls.iter().flat_map(|call| script.split(call).skip(1));
     after.filter_map(|rest| rest.split('\'').next()).map(str::to_ascii_lowercase).collect()
 }

@@ -1,7 +1,12 @@
 //! What `setup` makes, and what it asks of a server.
 
+use std::time::Duration;
+
 use redis::cmd;
-use storagebox_core::{ErrorKind, ItemBank, Result, Store, StoreExt};
+use storagebox_core::{
+    Begun, ClaimId, DedupId, End, ErrorKind, Hold, ItemBank, LeaseRepo, OpId, Result, Retention, Store,
+    StoreExt, Taken, TokenId, TokenStore,
+};
 use storagebox_redis::{Eviction, RedisStore};
 use storagebox_testkit::redis::Settings;
 
@@ -52,12 +57,80 @@ async fn a_newer_store_is_refused_and_left_alone() -> Result<()> {
 #[tokio::test]
 async fn a_server_that_evicts_is_refused_unless_told_to_warn() -> Result<()> {
     with_server(Settings::quick(), async |place| {
-        place.server.ask::<()>(cmd("CONFIG").arg("SET").arg("maxmemory-policy").arg("allkeys-lru")).await?;
-        let error = place.store()?.setup().await.unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::Unsupported, "{error}");
-        assert!(error.to_string().contains("allkeys-lru"), "{error}");
+        let store = place.store()?;
+        store.ping().await?;
+        set_policy(place, "allkeys-lru").await?;
+        for error in [store.setup().await.unwrap_err(), store.ping().await.unwrap_err()] {
+            assert_eq!(error.kind(), ErrorKind::Unsupported, "{error}");
+            assert!(error.to_string().contains("allkeys-lru"), "{error}");
+        }
         let url = place.server.url_at(place.server.address());
-        place.builder()?.eviction(Eviction::Warn).connect(&url)?.setup().await
+        let warns = place.builder()?.eviction(Eviction::Warn).connect(&url)?;
+        warns.setup().await?;
+        warns.ping().await
+    })
+    .await
+}
+
+async fn set_policy(place: &Place, policy: &str) -> Result<()> {
+    place.server.ask(cmd("CONFIG").arg("SET").arg("maxmemory-policy").arg(policy)).await
+}
+
+/// They evict what expires, which nothing of ours does.
+#[tokio::test]
+async fn a_server_that_evicts_nothing_of_ours_is_taken() -> Result<()> {
+    with_server(Settings::quick(), async |place| {
+        let store = place.store()?;
+        for policy in ["volatile-lru", "volatile-lfu", "volatile-random", "volatile-ttl", "noeviction"] {
+            set_policy(place, policy).await?;
+            store.setup().await?;
+            store.ping().await?;
+        }
+        Ok(())
+    })
+    .await
+}
+
+/// Upkeep by somebody who knows nothing of it removed fences that were to last for ever.
+#[tokio::test]
+async fn upkeep_goes_by_the_memory_of_the_store() -> Result<()> {
+    with_place(async |place| {
+        let (prefix, url) = (format!("{}:elsewhere", place.prefix), place.server.url());
+        let for_ever = place.builder()?.prefix(&prefix)?.memory(Retention::Forever).connect(&url)?;
+        for_ever.setup().await?;
+        let (claim, id, op) = (ClaimId::new("ada")?, DedupId::new("id")?, OpId::new("op")?);
+        for_ever.bank("box")?.release(&claim).await?;
+        for_ever.tokens("box")?.discard(&[TokenId::new("token")?]).await?;
+        let begun = for_ever.leases("box")?.begin(&id, &op, Duration::from_secs(1), None).await?;
+        let Begun::Started(lease) = begun else { panic!("{begun:?}") };
+        for_ever.leases("box")?.abort(&lease).await?;
+        place.moved.advance(Duration::from_secs(400 * 24 * 3_600));
+        let says_nothing = place.builder()?.prefix(&prefix)?.connect(&url)?;
+        assert_eq!(says_nothing.maintain(1_000).await?.deleted, 0);
+        let taken = says_nothing.bank("box")?.take(&claim, Hold::Forever).await?;
+        assert!(matches!(taken, Taken::Ended(End::Released)), "{taken:?}");
+        assert_eq!(says_nothing.tokens("box")?.create_tokens(&[TokenId::new("token")?]).await?.gone, 1);
+        let again = says_nothing.leases("box")?.begin(&id, &op, Duration::from_secs(1), None).await?;
+        assert!(matches!(again, Begun::Fenced), "{again:?}");
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_store_of_another_memory_is_refused() -> Result<()> {
+    with_place(async |place| {
+        let url = place.server.url();
+        let builder = || place.builder().map(|builder| builder.memory(Retention::Forever));
+        for error in [
+            builder()?.connect(&url)?.ping().await.unwrap_err(),
+            builder()?.connect(&url)?.setup().await.unwrap_err(),
+            builder()?.connect(&url)?.maintain(1).await.map(drop).unwrap_err(),
+            builder()?.connect(&url)?.bank("box")?.counts().await.map(drop).unwrap_err(),
+        ] {
+            assert_eq!(error.kind(), ErrorKind::InvalidInput, "{error}");
+        }
+        place.builder()?.memory(Retention::DEFAULT).connect(&url)?.ping().await
     })
     .await
 }

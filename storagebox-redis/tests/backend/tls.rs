@@ -9,6 +9,28 @@ use tokio::task::spawn_blocking;
 
 use crate::support::failed;
 
+/// A path as a part of a URL.
+fn in_url(path: &std::path::Path) -> String {
+    path.display().to_string().replace('%', "%25").replace('&', "%26")
+}
+
+#[tokio::test]
+async fn a_server_that_wants_a_certificate_is_shown_the_one_of_the_url() -> Result<()> {
+    let settings = Settings::quick().with_tls().with("tls-auth-clients", "yes");
+    let server = spawn_blocking(move || Redis::start(&settings)).await.map_err(failed)?.map_err(failed)?;
+    let authority = server.authority().expect("it has TLS");
+    let (certificate, key) = server.client_certificate().expect("it has TLS");
+    let trusting = format!("{}?tls_ca_cert_file={}", server.url(), in_url(&authority));
+    let files = format!("tls_cert_file={}&tls_key_file={}", in_url(&certificate), in_url(&key));
+    RedisStore::connect(&format!("{trusting}&{files}"))?.setup().await?;
+    let read = |path| fs::read(path).map_err(failed);
+    let builder = RedisStore::builder().authority(&read(authority)?)?;
+    builder.client_certificate(&read(certificate)?, &read(key)?)?.connect(&server.url())?.ping().await?;
+    let error = RedisStore::connect(&trusting)?.ping().await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Unavailable, "a stranger: {error}");
+    Ok(())
+}
+
 #[tokio::test]
 async fn a_server_is_checked_against_its_authority() -> Result<()> {
     let settings = Settings::quick().with_tls();

@@ -6,6 +6,7 @@ mod failover;
 mod flushes;
 mod kills;
 mod memory;
+mod pieces;
 mod resharding;
 #[allow(dead_code, reason = "the other tests wait in more ways")]
 #[path = "../backend/scene.rs"]
@@ -13,3 +14,4 @@ mod scene;
 mod stress;
 #[path = "../support/mod.rs"]
 mod support;
+mod upkeep;

@@ -160,6 +160,14 @@ impl Server {
         }
     }
 
+    /// Those that watch the nodes, if any do.
+    pub fn watchers(&self) -> &[Redis] {
+        match &self.own {
+            Own::Sentinels(own) => own.sentinels(),
+            _ => &[],
+        }
+    }
+
     pub fn address(&self) -> SocketAddr {
         let rest = self.urls[0].rsplit(['/', '@']).next().unwrap_or_default();
         rest.parse().unwrap_or_else(|_| panic!("the server's URL has no address of numbers"))

@@ -110,6 +110,11 @@ impl Redis {
         self.settings.has_tls().then(|| tls::authority(&self.scratch))
     }
 
+    /// A certificate of a client, signed by the same authority, with its key, if the server was started with TLS.
+    pub fn client_certificate(&self) -> Option<(PathBuf, PathBuf)> {
+        self.settings.has_tls().then(|| tls::client(&self.scratch))
+    }
+
     /// Whether its program is on this machine.
     pub fn is_installed() -> bool {
         in_path(SERVER).is_some()

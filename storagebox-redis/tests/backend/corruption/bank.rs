@@ -23,6 +23,7 @@ const UNNOTICED: &[(&str, &str)] = &[
     ("", "keeps: empty"),
     ("", "keeps: half"),
     ("", "keeps: none"),
+    ("", "q: none"),
     ("", "s: none"),
     ("", "w: none"),
     (":e", "first: half"),
@@ -32,22 +33,8 @@ const UNNOTICED: &[(&str, &str)] = &[
 /// With free items.
 pub(super) const PART: Part = Part { tag: "b.box.0", fill, calls, unnoticed: UNNOTICED };
 
-/// The same, and how many in the queue are withdrawn: no take comes as far as those.
-const UNNOTICED_WHEN_EMPTY: &[(&str, &str)] = &[
-    ("", "keeps: an unknown mark"),
-    ("", "keeps: empty"),
-    ("", "keeps: half"),
-    ("", "keeps: none"),
-    ("", "q: none"),
-    ("", "s: none"),
-    ("", "w: none"),
-    (":e", "first: half"),
-    (":t", "no first member"),
-];
-
 /// Whose next item is that of a hold that has lapsed.
-pub(super) const EMPTY: Part =
-    Part { tag: "b.box.0", fill: fill_and_empty, calls, unnoticed: UNNOTICED_WHEN_EMPTY };
+pub(super) const EMPTY: Part = Part { tag: "b.box.0", fill: fill_and_empty, calls, unnoticed: UNNOTICED };
 
 fn items(range: std::ops::Range<usize>) -> Result<Vec<Item>> {
     range.map(|number| Item::new(format!("ITEM-{number}"))).collect()

@@ -29,7 +29,7 @@ const IDS: [(&str, u64); 10] = [
     ("NEW", 12),
 ];
 
-/// Another number or moment, any value, any operation and fingerprint, and what is gone without a trace.
+/// Another number or moment, what is forgotten later, any value, any operation and fingerprint, and what is gone without a trace.
 const UNNOTICED: &[(&str, &str)] = &[
     ("", "keeps: an unknown mark"),
     ("", "keeps: empty"),
@@ -39,12 +39,13 @@ const UNNOTICED: &[(&str, &str)] = &[
     ("", "n: none"),
     (":d", "another member"),
     (":d", "no first member"),
+    (":e", "field: half"),
+    (":e", "field: none"),
+    (":g", "first: half"),
     (":r", "b: an unknown mark"),
     (":r", "b: empty"),
     (":r", "b: half"),
     (":r", "b: none"),
-    (":r", "field: half"),
-    (":r", "field: none"),
     (":r", "m: an unknown mark"),
     (":r", "m: empty"),
     (":r", "m: half"),

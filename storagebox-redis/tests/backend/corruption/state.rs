@@ -14,8 +14,11 @@ pub(super) struct State(BTreeMap<String, Vec<u8>>);
 
 impl State {
     pub(super) async fn of(admin: &mut Admin, prefix: &str) -> Result<Self> {
-        let all = format!("{prefix}:*");
+        let all = if prefix.is_empty() { "*".to_owned() } else { format!("{prefix}:*") };
         let keys: Vec<String> = cmd("KEYS").arg(all).query_async(admin).await.map_err(failed)?;
+        if keys.is_empty() {
+            return Ok(Self(BTreeMap::new()));
+        }
         let mut dumps = redis::pipe();
         for key in &keys {
             dumps.cmd("DUMP").arg(key);

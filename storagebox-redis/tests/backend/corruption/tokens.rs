@@ -9,9 +9,8 @@ use crate::support::Place;
 
 const TOKENS: [&str; 5] = ["LIVE", "CONSUMED", "DISCARDED", "FENCED", "NEW"];
 
-/// The key that only the opening looks at, tokens that are forgotten later, and one that is gone without a trace.
+/// Tokens that are forgotten later, and one that is gone without a trace.
 const UNNOTICED: &[(&str, &str)] = &[
-    ("", "another type"),
     ("", "keeps: an unknown mark"),
     ("", "keeps: empty"),
     ("", "keeps: half"),

@@ -1,0 +1,29 @@
+-- The front of a queue, from where entries go.
+
+-- Asks the first piece, and the next one where nothing is left of it.
+local function from_front(name, first, ask, ...)
+    local found = ask(piece(name, first), ...)
+    local ends = tonumber(head[first] or 0) < tonumber(head[first + 1] or 0)
+    if found or not ends then return found end
+    head[first] = text(write('HINCRBY', KEYS[1], name .. 'f', 1))
+    return ask(piece(name, first), ...) or head[first] ~= head[first + 1] and corrupt('a queue with a hole')
+end
+
+local function entries_of(key, most)
+    local found = redis.call('LRANGE', key, 0, most - 1)
+    return #found > 0 and found
+end
+
+-- Takes as many entries from the front as are over, but no more than so many: how many went, and whether there may be more.
+local function sweep(name, first, most, is_over, forget)
+    if most < 1 then return 0, true end
+    local entries = from_front(name, first, entries_of, most)
+    local done = 0
+    for _, entry in ipairs(entries or {}) do
+        if not is_over(entry) then break end
+        forget(entry)
+        done = done + 1
+    end
+    if done > 0 then write('LPOP', piece(name, first), done) end
+    return done, entries and done == #entries
+end

@@ -1,0 +1,162 @@
+//! How a server lets somebody in: logins and certificates. None of it is shown.
+
+use std::fmt;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use redis::{ClientTlsConfig, ConnectionInfo, TlsCertificates};
+use storagebox_core::Result;
+
+use super::{RedisBuilder, bad};
+
+/// A user of the server with its password.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Login {
+    user: Option<String>,
+    password: String,
+}
+
+impl Login {
+    /// A user with a password.
+    pub fn new(user: impl Into<String>, password: impl Into<String>) -> Self {
+        Self { user: Some(user.into()), password: password.into() }
+    }
+
+    /// The password of the user that the server calls its default.
+    pub fn with_password(password: impl Into<String>) -> Self {
+        Self { user: None, password: password.into() }
+    }
+
+    #[cfg(feature = "sentinel")]
+    pub(crate) fn user(&self) -> Option<&str> {
+        self.user.as_deref()
+    }
+
+    #[cfg(feature = "sentinel")]
+    pub(crate) fn password(&self) -> &str {
+        &self.password
+    }
+
+    /// How a server is connected to, with this login.
+    pub(crate) fn of(&self, server: &ConnectionInfo) -> ConnectionInfo {
+        let settings = server.redis_settings().clone().set_password(&self.password);
+        let settings = match &self.user {
+            Some(user) => settings.set_username(user),
+            None => settings,
+        };
+        server.clone().set_redis_settings(settings)
+    }
+}
+
+/// Shows the user alone.
+impl fmt::Debug for Login {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Login").field("user", &self.user).finish_non_exhaustive()
+    }
+}
+
+type Asking = Pin<Box<dyn Future<Output = Result<Login>> + Send>>;
+
+/// Who is asked for the login with each connection.
+#[derive(Clone)]
+pub(crate) struct Asked(Arc<dyn Fn() -> Asking + Send + Sync>);
+
+impl fmt::Debug for Asked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Asked(..)")
+    }
+}
+
+/// What it takes to be let in, beside what the URL says.
+#[derive(Clone, Default)]
+pub(crate) struct Access {
+    /// Who must have signed a server's certificate, in PEM; everybody whom the machine trusts unless told otherwise.
+    authority: Option<Vec<u8>>,
+    /// The client's own certificate and its key, in PEM.
+    own: Option<(Vec<u8>, Vec<u8>)>,
+    asked: Option<Asked>,
+    #[cfg(feature = "sentinel")]
+    pub(crate) sentinels: Option<Login>,
+}
+
+impl fmt::Debug for Access {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Access").finish_non_exhaustive()
+    }
+}
+
+impl Access {
+    /// The login to connect with now, where it is not the URL's.
+    pub(crate) async fn login(&self) -> Result<Option<Login>> {
+        match &self.asked {
+            Some(Asked(ask)) => ask().await.map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// Whether a connection that the driver makes by itself may have a login that is not valid any more.
+    pub(crate) fn changes(&self) -> bool {
+        self.asked.is_some()
+    }
+
+    pub(crate) fn certificates(&self) -> Option<TlsCertificates> {
+        let (root_cert, own) = (self.authority.clone(), self.own.clone());
+        let client_tls = own.map(|(client_cert, client_key)| ClientTlsConfig { client_cert, client_key });
+        (root_cert.is_some() || client_tls.is_some()).then_some(TlsCertificates { client_tls, root_cert })
+    }
+}
+
+impl RedisBuilder {
+    /// The certificate, in PEM, of who must have signed that of a server with TLS, instead of those whom the machine
+    /// trusts. By a URL it is `tls_ca_cert_file`.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidInput` if there is no certificate in it.
+    pub fn authority(mut self, pem: &[u8]) -> Result<Self> {
+        self.access.authority = Some(checked("authority", pem, "CERTIFICATE")?);
+        Ok(self)
+    }
+
+    /// The certificate with which the store proves to a server with TLS who it is, and its key, both in PEM: to each node of
+    /// a cluster, and to sentinels. By a URL they are `tls_cert_file` and `tls_key_file`.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidInput` if there is no certificate or no key in them.
+    pub fn client_certificate(mut self, certificate: &[u8], key: &[u8]) -> Result<Self> {
+        let certificate = checked("client certificate", certificate, "CERTIFICATE")?;
+        self.access.own = Some((certificate, checked("key", key, "PRIVATE KEY")?));
+        Ok(self)
+    }
+
+    /// Whom to ask for the user and the password, with each connection that is made, instead of the URL: where they change from
+    /// time to time. What it fails with is what the call fails with.
+    ///
+    /// A connection that is open stays so: it ends when the server ends it, and the next one asks.
+    #[must_use]
+    pub fn credentials<F>(mut self, ask: impl Fn() -> F + Send + Sync + 'static) -> Self
+    where
+        F: Future<Output = Result<Login>> + Send + 'static,
+    {
+        self.access.asked = Some(Asked(Arc::new(move || Box::pin(ask()))));
+        self
+    }
+
+    /// The login at the sentinels, which is not that of the nodes; none unless told otherwise. By a URL it is
+    /// `sentinel_user` and `sentinel_password`.
+    #[cfg(feature = "sentinel")]
+    #[must_use]
+    pub fn sentinel_login(mut self, login: Login) -> Self {
+        self.access.sentinels = Some(login);
+        self
+    }
+}
+
+fn checked(setting: &'static str, pem: &[u8], what: &str) -> Result<Vec<u8>> {
+    let ends = format!("{what}-----");
+    match pem.windows(ends.len()).any(|window| window == ends.as_bytes()) {
+        true => Ok(pem.to_vec()),
+        false => Err(bad(setting, format_args!("holds no {} in PEM", what.to_ascii_lowercase()))),
+    }
+}

@@ -1,0 +1,104 @@
+//! A store that was lost as a whole, and one that was put back from a copy.
+
+use redis::aio::MultiplexedConnection as Admin;
+use redis::cmd;
+use storagebox_core::{Certainty, ErrorKind, ItemBank as _, Result, Store as _, StoreExt as _};
+use storagebox_redis::RedisStore;
+use storagebox_testkit::redis::Settings;
+
+use super::call::Call;
+use super::state::State;
+use super::{BOX, Part, UPKEEP, bank, counters, ordered, records, tokens};
+use crate::scene::{kill, with_server};
+use crate::support::{Place, failed};
+
+const PARTS: [&Part; 5] = [&bank::PART, &records::PART, &tokens::PART, &counters::PART, &ordered::PART];
+
+/// A filled box of each part, and every call of each.
+async fn filled(place: &Place, store: &RedisStore) -> Result<Vec<Call>> {
+    let mut calls = vec![];
+    for part in PARTS {
+        (part.fill)(place, store, BOX).await?;
+        calls.extend((part.calls)(store, BOX)?);
+    }
+    Ok(calls)
+}
+
+/// No call answers anything, and none writes.
+async fn all_are_refused(calls: &[Call], kind_of_upkeep: ErrorKind, admin: &mut Admin) -> Result<()> {
+    let before = State::of(admin, "").await?;
+    for call in calls {
+        let error = call.make().await.expect_err(&call.name);
+        let kind = if call.name == UPKEEP { kind_of_upkeep } else { ErrorKind::Corrupt };
+        assert_eq!(
+            (error.kind(), error.certainty()),
+            (kind, Certainty::NotApplied),
+            "{}: {error}",
+            call.name
+        );
+    }
+    assert_eq!(State::of(admin, "").await?.differences(&before), [""; 0]);
+    Ok(())
+}
+
+/// What the README tells an operator to do after a copy was put back.
+async fn give_a_new_epoch(place: &Place, admin: &mut Admin) -> Result<()> {
+    let boxes = cmd("SMEMBERS").arg(format!("{}:boxes", place.key("store"))).query_async(admin).await;
+    let boxes: Vec<String> = boxes.map_err(failed)?;
+    for tag in boxes.iter().map(String::as_str).chain(["store"]) {
+        let set = cmd("HSET").arg(place.key(tag)).arg("epoch").arg("new").exec_async(admin).await;
+        set.map_err(failed)?;
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_store_that_was_emptied_is_not_gone_on_with() -> Result<()> {
+    with_server(Settings::quick(), async |place| {
+        let (store, mut admin) = (place.store()?, place.server.node(0).await?);
+        let calls = filled(place, &store).await?;
+        cmd("FLUSHALL").exec_async(&mut admin).await.map_err(failed)?;
+        all_are_refused(&calls, ErrorKind::NotSetUp, &mut admin).await?;
+        assert_eq!(store.ping().await.unwrap_err().kind(), ErrorKind::NotSetUp);
+        assert_eq!(store.bank("another")?.counts().await.unwrap_err().kind(), ErrorKind::NotSetUp);
+        // Whoever makes it anew does not make it the same.
+        place.store()?.setup().await?;
+        filled(place, &place.store()?).await?;
+        all_are_refused(&calls, ErrorKind::Corrupt, &mut admin).await?;
+        assert_eq!(store.bank("another")?.counts().await.unwrap_err().kind(), ErrorKind::Corrupt);
+        place.store()?.bank(BOX)?.counts().await.map(drop)
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_server_that_came_back_empty_is_not_gone_on_with() -> Result<()> {
+    with_server(Settings::quick(), async |place| {
+        let bank = place.store()?.bank(BOX)?;
+        bank.counts().await?;
+        kill(&place.server).await?;
+        // The first one finds out that the connection is gone.
+        assert_eq!(bank.counts().await.unwrap_err().kind(), ErrorKind::Corrupt);
+        let error = bank.counts().await.unwrap_err();
+        assert_eq!((error.kind(), error.certainty()), (ErrorKind::Corrupt, Certainty::NotApplied), "{error}");
+        Ok(())
+    })
+    .await
+}
+
+/// A copy has the epoch that it had. Who puts it back gives it another, and whoever knew what was lost stops.
+#[tokio::test]
+async fn a_copy_that_was_put_back_and_has_a_new_epoch_is_not_gone_on_with() -> Result<()> {
+    with_server(Settings::quick(), async |place| {
+        let (store, mut admin) = (place.store()?, place.server.node(0).await?);
+        let calls = filled(place, &store).await?;
+        let copy = State::of(&mut admin, &place.prefix).await?;
+        cmd("FLUSHALL").exec_async(&mut admin).await.map_err(failed)?;
+        copy.restore(&mut admin, &place.prefix).await?;
+        store.bank(BOX)?.counts().await?;
+        give_a_new_epoch(place, &mut admin).await?;
+        all_are_refused(&calls, ErrorKind::Corrupt, &mut admin).await?;
+        place.store()?.bank(BOX)?.counts().await.map(drop)
+    })
+    .await
+}

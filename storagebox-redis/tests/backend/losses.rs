@@ -1,0 +1,60 @@
+//! What Redis loses, as `promises()` says it.
+
+use std::time::Duration;
+
+use redis::cmd;
+use storagebox_core::{
+    ClaimId, ClaimState, Hold, Item, ItemBank, ItemBankExt, Result, Store, StoreExt, Taken,
+};
+use storagebox_redis::RedisStore;
+use storagebox_testkit::redis::Settings;
+
+use crate::support::{Place, Server, failed};
+
+/// A replica of the place's server, which has all that this one has by now.
+async fn replica_of(place: &Place) -> Result<std::sync::Arc<Server>> {
+    let address = place.server.address();
+    let follow = format!("{} {}", address.ip(), address.port());
+    let replica =
+        Server::alone(Settings::quick().with("replicaof", follow).with("repl-diskless-sync-delay", "0"));
+    let replica = replica.await?;
+    crate::scene::until("a replica that follows", async || {
+        let info: String = replica.ask(cmd("INFO").arg("replication")).await?;
+        Ok(info.contains("master_link_status:up"))
+    })
+    .await?;
+    Ok(replica)
+}
+
+fn on(server: &Server, place: &Place, wait: u32) -> Result<RedisStore> {
+    let builder = RedisStore::builder().prefix(&place.prefix)?.wait(wait, Duration::from_secs(60));
+    builder.connect(server.url_as_administrator())
+}
+
+/// `wait` does not name a replica: what it waited for is lost where another one is promoted.
+#[tokio::test]
+async fn what_one_replica_has_is_lost_when_another_is_promoted() -> Result<()> {
+    let master = Server::alone(Settings::quick().with("repl-diskless-sync-delay", "0")).await?;
+    let place = master.place().await?;
+    let store = on(&master, &place, 1)?;
+    let bank = store.bank("box")?;
+    let (_follows, stays_behind) = (replica_of(&place).await?, replica_of(&place).await?);
+    bank.add(&[Item::new("one")?]).await?;
+    let ada = ClaimId::new("ada")?;
+    crate::scene::until("the item on both", async || {
+        let size: i64 = stays_behind.ask(&cmd("DBSIZE")).await?;
+        Ok(size == master.ask::<i64>(&cmd("DBSIZE")).await?)
+    })
+    .await?;
+    stays_behind.ask::<()>(cmd("REPLICAOF").arg("NO").arg("ONE")).await?;
+    let taken = bank.take(&ada, Hold::Forever).await?;
+    assert!(matches!(taken, Taken::New(_)), "{taken:?}");
+    let promoted = on(&stays_behind, &place, 0)?.bank("box")?;
+    assert_eq!(promoted.get(&ada).await?, ClaimState::Unknown);
+    assert_eq!(promoted.assign("bob").await?.item(), taken.item());
+    let promises = store.promises();
+    let failover = promises.entries.iter().find(|promise| promise.about == "failover");
+    let failover = failover.ok_or_else(|| failed("nothing is promised about a failover"))?;
+    assert!(failover.statement.contains("where another one is promoted it is lost"), "{failover:?}");
+    Ok(())
+}

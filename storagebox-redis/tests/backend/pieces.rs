@@ -1,0 +1,165 @@
+//! No key is large: one that is moved to another node, or removed, stops the server for as long as that takes.
+
+use std::collections::BTreeSet;
+
+use redis::cmd;
+use storagebox_core::{
+    BankAdmin, ClaimId, Hold, Item, ItemBank, ItemState, OpId, Released, Restored, Result, StoreExt, Taken,
+    TokenId, TokenStore, Withdrawn,
+};
+use storagebox_testkit::redis::Settings;
+
+use crate::scene::{with_place, with_server};
+use crate::support::Place;
+
+const MANY: usize = 20_000;
+/// In bytes; a row of pieces or of buckets of so many names is a hundred times as large.
+const MOST: u64 = 128 * 1024;
+
+fn items(range: std::ops::Range<usize>) -> Result<Vec<Item>> {
+    range.map(|number| Item::new(format!("ITEM-{number:012}"))).collect()
+}
+
+fn tokens(range: std::ops::Range<usize>) -> Result<Vec<TokenId>> {
+    range.map(|number| TokenId::new(format!("TOKEN-{number:012}"))).collect()
+}
+
+/// The largest of all keys with what it takes of the server's memory.
+async fn largest(place: &Place) -> Result<(u64, String)> {
+    let keys: Vec<String> = place.server.ask(cmd("KEYS").arg("*")).await?;
+    let mut largest = (0, String::new());
+    for key in keys {
+        let usage = place.server.ask(cmd("MEMORY").arg("USAGE").arg(&key).arg("SAMPLES").arg(0)).await?;
+        largest = largest.max((usage, key));
+    }
+    Ok(largest)
+}
+
+#[tokio::test]
+async fn no_key_grows_with_its_box() -> Result<()> {
+    with_server(Settings::quick(), async |place| {
+        let store = place.store()?;
+        store.tokens("box")?.create_tokens(&tokens(0..MANY)?).await?;
+        store.tokens("box")?.discard(&tokens(0..MANY)?).await?;
+        store.bank("box")?.add(&items(0..MANY)?).await?;
+        let (size, key) = largest(place).await?;
+        assert!(size <= MOST, "{key} takes {size} bytes");
+        Ok(())
+    })
+    .await
+}
+
+/// Items leave the queue as they came, over the ends of its pieces, and each is there once.
+#[tokio::test]
+async fn a_queue_of_many_pieces_loses_nothing() -> Result<()> {
+    with_place(async |place| {
+        let bank = place.store()?.bank("box")?;
+        bank.add(&items(0..3_000)?).await?;
+        bank.add(&items(0..6_000)?).await?;
+        let set_aside = items(1_000..2_500)?;
+        assert_eq!(bank.withdraw(&set_aside).await?.withdrawn, 1_500);
+        assert_eq!((bank.counts().await?.free, bank.counts().await?.withdrawn), (4_500, 1_500));
+        let mut taken = BTreeSet::new();
+        for number in 0..4_500 {
+            // One that goes back stands at the end again.
+            let passing = ClaimId::new(format!("{number}-passing"))?;
+            if number % 1_000 == 0 {
+                bank.take(&passing, Hold::Forever).await?;
+                assert_eq!(bank.release(&passing).await?, Released::Released);
+            }
+            let claim = ClaimId::new(format!("{number}"))?;
+            let Taken::New(held) = bank.take(&claim, Hold::Forever).await? else {
+                panic!("{number} got none")
+            };
+            assert!(taken.insert(held.item), "{number} got one that was given");
+        }
+        assert_eq!(bank.counts().await?.free, 0);
+        let restored = bank.restore(&set_aside).await?;
+        assert_eq!((restored.restored, bank.counts().await?.free), (1_500, 1_500));
+        Ok(())
+    })
+    .await
+}
+
+/// What fills the buckets is not made by the library: a hundred thousand names would be needed for each of them.
+async fn fill_the_bucket_of(place: &Place, tag: &str, kind: &str) -> Result<()> {
+    let pattern = format!("{}:{kind}:*", place.key(tag));
+    let keys: Vec<String> = place.server.ask(cmd("KEYS").arg(pattern)).await?;
+    for key in keys {
+        let mut set = cmd("HSET");
+        set.arg(key);
+        for number in 0..256 {
+            set.arg(format!("FULL-{number}")).arg("");
+        }
+        place.server.ask::<()>(&set).await?;
+    }
+    Ok(())
+}
+
+async fn levels(place: &Place, tag: &str, fields: &[&str]) -> Result<Vec<Option<u32>>> {
+    place.server.ask(cmd("HMGET").arg(place.key(tag)).arg(fields)).await
+}
+
+/// A name that came when there were fewer buckets is found when there are more, and is nobody else's.
+#[tokio::test]
+async fn names_are_found_when_there_are_more_buckets() -> Result<()> {
+    with_place(async |place| {
+        let store = place.store()?;
+        let (bank, box_) = (store.bank("box")?, store.tokens("box")?);
+        bank.add(&items(0..300)?).await?;
+        box_.create_tokens(&tokens(0..300)?).await?;
+        box_.discard(&tokens(0..100)?).await?;
+        for number in 0..100 {
+            bank.take(&ClaimId::new(format!("{number}"))?, Hold::Forever).await?;
+        }
+        for (tag, fields) in [("b.box.0", ["i", "c"]), ("t.box.0", ["k", "k"])] {
+            let mut set = cmd("HSET");
+            set.arg(place.key(tag)).arg(fields[0]).arg(1).arg(fields[1]).arg(1);
+            place.server.ask::<()>(&set).await?;
+        }
+        assert_eq!(bank.add(&items(0..600)?).await?.added, 300);
+        for number in 0..200 {
+            let taken = bank.take(&ClaimId::new(format!("{number}"))?, Hold::Forever).await?;
+            assert_eq!(matches!(taken, Taken::Again(_)), number < 100, "{number}: {taken:?}");
+        }
+        assert_eq!((bank.counts().await?.free, bank.counts().await?.held), (400, 200));
+        let in_use = Withdrawn { withdrawn: 400, in_use: 200, ..Withdrawn::default() };
+        assert_eq!(bank.withdraw(&items(0..600)?).await?, in_use);
+        let restored = Restored { restored: 400, not_withdrawn: 200, ..Restored::default() };
+        assert_eq!(bank.restore(&items(0..600)?).await?, restored);
+        let listed = bank.list(None, 1_000).await?;
+        assert_eq!((listed.entries.len(), listed.next), (600, None));
+        for item in items(0..600)? {
+            assert_ne!(bank.holder(&item).await?, ItemState::Unknown);
+        }
+        let created = box_.create_tokens(&tokens(0..600)?).await?;
+        assert_eq!((created.created, created.already_live, created.gone), (300, 200, 100));
+        let gone = box_.consume(&tokens(150..151)?[0], &OpId::new("op")?).await?;
+        assert_eq!(gone, storagebox_core::Consumed::Now);
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn there_are_more_buckets_once_they_are_full() -> Result<()> {
+    with_place(async |place| {
+        let store = place.store()?;
+        let (bank, box_) = (store.bank("box")?, store.tokens("box")?);
+        bank.add(&items(0..500)?).await?;
+        box_.create_tokens(&tokens(0..500)?).await?;
+        assert_eq!(levels(place, "b.box.0", &["i"]).await?, [None]);
+        for (tag, kind) in [("b.box.0", "i"), ("t.box.0", "k")] {
+            fill_the_bucket_of(place, tag, kind).await?;
+        }
+        // Many of these fall into a bucket that is full.
+        bank.add(&items(500..16_000)?).await?;
+        box_.create_tokens(&tokens(500..16_000)?).await?;
+        assert_eq!(levels(place, "b.box.0", &["i"]).await?, [Some(1)]);
+        assert_eq!(levels(place, "t.box.0", &["k"]).await?, [Some(1)]);
+        assert_eq!(bank.counts().await?.free, 16_000);
+        assert_eq!(box_.create_tokens(&tokens(0..16_000)?).await?.already_live, 16_000);
+        Ok(())
+    })
+    .await
+}

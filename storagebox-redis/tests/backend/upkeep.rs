@@ -1,0 +1,126 @@
+//! How much a step of upkeep does: nobody's call is answered meanwhile. Counted by the server, not by the clock.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use redis::cmd;
+use storagebox_core::{
+    Begun, ClaimId, DedupId, DedupRepo, ItemBank, LeaseRepo, OpId, Payload, Result, Retention, Store,
+    StoreExt,
+};
+use storagebox_testkit::redis::Settings;
+
+use crate::scene::with_server;
+use crate::support::{Place, failed};
+
+const WEEK: Duration = Duration::from_secs(8 * 24 * 3_600);
+const HOUR: Duration = Duration::from_secs(3_600);
+
+/// How often the server carried out each command since this was asked last.
+async fn commands(place: &Place) -> Result<HashMap<String, u64>> {
+    let stats: String = place.server.ask(cmd("INFO").arg("commandstats")).await?;
+    place.server.ask::<()>(cmd("CONFIG").arg("RESETSTAT")).await?;
+    let of = |line: &str| {
+        let (name, stats) = line.strip_prefix("cmdstat_")?.split_once(":calls=")?;
+        Some((name.to_owned(), stats.split(',').next()?.parse().ok()?))
+    };
+    Ok(stats.lines().filter_map(of).collect())
+}
+
+/// Of the commands that scripts carry out.
+fn in_scripts(commands: &HashMap<String, u64>) -> u64 {
+    let beside = ["evalsha", "eval", "info", "config|resetstat", "ping", "auth", "hello", "client|setinfo"];
+    commands.iter().filter(|(name, _)| !beside.contains(&name.as_str())).map(|(_, calls)| calls).sum()
+}
+
+/// All fields of all hashes and all entries of all lists of a box.
+async fn size(place: &Place, tag: &str) -> Result<i64> {
+    let keys: Vec<String> = place.server.ask(cmd("KEYS").arg(format!("{}:*", place.key(tag)))).await?;
+    let mut size = 0;
+    for key in keys {
+        let kind: String = place.server.ask(cmd("TYPE").arg(&key)).await?;
+        let length = match kind.as_str() {
+            "hash" => "HLEN",
+            "list" => "LLEN",
+            "zset" => "ZCARD",
+            _ => continue,
+        };
+        size += place.server.ask::<i64>(cmd(length).arg(&key)).await?;
+    }
+    Ok(size)
+}
+
+/// Leases of one id that were begun and aborted, one after another.
+async fn aborted(place: &Place, count: usize) -> Result<()> {
+    let (leases, id) = (place.store()?.leases("box")?, DedupId::new("id")?);
+    for number in 0..count {
+        let begun = leases.begin(&id, &OpId::new(format!("op-{number}"))?, HOUR, None).await?;
+        let Begun::Started(lease) = begun else { return Err(failed(format_args!("{begun:?}"))) };
+        leases.abort(&lease).await?;
+    }
+    Ok(())
+}
+
+/// They were fields of one hash, all of which upkeep read for each that it removed; and all that were over went as one.
+#[tokio::test]
+async fn what_is_over_of_one_id_goes_one_by_one() -> Result<()> {
+    with_server(Settings::quick(), async |place| {
+        let store = place.store()?;
+        aborted(place, 1_000).await?;
+        place.moved.advance(WEEK);
+        let before = size(place, "r.box.0").await?;
+        assert_eq!(store.maintain(10).await?.deleted, 10);
+        // Each is a field, and an entry of the queue.
+        assert_eq!(before - size(place, "r.box.0").await?, 20);
+        commands(place).await?;
+        assert_eq!(store.maintain(2_000).await?.deleted, 990);
+        let made = commands(place).await?;
+        assert_eq!(size(place, "r.box.0").await?, 0);
+        assert!(!made.contains_key("cmdstat_hgetall") && !made.contains_key("hgetall"), "{made:?}");
+        assert!(made["evalsha"] >= 10, "a step is of at most 100: {made:?}");
+        assert!(in_scripts(&made) <= 990 * 2 + 100, "{made:?}");
+        Ok(())
+    })
+    .await
+}
+
+/// A thousand records of the largest size went in one step.
+#[tokio::test]
+async fn a_step_ends_few_records_that_are_large() -> Result<()> {
+    with_server(Settings::quick(), async |place| {
+        let (store, large) = (place.store()?, Payload::try_from(&vec![7; 256 * 1024][..])?);
+        let (records, op) = (store.dedup("box")?, OpId::new("op")?);
+        for number in 0..40 {
+            let id = DedupId::new(format!("{number}"))?;
+            records.record(&id, &large, &op, Retention::For(HOUR)).await?;
+        }
+        place.moved.advance(2 * HOUR);
+        commands(place).await?;
+        assert_eq!(store.maintain(1_000).await?.deleted, 40);
+        let made = commands(place).await?;
+        assert!(made["evalsha"] >= 10, "a step ends at most a mebibyte of values: {made:?}");
+        assert!(records.list(None, 10).await?.entries.is_empty());
+        Ok(())
+    })
+    .await
+}
+
+/// Claims that ended, and tokens that are gone, as well.
+#[tokio::test]
+async fn a_step_looks_at_few_entries() -> Result<()> {
+    with_server(Settings::quick(), async |place| {
+        let store = place.store()?;
+        let bank = store.bank("box")?;
+        for number in 0..500 {
+            bank.release(&ClaimId::new(format!("{number}"))?).await?;
+        }
+        place.moved.advance(WEEK);
+        commands(place).await?;
+        assert_eq!(store.maintain(1_000).await?.deleted, 500);
+        let made = commands(place).await?;
+        assert!(made["evalsha"] >= 3, "{made:?}");
+        assert!(in_scripts(&made) <= 500 * 2 + 100, "{made:?}");
+        Ok(())
+    })
+    .await
+}

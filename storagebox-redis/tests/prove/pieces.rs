@@ -1,0 +1,53 @@
+//! The largest key of boxes with a million entries, which is what moving a slot waits for.
+
+use redis::cmd;
+use storagebox_core::{Item, ItemBank, Result, StoreExt, TokenId, TokenStore};
+use storagebox_testkit::redis::Settings;
+
+use crate::scene::with_server;
+use crate::support::{Place, failed};
+
+const MANY: usize = 1_000_000;
+const BATCH: usize = 10_000;
+/// In bytes.
+const MOST: u64 = 4 * 1024 * 1024;
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "it takes minutes: cargo xtask prove redis"]
+async fn no_key_of_a_million_tokens_or_items_is_large() -> Result<()> {
+    with_server(Settings::quick(), async |place| {
+        let (tokens, bank) = (place.store()?.tokens("box")?, place.store()?.bank("box")?);
+        for from in (0..MANY).step_by(BATCH) {
+            let names = (from..from + BATCH).map(|number| format!("{number:036}"));
+            let batch: Vec<_> = names.clone().map(TokenId::new).collect::<Result<_>>()?;
+            tokens.create_tokens(&batch).await?;
+            tokens.discard(&batch).await?;
+            bank.add(&names.map(Item::new).collect::<Result<Vec<_>>>()?).await?;
+        }
+        let (size, key) = largest(place).await?;
+        let key = key.rsplit_once('}').map_or("", |(_, rest)| rest);
+        println!("pieces: the largest key of {MANY} tokens and {MANY} items takes {size} bytes ({key}; at most {MOST})");
+        assert!(size <= MOST);
+        Ok(())
+    })
+    .await
+}
+
+async fn largest(place: &Place) -> Result<(u64, String)> {
+    let (mut largest, mut cursor) = ((0, String::new()), 0_u64);
+    let mut admin = place.server.node(0).await?;
+    loop {
+        let mut scan = cmd("SCAN");
+        scan.arg(cursor).arg("COUNT").arg(1_000);
+        let (next, keys): (u64, Vec<String>) = scan.query_async(&mut admin).await.map_err(failed)?;
+        for key in keys {
+            let mut usage = cmd("MEMORY");
+            usage.arg("USAGE").arg(&key).arg("SAMPLES").arg(0);
+            largest = largest.max((usage.query_async(&mut admin).await.map_err(failed)?, key));
+        }
+        cursor = next;
+        if cursor == 0 {
+            return Ok(largest);
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! How long upkeep keeps others waiting, by the server's own log of what is slow.
+
+use std::time::Duration;
+
+use redis::cmd;
+use storagebox_core::{
+    Begun, DedupId, DedupRepo, LeaseRepo, OpId, Payload, Result, Retention, Store, StoreExt,
+};
+use storagebox_testkit::redis::Settings;
+
+use crate::scene::with_server;
+use crate::support::{Place, failed};
+
+/// One a second for a week.
+const OVER: usize = 604_800;
+const LARGE: usize = 1_000;
+/// In microseconds.
+const MOST: u64 = 5_000;
+const HOUR: Duration = Duration::from_secs(3_600);
+const WEEK: Duration = Duration::from_secs(7 * 24 * 3_600);
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "it takes minutes: cargo xtask prove redis"]
+async fn a_week_of_leases_of_one_id_goes_in_short_steps() -> Result<()> {
+    with_server(Settings::quick(), async |place| {
+        let (store, id) = (place.store()?, DedupId::new("id")?);
+        let leases = store.leases("box")?;
+        for number in 0..OVER {
+            let begun = leases.begin(&id, &OpId::new(format!("{number}"))?, HOUR, None).await?;
+            let Begun::Started(lease) = begun else { return Err(failed(format_args!("{begun:?}"))) };
+            leases.abort(&lease).await?;
+        }
+        place.moved.advance(WEEK + HOUR);
+        watch(place).await?;
+        assert_eq!(store.maintain(1_000).await?.deleted, 1_000);
+        let rest = store.maintain(usize::MAX).await?.deleted;
+        assert_eq!(rest, (OVER - 1_000) as u64);
+        report(place, &format!("{OVER} operations of one id that were over")).await
+    })
+    .await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "it takes minutes: cargo xtask prove redis"]
+async fn a_thousand_large_records_end_in_short_steps() -> Result<()> {
+    with_server(Settings::quick(), async |place| {
+        let (store, value) = (place.store()?, Payload::try_from(&vec![7; 256 * 1024][..])?);
+        let (records, op) = (store.dedup("box")?, OpId::new("op")?);
+        for number in 0..LARGE {
+            let id = DedupId::new(format!("{number}"))?;
+            records.record(&id, &value, &op, Retention::For(HOUR)).await?;
+        }
+        place.moved.advance(2 * HOUR);
+        watch(place).await?;
+        assert_eq!(store.maintain(usize::MAX).await?.deleted, LARGE as u64);
+        report(place, &format!("{LARGE} records of 256 KiB that ended")).await
+    })
+    .await
+}
+
+/// From now on the server notes what takes long, and counts.
+async fn watch(place: &Place) -> Result<()> {
+    for (name, value) in [("slowlog-log-slower-than", MOST), ("slowlog-max-len", 1_000_000)] {
+        place.server.ask::<()>(cmd("CONFIG").arg("SET").arg(name).arg(value)).await?;
+    }
+    place.server.ask::<()>(cmd("CONFIG").arg("RESETSTAT")).await?;
+    place.server.ask(cmd("SLOWLOG").arg("RESET")).await
+}
+
+/// How many scripts took longer. A machine that is busy stops one in its middle now and then.
+async fn report(place: &Place, what: &str) -> Result<()> {
+    type Entry = (u64, u64, u64, Vec<String>, String, String);
+    let noted: Vec<Entry> = place.server.ask(cmd("SLOWLOG").arg("GET").arg(-1)).await?;
+    let is_script = |entry: &&Entry| entry.3.first().is_some_and(|name| name.starts_with("EVAL"));
+    let times: Vec<_> = noted.iter().filter(is_script).map(|entry| entry.2).collect();
+    let (slow, steps, longest) = (times.len(), steps(place).await?, times.iter().max());
+    println!(
+        "upkeep: {what}: {slow} of {steps} scripts took more than {MOST} microseconds, the longest {longest:?}"
+    );
+    assert!(slow <= steps / 20);
+    Ok(())
+}
+
+async fn steps(place: &Place) -> Result<usize> {
+    let stats: String = place.server.ask(cmd("INFO").arg("commandstats")).await?;
+    let steps = stats.lines().find_map(|line| line.strip_prefix("cmdstat_evalsha:calls=")?.split(',').next());
+    steps.unwrap_or_default().parse().map_err(failed)
+}
