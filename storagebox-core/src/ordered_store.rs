@@ -72,8 +72,9 @@ pub trait OrderedStore: Send + Sync {
     ///
     /// - O-1: `Stale` names the stamp that won; it does not say whether this write was once applied.
     /// - O-1: `Duplicate` is one's own retry; the same stamp and writer with other content is `Mismatch`.
-    /// - O-3: under [`Stamping::Time`] a stamp older than the purge horizon is `TooOld`, unless what is there already
-    ///   decides it.
+    /// - O-3: under [`Stamping::Time`] a stamp older than the purge horizon is `TooOld`, which names the horizon, unless
+    ///   what is there already decides it. So is it for a key that was never written: [`OrderedOptions`] says how old rows
+    ///   are loaded.
     ///
     /// # Cancel safety
     ///
@@ -226,11 +227,39 @@ pub enum Stamping {
 }
 
 /// How an [`OrderedStore`] judges its writes; chosen when the box is opened and kept with it.
+///
+/// # Loading old rows
+///
+/// A key without a row may be one whose tombstone was purged, so under [`Stamping::Time`] a stamp that is older than
+/// `tombstone_age` is `TooOld` for every key. A box that is to take older rows is created with an age that is greater than
+/// the oldest of them is old when it is loaded. It is kept with the box (S-4): deletes are remembered as long ever after,
+/// and a box that is there cannot take older rows than it was created for. Rows of any age go into a box of
+/// [`Stamping::Sequence`], with their times as numbers; its tombstones go by [`purge`](OrderedStore::purge) alone.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> storagebox_core::Result<()> {
+/// use std::time::Duration;
+/// use storagebox_core::{OrderedOptions, OrderedStoreExt, StoreExt, Written};
+/// use storagebox_memory::MemoryStore;
+///
+/// const YEAR: Duration = Duration::from_secs(365 * 24 * 3_600);
+/// let (store, rated_at) = (MemoryStore::new(), 1_721_769_060_000);
+///
+/// let recent = store.ordered("recent", OrderedOptions::time())?;
+/// let refused = recent.put_at("movie-a", "3 stars", rated_at, "import").await?;
+/// assert!(matches!(refused, Written::TooOld { horizon } if horizon > rated_at));
+///
+/// let options = OrderedOptions { tombstone_age: 50 * YEAR, ..OrderedOptions::time() };
+/// let all = store.ordered("all", options)?;
+/// assert_eq!(all.put_at("movie-a", "3 stars", rated_at, "import").await?, Written::Applied);
+/// # Ok(()) }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct OrderedOptions {
     /// What the stamps are.
     pub stamping: Stamping,
-    /// How long a tombstone is kept at least, counted from its arrival; it is also the purge horizon of O-3.
+    /// How long a tombstone is kept at least, counted from its arrival. It is also the purge horizon of O-3: under
+    /// [`Stamping::Time`] nothing older is taken.
     pub tombstone_age: Duration,
 }
 
@@ -238,7 +267,7 @@ impl OrderedOptions {
     /// Seven days, as in article 4.
     pub const TOMBSTONE_AGE: Duration = Duration::from_secs(7 * 24 * 3600);
 
-    /// Time stamps in milliseconds, as far ahead as they like.
+    /// Time stamps in milliseconds, as far ahead as they like, and at most seven days behind.
     pub const fn time() -> Self {
         Self { stamping: Stamping::Time { max_skew: None }, tombstone_age: Self::TOMBSTONE_AGE }
     }
@@ -291,8 +320,11 @@ pub enum Written {
     Duplicate,
     /// A write of this stamp and writer is there, with other content; nothing changed.
     Mismatch,
-    /// The stamp is older than the purge horizon; nothing changed.
-    TooOld,
+    /// The stamp is older than the purge horizon; nothing changed. [`OrderedOptions`] says how old rows are loaded.
+    TooOld {
+        /// The oldest time that is taken now: the store's clock less the box's `tombstone_age`.
+        horizon: i64,
+    },
 }
 
 /// One entry of [`OrderedStore::list`].

@@ -68,9 +68,9 @@ impl DynamoOrderedStore {
     async fn write(&self, key: &Key, stamp: &Stamp, content: Content<'_>, tag: &Tag) -> Result<Written> {
         let key = self.key(key).await?;
         self.check_skew(stamp)?;
-        if self.is_too_old(stamp) {
+        if let Some(horizon) = self.horizon().filter(|horizon| stamp.at < *horizon) {
             let row = self.client().get(&key).await?;
-            return Ok(judge(row.as_ref(), stamp, content)?.unwrap_or(Written::TooOld));
+            return Ok(judge(row.as_ref(), stamp, content)?.unwrap_or(Written::TooOld { horizon }));
         }
         let write = Write::put(self.row(&key, stamp, content)).tagged(tag).only_if(NEWEST);
         let write =
@@ -120,10 +120,11 @@ impl DynamoOrderedStore {
         Err(bad("stamp", why).with("stamp", stamp.at).with("clock", now.0))
     }
 
-    fn is_too_old(&self, stamp: &Stamp) -> bool {
+    /// The purge horizon, in time mode: no older stamp is accepted (O-3).
+    fn horizon(&self) -> Option<i64> {
         match self.options.stamping {
-            Stamping::Time { .. } => stamp.at < self.client().now().before(self.options.tombstone_age).0,
-            Stamping::Sequence => false,
+            Stamping::Time { .. } => Some(self.client().now().before(self.options.tombstone_age).0),
+            Stamping::Sequence => None,
         }
     }
 

@@ -62,8 +62,8 @@ impl MemoryOrderedStore {
                 Ordering::Equal => return Ok(Written::Mismatch),
             }
         }
-        if self.is_too_old(stamp, now) {
-            return Ok(Written::TooOld);
+        if let Some(horizon) = self.horizon(now).filter(|horizon| stamp.at < *horizon) {
+            return Ok(Written::TooOld { horizon });
         }
         cells.insert(key.clone(), Cell { stamp: stamp.clone(), content, arrived: now });
         Ok(Written::Applied)
@@ -87,10 +87,6 @@ impl MemoryOrderedStore {
             Stamping::Time { .. } => Some(now.millis().saturating_sub(age)),
             Stamping::Sequence => None,
         }
-    }
-
-    fn is_too_old(&self, stamp: &Stamp, now: Time) -> bool {
-        self.horizon(now).is_some_and(|horizon| stamp.at < horizon)
     }
 
     fn may_go(&self, cell: &Cell, age: Duration, now: Time) -> bool {

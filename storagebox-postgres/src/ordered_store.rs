@@ -147,7 +147,7 @@ impl Values {
             "stale" => Ok(Written::Stale { current: found(row, FUNCTION)? }),
             "duplicate" => Ok(Written::Duplicate),
             "mismatch" => Ok(Written::Mismatch),
-            "too old" => Ok(Written::TooOld),
+            "too old" => Ok(Written::TooOld { horizon: read(FUNCTION, row.try_get("at"))? }),
             "ahead" => Err(self.ahead(stamp, read(FUNCTION, row.try_get("at"))?)),
             _ => Err(unreadable(FUNCTION)),
         }

@@ -131,7 +131,7 @@ impl RedisBuilder {
 
     /// How long ended claims, gone tokens and ended operations are remembered. `setup` keeps it with the store that it makes,
     /// seven days unless told otherwise; everybody goes by that, upkeep too. Who says nothing here opens a store with any;
-    /// who says something else than the store is refused, as `InvalidInput`.
+    /// who says something else than the store is refused, as `Misconfigured`.
     #[must_use]
     pub fn memory(mut self, retention: Retention) -> Self {
         self.settings.memory = Some(retention);

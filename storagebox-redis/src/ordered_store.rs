@@ -63,7 +63,7 @@ impl RedisOrderedStore {
             "stale" => Ok(Written::Stale { current: found(answer, 1)? }),
             "duplicate" => Ok(Written::Duplicate),
             "mismatch" => Ok(Written::Mismatch),
-            "too old" => Ok(Written::TooOld),
+            "too old" => Ok(Written::TooOld { horizon: answer.number(1)? }),
             "ahead" => Err(self.ahead(stamp, answer.number(1)?)),
             _ => Err(answer.unreadable()),
         }

@@ -136,7 +136,7 @@ impl Known {
             Some(other) => {
                 let kept = self.memory;
                 let why = format_args!("the store was set up with {kept}, and cannot be opened with {other}");
-                Err(Error::invalid("memory", why).on("redis"))
+                Err(Error::misconfigured("memory", why).on("redis"))
             }
         }
     }

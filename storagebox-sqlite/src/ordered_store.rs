@@ -83,8 +83,8 @@ impl Write {
         if let Some(decided) = known.map(|row| self.beside(&row)).transpose()?.flatten() {
             return Ok(decided);
         }
-        if horizon(self.options, step.now).is_some_and(|horizon| self.stamp.at < horizon) {
-            return Ok(Written::TooOld);
+        if let Some(horizon) = horizon(self.options, step.now).filter(|horizon| self.stamp.at < *horizon) {
+            return Ok(Written::TooOld { horizon });
         }
         let value = self.value.as_ref().map(Payload::as_bytes);
         let put = step.ask(WRITE).bind(self.key.as_str()).bind(self.stamp.at);

@@ -2,6 +2,8 @@
 #![allow(clippy::disallowed_methods, reason = "a task waits for processes and measures them")]
 
 mod arguments;
+#[cfg(test)]
+mod articles;
 mod clauses;
 mod command;
 mod examples;

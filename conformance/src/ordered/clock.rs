@@ -31,7 +31,7 @@ pub(super) async fn store_time(world: &World) -> Result<i64, Failure> {
     while young - old > 1 {
         let middle = old + (young - old) / 2;
         match probe.put_at(format!("{middle}"), "", middle, "probe").await? {
-            Written::TooOld => old = middle,
+            Written::TooOld { .. } => old = middle,
             _ => young = middle,
         }
     }
@@ -47,16 +47,33 @@ pub(super) async fn a_stamp_before_the_horizon_is_too_old(world: &World) -> Verd
     let store = world.ordered(aged(Duration::from_secs(3_600)))?;
     let now = store_time(world).await?;
     for at in [now - 2 * HOUR, now - HOUR - MINUTE, 1, 0, -1, i64::MIN] {
-        ensure_eq!(
-            store.put_at("key", "value", at, "w").await?,
-            Written::TooOld,
-            "a put at {at}, now is {now}"
-        );
-        ensure_eq!(store.delete_at("key", at, "w").await?, Written::TooOld, "a delete at {at}, now is {now}");
+        ensure_too_old("a put", at, &store.put_at("key", "value", at, "w").await?)?;
+        ensure_too_old("a delete", at, &store.delete_at("key", at, "w").await?)?;
     }
     ensure_eq!(shown(&*store, "key").await?, None, "what the refused writes left");
     put_new(&*store, "key", "value", now - HOUR + 10 * MINUTE).await?;
     ensure_eq!(listed(&*store, 10).await?, ["key"], "the keys listed");
+    Ok(())
+}
+
+/// With a horizon that is after it.
+pub(super) fn ensure_too_old(what: &str, at: i64, written: &Written) -> Verdict {
+    let horizon = ensure_matches!(written, Written::TooOld { horizon } => *horizon, "{what} at {at}");
+    ensure!(at < horizon, "{what} at {at} is too old for the horizon {horizon}");
+    Ok(())
+}
+
+/// Who loads old rows learns from the refusal, also of a key that was never written, how old is too old.
+pub(super) async fn what_is_too_old_names_the_horizon(world: &World) -> Verdict {
+    let store = world.ordered(aged(Duration::from_secs(3_600)))?;
+    let now = store_time(world).await?;
+    for at in [now - 2 * HOUR, i64::MIN] {
+        let refused = store.put_at("key", "value", at, "w").await?;
+        let horizon = ensure_matches!(refused, Written::TooOld { horizon } => horizon, "a put at {at}");
+        let before = store.put_at("key", "value", horizon - 1, "w").await?;
+        ensure_too_old("a put just before the horizon", horizon - 1, &before)?;
+        put_new(&*store, &format!("key of {at}"), "value", horizon + MINUTE).await?;
+    }
     Ok(())
 }
 
@@ -67,16 +84,8 @@ pub(super) async fn a_newer_stamp_before_the_horizon_is_too_old(world: &World) -
     let at = store_time(world).await? + 2 * millis(age);
     put_new(&*store, "key", "value", at).await?;
     world.pass(age * 4).await;
-    ensure_eq!(
-        store.put_at("key", "newer", at + 1, "w").await?,
-        Written::TooOld,
-        "a newer put before the horizon"
-    );
-    ensure_eq!(
-        store.delete_at("key", at + 1, "w").await?,
-        Written::TooOld,
-        "a newer delete before the horizon"
-    );
+    ensure_too_old("a newer put", at + 1, &store.put_at("key", "newer", at + 1, "w").await?)?;
+    ensure_too_old("a newer delete", at + 1, &store.delete_at("key", at + 1, "w").await?)?;
     ensure_eq!(shown(&*store, "key").await?, Some(("value".to_owned(), at)), "the value that stands there");
     Ok(())
 }
@@ -86,7 +95,8 @@ pub(super) async fn the_earliest_and_latest_times_are_judged_right(world: &World
     let guarded =
         OrderedOptions { stamping: Stamping::Time { max_skew: Some(widest) }, tombstone_age: widest };
     let store = world.ordered(guarded)?;
-    ensure_eq!(store.put_at("key", "value", i64::MIN, "w").await?, Written::TooOld, "the first stamp of all");
+    let first = store.put_at("key", "value", i64::MIN, "w").await?;
+    ensure_too_old("the first stamp of all", i64::MIN, &first)?;
     let last = store.put_at("key", "value", i64::MAX, "w").await;
     ensure_matches!(last, Err(error) if error.kind() == ErrorKind::InvalidInput, "the last stamp of all");
     put_new(&*store, "key", "value", 0).await?;

@@ -54,6 +54,7 @@ cases! { Ordered:
     "O-03" Edge edge::a_listing_refuses_what_it_cannot_go_on_from;
     "O-03" Edge edge::a_prefix_may_be_the_longest_key;
     "O-03" Sequential clock::a_stamp_before_the_horizon_is_too_old;
+    "O-03" Sequential clock::what_is_too_old_names_the_horizon;
     "O-03" Sequential clock::a_newer_stamp_before_the_horizon_is_too_old;
     "O-03" Edge clock::the_earliest_and_latest_times_are_judged_right;
     "O-03" Sequential purge::a_tombstone_stays_for_its_age;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use storagebox_core::{OrderedOptions, OrderedStoreExt, StoreExt, Written};
 
-use super::clock::{aged, millis, store_time};
+use super::clock::{aged, ensure_too_old, millis, store_time};
 use super::{SEQUENCE, delete_new, is_stale, listed, put_new, shown};
 use crate::case::Verdict;
 use crate::failure::{ensure, ensure_eq};
@@ -47,7 +47,7 @@ pub(super) async fn a_tombstone_goes_after_its_age(world: &World) -> Verdict {
     ensure_eq!(store.purge(age, 100).await?.deleted, 0, "tombstones purged a second time");
     for key in ["a", "b", "c"] {
         let late = store.put_at(key, "value", now, "w").await?;
-        ensure_eq!(late, Written::TooOld, "a put older than the purged tombstone");
+        ensure_too_old("a put older than the purged tombstone", now, &late)?;
         ensure_eq!(shown(&*store, key).await?, None, "the deleted key");
     }
     Ok(())
@@ -164,11 +164,8 @@ pub(super) async fn upkeep_purges_by_the_same_rules(world: &World) -> Verdict {
     world.pass(age * 3).await;
     let deleted = world.store().maintain(100).await?.deleted;
     ensure!(deleted <= 1, "upkeep deleted {deleted} of one tombstone that is due and one that is not");
-    ensure_eq!(
-        store.put_at("due", "value", now, "w").await?,
-        Written::TooOld,
-        "a put older than the one that was due"
-    );
+    let late = store.put_at("due", "value", now, "w").await?;
+    ensure_too_old("a put older than the one that was due", now, &late)?;
     let older = store.put_at("ahead", "value", now + 900 * millis(age), "w").await?;
     ensure!(
         is_stale(&older, now + 1_000 * millis(age)),

@@ -197,6 +197,7 @@ const ORDERED: &[Mutant] = &[
     mutant("ordered::list_shows_tombstones", Ordered(O::ListShowsTombstones), "O-03", Sequential, "list shows what is deleted"),
     mutant("ordered::purges_early", Ordered(O::PurgesEarly), "O-03", Sequential, "a purge ignores the box's tombstone age"),
     mutant("ordered::no_purge_horizon", Ordered(O::NoPurgeHorizon), "O-03", Sequential, "a write older than what was purged is accepted"),
+    mutant("ordered::clock_for_horizon", Ordered(O::ClockForHorizon), "O-03", Sequential, "what is too old is told the clock instead of the horizon"),
     mutant("ordered::skew_ignored", Ordered(O::SkewIgnored), "O-04", Sequential, "a stamp far ahead of the clock is accepted"),
     mutant("ordered::sequences_by_the_clock", Ordered(O::SequencesByTheClock), "O-05", Sequential, "sequence numbers are judged by the clock"),
 ];

@@ -28,6 +28,7 @@ pub(crate) enum OrderedMistake {
     ListShowsTombstones,
     PurgesEarly,
     NoPurgeHorizon,
+    ClockForHorizon,
     SkewIgnored,
     SequencesByTheClock,
 }
@@ -190,6 +191,10 @@ impl BrokenOrdered {
         }
         Ok(match written {
             Written::Stale { current } => Written::Stale { current: self.stamp_above(current) },
+            Written::TooOld { horizon } if self.mistake == Some(Mistake::ClockForHorizon) => {
+                let age = i64::try_from(self.options.tombstone_age.as_millis()).unwrap_or(i64::MAX);
+                Written::TooOld { horizon: horizon.saturating_add(age) }
+            }
             other => other,
         })
     }

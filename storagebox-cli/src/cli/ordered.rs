@@ -48,7 +48,8 @@ pub(crate) struct OfValues {
     /// How far a time may be ahead of the store's clock; kept with the box [default: as far as it likes]
     #[arg(long, value_name = "DURATION", value_parser = any)]
     pub max_skew: Option<Duration>,
-    /// How long the memory of a delete is kept at least; kept with the box
+    /// How long the memory of a delete is kept at least; older times are refused, so old values need a box with more;
+    /// kept with the box from its first use
     #[arg(long, value_name = "DURATION", default_value = "7d", value_parser = any)]
     pub tombstone_age: Duration,
 }
@@ -89,8 +90,8 @@ pub(crate) struct OfKey {
 
 #[derive(Debug, Args)]
 pub(crate) struct OfWrite {
-    /// When the write counts as made: 2026-02-28T12:00:00Z, or milliseconds since 1970; with `--stamps sequence` the
-    /// writer's own number. The same one for every retry
+    /// When the write counts as made: a time as `date -u +%FT%TZ` writes it, or milliseconds since 1970; with
+    /// `--stamps sequence` the writer's own number. The same one for every retry
     #[arg(long, value_name = "STAMP", value_parser = at, allow_negative_numbers = true)]
     pub at: i64,
     /// Who writes; it settles equal times
@@ -105,6 +106,10 @@ impl OfWrite {
 }
 
 /// Write a value, unless a newer write is there; exit 1 if so
+///
+/// A time that is further behind the store's clock than the box's --tombstone-age is refused as `too_old`, because a newer
+/// delete may be forgotten by then. Old values go into a box that is given a longer one, such as 36500d, on each command;
+/// what is deleted there is remembered as long.
 #[derive(Debug, Args)]
 #[command(after_help = EXIT_CODES, override_usage = PUT_USAGE)]
 pub(crate) struct Put {
@@ -168,7 +173,7 @@ pub(crate) struct Purge {
 
 /// Why a text is no stamp.
 #[derive(Debug, thiserror::Error)]
-#[error("{0}; write it like 2026-02-28T12:00:00Z, or as a whole number")]
+#[error("{0}; write it as `date -u +%FT%TZ` does, or as a whole number")]
 struct NoStamp(#[from] humantime::TimestampError);
 
 fn at(text: &str) -> Result<i64, NoStamp> {
@@ -193,7 +198,7 @@ mod tests {
         assert_eq!(at("1970-01-01T00:00:01.5Z").unwrap(), 1_500);
         assert_eq!(at("-7").unwrap(), -7);
         for text in ["", "soon", "1.5", "99999999999999999999", "2026-02-30T00:00:00Z"] {
-            assert!(at(text).unwrap_err().to_string().contains("2026-02-28T12:00:00Z"), "{text}");
+            assert!(at(text).unwrap_err().to_string().contains("date -u +%FT%TZ"), "{text}");
         }
     }
 }

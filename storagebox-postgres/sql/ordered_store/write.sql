@@ -2,7 +2,7 @@
 -- O-03 a delete leaves a tombstone (a null value), also where there was nothing; a new stamp behind `p_age` is 'too old'.
 -- O-04 in milliseconds, like the stamps: a stamp further ahead of the clock than `p_skew` is 'ahead'. O-05 without time stamps neither is asked.
 -- One row an element, in the order of the arrays, whose keys the caller sorts:
--- applied | stale at writer | duplicate | mismatch | too old | ahead clock
+-- applied | stale at writer | duplicate | mismatch | too old horizon | ahead clock
 CREATE OR REPLACE FUNCTION {schema}.ordered_write(
     p_box bigint, p_keys text[], p_ats bigint[], p_writers text[], p_values bytea[], p_timed boolean, p_skew bigint, p_age bigint
 ) RETURNS TABLE (outcome text, at bigint, writer text)
@@ -33,6 +33,7 @@ BEGIN
                 outcome := CASE WHEN p_values[i] IS DISTINCT FROM known.value THEN 'mismatch' ELSE 'duplicate' END;
             ELSIF p_timed AND p_ats[i] < clock - p_age THEN
                 outcome := 'too old';
+                at := clock - p_age;
             ELSIF known.place IS NULL THEN
                 INSERT INTO {schema}.ordered_values
                 VALUES (p_box, p_keys[i], p_ats[i], p_writers[i], p_values[i], now) ON CONFLICT DO NOTHING;

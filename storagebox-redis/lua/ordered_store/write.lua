@@ -2,7 +2,7 @@
 -- leaves a tombstone, and what is older than the horizon is refused unless what is there decides; O-04 a stamp may be only so far
 -- ahead of this clock; O-05 under sequence numbers no clock is asked.
 -- ARGV key, at, writer, 'put' or 'delete', value, 'timed' or '', skew in microseconds or '', age of tombstones in milliseconds
--- applied | stale at writer | duplicate | mismatch | too old | ahead clock
+-- applied | stale at writer | duplicate | mismatch | too old horizon | ahead clock
 local key, at, writer, payload = ARGV[1], ARGV[2], ARGV[3], ARGV[5]
 local is_put, is_timed, skew, age = ARGV[4] == 'put', ARGV[6] ~= '', tonumber(ARGV[7]), tonumber(ARGV[8])
 local cell, now_millis = base .. ':o:' .. key, math.floor(now() / 1000)
@@ -34,7 +34,8 @@ if found[1] then
     if order < 0 then return { 'stale', found[1], found[2] } end
     if order == 0 then return { (not is_put or found[3] == payload) and 'duplicate' or 'mismatch' } end
 end
-if is_timed and order_of(text(now_millis - age)) < 0 then return { 'too old' } end
+local horizon = is_timed and text(now_millis - age)
+if horizon and order_of(horizon) < 0 then return { 'too old', horizon } end
 
 redis.call('ZCOUNT', base .. ':x', 1, 0)
 if is_put then

@@ -112,7 +112,7 @@ impl RedisBuilder {
     ///
     /// # Errors
     ///
-    /// `InvalidInput` if there is no certificate in it.
+    /// `Misconfigured` if there is no certificate in it.
     pub fn authority(mut self, pem: &[u8]) -> Result<Self> {
         self.access.authority = Some(checked("authority", pem, "CERTIFICATE")?);
         Ok(self)
@@ -123,7 +123,7 @@ impl RedisBuilder {
     ///
     /// # Errors
     ///
-    /// `InvalidInput` if there is no certificate or no key in them.
+    /// `Misconfigured` if there is no certificate or no key in them.
     pub fn client_certificate(mut self, certificate: &[u8], key: &[u8]) -> Result<Self> {
         let certificate = checked("client certificate", certificate, "CERTIFICATE")?;
         self.access.own = Some((certificate, checked("key", key, "PRIVATE KEY")?));

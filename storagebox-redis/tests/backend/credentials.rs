@@ -146,7 +146,7 @@ fn what_makes_no_sense_of_a_login_or_a_certificate_is_refused() {
         ("rediss://host?tls_cert_file=Cargo.toml&tls_key_file=Cargo.toml", "no certificate"),
     ] {
         let error = RedisStore::connect(url).unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::InvalidInput, "{url}");
+        assert_eq!(error.kind(), ErrorKind::Misconfigured, "{url}");
         assert!(
             error.to_string().contains(because) && !format!("{error:?}").contains("hunter2"),
             "{error:?}"

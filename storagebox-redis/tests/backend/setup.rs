@@ -128,7 +128,7 @@ async fn a_store_of_another_memory_is_refused() -> Result<()> {
             builder()?.connect(&url)?.maintain(1).await.map(drop).unwrap_err(),
             builder()?.connect(&url)?.bank("box")?.counts().await.map(drop).unwrap_err(),
         ] {
-            assert_eq!(error.kind(), ErrorKind::InvalidInput, "{error}");
+            assert_eq!(error.kind(), ErrorKind::Misconfigured, "{error}");
         }
         place.builder()?.memory(Retention::DEFAULT).connect(&url)?.ping().await
     })

@@ -73,17 +73,24 @@ async fn delete(args: &Delete, values: &dyn OrderedStore) -> Result<Answer, Fail
     Ok(answer(key, &stamp, &written))
 }
 
-/// What a time that is too old was compared with: whoever counts by himself has given no time at all.
+/// How old is too old, and what to set: whoever counts by himself has given no time at all.
 fn explain(of: &OfKey, own: &Stamp, written: &Written) {
-    if *written == Written::TooOld {
-        let (at, age) = (time(own.at), format_duration(of.of.tombstone_age));
-        let why = "a delete of a newer time may be forgotten by now";
+    if let Written::TooOld { horizon } = written {
+        let (at, oldest, age) = (time(own.at), time(*horizon), format_duration(of.of.tombstone_age));
         say(
             Kind::Note,
-            format_args!("--at {at} is more than --tombstone-age ({age}) behind the store's clock; {why}"),
+            format_args!(
+                "--at {at} is before {oldest}, which is --tombstone-age ({age}) behind the store's clock; a delete of a \
+                 newer time may be forgotten by now"
+            ),
         );
-        let how = "for numbers of your own use a new --box, with `--stamps sequence` on each command";
-        say(Kind::Help, format_args!("give a time that is not so old; {how}"));
+        say(
+            Kind::Help,
+            format_args!(
+                "load old values into a new --box, with a --tombstone-age longer than the oldest of them is old on each \
+                 command, such as 36500d; for numbers of your own give `--stamps sequence` on each"
+            ),
+        );
     }
 }
 
@@ -106,10 +113,13 @@ fn answer(of: &OfKey, own: &Stamp, written: &Written) -> Answer {
         Written::Duplicate => (Exit::Done, "duplicate", Some(own)),
         Written::Stale { current } => (Exit::Nothing, "stale", Some(current)),
         Written::Mismatch => (Exit::Nothing, "mismatch", None),
-        Written::TooOld => (Exit::Nothing, "too_old", None),
+        Written::TooOld { .. } => (Exit::Nothing, "too_old", None),
     };
-    let answer = of_key(of, exit).word("outcome", outcome);
-    stands.into_iter().fold(answer, stamped)
+    let answer = stands.into_iter().fold(of_key(of, exit).word("outcome", outcome), stamped);
+    match written {
+        Written::TooOld { horizon } => answer.signed("horizon", *horizon),
+        _ => answer,
+    }
 }
 
 async fn get(

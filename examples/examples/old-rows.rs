@@ -1,0 +1,46 @@
+//! The rows of article 4, which are years old: by default they are too old, and a box is created that takes them.
+
+use std::time::Duration;
+
+use storagebox::{OrderedOptions, OrderedStore, OrderedStoreExt, Result, StoreExt, Written, open};
+
+const ROWS: [(&str, &str, i64); 4] = [
+    ("User#1/Movie#A", "3", 1_721_769_060_000),
+    ("User#1/Movie#B", "4", 1_721_768_150_000),
+    ("User#2/Movie#A", "1", 1_721_767_220_000),
+    ("User#2/Movie#Z", "5", 1_721_757_100_000),
+];
+
+/// More than the oldest row is old. It stays with the box, and deletes are remembered for as long.
+const FIFTY_YEARS: Duration = Duration::from_secs(50 * 365 * 24 * 3_600);
+
+#[tokio::main]
+async fn main() -> Result<()> {
+    let url = std::env::args().nth(1).unwrap_or_else(|| "memory:".into());
+    let store = open(&url).await?;
+
+    let recent = store.ordered("recent-ratings", OrderedOptions::time())?;
+    let loaded = load(&*recent).await?;
+    println!("into a box of seven days: {loaded} of {} loaded", ROWS.len());
+    assert_eq!(loaded, 0);
+
+    let options = OrderedOptions { tombstone_age: FIFTY_YEARS, ..OrderedOptions::time() };
+    let all = store.ordered("all-ratings", options)?;
+    let loaded = load(&*all).await?;
+    println!("into a box of fifty years: {loaded} of {} loaded", ROWS.len());
+    assert_eq!(loaded, ROWS.len());
+    Ok(())
+}
+
+/// How many rows stand there now. Loading them again changes nothing, since each keeps its stamp.
+async fn load(ratings: &dyn OrderedStore) -> Result<usize> {
+    let mut loaded = 0;
+    for (key, rating, at) in ROWS {
+        match ratings.put_at(key, rating, at, "import").await? {
+            Written::Applied | Written::Duplicate => loaded += 1,
+            Written::TooOld { horizon } => println!("{key} of {at} is older than {horizon}"),
+            newer => println!("{key} of {at}: {newer:?}"),
+        }
+    }
+    Ok(loaded)
+}
