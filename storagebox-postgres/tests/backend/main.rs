@@ -19,4 +19,5 @@ mod structure;
 mod support;
 mod tls;
 mod upgrade;
+mod upkeep;
 mod urls;
