@@ -31,6 +31,7 @@ const END: &str = include_str!("../sql/store/end.sql");
 const FUNCTIONS: &[&str] = &[
     include_str!("../sql/store/check_isolation.sql"),
     include_str!("../sql/store/clock.sql"),
+    include_str!("../sql/store/has_waited.sql"),
     include_str!("../sql/store/interval_of.sql"),
     include_str!("../sql/store/forgotten_before.sql"),
     include_str!("../sql/store/micros.sql"),
@@ -43,6 +44,7 @@ const FUNCTIONS: &[&str] = &[
     include_str!("../sql/item_bank/extend.sql"),
     include_str!("../sql/item_bank/free.sql"),
     include_str!("../sql/item_bank/get.sql"),
+    include_str!("../sql/item_bank/hold_anew.sql"),
     include_str!("../sql/item_bank/holder.sql"),
     include_str!("../sql/item_bank/list.sql"),
     include_str!("../sql/item_bank/lock.sql"),

@@ -21,6 +21,7 @@ BEGIN
         END IF;
         PERFORM {schema}.bank_lock(p_bank, p_claim, p_memory);
     END IF;
+    asked := {schema}.clock();
     WITH picked AS (
         DELETE FROM {schema}.free_items f WHERE f.ctid = (
             SELECT ahead.place FROM (
@@ -36,9 +37,12 @@ BEGIN
         ) RETURNING f.h, f.item
     )
     INSERT INTO {schema}.claims AS c (bank, claim, state, h, item, until)
-    SELECT p_bank, p_claim, 'held', p.h, p.item, {schema}.clock() + {schema}.interval_of(p_hold) FROM picked p
+    SELECT p_bank, p_claim, 'held', p.h, p.item, asked + {schema}.interval_of(p_hold) FROM picked p
     RETURNING c.h, c.item INTO got;
     IF FOUND THEN
+        IF {schema}.has_waited(asked) THEN
+            PERFORM {schema}.bank_hold_anew(p_bank, ARRAY[p_claim], ARRAY[p_hold]);
+        END IF;
         RETURN ARRAY['new', got.item, got.h::text];
     END IF;
     RETURN {schema}.bank_take_lapsed(p_bank, p_claim, p_hold, p_memory);

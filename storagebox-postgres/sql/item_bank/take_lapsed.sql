@@ -7,21 +7,24 @@ CREATE OR REPLACE FUNCTION {schema}.bank_take_lapsed(
 ) RETURNS text[]
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$
 DECLARE
-    now    timestamptz := {schema}.clock();
+    asked  timestamptz := {schema}.clock();
     lapsed record;
     shown  text[];
 BEGIN
     PERFORM {schema}.check_isolation();
     SELECT c.ctid, c.h, c.item INTO lapsed FROM {schema}.claims c
-    WHERE c.bank = p_bank AND c.until <= now ORDER BY c.until LIMIT 1 FOR UPDATE SKIP LOCKED;
+    WHERE c.bank = p_bank AND c.until <= asked ORDER BY c.until LIMIT 1 FOR UPDATE SKIP LOCKED;
     IF FOUND THEN
-        PERFORM {schema}.bank_end_claim(lapsed.ctid, 'expired', now);
+        PERFORM {schema}.bank_end_claim(lapsed.ctid, 'expired', asked);
         INSERT INTO {schema}.claims (bank, claim, state, h, item, until)
-        VALUES (p_bank, p_claim, 'held', lapsed.h, lapsed.item, {schema}.clock() + {schema}.interval_of(p_hold));
+        VALUES (p_bank, p_claim, 'held', lapsed.h, lapsed.item, asked + {schema}.interval_of(p_hold));
+        IF {schema}.has_waited(asked) THEN
+            PERFORM {schema}.bank_hold_anew(p_bank, ARRAY[p_claim], ARRAY[p_hold]);
+        END IF;
         RETURN ARRAY['new', lapsed.item, lapsed.h::text];
     END IF;
     IF EXISTS (SELECT FROM {schema}.free_items i WHERE i.bank = p_bank)
-        OR EXISTS (SELECT FROM {schema}.claims c WHERE c.bank = p_bank AND c.until <= now) THEN
+        OR EXISTS (SELECT FROM {schema}.claims c WHERE c.bank = p_bank AND c.until <= asked) THEN
         RETURN ARRAY['busy'];
     END IF;
     shown := {schema}.bank_get(p_bank, p_claim, p_memory);

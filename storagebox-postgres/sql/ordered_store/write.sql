@@ -37,6 +37,14 @@ BEGIN
                 INSERT INTO {schema}.ordered_values
                 VALUES (p_box, p_keys[i], p_ats[i], p_writers[i], p_values[i], now) ON CONFLICT DO NOTHING;
                 CONTINUE WHEN NOT FOUND;
+                -- Judged and dated anew: it may have waited for a purge, behind which nothing may come back.
+                now := {schema}.clock();
+                IF p_timed AND p_ats[i] < {schema}.millis_of(now) - p_age THEN
+                    DELETE FROM {schema}.ordered_values v WHERE v.box = p_box AND v.key = p_keys[i];
+                    outcome := 'too old';
+                ELSIF p_values[i] IS NULL THEN
+                    UPDATE {schema}.ordered_values v SET arrived = now WHERE v.box = p_box AND v.key = p_keys[i];
+                END IF;
             ELSE
                 UPDATE {schema}.ordered_values v
                 SET at = p_ats[i], writer = p_writers[i], value = p_values[i], arrived = now WHERE v.ctid = known.place;
