@@ -1,6 +1,7 @@
 //! What this backend promises beyond the suite: the cost of a call, its setup, its pools, its errors and its limits.
 #![allow(clippy::disallowed_methods, reason = "a test may fail and wait where a library must not")]
 
+mod batches;
 mod clock;
 mod damage;
 mod dropping;
