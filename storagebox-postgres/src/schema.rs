@@ -43,6 +43,7 @@ const FUNCTIONS: &[&str] = &[
     include_str!("../sql/item_bank/end_claim.sql"),
     include_str!("../sql/item_bank/extend.sql"),
     include_str!("../sql/item_bank/free.sql"),
+    include_str!("../sql/item_bank/free_lapsed.sql"),
     include_str!("../sql/item_bank/get.sql"),
     include_str!("../sql/item_bank/hold_anew.sql"),
     include_str!("../sql/item_bank/holder.sql"),

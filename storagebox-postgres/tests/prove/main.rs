@@ -9,3 +9,4 @@ mod scene;
 mod stress;
 #[path = "../support/mod.rs"]
 mod support;
+mod upkeep;
