@@ -9,6 +9,7 @@ mod errors;
 mod hostile;
 mod impostor;
 mod intruder;
+mod orders;
 mod pooler;
 mod pools;
 mod rights;
