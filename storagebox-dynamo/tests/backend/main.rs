@@ -15,5 +15,6 @@ mod setup;
 #[path = "../support/mod.rs"]
 mod support;
 mod templates;
+mod traces;
 mod urls;
 mod workload;

@@ -1,4 +1,5 @@
 -- C-08 fences an operation under the lock of its shard: afterwards it is either applied, and said so, or never will be.
+-- The fence is all that it leaves: a shard that is made to be locked is removed again.
 -- cancelled | already value | full
 CREATE OR REPLACE FUNCTION {schema}.counter_cancel(
     p_box bigint, p_key text, p_op text, p_part integer, p_shards integer, p_floor bigint, p_ceiling bigint,
@@ -25,7 +26,9 @@ BEGIN
         kept := kept + {schema}.counter_remember(p_box, p_key, p_op, NULL, NULL, cell.now, p_capacity IS NOT NULL);
         outcome := 'cancelled';
     END IF;
-    IF p_capacity IS NOT NULL THEN
+    IF cell.made AND (p_capacity IS NULL OR kept = 0) THEN
+        DELETE FROM {schema}.counters c WHERE c.ctid = cell.place;
+    ELSIF p_capacity IS NOT NULL THEN
         UPDATE {schema}.counters c SET ops = kept WHERE c.ctid = cell.place;
     END IF;
 END $$;

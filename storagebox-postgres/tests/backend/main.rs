@@ -21,6 +21,7 @@ mod structure;
 #[path = "../support/mod.rs"]
 mod support;
 mod tls;
+mod traces;
 mod upgrade;
 mod upkeep;
 mod urls;

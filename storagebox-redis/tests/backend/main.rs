@@ -18,3 +18,4 @@ mod structure;
 #[path = "../support/mod.rs"]
 mod support;
 mod tls;
+mod traces;

@@ -11,6 +11,7 @@ mod paths;
 mod setup;
 #[path = "../support/mod.rs"]
 mod support;
+mod traces;
 mod urls;
 mod version;
 mod waiting;
