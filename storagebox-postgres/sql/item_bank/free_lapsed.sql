@@ -1,6 +1,6 @@
 -- S-02, IB-06 frees the items of at most `p_limit` holds that have lapsed, the first to lapse first. How many.
 CREATE OR REPLACE FUNCTION {schema}.bank_free_lapsed(p_limit bigint) RETURNS bigint
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET lock_timeout = '3s' AS $$
 DECLARE
     asked  timestamptz := {schema}.clock();
     one    bigint;

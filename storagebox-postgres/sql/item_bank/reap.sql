@@ -5,6 +5,7 @@ LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     INSERT INTO {schema}.free_items SELECT p_bank, u.h, u.item FROM unnest(p_hs, p_items) u(h, item) ORDER BY u.h, u.item
     ON CONFLICT DO NOTHING;
+    PERFORM {schema}.bank_fill_sections(p_bank, p_hs);
     UPDATE {schema}.claims c
     SET state = 'expired', h = NULL, item = NULL, until = NULL, ended_at = c.until WHERE c.ctid = ANY (p_places);
     RETURN coalesce(pg_catalog.cardinality(p_places), 0);

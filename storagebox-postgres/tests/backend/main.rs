@@ -4,6 +4,7 @@
 mod batches;
 mod clock;
 mod damage;
+mod drained;
 mod dropping;
 mod errors;
 mod hostile;
