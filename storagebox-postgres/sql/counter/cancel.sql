@@ -5,7 +5,7 @@ CREATE OR REPLACE FUNCTION {schema}.counter_cancel(
     p_box bigint, p_key text, p_op text, p_part integer, p_shards integer, p_floor bigint, p_ceiling bigint,
     p_keeps bigint, p_capacity bigint, OUT outcome text, OUT value bigint
 )
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET lock_timeout = '3s' AS $$
 DECLARE
     cell      record;
     forgotten timestamptz;

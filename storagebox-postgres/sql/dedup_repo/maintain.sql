@@ -1,7 +1,7 @@
 -- S-02 removes at most `p_limit` records: what is done and over, leaving its fence; leases that lapsed longer ago than operations
 -- are remembered; fences of that age.
 CREATE OR REPLACE FUNCTION {schema}.dedup_maintain(p_memory bigint, p_limit bigint) RETURNS bigint
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET lock_timeout = '3s' AS $$
 DECLARE
     asked     timestamptz := {schema}.clock();
     forgotten timestamptz := {schema}.forgotten_before(p_memory, asked);

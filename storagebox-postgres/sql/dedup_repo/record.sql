@@ -8,7 +8,7 @@
 CREATE OR REPLACE FUNCTION {schema}.dedup_record(
     p_box bigint, p_ids text[], p_values bytea[], p_ops text[], p_retentions bigint[], p_memory bigint
 ) RETURNS TABLE (outcome text, value bytea, version bigint, remaining bigint)
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET lock_timeout = '3s' AS $$
 DECLARE
     known  record;
     asked  timestamptz;

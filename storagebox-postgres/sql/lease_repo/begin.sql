@@ -6,7 +6,7 @@
 CREATE OR REPLACE FUNCTION {schema}.lease_begin(
     p_box bigint, p_id text, p_op text, p_duration bigint, p_fingerprint text, p_memory bigint
 ) RETURNS TABLE (outcome text, fence bigint, remaining bigint, value bytea, version bigint)
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET lock_timeout = '3s' AS $$
 DECLARE
     known record;
 BEGIN

@@ -2,7 +2,7 @@
 -- The caller sorts them and gives each once.
 CREATE OR REPLACE FUNCTION {schema}.token_discard(p_box bigint, p_tokens text[], p_memory bigint)
 RETURNS TABLE (discarded bigint, already_gone bigint)
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET lock_timeout = '3s' AS $$
 DECLARE
     asked timestamptz;
     now   timestamptz;

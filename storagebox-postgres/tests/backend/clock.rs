@@ -136,3 +136,16 @@ fn every_function_reads_the_clock_after_whatever_it_can_wait_for() -> Result<()>
     assert_eq!(faults, Vec::<String>::new());
     Ok(())
 }
+
+/// Where nothing sets a timeout for the session, as behind a pooler, a call whose client is gone does not wait for ever.
+#[test]
+fn every_function_that_can_wait_gives_up_by_itself() -> Result<()> {
+    let functions = functions()?;
+    let waiting = waiting(&functions);
+    let called = |function: &&Function| function.statements[0].contains("SECURITY DEFINER");
+    let called: Vec<_> = functions.iter().filter(called).filter(|one| waiting.contains(&one.name)).collect();
+    assert!(called.len() >= 20, "only {} functions are called and can wait", called.len());
+    let patient = called.iter().filter(|one| !one.statements[0].contains("SET lock_timeout = "));
+    assert_eq!(patient.map(|one| &one.name).collect::<Vec<_>>(), Vec::<&String>::new());
+    Ok(())
+}

@@ -47,7 +47,8 @@ async fn a_lock_that_is_not_to_be_had_in_time_is_contention_after_many_attempts(
         let bank = place.builder()?.call_timeout(LONG).from_pool(pool.clone())?.bank("box")?;
         bank.counts().await?;
         let _other = session(place, &lock(place)).await?;
-        run(&pool, "SET lock_timeout = '1ms'".to_owned()).await?;
+        let impatient = "bank_take(bigint, text, bigint, bigint, bigint) SET lock_timeout = '1ms'";
+        run(place.database.owner(), format!("ALTER FUNCTION {}.{impatient}", place.schema)).await?;
         let before = proxy.round_trips();
         assert_not_applied(&take(&bank).await?, ErrorKind::Contention);
         let attempts = proxy.round_trips() - before;
@@ -192,7 +193,7 @@ async fn a_server_without_a_connection_left_is_throttled() -> Result<()> {
 async fn a_table_or_a_function_that_is_gone_is_not_set_up() -> Result<()> {
     with_place(async |place| {
         let (bank, schema) = (bank(place)?, &place.schema);
-        bank.counts().await?;
+        bank.add(&[Item::new("item")?]).await?;
         run(place.database.owner(), format!("DROP TABLE {schema}.free_items")).await?;
         assert_not_applied(&take(&bank).await?, ErrorKind::NotSetUp);
         run(place.database.owner(), format!("DROP FUNCTION {schema}.bank_take")).await?;

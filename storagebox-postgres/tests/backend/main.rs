@@ -11,6 +11,7 @@ mod hostile;
 mod impostor;
 mod intruder;
 mod orders;
+mod patience;
 mod pooler;
 mod pools;
 mod rights;
