@@ -13,6 +13,7 @@ use sqlx::postgres::PgRow;
 use sqlx::{AssertSqlSafe, PgConnection, Row};
 use storagebox_core::backend::micros_of;
 use storagebox_core::{Certainty, Error, ErrorKind, Result, Settles};
+use tokio::time::Instant;
 
 use crate::config::Settings;
 use crate::error;
@@ -103,8 +104,12 @@ impl Client {
         self.connections.close();
     }
 
-    /// Makes a call until it is answered: again while others are in the way, and once more after the connection broke.
-    /// What an earlier attempt may still do is told from the answer (contract, idea 3).
+    /// When a call that begins now has to be over.
+    pub(crate) fn deadline(&self) -> Instant {
+        now() + self.settings.call_timeout
+    }
+
+    /// [`settle_by`](Self::settle_by) for a call that begins now.
     pub(crate) async fn settle<T, F>(
         &self,
         operation: &'static str,
@@ -115,7 +120,23 @@ impl Client {
         T: Settles,
         F: Future<Output = Result<T>> + Send,
     {
-        self.in_time(attempts(before, attempt)).await.map_err(|error| error.during(operation))
+        self.settle_by(self.deadline(), operation, before, attempt).await
+    }
+
+    /// Makes a call until it is answered: again while others are in the way, and once more after the connection broke.
+    /// What an earlier attempt may still do is told from the answer (contract, idea 3).
+    pub(crate) async fn settle_by<T, F>(
+        &self,
+        deadline: Instant,
+        operation: &'static str,
+        before: Before,
+        attempt: impl FnMut() -> F + Send,
+    ) -> Result<T>
+    where
+        T: Settles,
+        F: Future<Output = Result<T>> + Send,
+    {
+        self.in_time(attempts(deadline, before, attempt)).await.map_err(|error| error.during(operation))
     }
 
     /// [`settle`](Self::settle) for a call whose every answer settles: it only reads, or names a state that only moves on.
@@ -152,7 +173,7 @@ impl<T> Settles for Seen<T> {
     }
 }
 
-async fn attempts<T, F>(before: Before, mut attempt: impl FnMut() -> F + Send) -> Result<T>
+async fn attempts<T, F>(deadline: Instant, before: Before, mut attempt: impl FnMut() -> F + Send) -> Result<T>
 where
     T: Settles,
     F: Future<Output = Result<T>> + Send,
@@ -160,6 +181,7 @@ where
     let (mut reconnects, mut unresolved) = (usize::from(before != Before::NoSecond), before == Before::Lost);
     let mut pauses = pauses();
     loop {
+        let begun = now();
         let error = match attempt().await {
             Ok(answer) if unresolved && !answer.settles() => return Err(open()),
             Ok(answer) => return Ok(answer),
@@ -167,8 +189,8 @@ where
         };
         match (error.kind(), error.certainty()) {
             (ErrorKind::Contention, Certainty::NotApplied) => match pauses.next() {
-                Some(pause) => wait(pause).await,
-                None => return Err(marked(error, unresolved)),
+                Some(pause) if has_room(deadline, pause + (now() - begun)) => wait(pause).await,
+                _ => return Err(marked(error, unresolved)),
             },
             (ErrorKind::OutcomeUnknown, _) if reconnects > 0 => {
                 reconnects -= 1;
@@ -177,6 +199,17 @@ where
             _ => return Err(marked(error, unresolved)),
         }
     }
+}
+
+/// Whether one more attempt, if it lasts as long as the last one, ends in time. One that does not would make an uncertain
+/// answer of a certain one.
+fn has_room(deadline: Instant, attempt: Duration) -> bool {
+    attempt < deadline.saturating_duration_since(now())
+}
+
+#[allow(clippy::disallowed_methods, reason = "how much is left of a call; no promise depends on it")]
+fn now() -> Instant {
+    Instant::now()
 }
 
 fn marked(error: Error, unresolved: bool) -> Error {
@@ -199,4 +232,24 @@ fn pauses() -> impl Iterator<Item = Duration> + Send {
 #[allow(clippy::disallowed_methods, reason = "the pause between two attempts; no promise depends on it")]
 async fn wait(pause: Duration) {
     tokio::time::sleep(pause).await;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn no_attempt_is_made_that_would_outlast_the_call() {
+        let last = Duration::from_secs(3_600);
+        let mut made = 0;
+        let attempt = || {
+            made += 1;
+            async { Err::<Seen<()>, _>(Error::new(ErrorKind::Contention, "others are in the way")) }
+        };
+        let deadline = Instant::now() + last;
+        assert!(has_room(deadline, last / 2) && !has_room(deadline, last));
+        let error = attempts(Instant::now(), Before::Nothing, attempt).await.err();
+        assert!(error.is_some_and(|error| error.certainty() == Certainty::NotApplied));
+        assert_eq!(made, 1);
+    }
 }

@@ -29,6 +29,14 @@ pub(crate) struct Settings {
     pub(crate) combining: bool,
 }
 
+impl Settings {
+    /// A tenth less than a call: so the server gives up first and says that nothing was applied, where the end of the call
+    /// would leave that open.
+    pub(crate) fn statement_timeout(&self) -> Duration {
+        self.call_timeout / 10 * 9
+    }
+}
+
 /// How statements are sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Statements {

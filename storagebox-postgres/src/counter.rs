@@ -10,6 +10,7 @@ use storagebox_core::{
     BoxName, Cancelled, Change, Combine, Combined, Combiner, Counted, Counter, CounterPromise, Error, Key,
     OpId, Result, Strategy, async_trait,
 };
+use tokio::time::Instant;
 use tracing::instrument;
 
 use crate::client::{Before, Call, Client, Kind, OpenBox};
@@ -76,7 +77,7 @@ impl Counters {
         self.counters.client()
     }
 
-    async fn alone(&self, apply: &Apply, before: Before) -> Result<Counted> {
+    async fn alone(&self, apply: &Apply, before: Before, deadline: Instant) -> Result<Counted> {
         let before = match (self.rules.0.remembers(), before) {
             (true, before) => before,
             (false, Before::Lost) => {
@@ -84,7 +85,7 @@ impl Counters {
             }
             (false, _) => Before::NoSecond,
         };
-        self.client().settle("apply", before, || self.once(apply)).await
+        self.client().settle_by(deadline, "apply", before, || self.once(apply)).await
     }
 
     async fn once(&self, apply: &Apply) -> Result<Counted> {
@@ -177,7 +178,8 @@ impl Counter for PostgresCounter {
     async fn apply(&self, key: &Key, change: &Change) -> Result<Counted> {
         self.counters.rules.0.check(change)?;
         let apply = Apply { key: key.clone(), change: change.clone() };
-        let made_alone = |lost| self.counters.alone(&apply, Before::lost(lost));
+        let deadline = self.counters.client().deadline();
+        let made_alone = |lost| self.counters.alone(&apply, Before::lost(lost), deadline);
         match &self.combiner {
             Some(combiner) => self.counters.client().in_time(combiner.call(apply.clone(), made_alone)).await,
             None => made_alone(false).await,

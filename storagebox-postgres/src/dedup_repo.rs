@@ -10,6 +10,7 @@ use storagebox_core::{
     Combine, Combined, Combiner, Cursor, DedupId, DedupRepo, Entry, Forgotten, ListedRecord, OpId, Page,
     Payload, Recorded, Replaced, Result, Retention, Version, async_trait,
 };
+use tokio::time::Instant;
 use tracing::instrument;
 
 use crate::client::{Before, Call, Client, OpenBox};
@@ -59,12 +60,12 @@ impl PostgresDedupRepo {
     }
 }
 
-async fn alone(records: &OpenBox, record: &Record, before: Before) -> Result<Recorded> {
+async fn alone(records: &OpenBox, record: &Record, before: Before, deadline: Instant) -> Result<Recorded> {
     let attempt = || async {
         let mut answers = recorded(records, std::slice::from_ref(record)).await?;
         answers.pop().ok_or_else(|| unreadable("dedup_record"))
     };
-    records.client().settle("record", before, attempt).await
+    records.client().settle_by(deadline, "record", before, attempt).await
 }
 
 async fn together(records: Arc<OpenBox>, mut calls: Vec<Record>) -> Vec<Combined<Result<Recorded>>> {
@@ -135,7 +136,8 @@ impl DedupRepo for PostgresDedupRepo {
     ) -> Result<Recorded> {
         let retention = retention.checked()?;
         let record = Record { id: id.clone(), value: value.clone(), op: op.clone(), retention };
-        let made_alone = |lost| alone(&self.records, &record, Before::lost(lost));
+        let deadline = self.client().deadline();
+        let made_alone = |lost| alone(&self.records, &record, Before::lost(lost), deadline);
         match &self.combiner {
             Some(combiner) => self.client().in_time(combiner.call(record.clone(), made_alone)).await,
             None => made_alone(false).await,

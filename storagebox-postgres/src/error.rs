@@ -75,6 +75,8 @@ fn answered(error: &dyn DatabaseError) -> Option<(ErrorKind, &'static str)> {
 
 const NO_ENCRYPTION: &str = "the server offers no encryption that sslmode accepts; without an sslmode, other machines are sent \
      nothing in clear";
+const UNTRUSTED: &str = "the server's certificate, or what it says in place of one, was refused; `sslrootcert` names the file of the \
+     authority that has signed it, and the URL the host that it is for";
 const NO_CONNECTION: &str = "no connection was free in time";
 
 fn known(code: &str) -> Option<(ErrorKind, &'static str)> {
@@ -83,6 +85,9 @@ fn known(code: &str) -> Option<(ErrorKind, &'static str)> {
 
 /// An error of a connection that could not be had: nothing was sent.
 pub(crate) fn connecting(error: sqlx::Error) -> Error {
+    if is_untrusted(&error) {
+        return Error::new(ErrorKind::Unavailable, UNTRUSTED).caused_by(error).on("postgres");
+    }
     if matches!(error, sqlx::Error::Tls(_)) {
         return Error::new(ErrorKind::Unavailable, NO_ENCRYPTION).caused_by(error).on("postgres");
     }
@@ -91,6 +96,11 @@ pub(crate) fn connecting(error: sqlx::Error) -> Error {
         return definite;
     }
     unsent(definite)
+}
+
+/// The encryption's own errors come in this kind, and nothing else does before a connection is made.
+fn is_untrusted(error: &sqlx::Error) -> bool {
+    matches!(error, sqlx::Error::Io(error) if error.kind() == std::io::ErrorKind::InvalidData)
 }
 
 fn unsent(error: Error) -> Error {
@@ -180,8 +190,10 @@ mod tests {
     #[test]
     fn what_was_never_sent_was_not_applied() {
         let refused = || sqlx::Error::Io(std::io::ErrorKind::ConnectionRefused.into());
+        let untrusted = || sqlx::Error::Io(std::io::ErrorKind::InvalidData.into());
         for (error, kind) in [
             (connecting(refused()), ErrorKind::Unavailable),
+            (connecting(untrusted()), ErrorKind::Unavailable),
             (connecting(sqlx::Error::PoolTimedOut), ErrorKind::Contention),
             (connecting(sqlx::Error::PoolClosed), ErrorKind::Unavailable),
             (pooling(PoolError::Backend(refused())), ErrorKind::Unavailable),

@@ -10,6 +10,7 @@ use storagebox_core::{
     BoxName, Combine, Combined, Combiner, Cursor, Error, Key, ListedValue, Maintained, OrderedOptions,
     OrderedStore, Page, Payload, Result, Stamp, Stamping, Versioned, WriterId, Written, async_trait,
 };
+use tokio::time::Instant;
 use tracing::instrument;
 
 use crate::client::{Before, Call, Client, Kind, OpenBox};
@@ -67,7 +68,8 @@ impl PostgresOrderedStore {
     }
 
     async fn write(&self, write: Write) -> Result<Written> {
-        let made_alone = |lost| self.values.alone(&write, Before::lost(lost));
+        let deadline = self.client().deadline();
+        let made_alone = |lost| self.values.alone(&write, Before::lost(lost), deadline);
         match &self.combiner {
             Some(combiner) => self.client().in_time(combiner.call(write.clone(), made_alone)).await,
             None => made_alone(false).await,
@@ -107,14 +109,14 @@ impl Values {
         }
     }
 
-    async fn alone(&self, write: &Write, before: Before) -> Result<Written> {
+    async fn alone(&self, write: &Write, before: Before, deadline: Instant) -> Result<Written> {
         let attempt = || async {
             self.written(std::slice::from_ref(write))
                 .await?
                 .pop()
                 .ok_or_else(|| unreadable("ordered_write"))?
         };
-        self.client().settle("put", before, attempt).await
+        self.client().settle_by(deadline, "put", before, attempt).await
     }
 
     async fn together(self: Arc<Self>, mut calls: Vec<Write>) -> Vec<Combined<Result<Written>>> {

@@ -20,6 +20,7 @@ const SETUP_LOCK: i64 = 0x7374_6f72_6562_6f78;
 
 const LOOK: &str = include_str!("../sql/store/look.sql");
 const BEGIN: &str = include_str!("../sql/store/begin.sql");
+const HOLDER: &str = include_str!("../sql/store/holder_of_lock.sql");
 const SCHEMA: &str = include_str!("../sql/store/schema.sql");
 const VERSIONS: &str = include_str!("../sql/store/versions.sql");
 const END: &str = include_str!("../sql/store/end.sql");
@@ -31,6 +32,7 @@ const END: &str = include_str!("../sql/store/end.sql");
 const FUNCTIONS: &[&str] = &[
     include_str!("../sql/store/check_isolation.sql"),
     include_str!("../sql/store/clock.sql"),
+    include_str!("../sql/store/has_waited.sql"),
     include_str!("../sql/store/interval_of.sql"),
     include_str!("../sql/store/forgotten_before.sql"),
     include_str!("../sql/store/micros.sql"),
@@ -39,18 +41,29 @@ const FUNCTIONS: &[&str] = &[
     include_str!("../sql/item_bank/add.sql"),
     include_str!("../sql/item_bank/confirm.sql"),
     include_str!("../sql/item_bank/counts.sql"),
+    include_str!("../sql/item_bank/empty_sections.sql"),
     include_str!("../sql/item_bank/end_claim.sql"),
     include_str!("../sql/item_bank/extend.sql"),
+    include_str!("../sql/item_bank/fill_sections.sql"),
     include_str!("../sql/item_bank/free.sql"),
+    include_str!("../sql/item_bank/free_lapsed.sql"),
     include_str!("../sql/item_bank/get.sql"),
+    include_str!("../sql/item_bank/has_bit.sql"),
+    include_str!("../sql/item_bank/has_free.sql"),
+    include_str!("../sql/item_bank/hold_anew.sql"),
     include_str!("../sql/item_bank/holder.sql"),
     include_str!("../sql/item_bank/list.sql"),
     include_str!("../sql/item_bank/lock.sql"),
     include_str!("../sql/item_bank/maintain.sql"),
+    include_str!("../sql/item_bank/next_section.sql"),
+    include_str!("../sql/item_bank/pick.sql"),
     include_str!("../sql/item_bank/reap.sql"),
     include_str!("../sql/item_bank/release.sql"),
     include_str!("../sql/item_bank/restore.sql"),
     include_str!("../sql/item_bank/retire.sql"),
+    include_str!("../sql/item_bank/section_of.sql"),
+    include_str!("../sql/item_bank/section_start.sql"),
+    include_str!("../sql/item_bank/section_end.sql"),
     include_str!("../sql/item_bank/shown.sql"),
     include_str!("../sql/item_bank/take.sql"),
     include_str!("../sql/item_bank/take_lapsed.sql"),
@@ -79,12 +92,14 @@ const FUNCTIONS: &[&str] = &[
     include_str!("../sql/counter/cancel.sql"),
     include_str!("../sql/counter/known.sql"),
     include_str!("../sql/counter/lock.sql"),
+    include_str!("../sql/counter/lock_all.sql"),
     include_str!("../sql/counter/maintain.sql"),
     include_str!("../sql/counter/purge.sql"),
     include_str!("../sql/counter/remember.sql"),
     include_str!("../sql/counter/room.sql"),
     include_str!("../sql/counter/share.sql"),
     include_str!("../sql/counter/value.sql"),
+    include_str!("../sql/counter/verdict.sql"),
     include_str!("../sql/counter/widen.sql"),
     include_str!("../sql/ordered_store/get.sql"),
     include_str!("../sql/ordered_store/list.sql"),
@@ -152,14 +167,15 @@ pub(crate) async fn setup(client: &Client) -> Result<()> {
         _ => {}
     }
     let mut connection = client.dedicated().await?;
-    let made = make(&mut connection, client.schema()).await;
+    let made = make(client, &mut connection).await;
     // It is rolled back with its connection, if it is not committed by now.
     drop(connection.close().await);
     made.map_err(|error| error.during("setup"))
 }
 
-async fn make(connection: &mut PgConnection, schema: &Schema) -> Result<()> {
-    run(connection, BEGIN.replace("{lock}", &SETUP_LOCK.to_string())).await?;
+async fn make(client: &Client, connection: &mut PgConnection) -> Result<()> {
+    let schema = client.schema();
+    begin(client, connection).await?;
     check_encoding(connection).await?;
     check_owner(connection, schema).await?;
     run(connection, schema.fill(VERSIONS)).await?;
@@ -167,6 +183,22 @@ async fn make(connection: &mut PgConnection, schema: &Schema) -> Result<()> {
     refuse_newer(version)?;
     run(connection, schema.migrations_from(version)).await?;
     run(connection, schema.fill(END)).await
+}
+
+/// Begins alone. Any role that may connect can hold the lock, so that whoever waited in vain is told for whom.
+async fn begin(client: &Client, connection: &mut PgConnection) -> Result<()> {
+    let patience = client.settings().call_timeout.as_millis().min(i32::MAX as u128);
+    let lock = SETUP_LOCK.to_string();
+    let begin = BEGIN.replace("{patience}", &patience.to_string()).replace("{lock}", &lock);
+    let Err(error) = run(connection, begin).await else { return Ok(()) };
+    if error.kind() != ErrorKind::Contention {
+        return Err(error);
+    }
+    let holder = client.look("setup", &HOLDER.replace("{lock}", &lock)).await;
+    let holder: String = holder.unwrap_or_else(|_| "a session that has ended since".to_owned());
+    let why =
+        format!("another setup did not end in {patience} ms, or the lock of all setups is held by {holder}");
+    Err(Error::new(ErrorKind::Contention, why).caused_by(error).on("postgres"))
 }
 
 async fn run(connection: &mut PgConnection, sql: String) -> Result<()> {

@@ -60,10 +60,28 @@ impl PostgresStore {
         OpenBox::new(&self.client, Kind::Records, name)
     }
 
-    /// One function of upkeep.
-    async fn upkeep(&self, call: &Call<'_>) -> Result<u64> {
-        let row = self.client.settled("maintain", || self.client.row(call)).await?;
-        Ok(read::<i64>(call.function(), row.try_get(0))?.unsigned_abs())
+    /// One function of upkeep, step by step, for at most so many rows: how many it came to.
+    async fn upkeep(&self, upkeep: &Upkeep, most: u64) -> Result<u64> {
+        let mut done = 0;
+        while done < most {
+            let step = STEP.min(most - done);
+            let found = self.step(upkeep, step).await?;
+            done += found;
+            if found < step {
+                break;
+            }
+        }
+        Ok(done)
+    }
+
+    async fn step(&self, upkeep: &Upkeep, most: u64) -> Result<u64> {
+        let mut call = Call::value(upkeep.function);
+        if upkeep.asks_for_memory {
+            call = call.with(self.client.memory());
+        }
+        let call = call.with(i64::try_from(most).unwrap_or(i64::MAX));
+        let row = self.client.settled("maintain", || self.client.row(&call)).await?;
+        Ok(read::<i64>(upkeep.function, row.try_get(0))?.unsigned_abs())
     }
 }
 
@@ -73,14 +91,27 @@ impl fmt::Debug for PostgresStore {
     }
 }
 
-/// The functions of upkeep, and whether they ask how long ended operations are remembered.
-const UPKEEP: [(&str, bool); 5] = [
-    ("bank_maintain", true),
-    ("dedup_maintain", true),
-    ("token_maintain", true),
-    ("counter_maintain", false),
-    ("ordered_maintain", false),
+/// A function of upkeep.
+struct Upkeep {
+    function: &'static str,
+    /// Whether it asks how long ended operations are remembered.
+    asks_for_memory: bool,
+    /// Whether it deletes; one frees what has lapsed.
+    deletes: bool,
+}
+
+const UPKEEP: [Upkeep; 6] = [
+    Upkeep { function: "bank_free_lapsed", asks_for_memory: false, deletes: false },
+    Upkeep { function: "bank_maintain", asks_for_memory: true, deletes: true },
+    Upkeep { function: "dedup_maintain", asks_for_memory: true, deletes: true },
+    Upkeep { function: "token_maintain", asks_for_memory: true, deletes: true },
+    Upkeep { function: "counter_maintain", asks_for_memory: false, deletes: true },
+    Upkeep { function: "ordered_maintain", asks_for_memory: false, deletes: true },
 ];
+
+/// Rows in one statement of upkeep, each a transaction of its own: few enough that it ends long before its timeout, keeps
+/// nobody waiting, and is not lost with all that came before it.
+const STEP: u64 = 1_000;
 
 #[async_trait]
 impl Store for PostgresStore {
@@ -97,16 +128,13 @@ impl Store for PostgresStore {
     }
 
     async fn maintain(&self, max_entries: usize) -> Result<Maintained> {
-        let most = max_entries as u64;
-        let mut deleted = 0;
-        for (function, asks_for_memory) in UPKEEP.iter().take_while(|_| most > 0) {
-            let mut call = Call::value(function);
-            if *asks_for_memory {
-                call = call.with(self.client.memory());
-            }
-            deleted += self.upkeep(&call.with(i64::try_from(most - deleted).unwrap_or(i64::MAX))).await?;
+        let (mut left, mut deleted) = (max_entries as u64, 0);
+        for upkeep in &UPKEEP {
+            let done = self.upkeep(upkeep, left).await?;
+            left -= done.min(left);
+            deleted += if upkeep.deletes { done } else { 0 };
         }
-        Ok(Maintained { deleted, more: deleted == most })
+        Ok(Maintained { deleted, more: left == 0 })
     }
 
     async fn close(&self) -> Result<()> {

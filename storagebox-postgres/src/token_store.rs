@@ -8,6 +8,7 @@ use sqlx::postgres::PgRow;
 use storagebox_core::{
     Combine, Combined, Combiner, Consumed, Created, Discarded, OpId, Result, TokenId, TokenStore, async_trait,
 };
+use tokio::time::Instant;
 use tracing::instrument;
 
 use crate::client::{Before, Call, Client, OpenBox};
@@ -81,12 +82,12 @@ impl PostgresTokenStore {
     }
 }
 
-async fn alone(tokens: &OpenBox, consume: &Consume, before: Before) -> Result<Consumed> {
+async fn alone(tokens: &OpenBox, consume: &Consume, before: Before, deadline: Instant) -> Result<Consumed> {
     let attempt = || async {
         let mut answers = consumed(tokens, std::slice::from_ref(consume)).await?;
         answers.pop().ok_or_else(|| unreadable("token_consume"))
     };
-    tokens.client().settle("consume", before, attempt).await
+    tokens.client().settle_by(deadline, "consume", before, attempt).await
 }
 
 async fn together(tokens: Arc<OpenBox>, mut calls: Vec<Consume>) -> Vec<Combined<Result<Consumed>>> {
@@ -143,7 +144,8 @@ impl TokenStore for PostgresTokenStore {
     #[instrument(level = "trace", skip_all)]
     async fn consume(&self, token: &TokenId, op: &OpId) -> Result<Consumed> {
         let consume = Consume { token: token.clone(), op: op.clone() };
-        let made_alone = |lost| alone(&self.tokens, &consume, Before::lost(lost));
+        let deadline = self.client().deadline();
+        let made_alone = |lost| alone(&self.tokens, &consume, Before::lost(lost), deadline);
         match &self.combiner {
             Some(combiner) => self.client().in_time(combiner.call(consume.clone(), made_alone)).await,
             None => made_alone(false).await,

@@ -81,6 +81,7 @@ cases! { Counter:
     "C-02" Edge edge::marker_bounds_beyond_2_53_are_exact;
     "C-02" Edge edge::window_bounds_beyond_2_53_are_exact;
     "C-02" Edge edge::sharded_bounds_beyond_2_53_are_exact;
+    "C-02" Edge sharded::bounds_at_the_edges_are_exact_over_any_number_of_shards;
     "C-02" Concurrent concurrent::atomic_callers_never_cross_a_bound;
     "C-02" Concurrent concurrent::marker_callers_never_cross_a_bound;
     "C-02" Concurrent concurrent::window_callers_never_cross_a_bound;

@@ -1,6 +1,8 @@
 //! Sharded counters: bounds of the whole, and one shard for an operation.
 
-use storagebox_core::{Bounds, Change, Counted, Counter, ErrorKind, OpId, Result, StoreExt};
+use storagebox_core::{
+    Bounds, Change, Counted, Counter, ErrorKind, OpId, Result, Retention, StoreExt, Strategy,
+};
 
 use super::subject::HOUR;
 use super::{Kind, Subject};
@@ -101,6 +103,56 @@ pub(super) async fn the_last_room_is_found_wherever_it_is(world: &World) -> Verd
             }
         }
         ensure_eq!(counter.value().await?, floor, "the value in the end");
+    }
+    Ok(())
+}
+
+/// A bound that a double cannot hold is split into parts that add up to it, also where it does not come out even.
+pub(super) async fn bounds_at_the_edges_are_exact_over_any_number_of_shards(world: &World) -> Verdict {
+    const ODD: i64 = 999_999_999_999_999_999;
+    for shards in [1, 2, 3, 7, 64] {
+        let all = [
+            Bounds::between(-ODD, ODD)?,
+            Bounds::between(i64::MIN, i64::MAX)?,
+            Bounds::between(i64::MIN + 1, i64::MAX - 1)?,
+            Bounds::NONE,
+        ];
+        for (number, bounds) in all.into_iter().enumerate() {
+            let strategy = Strategy::Sharded { shards, bounds, retention: Retention::For(HOUR) };
+            let counter = Subject::named(world.store(), &format!("{shards}-{number}"), strategy, bounds)?;
+            ensure_ends_are_exact(&counter, bounds).await?;
+        }
+    }
+    Ok(())
+}
+
+/// From one end to the other and back; at each, a step further is refused on whatever shard it falls.
+async fn ensure_ends_are_exact(counter: &Subject, bounds: Bounds) -> Verdict {
+    const BEYOND: usize = 8;
+    let (floor, ceiling) = (bounds.floor().unwrap_or(i64::MIN), bounds.ceiling().unwrap_or(i64::MAX));
+    for (end, direction) in [(ceiling, 1_i64), (floor, -1)] {
+        ensure_eq!(counter.apply(&format!("to {end}"), end).await?, counter.applied(end), "{end} on 0");
+        let refused = match end.checked_add(direction) {
+            Some(_) => Counted::OutOfBounds,
+            None => Counted::Overflow,
+        };
+        for number in 0..BEYOND {
+            let op = format!("beyond {end}, {number}");
+            ensure_eq!(counter.apply(&op, direction).await?, refused, "{direction} on {end} in {bounds:?}");
+        }
+        ensure_eq!(counter.value().await?, end, "the value at the end of {bounds:?}");
+        // The opposite of the least number is none.
+        let half = end / 2;
+        ensure_eq!(
+            counter.apply(&format!("{end} halved"), -half).await?,
+            counter.applied(end - half),
+            "half"
+        );
+        ensure_eq!(
+            counter.apply(&format!("{end} undone"), half - end).await?,
+            counter.applied(0),
+            "the rest"
+        );
     }
     Ok(())
 }

@@ -151,6 +151,7 @@ const COUNTERS: &[Mutant] = &[
     mutant("counter::set_drops_the_oldest", Counter(C::SetDropsTheOldest), "C-01", Sequential, "a full set forgets its oldest operation"),
     mutant("counter::threshold_race", Counter(C::ThresholdRace), "C-02", Concurrent, "bounds are tested on a value that was read before"),
     mutant("counter::shards_bounded_alone", Counter(C::ShardsBoundedAlone), "C-02", Sequential, "each shard may go as far as the whole"),
+    mutant("counter::shares_are_doubles", Counter(C::SharesAreDoubles), "C-02", Edge, "the parts of a bound are doubles"),
     mutant("counter::floor_is_exclusive", Counter(C::FloorIsExclusive), "C-02", Sequential, "a result that equals the floor is rejected"),
     mutant("counter::repeat_tells_the_present", Counter(C::RepeatTellsThePresent), "C-03", Sequential, "a retry is told the present value"),
     mutant("counter::wraps", Counter(C::Wraps), "C-04", Edge, "an overflow wraps"),

@@ -20,5 +20,6 @@ mod setup;
 #[path = "../support/mod.rs"]
 mod support;
 mod templates;
+mod traces;
 mod urls;
 mod workload;

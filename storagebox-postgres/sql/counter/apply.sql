@@ -8,7 +8,7 @@ CREATE OR REPLACE FUNCTION {schema}.counter_apply(
     p_parts integer[], p_shards integer, p_floor bigint, p_ceiling bigint, p_split boolean, p_remembers boolean,
     p_keeps bigint, p_capacity bigint
 ) RETURNS TABLE (outcome text, value bigint)
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET lock_timeout = '3s' AS $$
 DECLARE
     lowest    CONSTANT numeric := -9223372036854775808;
     highest   CONSTANT numeric := 9223372036854775807;

@@ -1,10 +1,11 @@
 -- C-08 fences an operation under the lock of its shard: afterwards it is either applied, and said so, or never will be.
+-- The fence is all that it leaves: a shard that is made to be locked is removed again.
 -- cancelled | already value | full
 CREATE OR REPLACE FUNCTION {schema}.counter_cancel(
     p_box bigint, p_key text, p_op text, p_part integer, p_shards integer, p_floor bigint, p_ceiling bigint,
     p_keeps bigint, p_capacity bigint, OUT outcome text, OUT value bigint
 )
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET lock_timeout = '3s' AS $$
 DECLARE
     cell      record;
     forgotten timestamptz;
@@ -25,7 +26,9 @@ BEGIN
         kept := kept + {schema}.counter_remember(p_box, p_key, p_op, NULL, NULL, cell.now, p_capacity IS NOT NULL);
         outcome := 'cancelled';
     END IF;
-    IF p_capacity IS NOT NULL THEN
+    IF cell.made AND (p_capacity IS NULL OR kept = 0) THEN
+        DELETE FROM {schema}.counters c WHERE c.ctid = cell.place;
+    ELSIF p_capacity IS NOT NULL THEN
         UPDATE {schema}.counters c SET ops = kept WHERE c.ctid = cell.place;
     END IF;
 END $$;

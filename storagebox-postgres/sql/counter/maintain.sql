@@ -1,26 +1,33 @@
 -- S-02 removes at most `p_limit` operations that are past their retention; those of a window under the lock of its counter, which
--- knows their number.
+-- knows their number and goes with the last of them if it stands at 0, as it did before the first.
 CREATE OR REPLACE FUNCTION {schema}.counter_maintain(p_limit bigint) RETURNS bigint
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$
 DECLARE
-    now       timestamptz := {schema}.clock();
+    asked     timestamptz := {schema}.clock();
     forgotten timestamptz;
     one       record;
+    cell      record;
     full_key  text;
     removed   bigint := 0;
     part      bigint;
 BEGIN
-    FOR one IN SELECT b.box, b.keeps FROM {schema}.boxes b WHERE b.kind = 'counters' AND b.keeps IS NOT NULL LOOP
-        forgotten := {schema}.forgotten_before(one.keeps, now);
+    FOR one IN SELECT b.box, b.keeps FROM {schema}.boxes b WHERE b.kind = 'counters' AND b.keeps IS NOT NULL ORDER BY b.box LOOP
+        forgotten := {schema}.forgotten_before(one.keeps, asked);
         FOR full_key IN
             SELECT DISTINCT o.key FROM (
                 SELECT k.key FROM {schema}.counter_ops k WHERE k.box = one.box AND k.at <= forgotten AND k.window_of_key
                 ORDER BY k.at LIMIT p_limit - removed
             ) o ORDER BY o.key
         LOOP
-            PERFORM FROM {schema}.counters c WHERE c.box = one.box AND c.key = full_key FOR UPDATE;
+            SELECT c.ctid AS place, c.value, c.ops INTO cell FROM {schema}.counters c
+            WHERE c.box = one.box AND c.key = full_key FOR UPDATE SKIP LOCKED;
+            CONTINUE WHEN NOT FOUND;
             part := {schema}.counter_purge(one.box, full_key, forgotten, p_limit - removed);
-            UPDATE {schema}.counters c SET ops = c.ops - part WHERE c.box = one.box AND c.key = full_key AND part > 0;
+            IF cell.value = 0::numeric AND cell.ops = part THEN
+                DELETE FROM {schema}.counters c WHERE c.ctid = cell.place;
+            ELSE
+                UPDATE {schema}.counters c SET ops = c.ops - part WHERE c.ctid = cell.place AND part > 0;
+            END IF;
             removed := removed + part;
         END LOOP;
         DELETE FROM {schema}.counter_ops o WHERE o.ctid = ANY (ARRAY(

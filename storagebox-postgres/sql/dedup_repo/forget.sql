@@ -2,7 +2,7 @@
 -- forgotten | absent | stale value version
 CREATE OR REPLACE FUNCTION {schema}.dedup_forget(p_box bigint, p_id text, p_version bigint, p_memory bigint)
 RETURNS TABLE (outcome text, value bytea, version bigint)
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET lock_timeout = '3s' AS $$
 DECLARE
     known record;
 BEGIN

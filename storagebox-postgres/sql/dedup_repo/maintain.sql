@@ -1,27 +1,32 @@
 -- S-02 removes at most `p_limit` records: what is done and over, leaving its fence; leases that lapsed longer ago than operations
 -- are remembered; fences of that age.
 CREATE OR REPLACE FUNCTION {schema}.dedup_maintain(p_memory bigint, p_limit bigint) RETURNS bigint
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET lock_timeout = '3s' AS $$
 DECLARE
-    now       timestamptz := {schema}.clock();
-    forgotten timestamptz := {schema}.forgotten_before(p_memory, now);
+    asked     timestamptz := {schema}.clock();
+    forgotten timestamptz := {schema}.forgotten_before(p_memory, asked);
+    now       timestamptz;
     one       bigint;
     removed   bigint := 0;
     part      bigint;
 BEGIN
-    FOR one IN SELECT b.box FROM {schema}.boxes b WHERE b.kind = 'records' LOOP
+    FOR one IN SELECT b.box FROM {schema}.boxes b WHERE b.kind = 'records' ORDER BY b.box LOOP
         EXIT WHEN removed >= p_limit;
         WITH over AS (
             SELECT r.ctid AS place, r.id, r.op, r.state FROM {schema}.records r
-            WHERE r.box = one AND r.until <= now AND (r.state = 'done' OR r.until <= forgotten)
+            WHERE r.box = one AND r.until <= asked AND (r.state = 'done' OR r.until <= forgotten)
             ORDER BY r.until LIMIT p_limit - removed FOR UPDATE SKIP LOCKED
         ), gone AS (
             DELETE FROM {schema}.records r WHERE r.ctid = ANY (ARRAY(SELECT o.place FROM over o))
         ), fenced AS (
-            INSERT INTO {schema}.ended_ops AS e SELECT one, o.id, o.op, now FROM over o WHERE o.state = 'done'
+            INSERT INTO {schema}.ended_ops AS e SELECT one, o.id, o.op, asked FROM over o WHERE o.state = 'done' ORDER BY o.id
             ON CONFLICT (box, id, op) DO UPDATE SET since = excluded.since
         )
         SELECT count(*) INTO part FROM over;
+        IF {schema}.has_waited(asked) THEN
+            now := {schema}.clock();
+            UPDATE {schema}.ended_ops e SET since = now WHERE e.box = one AND e.since = asked;
+        END IF;
         removed := removed + part;
         DELETE FROM {schema}.ended_ops e WHERE e.ctid = ANY (ARRAY(
             SELECT o.ctid FROM {schema}.ended_ops o WHERE o.box = one AND o.since <= forgotten

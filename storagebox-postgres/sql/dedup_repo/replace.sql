@@ -3,7 +3,7 @@
 CREATE OR REPLACE FUNCTION {schema}.dedup_replace(
     p_box bigint, p_id text, p_version bigint, p_value bytea, p_op text, p_memory bigint
 ) RETURNS TABLE (outcome text, value bytea, version bigint)
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET lock_timeout = '3s' AS $$
 DECLARE
     known record;
 BEGIN

@@ -3,7 +3,7 @@
 --       such an item to the free ones at the same time waits for this step at the unique index, or came before it.
 -- The caller sorts the items, so that two loads lock in one order. Answers how many were new.
 CREATE OR REPLACE FUNCTION {schema}.bank_add(p_bank bigint, p_hs bigint[], p_items text[]) RETURNS bigint
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET lock_timeout = '3s' AS $$
 DECLARE
     places tid[];
     hs     bigint[];
@@ -29,5 +29,6 @@ BEGIN
         );
         DELETE FROM {schema}.free_items f WHERE f.ctid = ANY (known);
     END IF;
+    PERFORM {schema}.bank_fill_sections(p_bank, hs);
     RETURN coalesce(pg_catalog.cardinality(places), 0) - coalesce(pg_catalog.cardinality(known), 0);
 END $$;

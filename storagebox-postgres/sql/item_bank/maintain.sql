@@ -1,4 +1,4 @@
--- S-02 removes at most `p_limit` fences of claims that ended longer ago than they are remembered; also frees as many lapsed holds.
+-- S-02 removes at most `p_limit` fences of claims that ended longer ago than they are remembered.
 CREATE OR REPLACE FUNCTION {schema}.bank_maintain(p_memory bigint, p_limit bigint) RETURNS bigint
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$
 DECLARE
@@ -7,9 +7,8 @@ DECLARE
     removed bigint := 0;
     part    bigint;
 BEGIN
-    FOR one IN SELECT b.box FROM {schema}.boxes b WHERE b.kind = 'bank' LOOP
+    FOR one IN SELECT b.box FROM {schema}.boxes b WHERE b.kind = 'bank' ORDER BY b.box LOOP
         EXIT WHEN removed >= p_limit;
-        PERFORM {schema}.bank_reap(one, NULL, NULL, p_limit);
         DELETE FROM {schema}.claims c WHERE c.ctid = ANY (ARRAY(
             SELECT k.ctid FROM {schema}.claims k WHERE k.bank = one AND k.ended_at <= before
             ORDER BY k.ended_at LIMIT p_limit - removed FOR UPDATE SKIP LOCKED

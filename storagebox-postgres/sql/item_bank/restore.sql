@@ -1,7 +1,8 @@
--- IB-02, IB-05 frees withdrawn items; all others are left as they are.
+-- IB-02, IB-05 frees withdrawn items; all others are left as they are. The caller sorts the items, and both tables are changed
+-- in that order: what a statement deletes comes in the order of the disk.
 CREATE OR REPLACE FUNCTION {schema}.bank_restore(p_bank bigint, p_hs bigint[], p_items text[])
 RETURNS TABLE (restored bigint, not_withdrawn bigint, unknown bigint)
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET lock_timeout = '3s' AS $$
 DECLARE
     hs    bigint[];
     items text[];
@@ -15,9 +16,10 @@ BEGIN
         DELETE FROM {schema}.withdrawn_items w WHERE w.ctid = ANY (ARRAY(SELECT l.place FROM locked l))
         RETURNING w.h, w.item
     ), freed AS (
-        INSERT INTO {schema}.free_items SELECT p_bank, b.h, b.item FROM back b
+        INSERT INTO {schema}.free_items SELECT p_bank, b.h, b.item FROM back b ORDER BY b.h, b.item
     )
     SELECT pg_catalog.array_agg(b.h), pg_catalog.array_agg(b.item) INTO hs, items FROM back b;
+    PERFORM {schema}.bank_fill_sections(p_bank, hs);
     RETURN QUERY
     SELECT coalesce(pg_catalog.cardinality(items), 0)::bigint,
            count(*) FILTER (WHERE rest.state IS NOT NULL),

@@ -1,12 +1,19 @@
 -- IB-02, IB-05 sets free items aside, lapsed holds' among them; what is held or spent is left as it is.
 CREATE OR REPLACE FUNCTION {schema}.bank_withdraw(p_bank bigint, p_hs bigint[], p_items text[])
 RETURNS TABLE (withdrawn bigint, already_withdrawn bigint, in_use bigint, unknown bigint)
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET lock_timeout = '3s' AS $$
 DECLARE
-    hs    bigint[];
-    items text[];
+    asked  timestamptz := {schema}.clock();
+    places tid[];
+    hs     bigint[];
+    items  text[];
 BEGIN
-    PERFORM {schema}.bank_reap(p_bank, p_hs, p_items, NULL);
+    SELECT pg_catalog.array_agg(l.place), pg_catalog.array_agg(l.h), pg_catalog.array_agg(l.item) INTO places, hs, items
+    FROM unnest(p_hs, p_items) u(h, item) CROSS JOIN LATERAL (
+        SELECT c.ctid AS place, c.h, c.item FROM {schema}.claims c
+        WHERE c.bank = p_bank AND c.h = u.h AND c.item = u.item AND c.until <= asked FOR UPDATE SKIP LOCKED
+    ) l;
+    PERFORM {schema}.bank_reap(p_bank, places, hs, items);
     WITH locked AS (
         SELECT one.place FROM unnest(p_hs, p_items) u(h, item) CROSS JOIN LATERAL (
             SELECT f.ctid AS place FROM {schema}.free_items f
@@ -15,7 +22,7 @@ BEGIN
     ), gone AS (
         DELETE FROM {schema}.free_items f WHERE f.ctid = ANY (ARRAY(SELECT l.place FROM locked l)) RETURNING f.h, f.item
     ), aside AS (
-        INSERT INTO {schema}.withdrawn_items SELECT p_bank, g.h, g.item FROM gone g
+        INSERT INTO {schema}.withdrawn_items SELECT p_bank, g.h, g.item FROM gone g ORDER BY g.h, g.item
     )
     SELECT pg_catalog.array_agg(g.h), pg_catalog.array_agg(g.item) INTO hs, items FROM gone g;
     RETURN QUERY

@@ -2,7 +2,7 @@
 CREATE OR REPLACE FUNCTION {schema}.lease_abort(
     p_box bigint, p_id text, p_op text, p_fence bigint, p_memory bigint
 ) RETURNS text
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET lock_timeout = '3s' AS $$
 DECLARE
     known record;
 BEGIN

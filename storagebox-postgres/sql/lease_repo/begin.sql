@@ -1,28 +1,28 @@
 -- D-05 the same op gets the same lease while it lives; a lapsed one is begun anew, by anybody, with a greater fence.
 -- D-06 another fingerprint is 'mismatch'; D-07 an operation that is over is 'fenced', looked up after the record is locked or
 -- made, as in `dedup_record`.
+-- The lease lasts from when the id is had, not from when it was asked for.
 -- started fence | in flight remaining | done value version | mismatch | fenced
 CREATE OR REPLACE FUNCTION {schema}.lease_begin(
     p_box bigint, p_id text, p_op text, p_duration bigint, p_fingerprint text, p_memory bigint
 ) RETURNS TABLE (outcome text, fence bigint, remaining bigint, value bytea, version bigint)
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET lock_timeout = '3s' AS $$
 DECLARE
     known record;
 BEGIN
     PERFORM {schema}.check_isolation();
     LOOP
-        INSERT INTO {schema}.records (box, id, state, op, fence, fingerprint, until)
-        VALUES (p_box, p_id, 'leased', p_op, 0, p_fingerprint,
-                {schema}.clock() + {schema}.interval_of(p_duration))
-        ON CONFLICT DO NOTHING;
+        INSERT INTO {schema}.records (box, id, state, op, fence, fingerprint)
+        VALUES (p_box, p_id, 'leased', p_op, 0, p_fingerprint) ON CONFLICT DO NOTHING;
         IF FOUND AND {schema}.record_has_ended(p_box, p_id, p_op, p_memory, {schema}.clock()) THEN
             DELETE FROM {schema}.records r WHERE r.box = p_box AND r.id = p_id;
             outcome := 'fenced';
             EXIT;
         ELSIF FOUND THEN
-            -- Counted only now that the id is ours, so that no smaller number comes later.
-            UPDATE {schema}.records r SET fence = nextval('{schema}.numbers'::regclass) WHERE r.box = p_box AND r.id = p_id
-            RETURNING r.fence INTO fence;
+            -- Counted and dated only now that the id is ours, so that no smaller number comes later and no wait is taken off.
+            UPDATE {schema}.records r
+            SET fence = nextval('{schema}.numbers'::regclass), until = {schema}.clock() + {schema}.interval_of(p_duration)
+            WHERE r.box = p_box AND r.id = p_id RETURNING r.fence INTO fence;
             outcome := 'started';
             EXIT;
         END IF;

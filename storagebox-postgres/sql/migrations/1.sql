@@ -1,6 +1,7 @@
 -- Version 1: the tables. Text is compared by bytes (V-2), whatever the database's collation is.
 -- Every index beside a primary key has a condition, true of all its rows though it may be, that a look by key does not
 -- name: so no plan, not even one made on an empty table, can look a key up by age.
+-- Rows come and go in all tables but `boxes`, and all are vacuumed alike: soon, and without pauses.
 -- A box is named by `box`, the first eight bytes of a SHA-256 over its kind and name, so that no call has to look its
 -- number up and none is ever another box's.
 
@@ -23,6 +24,16 @@ CREATE TABLE {schema}.free_items (
     PRIMARY KEY (bank, h, item)
 ) WITH (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0);
 
+-- Which of a bank's 512 sections may have free items: 64 of them in each row, a bit for each. A section is a range of `h`.
+CREATE TABLE {schema}.bank_sections (
+    bank bigint NOT NULL,
+    part integer NOT NULL,
+    bits bigint NOT NULL,
+    PRIMARY KEY (bank, part)
+) WITH (
+    fillfactor = 10, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0
+);
+
 -- Claims: those that hold an item, those that spent it, and the fences of those that ended (IB-7).
 CREATE TABLE {schema}.claims (
     bank     bigint NOT NULL,
@@ -37,7 +48,7 @@ CREATE TABLE {schema}.claims (
     ended_at timestamptz,
     CHECK ((state IN ('held', 'spent')) = (item IS NOT NULL)),
     CHECK ((state IN ('released', 'expired')) = (ended_at IS NOT NULL))
-);
+) WITH (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0);
 CREATE UNIQUE INDEX claims_by_claim ON {schema}.claims (bank, claim);
 CREATE INDEX claims_by_item ON {schema}.claims (bank, h) WHERE item IS NOT NULL;
 CREATE INDEX claims_by_end ON {schema}.claims (bank, until) WHERE until IS NOT NULL;
@@ -49,7 +60,7 @@ CREATE TABLE {schema}.withdrawn_items (
     h    bigint NOT NULL,
     item text COLLATE "C" NOT NULL,
     PRIMARY KEY (bank, h, item)
-);
+) WITH (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0);
 
 -- Versions and fences, of all ids: none repeats, whatever is forgotten (D-5, D-7).
 CREATE SEQUENCE {schema}.numbers;
@@ -72,7 +83,7 @@ CREATE TABLE {schema}.records (
     until            timestamptz,
     PRIMARY KEY (box, id),
     CHECK ((state = 'done') = (value IS NOT NULL))
-);
+) WITH (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0);
 CREATE INDEX records_by_end ON {schema}.records (box, until) WHERE until IS NOT NULL;
 
 -- Operations that are over, so that their late copies change nothing (D-7).
@@ -82,7 +93,7 @@ CREATE TABLE {schema}.ended_ops (
     op    text COLLATE "C" NOT NULL,
     since timestamptz NOT NULL,
     PRIMARY KEY (box, id, op)
-);
+) WITH (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0);
 CREATE INDEX ended_ops_by_age ON {schema}.ended_ops (box, since) WHERE since IS NOT NULL;
 
 -- Tokens: live, or gone and fenced.
@@ -93,7 +104,7 @@ CREATE TABLE {schema}.tokens (
     op      text COLLATE "C",
     gone_at timestamptz,
     PRIMARY KEY (box, token)
-);
+) WITH (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0);
 CREATE INDEX tokens_by_age ON {schema}.tokens (box, gone_at) WHERE gone_at IS NOT NULL;
 
 -- The value of a counter, whole or in shards that each have a part of the bounds. `numeric`, because a part may be
@@ -108,7 +119,9 @@ CREATE TABLE {schema}.counters (
     -- How many operations a window remembers at present; 0 for the other strategies.
     ops     bigint NOT NULL,
     PRIMARY KEY (box, key, shard)
-) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_cost_delay = 0);
+) WITH (
+    fillfactor = 50, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0
+);
 
 -- Operations on counters.
 CREATE TABLE {schema}.counter_ops (
@@ -121,7 +134,7 @@ CREATE TABLE {schema}.counter_ops (
     at     timestamptz NOT NULL,
     window_of_key boolean NOT NULL,
     PRIMARY KEY (box, key, op)
-);
+) WITH (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0);
 CREATE INDEX counter_ops_by_age ON {schema}.counter_ops (box, at) WHERE at IS NOT NULL;
 CREATE INDEX counter_ops_by_key ON {schema}.counter_ops (box, key, at) WHERE window_of_key;
 
@@ -134,5 +147,5 @@ CREATE TABLE {schema}.ordered_values (
     value   bytea,
     arrived timestamptz NOT NULL,
     PRIMARY KEY (box, key)
-);
+) WITH (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0);
 CREATE INDEX tombstones_by_arrival ON {schema}.ordered_values (box, arrived) WHERE value IS NULL;

@@ -5,7 +5,7 @@ DECLARE
     one     record;
     removed bigint := 0;
 BEGIN
-    FOR one IN SELECT b.box, b.keeps FROM {schema}.boxes b WHERE b.kind = 'ordered' AND b.keeps IS NOT NULL LOOP
+    FOR one IN SELECT b.box, b.keeps FROM {schema}.boxes b WHERE b.kind = 'ordered' AND b.keeps IS NOT NULL ORDER BY b.box LOOP
         EXIT WHEN removed >= p_limit;
         removed := removed + {schema}.ordered_purge(one.box, one.keeps, one.keeps / 1000, p_limit - removed);
     END LOOP;

@@ -6,7 +6,7 @@
 CREATE OR REPLACE FUNCTION {schema}.ordered_write(
     p_box bigint, p_keys text[], p_ats bigint[], p_writers text[], p_values bytea[], p_timed boolean, p_skew bigint, p_age bigint
 ) RETURNS TABLE (outcome text, at bigint, writer text)
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET lock_timeout = '3s' AS $$
 DECLARE
     known record;
     now   timestamptz;
@@ -38,6 +38,14 @@ BEGIN
                 INSERT INTO {schema}.ordered_values
                 VALUES (p_box, p_keys[i], p_ats[i], p_writers[i], p_values[i], now) ON CONFLICT DO NOTHING;
                 CONTINUE WHEN NOT FOUND;
+                -- Judged and dated anew: it may have waited for a purge, behind which nothing may come back.
+                now := {schema}.clock();
+                IF p_timed AND p_ats[i] < {schema}.millis_of(now) - p_age THEN
+                    DELETE FROM {schema}.ordered_values v WHERE v.box = p_box AND v.key = p_keys[i];
+                    outcome := 'too old';
+                ELSIF p_values[i] IS NULL THEN
+                    UPDATE {schema}.ordered_values v SET arrived = now WHERE v.box = p_box AND v.key = p_keys[i];
+                END IF;
             ELSE
                 UPDATE {schema}.ordered_values v
                 SET at = p_ats[i], writer = p_writers[i], value = p_values[i], arrived = now WHERE v.ctid = known.place;

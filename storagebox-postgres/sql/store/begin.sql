@@ -1,5 +1,8 @@
 -- What every setup begins with. Setups go one after another; no name in what follows is looked up where others may create.
+-- One waits for the others as long as a call may take, and its own work takes as long as there is to do.
 BEGIN ISOLATION LEVEL READ COMMITTED;
+SET LOCAL statement_timeout = 0;
+SET LOCAL lock_timeout = {patience};
 SET LOCAL search_path = pg_catalog, pg_temp;
 SET LOCAL check_function_bodies = off;
 SELECT pg_catalog.pg_advisory_xact_lock({lock});

@@ -3,7 +3,7 @@
 CREATE OR REPLACE FUNCTION {schema}.open_box(
     p_version integer, p_box bigint, p_kind text, p_name text, p_options text, p_keeps bigint
 ) RETURNS TABLE (version integer, kind text, name text, options text)
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET lock_timeout = '3s' AS $$
 BEGIN
     PERFORM {schema}.check_isolation();
     SELECT max(v.version) INTO version FROM {schema}.versions v;

@@ -3,7 +3,7 @@
 -- One row an element, in the order of the arrays, whose tokens the caller sorts: now | again | gone
 CREATE OR REPLACE FUNCTION {schema}.token_consume(p_box bigint, p_tokens text[], p_ops text[], p_memory bigint)
 RETURNS TABLE (outcome text)
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET lock_timeout = '3s' AS $$
 DECLARE
     known record;
     now   timestamptz;

@@ -2,14 +2,15 @@
 -- The caller sorts them and gives each once.
 CREATE OR REPLACE FUNCTION {schema}.token_create(p_box bigint, p_tokens text[], p_memory bigint)
 RETURNS TABLE (created bigint, already_live bigint, gone bigint)
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET lock_timeout = '3s' AS $$
 DECLARE
-    forgotten timestamptz := {schema}.forgotten_before(p_memory, {schema}.clock());
-    new       text[];
+    new text[];
 BEGIN
     WITH made AS (
         INSERT INTO {schema}.tokens AS t (box, token) SELECT p_box, u.token FROM pg_catalog.unnest(p_tokens) u(token)
-        ON CONFLICT (box, token) DO UPDATE SET gone_at = NULL, op = NULL WHERE t.gone_at <= forgotten
+        -- Judged when its row is locked.
+        ON CONFLICT (box, token) DO UPDATE SET gone_at = NULL, op = NULL
+        WHERE t.gone_at <= {schema}.forgotten_before(p_memory, {schema}.clock())
         RETURNING t.token
     )
     SELECT pg_catalog.array_agg(m.token) INTO new FROM made m;

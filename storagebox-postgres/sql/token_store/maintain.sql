@@ -7,7 +7,7 @@ DECLARE
     removed   bigint := 0;
     part      bigint;
 BEGIN
-    FOR one IN SELECT b.box FROM {schema}.boxes b WHERE b.kind = 'tokens' LOOP
+    FOR one IN SELECT b.box FROM {schema}.boxes b WHERE b.kind = 'tokens' ORDER BY b.box LOOP
         EXIT WHEN removed >= p_limit;
         DELETE FROM {schema}.tokens t WHERE t.ctid = ANY (ARRAY(
             SELECT k.ctid FROM {schema}.tokens k WHERE k.box = one AND k.gone_at <= forgotten

@@ -102,7 +102,7 @@ fn prepared_for(options: PgConnectOptions, settings: &Settings) -> PgConnectOpti
     match settings.statements {
         Statements::Simple => options,
         Statements::Prepared => options.options([
-            ("statement_timeout", milliseconds(settings.call_timeout)),
+            ("statement_timeout", milliseconds(settings.statement_timeout())),
             ("default_transaction_isolation", "read committed".to_owned()),
         ]),
     }

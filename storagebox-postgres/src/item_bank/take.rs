@@ -8,6 +8,8 @@ use storagebox_core::{
     ClaimId, Combine, Combined, Combiner, Error, ErrorKind, Held, Hold, HoldState, Item, Result, Taken,
 };
 
+use tokio::time::Instant;
+
 use super::answers::{self, Met, Shown};
 use super::walk::Walk;
 use crate::client::{Before, Call, OpenBox};
@@ -57,7 +59,8 @@ impl Takes {
 
     pub(super) async fn take(&self, take: Take) -> Result<Taken> {
         let taker = &self.taker;
-        let alone = |lost| taker.alone(take.clone(), Before::lost(lost));
+        let deadline = taker.bank.client().deadline();
+        let alone = |lost| taker.alone(take.clone(), Before::lost(lost), deadline);
         match &self.combiner {
             Some(combiner) => taker.bank.client().in_time(combiner.call(take.clone(), alone)).await,
             None => alone(false).await,
@@ -66,8 +69,8 @@ impl Takes {
 }
 
 impl Taker {
-    async fn alone(&self, take: Take, before: Before) -> Result<Taken> {
-        self.bank.client().settle("take", before, || self.once(&take)).await
+    async fn alone(&self, take: Take, before: Before, deadline: Instant) -> Result<Taken> {
+        self.bank.client().settle_by(deadline, "take", before, || self.once(&take)).await
     }
 
     async fn once(&self, take: &Take) -> Result<Taken> {

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use sqlx::postgres::PgPoolOptions;
-use sqlx::{AssertSqlSafe, Connection, PgConnection, query_scalar, raw_sql};
+use sqlx::{Connection, query_scalar};
 use storagebox_conformance::Proxy;
 use storagebox_core::{
     Added, BankAdmin, Certainty, ClaimId, Error, ErrorKind, Hold, Item, ItemBank, Result, StoreExt, Taken,
 };
 
-use crate::scene::{LONG, count, owner_url, until, with_place};
+use crate::scene::{LONG, count, session, tell, until, with_place};
 use crate::support::{Place, failed, run};
 
 /// As often as a call is made at least before it gives way to others.
@@ -23,18 +23,6 @@ fn bank(place: &Place) -> Result<Arc<dyn BankAdmin>> {
 /// A setting of the role, for the sessions that it opens from now on.
 async fn set(place: &Place, setting: &str) -> Result<()> {
     run(place.database.owner(), format!("ALTER ROLE {} {setting}", place.database.role())).await
-}
-
-/// A session of the owner in a transaction, which has done this.
-async fn session(place: &Place, sql: &str) -> Result<PgConnection> {
-    let url = owner_url(&place.database, "other");
-    let mut session = PgConnection::connect(&url).await.map_err(failed)?;
-    tell(&mut session, &format!("SET deadlock_timeout = '100s'; BEGIN; {sql}")).await?;
-    Ok(session)
-}
-
-async fn tell(session: &mut PgConnection, sql: &str) -> Result<()> {
-    raw_sql(AssertSqlSafe(sql.to_owned())).execute(session).await.map(drop).map_err(failed)
 }
 
 fn lock(place: &Place) -> String {
@@ -59,7 +47,8 @@ async fn a_lock_that_is_not_to_be_had_in_time_is_contention_after_many_attempts(
         let bank = place.builder()?.call_timeout(LONG).from_pool(pool.clone())?.bank("box")?;
         bank.counts().await?;
         let _other = session(place, &lock(place)).await?;
-        run(&pool, "SET lock_timeout = '1ms'".to_owned()).await?;
+        let impatient = "bank_take(bigint, text, bigint, bigint, bigint) SET lock_timeout = '1ms'";
+        run(place.database.owner(), format!("ALTER FUNCTION {}.{impatient}", place.schema)).await?;
         let before = proxy.round_trips();
         assert_not_applied(&take(&bank).await?, ErrorKind::Contention);
         let attempts = proxy.round_trips() - before;
@@ -204,7 +193,7 @@ async fn a_server_without_a_connection_left_is_throttled() -> Result<()> {
 async fn a_table_or_a_function_that_is_gone_is_not_set_up() -> Result<()> {
     with_place(async |place| {
         let (bank, schema) = (bank(place)?, &place.schema);
-        bank.counts().await?;
+        bank.add(&[Item::new("item")?]).await?;
         run(place.database.owner(), format!("DROP TABLE {schema}.free_items")).await?;
         assert_not_applied(&take(&bank).await?, ErrorKind::NotSetUp);
         run(place.database.owner(), format!("DROP FUNCTION {schema}.bank_take")).await?;

@@ -1,12 +1,17 @@
 //! What this backend promises beyond the suite: the cost of a call, its setup, its pools, its errors and its limits.
 #![allow(clippy::disallowed_methods, reason = "a test may fail and wait where a library must not")]
 
+mod batches;
+mod clock;
 mod damage;
+mod drained;
 mod dropping;
 mod errors;
 mod hostile;
 mod impostor;
 mod intruder;
+mod orders;
+mod patience;
 mod pooler;
 mod pools;
 mod rights;
@@ -18,5 +23,8 @@ mod structure;
 #[path = "../support/mod.rs"]
 mod support;
 mod tls;
+mod traces;
 mod upgrade;
+mod upkeep;
 mod urls;
+mod waiting;

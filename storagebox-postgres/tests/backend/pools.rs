@@ -112,6 +112,9 @@ async fn a_dropped_call_that_is_stuck_is_in_nobody_s_way() -> Result<()> {
         let builder = place.builder()?.combining(false).max_connections(1).call_timeout(LONG);
         let store = builder.connect(&place.url_at(place.database.server()))?;
         fill(&store, 1).await?;
+        // Or it would give up by itself while this test looks on.
+        let patient = "bank_take(bigint, text, bigint, bigint, bigint) SET lock_timeout = '1h'";
+        run(place.database.owner(), format!("ALTER FUNCTION {}.{patient}", place.schema)).await?;
         let other = locked(place).await?;
         let (bank, claim) = (store.bank("box")?, ClaimId::new("stuck")?);
         let is_stuck = async || Ok(blocked(&place.database, &place.schema).await? == 1);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
-use sqlx::{AssertSqlSafe, ConnectOptions, query_scalar};
+use sqlx::{AssertSqlSafe, ConnectOptions, Connection, PgConnection, query_scalar, raw_sql};
 use storagebox_core::Result;
 use tokio::time::{sleep, timeout};
 
@@ -52,6 +52,29 @@ pub(crate) async fn until(what: &str, mut is_so: impl AsyncFnMut() -> Result<boo
 /// What a statement counts, asked by the owner.
 pub(crate) async fn count(database: &Database, sql: &str) -> Result<i64> {
     query_scalar(AssertSqlSafe(sql.to_owned())).fetch_one(database.owner()).await.map_err(failed)
+}
+
+/// A session of the owner in a transaction, which has done this.
+pub(crate) async fn session(place: &Place, sql: &str) -> Result<PgConnection> {
+    let url = owner_url(&place.database, "other");
+    let mut session = PgConnection::connect(&url).await.map_err(failed)?;
+    tell(&mut session, &format!("SET deadlock_timeout = '100s'; BEGIN; {sql}")).await?;
+    Ok(session)
+}
+
+pub(crate) async fn tell(session: &mut PgConnection, sql: &str) -> Result<()> {
+    raw_sql(AssertSqlSafe(sql.to_owned())).execute(session).await.map(drop).map_err(failed)
+}
+
+/// A statement that puts holds which have lapsed into the bank that is alone in a schema, as takes left them.
+pub(crate) fn lapse(schema: &str, holds: i64) -> String {
+    format!(
+        "INSERT INTO {schema}.claims (bank, claim, state, h, item, until)
+         SELECT b.box, 'lapsed-' || n, 'held',
+                ('x' || left(encode(sha256(convert_to('item-' || n, 'UTF8')), 'hex'), 16))::bit(64)::bigint,
+                'item-' || n, now() - interval '1 day' + n * interval '1 microsecond'
+         FROM {schema}.boxes b, generate_series(1, {holds}) n"
+    )
 }
 
 /// How many sessions of this name are waiting for a lock.

@@ -2,12 +2,13 @@
 
 use std::env;
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 use sqlx::postgres::PgPoolOptions;
 use sqlx::{Connection, PgConnection, query};
 use storagebox_core::{
-    Counter, DedupId, DedupRepo, ErrorKind, ItemBank, Key, LeaseRepo, OpId, OrderedOptions, OrderedStore,
-    Result, Store, StoreExt, Strategy, TokenId, TokenStore,
+    Certainty, Counter, DedupId, DedupRepo, ErrorKind, ItemBank, Key, LeaseRepo, OpId, OrderedOptions,
+    OrderedStore, Result, Store, StoreExt, Strategy, TokenId, TokenStore,
 };
 use storagebox_postgres::PostgresStore;
 use tokio::task::JoinSet;
@@ -60,6 +61,51 @@ async fn sixteen_tasks_and_four_processes_set_up_one_schema_at_once() -> Result<
         }
         is_whole(database, "crowd").await?;
         owners(database, "crowd")?.ping().await
+    })
+    .await
+}
+
+/// Any role that may connect can hold the lock; whoever waits for it is told for whom, and not for ever.
+#[tokio::test]
+async fn a_setup_that_waits_in_vain_says_for_whom() -> Result<()> {
+    with_database(async |database| {
+        let _gate = gate(database).await?;
+        let store = PostgresStore::builder().schema("late")?.call_timeout(Duration::from_secs(2));
+        let error = store.connect(&owner_url(database, "late"))?.setup().await.unwrap_err();
+        assert_eq!(
+            (error.kind(), error.certainty()),
+            (ErrorKind::Contention, Certainty::NotApplied),
+            "{error:?}"
+        );
+        assert!(error.to_string().contains("(gate)"), "{error}");
+        Ok(())
+    })
+    .await
+}
+
+/// A statement of a setup may take longer than a call: it builds what is there anew.
+#[tokio::test]
+async fn a_setup_takes_as_long_as_there_is_to_do() -> Result<()> {
+    with_database(async |database| {
+        let slow = "CREATE FUNCTION public.slow() RETURNS event_trigger LANGUAGE plpgsql
+                AS $$ BEGIN PERFORM pg_catalog.pg_sleep(2.2); END $$;
+            CREATE EVENT TRIGGER slow ON ddl_command_end WHEN TAG IN ('CREATE SEQUENCE') EXECUTE FUNCTION public.slow()";
+        run(database.owner(), slow.to_owned()).await?;
+        let store = PostgresStore::builder().schema("slow")?.call_timeout(Duration::from_secs(2));
+        store.connect(&owner_url(database, "slow"))?.setup().await
+    })
+    .await
+}
+
+#[tokio::test]
+async fn all_tables_in_which_rows_come_and_go_are_vacuumed_alike() -> Result<()> {
+    with_place(async |place| {
+        let settings = "SELECT count(DISTINCT ARRAY(
+                SELECT o FROM unnest(c.reloptions) o WHERE o LIKE 'autovacuum%' ORDER BY o
+            )) FROM pg_class c
+            WHERE c.relnamespace = '{schema}'::regnamespace AND c.relkind = 'r' AND c.relname NOT IN ('versions', 'boxes')";
+        assert_eq!(count(&place.database, &settings.replace("{schema}", &place.schema)).await?, 1);
+        Ok(())
     })
     .await
 }
@@ -127,7 +173,7 @@ async fn first_calls(store: &PostgresStore) -> Result<Vec<(&'static str, Option<
     fn kind<T>(answer: Result<T>) -> Option<ErrorKind> {
         answer.err().map(|error| error.kind())
     }
-    let (op, hour) = (OpId::new("op")?, std::time::Duration::from_secs(3_600));
+    let (op, hour) = (OpId::new("op")?, Duration::from_secs(3_600));
     let ordered = store.ordered("box", OrderedOptions::sequence())?;
     Ok(vec![
         ("bank", kind(store.bank("box")?.counts().await)),

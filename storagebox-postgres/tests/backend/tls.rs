@@ -28,6 +28,7 @@ async fn a_server_is_believed_by_its_authority_alone() -> Result<()> {
     let store = PostgresStore::connect(&url.replace(&right, &wrong))?;
     let error = store.bank("box")?.counts().await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unavailable, "{error}");
+    assert!(error.to_string().contains("`sslrootcert` names"), "{error}");
     assert_eq!(store.ping().await.unwrap_err().kind(), ErrorKind::Unavailable);
     Ok(())
 }

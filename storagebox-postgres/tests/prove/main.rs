@@ -2,6 +2,7 @@
 #![allow(clippy::disallowed_methods, reason = "a test may fail and wait where a library must not")]
 
 mod cuts;
+mod drained;
 mod kills;
 #[allow(dead_code, reason = "the other tests wait in more ways")]
 #[path = "../backend/scene.rs"]
@@ -9,3 +10,4 @@ mod scene;
 mod stress;
 #[path = "../support/mod.rs"]
 mod support;
+mod upkeep;

@@ -6,6 +6,7 @@ CREATE FUNCTION storagebox.bank_add(p_bank bigint, p_hs bigint[], p_items text[]
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
+    SET lock_timeout TO '3s'
     AS $$
 DECLARE
     places tid[];
@@ -32,6 +33,7 @@ BEGIN
         );
         DELETE FROM storagebox.free_items f WHERE f.ctid = ANY (known);
     END IF;
+    PERFORM storagebox.bank_fill_sections(p_bank, hs);
     RETURN coalesce(pg_catalog.cardinality(places), 0) - coalesce(pg_catalog.cardinality(known), 0);
 END $$;
 
@@ -39,6 +41,7 @@ CREATE FUNCTION storagebox.bank_confirm(p_bank bigint, p_claim text, p_memory bi
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
+    SET lock_timeout TO '3s'
     AS $$
 DECLARE
     known record;
@@ -68,6 +71,25 @@ BEGIN
     ) c;
 END $$;
 
+CREATE FUNCTION storagebox.bank_empty_sections(p_bank bigint, p_sections integer[]) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+DECLARE
+    empty integer;
+BEGIN
+    FOREACH empty IN ARRAY coalesce(p_sections, ARRAY[]::integer[]) LOOP
+        PERFORM FROM storagebox.bank_sections s WHERE s.bank = p_bank AND s.part = empty / 64 FOR UPDATE SKIP LOCKED;
+        CONTINUE WHEN NOT FOUND;
+        UPDATE storagebox.bank_sections s SET bits = s.bits & ~(1::bigint << (empty % 64))
+        WHERE s.bank = p_bank AND s.part = empty / 64 AND NOT EXISTS (
+            SELECT FROM storagebox.free_items i
+            WHERE i.bank = p_bank AND i.h >= storagebox.bank_section_start(empty)
+              AND i.h <= storagebox.bank_section_end(empty)
+        );
+    END LOOP;
+END $$;
+
 CREATE FUNCTION storagebox.bank_end_claim(p_place tid, p_why text, p_now timestamp with time zone) RETURNS void
     LANGUAGE sql
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -82,6 +104,7 @@ CREATE FUNCTION storagebox.bank_extend(p_bank bigint, p_claim text, p_hold bigin
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
+    SET lock_timeout TO '3s'
     AS $$
 DECLARE
     known record;
@@ -101,12 +124,59 @@ BEGIN
     RETURN ARRAY['extended', known.item, coalesce(storagebox.micros_until(til, now)::text, 'forever')];
 END $$;
 
+CREATE FUNCTION storagebox.bank_fill_sections(p_bank bigint, p_hs bigint[]) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+DECLARE
+    one   record;
+    known bigint;
+BEGIN
+    PERFORM storagebox.check_isolation();
+    FOR one IN
+        SELECT u.section / 64 AS part, bit_or(1::bigint << (u.section % 64)) AS bits
+        FROM (SELECT storagebox.bank_section_of(h) AS section FROM pg_catalog.unnest(p_hs) h) u GROUP BY 1 ORDER BY 1
+    LOOP
+        SELECT s.bits INTO known FROM storagebox.bank_sections s WHERE s.bank = p_bank AND s.part = one.part FOR KEY SHARE;
+        IF NOT FOUND OR known & one.bits <> one.bits THEN
+            INSERT INTO storagebox.bank_sections AS s VALUES (p_bank, one.part, one.bits)
+            ON CONFLICT (bank, part) DO UPDATE SET bits = s.bits | excluded.bits;
+        END IF;
+    END LOOP;
+END $$;
+
 CREATE FUNCTION storagebox.bank_free(p_bank bigint, p_h bigint, p_item text) RETURNS void
     LANGUAGE sql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
-    INSERT INTO storagebox.free_items SELECT p_bank, p_h, p_item WHERE p_item IS NOT NULL ON CONFLICT DO NOTHING
+    INSERT INTO storagebox.free_items SELECT p_bank, p_h, p_item WHERE p_item IS NOT NULL ON CONFLICT DO NOTHING;
+    SELECT storagebox.bank_fill_sections(p_bank, ARRAY[p_h]) WHERE p_item IS NOT NULL
 $$;
+
+CREATE FUNCTION storagebox.bank_free_lapsed(p_limit bigint) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET lock_timeout TO '3s'
+    AS $$
+DECLARE
+    asked  timestamptz := storagebox.clock();
+    one    bigint;
+    places tid[];
+    hs     bigint[];
+    items  text[];
+    freed  bigint := 0;
+BEGIN
+    FOR one IN SELECT b.box FROM storagebox.boxes b WHERE b.kind = 'bank' ORDER BY b.box LOOP
+        EXIT WHEN freed >= p_limit;
+        SELECT pg_catalog.array_agg(l.place), pg_catalog.array_agg(l.h), pg_catalog.array_agg(l.item) INTO places, hs, items FROM (
+            SELECT c.ctid AS place, c.h, c.item FROM storagebox.claims c WHERE c.bank = one AND c.until <= asked
+            ORDER BY c.until LIMIT p_limit - freed FOR UPDATE SKIP LOCKED
+        ) l;
+        freed := freed + storagebox.bank_reap(one, places, hs, items);
+    END LOOP;
+    RETURN freed;
+END $$;
 
 CREATE FUNCTION storagebox.bank_get(p_bank bigint, p_claim text, p_memory bigint) RETURNS text[]
     LANGUAGE plpgsql SECURITY DEFINER
@@ -120,6 +190,42 @@ BEGIN
     SELECT storagebox.bank_shown(c.state, c.item, c.until, c.ended_at, p_memory, asked) INTO shown
     FROM storagebox.claims c WHERE c.bank = p_bank AND c.claim = p_claim;
     RETURN CASE WHEN shown[1] <> 'forgotten' THEN shown ELSE ARRAY['unknown'] END;
+END $$;
+
+CREATE FUNCTION storagebox.bank_has_bit(p_bits bigint, p_section integer) RETURNS boolean
+    LANGUAGE sql IMMUTABLE
+    RETURN (((p_bits >> (p_section % 64)) & (1)::bigint) = (1)::bigint);
+
+CREATE FUNCTION storagebox.bank_has_free(p_bank bigint) RETURNS boolean
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+DECLARE
+    section integer := storagebox.bank_next_section(p_bank, 0);
+BEGIN
+    WHILE section IS NOT NULL LOOP
+        IF EXISTS (
+            SELECT FROM storagebox.free_items i
+            WHERE i.bank = p_bank AND i.h >= storagebox.bank_section_start(section) AND i.h <= storagebox.bank_section_end(section)
+        ) THEN
+            RETURN true;
+        END IF;
+        section := storagebox.bank_next_section(p_bank, section + 1);
+    END LOOP;
+    RETURN false;
+END $$;
+
+CREATE FUNCTION storagebox.bank_hold_anew(p_bank bigint, p_claims text[], p_holds bigint[]) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+DECLARE
+    now timestamptz := storagebox.clock();
+BEGIN
+    FOR i IN 1 .. coalesce(pg_catalog.cardinality(p_claims), 0) LOOP
+        UPDATE storagebox.claims c SET until = now + storagebox.interval_of(p_holds[i])
+        WHERE c.bank = p_bank AND c.claim = p_claims[i] AND p_holds[i] IS NOT NULL;
+    END LOOP;
 END $$;
 
 CREATE FUNCTION storagebox.bank_holder(p_bank bigint, p_h bigint, p_item text) RETURNS TABLE(state text, claim text)
@@ -193,9 +299,8 @@ DECLARE
     removed bigint := 0;
     part    bigint;
 BEGIN
-    FOR one IN SELECT b.box FROM storagebox.boxes b WHERE b.kind = 'bank' LOOP
+    FOR one IN SELECT b.box FROM storagebox.boxes b WHERE b.kind = 'bank' ORDER BY b.box LOOP
         EXIT WHEN removed >= p_limit;
-        PERFORM storagebox.bank_reap(one, NULL, NULL, p_limit);
         DELETE FROM storagebox.claims c WHERE c.ctid = ANY (ARRAY(
             SELECT k.ctid FROM storagebox.claims k WHERE k.bank = one AND k.ended_at <= before
             ORDER BY k.ended_at LIMIT p_limit - removed FOR UPDATE SKIP LOCKED
@@ -206,40 +311,106 @@ BEGIN
     RETURN removed;
 END $$;
 
-CREATE FUNCTION storagebox.bank_reap(p_bank bigint, p_hs bigint[], p_items text[], p_limit bigint) RETURNS void
+CREATE FUNCTION storagebox.bank_next_section(p_bank bigint, p_from integer) RETURNS integer
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 DECLARE
-    now    timestamptz := storagebox.clock();
-    lapsed record;
+    one  record;
+    bits bigint;
 BEGIN
-    FOR lapsed IN
-        SELECT c.ctid, c.h, c.item FROM storagebox.claims c
-        WHERE c.bank = p_bank AND c.until <= now
-          AND (p_items IS NULL OR (c.h, c.item) IN (SELECT u.h, u.item FROM unnest(p_hs, p_items) u(h, item)))
-        ORDER BY c.until LIMIT p_limit FOR UPDATE SKIP LOCKED
+    FOR one IN
+        SELECT s.part, s.bits FROM storagebox.bank_sections s WHERE s.bank = p_bank AND s.part >= p_from / 64 ORDER BY s.part
     LOOP
-        PERFORM storagebox.bank_free(p_bank, lapsed.h, lapsed.item);
-        PERFORM storagebox.bank_end_claim(lapsed.ctid, 'expired', now);
+        bits := one.bits;
+        IF one.part = p_from / 64 THEN
+            bits := bits & ((-1)::bigint << (p_from % 64));
+        END IF;
+        IF bits <> 0::bigint THEN
+            -- The lowest bit that is set.
+            RETURN one.part * 64 + pg_catalog.strpos(pg_catalog.reverse(bits::bit(64)::text), '1') - 1;
+        END IF;
     END LOOP;
+    RETURN NULL;
+END $$;
+
+CREATE FUNCTION storagebox.bank_pick(p_bank bigint, p_start bigint, p_most integer, p_round boolean, OUT hs bigint[], OUT items text[], OUT empties integer[]) RETURNS record
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+DECLARE
+    first   CONSTANT integer := storagebox.bank_section_of(p_start);
+    section integer := first;
+    is_back boolean := false;
+    missing integer := p_most;
+    lowest  bigint;
+    got     record;
+BEGIN
+    WHILE missing > 0 LOOP
+        section := storagebox.bank_next_section(p_bank, section);
+        IF section IS NULL OR is_back AND section > first THEN
+            EXIT WHEN is_back OR NOT p_round;
+            is_back := true;
+            section := 0;
+            CONTINUE;
+        END IF;
+        lowest := storagebox.bank_section_start(section);
+        IF NOT is_back THEN
+            -- What is before the start in its section comes last.
+            lowest := greatest(lowest, p_start);
+        END IF;
+        WITH picked AS (
+            DELETE FROM storagebox.free_items f WHERE f.ctid = ANY (ARRAY(
+                SELECT i.ctid FROM storagebox.free_items i
+                WHERE i.bank = p_bank AND i.h >= lowest AND i.h <= storagebox.bank_section_end(section)
+                ORDER BY i.h LIMIT missing FOR UPDATE SKIP LOCKED
+            )) RETURNING f.h, f.item
+        )
+        SELECT pg_catalog.array_agg(p.h) AS hs, pg_catalog.array_agg(p.item) AS items INTO got FROM picked p;
+        hs := pg_catalog.array_cat(hs, got.hs);
+        items := pg_catalog.array_cat(items, got.items);
+        missing := missing - coalesce(pg_catalog.cardinality(got.hs), 0);
+        IF missing > 0 THEN
+            empties := pg_catalog.array_append(empties, section);
+        END IF;
+        section := section + 1;
+    END LOOP;
+END $$;
+
+CREATE FUNCTION storagebox.bank_reap(p_bank bigint, p_places tid[], p_hs bigint[], p_items text[]) RETURNS bigint
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+BEGIN
+    INSERT INTO storagebox.free_items SELECT p_bank, u.h, u.item FROM unnest(p_hs, p_items) u(h, item) ORDER BY u.h, u.item
+    ON CONFLICT DO NOTHING;
+    PERFORM storagebox.bank_fill_sections(p_bank, p_hs);
+    UPDATE storagebox.claims c
+    SET state = 'expired', h = NULL, item = NULL, until = NULL, ended_at = c.until WHERE c.ctid = ANY (p_places);
+    RETURN coalesce(pg_catalog.cardinality(p_places), 0);
 END $$;
 
 CREATE FUNCTION storagebox.bank_release(p_bank bigint, p_claim text, p_memory bigint) RETURNS text
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
+    SET lock_timeout TO '3s'
     AS $$
 DECLARE
     known record;
+    asked timestamptz;
 BEGIN
     PERFORM storagebox.check_isolation();
     LOOP
         SELECT * INTO known FROM storagebox.bank_lock(p_bank, p_claim, p_memory);
         EXIT WHEN known.shown[1] <> 'unknown';
-        INSERT INTO storagebox.claims (bank, claim, state, ended_at)
-        VALUES (p_bank, p_claim, 'released', storagebox.clock()) ON CONFLICT DO NOTHING;
+        asked := storagebox.clock();
+        INSERT INTO storagebox.claims (bank, claim, state, ended_at) VALUES (p_bank, p_claim, 'released', asked)
+        ON CONFLICT DO NOTHING;
         IF FOUND THEN
+            IF storagebox.has_waited(asked) THEN
+                UPDATE storagebox.claims c SET ended_at = storagebox.clock() WHERE c.bank = p_bank AND c.claim = p_claim;
+            END IF;
             RETURN 'released';
         END IF;
     END LOOP;
@@ -257,6 +428,7 @@ CREATE FUNCTION storagebox.bank_restore(p_bank bigint, p_hs bigint[], p_items te
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
+    SET lock_timeout TO '3s'
     AS $$
 DECLARE
     hs    bigint[];
@@ -271,9 +443,10 @@ BEGIN
         DELETE FROM storagebox.withdrawn_items w WHERE w.ctid = ANY (ARRAY(SELECT l.place FROM locked l))
         RETURNING w.h, w.item
     ), freed AS (
-        INSERT INTO storagebox.free_items SELECT p_bank, b.h, b.item FROM back b
+        INSERT INTO storagebox.free_items SELECT p_bank, b.h, b.item FROM back b ORDER BY b.h, b.item
     )
     SELECT pg_catalog.array_agg(b.h), pg_catalog.array_agg(b.item) INTO hs, items FROM back b;
+    PERFORM storagebox.bank_fill_sections(p_bank, hs);
     RETURN QUERY
     SELECT coalesce(pg_catalog.cardinality(items), 0)::bigint,
            count(*) FILTER (WHERE rest.state IS NOT NULL),
@@ -289,6 +462,7 @@ CREATE FUNCTION storagebox.bank_retire(p_bank bigint, p_claim text, p_memory big
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
+    SET lock_timeout TO '3s'
     AS $$
 DECLARE
     known record;
@@ -306,6 +480,18 @@ BEGIN
     END IF;
     RETURN 'retired';
 END $$;
+
+CREATE FUNCTION storagebox.bank_section_start(p_section integer) RETURNS bigint
+    LANGUAGE sql IMMUTABLE
+    RETURN (((p_section - 256))::bigint << 55);
+
+CREATE FUNCTION storagebox.bank_section_end(p_section integer) RETURNS bigint
+    LANGUAGE sql IMMUTABLE
+    RETURN (storagebox.bank_section_start(p_section) | '36028797018963967'::bigint);
+
+CREATE FUNCTION storagebox.bank_section_of(p_h bigint) RETURNS integer
+    LANGUAGE sql IMMUTABLE
+    RETURN (((p_h >> 55))::integer + 256);
 
 CREATE FUNCTION storagebox.bank_shown(p_state text, p_item text, p_until timestamp with time zone, p_ended_at timestamp with time zone, p_memory bigint, p_now timestamp with time zone) RETURNS text[]
     LANGUAGE plpgsql
@@ -326,12 +512,14 @@ CREATE FUNCTION storagebox.bank_take(p_bank bigint, p_claim text, p_hold bigint,
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
+    SET lock_timeout TO '3s'
     AS $$
 DECLARE
     asked timestamptz := storagebox.clock();
     known record;
     shown text[];
     got   record;
+    one   record;
 BEGIN
     SELECT c.state, c.item, c.until, c.ended_at INTO known FROM storagebox.claims c
     WHERE c.bank = p_bank AND c.claim = p_claim;
@@ -342,67 +530,80 @@ BEGIN
         END IF;
         PERFORM storagebox.bank_lock(p_bank, p_claim, p_memory);
     END IF;
+    asked := storagebox.clock();
+    -- Nearly always there is one ahead, in the section in which a taker is.
     WITH picked AS (
         DELETE FROM storagebox.free_items f WHERE f.ctid = (
-            SELECT ahead.place FROM (
-                SELECT i.ctid AS place FROM storagebox.free_items i WHERE i.bank = p_bank AND i.h >= p_start
-                ORDER BY i.h LIMIT 1 FOR UPDATE SKIP LOCKED
-            ) ahead
-            UNION ALL
-            SELECT behind.place FROM (
-                SELECT i.ctid AS place FROM storagebox.free_items i WHERE i.bank = p_bank AND i.h < p_start
-                ORDER BY i.h LIMIT 1 FOR UPDATE SKIP LOCKED
-            ) behind
-            LIMIT 1
+            SELECT i.ctid FROM storagebox.free_items i
+            WHERE i.bank = p_bank AND i.h >= p_start AND i.h <= storagebox.bank_section_end(storagebox.bank_section_of(p_start))
+              AND (SELECT storagebox.bank_has_bit(s.bits, storagebox.bank_section_of(p_start)) FROM storagebox.bank_sections s
+                   WHERE s.bank = p_bank AND s.part = storagebox.bank_section_of(p_start) / 64)
+            ORDER BY i.h LIMIT 1 FOR UPDATE SKIP LOCKED
         ) RETURNING f.h, f.item
     )
     INSERT INTO storagebox.claims AS c (bank, claim, state, h, item, until)
-    SELECT p_bank, p_claim, 'held', p.h, p.item, storagebox.clock() + storagebox.interval_of(p_hold) FROM picked p
-    RETURNING c.h, c.item INTO got;
-    IF FOUND THEN
-        RETURN ARRAY['new', got.item, got.h::text];
+    SELECT p_bank, p_claim, 'held', p.h, p.item, asked + storagebox.interval_of(p_hold) FROM picked p
+    RETURNING c.h, c.item INTO one;
+    IF NOT FOUND THEN
+        SELECT * INTO got FROM storagebox.bank_pick(p_bank, p_start, 1, true);
+        IF got.hs IS NULL THEN
+            RETURN storagebox.bank_take_lapsed(p_bank, p_claim, p_hold, p_memory, got.empties);
+        END IF;
+        asked := storagebox.clock();
+        INSERT INTO storagebox.claims AS c (bank, claim, state, h, item, until)
+        VALUES (p_bank, p_claim, 'held', got.hs[1], got.items[1], asked + storagebox.interval_of(p_hold))
+        RETURNING c.h, c.item INTO one;
+        PERFORM storagebox.bank_empty_sections(p_bank, got.empties);
     END IF;
-    RETURN storagebox.bank_take_lapsed(p_bank, p_claim, p_hold, p_memory);
+    IF p_hold IS NOT NULL AND storagebox.has_waited(asked) THEN
+        PERFORM storagebox.bank_hold_anew(p_bank, ARRAY[p_claim], ARRAY[p_hold]);
+    END IF;
+    RETURN ARRAY['new', one.item, one.h::text];
 END $$;
 
-CREATE FUNCTION storagebox.bank_take_lapsed(p_bank bigint, p_claim text, p_hold bigint, p_memory bigint) RETURNS text[]
+CREATE FUNCTION storagebox.bank_take_lapsed(p_bank bigint, p_claim text, p_hold bigint, p_memory bigint, p_empties integer[]) RETURNS text[]
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
-    SET enable_seqscan TO 'off'
     AS $$
 DECLARE
-    now    timestamptz := storagebox.clock();
+    asked  timestamptz := storagebox.clock();
     lapsed record;
     shown  text[];
 BEGIN
     PERFORM storagebox.check_isolation();
     SELECT c.ctid, c.h, c.item INTO lapsed FROM storagebox.claims c
-    WHERE c.bank = p_bank AND c.until <= now ORDER BY c.until LIMIT 1 FOR UPDATE SKIP LOCKED;
+    WHERE c.bank = p_bank AND c.until <= asked ORDER BY c.until LIMIT 1 FOR UPDATE SKIP LOCKED;
     IF FOUND THEN
-        PERFORM storagebox.bank_end_claim(lapsed.ctid, 'expired', now);
+        PERFORM storagebox.bank_end_claim(lapsed.ctid, 'expired', asked);
         INSERT INTO storagebox.claims (bank, claim, state, h, item, until)
-        VALUES (p_bank, p_claim, 'held', lapsed.h, lapsed.item, storagebox.clock() + storagebox.interval_of(p_hold));
-        RETURN ARRAY['new', lapsed.item, lapsed.h::text];
+        VALUES (p_bank, p_claim, 'held', lapsed.h, lapsed.item, asked + storagebox.interval_of(p_hold));
+        IF storagebox.has_waited(asked) THEN
+            PERFORM storagebox.bank_hold_anew(p_bank, ARRAY[p_claim], ARRAY[p_hold]);
+        END IF;
+        shown := ARRAY['new', lapsed.item, lapsed.h::text];
+    ELSIF EXISTS (SELECT FROM storagebox.claims c WHERE c.bank = p_bank AND c.until <= asked)
+        OR storagebox.bank_has_free(p_bank) THEN
+        shown := ARRAY['busy'];
+    ELSE
+        shown := storagebox.bank_get(p_bank, p_claim, p_memory);
+        shown := CASE shown[1] WHEN 'unknown' THEN ARRAY['empty'] ELSE shown END;
     END IF;
-    IF EXISTS (SELECT FROM storagebox.free_items i WHERE i.bank = p_bank)
-        OR EXISTS (SELECT FROM storagebox.claims c WHERE c.bank = p_bank AND c.until <= now) THEN
-        RETURN ARRAY['busy'];
-    END IF;
-    shown := storagebox.bank_get(p_bank, p_claim, p_memory);
-    RETURN CASE shown[1] WHEN 'unknown' THEN ARRAY['empty'] ELSE shown END;
+    PERFORM storagebox.bank_empty_sections(p_bank, p_empties);
+    RETURN shown;
 END $$;
 
 CREATE FUNCTION storagebox.bank_take_many(p_bank bigint, p_claims text[], p_holds bigint[], p_memory bigint, p_start bigint) RETURNS TABLE(claims text[], items text[], h bigint, known text[], words text[], firsts text[], seconds text[])
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
+    SET lock_timeout TO '3s'
     AS $$
 DECLARE
     asked timestamptz := storagebox.clock();
+    free  text[] := p_claims;
     holds bigint[] := p_holds;
-    hs    bigint[];
+    got   record;
 BEGIN
-    claims := p_claims;
     SELECT pg_catalog.array_agg(k.claim), pg_catalog.array_agg(k.shown[1]), pg_catalog.array_agg(k.shown[2]), pg_catalog.array_agg(k.shown[3])
     INTO known, words, firsts, seconds FROM (
         SELECT u.claim, storagebox.bank_shown(c.state, c.item, c.until, c.ended_at, p_memory, asked) AS shown
@@ -412,19 +613,29 @@ BEGIN
         ) c
     ) k;
     IF known IS NOT NULL THEN
-        SELECT pg_catalog.array_agg(u.claim ORDER BY u.claim), pg_catalog.array_agg(u.hold ORDER BY u.claim) INTO claims, holds
+        SELECT pg_catalog.array_agg(u.claim ORDER BY u.claim), pg_catalog.array_agg(u.hold ORDER BY u.claim) INTO free, holds
         FROM unnest(p_claims, p_holds) u(claim, hold) WHERE u.claim <> ALL (known);
     END IF;
-    WITH picked AS (
-        DELETE FROM storagebox.free_items f WHERE f.ctid = ANY (ARRAY(
-            SELECT i.ctid FROM storagebox.free_items i WHERE i.bank = p_bank AND i.h >= p_start
-            ORDER BY i.h LIMIT coalesce(pg_catalog.cardinality(claims), 0) FOR UPDATE SKIP LOCKED
-        )) RETURNING f.h, f.item
+    SELECT * INTO got FROM storagebox.bank_pick(p_bank, p_start, coalesce(pg_catalog.cardinality(free), 0), false);
+    SELECT max(u.h) INTO h FROM unnest(got.hs) u(h);
+    asked := storagebox.clock();
+    WITH made AS (
+        INSERT INTO storagebox.claims AS c (bank, claim, state, h, item, until)
+        SELECT p_bank, u.claim, 'held', u.h, u.item, asked + storagebox.interval_of(u.hold)
+        FROM unnest(free, holds, got.hs, got.items) u(claim, hold, h, item) WHERE u.item IS NOT NULL
+        ON CONFLICT (bank, claim) DO NOTHING RETURNING c.claim, c.item
     )
-    SELECT pg_catalog.array_agg(p.h), pg_catalog.array_agg(p.item), max(p.h) INTO hs, items, h FROM picked p;
-    INSERT INTO storagebox.claims (bank, claim, state, h, item, until)
-    SELECT p_bank, u.claim, 'held', u.h, u.item, storagebox.clock() + storagebox.interval_of(u.hold)
-    FROM unnest(claims, holds, hs, items) u(claim, hold, h, item) WHERE u.item IS NOT NULL;
+    SELECT pg_catalog.array_agg(m.claim), pg_catalog.array_agg(m.item) INTO claims, items FROM made m;
+    IF storagebox.has_waited(asked) THEN
+        PERFORM storagebox.bank_hold_anew(p_bank, pg_catalog.array_agg(u.claim), pg_catalog.array_agg(u.hold))
+        FROM unnest(free, holds) u(claim, hold) WHERE u.claim = ANY (claims);
+    END IF;
+    IF pg_catalog.cardinality(got.items) > coalesce(pg_catalog.cardinality(claims), 0) THEN
+        INSERT INTO storagebox.free_items SELECT p_bank, u.h, u.item FROM unnest(got.hs, got.items) u(h, item)
+        WHERE (u.item = ANY (items)) IS NOT TRUE ORDER BY u.h, u.item;
+        PERFORM storagebox.bank_fill_sections(p_bank, got.hs);
+    END IF;
+    PERFORM storagebox.bank_empty_sections(p_bank, got.empties);
     RETURN NEXT;
 END $$;
 
@@ -432,12 +643,20 @@ CREATE FUNCTION storagebox.bank_withdraw(p_bank bigint, p_hs bigint[], p_items t
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
+    SET lock_timeout TO '3s'
     AS $$
 DECLARE
-    hs    bigint[];
-    items text[];
+    asked  timestamptz := storagebox.clock();
+    places tid[];
+    hs     bigint[];
+    items  text[];
 BEGIN
-    PERFORM storagebox.bank_reap(p_bank, p_hs, p_items, NULL);
+    SELECT pg_catalog.array_agg(l.place), pg_catalog.array_agg(l.h), pg_catalog.array_agg(l.item) INTO places, hs, items
+    FROM unnest(p_hs, p_items) u(h, item) CROSS JOIN LATERAL (
+        SELECT c.ctid AS place, c.h, c.item FROM storagebox.claims c
+        WHERE c.bank = p_bank AND c.h = u.h AND c.item = u.item AND c.until <= asked FOR UPDATE SKIP LOCKED
+    ) l;
+    PERFORM storagebox.bank_reap(p_bank, places, hs, items);
     WITH locked AS (
         SELECT one.place FROM unnest(p_hs, p_items) u(h, item) CROSS JOIN LATERAL (
             SELECT f.ctid AS place FROM storagebox.free_items f
@@ -446,7 +665,7 @@ BEGIN
     ), gone AS (
         DELETE FROM storagebox.free_items f WHERE f.ctid = ANY (ARRAY(SELECT l.place FROM locked l)) RETURNING f.h, f.item
     ), aside AS (
-        INSERT INTO storagebox.withdrawn_items SELECT p_bank, g.h, g.item FROM gone g
+        INSERT INTO storagebox.withdrawn_items SELECT p_bank, g.h, g.item FROM gone g ORDER BY g.h, g.item
     )
     SELECT pg_catalog.array_agg(g.h), pg_catalog.array_agg(g.item) INTO hs, items FROM gone g;
     RETURN QUERY
@@ -479,6 +698,7 @@ CREATE FUNCTION storagebox.counter_apply(p_box bigint, p_keys text[], p_ops text
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
+    SET lock_timeout TO '3s'
     AS $$
 DECLARE
     lowest    CONSTANT numeric := -9223372036854775808;
@@ -547,53 +767,60 @@ CREATE FUNCTION storagebox.counter_apply_widely(p_box bigint, p_key text, p_op t
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
+    SET lock_timeout TO '3s'
     AS $$
 DECLARE
     now     timestamptz;
+    made    integer[];
+    present bigint;
     total   numeric;
+    refused text;
     missing numeric;
     other   record;
     moved   numeric;
 BEGIN
-    INSERT INTO storagebox.counters
-    SELECT p_box, p_key, s, 0, storagebox.counter_share(p_floor, p_shards, s), storagebox.counter_share(p_ceiling, p_shards, s), 0
-    FROM generate_series(0, p_shards - 1) s ORDER BY s ON CONFLICT DO NOTHING;
-    PERFORM FROM storagebox.counters c WHERE c.box = p_box AND c.key = p_key ORDER BY c.shard FOR UPDATE;
+    SELECT coalesce(sum(c.value), 0::numeric) + p_delta::numeric, count(*) INTO total, present
+    FROM storagebox.counters c WHERE c.box = p_box AND c.key = p_key;
+    refused := storagebox.counter_verdict(total, p_floor, p_ceiling);
+    IF refused IS NULL THEN
+        made := storagebox.counter_lock_all(p_box, p_key, p_shards, p_floor, p_ceiling, present = p_shards::bigint);
+    END IF;
+    -- Asked after the sum: an attempt of the same operation that is in it is found.
     now := storagebox.clock();
     SELECT k.outcome, k.value INTO outcome, value
     FROM storagebox.counter_known(p_box, p_key, p_op, p_delta, storagebox.forgotten_before(p_keeps, now)) k;
+    IF outcome IS NULL AND refused IS NULL THEN
+        SELECT sum(c.value) + p_delta::numeric,
+               abs(p_delta::numeric) - max(storagebox.counter_room(c.value, c.floor, c.ceiling, p_delta)) FILTER (WHERE c.shard = p_part)
+        INTO total, missing FROM storagebox.counters c WHERE c.box = p_box AND c.key = p_key;
+        refused := storagebox.counter_verdict(total, p_floor, p_ceiling);
+    END IF;
+    outcome := coalesce(outcome, refused);
     IF outcome IS NOT NULL THEN
+        DELETE FROM storagebox.counters c WHERE c.box = p_box AND c.key = p_key AND c.shard = ANY (made);
         RETURN;
     END IF;
-    SELECT sum(c.value) + p_delta::numeric,
-           abs(p_delta::numeric) - max(storagebox.counter_room(c.value, c.floor, c.ceiling, p_delta)) FILTER (WHERE c.shard = p_part)
-    INTO total, missing FROM storagebox.counters c WHERE c.box = p_box AND c.key = p_key;
-    IF total < (-9223372036854775808)::numeric OR total > 9223372036854775807::numeric THEN
-        outcome := 'overflow';
-    ELSIF total < p_floor::numeric OR total > p_ceiling::numeric THEN
-        outcome := 'out of bounds';
-    ELSE
-        FOR other IN
-            SELECT c.shard, storagebox.counter_room(c.value, c.floor, c.ceiling, p_delta) AS room FROM storagebox.counters c
-            WHERE c.box = p_box AND c.key = p_key AND c.shard <> p_part ORDER BY room DESC
-        LOOP
-            EXIT WHEN missing <= 0::numeric;
-            -- Half of what is left over as well, so that the next operations find room.
-            moved := least(other.room, missing + trunc((other.room - least(other.room, missing)) / 2::numeric));
-            PERFORM storagebox.counter_widen(p_box, p_key, other.shard, p_delta, -moved);
-            PERFORM storagebox.counter_widen(p_box, p_key, p_part, p_delta, moved);
-            missing := missing - moved;
-        END LOOP;
-        UPDATE storagebox.counters c SET value = c.value + p_delta::numeric WHERE c.box = p_box AND c.key = p_key AND c.shard = p_part;
-        PERFORM storagebox.counter_remember(p_box, p_key, p_op, p_delta, NULL, now, false);
-        outcome := 'applied';
-    END IF;
+    FOR other IN
+        SELECT c.shard, storagebox.counter_room(c.value, c.floor, c.ceiling, p_delta) AS room FROM storagebox.counters c
+        WHERE c.box = p_box AND c.key = p_key AND c.shard <> p_part ORDER BY room DESC
+    LOOP
+        EXIT WHEN missing <= 0::numeric;
+        -- Half of what is left over as well, so that the next operations find room.
+        moved := least(other.room, missing + trunc((other.room - least(other.room, missing)) / 2::numeric));
+        PERFORM storagebox.counter_widen(p_box, p_key, other.shard, p_delta, -moved);
+        PERFORM storagebox.counter_widen(p_box, p_key, p_part, p_delta, moved);
+        missing := missing - moved;
+    END LOOP;
+    UPDATE storagebox.counters c SET value = c.value + p_delta::numeric WHERE c.box = p_box AND c.key = p_key AND c.shard = p_part;
+    PERFORM storagebox.counter_remember(p_box, p_key, p_op, p_delta, NULL, now, false);
+    outcome := 'applied';
 END $$;
 
 CREATE FUNCTION storagebox.counter_cancel(p_box bigint, p_key text, p_op text, p_part integer, p_shards integer, p_floor bigint, p_ceiling bigint, p_keeps bigint, p_capacity bigint, OUT outcome text, OUT value bigint) RETURNS record
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
+    SET lock_timeout TO '3s'
     AS $$
 DECLARE
     cell      record;
@@ -615,7 +842,9 @@ BEGIN
         kept := kept + storagebox.counter_remember(p_box, p_key, p_op, NULL, NULL, cell.now, p_capacity IS NOT NULL);
         outcome := 'cancelled';
     END IF;
-    IF p_capacity IS NOT NULL THEN
+    IF cell.made AND (p_capacity IS NULL OR kept = 0) THEN
+        DELETE FROM storagebox.counters c WHERE c.ctid = cell.place;
+    ELSIF p_capacity IS NOT NULL THEN
         UPDATE storagebox.counters c SET ops = kept WHERE c.ctid = cell.place;
     END IF;
 END $$;
@@ -654,30 +883,58 @@ BEGIN
     now := storagebox.clock();
 END $$;
 
+CREATE FUNCTION storagebox.counter_lock_all(p_box bigint, p_key text, p_shards integer, p_floor bigint, p_ceiling bigint, p_are_there boolean) RETURNS integer[]
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+DECLARE
+    made   integer[] := ARRAY[]::integer[];
+    is_new boolean;
+BEGIN
+    IF p_are_there THEN
+        PERFORM FROM storagebox.counters c WHERE c.box = p_box AND c.key = p_key ORDER BY c.shard FOR UPDATE;
+        RETURN made;
+    END IF;
+    FOR s IN 0 .. p_shards - 1 LOOP
+        SELECT l.made INTO is_new FROM storagebox.counter_lock(p_box, p_key, s, p_shards, p_floor, p_ceiling) l;
+        IF is_new THEN
+            made := pg_catalog.array_append(made, s);
+        END IF;
+    END LOOP;
+    RETURN made;
+END $$;
+
 CREATE FUNCTION storagebox.counter_maintain(p_limit bigint) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
     AS $$
 DECLARE
-    now       timestamptz := storagebox.clock();
+    asked     timestamptz := storagebox.clock();
     forgotten timestamptz;
     one       record;
+    cell      record;
     full_key  text;
     removed   bigint := 0;
     part      bigint;
 BEGIN
-    FOR one IN SELECT b.box, b.keeps FROM storagebox.boxes b WHERE b.kind = 'counters' AND b.keeps IS NOT NULL LOOP
-        forgotten := storagebox.forgotten_before(one.keeps, now);
+    FOR one IN SELECT b.box, b.keeps FROM storagebox.boxes b WHERE b.kind = 'counters' AND b.keeps IS NOT NULL ORDER BY b.box LOOP
+        forgotten := storagebox.forgotten_before(one.keeps, asked);
         FOR full_key IN
             SELECT DISTINCT o.key FROM (
                 SELECT k.key FROM storagebox.counter_ops k WHERE k.box = one.box AND k.at <= forgotten AND k.window_of_key
                 ORDER BY k.at LIMIT p_limit - removed
             ) o ORDER BY o.key
         LOOP
-            PERFORM FROM storagebox.counters c WHERE c.box = one.box AND c.key = full_key FOR UPDATE;
+            SELECT c.ctid AS place, c.value, c.ops INTO cell FROM storagebox.counters c
+            WHERE c.box = one.box AND c.key = full_key FOR UPDATE SKIP LOCKED;
+            CONTINUE WHEN NOT FOUND;
             part := storagebox.counter_purge(one.box, full_key, forgotten, p_limit - removed);
-            UPDATE storagebox.counters c SET ops = c.ops - part WHERE c.box = one.box AND c.key = full_key AND part > 0;
+            IF cell.value = 0::numeric AND cell.ops = part THEN
+                DELETE FROM storagebox.counters c WHERE c.ctid = cell.place;
+            ELSE
+                UPDATE storagebox.counters c SET ops = c.ops - part WHERE c.ctid = cell.place AND part > 0;
+            END IF;
             removed := removed + part;
         END LOOP;
         DELETE FROM storagebox.counter_ops o WHERE o.ctid = ANY (ARRAY(
@@ -710,14 +967,14 @@ CREATE FUNCTION storagebox.counter_remember(p_box bigint, p_key text, p_op text,
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
+DECLARE
+    is_new boolean;
 BEGIN
-    INSERT INTO storagebox.counter_ops VALUES (p_box, p_key, p_op, p_delta, p_value, p_now, p_window) ON CONFLICT DO NOTHING;
-    IF FOUND THEN
-        RETURN 1;
-    END IF;
-    UPDATE storagebox.counter_ops o SET delta = p_delta, value = p_value, at = p_now
-    WHERE o.box = p_box AND o.key = p_key AND o.op = p_op;
-    RETURN 0;
+    INSERT INTO storagebox.counter_ops AS o VALUES (p_box, p_key, p_op, p_delta, p_value, p_now, p_window)
+    ON CONFLICT (box, key, op) DO UPDATE SET delta = excluded.delta, value = excluded.value, at = excluded.at
+    -- What was updated bears the number of the transaction that locked it first.
+    RETURNING o.xmax = 0 INTO is_new;
+    RETURN CASE WHEN is_new THEN 1 ELSE 0 END;
 END $$;
 
 CREATE FUNCTION storagebox.counter_room(p_value numeric, p_floor numeric, p_ceiling numeric, p_delta bigint) RETURNS numeric
@@ -737,6 +994,10 @@ BEGIN
     RETURN (SELECT coalesce(sum(c.value), 0)::bigint FROM storagebox.counters c WHERE c.box = p_box AND c.key = p_key);
 END $$;
 
+CREATE FUNCTION storagebox.counter_verdict(p_total numeric, p_floor bigint, p_ceiling bigint) RETURNS text
+    LANGUAGE sql IMMUTABLE
+    RETURN CASE WHEN ((p_total < ('-9223372036854775808'::bigint)::numeric) OR (p_total > ('9223372036854775807'::bigint)::numeric)) THEN 'overflow'::text WHEN ((p_total < (p_floor)::numeric) OR (p_total > (p_ceiling)::numeric)) THEN 'out of bounds'::text ELSE NULL::text END;
+
 CREATE FUNCTION storagebox.counter_widen(p_box bigint, p_key text, p_shard integer, p_delta bigint, p_by numeric) RETURNS void
     LANGUAGE sql
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -751,6 +1012,7 @@ CREATE FUNCTION storagebox.dedup_forget(p_box bigint, p_id text, p_version bigin
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
+    SET lock_timeout TO '3s'
     AS $$
 DECLARE
     known record;
@@ -800,27 +1062,33 @@ CREATE FUNCTION storagebox.dedup_maintain(p_memory bigint, p_limit bigint) RETUR
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
+    SET lock_timeout TO '3s'
     AS $$
 DECLARE
-    now       timestamptz := storagebox.clock();
-    forgotten timestamptz := storagebox.forgotten_before(p_memory, now);
+    asked     timestamptz := storagebox.clock();
+    forgotten timestamptz := storagebox.forgotten_before(p_memory, asked);
+    now       timestamptz;
     one       bigint;
     removed   bigint := 0;
     part      bigint;
 BEGIN
-    FOR one IN SELECT b.box FROM storagebox.boxes b WHERE b.kind = 'records' LOOP
+    FOR one IN SELECT b.box FROM storagebox.boxes b WHERE b.kind = 'records' ORDER BY b.box LOOP
         EXIT WHEN removed >= p_limit;
         WITH over AS (
             SELECT r.ctid AS place, r.id, r.op, r.state FROM storagebox.records r
-            WHERE r.box = one AND r.until <= now AND (r.state = 'done' OR r.until <= forgotten)
+            WHERE r.box = one AND r.until <= asked AND (r.state = 'done' OR r.until <= forgotten)
             ORDER BY r.until LIMIT p_limit - removed FOR UPDATE SKIP LOCKED
         ), gone AS (
             DELETE FROM storagebox.records r WHERE r.ctid = ANY (ARRAY(SELECT o.place FROM over o))
         ), fenced AS (
-            INSERT INTO storagebox.ended_ops AS e SELECT one, o.id, o.op, now FROM over o WHERE o.state = 'done'
+            INSERT INTO storagebox.ended_ops AS e SELECT one, o.id, o.op, asked FROM over o WHERE o.state = 'done' ORDER BY o.id
             ON CONFLICT (box, id, op) DO UPDATE SET since = excluded.since
         )
         SELECT count(*) INTO part FROM over;
+        IF storagebox.has_waited(asked) THEN
+            now := storagebox.clock();
+            UPDATE storagebox.ended_ops e SET since = now WHERE e.box = one AND e.since = asked;
+        END IF;
         removed := removed + part;
         DELETE FROM storagebox.ended_ops e WHERE e.ctid = ANY (ARRAY(
             SELECT o.ctid FROM storagebox.ended_ops o WHERE o.box = one AND o.since <= forgotten
@@ -836,18 +1104,26 @@ CREATE FUNCTION storagebox.dedup_record(p_box bigint, p_ids text[], p_values byt
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
+    SET lock_timeout TO '3s'
     AS $$
 DECLARE
-    known record;
+    known  record;
+    asked  timestamptz;
+    now    timestamptz;
+    waited boolean := false;
+    made   boolean[];
 BEGIN
     PERFORM storagebox.check_isolation();
     FOR i IN 1 .. pg_catalog.cardinality(p_ids) LOOP
         <<one>> LOOP
+            asked := storagebox.clock();
             INSERT INTO storagebox.records (box, id, state, op, value, version, until)
             VALUES (p_box, p_ids[i], 'done', p_ops[i], p_values[i], nextval('storagebox.numbers'::regclass),
-                    storagebox.clock() + storagebox.interval_of(p_retentions[i]))
+                    asked + storagebox.interval_of(p_retentions[i]))
             ON CONFLICT DO NOTHING RETURNING records.version INTO version;
             IF FOUND THEN
+                waited := waited OR storagebox.has_waited(asked);
+                made[i] := true;
                 outcome := 'new';
                 IF storagebox.record_has_ended(p_box, p_ids[i], p_ops[i], p_memory, storagebox.clock()) THEN
                     DELETE FROM storagebox.records r WHERE r.box = p_box AND r.id = p_ids[i];
@@ -856,6 +1132,7 @@ BEGIN
                 EXIT one;
             END IF;
             SELECT * INTO known FROM storagebox.record_lock(p_box, p_ids[i], p_memory, p_ops[i]);
+            waited := waited OR storagebox.has_waited(asked);
             IF known.ended THEN
                 outcome := 'fenced';
             ELSIF known.state IS NULL THEN
@@ -877,12 +1154,20 @@ BEGIN
         value := NULL;
         remaining := NULL;
     END LOOP;
+    IF waited THEN
+        now := storagebox.clock();
+        FOR i IN 1 .. pg_catalog.cardinality(p_ids) LOOP
+            UPDATE storagebox.records r SET until = now + storagebox.interval_of(p_retentions[i])
+            WHERE made[i] AND p_retentions[i] IS NOT NULL AND r.box = p_box AND r.id = p_ids[i];
+        END LOOP;
+    END IF;
 END $$;
 
 CREATE FUNCTION storagebox.dedup_replace(p_box bigint, p_id text, p_version bigint, p_value bytea, p_op text, p_memory bigint) RETURNS TABLE(outcome text, value bytea, version bigint)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
+    SET lock_timeout TO '3s'
     AS $$
 DECLARE
     known record;
@@ -914,10 +1199,15 @@ CREATE FUNCTION storagebox.forgotten_before(p_memory bigint, p_now timestamp wit
     LANGUAGE sql STABLE
     RETURN COALESCE((p_now - storagebox.interval_of(p_memory)), '-infinity'::timestamp with time zone);
 
+CREATE FUNCTION storagebox.has_waited(p_asked timestamp with time zone) RETURNS boolean
+    LANGUAGE sql
+    RETURN (storagebox.clock() > (p_asked + '00:00:00.01'::interval));
+
 CREATE FUNCTION storagebox.lease_abort(p_box bigint, p_id text, p_op text, p_fence bigint, p_memory bigint) RETURNS text
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
+    SET lock_timeout TO '3s'
     AS $$
 DECLARE
     known record;
@@ -934,24 +1224,24 @@ CREATE FUNCTION storagebox.lease_begin(p_box bigint, p_id text, p_op text, p_dur
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
+    SET lock_timeout TO '3s'
     AS $$
 DECLARE
     known record;
 BEGIN
     PERFORM storagebox.check_isolation();
     LOOP
-        INSERT INTO storagebox.records (box, id, state, op, fence, fingerprint, until)
-        VALUES (p_box, p_id, 'leased', p_op, 0, p_fingerprint,
-                storagebox.clock() + storagebox.interval_of(p_duration))
-        ON CONFLICT DO NOTHING;
+        INSERT INTO storagebox.records (box, id, state, op, fence, fingerprint)
+        VALUES (p_box, p_id, 'leased', p_op, 0, p_fingerprint) ON CONFLICT DO NOTHING;
         IF FOUND AND storagebox.record_has_ended(p_box, p_id, p_op, p_memory, storagebox.clock()) THEN
             DELETE FROM storagebox.records r WHERE r.box = p_box AND r.id = p_id;
             outcome := 'fenced';
             EXIT;
         ELSIF FOUND THEN
-            -- Counted only now that the id is ours, so that no smaller number comes later.
-            UPDATE storagebox.records r SET fence = nextval('storagebox.numbers'::regclass) WHERE r.box = p_box AND r.id = p_id
-            RETURNING r.fence INTO fence;
+            -- Counted and dated only now that the id is ours, so that no smaller number comes later and no wait is taken off.
+            UPDATE storagebox.records r
+            SET fence = nextval('storagebox.numbers'::regclass), until = storagebox.clock() + storagebox.interval_of(p_duration)
+            WHERE r.box = p_box AND r.id = p_id RETURNING r.fence INTO fence;
             outcome := 'started';
             EXIT;
         END IF;
@@ -985,6 +1275,7 @@ CREATE FUNCTION storagebox.lease_complete(p_box bigint, p_id text, p_op text, p_
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
+    SET lock_timeout TO '3s'
     AS $$
 DECLARE
     known record;
@@ -1010,6 +1301,7 @@ CREATE FUNCTION storagebox.lease_extend(p_box bigint, p_id text, p_op text, p_fe
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
+    SET lock_timeout TO '3s'
     AS $$
 DECLARE
     known record;
@@ -1035,6 +1327,7 @@ CREATE FUNCTION storagebox.millis_of(p_moment timestamp with time zone) RETURNS 
 CREATE FUNCTION storagebox.open_box(p_version integer, p_box bigint, p_kind text, p_name text, p_options text, p_keeps bigint) RETURNS TABLE(version integer, kind text, name text, options text)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
+    SET lock_timeout TO '3s'
     AS $$
 BEGIN
     PERFORM storagebox.check_isolation();
@@ -1079,7 +1372,7 @@ DECLARE
     one     record;
     removed bigint := 0;
 BEGIN
-    FOR one IN SELECT b.box, b.keeps FROM storagebox.boxes b WHERE b.kind = 'ordered' AND b.keeps IS NOT NULL LOOP
+    FOR one IN SELECT b.box, b.keeps FROM storagebox.boxes b WHERE b.kind = 'ordered' AND b.keeps IS NOT NULL ORDER BY b.box LOOP
         EXIT WHEN removed >= p_limit;
         removed := removed + storagebox.ordered_purge(one.box, one.keeps, one.keeps / 1000, p_limit - removed);
     END LOOP;
@@ -1109,6 +1402,7 @@ CREATE FUNCTION storagebox.ordered_write(p_box bigint, p_keys text[], p_ats bigi
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
+    SET lock_timeout TO '3s'
     AS $$
 DECLARE
     known record;
@@ -1140,6 +1434,14 @@ BEGIN
                 INSERT INTO storagebox.ordered_values
                 VALUES (p_box, p_keys[i], p_ats[i], p_writers[i], p_values[i], now) ON CONFLICT DO NOTHING;
                 CONTINUE WHEN NOT FOUND;
+                -- Judged and dated anew: it may have waited for a purge, behind which nothing may come back.
+                now := storagebox.clock();
+                IF p_timed AND p_ats[i] < storagebox.millis_of(now) - p_age THEN
+                    DELETE FROM storagebox.ordered_values v WHERE v.box = p_box AND v.key = p_keys[i];
+                    outcome := 'too old';
+                ELSIF p_values[i] IS NULL THEN
+                    UPDATE storagebox.ordered_values v SET arrived = now WHERE v.box = p_box AND v.key = p_keys[i];
+                END IF;
             ELSE
                 UPDATE storagebox.ordered_values v
                 SET at = p_ats[i], writer = p_writers[i], value = p_values[i], arrived = now WHERE v.ctid = known.place;
@@ -1195,6 +1497,7 @@ CREATE FUNCTION storagebox.token_consume(p_box bigint, p_tokens text[], p_ops te
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
+    SET lock_timeout TO '3s'
     AS $$
 DECLARE
     known record;
@@ -1221,14 +1524,16 @@ CREATE FUNCTION storagebox.token_create(p_box bigint, p_tokens text[], p_memory 
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
+    SET lock_timeout TO '3s'
     AS $$
 DECLARE
-    forgotten timestamptz := storagebox.forgotten_before(p_memory, storagebox.clock());
-    new       text[];
+    new text[];
 BEGIN
     WITH made AS (
         INSERT INTO storagebox.tokens AS t (box, token) SELECT p_box, u.token FROM pg_catalog.unnest(p_tokens) u(token)
-        ON CONFLICT (box, token) DO UPDATE SET gone_at = NULL, op = NULL WHERE t.gone_at <= forgotten
+        -- Judged when its row is locked.
+        ON CONFLICT (box, token) DO UPDATE SET gone_at = NULL, op = NULL
+        WHERE t.gone_at <= storagebox.forgotten_before(p_memory, storagebox.clock())
         RETURNING t.token
     )
     SELECT pg_catalog.array_agg(m.token) INTO new FROM made m;
@@ -1243,19 +1548,28 @@ CREATE FUNCTION storagebox.token_discard(p_box bigint, p_tokens text[], p_memory
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
+    SET lock_timeout TO '3s'
     AS $$
 DECLARE
-    now   timestamptz := storagebox.clock();
+    asked timestamptz;
+    now   timestamptz;
     known record;
 BEGIN
     discarded := 0;
     FOR i IN 1 .. pg_catalog.cardinality(p_tokens) LOOP
         LOOP
-            INSERT INTO storagebox.tokens (box, token, gone_at) VALUES (p_box, p_tokens[i], now) ON CONFLICT DO NOTHING;
-            EXIT WHEN FOUND;
+            asked := storagebox.clock();
+            INSERT INTO storagebox.tokens (box, token, gone_at) VALUES (p_box, p_tokens[i], asked) ON CONFLICT DO NOTHING;
+            IF FOUND THEN
+                EXIT WHEN NOT storagebox.has_waited(asked);
+                now := storagebox.clock();
+                UPDATE storagebox.tokens t SET gone_at = now WHERE t.box = p_box AND t.token = p_tokens[i];
+                EXIT;
+            END IF;
             SELECT t.ctid AS place, t.gone_at INTO known FROM storagebox.tokens t
             WHERE t.box = p_box AND t.token = p_tokens[i] FOR UPDATE;
             CONTINUE WHEN NOT FOUND;
+            now := storagebox.clock();
             IF known.gone_at IS NULL OR known.gone_at <= storagebox.forgotten_before(p_memory, now) THEN
                 UPDATE storagebox.tokens t SET gone_at = now, op = NULL WHERE t.ctid = known.place;
                 discarded := discarded + (known.gone_at IS NULL)::integer;
@@ -1287,7 +1601,7 @@ DECLARE
     removed   bigint := 0;
     part      bigint;
 BEGIN
-    FOR one IN SELECT b.box FROM storagebox.boxes b WHERE b.kind = 'tokens' LOOP
+    FOR one IN SELECT b.box FROM storagebox.boxes b WHERE b.kind = 'tokens' ORDER BY b.box LOOP
         EXIT WHEN removed >= p_limit;
         DELETE FROM storagebox.tokens t WHERE t.ctid = ANY (ARRAY(
             SELECT k.ctid FROM storagebox.tokens k WHERE k.box = one AND k.gone_at <= forgotten
@@ -1298,6 +1612,13 @@ BEGIN
     END LOOP;
     RETURN removed;
 END $$;
+
+CREATE TABLE storagebox.bank_sections (
+    bank bigint NOT NULL,
+    part integer NOT NULL,
+    bits bigint NOT NULL
+)
+WITH (fillfactor='10', autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_cost_delay='0');
 
 CREATE TABLE storagebox.boxes (
     box bigint NOT NULL,
@@ -1318,7 +1639,8 @@ CREATE TABLE storagebox.claims (
     CONSTRAINT claims_check CHECK (((state = ANY (ARRAY['held'::text, 'spent'::text])) = (item IS NOT NULL))),
     CONSTRAINT claims_check1 CHECK (((state = ANY (ARRAY['released'::text, 'expired'::text])) = (ended_at IS NOT NULL))),
     CONSTRAINT claims_state_check CHECK ((state = ANY (ARRAY['held'::text, 'spent'::text, 'released'::text, 'expired'::text])))
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_cost_delay='0');
 
 CREATE TABLE storagebox.counter_ops (
     box bigint NOT NULL,
@@ -1328,7 +1650,8 @@ CREATE TABLE storagebox.counter_ops (
     value bigint,
     at timestamp with time zone NOT NULL,
     window_of_key boolean NOT NULL
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_cost_delay='0');
 
 CREATE TABLE storagebox.counters (
     box bigint NOT NULL,
@@ -1339,14 +1662,15 @@ CREATE TABLE storagebox.counters (
     ceiling numeric NOT NULL,
     ops bigint NOT NULL
 )
-WITH (fillfactor='50', autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_cost_delay='0');
+WITH (fillfactor='50', autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_cost_delay='0');
 
 CREATE TABLE storagebox.ended_ops (
     box bigint NOT NULL,
     id text NOT NULL COLLATE pg_catalog."C",
     op text NOT NULL COLLATE pg_catalog."C",
     since timestamp with time zone NOT NULL
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_cost_delay='0');
 
 CREATE TABLE storagebox.free_items (
     bank bigint NOT NULL,
@@ -1369,7 +1693,8 @@ CREATE TABLE storagebox.ordered_values (
     writer text NOT NULL COLLATE pg_catalog."C",
     value bytea,
     arrived timestamp with time zone NOT NULL
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_cost_delay='0');
 
 CREATE TABLE storagebox.records (
     box bigint NOT NULL,
@@ -1385,14 +1710,16 @@ CREATE TABLE storagebox.records (
     until timestamp with time zone,
     CONSTRAINT records_check CHECK (((state = 'done'::text) = (value IS NOT NULL))),
     CONSTRAINT records_state_check CHECK ((state = ANY (ARRAY['leased'::text, 'done'::text])))
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_cost_delay='0');
 
 CREATE TABLE storagebox.tokens (
     box bigint NOT NULL,
     token text NOT NULL COLLATE pg_catalog."C",
     op text COLLATE pg_catalog."C",
     gone_at timestamp with time zone
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_cost_delay='0');
 
 CREATE TABLE storagebox.versions (
     version integer NOT NULL,
@@ -1403,7 +1730,12 @@ CREATE TABLE storagebox.withdrawn_items (
     bank bigint NOT NULL,
     h bigint NOT NULL,
     item text NOT NULL COLLATE pg_catalog."C"
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_cost_delay='0');
+
+INSERT INTO storagebox.bank_sections VALUES (7438981311803534556, 6, 0);
+INSERT INTO storagebox.bank_sections VALUES (7438981311803534556, 2, 9007199791611904);
+INSERT INTO storagebox.bank_sections VALUES (7438981311803534556, 3, 4503599627370496);
 
 INSERT INTO storagebox.boxes VALUES (7438981311803534556, 'bank', 'box', '', NULL);
 INSERT INTO storagebox.boxes VALUES (1908734025921507408, 'records', 'box', '', NULL);
@@ -1415,34 +1747,37 @@ INSERT INTO storagebox.boxes VALUES (7819006963558987202, 'ordered', 'box', 'seq
 
 INSERT INTO storagebox.claims VALUES (7438981311803534556, 'holder', 'held', 5111870633221961831, 'item of holder', NULL, NULL);
 INSERT INTO storagebox.claims VALUES (7438981311803534556, 'spender', 'spent', -2673697447090925626, 'item of spender', NULL, NULL);
-INSERT INTO storagebox.claims VALUES (7438981311803534556, 'releaser', 'released', NULL, NULL, NULL, '2026-11-22 10:21:01.371169+00');
+INSERT INTO storagebox.claims VALUES (7438981311803534556, 'releaser', 'released', NULL, NULL, NULL, '2026-11-22 15:57:56.815364+00');
 
-INSERT INTO storagebox.counter_ops VALUES (-6873085851762524763, 'stock', 'ada', 5, 5, '2026-11-22 10:21:01.421851+00', false);
-INSERT INTO storagebox.counter_ops VALUES (1523736846118811027, 'stock', 'ada', 5, 5, '2026-11-22 10:21:01.457344+00', true);
-INSERT INTO storagebox.counter_ops VALUES (-2860516600420893259, 'stock', 'ada', 5, NULL, '2026-11-22 10:21:01.465455+00', false);
+INSERT INTO storagebox.counter_ops VALUES (-6873085851762524763, 'stock', 'ada', 5, 5, '2026-11-22 15:57:56.868119+00', false);
+INSERT INTO storagebox.counter_ops VALUES (1523736846118811027, 'stock', 'ada', 5, 5, '2026-11-22 15:57:56.874766+00', true);
+INSERT INTO storagebox.counter_ops VALUES (-2860516600420893259, 'stock', 'ada', 5, NULL, '2026-11-22 15:57:56.875803+00', false);
 
 INSERT INTO storagebox.counters VALUES (-6873085851762524763, 'stock', 0, 5, -9223372036854775808, 9223372036854775807, 0);
 INSERT INTO storagebox.counters VALUES (1523736846118811027, 'stock', 0, 5, -9223372036854775808, 9223372036854775807, 1);
 INSERT INTO storagebox.counters VALUES (-2860516600420893259, 'stock', 2, 5, 0, 2305843009213693952, 0);
 
-INSERT INTO storagebox.ended_ops VALUES (1908734025921507408, 'forgotten', 'ada', '2026-11-22 10:21:01.393591+00');
+INSERT INTO storagebox.ended_ops VALUES (1908734025921507408, 'forgotten', 'ada', '2026-11-22 15:57:56.844221+00');
 
 INSERT INTO storagebox.free_items VALUES (7438981311803534556, -3545399213392714880, 'item of releaser');
 
-INSERT INTO storagebox.ordered_values VALUES (7819006963558987202, 'there', 5, 'ada', '\x76616c7565', '2026-11-22 10:21:01.477926+00');
-INSERT INTO storagebox.ordered_values VALUES (7819006963558987202, 'deleted', 5, 'ada', NULL, '2026-11-22 10:21:01.479055+00');
+INSERT INTO storagebox.ordered_values VALUES (7819006963558987202, 'there', 5, 'ada', '\x76616c7565', '2026-11-22 15:57:56.877489+00');
+INSERT INTO storagebox.ordered_values VALUES (7819006963558987202, 'deleted', 5, 'ada', NULL, '2026-11-22 15:57:56.882272+00');
 
 INSERT INTO storagebox.records VALUES (1908734025921507408, 'done', 'done', 'ada', '\x76616c7565', 1, NULL, NULL, NULL, NULL, NULL);
-INSERT INTO storagebox.records VALUES (1908734025921507408, 'leased', 'leased', 'ada', NULL, NULL, 3, NULL, NULL, NULL, '2126-11-23 10:21:01.400669+00');
+INSERT INTO storagebox.records VALUES (1908734025921507408, 'leased', 'leased', 'ada', NULL, NULL, 3, NULL, NULL, NULL, '2126-11-23 15:57:56.847+00');
 
 INSERT INTO storagebox.tokens VALUES (6554407949572834107, 'live', NULL, NULL);
-INSERT INTO storagebox.tokens VALUES (6554407949572834107, 'gone', 'ada', '2026-11-22 10:21:01.408732+00');
+INSERT INTO storagebox.tokens VALUES (6554407949572834107, 'gone', 'ada', '2026-11-22 15:57:56.865928+00');
 
-INSERT INTO storagebox.versions VALUES (1, '2026-11-22 10:21:01.208131+00');
+INSERT INTO storagebox.versions VALUES (1, '2026-11-22 15:57:56.734308+00');
 
 INSERT INTO storagebox.withdrawn_items VALUES (7438981311803534556, -400713791667920684, 'item of withdrawn');
 
 SELECT pg_catalog.setval('storagebox.numbers', 3, true);
+
+ALTER TABLE ONLY storagebox.bank_sections
+    ADD CONSTRAINT bank_sections_pkey PRIMARY KEY (bank, part);
 
 ALTER TABLE ONLY storagebox.boxes
     ADD CONSTRAINT boxes_kind_name_key UNIQUE (kind, name);

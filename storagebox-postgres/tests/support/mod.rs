@@ -2,8 +2,10 @@
 
 #![allow(dead_code, unused_imports, unreachable_pub, reason = "each test program uses a part of it")]
 
+mod drained;
 mod harness;
 mod place;
 
+pub use drained::Buffers;
 pub use harness::{PostgresHarness, SetUp};
 pub use place::{Database, Place, failed, run};

@@ -166,9 +166,10 @@ impl Drop for Place {
 }
 
 /// Every table that holds what boxes hold.
-const TABLES: [&str; 10] = [
+const TABLES: [&str; 11] = [
     "boxes",
     "free_items",
+    "bank_sections",
     "claims",
     "withdrawn_items",
     "records",

@@ -21,4 +21,5 @@ mod structure;
 #[path = "../support/mod.rs"]
 mod support;
 mod tls;
+mod traces;
 mod upkeep;

@@ -11,7 +11,7 @@ pub(crate) async fn boxes(place: &Place) -> Result<Vec<String>> {
     place.server.ask(cmd("SMEMBERS").arg(format!("{}:{{store}}:boxes", place.prefix))).await
 }
 
-async fn keys(place: &Place) -> Result<Vec<String>> {
+pub(crate) async fn keys(place: &Place) -> Result<Vec<String>> {
     place.server.ask(cmd("KEYS").arg(format!("{}:*", place.prefix))).await
 }
 

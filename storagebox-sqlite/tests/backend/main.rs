@@ -12,6 +12,7 @@ mod replaced;
 mod setup;
 #[path = "../support/mod.rs"]
 mod support;
+mod traces;
 mod urls;
 mod version;
 mod waiting;

@@ -30,6 +30,7 @@ pub(crate) enum CounterMistake {
     OpsOfOneClient,
     RepeatTellsThePresent,
     ShardsBoundedAlone,
+    SharesAreDoubles,
     SumMissesAShard,
     WindowDropsTheOldest,
     WindowForgetsEarly,
@@ -90,7 +91,17 @@ pub(crate) fn strategy_below(mistake: Option<Mistake>, strategy: Strategy) -> St
         (Some(Mistake::ShardsBoundedAlone), Strategy::Sharded { shards, retention, .. }) => {
             Strategy::Sharded { shards, retention, bounds: Bounds::NONE }
         }
+        (Some(Mistake::SharesAreDoubles), Strategy::Sharded { shards, retention, bounds }) => {
+            Strategy::Sharded { shards, retention, bounds: rounded(bounds) }
+        }
         (_, strategy) => strategy,
+    }
+}
+
+fn rounded(bounds: Bounds) -> Bounds {
+    match (bounds.floor().map(as_float), bounds.ceiling().map(as_float)) {
+        (Some(floor), Some(ceiling)) => Bounds::between(floor, ceiling).unwrap_or(bounds),
+        _ => bounds,
     }
 }
 

@@ -1,0 +1,46 @@
+-- IB-01, IB-08 deletes free items, passing over those that others have locked: at most `p_most`, from `p_start` on, section by
+-- section, and then from the first section on if `p_round`. Only sections that may have one are looked at; those in which there
+-- were too few are told, so that the caller can end with `bank_empty_sections`.
+CREATE OR REPLACE FUNCTION {schema}.bank_pick(
+    p_bank bigint, p_start bigint, p_most integer, p_round boolean,
+    OUT hs bigint[], OUT items text[], OUT empties integer[]
+)
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    first   CONSTANT integer := {schema}.bank_section_of(p_start);
+    section integer := first;
+    is_back boolean := false;
+    missing integer := p_most;
+    lowest  bigint;
+    got     record;
+BEGIN
+    WHILE missing > 0 LOOP
+        section := {schema}.bank_next_section(p_bank, section);
+        IF section IS NULL OR is_back AND section > first THEN
+            EXIT WHEN is_back OR NOT p_round;
+            is_back := true;
+            section := 0;
+            CONTINUE;
+        END IF;
+        lowest := {schema}.bank_section_start(section);
+        IF NOT is_back THEN
+            -- What is before the start in its section comes last.
+            lowest := greatest(lowest, p_start);
+        END IF;
+        WITH picked AS (
+            DELETE FROM {schema}.free_items f WHERE f.ctid = ANY (ARRAY(
+                SELECT i.ctid FROM {schema}.free_items i
+                WHERE i.bank = p_bank AND i.h >= lowest AND i.h <= {schema}.bank_section_end(section)
+                ORDER BY i.h LIMIT missing FOR UPDATE SKIP LOCKED
+            )) RETURNING f.h, f.item
+        )
+        SELECT pg_catalog.array_agg(p.h) AS hs, pg_catalog.array_agg(p.item) AS items INTO got FROM picked p;
+        hs := pg_catalog.array_cat(hs, got.hs);
+        items := pg_catalog.array_cat(items, got.items);
+        missing := missing - coalesce(pg_catalog.cardinality(got.hs), 0);
+        IF missing > 0 THEN
+            empties := pg_catalog.array_append(empties, section);
+        END IF;
+        section := section + 1;
+    END LOOP;
+END $$;

@@ -1,0 +1,124 @@
+//! One order of locks for all (ADR 13): whoever waits for a first row has touched no later one, so nobody waits for each other.
+//!
+//! A session that plays another call has the first row, and the call waits for it; then the session asks for the second row,
+//! and gets it at once. It would give up soon, and the call's own session would not.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use storagebox_core::{
+    BankAdmin, Bounds, Change, ClaimId, Counted, Counter, Hold, Item, ItemBank, Key, Maintained, OpId,
+    Result, Retention, Store, StoreExt, Strategy,
+};
+use storagebox_postgres::PostgresStore;
+
+use crate::scene::{LONG, blocked, count, session, tell, until, with_place};
+use crate::support::{Place, run};
+
+/// The call's session finds no deadlock: the other one would be through then.
+async fn store(place: &Place) -> Result<PostgresStore> {
+    let role = place.database.role();
+    run(place.database.owner(), format!("ALTER ROLE {role} SET deadlock_timeout = '100s'")).await?;
+    place.builder()?.call_timeout(LONG).connect(&place.url_at(place.database.server()))
+}
+
+/// The call's answer, while another session does these two things, the second when the call waits for the first.
+async fn beside<T>(
+    place: &Place,
+    first: &str,
+    second: &str,
+    call: impl Future<Output = Result<T>>,
+) -> Result<T> {
+    let mut other = session(place, &format!("SET LOCAL lock_timeout = '2s'; {first}")).await?;
+    let cross = async {
+        until("a call that waits", async || Ok(blocked(&place.database, &place.schema).await? == 1)).await?;
+        tell(&mut other, &format!("{second}; ROLLBACK")).await
+    };
+    let (answer, ()) = tokio::try_join!(call, cross)?;
+    Ok(answer)
+}
+
+/// The items `one` and `two` in the order of their hashes, and statements that put them into the bank.
+async fn two_items(place: &Place) -> Result<[(Item, String); 2]> {
+    let schema = &place.schema;
+    let hash = |item: &str| format!("('x' || left(encode(sha256('{item}'), 'hex'), 16))::bit(64)::bigint");
+    let sql = format!("SELECT ({} < {})::int::bigint", hash("one"), hash("two"));
+    let order = if count(&place.database, &sql).await? == 1 { ["one", "two"] } else { ["two", "one"] };
+    let statement = |item: &str| {
+        format!("INSERT INTO {schema}.free_items SELECT box, {}, '{item}' FROM {schema}.boxes", hash(item))
+    };
+    Ok([(Item::new(order[0])?, statement(order[0])), (Item::new(order[1])?, statement(order[1]))])
+}
+
+async fn bank(place: &Place) -> Result<(PostgresStore, Arc<dyn BankAdmin>)> {
+    let store = store(place).await?;
+    let bank = store.bank("box")?;
+    Ok((store, bank))
+}
+
+/// They were withdrawn the other way round, so they lie on the disk the other way round.
+#[tokio::test]
+async fn restore_frees_items_in_the_order_of_add() -> Result<()> {
+    with_place(async |place| {
+        let [(low, first), (high, second)] = two_items(place).await?;
+        let (_store, bank) = bank(place).await?;
+        for item in [high, low] {
+            bank.add(std::slice::from_ref(&item)).await?;
+            bank.withdraw(&[item]).await?;
+        }
+        let items = [Item::new("one")?, Item::new("two")?];
+        let restored = beside(place, &first, &second, bank.restore(&items)).await?;
+        assert_eq!(restored.restored, 2);
+        Ok(())
+    })
+    .await
+}
+
+/// The later item's hold ends first.
+#[tokio::test]
+async fn upkeep_frees_items_in_the_order_of_add() -> Result<()> {
+    with_place(async |place| {
+        let [(low, first), (high, second)] = two_items(place).await?;
+        let (store, bank) = bank(place).await?;
+        for (item, hours) in [(high, 1), (low, 2)] {
+            bank.add(std::slice::from_ref(&item)).await?;
+            let hold = Hold::For(Duration::from_secs(hours * 3_600));
+            bank.take(&ClaimId::new(item.as_str())?, hold).await?;
+        }
+        place.advance(Duration::from_secs(24 * 3_600)).await?;
+        let done = beside(place, &first, &second, store.maintain(10)).await?;
+        assert_eq!(done, Maintained { deleted: 0, more: false });
+        assert_eq!(bank.counts().await?.free, 2);
+        Ok(())
+    })
+    .await
+}
+
+const SHARDS: u16 = 6;
+
+/// The other session plays a batch that finds its operation done on shard 3, which is there and which it only locks, and then
+/// counts on shard 5, which is not.
+#[tokio::test]
+async fn a_change_of_all_shards_locks_and_makes_them_in_the_order_of_a_batch() -> Result<()> {
+    with_place(async |place| {
+        let bounds = Bounds::between(0, 60)?;
+        let strategy = Strategy::Sharded { shards: SHARDS, bounds, retention: Retention::Forever };
+        let counters = store(place).await?.counters("box", strategy)?;
+        let key = Key::new("key")?;
+        counters.value(&key).await?;
+        let schema = &place.schema;
+        let batch = |shard: u16| {
+            format!(
+                "SELECT {schema}.counter_apply(box, '{{key}}', '{{batch-{shard}}}', '{{1}}', '{{NULL}}', '{{NULL}}', \
+                 '{{{shard}}}', {SHARDS}, 0, 60, true, true, NULL, NULL) FROM {schema}.boxes"
+            )
+        };
+        run(place.database.owner(), batch(3)).await?;
+        let change = Change::new(OpId::new("more than a shard holds")?, 40);
+        let counted = beside(place, &batch(3), &batch(5), counters.apply(&key, &change)).await?;
+        assert_eq!(counted, Counted::Applied { value: None });
+        assert_eq!(counters.value(&key).await?, 41);
+        Ok(())
+    })
+    .await
+}

@@ -1,0 +1,51 @@
+//! How long a call waits for others, and that it is over when it gave up.
+
+use std::time::Duration;
+
+use storagebox_core::{ClaimId, Counter, Hold, Item, ItemBank, Key, Result, StoreExt, Strategy};
+use storagebox_postgres::Statements;
+
+use crate::scene::{LONG, blocked, count, session, until, with_place};
+use crate::support::run;
+
+/// So the server gives up first, and says that nothing was applied.
+#[tokio::test]
+async fn a_statement_has_less_time_than_its_call() -> Result<()> {
+    with_place(async |place| {
+        let schema = &place.schema;
+        let told = format!(
+            "CREATE OR REPLACE FUNCTION {schema}.counter_value(p_box bigint, p_key text) RETURNS bigint LANGUAGE sql
+             RETURN (extract(epoch FROM current_setting('statement_timeout')::interval) * 1000)::bigint"
+        );
+        run(place.database.owner(), told).await?;
+        let store = place.builder()?.call_timeout(LONG).connect(&place.url_at(place.database.server()))?;
+        let told = store.counters("box", Strategy::default())?.value(&Key::new("key")?).await?;
+        let told = Duration::from_millis(told.unsigned_abs());
+        assert!(told > LONG / 2 && told < LONG, "{told:?} of {LONG:?}");
+        Ok(())
+    })
+    .await
+}
+
+/// With simple statements nothing is set for the session, as behind a pooler that drops its settings.
+#[tokio::test]
+async fn a_call_whose_client_is_gone_stops_waiting_for_a_lock() -> Result<()> {
+    with_place(async |place| {
+        let builder = place.builder()?.statements(Statements::Simple).call_timeout(LONG);
+        let bank = builder.connect(&place.url_at(place.database.server()))?.bank("box")?;
+        let ada = ClaimId::new("ada")?;
+        bank.add(&[Item::new("item")?]).await?;
+        bank.take(&ada, Hold::Forever).await?;
+        let _other = session(place, &format!("SELECT FROM {}.claims FOR UPDATE", place.schema)).await?;
+        let waiting = async || Ok(blocked(&place.database, &place.schema).await? == 1);
+        tokio::select! {
+            confirmed = bank.confirm(&ada) => panic!("{confirmed:?} under another's lock"),
+            waits = until("a call that waits", waiting) => waits?,
+        }
+        // One that looks for a deadlock is not waiting for a moment, but is at work.
+        let at_work = "SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND application_name =";
+        let at_work = format!("{at_work} '{}'", place.schema);
+        until("the end of its wait", async || Ok(count(&place.database, &at_work).await? == 0)).await
+    })
+    .await
+}

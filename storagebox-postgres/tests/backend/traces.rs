@@ -1,0 +1,89 @@
+//! What a call leaves behind that changes nothing: no row.
+
+use std::time::Duration;
+
+use storagebox_core::{
+    Bounds, Cancelled, Change, Counted, Counter, Key, OpId, Result, Retention, Store, StoreExt, Strategy,
+};
+use storagebox_postgres::PostgresStore;
+use storagebox_testkit::workload::refusals::refused;
+
+use crate::scene::{LONG, blocked, count, session, tell, until, with_place};
+use crate::structure::contents;
+use crate::support::Place;
+
+const HOUR: Duration = Duration::from_secs(3_600);
+
+fn store(place: &Place) -> Result<PostgresStore> {
+    place.builder()?.call_timeout(LONG).connect(&place.url_at(place.database.server()))
+}
+
+#[tokio::test]
+async fn a_call_that_is_refused_leaves_no_row() -> Result<()> {
+    with_place(async |place| {
+        let store = store(place)?;
+        refused(&store, "first").await?;
+        let before = contents(&place.database, &place.schema).await?;
+        refused(&store, "second").await?;
+        assert_eq!(contents(&place.database, &place.schema).await?, before);
+        assert!(
+            before.iter().all(|row| row.starts_with("boxes") || row.starts_with("versions")),
+            "{before:?}"
+        );
+        Ok(())
+    })
+    .await
+}
+
+/// It looks before there is any shard, waits for the first, and finds no room when it has them all.
+#[tokio::test]
+async fn a_change_that_is_refused_behind_another_leaves_no_shard() -> Result<()> {
+    with_place(async |place| {
+        let bounds = Bounds::between(0, 10)?;
+        let counters = store(place)?
+            .counters("box", Strategy::Sharded { shards: 8, bounds, retention: Retention::Forever })?;
+        let (key, schema) = (Key::new("key")?, &place.schema);
+        counters.value(&key).await?;
+        let filled =
+            format!("INSERT INTO {schema}.counters SELECT box, 'key', 7, 10, 0, 10, 0 FROM {schema}.boxes");
+        let mut other = session(place, &filled).await?;
+        let change = Change::new(OpId::new("op")?, 10);
+        let commit = async {
+            until("a change that waits", async || Ok(blocked(&place.database, schema).await? == 1)).await?;
+            tell(&mut other, "COMMIT").await
+        };
+        let (counted, ()) = tokio::try_join!(counters.apply(&key, &change), commit)?;
+        assert_eq!(counted, Counted::OutOfBounds);
+        let shards = format!("SELECT count(*) FROM {schema}.counters");
+        assert_eq!(count(&place.database, &shards).await?, 1, "shards that are there");
+        Ok(())
+    })
+    .await
+}
+
+/// A cancelled operation is fenced for its time, and nothing of it is left after that.
+#[tokio::test]
+async fn a_cancel_of_an_unknown_key_leaves_its_fence_and_that_goes_too() -> Result<()> {
+    with_place(async |place| {
+        let retention = Retention::For(HOUR);
+        let strategies = [
+            Strategy::Marker { retention },
+            Strategy::Window { lifetime: HOUR, capacity: 10 },
+            Strategy::Sharded { shards: 8, bounds: Bounds::at_least(0), retention },
+        ];
+        let (store, schema) = (store(place)?, &place.schema);
+        for (number, strategy) in strategies.into_iter().enumerate() {
+            let counters = store.counters(format!("box {number}"), strategy)?;
+            let cancelled = counters.cancel(&Key::new("key")?, &OpId::new("op")?).await?;
+            assert_eq!(cancelled, Cancelled::Cancelled, "{strategy:?}");
+        }
+        // A window's row knows how many operations it remembers.
+        let counters = format!("SELECT count(*) FROM {schema}.counters");
+        assert_eq!(count(&place.database, &counters).await?, 1);
+        place.advance(2 * HOUR).await?;
+        assert_eq!(store.maintain(100).await?.deleted, 3);
+        assert_eq!(count(&place.database, &counters).await?, 0);
+        Ok(())
+    })
+    .await
+}

@@ -1,0 +1,81 @@
+//! Upkeep beside calls, and of more than it can do in one step.
+
+use std::time::Duration;
+
+use storagebox_core::{
+    Counted, Counter, CounterExt, ItemBank, Key, Maintained, Result, Store, StoreExt, Strategy,
+};
+use storagebox_postgres::PostgresStore;
+
+use crate::scene::{LONG, blocked, count, lapse, session, tell, until, with_place};
+use crate::support::{Place, run};
+
+const DAY: Duration = Duration::from_secs(24 * 3_600);
+
+fn store(place: &Place) -> Result<PostgresStore> {
+    place.builder()?.call_timeout(LONG).connect(&place.url_at(place.database.server()))
+}
+
+/// The old row is removed between the moment when the operation finds it forgotten and the moment when it takes its place.
+#[tokio::test]
+async fn an_operation_is_remembered_also_where_upkeep_removes_its_old_row_meanwhile() -> Result<()> {
+    with_place(async |place| {
+        let counters = store(place)?.counters("box", Strategy::default())?;
+        counters.add("key", "op", 5).await?;
+        place.advance(8 * DAY).await?;
+        let schema = &place.schema;
+        let mut upkeep = session(place, &format!("SELECT FROM {schema}.counter_ops FOR UPDATE")).await?;
+        let remove = async {
+            until("an operation that waits", async || Ok(blocked(&place.database, schema).await? == 1))
+                .await?;
+            tell(&mut upkeep, &format!("SELECT {schema}.counter_maintain(10); COMMIT")).await
+        };
+        let (counted, ()) = tokio::try_join!(counters.add("key", "op", 5), remove)?;
+        assert_eq!(counted, Counted::Applied { value: Some(10) });
+        assert_eq!(counters.add("key", "op", 5).await?, Counted::AlreadyApplied { value: Some(10) });
+        assert_eq!(counters.value(&Key::new("key")?).await?, 10);
+        Ok(())
+    })
+    .await
+}
+
+/// A bank with so many holds that have lapsed.
+async fn lapsed(place: &Place, holds: i64) -> Result<PostgresStore> {
+    let store = store(place)?;
+    store.bank("box")?.counts().await?;
+    run(place.database.owner(), lapse(&place.schema, holds)).await?;
+    Ok(store)
+}
+
+/// Each step is committed before the next: none is lost with all the others when one takes too long.
+#[tokio::test]
+async fn upkeep_goes_on_in_steps_of_a_thousand_rows() -> Result<()> {
+    with_place(async |place| {
+        let store = lapsed(place, 2_500).await?;
+        assert_eq!(store.maintain(usize::MAX).await?, Maintained { deleted: 0, more: false });
+        let schema = &place.schema;
+        let freed = format!("SELECT count(*) FROM {schema}.free_items");
+        assert_eq!(count(&place.database, &freed).await?, 2_500);
+        for table in ["free_items", "claims"] {
+            let steps = format!("SELECT count(*) AS rows FROM {schema}.{table} GROUP BY xmin::text");
+            let most = format!("SELECT max(step.rows) FROM ({steps}) step");
+            assert_eq!(count(&place.database, &most).await?, 1_000, "{table}");
+        }
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn upkeep_says_that_there_is_more_when_it_has_freed_as_many_holds_as_it_may() -> Result<()> {
+    with_place(async |place| {
+        let store = lapsed(place, 10).await?;
+        let freed = format!("SELECT count(*) FROM {}.free_items", place.schema);
+        for (budget, more, expected) in [(4, true, 4), (5, true, 9), (5, false, 10)] {
+            assert_eq!(store.maintain(budget).await?, Maintained { deleted: 0, more });
+            assert_eq!(count(&place.database, &freed).await?, expected);
+        }
+        Ok(())
+    })
+    .await
+}

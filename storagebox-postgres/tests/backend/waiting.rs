@@ -1,0 +1,214 @@
+//! Whoever waited for another judges and dates by the clock after that.
+//!
+//! A session makes the same row, the call waits for it, hours pass, and the session takes its row back.
+
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use sqlx::{AssertSqlSafe, Connection, PgConnection, raw_sql};
+use storagebox_core::{
+    Begun, ClaimId, ClaimState, DedupId, DedupRepo, End, Hold, Item, ItemBank, LeaseRepo, OpId,
+    OrderedOptions, OrderedStore, Payload, Recorded, Released, Result, Retention, Stamp, StoreExt, Taken,
+    TokenId, TokenStore, WriterId, Written,
+};
+use storagebox_postgres::PostgresStore;
+
+use crate::scene::{LONG, blocked, count, session, tell, until, with_place};
+use crate::support::{Place, failed, run};
+
+const HOUR: Duration = Duration::from_secs(3_600);
+
+/// A store that remembers for an hour what has ended, with a clock that moves on also while a statement is under way: a
+/// function that is replaced is not noticed before the next one.
+async fn store(place: &Place) -> Result<PostgresStore> {
+    let clock = "CREATE TABLE {schema}.hand AS SELECT interval '0' AS moved;
+        CREATE OR REPLACE FUNCTION {schema}.clock() RETURNS timestamptz LANGUAGE sql
+        RETURN clock_timestamp() + (SELECT h.moved FROM {schema}.hand h)";
+    run(place.database.owner(), clock.replace("{schema}", &place.schema)).await?;
+    let builder = place.builder()?.memory(Retention::For(HOUR)).call_timeout(LONG);
+    builder.connect(&place.url_at(place.database.server()))
+}
+
+/// Lets time pass.
+async fn pass(place: &Place, time: Duration) -> Result<()> {
+    let (schema, seconds) = (&place.schema, time.as_secs());
+    run(place.database.owner(), format!("UPDATE {schema}.hand SET moved = moved + interval '{seconds} s'"))
+        .await
+}
+
+/// The call's answer, after it waited for a session that did this, until so much time had passed, and undid it.
+async fn after<T>(
+    place: &Place,
+    time: Duration,
+    sql: &str,
+    call: impl Future<Output = Result<T>>,
+) -> Result<T> {
+    let mut other = session(place, &sql.replace("{schema}", &place.schema)).await?;
+    let take_back = async {
+        until("a call that waits", async || Ok(blocked(&place.database, &place.schema).await? == 1)).await?;
+        pass(place, time).await?;
+        tell(&mut other, "ROLLBACK").await
+    };
+    let (answer, ()) = tokio::try_join!(call, take_back)?;
+    Ok(answer)
+}
+
+/// A call by its SQL, as the store's role.
+async fn call(place: &Place, sql: &str) -> Result<()> {
+    let url = place.url_at(place.database.server());
+    let mut connection = PgConnection::connect(&url).await.map_err(failed)?;
+    let sql = sql.replace("{schema}", &place.schema);
+    raw_sql(AssertSqlSafe(sql)).execute(&mut connection).await.map(drop).map_err(failed)
+}
+
+const LEASE: &str = "INSERT INTO {schema}.records (box, id, state, op, fence, until)
+    SELECT box, 'id', 'leased', 'other', 1, now() FROM {schema}.boxes";
+const CLAIM: &str = "INSERT INTO {schema}.claims (bank, claim, state, h, item)
+    SELECT box, 'ada', 'held', 0, 'other' FROM {schema}.boxes";
+
+#[tokio::test]
+async fn a_lease_that_waited_lasts_from_then_on() -> Result<()> {
+    with_place(async |place| {
+        let leases = store(place).await?.leases("box")?;
+        let (id, op, late) = (DedupId::new("id")?, OpId::new("op")?, OpId::new("late")?);
+        leases.begin(&DedupId::new("warm")?, &op, HOUR, None).await?;
+        let begun = after(place, 2 * HOUR, LEASE, leases.begin(&id, &op, HOUR, None)).await?;
+        assert!(matches!(begun, Begun::Started(_)), "{begun:?}");
+        let begun = leases.begin(&id, &late, HOUR, None).await?;
+        assert!(matches!(begun, Begun::InFlight { .. }), "the lease was over when it was had: {begun:?}");
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_record_that_waited_is_kept_from_then_on() -> Result<()> {
+    with_place(async |place| {
+        let records = store(place).await?.dedup("box")?;
+        let (id, op, value) = (DedupId::new("id")?, OpId::new("op")?, Payload::try_from("value")?);
+        records.get(&id).await?;
+        let record = records.record(&id, &value, &op, Retention::For(HOUR));
+        let recorded = after(place, 2 * HOUR, LEASE, record).await?;
+        assert!(matches!(recorded, Recorded::New(_)), "{recorded:?}");
+        assert!(records.get(&id).await?.is_some(), "the record was over when it was made");
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_record_whose_neighbour_waited_is_kept_from_then_on() -> Result<()> {
+    with_place(async |place| {
+        let records = store(place).await?.dedup("box")?;
+        records.get(&DedupId::new("id")?).await?;
+        let number = count(&place.database, &format!("SELECT box FROM {}.boxes", place.schema)).await?;
+        let batch = format!(
+            "SELECT {{schema}}.dedup_record({number}, '{{early,id}}', '{{a,b}}', '{{op,op}}', '{{3600000000,NULL}}', NULL)"
+        );
+        after(place, 2 * HOUR, LEASE, call(place, &batch)).await?;
+        for id in ["early", "id"] {
+            assert!(records.get(&DedupId::new(id)?).await?.is_some(), "{id} was over when it was made");
+        }
+        Ok(())
+    })
+    .await
+}
+
+async fn bank(place: &Place) -> Result<Arc<dyn storagebox_core::BankAdmin>> {
+    let bank = store(place).await?.bank("box")?;
+    bank.add(&[Item::new("item")?]).await?;
+    Ok(bank)
+}
+
+async fn assert_holds(bank: &Arc<dyn storagebox_core::BankAdmin>, claim: &str) -> Result<()> {
+    let state = bank.get(&ClaimId::new(claim)?).await?;
+    assert!(matches!(state, ClaimState::Held(_)), "{claim}'s hold was over when it was had: {state:?}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_take_that_waited_holds_from_then_on() -> Result<()> {
+    with_place(async |place| {
+        let (bank, ada) = (bank(place).await?, ClaimId::new("ada")?);
+        let taken = after(place, 2 * HOUR, CLAIM, bank.take(&ada, Hold::For(HOUR))).await?;
+        assert!(matches!(taken, Taken::New(_)), "{taken:?}");
+        assert_holds(&bank, "ada").await
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_take_of_a_lapsed_item_that_waited_holds_from_then_on() -> Result<()> {
+    with_place(async |place| {
+        let (bank, ada) = (bank(place).await?, ClaimId::new("ada")?);
+        bank.take(&ClaimId::new("bob")?, Hold::For(HOUR)).await?;
+        pass(place, 2 * HOUR).await?;
+        let taken = after(place, 2 * HOUR, CLAIM, bank.take(&ada, Hold::For(HOUR))).await?;
+        assert!(matches!(taken, Taken::New(_)), "{taken:?}");
+        assert_holds(&bank, "ada").await
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_take_whose_neighbour_waited_holds_from_then_on() -> Result<()> {
+    with_place(async |place| {
+        let bank = bank(place).await?;
+        bank.add(&[Item::new("second")?]).await?;
+        let number = count(&place.database, &format!("SELECT box FROM {}.boxes", place.schema)).await?;
+        let batch = format!(
+            "SELECT {{schema}}.bank_take_many({number}, '{{aaron,ada}}', '{{3600000000,3600000000}}', NULL, {})",
+            i64::MIN + 1
+        );
+        after(place, 2 * HOUR, CLAIM, call(place, &batch)).await?;
+        for claim in ["aaron", "ada"] {
+            assert_holds(&bank, claim).await?;
+        }
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_release_that_waited_fences_from_then_on() -> Result<()> {
+    with_place(async |place| {
+        let (bank, ada) = (bank(place).await?, ClaimId::new("ada")?);
+        assert_eq!(after(place, 2 * HOUR, CLAIM, bank.release(&ada)).await?, Released::Released);
+        assert_eq!(bank.take(&ada, Hold::Forever).await?, Taken::Ended(End::Released));
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_discard_that_waited_fences_from_then_on() -> Result<()> {
+    with_place(async |place| {
+        let (tokens, token) = (store(place).await?.tokens("box")?, TokenId::new("token")?);
+        tokens.exists(&token).await?;
+        let made = "INSERT INTO {schema}.tokens (box, token) SELECT box, 'token' FROM {schema}.boxes";
+        after(place, 2 * HOUR, made, tokens.discard(std::slice::from_ref(&token))).await?;
+        assert_eq!(tokens.create_tokens(&[token]).await?.gone, 1, "the fence was over when it was made");
+        Ok(())
+    })
+    .await
+}
+
+/// A purge may have passed meanwhile, behind which nothing comes back.
+#[tokio::test]
+async fn a_write_that_waited_is_too_old_by_then() -> Result<()> {
+    with_place(async |place| {
+        let options = OrderedOptions::time();
+        let (ordered, key) =
+            (store(place).await?.ordered("box", options)?, storagebox_core::Key::new("key")?);
+        ordered.get(&key).await?;
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_err(failed)?.as_millis() as i64;
+        let (value, stamp) = (Payload::try_from("value")?, Stamp::new(now, WriterId::new("ada")?));
+        let made = "INSERT INTO {schema}.ordered_values
+            SELECT box, 'key', 1, 'other', NULL, now() FROM {schema}.boxes";
+        let written = after(place, 8 * 24 * HOUR, made, ordered.put(&key, &value, &stamp)).await?;
+        assert_eq!(written, Written::TooOld);
+        assert_eq!(ordered.get(&key).await?, None);
+        Ok(())
+    })
+    .await
+}

@@ -1,0 +1,23 @@
+//! What a take reads in banks of three sizes, full, drained and empty.
+
+use storagebox_core::Result;
+
+use crate::scene::with_place;
+use crate::support::Buffers;
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "it takes minutes: cargo xtask prove postgres"]
+async fn a_take_crosses_one_section_at_most_whatever_the_size_of_its_bank() -> Result<()> {
+    for snapshot in [false, true] {
+        for items in [10_000, 100_000, 1_000_000] {
+            with_place(async |place| {
+                let buffers = Buffers::of_takes(place, items, snapshot).await?;
+                println!("drained: {items} items, old snapshot {snapshot}: {buffers:?}");
+                buffers.assert_flat(items);
+                Ok(())
+            })
+            .await?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,127 @@
+//! What a take reads, in buffers, as its bank drains and nothing is vacuumed.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use sqlx::pool::PoolConnection;
+use sqlx::{AssertSqlSafe, Connection, PgConnection, Postgres, query_scalar, raw_sql};
+use storagebox_core::{BankAdmin, ClaimId, Hold, Item, ItemBank, Result, StoreExt, Taken};
+use tokio::task::JoinSet;
+
+use super::{Place, failed, run};
+
+/// Takes that are measured each time; the median is told.
+const MEASURED: usize = 15;
+/// Items that are left in a bank that is drained.
+const LEFT: usize = 100;
+const CALLERS: usize = 128;
+
+/// The buffers that a take reads: of a full bank, of one that is drained but for a few items, of an empty one.
+#[derive(Clone, Copy, Debug)]
+pub struct Buffers {
+    pub full: u64,
+    pub drained: u64,
+    pub empty: u64,
+}
+
+impl Buffers {
+    /// Drains a bank of so many items, by takes; if `snapshot`, while a transaction is open that may still see all of them.
+    pub async fn of_takes(place: &Place, items: usize, snapshot: bool) -> Result<Self> {
+        let schema = &place.schema;
+        for table in ["free_items", "claims", "bank_sections"] {
+            run(
+                place.database.owner(),
+                format!("ALTER TABLE {schema}.{table} SET (autovacuum_enabled = off)"),
+            )
+            .await?;
+        }
+        let bank = place.builder()?.connect(&place.url_at(place.database.server()))?.bank("box")?;
+        for batch in 0..items / 10_000 {
+            let items = (0..10_000).map(|number| Item::new(format!("{batch}-{number}")));
+            bank.add(&items.collect::<Result<Vec<_>>>()?).await?;
+        }
+        run(place.database.owner(), format!("VACUUM ANALYZE {schema}.free_items")).await?;
+        let mut meter = Meter::of(place).await?;
+        let full = meter.median("full").await?;
+        let _old = if snapshot { Some(open(place).await?) } else { None };
+        drain(&bank, items - MEASURED - LEFT).await?;
+        let drained = meter.median("drained").await?;
+        drain(&bank, LEFT - MEASURED).await?;
+        assert_eq!(bank.take(&ClaimId::new("late")?, Hold::Forever).await?, Taken::Empty);
+        Ok(Self { full, drained, empty: meter.median("empty").await? })
+    }
+
+    /// An `Empty` within a factor of three, and so a take, beside what it crosses: at most what one section of a bank of so many
+    /// items has lost.
+    pub fn assert_flat(&self, items: usize) {
+        let (most, section) = (3 * self.full, items as u64 / 512);
+        assert!(self.drained <= most + section && self.empty <= most, "{self:?}");
+    }
+}
+
+/// A transaction that sees what there is now, as long as it is open.
+async fn open(place: &Place) -> Result<PgConnection> {
+    let options = place.database.owner().connect_options();
+    let mut old = PgConnection::connect_with(&options).await.map_err(failed)?;
+    let look = format!("BEGIN ISOLATION LEVEL REPEATABLE READ; TABLE {}.boxes", place.schema);
+    raw_sql(AssertSqlSafe(look)).execute(&mut old).await.map_err(failed)?;
+    Ok(old)
+}
+
+async fn drain(bank: &Arc<dyn BankAdmin>, takes: usize) -> Result<()> {
+    let (next, mut callers) = (Arc::new(AtomicUsize::new(0)), JoinSet::new());
+    for _ in 0..CALLERS {
+        let (bank, next) = (Arc::clone(bank), Arc::clone(&next));
+        callers.spawn(async move {
+            loop {
+                let number = next.fetch_add(1, Ordering::Relaxed);
+                if number >= takes {
+                    return Ok(());
+                }
+                let taken = bank.take(&ClaimId::new(format!("{takes}-{number}"))?, Hold::Forever).await?;
+                assert!(matches!(taken, Taken::New(_)), "{taken:?}");
+            }
+        });
+    }
+    callers.join_all().await.into_iter().collect()
+}
+
+/// One session that asks the server what its takes read.
+struct Meter {
+    session: PoolConnection<Postgres>,
+    take: String,
+    random: fastrand::Rng,
+}
+
+impl Meter {
+    async fn of(place: &Place) -> Result<Self> {
+        let session = place.database.owner().acquire().await.map_err(failed)?;
+        let schema = &place.schema;
+        let take = format!(
+            "EXPLAIN (ANALYZE, BUFFERS, TIMING OFF) SELECT {schema}.bank_take(box, '{{claim}}', NULL, NULL, {{start}}) \
+             FROM {schema}.boxes"
+        );
+        Ok(Self { session, take, random: fastrand::Rng::with_seed(7) })
+    }
+
+    async fn median(&mut self, name: &str) -> Result<u64> {
+        // The first ones plan what the session does not know yet.
+        let mut read = vec![];
+        for number in 0..MEASURED {
+            read.push(self.take(&format!("{name}-{number}")).await?);
+        }
+        read.sort_unstable();
+        Ok(read[MEASURED / 2])
+    }
+
+    async fn take(&mut self, claim: &str) -> Result<u64> {
+        let start = self.random.i64(..).to_string();
+        let sql = self.take.replace("{claim}", claim).replace("{start}", &format!("'{start}'::bigint"));
+        let plan: Vec<String> =
+            query_scalar(AssertSqlSafe(sql)).fetch_all(&mut *self.session).await.map_err(failed)?;
+        let line = plan.iter().find(|line| line.contains("Buffers: shared"));
+        let line = line.ok_or_else(|| failed("the server tells no buffers"))?;
+        let read = |word: &str| word.strip_prefix("hit=").or(word.strip_prefix("read="))?.parse::<u64>().ok();
+        Ok(line.split_whitespace().filter_map(read).sum())
+    }
+}
