@@ -40,9 +40,11 @@ BEGIN
                 CONTINUE WHEN NOT FOUND;
                 -- Judged and dated anew: it may have waited for a purge, behind which nothing may come back.
                 now := {schema}.clock();
-                IF p_timed AND p_ats[i] < {schema}.millis_of(now) - p_age THEN
+                clock := {schema}.millis_of(now);
+                IF p_timed AND p_ats[i] < clock - p_age THEN
                     DELETE FROM {schema}.ordered_values v WHERE v.box = p_box AND v.key = p_keys[i];
                     outcome := 'too old';
+                    at := clock - p_age;
                 ELSIF p_values[i] IS NULL THEN
                     UPDATE {schema}.ordered_values v SET arrived = now WHERE v.box = p_box AND v.key = p_keys[i];
                 END IF;
