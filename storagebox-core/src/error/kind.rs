@@ -1,6 +1,6 @@
 //! The sorts of errors, by what the caller does next, and what each says of the call.
 
-/// The sort of an [`Error`], by what the caller does next.
+/// The sort of an [`Error`](crate::Error), by what the caller does next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
