@@ -17,10 +17,10 @@ macro_rules! lua {
         concat!(
             "#!lua\nlocal MOVED = 0\n",
             include_str!("../../../../storagebox-redis/lua/lib/write.lua"),
+            include_str!("../../../../storagebox-redis/lua/lib/epoch.lua"),
             "local function script()\n",
             include_str!("../../../../storagebox-redis/lua/lib/clock.lua"),
             include_str!("../../../../storagebox-redis/lua/lib/number.lua"),
-            include_str!("../../../../storagebox-redis/lua/lib/bank.lua"),
             $(include_str!(concat!("../../../../storagebox-redis/lua/", $file, ".lua")),)*
             "end\n",
             include_str!("../../../../storagebox-redis/lua/lib/answer.lua"),
@@ -28,8 +28,16 @@ macro_rules! lua {
     };
 }
 
-const TAKE: &str = lua!("lib/at_once", "lib/claims", "item_bank/take");
-const ADD: &str = lua!("item_bank/add");
+const TAKE: &str = lua!(
+    "lib/at_once",
+    "lib/buckets",
+    "lib/queue",
+    "lib/front",
+    "lib/bank",
+    "lib/claims",
+    "item_bank/take"
+);
+const ADD: &str = lua!("lib/buckets", "lib/queue", "lib/bank", "item_bank/add");
 
 /// Items in one command, as many as the library sends.
 const BATCH: usize = 1_000;
@@ -40,6 +48,7 @@ pub(super) struct Take {
     hash: Arc<str>,
     key: Arc<str>,
     memory: Arc<str>,
+    epoch: Arc<str>,
 }
 
 impl Take {
@@ -49,13 +58,14 @@ impl Take {
             Retention::For(memory) => memory.as_micros().to_string(),
             Retention::Forever => String::new(),
         };
-        Ok(Self { hash: hash.into(), key: bank.key().into(), memory: memory.into() })
+        let epoch: String = cmd("HGET").arg(bank.key()).arg("epoch").query_async(connection).await?;
+        Ok(Self { hash: hash.into(), key: bank.key().into(), memory: memory.into(), epoch: epoch.into() })
     }
 
     pub(super) async fn call(&self, claim: &str, connection: &mut impl ConnectionLike) -> Result<()> {
         let mut take = cmd("EVALSHA");
         take.arg(&*self.hash).arg("1").arg(&*self.key);
-        take.arg(claim).arg(bucket(claim)).arg("").arg(&*self.memory);
+        take.arg(claim).arg(hash(claim)).arg("").arg(&*self.memory).arg(&*self.epoch);
         let answer: Vec<String> = take.query_async(connection).await?;
         match &answer[..] {
             [word, _] if word == "new" => Ok(()),
@@ -65,9 +75,9 @@ impl Take {
 }
 
 /// As the script works it out.
-fn bucket(claim: &str) -> u16 {
-    let [high, low, ..] = sha1_smol::Sha1::from(claim).digest().bytes();
-    u16::from_be_bytes([high, low]) % 16_384
+fn hash(claim: &str) -> u32 {
+    let [high, middle, low, ..] = sha1_smol::Sha1::from(claim).digest().bytes();
+    u32::from_be_bytes([0, high, middle, low])
 }
 
 /// Takes side by side on one connection.
@@ -98,6 +108,7 @@ impl PlainTakes {
                 for item in batch {
                     add.arg(item.as_str());
                 }
+                add.arg(&*self.take.epoch);
                 add
             })
             .collect();
