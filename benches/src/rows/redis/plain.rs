@@ -28,15 +28,8 @@ macro_rules! lua {
     };
 }
 
-const TAKE: &str = lua!(
-    "lib/at_once",
-    "lib/buckets",
-    "lib/queue",
-    "lib/front",
-    "lib/bank",
-    "lib/claims",
-    "item_bank/take"
-);
+const TAKE: &str =
+    lua!("lib/at_once", "lib/buckets", "lib/queue", "lib/front", "lib/bank", "lib/claims", "item_bank/take");
 const ADD: &str = lua!("lib/buckets", "lib/queue", "lib/bank", "item_bank/add");
 
 /// Items in one command, as many as the library sends.
