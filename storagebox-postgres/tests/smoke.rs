@@ -8,8 +8,7 @@ use storagebox_conformance::{Profile, Selection, run_with};
 use storagebox_postgres::Statements;
 use support::{PostgresHarness, SetUp};
 
-const SET_UPS: [SetUp; 3] = [
-    SetUp { name: "smoke", ..SetUp::PLAIN },
+const SET_UPS: [SetUp; 2] = [
     SetUp { name: "smoke, combining off", combining: false, ..SetUp::PLAIN },
     SetUp { name: "smoke, PgBouncer", pooled: true, statements: Statements::Simple, ..SetUp::PLAIN },
 ];

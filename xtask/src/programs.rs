@@ -1,78 +1,179 @@
-//! The test programs, in two halves that run beside each other: most of them wait for servers and disks more than they work.
+//! The test programs as cargo built them. A few run beside each other, those that take longest first: most of them wait for
+//! servers and disks as much as they work.
 
-use std::fs;
+use std::collections::VecDeque;
 use std::path::Path;
+use std::process::Command;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use std::{fmt, thread};
 
+use serde_json::Value;
+
+use crate::command::{captured, heard};
 use crate::failure::Failure;
-use crate::workspace;
+use crate::summary::Summary;
 
-/// The programs that run the suite take about as long as all others.
-const SUITE: &str = "conformance";
+/// The names of those that take longest, the longest first.
+const LONG: [&str; 5] = ["conformance", "cli", "backend", "faults", "smoke"];
 
-/// What cargo is told to run the suite on every backend.
-pub(crate) const SUITES: [&str; 2] = ["--test", SUITE];
-
-/// What cargo is told to run all other programs of these packages, or of the workspace; not the documentation's examples.
-pub(crate) fn others(packages: &[&str]) -> Result<Vec<String>, Failure> {
-    let mut arguments = vec!["--lib".to_owned(), "--bins".to_owned()];
-    for name in names(packages)?.into_iter().filter(|name| name != SUITE) {
-        arguments.extend(["--test".to_owned(), name]);
-    }
-    Ok(arguments)
+/// What cargo would run, by the name that people are told.
+#[derive(Debug)]
+pub(crate) struct Program {
+    name: String,
+    command: Command,
 }
 
-/// Found as cargo finds them.
-fn names(packages: &[&str]) -> Result<Vec<String>, Failure> {
-    let mut names = vec![];
-    for folder in workspace::members(&workspace::read("Cargo.toml")?) {
-        if is_among(folder, packages) {
-            names.extend(programs_in(&workspace::root().join(folder).join("tests")));
+/// The test programs that this build makes, the longest first.
+pub(crate) fn built(mut build: Command) -> Result<Vec<Program>, Failure> {
+    build.args(["--no-run", "--message-format", "json"]);
+    let messages = captured(build)?;
+    let mut programs: Vec<_> = messages.lines().filter_map(of_message).collect();
+    programs.sort_by_key(|program| program.place());
+    Ok(programs)
+}
+
+/// The program that one of cargo's messages tells of.
+fn of_message(message: &str) -> Option<Program> {
+    let message: Value = serde_json::from_str(message).ok()?;
+    let is_test = message["profile"]["test"].as_bool()?;
+    let folder = Path::new(message["manifest_path"].as_str()?).parent()?;
+    let executable = message["executable"].as_str().filter(|_| is_test)?;
+    let source = Path::new(message["target"]["src_path"].as_str()?).strip_prefix(folder).ok()?;
+    let mut command = Command::new(executable);
+    // As cargo does it; what is there now is this task's own.
+    command.current_dir(folder).env("CARGO_MANIFEST_DIR", folder);
+    Some(Program::new(format!("{} {}", folder.file_name()?.display(), source.display()), command))
+}
+
+impl Program {
+    pub(crate) fn new(name: impl Into<String>, command: Command) -> Self {
+        Self { name: name.into(), command }
+    }
+
+    /// In which order it begins.
+    fn place(&self) -> (usize, String) {
+        let is_named = |name: &&str| self.name.split(['/', '.']).any(|part| part == *name);
+        (LONG.iter().position(is_named).unwrap_or(LONG.len()), self.name.clone())
+    }
+
+    pub(crate) fn env<'a>(&mut self, variables: impl IntoIterator<Item = (&'a str, &'a str)>) {
+        self.command.envs(variables);
+    }
+
+    fn run(self) -> Ran {
+        let (mut summary, mut lines, start) = (Summary::default(), String::new(), Instant::now());
+        let outcome = heard(self.command, |line| {
+            lines.push_str(line);
+            lines.push('\n');
+            summary.hear(line);
+        });
+        let took = start.elapsed();
+        summary.ran(&self.name, took);
+        Ran { name: self.name, lines, took, summary, outcome }
+    }
+}
+
+/// A program that has ended, with all that it said.
+struct Ran {
+    name: String,
+    lines: String,
+    took: Duration,
+    summary: Summary,
+    outcome: Result<(), Failure>,
+}
+
+impl fmt::Display for Ran {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "\n     Ran {} in {:.1} s\n{}", self.name, self.took.as_secs_f64(), self.lines)
+    }
+}
+
+/// Runs them all, whichever fail. What one says is shown when it has ended, so that its lines stay together.
+pub(crate) fn run(programs: Vec<Program>, summary: &mut Summary) -> Result<(), Failure> {
+    let (waiting, all) = (Mutex::new(VecDeque::from(programs)), Mutex::new((summary, Ok(()))));
+    thread::scope(|scope| {
+        for _ in 0..lanes() {
+            scope.spawn(|| {
+                while let Some(program) = next(&waiting) {
+                    println!("     Running {}", program.name);
+                    let ran = program.run();
+                    let (summary, outcome) = &mut *lock(&all);
+                    println!("{ran}");
+                    summary.add(ran.summary);
+                    *outcome = std::mem::replace(outcome, Ok(())).and(ran.outcome);
+                }
+            });
         }
-    }
-    names.sort();
-    names.dedup();
-    Ok(names)
+    });
+    let (_, outcome) = all.into_inner().unwrap_or_else(PoisonError::into_inner);
+    outcome
 }
 
-/// Whether it is asked for by its name, which its folder has too; without any `--package=` all are.
-fn is_among(folder: &str, packages: &[&str]) -> bool {
-    let mut asked = packages.iter().filter_map(|word| word.strip_prefix("--package=")).peekable();
-    asked.peek().is_none()
-        || asked.any(|name| name == folder || name.strip_prefix("storagebox-") == Some(folder))
+/// One more than there are cores, because a program that waits leaves its core to others.
+fn lanes() -> usize {
+    thread::available_parallelism().map_or(1, usize::from) + 1
 }
 
-/// `NAME.rs` and `NAME/main.rs`; none where there is no such folder.
-fn programs_in(tests: &Path) -> Vec<String> {
-    let entries = fs::read_dir(tests).into_iter().flatten().flatten().map(|entry| entry.path());
-    let programs = entries
-        .filter(|path| path.extension().is_some_and(|end| end == "rs") || path.join("main.rs").is_file());
-    programs.filter_map(|path| Some(path.file_stem()?.to_str()?.to_owned())).collect()
+fn next(waiting: &Mutex<VecDeque<Program>>) -> Option<Program> {
+    lock(waiting).pop_front()
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn message(is_test: bool, source: &str) -> String {
+        serde_json::json!({
+            "reason": "compiler-artifact",
+            "manifest_path": "/w/storagebox-redis/Cargo.toml",
+            "target": { "kind": ["test"], "src_path": format!("/w/storagebox-redis/{source}") },
+            "profile": { "test": is_test },
+            "executable": "/w/target/debug/deps/program-0123",
+        })
+        .to_string()
+    }
+
+    fn shell(name: &str, script: &str) -> Program {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]);
+        Program::new(name, command)
+    }
+
+    const PASSED: &str = "echo 'test result: ok. 3 passed; 0 failed; 1 ignored; 0 measured'";
+
     #[test]
-    fn both_halves_are_all_programs() {
-        let all = names(&["--workspace"]).unwrap();
-        for name in ["conformance", "backend", "cli", "mutants", "smoke"] {
-            assert!(all.iter().any(|found| found == name), "{name}: {all:?}");
-        }
-        let others = others(&["--workspace"]).unwrap();
-        let named = others.iter().filter(|word| !word.starts_with("--")).count();
-        assert_eq!(named + 1, all.len(), "{others:?}");
-        assert!(!all.iter().any(|name| name == "support"), "what has no main file is no program: {all:?}");
+    fn a_test_program_runs_in_the_folder_of_its_package() {
+        let program = of_message(&message(true, "tests/backend/main.rs")).unwrap();
+        assert_eq!(program.name, "storagebox-redis tests/backend/main.rs");
+        assert_eq!(program.command.get_current_dir(), Some(Path::new("/w/storagebox-redis")));
+        assert!(of_message(&message(false, "examples/one.rs")).is_none(), "an example is no test");
+        assert!(of_message("{\"reason\":\"build-finished\",\"success\":true}").is_none());
+        assert!(of_message("error: no such package").is_none());
     }
 
     #[test]
-    fn packages_are_known_by_their_folders() {
-        let asked =
-            ["--package=storagebox-core", "--package=storagebox-conformance", "--no-default-features"];
-        for (folder, expected) in
-            [("storagebox-core", true), ("conformance", true), ("storagebox-redis", false)]
-        {
-            assert_eq!(is_among(folder, &asked), expected, "{folder}");
-        }
+    fn the_longest_begin_first() {
+        let sources = ["src/lib.rs", "tests/smoke.rs", "tests/backend/main.rs", "tests/conformance.rs"];
+        let mut programs: Vec<_> =
+            sources.iter().filter_map(|source| of_message(&message(true, source))).collect();
+        programs.sort_by_key(Program::place);
+        let names: Vec<_> = programs.iter().map(|program| program.name.split(' ').next_back()).collect();
+        assert_eq!(names, sources.iter().rev().map(|source| Some(*source)).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn all_run_and_are_added_up_also_after_one_that_failed() {
+        let mut summary = Summary::default();
+        let failed = "echo 'test result: FAILED. 1 passed; 2 failed; 0 ignored; 0 measured'; exit 101";
+        let programs = vec![shell("one", failed), shell("two", PASSED), shell("three", PASSED)];
+        let failure = run(programs, &mut summary).unwrap_err();
+        assert_eq!(failure.exit_code(), 101);
+        assert_eq!(summary.to_string(), "7 passed, 2 failed, 2 skipped");
+        assert_eq!(summary.longest(9).len(), 3);
     }
 }

@@ -1,16 +1,15 @@
 //! Everything that must be green.
 
-use std::panic::resume_unwind;
 use std::process::Command;
-use std::thread;
 use std::time::Instant;
 
 use storagebox_testkit::servers::WAY_VARIABLE;
 use storagebox_testkit::{Server, Way};
 
 use crate::arguments::Servers;
-use crate::command::{captured, cargo, heard, shown};
+use crate::command::{captured, cargo, shown};
 use crate::failure::Failure;
+use crate::programs::Program;
 use crate::steps::Steps;
 use crate::summary::Summary;
 use crate::{examples, features, install, packages, programs, readme, servers};
@@ -88,55 +87,31 @@ impl Tests {
         steps.step("the examples run", examples::run)?;
         println!();
         let start = Instant::now();
-        let outcome = self.both_halves(summary);
+        let outcome = programs::run(self.programs()?, summary);
         steps.add("the tests run", start.elapsed(), outcome.is_ok().then(|| summary.to_string()));
         outcome
     }
 
-    /// Shows what one half says when the other has ended, so that the lines of each stay together.
-    fn both_halves(&self, summary: &mut Summary) -> Result<(), Failure> {
-        let others = programs::others(self.of)?;
-        thread::scope(|scope| {
-            let suites = scope.spawn(|| self.unseen(&programs::SUITES));
-            let others = self.seen(&others, summary);
-            let documentation = self.seen(&["--doc"], summary);
-            let (found, lines, suites) = suites.join().unwrap_or_else(|panic| resume_unwind(panic));
-            println!("{lines}");
-            summary.add(found);
-            others.and(documentation).and(suites)
-        })
-    }
-
-    fn seen(&self, programs: &[impl AsRef<str>], summary: &mut Summary) -> Result<(), Failure> {
-        heard(self.programs(programs), |line| {
-            println!("{line}");
-            summary.hear(line);
-        })
-    }
-
-    fn unseen(&self, programs: &[impl AsRef<str>]) -> (Summary, String, Result<(), Failure>) {
-        let (mut summary, mut lines) = (Summary::default(), String::new());
-        let outcome = heard(self.programs(programs), |line| {
-            lines.push_str(line);
-            lines.push('\n');
-            summary.hear(line);
-        });
-        (summary, lines, outcome)
-    }
-
-    fn programs(&self, programs: &[impl AsRef<str>]) -> Command {
-        let mut command = self.cargo(&["--no-fail-fast"]);
-        command.args(programs.iter().map(AsRef::as_ref));
-        command
+    /// The examples in the documentation are compiled and run by cargo alone.
+    fn programs(&self) -> Result<Vec<Program>, Failure> {
+        let mut programs = programs::built(self.cargo(&[]))?;
+        for program in &mut programs {
+            program.env(self.variables());
+        }
+        programs.push(Program::new("documentation", self.cargo(&["--doc", "--no-fail-fast"])));
+        Ok(programs)
     }
 
     /// Servers that the tests start themselves come by the same way.
     fn cargo(&self, more: &[&str]) -> Command {
         let mut command = cargo(["test", "--locked"]);
-        command.args(self.of).args(more);
-        command.envs(self.way.map(|way| (WAY_VARIABLE, way.name())));
-        command.envs(self.servers.iter().map(|server| (server.variable(), server.url())));
+        command.args(self.of).args(more).envs(self.variables());
         command
+    }
+
+    fn variables(&self) -> impl Iterator<Item = (&str, &str)> {
+        let way = self.way.map(|way| (WAY_VARIABLE, way.name()));
+        way.into_iter().chain(self.servers.iter().map(|server| (server.variable(), server.url())))
     }
 }
 
@@ -149,7 +124,7 @@ fn print(steps: &Steps, summary: Summary) {
         let counts = summary.to_string();
         println!("The longest of the tests:");
         for program in summary.longest(LONGEST) {
-            println!("{:<42} {:>7.1} s", program.name, program.took.as_secs_f64());
+            println!("{:<42} {:>7.1} s", program.name, program.time.as_secs_f64());
         }
         println!("\n{counts}");
     }
