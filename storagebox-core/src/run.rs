@@ -125,19 +125,21 @@ where
         Begun::Mismatch => return Ok(Ran::Mismatch),
         Begun::Fenced => return Ok(Ran::Over),
     };
-    let mut alive = pin!(runner.keep_alive(&lease));
     let fence = lease.fence;
     let worked = to_its_end(async move { work(fence).await.map(Into::into) });
-    match first_of(worked, alive.as_mut()).await {
-        First::Left(Ok(Ok(result))) => Ok(runner.record(&lease, result, alive).await?),
-        First::Left(Ok(Err(failure))) => {
-            runner.give_back(&lease).await;
-            Err(RunError::Work(failure))
+    let failed = {
+        let mut alive = pin!(runner.keep_alive(&lease));
+        match first_of(worked, alive.as_mut()).await {
+            First::Left(Ok(Ok(result))) => return Ok(runner.record(&lease, result, alive).await?),
+            First::Left(Ok(Err(failure))) => Ok(failure),
+            First::Left(Err(panic)) => Err(panic),
+            First::Right(()) => return Ok(Ran::Fenced),
         }
-        First::Left(Err(panic)) => {
-            runner.give_back(&lease).await;
-            resume_unwind(panic)
-        }
-        First::Right(()) => Ok(Ran::Fenced),
+    };
+    // A sign of life that was under way is dropped here: it may hold the very thing that giving back waits for.
+    runner.give_back(&lease).await;
+    match failed {
+        Ok(failure) => Err(RunError::Work(failure)),
+        Err(panic) => resume_unwind(panic),
     }
 }

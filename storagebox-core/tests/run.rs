@@ -9,6 +9,7 @@ use storagebox::{
     Aborted, Begun, Completed, DedupId, Error, ErrorKind, Fingerprint, Lease, LeaseExtended, LeaseRepo,
     MemoryStore, OpId, Payload, Ran, Result, Retention, RunOptions, StoreExt, TokioTimer, async_trait, run,
 };
+use tokio::sync::Mutex;
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Level, Metadata, Subscriber};
 
@@ -44,6 +45,39 @@ impl LeaseRepo for Troubled {
             Ok(_) => Err(Error::new(ErrorKind::Unavailable, "as the test asked")),
             Err(_) => self.inner.extend(lease, duration).await,
         }
+    }
+}
+
+/// Leases over one connection, on which a sign of life has no answer.
+struct Alone {
+    inner: Arc<dyn LeaseRepo>,
+    connection: Mutex<()>,
+}
+
+#[async_trait]
+impl LeaseRepo for Alone {
+    async fn begin(
+        &self,
+        id: &DedupId,
+        op: &OpId,
+        duration: Duration,
+        fingerprint: Option<&Fingerprint>,
+    ) -> Result<Begun> {
+        self.inner.begin(id, op, duration, fingerprint).await
+    }
+
+    async fn complete(&self, lease: &Lease, result: &Payload, retention: Retention) -> Result<Completed> {
+        self.inner.complete(lease, result, retention).await
+    }
+
+    async fn abort(&self, lease: &Lease) -> Result<Aborted> {
+        let _connection = self.connection.lock().await;
+        self.inner.abort(lease).await
+    }
+
+    async fn extend(&self, _lease: &Lease, _duration: Duration) -> Result<LeaseExtended> {
+        let _connection = self.connection.lock().await;
+        std::future::pending().await
     }
 }
 
@@ -91,5 +125,25 @@ async fn a_lease_that_cannot_be_extended_is_told_and_tried_more_often()
     let ran = run(&troubled, &TokioTimer, &id, &RunOptions::default().lease(lease), work).await?;
     assert_eq!(ran, Ran::Done(Payload::try_from("sent")?));
     assert_eq!(warnings.load(Ordering::SeqCst), 7);
+    Ok(())
+}
+
+/// The sign of life under way has what giving back waits for, and ends first.
+#[tokio::test(start_paused = true)]
+async fn work_that_fails_during_a_sign_of_life_gives_its_lease_back() -> Result<(), Box<dyn std::error::Error>>
+{
+    let leases = MemoryStore::new().leases("jobs")?;
+    let alone = Alone { inner: Arc::clone(&leases), connection: Mutex::default() };
+    let (id, other) = (DedupId::new("invoice-7")?, OpId::new("other")?);
+    let lease = Duration::from_secs(30);
+    let work = async |_fence| {
+        tokio::time::sleep(lease / 2).await;
+        Err::<&str, _>(Error::unknown("as the test asked"))
+    };
+    let options = RunOptions::default().lease(lease);
+    let ran = tokio::time::timeout(lease * 20, run(&alone, &TokioTimer, &id, &options, work)).await?;
+    assert!(ran.is_err(), "{ran:?}");
+    let begun = leases.begin(&id, &other, lease, None).await?;
+    assert!(matches!(begun, Begun::Started(_)), "{begun:?}");
     Ok(())
 }
