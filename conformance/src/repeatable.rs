@@ -13,7 +13,7 @@ use crate::failure::{Failure, ensure};
 use crate::race::answered;
 use crate::world::World;
 
-pub(crate) use cutting::cut_everywhere;
+pub(crate) use cutting::{Clients, MOST_REQUESTS, cut_everywhere};
 pub(crate) use dropping::drop_everywhere;
 
 /// What a call was told of itself.
@@ -50,6 +50,11 @@ pub(crate) trait Repeatable: Copy + fmt::Debug + Send + Sync + 'static {
 
     /// A text that its requests hold on their way, and that names of boxes do not.
     fn needle(scene: &Self::Scene) -> &str;
+
+    /// Whether the store knows it again, whoever came between.
+    fn is_known_again(self) -> bool {
+        true
+    }
 
     /// Makes it.
     async fn make(self, scene: &Self::Scene, store: &Arc<dyn Store>) -> Result<Told>;

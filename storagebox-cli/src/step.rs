@@ -51,6 +51,10 @@ impl Step {
             _ if error.is_retryable() && error.certainty() == Certainty::Unknown => {
                 "it may have taken effect: run the same command again, which does nothing twice"
             }
+            ErrorKind::OutcomeUnknown => {
+                "it may have taken effect, and running this again may do it twice, because this strategy does not remember \
+                 what was done: look at the value first"
+            }
             ErrorKind::InvalidInput | ErrorKind::Misconfigured | ErrorKind::Unsupported
                 if self == Self::Open =>
             {

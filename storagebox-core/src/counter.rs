@@ -23,7 +23,8 @@ use crate::value::{Key, OpId};
 ///
 /// # Errors
 ///
-/// `Contention`, `Throttled` and `Unavailable` changed nothing; `OutcomeUnknown` asks for the same call again.
+/// `Contention`, `Throttled` and `Unavailable` changed nothing; `OutcomeUnknown` asks for the same call again, unless the
+/// strategy would not know it: then the error is not [retryable](crate::Error::is_retryable), and nothing repeats it.
 /// `Misconfigured` if the box was created with another strategy; it names both.
 ///
 /// # Example

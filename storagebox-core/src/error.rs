@@ -37,6 +37,7 @@ struct Inner {
     context: Vec<(&'static str, String)>,
     source: Option<Source>,
     unresolved: bool,
+    unrepeatable: bool,
 }
 
 impl Error {
@@ -50,6 +51,7 @@ impl Error {
             context: vec![],
             source: None,
             unresolved: false,
+            unrepeatable: false,
         }))
     }
 
@@ -139,10 +141,19 @@ impl Error {
     /// `OutcomeUnknown` then; any other kind stays, with the certainty `Unknown`.
     #[must_use]
     pub fn after_unresolved(mut self) -> Self {
-        if self.is_retryable() {
+        if self.0.kind.is_retryable() {
             self.0.kind = ErrorKind::OutcomeUnknown;
         }
         self.0.unresolved = true;
+        self
+    }
+
+    /// Marks the failure of a call that the store would not know again: a change by a counter strategy without a
+    /// [memory](crate::Memory) of its own. If its outcome is unknown, it is not [retryable](Self::is_retryable), because
+    /// a second call may apply it a second time.
+    #[must_use]
+    pub fn unrepeatable(mut self) -> Self {
+        self.0.unrepeatable = true;
         self
     }
 
@@ -182,12 +193,20 @@ impl Error {
 
     /// What the caller does next, as the end of a sentence.
     pub fn advice(&self) -> &'static str {
-        self.0.kind.advice()
+        match self.0.kind {
+            ErrorKind::OutcomeUnknown if self.0.unrepeatable => kind::LOOK_FIRST,
+            kind => kind.advice(),
+        }
     }
 
-    /// Whether the same call, with the same id, may succeed later without anybody changing anything.
+    /// Whether the same call, with the same id, may succeed later without anybody changing anything, and does no harm if
+    /// this one was applied.
     pub fn is_retryable(&self) -> bool {
-        self.0.kind.is_retryable()
+        self.0.kind.is_retryable() && !self.may_count_twice()
+    }
+
+    fn may_count_twice(&self) -> bool {
+        self.0.unrepeatable && self.certainty() == Certainty::Unknown
     }
 }
 

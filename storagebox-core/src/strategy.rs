@@ -13,14 +13,15 @@ use crate::time::{Retention, checked_duration};
 pub enum Strategy {
     /// A bare addition (article 5, approach 1): the cheapest.
     ///
-    /// Its bounds hold at every moment. A retry is not exact: an attempt whose reply was lost may be applied twice,
-    /// or not at all if it is not repeated.
+    /// Its bounds hold at every moment. A retry is not exact, so nothing repeats a change whose reply was lost: the
+    /// error says that it may have been applied, and is not [retryable](Error::is_retryable).
     Atomic,
     /// Compare-and-set on the record, which names its last writer (5.2).
     ///
     /// A retry is exact as long as no other writer came between. After one it cannot be told any more whether the
-    /// operation was applied: a call with an unresolved attempt answers `OutcomeUnknown`, and a later call may apply it
-    /// again. Under contention attempts are bounded, then `Contention`.
+    /// operation was applied: a call with an unresolved attempt answers `OutcomeUnknown`, which is not
+    /// [retryable](Error::is_retryable), because a later call may apply it again. Under contention attempts are bounded,
+    /// then `Contention`.
     Optimistic,
     /// The same with the last writers remembered (5.3).
     ///
@@ -159,4 +160,15 @@ pub struct CounterPromise {
     pub snapshot: bool,
     /// How many operations can be remembered at once; beyond it `apply` says `Full`.
     pub capacity: Option<u32>,
+}
+
+impl CounterPromise {
+    /// Why a change failed, marked as [unrepeatable](Error::unrepeatable) where too little is remembered to know the
+    /// change again. A backend hands every failed `apply` through this.
+    pub fn failed(&self, error: Error) -> Error {
+        match self.memory {
+            Memory::None | Memory::Writers(_) => error.unrepeatable(),
+            Memory::For(_) | Memory::Forever => error,
+        }
+    }
 }

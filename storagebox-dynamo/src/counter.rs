@@ -94,19 +94,30 @@ impl Approach {
     }
 }
 
+impl DynamoCounter {
+    /// Where `retry_atomic` chose counting twice over not counting, callers may go on as the client did.
+    fn failed(&self, error: Error) -> Error {
+        match self.approach {
+            Approach::Atomic if self.values.client().settings().retry_atomic => error,
+            _ => self.promise().failed(error),
+        }
+    }
+}
+
 #[async_trait]
 impl Counter for DynamoCounter {
     #[instrument(level = "trace", skip_all)]
     async fn apply(&self, key: &Key, change: &Change) -> Result<Counted> {
         self.rules.check(change)?;
-        match &self.approach {
+        let applied = match &self.approach {
             Approach::Atomic => atomic::apply(&self.values, key, change).await,
             Approach::Optimistic(optimistic) => optimistic.apply(&self.values, key, change).await,
             Approach::Token => token::apply(&self.values, key, change).await,
             Approach::Marker(markers) => markers.apply(&self.values, key, change).await,
             Approach::Set(set) => set.apply(&self.values, key, change).await,
             Approach::Sharded(sharded) => sharded.apply(&self.values, key, change).await,
-        }
+        };
+        applied.map_err(|error| self.failed(error))
     }
 
     #[instrument(level = "trace", skip_all)]

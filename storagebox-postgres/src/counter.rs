@@ -180,10 +180,11 @@ impl Counter for PostgresCounter {
         let apply = Apply { key: key.clone(), change: change.clone() };
         let deadline = self.counters.client().deadline();
         let made_alone = |lost| self.counters.alone(&apply, Before::lost(lost), deadline);
-        match &self.combiner {
+        let applied = match &self.combiner {
             Some(combiner) => self.counters.client().in_time(combiner.call(apply.clone(), made_alone)).await,
             None => made_alone(false).await,
-        }
+        };
+        applied.map_err(|error| self.promise().failed(error))
     }
 
     #[instrument(level = "trace", skip_all)]

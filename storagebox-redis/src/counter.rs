@@ -119,7 +119,8 @@ impl Counter for RedisCounter {
     async fn apply(&self, key: &Key, change: &Change) -> Result<Counted> {
         self.rules.check(change)?;
         let second = if self.rules.remembers() { Second::May } else { Second::MustNot };
-        self.client().settle("apply", second, || self.apply_once(key, change)).await
+        let applied = self.client().settle("apply", second, || self.apply_once(key, change));
+        applied.await.map_err(|error| self.promise().failed(error))
     }
 
     #[instrument(level = "trace", skip_all)]

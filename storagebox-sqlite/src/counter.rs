@@ -149,7 +149,8 @@ impl Counter for SqliteCounter {
     async fn apply(&self, key: &Key, change: &Change) -> Result<Counted> {
         self.rules.check(change)?;
         let change = (key.clone(), change.clone(), self.rules);
-        self.counters.write("apply", change, |step, change| Box::pin(apply(step, change))).await
+        let applied = self.counters.write("apply", change, |step, change| Box::pin(apply(step, change)));
+        applied.await.map_err(|error| self.promise().failed(error))
     }
 
     #[instrument(level = "trace", skip_all)]

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use fastrand::Rng;
-use storagebox_core::{Bounds, Cancelled, Counted, ErrorKind, Result};
+use storagebox_core::{Bounds, Cancelled, Counted, ErrorKind, Result, Retry};
 
 use super::{Kind, Subject, by_strategy};
 use crate::case::Verdict;
+use crate::errors::Counting;
 use crate::failure::{Failure, ensure, ensure_eq, ensure_matches};
 use crate::link::{Fate, Link};
 use crate::world::World;
@@ -177,6 +178,32 @@ async fn random_faults_count_once_without_fences(world: &World, kind: Kind) -> V
         }
         link.land().await;
         ensure_eq!(counter.value().await?, sum, "the value after everything landed");
+    }
+    Ok(())
+}
+
+by_strategy! { changes_in_doubt_are_repeated_by_nobody:
+    Atomic atomic_changes_in_doubt_are_repeated_by_nobody,
+    Optimistic optimistic_changes_in_doubt_are_repeated_by_nobody,
+    History history_changes_in_doubt_are_repeated_by_nobody
+}
+
+/// What the store would not know again lands once, however patient the caller is.
+async fn changes_in_doubt_are_repeated_by_nobody(world: &World, kind: Kind) -> Verdict {
+    let counter = Subject::new(world, kind)?;
+    for (number, fate) in [Fate::RequestLost, Fate::ReplyLost, Fate::Late].into_iter().enumerate() {
+        let before = counter.value().await?;
+        let link = Link::script([fate]);
+        let (far, op) = (counter.behind(&link), format!("op-{number}"));
+        let answer = Retry::default().call(&Counting::default(), || far.attempt(&op, 5)).await;
+        ensure_matches!(answer, Err(error) if !error.is_retryable(), "a change whose fate is {fate:?}");
+        link.land().await;
+        let landed = if fate == Fate::RequestLost { 0 } else { 5 };
+        ensure_eq!(
+            counter.value().await?,
+            before + landed,
+            "the value after a change whose fate is {fate:?}"
+        );
     }
     Ok(())
 }

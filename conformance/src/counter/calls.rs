@@ -71,6 +71,10 @@ impl Repeatable for Call {
         key
     }
 
+    fn is_known_again(self) -> bool {
+        !self.0.forgets()
+    }
+
     async fn make(self, (key, kind): &Self::Scene, store: &Arc<dyn Store>) -> Result<Told> {
         let counter = open(store, *kind, key)?;
         Ok(match self.1 {

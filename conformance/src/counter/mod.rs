@@ -65,6 +65,7 @@ cases! { Counter:
     "C-01" Network network::marker_a_cut_connection_counts_once;
     "C-01" Network network::window_a_cut_connection_counts_once;
     "C-01" Network network::sharded_a_cut_connection_counts_once;
+    "C-01" Network network::atomic_a_cut_change_is_not_repeated_in_doubt;
     "C-01" Crash crash::what_was_acknowledged_survives_a_restart;
     "C-02" Sequential sequential::atomic_bounds_are_inclusive;
     "C-02" Sequential sequential::marker_bounds_are_inclusive;
@@ -90,6 +91,7 @@ cases! { Counter:
     "C-02" Concurrent concurrent::marker_traffic_stays_between_its_bounds;
     "C-02" Concurrent concurrent::window_traffic_stays_between_its_bounds;
     "C-02" Concurrent concurrent::sharded_traffic_stays_between_its_bounds;
+    "C-01" Ambiguous ambiguous::atomic_changes_in_doubt_are_repeated_by_nobody;
     "C-02" Ambiguous ambiguous::atomic_landings_count_each_up_to_the_bound;
     "C-02" Cancel cancel::atomic_calls_can_be_dropped_anywhere;
     "C-03" Sequential retries::marker_retries_tell_the_first_value;

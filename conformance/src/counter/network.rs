@@ -1,9 +1,17 @@
 //! Connections that are cut.
 
+use std::time::Duration;
+
+use storagebox_core::{Bounds, Certainty, Counted, Result, Retry};
+
 use super::calls::calls;
-use super::{Kind, by_strategy};
+use super::subject::HOUR;
+use super::{Kind, Subject, by_strategy};
 use crate::case::Verdict;
-use crate::repeatable::cut_everywhere;
+use crate::errors::Counting;
+use crate::failure::{Failure, ensure, ensure_eq};
+use crate::proxy::Cut;
+use crate::repeatable::{Clients, MOST_REQUESTS, cut_everywhere};
 use crate::world::World;
 
 by_strategy! { a_cut_connection_counts_once:
@@ -19,4 +27,60 @@ by_strategy! { a_cut_connection_counts_once:
 
 async fn a_cut_connection_counts_once(world: &World, kind: Kind) -> Verdict {
     cut_everywhere(world, &calls(kind)).await
+}
+
+by_strategy! { a_cut_change_is_not_repeated_in_doubt:
+    Atomic atomic_a_cut_change_is_not_repeated_in_doubt,
+    Optimistic optimistic_a_cut_change_is_not_repeated_in_doubt,
+    History history_a_cut_change_is_not_repeated_in_doubt
+}
+
+/// A caller who repeats whatever may be repeated, at each request of the change, counts it once at the most and is told of
+/// the doubt.
+async fn a_cut_change_is_not_repeated_in_doubt(world: &World, kind: Kind) -> Verdict {
+    let clients = Clients::of(world).await?;
+    for cut in [Cut::RequestLost, Cut::HalfRequest, Cut::ReplyLost, Cut::HalfReply] {
+        for passing in 0..MOST_REQUESTS {
+            let key = format!("key-{cut:?}-{passing}");
+            let was_cut = change_while_cut(&clients, kind, &key, cut, passing)
+                .await
+                .map_err(|failure| failure.during(format!("at request {passing} whose fate is {cut:?}")))?;
+            if !was_cut {
+                break;
+            }
+        }
+    }
+    Ok(())
+}
+
+async fn change_while_cut(
+    clients: &Clients<'_>,
+    kind: Kind,
+    key: &str,
+    cut: Cut,
+    passing: usize,
+) -> Result<bool, Failure> {
+    let open = |store| Subject::open(store, kind.strategy(Bounds::NONE, HOUR), Bounds::NONE)?.at(key);
+    let (far, fresh) = (open(&clients.far)?, open(&clients.fresh)?);
+    let at_once = Retry { first_delay: Duration::ZERO, max_delay: Duration::ZERO, ..Retry::default() };
+    fresh.apply("before", 1).await?;
+    clients.arm(cut, key, passing);
+    let answer = at_once.call(&Counting::default(), || far.attempt("op", 2)).await;
+    let was_cut = clients.was_cut();
+    judge(answer, was_cut, fresh.value().await?)?;
+    Ok(was_cut)
+}
+
+fn judge(answer: Result<Counted>, was_cut: bool, value: i64) -> Verdict {
+    match answer {
+        Ok(Counted::Applied { .. } | Counted::AlreadyApplied { .. }) => ensure_eq!(value, 3, "the value"),
+        Ok(other) => ensure!(false, "the change was told {other:?}"),
+        Err(error) => {
+            ensure!(was_cut, "a change that nothing was in the way of failed: {error}");
+            ensure_eq!(error.certainty(), Certainty::Unknown, "the certainty of {error}");
+            ensure!(!error.is_retryable(), "{error} is to be tried again");
+            ensure!([1, 3].contains(&value), "the value is {value}, and the change is 2 on 1");
+        }
+    }
+    Ok(())
 }

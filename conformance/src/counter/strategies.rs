@@ -46,6 +46,8 @@ cases! { Strategies:
     "C-01" Ambiguous ambiguous::token_requests_that_land_again_change_nothing;
     "C-01" Ambiguous ambiguous::ledger_requests_that_land_again_change_nothing;
     "C-01" Ambiguous ambiguous::set_requests_that_land_again_change_nothing;
+    "C-01" Ambiguous ambiguous::optimistic_changes_in_doubt_are_repeated_by_nobody;
+    "C-01" Ambiguous ambiguous::history_changes_in_doubt_are_repeated_by_nobody;
     "C-01" Ambiguous ambiguous::ledger_random_faults_lose_and_double_nothing;
     "C-01" Ambiguous ambiguous::set_random_faults_lose_and_double_nothing;
     "C-01" Ambiguous ambiguous::history_random_faults_count_once_without_fences;
@@ -57,6 +59,8 @@ cases! { Strategies:
     "C-01" Cancel cancel::set_calls_can_be_dropped_anywhere;
     "C-01" Network network::optimistic_a_cut_connection_counts_once;
     "C-01" Network network::history_a_cut_connection_counts_once;
+    "C-01" Network network::optimistic_a_cut_change_is_not_repeated_in_doubt;
+    "C-01" Network network::history_a_cut_change_is_not_repeated_in_doubt;
     "C-01" Network network::token_a_cut_connection_counts_once;
     "C-01" Network network::ledger_a_cut_connection_counts_once;
     "C-01" Network network::set_a_cut_connection_counts_once;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use storagebox_core::{
-    Bounds, Cancelled, Change, Counted, Counter, CounterPromise, Error, Key, OpId, Result, Retention, Store,
-    StoreExt, Strategy,
+    Bounds, Cancelled, Change, Counted, Counter, CounterPromise, Error, ErrorKind, Key, OpId, Result,
+    Retention, Store, StoreExt, Strategy,
 };
 
 use crate::failure::Failure;
@@ -59,6 +59,11 @@ impl Kind {
     /// The bounds, where it can test any.
     pub(super) fn bounds(self, bounds: Bounds) -> Bounds {
         if self == Self::Ledger { Bounds::NONE } else { bounds }
+    }
+
+    /// Whether a change may not be known again, because others came between or at all.
+    pub(super) fn forgets(self) -> bool {
+        matches!(self, Self::Atomic | Self::Optimistic | Self::History)
     }
 
     /// Whether it fences operations.
@@ -188,9 +193,10 @@ impl Subject {
         settled(|| self.counter.value(&self.key), is_refusal).await
     }
 
-    /// Applies until there is an answer, which only a counter that remembers operations allows.
+    /// Applies until there is an answer, which only a counter allows that remembers operations, or the last writers if the
+    /// case has no more of them.
     pub(super) async fn apply_until_answered(&self, op: &str, delta: i64) -> Result<Counted, Failure> {
-        settled(|| self.attempt(op, delta), Error::is_retryable).await
+        settled(|| self.attempt(op, delta), |error| error.is_retryable() || is_doubt(error)).await
     }
 
     /// Cancels until there is an answer.
@@ -206,6 +212,10 @@ impl fmt::Debug for Subject {
             .field("bounds", &self.bounds)
             .finish_non_exhaustive()
     }
+}
+
+fn is_doubt(error: &Error) -> bool {
+    error.kind() == ErrorKind::OutcomeUnknown
 }
 
 /// Whether nothing was done and the same call may be made again.

@@ -11,7 +11,7 @@ use storagebox_core::{
 };
 
 use crate::case::Verdict;
-use crate::failure::{ensure_eq, ensure_matches};
+use crate::failure::{ensure, ensure_eq, ensure_matches};
 use crate::link::{Fate, Link, Linked};
 use crate::world::World;
 
@@ -54,6 +54,20 @@ pub(super) async fn a_step_after_an_unresolved_one_is_unknown(_: &World) -> Verd
             "the certainty of {kind:?} after an unresolved step"
         );
         ensure_eq!(error.is_retryable(), retryable, "whether {kind:?} is tried again");
+    }
+    Ok(())
+}
+
+/// The doubt alone forbids the second call: what was surely not applied may be called again.
+pub(super) async fn what_would_not_be_known_again_is_not_retryable(_: &World) -> Verdict {
+    for (kind, retryable) in KINDS {
+        let error = Error::new(kind, "something").unrepeatable();
+        let expected = retryable && kind != ErrorKind::OutcomeUnknown;
+        ensure_eq!(error.is_retryable(), expected, "whether {error} is tried again");
+        let error = error.after_unresolved();
+        ensure!(!error.is_retryable(), "{error} is tried again");
+        let shown = error.to_string();
+        ensure!(!shown.contains("call again with the same id"), "{shown} asks for the same call");
     }
     Ok(())
 }

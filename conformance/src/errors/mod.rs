@@ -6,10 +6,12 @@ mod settling;
 mod shown;
 
 use crate::case::cases;
+pub(crate) use retry::Counting;
 
 cases! { Errors:
     "ER-01" Sequential certainty::each_kind_has_its_certainty;
     "ER-01" Sequential certainty::a_step_after_an_unresolved_one_is_unknown;
+    "ER-01" Sequential certainty::what_would_not_be_known_again_is_not_retryable;
     "ER-01" Edge certainty::what_is_refused_surely_changed_nothing;
     "ER-01" Ambiguous certainty::a_lost_call_of_any_trait_is_unknown;
     "ER-02" Sequential shown::an_error_says_what_failed_and_what_to_do_next;
@@ -20,6 +22,7 @@ cases! { Errors:
     "ER-03" Sequential shown::no_debug_shows_the_sources_own;
     "ER-03" Sequential shown::the_source_survives_retries_and_markings;
     "ER-04" Sequential retry::what_cannot_succeed_is_not_tried_again;
+    "ER-04" Sequential retry::what_may_count_twice_is_not_tried_again;
     "ER-04" Sequential retry::attempts_are_bounded;
     "ER-04" Sequential retry::no_wait_is_longer_than_the_longest;
     "ER-04" Sequential retry::callers_wait_differently;

@@ -17,7 +17,7 @@ use crate::world::World;
 
 /// A timer that writes down how long it was to sleep, and does not.
 #[derive(Debug, Default)]
-pub(super) struct Counting(Mutex<Vec<Duration>>);
+pub(crate) struct Counting(Mutex<Vec<Duration>>);
 
 impl Counting {
     pub(super) fn slept(&self) -> Vec<Duration> {
@@ -116,6 +116,18 @@ async fn waits(retry: Retry) -> Vec<Duration> {
     let (script, timer) = (Script::failing(&[ErrorKind::Contention; 60]), Counting::default());
     let _ = retry.call(&timer, || script.call()).await;
     timer.slept()
+}
+
+/// A lost answer of a call that nothing would know again ends the attempts; a refusal does not.
+pub(super) async fn what_may_count_twice_is_not_tried_again(_: &World) -> Verdict {
+    let failed = |kind| Err(Error::new(kind, "as the script says").unrepeatable());
+    let script = Script::new([failed(ErrorKind::Contention), failed(ErrorKind::OutcomeUnknown)]);
+    let answer = Retry::default().call(&Counting::default(), || script.call()).await;
+    let error = ensure_matches!(answer, Err(error) => error, "a call whose answer was lost");
+    ensure_eq!(script.calls(), 2, "calls, the second of which was lost");
+    ensure_eq!(error.certainty(), Certainty::Unknown, "the certainty of {error}");
+    ensure!(!error.is_retryable(), "{error} is to be tried again");
+    Ok(())
 }
 
 pub(super) async fn no_wait_is_longer_than_the_longest(_: &World) -> Verdict {

@@ -186,7 +186,9 @@ impl<S: TokenStore + ?Sized + 'static> TokenStore for Linked<S> {
 #[async_trait]
 impl<C: Counter + ?Sized + 'static> Counter for Linked<C> {
     async fn apply(&self, key: &Key, change: &Change) -> Result<Counted> {
-        pass!(self.apply(key = key.clone() => &key, change = change.clone() => &change))
+        let applied: Result<Counted> =
+            pass!(self.apply(key = key.clone() => &key, change = change.clone() => &change));
+        applied.map_err(|error| self.promise().failed(error))
     }
 
     async fn cancel(&self, key: &Key, op: &OpId) -> Result<Cancelled> {

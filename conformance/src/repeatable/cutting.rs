@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use storagebox_core::{Certainty, Store};
+use storagebox_core::{Certainty, Error, Store};
 
 use super::{Attempt, Repeatable};
 use crate::case::Verdict;
@@ -11,18 +11,28 @@ use crate::proxy::{Cut, Proxy};
 use crate::world::World;
 
 /// Nothing takes so many requests.
-const MOST_REQUESTS: usize = 50;
+pub(crate) const MOST_REQUESTS: usize = 50;
 
 /// Two clients, one of which is behind the proxy.
-struct Clients<'a> {
+pub(crate) struct Clients<'a> {
     world: &'a World,
     proxy: Proxy,
-    far: Arc<dyn Store>,
-    fresh: Arc<dyn Store>,
+    pub(crate) far: Arc<dyn Store>,
+    pub(crate) fresh: Arc<dyn Store>,
 }
 
 impl<'a> Clients<'a> {
-    async fn of(world: &'a World) -> Result<Self, Failure> {
+    /// Cuts the request after so many that hold this text.
+    pub(crate) fn arm(&self, cut: Cut, text: &str, passing: usize) {
+        self.proxy.arm(cut, self.world.harness().on_the_wire(text), passing);
+    }
+
+    /// Whether what was armed has cut a request; it will cut none any more.
+    pub(crate) fn was_cut(&self) -> bool {
+        !self.proxy.disarm()
+    }
+
+    pub(crate) async fn of(world: &'a World) -> Result<Self, Failure> {
         let upstream = world.harness().upstream(world.namespace()).ok_or_else(|| {
             Failure::new("the harness neither names an upstream nor declares that there is no network")
         })?;
@@ -80,27 +90,28 @@ async fn cut_at<C: Repeatable>(
     passing: usize,
 ) -> Result<bool, Failure> {
     let before = clients.proxy.cuts();
-    let needle = clients.world.harness().on_the_wire(C::needle(&attempt.scene));
-    clients.proxy.arm(cut, needle, passing);
+    clients.arm(cut, C::needle(&attempt.scene), passing);
     let answer = tokio::select! {
         biased;
         // Nobody waits for ever: it is dropped when its answer is lost.
         () = clients.proxy.wait_for_cuts(before + 1), if cut == Cut::NoAnswer => None,
         answer = attempt.call.make(&attempt.scene, &clients.far) => Some(answer),
     };
-    let was_cut = !clients.proxy.disarm();
+    let was_cut = clients.was_cut();
     attempt.told = match answer {
         Some(Ok(told)) => Some(told),
-        Some(Err(error)) => ensure_ambiguous(&error, was_cut).map(|()| None)?,
+        Some(Err(error)) => {
+            ensure_ambiguous(&error, was_cut, attempt.call.is_known_again()).map(|()| None)?
+        }
         None => None,
     };
     Ok(was_cut)
 }
 
-/// Who was cut off cannot know what became of the request, and may ask again.
-fn ensure_ambiguous(error: &storagebox_core::Error, was_cut: bool) -> Verdict {
+/// Who was cut off cannot know what became of the request, and may ask again if that is known again.
+fn ensure_ambiguous(error: &Error, was_cut: bool, may_ask: bool) -> Verdict {
     ensure!(was_cut, "a call that nothing was in the way of failed: {error}");
     ensure_eq!(error.certainty(), Certainty::Unknown, "the certainty of {error}");
-    ensure!(error.is_retryable(), "not retryable: {error}");
+    ensure_eq!(error.is_retryable(), may_ask, "whether it may be asked again, after {error}");
     Ok(())
 }

@@ -190,7 +190,12 @@ impl<C: Counter + ?Sized + 'static> Counter for Wired<C> {
         if mistaken && self.remembers(key, change).await? {
             return Ok(Counted::AlreadyApplied { value: Some(self.inner.value(key).await?) });
         }
-        send!(self.apply[key.as_str()](key = key.clone() => &key, change = change.clone() => &change))
+        let applied: Result<Counted> =
+            send!(self.apply[key.as_str()](key = key.clone() => &key, change = change.clone() => &change));
+        match self.client.mistake {
+            Mistake::RepeatsInDoubt => applied,
+            _ => applied.map_err(|error| self.promise().failed(error)),
+        }
     }
 
     async fn cancel(&self, key: &Key, op: &OpId) -> Result<Cancelled> {

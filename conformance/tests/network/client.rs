@@ -27,6 +27,8 @@ pub(crate) enum Mistake {
     LosesWhatFollowsADrop,
     /// A counter remembers the operation in one request, and counts in the next.
     RemembersBeforeItCounts,
+    /// A change that nothing would know again is told as one to be called again.
+    RepeatsInDoubt,
     /// What was acknowledged is gone with the server.
     LosesAllInAKill,
 }

@@ -17,13 +17,14 @@ use crate::client::Mistake;
 use crate::harness::Wired;
 
 /// What is wrong, a family that must notice, and a part in which it does.
-const MUTANTS: [(Mistake, Family, &str); 7] = [
+const MUTANTS: [(Mistake, Family, &str); 8] = [
     (Mistake::SaysNotApplied, Network, "item_bank"),
     (Mistake::SaysNotRetryable, Network, "tokens"),
     (Mistake::KeepsCutConnections, Network, "dedup"),
     (Mistake::KeepsDroppedConnections, Cancel, "counter"),
     (Mistake::LosesWhatFollowsADrop, Cancel, "ordered"),
     (Mistake::RemembersBeforeItCounts, Network, "counter"),
+    (Mistake::RepeatsInDoubt, Network, "counter"),
     (Mistake::LosesAllInAKill, Crash, "item_bank"),
 ];
 

@@ -57,6 +57,9 @@ fn an_unresolved_call_is_told_apart_from_one_that_did_nothing() {
     let error = || Error::new(ErrorKind::Unavailable, "the server went away");
     assert!(!shown(Step::Take, error()).1.contains("may have taken effect"));
     assert!(shown(Step::Take, error().after_unresolved()).1.contains("may have taken effect"));
+    let in_doubt = shown(Step::Change, error().unrepeatable().after_unresolved()).1;
+    assert!(in_doubt.contains("running this again may do it twice"), "{in_doubt}");
+    assert!(!shown(Step::Change, error().unrepeatable()).1.contains("twice"));
 }
 
 #[test]

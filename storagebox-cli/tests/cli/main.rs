@@ -9,6 +9,8 @@ mod boxes;
 mod crowd;
 #[cfg(feature = "sqlite")]
 mod default;
+#[cfg(any(feature = "dynamo", feature = "postgres", feature = "redis"))]
+mod doubt;
 #[cfg(feature = "dynamo")]
 mod dynamo;
 mod hand_out;

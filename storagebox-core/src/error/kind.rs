@@ -21,7 +21,8 @@ pub enum ErrorKind {
     Throttled,
     /// The store could not be reached and nothing was applied. The caller may retry later. Always certain.
     Unavailable,
-    /// It may have been applied. The caller must call again with the same id to learn which.
+    /// It may have been applied. The caller must call again with the same id to learn which, unless the error is not
+    /// [retryable](crate::Error::is_retryable): then the store would not know the call again.
     OutcomeUnknown,
     /// The store refused the credentials or the right. The caller must grant it.
     Denied,
@@ -34,9 +35,14 @@ pub enum ErrorKind {
 pub enum Certainty {
     /// It surely changed nothing and never will.
     NotApplied,
-    /// It may have been applied, or may still be. The same call with the same id resolves it.
+    /// It may have been applied, or may still be. The same call with the same id resolves it, if the error is
+    /// [retryable](crate::Error::is_retryable).
     Unknown,
 }
+
+/// The advice where the same call would not be known again.
+pub(super) const LOOK_FIRST: &str =
+    "it may have been applied, and calling again may apply it twice; look at the value first";
 
 impl ErrorKind {
     /// What the caller does next, as the end of a sentence.

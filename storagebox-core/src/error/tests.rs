@@ -39,7 +39,8 @@ fn ensure_agrees(error: &Error) {
     let (is_sure, is_retryable) = (error.certainty() == Certainty::NotApplied, error.is_retryable());
     assert_eq!(shown.contains("may have been applied"), !is_sure, "{shown}");
     assert_eq!(shown.contains("nothing was applied"), is_sure && is_retryable, "{shown}");
-    assert_eq!(kind == ErrorKind::OutcomeUnknown, is_retryable && !is_sure, "{shown}");
+    assert!(!(kind == ErrorKind::OutcomeUnknown && is_sure), "{shown}");
+    assert_eq!(shown.contains("call again with the same id"), is_retryable && !is_sure, "{shown}");
     assert!(shown.contains(error.advice()) && shown.contains(kind.name()), "{shown}");
     if let Some(source) = error.source() {
         assert!(source.downcast_ref::<Error>().is_none(), "{shown}, caused by {source}");
@@ -54,12 +55,28 @@ fn the_kind_the_certainty_and_the_text_agree() {
         ensure_agrees(&make().during("take").on("postgres").with("bank", "vouchers"));
         ensure_agrees(&make().after_unresolved());
         ensure_agrees(&make().after_unresolved().after_unresolved());
+        ensure_agrees(&make().unrepeatable());
+        ensure_agrees(&make().unrepeatable().after_unresolved());
+        ensure_agrees(&make().after_unresolved().unrepeatable());
         for cause in made() {
             ensure_agrees(&make().caused_by(cause));
         }
         for cause in made() {
             ensure_agrees(&make().caused_by(cause.after_unresolved()).after_unresolved());
         }
+    }
+}
+
+/// Only doubt makes a call unrepeatable: what was surely not applied is called again.
+#[test]
+fn what_would_not_be_known_again_is_repeated_only_if_it_was_not_applied() {
+    for error in made().into_iter().map(Error::unrepeatable) {
+        let (kind, shown) = (error.kind(), error.to_string());
+        let may_be_repeated = error.is_retryable();
+        assert_eq!(may_be_repeated, kind.is_retryable() && kind != ErrorKind::OutcomeUnknown, "{shown}");
+        let unresolved = error.after_unresolved();
+        assert!(!unresolved.is_retryable(), "{unresolved}");
+        assert_eq!(unresolved.to_string().contains("apply it twice"), kind.is_retryable(), "{unresolved}");
     }
 }
 

@@ -177,26 +177,40 @@ fn rolled_back(jobs: &[Arc<dyn Job>], failed: Error) -> Result<Answers> {
 mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    use storagebox_core::{BoxName, ClaimId, Hold, Item, ItemBank, Taken};
+    use storagebox_core::{
+        BoxName, Certainty, Change, ClaimId, Counter, Hold, Item, ItemBank, Key, OpId, Strategy, Taken,
+    };
     use storagebox_testkit::Folder;
 
     use crate::client::{Client, Connections};
     use crate::config::Settings;
+    use crate::counter::SqliteCounter;
     use crate::item_bank::SqliteBank;
     use crate::schema;
 
     use super::*;
 
-    /// A bank of two items, and the connection that writes to it in the hands of a hook, which is told of each commit.
-    async fn bank(folder: &Folder, hook: impl Fn() -> bool + Send + 'static) -> Result<SqliteBank> {
+    async fn client(folder: &Folder) -> Result<Arc<Client>> {
         let settings = Settings::default();
         let client = Client::new(Connections::own(&folder.path().join("box.db"), &settings), settings);
         schema::setup(&client).await?;
-        let bank = SqliteBank::new(&client, &BoxName::new("box")?);
-        bank.add(&[Item::new("one")?, Item::new("another")?]).await?;
+        Ok(client)
+    }
+
+    /// Gives the connection that writes into the hands of a hook, which is told of each commit.
+    async fn hooked(client: &Client, hook: impl Fn() -> bool + Send + 'static) -> Result<()> {
         let mut writing = client.connections().writing(|| true).await?;
         writing.connection().lock_handle().await.unwrap().set_commit_hook(hook);
         writing.end(true);
+        Ok(())
+    }
+
+    /// A bank of two items behind a hook.
+    async fn bank(folder: &Folder, hook: impl Fn() -> bool + Send + 'static) -> Result<SqliteBank> {
+        let client = client(folder).await?;
+        let bank = SqliteBank::new(&client, &BoxName::new("box")?);
+        bank.add(&[Item::new("one")?, Item::new("another")?]).await?;
+        hooked(&client, hook).await?;
         Ok(bank)
     }
 
@@ -230,6 +244,26 @@ mod tests {
         assert_eq!(bank.take(&ada, Hold::Forever).await.unwrap_err().kind(), ErrorKind::OutcomeUnknown);
         // The connection is not used again, and the next one has no hook.
         assert!(matches!(bank.take(&ada, Hold::Forever).await?, Taken::New(_)));
+        Ok(())
+    }
+
+    /// A counter that would not know its change again leaves it to the caller, one that remembers asks for the same call.
+    #[tokio::test]
+    async fn a_change_whose_end_fails_is_repeated_only_where_it_is_remembered() -> Result<()> {
+        let (key, change) = (Key::new("key")?, Change::new(OpId::new("op")?, 1));
+        for (strategy, may_be_repeated) in [(Strategy::Atomic, false), (Strategy::default(), true)] {
+            let folder = Folder::new("sqlite-test").unwrap();
+            let client = client(&folder).await?;
+            let counter = SqliteCounter::new(&client, &BoxName::new("box")?, strategy)?;
+            counter.value(&key).await?;
+            hooked(&client, || false).await?;
+            let error = counter.apply(&key, &change).await.unwrap_err();
+            assert_eq!(
+                (error.certainty(), error.is_retryable()),
+                (Certainty::Unknown, may_be_repeated),
+                "{error}"
+            );
+        }
         Ok(())
     }
 }

@@ -2,6 +2,7 @@
 
 use super::table::Table;
 use crate::boxes::Boxes;
+use crate::doubt::Doubt;
 
 #[test]
 fn records_are_remembered() {
@@ -37,4 +38,12 @@ fn the_newest_value_is_kept() {
 fn visitors_see_what_is_promised() {
     let store = Table::ready();
     Boxes(store.place()).are_shown_to_visitors();
+}
+
+#[test]
+fn a_change_in_doubt_is_told_and_not_repeated() {
+    let store = Table::ready();
+    let doubt = Doubt::before(store.address());
+    let (far, near) = (store.place_by(doubt.address()), store.place());
+    doubt.is_told_and_not_repeated(&far, &near, &["atomic", "optimistic", "history:2"]);
 }

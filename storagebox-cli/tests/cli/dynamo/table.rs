@@ -1,5 +1,6 @@
 //! A table of one test, and the keys of those who use it.
 
+use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use aws_sdk_dynamodb::Client;
@@ -59,6 +60,16 @@ impl Table {
     /// Commands with keys, in a directory of their own.
     pub(super) fn place(&self) -> Place {
         self.place_of(&self.url())
+    }
+
+    /// The same, by another way to the server.
+    pub(super) fn place_by(&self, way: SocketAddr) -> Place {
+        self.place_of(&self.url().replace(self.address(), &way.to_string()))
+    }
+
+    /// Where the stand-in listens.
+    pub(super) fn address(&self) -> &str {
+        self.endpoint.as_deref().and_then(|endpoint| endpoint.strip_prefix("http://")).unwrap()
     }
 
     /// The same with another URL.

@@ -1,5 +1,6 @@
 //! A database of one test, its owner, and a role that may only use what the owner has set up.
 
+use std::net::SocketAddr;
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -76,12 +77,17 @@ impl Database {
         Place::new().on(&self.url())
     }
 
+    /// The same commands, by another way to the server.
+    pub(super) fn place_by(&self, way: SocketAddr) -> Place {
+        Place::new().on(&self.url().replace(self.address(), &way.to_string()))
+    }
+
     /// Changes something past the library.
     pub(super) fn tamper(&self, statement: &str) {
         psql(&self.owner(), statement);
     }
 
-    fn address(&self) -> &str {
+    pub(super) fn address(&self) -> &str {
         let (_, rest) = self.server.rsplit_once('@').unwrap();
         rest.split(['/', '?']).next().unwrap()
     }

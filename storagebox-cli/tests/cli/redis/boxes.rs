@@ -2,6 +2,7 @@
 
 use super::keys::Keys;
 use crate::boxes::Boxes;
+use crate::doubt::Doubt;
 
 #[test]
 fn records_are_remembered() {
@@ -37,4 +38,11 @@ fn the_newest_value_is_kept() {
 fn visitors_see_what_is_promised() {
     let store = Keys::ready();
     Boxes(store.place()).are_shown_to_visitors();
+}
+
+#[test]
+fn a_change_in_doubt_is_told_and_not_repeated() {
+    let store = Keys::ready();
+    let doubt = Doubt::before(store.address());
+    doubt.is_told_and_not_repeated(&store.place_by(doubt.address()), &store.place(), &["atomic"]);
 }

@@ -1,7 +1,7 @@
 //! The keys of one test.
 
 use std::io::{Read, Write};
-use std::net::TcpStream;
+use std::net::{SocketAddr, TcpStream};
 use std::process;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -50,6 +50,16 @@ impl Keys {
 
     pub(super) fn place(&self) -> Place {
         Place::new().on(&self.url())
+    }
+
+    /// The same commands, by another way to the server.
+    pub(super) fn place_by(&self, way: SocketAddr) -> Place {
+        Place::new().on(&self.url().replace(self.address(), &way.to_string()))
+    }
+
+    pub(super) fn address(&self) -> &str {
+        let (_, rest) = self.server.split_once("://").unwrap_or_default();
+        rest.rsplit_once('@').unwrap_or(("", rest)).1
     }
 
     /// What the server says to a line.

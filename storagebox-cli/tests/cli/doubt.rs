@@ -1,0 +1,76 @@
+//! A counter's change whose connection is cut, by a strategy that would not know the change again.
+
+use std::net::SocketAddr;
+
+use serde_json::{Value, json};
+use storagebox_conformance::{Cut, Proxy};
+use tokio::runtime::Runtime;
+
+use crate::support::{Ended, Place};
+
+/// No change takes so many requests.
+const MOST_REQUESTS: usize = 20;
+
+/// A way to a server that is cut while a command is under way.
+pub(crate) struct Doubt {
+    _runtime: Runtime,
+    proxy: Proxy,
+}
+
+impl Doubt {
+    pub(crate) fn before(server: &str) -> Self {
+        let server: SocketAddr = server.parse().unwrap();
+        let runtime = Runtime::new().unwrap();
+        let proxy = runtime.block_on(Proxy::start(server)).unwrap();
+        Self { _runtime: runtime, proxy }
+    }
+
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.proxy.addr()
+    }
+
+    /// The command counts once whatever is cut, and leaves it to the person to look where it cannot know.
+    pub(crate) fn is_told_and_not_repeated(&self, far: &Place, near: &Place, strategies: &[&str]) {
+        for strategy in strategies {
+            for cut in [Cut::RequestLost, Cut::ReplyLost, Cut::HalfReply] {
+                let doubts = self.doubts(far, near, strategy, cut);
+                // A history finds out by itself whether its request was lost.
+                assert!(doubts > 0 || *strategy != "atomic", "no doubt with {strategy} and {cut:?}");
+            }
+        }
+    }
+
+    /// In how many of the cuts the command was left in doubt.
+    fn doubts(&self, far: &Place, near: &Place, strategy: &str, cut: Cut) -> usize {
+        let mut doubts = 0;
+        for passing in 0..MOST_REQUESTS {
+            let key = format!("key-{cut:?}-{passing}");
+            let counter = ["--strategy", strategy, "--box", strategy, "--json"];
+            let add = |delta, op| [&["counter", "add", &key, delta, "--op", op][..], &counter].concat();
+            near.run(&add("1", "before")).exits(0);
+            self.proxy.arm(cut, &key, passing);
+            let ended = far.run(&add("2", "sale"));
+            let was_cut = !self.proxy.disarm();
+            let value = near.run(&[&["counter", "get", &key][..], &counter].concat()).exits(0).json();
+            let value = value["value"].as_i64().unwrap();
+            doubts += usize::from(is_in_doubt(ended, value));
+            if !was_cut {
+                return doubts;
+            }
+        }
+        panic!("{strategy} takes more than {MOST_REQUESTS} requests");
+    }
+}
+
+fn is_in_doubt(ended: Ended, value: i64) -> bool {
+    if ended.code == 0 {
+        assert_eq!(value, 3, "{}", ended.stdout);
+        return false;
+    }
+    let ended = ended.exits(3);
+    let told: Value = serde_json::from_str(&ended.stderr).unwrap();
+    assert_eq!((&told["certainty"], &told["retryable"]), (&json!("Unknown"), &json!(false)), "{told}");
+    assert!(told["help"].as_str().unwrap().contains("look at the value first"), "{told}");
+    assert!([1, 3].contains(&value), "the value is {value} after 2 on 1");
+    true
+}
