@@ -44,6 +44,6 @@ BEGIN
         WHERE (u.item = ANY (items)) IS NOT TRUE ORDER BY u.h, u.item;
         PERFORM {schema}.bank_fill_sections(p_bank, got.hs);
     END IF;
-    PERFORM {schema}.bank_empty_sections(p_bank, got.empties);
+    PERFORM {schema}.bank_empty_cells(p_bank, got.froms, got.tills);
     RETURN NEXT;
 END $$;

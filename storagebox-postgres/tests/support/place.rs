@@ -166,10 +166,11 @@ impl Drop for Place {
 }
 
 /// Every table that holds what boxes hold.
-const TABLES: [&str; 11] = [
+const TABLES: [&str; 12] = [
     "boxes",
     "free_items",
     "bank_sections",
+    "bank_cells",
     "claims",
     "withdrawn_items",
     "records",
