@@ -77,7 +77,14 @@ impl Client {
 
     /// One statement, sent once: its rows.
     pub(crate) fn rows<'a>(&'a self, call: &'a Call<'_>) -> Rows<'a> {
-        Box::pin(self.connections.fetch(call, &self.settings))
+        Box::pin(async move {
+            match self.connections.fetch(call, &self.settings).await {
+                Err(error) if error.kind() == ErrorKind::NotSetUp => {
+                    Err(schema::explained(self, error).await)
+                }
+                rows => rows,
+            }
+        })
     }
 
     /// The only row of one statement, sent once.

@@ -5,7 +5,7 @@ use std::fmt;
 use sqlx::{AssertSqlSafe, Connection, PgConnection, Row, raw_sql};
 use storagebox_core::{Error, ErrorKind, Result};
 
-use crate::client::Client;
+use crate::client::{Client, Progress};
 use crate::config::bad;
 use crate::error;
 
@@ -23,6 +23,7 @@ const BEGIN: &str = include_str!("../sql/store/begin.sql");
 const HOLDER: &str = include_str!("../sql/store/holder_of_lock.sql");
 const SCHEMA: &str = include_str!("../sql/store/schema.sql");
 const VERSIONS: &str = include_str!("../sql/store/versions.sql");
+const NAME: &str = include_str!("../sql/store/version.sql");
 const END: &str = include_str!("../sql/store/end.sql");
 
 /// The functions, one a file. They hold no data, so whatever brings a new version makes all of them anew. Like the
@@ -167,7 +168,8 @@ impl Schema {
         let migrations: String = missing
             .map(|(number, sql)| format!("{sql}\nINSERT INTO {{schema}}.versions VALUES ({number});\n"))
             .collect();
-        self.fill(&format!("{migrations}{}", FUNCTIONS.concat()))
+        let name = NAME.replace("{version}", &VERSION.to_string());
+        self.fill(&format!("{migrations}{}{name}", FUNCTIONS.concat()))
     }
 }
 
@@ -257,6 +259,17 @@ async fn found(client: &Client) -> Result<i32> {
 /// Whether the schema is there and of this library's version.
 pub(crate) async fn ping(client: &Client) -> Result<()> {
     check(found(client).await?).map_err(|error| error.during("ping"))
+}
+
+/// A function that is not there may have been there before: the schema is of another version by now.
+pub(crate) async fn explained(client: &Client, error: Error) -> Error {
+    let look = client.schema().fill(LOOK);
+    // What the call itself did is not what the look does.
+    let found = Progress::default().scope(client.look("look", &look)).await;
+    match found.map(check) {
+        Ok(Err(of_version)) => of_version.caused_by(error),
+        _ => error,
+    }
 }
 
 /// Judges the version that a box was opened with.
