@@ -15,6 +15,8 @@ DECLARE
     highest bigint;
     got     record;
     one     record;
+    froms   bigint[];
+    tills   bigint[];
 BEGIN
     SELECT c.state, c.item, c.until, c.ended_at INTO known FROM {schema}.claims c
     WHERE c.bank = p_bank AND c.claim = p_claim;
@@ -43,7 +45,8 @@ BEGIN
     RETURNING c.h, c.item INTO one;
     IF FOUND THEN
         IF {schema}.bank_cell_of(lowest, length(cells)) < {schema}.bank_cell_of(one.h, length(cells)) THEN
-            PERFORM {schema}.bank_empty_cells(p_bank, ARRAY[lowest], ARRAY[one.h]);
+            froms := ARRAY[lowest];
+            tills := ARRAY[one.h];
         END IF;
     ELSE
         SELECT * INTO got FROM {schema}.bank_pick(p_bank, p_start, 1, true);
@@ -54,10 +57,17 @@ BEGIN
         INSERT INTO {schema}.claims AS c (bank, claim, state, h, item, until)
         VALUES (p_bank, p_claim, 'held', got.hs[1], got.items[1], asked + {schema}.interval_of(p_hold))
         RETURNING c.h, c.item INTO one;
-        PERFORM {schema}.bank_empty_cells(p_bank, got.froms, got.tills);
+        froms := got.froms;
+        tills := got.tills;
     END IF;
-    IF p_hold IS NOT NULL AND {schema}.has_waited(asked) THEN
-        PERFORM {schema}.bank_hold_anew(p_bank, ARRAY[p_claim], ARRAY[p_hold]);
+    IF p_hold IS NOT NULL THEN
+        PERFORM {schema}.bank_hold_until(p_bank, asked + {schema}.interval_of(p_hold));
+        IF {schema}.has_waited(asked) THEN
+            PERFORM {schema}.bank_hold_anew(p_bank, ARRAY[p_claim], ARRAY[p_hold]);
+        END IF;
+    END IF;
+    IF froms IS NOT NULL THEN
+        PERFORM {schema}.bank_empty_cells(p_bank, froms, tills);
     END IF;
     RETURN ARRAY['new', one.item, one.h::text];
 END $$;

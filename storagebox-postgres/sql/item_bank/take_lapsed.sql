@@ -9,26 +9,35 @@ CREATE OR REPLACE FUNCTION {schema}.bank_take_lapsed(
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     asked  timestamptz := {schema}.clock();
+    first  CONSTANT timestamptz := coalesce((SELECT l.since FROM {schema}.bank_lapses l WHERE l.bank = p_bank), '-infinity');
+    before CONSTANT bigint := pg_stat_get_xact_blocks_fetched('{schema}.claims'::regclass);
     lapsed record;
     shown  text[];
 BEGIN
     PERFORM {schema}.check_isolation();
     SELECT c.ctid, c.h, c.item INTO lapsed FROM {schema}.claims c
-    WHERE c.bank = p_bank AND c.until <= asked ORDER BY c.until LIMIT 1 FOR UPDATE SKIP LOCKED;
+    WHERE c.bank = p_bank AND c.until >= first AND c.until <= asked ORDER BY c.until LIMIT 1 FOR UPDATE SKIP LOCKED;
     IF FOUND THEN
         PERFORM {schema}.bank_end_claim(lapsed.ctid, 'expired', asked);
         INSERT INTO {schema}.claims (bank, claim, state, h, item, until)
         VALUES (p_bank, p_claim, 'held', lapsed.h, lapsed.item, asked + {schema}.interval_of(p_hold));
+        IF p_hold IS NOT NULL THEN
+            PERFORM {schema}.bank_hold_until(p_bank, asked + {schema}.interval_of(p_hold));
+        END IF;
         IF {schema}.has_waited(asked) THEN
             PERFORM {schema}.bank_hold_anew(p_bank, ARRAY[p_claim], ARRAY[p_hold]);
         END IF;
         shown := ARRAY['new', lapsed.item, lapsed.h::text];
-    ELSIF EXISTS (SELECT FROM {schema}.claims c WHERE c.bank = p_bank AND c.until <= asked)
+    ELSIF EXISTS (SELECT FROM {schema}.claims c WHERE c.bank = p_bank AND c.until >= first AND c.until <= asked)
         OR {schema}.bank_has_free(p_bank) THEN
         shown := ARRAY['busy'];
     ELSE
         shown := {schema}.bank_get(p_bank, p_claim, p_memory);
         shown := CASE shown[1] WHEN 'unknown' THEN ARRAY['empty'] ELSE shown END;
+    END IF;
+    -- So many pages of `claims` were read as no look needs that meets few of the holds that have ended.
+    IF pg_stat_get_xact_blocks_fetched('{schema}.claims'::regclass) > before + 32 THEN
+        PERFORM {schema}.bank_pass_over_lapses(p_bank, asked);
     END IF;
     PERFORM {schema}.bank_empty_cells(p_bank, p_froms, p_tills);
     RETURN shown;

@@ -64,6 +64,14 @@ CREATE INDEX claims_by_item ON {schema}.claims (bank, h) WHERE item IS NOT NULL;
 CREATE INDEX claims_by_end ON {schema}.claims (bank, until) WHERE until IS NOT NULL;
 CREATE INDEX claims_by_age ON {schema}.claims (bank, ended_at) WHERE ended_at IS NOT NULL;
 
+-- From when on takers look for lapsed holds: none ends before.
+CREATE TABLE {schema}.bank_lapses (
+    bank  bigint PRIMARY KEY,
+    since timestamptz NOT NULL
+) WITH (
+    fillfactor = 10, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0
+);
+
 -- Items set aside.
 CREATE TABLE {schema}.withdrawn_items (
     bank bigint NOT NULL,

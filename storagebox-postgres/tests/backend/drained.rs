@@ -1,13 +1,15 @@
 //! IB-8: what a take reads does not grow with what was taken before, and no item is passed over that is there.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use storagebox_core::{BankAdmin, ClaimId, Hold, ItemBank, Released, Result, StoreExt, Taken};
+use sqlx::{AssertSqlSafe, PgConnection, query_scalar};
+use storagebox_core::{BankAdmin, ClaimId, Hold, Item, ItemBank, Released, Result, StoreExt, Taken};
 use storagebox_postgres::PostgresStore;
 use tokio::task::JoinSet;
 
-use crate::scene::{count, with_place};
-use crate::support::{Buffers, Place, run};
+use crate::scene::{count, session, tell, with_place};
+use crate::support::{Buffers, Place, end_holds, failed, run};
 
 /// An old snapshot keeps every row that was ever free, and no index entry may be passed over for good.
 #[tokio::test]
@@ -24,6 +26,76 @@ async fn a_take_from_a_big_bank_that_is_nearly_drained_crosses_few_of_the_items_
 {
     with_place(async |place| {
         Buffers::of_a_section(place).await?.assert_flat();
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn an_empty_bank_reads_no_more_after_holds_that_have_ended() -> Result<()> {
+    with_place(async |place| {
+        Buffers::of_ended_holds(place).await?.assert_flat();
+        Ok(())
+    })
+    .await
+}
+
+const HOUR: Duration = Duration::from_secs(3_600);
+
+/// The bank, drained by holds that have ended, and what a taker is told that looks past them.
+async fn look_past(place: &Place, claim: &str) -> Result<String> {
+    let take = format!("SELECT ({}.bank_take(box, '{claim}', NULL, NULL, 0))[1]", place.schema);
+    let told = query_scalar(AssertSqlSafe(format!("{take} FROM {}.boxes", place.schema)));
+    told.fetch_one(place.database.owner()).await.map_err(failed)
+}
+
+/// With a session whose snapshot keeps them.
+async fn bank_of_ended_holds(place: &Place) -> Result<(Arc<dyn BankAdmin>, PgConnection)> {
+    let bank = place.builder()?.connect(&place.url_at(place.database.server()))?.bank("box")?;
+    bank.counts().await?;
+    let snapshot = format!("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ; TABLE {}.boxes", place.schema);
+    let old = session(place, &snapshot).await?;
+    end_holds(place, 300).await?;
+    take_all(&bank).await?;
+    Ok((bank, old))
+}
+
+/// Its hold ends while it is under way, and takers look past it.
+#[tokio::test]
+async fn a_hold_that_ended_before_its_take_did_is_found() -> Result<()> {
+    with_place(async |place| {
+        let (bank, _old) = bank_of_ended_holds(place).await?;
+        bank.add(&[Item::new("item")?]).await?;
+        let schema = &place.schema;
+        let take = format!("SELECT {schema}.bank_take(box, 'slow', 3600000000, NULL, 0) FROM {schema}.boxes");
+        let mut slow = session(place, &take).await?;
+        place.advance(24 * HOUR).await?;
+        assert_eq!(look_past(place, "past").await?, "busy");
+        tell(&mut slow, "COMMIT").await?;
+        let taken = bank.take(&ClaimId::new("next")?, Hold::Forever).await?;
+        assert!(matches!(taken, Taken::New(_)), "{taken:?}");
+        Ok(())
+    })
+    .await
+}
+
+/// The server's clock is set back, so that a hold ends before the time up to which takers have looked.
+#[tokio::test]
+async fn a_hold_that_ends_before_what_takers_pass_over_is_found() -> Result<()> {
+    with_place(async |place| {
+        let (bank, _old) = bank_of_ended_holds(place).await?;
+        place.advance(24 * HOUR).await?;
+        assert_eq!(look_past(place, "past").await?, "empty");
+        let schema = &place.schema;
+        let passed = format!("SELECT count(*) FROM {schema}.bank_lapses WHERE since > now() + interval '23 hours'");
+        assert_eq!(count(&place.database, &passed).await?, 1, "nothing was passed over");
+        let back = format!("CREATE OR REPLACE FUNCTION {schema}.clock() RETURNS timestamptz LANGUAGE sql RETURN clock_timestamp()");
+        run(place.database.owner(), back).await?;
+        bank.add(&[Item::new("item")?]).await?;
+        bank.take(&ClaimId::new("short")?, Hold::For(HOUR)).await?;
+        place.advance(Duration::ZERO).await?;
+        let taken = bank.take(&ClaimId::new("next")?, Hold::Forever).await?;
+        assert!(matches!(taken, Taken::New(_)), "{taken:?}");
         Ok(())
     })
     .await

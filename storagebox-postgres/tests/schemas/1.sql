@@ -303,6 +303,20 @@ BEGIN
     END LOOP;
 END $$;
 
+CREATE FUNCTION storagebox.bank_hold_until(p_bank bigint, p_until timestamp with time zone) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+DECLARE
+    known timestamptz;
+BEGIN
+    SELECT l.since INTO known FROM storagebox.bank_lapses l WHERE l.bank = p_bank FOR KEY SHARE;
+    IF NOT FOUND OR known > p_until THEN
+        INSERT INTO storagebox.bank_lapses AS l VALUES (p_bank, '-infinity')
+        ON CONFLICT (bank) DO UPDATE SET since = least(l.since, p_until);
+    END IF;
+END $$;
+
 CREATE FUNCTION storagebox.bank_holder(p_bank bigint, p_h bigint, p_item text) RETURNS TABLE(state text, claim text)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -426,6 +440,22 @@ BEGIN
         END IF;
     END LOOP;
     RETURN NULL;
+END $$;
+
+CREATE FUNCTION storagebox.bank_pass_over_lapses(p_bank bigint, p_asked timestamp with time zone) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+DECLARE
+    known timestamptz;
+    first timestamptz;
+BEGIN
+    SELECT l.since INTO known FROM storagebox.bank_lapses l WHERE l.bank = p_bank FOR UPDATE SKIP LOCKED;
+    IF FOUND THEN
+        SELECT c.until INTO first FROM storagebox.claims c
+        WHERE c.bank = p_bank AND c.until >= known AND c.until <= p_asked ORDER BY c.until LIMIT 1;
+        UPDATE storagebox.bank_lapses l SET since = greatest(known, coalesce(first, p_asked)) WHERE l.bank = p_bank;
+    END IF;
 END $$;
 
 CREATE FUNCTION storagebox.bank_pick(p_bank bigint, p_start bigint, p_most integer, p_round boolean, OUT hs bigint[], OUT items text[], OUT froms bigint[], OUT tills bigint[]) RETURNS record
@@ -692,6 +722,8 @@ DECLARE
     highest bigint;
     got     record;
     one     record;
+    froms   bigint[];
+    tills   bigint[];
 BEGIN
     SELECT c.state, c.item, c.until, c.ended_at INTO known FROM storagebox.claims c
     WHERE c.bank = p_bank AND c.claim = p_claim;
@@ -720,7 +752,8 @@ BEGIN
     RETURNING c.h, c.item INTO one;
     IF FOUND THEN
         IF storagebox.bank_cell_of(lowest, length(cells)) < storagebox.bank_cell_of(one.h, length(cells)) THEN
-            PERFORM storagebox.bank_empty_cells(p_bank, ARRAY[lowest], ARRAY[one.h]);
+            froms := ARRAY[lowest];
+            tills := ARRAY[one.h];
         END IF;
     ELSE
         SELECT * INTO got FROM storagebox.bank_pick(p_bank, p_start, 1, true);
@@ -731,10 +764,17 @@ BEGIN
         INSERT INTO storagebox.claims AS c (bank, claim, state, h, item, until)
         VALUES (p_bank, p_claim, 'held', got.hs[1], got.items[1], asked + storagebox.interval_of(p_hold))
         RETURNING c.h, c.item INTO one;
-        PERFORM storagebox.bank_empty_cells(p_bank, got.froms, got.tills);
+        froms := got.froms;
+        tills := got.tills;
     END IF;
-    IF p_hold IS NOT NULL AND storagebox.has_waited(asked) THEN
-        PERFORM storagebox.bank_hold_anew(p_bank, ARRAY[p_claim], ARRAY[p_hold]);
+    IF p_hold IS NOT NULL THEN
+        PERFORM storagebox.bank_hold_until(p_bank, asked + storagebox.interval_of(p_hold));
+        IF storagebox.has_waited(asked) THEN
+            PERFORM storagebox.bank_hold_anew(p_bank, ARRAY[p_claim], ARRAY[p_hold]);
+        END IF;
+    END IF;
+    IF froms IS NOT NULL THEN
+        PERFORM storagebox.bank_empty_cells(p_bank, froms, tills);
     END IF;
     RETURN ARRAY['new', one.item, one.h::text];
 END $$;
@@ -745,26 +785,35 @@ CREATE FUNCTION storagebox.bank_take_lapsed(p_bank bigint, p_claim text, p_hold 
     AS $$
 DECLARE
     asked  timestamptz := storagebox.clock();
+    first  CONSTANT timestamptz := coalesce((SELECT l.since FROM storagebox.bank_lapses l WHERE l.bank = p_bank), '-infinity');
+    before CONSTANT bigint := pg_stat_get_xact_blocks_fetched('storagebox.claims'::regclass);
     lapsed record;
     shown  text[];
 BEGIN
     PERFORM storagebox.check_isolation();
     SELECT c.ctid, c.h, c.item INTO lapsed FROM storagebox.claims c
-    WHERE c.bank = p_bank AND c.until <= asked ORDER BY c.until LIMIT 1 FOR UPDATE SKIP LOCKED;
+    WHERE c.bank = p_bank AND c.until >= first AND c.until <= asked ORDER BY c.until LIMIT 1 FOR UPDATE SKIP LOCKED;
     IF FOUND THEN
         PERFORM storagebox.bank_end_claim(lapsed.ctid, 'expired', asked);
         INSERT INTO storagebox.claims (bank, claim, state, h, item, until)
         VALUES (p_bank, p_claim, 'held', lapsed.h, lapsed.item, asked + storagebox.interval_of(p_hold));
+        IF p_hold IS NOT NULL THEN
+            PERFORM storagebox.bank_hold_until(p_bank, asked + storagebox.interval_of(p_hold));
+        END IF;
         IF storagebox.has_waited(asked) THEN
             PERFORM storagebox.bank_hold_anew(p_bank, ARRAY[p_claim], ARRAY[p_hold]);
         END IF;
         shown := ARRAY['new', lapsed.item, lapsed.h::text];
-    ELSIF EXISTS (SELECT FROM storagebox.claims c WHERE c.bank = p_bank AND c.until <= asked)
+    ELSIF EXISTS (SELECT FROM storagebox.claims c WHERE c.bank = p_bank AND c.until >= first AND c.until <= asked)
         OR storagebox.bank_has_free(p_bank) THEN
         shown := ARRAY['busy'];
     ELSE
         shown := storagebox.bank_get(p_bank, p_claim, p_memory);
         shown := CASE shown[1] WHEN 'unknown' THEN ARRAY['empty'] ELSE shown END;
+    END IF;
+    -- So many pages of `claims` were read as no look needs that meets few of the holds that have ended.
+    IF pg_stat_get_xact_blocks_fetched('storagebox.claims'::regclass) > before + 32 THEN
+        PERFORM storagebox.bank_pass_over_lapses(p_bank, asked);
     END IF;
     PERFORM storagebox.bank_empty_cells(p_bank, p_froms, p_tills);
     RETURN shown;
@@ -804,14 +853,17 @@ BEGIN
         ON CONFLICT (bank, claim) DO NOTHING RETURNING c.claim, c.item
     )
     SELECT pg_catalog.array_agg(m.claim), pg_catalog.array_agg(m.item) INTO claims, items FROM made m;
-    IF storagebox.has_waited(asked) THEN
-        PERFORM storagebox.bank_hold_anew(p_bank, pg_catalog.array_agg(u.claim), pg_catalog.array_agg(u.hold))
-        FROM unnest(free, holds) u(claim, hold) WHERE u.claim = ANY (claims);
-    END IF;
     IF pg_catalog.cardinality(got.items) > coalesce(pg_catalog.cardinality(claims), 0) THEN
         INSERT INTO storagebox.free_items SELECT p_bank, u.h, u.item FROM unnest(got.hs, got.items) u(h, item)
         WHERE (u.item = ANY (items)) IS NOT TRUE ORDER BY u.h, u.item;
         PERFORM storagebox.bank_fill_sections(p_bank, got.hs);
+    END IF;
+    IF EXISTS (SELECT FROM unnest(holds) u(hold) WHERE u.hold IS NOT NULL) THEN
+        PERFORM storagebox.bank_hold_until(p_bank, asked + storagebox.interval_of((SELECT min(u.hold) FROM unnest(holds) u(hold))));
+    END IF;
+    IF storagebox.has_waited(asked) THEN
+        PERFORM storagebox.bank_hold_anew(p_bank, pg_catalog.array_agg(u.claim), pg_catalog.array_agg(u.hold))
+        FROM unnest(free, holds) u(claim, hold) WHERE u.claim = ANY (claims);
     END IF;
     PERFORM storagebox.bank_empty_cells(p_bank, got.froms, got.tills);
     RETURN NEXT;
@@ -1826,6 +1878,12 @@ CREATE TABLE storagebox.bank_cells (
 )
 WITH (fillfactor='10', autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_cost_delay='0');
 
+CREATE TABLE storagebox.bank_lapses (
+    bank bigint NOT NULL,
+    since timestamp with time zone NOT NULL
+)
+WITH (fillfactor='10', autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_cost_delay='0');
+
 CREATE TABLE storagebox.bank_sections (
     bank bigint NOT NULL,
     part integer NOT NULL,
@@ -1947,12 +2005,16 @@ CREATE TABLE storagebox.withdrawn_items (
 WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_cost_delay='0');
 
 INSERT INTO storagebox.bank_cells VALUES (7438981311803534556, 181, B'1');
-INSERT INTO storagebox.bank_cells VALUES (7438981311803534556, 157, B'1');
 INSERT INTO storagebox.bank_cells VALUES (7438981311803534556, 397, B'0');
+INSERT INTO storagebox.bank_cells VALUES (7438981311803534556, 157, B'1');
+INSERT INTO storagebox.bank_cells VALUES (7438981311803534556, 82, B'1');
 INSERT INTO storagebox.bank_cells VALUES (7438981311803534556, 244, B'1');
 
-INSERT INTO storagebox.bank_sections VALUES (7438981311803534556, 2, 9007199791611904);
+INSERT INTO storagebox.bank_lapses VALUES (7438981311803534556, '-infinity');
+
 INSERT INTO storagebox.bank_sections VALUES (7438981311803534556, 6, 0);
+INSERT INTO storagebox.bank_sections VALUES (7438981311803534556, 2, 9007199791611904);
+INSERT INTO storagebox.bank_sections VALUES (7438981311803534556, 1, 262144);
 INSERT INTO storagebox.bank_sections VALUES (7438981311803534556, 3, 4503599627370496);
 
 INSERT INTO storagebox.boxes VALUES (7438981311803534556, 'bank', 'box', '', NULL);
@@ -1965,30 +2027,31 @@ INSERT INTO storagebox.boxes VALUES (7819006963558987202, 'ordered', 'box', 'seq
 
 INSERT INTO storagebox.claims VALUES (7438981311803534556, 'holder', 'held', 5111870633221961831, 'item of holder', NULL, NULL);
 INSERT INTO storagebox.claims VALUES (7438981311803534556, 'spender', 'spent', -2673697447090925626, 'item of spender', NULL, NULL);
-INSERT INTO storagebox.claims VALUES (7438981311803534556, 'releaser', 'released', NULL, NULL, NULL, '2026-11-22 18:51:35.120751+00');
+INSERT INTO storagebox.claims VALUES (7438981311803534556, 'borrower', 'held', -6254648042824434043, 'item of borrower', '2126-11-23 19:13:57.095143+00', NULL);
+INSERT INTO storagebox.claims VALUES (7438981311803534556, 'releaser', 'released', NULL, NULL, NULL, '2026-11-22 19:13:57.100754+00');
 
-INSERT INTO storagebox.counter_ops VALUES (-6873085851762524763, 'stock', 'ada', 5, 5, '2026-11-22 18:51:35.303368+00', false);
-INSERT INTO storagebox.counter_ops VALUES (1523736846118811027, 'stock', 'ada', 5, 5, '2026-11-22 18:51:35.315447+00', true);
-INSERT INTO storagebox.counter_ops VALUES (-2860516600420893259, 'stock', 'ada', 5, NULL, '2026-11-22 18:51:35.32777+00', false);
+INSERT INTO storagebox.counter_ops VALUES (-6873085851762524763, 'stock', 'ada', 5, 5, '2026-11-22 19:13:57.150944+00', false);
+INSERT INTO storagebox.counter_ops VALUES (1523736846118811027, 'stock', 'ada', 5, 5, '2026-11-22 19:13:57.161629+00', true);
+INSERT INTO storagebox.counter_ops VALUES (-2860516600420893259, 'stock', 'ada', 5, NULL, '2026-11-22 19:13:57.164468+00', false);
 
 INSERT INTO storagebox.counters VALUES (-6873085851762524763, 'stock', 0, 5, -9223372036854775808, 9223372036854775807, 0);
 INSERT INTO storagebox.counters VALUES (1523736846118811027, 'stock', 0, 5, -9223372036854775808, 9223372036854775807, 1);
 INSERT INTO storagebox.counters VALUES (-2860516600420893259, 'stock', 2, 5, 0, 2305843009213693952, 0);
 
-INSERT INTO storagebox.ended_ops VALUES (1908734025921507408, 'forgotten', 'ada', '2026-11-22 18:51:35.191223+00');
+INSERT INTO storagebox.ended_ops VALUES (1908734025921507408, 'forgotten', 'ada', '2026-11-22 19:13:57.128099+00');
 
 INSERT INTO storagebox.free_items VALUES (7438981311803534556, -3545399213392714880, 'item of releaser');
 
-INSERT INTO storagebox.ordered_values VALUES (7819006963558987202, 'there', 5, 'ada', '\x76616c7565', '2026-11-22 18:51:35.342751+00');
-INSERT INTO storagebox.ordered_values VALUES (7819006963558987202, 'deleted', 5, 'ada', NULL, '2026-11-22 18:51:35.351785+00');
+INSERT INTO storagebox.ordered_values VALUES (7819006963558987202, 'there', 5, 'ada', '\x76616c7565', '2026-11-22 19:13:57.17625+00');
+INSERT INTO storagebox.ordered_values VALUES (7819006963558987202, 'deleted', 5, 'ada', NULL, '2026-11-22 19:13:57.181077+00');
 
 INSERT INTO storagebox.records VALUES (1908734025921507408, 'done', 'done', 'ada', '\x76616c7565', 1, NULL, NULL, NULL, NULL, NULL);
-INSERT INTO storagebox.records VALUES (1908734025921507408, 'leased', 'leased', 'ada', NULL, NULL, 3, NULL, NULL, NULL, '2126-11-23 18:51:35.234865+00');
+INSERT INTO storagebox.records VALUES (1908734025921507408, 'leased', 'leased', 'ada', NULL, NULL, 3, NULL, NULL, NULL, '2126-11-23 19:13:57.137783+00');
 
 INSERT INTO storagebox.tokens VALUES (6554407949572834107, 'live', NULL, NULL);
-INSERT INTO storagebox.tokens VALUES (6554407949572834107, 'gone', 'ada', '2026-11-22 18:51:35.28621+00');
+INSERT INTO storagebox.tokens VALUES (6554407949572834107, 'gone', 'ada', '2026-11-22 19:13:57.147041+00');
 
-INSERT INTO storagebox.versions VALUES (1, '2026-11-22 18:51:34.75714+00');
+INSERT INTO storagebox.versions VALUES (1, '2026-11-22 19:13:56.941184+00');
 
 INSERT INTO storagebox.withdrawn_items VALUES (7438981311803534556, -400713791667920684, 'item of withdrawn');
 
@@ -1996,6 +2059,9 @@ SELECT pg_catalog.setval('storagebox.numbers', 3, true);
 
 ALTER TABLE ONLY storagebox.bank_cells
     ADD CONSTRAINT bank_cells_pkey PRIMARY KEY (bank, section);
+
+ALTER TABLE ONLY storagebox.bank_lapses
+    ADD CONSTRAINT bank_lapses_pkey PRIMARY KEY (bank);
 
 ALTER TABLE ONLY storagebox.bank_sections
     ADD CONSTRAINT bank_sections_pkey PRIMARY KEY (bank, part);

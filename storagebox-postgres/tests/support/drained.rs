@@ -3,6 +3,7 @@
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use sqlx::pool::PoolConnection;
 use sqlx::{AssertSqlSafe, Connection, PgConnection, Postgres, query_scalar, raw_sql};
@@ -17,12 +18,15 @@ const MEASURED: usize = 15;
 const LEFT: usize = 100;
 const CALLERS: usize = 128;
 
+/// Holds that have ended, of which a look crosses more than it may.
+const HOLDS: usize = 300;
 /// Items in a section of a bank of a million.
 const OF_A_MILLION: usize = 1_953;
 /// The hashes of one section.
 const SECTION: RangeInclusive<i64> = (44 << 55)..=((45 << 55) - 1);
 const FILL_SECTION: &str = include_str!("fill_section.sql");
 const DRAIN_SECTION: &str = include_str!("drain_section.sql");
+const END_HOLDS: &str = include_str!("end_holds.sql");
 
 /// The buffers that a take reads: of a full bank, of one that is drained but for a few items, of an empty one.
 #[derive(Clone, Copy, Debug)]
@@ -65,6 +69,20 @@ impl Buffers {
         Ok(Self { full, drained, empty: meter.median("empty").await? })
     }
 
+    /// Drains a bank by holds that have ended since, under an old snapshot. There is no bank that is nearly drained.
+    pub async fn of_ended_holds(place: &Place) -> Result<Self> {
+        let bank = unvacuumed(place).await?;
+        section(place, FILL_SECTION, MEASURED).await?;
+        let mut meter = Meter::of(place, SECTION).await?;
+        let full = meter.median("full").await?;
+        let _old = open(place).await?;
+        end_holds(place, HOLDS).await?;
+        place.advance(Duration::from_secs(24 * 3_600)).await?;
+        assert_eq!(bank.take(&ClaimId::new("late")?, Hold::Forever).await?, Taken::Empty);
+        let empty = meter.median("empty").await?;
+        Ok(Self { full, drained: empty, empty })
+    }
+
     /// Each within a factor of three.
     pub fn assert_flat(&self) {
         let most = 3 * self.full;
@@ -75,13 +93,19 @@ impl Buffers {
 /// A bank whose rows stay, dead or not.
 async fn unvacuumed(place: &Place) -> Result<Arc<dyn BankAdmin>> {
     let schema = &place.schema;
-    for table in ["free_items", "claims", "bank_sections", "bank_cells"] {
+    for table in ["free_items", "claims", "bank_sections", "bank_cells", "bank_lapses"] {
         let off = format!("ALTER TABLE {schema}.{table} SET (autovacuum_enabled = off)");
         run(place.database.owner(), off).await?;
     }
     let bank = place.builder()?.connect(&place.url_at(place.database.server()))?.bank("box")?;
     bank.counts().await?;
     Ok(bank)
+}
+
+/// Brings so many items and takes each for a while, and for good before the while is over.
+pub async fn end_holds(place: &Place, holds: usize) -> Result<()> {
+    section(place, FILL_SECTION, MEASURED + holds).await?;
+    section(place, END_HOLDS, holds).await
 }
 
 async fn section(place: &Place, sql: &str, items: usize) -> Result<()> {
