@@ -3,6 +3,7 @@
 mod boxes;
 mod call;
 mod connections;
+mod progress;
 
 use std::iter;
 use std::pin::Pin;
@@ -17,17 +18,20 @@ use tokio::time::Instant;
 
 use crate::config::Settings;
 use crate::error;
-use crate::schema::Schema;
+use crate::schema::{self, Schema};
 
 pub(crate) use boxes::{Kind, OpenBox, hash};
 pub(crate) use call::Call;
 pub(crate) use connections::Connections;
+pub(crate) use progress::Progress;
 
 /// The first and the longest pause before a call that met others is made again.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(100));
 
 /// Rows to come. Boxed, so that the futures of the calls above stay small.
 type Rows<'a> = Pin<Box<dyn Future<Output = Result<Vec<PgRow>>> + Send + 'a>>;
+
+type Ending<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;
 
 /// What every box of a store works with.
 #[derive(Debug)]
@@ -73,7 +77,14 @@ impl Client {
 
     /// One statement, sent once: its rows.
     pub(crate) fn rows<'a>(&'a self, call: &'a Call<'_>) -> Rows<'a> {
-        Box::pin(self.connections.fetch(call, &self.settings))
+        Box::pin(async move {
+            match self.connections.fetch(call, &self.settings).await {
+                Err(error) if error.kind() == ErrorKind::NotSetUp => {
+                    Err(schema::explained(self, error).await)
+                }
+                rows => rows,
+            }
+        })
     }
 
     /// The only row of one statement, sent once.
@@ -156,12 +167,22 @@ impl Client {
         self.settle(operation, Before::Nothing, attempt).await.map(|Seen(answer)| answer)
     }
 
+    /// A call that has to be over in time. Where it makes part of another call, it is told as that one's.
     pub(crate) async fn in_time<T>(&self, work: impl Future<Output = Result<T>> + Send) -> Result<T> {
-        let timeout = self.settings.call_timeout;
-        tokio::time::timeout(timeout, work).await.unwrap_or_else(|_| {
-            Err(Error::unknown(format!("there was no answer within {timeout:?}")).on("postgres"))
-        })
+        // Boxed like the rows, and for the same reason.
+        let ending: Ending<'_, T> = Box::pin(ending(self.settings.call_timeout, work));
+        if progress::is_known() { ending.await } else { Progress::default().scope(ending).await }
     }
+}
+
+/// What became of a call whose time is over depends on whether it has left.
+async fn ending<T>(timeout: Duration, work: impl Future<Output = Result<T>> + Send) -> Result<T> {
+    let ended = tokio::time::timeout(timeout, work).await;
+    ended.unwrap_or_else(|_| Err(if progress::end() { error::unmade(timeout) } else { unanswered(timeout) }))
+}
+
+fn unanswered(timeout: Duration) -> Error {
+    Error::unknown(format!("there was no answer within {timeout:?}")).on("postgres")
 }
 
 /// An answer that decides nothing about earlier attempts, because there is nothing to decide.

@@ -9,18 +9,57 @@ use std::time::Duration;
 use storagebox_core::{Certainty, Combine, Combined, Combiner, Error, Result};
 use tokio::runtime::Handle;
 
-use crate::client::Client;
+use crate::client::{Client, Progress};
 
 /// Many times what a statement takes that nobody is in the way of.
 const PATIENCE: Duration = Duration::from_millis(100);
 
-/// A combiner that makes its batches by this method of the maker, if combining is on.
+/// Calls that go together, each for as long as its caller waits.
+#[derive(Debug)]
+pub(crate) struct Combining<C: Combine>(Arc<Combiner<Tracked<C>>>);
+
+/// A call of which its caller and its batch both know whether it has left.
+struct Tracked<C> {
+    call: C,
+    progress: Progress,
+}
+
+impl<C: Combine> Combine for Tracked<C> {
+    type Key = C::Key;
+    type Answer = C::Answer;
+
+    const BACKEND: &'static str = C::BACKEND;
+    const OPERATION: &'static str = C::OPERATION;
+
+    fn key(&self) -> C::Key {
+        self.call.key()
+    }
+}
+
+impl<C: Combine> Combining<C> {
+    /// Makes the call in time: alone, or with others that wait.
+    pub(crate) async fn call<F>(
+        &self,
+        client: &Client,
+        call: C,
+        alone: impl FnOnce(bool) -> F + Send,
+    ) -> Result<C::Answer>
+    where
+        F: Future<Output = Result<C::Answer>> + Send,
+    {
+        let progress = Progress::default();
+        let tracked = Tracked { call, progress: progress.clone() };
+        progress.scope(client.in_time(self.0.call(tracked, alone))).await
+    }
+}
+
+/// What makes batches by this method of the maker, if combining is on.
 pub(crate) fn combiner<C, M, F>(
     client: &Client,
     most: usize,
     maker: &Arc<M>,
     together: fn(Arc<M>, Vec<C>) -> F,
-) -> Option<Arc<Combiner<C>>>
+) -> Option<Combining<C>>
 where
     C: Combine,
     M: Send + Sync + 'static,
@@ -28,8 +67,11 @@ where
 {
     let maker = Arc::clone(maker);
     client.settings().combining.then(|| {
-        let together = Box::new(move |calls| Box::pin(together(Arc::clone(&maker), calls)) as _);
-        Combiner::new(most, together, Box::new(spawn), Some(Box::new(patience)))
+        let together = Box::new(move |tracked: Vec<Tracked<C>>| {
+            let (calls, progress) = tracked.into_iter().map(|one| (one.call, one.progress)).unzip();
+            Box::pin(Progress::scope_of_batch(progress, together(Arc::clone(&maker), calls))) as _
+        });
+        Combining(Combiner::new(most, together, Box::new(spawn), Some(Box::new(patience))))
     })
 }
 

@@ -7,14 +7,14 @@ use std::sync::Arc;
 use sqlx::Row;
 use sqlx::postgres::PgRow;
 use storagebox_core::{
-    BoxName, Cancelled, Change, Combine, Combined, Combiner, Counted, Counter, CounterPromise, Error, Key,
-    OpId, Result, Strategy, async_trait,
+    BoxName, Cancelled, Change, Combine, Combined, Counted, Counter, CounterPromise, Error, Key, OpId,
+    Result, Strategy, async_trait,
 };
 use tokio::time::Instant;
 use tracing::instrument;
 
 use crate::client::{Before, Call, Client, Kind, OpenBox};
-use crate::combining;
+use crate::combining::{self, Combining};
 use crate::error::{read, unreadable};
 
 use rules::Rules;
@@ -26,7 +26,7 @@ const MOST: usize = 64;
 #[derive(Debug)]
 pub(crate) struct PostgresCounter {
     counters: Arc<Counters>,
-    combiner: Option<Arc<Combiner<Apply>>>,
+    combiner: Option<Combining<Apply>>,
 }
 
 #[derive(Debug)]
@@ -181,7 +181,7 @@ impl Counter for PostgresCounter {
         let deadline = self.counters.client().deadline();
         let made_alone = |lost| self.counters.alone(&apply, Before::lost(lost), deadline);
         let applied = match &self.combiner {
-            Some(combiner) => self.counters.client().in_time(combiner.call(apply.clone(), made_alone)).await,
+            Some(combiner) => combiner.call(self.counters.client(), apply.clone(), made_alone).await,
             None => made_alone(false).await,
         };
         applied.map_err(|error| self.promise().failed(error))

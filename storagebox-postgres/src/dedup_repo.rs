@@ -7,14 +7,14 @@ use sqlx::Row;
 use sqlx::postgres::PgRow;
 use storagebox_core::backend::{Listing, micros_of};
 use storagebox_core::{
-    Combine, Combined, Combiner, Cursor, DedupId, DedupRepo, Entry, Forgotten, ListedRecord, OpId, Page,
-    Payload, Recorded, Replaced, Result, Retention, Version, async_trait,
+    Combine, Combined, Cursor, DedupId, DedupRepo, Entry, Forgotten, ListedRecord, OpId, Page, Payload,
+    Recorded, Replaced, Result, Retention, Version, async_trait,
 };
 use tokio::time::Instant;
 use tracing::instrument;
 
 use crate::client::{Before, Call, Client, OpenBox};
-use crate::combining;
+use crate::combining::{self, Combining};
 use crate::error::{read, unreadable};
 
 /// Records in one statement.
@@ -24,7 +24,7 @@ const MOST: usize = 64;
 #[derive(Debug)]
 pub(crate) struct PostgresDedupRepo {
     records: Arc<OpenBox>,
-    combiner: Option<Arc<Combiner<Record>>>,
+    combiner: Option<Combining<Record>>,
 }
 
 /// One call of `record`.
@@ -139,7 +139,7 @@ impl DedupRepo for PostgresDedupRepo {
         let deadline = self.client().deadline();
         let made_alone = |lost| alone(&self.records, &record, Before::lost(lost), deadline);
         match &self.combiner {
-            Some(combiner) => self.client().in_time(combiner.call(record.clone(), made_alone)).await,
+            Some(combiner) => combiner.call(self.client(), record.clone(), made_alone).await,
             None => made_alone(false).await,
         }
     }

@@ -116,6 +116,12 @@ pub(crate) fn pooling(error: PoolError<sqlx::Error>) -> Error {
     }
 }
 
+/// A call whose turn did not come in time.
+pub(crate) fn unmade(timeout: std::time::Duration) -> Error {
+    Error::new(ErrorKind::Contention, format!("no connection was to be had within {timeout:?}"))
+        .on("postgres")
+}
+
 /// An answer that the library cannot read. The statement took effect.
 pub(crate) fn unreadable(function: &'static str) -> Error {
     Error::corrupt(

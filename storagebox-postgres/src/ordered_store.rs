@@ -7,14 +7,14 @@ use sqlx::Row;
 use sqlx::postgres::PgRow;
 use storagebox_core::backend::{Listing, micros};
 use storagebox_core::{
-    BoxName, Combine, Combined, Combiner, Cursor, Error, Key, ListedValue, Maintained, OrderedOptions,
-    OrderedStore, Page, Payload, Result, Stamp, Stamping, Versioned, WriterId, Written, async_trait,
+    BoxName, Combine, Combined, Cursor, Error, Key, ListedValue, Maintained, OrderedOptions, OrderedStore,
+    Page, Payload, Result, Stamp, Stamping, Versioned, WriterId, Written, async_trait,
 };
 use tokio::time::Instant;
 use tracing::instrument;
 
 use crate::client::{Before, Call, Client, Kind, OpenBox};
-use crate::combining;
+use crate::combining::{self, Combining};
 use crate::error::{read, unreadable};
 
 /// Writes in one statement.
@@ -24,7 +24,7 @@ const MOST: usize = 64;
 #[derive(Debug)]
 pub(crate) struct PostgresOrderedStore {
     values: Arc<Values>,
-    combiner: Option<Arc<Combiner<Write>>>,
+    combiner: Option<Combining<Write>>,
 }
 
 #[derive(Debug)]
@@ -71,7 +71,7 @@ impl PostgresOrderedStore {
         let deadline = self.client().deadline();
         let made_alone = |lost| self.values.alone(&write, Before::lost(lost), deadline);
         match &self.combiner {
-            Some(combiner) => self.client().in_time(combiner.call(write.clone(), made_alone)).await,
+            Some(combiner) => combiner.call(self.client(), write.clone(), made_alone).await,
             None => made_alone(false).await,
         }
     }

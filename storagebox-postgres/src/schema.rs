@@ -5,7 +5,7 @@ use std::fmt;
 use sqlx::{AssertSqlSafe, Connection, PgConnection, Row, raw_sql};
 use storagebox_core::{Error, ErrorKind, Result};
 
-use crate::client::Client;
+use crate::client::{Client, Progress};
 use crate::config::bad;
 use crate::error;
 
@@ -23,6 +23,7 @@ const BEGIN: &str = include_str!("../sql/store/begin.sql");
 const HOLDER: &str = include_str!("../sql/store/holder_of_lock.sql");
 const SCHEMA: &str = include_str!("../sql/store/schema.sql");
 const VERSIONS: &str = include_str!("../sql/store/versions.sql");
+const NAME: &str = include_str!("../sql/store/version.sql");
 const END: &str = include_str!("../sql/store/end.sql");
 
 /// The functions, one a file. They hold no data, so whatever brings a new version makes all of them anew. Like the
@@ -41,34 +42,49 @@ const FUNCTIONS: &[&str] = &[
     include_str!("../sql/item_bank/add.sql"),
     include_str!("../sql/item_bank/confirm.sql"),
     include_str!("../sql/item_bank/counts.sql"),
-    include_str!("../sql/item_bank/empty_sections.sql"),
+    include_str!("../sql/item_bank/empty_cells.sql"),
+    include_str!("../sql/item_bank/empty_section.sql"),
     include_str!("../sql/item_bank/end_claim.sql"),
     include_str!("../sql/item_bank/extend.sql"),
+    include_str!("../sql/item_bank/fill_cells.sql"),
     include_str!("../sql/item_bank/fill_sections.sql"),
     include_str!("../sql/item_bank/free.sql"),
     include_str!("../sql/item_bank/free_lapsed.sql"),
     include_str!("../sql/item_bank/get.sql"),
-    include_str!("../sql/item_bank/has_bit.sql"),
     include_str!("../sql/item_bank/has_free.sql"),
     include_str!("../sql/item_bank/hold_anew.sql"),
+    include_str!("../sql/item_bank/hold_until.sql"),
     include_str!("../sql/item_bank/holder.sql"),
+    include_str!("../sql/item_bank/is_crowded.sql"),
     include_str!("../sql/item_bank/list.sql"),
     include_str!("../sql/item_bank/lock.sql"),
     include_str!("../sql/item_bank/maintain.sql"),
     include_str!("../sql/item_bank/next_section.sql"),
+    include_str!("../sql/item_bank/pass_over_lapses.sql"),
     include_str!("../sql/item_bank/pick.sql"),
+    include_str!("../sql/item_bank/pick_section.sql"),
     include_str!("../sql/item_bank/reap.sql"),
     include_str!("../sql/item_bank/release.sql"),
     include_str!("../sql/item_bank/restore.sql"),
     include_str!("../sql/item_bank/retire.sql"),
+    include_str!("../sql/item_bank/run.sql"),
     include_str!("../sql/item_bank/section_of.sql"),
     include_str!("../sql/item_bank/section_start.sql"),
     include_str!("../sql/item_bank/section_end.sql"),
+    include_str!("../sql/item_bank/cell_of.sql"),
+    include_str!("../sql/item_bank/cell_after.sql"),
+    include_str!("../sql/item_bank/cell_start.sql"),
+    include_str!("../sql/item_bank/cell_end.sql"),
+    include_str!("../sql/item_bank/next_cell.sql"),
+    include_str!("../sql/item_bank/run_start.sql"),
+    include_str!("../sql/item_bank/run_end.sql"),
     include_str!("../sql/item_bank/shown.sql"),
+    include_str!("../sql/item_bank/split_cells.sql"),
     include_str!("../sql/item_bank/take.sql"),
     include_str!("../sql/item_bank/take_lapsed.sql"),
     include_str!("../sql/item_bank/take_many.sql"),
     include_str!("../sql/item_bank/withdraw.sql"),
+    include_str!("../sql/item_bank/without_empty.sql"),
     include_str!("../sql/dedup_repo/end.sql"),
     include_str!("../sql/dedup_repo/forget.sql"),
     include_str!("../sql/dedup_repo/get.sql"),
@@ -154,7 +170,8 @@ impl Schema {
         let migrations: String = missing
             .map(|(number, sql)| format!("{sql}\nINSERT INTO {{schema}}.versions VALUES ({number});\n"))
             .collect();
-        self.fill(&format!("{migrations}{}", FUNCTIONS.concat()))
+        let name = NAME.replace("{version}", &VERSION.to_string());
+        self.fill(&format!("{migrations}{}{name}", FUNCTIONS.concat()))
     }
 }
 
@@ -244,6 +261,17 @@ async fn found(client: &Client) -> Result<i32> {
 /// Whether the schema is there and of this library's version.
 pub(crate) async fn ping(client: &Client) -> Result<()> {
     check(found(client).await?).map_err(|error| error.during("ping"))
+}
+
+/// A function that is not there may have been there before: the schema is of another version by now.
+pub(crate) async fn explained(client: &Client, error: Error) -> Error {
+    let look = client.schema().fill(LOOK);
+    // What the call itself did is not what the look does.
+    let found = Progress::default().scope(client.look("look", &look)).await;
+    match found.map(check) {
+        Ok(Err(of_version)) => of_version.caused_by(error),
+        _ => error,
+    }
 }
 
 /// Judges the version that a box was opened with.

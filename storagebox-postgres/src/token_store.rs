@@ -6,13 +6,13 @@ use std::sync::Arc;
 use sqlx::Row;
 use sqlx::postgres::PgRow;
 use storagebox_core::{
-    Combine, Combined, Combiner, Consumed, Created, Discarded, OpId, Result, TokenId, TokenStore, async_trait,
+    Combine, Combined, Consumed, Created, Discarded, OpId, Result, TokenId, TokenStore, async_trait,
 };
 use tokio::time::Instant;
 use tracing::instrument;
 
 use crate::client::{Before, Call, Client, OpenBox};
-use crate::combining;
+use crate::combining::{self, Combining};
 use crate::error::{read, unreadable};
 
 /// Tokens in one statement that makes or discards them.
@@ -24,7 +24,7 @@ const MOST: usize = 64;
 #[derive(Debug)]
 pub(crate) struct PostgresTokenStore {
     tokens: Arc<OpenBox>,
-    combiner: Option<Arc<Combiner<Consume>>>,
+    combiner: Option<Combining<Consume>>,
 }
 
 /// One call of `consume`.
@@ -147,7 +147,7 @@ impl TokenStore for PostgresTokenStore {
         let deadline = self.client().deadline();
         let made_alone = |lost| alone(&self.tokens, &consume, Before::lost(lost), deadline);
         match &self.combiner {
-            Some(combiner) => self.client().in_time(combiner.call(consume.clone(), made_alone)).await,
+            Some(combiner) => combiner.call(self.client(), consume.clone(), made_alone).await,
             None => made_alone(false).await,
         }
     }

@@ -5,7 +5,7 @@ use std::fs::Metadata;
 use std::io;
 use std::path::Path;
 
-use storagebox_core::{Error, ErrorKind, Result};
+use storagebox_core::{Certainty, Error, ErrorKind, Result};
 
 /// What a primary result code means.
 const CODES: &[(i32, ErrorKind, &str)] = &[
@@ -98,9 +98,14 @@ pub(crate) fn at_end(error: Error) -> Error {
     Error::unknown("the end of the statement could not be written").caused_by(error).on("sqlite")
 }
 
-/// The same for one more call that shared its fate.
+/// The same for one more call that shared its fate. The driver's own error is the first call's.
 pub(crate) fn shared(error: &Error) -> Error {
-    Error::new(error.kind(), error.message()).on("sqlite")
+    let copy = Error::new(error.kind(), error.message()).on("sqlite");
+    let copy = error.context().fold(copy, |copy, (key, value)| copy.with(key, value));
+    match error.certainty() {
+        Certainty::Unknown => copy.after_unresolved(),
+        Certainty::NotApplied => copy,
+    }
 }
 
 const CANNOT_OPEN: i32 = 14;
@@ -210,8 +215,6 @@ pub(crate) fn read<T>(what: &'static str, value: Result<T, sqlx::Error>) -> Resu
 
 #[cfg(test)]
 mod tests {
-    use storagebox_core::Certainty;
-
     use super::*;
 
     #[test]
@@ -245,6 +248,19 @@ mod tests {
         for error in [sqlx::Error::WorkerCrashed, sqlx::Error::Io(io::ErrorKind::StorageFull.into())] {
             let error = at_commit(error);
             assert_eq!((error.kind(), error.certainty()), (ErrorKind::OutcomeUnknown, Certainty::Unknown));
+        }
+    }
+
+    /// Calls of one transaction are told the same, whichever comes first.
+    #[test]
+    fn a_call_that_shared_the_fate_of_another_is_told_as_much() {
+        let read_only = || Error::new(ErrorKind::Denied, "the file may not be opened").with("file", "a.db");
+        for error in [read_only(), read_only().after_unresolved(), Error::unknown("the end did not come")] {
+            let first = error.on("sqlite");
+            let other = shared(&first);
+            assert_eq!(other.to_string(), first.to_string());
+            assert_eq!((other.kind(), other.certainty()), (first.kind(), first.certainty()));
+            assert!(other.context().eq(first.context()), "{other:?}");
         }
     }
 

@@ -1,21 +1,37 @@
--- IB-08 what every step does that puts items among the free ones, after it put them there: their sections have their bits
--- from then on, until nobody who looks finds one. The lock keeps out whoever would take a bit away before this step ends, and
--- nobody else. The items stand in the order of their hashes, so all lock in one order.
+-- IB-08 what every step does that puts items among the free ones, after it put them there: their cells and sections have their
+-- bits from then on, until nobody who looks finds one. The lock keeps out whoever would take a bit away before this step ends,
+-- and nobody else. All lock in one order: sections first, and then the parts of the bank.
 CREATE OR REPLACE FUNCTION {schema}.bank_fill_sections(p_bank bigint, p_hs bigint[]) RETURNS void
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    one   record;
-    known bigint;
+    lacking bigint[];
+    one     record;
+    known   bigint;
 BEGIN
     PERFORM {schema}.check_isolation();
+    WITH locked AS MATERIALIZED (
+        SELECT c.section, c.cells FROM {schema}.bank_cells c WHERE c.bank = p_bank AND c.section = ANY (ARRAY(
+            SELECT DISTINCT {schema}.bank_section_of(h) FROM pg_catalog.unnest(p_hs) h
+        )) ORDER BY c.section FOR KEY SHARE
+    )
+    SELECT pg_catalog.array_agg(h) INTO lacking
+    FROM pg_catalog.unnest(p_hs) h LEFT JOIN locked l ON l.section = {schema}.bank_section_of(h)
+    WHERE (get_bit(l.cells, {schema}.bank_cell_of(h, length(l.cells))) = 1) IS NOT TRUE;
+    FOR one IN
+        SELECT {schema}.bank_section_of(h) AS section, pg_catalog.array_agg(h) AS hs
+        FROM pg_catalog.unnest(lacking) h GROUP BY 1 ORDER BY 1
+    LOOP
+        PERFORM {schema}.bank_fill_cells(p_bank, one.section, one.hs);
+    END LOOP;
     FOR one IN
         SELECT u.section / 64 AS part, bit_or(1::bigint << (u.section % 64)) AS bits
         FROM (SELECT {schema}.bank_section_of(h) AS section FROM pg_catalog.unnest(p_hs) h) u GROUP BY 1 ORDER BY 1
     LOOP
-        SELECT s.bits INTO known FROM {schema}.bank_sections s WHERE s.bank = p_bank AND s.part = one.part FOR KEY SHARE;
+        SELECT s.bits INTO known FROM {schema}.bank_sections s WHERE s.bank = p_bank AND s.part = one.part;
         IF NOT FOUND OR known & one.bits <> one.bits THEN
             INSERT INTO {schema}.bank_sections AS s VALUES (p_bank, one.part, one.bits)
             ON CONFLICT (bank, part) DO UPDATE SET bits = s.bits | excluded.bits;
         END IF;
     END LOOP;
+    PERFORM {schema}.bank_split_cells(p_bank, p_hs);
 END $$;

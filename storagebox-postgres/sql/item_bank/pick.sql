@@ -1,9 +1,9 @@
 -- IB-01, IB-08 deletes free items, passing over those that others have locked: at most `p_most`, from `p_start` on, section by
--- section, and then from the first section on if `p_round`. Only sections that may have one are looked at; those in which there
--- were too few are told, so that the caller can end with `bank_empty_sections`.
+-- section, and then from the first section on if `p_round`. Only sections that may have one are looked at. From where to where
+-- each was looked at is told, so that the caller can end with `bank_empty_cells`.
 CREATE OR REPLACE FUNCTION {schema}.bank_pick(
     p_bank bigint, p_start bigint, p_most integer, p_round boolean,
-    OUT hs bigint[], OUT items text[], OUT empties integer[]
+    OUT hs bigint[], OUT items text[], OUT froms bigint[], OUT tills bigint[]
 )
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -27,20 +27,12 @@ BEGIN
             -- What is before the start in its section comes last.
             lowest := greatest(lowest, p_start);
         END IF;
-        WITH picked AS (
-            DELETE FROM {schema}.free_items f WHERE f.ctid = ANY (ARRAY(
-                SELECT i.ctid FROM {schema}.free_items i
-                WHERE i.bank = p_bank AND i.h >= lowest AND i.h <= {schema}.bank_section_end(section)
-                ORDER BY i.h LIMIT missing FOR UPDATE SKIP LOCKED
-            )) RETURNING f.h, f.item
-        )
-        SELECT pg_catalog.array_agg(p.h) AS hs, pg_catalog.array_agg(p.item) AS items INTO got FROM picked p;
+        SELECT * INTO got FROM {schema}.bank_pick_section(p_bank, lowest, missing);
         hs := pg_catalog.array_cat(hs, got.hs);
         items := pg_catalog.array_cat(items, got.items);
+        froms := pg_catalog.array_append(froms, lowest);
+        tills := pg_catalog.array_append(tills, got.till);
         missing := missing - coalesce(pg_catalog.cardinality(got.hs), 0);
-        IF missing > 0 THEN
-            empties := pg_catalog.array_append(empties, section);
-        END IF;
         section := section + 1;
     END LOOP;
 END $$;

@@ -7,11 +7,16 @@ CREATE OR REPLACE FUNCTION {schema}.bank_take(
 ) RETURNS text[]
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET lock_timeout = '3s' AS $$
 DECLARE
-    asked timestamptz := {schema}.clock();
-    known record;
-    shown text[];
-    got   record;
-    one   record;
+    asked   timestamptz := {schema}.clock();
+    known   record;
+    shown   text[];
+    cells   bit varying;
+    lowest  bigint;
+    highest bigint;
+    got     record;
+    one     record;
+    froms   bigint[];
+    tills   bigint[];
 BEGIN
     SELECT c.state, c.item, c.until, c.ended_at INTO known FROM {schema}.claims c
     WHERE c.bank = p_bank AND c.claim = p_claim;
@@ -24,31 +29,45 @@ BEGIN
     END IF;
     asked := {schema}.clock();
     -- Nearly always there is one ahead, in the section in which a taker is.
+    SELECT c.cells INTO cells FROM {schema}.bank_cells c
+    WHERE c.bank = p_bank AND c.section = {schema}.bank_section_of(p_start);
+    lowest := {schema}.bank_run_start(cells, p_start);
+    highest := {schema}.bank_run_end(cells, lowest);
     WITH picked AS (
         DELETE FROM {schema}.free_items f WHERE f.ctid = (
             SELECT i.ctid FROM {schema}.free_items i
-            WHERE i.bank = p_bank AND i.h >= p_start AND i.h <= {schema}.bank_section_end({schema}.bank_section_of(p_start))
-              AND (SELECT {schema}.bank_has_bit(s.bits, {schema}.bank_section_of(p_start)) FROM {schema}.bank_sections s
-                   WHERE s.bank = p_bank AND s.part = {schema}.bank_section_of(p_start) / 64)
+            WHERE i.bank = p_bank AND i.h >= lowest AND i.h <= highest
             ORDER BY i.h LIMIT 1 FOR UPDATE SKIP LOCKED
         ) RETURNING f.h, f.item
     )
     INSERT INTO {schema}.claims AS c (bank, claim, state, h, item, until)
     SELECT p_bank, p_claim, 'held', p.h, p.item, asked + {schema}.interval_of(p_hold) FROM picked p
     RETURNING c.h, c.item INTO one;
-    IF NOT FOUND THEN
+    IF FOUND THEN
+        IF {schema}.bank_cell_of(lowest, length(cells)) < {schema}.bank_cell_of(one.h, length(cells)) THEN
+            froms := ARRAY[lowest];
+            tills := ARRAY[one.h];
+        END IF;
+    ELSE
         SELECT * INTO got FROM {schema}.bank_pick(p_bank, p_start, 1, true);
         IF got.hs IS NULL THEN
-            RETURN {schema}.bank_take_lapsed(p_bank, p_claim, p_hold, p_memory, got.empties);
+            RETURN {schema}.bank_take_lapsed(p_bank, p_claim, p_hold, p_memory, got.froms, got.tills);
         END IF;
         asked := {schema}.clock();
         INSERT INTO {schema}.claims AS c (bank, claim, state, h, item, until)
         VALUES (p_bank, p_claim, 'held', got.hs[1], got.items[1], asked + {schema}.interval_of(p_hold))
         RETURNING c.h, c.item INTO one;
-        PERFORM {schema}.bank_empty_sections(p_bank, got.empties);
+        froms := got.froms;
+        tills := got.tills;
     END IF;
-    IF p_hold IS NOT NULL AND {schema}.has_waited(asked) THEN
-        PERFORM {schema}.bank_hold_anew(p_bank, ARRAY[p_claim], ARRAY[p_hold]);
+    IF p_hold IS NOT NULL THEN
+        PERFORM {schema}.bank_hold_until(p_bank, asked + {schema}.interval_of(p_hold));
+        IF {schema}.has_waited(asked) THEN
+            PERFORM {schema}.bank_hold_anew(p_bank, ARRAY[p_claim], ARRAY[p_hold]);
+        END IF;
+    END IF;
+    IF froms IS NOT NULL THEN
+        PERFORM {schema}.bank_empty_cells(p_bank, froms, tills);
     END IF;
     RETURN ARRAY['new', one.item, one.h::text];
 END $$;

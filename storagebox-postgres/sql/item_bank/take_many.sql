@@ -35,15 +35,18 @@ BEGIN
         ON CONFLICT (bank, claim) DO NOTHING RETURNING c.claim, c.item
     )
     SELECT pg_catalog.array_agg(m.claim), pg_catalog.array_agg(m.item) INTO claims, items FROM made m;
-    IF {schema}.has_waited(asked) THEN
-        PERFORM {schema}.bank_hold_anew(p_bank, pg_catalog.array_agg(u.claim), pg_catalog.array_agg(u.hold))
-        FROM unnest(free, holds) u(claim, hold) WHERE u.claim = ANY (claims);
-    END IF;
     IF pg_catalog.cardinality(got.items) > coalesce(pg_catalog.cardinality(claims), 0) THEN
         INSERT INTO {schema}.free_items SELECT p_bank, u.h, u.item FROM unnest(got.hs, got.items) u(h, item)
         WHERE (u.item = ANY (items)) IS NOT TRUE ORDER BY u.h, u.item;
         PERFORM {schema}.bank_fill_sections(p_bank, got.hs);
     END IF;
-    PERFORM {schema}.bank_empty_sections(p_bank, got.empties);
+    IF EXISTS (SELECT FROM unnest(holds) u(hold) WHERE u.hold IS NOT NULL) THEN
+        PERFORM {schema}.bank_hold_until(p_bank, asked + {schema}.interval_of((SELECT min(u.hold) FROM unnest(holds) u(hold))));
+    END IF;
+    IF {schema}.has_waited(asked) THEN
+        PERFORM {schema}.bank_hold_anew(p_bank, pg_catalog.array_agg(u.claim), pg_catalog.array_agg(u.hold))
+        FROM unnest(free, holds) u(claim, hold) WHERE u.claim = ANY (claims);
+    END IF;
+    PERFORM {schema}.bank_empty_cells(p_bank, got.froms, got.tills);
     RETURN NEXT;
 END $$;

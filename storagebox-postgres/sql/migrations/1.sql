@@ -34,6 +34,16 @@ CREATE TABLE {schema}.bank_sections (
     fillfactor = 10, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0
 );
 
+-- Which cells of a section may: a bit for each. They are equal parts of it, and the more of them, the more items it has had.
+CREATE TABLE {schema}.bank_cells (
+    bank    bigint NOT NULL,
+    section integer NOT NULL,
+    cells   bit varying NOT NULL,
+    PRIMARY KEY (bank, section)
+) WITH (
+    fillfactor = 10, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0
+);
+
 -- Claims: those that hold an item, those that spent it, and the fences of those that ended (IB-7).
 CREATE TABLE {schema}.claims (
     bank     bigint NOT NULL,
@@ -53,6 +63,14 @@ CREATE UNIQUE INDEX claims_by_claim ON {schema}.claims (bank, claim);
 CREATE INDEX claims_by_item ON {schema}.claims (bank, h) WHERE item IS NOT NULL;
 CREATE INDEX claims_by_end ON {schema}.claims (bank, until) WHERE until IS NOT NULL;
 CREATE INDEX claims_by_age ON {schema}.claims (bank, ended_at) WHERE ended_at IS NOT NULL;
+
+-- From when on takers look for lapsed holds: none ends before.
+CREATE TABLE {schema}.bank_lapses (
+    bank  bigint PRIMARY KEY,
+    since timestamptz NOT NULL
+) WITH (
+    fillfactor = 10, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0
+);
 
 -- Items set aside.
 CREATE TABLE {schema}.withdrawn_items (

@@ -7,7 +7,7 @@ use sqlx::Row;
 use storagebox_core::{BoxName, Error, Result};
 use tokio::sync::OnceCell;
 
-use super::{Call, Client};
+use super::{Call, Client, Progress};
 use crate::{error, schema};
 
 /// What kind of box it is, as its table has it.
@@ -82,7 +82,9 @@ impl OpenBox {
             .with(self.name.as_str())
             .with(self.options.as_str())
             .with(self.keeps);
-        self.client.settled("open", || async { self.check(&self.client.row(&call).await?) }).await
+        let open = self.client.settled("open", || async { self.check(&self.client.row(&call).await?) });
+        // What it does is not what the call is for.
+        Progress::default().scope(open).await
     }
 
     fn check(&self, found: &sqlx::postgres::PgRow) -> Result<()> {

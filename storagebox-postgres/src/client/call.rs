@@ -6,7 +6,7 @@ use sqlx::postgres::{PgArguments, PgConnection, PgRow};
 use sqlx::{Arguments, AssertSqlSafe, Executor, query_with, raw_sql};
 
 use crate::config::{Settings, Statements};
-use crate::schema::Schema;
+use crate::schema::{Schema, VERSION};
 
 /// A function with its arguments.
 #[derive(Clone, Debug)]
@@ -90,7 +90,8 @@ impl<'a> Call<'a> {
             // Writing to a string does not fail.
             let _infallible = write_argument(&mut sql, index + 1, argument);
         }
-        sql.push(')');
+        // In place of a look at the version: the name is there in this version alone.
+        let _infallible = write!(sql, ") WHERE {schema}.is_version_{VERSION}()");
         sql
     }
 
@@ -237,7 +238,7 @@ mod tests {
         let call =
             Call::rows("f").with(i64::MIN).with(None::<i64>).with(None::<&str>).with(Vec::<&str>::new());
         let expected = "SELECT * FROM storagebox.f((-9223372036854775808)::bigint,NULL::bigint,NULL::pg_catalog.text,ARRAY[]::pg_catalog.text[])";
-        assert_eq!(written(&call), expected);
+        assert_eq!(written(&call), format!("{expected} WHERE storagebox.is_version_{VERSION}()"));
     }
 
     #[test]

@@ -10,6 +10,7 @@ use sqlx::{AssertSqlSafe, ConnectOptions, Executor, PgPool, raw_sql};
 use storagebox_core::Result;
 
 use super::call::Call;
+use super::progress;
 use crate::config::{Settings, Statements, bad};
 use crate::error;
 
@@ -54,12 +55,14 @@ impl Connections {
         match self {
             Self::Own(pool) => {
                 let mut slot = pool.get().await.map_err(error::pooling)?;
+                progress::leave()?;
                 let rows = call.fetch(slot.begin(), settings).await;
-                end(pool, &mut slot, rows)
+                progress::back(end(pool, &mut slot, rows))
             }
             Self::Shared(pool) => {
                 let mut connection = pool.acquire().await.map_err(error::connecting)?;
-                call.fetch(&mut connection, settings).await.map_err(error::of)
+                progress::leave()?;
+                progress::back(call.fetch(&mut connection, settings).await.map_err(error::of))
             }
         }
     }
@@ -69,12 +72,14 @@ impl Connections {
         match self {
             Self::Own(pool) => {
                 let mut slot = pool.get().await.map_err(error::pooling)?;
+                progress::leave()?;
                 let rows = slot.begin().fetch_all(raw_sql(sql)).await;
-                end(pool, &mut slot, rows)
+                progress::back(end(pool, &mut slot, rows))
             }
             Self::Shared(pool) => {
                 let mut connection = pool.acquire().await.map_err(error::connecting)?;
-                connection.fetch_all(raw_sql(sql)).await.map_err(error::of)
+                progress::leave()?;
+                progress::back(connection.fetch_all(raw_sql(sql)).await.map_err(error::of))
             }
         }
     }

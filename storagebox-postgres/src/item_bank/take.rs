@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use storagebox_core::backend::micros;
 use storagebox_core::{
-    ClaimId, Combine, Combined, Combiner, Error, ErrorKind, Held, Hold, HoldState, Item, Result, Taken,
+    ClaimId, Combine, Combined, Error, ErrorKind, Held, Hold, HoldState, Item, Result, Taken,
 };
 
 use tokio::time::Instant;
@@ -13,7 +13,7 @@ use tokio::time::Instant;
 use super::answers::{self, Met, Shown};
 use super::walk::Walk;
 use crate::client::{Before, Call, OpenBox};
-use crate::combining;
+use crate::combining::{self, Combining};
 
 /// Takes in one statement.
 const MOST: usize = 64;
@@ -41,7 +41,7 @@ impl Combine for Take {
 #[derive(Debug)]
 pub(super) struct Takes {
     taker: Arc<Taker>,
-    combiner: Option<Arc<Combiner<Take>>>,
+    combiner: Option<Combining<Take>>,
 }
 
 #[derive(Debug)]
@@ -62,7 +62,7 @@ impl Takes {
         let deadline = taker.bank.client().deadline();
         let alone = |lost| taker.alone(take.clone(), Before::lost(lost), deadline);
         match &self.combiner {
-            Some(combiner) => taker.bank.client().in_time(combiner.call(take.clone(), alone)).await,
+            Some(combiner) => combiner.call(taker.bank.client(), take.clone(), alone).await,
             None => alone(false).await,
         }
     }

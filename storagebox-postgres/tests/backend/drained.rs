@@ -1,15 +1,183 @@
-//! IB-8: what a take reads does not grow with what was taken before.
+//! IB-8: what a take reads does not grow with what was taken before, and no item is passed over that is there.
 
-use storagebox_core::Result;
+use std::sync::Arc;
+use std::time::Duration;
 
-use crate::scene::with_place;
-use crate::support::Buffers;
+use sqlx::{AssertSqlSafe, PgConnection, query_scalar};
+use storagebox_core::{BankAdmin, ClaimId, Hold, Item, ItemBank, Released, Result, StoreExt, Taken};
+use storagebox_postgres::PostgresStore;
+use tokio::task::JoinSet;
+
+use crate::scene::{count, session, tell, with_place};
+use crate::support::{Buffers, Place, end_holds, failed, run};
 
 /// An old snapshot keeps every row that was ever free, and no index entry may be passed over for good.
 #[tokio::test]
 async fn a_take_reads_no_more_as_the_bank_drains_under_an_old_snapshot() -> Result<()> {
     with_place(async |place| {
-        Buffers::of_takes(place, 10_000, true).await?.assert_flat(10_000);
+        Buffers::of_takes(place, 10_000, true).await?.assert_flat();
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_take_from_a_big_bank_that_is_nearly_drained_crosses_few_of_the_items_that_are_gone() -> Result<()>
+{
+    with_place(async |place| {
+        Buffers::of_a_section(place).await?.assert_flat();
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn an_empty_bank_reads_no_more_after_holds_that_have_ended() -> Result<()> {
+    with_place(async |place| {
+        Buffers::of_ended_holds(place).await?.assert_flat();
+        Ok(())
+    })
+    .await
+}
+
+const HOUR: Duration = Duration::from_secs(3_600);
+
+/// The bank, drained by holds that have ended, and what a taker is told that looks past them.
+async fn look_past(place: &Place, claim: &str) -> Result<String> {
+    let take = format!("SELECT ({}.bank_take(box, '{claim}', NULL, NULL, 0))[1]", place.schema);
+    let told = query_scalar(AssertSqlSafe(format!("{take} FROM {}.boxes", place.schema)));
+    told.fetch_one(place.database.owner()).await.map_err(failed)
+}
+
+/// With a session whose snapshot keeps them.
+async fn bank_of_ended_holds(place: &Place) -> Result<(Arc<dyn BankAdmin>, PgConnection)> {
+    let bank = place.builder()?.connect(&place.url_at(place.database.server()))?.bank("box")?;
+    bank.counts().await?;
+    let snapshot = format!("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ; TABLE {}.boxes", place.schema);
+    let old = session(place, &snapshot).await?;
+    end_holds(place, 300).await?;
+    take_all(&bank).await?;
+    Ok((bank, old))
+}
+
+/// Its hold ends while it is under way, and takers look past it.
+#[tokio::test]
+async fn a_hold_that_ended_before_its_take_did_is_found() -> Result<()> {
+    with_place(async |place| {
+        let (bank, _old) = bank_of_ended_holds(place).await?;
+        bank.add(&[Item::new("item")?]).await?;
+        let schema = &place.schema;
+        let take = format!("SELECT {schema}.bank_take(box, 'slow', 3600000000, NULL, 0) FROM {schema}.boxes");
+        let mut slow = session(place, &take).await?;
+        place.advance(24 * HOUR).await?;
+        assert_eq!(look_past(place, "past").await?, "busy");
+        tell(&mut slow, "COMMIT").await?;
+        let taken = bank.take(&ClaimId::new("next")?, Hold::Forever).await?;
+        assert!(matches!(taken, Taken::New(_)), "{taken:?}");
+        Ok(())
+    })
+    .await
+}
+
+/// The server's clock is set back, so that a hold ends before the time up to which takers have looked.
+#[tokio::test]
+async fn a_hold_that_ends_before_what_takers_pass_over_is_found() -> Result<()> {
+    with_place(async |place| {
+        let (bank, _old) = bank_of_ended_holds(place).await?;
+        place.advance(24 * HOUR).await?;
+        assert_eq!(look_past(place, "past").await?, "empty");
+        let schema = &place.schema;
+        let passed = format!("SELECT count(*) FROM {schema}.bank_lapses WHERE since > now() + interval '23 hours'");
+        assert_eq!(count(&place.database, &passed).await?, 1, "nothing was passed over");
+        let back = format!("CREATE OR REPLACE FUNCTION {schema}.clock() RETURNS timestamptz LANGUAGE sql RETURN clock_timestamp()");
+        run(place.database.owner(), back).await?;
+        bank.add(&[Item::new("item")?]).await?;
+        bank.take(&ClaimId::new("short")?, Hold::For(HOUR)).await?;
+        place.advance(Duration::ZERO).await?;
+        let taken = bank.take(&ClaimId::new("next")?, Hold::Forever).await?;
+        assert!(matches!(taken, Taken::New(_)), "{taken:?}");
+        Ok(())
+    })
+    .await
+}
+
+const TASKS: usize = 8;
+const ROUNDS: usize = 40;
+/// So many in each section that it has many cells.
+const ITEMS: usize = 600;
+const SECTIONS: [i64; 2] = [-1 << 55, 255 << 55];
+
+fn items(place: &Place, section: i64, name: &str, items: usize) -> String {
+    let sql = include_str!("../support/fill_section.sql").replace("'item-'", &format!("'{name}-'"));
+    sql.replace("n::text", &format!("'{name}' || n"))
+        .replace("{schema}", &place.schema)
+        .replace("{section}", &format!("({section})"))
+        .replace("{items}", &items.to_string())
+}
+
+/// Free items whose cell or section has no bit, so that takers pass over them.
+const HIDDEN: &str = "
+    SELECT count(*) FROM {schema}.free_items f
+    LEFT JOIN {schema}.bank_cells c ON c.bank = f.bank AND c.section = {schema}.bank_section_of(f.h)
+    LEFT JOIN {schema}.bank_sections s ON s.bank = f.bank AND s.part = c.section / 64
+    WHERE (get_bit(c.cells, {schema}.bank_cell_of(f.h, length(c.cells))) = 1
+        AND get_bit(s.bits::bit(64), 63 - c.section % 64) = 1) IS NOT TRUE";
+
+async fn assert_none_is_hidden(place: &Place) -> Result<()> {
+    let hidden = count(&place.database, &HIDDEN.replace("{schema}", &place.schema)).await?;
+    assert_eq!(hidden, 0, "free items that no taker finds");
+    Ok(())
+}
+
+/// Takes and gives back, and keeps every fourth.
+async fn take_and_release(bank: Arc<dyn BankAdmin>, task: usize) -> Result<usize> {
+    let mut kept = 0;
+    for round in 0..ROUNDS {
+        let claim = ClaimId::new(format!("{task}-{round}"))?;
+        let taken = bank.take(&claim, Hold::Forever).await?;
+        assert!(matches!(taken, Taken::New(_)), "{taken:?}");
+        if round % 4 == 0 {
+            kept += 1;
+        } else {
+            assert_eq!(bank.release(&claim).await?, Released::Released);
+        }
+    }
+    Ok(kept)
+}
+
+async fn take_all(bank: &Arc<dyn BankAdmin>) -> Result<usize> {
+    for taken in 0.. {
+        if bank.take(&ClaimId::new(format!("last-{taken}"))?, Hold::Forever).await? == Taken::Empty {
+            return Ok(taken);
+        }
+    }
+    unreachable!("a bank without end")
+}
+
+/// Takers empty cells while others give items back and bring new ones, which splits them.
+#[tokio::test(flavor = "multi_thread")]
+async fn takers_find_every_item_that_is_put_back_or_added_where_others_have_drained() -> Result<()> {
+    with_place(async |place| {
+        let store: PostgresStore = place.builder()?.connect(&place.url_at(place.database.server()))?;
+        let bank = store.bank("box")?;
+        bank.counts().await?;
+        run(place.database.owner(), items(place, SECTIONS[0], "first", ITEMS)).await?;
+        let mut takers = JoinSet::new();
+        for task in 0..TASKS {
+            takers.spawn(take_and_release(Arc::clone(&bank), task));
+        }
+        for batch in 0..20 {
+            let section = SECTIONS[batch % 2];
+            run(place.database.owner(), items(place, section, &format!("more{batch}"), 60)).await?;
+        }
+        let kept: Vec<usize> = takers.join_all().await.into_iter().collect::<Result<_>>()?;
+        assert_none_is_hidden(place).await?;
+        let cells = format!("SELECT min(length(cells))::bigint FROM {}.bank_cells", place.schema);
+        assert!(count(&place.database, &cells).await? > 4, "the sections were never split");
+        assert_eq!(take_all(&bank).await? + kept.iter().sum::<usize>(), ITEMS + 20 * 60);
+        run(place.database.owner(), items(place, SECTIONS[1], "late", 50)).await?;
+        assert_none_is_hidden(place).await?;
+        assert!(matches!(bank.take(&ClaimId::new("late")?, Hold::Forever).await?, Taken::New(_)));
         Ok(())
     })
     .await

@@ -100,7 +100,7 @@ async fn a_session_that_is_ended_twice_leaves_the_outcome_unknown() -> Result<()
 /// The store's session that waits for a lock, another one than this.
 async fn stuck(place: &Place, other_than: Option<i32>) -> Result<i32> {
     let sql = "SELECT pid FROM pg_stat_activity
-        WHERE wait_event_type = 'Lock' AND application_name = $1 AND pid IS DISTINCT FROM $2";
+        WHERE wait_event_type = 'Lock' AND datname = current_database() AND application_name = $1 AND pid IS DISTINCT FROM $2";
     let mut found: Option<i32> = None;
     until("a call that is stuck", async || {
         let session = query_scalar(sql).bind(&place.schema).bind(other_than);

@@ -43,7 +43,8 @@ async fn a_call_whose_client_is_gone_stops_waiting_for_a_lock() -> Result<()> {
             waits = until("a call that waits", waiting) => waits?,
         }
         // One that looks for a deadlock is not waiting for a moment, but is at work.
-        let at_work = "SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND application_name =";
+        let at_work = "SELECT count(*) FROM pg_stat_activity
+            WHERE state = 'active' AND datname = current_database() AND application_name =";
         let at_work = format!("{at_work} '{}'", place.schema);
         until("the end of its wait", async || Ok(count(&place.database, &at_work).await? == 0)).await
     })

@@ -1,5 +1,6 @@
 //! Connections that broke, are all in use, or hear nothing.
 
+use std::net::TcpListener;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -7,7 +8,8 @@ use sqlx::postgres::PgPoolOptions;
 use sqlx::{AssertSqlSafe, Postgres, Transaction, raw_sql};
 use storagebox_conformance::{Cut, Proxy};
 use storagebox_core::{
-    BankAdmin, ClaimId, ErrorKind, Hold, Item, ItemBank, Result, Store, StoreExt, Taken, TokenId, TokenStore,
+    BankAdmin, Certainty, ClaimId, Error, ErrorKind, Hold, Item, ItemBank, Result, Store, StoreExt, Taken,
+    TokenId, TokenStore,
 };
 use storagebox_postgres::PostgresStore;
 use tokio::task::JoinSet;
@@ -80,29 +82,57 @@ async fn broken_connections_of_a_pool_that_was_handed_in_are_replaced() -> Resul
     .await
 }
 
-/// Who waits for a connection waits no longer than for an answer.
+/// Long enough for nothing but to be over: in these tests no connection is ever free.
+const SHORT: Duration = Duration::from_millis(500);
+
+/// Who waits for a connection waits no longer than for an answer, and has asked for nothing by then. With combining the first
+/// call waits alone, and those that came meanwhile for their turn, or in a batch.
 #[tokio::test]
-async fn a_pool_whose_only_connection_is_stuck_answers_in_time() -> Result<()> {
+async fn a_call_that_never_left_the_queue_of_its_pool_is_certain() -> Result<()> {
     with_place(async |place| {
-        let builder = place.builder()?.combining(false).max_connections(1);
-        let store =
-            builder.call_timeout(Duration::from_secs(2)).connect(&place.url_at(place.database.server()))?;
-        fill(&store, 1).await?;
-        let other = locked(place).await?;
-        let bank = store.bank("box")?;
-        let stuck = tokio::spawn({
-            let bank = Arc::clone(&bank);
-            async move { bank.take(&ClaimId::new("stuck")?, Hold::Forever).await }
-        });
-        let is_stuck = async || Ok(blocked(&place.database, &place.schema).await? == 1);
-        until("a take that is stuck", is_stuck).await?;
-        let error = bank.take(&ClaimId::new("queued")?, Hold::Forever).await.unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::OutcomeUnknown, "{error:?}");
-        drop(other);
-        drop(stuck.await.map_err(failed)?);
+        let pool = PgPoolOptions::new().max_connections(1).connect(&place.database.url()).await;
+        let pool = pool.map_err(failed)?;
+        let patient = place.builder()?.from_pool(pool.clone())?;
+        fill(&patient, 10).await?;
+        for combining in [false, true] {
+            let builder = place.builder()?.combining(combining).call_timeout(SHORT);
+            let store = builder.from_pool(pool.clone())?;
+            until("an open box", async || Ok(store.bank("box")?.counts().await.is_ok())).await?;
+            let held = pool.acquire().await.map_err(failed)?;
+            for error in refused_takes(&store, combining).await? {
+                let found = (error.kind(), error.certainty());
+                assert_eq!(found, (ErrorKind::Contention, Certainty::NotApplied), "{combining}: {error:?}");
+            }
+            drop(held);
+            assert_eq!(patient.bank("box")?.counts().await?.held, 0, "{combining}");
+        }
         Ok(())
     })
     .await
+}
+
+/// What a few takes at once are refused with.
+async fn refused_takes(store: &PostgresStore, combining: bool) -> Result<Vec<Error>> {
+    let (bank, mut takes) = (store.bank("box")?, JoinSet::new());
+    for caller in 0..6 {
+        let (bank, claim) = (Arc::clone(&bank), ClaimId::new(format!("{combining}-{caller}"))?);
+        takes.spawn(async move { bank.take(&claim, Hold::Forever).await.unwrap_err() });
+    }
+    Ok(takes.join_all().await)
+}
+
+/// A server that takes connections and says nothing.
+#[tokio::test]
+async fn a_call_for_which_no_connection_could_be_made_is_certain() -> Result<()> {
+    let silent = TcpListener::bind("127.0.0.1:0").map_err(failed)?;
+    let url = format!("postgres://ann@{}/box", silent.local_addr().map_err(failed)?);
+    let store = PostgresStore::builder().call_timeout(SHORT).connect(&url)?;
+    let take = store.bank("box")?.take(&ClaimId::new("claim")?, Hold::Forever).await.map(drop);
+    for refused in [take, store.setup().await, store.ping().await] {
+        let error = refused.unwrap_err();
+        assert_eq!(error.certainty(), Certainty::NotApplied, "{error:?}");
+    }
+    Ok(())
 }
 
 /// What a dropped caller asked for goes on by itself; nobody else waits for it on its connection.

@@ -79,7 +79,8 @@ pub(crate) fn lapse(schema: &str, holds: i64) -> String {
 
 /// How many sessions of this name are waiting for a lock.
 pub(crate) async fn blocked(database: &Database, name: &str) -> Result<i64> {
-    let sql = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND application_name = ";
+    let sql = "SELECT count(*) FROM pg_stat_activity
+        WHERE wait_event_type = 'Lock' AND datname = current_database() AND application_name =";
     count(database, &format!("{sql} '{name}'")).await
 }
 

@@ -5,13 +5,14 @@
 //! `STORAGEBOX_WRITE_SCHEMA=1 cargo test -p storagebox-postgres --test backend the_newest`.
 
 pub(crate) mod boxes;
+mod calls;
 
 use std::path::Path;
 use std::process::Command;
 use std::{env, fs};
 
-use storagebox_core::{Result, Store};
-use storagebox_postgres::PostgresStore;
+use storagebox_core::{Certainty, ErrorKind, Result, Store};
+use storagebox_postgres::{PostgresStore, Statements};
 
 use crate::scene::{owner_url, with_database};
 use crate::structure::{contents, structure, tables};
@@ -19,6 +20,9 @@ use crate::support::{Database, failed, run};
 
 /// Every version that was released, and the one that will be. A released dump is never changed.
 const DUMPS: [&str; 1] = ["1.sql"];
+
+/// What a setup ends with that brings the schema to another version.
+const VERSION: &str = include_str!("../../sql/store/version.sql");
 
 /// Dumps name their schema: the default one.
 const SCHEMA: &str = "storagebox";
@@ -40,6 +44,40 @@ async fn a_schema_of_each_version_is_brought_up_to_date_with_all_that_it_holds()
         .await?;
     }
     Ok(())
+}
+
+/// Nobody starts all processes anew at the moment of an upgrade.
+#[tokio::test]
+async fn an_open_process_is_refused_once_a_newer_one_has_upgraded_the_schema() -> Result<()> {
+    for statements in [Statements::Prepared, Statements::Simple] {
+        with_database(async |database| {
+            let url = owner_url(database, SCHEMA);
+            let old = PostgresStore::builder().statements(statements).connect(&url)?;
+            old.setup().await?;
+            let open = calls::open(&old).await?;
+            upgrade(database).await?;
+            let before = (structure(database, SCHEMA).await?, contents(database, SCHEMA).await?);
+            for (call, refused) in calls::all(&old, &open).await? {
+                let refused = refused.unwrap_or_else(|| panic!("{call} was answered"));
+                assert_eq!(refused.kind(), ErrorKind::Unsupported, "{call}: {refused}");
+                assert_eq!(refused.certainty(), Certainty::NotApplied, "{call}: {refused}");
+                assert!(refused.message().contains("a newer storagebox"), "{call}: {refused}");
+            }
+            let after = (structure(database, SCHEMA).await?, contents(database, SCHEMA).await?);
+            assert!(after == before, "{:?} instead of {:?}", after.1, before.1);
+            Ok(())
+        })
+        .await?;
+    }
+    Ok(())
+}
+
+/// To a version that changes nothing but its name.
+async fn upgrade(database: &Database) -> Result<()> {
+    let newer = 1 + DUMPS.len();
+    let name = VERSION.replace("{schema}", SCHEMA).replace("{version}", &newer.to_string());
+    run(database.owner(), format!("BEGIN; INSERT INTO {SCHEMA}.versions VALUES ({newer}); {name} COMMIT"))
+        .await
 }
 
 #[tokio::test]

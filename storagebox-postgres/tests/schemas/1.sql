@@ -37,6 +37,26 @@ BEGIN
     RETURN coalesce(pg_catalog.cardinality(places), 0) - coalesce(pg_catalog.cardinality(known), 0);
 END $$;
 
+CREATE FUNCTION storagebox.bank_cell_of(p_h bigint, p_count integer) RETURNS integer
+    LANGUAGE sql IMMUTABLE
+    RETURN (((p_h & '36028797018963967'::bigint) / ('36028797018963968'::bigint / p_count)))::integer;
+
+CREATE FUNCTION storagebox.bank_cell_after(p_till bigint, p_count integer) RETURNS integer
+    LANGUAGE sql IMMUTABLE
+    RETURN CASE (p_till & '36028797018963967'::bigint) WHEN '36028797018963967'::bigint THEN p_count ELSE storagebox.bank_cell_of(p_till, p_count) END;
+
+CREATE FUNCTION storagebox.bank_section_start(p_section integer) RETURNS bigint
+    LANGUAGE sql IMMUTABLE
+    RETURN (((p_section - 256))::bigint << 55);
+
+CREATE FUNCTION storagebox.bank_cell_start(p_section integer, p_cell integer, p_count integer) RETURNS bigint
+    LANGUAGE sql IMMUTABLE
+    RETURN (storagebox.bank_section_start(p_section) + (p_cell * ('36028797018963968'::bigint / p_count)));
+
+CREATE FUNCTION storagebox.bank_cell_end(p_section integer, p_cell integer, p_count integer) RETURNS bigint
+    LANGUAGE sql IMMUTABLE
+    RETURN (storagebox.bank_cell_start(p_section, p_cell, p_count) + (('36028797018963968'::bigint / p_count) - 1));
+
 CREATE FUNCTION storagebox.bank_confirm(p_bank bigint, p_claim text, p_memory bigint) RETURNS text[]
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -71,23 +91,42 @@ BEGIN
     ) c;
 END $$;
 
-CREATE FUNCTION storagebox.bank_empty_sections(p_bank bigint, p_sections integer[]) RETURNS void
+CREATE FUNCTION storagebox.bank_empty_cells(p_bank bigint, p_froms bigint[], p_tills bigint[]) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 DECLARE
-    empty integer;
+    one   integer;
+    known bit varying;
+    kept  bit varying;
 BEGIN
-    FOREACH empty IN ARRAY coalesce(p_sections, ARRAY[]::integer[]) LOOP
-        PERFORM FROM storagebox.bank_sections s WHERE s.bank = p_bank AND s.part = empty / 64 FOR UPDATE SKIP LOCKED;
+    FOR i IN 1 .. coalesce(pg_catalog.cardinality(p_froms), 0) LOOP
+        one := storagebox.bank_section_of(p_froms[i]);
+        SELECT c.cells INTO known FROM storagebox.bank_cells c
+        WHERE c.bank = p_bank AND c.section = one
+          AND storagebox.bank_cell_of(p_froms[i], length(c.cells)) < storagebox.bank_cell_after(p_tills[i], length(c.cells))
+        FOR UPDATE SKIP LOCKED;
         CONTINUE WHEN NOT FOUND;
-        UPDATE storagebox.bank_sections s SET bits = s.bits & ~(1::bigint << (empty % 64))
-        WHERE s.bank = p_bank AND s.part = empty / 64 AND NOT EXISTS (
-            SELECT FROM storagebox.free_items i
-            WHERE i.bank = p_bank AND i.h >= storagebox.bank_section_start(empty)
-              AND i.h <= storagebox.bank_section_end(empty)
-        );
+        kept := storagebox.bank_without_empty(p_bank, known, p_froms[i], p_tills[i]);
+        IF kept <> known THEN
+            UPDATE storagebox.bank_cells c SET cells = kept WHERE c.bank = p_bank AND c.section = one;
+        END IF;
+        IF position(B'1' IN kept) = 0 THEN
+            PERFORM storagebox.bank_empty_section(p_bank, one);
+        END IF;
     END LOOP;
+END $$;
+
+CREATE FUNCTION storagebox.bank_empty_section(p_bank bigint, p_section integer) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+BEGIN
+    PERFORM FROM storagebox.bank_sections s WHERE s.bank = p_bank AND s.part = p_section / 64 FOR UPDATE SKIP LOCKED;
+    IF FOUND THEN
+        UPDATE storagebox.bank_sections s SET bits = s.bits & ~(1::bigint << (p_section % 64))
+        WHERE s.bank = p_bank AND s.part = p_section / 64;
+    END IF;
 END $$;
 
 CREATE FUNCTION storagebox.bank_end_claim(p_place tid, p_why text, p_now timestamp with time zone) RETURNS void
@@ -124,25 +163,60 @@ BEGIN
     RETURN ARRAY['extended', known.item, coalesce(storagebox.micros_until(til, now)::text, 'forever')];
 END $$;
 
+CREATE FUNCTION storagebox.bank_fill_cells(p_bank bigint, p_section integer, p_hs bigint[]) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+DECLARE
+    known bit varying;
+    one   bigint;
+BEGIN
+    INSERT INTO storagebox.bank_cells VALUES (p_bank, p_section, B'1') ON CONFLICT DO NOTHING;
+    IF FOUND THEN
+        RETURN;
+    END IF;
+    SELECT c.cells INTO known FROM storagebox.bank_cells c WHERE c.bank = p_bank AND c.section = p_section FOR NO KEY UPDATE;
+    FOREACH one IN ARRAY p_hs LOOP
+        known := set_bit(known, storagebox.bank_cell_of(one, length(known)), 1);
+    END LOOP;
+    UPDATE storagebox.bank_cells c SET cells = known WHERE c.bank = p_bank AND c.section = p_section;
+END $$;
+
 CREATE FUNCTION storagebox.bank_fill_sections(p_bank bigint, p_hs bigint[]) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 DECLARE
-    one   record;
-    known bigint;
+    lacking bigint[];
+    one     record;
+    known   bigint;
 BEGIN
     PERFORM storagebox.check_isolation();
+    WITH locked AS MATERIALIZED (
+        SELECT c.section, c.cells FROM storagebox.bank_cells c WHERE c.bank = p_bank AND c.section = ANY (ARRAY(
+            SELECT DISTINCT storagebox.bank_section_of(h) FROM pg_catalog.unnest(p_hs) h
+        )) ORDER BY c.section FOR KEY SHARE
+    )
+    SELECT pg_catalog.array_agg(h) INTO lacking
+    FROM pg_catalog.unnest(p_hs) h LEFT JOIN locked l ON l.section = storagebox.bank_section_of(h)
+    WHERE (get_bit(l.cells, storagebox.bank_cell_of(h, length(l.cells))) = 1) IS NOT TRUE;
+    FOR one IN
+        SELECT storagebox.bank_section_of(h) AS section, pg_catalog.array_agg(h) AS hs
+        FROM pg_catalog.unnest(lacking) h GROUP BY 1 ORDER BY 1
+    LOOP
+        PERFORM storagebox.bank_fill_cells(p_bank, one.section, one.hs);
+    END LOOP;
     FOR one IN
         SELECT u.section / 64 AS part, bit_or(1::bigint << (u.section % 64)) AS bits
         FROM (SELECT storagebox.bank_section_of(h) AS section FROM pg_catalog.unnest(p_hs) h) u GROUP BY 1 ORDER BY 1
     LOOP
-        SELECT s.bits INTO known FROM storagebox.bank_sections s WHERE s.bank = p_bank AND s.part = one.part FOR KEY SHARE;
+        SELECT s.bits INTO known FROM storagebox.bank_sections s WHERE s.bank = p_bank AND s.part = one.part;
         IF NOT FOUND OR known & one.bits <> one.bits THEN
             INSERT INTO storagebox.bank_sections AS s VALUES (p_bank, one.part, one.bits)
             ON CONFLICT (bank, part) DO UPDATE SET bits = s.bits | excluded.bits;
         END IF;
     END LOOP;
+    PERFORM storagebox.bank_split_cells(p_bank, p_hs);
 END $$;
 
 CREATE FUNCTION storagebox.bank_free(p_bank bigint, p_h bigint, p_item text) RETURNS void
@@ -192,24 +266,25 @@ BEGIN
     RETURN CASE WHEN shown[1] <> 'forgotten' THEN shown ELSE ARRAY['unknown'] END;
 END $$;
 
-CREATE FUNCTION storagebox.bank_has_bit(p_bits bigint, p_section integer) RETURNS boolean
-    LANGUAGE sql IMMUTABLE
-    RETURN (((p_bits >> (p_section % 64)) & (1)::bigint) = (1)::bigint);
-
 CREATE FUNCTION storagebox.bank_has_free(p_bank bigint) RETURNS boolean
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 DECLARE
     section integer := storagebox.bank_next_section(p_bank, 0);
+    run     record;
 BEGIN
     WHILE section IS NOT NULL LOOP
-        IF EXISTS (
-            SELECT FROM storagebox.free_items i
-            WHERE i.bank = p_bank AND i.h >= storagebox.bank_section_start(section) AND i.h <= storagebox.bank_section_end(section)
-        ) THEN
-            RETURN true;
-        END IF;
+        SELECT * INTO run FROM storagebox.bank_run(p_bank, storagebox.bank_section_start(section));
+        WHILE run.lowest IS NOT NULL LOOP
+            IF EXISTS (
+                SELECT FROM storagebox.free_items i WHERE i.bank = p_bank AND i.h >= run.lowest AND i.h <= run.highest
+            ) THEN
+                RETURN true;
+            END IF;
+            EXIT WHEN run.highest = storagebox.bank_section_end(section);
+            SELECT * INTO run FROM storagebox.bank_run(p_bank, run.highest + 1);
+        END LOOP;
         section := storagebox.bank_next_section(p_bank, section + 1);
     END LOOP;
     RETURN false;
@@ -228,6 +303,20 @@ BEGIN
     END LOOP;
 END $$;
 
+CREATE FUNCTION storagebox.bank_hold_until(p_bank bigint, p_until timestamp with time zone) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+DECLARE
+    known timestamptz;
+BEGIN
+    SELECT l.since INTO known FROM storagebox.bank_lapses l WHERE l.bank = p_bank FOR KEY SHARE;
+    IF NOT FOUND OR known > p_until THEN
+        INSERT INTO storagebox.bank_lapses AS l VALUES (p_bank, '-infinity')
+        ON CONFLICT (bank) DO UPDATE SET since = least(l.since, p_until);
+    END IF;
+END $$;
+
 CREATE FUNCTION storagebox.bank_holder(p_bank bigint, p_h bigint, p_item text) RETURNS TABLE(state text, claim text)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -243,6 +332,21 @@ BEGIN
     UNION ALL
     SELECT CASE WHEN c.until <= asked THEN 'free' ELSE c.state END, c.claim
     FROM storagebox.claims c WHERE c.bank = p_bank AND c.h = p_h AND c.item = p_item;
+END $$;
+
+CREATE FUNCTION storagebox.bank_is_crowded(p_bank bigint, p_h bigint, p_count integer) RETURNS boolean
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+DECLARE
+    section CONSTANT integer := storagebox.bank_section_of(p_h);
+    cell    CONSTANT integer := storagebox.bank_cell_of(p_h, p_count);
+BEGIN
+    RETURN p_count < 4096 AND (SELECT count(*) FROM (
+        SELECT FROM storagebox.free_items i
+        WHERE i.bank = p_bank AND i.h >= storagebox.bank_cell_start(section, cell, p_count)
+          AND i.h <= storagebox.bank_cell_end(section, cell, p_count) LIMIT 17
+    ) few) > 16::bigint;
 END $$;
 
 CREATE FUNCTION storagebox.bank_list(p_bank bigint, p_after_h bigint, p_after_item text, p_limit bigint) RETURNS TABLE(h bigint, item text, state text, claim text)
@@ -311,6 +415,10 @@ BEGIN
     RETURN removed;
 END $$;
 
+CREATE FUNCTION storagebox.bank_next_cell(p_cells bit varying, p_from integer, p_bit bit) RETURNS integer
+    LANGUAGE sql IMMUTABLE
+    RETURN CASE POSITION((p_bit) IN (SUBSTRING(p_cells FROM (p_from + 1)))) WHEN 0 THEN length((p_cells)::"bit") ELSE ((p_from + POSITION((p_bit) IN (SUBSTRING(p_cells FROM (p_from + 1))))) - 1) END;
+
 CREATE FUNCTION storagebox.bank_next_section(p_bank bigint, p_from integer) RETURNS integer
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -334,7 +442,23 @@ BEGIN
     RETURN NULL;
 END $$;
 
-CREATE FUNCTION storagebox.bank_pick(p_bank bigint, p_start bigint, p_most integer, p_round boolean, OUT hs bigint[], OUT items text[], OUT empties integer[]) RETURNS record
+CREATE FUNCTION storagebox.bank_pass_over_lapses(p_bank bigint, p_asked timestamp with time zone) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+DECLARE
+    known timestamptz;
+    first timestamptz;
+BEGIN
+    SELECT l.since INTO known FROM storagebox.bank_lapses l WHERE l.bank = p_bank FOR UPDATE SKIP LOCKED;
+    IF FOUND THEN
+        SELECT c.until INTO first FROM storagebox.claims c
+        WHERE c.bank = p_bank AND c.until >= known AND c.until <= p_asked ORDER BY c.until LIMIT 1;
+        UPDATE storagebox.bank_lapses l SET since = greatest(known, coalesce(first, p_asked)) WHERE l.bank = p_bank;
+    END IF;
+END $$;
+
+CREATE FUNCTION storagebox.bank_pick(p_bank bigint, p_start bigint, p_most integer, p_round boolean, OUT hs bigint[], OUT items text[], OUT froms bigint[], OUT tills bigint[]) RETURNS record
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
@@ -359,21 +483,45 @@ BEGIN
             -- What is before the start in its section comes last.
             lowest := greatest(lowest, p_start);
         END IF;
+        SELECT * INTO got FROM storagebox.bank_pick_section(p_bank, lowest, missing);
+        hs := pg_catalog.array_cat(hs, got.hs);
+        items := pg_catalog.array_cat(items, got.items);
+        froms := pg_catalog.array_append(froms, lowest);
+        tills := pg_catalog.array_append(tills, got.till);
+        missing := missing - coalesce(pg_catalog.cardinality(got.hs), 0);
+        section := section + 1;
+    END LOOP;
+END $$;
+
+CREATE FUNCTION storagebox.bank_pick_section(p_bank bigint, p_from bigint, p_most integer, OUT hs bigint[], OUT items text[], OUT till bigint) RETURNS record
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+DECLARE
+    last CONSTANT bigint := storagebox.bank_section_end(storagebox.bank_section_of(p_from));
+    missing integer := p_most;
+    run     record;
+    got     record;
+BEGIN
+    till := last;
+    SELECT * INTO run FROM storagebox.bank_run(p_bank, p_from);
+    WHILE run.lowest IS NOT NULL LOOP
         WITH picked AS (
             DELETE FROM storagebox.free_items f WHERE f.ctid = ANY (ARRAY(
-                SELECT i.ctid FROM storagebox.free_items i
-                WHERE i.bank = p_bank AND i.h >= lowest AND i.h <= storagebox.bank_section_end(section)
+                SELECT i.ctid FROM storagebox.free_items i WHERE i.bank = p_bank AND i.h >= run.lowest AND i.h <= run.highest
                 ORDER BY i.h LIMIT missing FOR UPDATE SKIP LOCKED
             )) RETURNING f.h, f.item
         )
-        SELECT pg_catalog.array_agg(p.h) AS hs, pg_catalog.array_agg(p.item) AS items INTO got FROM picked p;
+        SELECT pg_catalog.array_agg(p.h) AS hs, pg_catalog.array_agg(p.item) AS items, max(p.h) AS till INTO got FROM picked p;
         hs := pg_catalog.array_cat(hs, got.hs);
         items := pg_catalog.array_cat(items, got.items);
         missing := missing - coalesce(pg_catalog.cardinality(got.hs), 0);
-        IF missing > 0 THEN
-            empties := pg_catalog.array_append(empties, section);
+        IF missing = 0 THEN
+            till := got.till;
+            EXIT;
         END IF;
-        section := section + 1;
+        EXIT WHEN run.highest = last;
+        SELECT * INTO run FROM storagebox.bank_run(p_bank, run.highest + 1);
     END LOOP;
 END $$;
 
@@ -481,17 +629,34 @@ BEGIN
     RETURN 'retired';
 END $$;
 
-CREATE FUNCTION storagebox.bank_section_start(p_section integer) RETURNS bigint
-    LANGUAGE sql IMMUTABLE
-    RETURN (((p_section - 256))::bigint << 55);
-
-CREATE FUNCTION storagebox.bank_section_end(p_section integer) RETURNS bigint
-    LANGUAGE sql IMMUTABLE
-    RETURN (storagebox.bank_section_start(p_section) | '36028797018963967'::bigint);
+CREATE FUNCTION storagebox.bank_run(p_bank bigint, p_from bigint, OUT lowest bigint, OUT highest bigint) RETURNS record
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+DECLARE
+    cells bit varying;
+BEGIN
+    SELECT c.cells INTO cells FROM storagebox.bank_cells c
+    WHERE c.bank = p_bank AND c.section = storagebox.bank_section_of(p_from);
+    lowest := storagebox.bank_run_start(cells, p_from);
+    highest := storagebox.bank_run_end(cells, lowest);
+END $$;
 
 CREATE FUNCTION storagebox.bank_section_of(p_h bigint) RETURNS integer
     LANGUAGE sql IMMUTABLE
     RETURN (((p_h >> 55))::integer + 256);
+
+CREATE FUNCTION storagebox.bank_run_end(p_cells bit varying, p_start bigint) RETURNS bigint
+    LANGUAGE sql IMMUTABLE
+    RETURN storagebox.bank_cell_end(storagebox.bank_section_of(p_start), (storagebox.bank_next_cell(p_cells, storagebox.bank_cell_of(p_start, length((p_cells)::"bit")), '0'::"bit") - 1), length((p_cells)::"bit"));
+
+CREATE FUNCTION storagebox.bank_run_start(p_cells bit varying, p_from bigint) RETURNS bigint
+    LANGUAGE sql IMMUTABLE
+    RETURN CASE WHEN (storagebox.bank_next_cell(p_cells, storagebox.bank_cell_of(p_from, length((p_cells)::"bit")), '1'::"bit") < length((p_cells)::"bit")) THEN GREATEST(p_from, storagebox.bank_cell_start(storagebox.bank_section_of(p_from), storagebox.bank_next_cell(p_cells, storagebox.bank_cell_of(p_from, length((p_cells)::"bit")), '1'::"bit"), length((p_cells)::"bit"))) ELSE NULL::bigint END;
+
+CREATE FUNCTION storagebox.bank_section_end(p_section integer) RETURNS bigint
+    LANGUAGE sql IMMUTABLE
+    RETURN (storagebox.bank_section_start(p_section) | '36028797018963967'::bigint);
 
 CREATE FUNCTION storagebox.bank_shown(p_state text, p_item text, p_until timestamp with time zone, p_ended_at timestamp with time zone, p_memory bigint, p_now timestamp with time zone) RETURNS text[]
     LANGUAGE plpgsql
@@ -508,6 +673,40 @@ BEGIN
     RETURN ARRAY['ended', CASE p_state WHEN 'held' THEN 'expired' ELSE p_state END];
 END $$;
 
+CREATE FUNCTION storagebox.bank_split_cells(p_bank bigint, p_hs bigint[]) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+DECLARE
+    crowded bigint[];
+    one     bigint;
+    known   bit varying;
+BEGIN
+    SELECT pg_catalog.array_agg(u.h ORDER BY u.h) INTO crowded
+    FROM pg_catalog.unnest(p_hs) u(h) CROSS JOIN LATERAL (
+        -- One look for each item, and never a plan for all at once, made when the tables were empty.
+        SELECT c.section, storagebox.bank_cell_of(u.h, length(c.cells)) AS cell, length(c.cells) AS count
+        FROM storagebox.bank_cells c WHERE c.bank = p_bank AND c.section = storagebox.bank_section_of(u.h) OFFSET 0
+    ) s CROSS JOIN LATERAL (
+        SELECT count(*) FROM (
+            SELECT FROM storagebox.free_items i
+            WHERE i.bank = p_bank AND i.h >= storagebox.bank_cell_start(s.section, s.cell, s.count)
+              AND i.h <= storagebox.bank_cell_end(s.section, s.cell, s.count) LIMIT 17
+        ) few
+    ) n(free)
+    WHERE u.h & 31::bigint = 0::bigint AND s.count < 4096 AND n.free > 16::bigint;
+    FOREACH one IN ARRAY coalesce(crowded, ARRAY[]::bigint[]) LOOP
+        SELECT c.cells INTO known FROM storagebox.bank_cells c
+        WHERE c.bank = p_bank AND c.section = storagebox.bank_section_of(one) FOR NO KEY UPDATE SKIP LOCKED;
+        CONTINUE WHEN NOT FOUND;
+        WHILE storagebox.bank_is_crowded(p_bank, one, length(known)) LOOP
+            known := replace(replace(known::text, '0', '00'), '1', '11')::bit varying;
+        END LOOP;
+        UPDATE storagebox.bank_cells c SET cells = known
+        WHERE c.bank = p_bank AND c.section = storagebox.bank_section_of(one);
+    END LOOP;
+END $$;
+
 CREATE FUNCTION storagebox.bank_take(p_bank bigint, p_claim text, p_hold bigint, p_memory bigint, p_start bigint) RETURNS text[]
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -515,11 +714,16 @@ CREATE FUNCTION storagebox.bank_take(p_bank bigint, p_claim text, p_hold bigint,
     SET lock_timeout TO '3s'
     AS $$
 DECLARE
-    asked timestamptz := storagebox.clock();
-    known record;
-    shown text[];
-    got   record;
-    one   record;
+    asked   timestamptz := storagebox.clock();
+    known   record;
+    shown   text[];
+    cells   bit varying;
+    lowest  bigint;
+    highest bigint;
+    got     record;
+    one     record;
+    froms   bigint[];
+    tills   bigint[];
 BEGIN
     SELECT c.state, c.item, c.until, c.ended_at INTO known FROM storagebox.claims c
     WHERE c.bank = p_bank AND c.claim = p_claim;
@@ -532,63 +736,86 @@ BEGIN
     END IF;
     asked := storagebox.clock();
     -- Nearly always there is one ahead, in the section in which a taker is.
+    SELECT c.cells INTO cells FROM storagebox.bank_cells c
+    WHERE c.bank = p_bank AND c.section = storagebox.bank_section_of(p_start);
+    lowest := storagebox.bank_run_start(cells, p_start);
+    highest := storagebox.bank_run_end(cells, lowest);
     WITH picked AS (
         DELETE FROM storagebox.free_items f WHERE f.ctid = (
             SELECT i.ctid FROM storagebox.free_items i
-            WHERE i.bank = p_bank AND i.h >= p_start AND i.h <= storagebox.bank_section_end(storagebox.bank_section_of(p_start))
-              AND (SELECT storagebox.bank_has_bit(s.bits, storagebox.bank_section_of(p_start)) FROM storagebox.bank_sections s
-                   WHERE s.bank = p_bank AND s.part = storagebox.bank_section_of(p_start) / 64)
+            WHERE i.bank = p_bank AND i.h >= lowest AND i.h <= highest
             ORDER BY i.h LIMIT 1 FOR UPDATE SKIP LOCKED
         ) RETURNING f.h, f.item
     )
     INSERT INTO storagebox.claims AS c (bank, claim, state, h, item, until)
     SELECT p_bank, p_claim, 'held', p.h, p.item, asked + storagebox.interval_of(p_hold) FROM picked p
     RETURNING c.h, c.item INTO one;
-    IF NOT FOUND THEN
+    IF FOUND THEN
+        IF storagebox.bank_cell_of(lowest, length(cells)) < storagebox.bank_cell_of(one.h, length(cells)) THEN
+            froms := ARRAY[lowest];
+            tills := ARRAY[one.h];
+        END IF;
+    ELSE
         SELECT * INTO got FROM storagebox.bank_pick(p_bank, p_start, 1, true);
         IF got.hs IS NULL THEN
-            RETURN storagebox.bank_take_lapsed(p_bank, p_claim, p_hold, p_memory, got.empties);
+            RETURN storagebox.bank_take_lapsed(p_bank, p_claim, p_hold, p_memory, got.froms, got.tills);
         END IF;
         asked := storagebox.clock();
         INSERT INTO storagebox.claims AS c (bank, claim, state, h, item, until)
         VALUES (p_bank, p_claim, 'held', got.hs[1], got.items[1], asked + storagebox.interval_of(p_hold))
         RETURNING c.h, c.item INTO one;
-        PERFORM storagebox.bank_empty_sections(p_bank, got.empties);
+        froms := got.froms;
+        tills := got.tills;
     END IF;
-    IF p_hold IS NOT NULL AND storagebox.has_waited(asked) THEN
-        PERFORM storagebox.bank_hold_anew(p_bank, ARRAY[p_claim], ARRAY[p_hold]);
+    IF p_hold IS NOT NULL THEN
+        PERFORM storagebox.bank_hold_until(p_bank, asked + storagebox.interval_of(p_hold));
+        IF storagebox.has_waited(asked) THEN
+            PERFORM storagebox.bank_hold_anew(p_bank, ARRAY[p_claim], ARRAY[p_hold]);
+        END IF;
+    END IF;
+    IF froms IS NOT NULL THEN
+        PERFORM storagebox.bank_empty_cells(p_bank, froms, tills);
     END IF;
     RETURN ARRAY['new', one.item, one.h::text];
 END $$;
 
-CREATE FUNCTION storagebox.bank_take_lapsed(p_bank bigint, p_claim text, p_hold bigint, p_memory bigint, p_empties integer[]) RETURNS text[]
+CREATE FUNCTION storagebox.bank_take_lapsed(p_bank bigint, p_claim text, p_hold bigint, p_memory bigint, p_froms bigint[], p_tills bigint[]) RETURNS text[]
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 DECLARE
     asked  timestamptz := storagebox.clock();
+    first  CONSTANT timestamptz := coalesce((SELECT l.since FROM storagebox.bank_lapses l WHERE l.bank = p_bank), '-infinity');
+    before CONSTANT bigint := pg_stat_get_xact_blocks_fetched('storagebox.claims'::regclass);
     lapsed record;
     shown  text[];
 BEGIN
     PERFORM storagebox.check_isolation();
     SELECT c.ctid, c.h, c.item INTO lapsed FROM storagebox.claims c
-    WHERE c.bank = p_bank AND c.until <= asked ORDER BY c.until LIMIT 1 FOR UPDATE SKIP LOCKED;
+    WHERE c.bank = p_bank AND c.until >= first AND c.until <= asked ORDER BY c.until LIMIT 1 FOR UPDATE SKIP LOCKED;
     IF FOUND THEN
         PERFORM storagebox.bank_end_claim(lapsed.ctid, 'expired', asked);
         INSERT INTO storagebox.claims (bank, claim, state, h, item, until)
         VALUES (p_bank, p_claim, 'held', lapsed.h, lapsed.item, asked + storagebox.interval_of(p_hold));
+        IF p_hold IS NOT NULL THEN
+            PERFORM storagebox.bank_hold_until(p_bank, asked + storagebox.interval_of(p_hold));
+        END IF;
         IF storagebox.has_waited(asked) THEN
             PERFORM storagebox.bank_hold_anew(p_bank, ARRAY[p_claim], ARRAY[p_hold]);
         END IF;
         shown := ARRAY['new', lapsed.item, lapsed.h::text];
-    ELSIF EXISTS (SELECT FROM storagebox.claims c WHERE c.bank = p_bank AND c.until <= asked)
+    ELSIF EXISTS (SELECT FROM storagebox.claims c WHERE c.bank = p_bank AND c.until >= first AND c.until <= asked)
         OR storagebox.bank_has_free(p_bank) THEN
         shown := ARRAY['busy'];
     ELSE
         shown := storagebox.bank_get(p_bank, p_claim, p_memory);
         shown := CASE shown[1] WHEN 'unknown' THEN ARRAY['empty'] ELSE shown END;
     END IF;
-    PERFORM storagebox.bank_empty_sections(p_bank, p_empties);
+    -- So many pages of `claims` were read as no look needs that meets few of the holds that have ended.
+    IF pg_stat_get_xact_blocks_fetched('storagebox.claims'::regclass) > before + 32 THEN
+        PERFORM storagebox.bank_pass_over_lapses(p_bank, asked);
+    END IF;
+    PERFORM storagebox.bank_empty_cells(p_bank, p_froms, p_tills);
     RETURN shown;
 END $$;
 
@@ -626,16 +853,19 @@ BEGIN
         ON CONFLICT (bank, claim) DO NOTHING RETURNING c.claim, c.item
     )
     SELECT pg_catalog.array_agg(m.claim), pg_catalog.array_agg(m.item) INTO claims, items FROM made m;
-    IF storagebox.has_waited(asked) THEN
-        PERFORM storagebox.bank_hold_anew(p_bank, pg_catalog.array_agg(u.claim), pg_catalog.array_agg(u.hold))
-        FROM unnest(free, holds) u(claim, hold) WHERE u.claim = ANY (claims);
-    END IF;
     IF pg_catalog.cardinality(got.items) > coalesce(pg_catalog.cardinality(claims), 0) THEN
         INSERT INTO storagebox.free_items SELECT p_bank, u.h, u.item FROM unnest(got.hs, got.items) u(h, item)
         WHERE (u.item = ANY (items)) IS NOT TRUE ORDER BY u.h, u.item;
         PERFORM storagebox.bank_fill_sections(p_bank, got.hs);
     END IF;
-    PERFORM storagebox.bank_empty_sections(p_bank, got.empties);
+    IF EXISTS (SELECT FROM unnest(holds) u(hold) WHERE u.hold IS NOT NULL) THEN
+        PERFORM storagebox.bank_hold_until(p_bank, asked + storagebox.interval_of((SELECT min(u.hold) FROM unnest(holds) u(hold))));
+    END IF;
+    IF storagebox.has_waited(asked) THEN
+        PERFORM storagebox.bank_hold_anew(p_bank, pg_catalog.array_agg(u.claim), pg_catalog.array_agg(u.hold))
+        FROM unnest(free, holds) u(claim, hold) WHERE u.claim = ANY (claims);
+    END IF;
+    PERFORM storagebox.bank_empty_cells(p_bank, got.froms, got.tills);
     RETURN NEXT;
 END $$;
 
@@ -678,6 +908,27 @@ BEGIN
         FROM unnest(p_hs, p_items) u(h, item)
         WHERE NOT EXISTS (SELECT FROM unnest(hs, items) w(h, item) WHERE w.h = u.h AND w.item = u.item)
     ) rest;
+END $$;
+
+CREATE FUNCTION storagebox.bank_without_empty(p_bank bigint, p_cells bit varying, p_from bigint, p_till bigint) RETURNS bit varying
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+DECLARE
+    section CONSTANT integer := storagebox.bank_section_of(p_from);
+    count   CONSTANT integer := length(p_cells);
+    cells   bit varying := p_cells;
+BEGIN
+    FOR cell IN storagebox.bank_cell_of(p_from, count) .. storagebox.bank_cell_after(p_till, count) - 1 LOOP
+        IF get_bit(cells, cell) = 1 AND NOT EXISTS (
+            SELECT FROM storagebox.free_items i
+            WHERE i.bank = p_bank AND i.h >= storagebox.bank_cell_start(section, cell, count)
+              AND i.h <= storagebox.bank_cell_end(section, cell, count)
+        ) THEN
+            cells := set_bit(cells, cell, 0);
+        END IF;
+    END LOOP;
+    RETURN cells;
 END $$;
 
 CREATE FUNCTION storagebox.check_isolation() RETURNS void
@@ -1203,6 +1454,10 @@ CREATE FUNCTION storagebox.has_waited(p_asked timestamp with time zone) RETURNS 
     LANGUAGE sql
     RETURN (storagebox.clock() > (p_asked + '00:00:00.01'::interval));
 
+CREATE FUNCTION storagebox.is_version_1() RETURNS boolean
+    LANGUAGE sql IMMUTABLE
+    RETURN true;
+
 CREATE FUNCTION storagebox.lease_abort(p_box bigint, p_id text, p_op text, p_fence bigint, p_memory bigint) RETURNS text
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -1616,6 +1871,19 @@ BEGIN
     RETURN removed;
 END $$;
 
+CREATE TABLE storagebox.bank_cells (
+    bank bigint NOT NULL,
+    section integer NOT NULL,
+    cells bit varying NOT NULL
+)
+WITH (fillfactor='10', autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_cost_delay='0');
+
+CREATE TABLE storagebox.bank_lapses (
+    bank bigint NOT NULL,
+    since timestamp with time zone NOT NULL
+)
+WITH (fillfactor='10', autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_cost_delay='0');
+
 CREATE TABLE storagebox.bank_sections (
     bank bigint NOT NULL,
     part integer NOT NULL,
@@ -1736,8 +2004,17 @@ CREATE TABLE storagebox.withdrawn_items (
 )
 WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_cost_delay='0');
 
+INSERT INTO storagebox.bank_cells VALUES (7438981311803534556, 181, B'1');
+INSERT INTO storagebox.bank_cells VALUES (7438981311803534556, 397, B'0');
+INSERT INTO storagebox.bank_cells VALUES (7438981311803534556, 157, B'1');
+INSERT INTO storagebox.bank_cells VALUES (7438981311803534556, 82, B'1');
+INSERT INTO storagebox.bank_cells VALUES (7438981311803534556, 244, B'1');
+
+INSERT INTO storagebox.bank_lapses VALUES (7438981311803534556, '-infinity');
+
 INSERT INTO storagebox.bank_sections VALUES (7438981311803534556, 6, 0);
 INSERT INTO storagebox.bank_sections VALUES (7438981311803534556, 2, 9007199791611904);
+INSERT INTO storagebox.bank_sections VALUES (7438981311803534556, 1, 262144);
 INSERT INTO storagebox.bank_sections VALUES (7438981311803534556, 3, 4503599627370496);
 
 INSERT INTO storagebox.boxes VALUES (7438981311803534556, 'bank', 'box', '', NULL);
@@ -1750,34 +2027,41 @@ INSERT INTO storagebox.boxes VALUES (7819006963558987202, 'ordered', 'box', 'seq
 
 INSERT INTO storagebox.claims VALUES (7438981311803534556, 'holder', 'held', 5111870633221961831, 'item of holder', NULL, NULL);
 INSERT INTO storagebox.claims VALUES (7438981311803534556, 'spender', 'spent', -2673697447090925626, 'item of spender', NULL, NULL);
-INSERT INTO storagebox.claims VALUES (7438981311803534556, 'releaser', 'released', NULL, NULL, NULL, '2026-11-22 16:51:24.549886+00');
+INSERT INTO storagebox.claims VALUES (7438981311803534556, 'borrower', 'held', -6254648042824434043, 'item of borrower', '2126-11-23 19:13:57.095143+00', NULL);
+INSERT INTO storagebox.claims VALUES (7438981311803534556, 'releaser', 'released', NULL, NULL, NULL, '2026-11-22 19:13:57.100754+00');
 
-INSERT INTO storagebox.counter_ops VALUES (-6873085851762524763, 'stock', 'ada', 5, 5, '2026-11-22 16:51:24.561017+00', false);
-INSERT INTO storagebox.counter_ops VALUES (1523736846118811027, 'stock', 'ada', 5, 5, '2026-11-22 16:51:24.563137+00', true);
-INSERT INTO storagebox.counter_ops VALUES (-2860516600420893259, 'stock', 'ada', 5, NULL, '2026-11-22 16:51:24.564102+00', false);
+INSERT INTO storagebox.counter_ops VALUES (-6873085851762524763, 'stock', 'ada', 5, 5, '2026-11-22 19:13:57.150944+00', false);
+INSERT INTO storagebox.counter_ops VALUES (1523736846118811027, 'stock', 'ada', 5, 5, '2026-11-22 19:13:57.161629+00', true);
+INSERT INTO storagebox.counter_ops VALUES (-2860516600420893259, 'stock', 'ada', 5, NULL, '2026-11-22 19:13:57.164468+00', false);
 
 INSERT INTO storagebox.counters VALUES (-6873085851762524763, 'stock', 0, 5, -9223372036854775808, 9223372036854775807, 0);
 INSERT INTO storagebox.counters VALUES (1523736846118811027, 'stock', 0, 5, -9223372036854775808, 9223372036854775807, 1);
 INSERT INTO storagebox.counters VALUES (-2860516600420893259, 'stock', 2, 5, 0, 2305843009213693952, 0);
 
-INSERT INTO storagebox.ended_ops VALUES (1908734025921507408, 'forgotten', 'ada', '2026-11-22 16:51:24.555517+00');
+INSERT INTO storagebox.ended_ops VALUES (1908734025921507408, 'forgotten', 'ada', '2026-11-22 19:13:57.128099+00');
 
 INSERT INTO storagebox.free_items VALUES (7438981311803534556, -3545399213392714880, 'item of releaser');
 
-INSERT INTO storagebox.ordered_values VALUES (7819006963558987202, 'there', 5, 'ada', '\x76616c7565', '2026-11-22 16:51:24.565364+00');
-INSERT INTO storagebox.ordered_values VALUES (7819006963558987202, 'deleted', 5, 'ada', NULL, '2026-11-22 16:51:24.566488+00');
+INSERT INTO storagebox.ordered_values VALUES (7819006963558987202, 'there', 5, 'ada', '\x76616c7565', '2026-11-22 19:13:57.17625+00');
+INSERT INTO storagebox.ordered_values VALUES (7819006963558987202, 'deleted', 5, 'ada', NULL, '2026-11-22 19:13:57.181077+00');
 
 INSERT INTO storagebox.records VALUES (1908734025921507408, 'done', 'done', 'ada', '\x76616c7565', 1, NULL, NULL, NULL, NULL, NULL);
-INSERT INTO storagebox.records VALUES (1908734025921507408, 'leased', 'leased', 'ada', NULL, NULL, 3, NULL, NULL, NULL, '2126-11-23 16:51:24.557021+00');
+INSERT INTO storagebox.records VALUES (1908734025921507408, 'leased', 'leased', 'ada', NULL, NULL, 3, NULL, NULL, NULL, '2126-11-23 19:13:57.137783+00');
 
 INSERT INTO storagebox.tokens VALUES (6554407949572834107, 'live', NULL, NULL);
-INSERT INTO storagebox.tokens VALUES (6554407949572834107, 'gone', 'ada', '2026-11-22 16:51:24.55922+00');
+INSERT INTO storagebox.tokens VALUES (6554407949572834107, 'gone', 'ada', '2026-11-22 19:13:57.147041+00');
 
-INSERT INTO storagebox.versions VALUES (1, '2026-11-22 16:51:24.519806+00');
+INSERT INTO storagebox.versions VALUES (1, '2026-11-22 19:13:56.941184+00');
 
 INSERT INTO storagebox.withdrawn_items VALUES (7438981311803534556, -400713791667920684, 'item of withdrawn');
 
 SELECT pg_catalog.setval('storagebox.numbers', 3, true);
+
+ALTER TABLE ONLY storagebox.bank_cells
+    ADD CONSTRAINT bank_cells_pkey PRIMARY KEY (bank, section);
+
+ALTER TABLE ONLY storagebox.bank_lapses
+    ADD CONSTRAINT bank_lapses_pkey PRIMARY KEY (bank);
 
 ALTER TABLE ONLY storagebox.bank_sections
     ADD CONSTRAINT bank_sections_pkey PRIMARY KEY (bank, part);

@@ -1,7 +1,9 @@
 //! What a take reads, in buffers, as its bank drains and nothing is vacuumed.
 
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use sqlx::pool::PoolConnection;
 use sqlx::{AssertSqlSafe, Connection, PgConnection, Postgres, query_scalar, raw_sql};
@@ -16,6 +18,16 @@ const MEASURED: usize = 15;
 const LEFT: usize = 100;
 const CALLERS: usize = 128;
 
+/// Holds that have ended, of which a look crosses more than it may.
+const HOLDS: usize = 300;
+/// Items in a section of a bank of a million.
+const OF_A_MILLION: usize = 1_953;
+/// The hashes of one section.
+const SECTION: RangeInclusive<i64> = (44 << 55)..=((45 << 55) - 1);
+const FILL_SECTION: &str = include_str!("fill_section.sql");
+const DRAIN_SECTION: &str = include_str!("drain_section.sql");
+const END_HOLDS: &str = include_str!("end_holds.sql");
+
 /// The buffers that a take reads: of a full bank, of one that is drained but for a few items, of an empty one.
 #[derive(Clone, Copy, Debug)]
 pub struct Buffers {
@@ -27,21 +39,13 @@ pub struct Buffers {
 impl Buffers {
     /// Drains a bank of so many items, by takes; if `snapshot`, while a transaction is open that may still see all of them.
     pub async fn of_takes(place: &Place, items: usize, snapshot: bool) -> Result<Self> {
-        let schema = &place.schema;
-        for table in ["free_items", "claims", "bank_sections"] {
-            run(
-                place.database.owner(),
-                format!("ALTER TABLE {schema}.{table} SET (autovacuum_enabled = off)"),
-            )
-            .await?;
-        }
-        let bank = place.builder()?.connect(&place.url_at(place.database.server()))?.bank("box")?;
+        let bank = unvacuumed(place).await?;
         for batch in 0..items / 10_000 {
             let items = (0..10_000).map(|number| Item::new(format!("{batch}-{number}")));
             bank.add(&items.collect::<Result<Vec<_>>>()?).await?;
         }
-        run(place.database.owner(), format!("VACUUM ANALYZE {schema}.free_items")).await?;
-        let mut meter = Meter::of(place).await?;
+        run(place.database.owner(), format!("VACUUM ANALYZE {}.free_items", place.schema)).await?;
+        let mut meter = Meter::of(place, i64::MIN..=i64::MAX).await?;
         let full = meter.median("full").await?;
         let _old = if snapshot { Some(open(place).await?) } else { None };
         drain(&bank, items - MEASURED - LEFT).await?;
@@ -51,12 +55,62 @@ impl Buffers {
         Ok(Self { full, drained, empty: meter.median("empty").await? })
     }
 
-    /// An `Empty` within a factor of three, and so a take, beside what it crosses: at most what one section of a bank of so many
-    /// items has lost.
-    pub fn assert_flat(&self, items: usize) {
-        let (most, section) = (3 * self.full, items as u64 / 512);
-        assert!(self.drained <= most + section && self.empty <= most, "{self:?}");
+    /// Drains what a bank of a million items has in one section, under an old snapshot.
+    pub async fn of_a_section(place: &Place) -> Result<Self> {
+        let bank = unvacuumed(place).await?;
+        section(place, FILL_SECTION, OF_A_MILLION).await?;
+        let mut meter = Meter::of(place, SECTION).await?;
+        let full = meter.median("full").await?;
+        let _old = open(place).await?;
+        section(place, DRAIN_SECTION, OF_A_MILLION - MEASURED - LEFT).await?;
+        let drained = meter.median("drained").await?;
+        section(place, DRAIN_SECTION, LEFT - MEASURED).await?;
+        assert_eq!(bank.take(&ClaimId::new("late")?, Hold::Forever).await?, Taken::Empty);
+        Ok(Self { full, drained, empty: meter.median("empty").await? })
     }
+
+    /// Drains a bank by holds that have ended since, under an old snapshot. There is no bank that is nearly drained.
+    pub async fn of_ended_holds(place: &Place) -> Result<Self> {
+        let bank = unvacuumed(place).await?;
+        section(place, FILL_SECTION, MEASURED).await?;
+        let mut meter = Meter::of(place, SECTION).await?;
+        let full = meter.median("full").await?;
+        let _old = open(place).await?;
+        end_holds(place, HOLDS).await?;
+        place.advance(Duration::from_secs(24 * 3_600)).await?;
+        assert_eq!(bank.take(&ClaimId::new("late")?, Hold::Forever).await?, Taken::Empty);
+        let empty = meter.median("empty").await?;
+        Ok(Self { full, drained: empty, empty })
+    }
+
+    /// Each within a factor of three.
+    pub fn assert_flat(&self) {
+        let most = 3 * self.full;
+        assert!(self.drained <= most && self.empty <= most, "{self:?}");
+    }
+}
+
+/// A bank whose rows stay, dead or not.
+async fn unvacuumed(place: &Place) -> Result<Arc<dyn BankAdmin>> {
+    let schema = &place.schema;
+    for table in ["free_items", "claims", "bank_sections", "bank_cells", "bank_lapses"] {
+        let off = format!("ALTER TABLE {schema}.{table} SET (autovacuum_enabled = off)");
+        run(place.database.owner(), off).await?;
+    }
+    let bank = place.builder()?.connect(&place.url_at(place.database.server()))?.bank("box")?;
+    bank.counts().await?;
+    Ok(bank)
+}
+
+/// Brings so many items and takes each for a while, and for good before the while is over.
+pub async fn end_holds(place: &Place, holds: usize) -> Result<()> {
+    section(place, FILL_SECTION, MEASURED + holds).await?;
+    section(place, END_HOLDS, holds).await
+}
+
+async fn section(place: &Place, sql: &str, items: usize) -> Result<()> {
+    let sql = sql.replace("{schema}", &place.schema).replace("{items}", &items.to_string());
+    run(place.database.owner(), sql.replace("{section}", &SECTION.start().to_string())).await
 }
 
 /// A transaction that sees what there is now, as long as it is open.
@@ -90,18 +144,19 @@ async fn drain(bank: &Arc<dyn BankAdmin>, takes: usize) -> Result<()> {
 struct Meter {
     session: PoolConnection<Postgres>,
     take: String,
+    starts: RangeInclusive<i64>,
     random: fastrand::Rng,
 }
 
 impl Meter {
-    async fn of(place: &Place) -> Result<Self> {
+    async fn of(place: &Place, starts: RangeInclusive<i64>) -> Result<Self> {
         let session = place.database.owner().acquire().await.map_err(failed)?;
         let schema = &place.schema;
         let take = format!(
             "EXPLAIN (ANALYZE, BUFFERS, TIMING OFF) SELECT {schema}.bank_take(box, '{{claim}}', NULL, NULL, {{start}}) \
              FROM {schema}.boxes"
         );
-        Ok(Self { session, take, random: fastrand::Rng::with_seed(7) })
+        Ok(Self { session, take, starts, random: fastrand::Rng::with_seed(7) })
     }
 
     async fn median(&mut self, name: &str) -> Result<u64> {
@@ -115,7 +170,7 @@ impl Meter {
     }
 
     async fn take(&mut self, claim: &str) -> Result<u64> {
-        let start = self.random.i64(..).to_string();
+        let start = self.random.i64(self.starts.clone()).to_string();
         let sql = self.take.replace("{claim}", claim).replace("{start}", &format!("'{start}'::bigint"));
         let plan: Vec<String> =
             query_scalar(AssertSqlSafe(sql)).fetch_all(&mut *self.session).await.map_err(failed)?;

@@ -166,10 +166,12 @@ impl Drop for Place {
 }
 
 /// Every table that holds what boxes hold.
-const TABLES: [&str; 11] = [
+const TABLES: [&str; 13] = [
     "boxes",
     "free_items",
     "bank_sections",
+    "bank_cells",
+    "bank_lapses",
     "claims",
     "withdrawn_items",
     "records",

@@ -54,6 +54,8 @@ async fn fill_bank(store: &PostgresStore) -> Result<()> {
         bank.take(&ClaimId::new(claim)?, Hold::Forever).await?;
     }
     bank.confirm(&ClaimId::new("spender")?).await?;
+    bank.add(&[item("borrower")?]).await?;
+    bank.take(&ClaimId::new("borrower")?, Hold::For(MAX_DURATION)).await?;
     bank.release(&ClaimId::new("releaser")?).await?;
     bank.add(&[item("withdrawn")?]).await?;
     bank.withdraw(&[item("withdrawn")?]).await.map(drop)
@@ -98,6 +100,8 @@ async fn check_bank(store: &PostgresStore) -> Result<()> {
         let ClaimState::Held(held) = bank.get(&ClaimId::new(claim)?).await? else { panic!("{claim}") };
         assert_eq!((held.item, held.hold), (item(claim)?, hold));
     }
+    let ClaimState::Held(borrowed) = bank.get(&ClaimId::new("borrower")?).await? else { panic!("borrower") };
+    assert!(matches!(borrowed.hold, HoldState::Remaining(_)), "{borrowed:?}");
     assert_eq!(bank.get(&ClaimId::new("releaser")?).await?, ClaimState::Ended(End::Released));
     assert_eq!(bank.holder(&item("releaser")?).await?, ItemState::Free);
     assert_eq!(bank.holder(&item("withdrawn")?).await?, ItemState::Withdrawn);

@@ -1,0 +1,156 @@
+//! Whether a call has left for the server: one whose time is over before that has surely changed nothing (ER-1).
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use storagebox_core::{Certainty, Error, ErrorKind, Result};
+
+/// How often a call has left and was not refused; [`GIVEN_UP`] if its caller gave up before it ever did.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Progress(Arc<AtomicI64>);
+
+const GIVEN_UP: i64 = -1;
+
+/// The calls that a future makes.
+#[derive(Clone)]
+enum Calls {
+    /// The one whose caller the future is.
+    One(Progress),
+    /// Those of others, who wait for it and may give up by themselves.
+    Batch(Arc<[Progress]>),
+}
+
+tokio::task_local! {
+    static HERE: Calls;
+}
+
+impl Progress {
+    /// Makes the call in this future.
+    pub(crate) async fn scope<F: Future>(self, work: F) -> F::Output {
+        HERE.scope(Calls::One(self), work).await
+    }
+
+    /// Makes the calls of others in this future.
+    pub(crate) async fn scope_of_batch<F: Future>(batch: Vec<Self>, work: F) -> F::Output {
+        HERE.scope(Calls::Batch(batch.into()), work).await
+    }
+
+    fn leave(&self) -> bool {
+        let leave = |times| (times != GIVEN_UP).then_some(times + 1);
+        self.0.fetch_update(Ordering::AcqRel, Ordering::Acquire, leave).is_ok()
+    }
+
+    fn refused(&self) {
+        self.0.fetch_sub(1, Ordering::AcqRel);
+    }
+
+    fn is_out(&self) -> bool {
+        self.0.load(Ordering::Acquire) > 0
+    }
+
+    fn give_up(&self) -> bool {
+        self.0.compare_exchange(0, GIVEN_UP, Ordering::AcqRel, Ordering::Acquire).is_ok()
+    }
+}
+
+impl Calls {
+    fn all(&self) -> &[Progress] {
+        match self {
+            Self::One(call) => std::slice::from_ref(call),
+            Self::Batch(calls) => calls,
+        }
+    }
+
+    fn leave(&self) -> bool {
+        let gone = self.all().iter().take_while(|call| call.leave()).count();
+        let all_are = gone == self.all().len();
+        if !all_are {
+            self.all()[..gone].iter().for_each(Progress::refused);
+        }
+        all_are
+    }
+
+    fn end(&self) -> bool {
+        match self {
+            Self::One(call) => call.give_up(),
+            Self::Batch(calls) => !calls.iter().any(Progress::is_out),
+        }
+    }
+}
+
+/// Whether this future makes calls that are known.
+pub(super) fn is_known() -> bool {
+    HERE.try_with(|_| ()).is_ok()
+}
+
+/// The calls of this future leave. An error if a caller has given up, who was told that its call was not made.
+pub(super) fn leave() -> Result<()> {
+    match HERE.try_with(Calls::leave) {
+        Ok(false) => {
+            Err(Error::new(ErrorKind::Contention, "a caller of the same batch gave up").on("postgres"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// What became of the calls of this future: of those that were refused nothing is left.
+pub(super) fn back<T>(answer: Result<T>) -> Result<T> {
+    if answer.as_ref().is_err_and(|error| error.certainty() == Certainty::NotApplied) {
+        // Outside of any call there is nothing to note.
+        let _unknown = HERE.try_with(|calls| calls.all().iter().for_each(Progress::refused));
+    }
+    answer
+}
+
+/// The time of this future is over: whether its calls have surely changed nothing and never will.
+pub(super) fn end() -> bool {
+    HERE.try_with(Calls::end).unwrap_or(false)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal() -> Result<()> {
+        back(Err(Error::new(ErrorKind::Contention, "others are in the way")))
+    }
+
+    #[tokio::test]
+    async fn a_call_that_never_left_or_was_refused_each_time_is_certain() {
+        assert!(Progress::default().scope(async { end() }).await);
+        let refused = async {
+            leave().unwrap();
+            refusal().unwrap_err();
+            end()
+        };
+        assert!(Progress::default().scope(refused).await);
+    }
+
+    #[tokio::test]
+    async fn a_call_that_left_once_without_a_refusal_is_not() {
+        let lost = async {
+            leave().unwrap();
+            back(Err::<(), _>(Error::unknown("lost"))).unwrap_err();
+            leave().unwrap();
+            refusal().unwrap_err();
+            end()
+        };
+        assert!(!Progress::default().scope(lost).await);
+        let answered = async {
+            leave().unwrap();
+            back(Ok(())).unwrap();
+            end()
+        };
+        assert!(!Progress::default().scope(answered).await);
+    }
+
+    /// Its caller was told that it was not made.
+    #[tokio::test]
+    async fn a_batch_does_not_leave_with_a_call_that_was_given_up() {
+        let (patient, impatient) = (Progress::default(), Progress::default());
+        assert!(impatient.clone().scope(async { end() }).await);
+        let batch = vec![patient.clone(), impatient];
+        Progress::scope_of_batch(batch, async { assert!(leave().is_err() && end()) }).await;
+        assert!(!patient.is_out());
+    }
+}

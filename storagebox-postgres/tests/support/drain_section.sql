@@ -1,0 +1,20 @@
+-- Takes so many items from that section, each in a step of its own, as a lane walks: on from the last one, and after a hundred
+-- from anywhere.
+DO $$
+DECLARE
+    start bigint;
+    shown text[];
+BEGIN
+    PERFORM setseed(0.5);
+    FOR n IN 1 .. {items} LOOP
+        IF n % 100 = 1 THEN
+            start := {section} + floor(random() * 36028797018963968)::bigint;
+        END IF;
+        SELECT {schema}.bank_take(b.box, '{items}-' || n, NULL, NULL, start) INTO shown FROM {schema}.boxes b;
+        IF shown[1] <> 'new' THEN
+            RAISE EXCEPTION 'take % of {items} is %', n, shown[1];
+        END IF;
+        start := shown[3]::bigint + 1;
+        COMMIT;
+    END LOOP;
+END $$

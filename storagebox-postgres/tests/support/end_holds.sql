@@ -1,0 +1,16 @@
+-- Takes so many items from that section for an hour or two, in no order, and confirms them, each in a step of its own.
+DO $$
+DECLARE
+    shown text[];
+BEGIN
+    FOR n IN 1 .. {items} LOOP
+        SELECT {schema}.bank_take(b.box, 'ended-' || n, 3600000000 + n * 7919 % 3600 * 1000000::bigint, NULL, {section}) INTO shown
+        FROM {schema}.boxes b;
+        IF shown[1] <> 'new' THEN
+            RAISE EXCEPTION 'take % of {items} is %', n, shown[1];
+        END IF;
+        COMMIT;
+        PERFORM {schema}.bank_confirm(b.box, 'ended-' || n, NULL) FROM {schema}.boxes b;
+        COMMIT;
+    END LOOP;
+END $$
