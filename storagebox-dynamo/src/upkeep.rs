@@ -26,7 +26,7 @@ struct Round<'a> {
     client: &'a Arc<Client>,
     banks: HashMap<BoxName, Bank>,
     deleted: usize,
-    /// Items of confirmed claims that left the index. Nothing of them is deleted, but it is work.
+    /// Items that were put where they belong in the index. Nothing of them is deleted, but it is work.
     tidied: usize,
 }
 

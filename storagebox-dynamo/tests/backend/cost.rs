@@ -60,7 +60,6 @@ async fn the_usual_call_is_one_request() -> Result<()> {
             (BANK, "`take`, new, for a while"),
             (BANK, "`take`, again"),
             (BANK, "`take`, again, where repeats are common"),
-            (BANK, "`extend`"),
             (BANK, "`confirm`, held for ever"),
             (BANK, "`get`"),
             (BANK, "`release`, taken by this process"),
