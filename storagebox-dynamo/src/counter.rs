@@ -26,8 +26,8 @@ mod values;
 use std::sync::Arc;
 
 use storagebox_core::{
-    BoxName, Cancelled, Change, Counted, Counter, CounterPromise, Error, ErrorKind, Key, Ledger, OpId,
-    Result, Strategy, async_trait,
+    BoxName, Cancelled, Change, Counted, Counter, CounterPromise, Error, ErrorKind, Key, OpId, Result,
+    Strategy, async_trait,
 };
 use tracing::instrument;
 
@@ -35,7 +35,7 @@ use crate::client::Client;
 use crate::error::CONFLICT;
 
 pub(crate) use entries::{ENTRY_BYTES, OTHER_BYTES, RECORD_BYTES};
-use ledger::DynamoLedger;
+pub(crate) use ledger::DynamoLedger;
 use marker::Markers;
 use optimistic::Optimistic;
 use rules::{Rules, unsupported};
@@ -45,7 +45,7 @@ use values::Values;
 
 /// The counters of one name.
 #[derive(Debug)]
-struct DynamoCounter {
+pub(crate) struct DynamoCounter {
     rules: Rules,
     values: Values,
     approach: Approach,
@@ -62,23 +62,19 @@ enum Approach {
     Sharded(Sharded),
 }
 
-pub(crate) fn open(client: &Arc<Client>, name: &BoxName, strategy: Strategy) -> Result<Arc<dyn Counter>> {
-    let rules = Rules::of(strategy)?;
-    let Some(approach) = Approach::of(strategy) else {
-        return Ok(Arc::new(DynamoLedger::new(client, name)));
-    };
-    let values = Values::new(client, name, rules.in_words());
-    Ok(Arc::new(DynamoCounter { rules, values, approach }))
-}
-
-pub(crate) fn open_ledger(client: &Arc<Client>, name: &BoxName) -> Result<Arc<dyn Ledger>> {
-    Ok(Arc::new(DynamoLedger::new(client, name)))
+impl DynamoCounter {
+    /// Of any strategy but `Ledger`, which is [`DynamoLedger`]'s.
+    pub(crate) fn new(client: &Arc<Client>, name: &BoxName, strategy: Strategy) -> Result<Self> {
+        let rules = Rules::of(strategy)?;
+        let approach = Approach::of(strategy)?;
+        let values = Values::new(client, name, rules.in_words());
+        Ok(Self { rules, values, approach })
+    }
 }
 
 impl Approach {
-    /// A ledger is none of them: it has rows of its own kind, and more to answer.
-    fn of(strategy: Strategy) -> Option<Self> {
-        Some(match strategy {
+    fn of(strategy: Strategy) -> Result<Self> {
+        Ok(match strategy {
             Strategy::Atomic => Self::Atomic,
             Strategy::Optimistic => Self::Optimistic(Optimistic::new(1)),
             Strategy::OptimisticHistory { len } => Self::Optimistic(Optimistic::new(len)),
@@ -89,7 +85,7 @@ impl Approach {
             Strategy::Sharded { shards, bounds, retention } => {
                 Self::Sharded(Sharded::new(shards, bounds, retention))
             }
-            Strategy::Ledger => return None,
+            Strategy::Ledger => return Err(unsupported("a ledger with a value of its own", "Store::ledger")),
         })
     }
 }

@@ -29,14 +29,14 @@ use rows::{Sum, change_key, delta_in, entry, is_by, sum_key};
 
 /// The ledgers of one name.
 #[derive(Debug)]
-pub(super) struct DynamoLedger {
+pub(crate) struct DynamoLedger {
     rules: Rules,
     values: Values,
     recent: Recent,
 }
 
 impl DynamoLedger {
-    pub(super) fn new(client: &Arc<Client>, name: &BoxName) -> Self {
+    pub(crate) fn new(client: &Arc<Client>, name: &BoxName) -> Self {
         let rules = Rules::ledger();
         Self { rules, values: Values::new(client, name, rules.in_words()), recent: Recent::default() }
     }

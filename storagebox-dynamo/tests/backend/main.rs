@@ -2,6 +2,7 @@
 #![allow(clippy::disallowed_methods, reason = "a test may fail and wait where a library must not")]
 
 mod backups;
+mod boxes;
 mod claims;
 mod corruption;
 mod cost;
