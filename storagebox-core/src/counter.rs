@@ -55,7 +55,7 @@ pub trait Counter: Send + Sync {
     /// - C-1, C-2 above.
     /// - C-3 `AlreadyApplied` has the value that was stored with the operation, never a later one.
     /// - C-4 an overflow changes nothing and says so.
-    /// - C-5 the same operation with another delta is `Mismatch`.
+    /// - C-5 the same operation with another delta is `Mismatch`, where [`promise`](Counter::promise) says so.
     /// - C-8 a rejection is not remembered: the same operation may succeed later.
     ///
     /// # Cancel safety

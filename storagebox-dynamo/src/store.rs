@@ -121,6 +121,10 @@ const PROMISES: [(&str, &str); 8] = [
     ),
 ];
 
+/// What is not promised of sets and windows whose operations are keys.
+const KEYS_ALONE: &str =
+    "TokenSet and Window know 95 bits of an operation's hash, and tell no value and no Mismatch";
+
 #[async_trait]
 impl Store for DynamoStore {
     fn backend(&self) -> &'static str {
@@ -149,7 +153,9 @@ impl Store for DynamoStore {
         let memory = self.client.settings().memory;
         let memory = format!("ended claims, gone tokens and ended operations: {memory:?}");
         let entries = PROMISES.iter().map(|(about, statement)| promise(about, (*statement).to_owned()));
-        Promises { backend: "dynamo", entries: entries.chain([promise("memory", memory)]).collect() }
+        let keys = self.client.settings().keys_alone.then(|| promise("keys alone", KEYS_ALONE.to_owned()));
+        let entries = entries.chain([promise("memory", memory)]).chain(keys).collect();
+        Promises { backend: "dynamo", entries }
     }
 
     fn item_bank(&self, name: &BoxName) -> Result<Arc<dyn BankAdmin>> {

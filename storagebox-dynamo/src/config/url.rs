@@ -9,7 +9,7 @@ use crate::client::Connection;
 /// What the URL is when it is right, for those whose is not.
 const FORM: &str = "must be dynamodb://region/table?key=value";
 
-const KEYS: [&str; 10] = [
+const KEYS: [&str; 11] = [
     "endpoint",
     "prefix",
     "memory",
@@ -19,6 +19,7 @@ const KEYS: [&str; 10] = [
     "fetch_limit",
     "read_first",
     "retry_atomic",
+    "keys_alone",
     "protect",
 ];
 
@@ -53,6 +54,7 @@ fn set((builder, endpoint): Read, key: &str, value: &str) -> Result<Read> {
         "fetch_limit" => builder.fetch_limit(number("fetch_limit", value)?),
         "read_first" => builder.read_first(one_of("read_first", value, &READ_FIRST)?),
         "retry_atomic" => builder.retry_atomic(switch("retry_atomic", value)?),
+        "keys_alone" => builder.keys_alone(switch("keys_alone", value)?),
         "protect" => builder.protect(switch("protect", value)?),
         _ => return Err(unknown(key, value, &KEYS)),
     };

@@ -64,7 +64,7 @@ pub(super) fn mark(tag: &Tag) -> [u8; 6] {
     short(tag.as_str())
 }
 
-fn short<const N: usize>(text: &str) -> [u8; N] {
+pub(super) fn short<const N: usize>(text: &str) -> [u8; N] {
     let mut short = [0; N];
     short.copy_from_slice(&Sha256::digest(text)[..N]);
     short

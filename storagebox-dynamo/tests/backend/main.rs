@@ -9,6 +9,7 @@ mod cost;
 mod counters;
 mod counts;
 mod hostile;
+mod keys_alone;
 mod ledgers;
 mod metered;
 mod mixed;
