@@ -44,11 +44,13 @@ pub enum Strategy {
     },
     /// The operations themselves, added up when the value is read (5.6); [`Ledger`](crate::Ledger) has its log.
     ///
-    /// A retry is exact until its operation is compacted. No bounds: there is no stored value to test them on. Writers
-    /// never meet, so it is the one strategy for several regions; a value read there may miss what is on its way.
+    /// A retry is exact until its operation is compacted. No bounds: there is no stored value to test them on.
+    ///
+    /// Writers never meet, so it is the one strategy for several regions: on DynamoDB a ledger that the store made with
+    /// `regions=several`, which cannot be compacted and takes no fences. A value read there may miss what is on its way.
     ///
     /// On DynamoDB all changes of a key are in one partition, with an index: about 500 changes a second, and 10 GB until
-    /// they are compacted. Spread what is changed more often over several keys.
+    /// they are compacted. Spread what is changed more often over several keys, or use [`Sharded`](Self::Sharded).
     Ledger,
     /// A set of operations inside the counter's record (5.7).
     ///

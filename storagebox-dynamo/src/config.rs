@@ -1,5 +1,6 @@
 //! What a store is made of: its table and prefix, its clock, and how it goes about its calls.
 
+mod regions;
 mod url;
 
 use std::sync::Arc;
@@ -12,6 +13,8 @@ use crate::article_tables::ArticleTables;
 use crate::client::Connection;
 use crate::error::misconfigured;
 use crate::store::DynamoStore;
+
+pub use regions::Regions;
 
 /// Builds a [`DynamoStore`].
 ///
@@ -42,6 +45,7 @@ pub(crate) struct Settings {
     pub(crate) read_first: ReadFirst,
     pub(crate) retry_atomic: bool,
     pub(crate) keys_alone: bool,
+    pub(crate) regions: Regions,
     pub(crate) report_capacity: bool,
     pub(crate) protect: bool,
     pub(crate) clock: Option<Arc<dyn Clock>>,
@@ -77,6 +81,7 @@ impl Default for DynamoBuilder {
             read_first: ReadFirst::Auto,
             retry_atomic: false,
             keys_alone: false,
+            regions: Regions::One,
             report_capacity: false,
             protect: true,
             clock: None,
@@ -164,6 +169,13 @@ impl DynamoBuilder {
     #[must_use]
     pub fn keys_alone(mut self, on: bool) -> Self {
         self.settings.keys_alone = on;
+        self
+    }
+
+    /// In which regions of a global table the store is used.
+    #[must_use]
+    pub fn regions(mut self, regions: Regions) -> Self {
+        self.settings.regions = regions;
         self
     }
 

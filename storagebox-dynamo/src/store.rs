@@ -104,11 +104,15 @@ const PROMISES: [(&str, &str); 8] = [
          Beyond it a hold or lease may end early or late for its holder; never are there two holders, and a fence \
          still tells the newest",
     ),
-    ("regions", "one: a global table resolves conflicts by the last writer, so write in one region alone"),
+    (
+        "regions",
+        "one: a global table resolves conflicts by the last writer, so a box is at home in one region and is refused in \
+         others; not tried on a global table",
+    ),
     (
         "counters",
-        "all strategies; Ledger's changes alone may be made in several regions, with each operation's retries in one of \
-         them, which was not tried on a global table",
+        "all strategies; a Ledger that was made with regions=several may be changed in several regions, and then has \
+         neither compact nor cancel",
     ),
     (
         "request tokens",
@@ -172,7 +176,8 @@ impl Store for DynamoStore {
     }
 
     fn token_store(&self, name: &BoxName) -> Result<Arc<dyn TokenStore>> {
-        Ok(Arc::new(DynamoTokenStore::new(&self.client, name)))
+        let create = || Ok(DynamoTokenStore::new(&self.client, name));
+        Ok(self.boxes.open("tokens", name, String::new(), create)?)
     }
 
     fn counter(&self, name: &BoxName, strategy: Strategy) -> Result<Arc<dyn Counter>> {

@@ -18,6 +18,12 @@ impl Values {
         Self(OpenBox::new(client, Kind::Counters, name).with_options(options))
     }
 
+    /// At home in every region.
+    #[must_use]
+    pub(super) fn everywhere(self) -> Self {
+        Self(self.0.everywhere())
+    }
+
     pub(super) fn client(&self) -> &Client {
         self.0.client()
     }

@@ -14,6 +14,7 @@ mod ledgers;
 mod metered;
 mod mixed;
 mod readme;
+mod regions;
 mod reuse;
 mod rights;
 mod scene;
