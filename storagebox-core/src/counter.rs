@@ -85,7 +85,7 @@ pub trait Counter: Send + Sync {
     /// # Errors
     ///
     /// `Unsupported` for strategies that remember no operation, or only the last writers, or leave it to the store's
-    /// request tokens: there is nothing durable to keep a fence in.
+    /// request tokens: there is nothing durable to keep a fence in. Also for a ledger in several regions.
     async fn cancel(&self, key: &Key, op: &OpId) -> Result<Cancelled>;
 
     /// The counter's value.

@@ -58,7 +58,7 @@ enum Entered {
 /// What a refusal leads to.
 enum Next {
     End(Entered),
-    Try(Write),
+    Try(Box<Write>),
 }
 
 /// The slots of a row, as an update needs to know them.
@@ -135,7 +135,7 @@ impl Keys {
                 },
                 Wrote::Refused(Some(old)) => match self.judge(client, entrant, &old)? {
                     Next::End(entered) => return Ok(entered),
-                    Next::Try(write) => write,
+                    Next::Try(write) => *write,
                 },
             };
         }
@@ -167,7 +167,7 @@ impl Keys {
         let newest = self.slots.at(client.now()).max(kept.newest);
         let plan = Plan { newest, oldest, leaving: kept.before(oldest) };
         match kept.count() - plan.freed() < self.capacity as usize {
-            true => Ok(Next::Try(self.seen(entrant, &kept, &plan))),
+            true => Ok(Next::Try(Box::new(self.seen(entrant, &kept, &plan)))),
             false => Ok(Next::End(Entered::Full)),
         }
     }
