@@ -56,7 +56,7 @@ pub trait Counter: Send + Sync {
     /// - C-1, C-2 above.
     /// - C-3 `AlreadyApplied` has the value that was stored with the operation, never a later one.
     /// - C-4 an overflow changes nothing and says so.
-    /// - C-5 the same operation with another delta is `Mismatch`.
+    /// - C-5 the same operation with another delta is `Mismatch`, where [`promise`](Counter::promise) says so.
     /// - C-8 a rejection is not remembered: the same operation may succeed later.
     ///
     /// # Cancel safety
@@ -86,7 +86,7 @@ pub trait Counter: Send + Sync {
     /// # Errors
     ///
     /// `Unsupported` for strategies that remember no operation, or only the last writers, or leave it to the store's
-    /// request tokens: there is nothing durable to keep a fence in.
+    /// request tokens: there is nothing durable to keep a fence in. Also for a ledger in several regions.
     async fn cancel(&self, key: &Key, op: &OpId) -> Result<Cancelled>;
 
     /// The counter's value.

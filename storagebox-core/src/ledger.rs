@@ -80,7 +80,7 @@ pub trait Ledger: Counter {
     /// - C-7: the value never changes, not even for a moment, because the entries go in the same step as the sum grows.
     ///
     /// An operation that was compacted is forgotten, and fences of that age may be: the caller vouches that no attempt of
-    /// it is under way. In several regions one region alone compacts.
+    /// it is under way.
     ///
     /// # Cancel safety
     ///
@@ -88,7 +88,7 @@ pub trait Ledger: Counter {
     ///
     /// # Errors
     ///
-    /// None but the store's own.
+    /// `Unsupported` for a ledger in several regions, where an attempt may always be under way.
     async fn compact(&self, key: &Key, older_than: Duration, limit: usize) -> Result<Maintained>;
 
     /// The counter's value as it was at most `max_age` ago, so that a hot key is not added up for each reader.

@@ -45,17 +45,20 @@ pub enum Strategy {
     },
     /// The operations themselves, added up when the value is read (5.6); [`Ledger`](crate::Ledger) has its log.
     ///
-    /// A retry is exact until its operation is compacted. No bounds: there is no stored value to test them on. Writers
-    /// never meet, so it is the one strategy for several regions; a value read there may miss what is on its way.
+    /// A retry is exact until its operation is compacted. No bounds: there is no stored value to test them on.
+    ///
+    /// Writers never meet, so it is the one strategy for several regions: on DynamoDB a ledger that the store made with
+    /// `regions=several`, which cannot be compacted and takes no fences. A value read there may miss what is on its way.
     ///
     /// On DynamoDB all changes of a key are in one partition, with an index: about 500 changes a second, and 10 GB until
-    /// they are compacted. Spread what is changed more often over several keys.
+    /// they are compacted. Spread what is changed more often over several keys, or use [`Sharded`](Self::Sharded).
     Ledger,
     /// A set of operations inside the counter's record (5.7).
     ///
     /// A retry is exact for ever. The record takes `max` operations in all its life, fences included, then it is `Full`.
     TokenSet {
-        /// How many operations it holds, 1 to 10,000; on DynamoDB, whose rows have 400 KB, at most 5,235.
+        /// How many operations it holds, 1 to 10,000; on DynamoDB, whose rows have 400 KB, at most 5,235 unless the
+        /// store keeps their keys alone.
         max: u32,
     },
     /// The operations of a time, inside the counter's record (article 3).
@@ -65,7 +68,8 @@ pub enum Strategy {
     Window {
         /// How long an operation is remembered, never less.
         lifetime: Duration,
-        /// How many operations it holds, 1 to 100,000; on DynamoDB, whose rows have 400 KB, at most 5,235.
+        /// How many operations it holds, 1 to 100,000; on DynamoDB, whose rows have 400 KB, at most 5,235, or 31,369
+        /// where the store keeps their keys alone.
         capacity: u32,
     },
     /// The counter split over several records (5, write sharding), its bounds with it.
@@ -156,6 +160,9 @@ pub struct CounterPromise {
     pub bounds_per_change: bool,
     /// Whether `apply` answers with the value (C-3).
     pub answers_value: bool,
+    /// Whether a repeat with another delta is told so, as `Mismatch` (C-5). Otherwise it is answered as the operation that
+    /// it repeats, or counted where that is not remembered.
+    pub tells_mismatch: bool,
     /// Whether [`Counter::value`](crate::Counter::value) is one snapshot (C-7).
     pub snapshot: bool,
     /// How many operations can be remembered at once; beyond it `apply` says `Full`.

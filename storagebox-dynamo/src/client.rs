@@ -3,6 +3,7 @@
 mod boxes;
 mod connection;
 mod look;
+mod regions;
 mod requests;
 mod transaction;
 mod write;
@@ -17,9 +18,10 @@ use storagebox_core::{Certainty, Error, ErrorKind, Result, Retention, Settles};
 use crate::clock::{Corrected, Millis, millis};
 use crate::config::Settings;
 
-pub(crate) use boxes::{Kind, OpenBox, shard_of};
+pub(crate) use boxes::{Kind, OpenBox, row_of_box, shard_of};
 pub(crate) use connection::Connection;
 pub(crate) use look::{Index, Look};
+pub(crate) use regions::home_elsewhere;
 pub(crate) use requests::{Answers, Wrote};
 pub(crate) use transaction::{Refusal, Transacted};
 pub(crate) use write::{Tag, Write, hex};
@@ -44,6 +46,10 @@ impl Client {
 
     pub(crate) fn table(&self) -> &str {
         &self.settings.table
+    }
+
+    pub(crate) fn region(&self) -> Option<&str> {
+        self.connection.region()
     }
 
     pub(crate) fn now(&self) -> Millis {

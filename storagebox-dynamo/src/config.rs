@@ -1,5 +1,6 @@
 //! What a store is made of: its table and prefix, its clock, and how it goes about its calls.
 
+mod regions;
 mod url;
 
 use std::sync::Arc;
@@ -12,6 +13,8 @@ use crate::article_tables::ArticleTables;
 use crate::client::Connection;
 use crate::error::misconfigured;
 use crate::store::DynamoStore;
+
+pub use regions::Regions;
 
 /// Builds a [`DynamoStore`].
 ///
@@ -41,6 +44,8 @@ pub(crate) struct Settings {
     pub(crate) fetch_limit: usize,
     pub(crate) read_first: ReadFirst,
     pub(crate) retry_atomic: bool,
+    pub(crate) keys_alone: bool,
+    pub(crate) regions: Regions,
     pub(crate) report_capacity: bool,
     pub(crate) protect: bool,
     pub(crate) clock: Option<Arc<dyn Clock>>,
@@ -75,6 +80,8 @@ impl Default for DynamoBuilder {
             fetch_limit: 30,
             read_first: ReadFirst::Auto,
             retry_atomic: false,
+            keys_alone: false,
+            regions: Regions::One,
             report_capacity: false,
             protect: true,
             clock: None,
@@ -151,8 +158,28 @@ impl DynamoBuilder {
         self
     }
 
-    /// Asks the service what each request consumed; the answers carry it, for those who read them on the way. Off
-    /// unless said otherwise.
+    /// Whether `Strategy::TokenSet` and `Strategy::Window` keep of each operation a key of 12 bytes and nothing else, as the
+    /// articles have it: six times as many fit, and as many cost a sixth. A repeat is then told no value and no
+    /// `Mismatch` (C-3, C-5), and after a lost reply `AlreadyApplied` of its own change if others have written since; a
+    /// window remembers for up to a sixteenth longer than its lifetime. Off unless said otherwise; a box stays as it was made.
+    ///
+    /// A key is 95 bits of the operation's hash. The chance that a new operation has the key of one of 31,369 others, and is
+    /// not applied, is below 10⁻²⁴. But whoever may choose operations can look for two with one key, which takes about 2⁴⁸
+    /// hashes: where strangers name operations, leave it off (128 bits), or use `Marker`, which keeps them whole.
+    #[must_use]
+    pub fn keys_alone(mut self, on: bool) -> Self {
+        self.settings.keys_alone = on;
+        self
+    }
+
+    /// In which regions of a global table the store is used.
+    #[must_use]
+    pub fn regions(mut self, regions: Regions) -> Self {
+        self.settings.regions = regions;
+        self
+    }
+
+    /// Asks the service what each request consumed, for those who read its answers. Off unless said otherwise.
     #[must_use]
     pub fn report_capacity(mut self, on: bool) -> Self {
         self.settings.report_capacity = on;

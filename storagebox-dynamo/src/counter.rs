@@ -6,11 +6,13 @@
 //! | `n` | how often the row was written, where that is what a writer compares |
 //! | `h` | the last writers ([`history`]) |
 //! | `d`, `w` | the operations of a set: what each did and when, and the value after it ([`entries`]) |
+//! | `q`, `e`, `b`, `k…` | the same where keys are kept alone ([`keys`]) |
 //! | `up`, `down` | the room of a shard ([`parts`]) |
 
 mod atomic;
 mod entries;
 mod history;
+mod keys;
 mod ledger;
 mod marker;
 mod optimistic;
@@ -24,10 +26,11 @@ mod token;
 mod values;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use storagebox_core::{
-    BoxName, Cancelled, Change, Counted, Counter, CounterPromise, Error, ErrorKind, Key, Ledger, OpId,
-    Result, Strategy, async_trait,
+    BoxName, Cancelled, Change, Counted, Counter, CounterPromise, Error, ErrorKind, Key, OpId, Result,
+    Strategy, async_trait,
 };
 use tracing::instrument;
 
@@ -35,7 +38,9 @@ use crate::client::Client;
 use crate::error::CONFLICT;
 
 pub(crate) use entries::{ENTRY_BYTES, OTHER_BYTES, RECORD_BYTES};
-use ledger::DynamoLedger;
+use keys::Keys;
+pub(crate) use keys::{BESIDE_KEYS, KEY_BYTES, SLOTS};
+pub(crate) use ledger::DynamoLedger;
 use marker::Markers;
 use optimistic::Optimistic;
 use rules::{Rules, unsupported};
@@ -45,7 +50,7 @@ use values::Values;
 
 /// The counters of one name.
 #[derive(Debug)]
-struct DynamoCounter {
+pub(crate) struct DynamoCounter {
     rules: Rules,
     values: Values,
     approach: Approach,
@@ -59,38 +64,44 @@ enum Approach {
     Token,
     Marker(Markers),
     Set(Set),
+    Keys(Keys),
     Sharded(Sharded),
 }
 
-pub(crate) fn open(client: &Arc<Client>, name: &BoxName, strategy: Strategy) -> Result<Arc<dyn Counter>> {
-    let rules = Rules::of(strategy)?;
-    let Some(approach) = Approach::of(strategy) else {
-        return Ok(Arc::new(DynamoLedger::new(client, name)));
-    };
-    let values = Values::new(client, name, rules.in_words());
-    Ok(Arc::new(DynamoCounter { rules, values, approach }))
-}
-
-pub(crate) fn open_ledger(client: &Arc<Client>, name: &BoxName) -> Result<Arc<dyn Ledger>> {
-    Ok(Arc::new(DynamoLedger::new(client, name)))
+impl DynamoCounter {
+    /// Of any strategy but `Ledger`, which is [`DynamoLedger`]'s.
+    pub(crate) fn new(client: &Arc<Client>, name: &BoxName, strategy: Strategy) -> Result<Self> {
+        let rules = Rules::of(strategy, client.settings().keys_alone)?;
+        let approach = Approach::of(strategy, client)?;
+        let values = Values::new(client, name, rules.in_words());
+        Ok(Self { rules, values, approach })
+    }
 }
 
 impl Approach {
-    /// A ledger is none of them: it has rows of its own kind, and more to answer.
-    fn of(strategy: Strategy) -> Option<Self> {
-        Some(match strategy {
+    fn of(strategy: Strategy, client: &Client) -> Result<Self> {
+        Ok(match strategy {
             Strategy::Atomic => Self::Atomic,
             Strategy::Optimistic => Self::Optimistic(Optimistic::new(1)),
             Strategy::OptimisticHistory { len } => Self::Optimistic(Optimistic::new(len)),
             Strategy::TransactionToken => Self::Token,
             Strategy::Marker { retention } => Self::Marker(Markers::new(retention)),
-            Strategy::TokenSet { max } => Self::Set(Set::new(max, None)),
-            Strategy::Window { lifetime, capacity } => Self::Set(Set::new(capacity, Some(lifetime))),
+            Strategy::TokenSet { max } => Self::within(client, max, None)?,
+            Strategy::Window { lifetime, capacity } => Self::within(client, capacity, Some(lifetime))?,
             Strategy::Sharded { shards, bounds, retention } => {
                 Self::Sharded(Sharded::new(shards, bounds, retention))
             }
-            Strategy::Ledger => return None,
+            Strategy::Ledger => return Err(unsupported("a ledger with a value of its own", "Store::ledger")),
         })
+    }
+
+    /// The operations in the counter's row.
+    fn within(client: &Client, capacity: u32, lifetime: Option<Duration>) -> Result<Self> {
+        let settings = client.settings();
+        match settings.keys_alone {
+            true => Keys::new(capacity, lifetime, settings.max_skew).map(Self::Keys),
+            false => Ok(Self::Set(Set::new(capacity, lifetime))),
+        }
     }
 }
 
@@ -115,6 +126,7 @@ impl Counter for DynamoCounter {
             Approach::Token => token::apply(&self.values, key, change).await,
             Approach::Marker(markers) => markers.apply(&self.values, key, change).await,
             Approach::Set(set) => set.apply(&self.values, key, change).await,
+            Approach::Keys(keys) => keys.apply(&self.values, key, change).await,
             Approach::Sharded(sharded) => sharded.apply(&self.values, key, change).await,
         };
         applied.map_err(|error| self.failed(error))
@@ -125,6 +137,7 @@ impl Counter for DynamoCounter {
         match &self.approach {
             Approach::Marker(markers) => markers.cancel(&self.values, key, op).await,
             Approach::Set(set) => set.cancel(&self.values, key, op).await,
+            Approach::Keys(keys) => keys.cancel(&self.values, key, op).await,
             Approach::Sharded(sharded) => sharded.cancel(&self.values, key, op).await,
             Approach::Atomic | Approach::Optimistic(_) | Approach::Token => {
                 let what = format_args!("a fence with the counter strategy {}", self.rules.in_words());

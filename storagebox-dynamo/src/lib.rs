@@ -27,6 +27,6 @@ mod token_store;
 mod upkeep;
 
 pub use article_tables::ArticleTables;
-pub use config::{DynamoBuilder, ReadFirst};
+pub use config::{DynamoBuilder, ReadFirst, Regions};
 pub use planner::WindowPlan;
 pub use store::DynamoStore;

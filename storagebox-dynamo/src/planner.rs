@@ -4,9 +4,11 @@ use std::time::Duration;
 
 use storagebox_core::{Result, Strategy};
 
-use crate::counter::{ENTRY_BYTES, OTHER_BYTES, RECORD_BYTES};
+use crate::counter::{BESIDE_KEYS, ENTRY_BYTES, KEY_BYTES, OTHER_BYTES, RECORD_BYTES, SLOTS};
 use crate::error::bad;
 
+/// Into how many parts a lifetime is cut where keys are kept alone.
+const PARTS: u32 = SLOTS as u32;
 /// Write units a second that DynamoDB gives to one row.
 const UNITS_A_SECOND: u64 = 1_000;
 
@@ -42,6 +44,12 @@ const UNITS_A_SECOND: u64 = 1_000;
 /// assert!(longer.fits());
 /// assert_eq!(longer.writes_per_second(), 4);
 /// assert!(!longer.holds() && longer.strategy().is_err());
+///
+/// // They do where the store keeps keys alone: 13 bytes, for up to a sixteenth longer.
+/// let alone = longer.keys_alone();
+/// assert_eq!((alone.capacity(), alone.row_bytes(), alone.write_units()), (3_188, 43_244, 43));
+/// assert_eq!(alone.writes_per_second(), 23);
+/// assert!(alone.holds() && alone.strategy().is_ok());
 /// ```
 ///
 /// What article 3 reckons, in its own bytes:
@@ -64,6 +72,8 @@ const UNITS_A_SECOND: u64 = 1_000;
 pub struct WindowPlan {
     rate: u32,
     lifetime: Duration,
+    /// How long an operation is in the row.
+    held: Duration,
     bytes: Bytes,
 }
 
@@ -85,7 +95,16 @@ impl WindowPlan {
             entry: ENTRY_BYTES.into(),
             other: OTHER_BYTES.into(),
         };
-        Self { rate, lifetime, bytes }
+        Self { rate, lifetime, held: lifetime, bytes }
+    }
+
+    /// The same plan for a store that keeps [keys alone](crate::DynamoBuilder::keys_alone), each for up to a sixteenth longer
+    /// than its lifetime.
+    #[must_use]
+    pub fn keys_alone(mut self) -> Self {
+        self.bytes = Bytes { entry: KEY_BYTES.into(), other: BESIDE_KEYS.into(), ..self.bytes };
+        self.held = self.lifetime.saturating_add(self.lifetime / PARTS);
+        self
     }
 
     /// The same plan for a list of keys of this many bytes and nothing else in the row, with KB of 1,000 bytes: article 3's
@@ -98,7 +117,7 @@ impl WindowPlan {
 
     /// How many operations there are at once: the capacity to choose.
     pub fn capacity(&self) -> u64 {
-        let operations = u128::from(self.rate) * self.lifetime.as_nanos();
+        let operations = u128::from(self.rate) * self.held.as_nanos();
         u64::try_from(operations.div_ceil(1_000_000_000)).unwrap_or(u64::MAX)
     }
 
@@ -109,7 +128,8 @@ impl WindowPlan {
 
     /// The longest lifetime for which the row has room at this rate.
     pub fn longest_lifetime(&self) -> Duration {
-        Duration::from_secs(self.largest_capacity()) / self.rate.max(1)
+        let held = Duration::from_secs(self.largest_capacity()) / self.rate.max(1);
+        if self.held > self.lifetime { held * PARTS / (PARTS + 1) } else { held }
     }
 
     /// How many bytes a key may have for the row to have room; the entries here have as many as they have.
@@ -151,8 +171,7 @@ impl WindowPlan {
     ///
     /// `InvalidInput` if the plan does not hold; it names the bound and what to use instead.
     pub fn strategy(&self) -> Result<Strategy> {
-        const INSTEAD: &str =
-            "use Marker, or Sharded for a counter that is written more often than a row can be";
+        const INSTEAD: &str = "keep keys alone, or use Marker, or Sharded for a counter that is written more often than a row can be";
         if !self.fits() {
             let (most, asked) = (self.largest_capacity(), self.capacity());
             return Err(bad(
@@ -274,6 +293,22 @@ mod tests {
         let plan = WindowPlan::for_rate(1, SECOND);
         assert_eq!((plan.largest_capacity(), plan.row_bytes()), (5_235, 1_278));
         assert_eq!(plan.longest_lifetime(), SECOND * 5_235);
+    }
+
+    #[test]
+    fn keys_alone_have_13_bytes() {
+        let plan = WindowPlan::for_rate(16, SECOND).keys_alone();
+        assert_eq!((plan.largest_capacity(), plan.capacity(), plan.row_bytes()), (31_369, 17, 2_021));
+        assert_eq!(plan.longest_lifetime(), Duration::from_secs(31_369) / 16 * 16 / 17);
+    }
+
+    /// Its 30,000 keys are in a row of this many at last; 100 writes a second of it are not, by the article's own formula.
+    #[test]
+    fn article_3s_keys_fit_and_its_rate_does_not() {
+        let largest = WindowPlan::for_rate(1, SECOND).keys_alone().largest_capacity();
+        assert!(largest >= 30_000, "{largest}");
+        let plan = WindowPlan::for_rate(94, SECOND * 300).keys_alone();
+        assert!(plan.fits() && !plan.holds() && plan.writes_per_second() == 2);
     }
 
     #[test]

@@ -1,11 +1,10 @@
 //! The store: its boxes by kind and name, and its upkeep.
 
-use std::any::Any;
-use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use aws_sdk_dynamodb::Client as Driver;
+use storagebox_core::backend::OpenBoxes;
 use storagebox_core::{
     BankAdmin, BoxName, Counter, DedupRepo, LeaseRepo, Ledger, Maintained, OrderedOptions, OrderedStore,
     Promise, Promises, Result, Store, Strategy, TokenStore, async_trait,
@@ -13,7 +12,7 @@ use storagebox_core::{
 
 use crate::client::{Client, Connection};
 use crate::config::{DynamoBuilder, Settings};
-use crate::counter;
+use crate::counter::{DynamoCounter, DynamoLedger};
 use crate::dedup_repo::DynamoDedupRepo;
 use crate::item_bank::DynamoBank;
 use crate::lease_repo::DynamoLeaseRepo;
@@ -44,34 +43,9 @@ use crate::upkeep::Upkeep;
 #[derive(Clone)]
 pub struct DynamoStore {
     client: Arc<Client>,
-    boxes: Arc<Boxes>,
+    /// So that the tasks of a process share candidates and what was checked of a box.
+    boxes: Arc<OpenBoxes>,
     upkeep: Arc<Upkeep>,
-}
-
-/// Boxes that are open: the tasks of a process share candidates and what was checked of a box.
-#[derive(Default)]
-struct Boxes(Mutex<HashMap<Named, Arc<dyn Any + Send + Sync>>>);
-
-/// A kind, a name, and how it was opened.
-type Named = (&'static str, BoxName, String);
-
-impl Boxes {
-    fn open<T: Clone + Send + Sync + 'static>(
-        &self,
-        kind: &'static str,
-        name: &BoxName,
-        options: String,
-        create: impl FnOnce() -> Result<T>,
-    ) -> Result<T> {
-        let mut boxes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let key = (kind, name.clone(), options);
-        if let Some(known) = boxes.get(&key).and_then(|known| known.downcast_ref::<T>()) {
-            return Ok(known.clone());
-        }
-        let created = create()?;
-        boxes.insert(key, Arc::new(created.clone()));
-        Ok(created)
-    }
 }
 
 impl DynamoStore {
@@ -103,9 +77,13 @@ impl DynamoStore {
         Self { client, boxes: Arc::default(), upkeep: Arc::default() }
     }
 
+    fn open_ledger(&self, name: &BoxName) -> Result<Arc<DynamoLedger>> {
+        self.boxes.open("ledgers", name, String::new(), || Ok(DynamoLedger::new(&self.client, name)))
+    }
+
     /// What the two repositories of one name share.
     fn records(&self, name: &BoxName) -> Result<Arc<Records>> {
-        self.boxes.open("records", name, String::new(), || Ok(Arc::new(Records::new(&self.client, name))))
+        self.boxes.open("records", name, String::new(), || Ok(Records::new(&self.client, name)))
     }
 }
 
@@ -126,11 +104,15 @@ const PROMISES: [(&str, &str); 8] = [
          Beyond it a hold or lease may end early or late for its holder; never are there two holders, and a fence \
          still tells the newest",
     ),
-    ("regions", "one: a global table resolves conflicts by the last writer, so write in one region alone"),
+    (
+        "regions",
+        "one: a global table resolves conflicts by the last writer, so a box is at home in one region and is refused in \
+         others; not tried on a global table",
+    ),
     (
         "counters",
-        "all strategies; Ledger's changes alone may be made in several regions, with each operation's retries in one of \
-         them, which was not tried on a global table",
+        "all strategies; a Ledger that was made with regions=several may be changed in several regions, and then has \
+         neither compact nor cancel",
     ),
     (
         "request tokens",
@@ -142,6 +124,10 @@ const PROMISES: [(&str, &str); 8] = [
          for each key of a Ledger",
     ),
 ];
+
+/// What is not promised of sets and windows whose operations are keys.
+const KEYS_ALONE: &str =
+    "TokenSet and Window know 95 bits of an operation's hash, and tell no value and no Mismatch";
 
 #[async_trait]
 impl Store for DynamoStore {
@@ -171,12 +157,14 @@ impl Store for DynamoStore {
         let memory = self.client.settings().memory;
         let memory = format!("ended claims, gone tokens and ended operations: {memory:?}");
         let entries = PROMISES.iter().map(|(about, statement)| promise(about, (*statement).to_owned()));
-        Promises { backend: "dynamo", entries: entries.chain([promise("memory", memory)]).collect() }
+        let keys = self.client.settings().keys_alone.then(|| promise("keys alone", KEYS_ALONE.to_owned()));
+        let entries = entries.chain([promise("memory", memory)]).chain(keys).collect();
+        Promises { backend: "dynamo", entries }
     }
 
     fn item_bank(&self, name: &BoxName) -> Result<Arc<dyn BankAdmin>> {
         let create = || Ok(DynamoBank::new(&self.client, name));
-        Ok(Arc::new(self.boxes.open("bank", name, String::new(), create)?))
+        Ok(self.boxes.open("bank", name, String::new(), create)?)
     }
 
     fn dedup_repo(&self, name: &BoxName) -> Result<Arc<dyn DedupRepo>> {
@@ -188,21 +176,24 @@ impl Store for DynamoStore {
     }
 
     fn token_store(&self, name: &BoxName) -> Result<Arc<dyn TokenStore>> {
-        Ok(Arc::new(DynamoTokenStore::new(&self.client, name)))
+        let create = || Ok(DynamoTokenStore::new(&self.client, name));
+        Ok(self.boxes.open("tokens", name, String::new(), create)?)
     }
 
     fn counter(&self, name: &BoxName, strategy: Strategy) -> Result<Arc<dyn Counter>> {
-        let create = || counter::open(&self.client, name, strategy);
-        self.boxes.open("counters", name, format!("{strategy:?}"), create)
+        if strategy == Strategy::Ledger {
+            return Ok(self.open_ledger(name)?);
+        }
+        let create = || DynamoCounter::new(&self.client, name, strategy);
+        Ok(self.boxes.open("counters", name, format!("{strategy:?}"), create)?)
     }
 
     fn ledger(&self, name: &BoxName) -> Result<Arc<dyn Ledger>> {
-        self.boxes.open("ledgers", name, String::new(), || counter::open_ledger(&self.client, name))
+        Ok(self.open_ledger(name)?)
     }
 
     fn ordered_store(&self, name: &BoxName, options: OrderedOptions) -> Result<Arc<dyn OrderedStore>> {
-        let create =
-            || Ok(Arc::new(DynamoOrderedStore::new(&self.client, name, options)?) as Arc<dyn OrderedStore>);
-        self.boxes.open("ordered", name, format!("{options:?}"), create)
+        let create = || DynamoOrderedStore::new(&self.client, name, options);
+        Ok(self.boxes.open("ordered", name, format!("{options:?}"), create)?)
     }
 }

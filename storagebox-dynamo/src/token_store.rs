@@ -45,7 +45,6 @@ enum Known {
 }
 
 impl DynamoTokenStore {
-    /// There is nothing to register: tokens have no options and no shards.
     pub(crate) fn new(client: &Arc<Client>, name: &BoxName) -> Self {
         Self { open: OpenBox::new(client, Kind::Tokens, name) }
     }
@@ -54,8 +53,10 @@ impl DynamoTokenStore {
         self.open.client()
     }
 
-    fn key(&self, token: &TokenId) -> RowKey {
-        RowKey::alone(self.open.key(format_args!("token:{token}")))
+    /// Tokens have no shards; but their box has a home, which the first call makes or checks.
+    async fn key(&self, token: &TokenId) -> Result<RowKey> {
+        self.open.shards().await?;
+        Ok(RowKey::alone(self.open.key(format_args!("token:{token}"))))
     }
 
     fn known(&self, row: Option<Row>) -> Result<Known> {
@@ -95,7 +96,7 @@ impl DynamoTokenStore {
     }
 
     async fn create(&self, token: &TokenId, tag: &Tag) -> Result<Created> {
-        let live = Row::new(&self.key(token)).with("m", tag.as_str()).with("a", self.client().now().0);
+        let live = Row::new(&self.key(token).await?).with("m", tag.as_str()).with("a", self.client().now().0);
         let live = Write::put(live).only_if(UNKNOWN).value(":past", self.client().surely_past().0);
         let one = Created::default();
         match self.client().write(&live).await? {
@@ -112,11 +113,11 @@ impl DynamoTokenStore {
     }
 
     /// Ends a token that lives, for this operation or for nobody.
-    fn ending(&self, token: &TokenId, tag: &Tag, op: Option<&OpId>) -> Write {
+    async fn ending(&self, token: &TokenId, tag: &Tag, op: Option<&OpId>) -> Result<Write> {
         let (forgotten, expires) = self.forgetting();
-        let ended =
-            Write::update(&self.key(token)).tagged(tag).set("s", GONE).set_some("c", op.map(OpId::as_str));
-        ended.set_some("g", forgotten).set_some(EXPIRES, expires)
+        let ended = Write::update(&self.key(token).await?).tagged(tag).set("s", GONE);
+        let ended = ended.set_some("c", op.map(OpId::as_str));
+        Ok(ended.set_some("g", forgotten).set_some(EXPIRES, expires))
     }
 
     /// From when on a token that ends now need not be remembered, as attributes.
@@ -126,7 +127,7 @@ impl DynamoTokenStore {
     }
 
     async fn consumed(&self, token: &TokenId, op: &OpId, tag: &Tag) -> Result<Consumed> {
-        let ended = self.ending(token, tag, Some(op));
+        let ended = self.ending(token, tag, Some(op)).await?;
         let lived = ended.clone().only_if(LIVED).value(":now", self.client().now().0);
         let young = match self.client().write(&lived).await? {
             Wrote::Done(_) => return Ok(Consumed::Now),
@@ -144,7 +145,7 @@ impl DynamoTokenStore {
 
     /// Guesses that the token lives. One that is unknown is fenced, so that no late `create` brings it back (T-7).
     async fn discarded(&self, token: &TokenId, tag: &Tag) -> Result<Discarded> {
-        let ended = self.ending(token, tag, None).only_if(LIVE);
+        let ended = self.ending(token, tag, None).await?.only_if(LIVE);
         match self.client().write(&ended).await? {
             Wrote::Done(_) => Ok(DISCARDED),
             Wrote::Refused(row) => match self.known(row)? {
@@ -156,7 +157,7 @@ impl DynamoTokenStore {
 
     async fn fenced(&self, token: &TokenId, tag: &Tag) -> Result<Discarded> {
         let (forgotten, expires) = self.forgetting();
-        let fence = Row::new(&self.key(token)).with("s", FENCED);
+        let fence = Row::new(&self.key(token).await?).with("s", FENCED);
         let fence = Write::put(fence.with_some("g", forgotten).with_some(EXPIRES, expires)).tagged(tag);
         let fence = fence.only_if(UNKNOWN).value(":past", self.client().surely_past().0);
         match self.client().write(&fence).await? {
@@ -210,8 +211,10 @@ impl TokenStore for DynamoTokenStore {
 
     #[instrument(level = "trace", skip_all)]
     async fn exists(&self, token: &TokenId) -> Result<bool> {
-        let key = self.key(token);
-        let attempt = || async { Ok(matches!(self.known(self.client().get(&key).await?)?, Known::Live(_))) };
+        let attempt = || async {
+            let row = self.client().get(&self.key(token).await?).await?;
+            Ok(matches!(self.known(row)?, Known::Live(_)))
+        };
         self.client().settled("exists", attempt).await
     }
 

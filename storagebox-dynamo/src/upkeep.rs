@@ -6,7 +6,7 @@ use std::sync::Arc;
 use storagebox_core::{BoxName, Maintained, Result};
 use tokio::sync::Mutex;
 
-use crate::client::{Answers, Client, Write};
+use crate::client::{Answers, Client, Write, home_elsewhere, row_of_box};
 use crate::item_bank::{Bank, LAPSED};
 use crate::row::{Attributes, Row, RowKey, Value};
 
@@ -25,15 +25,18 @@ pub(crate) struct Upkeep(Mutex<Option<Attributes>>);
 struct Round<'a> {
     client: &'a Arc<Client>,
     banks: HashMap<BoxName, Bank>,
+    /// Whether the box of this row is at home elsewhere.
+    elsewhere: HashMap<RowKey, bool>,
     deleted: usize,
-    /// Items of confirmed claims that left the index. Nothing of them is deleted, but it is work.
+    /// Items that were put where they belong in the index. Nothing of them is deleted, but it is work.
     tidied: usize,
 }
 
 impl Upkeep {
     /// Goes on where the last call stopped, page by page, until the budget is spent or the table's end is reached.
     pub(crate) async fn maintain(&self, client: &Arc<Client>, most: usize) -> Result<Maintained> {
-        let mut round = Round { client, banks: HashMap::new(), deleted: 0, tidied: 0 };
+        let mut round =
+            Round { client, banks: HashMap::new(), elsewhere: HashMap::new(), deleted: 0, tidied: 0 };
         let mut from = self.0.lock().await;
         for _ in 0..PAGES {
             let page = client.settled("maintain", || scan(client, from.clone())).await?;
@@ -63,6 +66,9 @@ impl Round<'_> {
     }
 
     async fn visit(&mut self, row: &Row) -> Result<()> {
+        if self.is_elsewhere(row).await? {
+            return Ok(());
+        }
         match Bank::of_items(row, self.client) {
             Some(name) => self.tidy(name, row).await,
             None => {
@@ -70,6 +76,20 @@ impl Round<'_> {
                 Ok(())
             }
         }
+    }
+
+    /// The region where the box is at home may have written the row anew, and what is deleted here would undo that.
+    async fn is_elsewhere(&mut self, row: &Row) -> Result<bool> {
+        let partition = row.needed("pk", row.text("pk"))?;
+        let Some(key) = row_of_box(self.client, partition) else { return Ok(false) };
+        if let Some(known) = self.elsewhere.get(&key) {
+            return Ok(*known);
+        }
+        let made = self.client.settled("maintain", || self.client.get(&key)).await?;
+        // A box that makes no sense is for whoever opens it: it must not keep upkeep from the others.
+        let elsewhere = made.is_some_and(|made| !matches!(home_elsewhere(self.client, &made), Ok(None)));
+        self.elsewhere.insert(key, elsewhere);
+        Ok(elsewhere)
     }
 
     async fn tidy(&mut self, name: BoxName, row: &Row) -> Result<()> {

@@ -192,6 +192,7 @@ impl Counter for MemoryCounter {
             memory: self.rules.memory,
             bounds_per_change: self.rules.split.is_none(),
             answers_value: self.rules.split.is_none(),
+            tells_mismatch: self.rules.memory != Memory::None,
             snapshot: true,
             capacity: self.rules.capacity,
         }

@@ -129,6 +129,7 @@ impl CounterRules {
             memory: self.memory.map_or(Memory::None, Memory::from),
             bounds_per_change: self.split.is_none(),
             answers_value: self.answers_value(),
+            tells_mismatch: self.remembers(),
             snapshot: true,
             capacity: self.capacity,
         }

@@ -54,6 +54,8 @@ pub(crate) struct OpenBox {
     name: BoxName,
     kind: Kind,
     options: String,
+    /// Used from every region, whatever its home.
+    is_everywhere: bool,
     shards: OnceCell<u16>,
 }
 
@@ -64,6 +66,7 @@ impl OpenBox {
             name: name.clone(),
             kind,
             options: String::new(),
+            is_everywhere: false,
             shards: OnceCell::new(),
         }
     }
@@ -75,8 +78,19 @@ impl OpenBox {
         self
     }
 
+    /// At home in every region.
+    #[must_use]
+    pub(crate) fn everywhere(mut self) -> Self {
+        self.is_everywhere = true;
+        self
+    }
+
     pub(crate) fn client(&self) -> &Client {
         &self.client
+    }
+
+    pub(super) fn name(&self) -> &BoxName {
+        &self.name
     }
 
     /// How many shards the box has. The first call makes the box, or checks how it was made; one request.
@@ -89,16 +103,17 @@ impl OpenBox {
         let row = Row::new(&RowKey::alone(self.key("box")))
             .with("made_with", self.options.as_str())
             .with("shards", u32::from(shards))
-            .with("schema", VERSION);
+            .with("schema", VERSION)
+            .with_some("home", self.client.region().filter(|_| !self.is_everywhere));
         let put = Write::put(row).only_if("attribute_not_exists(pk)");
         match self.client.write(&put).await.map_err(opening)? {
             Wrote::Done(_) => Ok(shards),
-            Wrote::Refused(Some(made)) => self.adopted(&made),
+            Wrote::Refused(Some(made)) => self.adopted(&made).await,
             Wrote::Refused(None) => Err(opening(Error::unknown("the box was there and is gone"))),
         }
     }
 
-    fn adopted(&self, made: &Row) -> Result<u16> {
+    async fn adopted(&self, made: &Row) -> Result<u16> {
         let schema: u32 = made.needed("schema", made.number("schema"))?;
         if schema > VERSION {
             let newer = format_args!("a box that a newer version made (schema {schema})");
@@ -110,6 +125,7 @@ impl OpenBox {
             let why = format_args!("{name:?} was created with {options} and cannot be opened with {asked}");
             return Err(misconfigured("box", why));
         }
+        self.at_home(made).await.map_err(opening)?;
         made.needed("shards", made.number("shards"))
     }
 
@@ -134,6 +150,15 @@ impl fmt::Debug for OpenBox {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("OpenBox").field("kind", &self.kind).field("name", &self.name).finish_non_exhaustive()
     }
+}
+
+/// The row of the box of which this is a partition.
+pub(crate) fn row_of_box(client: &Client, partition: &str) -> Option<RowKey> {
+    let prefix = client.settings().prefix.as_str();
+    let (kind, rest) = partition.strip_prefix(prefix)?.split_once(':')?;
+    let (length, rest) = rest.split_once(':')?;
+    let name = rest.get(..length.parse().ok()?)?;
+    Some(RowKey::alone(format!("{prefix}{kind}:{length}:{name}:box")))
 }
 
 /// The same in every process, for ever.

@@ -34,6 +34,14 @@ impl Connection {
         Self { source, driver: OnceCell::new() }
     }
 
+    /// Where the requests go; a client that was handed in may not say.
+    pub(crate) fn region(&self) -> Option<&str> {
+        match &self.source {
+            Source::Given(driver) => driver.config().region().map(AsRef::as_ref),
+            Source::At { region, .. } => Some(region),
+        }
+    }
+
     /// The client, without the driver's own retries: a conditional write that it repeats would be told that it lost
     /// against itself. The clock hears every answer, unless it is a test's.
     pub(crate) async fn driver(&self, clock: Option<&Corrected>, attempt: Duration) -> &Driver {

@@ -46,9 +46,17 @@ pub(crate) struct Write {
 #[derive(Clone, Debug)]
 enum Act {
     Put(Row),
-    Update { key: Attributes, sets: Vec<String>, removes: Vec<String> },
+    Update { key: Attributes, clauses: Clauses },
     Delete(Attributes),
     Check(Attributes),
+}
+
+/// What an update does, by its keyword.
+#[derive(Clone, Debug, Default)]
+struct Clauses {
+    sets: Vec<String>,
+    removes: Vec<String>,
+    adds: Vec<String>,
 }
 
 /// Writes one of the driver's requests, which all have the same parts.
@@ -73,7 +81,7 @@ impl Write {
     }
 
     pub(crate) fn update(key: &RowKey) -> Self {
-        Self::new(Act::Update { key: key.attributes(), sets: vec![], removes: vec![] })
+        Self::new(Act::Update { key: key.attributes(), clauses: Clauses::default() })
     }
 
     pub(crate) fn delete(key: impl Into<Attributes>) -> Self {
@@ -114,8 +122,8 @@ impl Write {
     /// `SET path = expression`, whose values are given by [`value`](Self::value).
     #[must_use]
     pub(crate) fn set_to(mut self, path: &str, expression: &str) -> Self {
-        if let Act::Update { sets, .. } = &mut self.act {
-            sets.push(format!("{path} = {expression}"));
+        if let Act::Update { clauses, .. } = &mut self.act {
+            clauses.sets.push(format!("{path} = {expression}"));
         }
         self
     }
@@ -130,8 +138,17 @@ impl Write {
 
     #[must_use]
     pub(crate) fn remove(mut self, paths: &[&str]) -> Self {
-        if let Act::Update { removes, .. } = &mut self.act {
-            removes.extend(paths.iter().map(|path| (*path).to_owned()));
+        if let Act::Update { clauses, .. } = &mut self.act {
+            clauses.removes.extend(paths.iter().map(|path| (*path).to_owned()));
+        }
+        self
+    }
+
+    /// `ADD name placeholder`: to a set, which is made if there is none.
+    #[must_use]
+    pub(crate) fn add_to(mut self, name: &str, placeholder: &str) -> Self {
+        if let Act::Update { clauses, .. } = &mut self.act {
+            clauses.adds.push(format!("{name} {placeholder}"));
         }
         self
     }
@@ -184,11 +201,11 @@ impl Write {
                     .set_item(Some(row.attributes().clone()))
                     .return_values(self.answers.clone()),
             ),
-            Act::Update { key, sets, removes } => Alone::Update(
+            Act::Update { key, clauses } => Alone::Update(
                 filled!(aws_sdk_dynamodb::operation::update_item::UpdateItemInput::builder(), self)
                     .table_name(table)
                     .set_key(Some(key.clone()))
-                    .update_expression(expression(sets, removes))
+                    .update_expression(clauses.expression())
                     .return_values(self.answers.clone()),
             ),
             Act::Delete(key) | Act::Check(key) => Alone::Delete(
@@ -205,9 +222,9 @@ impl Write {
         let item = TransactWriteItem::builder();
         let item = match &self.act {
             Act::Put(row) => item.put(self.part_put(table, row).build().map_err(incomplete)?),
-            Act::Update { key, sets, removes } => {
+            Act::Update { key, clauses } => {
                 let update = filled!(Update::builder(), self).table_name(table).set_key(Some(key.clone()));
-                item.update(update.update_expression(expression(sets, removes)).build().map_err(incomplete)?)
+                item.update(update.update_expression(clauses.expression()).build().map_err(incomplete)?)
             }
             Act::Delete(key) => {
                 let delete = filled!(Delete::builder(), self).table_name(table);
@@ -229,7 +246,7 @@ impl Write {
     fn spell(&self, into: &mut String) {
         let (act, attributes) = match &self.act {
             Act::Put(row) => ("put".to_owned(), row.attributes().clone()),
-            Act::Update { key, sets, removes } => (expression(sets, removes), key.clone()),
+            Act::Update { key, clauses } => (clauses.expression(), key.clone()),
             Act::Delete(key) => ("delete".to_owned(), key.clone()),
             Act::Check(key) => ("check".to_owned(), key.clone()),
         };
@@ -263,12 +280,13 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
     })
 }
 
-fn expression(sets: &[String], removes: &[String]) -> String {
-    let clause = |word: &str, parts: &[String]| match parts {
-        [] => String::new(),
-        parts => format!("{word} {} ", parts.join(", ")),
-    };
-    format!("{}{}", clause("SET", sets), clause("REMOVE", removes)).trim_end().to_owned()
+impl Clauses {
+    fn expression(&self) -> String {
+        let clauses = [("SET", &self.sets), ("REMOVE", &self.removes), ("ADD", &self.adds)];
+        let clauses = clauses.into_iter().filter(|(_, parts)| !parts.is_empty());
+        let clauses: Vec<_> = clauses.map(|(word, parts)| format!("{word} {}", parts.join(", "))).collect();
+        clauses.join(" ")
+    }
 }
 
 /// DynamoDB refuses empty maps of placeholders.

@@ -3,13 +3,13 @@
 use storagebox_core::Result;
 use storagebox_core::backend::url::{decoded, keys, millis, number, one_of, retention, switch, unknown};
 
-use super::{DynamoBuilder, ReadFirst, misconfigured};
+use super::{DynamoBuilder, ReadFirst, Regions, misconfigured};
 use crate::client::Connection;
 
 /// What the URL is when it is right, for those whose is not.
 const FORM: &str = "must be dynamodb://region/table?key=value";
 
-const KEYS: [&str; 10] = [
+const KEYS: [&str; 12] = [
     "endpoint",
     "prefix",
     "memory",
@@ -19,11 +19,16 @@ const KEYS: [&str; 10] = [
     "fetch_limit",
     "read_first",
     "retry_atomic",
+    "keys_alone",
+    "regions",
     "protect",
 ];
 
 const READ_FIRST: [(&str, ReadFirst); 3] =
     [("auto", ReadFirst::Auto), ("always", ReadFirst::Always), ("never", ReadFirst::Never)];
+
+const REGIONS: [(&str, Regions); 3] =
+    [("one", Regions::One), ("moved", Regions::Moved), ("several", Regions::Several)];
 
 pub(super) fn read(builder: DynamoBuilder, url: &str) -> Result<(DynamoBuilder, Connection)> {
     let rest = url.strip_prefix("dynamodb://").ok_or_else(|| misconfigured("url", FORM))?;
@@ -53,6 +58,8 @@ fn set((builder, endpoint): Read, key: &str, value: &str) -> Result<Read> {
         "fetch_limit" => builder.fetch_limit(number("fetch_limit", value)?),
         "read_first" => builder.read_first(one_of("read_first", value, &READ_FIRST)?),
         "retry_atomic" => builder.retry_atomic(switch("retry_atomic", value)?),
+        "keys_alone" => builder.keys_alone(switch("keys_alone", value)?),
+        "regions" => builder.regions(one_of("regions", value, &REGIONS)?),
         "protect" => builder.protect(switch("protect", value)?),
         _ => return Err(unknown(key, value, &KEYS)),
     };

@@ -20,25 +20,44 @@ use storagebox_core::{
 use tracing::instrument;
 
 use super::beaten;
-use super::rules::Rules;
+use super::rules::{Rules, unsupported};
 use super::values::Values;
 use crate::client::{Client, Index, Look, Tag, Wrote};
+use crate::config::Regions;
 use crate::row::Row;
 use recent::Recent;
 use rows::{Sum, change_key, delta_in, entry, is_by, sum_key};
 
 /// The ledgers of one name.
 #[derive(Debug)]
-pub(super) struct DynamoLedger {
+pub(crate) struct DynamoLedger {
     rules: Rules,
     values: Values,
     recent: Recent,
+    /// In several regions. What would delete an entry, or put a fence in the place of one, may meet it on its way.
+    is_everywhere: bool,
 }
 
+/// How such a ledger is kept with its box. What stands in tables does not change.
+const EVERYWHERE: &str = "Ledger in several regions";
+
 impl DynamoLedger {
-    pub(super) fn new(client: &Arc<Client>, name: &BoxName) -> Self {
-        let rules = Rules::ledger();
-        Self { rules, values: Values::new(client, name, rules.in_words()), recent: Recent::default() }
+    pub(crate) fn new(client: &Arc<Client>, name: &BoxName) -> Self {
+        let (rules, recent) = (Rules::ledger(), Recent::default());
+        let is_everywhere = client.settings().regions == Regions::Several;
+        let values = match is_everywhere {
+            true => Values::new(client, name, EVERYWHERE.to_owned()).everywhere(),
+            false => Values::new(client, name, rules.in_words()),
+        };
+        Self { rules, values, recent, is_everywhere }
+    }
+
+    /// That nothing is deleted or overwritten is what makes several regions safe.
+    fn checked(&self, what: &str, instead: &str) -> Result<()> {
+        match self.is_everywhere {
+            true => Err(unsupported(format_args!("{what} a ledger in several regions"), instead)),
+            false => Ok(()),
+        }
     }
 
     fn client(&self) -> &Client {
@@ -117,6 +136,7 @@ impl Counter for DynamoLedger {
 
     #[instrument(level = "trace", skip_all)]
     async fn cancel(&self, key: &Key, op: &OpId) -> Result<Cancelled> {
+        self.checked("a fence in", "a change that takes the other back")?;
         let tag = &Tag::fresh();
         let attempt = || async move {
             match self.put(key, op, None, tag).await? {
@@ -148,6 +168,7 @@ impl Ledger for DynamoLedger {
 
     #[instrument(level = "trace", skip_all)]
     async fn compact(&self, key: &Key, older_than: Duration, limit: usize) -> Result<Maintained> {
+        self.checked("the compaction of", "a key for each year, say")?;
         compaction::compact(self, key, self.client().now().before(older_than), limit).await
     }
 

@@ -18,6 +18,12 @@ impl Values {
         Self(OpenBox::new(client, Kind::Counters, name).with_options(options))
     }
 
+    /// At home in every region.
+    #[must_use]
+    pub(super) fn everywhere(self) -> Self {
+        Self(self.0.everywhere())
+    }
+
     pub(super) fn client(&self) -> &Client {
         self.0.client()
     }
@@ -64,7 +70,7 @@ pub(super) fn mark(tag: &Tag) -> [u8; 6] {
     short(tag.as_str())
 }
 
-fn short<const N: usize>(text: &str) -> [u8; N] {
+pub(super) fn short<const N: usize>(text: &str) -> [u8; N] {
     let mut short = [0; N];
     short.copy_from_slice(&Sha256::digest(text)[..N]);
     short

@@ -11,7 +11,7 @@ use super::Bank;
 use super::claim::{
     CONFIRMED, EXPIRED, HELD, Judged, LASTS, RAN_OUT, RELEASED, UNKNOWN, end_of, held_item, judge, until,
 };
-use super::item::{SPENT, free_at};
+use super::item::{SPENT, free_at, held_at};
 use crate::client::{Refusal, Tag, Transacted, Write, Wrote};
 use crate::clock::Millis;
 use crate::row::{Row, RowKey};
@@ -39,8 +39,8 @@ impl Ending {
 }
 
 impl Bank {
-    /// One update of the claim's row. The item's place in the index is moved by whoever meets it too early; what may lapse
-    /// no more leaves the index.
+    /// One update of the claim's row, which decides. After that the item goes to its new place in the index, so that takers
+    /// do not meet it while it is held.
     pub(super) async fn extend(&self, claim: &ClaimId, hold: Hold, tag: &Tag) -> Result<Extended> {
         let key = self.claim_key(claim.as_str()).await?;
         let until = end_of(self.client(), hold);
@@ -58,8 +58,8 @@ impl Bank {
         let wrote = self.client().write(&extended).await?;
         let (is_made, judged) =
             (matches!(wrote, Wrote::Done(_)), self.judged(&key, claim, wrote, tag).await?);
-        if let (true, None, Judged::Held(held)) = (is_made, until, &judged) {
-            self.leave(&held.item, claim).await;
+        if let (true, Judged::Held(held)) = (is_made, &judged) {
+            self.put_off(&held.item, claim, until).await;
         }
         Ok(match judged {
             Judged::Unknown => Extended::Unknown,
@@ -82,7 +82,7 @@ impl Bank {
                 Judged::Ended(end) => Ok(Confirmed::Ended(end)),
                 Judged::Held(Held { item, hold: HoldState::Confirmed }) => {
                     if row.is_some_and(|row| tag.is_on(&row)) {
-                        self.leave(&item, claim).await;
+                        self.put_off(&item, claim, None).await;
                     }
                     Ok(Confirmed::Confirmed(item))
                 }
@@ -96,17 +96,20 @@ impl Bank {
         let held = held.ok_or_else(|| Error::unknown("the service did not show the row").on("dynamo"))?;
         let item = held_item(&held)?;
         if held.has("u") {
-            self.leave(&item, claim).await;
+            self.put_off(&item, claim, None).await;
         }
         Ok(Confirmed::Confirmed(item))
     }
 
-    /// Takes the item of a claim that may lapse no more out of the index. What the claim's row says stands, whatever becomes
-    /// of this: a taker or upkeep makes up for it.
-    async fn leave(&self, item: &Item, claim: &ClaimId) {
+    /// Moves the item of a claim to where its hold lapses now, and out of the index if it may lapse no more; never back. What
+    /// the claim's row says stands, whatever becomes of this: a taker or upkeep makes up for it.
+    async fn put_off(&self, item: &Item, claim: &ClaimId, until: Option<Millis>) {
         if let Ok(key) = self.item_key(item.as_str()).await {
-            let left = Write::update(&key).remove(&["o"]).only_if("c = :c AND attribute_exists(o)");
-            let _ = self.client().write(&left.value(":c", claim.as_str())).await;
+            let moved = match held_at(until) {
+                Some(later) => Write::update(&key).set("o", later).only_if("c = :c AND o < :o"),
+                None => Write::update(&key).remove(&["o"]).only_if("c = :c AND attribute_exists(o)"),
+            };
+            let _ = self.client().write(&moved.value(":c", claim.as_str())).await;
         }
     }
 

@@ -1,10 +1,10 @@
-//! Items that stay with their claims and still stand in the index, because a confirm was cut off: upkeep takes them out, so
-//! that no taker meets them.
+//! Items that stay with their claims and still stand where lapsed holds are, because a confirm or an extend was cut off:
+//! upkeep puts them where they belong, so that no taker meets them.
 
 use storagebox_core::{BoxName, ClaimId, Result};
 
 use super::Bank;
-use super::claim::CONFIRMED;
+use super::claim::has_lapsed;
 use super::item::{LAPSING, item_of, lapsing_at};
 use crate::client::{Client, Kind};
 use crate::row::{Attributes, Row, Value};
@@ -32,14 +32,14 @@ impl Bank {
         Kind::Bank.named(client, row.text("pk")?, ITEMS)
     }
 
-    /// Takes the item out of the index, if it stays with its claim. Any other waits there for a taker.
+    /// Puts the item where it belongs, if it stays with its claim. Any other waits there for a taker.
     pub(crate) async fn tidied(&self, row: &Row) -> Result<bool> {
         // A row that makes no sense is for whoever calls for it: it must not keep upkeep from the others.
         let by = row.text("c").and_then(|by| ClaimId::new(by).ok());
         let (Some(by), Some(at), Ok(item)) = (by, row.text("o"), item_of(row)) else { return Ok(false) };
         let claim = self.client().get(&self.claim_key(by.as_str()).await?).await?;
-        let lapses = |claim: &Row| claim.text("s") != Some(CONFIRMED) && claim.has("u");
-        let stays = |claim: &Row| claim.text("i") == Some(item.as_str()) && !lapses(claim);
+        let lasts = |claim: &Row| matches!(has_lapsed(self.client(), claim), Ok(false));
+        let stays = |claim: &Row| claim.text("i") == Some(item.as_str()) && lasts(claim);
         let Some(claim) = claim.filter(stays) else { return Ok(false) };
         self.moved(&item, &by, at, &claim).await.map(|()| true)
     }

@@ -1,4 +1,4 @@
-//! What becomes of a claim whose hold has run out, and of one that is confirmed.
+//! What becomes of a claim whose hold has run out, and of one that is confirmed or extended.
 
 use std::time::Duration;
 
@@ -66,14 +66,34 @@ async fn a_confirm_that_lands_after_expired_was_answered_changes_nothing() -> Re
     .await
 }
 
-/// So many items that were held for a while and then confirmed, whose holds would have run out by now.
-async fn confirmed(place: &Place, count: usize) -> Result<()> {
+/// Why a hold that would have run out by now has not.
+#[derive(Clone, Copy, Debug)]
+enum Kept {
+    Confirmed,
+    Extended,
+}
+
+impl Kept {
+    async fn keep(self, bank: &dyn BankAdmin, claim: &ClaimId) -> Result<()> {
+        let is_kept = match self {
+            Self::Confirmed => matches!(bank.confirm(claim).await?, Confirmed::Confirmed(_)),
+            Self::Extended => {
+                matches!(bank.extend(claim, Hold::For(60 * MINUTE)).await?, Extended::Extended(_))
+            }
+        };
+        assert!(is_kept, "{self:?}");
+        Ok(())
+    }
+}
+
+/// So many items that were held for a while and then kept, whose first holds would have run out by now.
+async fn kept(place: &Place, kept: Kept, count: usize) -> Result<()> {
     let bank = place.store().await?.bank("box")?;
     bank.add(&items(count)?).await?;
     for number in 0..count {
         let claim = ClaimId::new(format!("early-{number}"))?;
         assert!(matches!(bank.take(&claim, Hold::For(MINUTE)).await?, Taken::New(_)));
-        assert!(matches!(bank.confirm(&claim).await?, Confirmed::Confirmed(_)));
+        kept.keep(&*bank, &claim).await?;
     }
     place.clock.advance(2 * MINUTE);
     Ok(())
@@ -84,12 +104,11 @@ fn requests(faults: &Faults) -> u64 {
 }
 
 /// The sale's last items, and then the news that there are none.
-#[tokio::test]
-async fn confirmed_holds_are_not_in_the_way_of_takers() -> Result<()> {
-    const CONFIRMED: usize = 150;
-    const LEFT: u64 = 300;
+async fn not_in_the_way(how: Kept) -> Result<()> {
+    const KEPT: usize = 100;
+    const LEFT: u64 = 200;
     with_place(async |place| {
-        confirmed(place, CONFIRMED).await?;
+        kept(place, how, KEPT).await?;
         let (store, faults) = recorded(&place.table, place.builder()).await?;
         let bank = store.bank("box")?;
         let left: Vec<_> =
@@ -104,6 +123,56 @@ async fn confirmed_holds_are_not_in_the_way_of_takers() -> Result<()> {
         faults.reset();
         assert_eq!(bank.take(&ClaimId::new("too late")?, Hold::Forever).await?, Taken::Empty);
         assert!(requests(&faults) <= 10, "{:?}", faults.requests());
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn confirmed_holds_are_not_in_the_way_of_takers() -> Result<()> {
+    not_in_the_way(Kept::Confirmed).await
+}
+
+#[tokio::test]
+async fn extended_holds_are_not_in_the_way_of_takers() -> Result<()> {
+    not_in_the_way(Kept::Extended).await
+}
+
+/// It is found where it lapses, and no sooner.
+#[tokio::test]
+async fn an_extended_hold_that_lapses_is_taken() -> Result<()> {
+    with_place(async |place| {
+        kept(place, Kept::Extended, 1).await?;
+        let bank = place.store().await?.bank("box")?;
+        assert_eq!(bank.take(&ClaimId::new("too early")?, Hold::Forever).await?, Taken::Empty);
+        place.clock.advance(60 * MINUTE);
+        assert!(matches!(bank.take(&ClaimId::new("late")?, Hold::Forever).await?, Taken::New(_)));
+        Ok(())
+    })
+    .await
+}
+
+/// As a confirm that was cut off: the item stands where its first hold would have run out.
+#[tokio::test]
+async fn upkeep_puts_off_what_an_extend_left_in_its_place() -> Result<()> {
+    with_place(async |place| {
+        let gate = Gate::default();
+        let (store, faults) = gate.store(&place.table, place.builder()).await?;
+        let (bank, claim) = (store.bank("box")?, ClaimId::new("ada")?);
+        bank.add(&items(1)?).await?;
+        bank.take(&claim, Hold::For(MINUTE)).await?;
+        faults.script_for("UpdateItem", [Gate::PASS, Gate::HOLD]);
+        tokio::select! {
+            () = gate.reached() => {}
+            answer = bank.extend(&claim, Hold::For(60 * MINUTE)) => panic!("it was not held: {answer:?}"),
+        }
+        place.clock.advance(2 * MINUTE);
+        place.store().await?.maintain(100).await?;
+        let (store, faults) = recorded(&place.table, place.builder()).await?;
+        let late = store.bank("box")?;
+        assert_eq!(late.take(&ClaimId::new("too early")?, Hold::Forever).await?, Taken::Empty);
+        assert_eq!(faults.requests().get("TransactWriteItems"), None, "it was met by a taker");
+        assert!(matches!(late.confirm(&claim).await?, Confirmed::Confirmed(_)));
         Ok(())
     })
     .await

@@ -2,16 +2,19 @@
 #![allow(clippy::disallowed_methods, reason = "a test may fail and wait where a library must not")]
 
 mod backups;
+mod boxes;
 mod claims;
 mod corruption;
 mod cost;
 mod counters;
 mod counts;
 mod hostile;
+mod keys_alone;
 mod ledgers;
 mod metered;
 mod mixed;
 mod readme;
+mod regions;
 mod reuse;
 mod rights;
 mod scene;

@@ -135,7 +135,7 @@ impl Metered {
         Ok(())
     }
 
-    /// A hold that lapsed, and one that was extended, so that its item stands in the wrong place of the index.
+    /// A hold that lapsed, and one that was extended.
     async fn lapsed_holds(&mut self, place: &Place) -> Result<()> {
         let bank = self.another(place.builder())?.bank("lapsing")?;
         let [lapsing, extended] = [ClaimId::new("a")?, ClaimId::new("b")?];

@@ -90,6 +90,8 @@ fn values_that_make_no_sense_are_refused() {
         ("read_first=yes", "read_first"),
         ("read_first=", "read_first"),
         ("retry_atomic=yes", "retry_atomic"),
+        ("keys_alone=yes", "keys_alone"),
+        ("regions=all", "regions"),
     ] {
         let error = refused(&format!("{NOWHERE}&{pair}"));
         assert!(error.to_string().contains(because), "{pair}: {error}");
@@ -103,7 +105,9 @@ fn every_key_is_taken_and_decoded() {
         "prefix=a%2Fb%20%C3%A9&memory=forever&max_skew=0&call_timeout=540000&shards=256&fetch_limit=1000",
         "memory=86400&read_first=auto&retry_atomic=off&shards=1&fetch_limit=1",
         "read_first=never&retry_atomic=on&&",
-        "read_first=always",
+        "read_first=always&keys_alone=on&regions=several",
+        "keys_alone=off&regions=one",
+        "regions=moved",
         "",
     ] {
         let url = format!("{NOWHERE}&{pairs}");

@@ -188,6 +188,7 @@ impl Metered {
         let tokens = self.store.tokens("box")?;
         let [token, other, young] =
             [TokenId::new(text("token"))?, TokenId::new(text("other"))?, TokenId::new(text("young"))?];
+        tokens.exists(&token).await?;
         self.note(TOKENS, "`create_tokens`, a token", tokens.create_tokens(std::slice::from_ref(&token)))
             .await?;
         self.note(TOKENS, "`exists`", tokens.exists(&token)).await?;

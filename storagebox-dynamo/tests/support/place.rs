@@ -190,6 +190,7 @@ fn bytes(value: &AttributeValue) -> usize {
     match value {
         AttributeValue::S(text) | AttributeValue::N(text) => text.len(),
         AttributeValue::B(bytes) => bytes.as_ref().len(),
+        AttributeValue::Bs(set) => set.iter().map(|bytes| bytes.as_ref().len()).sum(),
         AttributeValue::L(list) => list.iter().map(bytes).sum(),
         AttributeValue::M(map) => map.iter().map(|(name, value)| name.len() + bytes(value)).sum(),
         _ => 1,

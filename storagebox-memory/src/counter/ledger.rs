@@ -216,6 +216,7 @@ impl Counter for MemoryLedger {
             memory: Memory::Forever,
             bounds_per_change: false,
             answers_value: false,
+            tells_mismatch: true,
             snapshot: true,
             capacity: None,
         }

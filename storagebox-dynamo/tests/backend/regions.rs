@@ -1,0 +1,208 @@
+//! A global table, as far as one server shows it: a table for each region, and rows of the one that arrive in the other when
+//! the test says so, as a last writer's.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use aws_sdk_dynamodb::config::Region;
+use storagebox_core::{
+    ClaimId, Counted, Counter, CounterExt, ErrorKind, Hold, Key, Ledger, OpId, OrderedOptions, Result, Store,
+    StoreExt, Strategy, Taken,
+};
+use storagebox_dynamo::{DynamoBuilder, DynamoStore, Regions};
+
+use crate::scene::with_table;
+use crate::support::{Place, Table, failed, items};
+
+/// The same table in a region.
+struct Replica {
+    place: Place,
+    region: &'static str,
+}
+
+impl Replica {
+    async fn store(&self, set: impl FnOnce(DynamoBuilder) -> DynamoBuilder) -> Result<DynamoStore> {
+        let client = self.place.table.client(None, None).await;
+        let config = client.config().to_builder().region(Region::new(self.region)).build();
+        set(self.place.builder()).from_client(&aws_sdk_dynamodb::Client::from_conf(config))
+    }
+
+    async fn plain(&self) -> Result<DynamoStore> {
+        self.store(|builder| builder).await
+    }
+
+    /// What this region wrote arrives in another, and is the last there.
+    async fn arrives_in(&self, other: &Self) -> Result<()> {
+        for row in self.place.rows().await? {
+            let put = self.place.table.raw().put_item().table_name(&other.place.name);
+            put.set_item(Some(row)).send().await.map_err(failed)?;
+        }
+        Ok(())
+    }
+}
+
+/// Two tables, which a server other than a stand-in would not be told by their region.
+async fn with_replicas(test: impl AsyncFnOnce(&Replica, &Replica) -> Result<()>) -> Result<()> {
+    with_table(async |table: &std::sync::Arc<Table>| {
+        let (first, second) = (table.place().await?, table.place().await?);
+        let second = Place { prefix: first.prefix.clone(), clock: first.clock.clone(), ..second };
+        let home = Replica { place: first, region: "eu-west-1" };
+        let abroad = Replica { place: second, region: "us-east-1" };
+        test(&home, &abroad).await
+    })
+    .await
+}
+
+const HOUR: Duration = Duration::from_secs(3_600);
+
+/// One call of each kind of box.
+async fn used(store: &DynamoStore) -> [Result<()>; 6] {
+    let key = Key::new("key").unwrap();
+    [
+        async { store.bank("box")?.counts().await.map(drop) }.await,
+        async { store.dedup("box")?.get(&"id".try_into()?).await.map(drop) }.await,
+        async { store.tokens("box")?.exists(&"token".try_into()?).await.map(drop) }.await,
+        async { store.counters("box", Strategy::default())?.value(&key).await.map(drop) }.await,
+        async { store.ledgers("ledger")?.value(&key).await.map(drop) }.await,
+        async { store.ordered("box", OrderedOptions::time())?.get(&key).await.map(drop) }.await,
+    ]
+}
+
+#[tokio::test]
+async fn a_box_is_refused_in_any_region_but_its_home() -> Result<()> {
+    with_replicas(async |home, abroad| {
+        assert!(used(&home.plain().await?).await.iter().all(Result::is_ok));
+        home.arrives_in(abroad).await?;
+        for (kind, answer) in used(&abroad.plain().await?).await.into_iter().enumerate() {
+            let error = answer.expect_err("a box that is at home elsewhere");
+            assert_eq!(error.kind(), ErrorKind::Misconfigured, "{kind}: {error}");
+            for words in ["eu-west-1", "us-east-1", "regions=moved"] {
+                assert!(error.to_string().contains(words), "{kind}: {error}");
+            }
+        }
+        Ok(())
+    })
+    .await
+}
+
+/// After a failover.
+#[tokio::test]
+async fn a_box_that_moved_is_refused_where_it_was() -> Result<()> {
+    with_replicas(async |home, abroad| {
+        home.plain().await?.bank("box")?.add(&items(2)?).await?;
+        home.arrives_in(abroad).await?;
+        let moved = abroad.store(|builder| builder.regions(Regions::Moved)).await?;
+        let taken = moved.bank("box")?.take(&ClaimId::new("ada")?, Hold::Forever).await?;
+        assert!(matches!(taken, Taken::New(_)), "{taken:?}");
+        abroad.arrives_in(home).await?;
+        let refused = home.plain().await?.bank("box")?.take(&ClaimId::new("bob")?, Hold::Forever).await;
+        assert_eq!(refused.expect_err("a box that moved").kind(), ErrorKind::Misconfigured);
+        let stays = abroad.plain().await?.bank("box")?.take(&ClaimId::new("bob")?, Hold::Forever).await?;
+        assert!(matches!(stays, Taken::New(_)), "{stays:?}");
+        Ok(())
+    })
+    .await
+}
+
+/// What is over in a row that arrived may be written anew at home, and a delete elsewhere would be the last writer.
+#[tokio::test]
+async fn upkeep_deletes_nothing_of_a_box_that_is_at_home_elsewhere() -> Result<()> {
+    with_replicas(async |home, abroad| {
+        let bank = home.plain().await?.bank("box")?;
+        bank.release(&ClaimId::new("unknown")?).await?;
+        home.place.clock.advance(30 * 24 * HOUR);
+        home.arrives_in(abroad).await?;
+        assert_eq!(abroad.plain().await?.maintain(100).await?.deleted, 0);
+        assert_eq!(home.plain().await?.maintain(100).await?.deleted, 1);
+        Ok(())
+    })
+    .await
+}
+
+fn several(builder: DynamoBuilder) -> DynamoBuilder {
+    builder.regions(Regions::Several)
+}
+
+/// Whichever region's rows arrive last.
+#[tokio::test]
+async fn retries_in_another_region_that_arrive_late_are_counted_once() -> Result<()> {
+    with_replicas(async |home, abroad| {
+        for (name, first_is_last) in [("first", true), ("second", false)] {
+            let (here, there) = (home.store(several).await?, abroad.store(several).await?);
+            let (here, there) = (here.ledgers(name)?, there.ledgers(name)?);
+            here.add("key", "op", 5).await?;
+            here.add("key", "here", 10).await?;
+            assert_eq!(there.add("key", "op", 5).await?, Counted::Applied { value: None }, "a retry");
+            there.add("key", "there", 100).await?;
+            let key = Key::new("key")?;
+            assert_eq!((here.value(&key).await?, there.value(&key).await?), (15, 105), "before it arrives");
+            let order = if first_is_last {
+                [(abroad, home), (home, abroad)]
+            } else {
+                [(home, abroad), (abroad, home)]
+            };
+            for (from, to) in order {
+                from.arrives_in(to).await?;
+            }
+            for ledger in [&here, &there] {
+                assert_eq!(ledger.value(&key).await?, 115, "{name}");
+                assert_eq!(ledger.add("key", "op", 5).await?, Counted::AlreadyApplied { value: None });
+                assert_eq!(ledger.log(&key, None, 10).await?.entries.len(), 3);
+            }
+        }
+        Ok(())
+    })
+    .await
+}
+
+/// A compaction here and a retry there that arrives later would count twice for good, and a fence that arrives later would
+/// take away what was acknowledged.
+#[tokio::test]
+async fn a_ledger_in_several_regions_deletes_and_fences_nothing() -> Result<()> {
+    with_replicas(async |home, _| {
+        let ledger = home.store(several).await?.ledgers("ledger")?;
+        ledger.add("key", "op", 5).await?;
+        let key = Key::new("key")?;
+        let compacted = ledger.compact(&key, Duration::ZERO, 10).await.map(drop);
+        let cancelled = ledger.cancel(&key, &OpId::new("other")?).await.map(drop);
+        for refused in [compacted, cancelled] {
+            assert_eq!(refused.expect_err("it deletes or fences").kind(), ErrorKind::Unsupported);
+        }
+        assert_eq!(ledger.value(&key).await?, 5);
+        Ok(())
+    })
+    .await
+}
+
+/// So no program that compacts meets one that is changed elsewhere.
+#[tokio::test]
+async fn a_ledger_is_in_several_regions_or_in_one_for_ever() -> Result<()> {
+    with_replicas(async |home, _| {
+        let (one, many) = (home.plain().await?, home.store(several).await?);
+        one.ledgers("one")?.add("key", "op", 1).await?;
+        many.ledgers("many")?.add("key", "op", 1).await?;
+        let errors = [
+            many.ledgers("one")?.add("key", "op", 1).await.expect_err("one that may be compacted"),
+            one.ledgers("many")?.add("key", "op", 1).await.expect_err("one of several regions"),
+        ];
+        let told: BTreeSet<_> = errors.iter().map(|error| error.kind() == ErrorKind::Misconfigured).collect();
+        assert_eq!(told, BTreeSet::from([true]), "{errors:?}");
+        assert!(errors.iter().all(|error| error.to_string().contains("Ledger in several regions")));
+        Ok(())
+    })
+    .await
+}
+
+/// Ledgers alone are made for it.
+#[tokio::test]
+async fn several_regions_open_no_other_box_elsewhere() -> Result<()> {
+    with_replicas(async |home, abroad| {
+        home.store(several).await?.bank("box")?.add(&items(1)?).await?;
+        home.arrives_in(abroad).await?;
+        let refused =
+            abroad.store(several).await?.bank("box")?.take(&ClaimId::new("ada")?, Hold::Forever).await;
+        assert_eq!(refused.expect_err("a bank in two regions").kind(), ErrorKind::Misconfigured);
+        Ok(())
+    })
+    .await
+}
