@@ -177,6 +177,7 @@ cases! { Counter:
     "C-02" Sequential article::sharding::write_sharding_splits_what_no_bin_holds;
     "C-02" Concurrent article::approach_1_simultaneous_calls_are_applied_one_by_one;
     "C-02" Concurrent article::sharding::write_sharding_sells_the_last_piece_of_every_bin;
+    "C-02" Concurrent article::sharding::write_sharding_sells_a_delivery_to_the_last_piece;
     "C-02" Concurrent article::window::article_3_an_account_is_never_overdrawn;
     "C-03" Sequential article::lasting::approach_5_a_repeat_is_told_from_a_threshold;
     "C-07" Sequential article::sharding::write_sharding_adds_up_the_bins;

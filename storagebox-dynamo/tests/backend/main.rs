@@ -17,6 +17,7 @@ mod rights;
 mod scene;
 mod secrets;
 mod setup;
+mod spread;
 #[path = "../support/mod.rs"]
 mod support;
 mod templates;
