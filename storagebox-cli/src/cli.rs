@@ -18,7 +18,7 @@ use std::iter::once;
 use clap::{Args, Parser, Subcommand};
 use storagebox::{BoxName, ClaimId, Error, Key, OpId};
 
-pub(crate) use bank::{Bank, Load, OfBank, OfClaim, OfItem, Reclaim, Take};
+pub(crate) use bank::{Bank, Import, Load, OfBank, OfClaim, OfItem, Reclaim, Take};
 pub(crate) use counter::{Add, Compact, Counter, OfCounter, OfKeyAlone};
 pub(crate) use dedup::{Dedup, Forget, GetRecord, OfRecord, Record, Records, Run};
 pub(crate) use demo::Demo;
