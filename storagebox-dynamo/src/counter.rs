@@ -35,6 +35,7 @@ use crate::client::Client;
 use crate::error::CONFLICT;
 
 pub(crate) use entries::{ENTRY_BYTES, OTHER_BYTES, RECORD_BYTES};
+pub(crate) use history::BYTES as HISTORY_BYTES;
 use ledger::DynamoLedger;
 use marker::Markers;
 use optimistic::Optimistic;

@@ -1,11 +1,16 @@
 //! Whether the operations of a time fit the row that keeps them (article 3's formulas).
 
+mod costs;
+mod set;
+
 use std::time::Duration;
 
 use storagebox_core::{Result, Strategy};
 
 use crate::counter::{ENTRY_BYTES, OTHER_BYTES, RECORD_BYTES};
 use crate::error::bad;
+pub use costs::{CounterCost, CounterPlan};
+pub use set::SetPlan;
 
 /// Write units a second that DynamoDB gives to one row.
 const UNITS_A_SECOND: u64 = 1_000;
@@ -155,10 +160,8 @@ impl WindowPlan {
             "use Marker, or Sharded for a counter that is written more often than a row can be";
         if !self.fits() {
             let (most, asked) = (self.largest_capacity(), self.capacity());
-            return Err(bad(
-                "lifetime",
-                format_args!("needs {asked} entries, and a row holds {most}; {INSTEAD}"),
-            ));
+            let why = format_args!("needs {asked} entries, and a row holds {most}; {INSTEAD}");
+            return Err(bad("lifetime", why));
         }
         if !self.holds() {
             let (most, rate) = (self.writes_per_second(), self.rate);

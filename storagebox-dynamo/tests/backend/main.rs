@@ -11,6 +11,7 @@ mod hostile;
 mod ledgers;
 mod metered;
 mod mixed;
+mod planned;
 mod readme;
 mod reuse;
 mod rights;
