@@ -1,4 +1,4 @@
-//! Counters: C-1 to C-8, for each strategy.
+//! Counters: C-1 to C-9, for each strategy.
 
 mod ambiguous;
 mod article;
@@ -13,6 +13,7 @@ mod ledger;
 mod model;
 mod network;
 mod others;
+mod reasons;
 mod retries;
 mod sequential;
 mod sharded;
@@ -164,6 +165,10 @@ cases! { Counter:
     "C-08" Ambiguous fences::marker_lost_cancels_are_repeated;
     "C-08" Ambiguous fences::window_lost_cancels_are_repeated;
     "C-08" Ambiguous fences::sharded_lost_cancels_are_repeated;
+    "C-09" Sequential reasons::atomic_reasons_are_unsupported;
+    "C-09" Sequential reasons::marker_reasons_are_unsupported;
+    "C-09" Sequential reasons::window_reasons_are_unsupported;
+    "C-09" Sequential reasons::sharded_reasons_are_unsupported;
     "C-01" Sequential article::approach_1_a_lost_reply_may_be_counted_twice;
     "C-01" Sequential article::approach_1_without_a_retry_nothing_is_counted_twice;
     "C-01" Sequential article::lasting::approach_5_the_marker_is_exact_beyond_ten_minutes;

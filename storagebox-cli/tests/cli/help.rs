@@ -4,7 +4,7 @@ use crate::support::Place;
 
 const URL: &str = "postgres://ada:secret@localhost/vouchers";
 
-pub(crate) const COMMANDS: [&[&str]; 42] = [
+pub(crate) const COMMANDS: [&[&str]; 43] = [
     &[],
     &["hand-out"],
     &["setup"],
@@ -37,6 +37,7 @@ pub(crate) const COMMANDS: [&[&str]; 42] = [
     &["counter", "get"],
     &["counter", "log"],
     &["counter", "compact"],
+    &["counter", "plan"],
     &["ordered"],
     &["ordered", "put"],
     &["ordered", "delete"],
