@@ -21,6 +21,12 @@ pub(crate) enum Check {
     HeldAsCounted,
     SpentAsCounted,
     WithdrawnAsCounted,
+    IdsAsImported,
+    FreeAsImported,
+    NothingElse,
+    GivenOnceThere,
+    AllCarried,
+    NoChangeThere,
 }
 
 impl Check {
@@ -40,6 +46,12 @@ impl Check {
             Self::HeldAsCounted => "held items listed",
             Self::SpentAsCounted => "spent items listed",
             Self::WithdrawnAsCounted => "withdrawn items listed",
+            Self::IdsAsImported => "ids without the item that they have there",
+            Self::FreeAsImported => "items free there and not here",
+            Self::NothingElse => "items here that are not there, or in another's hands",
+            Self::GivenOnceThere => "items there of two ids, or free and of an id",
+            Self::AllCarried => "items there held for a while, spent or withdrawn, which are left out",
+            Self::NoChangeThere => "items that changed there meanwhile",
         }
     }
 

@@ -16,9 +16,11 @@ use std::env::args_os;
 use std::iter::once;
 
 use clap::{Args, Parser, Subcommand};
-use storagebox::{BoxName, ClaimId, Error, Key, OpId};
+use storagebox::{BoxName, ClaimId, Error, Key, OpId, Reason};
 
-pub(crate) use bank::{Bank, Load, OfBank, OfClaim, OfItem, Reclaim, Take};
+pub(crate) use bank::{Bank, Import, Load, OfBank, OfClaim, OfItem, Reclaim, Take};
+#[cfg(feature = "dynamo")]
+pub(crate) use counter::Plan;
 pub(crate) use counter::{Add, Compact, Counter, OfCounter, OfKeyAlone};
 pub(crate) use dedup::{Dedup, Forget, GetRecord, OfRecord, Record, Records, Run};
 pub(crate) use demo::Demo;
@@ -143,6 +145,10 @@ fn key(text: &str) -> Result<Key, Error> {
 
 fn op_id(text: &str) -> Result<OpId, Error> {
     OpId::new(text)
+}
+
+fn reason(text: &str) -> Result<Reason, Error> {
+    Reason::new(text)
 }
 
 fn claim_id(text: &str) -> Result<ClaimId, Error> {

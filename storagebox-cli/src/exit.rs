@@ -6,13 +6,14 @@ use std::iter::successors;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use storagebox::{Error, ErrorKind};
+use storagebox::{ClaimId, Error, ErrorKind};
 
 use crate::answer::{Answer, Fact};
 use crate::check::Mismatch;
 use crate::commands::RunFailure;
 use crate::say::{Kind, say, say_json};
 use crate::step::Step;
+use crate::text::printable;
 
 /// The exit codes that `--help` lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,6 +99,12 @@ pub(crate) enum Failure {
     Audit(Vec<Mismatch>),
     #[error("the audit of the bank failed: {}", list(.0))]
     BankAudit(Vec<Mismatch>),
+    #[error("nothing was imported: {}", list(.0))]
+    NotImported(Vec<Mismatch>),
+    #[error("the two banks are not the same: {}", list(.0))]
+    NotTheSame(Vec<Mismatch>),
+    #[error("the id {} was not given its item, which the other bank says that it has", printable(.0.as_str()))]
+    TakenMeanwhile(ClaimId),
     #[error(transparent)]
     Run(RunFailure),
     #[error("cannot start: {0}")]
@@ -185,6 +192,7 @@ impl Failure {
         match self {
             Self::Store { error, .. } if is_usage(error) => Exit::BadInput,
             Self::Store { .. } | Self::Audit(_) | Self::BankAudit(_) | Self::Died(_) => Exit::StoreFailed,
+            Self::NotImported(_) | Self::NotTheSame(_) | Self::TakenMeanwhile(_) => Exit::StoreFailed,
             Self::Interrupted => Exit::Interrupted,
             Self::Run(failure) => failure.exit(),
             _ => Exit::BadInput,
@@ -227,6 +235,17 @@ impl Failure {
             Self::BankAudit(_) => {
                 "if another program works with this bank, audit it at rest; otherwise look into the store before \
                  anything more is handed out"
+            }
+            Self::NotImported(_) => {
+                "import into a bank that is empty, or that holds nothing but what is there"
+            }
+            Self::NotTheSame(_) => {
+                "look at what is listed; what changed there meanwhile is imported by the same command, as long as nobody \
+                 took it here"
+            }
+            Self::TakenMeanwhile(_) => {
+                "stop whoever takes from this bank, let nobody use what it gave, and import into an empty bank of another \
+                 name"
             }
             Self::Runtime(_) => "check the limits on threads and open files",
             Self::Interrupted => {

@@ -22,6 +22,8 @@ pub(crate) async fn open(global: &Global) -> Result<Arc<dyn Store>, Failure> {
 
 /// The variable that names the store.
 pub(crate) const URL: &str = "STORAGEBOX_URL";
+/// The variable that names a store to import from.
+pub(crate) const FROM_URL: &str = "STORAGEBOX_FROM_URL";
 /// What a command of `dedup run` finds in its place.
 pub(crate) const URL_WITHHELD: &str = "STORAGEBOX_URL_WITHHELD";
 
@@ -38,6 +40,13 @@ fn url(global: &Global) -> Result<&str, Failure> {
 pub(crate) fn reserved(global: &Global) -> Result<Reserved, Failure> {
     let files = storagebox::files(url(global)?).map_err(|error| Step::Open.failed(error))?;
     Reserved::of_store(&files).and_standard_outputs()
+}
+
+/// Another store, that something is read from; no standard output may be one of its files either.
+pub(crate) async fn other(url: &str) -> Result<Arc<dyn Store>, Failure> {
+    let files = storagebox::files(url).map_err(|error| Step::Open.failed(error))?;
+    Reserved::of_store(&files).and_standard_outputs()?;
+    open_url(url).await
 }
 
 /// The store, ready for work: the one that nobody named is made if it is not there.

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 
 use crate::error::{Error, Result};
 use crate::strategy::CounterPromise;
-use crate::value::{Key, OpId};
+use crate::value::{Key, OpId, Reason};
 
 /// A box of `i64` counters; an absent one is 0.
 ///
@@ -66,7 +66,8 @@ pub trait Counter: Send + Sync {
     /// # Errors
     ///
     /// `InvalidInput` if the strategy fixes the bounds for the box and the change names others; `Unsupported` for bounds
-    /// where the strategy can test none, as [`Strategy::Ledger`](crate::Strategy::Ledger).
+    /// where the strategy can test none, as [`Strategy::Ledger`](crate::Strategy::Ledger), and for a reason where it keeps no
+    /// log, as every other one.
     ///
     /// # Backend notes
     ///
@@ -146,12 +147,22 @@ pub struct Change {
     pub delta: i64,
     /// What the result must be within.
     pub bounds: Bounds,
+    /// Why, for the log of a [`Ledger`](crate::Ledger). It is no part of the operation: a retry with another reason is the
+    /// same one, and the first reason stays.
+    pub reason: Option<Reason>,
 }
 
 impl Change {
-    /// A change without bounds.
+    /// A change without bounds, and for no reason.
     pub fn new(op: OpId, delta: i64) -> Self {
-        Self { op, delta, bounds: Bounds::NONE }
+        Self { op, delta, bounds: Bounds::NONE, reason: None }
+    }
+
+    /// The same change for a reason, which the log shows.
+    #[must_use]
+    pub fn because(mut self, reason: Reason) -> Self {
+        self.reason = Some(reason);
+        self
     }
 
     /// The same change with bounds on its result.

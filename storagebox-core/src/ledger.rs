@@ -9,7 +9,7 @@ use crate::counter::Counter;
 use crate::error::Result;
 use crate::page::{Cursor, Page};
 use crate::store::Maintained;
-use crate::value::{Key, OpId};
+use crate::value::{Key, OpId, Reason};
 
 /// Counters with [`Strategy::Ledger`](crate::Strategy::Ledger), which keep every change as an entry of its own.
 ///
@@ -61,6 +61,7 @@ pub trait Ledger: Counter {
     /// - C-7: an entry that is there throughout is shown exactly once, because the cursor is a place in that order. A
     ///   compaction between two pages may have merged what was still to come.
     /// - C-8: operations that were cancelled are not shown.
+    /// - C-9: a change is shown with the reason that it was applied for.
     ///
     /// # Cancel safety
     ///
@@ -79,8 +80,8 @@ pub trait Ledger: Counter {
     ///
     /// - C-7: the value never changes, not even for a moment, because the entries go in the same step as the sum grows.
     ///
-    /// An operation that was compacted is forgotten, and fences of that age may be: the caller vouches that no attempt of
-    /// it is under way.
+    /// An operation that was compacted is forgotten with its reason, and fences of that age may be: the caller vouches that
+    /// no attempt of it is under way.
     ///
     /// # Cancel safety
     ///
@@ -122,6 +123,8 @@ pub enum LedgerEntry {
         delta: i64,
         /// When, in milliseconds since 1970.
         at_millis: i64,
+        /// Why, if the change that was applied said it.
+        reason: Option<Reason>,
     },
     /// The changes that were compacted.
     Sum {

@@ -53,5 +53,5 @@ pub use time::{Hold, MAX_DURATION, MIN_DURATION, Retention, Timer, checked_durat
 pub use token_store::{Consumed, Created, Discarded, TokenStore, TokenStoreExt};
 pub use value::{
     BoxName, ClaimId, DedupId, Fingerprint, Item, Key, MAX_ID_BYTES, MAX_ITEM_BYTES, MAX_PAYLOAD_BYTES, OpId,
-    Payload, TokenId, WriterId,
+    Payload, Reason, TokenId, WriterId,
 };

@@ -74,8 +74,9 @@ pub enum Strategy {
     },
     /// The counter split over several records (5, write sharding), its bounds with it.
     ///
-    /// A retry is exact for the retention, and never lands on another shard. What one shard has no room for is lent by
-    /// the others, so `OutOfBounds` speaks of the total.
+    /// A retry is exact for the retention, and never counts on another shard. What one shard has no room for is lent by
+    /// the others, so `OutOfBounds` speaks of the total. The bounds are those of every key; a stock of its own is put in, as
+    /// a large change away from a bound, which DynamoDB spreads over all shards at once, up to 99 of them.
     Sharded {
         /// How many records, 1 to 1,024.
         shards: u16,

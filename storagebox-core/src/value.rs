@@ -154,11 +154,24 @@ text_value!(
     Fingerprint, "fingerprint", MAX_ID_BYTES
 );
 
+text_value!(
+    /// Why a counter was changed, for those who read its log: `order 7 was returned`. 1 to 512 bytes.
+    ///
+    /// Its `Debug` shows the length alone, because people write whatever they like (V-4).
+    Reason, "reason", MAX_ID_BYTES
+);
+
 shown_value!(ClaimId DedupId OpId TokenId Key BoxName WriterId Fingerprint);
 
 impl fmt::Debug for Item {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Item({} bytes)", self.0.len())
+    }
+}
+
+impl fmt::Debug for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Reason({} bytes)", self.0.len())
     }
 }
 

@@ -9,7 +9,10 @@
 
 mod add;
 mod assign;
+mod bank;
+mod listing;
 mod look;
+mod store;
 mod tables;
 
 use std::fmt;
@@ -44,6 +47,9 @@ use tables::Tables;
 /// The two tables have no room for the rest: no holds and no expiry (IB-6), no release, and with it no ended ids and no
 /// fence against a late call of one (IB-7), no withdrawal, and no memory of an item beside the record that names it
 /// (IB-5 in part, see [`add`](Self::add)). A bank of a [`DynamoStore`](crate::DynamoStore) has all of them.
+///
+/// As a [`Store`](storagebox_core::Store) they have one bank, of the name of the items' table, in which what there is no
+/// room for is `Unsupported`; so the command reads them, and imports them into any other bank.
 ///
 /// # Cancel safety
 ///
@@ -81,6 +87,15 @@ impl ArticleTables {
     /// `Misconfigured` for a URL that is not of this form, an unknown query key, or a setting out of its range.
     pub fn connect(url: &str, records: &str) -> Result<Self> {
         DynamoBuilder::default().connect_article_tables(url, records)
+    }
+
+    /// The tables at `dynamodb+articles://region/items/records`; see [`DynamoBuilder::open_article_tables`].
+    ///
+    /// # Errors
+    ///
+    /// `Misconfigured` for a URL that is not of this form, an unknown query key, or a setting out of its range.
+    pub fn open(url: &str) -> Result<Self> {
+        DynamoBuilder::default().open_article_tables(url)
     }
 
     /// The tables of these names behind this client; see [`DynamoBuilder::from_client`].

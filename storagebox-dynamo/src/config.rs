@@ -231,6 +231,18 @@ impl DynamoBuilder {
         builder.article_tables(connection, records)
     }
 
+    /// The same at `dynamodb+articles://region/items/records`, which names both; its query may hold `endpoint`,
+    /// `call_timeout` and `fetch_limit`. No I/O yet.
+    ///
+    /// # Errors
+    ///
+    /// As of [`connect`](Self::connect).
+    pub fn open_article_tables(self, url: &str) -> Result<ArticleTables> {
+        let (builder, connection, records) =
+            url::of_articles(self, url).map_err(|error| error.on("dynamo"))?;
+        builder.article_tables(connection, &records)
+    }
+
     /// The same behind this client; the table of the items is that of [`table`](Self::table).
     ///
     /// # Errors

@@ -28,5 +28,5 @@ mod upkeep;
 
 pub use article_tables::ArticleTables;
 pub use config::{DynamoBuilder, ReadFirst, Regions};
-pub use planner::WindowPlan;
+pub use planner::{CounterCost, CounterPlan, SetPlan, WindowPlan};
 pub use store::DynamoStore;

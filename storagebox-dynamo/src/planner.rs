@@ -1,11 +1,16 @@
 //! Whether the operations of a time fit the row that keeps them (article 3's formulas).
 
+mod costs;
+mod set;
+
 use std::time::Duration;
 
 use storagebox_core::{Result, Strategy};
 
 use crate::counter::{BESIDE_KEYS, ENTRY_BYTES, KEY_BYTES, OTHER_BYTES, RECORD_BYTES, SLOTS};
 use crate::error::bad;
+pub use costs::{CounterCost, CounterPlan};
+pub use set::SetPlan;
 
 /// Into how many parts a lifetime is cut where keys are kept alone.
 const PARTS: u32 = SLOTS as u32;
@@ -174,10 +179,8 @@ impl WindowPlan {
         const INSTEAD: &str = "keep keys alone, or use Marker, or Sharded for a counter that is written more often than a row can be";
         if !self.fits() {
             let (most, asked) = (self.largest_capacity(), self.capacity());
-            return Err(bad(
-                "lifetime",
-                format_args!("needs {asked} entries, and a row holds {most}; {INSTEAD}"),
-            ));
+            let why = format_args!("needs {asked} entries, and a row holds {most}; {INSTEAD}");
+            return Err(bad("lifetime", why));
         }
         if !self.holds() {
             let (most, rate) = (self.writes_per_second(), self.rate);

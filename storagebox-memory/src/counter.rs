@@ -108,6 +108,10 @@ impl MemoryCounter {
     }
 
     fn check(&self, change: &Change) -> Result<()> {
+        if change.reason.is_some() {
+            let what = format_args!("a change with a reason by the counter strategy {:?}", self.strategy);
+            return Err(unsupported(what, "Ledger, which has a log"));
+        }
         match self.rules.split {
             Some((_, fixed)) if ![Bounds::NONE, fixed].contains(&change.bounds) => {
                 let why = format_args!("are fixed for the box: {fixed:?}, not {:?}", change.bounds);

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use storagebox_core::{Error, Result, Store};
 
 /// Every scheme, with the feature that brings it.
-const SCHEMES: [(&str, &str); 11] = [
+const SCHEMES: [(&str, &str); 12] = [
     ("dynamodb", "dynamo"),
+    ("dynamodb+articles", "dynamo"),
     ("memory", "memory"),
     ("postgres", "postgres"),
     ("postgresql", "postgres"),
@@ -22,7 +23,9 @@ const SCHEMES: [(&str, &str); 11] = [
 
 /// Opens a store by URL: `memory:` is a fresh one inside this process, `sqlite:path/to/file.db` one in a file, `postgres://user:password@host/database` one in
 /// a database, `dynamodb://region/table` one in a table, `redis://user:password@host` one on a server, and `rediss://`
-/// the same over TLS; `redis+cluster:` and `redis+sentinel:` lead to a cluster and to what sentinels watch. Connects with the first call, not before.
+/// the same over TLS; `redis+cluster:` and `redis+sentinel:` lead to a cluster and to what sentinels watch;
+/// `dynamodb+articles://region/items/records` is the bank in the two tables of article 1's Python package. Connects with
+/// the first call, not before.
 ///
 /// # Guarantees
 ///
@@ -50,6 +53,8 @@ pub async fn open(url: &str) -> Result<Arc<dyn Store>> {
     match scheme(url) {
         #[cfg(feature = "dynamo")]
         "dynamodb" => Ok(Arc::new(storagebox_dynamo::DynamoStore::connect(url)?)),
+        #[cfg(feature = "dynamo")]
+        "dynamodb+articles" => Ok(Arc::new(storagebox_dynamo::ArticleTables::open(url)?)),
         #[cfg(feature = "memory")]
         "memory" => Ok(Arc::new(storagebox_memory::MemoryStore::connect(url)?)),
         #[cfg(feature = "postgres")]

@@ -15,7 +15,7 @@ async fn an_unknown_scheme_names_those_that_are_known() {
         assert_eq!(error.kind(), ErrorKind::Misconfigured, "{url}");
         assert!(
             error.to_string().contains(
-                "dynamodb:, memory:, postgres:, postgresql:, redis:, redis+cluster:, redis+sentinel:, rediss:, rediss+cluster:, rediss+sentinel:, sqlite:"
+                "dynamodb:, dynamodb+articles:, memory:, postgres:, postgresql:, redis:, redis+cluster:, redis+sentinel:, rediss:, rediss+cluster:, rediss+sentinel:, sqlite:"
             ),
             "{error}"
         );
@@ -171,6 +171,35 @@ mod dynamo {
             assert_eq!(error.kind(), ErrorKind::Misconfigured, "{url}");
             assert!(!format!("{error} {error:?}").contains("hunter2"), "{error:?}");
         }
+    }
+
+    #[tokio::test]
+    async fn the_tables_of_the_article_open_by_a_url_of_their_own() {
+        let server = Server::listen();
+        let url = |tables: &str, query: &str| {
+            format!("dynamodb+articles://eu-west-1/{tables}?endpoint=http://{}&{query}", server.address())
+        };
+        for (tables, query) in [
+            ("vouchers", ""),
+            ("vouchers/", ""),
+            ("vouchers/given/hunter2", ""),
+            ("hunter2!/given", ""),
+            ("vouchers/given", "prefix=hunter2"),
+            ("vouchers/given", "hunter2"),
+            ("vouchers/given", "fetch_limit=0"),
+        ] {
+            let error = refused(&url(tables, query)).await;
+            assert_eq!(error.kind(), ErrorKind::Misconfigured, "{tables} {query}");
+            assert!(!format!("{error} {error:?}").contains("hunter2"), "{error:?}");
+        }
+        let store = open(&url("vouchers/given", "fetch_limit=9&call_timeout=500")).await.expect("it opens");
+        assert_eq!(store.backend(), "dynamo");
+        assert!(storagebox::StoreExt::bank(&*store, "vouchers").is_ok());
+        let other = storagebox::StoreExt::bank(&*store, "given").map(drop).expect_err("another bank");
+        assert_eq!(other.kind(), ErrorKind::Misconfigured);
+        let tokens = storagebox::StoreExt::tokens(&*store, "vouchers").map(drop).expect_err("another box");
+        assert_eq!(tokens.kind(), ErrorKind::Unsupported);
+        server.met_nobody();
     }
 
     #[tokio::test]

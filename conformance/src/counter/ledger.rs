@@ -1,6 +1,7 @@
 //! Ledgers: their log, their compaction, and reads that may be a little old.
 
 pub(super) mod compaction;
+pub(super) mod reasons;
 
 use std::sync::Arc;
 use std::time::Duration;

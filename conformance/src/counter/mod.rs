@@ -1,4 +1,4 @@
-//! Counters: C-1 to C-8, for each strategy.
+//! Counters: C-1 to C-9, for each strategy.
 
 mod ambiguous;
 mod article;
@@ -13,6 +13,7 @@ mod ledger;
 mod model;
 mod network;
 mod others;
+mod reasons;
 mod retries;
 mod sequential;
 mod sharded;
@@ -166,6 +167,10 @@ cases! { Counter:
     "C-08" Ambiguous fences::marker_lost_cancels_are_repeated;
     "C-08" Ambiguous fences::window_lost_cancels_are_repeated;
     "C-08" Ambiguous fences::sharded_lost_cancels_are_repeated;
+    "C-09" Sequential reasons::atomic_reasons_are_unsupported;
+    "C-09" Sequential reasons::marker_reasons_are_unsupported;
+    "C-09" Sequential reasons::window_reasons_are_unsupported;
+    "C-09" Sequential reasons::sharded_reasons_are_unsupported;
     "C-01" Sequential article::approach_1_a_lost_reply_may_be_counted_twice;
     "C-01" Sequential article::approach_1_without_a_retry_nothing_is_counted_twice;
     "C-01" Sequential article::lasting::approach_5_the_marker_is_exact_beyond_ten_minutes;
@@ -179,6 +184,7 @@ cases! { Counter:
     "C-02" Sequential article::sharding::write_sharding_splits_what_no_bin_holds;
     "C-02" Concurrent article::approach_1_simultaneous_calls_are_applied_one_by_one;
     "C-02" Concurrent article::sharding::write_sharding_sells_the_last_piece_of_every_bin;
+    "C-02" Concurrent article::sharding::write_sharding_sells_a_delivery_to_the_last_piece;
     "C-02" Concurrent article::window::article_3_an_account_is_never_overdrawn;
     "C-03" Sequential article::lasting::approach_5_a_repeat_is_told_from_a_threshold;
     "C-07" Sequential article::sharding::write_sharding_adds_up_the_bins;

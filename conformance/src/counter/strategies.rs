@@ -2,7 +2,7 @@
 
 use super::{
     ambiguous, article, cancel, concurrent, crash, edge, fences, histories, ledger, model, network, others,
-    retries, sequential, window,
+    reasons, retries, sequential, window,
 };
 use crate::case::cases;
 
@@ -172,6 +172,13 @@ cases! { Strategies:
     "C-08" Ambiguous fences::set_late_attempts_of_a_cancelled_operation_change_nothing;
     "C-08" Ambiguous fences::ledger_lost_cancels_are_repeated;
     "C-08" Ambiguous fences::set_lost_cancels_are_repeated;
+    "C-09" Sequential ledger::reasons::a_log_shows_why_each_change_was_made;
+    "C-09" Sequential ledger::reasons::a_retry_for_another_reason_is_the_same_operation;
+    "C-09" Sequential ledger::reasons::a_merged_change_leaves_its_amount_and_no_reason;
+    "C-09" Sequential reasons::optimistic_reasons_are_unsupported;
+    "C-09" Sequential reasons::history_reasons_are_unsupported;
+    "C-09" Sequential reasons::token_reasons_are_unsupported;
+    "C-09" Sequential reasons::set_reasons_are_unsupported;
     "C-01" Sequential article::approach_2_an_unchanged_tag_means_it_did_not_happen;
     "C-01" Sequential article::approach_2_ones_own_tag_means_it_happened;
     "C-01" Sequential article::approach_2_a_third_writer_leaves_it_unknown_or_counted_again;

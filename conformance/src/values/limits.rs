@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use storagebox_core::{
     BoxName, ClaimId, CounterExt, DedupId, DedupRepoExt, Error, ErrorKind, Fingerprint, Hold, Item,
-    ItemBankExt, Key, MAX_ID_BYTES, MAX_ITEM_BYTES, OpId, OrderedOptions, OrderedStoreExt, Result, Retention,
-    StoreExt, Strategy, TokenId, TokenStoreExt, WriterId,
+    ItemBankExt, Key, MAX_ID_BYTES, MAX_ITEM_BYTES, OpId, OrderedOptions, OrderedStoreExt, Reason, Result,
+    Retention, StoreExt, Strategy, TokenId, TokenStoreExt, WriterId,
 };
 
 use crate::case::Verdict;
@@ -27,7 +27,7 @@ macro_rules! kind {
     };
 }
 
-fn kinds() -> [Kind; 9] {
+fn kinds() -> [Kind; 10] {
     [
         kind!(Item, "item", MAX_ITEM_BYTES),
         kind!(ClaimId, "claim", MAX_ID_BYTES),
@@ -38,6 +38,7 @@ fn kinds() -> [Kind; 9] {
         kind!(BoxName, "box name", MAX_ID_BYTES),
         kind!(WriterId, "writer", MAX_ID_BYTES),
         kind!(Fingerprint, "fingerprint", MAX_ID_BYTES),
+        kind!(Reason, "reason", MAX_ID_BYTES),
     ]
 }
 

@@ -3,8 +3,8 @@
 use std::fmt::Debug;
 
 use storagebox_core::{
-    Added, ClaimId, DedupId, Hold, Item, ItemBank, Key, ListedItem, OpId, OrderedOptions, OrderedStoreExt,
-    Payload, Recorded, Retention, Taken,
+    Added, Change, ClaimId, DedupId, Hold, Item, ItemBank, Key, ListedItem, OpId, OrderedOptions,
+    OrderedStoreExt, Payload, Reason, Recorded, Retention, Taken,
 };
 
 use crate::case::Verdict;
@@ -27,6 +27,9 @@ pub(super) async fn debug_shows_lengths_alone(_: &World) -> Verdict {
     let (item, payload) = (Item::new(SECRET)?, Payload::try_from(SECRET)?);
     ensure_hidden("an item", &item)?;
     ensure_hidden("a payload", &payload)?;
+    let reason = Reason::new(SECRET)?;
+    ensure_hidden("a reason", &reason)?;
+    ensure_hidden("a change", &Change::new("op".try_into()?, 1).because(reason))?;
     ensure_hidden("items", &vec![item.clone()])?;
     let entry = ListedItem { item: item.clone(), state: storagebox_core::ItemState::Free };
     ensure_hidden("a listed item", &entry)?;

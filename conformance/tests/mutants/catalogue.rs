@@ -163,6 +163,7 @@ const COUNTERS: &[Mutant] = &[
     mutant("counter::sum_misses_a_shard", Counter(C::SumMissesAShard), "C-07", Sequential, "the sum leaves out the first shard"),
     mutant("counter::rejection_remembered", Counter(C::RejectionRemembered), "C-08", Sequential, "an operation that was rejected stays so"),
     mutant("counter::cancel_does_not_fence", Counter(C::CancelDoesNotFence), "C-08", Ambiguous, "an operation that lands after its cancel is applied"),
+    mutant("counter::drops_reasons", Counter(C::DropsReasons), "C-09", Sequential, "a reason is dropped where there is no log"),
     mutant("counter::ops_span_keys", Counter(C::OpsSpanKeys), "V-05", Sequential, "an operation on one key is known on every other"),
 ];
 
@@ -180,6 +181,8 @@ const LEDGERS: &[Mutant] = &[
     mutant("ledger::log_by_name", Ledger(G::LogByName), "C-07", Sequential, "the log is in the order of the operations' names"),
     mutant("ledger::log_skips_one", Ledger(G::LogSkipsOne), "C-07", Sequential, "the entry between two pages is shown on neither"),
     mutant("ledger::log_shows_fences", Ledger(G::LogShowsFences), "C-07", Sequential, "a cancelled operation is shown as a change of 0"),
+    mutant("ledger::log_shows_no_reasons", Ledger(G::LogShowsNoReasons), "C-09", Sequential, "the log does not say why a change was made"),
+    mutant("ledger::reason_is_of_the_operation", Ledger(G::ReasonIsOfTheOperation), "C-09", Sequential, "a retry that says why is taken for another operation"),
 ];
 
 #[rustfmt::skip]

@@ -25,6 +25,8 @@ pub(crate) enum LedgerMistake {
     LogByName,
     LogSkipsOne,
     LogShowsFences,
+    LogShowsNoReasons,
+    ReasonIsOfTheOperation,
     CachesForEver,
 }
 
@@ -120,11 +122,18 @@ impl BrokenLedger {
             (Some(Mistake::LogShowsFences), _) if page.next.is_none() => {
                 let fences = lock(&self.state.fences).get(key).cloned().unwrap_or_default();
                 let at_millis = i64::try_from(self.clock.now().as_millis()).unwrap_or(i64::MAX);
-                let shown = |op| LedgerEntry::Change { op, delta: 0, at_millis };
+                let shown = |op| LedgerEntry::Change { op, delta: 0, at_millis, reason: None };
                 entries.extend(fences.into_iter().map(shown));
             }
+            (Some(Mistake::LogShowsNoReasons), _) => entries.iter_mut().for_each(cut_the_reason),
             _ => {}
         }
+    }
+}
+
+fn cut_the_reason(entry: &mut LedgerEntry) {
+    if let LedgerEntry::Change { reason, .. } = entry {
+        *reason = None;
     }
 }
 
@@ -151,7 +160,15 @@ impl Counter for BrokenLedger {
             return self.test_then_add(key, change).await;
         }
         let op = self.op_below(&change.op)?;
-        self.inner.apply(key, &Change { op, ..change.clone() }).await
+        let counted = self.inner.apply(key, &Change { op, ..change.clone() }).await?;
+        Ok(match (self.mistake, counted) {
+            (Some(Mistake::ReasonIsOfTheOperation), Counted::AlreadyApplied { .. })
+                if change.reason.is_some() =>
+            {
+                Counted::Mismatch
+            }
+            (_, counted) => counted,
+        })
     }
 
     async fn cancel(&self, key: &Key, op: &OpId) -> Result<Cancelled> {

@@ -5,10 +5,10 @@ mod strategy;
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
-use storagebox::{BoxName, Key, OpId, Strategy};
+use storagebox::{BoxName, Key, OpId, Reason, Strategy};
 
 use super::duration::any;
-use super::{EXIT_CODES, box_name, key, op_id};
+use super::{EXIT_CODES, box_name, key, op_id, reason};
 use strategy::strategy;
 
 const STRATEGIES: &str = "\
@@ -35,6 +35,8 @@ pub(crate) enum Counter {
     Get(OfCounter),
     Log(Log),
     Compact(Compact),
+    #[cfg(feature = "dynamo")]
+    Plan(Plan),
 }
 
 #[derive(Debug, Args)]
@@ -74,6 +76,9 @@ pub(crate) struct Add {
     /// The greatest value that the result may have
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub max: Option<i64>,
+    /// Why, for `counter log`; a counter with the strategy `ledger` alone has one. A retry keeps the first reason
+    #[arg(long, value_name = "TEXT", value_parser = reason)]
+    pub reason: Option<Reason>,
 }
 
 /// List the operations of a counter with the strategy `ledger`, the oldest first: CSV with a header, or JSON
@@ -98,4 +103,28 @@ pub(crate) struct Compact {
     /// Those that are at least so old
     #[arg(long, value_name = "DURATION", default_value = "7d", value_parser = any)]
     pub older_than: Duration,
+}
+
+/// Reckon what each strategy costs on DynamoDB, for so many operations on one key: CSV with a header, or JSON
+///
+/// Write and read units of all operations together, and of one look at the value (`value_units`); the bytes of the
+/// counter's row in the end; how many operations a second the key takes then; and whether the row and the rate hold. A
+/// strategy that has a size is as large as the operations need. Sets and windows are cheap at first and dear in the
+/// end, because each change writes the whole row. No store is opened.
+#[cfg(feature = "dynamo")]
+#[derive(Clone, Debug, Args)]
+#[command(after_help = EXIT_CODES)]
+pub(crate) struct Plan {
+    /// How many operations, several numbers separated by commas
+    #[arg(long, value_name = "N", value_delimiter = ',', default_value = "10,100,1000,10000")]
+    pub operations: Vec<u64>,
+    /// How many operations come each second; with --keep, in place of --operations
+    #[arg(long, value_name = "N", requires = "keep", conflicts_with = "operations")]
+    pub rate: Option<u32>,
+    /// How long each is to be remembered
+    #[arg(long, value_name = "DURATION", requires = "rate", value_parser = any)]
+    pub keep: Option<Duration>,
+    /// How long the partition key is: the store's prefix, the box's name, the key, and about 30 bytes more
+    #[arg(long, value_name = "N", default_value = "64")]
+    pub key_bytes: u32,
 }

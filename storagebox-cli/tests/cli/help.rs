@@ -4,7 +4,7 @@ use crate::support::Place;
 
 const URL: &str = "postgres://ada:secret@localhost/vouchers";
 
-pub(crate) const COMMANDS: [&[&str]; 41] = [
+pub(crate) const COMMANDS: [&[&str]; 43] = [
     &[],
     &["hand-out"],
     &["setup"],
@@ -21,6 +21,7 @@ pub(crate) const COMMANDS: [&[&str]; 41] = [
     &["bank", "list"],
     &["bank", "audit"],
     &["bank", "reclaim"],
+    &["bank", "import"],
     &["dedup"],
     &["dedup", "record"],
     &["dedup", "get"],
@@ -36,6 +37,7 @@ pub(crate) const COMMANDS: [&[&str]; 41] = [
     &["counter", "get"],
     &["counter", "log"],
     &["counter", "compact"],
+    &["counter", "plan"],
     &["ordered"],
     &["ordered", "put"],
     &["ordered", "delete"],

@@ -85,8 +85,12 @@ impl CounterRules {
     ///
     /// # Errors
     ///
-    /// `InvalidInput` for other bounds than those of the box, where they are fixed.
+    /// `InvalidInput` for other bounds than those of the box, where they are fixed; `Unsupported` for a reason, because none
+    /// of these strategies has a log to show it.
     pub fn check(&self, change: &Change) -> Result<()> {
+        if change.reason.is_some() {
+            return Err(self.no_reasons());
+        }
         match self.split {
             Some((_, fixed)) if ![Bounds::NONE, fixed].contains(&change.bounds) => {
                 let why = format_args!("are fixed for the box: {fixed:?}, not {:?}", change.bounds);
@@ -133,6 +137,11 @@ impl CounterRules {
             snapshot: true,
             capacity: self.capacity,
         }
+    }
+
+    fn no_reasons(&self) -> Error {
+        let what = format_args!("a change with a reason by the counter strategy {:?}", self.strategy);
+        Error::unsupported(what, "Ledger, which has a log, where the backend has it").on(self.backend)
     }
 
     fn unsupported(&self, instead: &str) -> Error {

@@ -60,6 +60,6 @@ impl Tables {
     }
 }
 
-fn for_good(item: Item) -> Held {
+pub(super) fn for_good(item: Item) -> Held {
     Held { item, hold: HoldState::Forever }
 }

@@ -62,11 +62,16 @@ impl Tables {
         self.read(&self.records, GIVEN, record)
     }
 
+    /// The id that a record is of.
+    pub(super) fn id_of(&self, record: &Row) -> Result<ClaimId> {
+        let text = record.text(ID).ok_or_else(|| unreadable(&self.records, "it names no id"))?;
+        ClaimId::new(text)
+            .map_err(|error| unreadable(&self.records, "its id is none of ours").caused_by(error))
+    }
+
     fn read(&self, table: &str, attribute: &str, row: &Row) -> Result<Item> {
-        let unreadable =
-            |why: &str| Error::corrupt(format_args!("a row of the table {table:?}"), why).on("dynamo");
-        let text = row.text(attribute).ok_or_else(|| unreadable("it names no item"))?;
-        Item::new(text).map_err(|error| unreadable("its item is none of ours").caused_by(error))
+        let text = row.text(attribute).ok_or_else(|| unreadable(table, "it names no item"))?;
+        Item::new(text).map_err(|error| unreadable(table, "its item is none of ours").caused_by(error))
     }
 
     pub(super) async fn given(&self, id: &ClaimId) -> Result<Option<Item>> {
@@ -116,6 +121,10 @@ impl Tables {
         let answer = Box::pin(request.send()).await.map_err(|error| error::reading(error::of(error)))?;
         Ok((u64::from(answer.count.unsigned_abs()), answer.last_evaluated_key))
     }
+}
+
+fn unreadable(table: &str, why: &str) -> Error {
+    Error::corrupt(format_args!("a row of the table {table:?}"), why).on("dynamo")
 }
 
 /// The key of an item.

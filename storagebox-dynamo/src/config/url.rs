@@ -1,4 +1,4 @@
-//! The URL: `dynamodb://region/table?key=value`.
+//! The URLs: `dynamodb://region/table?key=value`, and `dynamodb+articles://region/items/records?key=value`.
 
 use storagebox_core::Result;
 use storagebox_core::backend::url::{decoded, keys, millis, number, one_of, retention, switch, unknown};
@@ -8,6 +8,9 @@ use crate::client::Connection;
 
 /// What the URL is when it is right, for those whose is not.
 const FORM: &str = "must be dynamodb://region/table?key=value";
+
+/// The same for the tables of article 1's package.
+const FORM_OF_ARTICLES: &str = "must be dynamodb+articles://region/items/records?key=value";
 
 const KEYS: [&str; 12] = [
     "endpoint",
@@ -24,6 +27,9 @@ const KEYS: [&str; 12] = [
     "protect",
 ];
 
+/// What the two tables have no use for is refused.
+const KEYS_OF_ARTICLES: [&str; 3] = ["endpoint", "call_timeout", "fetch_limit"];
+
 const READ_FIRST: [(&str, ReadFirst); 3] =
     [("auto", ReadFirst::Auto), ("always", ReadFirst::Always), ("never", ReadFirst::Never)];
 
@@ -32,13 +38,47 @@ const REGIONS: [(&str, Regions); 3] =
 
 pub(super) fn read(builder: DynamoBuilder, url: &str) -> Result<(DynamoBuilder, Connection)> {
     let rest = url.strip_prefix("dynamodb://").ok_or_else(|| misconfigured("url", FORM))?;
+    let Place { region, tables, query } = place(rest, FORM)?;
+    with_keys(builder.table(tables), region, query, &KEYS)
+}
+
+/// The builder is of the items; the name is that of the records.
+pub(super) fn of_articles(builder: DynamoBuilder, url: &str) -> Result<(DynamoBuilder, Connection, String)> {
+    let form = || misconfigured("url", FORM_OF_ARTICLES);
+    let rest = url.strip_prefix("dynamodb+articles://").ok_or_else(form)?;
+    let Place { region, tables, query } = place(rest, FORM_OF_ARTICLES)?;
+    let (items, records) = tables.split_once('/').ok_or_else(form)?;
+    let (builder, connection) = with_keys(builder.table(items), region, query, &KEYS_OF_ARTICLES)?;
+    Ok((builder, connection, records.to_owned()))
+}
+
+/// What follows the scheme.
+struct Place<'a> {
+    region: &'a str,
+    tables: &'a str,
+    query: &'a str,
+}
+
+fn place<'a>(rest: &'a str, form: &str) -> Result<Place<'a>> {
     let (place, query) = rest.split_once('?').unwrap_or((rest, ""));
-    let (region, table) = place.split_once('/').ok_or_else(|| misconfigured("url", FORM))?;
+    let (region, tables) = place.split_once('/').ok_or_else(|| misconfigured("url", form))?;
     if region.is_empty() || region.contains(['@', ':']) {
         return Err(misconfigured("url", "names no region; credentials never stand in it"));
     }
-    let mut read = (builder.table(table), None);
+    Ok(Place { region, tables, query })
+}
+
+fn with_keys(
+    builder: DynamoBuilder,
+    region: &str,
+    query: &str,
+    known: &[&str],
+) -> Result<(DynamoBuilder, Connection)> {
+    let mut read = (builder, None);
     for (key, value) in keys(query) {
+        if !known.contains(&key) {
+            return Err(unknown(key, value, known));
+        }
         read = set(read, key, &decoded(value)?)?;
     }
     let (builder, endpoint) = read;

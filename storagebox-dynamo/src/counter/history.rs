@@ -5,7 +5,7 @@ use storagebox_core::OpId;
 use super::values::hash;
 
 /// The operation's hash, its delta, the value after it, and the mark of the call.
-const BYTES: usize = 16 + 8 + 8 + 6;
+pub(crate) const BYTES: usize = 16 + 8 + 8 + 6;
 
 /// The attribute.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

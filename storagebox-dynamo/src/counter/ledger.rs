@@ -69,9 +69,9 @@ impl DynamoLedger {
     }
 
     /// Puts an entry if its operation has none; the entry that it has otherwise.
-    async fn put(&self, key: &Key, op: &OpId, delta: Option<i64>, tag: &Tag) -> Result<Option<Row>> {
+    async fn put(&self, key: &Key, op: &OpId, change: Option<&Change>, tag: &Tag) -> Result<Option<Row>> {
         self.values.ready().await?;
-        let row = entry(&change_key(self.partition(key), op), op, self.client().now(), delta, tag);
+        let row = entry(&change_key(self.partition(key), op), op, self.client().now(), change, tag);
         match self.client().write(&row).await? {
             Wrote::Refused(Some(old)) if !is_by(&old, tag) => Ok(Some(old)),
             Wrote::Refused(None) => Err(beaten()),
@@ -122,7 +122,7 @@ impl Counter for DynamoLedger {
         self.rules.check(change)?;
         let tag = &Tag::fresh();
         let attempt = || async move {
-            let Some(old) = self.put(key, &change.op, Some(change.delta), tag).await? else {
+            let Some(old) = self.put(key, &change.op, Some(change), tag).await? else {
                 return Ok(Counted::Applied { value: None });
             };
             Ok(match delta_in(&old)? {

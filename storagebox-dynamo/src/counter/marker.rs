@@ -20,7 +20,7 @@ pub(super) struct Markers {
 /// A change together with its marker.
 pub(super) enum Marked {
     Counted(Counted),
-    /// The marker is not there, and the counter's row would not have the change.
+    /// The marker is not there, and a row of the counter would not have its part of the change.
     NoRoom(Option<Row>),
 }
 
@@ -111,10 +111,11 @@ fn refused(parts: Vec<Refusal>, change: &Change, tag: &Tag) -> Result<Marked> {
     if let Some(Refusal::Condition(Some(marker))) = parts.next() {
         return Ok(Marked::Counted(known(&marker, change, tag)?));
     }
-    match parts.next() {
-        Some(Refusal::Condition(old)) => Ok(Marked::NoRoom(old)),
-        _ => Err(beaten()),
-    }
+    let without_room = parts.find_map(|part| match part {
+        Refusal::Condition(old) => Some(old),
+        Refusal::Not => None,
+    });
+    without_room.map(Marked::NoRoom).ok_or_else(beaten)
 }
 
 fn known(marker: &Row, change: &Change, tag: &Tag) -> Result<Counted> {

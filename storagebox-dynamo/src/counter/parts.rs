@@ -99,6 +99,12 @@ impl Part {
     }
 }
 
+/// The part of a change that falls to a shard; the parts of all add up to it.
+pub(super) fn share(delta: i64, shards: u16, shard: u16) -> i128 {
+    let (delta, all) = (i128::from(delta), i128::from(shards));
+    delta / all + delta.signum() * i128::from(i128::from(shard) < (delta % all).abs())
+}
+
 fn ends(bounds: Bounds) -> (i128, i128) {
     (bounds.floor().unwrap_or(i64::MIN).into(), bounds.ceiling().unwrap_or(i64::MAX).into())
 }
@@ -149,6 +155,18 @@ mod tests {
         for bounds in all {
             for shards in [1, 2, 5, 1_024] {
                 assert!(add_up(&parts(bounds, shards), bounds), "{bounds:?} over {shards}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_shares_of_a_change_add_up_and_differ_by_one() {
+        for delta in [i64::MIN, -101, -100, -1, 0, 1, 7, 100, 101, i64::MAX] {
+            for shards in [1, 2, 3, 7, 99] {
+                let shares: Vec<_> = (0..shards).map(|shard| share(delta, shards, shard)).collect();
+                assert_eq!(shares.iter().sum::<i128>(), delta.into(), "{delta} over {shards}");
+                let (least, most) = (shares.iter().min().unwrap(), shares.iter().max().unwrap());
+                assert!(most - least <= 1, "{delta} over {shards}");
             }
         }
     }

@@ -49,6 +49,11 @@ impl Rules {
             Strategy::Ledger if change.bounds != Bounds::NONE => {
                 Err(unsupported("a ledger with bounds", "the counter strategy Marker"))
             }
+            Strategy::Ledger => Ok(()),
+            strategy if change.reason.is_some() => {
+                let what = format_args!("a change with a reason by the counter strategy {strategy:?}");
+                Err(unsupported(what, "Ledger, which has a log"))
+            }
             _ => Ok(()),
         }
     }

@@ -1,13 +1,14 @@
 //! Write sharding (article 5): the counter in several rows, each with its part of the bounds, and a marker for each
-//! operation that says that it was applied, wherever.
+//! operation that says that it was applied, wherever. A delivery has a share for each row.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use storagebox_core::{Bounds, Cancelled, Change, Counted, Key, OpId, Result, Retention};
 
 use super::beaten;
 use super::marker::{Marked, Markers};
-use super::parts::{Part, add_up, lenders};
+use super::parts::{Part, add_up, lenders, share};
 use super::queue::Queue;
 use super::room::Room;
 use super::values::{Values, hash};
@@ -16,6 +17,10 @@ use crate::row::RowKey;
 
 /// A transaction has at most 100 parts; one is the marker, one the operation's own shard.
 const LENDERS: usize = 98;
+/// So one has room for so many shards beside the marker.
+const MOST_SPREAD: u16 = 99;
+/// From so much for each shard on, a change goes to all of them.
+const SPREAD_FROM: u64 = 10;
 
 #[derive(Debug)]
 pub(super) struct Sharded {
@@ -34,6 +39,8 @@ struct Call<'a> {
     /// The operation's shard: always the same.
     own: u16,
     tag: Tag,
+    /// Whether an attempt was made at all shards.
+    was_spread: AtomicBool,
 }
 
 /// What the shards together have for a change.
@@ -52,7 +59,8 @@ impl Sharded {
     }
 
     pub(super) async fn apply(&self, values: &Values, key: &Key, change: &Change) -> Result<Counted> {
-        let call = &Call { sharded: self, values, key, change, own: self.own(change), tag: Tag::fresh() };
+        let (own, tag, was_spread) = (self.own(change), Tag::fresh(), AtomicBool::new(false));
+        let call = &Call { sharded: self, values, key, change, own, tag, was_spread };
         values.client().settle("apply", || call.attempt()).await
     }
 
@@ -68,6 +76,13 @@ impl Sharded {
             i64::try_from(total(&parts)).map_err(|_| beaten())
         };
         values.client().settled("value", sum).await
+    }
+
+    /// Whether a change is a delivery: it makes room that the shards would otherwise have to lend each other one by one.
+    fn is_delivery(&self, delta: i64) -> bool {
+        let opposite = if delta < 0 { self.bounds.ceiling() } else { self.bounds.floor() };
+        let is_large = delta.unsigned_abs() >= SPREAD_FROM * u64::from(self.shards);
+        opposite.is_some() && is_large && (2..=MOST_SPREAD).contains(&self.shards)
     }
 
     fn own(&self, change: &Change) -> u16 {
@@ -93,8 +108,30 @@ impl Sharded {
 }
 
 impl Call<'_> {
-    /// The operation's own shard alone, and only if it is dry all of them.
+    /// A delivery goes to all shards, all else to the operation's own. The marker is in either transaction, so that of
+    /// several attempts one is applied, whatever its shape and whenever it lands.
     async fn attempt(&self) -> Result<Counted> {
+        if let Some(writes) = self.spread()
+            && let Marked::Counted(counted) = self.marked(writes).await?
+        {
+            return Ok(counted);
+        }
+        self.narrowly().await
+    }
+
+    /// Once for each call: beside traffic on all shards it might be beaten for ever.
+    fn spread(&self) -> Option<Vec<Write>> {
+        let shards = self.sharded.shards;
+        let is_due = self.sharded.is_delivery(self.change.delta) && !self.was_spread.swap(true, Relaxed);
+        let write = |shard| {
+            let part = Part::new(self.sharded.bounds, shards, shard);
+            part.change(&self.row(shard.into()), share(self.change.delta, shards, shard))
+        };
+        is_due.then(|| (0..shards).map(write).collect())
+    }
+
+    /// The operation's own shard alone, and only if it is dry all of them.
+    async fn narrowly(&self) -> Result<Counted> {
         let first = Part::new(self.sharded.bounds, self.sharded.shards, self.own);
         let own = self.row(self.own.into());
         match self.marked(vec![first.change(&own, self.change.delta.into())]).await? {

@@ -13,6 +13,7 @@ mod keys_alone;
 mod ledgers;
 mod metered;
 mod mixed;
+mod planned;
 mod readme;
 mod regions;
 mod reuse;
@@ -20,6 +21,7 @@ mod rights;
 mod scene;
 mod secrets;
 mod setup;
+mod spread;
 #[path = "../support/mod.rs"]
 mod support;
 mod templates;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use storagebox_core::{
     Bounds, Cancelled, Change, Counted, Counter, CounterPromise, Cursor, Error, Key, Ledger, LedgerEntry,
-    Maintained, Memory, OpId, Page, Result, async_trait,
+    Maintained, Memory, OpId, Page, Reason, Result, async_trait,
 };
 use tracing::instrument;
 
@@ -33,9 +33,9 @@ struct Entries {
 /// Where an entry stands in the log: its milliseconds since 1970, and its operation.
 type Place = (i64, OpId);
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 enum Entry {
-    Change(i64),
+    Change(i64, Option<Reason>),
     Fence,
 }
 
@@ -47,8 +47,8 @@ struct Compacted {
 }
 
 impl Entries {
-    fn find(&self, op: &OpId) -> Option<Entry> {
-        self.by_time.get(self.by_op.get(op)?).copied()
+    fn find(&self, op: &OpId) -> Option<&Entry> {
+        self.by_time.get(self.by_op.get(op)?)
     }
 
     fn insert(&mut self, op: &OpId, entry: Entry, now: i64) {
@@ -59,12 +59,12 @@ impl Entries {
     fn apply(&mut self, change: &Change, now: i64) -> Counted {
         match (self.find(&change.op), self.value.checked_add(change.delta)) {
             (Some(Entry::Fence), _) => Counted::Fenced,
-            (Some(Entry::Change(delta)), _) if delta != change.delta => Counted::Mismatch,
-            (Some(Entry::Change(_)), _) => Counted::AlreadyApplied { value: None },
+            (Some(Entry::Change(delta, _)), _) if *delta != change.delta => Counted::Mismatch,
+            (Some(Entry::Change(..)), _) => Counted::AlreadyApplied { value: None },
             (None, None) => Counted::Overflow,
             (None, Some(value)) => {
                 self.value = value;
-                self.insert(&change.op, Entry::Change(change.delta), now);
+                self.insert(&change.op, Entry::Change(change.delta, change.reason.clone()), now);
                 Counted::Applied { value: None }
             }
         }
@@ -72,7 +72,7 @@ impl Entries {
 
     fn cancel(&mut self, op: &OpId, now: i64) -> Cancelled {
         match self.find(op) {
-            Some(Entry::Change(_)) => Cancelled::AlreadyApplied { value: None },
+            Some(Entry::Change(..)) => Cancelled::AlreadyApplied { value: None },
             Some(Entry::Fence) => Cancelled::Cancelled,
             None => {
                 self.insert(op, Entry::Fence, now);
@@ -108,7 +108,7 @@ impl Entries {
         let Some(first) = self.by_time.first_entry().filter(|entry| entry.key().0 <= horizon) else {
             return false;
         };
-        if let Entry::Change(delta) = *first.get() {
+        if let Entry::Change(delta, _) = *first.get() {
             let Some(grown) = self.compacted.unwrap_or_default().grown(delta, first.key().0) else {
                 return false;
             };
@@ -139,8 +139,13 @@ impl Compacted {
 }
 
 fn shown(((at, op), entry): (&Place, &Entry)) -> Option<LedgerEntry> {
-    match *entry {
-        Entry::Change(delta) => Some(LedgerEntry::Change { op: op.clone(), delta, at_millis: *at }),
+    match entry {
+        Entry::Change(delta, reason) => Some(LedgerEntry::Change {
+            op: op.clone(),
+            delta: *delta,
+            at_millis: *at,
+            reason: reason.clone(),
+        }),
         Entry::Fence => None,
     }
 }

@@ -40,6 +40,32 @@ pub(in crate::counter) async fn write_sharding_sells_the_last_piece_of_every_bin
     Ok(())
 }
 
+/// A thousand put in at once are "split equally between N items": none is left over, and none is sold beyond them, also
+/// where the delivery's reply was lost and it is made again while others buy.
+pub(in crate::counter) async fn write_sharding_sells_a_delivery_to_the_last_piece(world: &World) -> Verdict {
+    let (bounds, hour) = (Bounds::at_least(0), Retention::For(Duration::from_secs(3_600)));
+    let strategy = Strategy::Sharded { shards: 10, bounds, retention: hour };
+    let stock = Subject::open(world.store(), strategy, bounds)?.at("abc123")?;
+    lose(&stock, Fate::ReplyLost, "delivery", 1_000).await?;
+    let sold = race(25, |number| {
+        let stock = stock.clone();
+        async move {
+            let mut sold = 0;
+            for order in 0..11 {
+                ensure_eq!(stock.apply("delivery", 1_000).await?, stock.already(1_000), "the delivery again");
+                if stock.apply(&format!("order-{number}-{order}"), -4).await? != Counted::OutOfBounds {
+                    sold += 1;
+                }
+            }
+            Ok(sold)
+        }
+    })
+    .await?;
+    ensure_eq!(sold.iter().sum::<i64>(), 250, "orders of 4 served out of 1,000, of 275");
+    ensure_eq!(stock.value().await?, 0, "what is left");
+    Ok(())
+}
+
 /// "The update quantity might have to be split across several items."
 pub(in crate::counter) async fn write_sharding_splits_what_no_bin_holds(world: &World) -> Verdict {
     let counter = bins(world)?;

@@ -42,6 +42,7 @@ pub(crate) enum CounterMistake {
     CancelDoesNotFence,
     CachesValues,
     FloorIsExclusive,
+    DropsReasons,
 }
 
 use CounterMistake as Mistake;
@@ -156,6 +157,9 @@ impl BrokenCounter {
             (Some(Mistake::CachesValues), _) => {
                 lock(&self.state.cached).remove(key);
                 self.inner.apply(key, change).await
+            }
+            (Some(Mistake::DropsReasons), _) => {
+                self.inner.apply(key, &Change { reason: None, ..change.clone() }).await
             }
             _ => self.inner.apply(key, change).await,
         }

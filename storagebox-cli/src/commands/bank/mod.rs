@@ -2,6 +2,7 @@
 
 mod answers;
 mod audit;
+mod import;
 mod list;
 mod load;
 mod reclaim;
@@ -42,6 +43,7 @@ async fn ask(
     let answer = match command {
         Bank::List(args) => return listing::list(bank, args.limit, as_json, to).await,
         Bank::Audit(args) => return audit::run(&args, bank, as_json, to).await,
+        Bank::Import(args) => return import::run(&args, bank, as_json, to).await,
         Bank::Load(args) => load::run(&args, bank, reserved).await?,
         Bank::Reclaim(args) => reclaim::run(&args, bank, reserved).await?,
         Bank::Take(args) => take(&args, bank).await?,

@@ -21,18 +21,26 @@ impl Listed for Entries<'_> {
 }
 
 impl Row for LedgerEntry {
-    const HEADER: &'static [&'static str] = &["entry", "op", "delta", "changes", "at_ms"];
+    const HEADER: &'static [&'static str] = &["entry", "op", "delta", "changes", "at_ms", "reason"];
 
     fn cells(&self) -> Vec<Cell<'_>> {
         let figure = |figure: i64| Cell::Figure(figure.into());
         match self {
-            Self::Change { op, delta, at_millis } => {
+            Self::Change { op, delta, at_millis, reason } => {
                 let op = Cell::Text(op.as_str());
-                vec![Cell::Text("change"), op, figure(*delta), Cell::Figure(1), figure(*at_millis)]
+                let reason = reason.as_ref().map_or(Cell::None, |reason| Cell::Text(reason.as_str()));
+                vec![Cell::Text("change"), op, figure(*delta), Cell::Figure(1), figure(*at_millis), reason]
             }
             Self::Sum { delta, changes, until_millis } => {
                 let changes = Cell::Figure((*changes).into());
-                vec![Cell::Text("sum"), Cell::None, figure(*delta), changes, figure(*until_millis)]
+                vec![
+                    Cell::Text("sum"),
+                    Cell::None,
+                    figure(*delta),
+                    changes,
+                    figure(*until_millis),
+                    Cell::None,
+                ]
             }
         }
     }

@@ -1,6 +1,8 @@
 //! `storagebox counter ...`: counters whose changes are applied once each.
 
 mod log;
+#[cfg(feature = "dynamo")]
+mod plan;
 #[cfg(test)]
 mod tests;
 
@@ -22,6 +24,10 @@ use log::Entries;
 const BATCH: usize = 1_000;
 
 pub(crate) async fn run(command: Counter, global: &Global) -> Result<Exit, Failure> {
+    #[cfg(feature = "dynamo")]
+    if let Counter::Plan(args) = &command {
+        return listing::list(args, None, global.json, &mut terminal::stdout(global.json)).await;
+    }
     let store = store::ready(global).await?;
     let asked = ask(command, &*store, global.json, &mut terminal::stdout(global.json)).await;
     store::closed(&*store, asked).await
@@ -34,6 +40,8 @@ async fn ask(
     to: &mut (dyn Write + Send),
 ) -> Result<Exit, Failure> {
     let answer = match command {
+        #[cfg(feature = "dynamo")]
+        Counter::Plan(args) => return listing::list(&args, None, as_json, to).await,
         Counter::Log(args) => {
             let ledger = store.ledger(&args.of.name).map_err(|error| Step::OpenBox.failed(error))?;
             let entries = Entries { ledger: &*ledger, key: &args.of.key };
@@ -51,7 +59,8 @@ async fn ask(
 
 async fn add(args: &Add, store: &dyn Store) -> Result<Answer, Failure> {
     let bounds = bounds(args).map_err(Failure::Argument)?;
-    let change = Change::new(args.op.clone(), args.delta).within(bounds);
+    let mut change = Change::new(args.op.clone(), args.delta).within(bounds);
+    change.reason = args.reason.clone();
     let counter = counter(&args.counter, store)?;
     let key = &args.counter.of.key;
     let counted = retry::named(Step::Change, || counter.apply(key, &change)).await?;

@@ -74,21 +74,64 @@ async fn bounds_that_cross_and_another_strategy_are_bad_input() {
     }
 }
 
+/// The fifth of six cells.
+fn without_the_time(row: &str) -> String {
+    let cells: Vec<_> = row.splitn(6, ',').collect();
+    [&cells[..4], &cells[5..]].concat().join(",")
+}
+
+/// Its length is checked with the command line, which does not show it; without a log it is refused.
+#[tokio::test]
+async fn a_reason_that_nobody_could_read_is_bad_input() {
+    let of = |reason: &str| {
+        Cli::try_parse_from(["storagebox", "counter", "add", "k", "1", "--op", "a", "--reason", reason])
+    };
+    assert!(of("").is_err() && of(&"x".repeat(513)).is_err() && of("a\0b").is_err() && of("why").is_ok());
+    let args = ["add", "shoes", "1", "--op", "a", "--reason", "why"];
+    let failure = ask(command(&args), &MemoryStore::new(), true, &mut vec![]).await.unwrap_err();
+    assert_eq!(failure.exit(), Exit::BadInput);
+    assert!(failure.to_string().contains("Ledger"), "{failure}");
+}
+
 #[tokio::test]
 async fn a_ledger_lists_its_operations_and_merges_them() {
     let store = MemoryStore::new();
-    for (op, delta) in [("deposit", "30"), ("withdrawal", "-5")] {
-        answer(&store, &["add", "shoes", delta, "--op", op, "--strategy", "ledger"]).await;
-    }
+    let add = async |more: &[&str]| {
+        answer(&store, &[&["add", "shoes", "--strategy", "ledger"], more].concat()).await
+    };
+    add(&["30", "--op", "deposit"]).await;
+    add(&["-5", "--op", "withdrawal", "--reason", "rent, late"]).await;
+    let again = add(&["-5", "--op", "withdrawal", "--reason", "another"]).await;
+    assert_eq!(again, (Exit::Done, told("withdrawal", "already_applied")));
     let (_, csv) = lines(&store, &["log", "shoes"], false).await;
-    let rows: Vec<_> = csv.lines().map(|row| row.rsplit_once(',').unwrap().0).collect();
-    assert_eq!(rows, ["entry,op,delta,changes", "change,deposit,30,1", "change,withdrawal,-5,1"]);
+    let rows: Vec<_> = csv.lines().map(without_the_time).collect();
+    let expected =
+        ["entry,op,delta,changes,reason", "change,deposit,30,1,", "change,withdrawal,-5,1,\"rent, late\""];
+    assert_eq!(rows, expected);
     let compacted = answer(&store, &["compact", "shoes", "--older-than", "0s"]).await;
     assert_eq!(compacted, (Exit::Done, json!({ "merged": 2 })));
     let (_, json) = lines(&store, &["log", "shoes"], true).await;
     let mut sum: Value = serde_json::from_str(&json).unwrap();
     assert!(sum.as_object_mut().unwrap().remove("at_ms").unwrap().is_i64());
-    assert_eq!(sum, json!({ "entry": "sum", "op": null, "delta": 25, "changes": 2 }));
+    assert_eq!(sum, json!({ "entry": "sum", "op": null, "delta": 25, "changes": 2, "reason": null }));
     let (_, got) = answer(&store, &["get", "shoes", "--strategy", "ledger"]).await;
     assert_eq!(got, json!({ "value": 25 }));
+}
+
+#[cfg(feature = "dynamo")]
+#[tokio::test]
+async fn a_plan_has_each_strategy_at_each_number() {
+    let store = MemoryStore::new();
+    let (_, csv) = lines(&store, &["plan"], false).await;
+    assert_eq!(csv.lines().count(), 1 + 4 * 9, "{csv}");
+    assert!(csv.contains("\nmarker:KEEP,10000,40000,0,10000,"), "{csv}");
+    let (_, json) = lines(&store, &["plan", "--rate", "10", "--keep", "5m"], true).await;
+    let rows: Vec<Value> = json.lines().map(|row| serde_json::from_str(row).unwrap()).collect();
+    let holds =
+        |strategy: &str| rows.iter().find(|row| row["strategy"] == strategy).unwrap()["holds"].clone();
+    assert_eq!([holds("window:KEEP:3000"), holds("marker:KEEP")], ["no", "yes"]);
+    for args in [&["plan", "--rate", "10"][..], &["plan", "--rate", "1", "--keep", "1s", "--operations", "5"]]
+    {
+        assert!(Cli::try_parse_from([&["storagebox", "counter"], args].concat()).is_err(), "{args:?}");
+    }
 }

@@ -32,6 +32,12 @@ pub(crate) enum Fault {
     ForgetsConfirming,
     /// Another program releases each claim before it is looked at.
     IsAtWork,
+    /// Applies the call of this number, and answers nothing from it on.
+    StopsAt(u64),
+    /// Another program takes before everyone who takes.
+    IsTakenFrom,
+    /// Another program takes before each count.
+    IsGivenFrom,
 }
 
 pub(crate) struct FaultyBank {
@@ -55,6 +61,9 @@ impl FaultyBank {
         let call = self.calls.fetch_add(1, Ordering::Relaxed);
         match self.fault {
             Fault::LosesReplies if call.is_multiple_of(2) => Err(Error::unknown("the reply was lost")),
+            Fault::StopsAt(last) if call >= last => {
+                Err(Error::new(ErrorKind::Denied, "the program was killed"))
+            }
             Fault::Denies => Err(Error::new(ErrorKind::Denied, "no right to it")),
             _ => Ok(answer),
         }
@@ -79,6 +88,9 @@ impl ItemBank for FaultyBank {
     }
 
     async fn take(&self, claim: &ClaimId, hold: Hold) -> Result<Taken> {
+        if self.fault == Fault::IsTakenFrom {
+            self.inner.take(&ClaimId::new("mallory")?, Hold::Forever).await?;
+        }
         let taken = self.inner.take(claim, hold).await?;
         self.reply(taken)
     }
@@ -115,6 +127,10 @@ impl ItemBank for FaultyBank {
     }
 
     async fn counts(&self) -> Result<Counts> {
+        if self.fault == Fault::IsGivenFrom {
+            let another = format!("late-{}", self.calls.load(Ordering::Relaxed));
+            self.inner.take(&ClaimId::new(another)?, Hold::Forever).await?;
+        }
         let mut counts = self.inner.counts().await?;
         counts.withdrawn += u64::from(self.fault == Fault::CountsOneMore);
         self.reply(counts)
@@ -146,10 +162,12 @@ impl BankAdmin for FaultyBank {
     }
 
     async fn withdraw(&self, items: &[Item]) -> Result<Withdrawn> {
-        self.inner.withdraw(items).await
+        let withdrawn = self.inner.withdraw(items).await?;
+        self.reply(withdrawn)
     }
 
     async fn restore(&self, items: &[Item]) -> Result<Restored> {
-        self.inner.restore(items).await
+        let restored = self.inner.restore(items).await?;
+        self.reply(restored)
     }
 }

@@ -1,5 +1,6 @@
 //! The commands on a DynamoDB table, as child processes that have keys in their environment alone.
 
+mod articles;
 mod bank;
 mod boxes;
 mod hand_out;

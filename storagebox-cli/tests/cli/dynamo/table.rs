@@ -57,6 +57,17 @@ impl Table {
         format!("dynamodb://{}/{}?call_timeout=60000&protect=off{endpoint}", self.region, self.name)
     }
 
+    /// Where the tables of article 1's package are that belong to this one.
+    pub(super) fn url_of_articles(&self) -> String {
+        let endpoint: String = self.endpoint.iter().map(|endpoint| format!("?endpoint={endpoint}")).collect();
+        format!("dynamodb+articles://{}/{}{endpoint}", self.region, self.articles().join("/"))
+    }
+
+    /// Their names: of the items, and of the records.
+    pub(super) fn articles(&self) -> [String; 2] {
+        ["items", "records"].map(|part| format!("{}-{part}", self.name))
+    }
+
     /// Commands with keys, in a directory of their own.
     pub(super) fn place(&self) -> Place {
         self.place_of(&self.url())

@@ -94,5 +94,5 @@ async fn finished(ledger: &DynamoLedger, key: &Key, sum: Sum) -> Result<Sum> {
 
 /// The very row that was seen: an operation that is used again after its compaction has another.
 fn delete(partition: &str, sort: &str, tag: &str) -> Write {
-    Write::delete(&RowKey::new(partition, sort)).only_if("c = :tag").value(":tag", tag)
+    Write::delete(&RowKey::new(partition, sort)).only_if("begins_with(c, :tag)").value(":tag", tag)
 }

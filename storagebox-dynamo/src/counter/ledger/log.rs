@@ -2,7 +2,7 @@
 
 use storagebox_core::{Cursor, Key, LedgerEntry, Page, Result};
 
-use super::rows::{Sum, delta_in, place_in, read_place};
+use super::rows::{Sum, delta_in, place_in, read_place, reason_in};
 use super::{DynamoLedger, beaten};
 use crate::client::{Index, Look};
 use crate::error::bad;
@@ -67,7 +67,7 @@ fn shown(sum: &Sum, row: &Row) -> Result<Option<LedgerEntry>> {
         return Ok(None);
     };
     let (at_millis, op) = place_in(row)?;
-    Ok(Some(LedgerEntry::Change { op, delta, at_millis }))
+    Ok(Some(LedgerEntry::Change { op, delta, at_millis, reason: reason_in(row)? }))
 }
 
 fn cursor(place: &str) -> Cursor {

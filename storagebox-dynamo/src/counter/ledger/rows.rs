@@ -2,15 +2,15 @@
 //!
 //! | `sk` | attributes |
 //! |---|---|
-//! | `op:` and the operation | `o` the time and the operation, `d` the delta (a fence has none), `c` the tag of the call that put it |
+//! | `op:` and the operation | `o` the time and the operation, `d` the delta (a fence has none), `c` the tag of the call that put it, and after a space the reason, if it had one |
 //! | `sum` | `d` what was compacted added, `k` how many changes it was, `u` the time of the last, `n` how often the row was written, `m` how many entries the last compaction took, `x` those of them that are still to be deleted, with their tags |
 //!
-//! An entry's tag is in `c`, because the index has that.
+//! An entry's tag and its reason are in `c`, because the index has that.
 
 use std::collections::HashMap;
 
 use aws_sdk_dynamodb::types::AttributeValue;
-use storagebox_core::{LedgerEntry, OpId, Result};
+use storagebox_core::{Change, LedgerEntry, OpId, Reason, Result};
 
 use crate::client::{Tag, Write};
 use crate::clock::Millis;
@@ -27,9 +27,13 @@ pub(super) fn sum_key(partition: String) -> RowKey {
     RowKey::new(partition, "sum")
 }
 
-/// Puts an entry, if its operation has none.
-pub(super) fn entry(key: &RowKey, op: &OpId, at: Millis, delta: Option<i64>, tag: &Tag) -> Write {
-    let row = Row::new(key).with("o", format!("{}:{op}", time(at))).with("c", tag.as_str());
+/// Puts an entry, if its operation has none; a fence is one without a change.
+pub(super) fn entry(key: &RowKey, op: &OpId, at: Millis, change: Option<&Change>, tag: &Tag) -> Write {
+    let reason = change.and_then(|change| change.reason.as_ref());
+    let call =
+        reason.map_or(tag.as_str().to_owned(), |reason| format!("{} {}", tag.as_str(), reason.as_str()));
+    let row = Row::new(key).with("o", format!("{}:{op}", time(at))).with("c", call);
+    let delta = change.map(|change| change.delta);
     Write::put(row.with_some("d", delta)).only_if("attribute_not_exists(pk)")
 }
 
@@ -39,7 +43,18 @@ pub(super) fn time(at: Millis) -> String {
 }
 
 pub(super) fn is_by(row: &Row, tag: &Tag) -> bool {
-    row.text("c") == Some(tag.as_str())
+    tag_in(row) == Some(tag.as_str())
+}
+
+/// The tag of the call that put an entry. No tag begins with another.
+fn tag_in(row: &Row) -> Option<&str> {
+    row.text("c").map(|call| call.split_once(' ').map_or(call, |(tag, _)| tag))
+}
+
+/// Why the entry was put.
+pub(super) fn reason_in(row: &Row) -> Result<Option<Reason>> {
+    let reason = row.text("c").and_then(|call| call.split_once(' '));
+    reason.map(|(_, reason)| row.needed("c", Reason::new(reason).ok())).transpose()
 }
 
 /// What an entry added, unless it is a fence.
@@ -95,7 +110,7 @@ impl Sum {
     /// Whether the row is of an entry that the sum has already.
     pub(super) fn has(&self, row: &Row) -> bool {
         let tag = row.text("sk").and_then(|sort| self.leaving.get(sort));
-        tag.is_some_and(|tag| row.text("c") == Some(tag))
+        tag.is_some_and(|tag| tag_in(row) == Some(tag))
     }
 
     /// The sum with an entry more; `None` if it would leave `i64`. The entries that bring it back may be younger.
@@ -107,7 +122,7 @@ impl Sum {
             (self.delta, self.changes) = (sum, self.changes + 1);
             self.until = self.until.max(place_in(row)?.0);
         }
-        let tag = row.needed("c", row.text("c"))?;
+        let tag = row.needed("c", tag_in(row))?;
         self.leaving.insert(row.sort()?.to_owned(), tag.to_owned());
         self.taken += 1;
         Ok(Some(self))

@@ -61,7 +61,7 @@ fn spawn(args: &Run, fence: Fence) -> io::Result<Child> {
 /// It may hold a password, and what the command says of its environment is recorded for everybody. A storagebox in the
 /// command is told, so that it does not take the store that nobody named for the one that was meant.
 fn withhold_url(command: &mut Command) {
-    command.env_remove(store::URL).env(store::URL_WITHHELD, "1");
+    command.env_remove(store::URL).env_remove(store::FROM_URL).env(store::URL_WITHHELD, "1");
 }
 
 /// Until the command has ended and its output is closed; or until nobody wants to wait for what it left behind, which

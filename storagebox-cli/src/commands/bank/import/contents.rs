@@ -1,0 +1,121 @@
+//! A bank as one reading of it shows it.
+
+use std::collections::HashMap;
+
+use futures_util::stream::{self, StreamExt, TryStreamExt};
+use storagebox::{BankAdmin, ClaimId, ClaimState, HoldState, Item, ItemState, ListedItem};
+
+use crate::commands::pages::{PAGE, Pages};
+use crate::exit::Failure;
+use crate::progress::Progress;
+use crate::retry;
+use crate::step::Step;
+
+/// How many claims are asked for at once.
+const CONCURRENCY: usize = 64;
+
+/// Where an item is, as far as an import has to know.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    Free,
+    /// For good.
+    Given(ClaimId),
+    Aside,
+    /// Held for a while, or spent.
+    Elsewhere,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Contents {
+    items: HashMap<Item, Place>,
+    /// Ids that are said to have an item which another has, and items that are free and an id's.
+    pub(super) doubled: u64,
+    /// The ids among them that have no item in `items`.
+    pub(super) second: Vec<ClaimId>,
+}
+
+impl Contents {
+    pub(super) async fn read(bank: &dyn BankAdmin) -> Result<Self, Failure> {
+        let counts = retry::harmless(Step::Count, || bank.counts()).await?;
+        let progress = Progress::of_items("reading", counts.total());
+        let (mut contents, mut pages) = (Self::default(), Pages::of(bank));
+        while let Some(entries) = pages.next(PAGE).await? {
+            let places = stream::iter(entries).map(|entry| placed(entry, bank));
+            let mut places = places.buffer_unordered(CONCURRENCY);
+            while let Some((item, place)) = places.try_next().await? {
+                contents.enter(item, place);
+                progress.item();
+            }
+        }
+        Ok(contents)
+    }
+
+    /// An item that is listed twice is where it counts most: an id's, before it is anything else; and of two ids the first
+    /// one's, so that every reading says the same.
+    pub(super) fn enter(&mut self, item: Item, place: Place) {
+        let Some(known) = self.items.get_mut(&item) else {
+            self.items.insert(item, place);
+            return;
+        };
+        let (first, second) = match (known.clone(), place) {
+            (Place::Given(one), Place::Given(two)) if two < one => (Place::Given(two), Place::Given(one)),
+            (known @ Place::Given(_), place) => (known, place),
+            (known, place @ Place::Given(_)) => (place, known),
+            (known, place) => (known, place),
+        };
+        self.doubled += u64::from(first != second);
+        if let (true, Place::Given(id)) = (first != second, second) {
+            self.second.push(id);
+        }
+        *known = first;
+    }
+
+    pub(super) fn place(&self, item: &Item) -> Option<&Place> {
+        self.items.get(item)
+    }
+
+    pub(super) fn places(&self) -> impl Iterator<Item = (&Item, &Place)> {
+        self.items.iter()
+    }
+
+    pub(super) fn given(&self) -> impl Iterator<Item = (&Item, &ClaimId)> {
+        self.items.iter().filter_map(|(item, place)| match place {
+            Place::Given(id) => Some((item, id)),
+            _ => None,
+        })
+    }
+
+    pub(super) fn free(&self) -> impl Iterator<Item = &Item> {
+        self.items.iter().filter(|(_, place)| **place == Place::Free).map(|(item, _)| item)
+    }
+
+    pub(super) fn ids(&self) -> u64 {
+        self.given().count() as u64
+    }
+
+    /// How many items are in another place in the other one, or in one of the two alone.
+    pub(super) fn differences(&self, other: &Self) -> u64 {
+        let moved = self.items.iter().filter(|(item, place)| other.place(item) != Some(place)).count();
+        let new = other.items.keys().filter(|item| self.place(item).is_none()).count();
+        (moved + new) as u64
+    }
+}
+
+/// A listing does not say for how long a claim has its item.
+async fn placed(entry: ListedItem, bank: &dyn BankAdmin) -> Result<(Item, Place), Failure> {
+    let place = match entry.state {
+        ItemState::Free => Place::Free,
+        ItemState::Withdrawn => Place::Aside,
+        ItemState::Held(claim) => match is_for_good(&entry.item, &claim, bank).await? {
+            true => Place::Given(claim),
+            false => Place::Elsewhere,
+        },
+        ItemState::Unknown | ItemState::Spent(_) => Place::Elsewhere,
+    };
+    Ok((entry.item, place))
+}
+
+async fn is_for_good(item: &Item, claim: &ClaimId, bank: &dyn BankAdmin) -> Result<bool, Failure> {
+    let state = retry::harmless(Step::Show, || bank.get(claim)).await?;
+    Ok(matches!(state, ClaimState::Held(held) if held.item == *item && held.hold == HoldState::Forever))
+}

@@ -1,0 +1,80 @@
+//! Copies what is missing: first the ids, one by one, then what is free.
+
+use storagebox::{BankAdmin, ClaimId, Hold, Item, Taken};
+use tokio::task::yield_now;
+
+use super::contents::{Contents, Place};
+use crate::exit::Failure;
+use crate::progress::Progress;
+use crate::retry;
+use crate::step::Step;
+
+const BATCH: usize = 5_000;
+
+/// What this run did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Copied {
+    pub(super) ids: u64,
+    pub(super) free: u64,
+}
+
+pub(super) async fn all(there: &Contents, here: &Contents, into: &dyn BankAdmin) -> Result<Copied, Failure> {
+    let missing: Vec<_> = there.given().filter(|(item, id)| !has(here, item, id)).collect();
+    if !missing.is_empty() {
+        set_aside(here, into).await?;
+    }
+    let progress = Progress::of_items("importing ids", missing.len() as u64);
+    for (item, id) in &missing {
+        give(id, item, into).await?;
+        progress.item();
+        yield_now().await;
+    }
+    let free = free_all(there, here, !missing.is_empty(), into).await?;
+    Ok(Copied { ids: missing.len() as u64, free })
+}
+
+fn has(here: &Contents, item: &Item, id: &ClaimId) -> bool {
+    matches!(here.place(item), Some(Place::Given(holder)) if holder == id)
+}
+
+/// Nothing is free afterwards, so that an id finds its own item alone.
+async fn set_aside(here: &Contents, into: &dyn BankAdmin) -> Result<(), Failure> {
+    let free: Vec<_> = here.free().cloned().collect();
+    for batch in free.chunks(BATCH) {
+        retry::harmless(Step::Withdraw, || into.withdraw(batch)).await?;
+    }
+    Ok(())
+}
+
+/// The item was unknown, or was set aside; and the id is the only one who takes.
+async fn give(id: &ClaimId, item: &Item, into: &dyn BankAdmin) -> Result<(), Failure> {
+    let own = std::slice::from_ref(item);
+    let added = retry::named(Step::Add, || into.add(own)).await?;
+    if added.already_present > 0 {
+        retry::harmless(Step::Restore, || into.restore(own)).await?;
+    }
+    match retry::named(Step::Take, || into.take(id, Hold::Forever)).await? {
+        Taken::New(held) | Taken::Again(held) if held.item == *item => Ok(()),
+        _ => Err(Failure::TakenMeanwhile(id.clone())),
+    }
+}
+
+/// How many are free that were not.
+async fn free_all(
+    there: &Contents,
+    here: &Contents,
+    was_set_aside: bool,
+    into: &dyn BankAdmin,
+) -> Result<u64, Failure> {
+    let is_free = |item: &&Item| !was_set_aside && here.place(item) == Some(&Place::Free);
+    let missing: Vec<_> = there.free().filter(|item| !is_free(item)).cloned().collect();
+    let progress = Progress::of_items("importing", missing.len() as u64);
+    for batch in missing.chunks(BATCH) {
+        retry::named(Step::Add, || into.add(batch)).await?;
+        retry::harmless(Step::Restore, || into.restore(batch)).await?;
+        batch.iter().for_each(|_| progress.item());
+        yield_now().await;
+    }
+    let new = missing.iter().filter(|item| here.place(item) != Some(&Place::Free));
+    Ok(new.count() as u64)
+}

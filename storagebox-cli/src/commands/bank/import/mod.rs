@@ -1,0 +1,84 @@
+//! `storagebox bank import`: the ids of another bank, each with its item, and its free items.
+//!
+//! No call of a bank gives an id a certain item. So each is put into a bank in which nothing else is free, and taken for its
+//! id; what was free here is set aside until all ids have theirs. Every step names a state or carries its id, so that it may
+//! be repeated, and the next run finds how far the last one came by reading both banks.
+
+mod compare;
+mod contents;
+mod copy;
+mod report;
+#[cfg(test)]
+mod tests;
+
+use std::io::Write;
+
+use storagebox::{BankAdmin, Store};
+
+use crate::cli::Import;
+use crate::exit::{Exit, Failure};
+use crate::step::Step;
+use crate::store;
+use compare::Comparison;
+use contents::Contents;
+use copy::Copied;
+
+pub(super) async fn run(
+    args: &Import,
+    into: &dyn BankAdmin,
+    as_json: bool,
+    to: &mut (dyn Write + Send),
+) -> Result<Exit, Failure> {
+    let other = store::other(&args.from).await?;
+    let imported = of_store(args, &*other, into).await;
+    let imported = store::closed(&*other, imported).await?;
+    report::answer(args, &imported).print(to, as_json)?;
+    imported.verdict()
+}
+
+async fn of_store(args: &Import, other: &dyn Store, into: &dyn BankAdmin) -> Result<Imported, Failure> {
+    let name = args.from_bank.as_ref().unwrap_or(&args.of.bank);
+    let from = other.item_bank(name).map_err(|error| Step::OpenBox.failed(error))?;
+    import(&*from, into).await
+}
+
+/// What was done, and what does not agree.
+#[derive(Debug, Default)]
+struct Imported {
+    ids: u64,
+    free: u64,
+    copied: Copied,
+    /// Nothing was written, because this bank is not what the other one could have become.
+    is_refused: bool,
+    compared: Comparison,
+}
+
+/// Reads both, copies what is missing, and reads both again.
+async fn import(from: &dyn BankAdmin, into: &dyn BankAdmin) -> Result<Imported, Failure> {
+    let (there, here) = (Contents::read(from).await?, Contents::read(into).await?);
+    let obstacles = Comparison::obstacles(&there, &here);
+    if obstacles.has_any() {
+        return Ok(Imported { is_refused: true, ..Imported::of(&there, obstacles) });
+    }
+    let copied = copy::all(&there, &here, into).await?;
+    let (there_now, here) = (Contents::read(from).await?, Contents::read(into).await?);
+    let mut compared = Comparison::whole(&there_now, &here);
+    compared.changed = there.differences(&there_now);
+    Ok(Imported { copied, ..Imported::of(&there_now, compared) })
+}
+
+impl Imported {
+    fn of(there: &Contents, compared: Comparison) -> Self {
+        let (ids, free) = (there.ids(), there.free().count() as u64);
+        Self { ids, free, compared, ..Self::default() }
+    }
+
+    fn verdict(self) -> Result<Exit, Failure> {
+        let mismatches = self.compared.mismatches();
+        match (mismatches.is_empty(), self.is_refused) {
+            (true, _) => Ok(Exit::Done),
+            (false, true) => Err(Failure::NotImported(mismatches)),
+            (false, false) => Err(Failure::NotTheSame(mismatches)),
+        }
+    }
+}

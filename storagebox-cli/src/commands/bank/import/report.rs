@@ -1,0 +1,32 @@
+//! What was imported, for people and for machines.
+
+use serde_json::Value;
+
+use super::Imported;
+use crate::answer::{Answer, Fact};
+use crate::check::Mismatch;
+use crate::cli::Import;
+use crate::exit::Exit;
+
+pub(super) fn answer(args: &Import, imported: &Imported) -> Answer {
+    let mismatches = imported.compared.mismatches();
+    let named = imported.compared.named().iter().map(|id| id.as_str().to_owned()).collect();
+    let json: Value = mismatches.iter().map(Mismatch::json).collect();
+    Answer::new(Exit::Done)
+        .text("bank", &args.of.bank)
+        .figure("ids_there", imported.ids)
+        .figure("free_there", imported.free)
+        .figure("ids_imported", imported.copied.ids)
+        .figure("free_imported", imported.copied.free)
+        .with("at_odds", Fact::Texts(named))
+        .word("audit", verdict(imported, &mismatches))
+        .with("mismatches", Fact::Json(json))
+}
+
+fn verdict(imported: &Imported, mismatches: &[Mismatch]) -> &'static str {
+    match (mismatches, imported.is_refused) {
+        ([], _) => "ok",
+        (_, true) => "refused",
+        (_, false) => "FAILED",
+    }
+}

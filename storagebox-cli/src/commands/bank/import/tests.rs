@@ -1,0 +1,217 @@
+//! What an import leaves behind, whatever happens in between.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use storagebox::{ClaimId, Hold, Item, ItemBank, ItemBankExt, ItemState, MemoryStore, StoreExt};
+
+use super::contents::Place;
+use super::*;
+use crate::check::Check;
+use crate::commands::bank::tests::item;
+use crate::commands::faulty::{Fault, FaultyBank};
+use crate::commands::pages::{PAGE, Pages};
+
+const IDS: [&str; 3] = ["ada", "bob", "cyd"];
+
+fn empty() -> Arc<dyn BankAdmin> {
+    MemoryStore::new().bank("vouchers").unwrap()
+}
+
+fn id(text: &str) -> ClaimId {
+    ClaimId::new(text).unwrap()
+}
+
+/// Three of seven items are given.
+async fn source() -> Arc<dyn BankAdmin> {
+    let bank = empty();
+    bank.add(&(0..7).map(|n| item(&format!("SAVE-{n}"))).collect::<Vec<_>>()).await.unwrap();
+    for id in IDS {
+        bank.assign(id).await.unwrap();
+    }
+    bank
+}
+
+async fn states(bank: &dyn BankAdmin) -> BTreeMap<Item, ItemState> {
+    let (mut states, mut pages) = (BTreeMap::new(), Pages::of(bank));
+    while let Some(entries) = pages.next(PAGE).await.unwrap() {
+        states.extend(entries.into_iter().map(|entry| (entry.item, entry.state)));
+    }
+    states
+}
+
+fn checks(imported: &Imported) -> Vec<Check> {
+    imported.compared.mismatches().iter().map(|mismatch| mismatch.check).collect()
+}
+
+async fn imported(from: &dyn BankAdmin, into: &dyn BankAdmin) -> Imported {
+    import(from, into).await.unwrap_or_else(|failure| panic!("{failure}"))
+}
+
+/// Everybody is given there what he has here, and nobody is given what another has.
+async fn ensure_same(from: &dyn BankAdmin, into: &dyn BankAdmin) {
+    assert_eq!(states(into).await, states(from).await);
+    for id in IDS {
+        let [there, here] = [from.assign(id).await.unwrap(), into.assign(id).await.unwrap()];
+        assert_eq!(here.item(), there.item(), "{id}");
+    }
+}
+
+#[tokio::test]
+async fn each_id_keeps_its_item_and_a_repeat_does_nothing() {
+    let (from, into) = (source().await, empty());
+    let first = imported(&*from, &*into).await;
+    assert_eq!((first.ids, first.free, first.copied.ids, first.copied.free), (3, 4, 3, 4));
+    assert_eq!(checks(&first), []);
+    ensure_same(&*from, &*into).await;
+    let again = imported(&*from, &*into).await;
+    assert_eq!((again.ids, again.copied), (3, Copied::default()));
+    assert_eq!(again.verdict().unwrap(), Exit::Done);
+}
+
+/// In every step, whose effect is there or not.
+#[tokio::test]
+async fn an_import_that_was_killed_in_any_step_goes_on() {
+    let mut stops = 0;
+    loop {
+        let (from, into) = (source().await, empty());
+        let stopped = FaultyBank::new(Arc::clone(&into), Fault::StopsAt(stops));
+        let ended = import(&*from, &stopped).await;
+        let half = states(&*into).await;
+        for (item, state) in &half {
+            let given = matches!(state, ItemState::Held(_));
+            assert!(!given || states(&*from).await.get(item) == Some(state), "{stops}: {half:?}");
+        }
+        assert_eq!(checks(&imported(&*from, &*into).await), [], "{stops}");
+        ensure_same(&*from, &*into).await;
+        if ended.is_ok() {
+            break;
+        }
+        stops += 1;
+    }
+    assert!(stops > 10, "only {stops} steps");
+}
+
+/// Also while the resumed run is killed, wherever that is.
+#[tokio::test]
+async fn an_import_that_is_killed_again_and_again_comes_to_its_end() {
+    for each in [3, 4, 5, 7] {
+        let (from, into) = (source().await, empty());
+        let mut runs = 0;
+        loop {
+            // Reading takes some calls; each run comes a little further.
+            let stopped = FaultyBank::new(Arc::clone(&into), Fault::StopsAt(each + runs));
+            runs += 1;
+            if import(&*from, &stopped).await.is_ok() {
+                break;
+            }
+        }
+        assert!(runs > 3, "{runs} runs");
+        ensure_same(&*from, &*into).await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn lost_replies_give_nothing_twice() {
+    let (from, into) = (source().await, empty());
+    let lossy = FaultyBank::new(Arc::clone(&into), Fault::LosesReplies);
+    assert_eq!(checks(&imported(&*from, &lossy).await), []);
+    ensure_same(&*from, &*into).await;
+}
+
+#[tokio::test]
+async fn a_bank_that_holds_something_else_is_refused_and_left_as_it_is() {
+    let from = source().await;
+    let foreign = empty();
+    foreign.add(&[item("OTHER")]).await.unwrap();
+    let other_hands = empty();
+    other_hands.add(&[states(&*from).await.into_keys().next().unwrap()]).await.unwrap();
+    other_hands.assign("mallory").await.unwrap();
+    for into in [foreign, other_hands] {
+        let before = states(&*into).await;
+        let refused = imported(&*from, &*into).await;
+        assert_eq!((checks(&refused), refused.is_refused), (vec![Check::NothingElse], true));
+        assert_eq!(states(&*into).await, before);
+        let failure = refused.verdict().unwrap_err();
+        assert_eq!(failure.exit(), Exit::StoreFailed);
+        assert!(failure.to_string().starts_with("nothing was imported: "), "{failure}");
+    }
+}
+
+/// The first item is in another's hands, which cannot be undone; so no second one is put there.
+#[tokio::test]
+async fn a_bank_that_is_taken_from_is_noticed_with_the_first_id() {
+    let (from, into) = (source().await, empty());
+    let taken_from = FaultyBank::new(Arc::clone(&into), Fault::IsTakenFrom);
+    let failure = import(&*from, &taken_from).await.unwrap_err();
+    assert!(matches!(failure, Failure::TakenMeanwhile(_)), "{failure}");
+    assert_eq!(failure.exit(), Exit::StoreFailed);
+    assert!(!failure.to_string().contains("SAVE"), "{failure}");
+    assert_eq!(states(&*into).await.len(), 1);
+    assert!(imported(&*from, &*into).await.is_refused);
+}
+
+#[tokio::test]
+async fn what_was_given_there_meanwhile_is_told_and_imported_by_the_next_run() {
+    let (from, into) = (source().await, empty());
+    let working = FaultyBank::new(Arc::clone(&from), Fault::IsGivenFrom);
+    let told = imported(&working, &*into).await;
+    assert_eq!(checks(&told), [Check::IdsAsImported, Check::NoChangeThere]);
+    assert_eq!(told.compared.named().len(), 1);
+    assert_eq!(told.verdict().unwrap_err().exit(), Exit::StoreFailed);
+    let next = imported(&*from, &*into).await;
+    assert_eq!((checks(&next), next.copied.ids), (vec![], 1));
+    ensure_same(&*from, &*into).await;
+}
+
+#[tokio::test]
+async fn what_is_not_for_good_is_left_out_and_counted() {
+    let (from, into) = (source().await, empty());
+    from.take(&id("for-a-while"), Hold::For(Duration::from_secs(60))).await.unwrap();
+    from.confirm(&id("cyd")).await.unwrap();
+    let free = states(&*from).await.into_iter().find(|(_, state)| *state == ItemState::Free).unwrap().0;
+    from.withdraw(&[free]).await.unwrap();
+    let left_out = imported(&*from, &*into).await;
+    assert_eq!(checks(&left_out), [Check::AllCarried]);
+    assert_eq!((left_out.copied.ids, left_out.copied.free), (2, 2));
+    assert_eq!(left_out.compared.mismatches()[0].found, 3);
+}
+
+/// The package could give an item to two, and free one that was given.
+#[test]
+fn an_item_of_two_ids_is_the_first_ones_and_the_other_is_named() {
+    for order in [["ada", "bob"], ["bob", "ada"]] {
+        let mut there = Contents::default();
+        there.enter(item("A"), Place::Free);
+        for name in order {
+            there.enter(item("A"), Place::Given(id(name)));
+        }
+        assert_eq!(there.place(&item("A")), Some(&Place::Given(id("ada"))));
+        let mut here = Contents::default();
+        here.enter(item("A"), Place::Given(id("ada")));
+        let compared = Comparison::whole(&there, &here);
+        assert_eq!(compared.named(), [id("bob")]);
+        assert_eq!(compared.mismatches()[0].found, 2);
+    }
+}
+
+#[tokio::test]
+async fn the_answer_names_the_ids_and_no_item() {
+    let args = ["storagebox", "bank", "import", "--bank", "b", "--from", "memory:"];
+    let crate::cli::Command::Bank(crate::cli::Bank::Import(args)) =
+        <crate::cli::Cli as clap::Parser>::parse_from(args).command
+    else {
+        panic!("no import")
+    };
+    let other = MemoryStore::new();
+    let there = other.bank("b").unwrap();
+    there.add(&[item("SAVE-1"), item("SAVE-2")]).await.unwrap();
+    there.assign("ada").await.unwrap();
+    let imported = of_store(&args, &other, &*empty()).await.unwrap();
+    let answer = report::answer(&args, &imported).json();
+    let figures = ["ids_there", "free_there", "ids_imported", "free_imported"].map(|key| &answer[key]);
+    assert_eq!(figures, [1, 1, 1, 1]);
+    assert_eq!((&answer["audit"], &answer["at_odds"]), (&"ok".into(), &serde_json::json!([])));
+    assert!(!answer.to_string().contains("SAVE"), "{answer}");
+}

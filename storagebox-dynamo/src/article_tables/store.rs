@@ -1,0 +1,100 @@
+//! The tables as a store that has one bank, so that whatever opens stores opens them too.
+
+use std::sync::Arc;
+
+use storagebox_core::{
+    BankAdmin, BoxName, Counter, DedupRepo, Error, LeaseRepo, Ledger, Maintained, OrderedOptions,
+    OrderedStore, Promise, Promises, Result, Store, Strategy, TokenStore, async_trait,
+};
+
+use super::ArticleTables;
+use super::bank::ArticleBank;
+use crate::error::misconfigured;
+
+const PROMISES: [(&str, &str); 5] = [
+    ("boxes", "one bank, of the name of the items' table, and no other box"),
+    ("atomicity", "an item leaves the one table and enters the other in one transaction"),
+    (
+        "others",
+        "a worker of the Python package that dies between its steps loses the item in its hands, whatever is done here",
+    ),
+    ("not here", "holds that end, confirming, releasing, retiring, withdrawing, and the memory of ended ids"),
+    ("regions", "one: a global table resolves conflicts by the last writer, so write in one region alone"),
+];
+
+#[async_trait]
+impl Store for ArticleTables {
+    fn backend(&self) -> &'static str {
+        "dynamo"
+    }
+
+    /// The tables are made by those who own them; this only looks that they are there.
+    async fn setup(&self) -> Result<()> {
+        self.ping().await
+    }
+
+    async fn ping(&self) -> Result<()> {
+        for table in [self.0.items(), self.0.records()] {
+            self.0.client().settled("ping", || self.0.page(table, Some(1), None)).await?;
+        }
+        Ok(())
+    }
+
+    /// There is nothing that no promise needs.
+    async fn maintain(&self, _: usize) -> Result<Maintained> {
+        Ok(Maintained::default())
+    }
+
+    /// Connections close by themselves when they are idle.
+    async fn close(&self) -> Result<()> {
+        Ok(())
+    }
+
+    fn promises(&self) -> Promises {
+        let promise = |(about, statement): &(&'static str, &'static str)| Promise {
+            about,
+            statement: (*statement).into(),
+        };
+        Promises { backend: "dynamo", entries: PROMISES.iter().map(promise).collect() }
+    }
+
+    fn item_bank(&self, name: &BoxName) -> Result<Arc<dyn BankAdmin>> {
+        let own = self.0.items();
+        match name.as_str() == own {
+            true => Ok(Arc::new(ArticleBank(self.clone()))),
+            false => Err(misconfigured(
+                "bank",
+                format_args!("must be {own}: these tables are one bank, named after that of the items"),
+            )),
+        }
+    }
+
+    fn dedup_repo(&self, _: &BoxName) -> Result<Arc<dyn DedupRepo>> {
+        Err(no_box("a box of records"))
+    }
+
+    fn lease_repo(&self, _: &BoxName) -> Result<Arc<dyn LeaseRepo>> {
+        Err(no_box("a box of leases"))
+    }
+
+    fn token_store(&self, _: &BoxName) -> Result<Arc<dyn TokenStore>> {
+        Err(no_box("a box of tokens"))
+    }
+
+    fn counter(&self, _: &BoxName, _: Strategy) -> Result<Arc<dyn Counter>> {
+        Err(no_box("a box of counters"))
+    }
+
+    fn ledger(&self, _: &BoxName) -> Result<Arc<dyn Ledger>> {
+        Err(no_box("a ledger"))
+    }
+
+    fn ordered_store(&self, _: &BoxName, _: OrderedOptions) -> Result<Arc<dyn OrderedStore>> {
+        Err(no_box("a box of ordered values"))
+    }
+}
+
+fn no_box(what: &str) -> Error {
+    let what = format_args!("{what} in the tables of article 1");
+    Error::unsupported(what, "`dynamodb:` or another backend").on("dynamo")
+}

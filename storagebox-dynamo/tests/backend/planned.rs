@@ -1,0 +1,69 @@
+//! What a plan reckons is what the server takes, and never less.
+
+use std::time::Duration;
+
+use storagebox_core::{Bounds, CounterExt, Result, Retention, StoreExt, Strategy};
+use storagebox_dynamo::{CounterPlan, SetPlan};
+
+use crate::metered::{Cost, Metered, cost};
+use crate::scene::with_place;
+
+/// Enough for rows of several write units.
+const OPERATIONS: u32 = 60;
+
+const STRATEGIES: [Strategy; 9] = [
+    Strategy::Atomic,
+    Strategy::Optimistic,
+    Strategy::OptimisticHistory { len: 40 },
+    Strategy::TransactionToken,
+    Strategy::Marker { retention: Retention::Forever },
+    Strategy::Ledger,
+    Strategy::TokenSet { max: OPERATIONS },
+    Strategy::Window { lifetime: Duration::from_secs(3_600), capacity: OPERATIONS },
+    Strategy::Sharded { shards: 8, bounds: Bounds::NONE, retention: Retention::Forever },
+];
+
+/// The plan allows for numbers of any size, and these are small: it may be a fifth above.
+#[tokio::test]
+async fn what_was_planned_is_what_is_taken() -> Result<()> {
+    with_place(async |place| {
+        let mut metered = Metered::of(place, place.builder()).await?;
+        let plan = CounterPlan::for_operations(OPERATIONS.into());
+        for (number, strategy) in STRATEGIES.into_iter().enumerate() {
+            let counter = metered.store.counters(format!("box-{number}"), strategy)?;
+            // The box is made, or looked at, once.
+            counter.add("other", "first", 1).await?;
+            metered.aside();
+            for operation in 0..OPERATIONS {
+                counter.add("key", format!("op-{operation:02}"), i64::MAX / 1_000).await?;
+            }
+            let (taken, planned): (Cost, _) = (metered.aside().iter().map(cost).sum(), plan.cost(strategy));
+            let (write, read) = (planned.write_units as f64, planned.read_units as f64);
+            assert_eq!(taken.requests as u64, planned.requests, "{strategy:?}");
+            assert!(
+                taken.write <= write && write <= taken.write * 1.2,
+                "{strategy:?}: {taken:?}, {planned:?}"
+            );
+            assert!(
+                taken.read <= read && read <= taken.read * 1.2 + 1.0,
+                "{strategy:?}: {taken:?}, {planned:?}"
+            );
+        }
+        Ok(())
+    })
+    .await
+}
+
+/// The last operation that a plan allows is applied, and the next one is `Full`.
+#[tokio::test]
+async fn a_planned_set_takes_what_was_planned() -> Result<()> {
+    with_place(async |place| {
+        let set = place.store().await?.counters("set", SetPlan::for_operations(20).strategy()?)?;
+        for operation in 0..20 {
+            set.add("key", format!("op-{operation}"), 1).await?;
+        }
+        assert_eq!(set.add("key", "beyond", 1).await?, storagebox_core::Counted::Full);
+        Ok(())
+    })
+    .await
+}

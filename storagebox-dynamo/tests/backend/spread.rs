@@ -1,0 +1,130 @@
+//! Stock that is put in at once lies on all shards, as article 5 has it: `1,000 divided by N`.
+
+use std::sync::Arc;
+
+use storagebox_core::{
+    Bounds, Cancelled, Counted, Counter, CounterExt, Key, OpId, Result, Retention, StoreExt, Strategy,
+};
+use storagebox_dynamo::faults::{Fault, Faults};
+
+use crate::scene::{recorded, with_place};
+use crate::support::Place;
+
+const APPLIED: Counted = Counted::Applied { value: None };
+const AGAIN: Counted = Counted::AlreadyApplied { value: None };
+
+/// The article's bins: ten of them, none below 0.
+async fn bins(place: &Place) -> Result<(Arc<dyn Counter>, Faults)> {
+    let strategy =
+        Strategy::Sharded { shards: 10, bounds: Bounds::at_least(0), retention: Retention::Forever };
+    let (store, faults) = recorded(&place.table, place.builder()).await?;
+    let bins = store.counters("stock", strategy)?;
+    // The box is looked at once.
+    bins.add("other", "first", 1).await?;
+    faults.reset();
+    Ok((bins, faults))
+}
+
+async fn value(bins: &Arc<dyn Counter>) -> Result<i64> {
+    bins.value(&Key::new("abc123")?).await
+}
+
+/// Each of them would otherwise find its shard dry, look at all and borrow.
+#[tokio::test]
+async fn the_first_sales_after_a_delivery_borrow_nothing() -> Result<()> {
+    with_place(async |place| {
+        let (bins, faults) = bins(place).await?;
+        assert_eq!(bins.add("abc123", "delivery", 1_000).await?, APPLIED);
+        for sale in 0..60 {
+            assert_eq!(bins.add("abc123", format!("sale-{sale}"), -1).await?, APPLIED);
+        }
+        let requests = faults.requests();
+        assert_eq!(requests.get("TransactWriteItems"), Some(&61), "{requests:?}");
+        assert_eq!(requests.len(), 1, "{requests:?}");
+        assert_eq!(value(&bins).await?, 940);
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_delivery_is_sold_to_the_last_piece_and_not_beyond() -> Result<()> {
+    with_place(async |place| {
+        let (bins, _) = bins(place).await?;
+        bins.add("abc123", "delivery", 103).await?;
+        for sale in 0..34 {
+            assert_eq!(bins.add("abc123", format!("sale-{sale}"), -3).await?, APPLIED, "{sale}");
+        }
+        assert_eq!(bins.add("abc123", "two", -2).await?, Counted::OutOfBounds);
+        assert_eq!(bins.add("abc123", "one", -1).await?, APPLIED);
+        assert_eq!(value(&bins).await?, 0);
+        Ok(())
+    })
+    .await
+}
+
+/// An attempt at all shards and one at a single one have the same marker: whichever lands, and whenever, one counts.
+#[tokio::test]
+async fn a_delivery_whose_replies_are_lost_counts_once() -> Result<()> {
+    with_place(async |place| {
+        let (bins, faults) = bins(place).await?;
+        let mut expected = 0;
+        for fault in [
+            Fault::ErrorBefore,
+            Fault::ErrorAfter,
+            Fault::DropBefore,
+            Fault::DropAfter,
+            Fault::Torn,
+            Fault::Conflict,
+            Fault::InProgress,
+            Fault::Late,
+            Fault::Twice,
+        ] {
+            for times in [1, 2] {
+                let op = format!("{}-{times}", fault.name());
+                faults.script_for("TransactWriteItems", std::iter::repeat_n(fault, times));
+                assert_eq!(bins.add("abc123", op.as_str(), 500).await?, APPLIED, "{op}");
+                faults.heal();
+                faults.land().await;
+                expected += 500;
+                assert_eq!(value(&bins).await?, expected, "{op}");
+                assert_eq!(bins.add("abc123", op.as_str(), 500).await?, AGAIN, "{op}");
+                assert_eq!(bins.add("abc123", op.as_str(), 501).await?, Counted::Mismatch, "{op}");
+            }
+        }
+        assert_eq!(value(&bins).await?, expected);
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_delivery_that_was_cancelled_reaches_no_shard() -> Result<()> {
+    with_place(async |place| {
+        let (bins, _) = bins(place).await?;
+        let (key, op) = (Key::new("abc123")?, OpId::new("delivery")?);
+        assert_eq!(bins.cancel(&key, &op).await?, Cancelled::Cancelled);
+        assert_eq!(bins.add("abc123", "delivery", 1_000).await?, Counted::Fenced);
+        assert_eq!(value(&bins).await?, 0);
+        Ok(())
+    })
+    .await
+}
+
+/// The shares do not fit each shard, and the whole fits them together.
+#[tokio::test]
+async fn what_does_not_fit_every_shard_goes_where_there_is_room() -> Result<()> {
+    with_place(async |place| {
+        let bounds = Bounds::between(0, 1_000)?;
+        let strategy = Strategy::Sharded { shards: 10, bounds, retention: Retention::Forever };
+        let bins = place.store().await?.counters("both", strategy)?;
+        for order in 0..30 {
+            bins.add("abc123", format!("order-{order}"), 9).await?;
+        }
+        assert_eq!(bins.add("abc123", "rest", 730).await?, APPLIED);
+        assert_eq!(bins.add("abc123", "beyond", 100).await?, Counted::OutOfBounds);
+        assert_eq!(value(&bins).await?, 1_000);
+        Ok(())
+    })
+    .await
+}
