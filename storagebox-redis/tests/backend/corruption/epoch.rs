@@ -102,3 +102,22 @@ async fn a_copy_that_was_put_back_and_has_a_new_epoch_is_not_gone_on_with() -> R
     })
     .await
 }
+
+/// A cluster's boxes are on many nodes. One that came back empty has lost its own, while the store is still there.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_node_that_was_emptied_is_not_gone_on_with() -> Result<()> {
+    use storagebox_core::{Item, ItemBankExt as _};
+    let place = crate::support::Server::cluster(Settings::quick()).await?.place().await?;
+    // Its slot is another node's than the store's.
+    let bank = place.store()?.bank("v")?;
+    bank.add(&[Item::new("one")?]).await?;
+    bank.assign("ada").await?;
+    let node = place.master_of("b.v.0").await?.ok_or_else(|| failed("no master"))?;
+    cmd("FLUSHALL").exec_async(&mut place.server.node(node).await?).await.map_err(failed)?;
+    assert_eq!(bank.assign("bob").await.unwrap_err().kind(), ErrorKind::Corrupt);
+    let taken = place.store()?.bank("v")?.assign("bob").await;
+    assert!(taken.is_err(), "a process that begins now: {taken:?}");
+    let taken = bank.assign("bob").await;
+    assert!(taken.is_err(), "the old one after that: {taken:?}");
+    Ok(())
+}
