@@ -12,6 +12,7 @@ use crate::script::{Script, script};
 
 static ENTER: Script = script!("store_enter_box", CHANGES, [], "store/enter_box");
 static OPEN: Script = script!("store_open_box", CHANGES, [], "store/open_box");
+static MARK: Script = script!("store_mark_box", CHANGES, [], "store/mark_box");
 
 /// What the scripts ask of the server. The user must have the rights to all of it.
 pub(crate) const COMMANDS: &str = include_str!("../../lua/commands.txt");
@@ -77,20 +78,36 @@ impl OpenBox {
         &self.client
     }
 
-    /// A script about the box. The first one registers the box, which is two round trips more.
+    /// A script about the box. The first one registers the box, which is two round trips more, and a third where it is made.
     pub(crate) async fn call<'a>(&'a self, script: &'static Script) -> Result<Call<'a>> {
         self.opened.get_or_try_init(|| self.open()).await?;
         Ok(Call::new(script, &self.key).in_epoch(self.client.epoch()))
     }
 
     async fn open(&self) -> Result<()> {
+        let was_made = self.enter().await?;
+        self.make().await?;
+        if was_made { Ok(()) } else { self.mark().await }
+    }
+
+    /// Names the box: whether it was made before, in this epoch.
+    async fn enter(&self) -> Result<bool> {
         let enter = Call::new(&ENTER, self.client.store()).with(VERSION).with(self.tag.as_str());
-        self.client.enter("open", &enter).await?;
+        let answer = self.client.enter("open", &enter).await?;
+        Ok(answer.text(3)? == self.client.epoch())
+    }
+
+    async fn make(&self) -> Result<()> {
         let commands: Vec<_> = COMMANDS.split_whitespace().collect();
         let open = Call::new(&OPEN, &self.key).with(self.options.as_str()).with(self.keeps);
         let open = open.with(self.client.epoch()).with_all(&commands);
         let answer = self.client.settled("open", || self.client.answer(&open)).await?;
         self.check(&answer)
+    }
+
+    async fn mark(&self) -> Result<()> {
+        let mark = Call::new(&MARK, self.client.store()).with(VERSION).with(self.client.epoch());
+        self.client.enter("open", &mark.with(self.tag.as_str())).await.map(drop)
     }
 
     fn check(&self, answer: &Answer) -> Result<()> {

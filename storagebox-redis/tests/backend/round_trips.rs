@@ -11,9 +11,10 @@ use storagebox_core::{
     StoreExt, Strategy, TokenId, TokenStore, WriterId,
 };
 use storagebox_redis::RedisStore;
+use storagebox_testkit::redis::Settings;
 use tokio::task::JoinSet;
 
-use crate::scene::with_place;
+use crate::scene::{with_place, with_server};
 use crate::support::{Place, failed};
 
 const HOUR: Duration = Duration::from_secs(3_600);
@@ -147,6 +148,23 @@ async fn each_call_is_one_round_trip_on_a_warm_connection() -> Result<()> {
         metered.noted.clear();
         metered.every_call("second").await?;
         metered.assert_one_each();
+        Ok(())
+    })
+    .await
+}
+
+/// What the README says of the first call. The server is this test's own: no other makes it forget its scripts.
+#[tokio::test]
+async fn a_box_takes_three_round_trips_more_to_make_and_two_to_open() -> Result<()> {
+    with_server(Settings::quick(), async |place| {
+        place.store()?.bank("another")?.counts().await?;
+        for expected in [4, 3] {
+            let mut metered = Metered::of(place).await?;
+            metered.store.ping().await?;
+            let bank = metered.store.bank("box")?;
+            metered.note("counts", bank.counts()).await?;
+            assert_eq!(metered.noted, [("counts", expected)]);
+        }
         Ok(())
     })
     .await

@@ -125,13 +125,32 @@ async fn a_step_looks_at_few_entries() -> Result<()> {
     .await
 }
 
-/// A box is named to upkeep before it is made. Who died in between, or was refused for want of a right, leaves its name.
+/// A box is named before it is made. Who died in between, or was refused for want of a right, leaves its name.
 #[tokio::test]
 async fn a_box_that_was_named_and_never_made_is_nothing_to_upkeep() -> Result<()> {
     with_server(Settings::quick(), async |place| {
         let boxes = format!("{}:boxes", place.key("store"));
         place.server.ask::<()>(cmd("SADD").arg(boxes).arg("t.tokens.0")).await?;
         assert_eq!(place.store()?.maintain(10).await?.deleted, 0);
+        Ok(())
+    })
+    .await
+}
+
+/// Its maker died before it said so. Nobody has put anything in, and whoever opens it next says so.
+#[tokio::test]
+async fn a_box_that_was_made_and_not_marked_is_marked_when_it_is_opened() -> Result<()> {
+    with_server(Settings::quick(), async |place| {
+        let (made, tag) = (format!("{}:made", place.key("store")), "b.box.0");
+        place.store()?.bank("box")?.counts().await?;
+        let epoch: String = place.server.ask(cmd("HGET").arg(&made).arg(tag)).await?;
+        place.server.ask::<()>(cmd("HDEL").arg(&made).arg(tag)).await?;
+        let store = place.store()?;
+        assert_eq!(store.maintain(10).await?.deleted, 0);
+        store.bank("box")?.release(&ClaimId::new("ada")?).await?;
+        assert_eq!(place.server.ask::<String>(cmd("HGET").arg(&made).arg(tag)).await?, epoch);
+        place.moved.advance(WEEK);
+        assert_eq!(store.maintain(10).await?.deleted, 1);
         Ok(())
     })
     .await
