@@ -98,8 +98,17 @@ pub(crate) fn connecting(error: RedisError) -> Error {
 
 /// What was opened is not there any more, or not the same.
 pub(crate) fn of_another_epoch(keys: &str) -> Error {
-    let why = "it is not of the epoch that was opened: everything was lost, or a copy was put back. Stop whoever works with \
-         it and find out what is missing, as the README of storagebox-redis says; then open the store again";
+    let why = "it is not of the epoch that was opened: it was lost, alone or with all else, or a copy was put \
+         back. Stop whoever works with it and find out what is missing, as the README of storagebox-redis says; then open the \
+         store again";
+    Error::corrupt(format_args!("what begins with {keys}"), why).on("redis")
+}
+
+/// A box that was made in this epoch is not there any more.
+pub(crate) fn lost(keys: &str) -> Error {
+    let why = "the box was made and is gone: its node came back empty, or its key was evicted or deleted. Stop whoever works \
+         with the store, find out what is missing and give the store a new epoch, as the README of storagebox-redis says; then \
+         open it again";
     Error::corrupt(format_args!("what begins with {keys}"), why).on("redis")
 }
 

@@ -86,7 +86,7 @@ impl OpenBox {
 
     async fn open(&self) -> Result<()> {
         let was_made = self.enter().await?;
-        self.make().await?;
+        self.make(was_made).await?;
         if was_made { Ok(()) } else { self.mark().await }
     }
 
@@ -97,10 +97,11 @@ impl OpenBox {
         Ok(answer.text(3)? == self.client.epoch())
     }
 
-    async fn make(&self) -> Result<()> {
+    /// Makes the box, unless it was made before.
+    async fn make(&self, was_made: bool) -> Result<()> {
         let commands: Vec<_> = COMMANDS.split_whitespace().collect();
         let open = Call::new(&OPEN, &self.key).with(self.options.as_str()).with(self.keeps);
-        let open = open.with(self.client.epoch()).with_all(&commands);
+        let open = open.with(self.client.epoch()).with(was_made).with_all(&commands);
         let answer = self.client.settled("open", || self.client.answer(&open)).await?;
         self.check(&answer)
     }
@@ -115,8 +116,10 @@ impl OpenBox {
         if !missing.is_empty() {
             return Err(error::denied(format_args!("+{}", missing.join(" +"))).during("open"));
         }
-        if answer.text(1)? != self.client.epoch() {
-            return Err(error::of_another_epoch(&self.key).during("open"));
+        match answer.text(1)? {
+            "" => return Err(error::lost(&self.key).during("open")),
+            epoch if epoch == self.client.epoch() => {}
+            _ => return Err(error::of_another_epoch(&self.key).during("open")),
         }
         let created = answer.text(0)?;
         if created == self.options {

@@ -2,7 +2,9 @@
 
 use redis::aio::MultiplexedConnection as Admin;
 use redis::cmd;
-use storagebox_core::{Certainty, ErrorKind, ItemBank as _, Result, Store as _, StoreExt as _};
+use storagebox_core::{
+    Certainty, ErrorKind, Item, ItemBank as _, ItemBankExt as _, Result, Store as _, StoreExt as _,
+};
 use storagebox_redis::RedisStore;
 use storagebox_testkit::redis::Settings;
 
@@ -10,7 +12,7 @@ use super::call::Call;
 use super::state::State;
 use super::{BOX, Part, UPKEEP, bank, counters, ordered, records, tokens};
 use crate::scene::{kill, with_server};
-use crate::support::{Place, failed};
+use crate::support::{Place, Server, failed};
 
 const PARTS: [&Part; 5] = [&bank::PART, &records::PART, &tokens::PART, &counters::PART, &ordered::PART];
 
@@ -106,8 +108,7 @@ async fn a_copy_that_was_put_back_and_has_a_new_epoch_is_not_gone_on_with() -> R
 /// A cluster's boxes are on many nodes. One that came back empty has lost its own, while the store is still there.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_node_that_was_emptied_is_not_gone_on_with() -> Result<()> {
-    use storagebox_core::{Item, ItemBankExt as _};
-    let place = crate::support::Server::cluster(Settings::quick()).await?.place().await?;
+    let place = Server::cluster(Settings::quick()).await?.place().await?;
     // Its slot is another node's than the store's.
     let bank = place.store()?.bank("v")?;
     bank.add(&[Item::new("one")?]).await?;
@@ -120,4 +121,30 @@ async fn a_node_that_was_emptied_is_not_gone_on_with() -> Result<()> {
     let taken = bank.assign("bob").await;
     assert!(taken.is_err(), "the old one after that: {taken:?}");
     Ok(())
+}
+
+/// The first key of a box is gone, and then all others.
+#[tokio::test]
+async fn a_lost_box_is_made_anew_once_the_store_has_a_new_epoch() -> Result<()> {
+    with_server(Settings::quick(), async |place| {
+        let (store, mut admin) = (place.store()?, place.server.node(0).await?);
+        (bank::PART.fill)(place, &store, BOX).await?;
+        let calls = (bank::PART.calls)(&store, BOX)?;
+        let head = place.key(bank::PART.tag);
+        let keys = cmd("KEYS").arg(format!("{head}:*")).query_async(&mut admin).await;
+        let others: Vec<String> = keys.map_err(failed)?;
+        for lost in [vec![head], others] {
+            cmd("DEL").arg(lost).exec_async(&mut admin).await.map_err(failed)?;
+            all_are_refused(&calls, ErrorKind::Corrupt, &mut admin).await?;
+            let later = place.store()?;
+            all_are_refused(&(bank::PART.calls)(&later, BOX)?, ErrorKind::Corrupt, &mut admin).await?;
+        }
+        give_a_new_epoch(place, &mut admin).await?;
+        all_are_refused(&calls, ErrorKind::Corrupt, &mut admin).await?;
+        let anew = place.store()?;
+        assert_eq!(anew.bank(BOX)?.counts().await?.total(), 0);
+        assert_eq!(anew.maintain(10).await?.deleted, 0);
+        Ok(())
+    })
+    .await
 }

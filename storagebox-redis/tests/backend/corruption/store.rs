@@ -73,9 +73,11 @@ async fn a_store_whose_keys_are_of_another_type_is_corrupt_at_once() -> Result<(
         let proxy = Proxy::start(place.server.address()).await.map_err(failed)?;
         let (key, url) = (place.key("store"), place.server.url_at(place.server.address()));
         open(&fresh(place, &proxy).await?, "b", "box").await?;
-        damage(place, &format!("{key}:boxes")).await?;
-        is_corrupt("upkeep", fresh(place, &proxy).await?.maintain(10).await.map(drop));
-        is_corrupt("opening", open(&fresh(place, &proxy).await?, "b", "another").await);
+        for list in ["made", "boxes"] {
+            damage(place, &format!("{key}:{list}")).await?;
+            is_corrupt(list, fresh(place, &proxy).await?.maintain(10).await.map(drop));
+            is_corrupt(list, open(&fresh(place, &proxy).await?, "b", "another").await);
+        }
         damage(place, &key).await?;
         let store = fresh(place, &proxy).await?;
         let before = proxy.round_trips();
