@@ -124,3 +124,61 @@ async fn a_file_of_somebody_elses_is_left_as_it_is() -> Result<()> {
     assert_eq!(mode(&place).await?, "delete");
     Ok(())
 }
+
+/// What another process does, which has nothing in common with this one but the files.
+fn elsewhere(place: &Place, sql: &str) -> Result<()> {
+    let done = std::process::Command::new("sqlite3").arg(place.path()).arg(sql).status();
+    assert!(done.map_err(failed)?.success());
+    Ok(())
+}
+
+const BOB_TAKES: &str = "UPDATE storagebox_items SET state = 'held', claim = 'bob' WHERE item = 'B'";
+
+/// The locks of those who write are in it.
+#[cfg(unix)]
+#[tokio::test]
+async fn a_process_whose_shared_memory_was_removed_gives_nothing_that_another_gives() -> Result<()> {
+    let (place, old) = in_use().await?;
+    remove(&place, &["-shm"])?;
+    elsewhere(&place, BOB_TAKES)?;
+    is_refused(&old.bank("box")?.assign("eve").await.unwrap_err());
+    Ok(())
+}
+
+/// Its own commits are in a log that nobody else sees; they must not be moved to the file over those of others.
+#[cfg(unix)]
+#[tokio::test]
+async fn a_process_whose_log_was_removed_moves_nothing_to_the_file_when_it_is_closed() -> Result<()> {
+    let place = Place::ready().await?;
+    let old = place.store()?;
+    old.bank("box")?.add(&[Item::new("A")?, Item::new("B")?]).await?;
+    old.maintain(1).await?;
+    old.bank("box")?.assign("ada").await?;
+    remove(&place, &["-wal", "-shm"])?;
+    elsewhere(&place, BOB_TAKES)?;
+    old.close().await?;
+    drop(old);
+    let mut raw = place.raw().await?;
+    let sound: String = query_scalar("PRAGMA integrity_check").fetch_one(&mut raw).await.map_err(failed)?;
+    let bobs: Option<String> = query_scalar("SELECT item FROM storagebox_items WHERE claim = 'bob'")
+        .fetch_optional(&mut raw)
+        .await
+        .map_err(failed)?;
+    assert_eq!((sound.as_str(), bobs.as_deref()), ("ok", Some("B")));
+    Ok(())
+}
+
+/// `.restore` of the command `sqlite3`, as SQLite itself puts a copy back while others work: the file stays the same one.
+#[tokio::test]
+async fn a_box_that_a_copy_does_not_have_is_not_taken_for_another() -> Result<()> {
+    let place = Place::ready().await?;
+    let copy = copied(&place).await?;
+    let old = place.store()?;
+    let adas = old.bank("adas")?;
+    adas.add(&[Item::new("A")?]).await?;
+    elsewhere(&place, &format!(".restore {}", copy.display()))?;
+    place.store()?.bank("bobs")?.add(&[Item::new("B")?]).await?;
+    let taken = adas.assign("ada").await;
+    assert!(!matches!(&taken, Ok(taken) if taken.item() == Some(&Item::new("B")?)), "{taken:?}");
+    Ok(())
+}
