@@ -1,10 +1,15 @@
 //! Files that are replaced or removed while a process works with them, and those that were restored.
 
-use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::{env, fs};
 
-use sqlx::{Connection, query, query_scalar};
-use storagebox_core::{Certainty, Error, ErrorKind, Item, ItemBank, ItemBankExt, Result, Store, StoreExt};
+use sqlx::sqlite::SqliteConnectOptions;
+use sqlx::{AssertSqlSafe, ConnectOptions, Connection, query, query_scalar};
+use storagebox_core::{
+    Certainty, ClaimState, Counts, Error, ErrorKind, Item, ItemBank, ItemBankExt, ItemState, Result, Store,
+    StoreExt,
+};
 use storagebox_sqlite::SqliteStore;
 
 use crate::support::{Place, failed};
@@ -125,14 +130,35 @@ async fn a_file_of_somebody_elses_is_left_as_it_is() -> Result<()> {
     Ok(())
 }
 
-/// What another process does, which has nothing in common with this one but the files.
-fn elsewhere(place: &Place, sql: &str) -> Result<()> {
-    let done = std::process::Command::new("sqlite3").arg(place.path()).arg(sql).status();
-    assert!(done.map_err(failed)?.success());
-    Ok(())
+const FILE: &str = "STORAGEBOX_SQLITE_ELSEWHERE_FILE";
+const SQL: &str = "STORAGEBOX_SQLITE_ELSEWHERE_SQL";
+const ANSWER: &str = "the other process found: ";
+
+/// What another process does, which has nothing in common with this one but the files; the text that it found.
+fn elsewhere(place: &Place, sql: &str) -> Result<String> {
+    let mut program = Command::new(env::current_exe().map_err(failed)?);
+    program.args(["--exact", "replaced::as_another_process", "--ignored", "--nocapture"]);
+    let done = program.env(FILE, place.path()).env(SQL, sql).output().map_err(failed)?;
+    assert!(done.status.success(), "{done:?}");
+    let out = String::from_utf8(done.stdout).map_err(failed)?;
+    let found = out.split_once(ANSWER).and_then(|(_, rest)| rest.lines().next());
+    found.map(str::to_owned).ok_or_else(|| failed(format_args!("no answer in {out}")))
 }
 
-const BOB_TAKES: &str = "UPDATE storagebox_items SET state = 'held', claim = 'bob' WHERE item = 'B'";
+#[ignore = "what another process does, which cases start"]
+#[tokio::test]
+async fn as_another_process() -> Result<()> {
+    let (Ok(file), Ok(sql)) = (env::var(FILE), env::var(SQL)) else { return Ok(()) };
+    let mut raw = SqliteConnectOptions::new().filename(file).connect().await.map_err(failed)?;
+    let found: String = query_scalar(AssertSqlSafe(sql)).fetch_one(&mut raw).await.map_err(failed)?;
+    println!("{ANSWER}{found}");
+    raw.close().await.map_err(failed)
+}
+
+const BOB_TAKES: &str =
+    "UPDATE storagebox_items SET state = 'held', claim = 'bob' WHERE item = 'B' RETURNING item";
+const BOB_HAS: &str =
+    "SELECT coalesce(group_concat(item), 'nothing') FROM storagebox_items WHERE claim = 'bob'";
 
 /// The locks of those who write are in it.
 #[cfg(unix)]
@@ -147,8 +173,7 @@ async fn a_process_whose_shared_memory_was_removed_gives_nothing_that_another_gi
 
 /// Its own commits are in a log that nobody else sees; they must not be moved to the file over those of others.
 #[cfg(unix)]
-#[tokio::test]
-async fn a_process_whose_log_was_removed_moves_nothing_to_the_file_when_it_is_closed() -> Result<()> {
+async fn moves_nothing(end: impl AsyncFnOnce(SqliteStore) -> Result<()>) -> Result<()> {
     let place = Place::ready().await?;
     let old = place.store()?;
     old.bank("box")?.add(&[Item::new("A")?, Item::new("B")?]).await?;
@@ -156,19 +181,79 @@ async fn a_process_whose_log_was_removed_moves_nothing_to_the_file_when_it_is_cl
     old.bank("box")?.assign("ada").await?;
     remove(&place, &["-wal", "-shm"])?;
     elsewhere(&place, BOB_TAKES)?;
-    old.close().await?;
-    drop(old);
-    let mut raw = place.raw().await?;
-    let sound: String = query_scalar("PRAGMA integrity_check").fetch_one(&mut raw).await.map_err(failed)?;
-    let bobs: Option<String> = query_scalar("SELECT item FROM storagebox_items WHERE claim = 'bob'")
-        .fetch_optional(&mut raw)
-        .await
-        .map_err(failed)?;
-    assert_eq!((sound.as_str(), bobs.as_deref()), ("ok", Some("B")));
+    end(old).await?;
+    assert_eq!(elsewhere(&place, "PRAGMA integrity_check")?, "ok");
+    assert_eq!(elsewhere(&place, BOB_HAS)?, "B");
     Ok(())
 }
 
-/// `.restore` of the command `sqlite3`, as SQLite itself puts a copy back while others work: the file stays the same one.
+#[cfg(unix)]
+#[tokio::test]
+async fn a_process_whose_log_was_removed_moves_nothing_to_the_file_when_it_is_closed() -> Result<()> {
+    moves_nothing(async |old| old.close().await).await
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_process_that_is_refused_because_its_log_was_removed_moves_nothing_to_the_file() -> Result<()> {
+    moves_nothing(async |old| {
+        is_refused(&old.bank("box")?.assign("eve").await.unwrap_err());
+        old.close().await
+    })
+    .await
+}
+
+/// It has connections that look, and none that writes.
+#[cfg(unix)]
+#[tokio::test]
+async fn a_process_that_only_looks_and_whose_log_was_removed_moves_nothing_to_the_file() -> Result<()> {
+    let (place, first) = in_use().await?;
+    first.maintain(1).await?;
+    let old = place.store()?;
+    old.ping().await?;
+    first.bank("box")?.assign("eve").await?;
+    old.ping().await?;
+    first.close().await?;
+    remove(&place, &["-wal", "-shm"])?;
+    elsewhere(&place, BOB_TAKES)?;
+    old.close().await?;
+    assert_eq!(elsewhere(&place, "PRAGMA integrity_check")?, "ok");
+    assert_eq!(elsewhere(&place, BOB_HAS)?, "B");
+    Ok(())
+}
+
+/// SQLite maps the shared memory of a file once in each process: a connection that is opened anew has the removed one.
+#[cfg(unix)]
+#[tokio::test]
+async fn a_store_that_is_opened_anew_in_a_process_whose_log_was_removed_is_refused_too() -> Result<()> {
+    let (place, old) = in_use().await?;
+    remove(&place, &["-wal", "-shm"])?;
+    elsewhere(&place, "PRAGMA integrity_check")?;
+    old.close().await?;
+    let new = place.store()?;
+    is_refused(&new.bank("box")?.assign("bob").await.unwrap_err());
+    is_refused(&new.ping().await.unwrap_err());
+    is_refused(&new.setup().await.unwrap_err());
+    Ok(())
+}
+
+/// Overwrites what the file has by what the copy has.
+async fn put_back(place: &Place, copy: &Path) -> Result<()> {
+    let mut raw = place.raw().await?;
+    let attach = query("ATTACH ?1 AS copy").bind(copy.to_str().ok_or_else(|| failed("a path"))?);
+    attach.execute(&mut raw).await.map_err(failed)?;
+    for sql in [
+        "DELETE FROM main.storagebox_items",
+        "DELETE FROM main.storagebox_boxes",
+        "INSERT INTO main.storagebox_boxes SELECT * FROM copy.storagebox_boxes",
+        "INSERT INTO main.storagebox_items SELECT * FROM copy.storagebox_items",
+    ] {
+        query(sql).execute(&mut raw).await.map_err(failed)?;
+    }
+    raw.close().await.map_err(failed)
+}
+
+/// A copy is put back while others work, as `.restore` of the command `sqlite3` does it: the file stays the same one.
 #[tokio::test]
 async fn a_box_that_a_copy_does_not_have_is_not_taken_for_another() -> Result<()> {
     let place = Place::ready().await?;
@@ -176,9 +261,29 @@ async fn a_box_that_a_copy_does_not_have_is_not_taken_for_another() -> Result<()
     let old = place.store()?;
     let adas = old.bank("adas")?;
     adas.add(&[Item::new("A")?]).await?;
-    elsewhere(&place, &format!(".restore {}", copy.display()))?;
+    put_back(&place, &copy).await?;
     place.store()?.bank("bobs")?.add(&[Item::new("B")?]).await?;
-    let taken = adas.assign("ada").await;
-    assert!(!matches!(&taken, Ok(taken) if taken.item() == Some(&Item::new("B")?)), "{taken:?}");
+    // By one statement, by a transaction, and by a look.
+    assert_eq!(adas.assign("ada").await?.item(), None);
+    assert_eq!(adas.counts().await?, Counts::default());
+    assert_eq!(adas.holder(&Item::new("B")?).await?, ItemState::Unknown);
+    assert_eq!(place.store()?.bank("bobs")?.counts().await?.free, 1);
+    Ok(())
+}
+
+/// The claim of the same name in another box is another's.
+#[tokio::test]
+async fn a_claim_that_a_copy_does_not_have_is_not_taken_for_another_boxs() -> Result<()> {
+    let place = Place::ready().await?;
+    let copy = copied(&place).await?;
+    let old = place.store()?;
+    let adas = old.bank("adas")?;
+    adas.add(&[Item::new("A")?]).await?;
+    put_back(&place, &copy).await?;
+    let bobs = place.store()?.bank("bobs")?;
+    bobs.add(&[Item::new("B")?]).await?;
+    bobs.assign("ada").await?;
+    assert_eq!(adas.get(&"ada".try_into()?).await?, ClaimState::Unknown);
+    assert_eq!(adas.assign("ada").await?.item(), None);
     Ok(())
 }
