@@ -12,7 +12,7 @@ use sqlx::{ConnectOptions, Executor, Sqlite, SqliteConnection, SqlitePool, raw_s
 use storagebox_core::{Error, Result};
 use tokio::sync::Mutex;
 
-use super::file::{self, Lasting};
+use super::file::{self, Beside, Lasting};
 use super::writing::{Place, Writer, Writing};
 use super::{Pauses, log};
 use crate::config::Settings;
@@ -212,7 +212,7 @@ impl Own {
             self.file.check()?;
             file::check(path)?;
             match self.opened().await {
-                Ok(connection) => return Ok(Writer::new(connection, file::log(path)?)),
+                Ok(connection) => return Writer::new(connection, Beside::of(path)?),
                 Err(error) if !is_wanted() => return Err(error::opening(error, Some(path))),
                 Err(error) => error::passes(error, Some(path), pauses.are_few())?,
             }

@@ -1,6 +1,7 @@
 //! The file: made for its owner alone, refused where a stranger may have put it, and the names of those that SQLite keeps
 //! beside it.
 
+mod beside;
 mod owner;
 mod same;
 
@@ -15,6 +16,7 @@ use storagebox_core::Result;
 use crate::config::bad;
 use crate::error;
 
+pub(super) use beside::Beside;
 pub(super) use same::Lasting;
 
 /// What SQLite adds to the name of the file for those beside it.
@@ -68,11 +70,6 @@ pub(super) fn all(path: &Path) -> Vec<PathBuf> {
     // Where links do not end, nothing is opened.
     let end = end_of_links(path, |_| Ok(())).unwrap_or_else(|_| path.to_owned());
     [path, &end].into_iter().flat_map(with_beside).collect()
-}
-
-/// The write-ahead log, which stands beside the end of the links.
-pub(super) fn log(path: &Path) -> Result<PathBuf> {
-    end_of_links(path, |_| Ok(())).map(|end| named(&end, "-wal"))
 }
 
 fn with_beside(path: &Path) -> Vec<PathBuf> {

@@ -62,7 +62,7 @@ pub(super) async fn make(inner: &Inner, jobs: &[Arc<dyn Job>]) -> Answers {
 async fn attempt(inner: &Inner, jobs: &[Arc<dyn Job>]) -> Result<Answers> {
     let mut writing = inner.connections.writing(|| is_wanted(jobs)).await?;
     inner.connections.are_still_there()?;
-    writing.check_log()?;
+    writing.check_beside()?;
     // Where the caller's pool waits for the file is not ours to know, and the time is read before.
     if !inner.connections.are_shared()
         && let Some(made) = at_once(writing.connection(), jobs).await
@@ -93,7 +93,7 @@ async fn attempt(inner: &Inner, jobs: &[Arc<dyn Job>]) -> Result<Answers> {
 /// acknowledged.
 fn ended(inner: &Inner, writing: Writing<'_>, made: Result<Answers>, is_clean: bool) -> Result<Answers> {
     let answers = made?;
-    let still_there = inner.connections.are_still_there().and_then(|()| writing.meet_log());
+    let still_there = inner.connections.are_still_there().and_then(|()| writing.meet_beside());
     still_there.map_err(error::replaced_meanwhile)?;
     writing.end(is_clean);
     Ok(answers)

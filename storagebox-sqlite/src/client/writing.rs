@@ -1,6 +1,5 @@
 //! The connection that writes, and whose it is.
 
-use std::path::PathBuf;
 use std::time::Instant;
 
 use sqlx::pool::PoolConnection;
@@ -8,7 +7,7 @@ use sqlx::{Connection, Sqlite, SqliteConnection};
 use storagebox_core::Result;
 use tokio::sync::MutexGuard;
 
-use super::file::Lasting;
+use super::file::Beside;
 use super::turns::{self, InARow};
 
 /// Where the connection that writes is while nobody does.
@@ -33,15 +32,17 @@ impl Place {
     }
 }
 
-/// The connection that writes, and its log, which stays for as long as the connection is open.
+/// The connection that writes, and what stays beside its file for as long as it is open.
 pub(super) struct Writer {
     connection: SqliteConnection,
-    log: Lasting,
+    beside: Beside,
 }
 
 impl Writer {
-    pub(super) fn new(connection: SqliteConnection, log: PathBuf) -> Self {
-        Self { connection, log: Lasting::at(log) }
+    /// One that was opened by now, and its log with it, if the file has one.
+    pub(super) fn new(connection: SqliteConnection, beside: Beside) -> Result<Self> {
+        beside.meet()?;
+        Ok(Self { connection, beside })
     }
 }
 
@@ -71,18 +72,18 @@ impl<'a> Writing<'a> {
         }
     }
 
-    /// Refuses a log that is no more where it was.
-    pub(super) fn check_log(&self) -> Result<()> {
+    /// Refuses a log or shared memory that is no more where it was.
+    pub(super) fn check_beside(&self) -> Result<()> {
         match self {
-            Self::Own { writer, .. } => writer.log.check(),
+            Self::Own { writer, .. } => writer.beside.check(),
             Self::Shared(_) => Ok(()),
         }
     }
 
-    /// The same after a transaction, which opened the log if nobody had.
-    pub(super) fn meet_log(&self) -> Result<()> {
+    /// The same after a transaction, which opened them if nobody had.
+    pub(super) fn meet_beside(&self) -> Result<()> {
         match self {
-            Self::Own { writer, .. } => writer.log.meet(),
+            Self::Own { writer, .. } => writer.beside.meet(),
             Self::Shared(_) => Ok(()),
         }
     }
