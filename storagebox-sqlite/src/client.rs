@@ -6,6 +6,7 @@ mod connections;
 mod file;
 pub(crate) mod log;
 mod pauses;
+mod readers;
 mod step;
 mod texts;
 mod turns;

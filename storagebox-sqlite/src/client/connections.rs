@@ -7,19 +7,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use sqlx::pool::PoolConnection;
-use sqlx::sqlite::{SqliteConnectOptions, SqlitePoolOptions};
+use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions, Executor, Sqlite, SqliteConnection, SqlitePool, raw_sql};
 use storagebox_core::{Error, Result};
 use tokio::sync::Mutex;
 
 use super::file::{self, Beside, Lasting};
+use super::readers::Readers;
 use super::writing::{Place, Writer, Writing};
 use super::{Pauses, log};
 use crate::config::Settings;
 use crate::error;
-
-/// Connections that look: readers do not wait for the writer, nor for each other.
-const READERS: u32 = 4;
 
 /// Statements that a connection keeps prepared; there are fewer than that.
 const PREPARED: usize = 128;
@@ -36,7 +34,7 @@ pub(crate) struct Own {
     options: SqliteConnectOptions,
     writer: Mutex<Place>,
     /// Made by the first look.
-    readers: OnceLock<SqlitePool>,
+    readers: OnceLock<Readers>,
     is_closed: AtomicBool,
     call_timeout: Duration,
 }
@@ -88,7 +86,7 @@ impl Connections {
     pub(crate) async fn making(&self) -> Result<SqliteConnection> {
         let made = match self {
             Self::Own(own) => {
-                own.file.check()?;
+                own.are_still_there()?;
                 file::make(own.file.path())?;
                 own.opened().await
             }
@@ -101,7 +99,10 @@ impl Connections {
     pub(crate) fn check(&self) -> Result<()> {
         self.are_still_there()?;
         match self {
-            Self::Own(own) if !own.has_idle_reader() => file::check(own.file.path()),
+            Self::Own(own) if !own.has_idle_reader() => {
+                own.are_still_there()?;
+                file::check(own.file.path())
+            }
             Self::Own(_) | Self::Shared(_) => Ok(()),
         }
     }
@@ -117,6 +118,8 @@ impl Connections {
     /// Moves the write-ahead log to the file and cuts it, as far as nobody is in the way.
     pub(crate) async fn checkpoint(&self) -> Result<()> {
         let mut writing = self.writing(|| true).await?;
+        self.are_still_there()?;
+        writing.check_beside()?;
         let moved = writing.connection().execute(raw_sql("PRAGMA wal_checkpoint(TRUNCATE)")).await;
         writing.end(moved.is_ok());
         match moved {
@@ -166,23 +169,26 @@ impl Connections {
 }
 
 impl Own {
-    fn readers(&self) -> Result<&SqlitePool, sqlx::Error> {
+    fn readers(&self) -> Result<&Readers, sqlx::Error> {
         if self.is_closed.load(Ordering::SeqCst) {
             return Err(sqlx::Error::PoolClosed);
         }
-        Ok(self.readers.get_or_init(|| {
-            SqlitePoolOptions::new()
-                .max_connections(READERS)
-                .test_before_acquire(false)
-                .acquire_timeout(self.call_timeout)
-                .idle_timeout(None)
-                .max_lifetime(None)
-                .connect_lazy_with(self.options.clone().pragma("query_only", "on"))
-        }))
+        if let Some(readers) = self.readers.get() {
+            return Ok(readers);
+        }
+        let beside = Beside::new(self.file.path()).map_err(error::through)?;
+        Ok(self.readers.get_or_init(|| Readers::new(&self.options, self.call_timeout, beside)))
     }
 
     fn has_idle_reader(&self) -> bool {
-        self.readers.get().is_some_and(|readers| readers.num_idle() > 0)
+        self.readers.get().is_some_and(Readers::has_idle)
+    }
+
+    /// Refuses what a connection that is opened now would go on in.
+    fn are_still_there(&self) -> Result<()> {
+        self.file.check()?;
+        Beside::of(self.file.path())?.check()?;
+        self.readers.get().map_or(Ok(()), Readers::check)
     }
 
     async fn looking(&self) -> Result<PoolConnection<Sqlite>, sqlx::Error> {
@@ -209,7 +215,7 @@ impl Own {
             if self.is_closed.load(Ordering::SeqCst) {
                 return Err(error::closed());
             }
-            self.file.check()?;
+            self.are_still_there()?;
             file::check(path)?;
             match self.opened().await {
                 Ok(connection) => return Writer::new(connection, Beside::of(path)?),

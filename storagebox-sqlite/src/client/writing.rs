@@ -1,5 +1,7 @@
 //! The connection that writes, and whose it is.
 
+use std::mem;
+use std::sync::Arc;
 use std::time::Instant;
 
 use sqlx::pool::PoolConnection;
@@ -26,7 +28,7 @@ impl Place {
 
     pub(super) async fn close(&mut self) -> Result<(), sqlx::Error> {
         match self.writer.take() {
-            Some(writer) => writer.connection.close().await,
+            Some(writer) => writer.close().await,
             None => Ok(()),
         }
     }
@@ -34,15 +36,37 @@ impl Place {
 
 /// The connection that writes, and what stays beside its file for as long as it is open.
 pub(super) struct Writer {
-    connection: SqliteConnection,
-    beside: Beside,
+    /// Until it is closed.
+    connection: Option<SqliteConnection>,
+    beside: Arc<Beside>,
 }
 
 impl Writer {
     /// One that was opened by now, and its log with it, if the file has one.
-    pub(super) fn new(connection: SqliteConnection, beside: Beside) -> Result<Self> {
-        beside.meet()?;
-        Ok(Self { connection, beside })
+    pub(super) fn new(connection: SqliteConnection, beside: Arc<Beside>) -> Result<Self> {
+        let writer = Self { connection: Some(connection), beside };
+        writer.beside.meet().map(|()| writer)
+    }
+
+    fn connection(&mut self) -> &mut SqliteConnection {
+        self.connection.as_mut().expect("it is taken by what closes the writer, which is not used after that")
+    }
+
+    async fn close(mut self) -> Result<(), sqlx::Error> {
+        match self.connection.take_if(|_| !self.beside.is_lost()) {
+            Some(connection) => connection.close().await,
+            None => Ok(()),
+        }
+    }
+}
+
+/// Where closing it would undo what others have committed, it is left open, with its thread, until the process ends.
+impl Drop for Writer {
+    fn drop(&mut self) {
+        if let Some(connection) = self.connection.take_if(|_| self.beside.is_lost()) {
+            mem::forget(connection);
+            Arc::clone(&self.beside).lose();
+        }
     }
 }
 
@@ -60,7 +84,7 @@ impl<'a> Writing<'a> {
 
     pub(super) fn connection(&mut self) -> &mut SqliteConnection {
         match self {
-            Self::Own { writer, .. } => &mut writer.connection,
+            Self::Own { writer, .. } => writer.connection(),
             Self::Shared(connection) => connection,
         }
     }

@@ -76,6 +76,8 @@ async fn a_process_whose_file_was_replaced_gives_nothing_that_another_gives() ->
     let bobs = new.bank("box")?.assign("bob").await?;
     assert_eq!(bobs.item(), Some(&Item::new("B")?));
     is_refused_everything(&old).await?;
+    // It is not the last one of the new file, whose log it would remove.
+    old.close().await?;
     assert_eq!(new.bank("box")?.assign("bob").await?.item(), bobs.item());
     Ok(())
 }
@@ -191,6 +193,16 @@ async fn moves_nothing(end: impl AsyncFnOnce(SqliteStore) -> Result<()>) -> Resu
 #[tokio::test]
 async fn a_process_whose_log_was_removed_moves_nothing_to_the_file_when_it_is_closed() -> Result<()> {
     moves_nothing(async |old| old.close().await).await
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_process_whose_log_was_removed_moves_nothing_to_the_file_when_its_store_is_dropped() -> Result<()> {
+    moves_nothing(async |old| {
+        drop(old);
+        Ok(())
+    })
+    .await
 }
 
 #[cfg(unix)]

@@ -1,25 +1,48 @@
 //! What SQLite keeps beside the file for as long as anybody has it open.
 
-use std::path::Path;
+use std::fs;
+use std::mem;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use storagebox_core::Result;
 
-use super::same::Lasting;
+use super::same::{self, Identity, Lasting};
 use super::{end_of_links, named};
+
+/// Those of this process's connections. SQLite maps the shared memory of a file once in each process: a connection that is
+/// opened anew has what the others have, also what was removed.
+static MET: Mutex<Vec<Weak<Beside>>> = Mutex::new(Vec::new());
 
 /// The write-ahead log, and the memory that processes share, where the locks of those who write are. They stand beside the
 /// end of the links, and stay for as long as a connection is open.
 #[derive(Debug)]
 pub(in crate::client) struct Beside {
+    file: (Option<Identity>, PathBuf),
     log: Lasting,
     memory: Lasting,
 }
 
 impl Beside {
-    pub(in crate::client) fn of(path: &Path) -> Result<Self> {
+    /// What this process's connections that write to the file have in common.
+    pub(in crate::client) fn of(path: &Path) -> Result<Arc<Self>> {
+        let beside = Self::new(path)?;
+        let mut met = MET.lock().unwrap_or_else(PoisonError::into_inner);
+        met.retain(|one| one.strong_count() > 0);
+        let known = met.iter().filter_map(Weak::upgrade).find(|one| one.file == beside.file);
+        Ok(known.unwrap_or_else(|| {
+            let beside = Arc::new(beside);
+            met.push(Arc::downgrade(&beside));
+            beside
+        }))
+    }
+
+    /// What those have that look.
+    pub(in crate::client) fn new(path: &Path) -> Result<Self> {
         let end = end_of_links(path, |_| Ok(()))?;
-        let lasting = |suffix| Lasting::at(named(&end, suffix));
-        Ok(Self { log: lasting("-wal"), memory: lasting("-shm") })
+        let end = fs::canonicalize(&end).unwrap_or(end);
+        let (log, memory) = (Lasting::at(named(&end, "-wal")), Lasting::at(named(&end, "-shm")));
+        Ok(Self { file: (same::at(&end), end), log, memory })
     }
 
     /// Those that are there are the ones from now on, unless others were met before.
@@ -30,5 +53,17 @@ impl Beside {
     /// Refuses others, or none, where some were met.
     pub(in crate::client) fn check(&self) -> Result<()> {
         self.log.check().and_then(|()| self.memory.check())
+    }
+
+    /// Whether a connection that has them must not be closed: SQLite's last connection to a file moves its log to it and
+    /// removes what has the log's name, whosever they are. It does neither where the file itself is another.
+    pub(in crate::client) fn is_lost(&self) -> bool {
+        self.check().is_err() && same::at(&self.file.1) == self.file.0
+    }
+
+    /// A connection that has them is never closed: as long as this process lives, all who open the file are refused.
+    pub(in crate::client) fn lose(self: Arc<Self>) {
+        MET.lock().unwrap_or_else(PoisonError::into_inner).insert(0, Arc::downgrade(&self));
+        mem::forget(self);
     }
 }

@@ -47,13 +47,18 @@ impl Lasting {
     }
 
     fn now(&self) -> Option<Identity> {
-        fs::metadata(&self.path).ok().as_ref().map(identity)
+        at(&self.path)
     }
+}
+
+/// The file that is there now.
+pub(super) fn at(path: &Path) -> Option<Identity> {
+    fs::metadata(path).ok().as_ref().map(identity)
 }
 
 /// Device and number, which no other file has as long as this one is open.
 #[cfg(unix)]
-type Identity = (u64, u64);
+pub(super) type Identity = (u64, u64);
 
 #[cfg(unix)]
 fn identity(found: &Metadata) -> Identity {
@@ -63,7 +68,7 @@ fn identity(found: &Metadata) -> Identity {
 
 /// Windows neither removes nor replaces a file that is open.
 #[cfg(not(unix))]
-type Identity = ();
+pub(super) type Identity = ();
 
 #[cfg(not(unix))]
 fn identity(_: &Metadata) -> Identity {}
