@@ -91,7 +91,7 @@ impl ItemBank for SqliteBank {
         let inner = self.bank.inner();
         // Before the look: a hold that was extended meanwhile is not called lapsed.
         let now = inner.now();
-        let rows = self.bank.look("get", claim::CLAIM, |ask| ask.bind(claim.as_str().to_owned())).await?;
+        let rows = self.bank.look("get", claim::GET, |ask| ask.bind(claim.as_str().to_owned())).await?;
         claim::state(rows.first(), now, inner.forgotten(now))
     }
 

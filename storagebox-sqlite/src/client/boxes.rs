@@ -1,6 +1,7 @@
 //! A box: its number, and that it is opened the way it was created (S-3, S-4).
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection, query, query_scalar};
@@ -46,7 +47,7 @@ pub(crate) struct OpenBox {
     name: BoxName,
     options: String,
     keeps: Option<i64>,
-    number: OnceLock<i64>,
+    is_open: AtomicBool,
 }
 
 impl OpenBox {
@@ -57,7 +58,7 @@ impl OpenBox {
             name: name.clone(),
             options: String::new(),
             keeps: None,
-            number: OnceLock::new(),
+            is_open: AtomicBool::new(false),
         }
     }
 
@@ -127,7 +128,7 @@ impl OpenBox {
         Ok(answers)
     }
 
-    /// One look at the box: the rows of a statement whose first arguments are the box and the time, which is read before the
+    /// One look at the box: the rows of a statement whose first arguments are the box's name and the time, which is read before the
     /// look, so that what was prolonged meanwhile is not called over.
     pub(crate) async fn look(
         self: &Arc<Self>,
@@ -135,12 +136,12 @@ impl OpenBox {
         sql: &'static str,
         with: impl for<'q> Fn(Ask<'q>) -> Ask<'q> + Send + Sync,
     ) -> Result<Vec<SqliteRow>> {
-        let number = match self.number.get() {
-            Some(number) => *number,
-            None => self.write(operation, (), |step, ()| Box::pin(async { Ok(step.number) })).await?,
-        };
+        if !self.is_open() {
+            self.write(operation, (), |_, ()| Box::pin(async { Ok(()) })).await?;
+        }
+        let name = self.name.as_str();
         let limit = self.client.settings().call_timeout;
-        let rows = timeout(limit, self.rows(|now| with(query(sql).bind(number).bind(now)))).await;
+        let rows = timeout(limit, self.rows(|now| with(query(sql).bind(name).bind(now)))).await;
         let rows = rows.unwrap_or_else(|_| Err(error::not_begun(limit)));
         rows.map_err(|error| error.during(operation))
     }
@@ -161,12 +162,12 @@ impl OpenBox {
         }
     }
 
-    /// The number that the box's rows have, within a transaction; opens the box if this process has not done so.
+    /// The number that the box's rows have, within a transaction; opens the box if nobody has done so in this file, which may
+    /// have been restored since the last one.
     pub(super) async fn enter(&self, connection: &mut SqliteConnection) -> Result<i64> {
-        if let Some(number) = self.number.get() {
-            return Ok(*number);
+        if !self.is_open() {
+            self.check_durability(connection).await?;
         }
-        self.check_durability(connection).await?;
         let ask = query(FOUND).bind(self.kind.name()).bind(self.name.as_str());
         let found = ask.fetch_all(&mut *connection).await.map_err(error::before_commit)?;
         let found = found.first().ok_or_else(|| error::unreadable(BOX))?;
@@ -177,9 +178,9 @@ impl OpenBox {
         }
     }
 
-    /// The number, if it is known by now; 0 is none's.
-    pub(super) fn known(&self) -> i64 {
-        self.number.get().copied().unwrap_or_default()
+    /// Whether this process has opened it.
+    pub(super) fn is_open(&self) -> bool {
+        self.is_open.load(Ordering::SeqCst)
     }
 
     async fn register(&self, connection: &mut SqliteConnection) -> Result<i64> {
@@ -191,8 +192,8 @@ impl OpenBox {
     }
 
     /// The transaction that opened the box is committed.
-    pub(super) fn opened(&self, number: i64) {
-        let _known = self.number.set(number);
+    pub(super) fn opened(&self) {
+        self.is_open.store(true, Ordering::SeqCst);
     }
 
     fn check(&self, found: &SqliteRow) -> Result<()> {

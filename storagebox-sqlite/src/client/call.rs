@@ -2,7 +2,7 @@
 
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use sqlx::SqliteConnection;
 use storagebox_core::{Error, Result};
@@ -94,7 +94,6 @@ pub(crate) struct Call<A, T> {
     once: Option<Once<A, T>>,
     progress: Progress,
     answer: Mutex<Option<T>>,
-    number: OnceLock<i64>,
 }
 
 impl<A, T> Call<A, T> {
@@ -105,8 +104,8 @@ impl<A, T> Call<A, T> {
         make: Make<A, T>,
     ) -> Self {
         let (inner, place) = (Arc::clone(inner), place.cloned());
-        let (progress, answer, number) = Default::default();
-        Self { inner, place, arguments, make, once: None, progress, answer, number }
+        let (progress, answer) = Default::default();
+        Self { inner, place, arguments, make, once: None, progress, answer }
     }
 
     /// One that may be done without a transaction around it.
@@ -146,7 +145,6 @@ impl<A: Send + Sync, T: Send> Job for Call<A, T> {
             let mut step = self.step(connection, number);
             let answer = (self.make)(&mut step, &self.arguments).await?;
             self.keep(answer);
-            let _known = self.number.set(number);
             Ok(())
         })
     }
@@ -155,17 +153,19 @@ impl<A: Send + Sync, T: Send> Job for Call<A, T> {
         &'c self,
         connection: &'c mut SqliteConnection,
     ) -> Option<BoxFuture<'c, Result<bool>>> {
-        let (once, place) = (self.once?, self.place.as_ref()?);
+        let once = self.once?;
+        // A box that this process meets for the first time is judged within a transaction.
+        self.place.as_ref().filter(|place| place.is_open())?;
         Some(Box::pin(async move {
-            let mut step = self.step(connection, place.known());
+            let mut step = self.step(connection, 0);
             let answer = once(&mut step, &self.arguments).await?;
             Ok(answer.map(|answer| self.keep(answer)).is_some())
         }))
     }
 
     fn committed(&self) {
-        if let (Some(place), Some(number)) = (&self.place, self.number.get()) {
-            place.opened(*number);
+        if let Some(place) = &self.place {
+            place.opened();
         }
     }
 

@@ -15,8 +15,8 @@ pub(crate) type Ask<'q> = Query<'q, Sqlite, SqliteArguments>;
 #[derive(Debug)]
 pub(crate) struct Step<'c> {
     pub(crate) connection: &'c mut SqliteConnection,
-    /// The number of the box; 0 for a call that is about all of them, or without a transaction about a box that was not
-    /// opened.
+    /// The number of the box, which a file that was restored meanwhile may have given another; so it is asked for within each
+    /// transaction. 0 for a call that is about all boxes, or is made without a transaction.
     pub(crate) number: i64,
     /// Read after the file was to be had.
     pub(crate) now: Micros,

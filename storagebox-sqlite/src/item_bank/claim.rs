@@ -1,10 +1,10 @@
 //! What a claim is, and how it ends.
 
-use sqlx::Row;
 use sqlx::sqlite::SqliteRow;
+use sqlx::{Row, query};
 use storagebox_core::{
-    ClaimId, ClaimState, Confirmed, End, Extended, Held, Hold, HoldState, Item, Released, Result, Retired,
-    Taken,
+    BoxName, ClaimId, ClaimState, Confirmed, End, Extended, Held, Hold, HoldState, Item, Released, Result,
+    Retired, Taken,
 };
 
 use super::end_of;
@@ -12,10 +12,11 @@ use crate::client::Step;
 use crate::clock::Micros;
 use crate::error::{read, unreadable};
 
-pub(super) const CLAIM: &str = include_str!("../../sql/item_bank/claim.sql");
+const CLAIM: &str = include_str!("../../sql/item_bank/claim.sql");
 const CONFIRM: &str = include_str!("../../sql/item_bank/confirm.sql");
 const EXTEND: &str = include_str!("../../sql/item_bank/extend.sql");
 const FORGET: &str = include_str!("../../sql/item_bank/forget.sql");
+pub(super) const GET: &str = include_str!("../../sql/item_bank/get.sql");
 const RELEASE: &str = include_str!("../../sql/item_bank/release.sql");
 const RETIRE: &str = include_str!("../../sql/item_bank/retire.sql");
 
@@ -61,14 +62,10 @@ pub(super) fn state(row: Option<&SqliteRow>, now: Micros, forgotten: Micros) -> 
     })
 }
 
-async fn looked_at(step: &mut Step<'_>, claim: &ClaimId) -> Result<Judged> {
-    let row = step.row(step.ask(CLAIM).bind(step.now.0).bind(claim.as_str())).await?;
-    judged(row.as_ref(), step.now, step.forgotten)
-}
-
 /// Within a step: what need not be remembered any more is removed, and the item of its hold is free.
 async fn known(step: &mut Step<'_>, claim: &ClaimId) -> Result<Judged> {
-    let judged = looked_at(step, claim).await?;
+    let row = step.row(step.ask(CLAIM).bind(claim.as_str())).await?;
+    let judged = judged(row.as_ref(), step.now, step.forgotten)?;
     if matches!(judged, Judged::Forgotten) {
         step.change(step.ask(FORGET).bind(claim.as_str())).await?;
         return Ok(Judged::Unknown);
@@ -82,8 +79,9 @@ pub(super) async fn answered(step: &mut Step<'_>, claim: &ClaimId) -> Result<Opt
 }
 
 /// The same without a transaction: nothing is changed.
-pub(super) async fn seen(step: &mut Step<'_>, claim: &ClaimId) -> Result<Option<Taken>> {
-    looked_at(step, claim).await.map(to_a_take)
+pub(super) async fn seen(step: &mut Step<'_>, bank: &BoxName, claim: &ClaimId) -> Result<Option<Taken>> {
+    let row = step.row(query(GET).bind(bank.as_str()).bind(step.now.0).bind(claim.as_str())).await?;
+    judged(row.as_ref(), step.now, step.forgotten).map(to_a_take)
 }
 
 fn to_a_take(judged: Judged) -> Option<Taken> {

@@ -5,7 +5,7 @@ use std::process::Command;
 use std::{env, fs};
 
 use sqlx::sqlite::SqliteConnectOptions;
-use sqlx::{AssertSqlSafe, ConnectOptions, Connection, query, query_scalar};
+use sqlx::{AssertSqlSafe, ConnectOptions, Connection, query, query_scalar, raw_sql};
 use storagebox_core::{
     Certainty, ClaimState, Counts, Error, ErrorKind, Item, ItemBank, ItemBankExt, ItemState, Result, Store,
     StoreExt,
@@ -123,7 +123,7 @@ async fn a_file_that_was_restored_has_a_log_again() -> Result<()> {
 async fn a_file_of_somebody_elses_is_left_as_it_is() -> Result<()> {
     let place = Place::bare()?;
     let options = place.options().create_if_missing(true);
-    let mut theirs = sqlx::ConnectOptions::connect(&options).await.map_err(failed)?;
+    let mut theirs = options.connect().await.map_err(failed)?;
     query("CREATE TABLE theirs (a)").execute(&mut theirs).await.map_err(failed)?;
     theirs.close().await.map_err(failed)?;
     let error = place.store()?.bank("box")?.assign("ada").await.unwrap_err();
@@ -254,14 +254,10 @@ async fn put_back(place: &Place, copy: &Path) -> Result<()> {
     let mut raw = place.raw().await?;
     let attach = query("ATTACH ?1 AS copy").bind(copy.to_str().ok_or_else(|| failed("a path"))?);
     attach.execute(&mut raw).await.map_err(failed)?;
-    for sql in [
-        "DELETE FROM main.storagebox_items",
-        "DELETE FROM main.storagebox_boxes",
-        "INSERT INTO main.storagebox_boxes SELECT * FROM copy.storagebox_boxes",
-        "INSERT INTO main.storagebox_items SELECT * FROM copy.storagebox_items",
-    ] {
-        query(sql).execute(&mut raw).await.map_err(failed)?;
-    }
+    let over = "DELETE FROM main.storagebox_items; DELETE FROM main.storagebox_boxes;
+        INSERT INTO main.storagebox_boxes SELECT * FROM copy.storagebox_boxes;
+        INSERT INTO main.storagebox_items SELECT * FROM copy.storagebox_items";
+    raw_sql(over).execute(&mut raw).await.map_err(failed)?;
     raw.close().await.map_err(failed)
 }
 
