@@ -55,7 +55,7 @@ async fn one_without_a_free_connection_is_contention() -> Result<()> {
     let place = Place::ready().await?;
     let pool = SqlitePoolOptions::new()
         .max_connections(1)
-        .acquire_timeout(Duration::from_millis(50))
+        .acquire_timeout(Duration::from_millis(1_000))
         .connect_lazy_with(place.options().disable_statement_logging());
     let _taken = pool.acquire().await.map_err(failed)?;
     let bank = SqliteStore::from_pool(pool)?.bank("box")?;
