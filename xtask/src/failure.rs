@@ -17,6 +17,7 @@ pub(crate) enum Failure {
     Feature { package: String, feature: Option<String>, failure: Box<Failure> },
     ForeignDrivers { package: String, feature: Option<String>, drivers: Vec<String> },
     NoExamples,
+    NoResult { program: String },
     Package { package: String, why: String },
     NoCommand,
     Given(Fault),
@@ -70,6 +71,9 @@ impl fmt::Display for Failure {
             }
             Self::Package { package, why } => {
                 write!(f, "the package {package} is not fit to be published: {why}")
+            }
+            Self::NoResult { program } => {
+                write!(f, "{program} ended with exit code 0, and did not say that all of its cases passed")
             }
             Self::NoExamples => f.write_str("examples/examples holds no example"),
             Self::NoCommand => f.write_str("README.md has no `cargo run` in its first ```sh block"),

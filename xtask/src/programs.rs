@@ -70,6 +70,10 @@ impl Program {
         });
         let took = start.elapsed();
         summary.ran(&self.name, took);
+        let outcome = outcome.and_then(|()| match summary.is_passed() {
+            true => Ok(()),
+            false => Err(Failure::NoResult { program: self.name.clone() }),
+        });
         Ran { name: self.name, lines, took, summary, outcome }
     }
 }
@@ -175,5 +179,25 @@ mod tests {
         assert_eq!(failure.exit_code(), 101);
         assert_eq!(summary.to_string(), "7 passed, 2 failed, 2 skipped");
         assert_eq!(summary.longest(9).len(), 3);
+    }
+
+    /// A test that calls `exit(0)`, or a harness that returns before its cases: what ran is not known, so it is not green.
+    #[test]
+    fn a_program_that_ends_well_and_says_of_no_case_has_failed() {
+        for script in ["exit 0", "echo 'running 3 tests'; exit 0", "echo 'test result: o'; exit 0"] {
+            let mut summary = Summary::default();
+            let outcome = run(vec![shell("one", script), shell("two", PASSED)], &mut summary);
+            assert!(outcome.is_err(), "{script}: {summary}");
+        }
+    }
+
+    /// Crashed, or never begun.
+    #[test]
+    fn a_program_that_was_killed_or_is_not_there_has_failed() {
+        let killed = shell("one", &format!("{PASSED}; kill -9 $$"));
+        let missing = Program::new("two", Command::new("/no/such/program"));
+        for program in [killed, missing] {
+            assert!(run(vec![program, shell("three", PASSED)], &mut Summary::default()).is_err());
+        }
     }
 }

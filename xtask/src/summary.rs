@@ -7,6 +7,7 @@ use std::time::Duration;
 #[derive(Debug, Default)]
 pub(crate) struct Summary {
     counts: Counts,
+    results: usize,
     programs: Vec<Took>,
 }
 
@@ -29,6 +30,7 @@ impl Summary {
     /// cases in several set-ups has several.
     pub(crate) fn hear(&mut self, line: &str) {
         let counts = line.trim_start().strip_prefix("test result: ").and_then(Counts::read);
+        self.results += usize::from(counts.is_some());
         self.counts.add(&counts.unwrap_or_default());
     }
 
@@ -40,7 +42,13 @@ impl Summary {
     /// What other programs came to.
     pub(crate) fn add(&mut self, other: Self) {
         self.counts.add(&other.counts);
+        self.results += other.results;
         self.programs.extend(other.programs);
+    }
+
+    /// Whether a program said what its cases came to, and that none failed.
+    pub(crate) fn is_passed(&self) -> bool {
+        self.results > 0 && self.counts.failed == 0
     }
 
     /// Whether a program has run.
