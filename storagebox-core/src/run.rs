@@ -86,8 +86,8 @@ pub enum RunError<E> {
 ///
 /// # Errors
 ///
-/// [`RunError::Work`] is the work's own. [`RunError::Store`] with `OutcomeUnknown` after the work means that its
-/// result may not be recorded.
+/// [`RunError::Work`] is the work's own. [`RunError::Store`] with the certainty `Unknown` means that the work may have been
+/// done; after the work it is never `NotApplied` (ER-1), whatever kept its result from being recorded.
 ///
 /// # Example
 ///

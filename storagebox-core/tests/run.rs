@@ -147,3 +147,48 @@ async fn work_that_fails_during_a_sign_of_life_gives_its_lease_back() -> Result<
     assert!(matches!(begun, Begun::Started(_)), "{begun:?}");
     Ok(())
 }
+
+/// Leases whose results nobody can record.
+struct Unrecorded(Arc<dyn LeaseRepo>, ErrorKind);
+
+#[async_trait]
+impl LeaseRepo for Unrecorded {
+    async fn begin(
+        &self,
+        id: &DedupId,
+        op: &OpId,
+        duration: Duration,
+        fingerprint: Option<&Fingerprint>,
+    ) -> Result<Begun> {
+        self.0.begin(id, op, duration, fingerprint).await
+    }
+
+    async fn complete(&self, _: &Lease, _: &Payload, _: Retention) -> Result<Completed> {
+        Err(Error::new(self.1, "as the test asked"))
+    }
+
+    async fn abort(&self, lease: &Lease) -> Result<Aborted> {
+        self.0.abort(lease).await
+    }
+
+    async fn extend(&self, lease: &Lease, duration: Duration) -> Result<LeaseExtended> {
+        self.0.extend(lease, duration).await
+    }
+}
+
+/// The work was done: whoever is told `NotApplied` does it again, and cannot tell this from a run that never began.
+#[tokio::test(start_paused = true)]
+async fn a_run_whose_work_was_done_does_not_say_that_nothing_was() -> Result<(), Box<dyn std::error::Error>> {
+    for kind in [ErrorKind::Unavailable, ErrorKind::Throttled, ErrorKind::Contention, ErrorKind::Denied] {
+        let leases = Unrecorded(MemoryStore::new().leases("jobs")?, kind);
+        let (id, options) = (DedupId::new("invoice-7")?, RunOptions::default());
+        let work = async |_fence| Ok::<_, Error>("done");
+        match run(&leases, &TokioTimer, &id, &options, work).await {
+            Err(storagebox::RunError::Store(error)) => {
+                assert_eq!(error.certainty(), storagebox::Certainty::Unknown, "{error}");
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    Ok(())
+}

@@ -12,7 +12,7 @@ use bytes::Bytes;
 use tracing::warn;
 
 use super::{Ran, RunOptions, result};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::ids::{Ids, RandomIds};
 use crate::lease_repo::{Begun, Completed, Lease, LeaseExtended, LeaseRepo};
 use crate::time::{Timer, checked_duration};
@@ -93,12 +93,13 @@ impl Runner<'_> {
         }
     }
 
+    /// The work was done, so that no failure is told as one that did nothing.
     async fn complete(&self, lease: &Lease, result: &Payload) -> Result<Ran> {
         let Self { repo, timer, options } = self;
         let end = timer.now().saturating_add(options.record_within);
-        let completed =
-            options.retry.call_until(*timer, end, || repo.complete(lease, result, options.retention)).await?;
-        Ok(match completed {
+        let call = || repo.complete(lease, result, options.retention);
+        let completed = options.retry.call_until(*timer, end, call).await;
+        Ok(match completed.map_err(Error::after_unresolved)? {
             Completed::Completed(entry) | Completed::Again(entry) => result::told(entry.value, Ran::Done),
             Completed::Fenced => Ran::Fenced,
         })
