@@ -1,12 +1,15 @@
 //! The command line. What a person reads with `--help` stands here.
 
+mod assign;
 mod bank;
 mod complaint;
 mod counter;
 mod dedup;
 mod demo;
 mod duration;
+mod file;
 mod hand_out;
+mod lease;
 mod ordered;
 mod shell;
 mod token;
@@ -18,16 +21,19 @@ use std::iter::once;
 use clap::{Args, Parser, Subcommand};
 use storagebox::{BoxName, ClaimId, Error, Key, OpId, Reason};
 
-pub(crate) use bank::{Bank, Import, Load, OfBank, OfClaim, OfItem, Reclaim, Take};
+pub(crate) use assign::{Assign, OfBanks, Recover};
+pub(crate) use bank::{Bank, Extend, Import, Load, OfBank, OfClaim, OfItem, OfItems, Reclaim, Take};
 #[cfg(feature = "dynamo")]
 pub(crate) use counter::Plan;
-pub(crate) use counter::{Add, Compact, Counter, OfCounter, OfKeyAlone};
-pub(crate) use dedup::{Dedup, Forget, GetRecord, OfRecord, Record, Records, Run};
+pub(crate) use counter::{Add, Cancel, Compact, Counter, OfCounter, OfKeyAlone};
+pub(crate) use dedup::{Dedup, Forget, GetRecord, OfRecord, Record, Records, Replace, Run};
 pub(crate) use demo::Demo;
+pub(crate) use file::OfFile;
 pub(crate) use hand_out::HandOut;
+pub(crate) use lease::{Begin, Complete, ExtendLease, Lease, OfLease};
 pub(crate) use ordered::{Delete, GetValue, OfKey, Ordered, Purge, Put};
 pub(crate) use shell::{Completions, ManPage};
-pub(crate) use token::{Consume, Create, OfToken, Token};
+pub(crate) use token::{Consume, OfToken, Token, Tokens};
 pub(crate) use value::Content;
 
 const NAME: &str = "storagebox";
@@ -99,9 +105,14 @@ pub(crate) enum Command {
     /// Fill one bank, take from it, look into it
     #[command(subcommand, after_help = EXIT_CODES)]
     Bank(Bank),
+    Assign(Assign),
+    Recover(Recover),
     /// Remember what was done for an id; run a command once for an id
     #[command(subcommand, after_help = EXIT_CODES)]
     Dedup(Dedup),
+    /// Do what an id stands for once, step by step: begin, extend, complete or abort
+    #[command(subcommand, after_help = EXIT_CODES)]
+    Lease(Lease),
     /// Make tokens, and consume each once
     #[command(subcommand, after_help = EXIT_CODES)]
     Token(Token),

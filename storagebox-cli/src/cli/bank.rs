@@ -6,18 +6,26 @@ use clap::{Args, Subcommand};
 use storagebox::{BoxName, ClaimId, Hold};
 
 use super::duration::hold;
+use super::file::OfFile;
 use super::{EXIT_CODES, FILES, box_name, claim_id};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Bank {
     Load(Load),
     Take(Take),
+    Extend(Extend),
     /// Make an id's hold permanent: its item is spent
     #[command(after_help = EXIT_CODES)]
     Confirm(OfClaim),
     /// End an id's claim for good and free its item; an id that took nothing never will
     #[command(after_help = EXIT_CODES)]
     Release(OfClaim),
+    /// Forget an id whose claim is confirmed or has ended, so that it can take anew; exit 1 if it holds an item
+    ///
+    /// The item of a confirmed claim stays spent, and nobody is named as its holder any more. A retry of the old claim
+    /// is not known any more either: you vouch that none is under way.
+    #[command(after_help = EXIT_CODES)]
+    Retire(OfClaim),
     /// Show what an id holds
     #[command(after_help = EXIT_CODES)]
     Show(OfClaim),
@@ -35,6 +43,12 @@ pub(crate) enum Bank {
     /// rest. It reads the whole bank, asks for each claim, and keeps up to 60 bytes an item.
     #[command(after_help = EXIT_CODES)]
     Audit(OfBank),
+    /// Set free items aside, so that nobody takes them; exit 1 if some are held, spent or unknown
+    #[command(after_help = EXIT_CODES, after_long_help = format!("{FILES}\n\n{EXIT_CODES}"))]
+    Withdraw(OfItems),
+    /// Free items that were set aside; exit 1 if some were not
+    #[command(after_help = EXIT_CODES, after_long_help = format!("{FILES}\n\n{EXIT_CODES}"))]
+    Restore(OfItems),
     Reclaim(Reclaim),
     Import(Import),
 }
@@ -45,10 +59,12 @@ impl Bank {
         match self {
             Self::Load(args) => &args.of,
             Self::Take(args) => &args.claim.of,
-            Self::Confirm(args) | Self::Release(args) | Self::Show(args) => &args.of,
+            Self::Extend(args) => &args.claim.of,
+            Self::Confirm(args) | Self::Release(args) | Self::Retire(args) | Self::Show(args) => &args.of,
             Self::Holder(args) => &args.of,
             Self::Counts(args) | Self::Audit(args) => args,
             Self::List(args) => &args.of,
+            Self::Withdraw(args) | Self::Restore(args) => &args.of,
             Self::Reclaim(args) => &args.of,
             Self::Import(args) => &args.of,
         }
@@ -81,6 +97,18 @@ pub(crate) struct OfItem {
     pub item: String,
 }
 
+#[derive(Debug, Args)]
+pub(crate) struct OfItems {
+    #[command(flatten)]
+    pub of: OfBank,
+    /// The items; write `--` before one that begins with `-`
+    // Checked by the command, because a complaint about the command line shows the value.
+    #[arg(value_name = "ITEM", required_unless_present = "file", conflicts_with = "file")]
+    pub items: Vec<String>,
+    #[command(flatten)]
+    pub file: OfFile,
+}
+
 /// Put items into a bank; those that it knows already are left as they are
 ///
 /// The file is read as a stream and added in batches. A load that failed half-way is simply run again.
@@ -111,6 +139,19 @@ pub(crate) struct Take {
     pub claim: OfClaim,
     /// Hold the item for so long, such as 30s, 15m, 2h or 7d, and free it then unless it is confirmed
     /// [default: until it is released]
+    #[arg(long = "for", value_name = "DURATION", value_parser = hold)]
+    pub hold: Option<Hold>,
+}
+
+/// Make an id's hold last from now on for as long as is said; it never becomes shorter
+///
+/// Exit 1 if the claim has ended, is confirmed, or took no item.
+#[derive(Debug, Args)]
+#[command(after_help = EXIT_CODES)]
+pub(crate) struct Extend {
+    #[command(flatten)]
+    pub claim: OfClaim,
+    /// Hold the item for so long, such as 30s, 15m, 2h or 7d [default: until it is released]
     #[arg(long = "for", value_name = "DURATION", value_parser = hold)]
     pub hold: Option<Hold>,
 }

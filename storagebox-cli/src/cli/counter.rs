@@ -33,6 +33,7 @@ pub(crate) enum Counter {
     /// Show a counter's value; one that was never changed is 0
     #[command(after_help = EXIT_CODES, after_long_help = format!("{STRATEGIES}\n\n{EXIT_CODES}"))]
     Get(OfCounter),
+    Cancel(Cancel),
     Log(Log),
     Compact(Compact),
     #[cfg(feature = "dynamo")]
@@ -79,6 +80,19 @@ pub(crate) struct Add {
     /// Why, for `counter log`; a counter with the strategy `ledger` alone has one. A retry keeps the first reason
     #[arg(long, value_name = "TEXT", value_parser = reason)]
     pub reason: Option<Reason>,
+}
+
+/// Fence an operation that was not applied, so that no late attempt applies it; exit 1 if it was applied before
+///
+/// For a client that gave up and must know. Strategies that remember no operation have nothing to keep a fence in.
+#[derive(Debug, Args)]
+#[command(after_help = EXIT_CODES, after_long_help = format!("{STRATEGIES}\n\n{EXIT_CODES}"))]
+pub(crate) struct Cancel {
+    #[command(flatten)]
+    pub counter: OfCounter,
+    /// The operation, as it was named for `counter add`
+    #[arg(long, value_name = "OP", value_parser = op_id)]
+    pub op: OpId,
 }
 
 /// List the operations of a counter with the strategy `ledger`, the oldest first: CSV with a header, or JSON

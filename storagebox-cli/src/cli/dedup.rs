@@ -61,6 +61,9 @@ Signals:
 /// With the value in its place; left alone, it would stand first.
 const RECORD_USAGE: &str = "storagebox dedup record [OPTIONS] --op <OP> <ID> <VALUE|--file <FILE>>";
 
+const REPLACE_USAGE: &str =
+    "storagebox dedup replace [OPTIONS] --version <N> --op <OP> <ID> <VALUE|--file <FILE>>";
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum Dedup {
     #[command(flatten)]
@@ -72,6 +75,7 @@ pub(crate) enum Dedup {
 pub(crate) enum Records {
     Record(Record),
     Get(GetRecord),
+    Replace(Replace),
     List(ListRecords),
     Forget(Forget),
 }
@@ -82,6 +86,7 @@ impl Records {
         match self {
             Self::Record(args) => &args.record.of,
             Self::Get(args) => &args.record.of,
+            Self::Replace(args) => &args.record.of,
             Self::List(args) => &args.of,
             Self::Forget(args) => &args.record.of,
         }
@@ -134,6 +139,24 @@ pub(crate) struct GetRecord {
     /// Write the record's bytes into this file, as they are; `-` is standard output, and then nothing else is
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
+}
+
+/// Replace the value that is recorded for an id, if the record still has the version that was seen; exit 1 if not
+///
+/// How long the record is kept does not change. The retry of the same operation is told so.
+#[derive(Debug, Args)]
+#[command(after_help = EXIT_CODES, override_usage = REPLACE_USAGE)]
+pub(crate) struct Replace {
+    #[command(flatten)]
+    pub record: OfRecord,
+    #[command(flatten)]
+    pub content: Content,
+    /// The version that the value is to replace, as `dedup get` shows it
+    #[arg(long, value_name = "N")]
+    pub version: u64,
+    /// Who replaces, such as a request: the same one for every retry
+    #[arg(long, value_name = "OP", value_parser = op_id)]
+    pub op: OpId,
 }
 
 /// List the records: CSV with a header, or JSON
@@ -197,10 +220,10 @@ pub(crate) struct Run {
     pub command: Vec<OsString>,
 }
 
-fn dedup_id(text: &str) -> Result<DedupId, Error> {
+pub(super) fn dedup_id(text: &str) -> Result<DedupId, Error> {
     DedupId::new(text)
 }
 
-fn fingerprint(text: &str) -> Result<Fingerprint, Error> {
+pub(super) fn fingerprint(text: &str) -> Result<Fingerprint, Error> {
     Fingerprint::new(text)
 }

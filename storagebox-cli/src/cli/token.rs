@@ -1,26 +1,31 @@
 //! The arguments of `token ...`.
 
-use std::path::PathBuf;
-
 use clap::{Args, Subcommand};
 use storagebox::{BoxName, Error, OpId, TokenId};
 
+use super::file::OfFile;
 use super::{EXIT_CODES, FILES, box_name, op_id};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Token {
-    Create(Create),
+    /// Make tokens; those that live are left as they are, and those that are gone stay gone: exit 1 if there are such
+    #[command(after_help = EXIT_CODES, after_long_help = format!("{FILES}\n\n{EXIT_CODES}"))]
+    Create(Tokens),
     /// Whether a token lives; exit 1 if it does not
     #[command(after_help = EXIT_CODES)]
     Exists(OfToken),
     Consume(Consume),
+    /// End tokens that nobody is to consume any more; those that were never made are fenced, so that no late `create`
+    /// makes them
+    #[command(after_help = EXIT_CODES, after_long_help = format!("{FILES}\n\n{EXIT_CODES}"))]
+    Discard(Tokens),
 }
 
 impl Token {
     /// The tokens that it is about.
     pub(crate) fn of(&self) -> &OfTokens {
         match self {
-            Self::Create(args) => &args.of,
+            Self::Create(args) | Self::Discard(args) => &args.of,
             Self::Exists(args) => &args.of,
             Self::Consume(args) => &args.token.of,
         }
@@ -43,25 +48,15 @@ pub(crate) struct OfToken {
     pub token: TokenId,
 }
 
-/// Make tokens; those that live are left as they are, and those that are gone stay gone: exit 1 if there are such
 #[derive(Debug, Args)]
-#[command(after_help = EXIT_CODES, after_long_help = format!("{FILES}\n\n{EXIT_CODES}"))]
-pub(crate) struct Create {
+pub(crate) struct Tokens {
     #[command(flatten)]
     pub of: OfTokens,
     /// The tokens; write `--` before one that begins with `-`
     #[arg(value_name = "TOKEN", value_parser = token_id, required_unless_present = "file", conflicts_with = "file")]
     pub tokens: Vec<TokenId>,
-    /// A file of tokens, one a line; `-` is standard input
-    #[arg(long, value_name = "FILE")]
-    pub file: Option<PathBuf>,
-    /// Where to list the lines that could not be used [default: the name of --file, without .csv, and .rejects.csv; for
-    /// standard input storagebox.rejects.csv]
-    #[arg(long, value_name = "FILE", requires = "file")]
-    pub rejects: Option<PathBuf>,
-    /// The first line of the file is a header
-    #[arg(long, requires = "file")]
-    pub header: bool,
+    #[command(flatten)]
+    pub file: OfFile,
 }
 
 /// End a token, for one operation alone; exit 1 if it was ended by another, or never was

@@ -1,11 +1,14 @@
 //! One module for each subcommand.
 
+mod assign;
 mod bank;
+mod batches;
 mod counter;
 mod dedup;
 mod demo;
 pub(crate) mod faulty;
 mod hand_out;
+mod lease;
 mod listing;
 mod load;
 mod maintain;
@@ -28,7 +31,10 @@ pub(crate) async fn run(cli: Cli) -> Result<Exit, Failure> {
         Command::Ping => ping::run(&cli.global).await,
         Command::Maintain => maintain::run(&cli.global).await,
         Command::Bank(command) => bank::run(command, &cli.global).await,
+        Command::Assign(args) => assign::assign(args, &cli.global).await,
+        Command::Recover(args) => assign::recover(args, &cli.global).await,
         Command::Dedup(command) => dedup::run(command, &cli.global).await,
+        Command::Lease(command) => lease::run(command, &cli.global).await,
         Command::Token(command) => token::run(command, &cli.global).await,
         Command::Counter(command) => counter::run(command, &cli.global).await,
         Command::Ordered(command) => ordered::run(command, &cli.global).await,

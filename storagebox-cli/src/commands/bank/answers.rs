@@ -1,6 +1,8 @@
 //! The bank's outcomes as answers, each with its exit code.
 
-use storagebox::{ClaimState, Confirmed, Counts, End, Held, HoldState, Item, ItemState, Released, Taken};
+use storagebox::{
+    ClaimState, Confirmed, Counts, End, Extended, Held, HoldState, Item, ItemState, Released, Retired, Taken,
+};
 
 use crate::answer::{Answer, Fact};
 use crate::cli::{OfBank, OfClaim};
@@ -12,6 +14,15 @@ pub(super) fn taken(of: &OfClaim, taken: &Taken) -> Answer {
         Taken::Again(item) => held(outcome(of, Exit::Done, "again"), item),
         Taken::Empty => outcome(of, Exit::Nothing, "empty"),
         Taken::Ended(why) => ended(of, *why),
+    }
+}
+
+pub(super) fn extended(of: &OfClaim, extended: &Extended) -> Answer {
+    match extended {
+        Extended::Extended(item) => held(outcome(of, Exit::Done, "extended"), item),
+        Extended::Confirmed(item) => held(outcome(of, Exit::Nothing, "confirmed"), item),
+        Extended::Ended(why) => ended(of, *why),
+        Extended::Unknown => outcome(of, Exit::Nothing, "unknown"),
     }
 }
 
@@ -28,6 +39,14 @@ pub(super) fn released(of: &OfClaim, released: Released) -> Answer {
         Released::Released => outcome(of, Exit::Done, "released"),
         Released::Expired => ended(of, End::Expired),
         Released::Confirmed => outcome(of, Exit::Nothing, "confirmed"),
+    }
+}
+
+pub(super) fn retired(of: &OfClaim, retired: Retired) -> Answer {
+    match retired {
+        Retired::Retired => outcome(of, Exit::Done, "retired"),
+        Retired::Holding => outcome(of, Exit::Nothing, "holding"),
+        Retired::Unknown => outcome(of, Exit::Nothing, "unknown"),
     }
 }
 

@@ -3,6 +3,7 @@
 mod answers;
 mod audit;
 mod import;
+mod items;
 mod list;
 mod load;
 mod reclaim;
@@ -15,7 +16,7 @@ pub(crate) use audit::audit_of;
 use storagebox::{BankAdmin, Hold, Item, Store};
 
 use crate::answer::Answer;
-use crate::cli::{Bank, Global, OfBank, OfClaim, OfItem, Take};
+use crate::cli::{Bank, Extend, Global, OfBank, OfClaim, OfItem, Take};
 use crate::commands::listing;
 use crate::exit::{Exit, Failure};
 use crate::output::Reserved;
@@ -47,8 +48,12 @@ async fn ask(
         Bank::Load(args) => load::run(&args, bank, reserved).await?,
         Bank::Reclaim(args) => reclaim::run(&args, bank, reserved).await?,
         Bank::Take(args) => take(&args, bank).await?,
+        Bank::Extend(args) => extend(&args, bank).await?,
         Bank::Confirm(args) => confirm(&args, bank).await?,
         Bank::Release(args) => release(&args, bank).await?,
+        Bank::Retire(args) => retire(&args, bank).await?,
+        Bank::Withdraw(args) => items::withdraw(&args, bank, reserved).await?,
+        Bank::Restore(args) => items::restore(&args, bank, reserved).await?,
         Bank::Show(args) => show(&args, bank).await?,
         Bank::Holder(args) => holder(&args, bank).await?,
         Bank::Counts(args) => counts(&args, bank).await?,
@@ -63,6 +68,13 @@ async fn take(args: &Take, bank: &dyn BankAdmin) -> Result<Answer, Failure> {
     Ok(answers::taken(claim, &taken))
 }
 
+async fn extend(args: &Extend, bank: &dyn BankAdmin) -> Result<Answer, Failure> {
+    let Extend { claim, hold } = args;
+    let hold = hold.unwrap_or(Hold::Forever);
+    let extended = retry::named(Step::Prolong, || bank.extend(&claim.id, hold)).await?;
+    Ok(answers::extended(claim, &extended))
+}
+
 async fn confirm(args: &OfClaim, bank: &dyn BankAdmin) -> Result<Answer, Failure> {
     let confirmed = retry::named(Step::Confirm, || bank.confirm(&args.id)).await?;
     Ok(answers::confirmed(args, &confirmed))
@@ -71,6 +83,11 @@ async fn confirm(args: &OfClaim, bank: &dyn BankAdmin) -> Result<Answer, Failure
 async fn release(args: &OfClaim, bank: &dyn BankAdmin) -> Result<Answer, Failure> {
     let released = retry::named(Step::Release, || bank.release(&args.id)).await?;
     Ok(answers::released(args, released))
+}
+
+async fn retire(args: &OfClaim, bank: &dyn BankAdmin) -> Result<Answer, Failure> {
+    let retired = retry::named(Step::Retire, || bank.retire(&args.id)).await?;
+    Ok(answers::retired(args, retired))
 }
 
 async fn show(args: &OfClaim, bank: &dyn BankAdmin) -> Result<Answer, Failure> {

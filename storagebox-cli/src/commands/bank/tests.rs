@@ -281,3 +281,58 @@ async fn what_was_given_up_is_reclaimed() {
     assert_eq!([&counts["free"], &counts["spent"]], [2, 1]);
     assert_eq!(answer(&store, &["take", "ada"]).await.1["outcome"], "ended");
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_hold_that_is_extended_lasts_longer() {
+    let store = store(&["SAVE-1"]).await;
+    let unknown = json!({ "outcome": "unknown" });
+    assert_eq!(answer(&store, &["extend", "ada", "--for", "1h"]).await, (Exit::Nothing, unknown));
+    answer(&store, &["take", "ada", "--for", "1m"]).await;
+    let extended = answer(&store, &["extend", "ada", "--for", "1h"]).await;
+    let told = json!({ "outcome": "extended", "item": "SAVE-1", "hold": "timed", "remaining_ms": 3_600_000 });
+    assert_eq!(extended, (Exit::Done, told));
+    assert_eq!(answer(&store, &["extend", "ada"]).await, (Exit::Done, forever("extended")));
+    answer(&store, &["release", "ada"]).await;
+    let ended = json!({ "outcome": "ended", "why": "released" });
+    assert_eq!(answer(&store, &["extend", "ada"]).await, (Exit::Nothing, ended));
+}
+
+#[tokio::test]
+async fn an_id_that_is_retired_takes_anew() {
+    let store = store(&["SAVE-1", "SAVE-2"]).await;
+    let told = |outcome: &str| json!({ "outcome": outcome });
+    assert_eq!(answer(&store, &["retire", "ada"]).await, (Exit::Nothing, told("unknown")));
+    answer(&store, &["take", "ada"]).await;
+    assert_eq!(answer(&store, &["retire", "ada"]).await, (Exit::Nothing, told("holding")));
+    answer(&store, &["confirm", "ada"]).await;
+    assert_eq!(answer(&store, &["retire", "ada"]).await, (Exit::Done, told("retired")));
+    assert_eq!(answer(&store, &["take", "ada"]).await.1["outcome"], "new");
+    assert_eq!(answer(&store, &["counts"]).await.1["spent"], 1);
+}
+
+#[tokio::test]
+async fn items_are_set_aside_and_freed() {
+    let store = store(&["SAVE-1", "SAVE-2"]).await;
+    let taken = answer(&store, &["take", "ada"]).await.1["item"].clone();
+    let (taken, free) = match taken.as_str() {
+        Some("SAVE-1") => ("SAVE-1", "SAVE-2"),
+        _ => ("SAVE-2", "SAVE-1"),
+    };
+    let withdrawn = |withdrawn, already_withdrawn, in_use, unknown| {
+        json!({
+            "withdrawn": withdrawn, "already_withdrawn": already_withdrawn, "in_use": in_use, "unknown": unknown,
+            "rejected_lines": 0,
+        })
+    };
+    assert_eq!(answer(&store, &["withdraw", free]).await, (Exit::Done, withdrawn(1, 0, 0, 0)));
+    let rest = answer(&store, &["withdraw", free, taken, "SAVE-9"]).await;
+    assert_eq!(rest, (Exit::Nothing, withdrawn(0, 1, 1, 1)));
+    assert_eq!(answer(&store, &["take", "bob"]).await.1["outcome"], "empty");
+    let folder = storagebox_testkit::Folder::new("cli-test").unwrap();
+    let file = folder.path().join("items.csv");
+    std::fs::write(&file, format!("{free}\n\n{taken}\n")).unwrap();
+    let restored = answer(&store, &["restore", "--file", file.to_str().unwrap()]).await;
+    let told = json!({ "restored": 1, "not_withdrawn": 1, "unknown": 0, "rejected_lines": 1 });
+    assert_eq!(restored, (Exit::Nothing, told));
+    assert_eq!(answer(&store, &["take", "bob"]).await.1["item"], free);
+}

@@ -8,11 +8,11 @@ mod tests;
 
 use std::io::Write;
 
-use storagebox::{Bounds, Change, Counted, Ledger, Maintained, Store};
+use storagebox::{Bounds, Cancelled, Change, Counted, Ledger, Maintained, Store};
 
 use super::listing;
 use crate::answer::{Answer, Fact};
-use crate::cli::{Add, Compact, Counter, Global, OfCounter, OfKeyAlone};
+use crate::cli::{Add, Cancel, Compact, Counter, Global, OfCounter, OfKeyAlone};
 use crate::exit::{Exit, Failure};
 use crate::retry;
 use crate::step::Step;
@@ -53,6 +53,7 @@ async fn ask(
         }
         Counter::Add(args) => add(&args, store).await?,
         Counter::Get(args) => get(&args, store).await?,
+        Counter::Cancel(args) => cancel(&args, store).await?,
     };
     answer.print(to, as_json)
 }
@@ -90,7 +91,10 @@ fn counted_answer(args: &Add, counted: Counted) -> Answer {
         Counted::Full => (Exit::Nothing, "full", None),
         Counted::Fenced => (Exit::Nothing, "fenced", None),
     };
-    let answer = of_key(&args.counter.of, exit).text("op", &args.op).word("outcome", outcome);
+    with_value(of_key(&args.counter.of, exit).text("op", &args.op).word("outcome", outcome), value)
+}
+
+fn with_value(answer: Answer, value: Option<i64>) -> Answer {
     match value {
         Some(value) => answer.signed("value", value),
         None => answer,
@@ -101,6 +105,18 @@ async fn get(args: &OfCounter, store: &dyn Store) -> Result<Answer, Failure> {
     let counter = counter(args, store)?;
     let value = retry::harmless(Step::ReadCounter, || counter.value(&args.of.key)).await?;
     Ok(of_key(&args.of, Exit::Done).signed("value", value))
+}
+
+async fn cancel(args: &Cancel, store: &dyn Store) -> Result<Answer, Failure> {
+    let (counter, key) = (counter(&args.counter, store)?, &args.counter.of.key);
+    let cancelled = retry::named(Step::Cancel, || counter.cancel(key, &args.op)).await?;
+    let (exit, outcome, value) = match cancelled {
+        Cancelled::Cancelled => (Exit::Done, "cancelled", None),
+        Cancelled::AlreadyApplied { value } => (Exit::Nothing, "already_applied", value),
+        Cancelled::Full => (Exit::Nothing, "full", None),
+    };
+    let answer = of_key(&args.counter.of, exit).text("op", &args.op).word("outcome", outcome);
+    Ok(with_value(answer, value))
 }
 
 /// A batch at a time, so that an interrupt finds its place; what is merged stays merged.

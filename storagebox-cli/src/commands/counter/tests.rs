@@ -135,3 +135,16 @@ async fn a_plan_has_each_strategy_at_each_number() {
         assert!(Cli::try_parse_from([&["storagebox", "counter"], args].concat()).is_err(), "{args:?}");
     }
 }
+
+#[tokio::test]
+async fn a_cancelled_operation_never_counts() {
+    let store = MemoryStore::new();
+    let cancel = async |op: &str| answer(&store, &["cancel", "shoes", "--op", op]).await;
+    for _ in 0..2 {
+        assert_eq!(cancel("order-7").await, (Exit::Done, told("order-7", "cancelled")));
+    }
+    let late = answer(&store, &["add", "shoes", "-1", "--op", "order-7"]).await;
+    assert_eq!(late, (Exit::Nothing, told("order-7", "fenced")));
+    answer(&store, &["add", "shoes", "5", "--op", "delivery"]).await;
+    assert_eq!(cancel("delivery").await, (Exit::Nothing, value("delivery", "already_applied", 5)));
+}

@@ -1,6 +1,6 @@
 //! The outcomes of records as answers, each with its exit code.
 
-use storagebox::{Entry, Forgotten, Payload, Recorded, Version};
+use storagebox::{Entry, Forgotten, Payload, Recorded, Replaced, Version};
 
 use super::run::Ended;
 use crate::answer::{Answer, Fact};
@@ -19,6 +19,15 @@ pub(super) fn recorded(of: &OfRecord, value: &Payload, recorded: &Recorded) -> A
     }
 }
 
+pub(super) fn replaced(of: &OfRecord, replaced: &Replaced) -> Answer {
+    match replaced {
+        Replaced::Replaced(at) => version(outcome(of, Exit::Done, "replaced"), *at),
+        Replaced::Again(at) => version(outcome(of, Exit::Done, "again"), *at),
+        Replaced::Stale(Some(entry)) => shown(outcome(of, Exit::Nothing, "stale"), entry),
+        Replaced::Stale(None) => outcome(of, Exit::Nothing, "absent"),
+    }
+}
+
 pub(super) fn got(of: &OfRecord, entry: Option<&Entry>) -> Answer {
     match entry {
         Some(entry) => shown(outcome(of, Exit::Done, "recorded"), entry),
@@ -34,7 +43,7 @@ pub(super) fn forgotten(of: &OfRecord, forgotten: &Forgotten) -> Answer {
     }
 }
 
-fn outcome(of: &OfRecord, exit: Exit, outcome: &'static str) -> Answer {
+pub(in crate::commands) fn outcome(of: &OfRecord, exit: Exit, outcome: &'static str) -> Answer {
     Answer::new(exit).text("box", &of.of.name).text("id", &of.id).word("outcome", outcome)
 }
 
@@ -43,7 +52,7 @@ fn version(answer: Answer, version: Version) -> Answer {
 }
 
 /// What is recorded: a run as what its command wrote, anything else as it is.
-fn shown(answer: Answer, entry: &Entry) -> Answer {
+pub(in crate::commands) fn shown(answer: Answer, entry: &Entry) -> Answer {
     let answer = version(answer, entry.version);
     match Ended::recorded_in(&entry.value) {
         Some(ended) => ended.shown(answer),

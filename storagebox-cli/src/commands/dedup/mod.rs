@@ -1,6 +1,6 @@
 //! `storagebox dedup ...`: what was done for an id, remembered.
 
-mod answers;
+pub(super) mod answers;
 mod list;
 mod run;
 #[cfg(test)]
@@ -12,7 +12,7 @@ use storagebox::{DedupRepo, Forgotten, Store, Version};
 
 use super::listing;
 use crate::answer::Answer;
-use crate::cli::{Dedup, Forget, GetRecord, Global, OfRecord, Record, Records, Run};
+use crate::cli::{Dedup, Forget, GetRecord, Global, OfRecord, Record, Records, Replace, Run};
 use crate::content;
 use crate::exit::{Exit, Failure};
 use crate::output::{Reserved, Target};
@@ -65,6 +65,7 @@ async fn ask(
         Records::List(args) => return listing::list(&Recorded(repo), args.limit, as_json, to).await,
         Records::Get(args) => return get(&args, repo, reserved, as_json, to).await,
         Records::Record(args) => record(&args, repo, reserved).await?,
+        Records::Replace(args) => replace(&args, repo, reserved).await?,
         Records::Forget(args) => forget(&args, repo).await?,
     };
     answer.print(to, as_json)
@@ -91,6 +92,13 @@ async fn get(
         (Some(_), None) => Ok(Exit::Nothing),
         (None, entry) => answers::got(&args.record, entry.as_ref()).print(to, as_json),
     }
+}
+
+async fn replace(args: &Replace, repo: &dyn DedupRepo, reserved: &Reserved) -> Result<Answer, Failure> {
+    let Replace { record, content, version, op } = args;
+    let (value, version) = (content::read(content, reserved).await?, Version::new(*version));
+    let replaced = retry::named(Step::Replace, || repo.replace(&record.id, version, &value, op)).await?;
+    Ok(answers::replaced(record, &replaced))
 }
 
 async fn forget(args: &Forget, repo: &dyn DedupRepo) -> Result<Answer, Failure> {

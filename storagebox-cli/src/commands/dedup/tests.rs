@@ -131,3 +131,20 @@ async fn records_are_listed_for_spreadsheets_and_programs() {
     assert!(json["version"].is_u64() && json["value"] == "paid\n", "{json}");
     assert_eq!(lines(&store, &["list", "--limit", "0"], true).await.1, b"");
 }
+
+#[tokio::test]
+async fn a_record_is_replaced_in_the_version_that_was_seen() {
+    let store = MemoryStore::new();
+    let (_, text) = lines(&store, &["record", "order-7", "paid", "--op", "ada"], true).await;
+    let version = serde_json::from_slice::<Value>(&text).unwrap()["version"].to_string();
+    let replace = async |value: &str, op: &str| {
+        answer(&store, &["replace", "order-7", value, "--version", &version, "--op", op]).await
+    };
+    let told = |outcome: &str| json!({ "id": "order-7", "outcome": outcome });
+    assert_eq!(replace("sent", "bob").await, (Exit::Done, told("replaced")));
+    assert_eq!(replace("sent", "bob").await, (Exit::Done, told("again")));
+    let stale = json!({ "id": "order-7", "outcome": "stale", "value": "sent" });
+    assert_eq!(replace("lost", "eve").await, (Exit::Nothing, stale));
+    answer(&store, &["forget", "order-7"]).await;
+    assert_eq!(replace("lost", "eve").await, (Exit::Nothing, told("absent")));
+}

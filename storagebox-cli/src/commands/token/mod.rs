@@ -1,6 +1,6 @@
 //! `storagebox token ...`: tokens that are made ahead and consumed once.
 
-mod create;
+mod many;
 #[cfg(test)]
 mod tests;
 
@@ -33,7 +33,8 @@ async fn ask(
 ) -> Result<Exit, Failure> {
     let tokens = store.token_store(&command.of().name).map_err(|error| Step::OpenBox.failed(error))?;
     let answer = match command {
-        Token::Create(args) => create::run(&args, &*tokens, reserved).await?,
+        Token::Create(args) => many::create(&args, &*tokens, reserved).await?,
+        Token::Discard(args) => many::discard(&args, &*tokens, reserved).await?,
         Token::Exists(args) => exists(&args, &*tokens).await?,
         Token::Consume(args) => consume(&args, &*tokens).await?,
     };

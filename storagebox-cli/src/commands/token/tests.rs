@@ -57,3 +57,13 @@ async fn a_file_of_tokens_is_created_in_batches() {
     let rejects = std::fs::read_to_string(folder.path().join("tokens.rejects.csv")).unwrap();
     assert!(rejects.ends_with(",2502,empty\n"), "{rejects}");
 }
+
+#[tokio::test]
+async fn a_discarded_token_is_consumed_and_made_no_more() {
+    let store = MemoryStore::new();
+    answer(&store, &["create", "m-7"]).await;
+    let told = |discarded, already_gone| json!({ "discarded": discarded, "already_gone": already_gone, "rejected_lines": 0 });
+    assert_eq!(answer(&store, &["discard", "m-7", "m-8"]).await, (Exit::Done, told(1, 1)));
+    assert_eq!(answer(&store, &["discard", "m-7"]).await, (Exit::Done, told(0, 1)));
+    assert_eq!(answer(&store, &["create", "m-7", "m-8"]).await, (Exit::Nothing, made(0, 0, 2, 0)));
+}

@@ -1,0 +1,83 @@
+//! `storagebox assign` and `recover`: one item for an id, of several banks.
+
+#[cfg(test)]
+mod tests;
+
+use std::io::Write;
+
+use storagebox::{Assigned, Deduplicator, Recovery, Store};
+
+use crate::answer::Answer;
+use crate::cli::{Assign, Global, OfBanks, Recover};
+use crate::exit::{Exit, Failure};
+use crate::retry;
+use crate::step::Step;
+use crate::store;
+use crate::terminal;
+
+/// Records of one page of a recovery.
+const PAGE: usize = 1_000;
+
+pub(crate) async fn assign(args: Assign, global: &Global) -> Result<Exit, Failure> {
+    let store = store::ready(global).await?;
+    let assigned = assign_of(&args, &*store).await;
+    store::closed(&*store, print(assigned, global)).await
+}
+
+pub(crate) async fn recover(args: Recover, global: &Global) -> Result<Exit, Failure> {
+    let store = store::ready(global).await?;
+    let recovered = recover_of(&args, &*store).await;
+    store::closed(&*store, print(recovered, global)).await
+}
+
+fn print(answer: Result<Answer, Failure>, global: &Global) -> Result<Exit, Failure> {
+    let to: &mut dyn Write = &mut terminal::stdout(global.json);
+    answer.and_then(|answer| answer.print(to, global.json))
+}
+
+fn deduplicator(of: &OfBanks, store: &dyn Store) -> storagebox::Result<Deduplicator> {
+    let deduplicator = Deduplicator::new(store.dedup_repo(&of.name)?);
+    of.banks
+        .iter()
+        .try_fold(deduplicator, |deduplicator, name| deduplicator.bank(name.clone(), store.item_bank(name)?))
+}
+
+async fn assign_of(args: &Assign, store: &dyn Store) -> Result<Answer, Failure> {
+    let deduplicator = deduplicator(&args.of, store).map_err(|error| Step::OpenBox.failed(error))?;
+    for bank in &args.of.banks {
+        let call = || deduplicator.assign(args.id.clone(), bank.clone());
+        match retry::harmless(Step::Assign, call).await? {
+            Assigned::New { bank, item } => {
+                return Ok(outcome(args, Exit::Done, "new").text("bank", bank).text("item", item));
+            }
+            Assigned::Again { bank, item } => {
+                return Ok(outcome(args, Exit::Done, "again").text("bank", bank).text("item", item));
+            }
+            Assigned::Empty => {}
+        }
+    }
+    Ok(outcome(args, Exit::Nothing, "empty"))
+}
+
+fn outcome(args: &Assign, exit: Exit, outcome: &'static str) -> Answer {
+    Answer::new(exit).text("box", &args.of.name).text("id", &args.id).word("outcome", outcome)
+}
+
+/// A page at a time, so that an interrupt finds its place; what is finished stays finished.
+async fn recover_of(args: &Recover, store: &dyn Store) -> Result<Answer, Failure> {
+    let deduplicator = deduplicator(&args.of, store).map_err(|error| Step::OpenBox.failed(error))?;
+    let (mut total, mut cursor) = (Recovery::default(), None);
+    loop {
+        let page = retry::harmless(Step::Recover, || deduplicator.recover(cursor.as_ref(), PAGE)).await?;
+        total.seen += page.seen;
+        total.finished += page.finished;
+        total.given_up += page.given_up;
+        cursor = page.next;
+        if cursor.is_none() {
+            break;
+        }
+        tokio::task::yield_now().await;
+    }
+    let answer = Answer::new(Exit::Done).text("box", &args.of.name).figure("seen", total.seen);
+    Ok(answer.figure("finished", total.finished).figure("given_up", total.given_up))
+}

@@ -1,0 +1,93 @@
+//! Values of the command line, or of a file, a batch at a time.
+
+use std::path::Path;
+
+use tokio::task::yield_now;
+
+use crate::cli::OfFile;
+use crate::exit::Failure;
+use crate::input::{Lines, Source, Value};
+use crate::output::Reserved;
+use crate::progress::Progress;
+use crate::rejects::Rejects;
+
+const BATCH: usize = 1_000;
+
+pub(crate) enum Batches<V> {
+    /// Of the command line, until they are handed on.
+    Given(Option<Vec<V>>),
+    File(Box<OfLines>),
+}
+
+pub(crate) struct OfLines {
+    lines: Lines,
+    rejects: Rejects,
+    progress: Progress,
+}
+
+impl<V: Value> Batches<V> {
+    /// Those of the file, if there is one.
+    pub(crate) async fn of(
+        given: Vec<V>,
+        of: &OfFile,
+        doing: &'static str,
+        reserved: &Reserved,
+    ) -> Result<Self, Failure> {
+        match &of.file {
+            Some(file) => {
+                OfLines::open(file, of, doing, reserved).await.map(|lines| Self::File(Box::new(lines)))
+            }
+            None => Ok(Self::Given(Some(given))),
+        }
+    }
+
+    pub(crate) async fn next(&mut self) -> Result<Option<Vec<V>>, Failure> {
+        // A store that never waits must not keep the program from hearing an interrupt.
+        yield_now().await;
+        match self {
+            Self::Given(values) => Ok(values.take()),
+            Self::File(lines) => lines.next().await,
+        }
+    }
+
+    /// Lists the lines that could not be used; how many there were.
+    pub(crate) fn end(self) -> Result<u64, Failure> {
+        match self {
+            Self::Given(_) => Ok(0),
+            Self::File(lines) => {
+                let rejected = lines.rejects.count();
+                lines.rejects.publish().map(|()| rejected)
+            }
+        }
+    }
+}
+
+impl OfLines {
+    async fn open(
+        file: &Path,
+        of: &OfFile,
+        doing: &'static str,
+        reserved: &Reserved,
+    ) -> Result<Self, Failure> {
+        let source = Source::named(file);
+        let reserved = reserved.clone().and_input(&source)?;
+        let rejects = Rejects::at(of.rejects.as_deref(), &source, &reserved)?;
+        let lines = Lines::open(&source, of.header).await?;
+        let progress = Progress::of_lines(doing, lines.bytes());
+        Ok(Self { lines, rejects, progress })
+    }
+
+    async fn next<V: Value>(&mut self) -> Result<Option<Vec<V>>, Failure> {
+        let mut batch = Vec::with_capacity(BATCH);
+        while batch.len() < BATCH
+            && let Some(line) = self.lines.next_line().await?
+        {
+            match line.value {
+                Ok(value) => batch.push(value),
+                Err(reason) => self.rejects.add(self.lines.source(), line.number, reason)?,
+            }
+            self.progress.line(line.ends_at);
+        }
+        Ok((!batch.is_empty()).then_some(batch))
+    }
+}

@@ -1,0 +1,93 @@
+//! Each command over a store, with its answer and its exit code.
+
+use std::time::Duration;
+
+use clap::Parser;
+use serde_json::{Value, json};
+use storagebox::MemoryStore;
+
+use super::*;
+use crate::cli::{Cli, Command};
+
+async fn answer(store: &MemoryStore, args: &[&str]) -> (Exit, Value) {
+    let command = match Cli::parse_from([&["storagebox", "lease"], args].concat()).command {
+        Command::Lease(command) => command,
+        other => panic!("{other:?}"),
+    };
+    let mut to = Vec::new();
+    let exit = ask(command, store, &Reserved::default(), true, &mut to).await;
+    let exit = exit.unwrap_or_else(|failure| panic!("{args:?}: {failure}"));
+    let mut answer: Value = serde_json::from_slice(&to).unwrap();
+    let facts = answer.as_object_mut().unwrap();
+    assert_eq!(facts.remove("box").unwrap(), "records");
+    assert_eq!(facts.remove("id").unwrap(), "order-7");
+    facts.remove("version");
+    (exit, answer)
+}
+
+async fn begin(store: &MemoryStore, op: &str) -> (Exit, Value) {
+    answer(store, &["begin", "order-7", "--op", op, "--for", "1m"]).await
+}
+
+/// The number of a lease that has begun.
+async fn begun(store: &MemoryStore, op: &str) -> String {
+    let (exit, answer) = begin(store, op).await;
+    assert_eq!((exit, &answer["outcome"]), (Exit::Done, &json!("started")), "{answer}");
+    answer["fence"].to_string()
+}
+
+fn told(outcome: &str) -> Value {
+    json!({ "outcome": outcome })
+}
+
+#[tokio::test]
+async fn what_is_done_by_one_is_shown_to_the_others() {
+    let store = MemoryStore::new();
+    let fence = begun(&store, "ada").await;
+    assert_eq!(begun(&store, "ada").await, fence);
+    let (exit, in_flight) = begin(&store, "bob").await;
+    assert_eq!((exit, &in_flight["outcome"]), (Exit::Nothing, &json!("in_flight")));
+    let held = ["order-7", "--op", "ada", "--fence", fence.as_str()];
+    let extended = answer(&store, &[&["extend"], &held[..], &["--for", "2m"]].concat()).await;
+    assert_eq!(extended, (Exit::Done, told("extended")));
+    let complete = [&["complete"], &held[..], &["paid"]].concat();
+    let with_value = |outcome: &str| json!({ "outcome": outcome, "value": "paid" });
+    assert_eq!(answer(&store, &complete).await, (Exit::Done, with_value("completed")));
+    assert_eq!(answer(&store, &complete).await, (Exit::Done, with_value("again")));
+    assert_eq!(begin(&store, "bob").await, (Exit::Done, with_value("done")));
+}
+
+#[tokio::test]
+async fn a_lease_that_is_given_back_is_another_s() {
+    let store = MemoryStore::new();
+    let fence = begun(&store, "ada").await;
+    let held = ["order-7", "--op", "ada", "--fence", fence.as_str()];
+    let abort = [&["abort"], &held[..]].concat();
+    for _ in 0..2 {
+        assert_eq!(answer(&store, &abort).await, (Exit::Done, told("aborted")));
+    }
+    assert_eq!(begin(&store, "ada").await, (Exit::Nothing, told("fenced")));
+    begun(&store, "bob").await;
+    let complete = [&["complete"], &held[..], &["paid"]].concat();
+    assert_eq!(answer(&store, &complete).await, (Exit::Nothing, told("fenced")));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_lease_that_lapsed_is_another_s() {
+    let store = MemoryStore::new();
+    let fence = begun(&store, "ada").await;
+    tokio::time::advance(Duration::from_secs(60)).await;
+    begun(&store, "bob").await;
+    let extend = ["extend", "order-7", "--op", "ada", "--fence", fence.as_str()];
+    assert_eq!(answer(&store, &extend).await, (Exit::Nothing, told("fenced")));
+}
+
+#[tokio::test]
+async fn another_request_of_the_same_id_is_told_so() {
+    let store = MemoryStore::new();
+    let begin = async |op: &str, request: &str| {
+        answer(&store, &["begin", "order-7", "--op", op, "--fingerprint", request]).await
+    };
+    assert_eq!(begin("ada", "a").await.1["outcome"], "started");
+    assert_eq!(begin("bob", "b").await, (Exit::Nothing, told("mismatch")));
+}
