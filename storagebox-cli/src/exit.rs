@@ -105,6 +105,8 @@ pub(crate) enum Failure {
     NotTheSame(Vec<Mismatch>),
     #[error("the id {} was not given its item, which the other bank says that it has", printable(.0.as_str()))]
     TakenMeanwhile(ClaimId),
+    #[error("the claim of {} ended in this bank meanwhile: it takes nothing there any more", printable(.0.as_str()))]
+    EndedMeanwhile(ClaimId),
     #[error(transparent)]
     Run(RunFailure),
     #[error("cannot start: {0}")]
@@ -192,7 +194,10 @@ impl Failure {
         match self {
             Self::Store { error, .. } if is_usage(error) => Exit::BadInput,
             Self::Store { .. } | Self::Audit(_) | Self::BankAudit(_) | Self::Died(_) => Exit::StoreFailed,
-            Self::NotImported(_) | Self::NotTheSame(_) | Self::TakenMeanwhile(_) => Exit::StoreFailed,
+            Self::NotImported(_)
+            | Self::NotTheSame(_)
+            | Self::TakenMeanwhile(_)
+            | Self::EndedMeanwhile(_) => Exit::StoreFailed,
             Self::Interrupted => Exit::Interrupted,
             Self::Run(failure) => failure.exit(),
             _ => Exit::BadInput,
@@ -242,6 +247,9 @@ impl Failure {
             Self::NotTheSame(_) => {
                 "look at what is listed; what changed there meanwhile is imported by the same command, as long as nobody \
                  took it here"
+            }
+            Self::EndedMeanwhile(_) => {
+                "stop whoever ends claims in this bank, and import into an empty bank of another name"
             }
             Self::TakenMeanwhile(_) => {
                 "stop whoever takes from this bank, let nobody use what it gave, and import into an empty bank of another \

@@ -193,8 +193,8 @@ pub(crate) struct Reclaim {
 /// The way out of article 1's own tables, `--from dynamodb+articles://region/items/records`, and of any other store. An id
 /// keeps its item: the item is put into this bank, which has no other free one at that moment, and taken for the id. So
 /// stop everybody who takes from either bank, until the import ended with 0. What this bank holds already must be what
-/// the other says; otherwise nothing is written. At the end both banks are read again and compared, and the ids that do
-/// not have the other's item are listed.
+/// the other says, and no id may have ended here; otherwise nothing is written. At the end both banks are read again and
+/// compared, and the ids that do not have the other's item are listed. Exit 1 if the other bank has nothing.
 ///
 /// An import that ended half-way, however it did, is simply run again. Items that are held for a while, spent or
 /// withdrawn there, or given to two ids, are left out and counted. It keeps both banks in memory, about 500 bytes an item.

@@ -17,6 +17,8 @@ pub(super) struct Comparison {
     free: u64,
     /// Here alone, or an id's here that has it not there.
     foreign: u64,
+    /// Ids that can take nothing here.
+    ended: u64,
     /// Of two ids there, or free and an id's.
     doubled: u64,
     /// There, and of a kind that is not imported.
@@ -38,6 +40,12 @@ impl Comparison {
             }
         }
         found
+    }
+
+    /// An id that is to have its item here can take nothing.
+    pub(super) fn enter_ended(&mut self, id: &ClaimId) {
+        self.ended += 1;
+        self.name(id);
     }
 
     /// Everything, after an import.
@@ -95,6 +103,7 @@ impl Comparison {
             Check::IdsAsImported.none(self.ids),
             Check::FreeAsImported.none(self.free),
             Check::NothingElse.none(self.foreign),
+            Check::NoneEnded.none(self.ended),
             Check::GivenOnceThere.none(self.doubled),
             Check::AllCarried.none(self.left_out),
             Check::NoChangeThere.none(self.changed),

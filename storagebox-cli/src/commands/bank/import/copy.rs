@@ -19,7 +19,7 @@ pub(super) struct Copied {
 }
 
 pub(super) async fn all(there: &Contents, here: &Contents, into: &dyn BankAdmin) -> Result<Copied, Failure> {
-    let missing: Vec<_> = there.given().filter(|(item, id)| !has(here, item, id)).collect();
+    let missing = missing(there, here);
     if !missing.is_empty() {
         set_aside(here, into).await?;
     }
@@ -31,6 +31,14 @@ pub(super) async fn all(there: &Contents, here: &Contents, into: &dyn BankAdmin)
     }
     let free = free_all(there, here, !missing.is_empty(), into).await?;
     Ok(Copied { ids: missing.len() as u64, free })
+}
+
+/// The ids that do not have their items here, with them. They come in one order, so that of two imports that are under way
+/// at once each puts an item there for the same id.
+pub(super) fn missing<'a>(there: &'a Contents, here: &Contents) -> Vec<(&'a Item, &'a ClaimId)> {
+    let mut missing: Vec<_> = there.given().filter(|(item, id)| !has(here, item, id)).collect();
+    missing.sort_unstable();
+    missing
 }
 
 fn has(here: &Contents, item: &Item, id: &ClaimId) -> bool {
@@ -55,6 +63,7 @@ async fn give(id: &ClaimId, item: &Item, into: &dyn BankAdmin) -> Result<(), Fai
     }
     match retry::named(Step::Take, || into.take(id, Hold::Forever)).await? {
         Taken::New(held) | Taken::Again(held) if held.item == *item => Ok(()),
+        Taken::Ended(_) => Err(Failure::EndedMeanwhile(id.clone())),
         _ => Err(Failure::TakenMeanwhile(id.clone())),
     }
 }

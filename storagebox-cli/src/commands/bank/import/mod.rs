@@ -7,6 +7,7 @@
 mod compare;
 mod contents;
 mod copy;
+mod ended;
 mod report;
 #[cfg(test)]
 mod tests;
@@ -56,7 +57,8 @@ struct Imported {
 /// Reads both, copies what is missing, and reads both again.
 async fn import(from: &dyn BankAdmin, into: &dyn BankAdmin) -> Result<Imported, Failure> {
     let (there, here) = (Contents::read(from).await?, Contents::read(into).await?);
-    let obstacles = Comparison::obstacles(&there, &here);
+    let mut obstacles = Comparison::obstacles(&there, &here);
+    ended::enter_all(&mut obstacles, &copy::missing(&there, &here), into).await?;
     if obstacles.has_any() {
         return Ok(Imported { is_refused: true, ..Imported::of(&there, obstacles) });
     }
@@ -76,6 +78,8 @@ impl Imported {
     fn verdict(self) -> Result<Exit, Failure> {
         let mismatches = self.compared.mismatches();
         match (mismatches.is_empty(), self.is_refused) {
+            // Its name may be mistyped.
+            (true, _) if self.ids + self.free == 0 => Ok(Exit::Nothing),
             (true, _) => Ok(Exit::Done),
             (false, true) => Err(Failure::NotImported(mismatches)),
             (false, false) => Err(Failure::NotTheSame(mismatches)),

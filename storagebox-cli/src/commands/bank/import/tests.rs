@@ -215,3 +215,56 @@ async fn the_answer_names_the_ids_and_no_item() {
     assert_eq!((&answer["audit"], &answer["at_odds"]), (&"ok".into(), &serde_json::json!([])));
     assert!(!answer.to_string().contains("SAVE"), "{answer}");
 }
+
+/// An id that was released here takes nothing any more. That can be known before anything is written, as of all else that an
+/// import cannot make good; nobody else took anything.
+#[tokio::test]
+async fn an_id_that_ended_here_is_an_obstacle_before_anything_is_written() {
+    let (from, into) = (source().await, empty());
+    into.release(&id("bob")).await.unwrap();
+    let told = match import(&*from, &*into).await {
+        Ok(refused) => {
+            assert!(refused.is_refused);
+            refused.verdict().unwrap_err()
+        }
+        Err(failure) => failure,
+    };
+    assert!(!matches!(told, Failure::TakenMeanwhile(_)), "nobody took from this bank: {told}");
+    assert_eq!(states(&*into).await, BTreeMap::new(), "something was written");
+}
+
+/// A second run is begun while the first, thought dead, is at work. Neither may leave an id with another's item for good.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_imports_at_once_give_nobody_anothers_item() {
+    let from = empty();
+    from.add(&(0..60).map(|n| item(&format!("SAVE-{n}"))).collect::<Vec<_>>()).await.unwrap();
+    for number in 0..50 {
+        from.assign(format!("id-{number}")).await.unwrap();
+    }
+    let there = states(&*from).await;
+    for round in 0..40 {
+        let into = empty();
+        let runs = [(); 2].map(|()| {
+            let (from, into) = (Arc::clone(&from), Arc::clone(&into));
+            tokio::spawn(async move { import(&*from, &*into).await })
+        });
+        for run in runs {
+            let _ended = run.await.unwrap();
+        }
+        for (item, state) in states(&*into).await {
+            let is_given = matches!(state, ItemState::Held(_));
+            assert!(
+                !is_given || there.get(&item) == Some(&state),
+                "round {round}: {state:?} has another's item"
+            );
+        }
+        let last = imported(&*from, &*into).await;
+        assert!(!last.is_refused, "round {round}: the bank cannot be used any more");
+    }
+}
+
+#[tokio::test]
+async fn a_bank_that_has_nothing_may_be_another_s_name() {
+    let imported = import(&*empty(), &*empty()).await.unwrap();
+    assert_eq!(imported.verdict().unwrap(), Exit::Nothing);
+}
