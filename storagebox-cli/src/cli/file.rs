@@ -6,7 +6,7 @@ use clap::Args;
 
 #[derive(Debug, Default, Args)]
 pub(crate) struct OfFile {
-    /// A file of them, one a line; `-` is standard input
+    /// Read them from this file, one a line; `-` is standard input
     #[arg(long, value_name = "FILE")]
     pub file: Option<PathBuf>,
     /// Where to list the lines that could not be used [default: the name of --file, without .csv, and .rejects.csv; for

@@ -15,12 +15,15 @@ fn every_shell_gets_a_script_that_knows_the_commands() {
 
 #[test]
 fn the_script_for_bash_is_one() {
-    let script = Place::new().run(&["completions", "bash"]).exits(0).stdout;
-    let mut bash = std::process::Command::new("bash");
+    let place = Place::new();
+    let script = place.run(&["completions", "bash"]).exits(0).stdout;
     let complete = "COMP_WORDS=(storagebox dedup r); COMP_CWORD=2; _storagebox storagebox r dedup; \
                     echo ${COMPREPLY[@]}";
-    let output = bash.args(["-c", &format!("{script}\n{complete}")]).output().unwrap();
-    assert_eq!(String::from_utf8(output.stdout).unwrap(), "record run\n");
+    // It is longer than an argument may be.
+    place.write("script.bash", &format!("{script}\n{complete}"));
+    let mut bash = std::process::Command::new("bash");
+    let output = bash.arg(place.path("script.bash")).output().unwrap();
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), "record replace run\n");
 }
 
 #[test]
