@@ -6,7 +6,7 @@ use sqlx::{Connection, Executor, SqliteConnection, query_scalar, raw_sql};
 use storagebox_core::{Error, ErrorKind, Result};
 use tokio::time::timeout;
 
-use crate::client::{Client, Inner, Pauses, log};
+use crate::client::{Client, Inner, Pauses, apart, log};
 use crate::error;
 
 /// The migrations, in order; the first brings version 1. A released one is never changed.
@@ -103,8 +103,8 @@ pub(crate) async fn version(connection: &mut SqliteConnection) -> Result<i64> {
 
 /// Whether the tables are there and of this library's version.
 pub(crate) async fn ping(client: &Client) -> Result<()> {
-    let limit = client.settings().call_timeout;
-    let found = timeout(limit, found(client.inner())).await;
+    let (inner, limit) = (Arc::clone(client.inner()), client.settings().call_timeout);
+    let found = timeout(limit, apart(async move { found(&inner).await })).await;
     let found = found.unwrap_or_else(|_| Err(error::not_begun(limit)));
     found.and_then(check).map_err(|error| error.during("ping"))
 }

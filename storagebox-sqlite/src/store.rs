@@ -13,7 +13,7 @@ use storagebox_core::{
     OrderedStore, Promise, Promises, Result, Store, Strategy, TokenStore, async_trait,
 };
 
-use crate::client::{Client, Connections, Kind, OpenBox};
+use crate::client::{Client, Connections, Kind, OpenBox, apart};
 use crate::config::{Settings, SqliteBuilder, Synchronous};
 use crate::counter::SqliteCounter;
 use crate::dedup_repo::SqliteDedupRepo;
@@ -114,7 +114,8 @@ impl Store for SqliteStore {
     }
 
     async fn close(&self) -> Result<()> {
-        self.client.connections().close().await
+        let inner = Arc::clone(self.client.inner());
+        apart(async move { inner.connections.close().await }).await
     }
 
     fn promises(&self) -> Promises {

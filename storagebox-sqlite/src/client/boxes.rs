@@ -8,7 +8,7 @@ use sqlx::{Row, SqliteConnection, query, query_scalar};
 use storagebox_core::{BoxName, Error, Result};
 use tokio::time::timeout;
 
-use super::{Ask, Call, Client, Inner, Make, Once, Pauses, Texts, Turn};
+use super::{Ask, Call, Client, Inner, Make, Once, Pauses, Texts, Turn, apart};
 use crate::{error, schema};
 
 const FOUND: &str = include_str!("../../sql/store/box.sql");
@@ -134,24 +134,26 @@ impl OpenBox {
         self: &Arc<Self>,
         operation: &'static str,
         sql: &'static str,
-        with: impl for<'q> Fn(Ask<'q>) -> Ask<'q> + Send + Sync,
+        with: impl for<'q> Fn(Ask<'q>) -> Ask<'q> + Send + Sync + 'static,
     ) -> Result<Vec<SqliteRow>> {
         if !self.is_open() {
             self.write(operation, (), |_, ()| Box::pin(async { Ok(()) })).await?;
         }
-        let name = self.name.as_str();
-        let limit = self.client.settings().call_timeout;
-        let rows = timeout(limit, self.rows(|now| with(query(sql).bind(name).bind(now)))).await;
+        let (place, limit) = (Arc::clone(self), self.client.settings().call_timeout);
+        let ask = move |name: String, now| with(query(sql).bind(name).bind(now));
+        let rows = timeout(limit, apart(async move { place.rows(ask).await })).await;
         let rows = rows.unwrap_or_else(|_| Err(error::not_begun(limit)));
         rows.map_err(|error| error.during(operation))
     }
 
-    async fn rows<'q>(&self, ask: impl Fn(i64) -> Ask<'q> + Send + Sync) -> Result<Vec<SqliteRow>> {
+    async fn rows<'q>(&self, ask: impl Fn(String, i64) -> Ask<'q> + Send + Sync) -> Result<Vec<SqliteRow>> {
         let (inner, mut pauses) = (self.inner(), Pauses::new());
         loop {
             inner.connections.check()?;
             let rows = match inner.connections.looking().await {
-                Ok(mut connection) => ask(inner.now().0).fetch_all(&mut *connection).await,
+                Ok(mut connection) => {
+                    ask(self.name.as_str().to_owned(), inner.now().0).fetch_all(&mut *connection).await
+                }
                 Err(error) => Err(error),
             };
             match rows {
