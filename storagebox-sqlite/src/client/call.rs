@@ -1,7 +1,7 @@
 //! A call on its way: waiting, made, or withdrawn.
 
 use std::pin::Pin;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use sqlx::SqliteConnection;
@@ -37,7 +37,10 @@ pub(super) trait Job: Send + Sync {
 
 /// How far a call is.
 #[derive(Debug, Default)]
-pub(super) struct Progress(AtomicU8);
+pub(super) struct Progress {
+    stage: AtomicU8,
+    ends: AtomicBool,
+}
 
 const WAITING: u8 = 0;
 const BEGUN: u8 = 1;
@@ -46,22 +49,33 @@ const WITHDRAWN: u8 = 2;
 impl Progress {
     /// Whether it is still wanted; from now on it cannot be withdrawn.
     pub(super) fn begin(&self) -> bool {
-        let begun = self.0.compare_exchange(WAITING, BEGUN, Ordering::SeqCst, Ordering::SeqCst);
+        let begun = self.stage.compare_exchange(WAITING, BEGUN, Ordering::SeqCst, Ordering::SeqCst);
         !matches!(begun, Err(WITHDRAWN))
     }
 
     /// Nothing was done, so it waits again, if anybody waits for it.
     pub(super) fn wait_again(&self) {
-        let _withdrawn = self.0.compare_exchange(BEGUN, WAITING, Ordering::SeqCst, Ordering::SeqCst);
+        self.ends.store(false, Ordering::SeqCst);
+        let _withdrawn = self.stage.compare_exchange(BEGUN, WAITING, Ordering::SeqCst, Ordering::SeqCst);
+    }
+
+    /// From now on it may have been applied.
+    pub(super) fn end(&self) {
+        self.ends.store(true, Ordering::SeqCst);
+    }
+
+    /// Whether it may have been applied if its task is there no more: what was not committed is rolled back.
+    pub(super) fn may_have_ended(&self) -> bool {
+        self.ends.load(Ordering::SeqCst)
     }
 
     pub(super) fn is_withdrawn(&self) -> bool {
-        self.0.load(Ordering::SeqCst) == WITHDRAWN
+        self.stage.load(Ordering::SeqCst) == WITHDRAWN
     }
 
     /// Whether it had not begun. One that had comes to its end, but does not begin again.
     fn withdraw(&self) -> bool {
-        self.0.swap(WITHDRAWN, Ordering::SeqCst) != BEGUN
+        self.stage.swap(WITHDRAWN, Ordering::SeqCst) != BEGUN
     }
 }
 

@@ -107,6 +107,7 @@ async fn at_once(connection: &mut SqliteConnection, jobs: &[Arc<dyn Job>]) -> Op
     if !job.progress().begin() {
         return None;
     }
+    job.progress().end();
     match making.await {
         Ok(true) => Some(Ok(vec![Combined::Answer(Ok(()))])),
         Err(error) if !error::is_of_before(&error) => Some(Err(error::at_end(error))),
@@ -135,6 +136,7 @@ async fn within(mut transaction: Transaction<'_, Sqlite>, jobs: &[Arc<dyn Job>])
             return (rolled_back(jobs, failed), is_clean);
         }
     };
+    jobs.iter().for_each(|job| job.progress().end());
     match transaction.commit().await {
         Ok(()) => {
             made.iter().zip(jobs).filter(|(made, _)| made.is_ok()).for_each(|(_, job)| job.committed());
