@@ -16,7 +16,6 @@ mod writing;
 
 use std::sync::Arc;
 
-use storagebox_core::backend::micros_of;
 use storagebox_core::{Combined, Combiner, Result};
 use tokio::time::timeout;
 
@@ -63,11 +62,6 @@ pub(crate) struct Inner {
 impl Inner {
     pub(crate) fn now(&self) -> Micros {
         Micros::of(&*self.settings.clock)
-    }
-
-    /// The end of the memory of ended operations: what ended then or before is forgotten.
-    pub(crate) fn forgotten(&self, now: Micros) -> Micros {
-        now.forgotten(micros_of(self.settings.memory))
     }
 }
 

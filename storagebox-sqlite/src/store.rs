@@ -84,6 +84,8 @@ impl fmt::Debug for SqliteStore {
     }
 }
 
+const MEMORY: &str = "what the store was set up with, seven days unless told otherwise";
+
 fn durability(synchronous: Synchronous) -> &'static str {
     match synchronous {
         Synchronous::Normal => {
@@ -121,7 +123,8 @@ impl Store for SqliteStore {
     fn promises(&self) -> Promises {
         let promise = |about, statement: &str| Promise { about, statement: statement.to_owned().into() };
         let settings = self.client.settings();
-        let memory = format!("ended claims, gone tokens and ended operations: {}", settings.memory);
+        let memory = settings.memory.map_or(MEMORY.to_owned(), |memory| memory.to_string());
+        let memory = format!("ended claims, gone tokens and ended operations: {memory}");
         Promises {
             backend: "sqlite",
             entries: vec![

@@ -9,7 +9,8 @@ use storagebox_core::{BoxName, Error, Result};
 use tokio::time::timeout;
 
 use super::{Ask, Call, Client, Inner, Make, Once, Pauses, Texts, Turn, apart};
-use crate::{error, schema};
+use crate::error;
+use crate::schema::Known;
 
 const FOUND: &str = include_str!("../../sql/store/box.sql");
 const OPEN: &str = include_str!("../../sql/store/open_box.sql");
@@ -164,20 +165,21 @@ impl OpenBox {
         }
     }
 
-    /// The number that the box's rows have, within a transaction; opens the box if nobody has done so in this file, which may
-    /// have been restored since the last one.
-    pub(super) async fn enter(&self, connection: &mut SqliteConnection) -> Result<i64> {
+    /// The number that the box's rows have, within a transaction, and how long what has ended is remembered; opens the box if
+    /// nobody has done so in this file, which may have been restored since the last one.
+    pub(super) async fn enter(&self, connection: &mut SqliteConnection) -> Result<(i64, Option<i64>)> {
         if !self.is_open() {
             self.check_durability(connection).await?;
         }
         let ask = query(FOUND).bind(self.kind.name()).bind(self.name.as_str());
         let found = ask.fetch_all(&mut *connection).await.map_err(error::before_commit)?;
         let found = found.first().ok_or_else(|| error::unreadable(BOX))?;
-        schema::check(error::read(BOX, found.try_get("version"))?)?;
-        match error::read(BOX, found.try_get("number"))? {
+        let memory = Known::of(found)?.check(self.client.settings().memory)?;
+        let number = match error::read(BOX, found.try_get("number"))? {
             Some(number) => self.check(found).map(|()| number),
             None => self.register(connection).await,
-        }
+        };
+        Ok((number?, memory))
     }
 
     /// Whether this process has opened it.

@@ -134,20 +134,28 @@ impl<A, T> Call<A, T> {
 }
 
 impl<A: Send + Sync, T: Send> Call<A, T> {
-    fn step<'c>(&self, connection: &'c mut SqliteConnection, number: i64) -> Step<'c> {
+    fn step<'c>(
+        &self,
+        connection: &'c mut SqliteConnection,
+        (number, memory): (i64, Option<i64>),
+    ) -> Step<'c> {
         let now = self.inner.now();
-        Step { connection, number, now, forgotten: self.inner.forgotten(now) }
+        Step { connection, number, now, forgotten: now.forgotten(memory) }
     }
 
     fn keep(&self, answer: T) {
         *self.answer.lock().unwrap_or_else(PoisonError::into_inner) = Some(answer);
     }
 
-    /// The box's number. A box that this process meets for the first time is opened in the same transaction.
-    async fn entered(&self, connection: &mut SqliteConnection) -> Result<i64> {
+    /// The box's number, and how long what has ended is remembered. A box that this process meets for the first time is
+    /// opened in the same transaction.
+    async fn entered(&self, connection: &mut SqliteConnection) -> Result<(i64, Option<i64>)> {
         match &self.place {
             Some(place) => place.enter(connection).await,
-            None => schema::check(schema::version(connection).await?).map(|()| 0),
+            None => {
+                let known = schema::known(connection).await?;
+                known.check(self.inner.settings.memory).map(|memory| (0, memory))
+            }
         }
     }
 }
@@ -155,8 +163,8 @@ impl<A: Send + Sync, T: Send> Call<A, T> {
 impl<A: Send + Sync, T: Send> Job for Call<A, T> {
     fn make<'c>(&'c self, connection: &'c mut SqliteConnection) -> BoxFuture<'c, Result<()>> {
         Box::pin(async move {
-            let number = self.entered(connection).await?;
-            let mut step = self.step(connection, number);
+            let entered = self.entered(connection).await?;
+            let mut step = self.step(connection, entered);
             let answer = (self.make)(&mut step, &self.arguments).await?;
             self.keep(answer);
             Ok(())
@@ -171,7 +179,7 @@ impl<A: Send + Sync, T: Send> Job for Call<A, T> {
         // A box that this process meets for the first time is judged within a transaction.
         self.place.as_ref().filter(|place| place.is_open())?;
         Some(Box::pin(async move {
-            let mut step = self.step(connection, 0);
+            let mut step = self.step(connection, (0, None));
             let answer = once(&mut step, &self.arguments).await?;
             Ok(answer.map(|answer| self.keep(answer)).is_some())
         }))
