@@ -31,7 +31,8 @@ use crate::value::BoxName;
 ///
 /// # Cancel safety
 ///
-/// Every method is safe: call it again.
+/// Every method is safe: call it again. A call that is polled and then left, neither driven nor dropped, may keep what it
+/// has of the store, such as a connection, from others: drop what you do not drive.
 ///
 /// # Errors
 ///

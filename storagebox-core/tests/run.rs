@@ -8,8 +8,10 @@ use std::time::Duration;
 use storagebox::{
     Aborted, Begun, Completed, DedupId, Error, ErrorKind, Fingerprint, Lease, LeaseExtended, LeaseRepo,
     MemoryStore, OpId, Payload, Ran, Result, Retention, RunOptions, StoreExt, TokioTimer, async_trait, run,
+    run_to_end,
 };
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, Notify};
+use tokio::task::AbortHandle;
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Level, Metadata, Subscriber};
 
@@ -191,4 +193,39 @@ async fn a_run_whose_work_was_done_does_not_say_that_nothing_was() -> Result<(),
         }
     }
     Ok(())
+}
+
+/// A handle as those runtimes have that cancel a task whose handle is dropped.
+struct Cancels(AbortHandle);
+
+impl Drop for Cancels {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+/// It was dropped at once, and with it the work.
+#[tokio::test]
+async fn a_run_to_its_end_goes_on_where_a_dropped_handle_cancels_its_task() {
+    let jobs = MemoryStore::new().leases("jobs").unwrap();
+    let (id, options) = (DedupId::new("job").unwrap(), RunOptions::default());
+    let (begun, may_end) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+    let (begins, ends) = (Arc::clone(&begun), Arc::clone(&may_end));
+    let work = async move |_| {
+        begins.notify_one();
+        ends.notified().await;
+        Ok::<_, Error>("result")
+    };
+    let spawn = |task| Cancels(tokio::spawn(task).abort_handle());
+    let mut running = Box::pin(run_to_end(Arc::clone(&jobs), TokioTimer, spawn, &id, &options, work));
+    tokio::select! {
+        ran = &mut running => panic!("work that may not end came to its end: {ran:?}"),
+        () = begun.notified() => {}
+    }
+    // Nobody waits for it any more.
+    drop(running);
+    may_end.notify_one();
+    let waiting = RunOptions::default().wait(Duration::from_secs(10));
+    let next = run(&*jobs, &TokioTimer, &id, &waiting, async |_| Ok::<_, Error>("second")).await.unwrap();
+    assert_eq!(next, Ran::Replayed(Payload::try_from("result").unwrap()));
 }

@@ -8,6 +8,7 @@ pub(crate) mod log;
 mod pauses;
 mod readers;
 mod step;
+mod task;
 mod texts;
 mod turns;
 mod writer;
@@ -15,8 +16,7 @@ mod writing;
 
 use std::sync::Arc;
 
-use storagebox_core::backend::micros_of;
-use storagebox_core::{Combined, Combiner, Error, Result};
+use storagebox_core::{Combined, Combiner, Result};
 use tokio::time::timeout;
 
 use crate::clock::Micros;
@@ -28,6 +28,7 @@ pub(crate) use call::{Call, Make, Once};
 pub(crate) use connections::Connections;
 pub(crate) use pauses::Pauses;
 pub(crate) use step::{Ask, Step};
+pub(crate) use task::apart;
 pub(crate) use texts::Texts;
 
 use call::{Job, Withdrawn};
@@ -62,11 +63,6 @@ impl Inner {
     pub(crate) fn now(&self) -> Micros {
         Micros::of(&*self.settings.clock)
     }
-
-    /// The end of the memory of ended operations: what ended then or before is forgotten.
-    pub(crate) fn forgotten(&self, now: Micros) -> Micros {
-        now.forgotten(micros_of(self.settings.memory))
-    }
 }
 
 impl Client {
@@ -76,7 +72,7 @@ impl Client {
             let inner = Arc::clone(&inner);
             let together = move |works: Vec<Work>| Box::pin(writer::together(Arc::clone(&inner), works)) as _;
             // The file takes one writer at a time: another batch would only wait beside the one that is under way.
-            Combiner::new(MOST, Box::new(together), Box::new(writer::spawn), None)
+            Combiner::of_tasks(MOST, Box::new(together), Box::new(writer::spawner))
         });
         Arc::new(Self { inner, combiner })
     }
@@ -129,21 +125,18 @@ impl Client {
     }
 }
 
-/// A transaction of one call, in a task of its own. One that was lost with its runtime is not made again: only its caller
-/// knows whether that may be.
+/// A transaction of one call, in a task of its own. One that was lost with the runtime that made it is not made again if it
+/// may have been applied: only its caller knows whether that may be.
 async fn alone(inner: Arc<Inner>, job: Arc<dyn Job>, lost: bool) -> Result<()> {
-    if lost {
-        return Err(stopped());
+    if lost && job.progress().may_have_ended() {
+        return Err(task::stopped());
     }
+    job.progress().wait_again();
     let made = tokio::spawn(async move { writer::make(&inner, &[job]).await.pop() }).await;
     match made {
         Ok(Some(Combined::Answer(answer))) => answer,
-        Ok(Some(Combined::Alone | Combined::Lost) | None) | Err(_) => Err(stopped()),
+        Ok(Some(Combined::Alone | Combined::Lost) | None) | Err(_) => Err(task::stopped()),
     }
-}
-
-fn stopped() -> Error {
-    Error::unknown("the task that made the call was stopped").on("sqlite")
 }
 
 impl std::fmt::Debug for Client {

@@ -23,7 +23,8 @@ pub struct SqliteBuilder {
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
     pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) memory: Retention,
+    /// What the store must have; whatever it has if nothing is said, and seven days if it is made.
+    pub(crate) memory: Option<Retention>,
     pub(crate) call_timeout: Duration,
     pub(crate) synchronous: Synchronous,
     pub(crate) checkpoint_after: u32,
@@ -66,7 +67,7 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             clock: Arc::new(SystemClock),
-            memory: Retention::DEFAULT,
+            memory: None,
             call_timeout: Duration::from_secs(10),
             synchronous: Synchronous::Full,
             checkpoint_after: 1_000,
@@ -83,10 +84,12 @@ impl SqliteBuilder {
         self
     }
 
-    /// How long ended claims, gone tokens and ended operations are remembered; seven days unless told otherwise.
+    /// How long ended claims, gone tokens and ended operations are remembered. `setup` keeps it with the store that it makes,
+    /// seven days unless told otherwise; everybody goes by that, upkeep too. Who says nothing here opens a store with any;
+    /// who says something else than the store is refused, as `Misconfigured`.
     #[must_use]
     pub fn memory(mut self, retention: Retention) -> Self {
-        self.settings.memory = retention;
+        self.settings.memory = Some(retention);
         self
     }
 
@@ -158,7 +161,7 @@ impl SqliteBuilder {
     }
 
     fn build(self, connections: Connections) -> Result<SqliteStore> {
-        self.settings.memory.checked().map_err(Error::of_configuration)?;
+        self.settings.memory.unwrap_or(Retention::DEFAULT).checked().map_err(Error::of_configuration)?;
         checked_duration("call timeout", self.settings.call_timeout).map_err(Error::of_configuration)?;
         if i32::try_from(self.settings.checkpoint_after).is_err() {
             return Err(bad("wal autocheckpoint", "must be at most 2147483647 pages"));

@@ -162,7 +162,8 @@ impl Counter for SqliteCounter {
 
     #[instrument(level = "trace", skip_all)]
     async fn value(&self, key: &Key) -> Result<i64> {
-        let rows = self.counters.look("value", VALUE, |ask| ask.bind(key.as_str().to_owned())).await?;
+        let key = key.as_str().to_owned();
+        let rows = self.counters.look("value", VALUE, move |ask| ask.bind(key.clone())).await?;
         rows.first().map_or(Ok(0), |row| read("a counter", row.try_get("value")))
     }
 

@@ -107,7 +107,8 @@ impl DedupRepo for SqliteDedupRepo {
 
     #[instrument(level = "trace", skip_all)]
     async fn get(&self, id: &DedupId) -> Result<Option<Entry>> {
-        let rows = self.records.look("get", GET, |ask| ask.bind(id.as_str().to_owned())).await?;
+        let id = id.as_str().to_owned();
+        let rows = self.records.look("get", GET, move |ask| ask.bind(id.clone())).await?;
         rows.first().map(entry).transpose()
     }
 
@@ -127,7 +128,7 @@ impl DedupRepo for SqliteDedupRepo {
     async fn list(&self, cursor: Option<&Cursor>, limit: usize) -> Result<Page<ListedRecord>> {
         let listing = Listing::of::<DedupId>("sqlite", cursor, limit)?;
         let (after, most) = (listing.after().to_owned(), listing.limit());
-        let rows = self.records.look("list", LIST, |ask| ask.bind(after.clone()).bind(most)).await?;
+        let rows = self.records.look("list", LIST, move |ask| ask.bind(after.clone()).bind(most)).await?;
         let entries = rows.iter().map(listed).collect::<Result<_>>()?;
         Ok(listing.page(entries, |last: &ListedRecord| last.id.as_str()))
     }

@@ -88,11 +88,11 @@ impl ItemBank for SqliteBank {
 
     #[instrument(level = "trace", skip_all)]
     async fn get(&self, claim: &ClaimId) -> Result<ClaimState> {
-        let inner = self.bank.inner();
         // Before the look: a hold that was extended meanwhile is not called lapsed.
-        let now = inner.now();
-        let rows = self.bank.look("get", claim::GET, |ask| ask.bind(claim.as_str().to_owned())).await?;
-        claim::state(rows.first(), now, inner.forgotten(now))
+        let now = self.bank.inner().now();
+        let claim = claim.as_str().to_owned();
+        let rows = self.bank.look("get", claim::GET, move |ask| ask.bind(claim.clone())).await?;
+        claim::state(rows.first(), now)
     }
 
     #[instrument(level = "trace", skip_all)]

@@ -161,7 +161,8 @@ impl OrderedStore for SqliteOrderedStore {
 
     #[instrument(level = "trace", skip_all)]
     async fn get(&self, key: &Key) -> Result<Option<Versioned>> {
-        let rows = self.values.look("get", GET, |ask| ask.bind(key.as_str().to_owned())).await?;
+        let key = key.as_str().to_owned();
+        let rows = self.values.look("get", GET, move |ask| ask.bind(key.clone())).await?;
         rows.first().map(versioned).transpose()
     }
 
@@ -176,7 +177,7 @@ impl OrderedStore for SqliteOrderedStore {
         let (after, most, prefix) =
             (listing.after().to_owned(), listing.limit(), prefix.map_or("", Key::as_str).to_owned());
         let end = format!("{prefix}{}", "\u{10ffff}".repeat(128));
-        let rows = self.values.look("list", LIST, |ask| {
+        let rows = self.values.look("list", LIST, move |ask| {
             ask.bind(after.clone()).bind(most).bind(prefix.clone()).bind(end.clone())
         });
         let entries = rows.await?.iter().map(listed).collect::<Result<_>>()?;

@@ -1,12 +1,15 @@
 //! The tables: their version and how they are made.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use sqlx::{Connection, Executor, SqliteConnection, query_scalar, raw_sql};
-use storagebox_core::{Error, ErrorKind, Result};
+use sqlx::sqlite::SqliteRow;
+use sqlx::{Connection, Executor, Row, SqliteConnection, query, query_scalar, raw_sql};
+use storagebox_core::backend::micros_of;
+use storagebox_core::{Error, ErrorKind, Result, Retention};
 use tokio::time::timeout;
 
-use crate::client::{Client, Inner, Pauses, log};
+use crate::client::{Client, Inner, Pauses, apart, log};
 use crate::error;
 
 /// The migrations, in order; the first brings version 1. A released one is never changed.
@@ -17,6 +20,11 @@ pub(crate) const VERSION: i64 = MIGRATIONS.len() as i64;
 
 const VERSIONS: &str = include_str!("../sql/store/versions.sql");
 const FOUND: &str = include_str!("../sql/store/version.sql");
+const KEEP: &str = include_str!("../sql/store/keep.sql");
+const KNOWN: &str = include_str!("../sql/store/known.sql");
+
+/// What is read from their row.
+const STORE: &str = "the store";
 
 /// Makes the tables or brings them up to date, in one transaction of a task of its own: a setup that is dropped half-way
 /// leaves nothing half done, and of many at once one goes after another.
@@ -45,7 +53,7 @@ async fn attempt(inner: &Inner) -> Result<()> {
     let explained = |error| inner.connections.explained(error);
     let mut connection = inner.connections.making().await?;
     let made = match has_tables(&mut connection).await.map_err(explained)? {
-        true => bring(&mut connection).await,
+        true => bring(&mut connection, inner).await,
         false => make_file(&mut connection, inner).await,
     };
     // A connection that is closed has nothing half done; what it had begun is rolled back.
@@ -67,11 +75,18 @@ async fn make_file(connection: &mut SqliteConnection, inner: &Inner) -> Result<(
             return Err(Error::unsupported(what, "a folder on a local disk").on("sqlite"));
         }
     }
-    bring(connection).await
+    bring(connection, inner).await
 }
 
-/// Brings the tables to this library's version.
-async fn bring(connection: &mut SqliteConnection) -> Result<()> {
+/// Brings the tables to this library's version, or finds them so, with the memory that was asked for.
+async fn bring(connection: &mut SqliteConnection, inner: &Inner) -> Result<()> {
+    let asked = inner.settings.memory;
+    migrate(connection, asked.unwrap_or(Retention::DEFAULT)).await?;
+    known(connection).await?.check(asked).map(drop)
+}
+
+/// A store that is made keeps the memory; one that was there has its own.
+async fn migrate(connection: &mut SqliteConnection, memory: Retention) -> Result<()> {
     let found = match has_tables(connection).await.map_err(error::before_commit)? {
         true => version(connection).await?,
         false => 0,
@@ -86,8 +101,12 @@ async fn bring(connection: &mut SqliteConnection) -> Result<()> {
     refuse_newer(found)?;
     for (number, migration) in (1..).zip(MIGRATIONS).filter(|(number, _)| *number > found) {
         run(&mut transaction, migration).await?;
-        let applied = sqlx::query("INSERT INTO storagebox_versions (version) VALUES (?1)").bind(number);
+        let applied = query("INSERT INTO storagebox_versions (version) VALUES (?1)").bind(number);
         transaction.execute(applied).await.map_err(error::before_commit)?;
+    }
+    if found == 0 {
+        let kept = query(KEEP).bind(micros_of(memory));
+        transaction.execute(kept).await.map_err(error::before_commit)?;
     }
     transaction.commit().await.map_err(error::at_commit)
 }
@@ -97,36 +116,73 @@ async fn run(connection: &mut SqliteConnection, sql: &'static str) -> Result<()>
 }
 
 /// The version that is there.
-pub(crate) async fn version(connection: &mut SqliteConnection) -> Result<i64> {
+async fn version(connection: &mut SqliteConnection) -> Result<i64> {
     query_scalar(FOUND).fetch_one(connection).await.map_err(error::before_commit)
 }
 
-/// Whether the tables are there and of this library's version.
-pub(crate) async fn ping(client: &Client) -> Result<()> {
-    let limit = client.settings().call_timeout;
-    let found = timeout(limit, found(client.inner())).await;
-    let found = found.unwrap_or_else(|_| Err(error::not_begun(limit)));
-    found.and_then(check).map_err(|error| error.during("ping"))
+/// What the tables say of themselves.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Known {
+    version: i64,
+    memory: Option<i64>,
 }
 
-async fn found(inner: &Inner) -> Result<i64> {
+impl Known {
+    /// By the row that shows it.
+    pub(crate) fn of(row: &SqliteRow) -> Result<Self> {
+        let version = error::read(STORE, row.try_get("version"))?;
+        Ok(Self { version, memory: error::read(STORE, row.try_get("memory"))? })
+    }
+
+    /// How long what has ended is remembered, in microseconds, by everybody; `None` is for ever. Refuses another version
+    /// than this library's, and another memory than was asked for, if any was.
+    pub(crate) fn check(self, asked: Option<Retention>) -> Result<Option<i64>> {
+        check(self.version)?;
+        match asked.filter(|asked| micros_of(*asked) != self.memory) {
+            None => Ok(self.memory),
+            Some(other) => Err(another_memory(self.memory, other)),
+        }
+    }
+}
+
+fn another_memory(kept: Option<i64>, other: Retention) -> Error {
+    let kept = kept
+        .map_or(Retention::Forever, |micros| Retention::For(Duration::from_micros(micros.unsigned_abs())));
+    let why = format_args!("the store was set up with {kept}, and cannot be opened with {other}");
+    Error::misconfigured("memory", why).on("sqlite")
+}
+
+pub(crate) async fn known(connection: &mut SqliteConnection) -> Result<Known> {
+    let found = query(KNOWN).fetch_all(connection).await.map_err(error::before_commit)?;
+    Known::of(found.first().ok_or_else(|| error::unreadable(STORE))?)
+}
+
+/// Whether the tables are there, of this library's version and with the memory that was asked for.
+pub(crate) async fn ping(client: &Client) -> Result<()> {
+    let (inner, limit) = (Arc::clone(client.inner()), client.settings().call_timeout);
+    let found = timeout(limit, apart(async move { found(&inner).await })).await;
+    let found = found.unwrap_or_else(|_| Err(error::not_begun(limit)));
+    let checked = found.and_then(|known| known.check(client.settings().memory));
+    checked.map(drop).map_err(|error| error.during("ping"))
+}
+
+async fn found(inner: &Inner) -> Result<Known> {
     let mut pauses = Pauses::new();
     loop {
         inner.connections.check()?;
         let found = match inner.connections.looking().await {
-            Ok(mut connection) => query_scalar(FOUND).fetch_one(&mut *connection).await,
+            Ok(mut connection) => query(KNOWN).fetch_all(&mut *connection).await,
             Err(error) => Err(error),
         };
         match found {
-            Ok(found) => return Ok(found),
+            Ok(found) => return Known::of(found.first().ok_or_else(|| error::unreadable(STORE))?),
             Err(error) => inner.connections.passes(error, &pauses)?,
         }
         pauses.wait().await;
     }
 }
 
-/// Judges the version that a box was opened with.
-pub(crate) fn check(version: i64) -> Result<()> {
+fn check(version: i64) -> Result<()> {
     refuse_newer(version)?;
     if version == VERSION {
         return Ok(());

@@ -13,7 +13,7 @@ use storagebox_core::{
     OrderedStore, Promise, Promises, Result, Store, Strategy, TokenStore, async_trait,
 };
 
-use crate::client::{Client, Connections, Kind, OpenBox};
+use crate::client::{Client, Connections, Kind, OpenBox, apart};
 use crate::config::{Settings, SqliteBuilder, Synchronous};
 use crate::counter::SqliteCounter;
 use crate::dedup_repo::SqliteDedupRepo;
@@ -84,6 +84,8 @@ impl fmt::Debug for SqliteStore {
     }
 }
 
+const MEMORY: &str = "what the store was set up with, seven days unless told otherwise";
+
 fn durability(synchronous: Synchronous) -> &'static str {
     match synchronous {
         Synchronous::Normal => {
@@ -114,13 +116,15 @@ impl Store for SqliteStore {
     }
 
     async fn close(&self) -> Result<()> {
-        self.client.connections().close().await
+        let inner = Arc::clone(self.client.inner());
+        apart(async move { inner.connections.close().await }).await
     }
 
     fn promises(&self) -> Promises {
         let promise = |about, statement: &str| Promise { about, statement: statement.to_owned().into() };
         let settings = self.client.settings();
-        let memory = format!("ended claims, gone tokens and ended operations: {}", settings.memory);
+        let memory = settings.memory.map_or(MEMORY.to_owned(), |memory| memory.to_string());
+        let memory = format!("ended claims, gone tokens and ended operations: {memory}");
         Promises {
             backend: "sqlite",
             entries: vec![

@@ -77,7 +77,8 @@ impl TokenStore for SqliteTokenStore {
 
     #[instrument(level = "trace", skip_all)]
     async fn exists(&self, token: &TokenId) -> Result<bool> {
-        let rows = self.tokens.look("exists", EXISTS, |ask| ask.bind(token.as_str().to_owned())).await?;
+        let token = token.as_str().to_owned();
+        let rows = self.tokens.look("exists", EXISTS, move |ask| ask.bind(token.clone())).await?;
         Ok(!rows.is_empty())
     }
 

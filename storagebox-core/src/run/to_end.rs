@@ -2,7 +2,7 @@
 
 use std::panic::resume_unwind;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 use futures_channel::oneshot;
@@ -16,6 +16,9 @@ use crate::value::DedupId;
 
 /// [`run`], in a task of its own: it goes on when its caller is dropped, as when a client of a web server hangs up. Whoever
 /// asks again gets its result.
+///
+/// `spawn` starts the task, as `tokio::spawn` does. The handle that it returns is kept until the task ends, so a runtime
+/// whose tasks are cancelled when their handles are dropped, as `smol`'s are, needs no `detach`.
 ///
 /// # Guarantees
 ///
@@ -53,6 +56,7 @@ pub async fn run_to_end<S, F, Fut, T, E>(
     work: F,
 ) -> Result<Ran, RunError<E>>
 where
+    S: Send + 'static,
     F: FnOnce(Fence) -> Fut + Send + 'static,
     Fut: Future<Output = Result<T, E>> + Send + 'static,
     T: Into<Bytes>,
@@ -65,10 +69,24 @@ where
         // Whoever was dropped wants no answer; the store has the result.
         let _unread = reply.send(ran);
     };
-    drop(spawn(Box::pin(task)));
+    start(spawn, task);
     match answer.await {
         Ok(Ok(ran)) => ran,
         Ok(Err(panic)) => resume_unwind(panic),
         Err(oneshot::Canceled) => Err(Error::unknown("the task of the run was ended").into()),
     }
+}
+
+/// Starts the task, which keeps its own handle to its end: whoever else dropped it might cancel the task.
+fn start<S: Send + 'static>(
+    spawn: impl FnOnce(Pin<Box<dyn Future<Output = ()> + Send>>) -> S,
+    task: impl Future<Output = ()> + Send + 'static,
+) {
+    let handle = Arc::new(Mutex::new(None));
+    let own = Arc::clone(&handle);
+    let spawned = spawn(Box::pin(async move {
+        let _until_the_end = own;
+        task.await;
+    }));
+    *handle.lock().unwrap_or_else(PoisonError::into_inner) = Some(spawned);
 }

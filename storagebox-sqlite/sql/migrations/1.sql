@@ -1,6 +1,13 @@
 -- Version 1: the tables. Text is compared by bytes (V-2): BINARY, SQLite's own collation, is that of UTF-8's bytes.
 -- Moments are microseconds since 1970, by the clock of the process that wrote them.
 
+-- The store, in one row.
+CREATE TABLE storagebox_store (
+    one    INTEGER PRIMARY KEY CHECK (one = 1),
+    -- How long what has ended is remembered, by everybody, in microseconds; null is for ever.
+    memory INTEGER
+) STRICT;
+
 CREATE TABLE storagebox_boxes (
     number      INTEGER PRIMARY KEY,
     kind        TEXT NOT NULL,

@@ -8,8 +8,9 @@ use sqlx::{Row, SqliteConnection, query, query_scalar};
 use storagebox_core::{BoxName, Error, Result};
 use tokio::time::timeout;
 
-use super::{Ask, Call, Client, Inner, Make, Once, Pauses, Texts, Turn};
-use crate::{error, schema};
+use super::{Ask, Call, Client, Inner, Make, Once, Pauses, Texts, Turn, apart};
+use crate::error;
+use crate::schema::Known;
 
 const FOUND: &str = include_str!("../../sql/store/box.sql");
 const OPEN: &str = include_str!("../../sql/store/open_box.sql");
@@ -134,24 +135,26 @@ impl OpenBox {
         self: &Arc<Self>,
         operation: &'static str,
         sql: &'static str,
-        with: impl for<'q> Fn(Ask<'q>) -> Ask<'q> + Send + Sync,
+        with: impl for<'q> Fn(Ask<'q>) -> Ask<'q> + Send + Sync + 'static,
     ) -> Result<Vec<SqliteRow>> {
         if !self.is_open() {
             self.write(operation, (), |_, ()| Box::pin(async { Ok(()) })).await?;
         }
-        let name = self.name.as_str();
-        let limit = self.client.settings().call_timeout;
-        let rows = timeout(limit, self.rows(|now| with(query(sql).bind(name).bind(now)))).await;
+        let (place, limit) = (Arc::clone(self), self.client.settings().call_timeout);
+        let ask = move |name: String, now| with(query(sql).bind(name).bind(now));
+        let rows = timeout(limit, apart(async move { place.rows(ask).await })).await;
         let rows = rows.unwrap_or_else(|_| Err(error::not_begun(limit)));
         rows.map_err(|error| error.during(operation))
     }
 
-    async fn rows<'q>(&self, ask: impl Fn(i64) -> Ask<'q> + Send + Sync) -> Result<Vec<SqliteRow>> {
+    async fn rows<'q>(&self, ask: impl Fn(String, i64) -> Ask<'q> + Send + Sync) -> Result<Vec<SqliteRow>> {
         let (inner, mut pauses) = (self.inner(), Pauses::new());
         loop {
             inner.connections.check()?;
             let rows = match inner.connections.looking().await {
-                Ok(mut connection) => ask(inner.now().0).fetch_all(&mut *connection).await,
+                Ok(mut connection) => {
+                    ask(self.name.as_str().to_owned(), inner.now().0).fetch_all(&mut *connection).await
+                }
                 Err(error) => Err(error),
             };
             match rows {
@@ -162,20 +165,21 @@ impl OpenBox {
         }
     }
 
-    /// The number that the box's rows have, within a transaction; opens the box if nobody has done so in this file, which may
-    /// have been restored since the last one.
-    pub(super) async fn enter(&self, connection: &mut SqliteConnection) -> Result<i64> {
+    /// The number that the box's rows have, within a transaction, and how long what has ended is remembered; opens the box if
+    /// nobody has done so in this file, which may have been restored since the last one.
+    pub(super) async fn enter(&self, connection: &mut SqliteConnection) -> Result<(i64, Option<i64>)> {
         if !self.is_open() {
             self.check_durability(connection).await?;
         }
         let ask = query(FOUND).bind(self.kind.name()).bind(self.name.as_str());
         let found = ask.fetch_all(&mut *connection).await.map_err(error::before_commit)?;
         let found = found.first().ok_or_else(|| error::unreadable(BOX))?;
-        schema::check(error::read(BOX, found.try_get("version"))?)?;
-        match error::read(BOX, found.try_get("number"))? {
+        let memory = Known::of(found)?.check(self.client.settings().memory)?;
+        let number = match error::read(BOX, found.try_get("number"))? {
             Some(number) => self.check(found).map(|()| number),
             None => self.register(connection).await,
-        }
+        };
+        Ok((number?, memory))
     }
 
     /// Whether this process has opened it.

@@ -1,7 +1,7 @@
 //! A call on its way: waiting, made, or withdrawn.
 
 use std::pin::Pin;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use sqlx::SqliteConnection;
@@ -37,7 +37,10 @@ pub(super) trait Job: Send + Sync {
 
 /// How far a call is.
 #[derive(Debug, Default)]
-pub(super) struct Progress(AtomicU8);
+pub(super) struct Progress {
+    stage: AtomicU8,
+    ends: AtomicBool,
+}
 
 const WAITING: u8 = 0;
 const BEGUN: u8 = 1;
@@ -46,22 +49,33 @@ const WITHDRAWN: u8 = 2;
 impl Progress {
     /// Whether it is still wanted; from now on it cannot be withdrawn.
     pub(super) fn begin(&self) -> bool {
-        let begun = self.0.compare_exchange(WAITING, BEGUN, Ordering::SeqCst, Ordering::SeqCst);
+        let begun = self.stage.compare_exchange(WAITING, BEGUN, Ordering::SeqCst, Ordering::SeqCst);
         !matches!(begun, Err(WITHDRAWN))
     }
 
     /// Nothing was done, so it waits again, if anybody waits for it.
     pub(super) fn wait_again(&self) {
-        let _withdrawn = self.0.compare_exchange(BEGUN, WAITING, Ordering::SeqCst, Ordering::SeqCst);
+        self.ends.store(false, Ordering::SeqCst);
+        let _withdrawn = self.stage.compare_exchange(BEGUN, WAITING, Ordering::SeqCst, Ordering::SeqCst);
+    }
+
+    /// From now on it may have been applied.
+    pub(super) fn end(&self) {
+        self.ends.store(true, Ordering::SeqCst);
+    }
+
+    /// Whether it may have been applied if its task is there no more: what was not committed is rolled back.
+    pub(super) fn may_have_ended(&self) -> bool {
+        self.ends.load(Ordering::SeqCst)
     }
 
     pub(super) fn is_withdrawn(&self) -> bool {
-        self.0.load(Ordering::SeqCst) == WITHDRAWN
+        self.stage.load(Ordering::SeqCst) == WITHDRAWN
     }
 
     /// Whether it had not begun. One that had comes to its end, but does not begin again.
     fn withdraw(&self) -> bool {
-        self.0.swap(WITHDRAWN, Ordering::SeqCst) != BEGUN
+        self.stage.swap(WITHDRAWN, Ordering::SeqCst) != BEGUN
     }
 }
 
@@ -120,20 +134,28 @@ impl<A, T> Call<A, T> {
 }
 
 impl<A: Send + Sync, T: Send> Call<A, T> {
-    fn step<'c>(&self, connection: &'c mut SqliteConnection, number: i64) -> Step<'c> {
+    fn step<'c>(
+        &self,
+        connection: &'c mut SqliteConnection,
+        (number, memory): (i64, Option<i64>),
+    ) -> Step<'c> {
         let now = self.inner.now();
-        Step { connection, number, now, forgotten: self.inner.forgotten(now) }
+        Step { connection, number, now, forgotten: now.forgotten(memory) }
     }
 
     fn keep(&self, answer: T) {
         *self.answer.lock().unwrap_or_else(PoisonError::into_inner) = Some(answer);
     }
 
-    /// The box's number. A box that this process meets for the first time is opened in the same transaction.
-    async fn entered(&self, connection: &mut SqliteConnection) -> Result<i64> {
+    /// The box's number, and how long what has ended is remembered. A box that this process meets for the first time is
+    /// opened in the same transaction.
+    async fn entered(&self, connection: &mut SqliteConnection) -> Result<(i64, Option<i64>)> {
         match &self.place {
             Some(place) => place.enter(connection).await,
-            None => schema::check(schema::version(connection).await?).map(|()| 0),
+            None => {
+                let known = schema::known(connection).await?;
+                known.check(self.inner.settings.memory).map(|memory| (0, memory))
+            }
         }
     }
 }
@@ -141,8 +163,8 @@ impl<A: Send + Sync, T: Send> Call<A, T> {
 impl<A: Send + Sync, T: Send> Job for Call<A, T> {
     fn make<'c>(&'c self, connection: &'c mut SqliteConnection) -> BoxFuture<'c, Result<()>> {
         Box::pin(async move {
-            let number = self.entered(connection).await?;
-            let mut step = self.step(connection, number);
+            let entered = self.entered(connection).await?;
+            let mut step = self.step(connection, entered);
             let answer = (self.make)(&mut step, &self.arguments).await?;
             self.keep(answer);
             Ok(())
@@ -157,7 +179,7 @@ impl<A: Send + Sync, T: Send> Job for Call<A, T> {
         // A box that this process meets for the first time is judged within a transaction.
         self.place.as_ref().filter(|place| place.is_open())?;
         Some(Box::pin(async move {
-            let mut step = self.step(connection, 0);
+            let mut step = self.step(connection, (0, None));
             let answer = once(&mut step, &self.arguments).await?;
             Ok(answer.map(|answer| self.keep(answer)).is_some())
         }))

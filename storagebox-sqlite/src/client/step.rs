@@ -20,7 +20,7 @@ pub(crate) struct Step<'c> {
     pub(crate) number: i64,
     /// Read after the file was to be had.
     pub(crate) now: Micros,
-    /// What ended then or before is forgotten.
+    /// What ended then or before is forgotten. Nothing is for a call that is made without a transaction.
     pub(crate) forgotten: Micros,
 }
 

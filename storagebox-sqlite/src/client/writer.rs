@@ -1,10 +1,9 @@
 //! Transactions: begun when the file is to be had, shared by the calls that came meanwhile.
 
-use std::pin::Pin;
 use std::sync::Arc;
 
 use sqlx::{Connection, Sqlite, SqliteConnection, Transaction};
-use storagebox_core::{Combine, Combined, Error, ErrorKind, Result};
+use storagebox_core::{Combine, Combined, Error, ErrorKind, Result, Spawn};
 use tokio::runtime::Handle;
 
 use super::call::Job;
@@ -28,6 +27,7 @@ impl Combine for Work {
     type Answer = ();
 
     const BACKEND: &'static str = "sqlite";
+    /// Whoever makes the call names its own.
     const OPERATION: &'static str = "write";
 
     fn key(&self) -> usize {
@@ -35,10 +35,11 @@ impl Combine for Work {
     }
 }
 
-/// In the runtime that is there; without one the work is dropped, and those who wait for it go alone.
-pub(super) fn spawn(work: Pin<Box<dyn Future<Output = ()> + Send>>) {
-    if let Ok(runtime) = Handle::try_current() {
-        drop(runtime.spawn(work));
+/// Starts tasks in the runtime that is there now; without one the work is dropped, and those who wait for it go alone.
+pub(super) fn spawner() -> Arc<Spawn> {
+    match Handle::try_current() {
+        Ok(runtime) => Arc::new(move |work| drop(runtime.spawn(work))),
+        Err(_) => Arc::new(drop),
     }
 }
 
@@ -106,6 +107,7 @@ async fn at_once(connection: &mut SqliteConnection, jobs: &[Arc<dyn Job>]) -> Op
     if !job.progress().begin() {
         return None;
     }
+    job.progress().end();
     match making.await {
         Ok(true) => Some(Ok(vec![Combined::Answer(Ok(()))])),
         Err(error) if !error::is_of_before(&error) => Some(Err(error::at_end(error))),
@@ -134,6 +136,7 @@ async fn within(mut transaction: Transaction<'_, Sqlite>, jobs: &[Arc<dyn Job>])
             return (rolled_back(jobs, failed), is_clean);
         }
     };
+    jobs.iter().for_each(|job| job.progress().end());
     match transaction.commit().await {
         Ok(()) => {
             made.iter().zip(jobs).filter(|(made, _)| made.is_ok()).for_each(|(_, job)| job.committed());

@@ -53,9 +53,15 @@ fn item(row: &SqliteRow) -> Result<Item> {
     Item::new(item).map_err(|_| unreadable("an item"))
 }
 
+/// What is forgotten by the memory that the row shows.
+fn forgotten(row: Option<&SqliteRow>, now: Micros) -> Result<Micros> {
+    let memory = row.map_or(Ok(None), |row| read("a claim", row.try_get("memory")))?;
+    Ok(now.forgotten(memory))
+}
+
 /// For a look: what it is, and nothing is changed.
-pub(super) fn state(row: Option<&SqliteRow>, now: Micros, forgotten: Micros) -> Result<ClaimState> {
-    Ok(match judged(row, now, forgotten)? {
+pub(super) fn state(row: Option<&SqliteRow>, now: Micros) -> Result<ClaimState> {
+    Ok(match judged(row, now, forgotten(row, now)?)? {
         Judged::Unknown | Judged::Forgotten => ClaimState::Unknown,
         Judged::Held(held, _) => ClaimState::Held(held),
         Judged::Ended(why) => ClaimState::Ended(why),
@@ -81,7 +87,7 @@ pub(super) async fn answered(step: &mut Step<'_>, claim: &ClaimId) -> Result<Opt
 /// The same without a transaction: nothing is changed.
 pub(super) async fn seen(step: &mut Step<'_>, bank: &BoxName, claim: &ClaimId) -> Result<Option<Taken>> {
     let row = step.row(query(GET).bind(bank.as_str()).bind(step.now.0).bind(claim.as_str())).await?;
-    judged(row.as_ref(), step.now, step.forgotten).map(to_a_take)
+    judged(row.as_ref(), step.now, forgotten(row.as_ref(), step.now)?).map(to_a_take)
 }
 
 fn to_a_take(judged: Judged) -> Option<Taken> {

@@ -16,7 +16,8 @@ const RESTORE: &str = include_str!("../../sql/item_bank/restore.sql");
 const WITHDRAW: &str = include_str!("../../sql/item_bank/withdraw.sql");
 
 pub(super) async fn holder(bank: &Arc<OpenBox>, item: &Item) -> Result<ItemState> {
-    let rows = bank.look("holder", HOLDER, |ask| ask.bind(item.as_str().to_owned())).await?;
+    let item = item.as_str().to_owned();
+    let rows = bank.look("holder", HOLDER, move |ask| ask.bind(item.clone())).await?;
     rows.first().map_or(Ok(ItemState::Unknown), state)
 }
 
@@ -27,7 +28,7 @@ pub(super) async fn list(
 ) -> Result<Page<ListedItem>> {
     let listing = Listing::of::<Item>("sqlite", cursor, limit)?;
     let (after, most) = (listing.after().to_owned(), listing.limit());
-    let rows = bank.look("list", LIST, |ask| ask.bind(after.clone()).bind(most)).await?;
+    let rows = bank.look("list", LIST, move |ask| ask.bind(after.clone()).bind(most)).await?;
     let entries = rows.iter().map(listed).collect::<Result<_>>()?;
     Ok(listing.page(entries, |last: &ListedItem| last.item.as_str()))
 }

@@ -1,9 +1,11 @@
 //! Upkeep: what no promise needs any more goes, and the write-ahead log is moved to the file.
 
+use std::sync::Arc;
+
 use sqlx::query;
 use storagebox_core::{Maintained, Result};
 
-use crate::client::{Call, Client, Step, Turn};
+use crate::client::{Call, Client, Step, Turn, apart};
 
 const REAP: &str = include_str!("../../sql/item_bank/reap.sql");
 
@@ -28,7 +30,9 @@ pub(super) async fn maintain(client: &Client, max_entries: usize) -> Result<Main
     let most = i64::try_from(max_entries).unwrap_or(i64::MAX);
     let call = Call::new(client.inner(), None, most, |step, most| Box::pin(delete(step, *most)));
     let deleted = client.write("maintain", Turn::Alone, call).await?;
-    client.connections().checkpoint().await.map_err(|error| error.during("maintain"))?;
+    let inner = Arc::clone(client.inner());
+    let moved = apart(async move { inner.connections.checkpoint().await }).await;
+    moved.map_err(|error| error.during("maintain"))?;
     Ok(Maintained { deleted, more: deleted == max_entries as u64 })
 }
 

@@ -6,6 +6,7 @@ mod dropping;
 mod files;
 mod handed_in;
 mod hostile;
+mod left;
 #[cfg(unix)]
 mod paths;
 mod replaced;

@@ -1,7 +1,12 @@
 //! What `setup` makes, and what it refuses.
 
+use std::time::Duration;
+
 use sqlx::{Executor, query, query_as, query_scalar};
-use storagebox_core::{ErrorKind, Item, ItemBank, ItemBankExt, Result, Store, StoreExt};
+use storagebox_core::{
+    Begun, ClaimId, ClaimState, DedupId, End, ErrorKind, Hold, Item, ItemBank, ItemBankExt, LeaseRepo, OpId,
+    Result, Retention, Store, StoreExt, Taken, TokenId, TokenStore,
+};
 use tokio::task::JoinSet;
 
 use crate::support::{Place, failed};
@@ -67,6 +72,51 @@ async fn newer_tables_are_refused_and_left_alone() -> Result<()> {
     let left: (i64, String) = query_as(left).fetch_one(&mut raw).await.map_err(failed)?;
     assert_eq!(left, (1, "free".to_owned()));
     Ok(())
+}
+
+/// Upkeep by somebody who knows nothing of it removed fences that were to last for ever.
+#[tokio::test]
+async fn upkeep_goes_by_the_memory_of_the_store() -> Result<()> {
+    let place = Place::bare()?;
+    let for_ever = place.builder().memory(Retention::Forever).open(place.path())?;
+    for_ever.setup().await?;
+    let (claim, id, op) = (ClaimId::new("ada")?, DedupId::new("id")?, OpId::new("op")?);
+    for_ever.bank("box")?.release(&claim).await?;
+    for_ever.tokens("box")?.discard(&[TokenId::new("token")?]).await?;
+    let begun = for_ever.leases("box")?.begin(&id, &op, Duration::from_secs(1), None).await?;
+    let Begun::Started(lease) = begun else { panic!("{begun:?}") };
+    for_ever.leases("box")?.abort(&lease).await?;
+    place.clock.advance(Duration::from_secs(400 * 24 * 3_600));
+    let says_nothing = place.store()?;
+    says_nothing.setup().await?;
+    assert_eq!(says_nothing.maintain(1_000).await?.deleted, 0);
+    assert_eq!(says_nothing.bank("box")?.get(&claim).await?, ClaimState::Ended(End::Released));
+    let taken = says_nothing.bank("box")?.take(&claim, Hold::Forever).await?;
+    assert!(matches!(taken, Taken::Ended(End::Released)), "{taken:?}");
+    assert_eq!(says_nothing.tokens("box")?.create_tokens(&[TokenId::new("token")?]).await?.gone, 1);
+    let again = says_nothing.leases("box")?.begin(&id, &op, Duration::from_secs(1), None).await?;
+    assert!(matches!(again, Begun::Fenced), "{again:?}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_store_of_another_memory_is_refused() -> Result<()> {
+    let place = Place::ready().await?;
+    let store = || place.builder().memory(Retention::Forever).open(place.path());
+    let pooled = place.builder().memory(Retention::Forever).from_pool(place.pool())?;
+    for error in [
+        store()?.ping().await.unwrap_err(),
+        store()?.setup().await.unwrap_err(),
+        store()?.maintain(1).await.map(drop).unwrap_err(),
+        store()?.bank("box")?.counts().await.map(drop).unwrap_err(),
+        store()?.bank("box")?.take(&ClaimId::new("ada")?, Hold::Forever).await.map(drop).unwrap_err(),
+        pooled.setup().await.unwrap_err(),
+        pooled.maintain(1).await.map(drop).unwrap_err(),
+    ] {
+        assert_eq!(error.kind(), ErrorKind::Misconfigured, "{error}");
+        assert!(error.to_string().contains("memory"), "{error}");
+    }
+    place.builder().memory(Retention::DEFAULT).open(place.path())?.ping().await
 }
 
 #[tokio::test]

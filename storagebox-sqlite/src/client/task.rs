@@ -1,0 +1,22 @@
+//! Tasks of calls. A future that its caller has may be polled and then left, neither driven nor dropped: a connection in it
+//! would be nobody's, and nobody else's.
+
+use storagebox_core::{Error, Result};
+use tokio::task::JoinSet;
+
+/// Does it in a task of its own, for as long as anybody waits for it.
+pub(crate) async fn apart<T: Send + 'static>(
+    work: impl Future<Output = Result<T>> + Send + 'static,
+) -> Result<T> {
+    // It ends its task when it is dropped.
+    let mut task = JoinSet::new();
+    task.spawn(work);
+    match task.join_next().await {
+        Some(Ok(done)) => done,
+        Some(Err(_)) | None => Err(stopped()),
+    }
+}
+
+pub(super) fn stopped() -> Error {
+    Error::unknown("the task that made the call was stopped").on("sqlite")
+}

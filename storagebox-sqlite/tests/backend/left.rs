@@ -1,0 +1,167 @@
+//! Futures that are polled and then left, neither driven nor dropped: nobody else waits for them.
+
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::task::Poll;
+use std::time::Duration;
+
+use sqlx::{Connection, SqliteConnection};
+use storagebox_core::{
+    Certainty, ClaimId, DedupRepoExt, ErrorKind, Hold, Item, ItemBank, Recorded, Result, Retention, Store,
+    StoreExt, Taken,
+};
+use storagebox_sqlite::SqliteStore;
+use tokio::runtime::{Builder, Runtime};
+use tokio::task::{JoinSet, yield_now};
+
+use crate::dropping::{Dropped, drop_after};
+use crate::support::{Place, failed};
+
+type Left<T> = Pin<Box<dyn Future<Output = Result<T>> + Send>>;
+
+fn items(name: &str, count: usize) -> Result<Vec<Item>> {
+    (0..count).map(|number| Item::new(format!("{name}-{number}"))).collect()
+}
+
+/// As many others as there are of a call that was left.
+async fn ten_take_beside(store: &SqliteStore, name: &str) -> Result<()> {
+    let (bank, mut takes) = (store.bank("box")?, JoinSet::new());
+    for number in 0..10 {
+        let (bank, claim) = (bank.clone(), ClaimId::new(format!("{name}-{number}"))?);
+        takes.spawn(async move { bank.take(&claim, Hold::Forever).await });
+    }
+    let taken = takes.join_all().await.into_iter().collect::<Result<Vec<_>>>()?;
+    assert!(taken.iter().all(|taken| matches!(taken, Taken::New(_))), "{name}: {taken:?}");
+    store.bank("box")?.counts().await.map(drop)
+}
+
+/// A call that takes a transaction of its own.
+async fn add_many(store: SqliteStore, name: String) -> Result<()> {
+    store.bank("box")?.add(&items(&name, 1_500)?).await.map(drop)
+}
+
+async fn make(call: Dropped, store: SqliteStore, id: String) -> Result<()> {
+    call.make(&store, &id).await
+}
+
+/// Each call is left at its first point, then another of its kind at its second, and so on until one is through.
+async fn leave_everywhere(store: &SqliteStore) -> Result<()> {
+    store.bank("box")?.add(&items("first", 2_000)?).await?;
+    let mut left: Vec<Left<()>> = vec![];
+    for call in Dropped::ALL {
+        for waits in 0.. {
+            let name = format!("{call:?}-{waits}");
+            let mut one: Left<()> = Box::pin(make(call, store.clone(), name.clone()));
+            if drop_after(waits, &mut one).await.transpose()?.is_some() {
+                break;
+            }
+            left.push(one);
+            ten_take_beside(store, &name).await?;
+        }
+    }
+    let mut many: Left<()> = Box::pin(add_many(store.clone(), "many".to_owned()));
+    assert!(drop_after(0, &mut many).await.is_none());
+    ten_take_beside(store, "beside many").await
+}
+
+#[tokio::test]
+async fn a_call_that_is_left_holds_up_nobody() -> Result<()> {
+    for combining in [true, false] {
+        let place = Place::ready().await?;
+        leave_everywhere(&place.builder().combining(combining).open(place.path())?).await?;
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_call_that_is_left_holds_no_connection_of_a_pool_that_was_handed_in() -> Result<()> {
+    let place = Place::ready().await?;
+    leave_everywhere(&place.builder().from_pool(place.pool())?).await
+}
+
+/// There are four connections that look.
+#[tokio::test]
+async fn looks_that_are_left_hold_up_no_others() -> Result<()> {
+    let place = Place::ready().await?;
+    let store = place.store()?;
+    store.bank("box")?.add(&items("first", 10)?).await?;
+    let mut left: Vec<Left<()>> = vec![];
+    for waits in [0, 1, 2] {
+        for _ in 0..5 {
+            let mut one: Left<()> = Box::pin(make(Dropped::Look, store.clone(), String::new()));
+            if drop_after(waits, &mut one).await.is_none() {
+                left.push(one);
+            }
+        }
+    }
+    assert!(left.len() >= 5, "only {} looks had to wait", left.len());
+    assert_eq!(store.bank("box")?.counts().await?.free, 10);
+    store.ping().await?;
+    ten_take_beside(&store, "then").await
+}
+
+fn runtime() -> Result<Runtime> {
+    Builder::new_current_thread().enable_all().build().map_err(failed)
+}
+
+async fn remember(store: SqliteStore, id: &'static str) -> Result<()> {
+    let recorded = store.dedup("box")?.remember(id, "value", "op", Retention::Forever).await?;
+    assert!(matches!(recorded, Recorded::New(_)), "{id}: {recorded:?}");
+    Ok(())
+}
+
+/// Until it can do nothing but wait for the file.
+async fn drive_for_a_while(call: &mut Left<()>) {
+    for _ in 0..20 {
+        assert!(poll_fn(|context| Poll::Ready(call.as_mut().poll(context).is_pending())).await);
+        yield_now().await;
+    }
+}
+
+/// Two runtimes of one thread each, of which the first has a call that waits for the file.
+struct Runtimes {
+    place: Place,
+    first: Runtime,
+    second: Runtime,
+    store: SqliteStore,
+    one: Left<()>,
+}
+
+impl Runtimes {
+    fn new(call_timeout: Duration) -> Result<(Self, SqliteConnection)> {
+        let (first, second) = (runtime()?, runtime()?);
+        let place = second.block_on(Place::ready())?;
+        let store = place.builder().call_timeout(call_timeout).open(place.path())?;
+        second.block_on(remember(store.clone(), "zero"))?;
+        let mut other = second.block_on(place.raw())?;
+        second.block_on(sqlx::query("BEGIN IMMEDIATE").execute(&mut other)).map_err(failed)?;
+        let mut one: Left<()> = Box::pin(remember(store.clone(), "one"));
+        first.block_on(drive_for_a_while(&mut one));
+        Ok((Self { place, first, second, store, one }, other))
+    }
+}
+
+/// As where each thread has a runtime, which it drives while it has a call.
+#[test]
+fn a_runtime_that_is_driven_for_its_own_calls_keeps_no_other_waiting() -> Result<()> {
+    let (runtimes, writer) = Runtimes::new(Duration::from_secs(10))?;
+    let mut other: Left<()> = Box::pin(remember(runtimes.store.clone(), "other"));
+    runtimes.second.block_on(drive_for_a_while(&mut other));
+    runtimes.second.block_on(writer.close()).map_err(failed)?;
+    runtimes.first.block_on(runtimes.one)?;
+    // Nobody drives the first one any more.
+    runtimes.second.block_on(other)?;
+    drop(runtimes.place);
+    Ok(())
+}
+
+/// Nobody else writes to the file, but for what rests with that runtime.
+#[test]
+fn who_waits_for_a_runtime_that_nobody_drives_is_told_so() -> Result<()> {
+    let (runtimes, writer) = Runtimes::new(Duration::from_millis(200))?;
+    runtimes.second.block_on(writer.close()).map_err(failed)?;
+    let error = runtimes.second.block_on(remember(runtimes.store.clone(), "other")).unwrap_err();
+    assert_eq!((error.kind(), error.certainty()), (ErrorKind::Contention, Certainty::NotApplied));
+    assert!(error.to_string().contains("a runtime that nobody drives any more"), "{error}");
+    Ok(())
+}
