@@ -1,16 +1,16 @@
 //! Boxes: their keys, and the row that keeps how each was made.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use sha2::{Digest, Sha256};
 use storagebox_core::{BoxName, Error, Result};
-use tokio::sync::OnceCell;
 
 use super::{Client, Write, Wrote};
 use crate::error::{misconfigured, opening};
 use crate::row::{Row, RowKey};
 use crate::schema::VERSION;
+use crate::turns::Turns;
 
 /// What a box is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,7 +56,8 @@ pub(crate) struct OpenBox {
     options: String,
     /// Used from every region, whatever its home.
     is_everywhere: bool,
-    shards: OnceCell<u16>,
+    shards: OnceLock<u16>,
+    opening: Turns,
 }
 
 impl OpenBox {
@@ -67,7 +68,8 @@ impl OpenBox {
             kind,
             options: String::new(),
             is_everywhere: false,
-            shards: OnceCell::new(),
+            shards: OnceLock::new(),
+            opening: Turns::default(),
         }
     }
 
@@ -93,9 +95,17 @@ impl OpenBox {
         &self.name
     }
 
-    /// How many shards the box has. The first call makes the box, or checks how it was made; one request.
+    /// How many shards the box has. The first call makes the box, or checks how it was made; one request. It may be made by
+    /// several: each finds the same.
     pub(crate) async fn shards(&self) -> Result<u16> {
-        self.shards.get_or_try_init(|| self.registered()).await.copied()
+        if let Some(shards) = self.shards.get() {
+            return Ok(*shards);
+        }
+        let _turn = self.opening.next().await;
+        match self.shards.get() {
+            Some(shards) => Ok(*shards),
+            None => self.registered().await.map(|shards| *self.shards.get_or_init(|| shards)),
+        }
     }
 
     async fn registered(&self) -> Result<u16> {

@@ -11,6 +11,7 @@ mod counts;
 mod hostile;
 mod keys_alone;
 mod ledgers;
+mod left;
 mod metered;
 mod mixed;
 mod planned;
