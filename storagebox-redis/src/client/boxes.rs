@@ -114,7 +114,8 @@ impl OpenBox {
     async fn make(&self, was_made: bool) -> Result<()> {
         let commands: Vec<_> = COMMANDS.split_whitespace().collect();
         let open = Call::new(&OPEN, &self.key).with(self.options.as_str()).with(self.keeps);
-        let open = open.with(self.client.epoch()).with(was_made).with_all(&commands);
+        let open = open.with(self.client.epoch()).with(was_made).with(self.client.store_in_reach());
+        let open = open.with_all(&commands);
         let answer = self.client.settled("open", || self.client.answer(&open)).await?;
         self.check(&answer)
     }
