@@ -107,7 +107,7 @@ impl Round<'_> {
 
     async fn tidy(&mut self, name: BoxName, row: &Row) -> Result<()> {
         let client = self.client;
-        let bank = &*self.banks.entry(name).or_insert_with_key(|name| Bank::new(client, name));
+        let bank = &*self.banks.entry(name).or_insert_with_key(|name| Bank::for_upkeep(client, name));
         self.tidied += usize::from(client.settled("maintain", || bank.tidied(row)).await?);
         Ok(())
     }

@@ -12,6 +12,7 @@ mod hostile;
 mod keys_alone;
 mod ledgers;
 mod left;
+mod memory;
 mod metered;
 mod mixed;
 mod planned;
