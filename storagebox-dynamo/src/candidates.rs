@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use storagebox_core::Result;
-use tokio::sync::Mutex as Queue;
+
+use crate::turns::Turns;
 
 /// What candidates are fetched from.
 pub(crate) trait Source: Send + Sync + 'static {
@@ -26,8 +27,8 @@ pub(crate) trait Source: Send + Sync + 'static {
 pub(crate) struct Candidates<C> {
     limit: usize,
     pool: Mutex<Pool<C>>,
-    /// One look at a time; the others wait for what it finds.
-    looking: Queue<()>,
+    /// One look at a time, as long as it goes on; the others wait for what it finds.
+    looking: Turns,
     looks: AtomicU64,
 }
 
@@ -70,7 +71,7 @@ impl<C: Clone> Drop for Lent<'_, C> {
 impl<C: Clone + PartialEq> Candidates<C> {
     pub(crate) fn new(limit: usize) -> Self {
         let pool = Pool { candidates: VecDeque::new(), scarce: false, empty: 0 };
-        Self { limit, pool: Mutex::new(pool), looking: Queue::default(), looks: AtomicU64::new(0) }
+        Self { limit, pool: Mutex::new(pool), looking: Turns::default(), looks: AtomicU64::new(0) }
     }
 
     /// How many looks have begun; a look with a greater number begins later.
@@ -87,7 +88,7 @@ impl<C: Clone + PartialEq> Candidates<C> {
             if let Some(lent) = self.lend(source) {
                 return Ok(Some(lent));
             }
-            let _turn = self.looking.lock().await;
+            let _turn = self.looking.next().await;
             if !lock(&self.pool).candidates.is_empty() {
                 continue;
             }
@@ -119,7 +120,7 @@ impl<C: Clone + PartialEq> Candidates<C> {
         let mut pool = lock(&self.pool);
         pool.scarce = found.len() < self.limit;
         if found.is_empty() {
-            pool.empty = number;
+            pool.empty = pool.empty.max(number);
         }
         let fresh: Vec<_> = found.into_iter().filter(|one| !pool.candidates.contains(one)).collect();
         pool.candidates.extend(fresh);
@@ -131,7 +132,7 @@ impl<C: Clone + PartialEq> Candidates<C> {
 fn fetch_ahead<S: Source>(source: Arc<S>) {
     tokio::spawn(async move {
         let candidates = source.candidates();
-        if let Ok(_turn) = candidates.looking.try_lock() {
+        if let Some(_turn) = candidates.looking.now() {
             let _ = candidates.refill(&*source).await;
         }
     });

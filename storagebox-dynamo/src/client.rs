@@ -71,14 +71,6 @@ impl Client {
         self.now().after(duration).after(self.settings.max_skew)
     }
 
-    /// From when on what ends at this time need not be remembered; never, if there is none.
-    pub(crate) fn forgotten_after(&self, end: Millis) -> Option<Millis> {
-        match self.settings.memory {
-            Retention::Forever => None,
-            Retention::For(memory) => Some(end.after(memory)),
-        }
-    }
-
     /// For the table's time to live, in whole seconds: nothing goes before the time is past by every clock.
     pub(crate) fn deletable(&self, forgotten: Millis) -> i64 {
         forgotten.after(self.settings.max_skew).after(self.settings.max_skew).0.div_euclid(1_000) + 1

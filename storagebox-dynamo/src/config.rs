@@ -37,7 +37,8 @@ pub struct DynamoBuilder {
 pub(crate) struct Settings {
     pub(crate) table: String,
     pub(crate) prefix: String,
-    pub(crate) memory: Retention,
+    /// Where nothing is said, that of the box, which its first call makes the usual one.
+    pub(crate) memory: Option<Retention>,
     pub(crate) max_skew: Duration,
     pub(crate) call_timeout: Duration,
     pub(crate) shards: u16,
@@ -73,7 +74,7 @@ impl Default for DynamoBuilder {
         let settings = Settings {
             table: "storagebox".to_owned(),
             prefix: String::new(),
-            memory: Retention::DEFAULT,
+            memory: None,
             max_skew: Duration::from_secs(1),
             call_timeout: Duration::from_secs(10),
             shards: 4,
@@ -105,10 +106,12 @@ impl DynamoBuilder {
         self
     }
 
-    /// How long ended claims, gone tokens and ended operations are remembered; seven days unless said otherwise.
+    /// How long ended claims, gone tokens and ended operations are remembered. A box keeps what it was made with, seven days
+    /// unless said otherwise; everybody goes by that, upkeep too. Who says nothing here opens a box with any; who says
+    /// something else than the box is refused, as `Misconfigured`.
     #[must_use]
     pub fn memory(mut self, retention: Retention) -> Self {
-        self.settings.memory = retention;
+        self.settings.memory = Some(retention);
         self
     }
 
@@ -266,7 +269,7 @@ impl DynamoBuilder {
 
 impl Settings {
     fn checked(&self) -> Result<()> {
-        self.memory.checked()?;
+        self.memory.unwrap_or(Retention::DEFAULT).checked()?;
         checked_duration("call timeout", self.call_timeout)?;
         let known_again = Duration::from_secs(9 * 60);
         if self.call_timeout > known_again {

@@ -11,7 +11,7 @@ use tracing::instrument;
 use crate::client::{Client, Write, expiry};
 use crate::clock::Millis;
 use crate::page::Position;
-use crate::records::{CURRENT, DONE, Done, ENDED, Record, Records, State, Step, kept};
+use crate::records::{CURRENT, DONE, Done, ENDED, Record, Records, State, Step};
 
 #[derive(Debug)]
 pub(crate) struct DynamoDedupRepo(pub(crate) Arc<Records>);
@@ -93,7 +93,7 @@ impl DedupRepo for DynamoDedupRepo {
         let change = |key: &_| {
             let now = self.client().now();
             let ended = Write::update(key).set("s", ENDED).set("y", now.0);
-            let ended = kept(self.client(), ended, Some(now)).remove(&["v", "x", "f", "p", "r", "w"]);
+            let ended = self.0.kept(ended, Some(now)).remove(&["v", "x", "f", "p", "r", "w"]);
             (self.if_current(ended, version), Forgotten::Forgotten)
         };
         let refused = |record: &Record| match record.entry() {

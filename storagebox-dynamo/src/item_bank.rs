@@ -47,15 +47,19 @@ pub(crate) struct DynamoBank(Arc<Bank>);
 
 impl DynamoBank {
     pub(crate) fn new(client: &Arc<Client>, name: &BoxName) -> Self {
-        Self(Arc::new(Bank::new(client, name)))
+        Self(Arc::new(Bank::of(OpenBox::new(client, Kind::Bank, name))))
     }
 }
 
 impl Bank {
-    pub(crate) fn new(client: &Arc<Client>, name: &BoxName) -> Self {
+    pub(crate) fn for_upkeep(client: &Arc<Client>, name: &BoxName) -> Self {
+        Self::of(OpenBox::new(client, Kind::Bank, name).of_any_memory())
+    }
+
+    fn of(open: OpenBox) -> Self {
         Self {
-            open: OpenBox::new(client, Kind::Bank, name),
-            candidates: Candidates::new(client.settings().fetch_limit),
+            candidates: Candidates::new(open.client().settings().fetch_limit),
+            open,
             hints: Hints::default(),
             repeats: Repeats::default(),
         }

@@ -11,7 +11,7 @@ use tracing::instrument;
 
 use crate::client::{Client, Write, expiry};
 use crate::clock::Millis;
-use crate::records::{DONE, ENDED, LEASED, Leased, Named, Record, Records, State, Step, kept};
+use crate::records::{DONE, ENDED, LEASED, Leased, Named, Record, Records, State, Step};
 
 /// Nobody has begun since, and the lease neither completed nor aborted. Its end does not matter (D-5).
 const HELD: &str = "s = :leased AND f = :fence AND c = :op";
@@ -89,7 +89,7 @@ impl LeaseRepo for DynamoLeaseRepo {
             let until = expiry(self.client(), retention);
             let version = self.0.number_after(lease.fence.number());
             let done = Write::update(key).set("s", DONE).set("v", result.as_bytes()).set("n", version);
-            let done = kept(self.client(), done.set_some("x", until), until.map(Millis)).remove(&["u"]);
+            let done = self.0.kept(done.set_some("x", until), until.map(Millis)).remove(&["u"]);
             let entry = Entry { value: result.clone(), version: Version::new(version) };
             (if_held(done, lease, ""), Completed::Completed(entry))
         };
@@ -106,7 +106,7 @@ impl LeaseRepo for DynamoLeaseRepo {
         let change = |key: &_| {
             let now = self.client().now();
             let ended = Write::update(key).set("s", ENDED).set("y", now.0);
-            let ended = kept(self.client(), ended, Some(now)).remove(&["f", "u", "p"]);
+            let ended = self.0.kept(ended, Some(now)).remove(&["f", "u", "p"]);
             (if_held(ended, lease, ""), Aborted::Aborted)
         };
         let refused = |record: &Record| match record.leased(lease) {
@@ -123,7 +123,7 @@ impl LeaseRepo for DynamoLeaseRepo {
         let duration = checked_duration("lease", duration)?;
         let change = |key: &_| {
             let until = self.client().end_of(duration);
-            let longer = kept(self.client(), Write::update(key).set("u", until.0), Some(until));
+            let longer = self.0.kept(Write::update(key).set("u", until.0), Some(until));
             (if_held(longer, lease, " AND u < :u"), LeaseExtended::Extended)
         };
         let refused = |record: &Record| match record.leased(lease) {

@@ -24,6 +24,7 @@ mod row;
 mod schema;
 mod store;
 mod token_store;
+mod turns;
 mod upkeep;
 
 pub use article_tables::ArticleTables;

@@ -22,7 +22,7 @@ use crate::row::{Row, RowKey};
 
 use log::Mark;
 pub(crate) use record::{Done, Leased, Record, State};
-pub(crate) use row::{CURRENT, DONE, ENDED, LEASED, kept};
+pub(crate) use row::{CURRENT, DONE, ENDED, LEASED};
 use sent::{Fate, Sent, at_once};
 
 /// The partitions of the ids.
@@ -63,7 +63,7 @@ impl Records {
     }
 
     fn read(&self, row: Option<&Row>, past: Millis) -> Result<Record> {
-        row.map_or_else(|| Ok(Record::default()), |row| Record::read(row, self.client(), past))
+        row.map_or_else(|| Ok(Record::default()), |row| Record::read(row, &self.open, past))
     }
 
     /// A number greater than every one before on the id: the last one's successor, and at least the time in microseconds.
@@ -129,7 +129,7 @@ impl Records {
                 Step::Write(state, answer) => (state, answer),
             };
             let mark = Mark::fresh(record.last);
-            let row = record.becoming(&state, mark, &key, self.client());
+            let row = record.becoming(&state, mark, &key, &self.open);
             sent.note(mark, answer.clone());
             match self.exchange(id, &record, row).await {
                 Ok(Wrote::Done(_)) => return Ok(Some(answer)),

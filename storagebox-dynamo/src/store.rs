@@ -93,7 +93,7 @@ impl fmt::Debug for DynamoStore {
     }
 }
 
-/// What is promised and what is not, beside the memory, which is a setting.
+/// What is promised and what is not, beside the memory, which may be a setting.
 const PROMISES: [(&str, &str); 8] = [
     ("atomicity", "one conditional write or one transaction is one step"),
     ("durability", "DynamoDB's: what was acknowledged is in several places"),
@@ -125,6 +125,8 @@ const PROMISES: [(&str, &str); 8] = [
     ),
 ];
 
+const MEMORY: &str = "what their box was made with, seven days unless told otherwise";
+
 /// What is not promised of sets and windows whose operations are keys.
 const KEYS_ALONE: &str =
     "TokenSet and Window know 95 bits of an operation's hash, and tell no value and no Mismatch";
@@ -154,8 +156,8 @@ impl Store for DynamoStore {
 
     fn promises(&self) -> Promises {
         let promise = |about, statement: String| Promise { about, statement: statement.into() };
-        let memory = self.client.settings().memory;
-        let memory = format!("ended claims, gone tokens and ended operations: {memory:?}");
+        let memory = self.client.settings().memory.map_or(MEMORY.to_owned(), |memory| memory.to_string());
+        let memory = format!("ended claims, gone tokens and ended operations: {memory}");
         let entries = PROMISES.iter().map(|(about, statement)| promise(about, (*statement).to_owned()));
         let keys = self.client.settings().keys_alone.then(|| promise("keys alone", KEYS_ALONE.to_owned()));
         let entries = entries.chain([promise("memory", memory)]).chain(keys).collect();

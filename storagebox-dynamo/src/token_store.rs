@@ -114,15 +114,16 @@ impl DynamoTokenStore {
 
     /// Ends a token that lives, for this operation or for nobody.
     async fn ending(&self, token: &TokenId, tag: &Tag, op: Option<&OpId>) -> Result<Write> {
+        let key = self.key(token).await?;
         let (forgotten, expires) = self.forgetting();
-        let ended = Write::update(&self.key(token).await?).tagged(tag).set("s", GONE);
+        let ended = Write::update(&key).tagged(tag).set("s", GONE);
         let ended = ended.set_some("c", op.map(OpId::as_str));
         Ok(ended.set_some("g", forgotten).set_some(EXPIRES, expires))
     }
 
     /// From when on a token that ends now need not be remembered, as attributes.
     fn forgetting(&self) -> (Option<i64>, Option<i64>) {
-        let forgotten = self.client().forgotten_after(self.client().now());
+        let forgotten = self.open.forgotten_after(self.client().now());
         (forgotten.map(|at| at.0), forgotten.map(|at| self.client().deletable(at)))
     }
 
@@ -156,8 +157,9 @@ impl DynamoTokenStore {
     }
 
     async fn fenced(&self, token: &TokenId, tag: &Tag) -> Result<Discarded> {
+        let key = self.key(token).await?;
         let (forgotten, expires) = self.forgetting();
-        let fence = Row::new(&self.key(token).await?).with("s", FENCED);
+        let fence = Row::new(&key).with("s", FENCED);
         let fence = Write::put(fence.with_some("g", forgotten).with_some(EXPIRES, expires)).tagged(tag);
         let fence = fence.only_if(UNKNOWN).value(":past", self.client().surely_past().0);
         match self.client().write(&fence).await? {

@@ -1,14 +1,14 @@
 //! Upkeep: rows that no promise needs any more go. On AWS the table's time to live does the same, days later and for free.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use storagebox_core::{BoxName, Maintained, Result};
-use tokio::sync::Mutex;
 
 use crate::client::{Answers, Client, Write, home_elsewhere, row_of_box};
 use crate::item_bank::{Bank, LAPSED};
 use crate::row::{Attributes, Row, RowKey, Value};
+use crate::turns::Turns;
 
 /// How many rows one request reads, and how many requests one call makes at the most.
 const PAGE: usize = 1_000;
@@ -17,9 +17,12 @@ const PAGES: usize = 20;
 /// The row is one that nobody needs.
 const UNNEEDED: &str = "g <= :past";
 
-/// Where the last call stopped.
 #[derive(Debug, Default)]
-pub(crate) struct Upkeep(Mutex<Option<Attributes>>);
+pub(crate) struct Upkeep {
+    /// Where the last call stopped.
+    place: Mutex<Option<Attributes>>,
+    calls: Turns,
+}
 
 /// One call.
 struct Round<'a> {
@@ -37,7 +40,8 @@ impl Upkeep {
     pub(crate) async fn maintain(&self, client: &Arc<Client>, most: usize) -> Result<Maintained> {
         let mut round =
             Round { client, banks: HashMap::new(), elsewhere: HashMap::new(), deleted: 0, tidied: 0 };
-        let mut from = self.0.lock().await;
+        let _turn = self.calls.next().await;
+        let mut from = self.place();
         for _ in 0..PAGES {
             let page = client.settled("maintain", || scan(client, from.clone())).await?;
             for row in &page.rows {
@@ -45,14 +49,23 @@ impl Upkeep {
                     return Ok(round.ended(true));
                 }
                 round.visit(row).await?;
-                *from = Some(key_of(row)?.attributes());
+                self.stop_at(Some(key_of(row)?.attributes()));
             }
-            *from = page.next;
+            from = page.next;
+            self.stop_at(from.clone());
             if from.is_none() {
                 return Ok(round.ended(round.work() >= most));
             }
         }
         Ok(round.ended(true))
+    }
+
+    fn place(&self) -> Option<Attributes> {
+        self.place.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn stop_at(&self, place: Option<Attributes>) {
+        *self.place.lock().unwrap_or_else(PoisonError::into_inner) = place;
     }
 }
 
@@ -94,7 +107,7 @@ impl Round<'_> {
 
     async fn tidy(&mut self, name: BoxName, row: &Row) -> Result<()> {
         let client = self.client;
-        let bank = &*self.banks.entry(name).or_insert_with_key(|name| Bank::new(client, name));
+        let bank = &*self.banks.entry(name).or_insert_with_key(|name| Bank::for_upkeep(client, name));
         self.tidied += usize::from(client.settled("maintain", || bank.tidied(row)).await?);
         Ok(())
     }

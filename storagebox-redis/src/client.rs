@@ -66,6 +66,11 @@ impl Client {
         &self.store
     }
 
+    /// The same where a script about a box may look at it: on one node, not on a cluster.
+    pub(crate) fn store_in_reach(&self) -> Option<&str> {
+        Some(self.store()).filter(|_| !self.connections.is_cluster())
+    }
+
     /// The store's memory of ended operations, as the scripts take it. Only asked once it is known.
     pub(crate) fn memory(&self) -> Option<u64> {
         self.known.get().and_then(|known| micros_of(known.memory))

@@ -17,6 +17,7 @@ mod schema;
 mod script;
 mod store;
 mod token_store;
+mod turns;
 mod upkeep;
 
 #[cfg(feature = "test-clock")]

@@ -1,16 +1,18 @@
-//! Boxes: their keys, and the row that keeps how each was made.
+//! Boxes: their keys, and the row that keeps how each was made and how long it remembers what has ended.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use sha2::{Digest, Sha256};
-use storagebox_core::{BoxName, Error, Result};
-use tokio::sync::OnceCell;
+use storagebox_core::{BoxName, Error, Result, Retention};
 
-use super::{Client, Write, Wrote};
+use super::{Client, Write, Wrote, millis_of};
+use crate::clock::Millis;
 use crate::error::{misconfigured, opening};
 use crate::row::{Row, RowKey};
 use crate::schema::VERSION;
+use crate::turns::Turns;
 
 /// What a box is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,15 +50,41 @@ impl Kind {
     }
 }
 
+/// How a box was made, as far as calls go by it.
+#[derive(Clone, Copy, Debug)]
+struct Made {
+    shards: u16,
+    /// How long what has ended is remembered, by everybody.
+    memory: Retention,
+}
+
+/// What a memory is that is for ever.
+const FOREVER: &str = "forever";
+
+/// A memory as it is kept with the box.
+fn in_words(memory: Retention) -> String {
+    millis_of(memory).map_or(FOREVER.to_owned(), |millis| millis.to_string())
+}
+
+fn memory_in(row: &Row) -> Option<Retention> {
+    match row.text("memory")? {
+        FOREVER => Some(Retention::Forever),
+        millis => Some(Retention::For(Duration::from_millis(millis.parse().ok()?))),
+    }
+}
+
 /// A box that is open.
 pub(crate) struct OpenBox {
     client: Arc<Client>,
     name: BoxName,
     kind: Kind,
     options: String,
+    /// How long it is to remember what has ended, if that was said.
+    memory: Option<Retention>,
     /// Used from every region, whatever its home.
     is_everywhere: bool,
-    shards: OnceCell<u16>,
+    made: OnceLock<Made>,
+    opening: Turns,
 }
 
 impl OpenBox {
@@ -66,8 +94,10 @@ impl OpenBox {
             name: name.clone(),
             kind,
             options: String::new(),
+            memory: client.settings().memory,
             is_everywhere: false,
-            shards: OnceCell::new(),
+            made: OnceLock::new(),
+            opening: Turns::default(),
         }
     }
 
@@ -75,6 +105,13 @@ impl OpenBox {
     #[must_use]
     pub(crate) fn with_options(mut self, options: String) -> Self {
         self.options = options;
+        self
+    }
+
+    /// Made with any memory, as upkeep goes by each.
+    #[must_use]
+    pub(crate) fn of_any_memory(mut self) -> Self {
+        self.memory = None;
         self
     }
 
@@ -93,27 +130,51 @@ impl OpenBox {
         &self.name
     }
 
-    /// How many shards the box has. The first call makes the box, or checks how it was made; one request.
+    /// How many shards the box has.
     pub(crate) async fn shards(&self) -> Result<u16> {
-        self.shards.get_or_try_init(|| self.registered()).await.copied()
+        self.made().await.map(|made| made.shards)
     }
 
-    async fn registered(&self) -> Result<u16> {
+    /// From when on what ends at this time need not be remembered; never, if there is none. Only asked once it is known how
+    /// the box was made.
+    pub(crate) fn forgotten_after(&self, end: Millis) -> Option<Millis> {
+        debug_assert!(self.made.get().is_some(), "nobody knows yet");
+        match self.made.get().map_or(Retention::Forever, |made| made.memory) {
+            Retention::Forever => None,
+            Retention::For(memory) => Some(end.after(memory)),
+        }
+    }
+
+    /// The first call makes the box, or checks how it was made; one request. It may be made by several: each finds the same.
+    async fn made(&self) -> Result<Made> {
+        if let Some(made) = self.made.get() {
+            return Ok(*made);
+        }
+        let _turn = self.opening.next().await;
+        match self.made.get() {
+            Some(made) => Ok(*made),
+            None => self.registered().await.map(|made| *self.made.get_or_init(|| made)),
+        }
+    }
+
+    async fn registered(&self) -> Result<Made> {
         let shards = self.client.settings().shards;
+        let memory = self.memory.unwrap_or(Retention::DEFAULT);
         let row = Row::new(&RowKey::alone(self.key("box")))
             .with("made_with", self.options.as_str())
             .with("shards", u32::from(shards))
+            .with("memory", in_words(memory))
             .with("schema", VERSION)
             .with_some("home", self.client.region().filter(|_| !self.is_everywhere));
         let put = Write::put(row).only_if("attribute_not_exists(pk)");
         match self.client.write(&put).await.map_err(opening)? {
-            Wrote::Done(_) => Ok(shards),
+            Wrote::Done(_) => Ok(Made { shards, memory }),
             Wrote::Refused(Some(made)) => self.adopted(&made).await,
             Wrote::Refused(None) => Err(opening(Error::unknown("the box was there and is gone"))),
         }
     }
 
-    async fn adopted(&self, made: &Row) -> Result<u16> {
+    async fn adopted(&self, made: &Row) -> Result<Made> {
         let schema: u32 = made.needed("schema", made.number("schema"))?;
         if schema > VERSION {
             let newer = format_args!("a box that a newer version made (schema {schema})");
@@ -125,8 +186,22 @@ impl OpenBox {
             let why = format_args!("{name:?} was created with {options} and cannot be opened with {asked}");
             return Err(misconfigured("box", why));
         }
+        let memory = made.needed("memory", memory_in(made))?;
+        self.check_memory(memory)?;
         self.at_home(made).await.map_err(opening)?;
-        made.needed("shards", made.number("shards"))
+        Ok(Made { shards: made.needed("shards", made.number("shards"))?, memory })
+    }
+
+    /// Whether the box remembers for as long as was asked for, if anything was.
+    fn check_memory(&self, kept: Retention) -> Result<()> {
+        match self.memory.filter(|asked| millis_of(*asked) != millis_of(kept)) {
+            None => Ok(()),
+            Some(other) => {
+                let name = &self.name;
+                let why = format_args!("{name:?} was created with {kept}, and cannot be opened with {other}");
+                Err(misconfigured("memory", why))
+            }
+        }
     }
 
     /// A partition key of the box. The name's length comes before the name, so that no name can reach another's keys.

@@ -1,6 +1,7 @@
 //! The driver's client: handed in, or made at the first request.
 
 use std::fmt;
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use aws_config::BehaviorVersion;
@@ -9,14 +10,15 @@ use aws_config::timeout::TimeoutConfig;
 use aws_sdk_dynamodb::Client as Driver;
 use aws_sdk_dynamodb::config::Region;
 use aws_smithy_http_client::tls::{Provider, rustls_provider::CryptoMode};
-use tokio::sync::OnceCell;
 
 use crate::clock::Corrected;
+use crate::turns::Turns;
 
 /// Where the table is, and the client that goes there.
 pub(crate) struct Connection {
     source: Source,
-    driver: OnceCell<Driver>,
+    driver: OnceLock<Driver>,
+    making: Turns,
 }
 
 enum Source {
@@ -26,12 +28,15 @@ enum Source {
 
 impl Connection {
     pub(crate) fn given(driver: &Driver) -> Self {
-        Self { source: Source::Given(Box::new(driver.clone())), driver: OnceCell::new() }
+        Self::of(Source::Given(Box::new(driver.clone())))
     }
 
     pub(crate) fn to(region: &str, endpoint: Option<String>) -> Self {
-        let source = Source::At { region: region.to_owned(), endpoint };
-        Self { source, driver: OnceCell::new() }
+        Self::of(Source::At { region: region.to_owned(), endpoint })
+    }
+
+    fn of(source: Source) -> Self {
+        Self { source, driver: OnceLock::new(), making: Turns::default() }
     }
 
     /// Where the requests go; a client that was handed in may not say.
@@ -45,20 +50,28 @@ impl Connection {
     /// The client, without the driver's own retries: a conditional write that it repeats would be told that it lost
     /// against itself. The clock hears every answer, unless it is a test's.
     pub(crate) async fn driver(&self, clock: Option<&Corrected>, attempt: Duration) -> &Driver {
-        self.driver
-            .get_or_init(|| async {
-                let config = match &self.source {
-                    Source::Given(driver) => driver.config().to_builder(),
-                    Source::At { region, endpoint } => found(region, endpoint.as_deref()).await,
-                };
-                let config = config.retry_config(RetryConfig::disabled()).timeout_config(timeouts(attempt));
-                let config = match clock {
-                    Some(clock) => config.interceptor(clock.clone()),
-                    None => config,
-                };
-                Driver::from_conf(config.build())
-            })
-            .await
+        if let Some(driver) = self.driver.get() {
+            return driver;
+        }
+        let _turn = self.making.next().await;
+        if let Some(driver) = self.driver.get() {
+            return driver;
+        }
+        let driver = self.made(clock, attempt).await;
+        self.driver.get_or_init(|| driver)
+    }
+
+    async fn made(&self, clock: Option<&Corrected>, attempt: Duration) -> Driver {
+        let config = match &self.source {
+            Source::Given(driver) => driver.config().to_builder(),
+            Source::At { region, endpoint } => found(region, endpoint.as_deref()).await,
+        };
+        let config = config.retry_config(RetryConfig::disabled()).timeout_config(timeouts(attempt));
+        let config = match clock {
+            Some(clock) => config.interceptor(clock.clone()),
+            None => config,
+        };
+        Driver::from_conf(config.build())
     }
 }
 

@@ -99,7 +99,7 @@ impl Bank {
 
     /// From when on a claim that ends then need not be remembered, as attributes.
     pub(super) fn forgetting(&self, end: Option<Millis>) -> (Option<i64>, Option<i64>) {
-        let forgotten = end.and_then(|end| self.client().forgotten_after(end));
+        let forgotten = end.and_then(|end| self.open.forgotten_after(end));
         (forgotten.map(|at| at.0), forgotten.map(|at| self.client().deletable(at)))
     }
 

@@ -8,7 +8,7 @@ use storagebox_core::{DedupId, OpId, Result};
 
 use super::Records;
 use super::record::Record;
-use crate::client::{Client, Write};
+use crate::client::{OpenBox, Write};
 use crate::clock::Millis;
 use crate::row::{Row, RowKey};
 use crate::schema::EXPIRES;
@@ -24,8 +24,8 @@ pub(super) struct Ended {
 }
 
 /// Whether what ended then is still remembered.
-pub(super) fn is_remembered(client: &Client, since: Millis, past: Millis) -> bool {
-    client.forgotten_after(since).is_none_or(|forgotten| past < forgotten)
+pub(super) fn is_remembered(open: &OpenBox, since: Millis, past: Millis) -> bool {
+    open.forgotten_after(since).is_none_or(|forgotten| past < forgotten)
 }
 
 impl Records {
@@ -36,7 +36,7 @@ impl Records {
 
     /// The row of its own that an operation gets when another follows it.
     pub(super) fn fence(&self, id: &DedupId, ended: &Ended) -> Write {
-        let forgotten = self.client().forgotten_after(ended.since);
+        let forgotten = self.open.forgotten_after(ended.since);
         let row = Row::new(&self.over_key(id, &ended.op)).with("y", ended.since.0);
         let row = row.with_some("g", forgotten.map(|forgotten| forgotten.0));
         Write::put(row.with_some(EXPIRES, forgotten.map(|forgotten| self.client().deletable(forgotten))))
@@ -54,7 +54,7 @@ impl Records {
         let Some(op) = op.filter(|op| record.has_others() && !record.is_of(op)) else { return Ok(record) };
         let row = self.client().get(&self.over_key(id, op)).await?;
         let since = row.map(|row| row.needed("y", row.number("y"))).transpose()?.map(Millis);
-        let is_over = since.is_some_and(|since| is_remembered(self.client(), since, past));
+        let is_over = since.is_some_and(|since| is_remembered(&self.open, since, past));
         Ok(Record { asked: Some(op.clone()).filter(|_| is_over), ..record })
     }
 }

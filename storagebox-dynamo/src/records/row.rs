@@ -14,10 +14,11 @@
 
 use storagebox_core::{Entry, Fence, Fingerprint, OpId, Payload, Result, Version};
 
+use super::Records;
 use super::ended::{Ended, is_remembered};
 use super::log::{Log, Mark};
 use super::record::{Done, Leased, Record, State};
-use crate::client::{Client, Write};
+use crate::client::{OpenBox, Write};
 use crate::clock::Millis;
 use crate::row::{Row, RowKey};
 use crate::schema::EXPIRES;
@@ -29,17 +30,19 @@ pub(crate) const ENDED: &str = "ended";
 /// The record is there at this version, and its retention is not over.
 pub(crate) const CURRENT: &str = "s = :done AND n = :version AND (attribute_not_exists(x) OR x > :past)";
 
-/// Says from when on no promise needs a row whose state ends then; there may be no end.
-pub(crate) fn kept(client: &Client, write: Write, end: Option<Millis>) -> Write {
-    match end.and_then(|end| client.forgotten_after(end)) {
-        Some(forgotten) => write.set("g", forgotten.0).set(EXPIRES, client.deletable(forgotten)),
-        None => write.remove(&["g", EXPIRES]),
+impl Records {
+    /// Says from when on no promise needs a row whose state ends then; there may be no end.
+    pub(crate) fn kept(&self, write: Write, end: Option<Millis>) -> Write {
+        match end.and_then(|end| self.open.forgotten_after(end)) {
+            Some(forgotten) => write.set("g", forgotten.0).set(EXPIRES, self.client().deletable(forgotten)),
+            None => write.remove(&["g", EXPIRES]),
+        }
     }
 }
 
 impl Record {
     /// The record as it is now: what has expired is over, and what need not be remembered is forgotten.
-    pub(super) fn read(row: &Row, client: &Client, past: Millis) -> Result<Self> {
+    pub(super) fn read(row: &Row, open: &OpenBox, past: Millis) -> Result<Self> {
         let mut record = Self {
             state: state(row)?,
             ended: None,
@@ -52,17 +55,17 @@ impl Record {
             record.ended = Some(Ended { op: op(row)?, since });
         }
         record.expire(past);
-        let remembered = |since: Millis| is_remembered(client, since, past);
+        let remembered = |since: Millis| is_remembered(open, since, past);
         record.ended = record.ended.filter(|ended| remembered(ended.since));
         record.others = record.others.filter(|since| remembered(*since));
         Ok(record)
     }
 
     /// The row of the id when it is in this state, by the write of this mark.
-    pub(super) fn becoming(&self, state: &State, mark: Mark, key: &RowKey, client: &Client) -> Row {
+    pub(super) fn becoming(&self, state: &State, mark: Mark, key: &RowKey, open: &OpenBox) -> Row {
         let others = self.last_ended();
         let end = state.until().map(|until| until.max(others.unwrap_or(until)));
-        let forgotten = end.and_then(|end| client.forgotten_after(end));
+        let forgotten = end.and_then(|end| open.forgotten_after(end));
         let row = Row::new(key)
             .with("n", state.number())
             .with("h", self.log.clone().with(mark))
@@ -70,7 +73,7 @@ impl Record {
             .with_some("p", state.fingerprint().map(Fingerprint::as_str))
             .with_some("e", others.map(|since| since.0))
             .with_some("g", forgotten.map(|forgotten| forgotten.0))
-            .with_some(EXPIRES, forgotten.map(|forgotten| client.deletable(forgotten)));
+            .with_some(EXPIRES, forgotten.map(|forgotten| open.client().deletable(forgotten)));
         match state {
             State::Leased(Leased { fence, until, .. }) => {
                 row.with("s", LEASED).with("f", fence.number()).with("u", until.0)

@@ -11,6 +11,8 @@ mod counts;
 mod hostile;
 mod keys_alone;
 mod ledgers;
+mod left;
+mod memory;
 mod metered;
 mod mixed;
 mod planned;

@@ -2,7 +2,11 @@
 #![allow(clippy::disallowed_methods, reason = "a test may fail and wait where a library must not")]
 
 mod confirmed;
+mod interleaved;
 mod mixed;
 mod reuse;
+#[path = "../backend/scene.rs"]
+#[allow(dead_code, reason = "a part of it")]
+mod scene;
 #[path = "../support/mod.rs"]
 mod support;

@@ -1,14 +1,18 @@
 -- S-03, S-04 how the box was created, which is by this call if it is the first. No write of ours may be refused half-way, so
 -- that the rights are looked at before anything else. A box that was made before and is gone is not made again: what was in it
 -- would be given again.
+-- Where the store is on the same node, it is looked at in the same step: nothing of an epoch that is over is made in the next one.
 -- KEYS the box; ARGV options, keeps or '' (what upkeep goes by), epoch of the store, '1' if the box was made in it or '',
--- commands
+-- the store or '' (on a cluster, which may have it elsewhere), commands
 -- the options of the box, its epoch or '', each '' if it is gone | '', '' and the commands that are not granted
 local missing = {}
-for i = 5, #ARGV do
+for i = 6, #ARGV do
     if not redis.acl_check_cmd(ARGV[i], KEYS[1]) then missing[#missing + 1] = ARGV[i] end
 end
 if #missing > 0 then return { '', '', unpack(missing) } end
+if ARGV[5] ~= '' and redis.call('HGET', ARGV[5], 'epoch') ~= ARGV[3] then
+    error({ err = 'EPOCH the store is not of the epoch that was opened' })
+end
 local is_new = ARGV[4] == '' and write('HSETNX', KEYS[1], 'options', ARGV[1]) == 1
 if is_new then write('HSET', KEYS[1], 'keeps', ARGV[2], 'epoch', ARGV[3]) end
 local known = redis.call('HMGET', KEYS[1], 'options', 'epoch')

@@ -1,14 +1,14 @@
 //! A box: its key, and that it is opened the way it was created (S-3, S-4).
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use storagebox_core::{BoxName, Error, Result};
-use tokio::sync::OnceCell;
 
 use super::{Answer, Call, Client};
 use crate::error;
 use crate::schema::{VERSION, tag};
 use crate::script::{Script, script};
+use crate::turns::Turns;
 
 static ENTER: Script = script!("store_enter_box", CHANGES, [], "store/enter_box");
 static OPEN: Script = script!("store_open_box", CHANGES, [], "store/open_box");
@@ -56,7 +56,8 @@ pub(crate) struct OpenBox {
     key: String,
     options: String,
     keeps: Option<u64>,
-    opened: OnceCell<()>,
+    opened: OnceLock<()>,
+    opening: Turns,
 }
 
 impl OpenBox {
@@ -64,7 +65,8 @@ impl OpenBox {
         let tag = tag(kind.letter(), name);
         let key = client.settings().prefix.of(&tag);
         let (client, name) = (Arc::clone(client), name.clone());
-        Self { client, name, tag, key, options: String::new(), keeps: None, opened: OnceCell::new() }
+        let (opened, opening) = (OnceLock::new(), Turns::default());
+        Self { client, name, tag, key, options: String::new(), keeps: None, opened, opening }
     }
 
     /// With options that are kept with the box; how long is what upkeep goes by.
@@ -80,14 +82,25 @@ impl OpenBox {
 
     /// A script about the box. The first one registers the box, which is two round trips more, and a third where it is made.
     pub(crate) async fn call<'a>(&'a self, script: &'static Script) -> Result<Call<'a>> {
-        self.opened.get_or_try_init(|| self.open()).await?;
+        if self.opened.get().is_none() {
+            self.open().await?;
+        }
         Ok(Call::new(script, &self.key).in_epoch(self.client.epoch()))
     }
 
+    /// Several may open it: each finds the same.
     async fn open(&self) -> Result<()> {
+        let _turn = self.opening.next().await;
+        if self.opened.get().is_some() {
+            return Ok(());
+        }
         let was_made = self.enter().await?;
         self.make(was_made).await?;
-        if was_made { Ok(()) } else { self.mark().await }
+        if !was_made {
+            self.mark().await?;
+        }
+        self.opened.get_or_init(|| ());
+        Ok(())
     }
 
     /// Names the box: whether it was made before, in this epoch.
@@ -101,7 +114,8 @@ impl OpenBox {
     async fn make(&self, was_made: bool) -> Result<()> {
         let commands: Vec<_> = COMMANDS.split_whitespace().collect();
         let open = Call::new(&OPEN, &self.key).with(self.options.as_str()).with(self.keeps);
-        let open = open.with(self.client.epoch()).with(was_made).with_all(&commands);
+        let open = open.with(self.client.epoch()).with(was_made).with(self.client.store_in_reach());
+        let open = open.with_all(&commands);
         let answer = self.client.settled("open", || self.client.answer(&open)).await?;
         self.check(&answer)
     }

@@ -100,7 +100,11 @@ impl Connections {
 
     /// How often a call may be made again after its answer was lost.
     pub(super) fn repeats(&self) -> usize {
-        if self.server.is_cluster() { 10 } else { 1 }
+        if self.is_cluster() { 10 } else { 1 }
+    }
+
+    pub(super) fn is_cluster(&self) -> bool {
+        self.server.is_cluster()
     }
 
     /// Leaves connections that may lead nowhere.

@@ -8,13 +8,14 @@ use storagebox_core::{Error, ErrorKind, Result};
 
 use super::server::{Server, Wire};
 use crate::error;
+use crate::turns::Turns;
 
 /// One connection, made when it is first needed, and again after it broke.
 #[derive(Default)]
 pub(super) struct Slot {
     open: Mutex<Open>,
-    /// Held by who connects, so that others wait for that.
-    connecting: tokio::sync::Mutex<()>,
+    /// One connects at a time, as long as that goes on; the others wait for it.
+    connecting: Turns,
 }
 
 #[derive(Default)]
@@ -89,16 +90,19 @@ impl Slot {
         if let Some(found) = self.found()? {
             return Ok(found);
         }
-        let _connecting = self.connecting.lock().await;
+        let _turn = self.connecting.next().await;
         match self.found()? {
             Some(found) => Ok(found),
             None => Ok(self.put(server.connect().await?, server.access.changes())),
         }
     }
 
-    /// A store that was closed meanwhile does not keep it.
+    /// A store that was closed meanwhile does not keep it. Nor is one kept that took so long that another was made.
     fn put(&self, wire: Wire, login_changes: bool) -> Connection {
         let mut open = self.open();
+        if let Some(other) = &open.connection {
+            return other.clone();
+        }
         open.number += 1;
         let connection = Connection { number: open.number, wire, login_changes, heard: Arc::default() };
         open.connection = (!open.closed).then(|| connection.clone());

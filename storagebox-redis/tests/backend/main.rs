@@ -5,6 +5,7 @@ mod corruption;
 mod credentials;
 mod errors;
 mod hostile;
+mod left;
 mod losses;
 mod numbers;
 mod pieces;

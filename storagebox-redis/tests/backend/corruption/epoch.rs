@@ -1,5 +1,8 @@
 //! A store that was lost as a whole, and one that was put back from a copy.
 
+use std::future::ready;
+use std::pin::pin;
+
 use redis::aio::MultiplexedConnection as Admin;
 use redis::cmd;
 use storagebox_core::{
@@ -11,7 +14,7 @@ use storagebox_testkit::redis::Settings;
 use super::call::Call;
 use super::state::State;
 use super::{BOX, Part, UPKEEP, bank, counters, ordered, records, tokens};
-use crate::scene::{kill, with_server};
+use crate::scene::{kill, until, with_server};
 use crate::support::{Place, Server, failed};
 
 const PARTS: [&Part; 5] = [&bank::PART, &records::PART, &tokens::PART, &counters::PART, &ordered::PART];
@@ -69,6 +72,36 @@ async fn a_store_that_was_emptied_is_not_gone_on_with() -> Result<()> {
         all_are_refused(&calls, ErrorKind::Corrupt, &mut admin).await?;
         assert_eq!(store.bank("another")?.counts().await.unwrap_err().kind(), ErrorKind::Corrupt);
         place.store()?.bank(BOX)?.counts().await.map(drop)
+    })
+    .await
+}
+
+/// It has read the epoch, and the box is yet to be made.
+#[tokio::test]
+async fn a_box_of_an_epoch_that_is_over_is_not_made_in_the_next_one() -> Result<()> {
+    with_server(Settings::quick(), async |place| {
+        let (store, mut admin) = (place.store()?, place.server.node(0).await?);
+        // The server knows the scripts by then.
+        store.bank("another")?.counts().await?;
+        let bank = store.bank(BOX)?;
+        let mut late = pin!(bank.counts());
+        tokio::select! {
+            biased;
+            _ = late.as_mut() => return Err(failed("it did not rest")),
+            () = ready(()) => {}
+        }
+        until("the box's name", async || {
+            let boxes = format!("{}:boxes", place.key("store"));
+            place.server.ask::<bool>(cmd("SISMEMBER").arg(boxes).arg(bank::PART.tag)).await
+        })
+        .await?;
+        cmd("FLUSHALL").exec_async(&mut admin).await.map_err(failed)?;
+        let anew = place.store()?;
+        anew.setup().await?;
+        let error = late.await.unwrap_err();
+        assert_eq!((error.kind(), error.certainty()), (ErrorKind::Corrupt, Certainty::NotApplied), "{error}");
+        assert_eq!(anew.bank(BOX)?.counts().await?.total(), 0);
+        Ok(())
     })
     .await
 }

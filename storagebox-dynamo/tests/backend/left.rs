@@ -1,0 +1,111 @@
+//! Calls that were polled until they rest and then left, as a `select!` leaves a call that it borrows while one of its arms
+//! runs. Nobody goes on with them; others of the process do not wait for that.
+
+use std::future::ready;
+use std::pin::{Pin, pin};
+use std::time::Duration;
+
+use storagebox_core::{
+    Change, ClaimId, Counter, Hold, Item, ItemBank, Key, OpId, Result, Store, StoreExt, Strategy,
+};
+use storagebox_dynamo::DynamoStore;
+use storagebox_dynamo::faults::Faults;
+use tokio::task::yield_now;
+
+use crate::scene::{recorded, with_place};
+use crate::support::{Place, failed};
+
+/// How many calls are made while one is left.
+const OTHERS: usize = 10;
+
+/// Upkeep has no time of its own to end in.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Polls a call until it waits for the answer to so many requests of this operation.
+async fn leave<T>(
+    mut call: Pin<&mut impl Future<Output = Result<T>>>,
+    faults: &Faults,
+    operation: &str,
+    many: u64,
+) -> Result<()> {
+    while faults.requests().get(operation).is_none_or(|sent| *sent < many) {
+        tokio::select! {
+            biased;
+            answer = call.as_mut() => return answer.and(Err(failed("it did not rest"))),
+            () = ready(()) => yield_now().await,
+        }
+    }
+    Ok(())
+}
+
+/// Its calls end with an error if they wait in vain, well before a test's patience does.
+async fn store(place: &Place) -> Result<(DynamoStore, Faults)> {
+    recorded(&place.table, place.builder()).await
+}
+
+#[tokio::test]
+async fn a_take_that_is_left_looking_holds_up_no_other() -> Result<()> {
+    with_place(async |place| {
+        let (store, faults) = store(place).await?;
+        let (bank, other) = (store.bank("box")?, place.store().await?.bank("box")?);
+        other.add(&crate::support::items(2 * OTHERS)?).await?;
+        let (ada, hold) = (ClaimId::new("ada")?, Hold::Forever);
+        let mut left = pin!(bank.take(&ada, hold));
+        leave(left.as_mut(), &faults, "Query", 1).await?;
+        for number in 0..OTHERS {
+            bank.take(&ClaimId::new(format!("{number}"))?, hold).await?;
+        }
+        left.await.map(drop)
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_first_call_of_a_box_that_is_left_holds_up_no_other() -> Result<()> {
+    with_place(async |place| {
+        let (store, faults) = store(place).await?;
+        let bank = store.bank("box")?;
+        let items = [Item::new("one")?];
+        let mut left = pin!(bank.add(&items));
+        leave(left.as_mut(), &faults, "PutItem", 1).await?;
+        for number in 0..OTHERS {
+            bank.get(&ClaimId::new(format!("{number}"))?).await?;
+        }
+        left.await.map(drop)
+    })
+    .await
+}
+
+/// Those who change one key by comparing wait for each other: to save requests.
+#[tokio::test]
+async fn a_change_of_a_counter_that_is_left_holds_up_no_other() -> Result<()> {
+    with_place(async |place| {
+        let (store, faults) = store(place).await?;
+        let (counter, key) = (store.counters("box", Strategy::Optimistic)?, Key::new("key")?);
+        counter.apply(&key, &Change::new(OpId::new("first")?, 1)).await?;
+        faults.reset();
+        let change = Change::new(OpId::new("left")?, 1);
+        let mut left = pin!(counter.apply(&key, &change));
+        leave(left.as_mut(), &faults, "GetItem", 1).await?;
+        for number in 0..OTHERS {
+            counter.apply(&key, &Change::new(OpId::new(format!("{number}"))?, 1)).await?;
+        }
+        left.await?;
+        assert_eq!(counter.value(&key).await?, OTHERS as i64 + 2);
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn upkeep_that_is_left_holds_up_no_other() -> Result<()> {
+    with_place(async |place| {
+        let (store, faults) = store(place).await?;
+        store.bank("box")?.release(&ClaimId::new("ada")?).await?;
+        let mut left = pin!(store.maintain(10));
+        leave(left.as_mut(), &faults, "Scan", 1).await?;
+        tokio::time::timeout(PATIENCE, store.maintain(10)).await.map_err(failed)??;
+        left.await.map(drop)
+    })
+    .await
+}
