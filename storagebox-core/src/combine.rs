@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use futures_channel::oneshot;
 
 use crate::error::{Error, ErrorKind, Result};
-use queue::{Place, Queue, Waiting};
+use queue::{Next, Place, Queue, Waiting};
 use turn::{Turn, Watch, Worker};
 
 type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
@@ -50,6 +50,9 @@ pub type Together<C> =
 /// Starts a task of its own, as the runtime does it.
 pub type Spawn = dyn Fn(BoxFuture<()>) + Send + Sync;
 
+/// Tells how to start tasks in the runtime that drives the caller, now or later and from wherever.
+pub type Spawner = dyn Fn() -> Arc<Spawn> + Send + Sync;
+
 /// Ends when a turn has lasted so long that the others shall not wait for it any more.
 pub type Patience = dyn Fn() -> BoxFuture<()> + Send + Sync;
 
@@ -57,20 +60,25 @@ pub type Patience = dyn Fn() -> BoxFuture<()> + Send + Sync;
 ///
 /// # Guarantees
 ///
-/// - No call waits when nothing is under way: it is made at once, alone, in its caller's own future.
+/// - No call waits when nothing is under way: it is made at once, alone, in its caller's own future; by a combiner
+///   [of tasks](Self::of_tasks), as a batch of one.
 /// - A batch runs in a task of its own, so a caller that is dropped cancels none of its neighbours. Its own call may
 ///   or may not take effect if it was under way, as with every dropped future; while it still waits it is not made.
 /// - Each call has its own answer. One that its batch could not answer is made alone, so that it cannot fail its
 ///   neighbours, and is told whether the batch was lost.
-/// - A turn that outlasts the patience holds up none but those of its own keys: the next one begins beside it, up to
-///   four of them.
+/// - A turn that outlasts the patience holds up none but those of its own keys: the next one begins beside it. At most
+///   four batches are outlasted so at a time. Calls that are made alone are not counted: each begins only when nothing
+///   else has the turn, so many of them are late only while all else goes on.
+/// - A call that is polled and then left, neither driven nor dropped, has a turn that outlasts the patience if it is made
+///   alone. By a combiner of tasks it holds up nobody.
 /// - At most 256 batches of calls wait, of one key 16 batches. One more is `Throttled` and is not made.
 /// - What a call costs does not grow with the number of those that wait, but for a search in a sorted tree.
 pub struct Combiner<C: Combine> {
     queue: Mutex<Queue<C>>,
     together: Box<Together<C>>,
-    spawn: Box<Spawn>,
+    spawner: Box<Spawner>,
     patience: Option<Box<Patience>>,
+    is_of_tasks: bool,
     most: usize,
 }
 
@@ -83,8 +91,20 @@ impl<C: Combine> Combiner<C> {
         spawn: Box<Spawn>,
         patience: Option<Box<Patience>>,
     ) -> Arc<Self> {
+        let (most, spawn) = (most.max(1), Arc::<Spawn>::from(spawn));
+        let spawner = Box::new(move || Arc::clone(&spawn));
+        let queue = Mutex::new(Queue::new(most));
+        Arc::new(Self { queue, together, spawner, patience, is_of_tasks: false, most })
+    }
+
+    /// A combiner by which every call is made by a task, together with those that come before the task begins. Each batch
+    /// has a task of its own, in the runtime of its first caller. So a call that is polled and then left holds up nobody,
+    /// nor does a runtime that is driven for its own calls only. A batch that has begun rests with its runtime where nobody
+    /// drives that any more, and there is no patience: it is for stores that have one writer, for whom all would wait.
+    pub fn of_tasks(most: usize, together: Box<Together<C>>, spawner: Box<Spawner>) -> Arc<Self> {
         let most = most.max(1);
-        Arc::new(Self { queue: Mutex::new(Queue::new(most)), together, spawn, patience, most })
+        let queue = Mutex::new(Queue::new(most));
+        Arc::new(Self { queue, together, spawner, patience: None, is_of_tasks: true, most })
     }
 
     /// Makes the call: at once by `alone` if nothing is under way, otherwise with those that wait. `alone` is told
@@ -120,27 +140,36 @@ impl<C: Combine> Combiner<C> {
         }
     }
 
-    /// The turn, if nothing is under way; otherwise a place in the queue.
+    /// The turn, if nothing is under way and the caller may have it; otherwise a place in the queue.
     fn enter(self: &Arc<Self>, call: C) -> Result<Entered<C>> {
-        let (key, mut queue) = (call.key(), self.lock());
-        if let Some(number) = queue.begin_alone(&key) {
+        let (key, spawn) = (call.key(), (self.spawner)());
+        let mut queue = self.lock();
+        if !self.is_of_tasks
+            && let Some(ticket) = queue.begin_alone(&key)
+        {
             drop(queue);
-            return Ok(Entered::AtOnce(Turn::new(self, number, vec![key])));
+            return Ok(Entered::AtOnce(Turn::new(self, ticket, vec![key])));
         }
         let (reply, answer) = oneshot::channel();
-        let number = queue.wait(&key, Waiting { call, reply }).ok_or_else(full::<C>)?;
+        let waiting = Waiting { call, reply, spawn: Arc::clone(&spawn) };
+        let number = queue.wait(&key, waiting).ok_or_else(full::<C>)?;
+        let next = queue.next();
         let is_first_to_watch = self.patience.is_some() && queue.is_to_be_watched();
         drop(queue);
+        let place = Place::new(Arc::clone(self), key, number, answer);
         if is_first_to_watch {
-            (self.spawn)(Box::pin(Watch::of(self).watch()));
+            spawn(Box::pin(Watch::of(self).watch()));
         }
-        Ok(Entered::Waits(Place::new(Arc::clone(self), key, number, answer)))
+        if let Some(next) = next {
+            self.begin(&next);
+        }
+        Ok(Entered::Waits(place))
     }
 
-    /// Begins the turn of this number in a task of its own. It is there before its task is, which may never begin.
-    fn begin(self: &Arc<Self>, number: u64) {
-        let worker = Worker::new(Turn::new(self, number, vec![]));
-        (self.spawn)(Box::pin(worker.work()));
+    /// Begins the turn in a task of its own. It is there before its task is, which may never begin.
+    fn begin(self: &Arc<Self>, next: &Next) {
+        let worker = Worker::new(Turn::new(self, next.ticket, vec![]));
+        (next.spawn)(Box::pin(worker.work()));
     }
 
     async fn make(&self, batch: Vec<Waiting<C>>) {

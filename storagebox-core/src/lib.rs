@@ -29,7 +29,7 @@ mod value;
 pub use async_trait::async_trait;
 
 pub use clock::{Clock, ManualClock, SystemClock};
-pub use combine::{Combine, Combined, Combiner, Patience, Spawn, Together};
+pub use combine::{Combine, Combined, Combiner, Patience, Spawn, Spawner, Together};
 pub use counter::{Bounds, Cancelled, Change, Counted, Counter, CounterExt};
 pub use dedup_repo::{DedupRepo, DedupRepoExt, Entry, Forgotten, ListedRecord, Recorded, Replaced, Version};
 pub use deduplicator::{Assigned, Deduplicator, Recovery};

@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use futures_channel::oneshot::{Canceled, Receiver, Sender};
 
-use super::{Combine, Combined, Combiner};
+use super::{Combine, Combined, Combiner, Spawn};
 use crate::error::Result;
 
 /// How many batches wait at the most, in all and of one key.
 const ROOM: usize = 256;
 const ROOM_OF_A_KEY: usize = 16;
-/// How many turns that outlasted the patience are under way at the most.
+/// How many batches that outlasted the patience are under way at the most.
 const MOST_OVERTAKEN: usize = 4;
 
 pub(super) type Told<C> = Combined<Result<<C as Combine>::Answer>>;
@@ -19,6 +19,22 @@ pub(super) type Told<C> = Combined<Result<<C as Combine>::Answer>>;
 pub(super) struct Waiting<C: Combine> {
     pub(super) call: C,
     pub(super) reply: Sender<Told<C>>,
+    /// Starts a task where the caller is driven.
+    pub(super) spawn: Arc<Spawn>,
+}
+
+/// A turn by its number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Ticket {
+    number: u64,
+    /// Of one call, in its caller's own future, which nobody may drive any more.
+    is_alone: bool,
+}
+
+/// A turn that is to be begun, and who starts its task.
+pub(super) struct Next {
+    pub(super) ticket: Ticket,
+    pub(super) spawn: Arc<Spawn>,
 }
 
 /// Calls about one key. There is a lane for as long as one of them waits or is under way.
@@ -34,8 +50,8 @@ pub(super) struct Queue<C: Combine> {
     waiting: usize,
     most: usize,
     /// The turn that all wait for.
-    turn: Option<u64>,
-    /// Turns that outlasted the patience and are still under way.
+    turn: Option<Ticket>,
+    /// Batches that outlasted the patience and are still under way.
     overtaken: usize,
     is_watched: bool,
     /// Of calls and turns: none is given twice.
@@ -61,19 +77,19 @@ impl<C: Combine> Queue<C> {
         self.last_number
     }
 
-    fn begin(&mut self) -> u64 {
-        let number = self.number();
-        self.turn = Some(number);
-        number
+    fn begin(&mut self, is_alone: bool) -> Ticket {
+        let ticket = Ticket { number: self.number(), is_alone };
+        self.turn = Some(ticket);
+        ticket
     }
 
     /// A turn for one call, if nobody has it and nothing about the key is under way.
-    pub(super) fn begin_alone(&mut self, key: &C::Key) -> Option<u64> {
+    pub(super) fn begin_alone(&mut self, key: &C::Key) -> Option<Ticket> {
         if self.turn.is_some() || self.lanes.contains_key(key) {
             return None;
         }
         self.lanes.insert(key.clone(), Lane { calls: BTreeMap::new(), is_busy: true });
-        Some(self.begin())
+        Some(self.begin(true))
     }
 
     /// The call's number, if there is room for it.
@@ -137,30 +153,46 @@ impl<C: Combine> Queue<C> {
         }
     }
 
-    /// The next number of a turn that goes on, unless it was overtaken.
-    pub(super) fn go_on(&mut self, number: u64) -> Option<u64> {
-        (self.turn == Some(number)).then(|| self.begin())
+    /// The next ticket of a turn that goes on, unless it was overtaken.
+    pub(super) fn go_on(&mut self, ticket: Ticket) -> Option<Ticket> {
+        (self.turn == Some(ticket)).then(|| self.begin(false))
     }
 
-    /// Ends a turn; the number of the one that is to follow it.
-    pub(super) fn end(&mut self, number: u64, keys: Vec<C::Key>) -> Option<u64> {
+    /// Ends a turn; the one that is to follow it.
+    pub(super) fn end(&mut self, ticket: Ticket, keys: Vec<C::Key>) -> Option<Next> {
         self.release(keys);
-        match self.turn == Some(number) {
+        match self.turn == Some(ticket) {
             true => self.turn = None,
-            false => self.overtaken -= 1,
+            false => self.overtaken -= counted(ticket),
         }
-        let is_next = self.turn.is_none() && !self.ready.is_empty();
-        is_next.then(|| self.begin())
+        self.next()
     }
 
-    /// The number of the turn that begins beside the one that was seen, if nothing has moved since.
-    pub(super) fn overtake(&mut self, seen: Option<u64>) -> Option<u64> {
-        let stands_still = self.turn.is_some() && self.turn == seen;
-        if !stands_still || self.ready.is_empty() || self.overtaken >= MOST_OVERTAKEN {
+    /// A turn for those who may go, if nobody has it.
+    pub(super) fn next(&mut self) -> Option<Next> {
+        match self.turn {
+            Some(_) => None,
+            None => self.begin_batch(),
+        }
+    }
+
+    /// The turn that begins beside the one that was seen, if nothing has moved since.
+    pub(super) fn overtake(&mut self, seen: Option<Ticket>) -> Option<Next> {
+        let late = self.turn.filter(|turn| Some(*turn) == seen)?;
+        let overtaken = self.overtaken + counted(late);
+        if overtaken > MOST_OVERTAKEN {
             return None;
         }
-        self.overtaken += 1;
-        Some(self.begin())
+        let next = self.begin_batch()?;
+        self.overtaken = overtaken;
+        Some(next)
+    }
+
+    /// A turn in the runtime of the caller that waits longest of those who may go.
+    fn begin_batch(&mut self) -> Option<Next> {
+        let (number, key) = self.ready.first_key_value()?;
+        let spawn = Arc::clone(&self.lanes.get(key)?.calls.get(number)?.spawn);
+        Some(Next { ticket: self.begin(false), spawn })
     }
 
     /// All who wait, who are left to themselves.
@@ -173,7 +205,7 @@ impl<C: Combine> Queue<C> {
         left
     }
 
-    pub(super) fn turn(&self) -> Option<u64> {
+    pub(super) fn turn(&self) -> Option<Ticket> {
         self.turn
     }
 
@@ -189,6 +221,12 @@ impl<C: Combine> Queue<C> {
     pub(super) fn is_watched_no_more(&mut self) {
         self.is_watched = false;
     }
+}
+
+/// What a turn that is overtaken adds to those that may be. A call alone adds nothing: it began when nobody had the turn,
+/// and perhaps its caller left it.
+fn counted(ticket: Ticket) -> usize {
+    usize::from(!ticket.is_alone)
 }
 
 /// A place in the queue, which is given up when it is dropped.

@@ -5,37 +5,37 @@ use std::mem;
 use std::sync::{Arc, Weak};
 use std::task::Poll;
 
-use super::queue::Waiting;
+use super::queue::{Ticket, Waiting};
 use super::{BoxFuture, Combine, Combined, Combiner};
 
 /// That something is under way. When it ends, also by being dropped, those who wait go next.
 pub(super) struct Turn<C: Combine> {
     combiner: Arc<Combiner<C>>,
-    number: u64,
+    ticket: Ticket,
     keys: Vec<C::Key>,
 }
 
 impl<C: Combine> Turn<C> {
-    pub(super) fn new(combiner: &Arc<Combiner<C>>, number: u64, keys: Vec<C::Key>) -> Self {
-        Self { combiner: Arc::clone(combiner), number, keys }
+    pub(super) fn new(combiner: &Arc<Combiner<C>>, ticket: Ticket, keys: Vec<C::Key>) -> Self {
+        Self { combiner: Arc::clone(combiner), ticket, keys }
     }
 
     /// The next batch; none if nobody waits, or if another turn has begun because this one took too long.
     fn next(&mut self) -> Vec<Waiting<C>> {
         let mut queue = self.combiner.lock();
         queue.release(mem::take(&mut self.keys));
-        let Some(number) = queue.go_on(self.number) else { return Vec::new() };
+        let Some(ticket) = queue.go_on(self.ticket) else { return Vec::new() };
         let (keys, batch) = queue.batch();
-        (self.number, self.keys) = (number, keys);
+        (self.ticket, self.keys) = (ticket, keys);
         batch
     }
 }
 
 impl<C: Combine> Drop for Turn<C> {
     fn drop(&mut self) {
-        let next = self.combiner.lock().end(self.number, mem::take(&mut self.keys));
-        if let Some(number) = next {
-            self.combiner.begin(number);
+        let next = self.combiner.lock().end(self.ticket, mem::take(&mut self.keys));
+        if let Some(next) = next {
+            self.combiner.begin(&next);
         }
     }
 }
@@ -54,6 +54,23 @@ impl<C: Combine> Worker<C> {
 
     pub(super) async fn work(mut self) {
         self.has_begun = true;
+        match self.turn.combiner.is_of_tasks {
+            true => self.make_one().await,
+            false => self.make_all().await,
+        }
+    }
+
+    /// One batch, and then nothing more: whoever waits next has a runtime that is driven, and this one perhaps is not.
+    async fn make_one(mut self) {
+        // Those who were just answered may have their next call ready.
+        give_way().await;
+        let batch = self.turn.next();
+        if !batch.is_empty() {
+            self.turn.combiner.make(batch).await;
+        }
+    }
+
+    async fn make_all(mut self) {
         loop {
             let batch = self.turn.next();
             if batch.is_empty() {
@@ -98,7 +115,7 @@ impl<C: Combine> Watch<C> {
     }
 
     /// The turn that is under way, and how long to wait for its end; nothing if nobody waits.
-    fn seen(&mut self) -> Option<(Option<u64>, BoxFuture<()>)> {
+    fn seen(&mut self) -> Option<(Option<Ticket>, BoxFuture<()>)> {
         let combiner = self.combiner.upgrade()?;
         let patience = combiner.patience.as_ref()?;
         let mut queue = combiner.lock();
@@ -112,11 +129,11 @@ impl<C: Combine> Watch<C> {
         Some((seen, patience()))
     }
 
-    fn look(&self, seen: Option<u64>) {
+    fn look(&self, seen: Option<Ticket>) {
         let Some(combiner) = self.combiner.upgrade() else { return };
         let next = combiner.lock().overtake(seen);
-        if let Some(number) = next {
-            combiner.begin(number);
+        if let Some(next) = next {
+            combiner.begin(&next);
         }
     }
 }

@@ -3,7 +3,8 @@
 use std::pin::Pin;
 use std::sync::Arc;
 
-use storagebox_core::{Combine, Combined, Combiner, Result};
+use storagebox_core::{Combine, Combined, Combiner, Result, Spawn, Together};
+use tokio::runtime::Handle;
 use tokio::sync::{Notify, mpsc, oneshot};
 use tokio::task::{JoinHandle, yield_now};
 
@@ -67,6 +68,12 @@ pub(crate) fn spawn(work: Pin<Box<dyn Future<Output = ()> + Send>>) {
     drop(tokio::spawn(work));
 }
 
+/// Starts tasks of the runtime that is the caller's now.
+fn spawner() -> Arc<Spawn> {
+    let runtime = Handle::current();
+    Arc::new(move |work| drop(runtime.spawn(work)))
+}
+
 /// Lets all tasks that can go on do so. There is one thread, and none of them takes more turns than this.
 pub(crate) async fn all_go_on() {
     for _ in 0..20 {
@@ -74,28 +81,43 @@ pub(crate) async fn all_go_on() {
     }
 }
 
+/// Batches that were begun, each with what tells its fate.
+type Batches = mpsc::UnboundedReceiver<(Vec<Call>, oneshot::Sender<Fate>)>;
+
+fn told_their_fate() -> (Box<Together<Call>>, Batches) {
+    let (begun, batches) = mpsc::unbounded_channel();
+    let together = move |calls: Vec<Call>| {
+        let (fate, told) = oneshot::channel();
+        begun.send((calls.clone(), fate)).unwrap();
+        Box::pin(async move { meet(&calls, told.await.unwrap()) }) as _
+    };
+    (Box::new(together), batches)
+}
+
 pub(crate) struct Bench {
     pub(crate) combiner: Arc<Combiner<Call>>,
-    pub(crate) batches: mpsc::UnboundedReceiver<(Vec<Call>, oneshot::Sender<Fate>)>,
+    pub(crate) batches: Batches,
     patience: Arc<Notify>,
 }
 
 impl Bench {
     pub(crate) fn new(most: usize) -> Self {
-        let (begun, batches) = mpsc::unbounded_channel();
-        let together = move |calls: Vec<Call>| {
-            let (fate, told) = oneshot::channel();
-            begun.send((calls.clone(), fate)).unwrap();
-            Box::pin(async move { meet(&calls, told.await.unwrap()) }) as _
-        };
+        let (together, batches) = told_their_fate();
         let patience = Arc::new(Notify::new());
         let ends = Arc::clone(&patience);
         let patient = move || {
             let ends = Arc::clone(&ends);
             Box::pin(async move { ends.notified().await }) as _
         };
-        let combiner = Combiner::new(most, Box::new(together), Box::new(spawn), Some(Box::new(patient)));
+        let combiner = Combiner::new(most, together, Box::new(spawn), Some(Box::new(patient)));
         Self { combiner, batches, patience }
+    }
+
+    /// One by which tasks make all calls, without patience.
+    pub(crate) fn of_tasks(most: usize) -> Self {
+        let (together, batches) = told_their_fate();
+        let combiner = Combiner::of_tasks(most, together, Box::new(spawner));
+        Self { combiner, batches, patience: Arc::default() }
     }
 
     /// One that makes its batches otherwise.

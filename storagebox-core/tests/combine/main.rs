@@ -3,5 +3,6 @@
 
 mod batches;
 mod bench;
+mod left;
 mod overload;
 mod patience;
