@@ -4,11 +4,16 @@ use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 use sqlx::Row;
+use sqlx::postgres::PgRow;
+use storagebox_core::backend::micros_of;
 use storagebox_core::{BoxName, Error, Result};
 use tokio::sync::OnceCell;
 
 use super::{Call, Client, Progress};
-use crate::{error, schema};
+use crate::error::read;
+use crate::schema::{self, Found};
+
+const OPEN: &str = "open_box";
 
 /// What kind of box it is, as its table has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -41,7 +46,16 @@ pub(crate) struct OpenBox {
     name: BoxName,
     options: String,
     keeps: Option<i64>,
-    opened: OnceCell<()>,
+    opened: OnceCell<Opened>,
+}
+
+/// A box as it was when it was opened.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Opened {
+    /// The number that its rows have.
+    pub(super) number: i64,
+    /// That in which it was created, by chance.
+    pub(super) epoch: i64,
 }
 
 impl OpenBox {
@@ -68,16 +82,20 @@ impl OpenBox {
         &self.client
     }
 
-    /// The number that the box's rows have. The first call registers the box, which is one round trip more.
-    pub(crate) async fn number(&self) -> Result<i64> {
-        self.opened.get_or_try_init(|| self.open()).await?;
-        Ok(self.number)
+    /// What its calls need. The first of them registers the box, which is one round trip more.
+    pub(crate) async fn opened(&self) -> Result<Opened> {
+        self.opened.get_or_try_init(|| self.open()).await.copied()
     }
 
-    async fn open(&self) -> Result<()> {
-        let call = Call::rows("open_box")
+    async fn open(&self) -> Result<Opened> {
+        let memory = self.client.settings().memory;
+        let call = Call::rows(OPEN)
             .with(schema::VERSION)
+            .with(self.client.epoch())
+            .with(memory.and_then(micros_of))
+            .with(memory.is_none())
             .with(self.number)
+            .with(fastrand::i64(..))
             .with(self.kind.name())
             .with(self.name.as_str())
             .with(self.options.as_str())
@@ -87,9 +105,9 @@ impl OpenBox {
         Progress::default().scope(open).await
     }
 
-    fn check(&self, found: &sqlx::postgres::PgRow) -> Result<()> {
-        let text = |column: &str| error::read("open_box", found.try_get::<String, _>(column));
-        schema::check(error::read("open_box", found.try_get("version"))?)?;
+    fn check(&self, row: &PgRow) -> Result<Opened> {
+        self.client.know(Found::of(OPEN, row)?.known()?)?;
+        let text = |column: &str| read::<String>(OPEN, row.try_get(column));
         if text("kind")? != self.kind.name() || text("name")? != self.name.as_str() {
             return Err(Error::misconfigured(
                 "box",
@@ -99,7 +117,7 @@ impl OpenBox {
         }
         let created = text("options")?;
         if created == self.options {
-            return Ok(());
+            return Ok(Opened { number: self.number, epoch: read(OPEN, row.try_get("made"))? });
         }
         let why = format_args!(
             "{:?} was created with {created} and cannot be opened with {}",
