@@ -89,7 +89,8 @@ const NO_ENCRYPTION: &str = "the server offers no encryption that sslmode accept
      nothing in clear";
 const UNTRUSTED: &str = "the server's certificate, or what it says in place of one, was refused; `sslrootcert` names the file of the \
      authority that has signed it, and the URL the host that it is for";
-const NO_CONNECTION: &str = "no connection was free in time";
+const NO_CONNECTION: &str = "no connection was free in time: each call that is under way has one, also one that was polled and then \
+     left, neither driven nor dropped";
 
 fn known(code: &str) -> Option<(ErrorKind, &'static str)> {
     CODES.iter().find(|(prefix, ..)| code.starts_with(prefix)).map(|(_, kind, message)| (*kind, *message))
@@ -130,8 +131,7 @@ pub(crate) fn pooling(error: PoolError<sqlx::Error>) -> Error {
 
 /// A call whose turn did not come in time.
 pub(crate) fn unmade(timeout: std::time::Duration) -> Error {
-    Error::new(ErrorKind::Contention, format!("no connection was to be had within {timeout:?}"))
-        .on("postgres")
+    Error::new(ErrorKind::Contention, format!("{NO_CONNECTION}; this one had {timeout:?}")).on("postgres")
 }
 
 /// An answer that the library cannot read. The statement took effect.

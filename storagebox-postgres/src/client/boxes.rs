@@ -1,17 +1,22 @@
 //! A box: its number, and that it is opened the way it was created (S-3, S-4).
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use sha2::{Digest, Sha256};
 use sqlx::Row;
 use sqlx::postgres::PgRow;
 use storagebox_core::backend::micros_of;
 use storagebox_core::{BoxName, Error, Result};
-use tokio::sync::OnceCell;
+use tokio::sync::Mutex;
+use tokio::time::timeout;
 
 use super::{Call, Client, Progress};
 use crate::error::read;
 use crate::schema::{self, Found};
+
+/// Many times what it takes to open a box on a connection that is there.
+const PATIENCE: Duration = Duration::from_millis(500);
 
 const OPEN: &str = "open_box";
 
@@ -46,7 +51,8 @@ pub(crate) struct OpenBox {
     name: BoxName,
     options: String,
     keeps: Option<i64>,
-    opened: OnceCell<Opened>,
+    opened: OnceLock<Opened>,
+    turn: Mutex<()>,
 }
 
 /// A box as it was when it was opened.
@@ -67,7 +73,8 @@ impl OpenBox {
             name: name.clone(),
             options: String::new(),
             keeps: None,
-            opened: OnceCell::new(),
+            opened: OnceLock::new(),
+            turn: Mutex::default(),
         }
     }
 
@@ -82,9 +89,18 @@ impl OpenBox {
         &self.client
     }
 
-    /// What its calls need. The first of them registers the box, which is one round trip more.
+    /// What its calls need. The first of them registers the box, which is one round trip more, and the others wait for that.
     pub(crate) async fn opened(&self) -> Result<Opened> {
-        self.opened.get_or_try_init(|| self.open()).await.copied()
+        if let Some(opened) = self.opened.get() {
+            return Ok(*opened);
+        }
+        // Whoever has the turn may have been left, neither driven nor dropped. It does no harm to open a box twice.
+        let _turn = timeout(PATIENCE, self.turn.lock()).await;
+        if let Some(opened) = self.opened.get() {
+            return Ok(*opened);
+        }
+        let opened = self.open().await?;
+        Ok(*self.opened.get_or_init(|| opened))
     }
 
     async fn open(&self) -> Result<Opened> {

@@ -11,6 +11,7 @@ mod errors;
 mod hostile;
 mod impostor;
 mod intruder;
+mod left;
 mod memory;
 mod orders;
 mod patience;
