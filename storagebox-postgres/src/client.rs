@@ -7,20 +7,20 @@ mod progress;
 
 use std::iter;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use sqlx::postgres::PgRow;
-use sqlx::{AssertSqlSafe, PgConnection, Row};
+use sqlx::{AssertSqlSafe, PgConnection};
 use storagebox_core::backend::micros_of;
 use storagebox_core::{Certainty, Error, ErrorKind, Result, Settles};
 use tokio::time::Instant;
 
 use crate::config::Settings;
 use crate::error;
-use crate::schema::{self, Schema};
+use crate::schema::{self, Known, Schema};
 
-pub(crate) use boxes::{Kind, OpenBox, hash};
+pub(crate) use boxes::{Kind, OpenBox, Opened, hash};
 pub(crate) use call::Call;
 pub(crate) use connections::Connections;
 pub(crate) use progress::Progress;
@@ -38,6 +38,8 @@ type Ending<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;
 pub(crate) struct Client {
     connections: Connections,
     settings: Settings,
+    /// What the store is, from the first call on.
+    known: OnceLock<Known>,
 }
 
 /// What became of a call before its first attempt here.
@@ -59,7 +61,7 @@ impl Before {
 
 impl Client {
     pub(crate) fn new(connections: Connections, settings: Settings) -> Arc<Self> {
-        Arc::new(Self { connections, settings })
+        Arc::new(Self { connections, settings, known: OnceLock::new() })
     }
 
     pub(crate) fn settings(&self) -> &Settings {
@@ -70,9 +72,23 @@ impl Client {
         &self.settings.schema
     }
 
-    /// The memory of ended operations, as the functions take it.
+    /// The store's memory of ended operations, as the functions take it. Only asked once it is known.
     pub(crate) fn memory(&self) -> Option<i64> {
-        micros_of(self.settings.memory)
+        self.known.get().and_then(|known| micros_of(known.memory))
+    }
+
+    /// The epoch of the store; none before the first call.
+    pub(crate) fn epoch(&self) -> Option<i64> {
+        self.known.get().map(|known| known.epoch)
+    }
+
+    /// What the store is: what was asked for, and still the one that was opened first.
+    pub(crate) fn know(&self, found: Known) -> Result<()> {
+        found.check(self.settings.memory)?;
+        match self.known.get_or_init(|| found).epoch == found.epoch {
+            true => Ok(()),
+            false => Err(error::of_another_epoch(self.schema())),
+        }
     }
 
     /// One statement, sent once: its rows.
@@ -93,15 +109,11 @@ impl Client {
         rows.into_iter().next().ok_or_else(|| error::unreadable(call.function()))
     }
 
-    /// The only value of one statement that is no call of ours and only reads.
-    pub(crate) async fn look<T>(&self, operation: &'static str, sql: &str) -> Result<T>
-    where
-        T: for<'r> sqlx::Decode<'r, sqlx::Postgres> + sqlx::Type<sqlx::Postgres> + Send,
-    {
+    /// The only row of one statement that is no call of ours and only reads.
+    pub(crate) async fn look(&self, operation: &'static str, sql: &str) -> Result<PgRow> {
         let attempt = || async move {
             let rows = self.connections.simple(AssertSqlSafe(sql.to_owned())).await?;
-            let row = rows.first().ok_or_else(|| error::unreadable("a look at the schema"))?;
-            error::read("a look at the schema", row.try_get(0))
+            rows.into_iter().next().ok_or_else(|| error::unreadable("a look at the schema"))
         };
         self.settled(operation, attempt).await
     }

@@ -23,7 +23,7 @@ pub struct PostgresBuilder {
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
     pub(crate) schema: Schema,
-    pub(crate) memory: Retention,
+    pub(crate) memory: Option<Retention>,
     pub(crate) call_timeout: Duration,
     pub(crate) statements: Statements,
     pub(crate) combining: bool,
@@ -53,7 +53,7 @@ impl Default for PostgresBuilder {
     fn default() -> Self {
         let settings = Settings {
             schema: Schema::default(),
-            memory: Retention::DEFAULT,
+            memory: None,
             call_timeout: Duration::from_secs(10),
             statements: Statements::Prepared,
             combining: true,
@@ -74,10 +74,12 @@ impl PostgresBuilder {
         Ok(self)
     }
 
-    /// How long ended claims, gone tokens and ended operations are remembered; seven days unless told otherwise.
+    /// How long ended claims, gone tokens and ended operations are remembered. `setup` keeps it with the schema that it makes,
+    /// seven days unless told otherwise; everybody goes by that, upkeep too. Who says nothing here opens a schema with any;
+    /// who says something else than the schema is refused, as `Misconfigured`.
     #[must_use]
     pub fn memory(mut self, retention: Retention) -> Self {
-        self.settings.memory = retention;
+        self.settings.memory = Some(retention);
         self
     }
 
@@ -139,7 +141,7 @@ impl PostgresBuilder {
     }
 
     fn build(self, connections: Connections) -> Result<PostgresStore> {
-        self.settings.memory.checked().map_err(Error::of_configuration)?;
+        self.settings.memory.unwrap_or(Retention::DEFAULT).checked().map_err(Error::of_configuration)?;
         checked_duration("call timeout", self.settings.call_timeout).map_err(Error::of_configuration)?;
         Ok(PostgresStore::with(connections, self.settings))
     }

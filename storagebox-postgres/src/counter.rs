@@ -111,7 +111,7 @@ impl Counters {
         let each =
             |of: fn(&Change) -> Option<i64>| calls.iter().map(|call| of(&call.change)).collect::<Vec<_>>();
         let call = Call::rows("counter_apply")
-            .with(self.counters.number().await?)
+            .about(self.counters.opened().await?)
             .with(calls.iter().map(|call| call.key.as_str()).collect::<Vec<_>>())
             .with(calls.iter().map(|call| call.change.op.as_str()).collect::<Vec<_>>())
             .with(each(|change| Some(change.delta)))
@@ -132,7 +132,7 @@ impl Counters {
     async fn widely(&self, apply: &Apply) -> Result<Counted> {
         let (rules, change) = (&self.rules, &apply.change);
         let call = Call::rows("counter_apply_widely")
-            .with(self.counters.number().await?)
+            .about(self.counters.opened().await?)
             .with(apply.key.as_str())
             .with(change.op.as_str())
             .with(change.delta)
@@ -193,7 +193,7 @@ impl Counter for PostgresCounter {
         rules.0.check_cancel()?;
         let attempt = || async move {
             let call = Call::rows("counter_cancel")
-                .with(counters.number().await?)
+                .about(counters.opened().await?)
                 .with(key.as_str())
                 .with(op.as_str())
                 .with(rules.shard_of(op))
@@ -211,7 +211,7 @@ impl Counter for PostgresCounter {
     async fn value(&self, key: &Key) -> Result<i64> {
         let counters = &self.counters.counters;
         let attempt = || async move {
-            let call = Call::value("counter_value").with(counters.number().await?).with(key.as_str());
+            let call = Call::value("counter_value").about(counters.opened().await?).with(key.as_str());
             read("counter_value", counters.client().row(&call).await?.try_get(0))
         };
         counters.client().settled("value", attempt).await

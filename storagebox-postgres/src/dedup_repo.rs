@@ -80,7 +80,7 @@ async fn together(records: Arc<OpenBox>, mut calls: Vec<Record>) -> Vec<Combined
 async fn recorded(records: &OpenBox, calls: &[Record]) -> Result<Vec<Recorded>> {
     let client = records.client();
     let call = Call::rows("dedup_record")
-        .with(records.number().await?)
+        .about(records.opened().await?)
         .with(calls.iter().map(|call| call.id.as_str()).collect::<Vec<_>>())
         .with(calls.iter().map(|call| Some(call.value.as_bytes())).collect::<Vec<_>>())
         .with(calls.iter().map(|call| call.op.as_str()).collect::<Vec<_>>())
@@ -147,7 +147,7 @@ impl DedupRepo for PostgresDedupRepo {
     #[instrument(level = "trace", skip_all)]
     async fn get(&self, id: &DedupId) -> Result<Option<Entry>> {
         let attempt = || async move {
-            let call = Call::rows("dedup_get").with(self.records.number().await?).with(id.as_str());
+            let call = Call::rows("dedup_get").about(self.records.opened().await?).with(id.as_str());
             self.client().rows(&call).await?.first().map(|row| entry(row, "dedup_get")).transpose()
         };
         self.client().settled("get", attempt).await
@@ -157,7 +157,7 @@ impl DedupRepo for PostgresDedupRepo {
     async fn replace(&self, id: &DedupId, version: Version, value: &Payload, op: &OpId) -> Result<Replaced> {
         let attempt = || async move {
             let call = Call::rows("dedup_replace")
-                .with(self.records.number().await?)
+                .about(self.records.opened().await?)
                 .with(id.as_str())
                 .with(number(version))
                 .with(value.as_bytes())
@@ -172,7 +172,7 @@ impl DedupRepo for PostgresDedupRepo {
     async fn forget(&self, id: &DedupId, version: Version) -> Result<Forgotten> {
         let attempt = || async move {
             let call = Call::rows("dedup_forget")
-                .with(self.records.number().await?)
+                .about(self.records.opened().await?)
                 .with(id.as_str())
                 .with(number(version))
                 .with(self.client().memory());
@@ -186,7 +186,7 @@ impl DedupRepo for PostgresDedupRepo {
         let listing = &Listing::of::<DedupId>("postgres", cursor, limit)?;
         let attempt = || async {
             let call = Call::rows("dedup_list")
-                .with(self.records.number().await?)
+                .about(self.records.opened().await?)
                 .with(listing.after())
                 .with(listing.limit());
             let entries = self.client().rows(&call).await?.iter().map(listed).collect::<Result<_>>()?;

@@ -4,6 +4,8 @@ use deadpool::managed::PoolError;
 use sqlx::error::DatabaseError;
 use storagebox_core::{Error, ErrorKind, Result};
 
+use crate::schema::Schema;
+
 /// What a SQLSTATE means for a statement that is one transaction of its own.
 ///
 /// The first entry that the code begins with decides; behind the code stands the constraint that was broken, if one was.
@@ -15,6 +17,7 @@ const CODES: &[(&str, ErrorKind, &str)] = &[
         ErrorKind::Denied,
         "the role lacks a right; the README of storagebox-postgres lists those it needs",
     ),
+    ("SB001", ErrorKind::Corrupt, NOT_THAT_OPENED),
     ("3D000", ErrorKind::NotSetUp, "the database does not exist; create it first"),
     ("3F000", ErrorKind::NotSetUp, "the schema does not exist"),
     ("42P01", ErrorKind::NotSetUp, "the schema or a table of it does not exist"),
@@ -54,6 +57,15 @@ const CODES: &[(&str, ErrorKind, &str)] = &[
     ("58030", ErrorKind::OutcomeUnknown, "the server could not read or write its files"),
 ];
 
+/// Said by `sql/store/is_box.sql` and `sql/store/is_store.sql`, before anything is written.
+const NOT_THAT_OPENED: &str = "the schema is not as it was when it was opened: it was emptied or made anew, or a copy was put back. Stop \
+     whoever works with it and find out what is missing, as the README of storagebox-postgres says; then open the store again";
+
+/// What was opened is not there any more, or not the same.
+pub(crate) fn of_another_epoch(schema: &Schema) -> Error {
+    Error::corrupt(format_args!("the schema {schema}"), NOT_THAT_OPENED).on("postgres")
+}
+
 /// An error of a statement that was sent.
 pub(crate) fn of(error: sqlx::Error) -> Error {
     let known = match &error {
@@ -77,7 +89,8 @@ const NO_ENCRYPTION: &str = "the server offers no encryption that sslmode accept
      nothing in clear";
 const UNTRUSTED: &str = "the server's certificate, or what it says in place of one, was refused; `sslrootcert` names the file of the \
      authority that has signed it, and the URL the host that it is for";
-const NO_CONNECTION: &str = "no connection was free in time";
+const NO_CONNECTION: &str = "no connection was free in time: each call that is under way has one, also one that was polled and then \
+     left, neither driven nor dropped";
 
 fn known(code: &str) -> Option<(ErrorKind, &'static str)> {
     CODES.iter().find(|(prefix, ..)| code.starts_with(prefix)).map(|(_, kind, message)| (*kind, *message))
@@ -118,8 +131,7 @@ pub(crate) fn pooling(error: PoolError<sqlx::Error>) -> Error {
 
 /// A call whose turn did not come in time.
 pub(crate) fn unmade(timeout: std::time::Duration) -> Error {
-    Error::new(ErrorKind::Contention, format!("no connection was to be had within {timeout:?}"))
-        .on("postgres")
+    Error::new(ErrorKind::Contention, format!("{NO_CONNECTION}; this one had {timeout:?}")).on("postgres")
 }
 
 /// An answer that the library cannot read. The statement took effect.
@@ -153,6 +165,7 @@ mod tests {
             ("28000", ErrorKind::Denied),
             ("28P01", ErrorKind::Denied),
             ("42501", ErrorKind::Denied),
+            ("SB001", ErrorKind::Corrupt),
             ("3D000", ErrorKind::NotSetUp),
             ("3F000", ErrorKind::NotSetUp),
             ("42P01", ErrorKind::NotSetUp),

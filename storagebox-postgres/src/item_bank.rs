@@ -44,7 +44,7 @@ impl PostgresBank {
     /// A function of the bank and one claim.
     async fn about(&self, function: &'static str, claim: &ClaimId) -> Result<PgRow> {
         let call = Call::value(function)
-            .with(self.bank.number().await?)
+            .about(self.bank.opened().await?)
             .with(claim.as_str())
             .with(self.client().memory());
         self.client().row(&call).await
@@ -60,7 +60,7 @@ impl PostgresBank {
         let mut answers = Vec::new();
         for batch in sorted(items).chunks(BATCH) {
             let (hashes, items): (Vec<_>, Vec<_>) = batch.iter().copied().unzip();
-            let call = call.clone().with(self.bank.number().await?).with(hashes).with(items);
+            let call = call.clone().about(self.bank.opened().await?).with(hashes).with(items);
             match self.client().settled(operation, || self.client().row(&call)).await {
                 Ok(answer) => answers.push(answer),
                 Err(error) if answers.is_empty() => return Err(error),
@@ -102,7 +102,7 @@ impl ItemBank for PostgresBank {
         let hold = take::micros_of(hold.checked()?);
         let attempt = || async move {
             let call = Call::value("bank_extend")
-                .with(self.bank.number().await?)
+                .about(self.bank.opened().await?)
                 .with(claim.as_str())
                 .with(hold)
                 .with(self.client().memory());
@@ -135,7 +135,7 @@ impl ItemBank for PostgresBank {
     #[instrument(level = "trace", skip_all)]
     async fn counts(&self) -> Result<Counts> {
         let attempt = || async move {
-            let call = Call::rows("bank_counts").with(self.bank.number().await?);
+            let call = Call::rows("bank_counts").about(self.bank.opened().await?);
             answers::counts(&self.client().row(&call).await?)
         };
         self.client().settled("counts", attempt).await
@@ -154,7 +154,7 @@ impl BankAdmin for PostgresBank {
     async fn holder(&self, item: &Item) -> Result<ItemState> {
         let attempt = || async move {
             let call = Call::rows("bank_holder")
-                .with(self.bank.number().await?)
+                .about(self.bank.opened().await?)
                 .with(hash(item.as_str()))
                 .with(item.as_str());
             self.client().rows(&call).await?.first().map_or(Ok(ItemState::Unknown), answers::item_state)
@@ -167,7 +167,7 @@ impl BankAdmin for PostgresBank {
         let listing = &Listing::of::<Item>("postgres", cursor, limit)?;
         let attempt = || async {
             let call = Call::rows("bank_list")
-                .with(self.bank.number().await?)
+                .about(self.bank.opened().await?)
                 .with(answers::place_after(listing))
                 .with(listing.after())
                 .with(listing.limit());

@@ -34,7 +34,7 @@ impl PostgresLeaseRepo {
     /// The beginning of every call about a lease.
     async fn about<'a>(&self, call: Call<'a>, lease: &'a Lease) -> Result<Call<'a>> {
         Ok(call
-            .with(self.records.number().await?)
+            .about(self.records.opened().await?)
             .with(lease.id.as_str())
             .with(lease.op.as_str())
             .with(number(lease.fence)))
@@ -59,7 +59,7 @@ impl LeaseRepo for PostgresLeaseRepo {
         let duration = checked_duration("lease", duration)?;
         let attempt = || async move {
             let call = Call::rows("lease_begin")
-                .with(self.records.number().await?)
+                .about(self.records.opened().await?)
                 .with(id.as_str())
                 .with(op.as_str())
                 .with(micros(duration))

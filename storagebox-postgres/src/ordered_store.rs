@@ -130,7 +130,7 @@ impl Values {
     /// One statement for writes that are sorted by key.
     async fn written(&self, calls: &[Write]) -> Result<Vec<Result<Written>>> {
         let call = Call::rows("ordered_write")
-            .with(self.values.number().await?)
+            .about(self.values.opened().await?)
             .with(calls.iter().map(|call| call.key.as_str()).collect::<Vec<_>>())
             .with(calls.iter().map(|call| call.stamp.at).collect::<Vec<_>>())
             .with(calls.iter().map(|call| call.stamp.writer.as_str()).collect::<Vec<_>>())
@@ -203,7 +203,7 @@ impl OrderedStore for PostgresOrderedStore {
     #[instrument(level = "trace", skip_all)]
     async fn get(&self, key: &Key) -> Result<Option<Versioned>> {
         let attempt = || async move {
-            let call = Call::rows("ordered_get").with(self.values.values.number().await?).with(key.as_str());
+            let call = Call::rows("ordered_get").about(self.values.values.opened().await?).with(key.as_str());
             self.client().rows(&call).await?.first().map(|row| versioned(row, "ordered_get")).transpose()
         };
         self.client().settled("get", attempt).await
@@ -219,7 +219,7 @@ impl OrderedStore for PostgresOrderedStore {
         let listing = &Listing::of::<Key>("postgres", cursor, limit)?;
         let attempt = || async {
             let call = Call::rows("ordered_list")
-                .with(self.values.values.number().await?)
+                .about(self.values.values.opened().await?)
                 .with(prefix.map_or("", Key::as_str))
                 .with(listing.after())
                 .with(listing.limit());
@@ -237,7 +237,7 @@ impl OrderedStore for PostgresOrderedStore {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let attempt = || async move {
             let call = Call::value("ordered_purge")
-                .with(self.values.values.number().await?)
+                .about(self.values.values.opened().await?)
                 .with(micros(age.min(storagebox_core::MAX_DURATION)))
                 .with(timed.then(|| millis(options.tombstone_age)))
                 .with(limit);

@@ -1,13 +1,21 @@
 //! The schema: its name, its version and how it is made.
 
+mod functions;
+mod known;
+
 use std::fmt;
 
 use sqlx::{AssertSqlSafe, Connection, PgConnection, Row, raw_sql};
-use storagebox_core::{Error, ErrorKind, Result};
+use storagebox_core::backend::micros_of;
+use storagebox_core::{Error, ErrorKind, Result, Retention};
 
 use crate::client::{Client, Progress};
 use crate::config::bad;
 use crate::error;
+
+pub(crate) use known::{Found, Known};
+
+use functions::FUNCTIONS;
 
 /// The migrations, in order; the first brings version 1. A released one is never changed.
 const MIGRATIONS: [&str; 1] = [include_str!("../sql/migrations/1.sql")];
@@ -22,107 +30,10 @@ const LOOK: &str = include_str!("../sql/store/look.sql");
 const BEGIN: &str = include_str!("../sql/store/begin.sql");
 const HOLDER: &str = include_str!("../sql/store/holder_of_lock.sql");
 const SCHEMA: &str = include_str!("../sql/store/schema.sql");
-const VERSIONS: &str = include_str!("../sql/store/versions.sql");
+const TABLES: &str =
+    concat!(include_str!("../sql/store/versions.sql"), include_str!("../sql/store/store.sql"));
 const NAME: &str = include_str!("../sql/store/version.sql");
 const END: &str = include_str!("../sql/store/end.sql");
-
-/// The functions, one a file. They hold no data, so whatever brings a new version makes all of them anew. Like the
-/// migrations, those of a released version are never changed.
-///
-/// One whose body is an expression is bound when it is made, and stands behind those that it calls.
-const FUNCTIONS: &[&str] = &[
-    include_str!("../sql/store/check_isolation.sql"),
-    include_str!("../sql/store/clock.sql"),
-    include_str!("../sql/store/has_waited.sql"),
-    include_str!("../sql/store/interval_of.sql"),
-    include_str!("../sql/store/forgotten_before.sql"),
-    include_str!("../sql/store/micros.sql"),
-    include_str!("../sql/store/millis_of.sql"),
-    include_str!("../sql/store/open_box.sql"),
-    include_str!("../sql/item_bank/add.sql"),
-    include_str!("../sql/item_bank/confirm.sql"),
-    include_str!("../sql/item_bank/counts.sql"),
-    include_str!("../sql/item_bank/empty_cells.sql"),
-    include_str!("../sql/item_bank/empty_section.sql"),
-    include_str!("../sql/item_bank/end_claim.sql"),
-    include_str!("../sql/item_bank/extend.sql"),
-    include_str!("../sql/item_bank/fill_cells.sql"),
-    include_str!("../sql/item_bank/fill_sections.sql"),
-    include_str!("../sql/item_bank/free.sql"),
-    include_str!("../sql/item_bank/free_lapsed.sql"),
-    include_str!("../sql/item_bank/get.sql"),
-    include_str!("../sql/item_bank/has_free.sql"),
-    include_str!("../sql/item_bank/hold_anew.sql"),
-    include_str!("../sql/item_bank/hold_until.sql"),
-    include_str!("../sql/item_bank/holder.sql"),
-    include_str!("../sql/item_bank/is_crowded.sql"),
-    include_str!("../sql/item_bank/list.sql"),
-    include_str!("../sql/item_bank/lock.sql"),
-    include_str!("../sql/item_bank/maintain.sql"),
-    include_str!("../sql/item_bank/next_section.sql"),
-    include_str!("../sql/item_bank/pass_over_lapses.sql"),
-    include_str!("../sql/item_bank/pick.sql"),
-    include_str!("../sql/item_bank/pick_section.sql"),
-    include_str!("../sql/item_bank/reap.sql"),
-    include_str!("../sql/item_bank/release.sql"),
-    include_str!("../sql/item_bank/restore.sql"),
-    include_str!("../sql/item_bank/retire.sql"),
-    include_str!("../sql/item_bank/run.sql"),
-    include_str!("../sql/item_bank/section_of.sql"),
-    include_str!("../sql/item_bank/section_start.sql"),
-    include_str!("../sql/item_bank/section_end.sql"),
-    include_str!("../sql/item_bank/cell_of.sql"),
-    include_str!("../sql/item_bank/cell_after.sql"),
-    include_str!("../sql/item_bank/cell_start.sql"),
-    include_str!("../sql/item_bank/cell_end.sql"),
-    include_str!("../sql/item_bank/next_cell.sql"),
-    include_str!("../sql/item_bank/run_start.sql"),
-    include_str!("../sql/item_bank/run_end.sql"),
-    include_str!("../sql/item_bank/shown.sql"),
-    include_str!("../sql/item_bank/split_cells.sql"),
-    include_str!("../sql/item_bank/take.sql"),
-    include_str!("../sql/item_bank/take_lapsed.sql"),
-    include_str!("../sql/item_bank/take_many.sql"),
-    include_str!("../sql/item_bank/withdraw.sql"),
-    include_str!("../sql/item_bank/without_empty.sql"),
-    include_str!("../sql/dedup_repo/end.sql"),
-    include_str!("../sql/dedup_repo/forget.sql"),
-    include_str!("../sql/dedup_repo/get.sql"),
-    include_str!("../sql/dedup_repo/has_ended.sql"),
-    include_str!("../sql/dedup_repo/list.sql"),
-    include_str!("../sql/dedup_repo/lock.sql"),
-    include_str!("../sql/dedup_repo/maintain.sql"),
-    include_str!("../sql/dedup_repo/record.sql"),
-    include_str!("../sql/dedup_repo/replace.sql"),
-    include_str!("../sql/lease_repo/abort.sql"),
-    include_str!("../sql/lease_repo/begin.sql"),
-    include_str!("../sql/lease_repo/complete.sql"),
-    include_str!("../sql/lease_repo/extend.sql"),
-    include_str!("../sql/token_store/consume.sql"),
-    include_str!("../sql/token_store/create.sql"),
-    include_str!("../sql/token_store/discard.sql"),
-    include_str!("../sql/token_store/exists.sql"),
-    include_str!("../sql/token_store/maintain.sql"),
-    include_str!("../sql/counter/apply.sql"),
-    include_str!("../sql/counter/apply_widely.sql"),
-    include_str!("../sql/counter/cancel.sql"),
-    include_str!("../sql/counter/known.sql"),
-    include_str!("../sql/counter/lock.sql"),
-    include_str!("../sql/counter/lock_all.sql"),
-    include_str!("../sql/counter/maintain.sql"),
-    include_str!("../sql/counter/purge.sql"),
-    include_str!("../sql/counter/remember.sql"),
-    include_str!("../sql/counter/room.sql"),
-    include_str!("../sql/counter/share.sql"),
-    include_str!("../sql/counter/value.sql"),
-    include_str!("../sql/counter/verdict.sql"),
-    include_str!("../sql/counter/widen.sql"),
-    include_str!("../sql/ordered_store/get.sql"),
-    include_str!("../sql/ordered_store/list.sql"),
-    include_str!("../sql/ordered_store/maintain.sql"),
-    include_str!("../sql/ordered_store/purge.sql"),
-    include_str!("../sql/ordered_store/write.sql"),
-];
 
 /// The name of a schema that needs no quotes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -173,13 +84,20 @@ impl Schema {
         let name = NAME.replace("{version}", &VERSION.to_string());
         self.fill(&format!("{migrations}{}{name}", FUNCTIONS.concat()))
     }
+
+    /// What a store is from its first setup on.
+    fn new_store(&self, memory: Option<Retention>) -> String {
+        let memory = micros_of(memory.unwrap_or(Retention::DEFAULT));
+        let memory = memory.map_or("NULL".to_owned(), |micros| micros.to_string());
+        self.fill(&format!("INSERT INTO {{schema}}.store VALUES ({}, {memory});\n", fastrand::i64(..)))
+    }
 }
 
 /// Makes the schema or brings it up to date, in one transaction on a connection of its own: a setup that is dropped
 /// half-way leaves nothing behind, and the lock goes with its transaction, also behind a pooler.
 pub(crate) async fn setup(client: &Client) -> Result<()> {
     match found(client).await {
-        Ok(VERSION) => return Ok(()),
+        Ok(found) if found.version == VERSION => return know(client, found, "setup"),
         Err(error) if error.kind() == ErrorKind::Denied => return Err(error.during("setup")),
         _ => {}
     }
@@ -187,7 +105,8 @@ pub(crate) async fn setup(client: &Client) -> Result<()> {
     let made = make(client, &mut connection).await;
     // It is rolled back with its connection, if it is not committed by now.
     drop(connection.close().await);
-    made.map_err(|error| error.during("setup"))
+    made.map_err(|error| error.during("setup"))?;
+    know(client, found(client).await?, "setup")
 }
 
 async fn make(client: &Client, connection: &mut PgConnection) -> Result<()> {
@@ -195,10 +114,13 @@ async fn make(client: &Client, connection: &mut PgConnection) -> Result<()> {
     begin(client, connection).await?;
     check_encoding(connection).await?;
     check_owner(connection, schema).await?;
-    run(connection, schema.fill(VERSIONS)).await?;
-    let version = version(connection, schema).await?;
+    run(connection, schema.fill(TABLES)).await?;
+    let Found { version, .. } = look(connection, schema).await?;
     refuse_newer(version)?;
     run(connection, schema.migrations_from(version)).await?;
+    if version == 0 {
+        run(connection, schema.new_store(client.settings().memory)).await?;
+    }
     run(connection, schema.fill(END)).await
 }
 
@@ -211,8 +133,9 @@ async fn begin(client: &Client, connection: &mut PgConnection) -> Result<()> {
     if error.kind() != ErrorKind::Contention {
         return Err(error);
     }
-    let holder = client.look("setup", &HOLDER.replace("{lock}", &lock)).await;
-    let holder: String = holder.unwrap_or_else(|_| "a session that has ended since".to_owned());
+    let holder = client.look("setup", &HOLDER.replace("{lock}", &lock)).await.ok();
+    let holder = holder.and_then(|row| row.try_get::<String, _>(0).ok());
+    let holder = holder.unwrap_or_else(|| "a session that has ended since".to_owned());
     let why =
         format!("another setup did not end in {patience} ms, or the lock of all setups is held by {holder}");
     Err(Error::new(ErrorKind::Contention, why).caused_by(error).on("postgres"))
@@ -246,21 +169,40 @@ async fn check_owner(connection: &mut PgConnection, schema: &Schema) -> Result<(
     Err(Error::new(ErrorKind::Denied, why).on("postgres"))
 }
 
-async fn version(connection: &mut PgConnection, schema: &Schema) -> Result<i32> {
-    let row = raw_sql(AssertSqlSafe(schema.fill(LOOK))).fetch_one(connection).await;
-    row.and_then(|row| row.try_get(0)).map_err(error::of)
+async fn look(connection: &mut PgConnection, schema: &Schema) -> Result<Found> {
+    let row = raw_sql(AssertSqlSafe(schema.fill(LOOK))).fetch_one(connection).await.map_err(error::of)?;
+    Found::of(THE_LOOK, &row)
 }
 
-/// The version that is there, without any right to change it, and without running what another role made.
-async fn found(client: &Client) -> Result<i32> {
-    let version: i32 = client.look("ping", &client.schema().fill(LOOK)).await?;
-    refuse_newer(version)?;
-    Ok(version)
+const THE_LOOK: &str = "a look at the schema";
+
+/// What is there, without any right to change it, and without running what another role made.
+async fn found(client: &Client) -> Result<Found> {
+    let row = client.look("ping", &client.schema().fill(LOOK)).await?;
+    let found = Found::of(THE_LOOK, &row)?;
+    refuse_newer(found.version)?;
+    Ok(found)
 }
 
-/// Whether the schema is there and of this library's version.
+fn know(client: &Client, found: Found, operation: &'static str) -> Result<()> {
+    found.known().and_then(|known| client.know(known)).map_err(|error| error.during(operation))
+}
+
+/// Whether the schema is there, of this library's version, and still the one that was opened.
 pub(crate) async fn ping(client: &Client) -> Result<()> {
-    check(found(client).await?).map_err(|error| error.during("ping"))
+    know(client, found(client).await?, "ping")
+}
+
+/// The epoch of the store. The first call looks for it, which is one round trip more.
+pub(crate) async fn epoch(client: &Client) -> Result<i64> {
+    match client.epoch() {
+        Some(epoch) => Ok(epoch),
+        None => {
+            let known = found(client).await?.known()?;
+            client.know(known)?;
+            Ok(known.epoch)
+        }
+    }
 }
 
 /// A function that is not there may have been there before: the schema is of another version by now.
@@ -268,14 +210,14 @@ pub(crate) async fn explained(client: &Client, error: Error) -> Error {
     let look = client.schema().fill(LOOK);
     // What the call itself did is not what the look does.
     let found = Progress::default().scope(client.look("look", &look)).await;
-    match found.map(check) {
+    match found.and_then(|row| Found::of(THE_LOOK, &row)).map(|found| check(found.version)) {
         Ok(Err(of_version)) => of_version.caused_by(error),
         _ => error,
     }
 }
 
 /// Judges the version that a box was opened with.
-pub(crate) fn check(version: i32) -> Result<()> {
+fn check(version: i32) -> Result<()> {
     refuse_newer(version)?;
     if version == VERSION {
         return Ok(());

@@ -61,11 +61,11 @@ impl PostgresStore {
     }
 
     /// One function of upkeep, step by step, for at most so many rows: how many it came to.
-    async fn upkeep(&self, upkeep: &Upkeep, most: u64) -> Result<u64> {
+    async fn upkeep(&self, upkeep: &Upkeep, epoch: i64, most: u64) -> Result<u64> {
         let mut done = 0;
         while done < most {
             let step = STEP.min(most - done);
-            let found = self.step(upkeep, step).await?;
+            let found = self.step(upkeep, epoch, step).await?;
             done += found;
             if found < step {
                 break;
@@ -74,8 +74,8 @@ impl PostgresStore {
         Ok(done)
     }
 
-    async fn step(&self, upkeep: &Upkeep, most: u64) -> Result<u64> {
-        let mut call = Call::value(upkeep.function);
+    async fn step(&self, upkeep: &Upkeep, epoch: i64, most: u64) -> Result<u64> {
+        let mut call = Call::value(upkeep.function).in_epoch(epoch);
         if upkeep.asks_for_memory {
             call = call.with(self.client.memory());
         }
@@ -90,6 +90,9 @@ impl fmt::Debug for PostgresStore {
         f.debug_struct("PostgresStore").field("settings", self.client.settings()).finish_non_exhaustive()
     }
 }
+
+/// Said before the store was asked.
+const MEMORY: &str = "what the store was set up with, seven days unless told otherwise";
 
 /// A function of upkeep.
 struct Upkeep {
@@ -129,8 +132,9 @@ impl Store for PostgresStore {
 
     async fn maintain(&self, max_entries: usize) -> Result<Maintained> {
         let (mut left, mut deleted) = (max_entries as u64, 0);
+        let epoch = schema::epoch(&self.client).await.map_err(|error| error.during("maintain"))?;
         for upkeep in &UPKEEP {
-            let done = self.upkeep(upkeep, left).await?;
+            let done = self.upkeep(upkeep, epoch, left).await?;
             left -= done.min(left);
             deleted += if upkeep.deletes { done } else { 0 };
         }
@@ -144,8 +148,8 @@ impl Store for PostgresStore {
 
     fn promises(&self) -> Promises {
         let promise = |about, statement: &str| Promise { about, statement: statement.to_owned().into() };
-        let memory =
-            format!("ended claims, gone tokens and ended operations: {}", self.client.settings().memory);
+        let memory = self.client.settings().memory.map_or(MEMORY.to_owned(), |memory| memory.to_string());
+        let memory = format!("ended claims, gone tokens and ended operations: {memory}");
         Promises {
             backend: "postgres",
             entries: vec![

@@ -69,7 +69,7 @@ impl PostgresTokenStore {
         let mut answers = Vec::new();
         for batch in distinct.chunks(BATCH) {
             let call = Call::rows(function)
-                .with(self.tokens.number().await?)
+                .about(self.tokens.opened().await?)
                 .with(batch.to_vec())
                 .with(self.client().memory());
             match self.client().settled(operation, || self.client().row(&call)).await {
@@ -102,7 +102,7 @@ async fn together(tokens: Arc<OpenBox>, mut calls: Vec<Consume>) -> Vec<Combined
 async fn consumed(tokens: &OpenBox, calls: &[Consume]) -> Result<Vec<Consumed>> {
     let client = tokens.client();
     let call = Call::rows("token_consume")
-        .with(tokens.number().await?)
+        .about(tokens.opened().await?)
         .with(calls.iter().map(|call| call.token.as_str()).collect::<Vec<_>>())
         .with(calls.iter().map(|call| call.op.as_str()).collect::<Vec<_>>())
         .with(client.memory());
@@ -135,7 +135,7 @@ impl TokenStore for PostgresTokenStore {
     #[instrument(level = "trace", skip_all)]
     async fn exists(&self, token: &TokenId) -> Result<bool> {
         let attempt = || async move {
-            let call = Call::value("token_exists").with(self.tokens.number().await?).with(token.as_str());
+            let call = Call::value("token_exists").about(self.tokens.opened().await?).with(token.as_str());
             read("token_exists", self.client().row(&call).await?.try_get(0))
         };
         self.client().settled("exists", attempt).await

@@ -43,13 +43,20 @@ fn the_privileges_are_those_of_the_tests() {
 }
 
 #[test]
+fn new_epochs_are_those_of_the_tests() {
+    let readme = read("README.md");
+    let shown = between(section(&readme, "Durability and failover"), "```sql\n", "```");
+    assert_eq!(shown, read("sql/new_epoch.sql"));
+}
+
+#[test]
 fn every_table_is_listed() {
     let readme = read("README.md");
     let migration = read("sql/migrations/1.sql");
     let made = migration.split("CREATE TABLE {schema}.").skip(1);
     let made = made.map(|table| table.split_whitespace().next().unwrap());
     let listed: BTreeSet<_> = named(section(&readme, "The schema")).into_iter().collect();
-    assert_eq!(listed, made.chain(["versions"]).collect());
+    assert_eq!(listed, made.chain(["store", "versions"]).collect());
 }
 
 #[test]

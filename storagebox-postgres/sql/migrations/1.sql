@@ -1,7 +1,7 @@
 -- Version 1: the tables. Text is compared by bytes (V-2), whatever the database's collation is.
 -- Every index beside a primary key has a condition, true of all its rows though it may be, that a look by key does not
 -- name: so no plan, not even one made on an empty table, can look a key up by age.
--- Rows come and go in all tables but `boxes`, and all are vacuumed alike: soon, and without pauses.
+-- Rows come and go in all of these tables but `boxes`, and all are vacuumed alike: soon, and without pauses.
 -- A box is named by `box`, the first eight bytes of a SHA-256 over its kind and name, so that no call has to look its
 -- number up and none is ever another box's.
 
@@ -13,6 +13,8 @@ CREATE TABLE {schema}.boxes (
     options text COLLATE "C" NOT NULL,
     -- How long operations (counters) or tombstones (ordered values) are kept, in microseconds; null is for ever.
     keeps   bigint,
+    -- Made by chance when it was created: a box that was emptied and is created again is another one.
+    epoch   bigint NOT NULL,
     UNIQUE (kind, name)
 );
 

@@ -1,6 +1,6 @@
 -- What is looked at before anything else, and whose it is before that: to read what another role made, or to plan it, may
--- run that role's code with the reader's rights. A superuser reads nothing of it; others read a plain table alone, which is
--- the schema's owner's and computes nothing.
+-- run that role's code with the reader's rights. A superuser reads nothing of it; others read plain tables alone, which are
+-- the schema's owner's and compute nothing.
 DO $$
 BEGIN
     IF EXISTS (
@@ -13,19 +13,24 @@ BEGIN
     IF EXISTS (
         SELECT FROM pg_catalog.pg_namespace n JOIN pg_catalog.pg_class c ON c.relnamespace OPERATOR(pg_catalog.=) n.oid
         WHERE n.nspname OPERATOR(pg_catalog.=) '{schema}'::pg_catalog.name
-          AND c.relname OPERATOR(pg_catalog.=) 'versions'::pg_catalog.name
+          AND (c.relname OPERATOR(pg_catalog.=) 'versions'::pg_catalog.name
+            OR c.relname OPERATOR(pg_catalog.=) 'store'::pg_catalog.name)
           AND (c.relkind OPERATOR(pg_catalog.<>) 'r'::pg_catalog."char" OR c.relowner OPERATOR(pg_catalog.<>) n.nspowner
             OR c.relrowsecurity
             OR EXISTS (SELECT FROM pg_catalog.pg_attribute a WHERE a.attrelid OPERATOR(pg_catalog.=) c.oid
-                AND a.attname OPERATOR(pg_catalog.=) 'version'::pg_catalog.name
-                AND a.atttypid OPERATOR(pg_catalog.<>) 'pg_catalog.int4'::pg_catalog.regtype)
+                AND a.attnum OPERATOR(pg_catalog.>) 0::pg_catalog.int2 AND NOT a.attisdropped
+                AND a.atttypid OPERATOR(pg_catalog.<>) 'pg_catalog.int4'::pg_catalog.regtype
+                AND a.atttypid OPERATOR(pg_catalog.<>) 'pg_catalog.int8'::pg_catalog.regtype
+                AND a.atttypid OPERATOR(pg_catalog.<>) 'pg_catalog.timestamptz'::pg_catalog.regtype)
             OR EXISTS (SELECT FROM pg_catalog.pg_index i WHERE i.indrelid OPERATOR(pg_catalog.=) c.oid
                 AND (i.indexprs IS NOT NULL OR i.indpred IS NOT NULL))
             OR EXISTS (SELECT FROM pg_catalog.pg_constraint k WHERE k.conrelid OPERATOR(pg_catalog.=) c.oid
                 AND k.contype OPERATOR(pg_catalog.=) 'c'::pg_catalog."char")
             OR EXISTS (SELECT FROM pg_catalog.pg_statistic_ext s WHERE s.stxrelid OPERATOR(pg_catalog.=) c.oid))
     ) THEN
-        RAISE EXCEPTION 'versions is no plain table of the schema''s owner' USING ERRCODE = '42501';
+        RAISE EXCEPTION 'versions or store is no plain table of the schema''s owner' USING ERRCODE = '42501';
     END IF;
 END $$;
-SELECT coalesce(pg_catalog.max(version), 0) FROM ONLY {schema}.versions;
+SELECT coalesce(pg_catalog.max(v.version), 0) AS version, (SELECT s.epoch FROM ONLY {schema}.store s) AS epoch,
+    (SELECT s.memory FROM ONLY {schema}.store s) AS memory
+FROM ONLY {schema}.versions v;

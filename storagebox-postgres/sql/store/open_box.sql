@@ -1,15 +1,17 @@
--- Registers a box, or shows how it was created (S-3, S-4), with the schema's version. A library that is older than the
--- schema registers nothing.
+-- Registers a box, or shows how it was created (S-3, S-4) and in which epoch, with what the store is. Nothing is registered for a
+-- library that is older than the schema, nor for who opened another store (`p_store`; null if none yet) or wants another memory.
 CREATE OR REPLACE FUNCTION {schema}.open_box(
-    p_version integer, p_box bigint, p_kind text, p_name text, p_options text, p_keeps bigint
-) RETURNS TABLE (version integer, kind text, name text, options text)
+    p_version integer, p_store bigint, p_memory bigint, p_any_memory boolean,
+    p_box bigint, p_made bigint, p_kind text, p_name text, p_options text, p_keeps bigint
+) RETURNS TABLE (version integer, epoch bigint, memory bigint, made bigint, kind text, name text, options text)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET lock_timeout = '3s' AS $$
 BEGIN
     PERFORM {schema}.check_isolation();
-    SELECT max(v.version) INTO version FROM {schema}.versions v;
-    IF version <= p_version THEN
-        INSERT INTO {schema}.boxes VALUES (p_box, p_kind, p_name, p_options, p_keeps) ON CONFLICT DO NOTHING;
+    SELECT coalesce(max(v.version), 0) INTO version FROM {schema}.versions v;
+    SELECT s.epoch, s.memory INTO epoch, memory FROM {schema}.store s;
+    IF version <= p_version AND epoch = coalesce(p_store, epoch) AND (p_any_memory OR memory IS NOT DISTINCT FROM p_memory) THEN
+        INSERT INTO {schema}.boxes VALUES (p_box, p_kind, p_name, p_options, p_keeps, p_made) ON CONFLICT DO NOTHING;
     END IF;
-    SELECT b.kind, b.name, b.options INTO kind, name, options FROM {schema}.boxes b WHERE b.box = p_box;
+    SELECT b.epoch, b.kind, b.name, b.options INTO made, kind, name, options FROM {schema}.boxes b WHERE b.box = p_box;
     RETURN NEXT;
 END $$;

@@ -1,14 +1,24 @@
 //! A box: its number, and that it is opened the way it was created (S-3, S-4).
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use sha2::{Digest, Sha256};
 use sqlx::Row;
+use sqlx::postgres::PgRow;
+use storagebox_core::backend::micros_of;
 use storagebox_core::{BoxName, Error, Result};
-use tokio::sync::OnceCell;
+use tokio::sync::Mutex;
+use tokio::time::timeout;
 
 use super::{Call, Client, Progress};
-use crate::{error, schema};
+use crate::error::read;
+use crate::schema::{self, Found};
+
+/// Many times what it takes to open a box on a connection that is there.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+const OPEN: &str = "open_box";
 
 /// What kind of box it is, as its table has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -41,7 +51,17 @@ pub(crate) struct OpenBox {
     name: BoxName,
     options: String,
     keeps: Option<i64>,
-    opened: OnceCell<()>,
+    opened: OnceLock<Opened>,
+    turn: Mutex<()>,
+}
+
+/// A box as it was when it was opened.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Opened {
+    /// The number that its rows have.
+    pub(super) number: i64,
+    /// That in which it was created, by chance.
+    pub(super) epoch: i64,
 }
 
 impl OpenBox {
@@ -53,7 +73,8 @@ impl OpenBox {
             name: name.clone(),
             options: String::new(),
             keeps: None,
-            opened: OnceCell::new(),
+            opened: OnceLock::new(),
+            turn: Mutex::default(),
         }
     }
 
@@ -68,16 +89,29 @@ impl OpenBox {
         &self.client
     }
 
-    /// The number that the box's rows have. The first call registers the box, which is one round trip more.
-    pub(crate) async fn number(&self) -> Result<i64> {
-        self.opened.get_or_try_init(|| self.open()).await?;
-        Ok(self.number)
+    /// What its calls need. The first of them registers the box, which is one round trip more, and the others wait for that.
+    pub(crate) async fn opened(&self) -> Result<Opened> {
+        if let Some(opened) = self.opened.get() {
+            return Ok(*opened);
+        }
+        // Whoever has the turn may have been left, neither driven nor dropped. It does no harm to open a box twice.
+        let _turn = timeout(PATIENCE, self.turn.lock()).await;
+        if let Some(opened) = self.opened.get() {
+            return Ok(*opened);
+        }
+        let opened = self.open().await?;
+        Ok(*self.opened.get_or_init(|| opened))
     }
 
-    async fn open(&self) -> Result<()> {
-        let call = Call::rows("open_box")
+    async fn open(&self) -> Result<Opened> {
+        let memory = self.client.settings().memory;
+        let call = Call::rows(OPEN)
             .with(schema::VERSION)
+            .with(self.client.epoch())
+            .with(memory.and_then(micros_of))
+            .with(memory.is_none())
             .with(self.number)
+            .with(fastrand::i64(..))
             .with(self.kind.name())
             .with(self.name.as_str())
             .with(self.options.as_str())
@@ -87,9 +121,9 @@ impl OpenBox {
         Progress::default().scope(open).await
     }
 
-    fn check(&self, found: &sqlx::postgres::PgRow) -> Result<()> {
-        let text = |column: &str| error::read("open_box", found.try_get::<String, _>(column));
-        schema::check(error::read("open_box", found.try_get("version"))?)?;
+    fn check(&self, row: &PgRow) -> Result<Opened> {
+        self.client.know(Found::of(OPEN, row)?.known()?)?;
+        let text = |column: &str| read::<String>(OPEN, row.try_get(column));
         if text("kind")? != self.kind.name() || text("name")? != self.name.as_str() {
             return Err(Error::misconfigured(
                 "box",
@@ -99,7 +133,7 @@ impl OpenBox {
         }
         let created = text("options")?;
         if created == self.options {
-            return Ok(());
+            return Ok(Opened { number: self.number, epoch: read(OPEN, row.try_get("made"))? });
         }
         let why = format_args!(
             "{:?} was created with {created} and cannot be opened with {}",

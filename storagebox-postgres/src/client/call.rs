@@ -5,6 +5,7 @@ use std::fmt::Write;
 use sqlx::postgres::{PgArguments, PgConnection, PgRow};
 use sqlx::{Arguments, AssertSqlSafe, Executor, query_with, raw_sql};
 
+use super::Opened;
 use crate::config::{Settings, Statements};
 use crate::schema::{Schema, VERSION};
 
@@ -14,6 +15,8 @@ pub(crate) struct Call<'a> {
     function: &'static str,
     shape: Shape,
     arguments: Vec<Arg<'a>>,
+    /// What must still be what was opened: the function that asks, and its arguments.
+    still: Option<(&'static str, Vec<Arg<'a>>)>,
 }
 
 /// What the function answers.
@@ -40,16 +43,29 @@ pub(crate) enum Arg<'a> {
 impl<'a> Call<'a> {
     /// A function that answers one value.
     pub(crate) fn value(function: &'static str) -> Self {
-        Self { function, shape: Shape::Value, arguments: vec![] }
+        Self { function, shape: Shape::Value, arguments: vec![], still: None }
     }
 
     /// A function that answers rows.
     pub(crate) fn rows(function: &'static str) -> Self {
-        Self { function, shape: Shape::Rows, arguments: vec![] }
+        Self { function, shape: Shape::Rows, arguments: vec![], still: None }
     }
 
     pub(crate) fn with(mut self, argument: impl Into<Arg<'a>>) -> Self {
         self.arguments.push(argument.into());
+        self
+    }
+
+    /// About this box, which comes first among the arguments and must be the one that was opened.
+    pub(crate) fn about(mut self, opened: Opened) -> Self {
+        let number = opened.number;
+        self.still = Some(("is_box", vec![number.into(), opened.epoch.into()]));
+        self.with(number)
+    }
+
+    /// About all of the store, which must be the one of this epoch.
+    pub(crate) fn in_epoch(mut self, epoch: i64) -> Self {
+        self.still = Some(("is_store", vec![epoch.into()]));
         self
     }
 
@@ -85,19 +101,30 @@ impl<'a> Call<'a> {
             Shape::Rows => "SELECT * FROM",
         };
         let mut sql = format!("{select} {schema}.{}(", self.function);
-        for (index, argument) in self.arguments.iter().enumerate() {
-            sql.push_str(if index == 0 { "" } else { "," });
-            // Writing to a string does not fail.
-            let _infallible = write_argument(&mut sql, index + 1, argument);
-        }
+        let mut number = 0;
+        let mut write_all = |sql: &mut String, arguments: &[Arg<'_>]| {
+            for (index, argument) in arguments.iter().enumerate() {
+                sql.push_str(if index == 0 { "" } else { "," });
+                number += 1;
+                // Writing to a string does not fail.
+                let _infallible = write_argument(sql, number, argument);
+            }
+        };
+        write_all(&mut sql, &self.arguments);
         // In place of a look at the version: the name is there in this version alone.
         let _infallible = write!(sql, ") WHERE {schema}.is_version_{VERSION}()");
+        if let Some((asks, arguments)) = &self.still {
+            let _infallible = write!(sql, " AND {schema}.{asks}(");
+            write_all(&mut sql, arguments);
+            sql.push(')');
+        }
         sql
     }
 
     fn bound(&self) -> Result<PgArguments, sqlx::error::BoxDynError> {
         let mut bound = PgArguments::default();
-        for argument in &self.arguments {
+        let still = self.still.iter().flat_map(|(_, arguments)| arguments);
+        for argument in self.arguments.iter().chain(still) {
             argument.bind(&mut bound)?;
         }
         Ok(bound)
@@ -239,6 +266,19 @@ mod tests {
             Call::rows("f").with(i64::MIN).with(None::<i64>).with(None::<&str>).with(Vec::<&str>::new());
         let expected = "SELECT * FROM storagebox.f((-9223372036854775808)::bigint,NULL::bigint,NULL::pg_catalog.text,ARRAY[]::pg_catalog.text[])";
         assert_eq!(written(&call), format!("{expected} WHERE storagebox.is_version_{VERSION}()"));
+    }
+
+    #[test]
+    fn a_call_about_a_box_asks_whether_it_is_still_there() {
+        let call = Call::value("f").about(Opened { number: 7, epoch: -8 }).with(true);
+        let numbered = call.statement(&Schema::default(), |sql, number, _| write!(sql, "${number}"));
+        let expected = format!(
+            "SELECT storagebox.f($1,$2) WHERE storagebox.is_version_{VERSION}() AND storagebox.is_box($3,$4)"
+        );
+        assert_eq!(numbered, expected);
+        assert!(written(&call).ends_with(" AND storagebox.is_box((7)::bigint,(-8)::bigint)"));
+        let call = Call::value("f").with(1).in_epoch(2);
+        assert!(written(&call).ends_with("() AND storagebox.is_store((2)::bigint)"));
     }
 
     #[test]

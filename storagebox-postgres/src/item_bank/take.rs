@@ -77,7 +77,7 @@ impl Taker {
         let (lane, start) = self.walk.begin();
         let client = self.bank.client();
         let call = Call::value("bank_take")
-            .with(self.bank.number().await?)
+            .about(self.bank.opened().await?)
             .with(take.claim.as_str())
             .with(micros_of(take.hold))
             .with(client.memory())
@@ -109,7 +109,7 @@ impl Taker {
         let mut sorted: Vec<_> = takes.iter().collect();
         sorted.sort_unstable_by(|one, other| one.claim.cmp(&other.claim));
         let call = Call::rows("bank_take_many")
-            .with(self.bank.number().await?)
+            .about(self.bank.opened().await?)
             .with(sorted.iter().map(|take| take.claim.as_str()).collect::<Vec<_>>())
             .with(sorted.iter().map(|take| micros_of(take.hold)).collect::<Vec<_>>())
             .with(self.bank.client().memory())

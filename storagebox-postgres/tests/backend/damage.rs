@@ -83,11 +83,12 @@ const TABLES: &[(&str, Meets)] = &[
         Meets::Begin,
     ),
     ("DELETE FROM {schema}.versions", Meets::Setup),
+    ("DELETE FROM {schema}.store", Meets::Setup),
 ];
 
 /// What the call answers on a schema of its own.
 async fn answer(place: &Place, damage: &str, call: Meets) -> Result<Result<()>> {
-    let store = boxes::builder().schema(&place.schema)?.connect(&owner_url(&place.database, "owner"))?;
+    let store = place.builder()?.connect(&owner_url(&place.database, "owner"))?;
     boxes::fill(&store).await?;
     store.counters("stock", Strategy::default())?.value(&Key::new("stock")?).await?;
     run(place.database.owner(), damage.replace("{schema}", &place.schema)).await?;

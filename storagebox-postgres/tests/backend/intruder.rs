@@ -143,8 +143,18 @@ const STRENGTH: &str =
 
 const LENT: &str = "CREATE SCHEMA lent; GRANT USAGE, CREATE ON SCHEMA lent TO PUBLIC";
 
-const BAITED: [&str; 9] =
-    ["viewed", "planned", "guarded", "indexed", "halved", "checked", "counted", "disguised", "lent"];
+const BAITED: [&str; 10] = [
+    "viewed",
+    "planned",
+    "guarded",
+    "indexed",
+    "halved",
+    "checked",
+    "counted",
+    "disguised",
+    "stored",
+    "lent",
+];
 
 /// A command looks whether there is a store before it sets one up.
 #[tokio::test]

@@ -18,7 +18,7 @@ use crate::scene::{LONG, blocked, count, until, with_place};
 use crate::support::{Place, failed, run};
 
 /// Takes by so many callers at once, each on a connection of its own.
-async fn takes(store: &PostgresStore, round: &str, callers: usize) -> Result<()> {
+pub(crate) async fn takes(store: &PostgresStore, round: &str, callers: usize) -> Result<()> {
     let bank = store.bank("box")?;
     let mut takes = JoinSet::new();
     for caller in 0..callers {
@@ -31,7 +31,7 @@ async fn takes(store: &PostgresStore, round: &str, callers: usize) -> Result<()>
     Ok(())
 }
 
-async fn fill(store: &PostgresStore, count: usize) -> Result<()> {
+pub(crate) async fn fill(store: &PostgresStore, count: usize) -> Result<()> {
     let items: Vec<_> = (0..count).map(|number| Item::new(format!("{number}"))).collect::<Result<_>>()?;
     store.bank("box")?.add(&items).await.map(drop)
 }
@@ -83,7 +83,7 @@ async fn broken_connections_of_a_pool_that_was_handed_in_are_replaced() -> Resul
 }
 
 /// Long enough for nothing but to be over: in these tests no connection is ever free.
-const SHORT: Duration = Duration::from_millis(500);
+pub(crate) const SHORT: Duration = Duration::from_millis(500);
 
 /// Who waits for a connection waits no longer than for an answer, and has asked for nothing by then. With combining the first
 /// call waits alone, and those that came meanwhile for their turn, or in a batch.
@@ -161,7 +161,7 @@ async fn a_dropped_call_that_is_stuck_is_in_nobody_s_way() -> Result<()> {
 }
 
 /// A transaction that holds the claims, until it is dropped.
-async fn locked(place: &Place) -> Result<Transaction<'static, Postgres>> {
+pub(crate) async fn locked(place: &Place) -> Result<Transaction<'static, Postgres>> {
     let mut other = place.database.owner().begin().await.map_err(failed)?;
     let lock = format!("LOCK TABLE {}.claims IN ACCESS EXCLUSIVE MODE", place.schema);
     raw_sql(AssertSqlSafe(lock)).execute(&mut *other).await.map_err(failed)?;

@@ -5,7 +5,7 @@ use storagebox_core::Result;
 
 use crate::support::{Database, failed};
 
-/// Columns, constraints, indexes, sequences and functions, one a line.
+/// Columns, constraints, indexes, sequences, triggers and functions, one a line.
 const STRUCTURE: &str = "
     SELECT format('column %s.%s %s %s %s %s', c.relname, a.attname, format_type(a.atttypid, a.atttypmod),
         a.attnotnull, l.collname, pg_get_expr(d.adbin, d.adrelid)) AS line
@@ -17,6 +17,8 @@ const STRUCTURE: &str = "
     UNION ALL SELECT 'index ' || indexdef FROM pg_indexes WHERE schemaname = $1
     UNION ALL SELECT format('%s %s %s', relkind, relname, reloptions) FROM pg_class
     WHERE relnamespace = $1::regnamespace AND relkind IN ('r', 'S')
+    UNION ALL SELECT pg_get_triggerdef(t.oid) FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid
+    WHERE c.relnamespace = $1::regnamespace AND NOT t.tgisinternal
     UNION ALL SELECT pg_get_functiondef(oid) FROM pg_proc WHERE pronamespace = $1::regnamespace
     ORDER BY 1";
 

@@ -5,7 +5,7 @@
 //! `STORAGEBOX_WRITE_SCHEMA=1 cargo test -p storagebox-postgres --test backend the_newest`.
 
 pub(crate) mod boxes;
-mod calls;
+pub(crate) mod calls;
 
 use std::path::Path;
 use std::process::Command;
@@ -14,7 +14,7 @@ use std::{env, fs};
 use storagebox_core::{Certainty, ErrorKind, Result, Store};
 use storagebox_postgres::{PostgresStore, Statements};
 
-use crate::scene::{owner_url, with_database};
+use crate::scene::{count, owner_url, with_database};
 use crate::structure::{contents, structure, tables};
 use crate::support::{Database, failed, run};
 
@@ -36,8 +36,10 @@ async fn a_schema_of_each_version_is_brought_up_to_date_with_all_that_it_holds()
     for dump in DUMPS {
         with_database(async |database| {
             restore(database, dump).await?;
-            let store = store(database)?;
+            let said = format!("SELECT epoch FROM {SCHEMA}.store");
+            let (store, before) = (store(database)?, count(database, &said).await?);
             store.setup().await?;
+            assert_eq!(count(database, &said).await?, before, "{dump}");
             store.ping().await?;
             boxes::check(&store).await
         })

@@ -23,7 +23,8 @@ const HOUR: Duration = Duration::from_secs(3_600);
 async fn store(place: &Place) -> Result<PostgresStore> {
     let clock = "CREATE TABLE {schema}.hand AS SELECT interval '0' AS moved;
         CREATE OR REPLACE FUNCTION {schema}.clock() RETURNS timestamptz LANGUAGE sql
-        RETURN clock_timestamp() + (SELECT h.moved FROM {schema}.hand h)";
+        RETURN clock_timestamp() + (SELECT h.moved FROM {schema}.hand h);
+        UPDATE {schema}.store SET memory = 3600000000";
     run(place.database.owner(), clock.replace("{schema}", &place.schema)).await?;
     let builder = place.builder()?.memory(Retention::For(HOUR)).call_timeout(LONG);
     builder.connect(&place.url_at(place.database.server()))

@@ -1454,6 +1454,30 @@ CREATE FUNCTION storagebox.has_waited(p_asked timestamp with time zone) RETURNS 
     LANGUAGE sql
     RETURN (storagebox.clock() > (p_asked + '00:00:00.01'::interval));
 
+CREATE FUNCTION storagebox.is_box(p_box bigint, p_epoch bigint) RETURNS boolean
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET lock_timeout TO '3s'
+    AS $$
+BEGIN
+    IF EXISTS (SELECT FROM storagebox.boxes b WHERE b.box = p_box AND b.epoch = p_epoch) THEN
+        RETURN true;
+    END IF;
+    RAISE EXCEPTION 'the box is not the one that was opened' USING ERRCODE = 'SB001';
+END $$;
+
+CREATE FUNCTION storagebox.is_store(p_epoch bigint) RETURNS boolean
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET lock_timeout TO '3s'
+    AS $$
+BEGIN
+    IF EXISTS (SELECT FROM storagebox.store s WHERE s.epoch = p_epoch) THEN
+        RETURN true;
+    END IF;
+    RAISE EXCEPTION 'the store is not the one that was opened' USING ERRCODE = 'SB001';
+END $$;
+
 CREATE FUNCTION storagebox.is_version_1() RETURNS boolean
     LANGUAGE sql IMMUTABLE
     RETURN true;
@@ -1579,18 +1603,19 @@ CREATE FUNCTION storagebox.millis_of(p_moment timestamp with time zone) RETURNS 
     LANGUAGE sql IMMUTABLE
     RETURN (floor((EXTRACT(epoch FROM p_moment) * (1000)::numeric)))::bigint;
 
-CREATE FUNCTION storagebox.open_box(p_version integer, p_box bigint, p_kind text, p_name text, p_options text, p_keeps bigint) RETURNS TABLE(version integer, kind text, name text, options text)
+CREATE FUNCTION storagebox.open_box(p_version integer, p_store bigint, p_memory bigint, p_any_memory boolean, p_box bigint, p_made bigint, p_kind text, p_name text, p_options text, p_keeps bigint) RETURNS TABLE(version integer, epoch bigint, memory bigint, made bigint, kind text, name text, options text)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET lock_timeout TO '3s'
     AS $$
 BEGIN
     PERFORM storagebox.check_isolation();
-    SELECT max(v.version) INTO version FROM storagebox.versions v;
-    IF version <= p_version THEN
-        INSERT INTO storagebox.boxes VALUES (p_box, p_kind, p_name, p_options, p_keeps) ON CONFLICT DO NOTHING;
+    SELECT coalesce(max(v.version), 0) INTO version FROM storagebox.versions v;
+    SELECT s.epoch, s.memory INTO epoch, memory FROM storagebox.store s;
+    IF version <= p_version AND epoch = coalesce(p_store, epoch) AND (p_any_memory OR memory IS NOT DISTINCT FROM p_memory) THEN
+        INSERT INTO storagebox.boxes VALUES (p_box, p_kind, p_name, p_options, p_keeps, p_made) ON CONFLICT DO NOTHING;
     END IF;
-    SELECT b.kind, b.name, b.options INTO kind, name, options FROM storagebox.boxes b WHERE b.box = p_box;
+    SELECT b.epoch, b.kind, b.name, b.options INTO made, kind, name, options FROM storagebox.boxes b WHERE b.box = p_box;
     RETURN NEXT;
 END $$;
 
@@ -1751,6 +1776,17 @@ BEGIN
     ended := storagebox.record_has_ended(p_box, p_id, p_op, p_memory, now);
 END $$;
 
+CREATE FUNCTION storagebox.renew() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+BEGIN
+    IF NOT EXISTS (SELECT FROM storagebox.boxes b) THEN
+        UPDATE storagebox.store s SET epoch = hashtextextended(gen_random_uuid()::text, 0::bigint);
+    END IF;
+    RETURN NULL;
+END $$;
+
 CREATE FUNCTION storagebox.token_consume(p_box bigint, p_tokens text[], p_ops text[], p_memory bigint) RETURNS TABLE(outcome text)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -1896,7 +1932,8 @@ CREATE TABLE storagebox.boxes (
     kind text NOT NULL COLLATE pg_catalog."C",
     name text NOT NULL COLLATE pg_catalog."C",
     options text NOT NULL COLLATE pg_catalog."C",
-    keeps bigint
+    keeps bigint,
+    epoch bigint NOT NULL
 );
 
 CREATE TABLE storagebox.claims (
@@ -1984,6 +2021,11 @@ CREATE TABLE storagebox.records (
 )
 WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_cost_delay='0');
 
+CREATE TABLE storagebox.store (
+    epoch bigint NOT NULL,
+    memory bigint
+);
+
 CREATE TABLE storagebox.tokens (
     box bigint NOT NULL,
     token text NOT NULL COLLATE pg_catalog."C",
@@ -2005,53 +2047,55 @@ CREATE TABLE storagebox.withdrawn_items (
 WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_cost_delay='0');
 
 INSERT INTO storagebox.bank_cells VALUES (7438981311803534556, 181, B'1');
-INSERT INTO storagebox.bank_cells VALUES (7438981311803534556, 397, B'0');
 INSERT INTO storagebox.bank_cells VALUES (7438981311803534556, 157, B'1');
+INSERT INTO storagebox.bank_cells VALUES (7438981311803534556, 397, B'0');
 INSERT INTO storagebox.bank_cells VALUES (7438981311803534556, 82, B'1');
 INSERT INTO storagebox.bank_cells VALUES (7438981311803534556, 244, B'1');
 
 INSERT INTO storagebox.bank_lapses VALUES (7438981311803534556, '-infinity');
 
-INSERT INTO storagebox.bank_sections VALUES (7438981311803534556, 6, 0);
 INSERT INTO storagebox.bank_sections VALUES (7438981311803534556, 2, 9007199791611904);
+INSERT INTO storagebox.bank_sections VALUES (7438981311803534556, 6, 0);
 INSERT INTO storagebox.bank_sections VALUES (7438981311803534556, 1, 262144);
 INSERT INTO storagebox.bank_sections VALUES (7438981311803534556, 3, 4503599627370496);
 
-INSERT INTO storagebox.boxes VALUES (7438981311803534556, 'bank', 'box', '', NULL);
-INSERT INTO storagebox.boxes VALUES (1908734025921507408, 'records', 'box', '', NULL);
-INSERT INTO storagebox.boxes VALUES (6554407949572834107, 'tokens', 'box', '', NULL);
-INSERT INTO storagebox.boxes VALUES (-6873085851762524763, 'counters', 'marker', 'Marker for ever', NULL);
-INSERT INTO storagebox.boxes VALUES (1523736846118811027, 'counters', 'window', 'Window of 10 for 3155760000000000 us', 3155760000000000);
-INSERT INTO storagebox.boxes VALUES (-2860516600420893259, 'counters', 'sharded', 'Sharded over 4 from 0 to any for ever', NULL);
-INSERT INTO storagebox.boxes VALUES (7819006963558987202, 'ordered', 'box', 'sequence numbers, tombstones for 604800000000 us', NULL);
+INSERT INTO storagebox.boxes VALUES (7438981311803534556, 'bank', 'box', '', NULL, 7116080844111485104);
+INSERT INTO storagebox.boxes VALUES (1908734025921507408, 'records', 'box', '', NULL, -6496866365005649036);
+INSERT INTO storagebox.boxes VALUES (6554407949572834107, 'tokens', 'box', '', NULL, -3232285442743199518);
+INSERT INTO storagebox.boxes VALUES (-6873085851762524763, 'counters', 'marker', 'Marker for ever', NULL, -8528068503798469600);
+INSERT INTO storagebox.boxes VALUES (1523736846118811027, 'counters', 'window', 'Window of 10 for 3155760000000000 us', 3155760000000000, 7578329632772810849);
+INSERT INTO storagebox.boxes VALUES (-2860516600420893259, 'counters', 'sharded', 'Sharded over 4 from 0 to any for ever', NULL, -63145987500719394);
+INSERT INTO storagebox.boxes VALUES (7819006963558987202, 'ordered', 'box', 'sequence numbers, tombstones for 604800000000 us', NULL, 3723061502300528594);
 
 INSERT INTO storagebox.claims VALUES (7438981311803534556, 'holder', 'held', 5111870633221961831, 'item of holder', NULL, NULL);
 INSERT INTO storagebox.claims VALUES (7438981311803534556, 'spender', 'spent', -2673697447090925626, 'item of spender', NULL, NULL);
-INSERT INTO storagebox.claims VALUES (7438981311803534556, 'borrower', 'held', -6254648042824434043, 'item of borrower', '2126-11-23 19:13:57.095143+00', NULL);
-INSERT INTO storagebox.claims VALUES (7438981311803534556, 'releaser', 'released', NULL, NULL, NULL, '2026-11-22 19:13:57.100754+00');
+INSERT INTO storagebox.claims VALUES (7438981311803534556, 'borrower', 'held', -6254648042824434043, 'item of borrower', '2126-11-23 21:54:38.569094+00', NULL);
+INSERT INTO storagebox.claims VALUES (7438981311803534556, 'releaser', 'released', NULL, NULL, NULL, '2026-11-22 21:54:38.575915+00');
 
-INSERT INTO storagebox.counter_ops VALUES (-6873085851762524763, 'stock', 'ada', 5, 5, '2026-11-22 19:13:57.150944+00', false);
-INSERT INTO storagebox.counter_ops VALUES (1523736846118811027, 'stock', 'ada', 5, 5, '2026-11-22 19:13:57.161629+00', true);
-INSERT INTO storagebox.counter_ops VALUES (-2860516600420893259, 'stock', 'ada', 5, NULL, '2026-11-22 19:13:57.164468+00', false);
+INSERT INTO storagebox.counter_ops VALUES (-6873085851762524763, 'stock', 'ada', 5, 5, '2026-11-22 21:54:38.623028+00', false);
+INSERT INTO storagebox.counter_ops VALUES (1523736846118811027, 'stock', 'ada', 5, 5, '2026-11-22 21:54:38.625654+00', true);
+INSERT INTO storagebox.counter_ops VALUES (-2860516600420893259, 'stock', 'ada', 5, NULL, '2026-11-22 21:54:38.630419+00', false);
 
 INSERT INTO storagebox.counters VALUES (-6873085851762524763, 'stock', 0, 5, -9223372036854775808, 9223372036854775807, 0);
 INSERT INTO storagebox.counters VALUES (1523736846118811027, 'stock', 0, 5, -9223372036854775808, 9223372036854775807, 1);
 INSERT INTO storagebox.counters VALUES (-2860516600420893259, 'stock', 2, 5, 0, 2305843009213693952, 0);
 
-INSERT INTO storagebox.ended_ops VALUES (1908734025921507408, 'forgotten', 'ada', '2026-11-22 19:13:57.128099+00');
+INSERT INTO storagebox.ended_ops VALUES (1908734025921507408, 'forgotten', 'ada', '2026-11-22 21:54:38.602552+00');
 
 INSERT INTO storagebox.free_items VALUES (7438981311803534556, -3545399213392714880, 'item of releaser');
 
-INSERT INTO storagebox.ordered_values VALUES (7819006963558987202, 'there', 5, 'ada', '\x76616c7565', '2026-11-22 19:13:57.17625+00');
-INSERT INTO storagebox.ordered_values VALUES (7819006963558987202, 'deleted', 5, 'ada', NULL, '2026-11-22 19:13:57.181077+00');
+INSERT INTO storagebox.ordered_values VALUES (7819006963558987202, 'there', 5, 'ada', '\x76616c7565', '2026-11-22 21:54:38.634252+00');
+INSERT INTO storagebox.ordered_values VALUES (7819006963558987202, 'deleted', 5, 'ada', NULL, '2026-11-22 21:54:38.63599+00');
 
 INSERT INTO storagebox.records VALUES (1908734025921507408, 'done', 'done', 'ada', '\x76616c7565', 1, NULL, NULL, NULL, NULL, NULL);
-INSERT INTO storagebox.records VALUES (1908734025921507408, 'leased', 'leased', 'ada', NULL, NULL, 3, NULL, NULL, NULL, '2126-11-23 19:13:57.137783+00');
+INSERT INTO storagebox.records VALUES (1908734025921507408, 'leased', 'leased', 'ada', NULL, NULL, 3, NULL, NULL, NULL, '2126-11-23 21:54:38.606198+00');
+
+INSERT INTO storagebox.store VALUES (-5370048758413632688, NULL);
 
 INSERT INTO storagebox.tokens VALUES (6554407949572834107, 'live', NULL, NULL);
-INSERT INTO storagebox.tokens VALUES (6554407949572834107, 'gone', 'ada', '2026-11-22 19:13:57.147041+00');
+INSERT INTO storagebox.tokens VALUES (6554407949572834107, 'gone', 'ada', '2026-11-22 21:54:38.618846+00');
 
-INSERT INTO storagebox.versions VALUES (1, '2026-11-22 19:13:56.941184+00');
+INSERT INTO storagebox.versions VALUES (1, '2026-11-22 21:54:38.468722+00');
 
 INSERT INTO storagebox.withdrawn_items VALUES (7438981311803534556, -400713791667920684, 'item of withdrawn');
 
@@ -2090,6 +2134,9 @@ ALTER TABLE ONLY storagebox.ordered_values
 ALTER TABLE ONLY storagebox.records
     ADD CONSTRAINT records_pkey PRIMARY KEY (box, id);
 
+ALTER TABLE ONLY storagebox.store
+    ADD CONSTRAINT store_pkey PRIMARY KEY (epoch);
+
 ALTER TABLE ONLY storagebox.tokens
     ADD CONSTRAINT tokens_pkey PRIMARY KEY (box, token);
 
@@ -2118,4 +2165,6 @@ CREATE INDEX records_by_end ON storagebox.records USING btree (box, until) WHERE
 CREATE INDEX tokens_by_age ON storagebox.tokens USING btree (box, gone_at) WHERE (gone_at IS NOT NULL);
 
 CREATE INDEX tombstones_by_arrival ON storagebox.ordered_values USING btree (box, arrived) WHERE (value IS NULL);
+
+CREATE TRIGGER renew AFTER DELETE OR TRUNCATE ON storagebox.boxes FOR EACH STATEMENT EXECUTE FUNCTION storagebox.renew();
 

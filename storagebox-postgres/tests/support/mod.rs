@@ -8,4 +8,4 @@ mod place;
 
 pub use drained::{Buffers, end_holds};
 pub use harness::{PostgresHarness, SetUp};
-pub use place::{Database, Place, failed, run};
+pub use place::{Database, Place, clock, failed, run};

@@ -183,7 +183,7 @@ const TABLES: [&str; 13] = [
 ];
 
 /// The one function that reads the server's clock, moved on.
-fn clock(schema: &str, moved: Duration) -> String {
+pub fn clock(schema: &str, moved: Duration) -> String {
     let micros = moved.as_micros();
     format!(
         "CREATE OR REPLACE FUNCTION {schema}.clock() RETURNS timestamptz LANGUAGE sql \

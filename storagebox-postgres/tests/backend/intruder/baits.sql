@@ -47,11 +47,15 @@ END $$;
 CREATE CAST (disguised.number AS integer) WITH FUNCTION disguised.spring(disguised.number) AS IMPLICIT;
 CREATE TABLE disguised.versions AS SELECT row(1)::disguised.number AS version;
 
+CREATE SCHEMA stored;
+CREATE TABLE stored.versions AS SELECT 1 AS version;
+CREATE VIEW stored.store AS SELECT viewed.spring()::bigint AS epoch, 1::bigint AS memory;
+
 -- In a schema that its owner lets others create in.
 CREATE TABLE lent.versions AS SELECT 1 AS version;
 
-GRANT USAGE ON SCHEMA viewed, planned, guarded, indexed, halved, checked, counted, disguised TO PUBLIC;
+GRANT USAGE ON SCHEMA viewed, planned, guarded, indexed, halved, checked, counted, disguised, stored TO PUBLIC;
 GRANT SELECT ON viewed.versions, planned.versions, guarded.versions, indexed.versions, halved.versions, checked.versions,
-    counted.versions, disguised.versions, lent.versions TO PUBLIC;
+    counted.versions, disguised.versions, stored.versions, stored.store, lent.versions TO PUBLIC;
 -- What the making itself ran.
 DELETE FROM public.loot;

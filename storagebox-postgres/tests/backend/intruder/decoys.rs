@@ -26,7 +26,7 @@ async fn decoys(place: &Place, exact: bool) -> Result<Intruder<'_>> {
 /// Every call there is, sent both ways, by sessions with these settings.
 async fn every_call(place: &Place, settings: &str) -> Result<()> {
     let url = format!("{}{settings}", place.url_at(place.database.server()));
-    let store = boxes::builder().schema(&place.schema)?.connect(&url)?;
+    let store = place.builder()?.connect(&url)?;
     boxes::fill(&store).await?;
     boxes::check(&store).await?;
     for (statements, name) in [(Statements::Prepared, "prepared"), (Statements::Simple, "simple")] {

@@ -11,7 +11,8 @@ SELECT format('%s means %s', ours.identity, theirs.identity) FROM pg_depend d,
     pg_identify_object(d.refclassid, d.refobjid, d.refobjsubid) theirs
 WHERE (named.object_names[1] = $1 OR named.type = 'cast') AND theirs.schema NOT IN ('pg_catalog', 'pg_toast', $1)
 UNION ALL
--- What would run by itself beside a statement of ours:
+-- What would run by itself beside a statement of ours, and is not of the schema:
 SELECT format('%s is run by a statement on %s', t.tgname, t.tgrelid::regclass) FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid
-WHERE c.relnamespace = $1::regnamespace AND NOT t.tgisinternal
+    JOIN pg_proc p ON p.oid = t.tgfoid
+WHERE c.relnamespace = $1::regnamespace AND NOT t.tgisinternal AND p.pronamespace <> $1::regnamespace
 ORDER BY 1

@@ -1,0 +1,11 @@
+-- Whether a box is still the one that was opened (S-4), as every statement about it asks first: a schema that was emptied, made
+-- anew or put back has none of this epoch, and what was in it is not there. Once it was asked, nobody empties `boxes` before the
+-- statement ends.
+CREATE OR REPLACE FUNCTION {schema}.is_box(p_box bigint, p_epoch bigint) RETURNS boolean
+LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET lock_timeout = '3s' AS $$
+BEGIN
+    IF EXISTS (SELECT FROM {schema}.boxes b WHERE b.box = p_box AND b.epoch = p_epoch) THEN
+        RETURN true;
+    END IF;
+    RAISE EXCEPTION 'the box is not the one that was opened' USING ERRCODE = 'SB001';
+END $$;

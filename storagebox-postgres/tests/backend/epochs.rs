@@ -1,0 +1,158 @@
+//! A process that is open while its schema is emptied, made anew or set up again.
+
+use storagebox_core::{
+    Certainty, CounterExt, ErrorKind, Item, ItemBank, Key, OrderedOptions, OrderedStore, Result, Retention,
+    Store, StoreExt, Strategy,
+};
+use storagebox_postgres::{PostgresStore, Statements};
+
+use crate::scene::{count, owner_url, with_database, with_place};
+use crate::structure::{contents, tables};
+use crate::support::{Database, Place, run};
+use crate::upgrade::calls::{self, Open, Refused};
+
+/// Calls about the store itself, which do not need what was lost.
+const OF_THE_STORE: [&str; 3] = ["maintain", "ping", "setup"];
+
+const BOTH: [Statements; 2] = [Statements::Prepared, Statements::Simple];
+
+/// An open process of the role with the least rights.
+async fn open(place: &Place, statements: Statements) -> Result<(PostgresStore, Open)> {
+    let store = place.builder()?.statements(statements).connect(&place.database.url())?;
+    let open = calls::open(&store).await?;
+    Ok((store, open))
+}
+
+/// No call is answered that is about what is lost, and each says what is to be done.
+fn assert_lost(refused: Vec<Refused>) {
+    for (call, error) in refused {
+        let Some(error) = error else { panic!("{call} was answered") };
+        assert_eq!(error.certainty(), Certainty::NotApplied, "{call}: {error}");
+        if !OF_THE_STORE.contains(&call) {
+            assert_eq!(error.kind(), ErrorKind::Corrupt, "{call}: {error}");
+            assert!(error.to_string().contains("open the store again"), "{call}: {error}");
+        }
+    }
+}
+
+async fn empty(database: &Database, schema: &str, tables: &[String]) -> Result<()> {
+    let tables: Vec<_> = tables.iter().map(|table| format!("{schema}.{table}")).collect();
+    run(database.owner(), format!("TRUNCATE {}", tables.join(", "))).await
+}
+
+#[tokio::test]
+async fn no_call_of_an_open_process_is_made_once_all_tables_were_emptied() -> Result<()> {
+    for statements in BOTH {
+        with_place(async |place| {
+            let (database, schema) = (&place.database, &place.schema);
+            let (store, open) = open(place, statements).await?;
+            empty(database, schema, &tables(database, schema).await?).await?;
+            assert_lost(calls::all(&store, &open).await?);
+            let again = place.builder()?.connect(&database.url())?;
+            assert_eq!(again.bank("box")?.counts().await.unwrap_err().kind(), ErrorKind::NotSetUp);
+            assert_eq!(contents(database, schema).await?, Vec::<String>::new());
+            Ok(())
+        })
+        .await?;
+    }
+    Ok(())
+}
+
+/// Everything but what the schema says of itself, and somebody has made a box of each kind again since, in other ways.
+#[tokio::test]
+async fn no_call_of_an_open_process_is_made_in_boxes_that_were_made_anew() -> Result<()> {
+    for statements in BOTH {
+        with_place(async |place| {
+            let (database, schema) = (&place.database, &place.schema);
+            let (store, open) = open(place, statements).await?;
+            let mut emptied = tables(database, schema).await?;
+            emptied.retain(|table| !["versions", "store"].contains(&table.as_str()));
+            empty(database, schema, &emptied).await?;
+            let again = place.builder()?.connect(&database.url())?;
+            make_otherwise(&again).await?;
+            let before = contents(database, schema).await?;
+            assert_lost(calls::all(&store, &open).await?);
+            assert_lost(vec![("a new box", store.bank("new")?.counts().await.err())]);
+            assert_eq!(contents(database, schema).await?, before);
+            again.ping().await
+        })
+        .await?;
+    }
+    Ok(())
+}
+
+/// The boxes of an open process, some with other options than it knows.
+async fn make_otherwise(store: &PostgresStore) -> Result<()> {
+    store.bank("old")?.add(&[Item::new("one")?]).await?;
+    let forgetful = Strategy::Marker { retention: Retention::For(std::time::Duration::from_secs(1)) };
+    store.counters("old", forgetful)?.add("key", "op", 5).await?;
+    store.dedup("old")?.list(None, 1).await?;
+    store.tokens("old")?.create_tokens(&["token".try_into()?]).await?;
+    store.ordered("old", OrderedOptions::time())?.get(&Key::new("key")?).await.map(drop)
+}
+
+/// With another memory, too, which the old process would go against.
+#[tokio::test]
+async fn no_call_of_an_open_process_is_made_in_a_schema_that_was_made_anew() -> Result<()> {
+    const SCHEMA: &str = "anew";
+    for statements in BOTH {
+        with_database(async |database| {
+            let builder = || PostgresStore::builder().schema(SCHEMA);
+            let url = owner_url(database, SCHEMA);
+            let store = builder()?.statements(statements).connect(&url)?;
+            store.setup().await?;
+            let open = calls::open(&store).await?;
+            run(database.owner(), format!("DROP SCHEMA {SCHEMA} CASCADE")).await?;
+            let again = builder()?.memory(Retention::Forever).connect(&url)?;
+            again.setup().await?;
+            make_otherwise(&again).await?;
+            let before = contents(database, SCHEMA).await?;
+            let refused = calls::all(&store, &open).await?;
+            assert!(refused.iter().all(|(_, error)| error.as_ref().is_some_and(is_corrupt)), "{refused:?}");
+            assert_lost(refused);
+            assert_lost(vec![("a new box", store.bank("new")?.counts().await.err())]);
+            assert_eq!(contents(database, SCHEMA).await?, before);
+            again.ping().await
+        })
+        .await?;
+    }
+    Ok(())
+}
+
+fn is_corrupt(error: &storagebox_core::Error) -> bool {
+    error.kind() == ErrorKind::Corrupt
+}
+
+const NEW_EPOCH: &str = include_str!("../../sql/new_epoch.sql");
+
+/// All that it knows is there, as it was at some time.
+#[tokio::test]
+async fn no_call_of_an_open_process_is_made_in_a_copy_with_a_new_epoch() -> Result<()> {
+    with_place(async |place| {
+        let (store, open) = open(place, Statements::Prepared).await?;
+        run(place.database.owner(), NEW_EPOCH.replace("{schema}", &place.schema)).await?;
+        let before = contents(&place.database, &place.schema).await?;
+        let refused = calls::all(&store, &open).await?;
+        assert!(refused.iter().all(|(_, error)| error.as_ref().is_some_and(is_corrupt)), "{refused:?}");
+        assert_lost(refused);
+        assert_eq!(contents(&place.database, &place.schema).await?, before);
+        place.builder()?.connect(&place.database.url())?.bank("old")?.counts().await.map(drop)
+    })
+    .await
+}
+
+#[tokio::test]
+async fn an_open_process_goes_on_when_the_schema_is_set_up_again() -> Result<()> {
+    with_place(async |place| {
+        let (store, open) = open(place, Statements::Prepared).await?;
+        let said = format!("SELECT epoch FROM {}.store", place.schema);
+        let before = count(&place.database, &said).await?;
+        place.builder()?.connect(&owner_url(&place.database, "again"))?.setup().await?;
+        assert_eq!(count(&place.database, &said).await?, before);
+        for (call, refused) in calls::all(&store, &open).await? {
+            assert!(refused.is_none(), "{call}: {refused:?}");
+        }
+        Ok(())
+    })
+    .await
+}

@@ -1,0 +1,102 @@
+//! Calls that were polled and then left, neither driven nor dropped, as `select!` leaves them in whose arms are others.
+
+use std::pin::Pin;
+
+use storagebox_core::{
+    Certainty, ClaimId, ClaimState, Counts, ErrorKind, Hold, ItemBank, Result, StoreExt, Taken,
+};
+
+use crate::pools::{SHORT, fill, locked, takes};
+use crate::scene::{drop_after, until, with_place};
+
+const LEFT: usize = 10;
+
+type Boxed<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// Polls it once; whether it is over. On a busy machine an answer may be there before it is waited for.
+async fn is_left<T>(call: &mut Boxed<'_, T>) -> bool {
+    drop_after(0, call.as_mut()).await.is_none()
+}
+
+fn claims(round: &str, count: usize) -> Result<Vec<ClaimId>> {
+    (0..count).map(|number| ClaimId::new(format!("left-{round}-{number}"))).collect()
+}
+
+/// Whether its calls go together, and whether its box is open by then.
+const ROUNDS: [(bool, bool); 2] = [(true, false), (false, true)];
+
+/// A pool has room for more calls than were left.
+#[tokio::test]
+async fn takes_that_were_polled_once_and_left_hold_up_no_others() -> Result<()> {
+    with_place(async |place| {
+        fill(&place.builder()?.connect(&place.database.url())?, 1_000).await?;
+        for (combining, is_open) in ROUNDS {
+            let store = place.builder()?.combining(combining).connect(&place.database.url())?;
+            let (bank, claims) = (store.bank("box")?, claims(&format!("{combining}"), 100)?);
+            if is_open {
+                bank.counts().await?;
+            }
+            let mut left = vec![];
+            for (number, claim) in claims.iter().enumerate() {
+                let mut take = bank.take(claim, Hold::Forever);
+                if is_left(&mut take).await {
+                    left.push(take);
+                    takes(&store, &format!("beside-{combining}-{number}"), 3).await?;
+                }
+                if left.len() == LEFT {
+                    break;
+                }
+            }
+            assert_eq!(left.len(), LEFT);
+            for take in left {
+                let taken = take.await?;
+                assert!(matches!(taken, Taken::New(_)), "{combining}: {taken:?}");
+            }
+        }
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn an_opening_of_a_box_that_was_left_holds_up_no_others() -> Result<()> {
+    with_place(async |place| {
+        let store = place.builder()?.connect(&place.database.url())?;
+        let bank = store.bank("box")?;
+        let (mut opens, mut waits) = (bank.counts(), bank.counts());
+        assert!(is_left(&mut opens).await && is_left(&mut waits).await);
+        for _ in 0..3 {
+            assert_eq!(bank.counts().await?, Counts::default());
+        }
+        assert_eq!((opens.await?, waits.await?), (Counts::default(), Counts::default()));
+        Ok(())
+    })
+    .await
+}
+
+/// What is refused was surely not applied, and its text says what to do.
+#[tokio::test]
+async fn a_pool_that_is_used_up_by_calls_that_were_left_says_so() -> Result<()> {
+    with_place(async |place| {
+        fill(&place.builder()?.connect(&place.database.url())?, 10).await?;
+        for combining in [false, true] {
+            let builder = place.builder()?.combining(combining).max_connections(2).call_timeout(SHORT);
+            let store = builder.connect(&place.database.url())?;
+            let (bank, claims) = (store.bank("box")?, claims(&format!("{combining}"), 2)?);
+            until("an open box", async || Ok(bank.counts().await.is_ok())).await?;
+            let locked = locked(place).await?;
+            let (mut one, mut other) = (bank.counts(), bank.counts());
+            assert!(is_left(&mut one).await && is_left(&mut other).await);
+            let error = bank.take(&claims[0], Hold::Forever).await.unwrap_err();
+            let found = (error.kind(), error.certainty());
+            assert_eq!(found, (ErrorKind::Contention, Certainty::NotApplied), "{combining}: {error:?}");
+            assert!(error.to_string().contains("neither driven nor dropped"), "{combining}: {error}");
+            drop((one, other, locked));
+            let taken = async || Ok(bank.take(&claims[1], Hold::Forever).await.is_ok());
+            until("a take on a connection that is free again", taken).await?;
+            assert_eq!(bank.get(&claims[0]).await?, ClaimState::Unknown, "{combining}");
+        }
+        Ok(())
+    })
+    .await
+}
