@@ -20,7 +20,7 @@ fn the_script_for_bash_is_one() {
     let complete = "COMP_WORDS=(storagebox dedup r); COMP_CWORD=2; _storagebox storagebox r dedup; \
                     echo ${COMPREPLY[@]}";
     // It is longer than an argument may be.
-    place.write("script.bash", &format!("{script}\n{complete}"));
+    place.write("script.bash", format!("{script}\n{complete}"));
     let mut bash = std::process::Command::new("bash");
     let output = bash.arg(place.path("script.bash")).output().unwrap();
     assert_eq!(String::from_utf8(output.stdout).unwrap(), "record replace run\n");
