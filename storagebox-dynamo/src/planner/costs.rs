@@ -2,7 +2,7 @@
 
 use storagebox_core::{Bounds, Retention, Strategy};
 
-use crate::counter::{ENTRY_BYTES, HISTORY_BYTES, OTHER_BYTES, RECORD_BYTES};
+use crate::counter::{ENTRY_BYTES, HISTORY_BYTES, OTHER_BYTES, RECORD_BYTES, most_entries};
 
 /// The longest partition key, which `OTHER_BYTES` allows for.
 const LONGEST_KEY: u32 = 1_110;
@@ -60,7 +60,7 @@ pub struct CounterCost {
     pub row_bytes: u64,
     /// How many operations a second the key takes in the end.
     pub per_second: u64,
-    /// Whether the row has room.
+    /// Whether the row has room, so that a store opens such a counter.
     pub fits: bool,
 }
 
@@ -167,6 +167,7 @@ impl CounterPlan {
         CounterCost {
             requests: self.operations.saturating_add(first),
             write_units: write_units.saturating_add(first),
+            fits: most <= most_entries().into(),
             ..self.grown(strategy, row)
         }
     }
@@ -244,6 +245,18 @@ mod tests {
         assert_eq!(units(20, set), units(20, window(20)));
         let last = CounterPlan::for_operations(20).write_units_with(20);
         assert_eq!(units(120, window(20)) - units(20, window(20)), 100 * last);
+    }
+
+    /// Whatever the key's length is, and however few of them there are yet.
+    #[test]
+    fn a_size_that_no_store_opens_does_not_fit() {
+        for key in [1, 64, 1_110] {
+            let fits = |max| {
+                let plan = CounterPlan::for_operations(10).with_key_bytes(key);
+                plan.cost(Strategy::TokenSet { max }).fits
+            };
+            assert_eq!([fits(5_235), fits(5_236)], [true, false], "{key}");
+        }
     }
 
     #[test]

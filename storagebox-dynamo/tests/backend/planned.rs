@@ -67,3 +67,15 @@ async fn a_planned_set_takes_what_was_planned() -> Result<()> {
     })
     .await
 }
+
+/// What a plan gives to open a counter with, a counter opens with: at every number of operations.
+#[tokio::test]
+async fn the_largest_planned_set_opens() -> Result<()> {
+    with_place(async |place| {
+        let most = SetPlan::for_operations(1).largest_operations();
+        let set = place.store().await?.counters("set", SetPlan::for_operations(most).strategy()?)?;
+        set.add("key", "op", 1).await?;
+        Ok(())
+    })
+    .await
+}
