@@ -1,6 +1,7 @@
 //! Whether the operations of a time fit the row that keeps them (article 3's formulas).
 
 mod costs;
+mod rows;
 mod set;
 
 use std::time::Duration;
