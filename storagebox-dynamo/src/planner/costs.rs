@@ -2,11 +2,10 @@
 
 use storagebox_core::{Bounds, Retention, Strategy};
 
+use super::UNITS_A_SECOND;
 use super::rows::{Rows, units};
 use crate::counter::{RECORD_BYTES, most_entries};
 
-/// Write units that a partition takes in a second.
-const UNITS_A_SECOND: u64 = 1_000;
 const READ_UNIT: u64 = 4_096;
 /// What one answer to a query reads; what is left of a unit is lost with each.
 const PAGE: u64 = 1 << 20;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use storagebox_core::{Bounds, Change, CounterExt, Key, OpId, Reason, Result, Retention, StoreExt, Strategy};
-use storagebox_dynamo::{CounterPlan, SetPlan};
+use storagebox_dynamo::{CounterPlan, SetPlan, WindowPlan};
 
 use crate::metered::{Cost, Metered, cost};
 use crate::scene::with_place;
@@ -131,4 +131,37 @@ async fn assert_no_figure_is_below(place: &Place, lengths: [usize; 3], with_reas
     }
     assert!(below.is_empty(), "planned below what was taken, with {lengths:?}: {below:#?}");
     Ok(())
+}
+
+/// A window with the plan's strategy is never `Full` while the rate is kept: by one clock, with the store's own settings and
+/// with others.
+#[tokio::test]
+async fn a_planned_window_is_not_full_at_its_rate() -> Result<()> {
+    const RATE: u32 = 10;
+    with_place(async |place| {
+        let mut full = vec![];
+        let default = WindowPlan::for_rate(RATE, Duration::from_secs(4));
+        for (keys_alone, seconds) in [(false, 1), (true, 1), (false, 3), (true, 3)] {
+            // The test's places do without a skew.
+            let skew = Duration::from_secs(seconds);
+            let store =
+                place.builder().max_skew(skew).keys_alone(keys_alone).from_client(place.table.raw())?;
+            let plan = if seconds == 1 { default } else { default.with_max_skew(skew) };
+            let plan = if keys_alone { plan.keys_alone() } else { plan };
+            let window = store.counters(format!("window-{keys_alone}-{seconds}"), plan.strategy()?)?;
+            for operation in 0..100 {
+                let counted = window.add("key", format!("op-{operation}"), 1).await?;
+                if counted == storagebox_core::Counted::Full {
+                    full.push((keys_alone, seconds, operation));
+                }
+                place.clock.advance(Duration::from_secs(1) / RATE);
+            }
+        }
+        assert!(
+            full.is_empty(),
+            "operations that were `Full`, with keys alone or not and seconds of skew: {full:?}"
+        );
+        Ok(())
+    })
+    .await
 }
