@@ -37,10 +37,10 @@ use tracing::instrument;
 use crate::client::Client;
 use crate::error::CONFLICT;
 
-pub(crate) use entries::{ENTRY_BYTES, OTHER_BYTES, RECORD_BYTES};
+pub(crate) use entries::{ENTRY_BYTES, OTHER_BYTES, RECORD_BYTES, most_entries};
 pub(crate) use history::BYTES as HISTORY_BYTES;
 use keys::Keys;
-pub(crate) use keys::{BESIDE_KEYS, KEY_BYTES, SLOTS};
+pub(crate) use keys::{BESIDE_KEYS, KEY_BYTES, SLOTS, slot_of};
 pub(crate) use ledger::DynamoLedger;
 use marker::Markers;
 use optimistic::Optimistic;

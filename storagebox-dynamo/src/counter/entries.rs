@@ -25,8 +25,8 @@ pub(crate) const ENTRY_BYTES: u32 = 2 * (NAME + 1) + 20 + 12;
 const NAME: u32 = 22;
 const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-/// How many operations a row holds.
-pub(super) fn most_entries() -> u32 {
+/// How many operations a row holds, however long its partition key is.
+pub(crate) fn most_entries() -> u32 {
     (RECORD_BYTES - OTHER_BYTES) / ENTRY_BYTES
 }
 

@@ -20,8 +20,8 @@ use crate::error::bad;
 use crate::row::{Row, RowKey};
 pub(crate) use row::{BESIDE_KEYS, KEY_BYTES};
 use row::{Kept, OpKey, name};
-pub(crate) use slots::SLOTS;
 use slots::Slots;
+pub(crate) use slots::{SLOTS, slot_of};
 
 /// How many operations a row holds.
 pub(super) fn most_keys() -> u32 {

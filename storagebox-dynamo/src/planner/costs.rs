@@ -2,21 +2,19 @@
 
 use storagebox_core::{Bounds, Retention, Strategy};
 
-use crate::counter::{ENTRY_BYTES, HISTORY_BYTES, OTHER_BYTES, RECORD_BYTES};
+use super::UNITS_A_SECOND;
+use super::rows::{Rows, units};
+use crate::counter::{RECORD_BYTES, most_entries};
 
-/// The longest partition key, which `OTHER_BYTES` allows for.
-const LONGEST_KEY: u32 = 1_110;
-const USUAL_KEY: u32 = 64;
-/// Write units that a partition takes in a second.
-const UNITS_A_SECOND: u64 = 1_000;
-const WRITE_UNIT: u64 = 1_024;
 const READ_UNIT: u64 = 4_096;
-/// Two rows, each at the double price of a transaction.
-pub(super) const MARKER: u64 = 4;
-/// The counter's row alone at that price.
+/// What one answer to a query reads; what is left of a unit is lost with each.
+const PAGE: u64 = 1 << 20;
+/// How often what is written in a transaction is paid for.
 const IN_TRANSACTION: u64 = 2;
-/// An entry of a ledger beside its keys, and its place in the index.
-const LEDGER_ROW: u64 = 120;
+/// A ledger's entry is written once more, to the index.
+const IN_INDEX: u64 = 2;
+/// A ledger's sum is read before its entries and after them.
+const SUM_READS: u64 = 2;
 
 /// Reckons what so many operations on one key cost, one after another, by each strategy on DynamoDB.
 ///
@@ -25,7 +23,8 @@ const LEDGER_ROW: u64 = 120;
 ///
 /// # Guarantees
 ///
-/// - C-1 no figure is below what the service takes of a key that is as long as the plan says, with numbers of any size.
+/// - C-1 no figure is below what the service takes of a key, operations and reasons that are as long as the plan says, with
+///   numbers of any size.
 ///
 /// # Example
 ///
@@ -40,7 +39,7 @@ const LEDGER_ROW: u64 = 120;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CounterPlan {
     operations: u64,
-    key: u32,
+    rows: Rows,
 }
 
 /// What the operations of a plan cost by one strategy.
@@ -60,7 +59,7 @@ pub struct CounterCost {
     pub row_bytes: u64,
     /// How many operations a second the key takes in the end.
     pub per_second: u64,
-    /// Whether the row has room.
+    /// Whether the row has room, so that a store opens such a counter.
     pub fits: bool,
 }
 
@@ -76,14 +75,29 @@ impl CounterCost {
 impl CounterPlan {
     /// A plan for so many operations on one key.
     pub fn for_operations(operations: u64) -> Self {
-        Self { operations, key: USUAL_KEY }
+        Self { operations, rows: Rows::USUAL }
     }
 
     /// The same for a partition key of so many bytes, which is in each row; 64 unless told otherwise. It is made of the
     /// store's prefix, the box's name and the key, and about 30 bytes more.
     #[must_use]
     pub fn with_key_bytes(mut self, bytes: u32) -> Self {
-        self.key = bytes.min(LONGEST_KEY);
+        self.rows = self.rows.with_key(bytes);
+        self
+    }
+
+    /// The same for operations whose ids have so many bytes, 64 unless told otherwise: markers and a ledger's entries have
+    /// them in full.
+    #[must_use]
+    pub fn with_op_bytes(mut self, bytes: u32) -> Self {
+        self.rows = self.rows.with_op(bytes);
+        self
+    }
+
+    /// The same for changes with reasons of so many bytes, none unless told otherwise; a ledger alone takes them.
+    #[must_use]
+    pub fn with_reason_bytes(mut self, bytes: u32) -> Self {
+        self.rows = self.rows.with_reason(bytes);
         self
     }
 
@@ -109,22 +123,16 @@ impl CounterPlan {
 
     /// What the operations cost by this strategy.
     pub fn cost(&self, strategy: Strategy) -> CounterCost {
-        let all = self.operations;
-        let even = |each: u64| self.even(strategy, each);
+        let (row, even) = (units(self.rows.bare()), |each: u64| self.even(strategy, each));
         match strategy {
-            Strategy::Atomic => even(1),
-            Strategy::TransactionToken => even(IN_TRANSACTION),
+            Strategy::Atomic => even(row),
+            Strategy::TransactionToken => even(IN_TRANSACTION * row),
             Strategy::Marker { .. } => {
-                CounterCost { per_second: UNITS_A_SECOND / IN_TRANSACTION, ..even(MARKER) }
+                CounterCost { per_second: UNITS_A_SECOND / (IN_TRANSACTION * row), ..even(self.marker()) }
             }
-            Strategy::Sharded { shards, .. } => {
-                let per_second = UNITS_A_SECOND / IN_TRANSACTION * u64::from(shards);
-                CounterCost { per_second, value_units: shards.into(), ..even(MARKER) }
-            }
-            // The row, and its place in the index.
+            Strategy::Sharded { shards, .. } => self.sharded(strategy, shards.into()),
             Strategy::Ledger => {
-                let bytes = all.saturating_mul(LEDGER_ROW + u64::from(self.key));
-                CounterCost { value_units: 1 + bytes.div_ceil(READ_UNIT), ..even(2) }
+                CounterCost { value_units: self.log_units(), ..even(IN_INDEX * units(self.rows.entry())) }
             }
             Strategy::Optimistic => self.history(strategy, 1),
             Strategy::OptimisticHistory { len } => self.history(strategy, len.into()),
@@ -141,19 +149,36 @@ impl CounterPlan {
             write_units: self.operations.saturating_mul(each),
             read_units: 0,
             value_units: 1,
-            row_bytes: self.bare_row(),
+            row_bytes: self.rows.bare(),
             per_second: UNITS_A_SECOND / each,
             fits: true,
         }
     }
 
+    /// A shard's row and a marker, in a transaction.
+    fn sharded(&self, strategy: Strategy, shards: u64) -> CounterCost {
+        let row = IN_TRANSACTION * units(self.rows.shard());
+        CounterCost {
+            per_second: UNITS_A_SECOND / row * shards,
+            value_units: shards,
+            row_bytes: self.rows.shard(),
+            ..self.even(strategy, row + IN_TRANSACTION * units(self.rows.marker()))
+        }
+    }
+
+    /// Read units of all entries of a ledger, by pages, and of its sum.
+    fn log_units(&self) -> u64 {
+        let bytes = self.operations.saturating_mul(self.rows.entry());
+        SUM_READS + bytes.div_ceil(READ_UNIT).max(1) + bytes / PAGE
+    }
+
     /// A read and a write of a row that has the last writers.
     fn history(&self, strategy: Strategy, len: u64) -> CounterCost {
-        let row = |writers: u64| self.bare_row() + HISTORY_BYTES as u64 * writers.min(len);
+        let row = |writers: u64| self.rows.with_writers(writers.min(len));
         let bytes = row(self.operations);
         CounterCost {
             requests: self.operations.saturating_mul(2),
-            write_units: self.sum(len, |writers| row(writers).div_ceil(WRITE_UNIT)),
+            write_units: self.sum(len, |writers| units(row(writers))),
             read_units: self.sum(len, |writers| row(writers - 1).div_ceil(READ_UNIT)),
             ..self.grown(strategy, bytes)
         }
@@ -167,13 +192,14 @@ impl CounterPlan {
         CounterCost {
             requests: self.operations.saturating_add(first),
             write_units: write_units.saturating_add(first),
+            fits: most <= most_entries().into(),
             ..self.grown(strategy, row)
         }
     }
 
     /// The row as it is in the end.
     fn grown(&self, strategy: Strategy, row_bytes: u64) -> CounterCost {
-        let (writes, reads) = (row_bytes.div_ceil(WRITE_UNIT), row_bytes.div_ceil(READ_UNIT));
+        let (writes, reads) = (units(row_bytes), row_bytes.div_ceil(READ_UNIT));
         CounterCost {
             row_bytes,
             value_units: reads,
@@ -195,72 +221,19 @@ impl CounterPlan {
         Self { operations, ..*self }.sum(u64::MAX, |held| self.write_units_with(held))
     }
 
+    /// What an operation costs with a marker: both rows, in a transaction.
+    pub(super) fn marker(&self) -> u64 {
+        IN_TRANSACTION * (units(self.rows.bare()) + units(self.rows.marker()))
+    }
+
     pub(super) fn write_units_with(&self, entries: u64) -> u64 {
-        self.row_with(entries).div_ceil(WRITE_UNIT)
+        units(self.row_with(entries))
     }
 
     pub(super) fn row_with(&self, entries: u64) -> u64 {
-        self.bare_row().saturating_add(entries.saturating_mul(ENTRY_BYTES.into()))
-    }
-
-    /// The counter's row without any operation.
-    pub(super) fn bare_row(&self) -> u64 {
-        (OTHER_BYTES - LONGEST_KEY + self.key).into()
+        self.rows.with_entries(entries)
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn units(operations: u64, strategy: Strategy) -> u64 {
-        CounterPlan::for_operations(operations).cost(strategy).write_units
-    }
-
-    /// "at double the cost", "double the cost of using a CRT"
-    #[test]
-    fn article_5_a_token_costs_double_and_a_marker_double_that() {
-        let marker = Strategy::default();
-        let all =
-            [Strategy::Atomic, Strategy::TransactionToken, marker].map(|strategy| units(1_000, strategy));
-        assert_eq!(all, [1_000, 2_000, 4_000]);
-    }
-
-    #[test]
-    fn every_strategy_has_a_cost_at_every_number() {
-        for operations in [0, 1, 10, 100, 1_000, 10_000, u64::MAX] {
-            let costs = CounterPlan::for_operations(operations).costs();
-            assert_eq!(costs.len(), 9);
-            assert!(costs.iter().all(|cost| cost.write_units >= operations.min(1) && cost.value_units > 0));
-        }
-    }
-
-    #[test]
-    fn a_row_that_is_full_does_not_grow() {
-        let (set, window) = (Strategy::TokenSet { max: 20 }, |capacity| Strategy::Window {
-            lifetime: std::time::Duration::from_secs(1),
-            capacity,
-        });
-        assert_eq!(units(20, set), units(20, window(20)));
-        let last = CounterPlan::for_operations(20).write_units_with(20);
-        assert_eq!(units(120, window(20)) - units(20, window(20)), 100 * last);
-    }
-
-    #[test]
-    fn what_is_cheapest_turns_with_the_number() {
-        let cheapest = |operations| {
-            let costs = CounterPlan::for_operations(operations).costs().into_iter();
-            let lasting = |cost: &CounterCost| {
-                cost.fits && matches!(cost.strategy, Strategy::Marker { .. } | Strategy::TokenSet { .. })
-            };
-            costs.filter(lasting).min_by_key(|cost| cost.write_units).unwrap().strategy
-        };
-        for few in [1, 10, 50] {
-            assert!(matches!(cheapest(few), Strategy::TokenSet { .. }), "{few}");
-        }
-        for many in [1_000, 10_000] {
-            assert!(matches!(cheapest(many), Strategy::Marker { .. }), "{many}");
-        }
-        assert!(!CounterPlan::for_operations(10_000).costs().iter().all(|cost| cost.fits));
-    }
-}
+mod tests;

@@ -39,7 +39,7 @@ fn at(args: &Plan, operations: u64) -> impl Iterator<Item = Planned> {
     })
 }
 
-/// Those that come while one is remembered, if there is a rate.
+/// Those that come while one is in the row, if there is a rate.
 fn operations(args: &Plan) -> Vec<u64> {
     match (args.rate, args.keep) {
         (Some(rate), Some(keep)) => vec![WindowPlan::for_rate(rate, keep).capacity()],

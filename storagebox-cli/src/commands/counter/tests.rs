@@ -129,7 +129,7 @@ async fn a_plan_has_each_strategy_at_each_number() {
     let rows: Vec<Value> = json.lines().map(|row| serde_json::from_str(row).unwrap()).collect();
     let holds =
         |strategy: &str| rows.iter().find(|row| row["strategy"] == strategy).unwrap()["holds"].clone();
-    assert_eq!([holds("window:KEEP:3000"), holds("marker:KEEP")], ["no", "yes"]);
+    assert_eq!([holds("window:KEEP:3010"), holds("marker:KEEP")], ["no", "yes"]);
     for args in [&["plan", "--rate", "10"][..], &["plan", "--rate", "1", "--keep", "1s", "--operations", "5"]]
     {
         assert!(Cli::try_parse_from([&["storagebox", "counter"], args].concat()).is_err(), "{args:?}");

@@ -35,6 +35,11 @@ impl Slots {
     }
 }
 
+/// How long a slot takes, which is how much longer than its lifetime an operation may stay.
+pub(crate) fn slot_of(lifetime: Duration) -> Duration {
+    Duration::from_millis(width(lifetime).unsigned_abs())
+}
+
 /// How many milliseconds a slot takes. What stands in tables does not change.
 fn width(lifetime: Duration) -> i64 {
     millis(lifetime).saturating_add(SLOTS - 1) / SLOTS
