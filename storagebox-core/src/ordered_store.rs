@@ -228,11 +228,11 @@ pub enum Stamping {
 
 /// How an [`OrderedStore`] judges its writes; chosen when the box is opened and kept with it.
 ///
-/// How old rows are loaded: a key without a row may be one whose tombstone was purged, so under [`Stamping::Time`] a stamp that is older than
-/// `tombstone_age` is `TooOld` for every key. A box that is to take older rows is created with an age that is greater than
-/// the oldest of them is old when it is loaded. It is kept with the box (S-4): deletes are remembered as long ever after,
-/// and a box that is there cannot take older rows than it was created for. Rows of any age go into a box of
-/// [`Stamping::Sequence`], with their times as numbers; its tombstones go by [`purge`](OrderedStore::purge) alone.
+/// How old rows are loaded: a key without a row may be one whose tombstone was purged, so under [`Stamping::Time`] a stamp
+/// that is older than `tombstone_age` is `TooOld` for every key. A box that is to take older rows is created with an age
+/// that is greater than the oldest of them is old when it is loaded. It is kept with the box (S-4): deletes are remembered
+/// as long ever after, and a box that is there cannot take older rows than it was created for. Rows of any age go into a
+/// box of [`Stamping::Sequence`], with their times as numbers; its tombstones go by [`purge`](OrderedStore::purge) alone.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> storagebox_core::Result<()> {
