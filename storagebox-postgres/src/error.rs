@@ -131,7 +131,8 @@ pub(crate) fn pooling(error: PoolError<sqlx::Error>) -> Error {
 
 /// A call whose turn did not come in time.
 pub(crate) fn unmade(timeout: std::time::Duration) -> Error {
-    Error::new(ErrorKind::Contention, format!("{NO_CONNECTION}; this one had {timeout:?}")).on("postgres")
+    let why = format!("its turn did not come within {timeout:?}, or {NO_CONNECTION}");
+    Error::new(ErrorKind::Contention, why).on("postgres")
 }
 
 /// An answer that the library cannot read. The statement took effect.

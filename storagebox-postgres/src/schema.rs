@@ -106,7 +106,9 @@ pub(crate) async fn setup(client: &Client) -> Result<()> {
     // It is rolled back with its connection, if it is not committed by now.
     drop(connection.close().await);
     made.map_err(|error| error.during("setup"))?;
-    know(client, found(client).await?, "setup")
+    // What was made is made, whatever comes of the look.
+    let found = found(client).await.map_err(Error::after_unresolved)?;
+    know(client, found, "setup").map_err(Error::after_unresolved)
 }
 
 async fn make(client: &Client, connection: &mut PgConnection) -> Result<()> {
@@ -115,8 +117,10 @@ async fn make(client: &Client, connection: &mut PgConnection) -> Result<()> {
     check_encoding(connection).await?;
     check_owner(connection, schema).await?;
     run(connection, schema.fill(TABLES)).await?;
-    let Found { version, .. } = look(connection, schema).await?;
+    let found = look(connection, schema).await?;
+    let version = found.version;
     refuse_newer(version)?;
+    found.check_not_emptied()?;
     run(connection, schema.migrations_from(version)).await?;
     if version == 0 {
         run(connection, schema.new_store(client.settings().memory)).await?;

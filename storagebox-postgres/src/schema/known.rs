@@ -27,6 +27,11 @@ impl Found {
         })
     }
 
+    /// Refuses a schema that was there and knows nothing of itself any more.
+    pub(super) fn check_not_emptied(&self) -> Result<()> {
+        if self.version > 0 && self.epoch.is_none() { Err(emptied()) } else { Ok(()) }
+    }
+
     /// The store, if it is of this library's version.
     pub(crate) fn known(&self) -> Result<Known> {
         super::check(self.version)?;

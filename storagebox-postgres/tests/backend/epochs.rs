@@ -6,9 +6,9 @@ use storagebox_core::{
 };
 use storagebox_postgres::{PostgresStore, Statements};
 
-use crate::scene::{count, owner_url, with_database, with_place};
+use crate::scene::{blocked, count, owner_url, session, tell, until, with_database, with_place};
 use crate::structure::{contents, tables};
-use crate::support::{Database, Place, run};
+use crate::support::{Database, Place, failed, run};
 use crate::upgrade::calls::{self, Open, Refused};
 
 /// Calls about the store itself, which do not need what was lost.
@@ -79,6 +79,25 @@ async fn no_call_of_an_open_process_is_made_in_boxes_that_were_made_anew() -> Re
         .await?;
     }
     Ok(())
+}
+
+/// Whoever empties the boxes has not committed yet, and the new box waits for that.
+#[tokio::test]
+async fn no_box_is_made_by_an_open_process_while_all_are_being_emptied() -> Result<()> {
+    with_place(async |place| {
+        let (database, schema) = (&place.database, &place.schema);
+        let store = place.builder()?.connect(&place.url_at(database.server()))?;
+        store.bank("old")?.counts().await?;
+        let mut emptying = session(place, &format!("TRUNCATE {schema}.boxes")).await?;
+        let bank = store.bank("new")?;
+        let counts = tokio::spawn(async move { bank.counts().await });
+        until("a box that waits", async || Ok(blocked(database, schema).await? == 1)).await?;
+        tell(&mut emptying, "COMMIT").await?;
+        assert_lost(vec![("a new box", counts.await.map_err(failed)?.err())]);
+        assert_eq!(count(database, &format!("SELECT count(*) FROM {schema}.boxes")).await?, 0);
+        Ok(())
+    })
+    .await
 }
 
 /// The boxes of an open process, some with other options than it knows.

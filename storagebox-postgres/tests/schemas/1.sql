@@ -1610,6 +1610,7 @@ CREATE FUNCTION storagebox.open_box(p_version integer, p_store bigint, p_memory 
     AS $$
 BEGIN
     PERFORM storagebox.check_isolation();
+    LOCK TABLE storagebox.boxes IN ROW EXCLUSIVE MODE;
     SELECT coalesce(max(v.version), 0) INTO version FROM storagebox.versions v;
     SELECT s.epoch, s.memory INTO epoch, memory FROM storagebox.store s;
     IF version <= p_version AND epoch = coalesce(p_store, epoch) AND (p_any_memory OR memory IS NOT DISTINCT FROM p_memory) THEN
