@@ -242,7 +242,7 @@ impl Failure {
                  anything more is handed out"
             }
             Self::NotImported(_) => {
-                "import into a bank that is empty, or that holds nothing but what is there"
+                "import into a bank of another name that is empty, or that holds nothing but what is there"
             }
             Self::NotTheSame(_) => {
                 "look at what is listed; what changed there meanwhile is imported by the same command, as long as nobody \
@@ -252,8 +252,8 @@ impl Failure {
                 "stop whoever ends claims in this bank, and import into an empty bank of another name"
             }
             Self::TakenMeanwhile(_) => {
-                "stop whoever takes from this bank, let nobody use what it gave, and import into an empty bank of another \
-                 name"
+                "if another import into this bank is at work, let it end and run this again; otherwise stop whoever takes \
+                 from this bank, let nobody use what it gave, and import into an empty bank of another name"
             }
             Self::Runtime(_) => "check the limits on threads and open files",
             Self::Interrupted => {

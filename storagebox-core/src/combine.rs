@@ -99,8 +99,9 @@ impl<C: Combine> Combiner<C> {
 
     /// A combiner by which every call is made by a task, together with those that come before the task begins. Each batch
     /// has a task of its own, in the runtime of its first caller. So a call that is polled and then left holds up nobody,
-    /// nor does a runtime that is driven for its own calls only. A batch that has begun rests with its runtime where nobody
-    /// drives that any more, and there is no patience: it is for stores that have one writer, for whom all would wait.
+    /// nor does a runtime that is driven for its own calls only. A batch rests with its runtime where nobody drives that any
+    /// more, also before it has begun, and there is no patience: it is for stores that have one writer, for whom all would
+    /// wait.
     pub fn of_tasks(most: usize, together: Box<Together<C>>, spawner: Box<Spawner>) -> Arc<Self> {
         let most = most.max(1);
         let queue = Mutex::new(Queue::new(most));

@@ -7,7 +7,7 @@ use backon::{BackoffBuilder, ExponentialBuilder};
 use crate::counter::{Cancelled, Counted};
 use crate::dedup_repo::{Forgotten, Recorded, Replaced};
 use crate::error::{Certainty, Error, Result};
-use crate::item_bank::{Added, Confirmed, Extended, Released, Retired, Taken};
+use crate::item_bank::{Added, Confirmed, Extended, Released, Taken};
 use crate::lease_repo::{Aborted, Begun, Completed, LeaseExtended};
 use crate::ordered_store::Written;
 use crate::time::Timer;
@@ -46,7 +46,6 @@ settles! {
     Taken: Taken::Empty,
     Extended: Extended::Unknown,
     Confirmed: Confirmed::Unknown,
-    Retired: Retired::Unknown,
     Recorded: Recorded::InFlight { .. },
     Begun: Begun::InFlight { .. } | Begun::Mismatch,
     Counted: Counted::OutOfBounds | Counted::Overflow | Counted::Full,

@@ -46,7 +46,7 @@ pub(crate) enum Bank {
     /// Set free items aside, so that nobody takes them; exit 1 if some are held, spent or unknown
     #[command(after_help = EXIT_CODES, after_long_help = format!("{FILES}\n\n{EXIT_CODES}"))]
     Withdraw(OfItems),
-    /// Free items that were set aside; exit 1 if some were not
+    /// Free items that were set aside; exit 1 if some are unknown
     #[command(after_help = EXIT_CODES, after_long_help = format!("{FILES}\n\n{EXIT_CODES}"))]
     Restore(OfItems),
     Reclaim(Reclaim),

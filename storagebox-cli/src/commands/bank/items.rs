@@ -44,7 +44,7 @@ pub(super) async fn restore(
         total.unknown += restored.unknown;
     }
     let rejected = batches.end()?;
-    let answer = counted(args, total.not_withdrawn + total.unknown).figure("restored", total.restored);
+    let answer = counted(args, total.unknown).figure("restored", total.restored);
     let answer = answer.figure("not_withdrawn", total.not_withdrawn).figure("unknown", total.unknown);
     Ok(answer.figure("rejected_lines", rejected))
 }
@@ -57,7 +57,7 @@ fn given(args: &OfItems) -> Result<Vec<Item>, Failure> {
         .map_err(Failure::Argument)
 }
 
-/// The answer is no if some items are as they were.
+/// The answer is no if some items are not as was wanted, however often it is asked.
 fn counted(args: &OfItems, left: u64) -> Answer {
     let exit = if left == 0 { Exit::Done } else { Exit::Nothing };
     Answer::new(exit).text("bank", &args.of.bank)

@@ -86,7 +86,7 @@ async fn release(args: &OfClaim, bank: &dyn BankAdmin) -> Result<Answer, Failure
 }
 
 async fn retire(args: &OfClaim, bank: &dyn BankAdmin) -> Result<Answer, Failure> {
-    let retired = retry::named(Step::Retire, || bank.retire(&args.id)).await?;
+    let retired = retry::harmless(Step::Retire, || bank.retire(&args.id)).await?;
     Ok(answers::retired(args, retired))
 }
 

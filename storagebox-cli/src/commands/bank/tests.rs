@@ -333,6 +333,7 @@ async fn items_are_set_aside_and_freed() {
     std::fs::write(&file, format!("{free}\n\n{taken}\n")).unwrap();
     let restored = answer(&store, &["restore", "--file", file.to_str().unwrap()]).await;
     let told = json!({ "restored": 1, "not_withdrawn": 1, "unknown": 0, "rejected_lines": 1 });
-    assert_eq!(restored, (Exit::Nothing, told));
+    assert_eq!(restored, (Exit::Done, told));
+    assert_eq!(answer(&store, &["restore", "SAVE-9"]).await.0, Exit::Nothing);
     assert_eq!(answer(&store, &["take", "bob"]).await.1["item"], free);
 }
