@@ -143,7 +143,11 @@ impl Case {
                 }
                 _ => about("a_compaction_can_be_dropped_") || about("lost_compactions_"),
             },
-            Part::Store => about("a_strategy_works_"),
+            Part::Store => {
+                about("a_strategy_works_")
+                    || about("a_counter_is_opened_as_it_was_")
+                    || about("one_of_racing_strategies_")
+            }
             Part::Ordered => self.family == Family::Concurrent && about("racing_writes_of_one_key_"),
             _ => false,
         }

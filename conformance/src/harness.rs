@@ -160,7 +160,8 @@ impl Declared {
     }
 
     /// The way to the server loses answers, and the harness makes such calls again, as callers do. Ignored, with the
-    /// reason, are the cases for which that is another call by contract: `Atomic`, which counts again (C-01), as does
+    /// reason, are the cases for which that is another call by contract: `Atomic`, which counts again (C-01, and S-04 where
+    /// a box is opened by each strategy in turn), as does
     /// `Optimistic` beside other writers and a ledger that compacts what is still under way; and the history of one
     /// ordered value, because `Stale` does not say whether a write was once applied (O-01). All others must hold.
     #[must_use]

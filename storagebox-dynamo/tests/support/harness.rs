@@ -102,9 +102,11 @@ impl Harness for DynamoHarness {
     }
 
     fn declared(&self) -> Declared {
-        let lossy = |fault: &Fault| fault.loses_answers();
+        let in_doubt = [Fault::ErrorBefore, Fault::DropBefore];
+        let lossy = |fault: &Fault| fault.loses_answers() || in_doubt.contains(fault);
         match self.set_up.faults.1.iter().any(lossy) {
-            true => Declared::all().with_lost_answers("requests are applied whose answers are lost"),
+            true => Declared::all()
+                .with_lost_answers("requests end of which nobody knows whether they were applied"),
             false => Declared::all(),
         }
     }
