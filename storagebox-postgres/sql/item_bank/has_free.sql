@@ -3,21 +3,23 @@
 CREATE OR REPLACE FUNCTION {schema}.bank_has_free(p_bank bigint) RETURNS boolean
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    section integer := {schema}.bank_next_section(p_bank, 0);
+    one     integer := {schema}.bank_next_section(p_bank, 0);
+    cells   bit varying;
     run     record;
 BEGIN
-    WHILE section IS NOT NULL LOOP
-        SELECT * INTO run FROM {schema}.bank_run(p_bank, {schema}.bank_section_start(section));
+    WHILE one IS NOT NULL LOOP
+        SELECT c.cells INTO cells FROM {schema}.bank_cells c WHERE c.bank = p_bank AND c.section = one;
+        run := {schema}.bank_run(cells, {schema}.bank_section_start(one));
         WHILE run.lowest IS NOT NULL LOOP
             IF EXISTS (
                 SELECT FROM {schema}.free_items i WHERE i.bank = p_bank AND i.h >= run.lowest AND i.h <= run.highest
             ) THEN
                 RETURN true;
             END IF;
-            EXIT WHEN run.highest = {schema}.bank_section_end(section);
-            SELECT * INTO run FROM {schema}.bank_run(p_bank, run.highest + 1);
+            EXIT WHEN run.highest = {schema}.bank_section_end(one);
+            run := {schema}.bank_run(cells, run.highest + 1);
         END LOOP;
-        section := {schema}.bank_next_section(p_bank, section + 1);
+        one := {schema}.bank_next_section(p_bank, one + 1);
     END LOOP;
     RETURN false;
 END $$;

@@ -1,9 +1,9 @@
 -- IB-01, IB-08 deletes free items, passing over those that others have locked: at most `p_most`, from `p_start` on, section by
 -- section, and then from the first section on if `p_round`. Only sections that may have one are looked at. From where to where
--- each was looked at is told, so that the caller can end with `bank_empty_cells`.
+-- each was looked at is told, so that the caller can end with `bank_empty_cells`, and up to where there may be more ahead.
 CREATE OR REPLACE FUNCTION {schema}.bank_pick(
     p_bank bigint, p_start bigint, p_most integer, p_round boolean,
-    OUT hs bigint[], OUT items text[], OUT froms bigint[], OUT tills bigint[]
+    OUT hs bigint[], OUT items text[], OUT froms bigint[], OUT tills bigint[], OUT ahead bigint
 )
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -32,6 +32,7 @@ BEGIN
         items := pg_catalog.array_cat(items, got.items);
         froms := pg_catalog.array_append(froms, lowest);
         tills := pg_catalog.array_append(tills, got.till);
+        ahead := got.ahead;
         missing := missing - coalesce(pg_catalog.cardinality(got.hs), 0);
         section := section + 1;
     END LOOP;

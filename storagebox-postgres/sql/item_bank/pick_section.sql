@@ -1,17 +1,21 @@
 -- What `bank_pick` does in one section: at most `p_most` items from this hash on, and how far was looked at: up to the last of
--- them, or up to the section's end.
+-- them, or up to the section's end. `ahead` is up to where there may be more: in cells that lie side by side and have their
+-- bits, eight of them at the most.
 CREATE OR REPLACE FUNCTION {schema}.bank_pick_section(
-    p_bank bigint, p_from bigint, p_most integer, OUT hs bigint[], OUT items text[], OUT till bigint
+    p_bank bigint, p_from bigint, p_most integer, OUT hs bigint[], OUT items text[], OUT till bigint, OUT ahead bigint
 )
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     last CONSTANT bigint := {schema}.bank_section_end({schema}.bank_section_of(p_from));
+    cells   bit varying;
     missing integer := p_most;
     run     record;
     got     record;
 BEGIN
     till := last;
-    SELECT * INTO run FROM {schema}.bank_run(p_bank, p_from);
+    SELECT c.cells INTO cells FROM {schema}.bank_cells c
+    WHERE c.bank = p_bank AND c.section = {schema}.bank_section_of(p_from);
+    run := {schema}.bank_run(cells, p_from);
     WHILE run.lowest IS NOT NULL LOOP
         WITH picked AS (
             DELETE FROM {schema}.free_items f WHERE f.ctid = ANY (ARRAY(
@@ -25,9 +29,10 @@ BEGIN
         missing := missing - coalesce(pg_catalog.cardinality(got.hs), 0);
         IF missing = 0 THEN
             till := got.till;
+            ahead := least(run.highest, {schema}.bank_group_end(till, length(cells)));
             EXIT;
         END IF;
         EXIT WHEN run.highest = last;
-        SELECT * INTO run FROM {schema}.bank_run(p_bank, run.highest + 1);
+        run := {schema}.bank_run(cells, run.highest + 1);
     END LOOP;
 END $$;

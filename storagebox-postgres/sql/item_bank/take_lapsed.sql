@@ -27,7 +27,7 @@ BEGIN
         IF {schema}.has_waited(asked) THEN
             PERFORM {schema}.bank_hold_anew(p_bank, ARRAY[p_claim], ARRAY[p_hold]);
         END IF;
-        shown := ARRAY['new', lapsed.item, lapsed.h::text];
+        shown := ARRAY['new', lapsed.item, lapsed.h::text, lapsed.h::text];
     ELSIF EXISTS (SELECT FROM {schema}.claims c WHERE c.bank = p_bank AND c.until >= first AND c.until <= asked)
         OR {schema}.bank_has_free(p_bank) THEN
         shown := ARRAY['busy'];

@@ -6,11 +6,19 @@
 CREATE OR REPLACE FUNCTION {schema}.bank_take_many(
     p_bank bigint, p_claims text[], p_holds bigint[], p_memory bigint, p_start bigint
 ) RETURNS TABLE (claims text[], items text[], h bigint, known text[], words text[], firsts text[], seconds text[])
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET lock_timeout = '3s' AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET lock_timeout = '3s'
+-- One plan, made once: the numbers in a call say nothing that it could go by.
+SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
     asked timestamptz := {schema}.clock();
     free  text[] := p_claims;
     holds bigint[] := p_holds;
+    wanted integer;
+    cells bit varying;
+    run   record;
+    hs    bigint[];
+    froms bigint[];
+    tills bigint[];
     got   record;
 BEGIN
     SELECT pg_catalog.array_agg(k.claim), pg_catalog.array_agg(k.shown[1]), pg_catalog.array_agg(k.shown[2]), pg_catalog.array_agg(k.shown[3])
@@ -25,28 +33,40 @@ BEGIN
         SELECT pg_catalog.array_agg(u.claim ORDER BY u.claim), pg_catalog.array_agg(u.hold ORDER BY u.claim) INTO free, holds
         FROM unnest(p_claims, p_holds) u(claim, hold) WHERE u.claim <> ALL (known);
     END IF;
-    SELECT * INTO got FROM {schema}.bank_pick(p_bank, p_start, coalesce(pg_catalog.cardinality(free), 0), false);
-    SELECT max(u.h) INTO h FROM unnest(got.hs) u(h);
-    asked := {schema}.clock();
-    WITH made AS (
-        INSERT INTO {schema}.claims AS c (bank, claim, state, h, item, until)
-        SELECT p_bank, u.claim, 'held', u.h, u.item, asked + {schema}.interval_of(u.hold)
-        FROM unnest(free, holds, got.hs, got.items) u(claim, hold, h, item) WHERE u.item IS NOT NULL
-        ON CONFLICT (bank, claim) DO NOTHING RETURNING c.claim, c.item
+    -- Nearly always there are as many ahead, in the section in which a taker is.
+    wanted := coalesce(pg_catalog.cardinality(free), 0);
+    SELECT c.cells INTO cells FROM {schema}.bank_cells c
+    WHERE c.bank = p_bank AND c.section = {schema}.bank_section_of(p_start);
+    run := {schema}.bank_run(cells, p_start);
+    WITH picked AS (
+        DELETE FROM {schema}.free_items f WHERE f.ctid = ANY (ARRAY(
+            SELECT i.ctid FROM {schema}.free_items i
+            WHERE i.bank = p_bank AND i.h >= run.lowest AND i.h <= run.highest
+            ORDER BY i.h LIMIT wanted FOR UPDATE SKIP LOCKED
+        )) RETURNING f.h, f.item
     )
-    SELECT pg_catalog.array_agg(m.claim), pg_catalog.array_agg(m.item) INTO claims, items FROM made m;
-    IF pg_catalog.cardinality(got.items) > coalesce(pg_catalog.cardinality(claims), 0) THEN
-        INSERT INTO {schema}.free_items SELECT p_bank, u.h, u.item FROM unnest(got.hs, got.items) u(h, item)
-        WHERE (u.item = ANY (items)) IS NOT TRUE ORDER BY u.h, u.item;
-        PERFORM {schema}.bank_fill_sections(p_bank, got.hs);
+    SELECT pg_catalog.array_agg(p.h), pg_catalog.array_agg(p.item), max(p.h) INTO hs, items, h FROM picked p;
+    IF pg_catalog.cardinality(hs) = wanted THEN
+        froms := ARRAY[p_start];
+        tills := ARRAY[h];
+    ELSE
+        SELECT * INTO got FROM {schema}.bank_pick(p_bank, p_start, wanted - coalesce(pg_catalog.cardinality(hs), 0), false);
+        hs := pg_catalog.array_cat(hs, got.hs);
+        items := pg_catalog.array_cat(items, got.items);
+        h := (SELECT max(u.h) FROM unnest(hs) u(h));
+        froms := got.froms;
+        tills := got.tills;
     END IF;
-    IF EXISTS (SELECT FROM unnest(holds) u(hold) WHERE u.hold IS NOT NULL) THEN
+    asked := {schema}.clock();
+    SELECT m.claims, m.items INTO claims, items
+    FROM {schema}.bank_make_claims(p_bank, free, holds, hs, items, asked) m;
+    IF pg_catalog.cardinality(pg_catalog.array_remove(holds, NULL)) > 0 THEN
         PERFORM {schema}.bank_hold_until(p_bank, asked + {schema}.interval_of((SELECT min(u.hold) FROM unnest(holds) u(hold))));
     END IF;
     IF {schema}.has_waited(asked) THEN
         PERFORM {schema}.bank_hold_anew(p_bank, pg_catalog.array_agg(u.claim), pg_catalog.array_agg(u.hold))
         FROM unnest(free, holds) u(claim, hold) WHERE u.claim = ANY (claims);
     END IF;
-    PERFORM {schema}.bank_empty_cells(p_bank, got.froms, got.tills);
+    PERFORM {schema}.bank_empty_cells(p_bank, froms, tills);
     RETURN NEXT;
 END $$;

@@ -81,11 +81,12 @@ impl Taker {
             .with(take.claim.as_str())
             .with(micros_of(take.hold))
             .with(client.memory())
-            .with(start);
+            .with(start.at)
+            .with(start.till);
         let shown = Shown::of(&client.row(&call).await?, "bank_take")?;
         match shown.word()? {
             "new" => {
-                self.walk.go_on(lane, shown.number(2)?, 1);
+                self.walk.go_on(lane, shown.number(2)?, shown.number(3)?, 1);
                 Ok(new(shown.item(1)?, take.hold))
             }
             "empty" => Ok(Taken::Empty),
@@ -113,10 +114,10 @@ impl Taker {
             .with(sorted.iter().map(|take| take.claim.as_str()).collect::<Vec<_>>())
             .with(sorted.iter().map(|take| micros_of(take.hold)).collect::<Vec<_>>())
             .with(self.bank.client().memory())
-            .with(start);
+            .with(start.at);
         let (last, met) = answers::taken_many(&self.bank.client().row(&call).await?)?;
         match last {
-            Some(place) => self.walk.go_on(lane, place, takes.len() as u32),
+            Some(place) => self.walk.go_on(lane, place, place, takes.len() as u32),
             None => self.walk.leave(lane),
         }
         Ok(met)

@@ -20,31 +20,39 @@ pub(super) struct Walk {
     next: AtomicUsize,
 }
 
+/// Where a taker looks: from a place on, and up to where there may be more, if that was told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Start {
+    pub(super) at: i64,
+    pub(super) till: Option<i64>,
+}
+
 #[derive(Debug)]
 struct Lane {
-    at: i64,
+    start: Start,
     steps_left: u32,
     random: Rng,
 }
 
 impl Default for Walk {
     fn default() -> Self {
-        let lane = || Mutex::new(Lane { at: 0, steps_left: 0, random: Rng::new() });
+        let start = Start { at: 0, till: None };
+        let lane = || Mutex::new(Lane { start, steps_left: 0, random: Rng::new() });
         Self { lanes: (0..LANES).map(|_| lane()).collect(), next: AtomicUsize::new(0) }
     }
 }
 
 impl Walk {
     /// The lane that waits longest, and where it is.
-    pub(super) fn begin(&self) -> (usize, i64) {
+    pub(super) fn begin(&self) -> (usize, Start) {
         let number = self.next.fetch_add(1, Ordering::Relaxed) % LANES;
         (number, self.lane(number, |lane| lane.place()))
     }
 
-    /// The lane's taker got the item at this place.
-    pub(super) fn go_on(&self, number: usize, place: i64, steps: u32) {
+    /// The lane's taker got the item at this place, and there may be more up to the other.
+    pub(super) fn go_on(&self, number: usize, place: i64, till: i64, steps: u32) {
         self.lane(number, |lane| {
-            lane.at = place.wrapping_add(1);
+            lane.start = Start { at: place.wrapping_add(1), till: (place < till).then_some(till) };
             lane.steps_left = lane.steps_left.saturating_sub(steps);
         });
     }
@@ -60,11 +68,11 @@ impl Walk {
 }
 
 impl Lane {
-    fn place(&mut self) -> i64 {
+    fn place(&mut self) -> Start {
         if self.steps_left == 0 {
-            self.at = self.random.i64(..);
+            self.start = Start { at: self.random.i64(..), till: None };
             self.steps_left = STEPS;
         }
-        self.at
+        self.start
     }
 }

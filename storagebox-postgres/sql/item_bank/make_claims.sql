@@ -1,0 +1,26 @@
+-- Makes claims of items that the caller has taken: the first of these claims gets the first item, and so on. Which it made.
+-- IB-03 a claim that another statement makes at the same time is left to that one: the item that it would have got goes back, and
+-- its neighbours keep theirs.
+CREATE OR REPLACE FUNCTION {schema}.bank_make_claims(
+    p_bank bigint, p_claims text[], p_holds bigint[], p_hs bigint[], p_items text[], p_asked timestamptz,
+    OUT claims text[], OUT items text[]
+)
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    INSERT INTO {schema}.claims (bank, claim, state, h, item, until)
+    SELECT p_bank, u.claim, 'held', u.h, u.item, p_asked + {schema}.interval_of(u.hold)
+    FROM unnest(p_claims, p_holds, p_hs, p_items) u(claim, hold, h, item) WHERE u.item IS NOT NULL;
+    claims := p_claims[:pg_catalog.cardinality(p_items)];
+    items := p_items;
+EXCEPTION WHEN unique_violation THEN
+    WITH made AS (
+        INSERT INTO {schema}.claims AS c (bank, claim, state, h, item, until)
+        SELECT p_bank, u.claim, 'held', u.h, u.item, p_asked + {schema}.interval_of(u.hold)
+        FROM unnest(p_claims, p_holds, p_hs, p_items) u(claim, hold, h, item) WHERE u.item IS NOT NULL
+        ON CONFLICT (bank, claim) DO NOTHING RETURNING c.claim, c.item
+    )
+    SELECT pg_catalog.array_agg(m.claim), pg_catalog.array_agg(m.item) INTO claims, items FROM made m;
+    INSERT INTO {schema}.free_items SELECT p_bank, u.h, u.item FROM unnest(p_hs, p_items) u(h, item)
+    WHERE (u.item = ANY (items)) IS NOT TRUE ORDER BY u.h, u.item;
+    PERFORM {schema}.bank_fill_sections(p_bank, p_hs);
+END $$;
