@@ -45,8 +45,12 @@ pub fn run(arguments: impl Iterator<Item = String>) -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    match measure(&options) {
-        Ok(lines) => report(&options, &lines),
+    let mut lines = vec![];
+    let measured = measure(&options, &mut lines);
+    // What was measured before a failure is told all the same.
+    let code = report(&options, &lines);
+    match measured {
+        Ok(()) => code,
         Err(failure) => {
             eprintln!("{failure}");
             ExitCode::FAILURE
@@ -54,11 +58,14 @@ pub fn run(arguments: impl Iterator<Item = String>) -> ExitCode {
     }
 }
 
-fn measure(options: &Options) -> Result<Vec<Line>, Failure> {
+fn measure(options: &Options, lines: &mut Vec<Line>) -> Result<(), Failure> {
     let rows = rows::all(options.slow).into_iter().filter(|row| options.asks_for(&row.name()));
     let driver = Driver::new(options)?;
     // Each row goes, with its worlds, before the next one begins.
-    rows.map(|row| line(&driver, &row)).collect()
+    for row in rows {
+        lines.push(line(&driver, &row)?);
+    }
+    Ok(())
 }
 
 fn line(driver: &Driver, row: &Row) -> Result<Line, Failure> {

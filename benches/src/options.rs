@@ -7,7 +7,7 @@ cargo bench -p storagebox-benches -- [OPTIONS]
 
   --slice SECONDS   how long one side runs at a time   [0.5]
   --rounds N        how many slices each side gets     [7]
-  --only TEXT       only rows whose name holds TEXT, such as `P11` or `memory`
+  --only TEXT       only rows whose name holds TEXT, such as `P11` or `memory`; given again, also those of that TEXT
   --slow            banks of ten million items where the targets name them, not of a million
   --plans           what the counter strategies cost on DynamoDB at 10 to 10,000 operations, reckoned; measures nothing
   --json            for machines
@@ -21,7 +21,8 @@ const FEWEST_ROUNDS: usize = 3;
 pub(crate) struct Options {
     pub(crate) slice: Duration,
     pub(crate) rounds: usize,
-    pub(crate) only: Option<String>,
+    /// Texts of which a row's name holds one; all rows if there are none.
+    pub(crate) only: Vec<String>,
     pub(crate) slow: bool,
     pub(crate) json: bool,
     pub(crate) gate: bool,
@@ -53,7 +54,7 @@ impl Default for Options {
         Self {
             slice: Duration::from_millis(500),
             rounds: 7,
-            only: None,
+            only: vec![],
             slow: false,
             json: false,
             gate: false,
@@ -69,7 +70,7 @@ impl Options {
             match argument.as_str() {
                 "--slice" => options.slice = slice(value("--slice")?)?,
                 "--rounds" => options.rounds = rounds(value("--rounds")?)?,
-                "--only" => options.only = Some(value("--only")?),
+                "--only" => options.only.push(value("--only")?),
                 "--slow" => options.slow = true,
                 "--json" => options.json = true,
                 "--gate" => options.gate = true,
@@ -85,7 +86,7 @@ impl Options {
     }
 
     pub(crate) fn asks_for(&self, name: &str) -> bool {
-        self.only.as_ref().is_none_or(|only| name.contains(only))
+        self.only.is_empty() || self.only.iter().any(|only| name.contains(only))
     }
 }
 
@@ -121,12 +122,15 @@ mod tests {
         let expected = Options {
             slice: Duration::from_millis(250),
             rounds: 9,
-            only: Some("P11".to_owned()),
+            only: vec!["P11".to_owned(), "P12".to_owned()],
             slow: true,
             json: true,
             gate: true,
         };
-        let arguments = ["--slice", "0.25", "--rounds", "9", "--only", "P11", "--slow", "--json", "--gate"];
+        let arguments = [
+            "--slice", "0.25", "--rounds", "9", "--only", "P11", "--only", "P12", "--slow", "--json",
+            "--gate",
+        ];
         assert_eq!(parse(&arguments), Ok(Wish::Measure(expected)));
         assert_eq!(parse(&["--help"]), Ok(Wish::Help));
         #[cfg(feature = "dynamo")]
@@ -143,9 +147,13 @@ mod tests {
 
     #[test]
     fn a_filter_is_part_of_a_row_s_name() {
-        let only = |text: &str| Options { only: Some(text.to_owned()), ..Options::default() };
-        assert!(only("memory").asks_for("P11 take, memory, 16"));
-        assert!(!only("redis").asks_for("P11 take, memory, 16"));
+        let only = |texts: &[&str]| {
+            let only = texts.iter().map(|text| (*text).to_owned()).collect();
+            Options { only, ..Options::default() }
+        };
+        assert!(only(&["memory"]).asks_for("P11 take, memory, 16"));
+        assert!(!only(&["redis"]).asks_for("P11 take, memory, 16"));
+        assert!(only(&["redis", "P11"]).asks_for("P11 take, memory, 16"));
         assert!(Options::default().asks_for("P11 take, memory, 16"));
     }
 }

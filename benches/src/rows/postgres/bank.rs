@@ -1,7 +1,7 @@
 //! Takes through the library, and the same statement without it.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use sqlx::query_scalar;
 use storagebox::{BankAdmin, BoxName, ClaimId, Hold, Retention, Store as _, Taken};
@@ -63,12 +63,16 @@ impl Caller for Takes {
     }
 }
 
-/// The function that a take is, called by hand; it walks as the library does.
+/// The statement that a take is, by hand.
+const TAKE: &str = "SELECT storagebox.bank_take($1,$2,$3,$4,$5,$6) WHERE storagebox.is_version_1() AND storagebox.is_box($7,$8)";
+
+/// Takes by hand; they walk as the library's do.
 pub(super) struct PlainTakes {
     client: Client,
     number: i64,
+    epoch: i64,
     memory: Option<i64>,
-    lanes: Vec<AtomicI64>,
+    lanes: Vec<Mutex<(i64, Option<i64>)>>,
     next: AtomicUsize,
 }
 
@@ -82,13 +86,15 @@ impl PlainTakes {
         Ok(Self {
             client: client.clone(),
             number: number(database).await?,
+            epoch: of_box(database, "SELECT epoch FROM storagebox.boxes WHERE name = $1").await?,
             memory,
-            lanes: places.map(|place| AtomicI64::new(place as i64)).collect(),
+            lanes: places.map(|place| Mutex::new((place as i64, None))).collect(),
             next: AtomicUsize::default(),
         })
     }
 
-    fn lane(&self) -> &AtomicI64 {
+    /// From where on to look, and up to where there may be more.
+    fn lane(&self) -> &Mutex<(i64, Option<i64>)> {
         &self.lanes[self.next.fetch_add(1, Ordering::Relaxed) % self.lanes.len()]
     }
 }
@@ -98,26 +104,35 @@ impl Caller for PlainTakes {
 
     async fn call(&self, claim: &String) -> Result<()> {
         let lane = self.lane();
-        let take = query_scalar("SELECT storagebox.bank_take($1,$2,$3,$4,$5)")
+        let (start, till) = *lane.lock().unwrap_or_else(PoisonError::into_inner);
+        let take = query_scalar(TAKE)
             .bind(self.number)
             .bind(claim)
             .bind(None::<i64>)
             .bind(self.memory)
-            .bind(lane.load(Ordering::Relaxed));
+            .bind(start)
+            .bind(till)
+            .bind(self.number)
+            .bind(self.epoch);
         let mut connection = self.client.connection().await?;
         let answers: Vec<Vec<String>> = take.fetch_all(&mut *connection).await?;
         let answer = answers.into_iter().next().unwrap_or_default();
-        let place = answer.get(2).and_then(|place| place.parse::<i64>().ok());
-        let place = place.ok_or_else(|| Failure::NotNew { answer: answer.join(" ") })?;
-        lane.store(place.wrapping_add(1), Ordering::Relaxed);
+        let number = |index: usize| answer.get(index).and_then(|number| number.parse::<i64>().ok());
+        let (place, till) =
+            number(2).zip(number(3)).ok_or_else(|| Failure::NotNew { answer: answer.join(" ") })?;
+        *lane.lock().unwrap_or_else(PoisonError::into_inner) =
+            (place.wrapping_add(1), (place < till).then_some(till));
         Ok(())
     }
 }
 
 /// The number that the bank's rows have.
 pub(super) async fn number(database: &Database) -> Result<i64> {
+    of_box(database, "SELECT box FROM storagebox.boxes WHERE name = $1").await
+}
+
+async fn of_box(database: &Database, sql: &'static str) -> Result<i64> {
     let client = Client::new(database.options()?)?;
     let mut connection = client.connection().await?;
-    let number = query_scalar("SELECT box FROM storagebox.boxes WHERE name = $1").bind(BANK);
-    Ok(number.fetch_one(&mut *connection).await?)
+    Ok(query_scalar(sql).bind(BANK).fetch_one(&mut *connection).await?)
 }
