@@ -104,7 +104,8 @@ BEGIN
         one := storagebox.bank_section_of(p_froms[i]);
         SELECT c.cells INTO known FROM storagebox.bank_cells c
         WHERE c.bank = p_bank AND c.section = one
-          AND storagebox.bank_cell_of(p_froms[i], length(c.cells)) < storagebox.bank_cell_after(p_tills[i], length(c.cells))
+          AND (storagebox.bank_group_end(p_froms[i], length(c.cells)) <= p_tills[i] OR
+               storagebox.bank_cell_of(p_froms[i], length(c.cells)) + 1 < storagebox.bank_cell_after(p_tills[i], length(c.cells)))
         FOR UPDATE SKIP LOCKED;
         CONTINUE WHEN NOT FOUND;
         kept := storagebox.bank_without_empty(p_bank, known, p_froms[i], p_tills[i]);
@@ -266,26 +267,32 @@ BEGIN
     RETURN CASE WHEN shown[1] <> 'forgotten' THEN shown ELSE ARRAY['unknown'] END;
 END $$;
 
+CREATE FUNCTION storagebox.bank_group_end(p_h bigint, p_count integer) RETURNS bigint
+    LANGUAGE sql IMMUTABLE
+    RETURN (p_h | (((8 * ('36028797018963968'::bigint / p_count)) - 1) & '36028797018963967'::bigint));
+
 CREATE FUNCTION storagebox.bank_has_free(p_bank bigint) RETURNS boolean
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 DECLARE
-    section integer := storagebox.bank_next_section(p_bank, 0);
+    one     integer := storagebox.bank_next_section(p_bank, 0);
+    cells   bit varying;
     run     record;
 BEGIN
-    WHILE section IS NOT NULL LOOP
-        SELECT * INTO run FROM storagebox.bank_run(p_bank, storagebox.bank_section_start(section));
+    WHILE one IS NOT NULL LOOP
+        SELECT c.cells INTO cells FROM storagebox.bank_cells c WHERE c.bank = p_bank AND c.section = one;
+        run := storagebox.bank_run(cells, storagebox.bank_section_start(one));
         WHILE run.lowest IS NOT NULL LOOP
             IF EXISTS (
                 SELECT FROM storagebox.free_items i WHERE i.bank = p_bank AND i.h >= run.lowest AND i.h <= run.highest
             ) THEN
                 RETURN true;
             END IF;
-            EXIT WHEN run.highest = storagebox.bank_section_end(section);
-            SELECT * INTO run FROM storagebox.bank_run(p_bank, run.highest + 1);
+            EXIT WHEN run.highest = storagebox.bank_section_end(one);
+            run := storagebox.bank_run(cells, run.highest + 1);
         END LOOP;
-        section := storagebox.bank_next_section(p_bank, section + 1);
+        one := storagebox.bank_next_section(p_bank, one + 1);
     END LOOP;
     RETURN false;
 END $$;
@@ -415,6 +422,29 @@ BEGIN
     RETURN removed;
 END $$;
 
+CREATE FUNCTION storagebox.bank_make_claims(p_bank bigint, p_claims text[], p_holds bigint[], p_hs bigint[], p_items text[], p_asked timestamp with time zone, OUT claims text[], OUT items text[]) RETURNS record
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+BEGIN
+    INSERT INTO storagebox.claims (bank, claim, state, h, item, until)
+    SELECT p_bank, u.claim, 'held', u.h, u.item, p_asked + storagebox.interval_of(u.hold)
+    FROM unnest(p_claims, p_holds, p_hs, p_items) u(claim, hold, h, item) WHERE u.item IS NOT NULL;
+    claims := p_claims[:pg_catalog.cardinality(p_items)];
+    items := p_items;
+EXCEPTION WHEN unique_violation THEN
+    WITH made AS (
+        INSERT INTO storagebox.claims AS c (bank, claim, state, h, item, until)
+        SELECT p_bank, u.claim, 'held', u.h, u.item, p_asked + storagebox.interval_of(u.hold)
+        FROM unnest(p_claims, p_holds, p_hs, p_items) u(claim, hold, h, item) WHERE u.item IS NOT NULL
+        ON CONFLICT (bank, claim) DO NOTHING RETURNING c.claim, c.item
+    )
+    SELECT pg_catalog.array_agg(m.claim), pg_catalog.array_agg(m.item) INTO claims, items FROM made m;
+    INSERT INTO storagebox.free_items SELECT p_bank, u.h, u.item FROM unnest(p_hs, p_items) u(h, item)
+    WHERE (u.item = ANY (items)) IS NOT TRUE ORDER BY u.h, u.item;
+    PERFORM storagebox.bank_fill_sections(p_bank, p_hs);
+END $$;
+
 CREATE FUNCTION storagebox.bank_next_cell(p_cells bit varying, p_from integer, p_bit bit) RETURNS integer
     LANGUAGE sql IMMUTABLE
     RETURN CASE POSITION((p_bit) IN (SUBSTRING(p_cells FROM (p_from + 1)))) WHEN 0 THEN length((p_cells)::"bit") ELSE ((p_from + POSITION((p_bit) IN (SUBSTRING(p_cells FROM (p_from + 1))))) - 1) END;
@@ -458,7 +488,7 @@ BEGIN
     END IF;
 END $$;
 
-CREATE FUNCTION storagebox.bank_pick(p_bank bigint, p_start bigint, p_most integer, p_round boolean, OUT hs bigint[], OUT items text[], OUT froms bigint[], OUT tills bigint[]) RETURNS record
+CREATE FUNCTION storagebox.bank_pick(p_bank bigint, p_start bigint, p_most integer, p_round boolean, OUT hs bigint[], OUT items text[], OUT froms bigint[], OUT tills bigint[], OUT ahead bigint) RETURNS record
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
@@ -488,23 +518,27 @@ BEGIN
         items := pg_catalog.array_cat(items, got.items);
         froms := pg_catalog.array_append(froms, lowest);
         tills := pg_catalog.array_append(tills, got.till);
+        ahead := got.ahead;
         missing := missing - coalesce(pg_catalog.cardinality(got.hs), 0);
         section := section + 1;
     END LOOP;
 END $$;
 
-CREATE FUNCTION storagebox.bank_pick_section(p_bank bigint, p_from bigint, p_most integer, OUT hs bigint[], OUT items text[], OUT till bigint) RETURNS record
+CREATE FUNCTION storagebox.bank_pick_section(p_bank bigint, p_from bigint, p_most integer, OUT hs bigint[], OUT items text[], OUT till bigint, OUT ahead bigint) RETURNS record
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 DECLARE
     last CONSTANT bigint := storagebox.bank_section_end(storagebox.bank_section_of(p_from));
+    cells   bit varying;
     missing integer := p_most;
     run     record;
     got     record;
 BEGIN
     till := last;
-    SELECT * INTO run FROM storagebox.bank_run(p_bank, p_from);
+    SELECT c.cells INTO cells FROM storagebox.bank_cells c
+    WHERE c.bank = p_bank AND c.section = storagebox.bank_section_of(p_from);
+    run := storagebox.bank_run(cells, p_from);
     WHILE run.lowest IS NOT NULL LOOP
         WITH picked AS (
             DELETE FROM storagebox.free_items f WHERE f.ctid = ANY (ARRAY(
@@ -518,10 +552,11 @@ BEGIN
         missing := missing - coalesce(pg_catalog.cardinality(got.hs), 0);
         IF missing = 0 THEN
             till := got.till;
+            ahead := least(run.highest, storagebox.bank_group_end(till, length(cells)));
             EXIT;
         END IF;
         EXIT WHEN run.highest = last;
-        SELECT * INTO run FROM storagebox.bank_run(p_bank, run.highest + 1);
+        run := storagebox.bank_run(cells, run.highest + 1);
     END LOOP;
 END $$;
 
@@ -629,34 +664,30 @@ BEGIN
     RETURN 'retired';
 END $$;
 
-CREATE FUNCTION storagebox.bank_run(p_bank bigint, p_from bigint, OUT lowest bigint, OUT highest bigint) RETURNS record
-    LANGUAGE plpgsql
-    SET search_path TO 'pg_catalog', 'pg_temp'
+CREATE FUNCTION storagebox.bank_run(p_cells bit varying, p_from bigint, OUT lowest bigint, OUT highest bigint) RETURNS record
+    LANGUAGE plpgsql IMMUTABLE
     AS $$
 DECLARE
-    cells bit varying;
+    -- So many hashes are in a cell.
+    size  CONSTANT bigint := 36028797018963968 / length(p_cells);
+    cell  CONSTANT bigint := p_from & -size;
+    ahead CONSTANT bit varying := substring(p_cells FROM ((p_from & 36028797018963967) / size)::integer + 1);
+    first CONSTANT integer := position(B'1' IN ahead) - 1;
+    after CONSTANT integer := position(B'0' IN substring(ahead FROM first + 1)) - 1;
 BEGIN
-    SELECT c.cells INTO cells FROM storagebox.bank_cells c
-    WHERE c.bank = p_bank AND c.section = storagebox.bank_section_of(p_from);
-    lowest := storagebox.bank_run_start(cells, p_from);
-    highest := storagebox.bank_run_end(cells, lowest);
+    IF first >= 0 THEN
+        lowest := greatest(p_from, cell + first * size);
+        highest := CASE after WHEN -1 THEN p_from | 36028797018963967 ELSE cell + (first + after) * size - 1 END;
+    END IF;
 END $$;
-
-CREATE FUNCTION storagebox.bank_section_of(p_h bigint) RETURNS integer
-    LANGUAGE sql IMMUTABLE
-    RETURN (((p_h >> 55))::integer + 256);
-
-CREATE FUNCTION storagebox.bank_run_end(p_cells bit varying, p_start bigint) RETURNS bigint
-    LANGUAGE sql IMMUTABLE
-    RETURN storagebox.bank_cell_end(storagebox.bank_section_of(p_start), (storagebox.bank_next_cell(p_cells, storagebox.bank_cell_of(p_start, length((p_cells)::"bit")), '0'::"bit") - 1), length((p_cells)::"bit"));
-
-CREATE FUNCTION storagebox.bank_run_start(p_cells bit varying, p_from bigint) RETURNS bigint
-    LANGUAGE sql IMMUTABLE
-    RETURN CASE WHEN (storagebox.bank_next_cell(p_cells, storagebox.bank_cell_of(p_from, length((p_cells)::"bit")), '1'::"bit") < length((p_cells)::"bit")) THEN GREATEST(p_from, storagebox.bank_cell_start(storagebox.bank_section_of(p_from), storagebox.bank_next_cell(p_cells, storagebox.bank_cell_of(p_from, length((p_cells)::"bit")), '1'::"bit"), length((p_cells)::"bit"))) ELSE NULL::bigint END;
 
 CREATE FUNCTION storagebox.bank_section_end(p_section integer) RETURNS bigint
     LANGUAGE sql IMMUTABLE
     RETURN (storagebox.bank_section_start(p_section) | '36028797018963967'::bigint);
+
+CREATE FUNCTION storagebox.bank_section_of(p_h bigint) RETURNS integer
+    LANGUAGE sql IMMUTABLE
+    RETURN (((p_h >> 55))::integer + 256);
 
 CREATE FUNCTION storagebox.bank_shown(p_state text, p_item text, p_until timestamp with time zone, p_ended_at timestamp with time zone, p_memory bigint, p_now timestamp with time zone) RETURNS text[]
     LANGUAGE plpgsql
@@ -707,23 +738,28 @@ BEGIN
     END LOOP;
 END $$;
 
-CREATE FUNCTION storagebox.bank_take(p_bank bigint, p_claim text, p_hold bigint, p_memory bigint, p_start bigint) RETURNS text[]
+CREATE FUNCTION storagebox.bank_take(p_bank bigint, p_claim text, p_hold bigint, p_memory bigint, p_start bigint, p_till bigint) RETURNS text[]
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
     SET lock_timeout TO '3s'
+    SET plan_cache_mode TO 'force_generic_plan'
     AS $$
 DECLARE
-    asked   timestamptz := storagebox.clock();
-    known   record;
-    shown   text[];
-    cells   bit varying;
-    lowest  bigint;
-    highest bigint;
-    got     record;
-    one     record;
-    froms   bigint[];
-    tills   bigint[];
+    asked  timestamptz := storagebox.clock();
+    known  record;
+    shown  text[];
+    lowest bigint := p_start;
+    till   bigint := p_till;
+    -- Whether nobody has said up to where to look.
+    asks   boolean;
+    cells  bit varying;
+    run    record;
+    h      bigint;
+    item   text;
+    got    record;
+    froms  bigint[];
+    tills  bigint[];
 BEGIN
     SELECT c.state, c.item, c.until, c.ended_at INTO known FROM storagebox.claims c
     WHERE c.bank = p_bank AND c.claim = p_claim;
@@ -736,26 +772,29 @@ BEGIN
     END IF;
     asked := storagebox.clock();
     -- Nearly always there is one ahead, in the section in which a taker is.
-    SELECT c.cells INTO cells FROM storagebox.bank_cells c
-    WHERE c.bank = p_bank AND c.section = storagebox.bank_section_of(p_start);
-    lowest := storagebox.bank_run_start(cells, p_start);
-    highest := storagebox.bank_run_end(cells, lowest);
-    WITH picked AS (
-        DELETE FROM storagebox.free_items f WHERE f.ctid = (
-            SELECT i.ctid FROM storagebox.free_items i
-            WHERE i.bank = p_bank AND i.h >= lowest AND i.h <= highest
-            ORDER BY i.h LIMIT 1 FOR UPDATE SKIP LOCKED
-        ) RETURNING f.h, f.item
-    )
-    INSERT INTO storagebox.claims AS c (bank, claim, state, h, item, until)
-    SELECT p_bank, p_claim, 'held', p.h, p.item, asked + storagebox.interval_of(p_hold) FROM picked p
-    RETURNING c.h, c.item INTO one;
-    IF FOUND THEN
-        IF storagebox.bank_cell_of(lowest, length(cells)) < storagebox.bank_cell_of(one.h, length(cells)) THEN
-            froms := ARRAY[lowest];
-            tills := ARRAY[one.h];
+    LOOP
+        asks := till IS NULL;
+        IF asks THEN
+            SELECT c.cells INTO cells FROM storagebox.bank_cells c
+            WHERE c.bank = p_bank AND c.section = storagebox.bank_section_of(p_start);
+            run := storagebox.bank_run(cells, p_start);
+            lowest := run.lowest;
+            till := run.highest;
         END IF;
-    ELSE
+        WITH picked AS (
+            DELETE FROM storagebox.free_items f WHERE f.ctid = (
+                SELECT i.ctid FROM storagebox.free_items i
+                WHERE i.bank = p_bank AND i.h >= lowest AND i.h <= till
+                ORDER BY i.h LIMIT 1 FOR UPDATE SKIP LOCKED
+            ) RETURNING f.h, f.item
+        )
+        INSERT INTO storagebox.claims AS c (bank, claim, state, h, item, until)
+        SELECT p_bank, p_claim, 'held', p.h, p.item, asked + storagebox.interval_of(p_hold) FROM picked p
+        RETURNING c.h, c.item INTO h, item;
+        EXIT WHEN FOUND OR asks;
+        till := NULL;
+    END LOOP;
+    IF h IS NULL THEN
         SELECT * INTO got FROM storagebox.bank_pick(p_bank, p_start, 1, true);
         IF got.hs IS NULL THEN
             RETURN storagebox.bank_take_lapsed(p_bank, p_claim, p_hold, p_memory, got.froms, got.tills);
@@ -763,9 +802,14 @@ BEGIN
         asked := storagebox.clock();
         INSERT INTO storagebox.claims AS c (bank, claim, state, h, item, until)
         VALUES (p_bank, p_claim, 'held', got.hs[1], got.items[1], asked + storagebox.interval_of(p_hold))
-        RETURNING c.h, c.item INTO one;
+        RETURNING c.h, c.item INTO h, item;
+        till := got.ahead;
         froms := got.froms;
         tills := got.tills;
+    ELSIF asks THEN
+        till := least(till, storagebox.bank_group_end(h, length(cells)));
+        froms := ARRAY[p_start];
+        tills := ARRAY[h];
     END IF;
     IF p_hold IS NOT NULL THEN
         PERFORM storagebox.bank_hold_until(p_bank, asked + storagebox.interval_of(p_hold));
@@ -776,7 +820,7 @@ BEGIN
     IF froms IS NOT NULL THEN
         PERFORM storagebox.bank_empty_cells(p_bank, froms, tills);
     END IF;
-    RETURN ARRAY['new', one.item, one.h::text];
+    RETURN ARRAY['new', item, h::text, till::text];
 END $$;
 
 CREATE FUNCTION storagebox.bank_take_lapsed(p_bank bigint, p_claim text, p_hold bigint, p_memory bigint, p_froms bigint[], p_tills bigint[]) RETURNS text[]
@@ -803,7 +847,7 @@ BEGIN
         IF storagebox.has_waited(asked) THEN
             PERFORM storagebox.bank_hold_anew(p_bank, ARRAY[p_claim], ARRAY[p_hold]);
         END IF;
-        shown := ARRAY['new', lapsed.item, lapsed.h::text];
+        shown := ARRAY['new', lapsed.item, lapsed.h::text, lapsed.h::text];
     ELSIF EXISTS (SELECT FROM storagebox.claims c WHERE c.bank = p_bank AND c.until >= first AND c.until <= asked)
         OR storagebox.bank_has_free(p_bank) THEN
         shown := ARRAY['busy'];
@@ -824,11 +868,18 @@ CREATE FUNCTION storagebox.bank_take_many(p_bank bigint, p_claims text[], p_hold
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
     SET lock_timeout TO '3s'
+    SET plan_cache_mode TO 'force_generic_plan'
     AS $$
 DECLARE
     asked timestamptz := storagebox.clock();
     free  text[] := p_claims;
     holds bigint[] := p_holds;
+    wanted integer;
+    cells bit varying;
+    run   record;
+    hs    bigint[];
+    froms bigint[];
+    tills bigint[];
     got   record;
 BEGIN
     SELECT pg_catalog.array_agg(k.claim), pg_catalog.array_agg(k.shown[1]), pg_catalog.array_agg(k.shown[2]), pg_catalog.array_agg(k.shown[3])
@@ -843,29 +894,41 @@ BEGIN
         SELECT pg_catalog.array_agg(u.claim ORDER BY u.claim), pg_catalog.array_agg(u.hold ORDER BY u.claim) INTO free, holds
         FROM unnest(p_claims, p_holds) u(claim, hold) WHERE u.claim <> ALL (known);
     END IF;
-    SELECT * INTO got FROM storagebox.bank_pick(p_bank, p_start, coalesce(pg_catalog.cardinality(free), 0), false);
-    SELECT max(u.h) INTO h FROM unnest(got.hs) u(h);
-    asked := storagebox.clock();
-    WITH made AS (
-        INSERT INTO storagebox.claims AS c (bank, claim, state, h, item, until)
-        SELECT p_bank, u.claim, 'held', u.h, u.item, asked + storagebox.interval_of(u.hold)
-        FROM unnest(free, holds, got.hs, got.items) u(claim, hold, h, item) WHERE u.item IS NOT NULL
-        ON CONFLICT (bank, claim) DO NOTHING RETURNING c.claim, c.item
+    -- Nearly always there are as many ahead, in the section in which a taker is.
+    wanted := coalesce(pg_catalog.cardinality(free), 0);
+    SELECT c.cells INTO cells FROM storagebox.bank_cells c
+    WHERE c.bank = p_bank AND c.section = storagebox.bank_section_of(p_start);
+    run := storagebox.bank_run(cells, p_start);
+    WITH picked AS (
+        DELETE FROM storagebox.free_items f WHERE f.ctid = ANY (ARRAY(
+            SELECT i.ctid FROM storagebox.free_items i
+            WHERE i.bank = p_bank AND i.h >= run.lowest AND i.h <= run.highest
+            ORDER BY i.h LIMIT wanted FOR UPDATE SKIP LOCKED
+        )) RETURNING f.h, f.item
     )
-    SELECT pg_catalog.array_agg(m.claim), pg_catalog.array_agg(m.item) INTO claims, items FROM made m;
-    IF pg_catalog.cardinality(got.items) > coalesce(pg_catalog.cardinality(claims), 0) THEN
-        INSERT INTO storagebox.free_items SELECT p_bank, u.h, u.item FROM unnest(got.hs, got.items) u(h, item)
-        WHERE (u.item = ANY (items)) IS NOT TRUE ORDER BY u.h, u.item;
-        PERFORM storagebox.bank_fill_sections(p_bank, got.hs);
+    SELECT pg_catalog.array_agg(p.h), pg_catalog.array_agg(p.item), max(p.h) INTO hs, items, h FROM picked p;
+    IF pg_catalog.cardinality(hs) = wanted THEN
+        froms := ARRAY[p_start];
+        tills := ARRAY[h];
+    ELSE
+        SELECT * INTO got FROM storagebox.bank_pick(p_bank, p_start, wanted - coalesce(pg_catalog.cardinality(hs), 0), false);
+        hs := pg_catalog.array_cat(hs, got.hs);
+        items := pg_catalog.array_cat(items, got.items);
+        h := (SELECT max(u.h) FROM unnest(hs) u(h));
+        froms := got.froms;
+        tills := got.tills;
     END IF;
-    IF EXISTS (SELECT FROM unnest(holds) u(hold) WHERE u.hold IS NOT NULL) THEN
+    asked := storagebox.clock();
+    SELECT m.claims, m.items INTO claims, items
+    FROM storagebox.bank_make_claims(p_bank, free, holds, hs, items, asked) m;
+    IF pg_catalog.cardinality(pg_catalog.array_remove(holds, NULL)) > 0 THEN
         PERFORM storagebox.bank_hold_until(p_bank, asked + storagebox.interval_of((SELECT min(u.hold) FROM unnest(holds) u(hold))));
     END IF;
     IF storagebox.has_waited(asked) THEN
         PERFORM storagebox.bank_hold_anew(p_bank, pg_catalog.array_agg(u.claim), pg_catalog.array_agg(u.hold))
         FROM unnest(free, holds) u(claim, hold) WHERE u.claim = ANY (claims);
     END IF;
-    PERFORM storagebox.bank_empty_cells(p_bank, got.froms, got.tills);
+    PERFORM storagebox.bank_empty_cells(p_bank, froms, tills);
     RETURN NEXT;
 END $$;
 
@@ -917,16 +980,24 @@ CREATE FUNCTION storagebox.bank_without_empty(p_bank bigint, p_cells bit varying
 DECLARE
     section CONSTANT integer := storagebox.bank_section_of(p_from);
     count   CONSTANT integer := length(p_cells);
+    after   CONSTANT integer := storagebox.bank_cell_after(p_till, count);
     cells   bit varying := p_cells;
+    cell    integer := storagebox.bank_next_cell(p_cells, storagebox.bank_cell_of(p_from, count) & -8, B'1');
+    stop    integer;
+    found_h bigint;
 BEGIN
-    FOR cell IN storagebox.bank_cell_of(p_from, count) .. storagebox.bank_cell_after(p_till, count) - 1 LOOP
-        IF get_bit(cells, cell) = 1 AND NOT EXISTS (
-            SELECT FROM storagebox.free_items i
-            WHERE i.bank = p_bank AND i.h >= storagebox.bank_cell_start(section, cell, count)
-              AND i.h <= storagebox.bank_cell_end(section, cell, count)
-        ) THEN
-            cells := set_bit(cells, cell, 0);
+    WHILE cell < after LOOP
+        stop := least(storagebox.bank_next_cell(cells, cell, B'0'), after);
+        SELECT i.h INTO found_h FROM storagebox.free_items i
+        WHERE i.bank = p_bank AND i.h >= storagebox.bank_cell_start(section, cell, count)
+          AND i.h <= storagebox.bank_cell_end(section, stop - 1, count) ORDER BY i.h LIMIT 1;
+        IF FOUND THEN
+            stop := storagebox.bank_cell_of(found_h, count);
         END IF;
+        IF stop > cell THEN
+            cells := overlay(cells PLACING repeat('0', stop - cell)::bit varying FROM cell + 1);
+        END IF;
+        cell := storagebox.bank_next_cell(cells, stop + 1, B'1');
     END LOOP;
     RETURN cells;
 END $$;
@@ -2060,43 +2131,43 @@ INSERT INTO storagebox.bank_sections VALUES (7438981311803534556, 6, 0);
 INSERT INTO storagebox.bank_sections VALUES (7438981311803534556, 1, 262144);
 INSERT INTO storagebox.bank_sections VALUES (7438981311803534556, 3, 4503599627370496);
 
-INSERT INTO storagebox.boxes VALUES (7438981311803534556, 'bank', 'box', '', NULL, 7116080844111485104);
-INSERT INTO storagebox.boxes VALUES (1908734025921507408, 'records', 'box', '', NULL, -6496866365005649036);
-INSERT INTO storagebox.boxes VALUES (6554407949572834107, 'tokens', 'box', '', NULL, -3232285442743199518);
-INSERT INTO storagebox.boxes VALUES (-6873085851762524763, 'counters', 'marker', 'Marker for ever', NULL, -8528068503798469600);
-INSERT INTO storagebox.boxes VALUES (1523736846118811027, 'counters', 'window', 'Window of 10 for 3155760000000000 us', 3155760000000000, 7578329632772810849);
-INSERT INTO storagebox.boxes VALUES (-2860516600420893259, 'counters', 'sharded', 'Sharded over 4 from 0 to any for ever', NULL, -63145987500719394);
-INSERT INTO storagebox.boxes VALUES (7819006963558987202, 'ordered', 'box', 'sequence numbers, tombstones for 604800000000 us', NULL, 3723061502300528594);
+INSERT INTO storagebox.boxes VALUES (7438981311803534556, 'bank', 'box', '', NULL, -3454100667482455512);
+INSERT INTO storagebox.boxes VALUES (1908734025921507408, 'records', 'box', '', NULL, -6468200178864316666);
+INSERT INTO storagebox.boxes VALUES (6554407949572834107, 'tokens', 'box', '', NULL, 7304465677142983772);
+INSERT INTO storagebox.boxes VALUES (-6873085851762524763, 'counters', 'marker', 'Marker for ever', NULL, -3863766491875372022);
+INSERT INTO storagebox.boxes VALUES (1523736846118811027, 'counters', 'window', 'Window of 10 for 3155760000000000 us', 3155760000000000, -239263802357148011);
+INSERT INTO storagebox.boxes VALUES (-2860516600420893259, 'counters', 'sharded', 'Sharded over 4 from 0 to any for ever', NULL, 6708463040858979782);
+INSERT INTO storagebox.boxes VALUES (7819006963558987202, 'ordered', 'box', 'sequence numbers, tombstones for 604800000000 us', NULL, 2039225083506005510);
 
 INSERT INTO storagebox.claims VALUES (7438981311803534556, 'holder', 'held', 5111870633221961831, 'item of holder', NULL, NULL);
 INSERT INTO storagebox.claims VALUES (7438981311803534556, 'spender', 'spent', -2673697447090925626, 'item of spender', NULL, NULL);
-INSERT INTO storagebox.claims VALUES (7438981311803534556, 'borrower', 'held', -6254648042824434043, 'item of borrower', '2126-11-23 21:54:38.569094+00', NULL);
-INSERT INTO storagebox.claims VALUES (7438981311803534556, 'releaser', 'released', NULL, NULL, NULL, '2026-11-22 21:54:38.575915+00');
+INSERT INTO storagebox.claims VALUES (7438981311803534556, 'borrower', 'held', -6254648042824434043, 'item of borrower', '2126-11-24 02:48:03.533149+00', NULL);
+INSERT INTO storagebox.claims VALUES (7438981311803534556, 'releaser', 'released', NULL, NULL, NULL, '2026-11-23 02:48:03.535565+00');
 
-INSERT INTO storagebox.counter_ops VALUES (-6873085851762524763, 'stock', 'ada', 5, 5, '2026-11-22 21:54:38.623028+00', false);
-INSERT INTO storagebox.counter_ops VALUES (1523736846118811027, 'stock', 'ada', 5, 5, '2026-11-22 21:54:38.625654+00', true);
-INSERT INTO storagebox.counter_ops VALUES (-2860516600420893259, 'stock', 'ada', 5, NULL, '2026-11-22 21:54:38.630419+00', false);
+INSERT INTO storagebox.counter_ops VALUES (-6873085851762524763, 'stock', 'ada', 5, 5, '2026-11-23 02:48:03.54958+00', false);
+INSERT INTO storagebox.counter_ops VALUES (1523736846118811027, 'stock', 'ada', 5, 5, '2026-11-23 02:48:03.552334+00', true);
+INSERT INTO storagebox.counter_ops VALUES (-2860516600420893259, 'stock', 'ada', 5, NULL, '2026-11-23 02:48:03.55366+00', false);
 
 INSERT INTO storagebox.counters VALUES (-6873085851762524763, 'stock', 0, 5, -9223372036854775808, 9223372036854775807, 0);
 INSERT INTO storagebox.counters VALUES (1523736846118811027, 'stock', 0, 5, -9223372036854775808, 9223372036854775807, 1);
 INSERT INTO storagebox.counters VALUES (-2860516600420893259, 'stock', 2, 5, 0, 2305843009213693952, 0);
 
-INSERT INTO storagebox.ended_ops VALUES (1908734025921507408, 'forgotten', 'ada', '2026-11-22 21:54:38.602552+00');
+INSERT INTO storagebox.ended_ops VALUES (1908734025921507408, 'forgotten', 'ada', '2026-11-23 02:48:03.542895+00');
 
 INSERT INTO storagebox.free_items VALUES (7438981311803534556, -3545399213392714880, 'item of releaser');
 
-INSERT INTO storagebox.ordered_values VALUES (7819006963558987202, 'there', 5, 'ada', '\x76616c7565', '2026-11-22 21:54:38.634252+00');
-INSERT INTO storagebox.ordered_values VALUES (7819006963558987202, 'deleted', 5, 'ada', NULL, '2026-11-22 21:54:38.63599+00');
+INSERT INTO storagebox.ordered_values VALUES (7819006963558987202, 'there', 5, 'ada', '\x76616c7565', '2026-11-23 02:48:03.555059+00');
+INSERT INTO storagebox.ordered_values VALUES (7819006963558987202, 'deleted', 5, 'ada', NULL, '2026-11-23 02:48:03.559829+00');
 
 INSERT INTO storagebox.records VALUES (1908734025921507408, 'done', 'done', 'ada', '\x76616c7565', 1, NULL, NULL, NULL, NULL, NULL);
-INSERT INTO storagebox.records VALUES (1908734025921507408, 'leased', 'leased', 'ada', NULL, NULL, 3, NULL, NULL, NULL, '2126-11-23 21:54:38.606198+00');
+INSERT INTO storagebox.records VALUES (1908734025921507408, 'leased', 'leased', 'ada', NULL, NULL, 3, NULL, NULL, NULL, '2126-11-24 02:48:03.544584+00');
 
-INSERT INTO storagebox.store VALUES (-5370048758413632688, NULL);
+INSERT INTO storagebox.store VALUES (6056449408402059056, NULL);
 
 INSERT INTO storagebox.tokens VALUES (6554407949572834107, 'live', NULL, NULL);
-INSERT INTO storagebox.tokens VALUES (6554407949572834107, 'gone', 'ada', '2026-11-22 21:54:38.618846+00');
+INSERT INTO storagebox.tokens VALUES (6554407949572834107, 'gone', 'ada', '2026-11-23 02:48:03.5472+00');
 
-INSERT INTO storagebox.versions VALUES (1, '2026-11-22 21:54:38.468722+00');
+INSERT INTO storagebox.versions VALUES (1, '2026-11-23 02:48:03.485949+00');
 
 INSERT INTO storagebox.withdrawn_items VALUES (7438981311803534556, -400713791667920684, 'item of withdrawn');
 
