@@ -57,16 +57,7 @@ BEGIN
         froms := got.froms;
         tills := got.tills;
     END IF;
-    asked := {schema}.clock();
-    SELECT m.claims, m.items INTO claims, items
-    FROM {schema}.bank_make_claims(p_bank, free, holds, hs, items, asked) m;
-    IF pg_catalog.cardinality(pg_catalog.array_remove(holds, NULL)) > 0 THEN
-        PERFORM {schema}.bank_hold_until(p_bank, asked + {schema}.interval_of((SELECT min(u.hold) FROM unnest(holds) u(hold))));
-    END IF;
-    IF {schema}.has_waited(asked) THEN
-        PERFORM {schema}.bank_hold_anew(p_bank, pg_catalog.array_agg(u.claim), pg_catalog.array_agg(u.hold))
-        FROM unnest(free, holds) u(claim, hold) WHERE u.claim = ANY (claims);
-    END IF;
+    SELECT m.claims, m.items INTO claims, items FROM {schema}.bank_make_claims(p_bank, free, holds, hs, items) m;
     PERFORM {schema}.bank_empty_cells(p_bank, froms, tills);
     RETURN NEXT;
 END $$;

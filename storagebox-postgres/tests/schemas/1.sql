@@ -422,27 +422,38 @@ BEGIN
     RETURN removed;
 END $$;
 
-CREATE FUNCTION storagebox.bank_make_claims(p_bank bigint, p_claims text[], p_holds bigint[], p_hs bigint[], p_items text[], p_asked timestamp with time zone, OUT claims text[], OUT items text[]) RETURNS record
+CREATE FUNCTION storagebox.bank_make_claims(p_bank bigint, p_claims text[], p_holds bigint[], p_hs bigint[], p_items text[], OUT claims text[], OUT items text[]) RETURNS record
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
+DECLARE
+    asked timestamptz := storagebox.clock();
 BEGIN
-    INSERT INTO storagebox.claims (bank, claim, state, h, item, until)
-    SELECT p_bank, u.claim, 'held', u.h, u.item, p_asked + storagebox.interval_of(u.hold)
-    FROM unnest(p_claims, p_holds, p_hs, p_items) u(claim, hold, h, item) WHERE u.item IS NOT NULL;
-    claims := p_claims[:pg_catalog.cardinality(p_items)];
-    items := p_items;
-EXCEPTION WHEN unique_violation THEN
-    WITH made AS (
-        INSERT INTO storagebox.claims AS c (bank, claim, state, h, item, until)
-        SELECT p_bank, u.claim, 'held', u.h, u.item, p_asked + storagebox.interval_of(u.hold)
-        FROM unnest(p_claims, p_holds, p_hs, p_items) u(claim, hold, h, item) WHERE u.item IS NOT NULL
-        ON CONFLICT (bank, claim) DO NOTHING RETURNING c.claim, c.item
-    )
-    SELECT pg_catalog.array_agg(m.claim), pg_catalog.array_agg(m.item) INTO claims, items FROM made m;
-    INSERT INTO storagebox.free_items SELECT p_bank, u.h, u.item FROM unnest(p_hs, p_items) u(h, item)
-    WHERE (u.item = ANY (items)) IS NOT TRUE ORDER BY u.h, u.item;
-    PERFORM storagebox.bank_fill_sections(p_bank, p_hs);
+    BEGIN
+        INSERT INTO storagebox.claims (bank, claim, state, h, item, until)
+        SELECT p_bank, u.claim, 'held', u.h, u.item, asked + storagebox.interval_of(u.hold)
+        FROM unnest(p_claims, p_holds, p_hs, p_items) u(claim, hold, h, item) WHERE u.item IS NOT NULL;
+        claims := p_claims[:pg_catalog.cardinality(p_items)];
+        items := p_items;
+    EXCEPTION WHEN unique_violation THEN
+        WITH made AS (
+            INSERT INTO storagebox.claims AS c (bank, claim, state, h, item, until)
+            SELECT p_bank, u.claim, 'held', u.h, u.item, asked + storagebox.interval_of(u.hold)
+            FROM unnest(p_claims, p_holds, p_hs, p_items) u(claim, hold, h, item) WHERE u.item IS NOT NULL
+            ON CONFLICT (bank, claim) DO NOTHING RETURNING c.claim, c.item
+        )
+        SELECT pg_catalog.array_agg(m.claim), pg_catalog.array_agg(m.item) INTO claims, items FROM made m;
+        INSERT INTO storagebox.free_items SELECT p_bank, u.h, u.item FROM unnest(p_hs, p_items) u(h, item)
+        WHERE (u.item = ANY (items)) IS NOT TRUE ORDER BY u.h, u.item;
+        PERFORM storagebox.bank_fill_sections(p_bank, p_hs);
+    END;
+    IF pg_catalog.cardinality(pg_catalog.array_remove(p_holds, NULL)) > 0 THEN
+        PERFORM storagebox.bank_hold_until(p_bank, asked + storagebox.interval_of((SELECT min(u.hold) FROM unnest(p_holds) u(hold))));
+    END IF;
+    IF storagebox.has_waited(asked) THEN
+        PERFORM storagebox.bank_hold_anew(p_bank, pg_catalog.array_agg(u.claim), pg_catalog.array_agg(u.hold))
+        FROM unnest(p_claims, p_holds) u(claim, hold) WHERE u.claim = ANY (claims);
+    END IF;
 END $$;
 
 CREATE FUNCTION storagebox.bank_next_cell(p_cells bit varying, p_from integer, p_bit bit) RETURNS integer
@@ -666,6 +677,7 @@ END $$;
 
 CREATE FUNCTION storagebox.bank_run(p_cells bit varying, p_from bigint, OUT lowest bigint, OUT highest bigint) RETURNS record
     LANGUAGE plpgsql IMMUTABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 DECLARE
     -- So many hashes are in a cell.
@@ -918,16 +930,7 @@ BEGIN
         froms := got.froms;
         tills := got.tills;
     END IF;
-    asked := storagebox.clock();
-    SELECT m.claims, m.items INTO claims, items
-    FROM storagebox.bank_make_claims(p_bank, free, holds, hs, items, asked) m;
-    IF pg_catalog.cardinality(pg_catalog.array_remove(holds, NULL)) > 0 THEN
-        PERFORM storagebox.bank_hold_until(p_bank, asked + storagebox.interval_of((SELECT min(u.hold) FROM unnest(holds) u(hold))));
-    END IF;
-    IF storagebox.has_waited(asked) THEN
-        PERFORM storagebox.bank_hold_anew(p_bank, pg_catalog.array_agg(u.claim), pg_catalog.array_agg(u.hold))
-        FROM unnest(free, holds) u(claim, hold) WHERE u.claim = ANY (claims);
-    END IF;
+    SELECT m.claims, m.items INTO claims, items FROM storagebox.bank_make_claims(p_bank, free, holds, hs, items) m;
     PERFORM storagebox.bank_empty_cells(p_bank, froms, tills);
     RETURN NEXT;
 END $$;
@@ -2131,43 +2134,43 @@ INSERT INTO storagebox.bank_sections VALUES (7438981311803534556, 6, 0);
 INSERT INTO storagebox.bank_sections VALUES (7438981311803534556, 1, 262144);
 INSERT INTO storagebox.bank_sections VALUES (7438981311803534556, 3, 4503599627370496);
 
-INSERT INTO storagebox.boxes VALUES (7438981311803534556, 'bank', 'box', '', NULL, -3454100667482455512);
-INSERT INTO storagebox.boxes VALUES (1908734025921507408, 'records', 'box', '', NULL, -6468200178864316666);
-INSERT INTO storagebox.boxes VALUES (6554407949572834107, 'tokens', 'box', '', NULL, 7304465677142983772);
-INSERT INTO storagebox.boxes VALUES (-6873085851762524763, 'counters', 'marker', 'Marker for ever', NULL, -3863766491875372022);
-INSERT INTO storagebox.boxes VALUES (1523736846118811027, 'counters', 'window', 'Window of 10 for 3155760000000000 us', 3155760000000000, -239263802357148011);
-INSERT INTO storagebox.boxes VALUES (-2860516600420893259, 'counters', 'sharded', 'Sharded over 4 from 0 to any for ever', NULL, 6708463040858979782);
-INSERT INTO storagebox.boxes VALUES (7819006963558987202, 'ordered', 'box', 'sequence numbers, tombstones for 604800000000 us', NULL, 2039225083506005510);
+INSERT INTO storagebox.boxes VALUES (7438981311803534556, 'bank', 'box', '', NULL, 4624203284501232957);
+INSERT INTO storagebox.boxes VALUES (1908734025921507408, 'records', 'box', '', NULL, -8019848267023774827);
+INSERT INTO storagebox.boxes VALUES (6554407949572834107, 'tokens', 'box', '', NULL, 2461515125408005539);
+INSERT INTO storagebox.boxes VALUES (-6873085851762524763, 'counters', 'marker', 'Marker for ever', NULL, 8595916391319152496);
+INSERT INTO storagebox.boxes VALUES (1523736846118811027, 'counters', 'window', 'Window of 10 for 3155760000000000 us', 3155760000000000, 6600496354574537077);
+INSERT INTO storagebox.boxes VALUES (-2860516600420893259, 'counters', 'sharded', 'Sharded over 4 from 0 to any for ever', NULL, -4331091046680039022);
+INSERT INTO storagebox.boxes VALUES (7819006963558987202, 'ordered', 'box', 'sequence numbers, tombstones for 604800000000 us', NULL, -2150671989873181956);
 
 INSERT INTO storagebox.claims VALUES (7438981311803534556, 'holder', 'held', 5111870633221961831, 'item of holder', NULL, NULL);
 INSERT INTO storagebox.claims VALUES (7438981311803534556, 'spender', 'spent', -2673697447090925626, 'item of spender', NULL, NULL);
-INSERT INTO storagebox.claims VALUES (7438981311803534556, 'borrower', 'held', -6254648042824434043, 'item of borrower', '2126-11-24 02:48:03.533149+00', NULL);
-INSERT INTO storagebox.claims VALUES (7438981311803534556, 'releaser', 'released', NULL, NULL, NULL, '2026-11-23 02:48:03.535565+00');
+INSERT INTO storagebox.claims VALUES (7438981311803534556, 'borrower', 'held', -6254648042824434043, 'item of borrower', '2126-11-24 02:50:03.887312+00', NULL);
+INSERT INTO storagebox.claims VALUES (7438981311803534556, 'releaser', 'released', NULL, NULL, NULL, '2026-11-23 02:50:03.890127+00');
 
-INSERT INTO storagebox.counter_ops VALUES (-6873085851762524763, 'stock', 'ada', 5, 5, '2026-11-23 02:48:03.54958+00', false);
-INSERT INTO storagebox.counter_ops VALUES (1523736846118811027, 'stock', 'ada', 5, 5, '2026-11-23 02:48:03.552334+00', true);
-INSERT INTO storagebox.counter_ops VALUES (-2860516600420893259, 'stock', 'ada', 5, NULL, '2026-11-23 02:48:03.55366+00', false);
+INSERT INTO storagebox.counter_ops VALUES (-6873085851762524763, 'stock', 'ada', 5, 5, '2026-11-23 02:50:03.906518+00', false);
+INSERT INTO storagebox.counter_ops VALUES (1523736846118811027, 'stock', 'ada', 5, 5, '2026-11-23 02:50:03.909294+00', true);
+INSERT INTO storagebox.counter_ops VALUES (-2860516600420893259, 'stock', 'ada', 5, NULL, '2026-11-23 02:50:03.910745+00', false);
 
 INSERT INTO storagebox.counters VALUES (-6873085851762524763, 'stock', 0, 5, -9223372036854775808, 9223372036854775807, 0);
 INSERT INTO storagebox.counters VALUES (1523736846118811027, 'stock', 0, 5, -9223372036854775808, 9223372036854775807, 1);
 INSERT INTO storagebox.counters VALUES (-2860516600420893259, 'stock', 2, 5, 0, 2305843009213693952, 0);
 
-INSERT INTO storagebox.ended_ops VALUES (1908734025921507408, 'forgotten', 'ada', '2026-11-23 02:48:03.542895+00');
+INSERT INTO storagebox.ended_ops VALUES (1908734025921507408, 'forgotten', 'ada', '2026-11-23 02:50:03.898732+00');
 
 INSERT INTO storagebox.free_items VALUES (7438981311803534556, -3545399213392714880, 'item of releaser');
 
-INSERT INTO storagebox.ordered_values VALUES (7819006963558987202, 'there', 5, 'ada', '\x76616c7565', '2026-11-23 02:48:03.555059+00');
-INSERT INTO storagebox.ordered_values VALUES (7819006963558987202, 'deleted', 5, 'ada', NULL, '2026-11-23 02:48:03.559829+00');
+INSERT INTO storagebox.ordered_values VALUES (7819006963558987202, 'there', 5, 'ada', '\x76616c7565', '2026-11-23 02:50:03.912388+00');
+INSERT INTO storagebox.ordered_values VALUES (7819006963558987202, 'deleted', 5, 'ada', NULL, '2026-11-23 02:50:03.91358+00');
 
 INSERT INTO storagebox.records VALUES (1908734025921507408, 'done', 'done', 'ada', '\x76616c7565', 1, NULL, NULL, NULL, NULL, NULL);
-INSERT INTO storagebox.records VALUES (1908734025921507408, 'leased', 'leased', 'ada', NULL, NULL, 3, NULL, NULL, NULL, '2126-11-24 02:48:03.544584+00');
+INSERT INTO storagebox.records VALUES (1908734025921507408, 'leased', 'leased', 'ada', NULL, NULL, 3, NULL, NULL, NULL, '2126-11-24 02:50:03.900825+00');
 
-INSERT INTO storagebox.store VALUES (6056449408402059056, NULL);
+INSERT INTO storagebox.store VALUES (-896963664776711032, NULL);
 
 INSERT INTO storagebox.tokens VALUES (6554407949572834107, 'live', NULL, NULL);
-INSERT INTO storagebox.tokens VALUES (6554407949572834107, 'gone', 'ada', '2026-11-23 02:48:03.5472+00');
+INSERT INTO storagebox.tokens VALUES (6554407949572834107, 'gone', 'ada', '2026-11-23 02:50:03.903983+00');
 
-INSERT INTO storagebox.versions VALUES (1, '2026-11-23 02:48:03.485949+00');
+INSERT INTO storagebox.versions VALUES (1, '2026-11-23 02:50:03.840607+00');
 
 INSERT INTO storagebox.withdrawn_items VALUES (7438981311803534556, -400713791667920684, 'item of withdrawn');
 
