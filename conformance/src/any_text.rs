@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use storagebox_core::{
-    BankAdmin, Begun, Change, ClaimId, ClaimState, Consumed, Counted, DedupId, DedupRepo, Fingerprint, Hold,
-    Item, ItemBank, ItemState, Key, LeaseRepo, OpId, OrderedOptions, OrderedStore, Payload, Recorded,
-    Retention, Stamp, Store, StoreExt, Strategy, TokenId, TokenStore, WriterId, Written,
+    Backend, BackendExt, BankAdmin, Begun, Change, ClaimId, ClaimState, Consumed, Counted, DedupId,
+    DedupRepo, Fingerprint, Hold, Item, ItemBank, ItemState, Key, LeaseRepo, OpId, OrderedOptions,
+    OrderedStore, Payload, Recorded, Retention, Stamp, Strategy, TokenId, TokenStore, WriterId, Written,
 };
 
 use crate::case::Verdict;
@@ -26,7 +26,7 @@ const HOUR: Duration = Duration::from_secs(3_600);
 /// # Errors
 ///
 /// The field that did not hold, with the text.
-pub async fn keeps_text(store: &dyn Store, text: &str) -> Result<(), Failure> {
+pub async fn keeps_text(store: &dyn Backend, text: &str) -> Result<(), Failure> {
     let all = async {
         bank(store, text).await?;
         records(store, text).await?;
@@ -38,7 +38,7 @@ pub async fn keeps_text(store: &dyn Store, text: &str) -> Result<(), Failure> {
     all.await.map_err(|failure| failure.during(format!("{text:?}")))
 }
 
-async fn bank(store: &dyn Store, text: &str) -> Verdict {
+async fn bank(store: &dyn Backend, text: &str) -> Verdict {
     let (bank, claim) = (store.bank(text)?, ClaimId::new(text)?);
     let items = [Item::new(text)?, Item::new(format!("{text}{text}"))?];
     ensure_eq!(bank.add(&items).await?.added, 2, "items added");
@@ -53,7 +53,7 @@ async fn bank(store: &dyn Store, text: &str) -> Verdict {
     Ok(())
 }
 
-async fn records(store: &dyn Store, text: &str) -> Verdict {
+async fn records(store: &dyn Backend, text: &str) -> Verdict {
     let (records, id, op) = (store.dedup(text)?, DedupId::new(text)?, OpId::new(text)?);
     let value = Payload::try_from(text)?;
     records.record(&id, &value, &op, Retention::Forever).await?;
@@ -67,7 +67,7 @@ async fn records(store: &dyn Store, text: &str) -> Verdict {
     Ok(())
 }
 
-async fn leases(store: &dyn Store, text: &str) -> Verdict {
+async fn leases(store: &dyn Backend, text: &str) -> Verdict {
     let (leases, id, op) = (store.leases("leases")?, DedupId::new(text)?, OpId::new(text)?);
     let (print, another) = (Fingerprint::new(text)?, OpId::new("another")?);
     let begun = leases.begin(&id, &op, HOUR, Some(&print)).await?;
@@ -81,7 +81,7 @@ async fn leases(store: &dyn Store, text: &str) -> Verdict {
     Ok(())
 }
 
-async fn tokens(store: &dyn Store, text: &str) -> Verdict {
+async fn tokens(store: &dyn Backend, text: &str) -> Verdict {
     let (tokens, token, op) = (store.tokens(text)?, TokenId::new(text)?, OpId::new(text)?);
     ensure_eq!(tokens.create_tokens(std::slice::from_ref(&token)).await?.created, 1, "tokens created");
     ensure!(tokens.exists(&token).await?, "the token does not exist");
@@ -91,7 +91,7 @@ async fn tokens(store: &dyn Store, text: &str) -> Verdict {
     Ok(())
 }
 
-async fn counters(store: &dyn Store, text: &str) -> Verdict {
+async fn counters(store: &dyn Backend, text: &str) -> Verdict {
     let (counters, key) = (store.counters(text, Strategy::default())?, Key::new(text)?);
     let change = Change::new(OpId::new(text)?, 7);
     let first = counters.apply(&key, &change).await?;
@@ -102,7 +102,7 @@ async fn counters(store: &dyn Store, text: &str) -> Verdict {
     Ok(())
 }
 
-async fn ordered(store: &dyn Store, text: &str) -> Verdict {
+async fn ordered(store: &dyn Backend, text: &str) -> Verdict {
     let ordered = store.ordered(text, OrderedOptions::sequence())?;
     let (key, value) = (Key::new(text)?, Payload::try_from(text)?);
     let stamp = Stamp::new(1, WriterId::new(text)?);

@@ -7,7 +7,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use storagebox_core::{BoxName, ListedItem, ManualClock, Result, Store, async_trait};
+use storagebox_core::{Backend, BoxName, ListedItem, ManualClock, Result, async_trait};
 
 use crate::case::{Case, Family, Part};
 
@@ -28,7 +28,7 @@ pub trait Harness: Send + Sync + 'static {
     async fn fresh(&self) -> Result<Namespace>;
 
     /// A new client of it: a new connection, as another process would have.
-    async fn open(&self, namespace: &Namespace) -> Result<Arc<dyn Store>>;
+    async fn open(&self, namespace: &Namespace) -> Result<Arc<dyn Backend>>;
 
     /// The whole contents of a bank, read past the library where that is possible. Nothing is proven without it.
     async fn audit(&self, namespace: &Namespace, bank: &BoxName) -> Result<Vec<ListedItem>>;
@@ -47,7 +47,7 @@ pub trait Harness: Send + Sync + 'static {
     /// A new client of it, as [`open`](Self::open), that connects to this address instead of the server's. Without TLS:
     /// the proxy looks for ids in what it carries. Its calls must wait for an answer longer than three
     /// minutes, after which a case in which nothing happens is ended.
-    async fn open_through(&self, _namespace: &Namespace, _proxy: SocketAddr) -> Result<Arc<dyn Store>> {
+    async fn open_through(&self, _namespace: &Namespace, _proxy: SocketAddr) -> Result<Arc<dyn Backend>> {
         Err(storagebox_core::Error::unsupported("a proxy", "a harness that opens a store through one"))
     }
 

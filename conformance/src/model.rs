@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use proptest::strategy::BoxedStrategy;
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};
 use proptest_state_machine::ReferenceStateMachine;
-use storagebox_core::{Result, Store};
+use storagebox_core::{Backend, Result};
 use tokio::runtime::Handle;
 
 use crate::case::Verdict;
@@ -27,7 +27,7 @@ pub(crate) trait Model: Clone + Send + Sync + 'static {
 
     fn calls() -> BoxedStrategy<Self::Call>;
 
-    fn open(&self, store: &Arc<dyn Store>) -> Result<Self::Boxes>;
+    fn open(&self, store: &Arc<dyn Backend>) -> Result<Self::Boxes>;
 
     /// Makes the call, compares the reply with the model, and moves the model on.
     fn step(&mut self, boxes: &Self::Boxes, call: &Self::Call) -> impl Future<Output = Verdict> + Send;

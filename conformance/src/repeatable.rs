@@ -6,7 +6,7 @@ mod dropping;
 use std::fmt;
 use std::sync::Arc;
 
-use storagebox_core::{Result, Store, async_trait};
+use storagebox_core::{Backend, Result, async_trait};
 
 use crate::case::Verdict;
 use crate::failure::{Failure, ensure};
@@ -57,16 +57,16 @@ pub(crate) trait Repeatable: Copy + fmt::Debug + Send + Sync + 'static {
     }
 
     /// Makes it.
-    async fn make(self, scene: &Self::Scene, store: &Arc<dyn Store>) -> Result<Told>;
+    async fn make(self, scene: &Self::Scene, store: &Arc<dyn Backend>) -> Result<Told>;
 
     /// Whether it is done, where a read tells.
-    async fn is_done(self, scene: &Self::Scene, store: &Arc<dyn Store>) -> Result<Option<bool>, Failure>;
+    async fn is_done(self, scene: &Self::Scene, store: &Arc<dyn Backend>) -> Result<Option<bool>, Failure>;
 
     /// Looks that it was done once, and nothing else was; it may change the scene, which is not used again.
-    async fn ensure_done(self, world: &World, scene: &Self::Scene, store: &Arc<dyn Store>) -> Verdict;
+    async fn ensure_done(self, world: &World, scene: &Self::Scene, store: &Arc<dyn Backend>) -> Verdict;
 
     /// Another call on another scene by the client that had the trouble, and whether a fresh one sees what it did.
-    async fn unrelated(self, old: &Arc<dyn Store>, fresh: &Arc<dyn Store>, place: &str) -> Verdict;
+    async fn unrelated(self, old: &Arc<dyn Backend>, fresh: &Arc<dyn Backend>, place: &str) -> Verdict;
 }
 
 /// A call in trouble.
@@ -86,7 +86,7 @@ impl<'a, C: Repeatable> Attempt<'a, C> {
     }
 
     /// A fresh client makes the call again, and the one that had the trouble goes on: it happened once.
-    async fn settle(&self, old: &Arc<dyn Store>, fresh: &Arc<dyn Store>) -> Verdict {
+    async fn settle(&self, old: &Arc<dyn Backend>, fresh: &Arc<dyn Backend>) -> Verdict {
         let done = self.call.is_done(&self.scene, fresh).await?;
         if let Some(told) = &self.told {
             ensure!(told.is_right(), "the call was told {told:?}");

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use fastrand::Rng;
 use storagebox_core::{
-    BankAdmin, BoxName, Counter, DedupRepo, Item, LeaseRepo, ListedItem, OrderedOptions, OrderedStore,
-    Result, Store, StoreExt, Strategy, TokenStore,
+    Backend, BackendExt, BankAdmin, BoxName, Counter, DedupRepo, Item, LeaseRepo, ListedItem, OrderedOptions,
+    OrderedStore, Result, Strategy, TokenStore,
 };
 
 use crate::case::Verdict;
@@ -59,7 +59,7 @@ pub(crate) const PROFILE: &str = "STORAGEBOX_PROFILE";
 pub struct World {
     harness: Arc<dyn Harness>,
     namespace: Namespace,
-    store: Arc<dyn Store>,
+    store: Arc<dyn Backend>,
     seed: u64,
     profile: Profile,
     drawn: AtomicU64,
@@ -129,12 +129,12 @@ impl World {
     }
 
     /// The first client.
-    pub(crate) fn store(&self) -> &Arc<dyn Store> {
+    pub(crate) fn store(&self) -> &Arc<dyn Backend> {
         &self.store
     }
 
     /// A new client of the same namespace, as another process would have.
-    pub(crate) async fn client(&self) -> Result<Arc<dyn Store>> {
+    pub(crate) async fn client(&self) -> Result<Arc<dyn Backend>> {
         self.harness.open(&self.namespace).await
     }
 

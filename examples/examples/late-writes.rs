@@ -1,6 +1,6 @@
 //! The ratings of article 4, arriving in every order: the newest write stays, a deleted one does not come back.
 
-use storagebox::{Key, OrderedOptions, OrderedStore, OrderedStoreExt, Result, StoreExt, open};
+use storagebox::{BackendExt, Key, OrderedOptions, OrderedStore, OrderedStoreExt, Result, open};
 
 #[tokio::main]
 async fn main() -> Result<()> {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use storagebox::{OrderedOptions, OrderedStore, OrderedStoreExt, Result, StoreExt, Written, open};
+use storagebox::{BackendExt, OrderedOptions, OrderedStore, OrderedStoreExt, Result, Written, open};
 
 const ROWS: [(&str, &str, i64); 4] = [
     ("User#1/Movie#A", "3", 1_721_769_060_000),

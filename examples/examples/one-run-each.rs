@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use storagebox::{DedupId, Error, Payload, Ran, RunError, RunOptions, StoreExt, TokioTimer, open, run};
+use storagebox::{BackendExt, DedupId, Error, Payload, Ran, RunError, RunOptions, TokioTimer, open, run};
 
 #[tokio::main]
 async fn main() -> Result<(), RunError<Error>> {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use storagebox::{Assigned, Deduplicator, Item, ItemBank, Result, StoreExt, open};
+use storagebox::{Assigned, BackendExt, Deduplicator, Item, ItemBank, Result, open};
 
 const CLASSES: [&str; 3] = ["monday", "wednesday", "friday"];
 

@@ -1,6 +1,8 @@
 //! 10 pairs of shoes, 30 orders, each sent twice and all at once: 10 are sold, never 11.
 
-use storagebox::{Bounds, Change, Counted, Counter, CounterExt, Key, OpId, Result, StoreExt, Strategy, open};
+use storagebox::{
+    BackendExt, Bounds, Change, Counted, Counter, CounterExt, Key, OpId, Result, Strategy, open,
+};
 
 #[tokio::main]
 async fn main() -> Result<()> {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use storagebox::{Item, ItemBank, ItemBankExt, Result, StoreExt, open};
+use storagebox::{BackendExt, Item, ItemBank, ItemBankExt, Result, open};
 
 #[tokio::main]
 async fn main() -> Result<()> {

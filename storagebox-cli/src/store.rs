@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use storagebox::{ErrorKind, Store};
+use storagebox::{Backend, ErrorKind};
 
 use crate::cli::Global;
 use crate::exit::Failure;
@@ -16,7 +16,7 @@ const MEMORY: &str = "memory:";
 const DEFAULT: &str = if cfg!(feature = "sqlite") { "sqlite:storagebox.db" } else { MEMORY };
 
 /// The store as it is, set up or not.
-pub(crate) async fn open(global: &Global) -> Result<Arc<dyn Store>, Failure> {
+pub(crate) async fn open(global: &Global) -> Result<Arc<dyn Backend>, Failure> {
     open_url(url(global)?).await
 }
 
@@ -43,7 +43,7 @@ pub(crate) fn reserved(global: &Global) -> Result<Reserved, Failure> {
 }
 
 /// Another store, that something is read from; no standard output may be one of its files either.
-pub(crate) async fn other(url: &str) -> Result<Arc<dyn Store>, Failure> {
+pub(crate) async fn other(url: &str) -> Result<Arc<dyn Backend>, Failure> {
     let files = storagebox::files(url).map_err(|error| Step::Open.failed(error))?;
     Reserved::of_store(&files).and_standard_outputs()?;
     open_url(url).await
@@ -52,7 +52,7 @@ pub(crate) async fn other(url: &str) -> Result<Arc<dyn Store>, Failure> {
 /// The store, ready for work: the one that nobody named is made if it is not there.
 ///
 /// A store with a name is never made by the way, because a name may be mistyped.
-pub(crate) async fn ready(global: &Global) -> Result<Arc<dyn Store>, Failure> {
+pub(crate) async fn ready(global: &Global) -> Result<Arc<dyn Backend>, Failure> {
     let store = open(global).await?;
     if global.url.is_none() {
         make(&*store).await.map_err(|failure| failure.on(store.backend()))?;
@@ -61,11 +61,11 @@ pub(crate) async fn ready(global: &Global) -> Result<Arc<dyn Store>, Failure> {
 }
 
 /// A store for a show that need not last, unless one was named.
-pub(crate) async fn for_a_while(global: &Global) -> Result<Arc<dyn Store>, Failure> {
+pub(crate) async fn for_a_while(global: &Global) -> Result<Arc<dyn Backend>, Failure> {
     open_url(global.url.as_deref().unwrap_or(MEMORY)).await
 }
 
-async fn open_url(url: &str) -> Result<Arc<dyn Store>, Failure> {
+async fn open_url(url: &str) -> Result<Arc<dyn Backend>, Failure> {
     let store = storagebox::open(url).await.map_err(|error| Step::Open.failed(error))?;
     if is_memory(&*store) {
         let what = "memory: is a store in this program alone; it is gone when the program ends";
@@ -75,7 +75,7 @@ async fn open_url(url: &str) -> Result<Arc<dyn Store>, Failure> {
 }
 
 /// Sets up the default store if it is not; says so, because a file appears. Whether it did.
-async fn make(store: &dyn Store) -> Result<bool, Failure> {
+async fn make(store: &dyn Backend) -> Result<bool, Failure> {
     let Err(before) = store.ping().await else { return Ok(false) };
     // Whatever it was: another process may be making it right now.
     retry::harmless(Step::SetUp, || store.setup()).await?;
@@ -88,18 +88,18 @@ async fn make(store: &dyn Store) -> Result<bool, Failure> {
 }
 
 /// What was done on a store, which is closed behind it. A failure says on which backend it was.
-pub(crate) async fn closed<T>(store: &dyn Store, done: Result<T, Failure>) -> Result<T, Failure> {
+pub(crate) async fn closed<T>(store: &dyn Backend, done: Result<T, Failure>) -> Result<T, Failure> {
     let done = done.map_err(|failure| failure.on(store.backend()))?;
     close(store).await?;
     Ok(done)
 }
 
-pub(crate) async fn close(store: &dyn Store) -> Result<(), Failure> {
+pub(crate) async fn close(store: &dyn Backend) -> Result<(), Failure> {
     let closed = store.close().await;
     closed.map_err(|error| Step::Close.failed(error).on(store.backend()))
 }
 
-pub(crate) fn is_memory(store: &dyn Store) -> bool {
+pub(crate) fn is_memory(store: &dyn Backend) -> bool {
     store.backend() == "memory"
 }
 

@@ -31,7 +31,7 @@ use crate::value::{Key, OpId, Reason};
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> storagebox_core::Result<()> {
-/// use storagebox_core::{Bounds, Change, Counted, Counter, Key, OpId, StoreExt, Strategy};
+/// use storagebox_core::{BackendExt, Bounds, Change, Counted, Counter, Key, OpId, Strategy};
 /// use storagebox_memory::MemoryStore;
 ///
 /// let stock = MemoryStore::new().counters("stock", Strategy::default())?;

@@ -47,7 +47,7 @@ impl Version {
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> storagebox_core::Result<()> {
-/// use storagebox_core::{DedupId, DedupRepo, OpId, Payload, Recorded, Retention, StoreExt};
+/// use storagebox_core::{BackendExt, DedupId, DedupRepo, OpId, Payload, Recorded, Retention};
 /// use storagebox_memory::MemoryStore;
 ///
 /// let orders = MemoryStore::new().dedup("orders")?;

@@ -49,7 +49,7 @@ const MAX_STATES: usize = 64;
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> storagebox_core::Result<()> {
-/// use storagebox_core::{Assigned, Deduplicator, Item, ItemBank, StoreExt};
+/// use storagebox_core::{Assigned, BackendExt, Deduplicator, Item, ItemBank};
 /// use storagebox_memory::MemoryStore;
 ///
 /// let store = MemoryStore::new();

@@ -7,6 +7,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::backend::Maintained;
 use crate::counter::{Cancelled, Change, Counted, Counter};
 use crate::dedup_repo::{DedupRepo, Entry, Forgotten, ListedRecord, Recorded, Replaced, Version};
 use crate::error::Result;
@@ -18,7 +19,6 @@ use crate::lease_repo::{Aborted, Begun, Completed, Lease, LeaseExtended, LeaseRe
 use crate::ledger::{Ledger, LedgerEntry};
 use crate::ordered_store::{ListedValue, OrderedStore, Stamp, Versioned, Written};
 use crate::page::{Cursor, Page};
-use crate::store::Maintained;
 use crate::strategy::CounterPromise;
 use crate::time::{Hold, Retention};
 use crate::token_store::{Consumed, Created, Discarded, TokenStore};

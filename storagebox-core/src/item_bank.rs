@@ -35,7 +35,7 @@ use crate::value::{ClaimId, Item};
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> storagebox_core::Result<()> {
-/// use storagebox_core::{Item, ItemBank, ItemBankExt, StoreExt, Taken};
+/// use storagebox_core::{BackendExt, Item, ItemBank, ItemBankExt, Taken};
 /// use storagebox_memory::MemoryStore;
 ///
 /// let bank = MemoryStore::new().bank("vouchers")?;
@@ -185,7 +185,7 @@ pub trait ItemBank: Send + Sync {
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> storagebox_core::Result<()> {
-/// use storagebox_core::{BankAdmin, Item, ItemBank, ItemBankExt, ItemState, StoreExt};
+/// use storagebox_core::{BackendExt, BankAdmin, Item, ItemBank, ItemBankExt, ItemState};
 /// use storagebox_memory::MemoryStore;
 ///
 /// let bank = MemoryStore::new().bank("vouchers")?;

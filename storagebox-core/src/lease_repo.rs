@@ -63,7 +63,7 @@ pub struct Lease {
 /// ```
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> storagebox_core::Result<()> {
 /// use std::time::Duration;
-/// use storagebox_core::{Begun, DedupId, LeaseRepo, OpId, Payload, Retention, StoreExt};
+/// use storagebox_core::{BackendExt, Begun, DedupId, LeaseRepo, OpId, Payload, Retention};
 /// use storagebox_memory::MemoryStore;
 ///
 /// let jobs = MemoryStore::new().leases("jobs")?;

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
+use crate::backend::Maintained;
 use crate::counter::Counter;
 use crate::error::Result;
 use crate::page::{Cursor, Page};
-use crate::store::Maintained;
 use crate::value::{Key, OpId, Reason};
 
 /// Counters with [`Strategy::Ledger`](crate::Strategy::Ledger), which keep every change as an entry of its own.
@@ -36,7 +36,7 @@ use crate::value::{Key, OpId, Reason};
 /// ```
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> storagebox_core::Result<()> {
 /// use std::time::Duration;
-/// use storagebox_core::{Counter, CounterExt, Key, Ledger, LedgerEntry, StoreExt};
+/// use storagebox_core::{BackendExt, Counter, CounterExt, Key, Ledger, LedgerEntry};
 /// use storagebox_memory::MemoryStore;
 ///
 /// let balances = MemoryStore::new().ledgers("balances")?;

@@ -20,7 +20,6 @@ mod ordered_store;
 mod page;
 mod retry;
 mod run;
-mod store;
 mod strategy;
 mod time;
 mod token_store;
@@ -28,6 +27,8 @@ mod value;
 
 pub use async_trait::async_trait;
 
+#[doc(inline)]
+pub use backend::{Backend, BackendExt, Maintained, Promise, Promises};
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use combine::{Combine, Combined, Combiner, Patience, Spawn, Spawner, Together};
 pub use counter::{Bounds, Cancelled, Change, Counted, Counter, CounterExt};
@@ -47,7 +48,6 @@ pub use ordered_store::{
 pub use page::{Cursor, Page};
 pub use retry::{Retry, Settles};
 pub use run::{Ran, RunError, RunOptions, run, run_to_end};
-pub use store::{Maintained, Promise, Promises, Store, StoreExt};
 pub use strategy::{CounterPromise, Memory, Strategy};
 pub use time::{Hold, MAX_DURATION, MIN_DURATION, Retention, Timer, checked_duration};
 pub use token_store::{Consumed, Created, Discarded, TokenStore, TokenStoreExt};

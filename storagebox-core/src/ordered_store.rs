@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
+use crate::backend::Maintained;
 use crate::error::{Error, Result};
 use crate::page::{Cursor, Page};
-use crate::store::Maintained;
 use crate::time::checked_duration;
 use crate::value::{Key, Payload, WriterId};
 
@@ -55,7 +55,7 @@ impl Stamp {
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> storagebox_core::Result<()> {
-/// use storagebox_core::{Key, OrderedOptions, OrderedStore, OrderedStoreExt, StoreExt, Written};
+/// use storagebox_core::{BackendExt, Key, OrderedOptions, OrderedStore, OrderedStoreExt, Written};
 /// use storagebox_memory::MemoryStore;
 ///
 /// let ratings = MemoryStore::new().ordered("ratings", OrderedOptions::sequence())?;
@@ -237,7 +237,7 @@ pub enum Stamping {
 /// ```
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> storagebox_core::Result<()> {
 /// use std::time::Duration;
-/// use storagebox_core::{OrderedOptions, OrderedStoreExt, StoreExt, Written};
+/// use storagebox_core::{BackendExt, OrderedOptions, OrderedStoreExt, Written};
 /// use storagebox_memory::MemoryStore;
 ///
 /// const YEAR: Duration = Duration::from_secs(365 * 24 * 3_600);

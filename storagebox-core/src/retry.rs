@@ -68,7 +68,7 @@ always_settles! {
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> storagebox_core::Result<()> {
-/// use storagebox::{ClaimId, Hold, ItemBank, MemoryStore, Retry, StoreExt, Taken, TokioTimer};
+/// use storagebox::{BackendExt, ClaimId, Hold, ItemBank, MemoryStore, Retry, Taken, TokioTimer};
 ///
 /// let bank = MemoryStore::new().bank("vouchers")?;
 /// let claim = ClaimId::new("ada@example.com")?;

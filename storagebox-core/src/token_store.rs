@@ -35,7 +35,7 @@ use crate::value::{OpId, TokenId};
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> storagebox_core::Result<()> {
-/// use storagebox_core::{Consumed, OpId, StoreExt, TokenId, TokenStore};
+/// use storagebox_core::{BackendExt, Consumed, OpId, TokenId, TokenStore};
 /// use storagebox_memory::MemoryStore;
 ///
 /// let tokens = MemoryStore::new().tokens("inbox")?;

@@ -9,7 +9,7 @@ const ORDER: [&str; 5] = ["# Guarantees", "# Cancel safety", "# Errors", "# Back
 
 /// The files of the traits that backends implement.
 const TRAITS: [&str; 7] =
-    ["item_bank", "dedup_repo", "lease_repo", "token_store", "counter", "ordered_store", "store"];
+    ["item_bank", "dedup_repo", "lease_repo", "token_store", "counter", "ordered_store", "backend"];
 
 /// The doc comments of a file with the line that follows each.
 fn documented(text: &str) -> Vec<(Vec<&str>, &str)> {

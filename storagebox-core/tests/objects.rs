@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use storagebox_core::{
-    BankAdmin, ClaimId, Counter, DedupRepo, Hold, ItemBank, ItemBankExt, LeaseRepo, Ledger, OrderedOptions,
-    OrderedStore, Result, Store, StoreExt, Strategy, TokenStore,
+    Backend, BackendExt, BankAdmin, ClaimId, Counter, DedupRepo, Hold, ItemBank, ItemBankExt, LeaseRepo,
+    Ledger, OrderedOptions, OrderedStore, Result, Strategy, TokenStore,
 };
 use storagebox_memory::MemoryStore;
 
@@ -21,7 +21,7 @@ fn is_send<T: Send>(value: T) -> T {
 
 #[test]
 fn handles_are_implementations() -> Result<()> {
-    let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    let store: Arc<dyn Backend> = Arc::new(MemoryStore::new());
     is_bank(store.bank("box")?);
     is_dedup(store.dedup("box")?);
     is_leases(store.leases("box")?);

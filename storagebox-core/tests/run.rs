@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use storagebox::{
-    Aborted, Begun, Completed, DedupId, Error, ErrorKind, Fingerprint, Lease, LeaseExtended, LeaseRepo,
-    MemoryStore, OpId, Payload, Ran, Result, Retention, RunOptions, StoreExt, TokioTimer, async_trait, run,
+    Aborted, BackendExt, Begun, Completed, DedupId, Error, ErrorKind, Fingerprint, Lease, LeaseExtended,
+    LeaseRepo, MemoryStore, OpId, Payload, Ran, Result, Retention, RunOptions, TokioTimer, async_trait, run,
     run_to_end,
 };
 use tokio::sync::{Mutex, Notify};

@@ -48,7 +48,7 @@ use tables::Tables;
 /// fence against a late call of one (IB-7), no withdrawal, and no memory of an item beside the record that names it
 /// (IB-5 in part, see [`add`](Self::add)). A bank of a [`DynamoStore`](crate::DynamoStore) has all of them.
 ///
-/// As a [`Store`](storagebox_core::Store) they have one bank, of the name of the items' table, in which what there is no
+/// As a [`Backend`](storagebox_core::Backend) they have one bank, of the name of the items' table, in which what there is no
 /// room for is `Unsupported`; so the command reads them, and imports them into any other bank.
 ///
 /// # Cancel safety

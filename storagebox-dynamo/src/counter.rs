@@ -92,7 +92,9 @@ impl Approach {
             Strategy::Sharded { shards, bounds, retention } => {
                 Self::Sharded(Sharded::new(shards, bounds, retention))
             }
-            Strategy::Ledger => return Err(unsupported("a ledger with a value of its own", "Store::ledger")),
+            Strategy::Ledger => {
+                return Err(unsupported("a ledger with a value of its own", "Backend::ledger"));
+            }
         })
     }
 

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use aws_sdk_dynamodb::Client as Driver;
 use storagebox_core::backend::OpenBoxes;
 use storagebox_core::{
-    BankAdmin, BoxName, Counter, DedupRepo, LeaseRepo, Ledger, Maintained, OrderedOptions, OrderedStore,
-    Promise, Promises, Result, Store, Strategy, TokenStore, async_trait,
+    Backend, BankAdmin, BoxName, Counter, DedupRepo, LeaseRepo, Ledger, Maintained, OrderedOptions,
+    OrderedStore, Promise, Promises, Result, Strategy, TokenStore, async_trait,
 };
 
 use crate::client::{Client, Connection};
@@ -26,13 +26,13 @@ use crate::upkeep::Upkeep;
 ///
 /// # Guarantees
 ///
-/// - S-1 to S-5 as [`Store`] says; what DynamoDB itself cannot promise stands in [`promises`](Store::promises).
+/// - S-1 to S-5 as [`Backend`] says; what DynamoDB itself cannot promise stands in [`promises`](Backend::promises).
 ///
 /// # Example
 ///
 /// ```no_run
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> storagebox_core::Result<()> {
-/// use storagebox_core::{ItemBankExt, Store, StoreExt};
+/// use storagebox_core::{Backend, BackendExt, ItemBankExt};
 /// use storagebox_dynamo::DynamoStore;
 ///
 /// let store = DynamoStore::connect("dynamodb://eu-west-1/storagebox")?;
@@ -132,7 +132,7 @@ const KEYS_ALONE: &str =
     "TokenSet and Window know 95 bits of an operation's hash, and tell no value and no Mismatch";
 
 #[async_trait]
-impl Store for DynamoStore {
+impl Backend for DynamoStore {
     fn backend(&self) -> &'static str {
         "dynamo"
     }

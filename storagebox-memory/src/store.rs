@@ -5,8 +5,8 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use storagebox_core::{
-    BankAdmin, BoxName, Counter, DedupRepo, Error, LeaseRepo, Ledger, Maintained, OrderedOptions,
-    OrderedStore, Promise, Promises, Result, Store, Strategy, TokenStore, async_trait,
+    Backend, BankAdmin, BoxName, Counter, DedupRepo, Error, LeaseRepo, Ledger, Maintained, OrderedOptions,
+    OrderedStore, Promise, Promises, Result, Strategy, TokenStore, async_trait,
 };
 
 use crate::config::{MemoryBuilder, Settings};
@@ -138,7 +138,7 @@ fn same<T: PartialEq + fmt::Debug>(name: &BoxName, created: &T, asked: &T) -> Re
 }
 
 #[async_trait]
-impl Store for MemoryStore {
+impl Backend for MemoryStore {
     fn backend(&self) -> &'static str {
         "memory"
     }

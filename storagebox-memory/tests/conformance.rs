@@ -4,7 +4,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use storagebox_conformance::{Declared, Harness, Namespace, TestClock, run};
-use storagebox_core::{BoxName, Error, ListedItem, ManualClock, Result, Store, async_trait};
+use storagebox_core::{Backend, BoxName, Error, ListedItem, ManualClock, Result, async_trait};
 use storagebox_memory::MemoryStore;
 
 struct Memory;
@@ -30,7 +30,7 @@ impl Harness for Memory {
         Ok(Namespace::new("memory", Place(store, clock)))
     }
 
-    async fn open(&self, namespace: &Namespace) -> Result<Arc<dyn Store>> {
+    async fn open(&self, namespace: &Namespace) -> Result<Arc<dyn Backend>> {
         place(namespace).map(|place| Arc::new(place.0.clone()) as _)
     }
 

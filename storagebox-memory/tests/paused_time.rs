@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use storagebox_core::{ClaimId, Confirmed, End, Hold, Item, ItemBank, Result, StoreExt, Taken};
+use storagebox_core::{BackendExt, ClaimId, Confirmed, End, Hold, Item, ItemBank, Result, Taken};
 use storagebox_memory::MemoryStore;
 
 #[tokio::test(start_paused = true)]

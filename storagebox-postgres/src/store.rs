@@ -6,8 +6,8 @@ use std::sync::Arc;
 use sqlx::{PgPool, Row};
 use storagebox_core::backend::OpenBoxes;
 use storagebox_core::{
-    BankAdmin, BoxName, Counter, DedupRepo, Error, LeaseRepo, Ledger, Maintained, OrderedOptions,
-    OrderedStore, Promise, Promises, Result, Store, Strategy, TokenStore, async_trait,
+    Backend, BankAdmin, BoxName, Counter, DedupRepo, Error, LeaseRepo, Ledger, Maintained, OrderedOptions,
+    OrderedStore, Promise, Promises, Result, Strategy, TokenStore, async_trait,
 };
 
 use crate::client::{Call, Client, Connections, Kind, OpenBox};
@@ -117,7 +117,7 @@ const UPKEEP: [Upkeep; 6] = [
 const STEP: u64 = 1_000;
 
 #[async_trait]
-impl Store for PostgresStore {
+impl Backend for PostgresStore {
     fn backend(&self) -> &'static str {
         "postgres"
     }

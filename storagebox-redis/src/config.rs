@@ -50,8 +50,8 @@ pub(crate) struct Wait {
     pub(crate) timeout: Duration,
 }
 
-/// What [`setup`](storagebox_core::Store::setup) and [`ping`](storagebox_core::Store::ping) do about a server that may evict
-/// keys that do not expire, as none of ours does, when its memory is full.
+/// What [`setup`](storagebox_core::Backend::setup) and [`ping`](storagebox_core::Backend::ping) do about a server that may
+/// evict keys that do not expire, as none of ours does, when its memory is full.
 ///
 /// Whatever is evicted is a promise that is broken: an item is lost, or given away twice.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

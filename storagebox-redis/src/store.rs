@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use storagebox_core::backend::OpenBoxes;
 use storagebox_core::{
-    BankAdmin, BoxName, Counter, DedupRepo, Error, LeaseRepo, Ledger, Maintained, OrderedOptions,
-    OrderedStore, Promise, Promises, Result, Store, Strategy, TokenStore, async_trait,
+    Backend, BankAdmin, BoxName, Counter, DedupRepo, Error, LeaseRepo, Ledger, Maintained, OrderedOptions,
+    OrderedStore, Promise, Promises, Result, Strategy, TokenStore, async_trait,
 };
 
 use crate::client::{Client, Connections};
@@ -62,7 +62,7 @@ impl fmt::Debug for RedisStore {
 }
 
 #[async_trait]
-impl Store for RedisStore {
+impl Backend for RedisStore {
     fn backend(&self) -> &'static str {
         "redis"
     }

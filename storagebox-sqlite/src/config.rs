@@ -109,7 +109,7 @@ impl SqliteBuilder {
     }
 
     /// After how many pages in the write-ahead log whoever commits moves them to the file; 1,000 unless told otherwise,
-    /// 0 for never, which leaves it to [`maintain`](storagebox_core::Store::maintain). Not used with a pool that is
+    /// 0 for never, which leaves it to [`maintain`](storagebox_core::Backend::maintain). Not used with a pool that is
     /// handed in.
     #[must_use]
     pub fn wal_autocheckpoint(mut self, pages: u32) -> Self {

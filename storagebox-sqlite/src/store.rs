@@ -9,8 +9,8 @@ use std::sync::Arc;
 use sqlx::SqlitePool;
 use storagebox_core::backend::OpenBoxes;
 use storagebox_core::{
-    BankAdmin, BoxName, Counter, DedupRepo, Error, LeaseRepo, Ledger, Maintained, OrderedOptions,
-    OrderedStore, Promise, Promises, Result, Store, Strategy, TokenStore, async_trait,
+    Backend, BankAdmin, BoxName, Counter, DedupRepo, Error, LeaseRepo, Ledger, Maintained, OrderedOptions,
+    OrderedStore, Promise, Promises, Result, Strategy, TokenStore, async_trait,
 };
 
 use crate::client::{Client, Connections, Kind, OpenBox, apart};
@@ -98,7 +98,7 @@ fn durability(synchronous: Synchronous) -> &'static str {
 }
 
 #[async_trait]
-impl Store for SqliteStore {
+impl Backend for SqliteStore {
     fn backend(&self) -> &'static str {
         "sqlite"
     }

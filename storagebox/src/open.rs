@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use storagebox_core::{Error, Result, Store};
+use storagebox_core::{Backend, Error, Result};
 
 /// Every scheme, with the feature that brings it.
 const SCHEMES: [(&str, &str); 12] = [
@@ -49,7 +49,7 @@ const SCHEMES: [(&str, &str); 12] = [
 /// assert_eq!(store.backend(), "memory");
 /// # Ok(()) }
 /// ```
-pub async fn open(url: &str) -> Result<Arc<dyn Store>> {
+pub async fn open(url: &str) -> Result<Arc<dyn Backend>> {
     match scheme(url) {
         #[cfg(feature = "dynamo")]
         "dynamodb" => Ok(Arc::new(storagebox_dynamo::DynamoStore::connect(url)?)),

@@ -194,10 +194,10 @@ mod dynamo {
         }
         let store = open(&url("vouchers/given", "fetch_limit=9&call_timeout=500")).await.expect("it opens");
         assert_eq!(store.backend(), "dynamo");
-        assert!(storagebox::StoreExt::bank(&*store, "vouchers").is_ok());
-        let other = storagebox::StoreExt::bank(&*store, "given").map(drop).expect_err("another bank");
+        assert!(storagebox::BackendExt::bank(&*store, "vouchers").is_ok());
+        let other = storagebox::BackendExt::bank(&*store, "given").map(drop).expect_err("another bank");
         assert_eq!(other.kind(), ErrorKind::Misconfigured);
-        let tokens = storagebox::StoreExt::tokens(&*store, "vouchers").map(drop).expect_err("another box");
+        let tokens = storagebox::BackendExt::tokens(&*store, "vouchers").map(drop).expect_err("another box");
         assert_eq!(tokens.kind(), ErrorKind::Unsupported);
         server.met_nobody();
     }

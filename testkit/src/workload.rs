@@ -9,9 +9,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use storagebox_core::{
-    BankAdmin, Change, ClaimId, ClaimState, Confirmed, Consumed, Counted, Counter, DedupId, DedupRepo, Error,
-    Hold, HoldState, Item, ItemBank, Key, OpId, OrderedOptions, OrderedStore, Payload, Recorded, Result,
-    Retention, Stamp, Store, StoreExt, Strategy, Taken, TokenId, TokenStore, WriterId, Written,
+    Backend, BackendExt, BankAdmin, Change, ClaimId, ClaimState, Confirmed, Consumed, Counted, Counter,
+    DedupId, DedupRepo, Error, Hold, HoldState, Item, ItemBank, Key, OpId, OrderedOptions, OrderedStore,
+    Payload, Recorded, Result, Retention, Stamp, Strategy, Taken, TokenId, TokenStore, WriterId, Written,
 };
 use tokio::time::sleep;
 
@@ -37,7 +37,7 @@ impl Boxes {
     /// # Errors
     ///
     /// As of the store.
-    pub fn of(store: &dyn Store) -> Result<Self> {
+    pub fn of(store: &dyn Backend) -> Result<Self> {
         Ok(Self {
             bank: store.bank("box")?,
             records: store.dedup("box")?,

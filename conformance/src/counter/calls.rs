@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use storagebox_core::{Bounds, Cancelled, Counted, Result, Store, async_trait};
+use storagebox_core::{Backend, Bounds, Cancelled, Counted, Result, async_trait};
 
 use super::subject::HOUR;
 use super::{Kind, Subject};
@@ -36,7 +36,7 @@ pub(super) fn calls(kind: Kind) -> Vec<Call> {
     all.into_iter().filter(has).map(|change| Call(kind, change)).collect()
 }
 
-fn open(store: &Arc<dyn Store>, kind: Kind, key: &str) -> Result<Subject> {
+fn open(store: &Arc<dyn Backend>, kind: Kind, key: &str) -> Result<Subject> {
     let bounds = kind.bounds(Bounds::between(0, 10)?);
     Subject::open(store, kind.strategy(bounds, HOUR), bounds)?.at(key)
 }
@@ -75,7 +75,7 @@ impl Repeatable for Call {
         !self.0.forgets()
     }
 
-    async fn make(self, (key, kind): &Self::Scene, store: &Arc<dyn Store>) -> Result<Told> {
+    async fn make(self, (key, kind): &Self::Scene, store: &Arc<dyn Backend>) -> Result<Told> {
         let counter = open(store, *kind, key)?;
         Ok(match self.1 {
             Change::Apply if !counter.tells_repeats() => {
@@ -95,14 +95,14 @@ impl Repeatable for Call {
         })
     }
 
-    async fn is_done(self, scene: &Self::Scene, store: &Arc<dyn Store>) -> Result<Option<bool>, Failure> {
+    async fn is_done(self, scene: &Self::Scene, store: &Arc<dyn Backend>) -> Result<Option<bool>, Failure> {
         let (key, kind) = scene;
         let value = open(store, *kind, key)?.value().await?;
         Ok((self.1 == Change::Apply).then_some(value == 7))
     }
 
     /// The value, and what is known of both operations, asked so that nothing changes it.
-    async fn ensure_done(self, _world: &World, scene: &Self::Scene, store: &Arc<dyn Store>) -> Verdict {
+    async fn ensure_done(self, _world: &World, scene: &Self::Scene, store: &Arc<dyn Backend>) -> Verdict {
         let (key, kind) = scene;
         let counter = open(store, *kind, key)?;
         let value = if self.1 == Change::Apply { 7 } else { 5 };
@@ -114,7 +114,7 @@ impl Repeatable for Call {
         Ok(())
     }
 
-    async fn unrelated(self, old: &Arc<dyn Store>, fresh: &Arc<dyn Store>, place: &str) -> Verdict {
+    async fn unrelated(self, old: &Arc<dyn Backend>, fresh: &Arc<dyn Backend>, place: &str) -> Verdict {
         let (old, fresh) = (open(old, self.0, place)?, open(fresh, self.0, place)?);
         old.apply_until_answered("op", 3).await?;
         ensure_eq!(fresh.value().await?, 3, "what the old client counted after that");

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use storagebox_core::{Bounds, Cancelled, Counted, Store};
+use storagebox_core::{Backend, Bounds, Cancelled, Counted};
 
 use super::subject::HOUR;
 use super::{Kind, Subject};
@@ -16,7 +16,7 @@ const KINDS: [Kind; 3] = [Kind::Marker, Kind::Window, Kind::Sharded];
 
 const OTHERS: [Kind; 5] = [Kind::Optimistic, Kind::History, Kind::Token, Kind::Ledger, Kind::Set];
 
-fn open(store: &Arc<dyn Store>, kind: Kind) -> Result<Subject, Failure> {
+fn open(store: &Arc<dyn Backend>, kind: Kind) -> Result<Subject, Failure> {
     let bounds = kind.bounds(Bounds::between(-50, 50)?);
     Ok(Subject::named(store, &format!("{kind:?}"), kind.strategy(bounds, HOUR), bounds)?)
 }

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use storagebox_core::{
-    Bounds, Change, Counted, CounterExt, Cursor, ErrorKind, Key, Ledger, LedgerEntry, Maintained, Result,
-    Retention, Store, StoreExt, Strategy,
+    Backend, BackendExt, Bounds, Change, Counted, CounterExt, Cursor, ErrorKind, Key, Ledger, LedgerEntry,
+    Maintained, Result, Retention, Strategy,
 };
 
 use super::{Kind, Subject};
@@ -26,7 +26,7 @@ pub(super) struct Book {
 }
 
 impl Book {
-    pub(super) fn of(store: &Arc<dyn Store>) -> Result<Self> {
+    pub(super) fn of(store: &Arc<dyn Backend>) -> Result<Self> {
         Ok(Self { ledger: store.ledgers("counters")?, key: Key::new("key")? })
     }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use proptest::prelude::*;
 use proptest::strategy::BoxedStrategy;
 use storagebox_core::{
-    Bounds, Cancelled, Change, Counted, Counter, Key, Memory, OpId, Result, Retention, Store, StoreExt,
+    Backend, BackendExt, Bounds, Cancelled, Change, Counted, Counter, Key, Memory, OpId, Result, Retention,
     Strategy as CounterStrategy,
 };
 
@@ -238,7 +238,7 @@ impl model::Model for Counters {
         .boxed()
     }
 
-    fn open(&self, store: &Arc<dyn Store>) -> Result<Arc<dyn Counter>> {
+    fn open(&self, store: &Arc<dyn Backend>) -> Result<Arc<dyn Counter>> {
         store.counters("counters", self.strategy)
     }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use storagebox_core::{Bounds, Counter, Error, ErrorKind, Memory, StoreExt, Strategy};
+use storagebox_core::{BackendExt, Bounds, Counter, Error, ErrorKind, Memory, Strategy};
 
 use super::Subject;
 use crate::case::Verdict;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use storagebox_core::{Bounds, Counted, Memory, Retention, Store, StoreExt, Strategy};
+use storagebox_core::{Backend, BackendExt, Bounds, Counted, Memory, Retention, Strategy};
 
 use super::subject::{CAPACITY, HOUR, SHARDS};
 use super::{Kind, Subject, by_strategy};
@@ -41,7 +41,7 @@ async fn retries_are_applied_once(world: &World, kind: Kind) -> Verdict {
     Ok(())
 }
 
-fn reopened(store: &Arc<dyn Store>, kind: Kind) -> storagebox_core::Result<Subject> {
+fn reopened(store: &Arc<dyn Backend>, kind: Kind) -> storagebox_core::Result<Subject> {
     Subject::open(store, kind.strategy(Bounds::NONE, HOUR), Bounds::NONE)
 }
 

@@ -1,7 +1,7 @@
 //! Sharded counters: bounds of the whole, and one shard for an operation.
 
 use storagebox_core::{
-    Bounds, Change, Counted, Counter, ErrorKind, OpId, Result, Retention, StoreExt, Strategy,
+    BackendExt, Bounds, Change, Counted, Counter, ErrorKind, OpId, Result, Retention, Strategy,
 };
 
 use super::subject::HOUR;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use storagebox_core::{
-    Bounds, Cancelled, Change, Counted, Counter, CounterPromise, Error, ErrorKind, Key, OpId, Result,
-    Retention, Store, StoreExt, Strategy,
+    Backend, BackendExt, Bounds, Cancelled, Change, Counted, Counter, CounterPromise, Error, ErrorKind, Key,
+    OpId, Result, Retention, Strategy,
 };
 
 use crate::failure::Failure;
@@ -94,13 +94,13 @@ impl Subject {
     }
 
     /// A counter that may be opened more than once.
-    pub(super) fn open(store: &Arc<dyn Store>, strategy: Strategy, bounds: Bounds) -> Result<Self> {
+    pub(super) fn open(store: &Arc<dyn Backend>, strategy: Strategy, bounds: Bounds) -> Result<Self> {
         Self::named(store, "counters", strategy, bounds)
     }
 
     /// A counter of one box among several.
     pub(super) fn named(
-        store: &Arc<dyn Store>,
+        store: &Arc<dyn Backend>,
         name: &str,
         strategy: Strategy,
         bounds: Bounds,

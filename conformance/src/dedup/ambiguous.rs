@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use storagebox_core::{
-    Aborted, Begun, Completed, DedupId, DedupRepo, ErrorKind, Forgotten, Lease, LeaseRepo, OpId, Recorded,
-    Replaced, Result, Retention, Store, Version,
+    Aborted, Backend, Begun, Completed, DedupId, DedupRepo, ErrorKind, Forgotten, Lease, LeaseRepo, OpId,
+    Recorded, Replaced, Result, Retention, Version,
 };
 
 use super::calls::Call;
@@ -49,7 +49,7 @@ async fn meet_every_fate(world: &World, calls: &[Call]) -> Verdict {
 async fn meet(world: &World, call: Call, fate: Fate) -> Verdict {
     let scene = call.set(world, &format!("{call:?}-{fate:?}")).await?;
     let link = Link::script([fate]);
-    let far: Arc<dyn Store> = Linked::new(Arc::clone(world.store()), Arc::clone(&link));
+    let far: Arc<dyn Backend> = Linked::new(Arc::clone(world.store()), Arc::clone(&link));
     match (fate, call.make(&scene, &far).await) {
         (Fate::Delivered | Fate::Twice, Ok(told)) => ensure_eq!(told, call.first(), "what it is told"),
         (_, Err(error)) if error.kind() == ErrorKind::OutcomeUnknown => {

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use storagebox_core::{
-    Aborted, Begun, Completed, DedupId, DedupRepo, Forgotten, Lease, LeaseExtended, LeaseRepo, OpId, Payload,
-    Recorded, Replaced, Result, Retention, Store, StoreExt, Version, async_trait,
+    Aborted, Backend, BackendExt, Begun, Completed, DedupId, DedupRepo, Forgotten, Lease, LeaseExtended,
+    LeaseRepo, OpId, Payload, Recorded, Replaced, Result, Retention, Version, async_trait,
 };
 
 use super::{LONG, Repos, id, op};
@@ -61,7 +61,7 @@ impl Repeatable for Call {
         scene.id.as_str()
     }
 
-    async fn make(self, scene: &Scene, store: &Arc<dyn Store>) -> Result<Told> {
+    async fn make(self, scene: &Scene, store: &Arc<dyn Backend>) -> Result<Told> {
         let (records, leases) = (store.dedup("records")?, store.leases("records")?);
         let (Scene { id, ada, version, lease }, after) = (scene, Payload::try_from("after")?);
         Ok(match self {
@@ -75,7 +75,7 @@ impl Repeatable for Call {
         })
     }
 
-    async fn is_done(self, scene: &Scene, store: &Arc<dyn Store>) -> Result<Option<bool>, Failure> {
+    async fn is_done(self, scene: &Scene, store: &Arc<dyn Backend>) -> Result<Option<bool>, Failure> {
         let found = store.dedup("records")?.get(&scene.id).await?;
         Ok(match self {
             Self::Record | Self::Replace | Self::Complete => {
@@ -87,7 +87,7 @@ impl Repeatable for Call {
         })
     }
 
-    async fn ensure_done(self, world: &World, scene: &Scene, store: &Arc<dyn Store>) -> Verdict {
+    async fn ensure_done(self, world: &World, scene: &Scene, store: &Arc<dyn Backend>) -> Verdict {
         let repos = Repos::of(store)?;
         if self == Self::Extend {
             world.pass(world.short() * 2).await;
@@ -109,7 +109,7 @@ impl Repeatable for Call {
         Ok(())
     }
 
-    async fn unrelated(self, old: &Arc<dyn Store>, fresh: &Arc<dyn Store>, place: &str) -> Verdict {
+    async fn unrelated(self, old: &Arc<dyn Backend>, fresh: &Arc<dyn Backend>, place: &str) -> Verdict {
         let (old, id, kim) = (old.dedup("records")?, id(place)?, op("kim")?);
         answered(|| async { old.record(&id, &Payload::try_from("value")?, &kim, Retention::Forever).await })
             .await?;

@@ -15,8 +15,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use storagebox_core::{
-    Begun, DedupId, DedupRepo, Entry, Lease, LeaseRepo, OpId, Payload, Recorded, Retention, Store, StoreExt,
-    Version,
+    Backend, BackendExt, Begun, DedupId, DedupRepo, Entry, Lease, LeaseRepo, OpId, Payload, Recorded,
+    Retention, Version,
 };
 
 use crate::case::{Verdict, cases};
@@ -136,7 +136,7 @@ struct Repos {
 }
 
 impl Repos {
-    fn of(store: &Arc<dyn Store>) -> Result<Self, Failure> {
+    fn of(store: &Arc<dyn Backend>) -> Result<Self, Failure> {
         Ok(Self { records: store.dedup("records")?, leases: store.leases("records")? })
     }
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 use proptest::prelude::*;
 use proptest::strategy::BoxedStrategy;
 use storagebox_core::{
-    DedupId, DedupRepo, Entry, Fingerprint, LeaseRepo, OpId, Payload, Result, Retention, Store, StoreExt,
+    Backend, BackendExt, DedupId, DedupRepo, Entry, Fingerprint, LeaseRepo, OpId, Payload, Result, Retention,
 };
 
 use self::known::{Known, Moment};
@@ -148,7 +148,7 @@ impl Records {
 
 impl model::Model for Records {
     type Call = Call;
-    type Boxes = (Arc<dyn Store>, Repos);
+    type Boxes = (Arc<dyn Backend>, Repos);
 
     fn calls() -> BoxedStrategy<Call> {
         let id = || "[ab]".prop_map(|text| DedupId::new(text).expect("one letter"));
@@ -174,7 +174,7 @@ impl model::Model for Records {
         .boxed()
     }
 
-    fn open(&self, store: &Arc<dyn Store>) -> Result<Self::Boxes> {
+    fn open(&self, store: &Arc<dyn Backend>) -> Result<Self::Boxes> {
         let repos = Repos { records: store.dedup("records")?, leases: store.leases("records")? };
         Ok((Arc::clone(store), repos))
     }

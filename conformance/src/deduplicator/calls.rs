@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use storagebox_core::{
-    Assigned, BoxName, Deduplicator, Item, ItemState, Result, Store, StoreExt, async_trait,
+    Assigned, Backend, BackendExt, BoxName, Deduplicator, Item, ItemState, Result, async_trait,
 };
 
 use crate::case::Verdict;
@@ -31,11 +31,11 @@ impl Scene {
         Ok(Self { id: format!("student-{place}"), bank: BoxName::new(format!("bank-{place}"))? })
     }
 
-    fn desk(&self, store: &Arc<dyn Store>) -> Result<Deduplicator> {
+    fn desk(&self, store: &Arc<dyn Backend>) -> Result<Deduplicator> {
         Deduplicator::new(store.dedup("students")?).bank(self.bank.as_str(), store.item_bank(&self.bank)?)
     }
 
-    async fn assign(&self, store: &Arc<dyn Store>) -> Result<Assigned> {
+    async fn assign(&self, store: &Arc<dyn Backend>) -> Result<Assigned> {
         self.desk(store)?.assign(self.id.as_str(), self.bank.as_str()).await
     }
 
@@ -62,7 +62,7 @@ impl Repeatable for Call {
         &scene.id
     }
 
-    async fn make(self, scene: &Scene, store: &Arc<dyn Store>) -> Result<Told> {
+    async fn make(self, scene: &Scene, store: &Arc<dyn Backend>) -> Result<Told> {
         Ok(match (self, scene.assign(store).await?) {
             (Self::OneOfThree, Assigned::New { .. }) => Told::Now,
             (Self::OneOfThree, Assigned::Again { .. }) => Told::Before,
@@ -71,11 +71,11 @@ impl Repeatable for Call {
         })
     }
 
-    async fn is_done(self, _scene: &Scene, _store: &Arc<dyn Store>) -> Result<Option<bool>, Failure> {
+    async fn is_done(self, _scene: &Scene, _store: &Arc<dyn Backend>) -> Result<Option<bool>, Failure> {
         Ok(None)
     }
 
-    async fn ensure_done(self, world: &World, scene: &Scene, store: &Arc<dyn Store>) -> Verdict {
+    async fn ensure_done(self, world: &World, scene: &Scene, store: &Arc<dyn Backend>) -> Verdict {
         let assigned = scene.assign(store).await?;
         let told: Vec<_> = assigned.item().cloned().into_iter().collect();
         ensure_eq!(
@@ -87,7 +87,7 @@ impl Repeatable for Call {
         Ok(())
     }
 
-    async fn unrelated(self, old: &Arc<dyn Store>, fresh: &Arc<dyn Store>, place: &str) -> Verdict {
+    async fn unrelated(self, old: &Arc<dyn Backend>, fresh: &Arc<dyn Backend>, place: &str) -> Verdict {
         let scene = Scene::at(place)?;
         let bank = old.item_bank(&scene.bank)?;
         let seats = items(1)?;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use storagebox_core::{
-    Assigned, Certainty, DedupId, Deduplicator, ErrorKind, Item, ItemBank, LeaseRepo, MAX_ID_BYTES, OpId,
-    StoreExt,
+    Assigned, BackendExt, Certainty, DedupId, Deduplicator, ErrorKind, Item, ItemBank, LeaseRepo,
+    MAX_ID_BYTES, OpId,
 };
 
 use super::{add_seats, desk, new_seat};

@@ -15,7 +15,9 @@ mod sequential;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use storagebox_core::{Assigned, BoxName, Deduplicator, Item, ItemState, Recovery, Result, Store, StoreExt};
+use storagebox_core::{
+    Assigned, Backend, BackendExt, BoxName, Deduplicator, Item, ItemState, Recovery, Result,
+};
 
 use crate::case::{Verdict, cases};
 use crate::failure::{Failure, ensure, ensure_eq};
@@ -74,7 +76,7 @@ cases! { Deduplicator:
 const CLASSES: [&str; 3] = ["monday", "wednesday", "friday"];
 
 /// The deduplicator of a client over all classes.
-fn desk(store: &dyn Store) -> Result<Deduplicator> {
+fn desk(store: &dyn Backend) -> Result<Deduplicator> {
     let mut desk = Deduplicator::new(store.dedup("students")?);
     for class in CLASSES {
         desk = desk.bank(class, store.bank(class)?)?;
@@ -83,7 +85,7 @@ fn desk(store: &dyn Store) -> Result<Deduplicator> {
 }
 
 /// An assignment that ends after so many of its steps, as a crash of its caller ends it.
-async fn crash_after(store: &Arc<dyn Store>, id: &str, class: &str, steps: usize) -> Verdict {
+async fn crash_after(store: &Arc<dyn Backend>, id: &str, class: &str, steps: usize) -> Verdict {
     let link = Link::script(std::iter::repeat_n(Fate::Delivered, steps).chain([Fate::RequestLost]));
     let ended = desk(&*Linked::new(Arc::clone(store), link))?.assign(id, class).await;
     ensure!(ended.is_err(), "{id} was through before it crashed after {steps} steps: {ended:?}");
@@ -91,7 +93,7 @@ async fn crash_after(store: &Arc<dyn Store>, id: &str, class: &str, steps: usize
 }
 
 /// Adds seats to a class: `monday-0` and so on.
-async fn add_seats(store: &dyn Store, class: &str, numbers: std::ops::Range<usize>) -> Verdict {
+async fn add_seats(store: &dyn Backend, class: &str, numbers: std::ops::Range<usize>) -> Verdict {
     let seats: Result<Vec<_>> = numbers.map(|number| Item::new(format!("{class}-{number}"))).collect();
     store.bank(class)?.add(&seats?).await?;
     Ok(())

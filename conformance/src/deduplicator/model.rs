@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use proptest::strategy::BoxedStrategy;
-use storagebox_core::{Assigned, Deduplicator, Item, Recovery, Result, Store, StoreExt};
+use storagebox_core::{Assigned, Backend, BackendExt, Deduplicator, Item, Recovery, Result};
 
 use super::{CLASSES, desk};
 use crate::case::Verdict;
@@ -64,7 +64,7 @@ impl Desk {
 }
 
 /// The deduplicator and the store of its banks.
-type Boxes = (Deduplicator, Arc<dyn Store>);
+type Boxes = (Deduplicator, Arc<dyn Backend>);
 
 impl model::Model for Desk {
     type Call = Call;
@@ -81,7 +81,7 @@ impl model::Model for Desk {
         .boxed()
     }
 
-    fn open(&self, store: &Arc<dyn Store>) -> Result<Boxes> {
+    fn open(&self, store: &Arc<dyn Backend>) -> Result<Boxes> {
         Ok((desk(&**store)?, Arc::clone(store)))
     }
 

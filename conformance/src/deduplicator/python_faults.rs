@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use storagebox_core::{
-    Added, Assigned, Certainty, ErrorKind, Hold, Item, ItemBank, ItemBankExt, StoreExt, Taken,
+    Added, Assigned, BackendExt, Certainty, ErrorKind, Hold, Item, ItemBank, ItemBankExt, Taken,
 };
 
 use super::{Told, add_seats, assign, crash_after, desk, ensure_settled, new_seat};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use storagebox_core::{Assigned, Recovery, Store};
+use storagebox_core::{Assigned, Backend, Recovery};
 
 use super::{
     CLASSES, Told, add_seats, assign, assign_any, crash_after, desk, desks, ensure_settled, recover_all,
@@ -153,7 +153,7 @@ async fn recover_often(desk: &storagebox_core::Deduplicator) -> Verdict {
 }
 
 /// Others may be faster, so it may also be through before it crashes.
-async fn crash_somewhere(store: &Arc<dyn Store>, id: &str, class: &str, steps: usize) -> Verdict {
+async fn crash_somewhere(store: &Arc<dyn Backend>, id: &str, class: &str, steps: usize) -> Verdict {
     let far = desk(&*Linked::new(Arc::clone(store), Link::gated()))?;
     let _ = drop_after(far.assign(id, class), 2 * steps + 1).await;
     let lost = Link::script(vec![Fate::Delivered; steps].into_iter().chain([Fate::ReplyLost]));

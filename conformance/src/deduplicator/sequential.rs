@@ -1,6 +1,6 @@
 //! One caller, one call after another.
 
-use storagebox_core::{Assigned, Deduplicator, ItemBank, StoreExt};
+use storagebox_core::{Assigned, BackendExt, Deduplicator, ItemBank};
 
 use super::{CLASSES, Told, add_seats, assign, desk, ensure_settled, new_seat};
 use crate::case::Verdict;

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use storagebox_core::{
-    BankAdmin, Certainty, Change, ClaimId, ClaimState, Counter, Cursor, DedupId, DedupRepo, Error, ErrorKind,
-    Hold, Item, ItemBank, Key, LeaseRepo, OpId, OrderedOptions, OrderedStore, Payload, Result, Retention,
-    Stamp, Store, StoreExt, Strategy, TokenId, TokenStore, Version, WriterId,
+    Backend, BackendExt, BankAdmin, Certainty, Change, ClaimId, ClaimState, Counter, Cursor, DedupId,
+    DedupRepo, Error, ErrorKind, Hold, Item, ItemBank, Key, LeaseRepo, OpId, OrderedOptions, OrderedStore,
+    Payload, Result, Retention, Stamp, Strategy, TokenId, TokenStore, Version, WriterId,
 };
 
 use crate::case::Verdict;
@@ -120,7 +120,7 @@ pub(super) async fn a_lost_call_of_any_trait_is_unknown(world: &World) -> Verdic
 }
 
 /// One changing call of every sort.
-async fn calls(store: &Linked<dyn Store>) -> Result<Vec<(&'static str, Result<()>)>> {
+async fn calls(store: &Linked<dyn Backend>) -> Result<Vec<(&'static str, Result<()>)>> {
     let (bank, records, leases) = (store.bank("bank")?, store.dedup("records")?, store.leases("records")?);
     let (tokens, counter) = (store.tokens("tokens")?, store.counters("counters", Strategy::default())?);
     let ordered = store.ordered("ordered", OrderedOptions::sequence())?;

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use storagebox_core::{
-    Begun, Bounds, Cancelled, Certainty, Change, ClaimId, ClaimState, Confirmed, Counted, Counter,
-    CounterExt, DedupId, DedupRepo, End, ErrorKind, Extended, Fingerprint, Hold, ItemBank, Key, LeaseRepo,
-    OpId, Payload, Recorded, Released, Result, Retention, Retry, StoreExt, Strategy, Taken, TokenId,
+    BackendExt, Begun, Bounds, Cancelled, Certainty, Change, ClaimId, ClaimState, Confirmed, Counted,
+    Counter, CounterExt, DedupId, DedupRepo, End, ErrorKind, Extended, Fingerprint, Hold, ItemBank, Key,
+    LeaseRepo, OpId, Payload, Recorded, Released, Result, Retention, Retry, Strategy, Taken, TokenId,
     TokenStore,
 };
 

@@ -4,8 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use storagebox_core::{
-    Added, BankAdmin, BoxName, ClaimId, ClaimState, Confirmed, Counts, End, Extended, Hold, HoldState, Item,
-    ItemBank, ItemState, Released, Restored, Result, Retired, Store, StoreExt, Taken, Withdrawn, async_trait,
+    Added, Backend, BackendExt, BankAdmin, BoxName, ClaimId, ClaimState, Confirmed, Counts, End, Extended,
+    Hold, HoldState, Item, ItemBank, ItemState, Released, Restored, Result, Retired, Taken, Withdrawn,
+    async_trait,
 };
 
 use super::take_new;
@@ -50,7 +51,7 @@ pub(super) struct Scene {
 }
 
 impl Scene {
-    fn bank(&self, store: &Arc<dyn Store>) -> Result<Arc<dyn BankAdmin>> {
+    fn bank(&self, store: &Arc<dyn Backend>) -> Result<Arc<dyn BankAdmin>> {
         store.item_bank(&self.name)
     }
 }
@@ -83,7 +84,7 @@ impl Repeatable for Call {
         scene.claim.as_str()
     }
 
-    async fn make(self, scene: &Scene, store: &Arc<dyn Store>) -> Result<Told> {
+    async fn make(self, scene: &Scene, store: &Arc<dyn Backend>) -> Result<Told> {
         let (bank, claim, fifth) = (scene.bank(store)?, &scene.claim, &scene.fifth);
         Ok(match self {
             Self::Add => added(bank.add(fifth).await?),
@@ -97,7 +98,7 @@ impl Repeatable for Call {
         })
     }
 
-    async fn is_done(self, scene: &Scene, store: &Arc<dyn Store>) -> Result<Option<bool>, Failure> {
+    async fn is_done(self, scene: &Scene, store: &Arc<dyn Backend>) -> Result<Option<bool>, Failure> {
         let bank = scene.bank(store)?;
         let (claim, fifth) = (bank.get(&scene.claim).await?, bank.holder(&scene.fifth[0]).await?);
         let hold = match &claim {
@@ -115,7 +116,7 @@ impl Repeatable for Call {
         }))
     }
 
-    async fn ensure_done(self, world: &World, scene: &Scene, store: &Arc<dyn Store>) -> Verdict {
+    async fn ensure_done(self, world: &World, scene: &Scene, store: &Arc<dyn Backend>) -> Verdict {
         let bank = scene.bank(store)?;
         ensure_eq!(self.is_done(scene, store).await?, Some(true), "whether it is done");
         let counts = bank.counts().await?;
@@ -125,7 +126,7 @@ impl Repeatable for Call {
         Ok(())
     }
 
-    async fn unrelated(self, old: &Arc<dyn Store>, fresh: &Arc<dyn Store>, place: &str) -> Verdict {
+    async fn unrelated(self, old: &Arc<dyn Backend>, fresh: &Arc<dyn Backend>, place: &str) -> Verdict {
         let (old, fresh, item) = (old.bank("others")?, fresh.bank("others")?, [Item::new(place)?]);
         answered(|| old.add(&item)).await?;
         ensure_eq!(fresh.holder(&item[0]).await?, ItemState::Free, "what the old client added after that");

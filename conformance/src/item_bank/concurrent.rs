@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use storagebox_core::{Added, BankAdmin, ClaimId, Hold, Item, ItemBank, ItemState, StoreExt, Taken};
+use storagebox_core::{Added, BackendExt, BankAdmin, ClaimId, Hold, Item, ItemBank, ItemState, Taken};
 
 use crate::case::Verdict;
 use crate::failure::{Failure, ensure, ensure_eq, ensure_matches};

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use storagebox_core::{BankAdmin, ClaimId, ClaimState, Counts, Hold, Item, ItemBank, ItemState, StoreExt};
+use storagebox_core::{BackendExt, BankAdmin, ClaimId, ClaimState, Counts, Hold, Item, ItemBank, ItemState};
 use tokio::sync::{Semaphore, watch};
 
 use super::take_new;

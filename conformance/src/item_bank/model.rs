@@ -7,8 +7,8 @@ use std::time::Duration;
 use proptest::prelude::*;
 use proptest::strategy::BoxedStrategy;
 use storagebox_core::{
-    Added, BankAdmin, ClaimId, ClaimState, Confirmed, Counts, End, Extended, Held, Hold, HoldState, Item,
-    ItemState, Released, Result, Retired, Store, StoreExt, Taken,
+    Added, Backend, BackendExt, BankAdmin, ClaimId, ClaimState, Confirmed, Counts, End, Extended, Held, Hold,
+    HoldState, Item, ItemState, Released, Result, Retired, Taken,
 };
 
 use crate::case::Verdict;
@@ -272,7 +272,7 @@ impl model::Model for Bank {
         .boxed()
     }
 
-    fn open(&self, store: &Arc<dyn Store>) -> Result<Arc<dyn BankAdmin>> {
+    fn open(&self, store: &Arc<dyn Backend>) -> Result<Arc<dyn BankAdmin>> {
         store.bank("bank")
     }
 

@@ -1,8 +1,8 @@
 //! One caller, one call after another.
 
 use storagebox_core::{
-    Added, BankAdmin, ClaimId, ClaimState, Confirmed, Counts, End, Extended, Hold, HoldState, Item, ItemBank,
-    ItemState, Released, Retention, Retired, StoreExt, Taken,
+    Added, BackendExt, BankAdmin, ClaimId, ClaimState, Confirmed, Counts, End, Extended, Hold, HoldState,
+    Item, ItemBank, ItemState, Released, Retention, Retired, Taken,
 };
 
 use super::take_new;

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use storagebox_core::{
-    BankAdmin, BoxName, Counter, DedupRepo, LeaseRepo, Ledger, Maintained, OrderedOptions, OrderedStore,
-    Promises, Result, Store, Strategy, TokenStore, async_trait,
+    Backend, BankAdmin, BoxName, Counter, DedupRepo, LeaseRepo, Ledger, Maintained, OrderedOptions,
+    OrderedStore, Promises, Result, Strategy, TokenStore, async_trait,
 };
 
 use super::boxes::{Linked, pass};
 
 #[async_trait]
-impl Store for Linked<dyn Store> {
+impl Backend for Linked<dyn Backend> {
     fn backend(&self) -> &'static str {
         self.inner.backend()
     }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use storagebox_core::{Key, OrderedOptions, OrderedStore, OrderedStoreExt, StoreExt, Written};
+use storagebox_core::{BackendExt, Key, OrderedOptions, OrderedStore, OrderedStoreExt, Written};
 
 use super::{SEQUENCE, is_stale, put_new, shown};
 use crate::case::Verdict;

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use storagebox_core::{Key, OrderedStore, OrderedStoreExt, Result, Store, StoreExt, Written, async_trait};
+use storagebox_core::{
+    Backend, BackendExt, Key, OrderedStore, OrderedStoreExt, Result, Written, async_trait,
+};
 
 use super::order::Write;
 use super::{SEQUENCE, is_stale, shown};
@@ -48,7 +50,7 @@ impl Repeatable for Call {
         scene.key.as_str()
     }
 
-    async fn make(self, scene: &Scene, store: &Arc<dyn Store>) -> Result<Told> {
+    async fn make(self, scene: &Scene, store: &Arc<dyn Backend>) -> Result<Told> {
         let ordered = store.ordered("ordered", SEQUENCE)?;
         Ok(match scene.write.make(&*ordered, &scene.key).await? {
             Written::Applied => Told::Now,
@@ -57,7 +59,7 @@ impl Repeatable for Call {
         })
     }
 
-    async fn is_done(self, scene: &Scene, store: &Arc<dyn Store>) -> Result<Option<bool>, Failure> {
+    async fn is_done(self, scene: &Scene, store: &Arc<dyn Backend>) -> Result<Option<bool>, Failure> {
         let found = store.ordered("ordered", SEQUENCE)?.get(&scene.key).await?;
         let stamp = found.map(|found| found.stamp.at);
         ensure!(
@@ -68,7 +70,7 @@ impl Repeatable for Call {
         Ok((self.known || !self.deletes).then_some(stamp == (!self.deletes).then_some(2)))
     }
 
-    async fn ensure_done(self, _world: &World, scene: &Scene, store: &Arc<dyn Store>) -> Verdict {
+    async fn ensure_done(self, _world: &World, scene: &Scene, store: &Arc<dyn Backend>) -> Verdict {
         let ordered = store.ordered("ordered", SEQUENCE)?;
         scene.write.ensure_shown(&*ordered, &scene.key).await?;
         let older = Write::new(1, "x", false)?.make(&*ordered, &scene.key).await?;
@@ -76,7 +78,7 @@ impl Repeatable for Call {
         Ok(())
     }
 
-    async fn unrelated(self, old: &Arc<dyn Store>, fresh: &Arc<dyn Store>, place: &str) -> Verdict {
+    async fn unrelated(self, old: &Arc<dyn Backend>, fresh: &Arc<dyn Backend>, place: &str) -> Verdict {
         let (old, fresh) = (old.ordered("ordered", SEQUENCE)?, fresh.ordered("ordered", SEQUENCE)?);
         answered(|| old.put_at(place, "value", 1, "w")).await?;
         let found = shown(&*fresh, place).await?;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use storagebox_core::{OrderedStore, StoreExt};
+use storagebox_core::{BackendExt, OrderedStore};
 
 use super::calls::CALLS;
 use super::{SEQUENCE, delete_new, listed, put_new, shown};

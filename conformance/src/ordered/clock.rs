@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use storagebox_core::{
-    Certainty, ErrorKind, OrderedOptions, OrderedStoreExt, Result, Stamping, StoreExt, Written,
+    BackendExt, Certainty, ErrorKind, OrderedOptions, OrderedStoreExt, Result, Stamping, Written,
 };
 
 use super::{SEQUENCE, is_stale, listed, put_new, shown};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use storagebox_core::{Key, OrderedStore, OrderedStoreExt, StoreExt, Versioned, Written};
+use storagebox_core::{BackendExt, Key, OrderedStore, OrderedStoreExt, Versioned, Written};
 
 use super::order::Write;
 use super::{SEQUENCE, delete_new, is_stale, put_new, shown};

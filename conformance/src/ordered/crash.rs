@@ -1,6 +1,6 @@
 //! A server that is killed and started again.
 
-use storagebox_core::{OrderedStoreExt, StoreExt, Written};
+use storagebox_core::{BackendExt, OrderedStoreExt, Written};
 
 use super::{SEQUENCE, delete_new, is_stale, put_new, shown};
 use crate::case::Verdict;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use proptest::prelude::*;
 use proptest::strategy::BoxedStrategy;
 use storagebox_core::{
-    Key, OrderedStore, Payload, Result, Stamp, Store, StoreExt, Versioned, WriterId, Written,
+    Backend, BackendExt, Key, OrderedStore, Payload, Result, Stamp, Versioned, WriterId, Written,
 };
 
 use super::SEQUENCE;
@@ -104,7 +104,7 @@ impl model::Model for Cells {
         .boxed()
     }
 
-    fn open(&self, store: &Arc<dyn Store>) -> Result<Arc<dyn OrderedStore>> {
+    fn open(&self, store: &Arc<dyn Backend>) -> Result<Arc<dyn OrderedStore>> {
         store.ordered("ordered", SEQUENCE)
     }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use storagebox_core::{OrderedOptions, OrderedStoreExt, StoreExt, Written};
+use storagebox_core::{BackendExt, OrderedOptions, OrderedStoreExt, Written};
 
 use super::clock::{aged, ensure_too_old, millis, store_time};
 use super::{SEQUENCE, delete_new, is_stale, listed, put_new, shown};

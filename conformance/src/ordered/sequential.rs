@@ -1,6 +1,6 @@
 //! One caller, one call after another; by sequence numbers, so that no clock has a say.
 
-use storagebox_core::{OrderedStoreExt, StoreExt, Written};
+use storagebox_core::{BackendExt, OrderedStoreExt, Written};
 
 use super::{SEQUENCE, delete_new, is_stale, listed, put_new, shown, stamp};
 use crate::case::Verdict;

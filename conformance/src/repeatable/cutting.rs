@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use storagebox_core::{Certainty, Error, Store};
+use storagebox_core::{Backend, Certainty, Error};
 
 use super::{Attempt, Repeatable};
 use crate::case::Verdict;
@@ -17,8 +17,8 @@ pub(crate) const MOST_REQUESTS: usize = 50;
 pub(crate) struct Clients<'a> {
     world: &'a World,
     proxy: Proxy,
-    pub(crate) far: Arc<dyn Store>,
-    pub(crate) fresh: Arc<dyn Store>,
+    pub(crate) far: Arc<dyn Backend>,
+    pub(crate) fresh: Arc<dyn Backend>,
 }
 
 impl<'a> Clients<'a> {

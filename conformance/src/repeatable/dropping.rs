@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use storagebox_core::Store;
+use storagebox_core::Backend;
 
 use super::{Attempt, Repeatable};
 use crate::case::Verdict;
@@ -34,12 +34,12 @@ pub(crate) async fn drop_everywhere<C: Repeatable>(world: &World, calls: &[C]) -
 async fn drop_at<C: Repeatable>(
     call: C,
     world: &World,
-    fresh: &Arc<dyn Store>,
+    fresh: &Arc<dyn Backend>,
     number: usize,
     point: usize,
 ) -> Result<bool, Failure> {
     let mut attempt = Attempt::on(call, world, format!("{number}-{point}")).await?;
-    let gated: Arc<dyn Store> = Linked::new(Arc::clone(world.store()), Link::gated());
+    let gated: Arc<dyn Backend> = Linked::new(Arc::clone(world.store()), Link::gated());
     attempt.told = drop_after(call.make(&attempt.scene, &gated), point).await.transpose()?;
     attempt.settle(world.store(), fresh).await?;
     Ok(attempt.told.is_none())

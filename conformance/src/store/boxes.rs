@@ -4,9 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use storagebox_core::{
-    Begun, ClaimId, Completed, CounterExt, DedupId, DedupRepoExt, Hold, Item, Key, OpId, OrderedOptions,
-    OrderedStoreExt, Payload, Recorded, Retention, Store, StoreExt, Strategy, TokenId, TokenStoreExt,
-    Written,
+    Backend, BackendExt, Begun, ClaimId, Completed, CounterExt, DedupId, DedupRepoExt, Hold, Item, Key, OpId,
+    OrderedOptions, OrderedStoreExt, Payload, Recorded, Retention, Strategy, TokenId, TokenStoreExt, Written,
 };
 
 use crate::case::Verdict;
@@ -16,7 +15,7 @@ use crate::values::nasty_texts;
 use crate::world::{World, items};
 
 /// What the boxes of a name hold: items, records, tokens, the counter at `key`, ordered values.
-async fn holdings(store: &dyn Store, name: &str) -> Result<[i64; 5], Failure> {
+async fn holdings(store: &dyn Backend, name: &str) -> Result<[i64; 5], Failure> {
     let items = store.bank(name)?.counts().await?.total();
     let records = store.dedup(name)?.list(None, 1_000).await?.entries.len();
     let token = store.tokens(name)?.exists(&TokenId::new("key")?).await?;
@@ -27,7 +26,7 @@ async fn holdings(store: &dyn Store, name: &str) -> Result<[i64; 5], Failure> {
 }
 
 /// Puts one thing into the box of one kind.
-async fn fill(store: &dyn Store, name: &str, kind: usize) -> Verdict {
+async fn fill(store: &dyn Backend, name: &str, kind: usize) -> Verdict {
     match kind {
         0 => store.bank(name)?.add(&[Item::new("key")?]).await.map(drop)?,
         1 => store.dedup(name)?.remember("key", "value", "op", Retention::Forever).await.map(drop)?,
@@ -169,7 +168,7 @@ pub(super) async fn racing_first_calls_share_one_box(world: &World) -> Verdict {
     Ok(())
 }
 
-async fn first_calls(store: &dyn Store, name: &str, number: usize) -> Verdict {
+async fn first_calls(store: &dyn Backend, name: &str, number: usize) -> Verdict {
     let text = format!("caller-{number}");
     ensure_eq!(store.bank(name)?.add(&[Item::new(text.as_str())?]).await?.added, 1, "an item added");
     let recorded = store.dedup(name)?.remember(text.as_str(), "value", "op", Retention::Forever).await?;

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use storagebox_core::{
-    Begun, ClaimId, ClaimState, Consumed, Counted, CounterExt, DedupId, DedupRepoExt, End, Hold, HoldState,
-    Item, Key, Lease, LeaseExtended, OpId, OrderedOptions, OrderedStoreExt, Recorded, Retention, Stamp,
-    Store, StoreExt, Strategy, Taken, TokenId, TokenStoreExt, WriterId, Written,
+    Backend, BackendExt, Begun, ClaimId, ClaimState, Consumed, Counted, CounterExt, DedupId, DedupRepoExt,
+    End, Hold, HoldState, Item, Key, Lease, LeaseExtended, OpId, OrderedOptions, OrderedStoreExt, Recorded,
+    Retention, Stamp, Strategy, Taken, TokenId, TokenStoreExt, WriterId, Written,
 };
 
 use crate::case::Verdict;
@@ -23,7 +23,7 @@ pub(super) struct Everything {
 }
 
 impl Everything {
-    pub(super) async fn put(store: &dyn Store) -> Result<Self, Failure> {
+    pub(super) async fn put(store: &dyn Backend) -> Result<Self, Failure> {
         let bank = store.bank("bank")?;
         bank.add(&items(5)?).await?;
         let held = taken(bank.take(&ClaimId::new("held")?, Hold::For(LONG)).await?)?;
@@ -43,7 +43,7 @@ impl Everything {
     }
 
     /// Everything is as it was acknowledged; asking changes nothing, so it may be asked again.
-    pub(super) async fn ensure_there(&self, store: &dyn Store) -> Verdict {
+    pub(super) async fn ensure_there(&self, store: &dyn Backend) -> Verdict {
         self.ensure_bank(store).await?;
         self.ensure_records(store).await?;
         ensure_tokens(store).await?;
@@ -51,7 +51,7 @@ impl Everything {
         ensure_ordered(store).await
     }
 
-    async fn ensure_bank(&self, store: &dyn Store) -> Verdict {
+    async fn ensure_bank(&self, store: &dyn Backend) -> Verdict {
         let bank = store.bank("bank")?;
         let held = bank.get(&ClaimId::new("held")?).await?;
         ensure_matches!(held, ClaimState::Held(held) if held.item == self.held, "the claim that holds an item");
@@ -65,7 +65,7 @@ impl Everything {
         Ok(())
     }
 
-    async fn ensure_records(&self, store: &dyn Store) -> Verdict {
+    async fn ensure_records(&self, store: &dyn Backend) -> Verdict {
         let (records, leases) = (store.dedup("records")?, store.leases("records")?);
         let again = records.remember("kept", "other", "op", Retention::Forever).await?;
         ensure_matches!(again, Recorded::Again(entry) if entry.value.as_bytes() == b"value", "a record");
@@ -84,7 +84,7 @@ fn taken(taken: Taken) -> Result<Item, Failure> {
     Ok(ensure_matches!(taken, Taken::New(held) => held.item, "a take from a full bank"))
 }
 
-async fn put_records(store: &dyn Store) -> Result<Lease, Failure> {
+async fn put_records(store: &dyn Backend) -> Result<Lease, Failure> {
     let (records, leases) = (store.dedup("records")?, store.leases("records")?);
     records.remember("kept", "value", "op", Retention::For(LONG)).await?;
     let forgotten = records.remember("forgotten", "value", "op", Retention::Forever).await?;
@@ -94,7 +94,7 @@ async fn put_records(store: &dyn Store) -> Result<Lease, Failure> {
     Ok(ensure_matches!(begun, Begun::Started(lease) => lease, "beginning"))
 }
 
-async fn ensure_tokens(store: &dyn Store) -> Verdict {
+async fn ensure_tokens(store: &dyn Backend) -> Verdict {
     let (tokens, op) = (store.tokens("tokens")?, OpId::new("op")?);
     ensure!(tokens.exists(&TokenId::new("live")?).await?, "a live token is gone");
     ensure!(!tokens.exists(&TokenId::new("gone")?).await?, "a consumed token is back");
@@ -103,7 +103,7 @@ async fn ensure_tokens(store: &dyn Store) -> Verdict {
     Ok(())
 }
 
-async fn ensure_counter(store: &dyn Store) -> Verdict {
+async fn ensure_counter(store: &dyn Backend) -> Verdict {
     let counter = store.counters("counters", Strategy::Marker { retention: Retention::Forever })?;
     ensure_matches!(
         counter.add("key", "op", 5).await?,
@@ -114,7 +114,7 @@ async fn ensure_counter(store: &dyn Store) -> Verdict {
     Ok(())
 }
 
-async fn ensure_ordered(store: &dyn Store) -> Verdict {
+async fn ensure_ordered(store: &dyn Backend) -> Verdict {
     let ordered = store.ordered("ordered", OrderedOptions::sequence())?;
     ensure_eq!(ordered.put_at("key", "value", 5, "w").await?, Written::Duplicate, "a put's retry");
     let current = Stamp::new(5, WriterId::new("w")?);

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use storagebox_core::{
-    Bounds, Counted, CounterExt, ErrorKind, Key, OrderedOptions, OrderedStoreExt, Result, Retention,
-    Stamping, Store, StoreExt, Strategy, Written,
+    Backend, BackendExt, Bounds, Counted, CounterExt, ErrorKind, Key, OrderedOptions, OrderedStoreExt,
+    Result, Retention, Stamping, Strategy, Written,
 };
 
 use crate::case::Verdict;
@@ -52,11 +52,11 @@ fn options() -> Vec<OrderedOptions> {
     ]
 }
 
-async fn count(store: &dyn Store, name: &str, strategy: Strategy, op: &str) -> Result<Counted> {
+async fn count(store: &dyn Backend, name: &str, strategy: Strategy, op: &str) -> Result<Counted> {
     store.counters(name, strategy)?.add("key", op, 0).await
 }
 
-async fn put(store: &dyn Store, name: &str, options: OrderedOptions) -> Result<Written> {
+async fn put(store: &dyn Backend, name: &str, options: OrderedOptions) -> Result<Written> {
     store.ordered(name, options)?.put_at("key", "value", 1_000_000_000_000, "w").await
 }
 

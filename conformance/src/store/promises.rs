@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use storagebox_core::{
-    Bounds, Counted, CounterExt, Error, ErrorKind, Key, OrderedOptions, Result, Retention, Store, StoreExt,
-    Strategy,
+    Backend, BackendExt, Bounds, Counted, CounterExt, Error, ErrorKind, Key, OrderedOptions, Result,
+    Retention, Strategy,
 };
 
 use crate::case::Verdict;
@@ -52,7 +52,7 @@ pub(super) async fn a_strategy_works_or_names_a_better_one(world: &World) -> Ver
     Ok(())
 }
 
-async fn count(store: &dyn Store, name: &str, strategy: Strategy) -> Result<i64> {
+async fn count(store: &dyn Backend, name: &str, strategy: Strategy) -> Result<i64> {
     let counter = store.counters(name, strategy)?;
     let attempts = if strategy == Strategy::Atomic { 1 } else { 2 };
     for _ in 0..attempts {

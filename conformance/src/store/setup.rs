@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use storagebox_core::{ClaimId, Hold, ItemBank, Store, StoreExt, Taken};
+use storagebox_core::{Backend, BackendExt, ClaimId, Hold, ItemBank, Taken};
 
 use crate::case::Verdict;
 use crate::failure::{ensure, ensure_eq, ensure_matches};
@@ -65,7 +65,7 @@ pub(super) async fn dropping_a_setup_leaves_the_store_whole(world: &World) -> Ve
     let bank = world.filled(3).await?;
     let far = Linked::new(Arc::clone(world.store()), Link::gated());
     let mut point = 0;
-    while drop_after(Store::setup(&*far), point).await.transpose()?.is_none() {
+    while drop_after(Backend::setup(&*far), point).await.transpose()?.is_none() {
         let fresh = world.client().await?;
         fresh.setup().await?;
         ensure_eq!(fresh.bank("bank")?.counts().await?.free, 3, "free items after a dropped setup");

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use storagebox_core::{
-    BankAdmin, ClaimId, CounterExt, DedupRepoExt, Hold, ItemBank, Key, OpId, OrderedOptions, OrderedStoreExt,
-    Recorded, Retention, Store, StoreExt, Strategy, Taken, TokenId,
+    Backend, BackendExt, BankAdmin, ClaimId, CounterExt, DedupRepoExt, Hold, ItemBank, Key, OpId,
+    OrderedOptions, OrderedStoreExt, Recorded, Retention, Strategy, Taken, TokenId,
 };
 
 use super::everything::Everything;
@@ -104,7 +104,7 @@ pub(super) async fn upkeep_beside_callers_disturbs_nobody(world: &World) -> Verd
     Ok(())
 }
 
-async fn maintain_often(store: &dyn Store) -> Verdict {
+async fn maintain_often(store: &dyn Backend) -> Verdict {
     for _ in 0..20 {
         store.maintain(5).await?;
         tokio::task::yield_now().await;
@@ -113,7 +113,7 @@ async fn maintain_often(store: &dyn Store) -> Verdict {
 }
 
 /// A caller whose every step depends on what it did before.
-async fn live(store: &dyn Store, bank: &dyn BankAdmin, name: &str) -> Result<(), Failure> {
+async fn live(store: &dyn Backend, bank: &dyn BankAdmin, name: &str) -> Result<(), Failure> {
     let (claim, op, token) = (ClaimId::new(name)?, OpId::new(name)?, TokenId::new(name)?);
     let (records, tokens) = (store.dedup("records")?, store.tokens("tokens")?);
     bank.take(&claim, Hold::Forever).await?;
@@ -133,7 +133,7 @@ pub(super) async fn dropping_upkeep_loses_nothing(world: &World) -> Verdict {
     let everything = Everything::put(&**world.store()).await?;
     let far = Linked::new(Arc::clone(world.store()), Link::gated());
     let mut point = 0;
-    while drop_after(Store::maintain(&*far, 10), point).await.transpose()?.is_none() {
+    while drop_after(Backend::maintain(&*far, 10), point).await.transpose()?.is_none() {
         everything.ensure_there(&*world.client().await?).await?;
         everything.ensure_there(&*far).await?;
         point += 1;

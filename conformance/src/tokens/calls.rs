@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use storagebox_core::{Consumed, Created, Discarded, Result, Store, TokenId, TokenStore, async_trait};
+use storagebox_core::{Backend, Consumed, Created, Discarded, Result, TokenId, TokenStore, async_trait};
 
 use super::{GONE, batch, create, op, token, tokens_of};
 use crate::case::Verdict;
@@ -46,7 +46,7 @@ impl Repeatable for Call {
         &scene.needle
     }
 
-    async fn make(self, scene: &Scene, store: &Arc<dyn Store>) -> Result<Told> {
+    async fn make(self, scene: &Scene, store: &Arc<dyn Backend>) -> Result<Told> {
         let (tokens, all) = (tokens_of(store)?, &scene.all);
         Ok(match self {
             Self::Create => created(tokens.create_tokens(&all[3..]).await?, 3),
@@ -61,7 +61,7 @@ impl Repeatable for Call {
         })
     }
 
-    async fn is_done(self, scene: &Scene, store: &Arc<dyn Store>) -> Result<Option<bool>, Failure> {
+    async fn is_done(self, scene: &Scene, store: &Arc<dyn Backend>) -> Result<Option<bool>, Failure> {
         let live = live(&*tokens_of(store)?, &scene.all).await?;
         Ok(match self {
             // What is left of an unknown token that was ended cannot be read.
@@ -70,7 +70,7 @@ impl Repeatable for Call {
         })
     }
 
-    async fn ensure_done(self, _world: &World, scene: &Scene, store: &Arc<dyn Store>) -> Verdict {
+    async fn ensure_done(self, _world: &World, scene: &Scene, store: &Arc<dyn Backend>) -> Verdict {
         let (tokens, all) = (tokens_of(store)?, &scene.all);
         ensure_eq!(live(&*tokens, all).await?, self.live_after(), "which tokens live");
         for token in &all[self.gone_after()] {
@@ -85,7 +85,7 @@ impl Repeatable for Call {
         Ok(())
     }
 
-    async fn unrelated(self, old: &Arc<dyn Store>, fresh: &Arc<dyn Store>, place: &str) -> Verdict {
+    async fn unrelated(self, old: &Arc<dyn Backend>, fresh: &Arc<dyn Backend>, place: &str) -> Verdict {
         let (old, fresh, token) = (tokens_of(old)?, tokens_of(fresh)?, token(place)?);
         answered(|| create(&*old, &token)).await?;
         ensure!(fresh.exists(&token).await?, "a token that the old client created after that does not live");

@@ -13,7 +13,7 @@ mod sequential;
 
 use std::sync::Arc;
 
-use storagebox_core::{Created, OpId, Result, Store, StoreExt, TokenId, TokenStore};
+use storagebox_core::{Backend, BackendExt, Created, OpId, Result, TokenId, TokenStore};
 
 use crate::case::cases;
 use crate::race::answered;
@@ -74,7 +74,7 @@ fn batch(name: &str, count: usize) -> Result<Vec<TokenId>> {
     (0..count).map(|index| token(format!("{name}/{index}"))).collect()
 }
 
-fn tokens_of(store: &Arc<dyn Store>) -> Result<Arc<dyn TokenStore>> {
+fn tokens_of(store: &Arc<dyn Backend>) -> Result<Arc<dyn TokenStore>> {
     store.tokens("tokens")
 }
 

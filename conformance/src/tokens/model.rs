@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use proptest::strategy::BoxedStrategy;
-use storagebox_core::{Consumed, Created, Discarded, OpId, Result, Store, TokenId, TokenStore};
+use storagebox_core::{Backend, Consumed, Created, Discarded, OpId, Result, TokenId, TokenStore};
 
 use super::tokens_of;
 use crate::case::Verdict;
@@ -100,7 +100,7 @@ impl model::Model for Tokens {
         .boxed()
     }
 
-    fn open(&self, store: &Arc<dyn Store>) -> Result<Arc<dyn TokenStore>> {
+    fn open(&self, store: &Arc<dyn Backend>) -> Result<Arc<dyn TokenStore>> {
         tokens_of(store)
     }
 

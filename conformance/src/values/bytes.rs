@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use storagebox_core::{
-    Begun, Completed, DedupId, ErrorKind, Key, MAX_PAYLOAD_BYTES, OpId, OrderedOptions, OrderedStoreExt,
-    Payload, Recorded, Replaced, Result, Retention, StoreExt, Version, Written,
+    BackendExt, Begun, Completed, DedupId, ErrorKind, Key, MAX_PAYLOAD_BYTES, OpId, OrderedOptions,
+    OrderedStoreExt, Payload, Recorded, Replaced, Result, Retention, Version, Written,
 };
 
 use crate::case::Verdict;

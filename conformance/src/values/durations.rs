@@ -3,10 +3,9 @@
 use std::time::Duration;
 
 use storagebox_core::{
-    Begun, Bounds, ClaimId, ClaimState, Completed, Counted, CounterExt, DedupId, DedupRepoExt, ErrorKind,
-    Extended, Hold, HoldState, ItemBank, Key, LeaseExtended, MAX_DURATION, MIN_DURATION, OpId,
-    OrderedOptions, OrderedStoreExt, Payload, Recorded, Result, Retention, Stamping, StoreExt, Strategy,
-    Taken,
+    BackendExt, Begun, Bounds, ClaimId, ClaimState, Completed, Counted, CounterExt, DedupId, DedupRepoExt,
+    ErrorKind, Extended, Hold, HoldState, ItemBank, Key, LeaseExtended, MAX_DURATION, MIN_DURATION, OpId,
+    OrderedOptions, OrderedStoreExt, Payload, Recorded, Result, Retention, Stamping, Strategy, Taken,
 };
 
 use crate::case::Verdict;

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use storagebox_core::{
-    BoxName, ClaimId, CounterExt, DedupId, DedupRepoExt, Error, ErrorKind, Fingerprint, Hold, Item,
-    ItemBankExt, Key, MAX_ID_BYTES, MAX_ITEM_BYTES, OpId, OrderedOptions, OrderedStoreExt, Reason, Result,
-    Retention, StoreExt, Strategy, TokenId, TokenStoreExt, WriterId,
+    BackendExt, BoxName, ClaimId, CounterExt, DedupId, DedupRepoExt, Error, ErrorKind, Fingerprint, Hold,
+    Item, ItemBankExt, Key, MAX_ID_BYTES, MAX_ITEM_BYTES, OpId, OrderedOptions, OrderedStoreExt, Reason,
+    Result, Retention, Strategy, TokenId, TokenStoreExt, WriterId,
 };
 
 use crate::case::Verdict;

@@ -1,8 +1,8 @@
 //! V-5: an id means something in its own place alone.
 
 use storagebox_core::{
-    ClaimId, Consumed, Counted, CounterExt, DedupRepoExt, Hold, Item, ItemBank, Key, OpId, OrderedOptions,
-    OrderedStoreExt, Recorded, Retention, StoreExt, Strategy, Taken, TokenId, Written,
+    BackendExt, ClaimId, Consumed, Counted, CounterExt, DedupRepoExt, Hold, Item, ItemBank, Key, OpId,
+    OrderedOptions, OrderedStoreExt, Recorded, Retention, Strategy, Taken, TokenId, Written,
 };
 
 use crate::case::Verdict;

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use storagebox_core::{
-    Added, Begun, ClaimId, Consumed, Counted, CounterExt, Created, DedupId, DedupRepoExt, Fingerprint, Hold,
-    Item, ItemBank, ItemBankExt, ItemState, Key, OpId, OrderedOptions, OrderedStoreExt, Recorded, Retention,
-    Stamp, StoreExt, Strategy, Taken, TokenId, WriterId, Written,
+    Added, BackendExt, Begun, ClaimId, Consumed, Counted, CounterExt, Created, DedupId, DedupRepoExt,
+    Fingerprint, Hold, Item, ItemBank, ItemBankExt, ItemState, Key, OpId, OrderedOptions, OrderedStoreExt,
+    Recorded, Retention, Stamp, Strategy, Taken, TokenId, WriterId, Written,
 };
 
 use super::pool::{nasty_items, nasty_texts};

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use storagebox_conformance::{Declared, Harness, Namespace, TestClock};
-use storagebox_core::{BoxName, Error, ListedItem, ManualClock, Result, Retention, Store, async_trait};
+use storagebox_core::{Backend, BoxName, Error, ListedItem, ManualClock, Result, Retention, async_trait};
 use storagebox_memory::MemoryStore;
 
 use crate::counter::CounterMistake;
@@ -50,7 +50,7 @@ impl Harness for Mutated {
         Ok(Namespace::new("mutant", place))
     }
 
-    async fn open(&self, namespace: &Namespace) -> Result<Arc<dyn Store>> {
+    async fn open(&self, namespace: &Namespace) -> Result<Arc<dyn Backend>> {
         let place = place(namespace)?;
         let in_client = matches!(
             self.0,

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use storagebox_core::{
-    BankAdmin, BoxName, Counter, DedupRepo, Error, ErrorKind, LeaseRepo, Ledger, Maintained, ManualClock,
-    OrderedOptions, OrderedStore, Promises, Result, Store, Strategy, TokenStore, async_trait,
+    Backend, BankAdmin, BoxName, Counter, DedupRepo, Error, ErrorKind, LeaseRepo, Ledger, Maintained,
+    ManualClock, OrderedOptions, OrderedStore, Promises, Result, Strategy, TokenStore, async_trait,
 };
 use storagebox_memory::MemoryStore;
 
@@ -138,7 +138,7 @@ impl Broken {
 }
 
 #[async_trait]
-impl Store for Broken {
+impl Backend for Broken {
     fn backend(&self) -> &'static str {
         self.inner.backend()
     }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use storagebox_conformance::{Declared, Harness, Namespace, Restart, TestClock};
 use storagebox_core::{
-    BoxName, Error, ErrorKind, Key, ListedItem, ManualClock, OpId, Result, Store, async_trait,
+    Backend, BoxName, Error, ErrorKind, Key, ListedItem, ManualClock, OpId, Result, async_trait,
 };
 use storagebox_memory::MemoryStore;
 
@@ -41,7 +41,7 @@ fn memory(clock: &ManualClock) -> Result<MemoryStore> {
 }
 
 impl Wired {
-    fn client(&self, place: &Place, addr: SocketAddr) -> Arc<dyn Store> {
+    fn client(&self, place: &Place, addr: SocketAddr) -> Arc<dyn Backend> {
         Arc::new(WiredStore {
             inner: lock(&place.store).clone(),
             client: Arc::new(Client::new(addr, Arc::clone(&place.server.desk), self.0)),
@@ -66,7 +66,7 @@ impl Harness for Wired {
         Ok(Namespace::new("wired", Place { server, store, clock, remembered: Arc::default() }))
     }
 
-    async fn open(&self, namespace: &Namespace) -> Result<Arc<dyn Store>> {
+    async fn open(&self, namespace: &Namespace) -> Result<Arc<dyn Backend>> {
         let place = place(namespace)?;
         Ok(self.client(place, place.server.addr))
     }
@@ -84,7 +84,7 @@ impl Harness for Wired {
         Some(place(namespace).ok()?.server.addr)
     }
 
-    async fn open_through(&self, namespace: &Namespace, proxy: SocketAddr) -> Result<Arc<dyn Store>> {
+    async fn open_through(&self, namespace: &Namespace, proxy: SocketAddr) -> Result<Arc<dyn Backend>> {
         Ok(self.client(place(namespace)?, proxy))
     }
 

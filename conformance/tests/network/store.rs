@@ -4,8 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use storagebox_core::{
-    BankAdmin, BoxName, Counter, DedupRepo, LeaseRepo, Ledger, Maintained, OrderedOptions, OrderedStore,
-    Promises, Result, Store, Strategy, TokenStore, async_trait,
+    Backend, BankAdmin, BoxName, Counter, DedupRepo, LeaseRepo, Ledger, Maintained, OrderedOptions,
+    OrderedStore, Promises, Result, Strategy, TokenStore, async_trait,
 };
 use storagebox_memory::MemoryStore;
 
@@ -33,7 +33,7 @@ impl WiredStore {
 }
 
 #[async_trait]
-impl Store for WiredStore {
+impl Backend for WiredStore {
     fn backend(&self) -> &'static str {
         self.inner.backend()
     }

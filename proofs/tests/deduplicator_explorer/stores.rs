@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use futures_util::FutureExt;
 use storagebox_core::{
-    BankAdmin, BoxName, ClaimId, ClaimState, DedupId, DedupRepo, Hold, Item, ItemBank, ItemState,
-    ManualClock, OpId, Page, Recorded, Replaced, Result, Retention, StoreExt, Taken,
+    BackendExt, BankAdmin, BoxName, ClaimId, ClaimState, DedupId, DedupRepo, Hold, Item, ItemBank, ItemState,
+    ManualClock, OpId, Page, Recorded, Replaced, Result, Retention, Taken,
 };
 use storagebox_memory::MemoryStore;
 

@@ -1,6 +1,6 @@
 //! `storagebox maintain`: deletes what no promise needs any more.
 
-use storagebox::{Maintained, Store};
+use storagebox::{Backend, Maintained};
 use tokio::task::yield_now;
 
 use crate::answer::Answer;
@@ -21,7 +21,7 @@ pub(crate) async fn run(global: &Global) -> Result<Exit, Failure> {
 }
 
 /// A batch at a time, so that an interrupt finds its place; what is deleted stays deleted.
-async fn maintain(store: &dyn Store) -> Result<Answer, Failure> {
+async fn maintain(store: &dyn Backend) -> Result<Answer, Failure> {
     let mut total = 0;
     loop {
         let call = || store.maintain(BATCH);
@@ -39,7 +39,7 @@ async fn maintain(store: &dyn Store) -> Result<Answer, Failure> {
 mod tests {
     use std::time::Duration;
 
-    use storagebox::{DedupRepoExt, MemoryStore, Retention, StoreExt};
+    use storagebox::{BackendExt, DedupRepoExt, MemoryStore, Retention};
 
     use super::*;
 

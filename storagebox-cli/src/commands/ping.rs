@@ -1,6 +1,6 @@
 //! `storagebox ping`: whether the store answers, and whether it is set up.
 
-use storagebox::{ErrorKind, Store};
+use storagebox::{Backend, ErrorKind};
 
 use crate::answer::Answer;
 use crate::cli::Global;
@@ -17,7 +17,7 @@ pub(crate) async fn run(global: &Global) -> Result<Exit, Failure> {
 }
 
 /// Asks once: whether it answers now is the question.
-async fn ping(store: &dyn Store) -> Result<Answer, Failure> {
+async fn ping(store: &dyn Backend) -> Result<Answer, Failure> {
     let (exit, outcome) = match store.ping().await {
         Ok(()) => (Exit::Done, "ready"),
         Err(error) if error.kind() == ErrorKind::NotSetUp => {
@@ -37,7 +37,7 @@ mod tests {
     use super::*;
     use crate::commands::faulty::FaultyStore;
 
-    async fn pinged(store: &dyn Store) -> (Exit, String) {
+    async fn pinged(store: &dyn Backend) -> (Exit, String) {
         let mut to = Vec::new();
         let exit = ping(store).await.unwrap().print(&mut to, true).unwrap();
         (exit, String::from_utf8(to).unwrap())

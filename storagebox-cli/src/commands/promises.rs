@@ -42,7 +42,7 @@ fn table(promises: &Promises) -> String {
 
 #[cfg(test)]
 mod tests {
-    use storagebox::{MemoryStore, Store};
+    use storagebox::{Backend, MemoryStore};
 
     use super::*;
 

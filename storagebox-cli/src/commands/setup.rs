@@ -1,6 +1,6 @@
 //! `storagebox setup`: makes what the store needs.
 
-use storagebox::{ErrorKind, Store};
+use storagebox::{Backend, ErrorKind};
 
 use crate::answer::Answer;
 use crate::cli::Global;
@@ -17,7 +17,7 @@ pub(crate) async fn run(global: &Global) -> Result<Exit, Failure> {
 }
 
 /// Sets up in any case: a store that was set up by an older version may need more.
-async fn set_up(store: &dyn Store) -> Result<Answer, Failure> {
+async fn set_up(store: &dyn Backend) -> Result<Answer, Failure> {
     let before = store.ping().await;
     retry::harmless(Step::SetUp, || store.setup()).await?;
     let outcome = match before {
@@ -36,7 +36,7 @@ mod tests {
     use super::*;
     use crate::commands::faulty::FaultyStore;
 
-    async fn outcome(store: &dyn Store) -> String {
+    async fn outcome(store: &dyn Backend) -> String {
         let answer = set_up(store).await.unwrap().json();
         answer["outcome"].as_str().unwrap().to_owned()
     }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use storagebox_core::{
-    BankAdmin, BoxName, Counter, DedupRepo, Error, LeaseRepo, Ledger, Maintained, OrderedOptions,
-    OrderedStore, Promise, Promises, Result, Store, Strategy, TokenStore, async_trait,
+    Backend, BankAdmin, BoxName, Counter, DedupRepo, Error, LeaseRepo, Ledger, Maintained, OrderedOptions,
+    OrderedStore, Promise, Promises, Result, Strategy, TokenStore, async_trait,
 };
 
 use super::ArticleTables;
@@ -23,7 +23,7 @@ const PROMISES: [(&str, &str); 5] = [
 ];
 
 #[async_trait]
-impl Store for ArticleTables {
+impl Backend for ArticleTables {
     fn backend(&self) -> &'static str {
         "dynamo"
     }

@@ -12,7 +12,7 @@ use aws_smithy_runtime_api::client::runtime_components::RuntimeComponents;
 use aws_smithy_types::body::SdkBody;
 use http::StatusCode;
 use serde_json::{Value, json};
-use storagebox_core::{Result, Store as _};
+use storagebox_core::{Backend as _, Result};
 use storagebox_dynamo::faults::{Exchange, Faults};
 use storagebox_dynamo::{DynamoBuilder, DynamoStore};
 

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Weak};
 
-use storagebox_core::{BoxName, OrderedOptions, Result, Store, Strategy};
+use storagebox_core::{Backend, BoxName, OrderedOptions, Result, Strategy};
 use storagebox_dynamo::DynamoStore;
 
 /// Whatever was opened, whether it is still there.

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use storagebox_core::{
-    BankAdmin, ClaimId, ClaimState, Confirmed, Counts, End, Extended, Hold, Item, ItemBank, ItemState,
-    Released, Result, Store, StoreExt, Taken,
+    Backend, BackendExt, BankAdmin, ClaimId, ClaimState, Confirmed, Counts, End, Extended, Hold, Item,
+    ItemBank, ItemState, Released, Result, Taken,
 };
 use storagebox_dynamo::faults::Faults;
 

@@ -4,7 +4,7 @@ use std::env;
 use std::fs;
 
 use storagebox_core::{
-    BankAdmin as _, ClaimId, CounterExt, Hold, Item, ItemBank, Result, StoreExt, Strategy, Taken,
+    BackendExt, BankAdmin as _, ClaimId, CounterExt, Hold, Item, ItemBank, Result, Strategy, Taken,
 };
 use storagebox_dynamo::{DynamoBuilder, WindowPlan};
 

@@ -7,8 +7,8 @@ use std::time::Duration;
 use aws_sdk_dynamodb::primitives::Blob;
 use aws_sdk_dynamodb::types::AttributeValue;
 use storagebox_core::{
-    Bounds, BoxName, Change, Counted, Counter, CounterExt, ErrorKind, Key, OpId, Result, Retention, StoreExt,
-    Strategy,
+    BackendExt, Bounds, BoxName, Change, Counted, Counter, CounterExt, ErrorKind, Key, OpId, Result,
+    Retention, Strategy,
 };
 use storagebox_dynamo::WindowPlan;
 use storagebox_dynamo::faults::Fault;

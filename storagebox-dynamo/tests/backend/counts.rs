@@ -12,7 +12,7 @@ use aws_smithy_types::body::SdkBody;
 use http::StatusCode;
 use serde_json::json;
 use storagebox_core::{
-    BankAdmin, ClaimId, Counts, Hold, Item, ItemBank, ItemState, ListedItem, Result, StoreExt, Taken,
+    BackendExt, BankAdmin, ClaimId, Counts, Hold, Item, ItemBank, ItemState, ListedItem, Result, Taken,
 };
 use storagebox_dynamo::DynamoStore;
 

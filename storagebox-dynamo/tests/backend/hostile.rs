@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use storagebox_conformance::keeps_text;
 use storagebox_core::{
-    BankAdmin, BoxName, Change, ClaimId, Counted, Counter, DedupId, DedupRepo, Error, ErrorKind, Hold, Item,
-    ItemBank, ItemState, Key, LeaseRepo, Ledger, OpId, Payload, Recorded, Result, Retention, StoreExt,
+    BackendExt, BankAdmin, BoxName, Change, ClaimId, Counted, Counter, DedupId, DedupRepo, Error, ErrorKind,
+    Hold, Item, ItemBank, ItemState, Key, LeaseRepo, Ledger, OpId, Payload, Recorded, Result, Retention,
     Strategy, TokenId,
 };
 use storagebox_dynamo::DynamoStore;

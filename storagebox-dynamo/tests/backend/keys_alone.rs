@@ -6,8 +6,8 @@ use std::time::Duration;
 use aws_sdk_dynamodb::primitives::Blob;
 use aws_sdk_dynamodb::types::AttributeValue;
 use storagebox_core::{
-    Bounds, BoxName, Cancelled, Change, Clock, Counted, Counter, CounterExt, ErrorKind, Key, ManualClock,
-    OpId, Result, StoreExt, Strategy,
+    BackendExt, Bounds, BoxName, Cancelled, Change, Clock, Counted, Counter, CounterExt, ErrorKind, Key,
+    ManualClock, OpId, Result, Strategy,
 };
 use storagebox_dynamo::faults::Fault;
 use storagebox_dynamo::{DynamoBuilder, WindowPlan};

@@ -3,7 +3,7 @@
 use std::iter::repeat_n;
 use std::time::Duration;
 
-use storagebox_core::{CounterExt, Key, Ledger, LedgerEntry, Maintained, Result, StoreExt};
+use storagebox_core::{BackendExt, CounterExt, Key, Ledger, LedgerEntry, Maintained, Result};
 use storagebox_dynamo::faults::Fault;
 
 use crate::scene::{Gate, recorded, with_place};

@@ -6,7 +6,7 @@ use std::pin::{Pin, pin};
 use std::time::Duration;
 
 use storagebox_core::{
-    Change, ClaimId, Counter, Hold, Item, ItemBank, Key, OpId, Result, Store, StoreExt, Strategy,
+    Backend, BackendExt, Change, ClaimId, Counter, Hold, Item, ItemBank, Key, OpId, Result, Strategy,
 };
 use storagebox_dynamo::DynamoStore;
 use storagebox_dynamo::faults::Faults;

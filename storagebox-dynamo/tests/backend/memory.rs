@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use storagebox_core::{
-    Begun, ClaimId, DedupId, End, ErrorKind, Hold, ItemBank, LeaseRepo, OpId, Result, Retention, Store,
-    StoreExt, Taken, TokenId, TokenStore,
+    Backend, BackendExt, Begun, ClaimId, DedupId, End, ErrorKind, Hold, ItemBank, LeaseRepo, OpId, Result,
+    Retention, Taken, TokenId, TokenStore,
 };
 
 use crate::scene::with_place;

@@ -1,8 +1,8 @@
 //! Transactions that a condition refuses, while another reason keeps one of their parts from being judged.
 
 use storagebox_core::{
-    Bounds, Change, ClaimId, Counted, Counter, Hold, Item, ItemBank, Key, OpId, Released, Result, Retention,
-    StoreExt, Strategy,
+    BackendExt, Bounds, Change, ClaimId, Counted, Counter, Hold, Item, ItemBank, Key, OpId, Released, Result,
+    Retention, Strategy,
 };
 use storagebox_dynamo::faults::Fault;
 

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use storagebox_core::{Bounds, Change, CounterExt, Key, OpId, Reason, Result, Retention, StoreExt, Strategy};
+use storagebox_core::{
+    BackendExt, Bounds, Change, CounterExt, Key, OpId, Reason, Result, Retention, Strategy,
+};
 use storagebox_dynamo::{CounterPlan, SetPlan, WindowPlan};
 
 use crate::metered::{Cost, Metered, cost};

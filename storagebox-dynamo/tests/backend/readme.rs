@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use storagebox_core::{
-    Key, OrderedOptions, OrderedStore as _, Payload, Result, Stamp, Store as _, StoreExt as _, WriterId,
+    Backend as _, BackendExt as _, Key, OrderedOptions, OrderedStore as _, Payload, Result, Stamp, WriterId,
 };
 use storagebox_dynamo::DynamoStore;
 

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use aws_sdk_dynamodb::config::Region;
 use storagebox_core::{
-    ClaimId, Counted, Counter, CounterExt, ErrorKind, Hold, Key, Ledger, OpId, OrderedOptions, Result, Store,
-    StoreExt, Strategy, Taken,
+    Backend, BackendExt, ClaimId, Counted, Counter, CounterExt, ErrorKind, Hold, Key, Ledger, OpId,
+    OrderedOptions, Result, Strategy, Taken,
 };
 use storagebox_dynamo::{DynamoBuilder, DynamoStore, Regions};
 

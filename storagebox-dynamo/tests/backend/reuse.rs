@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use storagebox_core::{
-    Aborted, Begun, DedupId, Lease, LeaseRepo, OpId, Payload, Result, Retention, Store, StoreExt,
+    Aborted, Backend, BackendExt, Begun, DedupId, Lease, LeaseRepo, OpId, Payload, Result, Retention,
 };
 
 use crate::metered::{Cost, Metered};

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use serde_json::Value;
 use storagebox_core::{
-    Bounds, Change, ClaimId, Counted, Counter, Extended, Hold, Item, ItemBank, Key, OpId, Result, Retention,
-    Store, StoreExt, Strategy, Taken,
+    Backend, BackendExt, Bounds, Change, ClaimId, Counted, Counter, Extended, Hold, Item, ItemBank, Key,
+    OpId, Result, Retention, Strategy, Taken,
 };
 use storagebox_dynamo::DynamoStore;
 use storagebox_dynamo::faults::Exchange;

@@ -10,8 +10,8 @@ use aws_sdk_dynamodb::config::Credentials;
 use aws_smithy_runtime_api::client::http::SharedHttpClient;
 use futures_util::future::try_join_all;
 use storagebox_core::{
-    BankAdmin, ClaimId, DedupId, DedupRepo, Error, ErrorKind, Hold, Item, ItemBank, OpId, Payload, Result,
-    Retention, Store, StoreExt,
+    Backend, BackendExt, BankAdmin, ClaimId, DedupId, DedupRepo, Error, ErrorKind, Hold, Item, ItemBank,
+    OpId, Payload, Result, Retention,
 };
 use storagebox_dynamo::DynamoStore;
 use storagebox_dynamo::faults::{Fault, Faults};

@@ -4,8 +4,8 @@ use aws_sdk_dynamodb::types::{
     AttributeDefinition, AttributeValue, BillingMode, KeySchemaElement, KeyType, ScalarAttributeType,
 };
 use storagebox_core::{
-    Change, ClaimId, Counter, DedupId, DedupRepo, ErrorKind, Hold, Item, ItemBank, Key, LeaseRepo, OpId,
-    OrderedOptions, OrderedStore, Result, Store, StoreExt, Strategy, TokenId, TokenStore,
+    Backend, BackendExt, Change, ClaimId, Counter, DedupId, DedupRepo, ErrorKind, Hold, Item, ItemBank, Key,
+    LeaseRepo, OpId, OrderedOptions, OrderedStore, Result, Strategy, TokenId, TokenStore,
 };
 use storagebox_dynamo::DynamoStore;
 use tokio::task::JoinSet;

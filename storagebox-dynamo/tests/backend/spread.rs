@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use storagebox_core::{
-    Bounds, Cancelled, Counted, Counter, CounterExt, Key, OpId, Result, Retention, StoreExt, Strategy,
+    BackendExt, Bounds, Cancelled, Counted, Counter, CounterExt, Key, OpId, Result, Retention, Strategy,
 };
 use storagebox_dynamo::faults::{Fault, Faults};
 

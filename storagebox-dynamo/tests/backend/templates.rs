@@ -1,7 +1,7 @@
 //! The tables of the README's templates are the one that `setup` makes.
 
 use serde_json::{Map, Value, json};
-use storagebox_core::{Result, Store as _};
+use storagebox_core::{Backend as _, Result};
 use storagebox_dynamo::DynamoStore;
 
 use crate::backups::{asked, recorded_with_backups, remove};

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use storagebox_core::{
-    BankAdmin, Begun, Bounds, Change, ClaimId, Counter, DedupId, DedupRepo, Fingerprint, Hold, Item,
-    ItemBank, Key, Lease, LeaseRepo, Ledger, OpId, OrderedOptions, OrderedStore, Payload, Recorded, Replaced,
-    Result, Retention, Stamp, Store, StoreExt, Strategy, TokenId, TokenStore, WriterId,
+    Backend, BackendExt, BankAdmin, Begun, Bounds, Change, ClaimId, Counter, DedupId, DedupRepo, Fingerprint,
+    Hold, Item, ItemBank, Key, Lease, LeaseRepo, Ledger, OpId, OrderedOptions, OrderedStore, Payload,
+    Recorded, Replaced, Result, Retention, Stamp, Strategy, TokenId, TokenStore, WriterId,
 };
 use storagebox_dynamo::{DynamoBuilder, ReadFirst};
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use aws_smithy_runtime_api::client::http::SharedHttpClient;
 use futures_util::{StreamExt, TryStreamExt, stream};
-use storagebox_core::{ClaimId, Confirmed, Hold, Item, ItemBank, Result, StoreExt, Taken};
+use storagebox_core::{BackendExt, ClaimId, Confirmed, Hold, Item, ItemBank, Result, Taken};
 use storagebox_dynamo::faults::Faults;
 
 use crate::support::{Table, items};

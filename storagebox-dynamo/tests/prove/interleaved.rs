@@ -6,8 +6,8 @@ use std::pin::pin;
 use std::time::Duration;
 
 use storagebox_core::{
-    BankAdmin, ClaimId, ClaimState, Confirmed, Counts, End, Extended, Hold, HoldState, Item, ItemState,
-    Released, Result, StoreExt, Taken,
+    BackendExt, BankAdmin, ClaimId, ClaimState, Confirmed, Counts, End, Extended, Hold, HoldState, Item,
+    ItemState, Released, Result, Taken,
 };
 
 use crate::scene::{Gate, with_place};

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use aws_smithy_runtime_api::client::http::SharedHttpClient;
-use storagebox_core::{Begun, DedupId, LeaseRepo, OpId, Result, StoreExt};
+use storagebox_core::{BackendExt, Begun, DedupId, LeaseRepo, OpId, Result};
 use storagebox_dynamo::faults::Faults;
 
 use crate::support::{Table, failed, longest_row};

@@ -10,7 +10,7 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use aws_smithy_runtime_api::client::http::SharedHttpClient;
 use storagebox_conformance::{Declared, Harness, Link, Linked, Namespace, Restart, TestClock};
 use storagebox_core::{
-    BoxName, ClaimId, Clock, Error, Item, ItemState, ListedItem, ManualClock, Result, Store, async_trait,
+    Backend, BoxName, ClaimId, Clock, Error, Item, ItemState, ListedItem, ManualClock, Result, async_trait,
 };
 use storagebox_dynamo::faults::{Fault, Faults};
 use storagebox_testkit::dynamodb::{Data, Dynamo};
@@ -76,10 +76,10 @@ impl DynamoHarness {
         })
     }
 
-    async fn store(&self, place: &Place, address: Option<SocketAddr>) -> Result<Arc<dyn Store>> {
+    async fn store(&self, place: &Place, address: Option<SocketAddr>) -> Result<Arc<dyn Backend>> {
         let http = (self.set_up.faults.0 > 0).then(|| SharedHttpClient::new(self.faults.clone()));
         let client = place.table.client(address, http).await;
-        let store: Arc<dyn Store> = Arc::new(place.builder().call_timeout(PATIENCE).from_client(&client)?);
+        let store: Arc<dyn Backend> = Arc::new(place.builder().call_timeout(PATIENCE).from_client(&client)?);
         match self.set_up.faults.0 {
             0 => Ok(store),
             _ => Ok(Linked::new(store, Link::patient(ATTEMPTS))),
@@ -120,7 +120,7 @@ impl Harness for DynamoHarness {
         Ok(namespace(Table::alone(server).await?.place().await?))
     }
 
-    async fn open(&self, namespace: &Namespace) -> Result<Arc<dyn Store>> {
+    async fn open(&self, namespace: &Namespace) -> Result<Arc<dyn Backend>> {
         let store = self.store(place(namespace)?, None).await?;
         store.ping().await?;
         Ok(store)
@@ -130,7 +130,7 @@ impl Harness for DynamoHarness {
         place(namespace).ok()?.table.server()
     }
 
-    async fn open_through(&self, namespace: &Namespace, proxy: SocketAddr) -> Result<Arc<dyn Store>> {
+    async fn open_through(&self, namespace: &Namespace, proxy: SocketAddr) -> Result<Arc<dyn Backend>> {
         self.store(place(namespace)?, Some(proxy)).await
     }
 

@@ -10,7 +10,7 @@ use aws_sdk_dynamodb::Client as Driver;
 use aws_sdk_dynamodb::config::{BehaviorVersion, Credentials, Region};
 use aws_sdk_dynamodb::types::AttributeValue;
 use aws_smithy_runtime_api::client::http::SharedHttpClient;
-use storagebox_core::{Error, ManualClock, Result, Store as _};
+use storagebox_core::{Backend as _, Error, ManualClock, Result};
 use storagebox_dynamo::{DynamoBuilder, DynamoStore};
 use storagebox_testkit::dynamodb::Dynamo;
 use storagebox_testkit::servers;

@@ -1,7 +1,7 @@
 //! Calls that go together: what one of them meets is no matter of its neighbours.
 
 use sqlx::{AssertSqlSafe, Connection, PgConnection, query_scalar};
-use storagebox_core::{ClaimId, ClaimState, Counts, Item, ItemBank, Result, StoreExt};
+use storagebox_core::{BackendExt, ClaimId, ClaimState, Counts, Item, ItemBank, Result};
 
 use crate::scene::{LONG, blocked, count, session, tell, until, with_place};
 use crate::support::failed;

@@ -1,8 +1,8 @@
 //! What was changed by hand is said at once: never retried, never called lost.
 
 use storagebox_core::{
-    BankAdmin, Certainty, ClaimId, Counter, DedupId, DedupRepo, ErrorKind, Item, ItemBank, Key, LeaseRepo,
-    MAX_DURATION, OpId, Payload, Result, Retention, Store, StoreExt, Strategy, TokenId, TokenStore,
+    Backend, BackendExt, BankAdmin, Certainty, ClaimId, Counter, DedupId, DedupRepo, ErrorKind, Item,
+    ItemBank, Key, LeaseRepo, MAX_DURATION, OpId, Payload, Result, Retention, Strategy, TokenId, TokenStore,
 };
 use storagebox_postgres::PostgresStore;
 

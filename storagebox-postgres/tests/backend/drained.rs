@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sqlx::{AssertSqlSafe, PgConnection, query_scalar};
-use storagebox_core::{BankAdmin, ClaimId, Hold, Item, ItemBank, Released, Result, StoreExt, Taken};
+use storagebox_core::{BackendExt, BankAdmin, ClaimId, Hold, Item, ItemBank, Released, Result, Taken};
 use storagebox_postgres::PostgresStore;
 use tokio::task::JoinSet;
 

@@ -3,8 +3,8 @@
 use sqlx::postgres::PgPoolOptions;
 use storagebox_conformance::Proxy;
 use storagebox_core::{
-    ClaimId, Counted, Counter, CounterExt, DedupId, DedupRepo, DedupRepoExt, Hold, Item, ItemBank, Recorded,
-    Result, Retention, Store, StoreExt, Strategy, TokenId, TokenStore,
+    Backend, BackendExt, ClaimId, Counted, Counter, CounterExt, DedupId, DedupRepo, DedupRepoExt, Hold, Item,
+    ItemBank, Recorded, Result, Retention, Strategy, TokenId, TokenStore,
 };
 use storagebox_postgres::PostgresStore;
 

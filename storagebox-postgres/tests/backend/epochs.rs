@@ -1,8 +1,8 @@
 //! A process that is open while its schema is emptied, made anew or set up again.
 
 use storagebox_core::{
-    Certainty, CounterExt, ErrorKind, Item, ItemBank, Key, OrderedOptions, OrderedStore, Result, Retention,
-    Store, StoreExt, Strategy,
+    Backend, BackendExt, Certainty, CounterExt, ErrorKind, Item, ItemBank, Key, OrderedOptions, OrderedStore,
+    Result, Retention, Strategy,
 };
 use storagebox_postgres::{PostgresStore, Statements};
 

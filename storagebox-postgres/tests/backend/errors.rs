@@ -6,7 +6,7 @@ use sqlx::postgres::PgPoolOptions;
 use sqlx::{Connection, query_scalar};
 use storagebox_conformance::Proxy;
 use storagebox_core::{
-    Added, BankAdmin, Certainty, ClaimId, Error, ErrorKind, Hold, Item, ItemBank, Result, StoreExt, Taken,
+    Added, BackendExt, BankAdmin, Certainty, ClaimId, Error, ErrorKind, Hold, Item, ItemBank, Result, Taken,
 };
 
 use crate::scene::{LONG, count, session, tell, until, with_place};

@@ -2,7 +2,7 @@
 
 use storagebox_conformance::keeps_text;
 use storagebox_core::{
-    ClaimId, DedupId, DedupRepo, ErrorKind, Item, OpId, Payload, Result, Retention, StoreExt,
+    BackendExt, ClaimId, DedupId, DedupRepo, ErrorKind, Item, OpId, Payload, Result, Retention,
 };
 use storagebox_postgres::Statements;
 

@@ -8,7 +8,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::process::Command;
 use std::thread::{self, JoinHandle};
 
-use storagebox_core::{ErrorKind, Result, Store};
+use storagebox_core::{Backend, ErrorKind, Result};
 use storagebox_postgres::PostgresStore;
 
 use crate::support::failed;

@@ -7,8 +7,8 @@ use std::time::Duration;
 use sqlx::postgres::PgPoolOptions;
 use sqlx::{AssertSqlSafe, query_scalar};
 use storagebox_core::{
-    Begun, Bounds, Counted, CounterExt, DedupId, ErrorKind, Hold, Item, ItemBank, LeaseRepo, OpId, Result,
-    Retention, Store, StoreExt, Strategy,
+    Backend, BackendExt, Begun, Bounds, Counted, CounterExt, DedupId, ErrorKind, Hold, Item, ItemBank,
+    LeaseRepo, OpId, Result, Retention, Strategy,
 };
 use storagebox_postgres::{PostgresStore, Statements};
 

@@ -3,7 +3,7 @@
 use std::pin::Pin;
 
 use storagebox_core::{
-    Certainty, ClaimId, ClaimState, Counts, ErrorKind, Hold, ItemBank, Result, StoreExt, Taken,
+    BackendExt, Certainty, ClaimId, ClaimState, Counts, ErrorKind, Hold, ItemBank, Result, Taken,
 };
 
 use crate::pools::{SHORT, fill, locked, takes};

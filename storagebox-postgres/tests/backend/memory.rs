@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use storagebox_core::{
-    Begun, ClaimId, Counts, DedupId, End, ErrorKind, Hold, ItemBank, LeaseRepo, OpId, Result, Retention,
-    Store, StoreExt, Taken, TokenId, TokenStore,
+    Backend, BackendExt, Begun, ClaimId, Counts, DedupId, End, ErrorKind, Hold, ItemBank, LeaseRepo, OpId,
+    Result, Retention, Taken, TokenId, TokenStore,
 };
 use storagebox_postgres::{PostgresBuilder, PostgresStore};
 

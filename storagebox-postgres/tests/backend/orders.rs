@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use storagebox_core::{
-    BankAdmin, Bounds, Change, ClaimId, Counted, Counter, Hold, Item, ItemBank, Key, Maintained, OpId,
-    Result, Retention, Store, StoreExt, Strategy,
+    Backend, BackendExt, BankAdmin, Bounds, Change, ClaimId, Counted, Counter, Hold, Item, ItemBank, Key,
+    Maintained, OpId, Result, Retention, Strategy,
 };
 use storagebox_postgres::PostgresStore;
 

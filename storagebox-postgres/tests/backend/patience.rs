@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use storagebox_core::{ClaimId, Counter, Hold, Item, ItemBank, Key, Result, StoreExt, Strategy};
+use storagebox_core::{BackendExt, ClaimId, Counter, Hold, Item, ItemBank, Key, Result, Strategy};
 use storagebox_postgres::Statements;
 
 use crate::scene::{LONG, blocked, count, session, until, with_place};

@@ -1,8 +1,8 @@
 //! Behind PgBouncer in transaction mode, with fewer connections than callers: everybody gets the own answer.
 
 use storagebox_core::{
-    ClaimId, Counted, CounterExt, DedupId, DedupRepo, DedupRepoExt, Hold, Item, ItemBank, OrderedOptions,
-    OrderedStore, OrderedStoreExt, Recorded, Result, Retention, StoreExt, Strategy, Taken,
+    BackendExt, ClaimId, Counted, CounterExt, DedupId, DedupRepo, DedupRepoExt, Hold, Item, ItemBank,
+    OrderedOptions, OrderedStore, OrderedStoreExt, Recorded, Result, Retention, Strategy, Taken,
 };
 use storagebox_postgres::{PostgresStore, Statements};
 use storagebox_testkit::pgbouncer::{PgBouncer, Settings, knows_prepared_statements};

@@ -8,8 +8,8 @@ use sqlx::postgres::PgPoolOptions;
 use sqlx::{AssertSqlSafe, Postgres, Transaction, raw_sql};
 use storagebox_conformance::{Cut, Proxy};
 use storagebox_core::{
-    BankAdmin, Certainty, ClaimId, Error, ErrorKind, Hold, Item, ItemBank, Result, Store, StoreExt, Taken,
-    TokenId, TokenStore,
+    Backend, BackendExt, BankAdmin, Certainty, ClaimId, Error, ErrorKind, Hold, Item, ItemBank, Result,
+    Taken, TokenId, TokenStore,
 };
 use storagebox_postgres::PostgresStore;
 use tokio::task::JoinSet;

@@ -4,7 +4,7 @@ use std::error::Error as _;
 use std::time::Duration;
 
 use sqlx::postgres::PgPoolOptions;
-use storagebox_core::{ClaimId, Error, ErrorKind, Hold, Item, ItemBank, Result, Store, StoreExt};
+use storagebox_core::{Backend, BackendExt, ClaimId, Error, ErrorKind, Hold, Item, ItemBank, Result};
 use storagebox_postgres::PostgresStore;
 use storagebox_testkit::port;
 

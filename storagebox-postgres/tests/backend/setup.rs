@@ -7,8 +7,8 @@ use std::time::Duration;
 use sqlx::postgres::PgPoolOptions;
 use sqlx::{Connection, PgConnection, query};
 use storagebox_core::{
-    Certainty, Counter, DedupId, DedupRepo, ErrorKind, ItemBank, Key, LeaseRepo, OpId, OrderedOptions,
-    OrderedStore, Result, Store, StoreExt, Strategy, TokenId, TokenStore,
+    Backend, BackendExt, Certainty, Counter, DedupId, DedupRepo, ErrorKind, ItemBank, Key, LeaseRepo, OpId,
+    OrderedOptions, OrderedStore, Result, Strategy, TokenId, TokenStore,
 };
 use storagebox_postgres::PostgresStore;
 use tokio::task::JoinSet;

@@ -1,6 +1,6 @@
 //! Encrypted connections: checked against the authority that the URL names, and refused before anything is sent.
 
-use storagebox_core::{ErrorKind, ItemBank, Result, Store, StoreExt};
+use storagebox_core::{Backend, BackendExt, ErrorKind, ItemBank, Result};
 use storagebox_postgres::PostgresStore;
 use storagebox_testkit::postgres::{Postgres, Settings};
 use tokio::task::spawn_blocking;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use storagebox_core::{
-    Bounds, Cancelled, Change, Counted, Counter, Key, OpId, Result, Retention, Store, StoreExt, Strategy,
+    Backend, BackendExt, Bounds, Cancelled, Change, Counted, Counter, Key, OpId, Result, Retention, Strategy,
 };
 use storagebox_postgres::PostgresStore;
 use storagebox_testkit::workload::refusals::refused;

@@ -11,7 +11,7 @@ use std::path::Path;
 use std::process::Command;
 use std::{env, fs};
 
-use storagebox_core::{Certainty, ErrorKind, Result, Store};
+use storagebox_core::{Backend, Certainty, ErrorKind, Result};
 use storagebox_postgres::{PostgresStore, Statements};
 
 use crate::scene::{count, owner_url, with_database};

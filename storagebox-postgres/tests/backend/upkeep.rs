@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use storagebox_core::{
-    Counted, Counter, CounterExt, ItemBank, Key, Maintained, Result, Store, StoreExt, Strategy,
+    Backend, BackendExt, Counted, Counter, CounterExt, ItemBank, Key, Maintained, Result, Strategy,
 };
 use storagebox_postgres::PostgresStore;
 

@@ -7,9 +7,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use sqlx::{AssertSqlSafe, Connection, PgConnection, raw_sql};
 use storagebox_core::{
-    Begun, ClaimId, ClaimState, DedupId, DedupRepo, End, Hold, Item, ItemBank, LeaseRepo, OpId,
-    OrderedOptions, OrderedStore, Payload, Recorded, Released, Result, Retention, Stamp, StoreExt, Taken,
-    TokenId, TokenStore, WriterId, Written,
+    BackendExt, Begun, ClaimId, ClaimState, DedupId, DedupRepo, End, Hold, Item, ItemBank, LeaseRepo, OpId,
+    OrderedOptions, OrderedStore, Payload, Recorded, Released, Result, Retention, Stamp, Taken, TokenId,
+    TokenStore, WriterId, Written,
 };
 use storagebox_postgres::PostgresStore;
 

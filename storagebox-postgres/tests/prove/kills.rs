@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use fastrand::Rng;
-use storagebox_core::{Error, Result, Store};
+use storagebox_core::{Backend, Error, Result};
 use storagebox_testkit::Failure;
 use storagebox_testkit::postgres::{Postgres, Settings};
 use tokio::task::{JoinSet, spawn_blocking};

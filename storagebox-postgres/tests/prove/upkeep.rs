@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use storagebox_core::{ClaimId, Hold, ItemBank, Maintained, Result, Store, StoreExt, Taken};
+use storagebox_core::{Backend, BackendExt, ClaimId, Hold, ItemBank, Maintained, Result, Taken};
 use storagebox_postgres::PostgresStore;
 use tokio::task::JoinSet;
 

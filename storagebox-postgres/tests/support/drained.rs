@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use sqlx::pool::PoolConnection;
 use sqlx::{AssertSqlSafe, Connection, PgConnection, Postgres, query_scalar, raw_sql};
-use storagebox_core::{BankAdmin, ClaimId, Hold, Item, ItemBank, Result, StoreExt, Taken};
+use storagebox_core::{BackendExt, BankAdmin, ClaimId, Hold, Item, ItemBank, Result, Taken};
 use tokio::task::JoinSet;
 
 use super::{Place, failed, run};

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use sqlx::{AssertSqlSafe, Row, query};
 use storagebox_conformance::{Declared, Harness, Namespace, Part, Restart, TestClock};
-use storagebox_core::{BoxName, ClaimId, Error, Item, ItemState, ListedItem, Result, Store, async_trait};
+use storagebox_core::{Backend, BoxName, ClaimId, Error, Item, ItemState, ListedItem, Result, async_trait};
 use storagebox_postgres::{PostgresBuilder, Statements};
 use storagebox_testkit::pgbouncer::{self, PgBouncer};
 use storagebox_testkit::postgres::{Postgres, Settings};
@@ -87,7 +87,7 @@ impl PostgresHarness {
         })
     }
 
-    fn store(&self, place: &Place, address: SocketAddr) -> Result<Arc<dyn Store>> {
+    fn store(&self, place: &Place, address: SocketAddr) -> Result<Arc<dyn Backend>> {
         let builder = self.set_up.builder(place.builder()?).call_timeout(PATIENCE);
         Ok(Arc::new(builder.connect(&place.url_at(address))?))
     }
@@ -129,7 +129,7 @@ impl Harness for PostgresHarness {
 
     /// Connected by now: the driver pends hundreds of times while it proves the password, and the suite drops each
     /// call at every point where it pends.
-    async fn open(&self, namespace: &Namespace) -> Result<Arc<dyn Store>> {
+    async fn open(&self, namespace: &Namespace) -> Result<Arc<dyn Backend>> {
         let guard = guard(namespace)?;
         let store = self.store(&guard.place, guard.address())?;
         store.ping().await?;
@@ -148,7 +148,7 @@ impl Harness for PostgresHarness {
         }
     }
 
-    async fn open_through(&self, namespace: &Namespace, proxy: SocketAddr) -> Result<Arc<dyn Store>> {
+    async fn open_through(&self, namespace: &Namespace, proxy: SocketAddr) -> Result<Arc<dyn Backend>> {
         self.store(place(namespace)?, proxy)
     }
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use sqlx::postgres::{PgConnectOptions, PgPool, PgPoolOptions};
 use sqlx::{AssertSqlSafe, Executor, query, raw_sql};
-use storagebox_core::{Error, Result, Store as _};
+use storagebox_core::{Backend as _, Error, Result};
 use storagebox_postgres::{PostgresBuilder, PostgresStore};
 use storagebox_testkit::postgres::Postgres;
 use storagebox_testkit::servers;

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use redis::cmd;
-use storagebox_core::{ErrorKind, ItemBank, Result, Store, StoreExt};
+use storagebox_core::{Backend, BackendExt, ErrorKind, ItemBank, Result};
 use storagebox_redis::{Login, RedisStore};
 use storagebox_testkit::redis::Settings;
 

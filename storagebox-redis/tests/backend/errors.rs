@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use redis::cmd;
 use storagebox_core::{
-    Certainty, ClaimId, ErrorKind, Hold, Item, ItemBank, ItemBankExt, Result, Store, StoreExt, Taken,
+    Backend, BackendExt, Certainty, ClaimId, ErrorKind, Hold, Item, ItemBank, ItemBankExt, Result, Taken,
 };
 use storagebox_testkit::redis::Settings;
 

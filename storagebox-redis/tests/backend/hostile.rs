@@ -2,8 +2,8 @@
 
 use storagebox_conformance::keeps_text;
 use storagebox_core::{
-    Change, ClaimId, Counter, DedupId, DedupRepo, ErrorKind, Item, ItemBank, Key, OpId, Payload, Result,
-    Retention, StoreExt, Strategy,
+    BackendExt, Change, ClaimId, Counter, DedupId, DedupRepo, ErrorKind, Item, ItemBank, Key, OpId, Payload,
+    Result, Retention, Strategy,
 };
 
 use crate::scene::with_place;

@@ -4,7 +4,7 @@
 use std::future::ready;
 use std::pin::{Pin, pin};
 
-use storagebox_core::{ClaimId, ItemBank, Result, Store, StoreExt};
+use storagebox_core::{Backend, BackendExt, ClaimId, ItemBank, Result};
 use storagebox_redis::RedisStore;
 use storagebox_testkit::redis::Settings;
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use redis::cmd;
 use storagebox_core::{
-    ClaimId, ClaimState, Hold, Item, ItemBank, ItemBankExt, Result, Store, StoreExt, Taken,
+    Backend, BackendExt, ClaimId, ClaimState, Hold, Item, ItemBank, ItemBankExt, Result, Taken,
 };
 use storagebox_redis::RedisStore;
 use storagebox_testkit::redis::Settings;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use redis::cmd;
 use storagebox_core::{
-    BankAdmin, ClaimId, Hold, Item, ItemBank, ItemState, OpId, Released, Restored, Result, StoreExt, Taken,
+    BackendExt, BankAdmin, ClaimId, Hold, Item, ItemBank, ItemState, OpId, Released, Restored, Result, Taken,
     TokenId, TokenStore, Withdrawn,
 };
 use storagebox_testkit::redis::Settings;

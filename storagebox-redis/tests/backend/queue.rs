@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use fastrand::Rng;
 use redis::cmd;
-use storagebox_core::{BankAdmin, ClaimId, Hold, Item, ItemBank, Released, Result, StoreExt, Taken};
+use storagebox_core::{BackendExt, BankAdmin, ClaimId, Hold, Item, ItemBank, Released, Result, Taken};
 
 use crate::scene::with_place;
 use crate::support::Place;

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use storagebox_core::{Result, Store};
+use storagebox_core::{Backend, Result};
 use storagebox_redis::RedisStore;
 
 const README: &str = include_str!("../../README.md");

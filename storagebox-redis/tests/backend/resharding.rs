@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use storagebox_core::{
-    BankAdmin, Certainty, Error, ErrorKind, Item, ItemBank, ItemBankExt, Result, Store, StoreExt, Taken,
+    Backend, BackendExt, BankAdmin, Certainty, Error, ErrorKind, Item, ItemBank, ItemBankExt, Result, Taken,
 };
 use storagebox_redis::RedisStore;
 use storagebox_testkit::redis::Settings;

@@ -2,7 +2,7 @@
 
 use redis::{Cmd, cmd};
 use storagebox_conformance::keeps_text;
-use storagebox_core::{ErrorKind, Result, Store, StoreExt};
+use storagebox_core::{Backend, BackendExt, ErrorKind, Result};
 use storagebox_redis::RedisStore;
 
 use crate::scene::with_place;

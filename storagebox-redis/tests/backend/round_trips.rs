@@ -6,9 +6,9 @@ use std::time::Duration;
 use redis::cmd;
 use storagebox_conformance::Proxy;
 use storagebox_core::{
-    BankAdmin, Begun, Change, ClaimId, Counter, DedupId, DedupRepo, DedupRepoExt, Hold, Item, Key, LeaseRepo,
-    OpId, OrderedOptions, OrderedStore, Payload, Recorded, Replaced, Result, Retention, Stamp, Store,
-    StoreExt, Strategy, TokenId, TokenStore, WriterId,
+    Backend, BackendExt, BankAdmin, Begun, Change, ClaimId, Counter, DedupId, DedupRepo, DedupRepoExt, Hold,
+    Item, Key, LeaseRepo, OpId, OrderedOptions, OrderedStore, Payload, Recorded, Replaced, Result, Retention,
+    Stamp, Strategy, TokenId, TokenStore, WriterId,
 };
 use storagebox_redis::RedisStore;
 use storagebox_testkit::redis::Settings;

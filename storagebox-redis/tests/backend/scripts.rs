@@ -1,7 +1,9 @@
 //! Scripts that the server forgets, does not have, or may not run.
 
 use redis::cmd;
-use storagebox_core::{Certainty, ErrorKind, Item, ItemBank, ItemBankExt, Result, Store, StoreExt, Taken};
+use storagebox_core::{
+    Backend, BackendExt, Certainty, ErrorKind, Item, ItemBank, ItemBankExt, Result, Taken,
+};
 use storagebox_testkit::redis::Settings;
 
 use crate::scene::{kill, with_place, with_server};

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use redis::cmd;
 use storagebox_core::{
-    Begun, ClaimId, DedupId, End, ErrorKind, Hold, ItemBank, LeaseRepo, OpId, Result, Retention, Store,
-    StoreExt, Taken, TokenId, TokenStore,
+    Backend, BackendExt, Begun, ClaimId, DedupId, End, ErrorKind, Hold, ItemBank, LeaseRepo, OpId, Result,
+    Retention, Taken, TokenId, TokenStore,
 };
 use storagebox_redis::{Eviction, RedisStore};
 use storagebox_testkit::redis::Settings;

@@ -1,7 +1,7 @@
 //! What stands on the server, past the library.
 
 use redis::cmd;
-use storagebox_core::{ClaimId, ClaimState, Hold, Item, ItemBank, ItemBankExt, Result, Store, StoreExt};
+use storagebox_core::{Backend, BackendExt, ClaimId, ClaimState, Hold, Item, ItemBank, ItemBankExt, Result};
 
 use crate::scene::with_place;
 use crate::support::Place;

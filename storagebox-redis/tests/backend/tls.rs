@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use storagebox_core::{ErrorKind, Item, ItemBank, ItemBankExt, Result, Store, StoreExt, Taken};
+use storagebox_core::{Backend, BackendExt, ErrorKind, Item, ItemBank, ItemBankExt, Result, Taken};
 use storagebox_redis::RedisStore;
 use storagebox_testkit::redis::{Redis, Settings};
 use tokio::task::spawn_blocking;

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use redis::cmd;
 use storagebox_core::{
-    Begun, ClaimId, DedupId, DedupRepo, ItemBank, LeaseRepo, OpId, Payload, Result, Retention, Store,
-    StoreExt,
+    Backend, BackendExt, Begun, ClaimId, DedupId, DedupRepo, ItemBank, LeaseRepo, OpId, Payload, Result,
+    Retention,
 };
 use storagebox_testkit::redis::Settings;
 

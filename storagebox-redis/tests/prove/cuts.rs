@@ -5,8 +5,9 @@ use std::sync::atomic::AtomicU64;
 
 use storagebox_conformance::{Cut, Proxy};
 use storagebox_core::{
-    ClaimId, Consumed, Counted, Counter, CounterExt, DedupRepoExt, Hold, ItemBank, Key, OpId, OrderedOptions,
-    OrderedStoreExt, Recorded, Result, Retention, StoreExt, Strategy, Taken, TokenId, TokenStore, Written,
+    BackendExt, ClaimId, Consumed, Counted, Counter, CounterExt, DedupRepoExt, Hold, ItemBank, Key, OpId,
+    OrderedOptions, OrderedStoreExt, Recorded, Result, Retention, Strategy, Taken, TokenId, TokenStore,
+    Written,
 };
 use storagebox_redis::RedisStore;
 use storagebox_testkit::redis::Settings;

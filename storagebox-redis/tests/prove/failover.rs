@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use storagebox_core::{
-    BankAdmin, ClaimId, ClaimState, Error, Hold, Item, ItemBank, Result, Store, StoreExt, Taken,
+    Backend, BackendExt, BankAdmin, ClaimId, ClaimState, Error, Hold, Item, ItemBank, Result, Taken,
 };
 use storagebox_testkit::redis::{Redis, Settings};
 use tokio::task::{JoinSet, spawn_blocking};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use fastrand::Rng;
-use storagebox_core::{Result, Store};
+use storagebox_core::{Backend, Result};
 use storagebox_testkit::redis::Settings;
 use tokio::task::JoinSet;
 

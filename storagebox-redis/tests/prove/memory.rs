@@ -1,7 +1,7 @@
 //! What a bank takes of the server's memory.
 
 use redis::cmd;
-use storagebox_core::{ClaimId, Hold, Item, ItemBank, Result, StoreExt, Taken};
+use storagebox_core::{BackendExt, ClaimId, Hold, Item, ItemBank, Result, Taken};
 use storagebox_testkit::redis::Settings;
 use tokio::task::JoinSet;
 

@@ -1,7 +1,7 @@
 //! The largest key of boxes with a million entries, which is what moving a slot waits for.
 
 use redis::cmd;
-use storagebox_core::{Item, ItemBank, Result, StoreExt, TokenId, TokenStore};
+use storagebox_core::{BackendExt, Item, ItemBank, Result, TokenId, TokenStore};
 use storagebox_testkit::redis::Settings;
 
 use crate::scene::with_server;

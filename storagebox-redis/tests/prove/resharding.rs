@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use storagebox_core::{Result, Store};
+use storagebox_core::{Backend, Result};
 use storagebox_testkit::redis::Settings;
 use tokio::task::JoinSet;
 

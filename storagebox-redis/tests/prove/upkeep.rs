@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use redis::cmd;
 use storagebox_core::{
-    Begun, DedupId, DedupRepo, LeaseRepo, OpId, Payload, Result, Retention, Store, StoreExt,
+    Backend, BackendExt, Begun, DedupId, DedupRepo, LeaseRepo, OpId, Payload, Result, Retention,
 };
 use storagebox_testkit::redis::Settings;
 

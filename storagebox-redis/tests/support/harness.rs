@@ -9,7 +9,7 @@ use std::time::Duration;
 use redis::aio::MultiplexedConnection;
 use redis::cmd;
 use storagebox_conformance::{Declared, Harness, Namespace, Part, Restart, TestClock};
-use storagebox_core::{BoxName, ClaimId, Error, Item, ItemState, ListedItem, Result, Store, async_trait};
+use storagebox_core::{Backend, BoxName, ClaimId, Error, Item, ItemState, ListedItem, Result, async_trait};
 use storagebox_redis::Moved;
 use storagebox_testkit::redis::Settings;
 use tokio::runtime::Runtime;
@@ -85,7 +85,7 @@ impl RedisHarness {
         })
     }
 
-    fn store(&self, place: &Place, url: &str) -> Result<Arc<dyn Store>> {
+    fn store(&self, place: &Place, url: &str) -> Result<Arc<dyn Backend>> {
         let builder = place.builder()?.call_timeout(PATIENCE).wait(self.set_up.wait, Duration::from_secs(60));
         let builder = match self.set_up.pool {
             Some(connections) => builder.pool(connections),
@@ -130,7 +130,7 @@ impl Harness for RedisHarness {
     }
 
     /// Connected by now: the suite drops each call at every point where it pends, and it is the calls that matter.
-    async fn open(&self, namespace: &Namespace) -> Result<Arc<dyn Store>> {
+    async fn open(&self, namespace: &Namespace) -> Result<Arc<dyn Backend>> {
         let place = place(namespace)?;
         let store = self.store(place, &place.server.url())?;
         store.ping().await?;
@@ -141,7 +141,7 @@ impl Harness for RedisHarness {
         place(namespace).ok().map(|place| place.server.address())
     }
 
-    async fn open_through(&self, namespace: &Namespace, proxy: SocketAddr) -> Result<Arc<dyn Store>> {
+    async fn open_through(&self, namespace: &Namespace, proxy: SocketAddr) -> Result<Arc<dyn Backend>> {
         let place = place(namespace)?;
         self.store(place, &place.server.url_at(proxy))
     }

@@ -201,7 +201,7 @@ impl Server {
         let number = self.places.fetch_add(1, Ordering::Relaxed);
         let prefix = format!("{}.{number}", self.name);
         let place = Place { server: Arc::clone(self), prefix, moved: Moved::default() };
-        storagebox_core::Store::setup(&place.store()?).await?;
+        storagebox_core::Backend::setup(&place.store()?).await?;
         Ok(place)
     }
 

@@ -7,9 +7,9 @@ use std::time::Duration;
 use sqlx::Connection;
 use sqlx::sqlite::SqlitePoolOptions;
 use storagebox_core::{
-    BankAdmin, Begun, Change, ClaimId, Counter, DedupId, DedupRepo, DedupRepoExt, Hold, Item, ItemBank, Key,
-    LeaseRepo, OpId, OrderedOptions, OrderedStore, Payload, Recorded, Replaced, Result, Retention, Stamp,
-    StoreExt, Strategy, TokenId, TokenStore, WriterId,
+    BackendExt, BankAdmin, Begun, Change, ClaimId, Counter, DedupId, DedupRepo, DedupRepoExt, Hold, Item,
+    ItemBank, Key, LeaseRepo, OpId, OrderedOptions, OrderedStore, Payload, Recorded, Replaced, Result,
+    Retention, Stamp, Strategy, TokenId, TokenStore, WriterId,
 };
 use storagebox_sqlite::SqliteStore;
 use tokio::task::JoinSet;

@@ -4,8 +4,8 @@ use std::pin::pin;
 use std::task::Poll;
 
 use storagebox_core::{
-    ClaimId, Counted, Counter, CounterExt, DedupId, DedupRepo, DedupRepoExt, ErrorKind, Hold, Item, ItemBank,
-    Recorded, Result, Retention, Store, StoreExt, Strategy, TokenId, TokenStore,
+    Backend, BackendExt, ClaimId, Counted, Counter, CounterExt, DedupId, DedupRepo, DedupRepoExt, ErrorKind,
+    Hold, Item, ItemBank, Recorded, Result, Retention, Strategy, TokenId, TokenStore,
 };
 use storagebox_sqlite::SqliteStore;
 

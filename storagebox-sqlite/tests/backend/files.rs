@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use storagebox_core::{ErrorKind, Item, ItemBank, ItemBankExt, Result, Store, StoreExt};
+use storagebox_core::{Backend, BackendExt, ErrorKind, Item, ItemBank, ItemBankExt, Result};
 use storagebox_sqlite::SqliteStore;
 
 use crate::support::{Place, failed};

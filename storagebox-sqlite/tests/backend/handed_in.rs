@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use sqlx::sqlite::{SqlitePoolOptions, SqliteSynchronous};
 use sqlx::{ConnectOptions, Executor};
-use storagebox_core::{ErrorKind, ItemBank, ItemBankExt, Result, Store, StoreExt, Taken};
+use storagebox_core::{Backend, BackendExt, ErrorKind, ItemBank, ItemBankExt, Result, Taken};
 use storagebox_sqlite::{SqliteStore, Synchronous};
 
 use crate::support::{Place, failed};

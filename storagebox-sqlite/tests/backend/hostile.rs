@@ -3,7 +3,7 @@
 use sqlx::query_scalar;
 use storagebox_conformance::keeps_text;
 use storagebox_core::{
-    ClaimId, DedupId, DedupRepo, ErrorKind, Item, OpId, Payload, Result, Retention, StoreExt,
+    BackendExt, ClaimId, DedupId, DedupRepo, ErrorKind, Item, OpId, Payload, Result, Retention,
 };
 
 use crate::support::{Place, failed};
@@ -73,7 +73,7 @@ async fn payloads_are_bytes() -> Result<()> {
 /// What a path may be called: none of it is read as anything but a name.
 #[tokio::test]
 async fn a_file_may_have_any_name() -> Result<()> {
-    use storagebox_core::Store;
+    use storagebox_core::Backend;
     use storagebox_sqlite::SqliteStore;
 
     let place = Place::bare()?;

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use sqlx::{Connection, SqliteConnection};
 use storagebox_core::{
-    Certainty, ClaimId, DedupRepoExt, ErrorKind, Hold, Item, ItemBank, Recorded, Result, Retention, Store,
-    StoreExt, Taken,
+    Backend, BackendExt, Certainty, ClaimId, DedupRepoExt, ErrorKind, Hold, Item, ItemBank, Recorded, Result,
+    Retention, Taken,
 };
 use storagebox_sqlite::SqliteStore;
 use tokio::runtime::{Builder, Runtime};

@@ -5,7 +5,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 
-use storagebox_core::{ErrorKind, Item, ItemBank, Result, Store, StoreExt};
+use storagebox_core::{Backend, BackendExt, ErrorKind, Item, ItemBank, Result};
 use storagebox_sqlite::SqliteStore;
 
 use crate::support::{Place, failed};

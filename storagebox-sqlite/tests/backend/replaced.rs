@@ -7,8 +7,8 @@ use std::{env, fs};
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection, query, query_scalar, raw_sql};
 use storagebox_core::{
-    Certainty, ClaimState, Counts, Error, ErrorKind, Item, ItemBank, ItemBankExt, ItemState, Result, Store,
-    StoreExt,
+    Backend, BackendExt, Certainty, ClaimState, Counts, Error, ErrorKind, Item, ItemBank, ItemBankExt,
+    ItemState, Result,
 };
 use storagebox_sqlite::SqliteStore;
 

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use sqlx::{Executor, query, query_as, query_scalar};
 use storagebox_core::{
-    Begun, ClaimId, ClaimState, DedupId, End, ErrorKind, Hold, Item, ItemBank, ItemBankExt, LeaseRepo, OpId,
-    Result, Retention, Store, StoreExt, Taken, TokenId, TokenStore,
+    Backend, BackendExt, Begun, ClaimId, ClaimState, DedupId, End, ErrorKind, Hold, Item, ItemBank,
+    ItemBankExt, LeaseRepo, OpId, Result, Retention, Taken, TokenId, TokenStore,
 };
 use tokio::task::JoinSet;
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use sqlx::{Connection, SqliteConnection};
 use storagebox_core::{
-    Certainty, Counter, CounterExt, ErrorKind, ItemBank, ItemBankExt, Result, Store, StoreExt, Strategy,
+    Backend, BackendExt, Certainty, Counter, CounterExt, ErrorKind, ItemBank, ItemBankExt, Result, Strategy,
     Taken,
 };
 use tokio::task::JoinSet;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use sqlx::Row;
 use sqlx::sqlite::SqliteRow;
 use storagebox_conformance::{Declared, Harness, Namespace, Part, Restart, TestClock};
-use storagebox_core::{BoxName, ClaimId, Error, Item, ItemState, ListedItem, Result, Store, async_trait};
+use storagebox_core::{Backend, BoxName, ClaimId, Error, Item, ItemState, ListedItem, Result, async_trait};
 
 use super::place::{Place, failed};
 use super::worker::Worker;
@@ -52,7 +52,7 @@ impl Harness for SqliteHarness {
         Ok(Namespace::new(place.url(), place))
     }
 
-    async fn open(&self, namespace: &Namespace) -> Result<Arc<dyn Store>> {
+    async fn open(&self, namespace: &Namespace) -> Result<Arc<dyn Backend>> {
         let place = place(namespace)?;
         let builder = place.builder().combining(self.0.combining).call_timeout(PATIENCE);
         Ok(Arc::new(match self.0.pools {

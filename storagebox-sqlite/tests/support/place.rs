@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use sqlx::sqlite::{SqliteConnectOptions, SqlitePoolOptions, SqliteSynchronous};
 use sqlx::{ConnectOptions, SqliteConnection, SqlitePool};
-use storagebox_core::{Error, ManualClock, Result, Store as _};
+use storagebox_core::{Backend as _, Error, ManualClock, Result};
 use storagebox_sqlite::{SqliteBuilder, SqliteStore};
 use storagebox_testkit::{Failure, Folder};
 use tempfile::TempDir;

@@ -8,8 +8,8 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, ExitCode, Stdio};
 use std::time::Duration;
 
 use storagebox_core::{
-    ClaimId, ClaimState, Confirmed, Counted, Counter, CounterExt, DedupId, DedupRepo, DedupRepoExt,
-    HoldState, Item, ItemBank, ItemBankExt, Key, Recorded, Result, Retention, Store, StoreExt, Strategy,
+    Backend, BackendExt, ClaimId, ClaimState, Confirmed, Counted, Counter, CounterExt, DedupId, DedupRepo,
+    DedupRepoExt, HoldState, Item, ItemBank, ItemBankExt, Key, Recorded, Result, Retention, Strategy,
 };
 use storagebox_sqlite::SqliteStore;
 use tokio::runtime::Builder;

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use storagebox_core::{
-    BankAdmin, Bounds, Change, ClaimId, Completed, Confirmed, Consumed, Counted, Counter, DedupId, DedupRepo,
-    Error, Extended, Fence, Forgotten, Hold, Item, ItemBank, Key, Lease, LeaseExtended, LeaseRepo, OpId,
-    OrderedOptions, OrderedStore, Payload, Replaced, Restored, Result, Retention, Retired, Stamp, Store,
-    StoreExt, Strategy, Taken, TokenId, TokenStore, Version, Withdrawn, WriterId, Written,
+    Backend, BackendExt, BankAdmin, Bounds, Change, ClaimId, Completed, Confirmed, Consumed, Counted,
+    Counter, DedupId, DedupRepo, Error, Extended, Fence, Forgotten, Hold, Item, ItemBank, Key, Lease,
+    LeaseExtended, LeaseRepo, OpId, OrderedOptions, OrderedStore, Payload, Replaced, Restored, Result,
+    Retention, Retired, Stamp, Strategy, Taken, TokenId, TokenStore, Version, Withdrawn, WriterId, Written,
 };
 
 const HOUR: Duration = Duration::from_secs(3_600);
@@ -18,7 +18,7 @@ const SHARDS: u16 = 20;
 /// # Errors
 ///
 /// An answer that is none of refusal, or the store's own.
-pub async fn refused(store: &dyn Store, name: &str) -> Result<()> {
+pub async fn refused(store: &dyn Backend, name: &str) -> Result<()> {
     by_a_bank(store, name).await?;
     by_records(store, name).await?;
     by_tokens(store, name).await?;
@@ -33,7 +33,7 @@ fn ensure<T: PartialEq + std::fmt::Debug>(found: &T, expected: &T) -> Result<()>
     }
 }
 
-async fn by_a_bank(store: &dyn Store, name: &str) -> Result<()> {
+async fn by_a_bank(store: &dyn Backend, name: &str) -> Result<()> {
     let (bank, claim, item) = (store.bank("refusals")?, ClaimId::new(name)?, [Item::new(name)?]);
     ensure(&bank.take(&claim, Hold::Forever).await?, &Taken::Empty)?;
     ensure(&bank.confirm(&claim).await?, &Confirmed::Unknown)?;
@@ -43,7 +43,7 @@ async fn by_a_bank(store: &dyn Store, name: &str) -> Result<()> {
     ensure(&bank.restore(&item).await?, &Restored { unknown: 1, ..Restored::default() })
 }
 
-async fn by_records(store: &dyn Store, name: &str) -> Result<()> {
+async fn by_records(store: &dyn Backend, name: &str) -> Result<()> {
     let (records, leases) = (store.dedup("refusals")?, store.leases("refusals")?);
     let (id, op, value) = (DedupId::new(name)?, OpId::new(name)?, Payload::try_from(name)?);
     ensure(&records.replace(&id, Version::new(1), &value, &op).await?, &Replaced::Stale(None))?;
@@ -54,12 +54,12 @@ async fn by_records(store: &dyn Store, name: &str) -> Result<()> {
     ensure(&completed, &Completed::Fenced)
 }
 
-async fn by_tokens(store: &dyn Store, name: &str) -> Result<()> {
+async fn by_tokens(store: &dyn Backend, name: &str) -> Result<()> {
     let tokens = store.tokens("refusals")?;
     ensure(&tokens.consume(&TokenId::new(name)?, &OpId::new(name)?).await?, &Consumed::AlreadyGone)
 }
 
-async fn by_counters(store: &dyn Store, name: &str) -> Result<()> {
+async fn by_counters(store: &dyn Backend, name: &str) -> Result<()> {
     let bounds = Bounds::between(-10, 10)?;
     let (retention, key) = (Retention::For(HOUR), Key::new(name)?);
     let strategies = [
@@ -78,7 +78,7 @@ async fn by_counters(store: &dyn Store, name: &str) -> Result<()> {
     Ok(())
 }
 
-async fn by_ordered_values(store: &dyn Store, name: &str) -> Result<()> {
+async fn by_ordered_values(store: &dyn Backend, name: &str) -> Result<()> {
     let (ordered, key) = (store.ordered("refusals", OrderedOptions::time())?, Key::new(name)?);
     let (value, stamp) = (Payload::try_from(name)?, Stamp::new(1, WriterId::new(name)?));
     for refused in [ordered.put(&key, &value, &stamp).await?, ordered.delete(&key, &stamp).await?] {

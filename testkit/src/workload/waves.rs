@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use storagebox_core::{
-    BankAdmin, ClaimId, Counts, Hold, Item, ItemBank, ItemState, Result, Store, StoreExt, Taken,
+    Backend, BackendExt, BankAdmin, ClaimId, Counts, Hold, Item, ItemBank, ItemState, Result, Taken,
 };
 use tokio::task::JoinSet;
 
@@ -35,7 +35,7 @@ pub struct Findings {
 /// # Panics
 ///
 /// If the bank's own count is not what it was told to hold.
-pub async fn wave(clients: &[impl Store], name: &str) -> Result<Findings> {
+pub async fn wave(clients: &[impl Backend], name: &str) -> Result<Findings> {
     let banks: Vec<_> = clients.iter().map(|client| client.bank(name)).collect::<Result<_>>()?;
     let items: Vec<_> =
         (0..IDS).map(|number| Item::new(format!("{name}-{number}"))).collect::<Result<_>>()?;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use storagebox::{BankAdmin, BoxName, ClaimId, Hold, Item, Store as _, Taken};
+use storagebox::{Backend as _, BankAdmin, BoxName, ClaimId, Hold, Item, Taken};
 use storagebox_dynamo::DynamoStore;
 
 use super::server::Server;

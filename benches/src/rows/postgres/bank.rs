@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use sqlx::query_scalar;
-use storagebox::{BankAdmin, BoxName, ClaimId, Hold, Retention, Store as _, Taken};
+use storagebox::{Backend as _, BankAdmin, BoxName, ClaimId, Hold, Retention, Taken};
 use storagebox_postgres::PostgresStore;
 
 use super::client::{CONNECTIONS, Client};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use storagebox::{BoxName, Change, Counted, Counter, Key, OpId, Store as _, Strategy};
+use storagebox::{Backend as _, BoxName, Change, Counted, Counter, Key, OpId, Strategy};
 use storagebox_postgres::PostgresStore;
 
 use super::cluster::Database;

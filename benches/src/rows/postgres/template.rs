@@ -1,6 +1,6 @@
 //! What the sides' databases are copied from.
 
-use storagebox::{BoxName, Item, Store as _};
+use storagebox::{Backend as _, BoxName, Item};
 use storagebox_postgres::PostgresStore;
 
 use super::cluster::Database;

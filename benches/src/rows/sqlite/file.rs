@@ -5,7 +5,7 @@ use std::sync::Arc;
 use sqlx::SqliteConnection;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteSynchronous};
 use sqlx::{ConnectOptions, query_scalar};
-use storagebox::{BankAdmin, BoxName, Item, Store as _};
+use storagebox::{Backend as _, BankAdmin, BoxName, Item};
 use storagebox_sqlite::SqliteStore;
 use tempfile::TempDir;
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions, query};
-use storagebox::{ItemBankExt, StoreExt, Taken};
+use storagebox::{BackendExt, ItemBankExt, Taken};
 
 use super::file::{BANK, Bank};
 use crate::error::{Failure, Result};

@@ -5,7 +5,7 @@ mod tests;
 
 use std::io::Write;
 
-use storagebox::{Assigned, Deduplicator, Recovery, Store};
+use storagebox::{Assigned, Backend, Deduplicator, Recovery};
 
 use crate::answer::Answer;
 use crate::cli::{Assign, Global, OfBanks, Recover};
@@ -35,14 +35,14 @@ fn print(answer: Result<Answer, Failure>, global: &Global) -> Result<Exit, Failu
     answer.and_then(|answer| answer.print(to, global.json))
 }
 
-fn deduplicator(of: &OfBanks, store: &dyn Store) -> storagebox::Result<Deduplicator> {
+fn deduplicator(of: &OfBanks, store: &dyn Backend) -> storagebox::Result<Deduplicator> {
     let deduplicator = Deduplicator::new(store.dedup_repo(&of.name)?);
     of.banks
         .iter()
         .try_fold(deduplicator, |deduplicator, name| deduplicator.bank(name.clone(), store.item_bank(name)?))
 }
 
-async fn assign_of(args: &Assign, store: &dyn Store) -> Result<Answer, Failure> {
+async fn assign_of(args: &Assign, store: &dyn Backend) -> Result<Answer, Failure> {
     let deduplicator = deduplicator(&args.of, store).map_err(|error| Step::OpenBox.failed(error))?;
     for bank in &args.of.banks {
         let call = || deduplicator.assign(args.id.clone(), bank.clone());
@@ -64,7 +64,7 @@ fn outcome(args: &Assign, exit: Exit, outcome: &'static str) -> Answer {
 }
 
 /// A page at a time, so that an interrupt finds its place; what is finished stays finished.
-async fn recover_of(args: &Recover, store: &dyn Store) -> Result<Answer, Failure> {
+async fn recover_of(args: &Recover, store: &dyn Backend) -> Result<Answer, Failure> {
     let deduplicator = deduplicator(&args.of, store).map_err(|error| Step::OpenBox.failed(error))?;
     let (mut total, mut cursor) = (Recovery::default(), None);
     loop {

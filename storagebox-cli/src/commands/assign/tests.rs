@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use clap::Parser;
 use serde_json::{Value, json};
-use storagebox::{Item, ItemBank, MemoryStore, StoreExt};
+use storagebox::{BackendExt, Item, ItemBank, MemoryStore};
 
 use super::*;
 use crate::cli::{Cli, Command};

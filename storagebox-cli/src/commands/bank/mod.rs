@@ -13,7 +13,7 @@ mod tests;
 use std::io::Write;
 
 pub(crate) use audit::audit_of;
-use storagebox::{BankAdmin, Hold, Item, Store};
+use storagebox::{Backend, BankAdmin, Hold, Item};
 
 use crate::answer::Answer;
 use crate::cli::{Bank, Extend, Global, OfBank, OfClaim, OfItem, Take};
@@ -34,7 +34,7 @@ pub(crate) async fn run(command: Bank, global: &Global) -> Result<Exit, Failure>
 
 async fn ask(
     command: Bank,
-    store: &dyn Store,
+    store: &dyn Backend,
     reserved: &Reserved,
     as_json: bool,
     to: &mut (dyn Write + Send),

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::Parser;
 use serde_json::{Value, json};
-use storagebox::{BoxName, ItemBank, MemoryStore, StoreExt};
+use storagebox::{BackendExt, BoxName, ItemBank, MemoryStore};
 
 use super::*;
 use crate::cli::{Cli, Command};

@@ -8,7 +8,7 @@ mod tests;
 
 use std::io::Write;
 
-use storagebox::{Bounds, Cancelled, Change, Counted, Ledger, Maintained, Store};
+use storagebox::{Backend, Bounds, Cancelled, Change, Counted, Ledger, Maintained};
 
 use super::listing;
 use crate::answer::{Answer, Fact};
@@ -35,7 +35,7 @@ pub(crate) async fn run(command: Counter, global: &Global) -> Result<Exit, Failu
 
 async fn ask(
     command: Counter,
-    store: &dyn Store,
+    store: &dyn Backend,
     as_json: bool,
     to: &mut (dyn Write + Send),
 ) -> Result<Exit, Failure> {
@@ -58,7 +58,7 @@ async fn ask(
     answer.print(to, as_json)
 }
 
-async fn add(args: &Add, store: &dyn Store) -> Result<Answer, Failure> {
+async fn add(args: &Add, store: &dyn Backend) -> Result<Answer, Failure> {
     let bounds = bounds(args).map_err(Failure::Argument)?;
     let mut change = Change::new(args.op.clone(), args.delta).within(bounds);
     change.reason = args.reason.clone();
@@ -77,7 +77,7 @@ fn bounds(args: &Add) -> storagebox::Result<Bounds> {
     })
 }
 
-fn counter(of: &OfCounter, store: &dyn Store) -> Result<std::sync::Arc<dyn storagebox::Counter>, Failure> {
+fn counter(of: &OfCounter, store: &dyn Backend) -> Result<std::sync::Arc<dyn storagebox::Counter>, Failure> {
     store.counter(&of.of.name, of.strategy).map_err(|error| Step::OpenBox.failed(error))
 }
 
@@ -101,13 +101,13 @@ fn with_value(answer: Answer, value: Option<i64>) -> Answer {
     }
 }
 
-async fn get(args: &OfCounter, store: &dyn Store) -> Result<Answer, Failure> {
+async fn get(args: &OfCounter, store: &dyn Backend) -> Result<Answer, Failure> {
     let counter = counter(args, store)?;
     let value = retry::harmless(Step::ReadCounter, || counter.value(&args.of.key)).await?;
     Ok(of_key(&args.of, Exit::Done).signed("value", value))
 }
 
-async fn cancel(args: &Cancel, store: &dyn Store) -> Result<Answer, Failure> {
+async fn cancel(args: &Cancel, store: &dyn Backend) -> Result<Answer, Failure> {
     let (counter, key) = (counter(&args.counter, store)?, &args.counter.of.key);
     let cancelled = retry::named(Step::Cancel, || counter.cancel(key, &args.op)).await?;
     let (exit, outcome, value) = match cancelled {

@@ -8,7 +8,7 @@ mod tests;
 
 use std::io::{self, Write};
 
-use storagebox::{DedupRepo, Forgotten, Store, Version};
+use storagebox::{Backend, DedupRepo, Forgotten, Version};
 
 use super::listing;
 use crate::answer::Answer;
@@ -54,7 +54,7 @@ async fn once(args: &Run, global: &Global) -> Result<Exit, Failure> {
 
 async fn ask(
     command: Records,
-    store: &dyn Store,
+    store: &dyn Backend,
     reserved: &Reserved,
     as_json: bool,
     to: &mut (dyn Write + Send),

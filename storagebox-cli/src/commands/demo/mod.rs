@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use fastrand::Rng;
 use futures_util::stream::{self, StreamExt, TryStreamExt};
-use storagebox::{BankAdmin, BoxName, Certainty, ClaimId, Ids, Item, ItemBank, RandomIds, Retry, Store};
+use storagebox::{Backend, BankAdmin, BoxName, Certainty, ClaimId, Ids, Item, ItemBank, RandomIds, Retry};
 
 use super::bank::audit_of;
 use super::faulty::{Chance, ChanceBank, Faults};
@@ -42,7 +42,7 @@ pub(crate) async fn run(args: &Demo, global: &Global) -> Result<Exit, Failure> {
     if shown.mismatches.is_empty() { Ok(Exit::Done) } else { Err(Failure::BankAudit(shown.mismatches)) }
 }
 
-fn tell_what_stays(store: &dyn Store, name: &BoxName) {
+fn tell_what_stays(store: &dyn Backend, name: &BoxName) {
     if !is_memory(store) {
         say(Kind::Note, format_args!("the bank {name} stays in the store"));
     }

@@ -2,7 +2,7 @@
 
 use clap::Parser;
 use serde_json::Value;
-use storagebox::{MemoryStore, StoreExt};
+use storagebox::{BackendExt, MemoryStore};
 
 use super::*;
 use crate::cli::{Cli, Command};

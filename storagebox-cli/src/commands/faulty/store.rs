@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use storagebox::{
-    BankAdmin, BoxName, Counter, DedupRepo, Error, ErrorKind, LeaseRepo, Ledger, Maintained, MemoryStore,
-    OrderedOptions, OrderedStore, Promises, Result, Store, Strategy, TokenStore, async_trait,
+    Backend, BankAdmin, BoxName, Counter, DedupRepo, Error, ErrorKind, LeaseRepo, Ledger, Maintained,
+    MemoryStore, OrderedOptions, OrderedStore, Promises, Result, Strategy, TokenStore, async_trait,
 };
 
 #[derive(Debug)]
@@ -38,7 +38,7 @@ impl FaultyStore {
 }
 
 #[async_trait]
-impl Store for FaultyStore {
+impl Backend for FaultyStore {
     fn backend(&self) -> &'static str {
         self.inner.backend()
     }

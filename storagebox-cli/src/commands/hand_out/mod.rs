@@ -11,7 +11,7 @@ mod tests;
 use std::io::Write;
 use std::sync::Arc;
 
-use storagebox::{Counts, ItemBank, Store};
+use storagebox::{Backend, Counts, ItemBank};
 
 use super::load::{Loaded, load};
 use crate::cli::{Global, HandOut};
@@ -43,7 +43,7 @@ pub(crate) async fn run(args: HandOut, global: &Global) -> Result<Exit, Failure>
     }
 }
 
-fn warn_of_nothing(store: &dyn Store, has_items: bool) {
+fn warn_of_nothing(store: &dyn Backend, has_items: bool) {
     if is_memory(store) && !has_items {
         say(
             Kind::Note,

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use clap::Parser;
 use storagebox::{
-    Added, BankAdmin, ClaimId, ClaimState, Confirmed, End, Error, ErrorKind, Extended, Held, Hold, HoldState,
-    Item, MemoryStore, Released, Result, StoreExt, Taken, async_trait,
+    Added, BackendExt, BankAdmin, ClaimId, ClaimState, Confirmed, End, Error, ErrorKind, Extended, Held,
+    Hold, HoldState, Item, MemoryStore, Released, Result, Taken, async_trait,
 };
 use storagebox_testkit::Folder;
 

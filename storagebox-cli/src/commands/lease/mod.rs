@@ -5,7 +5,7 @@ mod tests;
 
 use std::io::Write;
 
-use storagebox::{Aborted, Begun, Completed, LeaseExtended, LeaseRepo, Store};
+use storagebox::{Aborted, Backend, Begun, Completed, LeaseExtended, LeaseRepo};
 
 use super::dedup::answers::{outcome, shown};
 use crate::answer::{Answer, Fact};
@@ -27,7 +27,7 @@ pub(crate) async fn run(command: Lease, global: &Global) -> Result<Exit, Failure
 
 async fn ask(
     command: Lease,
-    store: &dyn Store,
+    store: &dyn Backend,
     reserved: &Reserved,
     as_json: bool,
     to: &mut (dyn Write + Send),

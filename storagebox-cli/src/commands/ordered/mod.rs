@@ -8,7 +8,7 @@ use std::io::Write;
 use std::time::{Duration, SystemTime};
 
 use humantime::{format_duration, format_rfc3339_millis};
-use storagebox::{Maintained, OrderedStore, Stamp, Store, Versioned, Written};
+use storagebox::{Backend, Maintained, OrderedStore, Stamp, Versioned, Written};
 
 use super::listing;
 use crate::answer::Answer;
@@ -35,7 +35,7 @@ pub(crate) async fn run(command: Ordered, global: &Global) -> Result<Exit, Failu
 
 async fn ask(
     command: Ordered,
-    store: &dyn Store,
+    store: &dyn Backend,
     reserved: &Reserved,
     as_json: bool,
     to: &mut (dyn Write + Send),

@@ -6,7 +6,7 @@ mod tests;
 
 use std::io::Write;
 
-use storagebox::{Consumed, Store, TokenStore};
+use storagebox::{Backend, Consumed, TokenStore};
 
 use crate::answer::Answer;
 use crate::cli::{Consume, Global, OfToken, Token};
@@ -26,7 +26,7 @@ pub(crate) async fn run(command: Token, global: &Global) -> Result<Exit, Failure
 
 async fn ask(
     command: Token,
-    store: &dyn Store,
+    store: &dyn Backend,
     reserved: &Reserved,
     as_json: bool,
     to: &mut (dyn Write + Send),

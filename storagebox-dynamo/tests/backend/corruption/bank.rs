@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use storagebox_core::{ClaimId, Hold, Item, Result, StoreExt as _};
+use storagebox_core::{BackendExt as _, ClaimId, Hold, Item, Result};
 use storagebox_dynamo::DynamoStore;
 
 use super::Part;

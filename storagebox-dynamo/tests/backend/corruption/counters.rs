@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use storagebox_core::{Bounds, Change, Key, OpId, Result, Retention, StoreExt as _, Strategy};
+use storagebox_core::{BackendExt as _, Bounds, Change, Key, OpId, Result, Retention, Strategy};
 use storagebox_dynamo::DynamoStore;
 
 use super::Part;

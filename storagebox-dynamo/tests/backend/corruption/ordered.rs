@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use storagebox_core::{Key, OrderedOptions, Payload, Result, Stamp, StoreExt as _, WriterId};
+use storagebox_core::{BackendExt as _, Key, OrderedOptions, Payload, Result, Stamp, WriterId};
 use storagebox_dynamo::DynamoStore;
 
 use super::Part;

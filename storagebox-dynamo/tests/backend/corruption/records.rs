@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use storagebox_core::{
-    Begun, Clock as _, DedupId, Fence, Fingerprint, Lease, ManualClock, OpId, Payload, Result, Retention,
-    StoreExt as _, Version,
+    BackendExt as _, Begun, Clock as _, DedupId, Fence, Fingerprint, Lease, ManualClock, OpId, Payload,
+    Result, Retention, Version,
 };
 use storagebox_dynamo::DynamoStore;
 

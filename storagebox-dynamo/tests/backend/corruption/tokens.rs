@@ -1,6 +1,6 @@
 //! Tokens.
 
-use storagebox_core::{OpId, Result, StoreExt as _, TokenId};
+use storagebox_core::{BackendExt as _, OpId, Result, TokenId};
 use storagebox_dynamo::DynamoStore;
 
 use super::Part;

@@ -1,7 +1,7 @@
 //! A decoy for everything that a name of ours could be taken for.
 
 use sqlx::query_scalar;
-use storagebox_core::{Result, Store};
+use storagebox_core::{Backend, Result};
 use storagebox_postgres::{PostgresStore, Statements};
 
 use super::{Intruder, elsewhere};

@@ -1,9 +1,9 @@
 //! Boxes of every kind, with something in every table, and whether they still hold it.
 
 use storagebox_core::{
-    BankAdmin, Begun, Bounds, Change, ClaimId, ClaimState, Consumed, Counted, Counter, DedupId, DedupRepo,
-    End, Forgotten, Hold, HoldState, Item, ItemBank, ItemState, Key, LeaseRepo, MAX_DURATION, OpId,
-    OrderedOptions, OrderedStore, Payload, Recorded, Result, Retention, Stamp, StoreExt, Strategy, TokenId,
+    BackendExt, BankAdmin, Begun, Bounds, Change, ClaimId, ClaimState, Consumed, Counted, Counter, DedupId,
+    DedupRepo, End, Forgotten, Hold, HoldState, Item, ItemBank, ItemState, Key, LeaseRepo, MAX_DURATION,
+    OpId, OrderedOptions, OrderedStore, Payload, Recorded, Result, Retention, Stamp, Strategy, TokenId,
     TokenStore, WriterId, Written,
 };
 use storagebox_postgres::{PostgresBuilder, PostgresStore};

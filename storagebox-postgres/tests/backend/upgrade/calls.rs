@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use storagebox_core::{
-    BankAdmin, Begun, Change, ClaimId, Counter, DedupId, DedupRepo, Error, Hold, Item, ItemBank, Key, Lease,
-    LeaseRepo, OpId, OrderedOptions, OrderedStore, Payload, Recorded, Result, Retention, Stamp, Store,
-    StoreExt, Strategy, TokenId, TokenStore, Version, WriterId,
+    Backend, BackendExt, BankAdmin, Begun, Change, ClaimId, Counter, DedupId, DedupRepo, Error, Hold, Item,
+    ItemBank, Key, Lease, LeaseRepo, OpId, OrderedOptions, OrderedStore, Payload, Recorded, Result,
+    Retention, Stamp, Strategy, TokenId, TokenStore, Version, WriterId,
 };
 use storagebox_postgres::PostgresStore;
 

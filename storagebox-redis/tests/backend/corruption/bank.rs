@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use storagebox_core::{
-    BankAdmin as _, ClaimId, Hold, Item, ItemBank as _, Result, Store as _, StoreExt as _,
+    Backend as _, BackendExt as _, BankAdmin as _, ClaimId, Hold, Item, ItemBank as _, Result,
 };
 use storagebox_redis::RedisStore;
 

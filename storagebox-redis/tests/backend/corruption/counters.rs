@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use storagebox_core::{Bounds, Change, Counter as _, Key, OpId, Result, Store as _, StoreExt as _, Strategy};
+use storagebox_core::{
+    Backend as _, BackendExt as _, Bounds, Change, Counter as _, Key, OpId, Result, Strategy,
+};
 use storagebox_redis::RedisStore;
 
 use super::Part;

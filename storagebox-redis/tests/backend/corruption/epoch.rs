@@ -6,7 +6,7 @@ use std::pin::pin;
 use redis::aio::MultiplexedConnection as Admin;
 use redis::cmd;
 use storagebox_core::{
-    Certainty, ErrorKind, Item, ItemBank as _, ItemBankExt as _, Result, Store as _, StoreExt as _,
+    Backend as _, BackendExt as _, Certainty, ErrorKind, Item, ItemBank as _, ItemBankExt as _, Result,
 };
 use storagebox_redis::RedisStore;
 use storagebox_testkit::redis::Settings;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use storagebox_core::{
-    Key, OrderedOptions, OrderedStore as _, Payload, Result, Stamp, Store as _, StoreExt as _, WriterId,
+    Backend as _, BackendExt as _, Key, OrderedOptions, OrderedStore as _, Payload, Result, Stamp, WriterId,
 };
 use storagebox_redis::RedisStore;
 

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use storagebox_core::{
-    Begun, DedupId, DedupRepo as _, Fence, Fingerprint, Lease, LeaseRepo as _, OpId, Payload, Result,
-    Retention, Store as _, StoreExt as _, Version,
+    Backend as _, BackendExt as _, Begun, DedupId, DedupRepo as _, Fence, Fingerprint, Lease, LeaseRepo as _,
+    OpId, Payload, Result, Retention, Version,
 };
 use storagebox_redis::RedisStore;
 

@@ -3,9 +3,11 @@
 use redis::cmd;
 use storagebox_conformance::Proxy;
 use storagebox_core::{
-    Certainty, Counter as _, Error, ErrorKind, Item, ItemBank as _, Key, Result, Store as _,
+    Backend as _, Certainty, Counter as _, Error, ErrorKind, Item, ItemBank as _, Key, Result,
 };
-use storagebox_core::{DedupId, DedupRepo as _, OrderedOptions, OrderedStore as _, StoreExt as _, Strategy};
+use storagebox_core::{
+    BackendExt as _, DedupId, DedupRepo as _, OrderedOptions, OrderedStore as _, Strategy,
+};
 use storagebox_core::{TokenId, TokenStore as _};
 use storagebox_redis::RedisStore;
 use storagebox_testkit::redis::Settings;

@@ -1,6 +1,6 @@
 //! Tokens.
 
-use storagebox_core::{OpId, Result, Store as _, StoreExt as _, TokenId, TokenStore as _};
+use storagebox_core::{Backend as _, BackendExt as _, OpId, Result, TokenId, TokenStore as _};
 use storagebox_redis::RedisStore;
 
 use super::Part;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use storagebox::{ErrorKind, ItemBank, ItemBankExt, MemoryStore, StoreExt};
+use storagebox::{BackendExt, ErrorKind, ItemBank, ItemBankExt, MemoryStore};
 
 use super::*;
 use crate::commands::bank::tests::{args, item};

@@ -14,7 +14,7 @@ mod tests;
 
 use std::io::Write;
 
-use storagebox::{BankAdmin, Store};
+use storagebox::{Backend, BankAdmin};
 
 use crate::cli::Import;
 use crate::exit::{Exit, Failure};
@@ -37,7 +37,7 @@ pub(super) async fn run(
     imported.verdict()
 }
 
-async fn of_store(args: &Import, other: &dyn Store, into: &dyn BankAdmin) -> Result<Imported, Failure> {
+async fn of_store(args: &Import, other: &dyn Backend, into: &dyn BankAdmin) -> Result<Imported, Failure> {
     let name = args.from_bank.as_ref().unwrap_or(&args.of.bank);
     let from = other.item_bank(name).map_err(|error| Step::OpenBox.failed(error))?;
     import(&*from, into).await

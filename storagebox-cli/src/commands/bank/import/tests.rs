@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use storagebox::{ClaimId, Hold, Item, ItemBank, ItemBankExt, ItemState, MemoryStore, StoreExt};
+use storagebox::{BackendExt, ClaimId, Hold, Item, ItemBank, ItemBankExt, ItemState, MemoryStore};
 
 use super::contents::Place;
 use super::*;

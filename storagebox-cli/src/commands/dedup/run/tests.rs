@@ -6,8 +6,8 @@ use std::time::Duration;
 use clap::Parser;
 use serde_json::{Value, json};
 use storagebox::{
-    Aborted, Begun, Completed, DedupId, DedupRepoExt, ErrorKind, Lease, LeaseExtended, MemoryStore, OpId,
-    Payload, Result, Retention, StoreExt, async_trait,
+    Aborted, BackendExt, Begun, Completed, DedupId, DedupRepoExt, ErrorKind, Lease, LeaseExtended,
+    MemoryStore, OpId, Payload, Result, Retention, async_trait,
 };
 use storagebox_testkit::Folder;
 
