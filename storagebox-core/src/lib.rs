@@ -18,6 +18,7 @@ mod lease_repo;
 mod ledger;
 mod ordered_store;
 mod page;
+mod race;
 mod retry;
 mod run;
 mod strategy;

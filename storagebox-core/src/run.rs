@@ -13,13 +13,14 @@ use bytes::Bytes;
 
 use crate::error::{Error, Result};
 use crate::lease_repo::{Begun, Fence, LeaseRepo};
+use crate::race::{First, first_of};
 use crate::time::Timer;
 use crate::value::{DedupId, Payload};
 
 pub use options::RunOptions;
 pub use to_end::run_to_end;
 
-use runner::{First, Runner, first_of, to_its_end};
+use runner::{Runner, to_its_end};
 
 /// What became of a [`run`].
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use std::convert::Infallible;
 use std::future::{pending, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
-use std::task::{Context, Poll};
+use std::task::Poll;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -15,6 +15,7 @@ use super::{Ran, RunOptions, result};
 use crate::error::{Error, Result};
 use crate::ids::{Ids, RandomIds};
 use crate::lease_repo::{Begun, Completed, Lease, LeaseExtended, LeaseRepo};
+use crate::race::{First, first_of};
 use crate::time::{Timer, checked_duration};
 use crate::value::{DedupId, OpId, Payload};
 
@@ -109,31 +110,6 @@ impl Runner<'_> {
     pub(super) async fn give_back(&self, lease: &Lease) {
         let _ = self.options.retry.call(self.timer, || self.repo.abort(lease)).await;
     }
-}
-
-pub(super) enum First<L, R> {
-    Left(L),
-    Right(R),
-}
-
-/// Whichever ends first; the left one, if both are ready. The other is dropped.
-pub(super) async fn first_of<L, R>(
-    left: impl Future<Output = L>,
-    right: impl Future<Output = R>,
-) -> First<L, R> {
-    let (mut left, mut right) = (pin!(left), pin!(right));
-    poll_fn(|context| poll_both(left.as_mut(), right.as_mut(), context)).await
-}
-
-fn poll_both<L, R>(
-    left: Pin<&mut impl Future<Output = L>>,
-    right: Pin<&mut impl Future<Output = R>>,
-    context: &mut Context<'_>,
-) -> Poll<First<L, R>> {
-    if let Poll::Ready(output) = left.poll(context) {
-        return Poll::Ready(First::Left(output));
-    }
-    right.poll(context).map(First::Right)
 }
 
 /// What a panic carries.

@@ -1,0 +1,30 @@
+//! Two futures, of which the first to end decides.
+
+use std::future::poll_fn;
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll};
+
+pub(crate) enum First<L, R> {
+    Left(L),
+    Right(R),
+}
+
+/// Whichever ends first; the left one, if both are ready. The other is dropped.
+pub(crate) async fn first_of<L, R>(
+    left: impl Future<Output = L>,
+    right: impl Future<Output = R>,
+) -> First<L, R> {
+    let (mut left, mut right) = (pin!(left), pin!(right));
+    poll_fn(|context| poll_both(left.as_mut(), right.as_mut(), context)).await
+}
+
+fn poll_both<L, R>(
+    left: Pin<&mut impl Future<Output = L>>,
+    right: Pin<&mut impl Future<Output = R>>,
+    context: &mut Context<'_>,
+) -> Poll<First<L, R>> {
+    if let Poll::Ready(output) = left.poll(context) {
+        return Poll::Ready(First::Left(output));
+    }
+    right.poll(context).map(First::Right)
+}
