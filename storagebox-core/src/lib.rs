@@ -5,6 +5,7 @@
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 
 pub mod backend;
+mod calls;
 mod clock;
 mod combine;
 mod counter;
@@ -14,6 +15,7 @@ mod error;
 mod forward;
 mod ids;
 mod item_bank;
+pub mod layer;
 mod lease_repo;
 mod ledger;
 mod ordered_store;

@@ -7,7 +7,7 @@ use backon::{BackoffBuilder, ExponentialBuilder};
 use crate::counter::{Cancelled, Counted};
 use crate::dedup_repo::{Forgotten, Recorded, Replaced};
 use crate::error::{Certainty, Error, Result};
-use crate::item_bank::{Added, Confirmed, Extended, Released, Taken};
+use crate::item_bank::{Added, Confirmed, Extended, Released, Retired, Taken};
 use crate::lease_repo::{Aborted, Begun, Completed, LeaseExtended};
 use crate::ordered_store::Written;
 use crate::time::Timer;
@@ -54,7 +54,7 @@ settles! {
 
 // The rest name a state that only moves on: versions, fences and stamps never go back.
 always_settles! {
-    Added Released Replaced Forgotten Completed Aborted LeaseExtended Created Consumed Discarded Written
+    Added Released Retired Replaced Forgotten Completed Aborted LeaseExtended Created Consumed Discarded Written
 }
 
 /// How often and how long a call is tried.

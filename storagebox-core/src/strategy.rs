@@ -171,12 +171,18 @@ pub struct CounterPromise {
 }
 
 impl CounterPromise {
+    /// Whether a change that is made again with the same operation is surely recognised, however many others came between.
+    /// `false` for a counter that remembers no operation, or only the last writers.
+    pub fn recognises_repeats(&self) -> bool {
+        match self.memory {
+            Memory::None | Memory::Writers(_) => false,
+            Memory::For(_) | Memory::Forever => true,
+        }
+    }
+
     /// Why a change failed, marked as [unrepeatable](Error::unrepeatable) where too little is remembered to know the
     /// change again. A backend hands every failed `apply` through this.
     pub fn failed(&self, error: Error) -> Error {
-        match self.memory {
-            Memory::None | Memory::Writers(_) => error.unrepeatable(),
-            Memory::For(_) | Memory::Forever => error,
-        }
+        if self.recognises_repeats() { error } else { error.unrepeatable() }
     }
 }

@@ -1,0 +1,145 @@
+//! One place around every call: retries, deadlines, faults, metrics and whatever else concerns all parts alike.
+//!
+//! A [`Layered`] backend hands each call of each part to its [`Layer`], which makes the call when it likes, repeats it, or
+//! does not make it. Layers nest: the outer one makes a call by asking the inner one.
+//!
+//! ```
+//! # #[tokio::main(flavor = "current_thread")] async fn main() -> storagebox_core::Result<()> {
+//! use std::sync::Arc;
+//! use std::sync::atomic::{AtomicU64, Ordering};
+//! use storagebox_core::layer::{Answered, Call, Layer, Layered, Next};
+//! use storagebox_core::{BackendExt, ItemBankExt, Result, async_trait};
+//! use storagebox_memory::MemoryStore;
+//!
+//! #[derive(Debug, Default)]
+//! struct Calls(AtomicU64);
+//!
+//! #[async_trait]
+//! impl Layer for Calls {
+//!     async fn around(&self, _call: &Call<'_>, next: Next<'_>) -> Result<Answered> {
+//!         self.0.fetch_add(1, Ordering::Relaxed);
+//!         next.call().await
+//!     }
+//! }
+//!
+//! let calls = Arc::new(Calls::default());
+//! let store = Layered::new(Arc::new(MemoryStore::new()), calls.clone());
+//! store.bank("vouchers")?.assign("ada@example.com").await?;
+//! assert_eq!(calls.0.load(Ordering::Relaxed), 1);
+//! # Ok(()) }
+//! ```
+
+mod around;
+mod deadline;
+mod layered;
+mod nested;
+mod next;
+mod retries;
+
+use std::fmt::{self, Debug};
+
+use async_trait::async_trait;
+
+use crate::error::{Error, Result};
+use crate::value::BoxName;
+
+pub use deadline::Deadline;
+pub use layered::Layered;
+pub use next::{Answered, Next};
+pub use retries::Retries;
+
+/// What stands around every call of a backend.
+///
+/// # Guarantees
+///
+/// - ER-4: a layer that repeats a call repeats the same operation, with the same id, because it never sees the arguments.
+///
+/// # Cancel safety
+///
+/// A layer may drop a call that it has begun, as [`Deadline`] does. What becomes of the call is then unknown.
+///
+/// # Errors
+///
+/// A layer answers with the error of the call, or with one of its own. After a call that it dropped, or whose answer it
+/// dropped, that is [`OutcomeUnknown`](crate::ErrorKind::OutcomeUnknown) unless the call is a [`Read`](Kind::Read).
+#[async_trait]
+pub trait Layer: Debug + Send + Sync + 'static {
+    /// Answers the call, by [`Next::call`] or with an error.
+    async fn around(&self, call: &Call<'_>, next: Next<'_>) -> Result<Answered>;
+}
+
+/// One call of a backend, without its arguments.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Call<'a> {
+    /// The short name of the backend, such as `memory`.
+    pub backend: &'static str,
+    /// The part that is called.
+    pub part: Part,
+    /// The method of the part's trait, such as `take`.
+    pub operation: &'static str,
+    /// The name of the bank, repository, counter or store; `None` for calls of the backend as a whole.
+    pub namespace: Option<&'a BoxName>,
+    /// What the call may do.
+    pub kind: Kind,
+    /// Whether the backend recognises a repetition of the call. `false` for a change of a counter whose
+    /// [promise](crate::CounterPromise::recognises_repeats) says so: nothing may repeat it after an unknown outcome.
+    pub repeatable: bool,
+}
+
+impl Call<'_> {
+    /// The error of the call, marked as [unrepeatable](Error::unrepeatable) where the call is.
+    pub(crate) fn failed(&self, error: Error) -> Error {
+        if self.repeatable { error } else { error.unrepeatable() }
+    }
+}
+
+/// What a [`Call`] may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Kind {
+    /// It changes nothing.
+    Read,
+    /// It changes one thing, in one atomic step.
+    Change,
+    /// It takes as many steps as its arguments or the backend's state ask for: batches of any size, set-up and upkeep. No
+    /// time is too long for it in itself.
+    Batch,
+}
+
+/// A part of a backend.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Part {
+    /// The backend as a whole.
+    Store,
+    /// [`ItemBank`](crate::ItemBank) and [`BankAdmin`](crate::BankAdmin).
+    Bank,
+    /// [`DedupRepo`](crate::DedupRepo).
+    Records,
+    /// [`LeaseRepo`](crate::LeaseRepo).
+    Leases,
+    /// [`TokenStore`](crate::TokenStore).
+    Tokens,
+    /// [`Counter`](crate::Counter).
+    Counters,
+    /// [`Ledger`](crate::Ledger).
+    Ledger,
+    /// [`OrderedStore`](crate::OrderedStore).
+    OrderedValues,
+}
+
+impl fmt::Display for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Store => "store",
+            Self::Bank => "bank",
+            Self::Records => "records",
+            Self::Leases => "leases",
+            Self::Tokens => "tokens",
+            Self::Counters => "counters",
+            Self::Ledger => "ledger",
+            Self::OrderedValues => "ordered values",
+        })
+    }
+}

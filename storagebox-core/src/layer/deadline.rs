@@ -1,0 +1,56 @@
+//! A bound on the time of a call.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+
+use super::{Answered, Call, Kind, Layer, Next};
+use crate::error::{Error, ErrorKind, Result};
+use crate::race::{First, first_of};
+use crate::time::Timer;
+
+/// Drops a call that has no answer in time. Around [`Retries`](super::Retries) it bounds all attempts together.
+///
+/// A [`Batch`](Kind::Batch) has no deadline: how long it takes is up to its size, and each of its steps is bounded by the
+/// backend.
+///
+/// # Errors
+///
+/// `OutcomeUnknown`, as of a backend's own call timeout; of a [`Read`](Kind::Read), which applied nothing, `Unavailable`.
+#[derive(Clone, Debug)]
+pub struct Deadline {
+    within: Duration,
+    timer: Arc<dyn Timer>,
+}
+
+impl Deadline {
+    /// Bounds each call to this time, by this timer.
+    pub fn new(within: Duration, timer: Arc<dyn Timer>) -> Self {
+        Self { within, timer }
+    }
+
+    fn is_over(&self, call: &Call<'_>) -> Error {
+        let kind = match call.kind {
+            Kind::Read => ErrorKind::Unavailable,
+            Kind::Change | Kind::Batch => ErrorKind::OutcomeUnknown,
+        };
+        let message = format!("there was no answer within {:?}", self.within);
+        Error::new(kind, message).during(call.operation).on(call.backend)
+    }
+}
+
+#[async_trait]
+impl Layer for Deadline {
+    async fn around(&self, call: &Call<'_>, next: Next<'_>) -> Result<Answered> {
+        if call.kind == Kind::Batch {
+            return next.call().await;
+        }
+        // The timer is asked for nothing where the call is answered at once.
+        let over = async { self.timer.sleep(self.within).await };
+        match first_of(next.call(), over).await {
+            First::Left(answer) => answer,
+            First::Right(()) => Err(self.is_over(call)),
+        }
+    }
+}

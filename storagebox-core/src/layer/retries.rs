@@ -1,0 +1,55 @@
+//! Calls that are made again.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use async_trait::async_trait;
+use tracing::field::Empty;
+use tracing::{Instrument, Span, debug, debug_span};
+
+use super::{Answered, Call, Layer, Next};
+use crate::error::Result;
+use crate::retry::Retry;
+use crate::time::Timer;
+
+/// Repeats a call for as long as its errors are retryable.
+///
+/// Each call has a span `call`, which says in its field `attempts` how often the call was made, if more than once.
+///
+/// # Guarantees
+///
+/// - ER-4: as [`Retry`] does it. A call that is not [repeatable](Call::repeatable) is not made again after an unknown
+///   outcome.
+#[derive(Clone, Debug)]
+pub struct Retries {
+    retry: Retry,
+    timer: Arc<dyn Timer>,
+}
+
+impl Retries {
+    /// Repeats calls like this, and waits by this timer between two attempts.
+    pub fn new(retry: Retry, timer: Arc<dyn Timer>) -> Self {
+        Self { retry, timer }
+    }
+}
+
+#[async_trait]
+impl Layer for Retries {
+    async fn around(&self, call: &Call<'_>, next: Next<'_>) -> Result<Answered> {
+        let (span, attempts) = (span(call), AtomicU32::new(0));
+        let attempt = || {
+            let number = attempts.fetch_add(1, Ordering::Relaxed) + 1;
+            if number > 1 {
+                span.record("attempts", number);
+            }
+            async { next.call().await.inspect_err(|error| debug!(%error, "an attempt failed")) }
+        };
+        self.retry.call(&*self.timer, attempt).instrument(span.clone()).await
+    }
+}
+
+fn span(call: &Call<'_>) -> Span {
+    let Call { backend, part, operation, namespace, .. } = *call;
+    let namespace = namespace.map(tracing::field::display);
+    debug_span!("call", backend, %part, operation, namespace, attempts = Empty)
+}

@@ -1,0 +1,208 @@
+//! Layers around the memory backend.
+#![allow(clippy::disallowed_methods, reason = "a test may fail where a library must not")]
+
+#[path = "layer/layers.rs"]
+mod layers;
+#[path = "layer/spans.rs"]
+mod spans;
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use layers::{Borrows, Counts, Fails, Loses, Silent, Slow, Twice};
+use storagebox::layer::{Deadline, Kind, Layer, Layered, Part, Retries};
+use storagebox::{
+    Backend, BackendExt, Certainty, Counted, Counter, CounterExt, ErrorKind, Hold, Item, ItemBank,
+    ItemBankExt, Key, MemoryStore, Result, Retry, Strategy, Taken, Timer, TokioTimer,
+};
+
+fn around(layer: impl Layer) -> Layered {
+    Layered::new(Arc::new(MemoryStore::new()), Arc::new(layer))
+}
+
+fn retries() -> Retries {
+    Retries::new(Retry::default(), Arc::new(TokioTimer))
+}
+
+fn deadline(seconds: u64) -> Deadline {
+    Deadline::new(Duration::from_secs(seconds), Arc::new(TokioTimer))
+}
+
+fn items(count: usize) -> Vec<Item> {
+    (0..count).map(|number| Item::new(format!("item-{number}")).unwrap()).collect()
+}
+
+#[tokio::test]
+async fn each_call_is_told_with_its_part_and_its_namespace() -> Result<()> {
+    let counts = Arc::new(Counts::default());
+    let store = around(Arc::clone(&counts));
+    store.setup().await?;
+    let bank = store.bank("vouchers")?;
+    bank.add(&items(1)).await?;
+    let _taken = bank.assign("ada").await?;
+    bank.counts().await?;
+    let stock = store.counters("stock", Strategy::Atomic)?;
+    let _counted = stock.add("red-shoes", "delivery-1", 1).await?;
+    stock.value(&Key::new("red-shoes")?).await?;
+    let told = |part, operation, namespace: Option<&str>, kind, repeatable| {
+        format!("memory {part} {operation} {namespace:?} {kind:?} {repeatable}")
+    };
+    let vouchers = Some("vouchers");
+    let expected = [
+        told(Part::Store, "setup", None, Kind::Batch, true),
+        told(Part::Bank, "add", vouchers, Kind::Batch, true),
+        told(Part::Bank, "take", vouchers, Kind::Change, true),
+        told(Part::Bank, "counts", vouchers, Kind::Read, true),
+        told(Part::Counters, "apply", Some("stock"), Kind::Change, false),
+        told(Part::Counters, "value", Some("stock"), Kind::Read, true),
+    ];
+    assert_eq!(counts.told(), expected);
+    Ok(())
+}
+
+/// What is opened, and what is told without a call.
+#[tokio::test]
+async fn what_is_no_call_passes_by() -> Result<()> {
+    let counts = Arc::new(Counts::default());
+    let store = around(Arc::clone(&counts));
+    assert_eq!((store.backend(), store.promises()), ("memory", MemoryStore::new().promises()));
+    assert!(store.counters("stock", Strategy::default())?.promise().recognises_repeats());
+    assert!(store.counters("stock", Strategy::TokenSet { max: 0 }).is_err());
+    assert_eq!(counts.told(), [""; 0]);
+    Ok(())
+}
+
+#[tokio::test]
+async fn of_two_answers_the_last_one_counts() -> Result<()> {
+    let bank = around(Twice).bank("vouchers")?;
+    bank.add(&items(2)).await?;
+    assert!(matches!(bank.assign("ada").await?, Taken::Again(_)));
+    assert_eq!(bank.counts().await?.held, 1);
+    Ok(())
+}
+
+#[tokio::test]
+async fn an_outer_layer_is_asked_first() -> Result<()> {
+    let (outer, inner) = (Arc::new(Counts::default()), Arc::new(Counts::default()));
+    let bank = around((Arc::clone(&outer), (Twice, Arc::clone(&inner)))).bank("vouchers")?;
+    bank.counts().await?;
+    assert_eq!((outer.told().len(), inner.told().len()), (1, 2));
+    Ok(())
+}
+
+/// A layer that answers with what it was told of another call has no answer.
+#[tokio::test]
+async fn the_proof_of_another_call_is_no_answer() -> Result<()> {
+    let bank = around(Borrows::default()).bank("vouchers")?;
+    bank.counts().await?;
+    let error = bank.assign("ada").await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::OutcomeUnknown);
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn ten_thousand_assigns_whose_third_replies_are_lost_have_no_error_and_nothing_twice() -> Result<()> {
+    let loses = Arc::new(Loses::each(3));
+    let bank = around((retries(), Arc::clone(&loses))).bank("vouchers")?;
+    bank.add(&items(10_000)).await?;
+    let mut given = HashSet::new();
+    for number in 0..10_000 {
+        let taken = bank.assign(format!("customer-{number}")).await?;
+        assert!(given.insert(taken.item().cloned().expect("there are enough")), "an item was given twice");
+    }
+    let counts = bank.counts().await?;
+    assert_eq!((counts.free, counts.held), (0, 10_000));
+    assert!(loses.lost() >= 5_000, "only {} replies were lost", loses.lost());
+    Ok(())
+}
+
+/// The lost take may still land.
+#[tokio::test(start_paused = true)]
+async fn empty_is_not_answered_after_a_lost_take() -> Result<()> {
+    let bank = around((retries(), Loses::first(1))).bank("vouchers")?;
+    let error = bank.assign("ada").await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::OutcomeUnknown);
+    assert_eq!(bank.assign("ada").await?, Taken::Empty);
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_change_that_would_not_be_recognised_is_not_repeated() -> Result<()> {
+    let key = Key::new("red-shoes")?;
+    for (strategy, expected) in [(Strategy::Atomic, None), (Strategy::default(), Some(1))] {
+        let stock = around((retries(), Loses::first(1))).counters("stock", strategy)?;
+        let counted = stock.add("red-shoes", "delivery-1", 1).await;
+        match expected {
+            Some(value) => assert_eq!(counted?, Counted::AlreadyApplied { value: Some(value) }),
+            None => {
+                let error = counted.unwrap_err();
+                assert_eq!((error.certainty(), error.is_retryable()), (Certainty::Unknown, false), "{error}");
+            }
+        }
+        assert_eq!(stock.value(&key).await?, 1, "with {strategy:?}");
+    }
+    Ok(())
+}
+
+/// Nothing was applied, so nothing can count twice.
+#[tokio::test(start_paused = true)]
+async fn a_change_that_was_refused_is_repeated_whatever_is_remembered() -> Result<()> {
+    let stock =
+        around((retries(), Fails::first(2, ErrorKind::Contention))).counters("stock", Strategy::Atomic)?;
+    assert_eq!(stock.add("red-shoes", "delivery-1", 1).await?, Counted::Applied { value: Some(1) });
+    Ok(())
+}
+
+/// Also where nothing repeats: whoever is told the error must not repeat it either.
+#[tokio::test]
+async fn a_lost_change_is_told_as_unrepeatable_without_retries() -> Result<()> {
+    let stock = around(Loses::first(1)).counters("stock", Strategy::Atomic)?;
+    assert!(!stock.add("red-shoes", "delivery-1", 1).await.unwrap_err().is_retryable());
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_deadline_ends_a_call_without_an_answer() -> Result<()> {
+    let bank = around((deadline(30), Silent)).bank("vouchers")?;
+    let begun = TokioTimer.now();
+    let error = bank.assign("ada").await.unwrap_err();
+    assert_eq!(TokioTimer.now() - begun, Duration::from_secs(30));
+    assert_eq!((error.kind(), error.operation()), (ErrorKind::OutcomeUnknown, Some("take")));
+    let error = bank.counts().await.unwrap_err();
+    assert_eq!((error.kind(), error.certainty()), (ErrorKind::Unavailable, Certainty::NotApplied));
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_deadline_bounds_all_attempts_together() -> Result<()> {
+    let counts = Arc::new(Counts::default());
+    let fails = (Slow(Duration::from_secs(9)), Fails::first(usize::MAX, ErrorKind::Throttled));
+    let bank = around((deadline(30), (retries(), (Arc::clone(&counts), fails)))).bank("vouchers")?;
+    let begun = TokioTimer.now();
+    let error = bank.assign("ada").await.unwrap_err();
+    assert_eq!(TokioTimer.now() - begun, Duration::from_secs(30));
+    assert_eq!((error.kind(), counts.told().len()), (ErrorKind::OutcomeUnknown, 4));
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_deadline_leaves_alone_what_is_answered_in_time_and_what_has_any_size() -> Result<()> {
+    let slow = Slow(Duration::from_secs(31));
+    let bank = around((deadline(30), slow)).bank("vouchers")?;
+    assert_eq!(bank.add(&items(1)).await?.added, 1);
+    let bank = around((deadline(32), slow)).bank("vouchers")?;
+    assert_eq!(bank.take_for("ada", Hold::Forever).await?, Taken::Empty);
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_repeated_call_says_so_in_its_span() -> Result<()> {
+    let spans = spans::Spans::default();
+    let _told = tracing::subscriber::set_default(spans.clone());
+    let bank = around((retries(), Loses::first(2))).bank("vouchers")?;
+    bank.counts().await?;
+    bank.counts().await?;
+    assert_eq!(spans.told(), ["counts in vouchers, attempts 2 3", "counts in vouchers, attempts"]);
+    Ok(())
+}

@@ -1,0 +1,142 @@
+//! Layers as tests need them.
+
+use std::future::pending;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use storagebox::layer::{Answered, Call, Layer, Next};
+use storagebox::{BoxName, Error, ErrorKind, Result, Timer, TokioTimer, async_trait};
+
+/// Writes down each call.
+#[derive(Debug, Default)]
+pub(crate) struct Counts(Mutex<Vec<String>>);
+
+impl Counts {
+    pub(crate) fn told(&self) -> Vec<String> {
+        self.0.lock().unwrap().clone()
+    }
+}
+
+#[async_trait]
+impl Layer for Counts {
+    async fn around(&self, call: &Call<'_>, next: Next<'_>) -> Result<Answered> {
+        let namespace = call.namespace.map(BoxName::as_str);
+        let Call { backend, part, operation, kind, repeatable, .. } = call;
+        let told = format!("{backend} {part} {operation} {namespace:?} {kind:?} {repeatable}");
+        self.0.lock().unwrap().push(told);
+        next.call().await
+    }
+}
+
+/// Makes each call a second time.
+#[derive(Debug)]
+pub(crate) struct Twice;
+
+#[async_trait]
+impl Layer for Twice {
+    async fn around(&self, _: &Call<'_>, next: Next<'_>) -> Result<Answered> {
+        let _first = next.call().await?;
+        next.call().await
+    }
+}
+
+/// Loses replies of calls that were made.
+#[derive(Debug)]
+pub(crate) struct Loses {
+    each: usize,
+    until: usize,
+    calls: AtomicUsize,
+    lost: AtomicUsize,
+}
+
+impl Loses {
+    /// Each reply of that number.
+    pub(crate) fn each(each: usize) -> Self {
+        Self { each, until: usize::MAX, calls: AtomicUsize::new(0), lost: AtomicUsize::new(0) }
+    }
+
+    /// So many replies, and then no more.
+    pub(crate) fn first(until: usize) -> Self {
+        Self { until, ..Self::each(1) }
+    }
+
+    pub(crate) fn lost(&self) -> usize {
+        self.lost.load(Ordering::SeqCst)
+    }
+}
+
+#[async_trait]
+impl Layer for Loses {
+    async fn around(&self, _: &Call<'_>, next: Next<'_>) -> Result<Answered> {
+        let answered = next.call().await?;
+        let number = self.calls.fetch_add(1, Ordering::SeqCst) + 1;
+        if number > self.until || !number.is_multiple_of(self.each) {
+            return Ok(answered);
+        }
+        self.lost.fetch_add(1, Ordering::SeqCst);
+        Err(Error::unknown("the reply was lost, as the test asked"))
+    }
+}
+
+/// Fails calls that it does not make.
+#[derive(Debug)]
+pub(crate) struct Fails(AtomicUsize, ErrorKind);
+
+impl Fails {
+    /// So many calls, and then no more.
+    pub(crate) fn first(failures: usize, kind: ErrorKind) -> Self {
+        Self(AtomicUsize::new(failures), kind)
+    }
+}
+
+#[async_trait]
+impl Layer for Fails {
+    async fn around(&self, _: &Call<'_>, next: Next<'_>) -> Result<Answered> {
+        let one_less = |left: usize| left.checked_sub(1);
+        match self.0.fetch_update(Ordering::SeqCst, Ordering::SeqCst, one_less) {
+            Ok(_) => Err(Error::new(self.1, "as the test asked")),
+            Err(_) => next.call().await,
+        }
+    }
+}
+
+/// Makes each call after some time.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Slow(pub(crate) Duration);
+
+#[async_trait]
+impl Layer for Slow {
+    async fn around(&self, _: &Call<'_>, next: Next<'_>) -> Result<Answered> {
+        TokioTimer.sleep(self.0).await;
+        next.call().await
+    }
+}
+
+/// Answers nothing.
+#[derive(Debug)]
+pub(crate) struct Silent;
+
+#[async_trait]
+impl Layer for Silent {
+    async fn around(&self, _: &Call<'_>, _: Next<'_>) -> Result<Answered> {
+        pending().await
+    }
+}
+
+/// Answers each call with the answer of the one before it.
+#[derive(Debug, Default)]
+pub(crate) struct Borrows(Mutex<Option<Answered>>);
+
+#[async_trait]
+impl Layer for Borrows {
+    async fn around(&self, _: &Call<'_>, next: Next<'_>) -> Result<Answered> {
+        let borrowed = self.0.lock().unwrap().take();
+        if let Some(answered) = borrowed {
+            return Ok(answered);
+        }
+        let kept = next.call().await?;
+        *self.0.lock().unwrap() = Some(kept);
+        next.call().await
+    }
+}
