@@ -73,6 +73,22 @@ macro_rules! text_value {
             }
         }
 
+        impl TryFrom<&String> for $name {
+            type Error = Error;
+
+            fn try_from(text: &String) -> Result<Self> {
+                Self::new(text.as_str())
+            }
+        }
+
+        impl TryFrom<&&str> for $name {
+            type Error = Error;
+
+            fn try_from(text: &&str) -> Result<Self> {
+                Self::new(*text)
+            }
+        }
+
         impl From<&$name> for $name {
             fn from(value: &$name) -> Self {
                 value.clone()
@@ -232,6 +248,22 @@ impl TryFrom<&str> for Payload {
     }
 }
 
+impl TryFrom<String> for Payload {
+    type Error = Error;
+
+    fn try_from(text: String) -> Result<Self> {
+        Self::new(text)
+    }
+}
+
+impl TryFrom<&String> for Payload {
+    type Error = Error;
+
+    fn try_from(text: &String) -> Result<Self> {
+        Self::new(text.clone())
+    }
+}
+
 impl TryFrom<&[u8]> for Payload {
     type Error = Error;
 
@@ -244,6 +276,30 @@ impl TryFrom<Vec<u8>> for Payload {
     type Error = Error;
 
     fn try_from(bytes: Vec<u8>) -> Result<Self> {
+        Self::new(bytes)
+    }
+}
+
+impl TryFrom<&Vec<u8>> for Payload {
+    type Error = Error;
+
+    fn try_from(bytes: &Vec<u8>) -> Result<Self> {
+        Self::new(Bytes::copy_from_slice(bytes))
+    }
+}
+
+impl<const N: usize> TryFrom<&[u8; N]> for Payload {
+    type Error = Error;
+
+    fn try_from(bytes: &[u8; N]) -> Result<Self> {
+        Self::new(Bytes::copy_from_slice(bytes))
+    }
+}
+
+impl TryFrom<Bytes> for Payload {
+    type Error = Error;
+
+    fn try_from(bytes: Bytes) -> Result<Self> {
         Self::new(bytes)
     }
 }
