@@ -1,6 +1,7 @@
 //! `storagebox counter log`: the operations of a ledger, as a stream.
 
-use storagebox::{Cursor, Key, Ledger, LedgerEntry, Page, Result, async_trait};
+use storagebox::parts::Ledger;
+use storagebox::{Cursor, Key, LedgerEntry, Page, Result, async_trait};
 
 use crate::commands::listing::{Cell, Row};
 use crate::commands::pages::Listed;

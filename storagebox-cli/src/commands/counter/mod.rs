@@ -8,7 +8,8 @@ mod tests;
 
 use std::io::Write;
 
-use storagebox::{Backend, Bounds, Cancelled, Change, Counted, Ledger, Maintained};
+use storagebox::parts::Ledger;
+use storagebox::{Backend, Bounds, Cancelled, Change, Counted, Maintained};
 
 use super::listing;
 use crate::answer::{Answer, Fact};

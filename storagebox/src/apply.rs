@@ -1,0 +1,59 @@
+//! A change of a counter, before it is made.
+
+use std::fmt;
+use std::future::IntoFuture;
+use std::pin::Pin;
+
+use storagebox_core::{Bounds, Change, Counted, Counter, Error, Key, OpId, Reason, Result};
+
+use crate::handle::checked;
+
+/// A change of a counter. Awaiting it makes the change.
+#[must_use = "a change is made when it is awaited"]
+pub struct Apply<'a> {
+    counter: &'a dyn Counter,
+    change: Result<(Key, Change)>,
+}
+
+impl<'a> Apply<'a> {
+    pub(crate) fn new(
+        counter: &'a dyn Counter,
+        key: impl TryInto<Key, Error: Into<Error>>,
+        op: impl TryInto<OpId, Error: Into<Error>>,
+        delta: i64,
+    ) -> Self {
+        let change = checked(key).and_then(|key| Ok((key, Change::new(checked(op)?, delta))));
+        Self { counter, change }
+    }
+
+    /// Sets what the result must be within. Defaults to the range of `i64`.
+    pub fn within(mut self, bounds: Bounds) -> Self {
+        self.change = self.change.map(|(key, change)| (key, change.within(bounds)));
+        self
+    }
+
+    /// Says why the change is made, for the log of a [`Ledger`](crate::Ledger).
+    pub fn because(mut self, reason: impl TryInto<Reason, Error: Into<Error>>) -> Self {
+        self.change = self.change.and_then(|(key, change)| Ok((key, change.because(checked(reason)?))));
+        self
+    }
+}
+
+impl<'a> IntoFuture for Apply<'a> {
+    type Output = Result<Counted>;
+    type IntoFuture = Pin<Box<dyn Future<Output = Result<Counted>> + Send + 'a>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        let Self { counter, change } = self;
+        Box::pin(async move {
+            let (key, change) = change?;
+            counter.apply(&key, &change).await
+        })
+    }
+}
+
+impl fmt::Debug for Apply<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Apply").field("change", &self.change).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,42 @@
+//! What all handles of parts have in common: they are made of a part and its name, and take whatever becomes a value.
+
+use storagebox_core::{Error, Result};
+
+/// A part and its name. The macro writes the type, its clone and its `Debug`.
+macro_rules! handle {
+    ($(#[$doc:meta])* $name:ident of $part:ident) => {
+        $(#[$doc])*
+        ///
+        /// Cheap to clone: clones share one part. Calls are repeated and bounded as the
+        /// [`Store`](crate::Store) says.
+        #[derive(Clone)]
+        pub struct $name {
+            part: std::sync::Arc<dyn $part>,
+            name: storagebox_core::BoxName,
+        }
+
+        impl $name {
+            pub(crate) fn new(name: storagebox_core::BoxName, part: std::sync::Arc<dyn $part>) -> Self {
+                Self { part, name }
+            }
+        }
+
+        impl std::fmt::Debug for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.debug_struct(stringify!($name)).field("name", &self.name).finish_non_exhaustive()
+            }
+        }
+    };
+}
+
+pub(crate) use handle;
+
+/// The value, checked.
+pub(crate) fn checked<V>(value: impl TryInto<V, Error: Into<Error>>) -> Result<V> {
+    value.try_into().map_err(Into::into)
+}
+
+/// The values, checked.
+pub(crate) fn all<V>(values: impl IntoIterator<Item: TryInto<V, Error: Into<Error>>>) -> Result<Vec<V>> {
+    values.into_iter().map(checked).collect()
+}

@@ -1,0 +1,130 @@
+//! The handle of a ledger.
+
+use std::time::Duration;
+
+use storagebox_core::{
+    Cancelled, Counted, CounterPromise, Cursor, Error, Key, Ledger as Part, LedgerEntry, Maintained, OpId,
+    Page, Result,
+};
+
+use crate::apply::Apply;
+use crate::handle::{checked, handle};
+
+handle! {
+    /// Counters that keep every change as an entry of its own (article 5, approach 6).
+    ///
+    /// The promises are those of the part trait [`Ledger`](crate::parts::Ledger). After any error or a dropped future, make
+    /// the same call again, with the same `op`.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidInput` for a key or an `op` that breaks its limit, before any I/O.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> storagebox::Result<()> {
+    /// use std::time::Duration;
+    /// use storagebox::{LedgerEntry, Store};
+    ///
+    /// let balances = Store::open("memory:").await?.ledger("balances")?;
+    /// balances.apply("customer-1", "deposit-1", 30).because("opening balance").await?;
+    /// balances.add("customer-1", "withdrawal-1", -5).await?;
+    /// assert_eq!(balances.log("customer-1", None, 100).await?.entries.len(), 2);
+    ///
+    /// assert_eq!(balances.compact("customer-1", Duration::ZERO, 100).await?.deleted, 2);
+    /// let log = balances.log("customer-1", None, 100).await?.entries;
+    /// assert!(matches!(log[..], [LedgerEntry::Sum { delta: 25, changes: 2, .. }]));
+    /// # Ok(()) }
+    /// ```
+    Ledger of Part
+}
+
+impl Ledger {
+    /// Adds the delta to the counter, once for each operation (C-1).
+    pub async fn add(
+        &self,
+        key: impl TryInto<Key, Error: Into<Error>>,
+        op: impl TryInto<OpId, Error: Into<Error>>,
+        delta: i64,
+    ) -> Result<Counted> {
+        self.apply(key, op, delta).await
+    }
+
+    /// Prepares a change that may have a [reason](Apply::because). Awaiting it makes the change, once for each operation
+    /// (C-1, C-9).
+    ///
+    /// # Errors
+    ///
+    /// `Unsupported` for a change with bounds: a ledger has no stored value to test them on.
+    pub fn apply(
+        &self,
+        key: impl TryInto<Key, Error: Into<Error>>,
+        op: impl TryInto<OpId, Error: Into<Error>>,
+        delta: i64,
+    ) -> Apply<'_> {
+        Apply::new(&*self.part, key, op, delta)
+    }
+
+    /// Fences the operation: afterwards it was applied, or never will be (C-8).
+    ///
+    /// # Errors
+    ///
+    /// `Unsupported` for a ledger in several regions.
+    pub async fn cancel(
+        &self,
+        key: impl TryInto<Key, Error: Into<Error>>,
+        op: impl TryInto<OpId, Error: Into<Error>>,
+    ) -> Result<Cancelled> {
+        self.part.cancel(&checked(key)?, &checked(op)?).await
+    }
+
+    /// Returns the counter's value; an absent counter is 0 (C-6, C-7).
+    pub async fn value(&self, key: impl TryInto<Key, Error: Into<Error>>) -> Result<i64> {
+        self.part.value(&checked(key)?).await
+    }
+
+    /// Returns the counter's value as it was at most `max_age` ago, as this process knows it (C-6).
+    pub async fn value_within(
+        &self,
+        key: impl TryInto<Key, Error: Into<Error>>,
+        max_age: Duration,
+    ) -> Result<i64> {
+        self.part.value_within(&checked(key)?, max_age).await
+    }
+
+    /// Lists at most `limit` entries of a key, from the start or a cursor on: the sum of what was compacted, then the changes
+    /// by time and operation (C-7, C-8, C-9).
+    ///
+    /// # Errors
+    ///
+    /// `InvalidInput` for a limit of 0 or a cursor that this ledger did not make.
+    pub async fn log(
+        &self,
+        key: impl TryInto<Key, Error: Into<Error>>,
+        cursor: Option<&Cursor>,
+        limit: usize,
+    ) -> Result<Page<LedgerEntry>> {
+        self.part.log(&checked(key)?, cursor, limit).await
+    }
+
+    /// Merges at most `limit` changes that are at least `older_than` old into one sum, the oldest first. The caller vouches
+    /// that no attempt of an operation of that age is under way (C-7).
+    ///
+    /// # Errors
+    ///
+    /// `Unsupported` for a ledger in several regions.
+    pub async fn compact(
+        &self,
+        key: impl TryInto<Key, Error: Into<Error>>,
+        older_than: Duration,
+        limit: usize,
+    ) -> Result<Maintained> {
+        self.part.compact(&checked(key)?, older_than, limit).await
+    }
+
+    /// Returns what the ledger guarantees on this backend.
+    pub fn promise(&self) -> CounterPromise {
+        self.part.promise()
+    }
+}

@@ -1,0 +1,95 @@
+//! The handle of ordered values.
+
+use std::time::Duration;
+
+use storagebox_core::{
+    Cursor, Error, Key, ListedValue, Maintained, OrderedStore, Page, Payload, Result, Stamp, Versioned,
+    WriterId, Written,
+};
+
+use crate::handle::{checked, handle};
+
+handle! {
+    /// Values that an older write never overwrites (article 4).
+    ///
+    /// A write's stamp is its time and its writer. The promises are those of [`OrderedStore`](crate::OrderedStore). After any
+    /// error or a dropped future, make the same call again, with the same stamp.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidInput` for a key or a writer that breaks its limit, `TooLarge` for a value over 256 KiB, before any I/O.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> storagebox::Result<()> {
+    /// use storagebox::{OrderedOptions, Store, Written};
+    ///
+    /// let store = Store::open("memory:").await?;
+    /// let ratings = store.ordered_with("ratings", OrderedOptions::sequence())?;
+    /// assert_eq!(ratings.put("movie-a", "5 stars", 20, "phone").await?, Written::Applied);
+    /// let late = ratings.put("movie-a", "3 stars", 10, "laptop").await?;
+    /// assert!(matches!(late, Written::Stale { current } if current.at == 20));
+    /// # Ok(()) }
+    /// ```
+    OrderedValues of OrderedStore
+}
+
+impl OrderedValues {
+    /// Writes the value unless a newer write is there (O-1, O-3).
+    ///
+    /// # Errors
+    ///
+    /// `InvalidInput` if the time is further ahead of the store's clock than the options allow (O-4).
+    pub async fn put(
+        &self,
+        key: impl TryInto<Key, Error: Into<Error>>,
+        value: impl TryInto<Payload, Error: Into<Error>>,
+        at: i64,
+        writer: impl TryInto<WriterId, Error: Into<Error>>,
+    ) -> Result<Written> {
+        let stamp = Stamp::new(at, checked(writer)?);
+        self.part.put(&checked(key)?, &checked(value)?, &stamp).await
+    }
+
+    /// Deletes the value unless a newer write is there, and leaves a tombstone (O-1, O-3).
+    ///
+    /// # Errors
+    ///
+    /// `InvalidInput` if the time is further ahead of the store's clock than the options allow (O-4).
+    pub async fn delete(
+        &self,
+        key: impl TryInto<Key, Error: Into<Error>>,
+        at: i64,
+        writer: impl TryInto<WriterId, Error: Into<Error>>,
+    ) -> Result<Written> {
+        let stamp = Stamp::new(at, checked(writer)?);
+        self.part.delete(&checked(key)?, &stamp).await
+    }
+
+    /// Returns the value with its stamp; `None` if there is none or it was deleted (O-3).
+    pub async fn get(&self, key: impl TryInto<Key, Error: Into<Error>>) -> Result<Option<Versioned>> {
+        self.part.get(&checked(key)?).await
+    }
+
+    /// Lists at most `limit` values whose keys begin with `prefix`, in no promised order, from the start or a cursor on (O-3).
+    ///
+    /// # Errors
+    ///
+    /// `InvalidInput` for a limit of 0 or a cursor that these values did not make.
+    pub async fn list(
+        &self,
+        prefix: Option<&str>,
+        cursor: Option<&Cursor>,
+        limit: usize,
+    ) -> Result<Page<ListedValue>> {
+        let prefix = prefix.map(Key::try_from).transpose()?;
+        self.part.list(prefix.as_ref(), cursor, limit).await
+    }
+
+    /// Deletes at most `limit` tombstones that arrived at least `age` ago. Where stamps are sequence numbers the caller
+    /// vouches that no older write is still under way (O-3).
+    pub async fn purge(&self, age: Duration, limit: usize) -> Result<Maintained> {
+        self.part.purge(age, limit).await
+    }
+}

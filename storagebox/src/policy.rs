@@ -1,0 +1,49 @@
+//! What a handle does about errors by itself.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use storagebox_core::layer::{Deadline, Layer, Layered, Retries};
+use storagebox_core::{Backend, Retry, Timer};
+
+use crate::timer::TokioTimer;
+
+/// How calls are repeated and bounded.
+#[derive(Clone, Debug)]
+pub(crate) struct Policy {
+    pub(crate) retry: Option<Retry>,
+    pub(crate) deadline: Option<Duration>,
+    pub(crate) timer: Arc<dyn Timer>,
+}
+
+impl Default for Policy {
+    fn default() -> Self {
+        Self { retry: Some(Retry::default()), deadline: Some(Self::DEADLINE), timer: Arc::new(TokioTimer) }
+    }
+}
+
+impl Policy {
+    /// Three times a backend's own timeout of one attempt.
+    const DEADLINE: Duration = Duration::from_secs(30);
+
+    /// The backend with the policy around each call.
+    pub(crate) fn around(&self, backend: &Arc<dyn Backend>) -> Arc<dyn Backend> {
+        match self.layer() {
+            Some(layer) => Arc::new(Layered::new(Arc::clone(backend), layer)),
+            None => Arc::clone(backend),
+        }
+    }
+
+    /// The deadline is for all attempts together.
+    fn layer(&self) -> Option<Arc<dyn Layer>> {
+        let timer = || Arc::clone(&self.timer);
+        let retries = self.retry.map(|retry| Retries::new(retry, timer()));
+        let deadline = self.deadline.map(|within| Deadline::new(within, timer()));
+        match (deadline, retries) {
+            (Some(deadline), Some(retries)) => Some(Arc::new((deadline, retries))),
+            (Some(deadline), None) => Some(Arc::new(deadline)),
+            (None, Some(retries)) => Some(Arc::new(retries)),
+            (None, None) => None,
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! The handle of deduplication records.
+
+use storagebox_core::{
+    Cursor, DedupId, DedupRepo, Entry, Error, Forgotten, ListedRecord, OpId, Page, Payload, Recorded,
+    Replaced, Result, Retention, Version,
+};
+
+use crate::handle::{checked, handle};
+
+handle! {
+    /// Records of what was done, one value for each id; the first one wins (articles 1 and 3).
+    ///
+    /// The promises are those of [`DedupRepo`](crate::DedupRepo). After any error or a dropped future, make the same call
+    /// again, with the same `op`.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidInput` for an id or an `op` that breaks its limit, `TooLarge` for a value over 256 KiB, before any I/O.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> storagebox::Result<()> {
+    /// use storagebox::{Recorded, Retention, Store};
+    ///
+    /// let orders = Store::open("memory:").await?.records("orders")?;
+    /// let first = orders.record("order-7", "paid", "worker-1/7", Retention::DEFAULT).await?;
+    /// let second = orders.record("order-7", "refused", "worker-2/7", Retention::DEFAULT).await?;
+    /// assert!(matches!(first, Recorded::New(_)));
+    /// assert!(matches!(second, Recorded::Existing(entry) if entry.value.as_bytes() == b"paid"));
+    /// # Ok(()) }
+    /// ```
+    Records of DedupRepo
+}
+
+impl Records {
+    /// Records the value unless there is one (D-1, D-2). The winner's own retry, known by its `op`, is `Again` (D-3).
+    ///
+    /// # Errors
+    ///
+    /// `InvalidInput` if the retention is shorter than 1 ms or longer than a hundred years.
+    pub async fn record(
+        &self,
+        id: impl TryInto<DedupId, Error: Into<Error>>,
+        value: impl TryInto<Payload, Error: Into<Error>>,
+        op: impl TryInto<OpId, Error: Into<Error>>,
+        retention: Retention,
+    ) -> Result<Recorded> {
+        self.part.record(&checked(id)?, &checked(value)?, &checked(op)?, retention).await
+    }
+
+    /// Returns the record with its version; `None` if there is none or it has expired (D-4).
+    pub async fn get(&self, id: impl TryInto<DedupId, Error: Into<Error>>) -> Result<Option<Entry>> {
+        self.part.get(&checked(id)?).await
+    }
+
+    /// Replaces the value if the record still has this version. The retention stays.
+    pub async fn replace(
+        &self,
+        id: impl TryInto<DedupId, Error: Into<Error>>,
+        version: Version,
+        value: impl TryInto<Payload, Error: Into<Error>>,
+        op: impl TryInto<OpId, Error: Into<Error>>,
+    ) -> Result<Replaced> {
+        self.part.replace(&checked(id)?, version, &checked(value)?, &checked(op)?).await
+    }
+
+    /// Deletes the record if it still has this version, so that the id may be used anew. The caller vouches that no call
+    /// which was answered `Existing` is still under way (D-7).
+    pub async fn forget(
+        &self,
+        id: impl TryInto<DedupId, Error: Into<Error>>,
+        version: Version,
+    ) -> Result<Forgotten> {
+        self.part.forget(&checked(id)?, version).await
+    }
+
+    /// Lists at most `limit` records, from the start or a cursor on (D-4).
+    ///
+    /// # Errors
+    ///
+    /// `InvalidInput` for a limit of 0 or a cursor that these records did not make.
+    pub async fn list(&self, cursor: Option<&Cursor>, limit: usize) -> Result<Page<ListedRecord>> {
+        self.part.list(cursor, limit).await
+    }
+}

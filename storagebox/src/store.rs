@@ -1,0 +1,196 @@
+//! A store, as a program holds it.
+
+mod parts;
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use storagebox_core::layer::{Layer, Layered};
+use storagebox_core::{Backend, Maintained, Promises, Result, Retry, Timer};
+
+use crate::policy::Policy;
+
+/// A store and what it does about errors. Opens its parts by name.
+///
+/// Cheap to clone: clones share one backend. Opening a part does no I/O.
+///
+/// # Calls are repeated and bounded
+///
+/// A call is made again after an error that is [retryable](crate::Error::is_retryable), an unknown outcome among them, with the
+/// same operation id: at most six times within 30 seconds. Only then does the caller see the error.
+/// [`with_retry`](Store::with_retry), [`with_deadline`](Store::with_deadline), [`without_retry`](Store::without_retry) and
+/// [`without_deadline`](Store::without_deadline) change that. Batches, set-up and upkeep have no deadline.
+///
+/// A change of a counter that would not recognise its repetition, as by [`Strategy::Atomic`](crate::Strategy::Atomic), is never made again after an
+/// unknown outcome.
+///
+/// Every method that makes calls needs a tokio runtime with time enabled, unless
+/// [`with_timer`](Store::with_timer) brings another timer.
+///
+/// # Example
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> storagebox::Result<()> {
+/// use storagebox::{Store, Taken};
+///
+/// let store = Store::open("memory:").await?;
+/// let vouchers = store.bank("vouchers")?;
+/// vouchers.add(["SAVE-10", "SAVE-20"]).await?;
+///
+/// let email = String::from("ada@example.com");
+/// match vouchers.assign(&email).await? {
+///     Taken::New(held) | Taken::Again(held) => println!("{}", held.item.as_str()),
+///     Taken::Empty => println!("sold out"),
+///     Taken::Ended(_) => println!("the claim was released before"),
+/// }
+/// # Ok(()) }
+/// ```
+#[derive(Clone)]
+pub struct Store {
+    /// With the layers of the program, without the policy.
+    inner: Arc<dyn Backend>,
+    policy: Policy,
+    /// The inner one with the policy around it.
+    backend: Arc<dyn Backend>,
+}
+
+impl Store {
+    /// Opens a store by URL, as [`open`](crate::open()) does. The first call connects.
+    ///
+    /// # Errors
+    ///
+    /// `Misconfigured` for a URL that no backend reads, `Unsupported` for a backend that this build does not have.
+    pub async fn open(url: impl AsRef<str>) -> Result<Self> {
+        crate::open(url.as_ref()).await.map(|backend| Self::of(backend, Policy::default()))
+    }
+
+    /// Wraps a backend that was built.
+    ///
+    /// ```
+    /// use storagebox::{MemoryStore, Store};
+    ///
+    /// let store = Store::new(MemoryStore::new());
+    /// assert_eq!(store.backend(), "memory");
+    /// ```
+    pub fn new(backend: impl Backend) -> Self {
+        Self::of(Arc::new(backend), Policy::default())
+    }
+
+    fn of(inner: Arc<dyn Backend>, policy: Policy) -> Self {
+        let backend = policy.around(&inner);
+        Self { inner, policy, backend }
+    }
+
+    /// Puts a layer around each call of the backend. It sees each attempt, because retries and the deadline are outside of
+    /// it, and outside of the layers that were put before.
+    #[must_use]
+    pub fn layer(self, layer: impl Layer) -> Self {
+        Self::of(Arc::new(Layered::new(self.inner, Arc::new(layer))), self.policy)
+    }
+
+    /// Sets how a call is repeated. Defaults to [`Retry::default`].
+    #[must_use]
+    pub fn with_retry(self, retry: Retry) -> Self {
+        let policy = Policy { retry: Some(retry), ..self.policy };
+        Self::of(self.inner, policy)
+    }
+
+    /// Makes each call once. The caller repeats what is [retryable](crate::Error::is_retryable), with the same id.
+    #[must_use]
+    pub fn without_retry(self) -> Self {
+        let policy = Policy { retry: None, ..self.policy };
+        Self::of(self.inner, policy)
+    }
+
+    /// Sets how long a call may take, all its attempts together. Defaults to 30 seconds.
+    ///
+    /// When the time is over the call is dropped and answers `OutcomeUnknown`, or `Unavailable` if it only reads.
+    #[must_use]
+    pub fn with_deadline(self, deadline: Duration) -> Self {
+        let policy = Policy { deadline: Some(deadline), ..self.policy };
+        Self::of(self.inner, policy)
+    }
+
+    /// Bounds a call by its attempts alone, each of which has the backend's own timeout.
+    #[must_use]
+    pub fn without_deadline(self) -> Self {
+        let policy = Policy { deadline: None, ..self.policy };
+        Self::of(self.inner, policy)
+    }
+
+    /// Sets the timer of retries, deadlines and runs. Defaults to [`TokioTimer`](crate::TokioTimer).
+    #[must_use]
+    pub fn with_timer(self, timer: impl Timer + 'static) -> Self {
+        let policy = Policy { timer: Arc::new(timer), ..self.policy };
+        Self::of(self.inner, policy)
+    }
+
+    /// Creates the schema or table if it does not exist. Idempotent (S-1).
+    ///
+    /// # Errors
+    ///
+    /// `Denied` if the credentials may not create it.
+    pub async fn setup(&self) -> Result<()> {
+        self.backend.setup().await
+    }
+
+    /// Checks that the store is reachable and set up.
+    ///
+    /// # Errors
+    ///
+    /// `Unavailable`, `NotSetUp` or `Denied`.
+    pub async fn ping(&self) -> Result<()> {
+        self.backend.ping().await
+    }
+
+    /// Deletes at most `max_entries` of what no promise needs any more (S-2).
+    ///
+    /// # Errors
+    ///
+    /// Those of the backend. Any part may have been deleted.
+    pub async fn maintain(&self, max_entries: usize) -> Result<Maintained> {
+        self.backend.maintain(max_entries).await
+    }
+
+    /// Closes the connections after the calls under way have ended.
+    ///
+    /// # Errors
+    ///
+    /// Those of the backend.
+    pub async fn close(&self) -> Result<()> {
+        self.backend.close().await
+    }
+
+    /// Returns what the backend guarantees and what it does not, for people to read.
+    pub fn promises(&self) -> Promises {
+        self.backend.promises()
+    }
+
+    /// Returns the backend's short name, such as `memory`.
+    pub fn backend(&self) -> &'static str {
+        self.backend.backend()
+    }
+
+    /// Returns the backend with all layers of this handle, for code that is written over the traits.
+    pub fn as_backend(&self) -> &Arc<dyn Backend> {
+        &self.backend
+    }
+}
+
+impl<B: Backend> From<B> for Store {
+    fn from(backend: B) -> Self {
+        Self::new(backend)
+    }
+}
+
+impl fmt::Debug for Store {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Policy { retry, deadline, .. } = &self.policy;
+        f.debug_struct("Store")
+            .field("backend", &self.backend())
+            .field("retry", retry)
+            .field("deadline", deadline)
+            .finish_non_exhaustive()
+    }
+}

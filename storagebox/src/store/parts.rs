@@ -1,0 +1,115 @@
+//! The parts of a store, by name.
+
+use storagebox_core::{BoxName, Deduplicator, Error, OrderedOptions, Result, Strategy};
+
+use super::Store;
+use crate::bank::Bank;
+use crate::counters::Counters;
+use crate::handle::{all, checked};
+use crate::leases::Leases;
+use crate::ledger::Ledger;
+use crate::ordered_values::OrderedValues;
+use crate::records::Records;
+use crate::tokens::Tokens;
+
+/// The parts.
+///
+/// # Errors
+///
+/// `InvalidInput` for a name that is empty, over 512 bytes or holds U+0000; `Unsupported` if the backend lacks the part.
+impl Store {
+    /// Opens the bank of this name.
+    pub fn bank(&self, name: impl TryInto<BoxName, Error: Into<Error>>) -> Result<Bank> {
+        let name = checked(name)?;
+        let part = self.backend.item_bank(&name)?;
+        Ok(Bank::new(name, part))
+    }
+
+    /// Opens the deduplication records of this name.
+    pub fn records(&self, name: impl TryInto<BoxName, Error: Into<Error>>) -> Result<Records> {
+        let name = checked(name)?;
+        let part = self.backend.dedup_repo(&name)?;
+        Ok(Records::new(name, part))
+    }
+
+    /// Opens the leases over the records of the same name.
+    pub fn leases(&self, name: impl TryInto<BoxName, Error: Into<Error>>) -> Result<Leases> {
+        let name = checked(name)?;
+        let (part, inner) = (self.backend.lease_repo(&name)?, self.inner.lease_repo(&name)?);
+        Ok(Leases::new(name, part, inner, self.policy.clone()))
+    }
+
+    /// Opens the tokens of this name.
+    pub fn tokens(&self, name: impl TryInto<BoxName, Error: Into<Error>>) -> Result<Tokens> {
+        let name = checked(name)?;
+        let part = self.backend.token_store(&name)?;
+        Ok(Tokens::new(name, part))
+    }
+
+    /// Opens the counters of this name, with the default [`Strategy`].
+    pub fn counters(&self, name: impl TryInto<BoxName, Error: Into<Error>>) -> Result<Counters> {
+        self.counters_with(name, Strategy::default())
+    }
+
+    /// Opens the counters of this name, with a strategy. They keep the one that they were created with (S-4): another one
+    /// is `Misconfigured`, at the latest from the first call.
+    pub fn counters_with(
+        &self,
+        name: impl TryInto<BoxName, Error: Into<Error>>,
+        strategy: Strategy,
+    ) -> Result<Counters> {
+        let name = checked(name)?;
+        let part = self.backend.counter(&name, strategy)?;
+        Ok(Counters::new(name, part))
+    }
+
+    /// Opens the counters of this name with [`Strategy::Ledger`], and their log.
+    pub fn ledger(&self, name: impl TryInto<BoxName, Error: Into<Error>>) -> Result<Ledger> {
+        let name = checked(name)?;
+        let part = self.backend.ledger(&name)?;
+        Ok(Ledger::new(name, part))
+    }
+
+    /// Opens the ordered values of this name, with the default [`OrderedOptions`]: their stamps are times.
+    pub fn ordered(&self, name: impl TryInto<BoxName, Error: Into<Error>>) -> Result<OrderedValues> {
+        self.ordered_with(name, OrderedOptions::default())
+    }
+
+    /// Opens the ordered values of this name, with options. They keep those that they were created with (S-4): others are
+    /// `Misconfigured`, at the latest from the first call.
+    pub fn ordered_with(
+        &self,
+        name: impl TryInto<BoxName, Error: Into<Error>>,
+        options: OrderedOptions,
+    ) -> Result<OrderedValues> {
+        let name = checked(name)?;
+        let part = self.backend.ordered_store(&name, options)?;
+        Ok(OrderedValues::new(name, part))
+    }
+
+    /// Opens a deduplicator over banks of this store, which stores its records under a name of their own.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> storagebox::Result<()> {
+    /// use storagebox::Store;
+    ///
+    /// let store = Store::open("memory:").await?;
+    /// store.bank("friday")?.add(["seat-50"]).await?;
+    /// let seats = store.deduplicator("students", ["monday", "friday"])?;
+    ///
+    /// assert!(seats.assign("ada", "monday").await?.item().is_none());
+    /// assert!(seats.assign("ada", "friday").await?.item().is_some());
+    /// # Ok(()) }
+    /// ```
+    pub fn deduplicator(
+        &self,
+        records: impl TryInto<BoxName, Error: Into<Error>>,
+        banks: impl IntoIterator<Item: TryInto<BoxName, Error: Into<Error>>>,
+    ) -> Result<Deduplicator> {
+        let records = self.backend.dedup_repo(&checked(records)?)?;
+        all::<BoxName>(banks)?.into_iter().try_fold(Deduplicator::new(records), |deduplicator, name| {
+            let bank = self.backend.item_bank(&name)?;
+            deduplicator.bank(name, bank)
+        })
+    }
+}

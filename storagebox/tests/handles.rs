@@ -1,0 +1,200 @@
+//! Programs over handles, one for each part: no traits are imported, nothing is converted or repeated by hand.
+#![allow(clippy::disallowed_methods, reason = "a test may fail where a library must not")]
+
+use std::time::Duration;
+
+use storagebox::{
+    Begun, Bounds, Cancelled, Completed, Confirmed, Consumed, Counted, Error, Extended, Forgotten, Hold,
+    ItemState, LeaseExtended, LedgerEntry, OrderedOptions, Ran, Recorded, Released, Replaced, Result,
+    Retention, Retired, RunError, RunOptions, Store, Strategy, Taken, Written,
+};
+
+const HOUR: Duration = Duration::from_secs(3_600);
+
+async fn store() -> Result<Store> {
+    let store = Store::open("memory:").await?;
+    store.setup().await?;
+    Ok(store)
+}
+
+#[tokio::test]
+async fn a_store() -> Result<()> {
+    let store = store().await?;
+    store.ping().await?;
+    assert_eq!((store.backend(), store.promises().backend), ("memory", "memory"));
+    assert!(!store.maintain(100).await?.more);
+    store.clone().bank("vouchers")?.add(["SAVE-10"]).await?;
+    assert_eq!(store.bank(String::from("vouchers"))?.counts().await?.total(), 1);
+    assert!(store.bank("").is_err());
+    store.close().await
+}
+
+#[tokio::test]
+async fn a_bank() -> Result<()> {
+    let vouchers = store().await?.bank("vouchers")?;
+    let codes: Vec<String> = (1..=4).map(|number| format!("SAVE-{number}")).collect();
+    assert_eq!(vouchers.add(&codes).await?.added, 4);
+    let email = String::from("ada@example.com");
+    let Taken::New(held) = vouchers.assign(&email).await? else { panic!("there are codes") };
+    assert_eq!(vouchers.holder(&held.item).await?, ItemState::Held("ada@example.com".try_into()?));
+    assert!(matches!(vouchers.extend(&email, Hold::For(HOUR)).await?, Extended::Extended(_)));
+    assert_eq!(vouchers.confirm(email.clone()).await?, Confirmed::Confirmed(held.item));
+    assert_eq!(vouchers.retire(email).await?, Retired::Retired);
+    assert!(matches!(vouchers.take("bob", Hold::For(HOUR)).await?, Taken::New(_)));
+    assert_eq!(vouchers.release("bob").await?, Released::Released);
+    let free: Vec<_> = vouchers.list(None, 10).await?.entries;
+    let free: Vec<_> = free.into_iter().filter(|listed| listed.state == ItemState::Free).collect();
+    let withdrawn = vouchers.withdraw(free.iter().map(|listed| &listed.item)).await?;
+    assert_eq!((free.len(), withdrawn.withdrawn), (3, 3));
+    assert_eq!(vouchers.assign("carol").await?, Taken::Empty);
+    assert_eq!(vouchers.restore(codes).await?.restored, 3);
+    assert_eq!((vouchers.counts().await?.free, vouchers.counts().await?.spent), (3, 1));
+    Ok(())
+}
+
+#[tokio::test]
+async fn records() -> Result<()> {
+    let orders = store().await?.records("orders")?;
+    let id = String::from("order-7");
+    let Recorded::New(version) = orders.record(&id, "paid", "worker-1", Retention::DEFAULT).await? else {
+        panic!("nobody else is here")
+    };
+    let again = orders.record(&id, "paid", "worker-1", Retention::DEFAULT).await?;
+    assert!(matches!(again, Recorded::Again(_)));
+    let other = orders.record(&id, b"refused", "worker-2", Retention::Forever).await?;
+    assert!(matches!(other, Recorded::Existing(entry) if entry.value.as_bytes() == b"paid"));
+    let Replaced::Replaced(newer) = orders.replace(&id, version, vec![1, 2], "worker-1/sent").await? else {
+        panic!("nobody else is here")
+    };
+    assert_eq!(orders.get(&id).await?.map(|entry| entry.version), Some(newer));
+    assert_eq!(orders.list(None, 10).await?.entries.len(), 1);
+    assert!(matches!(orders.forget(&id, version).await?, Forgotten::Stale(_)));
+    assert_eq!(orders.forget(id, newer).await?, Forgotten::Forgotten);
+    Ok(())
+}
+
+#[tokio::test]
+async fn runs() -> Result<(), Box<dyn std::error::Error>> {
+    let payments = store().await?.leases("payments")?;
+    let invoice = String::from("invoice-7");
+    let declined = payments.run(&invoice, async |_fence| Err::<&str, _>("declined")).await;
+    assert!(matches!(declined, Err(RunError::Work("declined"))));
+    let charge = async |_fence| Ok::<_, Error>("charged");
+    assert!(matches!(payments.run(&invoice, charge).await?, Ran::Done(_)));
+    assert!(
+        matches!(payments.run(&invoice, charge).await?, Ran::Replayed(result) if result.as_bytes() == b"charged")
+    );
+    let options = RunOptions::default().lease(HOUR).wait(HOUR);
+    assert!(matches!(payments.run_with("invoice-8", &options, charge).await?, Ran::Done(_)));
+    let ran = payments
+        .run_to_end(tokio::spawn, "invoice-9", &options, async |_fence| Ok::<_, Error>("sent"))
+        .await?;
+    assert!(matches!(ran, Ran::Done(_)));
+    assert!(matches!(payments.run("", charge).await, Err(RunError::Store(_))));
+    Ok(())
+}
+
+#[tokio::test]
+async fn leases() -> Result<()> {
+    let store = store().await?;
+    let payments = store.leases("payments")?;
+    let Begun::Started(lease) = payments.begin("invoice-7", "worker-1", HOUR, Some("17 EUR")).await? else {
+        panic!("nobody else is here")
+    };
+    assert_eq!(payments.begin("invoice-7", "worker-2", HOUR, Some("18 EUR")).await?, Begun::Mismatch);
+    assert_eq!(payments.extend(&lease, 2 * HOUR).await?, LeaseExtended::Extended);
+    assert!(matches!(
+        payments.complete(&lease, "charged", Retention::DEFAULT).await?,
+        Completed::Completed(_)
+    ));
+    assert!(matches!(payments.begin("invoice-7", "worker-2", HOUR, None).await?, Begun::Done(_)));
+    assert!(store.records("payments")?.get("invoice-7").await?.is_some());
+    let Begun::Started(lease) = payments.begin("invoice-8", "worker-1", HOUR, None).await? else {
+        panic!("nobody else is here")
+    };
+    let _aborted = payments.abort(&lease).await?;
+    assert!(matches!(payments.begin("invoice-8", "worker-2", HOUR, None).await?, Begun::Started(_)));
+    Ok(())
+}
+
+#[tokio::test]
+async fn tokens() -> Result<()> {
+    let inbox = store().await?.tokens("inbox")?;
+    let messages = ["message-1", "message-2", "message-3"];
+    assert_eq!(inbox.create(messages).await?.created, 3);
+    assert_eq!(inbox.create(&messages).await?.already_live, 3);
+    assert!(inbox.exists(String::from("message-1")).await?);
+    assert_eq!(inbox.consume("message-1", "worker-1").await?, Consumed::Now);
+    assert_eq!(inbox.consume("message-1", "worker-1").await?, Consumed::Again);
+    assert_eq!(inbox.consume("message-1", "worker-2").await?, Consumed::AlreadyGone);
+    assert_eq!(inbox.discard(["message-2"]).await?.discarded, 1);
+    assert_eq!(inbox.consume("message-2", "worker-1").await?, Consumed::AlreadyGone);
+    Ok(())
+}
+
+#[tokio::test]
+async fn counters() -> Result<()> {
+    let store = store().await?;
+    let stock = store.counters("stock")?;
+    assert!(stock.promise().recognises_repeats());
+    assert_eq!(stock.add("red-shoes", "delivery-1", 2).await?, Counted::Applied { value: Some(2) });
+    let sell = |order: &str| stock.apply("red-shoes", order, -2).within(Bounds::at_least(0));
+    assert_eq!(sell("order-1").await?, Counted::Applied { value: Some(0) });
+    assert_eq!(sell("order-1").await?, Counted::AlreadyApplied { value: Some(0) });
+    assert_eq!(sell("order-2").await?, Counted::OutOfBounds);
+    assert_eq!(stock.cancel("red-shoes", "order-3").await?, Cancelled::Cancelled);
+    assert_eq!(sell("order-3").await?, Counted::Fenced);
+    assert_eq!(stock.value(String::from("red-shoes")).await?, 0);
+    assert!(sell("").await.is_err());
+    assert!(stock.apply("red-shoes", "order-4", 1).because("found again").await.is_err());
+    assert!(!store.counters_with("hits", Strategy::Atomic)?.promise().recognises_repeats());
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_ledger() -> Result<()> {
+    let balances = store().await?.ledger("balances")?;
+    let _first = balances.apply("ada", "deposit-1", 30).because("opening balance").await?;
+    let _second = balances.add("ada", "withdrawal-1", -5).await?;
+    assert!(matches!(balances.add("ada", "withdrawal-1", -5).await?, Counted::AlreadyApplied { .. }));
+    let log = balances.log("ada", None, 10).await?.entries;
+    assert!(
+        matches!(&log[0], LedgerEntry::Change { reason: Some(reason), .. } if reason.as_str() == "opening balance")
+    );
+    assert_eq!(balances.compact("ada", Duration::ZERO, 10).await?.deleted, 2);
+    assert_eq!(balances.cancel("ada", "withdrawal-2").await?, Cancelled::Cancelled);
+    assert_eq!((balances.value("ada").await?, balances.value_within("ada", HOUR).await?), (25, 25));
+    assert!(balances.apply("ada", "withdrawal-3", -5).within(Bounds::at_least(0)).await.is_err());
+    Ok(())
+}
+
+#[tokio::test]
+async fn ordered_values() -> Result<()> {
+    let store = store().await?;
+    let ratings = store.ordered_with("ratings", OrderedOptions::sequence())?;
+    assert_eq!(ratings.put("movie-a", "5 stars", 20, "phone").await?, Written::Applied);
+    assert_eq!(ratings.put("movie-a", "5 stars", 20, "phone").await?, Written::Duplicate);
+    assert!(matches!(ratings.put("movie-a", "3 stars", 10, "laptop").await?, Written::Stale { .. }));
+    let found = ratings.get("movie-a").await?.expect("it was put");
+    assert_eq!((found.value.as_bytes(), found.stamp.at), (&b"5 stars"[..], 20));
+    assert_eq!(ratings.list(Some("movie-"), None, 10).await?.entries.len(), 1);
+    assert_eq!(ratings.list(Some("book-"), None, 10).await?.entries.len(), 0);
+    assert_eq!(ratings.delete("movie-a", 30, "phone").await?, Written::Applied);
+    assert_eq!(ratings.purge(Duration::ZERO, 10).await?.deleted, 1);
+    assert!(matches!(
+        store.ordered("recent")?.put("movie-a", "3 stars", 1, "import").await?,
+        Written::TooOld { .. }
+    ));
+    Ok(())
+}
+
+#[tokio::test]
+async fn one_item_for_an_id_out_of_several_banks() -> Result<()> {
+    let store = store().await?;
+    store.bank("friday")?.add(["seat-50"]).await?;
+    let seats = store.deduplicator("students", ["monday", "friday"])?;
+    assert!(seats.assign("ada", "monday").await?.item().is_none());
+    assert_eq!(seats.assign("ada", "friday").await?.item().map(|seat| seat.as_str()), Some("seat-50"));
+    assert!(seats.assign("ada", "sunday").await.is_err());
+    Ok(())
+}

@@ -1,0 +1,170 @@
+//! What a handle does about errors by itself.
+#![allow(clippy::disallowed_methods, reason = "a test may fail where a library must not")]
+
+use std::future::pending;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use storagebox::layer::{Answered, Call, Layer, Next};
+use storagebox::{
+    Bank, Begun, Counters, Error, ErrorKind, Leases, Ledger, MemoryStore, OrderedValues, Ran, Records,
+    Result, Retry, Store, Strategy, Taken, Tokens, TokioTimer, async_trait,
+};
+
+/// Loses the first replies, and counts attempts.
+#[derive(Debug)]
+struct Loses {
+    first: usize,
+    attempts: AtomicUsize,
+}
+
+impl Loses {
+    fn first(first: usize) -> Arc<Self> {
+        Arc::new(Self { first, attempts: AtomicUsize::new(0) })
+    }
+
+    fn attempts(&self) -> usize {
+        self.attempts.load(Ordering::SeqCst)
+    }
+}
+
+#[async_trait]
+impl Layer for Loses {
+    async fn around(&self, _: &Call<'_>, next: Next<'_>) -> Result<Answered> {
+        let answered = next.call().await?;
+        if self.attempts.fetch_add(1, Ordering::SeqCst) < self.first {
+            return Err(Error::unknown("the reply was lost, as the test asked"));
+        }
+        Ok(answered)
+    }
+}
+
+/// Answers nothing.
+#[derive(Debug)]
+struct Silent;
+
+#[async_trait]
+impl Layer for Silent {
+    async fn around(&self, _: &Call<'_>, _: Next<'_>) -> Result<Answered> {
+        pending().await
+    }
+}
+
+fn losing(first: usize) -> (Store, Arc<Loses>) {
+    let loses = Loses::first(first);
+    (Store::new(MemoryStore::new()).layer(Arc::clone(&loses)), loses)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_is_repeated_and_a_layer_sees_each_attempt() -> Result<()> {
+    let (store, loses) = losing(5);
+    assert_eq!(store.bank("vouchers")?.counts().await?.total(), 0);
+    assert_eq!(loses.attempts(), 6);
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_lost_assign_is_settled_by_the_next_one() -> Result<()> {
+    let (store, _) = losing(1);
+    let vouchers = store.without_retry().bank("vouchers")?;
+    assert!(vouchers.add(["SAVE-10"]).await.is_err());
+    let (store, _) = losing(2);
+    let vouchers = store.bank("vouchers")?;
+    vouchers.add(["SAVE-10"]).await?;
+    assert!(matches!(vouchers.assign("ada").await?, Taken::New(_)));
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn attempts_are_bounded() -> Result<()> {
+    for (retry, expected) in
+        [(Some(Retry::default()), 6), (Some(Retry { attempts: 3, ..Retry::default() }), 3), (None, 1)]
+    {
+        let (store, loses) = losing(usize::MAX);
+        let store = match retry {
+            Some(retry) => store.with_retry(retry),
+            None => store.without_retry(),
+        };
+        let error = store.bank("vouchers")?.assign("ada").await.unwrap_err();
+        assert_eq!((error.kind(), loses.attempts()), (ErrorKind::OutcomeUnknown, expected));
+    }
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_change_that_would_not_be_recognised_is_made_once() -> Result<()> {
+    let (store, loses) = losing(1);
+    let hits = store.counters_with("hits", Strategy::Atomic)?;
+    assert!(!hits.add("page", "visit-1", 1).await.unwrap_err().is_retryable());
+    assert_eq!((loses.attempts(), hits.value("page").await?), (1, 1));
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_has_thirty_seconds_unless_the_store_says_otherwise() -> Result<()> {
+    let store = Store::new(MemoryStore::new()).layer(Silent);
+    for (store, expected) in [
+        (store.clone(), Some(30)),
+        (store.clone().with_deadline(Duration::from_secs(5)), Some(5)),
+        (store.clone().without_retry(), Some(30)),
+        (store.without_deadline().with_timer(TokioTimer), None),
+    ] {
+        let (bank, begun) = (store.bank("vouchers")?, tokio::time::Instant::now());
+        let answer = tokio::time::timeout(Duration::from_secs(3_600), bank.assign("ada")).await.ok();
+        let waited = answer.map(|answer| (answer.unwrap_err().kind(), begun.elapsed().as_secs()));
+        assert_eq!(waited, expected.map(|seconds| (ErrorKind::OutcomeUnknown, seconds)));
+    }
+    Ok(())
+}
+
+/// The steps of a run are repeated by the run, once each and not by the handle too.
+#[tokio::test(start_paused = true)]
+async fn a_run_is_repeated_as_the_store_says() -> Result<(), Box<dyn std::error::Error>> {
+    let work = async |_fence| Ok::<_, Error>("done");
+    let (store, loses) = losing(usize::MAX);
+    let ran = store.leases("jobs")?.run("job-1", work).await;
+    assert!(ran.is_err());
+    assert_eq!(loses.attempts(), 6);
+    let (store, _) = losing(2);
+    let ran = store.leases("jobs")?.run("job-1", work).await?;
+    assert!(matches!(ran, Ran::Done(_)));
+    let (store, _) = losing(1);
+    let lease = store.leases("jobs")?.begin("job-1", "worker-1", Duration::from_secs(30), None).await?;
+    assert!(matches!(lease, Begun::Started(_)));
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_backend_of_a_store_has_its_policy() -> Result<()> {
+    let (store, loses) = losing(1);
+    store.as_backend().ping().await?;
+    assert_eq!(loses.attempts(), 2);
+    Ok(())
+}
+
+fn is_handle<T: Clone + std::fmt::Debug + Send + Sync + 'static>() {}
+
+fn is_send<T: Send>(value: T) -> T {
+    value
+}
+
+#[tokio::test]
+async fn handles_go_from_thread_to_thread_and_show_no_more_than_their_names() -> Result<()> {
+    is_handle::<Store>();
+    is_handle::<(Bank, Records, Leases)>();
+    is_handle::<(Tokens, Counters, Ledger, OrderedValues)>();
+    let store = Store::from(MemoryStore::new());
+    let (bank, stock) = (store.bank("vouchers")?, store.counters("stock")?);
+    assert!(is_send(bank.add(vec![String::from("SAVE-10")])).await.is_ok());
+    assert!(is_send(bank.assign("ada")).await.is_ok());
+    assert!(is_send(stock.apply("red-shoes", "delivery-1", 1).into_future()).await.is_ok());
+    let work = async |_fence| Ok::<_, Error>("done");
+    assert!(is_send(store.leases("jobs")?.run("job-1", work)).await.is_ok());
+    assert_eq!(format!("{bank:?}"), "Bank { name: \"vouchers\", .. }");
+    assert_eq!(
+        format!("{:?}", store.without_retry().without_deadline()),
+        "Store { backend: \"memory\", retry: None, deadline: None, .. }"
+    );
+    Ok(())
+}
