@@ -43,7 +43,7 @@ async fn bank(store: &dyn Backend, text: &str) -> Verdict {
     let items = [Item::new(text)?, Item::new(format!("{text}{text}"))?];
     ensure_eq!(bank.add(&items).await?.added, 2, "items added");
     bank.withdraw(&items[1..]).await?;
-    bank.take(&claim, Hold::Forever).await?;
+    let _ = bank.take(&claim, Hold::Forever).await?;
     let held = ensure_matches!(bank.get(&claim).await?, ClaimState::Held(held) => held, "the claim");
     ensure_eq!(held.item, items[0], "the item of the claim");
     ensure_eq!(bank.holder(&items[0]).await?, ItemState::Held(claim.clone()), "the holder of the item");
@@ -56,7 +56,7 @@ async fn bank(store: &dyn Backend, text: &str) -> Verdict {
 async fn records(store: &dyn Backend, text: &str) -> Verdict {
     let (records, id, op) = (store.dedup(text)?, DedupId::new(text)?, OpId::new(text)?);
     let value = Payload::try_from(text)?;
-    records.record(&id, &value, &op, Retention::Forever).await?;
+    let _ = records.record(&id, &value, &op, Retention::Forever).await?;
     let again = records.record(&id, &value, &op, Retention::Forever).await?;
     ensure!(matches!(&again, Recorded::Again(entry) if entry.value == value), "a retry: {again:?}");
     let other = records.record(&id, &value, &OpId::new("other")?, Retention::Forever).await?;
@@ -74,7 +74,7 @@ async fn leases(store: &dyn Backend, text: &str) -> Verdict {
     let lease = ensure_matches!(begun, Begun::Started(lease) => lease, "the lease");
     let other = leases.begin(&id, &op, HOUR, Some(&Fingerprint::new("another")?)).await?;
     ensure_eq!(other, Begun::Mismatch, "another fingerprint");
-    leases.complete(&lease, &Payload::try_from(text)?, Retention::Forever).await?;
+    let _ = leases.complete(&lease, &Payload::try_from(text)?, Retention::Forever).await?;
     let done = leases.begin(&id, &another, HOUR, Some(&print)).await?;
     let is_done = matches!(&done, Begun::Done(entry) if entry.value.as_bytes() == text.as_bytes());
     ensure!(is_done, "what was completed: {done:?}");

@@ -16,8 +16,8 @@ async fn main() -> Result<()> {
     let kept = ratings.get(&movie).await?.expect("a rating is there");
     assert_eq!(kept.value.as_bytes(), b"5");
 
-    ratings.delete_at("user-1/movie-a", 30, "phone").await?;
-    ratings.put_at("user-1/movie-a", "4", 25, "laptop").await?;
+    let _ = ratings.delete_at("user-1/movie-a", 30, "phone").await?;
+    let _ = ratings.put_at("user-1/movie-a", "4", 25, "laptop").await?;
     println!("after the delete of 30 and a late write of 25: {:?}", ratings.get(&movie).await?);
     assert!(ratings.get(&movie).await?.is_none());
     Ok(())

@@ -8,7 +8,7 @@ use storagebox::{
 async fn main() -> Result<()> {
     let url = std::env::args().nth(1).unwrap_or_else(|| "memory:".into());
     let stock = open(&url).await?.counters("stock", Strategy::default())?;
-    stock.add("red-shoes", "delivery-1", 10).await?;
+    let _ = stock.add("red-shoes", "delivery-1", 10).await?;
 
     let orders: Vec<_> = (0..60)
         .map(|message| {

@@ -224,6 +224,7 @@ impl Bounds {
 
 /// The outcome of [`Counter::apply`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use = "the change may have been refused"]
 pub enum Counted {
     /// This call applied the change.
     Applied {
@@ -249,6 +250,7 @@ pub enum Counted {
 
 /// The outcome of [`Counter::cancel`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use = "the operation may have been applied before"]
 pub enum Cancelled {
     /// The operation was not applied and never will be.
     Cancelled,

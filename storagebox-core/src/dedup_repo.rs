@@ -196,6 +196,7 @@ pub struct Entry {
 
 /// The outcome of [`DedupRepo::record`].
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use = "another operation may have been first"]
 pub enum Recorded {
     /// This call recorded the value.
     New(Version),
@@ -214,6 +215,7 @@ pub enum Recorded {
 
 /// The outcome of [`DedupRepo::replace`].
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use = "the record may have changed"]
 pub enum Replaced {
     /// This call put the value, at this version.
     Replaced(Version),
@@ -225,6 +227,7 @@ pub enum Replaced {
 
 /// The outcome of [`DedupRepo::forget`].
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use = "the record may have changed"]
 pub enum Forgotten {
     /// The record is removed.
     Forgotten,

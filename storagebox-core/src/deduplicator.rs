@@ -78,6 +78,7 @@ impl std::fmt::Debug for Deduplicator {
 
 /// The outcome of [`Deduplicator::assign`].
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use = "the bank may have been empty"]
 pub enum Assigned {
     /// This call assigned the item.
     New {

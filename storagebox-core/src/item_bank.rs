@@ -370,6 +370,7 @@ pub enum End {
 
 /// The outcome of [`ItemBank::take`].
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use = "the claim may have got no item"]
 pub enum Taken {
     /// The claim now holds an item.
     New(Held),
@@ -393,6 +394,7 @@ impl Taken {
 
 /// The outcome of [`ItemBank::extend`].
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use = "the hold may have ended"]
 pub enum Extended {
     /// The hold lasts at least as long as was asked for.
     Extended(Held),
@@ -406,6 +408,7 @@ pub enum Extended {
 
 /// The outcome of [`ItemBank::confirm`].
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use = "the claim may have ended before"]
 pub enum Confirmed {
     /// The item is spent, by this call or an earlier one.
     Confirmed(Item),
@@ -417,6 +420,7 @@ pub enum Confirmed {
 
 /// The outcome of [`ItemBank::release`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use = "the claim may have been confirmed before"]
 pub enum Released {
     /// The claim is ended, by this call or an earlier one, and holds nothing.
     Released,
@@ -459,6 +463,7 @@ impl Counts {
 
 /// The outcome of [`BankAdmin::retire`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use = "the claim may hold an item"]
 pub enum Retired {
     /// The claim is forgotten and its id may be used anew.
     Retired,

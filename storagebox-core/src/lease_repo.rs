@@ -157,6 +157,7 @@ pub trait LeaseRepo: Send + Sync {
 
 /// The outcome of [`LeaseRepo::begin`].
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use = "another may have the lease"]
 pub enum Begun {
     /// The caller has the lease, anew or still.
     Started(Lease),
@@ -175,6 +176,7 @@ pub enum Begun {
 
 /// The outcome of [`LeaseRepo::complete`].
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use = "the lease may have been lost"]
 pub enum Completed {
     /// The result is recorded.
     Completed(Entry),
@@ -186,6 +188,7 @@ pub enum Completed {
 
 /// The outcome of [`LeaseRepo::abort`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use = "the lease may have been lost"]
 pub enum Aborted {
     /// The operation is over: by this call or an earlier one, or because it completed and its record was then
     /// forgotten or expired.
@@ -196,6 +199,7 @@ pub enum Aborted {
 
 /// The outcome of [`LeaseRepo::extend`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use = "the lease may have been lost"]
 pub enum LeaseExtended {
     /// The lease lasts at least as long as was asked for.
     Extended,

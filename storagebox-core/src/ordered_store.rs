@@ -306,6 +306,7 @@ pub struct Versioned {
 
 /// The outcome of [`OrderedStore::put`] and [`OrderedStore::delete`].
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use = "a newer write may have won"]
 pub enum Written {
     /// It is the newest write.
     Applied,

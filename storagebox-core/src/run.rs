@@ -24,6 +24,7 @@ use runner::{Runner, to_its_end};
 
 /// What became of a [`run`].
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use = "the work may not have been done"]
 pub enum Ran {
     /// The work was done here and now; this is its result, recorded.
     Done(Payload),

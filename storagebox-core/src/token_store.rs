@@ -156,6 +156,7 @@ pub struct Created {
 
 /// The outcome of [`TokenStore::consume`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use = "another operation may have consumed the token"]
 pub enum Consumed {
     /// This call ended the token.
     Now,

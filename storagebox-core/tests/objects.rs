@@ -35,8 +35,8 @@ fn handles_are_implementations() -> Result<()> {
 #[tokio::test]
 async fn futures_are_send() -> Result<()> {
     let bank = MemoryStore::new().bank("box")?;
-    is_send(bank.assign("ada")).await?;
-    is_send(bank.take(&ClaimId::new("ada")?, Hold::Forever)).await?;
+    let _ = is_send(bank.assign("ada")).await?;
+    let _ = is_send(bank.take(&ClaimId::new("ada")?, Hold::Forever)).await?;
     Ok(())
 }
 

@@ -10,7 +10,7 @@ async fn a_hold_ends_in_paused_time() -> Result<()> {
     let bank = MemoryStore::new().bank("seats")?;
     let (ada, bob) = (ClaimId::new("ada")?, ClaimId::new("bob")?);
     bank.add(&[Item::new("7A")?]).await?;
-    bank.take(&ada, Hold::For(Duration::from_secs(3600))).await?;
+    let _ = bank.take(&ada, Hold::For(Duration::from_secs(3600))).await?;
 
     tokio::time::advance(Duration::from_secs(3599)).await;
     assert_eq!(bank.take(&bob, Hold::Forever).await?, Taken::Empty);

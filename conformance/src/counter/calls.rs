@@ -63,7 +63,7 @@ impl Repeatable for Call {
 
     async fn set(self, world: &World, place: &str) -> Result<Self::Scene, Failure> {
         let key = format!("key-{place}");
-        open(world.store(), self.0, &key)?.apply("known", 5).await?;
+        let _ = open(world.store(), self.0, &key)?.apply("known", 5).await?;
         Ok((key, self.0))
     }
 
@@ -116,7 +116,7 @@ impl Repeatable for Call {
 
     async fn unrelated(self, old: &Arc<dyn Backend>, fresh: &Arc<dyn Backend>, place: &str) -> Verdict {
         let (old, fresh) = (open(old, self.0, place)?, open(fresh, self.0, place)?);
-        old.apply_until_answered("op", 3).await?;
+        let _ = old.apply_until_answered("op", 3).await?;
         ensure_eq!(fresh.value().await?, 3, "what the old client counted after that");
         Ok(())
     }

@@ -44,7 +44,7 @@ async fn drop_atomic_at(world: &World, delta: i64, legal: [i64; 2], point: usize
     let (bounds, place) = (Bounds::between(0, 10)?, format!("{delta}-{point}"));
     let strategy = Kind::Atomic.strategy(bounds, HOUR);
     let old = Subject::open(world.store(), strategy, bounds)?.at(place.as_str())?;
-    old.apply("known", 5).await?;
+    let _ = old.apply("known", 5).await?;
     let gated = old.behind(&Link::gated());
     let dropped = drop_after(gated.attempt("op", delta), point).await.transpose()?.is_none();
     let fresh = Subject::open(&world.client().await?, strategy, bounds)?.at(place.as_str())?;

@@ -74,7 +74,7 @@ async fn callers_never_cross_a_bound(world: &World, kind: Kind) -> Verdict {
             let room = size.min(40) / 2;
             for (direction, start) in [(-1, room), (1, 20 - room)] {
                 let counter = any.at(format!("{round}/{size}/{direction}"))?;
-                counter.apply("start", i64::try_from(start).unwrap_or_default()).await?;
+                let _ = counter.apply("start", i64::try_from(start).unwrap_or_default()).await?;
                 let answers = race(size, |number| {
                     let counter = counter.clone();
                     async move { counter.apply(&format!("op-{number}"), direction).await }
@@ -170,7 +170,7 @@ async fn callers_see_their_own_changes(world: &World, kind: Kind) -> Verdict {
             async move {
                 let mut seen = 0;
                 for step in 0..6 {
-                    clients[0].apply(&format!("op-{number}-{step}"), 1).await?;
+                    let _ = clients[0].apply(&format!("op-{number}-{step}"), 1).await?;
                     for client in clients.iter().rev() {
                         let value = client.value().await?;
                         ensure!(value > seen, "{value} is seen after {seen} and a change that was applied");

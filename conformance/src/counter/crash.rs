@@ -37,10 +37,10 @@ async fn survives(world: &World, kinds: &[Kind]) -> Verdict {
     for kind in kinds.iter().copied() {
         let counter = open(world.store(), kind)?;
         for number in 0..10 {
-            counter.apply(&format!("op-{number}"), 3).await?;
+            let _ = counter.apply(&format!("op-{number}"), 3).await?;
         }
         if kind.fences() {
-            counter.cancel("fenced").await?;
+            let _ = counter.cancel("fenced").await?;
         }
     }
     for how in [Restart::Clean, Restart::Kill] {

@@ -63,7 +63,7 @@ async fn overflow_is_judged_before_the_bounds(world: &World, kind: Kind) -> Verd
         [(5, i64::MAX, i64::MAX - 5), (-5, i64::MIN, i64::MIN + 5)].into_iter().enumerate()
     {
         let counter = counter.at(format!("key-{number}"))?;
-        counter.apply("start", start).await?;
+        let _ = counter.apply("start", start).await?;
         ensure_eq!(counter.apply("op", overflow).await?, Counted::Overflow, "{overflow} on {start}");
         ensure_eq!(counter.apply("op", fits).await?, Counted::OutOfBounds, "{fits} on {start}");
         ensure_eq!(counter.value().await?, start, "the value after both");

@@ -53,8 +53,8 @@ by_strategy! { cancel_of_an_applied_operation_says_so:
 
 async fn cancel_of_an_applied_operation_says_so(world: &World, kind: Kind) -> Verdict {
     let counter = Subject::within(world, kind, kind.bounds(Bounds::between(-10, 10)?))?;
-    counter.apply("op", 5).await?;
-    counter.apply("other", 3).await?;
+    let _ = counter.apply("op", 5).await?;
+    let _ = counter.apply("other", 3).await?;
     for _ in 0..2 {
         ensure_eq!(counter.cancel("op").await?, counter.cancelled_too_late(5), "a cancel that is too late");
         ensure_eq!(counter.apply("op", 5).await?, counter.already(5), "a retry after it");
@@ -81,12 +81,12 @@ by_strategy! { remembers_fences:
 /// For as long as operations that were applied.
 async fn remembers_fences(world: &World, kind: Kind) -> Verdict {
     let counter = Subject::new(world, kind)?;
-    counter.cancel("fenced").await?;
+    let _ = counter.cancel("fenced").await?;
     let almost = HOUR - Duration::from_secs(60);
     world.pass(if world.can_travel() { almost } else { world.short() }).await;
     world.store().maintain(1_000).await?;
     for number in 0..40 {
-        counter.apply(&format!("op-{number}"), 1).await?;
+        let _ = counter.apply(&format!("op-{number}"), 1).await?;
         ensure_eq!(counter.apply("fenced", 1).await?, Counted::Fenced, "a fence after {number} operations");
     }
     ensure_eq!(counter.cancel("fenced").await?, Cancelled::Cancelled, "cancelling once more");
@@ -193,7 +193,7 @@ async fn late_attempts_of_a_cancelled_operation_change_nothing(world: &World, ki
     for op in ["fill", "sell"] {
         ensure_eq!(far.cancel(op).await?, Cancelled::Cancelled, "cancelling {op}, which is under way");
     }
-    counter.apply("delivery", 5).await?;
+    let _ = counter.apply("delivery", 5).await?;
     link.land().await;
     ensure_eq!(counter.value().await?, 5, "the value after both attempts landed");
     for (op, delta) in [("fill", 4), ("sell", -1)] {

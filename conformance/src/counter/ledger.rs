@@ -125,10 +125,10 @@ pub(super) async fn the_log_shows_each_change_once(world: &World) -> Verdict {
     for number in 0..12 {
         book.add(&format!("op-{number}"), 1 << number).await?;
         // A retry is no entry.
-        book.ledger.add("key", format!("op-{number}"), 1 << number).await?;
+        let _ = book.ledger.add("key", format!("op-{number}"), 1 << number).await?;
         book.at("other")?.add(&format!("op-{number}"), 7).await?;
     }
-    book.ledger.cancel(&book.key, &"cancelled".try_into()?).await?;
+    let _ = book.ledger.cancel(&book.key, &"cancelled".try_into()?).await?;
     ensure_kept(&book, 12, (1 << 12) - 1).await?;
     for limit in [1, 5, 12, 13] {
         let log = book.log(limit).await?;
@@ -163,10 +163,10 @@ pub(super) async fn a_ledger_and_its_counter_are_one_box(world: &World) -> Verdi
     let (book, counter) = (Book::of(world.store())?, Subject::new(world, Kind::Ledger)?);
     book.add("op", 5).await?;
     ensure_eq!(counter.apply("op", 5).await?, counter.already(5), "the ledger's operation by its counter");
-    counter.apply("other", 2).await?;
+    let _ = counter.apply("other", 2).await?;
     ensure_kept(&book, 2, 7).await?;
     let marker = Strategy::Marker { retention: Retention::Forever };
-    world.store().counters("markers", marker)?.add("key", "op", 1).await?;
+    let _ = world.store().counters("markers", marker)?.add("key", "op", 1).await?;
     let key = Key::new("key")?;
     let opened = match world.store().ledgers("markers") {
         Ok(ledger) => ledger.value(&key).await,
@@ -201,7 +201,7 @@ pub(super) async fn cached_reads_are_as_old_as_they_say(world: &World) -> Verdic
 /// By the change, or by the value where no sum is at hand to test it on; never by a sum that is wrong.
 pub(super) async fn a_sum_beyond_64_bits_is_told(world: &World) -> Verdict {
     let counter = Subject::new(world, Kind::Ledger)?;
-    counter.apply("start", i64::MAX).await?;
+    let _ = counter.apply("start", i64::MAX).await?;
     match counter.apply("over", 5).await? {
         Counted::Overflow => {
             ensure_eq!(counter.value().await?, i64::MAX, "the value after an overflow");

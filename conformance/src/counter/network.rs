@@ -63,7 +63,7 @@ async fn change_while_cut(
     let open = |store| Subject::open(store, kind.strategy(Bounds::NONE, HOUR), Bounds::NONE)?.at(key);
     let (far, fresh) = (open(&clients.far)?, open(&clients.fresh)?);
     let at_once = Retry { first_delay: Duration::ZERO, max_delay: Duration::ZERO, ..Retry::default() };
-    fresh.apply("before", 1).await?;
+    let _ = fresh.apply("before", 1).await?;
     clients.arm(cut, key, passing);
     let answer = at_once.call(&Counting::default(), || far.attempt("op", 2)).await;
     let was_cut = clients.was_cut();

@@ -28,7 +28,7 @@ async fn retries_are_applied_once(world: &World, kind: Kind) -> Verdict {
     ensure_eq!(counter.apply("first", 5).await?, counter.applied(5), "the first attempt");
     ensure_eq!(counter.apply("first", 5).await?, counter.already(5), "a retry at once");
     for number in 0..40 {
-        counter.apply(&format!("other-{number}"), 1).await?;
+        let _ = counter.apply(&format!("other-{number}"), 1).await?;
         let client = if number % 2 == 0 { &fresh } else { &counter };
         ensure_eq!(client.apply("first", 5).await?, counter.already(5), "a retry after {number} others");
     }
@@ -77,7 +77,7 @@ by_strategy! { remembers_for_its_time:
 async fn remembers_for_its_time(world: &World, kind: Kind) -> Verdict {
     let counter = Subject::new(world, kind)?;
     for number in 0..5 {
-        counter.apply(&format!("op-{number}"), 2).await?;
+        let _ = counter.apply(&format!("op-{number}"), 2).await?;
     }
     let quarter = if world.can_travel() { HOUR / 4 } else { world.short() };
     for turn in 1..=4 {
@@ -107,8 +107,8 @@ async fn is_remembered_for_ever(world: &World, kind: Kind) -> Verdict {
     };
     let counter = Subject::open(world.store(), strategy, Bounds::NONE)?;
     ensure_eq!(counter.promise().memory, Memory::Forever, "the memory that is promised");
-    counter.apply("op", 5).await?;
-    counter.cancel("fenced").await?;
+    let _ = counter.apply("op", 5).await?;
+    let _ = counter.cancel("fenced").await?;
     let decade = Duration::from_secs(10 * 365 * 24 * 3_600);
     world.pass(if world.can_travel() { decade } else { world.short() }).await;
     world.store().maintain(1_000).await?;
@@ -132,7 +132,7 @@ async fn remembers_a_delta_of_0(world: &World, kind: Kind) -> Verdict {
     let counter = Subject::new(world, kind)?;
     ensure_eq!(counter.apply("before", 0).await?, counter.applied(0), "0 on an absent counter");
     ensure_eq!(counter.value().await?, 0, "the value after it");
-    counter.apply("other", 4).await?;
+    let _ = counter.apply("other", 4).await?;
     ensure_eq!(counter.apply("before", 0).await?, counter.already(0), "its retry");
     ensure_eq!(counter.apply("after", 0).await?, counter.applied(4), "0 on a counter of 4");
     ensure_eq!(counter.apply("after", 0).await?, counter.already(4), "its retry");
@@ -243,7 +243,7 @@ by_strategy! { another_delta_is_a_mismatch:
 
 async fn another_delta_is_a_mismatch(world: &World, kind: Kind) -> Verdict {
     let counter = Subject::new(world, kind)?;
-    counter.apply("op", 5).await?;
+    let _ = counter.apply("op", 5).await?;
     for delta in [6, 4, -5, 0, i64::MAX, i64::MIN] {
         ensure_eq!(counter.apply("op", delta).await?, Counted::Mismatch, "{delta} for an operation of 5");
         ensure_eq!(counter.value().await?, 5, "the value after that");

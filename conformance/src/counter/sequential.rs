@@ -59,7 +59,7 @@ by_strategy! { bounds_are_those_of_each_change:
 /// The result counts, not the direction: a step towards the bounds that does not reach them is rejected too.
 async fn bounds_are_those_of_each_change(world: &World, kind: Kind) -> Verdict {
     let free = Subject::new(world, kind)?;
-    free.apply("start", 5).await?;
+    let _ = free.apply("start", 5).await?;
     let (low, high) = (free.bounded(Bounds::at_most(3)), free.bounded(Bounds::at_least(8)));
     ensure_eq!(low.apply("low", -1).await?, Counted::OutOfBounds, "5 - 1 with a ceiling of 3");
     ensure_eq!(high.apply("high", 2).await?, Counted::OutOfBounds, "5 + 2 with a floor of 8");
@@ -96,7 +96,7 @@ async fn reads_see_what_was_acknowledged(world: &World, kind: Kind) -> Verdict {
     for number in 0..30 {
         let delta = if number % 3 == 2 { -5 } else { 7 };
         let writer = if number % 2 == 0 { &mine } else { &other };
-        writer.apply(&format!("op-{number}"), delta).await?;
+        let _ = writer.apply(&format!("op-{number}"), delta).await?;
         value += delta;
         ensure_eq!(other.value().await?, value, "the other client's read after {number} changes");
         ensure_eq!(mine.value().await?, value, "one's own read after {number} changes");
@@ -151,7 +151,7 @@ async fn rejections_are_not_remembered(world: &World, kind: Kind) -> Verdict {
     for _ in 0..3 {
         ensure_eq!(counter.apply("sell", -4).await?, Counted::OutOfBounds, "selling 4 of 0");
     }
-    counter.apply("fill", 5).await?;
+    let _ = counter.apply("fill", 5).await?;
     ensure_eq!(counter.apply("sell", -4).await?, counter.applied(1), "selling 4 of 5");
     ensure_eq!(counter.apply("large", 100).await?, Counted::OutOfBounds, "100 with a ceiling of 10");
     ensure_eq!(counter.apply("large", i64::MAX).await?, Counted::Overflow, "an overflow");

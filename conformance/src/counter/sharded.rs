@@ -69,7 +69,7 @@ pub(super) async fn a_change_larger_than_any_shards_room_is_applied(world: &Worl
         ensure_eq!(counter.value().await?, 0, "the value when nothing is left");
     }
     for number in 0..60 {
-        counter.apply(&format!("one-{number}"), 1).await?;
+        let _ = counter.apply(&format!("one-{number}"), 1).await?;
     }
     ensure_eq!(counter.apply("41", 41).await?, Counted::OutOfBounds, "41 with room for 40 on all shards");
     ensure_eq!(counter.apply("40", 40).await?, counter.applied(100), "40 with room for 40 on all shards");

@@ -87,9 +87,9 @@ pub(super) async fn a_window_frees_its_places_after_the_lifetime(world: &World) 
 pub(super) async fn each_operation_has_a_lifetime_of_its_own(world: &World) -> Verdict {
     let time = if world.can_travel() { HOUR } else { world.short() * 8 };
     let counter = window(world, time, 2)?;
-    counter.apply("early", 1).await?;
+    let _ = counter.apply("early", 1).await?;
     world.pass(time * 3 / 4).await;
-    counter.apply("late", 1).await?;
+    let _ = counter.apply("late", 1).await?;
     world.pass(time / 4).await;
     let third = freed(world, &counter, "third").await?;
     ensure_eq!(third, counter.applied(3), "an operation in the place of the early one");
@@ -126,7 +126,7 @@ by_strategy! { other_rejections_come_before_full:
 
 async fn other_rejections_come_before_full(world: &World, kind: Kind) -> Verdict {
     let counter = holding(world, kind, 1)?.bounded(Bounds::between(-10, 10)?);
-    counter.apply("only", 5).await?;
+    let _ = counter.apply("only", 5).await?;
     ensure_eq!(counter.apply("op", i64::MAX).await?, Counted::Overflow, "an overflow where it is full");
     ensure_eq!(counter.apply("op", 6).await?, Counted::OutOfBounds, "6 on 5 where it is full");
     ensure_eq!(counter.apply("op", -15).await?, Counted::Full, "-15 on 5 where it is full");
@@ -141,7 +141,7 @@ by_strategy! { full_says_so_to_a_cancel:
 
 async fn full_says_so_to_a_cancel(world: &World, kind: Kind) -> Verdict {
     let counter = holding(world, kind, 2)?;
-    counter.apply("applied", 5).await?;
+    let _ = counter.apply("applied", 5).await?;
     ensure_eq!(counter.cancel("fenced").await?, Cancelled::Cancelled, "a cancel in the last place");
     ensure_eq!(counter.apply("op", 1).await?, Counted::Full, "an operation beyond a fence in the last place");
     ensure_eq!(counter.cancel("op").await?, Cancelled::Full, "a cancel where it is full");

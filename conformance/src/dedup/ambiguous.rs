@@ -85,7 +85,7 @@ pub(super) async fn what_lands_after_the_lease_changed_hands_changes_nothing(wor
         let begun = repos.leases.begin(&job, &bob, LONG, None).await?;
         let lease = ensure_matches!(begun, Begun::Started(lease) => lease, "the other's begin");
         if finish {
-            repos.leases.complete(&lease, &text("result")?, FOREVER).await?;
+            let _ = repos.leases.complete(&lease, &text("result")?, FOREVER).await?;
         }
         link.land().await;
         repos.ensure_value(&job, finish.then_some("result")).await?;

@@ -14,7 +14,7 @@ pub(super) async fn what_was_acknowledged_survives_a_restart(world: &World) -> V
     let (order, gone, job) = (id("order")?, id("gone")?, id("job")?);
     repos.record_new(&order, "value", &ada, Retention::Forever).await?;
     let version = repos.record_new(&gone, "value", &ada, Retention::Forever).await?;
-    repos.records.forget(&gone, version).await?;
+    let _ = repos.records.forget(&gone, version).await?;
     let ten = Fingerprint::new("ten")?;
     let begun = repos.leases.begin(&job, &ada, LONG, Some(&ten)).await?;
     let lease = ensure_matches!(begun, Begun::Started(lease) => lease, "ada begins");

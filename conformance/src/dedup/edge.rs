@@ -101,7 +101,7 @@ pub(super) async fn values_come_back_byte_for_byte(world: &World) -> Verdict {
         ensure_eq!(repos.leases.begin(&job, &bob, LONG, None).await?, Begun::Done(done), "{what}, begun");
         let replaced = repos.records.replace(&order, version, &text("between")?, &bob).await?;
         let between = ensure_matches!(replaced, Replaced::Replaced(version) => version, "replacing {what}");
-        repos.records.replace(&order, between, &value, &bob).await?;
+        let _ = repos.records.replace(&order, between, &value, &bob).await?;
         ensure_eq!(repos.entry(&order).await?.value, value, "{what}, put by a replace");
     }
     Ok(())
@@ -132,7 +132,7 @@ pub(super) async fn retentions_have_limits(world: &World) -> Verdict {
     repos.ensure_value(&order, None).await?;
     repos.ensure_value(&lease.id, None).await?;
     repos.record_new(&order, "value", &ada, Retention::For(MAX_DURATION)).await?;
-    repos.leases.complete(&lease, &text("result")?, Retention::For(MAX_DURATION)).await?;
+    let _ = repos.leases.complete(&lease, &text("result")?, Retention::For(MAX_DURATION)).await?;
     repos.record_new(&id("blink")?, "value", &ada, Retention::For(MIN_DURATION)).await?;
     world.pass(world.short()).await;
     repos.ensure_value(&id("blink")?, None).await?;
@@ -153,8 +153,8 @@ pub(super) async fn leases_have_limits(world: &World) -> Verdict {
     }
     world.pass(short).await;
     let lease = repos.begin_new(&job, &ada, MAX_DURATION).await?;
-    repos.leases.extend(&lease, MAX_DURATION).await?;
-    repos.leases.extend(&lease, MIN_DURATION).await?;
+    let _ = repos.leases.extend(&lease, MAX_DURATION).await?;
+    let _ = repos.leases.extend(&lease, MIN_DURATION).await?;
     world.pass(short).await;
     let begun = repos.leases.begin(&job, &bob, LONG, None).await?;
     ensure_matches!(begun, Begun::InFlight { remaining } if remaining <= MAX_DURATION, "what is left of the longest");

@@ -92,7 +92,7 @@ impl Repeatable for Call {
         let bank = old.item_bank(&scene.bank)?;
         let seats = items(1)?;
         answered(|| bank.add(&seats)).await?;
-        answered(|| scene.assign(old)).await?;
+        let _ = answered(|| scene.assign(old)).await?;
         let again = scene.assign(fresh).await?;
         ensure!(
             matches!(again, Assigned::Again { .. }),

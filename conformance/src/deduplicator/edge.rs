@@ -83,7 +83,7 @@ pub(super) async fn nasty_banks_and_items_are_told_apart(world: &World) -> Verdi
 pub(super) async fn records_used_for_something_else_are_refused(world: &World) -> Verdict {
     add_seats(&**world.store(), "monday", 0..2).await?;
     let (leases, id) = (world.store().leases("students")?, DedupId::new("ada")?);
-    leases.begin(&id, &OpId::new("op")?, Duration::from_secs(3_600), None).await?;
+    let _ = leases.begin(&id, &OpId::new("op")?, Duration::from_secs(3_600), None).await?;
     let refused = desk(&**world.store())?.assign("ada", "monday").await;
     ensure_matches!(refused, Err(error) if error.kind() == ErrorKind::Misconfigured, "an id under a lease");
     ensure_eq!(world.store().bank("monday")?.counts().await?.free, 2, "free seats");

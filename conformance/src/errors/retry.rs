@@ -220,7 +220,7 @@ pub(super) async fn an_exhausted_retry_leaves_the_call_to_be_made_again(world: &
         let error = ensure_matches!(answer, Err(error) => error, "four attempts that are lost");
         ensure_eq!(error.certainty(), Certainty::Unknown, "the certainty of {error}");
         ensure_eq!(timer.slept().len(), 3, "waits between four attempts");
-        far.take(&claim, Hold::Forever).await.map_err(Failure::from)?;
+        let _ = far.take(&claim, Hold::Forever).await.map_err(Failure::from)?;
         ensure_eq!(bank.counts().await?.held, 1, "items held by one claim in all its attempts");
     }
     Ok(())

@@ -55,7 +55,7 @@ pub(super) async fn an_unknown_claim_settles_nothing(world: &World) -> Verdict {
     ensure_open("Unknown", Retry::default().call(&timer, || confirming.confirm(&claim)).await)?;
     let (extending, extend) = late(&bank);
     ensure_open("Unknown", Retry::default().call(&timer, || extending.extend(&claim, Hold::Forever)).await)?;
-    bank.take(&claim, Hold::For(world.short())).await?;
+    let _ = bank.take(&claim, Hold::For(world.short())).await?;
     extend.land().await;
     confirm.land().await;
     let confirmed = bank.confirm(&claim).await?;
@@ -79,7 +79,7 @@ pub(super) async fn anothers_lease_settles_nothing(world: &World) -> Verdict {
         let value = Payload::try_from("value")?;
         let answer = Retry::default().call(&timer, || far.record(id, &value, &op, Retention::Forever)).await;
         ensure_open("InFlight", answer)?;
-        leases.abort(&lease).await?;
+        let _ = leases.abort(&lease).await?;
         if *id == beginning {
             begin.land().await;
             let begun = leases.begin(id, &OpId::new("third")?, long, None).await?;
@@ -102,7 +102,7 @@ pub(super) async fn a_mismatch_settles_no_lost_begin(world: &World) -> Verdict {
     let answer = Retry::default().call(&timer, || far.begin(&id, &op, long, Some(&mine))).await;
     ensure_open("Mismatch", answer)?;
     // This is why: the other gives up, and then the lost attempt lands.
-    leases.abort(&lease).await?;
+    let _ = leases.abort(&lease).await?;
     link.land().await;
     let begun = leases.begin(&id, &OpId::new("third")?, long, None).await?;
     ensure_matches!(begun, Begun::InFlight { .. }, "after the lost begin has landed");
@@ -115,12 +115,12 @@ pub(super) async fn a_rejected_change_settles_nothing(world: &World) -> Verdict 
     let sell = Change::new(OpId::new("sell")?, -1).within(Bounds::at_least(0));
     let (far, link) = late(&counter);
     ensure_open("OutOfBounds", Retry::default().call(&timer, || far.apply(&key, &sell)).await)?;
-    counter.add(&key, "fill", 1).await?;
+    let _ = counter.add(&key, "fill", 1).await?;
     link.land().await;
     ensure_eq!(counter.value(&key).await?, 0, "the stock after the lost sale has landed");
 
     let full = Key::new("full")?;
-    counter.add(&full, "fill", i64::MAX).await?;
+    let _ = counter.add(&full, "fill", i64::MAX).await?;
     let more = Change::new(OpId::new("more")?, 1);
     let (far, _) = late(&counter);
     ensure_open("Overflow", Retry::default().call(&timer, || far.apply(&full, &more)).await)?;
@@ -132,7 +132,7 @@ pub(super) async fn a_rejected_change_settles_nothing(world: &World) -> Verdict 
 pub(super) async fn a_full_window_settles_nothing(world: &World) -> Verdict {
     let window = Strategy::Window { lifetime: Duration::from_secs(3_600), capacity: 1 };
     let (counter, timer, key) = (world.counter(window)?, Counting::default(), Key::new("key")?);
-    counter.add(&key, "first", 1).await?;
+    let _ = counter.add(&key, "first", 1).await?;
     let (far, _) = late(&counter);
     let second = Change::new(OpId::new("second")?, 1);
     ensure_open("Full", Retry::default().call(&timer, || far.apply(&key, &second)).await)?;
@@ -177,7 +177,7 @@ pub(super) async fn what_is_final_settles_what_was_lost(world: &World) -> Verdic
     let (tokens, token) = (world.tokens()?, TokenId::new("token")?);
     let (far, _) = late(&tokens);
     retry.call(&timer, || far.create_tokens(std::slice::from_ref(&token))).await?;
-    retry.call(&timer, || far.consume(&token, &op)).await?;
+    let _ = retry.call(&timer, || far.consume(&token, &op)).await?;
     ensure!(!tokens.exists(&token).await?, "a consumed token exists");
     Ok(())
 }

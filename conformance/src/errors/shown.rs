@@ -76,7 +76,7 @@ pub(super) async fn no_refusal_shows_an_item_or_a_payload(world: &World) -> Verd
     ensure_hidden("a stranger's cursor", bank.list(Some(&stranger), 1).await)?;
 
     let records = world.dedup()?;
-    records.remember("id", SECRET, "op", Retention::Forever).await?;
+    let _ = records.remember("id", SECRET, "op", Retention::Forever).await?;
     let again = records.remember("id", SECRET, "other", Retention::For(nothing)).await;
     ensure_hidden("a retention of nothing", again)?;
     ensure_hidden("a page of no records", records.list(None, 0).await)?;
@@ -92,7 +92,7 @@ pub(super) async fn a_stored_record_that_cannot_be_read_is_named(world: &World) 
         ["SECRET", "", "1", "1ISECRET", "2I\0\u{1}b\0\u{1}n", "1N-SECRET"].into_iter().enumerate()
     {
         let id = format!("student-{number}");
-        records.remember(id.as_str(), stranger, "op", Retention::Forever).await?;
+        let _ = records.remember(id.as_str(), stranger, "op", Retention::Forever).await?;
         let error =
             ensure_matches!(seats.assign(id.as_str(), "bank").await, Err(error) => error, "{stranger:?}");
         ensure_eq!(error.kind(), ErrorKind::Corrupt, "the kind of {error}");

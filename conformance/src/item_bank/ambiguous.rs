@@ -60,7 +60,7 @@ pub(super) async fn a_load_that_lands_twice_adds_once(world: &World) -> Verdict 
     let (ada, bob) = (ClaimId::new("ada")?, ClaimId::new("bob")?);
     let held = take_new(&bank, &ada, Hold::Forever).await?;
     let spent = take_new(&bank, &bob, Hold::Forever).await?;
-    bank.confirm(&bob).await?;
+    let _ = bank.confirm(&bob).await?;
     link.land().await;
     ensure_eq!(bank.counts().await?.free, 3, "free items after the load landed again");
     ensure_eq!(bank.holder(&held).await?, ItemState::Held(ada), "the held item after that");
@@ -84,7 +84,7 @@ pub(super) async fn a_take_that_lands_after_its_release_gets_nothing(world: &Wor
 
     take_new(&bank, &bob, Hold::Forever).await?;
     let (far, link) = linked(&bank, Fate::Twice);
-    far.release(&bob).await?;
+    let _ = far.release(&bob).await?;
     let eve = ClaimId::new("eve")?;
     for name in ["eve", "kim", "joe"] {
         take_new(&bank, &ClaimId::new(name)?, Hold::Forever).await?;

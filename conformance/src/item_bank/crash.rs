@@ -18,8 +18,8 @@ pub(super) async fn what_was_acknowledged_survives_a_restart(world: &World) -> V
     let (ada, bob, eve) = (ClaimId::new("ada")?, ClaimId::new("bob")?, ClaimId::new("eve")?);
     let item = take_new(&bank, &ada, Hold::Forever).await?;
     take_new(&bank, &bob, Hold::Forever).await?;
-    bank.confirm(&bob).await?;
-    bank.release(&eve).await?;
+    let _ = bank.confirm(&bob).await?;
+    let _ = bank.release(&eve).await?;
     for how in [Restart::Clean, Restart::Kill] {
         world.restart(how).await?;
         let bank = world.client().await?.bank("bank")?;

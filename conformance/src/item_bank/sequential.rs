@@ -79,7 +79,7 @@ pub(super) async fn empty_is_true_and_ends(world: &World) -> Verdict {
     bank.add(&items(1)?).await?;
     take_new(&bank, &ada, Hold::Forever).await?;
     ensure_eq!(bank.take(&bob, Hold::Forever).await?, Taken::Empty, "a take after the last item");
-    bank.release(&ada).await?;
+    let _ = bank.release(&ada).await?;
     take_new(&bank, &bob, Hold::Forever).await?;
     Ok(())
 }
@@ -117,7 +117,7 @@ pub(super) async fn a_taken_item_added_again_stays_taken(world: &World) -> Verdi
     let (ada, bob) = (ClaimId::new("ada")?, ClaimId::new("bob")?);
     take_new(&bank, &ada, Hold::Forever).await?;
     take_new(&bank, &bob, Hold::Forever).await?;
-    bank.confirm(&bob).await?;
+    let _ = bank.confirm(&bob).await?;
     ensure_eq!(
         bank.add(&items(2)?).await?,
         Added { added: 0, already_present: 2 },
@@ -222,7 +222,7 @@ pub(super) async fn extend_never_shortens(world: &World) -> Verdict {
     );
     world.pass(short * 3).await;
     ensure_matches!(bank.get(&ada).await?, ClaimState::Held(_), "the hold after the first one's time");
-    bank.extend(&ada, Hold::Forever).await?;
+    let _ = bank.extend(&ada, Hold::Forever).await?;
     world.pass(short * 2).await;
     ensure_matches!(bank.get(&ada).await?, ClaimState::Held(held) if held.hold == HoldState::Forever, "for ever");
     ensure_eq!(
@@ -251,10 +251,10 @@ pub(super) async fn release_of_another_claim_frees_nothing(world: &World) -> Ver
     let bank = world.filled(1).await?;
     let (ada, bob) = (ClaimId::new("ada")?, ClaimId::new("bob")?);
     take_new(&bank, &ada, Hold::Forever).await?;
-    bank.release(&ada).await?;
+    let _ = bank.release(&ada).await?;
     let item = take_new(&bank, &bob, Hold::Forever).await?;
-    bank.release(&ada).await?;
-    bank.release(&ClaimId::new("eve")?).await?;
+    let _ = bank.release(&ada).await?;
+    let _ = bank.release(&ClaimId::new("eve")?).await?;
     ensure_eq!(bank.holder(&item).await?, ItemState::Held(bob), "the holder after others' releases");
     Ok(())
 }
@@ -263,7 +263,7 @@ pub(super) async fn release_after_confirm_changes_nothing(world: &World) -> Verd
     let bank = world.filled(1).await?;
     let ada = ClaimId::new("ada")?;
     let item = take_new(&bank, &ada, Hold::Forever).await?;
-    bank.confirm(&ada).await?;
+    let _ = bank.confirm(&ada).await?;
     ensure_eq!(bank.release(&ada).await?, Released::Confirmed, "releasing a confirmed claim");
     ensure_eq!(bank.holder(&item).await?, ItemState::Spent(Some(ada)), "the item after that");
     Ok(())
@@ -275,12 +275,12 @@ pub(super) async fn retire_lets_the_id_be_used_anew(world: &World) -> Verdict {
     ensure_eq!(bank.retire(&ada).await?, Retired::Unknown, "retiring an unknown claim");
     take_new(&bank, &ada, Hold::Forever).await?;
     ensure_eq!(bank.retire(&ada).await?, Retired::Holding, "retiring a claim that holds an item");
-    bank.release(&ada).await?;
+    let _ = bank.release(&ada).await?;
     ensure_eq!(bank.retire(&ada).await?, Retired::Retired, "retiring a released claim");
     take_new(&bank, &ada, Hold::Forever).await?;
 
     let spent = take_new(&bank, &bob, Hold::Forever).await?;
-    bank.confirm(&bob).await?;
+    let _ = bank.confirm(&bob).await?;
     ensure_eq!(bank.retire(&bob).await?, Retired::Retired, "retiring a confirmed claim");
     ensure_eq!(bank.holder(&spent).await?, ItemState::Spent(None), "its item stays spent");
     ensure!(
@@ -294,7 +294,7 @@ pub(super) async fn retire_lets_the_id_be_used_anew(world: &World) -> Verdict {
 pub(super) async fn a_released_claim_is_remembered_for_the_retention(world: &World) -> Verdict {
     let bank = world.filled(1).await?;
     let ada = ClaimId::new("ada")?;
-    bank.release(&ada).await?;
+    let _ = bank.release(&ada).await?;
     if let (true, Retention::For(week)) = (world.can_travel(), Retention::DEFAULT) {
         world.pass(week - world.short()).await;
     }
@@ -313,8 +313,8 @@ pub(super) async fn counts_are_exact_at_rest(world: &World) -> Verdict {
     take_new(&bank, &ada, Hold::Forever).await?;
     take_new(&bank, &bob, Hold::Forever).await?;
     take_new(&bank, &eve, Hold::Forever).await?;
-    bank.confirm(&bob).await?;
-    bank.release(&eve).await?;
+    let _ = bank.confirm(&bob).await?;
+    let _ = bank.release(&eve).await?;
     let free = free_item(&*bank).await?;
     bank.withdraw(&[free]).await?;
     let expected = Counts { free: 3, held: 1, spent: 1, withdrawn: 1 };
@@ -365,7 +365,7 @@ pub(super) async fn restoring_frees_nothing_in_use(world: &World) -> Verdict {
     let (ada, bob) = (ClaimId::new("ada")?, ClaimId::new("bob")?);
     let held = take_new(&bank, &ada, Hold::Forever).await?;
     let spent = take_new(&bank, &bob, Hold::Forever).await?;
-    bank.confirm(&bob).await?;
+    let _ = bank.confirm(&bob).await?;
     let report = bank.restore(&items(2)?).await?;
     ensure_eq!(
         (report.restored, report.not_withdrawn),

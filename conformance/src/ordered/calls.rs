@@ -41,7 +41,7 @@ impl Repeatable for Call {
     async fn set(self, world: &World, place: &str) -> Result<Scene, Failure> {
         let key = Key::new(format!("key-{place}"))?;
         if self.known {
-            Write::new(1, "w", false)?.make(&*world.ordered(SEQUENCE)?, &key).await?;
+            let _ = Write::new(1, "w", false)?.make(&*world.ordered(SEQUENCE)?, &key).await?;
         }
         Ok(Scene { key, write: Write::new(2, "w", self.deletes)? })
     }
@@ -80,7 +80,7 @@ impl Repeatable for Call {
 
     async fn unrelated(self, old: &Arc<dyn Backend>, fresh: &Arc<dyn Backend>, place: &str) -> Verdict {
         let (old, fresh) = (old.ordered("ordered", SEQUENCE)?, fresh.ordered("ordered", SEQUENCE)?);
-        answered(|| old.put_at(place, "value", 1, "w")).await?;
+        let _ = answered(|| old.put_at(place, "value", 1, "w")).await?;
         let found = shown(&*fresh, place).await?;
         ensure_eq!(found, Some(("value".to_owned(), 1)), "what the old client put after that");
         Ok(())

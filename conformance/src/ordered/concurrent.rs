@@ -219,7 +219,7 @@ async fn delete_and_look(store: &dyn OrderedStore, key: &str) -> Verdict {
 
 async fn put_often(store: &dyn OrderedStore, key: &str, first: i64) -> Verdict {
     for at in (first..100).step_by(8) {
-        store.put_at(key, at.to_string().as_str(), at, "w").await?;
+        let _ = store.put_at(key, at.to_string().as_str(), at, "w").await?;
         tokio::task::yield_now().await;
     }
     Ok(())

@@ -111,7 +111,7 @@ pub(super) async fn numbers_close_to_each_other_are_told_apart(world: &World) ->
     let store = world.ordered(SEQUENCE)?;
     for write in ascending {
         let key = Key::new(format!("alone-{}", write.stamp.at))?;
-        write.make(&*store, &key).await?;
+        let _ = write.make(&*store, &key).await?;
         ensure_eq!(write.make(&*store, &key).await?, Written::Duplicate, "{write:?} again");
         write.ensure_shown(&*store, &key).await?;
     }

@@ -62,9 +62,9 @@ pub(super) async fn boxes_of_different_names_share_nothing(world: &World) -> Ver
         ensure_eq!(holdings(store, other).await?, [0; 5], "what the boxes {other:?} hold");
     }
     store.bank("two")?.add(&items(3)?).await?;
-    store.bank("two")?.take(&ClaimId::new("ada")?, Hold::Forever).await?;
+    let _ = store.bank("two")?.take(&ClaimId::new("ada")?, Hold::Forever).await?;
     store.tokens("two")?.discard(&[TokenId::new("key")?]).await?;
-    store.ordered("two", OrderedOptions::sequence())?.delete_at("key", 9, "op").await?;
+    let _ = store.ordered("two", OrderedOptions::sequence())?.delete_at("key", 9, "op").await?;
     ensure_eq!(
         holdings(store, "one").await?,
         [1; 5],
@@ -86,7 +86,7 @@ pub(super) async fn handles_of_one_name_share_one_box(world: &World) -> Verdict 
     let taken = here.take(&claim, Hold::Forever).await?;
     let again = there.take(&claim, Hold::Forever).await?;
     ensure_eq!(again.item(), taken.item(), "the item by another client");
-    there.release(&claim).await?;
+    let _ = there.release(&claim).await?;
     ensure_eq!(here.counts().await?.free, 1, "free items after the other client's release");
     Ok(())
 }
@@ -102,7 +102,7 @@ pub(super) async fn records_and_leases_of_one_name_are_one(world: &World) -> Ver
     let completed = leases.complete(&lease, &Payload::try_from("result")?, Retention::Forever).await?;
     let entry = ensure_matches!(completed, Completed::Completed(entry) => entry, "completing");
     ensure_eq!(records.get(&id).await?, Some(entry), "the result as a record");
-    records.remember("recorded", "value", "op", Retention::Forever).await?;
+    let _ = records.remember("recorded", "value", "op", Retention::Forever).await?;
     let done = leases.begin(&DedupId::new("recorded")?, &op, hour, None).await?;
     ensure_matches!(done, Begun::Done(entry) if entry.value.as_bytes() == b"value", "a record as a result");
     let elsewhere = world.store().leases("others")?.begin(&id, &op, hour, None).await?;
@@ -130,9 +130,10 @@ pub(super) async fn a_listing_shows_its_own_box_alone(world: &World) -> Verdict 
     for (count, name) in (1..).zip(names) {
         for number in 0..count {
             store.bank(name)?.add(&[Item::new(format!("{number}"))?]).await?;
-            store.dedup(name)?.remember(format!("{number}"), "value", "op", Retention::Forever).await?;
+            let _ =
+                store.dedup(name)?.remember(format!("{number}"), "value", "op", Retention::Forever).await?;
             let ordered = store.ordered(name, OrderedOptions::sequence())?;
-            ordered.put_at(format!("{number}"), "value", 1, "w").await?;
+            let _ = ordered.put_at(format!("{number}"), "value", 1, "w").await?;
         }
     }
     for (count, name) in (1..).zip(names) {
@@ -174,7 +175,7 @@ async fn first_calls(store: &dyn Backend, name: &str, number: usize) -> Verdict 
     let recorded = store.dedup(name)?.remember(text.as_str(), "value", "op", Retention::Forever).await?;
     ensure_matches!(recorded, Recorded::New(_), "a record");
     store.tokens(name)?.create("key").await?;
-    store.counters(name, Strategy::default())?.add("key", text.as_str(), 1).await?;
+    let _ = store.counters(name, Strategy::default())?.add("key", text.as_str(), 1).await?;
     let ordered = store.ordered(name, OrderedOptions::sequence())?;
     let written = ordered.put_at(text.as_str(), "value", 1, "w").await?;
     ensure!(written == Written::Applied, "a value: {written:?}");

@@ -28,17 +28,17 @@ impl Everything {
         bank.add(&items(5)?).await?;
         let held = taken(bank.take(&ClaimId::new("held")?, Hold::For(LONG)).await?)?;
         let spent = taken(bank.take(&ClaimId::new("spent")?, Hold::Forever).await?)?;
-        bank.confirm(&ClaimId::new("spent")?).await?;
-        bank.release(&ClaimId::new("fenced")?).await?;
+        let _ = bank.confirm(&ClaimId::new("spent")?).await?;
+        let _ = bank.release(&ClaimId::new("fenced")?).await?;
         let lease = put_records(store).await?;
         let tokens = store.tokens("tokens")?;
         tokens.create_tokens(&[TokenId::new("live")?, TokenId::new("gone")?]).await?;
-        tokens.consume(&TokenId::new("gone")?, &OpId::new("op")?).await?;
+        let _ = tokens.consume(&TokenId::new("gone")?, &OpId::new("op")?).await?;
         let retention = Retention::Forever;
-        store.counters("counters", Strategy::Marker { retention })?.add("key", "op", 5).await?;
+        let _ = store.counters("counters", Strategy::Marker { retention })?.add("key", "op", 5).await?;
         let ordered = store.ordered("ordered", OrderedOptions::sequence())?;
-        ordered.put_at("key", "value", 5, "w").await?;
-        ordered.delete_at("gone", 5, "w").await?;
+        let _ = ordered.put_at("key", "value", 5, "w").await?;
+        let _ = ordered.delete_at("gone", 5, "w").await?;
         Ok(Self { held, spent, lease })
     }
 
@@ -86,10 +86,10 @@ fn taken(taken: Taken) -> Result<Item, Failure> {
 
 async fn put_records(store: &dyn Backend) -> Result<Lease, Failure> {
     let (records, leases) = (store.dedup("records")?, store.leases("records")?);
-    records.remember("kept", "value", "op", Retention::For(LONG)).await?;
+    let _ = records.remember("kept", "value", "op", Retention::For(LONG)).await?;
     let forgotten = records.remember("forgotten", "value", "op", Retention::Forever).await?;
     let version = ensure_matches!(forgotten, Recorded::New(version) => version, "recording");
-    records.forget(&DedupId::new("forgotten")?, version).await?;
+    let _ = records.forget(&DedupId::new("forgotten")?, version).await?;
     let begun = leases.begin(&DedupId::new("leased")?, &OpId::new("op")?, LONG, None).await?;
     Ok(ensure_matches!(begun, Begun::Started(lease) => lease, "beginning"))
 }

@@ -122,7 +122,7 @@ pub(super) async fn an_ordered_store_is_opened_as_it_was_created(world: &World) 
 pub(super) async fn a_refused_opening_changes_nothing(world: &World) -> Verdict {
     let store = &**world.store();
     let (created, asked) = (Strategy::Marker { retention: Retention::Forever }, Strategy::Atomic);
-    store.counters("box", created)?.add("key", "op", 5).await?;
+    let _ = store.counters("box", created)?.add("key", "op", 5).await?;
     let opened = store.counters("box", asked);
     if let Ok(counter) = opened {
         ensure_refused("an addition by another strategy", counter.add("key", "other", 7).await)?;
@@ -136,7 +136,7 @@ pub(super) async fn a_refused_opening_changes_nothing(world: &World) -> Verdict 
         "the operation again"
     );
 
-    store.ordered("box", OrderedOptions::sequence())?.put_at("key", "value", 5, "w").await?;
+    let _ = store.ordered("box", OrderedOptions::sequence())?.put_at("key", "value", 5, "w").await?;
     if let Ok(ordered) = store.ordered("box", OrderedOptions::time()) {
         ensure_refused("a put by other options", ordered.put_at("key", "other", i64::MAX, "w").await)?;
         ensure_refused("a get by other options", ordered.get(&Key::new("key")?).await)?;

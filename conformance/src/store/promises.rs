@@ -56,7 +56,7 @@ async fn count(store: &dyn Backend, name: &str, strategy: Strategy) -> Result<i6
     let counter = store.counters(name, strategy)?;
     let attempts = if strategy == Strategy::Atomic { 1 } else { 2 };
     for _ in 0..attempts {
-        counter.add("key", "op", 5).await?;
+        let _ = counter.add("key", "op", 5).await?;
     }
     counter.value(&Key::new("key")?).await
 }

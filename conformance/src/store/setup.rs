@@ -12,7 +12,7 @@ use crate::world::{World, items};
 
 pub(super) async fn setting_up_again_changes_nothing(world: &World) -> Verdict {
     let (bank, claim) = (world.filled(5).await?, ClaimId::new("ada")?);
-    bank.take(&claim, Hold::Forever).await?;
+    let _ = bank.take(&claim, Hold::Forever).await?;
     let before = bank.list(None, 10).await?.entries.len();
     for _ in 0..3 {
         world.store().setup().await?;

@@ -28,17 +28,17 @@ pub(super) async fn upkeep_keeps_what_a_promise_needs(world: &World) -> Verdict 
 /// Past every retention that the library sets by itself: what lives does not end by its age.
 pub(super) async fn upkeep_after_a_while_keeps_what_lives(world: &World) -> Verdict {
     let (bank, claim, spent) = (world.filled(3).await?, ClaimId::new("held")?, ClaimId::new("spent")?);
-    bank.take(&claim, Hold::Forever).await?;
-    bank.take(&spent, Hold::Forever).await?;
-    bank.confirm(&spent).await?;
+    let _ = bank.take(&claim, Hold::Forever).await?;
+    let _ = bank.take(&spent, Hold::Forever).await?;
+    let _ = bank.confirm(&spent).await?;
     let (tokens, token) = (world.tokens()?, TokenId::new("live")?);
     tokens.create_tokens(std::slice::from_ref(&token)).await?;
     let (records, counter) = (world.dedup()?, world.counter(Strategy::default())?);
-    records.remember("kept", "value", "op", Retention::Forever).await?;
-    records.remember("brief", "value", "op", Retention::For(world.short())).await?;
-    counter.add("key", "op", 5).await?;
+    let _ = records.remember("kept", "value", "op", Retention::Forever).await?;
+    let _ = records.remember("brief", "value", "op", Retention::For(world.short())).await?;
+    let _ = counter.add("key", "op", 5).await?;
     let ordered = world.ordered(OrderedOptions::sequence())?;
-    ordered.put_at("key", "value", 1, "w").await?;
+    let _ = ordered.put_at("key", "value", 1, "w").await?;
     let while_long =
         if world.can_travel() { Duration::from_secs(30 * 24 * 3_600) } else { world.short() * 2 };
     world.pass(while_long).await;
@@ -59,11 +59,11 @@ pub(super) async fn upkeep_after_a_while_keeps_what_lives(world: &World) -> Verd
 pub(super) async fn upkeep_is_bounded(world: &World) -> Verdict {
     let (records, short) = (world.dedup()?, world.short());
     for number in 0..20 {
-        records.remember(format!("id-{number}"), "value", "op", Retention::For(short)).await?;
+        let _ = records.remember(format!("id-{number}"), "value", "op", Retention::For(short)).await?;
     }
     let counter = world.counter(Strategy::Marker { retention: Retention::For(short) })?;
     for number in 0..20 {
-        counter.add("key", format!("op-{number}"), 1).await?;
+        let _ = counter.add("key", format!("op-{number}"), 1).await?;
     }
     let while_long = if world.can_travel() { Duration::from_secs(30 * 24 * 3_600) } else { short * 2 };
     world.pass(while_long).await;
@@ -116,9 +116,9 @@ async fn maintain_often(store: &dyn Backend) -> Verdict {
 async fn live(store: &dyn Backend, bank: &dyn BankAdmin, name: &str) -> Result<(), Failure> {
     let (claim, op, token) = (ClaimId::new(name)?, OpId::new(name)?, TokenId::new(name)?);
     let (records, tokens) = (store.dedup("records")?, store.tokens("tokens")?);
-    bank.take(&claim, Hold::Forever).await?;
+    let _ = bank.take(&claim, Hold::Forever).await?;
     tokens.create_tokens(std::slice::from_ref(&token)).await?;
-    records.remember(name, "value", name, Retention::Forever).await?;
+    let _ = records.remember(name, "value", name, Retention::Forever).await?;
     for _ in 0..10 {
         ensure_matches!(bank.take(&claim, Hold::Forever).await?, Taken::Again(_), "the claim of {name}");
         ensure!(tokens.exists(&token).await?, "the token of {name} is gone");

@@ -11,7 +11,7 @@ use crate::world::World;
 pub(super) async fn what_was_acknowledged_survives_a_restart(world: &World) -> Verdict {
     let (tokens, all, winner) = (world.tokens()?, batch("token", 12)?, op("winner")?);
     tokens.create_tokens(&all[..10]).await?;
-    tokens.consume(&all[0], &winner).await?;
+    let _ = tokens.consume(&all[0], &winner).await?;
     tokens.discard(&all[9..]).await?;
     for how in [Restart::Clean, Restart::Kill] {
         world.restart(how).await?;

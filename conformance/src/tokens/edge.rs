@@ -50,7 +50,7 @@ pub(super) async fn a_batch_reports_each_token_for_itself(world: &World) -> Verd
     let [live, consumed, discarded, new] = ["live", "consumed", "discarded", "new"].map(token);
     let (live, consumed, discarded, new) = (live?, consumed?, discarded?, new?);
     tokens.create_tokens(&[live.clone(), consumed.clone(), discarded.clone()]).await?;
-    tokens.consume(&consumed, &op("op")?).await?;
+    let _ = tokens.consume(&consumed, &op("op")?).await?;
     tokens.discard(std::slice::from_ref(&discarded)).await?;
     let all = [discarded, live.clone(), consumed, new.clone()];
     let created = tokens.create_tokens(&all).await?;

@@ -28,7 +28,7 @@ fn ensure_refused<T: std::fmt::Debug>(what: &str, duration: Duration, answer: Re
 pub(super) async fn a_hold_lasts_1_ms_to_100_years(world: &World) -> Verdict {
     let bank = world.filled(4).await?;
     let (ada, bob) = (ClaimId::new("ada")?, ClaimId::new("bob")?);
-    bank.take(&ada, Hold::Forever).await?;
+    let _ = bank.take(&ada, Hold::Forever).await?;
     for wrong in WRONG {
         ensure_refused("a hold", wrong, bank.take(&bob, Hold::For(wrong)).await)?;
         ensure_refused("another hold", wrong, bank.take(&ada, Hold::For(wrong)).await)?;
@@ -120,7 +120,7 @@ fn time_within(skew: Duration) -> Stamping {
 /// The stamp is in 1985, which no clock of today is a hundred years away from.
 async fn put_with(world: &World, name: &str, options: OrderedOptions) -> Result<()> {
     let ordered = world.store().ordered(name, options)?;
-    ordered.put_at("key", "value", 500_000_000_000, "writer").await?;
+    let _ = ordered.put_at("key", "value", 500_000_000_000, "writer").await?;
     Ok(())
 }
 

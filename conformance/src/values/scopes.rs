@@ -18,7 +18,7 @@ pub(super) async fn a_claim_is_one_per_bank(world: &World) -> Verdict {
     ensure_matches!(first, Taken::New(held) if held.item.as_str() == "1", "the claim in one bank");
     let second = two.take(&ada, Hold::Forever).await?;
     ensure_matches!(second, Taken::New(held) if held.item.as_str() == "2", "the same claim in another");
-    one.release(&ada).await?;
+    let _ = one.release(&ada).await?;
     let again = two.take(&ada, Hold::Forever).await?;
     ensure_matches!(again, Taken::Again(_), "its hold in the other bank after a release in the first");
     Ok(())
@@ -29,7 +29,7 @@ pub(super) async fn an_item_is_one_per_bank(world: &World) -> Verdict {
     ensure_eq!(one.add(&items(3)?).await?.added, 3, "items new to one bank");
     ensure_eq!(two.add(&items(3)?).await?.added, 3, "the same items in another");
     for name in ["a", "b", "c"] {
-        one.take(&ClaimId::new(name)?, Hold::Forever).await?;
+        let _ = one.take(&ClaimId::new(name)?, Hold::Forever).await?;
     }
     ensure_eq!(two.counts().await?.free, 3, "free items in the other bank");
     Ok(())

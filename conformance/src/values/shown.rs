@@ -51,14 +51,14 @@ pub(super) async fn debug_of_answers_shows_lengths_alone(world: &World) -> Verdi
     ensure_hidden("a confirm", &bank.confirm(&claim).await?)?;
 
     let (records, id, value) = (world.dedup()?, DedupId::new("id")?, Payload::try_from(SECRET)?);
-    records.record(&id, &value, &OpId::new("op")?, Retention::Forever).await?;
+    let _ = records.record(&id, &value, &OpId::new("op")?, Retention::Forever).await?;
     let again = records.record(&id, &value, &OpId::new("op")?, Retention::Forever).await?;
     ensure!(matches!(again, Recorded::Again(_)), "recording again: {again:?}");
     ensure_hidden("a record", &again)?;
     ensure_hidden("an entry", &records.get(&id).await?)?;
 
     let ordered = world.ordered(OrderedOptions::sequence())?;
-    ordered.put_at("key", &value, 1, "writer").await?;
+    let _ = ordered.put_at("key", &value, 1, "writer").await?;
     ensure_hidden("an ordered value", &ordered.get(&Key::new("key")?).await?)?;
     ensure_hidden("a page of ordered values", &ordered.list(None, None, 10).await?)
 }

@@ -59,7 +59,7 @@ pub(super) async fn nasty_claims_stay_different(world: &World) -> Verdict {
         ensure_eq!(again.item(), Some(item), "the item of {claim:?}");
         ensure_eq!(bank.holder(item).await?, ItemState::Held(claim.clone()), "the holder, byte for byte");
     }
-    bank.release(&claims[0]).await?;
+    let _ = bank.release(&claims[0]).await?;
     ensure_eq!(bank.counts().await?.held, claims.len() as u64 - 1, "items held after one release");
     Ok(())
 }
@@ -84,14 +84,14 @@ pub(super) async fn nasty_operations_of_records_stay_different(world: &World) ->
     let (records, ops) = (world.dedup()?, as_values::<OpId>(nasty_texts())?);
     for (number, op) in ops.iter().enumerate() {
         let id = format!("id-{number}");
-        records.remember(id.as_str(), "first", op, Retention::Forever).await?;
+        let _ = records.remember(id.as_str(), "first", op, Retention::Forever).await?;
         let again = records.remember(id.as_str(), "second", op, Retention::Forever).await?;
         ensure_matches!(again, Recorded::Again(_), "the retry of {op:?}");
         let next = &ops[(number + 1) % ops.len()];
         let other = records.remember(id.as_str(), "second", next, Retention::Forever).await?;
         ensure_matches!(other, Recorded::Existing(_), "{next:?} after {op:?}");
     }
-    records.remember("one", "first", &ops[0], Retention::Forever).await?;
+    let _ = records.remember("one", "first", &ops[0], Retention::Forever).await?;
     for op in &ops[1..] {
         let other = records.remember("one", "second", op, Retention::Forever).await?;
         ensure_matches!(other, Recorded::Existing(_), "{op:?} after {:?}", ops[0]);
@@ -123,7 +123,7 @@ pub(super) async fn nasty_fingerprints_stay_different(world: &World) -> Verdict 
     let prints = as_values::<Fingerprint>(nasty_texts())?;
     for (number, print) in prints.iter().enumerate() {
         let id = DedupId::new(format!("id-{number}"))?;
-        leases.begin(&id, &op, LONG, Some(print)).await?;
+        let _ = leases.begin(&id, &op, LONG, Some(print)).await?;
         let again = leases.begin(&id, &op, LONG, Some(print)).await?;
         ensure_matches!(again, Begun::Started(_), "the same fingerprint {print:?}");
         let next = &prints[(number + 1) % prints.len()];
@@ -206,7 +206,7 @@ pub(super) async fn nasty_ordered_keys_stay_different(world: &World) -> Verdict 
     let listed = ordered.list(None, None, keys.len() * 2).await?.entries;
     let shown: BTreeSet<_> = listed.into_iter().map(|entry| entry.key).collect();
     ensure_eq!(shown, keys.iter().cloned().collect(), "the keys listed");
-    ordered.delete_at(&keys[0], 2, "writer").await?;
+    let _ = ordered.delete_at(&keys[0], 2, "writer").await?;
     for key in &keys[1..] {
         ensure!(ordered.get(key).await?.is_some(), "{key:?} is gone, and only {:?} was deleted", keys[0]);
     }
@@ -243,7 +243,7 @@ pub(super) async fn nasty_box_names_stay_different(world: &World) -> Verdict {
         ensure_matches!(recorded, Recorded::New(_), "a record in {name:?}");
         let created = store.tokens(name.as_str())?.create_tokens(&[TokenId::new("token")?]).await?;
         ensure_eq!(created.created, 1, "a token in {name:?}");
-        store.counters(name.as_str(), Strategy::default())?.add("key", "op", 1).await?;
+        let _ = store.counters(name.as_str(), Strategy::default())?.add("key", "op", 1).await?;
         let ordered = store.ordered(name.as_str(), OrderedOptions::sequence())?;
         ensure_eq!(ordered.put_at("key", "value", 1, "w").await?, Written::Applied, "a value in {name:?}");
     }

@@ -91,7 +91,7 @@ impl BrokenLedger {
         let merged = self.inner.compact(key, older_than, limit).await?;
         if merged.deleted > 0 {
             let op = OpId::new(self.state.own.fresh())?;
-            self.inner.apply(key, &Change::new(op, sign * last)).await?;
+            let _ = self.inner.apply(key, &Change::new(op, sign * last)).await?;
         }
         Ok(merged)
     }

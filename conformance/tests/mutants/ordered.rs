@@ -146,7 +146,7 @@ impl BrokenOrdered {
                 self.overwrite(key, content, stamp).await
             }
             (Some(Mistake::DeleteIgnoresTheStamp), Written::Stale { current }, Content::Tombstone) => {
-                self.write_below(key, content, &current).await?;
+                let _ = self.write_below(key, content, &current).await?;
                 Ok(Written::Applied)
             }
             (Some(Mistake::MismatchAccepted), Written::Mismatch, _) => Ok(Written::Duplicate),

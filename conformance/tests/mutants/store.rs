@@ -106,7 +106,7 @@ impl Broken {
         for (name, state) in self.kept.banks.all() {
             let bank = self.inner.item_bank(&name)?;
             for claim in state.ended() {
-                bank.retire(&claim).await?;
+                let _ = bank.retire(&claim).await?;
             }
         }
         Ok(Maintained::default())

@@ -74,13 +74,13 @@ impl DedupRepo for MutantRepo {
         match (self.mutant, Written::read(value)) {
             (Mutant::NoFinalCompareAndSet, Written::Assigned(..)) => self.force(id, value, op).await,
             (Mutant::ReleasesBeforeGivingUp, Written::GivingUp(intent)) => {
-                self.release(id, &intent).await?;
+                let _ = self.release(id, &intent).await?;
                 self.repo.replace(id, version, value, op).await
             }
             (Mutant::LoserReleases, Written::Assigned(intent, _)) => {
                 let replaced = self.repo.replace(id, version, value, op).await?;
                 if let Replaced::Stale(_) = replaced {
-                    self.release(id, &intent).await?;
+                    let _ = self.release(id, &intent).await?;
                 }
                 Ok(replaced)
             }

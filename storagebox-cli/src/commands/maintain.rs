@@ -49,9 +49,9 @@ mod tests {
         let records = store.dedup("records").unwrap();
         let hour = Retention::For(Duration::from_secs(3600));
         for number in 0..2_500 {
-            records.remember(format!("{number}"), "done", "op", hour).await.unwrap();
+            let _ = records.remember(format!("{number}"), "done", "op", hour).await.unwrap();
         }
-        records.remember("kept", "done", "op", Retention::Forever).await.unwrap();
+        let _ = records.remember("kept", "done", "op", Retention::Forever).await.unwrap();
         // The week of the operations that made them begins when their end is seen.
         tokio::time::advance(Duration::from_secs(3600)).await;
         assert_eq!(maintain(&store).await.unwrap().json()["deleted"], 0);

@@ -45,7 +45,7 @@ async fn a_confirm_that_lands_after_expired_was_answered_changes_nothing() -> Re
             let (held, elsewhere) = (store.bank(&*name)?, place.store().await?.bank(&*name)?);
             let (claim, item) = (ClaimId::new("ada")?, Item::new("code")?);
             held.add(std::slice::from_ref(&item)).await?;
-            held.take(&claim, Hold::For(MINUTE)).await?;
+            let _ = held.take(&claim, Hold::For(MINUTE)).await?;
             faults.script_for("UpdateItem", [Gate::HOLD]);
             let late = tokio::spawn({
                 let claim = claim.clone();
@@ -160,7 +160,7 @@ async fn upkeep_puts_off_what_an_extend_left_in_its_place() -> Result<()> {
         let (store, faults) = gate.store(&place.table, place.builder()).await?;
         let (bank, claim) = (store.bank("box")?, ClaimId::new("ada")?);
         bank.add(&items(1)?).await?;
-        bank.take(&claim, Hold::For(MINUTE)).await?;
+        let _ = bank.take(&claim, Hold::For(MINUTE)).await?;
         faults.script_for("UpdateItem", [Gate::PASS, Gate::HOLD]);
         tokio::select! {
             () = gate.reached() => {}
@@ -186,7 +186,7 @@ async fn upkeep_takes_what_a_confirm_left_out_of_the_index() -> Result<()> {
         let (store, faults) = gate.store(&place.table, place.builder()).await?;
         let (bank, claim) = (store.bank("box")?, ClaimId::new("ada")?);
         bank.add(&items(1)?).await?;
-        bank.take(&claim, Hold::For(MINUTE)).await?;
+        let _ = bank.take(&claim, Hold::For(MINUTE)).await?;
         faults.script_for("UpdateItem", [Gate::PASS, Gate::HOLD]);
         tokio::select! {
             () = gate.reached() => {}
@@ -209,7 +209,7 @@ async fn a_hold_that_becomes_one_for_ever_leaves_the_index() -> Result<()> {
     with_place(async |place| {
         let (bank, claim) = (place.store().await?.bank("box")?, ClaimId::new("ada")?);
         bank.add(&items(1)?).await?;
-        bank.take(&claim, Hold::For(MINUTE)).await?;
+        let _ = bank.take(&claim, Hold::For(MINUTE)).await?;
         assert!(matches!(bank.extend(&claim, Hold::Forever).await?, Extended::Extended(_)));
         assert_eq!(in_the_index(place).await?, 0);
         Ok(())

@@ -135,9 +135,9 @@ async fn repeats_are_read_first_once_they_are_common() -> Result<()> {
         let (bank, claim) = (metered.store.bank("box")?, ClaimId::new("ada")?);
         bank.add(&items(1)?).await?;
         for _ in 0..20 {
-            bank.take(&claim, Hold::Forever).await?;
+            let _ = bank.take(&claim, Hold::Forever).await?;
         }
-        metered.note(BANK, "again", bank.take(&claim, Hold::Forever)).await?;
+        let _ = metered.note(BANK, "again", bank.take(&claim, Hold::Forever)).await?;
         assert_eq!(metered.cost_of(BANK, "again"), Cost { requests: 1, read: 1.0, write: 0.0 });
         Ok(())
     })
@@ -165,7 +165,7 @@ async fn the_claims_of_a_page_are_read_by_the_hundred() -> Result<()> {
         let bank = metered.store.bank("box")?;
         bank.add(&items(250)?).await?;
         for number in 0..250 {
-            bank.take(&ClaimId::new(format!("id-{number}"))?, Hold::Forever).await?;
+            let _ = bank.take(&ClaimId::new(format!("id-{number}"))?, Hold::Forever).await?;
         }
         metered.aside();
         assert_eq!(bank.list(None, 1_000).await?.entries.len(), 250);
@@ -208,7 +208,7 @@ async fn cheaper_than_a_marker(place: &Place, builder: DynamoBuilder, form: &str
         let call = format!("{held} held");
         // A value of as many digits as there are, from the first on.
         let delta = if held == 0 { i64::MAX / 2 } else { 1 };
-        metered.note(COUNTERS, &*call, set.add("key", format!("op-{held}"), delta)).await?;
+        let _ = metered.note(COUNTERS, &*call, set.add("key", format!("op-{held}"), delta)).await?;
         if metered.cost_of(COUNTERS, &call).write > MARKER {
             return Ok(held);
         }

@@ -28,7 +28,7 @@ async fn an_atomic_change_whose_reply_was_lost_is_sent_again_only_by_choice() ->
         for (sends_again, sent, value) in [(false, 1, 6), (true, 2, 11)] {
             let (store, faults) = recorded(&place.table, place.builder().retry_atomic(sends_again)).await?;
             let counter = store.counters(format!("{sends_again}"), Strategy::Atomic)?;
-            counter.add("key", "first", 1).await?;
+            let _ = counter.add("key", "first", 1).await?;
             faults.reset();
             faults.script_for("UpdateItem", [Fault::DropAfter]);
             let answer = counter.add("key", "op", 5).await;
@@ -65,7 +65,7 @@ async fn a_call_finds_its_own_lost_change_again() -> Result<()> {
         let (store, faults) = recorded(&place.table, place.builder()).await?;
         for (number, (strategy, operation, tells)) in SENT.into_iter().enumerate() {
             let counter = store.counters(format!("box-{number}"), strategy)?;
-            counter.add("key", "first", 1).await?;
+            let _ = counter.add("key", "first", 1).await?;
             let lost = [Fault::DropBefore, Fault::DropAfter, Fault::Torn, Fault::ErrorAfter, Fault::Late];
             for (number, fault) in (0_i64..).zip(lost) {
                 faults.script_for(operation, [fault]);
@@ -114,7 +114,7 @@ async fn overtaken(place: &Place, strategy: Strategy, others: u32) -> Result<Cou
         tokio::task::yield_now().await;
     }
     for number in 0..others {
-        other.add("key", format!("other-{number}"), 1).await?;
+        let _ = other.add("key", format!("other-{number}"), 1).await?;
     }
     gate.open();
     let answer = call.await.map_err(failed)?;
@@ -166,7 +166,7 @@ async fn a_full_window_is_swept_for_many_changes_at_once() -> Result<()> {
         let (store, faults) = recorded(&place.table, place.builder()).await?;
         let counter = store.counters("window", Strategy::Window { lifetime: MINUTE, capacity: 100 })?;
         for number in 0..100 {
-            counter.add("key", format!("early-{number}"), 1).await?;
+            let _ = counter.add("key", format!("early-{number}"), 1).await?;
         }
         place.clock.advance(MINUTE);
         faults.reset();

@@ -99,14 +99,14 @@ async fn payloads_are_bytes_and_items_are_as_long_as_promised() -> Result<()> {
         let bytes: Vec<_> = (0..256 * 1024_usize).map(|byte| byte as u8).collect();
         for value in [&bytes[..0], &bytes[..256], &bytes[..]] {
             let (id, op) = (DedupId::new(format!("{}", value.len()))?, OpId::new("op")?);
-            records.record(&id, &Payload::try_from(value)?, &op, Retention::Forever).await?;
+            let _ = records.record(&id, &Payload::try_from(value)?, &op, Retention::Forever).await?;
             let found = records.get(&id).await?.ok_or_else(|| failed("nothing was recorded"))?;
             assert_eq!(found.value.as_bytes(), value);
         }
         let (bank, item) = (store.bank("b".repeat(512))?, Item::new("\u{1f600}".repeat(256))?);
         bank.add(std::slice::from_ref(&item)).await?;
         let claim = ClaimId::new("i".repeat(512))?;
-        bank.take(&claim, Hold::For(HOUR)).await?;
+        let _ = bank.take(&claim, Hold::For(HOUR)).await?;
         assert_eq!(bank.holder(&item).await?, ItemState::Held(claim));
         Ok(())
     })
@@ -156,7 +156,7 @@ async fn no_key_reaches_the_rows_of_another_key() -> Result<()> {
         let ledger = store.ledgers("ledger")?;
         for key in ["a", "a:", "1:a:", "1:a"] {
             let key = Key::new(key)?;
-            ledger.apply(&key, &Change::new(OpId::new("op")?, 1)).await?;
+            let _ = ledger.apply(&key, &Change::new(OpId::new("op")?, 1)).await?;
             assert_eq!(ledger.value(&key).await?, 1, "{key:?}");
         }
         Ok(())

@@ -70,7 +70,7 @@ async fn a_call_finds_its_own_key_after_a_lost_reply() -> Result<()> {
         let (store, faults) = recorded(&place.table, alone(place)).await?;
         for strategy in [Strategy::TokenSet { max: 9 }, window(9)] {
             let counter = store.counters(format!("{strategy:?}"), strategy)?;
-            counter.add("key", "first", 1).await?;
+            let _ = counter.add("key", "first", 1).await?;
             let lost = [Fault::DropBefore, Fault::DropAfter, Fault::Torn, Fault::ErrorAfter, Fault::Late];
             for (number, fault) in (0_i64..).zip(lost) {
                 faults.script_for("UpdateItem", [fault]);
@@ -92,7 +92,7 @@ async fn a_lost_reply_behind_others_is_already_applied() -> Result<()> {
         let gate = Gate::default();
         let (store, faults) = gate.store(&place.table, alone(place)).await?;
         let (mine, key) = (store.counters("set", window(9))?, Key::new("key")?);
-        mine.add("key", "first", 1).await?;
+        let _ = mine.add("key", "first", 1).await?;
         faults.script_for("UpdateItem", [Fault::DropAfter, Gate::HOLD]);
         let call = tokio::spawn(async move { mine.add("key", "op", 5).await });
         gate.reached().await;
@@ -296,7 +296,7 @@ async fn a_damaged_row_of_keys_is_corrupt_at_once() -> Result<()> {
         for attribute in ["v", "q", "e", "b"] {
             for damage in ["REMOVE #a", "SET #a = :text"] {
                 let key = format!("{damage} for {attribute}");
-                counter.add(key.as_str(), "op", 1).await?;
+                let _ = counter.add(key.as_str(), "op", 1).await?;
                 damaged(place, &key, attribute, damage).await?;
                 let error = counter.add(key.as_str(), "another", 1).await.expect_err(&key);
                 assert_eq!(error.kind(), ErrorKind::Corrupt, "{key}: {error}");

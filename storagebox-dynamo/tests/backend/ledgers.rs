@@ -13,7 +13,7 @@ use crate::support::Place;
 async fn filled(place: &Place, key: &Key) -> Result<()> {
     let ledger = place.store().await?.ledgers("ledger")?;
     for number in 0..4 {
-        ledger.add(key, format!("op-{number}"), 1 << number).await?;
+        let _ = ledger.add(key, format!("op-{number}"), 1 << number).await?;
     }
     Ok(())
 }

@@ -53,7 +53,7 @@ async fn a_take_that_is_left_looking_holds_up_no_other() -> Result<()> {
         let mut left = pin!(bank.take(&ada, hold));
         leave(left.as_mut(), &faults, "Query", 1).await?;
         for number in 0..OTHERS {
-            bank.take(&ClaimId::new(format!("{number}"))?, hold).await?;
+            let _ = bank.take(&ClaimId::new(format!("{number}"))?, hold).await?;
         }
         left.await.map(drop)
     })
@@ -82,15 +82,15 @@ async fn a_change_of_a_counter_that_is_left_holds_up_no_other() -> Result<()> {
     with_place(async |place| {
         let (store, faults) = store(place).await?;
         let (counter, key) = (store.counters("box", Strategy::Optimistic)?, Key::new("key")?);
-        counter.apply(&key, &Change::new(OpId::new("first")?, 1)).await?;
+        let _ = counter.apply(&key, &Change::new(OpId::new("first")?, 1)).await?;
         faults.reset();
         let change = Change::new(OpId::new("left")?, 1);
         let mut left = pin!(counter.apply(&key, &change));
         leave(left.as_mut(), &faults, "GetItem", 1).await?;
         for number in 0..OTHERS {
-            counter.apply(&key, &Change::new(OpId::new(format!("{number}"))?, 1)).await?;
+            let _ = counter.apply(&key, &Change::new(OpId::new(format!("{number}"))?, 1)).await?;
         }
-        left.await?;
+        let _ = left.await?;
         assert_eq!(counter.value(&key).await?, OTHERS as i64 + 2);
         Ok(())
     })
@@ -101,7 +101,7 @@ async fn a_change_of_a_counter_that_is_left_holds_up_no_other() -> Result<()> {
 async fn upkeep_that_is_left_holds_up_no_other() -> Result<()> {
     with_place(async |place| {
         let (store, faults) = store(place).await?;
-        store.bank("box")?.release(&ClaimId::new("ada")?).await?;
+        let _ = store.bank("box")?.release(&ClaimId::new("ada")?).await?;
         let mut left = pin!(store.maintain(10));
         leave(left.as_mut(), &faults, "Scan", 1).await?;
         tokio::time::timeout(PATIENCE, store.maintain(10)).await.map_err(failed)??;

@@ -23,12 +23,12 @@ async fn what_has_ended_is_remembered_as_the_box_was_made_whoever_ends_it() -> R
         maker.bank("box")?.get(&claim).await?;
         maker.tokens("box")?.exists(&token[0]).await?;
         maker.dedup("box")?.get(&id).await?;
-        says_nothing.bank("box")?.release(&claim).await?;
+        let _ = says_nothing.bank("box")?.release(&claim).await?;
         says_nothing.tokens("box")?.discard(&token).await?;
         let leases = says_nothing.leases("box")?;
         let begun = leases.begin(&id, &op, DAY, None).await?;
         let Begun::Started(lease) = begun else { panic!("{begun:?}") };
-        leases.abort(&lease).await?;
+        let _ = leases.abort(&lease).await?;
         place.clock.advance(400 * DAY);
         for store in [&maker, &says_nothing] {
             assert_eq!(store.maintain(1_000).await?.deleted, 0);
@@ -48,7 +48,7 @@ async fn a_box_of_another_memory_is_refused_and_nothing_is_written() -> Result<(
     with_place(async |place| {
         let client = place.table.client(None, None).await;
         let claim = ClaimId::new("ada")?;
-        place.store().await?.bank("box")?.release(&claim).await?;
+        let _ = place.store().await?.bank("box")?.release(&claim).await?;
         let before = place.rows().await?.len();
         for other in [Retention::Forever, Retention::For(DAY)] {
             let store = place.builder().memory(other).from_client(&client)?;

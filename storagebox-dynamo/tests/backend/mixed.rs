@@ -22,7 +22,7 @@ async fn a_change_that_was_applied_is_not_called_out_of_bounds() -> Result<()> {
             let change = |op: &str, delta| {
                 Ok::<_, storagebox_core::Error>(Change::new(OpId::new(op)?, delta).within(bounds))
             };
-            counter.apply(&key, &change("stock", 1)?).await?;
+            let _ = counter.apply(&key, &change("stock", 1)?).await?;
             let last = change("last", -1)?;
             assert_eq!(counter.apply(&key, &last).await?, Counted::Applied { value: None });
             faults.reset();
@@ -46,7 +46,7 @@ async fn a_claim_that_was_released_elsewhere_is_not_called_corrupt() -> Result<(
         let (store, faults) = recorded(&place.table, place.builder()).await?;
         let (bank, claim) = (store.bank("box")?, ClaimId::new("ada")?);
         bank.add(&[Item::new("code")?]).await?;
-        bank.take(&claim, Hold::Forever).await?;
+        let _ = bank.take(&claim, Hold::Forever).await?;
         assert_eq!(place.store().await?.bank("box")?.release(&claim).await?, Released::Released);
         faults.reset();
         for mix in 0..MIXES {

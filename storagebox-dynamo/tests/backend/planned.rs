@@ -35,10 +35,10 @@ async fn what_was_planned_is_what_is_taken() -> Result<()> {
         for (number, strategy) in STRATEGIES.into_iter().enumerate() {
             let counter = metered.store.counters(format!("box-{number}"), strategy)?;
             // The box is made, or looked at, once.
-            counter.add("other", "first", 1).await?;
+            let _ = counter.add("other", "first", 1).await?;
             metered.aside();
             for operation in 0..OPERATIONS {
-                counter.add("key", format!("op-{operation:02}"), i64::MAX / 1_000).await?;
+                let _ = counter.add("key", format!("op-{operation:02}"), i64::MAX / 1_000).await?;
             }
             let (taken, planned): (Cost, _) = (metered.aside().iter().map(cost).sum(), plan.cost(strategy));
             let (write, read) = (planned.write_units as f64, planned.read_units as f64);
@@ -63,7 +63,7 @@ async fn a_planned_set_takes_what_was_planned() -> Result<()> {
     with_place(async |place| {
         let set = place.store().await?.counters("set", SetPlan::for_operations(20).strategy()?)?;
         for operation in 0..20 {
-            set.add("key", format!("op-{operation}"), 1).await?;
+            let _ = set.add("key", format!("op-{operation}"), 1).await?;
         }
         assert_eq!(set.add("key", "beyond", 1).await?, storagebox_core::Counted::Full);
         Ok(())
@@ -77,7 +77,7 @@ async fn the_largest_planned_set_opens() -> Result<()> {
     with_place(async |place| {
         let most = SetPlan::for_operations(1).largest_operations();
         let set = place.store().await?.counters("set", SetPlan::for_operations(most).strategy()?)?;
-        set.add("key", "op", 1).await?;
+        let _ = set.add("key", "op", 1).await?;
         Ok(())
     })
     .await
@@ -110,14 +110,14 @@ async fn assert_no_figure_is_below(place: &Place, lengths: [usize; 3], with_reas
     let mut below = vec![];
     for (number, strategy) in STRATEGIES.into_iter().filter(takes_reasons).enumerate() {
         let counter = metered.store.counters(format!("{with_reason}{number}{name}"), strategy)?;
-        counter.add("other", "first", 1).await?;
+        let _ = counter.add("other", "first", 1).await?;
         metered.aside();
         let key = Key::new(key.as_str())?;
         for operation in 0..3 {
             let change = Change::new(OpId::new(format!("{operation:0op$}"))?, 1);
             let reason = reason.clone().map(Reason::new).transpose()?;
             let change = reason.into_iter().fold(change, Change::because);
-            counter.apply(&key, &change).await?;
+            let _ = counter.apply(&key, &change).await?;
         }
         let (taken, planned): (Cost, _) = (metered.aside().iter().map(cost).sum(), plan.cost(strategy));
         counter.value(&key).await?;

@@ -98,7 +98,7 @@ async fn every_kind_of_row_is_listed() -> Result<()> {
         metered.every_call(place).await?;
         let ordered = metered.store.ordered("ordered", OrderedOptions::sequence())?;
         let stamp = Stamp::new(9, WriterId::new("ada")?);
-        ordered.put(&Key::new("key")?, &Payload::try_from("value")?, &stamp).await?;
+        let _ = ordered.put(&Key::new("key")?, &Payload::try_from("value")?, &stamp).await?;
         let rows = place.rows().await?;
         let partitions = rows.iter().filter_map(|row| row["pk"].as_s().ok()?.strip_prefix(&place.prefix));
         let made: BTreeSet<_> = partitions.filter_map(kind_of).filter(|(_, part)| part != "box").collect();

@@ -109,7 +109,7 @@ async fn a_box_that_moved_is_refused_where_it_was() -> Result<()> {
 async fn upkeep_deletes_nothing_of_a_box_that_is_at_home_elsewhere() -> Result<()> {
     with_replicas(async |home, abroad| {
         let bank = home.plain().await?.bank("box")?;
-        bank.release(&ClaimId::new("unknown")?).await?;
+        let _ = bank.release(&ClaimId::new("unknown")?).await?;
         home.place.clock.advance(30 * 24 * HOUR);
         home.arrives_in(abroad).await?;
         assert_eq!(abroad.plain().await?.maintain(100).await?.deleted, 0);
@@ -130,10 +130,10 @@ async fn retries_in_another_region_that_arrive_late_are_counted_once() -> Result
         for (name, first_is_last) in [("first", true), ("second", false)] {
             let (here, there) = (home.store(several).await?, abroad.store(several).await?);
             let (here, there) = (here.ledgers(name)?, there.ledgers(name)?);
-            here.add("key", "op", 5).await?;
-            here.add("key", "here", 10).await?;
+            let _ = here.add("key", "op", 5).await?;
+            let _ = here.add("key", "here", 10).await?;
             assert_eq!(there.add("key", "op", 5).await?, Counted::Applied { value: None }, "a retry");
-            there.add("key", "there", 100).await?;
+            let _ = there.add("key", "there", 100).await?;
             let key = Key::new("key")?;
             assert_eq!((here.value(&key).await?, there.value(&key).await?), (15, 105), "before it arrives");
             let order = if first_is_last {
@@ -161,7 +161,7 @@ async fn retries_in_another_region_that_arrive_late_are_counted_once() -> Result
 async fn a_ledger_in_several_regions_deletes_and_fences_nothing() -> Result<()> {
     with_replicas(async |home, _| {
         let ledger = home.store(several).await?.ledgers("ledger")?;
-        ledger.add("key", "op", 5).await?;
+        let _ = ledger.add("key", "op", 5).await?;
         let key = Key::new("key")?;
         let compacted = ledger.compact(&key, Duration::ZERO, 10).await.map(drop);
         let cancelled = ledger.cancel(&key, &OpId::new("other")?).await.map(drop);
@@ -179,8 +179,8 @@ async fn a_ledger_in_several_regions_deletes_and_fences_nothing() -> Result<()> 
 async fn a_ledger_is_in_several_regions_or_in_one_for_ever() -> Result<()> {
     with_replicas(async |home, _| {
         let (one, many) = (home.plain().await?, home.store(several).await?);
-        one.ledgers("one")?.add("key", "op", 1).await?;
-        many.ledgers("many")?.add("key", "op", 1).await?;
+        let _ = one.ledgers("one")?.add("key", "op", 1).await?;
+        let _ = many.ledgers("many")?.add("key", "op", 1).await?;
         let errors = [
             many.ledgers("one")?.add("key", "op", 1).await.expect_err("one that may be compacted"),
             one.ledgers("many")?.add("key", "op", 1).await.expect_err("one of several regions"),

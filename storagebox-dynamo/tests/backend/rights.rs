@@ -140,8 +140,8 @@ impl Metered {
         let bank = self.another(place.builder())?.bank("lapsing")?;
         let [lapsing, extended] = [ClaimId::new("a")?, ClaimId::new("b")?];
         bank.add(&[Item::new("1")?, Item::new("2")?]).await?;
-        bank.take(&lapsing, Hold::For(SECOND)).await?;
-        bank.take(&extended, Hold::For(SECOND)).await?;
+        let _ = bank.take(&lapsing, Hold::For(SECOND)).await?;
+        let _ = bank.take(&extended, Hold::For(SECOND)).await?;
         assert!(matches!(bank.extend(&extended, Hold::For(9 * SECOND)).await?, Extended::Extended(_)));
         place.clock.advance(2 * SECOND);
         assert!(matches!(bank.take(&ClaimId::new("c")?, Hold::Forever).await?, Taken::New(_)));
@@ -154,7 +154,7 @@ impl Metered {
         let store = self.another(place.builder().memory(Retention::For(SECOND)))?;
         let bank = store.bank("forgetting")?;
         bank.add(&[Item::new("1")?]).await?;
-        bank.take(&ClaimId::new("gone")?, Hold::For(SECOND)).await?;
+        let _ = bank.take(&ClaimId::new("gone")?, Hold::For(SECOND)).await?;
         place.clock.advance(60 * SECOND);
         self.note(STORE, "`maintain`, when a claim is forgotten", store.maintain(1_000)).await?;
         assert!(matches!(bank.take(&ClaimId::new("late")?, Hold::Forever).await?, Taken::New(_)));

@@ -120,7 +120,7 @@ async fn nothing_public_shows_a_key_or_an_item() -> Result<()> {
         let store = place.builder().from_client(&driver)?;
         let bank = store.bank("box")?;
         bank.add(&[Item::new("code-hunter2")?]).await?;
-        bank.take(&ClaimId::new("ada")?, Hold::Forever).await?;
+        let _ = bank.take(&ClaimId::new("ada")?, Hold::Forever).await?;
         let exchanges = faults.taken();
         assert!(exchanges.iter().any(|exchange| exchange.request.to_string().contains(SECRET)));
         for shown in [
@@ -158,9 +158,9 @@ async fn failing(place: &Place, fault: Fault) -> Result<usize> {
     let (bank, records) = (patient.bank(name.as_str())?, patient.dedup(name.as_str())?);
     let (items, claim) = ([Item::new("code-hunter2")?, Item::new("hunter2-code")?], ClaimId::new("ada")?);
     bank.add(&items).await?;
-    bank.take(&claim, Hold::Forever).await?;
+    let _ = bank.take(&claim, Hold::Forever).await?;
     let (id, op, value) = (DedupId::new("id")?, OpId::new("op")?, Payload::try_from("value-hunter2")?);
-    records.record(&id, &value, &op, Retention::Forever).await?;
+    let _ = records.record(&id, &value, &op, Retention::Forever).await?;
     let hasty = place.builder().call_timeout(Duration::from_millis(500)).from_client(&driver)?;
     let (bank, records) = (hasty.bank(name.as_str())?, hasty.dedup(name.as_str())?);
     // It knows its boxes then, on however busy a machine: what fails afterwards is the calls themselves.

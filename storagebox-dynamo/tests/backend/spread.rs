@@ -20,7 +20,7 @@ async fn bins(place: &Place) -> Result<(Arc<dyn Counter>, Faults)> {
     let (store, faults) = recorded(&place.table, place.builder()).await?;
     let bins = store.counters("stock", strategy)?;
     // The box is looked at once.
-    bins.add("other", "first", 1).await?;
+    let _ = bins.add("other", "first", 1).await?;
     faults.reset();
     Ok((bins, faults))
 }
@@ -51,7 +51,7 @@ async fn the_first_sales_after_a_delivery_borrow_nothing() -> Result<()> {
 async fn a_delivery_is_sold_to_the_last_piece_and_not_beyond() -> Result<()> {
     with_place(async |place| {
         let (bins, _) = bins(place).await?;
-        bins.add("abc123", "delivery", 103).await?;
+        let _ = bins.add("abc123", "delivery", 103).await?;
         for sale in 0..34 {
             assert_eq!(bins.add("abc123", format!("sale-{sale}"), -3).await?, APPLIED, "{sale}");
         }
@@ -119,7 +119,7 @@ async fn what_does_not_fit_every_shard_goes_where_there_is_room() -> Result<()> 
         let strategy = Strategy::Sharded { shards: 10, bounds, retention: Retention::Forever };
         let bins = place.store().await?.counters("both", strategy)?;
         for order in 0..30 {
-            bins.add("abc123", format!("order-{order}"), 9).await?;
+            let _ = bins.add("abc123", format!("order-{order}"), 9).await?;
         }
         assert_eq!(bins.add("abc123", "rest", 730).await?, APPLIED);
         assert_eq!(bins.add("abc123", "beyond", 100).await?, Counted::OutOfBounds);

@@ -88,15 +88,16 @@ impl Metered {
         self.note(BANK, "`add`, an item that is there", bank.add(&items[..1])).await?;
         bank.add(&items).await?;
         self.have_all_candidates(&*bank).await?;
-        self.note(BANK, "`take`, new, for ever", bank.take(&claim("ada")?, Hold::Forever)).await?;
-        self.note(BANK, "`take`, new, for a while", bank.take(&claim("bob")?, Hold::For(HOUR))).await?;
-        self.note(BANK, "`take`, again", bank.take(&claim("ada")?, Hold::Forever)).await?;
-        self.note(BANK, "`extend`", bank.extend(&claim("bob")?, Hold::For(2 * HOUR))).await?;
-        self.note(BANK, "`confirm`, held for a while", bank.confirm(&claim("bob")?)).await?;
-        bank.take(&claim("eva")?, Hold::Forever).await?;
-        self.note(BANK, "`confirm`, held for ever", bank.confirm(&claim("eva")?)).await?;
+        let _ = self.note(BANK, "`take`, new, for ever", bank.take(&claim("ada")?, Hold::Forever)).await?;
+        let _ =
+            self.note(BANK, "`take`, new, for a while", bank.take(&claim("bob")?, Hold::For(HOUR))).await?;
+        let _ = self.note(BANK, "`take`, again", bank.take(&claim("ada")?, Hold::Forever)).await?;
+        let _ = self.note(BANK, "`extend`", bank.extend(&claim("bob")?, Hold::For(2 * HOUR))).await?;
+        let _ = self.note(BANK, "`confirm`, held for a while", bank.confirm(&claim("bob")?)).await?;
+        let _ = bank.take(&claim("eva")?, Hold::Forever).await?;
+        let _ = self.note(BANK, "`confirm`, held for ever", bank.confirm(&claim("eva")?)).await?;
         self.note(BANK, "`get`", bank.get(&claim("ada")?)).await?;
-        self.note(BANK, "`release`, taken by this process", bank.release(&claim("ada")?)).await?;
+        let _ = self.note(BANK, "`release`, taken by this process", bank.release(&claim("ada")?)).await?;
         self.note(BANK, "`release`, unknown", bank.release(&claim("eve")?)).await.map(drop)
     }
 
@@ -104,7 +105,7 @@ impl Metered {
     async fn have_all_candidates(&mut self, bank: &dyn BankAdmin) -> Result<()> {
         self.aside();
         for number in 0..ITEMS {
-            bank.take(&claim(&format!("early-{number}"))?, Hold::Forever).await?;
+            let _ = bank.take(&claim(&format!("early-{number}"))?, Hold::Forever).await?;
             if self.aside().iter().filter(|sent| sent.operation == "Query").count() > 1 {
                 break;
             }
@@ -117,7 +118,7 @@ impl Metered {
         elsewhere.get(&claim("ada")?).await?;
         let (bob, early) = (claim("bob")?, claim("early-0")?);
         let again = elsewhere.take(&bob, Hold::For(HOUR));
-        self.note(BANK, "`take`, again, where repeats are common", again).await?;
+        let _ = self.note(BANK, "`take`, again, where repeats are common", again).await?;
         let released = elsewhere.release(&early);
         self.note(BANK, "`release`, taken by another process", released).await.map(drop)
     }
@@ -129,12 +130,12 @@ impl Metered {
         self.note(BANK, "`holder`, free", bank.holder(&one[0])).await?;
         self.note(BANK, "`withdraw`, an item", bank.withdraw(&one)).await?;
         self.note(BANK, "`restore`, an item", bank.restore(&one)).await?;
-        self.note(BANK, "`retire`, confirmed", bank.retire(&claim("bob")?)).await?;
+        let _ = self.note(BANK, "`retire`, confirmed", bank.retire(&claim("bob")?)).await?;
         many.add(&items(ITEMS)?).await?;
         for number in 0..ITEMS {
-            many.take(&claim(&format!("{number}"))?, Hold::Forever).await?;
+            let _ = many.take(&claim(&format!("{number}"))?, Hold::Forever).await?;
         }
-        self.note(BANK, "`take`, of nothing", many.take(&claim("late")?, Hold::Forever)).await?;
+        let _ = self.note(BANK, "`take`, of nothing", many.take(&claim("late")?, Hold::Forever)).await?;
         self.note(BANK, "`holder`, held", many.holder(&items(1)?[0])).await?;
         self.note(BANK, "`counts`, 4 shards", many.counts()).await?;
         self.note(BANK, "`list`, 100 items that are held", many.list(None, 1_000)).await.map(drop)
@@ -148,7 +149,7 @@ impl Metered {
         let recorded = self.note(RECORDS, "`record`, new", recorded).await?;
         let Recorded::New(version) = recorded else { panic!("{recorded:?}") };
         let again = records.record(&id, &value, &first, Retention::Forever);
-        self.note(RECORDS, "`record`, again", again).await?;
+        let _ = self.note(RECORDS, "`record`, again", again).await?;
         self.note(RECORDS, "`get`", records.get(&id)).await?;
         let replaced =
             self.note(RECORDS, "`replace`", records.replace(&id, version, &value, &op("b")?)).await?;
@@ -160,18 +161,18 @@ impl Metered {
     async fn leases(&mut self) -> Result<()> {
         let leases = self.store.leases("box")?;
         let lease = self.begun("`begin`", "complete").await?;
-        self.note(LEASES, "`extend`", leases.extend(&lease, 2 * HOUR)).await?;
+        let _ = self.note(LEASES, "`extend`", leases.extend(&lease, 2 * HOUR)).await?;
         let result = Payload::try_from("result")?;
-        self.note(LEASES, "`complete`", leases.complete(&lease, &result, Retention::Forever)).await?;
-        self.note(LEASES, "`begin`, done", leases.begin(&lease.id, &op("late")?, HOUR, None)).await?;
+        let _ = self.note(LEASES, "`complete`", leases.complete(&lease, &result, Retention::Forever)).await?;
+        let _ = self.note(LEASES, "`begin`, done", leases.begin(&lease.id, &op("late")?, HOUR, None)).await?;
         let lease = self.begun("`begin`, with a fingerprint", "abort").await?;
-        self.note(LEASES, "`abort`", leases.abort(&lease)).await?;
+        let _ = self.note(LEASES, "`abort`", leases.abort(&lease)).await?;
         for (call, next) in
             [("`begin`, after one that is over", "second"), ("`begin`, after several", "third")]
         {
             let begun = self.note(LEASES, call, leases.begin(&lease.id, &op(next)?, HOUR, None)).await?;
             let Begun::Started(lease) = begun else { panic!("{begun:?}") };
-            leases.abort(&lease).await?;
+            let _ = leases.abort(&lease).await?;
         }
         Ok(())
     }
@@ -193,10 +194,11 @@ impl Metered {
             .await?;
         self.note(TOKENS, "`exists`", tokens.exists(&token)).await?;
         tokens.create_tokens(&[other.clone(), young.clone()]).await?;
-        self.note(TOKENS, "`consume`, within a millisecond", tokens.consume(&young, &op("op")?)).await?;
+        let _ =
+            self.note(TOKENS, "`consume`, within a millisecond", tokens.consume(&young, &op("op")?)).await?;
         place.clock.advance(Duration::from_millis(1));
-        self.note(TOKENS, "`consume`", tokens.consume(&token, &op("op")?)).await?;
-        self.note(TOKENS, "`consume`, again", tokens.consume(&token, &op("op")?)).await?;
+        let _ = self.note(TOKENS, "`consume`", tokens.consume(&token, &op("op")?)).await?;
+        let _ = self.note(TOKENS, "`consume`, again", tokens.consume(&token, &op("op")?)).await?;
         self.note(TOKENS, "`discard`, a token", tokens.discard(&[other])).await?;
         self.note(TOKENS, "`discard`, unknown", tokens.discard(&[TokenId::new(text("none"))?]))
             .await
@@ -206,10 +208,14 @@ impl Metered {
     async fn counters(&mut self) -> Result<()> {
         for (name, strategy) in STRATEGIES {
             let (counters, key) = (self.store.counters(name, strategy)?, Key::new(text("key"))?);
-            counters.apply(&key, &change("first")?).await?;
-            self.note(COUNTERS, format!("`apply`, `{name}`"), counters.apply(&key, &change("op")?)).await?;
+            let _ = counters.apply(&key, &change("first")?).await?;
+            let _ = self
+                .note(COUNTERS, format!("`apply`, `{name}`"), counters.apply(&key, &change("op")?))
+                .await?;
             if matches!(strategy, Strategy::Marker { .. }) {
-                self.note(COUNTERS, "`apply`, again, `Marker`", counters.apply(&key, &change("op")?)).await?;
+                let _ = self
+                    .note(COUNTERS, "`apply`, again, `Marker`", counters.apply(&key, &change("op")?))
+                    .await?;
                 self.note(COUNTERS, "`value`", counters.value(&key)).await?;
             }
             if matches!(strategy, Strategy::Sharded { .. }) {
@@ -222,22 +228,24 @@ impl Metered {
     async fn fences(&mut self) -> Result<()> {
         for (name, strategy) in [STRATEGIES[4], STRATEGIES[5]] {
             let (counters, key) = (self.store.counters(name, strategy)?, Key::new(text("key"))?);
-            self.note(COUNTERS, format!("`cancel`, `{name}`"), counters.cancel(&key, &op("fence")?)).await?;
+            let _ = self
+                .note(COUNTERS, format!("`cancel`, `{name}`"), counters.cancel(&key, &op("fence")?))
+                .await?;
         }
         Ok(())
     }
 
     async fn ledger(&mut self, place: &Place) -> Result<()> {
         let (ledger, key) = (self.store.ledgers("ledger")?, Key::new(text("key"))?);
-        ledger.apply(&key, &change("first")?).await?;
-        self.note(LEDGER, "`apply`", ledger.apply(&key, &change("op")?)).await?;
+        let _ = ledger.apply(&key, &change("first")?).await?;
+        let _ = self.note(LEDGER, "`apply`", ledger.apply(&key, &change("op")?)).await?;
         for number in 2..10 {
-            ledger.apply(&key, &change(&format!("{number}"))?).await?;
+            let _ = ledger.apply(&key, &change(&format!("{number}"))?).await?;
         }
         place.clock.advance(HOUR);
         self.note(LEDGER, "`value`, 10 changes", ledger.value(&key)).await?;
         self.note(LEDGER, "`log`, 10 changes", ledger.log(&key, None, 100)).await?;
-        self.note(LEDGER, "`cancel`", ledger.cancel(&key, &op("fence")?)).await?;
+        let _ = self.note(LEDGER, "`cancel`", ledger.cancel(&key, &op("fence")?)).await?;
         ledger.value_within(&key, HOUR).await?;
         self.note(LEDGER, "`value_within`, read before", ledger.value_within(&key, HOUR)).await?;
         let compacted = ledger.compact(&key, HOUR, 10);
@@ -249,11 +257,11 @@ impl Metered {
         let (key, value) = (Key::new(text("key"))?, Payload::try_from("value")?);
         let stamp = |at| Ok::<_, storagebox_core::Error>(Stamp::new(at, WriterId::new("ada")?));
         ordered.get(&key).await?;
-        self.note(ORDERED, "`put`", ordered.put(&key, &value, &stamp(2)?)).await?;
-        self.note(ORDERED, "`put`, stale", ordered.put(&key, &value, &stamp(1)?)).await?;
+        let _ = self.note(ORDERED, "`put`", ordered.put(&key, &value, &stamp(2)?)).await?;
+        let _ = self.note(ORDERED, "`put`, stale", ordered.put(&key, &value, &stamp(1)?)).await?;
         self.note(ORDERED, "`get`", ordered.get(&key)).await?;
         self.note(ORDERED, "`list`, 4 shards", ordered.list(None, None, 1_000)).await?;
-        self.note(ORDERED, "`delete`", ordered.delete(&key, &stamp(3)?)).await?;
+        let _ = self.note(ORDERED, "`delete`", ordered.delete(&key, &stamp(3)?)).await?;
         place.clock.advance(2 * HOUR);
         self.note(ORDERED, "`purge`, a tombstone, 4 shards", ordered.purge(HOUR, 10)).await.map(drop)
     }

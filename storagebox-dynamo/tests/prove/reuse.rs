@@ -30,7 +30,7 @@ async fn twenty_thousand_runs_of_one_id_cost_the_same_to_the_end() -> Result<()>
         let Begun::Started(lease) = begun else { return Err(failed(format_args!("{number}: {begun:?}"))) };
         let requests: u64 = faults.requests().values().sum();
         assert!(requests <= 3, "run {number}: {:?}", faults.requests());
-        leases.abort(&lease).await?;
+        let _ = leases.abort(&lease).await?;
         place.clock.advance(BETWEEN);
         if [20, TIMES - 1].contains(&number) {
             sizes.push(longest_row(&place).await?);

@@ -93,7 +93,7 @@ async fn a_hold_that_ends_before_what_takers_pass_over_is_found() -> Result<()> 
         let back = format!("CREATE OR REPLACE FUNCTION {schema}.clock() RETURNS timestamptz LANGUAGE sql RETURN clock_timestamp()");
         run(place.database.owner(), back).await?;
         bank.add(&[Item::new("item")?]).await?;
-        bank.take(&ClaimId::new("short")?, Hold::For(HOUR)).await?;
+        let _ = bank.take(&ClaimId::new("short")?, Hold::For(HOUR)).await?;
         place.advance(Duration::ZERO).await?;
         let taken = bank.take(&ClaimId::new("next")?, Hold::Forever).await?;
         assert!(matches!(taken, Taken::New(_)), "{taken:?}");

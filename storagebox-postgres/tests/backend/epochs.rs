@@ -104,7 +104,7 @@ async fn no_box_is_made_by_an_open_process_while_all_are_being_emptied() -> Resu
 async fn make_otherwise(store: &PostgresStore) -> Result<()> {
     store.bank("old")?.add(&[Item::new("one")?]).await?;
     let forgetful = Strategy::Marker { retention: Retention::For(std::time::Duration::from_secs(1)) };
-    store.counters("old", forgetful)?.add("key", "op", 5).await?;
+    let _ = store.counters("old", forgetful)?.add("key", "op", 5).await?;
     store.dedup("old")?.list(None, 1).await?;
     store.tokens("old")?.create_tokens(&["token".try_into()?]).await?;
     store.ordered("old", OrderedOptions::time())?.get(&Key::new("key")?).await.map(drop)

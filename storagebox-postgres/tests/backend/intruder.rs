@@ -75,13 +75,13 @@ async fn elsewhere(database: &Database, schema: &str) -> Result<Vec<String>> {
 async fn calls(store: &PostgresStore, name: &str) -> Result<Duration> {
     let bank = store.bank(name)?;
     bank.add(&[Item::new("item")?]).await?;
-    bank.take(&"ada".try_into()?, Hold::For(HOUR)).await?;
+    let _ = bank.take(&"ada".try_into()?, Hold::For(HOUR)).await?;
     let bounds = Bounds::between(0, 7)?;
     let sharded = Strategy::Sharded { shards: 4, bounds, retention: Retention::Forever };
     let counted = store.counters(name, sharded)?.add("stock", "op", 7).await?;
     assert!(matches!(counted, Counted::Applied { .. }), "{counted:?}");
     let (leases, id) = (store.leases(name)?, DedupId::new("id")?);
-    leases.begin(&id, &OpId::new("one")?, Duration::from_secs(1), None).await?;
+    let _ = leases.begin(&id, &OpId::new("one")?, Duration::from_secs(1), None).await?;
     match leases.begin(&id, &OpId::new("other")?, HOUR, None).await? {
         Begun::InFlight { remaining } => Ok(remaining),
         _ => Ok(Duration::ZERO),

@@ -25,13 +25,13 @@ fn builder() -> Result<PostgresBuilder> {
 async fn fenced_for_ever(database: &Arc<Database>) -> Result<PostgresStore> {
     let store = builder()?.memory(Retention::Forever).connect(&owner_url(database, "for-ever"))?;
     store.setup().await?;
-    store.bank("box")?.release(&ClaimId::new("ada")?).await?;
+    let _ = store.bank("box")?.release(&ClaimId::new("ada")?).await?;
     store.tokens("box")?.discard(&[TokenId::new("token")?]).await?;
     let (leases, op) = (store.leases("box")?, OpId::new("op")?);
     let Begun::Started(lease) = leases.begin(&DedupId::new("id")?, &op, SECOND, None).await? else {
         panic!("an id that nobody knows")
     };
-    leases.abort(&lease).await?;
+    let _ = leases.abort(&lease).await?;
     run(database.owner(), clock(SCHEMA, Duration::from_secs(400 * 24 * 3_600))).await?;
     Ok(store)
 }

@@ -83,7 +83,7 @@ async fn upkeep_frees_items_in_the_order_of_add() -> Result<()> {
         for (item, hours) in [(high, 1), (low, 2)] {
             bank.add(std::slice::from_ref(&item)).await?;
             let hold = Hold::For(Duration::from_secs(hours * 3_600));
-            bank.take(&ClaimId::new(item.as_str())?, hold).await?;
+            let _ = bank.take(&ClaimId::new(item.as_str())?, hold).await?;
         }
         place.advance(Duration::from_secs(24 * 3_600)).await?;
         let done = beside(place, &first, &second, store.maintain(10)).await?;

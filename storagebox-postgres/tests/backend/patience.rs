@@ -35,7 +35,7 @@ async fn a_call_whose_client_is_gone_stops_waiting_for_a_lock() -> Result<()> {
         let bank = builder.connect(&place.url_at(place.database.server()))?.bank("box")?;
         let ada = ClaimId::new("ada")?;
         bank.add(&[Item::new("item")?]).await?;
-        bank.take(&ada, Hold::Forever).await?;
+        let _ = bank.take(&ada, Hold::Forever).await?;
         let _other = session(place, &format!("SELECT FROM {}.claims FOR UPDATE", place.schema)).await?;
         let waiting = async || Ok(blocked(&place.database, &place.schema).await? == 1);
         tokio::select! {

@@ -90,7 +90,7 @@ impl Caller {
 
     async fn writes(&self, id: &str, round: i64) -> Result<()> {
         let ordered = self.store.ordered("box", OrderedOptions::sequence())?;
-        ordered.put_at(self.name.as_str(), id, round, "ada").await?;
+        let _ = ordered.put_at(self.name.as_str(), id, round, "ada").await?;
         let found = ordered.get(&self.name.as_str().try_into()?).await?;
         let found = found.map(|found| (found.value.into_bytes(), found.stamp.at));
         assert_eq!(found.as_ref().map(|(value, at)| (&value[..], *at)), Some((id.as_bytes(), round)));

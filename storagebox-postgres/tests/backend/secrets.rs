@@ -110,7 +110,7 @@ async fn no_error_shows_an_item() -> Result<()> {
         let store = place.builder()?.connect(&place.database.url())?;
         let (bank, item) = (store.bank("box")?, Item::new("code-hunter2")?);
         bank.add(std::slice::from_ref(&item)).await?;
-        bank.take(&ClaimId::new("ada")?, Hold::Forever).await?;
+        let _ = bank.take(&ClaimId::new("ada")?, Hold::Forever).await?;
         // The server names the row in its own message.
         let check = "ADD CONSTRAINT none CHECK (item IS NULL) NOT VALID";
         for table in ["free_items", "claims"] {

@@ -21,7 +21,7 @@ fn store(place: &Place) -> Result<PostgresStore> {
 async fn an_operation_is_remembered_also_where_upkeep_removes_its_old_row_meanwhile() -> Result<()> {
     with_place(async |place| {
         let counters = store(place)?.counters("box", Strategy::default())?;
-        counters.add("key", "op", 5).await?;
+        let _ = counters.add("key", "op", 5).await?;
         place.advance(8 * DAY).await?;
         let schema = &place.schema;
         let mut upkeep = session(place, &format!("SELECT FROM {schema}.counter_ops FOR UPDATE")).await?;

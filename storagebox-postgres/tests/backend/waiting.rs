@@ -72,7 +72,7 @@ async fn a_lease_that_waited_lasts_from_then_on() -> Result<()> {
     with_place(async |place| {
         let leases = store(place).await?.leases("box")?;
         let (id, op, late) = (DedupId::new("id")?, OpId::new("op")?, OpId::new("late")?);
-        leases.begin(&DedupId::new("warm")?, &op, HOUR, None).await?;
+        let _ = leases.begin(&DedupId::new("warm")?, &op, HOUR, None).await?;
         let begun = after(place, 2 * HOUR, LEASE, leases.begin(&id, &op, HOUR, None)).await?;
         assert!(matches!(begun, Begun::Started(_)), "{begun:?}");
         let begun = leases.begin(&id, &late, HOUR, None).await?;
@@ -142,7 +142,7 @@ async fn a_take_that_waited_holds_from_then_on() -> Result<()> {
 async fn a_take_of_a_lapsed_item_that_waited_holds_from_then_on() -> Result<()> {
     with_place(async |place| {
         let (bank, ada) = (bank(place).await?, ClaimId::new("ada")?);
-        bank.take(&ClaimId::new("bob")?, Hold::For(HOUR)).await?;
+        let _ = bank.take(&ClaimId::new("bob")?, Hold::For(HOUR)).await?;
         pass(place, 2 * HOUR).await?;
         let taken = after(place, 2 * HOUR, CLAIM, bank.take(&ada, Hold::For(HOUR))).await?;
         assert!(matches!(taken, Taken::New(_)), "{taken:?}");

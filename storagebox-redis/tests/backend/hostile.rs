@@ -65,7 +65,7 @@ async fn payloads_are_bytes() -> Result<()> {
         let bytes: Vec<_> = (0..256 * 1024_usize).map(|byte| byte as u8).collect();
         for value in [&bytes[..0], &bytes[..256], &bytes[..]] {
             let (id, op) = (DedupId::new(format!("{}", value.len()))?, OpId::new("op")?);
-            records.record(&id, &Payload::try_from(value)?, &op, Retention::Forever).await?;
+            let _ = records.record(&id, &Payload::try_from(value)?, &op, Retention::Forever).await?;
             let found = records.get(&id).await?.ok_or_else(|| failed("nothing was recorded"))?;
             assert_eq!(found.value.as_bytes(), value);
         }
@@ -81,7 +81,7 @@ async fn many_large_values_are_listed_once_each() -> Result<()> {
         let (records, large) = (place.store()?.dedup("box")?, vec![7; 256 * 1024]);
         for number in 0..20 {
             let (id, op) = (DedupId::new(format!("id-{number:02}"))?, OpId::new("op")?);
-            records.record(&id, &Payload::try_from(&large[..])?, &op, Retention::Forever).await?;
+            let _ = records.record(&id, &Payload::try_from(&large[..])?, &op, Retention::Forever).await?;
         }
         let (mut found, mut cursor, mut pages) = (vec![], None, 0);
         loop {
@@ -110,7 +110,7 @@ async fn names_that_look_alike_are_different_boxes() -> Result<()> {
             bank.add(&[Item::new("one")?]).await?;
             let counters = store.counters(name, Strategy::default())?;
             assert_eq!(counters.value(&Key::new("key")?).await?, 0, "{name:?}");
-            counters.apply(&Key::new("key")?, &Change::new(OpId::new("op")?, 1)).await?;
+            let _ = counters.apply(&Key::new("key")?, &Change::new(OpId::new("op")?, 1)).await?;
         }
         for name in names {
             assert_eq!(store.bank(name)?.counts().await?.total(), 1, "{name:?}");

@@ -64,7 +64,7 @@ async fn a_queue_of_many_pieces_loses_nothing() -> Result<()> {
             // One that goes back stands at the end again.
             let passing = ClaimId::new(format!("{number}-passing"))?;
             if number % 1_000 == 0 {
-                bank.take(&passing, Hold::Forever).await?;
+                let _ = bank.take(&passing, Hold::Forever).await?;
                 assert_eq!(bank.release(&passing).await?, Released::Released);
             }
             let claim = ClaimId::new(format!("{number}"))?;
@@ -110,7 +110,7 @@ async fn names_are_found_when_there_are_more_buckets() -> Result<()> {
         box_.create_tokens(&tokens(0..300)?).await?;
         box_.discard(&tokens(0..100)?).await?;
         for number in 0..100 {
-            bank.take(&ClaimId::new(format!("{number}"))?, Hold::Forever).await?;
+            let _ = bank.take(&ClaimId::new(format!("{number}"))?, Hold::Forever).await?;
         }
         for (tag, fields) in [("b.box.0", ["i", "c"]), ("t.box.0", ["k", "k"])] {
             let mut set = cmd("HSET");

@@ -55,12 +55,12 @@ impl Metered {
         let bank = self.store.bank("box")?;
         let (ada, bob) = (ClaimId::new(format!("{name}-ada"))?, ClaimId::new(format!("{name}-bob"))?);
         self.note("add 1,000", bank.add(&items(name, 1_000)?)).await?;
-        self.note("take, new", bank.take(&ada, Hold::For(HOUR))).await?;
-        self.note("take, again", bank.take(&ada, Hold::For(HOUR))).await?;
-        self.note("extend", bank.extend(&ada, Hold::For(HOUR))).await?;
-        self.note("confirm", bank.confirm(&ada)).await?;
+        let _ = self.note("take, new", bank.take(&ada, Hold::For(HOUR))).await?;
+        let _ = self.note("take, again", bank.take(&ada, Hold::For(HOUR))).await?;
+        let _ = self.note("extend", bank.extend(&ada, Hold::For(HOUR))).await?;
+        let _ = self.note("confirm", bank.confirm(&ada)).await?;
         self.note("get", bank.get(&ada)).await?;
-        self.note("release", bank.release(&bob)).await?;
+        let _ = self.note("release", bank.release(&bob)).await?;
         self.note("counts", bank.counts()).await.map(drop)
     }
 
@@ -91,7 +91,7 @@ impl Metered {
             let id = DedupId::new(format!("{name}-{end}"))?;
             let begun = self.note("begin", leases.begin(&id, &op, HOUR, None)).await?;
             let Begun::Started(lease) = begun else { panic!("{begun:?}") };
-            self.note("lease, extend", leases.extend(&lease, HOUR)).await?;
+            let _ = self.note("lease, extend", leases.extend(&lease, HOUR)).await?;
             match end {
                 "complete" => self
                     .note("complete", leases.complete(&lease, &result, Retention::Forever))
@@ -107,13 +107,13 @@ impl Metered {
         let (tokens, token, op) = (self.store.tokens("box")?, TokenId::new(name)?, OpId::new(name)?);
         self.note("create", tokens.create_tokens(std::slice::from_ref(&token))).await?;
         self.note("exists", tokens.exists(&token)).await?;
-        self.note("consume", tokens.consume(&token, &op)).await?;
+        let _ = self.note("consume", tokens.consume(&token, &op)).await?;
         self.note("discard", tokens.discard(&[token])).await.map(drop)
     }
 
     async fn counters(&mut self, name: &str) -> Result<()> {
         let (counters, key) = (self.store.counters("box", Strategy::default())?, Key::new(name)?);
-        self.note("apply", counters.apply(&key, &Change::new(OpId::new(name)?, 1))).await?;
+        let _ = self.note("apply", counters.apply(&key, &Change::new(OpId::new(name)?, 1))).await?;
         self.note("value", counters.value(&key)).await?;
         self.note("cancel", counters.cancel(&key, &OpId::new(name)?)).await.map(drop)
     }
@@ -122,9 +122,9 @@ impl Metered {
         let ordered = self.store.ordered("box", OrderedOptions::sequence())?;
         let (key, value) = (Key::new(name)?, Payload::try_from(name)?);
         let stamp = |at| Ok::<_, storagebox_core::Error>(Stamp::new(at, WriterId::new("ada")?));
-        self.note("put", ordered.put(&key, &value, &stamp(1)?)).await?;
+        let _ = self.note("put", ordered.put(&key, &value, &stamp(1)?)).await?;
         self.note("ordered, get", ordered.get(&key)).await?;
-        self.note("delete", ordered.delete(&key, &stamp(2)?)).await?;
+        let _ = self.note("delete", ordered.delete(&key, &stamp(2)?)).await?;
         self.note("ordered, list", ordered.list(None, None, 10)).await?;
         self.note("purge", ordered.purge(HOUR, 10)).await.map(drop)
     }

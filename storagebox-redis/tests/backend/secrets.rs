@@ -99,7 +99,7 @@ async fn no_error_shows_an_item() -> Result<()> {
     with_place(async |place| {
         let (bank, item) = (place.store()?.bank("box")?, Item::new("code-hunter2")?);
         bank.add(&[item]).await?;
-        bank.take(&ClaimId::new("ada")?, Hold::Forever).await?;
+        let _ = bank.take(&ClaimId::new("ada")?, Hold::Forever).await?;
         // The claims are in hashes; the server says of another kind of value what it was asked for.
         let keys: Vec<String> = place.server.ask(cmd("KEYS").arg(format!("{}:*:c*", place.prefix))).await?;
         for key in keys {

@@ -22,7 +22,7 @@ async fn all_keys_of_a_box_are_in_one_slot_and_none_expires() -> Result<()> {
         let bank = place.store()?.bank("a}b")?;
         bank.add(&(0..50).map(|number| Item::new(format!("{number}"))).collect::<Result<Vec<_>>>()?).await?;
         for number in 0..20 {
-            bank.assign(format!("claim-{number}")).await?;
+            let _ = bank.assign(format!("claim-{number}")).await?;
         }
         let tag = format!("{}:{{b.a%7Db.0}}", place.prefix);
         let of_box: Vec<_> = keys(place).await?.into_iter().filter(|key| !key.contains("{store}")).collect();

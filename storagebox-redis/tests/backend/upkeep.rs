@@ -56,7 +56,7 @@ async fn aborted(place: &Place, count: usize) -> Result<()> {
     for number in 0..count {
         let begun = leases.begin(&id, &OpId::new(format!("op-{number}"))?, HOUR, None).await?;
         let Begun::Started(lease) = begun else { return Err(failed(format_args!("{begun:?}"))) };
-        leases.abort(&lease).await?;
+        let _ = leases.abort(&lease).await?;
     }
     Ok(())
 }
@@ -92,7 +92,7 @@ async fn a_step_ends_few_records_that_are_large() -> Result<()> {
         let (records, op) = (store.dedup("box")?, OpId::new("op")?);
         for number in 0..40 {
             let id = DedupId::new(format!("{number}"))?;
-            records.record(&id, &large, &op, Retention::For(HOUR)).await?;
+            let _ = records.record(&id, &large, &op, Retention::For(HOUR)).await?;
         }
         place.moved.advance(2 * HOUR);
         commands(place).await?;
@@ -112,7 +112,7 @@ async fn a_step_looks_at_few_entries() -> Result<()> {
         let store = place.store()?;
         let bank = store.bank("box")?;
         for number in 0..500 {
-            bank.release(&ClaimId::new(format!("{number}"))?).await?;
+            let _ = bank.release(&ClaimId::new(format!("{number}"))?).await?;
         }
         place.moved.advance(WEEK);
         commands(place).await?;
@@ -147,7 +147,7 @@ async fn a_box_that_was_made_and_not_marked_is_marked_when_it_is_opened() -> Res
         place.server.ask::<()>(cmd("HDEL").arg(&made).arg(tag)).await?;
         let store = place.store()?;
         assert_eq!(store.maintain(10).await?.deleted, 0);
-        store.bank("box")?.release(&ClaimId::new("ada")?).await?;
+        let _ = store.bank("box")?.release(&ClaimId::new("ada")?).await?;
         assert_eq!(place.server.ask::<String>(cmd("HGET").arg(&made).arg(tag)).await?, epoch);
         place.moved.advance(WEEK);
         assert_eq!(store.maintain(10).await?.deleted, 1);

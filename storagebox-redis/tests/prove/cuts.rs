@@ -58,10 +58,10 @@ impl Far {
     /// The box's node learns the scripts: the answer to a script that it does not know yet is no answer to a call.
     async fn warm(&self) -> Result<()> {
         let (store, other) = (&self.store, "other");
-        store.bank("cuts")?.take(&ClaimId::new(other)?, Hold::Forever).await?;
-        store.dedup("cuts")?.remember(other, other, other, Retention::Forever).await?;
-        store.tokens("cuts")?.consume(&TokenId::new(other)?, &OpId::new(other)?).await?;
-        store.counters("cuts", Strategy::default())?.add(other, other, 1).await?;
+        let _ = store.bank("cuts")?.take(&ClaimId::new(other)?, Hold::Forever).await?;
+        let _ = store.dedup("cuts")?.remember(other, other, other, Retention::Forever).await?;
+        let _ = store.tokens("cuts")?.consume(&TokenId::new(other)?, &OpId::new(other)?).await?;
+        let _ = store.counters("cuts", Strategy::default())?.add(other, other, 1).await?;
         store.ordered("cuts", OrderedOptions::sequence())?.put_at(other, other, 1, other).await.map(drop)
     }
 

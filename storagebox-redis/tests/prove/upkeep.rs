@@ -28,7 +28,7 @@ async fn a_week_of_leases_of_one_id_goes_in_short_steps() -> Result<()> {
         for number in 0..OVER {
             let begun = leases.begin(&id, &OpId::new(format!("{number}"))?, HOUR, None).await?;
             let Begun::Started(lease) = begun else { return Err(failed(format_args!("{begun:?}"))) };
-            leases.abort(&lease).await?;
+            let _ = leases.abort(&lease).await?;
         }
         place.moved.advance(WEEK + HOUR);
         watch(place).await?;
@@ -48,7 +48,7 @@ async fn a_thousand_large_records_end_in_short_steps() -> Result<()> {
         let (records, op) = (store.dedup("box")?, OpId::new("op")?);
         for number in 0..LARGE {
             let id = DedupId::new(format!("{number}"))?;
-            records.record(&id, &value, &op, Retention::For(HOUR)).await?;
+            let _ = records.record(&id, &value, &op, Retention::For(HOUR)).await?;
         }
         place.moved.advance(2 * HOUR);
         watch(place).await?;

@@ -133,7 +133,7 @@ mod tests {
 
     async fn takes(bank: Arc<SqliteBank>, caller: usize) -> Result<()> {
         for number in 0.. {
-            bank.take(&ClaimId::new(format!("{caller}-{number}"))?, Hold::Forever).await?;
+            let _ = bank.take(&ClaimId::new(format!("{caller}-{number}"))?, Hold::Forever).await?;
         }
         Ok(())
     }
@@ -162,7 +162,7 @@ mod tests {
         let mut waited = vec![];
         for number in 0..40 {
             let before = next(&commits).await;
-            own.take(&ClaimId::new(format!("own-{number}"))?, Hold::Forever).await?;
+            let _ = own.take(&ClaimId::new(format!("own-{number}"))?, Hold::Forever).await?;
             waited.push(commits.load(Ordering::SeqCst) - before);
         }
         neighbour.abort();

@@ -54,12 +54,12 @@ impl Metered {
         let bank = self.store.bank("box")?;
         let (ada, bob) = (ClaimId::new("ada")?, ClaimId::new("bob")?);
         self.note("add 1,000", bank.add(&items(1_000)?)).await?;
-        self.note("take, new", bank.take(&ada, Hold::For(HOUR))).await?;
-        self.note("take, again", bank.take(&ada, Hold::For(HOUR))).await?;
-        self.note("extend", bank.extend(&ada, Hold::Forever)).await?;
-        self.note("confirm", bank.confirm(&ada)).await?;
+        let _ = self.note("take, new", bank.take(&ada, Hold::For(HOUR))).await?;
+        let _ = self.note("take, again", bank.take(&ada, Hold::For(HOUR))).await?;
+        let _ = self.note("extend", bank.extend(&ada, Hold::Forever)).await?;
+        let _ = self.note("confirm", bank.confirm(&ada)).await?;
         self.note("get", bank.get(&ada)).await?;
-        self.note("release", bank.release(&bob)).await?;
+        let _ = self.note("release", bank.release(&bob)).await?;
         self.note("counts", bank.counts()).await?;
         self.note("holder", bank.holder(&items(3)?[0])).await?;
         self.note("list", bank.list(None, 10)).await?;
@@ -85,7 +85,7 @@ impl Metered {
         for end in ["complete", "abort"] {
             let begun = self.note("begin", leases.begin(&DedupId::new(end)?, &op, HOUR, None)).await?;
             let Begun::Started(lease) = begun else { panic!("{begun:?}") };
-            self.note("lease, extend", leases.extend(&lease, 2 * HOUR)).await?;
+            let _ = self.note("lease, extend", leases.extend(&lease, 2 * HOUR)).await?;
             match end {
                 "abort" => self.note("abort", leases.abort(&lease)).await.map(drop)?,
                 _ => {
@@ -102,13 +102,13 @@ impl Metered {
         let both = [TokenId::new("one")?, TokenId::new("other")?];
         self.note("create", tokens.create_tokens(&both)).await?;
         self.note("exists", tokens.exists(&both[0])).await?;
-        self.note("consume", tokens.consume(&both[0], &op)).await?;
+        let _ = self.note("consume", tokens.consume(&both[0], &op)).await?;
         self.note("discard", tokens.discard(&both)).await.map(drop)
     }
 
     async fn counters(&mut self) -> Result<()> {
         let (counters, key) = (self.store.counters("box", Strategy::default())?, Key::new("key")?);
-        self.note("apply", counters.apply(&key, &Change::new(OpId::new("op")?, 1))).await?;
+        let _ = self.note("apply", counters.apply(&key, &Change::new(OpId::new("op")?, 1))).await?;
         self.note("value", counters.value(&key)).await?;
         self.note("cancel", counters.cancel(&key, &OpId::new("another")?)).await.map(drop)
     }
@@ -117,9 +117,9 @@ impl Metered {
         let ordered = self.store.ordered("box", OrderedOptions::sequence())?;
         let (key, value) = (Key::new("key")?, Payload::try_from("value")?);
         let stamp = |at| Ok::<_, storagebox_core::Error>(Stamp::new(at, WriterId::new("ada")?));
-        self.note("put", ordered.put(&key, &value, &stamp(1)?)).await?;
+        let _ = self.note("put", ordered.put(&key, &value, &stamp(1)?)).await?;
         self.note("ordered, get", ordered.get(&key)).await?;
-        self.note("delete", ordered.delete(&key, &stamp(2)?)).await?;
+        let _ = self.note("delete", ordered.delete(&key, &stamp(2)?)).await?;
         self.note("ordered, list", ordered.list(None, None, 10)).await?;
         self.note("purge", ordered.purge(Duration::ZERO, 10)).await.map(drop)
     }
@@ -175,7 +175,7 @@ async fn calls_that_come_together_share_a_transaction() -> Result<()> {
     let place = Place::ready().await?;
     let metered = Metered::of(&place)?;
     let records = metered.store.dedup("box")?;
-    records.remember("first", "value", "op", Retention::Forever).await?;
+    let _ = records.remember("first", "value", "op", Retention::Forever).await?;
     let mut other = place.raw().await?;
     let writing = other.begin_with("BEGIN IMMEDIATE").await.map_err(failed)?;
     let before = metered.commits.load(Ordering::SeqCst);

@@ -69,7 +69,7 @@ async fn a_store_that_was_closed_says_so() -> Result<()> {
     let place = Place::ready().await?;
     let store = place.store()?;
     let bank = store.bank("box")?;
-    bank.assign("ada").await?;
+    let _ = bank.assign("ada").await?;
     store.close().await?;
     for error in [bank.assign("bob").await.unwrap_err(), bank.counts().await.unwrap_err()] {
         assert_eq!(error.kind(), ErrorKind::Unavailable, "{error}");

@@ -63,7 +63,7 @@ async fn payloads_are_bytes() -> Result<()> {
     let bytes: Vec<_> = (0..256 * 1024_usize).map(|byte| byte as u8).collect();
     for value in [&bytes[..0], &bytes[..256], &bytes[..]] {
         let (id, op) = (DedupId::new(format!("{}", value.len()))?, OpId::new("op")?);
-        records.record(&id, &Payload::try_from(value)?, &op, Retention::Forever).await?;
+        let _ = records.record(&id, &Payload::try_from(value)?, &op, Retention::Forever).await?;
         let found = records.get(&id).await?.ok_or_else(|| failed("nothing was recorded"))?;
         assert_eq!(found.value.as_bytes(), value);
     }

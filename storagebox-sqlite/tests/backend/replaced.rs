@@ -20,7 +20,7 @@ async fn in_use() -> Result<(Place, SqliteStore)> {
     let store = place.store()?;
     let bank = store.bank("box")?;
     bank.add(&[Item::new("A")?, Item::new("B")?]).await?;
-    bank.assign("ada").await?;
+    let _ = bank.assign("ada").await?;
     Ok((place, store))
 }
 
@@ -180,7 +180,7 @@ async fn moves_nothing(end: impl AsyncFnOnce(SqliteStore) -> Result<()>) -> Resu
     let old = place.store()?;
     old.bank("box")?.add(&[Item::new("A")?, Item::new("B")?]).await?;
     old.maintain(1).await?;
-    old.bank("box")?.assign("ada").await?;
+    let _ = old.bank("box")?.assign("ada").await?;
     remove(&place, &["-wal", "-shm"])?;
     elsewhere(&place, BOB_TAKES)?;
     end(old).await?;
@@ -223,7 +223,7 @@ async fn a_process_that_only_looks_and_whose_log_was_removed_moves_nothing_to_th
     first.maintain(1).await?;
     let old = place.store()?;
     old.ping().await?;
-    first.bank("box")?.assign("eve").await?;
+    let _ = first.bank("box")?.assign("eve").await?;
     old.ping().await?;
     first.close().await?;
     remove(&place, &["-wal", "-shm"])?;
@@ -290,7 +290,7 @@ async fn a_claim_that_a_copy_does_not_have_is_not_taken_for_another_boxs() -> Re
     put_back(&place, &copy).await?;
     let bobs = place.store()?.bank("bobs")?;
     bobs.add(&[Item::new("B")?]).await?;
-    bobs.assign("ada").await?;
+    let _ = bobs.assign("ada").await?;
     assert_eq!(adas.get(&"ada".try_into()?).await?, ClaimState::Unknown);
     assert_eq!(adas.assign("ada").await?.item(), None);
     Ok(())

@@ -81,11 +81,11 @@ async fn upkeep_goes_by_the_memory_of_the_store() -> Result<()> {
     let for_ever = place.builder().memory(Retention::Forever).open(place.path())?;
     for_ever.setup().await?;
     let (claim, id, op) = (ClaimId::new("ada")?, DedupId::new("id")?, OpId::new("op")?);
-    for_ever.bank("box")?.release(&claim).await?;
+    let _ = for_ever.bank("box")?.release(&claim).await?;
     for_ever.tokens("box")?.discard(&[TokenId::new("token")?]).await?;
     let begun = for_ever.leases("box")?.begin(&id, &op, Duration::from_secs(1), None).await?;
     let Begun::Started(lease) = begun else { panic!("{begun:?}") };
-    for_ever.leases("box")?.abort(&lease).await?;
+    let _ = for_ever.leases("box")?.abort(&lease).await?;
     place.clock.advance(Duration::from_secs(400 * 24 * 3_600));
     let says_nothing = place.store()?;
     says_nothing.setup().await?;

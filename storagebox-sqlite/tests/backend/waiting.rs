@@ -36,7 +36,7 @@ async fn a_call_that_cannot_begin_in_time_was_not_made_and_never_is() -> Result<
         other.rollback().await.map_err(failed)?;
         let counters = place.store()?.counters("box", Strategy::default())?;
         // Whatever was still on its way is behind this one.
-        counters.add("key", "last", 5).await?;
+        let _ = counters.add("key", "last", 5).await?;
         assert_eq!(counters.value(&"key".try_into()?).await?, 5);
         Ok(())
     })

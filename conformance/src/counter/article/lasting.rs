@@ -130,7 +130,7 @@ pub(in crate::counter) async fn approach_6_a_retry_at_another_time_is_the_same_e
 ) -> Verdict {
     let book = Book::of(world.store())?;
     let counter = Subject::of(book.ledger.clone() as _)?;
-    counter.apply("a458fc3d", 3).await?;
+    let _ = counter.apply("a458fc3d", 3).await?;
     for _ in 0..3 {
         world.pass(world.short()).await;
         ensure_eq!(counter.apply("a458fc3d", 3).await?, counter.already(3), "the retry at another time");
@@ -227,7 +227,7 @@ pub(in crate::counter) async fn approach_7_bounds_beside_the_set(world: &World) 
 /// "Once the set maximum is reached, the counter can no longer be updated", and a fence is a token too.
 pub(in crate::counter) async fn approach_7_a_full_set_stays_full(world: &World) -> Verdict {
     let counter = slots(world, 2)?;
-    counter.apply("applied", 5).await?;
+    let _ = counter.apply("applied", 5).await?;
     ensure_eq!(counter.cancel("fenced").await?, Cancelled::Cancelled, "a fence in the last place");
     for _ in 0..3 {
         world.pass(if world.can_travel() { DAY * 365 } else { world.short() }).await;

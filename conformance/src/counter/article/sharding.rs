@@ -81,7 +81,7 @@ pub(in crate::counter) async fn write_sharding_splits_what_no_bin_holds(world: &
 pub(in crate::counter) async fn write_sharding_adds_up_the_bins(world: &World) -> Verdict {
     let counter = bins(world)?;
     for order in 1..=40 {
-        counter.apply(&format!("order-{order}"), order).await?;
+        let _ = counter.apply(&format!("order-{order}"), order).await?;
         ensure_eq!(counter.value().await?, order * (order + 1) / 2, "what was sold after {order} orders");
     }
     Ok(())

@@ -49,7 +49,7 @@ pub(in crate::counter) async fn article_3_ten_concurrent_requests_all_add_up(wor
 pub(in crate::counter) async fn article_3_a_burst_is_full_instead_of_forgetting(world: &World) -> Verdict {
     let counter = window(world, 5)?;
     for number in 1..=5 {
-        counter.apply(&format!("update-{number}"), 10).await?;
+        let _ = counter.apply(&format!("update-{number}"), 10).await?;
     }
     for burst in 0..3 {
         ensure_eq!(
@@ -69,11 +69,11 @@ pub(in crate::counter) async fn article_3_a_burst_is_full_instead_of_forgetting(
 /// "From that moment on the list will always have every key from the last 5 minutes", and for no less than that.
 pub(in crate::counter) async fn article_3_keys_live_for_five_minutes(world: &World) -> Verdict {
     let counter = window(world, 3)?;
-    counter.apply("old", 10).await?;
+    let _ = counter.apply("old", 10).await?;
     world.pass(if world.can_travel() { FIVE_MINUTES - Duration::from_secs(20) } else { world.short() }).await;
     ensure_eq!(counter.apply("old", 10).await?, counter.already(10), "the key just before five minutes");
-    counter.apply("second", 10).await?;
-    counter.apply("third", 10).await?;
+    let _ = counter.apply("second", 10).await?;
+    let _ = counter.apply("third", 10).await?;
     ensure_eq!(counter.apply("fourth", 10).await?, Counted::Full, "a fourth key within five minutes");
     if world.can_travel() {
         world.pass(Duration::from_secs(60)).await;
@@ -97,7 +97,7 @@ pub(in crate::counter) async fn article_3_the_first_key_needs_nothing_before_it(
 /// "A bank needs to prevent an account from withdrawing funds that it does not have", retried or not.
 pub(in crate::counter) async fn article_3_an_account_is_never_overdrawn(world: &World) -> Verdict {
     let account = window(world, 100)?.bounded(Bounds::at_least(0));
-    account.apply("deposit", 25).await?;
+    let _ = account.apply("deposit", 25).await?;
     race(8, |number| {
         let account = account.clone();
         async move {

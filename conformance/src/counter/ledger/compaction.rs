@@ -65,7 +65,7 @@ pub(in crate::counter) async fn retries_after_a_compaction_are_exact_for_what_is
     let age = world.short() * 4;
     world.pass(age).await;
     let counter = Subject::new(world, Kind::Ledger)?;
-    counter.apply("young", 5).await?;
+    let _ = counter.apply("young", 5).await?;
     book.compact(age, 100).await?;
     ensure_eq!(counter.apply("young", 5).await?, counter.already(5), "the retry of what was left");
     ensure_eq!(counter.apply("young", 6).await?, Counted::Mismatch, "another delta for it");

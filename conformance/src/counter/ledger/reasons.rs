@@ -62,7 +62,7 @@ pub(in crate::counter) async fn a_retry_for_another_reason_is_the_same_operation
     let book = Book::of(world.store())?;
     let [first, other] = [Reason::new("a delivery")?, Reason::new("a return")?];
     for (op, reason) in [("with", Some(&first)), ("without", None)] {
-        book.apply_because(op, 5, reason).await?;
+        let _ = book.apply_because(op, 5, reason).await?;
         for retry in [Some(&other), None, reason] {
             let again = book.apply_because(op, 5, retry).await?;
             ensure_matches!(again, Counted::AlreadyApplied { .. }, "a retry of {op}");
@@ -79,7 +79,7 @@ pub(in crate::counter) async fn a_retry_for_another_reason_is_the_same_operation
 pub(in crate::counter) async fn a_merged_change_leaves_its_amount_and_no_reason(world: &World) -> Verdict {
     let book = Book::of(world.store())?;
     for number in 0..5 {
-        book.apply_because(&format!("op-{number}"), 3, Some(&Reason::new("delivered")?)).await?;
+        let _ = book.apply_because(&format!("op-{number}"), 3, Some(&Reason::new("delivered")?)).await?;
     }
     ensure_eq!(book.compact(Duration::ZERO, 3).await?.deleted, 3, "merged changes");
     ensure_eq!(book.reasons(10).await?.len(), 2, "changes that are left");

@@ -45,11 +45,11 @@ pub(in crate::dedup) async fn a_record_made_otherwise_is_replayed(world: &World)
     let version = repos.record_new(&job, "recorded", &op("ada")?, Retention::Forever).await?;
     let ran = run_well(&repos, &timer, &job, &options(world), |_| tally.work("x")).await?;
     ensure_eq!(ran, Ran::Replayed(text("recorded")?), "a run of what is recorded");
-    repos.records.replace(&job, version, &text("replaced")?, &op("bob")?).await?;
+    let _ = repos.records.replace(&job, version, &text("replaced")?, &op("bob")?).await?;
     let ran = run_well(&repos, &timer, &job, &options(world), |_| tally.work("x")).await?;
     ensure_eq!(ran, Ran::Replayed(text("replaced")?), "a run of what was replaced");
     ensure_eq!(tally.begun(), 0, "how often the work was done");
-    repos.records.forget(&job, repos.entry(&job).await?.version).await?;
+    let _ = repos.records.forget(&job, repos.entry(&job).await?.version).await?;
     let ran = run_well(&repos, &timer, &job, &options(world), |_| tally.work("anew")).await?;
     ensure_eq!(ran, Ran::Done(text("anew")?), "a run of what was forgotten");
     Ok(())
@@ -61,7 +61,7 @@ pub(in crate::dedup) async fn anothers_lease_is_in_flight(world: &World) -> Verd
     let other = repos.begin_new(&job, &op("bob")?, LONG).await?;
     let ran = run_well(&repos, &timer, &job, &options(world), |_| tally.work("x")).await?;
     ensure_matches!(ran, Ran::InFlight { remaining } if remaining <= LONG, "a run during another's lease");
-    repos.leases.complete(&other, &text("other")?, Retention::Forever).await?;
+    let _ = repos.leases.complete(&other, &text("other")?, Retention::Forever).await?;
     let ran = run_well(&repos, &timer, &job, &options(world), |_| tally.work("x")).await?;
     ensure_eq!(ran, Ran::Replayed(text("other")?), "a run after another completed");
     ensure_eq!(tally.begun(), 0, "how often the work was done");
@@ -188,7 +188,7 @@ pub(in crate::dedup) async fn fenced_work_records_nothing(world: &World) -> Verd
             timer.pass(lease(world), 1).await;
             let other = repos.begin_new(&job, &bob, LONG).await?;
             if other_is_done {
-                repos.leases.complete(&other, &text("other")?, Retention::Forever).await?;
+                let _ = repos.leases.complete(&other, &text("other")?, Retention::Forever).await?;
             }
             link.heal();
             text("late")

@@ -27,7 +27,7 @@ pub(in crate::dedup) async fn another_fingerprint_is_mismatch(world: &World) -> 
             "{who} during the lease"
         );
     }
-    repos.leases.complete(&lease, &text("result")?, Retention::Forever).await?;
+    let _ = repos.leases.complete(&lease, &text("result")?, Retention::Forever).await?;
     for who in ["ada", "bob"] {
         ensure_eq!(
             begin(&repos, "job", who, Some("eleven")).await?,
@@ -36,7 +36,7 @@ pub(in crate::dedup) async fn another_fingerprint_is_mismatch(world: &World) -> 
         );
     }
     let version = repos.entry(&id("job")?).await?.version;
-    repos.records.replace(&id("job")?, version, &text("other")?, &op("eve")?).await?;
+    let _ = repos.records.replace(&id("job")?, version, &text("other")?, &op("eve")?).await?;
     ensure_eq!(begin(&repos, "job", "bob", Some("eleven")).await?, Begun::Mismatch, "after a replace");
     started(&repos, "another", "bob", "eleven").await?;
     Ok(())
@@ -70,13 +70,13 @@ pub(in crate::dedup) async fn the_same_or_none_is_no_mismatch(world: &World) -> 
 pub(in crate::dedup) async fn a_mismatch_changes_nothing(world: &World) -> Verdict {
     let repos = Repos::of(world.store())?;
     let lease = started(&repos, "job", "ada", "ten").await?;
-    begin(&repos, "job", "bob", Some("eleven")).await?;
-    begin(&repos, "job", "ada", Some("eleven")).await?;
+    let _ = begin(&repos, "job", "bob", Some("eleven")).await?;
+    let _ = begin(&repos, "job", "ada", Some("eleven")).await?;
     let same = begin(&repos, "job", "ada", Some("ten")).await?;
     ensure_eq!(same, Begun::Started(lease.clone()), "the lease after mismatches");
     let completed = repos.leases.complete(&lease, &text("result")?, Retention::Forever).await?;
     let entry = ensure_matches!(completed, Completed::Completed(entry) => entry, "completing");
-    begin(&repos, "job", "bob", Some("eleven")).await?;
+    let _ = begin(&repos, "job", "bob", Some("eleven")).await?;
     ensure_eq!(repos.entry(&id("job")?).await?, entry, "the result after a mismatch");
     let done = begin(&repos, "job", "bob", Some("ten")).await?;
     ensure_eq!(done, Begun::Done(entry), "the fingerprint after a mismatch");
@@ -87,15 +87,15 @@ pub(in crate::dedup) async fn a_fingerprint_ends_with_its_record(world: &World) 
     let repos = Repos::of(world.store())?;
     let (job, short) = (id("job")?, world.short());
     let lease = started(&repos, "job", "ada", "one").await?;
-    repos.leases.abort(&lease).await?;
+    let _ = repos.leases.abort(&lease).await?;
     let lease = started(&repos, "job", "bob", "two").await?;
-    repos.leases.complete(&lease, &text("result")?, Retention::Forever).await?;
-    repos.records.forget(&job, repos.entry(&job).await?.version).await?;
+    let _ = repos.leases.complete(&lease, &text("result")?, Retention::Forever).await?;
+    let _ = repos.records.forget(&job, repos.entry(&job).await?.version).await?;
     let lease = started(&repos, "job", "eve", "three").await?;
-    repos.leases.complete(&lease, &text("result")?, Retention::For(short)).await?;
+    let _ = repos.leases.complete(&lease, &text("result")?, Retention::For(short)).await?;
     world.pass(short).await;
     let lease = started(&repos, "job", "kim", "four").await?;
-    repos.leases.complete(&lease, &text("result")?, Retention::Forever).await?;
+    let _ = repos.leases.complete(&lease, &text("result")?, Retention::Forever).await?;
     ensure_eq!(begin(&repos, "job", "joe", Some("three")).await?, Begun::Mismatch, "an older fingerprint");
     Ok(())
 }

@@ -80,7 +80,7 @@ pub(in crate::dedup) async fn an_overtaken_lease_is_fenced(world: &World) -> Ver
     repos.ensure_value(&job, None).await?;
     let same = repos.leases.begin(&job, &bob, LONG, None).await?;
     ensure_eq!(same, Begun::Started(second.clone()), "the new lease after the old one's calls");
-    repos.leases.complete(&second, &text("second")?, FOREVER).await?;
+    let _ = repos.leases.complete(&second, &text("second")?, FOREVER).await?;
     ensure_fenced(&repos, &first).await?;
     repos.ensure_value(&job, Some("second")).await
 }
@@ -202,14 +202,14 @@ pub(in crate::dedup) async fn fences_only_grow(world: &World) -> Verdict {
         ensure!(last < Some(lease.fence), "the fence {:?} after {last:?} and before {end}", lease.fence);
         last = Some(lease.fence);
         if end == "abort" {
-            repos.leases.abort(&lease).await?;
+            let _ = repos.leases.abort(&lease).await?;
             continue;
         }
         if end != "lapse" {
-            repos.leases.complete(&lease, &text(end)?, Retention::For(short)).await?;
+            let _ = repos.leases.complete(&lease, &text(end)?, Retention::For(short)).await?;
         }
         if end == "forget" {
-            repos.records.forget(&job, repos.entry(&job).await?.version).await?;
+            let _ = repos.records.forget(&job, repos.entry(&job).await?.version).await?;
         } else {
             world.pass(short).await;
         }

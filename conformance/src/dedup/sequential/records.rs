@@ -86,7 +86,7 @@ pub(in crate::dedup) async fn others_see_the_winners_value(world: &World) -> Ver
         let seen = ensure_matches!(other, Recorded::Existing(entry) => entry, "another's record");
         ensure_eq!(seen, Entry { value: text("first")?, version: first }, "what the others see");
     }
-    repos.records.replace(&order, first, &text("second")?, &op("eve")?).await?;
+    let _ = repos.records.replace(&order, first, &text("second")?, &op("eve")?).await?;
     let other = repos.records.record(&order, &text("third")?, &op("bob")?, FOREVER).await?;
     let seen = ensure_matches!(other, Recorded::Existing(entry) => entry, "another's record after a replace");
     ensure_eq!(seen, repos.entry(&order).await?, "what is seen after a replace");
@@ -104,11 +104,11 @@ pub(in crate::dedup) async fn the_winners_retry_is_again(world: &World) -> Verdi
         ensure_eq!(again, Recorded::Again(first.clone()), "the winner's retry {number}");
         let name = format!("other-{number}");
         repos.record_new(&id(&name)?, &name, &op(&name)?, FOREVER).await?;
-        repos.records.record(&order, &text(&name)?, &op(&name)?, FOREVER).await?;
+        let _ = repos.records.record(&order, &text(&name)?, &op(&name)?, FOREVER).await?;
     }
     let other = repos.records.record(&order, &text("first")?, &bob, FOREVER).await?;
     ensure_eq!(other, Recorded::Existing(first), "another's record of the same value");
-    repos.records.replace(&order, version, &text("second")?, &bob).await?;
+    let _ = repos.records.replace(&order, version, &text("second")?, &bob).await?;
     let again = repos.records.record(&order, &text("first")?, &ada, FOREVER).await?;
     ensure_eq!(again, Recorded::Again(repos.entry(&order).await?), "the winner's retry after a replace");
     repos.ensure_value(&order, Some("second")).await
@@ -126,7 +126,7 @@ pub(in crate::dedup) async fn an_op_is_scoped_by_its_id(world: &World) -> Verdic
         repos.ensure_value(&id(name)?, Some(name)).await?;
     }
     let version = repos.entry(&id("one")?).await?.version;
-    repos.records.forget(&id("one")?, version).await?;
+    let _ = repos.records.forget(&id("one")?, version).await?;
     repos.record_new(&id("four")?, "four", &ada, FOREVER).await?;
     Ok(())
 }

@@ -24,7 +24,7 @@ pub(in crate::dedup) async fn an_aborted_lease_leaves_the_id_free(world: &World)
     ensure_eq!(repos.leases.abort(&lease).await?, Aborted::Aborted, "aborting again");
     let same = repos.leases.begin(&job, &bob, LONG, None).await?;
     ensure_eq!(same, Begun::Started(next.clone()), "the next lease after the first aborted again");
-    repos.leases.abort(&next).await?;
+    let _ = repos.leases.abort(&next).await?;
     repos.record_new(&job, "value", &op("eve")?, FOREVER).await?;
     Ok(())
 }
@@ -33,7 +33,7 @@ pub(in crate::dedup) async fn an_aborted_op_is_fenced(world: &World) -> Verdict 
     let repos = Repos::of(world.store())?;
     let (job, ada, bob) = (id("job")?, op("ada")?, op("bob")?);
     let lease = repos.begin_new(&job, &ada, LONG).await?;
-    repos.leases.abort(&lease).await?;
+    let _ = repos.leases.abort(&lease).await?;
     for _ in 0..2 {
         let begun = repos.leases.begin(&job, &ada, LONG, None).await?;
         ensure_eq!(begun, Begun::Fenced, "the op that aborted begins");
@@ -49,7 +49,7 @@ pub(in crate::dedup) async fn an_aborted_op_is_fenced(world: &World) -> Verdict 
     repos.ensure_value(&job, None).await?;
     let next = repos.begin_new(&job, &bob, LONG).await?;
     ensure_eq!(repos.leases.begin(&job, &ada, LONG, None).await?, Begun::Fenced, "during another's lease");
-    repos.leases.complete(&next, &text("result")?, FOREVER).await?;
+    let _ = repos.leases.complete(&next, &text("result")?, FOREVER).await?;
     repos.begin_new(&id("another")?, &ada, LONG).await?;
     repos.ensure_value(&job, Some("result")).await
 }
@@ -62,7 +62,7 @@ pub(in crate::dedup) async fn aborting_what_has_ended_changes_nothing(world: &Wo
     for end in ["forget", "expire"] {
         let job = id(end)?;
         let lease = repos.begin_new(&job, &ada, LONG).await?;
-        repos.leases.complete(&lease, &text("result")?, Retention::For(short)).await?;
+        let _ = repos.leases.complete(&lease, &text("result")?, Retention::For(short)).await?;
         ensure_eq!(repos.leases.abort(&lease).await?, Aborted::Fenced, "aborting what is recorded");
         match end {
             "forget" => repos.records.forget(&job, repos.entry(&job).await?.version).await.map(drop)?,
@@ -73,7 +73,7 @@ pub(in crate::dedup) async fn aborting_what_has_ended_changes_nothing(world: &Wo
         ensure_eq!(repos.leases.abort(&lease).await?, Aborted::Aborted, "aborting beside another's lease");
         let same = repos.leases.begin(&job, &bob, LONG, None).await?;
         ensure_eq!(same, Begun::Started(next.clone()), "the other's lease after that");
-        repos.leases.complete(&next, &text("next")?, FOREVER).await?;
+        let _ = repos.leases.complete(&next, &text("next")?, FOREVER).await?;
         ensure_eq!(repos.leases.abort(&lease).await?, Aborted::Aborted, "aborting beside another's record");
         repos.ensure_value(&job, Some("next")).await?;
     }
@@ -101,12 +101,12 @@ pub(in crate::dedup) async fn forgetting_another_version_removes_nothing(world: 
     let repos = Repos::of(world.store())?;
     let (order, ada, bob) = (id("order")?, op("ada")?, op("bob")?);
     let first = repos.record_new(&order, "first", &ada, FOREVER).await?;
-    repos.records.replace(&order, first, &text("second")?, &bob).await?;
+    let _ = repos.records.replace(&order, first, &text("second")?, &bob).await?;
     let second = repos.entry(&order).await?;
     let stale = repos.records.forget(&order, first).await?;
     ensure_eq!(stale, Forgotten::Stale(second.clone()), "forgetting a replaced version");
     repos.ensure_value(&order, Some("second")).await?;
-    repos.records.forget(&order, second.version).await?;
+    let _ = repos.records.forget(&order, second.version).await?;
     repos.record_new(&order, "third", &bob, FOREVER).await?;
     for old in [first, second.version] {
         let stale = repos.records.forget(&order, old).await?;
@@ -126,9 +126,9 @@ pub(in crate::dedup) async fn late_copies_of_what_was_forgotten_are_fenced(world
     let (order, job, ada, bob) = (id("order")?, id("job")?, op("ada")?, op("bob")?);
     let version = repos.record_new(&order, "first", &ada, FOREVER).await?;
     let lease = repos.begin_new(&job, &ada, LONG).await?;
-    repos.leases.complete(&lease, &text("result")?, FOREVER).await?;
-    repos.records.forget(&order, version).await?;
-    repos.records.forget(&job, repos.entry(&job).await?.version).await?;
+    let _ = repos.leases.complete(&lease, &text("result")?, FOREVER).await?;
+    let _ = repos.records.forget(&order, version).await?;
+    let _ = repos.records.forget(&job, repos.entry(&job).await?.version).await?;
     for recorded in [None, Some("second")] {
         for place in [&order, &job] {
             repos.ensure_value(place, recorded).await?;
@@ -178,7 +178,7 @@ pub(in crate::dedup) async fn versions_never_repeat(world: &World) -> Verdict {
         let name = op(&format!("op-{number}"))?;
         let version = if number % 3 == 0 {
             let lease = repos.begin_new(&order, &name, LONG).await?;
-            repos.leases.complete(&lease, &text("result")?, FOREVER).await?;
+            let _ = repos.leases.complete(&lease, &text("result")?, FOREVER).await?;
             repos.entry(&order).await?.version
         } else {
             repos.record_new(&order, "value", &name, FOREVER).await?
@@ -198,15 +198,15 @@ pub(in crate::dedup) async fn fences_are_remembered_for_the_retention(world: &Wo
     let repos = Repos::of(world.store())?;
     let (order, job, ada) = (id("order")?, id("job")?, op("ada")?);
     let version = repos.record_new(&order, "first", &ada, FOREVER).await?;
-    repos.records.forget(&order, version).await?;
+    let _ = repos.records.forget(&order, version).await?;
     let lease = repos.begin_new(&job, &ada, LONG).await?;
-    repos.leases.abort(&lease).await?;
+    let _ = repos.leases.abort(&lease).await?;
     for number in 0..20 {
         let name = op(&format!("op-{number}"))?;
         let lease = repos.begin_new(&job, &name, LONG).await?;
-        repos.leases.abort(&lease).await?;
+        let _ = repos.leases.abort(&lease).await?;
         let version = repos.record_new(&order, "value", &name, FOREVER).await?;
-        repos.records.forget(&order, version).await?;
+        let _ = repos.records.forget(&order, version).await?;
     }
     if let (true, Retention::For(week)) = (world.can_travel(), Retention::DEFAULT) {
         world.pass(week - world.short()).await;

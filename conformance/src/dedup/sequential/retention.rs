@@ -69,7 +69,7 @@ pub(in crate::dedup) async fn forever_is_for_ever(world: &World) -> Verdict {
     let (order, job, ada) = (id("order")?, id("job")?, op("ada")?);
     repos.record_new(&order, "first", &ada, FOREVER).await?;
     let lease = repos.begin_new(&job, &ada, LONG).await?;
-    repos.leases.complete(&lease, &text("result")?, FOREVER).await?;
+    let _ = repos.leases.complete(&lease, &text("result")?, FOREVER).await?;
     if world.can_travel() {
         world.pass(MAX_DURATION).await;
     }
@@ -89,14 +89,14 @@ pub(in crate::dedup) async fn later_calls_do_not_change_the_retention(world: &Wo
         [(&brief, Retention::For(short * 2), FOREVER), (&lasting, FOREVER, Retention::For(short))]
     {
         let version = repos.record_new(order, "first", &ada, retention).await?;
-        repos.records.record(order, &text("x")?, &ada, other).await?;
-        repos.records.record(order, &text("x")?, &bob, other).await?;
-        repos.records.replace(order, version, &text("second")?, &bob).await?;
-        repos.leases.begin(order, &bob, short, None).await?;
+        let _ = repos.records.record(order, &text("x")?, &ada, other).await?;
+        let _ = repos.records.record(order, &text("x")?, &bob, other).await?;
+        let _ = repos.records.replace(order, version, &text("second")?, &bob).await?;
+        let _ = repos.leases.begin(order, &bob, short, None).await?;
     }
     world.pass(short).await;
     let version = repos.entry(&brief).await?.version;
-    repos.records.replace(&brief, version, &text("third")?, &bob).await?;
+    let _ = repos.records.replace(&brief, version, &text("third")?, &bob).await?;
     repos.ensure_value(&brief, Some("third")).await?;
     world.pass(short).await;
     repos.ensure_value(&brief, None).await?;
@@ -108,7 +108,7 @@ pub(in crate::dedup) async fn a_result_expires_after_its_completion(world: &Worl
     let (job, ada, bob, short) = (id("job")?, op("ada")?, op("bob")?, world.short());
     let lease = repos.begin_new(&job, &ada, LONG).await?;
     world.pass(short * 2).await;
-    repos.leases.complete(&lease, &text("result")?, Retention::For(short * 2)).await?;
+    let _ = repos.leases.complete(&lease, &text("result")?, Retention::For(short * 2)).await?;
     world.pass(short).await;
     let done = repos.leases.begin(&job, &bob, LONG, None).await?;
     ensure_matches!(done, Begun::Done(_), "a result whose retention began with its completion");
@@ -181,6 +181,6 @@ async fn listed(repos: &Repos, limit: usize) -> Result<BTreeMap<String, (usize, 
             return Ok(shown);
         }
         let name = format!("later-{}-{limit}", shown.len());
-        repos.records.record(&id(&name)?, &text("x")?, &op("bob")?, FOREVER).await?;
+        let _ = repos.records.record(&id(&name)?, &text("x")?, &op("bob")?, FOREVER).await?;
     }
 }

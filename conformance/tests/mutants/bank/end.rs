@@ -24,8 +24,8 @@ impl BrokenBank {
         if let ClaimState::Held(held) = self.inner.get(claim).await?
             && held.hold != HoldState::Confirmed
         {
-            self.inner.confirm(claim).await?;
-            self.inner.retire(claim).await?;
+            let _ = self.inner.confirm(claim).await?;
+            let _ = self.inner.retire(claim).await?;
         }
         self.inner.release(claim).await
     }
@@ -33,8 +33,8 @@ impl BrokenBank {
     pub(super) async fn release_the_confirmed(&self, claim: &ClaimId) -> Result<Released> {
         let released = self.inner.release(claim).await?;
         if released == Released::Confirmed {
-            self.inner.retire(claim).await?;
-            self.inner.release(claim).await?;
+            let _ = self.inner.retire(claim).await?;
+            let _ = self.inner.release(claim).await?;
             return Ok(Released::Released);
         }
         Ok(released)
@@ -68,8 +68,8 @@ impl BrokenBank {
     }
 
     pub(super) async fn revive(&self, claim: &ClaimId, hold: Hold) -> Result<Extended> {
-        self.inner.release(claim).await?;
-        self.inner.retire(claim).await?;
+        let _ = self.inner.release(claim).await?;
+        let _ = self.inner.retire(claim).await?;
         match self.inner.take(claim, hold).await? {
             Taken::New(held) | Taken::Again(held) => Ok(Extended::Extended(held)),
             _ => self.inner.extend(claim, hold).await,

@@ -110,8 +110,8 @@ impl BrokenBank {
     async fn free_under(&self, holder: &ClaimId) -> Result<()> {
         if let ClaimState::Held(held) = self.inner.get(holder).await? {
             lock(&self.state.told).insert(holder.clone(), held);
-            self.inner.release(holder).await?;
-            self.inner.retire(holder).await?;
+            let _ = self.inner.release(holder).await?;
+            let _ = self.inner.retire(holder).await?;
         }
         Ok(())
     }
@@ -250,7 +250,7 @@ impl BankAdmin for BrokenBank {
         let claim = &self.below(claim)?;
         let retired = self.inner.retire(claim).await?;
         if self.mistake == Some(Mistake::RetiresHolders) && retired == Retired::Holding {
-            self.inner.release(claim).await?;
+            let _ = self.inner.release(claim).await?;
             return self.inner.retire(claim).await;
         }
         Ok(retired)

@@ -74,7 +74,7 @@ impl BrokenBank {
         let now = Instant::now();
         let lapsed: Vec<_> = lock(&self.state.deadlines).extract_if(|_, until| *until <= now).collect();
         for (claim, _) in lapsed {
-            self.inner.release(&claim).await?;
+            let _ = self.inner.release(&claim).await?;
         }
         Ok(())
     }
@@ -111,7 +111,7 @@ impl BrokenBank {
     pub(super) async fn take_and_remember_empty(&self, claim: &ClaimId, hold: Hold) -> Result<Taken> {
         let taken = self.inner.take(claim, hold).await?;
         if taken == Taken::Empty {
-            self.inner.release(claim).await?;
+            let _ = self.inner.release(claim).await?;
         }
         Ok(taken)
     }
@@ -128,7 +128,7 @@ impl BrokenBank {
 
     pub(super) async fn take_once_more(&self, claim: &ClaimId, hold: Hold) -> Result<Taken> {
         if matches!(self.inner.get(claim).await?, ClaimState::Ended(_)) {
-            self.inner.retire(claim).await?;
+            let _ = self.inner.retire(claim).await?;
         }
         self.inner.take(claim, hold).await
     }

@@ -125,7 +125,7 @@ impl BrokenCounter {
             if delta == 0 {
                 return Ok(());
             }
-            self.inner.apply(key, &Change::new(self.own_op()?, delta)).await?;
+            let _ = self.inner.apply(key, &Change::new(self.own_op()?, delta)).await?;
         }
     }
 
@@ -184,7 +184,7 @@ impl BrokenCounter {
             (Some(Mistake::FloorIsExclusive), Counted::Applied { value: Some(value) })
                 if change.bounds.floor() == Some(value) =>
             {
-                self.inner.apply(key, &Change::new(self.own_op()?, -change.delta)).await?;
+                let _ = self.inner.apply(key, &Change::new(self.own_op()?, -change.delta)).await?;
                 Ok(Counted::OutOfBounds)
             }
             (_, counted) => Ok(counted),

@@ -17,7 +17,7 @@ impl BrokenCounter {
         let read = before.wrapping_add(change.delta);
         if after != read {
             let lost = read.wrapping_sub(after);
-            self.inner.apply(key, &Change::new(self.own_op()?, lost)).await?;
+            let _ = self.inner.apply(key, &Change::new(self.own_op()?, lost)).await?;
         }
         Ok(Counted::Applied { value: Some(read) })
     }
@@ -65,7 +65,7 @@ impl BrokenCounter {
     }
 
     pub(super) async fn apply_the_overflow(&self, key: &Key, change: &Change, value: i64) -> Result<Counted> {
-        self.inner.apply(key, &Change::new(change.op.clone(), 0)).await?;
+        let _ = self.inner.apply(key, &Change::new(change.op.clone(), 0)).await?;
         self.set(key, value).await?;
         Ok(Counted::Applied { value: Some(value) })
     }

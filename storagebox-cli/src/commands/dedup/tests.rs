@@ -77,7 +77,7 @@ async fn a_lease_is_in_the_way() {
     let store = MemoryStore::new();
     let (id, op) = (DedupId::new("order-7").unwrap(), OpId::new("runner").unwrap());
     let leases = store.leases("records").unwrap();
-    leases.begin(&id, &op, Duration::from_secs(60), None).await.unwrap();
+    let _ = leases.begin(&id, &op, Duration::from_secs(60), None).await.unwrap();
     let (exit, mut told) = answer(&store, &["record", "order-7", "paid", "--op", "ada"]).await;
     assert!((1..=60_000).contains(&told["remaining_ms"].as_u64().unwrap()), "{told}");
     told.as_object_mut().unwrap().remove("remaining_ms");

@@ -89,7 +89,7 @@ impl ItemBank for FaultyBank {
 
     async fn take(&self, claim: &ClaimId, hold: Hold) -> Result<Taken> {
         if self.fault == Fault::IsTakenFrom {
-            self.inner.take(&ClaimId::new("mallory")?, Hold::Forever).await?;
+            let _ = self.inner.take(&ClaimId::new("mallory")?, Hold::Forever).await?;
         }
         let taken = self.inner.take(claim, hold).await?;
         self.reply(taken)
@@ -111,7 +111,7 @@ impl ItemBank for FaultyBank {
 
     async fn get(&self, claim: &ClaimId) -> Result<ClaimState> {
         if self.fault == Fault::IsAtWork {
-            self.inner.release(claim).await?;
+            let _ = self.inner.release(claim).await?;
         }
         let state = match (self.fault, self.inner.get(claim).await?) {
             (Fault::ForgetsClaims, _) => ClaimState::Unknown,
@@ -129,7 +129,7 @@ impl ItemBank for FaultyBank {
     async fn counts(&self) -> Result<Counts> {
         if self.fault == Fault::IsGivenFrom {
             let another = format!("late-{}", self.calls.load(Ordering::Relaxed));
-            self.inner.take(&ClaimId::new(another)?, Hold::Forever).await?;
+            let _ = self.inner.take(&ClaimId::new(another)?, Hold::Forever).await?;
         }
         let mut counts = self.inner.counts().await?;
         counts.withdrawn += u64::from(self.fault == Fault::CountsOneMore);

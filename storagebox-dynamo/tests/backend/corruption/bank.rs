@@ -48,16 +48,16 @@ fn fill<'a>(place: &'a Place, store: &'a DynamoStore, name: &'a str) -> Filling<
             };
             // One after the other, so that each has an item of its own number.
             bank.add(&items(number..number + 1)?).await?;
-            bank.take(&id, hold).await?;
+            let _ = bank.take(&id, hold).await?;
             match claim {
                 "CONFIRMED" => drop(bank.confirm(&id).await?),
                 "RELEASED" => {
-                    bank.release(&id).await?;
+                    let _ = bank.release(&id).await?;
                     bank.withdraw(&items(number..number + 1)?).await?;
                 }
                 "RETIRED" => {
-                    bank.confirm(&id).await?;
-                    bank.retire(&id).await?;
+                    let _ = bank.confirm(&id).await?;
+                    let _ = bank.retire(&id).await?;
                 }
                 _ => {}
             }

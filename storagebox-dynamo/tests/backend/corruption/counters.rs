@@ -83,10 +83,10 @@ fn has_fences(strategy: Strategy) -> bool {
 async fn fill(store: &DynamoStore, name: &str, strategy: Strategy) -> Result<()> {
     let (counters, key) = (store.counters(name, strategy)?, Key::new("KEY")?);
     for op in ["APPLIED", "OTHER"] {
-        counters.apply(&key, &change(op, 7)?).await?;
+        let _ = counters.apply(&key, &change(op, 7)?).await?;
     }
     if has_fences(strategy) {
-        counters.cancel(&key, &OpId::new("CANCELLED")?).await?;
+        let _ = counters.cancel(&key, &OpId::new("CANCELLED")?).await?;
     }
     Ok(())
 }
@@ -112,11 +112,11 @@ fn calls(store: &DynamoStore, name: &str, strategy: Strategy) -> Result<Vec<Call
 fn fill_ledger<'a>(place: &'a Place, store: &'a DynamoStore, name: &'a str) -> Filling<'a> {
     Box::pin(async move {
         let (ledger, key) = (store.ledgers(name)?, Key::new("KEY")?);
-        ledger.apply(&key, &change("OLD", 7)?).await?;
+        let _ = ledger.apply(&key, &change("OLD", 7)?).await?;
         place.clock.advance(2 * HOUR);
         ledger.compact(&key, HOUR, 10).await?;
-        ledger.apply(&key, &change("APPLIED", 7)?).await?;
-        ledger.cancel(&key, &OpId::new("CANCELLED")?).await?;
+        let _ = ledger.apply(&key, &change("APPLIED", 7)?).await?;
+        let _ = ledger.cancel(&key, &OpId::new("CANCELLED")?).await?;
         Ok(())
     })
 }

@@ -74,10 +74,10 @@ fn fill<'a>(place: &'a Place, store: &'a DynamoStore, name: &'a str) -> Filling<
             ("FORGOTTEN", Retention::Forever),
             ("REPLACED", Retention::Forever),
         ] {
-            records.record(&DedupId::new(id)?, &value, &op, retention).await?;
+            let _ = records.record(&DedupId::new(id)?, &value, &op, retention).await?;
         }
-        records.forget(&DedupId::new("FORGOTTEN")?, Version::new(first(name))).await?;
-        records.replace(&DedupId::new("REPLACED")?, Version::new(first(name)), &value, &op).await?;
+        let _ = records.forget(&DedupId::new("FORGOTTEN")?, Version::new(first(name))).await?;
+        let _ = records.replace(&DedupId::new("REPLACED")?, Version::new(first(name)), &value, &op).await?;
         lease(store, name).await?;
         place.clock.advance(2 * MINUTE);
         Ok(())

@@ -40,7 +40,7 @@ fn fill<'a>(place: &'a Place, store: &'a DynamoStore, name: &'a str) -> Filling<
         let store = store.tokens(name)?;
         store.create_tokens(&tokens(&["LIVE", "CONSUMED", "DISCARDED"])?).await?;
         place.clock.advance(std::time::Duration::from_secs(1));
-        store.consume(&TokenId::new("CONSUMED")?, &OpId::new("OP")?).await?;
+        let _ = store.consume(&TokenId::new("CONSUMED")?, &OpId::new("OP")?).await?;
         store.discard(&tokens(&["DISCARDED", "FENCED"])?).await?;
         Ok(())
     })

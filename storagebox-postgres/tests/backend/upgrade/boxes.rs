@@ -36,13 +36,13 @@ pub(crate) async fn fill(store: &PostgresStore) -> Result<()> {
     fill_records(store).await?;
     let tokens = store.tokens("box")?;
     tokens.create_tokens(&[TokenId::new("live")?, TokenId::new("gone")?]).await?;
-    tokens.consume(&TokenId::new("gone")?, &OpId::new("ada")?).await?;
+    let _ = tokens.consume(&TokenId::new("gone")?, &OpId::new("ada")?).await?;
     for strategy in [marker(), WINDOW, sharded()] {
         let counters = store.counters(name(strategy), strategy)?;
-        counters.apply(&Key::new("stock")?, &change("ada", 5)?).await?;
+        let _ = counters.apply(&Key::new("stock")?, &change("ada", 5)?).await?;
     }
     let ordered = store.ordered("box", OrderedOptions::sequence())?;
-    ordered.put(&Key::new("there")?, &Payload::try_from("value")?, &stamp(5)?).await?;
+    let _ = ordered.put(&Key::new("there")?, &Payload::try_from("value")?, &stamp(5)?).await?;
     ordered.delete(&Key::new("deleted")?, &stamp(5)?).await.map(drop)
 }
 
@@ -51,12 +51,12 @@ async fn fill_bank(store: &PostgresStore) -> Result<()> {
     let bank = store.bank("box")?;
     for claim in ["holder", "spender", "releaser"] {
         bank.add(&[item(claim)?]).await?;
-        bank.take(&ClaimId::new(claim)?, Hold::Forever).await?;
+        let _ = bank.take(&ClaimId::new(claim)?, Hold::Forever).await?;
     }
-    bank.confirm(&ClaimId::new("spender")?).await?;
+    let _ = bank.confirm(&ClaimId::new("spender")?).await?;
     bank.add(&[item("borrower")?]).await?;
-    bank.take(&ClaimId::new("borrower")?, Hold::For(MAX_DURATION)).await?;
-    bank.release(&ClaimId::new("releaser")?).await?;
+    let _ = bank.take(&ClaimId::new("borrower")?, Hold::For(MAX_DURATION)).await?;
+    let _ = bank.release(&ClaimId::new("releaser")?).await?;
     bank.add(&[item("withdrawn")?]).await?;
     bank.withdraw(&[item("withdrawn")?]).await.map(drop)
 }

@@ -46,16 +46,16 @@ fn fill<'a>(place: &'a Place, store: &'a RedisStore, name: &'a str) -> Filling<'
         bank.add(&items(0..12)?).await?;
         // The first take passes over these two, which leaves the queue then.
         bank.withdraw(&items(0..2)?).await?;
-        bank.take(&ClaimId::new("HELD")?, Hold::Forever).await?;
+        let _ = bank.take(&ClaimId::new("HELD")?, Hold::Forever).await?;
         for claim in ["CONFIRMED", "RELEASED", "RETIRED", "TIMED"] {
-            bank.take(&ClaimId::new(claim)?, Hold::For(HOUR)).await?;
+            let _ = bank.take(&ClaimId::new(claim)?, Hold::For(HOUR)).await?;
         }
-        bank.take(&ClaimId::new("LAPSED")?, Hold::For(MINUTE)).await?;
+        let _ = bank.take(&ClaimId::new("LAPSED")?, Hold::For(MINUTE)).await?;
         for claim in ["CONFIRMED", "RETIRED"] {
-            bank.confirm(&ClaimId::new(claim)?).await?;
+            let _ = bank.confirm(&ClaimId::new(claim)?).await?;
         }
-        bank.release(&ClaimId::new("RELEASED")?).await?;
-        bank.retire(&ClaimId::new("RETIRED")?).await?;
+        let _ = bank.release(&ClaimId::new("RELEASED")?).await?;
+        let _ = bank.retire(&ClaimId::new("RETIRED")?).await?;
         bank.withdraw(&items(11..12)?).await?;
         place.moved.advance(2 * MINUTE);
         Ok(())
@@ -69,7 +69,7 @@ fn fill_and_empty<'a>(place: &'a Place, store: &'a RedisStore, name: &'a str) ->
         let free = bank.counts().await?.free;
         // All but the one of the lapsed hold.
         for number in 1..free {
-            bank.take(&ClaimId::new(format!("OTHER-{number}"))?, Hold::Forever).await?;
+            let _ = bank.take(&ClaimId::new(format!("OTHER-{number}"))?, Hold::Forever).await?;
         }
         Ok(())
     })

@@ -33,10 +33,10 @@ fn change(op: &str, delta: i64) -> Result<Change> {
 fn fill<'a>(place: &'a Place, store: &'a RedisStore, name: &'a str) -> Filling<'a> {
     Box::pin(async move {
         let (counters, key) = (store.counters(name, WINDOW)?, Key::new("KEY")?);
-        counters.apply(&key, &change("OVER", 5)?).await?;
+        let _ = counters.apply(&key, &change("OVER", 5)?).await?;
         place.moved.advance(HOUR / 2);
-        counters.apply(&key, &change("APPLIED", 7)?).await?;
-        counters.cancel(&key, &OpId::new("CANCELLED")?).await?;
+        let _ = counters.apply(&key, &change("APPLIED", 7)?).await?;
+        let _ = counters.cancel(&key, &OpId::new("CANCELLED")?).await?;
         place.moved.advance(HOUR / 2);
         Ok(())
     })

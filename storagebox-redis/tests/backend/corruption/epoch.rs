@@ -145,7 +145,7 @@ async fn a_node_that_was_emptied_is_not_gone_on_with() -> Result<()> {
     // Its slot is another node's than the store's.
     let bank = place.store()?.bank("v")?;
     bank.add(&[Item::new("one")?]).await?;
-    bank.assign("ada").await?;
+    let _ = bank.assign("ada").await?;
     let node = place.master_of("b.v.0").await?.ok_or_else(|| failed("no master"))?;
     cmd("FLUSHALL").exec_async(&mut place.server.node(node).await?).await.map_err(failed)?;
     assert_eq!(bank.assign("bob").await.unwrap_err().kind(), ErrorKind::Corrupt);

@@ -37,9 +37,9 @@ fn fill<'a>(place: &'a Place, store: &'a RedisStore, name: &'a str) -> Filling<'
     Box::pin(async move {
         let (values, value) = (store.ordered(name, OrderedOptions::sequence())?, Payload::try_from("value")?);
         for key in ["VALUE", "DELETED"] {
-            values.put(&Key::new(key)?, &value, &stamp(5, "ADA")?).await?;
+            let _ = values.put(&Key::new(key)?, &value, &stamp(5, "ADA")?).await?;
         }
-        values.delete(&Key::new("DELETED")?, &stamp(6, "ADA")?).await?;
+        let _ = values.delete(&Key::new("DELETED")?, &stamp(6, "ADA")?).await?;
         place.moved.advance(2 * HOUR);
         Ok(())
     })

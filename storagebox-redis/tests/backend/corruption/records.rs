@@ -80,10 +80,10 @@ fn fill<'a>(place: &'a Place, store: &'a RedisStore, name: &'a str) -> Filling<'
             ("FORGOTTEN", Retention::Forever),
             ("REPLACED", Retention::Forever),
         ] {
-            records.record(&DedupId::new(id)?, &value, &op, retention).await?;
+            let _ = records.record(&DedupId::new(id)?, &value, &op, retention).await?;
         }
-        records.forget(&DedupId::new("FORGOTTEN")?, Version::new(4)).await?;
-        records.replace(&DedupId::new("REPLACED")?, Version::new(5), &value, &op).await?;
+        let _ = records.forget(&DedupId::new("FORGOTTEN")?, Version::new(4)).await?;
+        let _ = records.replace(&DedupId::new("REPLACED")?, Version::new(5), &value, &op).await?;
         lease(store, name).await?;
         place.moved.advance(2 * MINUTE);
         Ok(())

@@ -29,7 +29,7 @@ fn fill<'a>(_: &'a Place, store: &'a RedisStore, name: &'a str) -> Filling<'a> {
     Box::pin(async move {
         let store = store.tokens(name)?;
         store.create_tokens(&tokens(&["LIVE", "CONSUMED", "DISCARDED"])?).await?;
-        store.consume(&TokenId::new("CONSUMED")?, &OpId::new("OP")?).await?;
+        let _ = store.consume(&TokenId::new("CONSUMED")?, &OpId::new("OP")?).await?;
         store.discard(&tokens(&["DISCARDED", "FENCED"])?).await?;
         Ok(())
     })

@@ -13,12 +13,12 @@ async fn bank() -> Arc<dyn BankAdmin> {
     let bank = MemoryStore::new().bank("vouchers").unwrap();
     bank.add(&(0..8).map(|n| item(&format!("SAVE-{n}"))).collect::<Vec<_>>()).await.unwrap();
     for id in ["ada", "bob", "cyd", "dan"] {
-        bank.assign(id).await.unwrap();
+        let _ = bank.assign(id).await.unwrap();
     }
     for id in ["cyd", "dan"] {
-        bank.confirm(&ClaimId::new(id).unwrap()).await.unwrap();
+        let _ = bank.confirm(&ClaimId::new(id).unwrap()).await.unwrap();
     }
-    bank.retire(&ClaimId::new("dan").unwrap()).await.unwrap();
+    let _ = bank.retire(&ClaimId::new("dan").unwrap()).await.unwrap();
     let free = free_item(&*bank).await;
     bank.withdraw(&[free]).await.unwrap();
     bank
@@ -114,7 +114,7 @@ async fn only_the_first_claims_are_named() {
     let bank = MemoryStore::new().bank("vouchers").unwrap();
     bank.add(&(0..12).map(|n| item(&format!("SAVE-{n}"))).collect::<Vec<_>>()).await.unwrap();
     for n in 0..12 {
-        bank.assign(format!("p{n}")).await.unwrap();
+        let _ = bank.assign(format!("p{n}")).await.unwrap();
     }
     let audit = audit(&FaultyBank::new(bank, Fault::ForgetsClaims)).await.unwrap();
     assert_eq!((audit.at_odds, audit.named.len()), (12, NAMED));

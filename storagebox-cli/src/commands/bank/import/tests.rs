@@ -28,7 +28,7 @@ async fn source() -> Arc<dyn BankAdmin> {
     let bank = empty();
     bank.add(&(0..7).map(|n| item(&format!("SAVE-{n}"))).collect::<Vec<_>>()).await.unwrap();
     for id in IDS {
-        bank.assign(id).await.unwrap();
+        let _ = bank.assign(id).await.unwrap();
     }
     bank
 }
@@ -127,7 +127,7 @@ async fn a_bank_that_holds_something_else_is_refused_and_left_as_it_is() {
     foreign.add(&[item("OTHER")]).await.unwrap();
     let other_hands = empty();
     other_hands.add(&[states(&*from).await.into_keys().next().unwrap()]).await.unwrap();
-    other_hands.assign("mallory").await.unwrap();
+    let _ = other_hands.assign("mallory").await.unwrap();
     for into in [foreign, other_hands] {
         let before = states(&*into).await;
         let refused = imported(&*from, &*into).await;
@@ -168,8 +168,8 @@ async fn what_was_given_there_meanwhile_is_told_and_imported_by_the_next_run() {
 #[tokio::test]
 async fn what_is_not_for_good_is_left_out_and_counted() {
     let (from, into) = (source().await, empty());
-    from.take(&id("for-a-while"), Hold::For(Duration::from_secs(60))).await.unwrap();
-    from.confirm(&id("cyd")).await.unwrap();
+    let _ = from.take(&id("for-a-while"), Hold::For(Duration::from_secs(60))).await.unwrap();
+    let _ = from.confirm(&id("cyd")).await.unwrap();
     let free = states(&*from).await.into_iter().find(|(_, state)| *state == ItemState::Free).unwrap().0;
     from.withdraw(&[free]).await.unwrap();
     let left_out = imported(&*from, &*into).await;
@@ -207,7 +207,7 @@ async fn the_answer_names_the_ids_and_no_item() {
     let other = MemoryStore::new();
     let there = other.bank("b").unwrap();
     there.add(&[item("SAVE-1"), item("SAVE-2")]).await.unwrap();
-    there.assign("ada").await.unwrap();
+    let _ = there.assign("ada").await.unwrap();
     let imported = of_store(&args, &other, &*empty()).await.unwrap();
     let answer = report::answer(&args, &imported).json();
     let figures = ["ids_there", "free_there", "ids_imported", "free_imported"].map(|key| &answer[key]);
@@ -221,7 +221,7 @@ async fn the_answer_names_the_ids_and_no_item() {
 #[tokio::test]
 async fn an_id_that_ended_here_is_an_obstacle_before_anything_is_written() {
     let (from, into) = (source().await, empty());
-    into.release(&id("bob")).await.unwrap();
+    let _ = into.release(&id("bob")).await.unwrap();
     let told = match import(&*from, &*into).await {
         Ok(refused) => {
             assert!(refused.is_refused);
@@ -239,7 +239,7 @@ async fn two_imports_at_once_give_nobody_anothers_item() {
     let from = empty();
     from.add(&(0..60).map(|n| item(&format!("SAVE-{n}"))).collect::<Vec<_>>()).await.unwrap();
     for number in 0..50 {
-        from.assign(format!("id-{number}")).await.unwrap();
+        let _ = from.assign(format!("id-{number}")).await.unwrap();
     }
     let there = states(&*from).await;
     for round in 0..40 {

@@ -98,7 +98,7 @@ async fn the_id_stands_for_one_command() {
 async fn a_value_of_another_sort_is_not_replayed() {
     let store = MemoryStore::new();
     let records = store.dedup("records").unwrap();
-    records.remember("nightly", "paid", "ada", Retention::Forever).await.unwrap();
+    let _ = records.remember("nightly", "paid", "ada", Retention::Forever).await.unwrap();
     let failure = ran(&*leases(&store), &args(&[], &["true"]), false).await.err().unwrap();
     assert!(matches!(failure, RunFailure::NoRun), "{failure}");
 }
@@ -131,7 +131,7 @@ async fn whoever_does_not_want_to_wait_is_told() {
     let store = MemoryStore::new();
     let leases = leases(&store);
     let (id, op) = (DedupId::new("nightly").unwrap(), OpId::new("other").unwrap());
-    leases.begin(&id, &op, Duration::from_secs(30), None).await.unwrap();
+    let _ = leases.begin(&id, &op, Duration::from_secs(30), None).await.unwrap();
     for wait in ["0s", "10s"] {
         let failure = ran(&*leases, &args(&["--wait", wait], &["true"]), false).await.err().unwrap();
         assert!(matches!(failure, RunFailure::InFlight { .. }), "{failure}");
