@@ -1,4 +1,5 @@
 //! Programs over handles, one for each part: no traits are imported, nothing is converted or repeated by hand.
+#![cfg(feature = "memory")]
 #![allow(clippy::disallowed_methods, reason = "a test may fail where a library must not")]
 
 use std::time::Duration;

@@ -1,4 +1,5 @@
 //! What a handle does about errors by itself.
+#![cfg(feature = "memory")]
 #![allow(clippy::disallowed_methods, reason = "a test may fail where a library must not")]
 
 use std::future::pending;
