@@ -46,6 +46,7 @@ settles! {
     Taken: Taken::Empty,
     Extended: Extended::Unknown,
     Confirmed: Confirmed::Unknown,
+    Retired: Retired::Holding,
     Recorded: Recorded::InFlight { .. },
     Begun: Begun::InFlight { .. } | Begun::Mismatch,
     Counted: Counted::OutOfBounds | Counted::Overflow | Counted::Full,
@@ -54,7 +55,7 @@ settles! {
 
 // The rest name a state that only moves on: versions, fences and stamps never go back.
 always_settles! {
-    Added Released Retired Replaced Forgotten Completed Aborted LeaseExtended Created Consumed Discarded Written
+    Added Released Replaced Forgotten Completed Aborted LeaseExtended Created Consumed Discarded Written
 }
 
 /// How often and how long a call is tried.

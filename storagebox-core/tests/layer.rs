@@ -13,8 +13,8 @@ use std::time::Duration;
 use layers::{Borrows, Counts, Fails, Loses, Silent, Slow, Twice};
 use storagebox::layer::{Deadline, Kind, Layer, Layered, Part, Retries};
 use storagebox::{
-    Backend, BackendExt, Certainty, Counted, Counter, CounterExt, ErrorKind, Hold, Item, ItemBank,
-    ItemBankExt, Key, MemoryStore, Result, Retry, Strategy, Taken, Timer, TokioTimer,
+    Backend, BackendExt, BankAdmin, Certainty, ClaimId, Counted, Counter, CounterExt, ErrorKind, Hold, Item,
+    ItemBank, ItemBankExt, Key, MemoryStore, Result, Retired, Retry, Strategy, Taken, Timer, TokioTimer,
 };
 
 fn around(layer: impl Layer) -> Layered {
@@ -124,6 +124,20 @@ async fn empty_is_not_answered_after_a_lost_take() -> Result<()> {
     let error = bank.assign("ada").await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::OutcomeUnknown);
     assert_eq!(bank.assign("ada").await?, Taken::Empty);
+    Ok(())
+}
+
+/// Once the claim is released, the lost call may still land and forget its fence.
+#[tokio::test(start_paused = true)]
+async fn holding_is_not_answered_after_a_lost_retire() -> Result<()> {
+    let (store, claim) = (Arc::new(MemoryStore::new()), ClaimId::new("ada")?);
+    let bank = store.bank("vouchers")?;
+    bank.add(&items(1)).await?;
+    let _taken = bank.assign("ada").await?;
+    let losing = Layered::new(store, Arc::new((retries(), Loses::first(1)))).bank("vouchers")?;
+    let error = losing.retire(&claim).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::OutcomeUnknown);
+    assert_eq!(losing.retire(&claim).await?, Retired::Holding);
     Ok(())
 }
 
