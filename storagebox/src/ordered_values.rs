@@ -12,7 +12,8 @@ use crate::handle::{checked, handle};
 handle! {
     /// Values that an older write never overwrites (article 4).
     ///
-    /// A write's stamp is its time and its writer. The promises are those of [`OrderedStore`](crate::OrderedStore). After any
+    /// A write's stamp is its time, in milliseconds since 1970 (or any growing number, under
+    /// [`Stamping::Sequence`](crate::Stamping::Sequence)), and its writer. The promises are those of [`OrderedStore`](crate::OrderedStore). After any
     /// error or a dropped future, make the same call again, with the same stamp.
     ///
     /// # Errors

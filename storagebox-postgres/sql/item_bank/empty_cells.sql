@@ -1,8 +1,7 @@
 -- IB-08 takes their bits from cells in which a taker found nothing, from each of these hashes till the other, where nobody is
 -- about to put an item: with the lock, a fresh look finds every item that is there, also one whose taker may yet give it back.
--- A section without cells that have bits loses its own. Whoever goes from one cell into the next does not look back, which would
--- cost as much as a take: whoever leaves a group of eight does, for all of it. The last thing that a step does: it waits for
--- nobody, and nobody waits for it for long.
+-- A section without cells that have bits loses its own. The last thing that a step does: it waits for nobody, and nobody waits
+-- for it for long.
 CREATE OR REPLACE FUNCTION {schema}.bank_empty_cells(p_bank bigint, p_froms bigint[], p_tills bigint[]) RETURNS void
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -14,8 +13,7 @@ BEGIN
         one := {schema}.bank_section_of(p_froms[i]);
         SELECT c.cells INTO known FROM {schema}.bank_cells c
         WHERE c.bank = p_bank AND c.section = one
-          AND ({schema}.bank_group_end(p_froms[i], length(c.cells)) <= p_tills[i] OR
-               {schema}.bank_cell_of(p_froms[i], length(c.cells)) + 1 < {schema}.bank_cell_after(p_tills[i], length(c.cells)))
+          AND {schema}.bank_cell_till(p_froms[i], length(c.cells)) <= p_tills[i]
         FOR UPDATE SKIP LOCKED;
         CONTINUE WHEN NOT FOUND;
         kept := {schema}.bank_without_empty(p_bank, known, p_froms[i], p_tills[i]);

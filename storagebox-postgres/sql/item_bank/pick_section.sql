@@ -1,6 +1,5 @@
 -- What `bank_pick` does in one section: at most `p_most` items from this hash on, and how far was looked at: up to the last of
--- them, or up to the section's end. `ahead` is up to where there may be more: in cells that lie side by side and have their
--- bits, eight of them at the most.
+-- them, or up to the section's end. `ahead` is up to where there may be more, in the same cell.
 CREATE OR REPLACE FUNCTION {schema}.bank_pick_section(
     p_bank bigint, p_from bigint, p_most integer, OUT hs bigint[], OUT items text[], OUT till bigint, OUT ahead bigint
 )
@@ -29,7 +28,7 @@ BEGIN
         missing := missing - coalesce(pg_catalog.cardinality(got.hs), 0);
         IF missing = 0 THEN
             till := got.till;
-            ahead := least(run.highest, {schema}.bank_group_end(till, length(cells)));
+            ahead := least(run.highest, {schema}.bank_cell_till(till, length(cells)));
             EXIT;
         END IF;
         EXIT WHEN run.highest = last;

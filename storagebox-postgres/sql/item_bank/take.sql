@@ -71,7 +71,7 @@ BEGIN
         froms := got.froms;
         tills := got.tills;
     ELSIF asks THEN
-        till := least(till, {schema}.bank_group_end(h, length(cells)));
+        till := least(till, {schema}.bank_cell_till(h, length(cells)));
         froms := ARRAY[p_start];
         tills := ARRAY[h];
     END IF;

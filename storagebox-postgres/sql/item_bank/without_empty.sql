@@ -1,5 +1,5 @@
--- The bits of a section's cells, without those in which there is no item, of the cells from the group of this hash on that end
--- by the other. The caller has locked them. Cells that lie side by side are looked at together, up to the first item.
+-- The bits of a section's cells, without those in which there is no item, of the cells from this hash on that end by the other.
+-- The caller has locked them. Cells that lie side by side are looked at together, up to the first item.
 CREATE OR REPLACE FUNCTION {schema}.bank_without_empty(
     p_bank bigint, p_cells bit varying, p_from bigint, p_till bigint
 ) RETURNS bit varying
@@ -9,7 +9,7 @@ DECLARE
     count   CONSTANT integer := length(p_cells);
     after   CONSTANT integer := {schema}.bank_cell_after(p_till, count);
     cells   bit varying := p_cells;
-    cell    integer := {schema}.bank_next_cell(p_cells, {schema}.bank_cell_of(p_from, count) & -8, B'1');
+    cell    integer := {schema}.bank_next_cell(p_cells, {schema}.bank_cell_of(p_from, count), B'1');
     stop    integer;
     found_h bigint;
 BEGIN

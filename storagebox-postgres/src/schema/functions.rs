@@ -54,7 +54,7 @@ pub(super) const FUNCTIONS: &[&str] = &[
     include_str!("../../sql/item_bank/cell_start.sql"),
     include_str!("../../sql/item_bank/cell_end.sql"),
     include_str!("../../sql/item_bank/next_cell.sql"),
-    include_str!("../../sql/item_bank/group_end.sql"),
+    include_str!("../../sql/item_bank/cell_till.sql"),
     include_str!("../../sql/item_bank/shown.sql"),
     include_str!("../../sql/item_bank/split_cells.sql"),
     include_str!("../../sql/item_bank/take.sql"),

@@ -57,6 +57,10 @@ CREATE FUNCTION storagebox.bank_cell_end(p_section integer, p_cell integer, p_co
     LANGUAGE sql IMMUTABLE
     RETURN (storagebox.bank_cell_start(p_section, p_cell, p_count) + (('36028797018963968'::bigint / p_count) - 1));
 
+CREATE FUNCTION storagebox.bank_cell_till(p_h bigint, p_count integer) RETURNS bigint
+    LANGUAGE sql IMMUTABLE
+    RETURN (p_h | (('36028797018963968'::bigint / p_count) - 1));
+
 CREATE FUNCTION storagebox.bank_confirm(p_bank bigint, p_claim text, p_memory bigint) RETURNS text[]
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -104,8 +108,7 @@ BEGIN
         one := storagebox.bank_section_of(p_froms[i]);
         SELECT c.cells INTO known FROM storagebox.bank_cells c
         WHERE c.bank = p_bank AND c.section = one
-          AND (storagebox.bank_group_end(p_froms[i], length(c.cells)) <= p_tills[i] OR
-               storagebox.bank_cell_of(p_froms[i], length(c.cells)) + 1 < storagebox.bank_cell_after(p_tills[i], length(c.cells)))
+          AND storagebox.bank_cell_till(p_froms[i], length(c.cells)) <= p_tills[i]
         FOR UPDATE SKIP LOCKED;
         CONTINUE WHEN NOT FOUND;
         kept := storagebox.bank_without_empty(p_bank, known, p_froms[i], p_tills[i]);
@@ -266,10 +269,6 @@ BEGIN
     FROM storagebox.claims c WHERE c.bank = p_bank AND c.claim = p_claim;
     RETURN CASE WHEN shown[1] <> 'forgotten' THEN shown ELSE ARRAY['unknown'] END;
 END $$;
-
-CREATE FUNCTION storagebox.bank_group_end(p_h bigint, p_count integer) RETURNS bigint
-    LANGUAGE sql IMMUTABLE
-    RETURN (p_h | (((8 * ('36028797018963968'::bigint / p_count)) - 1) & '36028797018963967'::bigint));
 
 CREATE FUNCTION storagebox.bank_has_free(p_bank bigint) RETURNS boolean
     LANGUAGE plpgsql
@@ -563,7 +562,7 @@ BEGIN
         missing := missing - coalesce(pg_catalog.cardinality(got.hs), 0);
         IF missing = 0 THEN
             till := got.till;
-            ahead := least(run.highest, storagebox.bank_group_end(till, length(cells)));
+            ahead := least(run.highest, storagebox.bank_cell_till(till, length(cells)));
             EXIT;
         END IF;
         EXIT WHEN run.highest = last;
@@ -819,7 +818,7 @@ BEGIN
         froms := got.froms;
         tills := got.tills;
     ELSIF asks THEN
-        till := least(till, storagebox.bank_group_end(h, length(cells)));
+        till := least(till, storagebox.bank_cell_till(h, length(cells)));
         froms := ARRAY[p_start];
         tills := ARRAY[h];
     END IF;
@@ -985,7 +984,7 @@ DECLARE
     count   CONSTANT integer := length(p_cells);
     after   CONSTANT integer := storagebox.bank_cell_after(p_till, count);
     cells   bit varying := p_cells;
-    cell    integer := storagebox.bank_next_cell(p_cells, storagebox.bank_cell_of(p_from, count) & -8, B'1');
+    cell    integer := storagebox.bank_next_cell(p_cells, storagebox.bank_cell_of(p_from, count), B'1');
     stop    integer;
     found_h bigint;
 BEGIN
@@ -2122,55 +2121,55 @@ CREATE TABLE storagebox.withdrawn_items (
 WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_cost_delay='0');
 
 INSERT INTO storagebox.bank_cells VALUES (7438981311803534556, 181, B'1');
-INSERT INTO storagebox.bank_cells VALUES (7438981311803534556, 157, B'1');
 INSERT INTO storagebox.bank_cells VALUES (7438981311803534556, 397, B'0');
+INSERT INTO storagebox.bank_cells VALUES (7438981311803534556, 157, B'1');
 INSERT INTO storagebox.bank_cells VALUES (7438981311803534556, 82, B'1');
 INSERT INTO storagebox.bank_cells VALUES (7438981311803534556, 244, B'1');
 
 INSERT INTO storagebox.bank_lapses VALUES (7438981311803534556, '-infinity');
 
-INSERT INTO storagebox.bank_sections VALUES (7438981311803534556, 2, 9007199791611904);
 INSERT INTO storagebox.bank_sections VALUES (7438981311803534556, 6, 0);
+INSERT INTO storagebox.bank_sections VALUES (7438981311803534556, 2, 9007199791611904);
 INSERT INTO storagebox.bank_sections VALUES (7438981311803534556, 1, 262144);
 INSERT INTO storagebox.bank_sections VALUES (7438981311803534556, 3, 4503599627370496);
 
-INSERT INTO storagebox.boxes VALUES (7438981311803534556, 'bank', 'box', '', NULL, 4624203284501232957);
-INSERT INTO storagebox.boxes VALUES (1908734025921507408, 'records', 'box', '', NULL, -8019848267023774827);
-INSERT INTO storagebox.boxes VALUES (6554407949572834107, 'tokens', 'box', '', NULL, 2461515125408005539);
-INSERT INTO storagebox.boxes VALUES (-6873085851762524763, 'counters', 'marker', 'Marker for ever', NULL, 8595916391319152496);
-INSERT INTO storagebox.boxes VALUES (1523736846118811027, 'counters', 'window', 'Window of 10 for 3155760000000000 us', 3155760000000000, 6600496354574537077);
-INSERT INTO storagebox.boxes VALUES (-2860516600420893259, 'counters', 'sharded', 'Sharded over 4 from 0 to any for ever', NULL, -4331091046680039022);
-INSERT INTO storagebox.boxes VALUES (7819006963558987202, 'ordered', 'box', 'sequence numbers, tombstones for 604800000000 us', NULL, -2150671989873181956);
+INSERT INTO storagebox.boxes VALUES (7438981311803534556, 'bank', 'box', '', NULL, 582474450934618720);
+INSERT INTO storagebox.boxes VALUES (1908734025921507408, 'records', 'box', '', NULL, -3344107276776801634);
+INSERT INTO storagebox.boxes VALUES (6554407949572834107, 'tokens', 'box', '', NULL, -880174774168887360);
+INSERT INTO storagebox.boxes VALUES (-6873085851762524763, 'counters', 'marker', 'Marker for ever', NULL, 2022075605318982685);
+INSERT INTO storagebox.boxes VALUES (1523736846118811027, 'counters', 'window', 'Window of 10 for 3155760000000000 us', 3155760000000000, -8776856767427700636);
+INSERT INTO storagebox.boxes VALUES (-2860516600420893259, 'counters', 'sharded', 'Sharded over 4 from 0 to any for ever', NULL, -2154808393026565133);
+INSERT INTO storagebox.boxes VALUES (7819006963558987202, 'ordered', 'box', 'sequence numbers, tombstones for 604800000000 us', NULL, 4530286514752190372);
 
 INSERT INTO storagebox.claims VALUES (7438981311803534556, 'holder', 'held', 5111870633221961831, 'item of holder', NULL, NULL);
 INSERT INTO storagebox.claims VALUES (7438981311803534556, 'spender', 'spent', -2673697447090925626, 'item of spender', NULL, NULL);
-INSERT INTO storagebox.claims VALUES (7438981311803534556, 'borrower', 'held', -6254648042824434043, 'item of borrower', '2126-11-24 02:50:03.887312+00', NULL);
-INSERT INTO storagebox.claims VALUES (7438981311803534556, 'releaser', 'released', NULL, NULL, NULL, '2026-11-23 02:50:03.890127+00');
+INSERT INTO storagebox.claims VALUES (7438981311803534556, 'borrower', 'held', -6254648042824434043, 'item of borrower', '2126-11-24 04:26:05.956284+00', NULL);
+INSERT INTO storagebox.claims VALUES (7438981311803534556, 'releaser', 'released', NULL, NULL, NULL, '2026-11-23 04:26:05.958255+00');
 
-INSERT INTO storagebox.counter_ops VALUES (-6873085851762524763, 'stock', 'ada', 5, 5, '2026-11-23 02:50:03.906518+00', false);
-INSERT INTO storagebox.counter_ops VALUES (1523736846118811027, 'stock', 'ada', 5, 5, '2026-11-23 02:50:03.909294+00', true);
-INSERT INTO storagebox.counter_ops VALUES (-2860516600420893259, 'stock', 'ada', 5, NULL, '2026-11-23 02:50:03.910745+00', false);
+INSERT INTO storagebox.counter_ops VALUES (-6873085851762524763, 'stock', 'ada', 5, 5, '2026-11-23 04:26:05.969092+00', false);
+INSERT INTO storagebox.counter_ops VALUES (1523736846118811027, 'stock', 'ada', 5, 5, '2026-11-23 04:26:05.970907+00', true);
+INSERT INTO storagebox.counter_ops VALUES (-2860516600420893259, 'stock', 'ada', 5, NULL, '2026-11-23 04:26:05.971832+00', false);
 
 INSERT INTO storagebox.counters VALUES (-6873085851762524763, 'stock', 0, 5, -9223372036854775808, 9223372036854775807, 0);
 INSERT INTO storagebox.counters VALUES (1523736846118811027, 'stock', 0, 5, -9223372036854775808, 9223372036854775807, 1);
 INSERT INTO storagebox.counters VALUES (-2860516600420893259, 'stock', 2, 5, 0, 2305843009213693952, 0);
 
-INSERT INTO storagebox.ended_ops VALUES (1908734025921507408, 'forgotten', 'ada', '2026-11-23 02:50:03.898732+00');
+INSERT INTO storagebox.ended_ops VALUES (1908734025921507408, 'forgotten', 'ada', '2026-11-23 04:26:05.963878+00');
 
 INSERT INTO storagebox.free_items VALUES (7438981311803534556, -3545399213392714880, 'item of releaser');
 
-INSERT INTO storagebox.ordered_values VALUES (7819006963558987202, 'there', 5, 'ada', '\x76616c7565', '2026-11-23 02:50:03.912388+00');
-INSERT INTO storagebox.ordered_values VALUES (7819006963558987202, 'deleted', 5, 'ada', NULL, '2026-11-23 02:50:03.91358+00');
+INSERT INTO storagebox.ordered_values VALUES (7819006963558987202, 'there', 5, 'ada', '\x76616c7565', '2026-11-23 04:26:05.973014+00');
+INSERT INTO storagebox.ordered_values VALUES (7819006963558987202, 'deleted', 5, 'ada', NULL, '2026-11-23 04:26:05.974267+00');
 
 INSERT INTO storagebox.records VALUES (1908734025921507408, 'done', 'done', 'ada', '\x76616c7565', 1, NULL, NULL, NULL, NULL, NULL);
-INSERT INTO storagebox.records VALUES (1908734025921507408, 'leased', 'leased', 'ada', NULL, NULL, 3, NULL, NULL, NULL, '2126-11-24 02:50:03.900825+00');
+INSERT INTO storagebox.records VALUES (1908734025921507408, 'leased', 'leased', 'ada', NULL, NULL, 3, NULL, NULL, NULL, '2126-11-24 04:26:05.965276+00');
 
-INSERT INTO storagebox.store VALUES (-896963664776711032, NULL);
+INSERT INTO storagebox.store VALUES (-3785083747936025005, NULL);
 
 INSERT INTO storagebox.tokens VALUES (6554407949572834107, 'live', NULL, NULL);
-INSERT INTO storagebox.tokens VALUES (6554407949572834107, 'gone', 'ada', '2026-11-23 02:50:03.903983+00');
+INSERT INTO storagebox.tokens VALUES (6554407949572834107, 'gone', 'ada', '2026-11-23 04:26:05.967355+00');
 
-INSERT INTO storagebox.versions VALUES (1, '2026-11-23 02:50:03.840607+00');
+INSERT INTO storagebox.versions VALUES (1, '2026-11-23 04:26:05.920141+00');
 
 INSERT INTO storagebox.withdrawn_items VALUES (7438981311803534556, -400713791667920684, 'item of withdrawn');
 
