@@ -154,7 +154,7 @@ impl<C: Combine> Combiner<C> {
         let (reply, answer) = oneshot::channel();
         let waiting = Waiting { call, reply, spawn: Arc::clone(&spawn) };
         let number = queue.wait(&key, waiting).ok_or_else(full::<C>)?;
-        let next = queue.next();
+        let next = queue.begin_with_others();
         let is_first_to_watch = self.patience.is_some() && queue.is_to_be_watched();
         drop(queue);
         let place = Place::new(Arc::clone(self), key, number, answer);
@@ -169,7 +169,7 @@ impl<C: Combine> Combiner<C> {
 
     /// Begins the turn in a task of its own. It is there before its task is, which may never begin.
     fn begin(self: &Arc<Self>, next: &Next) {
-        let worker = Worker::new(Turn::new(self, next.ticket, vec![]));
+        let worker = Worker::new(Turn::new(self, next.ticket, vec![]), next.expects_others);
         (next.spawn)(Box::pin(worker.work()));
     }
 

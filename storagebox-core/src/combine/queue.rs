@@ -35,6 +35,8 @@ pub(super) struct Ticket {
 pub(super) struct Next {
     pub(super) ticket: Ticket,
     pub(super) spawn: Arc<Spawn>,
+    /// Whether others are likely to come at once, so that it pays to let them.
+    pub(super) expects_others: bool,
 }
 
 /// Calls about one key. There is a lane for as long as one of them waits or is under way.
@@ -49,6 +51,8 @@ pub(super) struct Queue<C: Combine> {
     ready: BTreeMap<u64, C::Key>,
     waiting: usize,
     most: usize,
+    /// Calls in the last batch.
+    last_batch: usize,
     /// The turn that all wait for.
     turn: Option<Ticket>,
     /// Batches that outlasted the patience and are still under way.
@@ -65,6 +69,7 @@ impl<C: Combine> Queue<C> {
             ready: BTreeMap::new(),
             waiting: 0,
             most,
+            last_batch: 0,
             turn: None,
             overtaken: 0,
             is_watched: false,
@@ -140,6 +145,7 @@ impl<C: Combine> Queue<C> {
             keys.push(key);
         }
         self.waiting -= batch.len();
+        self.last_batch = batch.len();
         (keys, batch)
     }
 
@@ -165,14 +171,19 @@ impl<C: Combine> Queue<C> {
             true => self.turn = None,
             false => self.overtaken -= counted(ticket),
         }
-        self.next()
+        // Those who were just answered may have their next call ready.
+        self.next(true)
     }
 
-    /// A turn for those who may go, if nobody has it.
-    pub(super) fn next(&mut self) -> Option<Next> {
+    /// A turn for one who came, and others, if nobody has it. Where calls went together, those of the others come with it.
+    pub(super) fn begin_with_others(&mut self) -> Option<Next> {
+        self.next(self.last_batch > 1)
+    }
+
+    fn next(&mut self, expects_others: bool) -> Option<Next> {
         match self.turn {
             Some(_) => None,
-            None => self.begin_batch(),
+            None => self.begin_batch(expects_others),
         }
     }
 
@@ -183,16 +194,16 @@ impl<C: Combine> Queue<C> {
         if overtaken > MOST_OVERTAKEN {
             return None;
         }
-        let next = self.begin_batch()?;
+        let next = self.begin_batch(true)?;
         self.overtaken = overtaken;
         Some(next)
     }
 
     /// A turn in the runtime of the caller that waits longest of those who may go.
-    fn begin_batch(&mut self) -> Option<Next> {
+    fn begin_batch(&mut self, expects_others: bool) -> Option<Next> {
         let (number, key) = self.ready.first_key_value()?;
         let spawn = Arc::clone(&self.lanes.get(key)?.calls.get(number)?.spawn);
-        Some(Next { ticket: self.begin(false), spawn })
+        Some(Next { ticket: self.begin(false), spawn, expects_others })
     }
 
     /// All who wait, who are left to themselves.

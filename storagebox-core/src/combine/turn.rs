@@ -44,12 +44,13 @@ impl<C: Combine> Drop for Turn<C> {
 /// ends, those who wait are left to themselves.
 pub(super) struct Worker<C: Combine> {
     turn: Turn<C>,
+    expects_others: bool,
     has_begun: bool,
 }
 
 impl<C: Combine> Worker<C> {
-    pub(super) fn new(turn: Turn<C>) -> Self {
-        Self { turn, has_begun: false }
+    pub(super) fn new(turn: Turn<C>, expects_others: bool) -> Self {
+        Self { turn, expects_others, has_begun: false }
     }
 
     pub(super) async fn work(mut self) {
@@ -62,8 +63,9 @@ impl<C: Combine> Worker<C> {
 
     /// One batch, and then nothing more: whoever waits next has a runtime that is driven, and this one perhaps is not.
     async fn make_one(mut self) {
-        // Those who were just answered may have their next call ready.
-        give_way().await;
+        if self.expects_others {
+            give_way().await;
+        }
         let batch = self.turn.next();
         if !batch.is_empty() {
             self.turn.combiner.make(batch).await;

@@ -9,7 +9,7 @@ use storagebox_postgres::PostgresStore;
 use tokio::task::JoinSet;
 
 use crate::scene::{count, session, tell, with_place};
-use crate::support::{Buffers, Place, end_holds, failed, run};
+use crate::support::{BehindWalks, Buffers, Place, end_holds, failed, run};
 
 /// An old snapshot keeps every row that was ever free, and no index entry may be passed over for good.
 #[tokio::test]
@@ -26,6 +26,17 @@ async fn a_take_from_a_big_bank_that_is_nearly_drained_crosses_few_of_the_items_
 {
     with_place(async |place| {
         Buffers::of_a_section(place).await?.assert_flat();
+        Ok(())
+    })
+    .await
+}
+
+/// A lane stops somewhere, and another one begins where it began: it crosses what is gone once, and never as a whole.
+#[tokio::test]
+async fn a_take_from_where_a_walk_began_that_stopped_part_way_crosses_few_of_the_items_that_are_gone()
+-> Result<()> {
+    with_place(async |place| {
+        BehindWalks::measure(place).await?.assert_flat();
         Ok(())
     })
     .await

@@ -28,6 +28,9 @@ const SECTION: RangeInclusive<i64> = (44 << 55)..=((45 << 55) - 1);
 const FILL_SECTION: &str = include_str!("fill_section.sql");
 const DRAIN_SECTION: &str = include_str!("drain_section.sql");
 const END_HOLDS: &str = include_str!("end_holds.sql");
+const WALK: &str = include_str!("walk.sql");
+/// Walks that stop part-way.
+const WALKS: usize = 15;
 
 /// The buffers that a take reads: of a full bank, of one that is drained but for a few items, of an empty one.
 #[derive(Clone, Copy, Debug)]
@@ -91,6 +94,44 @@ impl Buffers {
     }
 }
 
+/// The buffers that takes read which begin where a walk began that stopped part-way: the first, and the second after it.
+#[derive(Clone, Copy, Debug)]
+pub struct BehindWalks {
+    pub full: u64,
+    pub first: u64,
+    pub second: u64,
+}
+
+impl BehindWalks {
+    /// In a section of a bank of a million items, under an old snapshot; of all walks, the medians.
+    pub async fn measure(place: &Place) -> Result<Self> {
+        unvacuumed(place).await?;
+        section(place, FILL_SECTION, OF_A_MILLION).await?;
+        let mut meter = Meter::of(place, SECTION).await?;
+        let full = meter.quartile("full").await?;
+        let _old = open(place).await?;
+        let (mut firsts, mut seconds) = (vec![], vec![]);
+        for walk in 0..WALKS {
+            let start = meter.random.i64(SECTION);
+            walk_on(place, start, 20 + 6 * walk).await?;
+            firsts.push(meter.take_from(&format!("first-{walk}"), start).await?);
+            seconds.push(meter.take_from(&format!("second-{walk}"), start).await?);
+        }
+        Ok(Self { full, first: median(firsts), second: median(seconds) })
+    }
+
+    /// Each within a factor of three.
+    pub fn assert_flat(&self) {
+        let most = 3 * self.full;
+        assert!(self.first <= most && self.second <= most, "{self:?}");
+    }
+}
+
+fn median(mut read: Vec<u64>) -> u64 {
+    read.sort_unstable();
+    read[read.len() / 2]
+}
+
 /// A bank whose rows stay, dead or not.
 async fn unvacuumed(place: &Place) -> Result<Arc<dyn BankAdmin>> {
     let schema = &place.schema;
@@ -112,6 +153,11 @@ pub async fn end_holds(place: &Place, holds: usize) -> Result<()> {
 async fn section(place: &Place, sql: &str, items: usize) -> Result<()> {
     let sql = sql.replace("{schema}", &place.schema).replace("{items}", &items.to_string());
     run(place.database.owner(), sql.replace("{section}", &SECTION.start().to_string())).await
+}
+
+async fn walk_on(place: &Place, start: i64, takes: usize) -> Result<()> {
+    let sql = WALK.replace("{schema}", &place.schema).replace("{takes}", &takes.to_string());
+    run(place.database.owner(), sql.replace("{start}", &start.to_string())).await
 }
 
 /// A transaction that sees what there is now, as long as it is open.
@@ -171,7 +217,11 @@ impl Meter {
     }
 
     async fn take(&mut self, claim: &str) -> Result<u64> {
-        let start = self.random.i64(self.starts.clone()).to_string();
+        let start = self.random.i64(self.starts.clone());
+        self.take_from(claim, start).await
+    }
+
+    async fn take_from(&mut self, claim: &str, start: i64) -> Result<u64> {
         let sql = self.take.replace("{claim}", claim).replace("{start}", &format!("'{start}'::bigint"));
         let plan: Vec<String> =
             query_scalar(AssertSqlSafe(sql)).fetch_all(&mut *self.session).await.map_err(failed)?;

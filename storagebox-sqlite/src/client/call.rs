@@ -29,7 +29,7 @@ pub(super) trait Job: Send + Sync {
         connection: &'c mut SqliteConnection,
     ) -> Option<BoxFuture<'c, Result<bool>>>;
 
-    /// The transaction is committed.
+    /// It is committed.
     fn committed(&self);
 
     fn progress(&self) -> &Progress;
@@ -140,7 +140,15 @@ impl<A: Send + Sync, T: Send> Call<A, T> {
         (number, memory): (i64, Option<i64>),
     ) -> Step<'c> {
         let now = self.inner.now();
-        Step { connection, number, now, forgotten: now.forgotten(memory) }
+        let is_open = self.place.as_ref().is_some_and(|place| place.is_open());
+        Step { connection, number, now, forgotten: now.forgotten(memory), is_open }
+    }
+
+    /// What may be done without a transaction. A box that this process meets for the first time is judged within one if it was
+    /// asked for with a memory.
+    fn at_once(&self) -> Option<Once<A, T>> {
+        let is_judged = self.inner.settings.memory.is_none();
+        self.once.filter(|_| self.place.as_ref().is_some_and(|place| is_judged || place.is_open()))
     }
 
     fn keep(&self, answer: T) {
@@ -175,9 +183,7 @@ impl<A: Send + Sync, T: Send> Job for Call<A, T> {
         &'c self,
         connection: &'c mut SqliteConnection,
     ) -> Option<BoxFuture<'c, Result<bool>>> {
-        let once = self.once?;
-        // A box that this process meets for the first time is judged within a transaction.
-        self.place.as_ref().filter(|place| place.is_open())?;
+        let once = self.at_once()?;
         Some(Box::pin(async move {
             let mut step = self.step(connection, (0, None));
             let answer = once(&mut step, &self.arguments).await?;

@@ -2,8 +2,8 @@
 
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use sqlx::pool::PoolConnection;
@@ -59,13 +59,13 @@ impl Connections {
         }))
     }
 
-    /// The connection that writes, when it is this caller's turn.
+    /// The connection that writes, when it is this caller's turn: to files that are still where they were opened.
     pub(super) async fn writing(&self, is_wanted: impl Fn() -> bool) -> Result<Writing<'_>> {
         match self {
             Self::Own(own) => {
                 let mut place = own.writer.lock().await;
                 let writer = match place.taken().await {
-                    Some(writer) => writer,
+                    Some(writer) => own.file.check().and_then(|()| writer.checked())?,
                     None => own.connect(is_wanted).await?,
                 };
                 Ok(Writing::own(place, writer))
@@ -88,7 +88,7 @@ impl Connections {
             Self::Own(own) => {
                 own.are_still_there()?;
                 file::make(own.file.path())?;
-                own.opened().await
+                own.opened(false).await
             }
             Self::Shared(pool) => pool.acquire().await.map(PoolConnection::detach),
         };
@@ -118,8 +118,6 @@ impl Connections {
     /// Moves the write-ahead log to the file and cuts it, as far as nobody is in the way.
     pub(crate) async fn checkpoint(&self) -> Result<()> {
         let mut writing = self.writing(|| true).await?;
-        self.are_still_there()?;
-        writing.check_beside()?;
         let moved = writing.connection().execute(raw_sql("PRAGMA wal_checkpoint(TRUNCATE)")).await;
         writing.end(moved.is_ok());
         match moved {
@@ -184,11 +182,12 @@ impl Own {
         self.readers.get().is_some_and(Readers::has_idle)
     }
 
-    /// Refuses what a connection that is opened now would go on in.
-    fn are_still_there(&self) -> Result<()> {
-        self.file.check()?;
-        Beside::of(self.file.path())?.check()?;
-        self.readers.get().map_or(Ok(()), Readers::check)
+    /// Refuses what a connection that is opened now would go on in; what stays beside the file, if it may.
+    fn are_still_there(&self) -> Result<Arc<Beside>> {
+        self.file.meet()?;
+        let beside = Beside::of(self.file.path())?;
+        beside.check()?;
+        self.readers.get().map_or(Ok(()), Readers::check).map(|()| beside)
     }
 
     async fn looking(&self) -> Result<PoolConnection<Sqlite>, sqlx::Error> {
@@ -197,12 +196,16 @@ impl Own {
         self.meet().map(|()| connection)
     }
 
-    /// A connection to the file that is there before it is opened and after.
-    async fn opened(&self) -> Result<SqliteConnection, sqlx::Error> {
+    /// A connection to the file that is there before it is opened and after. Where a log is beside it, SQLite goes on with that,
+    /// and need not be asked; it opens it with the first statement.
+    async fn opened(&self, has_log: bool) -> Result<SqliteConnection, sqlx::Error> {
         self.meet()?;
         let mut connection = self.options.connect().await?;
         self.meet()?;
-        log::keep(&mut connection).await.map(|()| connection)
+        if !has_log {
+            log::keep(&mut connection).await?;
+        }
+        Ok(connection)
     }
 
     fn meet(&self) -> Result<(), sqlx::Error> {
@@ -215,10 +218,13 @@ impl Own {
             if self.is_closed.load(Ordering::SeqCst) {
                 return Err(error::closed());
             }
-            self.are_still_there()?;
+            let beside = self.are_still_there()?;
             file::check(path)?;
-            match self.opened().await {
-                Ok(connection) => return Writer::new(connection, Beside::of(path)?),
+            let has_log = beside.has_log();
+            match self.opened(has_log).await {
+                Ok(connection) if has_log => return Ok(Writer::new(connection, beside)),
+                // It has opened its log, which nobody removes from now on.
+                Ok(connection) => return beside.meet().map(|()| Writer::new(connection, beside)),
                 Err(error) if !is_wanted() => return Err(error::opening(error, Some(path))),
                 Err(error) => error::passes(error, Some(path), pauses.are_few())?,
             }

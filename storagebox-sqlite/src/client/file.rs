@@ -60,8 +60,8 @@ pub(super) fn check(path: &Path) -> Result<()> {
 
 /// Where the path leads, if no stranger put anything there or on the way.
 fn trusted(path: &Path) -> Result<PathBuf> {
-    let end = end_of_links(path, owner::check)?;
-    with_beside(&end).iter().try_for_each(|file| owner::check(file))?;
+    let end = end_of_links(path, |link| owner::check(&[link.to_owned()]))?;
+    owner::check(&with_beside(&end))?;
     Ok(end)
 }
 

@@ -22,6 +22,9 @@ pub(crate) struct Step<'c> {
     pub(crate) now: Micros,
     /// What ended then or before is forgotten. Nothing is for a call that is made without a transaction.
     pub(crate) forgotten: Micros,
+    /// Whether this process has met the box before. If not, a statement without a transaction judges it by itself or changes
+    /// nothing.
+    pub(crate) is_open: bool,
 }
 
 impl Step<'_> {

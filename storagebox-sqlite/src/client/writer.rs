@@ -62,8 +62,6 @@ pub(super) async fn make(inner: &Inner, jobs: &[Arc<dyn Job>]) -> Answers {
 /// Tries until the file is to be had, for as long as anybody waits for it.
 async fn attempt(inner: &Inner, jobs: &[Arc<dyn Job>]) -> Result<Answers> {
     let mut writing = inner.connections.writing(|| is_wanted(jobs)).await?;
-    inner.connections.are_still_there()?;
-    writing.check_beside()?;
     // Where the caller's pool waits for the file is not ours to know, and the time is read before.
     if !inner.connections.are_shared()
         && let Some(made) = at_once(writing.connection(), jobs).await
@@ -109,7 +107,10 @@ async fn at_once(connection: &mut SqliteConnection, jobs: &[Arc<dyn Job>]) -> Op
     }
     job.progress().end();
     match making.await {
-        Ok(true) => Some(Ok(vec![Combined::Answer(Ok(()))])),
+        Ok(true) => {
+            job.committed();
+            Some(Ok(vec![Combined::Answer(Ok(()))]))
+        }
         Err(error) if !error::is_of_before(&error) => Some(Err(error::at_end(error))),
         Ok(false) | Err(_) => {
             job.progress().wait_again();

@@ -42,10 +42,13 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    /// One that was opened by now, and its log with it, if the file has one.
-    pub(super) fn new(connection: SqliteConnection, beside: Arc<Beside>) -> Result<Self> {
-        let writer = Self { connection: Some(connection), beside };
-        writer.beside.meet().map(|()| writer)
+    pub(super) fn new(connection: SqliteConnection, beside: Arc<Beside>) -> Self {
+        Self { connection: Some(connection), beside }
+    }
+
+    /// Refuses a log or shared memory that is no more where it was.
+    pub(super) fn checked(self) -> Result<Self> {
+        self.beside.check().map(|()| self)
     }
 
     fn connection(&mut self) -> &mut SqliteConnection {
@@ -96,15 +99,7 @@ impl<'a> Writing<'a> {
         }
     }
 
-    /// Refuses a log or shared memory that is no more where it was.
-    pub(super) fn check_beside(&self) -> Result<()> {
-        match self {
-            Self::Own { writer, .. } => writer.beside.check(),
-            Self::Shared(_) => Ok(()),
-        }
-    }
-
-    /// The same after a transaction, which opened them if nobody had.
+    /// Refuses a log or shared memory that is no more where it was, after a transaction, which opened them if nobody had.
     pub(super) fn meet_beside(&self) -> Result<()> {
         match self {
             Self::Own { writer, .. } => writer.beside.meet(),

@@ -21,12 +21,14 @@ pub(super) struct Take {
 }
 
 impl Take {
-    /// Without a transaction, one statement for a claim that is new; one that is known is looked at (IB-3).
+    /// Without a transaction, one statement for a claim that is new, which judges the tables and the bank by itself; one that
+    /// is known is looked at (IB-3), in a bank that was judged before.
     pub(super) async fn by_itself(&self, step: &mut Step<'_>) -> Result<Option<Taken>> {
         let ask = query(TAKE_NEW).bind(self.bank.as_str()).bind(schema::VERSION);
         let ask = ask.bind(self.claim.as_str()).bind(end_of(self.hold, step.now));
         match step.row(ask).await? {
             Some(row) => self.taken(&row).map(Some),
+            None if !step.is_open => Ok(None),
             None => claim::seen(step, &self.bank, &self.claim).await,
         }
     }

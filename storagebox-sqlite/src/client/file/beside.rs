@@ -45,6 +45,10 @@ impl Beside {
         Ok(Self { file: (same::at(&end), end), log, memory })
     }
 
+    pub(in crate::client) fn has_log(&self) -> bool {
+        self.log.path().exists()
+    }
+
     /// Those that are there are the ones from now on, unless others were met before.
     pub(in crate::client) fn meet(&self) -> Result<()> {
         self.log.meet().and_then(|()| self.memory.meet())

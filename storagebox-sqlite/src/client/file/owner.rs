@@ -1,31 +1,46 @@
 //! Whose a file is, in a folder where everybody may put one.
 
+#[cfg(unix)]
 use std::path::Path;
+use std::path::PathBuf;
 
 use storagebox_core::Result;
 
 /// Refuses what a stranger put into a folder for everybody, such as `/tmp`: a link leads where the stranger likes, and
-/// a database is one that the stranger can read.
+/// a database is one that the stranger can read. The files are in one folder.
 #[cfg(unix)]
-pub(super) fn check(path: &Path) -> Result<()> {
+pub(super) fn check(files: &[PathBuf]) -> Result<()> {
     use std::fs;
     use std::os::unix::fs::MetadataExt;
 
-    let folder = path.parent().unwrap_or(path);
-    let (Ok(found), Ok(folder)) = (fs::symlink_metadata(path), fs::metadata(folder)) else {
+    let folder = files.first().and_then(|file| file.parent()).map(fs::metadata);
+    match folder {
+        Some(Ok(folder)) if is_for_everybody(folder.mode()) => {
+            files.iter().try_for_each(|file| check_in(file, folder.uid()))
+        }
+        _ => Ok(()),
+    }
+}
+
+#[cfg(unix)]
+fn check_in(path: &Path, folder_of: u32) -> Result<()> {
+    use std::fs;
+    use std::os::unix::fs::MetadataExt;
+
+    let Ok(found) = fs::symlink_metadata(path) else {
         return Ok(());
     };
     let me = rustix::process::geteuid().as_raw();
     // What root put there is as safe as the machine. Links of root's, Linux follows no more than others.
     let is_roots = found.uid() == ROOT && !found.is_symlink();
-    match !is_roots && is_a_strangers(folder.mode(), folder.uid(), found.uid(), me) {
+    match !is_roots && is_a_strangers(folder_of, found.uid(), me) {
         true => Err(crate::error::a_strangers(path)),
         false => Ok(()),
     }
 }
 
 #[cfg(not(unix))]
-pub(super) fn check(_: &Path) -> Result<()> {
+pub(super) fn check(_: &[PathBuf]) -> Result<()> {
     Ok(())
 }
 
@@ -33,10 +48,14 @@ pub(super) fn check(_: &Path) -> Result<()> {
 const ROOT: u32 = 0;
 
 #[cfg(unix)]
-fn is_a_strangers(folder_mode: u32, folder_of: u32, file_of: u32, me: u32) -> bool {
+fn is_for_everybody(folder_mode: u32) -> bool {
     const STICKY_AND_FOR_EVERYBODY: u32 = 0o1002;
-    let is_for_everybody = folder_mode & STICKY_AND_FOR_EVERYBODY == STICKY_AND_FOR_EVERYBODY;
-    is_for_everybody && file_of != me && file_of != folder_of
+    folder_mode & STICKY_AND_FOR_EVERYBODY == STICKY_AND_FOR_EVERYBODY
+}
+
+#[cfg(unix)]
+fn is_a_strangers(folder_of: u32, file_of: u32, me: u32) -> bool {
+    file_of != me && file_of != folder_of
 }
 
 #[cfg(all(test, unix))]
@@ -54,7 +73,7 @@ mod tests {
             (0o41777, stranger, stranger, me, false),
             (0o40755, me, stranger, me, false),
         ] {
-            let found = is_a_strangers(mode, folder, file, who);
+            let found = is_for_everybody(mode) && is_a_strangers(folder, file, who);
             assert_eq!(found, expected, "{mode:o} {folder} {file} {who}");
         }
     }

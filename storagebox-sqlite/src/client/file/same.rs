@@ -28,21 +28,24 @@ impl Lasting {
     /// The one that is there is the one from now on, unless it was met before.
     pub(in crate::client) fn meet(&self) -> Result<()> {
         let now = self.now();
-        if let Some(now) = now {
-            self.met.get_or_init(|| now);
+        match now.map(|now| self.met.get_or_init(|| now)).or_else(|| self.met.get()) {
+            Some(met) => self.judge(*met, now),
+            None => Ok(()),
         }
-        self.judge(now)
     }
 
     /// Refuses another file, or none, where one was met.
     pub(in crate::client) fn check(&self) -> Result<()> {
-        self.judge(self.now())
+        match self.met.get() {
+            Some(met) => self.judge(*met, self.now()),
+            None => Ok(()),
+        }
     }
 
-    fn judge(&self, now: Option<Identity>) -> Result<()> {
-        match self.met.get() {
-            Some(met) if Some(*met) != now => Err(error::replaced(&self.path, now.is_some())),
-            _ => Ok(()),
+    fn judge(&self, met: Identity, now: Option<Identity>) -> Result<()> {
+        match now {
+            Some(now) if now == met => Ok(()),
+            _ => Err(error::replaced(&self.path, now.is_some())),
         }
     }
 
