@@ -22,10 +22,7 @@ BEGIN
         INSERT INTO {schema}.claims (bank, claim, state, h, item, until)
         VALUES (p_bank, p_claim, 'held', lapsed.h, lapsed.item, asked + {schema}.interval_of(p_hold));
         IF p_hold IS NOT NULL THEN
-            PERFORM {schema}.bank_hold_until(p_bank, asked + {schema}.interval_of(p_hold));
-        END IF;
-        IF {schema}.has_waited(asked) THEN
-            PERFORM {schema}.bank_hold_anew(p_bank, ARRAY[p_claim], ARRAY[p_hold]);
+            PERFORM {schema}.bank_hold_from(p_bank, p_claim, p_hold, asked);
         END IF;
         shown := ARRAY['new', lapsed.item, lapsed.h::text, lapsed.h::text];
     ELSIF EXISTS (SELECT FROM {schema}.claims c WHERE c.bank = p_bank AND c.until >= first AND c.until <= asked)

@@ -309,6 +309,17 @@ BEGIN
     END LOOP;
 END $$;
 
+CREATE FUNCTION storagebox.bank_hold_from(p_bank bigint, p_claim text, p_hold bigint, p_asked timestamp with time zone) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+BEGIN
+    PERFORM storagebox.bank_hold_until(p_bank, p_asked + storagebox.interval_of(p_hold));
+    IF storagebox.has_waited(p_asked) THEN
+        PERFORM storagebox.bank_hold_anew(p_bank, ARRAY[p_claim], ARRAY[p_hold]);
+    END IF;
+END $$;
+
 CREATE FUNCTION storagebox.bank_hold_until(p_bank bigint, p_until timestamp with time zone) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -757,20 +768,10 @@ CREATE FUNCTION storagebox.bank_take(p_bank bigint, p_claim text, p_hold bigint,
     SET plan_cache_mode TO 'force_generic_plan'
     AS $$
 DECLARE
-    asked  timestamptz := storagebox.clock();
-    known  record;
-    shown  text[];
-    lowest bigint := p_start;
-    till   bigint := p_till;
-    -- Whether nobody has said up to where to look.
-    asks   boolean;
-    cells  bit varying;
-    run    record;
-    h      bigint;
-    item   text;
-    got    record;
-    froms  bigint[];
-    tills  bigint[];
+    asked timestamptz := storagebox.clock();
+    known record;
+    shown text[];
+    got   record;
 BEGIN
     SELECT c.state, c.item, c.until, c.ended_at INTO known FROM storagebox.claims c
     WHERE c.bank = p_bank AND c.claim = p_claim;
@@ -780,57 +781,78 @@ BEGIN
             RETURN shown;
         END IF;
         PERFORM storagebox.bank_lock(p_bank, p_claim, p_memory);
+        asked := storagebox.clock();
     END IF;
-    asked := storagebox.clock();
-    -- Nearly always there is one ahead, in the section in which a taker is.
-    LOOP
-        asks := till IS NULL;
-        IF asks THEN
-            SELECT c.cells INTO cells FROM storagebox.bank_cells c
-            WHERE c.bank = p_bank AND c.section = storagebox.bank_section_of(p_start);
-            run := storagebox.bank_run(cells, p_start);
-            lowest := run.lowest;
-            till := run.highest;
-        END IF;
+    IF p_till IS NOT NULL THEN
         WITH picked AS (
             DELETE FROM storagebox.free_items f WHERE f.ctid = (
                 SELECT i.ctid FROM storagebox.free_items i
-                WHERE i.bank = p_bank AND i.h >= lowest AND i.h <= till
+                WHERE i.bank = p_bank AND i.h >= p_start AND i.h <= p_till
                 ORDER BY i.h LIMIT 1 FOR UPDATE SKIP LOCKED
             ) RETURNING f.h, f.item
         )
         INSERT INTO storagebox.claims AS c (bank, claim, state, h, item, until)
         SELECT p_bank, p_claim, 'held', p.h, p.item, asked + storagebox.interval_of(p_hold) FROM picked p
-        RETURNING c.h, c.item INTO h, item;
-        EXIT WHEN FOUND OR asks;
-        till := NULL;
-    END LOOP;
-    IF h IS NULL THEN
+        RETURNING c.h, c.item INTO got;
+        IF FOUND THEN
+            IF p_hold IS NOT NULL THEN
+                PERFORM storagebox.bank_hold_from(p_bank, p_claim, p_hold, asked);
+            END IF;
+            RETURN ARRAY['new', got.item, got.h::text, p_till::text];
+        END IF;
+    END IF;
+    RETURN storagebox.bank_take_ahead(p_bank, p_claim, p_hold, p_memory, p_start);
+END $$;
+
+CREATE FUNCTION storagebox.bank_take_ahead(p_bank bigint, p_claim text, p_hold bigint, p_memory bigint, p_start bigint) RETURNS text[]
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+DECLARE
+    asked timestamptz := storagebox.clock();
+    cells bit varying;
+    run   record;
+    h     bigint;
+    item  text;
+    till  bigint;
+    got   record;
+    froms bigint[] := ARRAY[p_start];
+    tills bigint[];
+BEGIN
+    SELECT c.cells INTO cells FROM storagebox.bank_cells c
+    WHERE c.bank = p_bank AND c.section = storagebox.bank_section_of(p_start);
+    run := storagebox.bank_run(cells, p_start);
+    WITH picked AS (
+        DELETE FROM storagebox.free_items f WHERE f.ctid = (
+            SELECT i.ctid FROM storagebox.free_items i
+            WHERE i.bank = p_bank AND i.h >= run.lowest AND i.h <= run.highest
+            ORDER BY i.h LIMIT 1 FOR UPDATE SKIP LOCKED
+        ) RETURNING f.h, f.item
+    )
+    INSERT INTO storagebox.claims AS c (bank, claim, state, h, item, until)
+    SELECT p_bank, p_claim, 'held', p.h, p.item, asked + storagebox.interval_of(p_hold) FROM picked p
+    RETURNING c.h, c.item INTO h, item;
+    IF FOUND THEN
+        tills := ARRAY[h];
+        till := least(run.highest, storagebox.bank_cell_till(h, length(cells)));
+    ELSE
         SELECT * INTO got FROM storagebox.bank_pick(p_bank, p_start, 1, true);
         IF got.hs IS NULL THEN
             RETURN storagebox.bank_take_lapsed(p_bank, p_claim, p_hold, p_memory, got.froms, got.tills);
         END IF;
         asked := storagebox.clock();
-        INSERT INTO storagebox.claims AS c (bank, claim, state, h, item, until)
-        VALUES (p_bank, p_claim, 'held', got.hs[1], got.items[1], asked + storagebox.interval_of(p_hold))
-        RETURNING c.h, c.item INTO h, item;
+        h := got.hs[1];
+        item := got.items[1];
+        INSERT INTO storagebox.claims (bank, claim, state, h, item, until)
+        VALUES (p_bank, p_claim, 'held', h, item, asked + storagebox.interval_of(p_hold));
         till := got.ahead;
         froms := got.froms;
         tills := got.tills;
-    ELSIF asks THEN
-        till := least(till, storagebox.bank_cell_till(h, length(cells)));
-        froms := ARRAY[p_start];
-        tills := ARRAY[h];
     END IF;
     IF p_hold IS NOT NULL THEN
-        PERFORM storagebox.bank_hold_until(p_bank, asked + storagebox.interval_of(p_hold));
-        IF storagebox.has_waited(asked) THEN
-            PERFORM storagebox.bank_hold_anew(p_bank, ARRAY[p_claim], ARRAY[p_hold]);
-        END IF;
+        PERFORM storagebox.bank_hold_from(p_bank, p_claim, p_hold, asked);
     END IF;
-    IF froms IS NOT NULL THEN
-        PERFORM storagebox.bank_empty_cells(p_bank, froms, tills);
-    END IF;
+    PERFORM storagebox.bank_empty_cells(p_bank, froms, tills);
     RETURN ARRAY['new', item, h::text, till::text];
 END $$;
 
@@ -853,10 +875,7 @@ BEGIN
         INSERT INTO storagebox.claims (bank, claim, state, h, item, until)
         VALUES (p_bank, p_claim, 'held', lapsed.h, lapsed.item, asked + storagebox.interval_of(p_hold));
         IF p_hold IS NOT NULL THEN
-            PERFORM storagebox.bank_hold_until(p_bank, asked + storagebox.interval_of(p_hold));
-        END IF;
-        IF storagebox.has_waited(asked) THEN
-            PERFORM storagebox.bank_hold_anew(p_bank, ARRAY[p_claim], ARRAY[p_hold]);
+            PERFORM storagebox.bank_hold_from(p_bank, p_claim, p_hold, asked);
         END IF;
         shown := ARRAY['new', lapsed.item, lapsed.h::text, lapsed.h::text];
     ELSIF EXISTS (SELECT FROM storagebox.claims c WHERE c.bank = p_bank AND c.until >= first AND c.until <= asked)
@@ -2133,43 +2152,43 @@ INSERT INTO storagebox.bank_sections VALUES (7438981311803534556, 2, 90071997916
 INSERT INTO storagebox.bank_sections VALUES (7438981311803534556, 1, 262144);
 INSERT INTO storagebox.bank_sections VALUES (7438981311803534556, 3, 4503599627370496);
 
-INSERT INTO storagebox.boxes VALUES (7438981311803534556, 'bank', 'box', '', NULL, 582474450934618720);
-INSERT INTO storagebox.boxes VALUES (1908734025921507408, 'records', 'box', '', NULL, -3344107276776801634);
-INSERT INTO storagebox.boxes VALUES (6554407949572834107, 'tokens', 'box', '', NULL, -880174774168887360);
-INSERT INTO storagebox.boxes VALUES (-6873085851762524763, 'counters', 'marker', 'Marker for ever', NULL, 2022075605318982685);
-INSERT INTO storagebox.boxes VALUES (1523736846118811027, 'counters', 'window', 'Window of 10 for 3155760000000000 us', 3155760000000000, -8776856767427700636);
-INSERT INTO storagebox.boxes VALUES (-2860516600420893259, 'counters', 'sharded', 'Sharded over 4 from 0 to any for ever', NULL, -2154808393026565133);
-INSERT INTO storagebox.boxes VALUES (7819006963558987202, 'ordered', 'box', 'sequence numbers, tombstones for 604800000000 us', NULL, 4530286514752190372);
+INSERT INTO storagebox.boxes VALUES (7438981311803534556, 'bank', 'box', '', NULL, 6500982884905018469);
+INSERT INTO storagebox.boxes VALUES (1908734025921507408, 'records', 'box', '', NULL, 9071400419479228815);
+INSERT INTO storagebox.boxes VALUES (6554407949572834107, 'tokens', 'box', '', NULL, 1289509451720995395);
+INSERT INTO storagebox.boxes VALUES (-6873085851762524763, 'counters', 'marker', 'Marker for ever', NULL, 6020923160621280582);
+INSERT INTO storagebox.boxes VALUES (1523736846118811027, 'counters', 'window', 'Window of 10 for 3155760000000000 us', 3155760000000000, -7928512693604861020);
+INSERT INTO storagebox.boxes VALUES (-2860516600420893259, 'counters', 'sharded', 'Sharded over 4 from 0 to any for ever', NULL, 8967923146799757023);
+INSERT INTO storagebox.boxes VALUES (7819006963558987202, 'ordered', 'box', 'sequence numbers, tombstones for 604800000000 us', NULL, 3751791447386677939);
 
 INSERT INTO storagebox.claims VALUES (7438981311803534556, 'holder', 'held', 5111870633221961831, 'item of holder', NULL, NULL);
 INSERT INTO storagebox.claims VALUES (7438981311803534556, 'spender', 'spent', -2673697447090925626, 'item of spender', NULL, NULL);
-INSERT INTO storagebox.claims VALUES (7438981311803534556, 'borrower', 'held', -6254648042824434043, 'item of borrower', '2126-11-24 04:26:05.956284+00', NULL);
-INSERT INTO storagebox.claims VALUES (7438981311803534556, 'releaser', 'released', NULL, NULL, NULL, '2026-11-23 04:26:05.958255+00');
+INSERT INTO storagebox.claims VALUES (7438981311803534556, 'borrower', 'held', -6254648042824434043, 'item of borrower', '2126-11-24 07:28:40.46865+00', NULL);
+INSERT INTO storagebox.claims VALUES (7438981311803534556, 'releaser', 'released', NULL, NULL, NULL, '2026-11-23 07:28:40.472255+00');
 
-INSERT INTO storagebox.counter_ops VALUES (-6873085851762524763, 'stock', 'ada', 5, 5, '2026-11-23 04:26:05.969092+00', false);
-INSERT INTO storagebox.counter_ops VALUES (1523736846118811027, 'stock', 'ada', 5, 5, '2026-11-23 04:26:05.970907+00', true);
-INSERT INTO storagebox.counter_ops VALUES (-2860516600420893259, 'stock', 'ada', 5, NULL, '2026-11-23 04:26:05.971832+00', false);
+INSERT INTO storagebox.counter_ops VALUES (-6873085851762524763, 'stock', 'ada', 5, 5, '2026-11-23 07:28:40.490941+00', false);
+INSERT INTO storagebox.counter_ops VALUES (1523736846118811027, 'stock', 'ada', 5, 5, '2026-11-23 07:28:40.494318+00', true);
+INSERT INTO storagebox.counter_ops VALUES (-2860516600420893259, 'stock', 'ada', 5, NULL, '2026-11-23 07:28:40.495952+00', false);
 
 INSERT INTO storagebox.counters VALUES (-6873085851762524763, 'stock', 0, 5, -9223372036854775808, 9223372036854775807, 0);
 INSERT INTO storagebox.counters VALUES (1523736846118811027, 'stock', 0, 5, -9223372036854775808, 9223372036854775807, 1);
 INSERT INTO storagebox.counters VALUES (-2860516600420893259, 'stock', 2, 5, 0, 2305843009213693952, 0);
 
-INSERT INTO storagebox.ended_ops VALUES (1908734025921507408, 'forgotten', 'ada', '2026-11-23 04:26:05.963878+00');
+INSERT INTO storagebox.ended_ops VALUES (1908734025921507408, 'forgotten', 'ada', '2026-11-23 07:28:40.482084+00');
 
 INSERT INTO storagebox.free_items VALUES (7438981311803534556, -3545399213392714880, 'item of releaser');
 
-INSERT INTO storagebox.ordered_values VALUES (7819006963558987202, 'there', 5, 'ada', '\x76616c7565', '2026-11-23 04:26:05.973014+00');
-INSERT INTO storagebox.ordered_values VALUES (7819006963558987202, 'deleted', 5, 'ada', NULL, '2026-11-23 04:26:05.974267+00');
+INSERT INTO storagebox.ordered_values VALUES (7819006963558987202, 'there', 5, 'ada', '\x76616c7565', '2026-11-23 07:28:40.498031+00');
+INSERT INTO storagebox.ordered_values VALUES (7819006963558987202, 'deleted', 5, 'ada', NULL, '2026-11-23 07:28:40.499937+00');
 
 INSERT INTO storagebox.records VALUES (1908734025921507408, 'done', 'done', 'ada', '\x76616c7565', 1, NULL, NULL, NULL, NULL, NULL);
-INSERT INTO storagebox.records VALUES (1908734025921507408, 'leased', 'leased', 'ada', NULL, NULL, 3, NULL, NULL, NULL, '2126-11-24 04:26:05.965276+00');
+INSERT INTO storagebox.records VALUES (1908734025921507408, 'leased', 'leased', 'ada', NULL, NULL, 3, NULL, NULL, NULL, '2126-11-24 07:28:40.48432+00');
 
-INSERT INTO storagebox.store VALUES (-3785083747936025005, NULL);
+INSERT INTO storagebox.store VALUES (-8033486198682219015, NULL);
 
 INSERT INTO storagebox.tokens VALUES (6554407949572834107, 'live', NULL, NULL);
-INSERT INTO storagebox.tokens VALUES (6554407949572834107, 'gone', 'ada', '2026-11-23 04:26:05.967355+00');
+INSERT INTO storagebox.tokens VALUES (6554407949572834107, 'gone', 'ada', '2026-11-23 07:28:40.487979+00');
 
-INSERT INTO storagebox.versions VALUES (1, '2026-11-23 04:26:05.920141+00');
+INSERT INTO storagebox.versions VALUES (1, '2026-11-23 07:28:40.394343+00');
 
 INSERT INTO storagebox.withdrawn_items VALUES (7438981311803534556, -400713791667920684, 'item of withdrawn');
 

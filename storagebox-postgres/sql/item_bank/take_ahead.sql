@@ -1,0 +1,53 @@
+-- The rest of a take by a claim that has nothing, which asks where to look: nearly always there is an item ahead in the section in
+-- which the taker is, in a run of cells; otherwise in one of the next sections. Cells that it leaves empty lose their bits.
+CREATE OR REPLACE FUNCTION {schema}.bank_take_ahead(
+    p_bank bigint, p_claim text, p_hold bigint, p_memory bigint, p_start bigint
+) RETURNS text[]
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    asked timestamptz := {schema}.clock();
+    cells bit varying;
+    run   record;
+    h     bigint;
+    item  text;
+    till  bigint;
+    got   record;
+    froms bigint[] := ARRAY[p_start];
+    tills bigint[];
+BEGIN
+    SELECT c.cells INTO cells FROM {schema}.bank_cells c
+    WHERE c.bank = p_bank AND c.section = {schema}.bank_section_of(p_start);
+    run := {schema}.bank_run(cells, p_start);
+    WITH picked AS (
+        DELETE FROM {schema}.free_items f WHERE f.ctid = (
+            SELECT i.ctid FROM {schema}.free_items i
+            WHERE i.bank = p_bank AND i.h >= run.lowest AND i.h <= run.highest
+            ORDER BY i.h LIMIT 1 FOR UPDATE SKIP LOCKED
+        ) RETURNING f.h, f.item
+    )
+    INSERT INTO {schema}.claims AS c (bank, claim, state, h, item, until)
+    SELECT p_bank, p_claim, 'held', p.h, p.item, asked + {schema}.interval_of(p_hold) FROM picked p
+    RETURNING c.h, c.item INTO h, item;
+    IF FOUND THEN
+        tills := ARRAY[h];
+        till := least(run.highest, {schema}.bank_cell_till(h, length(cells)));
+    ELSE
+        SELECT * INTO got FROM {schema}.bank_pick(p_bank, p_start, 1, true);
+        IF got.hs IS NULL THEN
+            RETURN {schema}.bank_take_lapsed(p_bank, p_claim, p_hold, p_memory, got.froms, got.tills);
+        END IF;
+        asked := {schema}.clock();
+        h := got.hs[1];
+        item := got.items[1];
+        INSERT INTO {schema}.claims (bank, claim, state, h, item, until)
+        VALUES (p_bank, p_claim, 'held', h, item, asked + {schema}.interval_of(p_hold));
+        till := got.ahead;
+        froms := got.froms;
+        tills := got.tills;
+    END IF;
+    IF p_hold IS NOT NULL THEN
+        PERFORM {schema}.bank_hold_from(p_bank, p_claim, p_hold, asked);
+    END IF;
+    PERFORM {schema}.bank_empty_cells(p_bank, froms, tills);
+    RETURN ARRAY['new', item, h::text, till::text];
+END $$;
