@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use storagebox::{BackendExt, OrderedOptions, OrderedStore, OrderedStoreExt, Result, Written, open};
+use storagebox::{OrderedOptions, OrderedValues, Result, Store, Written};
 
 const ROWS: [(&str, &str, i64); 4] = [
     ("User#1/Movie#A", "3", 1_721_769_060_000),
@@ -17,26 +17,25 @@ const FIFTY_YEARS: Duration = Duration::from_secs(50 * 365 * 24 * 3_600);
 #[tokio::main]
 async fn main() -> Result<()> {
     let url = std::env::args().nth(1).unwrap_or_else(|| "memory:".into());
-    let store = open(&url).await?;
+    let store = Store::open(url).await?;
+    store.setup().await?;
 
-    let recent = store.ordered("recent-ratings", OrderedOptions::time())?;
-    let loaded = load(&*recent).await?;
+    let loaded = load(&store.ordered("recent-ratings")?).await?;
     println!("into a box of seven days: {loaded} of {} loaded", ROWS.len());
     assert_eq!(loaded, 0);
 
     let options = OrderedOptions { tombstone_age: FIFTY_YEARS, ..OrderedOptions::time() };
-    let all = store.ordered("all-ratings", options)?;
-    let loaded = load(&*all).await?;
+    let loaded = load(&store.ordered_with("all-ratings", options)?).await?;
     println!("into a box of fifty years: {loaded} of {} loaded", ROWS.len());
     assert_eq!(loaded, ROWS.len());
     Ok(())
 }
 
 /// How many rows stand there now. Loading them again changes nothing, since each keeps its stamp.
-async fn load(ratings: &dyn OrderedStore) -> Result<usize> {
+async fn load(ratings: &OrderedValues) -> Result<usize> {
     let mut loaded = 0;
     for (key, rating, at) in ROWS {
-        match ratings.put_at(key, rating, at, "import").await? {
+        match ratings.put(key, rating, at, "import").await? {
             Written::Applied | Written::Duplicate => loaded += 1,
             Written::TooOld { horizon } => println!("{key} of {at} is older than {horizon}"),
             newer => println!("{key} of {at}: {newer:?}"),

@@ -4,33 +4,35 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use storagebox::{BackendExt, DedupId, Error, Payload, Ran, RunError, RunOptions, TokioTimer, open, run};
+use storagebox::{Error, Payload, Ran, RunError, RunOptions, Store};
+
+const INVOICE: &str = "invoice-7";
 
 #[tokio::main]
 async fn main() -> Result<(), RunError<Error>> {
     let url = std::env::args().nth(1).unwrap_or_else(|| "memory:".into());
-    let payments = open(&url).await?.leases("payments")?;
-    let id = DedupId::new("invoice-7")?;
+    let store = Store::open(url).await?;
+    store.setup().await?;
+    let payments = store.leases("payments")?;
     let paid = Arc::new(AtomicU32::new(0));
 
     // The first worker crashes: its future is dropped while it works, and its lease lapses.
     let crashing = RunOptions::default().lease(Duration::from_millis(200));
     let never = async |_fence| std::future::pending::<Result<Payload, Error>>().await;
-    let crash =
-        tokio::time::timeout(Duration::from_millis(20), run(&payments, &TokioTimer, &id, &crashing, never));
+    let crash = tokio::time::timeout(Duration::from_millis(20), payments.run_with(INVOICE, &crashing, never));
     assert!(crash.await.is_err(), "the first worker never answers");
 
     // Ten others get the same message; one pays, all answer with its result.
     let workers: Vec<_> = (0..10)
         .map(|_| {
-            let (payments, id, paid) = (payments.clone(), id.clone(), Arc::clone(&paid));
+            let (payments, paid) = (payments.clone(), Arc::clone(&paid));
             tokio::spawn(async move {
                 let waiting = RunOptions::default().wait(Duration::from_secs(30));
-                run(&payments, &TokioTimer, &id, &waiting, async |_fence| {
+                let pay = async |_fence| {
                     paid.fetch_add(1, Ordering::SeqCst);
                     Ok::<_, Error>("receipt 4711")
-                })
-                .await
+                };
+                payments.run_with(INVOICE, &waiting, pay).await
             })
         })
         .collect();

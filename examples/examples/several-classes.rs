@@ -2,22 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use storagebox::{Assigned, BackendExt, Deduplicator, Item, ItemBank, Result, open};
+use storagebox::{Assigned, Deduplicator, Result, Store};
 
 const CLASSES: [&str; 3] = ["monday", "wednesday", "friday"];
 
 #[tokio::main]
 async fn main() -> Result<()> {
     let url = std::env::args().nth(1).unwrap_or_else(|| "memory:".into());
-    let store = open(&url).await?;
-    let mut seats = Deduplicator::new(store.dedup("students")?);
+    let store = Store::open(url).await?;
+    store.setup().await?;
     for (class, first) in CLASSES.into_iter().zip([0, 50, 100]) {
-        let bank = store.bank(class)?;
-        let numbers: Vec<_> =
-            (first..first + 50).map(|seat| Item::new(seat.to_string())).collect::<Result<_>>()?;
-        bank.add(&numbers).await?;
-        seats = seats.bank(class, bank)?;
+        store.bank(class)?.add((first..first + 50).map(|seat| seat.to_string())).await?;
     }
+    let seats = store.deduplicator("students", CLASSES)?;
 
     let bookings: Vec<_> = (0..150)
         .map(|student| {

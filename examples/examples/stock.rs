@@ -1,21 +1,21 @@
 //! 10 pairs of shoes, 30 orders, each sent twice and all at once: 10 are sold, never 11.
 
-use storagebox::{
-    BackendExt, Bounds, Change, Counted, Counter, CounterExt, Key, OpId, Result, Strategy, open,
-};
+use storagebox::{Bounds, Counted, Result, Store};
 
 #[tokio::main]
 async fn main() -> Result<()> {
     let url = std::env::args().nth(1).unwrap_or_else(|| "memory:".into());
-    let stock = open(&url).await?.counters("stock", Strategy::default())?;
+    let store = Store::open(url).await?;
+    store.setup().await?;
+    let stock = store.counters("stock")?;
     let _ = stock.add("red-shoes", "delivery-1", 10).await?;
 
     let orders: Vec<_> = (0..60)
         .map(|message| {
             let stock = stock.clone();
             tokio::spawn(async move {
-                let sale = Change::new(OpId::new(format!("order-{}", message % 30))?, -1);
-                stock.apply(&Key::new("red-shoes")?, &sale.within(Bounds::at_least(0))).await
+                let order = format!("order-{}", message % 30);
+                stock.apply("red-shoes", order, -1).within(Bounds::at_least(0)).await
             })
         })
         .collect();
@@ -25,7 +25,7 @@ async fn main() -> Result<()> {
             sold += 1;
         }
     }
-    let left = stock.value(&Key::new("red-shoes")?).await?;
+    let left = stock.value("red-shoes").await?;
     println!("sold {sold}, left {left}");
     assert_eq!((sold, left), (10, 0));
     Ok(())

@@ -2,21 +2,21 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use storagebox::{BackendExt, Item, ItemBank, ItemBankExt, Result, open};
+use storagebox::{Item, Result, Store};
 
 #[tokio::main]
 async fn main() -> Result<()> {
     let url = std::env::args().nth(1).unwrap_or_else(|| "memory:".into());
-    let bank = open(&url).await?.bank("vouchers")?;
-    let codes: Vec<_> =
-        (0..100).map(|number| Item::new(format!("SAVE-{number:03}"))).collect::<Result<_>>()?;
-    bank.add(&codes).await?;
+    let store = Store::open(url).await?;
+    store.setup().await?;
+    let bank = store.bank("vouchers")?;
+    bank.add((0..100).map(|number| format!("SAVE-{number:03}"))).await?;
 
     let clicks = (0..100).map(|click| {
         let bank = bank.clone();
         tokio::spawn(async move {
             let customer = format!("customer-{}@example.com", click % 20);
-            bank.assign(customer.as_str()).await.map(|taken| (customer, taken))
+            bank.assign(&customer).await.map(|taken| (customer, taken))
         })
     });
     let mut given: BTreeMap<String, BTreeSet<Item>> = BTreeMap::new();

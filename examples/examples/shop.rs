@@ -1,0 +1,41 @@
+//! A shop on one store: every request comes twice, as from an impatient browser, and all of them at once.
+
+use storagebox::{Error, RunError, Store};
+use storagebox_examples::shop::{Ordered, Shop};
+
+#[tokio::main]
+async fn main() -> Result<(), RunError<Error>> {
+    let url = std::env::args().nth(1).unwrap_or_else(|| "memory:".into());
+    let shop = Shop::open(Store::open(url).await?).await?;
+    shop.deliver("delivery-1", "red-shoes", 10).await?;
+    shop.offer(&names("SAVE", 20), &names("seat", 5)).await?;
+
+    let requests: Vec<_> = (0..60)
+        .map(|request| {
+            let shop = shop.clone();
+            tokio::spawn(async move {
+                let customer = format!("customer-{}", request % 30);
+                let voucher = shop.voucher(&customer).await?;
+                let seat = shop.hold_seat(&customer).await?;
+                let order = shop.order(&format!("order-of-{customer}"), "red-shoes").await?;
+                Ok::<_, RunError<Error>>((voucher, seat, order))
+            })
+        })
+        .collect();
+    let (mut placed, mut seats) = (std::collections::BTreeSet::new(), std::collections::BTreeSet::new());
+    for request in requests {
+        let (_voucher, seat, order) = request.await.expect("no task panics")?;
+        seats.extend(seat);
+        if let Ordered::Placed(receipt) = order {
+            placed.insert(receipt);
+        }
+    }
+    println!("{} orders placed, {} seats held", placed.len(), seats.len());
+    assert_eq!((placed.len(), seats.len()), (10, 5));
+    shop.clean_up().await?;
+    Ok(())
+}
+
+fn names(what: &str, number: usize) -> Vec<String> {
+    (1..=number).map(|number| format!("{what}-{number}")).collect()
+}
