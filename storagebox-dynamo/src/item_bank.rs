@@ -118,7 +118,7 @@ impl BankAdmin for DynamoBank {
     #[instrument(level = "trace", skip_all)]
     async fn retire(&self, claim: &ClaimId) -> Result<Retired> {
         let sent = release::Sent::default();
-        self.0.client().settled("retire", || self.0.retire(claim, &sent)).await
+        self.0.client().settle("retire", || self.0.retire(claim, &sent)).await
     }
 
     #[instrument(level = "trace", skip_all)]
