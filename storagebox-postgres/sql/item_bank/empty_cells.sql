@@ -16,6 +16,8 @@ BEGIN
           AND {schema}.bank_cell_till(p_froms[i], length(c.cells)) <= p_tills[i]
         FOR UPDATE SKIP LOCKED;
         CONTINUE WHEN NOT FOUND;
+        -- A snapshot of before the lock may lack an item that was put back meanwhile.
+        PERFORM {schema}.check_isolation();
         kept := {schema}.bank_without_empty(p_bank, known, p_froms[i], p_tills[i]);
         IF kept <> known THEN
             UPDATE {schema}.bank_cells c SET cells = kept WHERE c.bank = p_bank AND c.section = one;

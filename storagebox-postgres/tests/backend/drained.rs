@@ -117,9 +117,9 @@ const TASKS: usize = 8;
 const ROUNDS: usize = 40;
 /// So many in each section that it has many cells.
 const ITEMS: usize = 600;
-const SECTIONS: [i64; 2] = [-1 << 55, 255 << 55];
+pub(crate) const SECTIONS: [i64; 2] = [-1 << 55, 255 << 55];
 
-fn items(place: &Place, section: i64, name: &str, items: usize) -> String {
+pub(crate) fn items(place: &Place, section: i64, name: &str, items: usize) -> String {
     let sql = include_str!("../support/fill_section.sql").replace("'item-'", &format!("'{name}-'"));
     sql.replace("n::text", &format!("'{name}' || n"))
         .replace("{schema}", &place.schema)
@@ -135,7 +135,7 @@ const HIDDEN: &str = "
     WHERE (get_bit(c.cells, {schema}.bank_cell_of(f.h, length(c.cells))) = 1
         AND get_bit(s.bits::bit(64), 63 - c.section % 64) = 1) IS NOT TRUE";
 
-async fn assert_none_is_hidden(place: &Place) -> Result<()> {
+pub(crate) async fn assert_none_is_hidden(place: &Place) -> Result<()> {
     let hidden = count(&place.database, &HIDDEN.replace("{schema}", &place.schema)).await?;
     assert_eq!(hidden, 0, "free items that no taker finds");
     Ok(())

@@ -2,6 +2,7 @@
 #![allow(clippy::disallowed_methods, reason = "a test may fail and wait where a library must not")]
 
 mod batches;
+mod cells;
 mod clock;
 mod damage;
 mod drained;

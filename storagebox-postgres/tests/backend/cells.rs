@@ -1,0 +1,52 @@
+//! IB-8: who takes their bits from cells, and who may not.
+
+use std::sync::Arc;
+
+use storagebox_core::{BackendExt, BankAdmin, ClaimId, ItemBank, Released, Result};
+
+use crate::drained::assert_none_is_hidden;
+use crate::scene::{session, tell, with_place};
+use crate::support::{Place, failed, run};
+
+/// Sixteen items in each of two cells of one section, those of the first one taken. Its bit is still there.
+async fn drained_cell(place: &Place) -> Result<Arc<dyn BankAdmin>> {
+    let bank = place.builder()?.connect(&place.url_at(place.database.server()))?.bank("box")?;
+    bank.counts().await?;
+    let sql = "
+        SELECT {schema}.bank_add(b.box, array_agg(i.h ORDER BY i.h), array_agg('item-' || i.h ORDER BY i.h))
+        FROM {schema}.boxes b, LATERAL (SELECT h + 32 * n AS h FROM unnest(ARRAY[0, 1::bigint << 54]) h, generate_series(1, 16) n) i
+        GROUP BY b.box;
+        SELECT {schema}.bank_take(b.box, 'taken-' || n, NULL, NULL, 0, NULL) FROM {schema}.boxes b, generate_series(1, 16) n";
+    run(place.database.owner(), sql.replace("{schema}", &place.schema)).await?;
+    Ok(bank)
+}
+
+const TAKES: [&str; 2] = [
+    "bank_take(box, 'late', NULL, NULL, 0, NULL)",
+    "bank_take_many(box, ARRAY['late'], ARRAY[NULL]::bigint[], NULL, 0)",
+];
+
+/// One that looks as of before an item was put back would hide it from everybody.
+#[tokio::test]
+async fn a_take_at_another_isolation_level_hides_no_item() -> Result<()> {
+    for level in ["REPEATABLE READ", "SERIALIZABLE"] {
+        for take in TAKES {
+            with_place(async |place| {
+                let bank = drained_cell(place).await?;
+                let schema = &place.schema;
+                let look = format!("SET TRANSACTION ISOLATION LEVEL {level}; TABLE {schema}.boxes");
+                let mut late = session(place, &look).await?;
+                assert_eq!(bank.release(&ClaimId::new("taken-3")?).await?, Released::Released);
+                let refused = tell(&mut late, &format!("SELECT {schema}.{take} FROM {schema}.boxes")).await;
+                let end = if refused.is_ok() { "COMMIT" } else { "ROLLBACK" };
+                tell(&mut late, end).await?;
+                assert_none_is_hidden(place).await?;
+                let error = refused.err().ok_or_else(|| failed("a take that looks twice was not refused"))?;
+                assert!(error.to_string().contains("READ COMMITTED"), "{error}");
+                Ok(())
+            })
+            .await?;
+        }
+    }
+    Ok(())
+}
