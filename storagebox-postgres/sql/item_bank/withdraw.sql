@@ -35,4 +35,6 @@ BEGIN
         FROM unnest(p_hs, p_items) u(h, item)
         WHERE NOT EXISTS (SELECT FROM unnest(hs, items) w(h, item) WHERE w.h = u.h AND w.item = u.item)
     ) rest;
+    -- Takers do not cross what is gone, and it is done last of all, as in a take.
+    PERFORM {schema}.bank_empty_cells_of(p_bank, hs);
 END $$;

@@ -20,6 +20,7 @@ pub(super) const FUNCTIONS: &[&str] = &[
     include_str!("../../sql/item_bank/confirm.sql"),
     include_str!("../../sql/item_bank/counts.sql"),
     include_str!("../../sql/item_bank/empty_cells.sql"),
+    include_str!("../../sql/item_bank/empty_cells_of.sql"),
     include_str!("../../sql/item_bank/empty_section.sql"),
     include_str!("../../sql/item_bank/end_claim.sql"),
     include_str!("../../sql/item_bank/extend.sql"),

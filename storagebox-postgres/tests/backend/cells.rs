@@ -6,7 +6,7 @@ use storagebox_core::{BackendExt, BankAdmin, ClaimId, ItemBank, Released, Result
 
 use crate::drained::assert_none_is_hidden;
 use crate::scene::{session, tell, with_place};
-use crate::support::{Place, failed, run};
+use crate::support::{Behind, Place, failed, run};
 
 /// Sixteen items in each of two cells of one section, those of the first one taken. Its bit is still there.
 async fn drained_cell(place: &Place) -> Result<Arc<dyn BankAdmin>> {
@@ -49,4 +49,14 @@ async fn a_take_at_another_isolation_level_hides_no_item() -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Each batch of a withdrawal leaves nothing for takers to cross.
+#[tokio::test]
+async fn a_take_after_a_withdrawal_crosses_few_of_the_items_that_are_gone() -> Result<()> {
+    with_place(async |place| {
+        Behind::withdrawals(place).await?.assert_flat();
+        Ok(())
+    })
+    .await
 }

@@ -9,7 +9,7 @@ use storagebox_postgres::PostgresStore;
 use tokio::task::JoinSet;
 
 use crate::scene::{count, session, tell, with_place};
-use crate::support::{BehindWalks, Buffers, Place, end_holds, failed, run};
+use crate::support::{Behind, Buffers, Place, end_holds, failed, run};
 
 /// An old snapshot keeps every row that was ever free, and no index entry may be passed over for good.
 #[tokio::test]
@@ -36,7 +36,7 @@ async fn a_take_from_a_big_bank_that_is_nearly_drained_crosses_few_of_the_items_
 async fn a_take_from_where_a_walk_began_that_stopped_part_way_crosses_few_of_the_items_that_are_gone()
 -> Result<()> {
     with_place(async |place| {
-        BehindWalks::measure(place).await?.assert_flat();
+        Behind::walks(place).await?.assert_flat();
         Ok(())
     })
     .await

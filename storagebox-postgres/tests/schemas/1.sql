@@ -43,7 +43,7 @@ CREATE FUNCTION storagebox.bank_cell_of(p_h bigint, p_count integer) RETURNS int
 
 CREATE FUNCTION storagebox.bank_cell_after(p_till bigint, p_count integer) RETURNS integer
     LANGUAGE sql IMMUTABLE
-    RETURN CASE (p_till & '36028797018963967'::bigint) WHEN '36028797018963967'::bigint THEN p_count ELSE storagebox.bank_cell_of(p_till, p_count) END;
+    RETURN CASE (p_till & '36028797018963967'::bigint) WHEN '36028797018963967'::bigint THEN p_count ELSE storagebox.bank_cell_of((p_till + 1), p_count) END;
 
 CREATE FUNCTION storagebox.bank_section_start(p_section integer) RETURNS bigint
     LANGUAGE sql IMMUTABLE
@@ -119,6 +119,37 @@ BEGIN
         END IF;
         IF position(B'1' IN kept) = 0 THEN
             PERFORM storagebox.bank_empty_section(p_bank, one);
+        END IF;
+    END LOOP;
+END $$;
+
+CREATE FUNCTION storagebox.bank_empty_cells_of(p_bank bigint, p_hs bigint[]) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+DECLARE
+    one   record;
+    first bigint;
+    known bit varying;
+    kept  bit varying;
+BEGIN
+    PERFORM storagebox.check_isolation();
+    FOR one IN
+        SELECT storagebox.bank_section_of(h) AS section, pg_catalog.array_agg(h) AS hs
+        FROM pg_catalog.unnest(p_hs) h GROUP BY 1 ORDER BY 1
+    LOOP
+        SELECT c.cells INTO known FROM storagebox.bank_cells c
+        WHERE c.bank = p_bank AND c.section = one.section FOR UPDATE SKIP LOCKED;
+        CONTINUE WHEN NOT FOUND;
+        kept := known;
+        FOR first IN SELECT min(h) FROM pg_catalog.unnest(one.hs) h GROUP BY storagebox.bank_cell_of(h, length(known)) LOOP
+            kept := storagebox.bank_without_empty(p_bank, kept, first, storagebox.bank_cell_till(first, length(known)));
+        END LOOP;
+        IF kept <> known THEN
+            UPDATE storagebox.bank_cells c SET cells = kept WHERE c.bank = p_bank AND c.section = one.section;
+        END IF;
+        IF position(B'1' IN kept) = 0 THEN
+            PERFORM storagebox.bank_empty_section(p_bank, one.section);
         END IF;
     END LOOP;
 END $$;
@@ -994,6 +1025,8 @@ BEGIN
         FROM unnest(p_hs, p_items) u(h, item)
         WHERE NOT EXISTS (SELECT FROM unnest(hs, items) w(h, item) WHERE w.h = u.h AND w.item = u.item)
     ) rest;
+    -- Takers do not cross what is gone, and it is done last of all, as in a take.
+    PERFORM storagebox.bank_empty_cells_of(p_bank, hs);
 END $$;
 
 CREATE FUNCTION storagebox.bank_without_empty(p_bank bigint, p_cells bit varying, p_from bigint, p_till bigint) RETURNS bit varying
@@ -2141,56 +2174,56 @@ CREATE TABLE storagebox.withdrawn_items (
 )
 WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_cost_delay='0');
 
+INSERT INTO storagebox.bank_cells VALUES (7438981311803534556, 397, B'1');
 INSERT INTO storagebox.bank_cells VALUES (7438981311803534556, 181, B'1');
 INSERT INTO storagebox.bank_cells VALUES (7438981311803534556, 157, B'1');
 INSERT INTO storagebox.bank_cells VALUES (7438981311803534556, 82, B'1');
-INSERT INTO storagebox.bank_cells VALUES (7438981311803534556, 397, B'0');
-INSERT INTO storagebox.bank_cells VALUES (7438981311803534556, 244, B'1');
+INSERT INTO storagebox.bank_cells VALUES (7438981311803534556, 244, B'0');
 
 INSERT INTO storagebox.bank_lapses VALUES (7438981311803534556, '-infinity');
 
+INSERT INTO storagebox.bank_sections VALUES (7438981311803534556, 6, 8192);
 INSERT INTO storagebox.bank_sections VALUES (7438981311803534556, 2, 9007199791611904);
 INSERT INTO storagebox.bank_sections VALUES (7438981311803534556, 1, 262144);
-INSERT INTO storagebox.bank_sections VALUES (7438981311803534556, 6, 0);
-INSERT INTO storagebox.bank_sections VALUES (7438981311803534556, 3, 4503599627370496);
+INSERT INTO storagebox.bank_sections VALUES (7438981311803534556, 3, 0);
 
-INSERT INTO storagebox.boxes VALUES (7438981311803534556, 'bank', 'box', '', NULL, 5947183666103232229);
-INSERT INTO storagebox.boxes VALUES (1908734025921507408, 'records', 'box', '', NULL, -3179912313132560035);
-INSERT INTO storagebox.boxes VALUES (6554407949572834107, 'tokens', 'box', '', NULL, 3074561671869662508);
-INSERT INTO storagebox.boxes VALUES (-6873085851762524763, 'counters', 'marker', 'Marker for ever', NULL, 5915738855586669562);
-INSERT INTO storagebox.boxes VALUES (1523736846118811027, 'counters', 'window', 'Window of 10 for 3155760000000000 us', 3155760000000000, 6667141416627010203);
-INSERT INTO storagebox.boxes VALUES (-2860516600420893259, 'counters', 'sharded', 'Sharded over 4 from 0 to any for ever', NULL, -3391861889219452842);
-INSERT INTO storagebox.boxes VALUES (7819006963558987202, 'ordered', 'box', 'sequence numbers, tombstones for 604800000000 us', NULL, -3858605428631411483);
+INSERT INTO storagebox.boxes VALUES (7438981311803534556, 'bank', 'box', '', NULL, -1626616815416129018);
+INSERT INTO storagebox.boxes VALUES (1908734025921507408, 'records', 'box', '', NULL, 4694742978683062048);
+INSERT INTO storagebox.boxes VALUES (6554407949572834107, 'tokens', 'box', '', NULL, 5425239377103862707);
+INSERT INTO storagebox.boxes VALUES (-6873085851762524763, 'counters', 'marker', 'Marker for ever', NULL, 6959494065638351386);
+INSERT INTO storagebox.boxes VALUES (1523736846118811027, 'counters', 'window', 'Window of 10 for 3155760000000000 us', 3155760000000000, -3513254198974400686);
+INSERT INTO storagebox.boxes VALUES (-2860516600420893259, 'counters', 'sharded', 'Sharded over 4 from 0 to any for ever', NULL, 6127379637639698469);
+INSERT INTO storagebox.boxes VALUES (7819006963558987202, 'ordered', 'box', 'sequence numbers, tombstones for 604800000000 us', NULL, -531491969003828143);
 
 INSERT INTO storagebox.claims VALUES (7438981311803534556, 'holder', 'held', 5111870633221961831, 'item of holder', NULL, NULL);
 INSERT INTO storagebox.claims VALUES (7438981311803534556, 'spender', 'spent', -2673697447090925626, 'item of spender', NULL, NULL);
-INSERT INTO storagebox.claims VALUES (7438981311803534556, 'borrower', 'held', -6254648042824434043, 'item of borrower', '2126-11-24 07:27:19.2759+00', NULL);
-INSERT INTO storagebox.claims VALUES (7438981311803534556, 'releaser', 'released', NULL, NULL, NULL, '2026-11-23 07:27:19.281223+00');
+INSERT INTO storagebox.claims VALUES (7438981311803534556, 'borrower', 'held', -6254648042824434043, 'item of borrower', '2126-11-24 07:29:47.424507+00', NULL);
+INSERT INTO storagebox.claims VALUES (7438981311803534556, 'releaser', 'released', NULL, NULL, NULL, '2026-11-23 07:29:47.432204+00');
 
-INSERT INTO storagebox.counter_ops VALUES (-6873085851762524763, 'stock', 'ada', 5, 5, '2026-11-23 07:27:19.301105+00', false);
-INSERT INTO storagebox.counter_ops VALUES (1523736846118811027, 'stock', 'ada', 5, 5, '2026-11-23 07:27:19.304476+00', true);
-INSERT INTO storagebox.counter_ops VALUES (-2860516600420893259, 'stock', 'ada', 5, NULL, '2026-11-23 07:27:19.306213+00', false);
+INSERT INTO storagebox.counter_ops VALUES (-6873085851762524763, 'stock', 'ada', 5, 5, '2026-11-23 07:29:47.469425+00', false);
+INSERT INTO storagebox.counter_ops VALUES (1523736846118811027, 'stock', 'ada', 5, 5, '2026-11-23 07:29:47.475718+00', true);
+INSERT INTO storagebox.counter_ops VALUES (-2860516600420893259, 'stock', 'ada', 5, NULL, '2026-11-23 07:29:47.47769+00', false);
 
 INSERT INTO storagebox.counters VALUES (-6873085851762524763, 'stock', 0, 5, -9223372036854775808, 9223372036854775807, 0);
 INSERT INTO storagebox.counters VALUES (1523736846118811027, 'stock', 0, 5, -9223372036854775808, 9223372036854775807, 1);
 INSERT INTO storagebox.counters VALUES (-2860516600420893259, 'stock', 2, 5, 0, 2305843009213693952, 0);
 
-INSERT INTO storagebox.ended_ops VALUES (1908734025921507408, 'forgotten', 'ada', '2026-11-23 07:27:19.29203+00');
+INSERT INTO storagebox.ended_ops VALUES (1908734025921507408, 'forgotten', 'ada', '2026-11-23 07:29:47.452909+00');
 
 INSERT INTO storagebox.free_items VALUES (7438981311803534556, -3545399213392714880, 'item of releaser');
 
-INSERT INTO storagebox.ordered_values VALUES (7819006963558987202, 'there', 5, 'ada', '\x76616c7565', '2026-11-23 07:27:19.30828+00');
-INSERT INTO storagebox.ordered_values VALUES (7819006963558987202, 'deleted', 5, 'ada', NULL, '2026-11-23 07:27:19.312184+00');
+INSERT INTO storagebox.ordered_values VALUES (7819006963558987202, 'there', 5, 'ada', '\x76616c7565', '2026-11-23 07:29:47.484004+00');
+INSERT INTO storagebox.ordered_values VALUES (7819006963558987202, 'deleted', 5, 'ada', NULL, '2026-11-23 07:29:47.486369+00');
 
 INSERT INTO storagebox.records VALUES (1908734025921507408, 'done', 'done', 'ada', '\x76616c7565', 1, NULL, NULL, NULL, NULL, NULL);
-INSERT INTO storagebox.records VALUES (1908734025921507408, 'leased', 'leased', 'ada', NULL, NULL, 3, NULL, NULL, NULL, '2126-11-24 07:27:19.294618+00');
+INSERT INTO storagebox.records VALUES (1908734025921507408, 'leased', 'leased', 'ada', NULL, NULL, 3, NULL, NULL, NULL, '2126-11-24 07:29:47.455669+00');
 
-INSERT INTO storagebox.store VALUES (3661226602640869533, NULL);
+INSERT INTO storagebox.store VALUES (5128579250396557716, NULL);
 
 INSERT INTO storagebox.tokens VALUES (6554407949572834107, 'live', NULL, NULL);
-INSERT INTO storagebox.tokens VALUES (6554407949572834107, 'gone', 'ada', '2026-11-23 07:27:19.298244+00');
+INSERT INTO storagebox.tokens VALUES (6554407949572834107, 'gone', 'ada', '2026-11-23 07:29:47.46418+00');
 
-INSERT INTO storagebox.versions VALUES (1, '2026-11-23 07:27:19.215727+00');
+INSERT INTO storagebox.versions VALUES (1, '2026-11-23 07:29:47.313144+00');
 
 INSERT INTO storagebox.withdrawn_items VALUES (7438981311803534556, -400713791667920684, 'item of withdrawn');
 

@@ -29,8 +29,11 @@ const FILL_SECTION: &str = include_str!("fill_section.sql");
 const DRAIN_SECTION: &str = include_str!("drain_section.sql");
 const END_HOLDS: &str = include_str!("end_holds.sql");
 const WALK: &str = include_str!("walk.sql");
-/// Walks that stop part-way.
-const WALKS: usize = 15;
+const WITHDRAW: &str = include_str!("withdraw.sql");
+/// Walks that stop part-way, or withdrawals: of each the takes behind it are measured.
+const ROUNDS: usize = 15;
+/// Items in one withdrawal.
+const WITHDRAWN: usize = 100;
 
 /// The buffers that a take reads: of a full bank, of one that is drained but for a few items, of an empty one.
 #[derive(Clone, Copy, Debug)]
@@ -61,10 +64,7 @@ impl Buffers {
 
     /// Drains what a bank of a million items has in one section, under an old snapshot.
     pub async fn of_a_section(place: &Place) -> Result<Self> {
-        let bank = unvacuumed(place).await?;
-        section(place, FILL_SECTION, OF_A_MILLION).await?;
-        let mut meter = Meter::of(place, SECTION).await?;
-        let full = meter.quartile("full").await?;
+        let (bank, mut meter, full) = full_section(place, OF_A_MILLION).await?;
         let _old = open(place).await?;
         section(place, DRAIN_SECTION, OF_A_MILLION - MEASURED - LEFT).await?;
         let drained = meter.quartile("drained").await?;
@@ -75,10 +75,7 @@ impl Buffers {
 
     /// Drains a bank by holds that have ended since, under an old snapshot. There is no bank that is nearly drained.
     pub async fn of_ended_holds(place: &Place) -> Result<Self> {
-        let bank = unvacuumed(place).await?;
-        section(place, FILL_SECTION, MEASURED).await?;
-        let mut meter = Meter::of(place, SECTION).await?;
-        let full = meter.quartile("full").await?;
+        let (bank, mut meter, full) = full_section(place, MEASURED).await?;
         let _old = open(place).await?;
         end_holds(place, HOLDS).await?;
         place.advance(Duration::from_secs(24 * 3_600)).await?;
@@ -94,30 +91,38 @@ impl Buffers {
     }
 }
 
-/// The buffers that takes read which begin where a walk began that stopped part-way: the first, and the second after it.
+/// The buffers that takes read which begin where others have drained the bank: the first, and the second after it.
 #[derive(Clone, Copy, Debug)]
-pub struct BehindWalks {
+pub struct Behind {
     pub full: u64,
     pub first: u64,
     pub second: u64,
 }
 
-impl BehindWalks {
-    /// In a section of a bank of a million items, under an old snapshot; of all walks, the medians.
-    pub async fn measure(place: &Place) -> Result<Self> {
-        unvacuumed(place).await?;
-        section(place, FILL_SECTION, OF_A_MILLION).await?;
-        let mut meter = Meter::of(place, SECTION).await?;
-        let full = meter.quartile("full").await?;
+impl Behind {
+    /// Walks that stop part-way, in a section of a bank of a million items, under an old snapshot.
+    pub async fn walks(place: &Place) -> Result<Self> {
+        let (_bank, mut meter, full) = full_section(place, OF_A_MILLION).await?;
         let _old = open(place).await?;
-        let (mut firsts, mut seconds) = (vec![], vec![]);
-        for walk in 0..WALKS {
+        let mut behind = Rounds::default();
+        for walk in 0..ROUNDS {
             let start = meter.random.i64(SECTION);
             walk_on(place, start, 20 + 6 * walk).await?;
-            firsts.push(meter.take_from(&format!("first-{walk}"), start).await?);
-            seconds.push(meter.take_from(&format!("second-{walk}"), start).await?);
+            behind.measure(&mut meter, start).await?;
         }
-        Ok(Self { full, first: median(firsts), second: median(seconds) })
+        Ok(behind.median(full))
+    }
+
+    /// Withdrawals, under an old snapshot.
+    pub async fn withdrawals(place: &Place) -> Result<Self> {
+        let (_bank, mut meter, full) = full_section(place, OF_A_MILLION).await?;
+        let _old = open(place).await?;
+        let mut behind = Rounds::default();
+        for _ in 0..ROUNDS {
+            section(place, WITHDRAW, WITHDRAWN).await?;
+            behind.measure(&mut meter, *SECTION.start()).await?;
+        }
+        Ok(behind.median(full))
     }
 
     /// Each within a factor of three.
@@ -125,6 +130,35 @@ impl BehindWalks {
         let most = 3 * self.full;
         assert!(self.first <= most && self.second <= most, "{self:?}");
     }
+}
+
+/// What the first takes of each round read, and what the second ones did.
+#[derive(Default)]
+struct Rounds {
+    firsts: Vec<u64>,
+    seconds: Vec<u64>,
+}
+
+impl Rounds {
+    async fn measure(&mut self, meter: &mut Meter, start: i64) -> Result<()> {
+        let round = self.firsts.len();
+        self.firsts.push(meter.take_from(&format!("first-{round}"), start).await?);
+        self.seconds.push(meter.take_from(&format!("second-{round}"), start).await?);
+        Ok(())
+    }
+
+    fn median(self, full: u64) -> Behind {
+        Behind { full, first: median(self.firsts), second: median(self.seconds) }
+    }
+}
+
+/// A bank of so many items, all in one section, and what a take from it reads.
+async fn full_section(place: &Place, items: usize) -> Result<(Arc<dyn BankAdmin>, Meter, u64)> {
+    let bank = unvacuumed(place).await?;
+    section(place, FILL_SECTION, items).await?;
+    let mut meter = Meter::of(place, SECTION).await?;
+    let full = meter.quartile("full").await?;
+    Ok((bank, meter, full))
 }
 
 fn median(mut read: Vec<u64>) -> u64 {

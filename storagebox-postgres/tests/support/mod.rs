@@ -6,6 +6,6 @@ mod drained;
 mod harness;
 mod place;
 
-pub use drained::{BehindWalks, Buffers, end_holds};
+pub use drained::{Behind, Buffers, end_holds};
 pub use harness::{PostgresHarness, SetUp};
 pub use place::{Database, Place, clock, failed, run};
