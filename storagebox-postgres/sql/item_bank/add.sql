@@ -19,16 +19,19 @@ BEGIN
     IF EXISTS (SELECT FROM {schema}.claims c WHERE c.bank = p_bank AND c.item IS NOT NULL)
         OR EXISTS (SELECT FROM {schema}.withdrawn_items w WHERE w.bank = p_bank) THEN
         -- One look for each item, and never a plan for all at once, made when the tables were empty.
-        known := ARRAY(
-            SELECT u.place FROM unnest(places, hs, items) u(place, h, item) WHERE EXISTS (
+        SELECT pg_catalog.array_agg(l.place) FILTER (WHERE l.is_known), pg_catalog.array_agg(l.h) FILTER (WHERE NOT l.is_known)
+        INTO known, hs FROM (
+            SELECT u.place, u.h, EXISTS (
                 SELECT FROM {schema}.claims c WHERE c.bank = p_bank AND c.h = u.h AND c.item = u.item OFFSET 0
             ) OR EXISTS (
                 SELECT FROM {schema}.withdrawn_items w
                 WHERE w.bank = p_bank AND w.h = u.h AND w.item = u.item OFFSET 0
-            )
-        );
+            ) AS is_known
+            FROM unnest(places, hs, items) u(place, h, item) OFFSET 0
+        ) l;
         DELETE FROM {schema}.free_items f WHERE f.ctid = ANY (known);
     END IF;
+    -- IB-08 those that were taken back are in no cell, so that takers do not cross what is left of them.
     PERFORM {schema}.bank_fill_sections(p_bank, hs);
     RETURN coalesce(pg_catalog.cardinality(places), 0) - coalesce(pg_catalog.cardinality(known), 0);
 END $$;

@@ -30,10 +30,12 @@ const DRAIN_SECTION: &str = include_str!("drain_section.sql");
 const END_HOLDS: &str = include_str!("end_holds.sql");
 const WALK: &str = include_str!("walk.sql");
 const WITHDRAW: &str = include_str!("withdraw.sql");
-/// Walks that stop part-way, or withdrawals: of each the takes behind it are measured.
+/// Walks that stop part-way, withdrawals, or loads of what is known: of each the takes behind it are measured.
 const ROUNDS: usize = 15;
 /// Items in one withdrawal.
 const WITHDRAWN: usize = 100;
+/// Items that are all gone and are brought again and again.
+const KNOWN: usize = 300;
 
 /// The buffers that a take reads: of a full bank, of one that is drained but for a few items, of an empty one.
 #[derive(Clone, Copy, Debug)]
@@ -120,6 +122,21 @@ impl Behind {
         let mut behind = Rounds::default();
         for _ in 0..ROUNDS {
             section(place, WITHDRAW, WITHDRAWN).await?;
+            behind.measure(&mut meter, *SECTION.start()).await?;
+        }
+        Ok(behind.median(full))
+    }
+
+    /// Loads of items that are all known and gone, under an old snapshot.
+    pub async fn loads(place: &Place) -> Result<Self> {
+        let (bank, mut meter, full) = full_section(place, KNOWN).await?;
+        let _old = open(place).await?;
+        section(place, DRAIN_SECTION, KNOWN - MEASURED).await?;
+        assert_eq!(bank.take(&ClaimId::new("late")?, Hold::Forever).await?, Taken::Empty);
+        meter.quartile("empty").await?;
+        let mut behind = Rounds::default();
+        for _ in 0..ROUNDS {
+            section(place, FILL_SECTION, KNOWN).await?;
             behind.measure(&mut meter, *SECTION.start()).await?;
         }
         Ok(behind.median(full))
