@@ -89,8 +89,15 @@ impl Taker {
                 self.walk.go_on(lane, shown.number(2)?, shown.number(3)?, 1);
                 Ok(new(shown.item(1)?, take.hold))
             }
-            "empty" => Ok(Taken::Empty),
-            "busy" => Err(Error::new(ErrorKind::Contention, "others hold the last items").on("postgres")),
+            // What was told of where there may be more is no longer so.
+            "empty" => {
+                self.walk.leave(lane);
+                Ok(Taken::Empty)
+            }
+            "busy" => {
+                self.walk.leave(lane);
+                Err(Error::new(ErrorKind::Contention, "others hold the last items").on("postgres"))
+            }
             _ => shown.taken(),
         }
     }

@@ -9,6 +9,7 @@ mod drained;
 mod dropping;
 mod epochs;
 mod errors;
+mod hints;
 mod hostile;
 mod impostor;
 mod intruder;

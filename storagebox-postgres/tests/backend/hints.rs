@@ -1,0 +1,50 @@
+//! What a lane does with what it was told of where there may be more items.
+
+use storagebox_core::{BackendExt, ClaimId, Hold, Item, ItemBank, Result, Taken};
+
+use crate::scene::{count, with_place};
+use crate::support::{Place, run};
+
+/// As many as there are lanes.
+const LANES: i64 = 16;
+
+/// Takes that are all answered with this word, and note what they were told.
+fn answering(place: &Place, word: &str) -> String {
+    let sql = "
+        CREATE TABLE {schema}.hints (till bigint);
+        CREATE OR REPLACE FUNCTION {schema}.bank_take(
+            p_bank bigint, p_claim text, p_hold bigint, p_memory bigint, p_start bigint, p_till bigint
+        ) RETURNS text[] LANGUAGE plpgsql SECURITY DEFINER AS $$
+        BEGIN
+            INSERT INTO {schema}.hints VALUES (p_till);
+            RETURN ARRAY[CASE WHEN p_till IS NULL THEN 'empty' ELSE '{word}' END];
+        END $$";
+    sql.replace("{schema}", &place.schema).replace("{word}", word)
+}
+
+/// Each lane would cross again what was drained where it is.
+#[tokio::test]
+async fn a_hint_that_led_to_nothing_is_not_told_again() -> Result<()> {
+    for word in ["empty", "busy"] {
+        with_place(async |place| {
+            let builder = place.builder()?.combining(false);
+            let bank = builder.connect(&place.url_at(place.database.server()))?.bank("box")?;
+            let items = (0..5_000).map(|number| Item::new(format!("item-{number}")));
+            bank.add(&items.collect::<Result<Vec<_>>>()?).await?;
+            for number in 0..LANES {
+                let taken = bank.take(&ClaimId::new(format!("first-{number}"))?, Hold::Forever).await?;
+                assert!(matches!(taken, Taken::New(_)), "{taken:?}");
+            }
+            run(place.database.owner(), answering(place, word)).await?;
+            for number in 0..2 * LANES {
+                let taken = bank.take(&ClaimId::new(format!("then-{number}"))?, Hold::Forever).await?;
+                assert_eq!(taken, Taken::Empty);
+            }
+            let hints = count(&place.database, &format!("SELECT count(till) FROM {}.hints", place.schema)).await?;
+            assert!((1..=LANES).contains(&hints), "{hints} hints to {LANES} lanes");
+            Ok(())
+        })
+        .await?;
+    }
+    Ok(())
+}
