@@ -13,6 +13,9 @@ use fastrand::Rng;
 const LANES: usize = 16;
 /// How far a lane goes before it begins anew somewhere else.
 const STEPS: u32 = 512;
+/// How many takes in a row are told up to where there may be more: about as many as a cell has items. It was told of cells as
+/// they were then; meanwhile they may be smaller, and whoever was told does not look back at those that it leaves.
+const HINTED: u32 = 16;
 
 #[derive(Debug)]
 pub(super) struct Walk {
@@ -30,6 +33,8 @@ pub(super) struct Start {
 #[derive(Debug)]
 struct Lane {
     start: Start,
+    /// Takes in a row that were told the same `till`.
+    hinted: u32,
     steps_left: u32,
     random: Rng,
 }
@@ -37,7 +42,7 @@ struct Lane {
 impl Default for Walk {
     fn default() -> Self {
         let start = Start { at: 0, till: None };
-        let lane = || Mutex::new(Lane { start, steps_left: 0, random: Rng::new() });
+        let lane = || Mutex::new(Lane { start, hinted: 0, steps_left: 0, random: Rng::new() });
         Self { lanes: (0..LANES).map(|_| lane()).collect(), next: AtomicUsize::new(0) }
     }
 }
@@ -52,7 +57,9 @@ impl Walk {
     /// The lane's taker got the item at this place, and there may be more up to the other.
     pub(super) fn go_on(&self, number: usize, place: i64, till: i64, steps: u32) {
         self.lane(number, |lane| {
-            lane.start = Start { at: place.wrapping_add(1), till: (place < till).then_some(till) };
+            lane.hinted = if lane.start.till == Some(till) { lane.hinted + 1 } else { 0 };
+            let is_hint = place < till && lane.hinted < HINTED;
+            lane.start = Start { at: place.wrapping_add(1), till: is_hint.then_some(till) };
             lane.steps_left = lane.steps_left.saturating_sub(steps);
         });
     }
@@ -74,5 +81,32 @@ impl Lane {
             self.steps_left = STEPS;
         }
         self.start
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The numbers of the takes, of so many of one lane, that are told up to where there may be more: always up to there.
+    fn hinted(takes: i64, till: i64) -> Vec<i64> {
+        let walk = Walk::default();
+        let told = |place| {
+            let told = walk.lane(0, |lane| lane.place()).till;
+            walk.go_on(0, place, till, 1);
+            told == Some(till)
+        };
+        (0..takes).filter(|place| told(*place)).collect()
+    }
+
+    #[test]
+    fn a_lane_asks_anew_after_as_many_takes_as_a_cell_has_items() {
+        let expected: Vec<i64> = (1..=16).chain(18..=33).chain(35..40).collect();
+        assert_eq!(hinted(40, 1_000), expected);
+    }
+
+    #[test]
+    fn a_lane_asks_anew_at_the_end_of_what_it_was_told() {
+        assert_eq!(hinted(8, 4), (1..=4).collect::<Vec<_>>());
     }
 }
