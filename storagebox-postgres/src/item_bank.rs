@@ -147,7 +147,7 @@ impl BankAdmin for PostgresBank {
     #[instrument(level = "trace", skip_all)]
     async fn retire(&self, claim: &ClaimId) -> Result<Retired> {
         let attempt = || async move { answers::retired(&self.about("bank_retire", claim).await?) };
-        self.client().settled("retire", attempt).await
+        self.client().settle("retire", Before::Nothing, attempt).await
     }
 
     #[instrument(level = "trace", skip_all)]

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use sqlx::postgres::PgPoolOptions;
 use sqlx::{Connection, query_scalar};
-use storagebox_conformance::Proxy;
+use storagebox_conformance::{Cut, Proxy};
 use storagebox_core::{
-    Added, BackendExt, BankAdmin, Certainty, ClaimId, Error, ErrorKind, Hold, Item, ItemBank, Result, Taken,
+    Added, BackendExt, BankAdmin, Certainty, ClaimId, Error, ErrorKind, Hold, Item, ItemBank, Result,
+    Retired, Taken,
 };
 
 use crate::scene::{LONG, count, session, tell, until, with_place};
@@ -198,6 +199,24 @@ async fn a_table_or_a_function_that_is_gone_is_not_set_up() -> Result<()> {
         assert_not_applied(&take(&bank).await?, ErrorKind::NotSetUp);
         run(place.database.owner(), format!("DROP FUNCTION {schema}.bank_take")).await?;
         assert_not_applied(&take(&bank).await?, ErrorKind::NotSetUp);
+        Ok(())
+    })
+    .await
+}
+
+/// Once the claim is released, the lost call may still land and forget its fence.
+#[tokio::test]
+async fn holding_is_not_answered_after_a_lost_retire() -> Result<()> {
+    with_place(async |place| {
+        let proxy = Proxy::start(place.database.server()).await.map_err(failed)?;
+        let store = place.builder()?.call_timeout(LONG).connect(&place.url_at(proxy.addr()))?;
+        let (bank, claim) = (store.bank("box")?, ClaimId::new("held")?);
+        bank.add(&[Item::new("item")?]).await?;
+        let _ = bank.take(&claim, Hold::Forever).await?;
+        proxy.arm(Cut::ReplyLost, claim.as_str(), 0);
+        let error = bank.retire(&claim).await.expect_err("an answer that does not settle the first attempt");
+        assert_eq!((error.kind(), proxy.cuts()), (ErrorKind::OutcomeUnknown, 1), "{error:?}");
+        assert_eq!(bank.retire(&claim).await?, Retired::Holding);
         Ok(())
     })
     .await

@@ -40,7 +40,8 @@ async fn a_hint_that_led_to_nothing_is_not_told_again() -> Result<()> {
                 let taken = bank.take(&ClaimId::new(format!("then-{number}"))?, Hold::Forever).await?;
                 assert_eq!(taken, Taken::Empty);
             }
-            let hints = count(&place.database, &format!("SELECT count(till) FROM {}.hints", place.schema)).await?;
+            let hints =
+                count(&place.database, &format!("SELECT count(till) FROM {}.hints", place.schema)).await?;
             assert!((1..=LANES).contains(&hints), "{hints} hints to {LANES} lanes");
             Ok(())
         })
