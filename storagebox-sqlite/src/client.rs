@@ -5,6 +5,7 @@ mod call;
 mod connections;
 mod file;
 pub(crate) mod log;
+mod opened;
 mod pauses;
 mod readers;
 mod step;

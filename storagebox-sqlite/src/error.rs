@@ -206,6 +206,15 @@ pub(crate) fn not_ended(timeout: std::time::Duration) -> Error {
     Error::unknown(format!("there was no answer within {timeout:?}")).on("sqlite")
 }
 
+/// A store whose calls did not come to their end while it was to be closed.
+pub(crate) fn not_closed(timeout: std::time::Duration) -> Error {
+    let why = format!(
+        "a call of this store was under way for all of {timeout:?}, or rests in a runtime that nobody drives any more; its \
+         connection stays open until the call has ended and the store is closed again or dropped"
+    );
+    Error::new(ErrorKind::Contention, why).on("sqlite")
+}
+
 /// A row that the library cannot read.
 pub(crate) fn unreadable(what: &'static str) -> Error {
     Error::corrupt(what, "it is not what this version of the library writes").on("sqlite")

@@ -169,12 +169,7 @@ pub(crate) async fn ping(client: &Client) -> Result<()> {
 async fn found(inner: &Inner) -> Result<Known> {
     let mut pauses = Pauses::new();
     loop {
-        inner.connections.check()?;
-        let found = match inner.connections.looking().await {
-            Ok(mut connection) => query(KNOWN).fetch_all(&mut *connection).await,
-            Err(error) => Err(error),
-        };
-        match found {
+        match inner.connections.look(|| query(KNOWN)).await {
             Ok(found) => return Known::of(found.first().ok_or_else(|| error::unreadable(STORE))?),
             Err(error) => inner.connections.passes(error, &pauses)?,
         }

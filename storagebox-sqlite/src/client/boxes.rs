@@ -150,14 +150,8 @@ impl OpenBox {
     async fn rows<'q>(&self, ask: impl Fn(String, i64) -> Ask<'q> + Send + Sync) -> Result<Vec<SqliteRow>> {
         let (inner, mut pauses) = (self.inner(), Pauses::new());
         loop {
-            inner.connections.check()?;
-            let rows = match inner.connections.looking().await {
-                Ok(mut connection) => {
-                    ask(self.name.as_str().to_owned(), inner.now().0).fetch_all(&mut *connection).await
-                }
-                Err(error) => Err(error),
-            };
-            match rows {
+            let ask = || ask(self.name.as_str().to_owned(), inner.now().0);
+            match inner.connections.look(ask).await {
                 Ok(rows) => return Ok(rows),
                 Err(error) => inner.connections.passes(error, &pauses)?,
             }

@@ -3,19 +3,20 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use sqlx::pool::PoolConnection;
-use sqlx::sqlite::SqliteConnectOptions;
-use sqlx::{ConnectOptions, Executor, Sqlite, SqliteConnection, SqlitePool, raw_sql};
+use sqlx::sqlite::{SqliteConnectOptions, SqliteRow};
+use sqlx::{ConnectOptions, Executor, SqliteConnection, SqlitePool, raw_sql};
 use storagebox_core::{Error, Result};
 use tokio::sync::Mutex;
+use tokio::time::{Instant, timeout_at};
 
 use super::file::{self, Beside, Lasting};
+use super::opened::Opened;
 use super::readers::Readers;
-use super::writing::{Place, Writer, Writing};
-use super::{Pauses, log};
+use super::writing::{Place, Writing};
+use super::{Ask, Pauses, log};
 use crate::config::Settings;
 use crate::error;
 
@@ -33,8 +34,7 @@ pub(crate) struct Own {
     file: Lasting,
     options: SqliteConnectOptions,
     writer: Mutex<Place>,
-    /// Made by the first look.
-    readers: OnceLock<Readers>,
+    readers: Readers,
     is_closed: AtomicBool,
     call_timeout: Duration,
 }
@@ -51,9 +51,9 @@ impl Connections {
             .disable_statement_logging();
         Self::Own(Box::new(Own {
             file: Lasting::at(path.to_owned()),
+            readers: Readers::new(&options),
             options,
             writer: Mutex::default(),
-            readers: OnceLock::new(),
             is_closed: AtomicBool::new(false),
             call_timeout: settings.call_timeout,
         }))
@@ -74,11 +74,14 @@ impl Connections {
         }
     }
 
-    /// A connection that looks. It may be dropped at any time: what it does is one statement.
-    pub(crate) async fn looking(&self) -> Result<PoolConnection<Sqlite>, sqlx::Error> {
+    /// One look, which may be dropped at any time: it is one statement, made when there is a connection for it.
+    pub(crate) async fn look<'q>(
+        &self,
+        ask: impl FnOnce() -> Ask<'q>,
+    ) -> Result<Vec<SqliteRow>, sqlx::Error> {
         match self {
-            Self::Own(own) => own.looking().await,
-            Self::Shared(pool) => pool.acquire().await,
+            Self::Own(own) => own.look(ask).await,
+            Self::Shared(pool) => ask().fetch_all(&mut *pool.acquire().await?).await,
         }
     }
 
@@ -95,18 +98,6 @@ impl Connections {
         made.map_err(|error| self.explained(error))
     }
 
-    /// Refuses files that should not be opened, before a look that would open them.
-    pub(crate) fn check(&self) -> Result<()> {
-        self.are_still_there()?;
-        match self {
-            Self::Own(own) if !own.has_idle_reader() => {
-                own.are_still_there()?;
-                file::check(own.file.path())
-            }
-            Self::Own(_) | Self::Shared(_) => Ok(()),
-        }
-    }
-
     /// Refuses to go on in a file that is no more where it was opened. Of the caller's pool the file is not known.
     pub(super) fn are_still_there(&self) -> Result<()> {
         match self {
@@ -119,10 +110,12 @@ impl Connections {
     pub(crate) async fn checkpoint(&self) -> Result<()> {
         let mut writing = self.writing(|| true).await?;
         let moved = writing.connection().execute(raw_sql("PRAGMA wal_checkpoint(TRUNCATE)")).await;
-        writing.end(moved.is_ok());
         match moved {
             Err(error) if !error::is_busy(&error) => Err(self.explained(error)),
-            _ => Ok(()),
+            moved => {
+                let met = moved.map_or(Ok(()), |_| writing.meet_beside());
+                met.map(|()| writing.end(true))
+            }
         }
     }
 
@@ -159,41 +152,55 @@ impl Connections {
             return Ok(());
         };
         own.is_closed.store(true, Ordering::SeqCst);
-        if let Some(readers) = own.readers.get() {
-            readers.close().await;
-        }
-        own.writer.lock().await.close().await.map_err(error::before_commit)
+        own.close().await
     }
 }
 
 impl Own {
-    fn readers(&self) -> Result<&Readers, sqlx::Error> {
-        if self.is_closed.load(Ordering::SeqCst) {
-            return Err(sqlx::Error::PoolClosed);
+    async fn close(&self) -> Result<()> {
+        let end = now() + self.call_timeout;
+        let have_ended = self.readers.close(end).await;
+        let closed = timeout_at(end, async { self.writer.lock().await.close().await }).await;
+        match closed {
+            Ok(closed) if have_ended => closed.map_err(error::before_commit),
+            _ => Err(error::not_closed(self.call_timeout)),
         }
-        if let Some(readers) = self.readers.get() {
-            return Ok(readers);
-        }
-        let beside = Beside::new(self.file.path()).map_err(error::through)?;
-        Ok(self.readers.get_or_init(|| Readers::new(&self.options, self.call_timeout, beside)))
-    }
-
-    fn has_idle_reader(&self) -> bool {
-        self.readers.get().is_some_and(Readers::has_idle)
     }
 
     /// Refuses what a connection that is opened now would go on in; what stays beside the file, if it may.
-    fn are_still_there(&self) -> Result<Arc<Beside>> {
+    fn are_still_there(&self) -> Result<Beside> {
         self.file.meet()?;
-        let beside = Beside::of(self.file.path())?;
-        beside.check()?;
-        self.readers.get().map_or(Ok(()), Readers::check).map(|()| beside)
+        let beside = Beside::new(self.file.path())?;
+        beside.check_shared().map(|()| beside)
     }
 
-    async fn looking(&self) -> Result<PoolConnection<Sqlite>, sqlx::Error> {
+    /// The same, of files that may be opened at all.
+    fn are_fit(&self) -> Result<Beside> {
+        let beside = self.are_still_there()?;
+        file::check(self.file.path()).map(|()| beside)
+    }
+
+    async fn look<'q>(&self, ask: impl FnOnce() -> Ask<'q>) -> Result<Vec<SqliteRow>, sqlx::Error> {
+        self.file.check().map_err(error::through)?;
+        if self.is_closed.load(Ordering::SeqCst) {
+            return Err(sqlx::Error::PoolClosed);
+        }
+        let _turn = self.readers.turn().await?;
+        let reader = match self.readers.idle() {
+            Some(reader) => reader,
+            None => self.reader().await?,
+        };
         self.meet()?;
-        let connection = self.readers()?.acquire().await?;
-        self.meet().map(|()| connection)
+        self.readers.look(reader, ask()).await
+    }
+
+    /// A connection that looks.
+    async fn reader(&self) -> Result<Opened, sqlx::Error> {
+        let beside = self.are_fit().map_err(error::through)?;
+        let has_log = beside.has_log();
+        let mut connection = self.readers.connect().await?;
+        let has_log = has_log || log::is_kept(&mut connection).await?;
+        Ok(Opened::new(connection, has_log.then_some(beside)))
     }
 
     /// A connection to the file that is there before it is opened and after. Where a log is beside it, SQLite goes on with that,
@@ -212,25 +219,26 @@ impl Own {
         self.file.meet().map_err(error::through)
     }
 
-    async fn connect(&self, is_wanted: impl Fn() -> bool) -> Result<Writer> {
+    async fn connect(&self, is_wanted: impl Fn() -> bool) -> Result<Opened> {
         let (path, mut pauses) = (self.file.path(), Pauses::new());
         loop {
             if self.is_closed.load(Ordering::SeqCst) {
                 return Err(error::closed());
             }
-            let beside = self.are_still_there()?;
-            file::check(path)?;
-            let has_log = beside.has_log();
-            match self.opened(has_log).await {
-                Ok(connection) if has_log => return Ok(Writer::new(connection, beside)),
-                // It has opened its log, which nobody removes from now on.
-                Ok(connection) => return beside.meet().map(|()| Writer::new(connection, beside)),
+            let beside = self.are_fit()?;
+            match self.opened(beside.has_log()).await {
+                Ok(connection) => return Ok(Opened::new(connection, Some(beside))),
                 Err(error) if !is_wanted() => return Err(error::opening(error, Some(path))),
                 Err(error) => error::passes(error, Some(path), pauses.are_few())?,
             }
             pauses.wait().await;
         }
     }
+}
+
+#[allow(clippy::disallowed_methods, reason = "how long closing waits; no promise depends on it")]
+fn now() -> Instant {
+    Instant::now()
 }
 
 impl fmt::Debug for Connections {
@@ -243,30 +251,4 @@ impl fmt::Debug for Connections {
 }
 
 #[cfg(test)]
-mod tests {
-    use sqlx::{Connection, query_scalar};
-
-    use super::*;
-    use crate::config::Synchronous;
-
-    async fn pragma(connection: &mut SqliteConnection, sql: &'static str) -> i64 {
-        query_scalar(sql).fetch_one(connection).await.unwrap()
-    }
-
-    #[tokio::test]
-    async fn what_is_promised_of_the_disk_is_asked_of_every_connection() {
-        let folder = storagebox_testkit::Folder::new("sqlite-test").unwrap();
-        for synchronous in [Synchronous::Normal, Synchronous::Full, Synchronous::Extra] {
-            let settings = Settings { synchronous, checkpoint_after: 7, ..Settings::default() };
-            let connections = Connections::own(&folder.path().join("box.db"), &settings);
-            connections.making().await.unwrap().close().await.unwrap();
-            let mut writing = connections.writing(|| true).await.unwrap();
-            let writer = writing.connection();
-            assert_eq!(pragma(writer, "PRAGMA synchronous").await, synchronous.number());
-            assert_eq!(pragma(writer, "PRAGMA wal_autocheckpoint").await, 7);
-            let mut reader = connections.looking().await.unwrap();
-            assert_eq!(pragma(&mut reader, "PRAGMA query_only").await, 1);
-        }
-        assert_eq!(Settings::default().synchronous, Synchronous::Full);
-    }
-}
+mod tests;

@@ -1,73 +1,85 @@
 //! The connections that look.
 
 use std::mem;
-use std::sync::Arc;
-use std::time::Duration;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use sqlx::pool::PoolConnection;
-use sqlx::sqlite::{SqliteConnectOptions, SqlitePoolOptions};
-use sqlx::{Sqlite, SqlitePool};
-use storagebox_core::Result;
+use sqlx::sqlite::{SqliteConnectOptions, SqliteRow};
+use sqlx::{ConnectOptions, SqliteConnection};
+use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::time::{Instant, timeout_at};
 
-use super::file::Beside;
+use super::Ask;
+use super::opened::Opened;
 
 /// Readers do not wait for the writer, nor for each other.
 const MOST: u32 = 4;
 
-/// Our own connections that look, and what stays beside their file for as long as they are open.
+/// Our own connections that look. The driver's pool would take one back in a task of the caller's runtime, which perhaps nobody
+/// drives any more.
 pub(super) struct Readers {
-    pool: SqlitePool,
-    beside: Arc<Beside>,
+    options: SqliteConnectOptions,
+    turns: Semaphore,
+    idle: Mutex<Idle>,
+}
+
+/// Those that nobody uses.
+#[derive(Default)]
+struct Idle {
+    readers: Vec<Opened>,
+    are_closed: bool,
 }
 
 impl Readers {
-    pub(super) fn new(options: &SqliteConnectOptions, patience: Duration, beside: Beside) -> Self {
-        let pool = SqlitePoolOptions::new()
-            .max_connections(MOST)
-            .test_before_acquire(false)
-            .acquire_timeout(patience)
-            .idle_timeout(None)
-            .max_lifetime(None)
-            .connect_lazy_with(options.clone().pragma("query_only", "on"));
-        Self { pool, beside: Arc::new(beside) }
+    pub(super) fn new(options: &SqliteConnectOptions) -> Self {
+        let options = options.clone().pragma("query_only", "on");
+        Self { options, turns: Semaphore::new(MOST as usize), idle: Mutex::default() }
     }
 
-    pub(super) fn has_idle(&self) -> bool {
-        self.pool.num_idle() > 0
+    /// Kept for as long as the connection is used.
+    pub(super) async fn turn(&self) -> Result<SemaphorePermit<'_>, sqlx::Error> {
+        self.turns.acquire().await.map_err(|_| sqlx::Error::PoolClosed)
     }
 
-    pub(super) async fn acquire(&self) -> Result<PoolConnection<Sqlite>, sqlx::Error> {
-        let connection = self.pool.acquire().await?;
-        // A look changes nothing: what is not there any more is judged when the connections are to be closed.
-        let _judged_later = self.beside.meet();
-        Ok(connection)
+    pub(super) fn idle(&self) -> Option<Opened> {
+        self.lock().readers.pop()
     }
 
-    /// Refuses another log or memory than those that are open, or none.
-    pub(super) fn check(&self) -> Result<()> {
-        match self.pool.size() {
-            0 => Ok(()),
-            _ => self.beside.check(),
+    pub(super) async fn connect(&self) -> Result<SqliteConnection, sqlx::Error> {
+        self.options.connect().await
+    }
+
+    /// One look. The connection is not kept if a file without a log is what it looked at, or if it did not come to that.
+    pub(super) async fn look(&self, mut reader: Opened, ask: Ask<'_>) -> Result<Vec<SqliteRow>, sqlx::Error> {
+        let rows = ask.fetch_all(reader.connection()).await;
+        if rows.is_ok() {
+            // A look changes nothing: what is not there any more is judged when the connection is to be closed.
+            let _judged_later = reader.meet();
+        }
+        if reader.has_met() {
+            self.give_back(reader);
+        }
+        rows
+    }
+
+    fn give_back(&self, reader: Opened) {
+        let mut idle = self.lock();
+        if !idle.are_closed {
+            idle.readers.push(reader);
         }
     }
 
-    pub(super) async fn close(&self) {
-        if !self.are_lost() {
-            self.pool.close().await;
+    /// Closes them, after the looks that are under way, for which it waits until then: whether they came to their end.
+    pub(super) async fn close(&self, end: Instant) -> bool {
+        let ended = timeout_at(end, self.turns.acquire_many(MOST)).await.is_ok();
+        let idle = mem::replace(&mut *self.lock(), Idle { readers: vec![], are_closed: true });
+        for reader in idle.readers {
+            // What a look has read is answered, whatever comes after it.
+            let _closed = reader.close().await;
         }
+        ended
     }
 
-    fn are_lost(&self) -> bool {
-        self.pool.size() > 0 && self.beside.is_lost()
-    }
-}
-
-/// They are left open for the same reason as the one that writes.
-impl Drop for Readers {
-    fn drop(&mut self) {
-        if self.are_lost() {
-            mem::forget(self.pool.clone());
-            Arc::clone(&self.beside).lose();
-        }
+    fn lock(&self) -> MutexGuard<'_, Idle> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

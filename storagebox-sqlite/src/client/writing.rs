@@ -1,27 +1,25 @@
 //! The connection that writes, and whose it is.
 
-use std::mem;
-use std::sync::Arc;
 use std::time::Instant;
 
 use sqlx::pool::PoolConnection;
-use sqlx::{Connection, Sqlite, SqliteConnection};
+use sqlx::{Sqlite, SqliteConnection};
 use storagebox_core::Result;
 use tokio::sync::MutexGuard;
 
-use super::file::Beside;
+use super::opened::Opened;
 use super::turns::{self, InARow};
 
 /// Where the connection that writes is while nobody does.
 #[derive(Default)]
 pub(super) struct Place {
-    writer: Option<Writer>,
+    writer: Option<Opened>,
     turns: InARow,
 }
 
 impl Place {
     /// The connection, if there is one, when it is this process's turn.
-    pub(super) async fn taken(&mut self) -> Option<Writer> {
+    pub(super) async fn taken(&mut self) -> Option<Opened> {
         self.turns.give_way().await;
         self.writer.take()
     }
@@ -34,54 +32,15 @@ impl Place {
     }
 }
 
-/// The connection that writes, and what stays beside its file for as long as it is open.
-pub(super) struct Writer {
-    /// Until it is closed.
-    connection: Option<SqliteConnection>,
-    beside: Arc<Beside>,
-}
-
-impl Writer {
-    pub(super) fn new(connection: SqliteConnection, beside: Arc<Beside>) -> Self {
-        Self { connection: Some(connection), beside }
-    }
-
-    /// Refuses a log or shared memory that is no more where it was.
-    pub(super) fn checked(self) -> Result<Self> {
-        self.beside.check().map(|()| self)
-    }
-
-    fn connection(&mut self) -> &mut SqliteConnection {
-        self.connection.as_mut().expect("it is taken by what closes the writer, which is not used after that")
-    }
-
-    async fn close(mut self) -> Result<(), sqlx::Error> {
-        match self.connection.take_if(|_| !self.beside.is_lost()) {
-            Some(connection) => connection.close().await,
-            None => Ok(()),
-        }
-    }
-}
-
-/// Where closing it would undo what others have committed, it is left open, with its thread, until the process ends.
-impl Drop for Writer {
-    fn drop(&mut self) {
-        if let Some(connection) = self.connection.take_if(|_| self.beside.is_lost()) {
-            mem::forget(connection);
-            Arc::clone(&self.beside).lose();
-        }
-    }
-}
-
 /// The connection that writes, for as long as it is somebody's. One that is not given back is closed, and whatever it had
 /// begun is rolled back.
 pub(super) enum Writing<'a> {
-    Own { place: MutexGuard<'a, Place>, writer: Writer, since: Instant },
+    Own { place: MutexGuard<'a, Place>, writer: Opened, since: Instant },
     Shared(PoolConnection<Sqlite>),
 }
 
 impl<'a> Writing<'a> {
-    pub(super) fn own(place: MutexGuard<'a, Place>, writer: Writer) -> Self {
+    pub(super) fn own(place: MutexGuard<'a, Place>, writer: Opened) -> Self {
         Self::Own { place, writer, since: turns::now() }
     }
 
@@ -100,9 +59,9 @@ impl<'a> Writing<'a> {
     }
 
     /// Refuses a log or shared memory that is no more where it was, after a transaction, which opened them if nobody had.
-    pub(super) fn meet_beside(&self) -> Result<()> {
+    pub(super) fn meet_beside(&mut self) -> Result<()> {
         match self {
-            Self::Own { writer, .. } => writer.beside.meet(),
+            Self::Own { writer, .. } => writer.meet(),
             Self::Shared(_) => Ok(()),
         }
     }

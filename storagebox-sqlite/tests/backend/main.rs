@@ -7,6 +7,7 @@ mod files;
 mod handed_in;
 mod hostile;
 mod left;
+mod looking;
 #[cfg(unix)]
 mod paths;
 mod replaced;

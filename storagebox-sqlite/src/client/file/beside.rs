@@ -3,7 +3,7 @@
 use std::fs;
 use std::mem;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use storagebox_core::Result;
 
@@ -13,6 +13,10 @@ use super::{end_of_links, named};
 /// Those of this process's connections. SQLite maps the shared memory of a file once in each process: a connection that is
 /// opened anew has what the others have, also what was removed.
 static MET: Mutex<Vec<Weak<Beside>>> = Mutex::new(Vec::new());
+
+fn lock() -> MutexGuard<'static, Vec<Weak<Beside>>> {
+    MET.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// The write-ahead log, and the memory that processes share, where the locks of those who write are. They stand beside the
 /// end of the links, and stay for as long as a connection is open.
@@ -24,25 +28,40 @@ pub(in crate::client) struct Beside {
 }
 
 impl Beside {
-    /// What this process's connections that write to the file have in common.
-    pub(in crate::client) fn of(path: &Path) -> Result<Arc<Self>> {
-        let beside = Self::new(path)?;
-        let mut met = MET.lock().unwrap_or_else(PoisonError::into_inner);
-        met.retain(|one| one.strong_count() > 0);
-        let known = met.iter().filter_map(Weak::upgrade).find(|one| one.file == beside.file);
-        Ok(known.unwrap_or_else(|| {
-            let beside = Arc::new(beside);
-            met.push(Arc::downgrade(&beside));
-            beside
-        }))
-    }
-
-    /// What those have that look.
+    /// Of a connection that has read nothing yet.
     pub(in crate::client) fn new(path: &Path) -> Result<Self> {
         let end = end_of_links(path, |_| Ok(()))?;
         let end = fs::canonicalize(&end).unwrap_or(end);
         let (log, memory) = (Lasting::at(named(&end, "-wal")), Lasting::at(named(&end, "-shm")));
         Ok(Self { file: (same::at(&end), end), log, memory })
+    }
+
+    /// What this process's connections that have read the file have in common, from now on this one too.
+    pub(in crate::client) fn shared(self) -> Arc<Self> {
+        let mut met = lock();
+        met.retain(|one| one.strong_count() > 0);
+        self.among(&met).unwrap_or_else(|| {
+            let beside = Arc::new(self);
+            met.push(Arc::downgrade(&beside));
+            beside
+        })
+    }
+
+    /// Refuses others, or none, where those of this process met some.
+    pub(in crate::client) fn check_shared(&self) -> Result<()> {
+        let met = lock();
+        match self.among(&met) {
+            Some(known) => known.check().or_else(|refused| match Arc::strong_count(&known) {
+                // Whoever had it was closed meanwhile, and may have removed it.
+                1 => Ok(()),
+                _ => Err(refused),
+            }),
+            None => Ok(()),
+        }
+    }
+
+    fn among(&self, met: &[Weak<Self>]) -> Option<Arc<Self>> {
+        met.iter().filter_map(Weak::upgrade).find(|one| one.file == self.file)
     }
 
     pub(in crate::client) fn has_log(&self) -> bool {
@@ -67,7 +86,7 @@ impl Beside {
 
     /// A connection that has them is never closed: as long as this process lives, all who open the file are refused.
     pub(in crate::client) fn lose(self: Arc<Self>) {
-        MET.lock().unwrap_or_else(PoisonError::into_inner).insert(0, Arc::downgrade(&self));
+        lock().insert(0, Arc::downgrade(&self));
         mem::forget(self);
     }
 }

@@ -1,0 +1,70 @@
+use std::task::{Context, Poll};
+
+use sqlx::{Connection, Row, query, query_scalar};
+
+use super::*;
+use crate::config::Synchronous;
+
+async fn pragma(connection: &mut SqliteConnection, sql: &'static str) -> i64 {
+    query_scalar(sql).fetch_one(connection).await.unwrap()
+}
+
+#[tokio::test]
+async fn what_is_promised_of_the_disk_is_asked_of_every_connection() {
+    let folder = storagebox_testkit::Folder::new("sqlite-test").unwrap();
+    for synchronous in [Synchronous::Normal, Synchronous::Full, Synchronous::Extra] {
+        let settings = Settings { synchronous, checkpoint_after: 7, ..Settings::default() };
+        let connections = Connections::own(&folder.path().join("box.db"), &settings);
+        connections.making().await.unwrap().close().await.unwrap();
+        let mut writing = connections.writing(|| true).await.unwrap();
+        let writer = writing.connection();
+        assert_eq!(pragma(writer, "PRAGMA synchronous").await, synchronous.number());
+        assert_eq!(pragma(writer, "PRAGMA wal_autocheckpoint").await, 7);
+        let looked = connections.look(|| query("PRAGMA query_only")).await.unwrap();
+        assert_eq!(looked.first().map(|row| row.get(0)), Some(1));
+    }
+    assert_eq!(Settings::default().synchronous, Synchronous::Full);
+}
+
+/// A file that is set up, and the connections of two stores of this process to it.
+async fn two(folder: &storagebox_testkit::Folder) -> (Connections, Connections) {
+    let settings = Settings { checkpoint_after: 0, ..Settings::default() };
+    let path = folder.path().join("box.db");
+    let own = || Connections::own(&path, &settings);
+    let client = crate::client::Client::new(own(), Settings::default());
+    crate::schema::setup(&client).await.unwrap();
+    (own(), own())
+}
+
+/// A transaction whose pages take long to move to the file.
+async fn write(connections: &Connections) -> Result<()> {
+    let mut writing = connections.writing(|| true).await?;
+    let sql = "CREATE TABLE IF NOT EXISTS long (a); INSERT INTO long VALUES (randomblob(8000000))";
+    writing.connection().execute(sql).await.map_err(error::before_commit)?;
+    writing.meet_beside()?;
+    writing.end(true);
+    Ok(())
+}
+
+fn log(connections: &Connections) -> PathBuf {
+    connections.path().unwrap().with_file_name("box.db-wal")
+}
+
+/// On a busy machine the first one may be closed at once; then the round shows nothing.
+#[tokio::test]
+async fn a_store_that_begins_while_another_is_closed_may_meet_another_log() {
+    for round in 0..5 {
+        let folder = storagebox_testkit::Folder::new("sqlite-test").unwrap();
+        let (old, new) = two(&folder).await;
+        write(&old).await.unwrap();
+        let mut closing = std::pin::pin!(old.close());
+        let begins = |context: &mut Context<'_>| Poll::Ready(closing.as_mut().poll(context).is_pending());
+        let _is_pending = std::future::poll_fn(begins).await;
+        while log(&new).exists() {
+            tokio::task::yield_now().await;
+        }
+        std::fs::write(folder.path().join("other"), "x").unwrap();
+        let written = write(&new).await;
+        assert!(written.is_ok(), "round {round}: {written:?}");
+    }
+}

@@ -1,0 +1,104 @@
+//! Connections that look belong to no runtime, and hold the log from what they read on.
+
+use std::fs;
+use std::time::Duration;
+
+use storagebox_core::{
+    Backend, BackendExt, Certainty, Error, ErrorKind, Item, ItemBank, ItemBankExt, Result, Taken,
+};
+use storagebox_sqlite::SqliteStore;
+use tokio::runtime::{Builder, Runtime};
+use tokio::time::timeout;
+
+use crate::support::{Place, failed};
+
+/// Longer than any of these calls may take on the slowest machine.
+const EVER: Duration = Duration::from_secs(60);
+
+fn runtime() -> Result<Runtime> {
+    Builder::new_current_thread().enable_all().build().map_err(failed)
+}
+
+/// A store that is set up, with nothing open, and a fresh one on the same file.
+fn ready(call_timeout: Duration) -> Result<(Place, SqliteStore)> {
+    let runtime = runtime()?;
+    let place = runtime.block_on(Place::ready())?;
+    runtime.block_on(async {
+        let store = place.store()?;
+        store.bank("box")?.add(&[Item::new("a")?, Item::new("b")?]).await?;
+        store.close().await
+    })?;
+    let store = place.builder().call_timeout(call_timeout).open(place.path())?;
+    Ok((place, store))
+}
+
+/// The numbers of files that were removed are given to these.
+fn make_other_files(place: &Place) -> Result<()> {
+    let folder = place.path().with_file_name("");
+    (0..20).try_for_each(|number| fs::write(folder.join(format!("other-{number}")), "x")).map_err(failed)
+}
+
+/// There are four connections that look.
+#[test]
+fn looks_that_have_ended_keep_no_connection_in_a_runtime_that_nobody_drives() -> Result<()> {
+    let (_place, store) = ready(Duration::from_secs(1))?;
+    let (bank, mut idle) = (store.bank("box")?, vec![]);
+    for _ in 0..6 {
+        let runtime = runtime()?;
+        assert_eq!(runtime.block_on(bank.counts())?.free, 2);
+        idle.push(runtime);
+    }
+    runtime()?.block_on(async { timeout(EVER, store.close()).await.map_err(failed)? })
+}
+
+/// A health check in a runtime of its own, and then work.
+#[test]
+fn what_a_look_met_lasts_for_no_longer_than_its_connection() -> Result<()> {
+    let (place, store) = ready(EVER)?;
+    runtime()?.block_on(store.ping())?;
+    make_other_files(&place)?;
+    let runtime = runtime()?;
+    runtime.block_on(async {
+        store.ping().await?;
+        assert!(matches!(store.bank("box")?.assign("ada").await?, Taken::New(_)));
+        store.setup().await?;
+        drop(store);
+        assert!(matches!(place.store()?.bank("box")?.assign("eve").await?, Taken::New(_)));
+        Ok(())
+    })
+}
+
+/// Nobody else holds its log, and it goes with it.
+#[tokio::test]
+async fn a_store_that_is_closed_after_looks_leaves_no_log() -> Result<()> {
+    let place = Place::ready().await?;
+    let store = place.store()?;
+    store.ping().await?;
+    let log = place.path().with_file_name("box.db-wal");
+    assert!(log.exists());
+    store.close().await?;
+    assert!(!log.exists());
+    assert_eq!(store.ping().await.unwrap_err().kind(), ErrorKind::Unavailable);
+    store.close().await
+}
+
+/// A call of another runtime has the connection that writes, and does not come to its end.
+#[test]
+fn a_store_with_a_call_that_rests_is_closed_in_time_or_says_why_not() -> Result<()> {
+    let (place, store) = ready(Duration::from_millis(200))?;
+    let (resting, other) = (runtime()?, runtime()?);
+    let mut raw = other.block_on(place.raw())?;
+    other.block_on(sqlx::query("BEGIN IMMEDIATE").execute(&mut raw)).map_err(failed)?;
+    let bank = store.bank("box")?;
+    let begun = resting.block_on(async { timeout(Duration::from_millis(50), bank.assign("ada")).await });
+    assert!(begun.is_err());
+    other.block_on(async {
+        let closed = timeout(EVER, store.close()).await.map_err(failed)?;
+        let error = closed.unwrap_err();
+        assert_eq!((error.kind(), error.certainty()), (ErrorKind::Contention, Certainty::NotApplied));
+        assert!(error.to_string().contains("a runtime that nobody drives any more"), "{error}");
+        Ok::<_, Error>(())
+    })?;
+    drop(resting);
+    other.block_on(store.close())
+}
