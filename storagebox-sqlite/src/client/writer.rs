@@ -91,7 +91,14 @@ async fn attempt(inner: &Inner, jobs: &[Arc<dyn Job>]) -> Result<Answers> {
 /// Gives the connection back, if it is as it was before. What was committed to files that were replaced meanwhile is not
 /// acknowledged.
 fn ended(inner: &Inner, mut writing: Writing<'_>, made: Result<Answers>, is_clean: bool) -> Result<Answers> {
-    let answers = made?;
+    let answers = match made {
+        Ok(answers) => answers,
+        Err(error) => {
+            // A pool would hand it out again, in the middle of its transaction.
+            writing.end(false);
+            return Err(error);
+        }
+    };
     let still_there = inner.connections.are_still_there().and_then(|()| writing.meet_beside());
     still_there.map_err(error::replaced_meanwhile)?;
     writing.end(is_clean);

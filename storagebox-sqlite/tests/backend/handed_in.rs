@@ -1,9 +1,11 @@
 //! Pools that the caller has.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use sqlx::sqlite::{SqlitePoolOptions, SqliteSynchronous};
-use sqlx::{ConnectOptions, Executor};
+use sqlx::{ConnectOptions, Executor, SqlitePool};
 use storagebox_core::{Backend, BackendExt, ErrorKind, ItemBank, ItemBankExt, Result, Taken};
 use storagebox_sqlite::{SqliteStore, Synchronous};
 
@@ -62,5 +64,32 @@ async fn one_without_a_free_connection_is_contention() -> Result<()> {
     for error in [bank.assign("ada").await.unwrap_err(), bank.counts().await.unwrap_err()] {
         assert_eq!(error.kind(), ErrorKind::Contention, "{error}");
     }
+    Ok(())
+}
+
+/// A pool of one connection, whose commits are told to the hook first; they fail if it says so.
+fn hooked(place: &Place, hook: impl Fn() -> bool + Send + Sync + 'static) -> SqlitePool {
+    let hook = Arc::new(hook);
+    let options = SqlitePoolOptions::new().max_connections(1).after_connect(move |connection, _| {
+        let hook = Arc::clone(&hook);
+        Box::pin(async move {
+            connection.lock_handle().await?.set_commit_hook(move || hook());
+            Ok(())
+        })
+    });
+    options.connect_lazy_with(place.options().create_if_missing(true))
+}
+
+#[tokio::test]
+async fn one_whose_commit_failed_is_fit_for_the_next_call() -> Result<()> {
+    let (place, fails) = (Place::ready().await?, Arc::new(AtomicBool::new(false)));
+    let hook = Arc::clone(&fails);
+    let pool = hooked(&place, move || !hook.load(Ordering::SeqCst));
+    let bank = SqliteStore::from_pool(pool)?.bank("box")?;
+    bank.add(&["a".try_into()?]).await?;
+    fails.store(true, Ordering::SeqCst);
+    assert_eq!(bank.assign("ada").await.unwrap_err().kind(), ErrorKind::OutcomeUnknown);
+    fails.store(false, Ordering::SeqCst);
+    assert!(matches!(bank.assign("ada").await?, Taken::New(_)));
     Ok(())
 }
