@@ -32,7 +32,8 @@ pub(super) async fn maintain(client: &Client, max_entries: usize) -> Result<Main
     let deleted = client.write("maintain", Turn::Alone, call).await?;
     let inner = Arc::clone(client.inner());
     let moved = apart(async move { inner.connections.checkpoint().await }).await;
-    moved.map_err(|error| error.during("maintain"))?;
+    // The deletion is committed.
+    moved.map_err(|error| error.after_unresolved().during("maintain"))?;
     Ok(Maintained { deleted, more: deleted == max_entries as u64 })
 }
 

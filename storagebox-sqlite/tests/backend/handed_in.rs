@@ -1,12 +1,14 @@
 //! Pools that the caller has.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use sqlx::sqlite::{SqlitePoolOptions, SqliteSynchronous};
 use sqlx::{ConnectOptions, Executor, SqlitePool};
-use storagebox_core::{Backend, BackendExt, ErrorKind, ItemBank, ItemBankExt, Result, Taken};
+use storagebox_core::{
+    Backend, BackendExt, Certainty, ClaimId, ErrorKind, ItemBank, ItemBankExt, Result, Taken,
+};
 use storagebox_sqlite::{SqliteStore, Synchronous};
 
 use crate::support::{Place, failed};
@@ -91,5 +93,24 @@ async fn one_whose_commit_failed_is_fit_for_the_next_call() -> Result<()> {
     assert_eq!(bank.assign("ada").await.unwrap_err().kind(), ErrorKind::OutcomeUnknown);
     fails.store(false, Ordering::SeqCst);
     assert!(matches!(bank.assign("ada").await?, Taken::New(_)));
+    Ok(())
+}
+
+/// The deletion is committed, and the log cannot be cut after it.
+#[tokio::test]
+async fn upkeep_that_stops_after_its_deletion_may_have_been_applied() -> Result<()> {
+    let (place, closes) = (Place::ready().await?, Arc::new(OnceLock::<SqlitePool>::new()));
+    let hook = Arc::clone(&closes);
+    let pool = hooked(&place, move || {
+        hook.get().map(|pool| drop(pool.close()));
+        true
+    });
+    let store = place.builder().from_pool(pool.clone())?;
+    let _ = store.bank("box")?.release(&ClaimId::new("ada")?).await?;
+    place.clock.advance(Duration::from_secs(9 * 24 * 3_600));
+    closes.set(pool).map_err(|_| failed("it was set before"))?;
+    let error = store.maintain(10).await.unwrap_err();
+    assert_eq!(error.certainty(), Certainty::Unknown, "{error}");
+    assert_eq!(place.store()?.maintain(10).await?.deleted, 0);
     Ok(())
 }
