@@ -1,6 +1,7 @@
 //! The tables: their version and how they are made.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use sqlx::sqlite::SqliteRow;
@@ -30,85 +31,105 @@ const STORE: &str = "the store";
 /// leaves nothing half done, and of many at once one goes after another.
 pub(crate) async fn setup(client: &Client) -> Result<()> {
     let (inner, limit) = (Arc::clone(client.inner()), client.settings().call_timeout);
-    let made = tokio::spawn(async move { timeout(limit, make(&inner)).await });
+    let setup = Arc::new(Setup { inner, ends: AtomicBool::new(false) });
+    let task = Arc::clone(&setup);
+    let made = tokio::spawn(async move { timeout(limit, task.make()).await });
     let made = match made.await {
         Ok(Ok(made)) => made,
+        Ok(Err(_)) if setup.ends.load(Ordering::SeqCst) => Err(error::not_ended(limit)),
         Ok(Err(_)) => Err(error::not_begun(limit)),
         Err(_) => Err(Error::unknown("the task that set up was stopped").on("sqlite")),
     };
     made.map_err(|error| error.during("setup"))
 }
 
-async fn make(inner: &Inner) -> Result<()> {
-    let mut pauses = Pauses::new();
-    loop {
-        match attempt(inner).await {
-            Err(error) if error.kind() == ErrorKind::Contention => pauses.wait().await,
-            made => return made,
+/// A setup on its way.
+struct Setup {
+    inner: Arc<Inner>,
+    /// Whether it may have been applied.
+    ends: AtomicBool,
+}
+
+impl Setup {
+    async fn make(&self) -> Result<()> {
+        let mut pauses = Pauses::new();
+        loop {
+            match self.attempt().await {
+                Err(error) if error.kind() == ErrorKind::Contention => pauses.wait().await,
+                made => return made,
+            }
         }
+    }
+
+    async fn attempt(&self) -> Result<()> {
+        let connections = &self.inner.connections;
+        let mut connection = connections.making().await?;
+        let found = has_tables(&mut connection).await;
+        let made = match found.map_err(|error| connections.explained(error))? {
+            true => self.bring(&mut connection).await,
+            false => self.make_file(&mut connection).await,
+        };
+        // A connection that is closed has nothing half done; what it had begun is rolled back.
+        let closed = connection.close().await.map_err(error::before_commit);
+        made.and(closed.map_err(Error::after_unresolved))
+    }
+
+    /// The file's mode lasts; it is chosen once, before there is anything in it.
+    async fn make_file(&self, connection: &mut SqliteConnection) -> Result<()> {
+        if !self.inner.connections.are_shared() {
+            let mode = log::begin(connection).await.map_err(error::before_commit)?;
+            if mode != log::MODE {
+                let what = format_args!("the journal mode {mode}, which is all that this file system has,");
+                return Err(Error::unsupported(what, "a folder on a local disk").on("sqlite"));
+            }
+        }
+        self.bring(connection).await
+    }
+
+    /// Brings the tables to this library's version, or finds them so, with the memory that was asked for.
+    async fn bring(&self, connection: &mut SqliteConnection) -> Result<()> {
+        let asked = self.inner.settings.memory;
+        self.migrate(connection, asked.unwrap_or(Retention::DEFAULT)).await?;
+        known(connection).await?.check(asked).map(drop)
+    }
+
+    /// A store that is made keeps the memory; one that was there has its own.
+    async fn migrate(&self, connection: &mut SqliteConnection, memory: Retention) -> Result<()> {
+        let found = match has_tables(connection).await.map_err(error::before_commit)? {
+            true => version(connection).await?,
+            false => 0,
+        };
+        refuse_newer(found)?;
+        if found == VERSION {
+            return Ok(());
+        }
+        let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await.map_err(error::before_commit)?;
+        upgrade(&mut transaction, memory).await?;
+        self.ends.store(true, Ordering::SeqCst);
+        transaction.commit().await.map_err(error::at_commit)
     }
 }
 
-async fn attempt(inner: &Inner) -> Result<()> {
-    let explained = |error| inner.connections.explained(error);
-    let mut connection = inner.connections.making().await?;
-    let made = match has_tables(&mut connection).await.map_err(explained)? {
-        true => bring(&mut connection, inner).await,
-        false => make_file(&mut connection, inner).await,
-    };
-    // A connection that is closed has nothing half done; what it had begun is rolled back.
-    let closed = connection.close().await.map_err(error::before_commit);
-    made.and(closed)
+/// Runs the migrations that the tables have not had.
+async fn upgrade(connection: &mut SqliteConnection, memory: Retention) -> Result<()> {
+    run(connection, VERSIONS).await?;
+    let found = version(connection).await?;
+    refuse_newer(found)?;
+    for (number, migration) in (1..).zip(MIGRATIONS).filter(|(number, _)| *number > found) {
+        run(connection, migration).await?;
+        let applied = query("INSERT INTO storagebox_versions (version) VALUES (?1)").bind(number);
+        connection.execute(applied).await.map_err(error::before_commit)?;
+    }
+    if found == 0 {
+        let kept = query(KEEP).bind(micros_of(memory));
+        connection.execute(kept).await.map_err(error::before_commit)?;
+    }
+    Ok(())
 }
 
 pub(crate) async fn has_tables(connection: &mut SqliteConnection) -> Result<bool, sqlx::Error> {
     let found = query_scalar("SELECT count(*) FROM sqlite_schema WHERE name = 'storagebox_versions'");
     found.fetch_one(connection).await.map(|found: i64| found > 0)
-}
-
-/// The file's mode lasts; it is chosen once, before there is anything in it.
-async fn make_file(connection: &mut SqliteConnection, inner: &Inner) -> Result<()> {
-    if !inner.connections.are_shared() {
-        let mode = log::begin(connection).await.map_err(error::before_commit)?;
-        if mode != log::MODE {
-            let what = format_args!("the journal mode {mode}, which is all that this file system has,");
-            return Err(Error::unsupported(what, "a folder on a local disk").on("sqlite"));
-        }
-    }
-    bring(connection, inner).await
-}
-
-/// Brings the tables to this library's version, or finds them so, with the memory that was asked for.
-async fn bring(connection: &mut SqliteConnection, inner: &Inner) -> Result<()> {
-    let asked = inner.settings.memory;
-    migrate(connection, asked.unwrap_or(Retention::DEFAULT)).await?;
-    known(connection).await?.check(asked).map(drop)
-}
-
-/// A store that is made keeps the memory; one that was there has its own.
-async fn migrate(connection: &mut SqliteConnection, memory: Retention) -> Result<()> {
-    let found = match has_tables(connection).await.map_err(error::before_commit)? {
-        true => version(connection).await?,
-        false => 0,
-    };
-    refuse_newer(found)?;
-    if found == VERSION {
-        return Ok(());
-    }
-    let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await.map_err(error::before_commit)?;
-    run(&mut transaction, VERSIONS).await?;
-    let found = version(&mut transaction).await?;
-    refuse_newer(found)?;
-    for (number, migration) in (1..).zip(MIGRATIONS).filter(|(number, _)| *number > found) {
-        run(&mut transaction, migration).await?;
-        let applied = query("INSERT INTO storagebox_versions (version) VALUES (?1)").bind(number);
-        transaction.execute(applied).await.map_err(error::before_commit)?;
-    }
-    if found == 0 {
-        let kept = query(KEEP).bind(micros_of(memory));
-        transaction.execute(kept).await.map_err(error::before_commit)?;
-    }
-    transaction.commit().await.map_err(error::at_commit)
 }
 
 async fn run(connection: &mut SqliteConnection, sql: &'static str) -> Result<()> {

@@ -1,7 +1,7 @@
 //! Pools that the caller has.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, mpsc};
 use std::time::Duration;
 
 use sqlx::sqlite::{SqlitePoolOptions, SqliteSynchronous};
@@ -112,5 +112,22 @@ async fn upkeep_that_stops_after_its_deletion_may_have_been_applied() -> Result<
     let error = store.maintain(10).await.unwrap_err();
     assert_eq!(error.certainty(), Certainty::Unknown, "{error}");
     assert_eq!(place.store()?.maintain(10).await?.deleted, 0);
+    Ok(())
+}
+
+/// Its commit is under way for longer than a call may take.
+#[tokio::test]
+async fn a_setup_whose_time_ends_with_its_commit_may_have_been_applied() -> Result<()> {
+    let place = Place::bare()?;
+    let (goes_on, waits) = mpsc::channel::<()>();
+    let waits = Mutex::new(waits);
+    let pool = hooked(&place, move || waits.lock().is_ok_and(|waits| waits.recv().is_err()));
+    let store = place.builder().call_timeout(Duration::from_secs(2)).from_pool(pool)?;
+    let error = store.setup().await.unwrap_err();
+    assert_eq!((error.kind(), error.certainty()), (ErrorKind::OutcomeUnknown, Certainty::Unknown));
+    drop(goes_on);
+    while place.store()?.ping().await.is_err() {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
     Ok(())
 }
