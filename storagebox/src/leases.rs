@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use storagebox_core::{
     Aborted, Begun, BoxName, Completed, DedupId, Error, Fence, Fingerprint, Lease, LeaseExtended, LeaseRepo,
-    OpId, Payload, Ran, Result, Retention, RunError, RunOptions,
+    OpId, Payload, Ran, Result, Retention, Retry, RunError, RunOptions,
 };
 
 use crate::handle::checked;
@@ -42,8 +42,8 @@ use crate::policy::Policy;
 #[derive(Clone)]
 pub struct Leases {
     part: Arc<dyn LeaseRepo>,
-    /// Without the policy, because a run repeats its calls itself, and recording its result for longer than others.
-    inner: Arc<dyn LeaseRepo>,
+    /// With the deadline alone, because a run repeats its calls itself, and recording its result for longer than others.
+    bounded: Arc<dyn LeaseRepo>,
     name: BoxName,
     policy: Policy,
 }
@@ -52,16 +52,18 @@ impl Leases {
     pub(crate) fn new(
         name: BoxName,
         part: Arc<dyn LeaseRepo>,
-        inner: Arc<dyn LeaseRepo>,
+        bounded: Arc<dyn LeaseRepo>,
         policy: Policy,
     ) -> Self {
-        Self { part, inner, name, policy }
+        Self { part, bounded, name, policy }
     }
 
     /// Runs the work once for the id and records its result, or answers the recorded one (D-8).
     ///
     /// The lease lasts 30 seconds and is extended until the result is recorded; the result is kept for seven days.
-    /// [`run_with`](Leases::run_with) changes that. After a lapse two runs may overlap, so the work hands the [`Fence`] to
+    /// [`run_with`](Leases::run_with) changes that. The store's deadline bounds each attempt of a call of the run; a store
+    /// [without retry](crate::Store::without_retry) begins once, and records the result of work that was done with patience
+    /// all the same. After a lapse two runs may overlap, so the work hands the [`Fence`] to
     /// whatever must refuse the older one.
     ///
     /// # Cancel safety
@@ -100,7 +102,7 @@ impl Leases {
         T: Into<bytes::Bytes>,
     {
         let id = checked(id)?;
-        storagebox_core::run(&*self.inner, &*self.policy.timer, &id, options, work).await
+        storagebox_core::run(&*self.bounded, &*self.policy.timer, &id, options, work).await
     }
 
     /// As [`run_with`](Leases::run_with), in a task of its own, which `spawn` starts as `tokio::spawn` does: the run goes on
@@ -127,13 +129,14 @@ impl Leases {
         T: Into<bytes::Bytes>,
         E: Send + 'static,
     {
-        let (id, repo, timer) = (checked(id)?, Arc::clone(&self.inner), Arc::clone(&self.policy.timer));
+        let (id, repo, timer) = (checked(id)?, Arc::clone(&self.bounded), Arc::clone(&self.policy.timer));
         storagebox_core::run_to_end(repo, timer, spawn, &id, options, work).await
     }
 
     /// The defaults of a run, with the store's way to retry; work that was done is recorded with patience in any case.
     fn options(&self) -> RunOptions {
-        RunOptions::default().retry(self.policy.retry.unwrap_or_default())
+        let once = Retry { attempts: 1, ..Retry::default() };
+        RunOptions::default().retry(self.policy.retry.unwrap_or(once))
     }
 
     /// Begins to work on the id, or answers what is known of it (D-5, D-6).

@@ -34,6 +34,11 @@ impl Policy {
         }
     }
 
+    /// The backend with the deadline alone around each call, for who repeats calls by itself.
+    pub(crate) fn bounding(&self, backend: &Arc<dyn Backend>) -> Arc<dyn Backend> {
+        Self { retry: None, ..self.clone() }.around(backend)
+    }
+
     /// The deadline is for all attempts together.
     fn layer(&self) -> Option<Arc<dyn Layer>> {
         let timer = || Arc::clone(&self.timer);

@@ -96,7 +96,8 @@ impl Store {
         Self::of(self.inner, policy)
     }
 
-    /// Makes each call once. The caller repeats what is [retryable](crate::Error::is_retryable), with the same id.
+    /// Makes each call once. The caller repeats what is [retryable](crate::Error::is_retryable), with the same id. Only the
+    /// result of a [run](crate::Leases::run) is recorded by as many attempts as it takes, because the work cannot be done again.
     #[must_use]
     pub fn without_retry(self) -> Self {
         let policy = Policy { retry: None, ..self.policy };

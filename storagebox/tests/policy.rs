@@ -41,6 +41,24 @@ impl Layer for Loses {
     }
 }
 
+/// Loses so many replies to results that are recorded.
+#[derive(Debug)]
+struct LosesCompletions(AtomicUsize);
+
+#[async_trait]
+impl Layer for LosesCompletions {
+    async fn around(&self, call: &Call<'_>, next: Next<'_>) -> Result<Answered> {
+        let answered = next.call().await?;
+        let one_less = |left: usize| left.checked_sub(1);
+        match call.operation == "complete"
+            && self.0.fetch_update(Ordering::SeqCst, Ordering::SeqCst, one_less).is_ok()
+        {
+            true => Err(Error::unknown("the reply was lost, as the test asked")),
+            false => Ok(answered),
+        }
+    }
+}
+
 /// Answers nothing.
 #[derive(Debug)]
 struct Silent;
@@ -133,6 +151,37 @@ async fn a_run_is_repeated_as_the_store_says() -> Result<(), Box<dyn std::error:
     let (store, _) = losing(1);
     let lease = store.leases("jobs")?.begin("job-1", "worker-1", Duration::from_secs(30), None).await?;
     assert!(matches!(lease, Begun::Started(_)));
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_without_retry_begins_once() -> Result<()> {
+    let (store, loses) = losing(usize::MAX);
+    let ran = store.without_retry().leases("jobs")?.run("job-1", async |_fence| Ok::<_, Error>("done")).await;
+    assert!(ran.is_err());
+    assert_eq!(loses.attempts(), 1);
+    Ok(())
+}
+
+/// The work is done, and cannot be done again.
+#[tokio::test(start_paused = true)]
+async fn a_run_without_retry_records_its_result_all_the_same() -> Result<(), Box<dyn std::error::Error>> {
+    let loses = Arc::new(LosesCompletions(AtomicUsize::new(3)));
+    let store = Store::new(MemoryStore::new()).layer(loses).without_retry();
+    let ran = store.leases("jobs")?.run("job-1", async |_fence| Ok::<_, Error>("done")).await?;
+    assert!(matches!(ran, Ran::Done(_)), "{ran:?}");
+    Ok(())
+}
+
+/// Each of its attempts.
+#[tokio::test(start_paused = true)]
+async fn a_run_begins_within_the_deadline() -> Result<()> {
+    let store = Store::new(MemoryStore::new()).layer(Silent).with_deadline(Duration::from_secs(5));
+    let (leases, begun) = (store.without_retry().leases("jobs")?, tokio::time::Instant::now());
+    let run = leases.run("job-1", async |_fence| Ok::<_, Error>("done"));
+    let ran = tokio::time::timeout(Duration::from_secs(3_600), run).await;
+    assert!(matches!(ran, Ok(Err(_))), "{ran:?}");
+    assert_eq!(begun.elapsed().as_secs(), 5);
     Ok(())
 }
 

@@ -35,8 +35,9 @@ impl Store {
     /// Opens the leases over the records of the same name.
     pub fn leases(&self, name: impl TryInto<BoxName, Error: Into<Error>>) -> Result<Leases> {
         let name = checked(name)?;
-        let (part, inner) = (self.backend.lease_repo(&name)?, self.inner.lease_repo(&name)?);
-        Ok(Leases::new(name, part, inner, self.policy.clone()))
+        let bounded = self.policy.bounding(&self.inner).lease_repo(&name)?;
+        let part = self.backend.lease_repo(&name)?;
+        Ok(Leases::new(name, part, bounded, self.policy.clone()))
     }
 
     /// Opens the tokens of this name.
