@@ -81,7 +81,7 @@ always_settles! {
 pub struct Retry {
     /// How many times the call is made at the most, the first one included.
     pub attempts: usize,
-    /// The wait before the second attempt; it doubles from one to the next, with jitter.
+    /// The wait before the second attempt; it doubles from one to the next, with jitter. Zero stays zero.
     pub first_delay: Duration,
     /// The longest wait between two attempts.
     pub max_delay: Duration,
@@ -130,7 +130,9 @@ impl Retry {
         T: Settles,
         Fut: Future<Output = Result<T>>,
     {
-        let attempts = if self.max_delay.is_zero() { self.attempts } else { usize::MAX };
+        // Twice nothing is nothing.
+        let never_waits = self.first_delay.is_zero() || self.max_delay.is_zero();
+        let attempts = if never_waits { self.attempts } else { usize::MAX };
         let delays = Self { attempts, ..*self }.delays().take_while(|_| timer.now() < end);
         self.repeat(timer, delays, call).await
     }

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use storagebox::{
     Aborted, BackendExt, Begun, Completed, DedupId, Error, ErrorKind, Fingerprint, Lease, LeaseExtended,
-    LeaseRepo, MemoryStore, OpId, Payload, Ran, Result, Retention, RunOptions, TokioTimer, async_trait, run,
-    run_to_end,
+    LeaseRepo, MemoryStore, OpId, Payload, Ran, Result, Retention, Retry, RunOptions, TokioTimer,
+    async_trait, run, run_to_end,
 };
 use tokio::sync::{Mutex, Notify};
 use tokio::task::AbortHandle;
@@ -150,8 +150,8 @@ async fn work_that_fails_during_a_sign_of_life_gives_its_lease_back() -> Result<
     Ok(())
 }
 
-/// Leases whose results nobody can record.
-struct Unrecorded(Arc<dyn LeaseRepo>, ErrorKind);
+/// Leases whose results nobody can record, however often that is tried.
+struct Unrecorded(Arc<dyn LeaseRepo>, ErrorKind, AtomicUsize);
 
 #[async_trait]
 impl LeaseRepo for Unrecorded {
@@ -166,6 +166,7 @@ impl LeaseRepo for Unrecorded {
     }
 
     async fn complete(&self, _: &Lease, _: &Payload, _: Retention) -> Result<Completed> {
+        self.2.fetch_add(1, Ordering::SeqCst);
         Err(Error::new(self.1, "as the test asked"))
     }
 
@@ -182,7 +183,7 @@ impl LeaseRepo for Unrecorded {
 #[tokio::test(start_paused = true)]
 async fn a_run_whose_work_was_done_does_not_say_that_nothing_was() -> Result<(), Box<dyn std::error::Error>> {
     for kind in [ErrorKind::Unavailable, ErrorKind::Throttled, ErrorKind::Contention, ErrorKind::Denied] {
-        let leases = Unrecorded(MemoryStore::new().leases("jobs")?, kind);
+        let leases = Unrecorded(MemoryStore::new().leases("jobs")?, kind, AtomicUsize::new(0));
         let (id, options) = (DedupId::new("invoice-7")?, RunOptions::default());
         let work = async |_fence| Ok::<_, Error>("done");
         match run(&leases, &TokioTimer, &id, &options, work).await {
@@ -228,4 +229,17 @@ async fn a_run_to_its_end_goes_on_where_a_dropped_handle_cancels_its_task() {
     let waiting = RunOptions::default().wait(Duration::from_secs(10));
     let next = run(&*jobs, &TokioTimer, &id, &waiting, async |_| Ok::<_, Error>("second")).await.unwrap();
     assert_eq!(next, Ran::Replayed(Payload::try_from("result").unwrap()));
+}
+
+/// Twice nothing is nothing, whatever the longest wait is.
+#[tokio::test]
+async fn a_retry_that_never_waits_ends_with_its_number() -> Result<()> {
+    let jobs = Unrecorded(MemoryStore::new().leases("jobs")?, ErrorKind::Unavailable, AtomicUsize::new(0));
+    let retry = Retry { first_delay: Duration::ZERO, ..Retry::default() };
+    let options = RunOptions::default().retry(retry).record_within(Duration::from_secs(1));
+    let id = DedupId::new("job-1")?;
+    let ran = run(&jobs, &TokioTimer, &id, &options, async |_| Ok::<_, Error>("done")).await;
+    assert!(ran.is_err());
+    assert_eq!(jobs.2.load(Ordering::SeqCst), retry.attempts);
+    Ok(())
 }
