@@ -12,6 +12,7 @@ use tracing::instrument;
 use crate::client::{Answer, Call, Client, Kind, OpenBox, Second, micros};
 use crate::page;
 use crate::script::{Script, script};
+use crate::upkeep::STEP;
 
 static WRITE: Script =
     script!("ordered_write", CHANGES, timed, ["number", "whole", "ordered"], "ordered_store/write");
@@ -19,6 +20,9 @@ static GET: Script = script!("ordered_get", READS, ["ordered"], "ordered_store/g
 static LIST: Script = script!("ordered_list", READS, ["ordered"], "ordered_store/list");
 static PURGE: Script =
     script!("ordered_purge", CHANGES, timed, ["number", "whole", "ordered"], "ordered_store/purge");
+
+/// The most tombstones that one script of a purge looks at.
+const BATCH: usize = 1_000;
 
 /// The ordered values of one name.
 #[derive(Debug)]
@@ -110,25 +114,25 @@ fn listed(answer: &Answer) -> Result<Page<ListedValue>> {
     Ok(page::page(answer.entries(4).map(value).collect::<Result<_>>()?, answer.text(0)?))
 }
 
-/// Purges a box, a thousand tombstones at once; how many went. No age is upkeep's.
-async fn purge(client: &Client, call: &Call<'_>, age: Option<Duration>, most: usize) -> Result<usize> {
-    let age = age.map(|age| micros(age.min(MAX_DURATION)));
-    let (mut gone, mut passed) = (0, 0);
-    while gone < most {
-        let step = call.clone().with(age).with(most - gone).with(passed);
+/// Purges a box, step by step, and counts how many went as it goes. The call names the age, and how many a step looks at.
+async fn purge(client: &Client, call: &Call<'_>, most: usize, gone: &mut usize) -> Result<()> {
+    let mut passed = 0;
+    while *gone < most {
+        let step = call.clone().with(most - *gone).with(passed);
         let answer = client.settled("purge", || client.answer(&step)).await?;
-        gone += usize::try_from(answer.count(0)?).unwrap_or(usize::MAX);
+        *gone += usize::try_from(answer.count(0)?).unwrap_or(usize::MAX);
         passed = answer.count(1)?;
         if answer.text(2)? != "more" {
             break;
         }
     }
-    Ok(gone)
+    Ok(())
 }
 
-/// What upkeep does to the box of this key.
-pub(crate) async fn maintain(client: &Client, key: &str, most: usize) -> Result<usize> {
-    purge(client, &Call::new(&PURGE, key).in_epoch(client.epoch()), None, most).await
+/// What upkeep does to the box of this key. It goes by the box's own age.
+pub(crate) async fn maintain(client: &Client, key: &str, most: usize, deleted: &mut usize) -> Result<()> {
+    let call = Call::new(&PURGE, key).in_epoch(client.epoch()).with("").with(STEP);
+    purge(client, &call, most, deleted).await.map_err(|error| error.during("maintain"))
 }
 
 #[async_trait]
@@ -172,8 +176,12 @@ impl OrderedStore for RedisOrderedStore {
     #[instrument(level = "trace", skip_all)]
     async fn purge(&self, age: Duration, limit: usize) -> Result<Maintained> {
         let least = if is_timed(self.options) { self.options.tombstone_age } else { Duration::ZERO };
-        let call = self.values.call(&PURGE).await?;
-        let deleted = purge(self.client(), &call, Some(age.max(least)), limit).await?;
-        Ok(Maintained { deleted: deleted as u64, more: deleted == limit })
+        let age = micros(age.max(least).min(MAX_DURATION));
+        let (call, mut deleted) = (self.values.call(&PURGE).await?.with(age).with(BATCH), 0);
+        match purge(self.client(), &call, limit, &mut deleted).await {
+            Ok(()) => Ok(Maintained { deleted: deleted as u64, more: deleted == limit }),
+            Err(error) if deleted > 0 => Err(error.after_unresolved()),
+            Err(error) => Err(error),
+        }
     }
 }

@@ -9,18 +9,28 @@ use crate::{counter, dedup_repo, item_bank, ordered_store, token_store};
 static BOXES: Script = script!("store_boxes", READS, [], "store/boxes");
 
 /// The most entries that one script looks at, so that nobody waits for long behind it.
-const STEP: usize = 100;
+pub(crate) const STEP: usize = 100;
 
 /// Deletes at most so many entries that no promise needs. A box that is corrupt keeps no other from its upkeep.
 pub(crate) async fn maintain(client: &Client, most: usize) -> Result<Maintained> {
-    let (mut deleted, mut cursor, mut corrupt) = (0, "0".to_owned(), None);
-    while deleted < most {
+    let mut deleted = 0;
+    match all(client, most, &mut deleted).await {
+        Ok(()) => Ok(Maintained { deleted: deleted as u64, more: deleted == most }),
+        Err(error) if deleted > 0 => Err(error.after_unresolved()),
+        Err(error) => Err(error),
+    }
+}
+
+/// Every box in turn. What was deleted is counted as it goes, so that it is known whatever the end.
+async fn all(client: &Client, most: usize, deleted: &mut usize) -> Result<()> {
+    let (mut cursor, mut corrupt) = ("0".to_owned(), None);
+    while *deleted < most {
         let call = Call::new(&BOXES, client.store()).with(cursor.as_str());
         let answer = client.enter("maintain", &call).await?;
         for at in answer.entries_after(4, 1) {
-            match one(client, answer.text(at)?, most - deleted).await {
+            match one(client, answer.text(at)?, most, deleted).await {
                 Err(error) if error.kind() == ErrorKind::Corrupt => drop(corrupt.get_or_insert(error)),
-                gone => deleted += gone?,
+                done => done?,
             }
         }
         cursor = answer.text(3)?.to_owned();
@@ -28,46 +38,47 @@ pub(crate) async fn maintain(client: &Client, most: usize) -> Result<Maintained>
             break;
         }
     }
-    match corrupt {
-        Some(error) if deleted > 0 => Err(error.after_unresolved()),
-        Some(error) => Err(error),
-        None => Ok(Maintained { deleted: deleted as u64, more: deleted == most }),
-    }
+    corrupt.map_or(Ok(()), Err)
 }
 
 /// The box of this tag. One of a kind that this library does not know is left to the one that does.
-async fn one(client: &Client, tag: &str, most: usize) -> Result<usize> {
+async fn one(client: &Client, tag: &str, most: usize, deleted: &mut usize) -> Result<()> {
     let key = client.settings().prefix.of(tag);
     let memory = client.memory();
     let about = |script| Call::new(script, &key).in_epoch(client.epoch());
     match Kind::of(tag) {
         Some(Kind::Bank) => {
-            steps(client, most, |step| about(&item_bank::MAINTAIN).with(step).with(memory)).await
+            steps(client, most, deleted, |step| about(&item_bank::MAINTAIN).with(step).with(memory)).await
         }
         Some(Kind::Records) => {
-            steps(client, most, |step| about(&dedup_repo::MAINTAIN).with("").with(step).with(memory)).await
+            steps(client, most, deleted, |step| about(&dedup_repo::MAINTAIN).with("").with(step).with(memory))
+                .await
         }
         Some(Kind::Tokens) => {
-            steps(client, most, |step| about(&token_store::MAINTAIN).with(step).with(memory)).await
+            steps(client, most, deleted, |step| about(&token_store::MAINTAIN).with(step).with(memory)).await
         }
-        Some(Kind::Counters) => steps(client, most, |step| about(&counter::MAINTAIN).with(step)).await,
-        Some(Kind::Ordered) => ordered_store::maintain(client, &key, most).await,
-        None => Ok(0),
+        Some(Kind::Counters) => {
+            steps(client, most, deleted, |step| about(&counter::MAINTAIN).with(step)).await
+        }
+        Some(Kind::Ordered) => ordered_store::maintain(client, &key, most, deleted).await,
+        None => Ok(()),
     }
 }
 
 /// Step after step, until one says that there is no more.
-async fn steps<'a>(client: &Client, most: usize, call: impl Fn(usize) -> Call<'a>) -> Result<usize> {
-    let mut deleted = 0;
-    while deleted < most {
-        let step = STEP.min(most - deleted);
-        let call = call(step);
+async fn steps<'a>(
+    client: &Client,
+    most: usize,
+    deleted: &mut usize,
+    call: impl Fn(usize) -> Call<'a>,
+) -> Result<()> {
+    while *deleted < most {
+        let call = call(STEP.min(most - *deleted));
         let answer = client.settled("maintain", || client.answer(&call)).await?;
-        let gone = usize::try_from(answer.count(0)?).unwrap_or(usize::MAX);
-        deleted += gone;
+        *deleted += usize::try_from(answer.count(0)?).unwrap_or(usize::MAX);
         if answer.text(1)? != "more" {
             break;
         }
     }
-    Ok(deleted)
+    Ok(())
 }

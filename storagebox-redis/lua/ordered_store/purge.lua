@@ -1,8 +1,8 @@
 -- O-03 removes tombstones that arrived so long ago; under time stamps none before its age, nor while an older stamp would still be
--- accepted. Those that may not go yet are passed over, a thousand at once.
--- ARGV age in microseconds or '' for upkeep, which leaves sequence numbers alone; most, how many to pass over
+-- accepted. Those that may not go yet are passed over.
+-- ARGV age in microseconds or '' for upkeep, which leaves sequence numbers alone; how many to look at, most, how many to pass over
 -- how many went, how many are to be passed over, 'more' or ''
-local age, most, passed = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
+local age, looks, most, passed = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 local kept = head[2]
 if kept and kept ~= '' and not tonumber(kept) then corrupt('a box that does not say how long it keeps tombstones') end
 local keeps = tonumber(kept)
@@ -18,7 +18,7 @@ local function may_go(cell)
     return is_less(high, low, whole(text(now_millis - keeps)))
 end
 
-local keys = redis.call('ZRANGEBYSCORE', base .. ':t', '-inf', text(now()), 'LIMIT', passed, 1000)
+local keys = redis.call('ZRANGEBYSCORE', base .. ':t', '-inf', text(now()), 'LIMIT', passed, looks)
 for _, key in ipairs(keys) do
     if done == most then break end
     local cell = base .. ':o:' .. key
@@ -30,4 +30,4 @@ for _, key in ipairs(keys) do
         passed = passed + 1
     end
 end
-return { text(done), text(passed), #keys == 1000 and 'more' or '' }
+return { text(done), text(passed), #keys == looks and 'more' or '' }

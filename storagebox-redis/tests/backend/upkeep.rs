@@ -1,12 +1,14 @@
 //! How much a step of upkeep does: nobody's call is answered meanwhile. Counted by the server, not by the clock.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use redis::cmd;
 use storagebox_core::{
-    Backend, BackendExt, Begun, ClaimId, DedupId, DedupRepo, ItemBank, LeaseRepo, OpId, Payload, Result,
-    Retention,
+    Backend, BackendExt, Begun, Certainty, ClaimId, DedupId, DedupRepo, ErrorKind, ItemBank, Key, LeaseRepo,
+    Maintained, OpId, OrderedOptions, OrderedStore, Payload, Result, Retention, Stamp, TokenId, TokenStore,
+    WriterId,
 };
 use storagebox_testkit::redis::Settings;
 
@@ -151,6 +153,75 @@ async fn a_box_that_was_made_and_not_marked_is_marked_when_it_is_opened() -> Res
         assert_eq!(place.server.ask::<String>(cmd("HGET").arg(&made).arg(tag)).await?, epoch);
         place.moved.advance(WEEK);
         assert_eq!(store.maintain(10).await?.deleted, 1);
+        Ok(())
+    })
+    .await
+}
+
+/// So many deletions with this stamp.
+async fn tombstones(
+    place: &Place,
+    options: OrderedOptions,
+    at: i64,
+    count: i64,
+) -> Result<Arc<dyn OrderedStore>> {
+    let (values, writer) = (place.store()?.ordered("box", options)?, WriterId::new("writer")?);
+    for number in 0..count {
+        let _ = values.delete(&Key::new(format!("{number}"))?, &Stamp::new(at, writer.clone())).await?;
+    }
+    Ok(values)
+}
+
+fn is_halfway(outcome: Result<Maintained>) {
+    let error = outcome.unwrap_err();
+    let found = (error.kind(), error.certainty(), error.is_retryable());
+    assert_eq!(found, (ErrorKind::Corrupt, Certainty::Unknown, false), "{error}");
+}
+
+/// The second step meets what it cannot read; the first one has deleted.
+#[tokio::test]
+async fn upkeep_that_deleted_before_it_failed_does_not_say_not_applied() -> Result<()> {
+    with_server(Settings::quick(), async |place| {
+        let (store, gone) = (place.store()?, format!("{}:g:0", place.key("t.box.0")));
+        let tokens: Vec<_> =
+            (0..150).map(|number| TokenId::new(format!("{number}"))).collect::<Result<_>>()?;
+        store.tokens("box")?.discard(&tokens).await?;
+        place.moved.advance(WEEK);
+        place.server.ask::<()>(cmd("LSET").arg(&gone).arg(100).arg("garbage")).await?;
+        is_halfway(store.maintain(1_000).await);
+        assert_eq!(place.server.ask::<i64>(cmd("LLEN").arg(&gone)).await?, 50);
+        let error = store.maintain(1_000).await.unwrap_err();
+        assert_eq!((error.kind(), error.certainty()), (ErrorKind::Corrupt, Certainty::NotApplied), "{error}");
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_purge_that_deleted_before_it_failed_does_not_say_not_applied() -> Result<()> {
+    with_server(Settings::quick(), async |place| {
+        let values = tombstones(place, OrderedOptions::sequence(), 1, 1_100).await?;
+        let (queue, cells) = (format!("{}:t", place.key("o.box.0")), format!("{}:o:", place.key("o.box.0")));
+        let next: Vec<String> = place.server.ask(cmd("ZRANGE").arg(&queue).arg(1_000).arg(1_000)).await?;
+        place.server.ask::<()>(cmd("SET").arg(format!("{cells}{}", next[0])).arg("garbage")).await?;
+        is_halfway(values.purge(Duration::ZERO, 2_000).await);
+        assert_eq!(place.server.ask::<i64>(cmd("ZCARD").arg(&queue)).await?, 100);
+        Ok(())
+    })
+    .await
+}
+
+/// A thousand went in one step.
+#[tokio::test]
+async fn a_step_looks_at_few_tombstones() -> Result<()> {
+    with_server(Settings::quick(), async |place| {
+        let (seconds, _): (i64, i64) = place.server.ask(&cmd("TIME")).await?;
+        tombstones(place, OrderedOptions::time(), seconds * 1_000, 450).await?;
+        place.moved.advance(5 * WEEK);
+        commands(place).await?;
+        assert_eq!(place.store()?.maintain(1_000).await?.deleted, 450);
+        let made = commands(place).await?;
+        assert!(made["evalsha"] >= 5, "a step is of at most 100: {made:?}");
         Ok(())
     })
     .await
