@@ -75,9 +75,13 @@ pub(crate) fn hash(claim: &ClaimId) -> u32 {
     u32::from_be_bytes([0, high, middle, low])
 }
 
-/// Makes the store, if the server may hold it. On one that is there it changes nothing.
+/// Makes the store, if the server may hold it. On one that is there it changes nothing. Who has one open only looks: where
+/// that one was lost, another in its place would hide the loss from those that come next.
 pub(crate) async fn setup(client: &Client) -> Result<()> {
     check_server(client, "setup").await?;
+    if !client.epoch().is_empty() {
+        return client.enter("setup", &Call::new(&LOOK, client.store())).await.map(drop);
+    }
     let epoch = new_epoch();
     let memory = in_words(client.settings().memory.unwrap_or(Retention::DEFAULT));
     let call = Call::new(&SETUP, client.store()).with(VERSION).with(epoch.as_str()).with(memory.as_str());

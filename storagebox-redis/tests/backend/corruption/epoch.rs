@@ -181,3 +181,29 @@ async fn a_lost_box_is_made_anew_once_the_store_has_a_new_epoch() -> Result<()> 
     })
     .await
 }
+
+async fn keys_of(place: &Place) -> Result<Vec<String>> {
+    place.server.ask(cmd("KEYS").arg(format!("{}:*", place.prefix))).await
+}
+
+/// It made another store, so that those that began next did not learn of the loss.
+#[tokio::test]
+async fn setup_by_a_process_that_knew_what_was_lost_makes_nothing() -> Result<()> {
+    with_server(Settings::quick(), async |place| {
+        let (store, mut admin) = (place.store()?, place.server.node(0).await?);
+        store.bank(BOX)?.counts().await?;
+        store.setup().await?;
+        cmd("FLUSHALL").exec_async(&mut admin).await.map_err(failed)?;
+        let error = store.setup().await.unwrap_err();
+        assert_eq!(
+            (error.kind(), error.certainty()),
+            (ErrorKind::NotSetUp, Certainty::NotApplied),
+            "{error}"
+        );
+        assert_eq!(keys_of(place).await?, [""; 0]);
+        place.store()?.setup().await?;
+        assert_eq!(store.setup().await.unwrap_err().kind(), ErrorKind::Corrupt);
+        Ok(())
+    })
+    .await
+}
