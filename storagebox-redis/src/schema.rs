@@ -4,7 +4,7 @@ use std::fmt::{self, Write};
 use std::time::Duration;
 
 use redis::cmd;
-use storagebox_core::{BoxName, ClaimId, Error, ErrorKind, Result, Retention};
+use storagebox_core::{BoxName, ClaimId, Error, ErrorKind, Ids as _, RandomIds, Result, Retention};
 
 use crate::client::{Answer, Call, Client, micros_of};
 use crate::config::{Eviction, bad};
@@ -88,9 +88,9 @@ pub(crate) async fn setup(client: &Client) -> Result<()> {
     client.enter("setup", &call).await.map(drop)
 }
 
-/// One that no store had before.
+/// One that no store had before. It is the system's randomness: a program may seed its own.
 fn new_epoch() -> String {
-    format!("{:032x}", fastrand::Rng::new().u128(..))
+    RandomIds.fresh()
 }
 
 /// Whether the store is there and of this library's version.
@@ -226,6 +226,16 @@ mod tests {
         assert_eq!(tag_of("vouchers-2026"), "b.vouchers-2026.0");
         assert_eq!(tag_of("}{:*.%\n"), "b.%7D%7B%3A%2A%2E%25%0A.0");
         assert!(tag_of("é").is_ascii());
+    }
+
+    /// A program may seed them for results that can be repeated.
+    #[test]
+    fn an_epoch_is_not_of_the_programs_random_numbers() {
+        let epoch = || {
+            fastrand::seed(42);
+            new_epoch()
+        };
+        assert_ne!(epoch(), epoch());
     }
 
     #[test]
