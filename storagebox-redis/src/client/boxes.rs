@@ -106,6 +106,7 @@ impl OpenBox {
     /// Names the box: whether it was made before, in this epoch.
     async fn enter(&self) -> Result<bool> {
         let enter = Call::new(&ENTER, self.client.store()).with(VERSION).with(self.tag.as_str());
+        let enter = enter.with(self.client.epoch());
         let answer = self.client.enter("open", &enter).await?;
         Ok(answer.text(3)? == self.client.epoch())
     }

@@ -15,7 +15,9 @@ use super::slot::{Connection, Slot};
 use crate::config::{Settings, Wait};
 use crate::error;
 use crate::schema;
-use crate::script::Edition;
+use crate::script::{Edition, Script, script};
+
+static AWAITED: Script = script!("store_awaited", CHANGES, [], "store/awaited");
 
 /// The connections of a store to its server.
 pub(crate) struct Connections {
@@ -84,7 +86,8 @@ impl Connections {
         let answer = Answer::of(call.script(), slot.ended(&connection, call.key(), reply)?)?;
         if let (true, Some(wait)) = (call.script().changes(), settings.wait) {
             // Whatever comes of it, the script has been carried out.
-            let replicated = replicated(&slot, &mut connection, call.key(), wait).await;
+            let awaited = Call::new(&AWAITED, call.key());
+            let replicated = replicated(&slot, &mut connection, &awaited, wait).await;
             replicated.map_err(Error::after_unresolved)?;
         }
         Ok(answer)
@@ -124,9 +127,10 @@ impl Connections {
 }
 
 /// `WAIT` looks at what this connection wrote. A repeat of a call may have written nothing, so something is written first.
-async fn replicated(slot: &Slot, connection: &mut Connection, key: &str, wait: Wait) -> Result<()> {
+async fn replicated(slot: &Slot, connection: &mut Connection, awaited: &Call<'_>, wait: Wait) -> Result<()> {
+    let (key, edition) = (awaited.key(), connection.edition());
     let mut pipeline = redis::pipe();
-    pipeline.cmd("HSET").arg(key).arg("wait").arg("").ignore();
+    pipeline.add_command(awaited.by_text(edition)).ignore();
     pipeline.cmd("WAIT").arg(wait.replicas).arg(wait.timeout.as_millis() as u64);
     let reply = connection.make(slot, async |wire| pipeline.query_async::<(u32,)>(wire).await).await;
     let (found,) = slot.ended(connection, key, reply)?;

@@ -8,6 +8,7 @@ use storagebox_core::{Error, ErrorKind, Result};
 
 use super::server::{Server, Wire};
 use crate::error;
+use crate::script::Edition;
 use crate::turns::Turns;
 
 /// One connection, made when it is first needed, and again after it broke.
@@ -48,6 +49,11 @@ struct UnderWay<'a> {
 }
 
 impl Connection {
+    /// That of scripts that do not look at the clock.
+    pub(super) fn edition(&self) -> Edition {
+        Edition { moved: 0, clustered: self.wire.is_cluster() }
+    }
+
     /// Makes one call on it.
     pub(super) async fn make<T>(
         &mut self,

@@ -34,6 +34,21 @@ async fn a_store_that_was_not_set_up_says_so_and_is_not_begun() -> Result<()> {
     .await
 }
 
+/// What was written for `WAIT` to look at began it.
+#[tokio::test]
+async fn a_store_that_was_not_set_up_is_not_begun_by_waiting_for_replicas() -> Result<()> {
+    with_place(async |place| {
+        let (prefix, url) = (format!("{}:elsewhere", place.prefix), place.server.url());
+        let waits = RedisStore::builder().prefix(&prefix)?.wait(1, Duration::from_millis(1)).connect(&url)?;
+        // No replica has what was written; it is the keys that count.
+        let _ = waits.bank("box")?.counts().await.unwrap_err();
+        let keys: Vec<String> = place.server.ask(cmd("KEYS").arg(format!("{prefix}*"))).await?;
+        assert_eq!(keys, [""; 0]);
+        Ok(())
+    })
+    .await
+}
+
 #[tokio::test]
 async fn a_newer_store_is_refused_and_left_alone() -> Result<()> {
     with_place(async |place| {

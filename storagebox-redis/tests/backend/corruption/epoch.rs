@@ -207,3 +207,19 @@ async fn setup_by_a_process_that_knew_what_was_lost_makes_nothing() -> Result<()
     })
     .await
 }
+
+/// It named the box in the new store.
+#[tokio::test]
+async fn a_process_of_an_epoch_that_is_over_names_no_box_in_the_next_one() -> Result<()> {
+    with_server(Settings::quick(), async |place| {
+        let (store, mut admin) = (place.store()?, place.server.node(0).await?);
+        store.bank(BOX)?.counts().await?;
+        cmd("FLUSHALL").exec_async(&mut admin).await.map_err(failed)?;
+        place.store()?.setup().await?;
+        let error = store.bank("another")?.counts().await.unwrap_err();
+        assert_eq!((error.kind(), error.certainty()), (ErrorKind::Corrupt, Certainty::NotApplied), "{error}");
+        assert_eq!(keys_of(place).await?, [place.key("store")]);
+        Ok(())
+    })
+    .await
+}
