@@ -79,6 +79,12 @@ pub(crate) fn ends_connection(error: &RedisError) -> bool {
     }
 }
 
+/// Whether there may be another master by now: one that is cut off from its replicas and from those that watch it hears nothing
+/// of its successor.
+pub(crate) fn may_want_another_master(error: &RedisError) -> bool {
+    error.code() == Some("NOREPLICAS")
+}
+
 /// Whether another login may help: the one that there was is refused, or a connection broke and was not made again.
 pub(crate) fn may_want_another_login(error: &RedisError) -> bool {
     error.code().is_none_or(|code| ["NOAUTH", "WRONGPASS"].contains(&code))

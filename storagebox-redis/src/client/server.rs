@@ -63,6 +63,17 @@ impl Server {
         }
     }
 
+    /// Whether sentinels say which node is the master.
+    pub(super) fn is_watched(&self) -> bool {
+        match &self.at {
+            At::Node(_) => false,
+            #[cfg(feature = "cluster")]
+            At::Cluster { .. } => false,
+            #[cfg(feature = "sentinel")]
+            At::Sentinels { .. } => true,
+        }
+    }
+
     pub(super) async fn connect(&self) -> Result<Wire> {
         trust_some_cipher();
         let login = self.access.login().await?;

@@ -34,6 +34,8 @@ pub(super) struct Connection {
     wire: Wire,
     /// Whether the login that it was made with may not be valid for ever.
     login_changes: bool,
+    /// Whether somebody else says which server is the master.
+    is_watched: bool,
     /// How many answers came on it.
     heard: Arc<AtomicU64>,
 }
@@ -99,18 +101,20 @@ impl Slot {
         let _turn = self.connecting.next().await;
         match self.found()? {
             Some(found) => Ok(found),
-            None => Ok(self.put(server.connect().await?, server.access.changes())),
+            None => Ok(self.put(server.connect().await?, server)),
         }
     }
 
     /// A store that was closed meanwhile does not keep it. Nor is one kept that took so long that another was made.
-    fn put(&self, wire: Wire, login_changes: bool) -> Connection {
+    fn put(&self, wire: Wire, server: &Server) -> Connection {
         let mut open = self.open();
         if let Some(other) = &open.connection {
             return other.clone();
         }
         open.number += 1;
-        let connection = Connection { number: open.number, wire, login_changes, heard: Arc::default() };
+        let (login_changes, is_watched) = (server.access.changes(), server.is_watched());
+        let (number, heard) = (open.number, Arc::default());
+        let connection = Connection { number, wire, login_changes, is_watched, heard };
         open.connection = (!open.closed).then(|| connection.clone());
         connection
     }
@@ -137,7 +141,10 @@ impl Slot {
     ) -> Result<T> {
         reply.map_err(|error| {
             let is_lost = match connection.wire.is_cluster() {
-                false => error::ends_connection(&error),
+                false => {
+                    error::ends_connection(&error)
+                        || connection.is_watched && error::may_want_another_master(&error)
+                }
                 // Its driver connects to a node again by itself, but with the login that it was given.
                 true => connection.login_changes && error::may_want_another_login(&error),
             };

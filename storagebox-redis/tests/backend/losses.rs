@@ -58,3 +58,29 @@ async fn what_one_replica_has_is_lost_when_another_is_promoted() -> Result<()> {
     assert!(failover.statement.contains("where another one is promoted it is lost"), "{failover:?}");
     Ok(())
 }
+
+/// It is cut off from its replica and its sentinels, and its clients reach it still: nobody tells it that it was replaced.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_master_that_lost_its_replicas_is_left_for_its_successor() -> Result<()> {
+    let settings = Settings::quick().with_failover_after(Duration::from_secs(1));
+    let place = Server::sentinels(settings).await?.place().await?;
+    let replicated = place.builder()?.wait(1, Duration::from_secs(60)).connect(&place.server.url())?;
+    replicated.bank("box")?.add(&[Item::new("one")?]).await?;
+    let bank = place.store()?.bank("box")?;
+    bank.counts().await?;
+    let mut master = place.server.node(0).await?;
+    let mut cut = redis::pipe();
+    cut.cmd("CONFIG").arg(&["SET", "min-replicas-to-write", "9"]);
+    cut.cmd("ACL").arg(&["SETUSER", "default", "-ping", "-replicaof", "-slaveof"]);
+    cut.exec_async(&mut master).await.map_err(failed)?;
+    crate::scene::until("a successor, to those that begin now", async || {
+        Ok(place.store()?.bank("box")?.counts().await.is_ok())
+    })
+    .await?;
+    // The first one finds out.
+    let refused = bank.assign("ada").await.unwrap_err();
+    assert!(format!("{refused:?}").contains("NOREPLICAS"), "{refused:?}");
+    let taken = bank.assign("ada").await?;
+    assert!(matches!(taken, Taken::New(_)), "{taken:?}");
+    Ok(())
+}
