@@ -230,7 +230,7 @@ impl BankAdmin for RedisBank {
     #[instrument(level = "trace", skip_all)]
     async fn retire(&self, claim: &ClaimId) -> Result<Retired> {
         let attempt = || async move { answers::retired(&self.about(&RETIRE, claim).await?) };
-        self.client().settled("retire", attempt).await
+        self.client().settle("retire", Second::May, attempt).await
     }
 
     #[instrument(level = "trace", skip_all)]

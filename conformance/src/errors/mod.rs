@@ -32,6 +32,7 @@ cases! { Errors:
     "ER-04" Ambiguous retry::an_exhausted_retry_leaves_the_call_to_be_made_again;
     "ER-04" Ambiguous settling::an_empty_bank_settles_no_lost_take;
     "ER-04" Ambiguous settling::an_unknown_claim_settles_nothing;
+    "ER-04" Ambiguous settling::a_holder_settles_no_lost_retire;
     "ER-04" Ambiguous settling::anothers_lease_settles_nothing;
     "ER-04" Ambiguous settling::a_mismatch_settles_no_lost_begin;
     "ER-04" Ambiguous settling::a_rejected_change_settles_nothing;

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use storagebox_core::{
-    BackendExt, Begun, Bounds, Cancelled, Certainty, Change, ClaimId, ClaimState, Confirmed, Counted,
-    Counter, CounterExt, DedupId, DedupRepo, End, ErrorKind, Extended, Fingerprint, Hold, ItemBank, Key,
-    LeaseRepo, OpId, Payload, Recorded, Released, Result, Retention, Retry, Strategy, Taken, TokenId,
-    TokenStore,
+    BackendExt, BankAdmin, Begun, Bounds, Cancelled, Certainty, Change, ClaimId, ClaimState, Confirmed,
+    Counted, Counter, CounterExt, DedupId, DedupRepo, End, ErrorKind, Extended, Fingerprint, Hold, ItemBank,
+    Key, LeaseRepo, OpId, Payload, Recorded, Released, Result, Retention, Retired, Retry, Strategy, Taken,
+    TokenId, TokenStore,
 };
 
 use super::retry::Counting;
@@ -62,6 +62,21 @@ pub(super) async fn an_unknown_claim_settles_nothing(world: &World) -> Verdict {
     ensure_matches!(confirmed, Confirmed::Confirmed(_), "the claim after its lost confirm has landed");
     let sure = Retry::default().call(&timer, || bank.confirm(&claim)).await?;
     ensure_matches!(sure, Confirmed::Confirmed(_), "a call without faults");
+    Ok(())
+}
+
+pub(super) async fn a_holder_settles_no_lost_retire(world: &World) -> Verdict {
+    let (bank, claim, timer) = (world.filled(1).await?, ClaimId::new("ada")?, Counting::default());
+    let _ = bank.take(&claim, Hold::Forever).await?;
+    let (far, link) = late(&bank);
+    ensure_open("Holding", Retry::default().call(&timer, || far.retire(&claim)).await)?;
+    // This is why: the lost attempt lands when the claim is over, and its fence goes.
+    let _ = bank.release(&claim).await?;
+    link.land().await;
+    ensure_eq!(bank.get(&claim).await?, ClaimState::Unknown, "the claim after its lost retire has landed");
+    let _ = bank.take(&claim, Hold::Forever).await?;
+    let sure = Retry::default().call(&timer, || bank.retire(&claim)).await?;
+    ensure_eq!(sure, Retired::Holding, "a call without faults");
     Ok(())
 }
 

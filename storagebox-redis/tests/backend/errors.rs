@@ -3,12 +3,15 @@
 use std::time::Duration;
 
 use redis::cmd;
+use storagebox_conformance::{Cut, Proxy};
 use storagebox_core::{
-    Backend, BackendExt, Certainty, ClaimId, ErrorKind, Hold, Item, ItemBank, ItemBankExt, Result, Taken,
+    Backend, BackendExt, BankAdmin, Certainty, ClaimId, ErrorKind, Hold, Item, ItemBank, ItemBankExt, Result,
+    Retired, Taken,
 };
 use storagebox_testkit::redis::Settings;
 
 use crate::scene::with_server;
+use crate::support::failed;
 
 /// The server refuses the script as a whole: an item that was popped first would be lost.
 #[tokio::test]
@@ -92,6 +95,26 @@ async fn a_call_that_outlasts_its_time_is_unknown() -> Result<()> {
         let again = bank.assign("ada").await?;
         assert!(matches!(again, Taken::New(_) | Taken::Again(_)), "{again:?}");
         store.ping().await
+    })
+    .await
+}
+
+/// Once the claim is released, the lost call may still land and forget its fence.
+#[tokio::test(flavor = "multi_thread")]
+async fn holding_is_not_answered_after_a_lost_retire() -> Result<()> {
+    with_server(Settings::quick(), async |place| {
+        let proxy = Proxy::start(place.server.address()).await.map_err(failed)?;
+        let bank = place.builder()?.connect(&place.server.url_at(proxy.addr()))?.bank("box")?;
+        let claim = ClaimId::new("ada")?;
+        bank.add(&[Item::new("one")?]).await?;
+        let _ = bank.take(&claim, Hold::Forever).await?;
+        for cut in [Cut::RequestLost, Cut::ReplyLost] {
+            proxy.arm(cut, "ada", 0);
+            let error = bank.retire(&claim).await.unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::OutcomeUnknown, "{cut:?}: {error}");
+        }
+        assert_eq!(bank.retire(&claim).await?, Retired::Holding);
+        Ok(())
     })
     .await
 }
