@@ -103,6 +103,8 @@ pub trait Backend: Debug + Send + Sync + 'static {
 
     /// Deletes at most `max_entries` of what no promise needs any more.
     ///
+    /// The number bounds what one attempt deletes. A repeat after a lost reply, also the backend's own, counts anew.
+    ///
     /// # Guarantees
     ///
     /// - S-2 above.

@@ -145,7 +145,8 @@ impl Store {
         self.backend.ping().await
     }
 
-    /// Deletes at most `max_entries` of what no promise needs any more (S-2).
+    /// Deletes at most `max_entries` of what no promise needs any more (S-2). A repeat after a lost reply counts anew, so
+    /// that more may have been deleted in all.
     ///
     /// # Errors
     ///
