@@ -102,7 +102,9 @@ async fn upkeep_that_stops_after_its_deletion_may_have_been_applied() -> Result<
     let (place, closes) = (Place::ready().await?, Arc::new(OnceLock::<SqlitePool>::new()));
     let hook = Arc::clone(&closes);
     let pool = hooked(&place, move || {
-        hook.get().map(|pool| drop(pool.close()));
+        if let Some(pool) = hook.get() {
+            drop(pool.close());
+        }
         true
     });
     let store = place.builder().from_pool(pool.clone())?;
