@@ -4,6 +4,7 @@ mod functions;
 mod known;
 
 use std::fmt;
+use std::hash::{BuildHasher as _, RandomState};
 
 use sqlx::{AssertSqlSafe, Connection, PgConnection, Row, raw_sql};
 use storagebox_core::backend::micros_of;
@@ -89,8 +90,13 @@ impl Schema {
     fn new_store(&self, memory: Option<Retention>) -> String {
         let memory = micros_of(memory.unwrap_or(Retention::DEFAULT));
         let memory = memory.map_or("NULL".to_owned(), |micros| micros.to_string());
-        self.fill(&format!("INSERT INTO {{schema}}.store VALUES ({}, {memory});\n", fastrand::i64(..)))
+        self.fill(&format!("INSERT INTO {{schema}}.store VALUES ({}, {memory});\n", new_epoch()))
     }
+}
+
+/// An epoch that no store and no box had before. It is of the system's randomness: a program may seed its own.
+pub(crate) fn new_epoch() -> i64 {
+    RandomState::new().hash_one(()).cast_signed()
 }
 
 /// Makes the schema or brings it up to date, in one transaction on a connection of its own: a setup that is dropped
@@ -236,4 +242,19 @@ fn refuse_newer(version: i32) -> Result<()> {
     }
     let what = format!("the schema's version {version}: this library knows up to {VERSION}, and it");
     Err(Error::unsupported(what, "a newer storagebox").on("postgres"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A program may seed them for results that can be repeated.
+    #[test]
+    fn an_epoch_is_not_of_the_programs_random_numbers() {
+        let epoch = || {
+            fastrand::seed(42);
+            new_epoch()
+        };
+        assert_ne!(epoch(), epoch());
+    }
 }

@@ -111,7 +111,7 @@ impl OpenBox {
             .with(memory.and_then(micros_of))
             .with(memory.is_none())
             .with(self.number)
-            .with(fastrand::i64(..))
+            .with(schema::new_epoch())
             .with(self.kind.name())
             .with(self.name.as_str())
             .with(self.options.as_str())
