@@ -1,5 +1,6 @@
 //! The shop, as its authors test it: in memory, with a clock that they move on.
 
+#![cfg(feature = "memory")]
 #![allow(clippy::disallowed_methods, reason = "a test may unwrap")]
 
 use std::time::Duration;
