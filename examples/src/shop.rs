@@ -31,7 +31,7 @@ pub enum Ordered {
     Placed(String),
     /// The same order is being placed by another request.
     BeingPlaced,
-    /// There is not enough in stock.
+    /// There was nothing in stock. The same order stays so; who tries again sends another one.
     SoldOut,
 }
 

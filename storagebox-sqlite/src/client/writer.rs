@@ -246,6 +246,23 @@ mod tests {
         Ok(())
     }
 
+    #[tokio::test]
+    async fn the_first_look_of_a_box_commits_once_and_the_next_one_not() -> Result<()> {
+        let (folder, commits) = (Folder::new("sqlite-test").unwrap(), Arc::new(AtomicUsize::new(0)));
+        let counted = Arc::clone(&commits);
+        let client = client(&folder).await?;
+        hooked(&client, move || counted.fetch_add(1, Ordering::SeqCst) < usize::MAX).await?;
+        for expected in [1, 2] {
+            // Another handle is another first look, as that of another process.
+            let bank = SqliteBank::new(&client, &BoxName::new("box")?);
+            for _ in 0..2 {
+                assert_eq!(bank.counts().await?.total(), 0);
+                assert_eq!(commits.load(Ordering::SeqCst), expected);
+            }
+        }
+        Ok(())
+    }
+
     /// What the driver says of a statement that could not end is no proof that it left nothing.
     #[tokio::test]
     async fn a_take_by_itself_whose_end_fails_may_have_been_applied() -> Result<()> {
