@@ -74,8 +74,8 @@ impl Taker {
     }
 
     async fn once(&self, take: &Take) -> Result<Taken> {
-        let (lane, start) = self.walk.begin();
-        let client = self.bank.client();
+        let mut lane = self.walk.begin();
+        let (client, start) = (self.bank.client(), lane.start());
         let call = Call::value("bank_take")
             .about(self.bank.opened().await?)
             .with(take.claim.as_str())
@@ -86,16 +86,16 @@ impl Taker {
         let shown = Shown::of(&client.row(&call).await?, "bank_take")?;
         match shown.word()? {
             "new" => {
-                self.walk.go_on(lane, shown.number(2)?, shown.number(3)?, 1);
+                lane.go_on(shown.number(2)?, shown.number(3)?, 1);
                 Ok(new(shown.item(1)?, take.hold))
             }
             // What was told of where there may be more is no longer so.
             "empty" => {
-                self.walk.leave(lane);
+                lane.leave();
                 Ok(Taken::Empty)
             }
             "busy" => {
-                self.walk.leave(lane);
+                lane.leave();
                 Err(Error::new(ErrorKind::Contention, "others hold the last items").on("postgres"))
             }
             _ => shown.taken(),
@@ -113,7 +113,7 @@ impl Taker {
 
     /// What became of the claims, by claim.
     async fn many(&self, takes: &[Take]) -> Result<HashMap<String, Met>> {
-        let (lane, start) = self.walk.begin();
+        let mut lane = self.walk.begin();
         let mut sorted: Vec<_> = takes.iter().collect();
         sorted.sort_unstable_by(|one, other| one.claim.cmp(&other.claim));
         let call = Call::rows("bank_take_many")
@@ -121,11 +121,11 @@ impl Taker {
             .with(sorted.iter().map(|take| take.claim.as_str()).collect::<Vec<_>>())
             .with(sorted.iter().map(|take| micros_of(take.hold)).collect::<Vec<_>>())
             .with(self.bank.client().memory())
-            .with(start.at);
+            .with(lane.start().at);
         let (last, met) = answers::taken_many(&self.bank.client().row(&call).await?)?;
         match last {
-            Some(place) => self.walk.go_on(lane, place, place, takes.len() as u32),
-            None => self.walk.leave(lane),
+            Some(place) => lane.go_on(place, place, takes.len() as u32),
+            None => lane.leave(),
         }
         Ok(met)
     }

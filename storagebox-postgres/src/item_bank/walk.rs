@@ -1,26 +1,23 @@
 //! Where takers begin: each at a random place of its own, from which it walks on (IB-8, IB-9).
 //!
-//! Nobody crosses what others have drained, and neighbours on the disk are used one after another, so that few pages
-//! are written after each checkpoint.
+//! Nobody crosses what others have drained, and neighbours in the index are used one after another, so that few of its
+//! pages are written after each checkpoint.
 
-use std::sync::Mutex;
-use std::sync::PoisonError;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::ops::{Deref, DerefMut};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use fastrand::Rng;
-
-/// As many as there are connections by default.
-const LANES: usize = 16;
+/// How many lanes wait for a taker at most.
+const KEPT: usize = 64;
 /// How far a lane goes before it begins anew somewhere else.
 const STEPS: u32 = 512;
 /// How many takes in a row are told up to where there may be more: about as many as a cell has items. It was told of cells as
 /// they were then; meanwhile they may be smaller, and whoever was told does not look back at those that it leaves.
 const HINTED: u32 = 16;
 
-#[derive(Debug)]
+/// The lanes on which nobody is, the one that was left last at the end.
+#[derive(Debug, Default)]
 pub(super) struct Walk {
-    lanes: Vec<Mutex<Lane>>,
-    next: AtomicUsize,
+    idle: Mutex<Vec<Lane>>,
 }
 
 /// Where a taker looks: from a place on, and up to where there may be more, if that was told.
@@ -30,57 +27,80 @@ pub(super) struct Start {
     pub(super) till: Option<i64>,
 }
 
-#[derive(Debug)]
-struct Lane {
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Lane {
     start: Start,
     /// Takes in a row that were told the same `till`.
     hinted: u32,
     steps_left: u32,
-    random: Rng,
 }
 
-impl Default for Walk {
-    fn default() -> Self {
-        let start = Start { at: 0, till: None };
-        let lane = || Mutex::new(Lane { start, hinted: 0, steps_left: 0, random: Rng::new() });
-        Self { lanes: (0..LANES).map(|_| lane()).collect(), next: AtomicUsize::new(0) }
-    }
+/// A lane that one taker alone is on, until it is dropped: two on the same one would meet at the same items, and each would
+/// learn of what the other has left.
+#[derive(Debug)]
+pub(super) struct OnLane<'a> {
+    walk: &'a Walk,
+    lane: Lane,
 }
 
 impl Walk {
-    /// The lane that waits longest, and where it is.
-    pub(super) fn begin(&self) -> (usize, Start) {
-        let number = self.next.fetch_add(1, Ordering::Relaxed) % LANES;
-        (number, self.lane(number, |lane| lane.place()))
+    /// The lane that was left last, if any waits: few lanes are in use, and what they were told is new.
+    pub(super) fn begin(&self) -> OnLane<'_> {
+        let lane = self.idle().pop().unwrap_or_else(Lane::somewhere);
+        OnLane { walk: self, lane }
     }
 
-    /// The lane's taker got the item at this place, and there may be more up to the other.
-    pub(super) fn go_on(&self, number: usize, place: i64, till: i64, steps: u32) {
-        self.lane(number, |lane| {
-            lane.hinted = if lane.start.till == Some(till) { lane.hinted + 1 } else { 0 };
-            let is_hint = place < till && lane.hinted < HINTED;
-            lane.start = Start { at: place.wrapping_add(1), till: is_hint.then_some(till) };
-            lane.steps_left = lane.steps_left.saturating_sub(steps);
-        });
-    }
-
-    /// The lane met nothing ahead of it.
-    pub(super) fn leave(&self, number: usize) {
-        self.lane(number, |lane| lane.steps_left = 0);
-    }
-
-    fn lane<T>(&self, number: usize, visit: impl FnOnce(&mut Lane) -> T) -> T {
-        visit(&mut self.lanes[number % LANES].lock().unwrap_or_else(PoisonError::into_inner))
+    fn idle(&self) -> MutexGuard<'_, Vec<Lane>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Lane {
-    fn place(&mut self) -> Start {
-        if self.steps_left == 0 {
-            self.start = Start { at: self.random.i64(..), till: None };
-            self.steps_left = STEPS;
-        }
+    fn somewhere() -> Self {
+        Self { start: Start { at: fastrand::i64(..), till: None }, hinted: 0, steps_left: STEPS }
+    }
+
+    pub(super) fn start(&self) -> Start {
         self.start
+    }
+
+    /// The taker got the item at this place, and there may be more up to the other.
+    pub(super) fn go_on(&mut self, place: i64, till: i64, steps: u32) {
+        if steps >= self.steps_left {
+            return self.leave();
+        }
+        self.hinted = if self.start.till == Some(till) { self.hinted + 1 } else { 0 };
+        let is_hint = place < till && self.hinted < HINTED;
+        self.start = Start { at: place.wrapping_add(1), till: is_hint.then_some(till) };
+        self.steps_left -= steps;
+    }
+
+    /// The taker met nothing ahead of it: the lane begins anew somewhere else.
+    pub(super) fn leave(&mut self) {
+        *self = Self::somewhere();
+    }
+}
+
+impl Deref for OnLane<'_> {
+    type Target = Lane;
+
+    fn deref(&self) -> &Lane {
+        &self.lane
+    }
+}
+
+impl DerefMut for OnLane<'_> {
+    fn deref_mut(&mut self) -> &mut Lane {
+        &mut self.lane
+    }
+}
+
+impl Drop for OnLane<'_> {
+    fn drop(&mut self) {
+        let mut idle = self.walk.idle();
+        if idle.len() < KEPT {
+            idle.push(self.lane);
+        }
     }
 }
 
@@ -92,8 +112,9 @@ mod tests {
     fn hinted(takes: i64, till: i64) -> Vec<i64> {
         let walk = Walk::default();
         let told = |place| {
-            let told = walk.lane(0, |lane| lane.place()).till;
-            walk.go_on(0, place, till, 1);
+            let mut lane = walk.begin();
+            let told = lane.start().till;
+            lane.go_on(place, till, 1);
             told == Some(till)
         };
         (0..takes).filter(|place| told(*place)).collect()
@@ -108,5 +129,27 @@ mod tests {
     #[test]
     fn a_lane_asks_anew_at_the_end_of_what_it_was_told() {
         assert_eq!(hinted(8, 4), (1..=4).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn nobody_else_is_where_a_taker_is() {
+        let walk = Walk::default();
+        walk.begin().go_on(6, 1_000, 1);
+        let first = walk.begin();
+        assert_eq!(first.start(), Start { at: 7, till: Some(1_000) });
+        assert_ne!(walk.begin().start().at, 7);
+        drop(first);
+        assert_eq!(walk.begin().start().at, 7);
+    }
+
+    #[test]
+    fn a_lane_begins_anew_after_its_steps() {
+        let walk = Walk::default();
+        for place in 0..i64::from(STEPS) - 1 {
+            walk.begin().go_on(place, 1_000, 1);
+            assert_eq!(walk.begin().start().at, place + 1);
+        }
+        walk.begin().go_on(511, 1_000, 1);
+        assert_ne!(walk.begin().start().at, 512);
     }
 }
