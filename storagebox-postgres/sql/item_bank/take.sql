@@ -1,10 +1,12 @@
 -- IB-01 one taker gets an item: it is deleted from `free_items` in the step that writes the claim.
 -- IB-03 a claim that is known is answered, not served again; a racing first take of the same claim fails on the unique
 --       index (23505), which gives its item back, and is called again.
--- IB-08 takers begin at `p_start`, a place of their own, so that nobody crosses what others have drained. One that was told the
---       last time up to where there may be more, and says it as `p_till`, looks there first, without asking for the cells.
+-- IB-08 takers begin at `p_start`, a place of their own, so that nobody crosses what others have drained. One that was told up
+--       to where there may be more, and says it as `p_till`, looks there first, without asking for the cells. From `p_since` on
+--       it has not looked back at those that it left; null is from where it is.
 CREATE OR REPLACE FUNCTION {schema}.bank_take(
-    p_bank bigint, p_claim text, p_hold bigint, p_memory bigint, p_start bigint, p_till bigint
+    p_bank bigint, p_claim text, p_hold bigint, p_memory bigint, p_start bigint, p_till bigint,
+    p_since bigint
 ) RETURNS text[]
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET lock_timeout = '3s'
 -- One plan, made once: the numbers in a call say nothing that it could go by.
@@ -43,5 +45,5 @@ BEGIN
             RETURN ARRAY['new', got.item, got.h::text, p_till::text];
         END IF;
     END IF;
-    RETURN {schema}.bank_take_ahead(p_bank, p_claim, p_hold, p_memory, p_start);
+    RETURN {schema}.bank_take_ahead(p_bank, p_claim, p_hold, p_memory, p_start, coalesce(p_since, p_start));
 END $$;

@@ -1,7 +1,8 @@
 -- The rest of a take by a claim that has nothing, which asks where to look: nearly always there is an item ahead in the section in
--- which the taker is, in a run of cells; otherwise in one of the next sections. Cells that it leaves empty lose their bits.
+-- which the taker is, in a run of cells; otherwise in one of the next sections. Cells that it left empty since `p_since` lose their
+-- bits. There may be more up to the end of the next cell of the run.
 CREATE OR REPLACE FUNCTION {schema}.bank_take_ahead(
-    p_bank bigint, p_claim text, p_hold bigint, p_memory bigint, p_start bigint
+    p_bank bigint, p_claim text, p_hold bigint, p_memory bigint, p_start bigint, p_since bigint
 ) RETURNS text[]
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -12,7 +13,7 @@ DECLARE
     item  text;
     till  bigint;
     got   record;
-    froms bigint[] := ARRAY[p_start];
+    froms bigint[];
     tills bigint[];
 BEGIN
     SELECT c.cells INTO cells FROM {schema}.bank_cells c
@@ -29,10 +30,18 @@ BEGIN
     SELECT p_bank, p_claim, 'held', p.h, p.item, asked + {schema}.interval_of(p_hold) FROM picked p
     RETURNING c.h, c.item INTO h, item;
     IF FOUND THEN
+        froms := ARRAY[p_since];
         tills := ARRAY[h];
-        till := least(run.highest, {schema}.bank_cell_till(h, length(cells)));
+        IF {schema}.bank_section_of(p_since) <> {schema}.bank_section_of(h) THEN
+            froms := ARRAY[p_since, p_start];
+            tills := ARRAY[p_start - 1, h];
+        END IF;
+        till := {schema}.bank_cell_till(h, length(cells));
+        IF till < run.highest THEN
+            till := {schema}.bank_cell_till(till + 1, length(cells));
+        END IF;
     ELSE
-        SELECT * INTO got FROM {schema}.bank_pick(p_bank, p_start, 1, true);
+        SELECT * INTO got FROM {schema}.bank_pick(p_bank, p_since, 1, true);
         IF got.hs IS NULL THEN
             RETURN {schema}.bank_take_lapsed(p_bank, p_claim, p_hold, p_memory, got.froms, got.tills);
         END IF;

@@ -82,7 +82,8 @@ impl Taker {
             .with(micros_of(take.hold))
             .with(client.memory())
             .with(start.at)
-            .with(start.till);
+            .with(start.till)
+            .with(start.since);
         let shown = Shown::of(&client.row(&call).await?, "bank_take")?;
         match shown.word()? {
             "new" => {

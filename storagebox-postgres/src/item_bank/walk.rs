@@ -10,8 +10,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 const KEPT: usize = 64;
 /// How far a lane goes before it begins anew somewhere else.
 const STEPS: u32 = 512;
-/// How many takes in a row are told up to where there may be more: about as many as a cell has items. It was told of cells as
-/// they were then; meanwhile they may be smaller, and whoever was told does not look back at those that it leaves.
+/// How many takes in a row are told up to where there may be more: about as many items as the two cells have of which a lane is
+/// told. They are as they were then, and whoever was told does not look back at those that it leaves, until it asks again.
 const HINTED: u32 = 16;
 
 /// The lanes on which nobody is, the one that was left last at the end.
@@ -20,11 +20,13 @@ pub(super) struct Walk {
     idle: Mutex<Vec<Lane>>,
 }
 
-/// Where a taker looks: from a place on, and up to where there may be more, if that was told.
+/// Where a taker looks: from a place on, and up to where there may be more, if that was told. It has not looked back yet at what
+/// it left from another place on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Start {
     pub(super) at: i64,
     pub(super) till: Option<i64>,
+    pub(super) since: i64,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -57,7 +59,8 @@ impl Walk {
 
 impl Lane {
     fn somewhere() -> Self {
-        Self { start: Start { at: fastrand::i64(..), till: None }, hinted: 0, steps_left: STEPS }
+        let at = fastrand::i64(..);
+        Self { start: Start { at, till: None, since: at }, hinted: 0, steps_left: STEPS }
     }
 
     pub(super) fn start(&self) -> Start {
@@ -66,13 +69,18 @@ impl Lane {
 
     /// The taker got the item at this place, and there may be more up to the other.
     pub(super) fn go_on(&mut self, place: i64, till: i64, steps: u32) {
-        if steps >= self.steps_left {
+        let Some(at) = place.checked_add(1).filter(|_| steps < self.steps_left) else {
             return self.leave();
-        }
-        self.hinted = if self.start.till == Some(till) { self.hinted + 1 } else { 0 };
-        let is_hint = place < till && self.hinted < HINTED;
-        self.start = Start { at: place.wrapping_add(1), till: is_hint.then_some(till) };
-        self.steps_left -= steps;
+        };
+        // Whoever was told something else has asked.
+        let (hinted, since) =
+            if self.start.till == Some(till) { (self.hinted + 1, self.start.since) } else { (0, place) };
+        let is_hint = place < till && hinted < HINTED;
+        *self = Self {
+            start: Start { at, till: is_hint.then_some(till), since },
+            hinted,
+            steps_left: self.steps_left - steps,
+        };
     }
 
     /// The taker met nothing ahead of it: the lane begins anew somewhere else.
@@ -132,11 +140,30 @@ mod tests {
     }
 
     #[test]
+    fn a_lane_looks_back_when_it_asks() {
+        let walk = Walk::default();
+        let since = [(10, 20), (15, 20), (20, 20), (21, 40), (33, 40)].map(|(place, till)| {
+            let mut lane = walk.begin();
+            lane.go_on(place, till, 1);
+            lane.start().since
+        });
+        assert_eq!(since, [10, 10, 10, 21, 21]);
+    }
+
+    #[test]
+    fn a_lane_does_not_go_past_the_last_place() {
+        let walk = Walk::default();
+        walk.begin().go_on(i64::MAX, i64::MAX, 1);
+        let start = walk.begin().start();
+        assert_eq!((start.till, start.since), (None, start.at));
+    }
+
+    #[test]
     fn nobody_else_is_where_a_taker_is() {
         let walk = Walk::default();
         walk.begin().go_on(6, 1_000, 1);
         let first = walk.begin();
-        assert_eq!(first.start(), Start { at: 7, till: Some(1_000) });
+        assert_eq!(first.start(), Start { at: 7, till: Some(1_000), since: 6 });
         assert_ne!(walk.begin().start().at, 7);
         drop(first);
         assert_eq!(walk.begin().start().at, 7);

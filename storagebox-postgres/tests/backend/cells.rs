@@ -16,13 +16,13 @@ async fn drained_cell(place: &Place) -> Result<Arc<dyn BankAdmin>> {
         SELECT {schema}.bank_add(b.box, array_agg(i.h ORDER BY i.h), array_agg('item-' || i.h ORDER BY i.h))
         FROM {schema}.boxes b, LATERAL (SELECT h + 32 * n AS h FROM unnest(ARRAY[0, 1::bigint << 54]) h, generate_series(1, 16) n) i
         GROUP BY b.box;
-        SELECT {schema}.bank_take(b.box, 'taken-' || n, NULL, NULL, 0, NULL) FROM {schema}.boxes b, generate_series(1, 16) n";
+        SELECT {schema}.bank_take(b.box, 'taken-' || n, NULL, NULL, 0, NULL, NULL) FROM {schema}.boxes b, generate_series(1, 16) n";
     run(place.database.owner(), sql.replace("{schema}", &place.schema)).await?;
     Ok(bank)
 }
 
 const TAKES: [&str; 2] = [
-    "bank_take(box, 'late', NULL, NULL, 0, NULL)",
+    "bank_take(box, 'late', NULL, NULL, 0, NULL, NULL)",
     "bank_take_many(box, ARRAY['late'], ARRAY[NULL]::bigint[], NULL, 0)",
 ];
 
@@ -56,7 +56,7 @@ async fn refuse(place: &Place, level: &str, take: &str) -> Result<()> {
 #[tokio::test]
 async fn a_take_after_a_withdrawal_crosses_few_of_the_items_that_are_gone() -> Result<()> {
     with_place(async |place| {
-        Behind::withdrawals(place).await?.assert_flat();
+        Behind::withdrawals(place).await?.assert_within(3);
         Ok(())
     })
     .await
@@ -66,7 +66,7 @@ async fn a_take_after_a_withdrawal_crosses_few_of_the_items_that_are_gone() -> R
 #[tokio::test]
 async fn a_take_after_loads_of_items_that_are_all_known_crosses_few_of_them() -> Result<()> {
     with_place(async |place| {
-        Behind::loads(place).await?.assert_flat();
+        Behind::loads(place).await?.assert_within(3);
         Ok(())
     })
     .await

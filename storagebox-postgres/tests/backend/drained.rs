@@ -31,12 +31,13 @@ async fn a_take_from_a_big_bank_that_is_nearly_drained_crosses_few_of_the_items_
     .await
 }
 
-/// A lane stops somewhere, and another one begins where it began: it crosses what is gone once, and never as a whole.
+/// A lane stops somewhere, and another one begins where it began: it crosses once what the first one has not looked back at, which
+/// is in two cells, and never all that is gone.
 #[tokio::test]
 async fn a_take_from_where_a_walk_began_that_stopped_part_way_crosses_few_of_the_items_that_are_gone()
 -> Result<()> {
     with_place(async |place| {
-        Behind::walks(place).await?.assert_flat();
+        Behind::walks(place).await?.assert_within(4);
         Ok(())
     })
     .await
@@ -55,7 +56,7 @@ const HOUR: Duration = Duration::from_secs(3_600);
 
 /// The bank, drained by holds that have ended, and what a taker is told that looks past them.
 async fn look_past(place: &Place, claim: &str) -> Result<String> {
-    let take = format!("SELECT ({}.bank_take(box, '{claim}', NULL, NULL, 0, NULL))[1]", place.schema);
+    let take = format!("SELECT ({}.bank_take(box, '{claim}', NULL, NULL, 0, NULL, NULL))[1]", place.schema);
     let told = query_scalar(AssertSqlSafe(format!("{take} FROM {}.boxes", place.schema)));
     told.fetch_one(place.database.owner()).await.map_err(failed)
 }
@@ -78,8 +79,9 @@ async fn a_hold_that_ended_before_its_take_did_is_found() -> Result<()> {
         let (bank, _old) = bank_of_ended_holds(place).await?;
         bank.add(&[Item::new("item")?]).await?;
         let schema = &place.schema;
-        let take =
-            format!("SELECT {schema}.bank_take(box, 'slow', 3600000000, NULL, 0, NULL) FROM {schema}.boxes");
+        let take = format!(
+            "SELECT {schema}.bank_take(box, 'slow', 3600000000, NULL, 0, NULL, NULL) FROM {schema}.boxes"
+        );
         let mut slow = session(place, &take).await?;
         place.advance(24 * HOUR).await?;
         assert_eq!(look_past(place, "past").await?, "busy");

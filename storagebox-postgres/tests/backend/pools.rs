@@ -143,7 +143,8 @@ async fn a_dropped_call_that_is_stuck_is_in_nobody_s_way() -> Result<()> {
         let store = builder.connect(&place.url_at(place.database.server()))?;
         fill(&store, 1).await?;
         // Or it would give up by itself while this test looks on.
-        let patient = "bank_take(bigint, text, bigint, bigint, bigint, bigint) SET lock_timeout = '1h'";
+        let patient =
+            "bank_take(bigint, text, bigint, bigint, bigint, bigint, bigint) SET lock_timeout = '1h'";
         run(place.database.owner(), format!("ALTER FUNCTION {}.{patient}", place.schema)).await?;
         let other = locked(place).await?;
         let (bank, claim) = (store.bank("box")?, ClaimId::new("stuck")?);

@@ -796,7 +796,7 @@ BEGIN
     END LOOP;
 END $$;
 
-CREATE FUNCTION storagebox.bank_take(p_bank bigint, p_claim text, p_hold bigint, p_memory bigint, p_start bigint, p_till bigint) RETURNS text[]
+CREATE FUNCTION storagebox.bank_take(p_bank bigint, p_claim text, p_hold bigint, p_memory bigint, p_start bigint, p_till bigint, p_since bigint) RETURNS text[]
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
@@ -837,10 +837,10 @@ BEGIN
             RETURN ARRAY['new', got.item, got.h::text, p_till::text];
         END IF;
     END IF;
-    RETURN storagebox.bank_take_ahead(p_bank, p_claim, p_hold, p_memory, p_start);
+    RETURN storagebox.bank_take_ahead(p_bank, p_claim, p_hold, p_memory, p_start, coalesce(p_since, p_start));
 END $$;
 
-CREATE FUNCTION storagebox.bank_take_ahead(p_bank bigint, p_claim text, p_hold bigint, p_memory bigint, p_start bigint) RETURNS text[]
+CREATE FUNCTION storagebox.bank_take_ahead(p_bank bigint, p_claim text, p_hold bigint, p_memory bigint, p_start bigint, p_since bigint) RETURNS text[]
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
@@ -852,7 +852,7 @@ DECLARE
     item  text;
     till  bigint;
     got   record;
-    froms bigint[] := ARRAY[p_start];
+    froms bigint[];
     tills bigint[];
 BEGIN
     SELECT c.cells INTO cells FROM storagebox.bank_cells c
@@ -869,10 +869,18 @@ BEGIN
     SELECT p_bank, p_claim, 'held', p.h, p.item, asked + storagebox.interval_of(p_hold) FROM picked p
     RETURNING c.h, c.item INTO h, item;
     IF FOUND THEN
+        froms := ARRAY[p_since];
         tills := ARRAY[h];
-        till := least(run.highest, storagebox.bank_cell_till(h, length(cells)));
+        IF storagebox.bank_section_of(p_since) <> storagebox.bank_section_of(h) THEN
+            froms := ARRAY[p_since, p_start];
+            tills := ARRAY[p_start - 1, h];
+        END IF;
+        till := storagebox.bank_cell_till(h, length(cells));
+        IF till < run.highest THEN
+            till := storagebox.bank_cell_till(till + 1, length(cells));
+        END IF;
     ELSE
-        SELECT * INTO got FROM storagebox.bank_pick(p_bank, p_start, 1, true);
+        SELECT * INTO got FROM storagebox.bank_pick(p_bank, p_since, 1, true);
         IF got.hs IS NULL THEN
             RETURN storagebox.bank_take_lapsed(p_bank, p_claim, p_hold, p_memory, got.froms, got.tills);
         END IF;
@@ -2177,56 +2185,56 @@ CREATE TABLE storagebox.withdrawn_items (
 )
 WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_cost_delay='0');
 
-INSERT INTO storagebox.bank_cells VALUES (7438981311803534556, 181, B'1');
 INSERT INTO storagebox.bank_cells VALUES (7438981311803534556, 397, B'0');
-INSERT INTO storagebox.bank_cells VALUES (7438981311803534556, 157, B'1');
+INSERT INTO storagebox.bank_cells VALUES (7438981311803534556, 181, B'0');
 INSERT INTO storagebox.bank_cells VALUES (7438981311803534556, 82, B'1');
+INSERT INTO storagebox.bank_cells VALUES (7438981311803534556, 157, B'1');
 INSERT INTO storagebox.bank_cells VALUES (7438981311803534556, 244, B'0');
 
 INSERT INTO storagebox.bank_lapses VALUES (7438981311803534556, '-infinity');
 
 INSERT INTO storagebox.bank_sections VALUES (7438981311803534556, 6, 0);
-INSERT INTO storagebox.bank_sections VALUES (7438981311803534556, 2, 9007199791611904);
 INSERT INTO storagebox.bank_sections VALUES (7438981311803534556, 1, 262144);
+INSERT INTO storagebox.bank_sections VALUES (7438981311803534556, 2, 536870912);
 INSERT INTO storagebox.bank_sections VALUES (7438981311803534556, 3, 0);
 
-INSERT INTO storagebox.boxes VALUES (7438981311803534556, 'bank', 'box', '', NULL, 5372519579686125210);
-INSERT INTO storagebox.boxes VALUES (1908734025921507408, 'records', 'box', '', NULL, -6368279574267716149);
-INSERT INTO storagebox.boxes VALUES (6554407949572834107, 'tokens', 'box', '', NULL, -6083132432044864837);
-INSERT INTO storagebox.boxes VALUES (-6873085851762524763, 'counters', 'marker', 'Marker for ever', NULL, 7116374689852156063);
-INSERT INTO storagebox.boxes VALUES (1523736846118811027, 'counters', 'window', 'Window of 10 for 3155760000000000 us', 3155760000000000, -6931277429996645537);
-INSERT INTO storagebox.boxes VALUES (-2860516600420893259, 'counters', 'sharded', 'Sharded over 4 from 0 to any for ever', NULL, 4068276218523414277);
-INSERT INTO storagebox.boxes VALUES (7819006963558987202, 'ordered', 'box', 'sequence numbers, tombstones for 604800000000 us', NULL, -7120718214037001077);
+INSERT INTO storagebox.boxes VALUES (7438981311803534556, 'bank', 'box', '', NULL, -6079062610267445940);
+INSERT INTO storagebox.boxes VALUES (1908734025921507408, 'records', 'box', '', NULL, 1271082356075584260);
+INSERT INTO storagebox.boxes VALUES (6554407949572834107, 'tokens', 'box', '', NULL, 2834025704361702385);
+INSERT INTO storagebox.boxes VALUES (-6873085851762524763, 'counters', 'marker', 'Marker for ever', NULL, 5020939065742109837);
+INSERT INTO storagebox.boxes VALUES (1523736846118811027, 'counters', 'window', 'Window of 10 for 3155760000000000 us', 3155760000000000, -8272223036783114847);
+INSERT INTO storagebox.boxes VALUES (-2860516600420893259, 'counters', 'sharded', 'Sharded over 4 from 0 to any for ever', NULL, 3536112394714829611);
+INSERT INTO storagebox.boxes VALUES (7819006963558987202, 'ordered', 'box', 'sequence numbers, tombstones for 604800000000 us', NULL, -7279124981118312520);
 
 INSERT INTO storagebox.claims VALUES (7438981311803534556, 'holder', 'held', 5111870633221961831, 'item of holder', NULL, NULL);
 INSERT INTO storagebox.claims VALUES (7438981311803534556, 'spender', 'spent', -2673697447090925626, 'item of spender', NULL, NULL);
-INSERT INTO storagebox.claims VALUES (7438981311803534556, 'borrower', 'held', -6254648042824434043, 'item of borrower', '2126-11-24 07:45:03.337688+00', NULL);
-INSERT INTO storagebox.claims VALUES (7438981311803534556, 'releaser', 'released', NULL, NULL, NULL, '2026-11-23 07:45:03.348657+00');
+INSERT INTO storagebox.claims VALUES (7438981311803534556, 'borrower', 'held', -6254648042824434043, 'item of borrower', '2126-11-24 12:18:53.758102+00', NULL);
+INSERT INTO storagebox.claims VALUES (7438981311803534556, 'releaser', 'released', NULL, NULL, NULL, '2026-11-23 12:18:53.761712+00');
 
-INSERT INTO storagebox.counter_ops VALUES (-6873085851762524763, 'stock', 'ada', 5, 5, '2026-11-23 07:45:03.536838+00', false);
-INSERT INTO storagebox.counter_ops VALUES (1523736846118811027, 'stock', 'ada', 5, 5, '2026-11-23 07:45:03.576421+00', true);
-INSERT INTO storagebox.counter_ops VALUES (-2860516600420893259, 'stock', 'ada', 5, NULL, '2026-11-23 07:45:03.591193+00', false);
+INSERT INTO storagebox.counter_ops VALUES (-6873085851762524763, 'stock', 'ada', 5, 5, '2026-11-23 12:18:53.790654+00', false);
+INSERT INTO storagebox.counter_ops VALUES (1523736846118811027, 'stock', 'ada', 5, 5, '2026-11-23 12:18:53.798361+00', true);
+INSERT INTO storagebox.counter_ops VALUES (-2860516600420893259, 'stock', 'ada', 5, NULL, '2026-11-23 12:18:53.80479+00', false);
 
 INSERT INTO storagebox.counters VALUES (-6873085851762524763, 'stock', 0, 5, -9223372036854775808, 9223372036854775807, 0);
 INSERT INTO storagebox.counters VALUES (1523736846118811027, 'stock', 0, 5, -9223372036854775808, 9223372036854775807, 1);
 INSERT INTO storagebox.counters VALUES (-2860516600420893259, 'stock', 2, 5, 0, 2305843009213693952, 0);
 
-INSERT INTO storagebox.ended_ops VALUES (1908734025921507408, 'forgotten', 'ada', '2026-11-23 07:45:03.426435+00');
+INSERT INTO storagebox.ended_ops VALUES (1908734025921507408, 'forgotten', 'ada', '2026-11-23 12:18:53.779943+00');
 
 INSERT INTO storagebox.free_items VALUES (7438981311803534556, -3545399213392714880, 'item of releaser');
 
-INSERT INTO storagebox.ordered_values VALUES (7819006963558987202, 'there', 5, 'ada', '\x76616c7565', '2026-11-23 07:45:03.603209+00');
-INSERT INTO storagebox.ordered_values VALUES (7819006963558987202, 'deleted', 5, 'ada', NULL, '2026-11-23 07:45:03.627253+00');
+INSERT INTO storagebox.ordered_values VALUES (7819006963558987202, 'there', 5, 'ada', '\x76616c7565', '2026-11-23 12:18:53.806576+00');
+INSERT INTO storagebox.ordered_values VALUES (7819006963558987202, 'deleted', 5, 'ada', NULL, '2026-11-23 12:18:53.809365+00');
 
 INSERT INTO storagebox.records VALUES (1908734025921507408, 'done', 'done', 'ada', '\x76616c7565', 1, NULL, NULL, NULL, NULL, NULL);
-INSERT INTO storagebox.records VALUES (1908734025921507408, 'leased', 'leased', 'ada', NULL, NULL, 3, NULL, NULL, NULL, '2126-11-24 07:45:03.465711+00');
+INSERT INTO storagebox.records VALUES (1908734025921507408, 'leased', 'leased', 'ada', NULL, NULL, 3, NULL, NULL, NULL, '2126-11-24 12:18:53.784635+00');
 
-INSERT INTO storagebox.store VALUES (-5166384112464108843, NULL);
+INSERT INTO storagebox.store VALUES (-3859113884617759344, NULL);
 
 INSERT INTO storagebox.tokens VALUES (6554407949572834107, 'live', NULL, NULL);
-INSERT INTO storagebox.tokens VALUES (6554407949572834107, 'gone', 'ada', '2026-11-23 07:45:03.51312+00');
+INSERT INTO storagebox.tokens VALUES (6554407949572834107, 'gone', 'ada', '2026-11-23 12:18:53.788619+00');
 
-INSERT INTO storagebox.versions VALUES (1, '2026-11-23 07:45:02.908961+00');
+INSERT INTO storagebox.versions VALUES (1, '2026-11-23 12:18:53.697544+00');
 
 INSERT INTO storagebox.withdrawn_items VALUES (7438981311803534556, -400713791667920684, 'item of withdrawn');
 

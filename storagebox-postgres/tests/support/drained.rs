@@ -142,9 +142,9 @@ impl Behind {
         Ok(behind.median(full))
     }
 
-    /// Each within a factor of three.
-    pub fn assert_flat(&self) {
-        let most = 3 * self.full;
+    /// Each within this factor.
+    pub fn assert_within(&self, factor: u64) {
+        let most = factor * self.full;
         assert!(self.first <= most && self.second <= most, "{self:?}");
     }
 }
@@ -251,7 +251,7 @@ impl Meter {
         let session = place.database.owner().acquire().await.map_err(failed)?;
         let schema = &place.schema;
         let take = format!(
-            "EXPLAIN (ANALYZE, BUFFERS, TIMING OFF) SELECT {schema}.bank_take(box, '{{claim}}', NULL, NULL, {{start}}, NULL) \
+            "EXPLAIN (ANALYZE, BUFFERS, TIMING OFF) SELECT {schema}.bank_take(box, '{{claim}}', NULL, NULL, {{start}}, NULL, NULL) \
              FROM {schema}.boxes"
         );
         Ok(Self { session, take, starts, random: fastrand::Rng::with_seed(7) })

@@ -1,7 +1,7 @@
 //! Takes through the library, and the same statement without it.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use sqlx::query_scalar;
 use storagebox::{Backend as _, BankAdmin, BoxName, ClaimId, Hold, Retention, Taken};
@@ -64,7 +64,7 @@ impl Caller for Takes {
 }
 
 /// The statement that a take is, by hand.
-const TAKE: &str = "SELECT storagebox.bank_take($1,$2,$3,$4,$5,$6) WHERE storagebox.is_version_1() AND storagebox.is_box($7,$8)";
+const TAKE: &str = "SELECT storagebox.bank_take($1,$2,$3,$4,$5,$6,$7) WHERE storagebox.is_version_1() AND storagebox.is_box($8,$9)";
 
 /// Takes by hand; they walk as the library's do.
 pub(super) struct PlainTakes {
@@ -72,8 +72,15 @@ pub(super) struct PlainTakes {
     number: i64,
     epoch: i64,
     memory: Option<i64>,
-    lanes: Vec<Mutex<(i64, Option<i64>)>>,
-    next: AtomicUsize,
+    idle: Mutex<Vec<Lane>>,
+}
+
+/// From where on to look, up to where there may be more, and from where on not to have looked back.
+#[derive(Clone, Copy)]
+struct Lane {
+    start: i64,
+    till: Option<i64>,
+    since: i64,
 }
 
 impl PlainTakes {
@@ -88,14 +95,23 @@ impl PlainTakes {
             number: number(database).await?,
             epoch: of_box(database, "SELECT epoch FROM storagebox.boxes WHERE name = $1").await?,
             memory,
-            lanes: places.map(|place| Mutex::new((place as i64, None))).collect(),
-            next: AtomicUsize::default(),
+            idle: Mutex::new(places.map(|place| Lane::at(place as i64)).collect()),
         })
     }
 
-    /// From where on to look, and up to where there may be more.
-    fn lane(&self) -> &Mutex<(i64, Option<i64>)> {
-        &self.lanes[self.next.fetch_add(1, Ordering::Relaxed) % self.lanes.len()]
+    fn idle(&self) -> MutexGuard<'_, Vec<Lane>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Lane {
+    fn at(place: i64) -> Self {
+        Self { start: place, till: None, since: place }
+    }
+
+    fn go_on(self, place: i64, till: i64) -> Self {
+        let since = if self.till == Some(till) { self.since } else { place };
+        Self { start: place.wrapping_add(1), till: (place < till).then_some(till), since }
     }
 }
 
@@ -103,25 +119,25 @@ impl Caller for PlainTakes {
     type Argument = String;
 
     async fn call(&self, claim: &String) -> Result<()> {
-        let lane = self.lane();
-        let (start, till) = *lane.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut connection = self.client.connection().await?;
+        // There are as many as connections.
+        let lane = self.idle().pop().unwrap_or(Lane::at(0));
         let take = query_scalar(TAKE)
             .bind(self.number)
             .bind(claim)
             .bind(None::<i64>)
             .bind(self.memory)
-            .bind(start)
-            .bind(till)
+            .bind(lane.start)
+            .bind(lane.till)
+            .bind(lane.since)
             .bind(self.number)
             .bind(self.epoch);
-        let mut connection = self.client.connection().await?;
         let answers: Vec<Vec<String>> = take.fetch_all(&mut *connection).await?;
         let answer = answers.into_iter().next().unwrap_or_default();
         let number = |index: usize| answer.get(index).and_then(|number| number.parse::<i64>().ok());
         let (place, till) =
             number(2).zip(number(3)).ok_or_else(|| Failure::NotNew { answer: answer.join(" ") })?;
-        *lane.lock().unwrap_or_else(PoisonError::into_inner) =
-            (place.wrapping_add(1), (place < till).then_some(till));
+        self.idle().push(lane.go_on(place, till));
         Ok(())
     }
 }
