@@ -97,6 +97,12 @@ impl Proxy {
         self.plan.set(Some(Trap::new(cut, needle.as_ref(), passing)));
     }
 
+    /// Cuts every so manyth request that holds the needle, whichever connection it is on, until another cut is armed or
+    /// [`disarm`](Self::disarm) is called: with 3 the third, the sixth, and so on; with 0 or 1 each of them.
+    pub fn arm_every(&self, cut: Cut, needle: impl AsRef<[u8]>, every: usize) {
+        self.plan.set(Some(Trap::again_and_again(cut, needle.as_ref(), every.saturating_sub(1))));
+    }
+
     /// Cuts nothing more; what was cut stays so. Whether what was armed was still waiting for its request: if not, that
     /// has been cut or is being cut.
     pub fn disarm(&self) -> bool {
@@ -143,11 +149,11 @@ impl Plan {
         std::mem::replace(&mut *self.trap.lock().unwrap_or_else(PoisonError::into_inner), trap)
     }
 
-    /// Looks at what is armed, and disarms it if it strikes.
+    /// Looks at what is armed; what strikes is disarmed, if it does not strike again.
     fn strike<T>(&self, look: impl FnOnce(&mut Trap) -> Option<T>) -> Option<T> {
         let mut armed = self.trap.lock().unwrap_or_else(PoisonError::into_inner);
         let struck = look(armed.as_mut()?)?;
-        *armed = None;
+        *armed = armed.take().and_then(Trap::anew);
         Some(struck)
     }
 

@@ -100,6 +100,20 @@ async fn a_lost_reply_has_landed() {
 }
 
 #[tokio::test]
+async fn every_third_reply_is_lost() {
+    let (proxy, noted) = proxied().await;
+    proxy.arm_every(Cut::ReplyLost, "order", 3);
+    for number in 1..=9 {
+        let mut client = connect(&proxy).await;
+        let answer = ask(&mut client, &[&format!("order-{number}\n")]).await;
+        assert_eq!(answer.is_err(), number % 3 == 0, "{number}: {answer:?}");
+        assert_eq!(ask(&mut connect(&proxy).await, &["other\n"]).await.unwrap(), "done other\n");
+    }
+    assert_eq!((proxy.cuts(), noted.lock().unwrap().len()), (3, 18));
+    assert!(proxy.disarm());
+}
+
+#[tokio::test]
 async fn half_a_reply_arrives_and_then_the_end() {
     let (proxy, noted) = proxied().await;
     let mut client = connect(&proxy).await;

@@ -10,7 +10,7 @@ cargo xtask test [--servers docker|local|none]
     packages as root or with sudo, dynoxide with cargo into target/tools. `--servers` says where the tests get
     their servers from; with `none` it runs the tests that need no server, and installs nothing.
 
-cargo xtask prove features|memory|sqlite|postgres|dynamo|redis|deduplicator|hand-out|bench
+cargo xtask prove features|memory|sqlite|postgres|dynamo|redis|deduplicator|handles|fresh|hand-out|bench
     The long checks, one part at a time.
 
 cargo xtask clauses [--check]
@@ -44,12 +44,14 @@ pub(crate) enum Part {
     Dynamo,
     Redis,
     Deduplicator,
+    Handles,
+    Fresh,
     HandOut,
     Bench,
 }
 
 /// Each part by the name that the command line gives it.
-const PARTS: [(&str, Part); 9] = [
+const PARTS: [(&str, Part); 11] = [
     ("features", Part::Features),
     ("memory", Part::Memory),
     ("sqlite", Part::Sqlite),
@@ -57,6 +59,8 @@ const PARTS: [(&str, Part); 9] = [
     ("dynamo", Part::Dynamo),
     ("redis", Part::Redis),
     ("deduplicator", Part::Deduplicator),
+    ("handles", Part::Handles),
+    ("fresh", Part::Fresh),
     ("hand-out", Part::HandOut),
     ("bench", Part::Bench),
 ];

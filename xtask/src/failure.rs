@@ -20,6 +20,8 @@ pub(crate) enum Failure {
     NoResult { program: String },
     Package { package: String, why: String },
     NoCommand,
+    NoProgram,
+    Newcomer { program: String, why: String },
     Given(Fault),
     Untrue { what: &'static str, expected: usize, found: usize },
     TooMuchMemory { peak: u64, limit: u64 },
@@ -77,6 +79,10 @@ impl fmt::Display for Failure {
             }
             Self::NoExamples => f.write_str("examples/examples holds no example"),
             Self::NoCommand => f.write_str("README.md has no `cargo run` in its first ```sh block"),
+            Self::NoProgram => f.write_str("README.md has no block of Rust"),
+            Self::Newcomer { program, why } => {
+                write!(f, "no newcomer would write the program {program}: {why}")
+            }
             Self::Given(fault) => write!(f, "the file given is wrong: {fault}"),
             Self::Untrue { what, expected, found } => write!(f, "{what}: {found}, not {expected}"),
             Self::TooMuchMemory { peak, limit } => {

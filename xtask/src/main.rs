@@ -9,6 +9,7 @@ mod command;
 mod examples;
 mod failure;
 mod features;
+mod fresh;
 mod given;
 mod install;
 mod packages;

@@ -11,13 +11,15 @@ use crate::arguments::Part;
 use crate::command::{cargo, shown};
 use crate::failure::Failure;
 use crate::steps::step;
-use crate::{examples, features};
+use crate::{examples, features, fresh, install};
 
 pub(crate) fn run(part: Part) -> Result<(), Failure> {
     match part {
         Part::Features => every_feature(),
         Part::Memory => memory(),
         Part::Deduplicator => deduplicator(),
+        Part::Handles => handles(),
+        Part::Fresh => step("a fresh crate with one feature", fresh::run),
         Part::HandOut => hand_out::run(),
         Part::Bench => bench(),
         Part::Postgres => postgres::run(),
@@ -54,7 +56,16 @@ fn suite_at_length(package: &str) -> Result<(), Failure> {
 
 /// The explorations that take minutes, which is why the gate leaves them out.
 fn deduplicator() -> Result<(), Failure> {
-    shown(cargo(["test", "--locked", "-p", "storagebox-proofs", "--", "--ignored", "--nocapture"]))
+    let tests = ["--test", "deduplicator_model", "--test", "deduplicator_explorer"];
+    let of_proofs = ["test", "--locked", "-p", "storagebox-proofs"].into_iter().chain(tests);
+    shown(cargo(of_proofs.chain(["--", "--ignored", "--nocapture"])))
+}
+
+/// Ten thousand calls by a handle on each networked backend, while every third reply is lost.
+fn handles() -> Result<(), Failure> {
+    step("dynoxide (some minutes, once)", install::dynoxide)?;
+    let of_proofs = ["test", "--locked", "-p", "storagebox-proofs", "--test", "handles", "--"];
+    shown(cargo(of_proofs.into_iter().chain(["--ignored", "--nocapture", "--test-threads=1"])))
 }
 
 fn bench() -> Result<(), Failure> {

@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::programs::Program;
 use crate::steps::Steps;
 use crate::summary::Summary;
-use crate::{examples, features, install, packages, programs, readme, servers};
+use crate::{examples, features, fresh, install, packages, programs, readme, servers};
 
 const EVERYTHING: &[&str] = &["--workspace"];
 
@@ -69,6 +69,7 @@ fn everything(way: Option<Way>, steps: &mut Steps, summary: &mut Summary) -> Res
     steps.step("each feature of what people use", features::each_used)?;
     steps.step("one driver for each feature", features::one_driver_each)?;
     steps.step("a feature that is off", features::off_is_named)?;
+    steps.step("a fresh crate with one feature", fresh::run)?;
     steps.step("what the packages hold", packages::run)?;
     coming.map_or(Ok(()), |coming| coming.arrive(steps))?;
     Tests { of: EVERYTHING, way, servers: servers::start(way)? }.run(steps, summary)

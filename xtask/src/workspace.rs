@@ -25,7 +25,8 @@ pub(crate) fn example(name: &str) -> Result<PathBuf, Failure> {
     Ok(builds()?.join("debug/examples").join(name))
 }
 
-fn builds() -> Result<PathBuf, Failure> {
+/// Where cargo builds.
+pub(crate) fn builds() -> Result<PathBuf, Failure> {
     let task = env::current_exe().map_err(|error| Failure::File { path: "xtask".into(), error })?;
     Ok(task.ancestors().nth(2).unwrap_or(root()).to_owned())
 }

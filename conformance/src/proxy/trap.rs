@@ -7,6 +7,8 @@ pub(super) struct Trap {
     cut: Cut,
     needle: Vec<u8>,
     passing: usize,
+    /// How many pass before it strikes again; none if it strikes once.
+    then_passing: Option<usize>,
 }
 
 /// What a client sent of late, as far as a needle may have begun in it.
@@ -19,7 +21,17 @@ pub(super) struct Sent {
 
 impl Trap {
     pub(super) fn new(cut: Cut, needle: &[u8], passing: usize) -> Self {
-        Self { cut, needle: needle.to_vec(), passing }
+        Self { cut, needle: needle.to_vec(), passing, then_passing: None }
+    }
+
+    /// Strikes each time after it let so many pass.
+    pub(super) fn again_and_again(cut: Cut, needle: &[u8], passing: usize) -> Self {
+        Self { then_passing: Some(passing), ..Self::new(cut, needle, passing) }
+    }
+
+    /// The trap after it struck, if it strikes again.
+    pub(super) fn anew(self) -> Option<Self> {
+        self.then_passing.map(|passing| Self { passing, ..self })
     }
 
     /// The cut and how much of the chunk is too little for the request to be whole, if the trap strikes.

@@ -1,0 +1,17 @@
+//! Stock that is never oversold, with an order that is sent twice.
+
+use storagebox::{Bounds, Counted, Result, Store};
+
+#[tokio::main]
+async fn main() -> Result<()> {
+    let stock = Store::open("memory:").await?.counters("stock")?;
+    let _ = stock.add("red-shoes", "delivery-1", 1).await?;
+    for order in ["order-1", "order-1", "order-2"] {
+        match stock.apply("red-shoes", order, -1).within(Bounds::at_least(0)).await? {
+            Counted::Applied { .. } => println!("{order}: sold"),
+            Counted::AlreadyApplied { .. } => println!("{order}: was sold before"),
+            other => println!("{order}: {other:?}"),
+        }
+    }
+    Ok(())
+}

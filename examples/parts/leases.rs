@@ -1,0 +1,17 @@
+//! Work that is done once for an id, and its result for whoever asks again.
+
+use storagebox::{Error, Ran, RunError, Store};
+
+#[tokio::main]
+async fn main() -> Result<(), RunError<Error>> {
+    let payments = Store::open("memory:").await?.leases("payments")?;
+    for _ in 0..2 {
+        let paid = payments.run("invoice-7", async |_fence| Ok::<_, Error>("receipt 4711")).await?;
+        match paid {
+            Ran::Done(receipt) => println!("paid now: {} bytes", receipt.as_bytes().len()),
+            Ran::Replayed(receipt) => println!("paid before: {} bytes", receipt.as_bytes().len()),
+            other => println!("{other:?}"),
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,120 @@
+//! What a newcomer writes, in a crate of its own with one feature: the README's program and one for each part.
+
+use std::fs;
+use std::path::Path;
+
+use crate::command::{captured, cargo};
+use crate::failure::Failure;
+use crate::workspace;
+
+const MANIFEST: &str = "\
+[package]
+name = \"fresh\"
+version = \"0.1.0\"
+edition = \"2024\"
+
+[dependencies]
+storagebox = { path = \"{storagebox}\", default-features = false, features = [\"memory\"] }
+tokio = { version = \"1\", features = [\"macros\", \"rt-multi-thread\"] }
+
+[profile.dev]
+debug = false
+
+[workspace]
+";
+
+/// A part has no more lines than this.
+const LINES: usize = 20;
+/// What a newcomer need not know.
+const NEEDLESS: [&str; 5] = ["Retry", "TryInto", "TryFrom", "Ext", "parts::"];
+
+/// Builds the crate and runs each of its programs. Says which they are.
+pub(crate) fn run() -> Result<String, Failure> {
+    let folder = workspace::builds()?.join("fresh");
+    let programs = programs()?;
+    write(&folder, &programs)?;
+    for (name, _) in &programs {
+        let mut program = cargo(["run", "--offline", "--bin", name.as_str()]);
+        program.current_dir(&folder).env("CARGO_TARGET_DIR", folder.join("target"));
+        captured(program)?;
+    }
+    Ok(programs.into_iter().map(|(name, _)| name).collect::<Vec<_>>().join(", "))
+}
+
+/// The programs by name.
+fn programs() -> Result<Vec<(String, String)>, Failure> {
+    let readme = workspace::read("README.md")?;
+    let mut programs = vec![("readme".to_owned(), program(&readme).ok_or(Failure::NoProgram)?)];
+    let folder = workspace::root().join("examples/parts");
+    let failed = |error| Failure::File { path: folder.clone(), error };
+    for entry in fs::read_dir(&folder).map_err(failed)? {
+        let path = entry.map_err(failed)?.path();
+        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        programs.push((name, workspace::read(&path)?));
+    }
+    programs.sort();
+    programs.iter().try_for_each(|(name, text)| newcomers(name, text))?;
+    Ok(programs)
+}
+
+/// The README's first block of Rust, which leaves out what stands around it.
+fn program(readme: &str) -> Option<String> {
+    let (_, block) = readme.split_once("```rust\n")?;
+    let (block, _) = block.split_once("```")?;
+    Some(format!("#[tokio::main]\nasync fn main() -> storagebox::Result<()> {{\n{block}Ok(())\n}}\n"))
+}
+
+/// Whether the text is what a newcomer would write.
+fn newcomers(name: &str, text: &str) -> Result<(), Failure> {
+    let told = |why| Err(Failure::Newcomer { program: name.to_owned(), why });
+    match NEEDLESS.into_iter().find(|word| text.contains(word)) {
+        Some(word) => told(format!("it needs `{word}`")),
+        None if text.lines().count() > LINES => told(format!("it has more than {LINES} lines")),
+        None => Ok(()),
+    }
+}
+
+fn write(folder: &Path, programs: &[(String, String)]) -> Result<(), Failure> {
+    let sources = folder.join("src/bin");
+    // Of an earlier run, with programs that may be gone.
+    let _ = fs::remove_dir_all(&sources);
+    let failed = |error| Failure::File { path: folder.to_owned(), error };
+    fs::create_dir_all(&sources).map_err(failed)?;
+    let storagebox = workspace::root().join("storagebox").to_string_lossy().into_owned();
+    fs::write(folder.join("Cargo.toml"), MANIFEST.replace("{storagebox}", &storagebox)).map_err(failed)?;
+    // The versions that are here already.
+    fs::write(folder.join("Cargo.lock"), workspace::read("Cargo.lock")?).map_err(failed)?;
+    for (name, text) in programs {
+        fs::write(sources.join(format!("{name}.rs")), text).map_err(failed)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn there_is_one_for_each_part_and_the_readme_s() {
+        let names: Vec<_> = programs().unwrap().into_iter().map(|(name, _)| name).collect();
+        let expected = [
+            "bank",
+            "counters",
+            "deduplicator",
+            "leases",
+            "ledger",
+            "ordered_values",
+            "readme",
+            "records",
+            "tokens",
+        ];
+        assert_eq!(names, expected);
+    }
+
+    #[test]
+    fn what_a_newcomer_need_not_know_is_refused() {
+        assert!(newcomers("short", "use storagebox::Store;\n").is_ok());
+        assert!(newcomers("long", &"\n".repeat(21)).is_err());
+        assert!(newcomers("trait", "use storagebox::parts::ItemBank;\n").is_err());
+    }
+}
