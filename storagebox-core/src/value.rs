@@ -1,9 +1,12 @@
 //! Checked values: everything a caller hands in, with one set of limits for every backend.
 
+#[cfg(feature = "json")]
+mod json;
 mod payload;
 
 use std::borrow::Borrow;
 use std::fmt;
+use std::str::FromStr;
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
@@ -54,6 +57,14 @@ macro_rules! text_value {
             /// The text, byte for byte as it was given.
             pub fn as_str(&self) -> &str {
                 &self.0
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = Error;
+
+            fn from_str(text: &str) -> Result<Self> {
+                Self::new(text)
             }
         }
 

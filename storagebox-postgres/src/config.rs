@@ -117,7 +117,7 @@ impl PostgresBuilder {
     ///
     /// `postgres://user:password@host:port/database`, with the driver's own query keys (`sslmode`, `sslrootcert`,
     /// `application_name` and the like) and `schema`, `statements=prepared|simple`, `combining=on|off`,
-    /// `max_connections`, `call_timeout` (milliseconds) and `memory` (seconds, or `forever`).
+    /// `max_connections`, `call_timeout` (as in `10s`) and `memory` (as in `7d`, or `forever`).
     ///
     /// Without an `sslmode`, a server on another machine is spoken to encrypted or not at all (`require`, which checks no
     /// certificate). One that `sslrootcert` names the authority of must prove itself (`verify-full`).

@@ -198,8 +198,8 @@ impl RedisBuilder {
     /// A store by its URL. Connects with the first call, not before.
     ///
     /// `redis://user:password@host:port/database`, or `rediss://` for TLS, and with the feature `cluster`
-    /// `redis+cluster://user:password@host:port,host:port` or `rediss+cluster://`, some nodes of a cluster, with `prefix`, `call_timeout` (milliseconds),
-    /// `memory` (seconds, or `forever`), `wait` (replicas), `wait_timeout` (milliseconds), `require_aof=on|off`,
+    /// `redis+cluster://user:password@host:port,host:port` or `rediss+cluster://`, some nodes of a cluster, with `prefix`, `call_timeout` (as in `10s`),
+    /// `memory` (as in `7d`, or `forever`), `wait` (replicas), `wait_timeout` (as in `500ms`), `require_aof=on|off`,
     /// `eviction=refuse|warn`, and `tls_ca_cert_file`, `tls_cert_file` and `tls_key_file`, which are read here and now.
     ///
     /// # Errors

@@ -128,7 +128,7 @@ impl SqliteBuilder {
     /// A store by its URL. Nothing is opened before the first call, and nothing is created but by `setup`.
     ///
     /// `sqlite:path/to/file.db` or `sqlite:///path/to/file.db`, a `?` in it as `%3F` and a `%` as `%25`, with the keys
-    /// `synchronous=full|normal|extra`, `combining=on|off`, `call_timeout` (milliseconds), `memory` (seconds, or
+    /// `synchronous=full|normal|extra`, `combining=on|off`, `call_timeout` (as in `10s`), `memory` (as in `7d`, or
     /// `forever`) and `wal_autocheckpoint` (pages).
     ///
     /// # Errors

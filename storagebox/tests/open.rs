@@ -111,7 +111,7 @@ mod postgres {
     async fn both_schemes_open_and_neither_connects() {
         let server = Server::listen();
         let keys =
-            "schema=shop&statements=simple&combining=off&max_connections=2&call_timeout=500&memory=forever";
+            "schema=shop&statements=simple&combining=off&max_connections=2&call_timeout=500ms&memory=forever";
         let url = |scheme, query: &str| url(&server, scheme, query);
         for url in [url("postgres", ""), url("postgresql", &format!("sslmode=disable&{keys}"))] {
             let store = open(&url).await.expect("it opens");
@@ -192,7 +192,7 @@ mod dynamo {
             assert_eq!(error.kind(), ErrorKind::Misconfigured, "{tables} {query}");
             assert!(!format!("{error} {error:?}").contains("hunter2"), "{error:?}");
         }
-        let store = open(&url("vouchers/given", "fetch_limit=9&call_timeout=500")).await.expect("it opens");
+        let store = open(&url("vouchers/given", "fetch_limit=9&call_timeout=500ms")).await.expect("it opens");
         assert_eq!(store.backend(), "dynamo");
         assert!(storagebox::BackendExt::bank(&*store, "vouchers").is_ok());
         let other = storagebox::BackendExt::bank(&*store, "given").map(drop).expect_err("another bank");
@@ -205,7 +205,7 @@ mod dynamo {
     #[tokio::test]
     async fn it_opens_and_does_not_connect() {
         let server = Server::listen();
-        let keys = "prefix=shop%2F&memory=forever&max_skew=500&call_timeout=5000&shards=16&fetch_limit=10\
+        let keys = "prefix=shop%2F&memory=forever&max_skew=500ms&call_timeout=5s&shards=16&fetch_limit=10\
                     &read_first=always&retry_atomic=on";
         for query in ["", keys] {
             let store = open(&url(&server, query)).await.expect("it opens");
@@ -236,7 +236,7 @@ mod redis {
             ("call_timeout=0", "call timeout"),
             ("memory=hunter2", "memory"),
             ("wait=hunter2", "wait"),
-            ("wait_timeout=5", "wait_timeout must follow"),
+            ("wait_timeout=5ms", "wait_timeout must follow"),
             ("wait=1&wait_timeout=0", "wait timeout"),
             ("require_aof=hunter2", "require_aof"),
             ("eviction=hunter2", "eviction"),
@@ -271,7 +271,8 @@ mod redis {
     #[tokio::test]
     async fn both_schemes_open_and_neither_connects() {
         let server = Server::listen();
-        let keys = "prefix=shop:live&call_timeout=500&memory=forever&wait=1&wait_timeout=50&require_aof=on";
+        let keys =
+            "prefix=shop:live&call_timeout=500ms&memory=forever&wait=1&wait_timeout=50ms&require_aof=on";
         for url in [url(&server, "redis", ""), url(&server, "rediss", &format!("{keys}&eviction=warn"))] {
             let store = open(&url).await.expect("it opens");
             assert_eq!(store.backend(), "redis");
@@ -356,7 +357,7 @@ mod sqlite {
 
     #[tokio::test]
     async fn it_opens_and_makes_no_file() {
-        let keys = "synchronous=normal&combining=off&call_timeout=500&memory=forever&wal_autocheckpoint=0";
+        let keys = "synchronous=normal&combining=off&call_timeout=500ms&memory=forever&wal_autocheckpoint=0";
         for url in ["sqlite:nowhere/box.db".to_owned(), format!("sqlite:///nowhere/box.db?{keys}")] {
             let store = open(&url).await.expect("it opens");
             assert_eq!(store.backend(), "sqlite");

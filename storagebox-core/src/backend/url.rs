@@ -38,16 +38,19 @@ pub fn number<T: FromStr>(key: &'static str, value: &str) -> Result<T> {
     value.parse().map_err(|_| Error::misconfigured(key, "must be a whole number"))
 }
 
-/// A duration in milliseconds.
+/// A duration with its unit, as in `500ms`, `10s` or `7d`; `0` needs none.
 ///
 /// # Errors
 ///
-/// `Misconfigured` for anything but a whole number.
-pub fn millis(key: &'static str, value: &str) -> Result<Duration> {
-    number(key, value).map(Duration::from_millis)
+/// `Misconfigured` for anything else, and one that is out of range.
+pub fn duration(key: &'static str, value: &str) -> Result<Duration> {
+    let parsed = humantime::parse_duration(value);
+    parsed.map_err(|_| {
+        Error::misconfigured(key, "must be a duration with its unit, as in `500ms`, `10s` or `7d`")
+    })
 }
 
-/// A retention: `forever`, or seconds.
+/// A retention: `forever`, or a duration.
 ///
 /// # Errors
 ///
@@ -55,7 +58,7 @@ pub fn millis(key: &'static str, value: &str) -> Result<Duration> {
 pub fn retention(key: &'static str, value: &str) -> Result<Retention> {
     match value {
         "forever" => Ok(Retention::Forever),
-        _ => number(key, value).map(|seconds| Retention::For(Duration::from_secs(seconds))),
+        _ => duration(key, value).map(Retention::For),
     }
 }
 
@@ -167,8 +170,20 @@ mod tests {
         for value in ["", "256", "-1", "1.5", " 1", "hunter2"] {
             assert_eq!(refused(number::<u8>("n", value)), "n must be a whole number");
         }
-        assert_eq!(millis("t", "1500").unwrap(), Duration::from_millis(1_500));
-        assert_eq!(retention("memory", "60").unwrap(), Retention::For(Duration::from_secs(60)));
+    }
+
+    #[test]
+    fn durations_have_units() {
+        for (value, millis) in
+            [("1500ms", 1_500), ("10s", 10_000), ("1m30s", 90_000), ("7d", 604_800_000), ("0", 0)]
+        {
+            assert_eq!(duration("t", value).unwrap(), Duration::from_millis(millis), "{value}");
+        }
+        for value in ["", "10", "1.5", "-1s", "s", "10 parsecs", "99999999999999999999s", "hunter2"] {
+            let told = "t must be a duration with its unit, as in `500ms`, `10s` or `7d`";
+            assert_eq!(refused(duration("t", value)), told, "{value}");
+        }
+        assert_eq!(retention("memory", "60s").unwrap(), Retention::For(Duration::from_secs(60)));
         assert_eq!(retention("memory", "forever").unwrap(), Retention::Forever);
     }
 

@@ -1,7 +1,7 @@
 //! The URLs: `dynamodb://region/table?key=value`, and `dynamodb+articles://region/items/records?key=value`.
 
 use storagebox_core::Result;
-use storagebox_core::backend::url::{decoded, keys, millis, number, one_of, retention, switch, unknown};
+use storagebox_core::backend::url::{decoded, duration, keys, number, one_of, retention, switch, unknown};
 
 use super::{DynamoBuilder, ReadFirst, Regions, misconfigured};
 use crate::client::Connection;
@@ -92,8 +92,8 @@ fn set((builder, endpoint): Read, key: &str, value: &str) -> Result<Read> {
         "endpoint" => return Ok((builder, Some(checked_endpoint(value)?))),
         "prefix" => builder.prefix(value),
         "memory" => builder.memory(retention("memory", value)?),
-        "max_skew" => builder.max_skew(millis("max_skew", value)?),
-        "call_timeout" => builder.call_timeout(millis("call_timeout", value)?),
+        "max_skew" => builder.max_skew(duration("max_skew", value)?),
+        "call_timeout" => builder.call_timeout(duration("call_timeout", value)?),
         "shards" => builder.shards(number("shards", value)?),
         "fetch_limit" => builder.fetch_limit(number("fetch_limit", value)?),
         "read_first" => builder.read_first(one_of("read_first", value, &READ_FIRST)?),

@@ -76,12 +76,12 @@ fn values_that_make_no_sense_are_refused() {
         ("prefix=%ff", "UTF-8"),
         ("memory=0", "retention"),
         ("memory=week", "memory"),
-        ("memory=99999999999999999999", "memory"),
+        ("memory=99999999999999999999s", "memory"),
         ("max_skew=-1", "max_skew"),
-        ("max_skew=3600001", "max skew"),
+        ("max_skew=3600001ms", "max skew"),
         ("call_timeout=0", "call timeout"),
-        ("call_timeout=540001", "call timeout"),
-        ("call_timeout=10s", "call_timeout"),
+        ("call_timeout=540001ms", "call timeout"),
+        ("call_timeout=10", "call_timeout"),
         ("shards=0", "shards"),
         ("shards=257", "shards"),
         ("shards=70000", "shards"),
@@ -102,8 +102,8 @@ fn values_that_make_no_sense_are_refused() {
 #[test]
 fn every_key_is_taken_and_decoded() {
     for pairs in [
-        "prefix=a%2Fb%20%C3%A9&memory=forever&max_skew=0&call_timeout=540000&shards=256&fetch_limit=1000",
-        "memory=86400&read_first=auto&retry_atomic=off&shards=1&fetch_limit=1",
+        "prefix=a%2Fb%20%C3%A9&memory=forever&max_skew=0&call_timeout=9m&shards=256&fetch_limit=1000",
+        "memory=1d&read_first=auto&retry_atomic=off&shards=1&fetch_limit=1",
         "read_first=never&retry_atomic=on&&",
         "read_first=always&keys_alone=on&regions=several",
         "keys_alone=off&regions=one",

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use sqlx::postgres::PgConnectOptions;
 use storagebox_core::Result;
-use storagebox_core::backend::url::{keys, millis, number, one_of, retention, switch, unknown};
+use storagebox_core::backend::url::{duration, keys, number, one_of, retention, switch, unknown};
 
 use super::tls::{self, Said};
 use super::{PostgresBuilder, Statements, bad};
@@ -79,7 +79,7 @@ fn set(builder: PostgresBuilder, key: &str, value: &str) -> Result<PostgresBuild
         "statements" => builder.statements(one_of("statements", value, &STATEMENTS)?),
         "combining" => builder.combining(switch("combining", value)?),
         "max_connections" => builder.max_connections(number("max_connections", value)?),
-        "call_timeout" => builder.call_timeout(millis("call_timeout", value)?),
+        "call_timeout" => builder.call_timeout(duration("call_timeout", value)?),
         "memory" => builder.memory(retention("memory", value)?),
         _ => return Err(unknown(key, value, &[&OURS[..], &DRIVERS].concat())),
     })

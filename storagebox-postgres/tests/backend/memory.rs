@@ -62,7 +62,7 @@ async fn a_store_of_another_memory_is_refused() -> Result<()> {
     with_database(async |database| {
         fenced_for_ever(database).await?;
         let before = contents(database, SCHEMA).await?;
-        let url = format!("{}&schema={SCHEMA}&memory=1", owner_url(database, "another"));
+        let url = format!("{}&schema={SCHEMA}&memory=1s", owner_url(database, "another"));
         let another = || PostgresStore::connect(&url);
         for error in [
             another()?.ping().await.unwrap_err(),

@@ -7,7 +7,7 @@ use std::time::Duration;
 use redis::io::tcp::TcpSettings;
 use redis::{ConnectionInfo, IntoConnectionInfo};
 use storagebox_core::Result;
-use storagebox_core::backend::url::{decoded, keys, millis, number, one_of, retention, switch, unknown};
+use storagebox_core::backend::url::{decoded, duration, keys, number, one_of, retention, switch, unknown};
 
 use super::{Eviction, RedisBuilder, Wait, bad};
 use crate::client::At;
@@ -192,7 +192,7 @@ fn without(what: &str, feature: &str) -> storagebox_core::Error {
 fn set(mut builder: RedisBuilder, key: &str, value: &str) -> Result<RedisBuilder> {
     Ok(match key {
         "prefix" => builder.prefix(value)?,
-        "call_timeout" => builder.call_timeout(millis("call_timeout", value)?),
+        "call_timeout" => builder.call_timeout(duration("call_timeout", value)?),
         "memory" => builder.memory(retention("memory", value)?),
         "wait" => {
             let timeout = builder.settings.wait.map_or(Wait::TIMEOUT, |wait| wait.timeout);
@@ -201,7 +201,7 @@ fn set(mut builder: RedisBuilder, key: &str, value: &str) -> Result<RedisBuilder
         "wait_timeout" => {
             let wait = builder.settings.wait.as_mut();
             wait.ok_or_else(|| bad("wait_timeout", "must follow `wait`"))?.timeout =
-                millis("wait_timeout", value)?;
+                duration("wait_timeout", value)?;
             builder
         }
         "require_aof" => builder.require_aof(switch("require_aof", value)?),

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use storagebox_core::Result;
-use storagebox_core::backend::url::{decoded, keys, millis, number, one_of, retention, switch, unknown};
+use storagebox_core::backend::url::{decoded, duration, keys, number, one_of, retention, switch, unknown};
 
 use super::{SqliteBuilder, Synchronous, bad};
 
@@ -27,7 +27,7 @@ fn set(builder: SqliteBuilder, key: &str, value: &str) -> Result<SqliteBuilder> 
     Ok(match key {
         "synchronous" => builder.synchronous(one_of("synchronous", value, &SYNCHRONOUS)?),
         "combining" => builder.combining(switch("combining", value)?),
-        "call_timeout" => builder.call_timeout(millis("call_timeout", value)?),
+        "call_timeout" => builder.call_timeout(duration("call_timeout", value)?),
         "memory" => builder.memory(retention("memory", value)?),
         "wal_autocheckpoint" => builder.wal_autocheckpoint(number("wal_autocheckpoint", value)?),
         _ => return Err(unknown(key, value, &KEYS)),

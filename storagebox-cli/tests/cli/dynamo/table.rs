@@ -54,7 +54,7 @@ impl Table {
     pub(super) fn url(&self) -> String {
         let endpoint = self.endpoint.iter().map(|endpoint| format!("&endpoint={endpoint}"));
         let endpoint: String = endpoint.collect();
-        format!("dynamodb://{}/{}?call_timeout=60000&protect=off{endpoint}", self.region, self.name)
+        format!("dynamodb://{}/{}?call_timeout=60s&protect=off{endpoint}", self.region, self.name)
     }
 
     /// Where the tables of article 1's package are that belong to this one.
