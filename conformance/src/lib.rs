@@ -12,6 +12,7 @@ mod dedup;
 mod deduplicator;
 mod errors;
 mod failure;
+mod handled;
 mod harness;
 pub mod history;
 mod item_bank;

@@ -11,6 +11,7 @@ use tokio::runtime::{Builder, Runtime};
 
 use crate::case::{Case, Family};
 use crate::failure::Failure;
+use crate::handled::Handled;
 use crate::harness::Harness;
 use crate::link::dropped;
 use crate::progress::bounded;
@@ -79,7 +80,8 @@ impl Runner {
 ///
 /// Takes the arguments of a test program (`--list`, a filter, `--exact` ...). `STORAGEBOX_SEED` replays a seed;
 /// `STORAGEBOX_RUNS` repeats every case with that many seeds; `STORAGEBOX_PROFILE` (`quick`, `brief`, `smoke`) says how
-/// much each does; `STORAGEBOX_SLOWEST` how many of the slowest are named in the end.
+/// much each does; `STORAGEBOX_SLOWEST` how many of the slowest are named in the end. With `STORAGEBOX_HANDLES=on` each
+/// store is behind the retries and the deadline of a handle, as programs hold it.
 pub fn run(harness: impl Harness) -> ExitCode {
     run_with(harness, Profile::QUICK, Selection::Everything)
 }
@@ -87,6 +89,13 @@ pub fn run(harness: impl Harness) -> ExitCode {
 /// As [`run`], with as much of each case as the profile says, and the selected cases alone. A backend that conforms is
 /// tried so in its other set-ups: behind a pooler, over TLS, with other options.
 pub fn run_with(harness: impl Harness, profile: Profile, selection: Selection) -> ExitCode {
+    match std::env::var("STORAGEBOX_HANDLES").is_ok_and(|value| value == "on") {
+        true => run_selected(Handled(harness), profile, selection),
+        false => run_selected(harness, profile, selection),
+    }
+}
+
+fn run_selected(harness: impl Harness, profile: Profile, selection: Selection) -> ExitCode {
     let name = harness.name();
     let declared = harness.declared();
     let runner = profile.or_chosen().and_then(|profile| {

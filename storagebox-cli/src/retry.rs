@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use storagebox::{Result, Retry, Settles, TokioTimer};
+use storagebox::{Result, Retry, TokioTimer, parts::Settles};
 use tracing::{Instrument, debug, debug_span};
 
 use crate::exit::Failure;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use storagebox::{Backend, ErrorKind};
+use storagebox::{ErrorKind, parts::Backend};
 
 use crate::cli::Global;
 use crate::exit::Failure;
@@ -66,7 +66,7 @@ pub(crate) async fn for_a_while(global: &Global) -> Result<Arc<dyn Backend>, Fai
 }
 
 async fn open_url(url: &str) -> Result<Arc<dyn Backend>, Failure> {
-    let store = storagebox::open(url).await.map_err(|error| Step::Open.failed(error))?;
+    let store = storagebox::parts::open(url).await.map_err(|error| Step::Open.failed(error))?;
     if is_memory(&*store) {
         let what = "memory: is a store in this program alone; it is gone when the program ends";
         say(Kind::Note, format_args!("{what}"));

@@ -69,7 +69,7 @@ always_settles! {
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> storagebox_core::Result<()> {
-/// use storagebox::{BackendExt, ClaimId, Hold, ItemBank, MemoryStore, Retry, Taken, TokioTimer};
+/// use storagebox::{ClaimId, Hold, MemoryStore, Retry, Taken, TokioTimer, parts::{BackendExt, ItemBank}};
 ///
 /// let bank = MemoryStore::new().bank("vouchers")?;
 /// let claim = ClaimId::new("ada@example.com")?;

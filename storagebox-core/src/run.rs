@@ -95,7 +95,7 @@ pub enum RunError<E> {
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// use storagebox::{BackendExt, DedupId, Error, MemoryStore, Payload, Ran, RunOptions, TokioTimer, run};
+/// use storagebox::{DedupId, Error, MemoryStore, Payload, Ran, RunOptions, TokioTimer, parts::{BackendExt, run}};
 ///
 /// let jobs = MemoryStore::new().leases("jobs")?;
 /// let id = DedupId::new("invoice-7")?;

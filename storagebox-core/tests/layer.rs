@@ -13,8 +13,9 @@ use std::time::Duration;
 use layers::{Borrows, Counts, Fails, Loses, Silent, Slow, Twice};
 use storagebox::layer::{Deadline, Kind, Layer, Layered, Part, Retries};
 use storagebox::{
-    Backend, BackendExt, BankAdmin, Certainty, ClaimId, Counted, Counter, CounterExt, ErrorKind, Hold, Item,
-    ItemBank, ItemBankExt, Key, MemoryStore, Result, Retired, Retry, Strategy, Taken, Timer, TokioTimer,
+    Certainty, ClaimId, Counted, ErrorKind, Hold, Item, Key, MemoryStore, Result, Retired, Retry, Strategy,
+    Taken, Timer, TokioTimer,
+    parts::{Backend, BackendExt, BankAdmin, Counter, CounterExt, ItemBank, ItemBankExt},
 };
 
 fn around(layer: impl Layer) -> Layered {

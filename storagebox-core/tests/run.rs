@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use storagebox::{
-    Aborted, BackendExt, Begun, Completed, DedupId, Error, ErrorKind, Fingerprint, Lease, LeaseExtended,
-    LeaseRepo, MemoryStore, OpId, Payload, Ran, Result, Retention, Retry, RunOptions, TokioTimer,
-    async_trait, run, run_to_end,
+    Aborted, Begun, Completed, DedupId, Error, ErrorKind, Fingerprint, Lease, LeaseExtended, MemoryStore,
+    OpId, Payload, Ran, Result, Retention, Retry, RunOptions, TokioTimer, async_trait,
+    parts::{BackendExt, LeaseRepo, run, run_to_end},
 };
 use tokio::sync::{Mutex, Notify};
 use tokio::task::AbortHandle;

@@ -18,10 +18,16 @@ mod store;
 mod timer;
 mod tokens;
 
-/// The traits that backends implement, for generic code. [`Ledger`](parts::Ledger) is the one whose name a handle has too.
+/// What backends implement, and what their authors and generic code need. [`Ledger`](parts::Ledger) is the one whose name a
+/// handle has too.
 pub mod parts {
+    pub use crate::open::open;
+    pub use storagebox_core::backend;
     pub use storagebox_core::{
-        Backend, BankAdmin, Counter, DedupRepo, ItemBank, LeaseRepo, Ledger, OrderedStore, TokenStore,
+        Backend, BackendExt, BankAdmin, Change, Combine, Combined, Combiner, Counter, CounterExt, DedupRepo,
+        DedupRepoExt, Ids, ItemBank, ItemBankExt, LeaseRepo, Ledger, MAX_DURATION, MIN_DURATION,
+        OrderedStore, OrderedStoreExt, Patience, RandomIds, Settles, Spawn, Spawner, Together, TokenStore,
+        TokenStoreExt, checked_duration, run, run_to_end,
     };
 }
 
@@ -30,10 +36,55 @@ pub use bank::Bank;
 pub use counters::Counters;
 pub use leases::Leases;
 pub use ledger::Ledger;
-pub use open::{files, open};
+pub use open::files;
 pub use ordered_values::OrderedValues;
 pub use records::Records;
-pub use storagebox_core::*;
+pub use store::Store;
+pub use timer::TokioTimer;
+pub use tokens::Tokens;
+
+// Values.
+pub use storagebox_core::{
+    BoxName, ClaimId, DedupId, Fingerprint, Item, Key, MAX_ID_BYTES, MAX_ITEM_BYTES, MAX_PAYLOAD_BYTES, OpId,
+    Payload, Reason, TokenId, WriterId,
+};
+
+// Items and claims.
+pub use storagebox_core::{
+    Added, ClaimState, Confirmed, Counts, End, Extended, Held, HoldState, ItemState, ListedItem, Released,
+    Restored, Retired, Taken, Withdrawn,
+};
+
+// Items from several banks.
+pub use storagebox_core::{Assigned, Deduplicator, Recovery};
+
+// Records, leases and runs.
+pub use storagebox_core::{
+    Aborted, Begun, Completed, Entry, Fence, Forgotten, Lease, LeaseExtended, ListedRecord, Ran, Recorded,
+    Replaced, RunError, RunOptions, Version,
+};
+
+// Tokens.
+pub use storagebox_core::{Consumed, Created, Discarded};
+
+// Counters.
+pub use storagebox_core::{Bounds, Cancelled, Counted, CounterPromise, LedgerEntry, Memory, Strategy};
+
+// Ordered values.
+pub use storagebox_core::{ListedValue, OrderedOptions, Stamp, Stamping, Versioned, Written};
+
+// Pages, upkeep, promises.
+pub use storagebox_core::{Cursor, Maintained, Page, Promise, Promises};
+
+// Errors.
+pub use storagebox_core::{Certainty, Error, ErrorKind, Result};
+
+// Time.
+pub use storagebox_core::{Clock, Hold, ManualClock, Retention, Retry, SystemClock, Timer};
+
+// For layers of one's own.
+pub use storagebox_core::{async_trait, layer};
+
 #[cfg(feature = "dynamo")]
 pub use storagebox_dynamo::{self as dynamo, DynamoStore};
 #[cfg(feature = "memory")]
@@ -44,6 +95,3 @@ pub use storagebox_postgres::{self as postgres, PostgresStore};
 pub use storagebox_redis::{self as redis, RedisStore};
 #[cfg(feature = "sqlite")]
 pub use storagebox_sqlite::{self as sqlite, SqliteStore};
-pub use store::Store;
-pub use timer::TokioTimer;
-pub use tokens::Tokens;

@@ -45,7 +45,7 @@ const SCHEMES: [(&str, &str); 12] = [
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> storagebox::Result<()> {
-/// let store = storagebox::open("memory:").await?;
+/// let store = storagebox::parts::open("memory:").await?;
 /// assert_eq!(store.backend(), "memory");
 /// # Ok(()) }
 /// ```

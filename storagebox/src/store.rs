@@ -62,7 +62,7 @@ impl Store {
     ///
     /// `Misconfigured` for a URL that no backend reads, `Unsupported` for a backend that this build does not have.
     pub async fn open(url: impl AsRef<str>) -> Result<Self> {
-        crate::open(url.as_ref()).await.map(|backend| Self::of(backend, Policy::default()))
+        crate::open::open(url.as_ref()).await.map(|backend| Self::of(backend, Policy::default()))
     }
 
     /// Wraps a backend that was built.

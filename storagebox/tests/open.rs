@@ -1,6 +1,6 @@
 //! S-6: what cannot be opened is said before any I/O, and nothing of the URL is shown but its scheme.
 
-use storagebox::{ErrorKind, open};
+use storagebox::{ErrorKind, parts::open};
 
 async fn refused(url: &str) -> storagebox::Error {
     open(url).await.expect_err("it must be refused")
@@ -194,10 +194,12 @@ mod dynamo {
         }
         let store = open(&url("vouchers/given", "fetch_limit=9&call_timeout=500ms")).await.expect("it opens");
         assert_eq!(store.backend(), "dynamo");
-        assert!(storagebox::BackendExt::bank(&*store, "vouchers").is_ok());
-        let other = storagebox::BackendExt::bank(&*store, "given").map(drop).expect_err("another bank");
+        assert!(storagebox::parts::BackendExt::bank(&*store, "vouchers").is_ok());
+        let other =
+            storagebox::parts::BackendExt::bank(&*store, "given").map(drop).expect_err("another bank");
         assert_eq!(other.kind(), ErrorKind::Misconfigured);
-        let tokens = storagebox::BackendExt::tokens(&*store, "vouchers").map(drop).expect_err("another box");
+        let tokens =
+            storagebox::parts::BackendExt::tokens(&*store, "vouchers").map(drop).expect_err("another box");
         assert_eq!(tokens.kind(), ErrorKind::Unsupported);
         server.met_nobody();
     }

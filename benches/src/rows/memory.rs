@@ -5,7 +5,10 @@ mod prototype;
 use std::sync::Arc;
 
 use storagebox::memory::MemoryBank;
-use storagebox::{BankAdmin, BoxName, ClaimId, Hold, Item, ItemBank, MemoryStore, Taken};
+use storagebox::{
+    BoxName, ClaimId, Hold, Item, MemoryStore, Taken,
+    parts::{BankAdmin, ItemBank},
+};
 
 use crate::error::{Failure, Result};
 use crate::row::{Load, Prepared, Row, Side, Target, Work};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use storagebox::{Hold, Retention, checked_duration};
+use storagebox::{Hold, Retention, parts::checked_duration};
 
 /// Why a text is no duration.
 #[derive(Debug, thiserror::Error)]

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use storagebox::{Added, Certainty, Item, ItemBank};
+use storagebox::{Added, Certainty, Item, parts::ItemBank};
 use tokio::task::yield_now;
 
 use crate::exit::Failure;

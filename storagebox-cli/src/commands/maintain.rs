@@ -1,6 +1,6 @@
 //! `storagebox maintain`: deletes what no promise needs any more.
 
-use storagebox::{Backend, Maintained};
+use storagebox::{Maintained, parts::Backend};
 use tokio::task::yield_now;
 
 use crate::answer::Answer;
@@ -39,7 +39,10 @@ async fn maintain(store: &dyn Backend) -> Result<Answer, Failure> {
 mod tests {
     use std::time::Duration;
 
-    use storagebox::{BackendExt, DedupRepoExt, MemoryStore, Retention};
+    use storagebox::{
+        MemoryStore, Retention,
+        parts::{BackendExt, DedupRepoExt},
+    };
 
     use super::*;
 

@@ -1,6 +1,6 @@
 //! A listing, page by page.
 
-use storagebox::{BankAdmin, Cursor, ListedItem, Page, Result, async_trait};
+use storagebox::{Cursor, ListedItem, Page, Result, async_trait, parts::BankAdmin};
 use tokio::task::yield_now;
 
 use crate::exit::Failure;

@@ -1,6 +1,6 @@
 //! `storagebox ping`: whether the store answers, and whether it is set up.
 
-use storagebox::{Backend, ErrorKind};
+use storagebox::{ErrorKind, parts::Backend};
 
 use crate::answer::Answer;
 use crate::cli::Global;

@@ -42,7 +42,7 @@ fn table(promises: &Promises) -> String {
 
 #[cfg(test)]
 mod tests {
-    use storagebox::{Backend, MemoryStore};
+    use storagebox::{MemoryStore, parts::Backend};
 
     use super::*;
 

@@ -1,6 +1,6 @@
 //! `storagebox setup`: makes what the store needs.
 
-use storagebox::{Backend, ErrorKind};
+use storagebox::{ErrorKind, parts::Backend};
 
 use crate::answer::Answer;
 use crate::cli::Global;

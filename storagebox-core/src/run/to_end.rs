@@ -37,7 +37,7 @@ use crate::value::DedupId;
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// use storagebox::{BackendExt, DedupId, Error, MemoryStore, Payload, Ran, RunOptions, TokioTimer, run_to_end};
+/// use storagebox::{DedupId, Error, MemoryStore, Payload, Ran, RunOptions, TokioTimer, parts::{BackendExt, run_to_end}};
 ///
 /// let jobs = MemoryStore::new().leases("jobs")?;
 /// let (id, options) = (DedupId::new("invoice-7")?, RunOptions::default());

@@ -3,7 +3,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use storagebox::{Backend as _, BankAdmin, BoxName, ClaimId, Hold, Item, Taken};
+use storagebox::{
+    BoxName, ClaimId, Hold, Item, Taken,
+    parts::{Backend as _, BankAdmin},
+};
 use storagebox_dynamo::DynamoStore;
 
 use super::server::Server;

@@ -4,7 +4,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use sqlx::query_scalar;
-use storagebox::{Backend as _, BankAdmin, BoxName, ClaimId, Hold, Retention, Taken};
+use storagebox::{
+    BoxName, ClaimId, Hold, Retention, Taken,
+    parts::{Backend as _, BankAdmin},
+};
 use storagebox_postgres::PostgresStore;
 
 use super::client::{CONNECTIONS, Client};

@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use storagebox::{Backend as _, BoxName, Change, Counted, Counter, Key, OpId, Strategy};
+use storagebox::{
+    BoxName, Counted, Key, OpId, Strategy,
+    parts::{Backend as _, Change, Counter},
+};
 use storagebox_postgres::PostgresStore;
 
 use super::cluster::Database;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 use sqlx::query_scalar;
-use storagebox::{BankAdmin, Item};
+use storagebox::{Item, parts::BankAdmin};
 
 use super::client::Client;
 use super::template::these;

@@ -1,6 +1,6 @@
 //! What the sides' databases are copied from.
 
-use storagebox::{Backend as _, BoxName, Item};
+use storagebox::{BoxName, Item, parts::Backend as _};
 use storagebox_postgres::PostgresStore;
 
 use super::cluster::Database;

@@ -5,7 +5,10 @@ use std::sync::Arc;
 use sqlx::SqliteConnection;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteSynchronous};
 use sqlx::{ConnectOptions, query_scalar};
-use storagebox::{Backend as _, BankAdmin, BoxName, Item};
+use storagebox::{
+    BoxName, Item,
+    parts::{Backend as _, BankAdmin},
+};
 use storagebox_sqlite::SqliteStore;
 use tempfile::TempDir;
 

@@ -5,7 +5,10 @@ use std::sync::Arc;
 
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions, query};
-use storagebox::{BackendExt, ItemBankExt, Taken};
+use storagebox::{
+    Taken,
+    parts::{BackendExt, ItemBankExt},
+};
 
 use super::file::{BANK, Bank};
 use crate::error::{Failure, Result};
@@ -33,7 +36,7 @@ impl Caller for Opens {
     type Argument = String;
 
     async fn call(&self, claim: &String) -> Result<()> {
-        let store = storagebox::open(&self.url).await?;
+        let store = storagebox::parts::open(&self.url).await?;
         match store.bank(BANK)?.assign(claim.as_str()).await? {
             Taken::New(_) => Ok(store.close().await?),
             other => Err(Failure::NotNew { answer: format!("{other:?}") }),

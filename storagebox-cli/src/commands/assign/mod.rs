@@ -5,7 +5,7 @@ mod tests;
 
 use std::io::Write;
 
-use storagebox::{Assigned, Backend, Deduplicator, Recovery};
+use storagebox::{Assigned, Deduplicator, Recovery, parts::Backend};
 
 use crate::answer::Answer;
 use crate::cli::{Assign, Global, OfBanks, Recover};

@@ -4,7 +4,10 @@ use std::sync::Arc;
 
 use clap::Parser;
 use serde_json::{Value, json};
-use storagebox::{BackendExt, Item, ItemBank, MemoryStore};
+use storagebox::{
+    Item, MemoryStore,
+    parts::{BackendExt, ItemBank},
+};
 
 use super::*;
 use crate::cli::{Cli, Command};

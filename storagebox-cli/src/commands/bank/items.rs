@@ -1,6 +1,6 @@
 //! `storagebox bank withdraw` and `restore`: items that are set aside, and free again.
 
-use storagebox::{BankAdmin, Item, Restored, Withdrawn};
+use storagebox::{Item, Restored, Withdrawn, parts::BankAdmin};
 
 use crate::answer::Answer;
 use crate::cli::OfItems;

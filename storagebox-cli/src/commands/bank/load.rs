@@ -1,6 +1,6 @@
 //! `storagebox bank load`: puts a file of items into a bank.
 
-use storagebox::BankAdmin;
+use storagebox::parts::BankAdmin;
 
 use crate::answer::Answer;
 use crate::cli::Load;

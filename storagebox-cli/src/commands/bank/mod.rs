@@ -13,7 +13,10 @@ mod tests;
 use std::io::Write;
 
 pub(crate) use audit::audit_of;
-use storagebox::{Backend, BankAdmin, Hold, Item};
+use storagebox::{
+    Hold, Item,
+    parts::{Backend, BankAdmin},
+};
 
 use crate::answer::Answer;
 use crate::cli::{Bank, Extend, Global, OfBank, OfClaim, OfItem, Take};

@@ -1,7 +1,7 @@
 //! `storagebox bank reclaim`: ends the claims of a file of ids, and frees their items.
 
 use futures_util::stream::{self, StreamExt, TryStreamExt};
-use storagebox::{BankAdmin, ClaimId, Released};
+use storagebox::{ClaimId, Released, parts::BankAdmin};
 
 use crate::answer::Answer;
 use crate::cli::Reclaim;

@@ -5,7 +5,10 @@ use std::time::Duration;
 
 use clap::Parser;
 use serde_json::{Value, json};
-use storagebox::{BackendExt, BoxName, ItemBank, MemoryStore};
+use storagebox::{
+    BoxName, MemoryStore,
+    parts::{BackendExt, ItemBank},
+};
 
 use super::*;
 use crate::cli::{Cli, Command};

@@ -9,7 +9,10 @@ mod tests;
 use std::io::Write;
 
 use storagebox::parts::Ledger;
-use storagebox::{Backend, Bounds, Cancelled, Change, Counted, Maintained};
+use storagebox::{
+    Bounds, Cancelled, Counted, Maintained,
+    parts::{Backend, Change},
+};
 
 use super::listing;
 use crate::answer::{Answer, Fact};
@@ -78,7 +81,10 @@ fn bounds(args: &Add) -> storagebox::Result<Bounds> {
     })
 }
 
-fn counter(of: &OfCounter, store: &dyn Backend) -> Result<std::sync::Arc<dyn storagebox::Counter>, Failure> {
+fn counter(
+    of: &OfCounter,
+    store: &dyn Backend,
+) -> Result<std::sync::Arc<dyn storagebox::parts::Counter>, Failure> {
     store.counter(&of.of.name, of.strategy).map_err(|error| Step::OpenBox.failed(error))
 }
 

@@ -1,6 +1,6 @@
 //! `storagebox dedup list`: every record, as a stream.
 
-use storagebox::{Cursor, DedupRepo, ListedRecord, Page, Result, async_trait};
+use storagebox::{Cursor, ListedRecord, Page, Result, async_trait, parts::DedupRepo};
 
 use crate::commands::listing::{Cell, Row};
 use crate::commands::pages::Listed;

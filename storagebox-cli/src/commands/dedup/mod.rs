@@ -8,7 +8,10 @@ mod tests;
 
 use std::io::{self, Write};
 
-use storagebox::{Backend, DedupRepo, Forgotten, Version};
+use storagebox::{
+    Forgotten, Version,
+    parts::{Backend, DedupRepo},
+};
 
 use super::listing;
 use crate::answer::Answer;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use clap::Parser;
 use serde_json::{Value, json};
-use storagebox::{BackendExt, DedupId, MemoryStore, OpId};
+use storagebox::{DedupId, MemoryStore, OpId, parts::BackendExt};
 use storagebox_testkit::Folder;
 
 use super::*;

@@ -9,7 +9,10 @@ use std::time::Duration;
 
 use fastrand::Rng;
 use futures_util::stream::{self, StreamExt, TryStreamExt};
-use storagebox::{Backend, BankAdmin, BoxName, Certainty, ClaimId, Ids, Item, ItemBank, RandomIds, Retry};
+use storagebox::{
+    BoxName, Certainty, ClaimId, Item, Retry,
+    parts::{Backend, BankAdmin, Ids, ItemBank, RandomIds},
+};
 
 use super::bank::audit_of;
 use super::faulty::{Chance, ChanceBank, Faults};

@@ -2,7 +2,7 @@
 
 use clap::Parser;
 use serde_json::Value;
-use storagebox::{BackendExt, MemoryStore};
+use storagebox::{MemoryStore, parts::BackendExt};
 
 use super::*;
 use crate::cli::{Cli, Command};

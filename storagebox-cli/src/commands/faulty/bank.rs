@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use storagebox::{
-    Added, BankAdmin, ClaimId, ClaimState, Confirmed, Counts, Cursor, Error, ErrorKind, Extended, Held, Hold,
-    HoldState, Item, ItemBank, ItemState, ListedItem, Page, Released, Restored, Result, Retired, Taken,
-    Withdrawn, async_trait,
+    Added, ClaimId, ClaimState, Confirmed, Counts, Cursor, Error, ErrorKind, Extended, Held, Hold, HoldState,
+    Item, ItemState, ListedItem, Page, Released, Restored, Result, Retired, Taken, Withdrawn, async_trait,
+    parts::{BankAdmin, ItemBank},
 };
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

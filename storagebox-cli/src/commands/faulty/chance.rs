@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use fastrand::Rng;
 use storagebox::{
-    Added, ClaimId, ClaimState, Confirmed, Counts, Error, ErrorKind, Extended, Hold, Item, ItemBank,
-    Released, Result, Taken, async_trait,
+    Added, ClaimId, ClaimState, Confirmed, Counts, Error, ErrorKind, Extended, Hold, Item, Released, Result,
+    Taken, async_trait, parts::ItemBank,
 };
 
 /// How often a call fails, by random numbers that a seed repeats.

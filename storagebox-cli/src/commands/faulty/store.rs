@@ -5,8 +5,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use storagebox::parts::Ledger;
 use storagebox::{
-    Backend, BankAdmin, BoxName, Counter, DedupRepo, Error, ErrorKind, LeaseRepo, Maintained, MemoryStore,
-    OrderedOptions, OrderedStore, Promises, Result, Strategy, TokenStore, async_trait,
+    BoxName, Error, ErrorKind, Maintained, MemoryStore, OrderedOptions, Promises, Result, Strategy,
+    async_trait,
+    parts::{Backend, BankAdmin, Counter, DedupRepo, LeaseRepo, OrderedStore, TokenStore},
 };
 
 #[derive(Debug)]

@@ -5,7 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use futures_util::stream::{self, StreamExt};
-use storagebox::{ClaimId, ItemBank, ItemBankExt, Retry, Taken};
+use storagebox::{
+    ClaimId, Retry, Taken,
+    parts::{ItemBank, ItemBankExt},
+};
 use tokio::task::JoinHandle;
 
 use super::ledger::{Answer, Entry, Ledger};

@@ -11,7 +11,10 @@ mod tests;
 use std::io::Write;
 use std::sync::Arc;
 
-use storagebox::{Backend, Counts, ItemBank};
+use storagebox::{
+    Counts,
+    parts::{Backend, ItemBank},
+};
 
 use super::load::{Loaded, load};
 use crate::cli::{Global, HandOut};

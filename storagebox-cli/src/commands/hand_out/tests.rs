@@ -6,8 +6,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use clap::Parser;
 use storagebox::{
-    Added, BackendExt, BankAdmin, ClaimId, ClaimState, Confirmed, End, Error, ErrorKind, Extended, Held,
-    Hold, HoldState, Item, MemoryStore, Released, Result, Taken, async_trait,
+    Added, ClaimId, ClaimState, Confirmed, End, Error, ErrorKind, Extended, Held, Hold, HoldState, Item,
+    MemoryStore, Released, Result, Taken, async_trait,
+    parts::{BackendExt, BankAdmin},
 };
 use storagebox_testkit::Folder;
 

@@ -5,7 +5,10 @@ mod tests;
 
 use std::io::Write;
 
-use storagebox::{Aborted, Backend, Begun, Completed, LeaseExtended, LeaseRepo};
+use storagebox::{
+    Aborted, Begun, Completed, LeaseExtended,
+    parts::{Backend, LeaseRepo},
+};
 
 use super::dedup::answers::{outcome, shown};
 use crate::answer::{Answer, Fact};

@@ -1,6 +1,6 @@
 //! `storagebox ordered list`: every value with its stamp, as a stream.
 
-use storagebox::{Cursor, Key, ListedValue, OrderedStore, Page, Result, async_trait};
+use storagebox::{Cursor, Key, ListedValue, Page, Result, async_trait, parts::OrderedStore};
 
 use crate::commands::listing::{Cell, Row};
 use crate::commands::pages::Listed;

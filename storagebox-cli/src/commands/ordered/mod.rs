@@ -8,7 +8,10 @@ use std::io::Write;
 use std::time::{Duration, SystemTime};
 
 use humantime::{format_duration, format_rfc3339_millis};
-use storagebox::{Backend, Maintained, OrderedStore, Stamp, Versioned, Written};
+use storagebox::{
+    Maintained, Stamp, Versioned, Written,
+    parts::{Backend, OrderedStore},
+};
 
 use super::listing;
 use crate::answer::Answer;

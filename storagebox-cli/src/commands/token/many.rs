@@ -1,6 +1,6 @@
 //! `storagebox token create` and `discard`: tokens from the command line, or a file of them.
 
-use storagebox::{Created, Discarded, TokenStore};
+use storagebox::{Created, Discarded, parts::TokenStore};
 
 use crate::answer::Answer;
 use crate::cli::Tokens;

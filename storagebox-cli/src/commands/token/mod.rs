@@ -6,7 +6,10 @@ mod tests;
 
 use std::io::Write;
 
-use storagebox::{Backend, Consumed, TokenStore};
+use storagebox::{
+    Consumed,
+    parts::{Backend, TokenStore},
+};
 
 use crate::answer::Answer;
 use crate::cli::{Consume, Global, OfToken, Token};

@@ -91,7 +91,7 @@ fn a_url_that_is_wrong_is_bad_usage() {
     for (url, because) in [
         ("redis:hunter2", "must begin with redis://"),
         ("redis://ada:hunter2@host?hunter2=on", "has a query key that is not known"),
-        ("redis://ada:hunter2@host?memory=hunter2", "must be a whole number"),
+        ("redis://ada:hunter2@host?memory=hunter2", "must be a duration with its unit"),
         ("rediss://ada:hunter2@host#insecure", "must not hold a #"),
     ] {
         let ended = Place::new().on(url).run(&["ping"]).exits(2);

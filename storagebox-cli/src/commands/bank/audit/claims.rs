@@ -1,6 +1,6 @@
 //! Whether the claim that is said to have an item shows that item.
 
-use storagebox::{BankAdmin, ClaimId, ClaimState, HoldState, Item, ItemState, ListedItem};
+use storagebox::{ClaimId, ClaimState, HoldState, Item, ItemState, ListedItem, parts::BankAdmin};
 
 use crate::exit::Failure;
 use crate::retry;

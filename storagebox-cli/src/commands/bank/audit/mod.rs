@@ -9,7 +9,7 @@ mod tests;
 use std::io::Write;
 
 use futures_util::stream::{self, StreamExt, TryStreamExt};
-use storagebox::{BankAdmin, ClaimId, Counts, ItemState, ListedItem};
+use storagebox::{ClaimId, Counts, ItemState, ListedItem, parts::BankAdmin};
 
 use crate::check::{Check, Comparison, Mismatch};
 use crate::cli::OfBank;

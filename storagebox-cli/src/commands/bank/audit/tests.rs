@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use storagebox::{BackendExt, ErrorKind, ItemBank, ItemBankExt, MemoryStore};
+use storagebox::{
+    ErrorKind, MemoryStore,
+    parts::{BackendExt, ItemBank, ItemBankExt},
+};
 
 use super::*;
 use crate::commands::bank::tests::{args, item};

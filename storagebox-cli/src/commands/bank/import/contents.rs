@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use futures_util::stream::{self, StreamExt, TryStreamExt};
-use storagebox::{BankAdmin, ClaimId, ClaimState, HoldState, Item, ItemState, ListedItem};
+use storagebox::{ClaimId, ClaimState, HoldState, Item, ItemState, ListedItem, parts::BankAdmin};
 
 use crate::commands::pages::{PAGE, Pages};
 use crate::exit::Failure;

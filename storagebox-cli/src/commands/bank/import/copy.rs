@@ -1,6 +1,6 @@
 //! Copies what is missing: first the ids, one by one, then what is free.
 
-use storagebox::{BankAdmin, ClaimId, Hold, Item, Taken};
+use storagebox::{ClaimId, Hold, Item, Taken, parts::BankAdmin};
 use tokio::task::yield_now;
 
 use super::contents::{Contents, Place};

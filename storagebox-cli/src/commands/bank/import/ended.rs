@@ -1,7 +1,7 @@
 //! Ids that can take nothing here: no listing shows a claim that has ended.
 
 use futures_util::stream::{self, StreamExt, TryStreamExt};
-use storagebox::{BankAdmin, ClaimId, ClaimState, Item};
+use storagebox::{ClaimId, ClaimState, Item, parts::BankAdmin};
 
 use super::compare::Comparison;
 use crate::exit::Failure;

@@ -14,7 +14,7 @@ mod tests;
 
 use std::io::Write;
 
-use storagebox::{Backend, BankAdmin};
+use storagebox::parts::{Backend, BankAdmin};
 
 use crate::cli::Import;
 use crate::exit::{Exit, Failure};

@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use storagebox::{BackendExt, ClaimId, Hold, Item, ItemBank, ItemBankExt, ItemState, MemoryStore};
+use storagebox::{
+    ClaimId, Hold, Item, ItemState, MemoryStore,
+    parts::{BackendExt, ItemBank, ItemBankExt},
+};
 
 use super::contents::Place;
 use super::*;

@@ -15,7 +15,8 @@ use std::pin::pin;
 
 use sha2::{Digest, Sha256};
 use storagebox::{
-    Error, Fingerprint, LeaseRepo, MAX_DURATION, Ran, RunError, RunOptions, TokioTimer, run as run_once,
+    Error, Fingerprint, Ran, RunError, RunOptions, TokioTimer,
+    parts::{LeaseRepo, MAX_DURATION, run as run_once},
 };
 
 use crate::answer::Answer;

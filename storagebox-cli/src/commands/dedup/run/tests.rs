@@ -6,8 +6,9 @@ use std::time::Duration;
 use clap::Parser;
 use serde_json::{Value, json};
 use storagebox::{
-    Aborted, BackendExt, Begun, Completed, DedupId, DedupRepoExt, ErrorKind, Lease, LeaseExtended,
-    MemoryStore, OpId, Payload, Result, Retention, async_trait,
+    Aborted, Begun, Completed, DedupId, ErrorKind, Lease, LeaseExtended, MemoryStore, OpId, Payload, Result,
+    Retention, async_trait,
+    parts::{BackendExt, DedupRepoExt},
 };
 use storagebox_testkit::Folder;
 

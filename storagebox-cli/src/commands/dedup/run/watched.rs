@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use storagebox::{
-    Aborted, Begun, Completed, DedupId, Fingerprint, Lease, LeaseExtended, LeaseRepo, OpId, Payload, Result,
-    Retention, Retry, Settles, async_trait,
+    Aborted, Begun, Completed, DedupId, Fingerprint, Lease, LeaseExtended, OpId, Payload, Result, Retention,
+    Retry, async_trait,
+    parts::{LeaseRepo, Settles},
 };
 
 use super::stage::Stage;

@@ -1,0 +1,107 @@
+//! A harness whose stores are held as programs hold them: behind the policy of a handle.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use storagebox_core::layer::{Deadline, Layer, Layered, Retries};
+use storagebox_core::{Backend, BoxName, ListedItem, Result, Retry, Timer, async_trait};
+use tokio::time::{self, Instant};
+
+use crate::harness::{Declared, Harness, Namespace, Restart, TestClock};
+
+/// As long as a handle waits unless it is told otherwise.
+const DEADLINE: Duration = Duration::from_secs(30);
+
+/// The stores of another harness, each behind retries and a deadline.
+pub(crate) struct Handled<H>(pub(crate) H);
+
+#[async_trait]
+impl<H: Harness> Harness for Handled<H> {
+    fn name(&self) -> String {
+        format!("{}, by handles", self.0.name())
+    }
+
+    fn declared(&self) -> Declared {
+        self.0.declared()
+    }
+
+    async fn fresh(&self) -> Result<Namespace> {
+        self.0.fresh().await
+    }
+
+    async fn open(&self, namespace: &Namespace) -> Result<Arc<dyn Backend>> {
+        let deadline = Deadline::new(DEADLINE, Arc::new(RealTime::default()));
+        Ok(behind(self.0.open(namespace).await?, Arc::new((deadline, retries()))))
+    }
+
+    async fn audit(&self, namespace: &Namespace, bank: &BoxName) -> Result<Vec<ListedItem>> {
+        self.0.audit(namespace, bank).await
+    }
+
+    fn clock(&self, namespace: &Namespace) -> Option<Arc<dyn TestClock>> {
+        self.0.clock(namespace)
+    }
+
+    fn upstream(&self, namespace: &Namespace) -> Option<SocketAddr> {
+        self.0.upstream(namespace)
+    }
+
+    /// Without the deadline: behind the proxy calls wait for longer.
+    async fn open_through(&self, namespace: &Namespace, proxy: SocketAddr) -> Result<Arc<dyn Backend>> {
+        Ok(behind(self.0.open_through(namespace, proxy).await?, Arc::new(retries())))
+    }
+
+    fn on_the_wire(&self, text: &str) -> Vec<u8> {
+        self.0.on_the_wire(text)
+    }
+
+    async fn fresh_alone(&self) -> Result<Namespace> {
+        self.0.fresh_alone().await
+    }
+
+    async fn restart(&self, namespace: &Namespace, how: Restart) -> Result<()> {
+        self.0.restart(namespace, how).await
+    }
+}
+
+fn behind(backend: Arc<dyn Backend>, layer: Arc<dyn Layer>) -> Arc<dyn Backend> {
+    Arc::new(Layered::new(backend, layer))
+}
+
+fn retries() -> Retries {
+    Retries::new(Retry::default(), Arc::new(RealTime::default()))
+}
+
+/// Tokio's clock.
+#[derive(Debug)]
+struct RealTime(Instant);
+
+#[allow(
+    clippy::disallowed_methods,
+    reason = "a handle waits by a real clock, and no case depends on how long"
+)]
+impl Default for RealTime {
+    #[allow(
+        clippy::disallowed_methods,
+        reason = "a handle waits by a real clock, and no case depends on how long"
+    )]
+    fn default() -> Self {
+        Self(Instant::now())
+    }
+}
+
+#[async_trait]
+#[allow(
+    clippy::disallowed_methods,
+    reason = "a handle waits by a real clock, and no case depends on how long"
+)]
+impl Timer for RealTime {
+    fn now(&self) -> Duration {
+        self.0.elapsed()
+    }
+
+    async fn sleep(&self, duration: Duration) {
+        time::sleep(duration).await;
+    }
+}
