@@ -34,7 +34,7 @@ BEGIN
         tills := ARRAY[h];
         IF {schema}.bank_section_of(p_since) <> {schema}.bank_section_of(h) THEN
             froms := ARRAY[p_since, p_start];
-            tills := ARRAY[p_start - 1, h];
+            tills := ARRAY[{schema}.bank_section_end({schema}.bank_section_of(p_since)), h];
         END IF;
         till := {schema}.bank_cell_till(h, length(cells));
         IF till < run.highest THEN

@@ -3,8 +3,9 @@
 -- IB-03 claims that are known are answered, as `bank_get` does; IB-01, IB-08 the others get items as in `bank_take`. Fewer
 -- items than claims: the rest is to be taken alone. So is a claim that is forgotten, and one that another statement makes at
 -- the same time: the item that it would have got goes back, and its neighbours keep theirs.
+-- IB-08 From `p_since` on the taker has not looked back at the cells that it left, as in `bank_take`.
 CREATE OR REPLACE FUNCTION {schema}.bank_take_many(
-    p_bank bigint, p_claims text[], p_holds bigint[], p_memory bigint, p_start bigint
+    p_bank bigint, p_claims text[], p_holds bigint[], p_memory bigint, p_start bigint, p_since bigint
 ) RETURNS TABLE (claims text[], items text[], h bigint, known text[], words text[], firsts text[], seconds text[])
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET lock_timeout = '3s'
 -- One plan, made once: the numbers in a call say nothing that it could go by.
@@ -47,10 +48,14 @@ BEGIN
     )
     SELECT pg_catalog.array_agg(p.h), pg_catalog.array_agg(p.item), max(p.h) INTO hs, items, h FROM picked p;
     IF pg_catalog.cardinality(hs) = wanted THEN
-        froms := ARRAY[p_start];
+        froms := ARRAY[p_since];
         tills := ARRAY[h];
+        IF {schema}.bank_section_of(p_since) <> {schema}.bank_section_of(h) THEN
+            froms := ARRAY[p_since, p_start];
+            tills := ARRAY[{schema}.bank_section_end({schema}.bank_section_of(p_since)), h];
+        END IF;
     ELSE
-        SELECT * INTO got FROM {schema}.bank_pick(p_bank, p_start, wanted - coalesce(pg_catalog.cardinality(hs), 0), false);
+        SELECT * INTO got FROM {schema}.bank_pick(p_bank, p_since, wanted - coalesce(pg_catalog.cardinality(hs), 0), false);
         hs := pg_catalog.array_cat(hs, got.hs);
         items := pg_catalog.array_cat(items, got.items);
         h := (SELECT max(u.h) FROM unnest(hs) u(h));

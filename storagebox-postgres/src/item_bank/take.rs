@@ -115,6 +115,7 @@ impl Taker {
     /// What became of the claims, by claim.
     async fn many(&self, takes: &[Take]) -> Result<HashMap<String, Met>> {
         let mut lane = self.walk.begin();
+        let start = lane.start();
         let mut sorted: Vec<_> = takes.iter().collect();
         sorted.sort_unstable_by(|one, other| one.claim.cmp(&other.claim));
         let call = Call::rows("bank_take_many")
@@ -122,7 +123,8 @@ impl Taker {
             .with(sorted.iter().map(|take| take.claim.as_str()).collect::<Vec<_>>())
             .with(sorted.iter().map(|take| micros_of(take.hold)).collect::<Vec<_>>())
             .with(self.bank.client().memory())
-            .with(lane.start().at);
+            .with(start.at)
+            .with(start.since);
         let (last, met) = answers::taken_many(&self.bank.client().row(&call).await?)?;
         match last {
             Some(place) => lane.go_on(place, place, takes.len() as u32),

@@ -18,8 +18,8 @@ async fn a_claim_that_another_has_made_meanwhile_sends_no_neighbour_out_alone() 
         let claim = format!("INSERT INTO {schema}.claims (bank, claim, state, h, item) VALUES ({number}, 'bob', 'held', 0, 'other')");
         let mut other = session(place, &claim).await?;
         let batch = format!(
-            "SELECT claims FROM {schema}.bank_take_many({number}, '{{ada,bob,carol}}', '{{NULL,NULL,NULL}}', NULL, {})",
-            i64::MIN + 1
+            "SELECT claims FROM {schema}.bank_take_many({number}, '{{ada,bob,carol}}', '{{NULL,NULL,NULL}}', NULL, {start}, {start})",
+            start = i64::MIN + 1
         );
         let mut connection = PgConnection::connect(&url).await.map_err(failed)?;
         let together = async {

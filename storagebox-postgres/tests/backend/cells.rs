@@ -23,7 +23,7 @@ async fn drained_cell(place: &Place) -> Result<Arc<dyn BankAdmin>> {
 
 const TAKES: [&str; 2] = [
     "bank_take(box, 'late', NULL, NULL, 0, NULL, NULL)",
-    "bank_take_many(box, ARRAY['late'], ARRAY[NULL]::bigint[], NULL, 0)",
+    "bank_take_many(box, ARRAY['late'], ARRAY[NULL]::bigint[], NULL, 0, 0)",
 ];
 
 /// One that looks as of before an item was put back would hide it from everybody.

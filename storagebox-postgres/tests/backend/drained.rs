@@ -37,7 +37,18 @@ async fn a_take_from_a_big_bank_that_is_nearly_drained_crosses_few_of_the_items_
 async fn a_take_from_where_a_walk_began_that_stopped_part_way_crosses_few_of_the_items_that_are_gone()
 -> Result<()> {
     with_place(async |place| {
-        Behind::walks(place).await?.assert_within(4);
+        Behind::walks(place, 0).await?.assert_within(4);
+        Ok(())
+    })
+    .await
+}
+
+/// Takes that are made together look back at what those left that were made alone before them.
+#[tokio::test]
+async fn a_take_from_where_a_walk_of_takes_alone_and_together_stopped_crosses_few_of_the_items_that_are_gone()
+-> Result<()> {
+    with_place(async |place| {
+        Behind::walks(place, 3).await?.assert_within(4);
         Ok(())
     })
     .await

@@ -158,8 +158,8 @@ async fn a_take_whose_neighbour_waited_holds_from_then_on() -> Result<()> {
         bank.add(&[Item::new("second")?]).await?;
         let number = count(&place.database, &format!("SELECT box FROM {}.boxes", place.schema)).await?;
         let batch = format!(
-            "SELECT {{schema}}.bank_take_many({number}, '{{aaron,ada}}', '{{3600000000,3600000000}}', NULL, {})",
-            i64::MIN + 1
+            "SELECT {{schema}}.bank_take_many({number}, '{{aaron,ada}}', '{{3600000000,3600000000}}', NULL, {start}, {start})",
+            start = i64::MIN + 1
         );
         after(place, 2 * HOUR, CLAIM, call(place, &batch)).await?;
         for claim in ["aaron", "ada"] {

@@ -102,14 +102,15 @@ pub struct Behind {
 }
 
 impl Behind {
-    /// Walks that stop part-way, in a section of a bank of a million items, under an old snapshot.
-    pub async fn walks(place: &Place) -> Result<Self> {
+    /// Walks that stop part-way, in a section of a bank of a million items, under an old snapshot. After every fourth take, so
+    /// many are made together.
+    pub async fn walks(place: &Place, together: usize) -> Result<Self> {
         let (_bank, mut meter, full) = full_section(place, OF_A_MILLION).await?;
         let _old = open(place).await?;
         let mut behind = Rounds::default();
         for walk in 0..ROUNDS {
             let start = meter.random.i64(SECTION);
-            walk_on(place, start, 20 + 6 * walk).await?;
+            walk_on(place, start, 20 + 6 * walk, together).await?;
             behind.measure(&mut meter, start).await?;
         }
         Ok(behind.median(full))
@@ -206,8 +207,9 @@ async fn section(place: &Place, sql: &str, items: usize) -> Result<()> {
     run(place.database.owner(), sql.replace("{section}", &SECTION.start().to_string())).await
 }
 
-async fn walk_on(place: &Place, start: i64, takes: usize) -> Result<()> {
+async fn walk_on(place: &Place, start: i64, takes: usize, together: usize) -> Result<()> {
     let sql = WALK.replace("{schema}", &place.schema).replace("{takes}", &takes.to_string());
+    let sql = sql.replace("{together}", &together.to_string());
     run(place.database.owner(), sql.replace("{start}", &start.to_string())).await
 }
 

@@ -1,5 +1,5 @@
 -- Takes so many items from a place on, each in a step of its own, as a lane walks: on from the last one, with what it told of
--- where there may be more.
+-- where there may be more. After every fourth one, so many are taken together.
 DO $$
 DECLARE
     start bigint := {start};
@@ -7,6 +7,7 @@ DECLARE
     since bigint := start;
     told  integer := 0;
     shown text[];
+    many  record;
 BEGIN
     FOR n IN 1 .. {takes} LOOP
         SELECT {schema}.bank_take(b.box, 'walk {start} ' || n, NULL, NULL, start, till, since) INTO shown FROM {schema}.boxes b;
@@ -20,6 +21,15 @@ BEGIN
         END IF;
         till := CASE WHEN shown[3]::bigint < shown[4]::bigint AND told < 16 THEN shown[4]::bigint END;
         start := shown[3]::bigint + 1;
+        COMMIT;
+        CONTINUE WHEN {together} = 0 OR n % 4 > 0;
+        SELECT m.* INTO many FROM {schema}.boxes b, {schema}.bank_take_many(
+            b.box, ARRAY(SELECT 'walk {start} ' || n || ' ' || k FROM generate_series(1, {together}) k ORDER BY 1),
+            ARRAY(SELECT NULL::bigint FROM generate_series(1, {together})), NULL, start, since
+        ) m;
+        start := many.h + 1;
+        since := many.h;
+        till := NULL;
         COMMIT;
     END LOOP;
 END $$
