@@ -2,7 +2,9 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use storagebox::{Result, Retry, TokioTimer, parts::Settles};
+use storagebox::parts::Settles;
+use storagebox::parts::backend::Settled;
+use storagebox::{Result, Retry, TokioTimer};
 use tracing::{Instrument, debug, debug_span};
 
 use crate::exit::Failure;
@@ -52,12 +54,4 @@ where
         async { attempt.await.map(Settled) }
     };
     named(step, attempt).await.map(|Settled(answer)| answer)
-}
-
-struct Settled<T>(T);
-
-impl<T> Settles for Settled<T> {
-    fn settles(&self) -> bool {
-        true
-    }
 }

@@ -8,6 +8,7 @@ mod counter_rules;
 mod listing;
 mod micros;
 mod promises;
+mod repeat;
 pub mod url;
 
 use std::fmt::Debug;
@@ -26,11 +27,13 @@ use crate::strategy::Strategy;
 use crate::token_store::TokenStore;
 use crate::value::BoxName;
 
+pub use crate::settles::Settled;
 pub use boxes::OpenBoxes;
 pub use counter_rules::CounterRules;
 pub use listing::Listing;
 pub use micros::{micros, micros_of};
 pub use promises::{Maintained, Promise, Promises};
+pub use repeat::{Backoff, Setback, pauses, repeat};
 
 /// One backend. Handles to boxes are cheap, and handles of one name share one box.
 ///

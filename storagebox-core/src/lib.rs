@@ -23,6 +23,7 @@ mod page;
 mod race;
 mod retry;
 mod run;
+mod settles;
 mod strategy;
 mod time;
 mod token_store;
@@ -49,8 +50,9 @@ pub use ordered_store::{
     ListedValue, OrderedOptions, OrderedStore, OrderedStoreExt, Stamp, Stamping, Versioned, Written,
 };
 pub use page::{Cursor, Page};
-pub use retry::{Retry, Settles};
+pub use retry::Retry;
 pub use run::{Ran, RunError, RunOptions, run, run_to_end};
+pub use settles::Settles;
 pub use strategy::{CounterPromise, Memory, Strategy};
 pub use time::{Hold, MAX_DURATION, MIN_DURATION, Retention, Timer, checked_duration};
 pub use token_store::{Consumed, Created, Discarded, TokenStore, TokenStoreExt};

@@ -4,59 +4,10 @@ use std::time::Duration;
 
 use backon::{BackoffBuilder, ExponentialBuilder};
 
-use crate::counter::{Cancelled, Counted};
-use crate::dedup_repo::{Forgotten, Recorded, Replaced};
-use crate::error::{Certainty, Error, Result};
-use crate::item_bank::{Added, Confirmed, Extended, Released, Retired, Taken};
-use crate::lease_repo::{Aborted, Begun, Completed, LeaseExtended};
-use crate::ordered_store::Written;
+use crate::backend::{Backoff, Setback, repeat};
+use crate::error::Result;
+use crate::settles::Settles;
 use crate::time::Timer;
-use crate::token_store::{Consumed, Created, Discarded};
-
-/// Whether an outcome also decides what an earlier attempt of the same operation, lost on the way, can still do.
-///
-/// `New` and `Again` do: the operation has had its one effect. `Empty` does not: the lost attempt may still land
-/// and take an item that comes free meanwhile (contract 0.3).
-pub trait Settles {
-    /// `false` if an earlier attempt may still take effect in spite of this outcome.
-    fn settles(&self) -> bool;
-}
-
-macro_rules! settles {
-    ($($outcome:ty: $open:pat,)*) => {$(
-        impl Settles for $outcome {
-            fn settles(&self) -> bool {
-                !matches!(self, $open)
-            }
-        }
-    )*};
-}
-
-macro_rules! always_settles {
-    ($($outcome:ty)*) => {$(
-        impl Settles for $outcome {
-            fn settles(&self) -> bool {
-                true
-            }
-        }
-    )*};
-}
-
-settles! {
-    Taken: Taken::Empty,
-    Extended: Extended::Unknown,
-    Confirmed: Confirmed::Unknown,
-    Retired: Retired::Holding,
-    Recorded: Recorded::InFlight { .. },
-    Begun: Begun::InFlight { .. } | Begun::Mismatch,
-    Counted: Counted::OutOfBounds | Counted::Overflow | Counted::Full,
-    Cancelled: Cancelled::Full,
-}
-
-// The rest name a state that only moves on: versions, fences and stamps never go back.
-always_settles! {
-    Added Released Replaced Forgotten Completed Aborted LeaseExtended Created Consumed Discarded Written
-}
 
 /// How often and how long a call is tried.
 ///
@@ -116,7 +67,7 @@ impl Retry {
         T: Settles,
         Fut: Future<Output = Result<T>>,
     {
-        self.repeat(timer, self.delays(), call).await
+        repeat(Delays(self.delays()), |delay| timer.sleep(delay), call).await
     }
 
     /// The same until then, however many attempts that takes; where no time passes between them, as many as always.
@@ -134,32 +85,7 @@ impl Retry {
         let never_waits = self.first_delay.is_zero() || self.max_delay.is_zero();
         let attempts = if never_waits { self.attempts } else { usize::MAX };
         let delays = Self { attempts, ..*self }.delays().take_while(|_| timer.now() < end);
-        self.repeat(timer, delays, call).await
-    }
-
-    async fn repeat<T, Fut>(
-        &self,
-        timer: &dyn Timer,
-        mut delays: impl Iterator<Item = Duration>,
-        mut call: impl FnMut() -> Fut,
-    ) -> Result<T>
-    where
-        T: Settles,
-        Fut: Future<Output = Result<T>>,
-    {
-        let mut unresolved = false;
-        loop {
-            let error = match judge(call().await, unresolved) {
-                Ok(outcome) => return Ok(outcome),
-                Err(error) => error,
-            };
-            unresolved |= error.certainty() == Certainty::Unknown;
-            match delays.next().filter(|_| error.is_retryable()) {
-                Some(delay) => timer.sleep(delay).await,
-                None if unresolved => return Err(error.after_unresolved()),
-                None => return Err(error),
-            }
-        }
+        repeat(Delays(delays), |delay| timer.sleep(delay), call).await
     }
 
     /// The jitter comes on top of a delay, so the bound is kept after it.
@@ -175,11 +101,15 @@ impl Retry {
     }
 }
 
-fn judge<T: Settles>(answer: Result<T>, unresolved: bool) -> Result<T> {
-    match answer {
-        Ok(outcome) if unresolved && !outcome.settles() => {
-            Err(Error::unknown("an earlier attempt may still take effect"))
-        }
-        answer => answer,
+/// Delays between attempts, for as long as the errors are retryable.
+struct Delays<I>(I);
+
+impl<I: Iterator<Item = Duration> + Send> Backoff for Delays<I> {
+    fn after(&mut self, setback: Setback<'_>) -> Option<Duration> {
+        let delay = self.0.next();
+        delay.filter(|_| match setback {
+            Setback::Failed(error) => error.is_retryable(),
+            Setback::Open => true,
+        })
     }
 }

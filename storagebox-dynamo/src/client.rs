@@ -13,6 +13,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
+use storagebox_core::backend::{Backoff, Setback, Settled, repeat};
 use storagebox_core::{Certainty, Error, ErrorKind, Result, Retention, Settles};
 
 use crate::clock::{Corrected, Millis, millis};
@@ -88,10 +89,11 @@ impl Client {
         F: Future<Output = Result<T>> + Send,
     {
         let timeout = self.settings.call_timeout;
-        let answer = tokio::time::timeout(timeout, attempts(attempt)).await.unwrap_or_else(|_| {
-            Err(Error::unknown(format!("there was no answer within {timeout:?}")).on("dynamo"))
-        });
-        answer.map_err(|error| error.during(operation))
+        let call = repeat(Patience::default(), wait, attempt);
+        let answer = tokio::time::timeout(timeout, call)
+            .await
+            .unwrap_or_else(|_| Err(Error::unknown(format!("there was no answer within {timeout:?}"))));
+        answer.map_err(|error| error.on("dynamo").during(operation))
     }
 
     /// Makes a call whose answer always settles an earlier attempt: a read, or a write that names a state.
@@ -106,9 +108,9 @@ impl Client {
     {
         let attempt = move || {
             let attempt = attempt();
-            async move { attempt.await.map(Seen) }
+            async move { attempt.await.map(Settled) }
         };
-        self.settle(operation, attempt).await.map(|Seen(answer)| answer)
+        self.settle(operation, attempt).await.map(|Settled(answer)| answer)
     }
 
     /// Deletes a row for good, and tells whether it did: also if the answer was lost and there is no row any more.
@@ -128,41 +130,6 @@ impl Client {
     }
 }
 
-/// An answer that settles.
-struct Seen<T>(T);
-
-impl<T> Settles for Seen<T> {
-    fn settles(&self) -> bool {
-        true
-    }
-}
-
-async fn attempts<T, F>(mut attempt: impl FnMut() -> F + Send) -> Result<T>
-where
-    T: Settles,
-    F: Future<Output = Result<T>> + Send,
-{
-    let mut patience = Patience::default();
-    let mut unresolved = false;
-    loop {
-        let (pause, error) = match attempt().await {
-            Ok(answer) if unresolved && !answer.settles() => (patience.look(), open()),
-            Ok(answer) => return Ok(answer),
-            Err(error) => (patience.pause(error.kind()), error),
-        };
-        unresolved |= error.certainty() == Certainty::Unknown;
-        match pause {
-            Some(pause) => wait(pause).await,
-            None if unresolved => return Err(error.after_unresolved()),
-            None => return Err(error),
-        }
-    }
-}
-
-fn open() -> Error {
-    Error::unknown("an earlier attempt's answer was lost, and it may still take effect").on("dynamo")
-}
-
 /// How often a call is tried again, by what stood in its way. The time of the call bounds it all.
 #[derive(Debug, Default)]
 struct Patience {
@@ -178,13 +145,12 @@ const FAILURES: (u64, u64, u32) = (10, 1_600, 12);
 /// The same while a lost attempt may still land: most do soon, and then the call has its answer after all.
 const LOOKS: (u64, u64, u32) = (10, 80, 4);
 
-impl Patience {
-    fn look(&mut self) -> Option<Duration> {
-        next(&mut self.looks, LOOKS)
-    }
-
-    fn pause(&mut self, kind: ErrorKind) -> Option<Duration> {
-        match kind {
+impl Backoff for Patience {
+    fn after(&mut self, setback: Setback<'_>) -> Option<Duration> {
+        let Setback::Failed(error) = setback else {
+            return next(&mut self.looks, LOOKS);
+        };
+        match error.kind() {
             ErrorKind::Contention => next(&mut self.conflicts, CONFLICTS),
             ErrorKind::Throttled | ErrorKind::Unavailable | ErrorKind::OutcomeUnknown => {
                 next(&mut self.failures, FAILURES)

@@ -5,7 +5,6 @@ mod call;
 mod connections;
 mod progress;
 
-use std::iter;
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -13,6 +12,7 @@ use std::time::Duration;
 use sqlx::postgres::PgRow;
 use sqlx::{AssertSqlSafe, PgConnection};
 use storagebox_core::backend::micros_of;
+use storagebox_core::backend::{Backoff, Setback, Settled, pauses, repeat};
 use storagebox_core::{Certainty, Error, ErrorKind, Result, Settles};
 use tokio::time::Instant;
 
@@ -24,9 +24,6 @@ pub(crate) use boxes::{Kind, OpenBox, Opened, hash};
 pub(crate) use call::Call;
 pub(crate) use connections::Connections;
 pub(crate) use progress::Progress;
-
-/// The first and the longest pause before a call that met others is made again.
-const PAUSES: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(100));
 
 /// Rows to come. Boxed, so that the futures of the calls above stay small.
 type Rows<'a> = Pin<Box<dyn Future<Output = Result<Vec<PgRow>>> + Send + 'a>>;
@@ -159,7 +156,8 @@ impl Client {
         T: Settles,
         F: Future<Output = Result<T>> + Send,
     {
-        self.in_time(attempts(deadline, before, attempt)).await.map_err(|error| error.during(operation))
+        let call = repeat(Patience::new(deadline, before, pauses()), wait, attempt);
+        self.in_time(call).await.map_err(|error| error.on("postgres").during(operation))
     }
 
     /// [`settle`](Self::settle) for a call whose every answer settles: it only reads, or names a state that only moves on.
@@ -174,9 +172,9 @@ impl Client {
     {
         let attempt = move || {
             let attempt = attempt();
-            async move { attempt.await.map(Seen) }
+            async move { attempt.await.map(Settled) }
         };
-        self.settle(operation, Before::Nothing, attempt).await.map(|Seen(answer)| answer)
+        self.settle(operation, Before::Nothing, attempt).await.map(|Settled(answer)| answer)
     }
 
     /// A call that has to be over in time. Where it makes part of another call, it is told as that one's.
@@ -197,69 +195,54 @@ fn unanswered(timeout: Duration) -> Error {
     Error::unknown(format!("there was no answer within {timeout:?}")).on("postgres")
 }
 
-/// An answer that decides nothing about earlier attempts, because there is nothing to decide.
-struct Seen<T>(T);
+/// Others in the way are waited for while there is time; a lost answer is asked for once more.
+struct Patience<P> {
+    before: Before,
+    reconnects: usize,
+    pauses: P,
+    deadline: Instant,
+    begun: Instant,
+}
 
-impl<T> Settles for Seen<T> {
-    fn settles(&self) -> bool {
-        true
+impl<P: Iterator<Item = Duration> + Send> Patience<P> {
+    fn new(deadline: Instant, before: Before, pauses: P) -> Self {
+        let reconnects = usize::from(before != Before::NoSecond);
+        Self { before, reconnects, pauses, deadline, begun: now() }
+    }
+
+    /// The next pause, if one more attempt that lasts as long as the last one ends in time. One that does not would make an
+    /// uncertain answer of a certain one.
+    fn pause(&mut self) -> Option<Duration> {
+        let (pause, ended) = (self.pauses.next()?, now());
+        let lasted = ended.saturating_duration_since(self.begun);
+        self.begun = ended + pause;
+        (self.begun + lasted < self.deadline).then_some(pause)
     }
 }
 
-async fn attempts<T, F>(deadline: Instant, before: Before, mut attempt: impl FnMut() -> F + Send) -> Result<T>
-where
-    T: Settles,
-    F: Future<Output = Result<T>> + Send,
-{
-    let (mut reconnects, mut unresolved) = (usize::from(before != Before::NoSecond), before == Before::Lost);
-    let mut pauses = pauses();
-    loop {
-        let begun = now();
-        let error = match attempt().await {
-            Ok(answer) if unresolved && !answer.settles() => return Err(open()),
-            Ok(answer) => return Ok(answer),
-            Err(error) => error,
+impl<P: Iterator<Item = Duration> + Send> Backoff for Patience<P> {
+    fn after(&mut self, setback: Setback<'_>) -> Option<Duration> {
+        let Setback::Failed(error) = setback else {
+            return None;
         };
         match (error.kind(), error.certainty()) {
-            (ErrorKind::Contention, Certainty::NotApplied) => match pauses.next() {
-                Some(pause) if has_room(deadline, pause + (now() - begun)) => wait(pause).await,
-                _ => return Err(marked(error, unresolved)),
-            },
-            (ErrorKind::OutcomeUnknown, _) if reconnects > 0 => {
-                reconnects -= 1;
-                unresolved = true;
+            (ErrorKind::Contention, Certainty::NotApplied) => self.pause(),
+            (ErrorKind::OutcomeUnknown, _) if self.reconnects > 0 => {
+                (self.reconnects, self.begun) = (self.reconnects - 1, now());
+                Some(Duration::ZERO)
             }
-            _ => return Err(marked(error, unresolved)),
+            _ => None,
         }
     }
-}
 
-/// Whether one more attempt, if it lasts as long as the last one, ends in time. One that does not would make an uncertain
-/// answer of a certain one.
-fn has_room(deadline: Instant, attempt: Duration) -> bool {
-    attempt < deadline.saturating_duration_since(now())
+    fn begins_unresolved(&self) -> bool {
+        self.before == Before::Lost
+    }
 }
 
 #[allow(clippy::disallowed_methods, reason = "how much is left of a call; no promise depends on it")]
 fn now() -> Instant {
     Instant::now()
-}
-
-fn marked(error: Error, unresolved: bool) -> Error {
-    if unresolved { error.after_unresolved() } else { error }
-}
-
-fn open() -> Error {
-    Error::unknown("the first attempt's answer was lost, and it may still take effect").on("postgres")
-}
-
-/// Longer and longer pauses, each with as much again by chance, about five seconds in all.
-fn pauses() -> impl Iterator<Item = Duration> + Send {
-    let mut random = fastrand::Rng::new();
-    let (first, longest) = PAUSES;
-    iter::successors(Some(first), move |pause| Some((*pause * 2).min(longest)))
-        .map(move |pause| pause.mul_f64(0.5 + random.f64()))
-        .take(50)
 }
 
 #[allow(clippy::disallowed_methods, reason = "the pause between two attempts; no promise depends on it")]
@@ -271,18 +254,15 @@ async fn wait(pause: Duration) {
 mod tests {
     use super::*;
 
-    #[tokio::test]
-    async fn no_attempt_is_made_that_would_outlast_the_call() {
-        let last = Duration::from_secs(3_600);
-        let mut made = 0;
-        let attempt = || {
-            made += 1;
-            async { Err::<Seen<()>, _>(Error::new(ErrorKind::Contention, "others are in the way")) }
+    #[test]
+    fn no_attempt_is_made_that_would_outlast_the_call() {
+        let minute = Duration::from_secs(60);
+        let error = Error::new(ErrorKind::Contention, "others are in the way");
+        let is_made_again = |lasted| {
+            let mut patience = Patience::new(now() + minute, Before::Nothing, pauses());
+            patience.begun -= lasted;
+            patience.after(Setback::Failed(&error)).is_some()
         };
-        let deadline = Instant::now() + last;
-        assert!(has_room(deadline, last / 2) && !has_room(deadline, last));
-        let error = attempts(Instant::now(), Before::Nothing, attempt).await.err();
-        assert!(error.is_some_and(|error| error.certainty() == Certainty::NotApplied));
-        assert_eq!(made, 1);
+        assert!(is_made_again(minute / 2) && !is_made_again(minute));
     }
 }

@@ -9,11 +9,11 @@ mod pool;
 mod server;
 mod slot;
 
-use std::iter;
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use storagebox_core::backend::{Backoff, Setback, Settled, pauses, repeat};
 use storagebox_core::{Certainty, Error, ErrorKind, Result, Retention, Settles};
 
 use crate::config::Settings;
@@ -25,9 +25,6 @@ pub(crate) use boxes::{Kind, OpenBox};
 pub(crate) use call::Call;
 pub(crate) use connections::Connections;
 pub(crate) use server::{At, Server};
-
-/// The first and the longest pause before a call that met others is made again.
-const PAUSES: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(100));
 
 /// An answer to come. Boxed, so that the futures of the calls above stay small.
 type Answering<'a> = Pin<Box<dyn Future<Output = Result<Answer>> + Send + 'a>>;
@@ -126,7 +123,8 @@ impl Client {
         F: Future<Output = Result<T>> + Send,
     {
         let repeats = if second == Second::May { self.connections.repeats() } else { 0 };
-        self.in_time(attempts(repeats, attempt)).await.map_err(|error| error.during(operation))
+        let call = repeat(Patience { repeats, pauses: pauses() }, wait, attempt);
+        self.in_time(call).await.map_err(|error| error.on("redis").during(operation))
     }
 
     /// [`settle`](Self::settle) for a call whose every answer settles: it only reads, or names a state that only moves on.
@@ -141,9 +139,9 @@ impl Client {
     {
         let attempt = move || {
             let attempt = attempt();
-            async move { attempt.await.map(Seen) }
+            async move { attempt.await.map(Settled) }
         };
-        self.settle(operation, Second::May, attempt).await.map(|Seen(answer)| answer)
+        self.settle(operation, Second::May, attempt).await.map(|Settled(answer)| answer)
     }
 
     /// A server that does not answer in time may be gone without a word: the next call connects anew.
@@ -151,66 +149,32 @@ impl Client {
         let timeout = self.settings.call_timeout;
         tokio::time::timeout(timeout, work).await.unwrap_or_else(|_| {
             self.connections.leave();
-            Err(Error::unknown(format!("there was no answer within {timeout:?}")).on("redis"))
+            Err(Error::unknown(format!("there was no answer within {timeout:?}")))
         })
     }
 }
 
-/// An answer that decides nothing about earlier attempts, because there is nothing to decide.
-struct Seen<T>(T);
-
-impl<T> Settles for Seen<T> {
-    fn settles(&self) -> bool {
-        true
-    }
+/// Others in the way are waited for; a lost answer is asked for again a few times.
+struct Patience<P> {
+    repeats: usize,
+    pauses: P,
 }
 
-async fn attempts<T, F>(mut repeats: usize, mut attempt: impl FnMut() -> F + Send) -> Result<T>
-where
-    T: Settles,
-    F: Future<Output = Result<T>> + Send,
-{
-    let (mut unresolved, mut pauses) = (false, pauses());
-    loop {
-        let error = match attempt().await {
-            Ok(answer) if unresolved && !answer.settles() => return Err(open()),
-            Ok(answer) => return Ok(answer),
-            Err(error) => error,
+impl<P: Iterator<Item = Duration> + Send> Backoff for Patience<P> {
+    fn after(&mut self, setback: Setback<'_>) -> Option<Duration> {
+        let Setback::Failed(error) = setback else {
+            return None;
         };
         match (error.kind(), error.certainty()) {
-            (ErrorKind::Contention, Certainty::NotApplied) => match pauses.next() {
-                Some(pause) => wait(pause).await,
-                None => return Err(marked(error, unresolved)),
-            },
-            (ErrorKind::OutcomeUnknown, _) if repeats > 0 => {
-                (repeats, unresolved) = (repeats - 1, true);
+            (ErrorKind::Contention, Certainty::NotApplied) => self.pauses.next(),
+            (ErrorKind::OutcomeUnknown, _) if self.repeats > 0 => {
+                self.repeats -= 1;
                 // At once the first time; a cluster's driver may not have found its way by then.
-                if repeats > 0
-                    && let Some(pause) = pauses.next()
-                {
-                    wait(pause).await;
-                }
+                Some(if self.repeats > 0 { self.pauses.next().unwrap_or_default() } else { Duration::ZERO })
             }
-            _ => return Err(marked(error, unresolved)),
+            _ => None,
         }
     }
-}
-
-fn marked(error: Error, unresolved: bool) -> Error {
-    if unresolved { error.after_unresolved() } else { error }
-}
-
-fn open() -> Error {
-    Error::unknown("the first attempt's answer was lost, and it may still take effect").on("redis")
-}
-
-/// Longer and longer pauses, each with as much again by chance, about five seconds in all.
-fn pauses() -> impl Iterator<Item = Duration> + Send {
-    let mut random = fastrand::Rng::new();
-    let (first, longest) = PAUSES;
-    iter::successors(Some(first), move |pause| Some((*pause * 2).min(longest)))
-        .map(move |pause| pause.mul_f64(0.5 + random.f64()))
-        .take(50)
 }
 
 #[allow(clippy::disallowed_methods, reason = "the pause between two attempts; no promise depends on it")]

@@ -7,7 +7,7 @@ use super::{Answered, Call, Kind, Layer, Next, Part};
 use crate::backend::Maintained;
 use crate::calls::calls;
 use crate::error::{Error, Result};
-use crate::retry::Settles;
+use crate::settles::Settles;
 use crate::value::BoxName;
 
 /// A part with a layer around it.

@@ -5,7 +5,7 @@ use std::pin::Pin;
 
 use super::Call;
 use crate::error::Result;
-use crate::retry::Settles;
+use crate::settles::Settles;
 
 pub(super) type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 

@@ -1,11 +1,13 @@
 //! Single requests, one attempt each.
 
 use std::collections::HashMap;
+use std::time::Duration;
 
 use aws_sdk_dynamodb::Client as Driver;
 use aws_sdk_dynamodb::config::http::HttpResponse;
 use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
 use aws_sdk_dynamodb::types::{AttributeValue, KeysAndAttributes, ReturnConsumedCapacity};
+use storagebox_core::backend::{Backoff, Setback, Settled, repeat};
 use storagebox_core::{Error, ErrorKind, Result};
 
 use super::look::{Index, Look};
@@ -177,24 +179,31 @@ impl Client {
 const READS: u32 = 4;
 
 /// Makes a read again that was not answered: it changes nothing, so the call need not begin anew for it.
-async fn read<T, E, F>(send: impl Fn() -> F + Send) -> Result<T>
+async fn read<T, E, F>(send: impl Fn() -> F + Send + Sync) -> Result<T>
 where
     T: Send,
     E: std::error::Error + ProvideErrorMetadata + Send + Sync + 'static,
     F: Future<Output = std::result::Result<T, SdkError<E, HttpResponse>>> + Send,
 {
-    let mut patience = Patience::default();
-    for _ in 1..READS {
-        let error = match Box::pin(send()).await {
-            Ok(answer) => return Ok(answer),
-            Err(error) => error::reading(error::of(error)),
-        };
-        match patience.pause(error.kind()) {
-            Some(pause) => wait(pause).await,
-            None => return Err(error),
-        }
+    let attempt = || async {
+        let answer = Box::pin(send()).await;
+        answer.map(Settled).map_err(|error| error::reading(error::of(error)))
+    };
+    repeat(Reads::default(), wait, attempt).await.map(|Settled(answer)| answer)
+}
+
+/// The patience of reads.
+#[derive(Debug, Default)]
+struct Reads {
+    patience: Patience,
+    repeats: u32,
+}
+
+impl Backoff for Reads {
+    fn after(&mut self, setback: Setback<'_>) -> Option<Duration> {
+        self.repeats += 1;
+        if self.repeats < READS { self.patience.after(setback) } else { None }
     }
-    Box::pin(send()).await.map_err(|error| error::reading(error::of(error)))
 }
 
 fn answers(items: Option<Vec<Attributes>>, looked_at: i32, next: Option<Attributes>) -> Answers {

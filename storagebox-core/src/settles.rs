@@ -1,0 +1,63 @@
+//! Outcomes that decide what a lost attempt can still do.
+
+use crate::counter::{Cancelled, Counted};
+use crate::dedup_repo::{Forgotten, Recorded, Replaced};
+use crate::item_bank::{Added, Confirmed, Extended, Released, Retired, Taken};
+use crate::lease_repo::{Aborted, Begun, Completed, LeaseExtended};
+use crate::ordered_store::Written;
+use crate::token_store::{Consumed, Created, Discarded};
+
+/// Whether an outcome also decides what an earlier attempt of the same operation, lost on the way, can still do.
+///
+/// `New` and `Again` do: the operation has had its one effect. `Empty` does not: the lost attempt may still land
+/// and take an item that comes free meanwhile (contract 0.3).
+pub trait Settles {
+    /// `false` if an earlier attempt may still take effect in spite of this outcome.
+    fn settles(&self) -> bool;
+}
+
+macro_rules! settles {
+    ($($outcome:ty: $open:pat,)*) => {$(
+        impl Settles for $outcome {
+            fn settles(&self) -> bool {
+                !matches!(self, $open)
+            }
+        }
+    )*};
+}
+
+macro_rules! always_settles {
+    ($($outcome:ty)*) => {$(
+        impl Settles for $outcome {
+            fn settles(&self) -> bool {
+                true
+            }
+        }
+    )*};
+}
+
+settles! {
+    Taken: Taken::Empty,
+    Extended: Extended::Unknown,
+    Confirmed: Confirmed::Unknown,
+    Retired: Retired::Holding,
+    Recorded: Recorded::InFlight { .. },
+    Begun: Begun::InFlight { .. } | Begun::Mismatch,
+    Counted: Counted::OutOfBounds | Counted::Overflow | Counted::Full,
+    Cancelled: Cancelled::Full,
+}
+
+// The rest name a state that only moves on: versions, fences and stamps never go back.
+always_settles! {
+    Added Released Replaced Forgotten Completed Aborted LeaseExtended Created Consumed Discarded Written
+}
+
+/// An answer that settles whatever it is: what a read found, or a state that only moves on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Settled<T>(pub T);
+
+impl<T> Settles for Settled<T> {
+    fn settles(&self) -> bool {
+        true
+    }
+}
