@@ -12,6 +12,7 @@ mod assign;
 mod bank;
 mod listing;
 mod look;
+mod open;
 mod store;
 mod tables;
 

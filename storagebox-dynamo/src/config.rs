@@ -6,17 +6,15 @@ mod url;
 use std::sync::Arc;
 use std::time::Duration;
 
-use aws_sdk_dynamodb::Client as Driver;
-use storagebox_core::{Clock, Error, Result, Retention, SystemClock, checked_duration};
+use storagebox_core::{Clock, Result, Retention, SystemClock, checked_duration};
 
-use crate::article_tables::ArticleTables;
-use crate::client::Connection;
 use crate::error::misconfigured;
-use crate::store::DynamoStore;
+
+pub(crate) use url::{Address, of_articles, read};
 
 pub use regions::Regions;
 
-/// Builds a [`DynamoStore`].
+/// Builds a [`DynamoStore`](crate::DynamoStore).
 ///
 /// # Example
 ///
@@ -203,72 +201,10 @@ impl DynamoBuilder {
         self.settings.clock = Some(Arc::new(clock));
         self
     }
-
-    /// The store at `dynamodb://region/table?endpoint=http://…`, with the credentials that the SDK finds. No I/O yet.
-    ///
-    /// # Errors
-    ///
-    /// `Misconfigured` for a URL that is not of this form, an unknown query key, or a setting out of its range.
-    pub fn connect(self, url: &str) -> Result<DynamoStore> {
-        let (builder, connection) = url::read(self, url).map_err(|error| error.on("dynamo"))?;
-        builder.build(connection)
-    }
-
-    /// The store behind this client, whose retries are turned off in a copy of it: storagebox decides what is tried again.
-    ///
-    /// # Errors
-    ///
-    /// `Misconfigured` for a setting out of its range.
-    pub fn from_client(self, client: &Driver) -> Result<DynamoStore> {
-        self.build(Connection::given(client))
-    }
-
-    /// The tables of article 1's Python package at `dynamodb://region/items`: the URL names the table of the items, and the
-    /// records are in the one of this name. `fetch_limit` and `call_timeout` hold for them too. No I/O yet.
-    ///
-    /// # Errors
-    ///
-    /// As of [`connect`](Self::connect).
-    pub fn connect_article_tables(self, url: &str, records: &str) -> Result<ArticleTables> {
-        let (builder, connection) = url::read(self, url).map_err(|error| error.on("dynamo"))?;
-        builder.article_tables(connection, records)
-    }
-
-    /// The same at `dynamodb+articles://region/items/records`, which names both; its query may hold `endpoint`,
-    /// `call_timeout` and `fetch_limit`. No I/O yet.
-    ///
-    /// # Errors
-    ///
-    /// As of [`connect`](Self::connect).
-    pub fn open_article_tables(self, url: &str) -> Result<ArticleTables> {
-        let (builder, connection, records) =
-            url::of_articles(self, url).map_err(|error| error.on("dynamo"))?;
-        builder.article_tables(connection, &records)
-    }
-
-    /// The same behind this client; the table of the items is that of [`table`](Self::table).
-    ///
-    /// # Errors
-    ///
-    /// As of [`from_client`](Self::from_client).
-    pub fn article_tables_from_client(self, client: &Driver, records: &str) -> Result<ArticleTables> {
-        self.article_tables(Connection::given(client), records)
-    }
-
-    fn article_tables(self, connection: Connection, records: &str) -> Result<ArticleTables> {
-        self.settings.checked().map_err(Error::of_configuration)?;
-        checked_table(records)?;
-        Ok(ArticleTables::with(connection, self.settings, records))
-    }
-
-    fn build(self, connection: Connection) -> Result<DynamoStore> {
-        self.settings.checked().map_err(Error::of_configuration)?;
-        Ok(DynamoStore::with(connection, self.settings))
-    }
 }
 
 impl Settings {
-    fn checked(&self) -> Result<()> {
+    pub(crate) fn checked(&self) -> Result<()> {
         self.memory.unwrap_or(Retention::DEFAULT).checked()?;
         checked_duration("call timeout", self.call_timeout)?;
         let known_again = Duration::from_secs(9 * 60);
@@ -298,7 +234,7 @@ fn in_range(field: &'static str, found: usize, most: usize) -> Result<()> {
 }
 
 /// DynamoDB's own rule.
-fn checked_table(name: &str) -> Result<()> {
+pub(crate) fn checked_table(name: &str) -> Result<()> {
     let is_allowed = |char: char| char.is_ascii_alphanumeric() || "_.-".contains(char);
     match (3..=255).contains(&name.len()) && name.chars().all(is_allowed) {
         true => Ok(()),

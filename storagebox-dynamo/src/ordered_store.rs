@@ -14,8 +14,7 @@ use crate::client::{Client, Index, Kind, Look, OpenBox, Tag, Write, Wrote};
 use crate::clock::Millis;
 use crate::error::bad;
 use crate::page::{self, Position};
-use crate::row::{Row, RowKey};
-use crate::schema::EXPIRES;
+use crate::row::{EXPIRES, Row, RowKey};
 
 /// Nothing newer is there: by time, then writer, then delete over put (O-2).
 const NEWEST: &str = "attribute_not_exists(pk) OR a < :a OR (a = :a AND (w < :w OR (w = :w AND k < :k)))";

@@ -8,6 +8,13 @@ use storagebox_core::{Error, Result};
 
 use crate::clock::Millis;
 
+/// The version of what the rows mean; a box keeps the one that it was made with.
+pub(crate) const VERSION: u32 = 1;
+/// The index by `o`.
+pub(crate) const INDEX: &str = "order";
+/// The attribute that the table's time to live looks at.
+pub(crate) const EXPIRES: &str = "expires_at";
+
 /// The attributes of a row, as the driver has them.
 pub(crate) type Attributes = HashMap<String, AttributeValue>;
 

@@ -22,14 +22,8 @@ use storagebox_core::{Error, ErrorKind, Result};
 
 use crate::client::Client;
 use crate::error::{self, bad};
-use crate::row::RowKey;
+use crate::row::{EXPIRES, INDEX, RowKey};
 
-/// The version of what the rows mean; a box keeps the one that it was made with.
-pub(crate) const VERSION: u32 = 1;
-/// The index by `o`.
-pub(crate) const INDEX: &str = "order";
-/// The attribute that the table's time to live looks at.
-pub(crate) const EXPIRES: &str = "expires_at";
 /// What a row of the index has besides its keys.
 pub(crate) const PROJECTED: [&str; 2] = ["c", "d"];
 

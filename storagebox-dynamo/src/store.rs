@@ -1,5 +1,7 @@
 //! The store: its boxes by kind and name, and its upkeep.
 
+mod open;
+
 use std::fmt;
 use std::sync::Arc;
 

@@ -11,8 +11,7 @@ use tracing::instrument;
 
 use crate::client::{Client, Kind, OpenBox, Tag, Write, Wrote};
 use crate::error;
-use crate::row::{Row, RowKey};
-use crate::schema::EXPIRES;
+use crate::row::{EXPIRES, Row, RowKey};
 
 /// How many tokens of a call are under way at once.
 const AT_ONCE: usize = 32;

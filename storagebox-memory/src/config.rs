@@ -2,15 +2,14 @@
 
 use std::sync::Arc;
 
-use storagebox_core::{Clock, Error, Result, Retention};
+use storagebox_core::{Clock, Retention};
 
 use crate::clock::{Time, TokioClock};
-use crate::store::MemoryStore;
 
-/// Builds a [`MemoryStore`].
+/// Builds a [`MemoryStore`](crate::MemoryStore).
 #[derive(Clone, Debug, Default)]
 pub struct MemoryBuilder {
-    settings: Settings,
+    pub(crate) settings: Settings,
 }
 
 /// What every box of a store shares.
@@ -58,15 +57,5 @@ impl MemoryBuilder {
     pub fn memory(mut self, retention: Retention) -> Self {
         self.settings.memory = retention;
         self
-    }
-
-    /// The store.
-    ///
-    /// # Errors
-    ///
-    /// `Misconfigured` for a retention below one millisecond or above a hundred years.
-    pub fn build(self) -> Result<MemoryStore> {
-        self.settings.memory.checked().map_err(Error::of_configuration)?;
-        Ok(MemoryStore::with(self.settings))
     }
 }

@@ -1,5 +1,7 @@
 //! The store: its boxes by kind and name.
 
+mod open;
+
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -3,6 +3,8 @@
 mod boxes;
 mod call;
 mod connections;
+mod known;
+mod look;
 mod progress;
 
 use std::pin::Pin;
@@ -16,13 +18,14 @@ use storagebox_core::backend::{Backoff, Setback, Settled, pauses, repeat};
 use storagebox_core::{Certainty, Error, ErrorKind, Result, Settles};
 use tokio::time::Instant;
 
-use crate::config::Settings;
+use crate::config::{Schema, Settings};
 use crate::error;
-use crate::schema::{self, Known, Schema};
 
-pub(crate) use boxes::{Kind, OpenBox, Opened, hash};
-pub(crate) use call::Call;
+pub(crate) use boxes::{Kind, OpenBox, hash};
+pub(crate) use call::{Call, Opened};
 pub(crate) use connections::Connections;
+pub(crate) use known::{Found, Known, VERSION, new_epoch, refuse_newer};
+pub(crate) use look::{LOOK, THE_LOOK};
 pub(crate) use progress::Progress;
 
 /// Rows to come. Boxed, so that the futures of the calls above stay small.
@@ -92,9 +95,7 @@ impl Client {
     pub(crate) fn rows<'a>(&'a self, call: &'a Call<'_>) -> Rows<'a> {
         Box::pin(async move {
             match self.connections.fetch(call, &self.settings).await {
-                Err(error) if error.kind() == ErrorKind::NotSetUp => {
-                    Err(schema::explained(self, error).await)
-                }
+                Err(error) if error.kind() == ErrorKind::NotSetUp => Err(self.explained(error).await),
                 rows => rows,
             }
         })

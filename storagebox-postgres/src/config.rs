@@ -1,18 +1,17 @@
 //! What a store is made of: its URL or pool, its schema and how it goes about its calls.
 
+mod name;
 mod tls;
 mod url;
 
 use std::time::Duration;
 
-use sqlx::PgPool;
 use storagebox_core::{Error, Result, Retention, checked_duration};
 
-use crate::client::Connections;
-use crate::schema::Schema;
-use crate::store::PostgresStore;
+pub(crate) use name::Schema;
+pub(crate) use url::read;
 
-/// Builds a [`PostgresStore`].
+/// Builds a [`PostgresStore`](crate::PostgresStore).
 #[derive(Clone, Debug)]
 pub struct PostgresBuilder {
     pub(crate) settings: Settings,
@@ -112,42 +111,12 @@ impl PostgresBuilder {
         self.max_connections = most;
         self
     }
-
-    /// A store by its URL. Connects with the first call, not before.
-    ///
-    /// `postgres://user:password@host:port/database`, with the driver's own query keys (`sslmode`, `sslrootcert`,
-    /// `application_name` and the like) and `schema`, `statements=prepared|simple`, `combining=on|off`,
-    /// `max_connections`, `call_timeout` (as in `10s`) and `memory` (as in `7d`, or `forever`).
-    ///
-    /// Without an `sslmode`, a server on another machine is spoken to encrypted or not at all (`require`, which checks no
-    /// certificate). One that `sslrootcert` names the authority of must prove itself (`verify-full`).
-    ///
-    /// # Errors
-    ///
-    /// `Misconfigured` for a URL that cannot be read or has a `#`, or a key that is not known; never shows the URL.
-    pub fn connect(self, url: &str) -> Result<PostgresStore> {
-        let (builder, options) = url::read(self, url).map_err(|error| error.on("postgres"))?;
-        let connections = Connections::own(options, builder.max_connections, &builder.settings)?;
-        builder.build(connections)
-    }
-
-    /// A store on a pool that the caller has and keeps: its limits, its hooks and its closing are the caller's.
-    ///
-    /// # Errors
-    ///
-    /// `Misconfigured` for a setting that is out of its range.
-    pub fn from_pool(self, pool: PgPool) -> Result<PostgresStore> {
-        self.build(Connections::Shared(pool))
-    }
-
-    fn build(self, connections: Connections) -> Result<PostgresStore> {
-        self.settings.memory.unwrap_or(Retention::DEFAULT).checked().map_err(Error::of_configuration)?;
-        checked_duration("call timeout", self.settings.call_timeout).map_err(Error::of_configuration)?;
-        Ok(PostgresStore::with(connections, self.settings))
-    }
 }
 
-/// What makes no sense for the setting of this name.
-pub(crate) fn bad(setting: &'static str, why: impl std::fmt::Display) -> Error {
-    Error::misconfigured(setting, why).on("postgres")
+impl Settings {
+    pub(crate) fn checked(self) -> Result<Self> {
+        self.memory.unwrap_or(Retention::DEFAULT).checked().map_err(Error::of_configuration)?;
+        checked_duration("call timeout", self.call_timeout).map_err(Error::of_configuration)?;
+        Ok(self)
+    }
 }

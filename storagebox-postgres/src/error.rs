@@ -1,10 +1,10 @@
 //! The driver's errors, by code. What is not in the table may have been applied (ER-1).
 
+use std::fmt::Display;
+
 use deadpool::managed::PoolError;
 use sqlx::error::DatabaseError;
 use storagebox_core::{Error, ErrorKind, Result};
-
-use crate::schema::Schema;
 
 /// What a SQLSTATE means for a statement that is one transaction of its own.
 ///
@@ -61,8 +61,13 @@ const CODES: &[(&str, ErrorKind, &str)] = &[
 const NOT_THAT_OPENED: &str = "the schema is not as it was when it was opened: it was emptied or made anew, or a copy was put back. Stop \
      whoever works with it and find out what is missing, as the README of storagebox-postgres says; then open the store again";
 
+/// What makes no sense for the setting of this name.
+pub(crate) fn bad(setting: &'static str, why: impl Display) -> Error {
+    Error::misconfigured(setting, why).on("postgres")
+}
+
 /// What was opened is not there any more, or not the same.
-pub(crate) fn of_another_epoch(schema: &Schema) -> Error {
+pub(crate) fn of_another_epoch(schema: impl Display) -> Error {
     Error::corrupt(format_args!("the schema {schema}"), NOT_THAT_OPENED).on("postgres")
 }
 

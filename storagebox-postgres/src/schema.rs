@@ -1,33 +1,23 @@
-//! The schema: its name, its version and how it is made.
+//! The schema: how it is made.
 
 mod functions;
-mod known;
-
-use std::fmt;
-use std::hash::{BuildHasher as _, RandomState};
 
 use sqlx::{AssertSqlSafe, Connection, PgConnection, Row, raw_sql};
 use storagebox_core::backend::micros_of;
 use storagebox_core::{Error, ErrorKind, Result, Retention};
 
-use crate::client::{Client, Progress};
-use crate::config::bad;
-use crate::error;
-
-pub(crate) use known::{Found, Known};
-
 use functions::FUNCTIONS;
 
-/// The migrations, in order; the first brings version 1. A released one is never changed.
-const MIGRATIONS: [&str; 1] = [include_str!("../sql/migrations/1.sql")];
+use crate::client::{Client, Found, LOOK, THE_LOOK, VERSION, new_epoch, refuse_newer};
+use crate::config::Schema;
+use crate::error;
 
-/// The version that this library works with.
-pub(crate) const VERSION: i32 = MIGRATIONS.len() as i32;
+/// The migrations, in order; the first brings version 1. A released one is never changed.
+const MIGRATIONS: [&str; VERSION as usize] = [include_str!("../sql/migrations/1.sql")];
 
 /// Processes that set up at once go one after another. The number is any that nobody else uses.
 const SETUP_LOCK: i64 = 0x7374_6f72_6562_6f78;
 
-const LOOK: &str = include_str!("../sql/store/look.sql");
 const BEGIN: &str = include_str!("../sql/store/begin.sql");
 const HOLDER: &str = include_str!("../sql/store/holder_of_lock.sql");
 const SCHEMA: &str = include_str!("../sql/store/schema.sql");
@@ -36,73 +26,27 @@ const TABLES: &str =
 const NAME: &str = include_str!("../sql/store/version.sql");
 const END: &str = include_str!("../sql/store/end.sql");
 
-/// The name of a schema that needs no quotes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Schema(String);
-
-impl Default for Schema {
-    fn default() -> Self {
-        Self("storagebox".to_owned())
-    }
+/// Everything that is missing above this version, as one text.
+fn migrations_from(schema: &Schema, version: i32) -> String {
+    let missing = (version + 1..).zip(MIGRATIONS.iter().skip(version as usize));
+    let migrations: String = missing
+        .map(|(number, sql)| format!("{sql}\nINSERT INTO {{schema}}.versions VALUES ({number});\n"))
+        .collect();
+    let name = NAME.replace("{version}", &VERSION.to_string());
+    schema.fill(&format!("{migrations}{}{name}", FUNCTIONS.concat()))
 }
 
-impl fmt::Display for Schema {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl Schema {
-    /// Checks the name, so that no statement can be made of it. Postgres would cut a longer one in silence.
-    pub(crate) fn new(name: &str) -> Result<Self> {
-        let is_first = |byte: u8| byte.is_ascii_lowercase() || byte == b'_';
-        let is_rest = |byte: u8| is_first(byte) || byte.is_ascii_digit();
-        let fits = (1..=40).contains(&name.len())
-            && name.bytes().take(1).all(is_first)
-            && name.bytes().all(is_rest)
-            && !name.starts_with("pg_")
-            && name != "public";
-        if fits {
-            return Ok(Self(name.to_owned()));
-        }
-        Err(bad(
-            "schema",
-            "must be 1 to 40 of a-z, 0-9 and _, begin with a letter or _, and not with pg_, which is the server's; public is \
-             everybody's",
-        ))
-    }
-
-    fn fill(&self, sql: &str) -> String {
-        sql.replace("{schema}", &self.0)
-    }
-
-    /// Everything that is missing above this version, as one text.
-    fn migrations_from(&self, version: i32) -> String {
-        let missing = (version + 1..).zip(MIGRATIONS.iter().skip(version as usize));
-        let migrations: String = missing
-            .map(|(number, sql)| format!("{sql}\nINSERT INTO {{schema}}.versions VALUES ({number});\n"))
-            .collect();
-        let name = NAME.replace("{version}", &VERSION.to_string());
-        self.fill(&format!("{migrations}{}{name}", FUNCTIONS.concat()))
-    }
-
-    /// What a store is from its first setup on.
-    fn new_store(&self, memory: Option<Retention>) -> String {
-        let memory = micros_of(memory.unwrap_or(Retention::DEFAULT));
-        let memory = memory.map_or("NULL".to_owned(), |micros| micros.to_string());
-        self.fill(&format!("INSERT INTO {{schema}}.store VALUES ({}, {memory});\n", new_epoch()))
-    }
-}
-
-/// An epoch that no store and no box had before. It is of the system's randomness: a program may seed its own.
-pub(crate) fn new_epoch() -> i64 {
-    RandomState::new().hash_one(()).cast_signed()
+/// What a store is from its first setup on.
+fn new_store(schema: &Schema, memory: Option<Retention>) -> String {
+    let memory = micros_of(memory.unwrap_or(Retention::DEFAULT));
+    let memory = memory.map_or("NULL".to_owned(), |micros| micros.to_string());
+    schema.fill(&format!("INSERT INTO {{schema}}.store VALUES ({}, {memory});\n", new_epoch()))
 }
 
 /// Makes the schema or brings it up to date, in one transaction on a connection of its own: a setup that is dropped
 /// half-way leaves nothing behind, and the lock goes with its transaction, also behind a pooler.
 pub(crate) async fn setup(client: &Client) -> Result<()> {
-    match found(client).await {
+    match client.found().await {
         Ok(found) if found.version == VERSION => return know(client, found, "setup"),
         Err(error) if error.kind() == ErrorKind::Denied => return Err(error.during("setup")),
         _ => {}
@@ -113,7 +57,7 @@ pub(crate) async fn setup(client: &Client) -> Result<()> {
     drop(connection.close().await);
     made.map_err(|error| error.during("setup"))?;
     // What was made is made, whatever comes of the look.
-    let found = found(client).await.map_err(Error::after_unresolved)?;
+    let found = client.found().await.map_err(Error::after_unresolved)?;
     know(client, found, "setup").map_err(Error::after_unresolved)
 }
 
@@ -127,9 +71,9 @@ async fn make(client: &Client, connection: &mut PgConnection) -> Result<()> {
     let version = found.version;
     refuse_newer(version)?;
     found.check_not_emptied()?;
-    run(connection, schema.migrations_from(version)).await?;
+    run(connection, migrations_from(schema, version)).await?;
     if version == 0 {
-        run(connection, schema.new_store(client.settings().memory)).await?;
+        run(connection, new_store(schema, client.settings().memory)).await?;
     }
     run(connection, schema.fill(END)).await
 }
@@ -184,23 +128,13 @@ async fn look(connection: &mut PgConnection, schema: &Schema) -> Result<Found> {
     Found::of(THE_LOOK, &row)
 }
 
-const THE_LOOK: &str = "a look at the schema";
-
-/// What is there, without any right to change it, and without running what another role made.
-async fn found(client: &Client) -> Result<Found> {
-    let row = client.look("ping", &client.schema().fill(LOOK)).await?;
-    let found = Found::of(THE_LOOK, &row)?;
-    refuse_newer(found.version)?;
-    Ok(found)
-}
-
 fn know(client: &Client, found: Found, operation: &'static str) -> Result<()> {
     found.known().and_then(|known| client.know(known)).map_err(|error| error.during(operation))
 }
 
 /// Whether the schema is there, of this library's version, and still the one that was opened.
 pub(crate) async fn ping(client: &Client) -> Result<()> {
-    know(client, found(client).await?, "ping")
+    know(client, client.found().await?, "ping")
 }
 
 /// The epoch of the store. The first call looks for it, which is one round trip more.
@@ -208,53 +142,9 @@ pub(crate) async fn epoch(client: &Client) -> Result<i64> {
     match client.epoch() {
         Some(epoch) => Ok(epoch),
         None => {
-            let known = found(client).await?.known()?;
+            let known = client.found().await?.known()?;
             client.know(known)?;
             Ok(known.epoch)
         }
-    }
-}
-
-/// A function that is not there may have been there before: the schema is of another version by now.
-pub(crate) async fn explained(client: &Client, error: Error) -> Error {
-    let look = client.schema().fill(LOOK);
-    // What the call itself did is not what the look does.
-    let found = Progress::default().scope(client.look("look", &look)).await;
-    match found.and_then(|row| Found::of(THE_LOOK, &row)).map(|found| check(found.version)) {
-        Ok(Err(of_version)) => of_version.caused_by(error),
-        _ => error,
-    }
-}
-
-/// Judges the version that a box was opened with.
-fn check(version: i32) -> Result<()> {
-    refuse_newer(version)?;
-    if version == VERSION {
-        return Ok(());
-    }
-    let why = format!("the schema is of version {version}, and this library needs {VERSION}");
-    Err(Error::new(ErrorKind::NotSetUp, why).on("postgres"))
-}
-
-fn refuse_newer(version: i32) -> Result<()> {
-    if version <= VERSION {
-        return Ok(());
-    }
-    let what = format!("the schema's version {version}: this library knows up to {VERSION}, and it");
-    Err(Error::unsupported(what, "a newer storagebox").on("postgres"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// A program may seed them for results that can be repeated.
-    #[test]
-    fn an_epoch_is_not_of_the_programs_random_numbers() {
-        let epoch = || {
-            fastrand::seed(42);
-            new_epoch()
-        };
-        assert_ne!(epoch(), epoch());
     }
 }

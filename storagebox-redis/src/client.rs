@@ -4,6 +4,8 @@ mod answer;
 mod boxes;
 mod call;
 mod connections;
+mod keys;
+mod known;
 #[cfg(feature = "pool")]
 mod pool;
 mod server;
@@ -18,13 +20,14 @@ use storagebox_core::{Certainty, Error, ErrorKind, Result, Retention, Settles};
 
 use crate::config::Settings;
 use crate::error;
-use crate::schema::Known;
 
 pub(crate) use answer::Answer;
 pub(crate) use boxes::{Kind, OpenBox};
 pub(crate) use call::Call;
 pub(crate) use connections::Connections;
-pub(crate) use server::{At, Server};
+pub(crate) use keys::hash;
+pub(crate) use known::{Known, VERSION, in_words};
+pub(crate) use server::Server;
 
 /// An answer to come. Boxed, so that the futures of the calls above stay small.
 type Answering<'a> = Pin<Box<dyn Future<Output = Result<Answer>> + Send + 'a>>;

@@ -1,6 +1,8 @@
 //! What a store is made of: its URL or client, its prefix and how it goes about its calls.
 
 mod access;
+mod at;
+mod prefix;
 mod url;
 
 #[cfg(feature = "test-clock")]
@@ -9,16 +11,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use storagebox_core::{Error, Result, Retention, checked_duration};
-
-use crate::client::{At, Connections, Server};
-use crate::schema::Prefix;
-use crate::store::RedisStore;
+use storagebox_core::{Result, Retention, checked_duration};
 
 pub(crate) use access::Access;
 pub use access::Login;
+pub(crate) use at::At;
+pub(crate) use prefix::Prefix;
+pub(crate) use url::read;
 
-/// Builds a [`RedisStore`].
+/// Builds a [`RedisStore`](crate::RedisStore).
 #[derive(Clone, Debug)]
 pub struct RedisBuilder {
     pub(crate) settings: Settings,
@@ -194,58 +195,10 @@ impl RedisBuilder {
         self.settings.moved = moved;
         self
     }
-
-    /// A store by its URL. Connects with the first call, not before.
-    ///
-    /// `redis://user:password@host:port/database`, or `rediss://` for TLS, and with the feature `cluster`
-    /// `redis+cluster://user:password@host:port,host:port` or `rediss+cluster://`, some nodes of a cluster, with `prefix`, `call_timeout` (as in `10s`),
-    /// `memory` (as in `7d`, or `forever`), `wait` (replicas), `wait_timeout` (as in `500ms`), `require_aof=on|off`,
-    /// `eviction=refuse|warn`, and `tls_ca_cert_file`, `tls_cert_file` and `tls_key_file`, which are read here and now.
-    ///
-    /// # Errors
-    ///
-    /// `Misconfigured` for a URL that cannot be read, a key that is not known or a file that cannot be read; never shows the
-    /// URL.
-    pub fn connect(self, url: &str) -> Result<RedisStore> {
-        let (builder, at) = url::read(self, url).map_err(|error| error.on("redis"))?;
-        let (access, patience) = (builder.access.clone(), builder.settings.call_timeout);
-        let connections = builder.connections(Server { at, access, patience })?;
-        builder.build(connections)
-    }
-
-    /// A store on the server of a client that the caller has, by its login and its TLS; its connections are the store's own.
-    ///
-    /// # Errors
-    ///
-    /// `Misconfigured` for a setting that is out of its range.
-    pub fn from_client(self, client: &redis::Client) -> Result<RedisStore> {
-        let at = At::Node(client.get_connection_info().clone());
-        let (access, patience) = (self.access.clone(), self.settings.call_timeout);
-        let connections = self.connections(Server { at, access, patience })?;
-        self.build(connections)
-    }
-
-    #[cfg(feature = "pool")]
-    fn connections(&self, server: Server) -> Result<Connections> {
-        match self.pool {
-            Some(connections) => Connections::pooled(server, connections),
-            None => Ok(Connections::new(server)),
-        }
-    }
-
-    #[cfg(not(feature = "pool"))]
-    fn connections(&self, server: Server) -> Result<Connections> {
-        Ok(Connections::new(server))
-    }
-
-    fn build(self, connections: Connections) -> Result<RedisStore> {
-        self.settings.checked().map_err(Error::of_configuration)?;
-        Ok(RedisStore::with(connections, self.settings))
-    }
 }
 
 impl Settings {
-    fn checked(&self) -> Result<()> {
+    pub(crate) fn checked(&self) -> Result<()> {
         self.memory.unwrap_or(Retention::DEFAULT).checked()?;
         checked_duration("call timeout", self.call_timeout)?;
         if let Some(wait) = self.wait {
@@ -253,9 +206,4 @@ impl Settings {
         }
         Ok(())
     }
-}
-
-/// What makes no sense for the setting of this name.
-pub(crate) fn bad(setting: &'static str, why: impl std::fmt::Display) -> Error {
-    Error::misconfigured(setting, why).on("redis")
 }

@@ -131,6 +131,11 @@ pub(crate) fn unreadable(of: &str) -> Error {
         .on("redis")
 }
 
+/// What makes no sense for the setting of this name.
+pub(crate) fn bad(setting: &'static str, why: impl std::fmt::Display) -> Error {
+    Error::misconfigured(setting, why).on("redis")
+}
+
 #[cfg(test)]
 mod tests {
     use std::io;

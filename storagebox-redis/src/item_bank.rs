@@ -12,9 +12,8 @@ use storagebox_core::{
 };
 use tracing::instrument;
 
-use crate::client::{Answer, Client, Kind, OpenBox, Second, micros};
+use crate::client::{Answer, Client, Kind, OpenBox, Second, hash, micros};
 use crate::page;
-use crate::schema::hash;
 use crate::script::{Script, script};
 
 static ADD: Script =

@@ -1,5 +1,7 @@
 //! The store: its boxes by kind and name.
 
+mod open;
+
 use std::fmt;
 use std::sync::Arc;
 

@@ -6,17 +6,17 @@ use std::path::{Path, PathBuf, absolute, is_separator};
 use std::sync::Arc;
 use std::time::Duration;
 
-use sqlx::SqlitePool;
 use sqlx::sqlite::SqliteSynchronous;
 use storagebox_core::{Clock, Error, Result, Retention, SystemClock, checked_duration};
 
-use crate::client::Connections;
-use crate::store::SqliteStore;
+use crate::error::bad;
 
-/// Builds a [`SqliteStore`].
+pub(crate) use url::read;
+
+/// Builds a [`SqliteStore`](crate::SqliteStore).
 #[derive(Clone, Debug, Default)]
 pub struct SqliteBuilder {
-    settings: Settings,
+    pub(crate) settings: Settings,
 }
 
 /// What every box of a store shares.
@@ -124,55 +124,11 @@ impl SqliteBuilder {
         self.settings.combining = on;
         self
     }
-
-    /// A store by its URL. Nothing is opened before the first call, and nothing is created but by `setup`.
-    ///
-    /// `sqlite:path/to/file.db` or `sqlite:///path/to/file.db`, a `?` in it as `%3F` and a `%` as `%25`, with the keys
-    /// `synchronous=full|normal|extra`, `combining=on|off`, `call_timeout` (as in `10s`), `memory` (as in `7d`, or
-    /// `forever`) and `wal_autocheckpoint` (pages).
-    ///
-    /// # Errors
-    ///
-    /// `Misconfigured` for a URL that cannot be read or a key that is not known; never shows the URL.
-    pub fn connect(self, url: &str) -> Result<SqliteStore> {
-        let (builder, path) = url::read(self, url).map_err(|error| error.on("sqlite"))?;
-        builder.open(path)
-    }
-
-    /// A store in the file of this path, as [`connect`](Self::connect).
-    ///
-    /// # Errors
-    ///
-    /// `Misconfigured` for a path that is empty, not UTF-8 or a folder's (it ends in a slash, `.` or `..`), `:memory:`, or a setting that is out of its range.
-    pub fn open(self, path: impl AsRef<Path>) -> Result<SqliteStore> {
-        let path = checked_path(path.as_ref())?;
-        let connections = Connections::own(&path, &self.settings);
-        self.build(connections)
-    }
-
-    /// A store on a pool that the caller has and keeps: its file, its pragmas and its closing are the caller's. The
-    /// tables stand beside the caller's own; their names begin with `storagebox_`.
-    ///
-    /// # Errors
-    ///
-    /// `Misconfigured` for a setting that is out of its range.
-    pub fn from_pool(self, pool: SqlitePool) -> Result<SqliteStore> {
-        self.build(Connections::Shared(pool))
-    }
-
-    fn build(self, connections: Connections) -> Result<SqliteStore> {
-        self.settings.memory.unwrap_or(Retention::DEFAULT).checked().map_err(Error::of_configuration)?;
-        checked_duration("call timeout", self.settings.call_timeout).map_err(Error::of_configuration)?;
-        if i32::try_from(self.settings.checkpoint_after).is_err() {
-            return Err(bad("wal autocheckpoint", "must be at most 2147483647 pages"));
-        }
-        Ok(SqliteStore::with(connections, self.settings))
-    }
 }
 
 /// The whole path. So it means the same after the process changed its folder, and no name is anything else to SQLite,
 /// for which some are.
-fn checked_path(path: &Path) -> Result<PathBuf> {
+pub(crate) fn checked_path(path: &Path) -> Result<PathBuf> {
     match path.to_str() {
         None => return Err(bad("path", "must be UTF-8")),
         Some(":memory:") => return Err(bad("path", IN_MEMORY)),
@@ -194,7 +150,13 @@ const OF_A_FOLDER: &str = "must name a file, not a folder: it must not end in a 
 const IN_MEMORY: &str =
     "must be a file; for a store that is gone with its process, use the backend `memory:`";
 
-/// What makes no sense for the setting of this name.
-pub(crate) fn bad(setting: &'static str, why: impl std::fmt::Display) -> Error {
-    Error::misconfigured(setting, why).on("sqlite")
+impl Settings {
+    pub(crate) fn checked(self) -> Result<Self> {
+        self.memory.unwrap_or(Retention::DEFAULT).checked().map_err(Error::of_configuration)?;
+        checked_duration("call timeout", self.call_timeout).map_err(Error::of_configuration)?;
+        match i32::try_from(self.checkpoint_after) {
+            Ok(_) => Ok(self),
+            Err(_) => Err(bad("wal autocheckpoint", "must be at most 2147483647 pages")),
+        }
+    }
 }

@@ -225,6 +225,11 @@ pub(crate) fn read<T>(what: &'static str, value: Result<T, sqlx::Error>) -> Resu
     value.map_err(|error| unreadable(what).caused_by(error))
 }
 
+/// What makes no sense for the setting of this name.
+pub(crate) fn bad(setting: &'static str, why: impl std::fmt::Display) -> Error {
+    Error::misconfigured(setting, why).on("sqlite")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -2,30 +2,22 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
-use sqlx::sqlite::SqliteRow;
-use sqlx::{Connection, Executor, Row, SqliteConnection, query, query_scalar, raw_sql};
+use sqlx::{Connection, Executor, SqliteConnection, query, raw_sql};
 use storagebox_core::backend::micros_of;
 use storagebox_core::{Error, ErrorKind, Result, Retention};
 use tokio::time::timeout;
 
-use crate::client::{Client, Inner, Pauses, apart, log};
+use crate::client::{
+    Client, Inner, KNOWN, Known, Pauses, STORE, VERSION, apart, has_tables, known, log, refuse_newer, version,
+};
 use crate::error;
 
 /// The migrations, in order; the first brings version 1. A released one is never changed.
-const MIGRATIONS: [&str; 1] = [include_str!("../sql/migrations/1.sql")];
-
-/// The version that this library works with.
-pub(crate) const VERSION: i64 = MIGRATIONS.len() as i64;
+const MIGRATIONS: [&str; VERSION as usize] = [include_str!("../sql/migrations/1.sql")];
 
 const VERSIONS: &str = include_str!("../sql/store/versions.sql");
-const FOUND: &str = include_str!("../sql/store/version.sql");
 const KEEP: &str = include_str!("../sql/store/keep.sql");
-const KNOWN: &str = include_str!("../sql/store/known.sql");
-
-/// What is read from their row.
-const STORE: &str = "the store";
 
 /// Makes the tables or brings them up to date, in one transaction of a task of its own: a setup that is dropped half-way
 /// leaves nothing half done, and of many at once one goes after another.
@@ -127,55 +119,8 @@ async fn upgrade(connection: &mut SqliteConnection, memory: Retention) -> Result
     Ok(())
 }
 
-pub(crate) async fn has_tables(connection: &mut SqliteConnection) -> Result<bool, sqlx::Error> {
-    let found = query_scalar("SELECT count(*) FROM sqlite_schema WHERE name = 'storagebox_versions'");
-    found.fetch_one(connection).await.map(|found: i64| found > 0)
-}
-
 async fn run(connection: &mut SqliteConnection, sql: &'static str) -> Result<()> {
     connection.execute(raw_sql(sql)).await.map(drop).map_err(error::before_commit)
-}
-
-/// The version that is there.
-async fn version(connection: &mut SqliteConnection) -> Result<i64> {
-    query_scalar(FOUND).fetch_one(connection).await.map_err(error::before_commit)
-}
-
-/// What the tables say of themselves.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Known {
-    version: i64,
-    memory: Option<i64>,
-}
-
-impl Known {
-    /// By the row that shows it.
-    pub(crate) fn of(row: &SqliteRow) -> Result<Self> {
-        let version = error::read(STORE, row.try_get("version"))?;
-        Ok(Self { version, memory: error::read(STORE, row.try_get("memory"))? })
-    }
-
-    /// How long what has ended is remembered, in microseconds, by everybody; `None` is for ever. Refuses another version
-    /// than this library's, and another memory than was asked for, if any was.
-    pub(crate) fn check(self, asked: Option<Retention>) -> Result<Option<i64>> {
-        check(self.version)?;
-        match asked.filter(|asked| micros_of(*asked) != self.memory) {
-            None => Ok(self.memory),
-            Some(other) => Err(another_memory(self.memory, other)),
-        }
-    }
-}
-
-fn another_memory(kept: Option<i64>, other: Retention) -> Error {
-    let kept = kept
-        .map_or(Retention::Forever, |micros| Retention::For(Duration::from_micros(micros.unsigned_abs())));
-    let why = format_args!("the store was set up with {kept}, and cannot be opened with {other}");
-    Error::misconfigured("memory", why).on("sqlite")
-}
-
-pub(crate) async fn known(connection: &mut SqliteConnection) -> Result<Known> {
-    let found = query(KNOWN).fetch_all(connection).await.map_err(error::before_commit)?;
-    Known::of(found.first().ok_or_else(|| error::unreadable(STORE))?)
 }
 
 /// Whether the tables are there, of this library's version and with the memory that was asked for.
@@ -196,21 +141,4 @@ async fn found(inner: &Inner) -> Result<Known> {
         }
         pauses.wait().await;
     }
-}
-
-fn check(version: i64) -> Result<()> {
-    refuse_newer(version)?;
-    if version == VERSION {
-        return Ok(());
-    }
-    let why = format!("the tables are of version {version}, and this library needs {VERSION}");
-    Err(Error::new(ErrorKind::NotSetUp, why).on("sqlite"))
-}
-
-fn refuse_newer(version: i64) -> Result<()> {
-    if version <= VERSION {
-        return Ok(());
-    }
-    let what = format!("the tables' version {version}: this library knows up to {VERSION}, and it");
-    Err(Error::unsupported(what, "a newer storagebox").on("sqlite"))
 }

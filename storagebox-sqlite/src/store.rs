@@ -2,6 +2,8 @@
 
 mod upkeep;
 
+mod open;
+
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

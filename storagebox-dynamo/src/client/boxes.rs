@@ -10,8 +10,7 @@ use storagebox_core::{BoxName, Error, Result, Retention};
 use super::{Client, Write, Wrote, millis_of};
 use crate::clock::Millis;
 use crate::error::{misconfigured, opening};
-use crate::row::{Row, RowKey};
-use crate::schema::VERSION;
+use crate::row::{Row, RowKey, VERSION};
 use crate::turns::Turns;
 
 /// What a box is.

@@ -12,6 +12,7 @@ use aws_sdk_dynamodb::config::Region;
 use aws_smithy_http_client::tls::{Provider, rustls_provider::CryptoMode};
 
 use crate::clock::Corrected;
+use crate::config::Address;
 use crate::turns::Turns;
 
 /// Where the table is, and the client that goes there.
@@ -23,7 +24,7 @@ pub(crate) struct Connection {
 
 enum Source {
     Given(Box<Driver>),
-    At { region: String, endpoint: Option<String> },
+    At(Address),
 }
 
 impl Connection {
@@ -31,8 +32,8 @@ impl Connection {
         Self::of(Source::Given(Box::new(driver.clone())))
     }
 
-    pub(crate) fn to(region: &str, endpoint: Option<String>) -> Self {
-        Self::of(Source::At { region: region.to_owned(), endpoint })
+    pub(crate) fn to(address: Address) -> Self {
+        Self::of(Source::At(address))
     }
 
     fn of(source: Source) -> Self {
@@ -43,7 +44,7 @@ impl Connection {
     pub(crate) fn region(&self) -> Option<&str> {
         match &self.source {
             Source::Given(driver) => driver.config().region().map(AsRef::as_ref),
-            Source::At { region, .. } => Some(region),
+            Source::At(address) => Some(&address.region),
         }
     }
 
@@ -64,7 +65,7 @@ impl Connection {
     async fn made(&self, clock: Option<&Corrected>, attempt: Duration) -> Driver {
         let config = match &self.source {
             Source::Given(driver) => driver.config().to_builder(),
-            Source::At { region, endpoint } => found(region, endpoint.as_deref()).await,
+            Source::At(address) => found(&address.region, address.endpoint.as_deref()).await,
         };
         let config = config.retry_config(RetryConfig::disabled()).timeout_config(timeouts(attempt));
         let config = match clock {
@@ -101,7 +102,9 @@ impl fmt::Debug for Connection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let source = match &self.source {
             Source::Given(_) => "a client that was handed in".to_owned(),
-            Source::At { region, endpoint } => format!("{region} {}", endpoint.as_deref().unwrap_or("")),
+            Source::At(Address { region, endpoint }) => {
+                format!("{region} {}", endpoint.as_deref().unwrap_or(""))
+            }
         };
         f.debug_tuple("Connection").field(&source).finish()
     }

@@ -14,8 +14,7 @@ use super::look::{Index, Look};
 use super::write::{Alone, Write};
 use super::{Client, Patience, wait};
 use crate::error;
-use crate::row::{Attributes, Row, RowKey};
-use crate::schema::INDEX;
+use crate::row::{Attributes, INDEX, Row, RowKey};
 
 /// What became of a conditional write.
 #[derive(Debug)]

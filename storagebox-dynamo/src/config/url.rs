@@ -3,8 +3,8 @@
 use storagebox_core::Result;
 use storagebox_core::backend::url::{decoded, duration, keys, number, one_of, retention, switch, unknown};
 
-use super::{DynamoBuilder, ReadFirst, Regions, misconfigured};
-use crate::client::Connection;
+use super::{DynamoBuilder, ReadFirst, Regions};
+use crate::error::misconfigured;
 
 /// What the URL is when it is right, for those whose is not.
 const FORM: &str = "must be dynamodb://region/table?key=value";
@@ -36,20 +36,27 @@ const READ_FIRST: [(&str, ReadFirst); 3] =
 const REGIONS: [(&str, Regions); 3] =
     [("one", Regions::One), ("moved", Regions::Moved), ("several", Regions::Several)];
 
-pub(super) fn read(builder: DynamoBuilder, url: &str) -> Result<(DynamoBuilder, Connection)> {
+/// Where the requests go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Address {
+    pub(crate) region: String,
+    pub(crate) endpoint: Option<String>,
+}
+
+pub(crate) fn read(builder: DynamoBuilder, url: &str) -> Result<(DynamoBuilder, Address)> {
     let rest = url.strip_prefix("dynamodb://").ok_or_else(|| misconfigured("url", FORM))?;
     let Place { region, tables, query } = place(rest, FORM)?;
     with_keys(builder.table(tables), region, query, &KEYS)
 }
 
 /// The builder is of the items; the name is that of the records.
-pub(super) fn of_articles(builder: DynamoBuilder, url: &str) -> Result<(DynamoBuilder, Connection, String)> {
+pub(crate) fn of_articles(builder: DynamoBuilder, url: &str) -> Result<(DynamoBuilder, Address, String)> {
     let form = || misconfigured("url", FORM_OF_ARTICLES);
     let rest = url.strip_prefix("dynamodb+articles://").ok_or_else(form)?;
     let Place { region, tables, query } = place(rest, FORM_OF_ARTICLES)?;
     let (items, records) = tables.split_once('/').ok_or_else(form)?;
-    let (builder, connection) = with_keys(builder.table(items), region, query, &KEYS_OF_ARTICLES)?;
-    Ok((builder, connection, records.to_owned()))
+    let (builder, address) = with_keys(builder.table(items), region, query, &KEYS_OF_ARTICLES)?;
+    Ok((builder, address, records.to_owned()))
 }
 
 /// What follows the scheme.
@@ -73,7 +80,7 @@ fn with_keys(
     region: &str,
     query: &str,
     known: &[&str],
-) -> Result<(DynamoBuilder, Connection)> {
+) -> Result<(DynamoBuilder, Address)> {
     let mut read = (builder, None);
     for (key, value) in keys(query) {
         if !known.contains(&key) {
@@ -82,7 +89,7 @@ fn with_keys(
         read = set(read, key, &decoded(value)?)?;
     }
     let (builder, endpoint) = read;
-    Ok((builder, Connection::to(region, endpoint)))
+    Ok((builder, Address { region: region.to_owned(), endpoint }))
 }
 
 type Read = (DynamoBuilder, Option<String>);

@@ -5,8 +5,7 @@ use storagebox_core::{ClaimId, ClaimState, End, Held, Hold, HoldState, Item, Res
 use crate::client::{Client, Write};
 use crate::clock::Millis;
 use crate::item_bank::Bank;
-use crate::row::{Row, RowKey};
-use crate::schema::EXPIRES;
+use crate::row::{EXPIRES, Row, RowKey};
 
 pub(super) const HELD: &str = "held";
 pub(super) const CONFIRMED: &str = "confirmed";

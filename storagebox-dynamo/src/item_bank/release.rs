@@ -14,8 +14,7 @@ use super::claim::{
 use super::item::{SPENT, free_at, held_at};
 use crate::client::{Refusal, Tag, Transacted, Write, Wrote};
 use crate::clock::Millis;
-use crate::row::{Row, RowKey};
-use crate::schema::EXPIRES;
+use crate::row::{EXPIRES, Row, RowKey};
 
 /// Whether an earlier attempt of a call was sent that leaves nothing behind by which it could be known again.
 #[derive(Debug, Default)]

@@ -12,8 +12,7 @@ use super::item::{free_at, held_at};
 use crate::candidates::Lent;
 use crate::client::{Refusal, Tag, Transacted, Write};
 use crate::config::ReadFirst;
-use crate::row::Row;
-use crate::schema::EXPIRES;
+use crate::row::{EXPIRES, Row};
 
 /// What became of an attempt to take one candidate.
 enum Attempt {

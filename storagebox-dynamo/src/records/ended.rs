@@ -10,8 +10,7 @@ use super::Records;
 use super::record::Record;
 use crate::client::{OpenBox, Write};
 use crate::clock::Millis;
-use crate::row::{Row, RowKey};
-use crate::schema::EXPIRES;
+use crate::row::{EXPIRES, Row, RowKey};
 
 /// The partitions of an id's operations that are over.
 const OVER: &str = "over";

@@ -20,8 +20,7 @@ use super::log::{Log, Mark};
 use super::record::{Done, Leased, Record, State};
 use crate::client::{OpenBox, Write};
 use crate::clock::Millis;
-use crate::row::{Row, RowKey};
-use crate::schema::EXPIRES;
+use crate::row::{EXPIRES, Row, RowKey};
 
 pub(crate) const LEASED: &str = "leased";
 pub(crate) const DONE: &str = "done";

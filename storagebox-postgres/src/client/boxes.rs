@@ -11,9 +11,9 @@ use storagebox_core::{BoxName, Error, Result};
 use tokio::sync::Mutex;
 use tokio::time::timeout;
 
-use super::{Call, Client, Progress};
+use super::known::{Found, VERSION, new_epoch};
+use super::{Call, Client, Opened, Progress};
 use crate::error::read;
-use crate::schema::{self, Found};
 
 /// Many times what it takes to open a box on a connection that is there.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -53,15 +53,6 @@ pub(crate) struct OpenBox {
     keeps: Option<i64>,
     opened: OnceLock<Opened>,
     turn: Mutex<()>,
-}
-
-/// A box as it was when it was opened.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Opened {
-    /// The number that its rows have.
-    pub(super) number: i64,
-    /// That in which it was created, by chance.
-    pub(super) epoch: i64,
 }
 
 impl OpenBox {
@@ -106,12 +97,12 @@ impl OpenBox {
     async fn open(&self) -> Result<Opened> {
         let memory = self.client.settings().memory;
         let call = Call::rows(OPEN)
-            .with(schema::VERSION)
+            .with(VERSION)
             .with(self.client.epoch())
             .with(memory.and_then(micros_of))
             .with(memory.is_none())
             .with(self.number)
-            .with(schema::new_epoch())
+            .with(new_epoch())
             .with(self.kind.name())
             .with(self.name.as_str())
             .with(self.options.as_str())

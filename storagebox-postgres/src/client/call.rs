@@ -5,9 +5,8 @@ use std::fmt::Write;
 use sqlx::postgres::{PgArguments, PgConnection, PgRow};
 use sqlx::{Arguments, AssertSqlSafe, Executor, query_with, raw_sql};
 
-use super::Opened;
-use crate::config::{Settings, Statements};
-use crate::schema::{Schema, VERSION};
+use super::known::VERSION;
+use crate::config::{Schema, Settings, Statements};
 
 /// A function with its arguments.
 #[derive(Clone, Debug)]
@@ -38,6 +37,15 @@ pub(crate) enum Arg<'a> {
     Ints(Vec<Option<i64>>),
     Smalls(Vec<i32>),
     Blobs(Vec<Option<&'a [u8]>>),
+}
+
+/// A box as it was when it was opened.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Opened {
+    /// The number that its rows have.
+    pub(super) number: i64,
+    /// That in which it was created, by chance.
+    pub(super) epoch: i64,
 }
 
 impl<'a> Call<'a> {

@@ -11,8 +11,8 @@ use storagebox_core::Result;
 
 use super::call::Call;
 use super::progress;
-use crate::config::{Settings, Statements, bad};
-use crate::error;
+use crate::config::{Settings, Statements};
+use crate::error::{self, bad};
 
 /// Statements that a connection keeps prepared; there are fewer functions than that.
 const PREPARED: usize = 128;

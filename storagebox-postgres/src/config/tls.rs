@@ -7,7 +7,7 @@ use std::net::IpAddr;
 use sqlx::postgres::{PgConnectOptions, PgSslMode};
 use storagebox_core::Result;
 
-use super::bad;
+use crate::error::bad;
 
 /// What was said about encryption.
 pub(super) struct Said {

@@ -7,7 +7,8 @@ use storagebox_core::Result;
 use storagebox_core::backend::url::{duration, keys, number, one_of, retention, switch, unknown};
 
 use super::tls::{self, Said};
-use super::{PostgresBuilder, Statements, bad};
+use super::{PostgresBuilder, Statements};
+use crate::error::bad;
 
 /// The driver's keys; it would pass over others in silence.
 const DRIVERS: [&str; 12] = [
@@ -31,7 +32,7 @@ const STATEMENTS: [(&str, Statements); 2] =
     [("prepared", Statements::Prepared), ("simple", Statements::Simple)];
 
 /// Reads the URL into the builder and the driver's options.
-pub(super) fn read(mut builder: PostgresBuilder, url: &str) -> Result<(PostgresBuilder, PgConnectOptions)> {
+pub(crate) fn read(mut builder: PostgresBuilder, url: &str) -> Result<(PostgresBuilder, PgConnectOptions)> {
     if !["postgres://", "postgresql://"].iter().any(|scheme| url.starts_with(scheme)) {
         return Err(bad("url", "must begin with postgres:// or postgresql://"));
     }

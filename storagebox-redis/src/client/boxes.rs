@@ -4,9 +4,10 @@ use std::sync::{Arc, OnceLock};
 
 use storagebox_core::{BoxName, Error, Result};
 
+use super::keys::tag;
+use super::known::VERSION;
 use super::{Answer, Call, Client};
 use crate::error;
-use crate::schema::{VERSION, tag};
 use crate::script::{Script, script};
 use crate::turns::Turns;
 

@@ -14,7 +14,6 @@ use super::server::{Server, Wire};
 use super::slot::{Connection, Slot};
 use crate::config::{Settings, Wait};
 use crate::error;
-use crate::schema;
 use crate::script::{Edition, Script, script};
 
 static AWAITED: Script = script!("store_awaited", CHANGES, [], "store/awaited");
@@ -96,7 +95,7 @@ impl Connections {
     /// What the server says of itself.
     pub(super) async fn info(&self) -> Result<String> {
         let mut connection = self.calls.connected(&self.server).await?;
-        let command = schema::description();
+        let command = redis::cmd("INFO");
         let reply = connection.make(&self.calls, async |wire| command.query_async(wire).await).await;
         described(self.calls.ended(&connection, "INFO", reply)?)
     }

@@ -7,7 +7,7 @@ use deadpool::managed::{self, Manager, Metrics, Object, PoolError, RecycleResult
 use storagebox_core::{Error, ErrorKind, Result};
 
 use super::slot::{Slot, closed};
-use crate::config::bad;
+use crate::error::bad;
 
 /// A place for one connection, which nobody else has meanwhile. What became of the connection is the place's own affair,
 /// so that nothing is sent when it is taken or given back.

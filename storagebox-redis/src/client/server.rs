@@ -12,7 +12,7 @@ use redis::cluster_async::ClusterConnection;
 use redis::{AsyncConnectionConfig, Cmd, ConnectionInfo, Pipeline, RedisError, RedisFuture, Value};
 use storagebox_core::{Error, Result};
 
-use crate::config::Access;
+use crate::config::{Access, At};
 use crate::error;
 
 /// Where a store is.
@@ -21,26 +21,6 @@ pub(crate) struct Server {
     pub(crate) access: Access,
     /// How long it may take to connect.
     pub(crate) patience: Duration,
-}
-
-/// One node, or some of a cluster's.
-#[derive(Clone)]
-pub(crate) enum At {
-    Node(ConnectionInfo),
-    #[cfg(feature = "cluster")]
-    Cluster {
-        nodes: Vec<ConnectionInfo>,
-        /// Nodes that are reached at another address than the one that they say.
-        reached: HashMap<NodeAddress, NodeAddress>,
-    },
-    #[cfg(feature = "sentinel")]
-    Sentinels {
-        sentinels: Vec<ConnectionInfo>,
-        /// How a node is connected to, but for its address.
-        settings: ConnectionInfo,
-        /// The name by which the sentinels know the master.
-        watched: String,
-    },
 }
 
 /// A connection, whose clones are the same one.

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use redis::{ClientTlsConfig, ConnectionInfo, TlsCertificates};
 use storagebox_core::Result;
 
-use super::{RedisBuilder, bad};
+use super::RedisBuilder;
+use crate::error::bad;
 
 /// A user of the server with its password.
 #[derive(Clone, PartialEq, Eq)]

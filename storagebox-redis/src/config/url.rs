@@ -9,8 +9,8 @@ use redis::{ConnectionInfo, IntoConnectionInfo};
 use storagebox_core::Result;
 use storagebox_core::backend::url::{decoded, duration, keys, number, one_of, retention, switch, unknown};
 
-use super::{Eviction, RedisBuilder, Wait, bad};
-use crate::client::At;
+use super::{At, Eviction, RedisBuilder, Wait};
+use crate::error::bad;
 
 /// Each scheme as the driver's for one node, and what is there.
 const SCHEMES: [(&str, &str, Kind); 6] = [
@@ -58,7 +58,7 @@ const FORM: &str =
     "cannot be read; it is redis://user:password@host:port/database?key=value, or rediss:// for TLS";
 
 /// Reads the URL into the builder and the driver's description of the server.
-pub(super) fn read(mut builder: RedisBuilder, url: &str) -> Result<(RedisBuilder, At)> {
+pub(crate) fn read(mut builder: RedisBuilder, url: &str) -> Result<(RedisBuilder, At)> {
     let scheme = SCHEMES
         .iter()
         .find_map(|(ours, driver_s, is_cluster)| Some((url.strip_prefix(ours)?, *driver_s, *is_cluster)));

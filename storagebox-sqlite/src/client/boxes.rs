@@ -8,9 +8,9 @@ use sqlx::{Row, SqliteConnection, query, query_scalar};
 use storagebox_core::{BoxName, Error, Result};
 use tokio::time::timeout;
 
+use super::known::Known;
 use super::{Ask, Call, Client, Inner, Make, Once, Pauses, Texts, Turn, apart};
 use crate::error;
-use crate::schema::Known;
 
 const FOUND: &str = include_str!("../../sql/store/box.sql");
 const OPEN: &str = include_str!("../../sql/store/open_box.sql");

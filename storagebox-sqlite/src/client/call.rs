@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use sqlx::SqliteConnection;
 use storagebox_core::{Error, Result};
 
+use super::known::known;
 use super::{Inner, OpenBox, Step};
-use crate::schema;
 
 pub(crate) type BoxFuture<'c, T> = Pin<Box<dyn Future<Output = T> + Send + 'c>>;
 
@@ -161,7 +161,7 @@ impl<A: Send + Sync, T: Send> Call<A, T> {
         match &self.place {
             Some(place) => place.enter(connection).await,
             None => {
-                let known = schema::known(connection).await?;
+                let known = known(connection).await?;
                 known.check(self.inner.settings.memory).map(|memory| (0, memory))
             }
         }

@@ -13,8 +13,7 @@ use std::sync::{Mutex, PoisonError};
 
 use storagebox_core::Result;
 
-use crate::config::bad;
-use crate::error;
+use crate::error::{self, bad};
 
 pub(super) use beside::Beside;
 pub(super) use same::Lasting;

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use storagebox_core::Result;
 use storagebox_core::backend::url::{decoded, duration, keys, number, one_of, retention, switch, unknown};
 
-use super::{SqliteBuilder, Synchronous, bad};
+use super::{SqliteBuilder, Synchronous};
+use crate::error::bad;
 
 const KEYS: [&str; 5] = ["synchronous", "combining", "call_timeout", "memory", "wal_autocheckpoint"];
 
@@ -13,7 +14,7 @@ const SYNCHRONOUS: [(&str, Synchronous); 3] =
     [("full", Synchronous::Full), ("normal", Synchronous::Normal), ("extra", Synchronous::Extra)];
 
 /// Reads the URL into the builder and the path of the file.
-pub(super) fn read(mut builder: SqliteBuilder, url: &str) -> Result<(SqliteBuilder, PathBuf)> {
+pub(crate) fn read(mut builder: SqliteBuilder, url: &str) -> Result<(SqliteBuilder, PathBuf)> {
     let rest = url.strip_prefix("sqlite:").ok_or_else(|| bad("url", "must begin with sqlite:"))?;
     let (path, query) = rest.split_once('?').unwrap_or((rest, ""));
     for (key, value) in keys(query) {

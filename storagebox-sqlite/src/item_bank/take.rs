@@ -5,9 +5,8 @@ use sqlx::{Row, query};
 use storagebox_core::{BoxName, ClaimId, Held, Hold, HoldState, Item, Result, Taken};
 
 use super::{claim, end_of};
-use crate::client::Step;
+use crate::client::{Step, VERSION};
 use crate::error::{read, unreadable};
-use crate::schema;
 
 const TAKE: &str = include_str!("../../sql/item_bank/take.sql");
 const TAKE_LAPSED: &str = include_str!("../../sql/item_bank/take_lapsed.sql");
@@ -24,7 +23,7 @@ impl Take {
     /// Without a transaction, one statement for a claim that is new, which judges the tables and the bank by itself; one that
     /// is known is looked at (IB-3), in a bank that was judged before.
     pub(super) async fn by_itself(&self, step: &mut Step<'_>) -> Result<Option<Taken>> {
-        let ask = query(TAKE_NEW).bind(self.bank.as_str()).bind(schema::VERSION);
+        let ask = query(TAKE_NEW).bind(self.bank.as_str()).bind(VERSION);
         let ask = ask.bind(self.claim.as_str()).bind(end_of(self.hold, step.now));
         match step.row(ask).await? {
             Some(row) => self.taken(&row).map(Some),

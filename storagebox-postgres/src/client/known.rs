@@ -1,18 +1,22 @@
 //! What a store says of itself: its version, its epoch and its memory.
 
+use std::hash::{BuildHasher as _, RandomState};
 use std::time::Duration;
 
 use sqlx::Row;
 use sqlx::postgres::PgRow;
 use storagebox_core::backend::micros_of;
-use storagebox_core::{Error, Result, Retention};
+use storagebox_core::{Error, ErrorKind, Result, Retention};
 
 use crate::error::read;
+
+/// The version that this library works with.
+pub(crate) const VERSION: i32 = 1;
 
 /// What a look at a schema found.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Found {
-    pub(super) version: i32,
+    pub(crate) version: i32,
     epoch: Option<i64>,
     memory: Option<i64>,
 }
@@ -28,13 +32,13 @@ impl Found {
     }
 
     /// Refuses a schema that was there and knows nothing of itself any more.
-    pub(super) fn check_not_emptied(&self) -> Result<()> {
+    pub(crate) fn check_not_emptied(&self) -> Result<()> {
         if self.version > 0 && self.epoch.is_none() { Err(emptied()) } else { Ok(()) }
     }
 
     /// The store, if it is of this library's version.
     pub(crate) fn known(&self) -> Result<Known> {
-        super::check(self.version)?;
+        check(self.version)?;
         let epoch = self.epoch.ok_or_else(emptied)?;
         let memory = self.memory.map(|micros| Duration::from_micros(micros.unsigned_abs()));
         Ok(Known { epoch, memory: memory.map_or(Retention::Forever, Retention::For) })
@@ -67,5 +71,43 @@ impl Known {
                 Err(Error::misconfigured("memory", why).on("postgres"))
             }
         }
+    }
+}
+
+/// Judges the version that a box was opened with.
+pub(super) fn check(version: i32) -> Result<()> {
+    refuse_newer(version)?;
+    if version == VERSION {
+        return Ok(());
+    }
+    let why = format!("the schema is of version {version}, and this library needs {VERSION}");
+    Err(Error::new(ErrorKind::NotSetUp, why).on("postgres"))
+}
+
+pub(crate) fn refuse_newer(version: i32) -> Result<()> {
+    if version <= VERSION {
+        return Ok(());
+    }
+    let what = format!("the schema's version {version}: this library knows up to {VERSION}, and it");
+    Err(Error::unsupported(what, "a newer storagebox").on("postgres"))
+}
+
+/// An epoch that no store and no box had before. It is of the system's randomness: a program may seed its own.
+pub(crate) fn new_epoch() -> i64 {
+    RandomState::new().hash_one(()).cast_signed()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A program may seed them for results that can be repeated.
+    #[test]
+    fn an_epoch_is_not_of_the_programs_random_numbers() {
+        let epoch = || {
+            fastrand::seed(42);
+            new_epoch()
+        };
+        assert_ne!(epoch(), epoch());
     }
 }

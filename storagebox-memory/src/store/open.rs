@@ -1,0 +1,18 @@
+//! How a store is opened: the end of its builder.
+
+use storagebox_core::{Error, Result};
+
+use super::MemoryStore;
+use crate::config::MemoryBuilder;
+
+impl MemoryBuilder {
+    /// The store.
+    ///
+    /// # Errors
+    ///
+    /// `Misconfigured` for a retention below one millisecond or above a hundred years.
+    pub fn build(self) -> Result<MemoryStore> {
+        self.settings.memory.checked().map_err(Error::of_configuration)?;
+        Ok(MemoryStore::with(self.settings))
+    }
+}

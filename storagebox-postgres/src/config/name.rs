@@ -1,0 +1,49 @@
+//! The name of the schema.
+
+use std::fmt;
+
+use storagebox_core::Result;
+
+use crate::error::bad;
+
+/// The name of a schema that needs no quotes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Schema(String);
+
+impl Default for Schema {
+    fn default() -> Self {
+        Self("storagebox".to_owned())
+    }
+}
+
+impl fmt::Display for Schema {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl Schema {
+    /// Checks the name, so that no statement can be made of it. Postgres would cut a longer one in silence.
+    pub(crate) fn new(name: &str) -> Result<Self> {
+        let is_first = |byte: u8| byte.is_ascii_lowercase() || byte == b'_';
+        let is_rest = |byte: u8| is_first(byte) || byte.is_ascii_digit();
+        let fits = (1..=40).contains(&name.len())
+            && name.bytes().take(1).all(is_first)
+            && name.bytes().all(is_rest)
+            && !name.starts_with("pg_")
+            && name != "public";
+        if fits {
+            return Ok(Self(name.to_owned()));
+        }
+        Err(bad(
+            "schema",
+            "must be 1 to 40 of a-z, 0-9 and _, begin with a letter or _, and not with pg_, which is the server's; public is \
+             everybody's",
+        ))
+    }
+
+    /// The text with the name in it.
+    pub(crate) fn fill(&self, sql: &str) -> String {
+        sql.replace("{schema}", &self.0)
+    }
+}

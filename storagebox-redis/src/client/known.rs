@@ -1,0 +1,79 @@
+//! What a store says of itself: its version, its epoch and its memory.
+
+use std::time::Duration;
+
+use storagebox_core::backend::micros_of;
+use storagebox_core::{Error, ErrorKind, Result, Retention};
+
+use super::Answer;
+
+/// The version that this library works with.
+pub(crate) const VERSION: i64 = 1;
+
+/// What a store says of itself: the beginning of what scripts about it answer.
+#[derive(Clone, Debug)]
+pub(crate) struct Known {
+    /// Made by chance when the store was made, so that a store that was lost is not taken for its successor.
+    pub(crate) epoch: String,
+    /// How long what has ended is remembered, by everybody.
+    pub(crate) memory: Retention,
+}
+
+/// What a memory is that is for ever.
+const FOREVER: &str = "forever";
+
+/// A memory as it is kept with the store.
+pub(crate) fn in_words(memory: Retention) -> String {
+    micros_of(memory).map_or(FOREVER.to_owned(), |micros| micros.to_string())
+}
+
+fn memory(words: &str) -> Option<Retention> {
+    match words {
+        FOREVER => Some(Retention::Forever),
+        _ => words.parse().ok().map(|micros| Retention::For(Duration::from_micros(micros))),
+    }
+}
+
+impl Known {
+    pub(crate) fn of(answer: &Answer) -> Result<Self> {
+        check_text(answer.text(0)?)?;
+        match (answer.text(1)?, memory(answer.text(2)?)) {
+            (epoch, Some(memory)) if !epoch.is_empty() => Ok(Self { epoch: epoch.to_owned(), memory }),
+            _ => Err(Error::corrupt("the store", "it has no epoch, or no memory").on("redis")),
+        }
+    }
+
+    /// Whether this is what was asked for, if anything was.
+    pub(crate) fn check(&self, memory: Option<Retention>) -> Result<()> {
+        match memory.filter(|memory| micros_of(*memory) != micros_of(self.memory)) {
+            None => Ok(()),
+            Some(other) => {
+                let kept = self.memory;
+                let why = format_args!("the store was set up with {kept}, and cannot be opened with {other}");
+                Err(Error::misconfigured("memory", why).on("redis"))
+            }
+        }
+    }
+}
+
+/// Judges the version that a script found; an empty one is none.
+fn check_text(version: &str) -> Result<()> {
+    if version.is_empty() {
+        return Err(Error::new(ErrorKind::NotSetUp, "there is no store with this prefix").on("redis"));
+    }
+    version
+        .parse()
+        .map_or_else(|_| Err(Error::corrupt("the store's version", "it is no number").on("redis")), check)
+}
+
+fn check(version: i64) -> Result<()> {
+    if version == VERSION {
+        return Ok(());
+    }
+    if version > VERSION {
+        let what = format!("the store's version {version}: this library knows up to {VERSION}, and it");
+        return Err(Error::unsupported(what, "a newer storagebox").on("redis"));
+    }
+    let why = format!("the store is of version {version}, and this library needs {VERSION}");
+    Err(Error::new(ErrorKind::NotSetUp, why).on("redis"))
+}

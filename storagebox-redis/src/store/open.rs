@@ -1,0 +1,57 @@
+//! How a store is opened: the end of its builder.
+
+use storagebox_core::{Error, Result};
+
+use super::RedisStore;
+use crate::client::{Connections, Server};
+use crate::config::{self, At, RedisBuilder};
+
+impl RedisBuilder {
+    /// A store by its URL. Connects with the first call, not before.
+    ///
+    /// `redis://user:password@host:port/database`, or `rediss://` for TLS, and with the feature `cluster`
+    /// `redis+cluster://user:password@host:port,host:port` or `rediss+cluster://`, some nodes of a cluster, with `prefix`, `call_timeout` (as in `10s`),
+    /// `memory` (as in `7d`, or `forever`), `wait` (replicas), `wait_timeout` (as in `500ms`), `require_aof=on|off`,
+    /// `eviction=refuse|warn`, and `tls_ca_cert_file`, `tls_cert_file` and `tls_key_file`, which are read here and now.
+    ///
+    /// # Errors
+    ///
+    /// `Misconfigured` for a URL that cannot be read, a key that is not known or a file that cannot be read; never shows the
+    /// URL.
+    pub fn connect(self, url: &str) -> Result<RedisStore> {
+        let (builder, at) = config::read(self, url).map_err(|error| error.on("redis"))?;
+        let (access, patience) = (builder.access.clone(), builder.settings.call_timeout);
+        let connections = builder.connections(Server { at, access, patience })?;
+        builder.build(connections)
+    }
+
+    /// A store on the server of a client that the caller has, by its login and its TLS; its connections are the store's own.
+    ///
+    /// # Errors
+    ///
+    /// `Misconfigured` for a setting that is out of its range.
+    pub fn from_client(self, client: &redis::Client) -> Result<RedisStore> {
+        let at = At::Node(client.get_connection_info().clone());
+        let (access, patience) = (self.access.clone(), self.settings.call_timeout);
+        let connections = self.connections(Server { at, access, patience })?;
+        self.build(connections)
+    }
+
+    #[cfg(feature = "pool")]
+    fn connections(&self, server: Server) -> Result<Connections> {
+        match self.pool {
+            Some(connections) => Connections::pooled(server, connections),
+            None => Ok(Connections::new(server)),
+        }
+    }
+
+    #[cfg(not(feature = "pool"))]
+    fn connections(&self, server: Server) -> Result<Connections> {
+        Ok(Connections::new(server))
+    }
+
+    fn build(self, connections: Connections) -> Result<RedisStore> {
+        self.settings.checked().map_err(Error::of_configuration)?;
+        Ok(RedisStore::with(connections, self.settings))
+    }
+}

@@ -1,0 +1,83 @@
+//! What the tables say of themselves: their version and their memory.
+
+use std::time::Duration;
+
+use sqlx::sqlite::SqliteRow;
+use sqlx::{Row, SqliteConnection, query, query_scalar};
+use storagebox_core::backend::micros_of;
+use storagebox_core::{Error, ErrorKind, Result, Retention};
+
+use crate::error;
+
+/// The version that this library works with.
+pub(crate) const VERSION: i64 = 1;
+
+const FOUND: &str = include_str!("../../sql/store/version.sql");
+pub(crate) const KNOWN: &str = include_str!("../../sql/store/known.sql");
+
+/// What is read from their row.
+pub(crate) const STORE: &str = "the store";
+
+pub(crate) async fn has_tables(connection: &mut SqliteConnection) -> Result<bool, sqlx::Error> {
+    let found = query_scalar("SELECT count(*) FROM sqlite_schema WHERE name = 'storagebox_versions'");
+    found.fetch_one(connection).await.map(|found: i64| found > 0)
+}
+
+/// The version that is there.
+pub(crate) async fn version(connection: &mut SqliteConnection) -> Result<i64> {
+    query_scalar(FOUND).fetch_one(connection).await.map_err(error::before_commit)
+}
+
+/// What the tables say of themselves.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Known {
+    version: i64,
+    memory: Option<i64>,
+}
+
+impl Known {
+    /// By the row that shows it.
+    pub(crate) fn of(row: &SqliteRow) -> Result<Self> {
+        let version = error::read(STORE, row.try_get("version"))?;
+        Ok(Self { version, memory: error::read(STORE, row.try_get("memory"))? })
+    }
+
+    /// How long what has ended is remembered, in microseconds, by everybody; `None` is for ever. Refuses another version
+    /// than this library's, and another memory than was asked for, if any was.
+    pub(crate) fn check(self, asked: Option<Retention>) -> Result<Option<i64>> {
+        check(self.version)?;
+        match asked.filter(|asked| micros_of(*asked) != self.memory) {
+            None => Ok(self.memory),
+            Some(other) => Err(another_memory(self.memory, other)),
+        }
+    }
+}
+
+fn another_memory(kept: Option<i64>, other: Retention) -> Error {
+    let kept = kept
+        .map_or(Retention::Forever, |micros| Retention::For(Duration::from_micros(micros.unsigned_abs())));
+    let why = format_args!("the store was set up with {kept}, and cannot be opened with {other}");
+    Error::misconfigured("memory", why).on("sqlite")
+}
+
+pub(crate) async fn known(connection: &mut SqliteConnection) -> Result<Known> {
+    let found = query(KNOWN).fetch_all(connection).await.map_err(error::before_commit)?;
+    Known::of(found.first().ok_or_else(|| error::unreadable(STORE))?)
+}
+
+fn check(version: i64) -> Result<()> {
+    refuse_newer(version)?;
+    if version == VERSION {
+        return Ok(());
+    }
+    let why = format!("the tables are of version {version}, and this library needs {VERSION}");
+    Err(Error::new(ErrorKind::NotSetUp, why).on("sqlite"))
+}
+
+pub(crate) fn refuse_newer(version: i64) -> Result<()> {
+    if version <= VERSION {
+        return Ok(());
+    }
+    let what = format!("the tables' version {version}: this library knows up to {VERSION}, and it");
+    Err(Error::unsupported(what, "a newer storagebox").on("sqlite"))
+}
