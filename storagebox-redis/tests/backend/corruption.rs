@@ -8,6 +8,7 @@ mod call;
 mod counters;
 mod damage;
 mod epoch;
+mod noted;
 mod ordered;
 mod records;
 mod state;
@@ -21,12 +22,13 @@ use storagebox_conformance::Proxy;
 use storagebox_core::{Certainty, ErrorKind, Result};
 use storagebox_redis::RedisStore;
 use storagebox_testkit::redis::Settings;
+use tokio::task::JoinSet;
 
 use crate::scene::with_server;
 use crate::support::{Place, failed};
 use call::Call;
 use damage::Damage;
-use state::State;
+use noted::Noted;
 
 /// A part, as it is filled and asked.
 struct Part {
@@ -83,7 +85,7 @@ struct Scene<'a> {
     proxy: Proxy,
     calls: Vec<Call>,
     neighbours: Vec<Call>,
-    whole: State,
+    whole: Noted,
     /// What must not be.
     faults: Vec<String>,
 }
@@ -94,7 +96,7 @@ async fn stands_damage(part: &Part) -> Result<()> {
         let mut scene = Scene::of(place, part).await?;
         let base = place.key(part.tag);
         let (mut tried, mut noticed) = (BTreeSet::new(), BTreeSet::new());
-        for damage in Damage::all(place, &scene.whole, &base).await? {
+        for damage in Damage::all(place, &base).await? {
             tried.insert(damage.kind(&base));
             if scene.stands(&damage).await? {
                 noticed.insert(damage.kind(&base));
@@ -116,7 +118,7 @@ impl<'a> Scene<'a> {
         (part.fill)(place, &store, NEIGHBOUR).await?;
         let (calls, neighbours) = ((part.calls)(&store, BOX)?, (part.calls)(&store, NEIGHBOUR)?);
         let mut admin = place.server.node(0).await?;
-        let whole = State::of(&mut admin, &place.prefix).await?;
+        let whole = Noted::now(&mut admin, "whole", &place.prefix).await?;
         let mut scene = Self { place, admin, proxy, calls, neighbours, whole, faults: vec![] };
         scene.measure().await?;
         Ok(scene)
@@ -130,7 +132,7 @@ impl<'a> Scene<'a> {
                 let before = self.proxy.round_trips();
                 call.make().await?;
                 call.trips = self.proxy.round_trips() - before;
-                self.whole.restore(&mut self.admin, &self.place.prefix).await?;
+                self.whole.put_back(&mut self.admin).await?;
             }
         }
         Ok(())
@@ -138,36 +140,46 @@ impl<'a> Scene<'a> {
 
     /// Whether any call noticed the damage.
     async fn stands(&mut self, damage: &Damage) -> Result<bool> {
-        damage.inflict(self.place).await?;
-        let damaged = State::of(&mut self.admin, &self.place.prefix).await?;
+        damage.inflict(&mut self.admin).await?;
+        let damaged = Noted::now(&mut self.admin, "damaged", &self.place.prefix).await?;
         let mut noticed = false;
         for number in 0..self.calls.len() {
             noticed |= self.notices(damage, number, &damaged).await?;
-            damaged.restore(&mut self.admin, &self.place.prefix).await?;
         }
-        for call in &self.neighbours {
-            if let Err(error) = call.make().await
-                && call.name != UPKEEP
-            {
-                self.faults.push(format!("{damage}: beside it, {}: {error}", call.name));
-            }
-        }
-        self.whole.restore(&mut self.admin, &self.place.prefix).await?;
+        self.spares_the_neighbours(damage).await;
+        self.whole.put_back(&mut self.admin).await?;
         Ok(noticed)
     }
 
     /// Whether this call noticed it. Upkeep is many steps, of which some may be done by then.
-    async fn notices(&mut self, damage: &Damage, number: usize, damaged: &State) -> Result<bool> {
+    async fn notices(&mut self, damage: &Damage, number: usize, damaged: &Noted) -> Result<bool> {
         let call = &self.calls[number];
         let before = self.proxy.round_trips();
-        let Err(error) = call.make().await else { return Ok(false) };
+        let outcome = call.make().await;
         let trips = self.proxy.round_trips() - before;
-        let changed = State::of(&mut self.admin, &self.place.prefix).await?.differences(damaged);
+        let changed = damaged.put_back(&mut self.admin).await?;
+        let Err(error) = outcome else { return Ok(false) };
         let is_at_once = error.kind() == ErrorKind::Corrupt && trips <= call.trips;
         let is_without_effect = error.certainty() == Certainty::NotApplied && changed.is_empty();
         if !is_at_once || !(is_without_effect || call.name == UPKEEP) {
             self.faults.push(format!("{damage}: {}: {error:?}, {trips} trips, {changed:?}", call.name));
         }
         Ok(true)
+    }
+
+    /// The calls of the box beside it need not wait for one another: nobody looks at what they do, but that they do it.
+    async fn spares_the_neighbours(&mut self, damage: &Damage) {
+        let mut calls = JoinSet::new();
+        for call in &self.neighbours {
+            let (name, call) = (call.name.clone(), call.make());
+            calls.spawn(async move { (name, call.await) });
+        }
+        for (name, outcome) in calls.join_all().await {
+            if let Err(error) = outcome
+                && name != UPKEEP
+            {
+                self.faults.push(format!("{damage}: beside it, {name}: {error}"));
+            }
+        }
     }
 }

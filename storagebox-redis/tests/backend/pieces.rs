@@ -27,12 +27,12 @@ fn tokens(range: std::ops::Range<usize>) -> Result<Vec<TokenId>> {
 /// The largest of all keys with what it takes of the server's memory.
 async fn largest(place: &Place) -> Result<(u64, String)> {
     let keys: Vec<String> = place.server.ask(cmd("KEYS").arg("*")).await?;
-    let mut largest = (0, String::new());
-    for key in keys {
-        let usage = place.server.ask(cmd("MEMORY").arg("USAGE").arg(&key).arg("SAMPLES").arg(0)).await?;
-        largest = largest.max((usage, key));
+    let mut usages = redis::pipe();
+    for key in &keys {
+        usages.cmd("MEMORY").arg("USAGE").arg(key).arg("SAMPLES").arg(0);
     }
-    Ok(largest)
+    let usages: Vec<u64> = place.server.ask_all(&usages).await?;
+    Ok(usages.into_iter().zip(keys).max().unwrap_or_default())
 }
 
 #[tokio::test]

@@ -38,18 +38,24 @@ fn in_scripts(commands: &HashMap<String, u64>) -> u64 {
 /// All fields of all hashes and all entries of all lists of a box.
 async fn size(place: &Place, tag: &str) -> Result<i64> {
     let keys: Vec<String> = place.server.ask(cmd("KEYS").arg(format!("{}:*", place.key(tag)))).await?;
-    let mut size = 0;
-    for key in keys {
-        let kind: String = place.server.ask(cmd("TYPE").arg(&key)).await?;
+    if keys.is_empty() {
+        return Ok(0);
+    }
+    let mut kinds = redis::pipe();
+    for key in &keys {
+        kinds.cmd("TYPE").arg(key);
+    }
+    let (kinds, mut lengths): (Vec<String>, _) = (place.server.ask_all(&kinds).await?, redis::pipe());
+    for (key, kind) in keys.iter().zip(kinds) {
         let length = match kind.as_str() {
             "hash" => "HLEN",
             "list" => "LLEN",
             "zset" => "ZCARD",
             _ => continue,
         };
-        size += place.server.ask::<i64>(cmd(length).arg(&key)).await?;
+        lengths.cmd(length).arg(key);
     }
-    Ok(size)
+    Ok(place.server.ask_all::<Vec<i64>>(&lengths).await?.into_iter().sum())
 }
 
 /// Leases of one id that were begun and aborted, one after another.
