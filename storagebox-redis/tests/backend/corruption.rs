@@ -15,7 +15,8 @@ mod state;
 mod store;
 mod tokens;
 
-use std::collections::BTreeSet;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
 
 use redis::aio::MultiplexedConnection;
 use storagebox_conformance::Proxy;
@@ -78,6 +79,20 @@ async fn damaged_ordered_values_are_corrupt_at_once_and_left_as_they_are() -> Re
     stands_damage(&ordered::PART).await
 }
 
+/// The key of a box, and what is done to it.
+type Kind = (String, String);
+
+/// Where the damage of a part is shared out among its scenes: each takes one kind of damage after another, so that another
+/// one goes on while it waits for its server.
+#[derive(Default)]
+struct Damaging {
+    tried: RefCell<BTreeSet<Kind>>,
+    left: RefCell<BTreeSet<Kind>>,
+    noticed: RefCell<BTreeSet<Kind>>,
+    /// What must not be.
+    faults: RefCell<Vec<String>>,
+}
+
 /// A scene: a box that is damaged, another of its kind beside it, and every call of both.
 struct Scene<'a> {
     place: &'a Place,
@@ -91,23 +106,52 @@ struct Scene<'a> {
 }
 
 async fn stands_damage(part: &Part) -> Result<()> {
-    // Its own: no other test makes it forget its scripts, which would be a round trip more.
-    with_server(Settings::quick(), async |place| {
-        let mut scene = Scene::of(place, part).await?;
-        let base = place.key(part.tag);
-        let (mut tried, mut noticed) = (BTreeSet::new(), BTreeSet::new());
-        for damage in Damage::all(place, &base).await? {
-            tried.insert(damage.kind(&base));
-            if scene.stands(&damage).await? {
-                noticed.insert(damage.kind(&base));
+    let all = Damaging::default();
+    tokio::try_join!(all.share(part), all.share(part), all.share(part), all.share(part))?;
+    let (faults, tried, noticed) =
+        (all.faults.into_inner(), all.tried.into_inner(), all.noticed.into_inner());
+    assert!(faults.is_empty(), "{} faults: {faults:#?}", faults.len());
+    let unnoticed: Vec<_> = tried.difference(&noticed).map(|(key, what)| (&**key, &**what)).collect();
+    assert_eq!(unnoticed, part.unnoticed, "damage that no call noticed");
+    Ok(())
+}
+
+impl Damaging {
+    async fn share(&self, part: &Part) -> Result<()> {
+        // Its own: no other test makes it forget its scripts, which would be a round trip more.
+        with_server(Settings::quick(), async |place| {
+            let (mut scene, base) = (Scene::of(place, part).await?, place.key(part.tag));
+            let mut all = BTreeMap::<Kind, Vec<Damage>>::new();
+            for damage in Damage::all(place, &base).await? {
+                all.entry(damage.kind(&base)).or_default().push(damage);
             }
+            self.begin(all.keys().cloned().collect());
+            while let Some(kind) = self.next() {
+                for damage in &all[&kind] {
+                    if scene.stands(damage).await? {
+                        self.noticed.borrow_mut().insert(kind.clone());
+                    }
+                }
+            }
+            self.faults.borrow_mut().append(&mut scene.faults);
+            Ok(())
+        })
+        .await
+    }
+
+    /// All scenes have the same kinds: none is left out because another scene was to try it.
+    fn begin(&self, kinds: BTreeSet<Kind>) {
+        if self.tried.borrow().is_empty() {
+            self.left.replace(kinds.clone());
+            self.tried.replace(kinds);
+        } else {
+            assert_eq!(*self.tried.borrow(), kinds, "what can be done to the boxes of two scenes");
         }
-        assert!(scene.faults.is_empty(), "{} faults: {:#?}", scene.faults.len(), scene.faults);
-        let unnoticed: Vec<_> = tried.difference(&noticed).map(|(key, what)| (&**key, &**what)).collect();
-        assert_eq!(unnoticed, part.unnoticed, "damage that no call noticed");
-        Ok(())
-    })
-    .await
+    }
+
+    fn next(&self) -> Option<Kind> {
+        self.left.borrow_mut().pop_first()
+    }
 }
 
 impl<'a> Scene<'a> {
