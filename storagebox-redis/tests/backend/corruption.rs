@@ -119,7 +119,8 @@ async fn stands_damage(part: &Part) -> Result<()> {
 impl Damaging {
     async fn share(&self, part: &Part) -> Result<()> {
         // Its own: no other test makes it forget its scripts, which would be a round trip more.
-        with_server(Settings::quick(), async |place| {
+        // What it dumps it need not press.
+        with_server(Settings::quick().with("rdbcompression", "no"), async |place| {
             let (mut scene, base) = (Scene::of(place, part).await?, place.key(part.tag));
             let mut all = BTreeMap::<Kind, Vec<Damage>>::new();
             for damage in Damage::all(place, &base).await? {

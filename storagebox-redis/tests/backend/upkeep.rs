@@ -12,7 +12,7 @@ use storagebox_core::{
 };
 use storagebox_testkit::redis::Settings;
 
-use crate::scene::with_server;
+use crate::scene::{at_once, with_server};
 use crate::support::{Place, failed};
 
 const WEEK: Duration = Duration::from_secs(8 * 24 * 3_600);
@@ -119,9 +119,8 @@ async fn a_step_looks_at_few_entries() -> Result<()> {
     with_server(Settings::quick(), async |place| {
         let store = place.store()?;
         let bank = store.bank("box")?;
-        for number in 0..500 {
-            let _ = bank.release(&ClaimId::new(format!("{number}"))?).await?;
-        }
+        let releases = (0..500).map(|number| (Arc::clone(&bank), ClaimId::new(format!("{number}"))));
+        at_once(releases.map(|(bank, claim)| async move { bank.release(&claim?).await })).await?;
         place.moved.advance(WEEK);
         commands(place).await?;
         assert_eq!(store.maintain(1_000).await?.deleted, 500);
@@ -172,9 +171,10 @@ async fn tombstones(
     count: i64,
 ) -> Result<Arc<dyn OrderedStore>> {
     let (values, writer) = (place.store()?.ordered("box", options)?, WriterId::new("writer")?);
-    for number in 0..count {
-        let _ = values.delete(&Key::new(format!("{number}"))?, &Stamp::new(at, writer.clone())).await?;
-    }
+    let stamp = Stamp::new(at, writer);
+    let deletions =
+        (0..count).map(|number| (Arc::clone(&values), Key::new(format!("{number}")), stamp.clone()));
+    at_once(deletions.map(|(values, key, stamp)| async move { values.delete(&key?, &stamp).await })).await?;
     Ok(values)
 }
 
