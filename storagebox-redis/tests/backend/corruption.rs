@@ -15,8 +15,8 @@ mod state;
 mod store;
 mod tokens;
 
-use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use redis::aio::MultiplexedConnection;
 use storagebox_conformance::Proxy;
@@ -85,12 +85,15 @@ type Kind = (String, String);
 /// Where the damage of a part is shared out among its scenes: each takes one kind of damage after another, so that another
 /// one goes on while it waits for its server.
 #[derive(Default)]
-struct Damaging {
-    tried: RefCell<BTreeSet<Kind>>,
-    left: RefCell<BTreeSet<Kind>>,
-    noticed: RefCell<BTreeSet<Kind>>,
+struct Damaging(Mutex<Damaged>);
+
+#[derive(Default)]
+struct Damaged {
+    tried: BTreeSet<Kind>,
+    left: BTreeSet<Kind>,
+    noticed: BTreeSet<Kind>,
     /// What must not be.
-    faults: RefCell<Vec<String>>,
+    faults: Vec<String>,
 }
 
 /// A scene: a box that is damaged, another of its kind beside it, and every call of both.
@@ -108,10 +111,9 @@ struct Scene<'a> {
 async fn stands_damage(part: &Part) -> Result<()> {
     let all = Damaging::default();
     tokio::try_join!(all.share(part), all.share(part), all.share(part), all.share(part))?;
-    let (faults, tried, noticed) =
-        (all.faults.into_inner(), all.tried.into_inner(), all.noticed.into_inner());
+    let Damaged { tried, noticed, faults, .. } = &*all.lock();
     assert!(faults.is_empty(), "{} faults: {faults:#?}", faults.len());
-    let unnoticed: Vec<_> = tried.difference(&noticed).map(|(key, what)| (&**key, &**what)).collect();
+    let unnoticed: Vec<_> = tried.difference(noticed).map(|(key, what)| (&**key, &**what)).collect();
     assert_eq!(unnoticed, part.unnoticed, "damage that no call noticed");
     Ok(())
 }
@@ -130,11 +132,11 @@ impl Damaging {
             while let Some(kind) = self.next() {
                 for damage in &all[&kind] {
                     if scene.stands(damage).await? {
-                        self.noticed.borrow_mut().insert(kind.clone());
+                        self.lock().noticed.insert(kind.clone());
                     }
                 }
             }
-            self.faults.borrow_mut().append(&mut scene.faults);
+            self.lock().faults.append(&mut scene.faults);
             Ok(())
         })
         .await
@@ -142,16 +144,20 @@ impl Damaging {
 
     /// All scenes have the same kinds: none is left out because another scene was to try it.
     fn begin(&self, kinds: BTreeSet<Kind>) {
-        if self.tried.borrow().is_empty() {
-            self.left.replace(kinds.clone());
-            self.tried.replace(kinds);
+        let mut all = self.lock();
+        if all.tried.is_empty() {
+            (all.tried, all.left) = (kinds.clone(), kinds);
         } else {
-            assert_eq!(*self.tried.borrow(), kinds, "what can be done to the boxes of two scenes");
+            assert_eq!(all.tried, kinds, "what can be done to the boxes of two scenes");
         }
     }
 
     fn next(&self) -> Option<Kind> {
-        self.left.borrow_mut().pop_first()
+        self.lock().left.pop_first()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Damaged> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
