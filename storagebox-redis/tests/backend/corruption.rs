@@ -8,25 +8,28 @@ mod call;
 mod counters;
 mod damage;
 mod epoch;
+mod noted;
 mod ordered;
 mod records;
 mod state;
 mod store;
 mod tokens;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use redis::aio::MultiplexedConnection;
 use storagebox_conformance::Proxy;
 use storagebox_core::{Certainty, ErrorKind, Result};
 use storagebox_redis::RedisStore;
 use storagebox_testkit::redis::Settings;
+use tokio::task::JoinSet;
 
 use crate::scene::with_server;
 use crate::support::{Place, failed};
 use call::Call;
 use damage::Damage;
-use state::State;
+use noted::Noted;
 
 /// A part, as it is filled and asked.
 struct Part {
@@ -76,6 +79,23 @@ async fn damaged_ordered_values_are_corrupt_at_once_and_left_as_they_are() -> Re
     stands_damage(&ordered::PART).await
 }
 
+/// The key of a box, and what is done to it.
+type Kind = (String, String);
+
+/// Where the damage of a part is shared out among its scenes: each takes one kind of damage after another, so that another
+/// one goes on while it waits for its server.
+#[derive(Default)]
+struct Damaging(Mutex<Damaged>);
+
+#[derive(Default)]
+struct Damaged {
+    tried: BTreeSet<Kind>,
+    left: BTreeSet<Kind>,
+    noticed: BTreeSet<Kind>,
+    /// What must not be.
+    faults: Vec<String>,
+}
+
 /// A scene: a box that is damaged, another of its kind beside it, and every call of both.
 struct Scene<'a> {
     place: &'a Place,
@@ -83,29 +103,62 @@ struct Scene<'a> {
     proxy: Proxy,
     calls: Vec<Call>,
     neighbours: Vec<Call>,
-    whole: State,
+    whole: Noted,
     /// What must not be.
     faults: Vec<String>,
 }
 
 async fn stands_damage(part: &Part) -> Result<()> {
-    // Its own: no other test makes it forget its scripts, which would be a round trip more.
-    with_server(Settings::quick(), async |place| {
-        let mut scene = Scene::of(place, part).await?;
-        let base = place.key(part.tag);
-        let (mut tried, mut noticed) = (BTreeSet::new(), BTreeSet::new());
-        for damage in Damage::all(place, &scene.whole, &base).await? {
-            tried.insert(damage.kind(&base));
-            if scene.stands(&damage).await? {
-                noticed.insert(damage.kind(&base));
+    let all = Damaging::default();
+    tokio::try_join!(all.share(part), all.share(part), all.share(part), all.share(part))?;
+    let Damaged { tried, noticed, faults, .. } = &*all.lock();
+    assert!(faults.is_empty(), "{} faults: {faults:#?}", faults.len());
+    let unnoticed: Vec<_> = tried.difference(noticed).map(|(key, what)| (&**key, &**what)).collect();
+    assert_eq!(unnoticed, part.unnoticed, "damage that no call noticed");
+    Ok(())
+}
+
+impl Damaging {
+    async fn share(&self, part: &Part) -> Result<()> {
+        // Its own: no other test makes it forget its scripts, which would be a round trip more.
+        // What it dumps it need not press.
+        with_server(Settings::quick().with("rdbcompression", "no"), async |place| {
+            let (mut scene, base) = (Scene::of(place, part).await?, place.key(part.tag));
+            let mut all = BTreeMap::<Kind, Vec<Damage>>::new();
+            for damage in Damage::all(place, &base).await? {
+                all.entry(damage.kind(&base)).or_default().push(damage);
             }
+            self.begin(all.keys().cloned().collect());
+            while let Some(kind) = self.next() {
+                for damage in &all[&kind] {
+                    if scene.stands(damage).await? {
+                        self.lock().noticed.insert(kind.clone());
+                    }
+                }
+            }
+            self.lock().faults.append(&mut scene.faults);
+            Ok(())
+        })
+        .await
+    }
+
+    /// All scenes have the same kinds: none is left out because another scene was to try it.
+    fn begin(&self, kinds: BTreeSet<Kind>) {
+        let mut all = self.lock();
+        if all.tried.is_empty() {
+            (all.tried, all.left) = (kinds.clone(), kinds);
+        } else {
+            assert_eq!(all.tried, kinds, "what can be done to the boxes of two scenes");
         }
-        assert!(scene.faults.is_empty(), "{} faults: {:#?}", scene.faults.len(), scene.faults);
-        let unnoticed: Vec<_> = tried.difference(&noticed).map(|(key, what)| (&**key, &**what)).collect();
-        assert_eq!(unnoticed, part.unnoticed, "damage that no call noticed");
-        Ok(())
-    })
-    .await
+    }
+
+    fn next(&self) -> Option<Kind> {
+        self.lock().left.pop_first()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Damaged> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl<'a> Scene<'a> {
@@ -116,7 +169,7 @@ impl<'a> Scene<'a> {
         (part.fill)(place, &store, NEIGHBOUR).await?;
         let (calls, neighbours) = ((part.calls)(&store, BOX)?, (part.calls)(&store, NEIGHBOUR)?);
         let mut admin = place.server.node(0).await?;
-        let whole = State::of(&mut admin, &place.prefix).await?;
+        let whole = Noted::now(&mut admin, "whole", &place.prefix).await?;
         let mut scene = Self { place, admin, proxy, calls, neighbours, whole, faults: vec![] };
         scene.measure().await?;
         Ok(scene)
@@ -130,7 +183,7 @@ impl<'a> Scene<'a> {
                 let before = self.proxy.round_trips();
                 call.make().await?;
                 call.trips = self.proxy.round_trips() - before;
-                self.whole.restore(&mut self.admin, &self.place.prefix).await?;
+                self.whole.put_back(&mut self.admin).await?;
             }
         }
         Ok(())
@@ -138,36 +191,46 @@ impl<'a> Scene<'a> {
 
     /// Whether any call noticed the damage.
     async fn stands(&mut self, damage: &Damage) -> Result<bool> {
-        damage.inflict(self.place).await?;
-        let damaged = State::of(&mut self.admin, &self.place.prefix).await?;
+        damage.inflict(&mut self.admin).await?;
+        let damaged = Noted::now(&mut self.admin, "damaged", &self.place.prefix).await?;
         let mut noticed = false;
         for number in 0..self.calls.len() {
             noticed |= self.notices(damage, number, &damaged).await?;
-            damaged.restore(&mut self.admin, &self.place.prefix).await?;
         }
-        for call in &self.neighbours {
-            if let Err(error) = call.make().await
-                && call.name != UPKEEP
-            {
-                self.faults.push(format!("{damage}: beside it, {}: {error}", call.name));
-            }
-        }
-        self.whole.restore(&mut self.admin, &self.place.prefix).await?;
+        self.spares_the_neighbours(damage).await;
+        self.whole.put_back(&mut self.admin).await?;
         Ok(noticed)
     }
 
     /// Whether this call noticed it. Upkeep is many steps, of which some may be done by then.
-    async fn notices(&mut self, damage: &Damage, number: usize, damaged: &State) -> Result<bool> {
+    async fn notices(&mut self, damage: &Damage, number: usize, damaged: &Noted) -> Result<bool> {
         let call = &self.calls[number];
         let before = self.proxy.round_trips();
-        let Err(error) = call.make().await else { return Ok(false) };
+        let outcome = call.make().await;
         let trips = self.proxy.round_trips() - before;
-        let changed = State::of(&mut self.admin, &self.place.prefix).await?.differences(damaged);
+        let changed = damaged.put_back(&mut self.admin).await?;
+        let Err(error) = outcome else { return Ok(false) };
         let is_at_once = error.kind() == ErrorKind::Corrupt && trips <= call.trips;
         let is_without_effect = error.certainty() == Certainty::NotApplied && changed.is_empty();
         if !is_at_once || !(is_without_effect || call.name == UPKEEP) {
             self.faults.push(format!("{damage}: {}: {error:?}, {trips} trips, {changed:?}", call.name));
         }
         Ok(true)
+    }
+
+    /// The calls of the box beside it need not wait for one another: nobody looks at what they do, but that they do it.
+    async fn spares_the_neighbours(&mut self, damage: &Damage) {
+        let mut calls = JoinSet::new();
+        for call in &self.neighbours {
+            let (name, call) = (call.name.clone(), call.make());
+            calls.spawn(async move { (name, call.await) });
+        }
+        for (name, outcome) in calls.join_all().await {
+            if let Err(error) = outcome
+                && name != UPKEEP
+            {
+                self.faults.push(format!("{damage}: beside it, {name}: {error}"));
+            }
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! No key is large: one that is moved to another node, or removed, stops the server for as long as that takes.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use redis::cmd;
 use storagebox_core::{
@@ -9,7 +10,7 @@ use storagebox_core::{
 };
 use storagebox_testkit::redis::Settings;
 
-use crate::scene::{with_place, with_server};
+use crate::scene::{at_once, with_place, with_server};
 use crate::support::Place;
 
 const MANY: usize = 20_000;
@@ -27,12 +28,12 @@ fn tokens(range: std::ops::Range<usize>) -> Result<Vec<TokenId>> {
 /// The largest of all keys with what it takes of the server's memory.
 async fn largest(place: &Place) -> Result<(u64, String)> {
     let keys: Vec<String> = place.server.ask(cmd("KEYS").arg("*")).await?;
-    let mut largest = (0, String::new());
-    for key in keys {
-        let usage = place.server.ask(cmd("MEMORY").arg("USAGE").arg(&key).arg("SAMPLES").arg(0)).await?;
-        largest = largest.max((usage, key));
+    let mut usages = redis::pipe();
+    for key in &keys {
+        usages.cmd("MEMORY").arg("USAGE").arg(key).arg("SAMPLES").arg(0);
     }
-    Ok(largest)
+    let usages: Vec<u64> = place.server.ask_all(&usages).await?;
+    Ok(usages.into_iter().zip(keys).max().unwrap_or_default())
 }
 
 #[tokio::test]
@@ -49,6 +50,13 @@ async fn no_key_grows_with_its_box() -> Result<()> {
     .await
 }
 
+async fn take_one(bank: Arc<dyn BankAdmin>, number: usize) -> Result<Item> {
+    match bank.take(&ClaimId::new(format!("{number}"))?, Hold::Forever).await? {
+        Taken::New(held) => Ok(held.item),
+        other => panic!("{number} got none: {other:?}"),
+    }
+}
+
 /// Items leave the queue as they came, over the ends of its pieces, and each is there once.
 #[tokio::test]
 async fn a_queue_of_many_pieces_loses_nothing() -> Result<()> {
@@ -60,18 +68,16 @@ async fn a_queue_of_many_pieces_loses_nothing() -> Result<()> {
         assert_eq!(bank.withdraw(&set_aside).await?.withdrawn, 1_500);
         assert_eq!((bank.counts().await?.free, bank.counts().await?.withdrawn), (4_500, 1_500));
         let mut taken = BTreeSet::new();
-        for number in 0..4_500 {
+        for thousand in 0..5 {
             // One that goes back stands at the end again.
-            let passing = ClaimId::new(format!("{number}-passing"))?;
-            if number % 1_000 == 0 {
-                let _ = bank.take(&passing, Hold::Forever).await?;
-                assert_eq!(bank.release(&passing).await?, Released::Released);
+            let passing = ClaimId::new(format!("{thousand}-passing"))?;
+            let _ = bank.take(&passing, Hold::Forever).await?;
+            assert_eq!(bank.release(&passing).await?, Released::Released);
+            let takers =
+                (thousand * 1_000..4_500).take(1_000).map(|number| take_one(Arc::clone(&bank), number));
+            for item in at_once(takers).await? {
+                assert!(taken.insert(item.clone()), "{item:?} was given twice");
             }
-            let claim = ClaimId::new(format!("{number}"))?;
-            let Taken::New(held) = bank.take(&claim, Hold::Forever).await? else {
-                panic!("{number} got none")
-            };
-            assert!(taken.insert(held.item), "{number} got one that was given");
         }
         assert_eq!(bank.counts().await?.free, 0);
         let restored = bank.restore(&set_aside).await?;
@@ -85,15 +91,14 @@ async fn a_queue_of_many_pieces_loses_nothing() -> Result<()> {
 async fn fill_the_bucket_of(place: &Place, tag: &str, kind: &str) -> Result<()> {
     let pattern = format!("{}:{kind}:*", place.key(tag));
     let keys: Vec<String> = place.server.ask(cmd("KEYS").arg(pattern)).await?;
+    let mut fill = redis::pipe();
     for key in keys {
-        let mut set = cmd("HSET");
-        set.arg(key);
+        fill.cmd("HSET").arg(key);
         for number in 0..256 {
-            set.arg(format!("FULL-{number}")).arg("");
+            fill.arg(format!("FULL-{number}")).arg("");
         }
-        place.server.ask::<()>(&set).await?;
     }
-    Ok(())
+    place.server.ask_all(&fill).await
 }
 
 async fn levels(place: &Place, tag: &str, fields: &[&str]) -> Result<Vec<Option<u32>>> {

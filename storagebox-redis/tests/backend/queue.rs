@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use fastrand::Rng;
-use redis::cmd;
 use storagebox_core::{BackendExt, BankAdmin, ClaimId, Hold, Item, ItemBank, Released, Result, Taken};
 
 use crate::scene::with_place;
@@ -71,12 +70,13 @@ impl Model {
 
     /// The queue holds each free item, and those that were withdrawn while they queued.
     async fn check(&self, place: &Place, bank: &dyn BankAdmin) -> Result<()> {
-        let counts = bank.counts().await?;
+        let key = place.key("b.box.0");
+        let mut ask = redis::pipe();
+        ask.cmd("HGET").arg(&key).arg("q").cmd("LLEN").arg(format!("{key}:f:0"));
+        let (counts, (queued, length)) =
+            tokio::try_join!(bank.counts(), place.server.ask_all::<(Option<usize>, usize)>(&ask))?;
         let expected = [self.free.len(), self.held.len(), self.withdrawn.len()];
         assert_eq!([counts.free, counts.held, counts.withdrawn], expected.map(|count| count as u64));
-        let key = place.key("b.box.0");
-        let queued: Option<usize> = place.server.ask(cmd("HGET").arg(&key).arg("q")).await?;
-        let length: usize = place.server.ask(cmd("LLEN").arg(format!("{key}:f:0"))).await?;
         assert_eq!(length, self.free.len() + queued.unwrap_or(0));
         Ok(())
     }

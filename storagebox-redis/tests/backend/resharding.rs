@@ -27,8 +27,10 @@ async fn a_slot_on_its_way_stops_a_call_before_it_does_anything() -> Result<()> 
     for number in 0..10 {
         moving.move_those(&place, |key| key.contains(":i:") && key.ends_with(&number.to_string())).await?;
         if number == 4 {
-            is_stopped(bank.withdraw(&items).await.map(drop));
-            is_stopped(bank.assign("ada").await.map(drop));
+            // Each is tried again for some seconds: side by side they take them once.
+            let (withdrawn, assigned) = tokio::join!(bank.withdraw(&items), bank.assign("ada"));
+            is_stopped(withdrawn.map(drop));
+            is_stopped(assigned.map(drop));
         }
     }
     moving.finish(&place).await?;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use storagebox_core::Result;
 use storagebox_testkit::redis::Settings;
-use tokio::task::spawn_blocking;
+use tokio::task::{JoinSet, spawn_blocking};
 use tokio::time::{sleep, timeout};
 
 use crate::support::{Place, Server, failed};
@@ -39,6 +39,24 @@ pub(crate) async fn kill(server: &Arc<Server>) -> Result<()> {
         own.start_again()
     });
     killed.await.map_err(failed)?.map_err(failed)
+}
+
+/// How many calls are made at once: on a busy machine none of them is to run out of its time.
+const AT_ONCE: usize = 100;
+
+/// Calls that need not wait for one another: they begin one after another, and are answered in any order.
+#[allow(dead_code, reason = "the long checks make theirs one by one")]
+pub(crate) async fn at_once<T: Send + 'static>(
+    calls: impl IntoIterator<Item: Future<Output = Result<T>> + Send + 'static>,
+) -> Result<Vec<T>> {
+    let (mut calls, mut answers) = (calls.into_iter(), vec![]);
+    loop {
+        let some: JoinSet<_> = calls.by_ref().take(AT_ONCE).collect();
+        if some.is_empty() {
+            return Ok(answers);
+        }
+        answers.extend(some.join_all().await.into_iter().collect::<Result<Vec<_>>>()?);
+    }
 }
 
 /// Looks again and again until it is so.

@@ -27,9 +27,12 @@ async fn all_keys_of_a_box_are_in_one_slot_and_none_expires() -> Result<()> {
         let tag = format!("{}:{{b.a%7Db.0}}", place.prefix);
         let of_box: Vec<_> = keys(place).await?.into_iter().filter(|key| !key.contains("{store}")).collect();
         assert!(of_box.len() > 20 && of_box.iter().all(|key| key.starts_with(&tag)), "{of_box:?}");
-        for key in of_box {
-            assert_eq!(place.server.ask::<i64>(cmd("TTL").arg(&key)).await?, -1, "{key}");
+        let mut ends = redis::pipe();
+        for key in &of_box {
+            ends.cmd("TTL").arg(key);
         }
+        let ends: Vec<i64> = place.server.ask_all(&ends).await?;
+        assert_eq!(ends, vec![-1; of_box.len()], "{of_box:?}");
         Ok(())
     })
     .await

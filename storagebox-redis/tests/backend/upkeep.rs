@@ -12,7 +12,7 @@ use storagebox_core::{
 };
 use storagebox_testkit::redis::Settings;
 
-use crate::scene::with_server;
+use crate::scene::{at_once, with_server};
 use crate::support::{Place, failed};
 
 const WEEK: Duration = Duration::from_secs(8 * 24 * 3_600);
@@ -38,18 +38,24 @@ fn in_scripts(commands: &HashMap<String, u64>) -> u64 {
 /// All fields of all hashes and all entries of all lists of a box.
 async fn size(place: &Place, tag: &str) -> Result<i64> {
     let keys: Vec<String> = place.server.ask(cmd("KEYS").arg(format!("{}:*", place.key(tag)))).await?;
-    let mut size = 0;
-    for key in keys {
-        let kind: String = place.server.ask(cmd("TYPE").arg(&key)).await?;
+    if keys.is_empty() {
+        return Ok(0);
+    }
+    let mut kinds = redis::pipe();
+    for key in &keys {
+        kinds.cmd("TYPE").arg(key);
+    }
+    let (kinds, mut lengths): (Vec<String>, _) = (place.server.ask_all(&kinds).await?, redis::pipe());
+    for (key, kind) in keys.iter().zip(kinds) {
         let length = match kind.as_str() {
             "hash" => "HLEN",
             "list" => "LLEN",
             "zset" => "ZCARD",
             _ => continue,
         };
-        size += place.server.ask::<i64>(cmd(length).arg(&key)).await?;
+        lengths.cmd(length).arg(key);
     }
-    Ok(size)
+    Ok(place.server.ask_all::<Vec<i64>>(&lengths).await?.into_iter().sum())
 }
 
 /// Leases of one id that were begun and aborted, one after another.
@@ -113,9 +119,8 @@ async fn a_step_looks_at_few_entries() -> Result<()> {
     with_server(Settings::quick(), async |place| {
         let store = place.store()?;
         let bank = store.bank("box")?;
-        for number in 0..500 {
-            let _ = bank.release(&ClaimId::new(format!("{number}"))?).await?;
-        }
+        let releases = (0..500).map(|number| (Arc::clone(&bank), ClaimId::new(format!("{number}"))));
+        at_once(releases.map(|(bank, claim)| async move { bank.release(&claim?).await })).await?;
         place.moved.advance(WEEK);
         commands(place).await?;
         assert_eq!(store.maintain(1_000).await?.deleted, 500);
@@ -166,9 +171,10 @@ async fn tombstones(
     count: i64,
 ) -> Result<Arc<dyn OrderedStore>> {
     let (values, writer) = (place.store()?.ordered("box", options)?, WriterId::new("writer")?);
-    for number in 0..count {
-        let _ = values.delete(&Key::new(format!("{number}"))?, &Stamp::new(at, writer.clone())).await?;
-    }
+    let stamp = Stamp::new(at, writer);
+    let deletions =
+        (0..count).map(|number| (Arc::clone(&values), Key::new(format!("{number}")), stamp.clone()));
+    at_once(deletions.map(|(values, key, stamp)| async move { values.delete(&key?, &stamp).await })).await?;
     Ok(values)
 }
 

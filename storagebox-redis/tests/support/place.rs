@@ -1,12 +1,14 @@
 //! A server for one test program, and prefixes on it, one for each case.
 
+mod administrator;
+
 use std::fs;
 use std::net::SocketAddr;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
 use redis::aio::MultiplexedConnection;
-use redis::{AsyncConnectionConfig, FromRedisValue, cmd};
+use redis::cmd;
 use storagebox_core::{Error, Result};
 use storagebox_redis::{Moved, RedisBuilder, RedisStore};
 use storagebox_testkit::redis::{Cluster, Redis, Sentinels, Settings};
@@ -24,6 +26,8 @@ pub struct Server {
     /// The user, and what all its keys begin with.
     name: String,
     places: AtomicU64,
+    /// The administrator's connection to the one node: to connect for each command would be three waits instead of one.
+    kept: Mutex<Option<MultiplexedConnection>>,
     /// Who signed the certificate of a server with TLS, in PEM.
     authority: Option<Vec<u8>>,
     own: Own,
@@ -39,16 +43,14 @@ enum Own {
 }
 
 impl Server {
+    fn new(urls: Vec<String>, name: String, own: Own) -> Self {
+        Self { urls, name, places: AtomicU64::new(0), kept: Mutex::default(), authority: None, own }
+    }
+
     /// That of this test program.
     pub async fn shared() -> Result<Arc<Self>> {
         let url = servers::shared_redis().map_err(failed)?.url().to_owned();
-        let server = Self {
-            urls: vec![url],
-            name: name(),
-            places: AtomicU64::new(0),
-            authority: None,
-            own: Own::Nothing,
-        };
+        let server = Self::new(vec![url], name(), Own::Nothing);
         let mut rule = cmd("ACL");
         rule.arg("SETUSER").arg(&server.name);
         for word in grants(&any_place_of(&server.name)).split_whitespace() {
@@ -64,8 +66,7 @@ impl Server {
         let settings = knowing(settings, &name);
         let own = spawn_blocking(move || Redis::start(&settings)).await.map_err(failed)?.map_err(failed)?;
         let authority = own.authority().map(fs::read).transpose().map_err(failed)?;
-        let (urls, places) = (vec![own.url()], AtomicU64::new(0));
-        Ok(Arc::new(Self { urls, name, places, authority, own: Own::Node(Box::new(own)) }))
+        Ok(Arc::new(Self { authority, ..Self::new(vec![own.url()], name, Own::Node(Box::new(own))) }))
     }
 
     /// Three masters with a replica each.
@@ -74,8 +75,8 @@ impl Server {
         let settings = knowing(settings, &name);
         let own =
             spawn_blocking(move || Cluster::start(3, &settings)).await.map_err(failed)?.map_err(failed)?;
-        let (urls, places) = (own.nodes().iter().map(Redis::url).collect(), AtomicU64::new(0));
-        Ok(Arc::new(Self { urls, name, places, authority: None, own: Own::Cluster(own) }))
+        let urls = own.nodes().iter().map(Redis::url).collect();
+        Ok(Arc::new(Self::new(urls, name, Own::Cluster(own))))
     }
 
     /// A master with a replica, and sentinels.
@@ -84,52 +85,8 @@ impl Server {
         let settings = knowing(settings, &name);
         let own =
             spawn_blocking(move || Sentinels::start(&settings)).await.map_err(failed)?.map_err(failed)?;
-        let (urls, places) = (own.nodes().iter().map(Redis::url).collect(), AtomicU64::new(0));
-        Ok(Arc::new(Self { urls, name, places, authority: None, own: Own::Sentinels(own) }))
-    }
-
-    /// A command of the administrator's, to the one node.
-    pub async fn ask<T: FromRedisValue>(&self, command: &redis::Cmd) -> Result<T> {
-        let mut connection = self.connected(&self.urls[0]).await?;
-        command.query_async(&mut connection).await.map_err(failed)
-    }
-
-    /// The administrator's connections to all nodes that are masters.
-    pub async fn masters(&self) -> Result<Vec<MultiplexedConnection>> {
-        Ok(self.numbered_masters().await?.into_iter().map(|(_, master)| master).collect())
-    }
-
-    /// The same with the numbers of the nodes.
-    pub async fn numbered_masters(&self) -> Result<Vec<(usize, MultiplexedConnection)>> {
-        let mut masters = vec![];
-        for (number, url) in self.urls.iter().enumerate() {
-            // One that was killed is no master any more, and one that is being promoted ends its connections.
-            let Ok(mut connection) = self.connected(url).await else { continue };
-            let role = cmd("ROLE").query_async::<Vec<redis::Value>>(&mut connection).await;
-            let Ok(role) = role else { continue };
-            if matches!(&role[..], [redis::Value::BulkString(role), ..] if role == b"master") {
-                masters.push((number, connection));
-            }
-        }
-        Ok(masters)
-    }
-
-    /// The administrator's connection to the node of this number.
-    pub async fn node(&self, number: usize) -> Result<MultiplexedConnection> {
-        self.connected(&self.urls[number]).await
-    }
-
-    async fn connected(&self, url: &str) -> Result<MultiplexedConnection> {
-        let client = match &self.authority {
-            None => redis::Client::open(url),
-            Some(pem) => {
-                let root_cert = Some(pem.clone());
-                redis::Client::build_with_tls(url, redis::TlsCertificates { client_tls: None, root_cert })
-            }
-        };
-        let config = AsyncConnectionConfig::new().set_response_timeout(None);
-        let connecting = client.map_err(failed)?;
-        connecting.get_multiplexed_async_connection_with_config(&config).await.map_err(failed)
+        let urls = own.nodes().iter().map(Redis::url).collect();
+        Ok(Arc::new(Self::new(urls, name, Own::Sentinels(own))))
     }
 
     pub fn user(&self) -> &str {

@@ -2,10 +2,10 @@
 
 use std::fmt;
 
+use redis::aio::MultiplexedConnection as Admin;
 use redis::{Cmd, cmd, pipe};
 use storagebox_core::Result;
 
-use super::state::State;
 use crate::support::{Place, failed};
 
 /// Damage to one key.
@@ -21,9 +21,11 @@ const FOREIGN: [(&str, &str); 2] = [("empty", ""), ("an unknown mark", "\0?00000
 
 impl Damage {
     /// Every damage to every key of a box that is tried.
-    pub(super) async fn all(place: &Place, state: &State, base: &str) -> Result<Vec<Self>> {
+    pub(super) async fn all(place: &Place, base: &str) -> Result<Vec<Self>> {
         let mut all = vec![];
-        for key in state.keys().filter(|key| key.starts_with(base)) {
+        let mut keys: Vec<String> = place.server.ask(cmd("KEYS").arg(format!("{base}*"))).await?;
+        keys.sort_unstable();
+        for key in &keys {
             let kind: String = place.server.ask(cmd("TYPE").arg(key)).await?;
             all.push(another_type(key, &kind));
             all.extend(match kind.as_str() {
@@ -47,12 +49,12 @@ impl Damage {
         (kind, self.what.clone())
     }
 
-    pub(super) async fn inflict(&self, place: &Place) -> Result<()> {
+    pub(super) async fn inflict(&self, admin: &mut Admin) -> Result<()> {
         let mut acts = pipe();
         for act in &self.acts {
             acts.add_command(act.clone()).ignore();
         }
-        acts.exec_async(&mut place.server.node(0).await?).await.map_err(failed)
+        acts.exec_async(admin).await.map_err(failed)
     }
 }
 

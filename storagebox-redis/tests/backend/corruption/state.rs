@@ -27,10 +27,6 @@ impl State {
         Ok(Self(keys.into_iter().zip(dumped).collect()))
     }
 
-    pub(super) fn keys(&self) -> impl Iterator<Item = &str> {
-        self.0.keys().map(String::as_str)
-    }
-
     /// The keys that are not what they are there.
     pub(super) fn differences(&self, other: &Self) -> Vec<String> {
         let all = self.0.keys().chain(other.0.keys());

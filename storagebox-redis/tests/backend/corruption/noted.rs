@@ -1,0 +1,63 @@
+//! A state that the server itself remembers: what has changed since is found and put back in one step, however busy the
+//! machine is. The damage is tens of thousands of steps, and each that is more is a wait for the server's turn.
+
+use redis::aio::MultiplexedConnection as Admin;
+use redis::{Script, cmd};
+use storagebox_core::Result;
+
+use crate::support::failed;
+
+/// Notes what the server dumps of each key of the pattern.
+const NOTE: &str = "
+redis.call('DEL', KEYS[1])
+for _, key in ipairs(redis.call('KEYS', ARGV[1])) do
+    redis.call('HSET', KEYS[1], key, redis.call('DUMP', key))
+end";
+
+/// The keys of the pattern that are not what was noted of them, byte for byte. They are put back as they were.
+const PUT_BACK: &str = "
+local changed, gone, noted = {}, {}, redis.call('HGETALL', KEYS[1])
+for i = 1, #noted, 2 do
+    gone[noted[i]] = noted[i + 1]
+end
+for _, key in ipairs(redis.call('KEYS', ARGV[1])) do
+    local dump = gone[key]
+    gone[key] = nil
+    if redis.call('DUMP', key) ~= dump then
+        changed[#changed + 1] = key
+        redis.call('DEL', key)
+        if dump then
+            redis.call('RESTORE', key, 0, dump)
+        end
+    end
+end
+for key, dump in pairs(gone) do
+    changed[#changed + 1] = key
+    redis.call('RESTORE', key, 0, dump)
+end
+return changed";
+
+/// All keys of a prefix as they once were, in a key that is none of them.
+pub(super) struct Noted {
+    key: String,
+    keys: String,
+    put_back: Script,
+}
+
+impl Noted {
+    /// Notes the keys of this prefix by this name. What was noted by the same name is forgotten.
+    pub(super) async fn now(admin: &mut Admin, name: &str, prefix: &str) -> Result<Self> {
+        let noted = Self {
+            key: format!("noted:{name}"),
+            keys: format!("{prefix}:*"),
+            put_back: Script::new(PUT_BACK),
+        };
+        let note = cmd("EVAL").arg(NOTE).arg(1).arg(&noted.key).arg(&noted.keys).exec_async(admin).await;
+        note.map(|()| noted).map_err(failed)
+    }
+
+    /// Puts everything back as it was. The keys that were not so.
+    pub(super) async fn put_back(&self, admin: &mut Admin) -> Result<Vec<String>> {
+        self.put_back.key(&self.key).arg(&self.keys).invoke_async(admin).await.map_err(failed)
+    }
+}
