@@ -49,7 +49,7 @@ pub(crate) struct OfKeyAlone {
 
 #[derive(Debug, Args)]
 pub(crate) struct OfStrategy {
-    /// Strategy of the namespace, one of those below
+    /// Strategy of the namespace; see Strategies
     #[arg(long, value_name = "STRATEGY", default_value = "marker:7d", value_parser = strategy)]
     pub strategy: Strategy,
 }

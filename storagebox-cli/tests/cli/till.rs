@@ -38,10 +38,10 @@ impl Bank {
         );
         assert!((1..=900_000).contains(&taken["remaining_ms"].as_u64().unwrap()), "{taken}");
         assert_eq!(self.answers(&["take", "ada"], 0)["outcome"], "again");
-        assert_eq!(self.says(&["take", "bob"], 1), "bank    b\nid      bob\noutcome empty\n");
+        assert_eq!(self.says(&["take", "bob"], 1), "namespace b\nid        bob\noutcome   empty\n");
         assert_eq!(
             self.says(&["confirm", "ada"], 0),
-            "bank    b\nid      ada\noutcome confirmed\nitem    A\n"
+            "namespace b\nid        ada\noutcome   confirmed\nitem      A\n"
         );
         assert_eq!(
             self.answers(&["show", "ada"], 0),
@@ -49,8 +49,8 @@ impl Bank {
         );
         let found = json!({ "namespace": "b", "item": "A", "state": "spent", "id": "ada" });
         assert_eq!(self.answers(&["holder", "A"], 0), found);
-        assert_eq!(self.says(&["holder", "Z"], 1), "bank  b\nitem  Z\nstate unknown\n");
-        assert_eq!(self.says(&["release", "ada"], 1), "bank    b\nid      ada\noutcome confirmed\n");
+        assert_eq!(self.says(&["holder", "Z"], 1), "namespace b\nitem      Z\nstate     unknown\n");
+        assert_eq!(self.says(&["release", "ada"], 1), "namespace b\nid        ada\noutcome   confirmed\n");
     }
 
     /// Of the one item A: it is given back, and its claim is over.
@@ -62,7 +62,7 @@ impl Bank {
         assert_eq!(self.answers(&["confirm", "ada"], 1), ended);
         assert_eq!(
             self.says(&["show", "ada"], 1),
-            "bank    b\nid      ada\noutcome ended\nwhy     released\n"
+            "namespace b\nid        ada\noutcome   ended\nwhy       released\n"
         );
         assert_eq!(self.answers(&["take", "bob"], 0)["item"], "A");
     }
