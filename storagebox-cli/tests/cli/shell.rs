@@ -32,10 +32,10 @@ fn every_command_has_a_page() {
     let page = place.run(&["man"]).exits(0).stdout;
     assert!(page.starts_with(".ie \\n(.g"), "{page}");
     place.run(&["man", "--dir", "."]).exits(0);
-    for command in COMMANDS {
+    for &command in COMMANDS {
         let page = place.read(&format!("{}.1", [&["storagebox"], command].concat().join("-")));
         assert!(page.contains(".SH NAME") && !page.contains("Exit codes:"), "{command:?}");
-        let has_codes = command.is_empty() || *command == ["dedup", "run"];
+        let has_codes = command.is_empty() || command == ["dedup", "run"];
         assert_eq!(page.matches(".SH \"EXIT STATUS\"").count(), usize::from(has_codes), "{command:?}");
     }
     // Those of `help` are about the same commands again.
