@@ -31,6 +31,7 @@ pub(crate) enum Fact {
     Figure(u64),
     /// A figure that may be below 0.
     Signed(i64),
+    Flag(bool),
     /// What somebody recorded, text or not.
     Bytes(Vec<u8>),
     Lasts(Duration),
@@ -103,6 +104,7 @@ fn json(fact: &Fact) -> Value {
         Fact::Texts(texts) => texts.as_slice().into(),
         Fact::Figure(figure) => (*figure).into(),
         Fact::Signed(figure) => (*figure).into(),
+        Fact::Flag(flag) => (*flag).into(),
         Fact::Bytes(bytes) => bytes_field("", bytes).1,
         Fact::Lasts(duration) => u64::try_from(duration.as_millis()).ok().into(),
         Fact::Json(value) => value.clone(),
@@ -116,6 +118,7 @@ fn cells(fact: &Fact) -> Vec<String> {
         Fact::Texts(texts) => texts.iter().map(|text| printable(text)).collect(),
         Fact::Figure(figure) => vec![figure.to_string()],
         Fact::Signed(figure) => vec![figure.to_string()],
+        Fact::Flag(flag) => vec![if *flag { "yes" } else { "no" }.to_owned()],
         Fact::Bytes(bytes) => vec![readable(bytes)],
         Fact::Lasts(duration) => vec![whole_millis(*duration)],
         Fact::Json(_) => vec![],

@@ -10,6 +10,8 @@ mod duration;
 mod file;
 mod hand_out;
 mod lease;
+mod manual;
+mod namespace;
 mod ordered;
 mod shell;
 mod token;
@@ -19,53 +21,45 @@ use std::env::args_os;
 use std::iter::once;
 
 use clap::{Args, Parser, Subcommand};
-use storagebox::{BoxName, ClaimId, Error, Key, OpId, Reason};
+use storagebox::{ClaimId, Error, Key, OpId, Reason};
 
 pub(crate) use assign::{Assign, OfBanks, Recover};
-pub(crate) use bank::{Bank, Extend, Import, Load, OfBank, OfClaim, OfItem, OfItems, Reclaim, Take};
+pub(crate) use bank::{Bank, Extend, Import, Load, OfClaim, OfItem, OfItems, Reclaim, Take};
 #[cfg(feature = "dynamo")]
 pub(crate) use counter::Plan;
-pub(crate) use counter::{Add, Cancel, Compact, Counter, OfCounter, OfKeyAlone};
+pub(crate) use counter::{Add, Cancel, Compact, Counter, OfCounter, OfKeyAlone, OfStrategy, Promise};
 pub(crate) use dedup::{Dedup, Forget, GetRecord, OfRecord, Record, Records, Replace, Run};
 pub(crate) use demo::Demo;
 pub(crate) use file::OfFile;
 pub(crate) use hand_out::HandOut;
 pub(crate) use lease::{Begin, Complete, ExtendLease, Lease, OfLease};
+pub(crate) use manual::sections;
+pub(crate) use namespace::OfNamespace;
 pub(crate) use ordered::{Delete, GetValue, OfKey, Ordered, Purge, Put};
 pub(crate) use shell::{Completions, ManPage};
 pub(crate) use token::{Consume, OfToken, Token, Tokens};
 pub(crate) use value::Content;
 
+use crate::store;
+
 const NAME: &str = "storagebox";
 
 const EXIT_CODES: &str = "\
 Exit codes:
-  0    done
-  1    done, and the answer is no: the bank is empty, the claim has ended, the
-       id or the item is unknown, another was first, the bound is reached, a
-       newer write is there, the store is not set up
-  2    bad usage, or a file that cannot be read or written
-  3    the store failed, or an audit found a mismatch
-  130  interrupted";
+  0    Success
+  1    Success, but the answer is no: empty, ended, unknown, absent, not first, out of bounds, stale
+  2    Usage error, or a file cannot be read or written
+  3    The store failed, or an audit found a mismatch
+  130  Interrupted";
 
 /// Where the options of every command stand among those of one.
 const LAST: usize = 900;
 
 const FILES: &str = "\
-Files:
-  The first column of each line counts, everything in it, spaces included. A
-  field that begins with a double quote is quoted as in any CSV: it ends at
-  the next lone quote, \"\" is one quote, and it may hold commas and line
-  breaks. Quotes anywhere else are ordinary characters, so plain word lists
-  need no quoting unless a line begins with a quote or holds a comma. Lines
-  end with LF or CRLF. Text is UTF-8, compared byte by byte; a byte order mark
-  at the start of a file is no part of it.
+Files are UTF-8; the first CSV column of each line counts. Lines that cannot be used are counted and listed in the \
+rejects file. The manual page has the details.";
 
-  Lines that cannot be used (empty, too long, U+0000, not UTF-8, malformed
-  CSV) are counted and listed in the rejects file (file,line,reason); the rest
-  goes on.";
-
-/// Things that must happen exactly once: one voucher a customer, one run a job.
+/// Exactly-once building blocks: one voucher per customer, one run per job
 #[derive(Debug, Parser)]
 #[command(name = NAME, version, after_help = EXIT_CODES, max_term_width = 110)]
 pub(crate) struct Cli {
@@ -77,15 +71,19 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Args)]
 pub(crate) struct Global {
-    /// The store; put a URL with a password into the environment, since command lines are visible to others
-    /// [default: sqlite:storagebox.db, made if it is not there; memory: in a build without sqlite, and for `demo`]
-    #[arg(long, global = true, env = "STORAGEBOX_URL", hide_env_values = true, display_order = LAST)]
+    #[arg(
+        long,
+        global = true,
+        env = store::URL,
+        hide_env_values = true,
+        display_order = LAST,
+        help = format!("URL of the store; use the variable if it holds a password [default: {}]", store::DEFAULT)
+    )]
     pub url: Option<String>,
-    /// Answer in JSON on standard output, one object a line
+    /// Print answers and errors as JSON, one object per line
     #[arg(long, global = true, display_order = LAST)]
     pub json: bool,
-    /// Say on standard error which calls are made and how long each takes; twice: also what the backend does. A
-    /// filter in RUST_LOG says it more finely
+    /// Log calls to standard error; -vv also logs the backend
     #[arg(long, short, global = true, display_order = LAST, action = clap::ArgAction::Count)]
     pub verbose: u8,
 }
@@ -93,38 +91,40 @@ pub(crate) struct Global {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     HandOut(HandOut),
-    /// Make what the store needs, such as its tables; once, and harmless to repeat
-    #[command(after_help = EXIT_CODES)]
+    /// Create the schema or table of the store if it does not exist
     Setup,
-    /// Ask the store for a sign of life: 0 if it is set up, 1 if it answers and is not, 3 if it does not answer
-    #[command(after_help = EXIT_CODES)]
+    /// Check that the store is reachable and set up
+    #[command(
+        after_help = "Exits with 1 if the store is reachable and not set up, with 3 if it is not reachable."
+    )]
     Ping,
-    /// Delete what no promise needs any more, such as records that are over; now and then, and harmless to repeat
-    #[command(after_help = EXIT_CODES)]
+    /// Delete expired records and old traces of ended operations
+    #[command(
+        after_help = "No promise needs what is deleted. Run it now and then; it is harmless to repeat."
+    )]
     Maintain,
-    /// Fill one bank, take from it, look into it
-    #[command(subcommand, after_help = EXIT_CODES)]
+    /// Hand out items: each id takes one, and no item is taken twice
+    #[command(subcommand)]
     Bank(Bank),
     Assign(Assign),
     Recover(Recover),
-    /// Remember what was done for an id; run a command once for an id
-    #[command(subcommand, after_help = EXIT_CODES)]
+    /// Record values by id, and run a command once per id
+    #[command(subcommand)]
     Dedup(Dedup),
-    /// Do what an id stands for once, step by step: begin, extend, complete or abort
-    #[command(subcommand, after_help = EXIT_CODES)]
+    /// Do the work of an id once, step by step: begin, extend, complete or abort
+    #[command(subcommand)]
     Lease(Lease),
-    /// Make tokens, and consume each once
-    #[command(subcommand, after_help = EXIT_CODES)]
+    /// Create tokens, and consume each once
+    #[command(subcommand)]
     Token(Token),
     /// Count each operation once, within bounds
-    #[command(subcommand, after_help = EXIT_CODES)]
+    #[command(subcommand)]
     Counter(Counter),
-    /// Keep values that an older write never overwrites
-    #[command(subcommand, after_help = EXIT_CODES)]
+    /// Write values that an older write never overwrites
+    #[command(subcommand)]
     Ordered(Ordered),
     Demo(Demo),
-    /// Show what this store guarantees, and where that ends
-    #[command(after_help = EXIT_CODES)]
+    /// Show what the store promises, and the limits of that
     Promises,
     Completions(Completions),
     Man(ManPage),
@@ -134,8 +134,9 @@ impl Cli {
     /// The command line of this process; a bad one ends it with a complaint.
     pub(crate) fn of_process() -> Self {
         // The name that it was called by may be anything, and would stand in the usage.
-        let args = once(NAME.into()).chain(args_os().skip(1));
-        Self::try_parse_from(args).unwrap_or_else(|error| complaint::made_safe(error).exit())
+        let args: Vec<_> = once(NAME.into()).chain(args_os().skip(1)).collect();
+        Self::try_parse_from(&args)
+            .unwrap_or_else(|error| complaint::end(error, complaint::wants_json(&args)))
     }
 }
 
@@ -144,10 +145,6 @@ impl Command {
     pub(crate) fn hears_signals(&self) -> bool {
         matches!(self, Self::Dedup(Dedup::Run(_)))
     }
-}
-
-fn box_name(text: &str) -> Result<BoxName, Error> {
-    BoxName::new(text)
 }
 
 fn key(text: &str) -> Result<Key, Error> {

@@ -71,7 +71,7 @@ impl Step {
                 "correct --url or STORAGEBOX_URL; the README of the backend shows how its URLs are written"
             }
             ErrorKind::Misconfigured if self == Self::OpenBox => {
-                "open it as it was created, or use another box"
+                "open it as it was created, or use another namespace"
             }
             ErrorKind::Unsupported => "use what the error names instead, or another backend",
             ErrorKind::NotSetUp if self == Self::SetUp => {
@@ -104,7 +104,7 @@ impl fmt::Display for Step {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Open => "open the store",
-            Self::OpenBox => "open the box",
+            Self::OpenBox => "open the namespace",
             Self::SetUp => "set up the store",
             Self::Ping => "reach the store",
             Self::Add => "add the items",

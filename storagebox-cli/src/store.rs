@@ -13,7 +13,7 @@ use crate::step::Step;
 
 const MEMORY: &str = "memory:";
 /// Where no URL is given: a file in the folder of the call, if this build can.
-const DEFAULT: &str = if cfg!(feature = "sqlite") { "sqlite:storagebox.db" } else { MEMORY };
+pub(crate) const DEFAULT: &str = if cfg!(feature = "sqlite") { "sqlite:storagebox.db" } else { MEMORY };
 
 /// The store as it is, set up or not.
 pub(crate) async fn open(global: &Global) -> Result<Arc<dyn Backend>, Failure> {

@@ -4,38 +4,41 @@ use clap::Args;
 use storagebox::{BoxName, DedupId};
 
 use super::dedup::dedup_id;
-use super::{EXIT_CODES, box_name};
+use super::namespace::{OfNamespace, namespace};
+
+const BANKS: &str = "\
+NAMESPACE is that of the records which say which id has which item; nothing else may use it. Name all banks that its \
+ids may have items of.";
 
 #[derive(Debug, Args)]
 pub(crate) struct OfBanks {
-    /// A bank to assign from, or several, tried in their order
-    #[arg(long = "bank", value_name = "NAME", required = true, value_parser = box_name)]
+    /// Namespace of a bank; repeat the option for several banks
+    #[arg(long = "bank", value_name = "BANK", required = true, value_parser = namespace)]
     pub banks: Vec<BoxName>,
-    /// The box of records that says who has what; nothing else may use it
-    #[arg(long = "box", value_name = "NAME", default_value = "assignments", value_parser = box_name)]
-    pub name: BoxName,
 }
 
-/// Assign an id one item in all, of the first bank that has one; the same id gets the same item
-///
-/// Of several banks an id has an item of one, however many callers ask at once and whichever banks they name first.
-/// Name all banks that the ids of this box may have items of. Exit 1 if all that are named are empty.
+/// Assign an item to an id, from the first of several banks that has a free one
 #[derive(Debug, Args)]
-#[command(after_help = EXIT_CODES)]
+#[command(after_help = format!("\
+An id has at most one item, whichever banks its callers name first. The same id gets the same item. Exits with 1 if all \
+banks are empty.\n\n{BANKS}"))]
 pub(crate) struct Assign {
     #[command(flatten)]
-    pub of: OfBanks,
-    /// Who is to have the item, such as a customer; write `--` before one that begins with `-`
+    pub of: OfNamespace,
+    /// Who gets the item, such as a customer
     #[arg(value_name = "ID", value_parser = dedup_id)]
     pub id: DedupId,
+    #[command(flatten)]
+    pub from: OfBanks,
 }
 
-/// Finish the assignments that crashed callers left half-way
-///
-/// Each gets its item, or gives up because its bank is empty. Those who are at work are not disturbed.
+/// Finish the assignments that crashed callers left incomplete
 #[derive(Debug, Args)]
-#[command(after_help = EXIT_CODES)]
+#[command(after_help = format!("\
+Each id gets its item, or none if its bank is empty. Assignments in progress are not disturbed.\n\n{BANKS}"))]
 pub(crate) struct Recover {
     #[command(flatten)]
-    pub of: OfBanks,
+    pub of: OfNamespace,
+    #[command(flatten)]
+    pub from: OfBanks,
 }

@@ -1,14 +1,59 @@
 //! What is said of a bad command line. A URL in the wrong place is shown as its scheme alone, and what cannot be seen is
 //! spelt out: an argument of a script may come from a stranger.
 
-use clap::Error;
-use clap::error::ContextValue;
+use std::ffi::OsString;
+use std::process::exit;
 
+use clap::Error;
+use clap::error::{ContextValue, ErrorKind};
+
+use crate::answer::Answer;
+use crate::exit::Exit;
+use crate::say::say_json;
 use crate::text::{is_printable, printable};
 
 const AUTHORITY: &str = "://";
 
-pub(super) fn made_safe(mut error: Error) -> Error {
+/// Whether the errors of this command line are for a program, although it cannot be read as a whole.
+pub(super) fn wants_json(args: &[OsString]) -> bool {
+    args.iter().take_while(|&arg| arg != "--").any(|arg| arg == "--json")
+}
+
+/// Says what is wrong, or shows the help that was asked for, and ends the process.
+pub(super) fn end(error: Error, as_json: bool) -> ! {
+    let error = made_safe(error);
+    if as_json && error.use_stderr() {
+        say_json(&answer(&error).json());
+        exit(error.exit_code());
+    }
+    error.exit()
+}
+
+/// The paragraphs that people read, as the fields that every error has, and the usage.
+fn answer(error: &Error) -> Answer {
+    let text = error.render().to_string();
+    let mut paragraphs: Vec<_> = text.trim_end().split("\n\n").map(in_one_line).collect();
+    let usage = paragraphs.iter().position(|text| text.starts_with("Usage: "));
+    let usage = usage.map(|place| paragraphs.remove(place));
+    let (message, help) = match error.kind() {
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            ("a subcommand is missing".to_owned(), "For more information, try '--help'.".to_owned())
+        }
+        _ => (paragraphs.remove(0), paragraphs.join(" ")),
+    };
+    let answer = Answer::new(Exit::BadInput).text("error", message.trim_start_matches("error: "));
+    let answer = answer.text("help", help).figure("exit_code", error.exit_code().unsigned_abs().into());
+    match usage {
+        Some(usage) => answer.text("usage", usage.trim_start_matches("Usage: ")),
+        None => answer,
+    }
+}
+
+fn in_one_line(paragraph: &str) -> String {
+    paragraph.lines().map(str::trim).collect::<Vec<_>>().join(" ")
+}
+
+fn made_safe(mut error: Error) -> Error {
     let masked: Vec<_> = error.context().map(|(kind, value)| (kind, mask(value))).collect();
     for (kind, value) in masked {
         error.insert(kind, value);
@@ -60,10 +105,10 @@ mod tests {
             &["ping", "--ulr", URL],
             &["ping", &assigned],
             &["ping", &attached],
-            &["bank", "take", "--bank", "b", &attached],
-            &["bank", "take", "--bank", "b", "ada", URL],
-            &["bank", "take", "--bank", "b", "ada", "--for", URL],
-            &["bank", "list", "--bank", "b", "--limit", URL],
+            &["bank", "take", "b", &attached],
+            &["bank", "take", "b", "ada", URL],
+            &["bank", "take", "b", "ada", "--for", URL],
+            &["bank", "list", "b", "--limit", URL],
             &["--url", URL, "--url", URL, "ping"],
             &["--url", URL, "bank"],
             &["--url", URL],
@@ -83,11 +128,11 @@ mod tests {
                 &["ping", hostile],
                 &["--ulr", hostile],
                 &["bank", hostile],
-                &["bank", "take", "--bank", "b", "ada", "--for", hostile],
-                &["bank", "take", "--bank", "b", "ada", hostile],
-                &["counter", "get", "a", "--strategy", hostile],
+                &["bank", "take", "b", "ada", "--for", hostile],
+                &["bank", "take", "b", "ada", hostile],
+                &["counter", "get", "n", "a", "--strategy", hostile],
                 &["completions", hostile],
-                &["ordered", "list", "--stamps", hostile],
+                &["ordered", "list", "n", "--stamps", hostile],
             ] {
                 let error = Cli::try_parse_from(["storagebox"].iter().chain(args)).unwrap_err();
                 let shown = made_safe(error).render().to_string();
@@ -103,5 +148,31 @@ mod tests {
         let before = error.render().to_string();
         assert_eq!(made_safe(error).render().to_string(), before);
         assert!(before.contains("'pong'") && before.contains("'ping'"), "{before}");
+    }
+
+    fn told(args: &[&str]) -> serde_json::Value {
+        let error = Cli::try_parse_from(["storagebox"].iter().chain(args)).unwrap_err();
+        answer(&made_safe(error)).json()
+    }
+
+    #[test]
+    fn a_program_gets_the_same_in_fields() {
+        let missing = told(&["bank", "take", "vouchers"]);
+        assert_eq!(missing["error"], "the following required arguments were not provided: <ID>");
+        assert_eq!(missing["usage"], "storagebox bank take <NAMESPACE> <ID>");
+        assert_eq!((&missing["exit_code"], &missing["kind"]), (&2.into(), &().into()));
+        let mistyped = told(&["pong"]);
+        assert_eq!(mistyped["error"], "unrecognized subcommand 'pong'");
+        assert!(mistyped["help"].as_str().unwrap().contains("'ping'"), "{mistyped}");
+        assert_eq!(told(&["bank"])["error"], "a subcommand is missing");
+        assert_eq!(told(&[])["usage"], "storagebox [OPTIONS] <COMMAND>");
+    }
+
+    #[test]
+    fn json_is_asked_for_before_the_command_of_a_run() {
+        let wants = |args: &[&str]| wants_json(&args.iter().map(OsString::from).collect::<Vec<_>>());
+        assert!(wants(&["storagebox", "bank", "--json"]));
+        assert!(!wants(&["storagebox", "bank"]));
+        assert!(!wants(&["storagebox", "dedup", "run", "jobs", "a", "--", "x", "--json"]));
     }
 }

@@ -5,140 +5,150 @@ mod strategy;
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
-use storagebox::{BoxName, Key, OpId, Reason, Strategy};
+use storagebox::{Key, OpId, Reason, Strategy};
 
 use super::duration::any;
-use super::{EXIT_CODES, box_name, key, op_id, reason};
+use super::namespace::OfNamespace;
+use super::{key, op_id, reason};
 use strategy::strategy;
 
 const STRATEGIES: &str = "\
-Strategies:
-  marker:KEEP     each operation is remembered beside the counter, for KEEP
-  window:KEEP:N   N operations are remembered within the counter, for KEEP
-  sharded:N:KEEP  over N records, for many writers; bounds for the box follow,
-                  as in sharded:8:7d:0..100
-  atomic          a bare addition; a retry is not exact
- Not on every backend:
-  ledger          the operations themselves, with a log
-  optimistic      compare-and-set on the last writer
-  history:N       the same with the last N writers
-  token-set:N     N operations in all, remembered for ever
-  request-token   the store's own memory, ten minutes
- KEEP is a duration such as 7d, or `forever`. A box keeps the strategy of its
- first use.";
+Strategies (a namespace keeps that of its first use; KEEP is a duration such as 7d, or `forever`):
+  marker:KEEP     Remembers each operation beside the counter, for KEEP
+  window:KEEP:N   Remembers N operations within the counter, for KEEP
+  sharded:N:KEEP  Spreads the counter over N records; bounds may follow: sharded:8:7d:0..100
+  atomic          Adds, and remembers nothing: a retry may count twice
+  ledger          Keeps every operation, with a log; like those below not on every backend
+  optimistic      Remembers the last operation, and compares and sets
+  history:N       Remembers the last N operations, and compares and sets
+  token-set:N     Remembers N operations in all, forever
+  request-token   Lets the store remember operations, for ten minutes";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Counter {
     Add(Add),
-    /// Show a counter's value; one that was never changed is 0
-    #[command(after_help = EXIT_CODES, after_long_help = format!("{STRATEGIES}\n\n{EXIT_CODES}"))]
+    /// Show the value of a counter; an unused counter is 0
+    #[command(after_help = STRATEGIES)]
     Get(OfCounter),
     Cancel(Cancel),
     Log(Log),
     Compact(Compact),
+    Promise(Promise),
     #[cfg(feature = "dynamo")]
     Plan(Plan),
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct OfKeyAlone {
-    /// The box of counters
-    #[arg(long = "box", value_name = "NAME", default_value = "counters", value_parser = box_name)]
-    pub name: BoxName,
-    /// The counter; write `--` before one that begins with `-`
+    #[command(flatten)]
+    pub of: OfNamespace,
+    /// Key of the counter
     #[arg(value_name = "KEY", value_parser = key)]
     pub key: Key,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct OfStrategy {
+    /// Strategy of the namespace; see Strategies
+    #[arg(long, value_name = "STRATEGY", default_value = "marker:7d", value_parser = strategy)]
+    pub strategy: Strategy,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct OfCounter {
     #[command(flatten)]
     pub of: OfKeyAlone,
-    /// How the box keeps its promise; --help lists them
-    #[arg(long, value_name = "STRATEGY", default_value = "marker:7d", value_parser = strategy)]
-    pub strategy: Strategy,
+    #[command(flatten)]
+    pub by: OfStrategy,
 }
 
-/// Add to a counter once for an operation, however often it is said; exit 1 if a bound forbids it
+/// Add to a counter, once per operation
 #[derive(Debug, Args)]
-#[command(after_help = EXIT_CODES, after_long_help = format!("{STRATEGIES}\n\n{EXIT_CODES}"))]
+#[command(after_help = format!("Exits with 1 if the result would be out of bounds.\n\n{STRATEGIES}"))]
 pub(crate) struct Add {
     #[command(flatten)]
     pub counter: OfCounter,
-    /// What to add, negative to take away; 0 is remembered too
+    /// What to add; may be negative
     #[arg(value_name = "DELTA", allow_negative_numbers = true)]
     pub delta: i64,
-    /// The operation, such as an order: the same one for every retry
+    /// Id of the operation, such as an order; the same for every retry
     #[arg(long, value_name = "OP", value_parser = op_id)]
     pub op: OpId,
-    /// The least value that the result may have
+    /// Minimum of the result
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub min: Option<i64>,
-    /// The greatest value that the result may have
+    /// Maximum of the result
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub max: Option<i64>,
-    /// Why, for `counter log`; a counter with the strategy `ledger` alone has one. A retry keeps the first reason
+    /// Reason for `counter log`; only with the strategy `ledger`
     #[arg(long, value_name = "TEXT", value_parser = reason)]
     pub reason: Option<Reason>,
 }
 
-/// Fence an operation that was not applied, so that no late attempt applies it; exit 1 if it was applied before
-///
-/// For a client that gave up and must know. Strategies that remember no operation have nothing to keep a fence in.
+/// Cancel an operation, so that no late attempt applies it
 #[derive(Debug, Args)]
-#[command(after_help = EXIT_CODES, after_long_help = format!("{STRATEGIES}\n\n{EXIT_CODES}"))]
+#[command(after_help = format!("\
+For a client that gave up and must know the outcome. Exits with 1 if the operation was applied before. Strategies that \
+remember no operation cannot cancel one.\n\n{STRATEGIES}"))]
 pub(crate) struct Cancel {
     #[command(flatten)]
     pub counter: OfCounter,
-    /// The operation, as it was named for `counter add`
+    /// Id of the operation, as given to `counter add`
     #[arg(long, value_name = "OP", value_parser = op_id)]
     pub op: OpId,
 }
 
-/// List the operations of a counter with the strategy `ledger`, the oldest first: CSV with a header, or JSON
+/// List the operations of a counter with the strategy `ledger`, oldest first: CSV with a header, or JSON
 #[derive(Debug, Args)]
-#[command(after_help = EXIT_CODES)]
 pub(crate) struct Log {
     #[command(flatten)]
     pub of: OfKeyAlone,
-    /// Stop after so many entries
+    /// Stop after N entries
     #[arg(long, value_name = "N")]
     pub limit: Option<u64>,
 }
 
-/// Merge old operations of a counter with the strategy `ledger` into one sum; its value stays
-///
-/// A retry of what was merged is not known any more: you vouch that none is under way.
+/// Merge old operations of a counter with the strategy `ledger` into one sum
 #[derive(Debug, Args)]
-#[command(after_help = EXIT_CODES)]
+#[command(after_help = "\
+The value stays the same. A late retry of a merged operation counts again, so make sure that none is in progress.")]
 pub(crate) struct Compact {
     #[command(flatten)]
     pub of: OfKeyAlone,
-    /// Those that are at least so old
+    /// Minimum age of the operations to merge
     #[arg(long, value_name = "DURATION", default_value = "7d", value_parser = any)]
     pub older_than: Duration,
 }
 
-/// Reckon what each strategy costs on DynamoDB, for so many operations on one key: CSV with a header, or JSON
-///
-/// Write and read units of all operations together, and of one look at the value (`value_units`); the bytes of the
-/// counter's row in the end; how many operations a second the key takes then; and whether the row and the rate hold. A
-/// strategy that has a size is as large as the operations need. Sets and windows are cheap at first and dear in the
-/// end, because each change writes the whole row. No store is opened.
+/// Show what a strategy promises: how long a retry is exact, and what else it can do
+#[derive(Debug, Args)]
+#[command(after_help = STRATEGIES)]
+pub(crate) struct Promise {
+    #[command(flatten)]
+    pub of: OfNamespace,
+    #[command(flatten)]
+    pub by: OfStrategy,
+}
+
+/// Estimate the cost of each strategy on DynamoDB: CSV with a header, or JSON
 #[cfg(feature = "dynamo")]
 #[derive(Clone, Debug, Args)]
-#[command(after_help = EXIT_CODES)]
+#[command(after_help = "\
+Prints the write and read units of all operations on one key together, and of one read of the value (`value_units`); the \
+final size of the counter's row; how many operations per second the key takes then; and whether the row and the rate \
+hold. A strategy that has a size is as large as the operations need. Sets and windows are cheap at first and expensive in \
+the end, because each change writes the whole row. Opens no store.")]
 pub(crate) struct Plan {
-    /// How many operations, several numbers separated by commas
+    /// Number of operations; several numbers are separated by commas
     #[arg(long, value_name = "N", value_delimiter = ',', default_value = "10,100,1000,10000")]
     pub operations: Vec<u64>,
-    /// How many operations come each second; with --keep, in place of --operations
+    /// Number of operations per second; with --keep, instead of --operations
     #[arg(long, value_name = "N", requires = "keep", conflicts_with = "operations")]
     pub rate: Option<u32>,
-    /// How long each is to be remembered
+    /// How long each operation is remembered
     #[arg(long, value_name = "DURATION", requires = "rate", value_parser = any)]
     pub keep: Option<Duration>,
-    /// How long the partition key is: the store's prefix, the box's name, the key, and about 30 bytes more
+    /// Bytes of the partition key: the store's prefix, the namespace, the key, and about 30 more
     #[arg(long, value_name = "N", default_value = "64")]
     pub key_bytes: u32,
 }

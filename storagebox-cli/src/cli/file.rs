@@ -6,14 +6,13 @@ use clap::Args;
 
 #[derive(Debug, Default, Args)]
 pub(crate) struct OfFile {
-    /// Read them from this file, one a line; `-` is standard input
+    /// Read them from FILE, one per line; `-` is standard input
     #[arg(long, value_name = "FILE")]
     pub file: Option<PathBuf>,
-    /// Where to list the lines that could not be used [default: the name of --file, without .csv, and .rejects.csv; for
-    /// standard input storagebox.rejects.csv]
+    /// Where to list rejected lines [default: the name of --file without .csv, and .rejects.csv]
     #[arg(long, value_name = "FILE", requires = "file")]
     pub rejects: Option<PathBuf>,
-    /// The first line of the file is a header
+    /// Skip the first line of the file, which is a header
     #[arg(long, requires = "file")]
     pub header: bool,
 }

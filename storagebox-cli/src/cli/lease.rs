@@ -5,28 +5,29 @@ use std::time::Duration;
 use clap::{Args, Subcommand};
 use storagebox::{Fence, Fingerprint, Lease as Held, OpId, Retention};
 
-use super::dedup::{OfRecord, OfRecords, fingerprint};
+use super::dedup::{OfRecord, fingerprint};
 use super::duration::{lease, retention};
+use super::namespace::OfNamespace;
+use super::op_id;
 use super::value::Content;
-use super::{EXIT_CODES, op_id};
 
 /// With the result in its place; left alone, it would stand first.
 const COMPLETE_USAGE: &str =
-    "storagebox lease complete [OPTIONS] --op <OP> --fence <N> <ID> <VALUE|--file <FILE>>";
+    "storagebox lease complete [OPTIONS] --op <OP> --fence <N> <NAMESPACE> <ID> <VALUE|--file>";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Lease {
     Begin(Begin),
     Extend(ExtendLease),
     Complete(Complete),
-    /// Give a lease back without a result, so that another operation can begin; exit 1 if it is not held any more
-    #[command(after_help = EXIT_CODES)]
+    /// End a lease without a result, so that another operation can begin
+    #[command(after_help = "Exits with 1 if the lease is not held any more.")]
     Abort(OfLease),
 }
 
 impl Lease {
-    /// The records that it is about.
-    pub(crate) fn of(&self) -> &OfRecords {
+    /// The namespace of the records that the leases belong to.
+    pub(crate) fn of(&self) -> &OfNamespace {
         match self {
             Self::Begin(args) => &args.record.of,
             Self::Extend(args) => &args.lease.record.of,
@@ -41,10 +42,10 @@ impl Lease {
 pub(crate) struct OfLease {
     #[command(flatten)]
     pub record: OfRecord,
-    /// Who began it
+    /// Id of the operation that began the lease
     #[arg(long, value_name = "OP", value_parser = op_id)]
     pub op: OpId,
-    /// Its number, as `lease begin` showed it
+    /// Fence of the lease, as `lease begin` showed it
     #[arg(long, value_name = "N")]
     pub fence: u64,
 }
@@ -55,16 +56,16 @@ impl OfLease {
     }
 }
 
-/// Ask for the right to do what an id stands for; exit 1 if another has it
-///
-/// Of all who begin, one has the lease, until it completes, is given back, or lasts no longer. If it was done before, the
-/// result is shown, with the exit code 0. For a whole command there is `dedup run`, which does all of this.
+/// Begin a lease: the right to do the work of an id, which one operation at a time has
 #[derive(Debug, Args)]
-#[command(after_help = EXIT_CODES)]
+#[command(after_help = "\
+Of all operations that begin, one gets the lease, until it completes or aborts the lease, or the lease expires. If the \
+work is done already, the result is shown. Exits with 1 if another operation has the lease. `dedup run` does all of this \
+for a command.")]
 pub(crate) struct Begin {
     #[command(flatten)]
     pub record: OfRecord,
-    /// Who begins, such as a worker's attempt: the same one for every retry, another one for every attempt
+    /// Id of the operation, such as a worker's attempt; the same for every retry, another one for every attempt
     #[arg(long, value_name = "OP", value_parser = op_id)]
     pub op: OpId,
     /// How long the lease lasts unless it is extended, such as 30s or 15m
@@ -75,9 +76,9 @@ pub(crate) struct Begin {
     pub fingerprint: Option<Fingerprint>,
 }
 
-/// Make a lease last from now on for as long as is said; exit 1 if it is not held any more
+/// Extend a lease from now on
 #[derive(Debug, Args)]
-#[command(after_help = EXIT_CODES)]
+#[command(after_help = "Exits with 1 if the lease is not held any more.")]
 pub(crate) struct ExtendLease {
     #[command(flatten)]
     pub lease: OfLease,
@@ -86,15 +87,15 @@ pub(crate) struct ExtendLease {
     pub duration: Duration,
 }
 
-/// Record the result and end the lease; exit 1 if it is not held any more
+/// Record the result of the work, and end the lease
 #[derive(Debug, Args)]
-#[command(after_help = EXIT_CODES, override_usage = COMPLETE_USAGE)]
+#[command(after_help = "Exits with 1 if the lease is not held any more.", override_usage = COMPLETE_USAGE)]
 pub(crate) struct Complete {
     #[command(flatten)]
     pub lease: OfLease,
     #[command(flatten)]
     pub content: Content,
-    /// How long the result is remembered, such as 15m, 2h or 7d, or `forever`
+    /// How long to keep the result, such as 15m, 2h or 7d, or `forever`
     #[arg(long, value_name = "DURATION", default_value = "7d", value_parser = retention)]
     pub keep: Retention,
 }

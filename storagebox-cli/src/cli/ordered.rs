@@ -4,15 +4,19 @@ use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 use clap::{Args, Subcommand, ValueEnum};
-use storagebox::{BoxName, Error, Key, OrderedOptions, Stamp, Stamping, WriterId};
+use storagebox::{Error, Key, OrderedOptions, Stamp, Stamping, WriterId};
 
 use super::duration::any;
+use super::key;
+use super::namespace::OfNamespace;
 use super::value::Content;
-use super::{EXIT_CODES, box_name, key};
 
 /// With the value in its place; left alone, it would stand first.
 const PUT_USAGE: &str =
-    "storagebox ordered put [OPTIONS] --at <STAMP> --writer <NAME> <KEY> <VALUE|--file <FILE>>";
+    "storagebox ordered put [OPTIONS] --at <STAMP> --writer <ID> <NAMESPACE> <KEY> <VALUE|--file>";
+
+const OPTIONS: &str = "\
+A namespace keeps the --stamps, --max-skew and --tombstone-age of its first use; give the same ones to each command.";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Ordered {
@@ -24,7 +28,7 @@ pub(crate) enum Ordered {
 }
 
 impl Ordered {
-    /// The values that it is about.
+    /// The namespace of the values, and its options.
     pub(crate) fn of(&self) -> &OfValues {
         match self {
             Self::Put(args) => &args.key.of,
@@ -36,34 +40,30 @@ impl Ordered {
     }
 }
 
-/// A box is opened as it was created, so these are the same for all commands on it.
+/// A namespace is opened as it was created, so these are the same for all commands on it.
 #[derive(Debug, Args)]
 pub(crate) struct OfValues {
-    /// The box of values
-    #[arg(long = "box", value_name = "NAME", default_value = "values", value_parser = box_name)]
-    pub name: BoxName,
-    /// What the stamps of the box are; kept with it from its first use
+    #[command(flatten)]
+    pub namespace: OfNamespace,
+    /// What stamps are: milliseconds since 1970, or the writers' own sequence numbers
     #[arg(long, value_enum, default_value_t = Stamps::Time)]
     pub stamps: Stamps,
-    /// How far a time may be ahead of the store's clock; kept with the box [default: as far as it likes]
+    /// How far a time may be ahead of the store's clock [default: no limit]
     #[arg(long, value_name = "DURATION", value_parser = any)]
     pub max_skew: Option<Duration>,
-    /// How long the memory of a delete is kept at least; older times are refused, so old values need a box with more;
-    /// kept with the box from its first use
+    /// How long a delete is remembered; writes with an older time are refused
     #[arg(long, value_name = "DURATION", default_value = "7d", value_parser = any)]
     pub tombstone_age: Duration,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Stamps {
-    /// Times, in milliseconds since 1970
     Time,
-    /// Numbers that the writers count; no clock is asked
     Sequence,
 }
 
 impl OfValues {
-    /// How the box is opened.
+    /// How the namespace is opened.
     pub(crate) fn options(&self) -> Result<OrderedOptions, Error> {
         let stamping = match (self.stamps, self.max_skew) {
             (Stamps::Time, max_skew) => Stamping::Time { max_skew },
@@ -83,19 +83,19 @@ impl OfValues {
 pub(crate) struct OfKey {
     #[command(flatten)]
     pub of: OfValues,
-    /// The key; write `--` before one that begins with `-`
+    /// Key of the value
     #[arg(value_name = "KEY", value_parser = key)]
     pub key: Key,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct OfWrite {
-    /// When the write counts as made: a time as `date -u +%FT%TZ` writes it, or milliseconds since 1970; with
-    /// `--stamps sequence` the writer's own number. The same one for every retry
+    /// Time of the write, as `date -u +%FT%TZ` prints it or in milliseconds since 1970; with `--stamps sequence` its
+    /// number; the same for every retry
     #[arg(long, value_name = "STAMP", value_parser = at, allow_negative_numbers = true)]
     pub at: i64,
-    /// Who writes; it settles equal times
-    #[arg(long, value_name = "NAME", value_parser = writer)]
+    /// Id of the writer; it decides between equal stamps
+    #[arg(long, value_name = "ID", value_parser = writer)]
     pub writer: WriterId,
 }
 
@@ -105,13 +105,14 @@ impl OfWrite {
     }
 }
 
-/// Write a value, unless a newer write is there; exit 1 if so
-///
-/// A time that is further behind the store's clock than the box's --tombstone-age is refused as `too_old`, because a newer
-/// delete may be forgotten by then. Old values go into a box that is given a longer one, such as 36500d, on each command;
-/// what is deleted there is remembered as long.
+/// Write a value, unless a newer write is there
 #[derive(Debug, Args)]
-#[command(after_help = EXIT_CODES, override_usage = PUT_USAGE)]
+#[command(
+    after_help = format!("\
+Exits with 1 if a newer write is there, or the time is too old: further behind the store's clock than --tombstone-age, so \
+that a newer delete may be forgotten. Load old values into a namespace with a longer one, such as 36500d.\n\n{OPTIONS}"),
+    override_usage = PUT_USAGE
+)]
 pub(crate) struct Put {
     #[command(flatten)]
     pub key: OfKey,
@@ -121,9 +122,9 @@ pub(crate) struct Put {
     pub write: OfWrite,
 }
 
-/// Delete a value, unless a newer write is there; exit 1 if so
+/// Delete a value, unless a newer write is there
 #[derive(Debug, Args)]
-#[command(after_help = EXIT_CODES)]
+#[command(after_help = format!("Exits with 1 if a newer write is there, or the time is too old.\n\n{OPTIONS}"))]
 pub(crate) struct Delete {
     #[command(flatten)]
     pub key: OfKey,
@@ -131,42 +132,40 @@ pub(crate) struct Delete {
     pub write: OfWrite,
 }
 
-/// Show a value with the stamp of its last write; exit 1 if there is none
+/// Show a value with the stamp of its last write
 #[derive(Debug, Args)]
-#[command(after_help = EXIT_CODES)]
+#[command(after_help = format!("Exits with 1 if there is no value.\n\n{OPTIONS}"))]
 pub(crate) struct GetValue {
     #[command(flatten)]
     pub key: OfKey,
-    /// Write the value into this file, as it is; `-` is standard output, and then nothing else is
+    /// Write nothing but the bytes of the value, to FILE; `-` is standard output
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
 }
 
 /// List the values with their stamps, in no order: CSV with a header, or JSON
 #[derive(Debug, Args)]
-#[command(after_help = EXIT_CODES)]
+#[command(after_help = OPTIONS)]
 pub(crate) struct ListValues {
     #[command(flatten)]
     pub of: OfValues,
-    /// Only keys that begin so
+    /// List only keys that begin with TEXT
     #[arg(long, value_name = "TEXT", value_parser = key)]
     pub prefix: Option<Key>,
-    /// Stop after so many values
+    /// Stop after N values
     #[arg(long, value_name = "N")]
     pub limit: Option<u64>,
 }
 
-/// Forget old deletes, a thousand at a time
-///
-/// Under times none goes before the box's --tombstone-age, whatever is asked for, and older writes cannot bring a key
-/// back. Under `--stamps sequence` deletes are remembered until this command: you vouch that no older write is still
-/// under way.
+/// Forget old deletes, in batches
 #[derive(Debug, Args)]
-#[command(after_help = EXIT_CODES)]
+#[command(after_help = format!("\
+With times no delete is forgotten before --tombstone-age, and older writes cannot bring a key back. With `--stamps \
+sequence` deletes are remembered until this command, so make sure that no older write is in progress.\n\n{OPTIONS}"))]
 pub(crate) struct Purge {
     #[command(flatten)]
     pub of: OfValues,
-    /// Those that arrived at least so long ago
+    /// Minimum age of the deletes to forget
     #[arg(long, value_name = "DURATION", default_value = "7d", value_parser = any)]
     pub older_than: Duration,
 }

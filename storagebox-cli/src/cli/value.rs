@@ -7,10 +7,10 @@ use clap::Args;
 #[derive(Args)]
 #[group(required = true, multiple = false)]
 pub(crate) struct Content {
-    /// The value, as text; write `--` before one that begins with `-`
+    /// The value, as text
     #[arg(value_name = "VALUE")]
     pub text: Option<String>,
-    /// The value, as the bytes of a file, at most 256 KiB; `-` is standard input
+    /// Read the value from FILE, at most 256 KiB; `-` is standard input
     #[arg(long, value_name = "FILE")]
     pub file: Option<PathBuf>,
 }

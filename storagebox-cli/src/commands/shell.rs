@@ -1,5 +1,7 @@
 //! `storagebox completions` and `storagebox man`.
 
+mod page;
+
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -31,7 +33,7 @@ pub(crate) fn man(args: &ManPage, global: &Global) -> Result<Exit, Failure> {
 
 fn page(to: &mut dyn Write) -> Result<(), Failure> {
     let mut page = Vec::new();
-    Man::new(Cli::command()).render(&mut page).map_err(Failure::Print)?;
+    page::write(&Cli::command(), &mut page).map_err(Failure::Print)?;
     write_to(to, &page)
 }
 
@@ -49,9 +51,9 @@ fn write_pages(command: &Command, dir: &Path, reserved: &Reserved) -> Result<(),
     for subcommand in command.get_subcommands().filter(|subcommand| !subcommand.is_hide_set()) {
         write_pages(subcommand, dir, reserved)?;
     }
-    let man = Man::new(command.clone());
     let mut page = Vec::new();
-    man.render(&mut page).map_err(Failure::Print)?;
-    let target = Target::at(&dir.join(man.get_filename()), reserved)?;
+    page::write(command, &mut page).map_err(Failure::Print)?;
+    let name = Man::new(command.clone()).get_filename();
+    let target = Target::at(&dir.join(name), reserved)?;
     target.for_everybody().write(&page, &mut io::sink())
 }

@@ -19,25 +19,24 @@ fn a_store_answers_and_is_set_up() {
 
 #[test]
 fn an_answer_of_no_exits_with_1() {
-    assert_eq!(answer(&["bank", "take", "--bank", "b", "ada"], 1)["outcome"], "empty");
-    assert_eq!(answer(&["bank", "confirm", "--bank", "b", "ada"], 1)["outcome"], "unknown");
-    assert_eq!(answer(&["bank", "show", "--bank", "b", "ada"], 1)["outcome"], "unknown");
-    assert_eq!(answer(&["bank", "holder", "--bank", "b", "SAVE-1"], 1)["state"], "unknown");
+    assert_eq!(answer(&["bank", "take", "b", "ada"], 1)["outcome"], "empty");
+    assert_eq!(answer(&["bank", "confirm", "b", "ada"], 1)["outcome"], "unknown");
+    assert_eq!(answer(&["bank", "show", "b", "ada"], 1)["outcome"], "unknown");
+    assert_eq!(answer(&["bank", "holder", "b", "SAVE-1"], 1)["state"], "unknown");
 }
 
 #[test]
 fn what_can_be_said_of_an_empty_bank_exits_with_0() {
-    assert_eq!(answer(&["bank", "release", "--bank", "b", "ada"], 0)["outcome"], "released");
-    assert_eq!(answer(&["bank", "counts", "--bank", "b"], 0)["total"], 0);
-    assert_eq!(answer(&["bank", "audit", "--bank", "b"], 0)["audit"], "ok");
-    assert_eq!(Place::new().run(&["bank", "list", "--bank", "b"]).exits(0).stdout, "item,state,id\n");
-    assert_eq!(Place::new().run(&["bank", "list", "--bank", "b", "--json"]).exits(0).stdout, "");
+    assert_eq!(answer(&["bank", "release", "b", "ada"], 0)["outcome"], "released");
+    assert_eq!(answer(&["bank", "counts", "b"], 0)["total"], 0);
+    assert_eq!(answer(&["bank", "audit", "b"], 0)["audit"], "ok");
+    assert_eq!(Place::new().run(&["bank", "list", "b"]).exits(0).stdout, "item,state,id\n");
+    assert_eq!(Place::new().run(&["bank", "list", "b", "--json"]).exits(0).stdout, "");
 }
 
 #[test]
 fn an_id_that_begins_with_a_dash_follows_two() {
-    let take =
-        |id: &[&'static str]| [&["bank", "take", "--bank", "b", "--for", "15m", "--json"], id].concat();
+    let take = |id: &[&'static str]| [&["bank", "take", "b", "--for", "15m", "--json"], id].concat();
     let ended = Place::new().run(&take(&["--", "-5"])).exits(1);
     assert_eq!(ended.json()["id"], "-5");
     Place::new().run(&take(&["-5"])).exits(2);
@@ -46,7 +45,7 @@ fn an_id_that_begins_with_a_dash_follows_two() {
 #[test]
 fn a_file_is_loaded() {
     let place = Place::with("code\nA\nA\n\nB\n", "");
-    let ended = place.run(&["bank", "load", "--bank", "b", "--header", "items.csv"]).exits(0);
+    let ended = place.run(&["bank", "load", "b", "--header", "items.csv"]).exits(0);
     let figures = ["items added", "already there", "rejected lines"].map(|key| ended.figure(key));
     assert_eq!(figures, [2, 0, 1]);
     assert_eq!(place.read("items.rejects.csv"), "file,line,reason\nitems.csv,4,empty\n");
@@ -57,7 +56,7 @@ fn a_file_is_loaded() {
 #[test]
 fn standard_input_is_loaded() {
     let place = Place::new();
-    let ended = place.run_with_input(&["bank", "load", "--bank", "b", "-"], b"A\n\nB\n").exits(0);
+    let ended = place.run_with_input(&["bank", "load", "b", "-"], b"A\n\nB\n").exits(0);
     assert_eq!(ended.figure("items added"), 2);
     assert_eq!(place.read("storagebox.rejects.csv"), "file,line,reason\nstandard input,2,empty\n");
 }
@@ -65,7 +64,7 @@ fn standard_input_is_loaded() {
 #[test]
 fn no_list_is_made_where_a_load_rejected_nothing() {
     let place = Place::with("A\n", "");
-    place.run(&["bank", "load", "--bank", "b", "items.csv"]).exits(0);
+    place.run(&["bank", "load", "b", "items.csv"]).exits(0);
     assert_eq!(place.names(), ["ids.csv", "items.csv"]);
 }
 
@@ -77,7 +76,7 @@ fn a_load_refuses_what_it_cannot_read_or_would_overwrite() {
         (&["items.csv", "--rejects", "none/rejects.csv"], "none"),
     ] {
         let place = Place::with("A\n\n", "");
-        let ended = place.run(&[&["bank", "load", "--bank", "b"], args].concat()).exits(2);
+        let ended = place.run(&[&["bank", "load", "b"], args].concat()).exits(2);
         assert!(ended.stderr.contains("error: ") && ended.stderr.contains(because), "{}", ended.stderr);
         assert!(ended.stderr.contains("\nhelp: "), "{}", ended.stderr);
         assert_eq!(place.read("items.csv"), "A\n\n");
@@ -88,7 +87,7 @@ fn a_load_refuses_what_it_cannot_read_or_would_overwrite() {
 #[test]
 fn no_progress_is_drawn_where_nobody_watches() {
     let items: String = (0..12_345).map(|n| format!("CODE-{n}\n")).collect();
-    let ended = Place::with(items, "").run(&["bank", "load", "--bank", "b", "items.csv"]).exits(0);
+    let ended = Place::with(items, "").run(&["bank", "load", "b", "items.csv"]).exits(0);
     assert!(!ended.stderr.contains('\u{1b}') && !ended.stderr.contains('\r'), "{:?}", ended.stderr);
     assert_eq!(ended.figure("items added"), 12_345);
 }

@@ -13,7 +13,7 @@ impl Boxes {
         self.0.run(args).exits(code).stdout
     }
 
-    /// What a command says to programs, without the box and the facts that are not asked for.
+    /// What a command says to programs, without the namespace and the facts that are not asked for.
     #[track_caller]
     fn answers<const N: usize>(&self, args: &[&str], code: i32, facts: [&str; N]) -> [Value; N] {
         let answer = self.0.run(&[args, &["--json"]].concat()).exits(code).json();
@@ -21,24 +21,25 @@ impl Boxes {
     }
 
     pub(crate) fn remember_records(&self) {
-        let record = |value, op| ["dedup", "record", "order-7", value, "--op", op];
+        let record = |value, op| ["dedup", "record", "records", "order-7", value, "--op", op];
         let told = ["outcome", "value"];
         assert_eq!(self.answers(&record("paid", "ada"), 0, told), ["new", "paid"]);
         assert_eq!(self.answers(&record("paid", "ada"), 0, told), ["again", "paid"]);
         assert_eq!(self.answers(&record("refused", "bob"), 1, told), ["existing", "paid"]);
-        assert_eq!(self.answers(&["dedup", "get", "order-7"], 0, told), ["recorded", "paid"]);
-        assert_eq!(self.answers(&["dedup", "get", "order-8"], 1, ["outcome"]), ["absent"]);
+        assert_eq!(self.answers(&["dedup", "get", "records", "order-7"], 0, told), ["recorded", "paid"]);
+        assert_eq!(self.answers(&["dedup", "get", "records", "order-8"], 1, ["outcome"]), ["absent"]);
         self.0.write("value", b"\xFF\0\n");
-        let odd = ["dedup", "record", "odd", "--file", "value", "--op", "ada", "--keep", "forever"];
+        let odd =
+            ["dedup", "record", "records", "odd", "--file", "value", "--op", "ada", "--keep", "forever"];
         assert_eq!(self.answers(&odd, 0, ["value_base64"]), ["/wAK"]);
-        let output = self.0.command(&["dedup", "get", "odd", "--out", "-"]).output().unwrap();
+        let output = self.0.command(&["dedup", "get", "records", "odd", "--out", "-"]).output().unwrap();
         assert_eq!(output.stdout, b"\xFF\0\n");
-        let listed = self.says(&["dedup", "list", "--json"], 0);
+        let listed = self.says(&["dedup", "list", "records", "--json"], 0);
         let mut ids: Vec<_> = listed.lines().map(|line| fact(line, "id").to_string()).collect();
         ids.sort();
         assert_eq!(ids, ["\"odd\"", "\"order-7\""]);
-        assert_eq!(self.answers(&["dedup", "forget", "order-7"], 0, ["outcome"]), ["forgotten"]);
-        assert_eq!(self.answers(&["dedup", "forget", "order-7"], 1, ["outcome"]), ["absent"]);
+        assert_eq!(self.answers(&["dedup", "forget", "records", "order-7"], 0, ["outcome"]), ["forgotten"]);
+        assert_eq!(self.answers(&["dedup", "forget", "records", "order-7"], 1, ["outcome"]), ["absent"]);
         assert_eq!(self.answers(&record("paid", "ada"), 1, ["outcome"]), ["fenced"]);
         // What an ended operation left is needed for a week.
         assert_eq!(self.answers(&["maintain"], 0, ["deleted"]), [0]);
@@ -46,36 +47,42 @@ impl Boxes {
 
     pub(crate) fn consume_tokens(&self) {
         let input: String = (0..1_500).map(|number| format!("m-{number}\n")).collect();
-        let create = ["token", "create", "--file", "-", "--json"];
+        let create = ["token", "create", "tokens", "--file", "-", "--json"];
         for (created, already_live) in [(1_500, 0), (0, 1_500)] {
             let answer = self.0.run_with_input(&create, input.as_bytes()).exits(0).json();
             assert_eq!([&answer["created"], &answer["already_live"]], [created, already_live]);
         }
-        let consume = |op| ["token", "consume", "m-7", "--op", op];
-        assert_eq!(self.says(&["token", "exists", "m-7"], 0), "box     tokens\ntoken   m-7\noutcome live\n");
+        let consume = |op| ["token", "consume", "tokens", "m-7", "--op", op];
+        assert_eq!(
+            self.says(&["token", "exists", "tokens", "m-7"], 0),
+            "namespace tokens\ntoken     m-7\noutcome   live\n"
+        );
         assert_eq!(self.answers(&consume("ada"), 0, ["outcome"]), ["now"]);
         assert_eq!(self.answers(&consume("ada"), 0, ["outcome"]), ["again"]);
         assert_eq!(self.answers(&consume("bob"), 1, ["outcome"]), ["already_gone"]);
-        assert_eq!(self.answers(&["token", "exists", "m-7"], 1, ["outcome"]), ["absent"]);
-        assert_eq!(self.answers(&["token", "create", "m-7", "new"], 1, ["created", "gone"]), [1, 1]);
+        assert_eq!(self.answers(&["token", "exists", "tokens", "m-7"], 1, ["outcome"]), ["absent"]);
+        assert_eq!(
+            self.answers(&["token", "create", "tokens", "m-7", "new"], 1, ["created", "gone"]),
+            [1, 1]
+        );
     }
 
     /// With the default strategy, whose value some backends do not know at once.
     pub(crate) fn count_operations(&self) {
-        let sell = |op| ["counter", "add", "shoes", "-1", "--op", op, "--min", "0"];
+        let sell = |op| ["counter", "add", "counters", "shoes", "-1", "--op", op, "--min", "0"];
         assert_eq!(self.answers(&sell("order-1"), 1, ["outcome"]), ["out_of_bounds"]);
-        let fill = ["counter", "add", "shoes", "1", "--op", "delivery"];
+        let fill = ["counter", "add", "counters", "shoes", "1", "--op", "delivery"];
         assert_eq!(self.answers(&fill, 0, ["outcome"]), ["applied"]);
         assert_eq!(self.answers(&fill, 0, ["outcome"]), ["already_applied"]);
         assert_eq!(self.answers(&sell("order-1"), 0, ["outcome"]), ["applied"]);
         assert_eq!(self.answers(&sell("order-1"), 0, ["outcome"]), ["already_applied"]);
         assert_eq!(self.answers(&sell("order-2"), 1, ["outcome"]), ["out_of_bounds"]);
-        assert_eq!(self.answers(&["counter", "get", "shoes"], 0, ["value"]), [0]);
-        let other = self.0.run(&["counter", "get", "shoes", "--strategy", "atomic"]).exits(2);
+        assert_eq!(self.answers(&["counter", "get", "counters", "shoes"], 0, ["value"]), [0]);
+        let other = self.0.run(&["counter", "get", "counters", "shoes", "--strategy", "atomic"]).exits(2);
         assert!(other.stderr.contains("\nhelp: "), "{}", other.stderr);
-        let within = ["--box", "window", "--strategy", "window:1h:2"];
+        let within = ["--strategy", "window:1h:2"];
         for (op, code, outcome) in [("a", 0, "applied"), ("b", 0, "applied"), ("c", 1, "full")] {
-            let add = [&["counter", "add", "shoes", "5", "--op", op][..], &within].concat();
+            let add = [&["counter", "add", "window", "shoes", "5", "--op", op][..], &within].concat();
             assert_eq!(self.answers(&add, code, ["outcome"]), [outcome]);
         }
     }
@@ -83,24 +90,27 @@ impl Boxes {
     #[cfg(feature = "dynamo")]
     pub(crate) fn list_and_merge_a_ledger(&self) {
         for (op, delta) in [("deposit", "30"), ("withdrawal", "-5")] {
-            let add = ["counter", "add", "ada", delta, "--op", op, "--strategy", "ledger"];
+            let add = ["counter", "add", "counters", "ada", delta, "--op", op, "--strategy", "ledger"];
             assert_eq!(self.answers(&add, 0, ["outcome"]), ["applied"]);
         }
-        let log = self.says(&["counter", "log", "ada", "--json"], 0);
+        let log = self.says(&["counter", "log", "counters", "ada", "--json"], 0);
         let ops: Vec<_> = log.lines().map(|line| fact(line, "op")).collect();
         assert_eq!(ops, ["deposit", "withdrawal"]);
-        let compact = ["counter", "compact", "ada", "--older-than", "0s"];
+        let compact = ["counter", "compact", "counters", "ada", "--older-than", "0s"];
         assert_eq!(self.answers(&compact, 0, ["merged"]), [2]);
-        let log = self.says(&["counter", "log", "ada", "--json"], 0);
+        let log = self.says(&["counter", "log", "counters", "ada", "--json"], 0);
         assert_eq!(log.lines().map(|line| fact(line, "delta")).collect::<Vec<_>>(), [25]);
-        let get = ["counter", "get", "ada", "--strategy", "ledger"];
+        let get = ["counter", "get", "counters", "ada", "--strategy", "ledger"];
         assert_eq!(self.answers(&get, 0, ["value"]), [25]);
     }
 
     /// Where the backend has no ledger, a person is told what to use.
     #[cfg(any(feature = "postgres", feature = "redis", feature = "sqlite"))]
     pub(crate) fn name_another_strategy(&self) {
-        for args in [&["counter", "log", "ada"][..], &["counter", "get", "ada", "--strategy", "ledger"]] {
+        for args in [
+            &["counter", "log", "counters", "ada"][..],
+            &["counter", "get", "counters", "ada", "--strategy", "ledger"],
+        ] {
             let refused = self.0.run(args).exits(2);
             let lines: Vec<_> = refused.stderr.lines().collect();
             assert!(lines[0].contains("not supported; use "), "{}", refused.stderr);
@@ -110,13 +120,18 @@ impl Boxes {
 
     pub(crate) fn keep_the_newest_value(&self) {
         let put = |value, at, writer| {
-            ["ordered", "put", "movie/a", value, "--at", at, "--writer", writer, "--stamps", "sequence"]
+            [
+                "ordered", "put", "values", "movie/a", value, "--at", at, "--writer", writer, "--stamps",
+                "sequence",
+            ]
         };
         assert_eq!(self.answers(&put("5", "20", "phone"), 0, ["outcome"]), ["applied"]);
         assert_eq!(self.answers(&put("5", "20", "phone"), 0, ["outcome"]), ["duplicate"]);
         let stale = self.answers(&put("3", "10", "laptop"), 1, ["outcome", "at", "writer"]);
         assert_eq!(stale, [json!("stale"), json!(20), json!("phone")]);
-        let of = |command: &[&'static str]| [&["ordered"], command, &["--stamps", "sequence"]].concat();
+        let of = |command: &[&'static str]| {
+            [&["ordered", command[0], "values"], &command[1..], &["--stamps", "sequence"]].concat()
+        };
         assert_eq!(self.answers(&of(&["get", "movie/a"]), 0, ["value"]), ["5"]);
         assert_eq!(self.says(&of(&["get", "movie/a", "--out", "-"]), 0), "5");
         let list = of(&["list", "--prefix", "movie/"]);
@@ -125,7 +140,7 @@ impl Boxes {
         assert_eq!(self.answers(&delete, 0, ["outcome"]), ["applied"]);
         assert_eq!(self.answers(&of(&["get", "movie/a"]), 1, ["outcome"]), ["absent"]);
         assert_eq!(self.answers(&of(&["purge", "--older-than", "0s"]), 0, ["purged"]), [1]);
-        let times = self.0.run(&["ordered", "get", "movie/a"]).exits(2);
+        let times = self.0.run(&["ordered", "get", "values", "movie/a"]).exits(2);
         assert!(times.stderr.contains("\nhelp: "), "{}", times.stderr);
     }
 

@@ -27,7 +27,7 @@ impl Crowd {
 
     #[track_caller]
     fn assert_balanced(self, place: &Place) {
-        let audit = place.run(&["bank", "audit", "--bank", "items", "--json"]).exits(0).json();
+        let audit = place.run(&["bank", "audit", "items", "--json"]).exits(0).json();
         assert_eq!(audit["audit"], "ok");
         assert_eq!([&audit["held"], &audit["free"]], [self.people, self.items - self.people]);
     }
@@ -122,11 +122,12 @@ fn outcomes(given: &[Given]) -> HashMap<&str, usize> {
 }
 
 fn spawn(place: &Place, ids: &str) -> Child {
-    let mut command = place.command(&[&["hand-out"], &FILES[..2], &["--ids", ids], &FILES[4..]].concat());
+    let mut command =
+        place.command(&[&["hand-out", "items"], &FILES[..2], &["--ids", ids], &FILES[4..]].concat());
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
 fn held(place: &Place) -> u64 {
-    let counts = place.run(&["bank", "counts", "--bank", "items", "--json"]).exits(0).json();
+    let counts = place.run(&["bank", "counts", "items", "--json"]).exits(0).json();
     counts["held"].as_u64().unwrap()
 }

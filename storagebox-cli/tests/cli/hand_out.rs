@@ -15,6 +15,7 @@ fn the_main_job() {
     let [codes, subscribers] = ["codes.csv", "subscribers.csv"].map(sample);
     let args = [
         "hand-out".as_ref(),
+        "items".as_ref(),
         "--items".as_ref(),
         codes.as_os_str(),
         "--ids".as_ref(),
@@ -133,7 +134,8 @@ fn items_that_repeat_are_added_once() {
 fn either_input_may_be_standard_input() {
     for (items, ids, input) in [("-", "ids.csv", "SAVE-1\n"), ("items.csv", "-", "ada\nada\n")] {
         let place = Place::with("SAVE-1\n", "ada\nada\n");
-        let args = ["hand-out", "--items", items, "--ids", ids, "--out", "given.csv", "--concurrency", "1"];
+        let args =
+            ["hand-out", "items", "--items", items, "--ids", ids, "--out", "given.csv", "--concurrency", "1"];
         place.run_with_input(&args, input.as_bytes()).exits(0);
         assert_eq!(place.read("given.csv"), "id,item,outcome\nada,SAVE-1,new\nada,SAVE-1,again\n");
     }
@@ -142,7 +144,7 @@ fn either_input_may_be_standard_input() {
 #[test]
 fn without_items_an_empty_bank_says_so() {
     let place = Place::with("", "ada\n");
-    let ended = place.run(&["hand-out", "--ids", "ids.csv", "--out", "given.csv"]).exits(1);
+    let ended = place.run(&["hand-out", "items", "--ids", "ids.csv", "--out", "given.csv"]).exits(1);
     assert_eq!(place.read("given.csv"), "id,item,outcome\nada,,empty\n");
     assert!(ended.stderr.contains("--items was left out"), "{}", ended.stderr);
 }
@@ -166,7 +168,8 @@ fn more_items_than_a_batch_are_all_loaded() {
 #[test]
 fn the_answers_go_to_standard_output_and_the_audit_beside_them() {
     let place = Place::with("SAVE-1\n", "ada\n\nbob\n");
-    let args = ["hand-out", "--items", "items.csv", "--ids", "-", "--out", "-", "--concurrency", "1"];
+    let args =
+        ["hand-out", "items", "--items", "items.csv", "--ids", "-", "--out", "-", "--concurrency", "1"];
     let ended = place.run_with_input(&args, b"ada\n\nbob\n").exits(1);
     assert_eq!(ended.stdout, "id,item,outcome\nada,SAVE-1,new\nbob,,empty\n");
     assert!(ended.stderr.contains("ids without item  1\n"), "{}", ended.stderr);

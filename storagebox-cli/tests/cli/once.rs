@@ -28,7 +28,7 @@ impl Once {
     }
 
     fn spawn(&self, options: &[&str], script: &str) -> Child {
-        let args = [&["dedup", "run", "--id", "nightly"], options, &["--", "sh", "-c", script]].concat();
+        let args = [&["dedup", "run", "records", "nightly"], options, &["--", "sh", "-c", script]].concat();
         let mut command = self.place.command(&args);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
     }
@@ -132,12 +132,12 @@ impl Once {
     /// The command is not told the store's URL, which may hold a password, unless somebody wants that.
     pub(crate) fn keeps_the_url_to_itself(&self) {
         let run = |id, options: &[&str], command: &[&str]| {
-            let args = [&["dedup", "run", "--id", id], options, &["--"], command].concat();
+            let args = [&["dedup", "run", "records", id], options, &["--"], command].concat();
             self.place.run(&args)
         };
         let withheld = run("a", &[], &["env"]).exits(0).stdout;
         assert!(withheld.lines().any(|line| line == "STORAGEBOX_ID=a"), "{withheld}");
-        let recorded = self.place.run(&["dedup", "get", "a", "--out", "-"]).exits(0).stdout;
+        let recorded = self.place.run(&["dedup", "get", "records", "a", "--out", "-"]).exits(0).stdout;
         let passed = run("b", &["--pass-url"], &["env"]).exits(0).stdout;
         let url = passed.lines().find_map(|line| line.strip_prefix("STORAGEBOX_URL=")).unwrap();
         assert!(!withheld.contains(url) && !recorded.contains(url), "{withheld} {recorded}");
@@ -147,7 +147,7 @@ impl Once {
     fn a_storagebox_within_guesses_no_store(&self) {
         let storagebox = env!("CARGO_BIN_EXE_storagebox");
         let within = |id, options: &[&str]| {
-            let args = [&["dedup", "run", "--id", id], options, &["--", storagebox, "ping"]].concat();
+            let args = [&["dedup", "run", "records", id], options, &["--", storagebox, "ping"]].concat();
             self.place.run(&args)
         };
         let refused = within("c", &[]).exits(2);
@@ -225,7 +225,7 @@ fn catches_sigterm(child: &Child) -> bool {
 #[test]
 fn output_that_cannot_be_written_is_replayed_by_the_next_run() {
     let place = Place::without_url();
-    let args = ["dedup", "run", "--id", "a", "--", "sh", "-c", "echo run >> runs; echo hi"];
+    let args = ["dedup", "run", "records", "a", "--", "sh", "-c", "echo run >> runs; echo hi"];
     let full = fs::File::options().write(true).open("/dev/full").unwrap();
     let first: Ended = place.command(&args).stdout(full).output().unwrap().into();
     let first = first.exits(125);
@@ -246,9 +246,12 @@ fn a_url_by_its_option_is_none_of_the_commands_either() {
     place.run(&["setup", "--url", "sqlite:named.db"]).exits(0);
     let nested = format!("{} ping", env!("CARGO_BIN_EXE_storagebox"));
     for (id, more) in [("a", &[][..]), ("b", &["--pass-url"])] {
-        let args =
-            [&["dedup", "run", "--url", "sqlite:named.db", "--id", id], more, &["--", "sh", "-c", &nested]]
-                .concat();
+        let args = [
+            &["dedup", "run", "--url", "sqlite:named.db", "records", id],
+            more,
+            &["--", "sh", "-c", &nested],
+        ]
+        .concat();
         let ended = place.run(&args).exits(2);
         assert!(ended.stderr.contains("the store is not known here"), "{}", ended.stderr);
     }

@@ -28,12 +28,12 @@ impl Quiet<'_> {
         let [_, id, token, value] = SECRETS;
         [
             vec!["setup"],
-            vec!["bank", "load", "--bank", "b", "items.csv"],
-            vec!["bank", "take", "--bank", "b", id],
-            vec!["bank", "list", "--bank", "b"],
-            vec!["token", "create", token],
-            vec!["dedup", "record", "r", value, "--op", "o"],
-            vec!["dedup", "list"],
+            vec!["bank", "load", "b", "items.csv"],
+            vec!["bank", "take", "b", id],
+            vec!["bank", "list", "b"],
+            vec!["token", "create", "tokens", token],
+            vec!["dedup", "record", "records", "r", value, "--op", "o"],
+            vec!["dedup", "list", "records"],
         ]
     }
 

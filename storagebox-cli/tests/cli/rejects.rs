@@ -82,7 +82,7 @@ fn an_older_list_stays_where_nothing_was_rejected() {
 #[test]
 fn standard_input_is_named() {
     let place = Place::with("A\n", "");
-    let args = ["hand-out", "--items", "items.csv", "--ids", "-", "--out", "given.csv"];
+    let args = ["hand-out", "items", "--items", "items.csv", "--ids", "-", "--out", "given.csv"];
     place.run_with_input(&args, b"\nada\n").exits(0);
     assert_eq!(place.read("given.rejects.csv"), "file,line,reason\nstandard input,1,empty\n");
 }
@@ -101,7 +101,7 @@ fn files_that_differ_in_their_ending_have_lists_of_their_own() {
         ("more.2026.txt", "more.2026.txt.rejects.csv"),
     ] {
         place.write(name, "A\n\n");
-        place.run(&["bank", "load", "--bank", "b", name]).exits(0);
+        place.run(&["bank", "load", "b", name]).exits(0);
         assert_eq!(place.read(list), format!("file,line,reason\n{name},2,empty\n"));
     }
 }

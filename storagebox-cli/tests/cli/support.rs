@@ -110,7 +110,7 @@ impl Place {
 
     /// `hand-out` on the three usual files.
     pub(crate) fn hand_out(&self, more: &[&str]) -> Ended {
-        self.run(&[&["hand-out"], &FILES[..], more].concat())
+        self.run(&[&["hand-out", "items"], &FILES[..], more].concat())
     }
 
     pub(crate) fn run_with_input(&self, args: &[&str], input: &[u8]) -> Ended {

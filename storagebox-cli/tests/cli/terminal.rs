@@ -66,7 +66,7 @@ fn read(mut terminal: File) -> String {
 fn a_bar_is_drawn_and_taken_away_before_the_answer() {
     let items: String = (0..20_000).map(|number| format!("CODE-{number}\n")).collect();
     let place = Place::with(&items, &items);
-    let (code, shown) = shown(&place, &[&["hand-out"], &FILES[..]].concat(), &[]);
+    let (code, shown) = shown(&place, &[&["hand-out", "items"], &FILES[..]].concat(), &[]);
     assert_eq!(code, 0, "{shown}");
     for part in ["loading", "handing out", BAR, "lines", "left"] {
         assert!(shown.contains(part), "{part:?} in {shown:?}");
@@ -87,7 +87,7 @@ fn the_demo_shows_its_faults_while_it_runs() {
 #[test]
 fn an_error_is_coloured_unless_somebody_minds() {
     let place = Place::new();
-    let args = ["bank", "load", "--bank", "b", "none.csv"];
+    let args = ["bank", "load", "b", "none.csv"];
     let (code, coloured) = shown(&place, &args, &[]);
     assert_eq!(code, 2);
     assert!(coloured.contains(RED) && coloured.contains("none.csv"), "{coloured:?}");
@@ -143,22 +143,22 @@ fn shows_nothing_to_obey(place: &Place, args: &[&str]) -> String {
     shown
 }
 
-/// A file has it in its name and in its content, a box in its name, the command line in every place.
+/// A file has it in its name and in its content, a namespace in its name, the command line in every place.
 #[test]
 fn a_strangers_text_in_errors_is_not_obeyed() {
     let place = Place::with("A\n", "ada\n");
     for args in [
-        &["bank", "load", "--bank", "b", HOSTILE][..],
-        &["bank", "load", "--bank", "b", "items.csv", "--rejects", HOSTILE, "--json", HOSTILE],
-        &["bank", "load", "--bank", "b", "items.csv", "--rejects", &format!("{HOSTILE}/none")],
-        &["dedup", "get", "a", "--out", &format!("{HOSTILE}/none"), "--json"],
-        &["dedup", "run", "--id", "a", "--", HOSTILE],
-        &["dedup", "run", "--id", "a", "--json", "--", HOSTILE],
+        &["bank", "load", "b", HOSTILE][..],
+        &["bank", "load", "b", "items.csv", "--rejects", HOSTILE, "--json", HOSTILE],
+        &["bank", "load", "b", "items.csv", "--rejects", &format!("{HOSTILE}/none")],
+        &["dedup", "get", "records", "a", "--out", &format!("{HOSTILE}/none"), "--json"],
+        &["dedup", "run", "records", "a", "--", HOSTILE],
+        &["dedup", "run", "records", "a", "--json", "--", HOSTILE],
         &["man", "--dir", HOSTILE],
         &[HOSTILE],
-        &["bank", "take", "--bank", "b", "ada", "--for", HOSTILE],
-        &["ordered", "put", HOSTILE, HOSTILE, "--at", "3", "--writer", HOSTILE, "--box", HOSTILE],
-        &["bank", "take", "--bank", HOSTILE, HOSTILE, "-vv"],
+        &["bank", "take", "b", "ada", "--for", HOSTILE],
+        &["ordered", "put", HOSTILE, HOSTILE, HOSTILE, "--at", "3", "--writer", HOSTILE],
+        &["bank", "take", HOSTILE, HOSTILE, "-vv"],
     ] {
         let shown = shows_nothing_to_obey(&place, args);
         assert!(shown.contains("owned"), "{args:?}: {shown:?}");
@@ -171,21 +171,23 @@ fn a_strangers_text_in_errors_is_not_obeyed() {
 fn a_strangers_text_in_answers_is_not_obeyed() {
     let place = Place::without_url();
     place.write("items.csv", format!("\"{HOSTILE}\"\n"));
-    place.run(&["bank", "load", "--bank", "b", "items.csv"]).exits(0);
-    place.run(&["bank", "take", "--bank", "b", HOSTILE]).exits(0);
-    place.run(&["dedup", "record", HOSTILE, HOSTILE, "--op", "o"]).exits(0);
-    place.run(&["ordered", "put", HOSTILE, HOSTILE, "--at", "4102444800000", "--writer", HOSTILE]).exits(0);
-    place.run(&["ordered", "get", "a", "--box", HOSTILE]).exits(1);
+    place.run(&["bank", "load", "b", "items.csv"]).exits(0);
+    place.run(&["bank", "take", "b", HOSTILE]).exits(0);
+    place.run(&["dedup", "record", "records", HOSTILE, HOSTILE, "--op", "o"]).exits(0);
+    place
+        .run(&["ordered", "put", "values", HOSTILE, HOSTILE, "--at", "4102444800000", "--writer", HOSTILE])
+        .exits(0);
+    place.run(&["ordered", "get", HOSTILE, "a"]).exits(1);
     for args in [
-        &["bank", "list", "--bank", "b"][..],
-        &["bank", "show", "--bank", "b", HOSTILE],
-        &["dedup", "list"],
-        &["dedup", "get", HOSTILE],
-        &["dedup", "get", HOSTILE, "--out", "-"],
-        &["ordered", "list"],
-        &["ordered", "get", HOSTILE, "--out", "-"],
-        &["ordered", "list", "--box", HOSTILE, "--stamps", "sequence"],
-        &["counter", "get", HOSTILE],
+        &["bank", "list", "b"][..],
+        &["bank", "show", "b", HOSTILE],
+        &["dedup", "list", "records"],
+        &["dedup", "get", "records", HOSTILE],
+        &["dedup", "get", "records", HOSTILE, "--out", "-"],
+        &["ordered", "list", "values"],
+        &["ordered", "get", "values", HOSTILE, "--out", "-"],
+        &["ordered", "list", HOSTILE, "--stamps", "sequence"],
+        &["counter", "get", "counters", HOSTILE],
     ] {
         let shown = shows_nothing_to_obey(&place, args);
         assert!(shown.contains("owned"), "{args:?}: {shown:?}");
@@ -209,15 +211,15 @@ fn a_line_break_in_a_field_forges_no_row() {
     let place = Place::without_url();
     place.write("items.csv", format!("\"{FORGED}\"\n"));
     place.write("ids.csv", format!("\"{FORGED}\"\n"));
-    place.run(&["bank", "load", "--bank", "b", "items.csv"]).exits(0);
-    place.run(&["dedup", "record", FORGED, FORGED, "--op", "o"]).exits(0);
-    let hand_out = ["hand-out", "--bank", "b", "--ids", "ids.csv", "--out", "-"];
-    for args in [&["bank", "list", "--bank", "b"][..], &["dedup", "list"], &hand_out] {
+    place.run(&["bank", "load", "b", "items.csv"]).exits(0);
+    place.run(&["dedup", "record", "records", FORGED, FORGED, "--op", "o"]).exits(0);
+    let hand_out = ["hand-out", "b", "--ids", "ids.csv", "--out", "-"];
+    for args in [&["bank", "list", "b"][..], &["dedup", "list", "records"], &hand_out] {
         let (_, shown) = shown(&place, args, &[("NO_COLOR", "1")]);
         assert!(!shown.contains("\nSAVE-99"), "{args:?}: {shown}");
         assert!(shown.contains(r"free-1\nSAVE-99"), "{args:?}: {shown}");
     }
-    assert!(place.run(&["bank", "list", "--bank", "b"]).stdout.contains(FORGED));
+    assert!(place.run(&["bank", "list", "b"]).stdout.contains(FORGED));
 }
 
 #[test]

@@ -12,7 +12,7 @@ pub(crate) struct Bank {
 impl Bank {
     pub(crate) fn with(place: Place, items: &str) -> Self {
         place.write("items.csv", items);
-        place.run(&["bank", "load", "--bank", "b", "items.csv"]).exits(0);
+        place.run(&["bank", "load", "b", "items.csv"]).exits(0);
         Self { place }
     }
 
@@ -20,7 +20,7 @@ impl Bank {
     #[track_caller]
     pub(crate) fn says(&self, args: &[&str], code: i32) -> String {
         let (command, rest) = args.split_first().unwrap();
-        self.place.run(&[&["bank", command, "--bank", "b"], rest].concat()).exits(code).stdout
+        self.place.run(&[&["bank", command, "b"], rest].concat()).exits(code).stdout
     }
 
     /// What a command says to programs.
@@ -38,31 +38,31 @@ impl Bank {
         );
         assert!((1..=900_000).contains(&taken["remaining_ms"].as_u64().unwrap()), "{taken}");
         assert_eq!(self.answers(&["take", "ada"], 0)["outcome"], "again");
-        assert_eq!(self.says(&["take", "bob"], 1), "bank    b\nid      bob\noutcome empty\n");
+        assert_eq!(self.says(&["take", "bob"], 1), "namespace b\nid        bob\noutcome   empty\n");
         assert_eq!(
             self.says(&["confirm", "ada"], 0),
-            "bank    b\nid      ada\noutcome confirmed\nitem    A\n"
+            "namespace b\nid        ada\noutcome   confirmed\nitem      A\n"
         );
         assert_eq!(
             self.answers(&["show", "ada"], 0),
-            json!({ "bank": "b", "id": "ada", "outcome": "held", "item": "A", "hold": "confirmed" })
+            json!({ "namespace": "b", "id": "ada", "outcome": "held", "item": "A", "hold": "confirmed" })
         );
-        let found = json!({ "bank": "b", "item": "A", "state": "spent", "id": "ada" });
+        let found = json!({ "namespace": "b", "item": "A", "state": "spent", "id": "ada" });
         assert_eq!(self.answers(&["holder", "A"], 0), found);
-        assert_eq!(self.says(&["holder", "Z"], 1), "bank  b\nitem  Z\nstate unknown\n");
-        assert_eq!(self.says(&["release", "ada"], 1), "bank    b\nid      ada\noutcome confirmed\n");
+        assert_eq!(self.says(&["holder", "Z"], 1), "namespace b\nitem      Z\nstate     unknown\n");
+        assert_eq!(self.says(&["release", "ada"], 1), "namespace b\nid        ada\noutcome   confirmed\n");
     }
 
     /// Of the one item A: it is given back, and its claim is over.
     pub(crate) fn gets_it_back(&self) {
         self.says(&["take", "ada"], 0);
         assert_eq!(self.answers(&["release", "ada"], 0)["outcome"], "released");
-        let ended = json!({ "bank": "b", "id": "ada", "outcome": "ended", "why": "released" });
+        let ended = json!({ "namespace": "b", "id": "ada", "outcome": "ended", "why": "released" });
         assert_eq!(self.answers(&["take", "ada"], 1), ended);
         assert_eq!(self.answers(&["confirm", "ada"], 1), ended);
         assert_eq!(
             self.says(&["show", "ada"], 1),
-            "bank    b\nid      ada\noutcome ended\nwhy     released\n"
+            "namespace b\nid        ada\noutcome   ended\nwhy       released\n"
         );
         assert_eq!(self.answers(&["take", "bob"], 0)["item"], "A");
     }
@@ -72,7 +72,8 @@ impl Bank {
         self.says(&["take", "ada"], 0);
         self.says(&["confirm", "ada"], 0);
         self.says(&["take", "bob"], 0);
-        let counts = json!({ "bank": "b", "free": 1, "held": 1, "spent": 1, "withdrawn": 0, "total": 3 });
+        let counts =
+            json!({ "namespace": "b", "free": 1, "held": 1, "spent": 1, "withdrawn": 0, "total": 3 });
         assert_eq!(self.answers(&["counts"], 0), counts);
         assert!(self.says(&["counts"], 0).ends_with("total     3\n"));
         let audit = self.answers(&["audit"], 0);
@@ -98,7 +99,7 @@ impl Bank {
             self.says(&["take", id], 0);
         }
         self.says(&["confirm", "eve"], 0);
-        let reclaim = ["bank", "reclaim", "--bank", "b", "-", "--json"];
+        let reclaim = ["bank", "reclaim", "b", "-", "--json"];
         let answer = self.place.run_with_input(&reclaim, b"ada\nbob\neve\n").exits(1).json();
         assert_eq!([&answer["released"], &answer["confirmed"]], [2, 1]);
         let counts = self.answers(&["counts"], 0);
@@ -116,7 +117,7 @@ impl Bank {
     pub(crate) fn is_loaded_twice(&self, count: u64) {
         let items: String = (0..count).map(|n| format!("CODE-{n}\n")).collect();
         for (added, already_there) in [(count, 0), (0, count)] {
-            let load = ["bank", "load", "--bank", "b", "-"];
+            let load = ["bank", "load", "b", "-"];
             let ended = self.place.run_with_input(&load, items.as_bytes()).exits(0);
             assert_eq!([ended.figure("items added"), ended.figure("already there")], [added, already_there]);
             assert_eq!(ended.stderr, "");

@@ -31,24 +31,24 @@ fn with_url(url: &str) -> Ended {
 
 #[test]
 fn usage_errors_exit_with_2() {
-    let hand_out = |more: [&'static str; 2]| [&["hand-out"], &FILES[..], &more].concat();
+    let hand_out = |more: [&'static str; 2]| [&["hand-out", "items"], &FILES[..], &more].concat();
     for args in [
         vec![],
         vec!["hand-in"],
         vec!["hand-out"],
         hand_out(["--concurrency", "0"]),
-        hand_out(["--bank", ""]),
+        vec!["hand-out", ""],
         hand_out(["--surprise", "me"]),
         vec!["setup", "now"],
         vec!["bank"],
         vec!["bank", "counts"],
-        vec!["bank", "empty", "--bank", "b"],
-        vec!["bank", "take", "--bank", "b"],
-        vec!["bank", "take", "--bank", "b", ""],
-        vec!["bank", "take", "--bank", "b", "ada", "--for", "soon"],
-        vec!["bank", "take", "--bank", "b", "ada", "--for", "0s"],
-        vec!["bank", "list", "--bank", "b", "--limit", "-1"],
-        vec!["bank", "load", "--bank", "b"],
+        vec!["bank", "empty", "b"],
+        vec!["bank", "take", "b"],
+        vec!["bank", "take", "b", ""],
+        vec!["bank", "take", "b", "ada", "--for", "soon"],
+        vec!["bank", "take", "b", "ada", "--for", "0s"],
+        vec!["bank", "list", "b", "--limit", "-1"],
+        vec!["bank", "load", "b"],
     ] {
         let ended = place().run(&args).exits(2);
         assert!(ended.stderr.contains("--help"), "{}", ended.stderr);
@@ -58,13 +58,40 @@ fn usage_errors_exit_with_2() {
 #[test]
 fn a_program_is_told_the_error_as_one_object() {
     let place = place();
-    let there = place.run(&["bank", "counts", "--bank", "b", "--json", "--url", "sqlite:not-there.db"]);
+    let there = place.run(&["bank", "counts", "b", "--json", "--url", "sqlite:not-there.db"]);
     let ended = there.exits(3);
     let said: serde_json::Value = serde_json::from_str(ended.stderr.trim_end()).expect("one object");
     assert_eq!((&said["kind"], &said["certainty"]), (&"NotSetUp".into(), &"NotApplied".into()), "{said}");
     assert_eq!((&said["exit_code"], &said["backend"]), (&3.into(), &"sqlite".into()), "{said}");
     assert!(said["error"].as_str().is_some_and(|error| error.starts_with("cannot ")), "{said}");
     assert_eq!(ended.stdout, "");
+}
+
+/// Also where the command line cannot be read: on the same stream, in the same fields.
+#[test]
+fn a_program_is_told_a_usage_error_as_one_object_too() {
+    for args in [
+        &["--json"][..],
+        &["--json", "bnak"],
+        &["bank", "--json"],
+        &["bank", "take", "b", "--json"],
+        &["--json", "bank", "take", "b", ""],
+        &["bank", "take", "b", "ada", "--for", "soon", "--json"],
+        &["counter", "get", "n", "a", "--strategy", "luck", "--json"],
+        &["ping", "postgres://ada:secret@host/vouchers", "--json"],
+        &["dedup", "run", "jobs", "a", "--json"],
+        &["ordered", "purge", "n", "--stamps", "sequence", "--max-skew", "1h", "--json"],
+    ] {
+        let ended = place().on("memory:").run(args).exits(2);
+        assert_eq!(ended.stdout, "", "{args:?}");
+        let last = ended.stderr.lines().last().unwrap();
+        let said: serde_json::Value = serde_json::from_str(last).expect("one object");
+        assert_eq!(said["exit_code"], 2, "{said}");
+        for field in ["error", "help"] {
+            assert!(said[field].as_str().is_some_and(|text| !text.is_empty()), "{args:?}: {said}");
+        }
+        assert!(!ended.stderr.contains("secret"), "{said}");
+    }
 }
 
 #[test]
@@ -117,14 +144,18 @@ fn json_is_one_object_of_the_same_figures() {
 
 #[test]
 fn both_inputs_cannot_be_standard_input() {
-    let args = ["hand-out", "--items", "-", "--ids", "-", "--out", "given.csv"];
+    let args = ["hand-out", "items", "--items", "-", "--ids", "-", "--out", "given.csv"];
     refused(&place(), &args, "both");
 }
 
 #[test]
 fn a_missing_input_is_refused_before_any_work() {
     for (items, ids) in [("none.csv", "ids.csv"), ("items.csv", "none.csv")] {
-        refused(&place(), &["hand-out", "--items", items, "--ids", ids, "--out", "given.csv"], "none.csv");
+        refused(
+            &place(),
+            &["hand-out", "items", "--items", items, "--ids", ids, "--out", "given.csv"],
+            "none.csv",
+        );
     }
 }
 
@@ -132,12 +163,16 @@ fn a_missing_input_is_refused_before_any_work() {
 fn a_directory_is_no_input() {
     let place = place();
     fs::create_dir(place.path("folder")).unwrap();
-    refused(&place, &["hand-out", "--items", "items.csv", "--ids", "folder", "--out", "given.csv"], "folder");
+    refused(
+        &place,
+        &["hand-out", "items", "--items", "items.csv", "--ids", "folder", "--out", "given.csv"],
+        "folder",
+    );
 }
 
 #[test]
 fn a_missing_output_directory_is_refused_before_any_work() {
-    let args = ["hand-out", "--items", "items.csv", "--ids", "ids.csv", "--out", "none/given.csv"];
+    let args = ["hand-out", "items", "--items", "items.csv", "--ids", "ids.csv", "--out", "none/given.csv"];
     refused(&place(), &args, "none");
 }
 
@@ -145,7 +180,11 @@ fn a_missing_output_directory_is_refused_before_any_work() {
 fn the_output_must_be_a_file() {
     let place = place();
     fs::create_dir(place.path("folder")).unwrap();
-    refused(&place, &["hand-out", "--items", "items.csv", "--ids", "ids.csv", "--out", "folder"], "folder");
+    refused(
+        &place,
+        &["hand-out", "items", "--items", "items.csv", "--ids", "ids.csv", "--out", "folder"],
+        "folder",
+    );
 }
 
 #[test]
@@ -156,11 +195,21 @@ fn an_input_is_never_overwritten() {
         let out = out.replace("../", "folder/../");
         refused(
             &place,
-            &["hand-out", "--items", "items.csv", "--ids", "ids.csv", "--out", &out],
+            &["hand-out", "items", "--items", "items.csv", "--ids", "ids.csv", "--out", &out],
             "overwrite",
         );
-        let args =
-            ["hand-out", "--items", "items.csv", "--ids", "ids.csv", "--out", "given.csv", "--rejects", &out];
+        let args = [
+            "hand-out",
+            "items",
+            "--items",
+            "items.csv",
+            "--ids",
+            "ids.csv",
+            "--out",
+            "given.csv",
+            "--rejects",
+            &out,
+        ];
         refused(&place, &args, "overwrite");
         assert_eq!([place.read("items.csv"), place.read("ids.csv")], ["SAVE-1\n", "ada\n"]);
     }
@@ -168,7 +217,7 @@ fn an_input_is_never_overwritten() {
 
 #[test]
 fn the_two_outputs_must_differ() {
-    let args = [&["hand-out"], &FILES[..], &["--rejects", "./given.csv"]].concat();
+    let args = [&["hand-out", "items"], &FILES[..], &["--rejects", "./given.csv"]].concat();
     refused(&place(), &args, "same file");
 }
 
@@ -179,7 +228,7 @@ fn a_link_to_an_input_is_an_input() {
     std::os::unix::fs::symlink("ids.csv", place.path("link.csv")).unwrap();
     refused(
         &place,
-        &["hand-out", "--items", "items.csv", "--ids", "ids.csv", "--out", "link.csv"],
+        &["hand-out", "items", "--items", "items.csv", "--ids", "ids.csv", "--out", "link.csv"],
         "overwrite",
     );
 }
@@ -209,7 +258,7 @@ fn the_old_output_keeps_its_rights() {
 #[test]
 fn a_closed_pipe_is_no_failure() {
     let place = place();
-    let mut command = place.command(&[&["hand-out", "--items", "-"], &FILES[2..]].concat());
+    let mut command = place.command(&[&["hand-out", "items", "--items", "-"], &FILES[2..]].concat());
     let command = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     drop(child.stdout.take());
@@ -226,7 +275,7 @@ fn an_interrupt_leaves_the_old_output_and_nothing_else() {
     let place = place();
     place.write("given.csv", "old");
     let mut command =
-        place.command(&[&["hand-out", "--items", "items.csv", "--ids", "-"], &FILES[4..]].concat());
+        place.command(&[&["hand-out", "items", "--items", "items.csv", "--ids", "-"], &FILES[4..]].concat());
     let command = command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();

@@ -53,7 +53,7 @@ fn words() -> Result<String, Failure> {
 fn hand_out(items: &Path, ids: &Path, folder: &Folder) -> Result<(u64, String), Failure> {
     let out = folder.path().join("given.csv");
     let mut command = Command::new(workspace::released("storagebox")?);
-    command.arg("hand-out").arg("--items").arg(items).arg("--ids").arg(ids).arg("--out").arg(&out);
+    command.args(["hand-out", "items", "--items"]).arg(items).arg("--ids").arg(ids).arg("--out").arg(&out);
     println!();
     let peak = peak::of(command)?;
     let text = fs::read_to_string(&out).map_err(|error| Failure::File { path: out, error })?;

@@ -84,7 +84,7 @@ fn killed_once(url: &str, folder: &Path, round: u32) -> Result<bool, Failure> {
     for process in processes {
         process.end()?;
     }
-    captured(program(url, ["bank", "audit", "--bank", &bank])?)?;
+    captured(program(url, ["bank", "audit", &bank])?)?;
     look_at(folder)?;
     Ok(at_work)
 }
@@ -129,8 +129,7 @@ impl Process {
     /// Each loads the bank too: what is there already is left alone.
     fn start(url: &str, folder: &Path, bank: &str, number: usize) -> Result<Self, Failure> {
         let out = out(number);
-        let mut command =
-            program(url, ["hand-out", "--items", "items.csv", "--ids", "ids.csv", "--bank", bank])?;
+        let mut command = program(url, ["hand-out", bank, "--items", "items.csv", "--ids", "ids.csv"])?;
         command.args(["--concurrency", "8", "--json", "--out", &out]).current_dir(folder);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let child = command.spawn().map_err(|error| not_started(&command, error))?;
@@ -167,7 +166,7 @@ fn million(url: &str) -> Result<String, Failure> {
     println!();
     let mut peaks = vec![];
     for _ in 0..2 {
-        let mut load = program(url, ["bank", "load", "--bank", "million"])?;
+        let mut load = program(url, ["bank", "load", "million"])?;
         load.arg(&items);
         peaks.push(peak::of(load)?);
     }
@@ -175,7 +174,7 @@ fn million(url: &str) -> Result<String, Failure> {
     if peak >= MEMORY {
         return Err(Failure::TooMuchMemory { peak, limit: MEMORY });
     }
-    let counts = captured(program(url, ["bank", "counts", "--bank", "million", "--json"])?)?;
+    let counts = captured(program(url, ["bank", "counts", "million", "--json"])?)?;
     let found = figure(&counts, "free").unwrap_or_default();
     if found != MILLION as usize {
         return Err(Failure::Untrue { what: "free items", expected: MILLION as usize, found });

@@ -44,7 +44,7 @@ impl Place {
         let place = Self { folder: Folder::new(name)?, program: workspace::released("storagebox")? };
         place.write("items.csv", (0..items).map(|item| format!("CODE-{item:08}\n")).collect())?;
         captured(place.command(&["setup"]))?;
-        captured(place.command(&["bank", "load", "--bank", "items", "items.csv"]))?;
+        captured(place.command(&["bank", "load", "items", "items.csv"]))?;
         Ok(place)
     }
 
@@ -56,7 +56,7 @@ impl Place {
     }
 
     fn hand_out(&self, ids: &str, out: &str) -> Command {
-        self.command(&["hand-out", "--ids", ids, "--out", out])
+        self.command(&["hand-out", "items", "--ids", ids, "--out", out])
     }
 
     fn write(&self, name: &str, text: String) -> Result<(), Failure> {
@@ -71,7 +71,7 @@ impl Place {
 
     /// A figure of the bank, as the program says it.
     fn figure(&self, command: &str, key: &str) -> Result<usize, Failure> {
-        let said = captured(self.command(&["bank", command, "--bank", "items"]))?;
+        let said = captured(self.command(&["bank", command, "items"]))?;
         let figures = said.lines().filter_map(|line| line.rsplit_once(' '));
         let found =
             figures.filter(|(found, _)| found.trim() == key).find_map(|(_, figure)| figure.parse().ok());
@@ -80,7 +80,7 @@ impl Place {
 
     /// The program's own audit, which fails if anything is not as it should be, and who holds how many.
     fn audited(&self, held: usize) -> Result<(), Failure> {
-        captured(self.command(&["bank", "audit", "--bank", "items"]))?;
+        captured(self.command(&["bank", "audit", "items"]))?;
         same("items held", held, self.figure("counts", "held")?)
     }
 }

@@ -8,7 +8,7 @@ use std::io::Write;
 use storagebox::{Assigned, Deduplicator, Recovery, parts::Backend};
 
 use crate::answer::Answer;
-use crate::cli::{Assign, Global, OfBanks, Recover};
+use crate::cli::{Assign, Global, OfBanks, OfNamespace, Recover};
 use crate::exit::{Exit, Failure};
 use crate::retry;
 use crate::step::Step;
@@ -35,16 +35,17 @@ fn print(answer: Result<Answer, Failure>, global: &Global) -> Result<Exit, Failu
     answer.and_then(|answer| answer.print(to, global.json))
 }
 
-fn deduplicator(of: &OfBanks, store: &dyn Backend) -> storagebox::Result<Deduplicator> {
+fn deduplicator(of: &OfNamespace, from: &OfBanks, store: &dyn Backend) -> storagebox::Result<Deduplicator> {
     let deduplicator = Deduplicator::new(store.dedup_repo(&of.name)?);
-    of.banks
+    from.banks
         .iter()
         .try_fold(deduplicator, |deduplicator, name| deduplicator.bank(name.clone(), store.item_bank(name)?))
 }
 
 async fn assign_of(args: &Assign, store: &dyn Backend) -> Result<Answer, Failure> {
-    let deduplicator = deduplicator(&args.of, store).map_err(|error| Step::OpenBox.failed(error))?;
-    for bank in &args.of.banks {
+    let deduplicator =
+        deduplicator(&args.of, &args.from, store).map_err(|error| Step::OpenBox.failed(error))?;
+    for bank in &args.from.banks {
         let call = || deduplicator.assign(args.id.clone(), bank.clone());
         match retry::harmless(Step::Assign, call).await? {
             Assigned::New { bank, item } => {
@@ -60,12 +61,13 @@ async fn assign_of(args: &Assign, store: &dyn Backend) -> Result<Answer, Failure
 }
 
 fn outcome(args: &Assign, exit: Exit, outcome: &'static str) -> Answer {
-    Answer::new(exit).text("box", &args.of.name).text("id", &args.id).word("outcome", outcome)
+    Answer::new(exit).text("namespace", &args.of.name).text("id", &args.id).word("outcome", outcome)
 }
 
 /// A page at a time, so that an interrupt finds its place; what is finished stays finished.
 async fn recover_of(args: &Recover, store: &dyn Backend) -> Result<Answer, Failure> {
-    let deduplicator = deduplicator(&args.of, store).map_err(|error| Step::OpenBox.failed(error))?;
+    let deduplicator =
+        deduplicator(&args.of, &args.from, store).map_err(|error| Step::OpenBox.failed(error))?;
     let (mut total, mut cursor) = (Recovery::default(), None);
     loop {
         let page = retry::harmless(Step::Recover, || deduplicator.recover(cursor.as_ref(), PAGE)).await?;
@@ -78,6 +80,6 @@ async fn recover_of(args: &Recover, store: &dyn Backend) -> Result<Answer, Failu
         }
         tokio::task::yield_now().await;
     }
-    let answer = Answer::new(Exit::Done).text("box", &args.of.name).figure("seen", total.seen);
+    let answer = Answer::new(Exit::Done).text("namespace", &args.of.name).figure("seen", total.seen);
     Ok(answer.figure("finished", total.finished).figure("given_up", total.given_up))
 }

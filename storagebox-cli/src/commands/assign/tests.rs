@@ -31,19 +31,19 @@ async fn answer(store: &MemoryStore, args: &[&str]) -> Value {
 }
 
 fn assigned(id: &str, outcome: &str, bank: &str, item: &str) -> Value {
-    json!({ "box": "assignments", "id": id, "outcome": outcome, "bank": bank, "item": item })
+    json!({ "namespace": "seats", "id": id, "outcome": outcome, "bank": bank, "item": item })
 }
 
 #[tokio::test]
 async fn an_id_has_an_item_of_one_bank() {
     let store = store(&[("monday", "seat-1"), ("friday", "seat-50")]).await;
     let ask = async |id: &str, banks: [&str; 2]| {
-        answer(&store, &["assign", id, "--bank", banks[0], "--bank", banks[1]]).await
+        answer(&store, &["assign", "seats", id, "--bank", banks[0], "--bank", banks[1]]).await
     };
     assert_eq!(ask("ada", ["monday", "friday"]).await, assigned("ada", "new", "monday", "seat-1"));
     assert_eq!(ask("ada", ["friday", "monday"]).await, assigned("ada", "again", "monday", "seat-1"));
     assert_eq!(ask("bob", ["monday", "friday"]).await, assigned("bob", "new", "friday", "seat-50"));
-    let empty = json!({ "box": "assignments", "id": "eve", "outcome": "empty" });
+    let empty = json!({ "namespace": "seats", "id": "eve", "outcome": "empty" });
     assert_eq!(ask("eve", ["monday", "friday"]).await, empty);
 }
 
@@ -52,11 +52,11 @@ async fn an_id_has_an_item_of_one_bank() {
 async fn what_was_left_half_way_is_finished() {
     let store = store(&[("monday", "seat-1")]).await;
     let failing = FaultyBank::new(store.bank("monday").unwrap(), Fault::StopsAt(0));
-    let records = store.dedup("assignments").unwrap();
+    let records = store.dedup("seats").unwrap();
     let crashed = Deduplicator::new(records).bank("monday", Arc::new(failing)).unwrap();
     crashed.assign("ada", "monday").await.unwrap_err();
-    let recovered = json!({ "box": "assignments", "seen": 1, "finished": 1, "given_up": 0 });
-    assert_eq!(answer(&store, &["recover", "--bank", "monday"]).await, recovered);
-    let ada = answer(&store, &["assign", "ada", "--bank", "monday"]).await;
+    let recovered = json!({ "namespace": "seats", "seen": 1, "finished": 1, "given_up": 0 });
+    assert_eq!(answer(&store, &["recover", "seats", "--bank", "monday"]).await, recovered);
+    let ada = answer(&store, &["assign", "seats", "ada", "--bank", "monday"]).await;
     assert_eq!(ada, assigned("ada", "again", "monday", "seat-1"));
 }

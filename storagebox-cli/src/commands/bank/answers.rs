@@ -5,7 +5,7 @@ use storagebox::{
 };
 
 use crate::answer::{Answer, Fact};
-use crate::cli::{OfBank, OfClaim};
+use crate::cli::{OfClaim, OfNamespace};
 use crate::exit::Exit;
 
 pub(super) fn taken(of: &OfClaim, taken: &Taken) -> Answer {
@@ -58,17 +58,17 @@ pub(super) fn shown(of: &OfClaim, state: &ClaimState) -> Answer {
     }
 }
 
-pub(super) fn found(of: &OfBank, item: &Item, state: &ItemState) -> Answer {
+pub(super) fn found(of: &OfNamespace, item: &Item, state: &ItemState) -> Answer {
     let exit = if *state == ItemState::Unknown { Exit::Nothing } else { Exit::Done };
-    let answer = Answer::new(exit).text("bank", &of.bank).text("item", item).word("state", name(state));
+    let answer = Answer::new(exit).text("namespace", &of.name).text("item", item).word("state", name(state));
     match claim(state) {
         Some(claim) => answer.text("id", claim),
         None => answer,
     }
 }
 
-pub(super) fn counted(of: &OfBank, counts: &Counts) -> Answer {
-    figures(Answer::new(Exit::Done).text("bank", &of.bank), counts)
+pub(super) fn counted(of: &OfNamespace, counts: &Counts) -> Answer {
+    figures(Answer::new(Exit::Done).text("namespace", &of.name), counts)
 }
 
 /// The four states, and their sum.
@@ -98,7 +98,7 @@ pub(super) fn claim(state: &ItemState) -> Option<&str> {
 }
 
 fn outcome(of: &OfClaim, exit: Exit, outcome: &'static str) -> Answer {
-    Answer::new(exit).text("bank", &of.of.bank).text("id", &of.id).word("outcome", outcome)
+    Answer::new(exit).text("namespace", &of.of.name).text("id", &of.id).word("outcome", outcome)
 }
 
 fn ended(of: &OfClaim, why: End) -> Answer {

@@ -60,5 +60,5 @@ fn given(args: &OfItems) -> Result<Vec<Item>, Failure> {
 /// The answer is no if some items are not as was wanted, however often it is asked.
 fn counted(args: &OfItems, left: u64) -> Answer {
     let exit = if left == 0 { Exit::Done } else { Exit::Nothing };
-    Answer::new(exit).text("bank", &args.of.bank)
+    Answer::new(exit).text("namespace", &args.of.name)
 }

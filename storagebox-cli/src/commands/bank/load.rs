@@ -18,6 +18,6 @@ pub(super) async fn run(args: &Load, bank: &dyn BankAdmin, reserved: &Reserved) 
     let Loaded { added, already_there, .. } = load(lines, bank, &mut rejects).await?;
     let rejected = rejects.count();
     rejects.publish()?;
-    let answer = Answer::new(Exit::Done).text("bank", &args.of.bank).figure("items_added", added);
+    let answer = Answer::new(Exit::Done).text("namespace", &args.of.name).figure("items_added", added);
     Ok(answer.figure("already_there", already_there).figure("rejected_lines", rejected))
 }

@@ -19,7 +19,7 @@ use storagebox::{
 };
 
 use crate::answer::Answer;
-use crate::cli::{Bank, Extend, Global, OfBank, OfClaim, OfItem, Take};
+use crate::cli::{Bank, Extend, Global, OfClaim, OfItem, OfNamespace, Take};
 use crate::commands::listing;
 use crate::exit::{Exit, Failure};
 use crate::output::Reserved;
@@ -42,7 +42,7 @@ async fn ask(
     as_json: bool,
     to: &mut (dyn Write + Send),
 ) -> Result<Exit, Failure> {
-    let bank = store.item_bank(&command.of().bank).map_err(|error| Step::OpenBox.failed(error))?;
+    let bank = store.item_bank(&command.of().name).map_err(|error| Step::OpenBox.failed(error))?;
     let bank = &*bank;
     let answer = match command {
         Bank::List(args) => return listing::list(bank, args.limit, as_json, to).await,
@@ -104,7 +104,7 @@ async fn holder(args: &OfItem, bank: &dyn BankAdmin) -> Result<Answer, Failure> 
     Ok(answers::found(&args.of, &item, &state))
 }
 
-async fn counts(args: &OfBank, bank: &dyn BankAdmin) -> Result<Answer, Failure> {
+async fn counts(args: &OfNamespace, bank: &dyn BankAdmin) -> Result<Answer, Failure> {
     let counts = retry::harmless(Step::Count, || bank.counts()).await?;
     Ok(answers::counted(args, &counts))
 }

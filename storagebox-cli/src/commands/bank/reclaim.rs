@@ -87,7 +87,7 @@ async fn release(id: ClaimId, bank: &dyn BankAdmin) -> Result<Released, Failure>
 fn answer(args: &Reclaim, reclaimed: Reclaimed, rejected: u64) -> Answer {
     let Reclaimed { released, expired, confirmed } = reclaimed;
     let exit = if confirmed == 0 { Exit::Done } else { Exit::Nothing };
-    let answer = Answer::new(exit).text("bank", &args.of.bank).figure("released", released);
+    let answer = Answer::new(exit).text("namespace", &args.of.name).figure("released", released);
     let answer = answer.figure("expired", expired).figure("confirmed", confirmed);
     answer.figure("rejected_lines", rejected)
 }

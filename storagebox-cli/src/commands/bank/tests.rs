@@ -14,8 +14,8 @@ use super::*;
 use crate::cli::{Cli, Command};
 use crate::commands::faulty::{Fault, FaultyBank};
 
-pub(super) fn args(bank: &str) -> OfBank {
-    OfBank { bank: BoxName::new(bank).unwrap() }
+pub(super) fn args(bank: &str) -> OfNamespace {
+    OfNamespace { name: BoxName::new(bank).unwrap() }
 }
 
 pub(super) fn item(text: &str) -> Item {
@@ -23,7 +23,7 @@ pub(super) fn item(text: &str) -> Item {
 }
 
 fn command(args: &[&str]) -> Bank {
-    let args = [&["storagebox", "bank", args[0], "--bank", "vouchers"], &args[1..]].concat();
+    let args = [&["storagebox", "bank", args[0], "vouchers"], &args[1..]].concat();
     match Cli::parse_from(args).command {
         Command::Bank(command) => command,
         other => panic!("{other:?}"),
@@ -41,7 +41,7 @@ async fn answer(store: &MemoryStore, args: &[&str]) -> (Exit, Value) {
     let (exit, text) = lines(store, args, true).await;
     assert_eq!(text.lines().count(), 1, "{text}");
     let mut answer: Value = serde_json::from_str(&text).unwrap();
-    assert_eq!(answer.as_object_mut().unwrap().remove("bank").unwrap(), "vouchers");
+    assert_eq!(answer.as_object_mut().unwrap().remove("namespace").unwrap(), "vouchers");
     if answer.get("outcome").is_some() {
         assert_eq!(answer.as_object_mut().unwrap().remove("id").unwrap(), args[1]);
     }

@@ -3,20 +3,19 @@
 mod log;
 #[cfg(feature = "dynamo")]
 mod plan;
+mod promise;
 #[cfg(test)]
 mod tests;
 
 use std::io::Write;
+use std::sync::Arc;
 
-use storagebox::parts::Ledger;
-use storagebox::{
-    Bounds, Cancelled, Counted, Maintained,
-    parts::{Backend, Change},
-};
+use storagebox::parts::{self, Backend, Change, Ledger};
+use storagebox::{Bounds, Cancelled, Counted, Maintained};
 
 use super::listing;
 use crate::answer::{Answer, Fact};
-use crate::cli::{Add, Cancel, Compact, Counter, Global, OfCounter, OfKeyAlone};
+use crate::cli::{Add, Cancel, Compact, Counter, Global, OfCounter, OfKeyAlone, OfNamespace, OfStrategy};
 use crate::exit::{Exit, Failure};
 use crate::retry;
 use crate::step::Step;
@@ -47,17 +46,21 @@ async fn ask(
         #[cfg(feature = "dynamo")]
         Counter::Plan(args) => return listing::list(&args, None, as_json, to).await,
         Counter::Log(args) => {
-            let ledger = store.ledger(&args.of.name).map_err(|error| Step::OpenBox.failed(error))?;
+            let ledger = store.ledger(&args.of.of.name).map_err(|error| Step::OpenBox.failed(error))?;
             let entries = Entries { ledger: &*ledger, key: &args.of.key };
             return listing::list(&entries, args.limit, as_json, to).await;
         }
         Counter::Compact(args) => {
-            let ledger = store.ledger(&args.of.name).map_err(|error| Step::OpenBox.failed(error))?;
+            let ledger = store.ledger(&args.of.of.name).map_err(|error| Step::OpenBox.failed(error))?;
             compact(&args, &*ledger).await?
         }
         Counter::Add(args) => add(&args, store).await?,
         Counter::Get(args) => get(&args, store).await?,
         Counter::Cancel(args) => cancel(&args, store).await?,
+        Counter::Promise(args) => {
+            let promised = opened(&args.of, &args.by, store)?.promise();
+            promise::answer(&args, promised)
+        }
     };
     answer.print(to, as_json)
 }
@@ -81,11 +84,16 @@ fn bounds(args: &Add) -> storagebox::Result<Bounds> {
     })
 }
 
-fn counter(
-    of: &OfCounter,
+fn counter(of: &OfCounter, store: &dyn Backend) -> Result<Arc<dyn parts::Counter>, Failure> {
+    opened(&of.of.of, &of.by, store)
+}
+
+fn opened(
+    of: &OfNamespace,
+    by: &OfStrategy,
     store: &dyn Backend,
-) -> Result<std::sync::Arc<dyn storagebox::parts::Counter>, Failure> {
-    store.counter(&of.of.name, of.strategy).map_err(|error| Step::OpenBox.failed(error))
+) -> Result<Arc<dyn parts::Counter>, Failure> {
+    store.counter(&of.name, by.strategy).map_err(|error| Step::OpenBox.failed(error))
 }
 
 fn counted_answer(args: &Add, counted: Counted) -> Answer {
@@ -142,5 +150,5 @@ async fn compact(args: &Compact, ledger: &dyn Ledger) -> Result<Answer, Failure>
 }
 
 fn of_key(of: &OfKeyAlone, exit: Exit) -> Answer {
-    Answer::new(exit).text("box", &of.name).text("key", &of.key)
+    Answer::new(exit).text("namespace", &of.of.name).text("key", &of.key)
 }

@@ -7,8 +7,14 @@ use storagebox::MemoryStore;
 use super::*;
 use crate::cli::{Cli, Command};
 
+/// With the namespace, where the command has one.
+fn line<'a>(args: &[&'a str]) -> Vec<&'a str> {
+    let namespace: &[_] = if args[0] == "plan" { &[] } else { &["counters"] };
+    [&["storagebox", "counter", args[0]], namespace, &args[1..]].concat()
+}
+
 fn command(args: &[&str]) -> Counter {
-    match Cli::parse_from([&["storagebox", "counter"], args].concat()).command {
+    match Cli::parse_from(line(args)).command {
         Command::Counter(command) => command,
         other => panic!("{other:?}"),
     }
@@ -24,7 +30,7 @@ async fn answer(store: &MemoryStore, args: &[&str]) -> (Exit, Value) {
     let (exit, text) = lines(store, args, true).await;
     let mut answer: Value = serde_json::from_str(&text).unwrap();
     let facts = answer.as_object_mut().unwrap();
-    assert_eq!([facts.remove("box").unwrap(), facts.remove("key").unwrap()], ["counters", "shoes"]);
+    assert_eq!([facts.remove("namespace").unwrap(), facts.remove("key").unwrap()], ["counters", "shoes"]);
     (exit, answer)
 }
 
@@ -84,7 +90,18 @@ fn without_the_time(row: &str) -> String {
 #[tokio::test]
 async fn a_reason_that_nobody_could_read_is_bad_input() {
     let of = |reason: &str| {
-        Cli::try_parse_from(["storagebox", "counter", "add", "k", "1", "--op", "a", "--reason", reason])
+        Cli::try_parse_from([
+            "storagebox",
+            "counter",
+            "add",
+            "counters",
+            "k",
+            "1",
+            "--op",
+            "a",
+            "--reason",
+            reason,
+        ])
     };
     assert!(of("").is_err() && of(&"x".repeat(513)).is_err() && of("a\0b").is_err() && of("why").is_ok());
     let args = ["add", "shoes", "1", "--op", "a", "--reason", "why"];
@@ -132,7 +149,7 @@ async fn a_plan_has_each_strategy_at_each_number() {
     assert_eq!([holds("window:KEEP:3010"), holds("marker:KEEP")], ["no", "yes"]);
     for args in [&["plan", "--rate", "10"][..], &["plan", "--rate", "1", "--keep", "1s", "--operations", "5"]]
     {
-        assert!(Cli::try_parse_from([&["storagebox", "counter"], args].concat()).is_err(), "{args:?}");
+        assert!(Cli::try_parse_from(line(args)).is_err(), "{args:?}");
     }
 }
 
@@ -147,4 +164,18 @@ async fn a_cancelled_operation_never_counts() {
     assert_eq!(late, (Exit::Nothing, told("order-7", "fenced")));
     answer(&store, &["add", "shoes", "5", "--op", "delivery"]).await;
     assert_eq!(cancel("delivery").await, (Exit::Nothing, value("delivery", "already_applied", 5)));
+}
+
+#[tokio::test]
+async fn a_strategy_tells_what_it_promises() {
+    let promise = async |strategy: &str| {
+        let (exit, text) = lines(&MemoryStore::new(), &["promise", "--strategy", strategy], true).await;
+        assert_eq!(exit, Exit::Done);
+        serde_json::from_str::<Value>(&text).unwrap()
+    };
+    let marker = promise("marker:7d").await;
+    assert_eq!([&marker["remembers"], &marker["recognises_repeats"]], [&json!("7days"), &json!(true)]);
+    let atomic = promise("atomic").await;
+    assert_eq!([&atomic["remembers"], &atomic["recognises_repeats"]], [&json!("nothing"), &json!(false)]);
+    assert_eq!(promise("window:1h:100").await["capacity"], 100);
 }

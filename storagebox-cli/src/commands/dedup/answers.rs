@@ -44,7 +44,7 @@ pub(super) fn forgotten(of: &OfRecord, forgotten: &Forgotten) -> Answer {
 }
 
 pub(in crate::commands) fn outcome(of: &OfRecord, exit: Exit, outcome: &'static str) -> Answer {
-    Answer::new(exit).text("box", &of.of.name).text("id", &of.id).word("outcome", outcome)
+    Answer::new(exit).text("namespace", &of.of.name).text("id", &of.id).word("outcome", outcome)
 }
 
 fn version(answer: Answer, version: Version) -> Answer {

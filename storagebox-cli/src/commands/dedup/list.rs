@@ -5,7 +5,7 @@ use storagebox::{Cursor, ListedRecord, Page, Result, async_trait, parts::DedupRe
 use crate::commands::listing::{Cell, Row};
 use crate::commands::pages::Listed;
 
-/// The records of one box.
+/// The records of one namespace.
 pub(super) struct Recorded<'a>(pub &'a dyn DedupRepo);
 
 #[async_trait]

@@ -12,7 +12,7 @@ use crate::cli::{Cli, Command};
 use crate::commands::faulty::FaultyStore;
 
 fn command(args: &[&str]) -> Records {
-    match Cli::parse_from([&["storagebox", "dedup"], args].concat()).command {
+    match Cli::parse_from([&["storagebox", "dedup", args[0], "records"], &args[1..]].concat()).command {
         Command::Dedup(Dedup::Records(command)) => command,
         other => panic!("{other:?}"),
     }
@@ -24,12 +24,12 @@ async fn lines(store: &MemoryStore, args: &[&str], as_json: bool) -> (Exit, Vec<
     (exit.unwrap_or_else(|failure| panic!("{args:?}: {failure}")), to)
 }
 
-/// The answer of one line, without the box and the version.
+/// The answer of one line, without the namespace and the version.
 async fn answer(store: &MemoryStore, args: &[&str]) -> (Exit, Value) {
     let (exit, text) = lines(store, args, true).await;
     let mut answer: Value = serde_json::from_slice(&text).unwrap();
     let facts = answer.as_object_mut().unwrap();
-    assert_eq!(facts.remove("box").unwrap(), "records");
+    assert_eq!(facts.remove("namespace").unwrap(), "records");
     facts.remove("version");
     (exit, answer)
 }

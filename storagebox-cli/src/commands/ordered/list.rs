@@ -5,7 +5,7 @@ use storagebox::{Cursor, Key, ListedValue, Page, Result, async_trait, parts::Ord
 use crate::commands::listing::{Cell, Row};
 use crate::commands::pages::Listed;
 
-/// The values of one box.
+/// The values of one namespace.
 pub(super) struct Values<'a> {
     pub values: &'a dyn OrderedStore,
     pub prefix: Option<&'a Key>,

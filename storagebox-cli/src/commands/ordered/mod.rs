@@ -45,7 +45,8 @@ async fn ask(
 ) -> Result<Exit, Failure> {
     let of = command.of();
     let options = of.options().map_err(Failure::Argument)?;
-    let values = store.ordered_store(&of.name, options).map_err(|error| Step::OpenBox.failed(error))?;
+    let values =
+        store.ordered_store(&of.namespace.name, options).map_err(|error| Step::OpenBox.failed(error))?;
     let values = &*values;
     let answer = match command {
         Ordered::List(args) => {
@@ -90,8 +91,8 @@ fn explain(of: &OfKey, own: &Stamp, written: &Written) {
         say(
             Kind::Help,
             format_args!(
-                "load old values into a new --box, with a --tombstone-age longer than the oldest of them is old on each \
-                 command, such as 36500d; for numbers of your own give `--stamps sequence` on each"
+                "load old values into a new namespace, with a --tombstone-age longer than the oldest of them is old on \
+                 each command, such as 36500d; for numbers of your own give `--stamps sequence` on each"
             ),
         );
     }
@@ -159,14 +160,16 @@ async fn purge(args: &Purge, values: &dyn OrderedStore) -> Result<Answer, Failur
         let Maintained { deleted, more } = retry::harmless(Step::Purge, call).await?;
         purged += deleted;
         if !more {
-            return Ok(Answer::new(Exit::Done).text("box", &args.of.name).figure("purged", purged));
+            return Ok(Answer::new(Exit::Done)
+                .text("namespace", &args.of.namespace.name)
+                .figure("purged", purged));
         }
         tokio::task::yield_now().await;
     }
 }
 
 fn of_key(of: &OfKey, exit: Exit) -> Answer {
-    Answer::new(exit).text("box", &of.of.name).text("key", &of.key)
+    Answer::new(exit).text("namespace", &of.of.namespace.name).text("key", &of.key)
 }
 
 fn stamped(answer: Answer, stamp: &Stamp) -> Answer {

@@ -8,22 +8,30 @@ use super::*;
 use crate::cli::{Cli, Command};
 
 fn command(args: &[&str]) -> Ordered {
-    match Cli::parse_from([&["storagebox", "ordered"], args].concat()).command {
+    command_in("values", args)
+}
+
+fn command_in(namespace: &str, args: &[&str]) -> Ordered {
+    match Cli::parse_from([&["storagebox", "ordered", args[0], namespace], &args[1..]].concat()).command {
         Command::Ordered(command) => command,
         other => panic!("{other:?}"),
     }
 }
 
 async fn lines(store: &MemoryStore, args: &[&str], as_json: bool) -> (Exit, String) {
-    let mut to = Vec::new();
-    let exit = ask(command(args), store, &Reserved::default(), as_json, &mut to).await;
-    (exit.unwrap_or_else(|failure| panic!("{args:?}: {failure}")), String::from_utf8(to).unwrap())
+    told_of(command(args), store, as_json).await
+}
+
+async fn told_of(command: Ordered, store: &MemoryStore, as_json: bool) -> (Exit, String) {
+    let (mut to, what) = (Vec::new(), format!("{command:?}"));
+    let exit = ask(command, store, &Reserved::default(), as_json, &mut to).await;
+    (exit.unwrap_or_else(|failure| panic!("{what}: {failure}")), String::from_utf8(to).unwrap())
 }
 
 async fn answer(store: &MemoryStore, args: &[&str]) -> (Exit, Value) {
     let (exit, text) = lines(store, &[args, &["--stamps", "sequence"]].concat(), true).await;
     let mut answer: Value = serde_json::from_str(&text).unwrap();
-    answer.as_object_mut().unwrap().remove("box").unwrap();
+    answer.as_object_mut().unwrap().remove("namespace").unwrap();
     (exit, answer)
 }
 
@@ -65,8 +73,8 @@ async fn times_are_stamps_and_those_too_far_ahead_are_refused() {
     let store = MemoryStore::new();
     let ahead = ["put", "movie", "5", "--at", "2999-01-01T00:00:00Z", "--writer", "phone"];
     assert_eq!(lines(&store, &ahead, true).await.0, Exit::Done);
-    let guarded = [&ahead[..], &["--box", "guarded", "--max-skew", "1h"]].concat();
-    let failure = ask(command(&guarded), &store, &Reserved::default(), true, &mut vec![]).await.unwrap_err();
+    let guarded = command_in("guarded", &[&ahead[..], &["--max-skew", "1h"]].concat());
+    let failure = ask(guarded, &store, &Reserved::default(), true, &mut vec![]).await.unwrap_err();
     assert_eq!(failure.exit(), Exit::BadInput, "{failure}");
 }
 
@@ -79,9 +87,9 @@ async fn old_rows_are_loaded_with_an_older_tombstone_age() {
     let refused: Value = serde_json::from_str(&refused).unwrap();
     assert_eq!((exit, &refused["outcome"]), (Exit::Nothing, &json!("too_old")), "{refused}");
     assert!(refused["horizon"].as_i64().unwrap() > 1_721_769_060_000, "{refused}");
-    let history = ["--box", "history", "--tombstone-age", "36500d"];
-    assert_eq!(lines(&store, &[&put[..], &history].concat(), true).await.0, Exit::Done);
-    let (_, got) = lines(&store, &[&["get", "User#1/Movie#A"][..], &history].concat(), true).await;
+    let history = |args: &[&str]| command_in("history", &[args, &["--tombstone-age", "36500d"]].concat());
+    assert_eq!(told_of(history(&put), &store, true).await.0, Exit::Done);
+    let (_, got) = told_of(history(&["get", "User#1/Movie#A"]), &store, true).await;
     assert_eq!(serde_json::from_str::<Value>(&got).unwrap()["at"], 1_721_769_060_000_i64);
 }
 

@@ -25,7 +25,7 @@ pub(super) async fn create(
     }
     let rejected = batches.end()?;
     let exit = if total.gone == 0 { Exit::Done } else { Exit::Nothing };
-    let answer = Answer::new(exit).text("box", &args.of.name).figure("created", total.created);
+    let answer = Answer::new(exit).text("namespace", &args.of.name).figure("created", total.created);
     let answer = answer.figure("already_live", total.already_live).figure("gone", total.gone);
     Ok(answer.figure("rejected_lines", rejected))
 }
@@ -43,6 +43,7 @@ pub(super) async fn discard(
         total.already_gone += discarded.already_gone;
     }
     let rejected = batches.end()?;
-    let answer = Answer::new(Exit::Done).text("box", &args.of.name).figure("discarded", total.discarded);
+    let answer =
+        Answer::new(Exit::Done).text("namespace", &args.of.name).figure("discarded", total.discarded);
     Ok(answer.figure("already_gone", total.already_gone).figure("rejected_lines", rejected))
 }

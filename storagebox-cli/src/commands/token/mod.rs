@@ -63,5 +63,5 @@ async fn consume(args: &Consume, tokens: &dyn TokenStore) -> Result<Answer, Fail
 }
 
 fn outcome(of: &OfToken, exit: Exit, outcome: &'static str) -> Answer {
-    Answer::new(exit).text("box", &of.of.name).text("token", &of.token).word("outcome", outcome)
+    Answer::new(exit).text("namespace", &of.of.name).text("token", &of.token).word("outcome", outcome)
 }

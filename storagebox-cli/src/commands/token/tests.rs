@@ -9,15 +9,16 @@ use super::*;
 use crate::cli::{Cli, Command};
 
 async fn answer(store: &MemoryStore, args: &[&str]) -> (Exit, Value) {
-    let command = match Cli::parse_from([&["storagebox", "token"], args].concat()).command {
-        Command::Token(command) => command,
-        other => panic!("{other:?}"),
-    };
+    let command =
+        match Cli::parse_from([&["storagebox", "token", args[0], "tokens"], &args[1..]].concat()).command {
+            Command::Token(command) => command,
+            other => panic!("{other:?}"),
+        };
     let mut to = Vec::new();
     let exit = ask(command, store, &Reserved::default(), true, &mut to).await;
     let exit = exit.unwrap_or_else(|failure| panic!("{args:?}: {failure}"));
     let mut answer: Value = serde_json::from_slice(&to).unwrap();
-    assert_eq!(answer.as_object_mut().unwrap().remove("box").unwrap(), "tokens");
+    assert_eq!(answer.as_object_mut().unwrap().remove("namespace").unwrap(), "tokens");
     (exit, answer)
 }
 

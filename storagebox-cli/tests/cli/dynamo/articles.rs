@@ -45,7 +45,7 @@ impl Articles {
 
     fn import(&self, place: &Place, code: i32) -> Value {
         let (from, [items, _]) = (self.0.url_of_articles(), self.0.articles());
-        let args = ["bank", "import", "--bank", "b", "--from", &from, "--from-bank", &items, "--json"];
+        let args = ["bank", "import", "b", "--from", &from, "--from-namespace", &items, "--json"];
         let ended = place.run(&args).exits(code);
         serde_json::from_str(&ended.stdout).unwrap_or_else(|_| panic!("{}{}", ended.stdout, ended.stderr))
     }
@@ -70,7 +70,7 @@ async fn create(client: &Client, table: &str, key: &str) {
 }
 
 fn taken(place: &Place, id: &str) -> Value {
-    place.run(&["bank", "take", "--bank", "b", id, "--json"]).exits(0).json()
+    place.run(&["bank", "take", "b", id, "--json"]).exits(0).json()
 }
 
 #[test]
@@ -80,7 +80,7 @@ fn they_open_like_any_store() {
     let [items, records] = articles.0.articles();
     assert_eq!(place.run(&["ping"]).exits(0).stdout, "backend dynamo\noutcome ready\n");
     let bank = |command: &str, more: &[&str]| {
-        let ended = place.run(&[&["bank", command, "--bank", &items, "--json"], more].concat());
+        let ended = place.run(&[&["bank", command, &items, "--json"], more].concat());
         ended.exits(0)
     };
     let counts = bank("counts", &[]).json();
@@ -94,9 +94,9 @@ fn they_open_like_any_store() {
     assert_eq!(bank("show", &["ada"]).json()["item"], "SAVE-1");
     let again = bank("take", &["ada"]).json();
     assert_eq!((&again["outcome"], &again["item"]), (&json!("again"), &json!("SAVE-1")));
-    let refused = place.run(&["bank", "release", "--bank", &items, "ada"]).exits(2);
+    let refused = place.run(&["bank", "release", &items, "ada"]).exits(2);
     assert!(refused.stderr.contains("a bank of `dynamodb:`"), "{}", refused.stderr);
-    let other = place.run(&["bank", "counts", "--bank", &records]).exits(2);
+    let other = place.run(&["bank", "counts", &records]).exits(2);
     assert!(other.stderr.contains(&items), "{}", other.stderr);
 }
 
@@ -118,7 +118,7 @@ fn each_id_keeps_its_item_in_another_store() {
         }
         let fresh = taken(&place, "a new customer");
         assert!(FREE.contains(&fresh["item"].as_str().unwrap()), "{fresh}");
-        assert_eq!(place.run(&["bank", "audit", "--bank", "b", "--json"]).exits(0).json()["audit"], "ok");
+        assert_eq!(place.run(&["bank", "audit", "b", "--json"]).exits(0).json()["audit"], "ok");
     }
 }
 

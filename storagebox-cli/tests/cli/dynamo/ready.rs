@@ -11,7 +11,7 @@ use super::table::{SECRET, Table};
 use crate::quiet::Quiet;
 use crate::support::{Ended, Place};
 
-const COUNTS: [&str; 4] = ["bank", "counts", "--bank", "b"];
+const COUNTS: [&str; 3] = ["bank", "counts", "b"];
 
 #[track_caller]
 fn run(place: &Place, args: &[&str], code: i32) -> Ended {

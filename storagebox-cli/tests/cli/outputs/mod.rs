@@ -16,25 +16,27 @@ fn place() -> Place {
 
 fn filled(place: Place) -> Place {
     place.write("items.csv", "A\n");
-    place.run(&["bank", "load", "--bank", "b", "items.csv"]).exits(0);
+    place.run(&["bank", "load", "b", "items.csv"]).exits(0);
     place.write("items.csv", "A\n\n");
     place.write("ids.csv", "ada\n\n");
-    place.run(&["dedup", "record", "order", "paid", "--op", "ada"]).exits(0);
-    place.run(&["ordered", "put", "key", "5", "--at", "1", "--writer", "w", "--stamps", "sequence"]).exits(0);
+    place.run(&["dedup", "record", "records", "order", "paid", "--op", "ada"]).exits(0);
+    place
+        .run(&["ordered", "put", "values", "key", "5", "--at", "1", "--writer", "w", "--stamps", "sequence"])
+        .exits(0);
     place
 }
 
 /// Every command that writes a file, writing this one.
 fn commands(output: &str) -> Vec<Vec<&str>> {
-    let hand_out = ["hand-out", "--bank", "b", "--items", "items.csv", "--ids", "ids.csv", "--out"];
+    let hand_out = ["hand-out", "b", "--items", "items.csv", "--ids", "ids.csv", "--out"];
     vec![
-        vec!["bank", "load", "--bank", "b", "items.csv", "--rejects", output],
-        vec!["bank", "reclaim", "--bank", "c", "ids.csv", "--rejects", output],
-        vec!["token", "create", "--file", "ids.csv", "--rejects", output],
+        vec!["bank", "load", "b", "items.csv", "--rejects", output],
+        vec!["bank", "reclaim", "c", "ids.csv", "--rejects", output],
+        vec!["token", "create", "tokens", "--file", "ids.csv", "--rejects", output],
         [&hand_out[..], &[output]].concat(),
         [&hand_out[..], &["given.csv", "--rejects", output]].concat(),
-        vec!["dedup", "get", "order", "--out", output],
-        vec!["ordered", "get", "key", "--stamps", "sequence", "--out", output],
+        vec!["dedup", "get", "records", "order", "--out", output],
+        vec!["ordered", "get", "values", "key", "--stamps", "sequence", "--out", output],
     ]
 }
 
@@ -49,9 +51,9 @@ fn all_refuse(place: &Place, output: &str, because: &str) {
 
 #[track_caller]
 fn is_whole(place: &Place) {
-    let counts = place.run(&["bank", "audit", "--bank", "b"]).exits(0);
+    let counts = place.run(&["bank", "audit", "b"]).exits(0);
     assert_eq!(counts.figure("free"), 1);
-    place.run(&["dedup", "get", "order"]).exits(0);
+    place.run(&["dedup", "get", "records", "order"]).exits(0);
 }
 
 #[test]
@@ -105,7 +107,7 @@ fn a_store_is_known_by_every_form_of_its_url() {
     let urls =
         urls.into_iter().map(str::to_owned).chain([format!("sqlite://{whole}"), format!("sqlite:{whole}")]);
     for url in urls {
-        let load = ["bank", "load", "--bank", "b", "items.csv", "--rejects", STORE, "--url", &url];
+        let load = ["bank", "load", "b", "items.csv", "--rejects", STORE, "--url", &url];
         let refused = place.run(&load).exits(2);
         assert!(refused.stderr.contains("is the store's own file"), "{url}: {}", refused.stderr);
     }
@@ -117,12 +119,15 @@ fn a_store_is_known_by_every_form_of_its_url() {
 fn the_store_is_no_input_either() {
     let place = place();
     for command in [
-        &["bank", "load", "--bank", "b", STORE][..],
-        &["bank", "reclaim", "--bank", "b", STORE],
-        &["token", "create", "--file", STORE],
-        &["hand-out", "--ids", STORE, "--out", "given.csv"],
-        &["dedup", "record", "r", "--file", STORE, "--op", "o"],
-        &["ordered", "put", "r", "--file", STORE, "--at", "1", "--writer", "w", "--stamps", "sequence"],
+        &["bank", "load", "b", STORE][..],
+        &["bank", "reclaim", "b", STORE],
+        &["token", "create", "tokens", "--file", STORE],
+        &["hand-out", "items", "--ids", STORE, "--out", "given.csv"],
+        &["dedup", "record", "records", "r", "--file", STORE, "--op", "o"],
+        &[
+            "ordered", "put", "values", "r", "--file", STORE, "--at", "1", "--writer", "w", "--stamps",
+            "sequence",
+        ],
     ] {
         let refused = place.run(command).exits(2);
         assert!(refused.stderr.contains("is the store's own file"), "{command:?}: {}", refused.stderr);
@@ -143,7 +148,7 @@ fn a_manual_page_takes_the_place_of_no_store() {
 #[test]
 fn an_input_through_standard_input_is_an_input() {
     let place = place();
-    let load = ["bank", "load", "--bank", "b", "-", "--rejects", "items.csv"];
+    let load = ["bank", "load", "b", "-", "--rejects", "items.csv"];
     let input = fs::File::open(place.path("items.csv")).unwrap();
     let ended: Ended = place.command(&load).stdin(input).output().unwrap().into();
     let told = "items.csv would overwrite standard input, which is read";
@@ -155,7 +160,7 @@ fn an_input_through_standard_input_is_an_input() {
 fn a_hard_link_to_an_input_is_the_input() {
     let place = place();
     fs::hard_link(place.path("items.csv"), place.path("hard.csv")).unwrap();
-    let refused = place.run(&["bank", "load", "--bank", "b", "items.csv", "--rejects", "hard.csv"]).exits(2);
+    let refused = place.run(&["bank", "load", "b", "items.csv", "--rejects", "hard.csv"]).exits(2);
     assert!(refused.stderr.contains("would overwrite items.csv"), "{}", refused.stderr);
 }
 
@@ -165,7 +170,7 @@ fn two_outputs_are_one_by_any_name() {
     place.write("given.csv", "old");
     fs::hard_link(place.path("given.csv"), place.path("hard.csv")).unwrap();
     for (out, rejects) in [("given.csv", "hard.csv"), ("new.csv", "NEW.csv"), ("new.csv", "./new.csv")] {
-        let args = ["hand-out", "--ids", "ids.csv", "--out", out, "--rejects", rejects];
+        let args = ["hand-out", "items", "--ids", "ids.csv", "--out", out, "--rejects", rejects];
         let refused = place.run(&args).exits(2);
         assert!(refused.stderr.contains("--out and --rejects are the same file"), "{}", refused.stderr);
     }
@@ -179,7 +184,7 @@ fn a_run_that_rejects_nothing_removes_nothing() {
     place.write("good.csv", "A\n");
     place.write("mine.csv", "mine");
     place.write("good.rejects.csv", "file,line,reason\nitems.csv,2,empty\n");
-    let load = ["bank", "load", "--bank", "b", "good.csv"];
+    let load = ["bank", "load", "b", "good.csv"];
     let named = place.run(&[&load[..], &["--rejects", "mine.csv"]].concat()).exits(0);
     assert!(named.stderr.contains("mine.csv is older and stays as it is"), "{}", named.stderr);
     let unnamed = place.run(&load).exits(0);
@@ -198,7 +203,7 @@ fn a_run_that_rejects_nothing_removes_nothing() {
 fn a_file_that_happens_to_have_the_name_of_the_list_stays() {
     let place = place();
     place.write("items.rejects.csv", "mine");
-    let refused = place.run(&["bank", "load", "--bank", "b", "items.csv"]).exits(2);
+    let refused = place.run(&["bank", "load", "b", "items.csv"]).exits(2);
     assert!(
         refused.stderr.contains("items.rejects.csv is there, and is no list of rejects"),
         "{}",
@@ -206,7 +211,7 @@ fn a_file_that_happens_to_have_the_name_of_the_list_stays() {
     );
     assert_eq!(place.read("items.rejects.csv"), "mine");
     place.write("items.rejects.csv", "file,line,reason\nolder.csv,1,empty\n");
-    place.run(&["bank", "load", "--bank", "b", "items.csv"]).exits(0);
+    place.run(&["bank", "load", "b", "items.csv"]).exits(0);
     assert_eq!(place.read("items.rejects.csv"), "file,line,reason\nitems.csv,2,empty\n");
 }
 

@@ -42,7 +42,7 @@ fn a_link_is_written_through_wherever_it_leads() {
     symlink("there.csv", place.path("link.csv")).unwrap();
     symlink("missing.csv", place.path("broken.csv")).unwrap();
     for (link, real) in [("link.csv", "there.csv"), ("broken.csv", "missing.csv")] {
-        place.run(&["dedup", "get", "order", "--out", link]).exits(0);
+        place.run(&["dedup", "get", "records", "order", "--out", link]).exits(0);
         assert!(fs::symlink_metadata(place.path(link)).unwrap().is_symlink());
         assert_eq!(place.read(real), "paid");
     }
@@ -66,8 +66,8 @@ fn standard_output_is_itself_by_another_name() {
     let place = place();
     symlink("/dev/stdout", place.path("stdout")).unwrap();
     for out in ["-", "stdout"] {
-        assert_eq!(place.run(&["dedup", "get", "order", "--out", out]).exits(0).stdout, "paid");
-        let args = ["hand-out", "--bank", "b", "--ids", "ids.csv", "--rejects", "/dev/null", "--out", out];
+        assert_eq!(place.run(&["dedup", "get", "records", "order", "--out", out]).exits(0).stdout, "paid");
+        let args = ["hand-out", "b", "--ids", "ids.csv", "--rejects", "/dev/null", "--out", out];
         let ended = place.run(&args).exits(0);
         assert!(ended.stdout.starts_with("id,item,outcome\nada,A,"), "{}", ended.stdout);
         assert!(!ended.stdout.contains("audit") && ended.stderr.contains("audit"), "{}", ended.stderr);
@@ -82,7 +82,7 @@ fn a_pipe_gets_its_bytes_and_stays() {
     assert!(made.success());
     let pipe = place.path("pipe");
     let reader = thread::spawn(move || fs::read_to_string(pipe).unwrap());
-    place.run(&["dedup", "get", "order", "--out", "pipe"]).exits(0);
+    place.run(&["dedup", "get", "records", "order", "--out", "pipe"]).exits(0);
     assert_eq!(reader.join().unwrap(), "paid");
     assert!(fs::metadata(place.path("pipe")).unwrap().file_type().is_fifo());
 }
@@ -94,7 +94,7 @@ fn a_file_that_is_gone_is_no_place_to_write() {
     let place = place();
     let gone = fs::File::create(place.path("gone.csv")).unwrap();
     fs::remove_file(place.path("gone.csv")).unwrap();
-    let mut command = place.command(&["dedup", "get", "order", "--out", "/proc/self/fd/0"]);
+    let mut command = place.command(&["dedup", "get", "records", "order", "--out", "/proc/self/fd/0"]);
     let ended: Ended = command.stdin(gone).output().unwrap().into();
     assert!(ended.exits(2).stderr.contains("is not a file"));
     assert!(!place.names().iter().any(|name| name.starts_with("gone")), "{:?}", place.names());
@@ -116,7 +116,7 @@ fn temporary(place: &Place) -> Vec<String> {
 #[test]
 fn what_a_killed_run_leaves_is_removed_by_the_next() {
     let place = Place::with("A\n", "ada\n");
-    let args = ["hand-out", "--items", "items.csv", "--ids", "-", "--out", "given.csv"];
+    let args = ["hand-out", "items", "--items", "items.csv", "--ids", "-", "--out", "given.csv"];
     let mut command = place.command(&args);
     let command = command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
     let mut killed = command.spawn().unwrap();
@@ -145,7 +145,7 @@ fn a_file_that_is_replaced_keeps_its_rights_and_its_group() {
         // Another group, which only root may always give a file to.
         let group = if is_root { 4_242 } else { fs::metadata(place.path("given.csv")).unwrap().gid() };
         chown(place.path("given.csv"), None, Some(group)).unwrap();
-        place.run(&["dedup", "get", "order", "--out", "given.csv"]).exits(0);
+        place.run(&["dedup", "get", "records", "order", "--out", "given.csv"]).exits(0);
         assert_eq!(place.read("given.csv"), "paid");
         assert_eq!(mode(&place, "given.csv"), rights, "{rights:o}");
         assert_eq!(fs::metadata(place.path("given.csv")).unwrap().gid(), group);
@@ -159,7 +159,7 @@ fn an_input_or_the_store_that_is_renamed_to_the_output_stays() {
     for moved in ["items.csv", STORE] {
         let place = place();
         let before = fs::read(place.path(moved)).unwrap();
-        let args = ["hand-out", "--bank", "b", "--items", "items.csv", "--ids", "-", "--out", "given.csv"];
+        let args = ["hand-out", "b", "--items", "items.csv", "--ids", "-", "--out", "given.csv"];
         let mut command = place.command(&args);
         let mut run =
             command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
@@ -180,11 +180,11 @@ fn an_input_or_the_store_that_is_renamed_to_the_output_stays() {
 #[test]
 fn an_output_that_nobody_reads_is_a_failure() {
     let place = place();
-    let hand_out = ["hand-out", "--bank", "b", "--ids", "ids.csv", "--rejects", "/dev/null", "--out", "-"];
+    let hand_out = ["hand-out", "b", "--ids", "ids.csv", "--rejects", "/dev/null", "--out", "-"];
     for args in [
-        &["dedup", "get", "order", "--out", "-"][..],
+        &["dedup", "get", "records", "order", "--out", "-"][..],
         &hand_out,
-        &["ordered", "get", "key", "--stamps", "sequence", "--out", "-"],
+        &["ordered", "get", "values", "key", "--stamps", "sequence", "--out", "-"],
     ] {
         let (reader, writer) = std::io::pipe().unwrap();
         drop(reader);
@@ -202,12 +202,12 @@ fn a_pipe_whose_reader_goes_away_is_a_failure() {
     let made = std::process::Command::new("mkfifo").arg(place.path("pipe")).status().unwrap();
     assert!(made.success());
     place.write("long", vec![b'x'; 200_000]);
-    place.run(&["dedup", "record", "long", "--file", "long", "--op", "o"]).exits(0);
+    place.run(&["dedup", "record", "records", "long", "--file", "long", "--op", "o"]).exits(0);
     let pipe = place.path("pipe");
     let reader = thread::spawn(move || {
         std::io::Read::read_exact(&mut fs::File::open(pipe).unwrap(), &mut [0; 1]).unwrap();
     });
-    let ended = place.run(&["dedup", "get", "long", "--out", "pipe"]).exits(2);
+    let ended = place.run(&["dedup", "get", "records", "long", "--out", "pipe"]).exits(2);
     reader.join().unwrap();
     assert!(ended.stderr.contains("cannot write to pipe"), "{}", ended.stderr);
 }
@@ -217,9 +217,9 @@ fn standard_outputs_take_the_place_of_no_store() {
     let place = place();
     let before = fs::read(place.path(STORE)).unwrap();
     for (args, told) in [
-        (&["dedup", "get", "order", "--out", "-"][..], true),
-        (&["bank", "list", "--bank", "b"], true),
-        (&["dedup", "list"], false),
+        (&["dedup", "get", "records", "order", "--out", "-"][..], true),
+        (&["bank", "list", "b"], true),
+        (&["dedup", "list", "records"], false),
     ] {
         let store = fs::File::options().write(true).open(place.path(STORE)).unwrap();
         let mut command = place.command(args);
@@ -253,7 +253,7 @@ fn a_strangers_file_that_appears_under_the_name_of_the_list_stays() {
         if was_there {
             place.write("given.rejects.csv", "file,line,reason\nolder.csv,1,empty\n");
         }
-        let args = ["hand-out", "--bank", "b", "--ids", "-", "--out", "given.csv"];
+        let args = ["hand-out", "b", "--ids", "-", "--out", "given.csv"];
         let mut command = place.command(&args);
         let command = command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
         let mut run = command.spawn().unwrap();

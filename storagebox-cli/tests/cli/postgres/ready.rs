@@ -26,7 +26,7 @@ fn fails(url: &str, args: &[&str], because: &str, cause: &str, help: &str) {
     assert!(advice.starts_with("help: ") && advice.contains(help), "{advice}");
 }
 
-const COUNTS: [&str; 4] = ["bank", "counts", "--bank", "b"];
+const COUNTS: [&str; 3] = ["bank", "counts", "b"];
 
 #[test]
 fn a_store_is_set_up_once_and_then_ready_for_everybody() {

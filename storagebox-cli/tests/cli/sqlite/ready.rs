@@ -7,7 +7,7 @@ use super::file::File;
 use crate::quiet::Quiet;
 use crate::support::{Ended, Place};
 
-const COUNTS: [&str; 4] = ["bank", "counts", "--bank", "b"];
+const COUNTS: [&str; 3] = ["bank", "counts", "b"];
 
 /// A failure, with what happened and what to do.
 #[track_caller]
@@ -97,7 +97,9 @@ fn no_output_takes_the_place_of_a_log_however_the_store_is_spelled() {
         ["sqlite:x/", "sqlite:x//", "sqlite:x/."].into_iter().chain(cfg!(unix).then_some("sqlite:link"));
     for url in urls {
         place = place.on(url);
-        place.run(&["hand-out", "--items", "items.csv", "--ids", "ids.csv", "--out", "x-wal"]).exits(2);
+        place
+            .run(&["hand-out", "items", "--items", "items.csv", "--ids", "ids.csv", "--out", "x-wal"])
+            .exits(2);
         assert_eq!(place.names(), before, "{url}");
     }
 }

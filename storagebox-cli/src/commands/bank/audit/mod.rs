@@ -12,7 +12,7 @@ use futures_util::stream::{self, StreamExt, TryStreamExt};
 use storagebox::{ClaimId, Counts, ItemState, ListedItem, parts::BankAdmin};
 
 use crate::check::{Check, Comparison, Mismatch};
-use crate::cli::OfBank;
+use crate::cli::OfNamespace;
 use crate::commands::pages::{PAGE, Pages};
 use crate::exit::{Exit, Failure};
 use crate::progress::Progress;
@@ -27,7 +27,7 @@ const CONCURRENCY: usize = 64;
 const NAMED: usize = 10;
 
 pub(super) async fn run(
-    args: &OfBank,
+    args: &OfNamespace,
     bank: &dyn BankAdmin,
     as_json: bool,
     to: &mut (dyn Write + Send),

@@ -6,11 +6,11 @@ use super::super::answers::figures;
 use super::Audit;
 use crate::answer::{Answer, Fact};
 use crate::check::Mismatch;
-use crate::cli::OfBank;
+use crate::cli::OfNamespace;
 use crate::exit::Exit;
 
-pub(super) fn answer(of: &OfBank, audit: &Audit, mismatches: &[Mismatch]) -> Answer {
-    let answer = Answer::new(Exit::Done).text("bank", &of.bank);
+pub(super) fn answer(of: &OfNamespace, audit: &Audit, mismatches: &[Mismatch]) -> Answer {
+    let answer = Answer::new(Exit::Done).text("namespace", &of.name);
     let named = audit.named.iter().map(|claim| claim.as_str().to_owned()).collect();
     let json: Value = mismatches.iter().map(Mismatch::json).collect();
     figures(answer, &audit.listed)

@@ -13,7 +13,7 @@ pub(super) fn answer(args: &Import, imported: &Imported) -> Answer {
     let named = imported.compared.named().iter().map(|id| id.as_str().to_owned()).collect();
     let json: Value = mismatches.iter().map(Mismatch::json).collect();
     Answer::new(Exit::Done)
-        .text("bank", &args.of.bank)
+        .text("namespace", &args.of.name)
         .figure("ids_there", imported.ids)
         .figure("free_there", imported.free)
         .figure("ids_imported", imported.copied.ids)

@@ -201,7 +201,7 @@ fn an_item_of_two_ids_is_the_first_ones_and_the_other_is_named() {
 
 #[tokio::test]
 async fn the_answer_names_the_ids_and_no_item() {
-    let args = ["storagebox", "bank", "import", "--bank", "b", "--from", "memory:"];
+    let args = ["storagebox", "bank", "import", "b", "--from", "memory:"];
     let crate::cli::Command::Bank(crate::cli::Bank::Import(args)) =
         <crate::cli::Cli as clap::Parser>::parse_from(args).command
     else {

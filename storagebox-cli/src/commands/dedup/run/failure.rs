@@ -57,7 +57,7 @@ impl RunFailure {
             Self::OtherCommand => {
                 "use another id for another command; or name with --fingerprint what is to be the same"
             }
-            Self::NoRun => "use another id, or another --box",
+            Self::NoRun => "use another id, or another namespace",
             Self::LeaseLost => {
                 "run this again for the other's result; give a longer --lease if this machine was only slow"
             }

@@ -180,7 +180,7 @@ impl Outputs<'_> {
             Output::TooLong { bytes } => warn_of_length(*bytes),
         }
         if self.as_json {
-            let answer = Answer::new(exit).text("box", &args.of.name).text("id", &args.id);
+            let answer = Answer::new(exit).text("namespace", &args.of.name).text("id", &args.id);
             let answer = ended.shown(answer.word("outcome", outcome.name()));
             return answer.print(self.stdout, true).map_err(RunFailure::other);
         }

@@ -1,0 +1,31 @@
+//! `storagebox counter promise`: what a strategy promises.
+
+use storagebox::{CounterPromise, Memory};
+
+use crate::answer::{Answer, Fact};
+use crate::cli::Promise;
+use crate::exit::Exit;
+
+pub(super) fn answer(args: &Promise, promise: CounterPromise) -> Answer {
+    let answer = Answer::new(Exit::Done)
+        .text("namespace", &args.of.name)
+        .text("remembers", remembers(promise.memory))
+        .with("recognises_repeats", Fact::Flag(promise.recognises_repeats()))
+        .with("bounds_per_change", Fact::Flag(promise.bounds_per_change))
+        .with("answers_value", Fact::Flag(promise.answers_value))
+        .with("tells_mismatch", Fact::Flag(promise.tells_mismatch))
+        .with("snapshot", Fact::Flag(promise.snapshot));
+    match promise.capacity {
+        Some(capacity) => answer.figure("capacity", capacity.into()),
+        None => answer,
+    }
+}
+
+fn remembers(memory: Memory) -> String {
+    match memory {
+        Memory::None => "nothing".to_owned(),
+        Memory::For(time) => humantime::format_duration(time).to_string(),
+        Memory::Writers(writers) => format!("the last {writers} operations"),
+        Memory::Forever => "forever".to_owned(),
+    }
+}
