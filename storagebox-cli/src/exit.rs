@@ -1,5 +1,8 @@
 //! How a command ends, for scripts and for people.
 
+mod code;
+mod run;
+
 use std::error::Error as _;
 use std::io;
 use std::iter::successors;
@@ -10,51 +13,12 @@ use storagebox::{ClaimId, Error, ErrorKind};
 
 use crate::answer::{Answer, Fact};
 use crate::check::Mismatch;
-use crate::commands::RunFailure;
 use crate::say::{Kind, say, say_json};
 use crate::step::Step;
 use crate::text::printable;
 
-/// The exit codes that `--help` lists.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Exit {
-    Done,
-    /// Done, and the answer is no: nothing to give, ended, unknown.
-    Nothing,
-    BadInput,
-    StoreFailed,
-    Interrupted,
-    /// What the command of a run ended with.
-    Of(u8),
-    /// Those of a run that are not its command's.
-    StillRunning,
-    RunFailed,
-    CannotRun,
-    NoSuchCommand,
-}
-
-impl Exit {
-    fn code(self) -> u8 {
-        match self {
-            Self::Done => 0,
-            Self::Nothing => 1,
-            Self::BadInput => 2,
-            Self::StoreFailed => 3,
-            Self::StillRunning => 124,
-            Self::RunFailed => 125,
-            Self::CannotRun => 126,
-            Self::NoSuchCommand => 127,
-            Self::Interrupted => 130,
-            Self::Of(code) => code,
-        }
-    }
-}
-
-impl From<Exit> for ExitCode {
-    fn from(exit: Exit) -> Self {
-        exit.code().into()
-    }
-}
+pub(crate) use code::Exit;
+pub(crate) use run::RunFailure;
 
 /// Why a command could not do its work. The text never holds an item.
 #[derive(Debug, thiserror::Error)]
@@ -115,6 +79,12 @@ pub(crate) enum Failure {
     Interrupted,
     #[error("a task of this program died: {0}")]
     Died(tokio::task::JoinError),
+}
+
+impl Step {
+    pub(crate) fn failed(self, error: Error) -> Failure {
+        Failure::Store { step: self, error }
+    }
 }
 
 impl Failure {

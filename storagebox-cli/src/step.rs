@@ -4,8 +4,6 @@ use std::fmt;
 
 use storagebox::{Certainty, Error, ErrorKind};
 
-use crate::exit::Failure;
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
     Open,
@@ -51,10 +49,6 @@ pub(crate) enum Step {
 }
 
 impl Step {
-    pub(crate) fn failed(self, error: Error) -> Failure {
-        Failure::Store { step: self, error }
-    }
-
     /// What the person does next; the kinds are those of the contract.
     pub(crate) fn help(self, error: &Error) -> &'static str {
         match error.kind() {

@@ -22,7 +22,6 @@ mod token;
 
 use crate::cli::{Cli, Command};
 use crate::exit::{Exit, Failure};
-pub(crate) use dedup::RunFailure;
 
 pub(crate) async fn run(cli: Cli) -> Result<Exit, Failure> {
     match cli.command {

@@ -25,7 +25,6 @@ use crate::store;
 use crate::terminal;
 use list::Recorded;
 use run::Outputs;
-pub(crate) use run::RunFailure;
 
 pub(crate) async fn run(command: Dedup, global: &Global) -> Result<Exit, Failure> {
     let records = match command {

@@ -1,7 +1,6 @@
 //! `storagebox dedup run`: a command once for an id, its output and exit code for everybody.
 
 mod child;
-mod failure;
 mod record;
 mod signal;
 mod stage;
@@ -22,12 +21,11 @@ use storagebox::{
 use crate::answer::Answer;
 use crate::cli::Run;
 use crate::content::write_to;
-use crate::exit::{Exit, Failure};
+use crate::exit::{Exit, Failure, RunFailure};
 use crate::interrupt::Signals;
 use crate::say::{Kind, say};
 use crate::step::Step;
 use child::Stopped;
-pub(crate) use failure::RunFailure;
 pub(crate) use record::Ended;
 use record::Output;
 use stage::Stage;

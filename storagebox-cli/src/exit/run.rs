@@ -3,7 +3,7 @@
 use std::io;
 use std::time::Duration;
 
-use crate::exit::{Exit, Failure};
+use super::{Exit, Failure};
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum RunFailure {

@@ -1,0 +1,44 @@
+//! The exit codes.
+
+use std::process::ExitCode;
+
+/// The exit codes that `--help` lists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Exit {
+    Done,
+    /// Done, and the answer is no: nothing to give, ended, unknown.
+    Nothing,
+    BadInput,
+    StoreFailed,
+    Interrupted,
+    /// What the command of a run ended with.
+    Of(u8),
+    /// Those of a run that are not its command's.
+    StillRunning,
+    RunFailed,
+    CannotRun,
+    NoSuchCommand,
+}
+
+impl Exit {
+    fn code(self) -> u8 {
+        match self {
+            Self::Done => 0,
+            Self::Nothing => 1,
+            Self::BadInput => 2,
+            Self::StoreFailed => 3,
+            Self::StillRunning => 124,
+            Self::RunFailed => 125,
+            Self::CannotRun => 126,
+            Self::NoSuchCommand => 127,
+            Self::Interrupted => 130,
+            Self::Of(code) => code,
+        }
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        exit.code().into()
+    }
+}
