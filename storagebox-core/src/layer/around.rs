@@ -1,6 +1,7 @@
 //! The parts of a backend, with a layer around each call.
 
 use std::any::Any;
+use std::fmt;
 use std::sync::Arc;
 
 use super::argument::{Argument, Arguments, offer};
@@ -13,7 +14,6 @@ use crate::retry::Settles;
 use crate::value::BoxName;
 
 /// A part of a backend each of whose calls goes through a [`Layer`].
-#[derive(Clone, Debug)]
 pub struct LayeredPart<P: ?Sized> {
     inner: Arc<P>,
     layer: Arc<dyn Layer>,
@@ -32,6 +32,14 @@ impl<P: OnePart + ?Sized> LayeredPart<P> {
 
     pub(super) fn named(self, backend: &'static str, namespace: &BoxName) -> Self {
         Self { backend, namespace: Some(namespace.clone()), ..self }
+    }
+}
+
+impl<P: ?Sized> fmt::Debug for LayeredPart<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { part, namespace, layer, .. } = self;
+        let mut shown = f.debug_struct("LayeredPart");
+        shown.field("part", part).field("namespace", namespace).field("layer", layer).finish_non_exhaustive()
     }
 }
 
