@@ -32,7 +32,7 @@ impl<H: Harness> Harness for Handled<H> {
 
     async fn open(&self, namespace: &Namespace) -> Result<Arc<dyn Backend>> {
         let deadline = Deadline::new(DEADLINE, Arc::new(RealTime::default()));
-        Ok(behind(self.0.open(namespace).await?, Arc::new((deadline, retries()))))
+        Ok(behind(behind(self.0.open(namespace).await?, retries()), deadline))
     }
 
     async fn audit(&self, namespace: &Namespace, bank: &BoxName) -> Result<Vec<ListedItem>> {
@@ -49,7 +49,7 @@ impl<H: Harness> Harness for Handled<H> {
 
     /// Without the deadline: behind the proxy calls wait for longer.
     async fn open_through(&self, namespace: &Namespace, proxy: SocketAddr) -> Result<Arc<dyn Backend>> {
-        Ok(behind(self.0.open_through(namespace, proxy).await?, Arc::new(retries())))
+        Ok(behind(self.0.open_through(namespace, proxy).await?, retries()))
     }
 
     fn on_the_wire(&self, text: &str) -> Vec<u8> {
@@ -65,8 +65,8 @@ impl<H: Harness> Harness for Handled<H> {
     }
 }
 
-fn behind(backend: Arc<dyn Backend>, layer: Arc<dyn Layer>) -> Arc<dyn Backend> {
-    Arc::new(Layered::new(backend, layer))
+fn behind(backend: Arc<dyn Backend>, layer: impl Layer) -> Arc<dyn Backend> {
+    Arc::new(Layered::new(backend, Arc::new(layer)))
 }
 
 fn retries() -> Retries {

@@ -36,7 +36,7 @@ pub use case::{Case, Family, Part};
 pub use clauses::{CLAUSES, Clause, table};
 pub use failure::Failure;
 pub use harness::{Declared, Harness, Namespace, Restart, TestClock};
-pub use link::{Fate, Link, Linked};
+pub use link::{Fate, Link};
 pub use proxy::{Cut, Proxy};
 pub use runner::{Outcome, Runner, run, run_with};
 pub use suite::{Selection, cases};

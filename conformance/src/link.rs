@@ -1,27 +1,22 @@
 //! The way to a store, and what can go wrong on it: replies are lost, requests land late or twice, futures drop.
 //!
-//! A [`Linked`] store hands each call to its [`Link`], which decides its fate. It works around any store.
+//! A [`Link`] is a layer that decides the fate of each call. It works around any store.
 
-mod boxes;
 mod gate;
-mod store;
 
 use std::collections::VecDeque;
 use std::fmt;
-use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use fastrand::Rng;
-use storagebox_core::{Error, Result};
+use storagebox_core::layer::{Answered, Call, Layer, Layered, LayeredPart, Next, OnePart};
+use storagebox_core::{Backend, Error, Result, async_trait};
 
-pub use boxes::Linked;
 pub(crate) use gate::{drop_after, dropped};
 
-type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
-
 /// A request that is still under way, to be landed later.
-type Late = Box<dyn FnOnce() -> BoxFuture<()> + Send>;
+type Late = Pin<Box<dyn Future<Output = Result<Answered>> + Send>>;
 
 /// What becomes of one call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,8 +96,18 @@ impl Link {
     /// Dropping it leaves the rest under way, and may lose the one that is landing.
     pub async fn land(&self) {
         while let Some(request) = self.next_late() {
-            request().await;
+            let _ = request.await;
         }
+    }
+
+    /// One part of a store, behind the link.
+    pub(crate) fn before<P: OnePart + ?Sized>(self: &Arc<Self>, part: &Arc<P>) -> Arc<LayeredPart<P>> {
+        Arc::new(LayeredPart::new(Arc::clone(part), Arc::clone(self) as _))
+    }
+
+    /// A store with all its parts, behind the link.
+    pub(crate) fn before_store(self: &Arc<Self>, store: &Arc<dyn Backend>) -> Arc<Layered> {
+        Arc::new(Layered::new(Arc::clone(store), Arc::clone(self) as _))
     }
 
     fn next_late(&self) -> Option<Late> {
@@ -117,59 +122,43 @@ impl Link {
         }
     }
 
-    /// Lets one call go its way. `request` makes the same request each time.
-    async fn pass<T, R>(&self, request: R) -> Result<T>
-    where
-        T: Send + 'static,
-        R: Fn() -> BoxFuture<Result<T>> + Send + Sync + 'static,
-    {
-        gate::once(self.gated).await;
-        let answer = match self.fate() {
-            Fate::Delivered => self.delivered(&request).await,
-            Fate::RequestLost => Err(lost()),
-            Fate::ReplyLost => {
-                let _ = request().await;
-                Err(lost())
-            }
-            Fate::Late => {
-                self.park(request);
-                Err(lost())
-            }
-            Fate::Twice => {
-                let answer = request().await;
-                self.park(request);
-                answer
-            }
-        };
-        gate::once(self.gated).await;
-        answer
-    }
-
-    async fn delivered<T, R>(&self, request: &R) -> Result<T>
-    where
-        T: Send,
-        R: Fn() -> BoxFuture<Result<T>> + Sync,
-    {
+    async fn delivered(&self, request: Next<'_>) -> Result<Answered> {
         for _ in 1..self.attempts {
-            match request().await {
+            match request.call().await {
                 Err(error) if error.is_retryable() => {}
                 answer => return answer,
             }
         }
-        request().await
+        request.call().await
     }
 
-    fn park<T, R>(&self, request: R)
-    where
-        T: Send + 'static,
-        R: Fn() -> BoxFuture<Result<T>> + Send + 'static,
-    {
-        let land = move || -> BoxFuture<()> {
-            Box::pin(async move {
-                let _ = request().await;
-            })
-        };
-        lock(&self.late).push_back(Box::new(land));
+    fn park(&self, request: Next<'_>) {
+        lock(&self.late).push_back(Box::pin(request.detached()));
+    }
+
+    async fn meet(&self, fate: Fate, request: Next<'_>) -> Result<Answered> {
+        match fate {
+            Fate::Delivered => return self.delivered(request).await,
+            Fate::Twice => {
+                let answer = request.call().await;
+                self.park(request);
+                return answer;
+            }
+            Fate::RequestLost => {}
+            Fate::ReplyLost => drop(request.call().await),
+            Fate::Late => self.park(request),
+        }
+        Err(lost())
+    }
+}
+
+#[async_trait]
+impl Layer for Link {
+    async fn around(&self, _: &Call<'_>, request: Next<'_>) -> Result<Answered> {
+        gate::once(self.gated).await;
+        let answer = self.meet(self.fate(), request).await;
+        gate::once(self.gated).await;
+        answer
     }
 }
 

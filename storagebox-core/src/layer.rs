@@ -1,7 +1,8 @@
 //! One place around every call: retries, deadlines, faults, metrics and whatever else concerns all parts alike.
 //!
 //! A [`Layered`] backend hands each call of each part to its [`Layer`], which makes the call when it likes, repeats it, or
-//! does not make it. Layers nest: the outer one makes a call by asking the inner one.
+//! does not make it. Layers nest, as a `Layered` backend around another one: the outer layer makes a call by asking the inner
+//! one. A [`LayeredPart`] is the same around one part.
 //!
 //! ```
 //! # #[tokio::main(flavor = "current_thread")] async fn main() -> storagebox_core::Result<()> {
@@ -29,30 +30,36 @@
 //! # Ok(()) }
 //! ```
 
+mod argument;
 mod around;
 mod deadline;
 mod layered;
-mod nested;
 mod next;
+mod part;
 mod retries;
 
 use std::fmt::{self, Debug};
+use std::sync::Arc;
 
 use async_trait::async_trait;
 
 use crate::error::{Error, Result};
 use crate::value::BoxName;
 
+use argument::Arguments;
+
+pub use around::LayeredPart;
 pub use deadline::Deadline;
 pub use layered::Layered;
 pub use next::{Answered, Next};
+pub use part::OnePart;
 pub use retries::Retries;
 
 /// What stands around every call of a backend.
 ///
 /// # Guarantees
 ///
-/// - ER-4: a layer that repeats a call repeats the same operation, with the same id, because it never sees the arguments.
+/// - ER-4: a layer that repeats a call repeats the same operation, with the same id, because it cannot change the arguments.
 ///
 /// # Cancel safety
 ///
@@ -68,26 +75,44 @@ pub trait Layer: Debug + Send + Sync + 'static {
     async fn around(&self, call: &Call<'_>, next: Next<'_>) -> Result<Answered>;
 }
 
-/// One call of a backend, without its arguments.
+/// A layer that is shared, as by a test that looks at it afterwards.
+#[async_trait]
+impl<L: Layer + ?Sized> Layer for Arc<L> {
+    async fn around(&self, call: &Call<'_>, next: Next<'_>) -> Result<Answered> {
+        (**self).around(call, next).await
+    }
+}
+
+/// One call of a backend.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Call<'a> {
-    /// The short name of the backend, such as `memory`.
+    /// The short name of the backend, such as `memory`; empty for a [`LayeredPart`] that was made by itself.
     pub backend: &'static str,
     /// The part that is called.
     pub part: Part,
     /// The method of the part's trait, such as `take`.
     pub operation: &'static str,
-    /// The name of the bank, repository, counter or store; `None` for calls of the backend as a whole.
+    /// The name of the bank, repository, counter or store; `None` for calls of the backend as a whole,
+    /// and for a [`LayeredPart`] that was made by itself.
     pub namespace: Option<&'a BoxName>,
     /// What the call may do.
     pub kind: Kind,
     /// Whether the backend recognises a repetition of the call. `false` for a change of a counter whose
     /// [promise](crate::CounterPromise::recognises_repeats) says so: nothing may repeat it after an unknown outcome.
     pub repeatable: bool,
+    arguments: Arguments<'a>,
 }
 
 impl Call<'_> {
+    /// Returns a copy of the argument of this type, such as a [`ClaimId`](crate::ClaimId) of a `take`; of a slice, a `Vec`.
+    /// `None` if the call has no such argument.
+    ///
+    /// Ids may be people's names or addresses. `Debug` does not show them, and a log should not either.
+    pub fn argument<T: 'static>(&self) -> Option<T> {
+        self.arguments.find()
+    }
+
     /// The error of the call, marked as [unrepeatable](Error::unrepeatable) where the call is.
     pub(crate) fn failed(&self, error: Error) -> Error {
         if self.repeatable { error } else { error.unrepeatable() }

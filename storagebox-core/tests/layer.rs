@@ -10,16 +10,20 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use layers::{Borrows, Counts, Fails, Loses, Silent, Slow, Twice};
+use layers::{Arguments, Borrows, Counts, Fails, Lies, Loses, Parks, Silent, Slow, Twice};
 use storagebox::layer::{Deadline, Kind, Layer, Layered, Part, Retries};
 use storagebox::{
-    Certainty, ClaimId, Counted, ErrorKind, Hold, Item, Key, MemoryStore, Result, Retired, Retry, Strategy,
-    Taken, Timer, TokioTimer,
+    Added, Certainty, ClaimId, Counted, End, ErrorKind, Hold, Item, Key, MemoryStore, Result, Retired, Retry,
+    Strategy, Taken, Timer, TokioTimer,
     parts::{Backend, BackendExt, BankAdmin, Counter, CounterExt, ItemBank, ItemBankExt},
 };
 
 fn around(layer: impl Layer) -> Layered {
-    Layered::new(Arc::new(MemoryStore::new()), Arc::new(layer))
+    put(layer, MemoryStore::new())
+}
+
+fn put(layer: impl Layer, backend: impl Backend) -> Layered {
+    Layered::new(Arc::new(backend), Arc::new(layer))
 }
 
 fn retries() -> Retries {
@@ -86,15 +90,54 @@ async fn of_two_answers_the_last_one_counts() -> Result<()> {
 #[tokio::test]
 async fn an_outer_layer_is_asked_first() -> Result<()> {
     let (outer, inner) = (Arc::new(Counts::default()), Arc::new(Counts::default()));
-    let bank = around((Arc::clone(&outer), (Twice, Arc::clone(&inner)))).bank("vouchers")?;
+    let bank = put(Arc::clone(&outer), put(Twice, around(Arc::clone(&inner)))).bank("vouchers")?;
     bank.counts().await?;
     assert_eq!((outer.told().len(), inner.told().len()), (1, 2));
     Ok(())
 }
 
-/// A layer that answers with what it was told of another call has no answer.
+/// The arguments of a call that it has, and none that it has not.
 #[tokio::test]
-async fn the_proof_of_another_call_is_no_answer() -> Result<()> {
+async fn a_layer_finds_an_argument_by_its_type() -> Result<()> {
+    let bank = around(Arguments).bank("vouchers")?;
+    bank.add(&items(2)).await?;
+    let _taken = bank.take_for("ada", Hold::Forever).await?;
+    bank.list(None, 7).await?;
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_detached_call_outlives_its_caller() -> Result<()> {
+    let parks = Arc::new(Parks::default());
+    let stock = around(Arc::clone(&parks)).counters("stock", Strategy::Atomic)?;
+    let error = stock.add("red-shoes", "delivery-1", 1).await.unwrap_err();
+    assert!(!error.is_retryable(), "{error}");
+    assert_eq!(parks.land().await?.outcome(), Some(&Counted::Applied { value: Some(1) }));
+    Ok(())
+}
+
+/// Through the layers that are within.
+#[tokio::test(start_paused = true)]
+async fn a_detached_call_goes_through_the_inner_layers() -> Result<()> {
+    let (parks, loses) = (Arc::new(Parks::default()), Loses::first(1));
+    let bank = put(Arc::clone(&parks), put(retries(), around(loses))).bank("vouchers")?;
+    bank.add(&items(1)).await.unwrap_err();
+    assert_eq!(parks.land().await?.outcome::<Added>().map(|added| added.already_present), Some(1));
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_layer_looks_at_an_outcome_changes_it_or_makes_its_own() -> Result<()> {
+    let bank = around(Lies).bank("vouchers")?;
+    assert_eq!(bank.assign("ada").await?, Taken::Ended(End::Released));
+    bank.add(&items(1)).await?;
+    assert_eq!(bank.counts().await?.free, 2);
+    Ok(())
+}
+
+/// A layer that answers with the outcome of a call of another kind has no answer.
+#[tokio::test]
+async fn an_outcome_of_another_type_is_no_answer() -> Result<()> {
     let bank = around(Borrows::default()).bank("vouchers")?;
     bank.counts().await?;
     let error = bank.assign("ada").await.unwrap_err();
@@ -105,7 +148,7 @@ async fn the_proof_of_another_call_is_no_answer() -> Result<()> {
 #[tokio::test(start_paused = true)]
 async fn ten_thousand_assigns_whose_third_replies_are_lost_have_no_error_and_nothing_twice() -> Result<()> {
     let loses = Arc::new(Loses::each(3));
-    let bank = around((retries(), Arc::clone(&loses))).bank("vouchers")?;
+    let bank = put(retries(), around(Arc::clone(&loses))).bank("vouchers")?;
     bank.add(&items(10_000)).await?;
     let mut given = HashSet::new();
     for number in 0..10_000 {
@@ -121,7 +164,7 @@ async fn ten_thousand_assigns_whose_third_replies_are_lost_have_no_error_and_not
 /// The lost take may still land.
 #[tokio::test(start_paused = true)]
 async fn empty_is_not_answered_after_a_lost_take() -> Result<()> {
-    let bank = around((retries(), Loses::first(1))).bank("vouchers")?;
+    let bank = put(retries(), around(Loses::first(1))).bank("vouchers")?;
     let error = bank.assign("ada").await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::OutcomeUnknown);
     assert_eq!(bank.assign("ada").await?, Taken::Empty);
@@ -135,7 +178,7 @@ async fn holding_is_not_answered_after_a_lost_retire() -> Result<()> {
     let bank = store.bank("vouchers")?;
     bank.add(&items(1)).await?;
     let _taken = bank.assign("ada").await?;
-    let losing = Layered::new(store, Arc::new((retries(), Loses::first(1)))).bank("vouchers")?;
+    let losing = put(retries(), put(Loses::first(1), store)).bank("vouchers")?;
     let error = losing.retire(&claim).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::OutcomeUnknown);
     assert_eq!(losing.retire(&claim).await?, Retired::Holding);
@@ -146,7 +189,7 @@ async fn holding_is_not_answered_after_a_lost_retire() -> Result<()> {
 async fn a_change_that_would_not_be_recognised_is_not_repeated() -> Result<()> {
     let key = Key::new("red-shoes")?;
     for (strategy, expected) in [(Strategy::Atomic, None), (Strategy::default(), Some(1))] {
-        let stock = around((retries(), Loses::first(1))).counters("stock", strategy)?;
+        let stock = put(retries(), around(Loses::first(1))).counters("stock", strategy)?;
         let counted = stock.add("red-shoes", "delivery-1", 1).await;
         match expected {
             Some(value) => assert_eq!(counted?, Counted::AlreadyApplied { value: Some(value) }),
@@ -164,7 +207,7 @@ async fn a_change_that_would_not_be_recognised_is_not_repeated() -> Result<()> {
 #[tokio::test(start_paused = true)]
 async fn a_change_that_was_refused_is_repeated_whatever_is_remembered() -> Result<()> {
     let stock =
-        around((retries(), Fails::first(2, ErrorKind::Contention))).counters("stock", Strategy::Atomic)?;
+        put(retries(), around(Fails::first(2, ErrorKind::Contention))).counters("stock", Strategy::Atomic)?;
     assert_eq!(stock.add("red-shoes", "delivery-1", 1).await?, Counted::Applied { value: Some(1) });
     Ok(())
 }
@@ -179,7 +222,7 @@ async fn a_lost_change_is_told_as_unrepeatable_without_retries() -> Result<()> {
 
 #[tokio::test(start_paused = true)]
 async fn a_deadline_ends_a_call_without_an_answer() -> Result<()> {
-    let bank = around((deadline(30), Silent)).bank("vouchers")?;
+    let bank = put(deadline(30), around(Silent)).bank("vouchers")?;
     let begun = TokioTimer.now();
     let error = bank.assign("ada").await.unwrap_err();
     assert_eq!(TokioTimer.now() - begun, Duration::from_secs(30));
@@ -192,8 +235,9 @@ async fn a_deadline_ends_a_call_without_an_answer() -> Result<()> {
 #[tokio::test(start_paused = true)]
 async fn a_deadline_bounds_all_attempts_together() -> Result<()> {
     let counts = Arc::new(Counts::default());
-    let fails = (Slow(Duration::from_secs(9)), Fails::first(usize::MAX, ErrorKind::Throttled));
-    let bank = around((deadline(30), (retries(), (Arc::clone(&counts), fails)))).bank("vouchers")?;
+    let fails = around(Fails::first(usize::MAX, ErrorKind::Throttled));
+    let fails = put(Slow(Duration::from_secs(9)), fails);
+    let bank = put(deadline(30), put(retries(), put(Arc::clone(&counts), fails))).bank("vouchers")?;
     let begun = TokioTimer.now();
     let error = bank.assign("ada").await.unwrap_err();
     assert_eq!(TokioTimer.now() - begun, Duration::from_secs(30));
@@ -204,9 +248,9 @@ async fn a_deadline_bounds_all_attempts_together() -> Result<()> {
 #[tokio::test(start_paused = true)]
 async fn a_deadline_leaves_alone_what_is_answered_in_time_and_what_has_any_size() -> Result<()> {
     let slow = Slow(Duration::from_secs(31));
-    let bank = around((deadline(30), slow)).bank("vouchers")?;
+    let bank = put(deadline(30), around(slow)).bank("vouchers")?;
     assert_eq!(bank.add(&items(1)).await?.added, 1);
-    let bank = around((deadline(32), slow)).bank("vouchers")?;
+    let bank = put(deadline(32), around(slow)).bank("vouchers")?;
     assert_eq!(bank.take_for("ada", Hold::Forever).await?, Taken::Empty);
     Ok(())
 }
@@ -215,7 +259,7 @@ async fn a_deadline_leaves_alone_what_is_answered_in_time_and_what_has_any_size(
 async fn a_repeated_call_says_so_in_its_span() -> Result<()> {
     let spans = spans::Spans::default();
     let _told = tracing::subscriber::set_default(spans.clone());
-    let bank = around((retries(), Loses::first(2))).bank("vouchers")?;
+    let bank = put(retries(), around(Loses::first(2))).bank("vouchers")?;
     bank.counts().await?;
     bank.counts().await?;
     assert_eq!(spans.told(), ["counts in vouchers, attempts 2 3", "counts in vouchers, attempts"]);

@@ -26,29 +26,23 @@ impl Policy {
     /// Three times a backend's own timeout of one attempt.
     const DEADLINE: Duration = Duration::from_secs(30);
 
-    /// The backend with the policy around each call.
+    /// The backend with the policy around each call. The deadline is for all attempts together.
     pub(crate) fn around(&self, backend: &Arc<dyn Backend>) -> Arc<dyn Backend> {
-        match self.layer() {
-            Some(layer) => Arc::new(Layered::new(Arc::clone(backend), layer)),
-            None => Arc::clone(backend),
-        }
+        let timer = || Arc::clone(&self.timer);
+        let retries = self.retry.map(|retry| Retries::new(retry, timer()));
+        let deadline = self.deadline.map(|within| Deadline::new(within, timer()));
+        put(deadline, put(retries, Arc::clone(backend)))
     }
 
     /// The backend with the deadline alone around each call, for who repeats calls by itself.
     pub(crate) fn bounding(&self, backend: &Arc<dyn Backend>) -> Arc<dyn Backend> {
         Self { retry: None, ..self.clone() }.around(backend)
     }
+}
 
-    /// The deadline is for all attempts together.
-    fn layer(&self) -> Option<Arc<dyn Layer>> {
-        let timer = || Arc::clone(&self.timer);
-        let retries = self.retry.map(|retry| Retries::new(retry, timer()));
-        let deadline = self.deadline.map(|within| Deadline::new(within, timer()));
-        match (deadline, retries) {
-            (Some(deadline), Some(retries)) => Some(Arc::new((deadline, retries))),
-            (Some(deadline), None) => Some(Arc::new(deadline)),
-            (None, Some(retries)) => Some(Arc::new(retries)),
-            (None, None) => None,
-        }
+fn put(layer: Option<impl Layer>, backend: Arc<dyn Backend>) -> Arc<dyn Backend> {
+    match layer {
+        Some(layer) => Arc::new(Layered::new(backend, Arc::new(layer))),
+        None => backend,
     }
 }

@@ -14,7 +14,7 @@ use storagebox_core::{
 use super::{Kind, Subject};
 use crate::case::Verdict;
 use crate::failure::{Failure, ensure, ensure_eq, ensure_matches};
-use crate::link::{Link, Linked};
+use crate::link::Link;
 use crate::race::answered;
 use crate::world::World;
 
@@ -35,7 +35,7 @@ impl Book {
     }
 
     fn behind(&self, link: &Arc<Link>) -> Self {
-        Self { ledger: Linked::new(Arc::clone(&self.ledger), Arc::clone(link)), ..self.clone() }
+        Self { ledger: link.before(&self.ledger), ..self.clone() }
     }
 
     /// A change that is new.

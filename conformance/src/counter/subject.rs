@@ -10,7 +10,7 @@ use storagebox_core::{
 };
 
 use crate::failure::Failure;
-use crate::link::{Link, Linked};
+use crate::link::Link;
 use crate::world::World;
 
 /// The strategies: first those that every backend has.
@@ -126,7 +126,7 @@ impl Subject {
 
     /// The same key, behind a link.
     pub(super) fn behind(&self, link: &Arc<Link>) -> Self {
-        Self { counter: Linked::new(Arc::clone(&self.counter), Arc::clone(link)), ..self.clone() }
+        Self { counter: link.before(&self.counter), ..self.clone() }
     }
 
     pub(super) fn promise(&self) -> CounterPromise {

@@ -12,7 +12,7 @@ use super::calls::Call;
 use super::{LONG, Repos, id, op, text};
 use crate::case::Verdict;
 use crate::failure::{Failure, ensure, ensure_eq, ensure_matches};
-use crate::link::{Fate, Link, Linked};
+use crate::link::{Fate, Link};
 use crate::race::answered;
 use crate::repeatable::Repeatable;
 use crate::world::World;
@@ -49,7 +49,7 @@ async fn meet_every_fate(world: &World, calls: &[Call]) -> Verdict {
 async fn meet(world: &World, call: Call, fate: Fate) -> Verdict {
     let scene = call.set(world, &format!("{call:?}-{fate:?}")).await?;
     let link = Link::script([fate]);
-    let far: Arc<dyn Backend> = Linked::new(Arc::clone(world.store()), Arc::clone(&link));
+    let far: Arc<dyn Backend> = link.before_store(world.store());
     match (fate, call.make(&scene, &far).await) {
         (Fate::Delivered | Fate::Twice, Ok(told)) => ensure_eq!(told, call.first(), "what it is told"),
         (_, Err(error)) if error.kind() == ErrorKind::OutcomeUnknown => {

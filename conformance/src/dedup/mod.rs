@@ -21,7 +21,7 @@ use storagebox_core::{
 
 use crate::case::{Verdict, cases};
 use crate::failure::{Failure, ensure_eq, ensure_matches};
-use crate::link::{Link, Linked};
+use crate::link::Link;
 use crate::world::World;
 
 cases! { Dedup:
@@ -146,10 +146,7 @@ impl Repos {
     }
 
     fn behind(&self, link: &Arc<Link>) -> Self {
-        Self {
-            records: Linked::new(Arc::clone(&self.records), Arc::clone(link)),
-            leases: Linked::new(Arc::clone(&self.leases), Arc::clone(link)),
-        }
+        Self { records: link.before(&self.records), leases: link.before(&self.leases) }
     }
 
     /// Records, and expects to be the first.

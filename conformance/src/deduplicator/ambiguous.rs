@@ -7,7 +7,7 @@ use storagebox_core::{Assigned, Certainty, Deduplicator, Result};
 use super::{CLASSES, Told, add_seats, assign, assign_any, desk, ensure_settled, recover_all};
 use crate::case::Verdict;
 use crate::failure::{Failure, ensure, ensure_eq};
-use crate::link::{Fate, Link, Linked};
+use crate::link::{Fate, Link};
 use crate::world::World;
 
 const FATES: [Fate; 4] = [Fate::RequestLost, Fate::ReplyLost, Fate::Late, Fate::Twice];
@@ -15,7 +15,7 @@ const FATES: [Fate; 4] = [Fate::RequestLost, Fate::ReplyLost, Fate::Late, Fate::
 /// A deduplicator whose call has this fate at one of its steps.
 fn faulty(world: &World, step: usize, fate: Fate) -> Result<(Deduplicator, Arc<Link>)> {
     let link = Link::script(std::iter::repeat_n(Fate::Delivered, step).chain([fate]));
-    Ok((desk(&*Linked::new(Arc::clone(world.store()), Arc::clone(&link)))?, link))
+    Ok((desk(&*link.before_store(world.store()))?, link))
 }
 
 /// An answer, or an error that says that it is not certain; `Empty` only where there was no seat.
@@ -118,7 +118,7 @@ pub(super) async fn random_faults_lose_and_double_nothing(world: &World) -> Verd
             add_seats(&**world.store(), class, 0..6).await?;
         }
         let link = Link::random(rng.u64(..), 30);
-        let far = desk(&*Linked::new(Arc::clone(world.store()), Arc::clone(&link)))?;
+        let far = desk(&*link.before_store(world.store()))?;
         let mut told = Told::new();
         for _ in 0..60 {
             let (id, class) = (format!("student-{}", rng.u8(..24)), CLASSES[rng.usize(..3)]);

@@ -1,13 +1,11 @@
 //! Futures that are dropped at each of their points, and who carries on.
 
-use std::sync::Arc;
-
 use storagebox_core::{Assigned, Deduplicator};
 
 use super::{Told, add_seats, assign, crash_after, desk, ensure_settled, recover_all};
 use crate::case::Verdict;
 use crate::failure::{Failure, ensure, ensure_eq};
-use crate::link::{Link, Linked, drop_after};
+use crate::link::{Link, drop_after};
 use crate::world::World;
 
 /// More than an assignment has points, all ways together.
@@ -27,7 +25,7 @@ enum Way {
 }
 
 fn gated(world: &World) -> storagebox_core::Result<Deduplicator> {
-    desk(&*Linked::new(Arc::clone(world.store()), Link::gated()))
+    desk(&*Link::gated().before_store(world.store()))
 }
 
 /// Another process carries on; what the id has in the end.

@@ -21,7 +21,7 @@ use storagebox_core::{
 
 use crate::case::{Verdict, cases};
 use crate::failure::{Failure, ensure, ensure_eq};
-use crate::link::{Fate, Link, Linked};
+use crate::link::{Fate, Link};
 use crate::world::World;
 
 cases! { Deduplicator:
@@ -87,7 +87,7 @@ fn desk(store: &dyn Backend) -> Result<Deduplicator> {
 /// An assignment that ends after so many of its steps, as a crash of its caller ends it.
 async fn crash_after(store: &Arc<dyn Backend>, id: &str, class: &str, steps: usize) -> Verdict {
     let link = Link::script(std::iter::repeat_n(Fate::Delivered, steps).chain([Fate::RequestLost]));
-    let ended = desk(&*Linked::new(Arc::clone(store), link))?.assign(id, class).await;
+    let ended = desk(&*link.before_store(store))?.assign(id, class).await;
     ensure!(ended.is_err(), "{id} was through before it crashed after {steps} steps: {ended:?}");
     Ok(())
 }

@@ -1,7 +1,5 @@
 //! The eight faults of the Python package, each as it was found there, which must not be found here.
 
-use std::sync::Arc;
-
 use storagebox_core::{
     Added, Assigned, BackendExt, Certainty, ErrorKind, Hold, Item, ItemBank, ItemBankExt, Taken,
 };
@@ -9,7 +7,7 @@ use storagebox_core::{
 use super::{Told, add_seats, assign, crash_after, desk, ensure_settled, new_seat};
 use crate::case::Verdict;
 use crate::failure::{Failure, ensure, ensure_eq, ensure_matches};
-use crate::link::{Fate, Link, Linked};
+use crate::link::{Fate, Link};
 use crate::world::{World, items};
 
 /// It took an item before it looked for the record, and found none to take.
@@ -37,7 +35,7 @@ pub(super) async fn python_fault_2_error_on_the_record_is_not_assigned_already(w
         for step in [0, 2] {
             let id = format!("{fate:?}-{step}");
             let link = Link::script(std::iter::repeat_n(Fate::Delivered, step).chain([fate]));
-            let far = desk(&*Linked::new(Arc::clone(world.store()), Arc::clone(&link)))?;
+            let far = desk(&*link.before_store(world.store()))?;
             let failed = far.assign(id.as_str(), "monday").await;
             let error = ensure_matches!(failed, Err(error) => error, "a record that cannot be written");
             ensure_eq!(error.kind(), ErrorKind::OutcomeUnknown, "the kind of {error}");
@@ -70,7 +68,7 @@ pub(super) async fn python_fault_4_lost_part_of_a_batch(world: &World) -> Verdic
     let (bank, all) = (world.bank()?, items(1_000)?);
     let mut rng = world.rng();
     let link = Link::random(rng.u64(..), 30);
-    let far = Linked::new(Arc::clone(&bank), Arc::clone(&link));
+    let far = link.before(&bank);
     let mut acknowledged = 0;
     for part in all.chunks(25) {
         match far.add(part).await {
@@ -105,7 +103,7 @@ pub(super) async fn python_fault_4_lost_part_of_a_batch(world: &World) -> Verdic
 pub(super) async fn python_fault_5_lost_reply_of_the_take(world: &World) -> Verdict {
     add_seats(&**world.store(), "monday", 0..1).await?;
     let link = Link::script([Fate::Delivered, Fate::ReplyLost]);
-    let far = desk(&*Linked::new(Arc::clone(world.store()), link))?;
+    let far = desk(&*link.before_store(world.store()))?;
     let failed = far.assign("ada", "monday").await;
     ensure_matches!(failed, Err(error) if error.certainty() == Certainty::Unknown, "a take whose reply is lost");
     ensure_eq!(world.store().bank("monday")?.counts().await?.held, 1, "seats held after the lost reply");
@@ -114,7 +112,7 @@ pub(super) async fn python_fault_5_lost_reply_of_the_take(world: &World) -> Verd
     ensure_settled(world, &Told::from([("ada".into(), seat)]), 1).await?;
 
     let bank = world.filled(1).await?;
-    let far = Linked::new(Arc::clone(&bank), Link::script([Fate::ReplyLost]));
+    let far = Link::script([Fate::ReplyLost]).before(&bank);
     ensure!(far.assign("ada").await.is_err(), "a take whose reply is lost was answered");
     ensure_matches!(far.assign("ada").await?, Taken::Again(_), "the same take by the bank alone");
     Ok(())

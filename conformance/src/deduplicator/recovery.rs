@@ -9,7 +9,7 @@ use super::{
 };
 use crate::case::Verdict;
 use crate::failure::{Failure, ensure, ensure_eq};
-use crate::link::{Fate, Link, Linked, drop_after};
+use crate::link::{Fate, Link, drop_after};
 use crate::race::race;
 use crate::world::World;
 
@@ -154,9 +154,9 @@ async fn recover_often(desk: &storagebox_core::Deduplicator) -> Verdict {
 
 /// Others may be faster, so it may also be through before it crashes.
 async fn crash_somewhere(store: &Arc<dyn Backend>, id: &str, class: &str, steps: usize) -> Verdict {
-    let far = desk(&*Linked::new(Arc::clone(store), Link::gated()))?;
+    let far = desk(&*Link::gated().before_store(store))?;
     let _ = drop_after(far.assign(id, class), 2 * steps + 1).await;
     let lost = Link::script(vec![Fate::Delivered; steps].into_iter().chain([Fate::ReplyLost]));
-    let _ = desk(&*Linked::new(Arc::clone(store), lost))?.assign(id, class).await;
+    let _ = desk(&*lost.before_store(store))?.assign(id, class).await;
     Ok(())
 }

@@ -1,7 +1,6 @@
 //! ER-1: what surely changed nothing, and what may have.
 
 use std::fmt::Debug;
-use std::sync::Arc;
 use std::time::Duration;
 
 use storagebox_core::{
@@ -12,7 +11,7 @@ use storagebox_core::{
 
 use crate::case::Verdict;
 use crate::failure::{ensure, ensure_eq, ensure_matches};
-use crate::link::{Fate, Link, Linked};
+use crate::link::{Fate, Link};
 use crate::world::World;
 
 /// Every kind, and whether the same call may succeed later.
@@ -109,8 +108,8 @@ pub(super) async fn what_is_refused_surely_changed_nothing(world: &World) -> Ver
 pub(super) async fn a_lost_call_of_any_trait_is_unknown(world: &World) -> Verdict {
     for fate in [Fate::RequestLost, Fate::ReplyLost, Fate::Late] {
         let link = Link::script([fate; 64]);
-        let store = Linked::new(Arc::clone(world.store()), link);
-        for (what, answer) in calls(&store).await? {
+        let store = link.before_store(world.store());
+        for (what, answer) in calls(&*store).await? {
             let error = ensure_matches!(answer, Err(error) => error, "{what} that is lost");
             ensure_eq!(error.kind(), ErrorKind::OutcomeUnknown, "the kind of a {what} that is lost");
             ensure_eq!(error.certainty(), Certainty::Unknown, "the certainty of a {what} that is lost");
@@ -120,7 +119,7 @@ pub(super) async fn a_lost_call_of_any_trait_is_unknown(world: &World) -> Verdic
 }
 
 /// One changing call of every sort.
-async fn calls(store: &Linked<dyn Backend>) -> Result<Vec<(&'static str, Result<()>)>> {
+async fn calls(store: &dyn Backend) -> Result<Vec<(&'static str, Result<()>)>> {
     let (bank, records, leases) = (store.bank("bank")?, store.dedup("records")?, store.leases("records")?);
     let (tokens, counter) = (store.tokens("tokens")?, store.counters("counters", Strategy::default())?);
     let ordered = store.ordered("ordered", OrderedOptions::sequence())?;

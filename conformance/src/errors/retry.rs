@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use storagebox_core::{
@@ -12,7 +12,7 @@ use storagebox_core::{
 use super::certainty::KINDS;
 use crate::case::Verdict;
 use crate::failure::{Failure, ensure, ensure_eq, ensure_matches};
-use crate::link::{Fate, Link, Linked};
+use crate::link::{Fate, Link};
 use crate::world::World;
 
 /// A timer that writes down how long it was to sleep, and does not.
@@ -198,7 +198,7 @@ pub(super) async fn a_lost_call_is_made_again_and_settled(world: &World) -> Verd
     {
         let claim = ClaimId::new(format!("claim-{number}"))?;
         let (link, timer) = (Link::script([fate; 1]), Counting::default());
-        let far = Linked::new(Arc::clone(&bank), Arc::clone(&link));
+        let far = link.before(&bank);
         let taken = Retry::default().call(&timer, || far.take(&claim, Hold::Forever)).await?;
         let item =
             ensure_matches!(taken, Taken::New(held) | Taken::Again(held) => held.item, "after {fate:?}");
@@ -215,7 +215,7 @@ pub(super) async fn an_exhausted_retry_leaves_the_call_to_be_made_again(world: &
     let retry = Retry { attempts: 4, ..Retry::default() };
     for fate in [Fate::RequestLost, Fate::ReplyLost] {
         let (link, timer) = (Link::script([fate; 4]), Counting::default());
-        let far = Linked::new(Arc::clone(&bank), link);
+        let far = link.before(&bank);
         let answer = retry.call(&timer, || far.take(&claim, Hold::Forever)).await;
         let error = ensure_matches!(answer, Err(error) => error, "four attempts that are lost");
         ensure_eq!(error.certainty(), Certainty::Unknown, "the certainty of {error}");

@@ -4,6 +4,7 @@ use std::fmt::Debug;
 use std::sync::Arc;
 use std::time::Duration;
 
+use storagebox_core::layer::{LayeredPart, OnePart};
 use storagebox_core::{
     BackendExt, BankAdmin, Begun, Bounds, Cancelled, Certainty, Change, ClaimId, ClaimState, Confirmed,
     Counted, Counter, CounterExt, DedupId, DedupRepo, End, ErrorKind, Extended, Fingerprint, Hold, ItemBank,
@@ -14,13 +15,13 @@ use storagebox_core::{
 use super::retry::Counting;
 use crate::case::Verdict;
 use crate::failure::{Failure, ensure, ensure_eq, ensure_matches};
-use crate::link::{Fate, Link, Linked};
+use crate::link::{Fate, Link};
 use crate::world::{World, items};
 
 /// The first request is still under way when the second is answered.
-fn late<T: ?Sized>(inner: &Arc<T>) -> (Arc<Linked<T>>, Arc<Link>) {
+fn late<P: OnePart + ?Sized>(inner: &Arc<P>) -> (Arc<LayeredPart<P>>, Arc<Link>) {
     let link = Link::script([Fate::Late]);
-    (Linked::new(Arc::clone(inner), Arc::clone(&link)), link)
+    (link.before(inner), link)
 }
 
 fn ensure_open<T: Debug>(what: &str, answer: Result<T>) -> Verdict {
@@ -40,7 +41,7 @@ pub(super) async fn an_empty_bank_settles_no_lost_take(world: &World) -> Verdict
     let taken = bank.take(&claim, Hold::Forever).await?;
     ensure_matches!(taken, Taken::Again(_), "the claim after its lost take has landed");
     for fate in [Fate::RequestLost, Fate::ReplyLost] {
-        let far = Linked::new(Arc::clone(&bank), Link::script([fate]));
+        let far = Link::script([fate]).before(&bank);
         let other = ClaimId::new("bob")?;
         ensure_open("Empty", Retry::default().call(&timer, || far.take(&other, Hold::Forever)).await)?;
     }
@@ -207,7 +208,7 @@ pub(super) async fn random_faults_never_answer_what_may_still_change(world: &Wor
         // Lost or late; a copy of a request that was answered is beyond what a caller can know.
         let fates = [Fate::RequestLost, Fate::ReplyLost, Fate::Late, Fate::Delivered, Fate::Delivered];
         let link = Link::script((0..120).map(|_| fates[rng.usize(..fates.len())]));
-        let far = Linked::new(Arc::clone(&bank), Arc::clone(&link));
+        let far = link.before(&bank);
         let (mut holding, mut empty) = (Vec::new(), Vec::new());
         for number in 0..20 {
             let claim = ClaimId::new(format!("claim-{number}"))?;

@@ -11,14 +11,14 @@ use storagebox_core::{
 use super::take_new;
 use crate::case::Verdict;
 use crate::failure::{Failure, ensure, ensure_eq, ensure_matches};
-use crate::link::{Fate, Link, Linked};
+use crate::link::{Fate, Link};
 use crate::race::answered;
 use crate::world::{World, items};
 
 /// The bank behind a link whose first call has this fate.
-fn linked(bank: &Arc<dyn BankAdmin>, fate: Fate) -> (Arc<Linked<dyn BankAdmin>>, Arc<Link>) {
+fn linked(bank: &Arc<dyn BankAdmin>, fate: Fate) -> (Arc<dyn BankAdmin>, Arc<Link>) {
     let link = Link::script([fate]);
-    (Linked::new(Arc::clone(bank), Arc::clone(&link)), link)
+    (link.before(bank), link)
 }
 
 fn ensure_lost<T: std::fmt::Debug>(answer: Result<T>) -> Verdict {
@@ -107,7 +107,7 @@ pub(super) async fn random_faults_lose_and_double_nothing(world: &World) -> Verd
         let world = world.another().await?;
         let bank = world.filled(20).await?;
         let link = Link::random(rng.u64(..), 30);
-        let far = Linked::new(Arc::clone(&bank), Arc::clone(&link));
+        let far = link.before(&bank);
         let mut ends = BTreeMap::new();
         for number in 0..30 {
             let claim = ClaimId::new(format!("{round}/{number}"))?;

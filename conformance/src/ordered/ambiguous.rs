@@ -9,15 +9,15 @@ use super::order::Write;
 use super::{SEQUENCE, delete_new, is_stale, listed, put_new, shown};
 use crate::case::Verdict;
 use crate::failure::{ensure, ensure_eq, ensure_matches};
-use crate::link::{Fate, Link, Linked};
+use crate::link::{Fate, Link};
 use crate::race::answered;
 use crate::world::World;
 
-type Far = Arc<Linked<dyn OrderedStore>>;
+type Far = Arc<dyn OrderedStore>;
 
 fn linked(store: &Arc<dyn OrderedStore>, fate: Fate) -> (Far, Arc<Link>) {
     let link = Link::script([fate]);
-    (Linked::new(Arc::clone(store), Arc::clone(&link)), link)
+    (link.before(store), link)
 }
 
 fn ensure_lost(answer: Result<Written>) -> Verdict {
@@ -97,7 +97,7 @@ pub(super) async fn random_faults_leave_the_newest(world: &World) -> Verdict {
     for round in 0..world.profile().rounds {
         let store = world.ordered(SEQUENCE)?;
         let link = Link::random(rng.u64(..), 30);
-        let far: Far = Linked::new(Arc::clone(&store), Arc::clone(&link));
+        let far: Far = link.before(&store);
         let mut newest: BTreeMap<Key, Write> = BTreeMap::new();
         for _ in 0..60 {
             let key = Key::new(format!("{round}/{}", rng.u8(..4)))?;

@@ -9,7 +9,7 @@ use super::calls::CALLS;
 use super::{SEQUENCE, delete_new, listed, put_new, shown};
 use crate::case::Verdict;
 use crate::failure::{Failure, ensure, ensure_eq};
-use crate::link::{Link, Linked, drop_after};
+use crate::link::{Link, drop_after};
 use crate::repeatable::drop_everywhere;
 use crate::world::World;
 
@@ -30,7 +30,7 @@ pub(super) async fn dropping_a_purge_resurrects_nothing(world: &World) -> Verdic
 /// Whether there was such a point.
 async fn drop_purge_at(world: &World, point: usize) -> Result<bool, Failure> {
     let moment = Duration::from_millis(1);
-    let far: Arc<Linked<dyn OrderedStore>> = Linked::new(world.ordered(SEQUENCE)?, Link::gated());
+    let far: Arc<dyn OrderedStore> = Link::gated().before(&world.ordered(SEQUENCE)?);
     put_new(&*far, &format!("live-{point:03}"), "value", 1).await?;
     for number in 0..10 {
         let key = format!("gone-{point}-{number}");

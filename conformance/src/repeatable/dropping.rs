@@ -7,7 +7,7 @@ use storagebox_core::Backend;
 use super::{Attempt, Repeatable};
 use crate::case::Verdict;
 use crate::failure::{Failure, ensure};
-use crate::link::{Link, Linked, drop_after};
+use crate::link::{Link, drop_after};
 use crate::world::World;
 
 /// No single call waits so often.
@@ -39,7 +39,7 @@ async fn drop_at<C: Repeatable>(
     point: usize,
 ) -> Result<bool, Failure> {
     let mut attempt = Attempt::on(call, world, format!("{number}-{point}")).await?;
-    let gated: Arc<dyn Backend> = Linked::new(Arc::clone(world.store()), Link::gated());
+    let gated: Arc<dyn Backend> = Link::gated().before_store(world.store());
     attempt.told = drop_after(call.make(&attempt.scene, &gated), point).await.transpose()?;
     attempt.settle(world.store(), fresh).await?;
     Ok(attempt.told.is_none())

@@ -6,7 +6,7 @@ use storagebox_core::{Backend, BackendExt, ClaimId, Hold, ItemBank, Taken};
 
 use crate::case::Verdict;
 use crate::failure::{ensure, ensure_eq, ensure_matches};
-use crate::link::{Link, Linked, drop_after};
+use crate::link::{Link, drop_after};
 use crate::race::race;
 use crate::world::{World, items};
 
@@ -63,7 +63,7 @@ pub(super) async fn many_set_up_at_once(world: &World) -> Verdict {
 
 pub(super) async fn dropping_a_setup_leaves_the_store_whole(world: &World) -> Verdict {
     let bank = world.filled(3).await?;
-    let far = Linked::new(Arc::clone(world.store()), Link::gated());
+    let far = Link::gated().before_store(world.store());
     let mut point = 0;
     while drop_after(Backend::setup(&*far), point).await.transpose()?.is_none() {
         let fresh = world.client().await?;

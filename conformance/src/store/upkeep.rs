@@ -11,7 +11,7 @@ use storagebox_core::{
 use super::everything::Everything;
 use crate::case::Verdict;
 use crate::failure::{Failure, ensure, ensure_eq, ensure_matches};
-use crate::link::{Link, Linked, drop_after};
+use crate::link::{Link, drop_after};
 use crate::race::race;
 use crate::world::{World, items};
 
@@ -131,7 +131,7 @@ async fn live(store: &dyn Backend, bank: &dyn BankAdmin, name: &str) -> Result<(
 
 pub(super) async fn dropping_upkeep_loses_nothing(world: &World) -> Verdict {
     let everything = Everything::put(&**world.store()).await?;
-    let far = Linked::new(Arc::clone(world.store()), Link::gated());
+    let far = Link::gated().before_store(world.store());
     let mut point = 0;
     while drop_after(Backend::maintain(&*far, 10), point).await.transpose()?.is_none() {
         everything.ensure_there(&*world.client().await?).await?;

@@ -8,15 +8,15 @@ use storagebox_core::{Consumed, Created, Discarded, ErrorKind, Result, TokenId, 
 use super::{GONE, answered, batch, create, op, token};
 use crate::case::Verdict;
 use crate::failure::{Failure, ensure, ensure_eq, ensure_matches};
-use crate::link::{Fate, Link, Linked};
+use crate::link::{Fate, Link};
 use crate::world::World;
 
 const LOSSES: [Fate; 3] = [Fate::RequestLost, Fate::ReplyLost, Fate::Late];
 
 /// The tokens behind a link whose first call has this fate.
-fn linked(tokens: &Arc<dyn TokenStore>, fate: Fate) -> (Arc<Linked<dyn TokenStore>>, Arc<Link>) {
+fn linked(tokens: &Arc<dyn TokenStore>, fate: Fate) -> (Arc<dyn TokenStore>, Arc<Link>) {
     let link = Link::script([fate]);
-    (Linked::new(Arc::clone(tokens), Arc::clone(&link)), link)
+    (link.before(tokens), link)
 }
 
 fn ensure_lost<T: std::fmt::Debug>(answer: Result<T>) -> Verdict {
@@ -160,7 +160,7 @@ pub(super) async fn random_faults_have_one_winner(world: &World) -> Verdict {
     let (tokens, mut rng) = (world.tokens()?, world.rng());
     for round in 0..world.profile().rounds {
         let link = Link::random(rng.u64(..), 30);
-        let far: Arc<dyn TokenStore> = Linked::new(Arc::clone(&tokens), Arc::clone(&link));
+        let far: Arc<dyn TokenStore> = link.before(&tokens);
         let mut ends = Vec::new();
         for token in batch(&format!("round-{round}"), 30)? {
             let created = answered(|| far.create_tokens(std::slice::from_ref(&token))).await?;

@@ -1,7 +1,5 @@
 //! V-1: what a text may be, and how it is refused.
 
-use std::sync::Arc;
-
 use storagebox_core::{
     BackendExt, BoxName, ClaimId, CounterExt, DedupId, DedupRepoExt, Error, ErrorKind, Fingerprint, Hold,
     Item, ItemBankExt, Key, MAX_ID_BYTES, MAX_ITEM_BYTES, OpId, OrderedOptions, OrderedStoreExt, Reason,
@@ -10,7 +8,7 @@ use storagebox_core::{
 
 use crate::case::Verdict;
 use crate::failure::{ensure, ensure_eq, ensure_matches};
-use crate::link::{Fate, Link, Linked};
+use crate::link::{Fate, Link};
 use crate::values::longest;
 use crate::world::World;
 
@@ -89,7 +87,7 @@ fn ensure_names(error: &Error, key: &str, value: &str) -> Verdict {
 /// Through a link on which every request is lost: whatever is sent is `OutcomeUnknown`.
 pub(super) async fn a_refused_text_never_reaches_the_store(world: &World) -> Verdict {
     let link = Link::script([Fate::RequestLost; 64]);
-    let store = Linked::new(Arc::clone(world.store()), link);
+    let store = link.before_store(world.store());
     let long = longest("secret", MAX_ID_BYTES + 1);
     for text in ["", "secret\0", &long] {
         let (bank, records) = (store.bank("bank")?, store.dedup("records")?);

@@ -5,11 +5,12 @@ use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
+use storagebox_core::layer::Answered;
 use storagebox_core::{Error, ErrorKind, Result};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpStream;
 
-use crate::server::{Answer, Desk, lock};
+use crate::server::{Desk, lock};
 
 /// What is wrong, if anything is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,12 +28,13 @@ pub(crate) enum Mistake {
     LosesWhatFollowsADrop,
     /// A counter remembers the operation in one request, and counts in the next.
     RemembersBeforeItCounts,
-    /// A change that nothing would know again is told as one to be called again.
+    /// A change that nothing would know again is sent again after its connection was cut.
     RepeatsInDoubt,
     /// What was acknowledged is gone with the server.
     LosesAllInAKill,
 }
 
+#[derive(Debug)]
 pub(crate) struct Client {
     server: SocketAddr,
     desk: Arc<Mutex<Desk>>,
@@ -67,14 +69,13 @@ impl Client {
     }
 
     /// Has the server do this, with the text of its id in the request.
-    pub(crate) async fn call<T: Send + 'static>(
+    pub(crate) async fn call(
         &self,
         id: &str,
-        deed: impl Future<Output = Result<T>> + Send + 'static,
-    ) -> Result<T> {
+        deed: impl Future<Output = Result<Answered>> + Send + 'static,
+    ) -> Result<Answered> {
         let mut used = InUse { client: self, connection: Some(self.connection().await?) };
-        let deed: crate::server::Deed = Box::pin(async move { Box::new(deed.await) as Answer });
-        let number = lock(&self.desk).ask(deed);
+        let number = lock(&self.desk).ask(Box::pin(deed));
         let answered = match &mut used.connection {
             Some(connection) => ask(connection, number, id).await,
             None => Err(io::ErrorKind::NotConnected.into()),
@@ -109,9 +110,9 @@ impl Client {
         })
     }
 
-    fn read<T: 'static>(&self, number: u64) -> Result<T> {
-        let answer = lock(&self.desk).answer(number).and_then(|answer| answer.downcast::<Result<T>>().ok());
-        answer.map_or_else(|| Err(Error::corrupt(number, "it answers something else")), |answer| *answer)
+    fn read(&self, number: u64) -> Result<Answered> {
+        let answer = lock(&self.desk).answer(number);
+        answer.unwrap_or_else(|| Err(Error::corrupt(number, "it answers something else")))
     }
 
     fn lost(&self, error: io::Error) -> Error {

@@ -1,18 +1,16 @@
 //! Gives the suite a server for each namespace.
 
-use std::collections::HashSet;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 
 use storagebox_conformance::{Declared, Harness, Namespace, Restart, TestClock};
-use storagebox_core::{
-    Backend, BoxName, Error, ErrorKind, Key, ListedItem, ManualClock, OpId, Result, async_trait,
-};
+use storagebox_core::layer::Layered;
+use storagebox_core::{Backend, BoxName, Error, ErrorKind, ListedItem, ManualClock, Result, async_trait};
 use storagebox_memory::MemoryStore;
 
 use crate::client::{Client, Mistake};
 use crate::server::{Server, lock};
-use crate::store::WiredStore;
+use crate::wire::{Remembered, Wire};
 
 /// Memory behind a connection, with a client that makes this mistake.
 pub(crate) struct Wired(pub(crate) Mistake);
@@ -22,11 +20,8 @@ struct Place {
     server: Server,
     store: Mutex<MemoryStore>,
     clock: ManualClock,
-    remembered: Arc<Remembered>,
+    remembered: Arc<Mutex<Remembered>>,
 }
-
-/// The operations that a counter remembered before it counted them.
-pub(crate) type Remembered = Mutex<HashSet<(Key, OpId, i64)>>;
 
 fn place(namespace: &Namespace) -> Result<&Place> {
     namespace.guard().ok_or_else(|| Error::corrupt(namespace.name(), "it is another harness's"))
@@ -42,11 +37,9 @@ fn memory(clock: &ManualClock) -> Result<MemoryStore> {
 
 impl Wired {
     fn client(&self, place: &Place, addr: SocketAddr) -> Arc<dyn Backend> {
-        Arc::new(WiredStore {
-            inner: lock(&place.store).clone(),
-            client: Arc::new(Client::new(addr, Arc::clone(&place.server.desk), self.0)),
-            remembered: Arc::clone(&place.remembered),
-        })
+        let client = Client::new(addr, Arc::clone(&place.server.desk), self.0);
+        let wire = Wire { client, remembered: Arc::clone(&place.remembered) };
+        Arc::new(Layered::new(Arc::new(lock(&place.store).clone()), Arc::new(wire)))
     }
 }
 

@@ -1,11 +1,10 @@
 //! The families that need a server, on one: memory behind a connection. It passes; clients and servers with one
 //! mistake each are caught.
 
-mod boxes;
 mod client;
 mod harness;
 mod server;
-mod store;
+mod wire;
 
 use std::process::ExitCode;
 

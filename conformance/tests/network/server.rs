@@ -3,18 +3,19 @@
 //! A request is the number of something to do and the text of its id; the answer is that number. What is done, and what
 //! comes of it, stays in the process, so that nothing has to be written as bytes and read again.
 
-use std::any::Any;
 use std::collections::HashMap;
-use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::{fmt, io};
 
+use storagebox_core::Result;
+use storagebox_core::layer::Answered;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::{JoinHandle, JoinSet};
 
-pub(crate) type Answer = Box<dyn Any + Send>;
+type Answer = Result<Answered>;
 pub(crate) type Deed = Pin<Box<dyn Future<Output = Answer> + Send>>;
 
 /// What is asked for and answered, by number.
@@ -34,6 +35,12 @@ impl Desk {
 
     pub(crate) fn answer(&mut self, number: u64) -> Option<Answer> {
         self.answers.remove(&number)
+    }
+}
+
+impl fmt::Debug for Desk {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Desk").field("last", &self.last).finish_non_exhaustive()
     }
 }
 

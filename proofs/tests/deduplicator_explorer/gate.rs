@@ -1,15 +1,13 @@
-//! Stores whose every call waits until the scheduler answers it.
+//! A layer whose every call waits until the scheduler answers it.
 
 use std::future::poll_fn;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::task::Poll;
 
 use async_trait::async_trait;
-use storagebox_core::{
-    Added, BoxName, ClaimId, ClaimState, Confirmed, Counts, Cursor, DedupId, DedupRepo, Entry, Extended,
-    Forgotten, Hold, Item, ItemBank, ListedRecord, OpId, Page, Payload, Recorded, Released, Replaced, Result,
-    Retention, Taken, Version,
-};
+use storagebox_core::layer::{self, Answered, Layer, Layered, Next};
+use storagebox_core::{BoxName, Cursor, Hold, Result, Retention};
+use storagebox_memory::MemoryStore;
 
 use crate::call::{Call, Reply};
 
@@ -23,7 +21,15 @@ struct Slot {
     answer: Option<Result<Reply>>,
 }
 
+/// What stands behind all gates, and is never called.
+static NOTHING: LazyLock<Arc<MemoryStore>> = LazyLock::new(|| Arc::new(MemoryStore::new()));
+
 impl Gate {
+    /// A store whose calls wait at the gate.
+    pub(crate) fn store(&self) -> Layered {
+        Layered::new(Arc::clone(&*NOTHING) as _, Arc::new(self.clone()))
+    }
+
     /// The store call that waits.
     pub(crate) fn asked(&self) -> Option<Call> {
         self.lock().asked.clone()
@@ -46,94 +52,48 @@ impl Gate {
     }
 }
 
-/// A bank behind a gate.
-#[derive(Clone, Debug)]
-pub(crate) struct GatedBank {
-    pub(crate) name: BoxName,
-    pub(crate) gate: Gate,
+#[async_trait]
+impl Layer for Gate {
+    async fn around(&self, call: &layer::Call<'_>, _: Next<'_>) -> Result<Answered> {
+        Ok(match self.pass(read(call)).await? {
+            Reply::Recorded(reply) => Answered::of(reply),
+            Reply::Replaced(reply) => Answered::of(reply),
+            Reply::Got(reply) => Answered::of(reply),
+            Reply::Listed(reply) => Answered::of(reply),
+            Reply::Taken(reply) => Answered::of(reply),
+            Reply::Released(reply) => Answered::of(reply),
+        })
+    }
 }
 
-/// A repository behind a gate.
-#[derive(Clone, Debug)]
-pub(crate) struct GatedRepo {
-    pub(crate) gate: Gate,
-}
-
-const NO_SUCH_CALL: &str = "the protocol makes no such call, so no schedule lands it";
-
-macro_rules! passed {
-    ($gate:expr, $call:expr, $kind:ident) => {
-        match $gate.pass($call).await? {
-            Reply::$kind(reply) => Ok(reply),
-            other => unreachable!("another call's reply: {other}"),
+/// The call as plain data. The whole listing is one page here: where pages end is not part of the protocol.
+fn read(call: &layer::Call<'_>) -> Call {
+    match (call.part, call.operation) {
+        (layer::Part::Bank, "take") => {
+            assert_eq!(arg::<Hold>(call), Hold::Forever, "an item that lapses may be another's later");
+            Call::Take { bank: name(call), claim: arg(call) }
         }
-    };
-}
-
-#[async_trait]
-impl ItemBank for GatedBank {
-    async fn take(&self, claim: &ClaimId, hold: Hold) -> Result<Taken> {
-        assert_eq!(hold, Hold::Forever, "an item that lapses may be another's later");
-        let (bank, claim) = (self.name.clone(), claim.clone());
-        passed!(self.gate, Call::Take { bank, claim }, Taken)
-    }
-
-    async fn release(&self, claim: &ClaimId) -> Result<Released> {
-        let (bank, claim) = (self.name.clone(), claim.clone());
-        passed!(self.gate, Call::Release { bank, claim }, Released)
-    }
-
-    async fn add(&self, _: &[Item]) -> Result<Added> {
-        unreachable!("{NO_SUCH_CALL}")
-    }
-
-    async fn extend(&self, _: &ClaimId, _: Hold) -> Result<Extended> {
-        unreachable!("{NO_SUCH_CALL}")
-    }
-
-    async fn confirm(&self, _: &ClaimId) -> Result<Confirmed> {
-        unreachable!("{NO_SUCH_CALL}")
-    }
-
-    async fn get(&self, _: &ClaimId) -> Result<ClaimState> {
-        unreachable!("{NO_SUCH_CALL}")
-    }
-
-    async fn counts(&self) -> Result<Counts> {
-        unreachable!("{NO_SUCH_CALL}")
+        (layer::Part::Bank, "release") => Call::Release { bank: name(call), claim: arg(call) },
+        (layer::Part::Records, "record") => {
+            assert_eq!(arg::<Retention>(call), Retention::Forever, "a record that expires forgets its item");
+            Call::Record { id: arg(call), value: arg(call), op: arg(call) }
+        }
+        (layer::Part::Records, "get") => Call::Get { id: arg(call) },
+        (layer::Part::Records, "replace") => {
+            Call::Replace { id: arg(call), version: arg(call), value: arg(call), op: arg(call) }
+        }
+        (layer::Part::Records, "list") => {
+            assert_eq!(arg::<Option<Cursor>>(call), None, "one page is all there is");
+            Call::List
+        }
+        _ => unreachable!("the protocol makes no such call, so no schedule lands it: {call:?}"),
     }
 }
 
-#[async_trait]
-impl DedupRepo for GatedRepo {
-    async fn record(
-        &self,
-        id: &DedupId,
-        value: &Payload,
-        op: &OpId,
-        retention: Retention,
-    ) -> Result<Recorded> {
-        assert_eq!(retention, Retention::Forever, "a record that expires forgets its item");
-        let (id, value, op) = (id.clone(), value.clone(), op.clone());
-        passed!(self.gate, Call::Record { id, value, op }, Recorded)
-    }
+fn name(call: &layer::Call<'_>) -> BoxName {
+    call.namespace.expect("a bank has a name").clone()
+}
 
-    async fn get(&self, id: &DedupId) -> Result<Option<Entry>> {
-        passed!(self.gate, Call::Get { id: id.clone() }, Got)
-    }
-
-    async fn replace(&self, id: &DedupId, version: Version, value: &Payload, op: &OpId) -> Result<Replaced> {
-        let call = Call::Replace { id: id.clone(), version, value: value.clone(), op: op.clone() };
-        passed!(self.gate, call, Replaced)
-    }
-
-    async fn forget(&self, _: &DedupId, _: Version) -> Result<Forgotten> {
-        unreachable!("{NO_SUCH_CALL}")
-    }
-
-    /// The whole listing is one page here: where pages end is not part of the protocol.
-    async fn list(&self, cursor: Option<&Cursor>, _: usize) -> Result<Page<ListedRecord>> {
-        assert_eq!(cursor, None, "one page is all there is");
-        passed!(self.gate, Call::List, Listed)
-    }
+pub(crate) fn arg<T: 'static>(call: &layer::Call<'_>) -> T {
+    call.argument().expect("an argument of the call")
 }

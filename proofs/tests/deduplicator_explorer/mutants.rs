@@ -1,16 +1,16 @@
-//! Mistakes that the protocol guards against, each made by a wrapper in front of the stores.
+//! Mistakes that the protocol guards against, each made by a layer in front of the stores.
 
-use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use storagebox_core::layer::{Answered, Call, Layer, Layered, Next};
 use storagebox_core::{
-    Added, BankAdmin, ClaimId, ClaimState, Confirmed, Counts, Cursor, DedupId, DedupRepo, Entry, Extended,
-    Forgotten, Hold, Item, ItemBank, ListedRecord, OpId, Page, Payload, Recorded, Released, Replaced, Result,
-    Retention, Taken, Version,
+    BackendExt, BankAdmin, ClaimId, ClaimState, DedupId, DedupRepo, ItemBank, OpId, Payload, Released,
+    Replaced, Result,
 };
 
-use crate::gate::{GatedBank, GatedRepo};
+use crate::gate::arg;
 use crate::record::{Intent, Written};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,142 +26,95 @@ pub(crate) enum Mutant {
 }
 
 impl Mutant {
-    pub(crate) fn repo(
-        self,
-        repo: GatedRepo,
-        banks: BTreeMap<&'static str, GatedBank>,
-    ) -> Arc<dyn DedupRepo> {
-        Arc::new(MutantRepo { mutant: self, repo, banks })
-    }
-
-    pub(crate) fn bank(self, bank: GatedBank) -> Arc<dyn ItemBank> {
-        match self {
-            Self::ReleasesBeforeGivingUp => Arc::new(ReleasedBefore(bank)),
-            _ => Arc::new(bank),
-        }
+    pub(crate) fn before(self, gated: Layered) -> Layered {
+        let records = gated.dedup("records").expect("a repository");
+        Layered::new(Arc::new(gated.clone()), Arc::new(Mistaken { mutant: self, gated, records }))
     }
 }
 
 /// In front of the gate, so that each of its steps is one of the schedule.
-struct MutantRepo {
+struct Mistaken {
     mutant: Mutant,
-    repo: GatedRepo,
-    banks: BTreeMap<&'static str, GatedBank>,
+    gated: Layered,
+    records: Arc<dyn DedupRepo>,
 }
 
-impl MutantRepo {
+#[async_trait]
+impl Layer for Mistaken {
+    async fn around(&self, call: &Call<'_>, next: Next<'_>) -> Result<Answered> {
+        match (call.operation, self.mutant) {
+            ("replace", _) => self.replace(call, next).await,
+            // The claim was released before this: there is nothing left to do.
+            ("release", Mutant::ReleasesBeforeGivingUp) => Ok(Answered::of(Released::Released)),
+            _ => next.call().await,
+        }
+    }
+}
+
+impl Mistaken {
+    async fn replace(&self, call: &Call<'_>, next: Next<'_>) -> Result<Answered> {
+        let (id, value) = (arg::<DedupId>(call), arg::<Payload>(call));
+        match (self.mutant, Written::read(&value)) {
+            (Mutant::NoFinalCompareAndSet, Written::Assigned(..)) => {
+                self.force(&id, &value, &arg(call)).await.map(Answered::of)
+            }
+            (Mutant::ReleasesBeforeGivingUp, Written::GivingUp(intent)) => {
+                self.release(&id, &intent).await?;
+                next.call().await
+            }
+            (Mutant::LoserReleases, Written::Assigned(intent, _)) => {
+                let answered = next.call().await?;
+                if let Some(Replaced::Stale(_)) = answered.outcome() {
+                    self.release(&id, &intent).await?;
+                }
+                Ok(answered)
+            }
+            _ => next.call().await,
+        }
+    }
+
     async fn force(&self, id: &DedupId, value: &Payload, op: &OpId) -> Result<Replaced> {
         loop {
-            let Some(entry) = self.repo.get(id).await? else {
+            let Some(entry) = self.records.get(id).await? else {
                 return Ok(Replaced::Stale(None));
             };
-            match self.repo.replace(id, entry.version, value, op).await? {
+            match self.records.replace(id, entry.version, value, op).await? {
                 Replaced::Stale(_) => {}
                 done => return Ok(done),
             }
         }
     }
 
-    async fn release(&self, id: &DedupId, intent: &Intent) -> Result<Released> {
+    async fn release(&self, id: &DedupId, intent: &Intent) -> Result<()> {
         let claim = ClaimId::new(intent.claim(id.as_str()))?;
-        self.banks[intent.bank.as_str()].release(&claim).await
+        self.gated.bank(intent.bank.as_str())?.release(&claim).await.map(drop)
     }
 }
 
-#[async_trait]
-impl DedupRepo for MutantRepo {
-    async fn replace(&self, id: &DedupId, version: Version, value: &Payload, op: &OpId) -> Result<Replaced> {
-        match (self.mutant, Written::read(value)) {
-            (Mutant::NoFinalCompareAndSet, Written::Assigned(..)) => self.force(id, value, op).await,
-            (Mutant::ReleasesBeforeGivingUp, Written::GivingUp(intent)) => {
-                let _ = self.release(id, &intent).await?;
-                self.repo.replace(id, version, value, op).await
-            }
-            (Mutant::LoserReleases, Written::Assigned(intent, _)) => {
-                let replaced = self.repo.replace(id, version, value, op).await?;
-                if let Replaced::Stale(_) = replaced {
-                    let _ = self.release(id, &intent).await?;
-                }
-                Ok(replaced)
-            }
-            _ => self.repo.replace(id, version, value, op).await,
-        }
-    }
-
-    async fn record(
-        &self,
-        id: &DedupId,
-        value: &Payload,
-        op: &OpId,
-        retention: Retention,
-    ) -> Result<Recorded> {
-        self.repo.record(id, value, op, retention).await
-    }
-
-    async fn get(&self, id: &DedupId) -> Result<Option<Entry>> {
-        self.repo.get(id).await
-    }
-
-    async fn forget(&self, id: &DedupId, version: Version) -> Result<Forgotten> {
-        self.repo.forget(id, version).await
-    }
-
-    async fn list(&self, cursor: Option<&Cursor>, limit: usize) -> Result<Page<ListedRecord>> {
-        self.repo.list(cursor, limit).await
+impl fmt::Debug for Mistaken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Mistaken").field(&self.mutant).finish()
     }
 }
-
-/// A bank whose claims were released before this: it has nothing left to do.
-struct ReleasedBefore(GatedBank);
 
 /// A bank that does not end a claim which it never saw. Behind the gate, because it is one atomic step.
 pub(crate) struct Unfenced(pub(crate) Arc<dyn BankAdmin>);
 
-/// All of a bank but its `release`.
-macro_rules! bank_with {
-    ($bank:ident { $($release:item)* }) => {
-        #[async_trait]
-        impl ItemBank for $bank {
-            $($release)*
-
-            async fn take(&self, claim: &ClaimId, hold: Hold) -> Result<Taken> {
-                self.0.take(claim, hold).await
-            }
-
-            async fn add(&self, items: &[Item]) -> Result<Added> {
-                self.0.add(items).await
-            }
-
-            async fn extend(&self, claim: &ClaimId, hold: Hold) -> Result<Extended> {
-                self.0.extend(claim, hold).await
-            }
-
-            async fn confirm(&self, claim: &ClaimId) -> Result<Confirmed> {
-                self.0.confirm(claim).await
-            }
-
-            async fn get(&self, claim: &ClaimId) -> Result<ClaimState> {
-                self.0.get(claim).await
-            }
-
-            async fn counts(&self) -> Result<Counts> {
-                self.0.counts().await
-            }
+#[async_trait]
+impl Layer for Unfenced {
+    async fn around(&self, call: &Call<'_>, next: Next<'_>) -> Result<Answered> {
+        if call.operation != "release" {
+            return next.call().await;
         }
-    };
+        match self.0.get(&arg(call)).await? {
+            ClaimState::Held(_) => next.call().await,
+            ClaimState::Unknown | ClaimState::Ended(_) => Ok(Answered::of(Released::Released)),
+        }
+    }
 }
 
-bank_with!(ReleasedBefore {
-    async fn release(&self, _: &ClaimId) -> Result<Released> {
-        Ok(Released::Released)
+impl fmt::Debug for Unfenced {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Unfenced")
     }
-});
-
-bank_with!(Unfenced {
-    async fn release(&self, claim: &ClaimId) -> Result<Released> {
-        match self.0.get(claim).await? {
-            ClaimState::Held(_) => self.0.release(claim).await,
-            ClaimState::Unknown | ClaimState::Ended(_) => Ok(Released::Released),
-        }
-    }
-});
+}

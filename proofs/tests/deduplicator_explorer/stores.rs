@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use futures_util::FutureExt;
+use storagebox_core::layer::LayeredPart;
 use storagebox_core::{
     BackendExt, BankAdmin, BoxName, ClaimId, ClaimState, DedupId, DedupRepo, Hold, Item, ItemBank, ItemState,
     ManualClock, OpId, Page, Recorded, Replaced, Result, Retention, Taken,
@@ -129,7 +130,9 @@ fn seen_record(listed: storagebox_core::ListedRecord) -> (String, (u64, Written)
 impl Bank {
     fn open(admin: Arc<dyn BankAdmin>, mutant: Option<Mutant>) -> Self {
         let port: Arc<dyn ItemBank> = match mutant {
-            Some(Mutant::GivesUpWithoutFence) => Arc::new(Unfenced(Arc::clone(&admin))),
+            Some(Mutant::GivesUpWithoutFence) => {
+                Arc::new(LayeredPart::new(Arc::clone(&admin), Arc::new(Unfenced(Arc::clone(&admin)))))
+            }
             _ => Arc::clone(&admin) as _,
         };
         Self { admin, port, added: 0 }

@@ -1,15 +1,14 @@
 //! A worker: calls of the real deduplicator, polled by hand.
 
-use std::collections::BTreeMap;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::task::{Context, Poll, Waker};
 
-use storagebox_core::{Assigned, BoxName, DedupRepo, Deduplicator, Ids, ItemBank, Result};
+use storagebox_core::{Assigned, BackendExt, BoxName, Deduplicator, Ids, Result};
 
 use crate::call::{Call, Reply};
-use crate::gate::{Gate, GatedBank, GatedRepo};
+use crate::gate::Gate;
 use crate::mutants::Mutant;
 use crate::scenario::{Plan, Scenario};
 
@@ -182,19 +181,13 @@ async fn recover(dedup: Deduplicator) -> Result<Done> {
 
 /// The real deduplicator, in front of nothing but the gate.
 fn deduplicator(gate: &Gate, scenario: &Scenario, mutant: Option<Mutant>) -> Deduplicator {
-    let bank = |name: &str| GatedBank { name: BoxName::new(name).expect("a name"), gate: gate.clone() };
-    let banks: BTreeMap<_, _> = scenario.stock.iter().map(|(name, _)| (*name, bank(name))).collect();
-    let repo = GatedRepo { gate: gate.clone() };
-    let repo: Arc<dyn DedupRepo> = match mutant {
-        Some(mutant) => mutant.repo(repo, banks.clone()),
-        None => Arc::new(repo),
+    let store = match mutant {
+        Some(mutant) => mutant.before(gate.store()),
+        None => gate.store(),
     };
-    let with = |dedup: Deduplicator, (name, bank): (&str, GatedBank)| {
-        let bank: Arc<dyn ItemBank> = match mutant {
-            Some(mutant) => mutant.bank(bank),
-            None => Arc::new(bank),
-        };
-        dedup.bank(name, bank).expect("a bank")
+    let with = |dedup: Deduplicator, (name, _): &(&'static str, _)| {
+        dedup.bank(*name, store.bank(*name).expect("a bank")).expect("a bank")
     };
-    banks.into_iter().fold(Deduplicator::new(repo), with)
+    let records = store.dedup("records").expect("a repository");
+    scenario.stock.iter().fold(Deduplicator::new(records), with)
 }

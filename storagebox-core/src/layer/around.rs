@@ -1,72 +1,86 @@
 //! The parts of a backend, with a layer around each call.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::any::Any;
+use std::fmt;
+use std::sync::Arc;
 
+use super::argument::{Argument, Arguments, offer};
 use super::next::BoxFuture;
-use super::{Answered, Call, Kind, Layer, Next, Part};
+use super::{Answered, Call, Kind, Layer, Next, OnePart, Part};
 use crate::backend::Maintained;
 use crate::calls::calls;
 use crate::error::{Error, Result};
 use crate::settles::Settles;
 use crate::value::BoxName;
 
-/// A part with a layer around it.
-pub(super) struct Around<P: ?Sized> {
+/// A part of a backend each of whose calls goes through a [`Layer`].
+pub struct LayeredPart<P: ?Sized> {
     inner: Arc<P>,
     layer: Arc<dyn Layer>,
     backend: &'static str,
     part: Part,
-    namespace: BoxName,
+    namespace: Option<BoxName>,
     recognises_repeats: bool,
 }
 
-impl<P: ?Sized> Around<P> {
-    pub(super) fn new(
-        inner: Arc<P>,
-        layer: Arc<dyn Layer>,
-        backend: &'static str,
-        part: Part,
-        namespace: BoxName,
-    ) -> Self {
-        Self { inner, layer, backend, part, namespace, recognises_repeats: true }
+impl<P: OnePart + ?Sized> LayeredPart<P> {
+    /// Puts the layer around the part.
+    pub fn new(inner: Arc<P>, layer: Arc<dyn Layer>) -> Self {
+        let (part, recognises_repeats) = (inner.part(), inner.recognises_repeats());
+        Self { inner, layer, backend: "", part, namespace: None, recognises_repeats }
     }
 
-    /// The same; `false` for a part that does not know a change again.
-    pub(super) fn recognising_repeats(self, recognises_repeats: bool) -> Self {
-        Self { recognises_repeats, ..self }
+    pub(super) fn named(self, backend: &'static str, namespace: &BoxName) -> Self {
+        Self { backend, namespace: Some(namespace.clone()), ..self }
     }
+}
 
-    fn call(&self, operation: &'static str, kind: Kind) -> Call<'_> {
+impl<P: ?Sized> fmt::Debug for LayeredPart<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { part, namespace, layer, .. } = self;
+        let mut shown = f.debug_struct("LayeredPart");
+        shown.field("part", part).field("namespace", namespace).field("layer", layer).finish_non_exhaustive()
+    }
+}
+
+impl<P: ?Sized> LayeredPart<P> {
+    fn call<'a>(&'a self, operation: &'static str, kind: Kind, arguments: Arguments<'a>) -> Call<'a> {
         Call {
             backend: self.backend,
             part: self.part,
             operation,
-            namespace: Some(&self.namespace),
+            namespace: self.namespace.as_ref(),
             kind,
             repeatable: self.recognises_repeats || kind != Kind::Change,
+            arguments,
         }
     }
 }
 
-/// Makes the call through the layer. The outcome waits beside the layer, which has but the proof that there is one.
-pub(super) async fn around<'a, T: Send + 'a>(
+/// Makes the call through the layer. `detach` makes it with a copy of its arguments.
+pub(super) async fn around<'a, T: Send + 'static>(
     layer: &dyn Layer,
     call: Call<'a>,
     settles: fn(&T) -> bool,
     make: impl Fn() -> BoxFuture<'a, Result<T>> + Send + Sync + 'a,
+    detach: impl Fn() -> BoxFuture<'static, Result<T>> + Send + Sync + 'a,
 ) -> Result<T> {
-    let outcome = Mutex::new(None);
-    let attempt = || -> BoxFuture<'_, Result<Answered>> {
-        Box::pin(async {
-            let found = make().await?;
-            let answered = Answered::new(settles(&found));
-            *outcome.lock().unwrap_or_else(PoisonError::into_inner) = Some(found);
-            Ok(answered)
-        })
-    };
-    let _proof = layer.around(&call, Next::new(&call, &attempt)).await.map_err(|error| call.failed(error))?;
-    let found = outcome.lock().unwrap_or_else(PoisonError::into_inner).take();
-    found.ok_or_else(|| call.failed(Error::unknown("a layer answered with the proof of another call")))
+    let make = || answered(make(), settles);
+    let detach = || answered(detach(), settles);
+    let answer = layer.around(&call, Next::new(&call, &make, &detach)).await;
+    let outcome = answer.map_err(|error| call.failed(error))?.into_outcome();
+    outcome.ok_or_else(|| call.failed(Error::unknown("a layer answered with the outcome of another call")))
+}
+
+fn answered<'a, T: Send + 'static>(
+    made: BoxFuture<'a, Result<T>>,
+    settles: fn(&T) -> bool,
+) -> BoxFuture<'a, Result<Answered>> {
+    Box::pin(async move {
+        let outcome = made.await?;
+        let settles = settles(&outcome);
+        Ok(Answered::of(outcome).settling(settles))
+    })
 }
 
 /// Whether an outcome of a call of this kind settles an earlier attempt. A batch says what it left and did.
@@ -84,7 +98,7 @@ macro_rules! layered {
     ($part:ident {
         $($kind:ident $method:ident<$($life:lifetime),*>($($arg:ident: $ty:ty),*) -> $out:ty;)*
     } $($tell:ident -> $told:ty)?) => {
-        impl<P: $part + ?Sized> $part for Around<P> {
+        impl<P: $part + ?Sized + 'static> $part for LayeredPart<P> {
             $(
                 fn $method<'s, $($life,)* 'f>(&'s self, $($arg: $ty),*) -> BoxFuture<'f, Result<$out>>
                 where
@@ -92,9 +106,17 @@ macro_rules! layered {
                     $($life: 'f,)*
                     Self: 'f,
                 {
-                    let call = self.call(stringify!($method), Kind::$kind);
-                    let make = move || self.inner.$method($($arg),*);
-                    Box::pin(around(&*self.layer, call, settles!($kind), make))
+                    Box::pin(async move {
+                        let arguments = move |_place: &mut dyn Any| { $(offer($arg, _place);)* };
+                        let call = self.call(stringify!($method), Kind::$kind, Arguments(&arguments));
+                        let make = move || self.inner.$method($($arg),*);
+                        let detach = move || -> BoxFuture<'static, Result<$out>> {
+                            let inner = Arc::clone(&self.inner);
+                            $(let $arg = Argument::own($arg);)*
+                            Box::pin(async move { inner.$method($(Argument::lend(&$arg)),*).await })
+                        };
+                        around(&*self.layer, call, settles!($kind), make, detach).await
+                    })
                 }
             )*
 

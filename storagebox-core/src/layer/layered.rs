@@ -1,12 +1,14 @@
 //! A backend with a layer around it.
 
+use std::any::Any;
 use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use super::around::{Around, around};
+use super::argument::{Arguments, offer};
+use super::around::{LayeredPart, around};
 use super::next::BoxFuture;
-use super::{Call, Kind, Layer, Part};
+use super::{Call, Kind, Layer, OnePart, Part};
 use crate::backend::{Backend, Maintained, Promises};
 use crate::counter::Counter;
 use crate::dedup_repo::DedupRepo;
@@ -35,21 +37,27 @@ impl Layered {
         Self { inner, layer }
     }
 
-    fn part<P: ?Sized>(&self, part: Part, name: &BoxName, inner: Arc<P>) -> Around<P> {
-        Around::new(inner, Arc::clone(&self.layer), self.inner.backend(), part, name.clone())
+    fn part<P: OnePart + ?Sized>(&self, name: &BoxName, inner: Arc<P>) -> Arc<LayeredPart<P>> {
+        let part = LayeredPart::new(inner, Arc::clone(&self.layer));
+        Arc::new(part.named(self.inner.backend(), name))
     }
 
-    async fn whole<'a, T: Send + 'a>(
+    async fn whole<'a, T: Send + 'static>(
         &'a self,
         operation: &'static str,
         kind: Kind,
-        make: impl Fn() -> BoxFuture<'a, Result<T>> + Send + Sync + 'a,
+        arguments: Arguments<'a>,
+        make: impl Fn(Arc<dyn Backend>) -> BoxFuture<'static, Result<T>> + Send + Sync + Copy + 'a,
     ) -> Result<T> {
         let (backend, part) = (self.inner.backend(), Part::Store);
-        let call = Call { backend, part, operation, namespace: None, kind, repeatable: true };
-        around(&*self.layer, call, |_| true, make).await
+        let call = Call { backend, part, operation, namespace: None, kind, repeatable: true, arguments };
+        let detach = move || make(Arc::clone(&self.inner));
+        let make = move || -> BoxFuture<'a, _> { detach() };
+        around(&*self.layer, call, |_| true, make, detach).await
     }
 }
+
+const NONE: Arguments<'_> = Arguments(&|_| {});
 
 #[async_trait]
 impl Backend for Layered {
@@ -58,19 +66,23 @@ impl Backend for Layered {
     }
 
     async fn setup(&self) -> Result<()> {
-        self.whole("setup", Kind::Batch, || self.inner.setup()).await
+        self.whole("setup", Kind::Batch, NONE, |inner| Box::pin(async move { inner.setup().await })).await
     }
 
     async fn ping(&self) -> Result<()> {
-        self.whole("ping", Kind::Read, || self.inner.ping()).await
+        self.whole("ping", Kind::Read, NONE, |inner| Box::pin(async move { inner.ping().await })).await
     }
 
     async fn maintain(&self, max_entries: usize) -> Result<Maintained> {
-        self.whole("maintain", Kind::Batch, move || self.inner.maintain(max_entries)).await
+        let arguments = move |place: &mut dyn Any| offer(max_entries, place);
+        let make = move |inner: Arc<dyn Backend>| -> BoxFuture<'static, _> {
+            Box::pin(async move { inner.maintain(max_entries).await })
+        };
+        self.whole("maintain", Kind::Batch, Arguments(&arguments), make).await
     }
 
     async fn close(&self) -> Result<()> {
-        self.whole("close", Kind::Batch, || self.inner.close()).await
+        self.whole("close", Kind::Batch, NONE, |inner| Box::pin(async move { inner.close().await })).await
     }
 
     fn promises(&self) -> Promises {
@@ -78,34 +90,30 @@ impl Backend for Layered {
     }
 
     fn item_bank(&self, name: &BoxName) -> Result<Arc<dyn BankAdmin>> {
-        Ok(Arc::new(self.part(Part::Bank, name, self.inner.item_bank(name)?)))
+        Ok(self.part(name, self.inner.item_bank(name)?))
     }
 
     fn dedup_repo(&self, name: &BoxName) -> Result<Arc<dyn DedupRepo>> {
-        Ok(Arc::new(self.part(Part::Records, name, self.inner.dedup_repo(name)?)))
+        Ok(self.part(name, self.inner.dedup_repo(name)?))
     }
 
     fn lease_repo(&self, name: &BoxName) -> Result<Arc<dyn LeaseRepo>> {
-        Ok(Arc::new(self.part(Part::Leases, name, self.inner.lease_repo(name)?)))
+        Ok(self.part(name, self.inner.lease_repo(name)?))
     }
 
     fn token_store(&self, name: &BoxName) -> Result<Arc<dyn TokenStore>> {
-        Ok(Arc::new(self.part(Part::Tokens, name, self.inner.token_store(name)?)))
+        Ok(self.part(name, self.inner.token_store(name)?))
     }
 
     fn counter(&self, name: &BoxName, strategy: Strategy) -> Result<Arc<dyn Counter>> {
-        let counter = self.inner.counter(name, strategy)?;
-        let recognises_repeats = counter.promise().recognises_repeats();
-        Ok(Arc::new(self.part(Part::Counters, name, counter).recognising_repeats(recognises_repeats)))
+        Ok(self.part(name, self.inner.counter(name, strategy)?))
     }
 
     fn ledger(&self, name: &BoxName) -> Result<Arc<dyn Ledger>> {
-        let ledger = self.inner.ledger(name)?;
-        let recognises_repeats = ledger.promise().recognises_repeats();
-        Ok(Arc::new(self.part(Part::Ledger, name, ledger).recognising_repeats(recognises_repeats)))
+        Ok(self.part(name, self.inner.ledger(name)?))
     }
 
     fn ordered_store(&self, name: &BoxName, options: OrderedOptions) -> Result<Arc<dyn OrderedStore>> {
-        Ok(Arc::new(self.part(Part::OrderedValues, name, self.inner.ordered_store(name, options)?)))
+        Ok(self.part(name, self.inner.ordered_store(name, options)?))
     }
 }

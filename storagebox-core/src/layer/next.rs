@@ -1,5 +1,6 @@
 //! The rest of a call's way, and what came of it.
 
+use std::any::Any;
 use std::fmt;
 use std::pin::Pin;
 
@@ -14,13 +15,16 @@ pub(super) type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 pub struct Next<'a> {
     call: &'a Call<'a>,
     make: &'a Make<'a>,
+    detach: &'a Detach<'a>,
 }
 
 type Make<'a> = dyn Fn() -> BoxFuture<'a, Result<Answered>> + Send + Sync + 'a;
 
+type Detach<'a> = dyn Fn() -> BoxFuture<'static, Result<Answered>> + Send + Sync + 'a;
+
 impl<'a> Next<'a> {
-    pub(super) fn new(call: &'a Call<'a>, make: &'a Make<'a>) -> Self {
-        Self { call, make }
+    pub(super) fn new(call: &'a Call<'a>, make: &'a Make<'a>, detach: &'a Detach<'a>) -> Self {
+        Self { call, make, detach }
     }
 
     /// Makes the call, with the same arguments each time.
@@ -34,8 +38,15 @@ impl<'a> Next<'a> {
     /// Those of the call. After an unknown outcome of a call that the backend would not recognise, the error is not
     /// [retryable](crate::Error::is_retryable).
     pub fn call(&self) -> impl Future<Output = Result<Answered>> + Send + use<'a> {
-        let Self { call, make } = *self;
+        let Self { call, make, .. } = *self;
         async move { make().await.map_err(|error| call.failed(error)) }
+    }
+
+    /// Makes the call like [`Next::call`], with a copy of its arguments. The future outlives the caller, so a layer may
+    /// hand it to another task, or await it after the caller has its answer.
+    pub fn detached(&self) -> impl Future<Output = Result<Answered>> + Send + use<> {
+        let (detached, repeatable) = ((self.detach)(), self.call.repeatable);
+        async move { detached.await.map_err(|error| if repeatable { error } else { error.unrepeatable() }) }
     }
 }
 
@@ -45,17 +56,41 @@ impl fmt::Debug for Next<'_> {
     }
 }
 
-/// The proof that the call was made and has an outcome. The outcome itself goes to the caller past all layers; of several
-/// answers of one call it is the last.
+/// The outcome of a call on its way back through the layers. The type of the outcome is that of the method:
+/// [`Taken`](crate::Taken) for `take`.
 #[derive(Debug)]
 #[must_use = "a call without its answer is a call that failed"]
 pub struct Answered {
+    outcome: Box<dyn Any + Send>,
     settles: bool,
 }
 
 impl Answered {
-    pub(super) fn new(settles: bool) -> Self {
-        Self { settles }
+    /// Answers with this outcome, for a test that needs a store with a fault, or for a cache. The caller gets
+    /// `OutcomeUnknown` if the call has no outcomes of this type. It counts as one that [settles](Settles) earlier attempts.
+    pub fn of(outcome: impl Any + Send) -> Self {
+        Self { outcome: Box::new(outcome), settles: true }
+    }
+
+    pub(super) fn settling(self, settles: bool) -> Self {
+        Self { settles, ..self }
+    }
+
+    /// Returns the outcome, if it has this type.
+    pub fn outcome<T: Any>(&self) -> Option<&T> {
+        self.outcome.downcast_ref()
+    }
+
+    /// Changes the outcome if it has this type, for a test that needs a store with a fault.
+    pub fn map<T: Any>(mut self, change: impl FnOnce(&mut T)) -> Self {
+        if let Some(outcome) = self.outcome.downcast_mut() {
+            change(outcome);
+        }
+        self
+    }
+
+    pub(super) fn into_outcome<T: Any>(self) -> Option<T> {
+        self.outcome.downcast().ok().map(|outcome| *outcome)
     }
 }
 

@@ -1,12 +1,16 @@
 //! Layers as tests need them.
 
+use std::fmt::{self, Debug, Formatter};
 use std::future::pending;
+use std::pin::Pin;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use storagebox::layer::{Answered, Call, Layer, Next};
-use storagebox::{BoxName, Error, ErrorKind, Result, Timer, TokioTimer, async_trait};
+use storagebox::{
+    BoxName, ClaimId, Cursor, End, Error, ErrorKind, Item, Result, Taken, Timer, TokioTimer, async_trait,
+};
 
 /// Writes down each call.
 #[derive(Debug, Default)]
@@ -138,5 +142,68 @@ impl Layer for Borrows {
         let kept = next.call().await?;
         *self.0.lock().unwrap() = Some(kept);
         next.call().await
+    }
+}
+
+/// Looks for the arguments of some calls of a bank.
+#[derive(Debug)]
+pub(crate) struct Arguments;
+
+#[async_trait]
+impl Layer for Arguments {
+    async fn around(&self, call: &Call<'_>, next: Next<'_>) -> Result<Answered> {
+        let claim = call.argument::<ClaimId>();
+        let items = call.argument::<Vec<Item>>();
+        let (cursor, limit) = (call.argument::<Option<Cursor>>(), call.argument::<usize>());
+        match call.operation {
+            "add" => assert_eq!((items.map(|items| items.len()), claim), (Some(2), None)),
+            "take" => assert_eq!((claim, items), (Some(ClaimId::new("ada")?), None)),
+            _ => assert_eq!((cursor, limit), (Some(None), Some(7))),
+        }
+        assert!(!format!("{call:?}").contains("ada"), "{call:?}");
+        next.call().await
+    }
+}
+
+type Parked = Pin<Box<dyn Future<Output = Result<Answered>> + Send>>;
+
+/// Makes a call when the test asks for it.
+#[derive(Default)]
+pub(crate) struct Parks(Mutex<Option<Parked>>);
+
+impl Parks {
+    pub(crate) async fn land(&self) -> Result<Answered> {
+        let parked = self.0.lock().unwrap().take().unwrap();
+        tokio::spawn(parked).await.unwrap()
+    }
+}
+
+impl Debug for Parks {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str("Parks")
+    }
+}
+
+#[async_trait]
+impl Layer for Parks {
+    async fn around(&self, _: &Call<'_>, next: Next<'_>) -> Result<Answered> {
+        *self.0.lock().unwrap() = Some(Box::pin(next.detached()));
+        Err(Error::unknown("it is still under way"))
+    }
+}
+
+/// Says of each take that the claim has ended, and of each item that it is there twice.
+#[derive(Debug)]
+pub(crate) struct Lies;
+
+#[async_trait]
+impl Layer for Lies {
+    async fn around(&self, call: &Call<'_>, next: Next<'_>) -> Result<Answered> {
+        if call.operation == "take" {
+            return Ok(Answered::of(Taken::Ended(End::Released)));
+        }
+        let answered = next.call().await?;
+        assert!(answered.outcome::<storagebox::Counts>().is_none_or(|counts| counts.free == 1));
+        Ok(answered.map(|counts: &mut storagebox::Counts| counts.free *= 2))
     }
 }

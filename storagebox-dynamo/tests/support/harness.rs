@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use aws_smithy_runtime_api::client::http::SharedHttpClient;
-use storagebox_conformance::{Declared, Harness, Link, Linked, Namespace, Restart, TestClock};
+use storagebox_conformance::{Declared, Harness, Link, Namespace, Restart, TestClock};
+use storagebox_core::layer::Layered;
 use storagebox_core::{
     Backend, BoxName, ClaimId, Clock, Error, Item, ItemState, ListedItem, ManualClock, Result, async_trait,
 };
@@ -82,7 +83,7 @@ impl DynamoHarness {
         let store: Arc<dyn Backend> = Arc::new(place.builder().call_timeout(PATIENCE).from_client(&client)?);
         match self.set_up.faults.0 {
             0 => Ok(store),
-            _ => Ok(Linked::new(store, Link::patient(ATTEMPTS))),
+            _ => Ok(Arc::new(Layered::new(store, Link::patient(ATTEMPTS)))),
         }
     }
 }

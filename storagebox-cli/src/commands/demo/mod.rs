@@ -9,13 +9,14 @@ use std::time::Duration;
 
 use fastrand::Rng;
 use futures_util::stream::{self, StreamExt, TryStreamExt};
+use storagebox::layer::LayeredPart;
 use storagebox::{
     BoxName, Certainty, ClaimId, Item, Retry,
     parts::{Backend, BankAdmin, Ids, ItemBank, RandomIds},
 };
 
 use super::bank::audit_of;
-use super::faulty::{Chance, ChanceBank, Faults};
+use super::faulty::{Chance, Faults};
 use super::hand_out::{Audit, Change, Entry, Ledger, take};
 use super::load::Loaded;
 use crate::check::Mismatch;
@@ -66,9 +67,8 @@ async fn show(args: &Demo, bank: Arc<dyn BankAdmin>) -> Result<Shown, Failure> {
     let before = retry::harmless(Step::Count, || bank.counts()).await?;
     let loaded = fill(args.items.unwrap_or(args.people), &*bank).await?;
     let calls = calls(args, &mut random).map_err(Failure::Argument)?;
-    let chance = Chance::new(args.faults, random.u64(..));
-    let faulty: Arc<dyn ItemBank> =
-        Arc::new(ChanceBank::new(Arc::clone(&bank) as _, chance, Arc::clone(&faults)));
+    let chance = Chance::new(args.faults, random.u64(..), Arc::clone(&faults));
+    let faulty: Arc<dyn ItemBank> = Arc::new(LayeredPart::new(Arc::clone(&bank), Arc::new(chance)));
     let ledger = hand_out(calls, args.tasks.into(), &faulty, &faults).await?;
     let (after, mut mismatches) = audit_of(&*bank).await?;
     let change = Some(Change { before, after });

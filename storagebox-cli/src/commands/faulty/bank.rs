@@ -1,12 +1,13 @@
 //! A bank that breaks its promises, or that only answers badly.
 
+use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use storagebox::layer::{Answered, Call, Layer, LayeredPart, Next};
 use storagebox::{
-    Added, ClaimId, ClaimState, Confirmed, Counts, Cursor, Error, ErrorKind, Extended, Held, Hold, HoldState,
-    Item, ItemState, ListedItem, Page, Released, Restored, Result, Retired, Taken, Withdrawn, async_trait,
-    parts::{BankAdmin, ItemBank},
+    ClaimId, ClaimState, Counts, Cursor, Error, ErrorKind, Hold, HoldState, Item, ItemState, ListedItem,
+    Page, Result, async_trait, parts::BankAdmin,
 };
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,15 +42,28 @@ pub(crate) enum Fault {
 }
 
 pub(crate) struct FaultyBank {
-    pub(crate) inner: Arc<dyn BankAdmin>,
-    pub(crate) fault: Fault,
+    /// As other programs have it.
+    inner: Arc<dyn BankAdmin>,
+    fault: Fault,
     calls: AtomicU64,
     longest_add: AtomicU64,
 }
 
 impl FaultyBank {
-    pub(crate) fn new(inner: Arc<dyn BankAdmin>, fault: Fault) -> Self {
-        Self { inner, fault, calls: AtomicU64::new(0), longest_add: AtomicU64::new(0) }
+    /// The bank with a fault, as those have it who are tested.
+    #[allow(clippy::new_ret_no_self, reason = "the layer alone is of use to few")]
+    pub(crate) fn new(inner: Arc<dyn BankAdmin>, fault: Fault) -> LayeredPart<dyn BankAdmin> {
+        Self::watched(inner, fault).0
+    }
+
+    /// The same, and the layer, which tells what passed through it.
+    pub(crate) fn watched(
+        inner: Arc<dyn BankAdmin>,
+        fault: Fault,
+    ) -> (LayeredPart<dyn BankAdmin>, Arc<Self>) {
+        let (calls, longest_add) = (AtomicU64::new(0), AtomicU64::new(0));
+        let layer = Arc::new(Self { inner: Arc::clone(&inner), fault, calls, longest_add });
+        (LayeredPart::new(inner, Arc::clone(&layer) as _), layer)
     }
 
     /// The most items of one call.
@@ -57,7 +71,65 @@ impl FaultyBank {
         self.longest_add.load(Ordering::Relaxed)
     }
 
-    fn reply<T>(&self, answer: T) -> Result<T> {
+    /// Looks at the call before it is made, and does what another program does at that moment.
+    async fn precede(&self, call: &Call<'_>) -> Result<()> {
+        match (call.operation, self.fault) {
+            ("add", _) => {
+                let items = call.argument::<Vec<Item>>().map_or(0, |items| items.len() as u64);
+                self.longest_add.fetch_max(items, Ordering::Relaxed);
+            }
+            ("take", Fault::IsTakenFrom) => self.take_for("mallory".to_owned()).await?,
+            ("counts", Fault::IsGivenFrom) => {
+                self.take_for(format!("late-{}", self.calls.load(Ordering::Relaxed))).await?;
+            }
+            ("get", Fault::IsAtWork) => {
+                if let Some(claim) = call.argument::<ClaimId>() {
+                    let _ = self.inner.release(&claim).await?;
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    async fn take_for(&self, another: String) -> Result<()> {
+        self.inner.take(&ClaimId::new(another)?, Hold::Forever).await.map(drop)
+    }
+
+    async fn drib(&self, cursor: Option<Cursor>) -> Result<Page<ListedItem>> {
+        match cursor {
+            None => Ok(Page { entries: vec![], next: Some(Cursor::new("start")) }),
+            Some(start) if start.as_str() == "start" => self.inner.list(None, 1).await,
+            cursor => self.inner.list(cursor.as_ref(), 1).await,
+        }
+    }
+
+    fn tamper(&self, answered: Answered) -> Answered {
+        answered
+            .map(|counts: &mut Counts| counts.withdrawn += u64::from(self.fault == Fault::CountsOneMore))
+            .map(|page: &mut Page<ListedItem>| self.tamper_with_entries(&mut page.entries))
+            .map(|state: &mut ClaimState| self.tamper_with_state(state))
+    }
+
+    fn tamper_with_entries(&self, entries: &mut Vec<ListedItem>) {
+        match (self.fault, entries.last().cloned()) {
+            (Fault::ListsOneTwice, Some(last)) => entries[0] = last,
+            (Fault::ListsOneLess, _) => drop(entries.pop()),
+            (Fault::ListsWithoutState, Some(_)) => entries[0].state = ItemState::Unknown,
+            _ => {}
+        }
+    }
+
+    fn tamper_with_state(&self, state: &mut ClaimState) {
+        match (self.fault, state) {
+            (Fault::ForgetsClaims, state) => *state = ClaimState::Unknown,
+            (Fault::ShowsAnother, ClaimState::Held(held)) => held.item = Item::new("ANOTHER").unwrap(),
+            (Fault::ForgetsConfirming, ClaimState::Held(held)) => held.hold = HoldState::Forever,
+            _ => {}
+        }
+    }
+
+    fn reply(&self, answer: Answered) -> Result<Answered> {
         let call = self.calls.fetch_add(1, Ordering::Relaxed);
         match self.fault {
             Fault::LosesReplies if call.is_multiple_of(2) => Err(Error::unknown("the reply was lost")),
@@ -68,106 +140,25 @@ impl FaultyBank {
             _ => Ok(answer),
         }
     }
-
-    fn tamper(&self, entries: &mut Vec<ListedItem>) {
-        match (self.fault, entries.last().cloned()) {
-            (Fault::ListsOneTwice, Some(last)) => entries[0] = last,
-            (Fault::ListsOneLess, _) => drop(entries.pop()),
-            (Fault::ListsWithoutState, Some(_)) => entries[0].state = ItemState::Unknown,
-            _ => {}
-        }
-    }
 }
 
 #[async_trait]
-impl ItemBank for FaultyBank {
-    async fn add(&self, items: &[Item]) -> Result<Added> {
-        self.longest_add.fetch_max(items.len() as u64, Ordering::Relaxed);
-        let added = self.inner.add(items).await?;
-        self.reply(added)
-    }
-
-    async fn take(&self, claim: &ClaimId, hold: Hold) -> Result<Taken> {
-        if self.fault == Fault::IsTakenFrom {
-            let _ = self.inner.take(&ClaimId::new("mallory")?, Hold::Forever).await?;
-        }
-        let taken = self.inner.take(claim, hold).await?;
-        self.reply(taken)
-    }
-
-    async fn extend(&self, claim: &ClaimId, hold: Hold) -> Result<Extended> {
-        self.inner.extend(claim, hold).await
-    }
-
-    async fn confirm(&self, claim: &ClaimId) -> Result<Confirmed> {
-        let confirmed = self.inner.confirm(claim).await?;
-        self.reply(confirmed)
-    }
-
-    async fn release(&self, claim: &ClaimId) -> Result<Released> {
-        let released = self.inner.release(claim).await?;
-        self.reply(released)
-    }
-
-    async fn get(&self, claim: &ClaimId) -> Result<ClaimState> {
-        if self.fault == Fault::IsAtWork {
-            let _ = self.inner.release(claim).await?;
-        }
-        let state = match (self.fault, self.inner.get(claim).await?) {
-            (Fault::ForgetsClaims, _) => ClaimState::Unknown,
-            (Fault::ShowsAnother, ClaimState::Held(held)) => {
-                ClaimState::Held(Held { item: Item::new("ANOTHER")?, ..held })
+impl Layer for FaultyBank {
+    async fn around(&self, call: &Call<'_>, next: Next<'_>) -> Result<Answered> {
+        self.precede(call).await?;
+        let answered = match (call.operation, self.fault) {
+            ("list", Fault::ListsInDribs) => {
+                Answered::of(self.drib(call.argument::<Option<Cursor>>().flatten()).await?)
             }
-            (Fault::ForgetsConfirming, ClaimState::Held(held)) => {
-                ClaimState::Held(Held { hold: HoldState::Forever, ..held })
-            }
-            (_, state) => state,
+            ("extend" | "retire", _) => return next.call().await,
+            _ => next.call().await?,
         };
-        self.reply(state)
-    }
-
-    async fn counts(&self) -> Result<Counts> {
-        if self.fault == Fault::IsGivenFrom {
-            let another = format!("late-{}", self.calls.load(Ordering::Relaxed));
-            let _ = self.inner.take(&ClaimId::new(another)?, Hold::Forever).await?;
-        }
-        let mut counts = self.inner.counts().await?;
-        counts.withdrawn += u64::from(self.fault == Fault::CountsOneMore);
-        self.reply(counts)
+        self.reply(self.tamper(answered))
     }
 }
 
-#[async_trait]
-impl BankAdmin for FaultyBank {
-    async fn retire(&self, claim: &ClaimId) -> Result<Retired> {
-        self.inner.retire(claim).await
-    }
-
-    async fn holder(&self, item: &Item) -> Result<ItemState> {
-        let state = self.inner.holder(item).await?;
-        self.reply(state)
-    }
-
-    async fn list(&self, cursor: Option<&Cursor>, limit: usize) -> Result<Page<ListedItem>> {
-        let mut page = match (self.fault, cursor) {
-            (Fault::ListsInDribs, None) => Page { entries: vec![], next: Some(Cursor::new("start")) },
-            (Fault::ListsInDribs, Some(start)) if start.as_str() == "start" => {
-                self.inner.list(None, 1).await?
-            }
-            (Fault::ListsInDribs, cursor) => self.inner.list(cursor, 1).await?,
-            (_, cursor) => self.inner.list(cursor, limit).await?,
-        };
-        self.tamper(&mut page.entries);
-        self.reply(page)
-    }
-
-    async fn withdraw(&self, items: &[Item]) -> Result<Withdrawn> {
-        let withdrawn = self.inner.withdraw(items).await?;
-        self.reply(withdrawn)
-    }
-
-    async fn restore(&self, items: &[Item]) -> Result<Restored> {
-        let restored = self.inner.restore(items).await?;
-        self.reply(restored)
+impl fmt::Debug for FaultyBank {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FaultyBank").field("fault", &self.fault).finish_non_exhaustive()
     }
 }

@@ -1,19 +1,18 @@
-//! A bank whose calls fail at random: the request is lost, or the reply, or the store asks to slow down.
+//! Calls that fail at random: the request is lost, or the reply, or the store asks to slow down.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use fastrand::Rng;
-use storagebox::{
-    Added, ClaimId, ClaimState, Confirmed, Counts, Error, ErrorKind, Extended, Hold, Item, Released, Result,
-    Taken, async_trait, parts::ItemBank,
-};
+use storagebox::layer::{Answered, Call, Layer, Next};
+use storagebox::{Error, ErrorKind, Result, async_trait};
 
-/// How often a call fails, by random numbers that a seed repeats.
+/// How often a call fails, by random numbers that a seed repeats: a bad network, as a layer.
 #[derive(Debug)]
 pub(crate) struct Chance {
     percent: u8,
     random: Mutex<Rng>,
+    faults: Arc<Faults>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,8 +24,9 @@ enum Fate {
 }
 
 impl Chance {
-    pub(crate) fn new(percent: u8, seed: u64) -> Self {
-        Self { percent, random: Mutex::new(Rng::with_seed(seed)) }
+    /// Counts its faults there.
+    pub(crate) fn new(percent: u8, seed: u64, faults: Arc<Faults>) -> Self {
+        Self { percent, random: Mutex::new(Rng::with_seed(seed)), faults }
     }
 
     fn fate(&self) -> Fate {
@@ -53,21 +53,11 @@ impl Faults {
     }
 }
 
-/// A bank behind a bad network.
-pub(crate) struct ChanceBank {
-    inner: Arc<dyn ItemBank>,
-    chance: Chance,
-    faults: Arc<Faults>,
-}
-
-impl ChanceBank {
-    pub(crate) fn new(inner: Arc<dyn ItemBank>, chance: Chance, faults: Arc<Faults>) -> Self {
-        Self { inner, chance, faults }
-    }
-
-    async fn call<T>(&self, call: impl Future<Output = Result<T>> + Send) -> Result<T> {
-        match self.chance.fate() {
-            Fate::Passes => call.await,
+#[async_trait]
+impl Layer for Chance {
+    async fn around(&self, _: &Call<'_>, next: Next<'_>) -> Result<Answered> {
+        match self.fate() {
+            Fate::Passes => next.call().await,
             Fate::RequestLost => {
                 self.faults.requests_lost.fetch_add(1, Ordering::Relaxed);
                 Err(Error::new(ErrorKind::Unavailable, "the demo lost the request"))
@@ -77,41 +67,10 @@ impl ChanceBank {
                 Err(Error::new(ErrorKind::Throttled, "the demo asks to slow down"))
             }
             Fate::ReplyLost => {
-                call.await?;
+                let _lost = next.call().await?;
                 self.faults.replies_lost.fetch_add(1, Ordering::Relaxed);
                 Err(Error::unknown("the demo lost the reply"))
             }
         }
-    }
-}
-
-#[async_trait]
-impl ItemBank for ChanceBank {
-    async fn add(&self, items: &[Item]) -> Result<Added> {
-        self.call(self.inner.add(items)).await
-    }
-
-    async fn take(&self, claim: &ClaimId, hold: Hold) -> Result<Taken> {
-        self.call(self.inner.take(claim, hold)).await
-    }
-
-    async fn extend(&self, claim: &ClaimId, hold: Hold) -> Result<Extended> {
-        self.call(self.inner.extend(claim, hold)).await
-    }
-
-    async fn confirm(&self, claim: &ClaimId) -> Result<Confirmed> {
-        self.call(self.inner.confirm(claim)).await
-    }
-
-    async fn release(&self, claim: &ClaimId) -> Result<Released> {
-        self.call(self.inner.release(claim)).await
-    }
-
-    async fn get(&self, claim: &ClaimId) -> Result<ClaimState> {
-        self.call(self.inner.get(claim)).await
-    }
-
-    async fn counts(&self) -> Result<Counts> {
-        self.call(self.inner.counts()).await
     }
 }

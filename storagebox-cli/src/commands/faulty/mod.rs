@@ -8,6 +8,6 @@ mod store;
 
 #[cfg(test)]
 pub(super) use bank::{Fault, FaultyBank};
-pub(super) use chance::{Chance, ChanceBank, Faults};
+pub(super) use chance::{Chance, Faults};
 #[cfg(test)]
 pub(crate) use store::FaultyStore;

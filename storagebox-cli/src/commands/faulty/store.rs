@@ -3,16 +3,11 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use storagebox::parts::Ledger;
-use storagebox::{
-    BoxName, Error, ErrorKind, Maintained, MemoryStore, OrderedOptions, Promises, Result, Strategy,
-    async_trait,
-    parts::{Backend, BankAdmin, Counter, DedupRepo, LeaseRepo, OrderedStore, TokenStore},
-};
+use storagebox::layer::{Answered, Call, Layer, Layered, Next};
+use storagebox::{Error, ErrorKind, MemoryStore, Result, async_trait};
 
 #[derive(Debug)]
 pub(crate) struct FaultyStore {
-    inner: MemoryStore,
     is_set_up: AtomicBool,
     kind: ErrorKind,
     /// How many calls still fail.
@@ -21,81 +16,38 @@ pub(crate) struct FaultyStore {
 
 impl FaultyStore {
     /// Not set up yet.
-    pub(crate) fn bare() -> Self {
-        Self { is_set_up: AtomicBool::new(false), ..Self::failing(ErrorKind::Unavailable, 0) }
+    pub(crate) fn bare() -> Layered {
+        Self::with(false, ErrorKind::Unavailable, 0)
     }
 
-    pub(crate) fn failing(kind: ErrorKind, failures: u64) -> Self {
-        let inner = MemoryStore::new();
-        Self { inner, is_set_up: AtomicBool::new(true), kind, failures: AtomicU64::new(failures) }
+    pub(crate) fn failing(kind: ErrorKind, failures: u64) -> Layered {
+        Self::with(true, kind, failures)
     }
 
-    fn call(&self) -> Result<()> {
+    fn with(is_set_up: bool, kind: ErrorKind, failures: u64) -> Layered {
+        let layer = Self { is_set_up: is_set_up.into(), kind, failures: failures.into() };
+        Layered::new(Arc::new(MemoryStore::new()), Arc::new(layer))
+    }
+
+    fn fails(&self) -> bool {
         let one_less = |left: u64| left.checked_sub(1);
-        match self.failures.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less) {
-            Ok(_) => Err(Error::new(self.kind, "as the test asked")),
-            Err(_) => Ok(()),
-        }
+        self.failures.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less).is_ok()
     }
 }
 
+/// Of the store's own calls; its parts work.
 #[async_trait]
-impl Backend for FaultyStore {
-    fn backend(&self) -> &'static str {
-        self.inner.backend()
-    }
-
-    async fn setup(&self) -> Result<()> {
-        self.call()?;
-        self.is_set_up.store(true, Ordering::Relaxed);
-        self.inner.setup().await
-    }
-
-    async fn ping(&self) -> Result<()> {
-        self.call()?;
-        match self.is_set_up.load(Ordering::Relaxed) {
-            true => self.inner.ping().await,
-            false => Err(Error::new(ErrorKind::NotSetUp, "the store is bare")),
+impl Layer for FaultyStore {
+    async fn around(&self, call: &Call<'_>, next: Next<'_>) -> Result<Answered> {
+        match call.operation {
+            "setup" | "ping" if self.fails() => Err(Error::new(self.kind, "as the test asked")),
+            "ping" if !self.is_set_up.load(Ordering::Relaxed) => {
+                Err(Error::new(ErrorKind::NotSetUp, "the store is bare"))
+            }
+            operation => {
+                self.is_set_up.fetch_or(operation == "setup", Ordering::Relaxed);
+                next.call().await
+            }
         }
-    }
-
-    async fn maintain(&self, max_entries: usize) -> Result<Maintained> {
-        self.inner.maintain(max_entries).await
-    }
-
-    async fn close(&self) -> Result<()> {
-        self.inner.close().await
-    }
-
-    fn promises(&self) -> Promises {
-        self.inner.promises()
-    }
-
-    fn item_bank(&self, name: &BoxName) -> Result<Arc<dyn BankAdmin>> {
-        self.inner.item_bank(name)
-    }
-
-    fn dedup_repo(&self, name: &BoxName) -> Result<Arc<dyn DedupRepo>> {
-        self.inner.dedup_repo(name)
-    }
-
-    fn lease_repo(&self, name: &BoxName) -> Result<Arc<dyn LeaseRepo>> {
-        self.inner.lease_repo(name)
-    }
-
-    fn token_store(&self, name: &BoxName) -> Result<Arc<dyn TokenStore>> {
-        self.inner.token_store(name)
-    }
-
-    fn counter(&self, name: &BoxName, strategy: Strategy) -> Result<Arc<dyn Counter>> {
-        self.inner.counter(name, strategy)
-    }
-
-    fn ledger(&self, name: &BoxName) -> Result<Arc<dyn Ledger>> {
-        self.inner.ledger(name)
-    }
-
-    fn ordered_store(&self, name: &BoxName, options: OrderedOptions) -> Result<Arc<dyn OrderedStore>> {
-        self.inner.ordered_store(name, options)
     }
 }

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use clap::Parser;
+use storagebox::layer::{Answered, Call, Layer, LayeredPart, Next};
 use storagebox::{
-    Added, ClaimId, ClaimState, Confirmed, End, Error, ErrorKind, Extended, Held, Hold, HoldState, Item,
-    MemoryStore, Released, Result, Taken, async_trait,
-    parts::{BackendExt, BankAdmin},
+    Added, End, Error, ErrorKind, Held, HoldState, Item, MemoryStore, Result, Taken, async_trait,
+    parts::{BackendExt, BankAdmin, ItemBankExt},
 };
 use storagebox_testkit::Folder;
 
@@ -39,23 +39,39 @@ enum Fault {
     Ends,
 }
 
+#[derive(Debug)]
 struct Faulty {
-    inner: Arc<dyn BankAdmin>,
+    inner: MemoryStore,
     fault: Fault,
     calls: AtomicU64,
 }
 
 impl Faulty {
-    fn call(&self) -> u64 {
-        self.calls.fetch_add(1, Ordering::Relaxed)
+    fn bank(fault: Fault) -> LayeredPart<dyn BankAdmin> {
+        let inner = MemoryStore::new();
+        let bank = inner.bank("items").unwrap();
+        LayeredPart::new(bank, Arc::new(Self { inner, fault, calls: AtomicU64::new(0) }))
     }
 
-    /// An error on every other call.
-    fn reply<T>(&self, call: u64, answer: T) -> Result<T> {
+    /// What a take is answered without asking the bank.
+    fn made_up(&self, call: u64) -> Option<Result<Taken>> {
         match self.fault {
-            Fault::LosesReplies if call.is_multiple_of(2) => Err(Error::unknown("the reply was lost")),
-            _ => Ok(answer),
+            Fault::SharesAnItem => Some(Ok(new("SAVE-10"))),
+            Fault::ForgetsTheClaim => Some(Ok(new(&format!("SAVE-{call}")))),
+            Fault::Denies => Some(Err(Error::new(ErrorKind::Denied, "no right to take"))),
+            Fault::Ends => Some(Ok(Taken::Ended(End::Released))),
+            Fault::SometimesSaysEmpty if call.is_multiple_of(3) => Some(Ok(Taken::Empty)),
+            _ => None,
         }
+    }
+
+    fn tamper(&self, answered: Answered) -> Answered {
+        answered.map(|added: &mut Added| added.added += u64::from(self.fault == Fault::Boasts)).map(
+            |taken: &mut Taken| match taken {
+                Taken::Again(held) if self.fault == Fault::AlwaysSaysNew => *taken = Taken::New(held.clone()),
+                _ => {}
+            },
+        )
     }
 }
 
@@ -64,49 +80,25 @@ fn new(item: &str) -> Taken {
 }
 
 #[async_trait]
-impl ItemBank for Faulty {
-    async fn add(&self, items: &[Item]) -> Result<Added> {
-        let call = self.call();
-        let mut added = self.inner.add(items).await?;
-        added.added += u64::from(self.fault == Fault::Boasts);
-        self.reply(call, added)
-    }
-
-    async fn take(&self, claim: &ClaimId, hold: Hold) -> Result<Taken> {
-        let call = self.call();
+impl Layer for Faulty {
+    async fn around(&self, call: &Call<'_>, next: Next<'_>) -> Result<Answered> {
+        let number = match call.operation {
+            "add" | "take" => self.calls.fetch_add(1, Ordering::Relaxed),
+            _ => return next.call().await,
+        };
+        if call.operation == "take" {
+            if let Some(made_up) = self.made_up(number) {
+                return made_up.map(Answered::of);
+            }
+            if self.fault == Fault::Leaks {
+                let _ = self.inner.bank("items")?.assign("nobody").await?;
+            }
+        }
+        let answered = self.tamper(next.call().await?);
         match self.fault {
-            Fault::SharesAnItem => return Ok(new("SAVE-10")),
-            Fault::ForgetsTheClaim => return Ok(new(&format!("SAVE-{call}"))),
-            Fault::Denies => return Err(Error::new(ErrorKind::Denied, "no right to take")),
-            Fault::Ends => return Ok(Taken::Ended(End::Released)),
-            Fault::SometimesSaysEmpty if call.is_multiple_of(3) => return Ok(Taken::Empty),
-            Fault::Leaks => drop(self.inner.take(&ClaimId::new("nobody")?, hold).await?),
-            _ => {}
+            Fault::LosesReplies if number.is_multiple_of(2) => Err(Error::unknown("the reply was lost")),
+            _ => Ok(answered),
         }
-        match self.inner.take(claim, hold).await? {
-            Taken::Again(held) if self.fault == Fault::AlwaysSaysNew => Ok(Taken::New(held)),
-            taken => self.reply(call, taken),
-        }
-    }
-
-    async fn extend(&self, claim: &ClaimId, hold: Hold) -> Result<Extended> {
-        self.inner.extend(claim, hold).await
-    }
-
-    async fn confirm(&self, claim: &ClaimId) -> Result<Confirmed> {
-        self.inner.confirm(claim).await
-    }
-
-    async fn release(&self, claim: &ClaimId) -> Result<Released> {
-        self.inner.release(claim).await
-    }
-
-    async fn get(&self, claim: &ClaimId) -> Result<ClaimState> {
-        self.inner.get(claim).await
-    }
-
-    async fn counts(&self) -> Result<Counts> {
-        self.inner.counts().await
     }
 }
 
@@ -147,11 +139,7 @@ impl Run {
     }
 
     async fn start(&self) -> Result<Done, Failure> {
-        let bank = Arc::new(Faulty {
-            inner: MemoryStore::new().bank("items").unwrap(),
-            fault: self.fault,
-            calls: AtomicU64::new(0),
-        });
+        let bank = Arc::new(Faulty::bank(self.fault));
         hand_out(Plan::new(&self.args().0, Reserved::default()).await?, bank, self.alone).await
     }
 
