@@ -7,7 +7,6 @@ use std::error::Error as _;
 use std::io;
 use std::iter::successors;
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use storagebox::{ClaimId, Error, ErrorKind};
 

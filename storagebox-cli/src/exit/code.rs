@@ -21,7 +21,7 @@ pub(crate) enum Exit {
 }
 
 impl Exit {
-    fn code(self) -> u8 {
+    pub(super) fn code(self) -> u8 {
         match self {
             Self::Done => 0,
             Self::Nothing => 1,
