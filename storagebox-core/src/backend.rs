@@ -148,7 +148,10 @@ pub trait Backend: Debug + Send + Sync + 'static {
     /// # Errors
     ///
     /// `Unsupported` if the backend has no banks.
-    fn item_bank(&self, name: &BoxName) -> Result<Arc<dyn BankAdmin>>;
+    fn item_bank(&self, name: &BoxName) -> Result<Arc<dyn BankAdmin>> {
+        let _ = name;
+        Err(lacks(self.backend(), "banks"))
+    }
 
     /// The deduplication records of this name.
     ///
@@ -159,7 +162,10 @@ pub trait Backend: Debug + Send + Sync + 'static {
     /// # Errors
     ///
     /// `Unsupported` if the backend has no records.
-    fn dedup_repo(&self, name: &BoxName) -> Result<Arc<dyn DedupRepo>>;
+    fn dedup_repo(&self, name: &BoxName) -> Result<Arc<dyn DedupRepo>> {
+        let _ = name;
+        Err(lacks(self.backend(), "records"))
+    }
 
     /// The leases over the deduplication records of this name.
     ///
@@ -170,7 +176,10 @@ pub trait Backend: Debug + Send + Sync + 'static {
     /// # Errors
     ///
     /// `Unsupported` if the backend has no leases.
-    fn lease_repo(&self, name: &BoxName) -> Result<Arc<dyn LeaseRepo>>;
+    fn lease_repo(&self, name: &BoxName) -> Result<Arc<dyn LeaseRepo>> {
+        let _ = name;
+        Err(lacks(self.backend(), "leases"))
+    }
 
     /// The tokens of this name.
     ///
@@ -181,7 +190,10 @@ pub trait Backend: Debug + Send + Sync + 'static {
     /// # Errors
     ///
     /// `Unsupported` if the backend has no tokens.
-    fn token_store(&self, name: &BoxName) -> Result<Arc<dyn TokenStore>>;
+    fn token_store(&self, name: &BoxName) -> Result<Arc<dyn TokenStore>> {
+        let _ = name;
+        Err(lacks(self.backend(), "tokens"))
+    }
 
     /// The counters of this name.
     ///
@@ -193,7 +205,10 @@ pub trait Backend: Debug + Send + Sync + 'static {
     ///
     /// `Misconfigured` if the box was created with another strategy, at the latest from its first call;
     /// `Unsupported` for a strategy that the backend does not have; it names a better one.
-    fn counter(&self, name: &BoxName, strategy: Strategy) -> Result<Arc<dyn Counter>>;
+    fn counter(&self, name: &BoxName, strategy: Strategy) -> Result<Arc<dyn Counter>> {
+        let _ = (name, strategy);
+        Err(lacks(self.backend(), "counters"))
+    }
 
     /// The counters of this name with [`Strategy::Ledger`], and their log: the same box as
     /// [`counter`](Backend::counter) opens with that strategy.
@@ -206,7 +221,10 @@ pub trait Backend: Debug + Send + Sync + 'static {
     ///
     /// `Misconfigured` if the box was created with another strategy, at the latest from its first call;
     /// `Unsupported` if the backend has no ledgers; it names a strategy to use instead.
-    fn ledger(&self, name: &BoxName) -> Result<Arc<dyn Ledger>>;
+    fn ledger(&self, name: &BoxName) -> Result<Arc<dyn Ledger>> {
+        let _ = name;
+        Err(lacks(self.backend(), "ledgers"))
+    }
 
     /// The ordered values of this name.
     ///
@@ -217,7 +235,14 @@ pub trait Backend: Debug + Send + Sync + 'static {
     /// # Errors
     ///
     /// `Misconfigured` if the box was created with other options, at the latest from its first call.
-    fn ordered_store(&self, name: &BoxName, options: OrderedOptions) -> Result<Arc<dyn OrderedStore>>;
+    fn ordered_store(&self, name: &BoxName, options: OrderedOptions) -> Result<Arc<dyn OrderedStore>> {
+        let _ = (name, options);
+        Err(lacks(self.backend(), "ordered values"))
+    }
+}
+
+fn lacks(backend: &'static str, part: &str) -> Error {
+    Error::unsupported(format_args!("a store of {part}"), "a backend that has them").on(backend)
 }
 
 macro_rules! by_text {

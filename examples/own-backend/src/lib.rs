@@ -1,0 +1,117 @@
+//! A backend of one's own: what a message consumer needs, in this process's memory.
+//!
+//! It has three parts: records, leases and tokens. The other openers of [`Backend`] are not written, so they answer
+//! `Unsupported`. `cargo test` certifies the three parts.
+
+mod records;
+mod tokens;
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use storagebox_core::{
+    Backend, BoxName, Clock, DedupRepo, LeaseRepo, Maintained, Promise, Promises, Result, Retention,
+    TokenStore, async_trait,
+};
+
+use records::Records;
+use tokens::Tokens;
+
+/// How long operations that have ended are remembered.
+const REMEMBERED: Duration = Duration::from_secs(7 * 24 * 3_600);
+
+/// A store. Clones share what is in it.
+#[derive(Clone, Debug)]
+pub struct Consumer {
+    clock: Arc<dyn Clock>,
+    records: Arc<Mutex<BTreeMap<BoxName, Arc<Records>>>>,
+    tokens: Arc<Mutex<BTreeMap<BoxName, Arc<Tokens>>>>,
+}
+
+impl Consumer {
+    /// Creates an empty store that judges expiry by this clock.
+    pub fn new(clock: impl Clock) -> Self {
+        Self { clock: Arc::new(clock), records: Arc::default(), tokens: Arc::default() }
+    }
+
+    fn records(&self, name: &BoxName) -> Arc<Records> {
+        opened(&self.records, name, || Records::new(&self.clock))
+    }
+}
+
+/// The part of this name, created by its first opener.
+fn opened<T>(all: &Mutex<BTreeMap<BoxName, Arc<T>>>, name: &BoxName, create: impl FnOnce() -> T) -> Arc<T> {
+    let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
+    Arc::clone(all.entry(name.clone()).or_insert_with(|| Arc::new(create())))
+}
+
+fn each<T>(all: &Mutex<BTreeMap<BoxName, Arc<T>>>) -> Vec<Arc<T>> {
+    all.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect()
+}
+
+/// The end of something that begins now; `None` is never.
+fn end(now: Duration, retention: Retention) -> Option<Duration> {
+    match retention {
+        Retention::Forever => None,
+        Retention::For(duration) => Some(now.saturating_add(duration)),
+    }
+}
+
+/// Whether what ended at this moment is forgotten.
+fn is_forgotten(ended: Duration, now: Duration) -> bool {
+    ended.saturating_add(REMEMBERED) <= now
+}
+
+#[async_trait]
+impl Backend for Consumer {
+    fn backend(&self) -> &'static str {
+        "consumer"
+    }
+
+    async fn setup(&self) -> Result<()> {
+        Ok(())
+    }
+
+    async fn ping(&self) -> Result<()> {
+        Ok(())
+    }
+
+    async fn maintain(&self, max_entries: usize) -> Result<Maintained> {
+        let mut left = max_entries;
+        for records in each(&self.records) {
+            left -= records.maintain(left);
+        }
+        for tokens in each(&self.tokens) {
+            left -= tokens.maintain(left);
+        }
+        Ok(Maintained { deleted: (max_entries - left) as u64, more: left == 0 })
+    }
+
+    async fn close(&self) -> Result<()> {
+        Ok(())
+    }
+
+    fn promises(&self) -> Promises {
+        let promise = |about, statement: &'static str| Promise { about, statement: statement.into() };
+        let entries = vec![
+            promise("atomicity", "one lock is one step"),
+            promise("durability", "none: everything is gone with the process"),
+            promise("memory", "ended operations and tokens that are gone: 7 days"),
+        ];
+        Promises { backend: "consumer", entries }
+    }
+
+    fn dedup_repo(&self, name: &BoxName) -> Result<Arc<dyn DedupRepo>> {
+        Ok(self.records(name))
+    }
+
+    fn lease_repo(&self, name: &BoxName) -> Result<Arc<dyn LeaseRepo>> {
+        Ok(self.records(name))
+    }
+
+    fn token_store(&self, name: &BoxName) -> Result<Arc<dyn TokenStore>> {
+        let tokens = opened(&self.tokens, name, || Tokens::new(&self.clock));
+        Ok(tokens)
+    }
+}
