@@ -27,43 +27,44 @@ use crate::client::{Connection, Tag};
 use crate::config::{DynamoBuilder, Settings};
 use tables::Tables;
 
-/// A bank in the two tables of the Python package `storagebox`, so that its workers and these serve the same items while
-/// one moves from there to here.
+/// A bank in the two tables of the Python package `storagebox`. Python workers and workers of this library can serve the same
+/// items during a migration.
 ///
-/// Where the package takes an item, then records it, and puts it back if it was late, one transaction does both. Cheap to
-/// clone; clones share candidates. The tables are made by those who own them, with the keys `item` and
+/// The package takes an item, then records it, and puts it back if it was late; this library does both in one transaction.
+/// Cheap to clone; clones share candidates. The owners of the tables create them, with the keys `item` and
 /// `deduplication_id`, both strings.
 ///
 /// # Guarantees
 ///
-/// - IB-1 *exclusive*: an item goes to one id, because it leaves the one table in the step in which it enters the other.
-///   That holds beside Python workers too, whose deletes have the same condition.
-/// - IB-2 *conserved*: an item is free or recorded at every moment, through every crash, dropped future and lost reply
-///   of these workers, because there is no step between the two. A Python worker that dies between its delete and its
-///   record loses the item that it has in its hands, whatever others do.
-/// - IB-3 *same id, same item*: also from an empty bank, because the record is looked at before `Empty` is answered.
+/// - IB-1 *exclusive*: an item goes to one id, because the item leaves one table in the same step in which it enters the
+///   other. This also holds beside Python workers, whose deletes have the same condition.
+/// - IB-2 *conserved*: an item is free or recorded at every moment, through every crash, dropped future and lost reply of
+///   these workers, because there is no step between the two. A Python worker that dies between its delete and its record
+///   loses the item that it was taking, whatever other workers do.
+/// - IB-3 *same id, same item*: also from an empty bank, because the record is read before `Empty` is returned.
 /// - IB-4 *`Empty` is true*: only after a strongly consistent scan of all items that began after the call.
-/// - IB-8, IB-9, IB-10 as of every bank.
+/// - IB-8, IB-9, IB-10: as for every bank.
 ///
-/// The two tables have no room for the rest: no holds and no expiry (IB-6), no release, and with it no ended ids and no
-/// fence against a late call of one (IB-7), no withdrawal, and no memory of an item beside the record that names it
-/// (IB-5 in part, see [`add`](Self::add)). A bank of a [`DynamoStore`](crate::DynamoStore) has all of them.
+/// The two tables have no room for the other features: no holds and no expiry (IB-6); no release, and so no ended ids and no
+/// fence against a late call with an ended id (IB-7); no withdrawal; and no memory of an item other than the record that
+/// names it (IB-5 in part, see [`add`](Self::add)). A bank of a [`DynamoStore`](crate::DynamoStore) has all of them.
 ///
-/// As a [`Backend`](storagebox_core::Backend) they have one bank, of the name of the items' table, in which what there is no
-/// room for is `Unsupported`; so the command reads them, and imports them into any other bank.
+/// As a [`Backend`](storagebox_core::Backend), the tables have one bank, with the name of the items' table. Features without
+/// room in the tables return `Unsupported`. The command uses this backend to read the tables and to import them into any
+/// other bank.
 ///
 /// # Cancel safety
 ///
-/// Every call is safe to drop: assign again with the same id, add again the same items.
+/// Every call is safe to drop. Assign again with the same id; add the same items again.
 ///
 /// # Errors
 ///
-/// Those of every bank; `NotSetUp` if a table is missing, `Corrupt` for a row that these types cannot hold, such as an
-/// item of more than 1,024 bytes.
+/// The errors of every bank. Also returns `NotSetUp` if a table is missing, and `Corrupt` for a row that these types cannot
+/// hold, such as an item of more than 1,024 bytes.
 ///
 /// # Backend notes
 ///
-/// A new id costs one request, and a thirtieth of one for candidates. The README says which rights it takes.
+/// A new id costs one request, plus a thirtieth of a request for candidates. The README lists the rights that it needs.
 ///
 /// # Example
 ///
@@ -80,30 +81,30 @@ use tables::Tables;
 pub struct ArticleTables(Arc<Tables>);
 
 impl ArticleTables {
-    /// The tables at `dynamodb://region/items`, whose records are in the table of that name; see
+    /// Opens the tables at `dynamodb://region/items`, whose records are in the table `records`; see
     /// [`DynamoBuilder::connect_article_tables`].
     ///
     /// # Errors
     ///
-    /// `Misconfigured` for a URL that is not of this form, an unknown query key, or a setting out of its range.
+    /// Returns `Misconfigured` if the URL does not have this form, a query key is unknown, or a setting is out of range.
     pub fn connect(url: &str, records: &str) -> Result<Self> {
         DynamoBuilder::default().connect_article_tables(url, records)
     }
 
-    /// The tables at `dynamodb+articles://region/items/records`; see [`DynamoBuilder::open_article_tables`].
+    /// Opens the tables at `dynamodb+articles://region/items/records`; see [`DynamoBuilder::open_article_tables`].
     ///
     /// # Errors
     ///
-    /// `Misconfigured` for a URL that is not of this form, an unknown query key, or a setting out of its range.
+    /// Returns `Misconfigured` if the URL does not have this form, a query key is unknown, or a setting is out of range.
     pub fn open(url: &str) -> Result<Self> {
         DynamoBuilder::default().open_article_tables(url)
     }
 
-    /// The tables of these names behind this client; see [`DynamoBuilder::from_client`].
+    /// Opens the tables with these names on an existing client; see [`DynamoBuilder::from_client`].
     ///
     /// # Errors
     ///
-    /// `Misconfigured` for what is no name of a table.
+    /// Returns `Misconfigured` if a name is not a valid table name.
     pub fn from_client(client: &Driver, items: &str, records: &str) -> Result<Self> {
         DynamoBuilder::default().table(items).article_tables_from_client(client, records)
     }
@@ -112,11 +113,11 @@ impl ArticleTables {
         Self(Arc::new(Tables::new(connection, settings, records)))
     }
 
-    /// Gives the id a free item, for good, or the one that it was given before.
+    /// Assigns a free item to the id permanently, or returns the item that the id already has.
     ///
     /// # Guarantees
     ///
-    /// - IB-1, IB-2, IB-3, IB-4: those of the type, in one transaction.
+    /// - IB-1, IB-2, IB-3, IB-4: the guarantees of the type, in one transaction.
     ///
     /// # Cancel safety
     ///
@@ -124,7 +125,8 @@ impl ArticleTables {
     ///
     /// # Errors
     ///
-    /// `InvalidInput` if the id is empty, over 512 bytes or holds U+0000. `OutcomeUnknown` asks for the same call again.
+    /// Returns `InvalidInput` if the id is empty, is over 512 bytes or contains U+0000. After `OutcomeUnknown`, make the same
+    /// call again.
     pub fn assign<C>(&self, id: C) -> impl Future<Output = Result<Taken>> + Send
     where
         C: TryInto<ClaimId>,
@@ -140,71 +142,65 @@ impl ArticleTables {
         self.0.client().settle("assign", || Tables::assign(&self.0, id, &tag, since)).await
     }
 
-    /// The item that an id was given; changes nothing.
+    /// Returns the item that was assigned to an id. Changes nothing.
     ///
     /// # Guarantees
     ///
-    /// - IB-3: it reads what the last acknowledged call left, of Python workers too.
+    /// - IB-3: reads the state after the last acknowledged call, including calls of Python workers.
     ///
     /// # Cancel safety
     ///
     /// Safe: it only reads.
-    ///
-    /// # Errors
-    ///
-    /// None but the store's own.
     #[instrument(level = "trace", skip_all)]
     pub async fn get(&self, id: &ClaimId) -> Result<Option<Item>> {
         self.0.client().settled("get", || self.0.given(id)).await
     }
 
-    /// Adds items that are in neither table; those that are free or recorded are left as they are.
+    /// Adds items that are in neither table. Items that are free or recorded stay unchanged.
     ///
     /// # Guarantees
     ///
-    /// - IB-5 *idempotent*, with one load at a time: an item that was given is not free again, because the records are
-    ///   read before anything is added; a load that died half-way is simply run again, also while workers take.
-    ///   Duplicates within one call count once, and a lost reply counts once.
-    /// - IB-8 *any size*: work is cut into transactions of a hundred.
+    /// - IB-5 *idempotent*, with one load at a time: an item that was given does not become free again, because the records
+    ///   are read before anything is added. A load that died half-way can be run again, also while workers take items.
+    ///   Duplicates within one call count once, and a change whose reply was lost counts once.
+    /// - IB-8 *any size*: the work is split into transactions of a hundred items.
     ///
-    /// What the tables cannot tell is no part of it. An item that a Python worker has deleted and not recorded yet is in
-    /// neither, so that adding it in this moment gives it to two; so may two loads of the same items at once, of which
-    /// one adds what the other's was just given from. Load while no Python worker runs, and in one place.
+    /// These guarantees do not cover what the tables cannot show. An item that a Python worker has deleted and not yet
+    /// recorded is in neither table, and adding it at this moment gives it to two ids. Two loads of the same items at once
+    /// can also give an item twice, if one load adds an item that was just given from the other load. Load items in one
+    /// place, while no Python worker runs.
     ///
     /// # Cancel safety
     ///
-    /// Safe. Any part of the items may have been added; add them again.
+    /// Safe. Any of the items may have been added; add them again.
     ///
     /// # Errors
     ///
-    /// `OutcomeUnknown` if any part may have been added.
+    /// Returns `OutcomeUnknown` if any of the items may have been added.
     ///
     /// # Backend notes
     ///
-    /// It reads the items in batches of a hundred, then all records unless every item is free, and writes two units an
-    /// item: a transaction that is sent again is applied once, where a plain put that lands late would free the item.
+    /// Reads the items in batches of a hundred, then all records unless every item is free, and writes two units per item. It
+    /// writes in transactions because a transaction that is sent again is applied once; a plain put that arrives late would
+    /// free the item.
     #[instrument(level = "trace", skip_all)]
     pub async fn add(&self, items: &[Item]) -> Result<Added> {
         self.0.add(items).await
     }
 
-    /// How many items are free, and how many are `held`: those that a record names, for good. The others are 0.
+    /// Counts the free items, and the items that a record names permanently, as `held`. The other counts are 0.
     ///
     /// # Guarantees
     ///
-    /// - IB-10: exact when nothing is running.
+    /// - IB-10: exact if no other call is in progress.
     ///
     /// # Cancel safety
     ///
     /// Safe: it only reads.
     ///
-    /// # Errors
-    ///
-    /// None but the store's own.
-    ///
     /// # Backend notes
     ///
-    /// It reads both tables whole.
+    /// Reads both tables in full.
     #[instrument(level = "trace", skip_all)]
     pub async fn counts(&self) -> Result<Counts> {
         let (free, held) = (self.0.count(self.0.items()).await?, self.0.count(self.0.records()).await?);

@@ -50,15 +50,15 @@ pub(crate) struct Settings {
     pub(crate) clock: Option<Arc<dyn Clock>>,
 }
 
-/// Whether `take` reads the claim before it takes an item for it.
+/// Whether `take` reads the claim before it takes an item.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum ReadFirst {
-    /// When more than one in seven of the last takes was of a claim that had its item already.
+    /// Reads first if more than one in seven of the last takes was for a claim that already had an item.
     #[default]
     Auto,
-    /// Always: a repeat costs one read, a new claim one read more.
+    /// Always reads first. A retry costs one read, and a new claim costs one extra read.
     Always,
-    /// Never: a repeat costs a refused transaction.
+    /// Never reads first. A retry costs a refused transaction.
     Never,
 }
 
@@ -90,112 +90,119 @@ impl Default for DynamoBuilder {
 }
 
 impl DynamoBuilder {
-    /// The table, 3 to 255 of `A-Z a-z 0-9 _ . -`; `storagebox` unless said otherwise. A URL names its own.
+    /// Sets the table, 3 to 255 of the characters `A-Z a-z 0-9 _ . -`. Defaults to `storagebox`. A URL names its own table.
     #[must_use]
     pub fn table(mut self, name: impl Into<String>) -> Self {
         self.settings.table = name.into();
         self
     }
 
-    /// What every partition key begins with, at most 64 bytes, so that several stores share a table.
+    /// Sets the prefix of all partition keys, at most 64 bytes, so that several stores can share a table.
     #[must_use]
     pub fn prefix(mut self, prefix: impl Into<String>) -> Self {
         self.settings.prefix = prefix.into();
         self
     }
 
-    /// How long ended claims, gone tokens and ended operations are remembered. A box keeps what it was made with, seven days
-    /// unless said otherwise; everybody goes by that, upkeep too. Who says nothing here opens a box with any; who says
-    /// something else than the box is refused, as `Misconfigured`.
+    /// Sets how long ended claims, gone tokens and ended operations are remembered. Defaults to 7 days.
+    ///
+    /// A box keeps the value that it was created with, and every call uses that value, upkeep included. A program that does
+    /// not set this opens a box with any value. A program that sets another value than the box has gets `Misconfigured`.
     #[must_use]
     pub fn memory(mut self, retention: Retention) -> Self {
         self.settings.memory = Some(retention);
         self
     }
 
-    /// How far the clocks of any client and the service may be apart; a second unless said otherwise. Others act on an
-    /// expiry so much later, holders so much earlier. What happens beyond it stands in `promises()`.
+    /// Sets how far the clocks of any client and of the service may be apart. Defaults to 1 second. A holder acts on an
+    /// expiry this much earlier, and all others act on it this much later. `promises()` describes what happens if clocks
+    /// differ by more.
     #[must_use]
     pub fn max_skew(mut self, skew: Duration) -> Self {
         self.settings.max_skew = skew;
         self
     }
 
-    /// How long a call may take with all its attempts; ten seconds unless said otherwise, less than the ten minutes for
-    /// which DynamoDB knows a transaction again. Its expiry is `OutcomeUnknown`.
+    /// Sets how long a call may take, its retries included. Defaults to 10 seconds. A call that takes longer returns
+    /// `OutcomeUnknown`. The timeout must be below the ten minutes for which DynamoDB recognises a transaction that is sent
+    /// again.
     #[must_use]
     pub fn call_timeout(mut self, timeout: Duration) -> Self {
         self.settings.call_timeout = timeout;
         self
     }
 
-    /// Over how many partitions a box that is made from now on is spread, 1 to 256; four unless said otherwise. Each
-    /// takes up to 1,000 write units a second. A box that exists keeps its number.
+    /// Sets the number of partitions over which a new box is spread, 1 to 256. Defaults to 4. Each partition takes up to
+    /// 1,000 write units per second. A box that exists keeps its number.
     #[must_use]
     pub fn shards(mut self, shards: u16) -> Self {
         self.settings.shards = shards;
         self
     }
 
-    /// How many free items a page of candidates holds, 1 to 1,000; thirty unless said otherwise, as in article 1.
+    /// Sets how many free items a page of candidates holds, 1 to 1,000. Defaults to 30, as in article 1.
     #[must_use]
     pub fn fetch_limit(mut self, limit: usize) -> Self {
         self.settings.fetch_limit = limit;
         self
     }
 
-    /// Whether a claim is read before an item is taken for it.
+    /// Sets whether `take` reads a claim before it takes an item for the claim.
     #[must_use]
     pub fn read_first(mut self, read_first: ReadFirst) -> Self {
         self.settings.read_first = read_first;
         self
     }
 
-    /// Whether `Strategy::Atomic` repeats a change whose reply was lost. It may then be counted twice; without it, it may
-    /// not be counted at all, and the call says `OutcomeUnknown` (article 5, approach 1). Off unless said otherwise.
+    /// Sets whether `Strategy::Atomic` repeats a change after a lost reply. Defaults to off. If on, the change may be counted
+    /// twice. If off, the change may not be counted at all, and the call returns `OutcomeUnknown` (article 5, approach 1).
     #[must_use]
     pub fn retry_atomic(mut self, on: bool) -> Self {
         self.settings.retry_atomic = on;
         self
     }
 
-    /// Whether `Strategy::TokenSet` and `Strategy::Window` keep of each operation a key of 12 bytes and nothing else, as the
-    /// articles have it: six times as many fit, and as many cost a sixth. A repeat is then told no value and no
-    /// `Mismatch` (C-3, C-5), and after a lost reply `AlreadyApplied` of its own change if others have written since; a
-    /// window remembers for up to a sixteenth longer than its lifetime. Off unless said otherwise; a box stays as it was made.
+    /// Sets whether `Strategy::TokenSet` and `Strategy::Window` store only a key of 12 bytes per operation, as in the
+    /// articles. Defaults to off. A box keeps the setting that it was created with. With keys alone, six times as many
+    /// operations fit, and the same number of operations costs a sixth. A repeat then gets no value and no `Mismatch` (C-3,
+    /// C-5). After a lost reply it gets `AlreadyApplied` for its own change if other operations have written since. A window
+    /// remembers operations for up to a sixteenth longer than its lifetime.
     ///
-    /// A key is 95 bits of the operation's hash. The chance that a new operation has the key of one of 31,369 others, and is
-    /// not applied, is below 10⁻²⁴. But whoever may choose operations can look for two with one key, which takes about 2⁴⁸
-    /// hashes: where strangers name operations, leave it off (128 bits), or use `Marker`, which keeps them whole.
+    /// A key is 95 bits of the operation's hash. The chance that a new operation has the same key as one of 31,369 others,
+    /// and is not applied, is below 10⁻²⁴. But a caller who chooses the operation ids can find two ids with the same key
+    /// after about 2⁴⁸ hashes. If untrusted callers choose the ids, leave this off (128 bits), or use `Marker`, which stores
+    /// ids in full.
     #[must_use]
     pub fn keys_alone(mut self, on: bool) -> Self {
         self.settings.keys_alone = on;
         self
     }
 
-    /// In which regions of a global table the store is used.
+    /// Sets in which regions of a global table the store is used.
     #[must_use]
     pub fn regions(mut self, regions: Regions) -> Self {
         self.settings.regions = regions;
         self
     }
 
-    /// Asks the service what each request consumed, for those who read its answers. Off unless said otherwise.
+    /// Sets whether requests ask the service what capacity they consumed, for programs that read the service's replies.
+    /// Defaults to off.
     #[must_use]
     pub fn report_capacity(mut self, on: bool) -> Self {
         self.settings.report_capacity = on;
         self
     }
 
-    /// Whether `setup` protects the table from its deletion when it creates it, and turns on its continuous backups
-    /// (point-in-time recovery) if they are off. Both are on unless said otherwise; the backups cost what AWS asks for.
+    /// Sets whether `setup` turns on deletion protection when it creates the table, and turns on continuous backups
+    /// (point-in-time recovery) if they are off. Defaults to on for both. AWS charges for the backups.
     #[must_use]
     pub fn protect(mut self, on: bool) -> Self {
         self.settings.protect = on;
         self
     }
 
-    /// Another clock than the machine's, which is then taken as it is. For tests.
+    /// Sets the clock that decides every expiry. Defaults to the machine's clock, corrected by the service's replies. A clock
+    /// that is set here is used without correction. For tests.
     #[must_use]
     pub fn clock(mut self, clock: impl Clock) -> Self {
         self.settings.clock = Some(Arc::new(clock));

@@ -1,7 +1,8 @@
-//! A client that loses, delays, refuses and repeats requests as DynamoDB and a network may, and records what it sends.
+//! A client that loses, delays, refuses and repeats requests as DynamoDB and a network may, and records the requests that it
+//! sends.
 //!
-//! It stands between the driver and its real HTTP client, for tests: no server that can be run at hand throttles,
-//! conflicts or forgets to answer. Whoever builds on this backend can use it for tests of their own.
+//! The client sits between the driver and the driver's real HTTP client, for tests: no server that can run locally throttles,
+//! reports conflicts or fails to reply. Programs that build on this backend can use it in their own tests.
 //!
 //! ```
 //! use aws_smithy_http_client::Builder;
@@ -40,8 +41,8 @@ use record::Record;
 
 /// An HTTP client for the driver that injects faults.
 ///
-/// Clones share one plan, one count and one record, so that a test keeps a clone of what it hands to the driver.
-/// Requests that are not DynamoDB's, such as those for credentials, pass unharmed and uncounted.
+/// Clones share one plan, one count and one record, so a test keeps a clone of the client that it passes to the driver.
+/// Requests that are not for DynamoDB, such as requests for credentials, pass unchanged and are not counted.
 #[derive(Clone)]
 pub struct Faults {
     inner: SharedHttpClient,
@@ -56,77 +57,77 @@ struct State {
 }
 
 impl Faults {
-    /// Passes every request on to this client until faults are planned.
+    /// Creates a client that passes every request to `inner` until faults are planned.
     pub fn new(inner: impl HttpClient + 'static) -> Self {
         Self { inner: SharedHttpClient::new(inner), state: Arc::default() }
     }
 
-    /// Plans these faults for the next requests, one each, after those that are planned already.
+    /// Plans these faults for the next requests, one per request, after the faults that are already planned.
     ///
-    /// A fault that does not fit the operation of its request is spent, does nothing and is not counted.
+    /// A fault that does not fit the operation of its request is used up, does nothing and is not counted.
     pub fn script(&self, faults: impl IntoIterator<Item = Fault>) {
         lock(&self.state.plan).script(None, faults);
     }
 
-    /// As [`Self::script`], for the next requests of one operation, such as `TransactWriteItems`.
+    /// Plans these faults as [`Self::script`] does, for the next requests of one operation, such as `TransactWriteItems`.
     pub fn script_for(&self, operation: &str, faults: impl IntoIterator<Item = Fault>) {
         lock(&self.state.plan).script(Some(operation), faults);
     }
 
-    /// Gives this share of all requests, in percent, one of these faults by chance, in place of all earlier plans.
+    /// Injects one of these faults at random into this percentage of all requests. Replaces all earlier plans.
     ///
-    /// The seed decides in the order in which requests come.
+    /// The seed decides the faults, in the order in which requests arrive.
     pub fn random(&self, seed: u64, percent: u8, faults: &[Fault]) {
         *lock(&self.state.plan) = Plan::random(seed, percent, faults);
     }
 
-    /// Ends all faults; what is under way stays so.
+    /// Ends all faults. Requests in progress stay in progress.
     pub fn heal(&self) {
         *lock(&self.state.plan) = Plan::default();
     }
 
-    /// How often each fault was injected, by its [name](Fault::name).
+    /// Returns how often each fault was injected, by its [name](Fault::name).
     pub fn injected(&self) -> BTreeMap<&'static str, u64> {
         lock(&self.state.record).injected().clone()
     }
 
-    /// How many faults were injected.
+    /// Returns how many faults were injected.
     pub fn total(&self) -> u64 {
         self.injected().values().sum()
     }
 
-    /// How many requests were sent to the server, by operation. Those that landed late count then.
+    /// Returns how many requests were sent to the server, by operation. A late request counts when it is applied.
     pub fn requests(&self) -> BTreeMap<String, u64> {
         lock(&self.state.record).requests().clone()
     }
 
-    /// Forgets all counts and all that was recorded. Plans and requests under way stay.
+    /// Deletes all counts and all recorded requests. Plans and requests in progress stay.
     pub fn reset(&self) {
         lock(&self.state.record).reset();
     }
 
-    /// Whether to record what is sent to the server from now on, and what it answers.
+    /// Sets whether to record the requests that are sent to the server from now on, and the server's replies.
     pub fn record(&self, on: bool) {
         lock(&self.state.record).keep(on);
     }
 
-    /// Takes what was recorded, in the order in which it was sent.
+    /// Takes the recorded requests, in the order in which they were sent.
     ///
-    /// What has no answer yet is taken without it.
+    /// A request that has no reply yet is taken without a reply.
     pub fn taken(&self) -> Vec<Exchange> {
         lock(&self.state.record).take()
     }
 
-    /// How many requests are still under way: those of [`Fault::Late`].
+    /// Returns how many requests of [`Fault::Late`] are still in progress.
     pub fn under_way(&self) -> usize {
         lock(&self.state.late).len()
     }
 
-    /// Lands every request that is still under way, in the order of their calls.
+    /// Sends every request that is still in progress, in the order of their calls.
     ///
     /// # Cancel safety
     ///
-    /// Dropping it leaves the rest under way, and may lose the one that is landing.
+    /// Dropping the future leaves the rest in progress, and may lose the request that is being sent.
     pub async fn land(&self) {
         while let Some(request) = self.first_late() {
             request.land(&self.state).await;
@@ -138,7 +139,7 @@ impl Faults {
     }
 }
 
-/// Only counts: requests hold items, and keys to sign with.
+/// Shows only counts, because requests contain items and signing keys.
 impl fmt::Debug for Faults {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut shown = f.debug_struct("Faults");

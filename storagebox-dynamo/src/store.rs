@@ -28,7 +28,7 @@ use crate::upkeep::Upkeep;
 ///
 /// # Guarantees
 ///
-/// - S-1 to S-5 as [`Backend`] says; what DynamoDB itself cannot promise stands in [`promises`](Backend::promises).
+/// - S-1 to S-5: see [`Backend`]. [`promises`](Backend::promises) lists what DynamoDB itself cannot guarantee.
 ///
 /// # Example
 ///
@@ -51,25 +51,27 @@ pub struct DynamoStore {
 }
 
 impl DynamoStore {
-    /// The store at `dynamodb://region/table`; see [`DynamoBuilder::connect`].
+    /// Opens a store by URL, `dynamodb://region/table`, with the default settings; see [`DynamoBuilder::connect`]. The first
+    /// call connects.
     ///
     /// # Errors
     ///
-    /// `Misconfigured` for a URL that is not of this form, an unknown query key, or a setting out of its range.
+    /// Returns `Misconfigured` if the URL does not have this form, a query key is unknown, or a setting is out of range.
     pub fn connect(url: &str) -> Result<Self> {
         Self::builder().connect(url)
     }
 
-    /// The store behind this client, in the table `storagebox`; see [`DynamoBuilder::from_client`].
+    /// Opens a store on an existing client, in the table `storagebox`, with the default settings; see
+    /// [`DynamoBuilder::from_client`].
     ///
     /// # Errors
     ///
-    /// None with the default settings.
+    /// Never fails with the default settings.
     pub fn from_client(client: &Driver) -> Result<Self> {
         Self::builder().from_client(client)
     }
 
-    /// Says more about how the store goes about its calls.
+    /// Returns a builder with the default settings.
     pub fn builder() -> DynamoBuilder {
         DynamoBuilder::default()
     }
@@ -151,7 +153,7 @@ impl Backend for DynamoStore {
         self.upkeep.maintain(&self.client, max_entries).await
     }
 
-    /// Connections close by themselves when they are idle.
+    /// Does nothing: idle connections close by themselves.
     async fn close(&self) -> Result<()> {
         Ok(())
     }

@@ -37,9 +37,9 @@ fn nanos(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// Tokio's clock, paused time included, counted from the wall clock at its creation.
+/// Tokio's clock, including paused time. It counts from the wall-clock time of its creation.
 ///
-/// A wall clock that is set back later therefore cannot revive what has expired.
+/// A wall clock that is set back later therefore cannot bring back expired entries.
 #[derive(Clone, Copy, Debug)]
 pub struct TokioClock {
     start: Instant,
@@ -47,7 +47,7 @@ pub struct TokioClock {
 }
 
 impl TokioClock {
-    /// A clock that starts now.
+    /// Creates a clock that starts now.
     #[allow(
         clippy::disallowed_methods,
         reason = "the one place where the store's clock is read off the machine's"

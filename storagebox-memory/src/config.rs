@@ -45,14 +45,14 @@ impl Default for Settings {
 }
 
 impl MemoryBuilder {
-    /// Judges every expiry by this clock instead of tokio's.
+    /// Sets the clock that decides every expiry. Defaults to tokio's clock.
     #[must_use]
     pub fn clock(mut self, clock: impl Clock) -> Self {
         self.settings.clock = Arc::new(clock);
         self
     }
 
-    /// How long ended claims, gone tokens and ended operations are remembered; seven days unless told otherwise.
+    /// Sets how long ended claims, gone tokens and ended operations are remembered. Defaults to 7 days.
     #[must_use]
     pub fn memory(mut self, retention: Retention) -> Self {
         self.settings.memory = retention;

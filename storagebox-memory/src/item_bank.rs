@@ -23,7 +23,7 @@ use items::{Place, Stripe};
 
 /// A bank of a [`MemoryStore`](crate::MemoryStore).
 ///
-/// Its calls are also here without a future, for callers that have no runtime.
+/// Callers that have no runtime can call its methods without a future.
 #[derive(Debug)]
 pub struct MemoryBank {
     settings: Settings,
@@ -75,7 +75,7 @@ impl MemoryBank {
         Self { settings, claims: Striped::default(), items: Striped::default(), walk: AtomicUsize::new(0) }
     }
 
-    /// [`ItemBank::add`] without a future.
+    /// Does the same as [`ItemBank::add`], without a future.
     #[instrument(name = "add", level = "trace", skip_all)]
     pub fn add_now(&self, items: &[Item]) -> Added {
         let mut report = Added::default();
@@ -90,11 +90,11 @@ impl MemoryBank {
         report
     }
 
-    /// [`ItemBank::take`] without a future.
+    /// Does the same as [`ItemBank::take`], without a future.
     ///
     /// # Errors
     ///
-    /// `InvalidInput` if the hold is out of range.
+    /// Returns `InvalidInput` if the hold is out of range.
     #[instrument(name = "take", level = "trace", skip_all)]
     pub fn take_now(&self, claim: &ClaimId, hold: Hold) -> Result<Taken> {
         hold.checked()?;

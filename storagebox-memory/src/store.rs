@@ -20,7 +20,7 @@ use crate::ordered_store::MemoryOrderedStore;
 use crate::records::Records;
 use crate::token_store::MemoryTokenStore;
 
-/// A store inside this process. Clones share its boxes.
+/// A store inside this process. Clones share their boxes.
 #[derive(Clone)]
 pub struct MemoryStore {
     settings: Settings,
@@ -71,21 +71,21 @@ impl<T> ByName<T> {
 }
 
 impl MemoryStore {
-    /// An empty store on tokio's clock.
+    /// Creates an empty store on tokio's clock, with the default settings.
     pub fn new() -> Self {
         Self::with(Settings::default())
     }
 
-    /// A store with a clock or a memory of one's own.
+    /// Returns a builder with the default settings.
     pub fn builder() -> MemoryBuilder {
         MemoryBuilder::default()
     }
 
-    /// An empty store by its URL, which is `memory:`.
+    /// Opens an empty store by URL, which is `memory:`.
     ///
     /// # Errors
     ///
-    /// `Misconfigured` for anything after the colon: there is nothing to connect to and nothing to set.
+    /// Returns `Misconfigured` if the URL has anything after the colon: the store takes no address and no settings.
     pub fn connect(url: &str) -> Result<Self> {
         match url {
             "memory:" => Ok(Self::new()),
@@ -96,7 +96,7 @@ impl MemoryStore {
         }
     }
 
-    /// A bank with its calls without futures as well.
+    /// Opens the bank of this name, which can also be called without futures.
     pub fn memory_bank(&self, name: &BoxName) -> Arc<MemoryBank> {
         let mut banks = self.boxes.banks.lock();
         let bank =

@@ -39,12 +39,12 @@ impl Settings {
 /// How statements are sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Statements {
-    /// Prepared once for each connection: the fastest way. Behind a pooler that gives each transaction another
-    /// connection it needs PgBouncer 1.21 or later with `max_prepared_statements`.
+    /// Prepares each statement once per connection, which is the fastest way. Behind a pooler that gives each transaction
+    /// another connection, this needs PgBouncer 1.21 or later with `max_prepared_statements`.
     #[default]
     Prepared,
-    /// One message of the simple protocol for each call, every argument in it as a hexadecimal literal: right
-    /// behind any pooler.
+    /// Sends one message of the simple protocol per call, with every argument as a hexadecimal literal. Works behind any
+    /// pooler.
     Simple,
 }
 
@@ -62,50 +62,51 @@ impl Default for PostgresBuilder {
 }
 
 impl PostgresBuilder {
-    /// The schema that holds everything; `storagebox` unless told otherwise.
+    /// Sets the schema that contains all objects of the store. Defaults to `storagebox`.
     ///
     /// # Errors
     ///
-    /// `Misconfigured` unless it is 1 to 40 of `a` to `z`, `0` to `9` and `_`, and begins with a letter or `_`; `public`,
-    /// where others may create things, is none.
+    /// Returns `Misconfigured` unless the name has 1 to 40 of the characters `a` to `z`, `0` to `9` and `_`, and begins with
+    /// a letter or `_`. Also returns `Misconfigured` for `public`, where other roles may create objects.
     pub fn schema(mut self, name: &str) -> Result<Self> {
         self.settings.schema = Schema::new(name)?;
         Ok(self)
     }
 
-    /// How long ended claims, gone tokens and ended operations are remembered. `setup` keeps it with the schema that it makes,
-    /// seven days unless told otherwise; everybody goes by that, upkeep too. Who says nothing here opens a schema with any;
-    /// who says something else than the schema is refused, as `Misconfigured`.
+    /// Sets how long ended claims, gone tokens and ended operations are remembered. Defaults to 7 days.
+    ///
+    /// A schema keeps the value that `setup` created it with, and every call uses that value, upkeep included. A program that
+    /// does not set this opens a schema with any value. A program that sets another value than the schema has gets
+    /// `Misconfigured`.
     #[must_use]
     pub fn memory(mut self, retention: Retention) -> Self {
         self.settings.memory = Some(retention);
         self
     }
 
-    /// How long a call may take, its own retries included; ten seconds unless told otherwise. A call that took longer
-    /// is `OutcomeUnknown`.
+    /// Sets how long a call may take, its retries included. Defaults to 10 seconds. A call that takes longer returns
+    /// `OutcomeUnknown`.
     #[must_use]
     pub fn call_timeout(mut self, timeout: Duration) -> Self {
         self.settings.call_timeout = timeout;
         self
     }
 
-    /// How statements are sent.
+    /// Sets how statements are sent.
     #[must_use]
     pub fn statements(mut self, statements: Statements) -> Self {
         self.settings.statements = statements;
         self
     }
 
-    /// Whether calls of one kind that come while another is under way go to the server together; on unless told
-    /// otherwise.
+    /// Sets whether calls of one kind that arrive during another call go to the server together. Defaults to on.
     #[must_use]
     pub fn combining(mut self, on: bool) -> Self {
         self.settings.combining = on;
         self
     }
 
-    /// The most connections that the store opens; 16 unless told otherwise. Not used with a pool that is handed in.
+    /// Sets the maximum number of connections that the store opens. Defaults to 16. Has no effect on an existing pool.
     #[must_use]
     pub fn max_connections(mut self, most: usize) -> Self {
         self.max_connections = most;

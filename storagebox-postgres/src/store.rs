@@ -31,25 +31,26 @@ pub struct PostgresStore {
 }
 
 impl PostgresStore {
-    /// A store by its URL, with the defaults; see [`PostgresBuilder::connect`]. Connects with the first call.
+    /// Opens a store by URL, with the default settings; see [`PostgresBuilder::connect`]. The first call connects.
     ///
     /// # Errors
     ///
-    /// `Misconfigured` for a URL that cannot be read or has a `#`, or a key that is not known; never shows the URL.
+    /// Returns `Misconfigured` if the URL cannot be read or has a `#`, or a query key is unknown. The message never contains
+    /// the URL.
     pub fn connect(url: &str) -> Result<Self> {
         Self::builder().connect(url)
     }
 
-    /// A store on a pool that the caller has, with the defaults; see [`PostgresBuilder::from_pool`].
+    /// Opens a store on an existing pool, with the default settings; see [`PostgresBuilder::from_pool`].
     ///
     /// # Errors
     ///
-    /// None with the defaults.
+    /// Never fails with the default settings.
     pub fn from_pool(pool: PgPool) -> Result<Self> {
         Self::builder().from_pool(pool)
     }
 
-    /// A store with settings of one's own.
+    /// Returns a builder with the default settings.
     pub fn builder() -> PostgresBuilder {
         PostgresBuilder::default()
     }

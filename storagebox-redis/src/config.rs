@@ -51,32 +51,32 @@ pub(crate) struct Wait {
     pub(crate) timeout: Duration,
 }
 
-/// What [`setup`](storagebox_core::Backend::setup) and [`ping`](storagebox_core::Backend::ping) do about a server that may
-/// evict keys that do not expire, as none of ours does, when its memory is full.
+/// What [`setup`](storagebox_core::Backend::setup) and [`ping`](storagebox_core::Backend::ping) do if the server, when its
+/// memory is full, may evict keys that do not expire. The store's keys do not expire.
 ///
-/// Whatever is evicted is a promise that is broken: an item is lost, or given away twice.
+/// Each evicted key breaks a guarantee: an item is lost, or given away twice.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Eviction {
-    /// They refuse it: the server's `maxmemory-policy` must be `noeviction` or one of `volatile-*`.
+    /// `setup` and `ping` return an error. The server's `maxmemory-policy` must be `noeviction` or one of `volatile-*`.
     #[default]
     Refuse,
-    /// They warn, by an event of `tracing`.
+    /// `setup` and `ping` log a warning, as an event of `tracing`.
     Warn,
 }
 
-/// How far the clock of the scripts was moved on; clones move together.
+/// How far the clock of the scripts was moved forward. Clones move together.
 #[cfg(feature = "test-clock")]
 #[derive(Clone, Debug, Default)]
 pub struct Moved(Arc<AtomicU64>);
 
 #[cfg(feature = "test-clock")]
 impl Moved {
-    /// How far, in microseconds.
+    /// Returns how far the clock was moved, in microseconds.
     pub fn micros(&self) -> i64 {
         i64::try_from(self.0.load(Ordering::SeqCst)).unwrap_or(i64::MAX)
     }
 
-    /// Moves it on.
+    /// Moves the clock forward.
     pub fn advance(&self, duration: Duration) {
         self.0.fetch_add(u64::try_from(duration.as_micros()).unwrap_or(u64::MAX), Ordering::SeqCst);
     }
@@ -120,57 +120,59 @@ impl Default for RedisBuilder {
 }
 
 impl RedisBuilder {
-    /// What all keys begin with; `storagebox` unless told otherwise.
+    /// Sets the prefix of all keys. Defaults to `storagebox`.
     ///
     /// # Errors
     ///
-    /// `Misconfigured` unless it is 1 to 64 of `a-z`, `A-Z`, `0-9`, `_`, `-`, `.` and `:`.
+    /// Returns `Misconfigured` unless the prefix has 1 to 64 of the characters `a-z`, `A-Z`, `0-9`, `_`, `-`, `.` and `:`.
     pub fn prefix(mut self, prefix: &str) -> Result<Self> {
         self.settings.prefix = Prefix::new(prefix)?;
         Ok(self)
     }
 
-    /// How long ended claims, gone tokens and ended operations are remembered. `setup` keeps it with the store that it makes,
-    /// seven days unless told otherwise; everybody goes by that, upkeep too. Who says nothing here opens a store with any;
-    /// who says something else than the store is refused, as `Misconfigured`.
+    /// Sets how long ended claims, gone tokens and ended operations are remembered. Defaults to 7 days.
+    ///
+    /// A store keeps the value that `setup` created it with, and every call uses that value, upkeep included. A program that
+    /// does not set this opens a store with any value. A program that sets another value than the store has gets
+    /// `Misconfigured`.
     #[must_use]
     pub fn memory(mut self, retention: Retention) -> Self {
         self.settings.memory = Some(retention);
         self
     }
 
-    /// How long a call may take, its own retries included; ten seconds unless told otherwise. A call that took longer
-    /// is `OutcomeUnknown`.
+    /// Sets how long a call may take, its retries included. Defaults to 10 seconds. A call that takes longer returns
+    /// `OutcomeUnknown`.
     #[must_use]
     pub fn call_timeout(mut self, timeout: Duration) -> Self {
         self.settings.call_timeout = timeout;
         self
     }
 
-    /// Acknowledges a change only when so many replicas have it; none unless told otherwise. Where they have not in time
-    /// the call is `OutcomeUnknown`: the change was made, and may be lost with the server.
+    /// Sets how many replicas must have a change before it is acknowledged. Defaults to none. If they do not have it within
+    /// `timeout`, the call returns `OutcomeUnknown`: the change was made, and may be lost with the server.
     #[must_use]
     pub fn wait(mut self, replicas: u32, timeout: Duration) -> Self {
         self.settings.wait = (replicas > 0).then_some(Wait { replicas, timeout });
         self
     }
 
-    /// Whether `setup` and `ping` refuse a server without an append-only file; not unless told otherwise.
+    /// Sets whether `setup` and `ping` refuse a server without an append-only file. Defaults to off.
     #[must_use]
     pub fn require_aof(mut self, on: bool) -> Self {
         self.settings.require_aof = on;
         self
     }
 
-    /// What `setup` and `ping` do about a server that may evict keys; they refuse it unless told otherwise.
+    /// Sets what `setup` and `ping` do if the server may evict keys. Defaults to [`Eviction::Refuse`].
     #[must_use]
     pub fn eviction(mut self, eviction: Eviction) -> Self {
         self.settings.eviction = eviction;
         self
     }
 
-    /// A pool of so many connections, each call on one that nobody else has meanwhile, instead of one connection for all
-    /// calls: slower, but no call waits behind another's `wait`.
+    /// Sets the number of connections in a pool. Each call then has a connection to itself, instead of one connection for all
+    /// calls. A pool is slower, but no call waits behind the `wait` of another call.
     #[cfg(feature = "pool")]
     #[must_use]
     pub fn pool(mut self, connections: usize) -> Self {
@@ -178,8 +180,8 @@ impl RedisBuilder {
         self
     }
 
-    /// A node of a cluster that says one address of itself and is reached at another, as behind a translation of
-    /// addresses, or where certificates name the host.
+    /// Sets the address at which the store reaches a cluster node that announces another address, as behind a network address
+    /// translation, or if the certificates name the host.
     #[cfg(feature = "cluster")]
     #[must_use]
     pub fn reached_at(mut self, said: (&str, u16), reached: (&str, u16)) -> Self {
@@ -188,7 +190,7 @@ impl RedisBuilder {
         self
     }
 
-    /// Judges every expiry by the server's clock and what this was moved on by: for tests alone.
+    /// Sets how far the server's clock is moved forward when it decides an expiry. For tests only.
     #[cfg(feature = "test-clock")]
     #[must_use]
     pub fn moved(mut self, moved: Moved) -> Self {

@@ -29,25 +29,25 @@ pub struct RedisStore {
 }
 
 impl RedisStore {
-    /// A store by its URL, with the defaults; see [`RedisBuilder::connect`]. Connects with the first call.
+    /// Opens a store by URL, with the default settings; see [`RedisBuilder::connect`]. The first call connects.
     ///
     /// # Errors
     ///
-    /// `Misconfigured` for a URL that cannot be read or a key that is not known; never shows the URL.
+    /// Returns `Misconfigured` if the URL cannot be read or a query key is unknown. The message never contains the URL.
     pub fn connect(url: &str) -> Result<Self> {
         Self::builder().connect(url)
     }
 
-    /// A store on the server of a client that the caller has, with the defaults; see [`RedisBuilder::from_client`].
+    /// Opens a store on the server of an existing client, with the default settings; see [`RedisBuilder::from_client`].
     ///
     /// # Errors
     ///
-    /// None with the defaults.
+    /// Never fails with the default settings.
     pub fn from_client(client: &redis::Client) -> Result<Self> {
         Self::builder().from_client(client)
     }
 
-    /// A store with settings of one's own.
+    /// Returns a builder with the default settings.
     pub fn builder() -> RedisBuilder {
         RedisBuilder::default()
     }

@@ -31,16 +31,16 @@ pub(crate) struct Settings {
     pub(crate) combining: bool,
 }
 
-/// When what was acknowledged is on the disk.
+/// When an acknowledged change is on the disk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Synchronous {
-    /// At the next checkpoint: a machine that loses its power loses what was acknowledged last. A process that dies
+    /// At the next checkpoint. A machine that loses power loses the changes that were acknowledged last. A process that dies
     /// loses nothing.
     Normal,
-    /// Before it is acknowledged.
+    /// Before the change is acknowledged.
     #[default]
     Full,
-    /// Before it is acknowledged, the folder of the file too.
+    /// Before the change is acknowledged; the folder of the file too.
     Extra,
 }
 
@@ -77,48 +77,51 @@ impl Default for Settings {
 }
 
 impl SqliteBuilder {
-    /// Judges every expiry by this clock instead of the machine's. All processes on one file must agree on it.
+    /// Sets the clock that decides every expiry. Defaults to the machine's clock. All processes that use one file must use
+    /// clocks that agree.
     #[must_use]
     pub fn clock(mut self, clock: impl Clock) -> Self {
         self.settings.clock = Arc::new(clock);
         self
     }
 
-    /// How long ended claims, gone tokens and ended operations are remembered. `setup` keeps it with the store that it makes,
-    /// seven days unless told otherwise; everybody goes by that, upkeep too. Who says nothing here opens a store with any;
-    /// who says something else than the store is refused, as `Misconfigured`.
+    /// Sets how long ended claims, gone tokens and ended operations are remembered. Defaults to 7 days.
+    ///
+    /// A store keeps the value that `setup` created it with, and every call uses that value, upkeep included. A program that
+    /// does not set this opens a store with any value. A program that sets another value than the store has gets
+    /// `Misconfigured`.
     #[must_use]
     pub fn memory(mut self, retention: Retention) -> Self {
         self.settings.memory = Some(retention);
         self
     }
 
-    /// How long a call may take, waiting for other processes included; ten seconds unless told otherwise. One that could
-    /// not begin by then is `Contention`, one that began and has not ended is `OutcomeUnknown`.
+    /// Sets how long a call may take, the time that it waits for other processes included. Defaults to 10 seconds. A call
+    /// that could not begin in time returns `Contention`; a call that began and has not ended in time returns
+    /// `OutcomeUnknown`.
     #[must_use]
     pub fn call_timeout(mut self, timeout: Duration) -> Self {
         self.settings.call_timeout = timeout;
         self
     }
 
-    /// When what was acknowledged is on the disk; before it is acknowledged unless told otherwise.
+    /// Sets when an acknowledged change is on the disk. Defaults to [`Synchronous::Full`], before it is acknowledged.
     #[must_use]
     pub fn synchronous(mut self, synchronous: Synchronous) -> Self {
         self.settings.synchronous = synchronous;
         self
     }
 
-    /// After how many pages in the write-ahead log whoever commits moves them to the file; 1,000 unless told otherwise,
-    /// 0 for never, which leaves it to [`maintain`](storagebox_core::Backend::maintain). Not used with a pool that is
-    /// handed in.
+    /// Sets after how many pages in the write-ahead log a commit moves them to the file. Defaults to 1,000. With 0, commits
+    /// never move them, and only [`maintain`](storagebox_core::Backend::maintain) does. Has no effect on an existing pool.
     #[must_use]
     pub fn wal_autocheckpoint(mut self, pages: u32) -> Self {
         self.settings.checkpoint_after = pages;
         self
     }
 
-    /// Whether calls that come while another is under way share one transaction, and with it one wait for the disk; on
-    /// unless told otherwise.
+    /// Sets whether calls that arrive during another call share one transaction, and so one wait for the disk. Defaults to
+    /// on.
     #[must_use]
     pub fn combining(mut self, on: bool) -> Self {
         self.settings.combining = on;

@@ -33,40 +33,40 @@ pub struct SqliteStore {
 }
 
 impl SqliteStore {
-    /// A store by its URL, with the defaults; see [`SqliteBuilder::connect`]. Nothing is opened before the first call.
+    /// Opens a store by URL, with the default settings; see [`SqliteBuilder::connect`]. The first call opens the file.
     ///
     /// # Errors
     ///
-    /// `Misconfigured` for a URL that cannot be read or a key that is not known; never shows the URL.
+    /// Returns `Misconfigured` if the URL cannot be read or a query key is unknown. The message never contains the URL.
     pub fn connect(url: &str) -> Result<Self> {
         Self::builder().connect(url)
     }
 
-    /// A store in the file of this path, with the defaults; see [`SqliteBuilder::open`].
+    /// Opens a store in the file at this path, with the default settings; see [`SqliteBuilder::open`].
     ///
     /// # Errors
     ///
-    /// `Misconfigured` for a path that is empty, not UTF-8 or a folder's, or `:memory:`.
+    /// Returns `Misconfigured` if the path is empty, is not UTF-8, names a folder, or is `:memory:`.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         Self::builder().open(path)
     }
 
-    /// A store on a pool that the caller has, with the defaults; see [`SqliteBuilder::from_pool`].
+    /// Opens a store on an existing pool, with the default settings; see [`SqliteBuilder::from_pool`].
     ///
     /// # Errors
     ///
-    /// None with the defaults.
+    /// Never fails with the default settings.
     pub fn from_pool(pool: SqlitePool) -> Result<Self> {
         Self::builder().from_pool(pool)
     }
 
-    /// A store with settings of one's own.
+    /// Returns a builder with the default settings.
     pub fn builder() -> SqliteBuilder {
         SqliteBuilder::default()
     }
 
-    /// The files that the store is kept in, whether they are there or not: its own and those that SQLite keeps beside it.
-    /// Nothing else may write them. None for a pool that was handed in, whose file is the caller's.
+    /// Returns the files of the store, whether or not they exist: its own file and the files that SQLite keeps beside it. No
+    /// other program may write them. Returns none for an existing pool, whose file belongs to the caller.
     pub fn files(&self) -> Vec<PathBuf> {
         self.client.connections().files()
     }

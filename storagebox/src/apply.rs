@@ -26,13 +26,13 @@ impl<'a> Apply<'a> {
         Self { counter, change }
     }
 
-    /// Sets what the result must be within. Defaults to the range of `i64`.
+    /// Sets the bounds that the result must be within. Defaults to the range of `i64`.
     pub fn within(mut self, bounds: Bounds) -> Self {
         self.change = self.change.map(|(key, change)| (key, change.within(bounds)));
         self
     }
 
-    /// Says why the change is made, for the log of a [`Ledger`](crate::Ledger).
+    /// Sets the reason for the change, for the log of a [`Ledger`](crate::Ledger).
     pub fn because(mut self, reason: impl TryInto<Reason, Error: Into<Error>>) -> Self {
         self.change = self.change.and_then(|(key, change)| Ok((key, change.because(checked(reason)?))));
         self

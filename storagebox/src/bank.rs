@@ -8,14 +8,14 @@ use storagebox_core::{
 use crate::handle::{all, checked, handle};
 
 handle! {
-    /// A bank of items, from which each claim takes one, and always the same one (article 1).
+    /// A bank of items. Each claim takes one item, and always the same one (article 1).
     ///
-    /// The promises are those of [`ItemBank`](crate::ItemBank) and [`BankAdmin`](crate::BankAdmin). After any error or a
-    /// dropped future, make the same call again.
+    /// [`ItemBank`](crate::ItemBank) and [`BankAdmin`](crate::BankAdmin) list the guarantees. After any error or a dropped
+    /// future, make the same call again.
     ///
     /// # Errors
     ///
-    /// `InvalidInput` for an id, a key or an item that breaks its limit, before any I/O.
+    /// Returns `InvalidInput` if an id, a key or an item breaks its limit, before any I/O.
     ///
     /// # Example
     ///
@@ -36,7 +36,7 @@ handle! {
 }
 
 impl Bank {
-    /// Adds items; the bank leaves those that it knows as they are (IB-5).
+    /// Adds items. Items that the bank already knows stay unchanged (IB-5).
     pub async fn add(
         &self,
         items: impl IntoIterator<Item: TryInto<Item, Error: Into<Error>>>,
@@ -44,25 +44,25 @@ impl Bank {
         self.part.add(&all(items)?).await
     }
 
-    /// Assigns an item to the id, for ever; the same id gets the same item (IB-1, IB-3).
+    /// Assigns an item to the id permanently. The same id always gets the same item (IB-1, IB-3).
     pub async fn assign(&self, id: impl TryInto<ClaimId, Error: Into<Error>>) -> Result<Taken> {
         self.take(id, Hold::Forever).await
     }
 
-    /// Takes a free item for the claim, or answers the one that the claim holds (IB-3, IB-4, IB-7).
+    /// Takes a free item for the claim, or returns the item that the claim already holds (IB-3, IB-4, IB-7).
     ///
     /// # Errors
     ///
-    /// `InvalidInput` if the hold is shorter than 1 ms or longer than a hundred years.
+    /// Returns `InvalidInput` if the hold is shorter than 1 ms or longer than a hundred years.
     pub async fn take(&self, claim: impl TryInto<ClaimId, Error: Into<Error>>, hold: Hold) -> Result<Taken> {
         self.part.take(&checked(claim)?, hold).await
     }
 
-    /// Extends a hold: it lasts until now plus the given time, or for ever. A hold is never shortened (IB-6).
+    /// Extends a hold until now plus the given time, or permanently. Never shortens a hold (IB-6).
     ///
     /// # Errors
     ///
-    /// `InvalidInput` if the hold is shorter than 1 ms or longer than a hundred years.
+    /// Returns `InvalidInput` if the hold is shorter than 1 ms or longer than a hundred years.
     pub async fn extend(
         &self,
         claim: impl TryInto<ClaimId, Error: Into<Error>>,
@@ -71,47 +71,48 @@ impl Bank {
         self.part.extend(&checked(claim)?, hold).await
     }
 
-    /// Makes the claim's hold permanent: its item is spent (IB-6).
+    /// Makes the claim's hold permanent and marks its item as spent (IB-6).
     pub async fn confirm(&self, claim: impl TryInto<ClaimId, Error: Into<Error>>) -> Result<Confirmed> {
         self.part.confirm(&checked(claim)?).await
     }
 
-    /// Ends the claim and frees its item. An unknown claim is ended too, so that a late `take` of it gets nothing (IB-7).
+    /// Ends the claim and frees its item. Also ends an unknown claim, so that a late `take` for this claim gets nothing
+    /// (IB-7).
     pub async fn release(&self, claim: impl TryInto<ClaimId, Error: Into<Error>>) -> Result<Released> {
         self.part.release(&checked(claim)?).await
     }
 
-    /// Returns what the claim is and holds.
+    /// Returns the state of the claim and the item that it holds.
     pub async fn get(&self, claim: impl TryInto<ClaimId, Error: Into<Error>>) -> Result<ClaimState> {
         self.part.get(&checked(claim)?).await
     }
 
-    /// Counts the items that are free, held, spent and withdrawn; exact while nothing changes (IB-10).
+    /// Counts the free, held, spent and withdrawn items. The counts are exact while nothing changes (IB-10).
     pub async fn counts(&self) -> Result<Counts> {
         self.part.counts().await
     }
 
-    /// Forgets an ended or confirmed claim, so that its id may be used anew. The caller vouches that no earlier call of this
-    /// claim is still under way (IB-7).
+    /// Deletes an ended or confirmed claim, so that its id can be used again. The caller guarantees that no earlier call for
+    /// this claim is still in progress (IB-7).
     pub async fn retire(&self, claim: impl TryInto<ClaimId, Error: Into<Error>>) -> Result<Retired> {
         self.part.retire(&checked(claim)?).await
     }
 
-    /// Returns where an item is, and who has it.
+    /// Returns the state of an item and its holder.
     pub async fn holder(&self, item: impl TryInto<Item, Error: Into<Error>>) -> Result<ItemState> {
         self.part.holder(&checked(item)?).await
     }
 
-    /// Lists at most `limit` items with their states, from the start or a cursor on (IB-10).
+    /// Lists at most `limit` items with their states, from the start or from a cursor (IB-10).
     ///
     /// # Errors
     ///
-    /// `InvalidInput` for a limit of 0 or a cursor that this bank did not make.
+    /// Returns `InvalidInput` if the limit is 0 or this bank did not create the cursor.
     pub async fn list(&self, cursor: Option<&Cursor>, limit: usize) -> Result<Page<ListedItem>> {
         self.part.list(cursor, limit).await
     }
 
-    /// Sets free items aside, so that nobody takes them; held and spent ones stay as they are (IB-2).
+    /// Withdraws free items, so that no claim can take them. Held and spent items stay unchanged (IB-2).
     pub async fn withdraw(
         &self,
         items: impl IntoIterator<Item: TryInto<Item, Error: Into<Error>>>,
@@ -119,7 +120,7 @@ impl Bank {
         self.part.withdraw(&all(items)?).await
     }
 
-    /// Frees withdrawn items; all others stay as they are (IB-2, IB-5).
+    /// Frees withdrawn items. All other items stay unchanged (IB-2, IB-5).
     pub async fn restore(
         &self,
         items: impl IntoIterator<Item: TryInto<Item, Error: Into<Error>>>,

@@ -6,14 +6,14 @@ use crate::apply::Apply;
 use crate::handle::{checked, handle};
 
 handle! {
-    /// Counters whose changes are applied once each (articles 3 and 5).
+    /// Counters that apply each change once (articles 3 and 5).
     ///
-    /// The promises are those of [`Counter`](crate::Counter). After any error or a dropped future, make the same call again,
-    /// with the same `op`, if the error is [retryable](crate::Error::is_retryable).
+    /// [`Counter`](crate::Counter) lists the guarantees. After a dropped future or a [retryable](crate::Error::is_retryable)
+    /// error, make the same call again, with the same `op`.
     ///
     /// # Errors
     ///
-    /// `InvalidInput` for a key or an `op` that breaks its limit, before any I/O.
+    /// Returns `InvalidInput` if a key or an `op` breaks its limit, before any I/O.
     ///
     /// # Example
     ///
@@ -33,7 +33,7 @@ handle! {
 }
 
 impl Counters {
-    /// Adds the delta to the counter, once for each operation (C-1, C-4).
+    /// Adds the delta to the counter, once per operation (C-1, C-4).
     pub async fn add(
         &self,
         key: impl TryInto<Key, Error: Into<Error>>,
@@ -43,13 +43,13 @@ impl Counters {
         self.apply(key, op, delta).await
     }
 
-    /// Prepares a change that may have [bounds](Apply::within) and a [reason](Apply::because). Awaiting it makes the change,
-    /// once for each operation, if the result is within the bounds (C-1, C-2, C-8).
+    /// Prepares a change, with optional [bounds](Apply::within) and an optional [reason](Apply::because). Awaiting it makes
+    /// the change, once per operation, if the result is within the bounds (C-1, C-2, C-8).
     ///
     /// # Errors
     ///
-    /// `InvalidInput` if the counters have bounds of their own and the change names others; `Unsupported` for bounds or a
-    /// reason that the strategy cannot keep.
+    /// Returns `InvalidInput` if the counters have bounds of their own and the change names other bounds. Returns
+    /// `Unsupported` if the strategy cannot keep bounds or a reason.
     pub fn apply(
         &self,
         key: impl TryInto<Key, Error: Into<Error>>,
@@ -59,11 +59,11 @@ impl Counters {
         Apply::new(&*self.part, key, op, delta)
     }
 
-    /// Fences the operation: afterwards it was applied, or never will be (C-8).
+    /// Fences the operation: after this call, the operation either was applied or never will be (C-8).
     ///
     /// # Errors
     ///
-    /// `Unsupported` for strategies that remember no operation for long enough.
+    /// Returns `Unsupported` if the strategy does not remember operations for long enough.
     pub async fn cancel(
         &self,
         key: impl TryInto<Key, Error: Into<Error>>,
@@ -72,7 +72,7 @@ impl Counters {
         self.part.cancel(&checked(key)?, &checked(op)?).await
     }
 
-    /// Returns the counter's value; an absent counter is 0 (C-6, C-7).
+    /// Returns the counter's value. The value of an absent counter is 0 (C-6, C-7).
     pub async fn value(&self, key: impl TryInto<Key, Error: Into<Error>>) -> Result<i64> {
         self.part.value(&checked(key)?).await
     }

@@ -7,8 +7,8 @@ macro_rules! handle {
     ($(#[$doc:meta])* $name:ident of $part:ident) => {
         $(#[$doc])*
         ///
-        /// Cheap to clone: clones share one part. Calls are repeated and bounded as the
-        /// [`Store`](crate::Store) says.
+        /// Cheap to clone: clones share one part. Calls are retried and have a deadline, as [`Store`](crate::Store)
+        /// describes.
         #[derive(Clone)]
         pub struct $name {
             part: std::sync::Arc<dyn $part>,

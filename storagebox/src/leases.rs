@@ -15,16 +15,16 @@ use crate::policy::Policy;
 
 /// Leases on ids: one runner at a time, and one recorded result (article 3).
 ///
-/// [`run`](Leases::run) is the whole algorithm in one call; the other methods are its steps. The records are those of the
-/// [`Records`](crate::Records) of the same name. The promises are those of [`LeaseRepo`]. After any error or a dropped
-/// future, make the same call again, with the same `op` or lease.
+/// [`run`](Leases::run) is the whole algorithm in one call; the other methods are its steps. The results are stored in the
+/// [`Records`](crate::Records) of the same name. [`LeaseRepo`] lists the guarantees. After any error or a dropped future,
+/// make the same call again, with the same `op` or lease.
 ///
-/// Cheap to clone: clones share one part. Calls are repeated and bounded as the [`Store`](crate::Store) says.
+/// Cheap to clone: clones share one part. Calls are retried and have a deadline, as [`Store`](crate::Store) describes.
 ///
 /// # Errors
 ///
-/// `InvalidInput` for an id, an `op`, a duration or a retention that breaks its limit, `TooLarge` for a result over 256 KiB,
-/// before any I/O.
+/// Returns `InvalidInput` if an id, an `op`, a duration or a retention breaks its limit, and `TooLarge` if a result is over
+/// 256 KiB, before any I/O.
 ///
 /// # Example
 ///
@@ -58,23 +58,24 @@ impl Leases {
         Self { part, bounded, name, policy }
     }
 
-    /// Runs the work once for the id and records its result, or answers the recorded one (D-8).
+    /// Runs the work once for the id and records its result, or returns the recorded result (D-8).
     ///
-    /// The lease lasts 30 seconds and is extended until the result is recorded; the result is kept for seven days.
-    /// [`run_with`](Leases::run_with) changes that. The store's deadline bounds each attempt of a call of the run; a store
-    /// [without retry](crate::Store::without_retry) begins once, and records the result of work that was done with patience
-    /// all the same. After a lapse two runs may overlap, so the work hands the [`Fence`] to
-    /// whatever must refuse the older one.
+    /// The lease lasts 30 seconds and is extended until the result is recorded. The result is kept for 7 days. Use
+    /// [`run_with`](Leases::run_with) to change these settings. The store's deadline applies to each attempt of each call of
+    /// the run. A store [without retry](crate::Store::without_retry) makes one attempt to begin, but still retries recording
+    /// the result of finished work. Two runs may overlap after a lease lapses, so the work should pass the [`Fence`] to every
+    /// system that must reject the older run.
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future drops the work and leaves the lease to lapse. Where callers hang up, use
+    /// Dropping the future drops the work, and the lease lapses later. If callers may disconnect, use
     /// [`run_to_end`](Leases::run_to_end).
     ///
     /// # Errors
     ///
-    /// [`RunError::Work`] is the work's own error; nothing is remembered of it, so the id may be run again at once.
-    /// [`RunError::Store`] with the certainty `Unknown` means that the work may have been done.
+    /// Returns [`RunError::Work`] with the work's own error. The store does not remember this error, so the id can be run
+    /// again at once. Returns [`RunError::Store`] if the store fails; with the certainty `Unknown`, the work may have been
+    /// done.
     pub async fn run<F, Fut, T, E>(
         &self,
         id: impl TryInto<DedupId, Error: Into<Error>>,
@@ -88,8 +89,8 @@ impl Leases {
         self.run_with(id, &self.options(), work).await
     }
 
-    /// As [`run`](Leases::run), with options: the lease, the retention, a fingerprint, waiting for another's run. Its errors
-    /// are retried as the options say, not as the store does.
+    /// As [`run`](Leases::run), with options for the lease, the retention, a fingerprint and waiting for another run. The
+    /// options set the retries of its calls; the store's retries do not apply.
     pub async fn run_with<F, Fut, T, E>(
         &self,
         id: impl TryInto<DedupId, Error: Into<Error>>,
@@ -105,16 +106,16 @@ impl Leases {
         storagebox_core::run(&*self.bounded, &*self.policy.timer, &id, options, work).await
     }
 
-    /// As [`run_with`](Leases::run_with), in a task of its own, which `spawn` starts as `tokio::spawn` does: the run goes on
-    /// when its caller is dropped.
+    /// As [`run_with`](Leases::run_with), in a separate task, which `spawn` starts as `tokio::spawn` does. The run continues
+    /// if its caller is dropped.
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future ends the waiting alone.
+    /// Dropping the future ends only the waiting; the run continues.
     ///
     /// # Errors
     ///
-    /// Those of [`run`](Leases::run); `OutcomeUnknown` if the task was ended before the work.
+    /// The errors of [`run`](Leases::run), and `OutcomeUnknown` if the task ended before the work.
     pub async fn run_to_end<S, F, Fut, T, E>(
         &self,
         spawn: impl FnOnce(Pin<Box<dyn Future<Output = ()> + Send>>) -> S,
@@ -139,7 +140,7 @@ impl Leases {
         RunOptions::default().retry(self.policy.retry.unwrap_or(once))
     }
 
-    /// Begins to work on the id, or answers what is known of it (D-5, D-6).
+    /// Begins work on the id, or returns the known state of the id (D-5, D-6).
     pub async fn begin(
         &self,
         id: impl TryInto<DedupId, Error: Into<Error>>,
@@ -161,12 +162,12 @@ impl Leases {
         self.part.complete(lease, &checked(result)?, retention).await
     }
 
-    /// Ends the lease without a result; the id is free for another operation (D-7).
+    /// Ends the lease without a result. Another operation can then begin on the id (D-7).
     pub async fn abort(&self, lease: &Lease) -> Result<Aborted> {
         self.part.abort(lease).await
     }
 
-    /// Extends the lease until now plus the duration; a lease is never shortened (D-5).
+    /// Extends the lease until now plus the duration. Never shortens a lease (D-5).
     pub async fn extend(&self, lease: &Lease, duration: Duration) -> Result<LeaseExtended> {
         self.part.extend(lease, duration).await
     }

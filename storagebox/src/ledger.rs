@@ -11,14 +11,14 @@ use crate::apply::Apply;
 use crate::handle::{checked, handle};
 
 handle! {
-    /// Counters that keep every change as an entry of its own (article 5, approach 6).
+    /// Counters that store every change as a separate entry (article 5, approach 6).
     ///
-    /// The promises are those of the part trait [`Ledger`](crate::parts::Ledger). After any error or a dropped future, make
-    /// the same call again, with the same `op`.
+    /// The part trait [`Ledger`](crate::parts::Ledger) lists the guarantees. After any error or a dropped future, make the
+    /// same call again, with the same `op`.
     ///
     /// # Errors
     ///
-    /// `InvalidInput` for a key or an `op` that breaks its limit, before any I/O.
+    /// Returns `InvalidInput` if a key or an `op` breaks its limit, before any I/O.
     ///
     /// # Example
     ///
@@ -41,7 +41,7 @@ handle! {
 }
 
 impl Ledger {
-    /// Adds the delta to the counter, once for each operation (C-1).
+    /// Adds the delta to the counter, once per operation (C-1).
     pub async fn add(
         &self,
         key: impl TryInto<Key, Error: Into<Error>>,
@@ -51,12 +51,12 @@ impl Ledger {
         self.apply(key, op, delta).await
     }
 
-    /// Prepares a change that may have a [reason](Apply::because). Awaiting it makes the change, once for each operation
-    /// (C-1, C-9).
+    /// Prepares a change, with an optional [reason](Apply::because). Awaiting it makes the change, once per operation (C-1,
+    /// C-9).
     ///
     /// # Errors
     ///
-    /// `Unsupported` for a change with bounds: a ledger has no stored value to test them on.
+    /// Returns `Unsupported` if the change has bounds: a ledger has no stored value to check against them.
     pub fn apply(
         &self,
         key: impl TryInto<Key, Error: Into<Error>>,
@@ -66,11 +66,11 @@ impl Ledger {
         Apply::new(&*self.part, key, op, delta)
     }
 
-    /// Fences the operation: afterwards it was applied, or never will be (C-8).
+    /// Fences the operation: after this call, the operation either was applied or never will be (C-8).
     ///
     /// # Errors
     ///
-    /// `Unsupported` for a ledger in several regions.
+    /// Returns `Unsupported` if the ledger is used in several regions.
     pub async fn cancel(
         &self,
         key: impl TryInto<Key, Error: Into<Error>>,
@@ -79,12 +79,12 @@ impl Ledger {
         self.part.cancel(&checked(key)?, &checked(op)?).await
     }
 
-    /// Returns the counter's value; an absent counter is 0 (C-6, C-7).
+    /// Returns the counter's value. The value of an absent counter is 0 (C-6, C-7).
     pub async fn value(&self, key: impl TryInto<Key, Error: Into<Error>>) -> Result<i64> {
         self.part.value(&checked(key)?).await
     }
 
-    /// Returns the counter's value as it was at most `max_age` ago, as this process knows it (C-6).
+    /// Returns the counter's value as of at most `max_age` ago, as this process knows it (C-6).
     pub async fn value_within(
         &self,
         key: impl TryInto<Key, Error: Into<Error>>,
@@ -93,12 +93,12 @@ impl Ledger {
         self.part.value_within(&checked(key)?, max_age).await
     }
 
-    /// Lists at most `limit` entries of a key, from the start or a cursor on: the sum of what was compacted, then the changes
-    /// by time and operation (C-7, C-8, C-9).
+    /// Lists at most `limit` entries of a key, from the start or from a cursor: first the sum of the compacted changes, then
+    /// the changes by time and operation (C-7, C-8, C-9).
     ///
     /// # Errors
     ///
-    /// `InvalidInput` for a limit of 0 or a cursor that this ledger did not make.
+    /// Returns `InvalidInput` if the limit is 0 or this ledger did not create the cursor.
     pub async fn log(
         &self,
         key: impl TryInto<Key, Error: Into<Error>>,
@@ -108,12 +108,12 @@ impl Ledger {
         self.part.log(&checked(key)?, cursor, limit).await
     }
 
-    /// Merges at most `limit` changes that are at least `older_than` old into one sum, the oldest first. The caller vouches
-    /// that no attempt of an operation of that age is under way (C-7).
+    /// Merges at most `limit` changes that are at least `older_than` old into one sum, the oldest first. The caller
+    /// guarantees that no attempt of an operation of that age is still in progress (C-7).
     ///
     /// # Errors
     ///
-    /// `Unsupported` for a ledger in several regions.
+    /// Returns `Unsupported` if the ledger is used in several regions.
     pub async fn compact(
         &self,
         key: impl TryInto<Key, Error: Into<Error>>,

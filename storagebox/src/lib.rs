@@ -18,8 +18,8 @@ mod store;
 mod timer;
 mod tokens;
 
-/// What backends implement, and what their authors and generic code need. [`Ledger`](parts::Ledger) is the one whose name a
-/// handle has too.
+/// The traits that backends implement, and the items that backend authors and generic code need. [`Ledger`](parts::Ledger) is
+/// the only trait here that shares its name with a handle.
 pub mod parts {
     pub use crate::open::open;
     pub use storagebox_core::backend;

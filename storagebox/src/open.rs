@@ -21,17 +21,21 @@ const SCHEMES: [(&str, &str); 12] = [
     ("sqlite", "sqlite"),
 ];
 
-/// Opens a store by URL: `memory:` is a fresh one inside this process, `sqlite:path/to/file.db` one in a file, `postgres://user:password@host/database` one in
-/// a database, `dynamodb://region/table` one in a table, `redis://user:password@host` one on a server, and `rediss://`
-/// the same over TLS; `redis+cluster:` and `redis+sentinel:` lead to a cluster and to what sentinels watch;
-/// `dynamodb+articles://region/items/records` is the bank in the two tables of article 1's Python package. Connects with
-/// the first call, not before.
+/// Opens a store by URL. The first call connects.
+///
+/// - `memory:` is a new store inside this process.
+/// - `sqlite:path/to/file.db` is a store in a file.
+/// - `postgres://user:password@host/database` is a store in a database.
+/// - `dynamodb://region/table` is a store in a table.
+/// - `redis://user:password@host` is a store on a server, and `rediss://` is the same over TLS. `redis+cluster:` connects to
+///   a cluster, and `redis+sentinel:` to the server that sentinels watch.
+/// - `dynamodb+articles://region/items/records` is the bank in the two tables of article 1's Python package.
 ///
 /// # Guarantees
 ///
-/// - S-6: an unknown scheme, a feature that is off and an unknown query key are `Misconfigured` or `Unsupported`
-///   before any I/O; the message names the schemes, the feature, or the key and those that are known, and never the
-///   rest of the URL, which may hold a password.
+/// - S-6: an unknown scheme, a disabled feature or an unknown query key returns `Misconfigured` or `Unsupported` before any
+///   I/O. The message names the schemes, the feature, or the key and the known keys. It never contains the rest of the URL,
+///   which may hold a password.
 ///
 /// # Cancel safety
 ///
@@ -39,7 +43,7 @@ const SCHEMES: [(&str, &str); 12] = [
 ///
 /// # Errors
 ///
-/// `Misconfigured` for a URL that no backend reads, `Unsupported` for a backend that this build does not have.
+/// Returns `Misconfigured` if no backend reads the URL, and `Unsupported` if this build does not have the backend.
 ///
 /// # Example
 ///
@@ -69,16 +73,16 @@ pub async fn open(url: &str) -> Result<Arc<dyn Backend>> {
     }
 }
 
-/// The files of this machine that a store by URL is kept in, whether they are there or not; none for what is kept in the
-/// process or on a server. A program whose callers choose where it writes asks here before it does.
+/// Returns the files on this machine that the store at this URL uses, whether or not they exist. Returns none for a store
+/// inside the process or on a server. A program whose users choose the output files calls this before it writes.
 ///
 /// # Guarantees
 ///
-/// - S-6: as for [`open`]; nothing is read or written.
+/// - S-6: as for [`open`]; reads and writes nothing.
 ///
 /// # Errors
 ///
-/// As [`open`] for a URL of files.
+/// For a URL of files, the same errors as [`open`].
 ///
 /// # Example
 ///

@@ -12,13 +12,15 @@ use crate::handle::{checked, handle};
 handle! {
     /// Values that an older write never overwrites (article 4).
     ///
-    /// A write's stamp is its time, in milliseconds since 1970 (or any growing number, under
-    /// [`Stamping::Sequence`](crate::Stamping::Sequence)), and its writer. The promises are those of [`OrderedStore`](crate::OrderedStore). After any
-    /// error or a dropped future, make the same call again, with the same stamp.
+    /// The stamp of a write is its writer and its time, in milliseconds since 1970. With
+    /// [`Stamping::Sequence`](crate::Stamping::Sequence), any growing number takes the place of the time.
+    /// [`OrderedStore`](crate::OrderedStore) lists the guarantees. After any error or a dropped future, make the same call
+    /// again, with the same stamp.
     ///
     /// # Errors
     ///
-    /// `InvalidInput` for a key or a writer that breaks its limit, `TooLarge` for a value over 256 KiB, before any I/O.
+    /// Returns `InvalidInput` if a key or a writer breaks its limit, and `TooLarge` if a value is over 256 KiB, before any
+    /// I/O.
     ///
     /// # Example
     ///
@@ -37,11 +39,11 @@ handle! {
 }
 
 impl OrderedValues {
-    /// Writes the value unless a newer write is there (O-1, O-3).
+    /// Writes the value unless a newer write exists (O-1, O-3).
     ///
     /// # Errors
     ///
-    /// `InvalidInput` if the time is further ahead of the store's clock than the options allow (O-4).
+    /// Returns `InvalidInput` if the time is further ahead of the store's clock than the options allow (O-4).
     pub async fn put(
         &self,
         key: impl TryInto<Key, Error: Into<Error>>,
@@ -53,11 +55,11 @@ impl OrderedValues {
         self.part.put(&checked(key)?, &checked(value)?, &stamp).await
     }
 
-    /// Deletes the value unless a newer write is there, and leaves a tombstone (O-1, O-3).
+    /// Deletes the value unless a newer write exists, and leaves a tombstone (O-1, O-3).
     ///
     /// # Errors
     ///
-    /// `InvalidInput` if the time is further ahead of the store's clock than the options allow (O-4).
+    /// Returns `InvalidInput` if the time is further ahead of the store's clock than the options allow (O-4).
     pub async fn delete(
         &self,
         key: impl TryInto<Key, Error: Into<Error>>,
@@ -68,16 +70,17 @@ impl OrderedValues {
         self.part.delete(&checked(key)?, &stamp).await
     }
 
-    /// Returns the value with its stamp; `None` if there is none or it was deleted (O-3).
+    /// Returns the value with its stamp, or `None` if the value does not exist or was deleted (O-3).
     pub async fn get(&self, key: impl TryInto<Key, Error: Into<Error>>) -> Result<Option<Versioned>> {
         self.part.get(&checked(key)?).await
     }
 
-    /// Lists at most `limit` values whose keys begin with `prefix`, in no promised order, from the start or a cursor on (O-3).
+    /// Lists at most `limit` values whose keys begin with `prefix`, from the start or from a cursor. The order is not
+    /// guaranteed (O-3).
     ///
     /// # Errors
     ///
-    /// `InvalidInput` for a limit of 0 or a cursor that these values did not make.
+    /// Returns `InvalidInput` if the limit is 0 or these values did not create the cursor.
     pub async fn list(
         &self,
         prefix: Option<&str>,
@@ -88,8 +91,8 @@ impl OrderedValues {
         self.part.list(prefix.as_ref(), cursor, limit).await
     }
 
-    /// Deletes at most `limit` tombstones that arrived at least `age` ago. Where stamps are sequence numbers the caller
-    /// vouches that no older write is still under way (O-3).
+    /// Deletes at most `limit` tombstones that arrived at least `age` ago. If stamps are sequence numbers, the caller
+    /// guarantees that no older write is still in progress (O-3).
     pub async fn purge(&self, age: Duration, limit: usize) -> Result<Maintained> {
         self.part.purge(age, limit).await
     }

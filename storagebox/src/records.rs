@@ -8,14 +8,15 @@ use storagebox_core::{
 use crate::handle::{checked, handle};
 
 handle! {
-    /// Records of what was done, one value for each id; the first one wins (articles 1 and 3).
+    /// Records of completed work, one value per id. The first value wins (articles 1 and 3).
     ///
-    /// The promises are those of [`DedupRepo`](crate::DedupRepo). After any error or a dropped future, make the same call
-    /// again, with the same `op`.
+    /// [`DedupRepo`](crate::DedupRepo) lists the guarantees. After any error or a dropped future, make the same call again,
+    /// with the same `op`.
     ///
     /// # Errors
     ///
-    /// `InvalidInput` for an id or an `op` that breaks its limit, `TooLarge` for a value over 256 KiB, before any I/O.
+    /// Returns `InvalidInput` if an id or an `op` breaks its limit, and `TooLarge` if a value is over 256 KiB, before any
+    /// I/O.
     ///
     /// # Example
     ///
@@ -34,11 +35,12 @@ handle! {
 }
 
 impl Records {
-    /// Records the value unless there is one (D-1, D-2). The winner's own retry, known by its `op`, is `Again` (D-3).
+    /// Records the value unless the id has a value (D-1, D-2). Returns `Again` for the winner's own retry, which has the same
+    /// `op` (D-3).
     ///
     /// # Errors
     ///
-    /// `InvalidInput` if the retention is shorter than 1 ms or longer than a hundred years.
+    /// Returns `InvalidInput` if the retention is shorter than 1 ms or longer than a hundred years.
     pub async fn record(
         &self,
         id: impl TryInto<DedupId, Error: Into<Error>>,
@@ -49,12 +51,12 @@ impl Records {
         self.part.record(&checked(id)?, &checked(value)?, &checked(op)?, retention).await
     }
 
-    /// Returns the record with its version; `None` if there is none or it has expired (D-4).
+    /// Returns the record with its version, or `None` if the record does not exist or has expired (D-4).
     pub async fn get(&self, id: impl TryInto<DedupId, Error: Into<Error>>) -> Result<Option<Entry>> {
         self.part.get(&checked(id)?).await
     }
 
-    /// Replaces the value if the record still has this version. The retention stays.
+    /// Replaces the value if the record still has this version. The retention stays unchanged.
     pub async fn replace(
         &self,
         id: impl TryInto<DedupId, Error: Into<Error>>,
@@ -65,8 +67,8 @@ impl Records {
         self.part.replace(&checked(id)?, version, &checked(value)?, &checked(op)?).await
     }
 
-    /// Deletes the record if it still has this version, so that the id may be used anew. The caller vouches that no call
-    /// which was answered `Existing` is still under way (D-7).
+    /// Deletes the record if it still has this version, so that the id can be used again. The caller guarantees that no call
+    /// that got `Existing` is still in progress (D-7).
     pub async fn forget(
         &self,
         id: impl TryInto<DedupId, Error: Into<Error>>,
@@ -75,11 +77,11 @@ impl Records {
         self.part.forget(&checked(id)?, version).await
     }
 
-    /// Lists at most `limit` records, from the start or a cursor on (D-4).
+    /// Lists at most `limit` records, from the start or from a cursor (D-4).
     ///
     /// # Errors
     ///
-    /// `InvalidInput` for a limit of 0 or a cursor that these records did not make.
+    /// Returns `InvalidInput` if the limit is 0 or these records did not create the cursor.
     pub async fn list(&self, cursor: Option<&Cursor>, limit: usize) -> Result<Page<ListedRecord>> {
         self.part.list(cursor, limit).await
     }

@@ -11,22 +11,22 @@ use storagebox_core::{Backend, Maintained, Promises, Result, Retry, Timer};
 
 use crate::policy::Policy;
 
-/// A store and what it does about errors. Opens its parts by name.
+/// A store with its retry policy. Opens parts by name.
 ///
 /// Cheap to clone: clones share one backend. Opening a part does no I/O.
 ///
 /// # Calls are repeated and bounded
 ///
-/// A call is made again after an error that is [retryable](crate::Error::is_retryable), an unknown outcome among them, with the
-/// same operation id: at most six times within 30 seconds. Only then does the caller see the error.
+/// After a [retryable](crate::Error::is_retryable) error, an unknown outcome included, the store retries the call with the
+/// same operation id: at most six attempts within 30 seconds. Only then does the caller see the error.
 /// [`with_retry`](Store::with_retry), [`with_deadline`](Store::with_deadline), [`without_retry`](Store::without_retry) and
 /// [`without_deadline`](Store::without_deadline) change that. Batches, set-up and upkeep have no deadline.
 ///
-/// A change of a counter that would not recognise its repetition, as by [`Strategy::Atomic`](crate::Strategy::Atomic), is never made again after an
-/// unknown outcome.
+/// A counter change that cannot recognise its own retry, such as a change with [`Strategy::Atomic`](crate::Strategy::Atomic),
+/// is never retried after an unknown outcome.
 ///
-/// Every method that makes calls needs a tokio runtime with time enabled, unless
-/// [`with_timer`](Store::with_timer) brings another timer.
+/// Every method that makes calls needs a tokio runtime with time enabled, unless [`with_timer`](Store::with_timer) sets
+/// another timer.
 ///
 /// # Example
 ///
@@ -60,12 +60,12 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// `Misconfigured` for a URL that no backend reads, `Unsupported` for a backend that this build does not have.
+    /// Returns `Misconfigured` if no backend reads the URL, and `Unsupported` if this build does not have the backend.
     pub async fn open(url: impl AsRef<str>) -> Result<Self> {
         crate::open::open(url.as_ref()).await.map(|backend| Self::of(backend, Policy::default()))
     }
 
-    /// Wraps a backend that was built.
+    /// Creates a store from a backend.
     ///
     /// ```
     /// use storagebox::{MemoryStore, Store};
@@ -82,38 +82,39 @@ impl Store {
         Self { inner, policy, backend }
     }
 
-    /// Puts a layer around each call of the backend. It sees each attempt, because retries and the deadline are outside of
-    /// it, and outside of the layers that were put before.
+    /// Adds a layer around each call of the backend, outside the layers that were added before. The layer sees each attempt,
+    /// because retries and the deadline are outside all layers.
     #[must_use]
     pub fn layer(self, layer: impl Layer) -> Self {
         Self::of(Arc::new(Layered::new(self.inner, Arc::new(layer))), self.policy)
     }
 
-    /// Sets how a call is repeated. Defaults to [`Retry::default`].
+    /// Sets how a call is retried. Defaults to [`Retry::default`].
     #[must_use]
     pub fn with_retry(self, retry: Retry) -> Self {
         let policy = Policy { retry: Some(retry), ..self.policy };
         Self::of(self.inner, policy)
     }
 
-    /// Makes each call once. The caller repeats what is [retryable](crate::Error::is_retryable), with the same id. Only the
-    /// result of a [run](crate::Leases::run) is recorded by as many attempts as it takes, because the work cannot be done again.
+    /// Makes each call once. The caller retries [retryable](crate::Error::is_retryable) errors with the same id. Recording
+    /// the result of a [run](crate::Leases::run) is still retried as often as necessary, because the work cannot be done
+    /// again.
     #[must_use]
     pub fn without_retry(self) -> Self {
         let policy = Policy { retry: None, ..self.policy };
         Self::of(self.inner, policy)
     }
 
-    /// Sets how long a call may take, all its attempts together. Defaults to 30 seconds.
+    /// Sets how long a call may take, all its attempts included. Defaults to 30 seconds.
     ///
-    /// When the time is over the call is dropped and answers `OutcomeUnknown`, or `Unavailable` if it only reads.
+    /// After this time the call is dropped and returns `OutcomeUnknown`, or `Unavailable` if it only reads.
     #[must_use]
     pub fn with_deadline(self, deadline: Duration) -> Self {
         let policy = Policy { deadline: Some(deadline), ..self.policy };
         Self::of(self.inner, policy)
     }
 
-    /// Bounds a call by its attempts alone, each of which has the backend's own timeout.
+    /// Limits a call only by its number of attempts. Each attempt has the backend's own timeout.
     #[must_use]
     pub fn without_deadline(self) -> Self {
         let policy = Policy { deadline: None, ..self.policy };
@@ -131,7 +132,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// `Denied` if the credentials may not create it.
+    /// Returns `Denied` if the credentials may not create it.
     pub async fn setup(&self) -> Result<()> {
         self.backend.setup().await
     }
@@ -140,31 +141,32 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// `Unavailable`, `NotSetUp` or `Denied`.
+    /// Returns `Unavailable` if the store is not reachable, `NotSetUp` if it is not set up, and `Denied` if it refuses the
+    /// credentials.
     pub async fn ping(&self) -> Result<()> {
         self.backend.ping().await
     }
 
-    /// Deletes at most `max_entries` of what no promise needs any more (S-2). A repeat after a lost reply counts anew, so
-    /// that more may have been deleted in all.
+    /// Deletes at most `max_entries` entries that no guarantee needs any more (S-2). A retry after a lost reply counts from
+    /// zero, so the total may be higher.
     ///
     /// # Errors
     ///
-    /// Those of the backend. Any part may have been deleted.
+    /// The errors of the backend. Any of the entries may have been deleted.
     pub async fn maintain(&self, max_entries: usize) -> Result<Maintained> {
         self.backend.maintain(max_entries).await
     }
 
-    /// Closes the connections after the calls under way have ended.
+    /// Closes the connections after the calls in progress have ended.
     ///
     /// # Errors
     ///
-    /// Those of the backend.
+    /// The errors of the backend.
     pub async fn close(&self) -> Result<()> {
         self.backend.close().await
     }
 
-    /// Returns what the backend guarantees and what it does not, for people to read.
+    /// Returns the guarantees and limits of the backend, as text for people to read.
     pub fn promises(&self) -> Promises {
         self.backend.promises()
     }
@@ -174,7 +176,7 @@ impl Store {
         self.backend.backend()
     }
 
-    /// Returns the backend with all layers of this handle, for code that is written over the traits.
+    /// Returns the backend with all layers of this handle, for code that uses the traits.
     pub fn as_backend(&self) -> &Arc<dyn Backend> {
         &self.backend
     }

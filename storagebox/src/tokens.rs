@@ -5,18 +5,18 @@ use storagebox_core::{Consumed, Created, Discarded, Error, OpId, Result, TokenId
 use crate::handle::{all, checked, handle};
 
 handle! {
-    /// Tokens that a producer creates ahead and that are consumed once (article 2).
+    /// Tokens that a producer creates in advance and that are consumed once (article 2).
     ///
-    /// The producer creates a message's token before it sends the message. A token that was never created cannot be told
-    /// from one that was consumed: for ids that nobody creates, use [`Leases::run`](crate::Leases::run) or
+    /// The producer creates the token of a message before it sends the message. A token that was never created looks the same
+    /// as a consumed token. For ids that no producer creates, use [`Leases::run`](crate::Leases::run) or
     /// [`Records`](crate::Records).
     ///
-    /// The promises are those of [`TokenStore`](crate::TokenStore). After any error or a dropped future, make the same call
-    /// again, with the same `op`.
+    /// [`TokenStore`](crate::TokenStore) lists the guarantees. After any error or a dropped future, make the same call again,
+    /// with the same `op`.
     ///
     /// # Errors
     ///
-    /// `InvalidInput` for a token or an `op` that breaks its limit, before any I/O.
+    /// Returns `InvalidInput` if a token or an `op` breaks its limit, before any I/O.
     ///
     /// # Example
     ///
@@ -35,7 +35,7 @@ handle! {
 }
 
 impl Tokens {
-    /// Creates tokens; those that live or are gone stay as they are (T-2, T-7, T-9).
+    /// Creates tokens. Tokens that exist or are gone stay unchanged (T-2, T-7, T-9).
     pub async fn create(
         &self,
         tokens: impl IntoIterator<Item: TryInto<TokenId, Error: Into<Error>>>,
@@ -43,12 +43,12 @@ impl Tokens {
         self.part.create_tokens(&all(tokens)?).await
     }
 
-    /// Returns whether the token lives (T-1, T-10).
+    /// Returns whether the token exists (T-1, T-10).
     pub async fn exists(&self, token: impl TryInto<TokenId, Error: Into<Error>>) -> Result<bool> {
         self.part.exists(&checked(token)?).await
     }
 
-    /// Consumes a token for this operation. Of all operations one gets `Now` (T-5), and its own retry `Again` (T-6).
+    /// Consumes a token for this operation. Of all operations, one gets `Now` (T-5), and its own retry gets `Again` (T-6).
     pub async fn consume(
         &self,
         token: impl TryInto<TokenId, Error: Into<Error>>,
@@ -57,7 +57,8 @@ impl Tokens {
         self.part.consume(&checked(token)?, &checked(op)?).await
     }
 
-    /// Ends tokens for nobody, known or not: a late `create` of them changes nothing (T-6, T-7).
+    /// Ends tokens without consuming them, whether or not they exist. A late `create` of these tokens changes nothing (T-6,
+    /// T-7).
     pub async fn discard(
         &self,
         tokens: impl IntoIterator<Item: TryInto<TokenId, Error: Into<Error>>>,

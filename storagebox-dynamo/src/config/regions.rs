@@ -2,21 +2,24 @@
 
 /// In which regions of a global table boxes are used.
 ///
-/// A condition sees its own region alone, and of two regions' writes to a row the last one stands: what two regions write can
-/// be given twice. So a box is at home in the region where it was made, and every program elsewhere is refused. A program
-/// that had the box open before it knew of the other region is not: make boxes in one region before you go to others.
+/// A condition reads only its own region, and if two regions write the same row, the last write stands. So if two regions
+/// write, an item can be given twice. Therefore each box has a home, the region where it was created, and programs in other
+/// regions are refused. The exception is a program that opened the box before it knew of the other region: create boxes in
+/// one region before you use others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Regions {
-    /// One. A box that is at home in another is `Misconfigured`.
+    /// One region. A box whose home is another region returns `Misconfigured`.
     #[default]
     One,
-    /// One, and it is this one from now on: each box that is opened moves its home here. After a failover, or for a table that
-    /// was restored elsewhere. Stop the programs of the old region first; what they wrote and had not arrived is lost.
+    /// One region, from now on this region: each box that is opened moves its home here. Use it after a failover, or for a
+    /// table that was restored elsewhere. Stop the programs in the old region first: their writes that had not arrived are
+    /// lost.
     Moved,
-    /// Several, for ledgers alone; any other box is as with [`One`](Self::One). Such a ledger is another kind of box, which no
-    /// store opens without this. It has no `compact` and no `cancel` (`Unsupported`): what they delete or overwrite in one
-    /// region may be on its way from another, and would be counted twice, or never. So each change is one row wherever it and
-    /// its retries are made, and is counted once everywhere as soon as it has arrived; a value is that of its own region. The
-    /// same operation with different deltas in two regions ends as one of them, with no `Mismatch`.
+    /// Several regions, for ledgers only; all other boxes behave as with [`One`](Self::One). Such a ledger is a different
+    /// kind of box, which no store opens without this setting. It has no `compact` and no `cancel` (`Unsupported`): the
+    /// changes that they delete or overwrite in one region may still arrive from another region, and would be counted twice,
+    /// or never. So each change is one row, in whichever region it and its retries are made, and is counted once everywhere
+    /// as soon as it has arrived. A value is the value in its own region. If two regions make the same operation with
+    /// different deltas, one of them remains, with no `Mismatch`.
     Several,
 }

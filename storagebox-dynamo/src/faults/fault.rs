@@ -5,10 +5,10 @@ use std::time::Duration;
 use super::batch::has_halves;
 use super::request::Request;
 
-/// What becomes of one request.
+/// What happens to one request.
 ///
-/// The client cannot tell some of them apart, and that is their point: after a lost reply and a lost request it knows
-/// the same.
+/// The client cannot distinguish some of these faults, and that is their purpose: a lost reply looks the same as a lost
+/// request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Fault {
@@ -22,33 +22,33 @@ pub enum Fault {
     DropAfter,
     /// The request is applied, and its reply of status 200 is cut in the middle. Refusals arrive whole.
     Torn,
-    /// The request is refused because there are too many: by `ProvisionedThroughputExceededException` and
-    /// `ThrottlingException` in turn; in `TransactWriteItems` the latter is a cancellation for `ThrottlingError`.
+    /// The server refuses the request because there are too many requests, with `ProvisionedThroughputExceededException` and
+    /// `ThrottlingException` in turn. In `TransactWriteItems` the latter is a cancellation for `ThrottlingError`.
     Throttle,
-    /// Another transaction is in the way of a write of one item, by `TransactionConflictException`, or of a
+    /// Another transaction conflicts with a write of one item, which gets `TransactionConflictException`, or with a
     /// transaction, which is cancelled for one of its items.
     Conflict,
-    /// A transaction that the server refuses is also refused for a reason that is no condition: in the place of one of its
-    /// reasons stands another, each of them in turn in each place. Nothing was applied either way.
+    /// A transaction that the server refuses is also refused for a reason that is not a condition: another reason replaces
+    /// one of its reasons, each other reason in turn in each place. Nothing is applied either way.
     Mixed,
-    /// A transaction of the same token is under way: `TransactionInProgressException`.
+    /// A transaction with the same token is in progress: `TransactionInProgressException`.
     InProgress,
-    /// Half of a batch of two or more is written, or read, and the rest comes back unprocessed.
+    /// Half of a batch of two or more items is written or read, and the rest is returned as unprocessed.
     ///
-    /// The request is changed after it was signed, so that only servers that check no signature take it.
+    /// The request is changed after it was signed, so only servers that check no signature accept it.
     Unprocessed,
-    /// The request is sent after this time. It takes a driver that has a timer.
+    /// The request is sent after this delay. Needs a driver that has a timer.
     Delay(Duration),
-    /// The connection is lost, and the request is applied later: by [`land`](super::Faults::land), or after one to
-    /// three more requests.
+    /// The connection is lost, and the request is applied later: by [`land`](super::Faults::land), or after one to three more
+    /// requests.
     Late,
-    /// The request is applied, and at once applied again; the second answer arrives. So does a proxy that sends again what
-    /// it got no answer to. Not of a `DeleteItem`, whose second answer tells nothing of the first.
+    /// The request is applied, and at once applied again; the second reply arrives. A proxy does the same if it resends a
+    /// request that got no reply. Does not apply to `DeleteItem`, whose second reply says nothing about the first.
     Twice,
 }
 
 impl Fault {
-    /// All of them, with a short delay.
+    /// All faults, with a short delay.
     pub const ALL: &[Self] = &[
         Self::ErrorBefore,
         Self::ErrorAfter,
@@ -65,7 +65,7 @@ impl Fault {
         Self::Twice,
     ];
 
-    /// As it is counted: delays are one kind, however long.
+    /// Returns the name under which the fault is counted. All delays have one name, whatever their length.
     pub fn name(self) -> &'static str {
         match self {
             Self::ErrorBefore => "ErrorBefore",
@@ -84,7 +84,7 @@ impl Fault {
         }
     }
 
-    /// Whether a request may be applied without its own answer.
+    /// Returns whether a request may be applied without its own reply.
     pub fn loses_answers(self) -> bool {
         matches!(self, Self::ErrorAfter | Self::DropAfter | Self::Torn | Self::Late | Self::Twice)
     }

@@ -10,21 +10,21 @@ use serde_json::Value;
 use super::fault::Fault;
 use super::request::{Request, json};
 
-/// A request that was sent to the server, and the server's own answer, whatever became of it on its way back.
+/// A request that was sent to the server, and the server's own reply, whatever happened to the reply on its way back.
 #[derive(Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Exchange {
-    /// Such as `TransactWriteItems`.
+    /// The operation, such as `TransactWriteItems`.
     pub operation: String,
     /// The body of the request.
     pub request: Value,
-    /// The body of the answer, if there was one.
+    /// The body of the reply, if there was one.
     pub response: Option<Value>,
-    /// The status of the answer, if there was one.
+    /// The status of the reply, if there was one.
     pub status: Option<u16>,
 }
 
-/// Without the bodies: they hold items.
+/// Leaves out the bodies, because they contain items.
 impl fmt::Debug for Exchange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { operation, status, .. } = self;

@@ -16,15 +16,16 @@ const IN_INDEX: u64 = 2;
 /// A ledger's sum is read before its entries and after them.
 const SUM_READS: u64 = 2;
 
-/// Reckons what so many operations on one key cost, one after another, by each strategy on DynamoDB.
+/// A plan that calculates the cost of a number of operations on one key, made one after another, for each strategy on
+/// DynamoDB.
 ///
-/// In write and read units, as the service counts them: a write unit for every KB that is written, double in a transaction,
-/// and a read unit for every 4 KB. Attempts that are refused or repeated are not in it.
+/// Costs are in write and read units, as the service counts them: one write unit per KB written, double in a transaction, and
+/// one read unit per 4 KB. Refused and repeated attempts are not included.
 ///
 /// # Guarantees
 ///
-/// - C-1 no figure is below what the service takes of a key, operations and reasons that are as long as the plan says, with
-///   numbers of any size.
+/// - C-1 no figure is below what the service charges for a key, operations and reasons as long as the plan says, with numbers
+///   of any size.
 ///
 /// # Example
 ///
@@ -42,29 +43,29 @@ pub struct CounterPlan {
     rows: Rows,
 }
 
-/// What the operations of a plan cost by one strategy.
+/// The cost of a plan's operations with one strategy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CounterCost {
-    /// The strategy, large enough for the operations where it has a size.
+    /// The strategy. If it has a size, the size is large enough for the operations.
     pub strategy: Strategy,
-    /// Requests of all operations.
+    /// Requests for all operations.
     pub requests: u64,
-    /// Write units of all operations.
+    /// Write units for all operations.
     pub write_units: u64,
-    /// Read units of all operations.
+    /// Read units for all operations.
     pub read_units: u64,
-    /// Read units of one look at the value after them.
+    /// Read units for reading the value once after all operations.
     pub value_units: u64,
-    /// How many bytes the counter's row has in the end.
+    /// The final size of the counter's row in bytes.
     pub row_bytes: u64,
-    /// How many operations a second the key takes in the end.
+    /// How many operations per second the key allows in the end.
     pub per_second: u64,
-    /// Whether the row has room, so that a store opens such a counter.
+    /// Whether the operations fit in the row, so that a store opens such a counter.
     pub fits: bool,
 }
 
 impl CounterCost {
-    /// Whether a retry is exact, for as long as the strategy says.
+    /// Returns whether a retry is exact, for as long as the strategy guarantees it.
     pub fn is_exact(&self) -> bool {
         let inexact = [Strategy::Atomic, Strategy::Optimistic].contains(&self.strategy)
             || matches!(self.strategy, Strategy::OptimisticHistory { .. });
@@ -73,36 +74,35 @@ impl CounterCost {
 }
 
 impl CounterPlan {
-    /// A plan for so many operations on one key.
+    /// Creates a plan for this number of operations on one key.
     pub fn for_operations(operations: u64) -> Self {
         Self { operations, rows: Rows::USUAL }
     }
 
-    /// The same for a partition key of so many bytes, which is in each row; 64 unless told otherwise. It is made of the
-    /// store's prefix, the box's name and the key, and about 30 bytes more.
+    /// Sets the length of the partition key in bytes. Defaults to 64. The key is in each row. It consists of the store's
+    /// prefix, the box's name and the key, plus about 30 bytes.
     #[must_use]
     pub fn with_key_bytes(mut self, bytes: u32) -> Self {
         self.rows = self.rows.with_key(bytes);
         self
     }
 
-    /// The same for operations whose ids have so many bytes, 64 unless told otherwise: markers and a ledger's entries have
-    /// them in full.
+    /// Sets the length of operation ids in bytes. Defaults to 64. Markers and ledger entries store ids in full.
     #[must_use]
     pub fn with_op_bytes(mut self, bytes: u32) -> Self {
         self.rows = self.rows.with_op(bytes);
         self
     }
 
-    /// The same for changes with reasons of so many bytes, none unless told otherwise; a ledger alone takes them.
+    /// Sets the length of reasons in bytes. Defaults to none. Only a ledger accepts reasons.
     #[must_use]
     pub fn with_reason_bytes(mut self, bytes: u32) -> Self {
         self.rows = self.rows.with_reason(bytes);
         self
     }
 
-    /// Each strategy, in the order of article 5 and then article 3's window and the shards; those that have a size, as
-    /// large as the operations need.
+    /// Returns the cost of each strategy, in the order of article 5, followed by article 3's window and the shards. A
+    /// strategy that has a size is as large as the operations need.
     pub fn costs(&self) -> Vec<CounterCost> {
         let count = u32::try_from(self.operations).unwrap_or(u32::MAX).max(1);
         let (len, retention) = (u16::try_from(count).unwrap_or(u16::MAX).min(100), Retention::DEFAULT);
@@ -121,7 +121,7 @@ impl CounterPlan {
         strategies.into_iter().map(|strategy| self.cost(strategy)).collect()
     }
 
-    /// What the operations cost by this strategy.
+    /// Returns the cost of the operations with this strategy.
     pub fn cost(&self, strategy: Strategy) -> CounterCost {
         let (row, even) = (units(self.rows.bare()), |each: u64| self.even(strategy, each));
         match strategy {

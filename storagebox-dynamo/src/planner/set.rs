@@ -6,14 +6,14 @@ use super::costs::CounterPlan;
 use crate::counter::most_entries;
 use crate::error::bad;
 
-/// A plan for [`Strategy::TokenSet`], which keeps every operation of its life in one row.
+/// A plan for [`Strategy::TokenSet`], which stores every operation of a key in one row.
 ///
-/// The row must be within 400 KB, and each change writes the whole of it: a write unit for every KB. So the set is the
-/// cheapest exact strategy at first, and the dearest in the end.
+/// The row must be within 400 KB, and each change writes the whole row, at one write unit per KB. So a set is the cheapest
+/// exact strategy at first and the most expensive in the end.
 ///
 /// # Guarantees
 ///
-/// - C-1 a set with the plan's [`strategy`](Self::strategy) is not `Full` before it has that many operations, fences
+/// - C-1 a set with the plan's [`strategy`](Self::strategy) does not return `Full` before it has that many operations, fences
 ///   included.
 ///
 /// # Example
@@ -32,54 +32,54 @@ pub struct SetPlan {
 }
 
 impl SetPlan {
-    /// A plan for so many operations in the whole life of a key.
+    /// Creates a plan for this number of operations in the lifetime of a key.
     pub fn for_operations(operations: u64) -> Self {
         Self { operations, plan: CounterPlan::for_operations(operations) }
     }
 
-    /// The same for a partition key of so many bytes, which is in the row too; 64 unless told otherwise. It changes what
-    /// the operations cost; the room for them allows for the longest key.
+    /// Sets the length of the partition key in bytes. Defaults to 64. The key is in the row too. Its length changes the cost
+    /// of the operations; the capacity allows for the longest key.
     #[must_use]
     pub fn with_key_bytes(mut self, bytes: u32) -> Self {
         self.plan = self.plan.with_key_bytes(bytes);
         self
     }
 
-    /// How many operations a row has room for, with a key of any length: for so many a store opens a set.
+    /// Returns how many operations fit in a row, with a key of any length. A store opens a set for at most this number.
     pub fn largest_operations(&self) -> u64 {
         most_entries().into()
     }
 
-    /// How many bytes the row has when it holds them all.
+    /// Returns the size of the row in bytes when it holds all operations.
     pub fn row_bytes(&self) -> u64 {
         self.plan.row_with(self.operations)
     }
 
-    /// How many write units the last of the operations costs.
+    /// Returns the number of write units that the last operation costs.
     pub fn write_units(&self) -> u64 {
         self.plan.write_units_with(self.operations)
     }
 
-    /// How many write units all of them cost together.
+    /// Returns the number of write units that all operations cost together.
     pub fn total_write_units(&self) -> u64 {
         self.plan.growing(self.operations)
     }
 
-    /// Whether the row has room.
+    /// Returns whether the operations fit in the row.
     pub fn fits(&self) -> bool {
         self.operations <= self.largest_operations()
     }
 
-    /// Whether all of them together cost less than with [`Strategy::Marker`], whose rows are larger with a longer key too.
+    /// Returns whether all operations together cost less than with [`Strategy::Marker`], whose rows also grow with the key.
     pub fn is_cheaper_than_marker(&self) -> bool {
         self.fits() && self.total_write_units() < self.plan.marker().saturating_mul(self.operations)
     }
 
-    /// The strategy to open the counter with.
+    /// Returns the strategy to open the counter with.
     ///
     /// # Errors
     ///
-    /// `InvalidInput` if the row has no room for as many; it names the most, and what to use instead.
+    /// Returns `InvalidInput` if the operations do not fit in the row. The message names the maximum and what to use instead.
     pub fn strategy(&self) -> Result<Strategy> {
         if !self.fits() {
             let (most, asked) = (self.largest_operations(), self.operations);

@@ -14,22 +14,22 @@ const PARTS: u32 = SLOTS as u32;
 /// The store's `max_skew` unless it is told otherwise.
 const USUAL_SKEW: Duration = Duration::from_secs(1);
 
-/// A plan for [`Strategy::Window`], which keeps its operations in one row.
+/// A plan for [`Strategy::Window`], which stores its operations in one row.
 ///
-/// Two things bound it, and the second is the tighter one almost always:
+/// Two limits apply, and the second is almost always the tighter limit:
 ///
-/// 1. The row: `rate x lifetime x entry size`, and what else is in it, must be within 400 KB. An operation is in the row
-///    for its lifetime and the store's `max_skew`, and so long the plan reckons with.
-/// 2. The writes: each costs a write unit for every KB of the *whole* row, and a row has 1,000 units a second.
+/// 1. The row: `rate x lifetime x entry size`, plus the rest of the row, must be within 400 KB. An operation stays in the row
+///    for its lifetime plus the store's `max_skew`, and the plan uses this sum.
+/// 2. The writes: each write costs one write unit per KB of the *whole* row, and a row has 1,000 units per second.
 ///
-/// 400 KB are 409,600 bytes for DynamoDB and a write unit is 1,024 bytes, which is what a plan reckons with unless told
-/// otherwise. Article 3 takes 400,000 and 1,000 for them; see [`in_the_articles_bytes`](Self::in_the_articles_bytes).
+/// By default, a plan uses DynamoDB's sizes: 400 KB are 409,600 bytes, and a write unit is 1,024 bytes. Article 3 uses
+/// 400,000 and 1,000 bytes; see [`in_the_articles_bytes`](Self::in_the_articles_bytes).
 ///
 /// # Guarantees
 ///
-/// - C-1 a window with the plan's [`strategy`](Self::strategy) is never `Full` while the rate is kept, because its capacity
-///   is what the rate makes of the time that an operation stays, which is its lifetime and the `max_skew` of the store (and
-///   of the plan). Bursts and clocks that differ need more: plan for a higher rate.
+/// - C-1 a window with the plan's [`strategy`](Self::strategy) never returns `Full` while the rate is kept. Its capacity is
+///   the rate times the time that an operation stays, which is its lifetime plus the `max_skew` of the store (and of the
+///   plan). Bursts and clocks that differ need more capacity: plan for a higher rate.
 ///
 /// # Example
 ///
@@ -56,7 +56,7 @@ const USUAL_SKEW: Duration = Duration::from_secs(1);
 /// assert!(alone.holds() && alone.strategy().is_ok());
 /// ```
 ///
-/// What article 3 reckons, in its own bytes:
+/// Article 3's figures, in its own bytes:
 ///
 /// ```
 /// use std::time::Duration;
@@ -91,7 +91,8 @@ struct Bytes {
 }
 
 impl WindowPlan {
-    /// A plan for so many operations a second, each remembered for the lifetime, by [`Strategy::Window`] as it is here.
+    /// Creates a plan for this number of operations per second, each remembered for the lifetime, with [`Strategy::Window`]
+    /// as it is in this library.
     pub fn for_rate(rate: u32, lifetime: Duration) -> Self {
         let bytes = Bytes {
             row: RECORD_BYTES.into(),
@@ -102,8 +103,8 @@ impl WindowPlan {
         Self { rate, lifetime, skew: USUAL_SKEW, keys_alone: false, bytes }
     }
 
-    /// The same plan for a store that keeps [keys alone](crate::DynamoBuilder::keys_alone), each for up to a sixteenth longer
-    /// than its lifetime.
+    /// Changes the plan to a store with [keys alone](crate::DynamoBuilder::keys_alone), which keeps each key for up to a
+    /// sixteenth longer than its lifetime.
     #[must_use]
     pub fn keys_alone(mut self) -> Self {
         self.bytes = Bytes { entry: KEY_BYTES.into(), other: BESIDE_KEYS.into(), ..self.bytes };
@@ -111,23 +112,24 @@ impl WindowPlan {
         self
     }
 
-    /// The same plan for a store with this [`max_skew`](crate::DynamoBuilder::max_skew), for which an operation is in the row
-    /// beyond its lifetime; a second unless told otherwise.
+    /// Sets the store's [`max_skew`](crate::DynamoBuilder::max_skew), the time for which an operation stays in the row beyond
+    /// its lifetime. Defaults to 1 second.
     #[must_use]
     pub fn with_max_skew(mut self, skew: Duration) -> Self {
         self.skew = skew;
         self
     }
 
-    /// The same plan for a list of keys of this many bytes and nothing else in the row, with KB of 1,000 bytes and one clock
-    /// for all, which needs no skew: article 3's own sums. DynamoDB takes 3 bytes more for the list and one for each key.
+    /// Changes the plan to article 3's own figures: a row with a list of keys of this many bytes and nothing else, KB of
+    /// 1,000 bytes, and one clock for all clients, which needs no skew. DynamoDB uses 3 more bytes for the list and one more
+    /// per key.
     #[must_use]
     pub fn in_the_articles_bytes(mut self, key: u32) -> Self {
         self.bytes = Bytes { row: 400_000, unit: 1_000, entry: key.into(), other: 0 };
         self.with_max_skew(Duration::ZERO)
     }
 
-    /// How many operations there are at once: the capacity to choose.
+    /// Returns how many operations are in the row at once, which is the capacity to choose.
     pub fn capacity(&self) -> u64 {
         let operations = u128::from(self.rate) * self.held().as_nanos();
         u64::try_from(operations.div_ceil(1_000_000_000)).unwrap_or(u64::MAX)
@@ -139,56 +141,57 @@ impl WindowPlan {
         full(self.lifetime).saturating_add(full(self.skew)).saturating_add(slot)
     }
 
-    /// How many operations a row has room for.
+    /// Returns how many operations fit in a row.
     pub fn largest_capacity(&self) -> u64 {
         (self.bytes.row - self.bytes.other) / self.bytes.entry.max(1)
     }
 
-    /// The longest lifetime for which the row has room at this rate, in whole milliseconds.
+    /// Returns the longest lifetime whose operations fit in the row at this rate, in whole milliseconds.
     pub fn longest_lifetime(&self) -> Duration {
         let held = Duration::from_secs(self.largest_capacity()) / self.rate.max(1);
         let held = over(held.saturating_sub(full(self.skew)));
         if self.keys_alone { over(held * PARTS / (PARTS + 1)) } else { held }
     }
 
-    /// How many bytes a key may have for the row to have room; the entries here have as many as they have.
+    /// Returns how many bytes a key may have for the operations to fit in the row. The entries of this library have a fixed
+    /// size.
     pub fn largest_entry_bytes(&self) -> u64 {
         (self.bytes.row - self.bytes.other) / self.capacity().max(1)
     }
 
-    /// How many bytes the row has when the window is full, which it is once the first of its operations goes.
+    /// Returns the size of the row in bytes when the window is full, which is when its first operation expires.
     pub fn row_bytes(&self) -> u64 {
         self.capacity().saturating_mul(self.bytes.entry).saturating_add(self.bytes.other)
     }
 
-    /// How many write units one write of the full window costs.
+    /// Returns the number of write units that one write of the full window costs.
     pub fn write_units(&self) -> u64 {
         self.row_bytes().div_ceil(self.bytes.unit).max(1)
     }
 
-    /// How many writes a second the full window allows: those that the row's 1,000 write units pay for.
+    /// Returns how many writes per second the full window allows, which is how many the row's 1,000 write units pay for.
     ///
-    /// Article 3 divides by `lifetime x key size`, as if a row had one key for each second. It has `rate` times as many,
-    /// which is what is divided by here. So the higher the rate is, the fewer writes a second a row allows.
+    /// Article 3 divides by `lifetime x key size`, as if a row had one key per second. A row has `rate` times as many keys,
+    /// and this method divides by that size. So the higher the rate is, the fewer writes per second a row allows.
     pub fn writes_per_second(&self) -> u64 {
         UNITS_A_SECOND / self.write_units()
     }
 
-    /// Whether the row has room (the first bound).
+    /// Returns whether the operations fit in the row (the first limit).
     pub fn fits(&self) -> bool {
         self.row_bytes() <= self.bytes.row
     }
 
-    /// Whether the row has room and takes as many writes as are made (both bounds).
+    /// Returns whether the operations fit in the row and the row allows as many writes as are made (both limits).
     pub fn holds(&self) -> bool {
         self.fits() && u64::from(self.rate) <= self.writes_per_second()
     }
 
-    /// The strategy to open the counter with.
+    /// Returns the strategy to open the counter with.
     ///
     /// # Errors
     ///
-    /// `InvalidInput` if the plan does not hold; it names the bound and what to use instead.
+    /// Returns `InvalidInput` if the plan does not hold. The message names the limit and what to use instead.
     pub fn strategy(&self) -> Result<Strategy> {
         const INSTEAD: &str = "keep keys alone, or use Marker, or Sharded for a counter that is written more often than a row can be";
         if !self.fits() {

@@ -8,21 +8,23 @@ use crate::client::Connection;
 use crate::config::{self, DynamoBuilder};
 
 impl DynamoBuilder {
-    /// The store at `dynamodb://region/table?endpoint=http://…`, with the credentials that the SDK finds. No I/O yet.
+    /// Opens a store by URL, `dynamodb://region/table?endpoint=http://…`, with the credentials that the SDK finds. The first
+    /// call connects.
     ///
     /// # Errors
     ///
-    /// `Misconfigured` for a URL that is not of this form, an unknown query key, or a setting out of its range.
+    /// Returns `Misconfigured` if the URL does not have this form, a query key is unknown, or a setting is out of range.
     pub fn connect(self, url: &str) -> Result<DynamoStore> {
         let (builder, address) = config::read(self, url).map_err(|error| error.on("dynamo"))?;
         builder.build(Connection::to(address))
     }
 
-    /// The store behind this client, whose retries are turned off in a copy of it: storagebox decides what is tried again.
+    /// Opens a store on an existing client. The store uses a copy of the client with retries turned off, because storagebox
+    /// decides what is retried.
     ///
     /// # Errors
     ///
-    /// `Misconfigured` for a setting out of its range.
+    /// Returns `Misconfigured` if a setting is out of range.
     pub fn from_client(self, client: &Driver) -> Result<DynamoStore> {
         self.build(Connection::given(client))
     }

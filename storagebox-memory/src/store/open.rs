@@ -6,11 +6,11 @@ use super::MemoryStore;
 use crate::config::MemoryBuilder;
 
 impl MemoryBuilder {
-    /// The store.
+    /// Creates the store.
     ///
     /// # Errors
     ///
-    /// `Misconfigured` for a retention below one millisecond or above a hundred years.
+    /// Returns `Misconfigured` if a retention is below one millisecond or above a hundred years.
     pub fn build(self) -> Result<MemoryStore> {
         self.settings.memory.checked().map_err(Error::of_configuration)?;
         Ok(MemoryStore::with(self.settings))

@@ -10,7 +10,7 @@ use storagebox_core::Result;
 use super::RedisBuilder;
 use crate::error::bad;
 
-/// A user of the server with its password.
+/// A user of the server and the user's password.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Login {
     user: Option<String>,
@@ -18,12 +18,12 @@ pub struct Login {
 }
 
 impl Login {
-    /// A user with a password.
+    /// Creates the login of a user with a password.
     pub fn new(user: impl Into<String>, password: impl Into<String>) -> Self {
         Self { user: Some(user.into()), password: password.into() }
     }
 
-    /// The password of the user that the server calls its default.
+    /// Creates the login of the server's default user.
     pub fn with_password(password: impl Into<String>) -> Self {
         Self { user: None, password: password.into() }
     }
@@ -49,7 +49,7 @@ impl Login {
     }
 }
 
-/// Shows the user alone.
+/// Shows only the user.
 impl fmt::Debug for Login {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Login").field("user", &self.user).finish_non_exhaustive()
@@ -108,33 +108,33 @@ impl Access {
 }
 
 impl RedisBuilder {
-    /// The certificate, in PEM, of who must have signed that of a server with TLS, instead of those whom the machine
-    /// trusts. By a URL it is `tls_ca_cert_file`.
+    /// Sets the certificate, in PEM, of the CA that signed the certificates of servers with TLS. Defaults to the CAs that the
+    /// machine trusts. The URL key is `tls_ca_cert_file`.
     ///
     /// # Errors
     ///
-    /// `Misconfigured` if there is no certificate in it.
+    /// Returns `Misconfigured` if `pem` contains no certificate.
     pub fn authority(mut self, pem: &[u8]) -> Result<Self> {
         self.access.authority = Some(checked("authority", pem, "CERTIFICATE")?);
         Ok(self)
     }
 
-    /// The certificate with which the store proves to a server with TLS who it is, and its key, both in PEM: to each node of
-    /// a cluster, and to sentinels. By a URL they are `tls_cert_file` and `tls_key_file`.
+    /// Sets the client certificate and its key, both in PEM. The store presents them to a server with TLS, to each node of a
+    /// cluster, and to sentinels. The URL keys are `tls_cert_file` and `tls_key_file`.
     ///
     /// # Errors
     ///
-    /// `Misconfigured` if there is no certificate or no key in them.
+    /// Returns `Misconfigured` if there is no certificate or no key in them.
     pub fn client_certificate(mut self, certificate: &[u8], key: &[u8]) -> Result<Self> {
         let certificate = checked("client certificate", certificate, "CERTIFICATE")?;
         self.access.own = Some((certificate, checked("key", key, "PRIVATE KEY")?));
         Ok(self)
     }
 
-    /// Whom to ask for the user and the password, with each connection that is made, instead of the URL: where they change from
-    /// time to time. What it fails with is what the call fails with.
+    /// Sets a function that returns the user and the password for each new connection, in place of those in the URL. Use it
+    /// if they change from time to time. If the function fails, the call fails with its error.
     ///
-    /// A connection that is open stays so: it ends when the server ends it, and the next one asks.
+    /// An open connection stays open until the server ends it. The next connection calls the function again.
     #[must_use]
     pub fn credentials<F>(mut self, ask: impl Fn() -> F + Send + Sync + 'static) -> Self
     where
@@ -144,7 +144,7 @@ impl RedisBuilder {
         self
     }
 
-    /// The login at the sentinels, which is not that of the nodes; none unless told otherwise. By a URL it is
+    /// Sets the login for the sentinels, which do not use the login of the nodes. Defaults to none. The URL keys are
     /// `sentinel_user` and `sentinel_password`.
     #[cfg(feature = "sentinel")]
     #[must_use]

@@ -7,16 +7,17 @@ use crate::client::{Connections, Server};
 use crate::config::{self, At, RedisBuilder};
 
 impl RedisBuilder {
-    /// A store by its URL. Connects with the first call, not before.
+    /// Opens a store by URL. The first call connects.
     ///
-    /// `redis://user:password@host:port/database`, or `rediss://` for TLS, and with the feature `cluster`
-    /// `redis+cluster://user:password@host:port,host:port` or `rediss+cluster://`, some nodes of a cluster, with `prefix`, `call_timeout` (as in `10s`),
-    /// `memory` (as in `7d`, or `forever`), `wait` (replicas), `wait_timeout` (as in `500ms`), `require_aof=on|off`,
-    /// `eviction=refuse|warn`, and `tls_ca_cert_file`, `tls_cert_file` and `tls_key_file`, which are read here and now.
+    /// The URL is `redis://user:password@host:port/database`, or `rediss://` for TLS. With the feature `cluster` it may also
+    /// be `redis+cluster://user:password@host:port,host:port` or `rediss+cluster://`, which name some nodes of a cluster. The
+    /// query keys are `prefix`, `call_timeout` (as in `10s`), `memory` (as in `7d`, or `forever`), `wait` (replicas),
+    /// `wait_timeout` (as in `500ms`), `require_aof=on|off`, `eviction=refuse|warn`, and `tls_ca_cert_file`, `tls_cert_file`
+    /// and `tls_key_file`. This method reads the files at once.
     ///
     /// # Errors
     ///
-    /// `Misconfigured` for a URL that cannot be read, a key that is not known or a file that cannot be read; never shows the
+    /// Returns `Misconfigured` if the URL or a file cannot be read or a query key is unknown. The message never contains the
     /// URL.
     pub fn connect(self, url: &str) -> Result<RedisStore> {
         let (builder, at) = config::read(self, url).map_err(|error| error.on("redis"))?;
@@ -25,11 +26,12 @@ impl RedisBuilder {
         builder.build(connections)
     }
 
-    /// A store on the server of a client that the caller has, by its login and its TLS; its connections are the store's own.
+    /// Opens a store on the server of an existing client, with the client's login and TLS. The store opens its own
+    /// connections.
     ///
     /// # Errors
     ///
-    /// `Misconfigured` for a setting that is out of its range.
+    /// Returns `Misconfigured` if a setting is out of range.
     pub fn from_client(self, client: &redis::Client) -> Result<RedisStore> {
         let at = At::Node(client.get_connection_info().clone());
         let (access, patience) = (self.access.clone(), self.settings.call_timeout);

@@ -12,11 +12,12 @@ use crate::ordered_values::OrderedValues;
 use crate::records::Records;
 use crate::tokens::Tokens;
 
-/// The parts.
+/// Opens the parts of a store.
 ///
 /// # Errors
 ///
-/// `InvalidInput` for a name that is empty, over 512 bytes or holds U+0000; `Unsupported` if the backend lacks the part.
+/// Returns `InvalidInput` if a name is empty, is over 512 bytes or contains U+0000. Returns `Unsupported` if the backend does
+/// not have the part.
 impl Store {
     /// Opens the bank of this name.
     pub fn bank(&self, name: impl TryInto<BoxName, Error: Into<Error>>) -> Result<Bank> {
@@ -47,13 +48,13 @@ impl Store {
         Ok(Tokens::new(name, part))
     }
 
-    /// Opens the counters of this name, with the default [`Strategy`].
+    /// Opens the counters of this name with the default [`Strategy`].
     pub fn counters(&self, name: impl TryInto<BoxName, Error: Into<Error>>) -> Result<Counters> {
         self.counters_with(name, Strategy::default())
     }
 
-    /// Opens the counters of this name, with a strategy. They keep the one that they were created with (S-4): another one
-    /// is `Misconfigured`, at the latest from the first call.
+    /// Opens the counters of this name with a strategy. Counters keep the strategy that they were created with (S-4). Another
+    /// strategy returns `Misconfigured`, at the latest from the first call.
     pub fn counters_with(
         &self,
         name: impl TryInto<BoxName, Error: Into<Error>>,
@@ -71,13 +72,13 @@ impl Store {
         Ok(Ledger::new(name, part))
     }
 
-    /// Opens the ordered values of this name, with the default [`OrderedOptions`]: their stamps are times.
+    /// Opens the ordered values of this name with the default [`OrderedOptions`]: their stamps are times.
     pub fn ordered(&self, name: impl TryInto<BoxName, Error: Into<Error>>) -> Result<OrderedValues> {
         self.ordered_with(name, OrderedOptions::default())
     }
 
-    /// Opens the ordered values of this name, with options. They keep those that they were created with (S-4): others are
-    /// `Misconfigured`, at the latest from the first call.
+    /// Opens the ordered values of this name with options. Ordered values keep the options that they were created with (S-4).
+    /// Other options return `Misconfigured`, at the latest from the first call.
     pub fn ordered_with(
         &self,
         name: impl TryInto<BoxName, Error: Into<Error>>,
@@ -88,7 +89,7 @@ impl Store {
         Ok(OrderedValues::new(name, part))
     }
 
-    /// Opens a deduplicator over banks of this store, which stores its records under a name of their own.
+    /// Opens a deduplicator over banks of this store. It stores its own records under the name given as `records`.
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")] async fn main() -> storagebox::Result<()> {
