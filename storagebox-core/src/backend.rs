@@ -1,7 +1,7 @@
-//! A backend as a whole: its boxes, its upkeep and what it promises.
+//! A backend as a whole: its boxes, its maintenance and its promises.
 //!
-//! The rest of the module is for those who write a backend: the parts that are the same whatever the store is. Callers of
-//! a backend need none of it.
+//! The rest of the module is for authors of backends: the parts that are the same for every store. Callers of a backend
+//! do not need it.
 
 mod boxes;
 mod counter_rules;
@@ -35,26 +35,28 @@ pub use micros::{micros, micros_of};
 pub use promises::{Maintained, Promise, Promises};
 pub use repeat::{Backoff, Setback, pauses, repeat};
 
-/// One backend. Handles to boxes are cheap, and handles of one name share one box.
+/// A backend. Handles to boxes are cheap, and all handles with the same name share one box.
 ///
 /// # Guarantees
 ///
 /// - S-1 [`setup`](Backend::setup) is idempotent and safe from many processes at once.
-/// - S-2 [`maintain`](Backend::maintain) deletes only what no promise needs, a bounded amount per call, safe from many
-///   processes at once.
-/// - S-3 boxes of different names, and of different kinds, share nothing, however alike the names are; a dedup
-///   repository and the lease repository of the same name are two views of the same records.
-/// - S-4 a box is opened the way it was created: another strategy or other options are `Misconfigured`.
-/// - S-5 what the backend cannot promise stands in [`promises`](Backend::promises); what it cannot do is `Unsupported`.
+/// - S-2 [`maintain`](Backend::maintain) deletes only data that no promise needs, a bounded amount per call, and is
+///   safe from many processes at once.
+/// - S-3 boxes of different names or different kinds share nothing, however similar the names are; a dedup repository
+///   and the lease repository of the same name are two views of the same records.
+/// - S-4 a box must be opened the way it was created: another strategy or other options return `Misconfigured`.
+/// - S-5 [`promises`](Backend::promises) states what the backend cannot promise; an operation that it cannot do returns
+///   `Unsupported`.
 ///
 /// # Cancel safety
 ///
-/// Every method is safe: call it again. A call that is polled and then left, neither driven nor dropped, may keep what it
-/// has of the store, such as a connection, from others: drop what you do not drive.
+/// Every method is safe: call it again. A future that was polled and is then neither polled nor dropped may keep
+/// resources of the store, such as a connection, from other calls. Drop futures that you do not poll to completion.
 ///
 /// # Errors
 ///
-/// The constructors of boxes do no I/O; a backend that lacks a part answers `Unsupported` and names one that has it.
+/// The constructors of boxes do no I/O. A backend that lacks a part does not implement its constructor, which then returns
+/// `Unsupported`.
 ///
 /// # Example
 ///
@@ -71,10 +73,10 @@ pub use repeat::{Backoff, Setback, pauses, repeat};
 /// ```
 #[async_trait]
 pub trait Backend: Debug + Send + Sync + 'static {
-    /// The backend's short name, such as `memory`.
+    /// Returns the backend's short name, such as `memory`.
     fn backend(&self) -> &'static str;
 
-    /// Makes what the store needs (schema, table), if it is not there.
+    /// Creates the schema or table that the store needs if it does not exist.
     ///
     /// # Guarantees
     ///
@@ -82,18 +84,18 @@ pub trait Backend: Debug + Send + Sync + 'static {
     ///
     /// # Cancel safety
     ///
-    /// Safe. Set up again.
+    /// Safe. Call `setup` again.
     ///
     /// # Errors
     ///
-    /// `Denied` if the credentials may not create it.
+    /// `Denied` if the credentials may not create the schema or table.
     async fn setup(&self) -> Result<()>;
 
-    /// Asks the store for a sign of life.
+    /// Checks that the store is reachable and set up.
     ///
     /// # Guarantees
     ///
-    /// - S-1: `NotSetUp` is told apart from `Unavailable`.
+    /// - S-1: `NotSetUp` and `Unavailable` are different errors.
     ///
     /// # Cancel safety
     ///
@@ -104,9 +106,10 @@ pub trait Backend: Debug + Send + Sync + 'static {
     /// `Unavailable`, `NotSetUp`, `Denied`.
     async fn ping(&self) -> Result<()>;
 
-    /// Deletes at most `max_entries` of what no promise needs any more.
+    /// Deletes at most `max_entries` entries that no promise needs any more.
     ///
-    /// The number bounds what one attempt deletes. A repeat after a lost reply, also the backend's own, counts anew.
+    /// `max_entries` bounds the deletions of one attempt. A retry after a lost reply starts a new count, including the
+    /// backend's own retries.
     ///
     /// # Guarantees
     ///
@@ -118,14 +121,14 @@ pub trait Backend: Debug + Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// None but the store's own.
+    /// Only errors of the store itself.
     async fn maintain(&self, max_entries: usize) -> Result<Maintained>;
 
-    /// Closes connections after what is under way has ended.
+    /// Closes the connections after the calls under way have ended.
     ///
     /// # Guarantees
     ///
-    /// - S-2: nothing acknowledged is lost by it.
+    /// - S-2: closing loses no acknowledged change.
     ///
     /// # Cancel safety
     ///
@@ -133,13 +136,13 @@ pub trait Backend: Debug + Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// None but the store's own.
+    /// Only errors of the store itself.
     async fn close(&self) -> Result<()>;
 
-    /// What this store guarantees and what it does not, for people to read.
+    /// Returns what this store guarantees and what it does not, as text for people.
     fn promises(&self) -> Promises;
 
-    /// The bank of this name.
+    /// Returns the bank with this name.
     ///
     /// # Guarantees
     ///
@@ -153,7 +156,7 @@ pub trait Backend: Debug + Send + Sync + 'static {
         Err(lacks(self.backend(), "banks"))
     }
 
-    /// The deduplication records of this name.
+    /// Returns the deduplication records with this name.
     ///
     /// # Guarantees
     ///
@@ -167,7 +170,7 @@ pub trait Backend: Debug + Send + Sync + 'static {
         Err(lacks(self.backend(), "records"))
     }
 
-    /// The leases over the deduplication records of this name.
+    /// Returns the leases over the deduplication records with this name.
     ///
     /// # Guarantees
     ///
@@ -181,7 +184,7 @@ pub trait Backend: Debug + Send + Sync + 'static {
         Err(lacks(self.backend(), "leases"))
     }
 
-    /// The tokens of this name.
+    /// Returns the tokens with this name.
     ///
     /// # Guarantees
     ///
@@ -195,7 +198,7 @@ pub trait Backend: Debug + Send + Sync + 'static {
         Err(lacks(self.backend(), "tokens"))
     }
 
-    /// The counters of this name.
+    /// Returns the counters with this name.
     ///
     /// # Guarantees
     ///
@@ -203,14 +206,14 @@ pub trait Backend: Debug + Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// `Misconfigured` if the box was created with another strategy, at the latest from its first call;
-    /// `Unsupported` for a strategy that the backend does not have; it names a better one.
+    /// `Misconfigured` if the box was created with another strategy, at the latest from its first call; `Unsupported`
+    /// if the backend does not have the strategy. The error names a better strategy.
     fn counter(&self, name: &BoxName, strategy: Strategy) -> Result<Arc<dyn Counter>> {
         let _ = (name, strategy);
         Err(lacks(self.backend(), "counters"))
     }
 
-    /// The counters of this name with [`Strategy::Ledger`], and their log: the same box as
+    /// Returns the counters with this name, with [`Strategy::Ledger`] and their log. It is the same box that
     /// [`counter`](Backend::counter) opens with that strategy.
     ///
     /// # Guarantees
@@ -219,14 +222,14 @@ pub trait Backend: Debug + Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// `Misconfigured` if the box was created with another strategy, at the latest from its first call;
-    /// `Unsupported` if the backend has no ledgers; it names a strategy to use instead.
+    /// `Misconfigured` if the box was created with another strategy, at the latest from its first call; `Unsupported`
+    /// if the backend has no ledgers. The error names a strategy to use instead.
     fn ledger(&self, name: &BoxName) -> Result<Arc<dyn Ledger>> {
         let _ = name;
         Err(lacks(self.backend(), "ledgers"))
     }
 
-    /// The ordered values of this name.
+    /// Returns the ordered values with this name.
     ///
     /// # Guarantees
     ///
@@ -234,7 +237,8 @@ pub trait Backend: Debug + Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// `Misconfigured` if the box was created with other options, at the latest from its first call.
+    /// `Misconfigured` if the box was created with other options, at the latest from its first call; `Unsupported` if the
+    /// backend has no ordered values.
     fn ordered_store(&self, name: &BoxName, options: OrderedOptions) -> Result<Arc<dyn OrderedStore>> {
         let _ = (name, options);
         Err(lacks(self.backend(), "ordered values"))
@@ -251,7 +255,7 @@ macro_rules! by_text {
         ///
         /// # Errors
         ///
-        /// `InvalidInput` if the name is empty, over 512 bytes or holds U+0000; otherwise those of the method
+        /// `InvalidInput` if the name is empty, over 512 bytes or contains U+0000; otherwise the errors of the method
         /// that it calls.
         fn $short<N>(&self, name: N $(, $arg: $ty)?) -> Result<Arc<dyn $part>>
         where
@@ -263,22 +267,22 @@ macro_rules! by_text {
     )*};
 }
 
-/// Opens boxes by any text; for every [`Backend`].
+/// Opens boxes by names given as text, for every [`Backend`].
 pub trait BackendExt: Backend {
     by_text! {
-        /// [`item_bank`](Backend::item_bank) by any text.
+        /// Calls [`item_bank`](Backend::item_bank) with a name given as text.
         bank => item_bank() -> BankAdmin;
-        /// [`dedup_repo`](Backend::dedup_repo) by any text.
+        /// Calls [`dedup_repo`](Backend::dedup_repo) with a name given as text.
         dedup => dedup_repo() -> DedupRepo;
-        /// [`lease_repo`](Backend::lease_repo) by any text.
+        /// Calls [`lease_repo`](Backend::lease_repo) with a name given as text.
         leases => lease_repo() -> LeaseRepo;
-        /// [`token_store`](Backend::token_store) by any text.
+        /// Calls [`token_store`](Backend::token_store) with a name given as text.
         tokens => token_store() -> TokenStore;
-        /// [`counter`](Backend::counter) by any text.
+        /// Calls [`counter`](Backend::counter) with a name given as text.
         counters => counter(strategy: Strategy) -> Counter;
-        /// [`ledger`](Backend::ledger) by any text.
+        /// Calls [`ledger`](Backend::ledger) with a name given as text.
         ledgers => ledger() -> Ledger;
-        /// [`ordered_store`](Backend::ordered_store) by any text.
+        /// Calls [`ordered_store`](Backend::ordered_store) with a name given as text.
         ordered => ordered_store(options: OrderedOptions) -> OrderedStore;
     }
 }

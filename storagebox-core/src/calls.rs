@@ -1,6 +1,6 @@
-//! Every call of every part, in one table.
+//! A table of every call of every part.
 
-/// Hands each part to `$write`: its trait, its calls, and what it tells without a call. The kinds are those of
+/// Passes each part to `$write`: its trait, its calls, and its methods that make no call. The kinds are those of
 /// [`Kind`](crate::layer::Kind). The lifetimes are those that `async_trait` gives a method: one for each reference, all
 /// outlived by the future.
 macro_rules! calls {

@@ -1,17 +1,17 @@
-//! Clocks that a backend without one of its own is handed.
+//! Clocks for backends that have no clock of their own.
 
 use std::fmt::Debug;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
-/// By what a store judges every expiry, where its server has no clock to judge by.
+/// The clock by which a store checks every expiry if its server has no clock.
 pub trait Clock: Debug + Send + Sync + 'static {
-    /// Time since 1970.
+    /// Returns the time since 1970.
     fn now(&self) -> Duration;
 }
 
-/// The machine's clock, on which all processes of a machine agree.
+/// The machine's clock, which all processes of a machine share.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SystemClock;
 
@@ -22,17 +22,17 @@ impl Clock for SystemClock {
     }
 }
 
-/// A clock for tests: it stands still until it is moved on. Clones show the same time.
+/// A clock for tests. It stands still until `advance` moves it. Clones show the same time.
 #[derive(Clone, Debug)]
 pub struct ManualClock(Arc<AtomicU64>);
 
 impl ManualClock {
-    /// A clock that shows 2026-01-01.
+    /// Creates a clock that shows 2026-01-01.
     pub fn new() -> Self {
         Self(Arc::new(AtomicU64::new(1_767_225_600_000_000_000)))
     }
 
-    /// Moves the time on, to the year 2554 at the most.
+    /// Advances the time, to the year 2554 at most.
     pub fn advance(&self, duration: Duration) {
         let nanos = u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX);
         let _before =

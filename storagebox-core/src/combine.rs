@@ -1,4 +1,4 @@
-//! Calls that come while another is under way go together, as one.
+//! Combines calls that arrive while another call is under way into one batch.
 
 mod queue;
 mod turn;
@@ -16,63 +16,65 @@ use turn::{Turn, Watch, Worker};
 
 type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
-/// A call that can go together with others of its kind.
+/// A call that can be combined with others of its kind.
 pub trait Combine: Send + 'static {
-    /// What at most one call under way may be about; a second one waits for its end.
+    /// The subject of a call. At most one call per key is under way; a second call waits until the first ends.
     type Key: Clone + Eq + Hash + Send;
-    /// What the call is answered.
+    /// The answer to the call.
     type Answer: Send + 'static;
 
-    /// The backend, for the error of a call that finds no room.
+    /// The backend, for the error of a call that finds no room in the queue.
     const BACKEND: &'static str;
-    /// The operation, for the same.
+    /// The operation, for the same error.
     const OPERATION: &'static str;
 
-    /// What the call is about.
+    /// Returns the subject of the call.
     fn key(&self) -> Self::Key;
 }
 
-/// What became of one call of a batch.
+/// The result of one call of a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Combined<A> {
-    /// Its answer.
+    /// The call was answered.
     Answer(A),
-    /// It surely took no effect here and is to be made alone, because of what it met or what a neighbour met.
+    /// The call surely took no effect here and must be made alone, because of a condition that it or another call of
+    /// the batch met.
     Alone,
-    /// The batch was lost on the way: it may have taken effect, or may still.
+    /// The batch was lost on the way: the call may have taken effect, or still may.
     Lost,
 }
 
-/// Makes many calls in one step of the store and tells what became of each, in their order.
+/// Makes many calls in one step of the store and returns the result of each, in their order.
 pub type Together<C> =
     dyn Fn(Vec<C>) -> BoxFuture<Vec<Combined<Result<<C as Combine>::Answer>>>> + Send + Sync;
 
-/// Starts a task of its own, as the runtime does it.
+/// Starts a task in the runtime.
 pub type Spawn = dyn Fn(BoxFuture<()>) + Send + Sync;
 
-/// Tells how to start tasks in the runtime that drives the caller, now or later and from wherever.
+/// Returns a function that starts tasks in the runtime that drives the caller, now or later and from any thread.
 pub type Spawner = dyn Fn() -> Arc<Spawn> + Send + Sync;
 
-/// Ends when a turn has lasted so long that the others shall not wait for it any more.
+/// Completes when a turn has lasted so long that other calls must no longer wait for it.
 pub type Patience = dyn Fn() -> BoxFuture<()> + Send + Sync;
 
-/// Gathers calls while one is under way, for backends whose store is faster with many at once.
+/// Collects calls while one is under way, for backends whose store is faster with many calls at once.
 ///
 /// # Guarantees
 ///
-/// - No call waits when nothing is under way: it is made at once, alone, in its caller's own future; by a combiner
-///   [of tasks](Self::of_tasks), as a batch of one.
-/// - A batch runs in a task of its own, so a caller that is dropped cancels none of its neighbours. Its own call may
-///   or may not take effect if it was under way, as with every dropped future; while it still waits it is not made.
-/// - Each call has its own answer. One that its batch could not answer is made alone, so that it cannot fail its
-///   neighbours, and is told whether the batch was lost.
-/// - A turn that outlasts the patience holds up none but those of its own keys: the next one begins beside it. At most
-///   four batches are outlasted so at a time. Calls that are made alone are not counted: each begins only when nothing
-///   else has the turn, so many of them are late only while all else goes on.
-/// - A call that is polled and then left, neither driven nor dropped, has a turn that outlasts the patience if it is made
-///   alone. By a combiner of tasks it holds up nobody.
-/// - At most 256 batches of calls wait, of one key 16 batches. One more is `Throttled` and is not made.
-/// - What a call costs does not grow with the number of those that wait, but for a search in a sorted tree.
+/// - No call waits when nothing is under way: it is made at once, alone, in its caller's own future. A combiner [of
+///   tasks](Self::of_tasks) makes it as a batch of one.
+/// - A batch runs in a task of its own, so a dropped caller does not cancel the other calls of the batch. The dropped
+///   call may or may not take effect if it was under way, as with every dropped future; if it was still waiting, it is
+///   not made.
+/// - Each call has its own answer. A call that its batch could not answer is made alone, so that it cannot make the
+///   others fail. It is told whether the batch was lost.
+/// - A turn that exceeds the patience blocks only calls with its own keys: the next turn begins beside it. At most four
+///   batches may exceed the patience at a time. Calls that are made alone are not counted: each begins only when
+///   nothing else has the turn, so many of them are late only while all other calls proceed.
+/// - If a caller polls a call and then neither polls nor drops it, the turn of the call exceeds the patience if the
+///   call is made alone. In a combiner of tasks the call blocks no other call.
+/// - At most 256 batches of calls wait; for one key, 16 batches. A call beyond that is `Throttled` and is not made.
+/// - The cost of a call does not grow with the number of waiting calls, except for a search in a sorted tree.
 pub struct Combiner<C: Combine> {
     queue: Mutex<Queue<C>>,
     together: Box<Together<C>>,
@@ -83,8 +85,8 @@ pub struct Combiner<C: Combine> {
 }
 
 impl<C: Combine> Combiner<C> {
-    /// A combiner of batches of at most `most` calls. Without patience a turn lasts as long as it lasts, which is right
-    /// for a store that can do one thing at a time.
+    /// Creates a combiner for batches of at most `most` calls. Without patience a turn has no time limit, which is
+    /// right for a store that does one thing at a time.
     pub fn new(
         most: usize,
         together: Box<Together<C>>,
@@ -97,31 +99,31 @@ impl<C: Combine> Combiner<C> {
         Arc::new(Self { queue, together, spawner, patience, is_of_tasks: false, most })
     }
 
-    /// A combiner by which every call is made by a task, together with those that come before the task begins. Each batch
-    /// has a task of its own, in the runtime of its first caller. So a call that is polled and then left holds up nobody,
-    /// nor does a runtime that is driven for its own calls only. A batch rests with its runtime where nobody drives that any
-    /// more, also before it has begun, and there is no patience: it is for stores that have one writer, for whom all would
-    /// wait.
+    /// Creates a combiner in which a task makes every call, together with the calls that arrive before the task begins.
+    /// Each batch has a task of its own, in the runtime of its first caller. So a call that is polled and then
+    /// abandoned blocks no other call, and neither does a runtime that is driven only for its own calls. If nobody
+    /// drives that runtime any more, the batch stalls with it, even before it has begun. There is no patience: this
+    /// combiner is for stores with a single writer, for which all calls would wait.
     pub fn of_tasks(most: usize, together: Box<Together<C>>, spawner: Box<Spawner>) -> Arc<Self> {
         let most = most.max(1);
         let queue = Mutex::new(Queue::new(most));
         Arc::new(Self { queue, together, spawner, patience: None, is_of_tasks: true, most })
     }
 
-    /// Makes the call: at once by `alone` if nothing is under way, otherwise with those that wait. `alone` is told
-    /// whether an attempt to make it with others was lost.
+    /// Makes the call: at once with `alone` if nothing is under way, otherwise together with the waiting calls. The
+    /// argument of `alone` says whether an attempt to make the call in a batch was lost.
     ///
     /// # Guarantees
     ///
-    /// Those above.
+    /// The guarantees of [`Combiner`].
     ///
     /// # Cancel safety
     ///
-    /// That of the call itself, which may have been made. One that still waits is not made.
+    /// The same as for the call itself, which may have been made. A call that still waits is not made.
     ///
     /// # Errors
     ///
-    /// `Throttled` if too many wait already. All others are the call's own.
+    /// `Throttled` if too many calls wait already. All other errors are those of the call.
     pub async fn call<F>(self: &Arc<Self>, call: C, alone: impl FnOnce(bool) -> F + Send) -> Result<C::Answer>
     where
         F: Future<Output = Result<C::Answer>> + Send,

@@ -1,4 +1,4 @@
-//! Counters whose changes are applied once each (articles 3 and 5).
+//! Counters that apply each change once (articles 3 and 5).
 
 use async_trait::async_trait;
 
@@ -6,26 +6,27 @@ use crate::error::{Error, Result};
 use crate::strategy::CounterPromise;
 use crate::value::{Key, OpId, Reason};
 
-/// A box of `i64` counters; an absent one is 0.
+/// A box of `i64` counters; a counter that does not exist is 0.
 ///
 /// # Guarantees
 ///
-/// - C-1 each operation is applied once, within what [`promise`](Counter::promise) says, under retries, crashes
-///   and lost replies.
-/// - C-2 a bound is never crossed, not even for a moment, because it is tested on the result in the same step.
-/// - C-6 what was acknowledged is seen by the next read.
+/// - C-1 each operation is applied once under retries, crashes and lost replies, within the limits that
+///   [`promise`](Counter::promise) states.
+/// - C-2 the value never leaves the bounds, not even for a moment, because the same step checks the result.
+/// - C-6 the next read sees every acknowledged change.
 /// - C-7 the value is the sum of the applied deltas, over all shards.
 ///
 /// # Cancel safety
 ///
-/// Every method is one atomic step, so a dropped future leaves it wholly done or wholly not done. Call again with
-/// the same operation; with [`Strategy::Atomic`](crate::Strategy::Atomic) that may apply it twice.
+/// Every method is one atomic step: after a dropped future it is either fully done or not done at all. Repeat the call
+/// with the same operation to find out which; with [`Strategy::Atomic`](crate::Strategy::Atomic) the repeat may apply
+/// the operation twice.
 ///
 /// # Errors
 ///
-/// `Contention`, `Throttled` and `Unavailable` changed nothing; `OutcomeUnknown` asks for the same call again, unless the
-/// strategy would not know it: then the error is not [retryable](crate::Error::is_retryable), and nothing repeats it.
-/// `Misconfigured` if the box was created with another strategy; it names both.
+/// `Contention`, `Throttled` and `Unavailable` mean that nothing changed. After `OutcomeUnknown`, make the same call
+/// again, unless the strategy would not recognise it: then the error is not [retryable](crate::Error::is_retryable),
+/// and nothing retries it. `Misconfigured` if the box was created with another strategy; the error names both.
 ///
 /// # Example
 ///
@@ -54,9 +55,9 @@ pub trait Counter: Send + Sync {
     /// # Guarantees
     ///
     /// - C-1, C-2 above.
-    /// - C-3 `AlreadyApplied` has the value that was stored with the operation, never a later one.
-    /// - C-4 an overflow changes nothing and says so.
-    /// - C-5 the same operation with another delta is `Mismatch`, where [`promise`](Counter::promise) says so.
+    /// - C-3 `AlreadyApplied` has the value that was stored with the operation, never a later value.
+    /// - C-4 an overflow changes nothing and returns `Overflow`.
+    /// - C-5 the same operation with another delta returns `Mismatch`, if [`promise`](Counter::promise) says so.
     /// - C-8 a rejection is not remembered: the same operation may succeed later.
     ///
     /// # Cancel safety
@@ -65,20 +66,20 @@ pub trait Counter: Send + Sync {
     ///
     /// # Errors
     ///
-    /// `InvalidInput` if the strategy fixes the bounds for the box and the change names others; `Unsupported` for bounds
-    /// where the strategy can test none, as [`Strategy::Ledger`](crate::Strategy::Ledger), and for a reason where it keeps no
-    /// log, as every other one.
+    /// `InvalidInput` if the strategy fixes the bounds for the box and the change names others; `Unsupported` for
+    /// bounds if the strategy cannot check bounds, such as [`Strategy::Ledger`](crate::Strategy::Ledger); `Unsupported`
+    /// for a reason if the strategy keeps no log, such as every strategy but the ledger.
     ///
     /// # Backend notes
     ///
-    /// `value` is `None` where the strategy cannot know it in its one step; `promise()` says so.
+    /// `value` is `None` if the strategy cannot know it in its one step; `promise()` says so.
     async fn apply(&self, key: &Key, change: &Change) -> Result<Counted>;
 
-    /// Fences the operation, so that an attempt that is still under way changes nothing when it lands.
+    /// Fences the operation, so that an attempt that is still under way changes nothing when it arrives.
     ///
     /// # Guarantees
     ///
-    /// - C-8: afterwards it is either applied, and said so, or never will be.
+    /// - C-8: afterwards the operation either is applied, and the outcome says so, or never will be.
     ///
     /// # Cancel safety
     ///
@@ -86,15 +87,16 @@ pub trait Counter: Send + Sync {
     ///
     /// # Errors
     ///
-    /// `Unsupported` for strategies that remember no operation, or only the last writers, or leave it to the store's
-    /// request tokens: there is nothing durable to keep a fence in. Also for a ledger in several regions.
+    /// `Unsupported` for strategies that remember no operation, remember only the last writers, or rely on the store's
+    /// request tokens: they have no durable place for a fence. Also for a ledger in several regions.
     async fn cancel(&self, key: &Key, op: &OpId) -> Result<Cancelled>;
 
-    /// The counter's value.
+    /// Returns the counter's value.
     ///
     /// # Guarantees
     ///
-    /// - C-6, C-7: a strong read. Over shards it is a sum of strong reads; a snapshot only where `promise()` says so.
+    /// - C-6, C-7: a strong read. Over shards the value is a sum of strong reads; it is a snapshot only if `promise()`
+    ///   says so.
     ///
     /// # Cancel safety
     ///
@@ -102,20 +104,20 @@ pub trait Counter: Send + Sync {
     ///
     /// # Errors
     ///
-    /// None but the store's own.
+    /// Only errors of the store itself.
     async fn value(&self, key: &Key) -> Result<i64>;
 
-    /// What the chosen strategy guarantees on this backend.
+    /// Returns what the chosen strategy guarantees on this backend.
     fn promise(&self) -> CounterPromise;
 }
 
-/// Sugar for every [`Counter`].
+/// Shorthand methods for every [`Counter`].
 pub trait CounterExt: Counter {
-    /// [`apply`](Counter::apply) without bounds and with any texts.
+    /// Calls [`apply`](Counter::apply) without bounds, with the key and the operation given as text.
     ///
     /// # Guarantees
     ///
-    /// Those of [`apply`](Counter::apply).
+    /// The guarantees of [`apply`](Counter::apply).
     ///
     /// # Cancel safety
     ///
@@ -123,7 +125,7 @@ pub trait CounterExt: Counter {
     ///
     /// # Errors
     ///
-    /// `InvalidInput` if a text is empty, over 512 bytes or holds U+0000.
+    /// `InvalidInput` if a text is empty, over 512 bytes or contains U+0000.
     fn add<K, O>(&self, key: K, op: O, delta: i64) -> impl Future<Output = Result<Counted>> + Send
     where
         K: TryInto<Key>,
@@ -138,34 +140,34 @@ pub trait CounterExt: Counter {
 
 impl<C: Counter + ?Sized> CounterExt for C {}
 
-/// One change of a counter.
+/// A change of a counter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
-    /// The operation, made before the first attempt and the same for every retry.
+    /// The id of the operation, created before the first attempt and the same for every retry.
     pub op: OpId,
-    /// What to add; 0 is recorded too.
+    /// The amount to add; a change of 0 is recorded too.
     pub delta: i64,
-    /// What the result must be within.
+    /// The bounds for the result.
     pub bounds: Bounds,
-    /// Why, for the log of a [`Ledger`](crate::Ledger). It is no part of the operation: a retry with another reason is the
-    /// same one, and the first reason stays.
+    /// The reason, for the log of a [`Ledger`](crate::Ledger). It is not part of the operation: a retry with another
+    /// reason is the same operation, and the first reason stays.
     pub reason: Option<Reason>,
 }
 
 impl Change {
-    /// A change without bounds, and for no reason.
+    /// Creates a change without bounds and without a reason.
     pub fn new(op: OpId, delta: i64) -> Self {
         Self { op, delta, bounds: Bounds::NONE, reason: None }
     }
 
-    /// The same change for a reason, which the log shows.
+    /// Sets the reason, which the log shows.
     #[must_use]
     pub fn because(mut self, reason: Reason) -> Self {
         self.reason = Some(reason);
         self
     }
 
-    /// The same change with bounds on its result.
+    /// Sets the bounds for the result.
     #[must_use]
     pub fn within(mut self, bounds: Bounds) -> Self {
         self.bounds = bounds;
@@ -181,20 +183,20 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// No bound but the range of `i64`.
+    /// No bound except the range of `i64`.
     pub const NONE: Self = Self { floor: None, ceiling: None };
 
-    /// From `floor` up.
+    /// Creates bounds from `floor` up.
     pub fn at_least(floor: i64) -> Self {
         Self { floor: Some(floor), ceiling: None }
     }
 
-    /// Up to `ceiling`.
+    /// Creates bounds up to `ceiling`.
     pub fn at_most(ceiling: i64) -> Self {
         Self { floor: None, ceiling: Some(ceiling) }
     }
 
-    /// From `floor` to `ceiling`.
+    /// Creates bounds from `floor` to `ceiling`.
     ///
     /// # Errors
     ///
@@ -206,17 +208,17 @@ impl Bounds {
         Ok(Self { floor: Some(floor), ceiling: Some(ceiling) })
     }
 
-    /// The least value, if there is one.
+    /// Returns the least value, if there is one.
     pub fn floor(&self) -> Option<i64> {
         self.floor
     }
 
-    /// The greatest value, if there is one.
+    /// Returns the greatest value, if there is one.
     pub fn ceiling(&self) -> Option<i64> {
         self.ceiling
     }
 
-    /// Whether the value is within.
+    /// Returns whether the value is within the bounds.
     pub fn contains(&self, value: i64) -> bool {
         self.floor.is_none_or(|floor| floor <= value) && self.ceiling.is_none_or(|ceiling| value <= ceiling)
     }
@@ -228,12 +230,12 @@ impl Bounds {
 pub enum Counted {
     /// This call applied the change.
     Applied {
-        /// The value just after it, where the strategy knows it.
+        /// The value just after the change, if the strategy knows it.
         value: Option<i64>,
     },
     /// The operation was applied before.
     AlreadyApplied {
-        /// The value just after it was, where the strategy knows it.
+        /// The value just after the operation was applied, if the strategy knows it.
         value: Option<i64>,
     },
     /// The result would be out of bounds; nothing changed.
@@ -244,7 +246,7 @@ pub enum Counted {
     Mismatch,
     /// No more operations can be remembered for now; nothing changed.
     Full,
-    /// The operation was cancelled; nothing changes any more.
+    /// The operation was cancelled and can no longer change anything.
     Fenced,
 }
 
@@ -254,9 +256,9 @@ pub enum Counted {
 pub enum Cancelled {
     /// The operation was not applied and never will be.
     Cancelled,
-    /// It was applied before.
+    /// The operation was applied before.
     AlreadyApplied {
-        /// The value just after it was, where the strategy knows it.
+        /// The value just after the operation was applied, if the strategy knows it.
         value: Option<i64>,
     },
     /// No more operations can be remembered for now; nothing changed.

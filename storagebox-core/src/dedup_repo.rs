@@ -1,4 +1,4 @@
-//! What was done for an id, remembered (articles 1 and 3).
+//! Records that remember what was done for an id (articles 1 and 3).
 
 use async_trait::async_trait;
 
@@ -7,18 +7,18 @@ use crate::page::{Cursor, Page};
 use crate::time::Retention;
 use crate::value::{DedupId, OpId, Payload};
 
-/// The version of a record; it never repeats for an id, also across [`forget`](DedupRepo::forget) (D-7).
+/// The version of a record. It never repeats for an id, even across [`forget`](DedupRepo::forget) (D-7).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Version(u64);
 
 impl Version {
-    /// A version as a backend counts it.
+    /// Creates a version from the backend's number.
     pub const fn new(number: u64) -> Self {
         Self(number)
     }
 
-    /// The backend's number.
+    /// Returns the backend's number.
     pub const fn number(self) -> u64 {
         self.0
     }
@@ -28,20 +28,22 @@ impl Version {
 ///
 /// # Guarantees
 ///
-/// - D-1 *one winner*: of all calls that record an absent id, however many at once, one is `New`.
-/// - D-2 all others see the winner's value, byte for byte.
-/// - D-4 retention is judged when the record is read: an expired one is absent, removed or not.
-/// - D-7 versions never repeat, and an ended operation stays ended: a late copy of a `record` that was forgotten
-///   or has expired is `Fenced`, for as long as operation ids are remembered.
+/// - D-1 *one winner*: of all calls that record an id without a record, however many at once, exactly one returns
+///   `New`.
+/// - D-2 all other calls see the winner's value, byte for byte.
+/// - D-4 retention is checked when the record is read: an expired record is absent, whether it was deleted or not.
+/// - D-7 versions never repeat, and an ended operation stays ended: a late copy of a `record` call whose record was
+///   forgotten or has expired is `Fenced`, for as long as operation ids are remembered.
 ///
 /// # Cancel safety
 ///
-/// Every method is one atomic step, so a dropped future leaves it wholly done or wholly not done. Call again with
-/// the same operation to learn which.
+/// Every method is one atomic step: after a dropped future it is either fully done or not done at all. Repeat the call
+/// with the same operation to find out which.
 ///
 /// # Errors
 ///
-/// `Contention`, `Throttled` and `Unavailable` changed nothing; `OutcomeUnknown` asks for the same call again.
+/// `Contention`, `Throttled` and `Unavailable` mean that nothing changed. After `OutcomeUnknown`, make the same call
+/// again.
 ///
 /// # Example
 ///
@@ -62,13 +64,14 @@ impl Version {
 /// ```
 #[async_trait]
 pub trait DedupRepo: Send + Sync {
-    /// Records the value unless there is one.
+    /// Records the value if the id has no record.
     ///
     /// # Guarantees
     ///
     /// - D-1, D-2 above.
-    /// - D-3 the winner's own retry, known by its `op`, is `Again` with the first value, not `Existing`.
-    /// - D-8 during a lease, of whatever operation, it is `InFlight`, because the lease's result is the one to be recorded.
+    /// - D-3 the winner's own retry, recognised by its `op`, returns `Again` with the first value, not `Existing`.
+    /// - D-8 while any operation holds a lease on the id, the call returns `InFlight`, because the lease's result is
+    ///   the value to record.
     ///
     /// # Cancel safety
     ///
@@ -85,7 +88,7 @@ pub trait DedupRepo: Send + Sync {
         retention: Retention,
     ) -> Result<Recorded>;
 
-    /// The record with its version, or `None`.
+    /// Returns the record with its version, or `None`.
     ///
     /// # Guarantees
     ///
@@ -97,15 +100,16 @@ pub trait DedupRepo: Send + Sync {
     ///
     /// # Errors
     ///
-    /// None but the store's own.
+    /// Only errors of the store itself.
     async fn get(&self, id: &DedupId) -> Result<Option<Entry>>;
 
-    /// Compare-and-set: puts the new value if the record still has this version. Its retention stays.
+    /// Replaces the value if the record still has this version (compare-and-set). The retention does not change.
     ///
     /// # Guarantees
     ///
-    /// - D-1: of all calls that name one version, one is `Replaced`; its own retry, known by its `op`, is `Again`
-    ///   until a later change, and then `Stale`, which does not say whether it was once applied.
+    /// - D-1: of all calls that name the same version, exactly one returns `Replaced`. Its own retry, recognised by its
+    ///   `op`, returns `Again` until a later change, and then `Stale`, which does not say whether the call was once
+    ///   applied.
     ///
     /// # Cancel safety
     ///
@@ -113,15 +117,15 @@ pub trait DedupRepo: Send + Sync {
     ///
     /// # Errors
     ///
-    /// None but the store's own.
+    /// Only errors of the store itself.
     async fn replace(&self, id: &DedupId, version: Version, value: &Payload, op: &OpId) -> Result<Replaced>;
 
-    /// Removes the record if it still has this version, so that the id may be used anew.
+    /// Deletes the record if it still has this version, so that the id can be used again.
     ///
     /// # Guarantees
     ///
-    /// - D-7: it leaves a fence, so that late copies of the calls that made the record change nothing. The caller
-    ///   vouches that no call which was answered `Existing` is still under way: those leave no trace to fence.
+    /// - D-7: the call leaves a fence, so that late copies of the calls that created the record change nothing. The
+    ///   caller must make sure that no call that got `Existing` is still under way: such calls leave no trace to fence.
     ///
     /// # Cancel safety
     ///
@@ -129,14 +133,14 @@ pub trait DedupRepo: Send + Sync {
     ///
     /// # Errors
     ///
-    /// None but the store's own.
+    /// Only errors of the store itself.
     async fn forget(&self, id: &DedupId, version: Version) -> Result<Forgotten>;
 
-    /// The records, a page at a time; at most `limit` entries.
+    /// Lists the records in pages of at most `limit` entries.
     ///
     /// # Guarantees
     ///
-    /// - D-4: no expired record is shown. One that does not change meanwhile is shown exactly once.
+    /// - D-4: no expired record is listed. A record that does not change during the listing is listed exactly once.
     ///
     /// # Cancel safety
     ///
@@ -144,17 +148,17 @@ pub trait DedupRepo: Send + Sync {
     ///
     /// # Errors
     ///
-    /// `InvalidInput` for a limit of 0 or a cursor that this repository did not make.
+    /// `InvalidInput` if the limit is 0 or this repository did not create the cursor.
     async fn list(&self, cursor: Option<&Cursor>, limit: usize) -> Result<Page<ListedRecord>>;
 }
 
-/// Sugar for every [`DedupRepo`].
+/// Shorthand methods for every [`DedupRepo`].
 pub trait DedupRepoExt: DedupRepo {
-    /// [`record`](DedupRepo::record) with any texts and bytes.
+    /// Calls [`record`](DedupRepo::record) with the arguments given as text or bytes.
     ///
     /// # Guarantees
     ///
-    /// Those of [`record`](DedupRepo::record).
+    /// The guarantees of [`record`](DedupRepo::record).
     ///
     /// # Cancel safety
     ///
@@ -162,7 +166,7 @@ pub trait DedupRepoExt: DedupRepo {
     ///
     /// # Errors
     ///
-    /// `InvalidInput` or `TooLarge` if an argument breaks its limit.
+    /// `InvalidInput` or `TooLarge` if an argument exceeds its limit.
     fn remember<I, V, O>(
         &self,
         id: I,
@@ -185,7 +189,7 @@ pub trait DedupRepoExt: DedupRepo {
 
 impl<R: DedupRepo + ?Sized> DedupRepoExt for R {}
 
-/// What is recorded for an id.
+/// The record of an id.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
     /// The value.
@@ -200,16 +204,17 @@ pub struct Entry {
 pub enum Recorded {
     /// This call recorded the value.
     New(Version),
-    /// This operation recorded it before; here is what stands there now.
+    /// This operation recorded a value before; this is the current record.
     Again(Entry),
     /// Another operation was first.
     Existing(Entry),
-    /// Another holds a lease on the id; it ends in at most this long unless it is extended.
+    /// Another operation holds a lease on the id. The lease ends within this time unless it is extended.
     InFlight {
-        /// What is left of the lease by the store's clock.
+        /// The remaining time of the lease by the store's clock.
         remaining: std::time::Duration,
     },
-    /// This operation ended before (its record was forgotten or has expired, its lease aborted) and changes nothing any more.
+    /// This operation ended before and can no longer change anything: its record was forgotten or has expired, or its
+    /// lease was aborted.
     Fenced,
 }
 
@@ -217,11 +222,11 @@ pub enum Recorded {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use = "the record may have changed"]
 pub enum Replaced {
-    /// This call put the value, at this version.
+    /// This call replaced the value; the record now has this version.
     Replaced(Version),
-    /// This operation put it before, at this version.
+    /// This operation replaced the value before; the record then got this version.
     Again(Version),
-    /// The record has another version by now, or is gone.
+    /// The record has another version now, or no longer exists.
     Stale(Option<Entry>),
 }
 
@@ -229,11 +234,11 @@ pub enum Replaced {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use = "the record may have changed"]
 pub enum Forgotten {
-    /// The record is removed.
+    /// The record is deleted.
     Forgotten,
-    /// There is none, for whatever reason.
+    /// There is no record, for whatever reason.
     Absent,
-    /// It has another version by now.
+    /// The record has another version now.
     Stale(Entry),
 }
 
@@ -242,6 +247,6 @@ pub enum Forgotten {
 pub struct ListedRecord {
     /// The id.
     pub id: DedupId,
-    /// What is recorded for it.
+    /// The record of the id.
     pub entry: Entry,
 }

@@ -1,4 +1,4 @@
-//! One item for each id out of several banks, or out of a bank and a repository in different stores (article 1).
+//! Assigns one item per id from several banks, or from a bank and a repository in different stores (article 1).
 
 mod record;
 
@@ -19,31 +19,32 @@ use record::{Intent, State};
 /// other go on for ever; refills and crashes that keep pace with them could.
 const MAX_STATES: usize = 64;
 
-/// Article 1's composition: one deduplication record over several banks, or bank and record in different stores.
+/// The composition of article 1: one deduplication record over several banks, or a bank and a record in different
+/// stores.
 ///
-/// For one bank alone call [`assign`](crate::ItemBankExt::assign) on the bank: it is one atomic step.
+/// For a single bank, call [`assign`](crate::ItemBankExt::assign) on the bank: it is one atomic step.
 ///
-/// The record is the commit point. It goes `intent(bank, nonce)` -> `assigned(bank, item)`; when the bank is empty
-/// it goes `intent` -> `giving up` -> the next intent, or nothing. The claim on the bank is made of the id and
-/// the nonce, so it is the same for all callers of one intent and a loser has nothing to release. Giving up
-/// is recorded first, then the claim is released, which fences it, and only then may another bank be chosen.
-/// Whoever meets a record in any state carries it on.
+/// The record is the commit point. Its state changes from `intent(bank, nonce)` to `assigned(bank, item)`. If the bank
+/// is empty, its state changes from `intent` to `giving up` to the next intent, or to nothing. The claim on the bank
+/// consists of the id and the nonce, so it is the same for all callers of one intent, and a caller that loses has
+/// nothing to release. Giving up is recorded first. Then the claim is released, which fences it. Only then may the id
+/// choose another bank. Any caller that finds a record in any state continues from there.
 ///
 /// # Guarantees
 ///
 /// - A-1 the same id gets the same item of one bank.
-/// - A-2 never two items for an id, nor one item for two ids.
+/// - A-2 an id never gets two items, and two ids never get the same item.
 /// - A-3 a crash after any step loses nothing: a retry resumes, and [`recover`](Deduplicator::recover) finishes
-///   what was abandoned.
-/// - A-4 an id that met an empty bank may choose another.
+///   abandoned records.
+/// - A-4 an id whose bank was empty may choose another bank.
 ///
 /// # Cancel safety
 ///
-/// Dropping a call at any point is a crash after some step: call again with the same id.
+/// Dropping a call at any point is the same as a crash after some step: call again with the same id.
 ///
 /// # Errors
 ///
-/// An error after the first step has the certainty `Unknown`, because another may carry the step on.
+/// An error after the first step has the certainty `Unknown`, because another caller may continue the step.
 ///
 /// # Example
 ///
@@ -82,24 +83,24 @@ impl std::fmt::Debug for Deduplicator {
 pub enum Assigned {
     /// This call assigned the item.
     New {
-        /// The bank it came from.
+        /// The bank that the item came from.
         bank: BoxName,
         /// The item.
         item: Item,
     },
-    /// It was assigned before, perhaps from another bank than the one asked for.
+    /// The item was assigned before, perhaps from another bank than the requested one.
     Again {
-        /// The bank it came from.
+        /// The bank that the item came from.
         bank: BoxName,
         /// The item.
         item: Item,
     },
-    /// The bank asked for is empty and the id has no item; it may choose another bank.
+    /// The requested bank is empty and the id has no item; it may choose another bank.
     Empty,
 }
 
 impl Assigned {
-    /// The item, new or again.
+    /// Returns the item, whether it is new or was assigned before.
     pub fn item(&self) -> Option<&Item> {
         match self {
             Self::New { item, .. } | Self::Again { item, .. } => Some(item),
@@ -111,27 +112,28 @@ impl Assigned {
 /// What [`Deduplicator::recover`] did with one page of records.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Recovery {
-    /// Records read.
+    /// The number of records read.
     pub seen: u64,
-    /// Abandoned ones that now have their item.
+    /// The number of abandoned records that now have their item.
     pub finished: u64,
-    /// Abandoned ones whose bank was empty; they hold nothing now.
+    /// The number of abandoned records whose bank was empty; they now hold nothing.
     pub given_up: u64,
-    /// Where to go on, or `None` at the end.
+    /// The cursor of the next page, or `None` at the end.
     pub next: Option<Cursor>,
 }
 
 impl Deduplicator {
-    /// One that keeps its records here and has no bank yet. The repository must be used for nothing else.
+    /// Creates a deduplicator that stores its records in `records` and has no bank yet. The repository must be used for
+    /// nothing else.
     pub fn new(records: Arc<dyn DedupRepo>) -> Self {
         Self { records, banks: BTreeMap::new(), ids: Arc::new(RandomIds) }
     }
 
-    /// Adds a bank under a name that is stored in the records, so it must stay the same for ever.
+    /// Adds a bank under a name. The name is stored in the records, so it must never change.
     ///
     /// # Errors
     ///
-    /// `InvalidInput` if the name is empty, over 512 bytes or holds U+0000.
+    /// `InvalidInput` if the name is empty, over 512 bytes or contains U+0000.
     pub fn bank<N>(mut self, name: N, bank: Arc<impl ItemBank + ?Sized + 'static>) -> Result<Self>
     where
         N: TryInto<BoxName>,
@@ -141,19 +143,19 @@ impl Deduplicator {
         Ok(self)
     }
 
-    /// Makes its nonces with this instead of [`RandomIds`].
+    /// Sets the source of nonces. Defaults to [`RandomIds`].
     #[must_use]
     pub fn ids(mut self, ids: Arc<dyn Ids>) -> Self {
         self.ids = ids;
         self
     }
 
-    /// Assigns an item of the bank to the id, or answers the one that the id has.
+    /// Assigns an item of the bank to the id, or returns the item that the id already has.
     ///
     /// # Guarantees
     ///
-    /// - above. An id with an item gets that item, whichever bank is asked for.
-    /// - `Empty` is true of the bank asked for, as in IB-4.
+    /// - above. An id with an item gets that item, whichever bank the call names.
+    /// - `Empty` is true for the requested bank, as in IB-4.
     ///
     /// # Cancel safety
     ///
@@ -161,8 +163,8 @@ impl Deduplicator {
     ///
     /// # Errors
     ///
-    /// `InvalidInput` for a bank that this deduplicator does not have, also where the record names it.
-    /// `Contention` if other callers moved the record 64 times meanwhile.
+    /// `InvalidInput` if this deduplicator does not have the bank, even if the record names it. `Contention` if other
+    /// callers changed the record 64 times during the call.
     pub async fn assign<I, N>(&self, id: I, bank: N) -> Result<Assigned>
     where
         I: TryInto<DedupId>,
@@ -176,12 +178,13 @@ impl Deduplicator {
         call.carry_on(first).await.map_err(Error::after_unresolved)
     }
 
-    /// Finishes what crashed callers left, one page of records at a time: each gets its item, or gives up.
+    /// Finishes the records that crashed callers left behind, one page at a time: each record gets its item or gives
+    /// up.
     ///
     /// # Guarantees
     ///
-    /// - afterwards no record of the page is half-way and no item is held for nobody. Live callers are not
-    ///   disturbed: they meet the record carried on.
+    /// - afterwards no record of the page is in an intermediate state, and no item is held without an owner. Live
+    ///   callers are not disturbed: they continue from the new state.
     ///
     /// # Cancel safety
     ///
@@ -189,7 +192,7 @@ impl Deduplicator {
     ///
     /// # Errors
     ///
-    /// Those of the stores; what was finished stays so.
+    /// The errors of the stores. Records that were finished before an error stay finished.
     pub async fn recover(&self, cursor: Option<&Cursor>, limit: usize) -> Result<Recovery> {
         let page = self.records.list(cursor, limit).await?;
         let mut recovery = Recovery { next: page.next, ..Recovery::default() };

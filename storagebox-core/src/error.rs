@@ -1,4 +1,4 @@
-//! One error for every backend: what happened, whether it took effect, and what the caller does next.
+//! One error type for every backend: what happened, whether it took effect, and what the caller does next.
 
 mod kind;
 #[cfg(test)]
@@ -10,23 +10,23 @@ use std::fmt;
 
 pub use kind::{Certainty, ErrorKind};
 
-/// The result of every call of storagebox.
+/// The result of every storagebox call.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 type Source = Box<dyn StdError + Send + Sync + 'static>;
 
-/// Why a call has no answer.
+/// The reason why a call has no answer.
 ///
-/// Only what no correct caller expects is an error. What a correct program meets (an empty bank, an id that was
-/// used for something else, a lapsed lease) is an outcome, in the method's own closed enum.
+/// Only conditions that a correct caller does not expect are errors. Conditions that a correct program meets (an empty
+/// bank, an id that was used for something else, a lapsed lease) are outcomes, in the closed enum of the method.
 ///
 /// # Guarantees
 ///
-/// - ER-1: [`certainty`](Error::certainty) is `NotApplied` only where the store surely did nothing; everything
-///   that is not proven is `Unknown`, because a client cannot tell a lost request from a lost reply. The kind and the text
-///   say the same as the certainty, and so does every cause.
-/// - ER-2: it names the operation, the backend and the next step, and never an item, a payload or a password.
-/// - ER-3: the driver's own error stays reachable through `source()`; its type appears in no signature.
+/// - ER-1: [`certainty`](Error::certainty) is `NotApplied` only if the store surely did nothing. Every other case is
+///   `Unknown`, because a client cannot distinguish a lost request from a lost reply. The kind, the text and every
+///   cause agree with the certainty.
+/// - ER-2: the error names the operation, the backend and the next step, and never an item, a payload or a password.
+/// - ER-3: the driver's own error stays available through `source()`; its type appears in no signature.
 pub struct Error(Box<Inner>);
 
 struct Inner {
@@ -41,7 +41,7 @@ struct Inner {
 }
 
 impl Error {
-    /// An error of this kind; the message says what happened, without items, payloads or secrets.
+    /// Creates an error of this kind. The message says what happened, without items, payloads or secrets.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         Self(Box::new(Inner {
             kind,
@@ -55,18 +55,18 @@ impl Error {
         }))
     }
 
-    /// `InvalidInput` of one named argument.
+    /// Creates an `InvalidInput` error for a named argument.
     pub fn invalid(field: &'static str, why: impl fmt::Display) -> Self {
         Self::new(ErrorKind::InvalidInput, format!("{field} {why}")).with("field", field)
     }
 
-    /// `Misconfigured`: a setting, a URL or the options of a box.
+    /// Creates a `Misconfigured` error for a setting, a URL or the options of a box.
     pub fn misconfigured(setting: &'static str, why: impl fmt::Display) -> Self {
         Self::new(ErrorKind::Misconfigured, format!("{setting} {why}")).with("setting", setting)
     }
 
-    /// The same as a fault of the configuration, if it is one of an argument: what is a limit of a call's argument may be
-    /// one of a setting too.
+    /// Turns an error about an argument into an error about the configuration, because a limit of an argument may also
+    /// be a limit of a setting. Other errors stay the same.
     #[must_use]
     pub fn of_configuration(mut self) -> Self {
         if self.0.kind == ErrorKind::InvalidInput {
@@ -75,17 +75,17 @@ impl Error {
         self
     }
 
-    /// `Unsupported`, with what to use instead.
+    /// Creates an `Unsupported` error that says what to use instead.
     pub fn unsupported(what: impl fmt::Display, instead: impl fmt::Display) -> Self {
         Self::new(ErrorKind::Unsupported, format!("{what} is not supported; use {instead}"))
     }
 
-    /// `OutcomeUnknown`, with what became of the call as far as it is known.
+    /// Creates an `OutcomeUnknown` error that says what is known about the outcome of the call.
     pub fn unknown(why: impl Into<String>) -> Self {
         Self::new(ErrorKind::OutcomeUnknown, why)
     }
 
-    /// `Corrupt`, naming the record that cannot be read.
+    /// Creates a `Corrupt` error that names the unreadable record.
     pub fn corrupt(record: impl fmt::Display, why: impl fmt::Display) -> Self {
         Self::new(ErrorKind::Corrupt, format!("{record} cannot be read: {why}"))
     }
@@ -103,31 +103,31 @@ impl Error {
             .with("bytes", found)
     }
 
-    /// Names the operation that failed, such as `take`.
+    /// Sets the operation that failed, such as `take`.
     #[must_use]
     pub fn during(mut self, operation: &'static str) -> Self {
         self.0.operation = Some(operation);
         self
     }
 
-    /// Names the backend that failed, such as `postgres`.
+    /// Sets the backend that failed, such as `postgres`.
     #[must_use]
     pub fn on(mut self, backend: &'static str) -> Self {
         self.0.backend = Some(backend);
         self
     }
 
-    /// Adds a fact, such as a limit or the name of a record; never a secret or an item.
+    /// Adds a fact, such as a limit or the name of a record, but never a secret or an item.
     #[must_use]
     pub fn with(mut self, key: &'static str, value: impl fmt::Display) -> Self {
         self.0.context.push((key, value.to_string()));
         self
     }
 
-    /// Keeps the driver's own error, for `source()`.
+    /// Stores the driver's own error, for `source()`.
     ///
-    /// An error of ours is no cause of another one: it says what became of its own call, which may not be true of this
-    /// one. Its own cause is kept in its place.
+    /// An [`Error`] is never stored as the cause of another [`Error`]: it states the outcome of its own call, which may
+    /// not be true of this call. Its own cause is stored instead.
     #[must_use]
     pub fn caused_by(mut self, source: impl Into<Source>) -> Self {
         self.0.source = match source.into().downcast::<Self>() {
@@ -137,8 +137,8 @@ impl Error {
         self
     }
 
-    /// Marks a failure that followed a step or an attempt which may have been applied. What could be called again is
-    /// `OutcomeUnknown` then; any other kind stays, with the certainty `Unknown`.
+    /// Marks a failure after a step or an attempt that may have been applied. A retryable error becomes
+    /// `OutcomeUnknown`; any other kind stays, with the certainty `Unknown`.
     #[must_use]
     pub fn after_unresolved(mut self) -> Self {
         if self.0.kind.is_retryable() {
@@ -148,41 +148,41 @@ impl Error {
         self
     }
 
-    /// Marks the failure of a call that the store would not know again: a change by a counter strategy without a
-    /// [memory](crate::Memory) of its own. If its outcome is unknown, it is not [retryable](Self::is_retryable), because
-    /// a second call may apply it a second time.
+    /// Marks the failure of a call that the store would not recognise again: a change by a counter strategy without a
+    /// [memory](crate::Memory) of its own. If the outcome is unknown, the error is not [retryable](Self::is_retryable),
+    /// because a second call may apply the change twice.
     #[must_use]
     pub fn unrepeatable(mut self) -> Self {
         self.0.unrepeatable = true;
         self
     }
 
-    /// The sort of the error.
+    /// Returns the kind of the error.
     pub fn kind(&self) -> ErrorKind {
         self.0.kind
     }
 
-    /// What happened, without the advice that `Display` adds.
+    /// Returns what happened, without the advice that `Display` adds.
     pub fn message(&self) -> &str {
         &self.0.message
     }
 
-    /// The operation that failed, where it is known.
+    /// Returns the operation that failed, if it is known.
     pub fn operation(&self) -> Option<&'static str> {
         self.0.operation
     }
 
-    /// The backend that failed, where it is known.
+    /// Returns the backend that failed, if it is known.
     pub fn backend(&self) -> Option<&'static str> {
         self.0.backend
     }
 
-    /// The facts that were added, in their order.
+    /// Returns the added facts in their order.
     pub fn context(&self) -> impl Iterator<Item = (&'static str, &str)> {
         self.0.context.iter().map(|(key, value)| (*key, value.as_str()))
     }
 
-    /// Whether the call may have taken effect (ER-1).
+    /// Returns whether the call may have taken effect (ER-1).
     pub fn certainty(&self) -> Certainty {
         match self.0.kind {
             ErrorKind::OutcomeUnknown => Certainty::Unknown,
@@ -191,7 +191,7 @@ impl Error {
         }
     }
 
-    /// What the caller does next, as the end of a sentence.
+    /// Returns what the caller does next, as the end of a sentence.
     pub fn advice(&self) -> &'static str {
         match self.0.kind {
             ErrorKind::OutcomeUnknown if self.0.unrepeatable => kind::LOOK_FIRST,
@@ -199,8 +199,8 @@ impl Error {
         }
     }
 
-    /// Whether the same call, with the same id, may succeed later without anybody changing anything, and does no harm if
-    /// this one was applied.
+    /// Returns whether the same call, with the same id, may succeed later without any other change, and does no harm if
+    /// this call was applied.
     pub fn is_retryable(&self) -> bool {
         self.0.kind.is_retryable() && !self.may_count_twice()
     }
@@ -229,7 +229,7 @@ impl fmt::Display for Error {
     }
 }
 
-/// The source by its `Display`: drivers' `Debug` may hold connection options with a password.
+/// Shows the source by its `Display`: the `Debug` of a driver may contain connection options with a password.
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Error")
@@ -250,7 +250,7 @@ impl StdError for Error {
     }
 }
 
-/// Lets a value that is checked already stand where a text could.
+/// Allows an already checked value in place of a text.
 impl From<Infallible> for Error {
     fn from(never: Infallible) -> Self {
         match never {}

@@ -1,6 +1,6 @@
-//! `Arc<dyn Trait>` implements the trait, so a handle goes wherever an implementation goes.
+//! Implements each trait for `Arc<dyn Trait>`, so a handle can be used wherever an implementation can.
 //!
-//! The methods hand on the inner future as it is. Written as `async fn` each would box it a second time.
+//! The methods return the inner future as it is. An `async fn` would box each future a second time.
 
 use std::future::Future;
 use std::pin::Pin;

@@ -1,16 +1,16 @@
-//! Fresh ids, for those parts of the core that make their own.
+//! Unique ids, for the parts of the core that create their own.
 
 use std::fmt::Debug;
 
 use uuid::Uuid;
 
-/// Makes ids that never repeat. Tests supply ones that can be named; programs use [`RandomIds`].
+/// Creates ids that never repeat. Tests supply predictable ids; programs use [`RandomIds`].
 pub trait Ids: Debug + Send + Sync {
-    /// A text of 1 to 64 bytes that no other call, in any process, has returned.
+    /// Returns a text of 1 to 64 bytes that no other call, in any process, has returned.
     fn fresh(&self) -> String;
 }
 
-/// Random ids (UUID version 7). Uniqueness rests on their 74 random bits, never on the clock.
+/// Random ids (UUID version 7). Uniqueness depends on their 74 random bits, never on the clock.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RandomIds;
 

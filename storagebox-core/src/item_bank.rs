@@ -1,4 +1,4 @@
-//! A named box of items, each handed out to one claim (article 1).
+//! A named box of items, each assigned to one claim (article 1).
 
 use std::time::Duration;
 
@@ -9,27 +9,28 @@ use crate::page::{Cursor, Page};
 use crate::time::Hold;
 use crate::value::{ClaimId, Item};
 
-/// A box of strings from which each claim takes one, and always the same one.
+/// A box of strings. Each claim takes one string, always the same one.
 ///
-/// One bank and one kind of id: call [`assign`](ItemBankExt::assign), and that is all. It is the whole algorithm
-/// of article 1 in one atomic step. For several banks, or a bank and its records in different stores, there is
-/// the [`Deduplicator`](crate::Deduplicator).
+/// For one bank and one kind of id, [`assign`](ItemBankExt::assign) is the only call you need. It is the whole
+/// algorithm of article 1 in one atomic step. For several banks, or a bank and its records in different stores, use the
+/// [`Deduplicator`](crate::Deduplicator).
 ///
 /// # Guarantees
 ///
-/// - IB-1 *exclusive*: at any moment an item is held by at most one claim, however many processes take at once.
+/// - IB-1 *exclusive*: at any moment at most one claim holds an item, however many processes take at once.
 /// - IB-2 *conserved*: every item added is free, held, spent or withdrawn at every moment, through every crash,
 ///   dropped future and lost reply, because each transition is one atomic step of the store.
-/// - IB-9 *no order is promised*; where the store has several writers, takers do not queue behind one another.
+/// - IB-9 *no order is promised*; in a store with several writers, calls to `take` do not wait for each other.
 ///
 /// # Cancel safety
 ///
-/// Every method is one atomic step, so a dropped future leaves it wholly done or wholly not done. Call again with
-/// the same claim to learn which.
+/// Every method is one atomic step: after a dropped future it is either fully done or not done at all. Repeat the call
+/// with the same claim to find out which.
 ///
 /// # Errors
 ///
-/// `Contention`, `Throttled` and `Unavailable` changed nothing; `OutcomeUnknown` asks for the same call again.
+/// `Contention`, `Throttled` and `Unavailable` mean that nothing changed. After `OutcomeUnknown`, make the same call
+/// again.
 ///
 /// # Example
 ///
@@ -49,13 +50,13 @@ use crate::value::{ClaimId, Item};
 /// ```
 #[async_trait]
 pub trait ItemBank: Send + Sync {
-    /// Puts items into the bank; those that it knows already are left as they are.
+    /// Adds items to the bank. Items that the bank already knows do not change.
     ///
     /// # Guarantees
     ///
-    /// - IB-5 *idempotent*: an item that is free, held, spent or withdrawn is not changed, so a load that died
-    ///   half-way is simply run again. Duplicates within one call count once.
-    /// - IB-8 *any size*: a call may hold any number of items, none included; work per step is bounded.
+    /// - IB-5 *idempotent*: an item that is free, held, spent or withdrawn does not change, so a load that was
+    ///   interrupted can be repeated. Duplicates within one call count once.
+    /// - IB-8 *any size*: a call may contain any number of items, including none; the work per step is bounded.
     ///
     /// # Cancel safety
     ///
@@ -67,33 +68,33 @@ pub trait ItemBank: Send + Sync {
     ///
     /// # Backend notes
     ///
-    /// One call is one atomic step only up to the backend's batch size; larger ones are cut.
+    /// One call is one atomic step only up to the backend's batch size; larger calls are split.
     async fn add(&self, items: &[Item]) -> Result<Added>;
 
-    /// Takes a free item for the claim, or answers the one that the claim holds.
+    /// Takes a free item for the claim, or returns the item that the claim already holds.
     ///
     /// # Guarantees
     ///
-    /// - IB-3 *same claim, same item*: a claim that holds an item gets it again, also from an empty bank; nothing
-    ///   is taken and its hold does not change.
-    /// - IB-4 *`Empty` is true*: only if no item stayed free throughout the call; a lapsed hold counts as free.
-    ///   Throttled, unreachable and timed out are errors.
-    /// - IB-7 *an ended claim takes nothing*, however late the call lands.
+    /// - IB-3 *same claim, same item*: a claim that holds an item gets it again, even from an empty bank; no other item
+    ///   is taken and the hold does not change.
+    /// - IB-4 *`Empty` is true*: the call returns it only if no item stayed free throughout the call; an item with a
+    ///   lapsed hold counts as free. Throttling, an unreachable store and timeouts are errors.
+    /// - IB-7 *an ended claim takes nothing*, however late the call arrives.
     ///
     /// # Cancel safety
     ///
-    /// Safe. The claim may hold an item; take again with the same claim to learn which, or release it.
+    /// Safe. The claim may hold an item. Take again with the same claim to find out, or release it.
     ///
     /// # Errors
     ///
     /// `InvalidInput` if the hold is shorter than 1 ms or longer than a hundred years.
     async fn take(&self, claim: &ClaimId, hold: Hold) -> Result<Taken>;
 
-    /// Makes a hold last longer: until now plus the given time, or for ever. It never shortens one.
+    /// Extends a hold until now plus the given time, or for ever. It never shortens a hold.
     ///
     /// # Guarantees
     ///
-    /// - IB-6: a hold that has lapsed is not revived. Never shortening makes a late copy of the call harmless.
+    /// - IB-6: a lapsed hold is not revived. Because the call never shortens a hold, a late copy of it is harmless.
     ///
     /// # Cancel safety
     ///
@@ -108,8 +109,8 @@ pub trait ItemBank: Send + Sync {
     ///
     /// # Guarantees
     ///
-    /// - IB-6: at the end of the hold and later it says `Ended(Expired)`, whether the item was retaken or not.
-    ///   Before that it is idempotent.
+    /// - IB-6: from the end of the hold on, the call returns `Ended(Expired)`, whether another claim took the item or
+    ///   not. Before that it is idempotent.
     ///
     /// # Cancel safety
     ///
@@ -117,15 +118,15 @@ pub trait ItemBank: Send + Sync {
     ///
     /// # Errors
     ///
-    /// None but the store's own.
+    /// Only errors of the store itself.
     async fn confirm(&self, claim: &ClaimId) -> Result<Confirmed>;
 
     /// Ends the claim and frees its item.
     ///
     /// # Guarantees
     ///
-    /// - IB-7: only the claim that holds an item frees it. It is idempotent. An unknown claim is ended as well,
-    ///   which fences it: a `take` of it that lands later gets nothing. A confirmed claim is not changed.
+    /// - IB-7: only the claim that holds an item frees it. The call is idempotent. It also ends an unknown claim, which
+    ///   fences the claim: a `take` of it that arrives later gets nothing. A confirmed claim does not change.
     ///
     /// # Cancel safety
     ///
@@ -133,14 +134,14 @@ pub trait ItemBank: Send + Sync {
     ///
     /// # Errors
     ///
-    /// None but the store's own.
+    /// Only errors of the store itself.
     async fn release(&self, claim: &ClaimId) -> Result<Released>;
 
-    /// What the claim is and holds; changes nothing.
+    /// Returns the state of the claim and its item; changes nothing.
     ///
     /// # Guarantees
     ///
-    /// - IB-3, IB-6: it reads what the last acknowledged call left, judged by the store's clock.
+    /// - IB-3, IB-6: the call reads the state after the last acknowledged call, by the store's clock.
     ///
     /// # Cancel safety
     ///
@@ -148,14 +149,14 @@ pub trait ItemBank: Send + Sync {
     ///
     /// # Errors
     ///
-    /// None but the store's own.
+    /// Only errors of the store itself.
     async fn get(&self, claim: &ClaimId) -> Result<ClaimState>;
 
-    /// How many items are free, held, spent and withdrawn.
+    /// Returns how many items are free, held, spent and withdrawn.
     ///
     /// # Guarantees
     ///
-    /// - IB-10: exact when nothing is running.
+    /// - IB-10: the numbers are exact when no call is under way.
     ///
     /// # Cancel safety
     ///
@@ -163,15 +164,15 @@ pub trait ItemBank: Send + Sync {
     ///
     /// # Errors
     ///
-    /// None but the store's own.
+    /// Only errors of the store itself.
     async fn counts(&self) -> Result<Counts>;
 }
 
-/// What an operator does with a bank.
+/// Operator methods of a bank.
 ///
 /// # Guarantees
 ///
-/// - IB-2, IB-5: nothing here frees an item that is held or spent, because its holder may have been told of it.
+/// - IB-2, IB-5: no method frees an item that is held or spent, because its holder may already know it.
 ///
 /// # Cancel safety
 ///
@@ -197,12 +198,13 @@ pub trait ItemBank: Send + Sync {
 /// ```
 #[async_trait]
 pub trait BankAdmin: ItemBank {
-    /// Forgets an ended or confirmed claim, so that its id may be used anew; a confirmed one's item stays spent.
+    /// Forgets an ended or confirmed claim, so that its id can be used again. The item of a confirmed claim stays
+    /// spent.
     ///
     /// # Guarantees
     ///
-    /// - IB-7: a claim that holds an item is not forgotten. The caller vouches that no earlier call of this claim
-    ///   is still under way, because the fence against it goes as well.
+    /// - IB-7: a claim that holds an item is not forgotten. The caller must make sure that no earlier call of this
+    ///   claim is still under way, because the fence against it is deleted as well.
     ///
     /// # Cancel safety
     ///
@@ -210,14 +212,14 @@ pub trait BankAdmin: ItemBank {
     ///
     /// # Errors
     ///
-    /// None but the store's own.
+    /// Only errors of the store itself.
     async fn retire(&self, claim: &ClaimId) -> Result<Retired>;
 
-    /// Where an item is, and who has it.
+    /// Returns where an item is, and which claim has it.
     ///
     /// # Guarantees
     ///
-    /// - IB-1: it names at most one holder.
+    /// - IB-1: the result names at most one holder.
     ///
     /// # Cancel safety
     ///
@@ -225,14 +227,14 @@ pub trait BankAdmin: ItemBank {
     ///
     /// # Errors
     ///
-    /// None but the store's own.
+    /// Only errors of the store itself.
     async fn holder(&self, item: &Item) -> Result<ItemState>;
 
-    /// The items of the bank with their states, a page at a time; at most `limit` entries.
+    /// Lists the items of the bank with their states, in pages of at most `limit` entries.
     ///
     /// # Guarantees
     ///
-    /// - IB-10: an item that does not change while the listing is read is shown exactly once.
+    /// - IB-10: an item that does not change during the listing is listed exactly once.
     ///
     /// # Cancel safety
     ///
@@ -240,15 +242,15 @@ pub trait BankAdmin: ItemBank {
     ///
     /// # Errors
     ///
-    /// `InvalidInput` for a limit of 0 or a cursor that this bank did not make.
+    /// `InvalidInput` if the limit is 0 or this bank did not create the cursor.
     async fn list(&self, cursor: Option<&Cursor>, limit: usize) -> Result<Page<ListedItem>>;
 
-    /// Sets free items aside, so that nobody takes them; held and spent ones are left as they are.
+    /// Sets free items aside, so that no claim takes them. Held and spent items do not change.
     ///
     /// # Guarantees
     ///
-    /// - IB-2: a withdrawn item is still known to the bank. Of a withdrawal and a restoral that are under way at
-    ///   once, the one that lands last decides: both name a state, neither can lose or double an item.
+    /// - IB-2: the bank still knows a withdrawn item. If a `withdraw` and a `restore` of an item are under way at once,
+    ///   the later one decides: both set a state, and neither can lose or double an item.
     ///
     /// # Cancel safety
     ///
@@ -256,14 +258,14 @@ pub trait BankAdmin: ItemBank {
     ///
     /// # Errors
     ///
-    /// None but the store's own.
+    /// Only errors of the store itself.
     async fn withdraw(&self, items: &[Item]) -> Result<Withdrawn>;
 
-    /// Frees withdrawn items; all others are left as they are.
+    /// Frees withdrawn items. All other items do not change.
     ///
     /// # Guarantees
     ///
-    /// - IB-2, IB-5: a held or spent item is never freed by it.
+    /// - IB-2, IB-5: the call never frees a held or spent item.
     ///
     /// # Cancel safety
     ///
@@ -271,17 +273,17 @@ pub trait BankAdmin: ItemBank {
     ///
     /// # Errors
     ///
-    /// None but the store's own.
+    /// Only errors of the store itself.
     async fn restore(&self, items: &[Item]) -> Result<Restored>;
 }
 
-/// Sugar for every [`ItemBank`].
+/// Shorthand methods for every [`ItemBank`].
 pub trait ItemBankExt: ItemBank {
-    /// Article 1 in one call: the same id gets the same item, for ever, in one atomic step.
+    /// Runs article 1 in one call: the same id gets the same item, for ever, in one atomic step.
     ///
     /// # Guarantees
     ///
-    /// - IB-1, IB-3, IB-4: those of [`take`](ItemBank::take) with [`Hold::Forever`].
+    /// - IB-1, IB-3, IB-4: the guarantees of [`take`](ItemBank::take) with [`Hold::Forever`].
     ///
     /// # Cancel safety
     ///
@@ -289,7 +291,7 @@ pub trait ItemBankExt: ItemBank {
     ///
     /// # Errors
     ///
-    /// `InvalidInput` if the id is empty, over 512 bytes or holds U+0000.
+    /// `InvalidInput` if the id is empty, over 512 bytes or contains U+0000.
     fn assign<C>(&self, id: C) -> impl Future<Output = Result<Taken>> + Send
     where
         C: TryInto<ClaimId>,
@@ -298,11 +300,11 @@ pub trait ItemBankExt: ItemBank {
         self.take_for(id, Hold::Forever)
     }
 
-    /// [`take`](ItemBank::take) with any text as the claim.
+    /// Calls [`take`](ItemBank::take) with the claim given as text.
     ///
     /// # Guarantees
     ///
-    /// Those of [`take`](ItemBank::take).
+    /// The guarantees of [`take`](ItemBank::take).
     ///
     /// # Cancel safety
     ///
@@ -310,7 +312,7 @@ pub trait ItemBankExt: ItemBank {
     ///
     /// # Errors
     ///
-    /// `InvalidInput` if the claim is empty, over 512 bytes or holds U+0000, or if the hold is out of range.
+    /// `InvalidInput` if the claim is empty, over 512 bytes or contains U+0000, or if the hold is out of range.
     fn take_for<C>(&self, claim: C, hold: Hold) -> impl Future<Output = Result<Taken>> + Send
     where
         C: TryInto<ClaimId>,
@@ -328,7 +330,7 @@ impl<B: ItemBank + ?Sized> ItemBankExt for B {}
 pub struct Added {
     /// Items that are new to the bank.
     pub added: u64,
-    /// Distinct items that it knew already, in whatever state.
+    /// Distinct items that the bank already knew, in any state.
     pub already_present: u64,
 }
 
@@ -339,32 +341,32 @@ impl std::ops::AddAssign for Added {
     }
 }
 
-/// An item in the hands of a claim.
+/// An item held by a claim.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Held {
     /// The item.
     pub item: Item,
-    /// How long the claim has it.
+    /// How long the claim holds it.
     pub hold: HoldState,
 }
 
-/// How long a claim still has its item.
+/// How long a claim still holds its item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HoldState {
-    /// Until it is released.
+    /// Until the claim is released.
     Forever,
-    /// For this long by the store's clock, as it was when it answered.
+    /// For this long by the store's clock, at the time of its answer.
     Remaining(Duration),
-    /// For good: the item is spent.
+    /// Permanently: the item is spent.
     Confirmed,
 }
 
 /// Why a claim has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// It was released, before or after it took an item.
+    /// The claim was released, before or after it took an item.
     Released,
-    /// Its hold ran out.
+    /// The hold expired.
     Expired,
 }
 
@@ -376,14 +378,14 @@ pub enum Taken {
     New(Held),
     /// The claim held this item already.
     Again(Held),
-    /// No item was free throughout the call; nothing is remembered of it.
+    /// No item was free throughout the call; the bank remembers nothing of the call.
     Empty,
-    /// The claim has ended and takes nothing any more.
+    /// The claim has ended and can no longer take an item.
     Ended(End),
 }
 
 impl Taken {
-    /// The item that the claim holds, new or again.
+    /// Returns the item that the claim holds, new or again.
     pub fn item(&self) -> Option<&Item> {
         match self {
             Self::New(held) | Self::Again(held) => Some(&held.item),
@@ -396,11 +398,11 @@ impl Taken {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use = "the hold may have ended"]
 pub enum Extended {
-    /// The hold lasts at least as long as was asked for.
+    /// The hold lasts at least as long as requested.
     Extended(Held),
-    /// It is permanent already.
+    /// The hold is already permanent.
     Confirmed(Held),
-    /// It has ended and stays so.
+    /// The hold has ended and stays ended.
     Ended(End),
     /// The claim never took an item.
     Unknown,
@@ -412,7 +414,7 @@ pub enum Extended {
 pub enum Confirmed {
     /// The item is spent, by this call or an earlier one.
     Confirmed(Item),
-    /// The claim ended before; its item may be another's by now.
+    /// The claim ended before; another claim may hold its item by now.
     Ended(End),
     /// The claim never took an item.
     Unknown,
@@ -422,40 +424,40 @@ pub enum Confirmed {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use = "the claim may have been confirmed before"]
 pub enum Released {
-    /// The claim is ended, by this call or an earlier one, and holds nothing.
+    /// The claim has ended, by this call or an earlier one, and holds nothing.
     Released,
-    /// Its hold ran out before.
+    /// The hold expired before.
     Expired,
-    /// It was confirmed before; its item stays spent.
+    /// The claim was confirmed before; its item stays spent.
     Confirmed,
 }
 
 /// What [`ItemBank::get`] found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ClaimState {
-    /// The bank remembers no such claim.
+    /// The bank does not remember the claim.
     Unknown,
-    /// It holds an item, confirmed or not.
+    /// The claim holds an item, confirmed or not.
     Held(Held),
-    /// It has ended.
+    /// The claim has ended.
     Ended(End),
 }
 
 /// What [`ItemBank::counts`] found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Items that the next `take` may get; those whose hold ran out are among them.
+    /// Items that the next `take` may get, including items whose hold has expired.
     pub free: u64,
-    /// Items held by a claim and not confirmed.
+    /// Items that a claim holds and has not confirmed.
     pub held: u64,
-    /// Items confirmed.
+    /// Confirmed items.
     pub spent: u64,
-    /// Items set aside.
+    /// Items that were set aside.
     pub withdrawn: u64,
 }
 
 impl Counts {
-    /// All items that were ever added (IB-2).
+    /// Returns the number of all items that were ever added (IB-2).
     pub fn total(&self) -> u64 {
         self.free + self.held + self.spent + self.withdrawn
     }
@@ -465,26 +467,26 @@ impl Counts {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use = "the claim may hold an item"]
 pub enum Retired {
-    /// The claim is forgotten and its id may be used anew.
+    /// The claim is forgotten and its id can be used again.
     Retired,
-    /// It holds an item: release or confirm it first.
+    /// The claim holds an item: release or confirm it first.
     Holding,
-    /// The bank remembers no such claim.
+    /// The bank does not remember the claim.
     Unknown,
 }
 
 /// Where an item is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ItemState {
-    /// The bank never had it.
+    /// The bank never had the item.
     Unknown,
-    /// It may be taken.
+    /// The item can be taken.
     Free,
-    /// A claim holds it.
+    /// This claim holds the item.
     Held(ClaimId),
-    /// A claim confirmed it; `None` once that claim was retired.
+    /// A claim confirmed the item; `None` if that claim was retired.
     Spent(Option<ClaimId>),
-    /// It is set aside.
+    /// The item is set aside.
     Withdrawn,
 }
 
@@ -500,23 +502,23 @@ pub struct ListedItem {
 /// What [`BankAdmin::withdraw`] did, in distinct items.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Withdrawn {
-    /// Free before, withdrawn now.
+    /// Items that were free and are now withdrawn.
     pub withdrawn: u64,
-    /// Withdrawn before.
+    /// Items that were already withdrawn.
     pub already_withdrawn: u64,
-    /// Held or spent, and left so.
+    /// Held or spent items, which do not change.
     pub in_use: u64,
-    /// Not known to the bank.
+    /// Items that the bank does not know.
     pub unknown: u64,
 }
 
 /// What [`BankAdmin::restore`] did, in distinct items.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Restored {
-    /// Withdrawn before, free now.
+    /// Items that were withdrawn and are now free.
     pub restored: u64,
-    /// Free, held or spent, and left so.
+    /// Free, held or spent items, which do not change.
     pub not_withdrawn: u64,
-    /// Not known to the bank.
+    /// Items that the bank does not know.
     pub unknown: u64,
 }

@@ -1,8 +1,8 @@
-//! One place around every call: retries, deadlines, faults, metrics and whatever else concerns all parts alike.
+//! Code around every call: retries, deadlines, faults, metrics and everything else that applies to all parts.
 //!
-//! A [`Layered`] backend hands each call of each part to its [`Layer`], which makes the call when it likes, repeats it, or
-//! does not make it. Layers nest, as a `Layered` backend around another one: the outer layer makes a call by asking the inner
-//! one. A [`LayeredPart`] is the same around one part.
+//! A [`Layered`] backend passes each call of each part to its [`Layer`]. The layer decides when to make the call,
+//! repeats it, or does not make it. Layers nest, as a `Layered` backend around another one: the outer layer makes a
+//! call by calling the inner layer. A [`LayeredPart`] does the same for one part.
 //!
 //! ```
 //! # #[tokio::main(flavor = "current_thread")] async fn main() -> storagebox_core::Result<()> {
@@ -55,7 +55,7 @@ pub use next::{Answered, Next};
 pub use part::OnePart;
 pub use retries::Retries;
 
-/// What stands around every call of a backend.
+/// Code that runs around every call of a backend.
 ///
 /// # Guarantees
 ///
@@ -63,19 +63,20 @@ pub use retries::Retries;
 ///
 /// # Cancel safety
 ///
-/// A layer may drop a call that it has begun, as [`Deadline`] does. What becomes of the call is then unknown.
+/// A layer may drop a call that it has begun, as [`Deadline`] does. The outcome of the call is then unknown.
 ///
 /// # Errors
 ///
-/// A layer answers with the error of the call, or with one of its own. After a call that it dropped, or whose answer it
-/// dropped, that is [`OutcomeUnknown`](crate::ErrorKind::OutcomeUnknown) unless the call is a [`Read`](Kind::Read).
+/// A layer returns the error of the call, or an error of its own. After a call that it dropped, or whose answer it
+/// dropped, the error is [`OutcomeUnknown`](crate::ErrorKind::OutcomeUnknown), unless the call is a
+/// [`Read`](Kind::Read).
 #[async_trait]
 pub trait Layer: Debug + Send + Sync + 'static {
-    /// Answers the call, by [`Next::call`] or with an error.
+    /// Answers the call, with [`Next::call`] or with an error.
     async fn around(&self, call: &Call<'_>, next: Next<'_>) -> Result<Answered>;
 }
 
-/// A layer that is shared, as by a test that looks at it afterwards.
+/// A shared layer, for example for a test that inspects it afterwards.
 #[async_trait]
 impl<L: Layer + ?Sized> Layer for Arc<L> {
     async fn around(&self, call: &Call<'_>, next: Next<'_>) -> Result<Answered> {
@@ -83,32 +84,33 @@ impl<L: Layer + ?Sized> Layer for Arc<L> {
     }
 }
 
-/// One call of a backend.
+/// A call of a backend.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Call<'a> {
-    /// The short name of the backend, such as `memory`; empty for a [`LayeredPart`] that was made by itself.
+    /// The short name of the backend, such as `memory`; empty for a [`LayeredPart`] that was created on its own.
     pub backend: &'static str,
-    /// The part that is called.
+    /// The called part.
     pub part: Part,
     /// The method of the part's trait, such as `take`.
     pub operation: &'static str,
-    /// The name of the bank, repository, counter or store; `None` for calls of the backend as a whole,
-    /// and for a [`LayeredPart`] that was made by itself.
+    /// The name of the bank, repository, counter or store; `None` for calls of the backend as a whole, and for a
+    /// [`LayeredPart`] that was created on its own.
     pub namespace: Option<&'a BoxName>,
     /// What the call may do.
     pub kind: Kind,
-    /// Whether the backend recognises a repetition of the call. `false` for a change of a counter whose
-    /// [promise](crate::CounterPromise::recognises_repeats) says so: nothing may repeat it after an unknown outcome.
+    /// Whether the backend recognises a repeated call. `false` for a change of a counter whose
+    /// [promise](crate::CounterPromise::recognises_repeats) says so: nothing may repeat such a change after an unknown
+    /// outcome.
     pub repeatable: bool,
     arguments: Arguments<'a>,
 }
 
 impl Call<'_> {
-    /// Returns a copy of the argument of this type, such as a [`ClaimId`](crate::ClaimId) of a `take`; of a slice, a `Vec`.
-    /// `None` if the call has no such argument.
+    /// Returns a copy of the argument of this type, such as a [`ClaimId`](crate::ClaimId) of a `take`. For a slice the
+    /// type is a `Vec`. Returns `None` if the call has no such argument.
     ///
-    /// Ids may be people's names or addresses. `Debug` does not show them, and a log should not either.
+    /// Ids may be names or addresses of people. `Debug` does not show them, and a log should not show them either.
     pub fn argument<T: 'static>(&self) -> Option<T> {
         self.arguments.find()
     }
@@ -123,12 +125,12 @@ impl Call<'_> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Kind {
-    /// It changes nothing.
+    /// The call changes nothing.
     Read,
-    /// It changes one thing, in one atomic step.
+    /// The call changes one thing, in one atomic step.
     Change,
-    /// It takes as many steps as its arguments or the backend's state ask for: batches of any size, set-up and upkeep. No
-    /// time is too long for it in itself.
+    /// The call takes as many steps as its arguments or the backend's state require: batches of any size, setup and
+    /// maintenance. Such a call has no natural time limit.
     Batch,
 }
 

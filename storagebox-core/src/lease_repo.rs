@@ -9,32 +9,33 @@ use crate::error::Result;
 use crate::time::Retention;
 use crate::value::{DedupId, Fingerprint, OpId, Payload};
 
-/// A number that grows with every lease on an id and never repeats, for the outside world to fence with (D-5).
+/// A number that grows with every lease on an id and never repeats. Other systems use it to fence off older holders
+/// (D-5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Fence(u64);
 
 impl Fence {
-    /// A fence as a backend counts it.
+    /// Creates a fence from the backend's number.
     pub const fn new(number: u64) -> Self {
         Self(number)
     }
 
-    /// The number to hand to whatever must refuse an older holder.
+    /// Returns the number to pass to a system that must refuse an older holder.
     pub const fn number(self) -> u64 {
         self.0
     }
 }
 
-/// The right to run what an id stands for. Plain data: it can be stored and handed on, and dropping it does nothing.
+/// The right to run the work of an id. It is plain data: it can be stored and passed on, and dropping it does nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Lease {
-    /// What is leased.
+    /// The leased id.
     pub id: DedupId,
-    /// Who began it.
+    /// The operation that began the lease.
     pub op: OpId,
-    /// Its number.
+    /// The number of the lease.
     pub fence: Fence,
 }
 
@@ -44,19 +45,20 @@ pub struct Lease {
 ///
 /// # Guarantees
 ///
-/// - D-5 *fenced*: a lease that lapsed and was begun by another cannot complete, extend or abort any more. The
-///   number of a lease only grows, also across [`forget`](crate::DedupRepo::forget).
-/// - D-6 the same id with another fingerprint is `Mismatch`, never the other's result.
+/// - D-5 *fenced*: a lease that lapsed and was then begun by another operation can no longer complete, extend or abort.
+///   The number of a lease only grows, even across [`forget`](crate::DedupRepo::forget).
+/// - D-6 the same id with another fingerprint returns `Mismatch`, never the result of the other request.
 /// - D-7 failures are not remembered: an aborted lease leaves the id free for another operation.
 ///
 /// # Cancel safety
 ///
-/// Every method is one atomic step, so a dropped future leaves it wholly done or wholly not done. Call again with
-/// the same operation or lease to learn which.
+/// Every method is one atomic step: after a dropped future it is either fully done or not done at all. Repeat the call
+/// with the same operation or lease to find out which.
 ///
 /// # Errors
 ///
-/// `Contention`, `Throttled` and `Unavailable` changed nothing; `OutcomeUnknown` asks for the same call again.
+/// `Contention`, `Throttled` and `Unavailable` mean that nothing changed. After `OutcomeUnknown`, make the same call
+/// again.
 ///
 /// # Example
 ///
@@ -82,15 +84,15 @@ pub struct Lease {
 /// ```
 #[async_trait]
 pub trait LeaseRepo: Send + Sync {
-    /// Begins to work on the id, or answers what is known of it.
+    /// Begins a lease on the id, or returns what is known about the id.
     ///
     /// # Guarantees
     ///
-    /// - D-5 `op` names one runner: while its lease lives it gets the same lease again; after the lease lapsed it
-    ///   gets a new one with a greater fence; after it aborted, or its result was forgotten or expired, it is
-    ///   `Fenced`. Beginning again does not prolong the lease.
-    /// - D-6 where both the caller and the record name a fingerprint and they differ, it is `Mismatch`; also where
-    ///   the record is a lease that lives. A lease that lapsed is begun anew, whatever its fingerprint.
+    /// - D-5 `op` names one runner. While its lease is alive, the runner gets the same lease again. After the lease
+    ///   lapsed, the runner gets a new lease with a greater fence. After the runner aborted, or its result was
+    ///   forgotten or expired, the call returns `Fenced`. Beginning again does not extend the lease.
+    /// - D-6 if both the caller and the record have a fingerprint and they differ, the call returns `Mismatch`, even if
+    ///   the record is a live lease. A lapsed lease is begun again, whatever its fingerprint.
     ///
     /// # Cancel safety
     ///
@@ -111,8 +113,8 @@ pub trait LeaseRepo: Send + Sync {
     ///
     /// # Guarantees
     ///
-    /// - D-5: a lease that was begun by another meanwhile is `Fenced`; one that lapsed unnoticed still completes.
-    ///   Its own retry is `Again` with the first result.
+    /// - D-5: if another operation has begun in the meantime, the call returns `Fenced`. If the lease lapsed but no
+    ///   other operation has begun, it still completes. A retry of the call returns `Again` with the first result.
     ///
     /// # Cancel safety
     ///
@@ -123,12 +125,12 @@ pub trait LeaseRepo: Send + Sync {
     /// `InvalidInput` if the retention is shorter than 1 ms or longer than a hundred years.
     async fn complete(&self, lease: &Lease, result: &Payload, retention: Retention) -> Result<Completed>;
 
-    /// Ends the lease without a result; the id is free for another operation.
+    /// Ends the lease without a result, so that another operation can use the id.
     ///
     /// # Guarantees
     ///
-    /// - D-7: nothing is remembered but the fence against this operation's own late calls. It is idempotent: a lease
-    ///   that is not held any more is left as it is.
+    /// - D-7: nothing is remembered except the fence against late calls of this operation. The call is idempotent: a
+    ///   lease that is no longer held does not change.
     ///
     /// # Cancel safety
     ///
@@ -136,14 +138,15 @@ pub trait LeaseRepo: Send + Sync {
     ///
     /// # Errors
     ///
-    /// None but the store's own.
+    /// Only errors of the store itself.
     async fn abort(&self, lease: &Lease) -> Result<Aborted>;
 
-    /// Makes the lease last until now plus the duration; it never shortens it.
+    /// Extends the lease until now plus the duration; it never shortens the lease.
     ///
     /// # Guarantees
     ///
-    /// - D-5: a lease that was begun by another meanwhile is `Fenced`; one that lapsed unnoticed lives again.
+    /// - D-5: if another operation has begun in the meantime, the call returns `Fenced`. If the lease lapsed but no
+    ///   other operation has begun, it becomes live again.
     ///
     /// # Cancel safety
     ///
@@ -159,18 +162,18 @@ pub trait LeaseRepo: Send + Sync {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use = "another may have the lease"]
 pub enum Begun {
-    /// The caller has the lease, anew or still.
+    /// The caller has the lease, a new one or the one that it already had.
     Started(Lease),
-    /// Another has it; it ends in at most this long unless it is extended.
+    /// Another operation has the lease. The lease ends within this time unless it is extended.
     InFlight {
-        /// What is left of the lease by the store's clock.
+        /// The remaining time of the lease by the store's clock.
         remaining: Duration,
     },
-    /// It was done before; here is the result.
+    /// The work was done before; this is the result.
     Done(Entry),
     /// The id was used with another fingerprint.
     Mismatch,
-    /// This operation is over: it aborted, or its result was forgotten or expired. It begins nothing any more.
+    /// This operation is over: it aborted, or its result was forgotten or expired. It can no longer begin a lease.
     Fenced,
 }
 
@@ -180,9 +183,9 @@ pub enum Begun {
 pub enum Completed {
     /// The result is recorded.
     Completed(Entry),
-    /// This lease completed before; here is its result.
+    /// This lease completed before; this is its result.
     Again(Entry),
-    /// Another has begun since, or the record was forgotten; nothing changed.
+    /// Another operation has begun since, or the record was forgotten; nothing changed.
     Fenced,
 }
 
@@ -193,7 +196,7 @@ pub enum Aborted {
     /// The operation is over: by this call or an earlier one, or because it completed and its record was then
     /// forgotten or expired.
     Aborted,
-    /// It completed and its result stands, or another has begun since; nothing changed.
+    /// The operation completed and its result is still recorded, or another operation has begun since; nothing changed.
     Fenced,
 }
 
@@ -201,8 +204,8 @@ pub enum Aborted {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use = "the lease may have been lost"]
 pub enum LeaseExtended {
-    /// The lease lasts at least as long as was asked for.
+    /// The lease lasts at least as long as requested.
     Extended,
-    /// It completed, was aborted, or another has begun since; nothing changed.
+    /// The lease completed or was aborted, or another operation has begun since; nothing changed.
     Fenced,
 }

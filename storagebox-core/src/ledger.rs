@@ -1,5 +1,4 @@
-//! The operations of a ledger themselves: their log, their compaction, and reads that may be a little old
-//! (article 5, approach 6).
+//! The operations of a ledger: their log, their compaction, and slightly stale reads (article 5, approach 6).
 
 use std::time::Duration;
 
@@ -11,11 +10,11 @@ use crate::error::Result;
 use crate::page::{Cursor, Page};
 use crate::value::{Key, OpId, Reason};
 
-/// Counters with [`Strategy::Ledger`](crate::Strategy::Ledger), which keep every change as an entry of its own.
+/// Counters with [`Strategy::Ledger`](crate::Strategy::Ledger), which keep every change as a separate entry.
 ///
 /// # Guarantees
 ///
-/// - C-1 each operation is one entry, whatever is repeated, because the entry's key is the operation alone.
+/// - C-1 each operation is one entry, however often it is repeated, because the entry's key is the operation alone.
 /// - C-7 the value is the sum of the entries, before, during and after compaction.
 ///
 /// # Cancel safety
@@ -24,12 +23,14 @@ use crate::value::{Key, OpId, Reason};
 ///
 /// # Errors
 ///
-/// `Contention`, `Throttled` and `Unavailable` changed nothing; `OutcomeUnknown` asks for the same call again.
+/// `Contention`, `Throttled` and `Unavailable` mean that nothing changed. After `OutcomeUnknown`, make the same call
+/// again.
 ///
 /// # Backend notes
 ///
-/// Where the store keeps no sum, [`apply`](Counter::apply) cannot test for an overflow in its one step: a sum beyond `i64`
-/// is then `TooLarge` from [`value`](Counter::value), until other changes bring it back.
+/// If the store keeps no sum, [`apply`](Counter::apply) cannot check for an overflow in its one step.
+/// [`value`](Counter::value) then returns `TooLarge` for a sum beyond `i64`, until other changes bring the sum back
+/// into range.
 ///
 /// # Example
 ///
@@ -53,15 +54,15 @@ use crate::value::{Key, OpId, Reason};
 /// ```
 #[async_trait]
 pub trait Ledger: Counter {
-    /// Shows the entries of a key, at most `limit` of them: the sum of what was compacted first, then the changes in
-    /// the order of their time, and of their operation where it is the same.
+    /// Lists at most `limit` entries of a key: first the sum of the compacted changes, then the changes in the order of
+    /// their time. Changes of the same time are in the order of their operation.
     ///
     /// # Guarantees
     ///
-    /// - C-7: an entry that is there throughout is shown exactly once, because the cursor is a place in that order. A
-    ///   compaction between two pages may have merged what was still to come.
-    /// - C-8: operations that were cancelled are not shown.
-    /// - C-9: a change is shown with the reason that it was applied for.
+    /// - C-7: an entry that exists throughout the listing is listed exactly once, because the cursor is a position in
+    ///   that order. A compaction between two pages may merge entries that were not listed yet.
+    /// - C-8: cancelled operations are not listed.
+    /// - C-9: a change is listed with the reason that it was applied with.
     ///
     /// # Cancel safety
     ///
@@ -69,19 +70,20 @@ pub trait Ledger: Counter {
     ///
     /// # Errors
     ///
-    /// `InvalidInput` for a limit of 0 or a cursor that this box did not make.
+    /// `InvalidInput` if the limit is 0 or this box did not create the cursor.
     async fn log(&self, key: &Key, cursor: Option<&Cursor>, limit: usize) -> Result<Page<LedgerEntry>>;
 
-    /// Merges changes that are at least `older_than` old (any duration, zero included) into one sum, the oldest first,
-    /// at most `limit` of them; [`Maintained::deleted`] counts them. A sum that is there already takes them up, so there are
-    /// never two.
+    /// Merges changes that are at least `older_than` old (any duration, including zero) into one sum, the oldest first,
+    /// at most `limit` of them. [`Maintained::deleted`] counts them. If a sum already exists, the changes are added to
+    /// it, so there are never two sums.
     ///
     /// # Guarantees
     ///
-    /// - C-7: the value never changes, not even for a moment, because the entries go in the same step as the sum grows.
+    /// - C-7: the value never changes, not even for a moment, because the same step deletes the entries and updates the
+    ///   sum.
     ///
-    /// An operation that was compacted is forgotten with its reason, and fences of that age may be: the caller vouches that
-    /// no attempt of it is under way.
+    /// A compacted operation is forgotten together with its reason, and fences of that age may be forgotten as well:
+    /// the caller must make sure that no attempt of it is under way.
     ///
     /// # Cancel safety
     ///
@@ -89,14 +91,14 @@ pub trait Ledger: Counter {
     ///
     /// # Errors
     ///
-    /// `Unsupported` for a ledger in several regions, where an attempt may always be under way.
+    /// `Unsupported` for a ledger in several regions, because an attempt may always be under way there.
     async fn compact(&self, key: &Key, older_than: Duration, limit: usize) -> Result<Maintained>;
 
-    /// The counter's value as it was at most `max_age` ago, so that a hot key is not added up for each reader.
+    /// Returns the counter's value as it was at most `max_age` ago, so that a hot key is not summed up for each reader.
     ///
     /// # Guarantees
     ///
-    /// - C-6: with [`Duration::ZERO`] it is [`value`](Counter::value), a strong read.
+    /// - C-6: with [`Duration::ZERO`] the call is the same as [`value`](Counter::value), a strong read.
     ///
     /// # Cancel safety
     ///
@@ -104,35 +106,35 @@ pub trait Ledger: Counter {
     ///
     /// # Errors
     ///
-    /// None but the store's own.
+    /// Only errors of the store itself.
     ///
     /// # Backend notes
     ///
-    /// What is kept is kept by this handle's process; another process may have an older or a newer one.
+    /// The process of this handle caches the value; another process may have an older or a newer value.
     async fn value_within(&self, key: &Key, max_age: Duration) -> Result<i64>;
 }
 
 /// One entry of a ledger's log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LedgerEntry {
-    /// A change that was applied.
+    /// An applied change.
     Change {
-        /// Its operation.
+        /// The operation.
         op: OpId,
-        /// What it added.
+        /// The amount that it added.
         delta: i64,
-        /// When, in milliseconds since 1970.
+        /// The time of the change, in milliseconds since 1970.
         at_millis: i64,
-        /// Why, if the change that was applied said it.
+        /// The reason, if the applied change has one.
         reason: Option<Reason>,
     },
-    /// The changes that were compacted.
+    /// The sum of the compacted changes.
     Sum {
-        /// What they added together.
+        /// The total amount that they added.
         delta: i64,
-        /// How many there were.
+        /// The number of changes.
         changes: u64,
-        /// When the last of them was made, in milliseconds since 1970.
+        /// The time of the last change, in milliseconds since 1970.
         until_millis: i64,
     },
 }

@@ -10,23 +10,23 @@ use crate::page::{Cursor, Page};
 use crate::time::checked_duration;
 use crate::value::{Key, Payload, WriterId};
 
-/// When a write counts as made, and by whom. Retries and hedged writes reuse the stamp of the first attempt.
+/// The time and the writer of a write. Retries and hedged writes reuse the stamp of the first attempt.
 ///
 /// # Guarantees
 ///
-/// - O-2 stamps are totally ordered: by `at`, then by writer (bytewise), then a delete over a put. So writes of
-///   one instant converge to one winner everywhere.
+/// - O-2 stamps are totally ordered: by `at`, then by writer (bytewise), then a delete over a put. So writes with the
+///   same time converge to the same winner everywhere.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Stamp {
     /// Milliseconds since 1970 under [`Stamping::Time`], any growing number under [`Stamping::Sequence`].
     pub at: i64,
-    /// Who wrote.
+    /// The writer.
     pub writer: WriterId,
 }
 
 impl Stamp {
-    /// A stamp of this writer.
+    /// Creates a stamp.
     pub fn new(at: i64, writer: WriterId) -> Self {
         Self { at, writer }
     }
@@ -36,20 +36,20 @@ impl Stamp {
 ///
 /// # Guarantees
 ///
-/// - O-1 an older stamp never overwrites a newer one, whatever the order of arrival, also through retries and
-///   hedged writes.
-/// - O-3 a delete leaves a tombstone: older writes cannot bring the key back, and reads never show it.
-/// - O-5 under [`Stamping::Sequence`] no clock is asked at all.
+/// - O-1 an older stamp never overwrites a newer one, in whatever order the writes arrive, including retries and hedged
+///   writes.
+/// - O-3 a delete leaves a tombstone: older writes cannot restore the key, and reads never show the tombstone.
+/// - O-5 under [`Stamping::Sequence`] no clock is read at all.
 ///
 /// # Cancel safety
 ///
-/// Every method is one atomic step, so a dropped future leaves it wholly done or wholly not done. Call again with
-/// the same stamp to learn which.
+/// Every method is one atomic step: after a dropped future it is either fully done or not done at all. Repeat the call
+/// with the same stamp to find out which.
 ///
 /// # Errors
 ///
-/// `Contention`, `Throttled` and `Unavailable` changed nothing; `OutcomeUnknown` asks for the same call again.
-/// `Misconfigured` if the box was created with other options; it names both.
+/// `Contention`, `Throttled` and `Unavailable` mean that nothing changed. After `OutcomeUnknown`, make the same call
+/// again. `Misconfigured` if the box was created with other options; the error names both.
 ///
 /// # Example
 ///
@@ -66,15 +66,15 @@ impl Stamp {
 /// ```
 #[async_trait]
 pub trait OrderedStore: Send + Sync {
-    /// Writes the value unless a newer write is there.
+    /// Writes the value unless the key has a newer write.
     ///
     /// # Guarantees
     ///
     /// - O-1: `Stale` names the stamp that won; it does not say whether this write was once applied.
-    /// - O-1: `Duplicate` is one's own retry; the same stamp and writer with other content is `Mismatch`.
-    /// - O-3: under [`Stamping::Time`] a stamp older than the purge horizon is `TooOld`, which names the horizon, unless
-    ///   what is there already decides it. So is it for a key that was never written: [`OrderedOptions`] says how old rows
-    ///   are loaded.
+    /// - O-1: `Duplicate` is the writer's own retry; the same stamp and writer with other content returns `Mismatch`.
+    /// - O-3: under [`Stamping::Time`] a stamp older than the purge horizon returns `TooOld`, which names the horizon,
+    ///   unless the existing write already decides the outcome. This includes a key that was never written:
+    ///   [`OrderedOptions`] explains how to load old rows.
     ///
     /// # Cancel safety
     ///
@@ -85,11 +85,11 @@ pub trait OrderedStore: Send + Sync {
     /// `InvalidInput` if the stamp is further ahead of the store's clock than the options allow (O-4).
     async fn put(&self, key: &Key, value: &Payload, stamp: &Stamp) -> Result<Written>;
 
-    /// Deletes the value unless a newer write is there, and leaves a tombstone.
+    /// Deletes the value unless the key has a newer write, and leaves a tombstone.
     ///
     /// # Guarantees
     ///
-    /// - O-1, O-3: as for [`put`](OrderedStore::put), also where there is nothing to delete.
+    /// - O-1, O-3: as for [`put`](OrderedStore::put), even if there is nothing to delete.
     ///
     /// # Cancel safety
     ///
@@ -100,11 +100,11 @@ pub trait OrderedStore: Send + Sync {
     /// `InvalidInput` if the stamp is further ahead of the store's clock than the options allow (O-4).
     async fn delete(&self, key: &Key, stamp: &Stamp) -> Result<Written>;
 
-    /// The value with its stamp, or `None`.
+    /// Returns the value with its stamp, or `None`.
     ///
     /// # Guarantees
     ///
-    /// - O-3: a tombstone is `None`.
+    /// - O-3: for a tombstone the call returns `None`.
     ///
     /// # Cancel safety
     ///
@@ -112,14 +112,14 @@ pub trait OrderedStore: Send + Sync {
     ///
     /// # Errors
     ///
-    /// None but the store's own.
+    /// Only errors of the store itself.
     async fn get(&self, key: &Key) -> Result<Option<Versioned>>;
 
-    /// The values whose keys begin with `prefix`, a page at a time, in no promised order; at most `limit` entries.
+    /// Lists the values whose keys begin with `prefix`, in no promised order, in pages of at most `limit` entries.
     ///
     /// # Guarantees
     ///
-    /// - O-3: no tombstone is shown. A value that does not change meanwhile is shown exactly once.
+    /// - O-3: no tombstone is listed. A value that does not change during the listing is listed exactly once.
     ///
     /// # Cancel safety
     ///
@@ -127,7 +127,7 @@ pub trait OrderedStore: Send + Sync {
     ///
     /// # Errors
     ///
-    /// `InvalidInput` for a limit of 0 or a cursor that this store did not make.
+    /// `InvalidInput` if the limit is 0 or this store did not create the cursor.
     async fn list(
         &self,
         prefix: Option<&Key>,
@@ -135,13 +135,13 @@ pub trait OrderedStore: Send + Sync {
         limit: usize,
     ) -> Result<Page<ListedValue>>;
 
-    /// Removes tombstones that arrived at least `age` ago (any duration, zero included), at most `limit` of them.
+    /// Deletes at most `limit` tombstones that arrived at least `age` ago (any duration, including zero).
     ///
     /// # Guarantees
     ///
-    /// - O-3: under [`Stamping::Time`] none goes before the box's tombstone age, nor while an older stamp would
-    ///   still be accepted. Under [`Stamping::Sequence`] they go by this call alone: the caller vouches that no
-    ///   older write is still under way.
+    /// - O-3: under [`Stamping::Time`] no tombstone is deleted before the box's tombstone age, nor while an older stamp
+    ///   would still be accepted. Under [`Stamping::Sequence`] only this call deletes tombstones: the caller must make
+    ///   sure that no older write is still under way.
     ///
     /// # Cancel safety
     ///
@@ -149,17 +149,17 @@ pub trait OrderedStore: Send + Sync {
     ///
     /// # Errors
     ///
-    /// None but the store's own.
+    /// Only errors of the store itself.
     async fn purge(&self, age: Duration, limit: usize) -> Result<Maintained>;
 }
 
-/// Sugar for every [`OrderedStore`].
+/// Shorthand methods for every [`OrderedStore`].
 pub trait OrderedStoreExt: OrderedStore {
-    /// [`put`](OrderedStore::put) with any texts and bytes.
+    /// Calls [`put`](OrderedStore::put) with the arguments given as text or bytes.
     ///
     /// # Guarantees
     ///
-    /// Those of [`put`](OrderedStore::put).
+    /// The guarantees of [`put`](OrderedStore::put).
     ///
     /// # Cancel safety
     ///
@@ -167,7 +167,7 @@ pub trait OrderedStoreExt: OrderedStore {
     ///
     /// # Errors
     ///
-    /// `InvalidInput` or `TooLarge` if an argument breaks its limit.
+    /// `InvalidInput` or `TooLarge` if an argument exceeds its limit.
     fn put_at<K, V, W>(
         &self,
         key: K,
@@ -187,11 +187,11 @@ pub trait OrderedStoreExt: OrderedStore {
         async move { self.put(&key?, &value?, &Stamp::new(at, writer?)).await }
     }
 
-    /// [`delete`](OrderedStore::delete) with any texts.
+    /// Calls [`delete`](OrderedStore::delete) with the arguments given as text.
     ///
     /// # Guarantees
     ///
-    /// Those of [`delete`](OrderedStore::delete).
+    /// The guarantees of [`delete`](OrderedStore::delete).
     ///
     /// # Cancel safety
     ///
@@ -199,7 +199,7 @@ pub trait OrderedStoreExt: OrderedStore {
     ///
     /// # Errors
     ///
-    /// `InvalidInput` if an argument breaks its limit.
+    /// `InvalidInput` if an argument exceeds its limit.
     fn delete_at<K, W>(&self, key: K, at: i64, writer: W) -> impl Future<Output = Result<Written>> + Send
     where
         K: TryInto<Key>,
@@ -214,25 +214,26 @@ pub trait OrderedStoreExt: OrderedStore {
 
 impl<S: OrderedStore + ?Sized> OrderedStoreExt for S {}
 
-/// What the stamps of a box are.
+/// The kind of stamps of a box.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Stamping {
     /// Milliseconds since 1970.
     Time {
-        /// How far a stamp may be ahead of the store's clock; `None` for as far as it likes (O-4).
+        /// How far a stamp may be ahead of the store's clock; `None` means no limit (O-4).
         max_skew: Option<Duration>,
     },
-    /// Numbers that the writers count themselves; no clock is asked (O-5).
+    /// Numbers that the writers count themselves; no clock is read (O-5).
     Sequence,
 }
 
-/// How an [`OrderedStore`] judges its writes; chosen when the box is opened and kept with it.
+/// How an [`OrderedStore`] checks its writes. The options are chosen when the box is opened and stored with it.
 ///
-/// How old rows are loaded: a key without a row may be one whose tombstone was purged, so under [`Stamping::Time`] a stamp
-/// that is older than `tombstone_age` is `TooOld` for every key. A box that is to take older rows is created with an age
-/// that is greater than the oldest of them is old when it is loaded. It is kept with the box (S-4): deletes are remembered
-/// as long ever after, and a box that is there cannot take older rows than it was created for. Rows of any age go into a
-/// box of [`Stamping::Sequence`], with their times as numbers; its tombstones go by [`purge`](OrderedStore::purge) alone.
+/// How to load old rows: a key without a row may be a key whose tombstone was purged, so under [`Stamping::Time`] a
+/// stamp older than `tombstone_age` returns `TooOld` for every key. To load older rows, create the box with an age that
+/// is greater than the age of the oldest row when it is loaded. The age is stored with the box (S-4): from then on
+/// deletes are remembered for that long, and an existing box cannot take rows older than it was created for. Rows of
+/// any age fit into a box with [`Stamping::Sequence`], with their times as numbers; only [`purge`](OrderedStore::purge)
+/// deletes its tombstones.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> storagebox_core::Result<()> {
@@ -254,10 +255,10 @@ pub enum Stamping {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct OrderedOptions {
-    /// What the stamps are.
+    /// The kind of the stamps.
     pub stamping: Stamping,
-    /// How long a tombstone is kept at least, counted from its arrival. It is also the purge horizon of O-3: under
-    /// [`Stamping::Time`] nothing older is taken.
+    /// The minimum time that a tombstone is kept, from its arrival. It is also the purge horizon of O-3: under
+    /// [`Stamping::Time`] older stamps are not accepted.
     pub tombstone_age: Duration,
 }
 
@@ -265,21 +266,22 @@ impl OrderedOptions {
     /// Seven days, as in article 4.
     pub const TOMBSTONE_AGE: Duration = Duration::from_secs(7 * 24 * 3600);
 
-    /// Time stamps in milliseconds, as far ahead as they like, and at most seven days behind.
+    /// Creates options for time stamps in milliseconds: no limit ahead of the store's clock, and at most seven days
+    /// behind it.
     pub const fn time() -> Self {
         Self { stamping: Stamping::Time { max_skew: None }, tombstone_age: Self::TOMBSTONE_AGE }
     }
 
-    /// Sequence numbers.
+    /// Creates options for sequence numbers.
     pub const fn sequence() -> Self {
         Self { stamping: Stamping::Sequence, tombstone_age: Self::TOMBSTONE_AGE }
     }
 
-    /// The options, with their durations checked.
+    /// Returns the options after checking their durations.
     ///
     /// # Errors
     ///
-    /// `InvalidInput` for a duration below one millisecond or above a hundred years.
+    /// `InvalidInput` if a duration is below one millisecond or above a hundred years.
     pub fn checked(self) -> Result<Self> {
         checked_duration("tombstone age", self.tombstone_age)?;
         if let Stamping::Time { max_skew: Some(skew) } = self.stamping {
@@ -300,7 +302,7 @@ impl Default for OrderedOptions {
 pub struct Versioned {
     /// The value.
     pub value: Payload,
-    /// The stamp of the write that put it.
+    /// The stamp of the write that set the value.
     pub stamp: Stamp,
 }
 
@@ -308,20 +310,20 @@ pub struct Versioned {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use = "a newer write may have won"]
 pub enum Written {
-    /// It is the newest write.
+    /// This is the newest write.
     Applied,
-    /// A newer write is there; nothing changed.
+    /// The key has a newer write; nothing changed.
     Stale {
         /// The stamp that won.
         current: Stamp,
     },
-    /// This very write is there already.
+    /// This write was already applied.
     Duplicate,
-    /// A write of this stamp and writer is there, with other content; nothing changed.
+    /// The key has a write with the same stamp and writer but other content; nothing changed.
     Mismatch,
-    /// The stamp is older than the purge horizon; nothing changed. [`OrderedOptions`] says how old rows are loaded.
+    /// The stamp is older than the purge horizon; nothing changed. [`OrderedOptions`] explains how to load old rows.
     TooOld {
-        /// The oldest time that is taken now: the store's clock less the box's `tombstone_age`.
+        /// The oldest time that is accepted now: the store's clock minus the box's `tombstone_age`.
         horizon: i64,
     },
 }
@@ -331,6 +333,6 @@ pub enum Written {
 pub struct ListedValue {
     /// The key.
     pub key: Key,
-    /// What stands there.
+    /// The value and its stamp.
     pub versioned: Versioned,
 }

@@ -1,17 +1,17 @@
-//! Listings, a page at a time.
+//! Paged listings.
 
-/// Where a listing goes on. Opaque; valid for the box and the backend that made it.
+/// The position where a listing continues. Opaque; valid for the box and the backend that created it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Cursor(String);
 
 impl Cursor {
-    /// Wraps a backend's own position.
+    /// Wraps the backend's own position.
     pub fn new(position: impl Into<String>) -> Self {
         Self(position.into())
     }
 
-    /// The backend's own position.
+    /// Returns the backend's own position.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -20,8 +20,8 @@ impl Cursor {
 /// One page of a listing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Page<T> {
-    /// The entries, at most as many as were asked for; a page may be short and still have a next one.
+    /// The entries, at most as many as requested. A page may be short and still have a next page.
     pub entries: Vec<T>,
-    /// Where to go on, or `None` at the end.
+    /// The cursor of the next page, or `None` at the end.
     pub next: Option<Cursor>,
 }

@@ -1,4 +1,4 @@
-//! Bounded retries with jitter. The operation id is the caller's, so every attempt is the same operation.
+//! Bounded retries with jitter. The caller supplies the operation id, so every attempt is the same operation.
 
 use std::time::Duration;
 
@@ -9,12 +9,13 @@ use crate::error::Result;
 use crate::settles::Settles;
 use crate::time::Timer;
 
-/// How often and how long a call is tried.
+/// How often and how long a call is retried.
 ///
 /// # Guarantees
 ///
-/// - ER-4: the certainty of the whole is that of its least certain attempt. Once an attempt is unresolved, an
-///   outcome that does not [settle](Settles) it is not answered; it is `OutcomeUnknown` instead.
+/// - ER-4: the certainty of the whole call is the certainty of its least certain attempt. Once an attempt is
+///   unresolved, an outcome that does not [settle](Settles) it is not returned; the call returns `OutcomeUnknown`
+///   instead.
 ///
 /// # Example
 ///
@@ -30,9 +31,9 @@ use crate::time::Timer;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Retry {
-    /// How many times the call is made at the most, the first one included.
+    /// The maximum number of attempts, including the first.
     pub attempts: usize,
-    /// The wait before the second attempt; it doubles from one to the next, with jitter. Zero stays zero.
+    /// The wait before the second attempt. It doubles for each further attempt, with jitter. Zero stays zero.
     pub first_delay: Duration,
     /// The longest wait between two attempts.
     pub max_delay: Duration,
@@ -46,10 +47,10 @@ impl Default for Retry {
 }
 
 impl Retry {
-    /// One attempt alone.
+    /// A single attempt.
     pub const NEVER: Self = Self { attempts: 1, first_delay: Duration::ZERO, max_delay: Duration::ZERO };
 
-    /// Makes the call until it answers, for as long as its errors are retryable.
+    /// Makes the call until it is answered, for as long as its errors are retryable.
     ///
     /// # Guarantees
     ///
@@ -57,11 +58,11 @@ impl Retry {
     ///
     /// # Cancel safety
     ///
-    /// That of the call: make it again with the same id.
+    /// The same as for the call: make it again with the same id.
     ///
     /// # Errors
     ///
-    /// The last attempt's, marked as unresolved if any attempt was.
+    /// The error of the last attempt, marked as unresolved if any attempt was unresolved.
     pub async fn call<T, Fut>(&self, timer: &dyn Timer, call: impl FnMut() -> Fut) -> Result<T>
     where
         T: Settles,
@@ -70,7 +71,8 @@ impl Retry {
         repeat(Delays(self.delays()), |delay| timer.sleep(delay), call).await
     }
 
-    /// The same until then, however many attempts that takes; where no time passes between them, as many as always.
+    /// The same as `call`, but until `end`, however many attempts that takes. If no time passes between attempts, the
+    /// usual number.
     pub(crate) async fn call_until<T, Fut>(
         &self,
         timer: &dyn Timer,

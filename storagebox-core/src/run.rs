@@ -1,4 +1,4 @@
-//! One run for each id, its result replayed to everyone (D-8).
+//! One run per id; its result is replayed to every caller (D-8).
 
 mod options;
 mod result;
@@ -22,31 +22,31 @@ pub use to_end::run_to_end;
 
 use runner::{Runner, to_its_end};
 
-/// What became of a [`run`].
+/// The outcome of a [`run`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use = "the work may not have been done"]
 pub enum Ran {
-    /// The work was done here and now; this is its result, recorded.
+    /// This call did the work; this is its recorded result.
     Done(Payload),
-    /// It was done before; this is the recorded result.
+    /// The work was done before; this is the recorded result.
     Replayed(Payload),
-    /// The work was done, here and now or before, and will not be done again; its result is longer than a payload may
+    /// The work was done, by this call or before, and will not be done again. Its result is longer than a payload may
     /// be and was not kept.
     NotKept {
-        /// How long it was.
+        /// The length of the result.
         bytes: u64,
     },
-    /// Another is at it.
+    /// Another runner is doing the work.
     InFlight {
-        /// What is left of its lease.
+        /// The remaining time of its lease.
         remaining: Duration,
     },
     /// The id was used with another fingerprint.
     Mismatch,
-    /// The lease lapsed and another has begun: the work was dropped, or its result was not recorded.
+    /// The lease lapsed and another runner has begun: the work was dropped, or its result was not recorded.
     Fenced,
-    /// The run that was to be [taken up](RunOptions::take_up) is over: its work failed, or its result was forgotten or has
-    /// expired. Nothing was done here; run again without its name, or under another one.
+    /// The run to be [taken up](RunOptions::take_up) is over: its work failed, or its result was forgotten or has
+    /// expired. This call did nothing; run again without the runner's name, or with another name.
     Over,
 }
 
@@ -56,40 +56,42 @@ pub enum RunError<E> {
     /// The store failed; run again.
     #[error(transparent)]
     Store(#[from] Error),
-    /// The work failed. Nothing is remembered of it (D-7), so it may be run again at once.
+    /// The work failed. The failure is not remembered (D-7), so the work may be run again at once.
     #[error("the work failed: {0}")]
     Work(E),
 }
 
-/// Runs the work once for the id and records its result, or answers the recorded one.
+/// Runs the work once for the id and records its result, or returns the recorded result.
 ///
-/// The id is what a request is known by: its idempotency key, the invoice, the message. Every run is its own operation,
-/// so of two runs of one id, however alike, one works and the other is `InFlight`, or waits.
+/// The id identifies the request: its idempotency key, the invoice, the message. Every run is a separate operation, so
+/// of two runs of one id, however similar, one does the work and the other is `InFlight`, or waits.
 ///
-/// The work answers with bytes of any sort: a [`Payload`], a `Vec<u8>`, a `String`. It need not check their length: work that
-/// was done is done, so a result that is too long is recorded as [`NotKept`](Ran::NotKept) and never done again. In the
-/// [`DedupRepo`](crate::DedupRepo) of the same name its value is a text that says so and begins with U+0000.
+/// The work returns any bytes: a [`Payload`], a `Vec<u8>`, a `String`. It does not need to check their length: finished
+/// work is not repeated, so a result that is too long is recorded as [`NotKept`](Ran::NotKept) and the work is never
+/// done again. In the [`DedupRepo`](crate::DedupRepo) of the same name, the value of such a record is a text that says
+/// so and begins with U+0000.
 ///
 /// # Guarantees
 ///
-/// - D-8: at most one live lease and one recorded result, replayed to everyone. The lease is extended until the result is
-///   recorded, and the work is dropped when another has begun. After a lapse two runs may therefore overlap:
-///   hand the [`Fence`] to whatever must refuse the older one.
-/// - D-7: a failure of the work is not remembered. Work that panics has failed: its lease is given back, and then the
-///   panic goes on.
+/// - D-8: at most one live lease and one recorded result, which is replayed to every caller. The lease is extended
+///   until the result is recorded, and the work is dropped when another runner has begun. After a lapse two runs may
+///   therefore overlap: pass the [`Fence`] to every system that must refuse the older run.
+/// - D-7: a failure of the work is not remembered. Work that panics has failed: its lease is aborted, and then the
+///   panic continues.
 ///
-/// A lease that cannot be extended for a while is no reason to end the work: the trouble is told as a warning (`tracing`),
-/// and the next sign of life comes sooner.
+/// If the lease cannot be extended for a while, the work goes on: the problem is logged as a warning (`tracing`), and
+/// the next attempt to extend comes sooner.
 ///
 /// # Cancel safety
 ///
-/// Dropping the future drops the work and leaves the lease to lapse; run again after that. Where callers go away, as
-/// clients of a web server do, use [`run_to_end`].
+/// Dropping the future drops the work and leaves the lease to lapse; run again after that. If callers may disappear, as
+/// the clients of a web server do, use [`run_to_end`].
 ///
 /// # Errors
 ///
-/// [`RunError::Work`] is the work's own. [`RunError::Store`] with the certainty `Unknown` means that the work may have been
-/// done; after the work it is never `NotApplied` (ER-1), whatever kept its result from being recorded.
+/// [`RunError::Work`] is the error of the work. [`RunError::Store`] with the certainty `Unknown` means that the work
+/// may have been done. After the work the certainty is never `NotApplied` (ER-1), for whatever reason the result was
+/// not recorded.
 ///
 /// # Example
 ///

@@ -7,12 +7,12 @@ use crate::lease_repo::{Aborted, Begun, Completed, LeaseExtended};
 use crate::ordered_store::Written;
 use crate::token_store::{Consumed, Created, Discarded};
 
-/// Whether an outcome also decides what an earlier attempt of the same operation, lost on the way, can still do.
+/// Says whether an outcome also decides what a lost earlier attempt of the same operation can still do.
 ///
-/// `New` and `Again` do: the operation has had its one effect. `Empty` does not: the lost attempt may still land
-/// and take an item that comes free meanwhile (contract 0.3).
+/// `New` and `Again` do: the operation has had its one effect. `Empty` does not: the lost attempt may still arrive and
+/// take an item that becomes free in the meantime (contract 0.3).
 pub trait Settles {
-    /// `false` if an earlier attempt may still take effect in spite of this outcome.
+    /// Returns `false` if an earlier attempt may still take effect in spite of this outcome.
     fn settles(&self) -> bool;
 }
 
@@ -52,7 +52,7 @@ always_settles! {
     Added Released Replaced Forgotten Completed Aborted LeaseExtended Created Consumed Discarded Written
 }
 
-/// An answer that settles whatever it is: what a read found, or a state that only moves on.
+/// An answer that always settles: the result of a read, or a state that only moves forward.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settled<T>(pub T);
 

@@ -1,4 +1,4 @@
-//! How a counter keeps its promise, and what it then promises.
+//! How a counter keeps its promise, and what it promises.
 
 use std::time::Duration;
 
@@ -6,81 +6,88 @@ use crate::counter::Bounds;
 use crate::error::{Error, Result};
 use crate::time::{Retention, checked_duration};
 
-/// How a counter keeps its promise; chosen when the box is opened and kept with it.
+/// How a counter keeps its promise. The strategy is chosen when the box is opened and stored with it.
 ///
-/// `Marker` for seven days is the default.
+/// Defaults to `Marker` for seven days.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Strategy {
-    /// A bare addition (article 5, approach 1): the cheapest.
+    /// A plain addition (article 5, approach 1): the cheapest strategy.
     ///
     /// Its bounds hold at every moment. A retry is not exact, so nothing repeats a change whose reply was lost: the
-    /// error says that it may have been applied, and is not [retryable](Error::is_retryable).
+    /// error says that the change may have been applied, and is not [retryable](Error::is_retryable).
     Atomic,
     /// Compare-and-set on the record, which names its last writer (5.2).
     ///
-    /// A retry is exact as long as no other writer came between. After one it cannot be told any more whether the
-    /// operation was applied: a call with an unresolved attempt answers `OutcomeUnknown`, which is not
-    /// [retryable](Error::is_retryable), because a later call may apply it again. Under contention attempts are bounded,
-    /// then `Contention`.
+    /// A retry is exact as long as no other writer came in between. After another writer, the store can no longer tell
+    /// whether the operation was applied: a call with an unresolved attempt returns `OutcomeUnknown`, which is not
+    /// [retryable](Error::is_retryable), because a later call may apply the operation again. Under contention the
+    /// number of attempts is bounded; after that the call returns `Contention`.
     Optimistic,
-    /// The same with the last writers remembered (5.3).
+    /// The same as `Optimistic`, but the record names the last `len` writers (5.3).
     ///
-    /// A retry is exact as long as fewer than `len` other writers came between. Beyond that it is as inexact as
+    /// A retry is exact as long as fewer than `len` other writers came in between. Beyond that it is as inexact as
     /// [`Optimistic`](Self::Optimistic), and the backlog under contention is the same.
     OptimisticHistory {
-        /// How many writers are remembered, 1 to 1,000.
+        /// The number of writers that are remembered, 1 to 1,000.
         len: u16,
     },
     /// The store's own request token (5.4).
     ///
-    /// A retry is exact for ten minutes; later it may be applied again. Within them a repeat may look like the first
-    /// time, `Applied`, and one with other bounds may be `Mismatch`, because the token stands for the whole request.
+    /// A retry is exact for ten minutes; later it may be applied again. Within ten minutes a repeat may return
+    /// `Applied` like the first call, and a repeat with other bounds may return `Mismatch`, because the token stands
+    /// for the whole request.
     TransactionToken,
-    /// A marker beside the counter for each operation, both in one transaction (5.5).
+    /// A marker next to the counter for each operation, both in one transaction (5.5).
     ///
-    /// A retry is exact for the retention, however many others came between.
+    /// A retry is exact for the retention, however many other operations came in between.
     Marker {
         /// How long an operation is remembered.
         retention: Retention,
     },
-    /// The operations themselves, added up when the value is read (5.6); [`Ledger`](crate::Ledger) has its log.
+    /// The operations themselves, summed up when the value is read (5.6). [`Ledger`](crate::Ledger) gives access to the
+    /// log.
     ///
-    /// A retry is exact until its operation is compacted. No bounds: there is no stored value to test them on.
+    /// A retry is exact until its operation is compacted. There are no bounds, because there is no stored value to
+    /// check them against.
     ///
-    /// Writers never meet, so it is the one strategy for several regions: on DynamoDB a ledger that the store made with
-    /// `regions=several`, which cannot be compacted and takes no fences. A value read there may miss what is on its way.
+    /// Writers never conflict, so this is the only strategy for several regions: on DynamoDB, a ledger of a store with
+    /// `regions=several`, which cannot be compacted and takes no fences. A value read there may miss changes that have
+    /// not arrived yet.
     ///
-    /// On DynamoDB all changes of a key are in one partition, with an index: about 500 changes a second, and 10 GB until
-    /// they are compacted. Spread what is changed more often over several keys, or use [`Sharded`](Self::Sharded).
+    /// On DynamoDB all changes of a key are in one partition, with an index: about 500 changes per second, and 10 GB
+    /// until they are compacted. Spread a value that changes more often over several keys, or use
+    /// [`Sharded`](Self::Sharded).
     Ledger,
     /// A set of operations inside the counter's record (5.7).
     ///
-    /// A retry is exact for ever. The record takes `max` operations in all its life, fences included, then it is `Full`.
+    /// A retry is exact for ever. The record takes `max` operations in its whole life, including fences; then it is
+    /// `Full`.
     TokenSet {
-        /// How many operations it holds, 1 to 10,000; on DynamoDB, whose rows have 400 KB, at most 5,235 unless the
-        /// store keeps their keys alone.
+        /// The maximum number of operations, 1 to 10,000. On DynamoDB, whose rows have 400 KB, at most 5,235 unless the
+        /// store keeps only their keys.
         max: u32,
     },
-    /// The operations of a time, inside the counter's record (article 3).
+    /// The operations of a period of time, inside the counter's record (article 3).
     ///
-    /// A retry is exact for the lifetime, never less: where the article removes the oldest key to make room, this is
-    /// `Full`.
+    /// A retry is exact for the lifetime, never less: where the article removes the oldest key to make room, this
+    /// strategy returns `Full`.
     Window {
         /// How long an operation is remembered, never less.
         lifetime: Duration,
-        /// How many operations it holds, 1 to 100,000; on DynamoDB, whose rows have 400 KB, at most 5,235, or 31,369
-        /// where the store keeps their keys alone.
+        /// The maximum number of operations, 1 to 100,000. On DynamoDB, whose rows have 400 KB, at most 5,235, or
+        /// 31,369 if the store keeps only their keys.
         capacity: u32,
     },
-    /// The counter split over several records (5, write sharding), its bounds with it.
+    /// The counter and its bounds, split over several records (5, write sharding).
     ///
-    /// A retry is exact for the retention, and never counts on another shard. What one shard has no room for is lent by
-    /// the others, so `OutOfBounds` speaks of the total. The bounds are those of every key; a stock of its own is put in, as
-    /// a large change away from a bound, which DynamoDB spreads over all shards at once, up to 99 of them.
+    /// A retry is exact for the retention, and is never counted on another shard. If one shard has no room for a
+    /// change, the other shards lend it room, so `OutOfBounds` is about the total. The bounds apply to every key. To
+    /// give a key its own stock, apply a large change away from a bound; DynamoDB spreads such a change over all shards
+    /// at once, up to 99 shards.
     Sharded {
-        /// How many records, 1 to 1,024.
+        /// The number of records, 1 to 1,024.
         shards: u16,
-        /// The bounds of the total, fixed for the box; they contain 0, where a counter begins.
+        /// The bounds of the total, fixed for the box. They contain 0, where a counter begins.
         bounds: Bounds,
         /// How long an operation is remembered.
         retention: Retention,
@@ -94,11 +101,11 @@ impl Default for Strategy {
 }
 
 impl Strategy {
-    /// The strategy, with its numbers checked.
+    /// Returns the strategy after checking its numbers.
     ///
     /// # Errors
     ///
-    /// `InvalidInput` for a number or duration out of its range.
+    /// `InvalidInput` if a number or duration is out of its range.
     pub fn checked(self) -> Result<Self> {
         match self {
             Self::Atomic | Self::Optimistic | Self::TransactionToken | Self::Ledger => {}
@@ -137,7 +144,8 @@ pub enum Memory {
     None,
     /// For this long after the operation.
     For(Duration),
-    /// While it is among the last so many writers; a retry is exact as long as no more came between.
+    /// While the operation is among this many last writers; a retry is exact as long as no more writers came in
+    /// between.
     Writers(u16),
     /// For ever.
     Forever,
@@ -157,22 +165,22 @@ impl From<Retention> for Memory {
 pub struct CounterPromise {
     /// How long a retry is exact (C-1).
     pub memory: Memory,
-    /// Whether a change may have bounds of its own (C-2).
+    /// Whether a change may have its own bounds (C-2).
     pub bounds_per_change: bool,
-    /// Whether `apply` answers with the value (C-3).
+    /// Whether `apply` returns the value (C-3).
     pub answers_value: bool,
-    /// Whether a repeat with another delta is told so, as `Mismatch` (C-5). Otherwise it is answered as the operation that
-    /// it repeats, or counted where that is not remembered.
+    /// Whether a repeat with another delta returns `Mismatch` (C-5). Otherwise it is answered like the operation that
+    /// it repeats, or counted if that operation is not remembered.
     pub tells_mismatch: bool,
     /// Whether [`Counter::value`](crate::Counter::value) is one snapshot (C-7).
     pub snapshot: bool,
-    /// How many operations can be remembered at once; beyond it `apply` says `Full`.
+    /// How many operations can be remembered at once; beyond that `apply` returns `Full`.
     pub capacity: Option<u32>,
 }
 
 impl CounterPromise {
-    /// Whether a change that is made again with the same operation is surely recognised, however many others came between.
-    /// `false` for a counter that remembers no operation, or only the last writers.
+    /// Returns whether the counter surely recognises a repeated change with the same operation, however many other
+    /// changes came in between. `false` for a counter that remembers no operation, or only the last writers.
     pub fn recognises_repeats(&self) -> bool {
         match self.memory {
             Memory::None | Memory::Writers(_) => false,
@@ -180,8 +188,8 @@ impl CounterPromise {
         }
     }
 
-    /// Why a change failed, marked as [unrepeatable](Error::unrepeatable) where too little is remembered to know the
-    /// change again. A backend hands every failed `apply` through this.
+    /// Marks the error of a failed change as [unrepeatable](Error::unrepeatable) if too little is remembered to
+    /// recognise the change again. A backend passes the error of every failed `apply` through this method.
     pub fn failed(&self, error: Error) -> Error {
         if self.recognises_repeats() { error } else { error.unrepeatable() }
     }

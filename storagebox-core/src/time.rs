@@ -1,4 +1,4 @@
-//! Durations that callers hand in, and the timer that waits.
+//! Durations that callers supply, and the timer that waits.
 
 use std::fmt::{self, Debug};
 use std::sync::Arc;
@@ -8,16 +8,16 @@ use async_trait::async_trait;
 
 use crate::error::{Error, Result};
 
-/// The shortest hold, lease or retention: what every backend's clock can tell apart.
+/// The shortest hold, lease or retention: the clock of every backend can measure it.
 pub const MIN_DURATION: Duration = Duration::from_millis(1);
-/// The longest hold, lease or retention, about a hundred years; for longer there is `Forever`.
+/// The longest hold, lease or retention, about a hundred years; for a longer time use `Forever`.
 pub const MAX_DURATION: Duration = Duration::from_secs(3_155_760_000);
 
-/// Checks a duration that a caller hands in, so that no backend's arithmetic can overflow.
+/// Checks a duration that a caller supplies, so that no backend's arithmetic can overflow.
 ///
 /// # Errors
 ///
-/// `InvalidInput` below one millisecond or above a hundred years.
+/// `InvalidInput` if the duration is below one millisecond or above a hundred years.
 pub fn checked_duration(field: &'static str, duration: Duration) -> Result<Duration> {
     if (MIN_DURATION..=MAX_DURATION).contains(&duration) {
         return Ok(duration);
@@ -28,18 +28,18 @@ pub fn checked_duration(field: &'static str, duration: Duration) -> Result<Durat
 /// How long a claim holds its item (IB-6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Hold {
-    /// Until it is released.
+    /// Until the claim is released.
     Forever,
-    /// Until the store's clock reaches the end, exclusive; then the item is free again without any worker.
+    /// Until the store's clock reaches the end, exclusive; then the item is free again without any background worker.
     For(Duration),
 }
 
 impl Hold {
-    /// The hold, with its duration checked.
+    /// Returns the hold after checking its duration.
     ///
     /// # Errors
     ///
-    /// `InvalidInput` below one millisecond or above a hundred years.
+    /// `InvalidInput` if the duration is below one millisecond or above a hundred years.
     pub fn checked(self) -> Result<Self> {
         if let Self::For(duration) = self {
             checked_duration("hold", duration)?;
@@ -52,21 +52,21 @@ impl Hold {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Retention {
-    /// Until it is forgotten by an explicit call.
+    /// Until an explicit call forgets it.
     Forever,
-    /// Until the store's clock reaches the end; then it is absent, removed or not.
+    /// Until the store's clock reaches the end; then the record is absent, whether it was deleted or not.
     For(Duration),
 }
 
 impl Retention {
-    /// Seven days: how long ended claims and operation ids are remembered unless a store is told otherwise.
+    /// Seven days: the default time that ended claims and operation ids are remembered.
     pub const DEFAULT: Self = Self::For(Duration::from_secs(7 * 24 * 3600));
 
-    /// The retention, with its duration checked.
+    /// Returns the retention after checking its duration.
     ///
     /// # Errors
     ///
-    /// `InvalidInput` below one millisecond or above a hundred years.
+    /// `InvalidInput` if the duration is below one millisecond or above a hundred years.
     pub fn checked(self) -> Result<Self> {
         if let Self::For(duration) = self {
             checked_duration("retention", duration)?;
@@ -75,7 +75,7 @@ impl Retention {
     }
 }
 
-/// As people say it: `for ever`, `7 days`, `90s`.
+/// Writes the retention for people: `for ever`, `7 days`, `90s`.
 impl fmt::Display for Retention {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const HOUR: u64 = 3_600;
@@ -91,13 +91,13 @@ impl fmt::Display for Retention {
     }
 }
 
-/// Waits, for those parts of the core that have to: retries and [`run`](crate::run()).
+/// Waits, for the parts of the core that need it: retries and [`run`](crate::run()).
 ///
-/// The core has no runtime. The facade supplies tokio's; tests supply one that needs no real time.
-/// No promise depends on it.
+/// The core has no runtime. The facade supplies the timer of tokio; tests supply a timer that needs no real time. No
+/// promise depends on the timer.
 #[async_trait]
 pub trait Timer: Debug + Send + Sync {
-    /// Time since some fixed instant; never goes back.
+    /// Returns the time since some fixed instant; it never goes back.
     fn now(&self) -> Duration;
 
     /// Returns after the duration.
@@ -108,7 +108,7 @@ pub trait Timer: Debug + Send + Sync {
     async fn sleep(&self, duration: Duration);
 }
 
-/// A timer that is shared.
+/// A shared timer.
 #[async_trait]
 impl<T: Timer + ?Sized> Timer for Arc<T> {
     fn now(&self) -> Duration {

@@ -1,35 +1,38 @@
-//! Tokens: present means *not yet processed*, gone means done (article 2).
+//! Tokens: a present token means *not yet processed*, an absent token means done (article 2).
 
 use async_trait::async_trait;
 
 use crate::error::{Error, Result};
 use crate::value::{OpId, TokenId};
 
-/// A set of tokens that are made ahead and consumed once.
+/// A set of tokens that are created ahead and consumed once.
 ///
-/// The producer creates a message's token *before* it sends the message, and sends it only after `create` was acknowledged.
-/// A token that was never created cannot be told from one that is done: its consumer is answered
-/// [`AlreadyGone`](Consumed::AlreadyGone) and drops the message for ever. For ids that nobody creates, such as another system's
-/// message ids or a request's idempotency key, use [`run`](crate::run()) or [`DedupRepo::record`](crate::DedupRepo::record), which
-/// take the first to come for the one that does it.
+/// The producer creates a message's token *before* it sends the message, and sends the message only after `create` was
+/// acknowledged. A token that was never created looks the same as a token that is done: its consumer gets
+/// [`AlreadyGone`](Consumed::AlreadyGone) and drops the message for ever. For ids that nobody creates ahead, such as
+/// another system's message ids or a request's idempotency key, use [`run`](crate::run()) or
+/// [`DedupRepo::record`](crate::DedupRepo::record), which let the first caller do the work.
 ///
 /// # Guarantees
 ///
-/// - T-1 *linearizable* for each token, because a stale "present" processes twice and a stale "absent" loses.
-/// - T-2 what `create` acknowledged is durable and seen by every reader.
+/// - T-1 *linearizable* for each token, because a stale "present" processes a message twice and a stale "absent" loses
+///   it.
+/// - T-2 a token whose `create` was acknowledged is durable and visible to every reader.
 /// - T-3 after an error any part of a batch may exist now or later.
-/// - T-4 live tokens do not expire, because an expired one would silently lose its message.
-/// - T-7 *no resurrection*: a token that was consumed or discarded is not created again by a call that lands late,
-///   for as long as operation ids are remembered.
-/// - T-10 absent is an answer; an error is never turned into it.
+/// - T-4 live tokens do not expire, because an expired token would silently lose its message.
+/// - T-7 *no resurrection*: a call that arrives late does not create a consumed or discarded token again, for as long
+///   as operation ids are remembered.
+/// - T-10 absent is an answer; an error never becomes this answer.
 ///
 /// # Cancel safety
 ///
-/// Every method is safe: a dropped future leaves each token's step wholly done or not done. Call again.
+/// Every method is safe: after a dropped future the step of each token is either fully done or not done at all. Call
+/// again.
 ///
 /// # Errors
 ///
-/// `Contention`, `Throttled` and `Unavailable` changed nothing; `OutcomeUnknown` asks for the same call again.
+/// `Contention`, `Throttled` and `Unavailable` mean that nothing changed. After `OutcomeUnknown`, make the same call
+/// again.
 ///
 /// # Example
 ///
@@ -50,13 +53,13 @@ use crate::value::{OpId, TokenId};
 /// ```
 #[async_trait]
 pub trait TokenStore: Send + Sync {
-    /// Makes tokens; those that live already or are gone are left as they are.
+    /// Creates tokens. Tokens that are already live or gone do not change.
     ///
     /// # Guarantees
     ///
     /// - T-2, T-3, T-7 above.
-    /// - T-8 any number of tokens, none included; not atomic as a whole.
-    /// - T-9 a live token is not changed.
+    /// - T-8 any number of tokens, including none; not atomic as a whole.
+    /// - T-9 a live token does not change.
     ///
     /// # Cancel safety
     ///
@@ -67,7 +70,7 @@ pub trait TokenStore: Send + Sync {
     /// `OutcomeUnknown` if any part may have been created.
     async fn create_tokens(&self, tokens: &[TokenId]) -> Result<Created>;
 
-    /// Whether the token lives.
+    /// Returns whether the token is live.
     ///
     /// # Guarantees
     ///
@@ -79,16 +82,16 @@ pub trait TokenStore: Send + Sync {
     ///
     /// # Errors
     ///
-    /// None but the store's own.
+    /// Only errors of the store itself.
     async fn exists(&self, token: &TokenId) -> Result<bool>;
 
-    /// Ends a token that was created ahead, for this operation.
+    /// Consumes a token that was created ahead, for this operation.
     ///
     /// # Guarantees
     ///
-    /// - T-5 of all operations that consume a token, however many at once, one gets `Now`; an unknown token is
-    ///   `AlreadyGone`, not an error, and no trace is left of it: a rejection is not remembered.
-    /// - T-6 the winner's own retry, known by its `op`, is `Again`.
+    /// - T-5 of all operations that consume a token, however many at once, exactly one gets `Now`. An unknown token
+    ///   returns `AlreadyGone`, not an error, and leaves no trace: a rejection is not remembered.
+    /// - T-6 the winner's own retry, recognised by its `op`, returns `Again`.
     ///
     /// # Cancel safety
     ///
@@ -96,15 +99,15 @@ pub trait TokenStore: Send + Sync {
     ///
     /// # Errors
     ///
-    /// None but the store's own.
+    /// Only errors of the store itself.
     async fn consume(&self, token: &TokenId, op: &OpId) -> Result<Consumed>;
 
-    /// Ends tokens for nobody.
+    /// Ends tokens without an operation.
     ///
     /// # Guarantees
     ///
     /// - T-6 idempotent.
-    /// - T-7 an unknown token is fenced as well: a `create` of it that lands later has no effect.
+    /// - T-7 an unknown token is fenced as well: a `create` of it that arrives later has no effect.
     ///
     /// # Cancel safety
     ///
@@ -116,13 +119,13 @@ pub trait TokenStore: Send + Sync {
     async fn discard(&self, tokens: &[TokenId]) -> Result<Discarded>;
 }
 
-/// Sugar for every [`TokenStore`].
+/// Shorthand methods for every [`TokenStore`].
 pub trait TokenStoreExt: TokenStore {
-    /// Makes one token out of any text.
+    /// Creates one token, given as text.
     ///
     /// # Guarantees
     ///
-    /// Those of [`create_tokens`](TokenStore::create_tokens).
+    /// The guarantees of [`create_tokens`](TokenStore::create_tokens).
     ///
     /// # Cancel safety
     ///
@@ -130,7 +133,7 @@ pub trait TokenStoreExt: TokenStore {
     ///
     /// # Errors
     ///
-    /// `InvalidInput` if the token is empty, over 512 bytes or holds U+0000.
+    /// `InvalidInput` if the token is empty, over 512 bytes or contains U+0000.
     fn create<T>(&self, token: T) -> impl Future<Output = Result<Created>> + Send
     where
         T: TryInto<TokenId>,
@@ -146,11 +149,11 @@ impl<S: TokenStore + ?Sized> TokenStoreExt for S {}
 /// What [`TokenStore::create_tokens`] did, in distinct tokens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Created {
-    /// New and live now.
+    /// Tokens that are new and now live.
     pub created: u64,
-    /// Live before.
+    /// Tokens that were already live.
     pub already_live: u64,
-    /// Consumed or discarded before, and left so.
+    /// Tokens that were consumed or discarded before, which do not change.
     pub gone: u64,
 }
 
@@ -158,20 +161,21 @@ pub struct Created {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use = "another operation may have consumed the token"]
 pub enum Consumed {
-    /// This call ended the token.
+    /// This call consumed the token.
     Now,
-    /// This operation ended it before.
+    /// This operation consumed the token before.
     Again,
-    /// It does not live: another ended it, *or it was never created*. A message may be dropped on this answer only if its
-    /// producer created the token before it sent the message; for other ids use [`run`](crate::run()).
+    /// The token is not live: another operation ended it, *or it was never created*. A message may be dropped on this
+    /// answer only if its producer created the token before it sent the message; for other ids use
+    /// [`run`](crate::run()).
     AlreadyGone,
 }
 
 /// What [`TokenStore::discard`] did, in distinct tokens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Discarded {
-    /// Live before, gone now.
+    /// Tokens that were live and are now gone.
     pub discarded: u64,
-    /// Not live before; fenced now.
+    /// Tokens that were not live; they are now fenced.
     pub already_gone: u64,
 }

@@ -1,4 +1,4 @@
-//! Checked values: everything a caller hands in, with one set of limits for every backend.
+//! Checked values: every value that a caller supplies, with the same limits for every backend.
 
 #[cfg(feature = "json")]
 mod json;
@@ -13,9 +13,9 @@ use crate::error::{Error, Result};
 
 pub use payload::{MAX_PAYLOAD_BYTES, Payload};
 
-/// The longest id, key or name, in bytes of UTF-8.
+/// The maximum length of an id, key or name, in bytes of UTF-8.
 pub const MAX_ID_BYTES: usize = 512;
-/// The longest item, in bytes of UTF-8.
+/// The maximum length of an item, in bytes of UTF-8.
 pub const MAX_ITEM_BYTES: usize = 1024;
 
 fn checked_text(field: &'static str, max: usize, text: Arc<str>) -> Result<Arc<str>> {
@@ -32,29 +32,29 @@ macro_rules! text_value {
     ($(#[$doc:meta])* $name:ident, $field:literal, $max:expr) => {
         $(#[$doc])*
         ///
-        /// UTF-8 without U+0000, compared byte by byte: nothing is trimmed, folded or normalised (clause V-2).
+        /// UTF-8 without U+0000, compared byte by byte: the text is not trimmed, folded or normalised (clause V-2).
         /// Cheap to clone.
         ///
         /// # Errors
         ///
-        /// Building one from text that is empty, too long or holds U+0000 is `InvalidInput`, which names the
-        /// field, the limit and the length, and never the text (V-1).
+        /// Creating a value from text that is empty, too long or contains U+0000 returns `InvalidInput`, which names
+        /// the field, the limit and the length, and never the text (V-1).
         #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
         #[cfg_attr(feature = "serde", serde(try_from = "String", into = "String"))]
         pub struct $name(Arc<str>);
 
         impl $name {
-            /// Checks the text and takes it as it is.
+            /// Checks the text and keeps it unchanged.
             ///
             /// # Errors
             ///
-            /// `InvalidInput` if it is empty, too long or holds U+0000.
+            /// `InvalidInput` if the text is empty, too long or contains U+0000.
             pub fn new(text: impl Into<Arc<str>>) -> Result<Self> {
                 checked_text($field, $max, text.into()).map(Self)
             }
 
-            /// The text, byte for byte as it was given.
+            /// Returns the text, byte for byte as it was given.
             pub fn as_str(&self) -> &str {
                 &self.0
             }
@@ -143,25 +143,26 @@ macro_rules! shown_value {
 }
 
 text_value!(
-    /// One thing to be handed out: a voucher code, a licence key, a seat. 1 to 1,024 bytes.
+    /// An item of a bank: a voucher code, a licence key, a seat. 1 to 1,024 bytes.
     ///
-    /// Its `Debug` shows the length alone, because codes are money (V-4).
+    /// Its `Debug` shows only the length, because codes are worth money (V-4).
     Item, "item", MAX_ITEM_BYTES
 );
 text_value!(
-    /// Who takes from a bank: a customer, an order, a request. 1 to 512 bytes, scoped by its bank.
+    /// The id of a claim, such as a customer, an order or a request that takes from a bank. 1 to 512 bytes, scoped by
+    /// its bank.
     ClaimId, "claim", MAX_ID_BYTES
 );
 text_value!(
-    /// What a deduplication record is kept for: a message id, an idempotency key. 1 to 512 bytes.
+    /// The id of a deduplication record: a message id, an idempotency key. 1 to 512 bytes.
     DedupId, "dedup id", MAX_ID_BYTES
 );
 text_value!(
-    /// One operation of a caller, made before the first attempt and the same for every retry. 1 to 512 bytes.
+    /// The id of an operation, created before the first attempt and the same for every retry. 1 to 512 bytes.
     OpId, "op", MAX_ID_BYTES
 );
 text_value!(
-    /// One token: its presence means *not yet processed* (article 2). 1 to 512 bytes.
+    /// The id of a token: its presence means *not yet processed* (article 2). 1 to 512 bytes.
     TokenId, "token", MAX_ID_BYTES
 );
 text_value!(
@@ -169,22 +170,22 @@ text_value!(
     Key, "key", MAX_ID_BYTES
 );
 text_value!(
-    /// The name of a box: of one bank, repository, counter or store. 1 to 512 bytes.
+    /// The name of a box: a bank, repository, counter or store. 1 to 512 bytes.
     BoxName, "box name", MAX_ID_BYTES
 );
 text_value!(
-    /// Who wrote an ordered value; it settles equal times. 1 to 512 bytes.
+    /// The id of the writer of an ordered value; it decides between equal times. 1 to 512 bytes.
     WriterId, "writer", MAX_ID_BYTES
 );
 text_value!(
-    /// What a request asked for, as the caller sums it up (a hash of its body, say). 1 to 512 bytes.
+    /// A summary of the request that the caller supplies, such as a hash of its body. 1 to 512 bytes.
     Fingerprint, "fingerprint", MAX_ID_BYTES
 );
 
 text_value!(
-    /// Why a counter was changed, for those who read its log: `order 7 was returned`. 1 to 512 bytes.
+    /// The reason why a counter was changed, for readers of its log: `order 7 was returned`. 1 to 512 bytes.
     ///
-    /// Its `Debug` shows the length alone, because people write whatever they like (V-4).
+    /// Its `Debug` shows only the length, because people may write anything (V-4).
     Reason, "reason", MAX_ID_BYTES
 );
 

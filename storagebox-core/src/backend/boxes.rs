@@ -1,4 +1,4 @@
-//! Boxes that are open.
+//! The open boxes of a backend.
 
 use std::any::Any;
 use std::collections::{HashMap, VecDeque};
@@ -8,10 +8,11 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use crate::error::Result;
 use crate::value::BoxName;
 
-/// Boxes that are open, so that handles of one name share one place, and calls of one kind can go together.
+/// The open boxes of a backend. All handles with the same name share one object, so that their calls of one kind can be
+/// combined.
 ///
-/// A program may open a box for each of its tenants, so a box is forgotten once it has no handle any more; only the last
-/// ones that were opened stay, for a program that opens its box anew for each call.
+/// A program may open a box for each of its tenants, so a box is dropped when it has no handle left. Only the boxes
+/// opened last stay open without a handle, for a program that opens its box for each call.
 #[derive(Default)]
 pub struct OpenBoxes(Mutex<Boxes>);
 
@@ -31,11 +32,11 @@ type Named = (&'static str, BoxName, String);
 const STAY: usize = 64;
 
 impl OpenBoxes {
-    /// The box of this kind, name and options; created if none has a handle of it.
+    /// Returns the box with this kind, name and options. Creates it if no handle to it exists.
     ///
     /// # Errors
     ///
-    /// Those of `create`.
+    /// The errors of `create`.
     pub fn open<T: Send + Sync + 'static>(
         &self,
         kind: &'static str,

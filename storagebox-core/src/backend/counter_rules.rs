@@ -1,4 +1,4 @@
-//! What the counter strategies differ in, for stores that have four of them.
+//! How the counter strategies differ, for stores that have four of them.
 
 use crate::backend::micros_of;
 use crate::counter::{Bounds, Change};
@@ -6,8 +6,8 @@ use crate::error::{Error, Result};
 use crate::strategy::{CounterPromise, Memory, Strategy};
 use crate::time::Retention;
 
-/// The rules of `Atomic`, `Marker`, `Window` or `Sharded`, the strategies of a store whose every step is atomic. The
-/// others work around stores that have no such step.
+/// The rules of `Atomic`, `Marker`, `Window` or `Sharded`: the strategies of a store whose every step is atomic. The
+/// other strategies work around stores without such a step.
 #[derive(Clone, Copy, Debug)]
 pub struct CounterRules {
     backend: &'static str,
@@ -21,11 +21,12 @@ pub struct CounterRules {
 }
 
 impl CounterRules {
-    /// The rules of a strategy, on the backend of this name.
+    /// Creates the rules of a strategy for the backend with this name.
     ///
     /// # Errors
     ///
-    /// `InvalidInput` for one that is out of its range; `Unsupported` for any other, with what to use instead.
+    /// `InvalidInput` if a number of the strategy is out of its range; `Unsupported` for any other strategy, with the
+    /// strategy to use instead.
     pub fn of(backend: &'static str, strategy: Strategy) -> Result<Self> {
         let strategy = strategy.checked()?;
         let whole = Self { backend, strategy, memory: None, capacity: None, split: None };
@@ -46,46 +47,46 @@ impl CounterRules {
         }
     }
 
-    /// Whether operations are remembered at all.
+    /// Returns whether operations are remembered at all.
     pub fn remembers(&self) -> bool {
         self.memory.is_some()
     }
 
-    /// How long they are remembered, in microseconds; `None` is for ever.
+    /// Returns how long operations are remembered, in microseconds; `None` means for ever.
     pub fn keeps(&self) -> Option<i64> {
         self.memory.and_then(micros_of)
     }
 
-    /// How many are remembered at once.
+    /// Returns how many operations are remembered at once.
     pub fn capacity(&self) -> Option<u32> {
         self.capacity
     }
 
-    /// Over how many shards the value may be split.
+    /// Returns the number of shards that the value may be split over.
     pub fn shards(&self) -> u16 {
         self.split.map_or(1, |(shards, _)| shards)
     }
 
-    /// The bounds that are fixed for the box, where they are.
+    /// Returns the bounds that are fixed for the box, if it has fixed bounds.
     pub fn fixed_bounds(&self) -> Bounds {
         self.split.map_or(Bounds::NONE, |(_, fixed)| fixed)
     }
 
-    /// Whether a change is told the value.
+    /// Returns whether a change returns the value.
     pub fn answers_value(&self) -> bool {
         self.split.is_none()
     }
 
-    /// What the result of a change must be within.
+    /// Returns the bounds for the result of a change.
     pub fn bounds(&self, change: &Change) -> Bounds {
         self.split.map_or(change.bounds, |(_, fixed)| fixed)
     }
 
-    /// Whether the change may have the bounds that it has.
+    /// Checks that the change may have its bounds.
     ///
     /// # Errors
     ///
-    /// `InvalidInput` for other bounds than those of the box, where they are fixed; `Unsupported` for a reason, because none
+    /// `InvalidInput` if the box has fixed bounds and the change has others; `Unsupported` for a reason, because none
     /// of these strategies has a log to show it.
     pub fn check(&self, change: &Change) -> Result<()> {
         if change.reason.is_some() {
@@ -100,11 +101,11 @@ impl CounterRules {
         }
     }
 
-    /// Whether operations can be fenced.
+    /// Checks that operations can be fenced.
     ///
     /// # Errors
     ///
-    /// `Unsupported` where none is remembered.
+    /// `Unsupported` if the strategy remembers no operations.
     pub fn check_cancel(&self) -> Result<()> {
         match self.memory {
             Some(_) => Ok(()),
@@ -112,7 +113,7 @@ impl CounterRules {
         }
     }
 
-    /// The strategy as it is kept with the box. What is kept does not change.
+    /// Returns the strategy as it is stored with the box. The stored text does not change.
     pub fn in_words(&self) -> String {
         let kept = self.keeps().map_or("for ever".to_owned(), |micros| format!("for {micros} us"));
         match (self.strategy, self.split, self.capacity) {
@@ -127,7 +128,7 @@ impl CounterRules {
         }
     }
 
-    /// What the strategy guarantees.
+    /// Returns what the strategy guarantees.
     pub fn promise(&self) -> CounterPromise {
         CounterPromise {
             memory: self.memory.map_or(Memory::None, Memory::from),

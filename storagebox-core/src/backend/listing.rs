@@ -1,4 +1,4 @@
-//! Listings whose cursor is the last key that was shown.
+//! Listings whose cursor is the last key that was returned.
 
 use crate::error::{Error, Result};
 use crate::page::{Cursor, Page};
@@ -9,7 +9,7 @@ const MOST: usize = 1_000;
 /// What cursors begin with; the last key follows.
 const AFTER: &str = "after:";
 
-/// A page as it is asked for: after which key, and how many entries.
+/// A request for a page: the key to start after, and the number of entries.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listing {
     after: String,
@@ -17,11 +17,11 @@ pub struct Listing {
 }
 
 impl Listing {
-    /// Reads what a caller asked for; keys are of the type `K`.
+    /// Reads the caller's request; keys have the type `K`.
     ///
     /// # Errors
     ///
-    /// `InvalidInput` for a limit of 0 or a cursor that no listing of such keys made.
+    /// `InvalidInput` if the limit is 0 or no listing of such keys created the cursor.
     pub fn of<K>(backend: &'static str, cursor: Option<&Cursor>, limit: usize) -> Result<Self>
     where
         K: for<'a> TryFrom<&'a str>,
@@ -37,18 +37,18 @@ impl Listing {
         Ok(Self { after: after.to_owned(), limit: limit.min(MOST) })
     }
 
-    /// The key of the last entry that was shown; a text before every key at the beginning.
+    /// Returns the key of the last entry that was returned; at the beginning, a text that sorts before every key.
     pub fn after(&self) -> &str {
         &self.after
     }
 
-    /// How many entries the page has at the most.
+    /// Returns the maximum number of entries of the page.
     pub fn limit(&self) -> i64 {
         // At most `MOST`.
         self.limit as i64
     }
 
-    /// The page; one that is full may have a next one, after the key of its last entry.
+    /// Creates the page. A full page may have a next page, after the key of its last entry.
     pub fn page<T>(&self, entries: Vec<T>, key: impl FnOnce(&T) -> &str) -> Page<T> {
         let full = entries.len() == self.limit;
         let next = entries.last().filter(|_| full).map(|last| Cursor::new(format!("{AFTER}{}", key(last))));

@@ -1,15 +1,15 @@
-//! Durations as stores keep them.
+//! Durations as stores keep them: in microseconds.
 
 use std::time::Duration;
 
 use crate::time::Retention;
 
-/// A duration in whole microseconds, as stores keep it.
+/// Converts a duration to whole microseconds, as stores keep it.
 pub fn micros(duration: Duration) -> i64 {
     i64::try_from(duration.as_micros()).unwrap_or(i64::MAX)
 }
 
-/// A retention in whole microseconds; `None` is for ever.
+/// Converts a retention to whole microseconds; `None` means for ever.
 pub fn micros_of(retention: Retention) -> Option<i64> {
     match retention {
         Retention::Forever => None,

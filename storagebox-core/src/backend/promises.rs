@@ -1,4 +1,4 @@
-//! What a backend says of itself and of its upkeep.
+//! What a backend promises, and what its maintenance did.
 
 use std::borrow::Cow;
 
@@ -11,20 +11,20 @@ pub struct Maintained {
     pub more: bool,
 }
 
-/// What a store guarantees, for people to read.
+/// What a store guarantees, as text for people.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Promises {
     /// The backend's short name.
     pub backend: &'static str,
-    /// The statements, in an order fit for a table.
+    /// The statements, in the order for a table.
     pub entries: Vec<Promise>,
 }
 
-/// One statement of what a store guarantees, or does not.
+/// A statement of what a store guarantees or does not guarantee.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Promise {
-    /// What it is about, such as `durability`.
+    /// The subject of the statement, such as `durability`.
     pub about: &'static str,
-    /// What is guaranteed, and where it ends.
+    /// What is guaranteed, and the limits of the guarantee.
     pub statement: Cow<'static, str>,
 }

@@ -1,4 +1,4 @@
-//! The one loop that makes a call again: for handles, runs, backends and the command.
+//! The retry loop, shared by handles, runs, backends and the command.
 
 use std::time::Duration;
 
@@ -7,28 +7,29 @@ use backon::{BackoffBuilder, ExponentialBuilder};
 use crate::error::{Certainty, Error, Result};
 use crate::settles::Settles;
 
-/// Why an attempt is not the answer of its call.
+/// Why an attempt does not answer its call.
 #[derive(Clone, Copy, Debug)]
 pub enum Setback<'a> {
-    /// It failed.
+    /// The attempt failed.
     Failed(&'a Error),
-    /// It was answered, and an earlier one may still take effect, whose own answer was lost.
+    /// The attempt was answered, but an earlier attempt whose answer was lost may still take effect.
     Open,
 }
 
-/// How often a call is made again, and after which pauses.
+/// How often a call is retried, and after which pauses.
 pub trait Backoff: Send {
-    /// The pause before one more attempt, or `None` if there is none. None is made before a pause of nought.
+    /// Returns the pause before the next attempt, or `None` if there is no next attempt. A pause of zero retries at
+    /// once.
     fn after(&mut self, setback: Setback<'_>) -> Option<Duration>;
 
-    /// Whether the call was made before the first attempt already, in vain and with an unknown outcome.
+    /// Returns whether the call was already made before the first attempt, without success and with an unknown outcome.
     fn begins_unresolved(&self) -> bool {
         false
     }
 }
 
-/// Longer and longer pauses for a call that others are in the way of, each with as much again by chance: about five seconds in
-/// all.
+/// Returns growing pauses for a call that meets contention, each with up to as much again at random: about five seconds
+/// in all.
 pub fn pauses() -> impl Iterator<Item = Duration> + Send + use<> {
     ExponentialBuilder::default()
         .with_min_delay(Duration::from_millis(1))
@@ -42,16 +43,17 @@ pub fn pauses() -> impl Iterator<Item = Duration> + Send + use<> {
 ///
 /// # Guarantees
 ///
-/// - ER-4: the certainty of the whole is that of its least certain attempt. An outcome that does not [settle](Settles) an
-///   earlier attempt is not answered. The closure must make the same operation each time, with the same id.
+/// - ER-4: the certainty of the whole call is the certainty of its least certain attempt. An outcome that does not
+///   [settle](Settles) an earlier attempt is not returned. The closure must make the same operation each time, with the
+///   same id.
 ///
 /// # Cancel safety
 ///
-/// That of the call: make it again with the same id.
+/// The same as for the call: make it again with the same id.
 ///
 /// # Errors
 ///
-/// The last attempt's, marked as unresolved if any attempt was.
+/// The error of the last attempt, marked as unresolved if any attempt was unresolved.
 pub async fn repeat<T, F, P>(
     mut backoff: impl Backoff,
     mut pause: impl FnMut(Duration) -> P,

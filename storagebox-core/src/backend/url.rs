@@ -1,4 +1,4 @@
-//! The query of a URL: keys that mean the same in every backend that has them. No error shows a value.
+//! The query of a URL: keys that have the same meaning in every backend that supports them. No error shows a value.
 
 use std::str::FromStr;
 use std::time::Duration;
@@ -6,13 +6,14 @@ use std::time::Duration;
 use crate::error::{Error, Result};
 use crate::time::Retention;
 
-/// The keys with their values, in order.
+/// Returns the keys with their values, in order.
 pub fn keys(query: &str) -> impl Iterator<Item = (&str, &str)> {
     let pairs = query.split('&').filter(|pair| !pair.is_empty());
     pairs.map(|pair| pair.split_once('=').unwrap_or((pair, "")))
 }
 
-/// What a key is answered that the backend does not have: itself, if it is surely a key, and those that are known.
+/// Returns the error for a key that the backend does not have. The error names the key if it is surely a key, and the
+/// known keys.
 pub fn unknown(key: &str, value: &str, known: &[&str]) -> Error {
     let own = match is_surely_a_key(key, value) {
         true => format!("the query key `{key}`, which"),
@@ -29,20 +30,20 @@ fn is_surely_a_key(key: &str, value: &str) -> bool {
     is_key && !value.is_empty() && !value.contains('@')
 }
 
-/// A whole number.
+/// Parses a whole number.
 ///
 /// # Errors
 ///
-/// `Misconfigured` for anything else, and one that is out of the range of its type.
+/// `Misconfigured` for any other text, and for a number out of the range of its type.
 pub fn number<T: FromStr>(key: &'static str, value: &str) -> Result<T> {
     value.parse().map_err(|_| Error::misconfigured(key, "must be a whole number"))
 }
 
-/// A duration with its unit, as in `500ms`, `10s` or `7d`; `0` needs none.
+/// Parses a duration with its unit, such as `500ms`, `10s` or `7d`; `0` needs no unit.
 ///
 /// # Errors
 ///
-/// `Misconfigured` for anything else, and one that is out of range.
+/// `Misconfigured` for any other text, and for a duration out of range.
 pub fn duration(key: &'static str, value: &str) -> Result<Duration> {
     let parsed = humantime::parse_duration(value);
     parsed.map_err(|_| {
@@ -50,11 +51,11 @@ pub fn duration(key: &'static str, value: &str) -> Result<Duration> {
     })
 }
 
-/// A retention: `forever`, or a duration.
+/// Parses a retention: `forever`, or a duration.
 ///
 /// # Errors
 ///
-/// `Misconfigured` for anything else.
+/// `Misconfigured` for any other text.
 pub fn retention(key: &'static str, value: &str) -> Result<Retention> {
     match value {
         "forever" => Ok(Retention::Forever),
@@ -62,20 +63,20 @@ pub fn retention(key: &'static str, value: &str) -> Result<Retention> {
     }
 }
 
-/// `on` or `off`.
+/// Parses `on` or `off`.
 ///
 /// # Errors
 ///
-/// `Misconfigured` for anything else.
+/// `Misconfigured` for any other text.
 pub fn switch(key: &'static str, value: &str) -> Result<bool> {
     one_of(key, value, &[("on", true), ("off", false)])
 }
 
-/// One of some words, each with what it means.
+/// Parses one of the given words and returns its meaning.
 ///
 /// # Errors
 ///
-/// `Misconfigured` for any other, with the words.
+/// `Misconfigured` for any other word; the error lists the words.
 pub fn one_of<T: Copy>(key: &'static str, value: &str, words: &[(&str, T)]) -> Result<T> {
     if let Some((_, meaning)) = words.iter().find(|(word, _)| *word == value) {
         return Ok(*meaning);
@@ -94,11 +95,11 @@ fn listed(words: &[&str], before_the_last: &str) -> String {
     }
 }
 
-/// Percent-encoded text: `%2F` as `/`, and so on.
+/// Decodes percent-encoded text: `%2F` as `/`, and so on.
 ///
 /// # Errors
 ///
-/// `Misconfigured` for a `%` without two digits, and for what is not UTF-8.
+/// `Misconfigured` if a `%` has no two digits after it, or the text is not UTF-8.
 pub fn decoded(text: &str) -> Result<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.bytes();

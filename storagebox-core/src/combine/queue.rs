@@ -123,7 +123,7 @@ impl<C: Combine> Queue<C> {
         }
     }
 
-    /// The lane's first call may go, if none of it is under way; a lane of nothing is no more.
+    /// Marks the lane's first call as ready if no call of the lane is under way. Removes an empty lane.
     fn line_up(&mut self, key: &C::Key) {
         let Some(lane) = self.lanes.get(key).filter(|lane| !lane.is_busy) else { return };
         match lane.calls.first_key_value() {
@@ -164,7 +164,7 @@ impl<C: Combine> Queue<C> {
         (self.turn == Some(ticket)).then(|| self.begin(false))
     }
 
-    /// Ends a turn; the one that is to follow it.
+    /// Ends a turn. Returns the turn that follows it.
     pub(super) fn end(&mut self, ticket: Ticket, keys: Vec<C::Key>) -> Option<Next> {
         self.release(keys);
         match self.turn == Some(ticket) {
@@ -175,7 +175,8 @@ impl<C: Combine> Queue<C> {
         self.next(true)
     }
 
-    /// A turn for one who came, and others, if nobody has it. Where calls went together, those of the others come with it.
+    /// Begins a turn for a new call and the other waiting calls, if nobody has the turn. If the last batch had several
+    /// calls, others are likely to arrive with it.
     pub(super) fn begin_with_others(&mut self) -> Option<Next> {
         self.next(self.last_batch > 1)
     }
@@ -206,7 +207,7 @@ impl<C: Combine> Queue<C> {
         Some(Next { ticket: self.begin(false), spawn, expects_others })
     }
 
-    /// All who wait, who are left to themselves.
+    /// Takes all waiting calls out of the queue; they are left to themselves.
     pub(super) fn give_up(&mut self) -> Vec<Waiting<C>> {
         self.ready.clear();
         self.waiting = 0;
@@ -224,7 +225,7 @@ impl<C: Combine> Queue<C> {
         self.waiting == 0
     }
 
-    /// Whether nobody watches, as somebody does from now on.
+    /// Whether nobody watches yet. From now on somebody does.
     pub(super) fn is_to_be_watched(&mut self) -> bool {
         !std::mem::replace(&mut self.is_watched, true)
     }

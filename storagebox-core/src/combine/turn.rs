@@ -1,4 +1,4 @@
-//! Who is at it, and who sees that he does not take too long.
+//! The turn of a batch, and the watch that ends the wait for a turn that takes too long.
 
 use std::future::poll_fn;
 use std::mem;
@@ -8,7 +8,7 @@ use std::task::Poll;
 use super::queue::{Ticket, Waiting};
 use super::{BoxFuture, Combine, Combined, Combiner};
 
-/// That something is under way. When it ends, also by being dropped, those who wait go next.
+/// A sign that something is under way. When it ends, also by being dropped, the waiting calls go next.
 pub(super) struct Turn<C: Combine> {
     combiner: Arc<Combiner<C>>,
     ticket: Ticket,

@@ -1,30 +1,31 @@
-//! The sorts of errors, by what the caller does next, and what each says of the call.
+//! The kinds of errors, by what the caller does next, and what each kind says about the call.
 
-/// The sort of an [`Error`](crate::Error), by what the caller does next.
+/// The kind of an [`Error`](crate::Error), by what the caller does next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// An argument breaks a stated limit, perhaps a text that a user typed. The caller must change it.
+    /// An argument exceeds a stated limit, perhaps a text that a user typed. The caller must change it.
     InvalidInput,
-    /// The way to the store, a setting or the options of a box are wrong, whatever is asked of it. Whoever runs the program
-    /// must correct them; no user's text is to blame.
+    /// The address of the store, a setting or the options of a box are wrong, whatever the call. The operator of the
+    /// program must correct them; no user input is the cause.
     Misconfigured,
-    /// A payload is over its limit. The caller must make it smaller.
+    /// A payload exceeds its limit. The caller must make it smaller.
     TooLarge,
-    /// The store holds no storagebox yet. The caller must run `setup()` once.
+    /// The store is not set up for storagebox. The caller must run `setup()` once.
     NotSetUp,
-    /// This backend cannot do it. The caller must choose another way; the message names one.
+    /// This backend does not support the call. The caller must choose another way; the message names one.
     Unsupported,
-    /// Others were in the way and nothing was applied. The caller may retry later. Always certain.
+    /// Other calls interfered and nothing was applied. The caller may retry later. Always certain.
     Contention,
-    /// The store asked to slow down and nothing was applied. The caller may retry later, more slowly. Always certain.
+    /// The store asked for fewer requests and nothing was applied. The caller may retry later, more slowly. Always
+    /// certain.
     Throttled,
     /// The store could not be reached and nothing was applied. The caller may retry later. Always certain.
     Unavailable,
-    /// It may have been applied. The caller must call again with the same id to learn which, unless the error is not
-    /// [retryable](crate::Error::is_retryable): then the store would not know the call again.
+    /// The call may have been applied. The caller must call again with the same id to find out, unless the error is not
+    /// [retryable](crate::Error::is_retryable): then the store would not recognise the call.
     OutcomeUnknown,
-    /// The store refused the credentials or the right. The caller must grant it.
+    /// The store refused the credentials or the permission. The caller must grant it.
     Denied,
     /// A stored record cannot be read. The caller must look at the record that the message names.
     Corrupt,
@@ -33,10 +34,10 @@ pub enum ErrorKind {
 /// Whether a failed call may have taken effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Certainty {
-    /// It surely changed nothing and never will.
+    /// The call surely changed nothing and never will.
     NotApplied,
-    /// It may have been applied, or may still be. The same call with the same id resolves it, if the error is
-    /// [retryable](crate::Error::is_retryable).
+    /// The call may have been applied, or may still be. The same call with the same id resolves the outcome, if the
+    /// error is [retryable](crate::Error::is_retryable).
     Unknown,
 }
 

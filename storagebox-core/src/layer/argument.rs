@@ -10,7 +10,7 @@ use crate::time::{Hold, Retention};
 
 /// An argument as the traits of the parts take it: borrowed, or small.
 pub(super) trait Argument<'a>: Copy {
-    /// The same, for longer than the caller lends it.
+    /// The same argument as an owned value, which outlives the caller.
     type Owned: Send + Sync + 'static;
 
     fn own(self) -> Self::Owned;

@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::settles::Settles;
 use crate::value::BoxName;
 
-/// A part of a backend each of whose calls goes through a [`Layer`].
+/// A part of a backend whose calls all go through a [`Layer`].
 pub struct LayeredPart<P: ?Sized> {
     inner: Arc<P>,
     layer: Arc<dyn Layer>,
@@ -24,7 +24,7 @@ pub struct LayeredPart<P: ?Sized> {
 }
 
 impl<P: OnePart + ?Sized> LayeredPart<P> {
-    /// Puts the layer around the part.
+    /// Wraps the part in the layer.
     pub fn new(inner: Arc<P>, layer: Arc<dyn Layer>) -> Self {
         let (part, recognises_repeats) = (inner.part(), inner.recognises_repeats());
         Self { inner, layer, backend: "", part, namespace: None, recognises_repeats }

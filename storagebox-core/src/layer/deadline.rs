@@ -1,4 +1,4 @@
-//! A bound on the time of a call.
+//! A time limit for calls.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,14 +10,15 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::race::{First, first_of};
 use crate::time::Timer;
 
-/// Drops a call that has no answer in time. Around [`Retries`](super::Retries) it bounds all attempts together.
+/// Drops a call that has no answer in time. Around [`Retries`](super::Retries) it bounds the total time of all
+/// attempts.
 ///
-/// A [`Batch`](Kind::Batch) has no deadline: how long it takes is up to its size, and each of its steps is bounded by the
-/// backend.
+/// A [`Batch`](Kind::Batch) has no deadline: its time depends on its size, and the backend bounds each of its steps.
 ///
 /// # Errors
 ///
-/// `OutcomeUnknown`, as of a backend's own call timeout; of a [`Read`](Kind::Read), which applied nothing, `Unavailable`.
+/// `OutcomeUnknown`, as for a backend's own call timeout; `Unavailable` for a [`Read`](Kind::Read), which applied
+/// nothing.
 #[derive(Clone, Debug)]
 pub struct Deadline {
     within: Duration,
@@ -25,7 +26,7 @@ pub struct Deadline {
 }
 
 impl Deadline {
-    /// Bounds each call to this time, by this timer.
+    /// Limits each call to this time, measured by this timer.
     pub fn new(within: Duration, timer: Arc<dyn Timer>) -> Self {
         Self { within, timer }
     }

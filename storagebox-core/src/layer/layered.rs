@@ -21,9 +21,9 @@ use crate::strategy::Strategy;
 use crate::token_store::TokenStore;
 use crate::value::BoxName;
 
-/// A backend each of whose calls, of all its parts, goes through a [`Layer`].
+/// A backend whose calls, of all its parts, go through a [`Layer`].
 ///
-/// What is no call passes by the layer: opening a part, [`promises`](Backend::promises) and
+/// The layer does not see methods that make no call: opening a part, [`promises`](Backend::promises) and
 /// [`promise`](crate::Counter::promise).
 #[derive(Clone, Debug)]
 pub struct Layered {
@@ -32,7 +32,7 @@ pub struct Layered {
 }
 
 impl Layered {
-    /// Puts the layer around the backend.
+    /// Wraps the backend in the layer.
     pub fn new(inner: Arc<dyn Backend>, layer: Arc<dyn Layer>) -> Self {
         Self { inner, layer }
     }

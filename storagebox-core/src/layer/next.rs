@@ -1,4 +1,4 @@
-//! The rest of a call's way, and what came of it.
+//! The rest of the path of a call, and its outcome.
 
 use std::any::Any;
 use std::fmt;
@@ -10,7 +10,7 @@ use crate::settles::Settles;
 
 pub(super) type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// Makes the call, or has the next layer make it. Nothing is made before the future is polled.
+/// Makes the call, or passes it to the next layer. Nothing happens before the future is polled.
 #[derive(Clone, Copy)]
 pub struct Next<'a> {
     call: &'a Call<'a>,
@@ -31,19 +31,19 @@ impl<'a> Next<'a> {
     ///
     /// # Cancel safety
     ///
-    /// That of the call: after a future that was dropped half-way its outcome is unknown, and the same call resolves it.
+    /// The same as for the call: after a dropped future the outcome is unknown, and the same call resolves it.
     ///
     /// # Errors
     ///
-    /// Those of the call. After an unknown outcome of a call that the backend would not recognise, the error is not
-    /// [retryable](crate::Error::is_retryable).
+    /// The errors of the call. After an unknown outcome of a call that the backend would not recognise, the error is
+    /// not [retryable](crate::Error::is_retryable).
     pub fn call(&self) -> impl Future<Output = Result<Answered>> + Send + use<'a> {
         let Self { call, make, .. } = *self;
         async move { make().await.map_err(|error| call.failed(error)) }
     }
 
     /// Makes the call like [`Next::call`], with a copy of its arguments. The future outlives the caller, so a layer may
-    /// hand it to another task, or await it after the caller has its answer.
+    /// move it to another task, or await it after the caller has its answer.
     pub fn detached(&self) -> impl Future<Output = Result<Answered>> + Send + use<> {
         let (detached, repeatable) = ((self.detach)(), self.call.repeatable);
         async move { detached.await.map_err(|error| if repeatable { error } else { error.unrepeatable() }) }
@@ -56,7 +56,7 @@ impl fmt::Debug for Next<'_> {
     }
 }
 
-/// The outcome of a call on its way back through the layers. The type of the outcome is that of the method:
+/// The outcome of a call on its way back through the layers. Its type is the outcome type of the method:
 /// [`Taken`](crate::Taken) for `take`.
 #[derive(Debug)]
 #[must_use = "a call without its answer is a call that failed"]
@@ -66,8 +66,9 @@ pub struct Answered {
 }
 
 impl Answered {
-    /// Answers with this outcome, for a test that needs a store with a fault, or for a cache. The caller gets
-    /// `OutcomeUnknown` if the call has no outcomes of this type. It counts as one that [settles](Settles) earlier attempts.
+    /// Creates an answer with this outcome, for a test that needs a store with a fault, or for a cache. The caller gets
+    /// `OutcomeUnknown` if the call has no outcomes of this type. The answer counts as an outcome that
+    /// [settles](Settles) earlier attempts.
     pub fn of(outcome: impl Any + Send) -> Self {
         Self { outcome: Box::new(outcome), settles: true }
     }
@@ -94,7 +95,7 @@ impl Answered {
     }
 }
 
-/// Whether the outcome settles an earlier attempt; what a read found always does.
+/// Returns whether the outcome settles an earlier attempt; the outcome of a read always does.
 impl Settles for Answered {
     fn settles(&self) -> bool {
         self.settles

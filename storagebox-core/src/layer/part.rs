@@ -1,4 +1,4 @@
-//! Which part a part is.
+//! Identifies the parts.
 
 use super::Part;
 use crate::counter::Counter;
@@ -9,12 +9,12 @@ use crate::ledger::Ledger;
 use crate::ordered_store::OrderedStore;
 use crate::token_store::TokenStore;
 
-/// What a [`LayeredPart`](super::LayeredPart) can stand in front of: the trait object of each part.
+/// The trait objects that a [`LayeredPart`](super::LayeredPart) can wrap: one per part.
 pub trait OnePart: Send + Sync + 'static {
-    /// Returns which part it is.
+    /// Returns which part this is.
     fn part(&self) -> Part;
 
-    /// Returns whether it recognises the repetition of a change.
+    /// Returns whether the part recognises a repeated change.
     fn recognises_repeats(&self) -> bool {
         true
     }

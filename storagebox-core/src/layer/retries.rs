@@ -1,4 +1,4 @@
-//! Calls that are made again.
+//! Retries of calls.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -12,13 +12,13 @@ use crate::error::Result;
 use crate::retry::Retry;
 use crate::time::Timer;
 
-/// Repeats a call for as long as its errors are retryable.
+/// Retries a call for as long as its errors are retryable.
 ///
-/// Each call has a span `call`, which says in its field `attempts` how often the call was made, if more than once.
+/// Each call has a span `call`. Its field `attempts` says how often the call was made, if more than once.
 ///
 /// # Guarantees
 ///
-/// - ER-4: as [`Retry`] does it. A call that is not [repeatable](Call::repeatable) is not made again after an unknown
+/// - ER-4: as in [`Retry`]. A call that is not [repeatable](Call::repeatable) is not made again after an unknown
 ///   outcome.
 #[derive(Clone, Debug)]
 pub struct Retries {
@@ -27,7 +27,7 @@ pub struct Retries {
 }
 
 impl Retries {
-    /// Repeats calls like this, and waits by this timer between two attempts.
+    /// Creates a layer that retries calls as `retry` says and waits with `timer` between two attempts.
     pub fn new(retry: Retry, timer: Arc<dyn Timer>) -> Self {
         Self { retry, timer }
     }

@@ -1,4 +1,4 @@
-//! How a run is gone about.
+//! The options of a run.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use crate::retry::Retry;
 use crate::time::Retention;
 use crate::value::{Fingerprint, OpId};
 
-/// How [`run`](crate::run()) goes about it.
+/// The options of [`run`](crate::run()).
 #[derive(Clone, Debug)]
 pub struct RunOptions {
     pub(super) lease: Duration,
@@ -34,57 +34,58 @@ impl Default for RunOptions {
 }
 
 impl RunOptions {
-    /// How long the lease lasts without a sign of life. It is extended every third of it until the result is
-    /// recorded, so it bounds how long a crashed runner blocks others, not how long the work may take.
+    /// Sets how long the lease lasts without an extension. It is extended after every third of this time until the
+    /// result is recorded. So it limits how long a crashed runner blocks others, not how long the work may take.
     #[must_use]
     pub fn lease(mut self, lease: Duration) -> Self {
         self.lease = lease;
         self
     }
 
-    /// How long the result is remembered.
+    /// Sets how long the result is remembered.
     #[must_use]
     pub fn retention(mut self, retention: Retention) -> Self {
         self.retention = retention;
         self
     }
 
-    /// What the request asked for: the same id with another fingerprint is `Mismatch` (D-6).
+    /// Sets the fingerprint of the request: the same id with another fingerprint returns `Mismatch` (D-6).
     #[must_use]
     pub fn fingerprint(mut self, fingerprint: Fingerprint) -> Self {
         self.fingerprint = Some(fingerprint);
         self
     }
 
-    /// Begins under the runner's own name, and takes up the lease that a runner of this name has on the id, *although that
-    /// one may be at work still*. It is for a runner that is alone under its name and comes back after a crash, such as
-    /// the only worker 3; never for what two may have in common, such as a request's idempotency key, which is the id.
+    /// Begins under the runner's own name and takes up the lease that a runner of this name has on the id, *even if
+    /// that runner is still at work*. Use it for a runner that is the only one with its name and comes back after a
+    /// crash, such as the only worker 3. Never use it for a name that two runners may share, such as a request's
+    /// idempotency key, which is the id.
     ///
-    /// Without it a crashed runner's lease lapses, and then anybody begins. A name is good for one run of an id: once its
-    /// work has failed it is [`Over`](crate::Ran::Over).
+    /// Without it, a crashed runner's lease lapses, and then any runner may begin. A name is good for one run of an id:
+    /// after its work has failed, the run is [`Over`](crate::Ran::Over).
     #[must_use]
     pub fn take_up(mut self, runner: OpId) -> Self {
         self.take_up = Some(runner);
         self
     }
 
-    /// Waits this long for another's run to end instead of answering `InFlight` at once.
+    /// Waits this long for another run to end instead of returning `InFlight` at once.
     #[must_use]
     pub fn wait(mut self, deadline: Duration) -> Self {
         self.wait = Some(deadline);
         self
     }
 
-    /// How the store's retryable errors are retried.
+    /// Sets how retryable errors of the store are retried.
     #[must_use]
     pub fn retry(mut self, retry: Retry) -> Self {
         self.retry = retry;
         self
     }
 
-    /// How long recording the result is tried while the store is in trouble: the work is done and cannot be done again.
-    /// The attempts come at the pace of the [`Retry`], but do not end with its number; one that never waits between them
-    /// ends with its number all the same. The lease is extended meanwhile.
+    /// Sets how long to retry recording the result while the store has problems: the work is done and cannot be done
+    /// again. The attempts have the pauses of the [`Retry`], but are not limited by its number of attempts. Only a
+    /// `Retry` without pauses keeps that limit. The lease is extended in the meantime.
     #[must_use]
     pub fn record_within(mut self, duration: Duration) -> Self {
         self.record_within = duration;

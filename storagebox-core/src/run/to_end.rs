@@ -1,4 +1,4 @@
-//! A run that its caller need not wait for.
+//! A run that does not depend on its caller.
 
 use std::panic::resume_unwind;
 use std::pin::Pin;
@@ -14,24 +14,25 @@ use crate::lease_repo::{Fence, LeaseRepo};
 use crate::time::Timer;
 use crate::value::DedupId;
 
-/// [`run`], in a task of its own: it goes on when its caller is dropped, as when a client of a web server hangs up. Whoever
-/// asks again gets its result.
+/// Runs like [`run`], in a task of its own: the run continues when its caller is dropped, for example when a client of
+/// a web server disconnects. The next caller with the same id gets its result.
 ///
-/// `spawn` starts the task, as `tokio::spawn` does. The handle that it returns is kept until the task ends, so a runtime
-/// whose tasks are cancelled when their handles are dropped, as `smol`'s are, needs no `detach`.
+/// `spawn` starts the task, as `tokio::spawn` does. The handle that it returns is kept until the task ends, so a
+/// runtime that cancels a task when its handle is dropped, such as `smol`, needs no `detach`.
 ///
 /// # Guarantees
 ///
-/// Those of [`run`].
+/// The guarantees of [`run`].
 ///
 /// # Cancel safety
 ///
-/// Dropping the future ends nothing but the waiting: the work goes on and its result is recorded. A runtime that ends ends
-/// the work too, and leaves the lease to lapse.
+/// Dropping the future ends only the waiting: the work continues and its result is recorded. If the runtime ends, the
+/// work ends too, and the lease lapses.
 ///
 /// # Errors
 ///
-/// Those of [`run`]; `OutcomeUnknown` if the task was ended before the work. A panic of the work goes on here.
+/// The errors of [`run`]; `OutcomeUnknown` if the task was ended before the work. A panic of the work continues in the
+/// caller.
 ///
 /// # Example
 ///

@@ -1,4 +1,4 @@
-//! Payloads that hold JSON.
+//! Payloads that contain JSON.
 
 use std::fmt::Display;
 
@@ -8,14 +8,14 @@ use serde::de::DeserializeOwned;
 use super::Payload;
 use crate::error::{Error, Result};
 
-/// With the feature `json`.
+/// Methods with the feature `json`.
 impl Payload {
-    /// The value as JSON.
+    /// Creates a payload from a value, as JSON.
     ///
     /// # Errors
     ///
-    /// `InvalidInput` for what JSON cannot say, such as a map whose keys are no texts; `TooLarge` for more than 256 KiB. Neither
-    /// shows the value (V-4).
+    /// `InvalidInput` if JSON cannot represent the value, such as a map whose keys are not texts; `TooLarge` for more
+    /// than 256 KiB. Neither error shows the value (V-4).
     ///
     /// # Example
     ///
@@ -32,12 +32,12 @@ impl Payload {
         Self::new(bytes.map_err(|_| Error::invalid("payload", "cannot be written as JSON"))?)
     }
 
-    /// The value that this JSON says.
+    /// Parses the payload as JSON.
     ///
     /// # Errors
     ///
-    /// `Corrupt` for what is not JSON, and for JSON of another shape, with its line and column, and never with what stands there
-    /// (V-4).
+    /// `Corrupt` if the payload is not JSON, or is JSON of another shape. The error has the line and the column, and
+    /// never the content (V-4).
     pub fn parse_json<T: DeserializeOwned>(&self) -> Result<T> {
         serde_json::from_slice(self.as_bytes()).map_err(|error| unreadable(&error))
     }

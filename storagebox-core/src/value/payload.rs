@@ -1,4 +1,4 @@
-//! Bytes of any sort.
+//! Byte payloads.
 
 use std::fmt;
 
@@ -6,23 +6,23 @@ use bytes::Bytes;
 
 use crate::error::{Error, Result};
 
-/// The longest payload, in bytes.
+/// The maximum length of a payload, in bytes.
 pub const MAX_PAYLOAD_BYTES: usize = 256 * 1024;
 
-/// Bytes that are kept for the caller: a result, a value. At most 256 KiB; may be empty.
+/// Bytes that are stored for the caller: a result, a value. At most 256 KiB; may be empty.
 ///
-/// Its `Debug` shows the length alone (V-4). Cheap to clone.
+/// Its `Debug` shows only the length (V-4). Cheap to clone.
 ///
 /// # Errors
 ///
-/// More than 256 KiB is `TooLarge`, which names the limit and the length (V-3).
+/// More than 256 KiB returns `TooLarge`, which names the limit and the length (V-3).
 #[derive(Clone, PartialEq, Eq, Hash, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(try_from = "Vec<u8>", into = "Vec<u8>"))]
 pub struct Payload(Bytes);
 
 impl Payload {
-    /// Checks the length and takes the bytes as they are.
+    /// Checks the length and keeps the bytes unchanged.
     ///
     /// # Errors
     ///
@@ -35,12 +35,12 @@ impl Payload {
         Ok(Self(bytes))
     }
 
-    /// The bytes, as they were given.
+    /// Returns the bytes as they were given.
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
     }
 
-    /// The bytes, without a copy.
+    /// Returns the bytes without a copy.
     pub fn into_bytes(self) -> Bytes {
         self.0
     }
