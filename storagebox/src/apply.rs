@@ -32,7 +32,7 @@ impl<'a> Apply<'a> {
         self
     }
 
-    /// Sets the reason for the change, for the log of a [`Ledger`](crate::Ledger).
+    /// Sets the reason for the change, for the log of a [`Ledger`](crate::parts::Ledger).
     pub fn because(mut self, reason: impl TryInto<Reason, Error: Into<Error>>) -> Self {
         self.change = self.change.and_then(|(key, change)| Ok((key, change.because(checked(reason)?))));
         self

@@ -10,7 +10,7 @@ use crate::handle::{all, checked, handle};
 handle! {
     /// A bank of items. Each claim takes one item, and always the same one (article 1).
     ///
-    /// [`ItemBank`](crate::ItemBank) and [`BankAdmin`](crate::BankAdmin) list the guarantees. After any error or a dropped
+    /// [`ItemBank`](crate::parts::ItemBank) and [`BankAdmin`](crate::parts::BankAdmin) list the guarantees. After any error or a dropped
     /// future, make the same call again.
     ///
     /// # Errors

@@ -8,7 +8,7 @@ use crate::handle::{checked, handle};
 handle! {
     /// Counters that apply each change once (articles 3 and 5).
     ///
-    /// [`Counter`](crate::Counter) lists the guarantees. After a dropped future or a [retryable](crate::Error::is_retryable)
+    /// [`Counter`](crate::parts::Counter) lists the guarantees. After a dropped future or a [retryable](crate::Error::is_retryable)
     /// error, make the same call again, with the same `op`.
     ///
     /// # Errors

@@ -14,7 +14,7 @@ handle! {
     ///
     /// The stamp of a write is its writer and its time, in milliseconds since 1970. With
     /// [`Stamping::Sequence`](crate::Stamping::Sequence), any growing number takes the place of the time.
-    /// [`OrderedStore`](crate::OrderedStore) lists the guarantees. After any error or a dropped future, make the same call
+    /// [`OrderedStore`](crate::parts::OrderedStore) lists the guarantees. After any error or a dropped future, make the same call
     /// again, with the same stamp.
     ///
     /// # Errors

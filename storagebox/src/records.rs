@@ -10,7 +10,7 @@ use crate::handle::{checked, handle};
 handle! {
     /// Records of completed work, one value per id. The first value wins (articles 1 and 3).
     ///
-    /// [`DedupRepo`](crate::DedupRepo) lists the guarantees. After any error or a dropped future, make the same call again,
+    /// [`DedupRepo`](crate::parts::DedupRepo) lists the guarantees. After any error or a dropped future, make the same call again,
     /// with the same `op`.
     ///
     /// # Errors

@@ -56,7 +56,7 @@ pub struct Store {
 }
 
 impl Store {
-    /// Opens a store by URL, as [`open`](crate::open()) does. The first call connects.
+    /// Opens a store by URL, as [`open`](crate::parts::open()) does. The first call connects.
     ///
     /// # Errors
     ///

@@ -11,7 +11,7 @@ handle! {
     /// as a consumed token. For ids that no producer creates, use [`Leases::run`](crate::Leases::run) or
     /// [`Records`](crate::Records).
     ///
-    /// [`TokenStore`](crate::TokenStore) lists the guarantees. After any error or a dropped future, make the same call again,
+    /// [`TokenStore`](crate::parts::TokenStore) lists the guarantees. After any error or a dropped future, make the same call again,
     /// with the same `op`.
     ///
     /// # Errors

@@ -21,6 +21,7 @@ pub(crate) enum Failure {
     Package { package: String, why: String },
     NoCommand,
     NoProgram,
+    NotCertified,
     Newcomer { program: String, why: String },
     Given(Fault),
     Untrue { what: &'static str, expected: usize, found: usize },
@@ -79,6 +80,7 @@ impl fmt::Display for Failure {
             }
             Self::NoExamples => f.write_str("examples/examples holds no example"),
             Self::NoCommand => f.write_str("README.md has no `cargo run` in its first ```sh block"),
+            Self::NotCertified => f.write_str("the suite did not say how the example of a backend conforms"),
             Self::NoProgram => f.write_str("README.md has no block of Rust"),
             Self::Newcomer { program, why } => {
                 write!(f, "no newcomer would write the program {program}: {why}")

@@ -12,6 +12,7 @@ mod features;
 mod fresh;
 mod given;
 mod install;
+mod outside;
 mod packages;
 mod programs;
 mod prove;

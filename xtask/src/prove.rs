@@ -11,7 +11,7 @@ use crate::arguments::Part;
 use crate::command::{cargo, shown};
 use crate::failure::Failure;
 use crate::steps::step;
-use crate::{examples, features, fresh, install};
+use crate::{examples, features, fresh, install, outside};
 
 pub(crate) fn run(part: Part) -> Result<(), Failure> {
     match part {
@@ -19,7 +19,7 @@ pub(crate) fn run(part: Part) -> Result<(), Failure> {
         Part::Memory => memory(),
         Part::Deduplicator => deduplicator(),
         Part::Handles => handles(),
-        Part::Fresh => step("a fresh crate with one feature", fresh::run),
+        Part::Fresh => outside_the_workspace(),
         Part::HandOut => hand_out::run(),
         Part::Bench => bench(),
         Part::Postgres => postgres::run(),
@@ -27,6 +27,12 @@ pub(crate) fn run(part: Part) -> Result<(), Failure> {
         Part::Redis => redis::run(),
         Part::Sqlite => sqlite::run(),
     }
+}
+
+/// What users write, and what the author of a backend does.
+fn outside_the_workspace() -> Result<(), Failure> {
+    step("a fresh crate with one feature", fresh::run)?;
+    step("a backend outside the workspace", outside::run)
 }
 
 /// Each feature of every package alone, with the dependencies that it has then; the gate asks the facade and the
