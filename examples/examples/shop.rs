@@ -1,10 +1,13 @@
-//! A shop on one store: every request comes twice, as from an impatient browser, and all of them at once.
+//! A shop on one store: every request comes twice, as from an impatient browser, and all of them at once. With
+//! `RUST_LOG=debug` each line shows the order and the call in which it was written.
 
 use storagebox::{Error, RunError, Store};
 use storagebox_examples::shop::{Ordered, Shop};
+use tracing_subscriber::EnvFilter;
 
 #[tokio::main]
 async fn main() -> Result<(), RunError<Error>> {
+    tracing_subscriber::fmt().with_env_filter(EnvFilter::from_default_env()).init();
     let url = std::env::args().nth(1).unwrap_or_else(|| "memory:".into());
     let shop = Shop::open(Store::open(url).await?).await?;
     shop.deliver("delivery-1", "red-shoes", 10).await?;

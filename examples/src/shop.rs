@@ -6,6 +6,7 @@ use std::time::Duration;
 use storagebox::{
     Bank, Bounds, Confirmed, Counted, Counters, Error, Hold, Leases, Ran, Result, RunError, Store,
 };
+use tracing::instrument;
 
 /// How long a seat is held for whoever pays for it.
 pub const TO_PAY: Duration = Duration::from_secs(10 * 60);
@@ -69,10 +70,12 @@ impl Shop {
     }
 
     /// The voucher of a customer: the same one on every click. `None` if there are none left.
+    /// The span does not show the address.
     ///
     /// # Errors
     ///
     /// Those of the store.
+    #[instrument(skip_all, err)]
     pub async fn voucher(&self, email: &str) -> Result<Option<String>> {
         let taken = self.vouchers.assign(email).await?;
         Ok(taken.item().map(|item| item.as_str().to_owned()))
@@ -83,6 +86,7 @@ impl Shop {
     /// # Errors
     ///
     /// Those of the store. After one, the same order may be sent again.
+    #[instrument(skip(self), err)]
     pub async fn order(&self, id: &str, sku: &str) -> Result<Ordered, RunError<Error>> {
         let ran = self.orders.run(id, |_fence| self.place(id, sku)).await?;
         Ok(match ran {
