@@ -33,7 +33,7 @@ impl Client {
     /// All of the writes or none, with a token derived from them: the same transaction, sent again within ten minutes,
     /// is told its first answer.
     pub(crate) async fn transact(&self, writes: &[Write]) -> Result<Transacted> {
-        let transacted = self.transact_as(writes, &request_token(writes)).await?;
+        let transacted = self.transact_as(writes, &request_token(self.table(), writes)).await?;
         transacted.ok_or_else(|| Error::unknown("another transaction has the same token").on("dynamo"))
     }
 

@@ -243,7 +243,7 @@ impl Write {
     }
 
     /// The write in one order of its parts, whatever the order of its maps.
-    fn spell(&self, into: &mut String) {
+    fn spell(&self, own: &str, into: &mut String) {
         let (act, attributes) = match &self.act {
             Act::Put(row) => ("put".to_owned(), row.attributes().clone()),
             Act::Update { key, clauses } => (clauses.expression(), key.clone()),
@@ -253,7 +253,7 @@ impl Write {
         let mut all: Vec<_> = attributes.iter().chain(&self.values).collect();
         all.sort_by_key(|(name, _)| name.as_str());
         // Writing to a string never fails.
-        let _ = write!(into, "{act} {:?} {:?} {all:?};", self.table, self.condition);
+        let _ = write!(into, "{act} {:?} {:?} {all:?};", self.table(own), self.condition);
     }
 }
 
@@ -265,11 +265,11 @@ pub(crate) enum Alone {
     Delete(aws_sdk_dynamodb::operation::delete_item::builders::DeleteItemInputBuilder),
 }
 
-/// The client request token of a transaction, derived from its body. The body holds the call's tag, so that only
-/// another attempt of the same call has the same token.
-pub(crate) fn request_token(writes: &[Write]) -> String {
+/// The client request token of a transaction, derived from its body, which names the tables: tokens are known by account and
+/// region. The body holds the call's tag or its time, so that only another attempt of the same call has the same token.
+pub(crate) fn request_token(own: &str, writes: &[Write]) -> String {
     let mut body = String::new();
-    writes.iter().for_each(|write| write.spell(&mut body));
+    writes.iter().for_each(|write| write.spell(own, &mut body));
     hex(&Sha256::digest(body)[..16])
 }
 

@@ -220,3 +220,23 @@ async fn a_hold_that_becomes_one_for_ever_leaves_the_index() -> Result<()> {
 async fn in_the_index(place: &Place) -> Result<usize> {
     Ok(place.rows().await?.iter().filter(|row| row.contains_key("o")).count())
 }
+
+/// The service knows tokens by account and region. Nothing but the table tells these transactions apart: the boxes, the
+/// claims, the items and the time are the same.
+#[tokio::test]
+async fn the_same_step_in_two_tables_has_two_tokens() -> Result<()> {
+    with_place(async |here| {
+        with_place(async |there| {
+            for place in [here, there] {
+                let bank = place.store().await?.bank("bank")?;
+                bank.add(&[Item::new("item")?]).await?;
+                assert!(matches!(bank.take(&ClaimId::new("ada")?, Hold::For(MINUTE)).await?, Taken::New(_)));
+                place.clock.advance(2 * MINUTE);
+                assert!(matches!(bank.take(&ClaimId::new("bob")?, Hold::Forever).await?, Taken::New(_)));
+            }
+            Ok(())
+        })
+        .await
+    })
+    .await
+}
