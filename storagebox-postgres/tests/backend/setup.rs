@@ -113,7 +113,7 @@ async fn all_tables_in_which_rows_come_and_go_are_vacuumed_alike() -> Result<()>
 /// This program again, which runs the test below and nothing else.
 fn process(database: &Database, schema: &str) -> Result<Child> {
     let timeout = LONG.as_millis();
-    let url = format!("{}&schema={schema}&call_timeout={timeout}", owner_url(database, schema));
+    let url = format!("{}&schema={schema}&call_timeout={timeout}ms", owner_url(database, schema));
     let mut child = Command::new(env::current_exe().map_err(failed)?);
     child.args(["--exact", "setup::a_process_of_its_own", "--ignored"]).env(URL_VARIABLE, url);
     child.stdout(Stdio::null()).spawn().map_err(failed)
