@@ -121,6 +121,26 @@ async fn a_server_that_came_back_empty_is_not_gone_on_with() -> Result<()> {
     .await
 }
 
+/// A copy that keeps its epoch does not know of it.
+#[tokio::test]
+async fn a_box_that_a_copy_does_not_have_is_missed_until_another_creates_it() -> Result<()> {
+    with_server(Settings::quick(), async |place| {
+        let (store, mut admin) = (place.store()?, place.server.node(0).await?);
+        store.bank("another")?.counts().await?;
+        let copy = State::of(&mut admin, &place.prefix).await?;
+        let bank = store.bank(BOX)?;
+        bank.add(&[Item::new("SAVE-10")?]).await?;
+        cmd("FLUSHALL").exec_async(&mut admin).await.map_err(failed)?;
+        copy.restore(&mut admin, &place.prefix).await?;
+        assert_eq!(bank.counts().await.unwrap_err().kind(), ErrorKind::Corrupt);
+        assert_eq!(place.store()?.bank(BOX)?.counts().await?.total(), 0);
+        // It has the same epoch, as the README says.
+        assert_eq!(bank.counts().await?.total(), 0);
+        store.bank("another")?.counts().await.map(drop)
+    })
+    .await
+}
+
 /// A copy has the epoch that it had. Who puts it back gives it another, and whoever knew what was lost stops.
 #[tokio::test]
 async fn a_copy_that_was_put_back_and_has_a_new_epoch_is_not_gone_on_with() -> Result<()> {
