@@ -1,11 +1,12 @@
 -- IB-01 one taker gets an item: it is deleted from `free_items` in the step that writes the claim.
 -- IB-03 a claim that is known is answered, not served again; a racing first take of the same claim fails on the unique
 --       index (23505), which gives its item back, and is called again.
+-- S-4   whether the box is still the one that was opened is asked with the claim, in one read, in place of `is_box`.
 -- IB-08 takers begin at `p_start`, a place of their own, so that nobody crosses what others have drained. One that was told up
 --       to where there may be more, and says it as `p_till`, looks there first, without asking for the cells. From `p_since` on
 --       it has not looked back at those that it left; null is from where it is.
 CREATE OR REPLACE FUNCTION {schema}.bank_take(
-    p_bank bigint, p_claim text, p_hold bigint, p_memory bigint, p_start bigint, p_till bigint,
+    p_bank bigint, p_epoch bigint, p_claim text, p_hold bigint, p_memory bigint, p_start bigint, p_till bigint,
     p_since bigint
 ) RETURNS text[]
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET lock_timeout = '3s'
@@ -17,9 +18,13 @@ DECLARE
     shown text[];
     got   record;
 BEGIN
-    SELECT c.state, c.item, c.until, c.ended_at INTO known FROM {schema}.claims c
-    WHERE c.bank = p_bank AND c.claim = p_claim;
-    IF FOUND THEN
+    SELECT c.state, c.item, c.until, c.ended_at INTO known
+    FROM {schema}.boxes b LEFT JOIN {schema}.claims c ON c.bank = b.box AND c.claim = p_claim
+    WHERE b.box = p_bank AND b.epoch = p_epoch;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'the box is not the one that was opened' USING ERRCODE = 'SB001';
+    END IF;
+    IF known.state IS NOT NULL THEN
         shown := {schema}.bank_shown(known.state, known.item, known.until, known.ended_at, p_memory, asked);
         IF shown[1] <> 'forgotten' THEN
             RETURN shown;

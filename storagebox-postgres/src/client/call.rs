@@ -71,6 +71,11 @@ impl<'a> Call<'a> {
         self.with(number)
     }
 
+    /// About this box: the function takes its number and its epoch first, and asks itself.
+    pub(crate) fn of(self, opened: Opened) -> Self {
+        self.with(opened.number).with(opened.epoch)
+    }
+
     /// About all of the store, which must be the one of this epoch.
     pub(crate) fn in_epoch(mut self, epoch: i64) -> Self {
         self.still = Some(("is_store", vec![epoch.into()]));

@@ -77,7 +77,7 @@ impl Taker {
         let mut lane = self.walk.begin();
         let (client, start) = (self.bank.client(), lane.start());
         let call = Call::value("bank_take")
-            .about(self.bank.opened().await?)
+            .of(self.bank.opened().await?)
             .with(take.claim.as_str())
             .with(micros_of(take.hold))
             .with(client.memory())

@@ -16,13 +16,13 @@ async fn drained_cell(place: &Place) -> Result<Arc<dyn BankAdmin>> {
         SELECT {schema}.bank_add(b.box, array_agg(i.h ORDER BY i.h), array_agg('item-' || i.h ORDER BY i.h))
         FROM {schema}.boxes b, LATERAL (SELECT h + 32 * n AS h FROM unnest(ARRAY[0, 1::bigint << 54]) h, generate_series(1, 16) n) i
         GROUP BY b.box;
-        SELECT {schema}.bank_take(b.box, 'taken-' || n, NULL, NULL, 0, NULL, NULL) FROM {schema}.boxes b, generate_series(1, 16) n";
+        SELECT {schema}.bank_take(b.box, b.epoch, 'taken-' || n, NULL, NULL, 0, NULL, NULL) FROM {schema}.boxes b, generate_series(1, 16) n";
     run(place.database.owner(), sql.replace("{schema}", &place.schema)).await?;
     Ok(bank)
 }
 
 const TAKES: [&str; 2] = [
-    "bank_take(box, 'late', NULL, NULL, 0, NULL, NULL)",
+    "bank_take(box, epoch, 'late', NULL, NULL, 0, NULL, NULL)",
     "bank_take_many(box, ARRAY['late'], ARRAY[NULL]::bigint[], NULL, 0, 0)",
 ];
 

@@ -55,7 +55,9 @@ const ROWS: &[(&str, Meets)] = &[
     ("UPDATE {schema}.claims SET h = NULL WHERE claim = 'holder'", Meets::Release),
     ("INSERT INTO {schema}.free_items SELECT * FROM {schema}.withdrawn_items", Meets::Restore),
     ("INSERT INTO {schema}.withdrawn_items SELECT * FROM {schema}.free_items", Meets::Withdraw),
-    ("UPDATE {schema}.records SET version = NULL", Meets::Look),
+    ("UPDATE {schema}.claims SET state = 'lost' WHERE claim = 'holder'", Meets::Get),
+    ("UPDATE {schema}.records SET value = NULL, version = NULL", Meets::Look),
+    ("UPDATE {schema}.records SET state = 'lost' WHERE state = 'leased'", Meets::Record),
     ("UPDATE {schema}.records SET until = NULL WHERE state = 'leased'", Meets::Record),
     ("UPDATE {schema}.records SET until = NULL WHERE state = 'leased'", Meets::Begin),
     (
@@ -71,6 +73,10 @@ const TABLES: &[(&str, Meets)] = &[
     ("ALTER TABLE {schema}.free_items DROP COLUMN item", Meets::Restore),
     ("ALTER TABLE {schema}.claims ALTER until TYPE text", Meets::Get),
     ("ALTER TABLE {schema}.records ALTER version TYPE numeric", Meets::Look),
+    (
+        "ALTER TABLE {schema}.records DROP CONSTRAINT records_check; UPDATE {schema}.records SET version = NULL",
+        Meets::Look,
+    ),
     ("ALTER TABLE {schema}.tokens DROP CONSTRAINT tokens_pkey", Meets::Create),
     (
         "ALTER TABLE {schema}.records ALTER state DROP NOT NULL, DROP CONSTRAINT records_check;
@@ -95,10 +101,10 @@ async fn answer(place: &Place, damage: &str, call: Meets) -> Result<Result<()>> 
     Ok(call.make(&store).await)
 }
 
-/// Whatever is retried ends as another kind. That the caller does not know whether it was applied is right for a look alone.
+/// Whatever is retried ends as another kind. That the caller does not know whether it was applied is right for reads alone.
 fn is_said(answer: &Result<()>, call: Meets, kinds: &[ErrorKind]) -> bool {
     answer.as_ref().is_err_and(|error| {
-        let is_sure = error.certainty() == Certainty::NotApplied || matches!(call, Meets::Look);
+        let is_sure = error.certainty() == Certainty::NotApplied || matches!(call, Meets::Look | Meets::Get);
         is_sure && kinds.contains(&error.kind())
     })
 }

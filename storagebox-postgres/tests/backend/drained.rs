@@ -67,7 +67,7 @@ const HOUR: Duration = Duration::from_secs(3_600);
 
 /// The bank, drained by holds that have ended, and what a taker is told that looks past them.
 async fn look_past(place: &Place, claim: &str) -> Result<String> {
-    let take = format!("SELECT ({}.bank_take(box, '{claim}', NULL, NULL, 0, NULL, NULL))[1]", place.schema);
+    let take = format!("SELECT ({}.bank_take(box, epoch, '{claim}', NULL, NULL, 0, NULL, NULL))[1]", place.schema);
     let told = query_scalar(AssertSqlSafe(format!("{take} FROM {}.boxes", place.schema)));
     told.fetch_one(place.database.owner()).await.map_err(failed)
 }
@@ -91,7 +91,7 @@ async fn a_hold_that_ended_before_its_take_did_is_found() -> Result<()> {
         bank.add(&[Item::new("item")?]).await?;
         let schema = &place.schema;
         let take = format!(
-            "SELECT {schema}.bank_take(box, 'slow', 3600000000, NULL, 0, NULL, NULL) FROM {schema}.boxes"
+            "SELECT {schema}.bank_take(box, epoch, 'slow', 3600000000, NULL, 0, NULL, NULL) FROM {schema}.boxes"
         );
         let mut slow = session(place, &take).await?;
         place.advance(24 * HOUR).await?;

@@ -49,7 +49,7 @@ async fn a_lock_that_is_not_to_be_had_in_time_is_contention_after_many_attempts(
         bank.counts().await?;
         let _other = session(place, &lock(place)).await?;
         let impatient =
-            "bank_take(bigint, text, bigint, bigint, bigint, bigint, bigint) SET lock_timeout = '1ms'";
+            "bank_take(bigint, bigint, text, bigint, bigint, bigint, bigint, bigint) SET lock_timeout = '1ms'";
         run(place.database.owner(), format!("ALTER FUNCTION {}.{impatient}", place.schema)).await?;
         let before = proxy.round_trips();
         assert_not_applied(&take(&bank).await?, ErrorKind::Contention);

@@ -50,9 +50,10 @@ async fn end_sessions(place: &Place) -> Result<i64> {
 
 /// All idle connections are broken, as after a restart of the server: one lost attempt is enough to know.
 async fn broken_connections_are_replaced(place: &Place, store: PostgresStore) -> Result<()> {
-    fill(&store, 100).await?;
+    fill(&store, 1_000).await?;
     for round in 0..3 {
-        takes(&store, &format!("{round}-before"), 8).await?;
+        // More than one connection serves while it connects.
+        takes(&store, &format!("{round}-before"), 256).await?;
         assert!(end_sessions(place).await? > 1, "only one connection was open");
         takes(&store, &format!("{round}-alone"), 1).await?;
         end_sessions(place).await?;
@@ -144,7 +145,7 @@ async fn a_dropped_call_that_is_stuck_is_in_nobody_s_way() -> Result<()> {
         fill(&store, 1).await?;
         // Or it would give up by itself while this test looks on.
         let patient =
-            "bank_take(bigint, text, bigint, bigint, bigint, bigint, bigint) SET lock_timeout = '1h'";
+            "bank_take(bigint, bigint, text, bigint, bigint, bigint, bigint, bigint) SET lock_timeout = '1h'";
         run(place.database.owner(), format!("ALTER FUNCTION {}.{patient}", place.schema)).await?;
         let other = locked(place).await?;
         let (bank, claim) = (store.bank("box")?, ClaimId::new("stuck")?);

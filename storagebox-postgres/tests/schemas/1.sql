@@ -796,7 +796,7 @@ BEGIN
     END LOOP;
 END $$;
 
-CREATE FUNCTION storagebox.bank_take(p_bank bigint, p_claim text, p_hold bigint, p_memory bigint, p_start bigint, p_till bigint, p_since bigint) RETURNS text[]
+CREATE FUNCTION storagebox.bank_take(p_bank bigint, p_epoch bigint, p_claim text, p_hold bigint, p_memory bigint, p_start bigint, p_till bigint, p_since bigint) RETURNS text[]
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
@@ -809,9 +809,13 @@ DECLARE
     shown text[];
     got   record;
 BEGIN
-    SELECT c.state, c.item, c.until, c.ended_at INTO known FROM storagebox.claims c
-    WHERE c.bank = p_bank AND c.claim = p_claim;
-    IF FOUND THEN
+    SELECT c.state, c.item, c.until, c.ended_at INTO known
+    FROM storagebox.boxes b LEFT JOIN storagebox.claims c ON c.bank = b.box AND c.claim = p_claim
+    WHERE b.box = p_bank AND b.epoch = p_epoch;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'the box is not the one that was opened' USING ERRCODE = 'SB001';
+    END IF;
+    IF known.state IS NOT NULL THEN
         shown := storagebox.bank_shown(known.state, known.item, known.until, known.ended_at, p_memory, asked);
         IF shown[1] <> 'forgotten' THEN
             RETURN shown;
@@ -2087,9 +2091,7 @@ CREATE TABLE storagebox.claims (
     item text COLLATE pg_catalog."C",
     until timestamp with time zone,
     ended_at timestamp with time zone,
-    CONSTRAINT claims_check CHECK (((state = ANY (ARRAY['held'::text, 'spent'::text])) = (item IS NOT NULL))),
-    CONSTRAINT claims_check1 CHECK (((state = ANY (ARRAY['released'::text, 'expired'::text])) = (ended_at IS NOT NULL))),
-    CONSTRAINT claims_state_check CHECK ((state = ANY (ARRAY['held'::text, 'spent'::text, 'released'::text, 'expired'::text])))
+    CONSTRAINT claims_check CHECK (((item IS NULL) <> (ended_at IS NULL)))
 )
 WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_cost_delay='0');
 
@@ -2159,8 +2161,7 @@ CREATE TABLE storagebox.records (
     replaced_by text COLLATE pg_catalog."C",
     replaced_version bigint,
     until timestamp with time zone,
-    CONSTRAINT records_check CHECK (((state = 'done'::text) = (value IS NOT NULL))),
-    CONSTRAINT records_state_check CHECK ((state = ANY (ARRAY['leased'::text, 'done'::text])))
+    CONSTRAINT records_check CHECK (((value IS NULL) = (version IS NULL)))
 )
 WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_cost_delay='0');
 
@@ -2202,43 +2203,43 @@ INSERT INTO storagebox.bank_sections VALUES (7438981311803534556, 1, 262144);
 INSERT INTO storagebox.bank_sections VALUES (7438981311803534556, 2, 536870912);
 INSERT INTO storagebox.bank_sections VALUES (7438981311803534556, 3, 0);
 
-INSERT INTO storagebox.boxes VALUES (7438981311803534556, 'bank', 'box', '', NULL, 7187859736097072112);
-INSERT INTO storagebox.boxes VALUES (1908734025921507408, 'records', 'box', '', NULL, 8155098272857043262);
-INSERT INTO storagebox.boxes VALUES (6554407949572834107, 'tokens', 'box', '', NULL, 2369740732061750537);
-INSERT INTO storagebox.boxes VALUES (-6873085851762524763, 'counters', 'marker', 'Marker for ever', NULL, -8151098180691708998);
-INSERT INTO storagebox.boxes VALUES (1523736846118811027, 'counters', 'window', 'Window of 10 for 3155760000000000 us', 3155760000000000, 1957886329715683471);
-INSERT INTO storagebox.boxes VALUES (-2860516600420893259, 'counters', 'sharded', 'Sharded over 4 from 0 to any for ever', NULL, -9715121884019731);
-INSERT INTO storagebox.boxes VALUES (7819006963558987202, 'ordered', 'box', 'sequence numbers, tombstones for 604800000000 us', NULL, 7659526703536673041);
+INSERT INTO storagebox.boxes VALUES (7438981311803534556, 'bank', 'box', '', NULL, 3917423363229373714);
+INSERT INTO storagebox.boxes VALUES (1908734025921507408, 'records', 'box', '', NULL, 1134111634760414253);
+INSERT INTO storagebox.boxes VALUES (6554407949572834107, 'tokens', 'box', '', NULL, -440139108373634002);
+INSERT INTO storagebox.boxes VALUES (-6873085851762524763, 'counters', 'marker', 'Marker for ever', NULL, -3586034044210241926);
+INSERT INTO storagebox.boxes VALUES (1523736846118811027, 'counters', 'window', 'Window of 10 for 3155760000000000 us', 3155760000000000, 4579290343838668087);
+INSERT INTO storagebox.boxes VALUES (-2860516600420893259, 'counters', 'sharded', 'Sharded over 4 from 0 to any for ever', NULL, -8845199726414240569);
+INSERT INTO storagebox.boxes VALUES (7819006963558987202, 'ordered', 'box', 'sequence numbers, tombstones for 604800000000 us', NULL, -4707294255898677770);
 
 INSERT INTO storagebox.claims VALUES (7438981311803534556, 'holder', 'held', 5111870633221961831, 'item of holder', NULL, NULL);
 INSERT INTO storagebox.claims VALUES (7438981311803534556, 'spender', 'spent', -2673697447090925626, 'item of spender', NULL, NULL);
-INSERT INTO storagebox.claims VALUES (7438981311803534556, 'borrower', 'held', -6254648042824434043, 'item of borrower', '2126-11-24 13:36:05.280778+00', NULL);
-INSERT INTO storagebox.claims VALUES (7438981311803534556, 'releaser', 'released', NULL, NULL, NULL, '2026-11-23 13:36:05.284996+00');
+INSERT INTO storagebox.claims VALUES (7438981311803534556, 'borrower', 'held', -6254648042824434043, 'item of borrower', '2126-11-24 17:08:10.051158+00', NULL);
+INSERT INTO storagebox.claims VALUES (7438981311803534556, 'releaser', 'released', NULL, NULL, NULL, '2026-11-23 17:08:10.05554+00');
 
-INSERT INTO storagebox.counter_ops VALUES (-6873085851762524763, 'stock', 'ada', 5, 5, '2026-11-23 13:36:05.317613+00', false);
-INSERT INTO storagebox.counter_ops VALUES (1523736846118811027, 'stock', 'ada', 5, 5, '2026-11-23 13:36:05.32531+00', true);
-INSERT INTO storagebox.counter_ops VALUES (-2860516600420893259, 'stock', 'ada', 5, NULL, '2026-11-23 13:36:05.327641+00', false);
+INSERT INTO storagebox.counter_ops VALUES (-6873085851762524763, 'stock', 'ada', 5, 5, '2026-11-23 17:08:10.089383+00', false);
+INSERT INTO storagebox.counter_ops VALUES (1523736846118811027, 'stock', 'ada', 5, 5, '2026-11-23 17:08:10.093286+00', true);
+INSERT INTO storagebox.counter_ops VALUES (-2860516600420893259, 'stock', 'ada', 5, NULL, '2026-11-23 17:08:10.096393+00', false);
 
 INSERT INTO storagebox.counters VALUES (-6873085851762524763, 'stock', 0, 5, -9223372036854775808, 9223372036854775807, 0);
 INSERT INTO storagebox.counters VALUES (1523736846118811027, 'stock', 0, 5, -9223372036854775808, 9223372036854775807, 1);
 INSERT INTO storagebox.counters VALUES (-2860516600420893259, 'stock', 2, 5, 0, 2305843009213693952, 0);
 
-INSERT INTO storagebox.ended_ops VALUES (1908734025921507408, 'forgotten', 'ada', '2026-11-23 13:36:05.295537+00');
+INSERT INTO storagebox.ended_ops VALUES (1908734025921507408, 'forgotten', 'ada', '2026-11-23 17:08:10.075347+00');
 
 INSERT INTO storagebox.free_items VALUES (7438981311803534556, -3545399213392714880, 'item of releaser');
 
-INSERT INTO storagebox.ordered_values VALUES (7819006963558987202, 'there', 5, 'ada', '\x76616c7565', '2026-11-23 13:36:05.340348+00');
-INSERT INTO storagebox.ordered_values VALUES (7819006963558987202, 'deleted', 5, 'ada', NULL, '2026-11-23 13:36:05.347601+00');
+INSERT INTO storagebox.ordered_values VALUES (7819006963558987202, 'there', 5, 'ada', '\x76616c7565', '2026-11-23 17:08:10.102418+00');
+INSERT INTO storagebox.ordered_values VALUES (7819006963558987202, 'deleted', 5, 'ada', NULL, '2026-11-23 17:08:10.105356+00');
 
 INSERT INTO storagebox.records VALUES (1908734025921507408, 'done', 'done', 'ada', '\x76616c7565', 1, NULL, NULL, NULL, NULL, NULL);
-INSERT INTO storagebox.records VALUES (1908734025921507408, 'leased', 'leased', 'ada', NULL, NULL, 3, NULL, NULL, NULL, '2126-11-24 13:36:05.301075+00');
+INSERT INTO storagebox.records VALUES (1908734025921507408, 'leased', 'leased', 'ada', NULL, NULL, 3, NULL, NULL, NULL, '2126-11-24 17:08:10.079546+00');
 
-INSERT INTO storagebox.store VALUES (474158177212775080, NULL);
+INSERT INTO storagebox.store VALUES (-8424310454259024122, NULL);
 
 INSERT INTO storagebox.tokens VALUES (6554407949572834107, 'live', NULL, NULL);
-INSERT INTO storagebox.tokens VALUES (6554407949572834107, 'gone', 'ada', '2026-11-23 13:36:05.313013+00');
+INSERT INTO storagebox.tokens VALUES (6554407949572834107, 'gone', 'ada', '2026-11-23 17:08:10.085696+00');
 
-INSERT INTO storagebox.versions VALUES (1, '2026-11-23 13:36:05.202851+00');
+INSERT INTO storagebox.versions VALUES (1, '2026-11-23 17:08:09.981118+00');
 
 INSERT INTO storagebox.withdrawn_items VALUES (7438981311803534556, -400713791667920684, 'item of withdrawn');
 

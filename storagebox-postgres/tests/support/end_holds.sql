@@ -4,7 +4,7 @@ DECLARE
     shown text[];
 BEGIN
     FOR n IN 1 .. {items} LOOP
-        SELECT {schema}.bank_take(b.box, 'ended-' || n, 3600000000 + n * 7919 % 3600 * 1000000::bigint, NULL, {section}, NULL, NULL) INTO shown
+        SELECT {schema}.bank_take(b.box, b.epoch, 'ended-' || n, 3600000000 + n * 7919 % 3600 * 1000000::bigint, NULL, {section}, NULL, NULL) INTO shown
         FROM {schema}.boxes b;
         IF shown[1] <> 'new' THEN
             RAISE EXCEPTION 'take % of {items} is %', n, shown[1];

@@ -10,7 +10,7 @@ DECLARE
     many  record;
 BEGIN
     FOR n IN 1 .. {takes} LOOP
-        SELECT {schema}.bank_take(b.box, 'walk {start} ' || n, NULL, NULL, start, till, since) INTO shown FROM {schema}.boxes b;
+        SELECT {schema}.bank_take(b.box, b.epoch, 'walk {start} ' || n, NULL, NULL, start, till, since) INTO shown FROM {schema}.boxes b;
         IF shown[1] <> 'new' THEN
             RAISE EXCEPTION 'take % of {takes} is %', n, shown[1];
         END IF;

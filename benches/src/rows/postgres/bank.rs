@@ -67,7 +67,7 @@ impl Caller for Takes {
 }
 
 /// The statement that a take is, by hand.
-const TAKE: &str = "SELECT storagebox.bank_take($1,$2,$3,$4,$5,$6,$7) WHERE storagebox.is_version_1() AND storagebox.is_box($8,$9)";
+const TAKE: &str = "SELECT storagebox.bank_take($1,$2,$3,$4,$5,$6,$7,$8) WHERE storagebox.is_version_1()";
 
 /// Takes by hand; they walk as the library's do.
 pub(super) struct PlainTakes {
@@ -127,14 +127,13 @@ impl Caller for PlainTakes {
         let lane = self.idle().pop().unwrap_or(Lane::at(0));
         let take = query_scalar(TAKE)
             .bind(self.number)
+            .bind(self.epoch)
             .bind(claim)
             .bind(None::<i64>)
             .bind(self.memory)
             .bind(lane.start)
             .bind(lane.till)
-            .bind(lane.since)
-            .bind(self.number)
-            .bind(self.epoch);
+            .bind(lane.since);
         let answers: Vec<Vec<String>> = take.fetch_all(&mut *connection).await?;
         let answer = answers.into_iter().next().unwrap_or_default();
         let number = |index: usize| answer.get(index).and_then(|number| number.parse::<i64>().ok());
