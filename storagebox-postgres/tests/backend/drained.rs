@@ -67,7 +67,8 @@ const HOUR: Duration = Duration::from_secs(3_600);
 
 /// The bank, drained by holds that have ended, and what a taker is told that looks past them.
 async fn look_past(place: &Place, claim: &str) -> Result<String> {
-    let take = format!("SELECT ({}.bank_take(box, epoch, '{claim}', NULL, NULL, 0, NULL, NULL))[1]", place.schema);
+    let take =
+        format!("SELECT ({}.bank_take(box, epoch, '{claim}', NULL, NULL, 0, NULL, NULL))[1]", place.schema);
     let told = query_scalar(AssertSqlSafe(format!("{take} FROM {}.boxes", place.schema)));
     told.fetch_one(place.database.owner()).await.map_err(failed)
 }
