@@ -56,6 +56,11 @@ impl Records {
         self.part.get(&checked(id)?).await
     }
 
+    /// Returns whether the id has a record that has not expired (D-4). Reads the value as [`get`](Self::get) does.
+    pub async fn exists(&self, id: impl TryInto<DedupId, Error: Into<Error>>) -> Result<bool> {
+        self.get(id).await.map(|entry| entry.is_some())
+    }
+
     /// Replaces the value if the record still has this version. The retention stays unchanged.
     pub async fn replace(
         &self,

@@ -70,7 +70,9 @@ async fn records() -> Result<()> {
     assert_eq!(orders.get(&id).await?.map(|entry| entry.version), Some(newer));
     assert_eq!(orders.list(None, 10).await?.entries.len(), 1);
     assert!(matches!(orders.forget(&id, version).await?, Forgotten::Stale(_)));
-    assert_eq!(orders.forget(id, newer).await?, Forgotten::Forgotten);
+    assert!(orders.exists(&id).await?);
+    assert_eq!(orders.forget(&id, newer).await?, Forgotten::Forgotten);
+    assert!(!orders.exists(id).await?);
     Ok(())
 }
 
