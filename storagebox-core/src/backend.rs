@@ -8,7 +8,7 @@ mod counter_rules;
 mod listing;
 mod micros;
 mod promises;
-mod repeat;
+pub(crate) mod repeat;
 pub mod url;
 
 use std::fmt::Debug;

@@ -148,7 +148,7 @@ pub trait DedupRepo: Send + Sync {
     ///
     /// # Errors
     ///
-    /// `InvalidInput` if the limit is 0 or this repository did not create the cursor.
+    /// `InvalidInput` if the limit is 0 or the cursor cannot be read.
     async fn list(&self, cursor: Option<&Cursor>, limit: usize) -> Result<Page<ListedRecord>>;
 }
 

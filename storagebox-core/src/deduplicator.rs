@@ -122,6 +122,13 @@ pub struct Recovery {
     pub next: Option<Cursor>,
 }
 
+impl Recovery {
+    /// Whether any record was changed.
+    fn has_changed(&self) -> bool {
+        self.finished + self.given_up > 0
+    }
+}
+
 impl Deduplicator {
     /// Creates a deduplicator that stores its records in `records` and has no bank yet. The repository must be used for
     /// nothing else.
@@ -192,13 +199,16 @@ impl Deduplicator {
     ///
     /// # Errors
     ///
-    /// The errors of the stores. Records that were finished before an error stay finished.
+    /// The errors of the stores, and `Corrupt` for a record that cannot be read. Records of the page that were finished
+    /// before an error stay finished, so the certainty is then `Unknown`.
     pub async fn recover(&self, cursor: Option<&Cursor>, limit: usize) -> Result<Recovery> {
         let page = self.records.list(cursor, limit).await?;
         let mut recovery = Recovery { next: page.next, ..Recovery::default() };
         for listed in page.entries {
             recovery.seen += 1;
-            let met = Met::read(&listed.id, &listed.entry)?;
+            let met = Met::read(&listed.id, &listed.entry);
+            let met =
+                met.map_err(|error| if recovery.has_changed() { error.after_unresolved() } else { error })?;
             if !met.state.is_abandoned() {
                 continue;
             }

@@ -204,7 +204,7 @@ pub trait BankAdmin: ItemBank {
     /// # Guarantees
     ///
     /// - IB-7: a claim that holds an item is not forgotten. The caller must make sure that no earlier call of this
-    ///   claim is still under way, because the fence against it is deleted as well.
+    ///   claim is still under way, a lost attempt of `retire` included, because the fence against it is deleted as well.
     ///
     /// # Cancel safety
     ///
@@ -242,7 +242,7 @@ pub trait BankAdmin: ItemBank {
     ///
     /// # Errors
     ///
-    /// `InvalidInput` if the limit is 0 or this bank did not create the cursor.
+    /// `InvalidInput` if the limit is 0 or the cursor cannot be read.
     async fn list(&self, cursor: Option<&Cursor>, limit: usize) -> Result<Page<ListedItem>>;
 
     /// Sets free items aside, so that no claim takes them. Held and spent items do not change.

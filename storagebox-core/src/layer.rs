@@ -40,6 +40,7 @@ mod retries;
 
 use std::fmt::{self, Debug};
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 
@@ -103,21 +104,35 @@ pub struct Call<'a> {
     /// [promise](crate::CounterPromise::recognises_repeats) says so: nothing may repeat such a change after an unknown
     /// outcome.
     pub repeatable: bool,
+    /// For how long it does; zero if not.
+    remembered: Duration,
     arguments: Arguments<'a>,
 }
 
 impl Call<'_> {
     /// Returns a copy of the argument of this type, such as a [`ClaimId`](crate::ClaimId) of a `take`. For a slice the
-    /// type is a `Vec`. Returns `None` if the call has no such argument.
+    /// type is a `Vec`; for an optional argument it is an `Option`. Returns `None` if the call has no such argument.
     ///
     /// Ids may be names or addresses of people. `Debug` does not show them, and a log should not show them either.
     pub fn argument<T: 'static>(&self) -> Option<T> {
         self.arguments.find()
     }
 
-    /// The error of the call, marked as [unrepeatable](Error::unrepeatable) where the call is.
+    /// The error of the call, marked as [unrepeatable](Error::unrepeatable) where the call is. It names the call, unless it
+    /// names another.
     pub(crate) fn failed(&self, error: Error) -> Error {
+        let error = if error.operation().is_none() { error.during(self.operation) } else { error };
+        let error = match error.backend() {
+            None if !self.backend.is_empty() => error.on(self.backend),
+            _ => error,
+        };
         if self.repeatable { error } else { error.unrepeatable() }
+    }
+
+    /// Returns whether a repetition would still be recognised this long after the first attempt. An attempt has half of the
+    /// memory to arrive.
+    pub(crate) fn is_remembered(&self, since_first: Duration) -> bool {
+        !self.repeatable || self.kind != Kind::Change || since_first < self.remembered / 2
     }
 }
 
@@ -125,7 +140,7 @@ impl Call<'_> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Kind {
-    /// The call changes nothing.
+    /// The call changes nothing, but it may create the box that it reads.
     Read,
     /// The call changes one thing, in one atomic step.
     Change,

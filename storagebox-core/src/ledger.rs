@@ -70,7 +70,7 @@ pub trait Ledger: Counter {
     ///
     /// # Errors
     ///
-    /// `InvalidInput` if the limit is 0 or this box did not create the cursor.
+    /// `InvalidInput` if the limit is 0 or the cursor cannot be read.
     async fn log(&self, key: &Key, cursor: Option<&Cursor>, limit: usize) -> Result<Page<LedgerEntry>>;
 
     /// Merges changes that are at least `older_than` old (any duration, including zero) into one sum, the oldest first,

@@ -127,7 +127,7 @@ pub trait OrderedStore: Send + Sync {
     ///
     /// # Errors
     ///
-    /// `InvalidInput` if the limit is 0 or this store did not create the cursor.
+    /// `InvalidInput` if the limit is 0 or the cursor cannot be read.
     async fn list(
         &self,
         prefix: Option<&Key>,

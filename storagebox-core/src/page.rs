@@ -1,7 +1,10 @@
 //! Paged listings.
 
-/// The position where a listing continues. Opaque; valid for the box and the backend that created it.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+use std::fmt;
+
+/// The position where a listing continues. Opaque; valid for the box and the backend that created it: another
+/// box may accept it, and then its listing skips entries. It may contain an item, so `Debug` shows only its length.
+#[derive(Clone, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Cursor(String);
 
@@ -14,6 +17,12 @@ impl Cursor {
     /// Returns the backend's own position.
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+}
+
+impl fmt::Debug for Cursor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Cursor({} bytes)", self.0.len())
     }
 }
 

@@ -1,8 +1,22 @@
-//! Two futures, of which the first to end decides.
+//! Futures side by side in one task: two of which the first to end decides, and a loop that lets others on.
 
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
+
+/// Lets whatever else the task does go on once, where a loop might never wait.
+pub(crate) async fn let_others_on() {
+    let mut has_waited = false;
+    poll_fn(|context| {
+        if has_waited {
+            return Poll::Ready(());
+        }
+        has_waited = true;
+        context.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
+}
 
 pub(crate) enum First<L, R> {
     Left(L),

@@ -71,8 +71,7 @@ impl Retry {
         repeat(Delays(self.delays()), |delay| timer.sleep(delay), call).await
     }
 
-    /// The same as `call`, but until `end`, however many attempts that takes. If no time passes between attempts, the
-    /// usual number.
+    /// The same as `call`, but until `end`, however many attempts that takes, with the default pauses if there are none.
     pub(crate) async fn call_until<T, Fut>(
         &self,
         timer: &dyn Timer,
@@ -85,8 +84,11 @@ impl Retry {
     {
         // Twice nothing is nothing.
         let never_waits = self.first_delay.is_zero() || self.max_delay.is_zero();
-        let attempts = if never_waits { self.attempts } else { usize::MAX };
-        let delays = Self { attempts, ..*self }.delays().take_while(|_| timer.now() < end);
+        let paced = if never_waits { Self::default() } else { *self };
+        let delays = Self { attempts: usize::MAX, ..paced }.delays().map_while(|delay| {
+            let left = end.saturating_sub(timer.now());
+            (!left.is_zero()).then(|| delay.min(left))
+        });
         repeat(Delays(delays), |delay| timer.sleep(delay), call).await
     }
 

@@ -182,9 +182,15 @@ impl CounterPromise {
     /// Returns whether the counter surely recognises a repeated change with the same operation, however many other
     /// changes came in between. `false` for a counter that remembers no operation, or only the last writers.
     pub fn recognises_repeats(&self) -> bool {
+        self.remembers().is_some()
+    }
+
+    /// Returns for how long the counter surely recognises a repeated change; `None` if it does not.
+    pub(crate) fn remembers(&self) -> Option<Duration> {
         match self.memory {
-            Memory::None | Memory::Writers(_) => false,
-            Memory::For(_) | Memory::Forever => true,
+            Memory::None | Memory::Writers(_) => None,
+            Memory::For(duration) => Some(duration),
+            Memory::Forever => Some(Duration::MAX),
         }
     }
 

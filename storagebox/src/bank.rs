@@ -93,7 +93,8 @@ impl Bank {
     }
 
     /// Deletes an ended or confirmed claim, so that its id can be used again. The caller guarantees that no earlier call for
-    /// this claim is still in progress (IB-7).
+    /// this claim is still in progress (IB-7). An attempt that the handle retried counts as well: after an error or a retry,
+    /// wait as long as a request may take to arrive.
     pub async fn retire(&self, claim: impl TryInto<ClaimId, Error: Into<Error>>) -> Result<Retired> {
         self.part.retire(&checked(claim)?).await
     }
@@ -107,7 +108,7 @@ impl Bank {
     ///
     /// # Errors
     ///
-    /// Returns `InvalidInput` if the limit is 0 or this bank did not create the cursor.
+    /// Returns `InvalidInput` if the limit is 0 or the cursor cannot be read.
     pub async fn list(&self, cursor: Option<&Cursor>, limit: usize) -> Result<Page<ListedItem>> {
         self.part.list(cursor, limit).await
     }

@@ -98,7 +98,7 @@ impl Ledger {
     ///
     /// # Errors
     ///
-    /// Returns `InvalidInput` if the limit is 0 or this ledger did not create the cursor.
+    /// Returns `InvalidInput` if the limit is 0 or the cursor cannot be read.
     pub async fn log(
         &self,
         key: impl TryInto<Key, Error: Into<Error>>,

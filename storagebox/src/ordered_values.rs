@@ -80,7 +80,7 @@ impl OrderedValues {
     ///
     /// # Errors
     ///
-    /// Returns `InvalidInput` if the limit is 0 or these values did not create the cursor.
+    /// Returns `InvalidInput` if the limit is 0 or the cursor cannot be read.
     pub async fn list(
         &self,
         prefix: Option<&str>,

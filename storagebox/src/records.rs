@@ -86,7 +86,7 @@ impl Records {
     ///
     /// # Errors
     ///
-    /// Returns `InvalidInput` if the limit is 0 or these records did not create the cursor.
+    /// Returns `InvalidInput` if the limit is 0 or the cursor cannot be read.
     pub async fn list(&self, cursor: Option<&Cursor>, limit: usize) -> Result<Page<ListedRecord>> {
         self.part.list(cursor, limit).await
     }

@@ -10,8 +10,9 @@ use tokio::time::{self, Instant};
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TokioTimer;
 
+/// By the machine's clock: a paused runtime's own may be ahead of all others.
 #[allow(clippy::disallowed_methods, reason = "the one place where callers' waiting meets a real clock")]
-static START: LazyLock<Instant> = LazyLock::new(Instant::now);
+static START: LazyLock<Instant> = LazyLock::new(|| Instant::from_std(std::time::Instant::now()));
 
 #[async_trait]
 #[allow(clippy::disallowed_methods, reason = "the one place where callers' waiting meets a real clock")]

@@ -9,8 +9,9 @@ use std::time::Duration;
 
 use storagebox::layer::{Answered, Call, Layer, Next};
 use storagebox::{
-    Bank, Begun, Counters, Error, ErrorKind, Leases, Ledger, MemoryStore, OrderedValues, Ran, Records,
-    Result, Retry, Store, Strategy, Taken, Tokens, TokioTimer, async_trait,
+    Bank, Begun, Bounds, Certainty, Counters, Error, ErrorKind, Leases, Ledger, MemoryStore, OrderedValues,
+    Ran, Records, Result, Retention, Retry, RunError, RunOptions, Store, Strategy, Taken, Timer, Tokens,
+    TokioTimer, async_trait,
 };
 
 /// Loses the first replies, and counts attempts.
@@ -216,5 +217,221 @@ async fn handles_go_from_thread_to_thread_and_show_no_more_than_their_names() ->
         format!("{:?}", store.without_retry().without_deadline()),
         "Store { backend: \"memory\", retry: None, deadline: None, .. }"
     );
+    Ok(())
+}
+
+/// Loses the replies to some changes, each only after a while.
+#[derive(Debug)]
+struct LosesLate {
+    after: Duration,
+    left: AtomicUsize,
+}
+
+#[async_trait]
+impl Layer for LosesLate {
+    async fn around(&self, call: &Call<'_>, next: Next<'_>) -> Result<Answered> {
+        let answered = next.call().await?;
+        let one_less = |left: usize| left.checked_sub(1);
+        if call.operation == "apply"
+            && self.left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, one_less).is_ok()
+        {
+            TokioTimer.sleep(self.after).await;
+            return Err(Error::unknown("the reply was lost, as the test asked"));
+        }
+        Ok(answered)
+    }
+}
+
+/// Its operation would be forgotten by then, so the caller decides.
+#[tokio::test(start_paused = true)]
+async fn a_change_is_not_repeated_once_it_may_be_forgotten() -> Result<()> {
+    let retention = Retention::For(Duration::from_secs(20));
+    for strategy in [
+        Strategy::Marker { retention },
+        Strategy::Window { lifetime: Duration::from_secs(20), capacity: 100 },
+        Strategy::Sharded { shards: 2, bounds: Bounds::NONE, retention },
+    ] {
+        for (after, expected) in [(9, None), (11, Some((ErrorKind::OutcomeUnknown, false)))] {
+            let loses = LosesLate { after: Duration::from_secs(after), left: AtomicUsize::new(1) };
+            let store = Store::new(MemoryStore::new()).layer(loses).without_deadline();
+            let added = store.counters_with("stock", strategy)?.add("sold", "sale-1", 1).await;
+            let failed = added.err().map(|error| (error.kind(), error.is_retryable()));
+            assert_eq!(failed, expected, "{strategy:?}, {after} s");
+        }
+    }
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_the_retries_say_names_the_call() -> Result<()> {
+    let (store, _) = losing(usize::MAX);
+    let error = store.bank("vouchers")?.assign("ada").await.unwrap_err();
+    assert_eq!((error.operation(), error.backend()), (Some("take"), Some("memory")));
+    let (store, _) = losing(1);
+    let error = store.bank("vouchers")?.assign("ada").await.unwrap_err();
+    assert_eq!((error.operation(), error.backend()), (Some("take"), Some("memory")), "{error}");
+    Ok(())
+}
+
+/// Refuses every call, at once.
+#[derive(Debug, Default)]
+struct Refuses(AtomicUsize);
+
+#[async_trait]
+impl Layer for Refuses {
+    async fn around(&self, _: &Call<'_>, _: Next<'_>) -> Result<Answered> {
+        self.0.fetch_add(1, Ordering::SeqCst);
+        Err(Error::new(ErrorKind::Unavailable, "as the test asked"))
+    }
+}
+
+/// However many they may be: the timer runs out beside them.
+#[tokio::test]
+async fn retries_without_pauses_end_at_the_deadline() -> Result<()> {
+    let refuses = Arc::new(Refuses::default());
+    let retry = Retry { attempts: usize::MAX, first_delay: Duration::ZERO, max_delay: Duration::ZERO };
+    let store = Store::new(MemoryStore::new()).layer(Arc::clone(&refuses)).with_retry(retry);
+    let store = store.with_deadline(Duration::from_millis(10));
+    let error = store.bank("vouchers")?.assign("ada").await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::OutcomeUnknown);
+    assert!(refuses.0.load(Ordering::SeqCst) > 1);
+    Ok(())
+}
+
+/// Answers one call of this operation never.
+#[derive(Debug)]
+struct SilentOnce(&'static str, AtomicUsize);
+
+#[async_trait]
+impl Layer for SilentOnce {
+    async fn around(&self, call: &Call<'_>, next: Next<'_>) -> Result<Answered> {
+        if call.operation == self.0 && self.1.fetch_add(1, Ordering::SeqCst) == 0 {
+            return pending().await;
+        }
+        next.call().await
+    }
+}
+
+/// Its lease lasts 30 seconds, and the deadline of a call is as long.
+#[tokio::test(start_paused = true)]
+async fn a_sign_of_life_without_an_answer_does_not_cost_the_lease() -> Result<()> {
+    let memory = MemoryStore::new();
+    let jobs = Store::new(memory.clone()).layer(SilentOnce("extend", AtomicUsize::new(0))).leases("jobs")?;
+    let work = async |_| {
+        TokioTimer.sleep(Duration::from_secs(60)).await;
+        Ok::<_, Error>("first")
+    };
+    let second = async {
+        TokioTimer.sleep(Duration::from_secs(31)).await;
+        Store::new(memory).leases("jobs")?.run("invoice-7", async |_| Ok::<_, Error>("second")).await
+    };
+    let (first, second) = tokio::join!(jobs.run("invoice-7", work), second);
+    assert!(matches!(second, Ok(Ran::InFlight { .. })), "{second:?}");
+    assert!(matches!(first, Ok(Ran::Done(_))), "{first:?}");
+    Ok(())
+}
+
+/// A lease that is over need not be given back.
+#[tokio::test(start_paused = true)]
+async fn giving_back_delays_a_failure_for_no_longer_than_the_lease() -> Result<()> {
+    let store = Store::new(MemoryStore::new()).layer(SilentOnce("abort", AtomicUsize::new(0)));
+    let before = TokioTimer.now();
+    let ran = store.without_deadline().leases("jobs")?.run("invoice-7", async |_| Err::<&str, _>("no")).await;
+    assert!(matches!(ran, Err(RunError::Work("no"))), "{ran:?}");
+    assert_eq!((TokioTimer.now() - before).as_secs(), 30);
+    Ok(())
+}
+
+/// Refuses results.
+#[derive(Debug)]
+struct RefusesResults(AtomicUsize);
+
+#[async_trait]
+impl Layer for RefusesResults {
+    async fn around(&self, call: &Call<'_>, next: Next<'_>) -> Result<Answered> {
+        let one_less = |left: usize| left.checked_sub(1);
+        match call.operation == "complete"
+            && self.0.fetch_update(Ordering::SeqCst, Ordering::SeqCst, one_less).is_ok()
+        {
+            true => Err(Error::new(ErrorKind::Unavailable, "as the test asked")),
+            false => next.call().await,
+        }
+    }
+}
+
+/// The work was done, whatever the store's calls are to do about errors.
+#[tokio::test(start_paused = true)]
+async fn a_result_is_recorded_however_seldom_calls_are_retried() -> Result<()> {
+    let store = Store::new(MemoryStore::new()).layer(RefusesResults(AtomicUsize::new(3)));
+    let jobs = store.with_retry(Retry::NEVER).leases("jobs")?;
+    let ran = jobs.run("invoice-7", async |_| Ok::<_, Error>("charged")).await;
+    assert!(matches!(ran, Ok(Ran::Done(_))), "{ran:?}");
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_result_is_tried_for_no_longer_than_was_asked_for() -> Result<()> {
+    let store = Store::new(MemoryStore::new()).layer(RefusesResults(AtomicUsize::new(usize::MAX)));
+    let hour = Duration::from_secs(3_600);
+    let retry = Retry { attempts: 2, first_delay: hour, max_delay: hour };
+    let options = RunOptions::default().retry(retry).record_within(Duration::from_secs(10));
+    let before = TokioTimer.now();
+    let ran =
+        store.leases("jobs")?.run_with("invoice-7", &options, async |_| Ok::<_, Error>("charged")).await;
+    assert!(ran.is_err());
+    assert_eq!((TokioTimer.now() - before).as_secs(), 10);
+    Ok(())
+}
+
+#[test]
+fn the_timer_goes_on_after_a_runtime_whose_time_was_moved() {
+    let of = |is_paused| {
+        tokio::runtime::Builder::new_current_thread().enable_all().start_paused(is_paused).build().unwrap()
+    };
+    of(true).block_on(async { TokioTimer.sleep(Duration::from_secs(3_600)).await });
+    let moves_on = of(false).block_on(async {
+        let before = TokioTimer.now();
+        TokioTimer.sleep(Duration::from_millis(1)).await;
+        TokioTimer.now() > before
+    });
+    assert!(moves_on);
+}
+
+#[tokio::test]
+async fn a_cursor_shows_no_item() -> Result<()> {
+    let bank = Store::new(MemoryStore::new()).bank("vouchers")?;
+    bank.add(["SECRET-1", "SECRET-2"]).await?;
+    assert!(!format!("{:?}", bank.list(None, 1).await?).contains("SECRET"));
+    Ok(())
+}
+
+/// Denies every take.
+#[derive(Debug)]
+struct DeniesTakes;
+
+#[async_trait]
+impl Layer for DeniesTakes {
+    async fn around(&self, call: &Call<'_>, next: Next<'_>) -> Result<Answered> {
+        match call.operation {
+            "take" => Err(Error::new(ErrorKind::Denied, "as the test asked")),
+            _ => next.call().await,
+        }
+    }
+}
+
+/// A listing has no order that a caller may count on, so the damaged record is met early or late.
+#[tokio::test]
+async fn a_recovery_that_ends_at_a_damaged_record_says_whether_it_did_something() -> Result<()> {
+    let store = Store::new(MemoryStore::new());
+    store.bank("vouchers")?.add((0..20).map(|number| format!("SAVE-{number}"))).await?;
+    let denied = store.clone().layer(DeniesTakes).deduplicator("given", ["vouchers"])?;
+    for number in 0..20 {
+        assert!(denied.assign(format!("customer-{number}"), "vouchers").await.is_err());
+    }
+    let _ = store.records("given")?.record("damaged", "by hand", "a stranger", Retention::Forever).await?;
+    let error = store.deduplicator("given", ["vouchers"])?.recover(None, 100).await.unwrap_err();
+    let given = store.bank("vouchers")?.counts().await?.held;
+    let expected = if given > 0 { Certainty::Unknown } else { Certainty::NotApplied };
+    assert_eq!((error.kind(), error.certainty()), (ErrorKind::Corrupt, expected), "{given} given");
     Ok(())
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 use backon::{BackoffBuilder, ExponentialBuilder};
 
 use crate::error::{Certainty, Error, Result};
+use crate::race::let_others_on;
 use crate::settles::Settles;
 
 /// Why an attempt does not answer its call.
@@ -73,7 +74,8 @@ where
         };
         is_unresolved |= error.certainty() == Certainty::Unknown;
         match next {
-            Some(delay) if delay.is_zero() => {}
+            // A deadline around the call is looked at in between.
+            Some(delay) if delay.is_zero() => let_others_on().await,
             Some(delay) => pause(delay).await,
             None if is_unresolved => return Err(error.after_unresolved()),
             None => return Err(error),
@@ -81,6 +83,7 @@ where
     }
 }
 
-fn open() -> Error {
+/// The error of an answer that does not settle an earlier attempt.
+pub(crate) fn open() -> Error {
     Error::unknown("an earlier attempt's answer was lost, and it may still take effect")
 }

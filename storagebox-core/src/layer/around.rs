@@ -9,7 +9,7 @@ use super::next::BoxFuture;
 use super::{Answered, Call, Kind, Layer, Next, OnePart, Part};
 use crate::backend::Maintained;
 use crate::calls::calls;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::settles::Settles;
 use crate::value::BoxName;
 
@@ -20,7 +20,7 @@ pub struct LayeredPart<P: ?Sized> {
     backend: &'static str,
     part: Part,
     namespace: Option<BoxName>,
-    recognises_repeats: bool,
+    recognises_repeats: Option<Duration>,
 }
 
 impl<P: OnePart + ?Sized> LayeredPart<P> {
@@ -51,7 +51,8 @@ impl<P: ?Sized> LayeredPart<P> {
             operation,
             namespace: self.namespace.as_ref(),
             kind,
-            repeatable: self.recognises_repeats || kind != Kind::Change,
+            repeatable: self.recognises_repeats.is_some() || kind != Kind::Change,
+            remembered: self.recognises_repeats.unwrap_or_default(),
             arguments,
         }
     }
@@ -69,7 +70,17 @@ pub(super) async fn around<'a, T: Send + 'static>(
     let detach = || answered(detach(), settles);
     let answer = layer.around(&call, Next::new(&call, &make, &detach)).await;
     let outcome = answer.map_err(|error| call.failed(error))?.into_outcome();
-    outcome.ok_or_else(|| call.failed(Error::unknown("a layer answered with the outcome of another call")))
+    outcome.ok_or_else(|| {
+        call.failed(Error::new(of_no_answer(call.kind), "a layer answered with the outcome of another call"))
+    })
+}
+
+/// What the caller of such a call knows where nobody told what became of it.
+pub(super) fn of_no_answer(kind: Kind) -> ErrorKind {
+    match kind {
+        Kind::Read => ErrorKind::Unavailable,
+        Kind::Change | Kind::Batch => ErrorKind::OutcomeUnknown,
+    }
 }
 
 fn answered<'a, T: Send + 'static>(

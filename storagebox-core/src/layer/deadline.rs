@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
+use super::around::of_no_answer;
 use super::{Answered, Call, Kind, Layer, Next};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::race::{First, first_of};
 use crate::time::Timer;
 
@@ -32,12 +33,8 @@ impl Deadline {
     }
 
     fn is_over(&self, call: &Call<'_>) -> Error {
-        let kind = match call.kind {
-            Kind::Read => ErrorKind::Unavailable,
-            Kind::Change | Kind::Batch => ErrorKind::OutcomeUnknown,
-        };
         let message = format!("there was no answer within {:?}", self.within);
-        Error::new(kind, message).during(call.operation).on(call.backend)
+        Error::new(of_no_answer(call.kind), message).during(call.operation).on(call.backend)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::any::Any;
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 
@@ -50,7 +51,9 @@ impl Layered {
         make: impl Fn(Arc<dyn Backend>) -> BoxFuture<'static, Result<T>> + Send + Sync + Copy + 'a,
     ) -> Result<T> {
         let (backend, part) = (self.inner.backend(), Part::Store);
-        let call = Call { backend, part, operation, namespace: None, kind, repeatable: true, arguments };
+        let remembered = Duration::MAX;
+        let (namespace, repeatable) = (None, true);
+        let call = Call { backend, part, operation, namespace, kind, repeatable, remembered, arguments };
         let detach = move || make(Arc::clone(&self.inner));
         let make = move || -> BoxFuture<'a, _> { detach() };
         around(&*self.layer, call, |_| true, make, detach).await

@@ -67,8 +67,8 @@ pub struct Answered {
 
 impl Answered {
     /// Creates an answer with this outcome, for a test that needs a store with a fault, or for a cache. The caller gets
-    /// `OutcomeUnknown` if the call has no outcomes of this type. The answer counts as an outcome that
-    /// [settles](Settles) earlier attempts.
+    /// an error if the call has no outcomes of this type. The outcome [settles](Settles) an earlier attempt only if an
+    /// outcome of the store would.
     pub fn of(outcome: impl Any + Send) -> Self {
         Self { outcome: Box::new(outcome), settles: true }
     }

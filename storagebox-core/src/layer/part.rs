@@ -1,5 +1,7 @@
 //! Identifies the parts.
 
+use std::time::Duration;
+
 use super::Part;
 use crate::counter::Counter;
 use crate::dedup_repo::DedupRepo;
@@ -14,9 +16,9 @@ pub trait OnePart: Send + Sync + 'static {
     /// Returns which part this is.
     fn part(&self) -> Part;
 
-    /// Returns whether the part recognises a repeated change.
-    fn recognises_repeats(&self) -> bool {
-        true
+    /// Returns for how long the part recognises a repeated change; `None` if it does not.
+    fn recognises_repeats(&self) -> Option<Duration> {
+        Some(Duration::MAX)
     }
 }
 
@@ -27,8 +29,8 @@ macro_rules! parts {
                 Part::$part
             }
 
-            $(fn recognises_repeats(&self) -> bool {
-                self.$promise().recognises_repeats()
+            $(fn recognises_repeats(&self) -> Option<Duration> {
+                self.$promise().remembers()
             })?
         }
     )*};
