@@ -4,6 +4,7 @@
 //! ratios. A backend adds one file of rows to `rows/`.
 #![allow(clippy::disallowed_methods, reason = "measuring is reading a clock")]
 
+pub mod counts;
 mod cpu;
 mod driver;
 mod effort;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 pub(crate) const HELP: &str = "\
-cargo bench -p storagebox-benches -- [OPTIONS]
+cargo bench -p storagebox-benches --bench table -- [OPTIONS]
 
   --slice SECONDS   how long one side runs at a time   [0.5]
   --rounds N        how many slices each side gets     [7]

@@ -2,12 +2,12 @@
 
 #[cfg(feature = "dynamo")]
 mod dynamo;
+mod filled;
 mod memory;
 #[cfg(feature = "postgres")]
 mod postgres;
 #[cfg(feature = "redis")]
 mod redis;
-#[cfg(any(feature = "dynamo", feature = "postgres", feature = "redis", feature = "sqlite"))]
 mod side;
 #[cfg(feature = "sqlite")]
 mod sqlite;
@@ -18,6 +18,21 @@ use crate::row::Row;
 pub(crate) fn all(slow: bool) -> Vec<Row> {
     let embedded = memory::rows().into_iter().chain(of_sqlite());
     embedded.chain(of_postgres(slow)).chain(of_dynamo()).chain(of_redis(slow)).collect()
+}
+
+/// The rows of which calls are counted: a `take` by a handle of the default policy, and the floor.
+pub(crate) fn counted() -> Vec<Row> {
+    vec![
+        memory::counted(),
+        #[cfg(feature = "sqlite")]
+        sqlite::counted(),
+        #[cfg(feature = "postgres")]
+        postgres::counted(),
+        #[cfg(feature = "redis")]
+        redis::counted(),
+        #[cfg(feature = "dynamo")]
+        dynamo::counted(),
+    ]
 }
 
 #[cfg(feature = "sqlite")]

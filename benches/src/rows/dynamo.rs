@@ -2,26 +2,43 @@
 //! requests, and its transactions cost it more than its puts.
 
 mod article;
-mod bank;
 mod package;
 mod server;
 mod tables;
 
 use std::sync::Arc;
 
+use storagebox::parts::Backend as _;
+use storagebox_dynamo::DynamoStore;
+
+use crate::error::Result;
 use crate::row::{Row, Side, Target};
+use crate::rows::filled::Filled;
 use crate::rows::side::side;
 
-use bank::Bank;
 use server::Server;
 
 /// Items of a bank before each slice, and of the table that it is compared with.
 const ITEMS: usize = 10_000;
 const CALLERS: usize = 32;
+/// Items of a bank whose calls are counted.
+const COUNTED: usize = 1_000;
 
 pub(crate) fn rows() -> Vec<Row> {
     let server = Server::default();
     vec![against_the_article(&server, ITEMS), against_the_package(&server, ITEMS)]
+}
+
+/// What a handle adds to a call.
+pub(crate) fn counted() -> Row {
+    let server = Server::default();
+    let make = |server: Server| async move { filled(&server, COUNTED).await };
+    let ours = side(&server, make, |bank: Arc<Filled>, load| async move {
+        bank.refill(load).await?;
+        bank.takes_by_handle(load)
+    });
+    let (op, floor) = ("take by a handle, on top of the part", takes(&server, COUNTED));
+    Row { concurrency: 1, ours, ..row(&server, COUNTED, ("P18", op), Target::ratio(0.0), floor) }
 }
 
 /// Its algorithm on the same client.
@@ -59,11 +76,18 @@ fn row(
 
 /// Takes through the library.
 fn takes(server: &Server, items: usize) -> Side {
-    let make = move |server: Server| async move { Bank::new(&server, items).await };
-    side(server, make, |bank: Arc<Bank>, load| async move {
+    let make = move |server: Server| async move { filled(&server, items).await };
+    side(server, make, |bank: Arc<Filled>, load| async move {
         bank.refill(load).await?;
         bank.takes(load)
     })
+}
+
+async fn filled(server: &Server, items: usize) -> Result<Filled> {
+    let builder = DynamoStore::builder().table(server.name("bank").await?);
+    let store = builder.from_client(server.driver().await?)?;
+    store.setup().await?;
+    Filled::with_items(store, items).await
 }
 
 #[cfg(test)]

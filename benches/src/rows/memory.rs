@@ -12,6 +12,7 @@ use storagebox::{
 
 use crate::error::{Failure, Result};
 use crate::row::{Load, Prepared, Row, Side, Target, Work};
+use crate::rows::filled::{Filled, expect_new};
 
 use prototype::Prototype;
 
@@ -51,6 +52,18 @@ fn cost_of_the_promises(concurrency: usize) -> Row {
         ours: Side::new(through_the_library),
         floor: Side::new(bare_stripes),
     }
+}
+
+/// A handle, its layers and the dynamic call, on top of the same step.
+pub(crate) fn counted() -> Row {
+    let ours = Side::new(by_a_handle);
+    Row { id: "P18", op: "take by a handle", target: Target::ratio(0.0), ours, ..cost_of_a_call() }
+}
+
+async fn by_a_handle(load: Load) -> Result<Prepared> {
+    let filled = Filled::new(MemoryStore::new(), 0)?;
+    filled.refill(load).await?;
+    filled.takes_by_handle(load)
 }
 
 async fn through_the_library(load: Load) -> Result<Prepared> {
@@ -111,13 +124,6 @@ where
     Ok(Prepared { tasks, world })
 }
 
-fn expect_new(taken: &Taken) -> Result<()> {
-    match taken {
-        Taken::New(_) => Ok(()),
-        other => Err(not_new(other)),
-    }
-}
-
 fn not_new(taken: &Taken) -> Failure {
     Failure::NotNew { answer: format!("{taken:?}") }
 }
@@ -143,6 +149,7 @@ mod tests {
         run(through_the_library(LOAD)).unwrap();
         run(without_futures(LOAD)).unwrap();
         run(bare_stripes(LOAD)).unwrap();
+        run(by_a_handle(LOAD)).unwrap();
     }
 
     #[test]

@@ -19,11 +19,21 @@ use cluster::Cluster;
 
 /// Items of a bank; a row that compares sizes takes a hundredth and ten times as many, too.
 const ITEMS: usize = 1_000_000;
+/// Items of a bank whose calls are counted.
+const COUNTED: usize = 10_000;
 /// Of a counter.
 const SHARDS: u16 = 32;
 
 pub(crate) fn rows(slow: bool) -> Vec<Row> {
     Rows { cluster: Cluster::default(), items: ITEMS, slow }.all()
+}
+
+/// A handle's call, and the statement.
+pub(crate) fn counted() -> Row {
+    let rows = Rows { cluster: Cluster::default(), items: COUNTED, slow: false };
+    let ours = sides::takes_by_handle(&rows.cluster, rows.items);
+    let floor = sides::plain_takes(&rows.cluster, rows.items, false);
+    rows.row(("P18", "take by a handle"), 1, Target::ratio(0.0), ours, floor)
 }
 
 /// Makes rows that share a server.
@@ -188,7 +198,7 @@ mod tests {
     fn every_side_does_its_whole_load_and_its_server_tells_what_it_cost() {
         let rows = Rows { cluster: Cluster::default(), items: 1_000, slow: false };
         Builder::new_multi_thread().enable_all().build().unwrap().block_on(async {
-            for row in rows.all() {
+            for row in rows.all().into_iter().chain([counted()]) {
                 let meter = row.meter.as_ref().unwrap();
                 let before = meter.read().await.unwrap();
                 for side in [&row.ours, &row.floor] {

@@ -17,11 +17,20 @@ use server::Server;
 
 /// Items of a bank before each slice.
 const ITEMS: usize = 100_000;
+/// Items of a bank whose calls are counted.
+const COUNTED: usize = 10_000;
 
 pub(crate) fn rows(slow: bool) -> Vec<Row> {
     let mut all = Rows { server: Server::durable(), items: ITEMS, slow }.durable();
     all.extend(Rows { server: Server::quick(), items: ITEMS, slow }.all());
     all
+}
+
+/// A handle's call, and the script.
+pub(crate) fn counted() -> Row {
+    let rows = Rows { server: Server::quick(), items: COUNTED, slow: false };
+    let ours = rows.takes_by_handle();
+    rows.row(("P18", "take by a handle"), 1, Target::ratio(0.0), ours, rows.plain_takes())
 }
 
 /// Makes rows that share a server.
@@ -81,6 +90,16 @@ impl Rows {
         side(&self.server, make, |bank: Arc<Bank>, load| async move {
             bank.refill(load).await?;
             bank.takes(load)
+        })
+    }
+
+    /// Takes by a handle.
+    fn takes_by_handle(&self) -> Side {
+        let items = self.items;
+        let make = move |server: Server| async move { Bank::new(&server, items).await };
+        side(&self.server, make, |bank: Arc<Bank>, load| async move {
+            bank.refill(load).await?;
+            bank.takes_by_handle(load)
         })
     }
 
@@ -155,7 +174,7 @@ mod tests {
     fn every_side_does_its_whole_load() {
         let rows = Rows { server: Server::quick(), items: 1_000, slow: false };
         Builder::new_multi_thread().enable_all().build().unwrap().block_on(async {
-            for row in rows.all() {
+            for row in rows.all().into_iter().chain([counted()]) {
                 for side in [&row.ours, &row.floor] {
                     let prepared = side.prepare(LOAD).await.unwrap();
                     for task in prepared.tasks {

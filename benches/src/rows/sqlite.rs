@@ -28,6 +28,19 @@ fn start() -> Row {
     row("P17", "open and take", Target::ratio(1.0 / 1.2), ours, floor)
 }
 
+/// What a handle adds to a call.
+pub(crate) fn counted() -> Row {
+    let ours = over_all_slices(0, |bank, load| async move {
+        bank.filled.refill(load).await?;
+        bank.filled.takes_by_handle(load)
+    });
+    let floor = over_all_slices(0, |bank, load| async move {
+        bank.filled.refill(load).await?;
+        bank.filled.takes(load)
+    });
+    row("P18", "take by a handle, on top of the part", Target::ratio(0.0), ours, floor)
+}
+
 fn over_all_slices<P>(
     items: usize,
     prepare: impl Fn(std::sync::Arc<Bank>, crate::row::Load) -> P + Send + Sync + 'static,
@@ -59,6 +72,8 @@ mod tests {
             over_all_slices(0, |bank, load| async move { load::plain(&bank, load) }),
             over_all_slices(100, |bank, load| async move { start::ours(&bank, load) }),
             over_all_slices(100, |bank, load| async move { start::plain(&bank, load) }),
+            counted().ours,
+            counted().floor,
         ];
         Builder::new_multi_thread().enable_all().build().unwrap().block_on(async {
             for side in &sides {

@@ -9,10 +9,10 @@ use aws_sdk_dynamodb::types::{
 };
 use storagebox_dynamo::ArticleTables;
 
-use super::bank::these;
 use super::server::Server;
 use crate::error::{Failure, Result};
 use crate::row::Load;
+use crate::rows::filled::these;
 
 pub(super) struct Tables {
     pub(super) items: String,

@@ -1,68 +1,41 @@
 //! Takes through the library, and the same statement without it.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::ops::Deref;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use sqlx::query_scalar;
-use storagebox::{
-    BoxName, ClaimId, Hold, Retention, Taken,
-    parts::{Backend as _, BankAdmin},
-};
+use storagebox::Retention;
 use storagebox_postgres::PostgresStore;
 
 use super::client::{CONNECTIONS, Client};
 use super::cluster::Database;
-use super::template::{BANK, these};
 use crate::error::{Failure, Result};
-use crate::row::{Load, Prepared};
-use crate::rows::side::{Caller, ids, prepared, scattered};
+use crate::row::Load;
+use crate::rows::filled::{BANK, Filled};
+use crate::rows::side::{Caller, scattered};
 
-/// A bank that is as full before each slice as it was at first.
+/// A bank in a database of its own.
 pub(super) struct Bank {
-    bank: Arc<dyn BankAdmin>,
-    /// How many items there have been.
-    items: AtomicUsize,
+    filled: Filled,
     database: Database,
 }
 
 impl Bank {
     pub(super) fn new(database: Database, items: usize, combining: bool) -> Result<Self> {
         let store = PostgresStore::builder().combining(combining).connect(&database.url())?;
-        let bank = store.item_bank(&BoxName::new(BANK)?)?;
-        Ok(Self { bank, items: AtomicUsize::new(items), database })
-    }
-
-    pub(super) fn library(&self) -> &Arc<dyn BankAdmin> {
-        &self.bank
+        Ok(Self { filled: Filled::new(store, items)?, database })
     }
 
     pub(super) fn database(&self) -> &Database {
         &self.database
     }
-
-    /// Adds what the slice takes.
-    pub(super) async fn refill(&self, load: Load) -> Result<()> {
-        let first = self.items.fetch_add(load.calls, Ordering::Relaxed);
-        self.bank.add(&these(first..first + load.calls)?).await?;
-        Ok(())
-    }
-
-    pub(super) fn takes(&self, load: Load) -> Result<Prepared> {
-        let claims = ids(load).map(ClaimId::new).collect::<Result<_, _>>()?;
-        Ok(prepared(load, Takes(Arc::clone(&self.bank)), claims))
-    }
 }
 
-struct Takes(Arc<dyn BankAdmin>);
+impl Deref for Bank {
+    type Target = Filled;
 
-impl Caller for Takes {
-    type Argument = ClaimId;
-
-    async fn call(&self, claim: &ClaimId) -> Result<()> {
-        match self.0.take(claim, Hold::Forever).await? {
-            Taken::New(_) => Ok(()),
-            other => Err(Failure::NotNew { answer: format!("{other:?}") }),
-        }
+    fn deref(&self) -> &Filled {
+        &self.filled
     }
 }
 

@@ -7,9 +7,9 @@ use sqlx::query_scalar;
 use storagebox::{Item, parts::BankAdmin};
 
 use super::client::Client;
-use super::template::these;
 use crate::error::{Failure, Result};
 use crate::row::{Load, Prepared, Work};
+use crate::rows::filled::these;
 
 /// Items in one statement, as many as the library sends.
 const BATCH: usize = 5_000;

@@ -37,6 +37,19 @@ pub(super) fn takes(cluster: &Cluster, items: usize, combining: bool) -> Side {
     })
 }
 
+/// Takes by a handle, as a store makes them by default, where no commit waits for the disk.
+pub(super) fn takes_by_handle(cluster: &Cluster, items: usize) -> Side {
+    let make = move |cluster: Cluster| async move {
+        let database = cluster.database(items).await?;
+        without_waiting(&database).await?;
+        Bank::new(database, items, true)
+    };
+    side(cluster, make, |bank: Arc<Bank>, load| async move {
+        bank.refill(load).await?;
+        bank.takes_by_handle(load)
+    })
+}
+
 /// The same, one at a time, where no commit waits for the disk.
 pub(super) fn takes_without_waiting(cluster: &Cluster, items: usize) -> Side {
     let make = move |cluster: Cluster| async move {
@@ -128,7 +141,7 @@ pub(super) fn updates(cluster: &Cluster, updates: fn(&Client, Load) -> Prepared)
 
 pub(super) fn add(cluster: &Cluster) -> Side {
     let make = |cluster: Cluster| async move { Bank::new(cluster.database(0).await?, 0, true) };
-    side(cluster, make, |bank: Arc<Bank>, load| async move { load::add(bank.library(), load) })
+    side(cluster, make, |bank: Arc<Bank>, load| async move { load::add(bank.part(), load) })
 }
 
 pub(super) fn plain_add(cluster: &Cluster) -> Side {

@@ -1,13 +1,12 @@
 //! What the sides' databases are copied from.
 
-use storagebox::{BoxName, Item, parts::Backend as _};
+use storagebox::{BoxName, parts::Backend as _};
 use storagebox_postgres::PostgresStore;
 
 use super::cluster::Database;
 use crate::error::Result;
+use crate::rows::filled::{BANK, these};
 
-/// The bank's name.
-pub(super) const BANK: &str = "bench";
 /// Rows of the table that the plain UPDATE works on.
 pub(super) const PLAIN_ROWS: i64 = 100_000;
 /// What one call of `add` brings into the order of the table.
@@ -30,11 +29,6 @@ pub(super) async fn fill(database: &Database, items: usize) -> Result<()> {
     store.close().await?;
     database.run(PLAIN).await?;
     database.run("VACUUM ANALYZE plain, storagebox.free_items").await
-}
-
-/// Items of 17 bytes by their numbers.
-pub(super) fn these(numbers: impl Iterator<Item = usize>) -> Result<Vec<Item>> {
-    Ok(numbers.map(|number| Item::new(format!("CODE-{number:012}"))).collect::<Result<_, _>>()?)
 }
 
 #[cfg(test)]

@@ -1,26 +1,19 @@
 //! Takes and loads through the library.
 
+use std::ops::Deref;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
-use storagebox::{
-    BoxName, ClaimId, Hold, Item, Taken,
-    parts::{Backend as _, BankAdmin},
-};
+use storagebox::{Item, parts::Backend as _};
 use storagebox_redis::RedisStore;
 
 use super::server::Server;
 use crate::error::{Failure, Result};
 use crate::row::{Load, Prepared, Work};
-use crate::rows::side::{Caller, ids, prepared};
+use crate::rows::filled::{BANK, Filled, these};
 
-const BANK: &str = "bench";
-
-/// A bank that is as full before each slice as it was at first.
+/// A bank, and what all its keys begin with.
 pub(super) struct Bank {
-    bank: Arc<dyn BankAdmin>,
-    /// How many items there have been.
-    items: AtomicUsize,
+    filled: Filled,
     prefix: String,
 }
 
@@ -29,51 +22,27 @@ impl Bank {
         let prefix = server.prefix().await?;
         let store = RedisStore::builder().prefix(&prefix)?.connect(&server.url().await?)?;
         store.setup().await?;
-        let bank = store.item_bank(&BoxName::new(BANK)?)?;
-        // The first call makes it; who works by hand looks for its epoch.
-        bank.counts().await?;
-        for first in (0..items).step_by(100_000) {
-            bank.add(&these(first..items.min(first + 100_000))?).await?;
-        }
-        Ok(Self { bank, items: AtomicUsize::new(items), prefix })
+        Ok(Self { filled: Filled::with_items(store, items).await?, prefix })
     }
 
-    /// What all its keys begin with.
     pub(super) fn key(&self) -> String {
         format!("{}:{{b.{BANK}.0}}", self.prefix)
-    }
-
-    /// Adds what the slice takes.
-    pub(super) async fn refill(&self, load: Load) -> Result<()> {
-        let first = self.items.fetch_add(load.calls, Ordering::Relaxed);
-        self.bank.add(&these(first..first + load.calls)?).await?;
-        Ok(())
-    }
-
-    pub(super) fn takes(&self, load: Load) -> Result<Prepared> {
-        let claims = ids(load).map(ClaimId::new).collect::<Result<_, _>>()?;
-        Ok(prepared(load, Takes(Arc::clone(&self.bank)), claims))
     }
 
     /// One call of `add` with all items of the slice.
     pub(super) fn adds(&self, load: Load) -> Result<Prepared> {
         let items = Arc::new(fresh(load)?);
-        let (bank, world) = (Arc::clone(&self.bank), Box::new(Arc::clone(&items)));
+        let (bank, world) = (Arc::clone(self.filled.part()), Box::new(Arc::clone(&items)));
         let work = async move { all_new(bank.add(&items).await?.added, items.len()) };
         Ok(Prepared { tasks: vec![Box::pin(work) as Work], world })
     }
 }
 
-struct Takes(Arc<dyn BankAdmin>);
+impl Deref for Bank {
+    type Target = Filled;
 
-impl Caller for Takes {
-    type Argument = ClaimId;
-
-    async fn call(&self, claim: &ClaimId) -> Result<()> {
-        match self.0.take(claim, Hold::Forever).await? {
-            Taken::New(_) => Ok(()),
-            other => Err(Failure::NotNew { answer: format!("{other:?}") }),
-        }
+    fn deref(&self) -> &Filled {
+        &self.filled
     }
 }
 
@@ -85,9 +54,4 @@ pub(super) fn all_new(added: u64, items: usize) -> Result<()> {
 pub(super) fn fresh(load: Load) -> Result<Vec<Item>> {
     let first = load.slice as usize * 1_000_000_000;
     these(first..first + load.calls)
-}
-
-/// Items of 17 bytes.
-fn these(numbers: std::ops::Range<usize>) -> Result<Vec<Item>> {
-    numbers.map(|number| Ok(Item::new(format!("CODE-{number:012}"))?)).collect()
 }

@@ -1,26 +1,20 @@
 //! A file with one bank in it.
 
-use std::sync::Arc;
-
 use sqlx::SqliteConnection;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteSynchronous};
 use sqlx::{ConnectOptions, query_scalar};
-use storagebox::{
-    BoxName, Item,
-    parts::{Backend as _, BankAdmin},
-};
+use storagebox::{Item, parts::Backend as _};
 use storagebox_sqlite::SqliteStore;
 use tempfile::TempDir;
 
 use crate::error::{Failure, Result};
 use crate::row::Load;
-
-pub(super) const BANK: &str = "bench";
+use crate::rows::filled::{BANK, Filled, these};
 
 /// A bank in a file of its own. Its store stays open, so that no connection of a slice is the last one, which would move
 /// the log to the file as it closes.
 pub(super) struct Bank {
-    pub(super) bank: Arc<dyn BankAdmin>,
+    pub(super) filled: Filled,
     folder: TempDir,
 }
 
@@ -29,13 +23,8 @@ impl Bank {
         let folder = tempfile::tempdir().map_err(Failure::Folder)?;
         let store = SqliteStore::open(folder.path().join("box.db"))?;
         store.setup().await?;
-        let bank = store.item_bank(&BoxName::new(BANK)?)?;
-        for first in (0..items).step_by(100_000) {
-            bank.add(&these(first..items.min(first + 100_000))?).await?;
-        }
-        // Its box is there in any case.
-        bank.counts().await?;
-        Ok(Self { bank, folder })
+        let filled = Filled::with_items(store, items).await?;
+        Ok(Self { filled, folder })
     }
 
     pub(super) fn url(&self) -> String {
@@ -62,9 +51,4 @@ pub(super) async fn number(connection: &mut SqliteConnection) -> Result<i64> {
 pub(super) fn fresh(load: Load) -> Result<Vec<Item>> {
     let first = load.slice as usize * 1_000_000_000;
     these(first..first + load.calls)
-}
-
-/// Items of 17 bytes.
-fn these(numbers: std::ops::Range<usize>) -> Result<Vec<Item>> {
-    numbers.map(|number| Ok(Item::new(format!("CODE-{number:012}"))?)).collect()
 }

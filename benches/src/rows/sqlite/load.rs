@@ -16,7 +16,7 @@ const BATCH: usize = 5_000;
 /// One call of `add` with all items of the slice.
 pub(super) fn ours(world: &Arc<Bank>, load: Load) -> Result<Prepared> {
     let items = Arc::new(fresh(load)?);
-    let (bank, kept) = (Arc::clone(&world.bank), Box::new((Arc::clone(world), Arc::clone(&items))));
+    let (bank, kept) = (Arc::clone(world.filled.part()), Box::new((Arc::clone(world), Arc::clone(&items))));
     let work = async move { all_new(bank.add(&items).await?.added, items.len()) };
     Ok(Prepared { tasks: vec![Box::pin(work) as Work], world: kept })
 }

@@ -10,9 +10,10 @@ use storagebox::{
     parts::{BackendExt, ItemBankExt},
 };
 
-use super::file::{BANK, Bank};
+use super::file::Bank;
 use crate::error::{Failure, Result};
 use crate::row::{Load, Prepared};
+use crate::rows::filled::BANK;
 use crate::rows::side::{Caller, ids, prepared};
 
 const TAKE: &str = include_str!("../../../../storagebox-sqlite/sql/item_bank/take.sql");

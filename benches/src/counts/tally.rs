@@ -1,0 +1,105 @@
+//! What this process counts of itself.
+
+use std::fs;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use storagebox::{Timer, TokioTimer, async_trait};
+
+use super::Allocations;
+
+/// What one call costs.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Counts {
+    /// Of the processor, outside the kernel. `None` where valgrind is missing, or was not asked.
+    pub instructions: Option<f64>,
+    /// Of memory: new and grown ones.
+    pub allocations: f64,
+    /// `None` where strace is missing, or may not look at this process.
+    pub system_calls: Option<f64>,
+    /// How often a thread of the process waited and was woken. `None` where the system does not tell.
+    pub wake_ups: Option<f64>,
+    /// Timers of the handle: deadlines and pauses.
+    pub timers: f64,
+}
+
+/// Sleeps that handles have begun.
+static TIMERS: AtomicU64 = AtomicU64::new(0);
+
+/// tokio's timer, counted.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CountedTimer;
+
+#[async_trait]
+impl Timer for CountedTimer {
+    fn now(&self) -> Duration {
+        TokioTimer.now()
+    }
+
+    async fn sleep(&self, duration: Duration) {
+        TIMERS.fetch_add(1, Ordering::Relaxed);
+        TokioTimer.sleep(duration).await;
+    }
+}
+
+/// What was counted up to some moment.
+pub(super) struct Tally {
+    allocations: u64,
+    switches: Option<u64>,
+    timers: u64,
+}
+
+impl Tally {
+    /// Its own allocations come first.
+    pub(super) fn now(allocations: Allocations) -> Self {
+        let (switches, timers) = (switches(), TIMERS.load(Ordering::Relaxed));
+        Self { allocations: allocations(), switches, timers }
+    }
+
+    pub(super) fn until_now(self, allocations: Allocations, calls: usize) -> Counts {
+        let made = allocations();
+        let a_call = |after: u64, before: u64| after.saturating_sub(before) as f64 / calls as f64;
+        Counts {
+            allocations: a_call(made, self.allocations),
+            wake_ups: switches().zip(self.switches).map(|(after, before)| a_call(after, before)),
+            timers: a_call(TIMERS.load(Ordering::Relaxed), self.timers),
+            ..Counts::default()
+        }
+    }
+}
+
+/// How often the threads that live now have given up their processor to wait.
+fn switches() -> Option<u64> {
+    let threads = fs::read_dir("/proc/self/task").ok()?;
+    threads.map(|thread| voluntary(&fs::read_to_string(thread.ok()?.path().join("status")).ok()?)).sum()
+}
+
+fn voluntary(status: &str) -> Option<u64> {
+    let line = status.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"))?;
+    line.trim().parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_waits_is_woken() {
+        assert_eq!(
+            voluntary("Name:\tx\nvoluntary_ctxt_switches:\t12\nnonvoluntary_ctxt_switches:\t3\n"),
+            Some(12)
+        );
+        assert_eq!(voluntary("Name:\tx\n"), None);
+        let before = switches().unwrap();
+        std::thread::sleep(Duration::from_millis(1));
+        assert!(switches().unwrap() > before);
+    }
+
+    #[test]
+    fn a_sleep_is_a_timer() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let before = Tally::now(|| 0);
+        runtime.block_on(CountedTimer.sleep(Duration::ZERO));
+        assert!((before.until_now(|| 2, 1).timers - 1.0).abs() < f64::EPSILON);
+    }
+}

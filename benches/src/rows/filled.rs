@@ -1,0 +1,103 @@
+//! A bank that is as full before each slice as it was at first, and takes from it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use storagebox::{
+    Bank, BoxName, ClaimId, Hold, Item, Store, Taken,
+    parts::{Backend, BankAdmin},
+};
+
+use super::side::{Caller, ids, prepared};
+use crate::counts::CountedTimer;
+use crate::error::{Failure, Result};
+use crate::row::{Load, Prepared};
+
+/// The bank's name.
+pub(super) const BANK: &str = "bench";
+/// Items that one call of `add` brings.
+const LOADED_TOGETHER: usize = 100_000;
+
+/// A bank of a store, by its part and by a handle.
+pub(super) struct Filled {
+    part: Arc<dyn BankAdmin>,
+    handle: Bank,
+    /// How many items there have been.
+    items: AtomicUsize,
+}
+
+impl Filled {
+    /// One that has as many items already.
+    pub(super) fn new(store: impl Backend, items: usize) -> Result<Self> {
+        let part = store.item_bank(&BoxName::new(BANK)?)?;
+        let handle = Store::new(store).with_timer(CountedTimer).bank(BANK)?;
+        Ok(Self { part, handle, items: AtomicUsize::new(items) })
+    }
+
+    /// One that is filled first.
+    pub(super) async fn with_items(store: impl Backend, items: usize) -> Result<Self> {
+        let filled = Self::new(store, items)?;
+        // The first call makes the box in any case.
+        filled.part.counts().await?;
+        for first in (0..items).step_by(LOADED_TOGETHER) {
+            filled.part.add(&these(first..items.min(first + LOADED_TOGETHER))?).await?;
+        }
+        Ok(filled)
+    }
+
+    pub(super) fn part(&self) -> &Arc<dyn BankAdmin> {
+        &self.part
+    }
+
+    /// Adds what the slice takes.
+    pub(super) async fn refill(&self, load: Load) -> Result<()> {
+        let first = self.items.fetch_add(load.calls, Ordering::Relaxed);
+        self.part.add(&these(first..first + load.calls)?).await?;
+        Ok(())
+    }
+
+    pub(super) fn takes(&self, load: Load) -> Result<Prepared> {
+        Ok(prepared(load, ByPart(Arc::clone(&self.part)), claims(load)?))
+    }
+
+    /// As a program makes them.
+    pub(super) fn takes_by_handle(&self, load: Load) -> Result<Prepared> {
+        Ok(prepared(load, ByHandle(self.handle.clone()), claims(load)?))
+    }
+}
+
+struct ByPart(Arc<dyn BankAdmin>);
+
+impl Caller for ByPart {
+    type Argument = ClaimId;
+
+    async fn call(&self, claim: &ClaimId) -> Result<()> {
+        expect_new(&self.0.take(claim, Hold::Forever).await?)
+    }
+}
+
+struct ByHandle(Bank);
+
+impl Caller for ByHandle {
+    type Argument = ClaimId;
+
+    async fn call(&self, claim: &ClaimId) -> Result<()> {
+        expect_new(&self.0.take(claim, Hold::Forever).await?)
+    }
+}
+
+fn claims(load: Load) -> Result<Vec<ClaimId>> {
+    Ok(ids(load).map(ClaimId::new).collect::<Result<_, _>>()?)
+}
+
+pub(super) fn expect_new(taken: &Taken) -> Result<()> {
+    match taken {
+        Taken::New(_) => Ok(()),
+        other => Err(Failure::NotNew { answer: format!("{other:?}") }),
+    }
+}
+
+/// Items of 17 bytes by their numbers.
+pub(super) fn these(numbers: impl Iterator<Item = usize>) -> Result<Vec<Item>> {
+    numbers.map(|number| Ok(Item::new(format!("CODE-{number:012}"))?)).collect()
+}

@@ -1,0 +1,63 @@
+//! Budgets of a call, in counts that the load of the machine does not move. `cargo bench -p storagebox-benches --bench
+//! counts` prints all of them, instructions too.
+
+use std::alloc::System;
+
+use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
+use storagebox_benches::counts::{Counted, of_backends};
+
+#[global_allocator]
+static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
+
+fn allocations() -> u64 {
+    let stats = ALLOCATOR.stats();
+    (stats.allocations + stats.reallocations) as u64
+}
+
+/// The most that a call by a handle may take on top of the floor.
+struct Budget {
+    backend: &'static str,
+    allocations: f64,
+}
+
+const BUDGETS: &[Budget] = &[
+    Budget { backend: "memory", allocations: 9.5 },
+    Budget { backend: "sqlite", allocations: 13.0 },
+    Budget { backend: "postgres", allocations: 27.0 },
+    Budget { backend: "redis", allocations: 19.0 },
+];
+
+/// Of those that a call makes now and then: a thread that finds nothing to do waits, and is woken.
+const SYSTEM_CALLS: f64 = 2.0;
+const WAKE_UPS: f64 = 1.0;
+/// That of its deadline.
+const TIMERS: f64 = 1.1;
+
+/// What is over the budget.
+fn excess(budget: &Budget, counted: &Counted) -> Vec<String> {
+    let Counted { name, ours, floor } = counted;
+    let extra = |ours: Option<f64>, floor: Option<f64>| Some(ours? - floor?);
+    let looked_at = [
+        ("allocations", Some(ours.allocations - floor.allocations), budget.allocations),
+        ("system calls", extra(ours.system_calls, floor.system_calls), SYSTEM_CALLS),
+        ("wake-ups", extra(ours.wake_ups, floor.wake_ups), WAKE_UPS),
+        ("timers", Some(ours.timers), TIMERS),
+    ];
+    println!("{name}: {looked_at:.2?}");
+    let over = looked_at.into_iter().filter(|(_, extra, most)| extra.is_some_and(|extra| extra > *most));
+    over.map(|(what, extra, most)| format!("{name}: {:.2} {what}, at most {most}", extra.unwrap_or_default()))
+        .collect()
+}
+
+/// System calls are counted where strace is there and may look at this process.
+#[test]
+fn a_call_by_a_handle_stays_within_its_budget() -> Result<(), String> {
+    let mut over = vec![];
+    for budget in BUDGETS {
+        let counted = of_backends(&[budget.backend], allocations)?;
+        assert_eq!(counted.len(), 1, "{}", budget.backend);
+        over.extend(counted.iter().flat_map(|counted| excess(budget, counted)));
+    }
+    assert!(over.is_empty(), "{over:#?}");
+    Ok(())
+}
