@@ -14,7 +14,10 @@ cargo xtask prove features|memory|sqlite|postgres|dynamo|redis|deduplicator|hand
     The long checks, one part at a time.
 
 cargo xtask clauses [--check]
-    Writes conformance/CLAUSES.md anew, or says whether it is fresh.";
+    Writes conformance/CLAUSES.md anew, or says whether it is fresh.
+
+cargo xtask api [--check]
+    Writes the lists of public names in docs/api anew, or says whether they are fresh. Needs the nightly toolchain.";
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Task {
@@ -22,6 +25,7 @@ pub(crate) enum Task {
     Test(Servers),
     Prove(Part),
     Clauses { check: bool },
+    Api { check: bool },
 }
 
 /// Where the tests get their servers from.
@@ -100,7 +104,8 @@ impl Task {
         match task.as_str() {
             "test" => Servers::parse(arguments).map(Self::Test),
             "prove" => prove(arguments),
-            "clauses" => clauses(arguments),
+            "clauses" => is_check(arguments).map(|check| Self::Clauses { check }),
+            "api" => is_check(arguments).map(|check| Self::Api { check }),
             "help" | "--help" | "-h" => Ok(Self::Help),
             _ => Err(Usage::Unknown(task)),
         }
@@ -142,10 +147,10 @@ fn prove(mut arguments: impl Iterator<Item = String>) -> Result<Task, Usage> {
     end(arguments).map(|()| Task::Prove(part))
 }
 
-fn clauses(mut arguments: impl Iterator<Item = String>) -> Result<Task, Usage> {
+fn is_check(mut arguments: impl Iterator<Item = String>) -> Result<bool, Usage> {
     match arguments.next() {
-        None => Ok(Task::Clauses { check: false }),
-        Some(argument) if argument == "--check" => end(arguments).map(|()| Task::Clauses { check: true }),
+        None => Ok(false),
+        Some(argument) if argument == "--check" => end(arguments).map(|()| true),
         Some(argument) => Err(Usage::Unknown(argument)),
     }
 }
@@ -170,6 +175,7 @@ mod tests {
         assert_eq!(parse("test --servers none"), Ok(Task::Test(Servers::None)));
         assert_eq!(parse("clauses"), Ok(Task::Clauses { check: false }));
         assert_eq!(parse("clauses --check"), Ok(Task::Clauses { check: true }));
+        assert_eq!(parse("api --check"), Ok(Task::Api { check: true }));
     }
 
     #[test]

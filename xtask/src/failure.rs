@@ -29,6 +29,8 @@ pub(crate) enum Failure {
     NoPeak,
     NoWords,
     StaleClauses,
+    Names { library: String, why: String },
+    OtherNames { file: String, changes: String },
 }
 
 impl Failure {
@@ -94,6 +96,15 @@ impl fmt::Display for Failure {
             Self::NoWords => f.write_str(
                 "there is no word list at /usr/share/dict/words; on Debian: apt-get install wamerican",
             ),
+            Self::Names { library, why } => {
+                write!(f, "the public names of {library} cannot be listed: {why}")
+            }
+            Self::OtherNames { file, changes } => {
+                write!(
+                    f,
+                    "{changes}{file} is stale: run `cargo xtask api` and look at what changed for users"
+                )
+            }
             Self::StaleClauses => f.write_str("conformance/CLAUSES.md is stale: run `cargo xtask clauses`"),
         }
     }

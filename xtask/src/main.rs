@@ -1,6 +1,7 @@
 //! The tasks of this workspace: `cargo xtask` prints them.
 #![allow(clippy::disallowed_methods, reason = "a task waits for processes and measures them")]
 
+mod api;
 mod arguments;
 #[cfg(test)]
 mod articles;
@@ -25,6 +26,7 @@ mod workspace;
 
 use std::process::ExitCode;
 
+use api::Lists;
 use arguments::{HELP, Task};
 use failure::Failure;
 
@@ -44,6 +46,7 @@ fn run(task: Task) -> Result<(), Failure> {
         Task::Test(servers) => test::run(servers)?,
         Task::Prove(part) => prove::run(part)?,
         Task::Clauses { check } => clauses::run(check)?,
+        Task::Api { check } => println!("{}", api::run(Lists::All, check)?),
     }
     Ok(())
 }

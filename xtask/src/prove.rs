@@ -75,5 +75,10 @@ fn handles() -> Result<(), Failure> {
 }
 
 fn bench() -> Result<(), Failure> {
-    shown(cargo(["bench", "--locked", "-p", "storagebox-benches", "--", "--rounds", "15", "--gate"]))
+    let table = |name, options: &[&str]| {
+        let bench = ["bench", "--locked", "-p", "storagebox-benches", "--bench", name, "--", "--gate"];
+        shown(cargo(bench.iter().chain(options).copied()))
+    };
+    table("counts", &[])?;
+    table("table", &["--rounds", "15"])
 }

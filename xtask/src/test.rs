@@ -6,6 +6,7 @@ use std::time::Instant;
 use storagebox_testkit::servers::WAY_VARIABLE;
 use storagebox_testkit::{Server, Way};
 
+use crate::api::{self, Lists};
 use crate::arguments::Servers;
 use crate::command::{captured, cargo, shown};
 use crate::failure::Failure;
@@ -71,6 +72,7 @@ fn everything(way: Option<Way>, steps: &mut Steps, summary: &mut Summary) -> Res
     steps.step("a feature that is off", features::off_is_named)?;
     steps.step("a fresh crate with one feature", fresh::run)?;
     steps.step("what the packages hold", packages::run)?;
+    steps.step("the public names", || api::run(Lists::Light, true))?;
     coming.map_or(Ok(()), |coming| coming.arrive(steps))?;
     Tests { of: EVERYTHING, way, servers: servers::start(way)? }.run(steps, summary)
 }
