@@ -71,7 +71,8 @@ impl Retry {
         repeat(Delays(self.delays()), |delay| timer.sleep(delay), call).await
     }
 
-    /// The same as `call`, but until `end`, however many attempts that takes, with the default pauses if there are none.
+    /// The same as `call`, but until `end`, however many attempts that takes. Those without a pause are followed by
+    /// attempts with the default pauses.
     pub(crate) async fn call_until<T, Fut>(
         &self,
         timer: &dyn Timer,
@@ -84,8 +85,9 @@ impl Retry {
     {
         // Twice nothing is nothing.
         let never_waits = self.first_delay.is_zero() || self.max_delay.is_zero();
-        let paced = if never_waits { Self::default() } else { *self };
-        let delays = Self { attempts: usize::MAX, ..paced }.delays().map_while(|delay| {
+        let (at_once, paced) = if never_waits { (self.attempts, Self::default()) } else { (1, *self) };
+        let at_once = Self { attempts: at_once, ..Self::NEVER }.delays();
+        let delays = at_once.chain(Self { attempts: usize::MAX, ..paced }.delays()).map_while(|delay| {
             let left = end.saturating_sub(timer.now());
             (!left.is_zero()).then(|| delay.min(left))
         });
