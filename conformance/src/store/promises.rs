@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use storagebox_core::{
-    Backend, BackendExt, Bounds, Counted, CounterExt, Error, ErrorKind, Key, OrderedOptions, Result,
-    Retention, Strategy,
+    Backend, BackendExt, Bounds, Certainty, Counted, CounterExt, Error, ErrorKind, Key, OrderedOptions,
+    Result, Retention, Strategy,
 };
 
 use crate::case::Verdict;
@@ -92,7 +92,12 @@ pub(super) async fn what_every_backend_has_is_there(world: &World) -> Verdict {
     .enumerate()
     {
         let counter = store.counters(format!("box-{number}"), strategy)?;
-        ensure_matches!(counter.add("key", "op", 1).await?, Counted::Applied { .. }, "{strategy:?}");
+        match counter.add("key", "op", 1).await {
+            // Nobody repeats such a change whose answer was lost; it is there all the same.
+            Err(error)
+                if error.certainty() == Certainty::Unknown && !counter.promise().recognises_repeats() => {}
+            counted => ensure_matches!(counted?, Counted::Applied { .. }, "{strategy:?}"),
+        }
     }
     Ok(())
 }
