@@ -95,7 +95,9 @@ impl Client {
     pub(crate) fn rows<'a>(&'a self, call: &'a Call<'_>) -> Rows<'a> {
         Box::pin(async move {
             match self.connections.fetch(call, &self.settings).await {
-                Err(error) if error.kind() == ErrorKind::NotSetUp => Err(self.explained(error).await),
+                Err(error) if error.kind() == ErrorKind::NotSetUp => {
+                    Err(Box::pin(self.explained(error)).await)
+                }
                 rows => rows,
             }
         })

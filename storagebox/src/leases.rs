@@ -42,7 +42,7 @@ use crate::policy::Policy;
 #[derive(Clone)]
 pub struct Leases {
     part: Arc<dyn LeaseRepo>,
-    /// With the deadline alone, because a run repeats its calls itself, and recording its result for longer than others.
+    /// With deadlines alone, because a run repeats its calls itself, and recording its result for longer than others.
     bounded: Arc<dyn LeaseRepo>,
     name: BoxName,
     policy: Policy,
@@ -62,7 +62,7 @@ impl Leases {
     ///
     /// The lease lasts 30 seconds and is extended until the result is recorded. The result is kept for 7 days. Use
     /// [`run_with`](Leases::run_with) to change these settings. The store's deadline applies to each attempt of each call of
-    /// the run. A store [without retry](crate::Store::without_retry) makes one attempt to begin, but still retries recording
+    /// the run; an attempt to extend has at most a third of the lease. A store [without retry](crate::Store::without_retry) makes one attempt to begin, but still retries recording
     /// the result of finished work. Two runs may overlap after a lease lapses, so the work should pass the [`Fence`] to every
     /// system that must reject the older run.
     ///

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use storagebox_core::layer::{Deadline, Layer, Layered, Retries};
-use storagebox_core::{Backend, Retry, Timer};
+use storagebox_core::layer::{Answered, Call, Deadline, Layer, Layered, Next, Retries};
+use storagebox_core::{Backend, Result, Retry, Timer, async_trait};
 
 use crate::timer::TokioTimer;
 
@@ -44,5 +44,24 @@ fn put(layer: Option<impl Layer>, backend: Arc<dyn Backend>) -> Arc<dyn Backend>
     match layer {
         Some(layer) => Arc::new(Layered::new(backend, Arc::new(layer))),
         None => backend,
+    }
+}
+
+/// Bounds the extensions of a run's lease by a third of the lease each, so that one without an answer leaves time for the
+/// next.
+#[derive(Debug)]
+pub(crate) struct Extensions {
+    pub(crate) timer: Arc<dyn Timer>,
+}
+
+#[async_trait]
+impl Layer for Extensions {
+    async fn around(&self, call: &Call<'_>, next: Next<'_>) -> Result<Answered> {
+        match call.argument::<Duration>() {
+            Some(lease) if call.operation == "extend" => {
+                Deadline::new(lease / 3, Arc::clone(&self.timer)).around(call, next).await
+            }
+            _ => next.call().await,
+        }
     }
 }

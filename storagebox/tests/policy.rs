@@ -10,8 +10,8 @@ use std::time::Duration;
 use storagebox::layer::{Answered, Call, Layer, Next};
 use storagebox::{
     Bank, Begun, Bounds, Certainty, Counters, Error, ErrorKind, Leases, Ledger, MemoryStore, OrderedValues,
-    Ran, Records, Result, Retention, Retry, RunError, RunOptions, Store, Strategy, Taken, Timer, Tokens,
-    TokioTimer, async_trait,
+    Ran, Records, Result, Retention, Retry, RunOptions, Store, Strategy, Taken, Timer, Tokens, TokioTimer,
+    async_trait,
 };
 
 /// Loses the first replies, and counts attempts.
@@ -328,17 +328,6 @@ async fn a_sign_of_life_without_an_answer_does_not_cost_the_lease() -> Result<()
     let (first, second) = tokio::join!(jobs.run("invoice-7", work), second);
     assert!(matches!(second, Ok(Ran::InFlight { .. })), "{second:?}");
     assert!(matches!(first, Ok(Ran::Done(_))), "{first:?}");
-    Ok(())
-}
-
-/// A lease that is over need not be given back.
-#[tokio::test(start_paused = true)]
-async fn giving_back_delays_a_failure_for_no_longer_than_the_lease() -> Result<()> {
-    let store = Store::new(MemoryStore::new()).layer(SilentOnce("abort", AtomicUsize::new(0)));
-    let before = TokioTimer.now();
-    let ran = store.without_deadline().leases("jobs")?.run("invoice-7", async |_| Err::<&str, _>("no")).await;
-    assert!(matches!(ran, Err(RunError::Work("no"))), "{ran:?}");
-    assert_eq!((TokioTimer.now() - before).as_secs(), 30);
     Ok(())
 }
 

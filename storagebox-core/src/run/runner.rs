@@ -65,7 +65,7 @@ impl Runner<'_> {
         loop {
             self.timer.sleep(beat).await;
             let_others_on().await;
-            beat = match self.extend(lease).await {
+            beat = match self.repo.extend(lease, duration).await {
                 Ok(LeaseExtended::Extended) => duration / 3,
                 Ok(LeaseExtended::Fenced) => return,
                 Err(error) => {
@@ -73,15 +73,6 @@ impl Runner<'_> {
                     duration / 12
                 }
             }
-        }
-    }
-
-    /// Whoever waited longer for the answer would have no time left for the next attempt.
-    async fn extend(&self, lease: &Lease) -> Result<LeaseExtended> {
-        let duration = self.options.lease;
-        match first_of(self.repo.extend(lease, duration), self.timer.sleep(duration / 3)).await {
-            First::Left(answer) => answer,
-            First::Right(()) => Err(Error::unknown("there was no answer within a third of the lease")),
         }
     }
 
@@ -116,11 +107,9 @@ impl Runner<'_> {
         })
     }
 
-    /// A lease that cannot be given back lapses by itself, and then nobody needs to wait any more; the work's own failure
-    /// is the answer either way.
+    /// A lease that cannot be given back lapses by itself; the work's own failure is the answer either way.
     pub(super) async fn give_back(&self, lease: &Lease) {
-        let given_back = self.options.retry.call(self.timer, || self.repo.abort(lease));
-        let _ = first_of(given_back, self.timer.sleep(self.options.lease)).await;
+        let _ = self.options.retry.call(self.timer, || self.repo.abort(lease)).await;
     }
 }
 

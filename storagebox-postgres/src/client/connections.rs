@@ -60,7 +60,8 @@ impl Connections {
                 progress::back(end(pool, &mut slot, rows))
             }
             Self::Shared(pool) => {
-                let mut connection = pool.acquire().await.map_err(error::connecting)?;
+                // Boxed like `create`.
+                let mut connection = Box::pin(pool.acquire()).await.map_err(error::connecting)?;
                 progress::leave()?;
                 progress::back(call.fetch(&mut connection, settings).await.map_err(error::of))
             }
@@ -148,8 +149,9 @@ impl Manager for Connector {
     type Type = Slot;
     type Error = sqlx::Error;
 
+    /// Boxed: it is large, and every call would be as large and copied as often.
     async fn create(&self) -> Result<Slot, sqlx::Error> {
-        Ok(Slot { connection: self.0.connect().await?, half_used: false })
+        Ok(Slot { connection: Box::pin(self.0.connect()).await?, half_used: false })
     }
 
     /// Nothing is sent: a connection that broke meanwhile shows it at the next call, which is made again.

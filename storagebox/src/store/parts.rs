@@ -1,5 +1,8 @@
 //! The parts of a store, by name.
 
+use std::sync::Arc;
+
+use storagebox_core::layer::LayeredPart;
 use storagebox_core::{BoxName, Deduplicator, Error, OrderedOptions, Result, Strategy};
 
 use super::Store;
@@ -9,6 +12,7 @@ use crate::handle::{all, checked};
 use crate::leases::Leases;
 use crate::ledger::Ledger;
 use crate::ordered_values::OrderedValues;
+use crate::policy::Extensions;
 use crate::records::Records;
 use crate::tokens::Tokens;
 
@@ -37,6 +41,8 @@ impl Store {
     pub fn leases(&self, name: impl TryInto<BoxName, Error: Into<Error>>) -> Result<Leases> {
         let name = checked(name)?;
         let bounded = self.policy.bounding(&self.inner).lease_repo(&name)?;
+        let extensions = Extensions { timer: Arc::clone(&self.policy.timer) };
+        let bounded = Arc::new(LayeredPart::new(bounded, Arc::new(extensions)));
         let part = self.backend.lease_repo(&name)?;
         Ok(Leases::new(name, part, bounded, self.policy.clone()))
     }
