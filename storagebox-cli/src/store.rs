@@ -128,6 +128,6 @@ mod tests {
     #[tokio::test]
     async fn a_store_that_cannot_be_made_says_why() {
         let failure = make(&FaultyStore::failing(ErrorKind::Denied, u64::MAX)).await.unwrap_err();
-        assert_eq!(failure.to_string(), "cannot set up the store: as the test asked");
+        assert_eq!(failure.to_string(), "cannot set up the store on memory: as the test asked");
     }
 }

