@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use storagebox::{
     Aborted, Begun, Completed, DedupId, Error, ErrorKind, Fingerprint, Lease, LeaseExtended, MemoryStore,
-    OpId, Payload, Ran, Result, Retention, Retry, RunOptions, TokioTimer, async_trait,
+    OpId, Payload, Ran, Result, Retention, Retry, RunOptions, Timer, TokioTimer, async_trait,
     parts::{BackendExt, LeaseRepo, run, run_to_end},
 };
 use tokio::sync::{Mutex, Notify};
@@ -241,5 +241,32 @@ async fn a_retry_that_never_waits_records_with_the_default_pauses() -> Result<()
     let ran = run(&jobs, &TokioTimer, &id, &options, async |_| Ok::<_, Error>("done")).await;
     assert!(ran.is_err());
     assert!((60..100).contains(&jobs.2.load(Ordering::SeqCst)), "{:?}", jobs.2);
+    Ok(())
+}
+
+/// Its time passes as soon as somebody waits.
+#[derive(Debug, Default)]
+struct Jumps(AtomicUsize);
+
+#[async_trait]
+impl Timer for Jumps {
+    fn now(&self) -> Duration {
+        Duration::from_millis(self.0.load(Ordering::SeqCst) as u64)
+    }
+
+    async fn sleep(&self, duration: Duration) {
+        self.0.fetch_add(duration.as_millis() as usize, Ordering::SeqCst);
+    }
+}
+
+#[tokio::test]
+async fn signs_of_life_let_the_work_go_on_where_no_time_is_waited_for() -> Result<()> {
+    let jobs = MemoryStore::new().leases("jobs")?;
+    let work = async |_| {
+        tokio::task::yield_now().await;
+        Ok::<_, Error>("done")
+    };
+    let ran = run(&*jobs, &Jumps::default(), &DedupId::new("job-1")?, &RunOptions::default(), work).await;
+    assert!(matches!(ran, Ok(Ran::Done(_))), "{ran:?}");
     Ok(())
 }

@@ -61,10 +61,11 @@ impl Leases {
     /// Runs the work once for the id and records its result, or returns the recorded result (D-8).
     ///
     /// The lease lasts 30 seconds and is extended until the result is recorded. The result is kept for 7 days. Use
-    /// [`run_with`](Leases::run_with) to change these settings. The store's deadline applies to each attempt of each call of
-    /// the run; an attempt to extend has at most a third of the lease. A store [without retry](crate::Store::without_retry) makes one attempt to begin, but still retries recording
-    /// the result of finished work. Two runs may overlap after a lease lapses, so the work should pass the [`Fence`] to every
-    /// system that must reject the older run.
+    /// [`run_with`](Leases::run_with) to change these settings. The store's deadline applies to each attempt of each
+    /// call of the run; an attempt to extend has at most a third of the lease. A store [without
+    /// retry](crate::Store::without_retry) makes one attempt to begin, but still retries recording the result of
+    /// finished work. Two runs may overlap after a lease lapses, so the work should pass the [`Fence`] to every system
+    /// that must reject the older run.
     ///
     /// # Cancel safety
     ///

@@ -1,8 +1,7 @@
 -- Version 1: the tables. Text is compared by bytes (V-2), whatever the database's collation is.
 -- Every index beside a primary key has a condition, true of all its rows though it may be, that a look by key does not
 -- name: so no plan, not even one made on an empty table, can look a key up by age.
--- A CHECK has no words in it: every statement that writes a row reads the expression's text anew, and with words that cost a
--- take a fifth of the server's work.
+-- A CHECK has no words in it: every statement that writes a row reads the expression's text anew, and words are its dearest part.
 -- Rows come and go in all of these tables but `boxes`, and all are vacuumed alike: soon, and without pauses.
 -- A box is named by `box`, the first eight bytes of a SHA-256 over its kind and name, so that no call has to look its
 -- number up and none is ever another box's.
