@@ -105,11 +105,8 @@ struct Counting {
 
 impl Counting {
     fn new() -> Result<Self> {
-        let runtime = Builder::new_multi_thread()
-            .worker_threads(WORKERS)
-            .enable_all()
-            .build()
-            .map_err(Failure::Runtime)?;
+        let runtime =
+            Builder::new_multi_thread().worker_threads(WORKERS).enable_all().build().map_err(Failure::Runtime)?;
         Ok(Self { runtime })
     }
 
@@ -134,9 +131,9 @@ impl Counting {
         let load = Load { slice: number, calls: CALLS, tasks: row.concurrency };
         let prepared = self.runtime.block_on(side.prepare(load))?;
         let begun = begin();
-        let outcomes = self.runtime.block_on(async {
-            try_join_all(prepared.tasks.into_iter().map(tokio::spawn).collect::<Vec<_>>()).await
-        })?;
+        let outcomes = self
+            .runtime
+            .block_on(async { try_join_all(prepared.tasks.into_iter().map(tokio::spawn).collect::<Vec<_>>()).await })?;
         let told = end(begun);
         drop(prepared.world);
         outcomes.into_iter().collect::<Result<()>>()?;

@@ -15,8 +15,7 @@ pub(crate) fn used() -> Option<Duration> {
 pub(crate) fn used_by_children(parent: u32) -> Option<Duration> {
     let stat = |process: &Path| fs::read_to_string(process.join("stat")).ok();
     let processes = fs::read_dir("/proc").ok()?.flatten().map(|process| process.path());
-    let children =
-        processes.filter(|process| stat(process).and_then(|stat| parent_of(&stat)) == Some(parent));
+    let children = processes.filter(|process| stat(process).and_then(|stat| parent_of(&stat)) == Some(parent));
     // One that ends meanwhile is counted among the ended.
     let alive: u64 = children.filter_map(|child| scheduled(&child)).sum();
     Some(Duration::from_nanos(alive) + ended_children(&stat(Path::new(&format!("/proc/{parent}")))?)?)

@@ -27,19 +27,15 @@ pub(crate) struct Driver {
 
 impl Driver {
     pub(crate) fn new(options: &Options) -> Result<Self> {
-        let runtime = Builder::new_multi_thread()
-            .worker_threads(WORKERS)
-            .enable_all()
-            .build()
-            .map_err(Failure::Runtime)?;
+        let runtime =
+            Builder::new_multi_thread().worker_threads(WORKERS).enable_all().build().map_err(Failure::Runtime)?;
         Ok(Self { runtime, slice: options.slice, rounds: options.rounds })
     }
 
     /// The first round warms up and is not counted.
     pub(crate) fn measure(&self, row: &Row) -> Result<Measured> {
         let load = self.load(row)?;
-        let rounds: Vec<_> =
-            (0..=self.rounds).map(|number| self.round(row, load, number)).collect::<Result<_>>()?;
+        let rounds: Vec<_> = (0..=self.rounds).map(|number| self.round(row, load, number)).collect::<Result<_>>()?;
         Ok(Measured::of(&rounds[1..]))
     }
 

@@ -19,9 +19,7 @@ pub(crate) struct Effort {
 
 impl Effort {
     pub(crate) fn since(self, before: Self) -> Self {
-        let count = |after: Option<u64>, before| {
-            after.zip(before).map(|(after, before)| after.saturating_sub(before))
-        };
+        let count = |after: Option<u64>, before| after.zip(before).map(|(after, before)| after.saturating_sub(before));
         Self {
             cpu: self.cpu.zip(before.cpu).map(|(after, before)| after.saturating_sub(before)),
             log: count(self.log, before.log),
@@ -43,10 +41,7 @@ mod tests {
     fn an_effort_is_a_difference() {
         let before = Effort { cpu: Some(Duration::from_secs(1)), log: Some(100), requests: None };
         let after = Effort { cpu: Some(Duration::from_secs(3)), log: Some(150), requests: Some(7) };
-        assert_eq!(
-            after.since(before),
-            Effort { cpu: Some(Duration::from_secs(2)), log: Some(50), requests: None }
-        );
+        assert_eq!(after.since(before), Effort { cpu: Some(Duration::from_secs(2)), log: Some(50), requests: None });
         assert_eq!(after.since(Effort { cpu: None, ..before }).cpu, None);
     }
 }

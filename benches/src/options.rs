@@ -51,14 +51,7 @@ pub(crate) enum Usage {
 
 impl Default for Options {
     fn default() -> Self {
-        Self {
-            slice: Duration::from_millis(500),
-            rounds: 7,
-            only: vec![],
-            slow: false,
-            json: false,
-            gate: false,
-        }
+        Self { slice: Duration::from_millis(500), rounds: 7, only: vec![], slow: false, json: false, gate: false }
     }
 }
 
@@ -127,10 +120,8 @@ mod tests {
             json: true,
             gate: true,
         };
-        let arguments = [
-            "--slice", "0.25", "--rounds", "9", "--only", "P11", "--only", "P12", "--slow", "--json",
-            "--gate",
-        ];
+        let arguments =
+            ["--slice", "0.25", "--rounds", "9", "--only", "P11", "--only", "P12", "--slow", "--json", "--gate"];
         assert_eq!(parse(&arguments), Ok(Wish::Measure(expected)));
         assert_eq!(parse(&["--help"]), Ok(Wish::Help));
         #[cfg(feature = "dynamo")]

@@ -137,13 +137,8 @@ mod tests {
 
     #[test]
     fn a_target_says_all_that_must_hold() {
-        let target = Target {
-            ratio: 0.9,
-            rate: Some(1e6),
-            extra_cpu: Some(3.0),
-            log: Some(2000.0),
-            fewer_requests: Some(2.9),
-        };
+        let target =
+            Target { ratio: 0.9, rate: Some(1e6), extra_cpu: Some(3.0), log: Some(2000.0), fewer_requests: Some(2.9) };
         assert_eq!(target.to_string(), ">= 0.90, >= 1e6/s, <= 3 us CPU, <= 2000 B WAL, 2.9x fewer requests");
     }
 }

@@ -45,8 +45,7 @@ fn excess(budget: &Budget, counted: &Counted) -> Vec<String> {
     ];
     println!("{name}: {looked_at:.2?}");
     let over = looked_at.into_iter().filter(|(_, extra, most)| extra.is_some_and(|extra| extra > *most));
-    over.map(|(what, extra, most)| format!("{name}: {:.2} {what}, at most {most}", extra.unwrap_or_default()))
-        .collect()
+    over.map(|(what, extra, most)| format!("{name}: {:.2} {what}, at most {most}", extra.unwrap_or_default())).collect()
 }
 
 /// System calls are counted where strace is there and may look at this process.

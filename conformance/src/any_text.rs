@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use storagebox_core::{
-    Backend, BackendExt, BankAdmin, Begun, Change, ClaimId, ClaimState, Consumed, Counted, DedupId,
-    DedupRepo, Fingerprint, Hold, Item, ItemBank, ItemState, Key, LeaseRepo, OpId, OrderedOptions,
-    OrderedStore, Payload, Recorded, Retention, Stamp, Strategy, TokenId, TokenStore, WriterId, Written,
+    Backend, BackendExt, BankAdmin, Begun, Change, ClaimId, ClaimState, Consumed, Counted, DedupId, DedupRepo,
+    Fingerprint, Hold, Item, ItemBank, ItemState, Key, LeaseRepo, OpId, OrderedOptions, OrderedStore, Payload,
+    Recorded, Retention, Stamp, Strategy, TokenId, TokenStore, WriterId, Written,
 };
 
 use crate::case::Verdict;
@@ -14,7 +14,7 @@ use crate::failure::{Failure, ensure, ensure_eq, ensure_matches};
 const HOUR: Duration = Duration::from_secs(3_600);
 
 /// Puts the text into every field of every part, and looks that each answers it byte for byte (V-2). The text is a
-/// valid name of a box, which no other call of the same store may have used.
+/// valid name of a namespace, which no other call of the same store may have used.
 ///
 /// The suite has texts of its own; a backend's author knows which others his store would read as something else:
 /// expressions, separators of its keys, what ends a quotation.

@@ -97,13 +97,7 @@ impl Family {
 }
 
 impl Case {
-    pub(crate) const fn new(
-        part: Part,
-        clause: &'static str,
-        family: Family,
-        path: &'static str,
-        run: Run,
-    ) -> Self {
+    pub(crate) const fn new(part: Part, clause: &'static str, family: Family, path: &'static str, run: Run) -> Self {
         Self { part, clause, family, path, run }
     }
 
@@ -112,7 +106,7 @@ impl Case {
         self.part
     }
 
-    /// The clause that it defends, such as `IB-03`.
+    /// The clause that it defends, such as `IB-3`.
     pub fn clause(&self) -> &'static str {
         self.clause
     }
@@ -122,7 +116,7 @@ impl Case {
         self.family
     }
 
-    /// Its full name, such as `item_bank::IB-03::same_claim_same_item`.
+    /// Its full name, such as `item_bank::IB-3::same_claim_same_item`.
     pub fn name(&self) -> String {
         format!("{}::{}::{}", self.part.name(), self.clause, self.function())
     }
@@ -138,9 +132,7 @@ impl Case {
         match self.part {
             Part::Counter => about("atomic_") || about("approach_1_"),
             Part::Strategies => match self.family {
-                Family::Concurrent => {
-                    about("optimistic_") || about("approach_2_") || about("writers_and_compactions_")
-                }
+                Family::Concurrent => about("optimistic_") || about("approach_2_") || about("writers_and_compactions_"),
                 _ => about("a_compaction_can_be_dropped_") || about("lost_compactions_"),
             },
             Part::Store => {
@@ -157,7 +149,7 @@ impl Case {
     ///
     /// # Cancel safety
     ///
-    /// Safe: its namespace is removed with the world.
+    /// Safe: its sandbox is removed with the world.
     ///
     /// # Errors
     ///
@@ -173,7 +165,7 @@ impl fmt::Debug for Case {
     }
 }
 
-/// Lists the cases of a part: `"IB-03" Sequential same_claim_same_item;`. Each is an `async fn(&World) -> Verdict`.
+/// Lists the cases of a part: `"IB-3" Sequential same_claim_same_item;`. Each is an `async fn(&World) -> Verdict`.
 macro_rules! cases {
     ($part:ident: $($clause:literal $family:ident $($path:ident)::+;)*) => {
         pub(crate) const CASES: &[$crate::case::Case] = &[$(

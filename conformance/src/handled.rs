@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use storagebox_core::layer::{Deadline, Layer, Layered, Retries};
-use storagebox_core::{Backend, BoxName, ListedItem, Result, Retry, Timer, async_trait};
+use storagebox_core::{Backend, ListedItem, Namespace, Result, Retry, Timer, async_trait};
 use tokio::time::{self, Instant};
 
-use crate::harness::{Declared, Harness, Namespace, Restart, TestClock};
+use crate::harness::{Declared, Harness, Restart, Sandbox, TestClock};
 
 /// As long as a handle waits unless it is told otherwise.
 const DEADLINE: Duration = Duration::from_secs(30);
@@ -26,42 +26,42 @@ impl<H: Harness> Harness for Handled<H> {
         self.0.declared()
     }
 
-    async fn fresh(&self) -> Result<Namespace> {
+    async fn fresh(&self) -> Result<Sandbox> {
         self.0.fresh().await
     }
 
-    async fn open(&self, namespace: &Namespace) -> Result<Arc<dyn Backend>> {
+    async fn open(&self, sandbox: &Sandbox) -> Result<Arc<dyn Backend>> {
         let deadline = Deadline::new(DEADLINE, Arc::new(RealTime::default()));
-        Ok(behind(behind(self.0.open(namespace).await?, retries()), deadline))
+        Ok(behind(behind(self.0.open(sandbox).await?, retries()), deadline))
     }
 
-    async fn audit(&self, namespace: &Namespace, bank: &BoxName) -> Result<Vec<ListedItem>> {
-        self.0.audit(namespace, bank).await
+    async fn audit(&self, sandbox: &Sandbox, bank: &Namespace) -> Result<Vec<ListedItem>> {
+        self.0.audit(sandbox, bank).await
     }
 
-    fn clock(&self, namespace: &Namespace) -> Option<Arc<dyn TestClock>> {
-        self.0.clock(namespace)
+    fn clock(&self, sandbox: &Sandbox) -> Option<Arc<dyn TestClock>> {
+        self.0.clock(sandbox)
     }
 
-    fn upstream(&self, namespace: &Namespace) -> Option<SocketAddr> {
-        self.0.upstream(namespace)
+    fn upstream(&self, sandbox: &Sandbox) -> Option<SocketAddr> {
+        self.0.upstream(sandbox)
     }
 
     /// Without the deadline: behind the proxy calls wait for longer.
-    async fn open_through(&self, namespace: &Namespace, proxy: SocketAddr) -> Result<Arc<dyn Backend>> {
-        Ok(behind(self.0.open_through(namespace, proxy).await?, retries()))
+    async fn open_through(&self, sandbox: &Sandbox, proxy: SocketAddr) -> Result<Arc<dyn Backend>> {
+        Ok(behind(self.0.open_through(sandbox, proxy).await?, retries()))
     }
 
     fn on_the_wire(&self, text: &str) -> Vec<u8> {
         self.0.on_the_wire(text)
     }
 
-    async fn fresh_alone(&self) -> Result<Namespace> {
+    async fn fresh_alone(&self) -> Result<Sandbox> {
         self.0.fresh_alone().await
     }
 
-    async fn restart(&self, namespace: &Namespace, how: Restart) -> Result<()> {
-        self.0.restart(namespace, how).await
+    async fn restart(&self, sandbox: &Sandbox, how: Restart) -> Result<()> {
+        self.0.restart(sandbox, how).await
     }
 }
 
@@ -77,25 +77,16 @@ fn retries() -> Retries {
 #[derive(Debug)]
 struct RealTime(Instant);
 
-#[allow(
-    clippy::disallowed_methods,
-    reason = "a handle waits by a real clock, and no case depends on how long"
-)]
+#[allow(clippy::disallowed_methods, reason = "a handle waits by a real clock, and no case depends on how long")]
 impl Default for RealTime {
-    #[allow(
-        clippy::disallowed_methods,
-        reason = "a handle waits by a real clock, and no case depends on how long"
-    )]
+    #[allow(clippy::disallowed_methods, reason = "a handle waits by a real clock, and no case depends on how long")]
     fn default() -> Self {
         Self(Instant::now())
     }
 }
 
 #[async_trait]
-#[allow(
-    clippy::disallowed_methods,
-    reason = "a handle waits by a real clock, and no case depends on how long"
-)]
+#[allow(clippy::disallowed_methods, reason = "a handle waits by a real clock, and no case depends on how long")]
 impl Timer for RealTime {
     fn now(&self) -> Duration {
         self.0.elapsed()

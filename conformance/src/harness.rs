@@ -7,7 +7,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use storagebox_core::{Backend, BoxName, ListedItem, ManualClock, Result, async_trait};
+use storagebox_core::{Backend, ListedItem, ManualClock, Namespace, Result, async_trait};
 
 use crate::case::{Case, Family, Part};
 
@@ -25,29 +25,29 @@ pub trait Harness: Send + Sync + 'static {
     fn declared(&self) -> Declared;
 
     /// A new, empty place that no other case sees, set up.
-    async fn fresh(&self) -> Result<Namespace>;
+    async fn fresh(&self) -> Result<Sandbox>;
 
     /// A new client of it: a new connection, as another process would have.
-    async fn open(&self, namespace: &Namespace) -> Result<Arc<dyn Backend>>;
+    async fn open(&self, sandbox: &Sandbox) -> Result<Arc<dyn Backend>>;
 
     /// The whole contents of a bank, read past the library where that is possible. Nothing is proven without it.
-    async fn audit(&self, namespace: &Namespace, bank: &BoxName) -> Result<Vec<ListedItem>>;
+    async fn audit(&self, sandbox: &Sandbox, bank: &Namespace) -> Result<Vec<ListedItem>>;
 
     /// The clock by which the store judges expiry, if it can be moved on. Without one the suite waits.
-    fn clock(&self, _namespace: &Namespace) -> Option<Arc<dyn TestClock>> {
+    fn clock(&self, _namespace: &Sandbox) -> Option<Arc<dyn TestClock>> {
         None
     }
 
     /// Where the server listens, for the proxy that the suite puts in front of it. `None` for a store without a network,
     /// which declares that it has none.
-    fn upstream(&self, _namespace: &Namespace) -> Option<SocketAddr> {
+    fn upstream(&self, _namespace: &Sandbox) -> Option<SocketAddr> {
         None
     }
 
     /// A new client of it, as [`open`](Self::open), that connects to this address instead of the server's. Without TLS:
     /// the proxy looks for ids in what it carries. Its calls must wait for an answer longer than three
     /// minutes, after which a case in which nothing happens is ended.
-    async fn open_through(&self, _namespace: &Namespace, _proxy: SocketAddr) -> Result<Arc<dyn Backend>> {
+    async fn open_through(&self, _namespace: &Sandbox, _proxy: SocketAddr) -> Result<Arc<dyn Backend>> {
         Err(storagebox_core::Error::unsupported("a proxy", "a harness that opens a store through one"))
     }
 
@@ -59,17 +59,14 @@ pub trait Harness: Send + Sync + 'static {
 
     /// A new, empty place whose server can be restarted while other cases run: one with a server of its own. The
     /// default is for servers that nobody else uses.
-    async fn fresh_alone(&self) -> Result<Namespace> {
+    async fn fresh_alone(&self) -> Result<Sandbox> {
         self.fresh().await
     }
 
     /// Ends the server of a place from [`fresh_alone`](Self::fresh_alone) and starts it again, and answers when it can be
     /// connected to; only for backends that declare it. Clients that were open stay so, and find their way back.
-    async fn restart(&self, _namespace: &Namespace, how: Restart) -> Result<()> {
-        Err(storagebox_core::Error::unsupported(
-            format_args!("{how:?}"),
-            "a harness that restarts its server",
-        ))
+    async fn restart(&self, _namespace: &Sandbox, how: Restart) -> Result<()> {
+        Err(storagebox_core::Error::unsupported(format_args!("{how:?}"), "a harness that restarts its server"))
     }
 }
 
@@ -95,12 +92,12 @@ impl TestClock for ManualClock {
 }
 
 /// One empty place, with whatever keeps it alive; dropping it removes it.
-pub struct Namespace {
+pub struct Sandbox {
     name: String,
     guard: Box<dyn Any + Send + Sync>,
 }
 
-impl Namespace {
+impl Sandbox {
     /// A place with what keeps it alive: a store, a temporary folder, a schema that is dropped in the end.
     pub fn new(name: impl Into<String>, guard: impl Any + Send + Sync) -> Self {
         Self { name: name.into(), guard: Box::new(guard) }
@@ -117,9 +114,9 @@ impl Namespace {
     }
 }
 
-impl fmt::Debug for Namespace {
+impl fmt::Debug for Sandbox {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Namespace").field("name", &self.name).finish_non_exhaustive()
+        f.debug_struct("Sandbox").field("name", &self.name).finish_non_exhaustive()
     }
 }
 
@@ -160,10 +157,10 @@ impl Declared {
     }
 
     /// The way to the server loses answers, and the harness makes such calls again, as callers do. Ignored, with the
-    /// reason, are the cases for which that is another call by contract: `Atomic`, which counts again (C-01, and S-04 where
-    /// a box is opened by each strategy in turn), as does
+    /// reason, are the cases for which that is another call by contract: `Atomic`, which counts again (C-1, and S-4 where
+    /// a namespace is opened by each strategy in turn), as does
     /// `Optimistic` beside other writers and a ledger that compacts what is still under way; and the history of one
-    /// ordered value, because `Stale` does not say whether a write was once applied (O-01). All others must hold.
+    /// ordered value, because `Stale` does not say whether a write was once applied (O-1). All others must hold.
     #[must_use]
     pub fn with_lost_answers(mut self, reason: impl Into<String>) -> Self {
         self.answers = Some(reason.into());

@@ -35,7 +35,7 @@ pub use any_text::keeps_text;
 pub use case::{Case, Family, Part};
 pub use clauses::{CLAUSES, Clause, table};
 pub use failure::Failure;
-pub use harness::{Declared, Harness, Namespace, Restart, TestClock};
+pub use harness::{Declared, Harness, Restart, Sandbox, TestClock};
 pub use link::{Fate, Link};
 pub use proxy::{Cut, Proxy};
 pub use runner::{Outcome, Runner, run, run_with};

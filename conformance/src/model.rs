@@ -18,19 +18,19 @@ use crate::failure::Failure;
 use crate::progress::bounded;
 use crate::world::World;
 
-/// A box as it should be, for one caller.
+/// A namespace as it should be, for one caller.
 pub(crate) trait Model: Clone + Send + Sync + 'static {
     /// A call with its arguments, out of pools so small that calls meet each other.
     type Call: Clone + Debug + Send + Sync + 'static;
     /// The handles that the calls need.
-    type Boxes: Send + Sync;
+    type Namespaces: Send + Sync;
 
     fn calls() -> BoxedStrategy<Self::Call>;
 
-    fn open(&self, store: &Arc<dyn Backend>) -> Result<Self::Boxes>;
+    fn open(&self, store: &Arc<dyn Backend>) -> Result<Self::Namespaces>;
 
     /// Makes the call, compares the reply with the model, and moves the model on.
-    fn step(&mut self, boxes: &Self::Boxes, call: &Self::Call) -> impl Future<Output = Verdict> + Send;
+    fn step(&mut self, namespaces: &Self::Namespaces, call: &Self::Call) -> impl Future<Output = Verdict> + Send;
 
     /// Lets time pass.
     fn pass(&mut self, duration: Duration);
@@ -42,7 +42,7 @@ pub(crate) enum Step<C> {
     Call(C),
     /// The same call as an earlier one, which is what a retry is.
     Retry(usize, C),
-    /// A new client of the same namespace.
+    /// A new client of the same sandbox.
     Reopen,
     Pass(Duration),
 }
@@ -86,7 +86,7 @@ impl<M: Model> ReferenceStateMachine for Sequence<M> {
     }
 }
 
-/// Compares random sequences with the model, each in a fresh namespace.
+/// Compares random sequences with the model, each in a fresh sandbox.
 pub(crate) async fn compare<M: Model>(world: &World, model: M) -> Verdict {
     let profile = world.profile();
     let config = Config { cases: profile.sequences, failure_persistence: None, ..Config::default() };
@@ -108,13 +108,13 @@ pub(crate) async fn compare<M: Model>(world: &World, model: M) -> Verdict {
 
 async fn replay<M: Model>(world: &World, mut model: M, steps: &[Step<M::Call>]) -> Verdict {
     let world = world.another().await?;
-    let mut boxes = model.open(world.store())?;
+    let mut namespaces = model.open(world.store())?;
     for step in steps {
         match step {
             Step::Call(call) | Step::Retry(_, call) => {
-                model.step(&boxes, call).await.map_err(|failure| failure.during(format!("{call:?}")))?;
+                model.step(&namespaces, call).await.map_err(|failure| failure.during(format!("{call:?}")))?;
             }
-            Step::Reopen => boxes = model.open(&world.client().await?)?,
+            Step::Reopen => namespaces = model.open(&world.client().await?)?,
             // Waiting for real would take too long; expiry has cases of its own.
             Step::Pass(_) if !world.can_travel() => {}
             Step::Pass(duration) => {

@@ -30,8 +30,7 @@ pub(crate) async fn bounded<T: Send>(case: impl Future<Output = T> + Send) -> Re
     let steps = Arc::<AtomicU64>::default();
     let case = STEPS.scope(Arc::clone(&steps), counted(case)).map(Ok);
     // Each is polled only when it was woken itself, so that a look is not counted as a step.
-    let mut both =
-        FuturesUnordered::from_iter([Either::Left(case), Either::Right(standstill(&steps).map(Err))]);
+    let mut both = FuturesUnordered::from_iter([Either::Left(case), Either::Right(standstill(&steps).map(Err))]);
     both.next().await.unwrap_or_else(|| Err(Failure::new("nothing was run")))
 }
 

@@ -35,8 +35,7 @@ pub enum Cut {
 
 impl Cut {
     /// Every fate.
-    pub const ALL: [Self; 5] =
-        [Self::RequestLost, Self::HalfRequest, Self::ReplyLost, Self::HalfReply, Self::NoAnswer];
+    pub const ALL: [Self; 5] = [Self::RequestLost, Self::HalfRequest, Self::ReplyLost, Self::HalfReply, Self::NoAnswer];
 }
 
 /// A TCP proxy in front of a server. Dropping it closes all its connections.

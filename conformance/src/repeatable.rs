@@ -48,7 +48,7 @@ pub(crate) trait Repeatable: Copy + fmt::Debug + Send + Sync + 'static {
     /// Sets the scene in good order. The place is a name that no other scene of the case has.
     async fn set(self, world: &World, place: &str) -> Result<Self::Scene, Failure>;
 
-    /// A text that its requests hold on their way, and that names of boxes do not.
+    /// A text that its requests hold on their way, and that names of namespaces do not.
     fn needle(scene: &Self::Scene) -> &str;
 
     /// Whether the store knows it again, whoever came between.

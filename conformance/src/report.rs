@@ -36,8 +36,7 @@ impl Report {
         let levels = self.by_level.iter().map(|(level, (held, ran))| format!("L{level} {held} of {ran}"));
         let levels: Vec<_> = levels.collect();
         let held = format!("{name}: {}; futures dropped half-way: {dropped}\n", levels.join(", "));
-        let ignored =
-            self.ignored.iter().map(|(reason, count)| format!("{name}: {count} ignored: {reason}\n"));
+        let ignored = self.ignored.iter().map(|(reason, count)| format!("{name}: {count} ignored: {reason}\n"));
         let most = std::env::var(SLOWEST).ok().and_then(|most| most.parse().ok()).unwrap_or(5);
         std::iter::once(held).chain(ignored).chain(self.slowest(name, most)).collect()
     }
@@ -45,8 +44,7 @@ impl Report {
     fn slowest(&self, name: &str, most: usize) -> Vec<String> {
         let mut took = self.took.clone();
         took.sort_by(|one, other| other.cmp(one));
-        let line =
-            |(took, case): &(Duration, String)| format!("{name}: {:.1} s {case}\n", took.as_secs_f64());
+        let line = |(took, case): &(Duration, String)| format!("{name}: {:.1} s {case}\n", took.as_secs_f64());
         took.iter().take(most).map(line).collect()
     }
 }

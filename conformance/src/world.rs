@@ -1,4 +1,4 @@
-//! What a case works with: an empty namespace, clients of it, time and chance.
+//! What a case works with: an empty sandbox, clients of it, time and chance.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use fastrand::Rng;
 use storagebox_core::{
-    Backend, BackendExt, BankAdmin, BoxName, Counter, DedupRepo, Item, LeaseRepo, ListedItem, OrderedOptions,
+    Backend, BackendExt, BankAdmin, Counter, DedupRepo, Item, LeaseRepo, ListedItem, Namespace, OrderedOptions,
     OrderedStore, Result, Strategy, TokenStore,
 };
 
 use crate::case::Verdict;
-use crate::harness::{Harness, Namespace, Restart};
+use crate::harness::{Harness, Restart, Sandbox};
 use crate::race::answered;
 
 /// How much a case does.
@@ -34,8 +34,7 @@ impl Profile {
     /// whose calls are dear, and for a set-up that is a variation of a tested one.
     pub const SMOKE: Self = Self { sequences: 16, steps: 30, rounds: 2 };
 
-    const NAMED: [(&'static str, Self); 3] =
-        [("quick", Self::QUICK), ("brief", Self::BRIEF), ("smoke", Self::SMOKE)];
+    const NAMED: [(&'static str, Self); 3] = [("quick", Self::QUICK), ("brief", Self::BRIEF), ("smoke", Self::SMOKE)];
 
     /// The one that `STORAGEBOX_PROFILE` names, or this one if it names none.
     pub(crate) fn or_chosen(self) -> Result<Self, String> {
@@ -58,7 +57,7 @@ pub(crate) const PROFILE: &str = "STORAGEBOX_PROFILE";
 /// What a case works with.
 pub struct World {
     harness: Arc<dyn Harness>,
-    namespace: Namespace,
+    sandbox: Sandbox,
     store: Arc<dyn Backend>,
     seed: u64,
     profile: Profile,
@@ -67,38 +66,30 @@ pub struct World {
 
 impl std::fmt::Debug for World {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("World")
-            .field("namespace", &self.namespace)
-            .field("seed", &self.seed)
-            .finish_non_exhaustive()
+        f.debug_struct("World").field("sandbox", &self.sandbox).field("seed", &self.seed).finish_non_exhaustive()
     }
 }
 
 impl World {
-    /// A world of its own in a fresh namespace.
+    /// A world of its own in a fresh sandbox.
     ///
     /// # Errors
     ///
     /// Those of the harness.
     pub async fn fresh(harness: Arc<dyn Harness>, seed: u64, profile: Profile) -> Result<Self> {
-        let namespace = harness.fresh().await?;
-        Self::of(harness, namespace, seed, profile).await
+        let sandbox = harness.fresh().await?;
+        Self::of(harness, sandbox, seed, profile).await
     }
 
     /// A world of its own whose server may be restarted.
     pub(crate) async fn alone(harness: Arc<dyn Harness>, seed: u64, profile: Profile) -> Result<Self> {
-        let namespace = harness.fresh_alone().await?;
-        Self::of(harness, namespace, seed, profile).await
+        let sandbox = harness.fresh_alone().await?;
+        Self::of(harness, sandbox, seed, profile).await
     }
 
-    async fn of(
-        harness: Arc<dyn Harness>,
-        namespace: Namespace,
-        seed: u64,
-        profile: Profile,
-    ) -> Result<Self> {
-        let store = harness.open(&namespace).await?;
-        Ok(Self { harness, namespace, store, seed, profile, drawn: AtomicU64::new(0) })
+    async fn of(harness: Arc<dyn Harness>, sandbox: Sandbox, seed: u64, profile: Profile) -> Result<Self> {
+        let store = harness.open(&sandbox).await?;
+        Ok(Self { harness, sandbox, store, seed, profile, drawn: AtomicU64::new(0) })
     }
 
     /// Another world beside it, with the same harness and seed.
@@ -124,8 +115,8 @@ impl World {
         &*self.harness
     }
 
-    pub(crate) fn namespace(&self) -> &Namespace {
-        &self.namespace
+    pub(crate) fn sandbox(&self) -> &Sandbox {
+        &self.sandbox
     }
 
     /// The first client.
@@ -133,14 +124,14 @@ impl World {
         &self.store
     }
 
-    /// A new client of the same namespace, as another process would have.
+    /// A new client of the same sandbox, as another process would have.
     pub(crate) async fn client(&self) -> Result<Arc<dyn Backend>> {
-        self.harness.open(&self.namespace).await
+        self.harness.open(&self.sandbox).await
     }
 
     /// Ends the server and starts it again. The first client, which was connected to it, must find its way back.
     pub(crate) async fn restart(&self, how: Restart) -> Verdict {
-        self.harness.restart(&self.namespace, how).await?;
+        self.harness.restart(&self.sandbox, how).await?;
         answered(|| self.store.ping()).await
     }
 
@@ -177,18 +168,18 @@ impl World {
 
     /// The default bank's whole contents, read past the library where the harness can.
     pub(crate) async fn audit(&self) -> Result<Vec<ListedItem>> {
-        self.harness.audit(&self.namespace, &BoxName::new("bank")?).await
+        self.harness.audit(&self.sandbox, &Namespace::new("bank")?).await
     }
 
     /// Whether time can be moved on instead of waited for.
     pub(crate) fn can_travel(&self) -> bool {
-        self.harness.clock(&self.namespace).is_some()
+        self.harness.clock(&self.sandbox).is_some()
     }
 
     /// Lets this much of the store's time pass.
     #[allow(clippy::disallowed_methods, reason = "a store on a real clock expires things in real time alone")]
     pub(crate) async fn pass(&self, duration: Duration) {
-        match self.harness.clock(&self.namespace) {
+        match self.harness.clock(&self.sandbox) {
             Some(clock) => clock.advance(duration),
             None => tokio::time::sleep(duration).await,
         }

@@ -1,4 +1,4 @@
-//! The rows of article 4, which are years old: by default they are too old, and a box is created that takes them.
+//! The rows of article 4, which are years old: by default they are too old, and a namespace is created that takes them.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ const ROWS: [(&str, &str, i64); 4] = [
     ("User#2/Movie#Z", "5", 1_721_757_100_000),
 ];
 
-/// More than the oldest row is old. It stays with the box, and deletes are remembered for as long.
+/// More than the oldest row is old. It stays with the namespace, and deletes are remembered for as long.
 const FIFTY_YEARS: Duration = Duration::from_secs(50 * 365 * 24 * 3_600);
 
 #[tokio::main]
@@ -21,12 +21,12 @@ async fn main() -> Result<()> {
     store.setup().await?;
 
     let loaded = load(&store.ordered("recent-ratings")?).await?;
-    println!("into a box of seven days: {loaded} of {} loaded", ROWS.len());
+    println!("into a namespace of seven days: {loaded} of {} loaded", ROWS.len());
     assert_eq!(loaded, 0);
 
     let options = OrderedOptions { tombstone_age: FIFTY_YEARS, ..OrderedOptions::time() };
     let loaded = load(&store.ordered_with("all-ratings", options)?).await?;
-    println!("into a box of fifty years: {loaded} of {} loaded", ROWS.len());
+    println!("into a namespace of fifty years: {loaded} of {} loaded", ROWS.len());
     assert_eq!(loaded, ROWS.len());
     Ok(())
 }

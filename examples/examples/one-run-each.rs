@@ -38,9 +38,7 @@ async fn main() -> Result<(), RunError<Error>> {
         .collect();
     for worker in workers {
         let ran = worker.await.expect("no task panics")?;
-        assert!(
-            matches!(&ran, Ran::Done(receipt) | Ran::Replayed(receipt) if receipt.as_bytes() == b"receipt 4711")
-        );
+        assert!(matches!(&ran, Ran::Done(receipt) | Ran::Replayed(receipt) if receipt.as_bytes() == b"receipt 4711"));
     }
     println!("paid {} time, answered 10 times", paid.load(Ordering::SeqCst));
     assert_eq!(paid.load(Ordering::SeqCst), 1);

@@ -1,11 +1,9 @@
-//! A shop as somebody writes it who has read the README: vouchers, orders that are sent twice, webhooks, stock, seats that are
-//! held while they are paid for, and upkeep.
+//! A shop as somebody writes it who has read the README: vouchers, orders that are sent twice, webhooks, stock, seats
+//! that are held while they are paid for, and upkeep.
 
 use std::time::Duration;
 
-use storagebox::{
-    Bank, Bounds, Confirmed, Counted, Counters, Error, Hold, Leases, Ran, Result, RunError, Store,
-};
+use storagebox::{Bank, Bounds, Confirmed, Counted, Counters, Error, Hold, Leases, Ran, Result, RunError, Store};
 use tracing::instrument;
 
 /// How long a seat is held for whoever pays for it.
@@ -14,7 +12,7 @@ pub const TO_PAY: Duration = Duration::from_secs(10 * 60);
 /// Entries that one round of upkeep deletes at the most.
 const ENTRIES: usize = 1_000;
 
-/// What the shop keeps, each in a box of its own.
+/// What the shop keeps, each in a namespace of its own.
 #[derive(Clone, Debug)]
 pub struct Shop {
     store: Store,
@@ -90,12 +88,10 @@ impl Shop {
     pub async fn order(&self, id: &str, sku: &str) -> Result<Ordered, RunError<Error>> {
         let ran = self.orders.run(id, |_fence| self.place(id, sku)).await?;
         Ok(match ran {
-            Ran::Done(receipt) | Ran::Replayed(receipt) => {
-                match String::from_utf8_lossy(receipt.as_bytes()) {
-                    receipt if receipt.is_empty() => Ordered::SoldOut,
-                    receipt => Ordered::Placed(receipt.into_owned()),
-                }
-            }
+            Ran::Done(receipt) | Ran::Replayed(receipt) => match String::from_utf8_lossy(receipt.as_bytes()) {
+                receipt if receipt.is_empty() => Ordered::SoldOut,
+                receipt => Ordered::Placed(receipt.into_owned()),
+            },
             _ => Ordered::BeingPlaced,
         })
     }
@@ -124,8 +120,8 @@ impl Shop {
         Ok(matches!(ran, Ran::Done(_)))
     }
 
-    /// Holds a seat for a visit, the same one however often it asks, until it is paid for or the time is over. A visit that let
-    /// its time pass gets none any more; the next visit has another id.
+    /// Holds a seat for a visit, the same one however often it asks, until it is paid for or the time is over. A visit
+    /// that let its time pass gets none any more; the next visit has another id.
     ///
     /// # Errors
     ///

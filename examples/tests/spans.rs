@@ -54,8 +54,7 @@ async fn a_call_is_shown_in_the_order_that_made_it() {
     shop.order("order-1", "red-shoes").await.unwrap();
     shop.voucher("ada@example.com").await.unwrap();
     let log = log.text();
-    let is_of_order =
-        |line: &&str| line.contains("order{id=\"order-1\"") && line.contains("operation=\"apply\"");
+    let is_of_order = |line: &&str| line.contains("order{id=\"order-1\"") && line.contains("operation=\"apply\"");
     assert!(log.lines().find(is_of_order).is_some_and(|line| line.contains("namespace=stock")), "{log}");
     assert!(log.contains("voucher:call{") && !log.contains("ada@example.com"), "{log}");
 }

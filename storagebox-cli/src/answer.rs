@@ -208,10 +208,7 @@ mod tests {
         let text = shown(held(), true);
         assert_eq!(text.lines().count(), 1);
         let value: Value = serde_json::from_str(&text).unwrap();
-        assert_eq!(
-            value,
-            serde_json::json!({ "outcome": "set_up", "item": "a\u{1b}[2J", "remaining_ms": 90_500 })
-        );
+        assert_eq!(value, serde_json::json!({ "outcome": "set_up", "item": "a\u{1b}[2J", "remaining_ms": 90_500 }));
     }
 
     #[test]

@@ -94,14 +94,10 @@ pub(crate) enum Command {
     /// Create the schema or table of the store if it does not exist
     Setup,
     /// Check that the store is reachable and set up
-    #[command(
-        after_help = "Exits with 1 if the store is reachable and not set up, with 3 if it is not reachable."
-    )]
+    #[command(after_help = "Exits with 1 if the store is reachable and not set up, with 3 if it is not reachable.")]
     Ping,
     /// Delete expired records and old traces of ended operations
-    #[command(
-        after_help = "No promise needs what is deleted. Run it now and then; it is harmless to repeat."
-    )]
+    #[command(after_help = "No promise needs what is deleted. Run it now and then; it is harmless to repeat.")]
     Maintain,
     /// Hand out items: each id takes one, and no item is taken twice
     #[command(subcommand)]
@@ -135,8 +131,7 @@ impl Cli {
     pub(crate) fn of_process() -> Self {
         // The name that it was called by may be anything, and would stand in the usage.
         let args: Vec<_> = once(NAME.into()).chain(args_os().skip(1)).collect();
-        Self::try_parse_from(&args)
-            .unwrap_or_else(|error| complaint::end(error, complaint::wants_json(&args)))
+        Self::try_parse_from(&args).unwrap_or_else(|error| complaint::end(error, complaint::wants_json(&args)))
     }
 }
 

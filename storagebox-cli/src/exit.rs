@@ -90,9 +90,7 @@ impl Failure {
     /// Names the backend, if the store's error does not.
     pub(crate) fn on(self, backend: &'static str) -> Self {
         match self {
-            Self::Store { step, error } if error.backend().is_none() => {
-                Self::Store { step, error: error.on(backend) }
-            }
+            Self::Store { step, error } if error.backend().is_none() => Self::Store { step, error: error.on(backend) },
             Self::Run(failure) => Self::Run(failure.on(backend)),
             other => other,
         }
@@ -163,10 +161,9 @@ impl Failure {
         match self {
             Self::Store { error, .. } if is_usage(error) => Exit::BadInput,
             Self::Store { .. } | Self::Audit(_) | Self::BankAudit(_) | Self::Died(_) => Exit::StoreFailed,
-            Self::NotImported(_)
-            | Self::NotTheSame(_)
-            | Self::TakenMeanwhile(_)
-            | Self::EndedMeanwhile(_) => Exit::StoreFailed,
+            Self::NotImported(_) | Self::NotTheSame(_) | Self::TakenMeanwhile(_) | Self::EndedMeanwhile(_) => {
+                Exit::StoreFailed
+            }
             Self::Interrupted => Exit::Interrupted,
             Self::Run(failure) => failure.exit(),
             _ => Exit::BadInput,
@@ -191,15 +188,11 @@ impl Failure {
             Self::NotAFile(_) => "name a regular file, or one that does not exist yet",
             Self::NoDirectory(_) => "create the directory, or choose another one",
             Self::Read { .. } => "check the name and the rights of the file; no file was written",
-            Self::Write { .. } => {
-                "check the directory's rights and the space left, then run the same command again"
-            }
+            Self::Write { .. } => "check the directory's rights and the space left, then run the same command again",
             Self::Pass { .. } => "what was asked for did not arrive whole: run the same command again",
             Self::LongValue { .. } => "keep it elsewhere, and its place or its hash here",
             Self::Run(failure) => failure.help(),
-            Self::Print(_) => {
-                "the work is done and its files are complete; only the answer could not be shown"
-            }
+            Self::Print(_) => "the work is done and its files are complete; only the answer could not be shown",
             Self::Argument(_) => "change the argument",
             Self::Store { step, error } => step.help(error),
             Self::Audit(_) => {
@@ -225,9 +218,7 @@ impl Failure {
                  from this bank, let nobody use what it gave, and import into an empty bank of another name"
             }
             Self::Runtime(_) => "check the limits on threads and open files",
-            Self::Interrupted => {
-                "the files are as they were; on a store that lasts, the same command carries on"
-            }
+            Self::Interrupted => "the files are as they were; on a store that lasts, the same command carries on",
             Self::Died(_) => "run the same command again: nobody gets a second item",
         }
     }
@@ -241,10 +232,7 @@ fn is_usage(error: &Error) -> bool {
 }
 
 fn is_about_the_way(error: &Error) -> bool {
-    matches!(
-        error.kind(),
-        ErrorKind::Denied | ErrorKind::NotSetUp | ErrorKind::Throttled | ErrorKind::Unavailable
-    )
+    matches!(error.kind(), ErrorKind::Denied | ErrorKind::NotSetUp | ErrorKind::Throttled | ErrorKind::Unavailable)
 }
 
 fn root(error: &Error) -> Option<String> {

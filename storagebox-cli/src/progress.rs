@@ -41,10 +41,9 @@ impl Progress {
         faults: impl Fn() -> u64 + Clone + Send + Sync + 'static,
     ) -> Self {
         let progress = Self::new(doing, "calls", Some(calls));
-        let style =
-            progress.bar.style().with_key("faults", move |_: &ProgressState, text: &mut dyn Write| {
-                let _infallible = write!(text, "{} faults", HumanCount(faults()));
-            });
+        let style = progress.bar.style().with_key("faults", move |_: &ProgressState, text: &mut dyn Write| {
+            let _infallible = write!(text, "{} faults", HumanCount(faults()));
+        });
         if let Ok(style) = style.template(FAULTY) {
             progress.bar.set_style(style);
         }

@@ -67,10 +67,7 @@ impl Rejects {
             None => {
                 if target.is_there() {
                     let list = target.shown().display();
-                    say(
-                        Kind::Note,
-                        format_args!("every line could be used; {list} is older and stays as it is"),
-                    );
+                    say(Kind::Note, format_args!("every line could be used; {list} is older and stays as it is"));
                 }
                 Ok(())
             }

@@ -7,7 +7,7 @@ use storagebox::{Certainty, Error, ErrorKind};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
     Open,
-    OpenBox,
+    OpenNamespace,
     SetUp,
     Ping,
     Add,
@@ -59,21 +59,17 @@ impl Step {
                 "it may have taken effect, and running this again may do it twice, because this strategy does not remember \
                  what was done: look at the value first"
             }
-            ErrorKind::InvalidInput | ErrorKind::Misconfigured | ErrorKind::Unsupported
-                if self == Self::Open =>
-            {
+            ErrorKind::InvalidInput | ErrorKind::Misconfigured | ErrorKind::Unsupported if self == Self::Open => {
                 "correct --url or STORAGEBOX_URL; the README of the backend shows how its URLs are written"
             }
-            ErrorKind::Misconfigured if self == Self::OpenBox => {
+            ErrorKind::Misconfigured if self == Self::OpenNamespace => {
                 "open it as it was created, or use another namespace"
             }
             ErrorKind::Unsupported => "use what the error names instead, or another backend",
             ErrorKind::NotSetUp if self == Self::SetUp => {
                 "setup makes what goes into a database, and not the database itself: create that first"
             }
-            ErrorKind::NotSetUp => {
-                "run `storagebox setup --url ...` once, with the same URL, then run this again"
-            }
+            ErrorKind::NotSetUp => "run `storagebox setup --url ...` once, with the same URL, then run this again",
             ErrorKind::Denied if self == Self::SetUp => {
                 "check the user and the password of the URL, or the credentials that it goes without; setup needs a \
                  user that may create things, the other commands do not"
@@ -85,9 +81,7 @@ impl Step {
             ErrorKind::Unavailable => {
                 "check that the server runs and that the URL's host and port reach it, then run this again"
             }
-            ErrorKind::Contention | ErrorKind::Throttled => {
-                "nothing was lost: run the same command again later"
-            }
+            ErrorKind::Contention | ErrorKind::Throttled => "nothing was lost: run the same command again later",
             ErrorKind::Corrupt => "look at the record that the error names before anything else",
             _ => "change what the error names",
         }
@@ -98,7 +92,7 @@ impl fmt::Display for Step {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Open => "open the store",
-            Self::OpenBox => "open the namespace",
+            Self::OpenNamespace => "open the namespace",
             Self::SetUp => "set up the store",
             Self::Ping => "reach the store",
             Self::Add => "add the items",

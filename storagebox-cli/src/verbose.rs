@@ -94,15 +94,12 @@ mod tests {
     #[test]
     fn a_driver_is_heard_by_its_name_alone() {
         let driver = "aws_smithy_runtime::client::orchestrator";
-        for filter in
-            ["trace", "", "5", "aws=trace", "a=trace", "[call]=trace", "storagebox=trace,debug", "aws_smithy"]
+        for filter in ["trace", "", "5", "aws=trace", "a=trace", "[call]=trace", "storagebox=trace,debug", "aws_smithy"]
         {
             assert!(!hears(filter, driver), "{filter}");
             assert!(hears(filter, "storagebox::retry") && hears(filter, "storagebox_dynamo"), "{filter}");
         }
-        for filter in
-            ["aws_smithy_runtime", "warn, aws_smithy_runtime::client=trace", "aws_smithy_runtime[a]=trace"]
-        {
+        for filter in ["aws_smithy_runtime", "warn, aws_smithy_runtime::client=trace", "aws_smithy_runtime[a]=trace"] {
             assert!(hears(filter, driver), "{filter}");
             assert!(!hears(filter, "hyper_util::client"), "{filter}");
         }

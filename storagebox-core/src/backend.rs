@@ -1,12 +1,12 @@
-//! A backend as a whole: its boxes, its maintenance and its promises.
+//! A backend as a whole: its namespaces, its maintenance and its promises.
 //!
 //! The rest of the module is for authors of backends: the parts that are the same for every store. Callers of a backend
 //! do not need it.
 
-mod boxes;
 mod counter_rules;
 mod listing;
 mod micros;
+mod namespaces;
 mod promises;
 pub(crate) mod repeat;
 pub mod url;
@@ -25,26 +25,26 @@ use crate::ledger::Ledger;
 use crate::ordered_store::{OrderedOptions, OrderedStore};
 use crate::strategy::Strategy;
 use crate::token_store::TokenStore;
-use crate::value::BoxName;
+use crate::value::Namespace;
 
 pub use crate::settles::Settled;
-pub use boxes::OpenBoxes;
 pub use counter_rules::CounterRules;
 pub use listing::Listing;
 pub use micros::{micros, micros_of};
+pub use namespaces::OpenNamespaces;
 pub use promises::{Maintained, Promise, Promises};
 pub use repeat::{Backoff, Setback, pauses, repeat};
 
-/// A backend. Handles to boxes are cheap, and all handles with the same name share one box.
+/// A backend. Handles to namespaces are cheap, and all handles with the same name share one namespace.
 ///
 /// # Guarantees
 ///
 /// - S-1 [`setup`](Backend::setup) is idempotent and safe from many processes at once.
 /// - S-2 [`maintain`](Backend::maintain) deletes only data that no promise needs, a bounded amount per call, and is
 ///   safe from many processes at once.
-/// - S-3 boxes of different names or different kinds share nothing, however similar the names are; a dedup repository
+/// - S-3 namespaces of different names or different kinds share nothing, however similar the names are; a dedup repository
 ///   and the lease repository of the same name are two views of the same records.
-/// - S-4 a box must be opened the way it was created: another strategy or other options return `Misconfigured`.
+/// - S-4 a namespace must be opened the way it was created: another strategy or other options return `Misconfigured`.
 /// - S-5 [`promises`](Backend::promises) states what the backend cannot promise; an operation that it cannot do returns
 ///   `Unsupported`.
 ///
@@ -55,8 +55,8 @@ pub use repeat::{Backoff, Setback, pauses, repeat};
 ///
 /// # Errors
 ///
-/// The constructors of boxes do no I/O. A backend that lacks a part does not implement its constructor, which then returns
-/// `Unsupported`.
+/// The constructors of namespaces do no I/O. A backend that lacks a part does not implement its constructor, which then
+/// returns `Unsupported`.
 ///
 /// # Example
 ///
@@ -151,7 +151,7 @@ pub trait Backend: Debug + Send + Sync + 'static {
     /// # Errors
     ///
     /// `Unsupported` if the backend has no banks.
-    fn item_bank(&self, name: &BoxName) -> Result<Arc<dyn BankAdmin>> {
+    fn item_bank(&self, name: &Namespace) -> Result<Arc<dyn BankAdmin>> {
         let _ = name;
         Err(lacks(self.backend(), "banks"))
     }
@@ -165,7 +165,7 @@ pub trait Backend: Debug + Send + Sync + 'static {
     /// # Errors
     ///
     /// `Unsupported` if the backend has no records.
-    fn dedup_repo(&self, name: &BoxName) -> Result<Arc<dyn DedupRepo>> {
+    fn dedup_repo(&self, name: &Namespace) -> Result<Arc<dyn DedupRepo>> {
         let _ = name;
         Err(lacks(self.backend(), "records"))
     }
@@ -179,7 +179,7 @@ pub trait Backend: Debug + Send + Sync + 'static {
     /// # Errors
     ///
     /// `Unsupported` if the backend has no leases.
-    fn lease_repo(&self, name: &BoxName) -> Result<Arc<dyn LeaseRepo>> {
+    fn lease_repo(&self, name: &Namespace) -> Result<Arc<dyn LeaseRepo>> {
         let _ = name;
         Err(lacks(self.backend(), "leases"))
     }
@@ -193,7 +193,7 @@ pub trait Backend: Debug + Send + Sync + 'static {
     /// # Errors
     ///
     /// `Unsupported` if the backend has no tokens.
-    fn token_store(&self, name: &BoxName) -> Result<Arc<dyn TokenStore>> {
+    fn token_store(&self, name: &Namespace) -> Result<Arc<dyn TokenStore>> {
         let _ = name;
         Err(lacks(self.backend(), "tokens"))
     }
@@ -206,14 +206,14 @@ pub trait Backend: Debug + Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// `Misconfigured` if the box was created with another strategy, at the latest from its first call; `Unsupported`
+    /// `Misconfigured` if the namespace was created with another strategy, at the latest from its first call; `Unsupported`
     /// if the backend does not have the strategy. The error names a better strategy.
-    fn counter(&self, name: &BoxName, strategy: Strategy) -> Result<Arc<dyn Counter>> {
+    fn counter(&self, name: &Namespace, strategy: Strategy) -> Result<Arc<dyn Counter>> {
         let _ = (name, strategy);
         Err(lacks(self.backend(), "counters"))
     }
 
-    /// Returns the counters with this name, with [`Strategy::Ledger`] and their log. It is the same box that
+    /// Returns the counters with this name, with [`Strategy::Ledger`] and their log. It is the same namespace that
     /// [`counter`](Backend::counter) opens with that strategy.
     ///
     /// # Guarantees
@@ -222,9 +222,9 @@ pub trait Backend: Debug + Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// `Misconfigured` if the box was created with another strategy, at the latest from its first call; `Unsupported`
+    /// `Misconfigured` if the namespace was created with another strategy, at the latest from its first call; `Unsupported`
     /// if the backend has no ledgers. The error names a strategy to use instead.
-    fn ledger(&self, name: &BoxName) -> Result<Arc<dyn Ledger>> {
+    fn ledger(&self, name: &Namespace) -> Result<Arc<dyn Ledger>> {
         let _ = name;
         Err(lacks(self.backend(), "ledgers"))
     }
@@ -237,9 +237,9 @@ pub trait Backend: Debug + Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// `Misconfigured` if the box was created with other options, at the latest from its first call; `Unsupported` if the
-    /// backend has no ordered values.
-    fn ordered_store(&self, name: &BoxName, options: OrderedOptions) -> Result<Arc<dyn OrderedStore>> {
+    /// `Misconfigured` if the namespace was created with other options, at the latest from its first call;
+    /// `Unsupported` if the backend has no ordered values.
+    fn ordered_store(&self, name: &Namespace, options: OrderedOptions) -> Result<Arc<dyn OrderedStore>> {
         let _ = (name, options);
         Err(lacks(self.backend(), "ordered values"))
     }
@@ -259,7 +259,7 @@ macro_rules! by_text {
         /// that it calls.
         fn $short<N>(&self, name: N $(, $arg: $ty)?) -> Result<Arc<dyn $part>>
         where
-            N: TryInto<BoxName>,
+            N: TryInto<Namespace>,
             Error: From<N::Error>,
         {
             self.$method(&name.try_into()? $(, $arg)?)
@@ -267,7 +267,7 @@ macro_rules! by_text {
     )*};
 }
 
-/// Opens boxes by names given as text, for every [`Backend`].
+/// Opens namespaces by names given as text, for every [`Backend`].
 pub trait BackendExt: Backend {
     by_text! {
         /// Calls [`item_bank`](Backend::item_bank) with a name given as text.

@@ -45,8 +45,7 @@ pub enum Combined<A> {
 }
 
 /// Makes many calls in one step of the store and returns the result of each, in their order.
-pub type Together<C> =
-    dyn Fn(Vec<C>) -> BoxFuture<Vec<Combined<Result<<C as Combine>::Answer>>>> + Send + Sync;
+pub type Together<C> = dyn Fn(Vec<C>) -> BoxFuture<Vec<Combined<Result<<C as Combine>::Answer>>>> + Send + Sync;
 
 /// Starts a task in the runtime.
 pub type Spawn = dyn Fn(BoxFuture<()>) + Send + Sync;

@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::strategy::CounterPromise;
 use crate::value::{Key, OpId, Reason};
 
-/// A box of `i64` counters; a counter that does not exist is 0.
+/// A namespace of `i64` counters; a counter that does not exist is 0.
 ///
 /// # Guarantees
 ///
@@ -26,7 +26,7 @@ use crate::value::{Key, OpId, Reason};
 ///
 /// `Contention`, `Throttled` and `Unavailable` mean that nothing changed. After `OutcomeUnknown`, make the same call
 /// again, unless the strategy would not recognise it: then the error is not [retryable](crate::Error::is_retryable),
-/// and nothing retries it. `Misconfigured` if the box was created with another strategy; the error names both.
+/// and nothing retries it. `Misconfigured` if the namespace was created with another strategy; the error names both.
 ///
 /// # Example
 ///
@@ -66,7 +66,7 @@ pub trait Counter: Send + Sync {
     ///
     /// # Errors
     ///
-    /// `InvalidInput` if the strategy fixes the bounds for the box and the change names others; `Unsupported` for
+    /// `InvalidInput` if the strategy fixes the bounds for the namespace and the change names others; `Unsupported` for
     /// bounds if the strategy cannot check bounds, such as [`Strategy::Ledger`](crate::Strategy::Ledger); `Unsupported`
     /// for a reason if the strategy keeps no log, such as every strategy but the ledger.
     ///

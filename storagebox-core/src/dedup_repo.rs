@@ -80,13 +80,7 @@ pub trait DedupRepo: Send + Sync {
     /// # Errors
     ///
     /// `InvalidInput` if the retention is shorter than 1 ms or longer than a hundred years.
-    async fn record(
-        &self,
-        id: &DedupId,
-        value: &Payload,
-        op: &OpId,
-        retention: Retention,
-    ) -> Result<Recorded>;
+    async fn record(&self, id: &DedupId, value: &Payload, op: &OpId, retention: Retention) -> Result<Recorded>;
 
     /// Returns the record with its version, or `None`.
     ///

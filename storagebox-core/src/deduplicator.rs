@@ -11,7 +11,7 @@ use crate::ids::{Ids, RandomIds};
 use crate::item_bank::{ItemBank, Released, Taken};
 use crate::page::Cursor;
 use crate::time::{Hold, Retention};
-use crate::value::{BoxName, DedupId, Item, OpId};
+use crate::value::{DedupId, Item, Namespace, OpId};
 
 use record::{Intent, State};
 
@@ -67,7 +67,7 @@ const MAX_STATES: usize = 64;
 #[derive(Clone)]
 pub struct Deduplicator {
     records: Arc<dyn DedupRepo>,
-    banks: BTreeMap<BoxName, Arc<dyn ItemBank>>,
+    banks: BTreeMap<Namespace, Arc<dyn ItemBank>>,
     ids: Arc<dyn Ids>,
 }
 
@@ -84,14 +84,14 @@ pub enum Assigned {
     /// This call assigned the item.
     New {
         /// The bank that the item came from.
-        bank: BoxName,
+        bank: Namespace,
         /// The item.
         item: Item,
     },
     /// The item was assigned before, perhaps from another bank than the requested one.
     Again {
         /// The bank that the item came from.
-        bank: BoxName,
+        bank: Namespace,
         /// The item.
         item: Item,
     },
@@ -143,7 +143,7 @@ impl Deduplicator {
     /// `InvalidInput` if the name is empty, over 512 bytes or contains U+0000.
     pub fn bank<N>(mut self, name: N, bank: Arc<impl ItemBank + ?Sized + 'static>) -> Result<Self>
     where
-        N: TryInto<BoxName>,
+        N: TryInto<Namespace>,
         Error: From<N::Error>,
     {
         self.banks.insert(name.try_into()?, Arc::new(bank));
@@ -175,7 +175,7 @@ impl Deduplicator {
     pub async fn assign<I, N>(&self, id: I, bank: N) -> Result<Assigned>
     where
         I: TryInto<DedupId>,
-        N: TryInto<BoxName>,
+        N: TryInto<Namespace>,
         Error: From<I::Error> + From<N::Error>,
     {
         let (id, bank) = (id.try_into()?, bank.try_into()?);
@@ -207,8 +207,7 @@ impl Deduplicator {
         for listed in page.entries {
             recovery.seen += 1;
             let met = Met::read(&listed.id, &listed.entry);
-            let met =
-                met.map_err(|error| if recovery.has_changed() { error.after_unresolved() } else { error })?;
+            let met = met.map_err(|error| if recovery.has_changed() { error.after_unresolved() } else { error })?;
             if !met.state.is_abandoned() {
                 continue;
             }
@@ -221,11 +220,9 @@ impl Deduplicator {
         Ok(recovery)
     }
 
-    fn bank_named(&self, name: &BoxName) -> Result<&Arc<dyn ItemBank>> {
-        let known = || self.banks.keys().map(BoxName::as_str).collect::<Vec<_>>().join(", ");
-        self.banks
-            .get(name)
-            .ok_or_else(|| Error::invalid("bank", format_args!("{name:?} is not one of: {}", known())))
+    fn bank_named(&self, name: &Namespace) -> Result<&Arc<dyn ItemBank>> {
+        let known = || self.banks.keys().map(Namespace::as_str).collect::<Vec<_>>().join(", ");
+        self.banks.get(name).ok_or_else(|| Error::invalid("bank", format_args!("{name:?} is not one of: {}", known())))
     }
 }
 
@@ -253,7 +250,7 @@ enum Step {
 struct Call<'a> {
     dedup: &'a Deduplicator,
     id: &'a DedupId,
-    wanted: Option<&'a BoxName>,
+    wanted: Option<&'a Namespace>,
     /// Whether the wanted bank was empty at some moment of this call.
     found_empty: bool,
     /// The last intent that this call wrote.
@@ -262,7 +259,7 @@ struct Call<'a> {
 
 impl Call<'_> {
     /// Records an intent for the bank, or meets the state that the record is in.
-    async fn open(&mut self, bank: &BoxName) -> Result<Met> {
+    async fn open(&mut self, bank: &Namespace) -> Result<Met> {
         let intent = self.intend(bank);
         let op = OpId::new(intent.nonce.as_str())?;
         let state = State::Intent(intent);
@@ -270,13 +267,12 @@ impl Call<'_> {
             Recorded::New(version) => Ok(Met { state, version }),
             Recorded::Again(entry) | Recorded::Existing(entry) => Met::read(self.id, &entry),
             Recorded::InFlight { .. } | Recorded::Fenced => {
-                Err(Error::misconfigured("dedup repository", "is used for something else as well")
-                    .with("id", self.id))
+                Err(Error::misconfigured("dedup repository", "is used for something else as well").with("id", self.id))
             }
         }
     }
 
-    fn intend(&mut self, bank: &BoxName) -> Intent {
+    fn intend(&mut self, bank: &Namespace) -> Intent {
         let intent = Intent { bank: bank.clone(), nonce: self.dedup.ids.fresh() };
         self.wrote = Some(intent.clone());
         intent
@@ -333,10 +329,7 @@ impl Call<'_> {
         let bank = self.dedup.bank_named(&intent.bank)?;
         let claim = intent.claim(self.id)?;
         if let Released::Confirmed = bank.release(&claim).await? {
-            return Err(Error::corrupt(
-                format_args!("the claim {claim:?}"),
-                "it was confirmed by a stranger",
-            ));
+            return Err(Error::corrupt(format_args!("the claim {claim:?}"), "it was confirmed by a stranger"));
         }
         self.choose(met).await
     }
@@ -382,10 +375,7 @@ impl Call<'_> {
     async fn open_again(&mut self) -> Result<Met> {
         match self.wanted {
             Some(bank) => self.open(bank).await,
-            None => {
-                Err(Error::new(ErrorKind::Contention, "the record was forgotten meanwhile")
-                    .with("id", self.id))
-            }
+            None => Err(Error::new(ErrorKind::Contention, "the record was forgotten meanwhile").with("id", self.id)),
         }
     }
 }

@@ -60,7 +60,7 @@ impl Error {
         Self::new(ErrorKind::InvalidInput, format!("{field} {why}")).with("field", field)
     }
 
-    /// Creates a `Misconfigured` error for a setting, a URL or the options of a box.
+    /// Creates a `Misconfigured` error for a setting, a URL or the options of a namespace.
     pub fn misconfigured(setting: &'static str, why: impl fmt::Display) -> Self {
         Self::new(ErrorKind::Misconfigured, format!("{setting} {why}")).with("setting", setting)
     }
@@ -149,7 +149,7 @@ impl Error {
     }
 
     /// Marks the failure of a call that the store would not recognise again: a change by a counter strategy without a
-    /// [memory](crate::Memory) of its own. If the outcome is unknown, the error is not [retryable](Self::is_retryable),
+    /// [memory](crate::Remember) of its own. If the outcome is unknown, the error is not [retryable](Self::is_retryable),
     /// because a second call may apply the change twice.
     #[must_use]
     pub fn unrepeatable(mut self) -> Self {
@@ -221,9 +221,7 @@ impl fmt::Display for Error {
         let kind = self.0.kind;
         write!(f, "{}: {} ({}", kind.name(), self.0.message, self.advice())?;
         match self.certainty() {
-            Certainty::Unknown if kind != ErrorKind::OutcomeUnknown => {
-                f.write_str("; it may have been applied)")
-            }
+            Certainty::Unknown if kind != ErrorKind::OutcomeUnknown => f.write_str("; it may have been applied)"),
             _ => f.write_str(")"),
         }
     }

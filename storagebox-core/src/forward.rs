@@ -1,6 +1,6 @@
 //! Implements each trait for `Arc<dyn Trait>`, so a handle can be used wherever an implementation can.
 //!
-//! The methods return the inner future as it is. An `async fn` would box each future a second time.
+//! The methods return the inner future as it is. An `async fn` would namespace each future a second time.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -13,7 +13,7 @@ use crate::calls::calls;
 use crate::error::Result;
 use crate::ordered_store::OrderedOptions;
 use crate::strategy::Strategy;
-use crate::value::BoxName;
+use crate::value::Namespace;
 
 type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
@@ -68,31 +68,31 @@ impl<T: Backend + ?Sized> Backend for Arc<T> {
         (**self).promises()
     }
 
-    fn item_bank(&self, name: &BoxName) -> Result<Arc<dyn BankAdmin>> {
+    fn item_bank(&self, name: &Namespace) -> Result<Arc<dyn BankAdmin>> {
         (**self).item_bank(name)
     }
 
-    fn dedup_repo(&self, name: &BoxName) -> Result<Arc<dyn DedupRepo>> {
+    fn dedup_repo(&self, name: &Namespace) -> Result<Arc<dyn DedupRepo>> {
         (**self).dedup_repo(name)
     }
 
-    fn lease_repo(&self, name: &BoxName) -> Result<Arc<dyn LeaseRepo>> {
+    fn lease_repo(&self, name: &Namespace) -> Result<Arc<dyn LeaseRepo>> {
         (**self).lease_repo(name)
     }
 
-    fn token_store(&self, name: &BoxName) -> Result<Arc<dyn TokenStore>> {
+    fn token_store(&self, name: &Namespace) -> Result<Arc<dyn TokenStore>> {
         (**self).token_store(name)
     }
 
-    fn counter(&self, name: &BoxName, strategy: Strategy) -> Result<Arc<dyn Counter>> {
+    fn counter(&self, name: &Namespace, strategy: Strategy) -> Result<Arc<dyn Counter>> {
         (**self).counter(name, strategy)
     }
 
-    fn ledger(&self, name: &BoxName) -> Result<Arc<dyn Ledger>> {
+    fn ledger(&self, name: &Namespace) -> Result<Arc<dyn Ledger>> {
         (**self).ledger(name)
     }
 
-    fn ordered_store(&self, name: &BoxName, options: OrderedOptions) -> Result<Arc<dyn OrderedStore>> {
+    fn ordered_store(&self, name: &Namespace, options: OrderedOptions) -> Result<Arc<dyn OrderedStore>> {
         (**self).ordered_store(name, options)
     }
 }

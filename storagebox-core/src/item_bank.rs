@@ -1,4 +1,4 @@
-//! A named box of items, each assigned to one claim (article 1).
+//! A named namespace of items, each assigned to one claim (article 1).
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use crate::page::{Cursor, Page};
 use crate::time::Hold;
 use crate::value::{ClaimId, Item};
 
-/// A box of strings. Each claim takes one string, always the same one.
+/// A namespace of strings. Each claim takes one string, always the same one.
 ///
 /// For one bank and one kind of id, [`assign`](ItemBankExt::assign) is the only call you need. It is the whole
 /// algorithm of article 1 in one atomic step. For several banks, or a bank and its records in different stores, use the

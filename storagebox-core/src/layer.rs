@@ -45,7 +45,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 
 use crate::error::{Error, Result};
-use crate::value::BoxName;
+use crate::value::Namespace;
 
 use argument::Arguments;
 
@@ -97,7 +97,7 @@ pub struct Call<'a> {
     pub operation: &'static str,
     /// The name of the bank, repository, counter or store; `None` for calls of the backend as a whole, and for a
     /// [`LayeredPart`] that was created on its own.
-    pub namespace: Option<&'a BoxName>,
+    pub namespace: Option<&'a Namespace>,
     /// What the call may do.
     pub kind: Kind,
     /// Whether the backend recognises a repeated call. `false` for a change of a counter whose
@@ -140,7 +140,7 @@ impl Call<'_> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Kind {
-    /// The call changes nothing, but it may create the box that it reads.
+    /// The call changes nothing, but it may create the namespace that it reads.
     Read,
     /// The call changes one thing, in one atomic step.
     Change,

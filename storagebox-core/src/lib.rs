@@ -41,8 +41,8 @@ pub use deduplicator::{Assigned, Deduplicator, Recovery};
 pub use error::{Certainty, Error, ErrorKind, Result};
 pub use ids::{Ids, RandomIds};
 pub use item_bank::{
-    Added, BankAdmin, ClaimState, Confirmed, Counts, End, Extended, Held, HoldState, ItemBank, ItemBankExt,
-    ItemState, ListedItem, Released, Restored, Retired, Taken, Withdrawn,
+    Added, BankAdmin, ClaimState, Confirmed, Counts, End, Extended, Held, HoldState, ItemBank, ItemBankExt, ItemState,
+    ListedItem, Released, Restored, Retired, Taken, Withdrawn,
 };
 pub use lease_repo::{Aborted, Begun, Completed, Fence, Lease, LeaseExtended, LeaseRepo};
 pub use ledger::{Ledger, LedgerEntry};
@@ -53,10 +53,10 @@ pub use page::{Cursor, Page};
 pub use retry::Retry;
 pub use run::{Ran, RunError, RunOptions, run, run_to_end};
 pub use settles::Settles;
-pub use strategy::{CounterPromise, Memory, Strategy};
+pub use strategy::{CounterPromise, Remember, Strategy};
 pub use time::{Hold, MAX_DURATION, MIN_DURATION, Retention, Timer, checked_duration};
 pub use token_store::{Consumed, Created, Discarded, TokenStore, TokenStoreExt};
 pub use value::{
-    BoxName, ClaimId, DedupId, Fingerprint, Item, Key, MAX_ID_BYTES, MAX_ITEM_BYTES, MAX_PAYLOAD_BYTES, OpId,
+    ClaimId, DedupId, Fingerprint, Item, Key, MAX_ID_BYTES, MAX_ITEM_BYTES, MAX_PAYLOAD_BYTES, Namespace, OpId,
     Payload, Reason, TokenId, WriterId,
 };

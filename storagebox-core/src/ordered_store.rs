@@ -32,7 +32,7 @@ impl Stamp {
     }
 }
 
-/// A box of values, each guarded by the stamp of its last write.
+/// A namespace of values, each guarded by the stamp of its last write.
 ///
 /// # Guarantees
 ///
@@ -49,7 +49,7 @@ impl Stamp {
 /// # Errors
 ///
 /// `Contention`, `Throttled` and `Unavailable` mean that nothing changed. After `OutcomeUnknown`, make the same call
-/// again. `Misconfigured` if the box was created with other options; the error names both.
+/// again. `Misconfigured` if the namespace was created with other options; the error names both.
 ///
 /// # Example
 ///
@@ -128,20 +128,15 @@ pub trait OrderedStore: Send + Sync {
     /// # Errors
     ///
     /// `InvalidInput` if the limit is 0 or the cursor cannot be read.
-    async fn list(
-        &self,
-        prefix: Option<&Key>,
-        cursor: Option<&Cursor>,
-        limit: usize,
-    ) -> Result<Page<ListedValue>>;
+    async fn list(&self, prefix: Option<&Key>, cursor: Option<&Cursor>, limit: usize) -> Result<Page<ListedValue>>;
 
     /// Deletes at most `limit` tombstones that arrived at least `age` ago (any duration, including zero).
     ///
     /// # Guarantees
     ///
-    /// - O-3: under [`Stamping::Time`] no tombstone is deleted before the box's tombstone age, nor while an older stamp
-    ///   would still be accepted. Under [`Stamping::Sequence`] only this call deletes tombstones: the caller must make
-    ///   sure that no older write is still under way.
+    /// - O-3: under [`Stamping::Time`] no tombstone is deleted before the namespace's tombstone age, nor while an older
+    ///   stamp would still be accepted. Under [`Stamping::Sequence`] only this call deletes tombstones: the caller must
+    ///   make sure that no older write is still under way.
     ///
     /// # Cancel safety
     ///
@@ -168,13 +163,7 @@ pub trait OrderedStoreExt: OrderedStore {
     /// # Errors
     ///
     /// `InvalidInput` or `TooLarge` if an argument exceeds its limit.
-    fn put_at<K, V, W>(
-        &self,
-        key: K,
-        value: V,
-        at: i64,
-        writer: W,
-    ) -> impl Future<Output = Result<Written>> + Send
+    fn put_at<K, V, W>(&self, key: K, value: V, at: i64, writer: W) -> impl Future<Output = Result<Written>> + Send
     where
         K: TryInto<Key>,
         V: TryInto<Payload>,
@@ -214,7 +203,7 @@ pub trait OrderedStoreExt: OrderedStore {
 
 impl<S: OrderedStore + ?Sized> OrderedStoreExt for S {}
 
-/// The kind of stamps of a box.
+/// The kind of stamps of a namespace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Stamping {
     /// Milliseconds since 1970.
@@ -226,14 +215,14 @@ pub enum Stamping {
     Sequence,
 }
 
-/// How an [`OrderedStore`] checks its writes. The options are chosen when the box is opened and stored with it.
+/// How an [`OrderedStore`] checks its writes. The options are chosen when the namespace is opened and stored with it.
 ///
 /// How to load old rows: a key without a row may be a key whose tombstone was purged, so under [`Stamping::Time`] a
-/// stamp older than `tombstone_age` returns `TooOld` for every key. To load older rows, create the box with an age that
-/// is greater than the age of the oldest row when it is loaded. The age is stored with the box (S-4): from then on
-/// deletes are remembered for that long, and an existing box cannot take rows older than it was created for. Rows of
-/// any age fit into a box with [`Stamping::Sequence`], with their times as numbers; only [`purge`](OrderedStore::purge)
-/// deletes its tombstones.
+/// stamp older than `tombstone_age` returns `TooOld` for every key. To load older rows, create the namespace with an
+/// age that is greater than the age of the oldest row when it is loaded. The age is stored with the namespace (S-4):
+/// from then on deletes are remembered for that long, and an existing namespace cannot take rows older than it was
+/// created for. Rows of any age fit into a namespace with [`Stamping::Sequence`], with their times as numbers; only
+/// [`purge`](OrderedStore::purge) deletes its tombstones.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> storagebox_core::Result<()> {
@@ -323,7 +312,7 @@ pub enum Written {
     Mismatch,
     /// The stamp is older than the purge horizon; nothing changed. [`OrderedOptions`] explains how to load old rows.
     TooOld {
-        /// The oldest time that is accepted now: the store's clock minus the box's `tombstone_age`.
+        /// The oldest time that is accepted now: the store's clock minus the namespace's `tombstone_age`.
         horizon: i64,
     },
 }

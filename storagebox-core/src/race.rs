@@ -24,10 +24,7 @@ pub(crate) enum First<L, R> {
 }
 
 /// Whichever ends first; the left one, if both are ready. The other is dropped.
-pub(crate) async fn first_of<L, R>(
-    left: impl Future<Output = L>,
-    right: impl Future<Output = R>,
-) -> First<L, R> {
+pub(crate) async fn first_of<L, R>(left: impl Future<Output = L>, right: impl Future<Output = R>) -> First<L, R> {
     let (mut left, mut right) = (pin!(left), pin!(right));
     poll_fn(|context| poll_both(left.as_mut(), right.as_mut(), context)).await
 }

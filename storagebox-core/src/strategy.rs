@@ -6,7 +6,7 @@ use crate::counter::Bounds;
 use crate::error::{Error, Result};
 use crate::time::{Retention, checked_duration};
 
-/// How a counter keeps its promise. The strategy is chosen when the box is opened and stored with it.
+/// How a counter keeps its promise. The strategy is chosen when the namespace is opened and stored with it.
 ///
 /// Defaults to `Marker` for seven days.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -87,7 +87,7 @@ pub enum Strategy {
     Sharded {
         /// The number of records, 1 to 1,024.
         shards: u16,
-        /// The bounds of the total, fixed for the box. They contain 0, where a counter begins.
+        /// The bounds of the total, fixed for the namespace. They contain 0, where a counter begins.
         bounds: Bounds,
         /// How long an operation is remembered.
         retention: Retention,
@@ -139,7 +139,7 @@ fn in_range(field: &'static str, found: u64, max: u64) -> Result<()> {
 
 /// How long operations are remembered, which is how long a retry is exact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Memory {
+pub enum Remember {
     /// Not at all: a retry may be applied again.
     None,
     /// For this long after the operation.
@@ -151,7 +151,7 @@ pub enum Memory {
     Forever,
 }
 
-impl From<Retention> for Memory {
+impl From<Retention> for Remember {
     fn from(retention: Retention) -> Self {
         match retention {
             Retention::Forever => Self::Forever,
@@ -164,7 +164,7 @@ impl From<Retention> for Memory {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CounterPromise {
     /// How long a retry is exact (C-1).
-    pub memory: Memory,
+    pub remember: Remember,
     /// Whether a change may have its own bounds (C-2).
     pub bounds_per_change: bool,
     /// Whether `apply` returns the value (C-3).
@@ -187,10 +187,10 @@ impl CounterPromise {
 
     /// Returns for how long the counter surely recognises a repeated change; `None` if it does not.
     pub(crate) fn remembers(&self) -> Option<Duration> {
-        match self.memory {
-            Memory::None | Memory::Writers(_) => None,
-            Memory::For(duration) => Some(duration),
-            Memory::Forever => Some(Duration::MAX),
+        match self.remember {
+            Remember::None | Remember::Writers(_) => None,
+            Remember::For(duration) => Some(duration),
+            Remember::Forever => Some(Duration::MAX),
         }
     }
 

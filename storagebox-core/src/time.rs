@@ -128,10 +128,7 @@ mod tests {
     fn a_retention_reads_as_people_say_it() {
         let of = |seconds| Retention::For(Duration::from_secs(seconds)).to_string();
         assert_eq!(Retention::Forever.to_string(), "for ever");
-        assert_eq!(
-            (of(604_800), of(86_400), of(7_200)),
-            ("7 days".into(), "24 hours".into(), "2 hours".into())
-        );
+        assert_eq!((of(604_800), of(86_400), of(7_200)), ("7 days".into(), "24 hours".into(), "2 hours".into()));
         assert_eq!((of(90), of(3_600)), ("90s".into(), "3600s".into()));
         assert_eq!(Retention::For(Duration::from_millis(1_500)).to_string(), "1.5s");
     }

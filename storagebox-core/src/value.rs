@@ -170,8 +170,8 @@ text_value!(
     Key, "key", MAX_ID_BYTES
 );
 text_value!(
-    /// The name of a box: a bank, repository, counter or store. 1 to 512 bytes.
-    BoxName, "box name", MAX_ID_BYTES
+    /// The name of a namespace: a bank, repository, counter or store. 1 to 512 bytes.
+    Namespace, "namespace name", MAX_ID_BYTES
 );
 text_value!(
     /// The id of the writer of an ordered value; it decides between equal times. 1 to 512 bytes.
@@ -189,7 +189,7 @@ text_value!(
     Reason, "reason", MAX_ID_BYTES
 );
 
-shown_value!(ClaimId DedupId OpId TokenId Key BoxName WriterId Fingerprint);
+shown_value!(ClaimId DedupId OpId TokenId Key Namespace WriterId Fingerprint);
 
 impl fmt::Debug for Item {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -39,11 +39,9 @@ fn sources() -> Vec<(String, String)> {
 fn headings_stand_in_one_order() {
     for (file, text) in sources() {
         for (docs, item) in documented(&text) {
-            let found: Vec<_> =
-                docs.iter().filter_map(|line| ORDER.iter().position(|known| known == line)).collect();
+            let found: Vec<_> = docs.iter().filter_map(|line| ORDER.iter().position(|known| known == line)).collect();
             assert!(found.is_sorted(), "{file}: the headings of `{item}` are out of order");
-            let stray =
-                docs.iter().find(|line| line.starts_with("# ") && !ORDER.contains(line) && !is_code(line));
+            let stray = docs.iter().find(|line| line.starts_with("# ") && !ORDER.contains(line) && !is_code(line));
             assert!(stray.is_none(), "{file}: `{item}` has a heading of its own: {stray:?}");
         }
     }
@@ -75,12 +73,8 @@ fn every_async_method_says_what_it_guarantees_and_how_it_is_cancelled() {
 #[test]
 fn every_trait_has_a_running_example() {
     for name in TRAITS {
-        let (_, text) =
-            sources().into_iter().find(|(file, _)| file.ends_with(&format!("/{name}.rs"))).unwrap();
+        let (_, text) = sources().into_iter().find(|(file, _)| file.ends_with(&format!("/{name}.rs"))).unwrap();
         assert!(text.contains("/// # Example"), "{name}.rs has no example");
-        assert!(
-            !text.contains("```ignore") && !text.contains("```no_run"),
-            "{name}.rs has an example that is not run"
-        );
+        assert!(!text.contains("```ignore") && !text.contains("```no_run"), "{name}.rs has an example that is not run");
     }
 }

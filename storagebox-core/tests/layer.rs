@@ -13,8 +13,8 @@ use std::time::Duration;
 use layers::{Arguments, Borrows, Counts, Fails, Lies, Loses, Parks, Silent, Slow, Twice};
 use storagebox::layer::{Deadline, Kind, Layer, Layered, Part, Retries};
 use storagebox::{
-    Added, Certainty, ClaimId, Counted, End, ErrorKind, Hold, Item, Key, MemoryStore, Result, Retired, Retry,
-    Strategy, Taken, Timer, TokioTimer,
+    Added, Certainty, ClaimId, Counted, End, ErrorKind, Hold, Item, Key, MemoryStore, Result, Retired, Retry, Strategy,
+    Taken, Timer, TokioTimer,
     parts::{Backend, BackendExt, BankAdmin, Counter, CounterExt, ItemBank, ItemBankExt},
 };
 
@@ -206,8 +206,7 @@ async fn a_change_that_would_not_be_recognised_is_not_repeated() -> Result<()> {
 /// Nothing was applied, so nothing can count twice.
 #[tokio::test(start_paused = true)]
 async fn a_change_that_was_refused_is_repeated_whatever_is_remembered() -> Result<()> {
-    let stock =
-        put(retries(), around(Fails::first(2, ErrorKind::Contention))).counters("stock", Strategy::Atomic)?;
+    let stock = put(retries(), around(Fails::first(2, ErrorKind::Contention))).counters("stock", Strategy::Atomic)?;
     assert_eq!(stock.add("red-shoes", "delivery-1", 1).await?, Counted::Applied { value: Some(1) });
     Ok(())
 }

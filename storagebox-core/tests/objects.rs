@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use storagebox_core::{
-    Backend, BackendExt, BankAdmin, ClaimId, Counter, DedupRepo, Hold, ItemBank, ItemBankExt, LeaseRepo,
-    Ledger, OrderedOptions, OrderedStore, Result, Strategy, TokenStore,
+    Backend, BackendExt, BankAdmin, ClaimId, Counter, DedupRepo, Hold, ItemBank, ItemBankExt, LeaseRepo, Ledger,
+    OrderedOptions, OrderedStore, Result, Strategy, TokenStore,
 };
 use storagebox_memory::MemoryStore;
 
@@ -22,19 +22,19 @@ fn is_send<T: Send>(value: T) -> T {
 #[test]
 fn handles_are_implementations() -> Result<()> {
     let store: Arc<dyn Backend> = Arc::new(MemoryStore::new());
-    is_bank(store.bank("box")?);
-    is_dedup(store.dedup("box")?);
-    is_leases(store.leases("box")?);
-    is_tokens(store.tokens("box")?);
-    is_counter(store.counters("box", Strategy::default())?);
+    is_bank(store.bank("namespace")?);
+    is_dedup(store.dedup("namespace")?);
+    is_leases(store.leases("namespace")?);
+    is_tokens(store.tokens("namespace")?);
+    is_counter(store.counters("namespace", Strategy::default())?);
     is_ledger(store.ledgers("ledger")?);
-    is_ordered(store.ordered("box", OrderedOptions::default())?);
+    is_ordered(store.ordered("namespace", OrderedOptions::default())?);
     Ok(())
 }
 
 #[tokio::test]
 async fn futures_are_send() -> Result<()> {
-    let bank = MemoryStore::new().bank("box")?;
+    let bank = MemoryStore::new().bank("namespace")?;
     let _ = is_send(bank.assign("ada")).await?;
     let _ = is_send(bank.take(&ClaimId::new("ada")?, Hold::Forever)).await?;
     Ok(())
@@ -43,7 +43,7 @@ async fn futures_are_send() -> Result<()> {
 /// A call through a handle makes one boxed future, not two: the handle hands on the inner one.
 #[tokio::test]
 async fn a_handle_adds_no_future_of_its_own() -> Result<()> {
-    let bank = MemoryStore::new().bank("box")?;
+    let bank = MemoryStore::new().bank("namespace")?;
     let claim = ClaimId::new("ada")?;
     let through_the_handle = ItemBank::take(&bank, &claim, Hold::Forever);
     let direct = (*bank).take(&claim, Hold::Forever);

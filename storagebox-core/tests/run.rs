@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use storagebox::{
-    Aborted, Begun, Completed, DedupId, Error, ErrorKind, Fingerprint, Lease, LeaseExtended, MemoryStore,
-    OpId, Payload, Ran, Result, Retention, Retry, RunOptions, Timer, TokioTimer, async_trait,
+    Aborted, Begun, Completed, DedupId, Error, ErrorKind, Fingerprint, Lease, LeaseExtended, MemoryStore, OpId,
+    Payload, Ran, Result, Retention, Retry, RunOptions, Timer, TokioTimer, async_trait,
     parts::{BackendExt, LeaseRepo, run, run_to_end},
 };
 use tokio::sync::{Mutex, Notify};
@@ -110,8 +110,7 @@ impl Subscriber for Warnings {
 
 /// Eight signs of life have room in a lease when they fail, three when they do not.
 #[tokio::test(start_paused = true)]
-async fn a_lease_that_cannot_be_extended_is_told_and_tried_more_often()
--> Result<(), Box<dyn std::error::Error>> {
+async fn a_lease_that_cannot_be_extended_is_told_and_tried_more_often() -> Result<(), Box<dyn std::error::Error>> {
     let (warnings, store) = (Arc::<AtomicUsize>::default(), MemoryStore::new());
     let leases = store.leases("jobs")?;
     let troubled = Troubled { inner: Arc::clone(&leases), troubles: AtomicUsize::new(7) };
@@ -132,8 +131,7 @@ async fn a_lease_that_cannot_be_extended_is_told_and_tried_more_often()
 
 /// The sign of life under way has what giving back waits for, and ends first.
 #[tokio::test(start_paused = true)]
-async fn work_that_fails_during_a_sign_of_life_gives_its_lease_back() -> Result<(), Box<dyn std::error::Error>>
-{
+async fn work_that_fails_during_a_sign_of_life_gives_its_lease_back() -> Result<(), Box<dyn std::error::Error>> {
     let leases = MemoryStore::new().leases("jobs")?;
     let alone = Alone { inner: Arc::clone(&leases), connection: Mutex::default() };
     let (id, other) = (DedupId::new("invoice-7")?, OpId::new("other")?);

@@ -1,8 +1,8 @@
 //! The client: single requests, and what is tried again.
 
-mod boxes;
 mod connection;
 mod look;
+mod namespaces;
 mod regions;
 mod requests;
 mod transaction;
@@ -19,9 +19,9 @@ use storagebox_core::{Certainty, Error, ErrorKind, Result, Retention, Settles};
 use crate::clock::{Corrected, Millis, millis};
 use crate::config::Settings;
 
-pub(crate) use boxes::{Kind, OpenBox, row_of_box, shard_of};
 pub(crate) use connection::Connection;
 pub(crate) use look::{Index, Look};
+pub(crate) use namespaces::{Kind, OpenNamespace, row_of_namespace, shard_of};
 pub(crate) use regions::home_elsewhere;
 pub(crate) use requests::{Answers, Wrote};
 pub(crate) use transaction::{Refusal, Transacted};
@@ -79,11 +79,7 @@ impl Client {
 
     /// Makes a call: attempts in which the same ids and the same tag go out again, until one is answered, for as long as
     /// its errors allow. No outcome that leaves a lost attempt open is answered.
-    pub(crate) async fn settle<T, F>(
-        &self,
-        operation: &'static str,
-        attempt: impl FnMut() -> F + Send,
-    ) -> Result<T>
+    pub(crate) async fn settle<T, F>(&self, operation: &'static str, attempt: impl FnMut() -> F + Send) -> Result<T>
     where
         T: Settles,
         F: Future<Output = Result<T>> + Send,

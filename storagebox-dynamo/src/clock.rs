@@ -141,9 +141,7 @@ impl Intercept for Corrected {
         _components: &RuntimeComponents,
         config: &mut ConfigBag,
     ) -> Result<(), BoxError> {
-        if let (Some(date), Some(Sent(sent))) =
-            (context.response().headers().get("date"), config.load::<Sent>())
-        {
+        if let (Some(date), Some(Sent(sent))) = (context.response().headers().get("date"), config.load::<Sent>()) {
             self.hear(date, *sent);
         }
         Ok(())

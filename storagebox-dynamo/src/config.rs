@@ -35,8 +35,8 @@ pub struct DynamoBuilder {
 pub(crate) struct Settings {
     pub(crate) table: String,
     pub(crate) prefix: String,
-    /// Where nothing is said, that of the box, which its first call makes the usual one.
-    pub(crate) memory: Option<Retention>,
+    /// Where nothing is said, that of the namespace, which its first call makes the usual one.
+    pub(crate) remember: Option<Retention>,
     pub(crate) max_skew: Duration,
     pub(crate) call_timeout: Duration,
     pub(crate) shards: u16,
@@ -72,7 +72,7 @@ impl Default for DynamoBuilder {
         let settings = Settings {
             table: "storagebox".to_owned(),
             prefix: String::new(),
-            memory: None,
+            remember: None,
             max_skew: Duration::from_secs(1),
             call_timeout: Duration::from_secs(10),
             shards: 4,
@@ -106,11 +106,12 @@ impl DynamoBuilder {
 
     /// Sets how long ended claims, gone tokens and ended operations are remembered. Defaults to 7 days.
     ///
-    /// A box keeps the value that it was created with, and every call uses that value, upkeep included. A program that does
-    /// not set this opens a box with any value. A program that sets another value than the box has gets `Misconfigured`.
+    /// A namespace keeps the value that it was created with, and every call uses that value, upkeep included. A program
+    /// that does not set this opens a namespace with any value. A program that sets another value than the namespace
+    /// has gets `Misconfigured`.
     #[must_use]
-    pub fn memory(mut self, retention: Retention) -> Self {
-        self.settings.memory = Some(retention);
+    pub fn remember(mut self, retention: Retention) -> Self {
+        self.settings.remember = Some(retention);
         self
     }
 
@@ -132,8 +133,8 @@ impl DynamoBuilder {
         self
     }
 
-    /// Sets the number of partitions over which a new box is spread, 1 to 256. Defaults to 4. Each partition takes up to
-    /// 1,000 write units per second. A box that exists keeps its number.
+    /// Sets the number of partitions over which a new namespace is spread, 1 to 256. Defaults to 4. Each partition
+    /// takes up to 1,000 write units per second. A namespace that exists keeps its number.
     #[must_use]
     pub fn shards(mut self, shards: u16) -> Self {
         self.settings.shards = shards;
@@ -154,8 +155,9 @@ impl DynamoBuilder {
         self
     }
 
-    /// Sets whether `Strategy::Atomic` repeats a change after a lost reply. Defaults to off. If on, the change may be counted
-    /// twice. If off, the change may not be counted at all, and the call returns `OutcomeUnknown` (article 5, approach 1).
+    /// Sets whether `Strategy::Atomic` repeats a change after a lost reply. Defaults to off. If on, the change may be
+    /// counted twice. If off, the change may not be counted at all, and the call returns `OutcomeUnknown` (article 5,
+    /// approach 1).
     #[must_use]
     pub fn retry_atomic(mut self, on: bool) -> Self {
         self.settings.retry_atomic = on;
@@ -163,7 +165,7 @@ impl DynamoBuilder {
     }
 
     /// Sets whether `Strategy::TokenSet` and `Strategy::Window` store only a key of 12 bytes per operation, as in the
-    /// articles. Defaults to off. A box keeps the setting that it was created with. With keys alone, six times as many
+    /// articles. Defaults to off. A namespace keeps the setting that it was created with. With keys alone, six times as many
     /// operations fit, and the same number of operations costs a sixth. A repeat then gets no value and no `Mismatch` (C-3,
     /// C-5). After a lost reply it gets `AlreadyApplied` for its own change if other operations have written since. A window
     /// remembers operations for up to a sixteenth longer than its lifetime.
@@ -201,8 +203,8 @@ impl DynamoBuilder {
         self
     }
 
-    /// Sets the clock that decides every expiry. Defaults to the machine's clock, corrected by the service's replies. A clock
-    /// that is set here is used without correction. For tests.
+    /// Sets the clock that decides every expiry. Defaults to the machine's clock, corrected by the service's replies. A
+    /// clock that is set here is used without correction. For tests.
     #[must_use]
     pub fn clock(mut self, clock: impl Clock) -> Self {
         self.settings.clock = Some(Arc::new(clock));
@@ -212,7 +214,7 @@ impl DynamoBuilder {
 
 impl Settings {
     pub(crate) fn checked(&self) -> Result<()> {
-        self.memory.unwrap_or(Retention::DEFAULT).checked()?;
+        self.remember.unwrap_or(Retention::DEFAULT).checked()?;
         checked_duration("call timeout", self.call_timeout)?;
         let known_again = Duration::from_secs(9 * 60);
         if self.call_timeout > known_again {
@@ -249,7 +251,7 @@ pub(crate) fn checked_table(name: &str) -> Result<()> {
     }
 }
 
-/// Box names and ids need the rest of a key's 2,048 bytes.
+/// Namespace names and ids need the rest of a key's 2,048 bytes.
 fn checked_prefix(prefix: &str) -> Result<()> {
     match prefix.len() <= 64 && !prefix.contains('\0') {
         true => Ok(()),

@@ -29,8 +29,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use storagebox_core::{
-    BoxName, Cancelled, Change, Counted, Counter, CounterPromise, Error, ErrorKind, Key, OpId, Result,
-    Strategy, async_trait,
+    Cancelled, Change, Counted, Counter, CounterPromise, Error, ErrorKind, Key, Namespace, OpId, Result, Strategy,
+    async_trait,
 };
 use tracing::instrument;
 
@@ -71,7 +71,7 @@ enum Approach {
 
 impl DynamoCounter {
     /// Of any strategy but `Ledger`, which is [`DynamoLedger`]'s.
-    pub(crate) fn new(client: &Arc<Client>, name: &BoxName, strategy: Strategy) -> Result<Self> {
+    pub(crate) fn new(client: &Arc<Client>, name: &Namespace, strategy: Strategy) -> Result<Self> {
         let rules = Rules::of(strategy, client.settings().keys_alone)?;
         let approach = Approach::of(strategy, client)?;
         let values = Values::new(client, name, rules.in_words());
@@ -89,9 +89,7 @@ impl Approach {
             Strategy::Marker { retention } => Self::Marker(Markers::new(retention)),
             Strategy::TokenSet { max } => Self::within(client, max, None)?,
             Strategy::Window { lifetime, capacity } => Self::within(client, capacity, Some(lifetime))?,
-            Strategy::Sharded { shards, bounds, retention } => {
-                Self::Sharded(Sharded::new(shards, bounds, retention))
-            }
+            Strategy::Sharded { shards, bounds, retention } => Self::Sharded(Sharded::new(shards, bounds, retention)),
             Strategy::Ledger => {
                 return Err(unsupported("a ledger with a value of its own", "Backend::ledger"));
             }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use storagebox_core::{
-    Cursor, DedupId, DedupRepo, Entry, Forgotten, ListedRecord, OpId, Page, Payload, Recorded, Replaced,
-    Result, Retention, Version, async_trait,
+    Cursor, DedupId, DedupRepo, Entry, Forgotten, ListedRecord, OpId, Page, Payload, Recorded, Replaced, Result,
+    Retention, Version, async_trait,
 };
 use tracing::instrument;
 
@@ -44,13 +44,7 @@ impl DynamoDedupRepo {
 #[async_trait]
 impl DedupRepo for DynamoDedupRepo {
     #[instrument(level = "trace", skip_all)]
-    async fn record(
-        &self,
-        id: &DedupId,
-        value: &Payload,
-        op: &OpId,
-        retention: Retention,
-    ) -> Result<Recorded> {
+    async fn record(&self, id: &DedupId, value: &Payload, op: &OpId, retention: Retention) -> Result<Recorded> {
         let retention = retention.checked()?;
         let judge = |record: &Record, past: Millis| match &record.state {
             _ if record.has_ended(op) => Step::Answer(Recorded::Fenced),

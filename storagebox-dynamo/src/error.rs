@@ -13,11 +13,7 @@ const CODES: &[(&str, ErrorKind, &str)] = &[
     ("ResourceNotFoundException", ErrorKind::NotSetUp, "the table, or its index, does not exist"),
     ("ResourceInUseException", ErrorKind::Contention, "the table is being made or changed"),
     ("TableNotFoundException", ErrorKind::NotSetUp, "the table does not exist"),
-    (
-        "ContinuousBackupsUnavailableException",
-        ErrorKind::Contention,
-        "the table's backups are being turned on",
-    ),
+    ("ContinuousBackupsUnavailableException", ErrorKind::Contention, "the table's backups are being turned on"),
     ("AccessDeniedException", ErrorKind::Denied, DENIED),
     ("UnrecognizedClientException", ErrorKind::Denied, REFUSED),
     ("InvalidSignatureException", ErrorKind::Denied, REFUSED),
@@ -30,7 +26,7 @@ const CODES: &[(&str, ErrorKind, &str)] = &[
     (
         "ItemCollectionSizeLimitExceededException",
         ErrorKind::Unavailable,
-        "a shard of the box is full (10 GB); make the box anew with more shards",
+        "a shard of the namespace is full (10 GB); make the namespace anew with more shards",
     ),
     ("ProvisionedThroughputExceededException", ErrorKind::Throttled, SLOWER),
     ("ThrottlingException", ErrorKind::Throttled, SLOWER),
@@ -44,9 +40,9 @@ const CODES: &[(&str, ErrorKind, &str)] = &[
 const DENIED: &str = "the credentials lack a right; the README of storagebox-dynamo lists those it needs";
 const REFUSED: &str = "the service refused the credentials";
 const UNSIGNED: &str = "there are no credentials to sign the request with";
-const SHAPE: &str =
-    "the table refused the request; it must have the keys and the index that the README describes";
-const FOREIGN: &str = "a row of the call has an attribute of another type, or no room; it is not what this version of the library writes";
+const SHAPE: &str = "the table refused the request; it must have the keys and the index that the README describes";
+const FOREIGN: &str =
+    "a row of the call has an attribute of another type, or no room; it is not what this version of the library writes";
 const SLOWER: &str = "the table, or a partition of it, is at its limit";
 pub(crate) const CONFLICT: &str = "another write of the same row was under way";
 
@@ -59,7 +55,7 @@ const REASONS: &[(&str, ErrorKind, &str)] = &[
     (
         "ItemCollectionSizeLimitExceeded",
         ErrorKind::Unavailable,
-        "a shard of the box is full (10 GB); make the box anew with more shards",
+        "a shard of the namespace is full (10 GB); make the namespace anew with more shards",
     ),
 ];
 
@@ -128,9 +124,9 @@ pub(crate) fn reading(error: Error) -> Error {
     without_effect(error, "the answer to a read was lost")
 }
 
-/// A box that may be there now is as good as one that is made later: nothing that was asked for has happened.
+/// A namespace that may be there now is as good as one that is made later: nothing that was asked for has happened.
 pub(crate) fn opening(error: Error) -> Error {
-    without_effect(error, "the answer to the opening of the box was lost")
+    without_effect(error, "the answer to the opening of the namespace was lost")
 }
 
 fn without_effect(error: Error, why: &'static str) -> Error {

@@ -143,10 +143,7 @@ impl Faults {
 impl fmt::Debug for Faults {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut shown = f.debug_struct("Faults");
-        shown
-            .field("injected", &self.injected())
-            .field("under_way", &self.under_way())
-            .finish_non_exhaustive()
+        shown.field("injected", &self.injected()).field("under_way", &self.under_way()).finish_non_exhaustive()
     }
 }
 

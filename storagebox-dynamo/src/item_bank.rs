@@ -18,14 +18,13 @@ mod tidy;
 use std::sync::Arc;
 
 use storagebox_core::{
-    Added, BankAdmin, BoxName, ClaimId, ClaimState, Confirmed, Counts, Cursor, Extended, Hold, Item,
-    ItemBank, ItemState, ListedItem, Page, Released, Restored, Result, Retired, Taken, Withdrawn,
-    async_trait,
+    Added, BankAdmin, ClaimId, ClaimState, Confirmed, Counts, Cursor, Extended, Hold, Item, ItemBank, ItemState,
+    ListedItem, Namespace, Page, Released, Restored, Result, Retired, Taken, Withdrawn, async_trait,
 };
 use tracing::instrument;
 
 use crate::candidates::Candidates;
-use crate::client::{Client, Kind, OpenBox, Tag};
+use crate::client::{Client, Kind, OpenNamespace, Tag};
 
 use candidates::Candidate;
 use hints::Hints;
@@ -35,7 +34,7 @@ pub(crate) use tidy::LAPSED;
 /// A bank. Its tasks share candidates, and what they learned of claims.
 #[derive(Debug)]
 pub(crate) struct Bank {
-    open: OpenBox,
+    open: OpenNamespace,
     candidates: Candidates<Candidate>,
     hints: Hints,
     repeats: Repeats,
@@ -46,17 +45,17 @@ pub(crate) struct Bank {
 pub(crate) struct DynamoBank(Arc<Bank>);
 
 impl DynamoBank {
-    pub(crate) fn new(client: &Arc<Client>, name: &BoxName) -> Self {
-        Self(Arc::new(Bank::of(OpenBox::new(client, Kind::Bank, name))))
+    pub(crate) fn new(client: &Arc<Client>, name: &Namespace) -> Self {
+        Self(Arc::new(Bank::of(OpenNamespace::new(client, Kind::Bank, name))))
     }
 }
 
 impl Bank {
-    pub(crate) fn for_upkeep(client: &Arc<Client>, name: &BoxName) -> Self {
-        Self::of(OpenBox::new(client, Kind::Bank, name).of_any_memory())
+    pub(crate) fn for_upkeep(client: &Arc<Client>, name: &Namespace) -> Self {
+        Self::of(OpenNamespace::new(client, Kind::Bank, name).of_any_memory())
     }
 
-    fn of(open: OpenBox) -> Self {
+    fn of(open: OpenNamespace) -> Self {
         Self {
             candidates: Candidates::new(open.client().settings().fetch_limit),
             open,

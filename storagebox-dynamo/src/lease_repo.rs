@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use storagebox_core::{
-    Aborted, Begun, Completed, DedupId, Entry, Fence, Fingerprint, Lease, LeaseExtended, LeaseRepo, OpId,
-    Payload, Result, Retention, Version, async_trait, checked_duration,
+    Aborted, Begun, Completed, DedupId, Entry, Fence, Fingerprint, Lease, LeaseExtended, LeaseRepo, OpId, Payload,
+    Result, Retention, Version, async_trait, checked_duration,
 };
 use tracing::instrument;
 
@@ -68,15 +68,11 @@ impl LeaseRepo for DynamoLeaseRepo {
         let duration = checked_duration("lease", duration)?;
         let judge = |record: &Record, past: Millis| match &record.state {
             _ if record.has_ended(op) => Step::Answer(Begun::Fenced),
-            Some(State::Leased(leased)) if leased.until <= past => {
-                self.start(record, id, op, duration, fingerprint)
-            }
+            Some(State::Leased(leased)) if leased.until <= past => self.start(record, id, op, duration, fingerprint),
             _ if record.is_of_another(fingerprint) => Step::Answer(Begun::Mismatch),
             Some(State::Done(done)) => Step::Answer(Begun::Done(done.entry.clone())),
             Some(State::Leased(leased)) if leased.op == *op => Step::Answer(started(id, op, leased.fence)),
-            Some(State::Leased(leased)) => {
-                Step::Answer(Begun::InFlight { remaining: past.until(leased.until) })
-            }
+            Some(State::Leased(leased)) => Step::Answer(Begun::InFlight { remaining: past.until(leased.until) }),
             None => self.start(record, id, op, duration, fingerprint),
         };
         self.0.step("begin", (id, op), judge).await

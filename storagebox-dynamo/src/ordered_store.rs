@@ -5,12 +5,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use storagebox_core::{
-    BoxName, Cursor, Key, ListedValue, Maintained, OrderedOptions, OrderedStore, Page, Payload, Result,
-    Stamp, Stamping, Versioned, WriterId, Written, async_trait,
+    Cursor, Key, ListedValue, Maintained, Namespace, OrderedOptions, OrderedStore, Page, Payload, Result, Stamp,
+    Stamping, Versioned, WriterId, Written, async_trait,
 };
 use tracing::instrument;
 
-use crate::client::{Client, Index, Kind, Look, OpenBox, Tag, Write, Wrote};
+use crate::client::{Client, Index, Kind, Look, OpenNamespace, Tag, Write, Wrote};
 use crate::clock::Millis;
 use crate::error::bad;
 use crate::page::{self, Position};
@@ -21,10 +21,10 @@ const NEWEST: &str = "attribute_not_exists(pk) OR a < :a OR (a = :a AND (w < :w 
 
 const PURGE: &str = "purge";
 
-/// A box of ordered values.
+/// A namespace of ordered values.
 #[derive(Debug)]
 pub(crate) struct DynamoOrderedStore {
-    open: OpenBox,
+    open: OpenNamespace,
     options: OrderedOptions,
 }
 
@@ -50,9 +50,9 @@ impl Content<'_> {
 }
 
 impl DynamoOrderedStore {
-    pub(crate) fn new(client: &Arc<Client>, name: &BoxName, options: OrderedOptions) -> Result<Self> {
+    pub(crate) fn new(client: &Arc<Client>, name: &Namespace, options: OrderedOptions) -> Result<Self> {
         let options = options.checked()?;
-        let open = OpenBox::new(client, Kind::Ordered, name).with_options(format!("{options:?}"));
+        let open = OpenNamespace::new(client, Kind::Ordered, name).with_options(format!("{options:?}"));
         Ok(Self { open, options })
     }
 
@@ -72,8 +72,7 @@ impl DynamoOrderedStore {
             return Ok(judge(row.as_ref(), stamp, content)?.unwrap_or(Written::TooOld { horizon }));
         }
         let write = Write::put(self.row(&key, stamp, content)).tagged(tag).only_if(NEWEST);
-        let write =
-            write.value(":a", stamp.at).value(":w", stamp.writer.as_str()).value(":k", content.rank());
+        let write = write.value(":a", stamp.at).value(":w", stamp.writer.as_str()).value(":k", content.rank());
         match self.client().write(&write).await? {
             Wrote::Done(_) => Ok(Written::Applied),
             Wrote::Refused(Some(row)) if tag.is_on(&row) => Ok(Written::Applied),
@@ -82,8 +81,7 @@ impl DynamoOrderedStore {
     }
 
     fn row(&self, key: &RowKey, stamp: &Stamp, content: Content<'_>) -> Row {
-        let row =
-            Row::new(key).with("a", stamp.at).with("w", stamp.writer.as_str()).with("k", content.rank());
+        let row = Row::new(key).with("a", stamp.at).with("w", stamp.writer.as_str()).with("k", content.rank());
         match content {
             Content::Value(value) => row.with("v", value.as_bytes()),
             Content::Tombstone => self.buried(row, stamp),
@@ -133,11 +131,7 @@ impl DynamoOrderedStore {
             Stamping::Sequence => self.client().now().before(age),
             Stamping::Time { .. } => {
                 let skew = self.client().settings().max_skew;
-                self.client()
-                    .surely_past()
-                    .before(age.max(self.options.tombstone_age))
-                    .before(skew)
-                    .before(skew)
+                self.client().surely_past().before(age.max(self.options.tombstone_age)).before(skew).before(skew)
             }
         }
     }
@@ -193,8 +187,7 @@ fn judge(row: Option<&Row>, stamp: &Stamp, content: Content<'_>) -> Result<Optio
 
 fn stamp_of(row: &Row) -> Result<Stamp> {
     let at = row.needed("a", row.number("a"))?;
-    let writer =
-        WriterId::new(row.needed("w", row.text("w"))?).map_err(|_| row.unreadable("its writer is none"))?;
+    let writer = WriterId::new(row.needed("w", row.text("w"))?).map_err(|_| row.unreadable("its writer is none"))?;
     Ok(Stamp::new(at, writer))
 }
 
@@ -229,12 +222,7 @@ impl OrderedStore for DynamoOrderedStore {
     }
 
     #[instrument(level = "trace", skip_all)]
-    async fn list(
-        &self,
-        prefix: Option<&Key>,
-        cursor: Option<&Cursor>,
-        limit: usize,
-    ) -> Result<Page<ListedValue>> {
+    async fn list(&self, prefix: Option<&Key>, cursor: Option<&Cursor>, limit: usize) -> Result<Page<ListedValue>> {
         let position = &Position::read(cursor, limit)?;
         let attempt = || async move {
             let narrowed = |look: Look| match prefix {

@@ -1,8 +1,8 @@
-//! Listings over the shards of a box, one after another.
+//! Listings over the shards of a namespace, one after another.
 
 use storagebox_core::{Cursor, Error, Page, Result};
 
-use crate::client::{Index, Look, OpenBox};
+use crate::client::{Index, Look, OpenNamespace};
 use crate::row::{Row, RowKey};
 
 /// The most rows that one request reads, whatever was asked for: a page may be short.
@@ -38,7 +38,7 @@ impl Position {
 /// Rows of the shards' partitions from the position on, and where to go on. Shards follow one another until the page is
 /// full; where a filter passes over much, it ends earlier.
 pub(crate) async fn rows(
-    open: &OpenBox,
+    open: &OpenNamespace,
     part: &str,
     position: &Position,
     limit: usize,
@@ -71,5 +71,5 @@ pub(crate) async fn rows(
 }
 
 fn not_ours() -> Error {
-    Error::invalid("cursor", "was not made by this box").on("dynamo")
+    Error::invalid("cursor", "was not made by this namespace").on("dynamo")
 }

@@ -12,9 +12,9 @@ mod sent;
 
 use std::sync::Arc;
 
-use storagebox_core::{BoxName, DedupId, Entry, Error, ErrorKind, ListedRecord, OpId, Page, Result};
+use storagebox_core::{DedupId, Entry, Error, ErrorKind, ListedRecord, Namespace, OpId, Page, Result};
 
-use crate::client::{Client, Kind, Look, OpenBox, Refusal, Transacted, Write, Wrote};
+use crate::client::{Client, Kind, Look, OpenNamespace, Refusal, Transacted, Write, Wrote};
 use crate::clock::Millis;
 use crate::error;
 use crate::page::{self, Position};
@@ -35,7 +35,7 @@ const MOST_BEATEN: u32 = 4;
 /// The records of one name.
 #[derive(Debug)]
 pub(crate) struct Records {
-    open: OpenBox,
+    open: OpenNamespace,
 }
 
 /// What a call makes of the record that it finds.
@@ -50,8 +50,8 @@ pub(crate) enum Step<T> {
 pub(crate) type Named<'a> = (&'a DedupId, u64, Option<&'a OpId>);
 
 impl Records {
-    pub(crate) fn new(client: &Arc<Client>, name: &BoxName) -> Self {
-        Self { open: OpenBox::new(client, Kind::Records, name) }
+    pub(crate) fn new(client: &Arc<Client>, name: &Namespace) -> Self {
+        Self { open: OpenNamespace::new(client, Kind::Records, name) }
     }
 
     pub(crate) fn client(&self) -> &Client {

@@ -8,7 +8,7 @@ use storagebox_core::{Error, Result};
 
 use crate::clock::Millis;
 
-/// The version of what the rows mean; a box keeps the one that it was made with.
+/// The version of what the rows mean; a namespace keeps the one that it was made with.
 pub(crate) const VERSION: u32 = 1;
 /// The index by `o`.
 pub(crate) const INDEX: &str = "order";

@@ -14,9 +14,8 @@ use std::time::Duration;
 
 use aws_sdk_dynamodb::error::ProvideErrorMetadata;
 use aws_sdk_dynamodb::types::{
-    AttributeDefinition, BillingMode, KeySchemaElement, KeyType, LocalSecondaryIndex, Projection,
-    ProjectionType, ScalarAttributeType, TableDescription, TableStatus, TimeToLiveSpecification,
-    TimeToLiveStatus,
+    AttributeDefinition, BillingMode, KeySchemaElement, KeyType, LocalSecondaryIndex, Projection, ProjectionType,
+    ScalarAttributeType, TableDescription, TableStatus, TimeToLiveSpecification, TimeToLiveStatus,
 };
 use storagebox_core::{Error, ErrorKind, Result};
 
@@ -50,7 +49,7 @@ async fn made(client: &Client) -> Result<()> {
 
 /// Asks for a sign of life, and for the table.
 pub(crate) async fn ping(client: &Client) -> Result<()> {
-    let nothing = RowKey::alone(format!("{}box", client.settings().prefix));
+    let nothing = RowKey::alone(format!("{}namespace", client.settings().prefix));
     client.settled("ping", || client.get(&nothing)).await.map(drop)
 }
 
@@ -96,9 +95,8 @@ fn index() -> Result<LocalSecondaryIndex> {
 }
 
 fn keys(hash: &str, range: &str) -> Result<Vec<KeySchemaElement>> {
-    let key = |name: &str, kind| {
-        KeySchemaElement::builder().attribute_name(name).key_type(kind).build().map_err(incomplete)
-    };
+    let key =
+        |name: &str, kind| KeySchemaElement::builder().attribute_name(name).key_type(kind).build().map_err(incomplete);
     Ok(vec![key(hash, KeyType::Hash)?, key(range, KeyType::Range)?])
 }
 
@@ -117,10 +115,7 @@ fn checked(table: &TableDescription) -> Result<()> {
     if is(table.key_schema(), ["pk", "sk"]) && table.local_secondary_indexes().iter().any(is_index) {
         return Ok(());
     }
-    Err(bad(
-        "table",
-        format_args!("must have the keys pk and sk and the index {INDEX}; the README shows it whole"),
-    ))
+    Err(bad("table", format_args!("must have the keys pk and sk and the index {INDEX}; the README shows it whole")))
 }
 
 #[allow(clippy::disallowed_methods, reason = "the pause between two looks; no promise depends on it")]

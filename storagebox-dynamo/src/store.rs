@@ -1,4 +1,4 @@
-//! The store: its boxes by kind and name, and its upkeep.
+//! The store: its namespaces by kind and name, and its upkeep.
 
 mod open;
 
@@ -6,10 +6,10 @@ use std::fmt;
 use std::sync::Arc;
 
 use aws_sdk_dynamodb::Client as Driver;
-use storagebox_core::backend::OpenBoxes;
+use storagebox_core::backend::OpenNamespaces;
 use storagebox_core::{
-    Backend, BankAdmin, BoxName, Counter, DedupRepo, LeaseRepo, Ledger, Maintained, OrderedOptions,
-    OrderedStore, Promise, Promises, Result, Strategy, TokenStore, async_trait,
+    Backend, BankAdmin, Counter, DedupRepo, LeaseRepo, Ledger, Maintained, Namespace, OrderedOptions, OrderedStore,
+    Promise, Promises, Result, Strategy, TokenStore, async_trait,
 };
 
 use crate::client::{Client, Connection};
@@ -45,8 +45,8 @@ use crate::upkeep::Upkeep;
 #[derive(Clone)]
 pub struct DynamoStore {
     client: Arc<Client>,
-    /// So that the tasks of a process share candidates and what was checked of a box.
-    boxes: Arc<OpenBoxes>,
+    /// So that the tasks of a process share candidates and what was checked of a namespace.
+    namespaces: Arc<OpenNamespaces>,
     upkeep: Arc<Upkeep>,
 }
 
@@ -78,16 +78,16 @@ impl DynamoStore {
 
     pub(crate) fn with(connection: Connection, settings: Settings) -> Self {
         let client = Client::new(connection, settings);
-        Self { client, boxes: Arc::default(), upkeep: Arc::default() }
+        Self { client, namespaces: Arc::default(), upkeep: Arc::default() }
     }
 
-    fn open_ledger(&self, name: &BoxName) -> Result<Arc<DynamoLedger>> {
-        self.boxes.open("ledgers", name, String::new(), || Ok(DynamoLedger::new(&self.client, name)))
+    fn open_ledger(&self, name: &Namespace) -> Result<Arc<DynamoLedger>> {
+        self.namespaces.open("ledgers", name, String::new(), || Ok(DynamoLedger::new(&self.client, name)))
     }
 
     /// What the two repositories of one name share.
-    fn records(&self, name: &BoxName) -> Result<Arc<Records>> {
-        self.boxes.open("records", name, String::new(), || Ok(Records::new(&self.client, name)))
+    fn records(&self, name: &Namespace) -> Result<Arc<Records>> {
+        self.namespaces.open("records", name, String::new(), || Ok(Records::new(&self.client, name)))
     }
 }
 
@@ -110,7 +110,7 @@ const PROMISES: [(&str, &str); 8] = [
     ),
     (
         "regions",
-        "one: a global table resolves conflicts by the last writer, so a box is at home in one region and is refused in \
+        "one: a global table resolves conflicts by the last writer, so a namespace is at home in one region and is refused in \
          others; not tried on a global table",
     ),
     (
@@ -118,22 +118,18 @@ const PROMISES: [(&str, &str); 8] = [
         "all strategies; a Ledger that was made with regions=several may be changed in several regions, and then has \
          neither compact nor cancel",
     ),
-    (
-        "request tokens",
-        "TransactionToken is exact for ten minutes, the time for which DynamoDB knows a token",
-    ),
+    ("request tokens", "TransactionToken is exact for ten minutes, the time for which DynamoDB knows a token"),
     (
         "throughput",
-        "1,000 write units a second for each shard of a box, refused attempts included; 500 changes a second and 10 GB \
+        "1,000 write units a second for each shard of a namespace, refused attempts included; 500 changes a second and 10 GB \
          for each key of a Ledger",
     ),
 ];
 
-const MEMORY: &str = "what their box was made with, seven days unless told otherwise";
+const MEMORY: &str = "what their namespace was made with, seven days unless told otherwise";
 
 /// What is not promised of sets and windows whose operations are keys.
-const KEYS_ALONE: &str =
-    "TokenSet and Window know 95 bits of an operation's hash, and tell no value and no Mismatch";
+const KEYS_ALONE: &str = "TokenSet and Window know 95 bits of an operation's hash, and tell no value and no Mismatch";
 
 #[async_trait]
 impl Backend for DynamoStore {
@@ -160,46 +156,46 @@ impl Backend for DynamoStore {
 
     fn promises(&self) -> Promises {
         let promise = |about, statement: String| Promise { about, statement: statement.into() };
-        let memory = self.client.settings().memory.map_or(MEMORY.to_owned(), |memory| memory.to_string());
+        let memory = self.client.settings().remember.map_or(MEMORY.to_owned(), |memory| memory.to_string());
         let memory = format!("ended claims, gone tokens and ended operations: {memory}");
         let entries = PROMISES.iter().map(|(about, statement)| promise(about, (*statement).to_owned()));
         let keys = self.client.settings().keys_alone.then(|| promise("keys alone", KEYS_ALONE.to_owned()));
-        let entries = entries.chain([promise("memory", memory)]).chain(keys).collect();
+        let entries = entries.chain([promise("remember", memory)]).chain(keys).collect();
         Promises { backend: "dynamo", entries }
     }
 
-    fn item_bank(&self, name: &BoxName) -> Result<Arc<dyn BankAdmin>> {
+    fn item_bank(&self, name: &Namespace) -> Result<Arc<dyn BankAdmin>> {
         let create = || Ok(DynamoBank::new(&self.client, name));
-        Ok(self.boxes.open("bank", name, String::new(), create)?)
+        Ok(self.namespaces.open("bank", name, String::new(), create)?)
     }
 
-    fn dedup_repo(&self, name: &BoxName) -> Result<Arc<dyn DedupRepo>> {
+    fn dedup_repo(&self, name: &Namespace) -> Result<Arc<dyn DedupRepo>> {
         Ok(Arc::new(DynamoDedupRepo(self.records(name)?)))
     }
 
-    fn lease_repo(&self, name: &BoxName) -> Result<Arc<dyn LeaseRepo>> {
+    fn lease_repo(&self, name: &Namespace) -> Result<Arc<dyn LeaseRepo>> {
         Ok(Arc::new(DynamoLeaseRepo(self.records(name)?)))
     }
 
-    fn token_store(&self, name: &BoxName) -> Result<Arc<dyn TokenStore>> {
+    fn token_store(&self, name: &Namespace) -> Result<Arc<dyn TokenStore>> {
         let create = || Ok(DynamoTokenStore::new(&self.client, name));
-        Ok(self.boxes.open("tokens", name, String::new(), create)?)
+        Ok(self.namespaces.open("tokens", name, String::new(), create)?)
     }
 
-    fn counter(&self, name: &BoxName, strategy: Strategy) -> Result<Arc<dyn Counter>> {
+    fn counter(&self, name: &Namespace, strategy: Strategy) -> Result<Arc<dyn Counter>> {
         if strategy == Strategy::Ledger {
             return Ok(self.open_ledger(name)?);
         }
         let create = || DynamoCounter::new(&self.client, name, strategy);
-        Ok(self.boxes.open("counters", name, format!("{strategy:?}"), create)?)
+        Ok(self.namespaces.open("counters", name, format!("{strategy:?}"), create)?)
     }
 
-    fn ledger(&self, name: &BoxName) -> Result<Arc<dyn Ledger>> {
+    fn ledger(&self, name: &Namespace) -> Result<Arc<dyn Ledger>> {
         Ok(self.open_ledger(name)?)
     }
 
-    fn ordered_store(&self, name: &BoxName, options: OrderedOptions) -> Result<Arc<dyn OrderedStore>> {
+    fn ordered_store(&self, name: &Namespace, options: OrderedOptions) -> Result<Arc<dyn OrderedStore>> {
         let create = || DynamoOrderedStore::new(&self.client, name, options);
-        Ok(self.boxes.open("ordered", name, format!("{options:?}"), create)?)
+        Ok(self.namespaces.open("ordered", name, format!("{options:?}"), create)?)
     }
 }

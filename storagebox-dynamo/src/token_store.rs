@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use futures_util::{StreamExt, TryStreamExt, stream};
 use storagebox_core::{
-    BoxName, Consumed, Created, Discarded, Error, ErrorKind, OpId, Result, TokenId, TokenStore, async_trait,
+    Consumed, Created, Discarded, Error, ErrorKind, Namespace, OpId, Result, TokenId, TokenStore, async_trait,
 };
 use tracing::instrument;
 
-use crate::client::{Client, Kind, OpenBox, Tag, Write, Wrote};
+use crate::client::{Client, Kind, OpenNamespace, Tag, Write, Wrote};
 use crate::error;
 use crate::row::{EXPIRES, Row, RowKey};
 
@@ -32,7 +32,7 @@ const UNKNOWN: &str = "attribute_not_exists(pk) OR g <= :past";
 /// The tokens of one name.
 #[derive(Debug)]
 pub(crate) struct DynamoTokenStore {
-    open: OpenBox,
+    open: OpenNamespace,
 }
 
 /// What a refusal tells of a token.
@@ -44,15 +44,15 @@ enum Known {
 }
 
 impl DynamoTokenStore {
-    pub(crate) fn new(client: &Arc<Client>, name: &BoxName) -> Self {
-        Self { open: OpenBox::new(client, Kind::Tokens, name) }
+    pub(crate) fn new(client: &Arc<Client>, name: &Namespace) -> Self {
+        Self { open: OpenNamespace::new(client, Kind::Tokens, name) }
     }
 
     fn client(&self) -> &Client {
         self.open.client()
     }
 
-    /// Tokens have no shards; but their box has a home, which the first call makes or checks.
+    /// Tokens have no shards; but their namespace has a home, which the first call makes or checks.
     async fn key(&self, token: &TokenId) -> Result<RowKey> {
         self.open.shards().await?;
         Ok(RowKey::alone(self.open.key(format_args!("token:{token}"))))

@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use storagebox_core::{BoxName, Maintained, Result};
+use storagebox_core::{Maintained, Namespace, Result};
 
-use crate::client::{Answers, Client, Write, home_elsewhere, row_of_box};
+use crate::client::{Answers, Client, Write, home_elsewhere, row_of_namespace};
 use crate::item_bank::{Bank, LAPSED};
 use crate::row::{Attributes, Row, RowKey, Value};
 use crate::turns::Turns;
@@ -27,8 +27,8 @@ pub(crate) struct Upkeep {
 /// One call.
 struct Round<'a> {
     client: &'a Arc<Client>,
-    banks: HashMap<BoxName, Bank>,
-    /// Whether the box of this row is at home elsewhere.
+    banks: HashMap<Namespace, Bank>,
+    /// Whether the namespace of this row is at home elsewhere.
     elsewhere: HashMap<RowKey, bool>,
     deleted: usize,
     /// Items that were put where they belong in the index. Nothing of them is deleted, but it is work.
@@ -38,8 +38,7 @@ struct Round<'a> {
 impl Upkeep {
     /// Goes on where the last call stopped, page by page, until the budget is spent or the table's end is reached.
     pub(crate) async fn maintain(&self, client: &Arc<Client>, most: usize) -> Result<Maintained> {
-        let mut round =
-            Round { client, banks: HashMap::new(), elsewhere: HashMap::new(), deleted: 0, tidied: 0 };
+        let mut round = Round { client, banks: HashMap::new(), elsewhere: HashMap::new(), deleted: 0, tidied: 0 };
         let _turn = self.calls.next().await;
         let mut from = self.place();
         for _ in 0..PAGES {
@@ -91,21 +90,21 @@ impl Round<'_> {
         }
     }
 
-    /// The region where the box is at home may have written the row anew, and what is deleted here would undo that.
+    /// The region where the namespace is at home may have written the row anew, and what is deleted here would undo that.
     async fn is_elsewhere(&mut self, row: &Row) -> Result<bool> {
         let partition = row.needed("pk", row.text("pk"))?;
-        let Some(key) = row_of_box(self.client, partition) else { return Ok(false) };
+        let Some(key) = row_of_namespace(self.client, partition) else { return Ok(false) };
         if let Some(known) = self.elsewhere.get(&key) {
             return Ok(*known);
         }
         let made = self.client.settled("maintain", || self.client.get(&key)).await?;
-        // A box that makes no sense is for whoever opens it: it must not keep upkeep from the others.
+        // A namespace that makes no sense is for whoever opens it: it must not keep upkeep from the others.
         let elsewhere = made.is_some_and(|made| !matches!(home_elsewhere(self.client, &made), Ok(None)));
         self.elsewhere.insert(key, elsewhere);
         Ok(elsewhere)
     }
 
-    async fn tidy(&mut self, name: BoxName, row: &Row) -> Result<()> {
+    async fn tidy(&mut self, name: Namespace, row: &Row) -> Result<()> {
         let client = self.client;
         let bank = &*self.banks.entry(name).or_insert_with_key(|name| Bank::for_upkeep(client, name));
         self.tidied += usize::from(client.settled("maintain", || bank.tidied(row)).await?);

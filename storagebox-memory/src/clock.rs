@@ -48,10 +48,7 @@ pub struct TokioClock {
 
 impl TokioClock {
     /// Creates a clock that starts now.
-    #[allow(
-        clippy::disallowed_methods,
-        reason = "the one place where the store's clock is read off the machine's"
-    )]
+    #[allow(clippy::disallowed_methods, reason = "the one place where the store's clock is read off the machine's")]
     pub fn new() -> Self {
         let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         Self { start: Instant::now(), epoch: since }

@@ -12,11 +12,11 @@ pub struct MemoryBuilder {
     pub(crate) settings: Settings,
 }
 
-/// What every box of a store shares.
+/// What every namespace of a store shares.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
     pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) memory: Retention,
+    pub(crate) remember: Retention,
 }
 
 impl Settings {
@@ -26,7 +26,7 @@ impl Settings {
 
     /// Whether what ended at this moment need not be remembered any more.
     pub(crate) fn is_forgotten(&self, ended: Time, now: Time) -> bool {
-        is_past(ended, self.memory, now)
+        is_past(ended, self.remember, now)
     }
 }
 
@@ -40,7 +40,7 @@ pub(crate) fn is_past(since: Time, retention: Retention, now: Time) -> bool {
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { clock: Arc::new(TokioClock::new()), memory: Retention::DEFAULT }
+        Self { clock: Arc::new(TokioClock::new()), remember: Retention::DEFAULT }
     }
 }
 
@@ -54,8 +54,8 @@ impl MemoryBuilder {
 
     /// Sets how long ended claims, gone tokens and ended operations are remembered. Defaults to 7 days.
     #[must_use]
-    pub fn memory(mut self, retention: Retention) -> Self {
-        self.settings.memory = retention;
+    pub fn remember(mut self, retention: Retention) -> Self {
+        self.settings.remember = retention;
         self
     }
 }

@@ -9,7 +9,7 @@ use std::fmt;
 use std::time::Duration;
 
 use storagebox_core::{
-    Bounds, Cancelled, Change, Counted, Counter, CounterPromise, Error, Key, Memory, OpId, Result, Strategy,
+    Bounds, Cancelled, Change, Counted, Counter, CounterPromise, Error, Key, OpId, Remember, Result, Strategy,
     async_trait,
 };
 use tracing::instrument;
@@ -37,7 +37,7 @@ pub(crate) struct MemoryCounter {
 #[derive(Clone, Copy, Debug)]
 struct Rules {
     /// How long operations are remembered.
-    memory: Memory,
+    memory: Remember,
     /// How many of them at once.
     capacity: Option<u32>,
     /// Whether an operation can be fenced: not where the next writers would push the fence out, nor where the store
@@ -49,19 +49,19 @@ struct Rules {
 
 impl Rules {
     fn of(strategy: Strategy) -> Self {
-        let whole = Self { memory: Memory::Forever, capacity: None, fences: true, split: None };
+        let whole = Self { memory: Remember::Forever, capacity: None, fences: true, split: None };
         let forgetful = |memory| Self { memory, fences: false, ..whole };
         match strategy {
-            Strategy::Atomic => forgetful(Memory::None),
-            Strategy::Optimistic => forgetful(Memory::Writers(1)),
-            Strategy::OptimisticHistory { len } => forgetful(Memory::Writers(len)),
-            Strategy::TransactionToken => forgetful(Memory::For(TOKEN)),
+            Strategy::Atomic => forgetful(Remember::None),
+            Strategy::Optimistic => forgetful(Remember::Writers(1)),
+            Strategy::OptimisticHistory { len } => forgetful(Remember::Writers(len)),
+            Strategy::TransactionToken => forgetful(Remember::For(TOKEN)),
             Strategy::Marker { retention } => Self { memory: retention.into(), ..whole },
-            // Its boxes are `MemoryLedger`s, by the same rules.
+            // Its namespaces are `MemoryLedger`s, by the same rules.
             Strategy::Ledger => whole,
             Strategy::TokenSet { max } => Self { capacity: Some(max), ..whole },
             Strategy::Window { lifetime, capacity } => {
-                Self { memory: Memory::For(lifetime), capacity: Some(capacity), ..whole }
+                Self { memory: Remember::For(lifetime), capacity: Some(capacity), ..whole }
             }
             Strategy::Sharded { shards, bounds, retention } => {
                 Self { memory: retention.into(), split: Some((shards, bounds)), ..whole }
@@ -114,7 +114,7 @@ impl MemoryCounter {
         }
         match self.rules.split {
             Some((_, fixed)) if ![Bounds::NONE, fixed].contains(&change.bounds) => {
-                let why = format_args!("are fixed for the box: {fixed:?}, not {:?}", change.bounds);
+                let why = format_args!("are fixed for the namespace: {fixed:?}, not {:?}", change.bounds);
                 Err(Error::invalid("bounds", why).on("memory"))
             }
             _ => Ok(()),
@@ -126,7 +126,7 @@ impl MemoryCounter {
             Ok(value) => value,
             Err(rejected) => return rejected,
         };
-        if self.rules.memory != Memory::None {
+        if self.rules.memory != Remember::None {
             if cell.ops.is_full(self.rules.capacity) {
                 return Counted::Full;
             }
@@ -193,10 +193,10 @@ impl Counter for MemoryCounter {
 
     fn promise(&self) -> CounterPromise {
         CounterPromise {
-            memory: self.rules.memory,
+            remember: self.rules.memory,
             bounds_per_change: self.rules.split.is_none(),
             answers_value: self.rules.split.is_none(),
-            tells_mismatch: self.rules.memory != Memory::None,
+            tells_mismatch: self.rules.memory != Remember::None,
             snapshot: true,
             capacity: self.rules.capacity,
         }

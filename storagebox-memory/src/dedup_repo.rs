@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use storagebox_core::{
-    Cursor, DedupId, DedupRepo, Entry, Forgotten, ListedRecord, OpId, Page, Payload, Recorded, Replaced,
-    Result, Retention, Version, async_trait,
+    Cursor, DedupId, DedupRepo, Entry, Forgotten, ListedRecord, OpId, Page, Payload, Recorded, Replaced, Result,
+    Retention, Version, async_trait,
 };
 use tracing::instrument;
 
@@ -16,21 +16,13 @@ pub(crate) struct MemoryDedupRepo(pub(crate) Arc<Records>);
 #[async_trait]
 impl DedupRepo for MemoryDedupRepo {
     #[instrument(level = "trace", skip_all)]
-    async fn record(
-        &self,
-        id: &DedupId,
-        value: &Payload,
-        op: &OpId,
-        retention: Retention,
-    ) -> Result<Recorded> {
+    async fn record(&self, id: &DedupId, value: &Payload, op: &OpId, retention: Retention) -> Result<Recorded> {
         let retention = retention.checked()?;
         Ok(self.0.step(id, |record, now| match &record.state {
             _ if record.has_ended(op) => Recorded::Fenced,
             State::Done(done) if done.op == *op => Recorded::Again(done.entry.clone()),
             State::Done(done) => Recorded::Existing(done.entry.clone()),
-            State::Leased(leased) if now < leased.until => {
-                Recorded::InFlight { remaining: now.until(leased.until) }
-            }
+            State::Leased(leased) if now < leased.until => Recorded::InFlight { remaining: now.until(leased.until) },
             State::Leased(_) | State::Vacant => {
                 let done = self.0.done(value, op, now, retention);
                 let version = done.entry.version;

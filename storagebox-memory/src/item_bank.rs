@@ -9,9 +9,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 use storagebox_core::{
-    Added, BankAdmin, ClaimId, ClaimState, Confirmed, Counts, Cursor, End, Extended, Held, Hold, HoldState,
-    Item, ItemBank, ItemState, ListedItem, Page, Released, Restored, Result, Retired, Taken, Withdrawn,
-    async_trait,
+    Added, BankAdmin, ClaimId, ClaimState, Confirmed, Counts, Cursor, End, Extended, Held, Hold, HoldState, Item,
+    ItemBank, ItemState, ListedItem, Page, Released, Restored, Result, Retired, Taken, Withdrawn, async_trait,
 };
 use tracing::instrument;
 
@@ -261,15 +260,14 @@ impl MemoryBank {
     #[instrument(name = "withdraw", level = "trace", skip_all)]
     fn withdraw_now(&self, items: &[Item]) -> Withdrawn {
         let mut report = Withdrawn::default();
-        report.unknown =
-            self.with_known(items, |stripe, index| match stripe.state(index, self.settings.now()) {
-                ItemState::Free => {
-                    stripe.withdraw(index);
-                    report.withdrawn += 1;
-                }
-                ItemState::Withdrawn => report.already_withdrawn += 1,
-                _ => report.in_use += 1,
-            });
+        report.unknown = self.with_known(items, |stripe, index| match stripe.state(index, self.settings.now()) {
+            ItemState::Free => {
+                stripe.withdraw(index);
+                report.withdrawn += 1;
+            }
+            ItemState::Withdrawn => report.already_withdrawn += 1,
+            _ => report.in_use += 1,
+        });
         report
     }
 

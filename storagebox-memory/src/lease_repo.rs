@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use storagebox_core::{
-    Aborted, Begun, Completed, DedupId, Fence, Fingerprint, Lease, LeaseExtended, LeaseRepo, OpId, Payload,
-    Result, Retention, async_trait, checked_duration,
+    Aborted, Begun, Completed, DedupId, Fence, Fingerprint, Lease, LeaseExtended, LeaseRepo, OpId, Payload, Result,
+    Retention, async_trait, checked_duration,
 };
 use tracing::instrument;
 
@@ -48,8 +48,7 @@ impl MemoryLeaseRepo {
         fingerprint: Option<&Fingerprint>,
     ) -> Begun {
         let fence = Fence::new(self.0.next_number());
-        record.state =
-            State::Leased(Leased { op: op.clone(), fence, until, fingerprint: fingerprint.cloned() });
+        record.state = State::Leased(Leased { op: op.clone(), fence, until, fingerprint: fingerprint.cloned() });
         started(id, op, fence)
     }
 }

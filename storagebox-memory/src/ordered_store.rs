@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use storagebox_core::{
-    Cursor, Error, Key, ListedValue, Maintained, OrderedOptions, OrderedStore, Page, Payload, Result, Stamp,
-    Stamping, Versioned, Written, async_trait,
+    Cursor, Error, Key, ListedValue, Maintained, OrderedOptions, OrderedStore, Page, Payload, Result, Stamp, Stamping,
+    Versioned, Written, async_trait,
 };
 use tracing::instrument;
 
@@ -148,12 +148,7 @@ impl OrderedStore for MemoryOrderedStore {
     }
 
     #[instrument(level = "trace", skip_all)]
-    async fn list(
-        &self,
-        prefix: Option<&Key>,
-        cursor: Option<&Cursor>,
-        limit: usize,
-    ) -> Result<Page<ListedValue>> {
+    async fn list(&self, prefix: Option<&Key>, cursor: Option<&Cursor>, limit: usize) -> Result<Page<ListedValue>> {
         let prefix = prefix.map_or("", Key::as_str);
         self.cells.page(cursor, limit, |key, cell| {
             let versioned = cell.live().filter(|_| key.as_str().starts_with(prefix))?;

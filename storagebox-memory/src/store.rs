@@ -1,4 +1,4 @@
-//! The store: its boxes by kind and name.
+//! The store: its namespaces by kind and name.
 
 mod open;
 
@@ -7,7 +7,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use storagebox_core::{
-    Backend, BankAdmin, BoxName, Counter, DedupRepo, Error, LeaseRepo, Ledger, Maintained, OrderedOptions,
+    Backend, BankAdmin, Counter, DedupRepo, Error, LeaseRepo, Ledger, Maintained, Namespace, OrderedOptions,
     OrderedStore, Promise, Promises, Result, Strategy, TokenStore, async_trait,
 };
 
@@ -20,27 +20,27 @@ use crate::ordered_store::MemoryOrderedStore;
 use crate::records::Records;
 use crate::token_store::MemoryTokenStore;
 
-/// A store inside this process. Clones share their boxes.
+/// A store inside this process. Clones share their namespaces.
 #[derive(Clone)]
 pub struct MemoryStore {
     settings: Settings,
-    boxes: Arc<Boxes>,
+    namespaces: Arc<Namespaces>,
 }
 
 #[derive(Default)]
-struct Boxes {
+struct Namespaces {
     banks: ByName<MemoryBank>,
     records: ByName<Records>,
     tokens: ByName<MemoryTokenStore>,
-    /// How each box of counters was created, ledgers among them.
+    /// How each namespace of counters was created, ledgers among them.
     strategies: ByName<Strategy>,
     counters: ByName<MemoryCounter>,
     ledgers: ByName<MemoryLedger>,
     ordered: ByName<MemoryOrderedStore>,
 }
 
-/// The boxes of one kind.
-struct ByName<T>(Mutex<BTreeMap<BoxName, Arc<T>>>);
+/// The namespaces of one kind.
+struct ByName<T>(Mutex<BTreeMap<Namespace, Arc<T>>>);
 
 impl<T> Default for ByName<T> {
     fn default() -> Self {
@@ -49,24 +49,24 @@ impl<T> Default for ByName<T> {
 }
 
 impl<T> ByName<T> {
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<BoxName, Arc<T>>> {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<Namespace, Arc<T>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The box of this name, created if there is none.
-    fn open(&self, name: &BoxName, create: impl FnOnce() -> Result<T>) -> Result<Arc<T>> {
-        let mut boxes = self.lock();
-        if let Some(known) = boxes.get(name) {
+    /// The namespace of this name, created if there is none.
+    fn open(&self, name: &Namespace, create: impl FnOnce() -> Result<T>) -> Result<Arc<T>> {
+        let mut namespaces = self.lock();
+        if let Some(known) = namespaces.get(name) {
             return Ok(Arc::clone(known));
         }
         let created = Arc::new(create()?);
-        boxes.insert(name.clone(), Arc::clone(&created));
+        namespaces.insert(name.clone(), Arc::clone(&created));
         Ok(created)
     }
 
     fn spend(&self, budget: usize, maintain: impl Fn(&T, usize) -> usize) -> usize {
-        let boxes: Vec<_> = self.lock().values().cloned().collect();
-        boxes.iter().fold(0, |used, one| used + maintain(one, budget - used))
+        let namespaces: Vec<_> = self.lock().values().cloned().collect();
+        namespaces.iter().fold(0, |used, one| used + maintain(one, budget - used))
     }
 }
 
@@ -97,24 +97,23 @@ impl MemoryStore {
     }
 
     /// Opens the bank of this name, which can also be called without futures.
-    pub fn memory_bank(&self, name: &BoxName) -> Arc<MemoryBank> {
-        let mut banks = self.boxes.banks.lock();
-        let bank =
-            banks.entry(name.clone()).or_insert_with(|| Arc::new(MemoryBank::new(self.settings.clone())));
+    pub fn memory_bank(&self, name: &Namespace) -> Arc<MemoryBank> {
+        let mut banks = self.namespaces.banks.lock();
+        let bank = banks.entry(name.clone()).or_insert_with(|| Arc::new(MemoryBank::new(self.settings.clone())));
         Arc::clone(bank)
     }
 
     pub(crate) fn with(settings: Settings) -> Self {
-        Self { settings, boxes: Arc::default() }
+        Self { settings, namespaces: Arc::default() }
     }
 
-    fn open_counted(&self, name: &BoxName, strategy: Strategy) -> Result<()> {
-        let created = self.boxes.strategies.open(name, || strategy.checked())?;
+    fn open_counted(&self, name: &Namespace, strategy: Strategy) -> Result<()> {
+        let created = self.namespaces.strategies.open(name, || strategy.checked())?;
         same(name, &*created, &strategy)
     }
 
-    fn records(&self, name: &BoxName) -> Result<Arc<Records>> {
-        self.boxes.records.open(name, || Ok(Records::new(self.settings.clone())))
+    fn records(&self, name: &Namespace) -> Result<Arc<Records>> {
+        self.namespaces.records.open(name, || Ok(Records::new(self.settings.clone())))
     }
 }
 
@@ -130,13 +129,13 @@ impl fmt::Debug for MemoryStore {
     }
 }
 
-/// A box is opened the way it was created (S-4).
-fn same<T: PartialEq + fmt::Debug>(name: &BoxName, created: &T, asked: &T) -> Result<()> {
+/// A namespace is opened the way it was created (S-4).
+fn same<T: PartialEq + fmt::Debug>(name: &Namespace, created: &T, asked: &T) -> Result<()> {
     if created == asked {
         return Ok(());
     }
     let why = format_args!("{name:?} was created with {created:?} and cannot be opened with {asked:?}");
-    Err(Error::misconfigured("box", why).on("memory"))
+    Err(Error::misconfigured("namespace", why).on("memory"))
 }
 
 #[async_trait]
@@ -154,12 +153,12 @@ impl Backend for MemoryStore {
     }
 
     async fn maintain(&self, max_entries: usize) -> Result<Maintained> {
-        let boxes = &*self.boxes;
-        let mut used = boxes.banks.spend(max_entries, MemoryBank::maintain);
-        used += boxes.records.spend(max_entries - used, Records::maintain);
-        used += boxes.tokens.spend(max_entries - used, MemoryTokenStore::maintain);
-        used += boxes.counters.spend(max_entries - used, MemoryCounter::maintain);
-        used += boxes.ordered.spend(max_entries - used, MemoryOrderedStore::maintain);
+        let namespaces = &*self.namespaces;
+        let mut used = namespaces.banks.spend(max_entries, MemoryBank::maintain);
+        used += namespaces.records.spend(max_entries - used, Records::maintain);
+        used += namespaces.tokens.spend(max_entries - used, MemoryTokenStore::maintain);
+        used += namespaces.counters.spend(max_entries - used, MemoryCounter::maintain);
+        used += namespaces.ordered.spend(max_entries - used, MemoryOrderedStore::maintain);
         Ok(Maintained { deleted: used as u64, more: used == max_entries })
     }
 
@@ -169,52 +168,52 @@ impl Backend for MemoryStore {
 
     fn promises(&self) -> Promises {
         let promise = |about, statement: &str| Promise { about, statement: statement.to_owned().into() };
-        let memory = format!("ended claims, gone tokens and ended operations: {}", self.settings.memory);
+        let memory = format!("ended claims, gone tokens and ended operations: {}", self.settings.remember);
         Promises {
             backend: "memory",
             entries: vec![
                 promise("atomicity", "one lock is one step; no call waits for another's reply"),
                 promise("durability", "none: everything is gone with the process"),
                 promise("clock", "one clock that never goes back, inside this process"),
-                promise("memory", &memory),
+                promise("remember", &memory),
                 promise("counters", "every strategy; request tokens last ten minutes by the store's clock"),
             ],
         }
     }
 
-    fn item_bank(&self, name: &BoxName) -> Result<Arc<dyn BankAdmin>> {
+    fn item_bank(&self, name: &Namespace) -> Result<Arc<dyn BankAdmin>> {
         Ok(self.memory_bank(name))
     }
 
-    fn dedup_repo(&self, name: &BoxName) -> Result<Arc<dyn DedupRepo>> {
+    fn dedup_repo(&self, name: &Namespace) -> Result<Arc<dyn DedupRepo>> {
         Ok(Arc::new(MemoryDedupRepo(self.records(name)?)))
     }
 
-    fn lease_repo(&self, name: &BoxName) -> Result<Arc<dyn LeaseRepo>> {
+    fn lease_repo(&self, name: &Namespace) -> Result<Arc<dyn LeaseRepo>> {
         Ok(Arc::new(MemoryLeaseRepo(self.records(name)?)))
     }
 
-    fn token_store(&self, name: &BoxName) -> Result<Arc<dyn TokenStore>> {
-        Ok(self.boxes.tokens.open(name, || Ok(MemoryTokenStore::new(self.settings.clone())))?)
+    fn token_store(&self, name: &Namespace) -> Result<Arc<dyn TokenStore>> {
+        Ok(self.namespaces.tokens.open(name, || Ok(MemoryTokenStore::new(self.settings.clone())))?)
     }
 
-    fn counter(&self, name: &BoxName, strategy: Strategy) -> Result<Arc<dyn Counter>> {
+    fn counter(&self, name: &Namespace, strategy: Strategy) -> Result<Arc<dyn Counter>> {
         if strategy == Strategy::Ledger {
             return Ok(self.ledger(name)?);
         }
         self.open_counted(name, strategy)?;
         let create = || Ok(MemoryCounter::new(self.settings.clone(), strategy));
-        Ok(self.boxes.counters.open(name, create)?)
+        Ok(self.namespaces.counters.open(name, create)?)
     }
 
-    fn ledger(&self, name: &BoxName) -> Result<Arc<dyn Ledger>> {
+    fn ledger(&self, name: &Namespace) -> Result<Arc<dyn Ledger>> {
         self.open_counted(name, Strategy::Ledger)?;
-        Ok(self.boxes.ledgers.open(name, || Ok(MemoryLedger::new(self.settings.clone())))?)
+        Ok(self.namespaces.ledgers.open(name, || Ok(MemoryLedger::new(self.settings.clone())))?)
     }
 
-    fn ordered_store(&self, name: &BoxName, options: OrderedOptions) -> Result<Arc<dyn OrderedStore>> {
+    fn ordered_store(&self, name: &Namespace, options: OrderedOptions) -> Result<Arc<dyn OrderedStore>> {
         let create = || MemoryOrderedStore::new(self.settings.clone(), options);
-        let ordered = self.boxes.ordered.open(name, create)?;
+        let ordered = self.namespaces.ordered.open(name, create)?;
         same(name, &ordered.options, &options)?;
         Ok(ordered)
     }

@@ -100,5 +100,5 @@ pub(crate) fn position(cursor: Option<&Cursor>, limit: usize) -> Result<(usize, 
 }
 
 pub(crate) fn not_ours() -> Error {
-    Error::invalid("cursor", "was not made by this box")
+    Error::invalid("cursor", "was not made by this namespace")
 }

@@ -3,13 +3,13 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use storagebox_conformance::{Declared, Harness, Namespace, TestClock, run};
-use storagebox_core::{Backend, BoxName, Error, ListedItem, ManualClock, Result, async_trait};
+use storagebox_conformance::{Declared, Harness, Sandbox, TestClock, run};
+use storagebox_core::{Backend, Error, ListedItem, ManualClock, Namespace, Result, async_trait};
 use storagebox_memory::MemoryStore;
 
 struct Memory;
 
-/// What a namespace is: a store and its clock.
+/// What a sandbox is: a store and its clock.
 struct Place(MemoryStore, ManualClock);
 
 #[async_trait]
@@ -24,27 +24,27 @@ impl Harness for Memory {
             .without_restart("a memory store ends with its process")
     }
 
-    async fn fresh(&self) -> Result<Namespace> {
+    async fn fresh(&self) -> Result<Sandbox> {
         let clock = ManualClock::new();
         let store = MemoryStore::builder().clock(clock.clone()).build()?;
-        Ok(Namespace::new("memory", Place(store, clock)))
+        Ok(Sandbox::new("memory", Place(store, clock)))
     }
 
-    async fn open(&self, namespace: &Namespace) -> Result<Arc<dyn Backend>> {
-        place(namespace).map(|place| Arc::new(place.0.clone()) as _)
+    async fn open(&self, sandbox: &Sandbox) -> Result<Arc<dyn Backend>> {
+        place(sandbox).map(|place| Arc::new(place.0.clone()) as _)
     }
 
-    async fn audit(&self, namespace: &Namespace, bank: &BoxName) -> Result<Vec<ListedItem>> {
-        Ok(place(namespace)?.0.item_bank(bank)?.list(None, usize::MAX).await?.entries)
+    async fn audit(&self, sandbox: &Sandbox, bank: &Namespace) -> Result<Vec<ListedItem>> {
+        Ok(place(sandbox)?.0.item_bank(bank)?.list(None, usize::MAX).await?.entries)
     }
 
-    fn clock(&self, namespace: &Namespace) -> Option<Arc<dyn TestClock>> {
-        place(namespace).ok().map(|place| Arc::new(place.1.clone()) as _)
+    fn clock(&self, sandbox: &Sandbox) -> Option<Arc<dyn TestClock>> {
+        place(sandbox).ok().map(|place| Arc::new(place.1.clone()) as _)
     }
 }
 
-fn place(namespace: &Namespace) -> Result<&Place> {
-    namespace.guard().ok_or_else(|| Error::corrupt(namespace.name(), "it is another harness's"))
+fn place(sandbox: &Sandbox) -> Result<&Place> {
+    sandbox.guard().ok_or_else(|| Error::corrupt(sandbox.name(), "it is another harness's"))
 }
 
 fn main() -> ExitCode {

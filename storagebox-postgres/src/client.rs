@@ -1,10 +1,10 @@
 //! The client: one statement a call, and what is tried again.
 
-mod boxes;
 mod call;
 mod connections;
 mod known;
 mod look;
+mod namespaces;
 mod progress;
 
 use std::pin::Pin;
@@ -21,11 +21,11 @@ use tokio::time::Instant;
 use crate::config::{Schema, Settings};
 use crate::error;
 
-pub(crate) use boxes::{Kind, OpenBox, hash};
 pub(crate) use call::{Call, Opened};
 pub(crate) use connections::Connections;
 pub(crate) use known::{Found, Known, VERSION, new_epoch, refuse_newer};
 pub(crate) use look::{LOOK, THE_LOOK};
+pub(crate) use namespaces::{Kind, OpenNamespace, hash};
 pub(crate) use progress::Progress;
 
 /// Rows to come. Boxed, so that the futures of the calls above stay small.
@@ -33,7 +33,7 @@ type Rows<'a> = Pin<Box<dyn Future<Output = Result<Vec<PgRow>>> + Send + 'a>>;
 
 type Ending<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;
 
-/// What every box of a store works with.
+/// What every namespace of a store works with.
 #[derive(Debug)]
 pub(crate) struct Client {
     connections: Connections,
@@ -84,7 +84,7 @@ impl Client {
 
     /// What the store is: what was asked for, and still the one that was opened first.
     pub(crate) fn know(&self, found: Known) -> Result<()> {
-        found.check(self.settings.memory)?;
+        found.check(self.settings.remember)?;
         match self.known.get_or_init(|| found).epoch == found.epoch {
             true => Ok(()),
             false => Err(error::of_another_epoch(self.schema())),
@@ -95,9 +95,7 @@ impl Client {
     pub(crate) fn rows<'a>(&'a self, call: &'a Call<'_>) -> Rows<'a> {
         Box::pin(async move {
             match self.connections.fetch(call, &self.settings).await {
-                Err(error) if error.kind() == ErrorKind::NotSetUp => {
-                    Err(Box::pin(self.explained(error)).await)
-                }
+                Err(error) if error.kind() == ErrorKind::NotSetUp => Err(Box::pin(self.explained(error)).await),
                 rows => rows,
             }
         })

@@ -18,11 +18,11 @@ pub struct PostgresBuilder {
     pub(crate) max_connections: usize,
 }
 
-/// What every box of a store shares.
+/// What every namespace of a store shares.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
     pub(crate) schema: Schema,
-    pub(crate) memory: Option<Retention>,
+    pub(crate) remember: Option<Retention>,
     pub(crate) call_timeout: Duration,
     pub(crate) statements: Statements,
     pub(crate) combining: bool,
@@ -52,7 +52,7 @@ impl Default for PostgresBuilder {
     fn default() -> Self {
         let settings = Settings {
             schema: Schema::default(),
-            memory: None,
+            remember: None,
             call_timeout: Duration::from_secs(10),
             statements: Statements::Prepared,
             combining: true,
@@ -75,12 +75,12 @@ impl PostgresBuilder {
 
     /// Sets how long ended claims, gone tokens and ended operations are remembered. Defaults to 7 days.
     ///
-    /// A schema keeps the value that `setup` created it with, and every call uses that value, upkeep included. A program that
-    /// does not set this opens a schema with any value. A program that sets another value than the schema has gets
-    /// `Misconfigured`.
+    /// A schema keeps the value that `setup` created it with, and every call uses that value, upkeep included. A
+    /// program that does not set this opens a schema with any value. A program that sets another value than the schema
+    /// has gets `Misconfigured`.
     #[must_use]
-    pub fn memory(mut self, retention: Retention) -> Self {
-        self.settings.memory = Some(retention);
+    pub fn remember(mut self, retention: Retention) -> Self {
+        self.settings.remember = Some(retention);
         self
     }
 
@@ -116,7 +116,7 @@ impl PostgresBuilder {
 
 impl Settings {
     pub(crate) fn checked(self) -> Result<Self> {
-        self.memory.unwrap_or(Retention::DEFAULT).checked().map_err(Error::of_configuration)?;
+        self.remember.unwrap_or(Retention::DEFAULT).checked().map_err(Error::of_configuration)?;
         checked_duration("call timeout", self.call_timeout).map_err(Error::of_configuration)?;
         Ok(self)
     }

@@ -7,13 +7,13 @@ use std::sync::Arc;
 use sqlx::Row;
 use sqlx::postgres::PgRow;
 use storagebox_core::{
-    BoxName, Cancelled, Change, Combine, Combined, Counted, Counter, CounterPromise, Error, Key, OpId,
-    Result, Strategy, async_trait,
+    Cancelled, Change, Combine, Combined, Counted, Counter, CounterPromise, Error, Key, Namespace, OpId, Result,
+    Strategy, async_trait,
 };
 use tokio::time::Instant;
 use tracing::instrument;
 
-use crate::client::{Before, Call, Client, Kind, OpenBox};
+use crate::client::{Before, Call, Client, Kind, OpenNamespace};
 use crate::combining::{self, Combining};
 use crate::error::{read, unreadable};
 
@@ -31,7 +31,7 @@ pub(crate) struct PostgresCounter {
 
 #[derive(Debug)]
 struct Counters {
-    counters: OpenBox,
+    counters: OpenNamespace,
     rules: Rules,
 }
 
@@ -62,10 +62,10 @@ enum Applied {
 }
 
 impl PostgresCounter {
-    pub(crate) fn new(client: &Arc<Client>, name: &BoxName, strategy: Strategy) -> Result<Self> {
+    pub(crate) fn new(client: &Arc<Client>, name: &Namespace, strategy: Strategy) -> Result<Self> {
         let rules = Rules::of(strategy)?;
         let counters =
-            OpenBox::new(client, Kind::Counters, name).with_options(rules.0.in_words(), rules.0.keeps());
+            OpenNamespace::new(client, Kind::Counters, name).with_options(rules.0.in_words(), rules.0.keeps());
         let counters = Arc::new(Counters { counters, rules });
         let combiner = combining::combiner(client, MOST, &counters, Counters::together);
         Ok(Self { counters, combiner })
@@ -108,8 +108,7 @@ impl Counters {
     /// One statement for changes that are sorted by key and shard.
     async fn applied(&self, calls: &[Apply]) -> Result<Vec<Applied>> {
         let rules = &self.rules;
-        let each =
-            |of: fn(&Change) -> Option<i64>| calls.iter().map(|call| of(&call.change)).collect::<Vec<_>>();
+        let each = |of: fn(&Change) -> Option<i64>| calls.iter().map(|call| of(&call.change)).collect::<Vec<_>>();
         let call = Call::rows("counter_apply")
             .about(self.counters.opened().await?)
             .with(calls.iter().map(|call| call.key.as_str()).collect::<Vec<_>>())

@@ -7,13 +7,13 @@ use sqlx::Row;
 use sqlx::postgres::PgRow;
 use storagebox_core::backend::{Listing, micros_of};
 use storagebox_core::{
-    Combine, Combined, Cursor, DedupId, DedupRepo, Entry, Forgotten, ListedRecord, OpId, Page, Payload,
-    Recorded, Replaced, Result, Retention, Version, async_trait,
+    Combine, Combined, Cursor, DedupId, DedupRepo, Entry, Forgotten, ListedRecord, OpId, Page, Payload, Recorded,
+    Replaced, Result, Retention, Version, async_trait,
 };
 use tokio::time::Instant;
 use tracing::instrument;
 
-use crate::client::{Before, Call, Client, OpenBox};
+use crate::client::{Before, Call, Client, OpenNamespace};
 use crate::combining::{self, Combining};
 use crate::error::{read, unreadable};
 
@@ -23,7 +23,7 @@ const MOST: usize = 64;
 /// The records of one name.
 #[derive(Debug)]
 pub(crate) struct PostgresDedupRepo {
-    records: Arc<OpenBox>,
+    records: Arc<OpenNamespace>,
     combiner: Option<Combining<Record>>,
 }
 
@@ -49,7 +49,7 @@ impl Combine for Record {
 }
 
 impl PostgresDedupRepo {
-    pub(crate) fn new(records: OpenBox) -> Self {
+    pub(crate) fn new(records: OpenNamespace) -> Self {
         let records = Arc::new(records);
         let combiner = combining::combiner(records.client(), MOST, &records, together);
         Self { records, combiner }
@@ -60,7 +60,7 @@ impl PostgresDedupRepo {
     }
 }
 
-async fn alone(records: &OpenBox, record: &Record, before: Before, deadline: Instant) -> Result<Recorded> {
+async fn alone(records: &OpenNamespace, record: &Record, before: Before, deadline: Instant) -> Result<Recorded> {
     let attempt = || async {
         let mut answers = recorded(records, std::slice::from_ref(record)).await?;
         answers.pop().ok_or_else(|| unreadable("dedup_record"))
@@ -68,7 +68,7 @@ async fn alone(records: &OpenBox, record: &Record, before: Before, deadline: Ins
     records.client().settle_by(deadline, "record", before, attempt).await
 }
 
-async fn together(records: Arc<OpenBox>, mut calls: Vec<Record>) -> Vec<Combined<Result<Recorded>>> {
+async fn together(records: Arc<OpenNamespace>, mut calls: Vec<Record>) -> Vec<Combined<Result<Recorded>>> {
     let order = combining::sort(&mut calls, |one, other| one.id.cmp(&other.id));
     match records.client().in_time(recorded(&records, &calls)).await {
         Ok(answers) => combining::in_order(order, answers),
@@ -77,7 +77,7 @@ async fn together(records: Arc<OpenBox>, mut calls: Vec<Record>) -> Vec<Combined
 }
 
 /// One statement for calls that are sorted by id.
-async fn recorded(records: &OpenBox, calls: &[Record]) -> Result<Vec<Recorded>> {
+async fn recorded(records: &OpenNamespace, calls: &[Record]) -> Result<Vec<Recorded>> {
     let client = records.client();
     let call = Call::rows("dedup_record")
         .about(records.opened().await?)
@@ -127,13 +127,7 @@ fn number(version: Version) -> i64 {
 #[async_trait]
 impl DedupRepo for PostgresDedupRepo {
     #[instrument(level = "trace", skip_all)]
-    async fn record(
-        &self,
-        id: &DedupId,
-        value: &Payload,
-        op: &OpId,
-        retention: Retention,
-    ) -> Result<Recorded> {
+    async fn record(&self, id: &DedupId, value: &Payload, op: &OpId, retention: Retention) -> Result<Recorded> {
         let retention = retention.checked()?;
         let record = Record { id: id.clone(), value: value.clone(), op: op.clone(), retention };
         let deadline = self.client().deadline();

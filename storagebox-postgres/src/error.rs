@@ -12,11 +12,7 @@ use storagebox_core::{Error, ErrorKind, Result};
 /// What the server finds wrong with a statement or a row it says before it commits: nothing was applied.
 const CODES: &[(&str, ErrorKind, &str)] = &[
     ("28", ErrorKind::Denied, "the server refused the user or the password"),
-    (
-        "42501",
-        ErrorKind::Denied,
-        "the role lacks a right; the README of storagebox-postgres lists those it needs",
-    ),
+    ("42501", ErrorKind::Denied, "the role lacks a right; the README of storagebox-postgres lists those it needs"),
     ("SB001", ErrorKind::Corrupt, NOT_THAT_OPENED),
     ("3D000", ErrorKind::NotSetUp, "the database does not exist; create it first"),
     ("3F000", ErrorKind::NotSetUp, "the schema does not exist"),
@@ -37,11 +33,7 @@ const CODES: &[(&str, ErrorKind, &str)] = &[
     ("40001", ErrorKind::Contention, "another transaction was in the way"),
     ("40P01", ErrorKind::Contention, "another transaction was in the way"),
     ("23505 free_items_pkey", ErrorKind::Corrupt, "an item is among the free ones and elsewhere too"),
-    (
-        "23505 withdrawn_items_pkey",
-        ErrorKind::Corrupt,
-        "an item is among the withdrawn ones and elsewhere too",
-    ),
+    ("23505 withdrawn_items_pkey", ErrorKind::Corrupt, "an item is among the withdrawn ones and elsewhere too"),
     ("23505", ErrorKind::Contention, "another call of the same id was under way"),
     ("21", ErrorKind::Corrupt, "there are two rows where there is one at most"),
     ("22", ErrorKind::Corrupt, "a row holds a value that no call of the library wrote"),
@@ -57,7 +49,7 @@ const CODES: &[(&str, ErrorKind, &str)] = &[
     ("58030", ErrorKind::OutcomeUnknown, "the server could not read or write its files"),
 ];
 
-/// Said by `sql/store/is_box.sql` and `sql/store/is_store.sql`, before anything is written.
+/// Said by `sql/store/is_namespace.sql` and `sql/store/is_store.sql`, before anything is written.
 const NOT_THAT_OPENED: &str = "the schema is not as it was when it was opened: it was emptied or made anew, or a copy was put back. Stop \
      whoever works with it and find out what is missing, as the README of storagebox-postgres says; then open the store again";
 
@@ -80,8 +72,7 @@ pub(crate) fn of(error: sqlx::Error) -> Error {
         sqlx::Error::Encode(_) => Some((ErrorKind::InvalidInput, "an argument could not be encoded")),
         _ => None,
     };
-    let (kind, message) =
-        known.unwrap_or((ErrorKind::OutcomeUnknown, "the connection or the answer was lost"));
+    let (kind, message) = known.unwrap_or((ErrorKind::OutcomeUnknown, "the connection or the answer was lost"));
     Error::new(kind, message).caused_by(error).on("postgres")
 }
 
@@ -142,12 +133,9 @@ pub(crate) fn unmade(timeout: std::time::Duration) -> Error {
 
 /// An answer that the library cannot read. The statement took effect.
 pub(crate) fn unreadable(function: &'static str) -> Error {
-    Error::corrupt(
-        format_args!("the answer of {function}"),
-        "it is not what this version of the schema answers",
-    )
-    .on("postgres")
-    .after_unresolved()
+    Error::corrupt(format_args!("the answer of {function}"), "it is not what this version of the schema answers")
+        .on("postgres")
+        .after_unresolved()
 }
 
 /// An answer's value.
@@ -205,8 +193,7 @@ mod tests {
         for code in ["", "57P01", "57P02", "57P05", "08006", "08P01", "XX000", "P0001", "40002"] {
             assert_eq!(kind(code), None, "{code}");
         }
-        for lost in [sqlx::Error::WorkerCrashed, sqlx::Error::Io(std::io::ErrorKind::ConnectionReset.into())]
-        {
+        for lost in [sqlx::Error::WorkerCrashed, sqlx::Error::Io(std::io::ErrorKind::ConnectionReset.into())] {
             let error = of(lost);
             assert_eq!((error.kind(), error.certainty()), (ErrorKind::OutcomeUnknown, Certainty::Unknown));
         }

@@ -10,13 +10,12 @@ use std::sync::Arc;
 use sqlx::postgres::PgRow;
 use storagebox_core::backend::Listing;
 use storagebox_core::{
-    Added, BankAdmin, BoxName, ClaimId, ClaimState, Confirmed, Counts, Cursor, Extended, Hold, Item,
-    ItemBank, ItemState, ListedItem, Page, Released, Restored, Result, Retired, Taken, Withdrawn,
-    async_trait,
+    Added, BankAdmin, ClaimId, ClaimState, Confirmed, Counts, Cursor, Extended, Hold, Item, ItemBank, ItemState,
+    ListedItem, Namespace, Page, Released, Restored, Result, Retired, Taken, Withdrawn, async_trait,
 };
 use tracing::instrument;
 
-use crate::client::{Before, Call, Client, Kind, OpenBox, hash};
+use crate::client::{Before, Call, Client, Kind, OpenNamespace, hash};
 
 use answers::Shown;
 use take::Take;
@@ -27,13 +26,13 @@ const BATCH: usize = 5_000;
 /// A bank.
 #[derive(Debug)]
 pub(crate) struct PostgresBank {
-    bank: Arc<OpenBox>,
+    bank: Arc<OpenNamespace>,
     takes: take::Takes,
 }
 
 impl PostgresBank {
-    pub(crate) fn new(client: &Arc<Client>, name: &BoxName) -> Self {
-        let bank = Arc::new(OpenBox::new(client, Kind::Bank, name));
+    pub(crate) fn new(client: &Arc<Client>, name: &Namespace) -> Self {
+        let bank = Arc::new(OpenNamespace::new(client, Kind::Bank, name));
         Self { takes: take::Takes::new(&bank), bank }
     }
 
@@ -43,20 +42,13 @@ impl PostgresBank {
 
     /// A function of the bank and one claim.
     async fn about(&self, function: &'static str, claim: &ClaimId) -> Result<PgRow> {
-        let call = Call::value(function)
-            .about(self.bank.opened().await?)
-            .with(claim.as_str())
-            .with(self.client().memory());
+        let call =
+            Call::value(function).about(self.bank.opened().await?).with(claim.as_str()).with(self.client().memory());
         self.client().row(&call).await
     }
 
     /// A function of the bank and items, batch by batch, each a transaction of its own: what it answered.
-    async fn in_batches(
-        &self,
-        operation: &'static str,
-        call: &Call<'static>,
-        items: &[Item],
-    ) -> Result<Vec<PgRow>> {
+    async fn in_batches(&self, operation: &'static str, call: &Call<'static>, items: &[Item]) -> Result<Vec<PgRow>> {
         let mut answers = Vec::new();
         for batch in sorted(items).chunks(BATCH) {
             let (hashes, items): (Vec<_>, Vec<_>) = batch.iter().copied().unzip();
@@ -113,9 +105,8 @@ impl ItemBank for PostgresBank {
 
     #[instrument(level = "trace", skip_all)]
     async fn confirm(&self, claim: &ClaimId) -> Result<Confirmed> {
-        let attempt = || async move {
-            Shown::of(&self.about("bank_confirm", claim).await?, "bank_confirm")?.confirmed()
-        };
+        let attempt =
+            || async move { Shown::of(&self.about("bank_confirm", claim).await?, "bank_confirm")?.confirmed() };
         self.client().settle("confirm", Before::Nothing, attempt).await
     }
 
@@ -127,8 +118,7 @@ impl ItemBank for PostgresBank {
 
     #[instrument(level = "trace", skip_all)]
     async fn get(&self, claim: &ClaimId) -> Result<ClaimState> {
-        let attempt =
-            || async move { Shown::of(&self.about("bank_get", claim).await?, "bank_get")?.claim_state() };
+        let attempt = || async move { Shown::of(&self.about("bank_get", claim).await?, "bank_get")?.claim_state() };
         self.client().settled("get", attempt).await
     }
 

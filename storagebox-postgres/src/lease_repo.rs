@@ -7,23 +7,23 @@ use sqlx::Row;
 use sqlx::postgres::PgRow;
 use storagebox_core::backend::{micros, micros_of};
 use storagebox_core::{
-    Aborted, Begun, Completed, DedupId, Entry, Fence, Fingerprint, Lease, LeaseExtended, LeaseRepo, OpId,
-    Payload, Result, Retention, async_trait, checked_duration,
+    Aborted, Begun, Completed, DedupId, Entry, Fence, Fingerprint, Lease, LeaseExtended, LeaseRepo, OpId, Payload,
+    Result, Retention, async_trait, checked_duration,
 };
 use tracing::instrument;
 
-use crate::client::{Before, Call, Client, OpenBox};
+use crate::client::{Before, Call, Client, OpenNamespace};
 use crate::dedup_repo::{entry, outcome, remaining, version};
 use crate::error::{read, unreadable};
 
 /// The leases of one name.
 #[derive(Debug)]
 pub(crate) struct PostgresLeaseRepo {
-    records: Arc<OpenBox>,
+    records: Arc<OpenNamespace>,
 }
 
 impl PostgresLeaseRepo {
-    pub(crate) fn new(records: OpenBox) -> Self {
+    pub(crate) fn new(records: OpenNamespace) -> Self {
         Self { records: Arc::new(records) }
     }
 
@@ -132,9 +132,7 @@ fn begun(row: &PgRow, id: &DedupId, op: &OpId) -> Result<Begun> {
 fn completed(row: &PgRow, result: &Payload) -> Result<Completed> {
     const FUNCTION: &str = "lease_complete";
     match outcome(row, FUNCTION)?.as_str() {
-        "completed" => {
-            Ok(Completed::Completed(Entry { value: result.clone(), version: version(row, FUNCTION)? }))
-        }
+        "completed" => Ok(Completed::Completed(Entry { value: result.clone(), version: version(row, FUNCTION)? })),
         "again" => Ok(Completed::Again(entry(row, FUNCTION)?)),
         "fenced" => Ok(Completed::Fenced),
         _ => Err(unreadable(FUNCTION)),

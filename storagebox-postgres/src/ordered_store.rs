@@ -7,13 +7,13 @@ use sqlx::Row;
 use sqlx::postgres::PgRow;
 use storagebox_core::backend::{Listing, micros};
 use storagebox_core::{
-    BoxName, Combine, Combined, Cursor, Error, Key, ListedValue, Maintained, OrderedOptions, OrderedStore,
-    Page, Payload, Result, Stamp, Stamping, Versioned, WriterId, Written, async_trait,
+    Combine, Combined, Cursor, Error, Key, ListedValue, Maintained, Namespace, OrderedOptions, OrderedStore, Page,
+    Payload, Result, Stamp, Stamping, Versioned, WriterId, Written, async_trait,
 };
 use tokio::time::Instant;
 use tracing::instrument;
 
-use crate::client::{Before, Call, Client, Kind, OpenBox};
+use crate::client::{Before, Call, Client, Kind, OpenNamespace};
 use crate::combining::{self, Combining};
 use crate::error::{read, unreadable};
 
@@ -29,7 +29,7 @@ pub(crate) struct PostgresOrderedStore {
 
 #[derive(Debug)]
 struct Values {
-    values: OpenBox,
+    values: OpenNamespace,
     options: OrderedOptions,
 }
 
@@ -54,10 +54,10 @@ impl Combine for Write {
 }
 
 impl PostgresOrderedStore {
-    pub(crate) fn new(client: &Arc<Client>, name: &BoxName, options: OrderedOptions) -> Result<Self> {
+    pub(crate) fn new(client: &Arc<Client>, name: &Namespace, options: OrderedOptions) -> Result<Self> {
         let options = options.checked()?;
         let keeps = is_timed(options).then(|| micros(options.tombstone_age));
-        let values = OpenBox::new(client, Kind::Ordered, name).with_options(in_words(options), keeps);
+        let values = OpenNamespace::new(client, Kind::Ordered, name).with_options(in_words(options), keeps);
         let values = Arc::new(Values { values, options });
         let combiner = combining::combiner(client, MOST, &values, Values::together);
         Ok(Self { values, combiner })
@@ -81,7 +81,7 @@ fn is_timed(options: OrderedOptions) -> bool {
     matches!(options.stamping, Stamping::Time { .. })
 }
 
-/// The options as they are kept with the box. What stands in tables does not change.
+/// The options as they are kept with the namespace. What stands in tables does not change.
 fn in_words(options: OrderedOptions) -> String {
     let age = micros(options.tombstone_age);
     match options.stamping {
@@ -111,10 +111,7 @@ impl Values {
 
     async fn alone(&self, write: &Write, before: Before, deadline: Instant) -> Result<Written> {
         let attempt = || async {
-            self.written(std::slice::from_ref(write))
-                .await?
-                .pop()
-                .ok_or_else(|| unreadable("ordered_write"))?
+            self.written(std::slice::from_ref(write)).await?.pop().ok_or_else(|| unreadable("ordered_write"))?
         };
         self.client().settle_by(deadline, "put", before, attempt).await
     }
@@ -156,8 +153,7 @@ impl Values {
     }
 
     fn ahead(&self, stamp: &Stamp, clock: i64) -> Error {
-        let why =
-            format_args!("is more than {:?} ahead of the store's clock", self.skew().unwrap_or_default());
+        let why = format_args!("is more than {:?} ahead of the store's clock", self.skew().unwrap_or_default());
         Error::invalid("stamp", why).with("stamp", stamp.at).with("clock", clock).on("postgres")
     }
 }
@@ -210,12 +206,7 @@ impl OrderedStore for PostgresOrderedStore {
     }
 
     #[instrument(level = "trace", skip_all)]
-    async fn list(
-        &self,
-        prefix: Option<&Key>,
-        cursor: Option<&Cursor>,
-        limit: usize,
-    ) -> Result<Page<ListedValue>> {
+    async fn list(&self, prefix: Option<&Key>, cursor: Option<&Cursor>, limit: usize) -> Result<Page<ListedValue>> {
         let listing = &Listing::of::<Key>("postgres", cursor, limit)?;
         let attempt = || async {
             let call = Call::rows("ordered_list")

@@ -21,17 +21,15 @@ const SETUP_LOCK: i64 = 0x7374_6f72_6562_6f78;
 const BEGIN: &str = include_str!("../sql/store/begin.sql");
 const HOLDER: &str = include_str!("../sql/store/holder_of_lock.sql");
 const SCHEMA: &str = include_str!("../sql/store/schema.sql");
-const TABLES: &str =
-    concat!(include_str!("../sql/store/versions.sql"), include_str!("../sql/store/store.sql"));
+const TABLES: &str = concat!(include_str!("../sql/store/versions.sql"), include_str!("../sql/store/store.sql"));
 const NAME: &str = include_str!("../sql/store/version.sql");
 const END: &str = include_str!("../sql/store/end.sql");
 
 /// Everything that is missing above this version, as one text.
 fn migrations_from(schema: &Schema, version: i32) -> String {
     let missing = (version + 1..).zip(MIGRATIONS.iter().skip(version as usize));
-    let migrations: String = missing
-        .map(|(number, sql)| format!("{sql}\nINSERT INTO {{schema}}.versions VALUES ({number});\n"))
-        .collect();
+    let migrations: String =
+        missing.map(|(number, sql)| format!("{sql}\nINSERT INTO {{schema}}.versions VALUES ({number});\n")).collect();
     let name = NAME.replace("{version}", &VERSION.to_string());
     schema.fill(&format!("{migrations}{}{name}", FUNCTIONS.concat()))
 }
@@ -73,7 +71,7 @@ async fn make(client: &Client, connection: &mut PgConnection) -> Result<()> {
     found.check_not_emptied()?;
     run(connection, migrations_from(schema, version)).await?;
     if version == 0 {
-        run(connection, new_store(schema, client.settings().memory)).await?;
+        run(connection, new_store(schema, client.settings().remember)).await?;
     }
     run(connection, schema.fill(END)).await
 }
@@ -90,8 +88,7 @@ async fn begin(client: &Client, connection: &mut PgConnection) -> Result<()> {
     let holder = client.look("setup", &HOLDER.replace("{lock}", &lock)).await.ok();
     let holder = holder.and_then(|row| row.try_get::<String, _>(0).ok());
     let holder = holder.unwrap_or_else(|| "a session that has ended since".to_owned());
-    let why =
-        format!("another setup did not end in {patience} ms, or the lock of all setups is held by {holder}");
+    let why = format!("another setup did not end in {patience} ms, or the lock of all setups is held by {holder}");
     Err(Error::new(ErrorKind::Contention, why).caused_by(error).on("postgres"))
 }
 

@@ -1,4 +1,4 @@
-//! The store: its boxes by kind and name, and its upkeep.
+//! The store: its namespaces by kind and name, and its upkeep.
 
 mod open;
 
@@ -6,13 +6,13 @@ use std::fmt;
 use std::sync::Arc;
 
 use sqlx::{PgPool, Row};
-use storagebox_core::backend::OpenBoxes;
+use storagebox_core::backend::OpenNamespaces;
 use storagebox_core::{
-    Backend, BankAdmin, BoxName, Counter, DedupRepo, Error, LeaseRepo, Ledger, Maintained, OrderedOptions,
+    Backend, BankAdmin, Counter, DedupRepo, Error, LeaseRepo, Ledger, Maintained, Namespace, OrderedOptions,
     OrderedStore, Promise, Promises, Result, Strategy, TokenStore, async_trait,
 };
 
-use crate::client::{Call, Client, Connections, Kind, OpenBox};
+use crate::client::{Call, Client, Connections, Kind, OpenNamespace};
 use crate::config::{PostgresBuilder, Settings};
 use crate::counter::PostgresCounter;
 use crate::dedup_repo::PostgresDedupRepo;
@@ -27,7 +27,7 @@ use crate::token_store::PostgresTokenStore;
 #[derive(Clone)]
 pub struct PostgresStore {
     client: Arc<Client>,
-    boxes: Arc<OpenBoxes>,
+    namespaces: Arc<OpenNamespaces>,
 }
 
 impl PostgresStore {
@@ -56,11 +56,11 @@ impl PostgresStore {
     }
 
     pub(crate) fn with(connections: Connections, settings: Settings) -> Self {
-        Self { client: Client::new(connections, settings), boxes: Arc::default() }
+        Self { client: Client::new(connections, settings), namespaces: Arc::default() }
     }
 
-    fn records(&self, name: &BoxName) -> OpenBox {
-        OpenBox::new(&self.client, Kind::Records, name)
+    fn records(&self, name: &Namespace) -> OpenNamespace {
+        OpenNamespace::new(&self.client, Kind::Records, name)
     }
 
     /// One function of upkeep, step by step, for at most so many rows: how many it came to.
@@ -151,7 +151,7 @@ impl Backend for PostgresStore {
 
     fn promises(&self) -> Promises {
         let promise = |about, statement: &str| Promise { about, statement: statement.to_owned().into() };
-        let memory = self.client.settings().memory.map_or(MEMORY.to_owned(), |memory| memory.to_string());
+        let memory = self.client.settings().remember.map_or(MEMORY.to_owned(), |memory| memory.to_string());
         let memory = format!("ended claims, gone tokens and ended operations: {memory}");
         Promises {
             backend: "postgres",
@@ -161,49 +161,45 @@ impl Backend for PostgresStore {
                     "durability",
                     "that of the server: with synchronous_commit on, what was acknowledged survives its crash",
                 ),
-                promise(
-                    "failover",
-                    "a replica that replicates asynchronously can lose what was acknowledged last",
-                ),
+                promise("failover", "a replica that replicates asynchronously can lose what was acknowledged last"),
                 promise("clock", "the server's, read after the lock that it decides about"),
-                promise("memory", &memory),
+                promise("remember", &memory),
                 promise("counters", "Atomic, Marker, Window and Sharded; the others are Unsupported"),
             ],
         }
     }
 
-    fn item_bank(&self, name: &BoxName) -> Result<Arc<dyn BankAdmin>> {
+    fn item_bank(&self, name: &Namespace) -> Result<Arc<dyn BankAdmin>> {
         let create = || Ok(PostgresBank::new(&self.client, name));
-        Ok(self.boxes.open("bank", name, String::new(), create)?)
+        Ok(self.namespaces.open("bank", name, String::new(), create)?)
     }
 
-    fn dedup_repo(&self, name: &BoxName) -> Result<Arc<dyn DedupRepo>> {
+    fn dedup_repo(&self, name: &Namespace) -> Result<Arc<dyn DedupRepo>> {
         let create = || Ok(PostgresDedupRepo::new(self.records(name)));
-        Ok(self.boxes.open("records", name, String::new(), create)?)
+        Ok(self.namespaces.open("records", name, String::new(), create)?)
     }
 
-    fn lease_repo(&self, name: &BoxName) -> Result<Arc<dyn LeaseRepo>> {
+    fn lease_repo(&self, name: &Namespace) -> Result<Arc<dyn LeaseRepo>> {
         let create = || Ok(PostgresLeaseRepo::new(self.records(name)));
-        Ok(self.boxes.open("leases", name, String::new(), create)?)
+        Ok(self.namespaces.open("leases", name, String::new(), create)?)
     }
 
-    fn token_store(&self, name: &BoxName) -> Result<Arc<dyn TokenStore>> {
-        let create = || Ok(PostgresTokenStore::new(OpenBox::new(&self.client, Kind::Tokens, name)));
-        Ok(self.boxes.open("tokens", name, String::new(), create)?)
+    fn token_store(&self, name: &Namespace) -> Result<Arc<dyn TokenStore>> {
+        let create = || Ok(PostgresTokenStore::new(OpenNamespace::new(&self.client, Kind::Tokens, name)));
+        Ok(self.namespaces.open("tokens", name, String::new(), create)?)
     }
 
-    fn counter(&self, name: &BoxName, strategy: Strategy) -> Result<Arc<dyn Counter>> {
+    fn counter(&self, name: &Namespace, strategy: Strategy) -> Result<Arc<dyn Counter>> {
         let create = || PostgresCounter::new(&self.client, name, strategy);
-        Ok(self.boxes.open("counters", name, format!("{strategy:?}"), create)?)
+        Ok(self.namespaces.open("counters", name, format!("{strategy:?}"), create)?)
     }
 
-    fn ledger(&self, _name: &BoxName) -> Result<Arc<dyn Ledger>> {
-        Err(Error::unsupported("a ledger", "the counter strategy Marker with Retention::Forever")
-            .on("postgres"))
+    fn ledger(&self, _name: &Namespace) -> Result<Arc<dyn Ledger>> {
+        Err(Error::unsupported("a ledger", "the counter strategy Marker with Retention::Forever").on("postgres"))
     }
 
-    fn ordered_store(&self, name: &BoxName, options: OrderedOptions) -> Result<Arc<dyn OrderedStore>> {
+    fn ordered_store(&self, name: &Namespace, options: OrderedOptions) -> Result<Arc<dyn OrderedStore>> {
         let create = || PostgresOrderedStore::new(&self.client, name, options);
-        Ok(self.boxes.open("ordered", name, format!("{options:?}"), create)?)
+        Ok(self.namespaces.open("ordered", name, format!("{options:?}"), create)?)
     }
 }

@@ -11,7 +11,7 @@ use storagebox_core::{
 use tokio::time::Instant;
 use tracing::instrument;
 
-use crate::client::{Before, Call, Client, OpenBox};
+use crate::client::{Before, Call, Client, OpenNamespace};
 use crate::combining::{self, Combining};
 use crate::error::{read, unreadable};
 
@@ -23,7 +23,7 @@ const MOST: usize = 64;
 /// The tokens of one name.
 #[derive(Debug)]
 pub(crate) struct PostgresTokenStore {
-    tokens: Arc<OpenBox>,
+    tokens: Arc<OpenNamespace>,
     combiner: Option<Combining<Consume>>,
 }
 
@@ -47,7 +47,7 @@ impl Combine for Consume {
 }
 
 impl PostgresTokenStore {
-    pub(crate) fn new(tokens: OpenBox) -> Self {
+    pub(crate) fn new(tokens: OpenNamespace) -> Self {
         let tokens = Arc::new(tokens);
         let combiner = combining::combiner(tokens.client(), MOST, &tokens, together);
         Self { tokens, combiner }
@@ -64,8 +64,7 @@ impl PostgresTokenStore {
         function: &'static str,
         tokens: &[TokenId],
     ) -> Result<Vec<PgRow>> {
-        let distinct: Vec<_> =
-            tokens.iter().map(TokenId::as_str).collect::<BTreeSet<_>>().into_iter().collect();
+        let distinct: Vec<_> = tokens.iter().map(TokenId::as_str).collect::<BTreeSet<_>>().into_iter().collect();
         let mut answers = Vec::new();
         for batch in distinct.chunks(BATCH) {
             let call = Call::rows(function)
@@ -82,7 +81,7 @@ impl PostgresTokenStore {
     }
 }
 
-async fn alone(tokens: &OpenBox, consume: &Consume, before: Before, deadline: Instant) -> Result<Consumed> {
+async fn alone(tokens: &OpenNamespace, consume: &Consume, before: Before, deadline: Instant) -> Result<Consumed> {
     let attempt = || async {
         let mut answers = consumed(tokens, std::slice::from_ref(consume)).await?;
         answers.pop().ok_or_else(|| unreadable("token_consume"))
@@ -90,7 +89,7 @@ async fn alone(tokens: &OpenBox, consume: &Consume, before: Before, deadline: In
     tokens.client().settle_by(deadline, "consume", before, attempt).await
 }
 
-async fn together(tokens: Arc<OpenBox>, mut calls: Vec<Consume>) -> Vec<Combined<Result<Consumed>>> {
+async fn together(tokens: Arc<OpenNamespace>, mut calls: Vec<Consume>) -> Vec<Combined<Result<Consumed>>> {
     let places = combining::sort(&mut calls, |one, other| one.token.cmp(&other.token));
     match tokens.client().in_time(consumed(&tokens, &calls)).await {
         Ok(answers) => combining::in_order(places, answers),
@@ -99,7 +98,7 @@ async fn together(tokens: Arc<OpenBox>, mut calls: Vec<Consume>) -> Vec<Combined
 }
 
 /// One statement for calls that are sorted by token.
-async fn consumed(tokens: &OpenBox, calls: &[Consume]) -> Result<Vec<Consumed>> {
+async fn consumed(tokens: &OpenNamespace, calls: &[Consume]) -> Result<Vec<Consumed>> {
     let client = tokens.client();
     let call = Call::rows("token_consume")
         .about(tokens.opened().await?)

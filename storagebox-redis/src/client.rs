@@ -1,11 +1,11 @@
 //! The client: one script a call, and what is tried again.
 
 mod answer;
-mod boxes;
 mod call;
 mod connections;
 mod keys;
 mod known;
+mod namespaces;
 #[cfg(feature = "pool")]
 mod pool;
 mod server;
@@ -22,17 +22,17 @@ use crate::config::Settings;
 use crate::error;
 
 pub(crate) use answer::Answer;
-pub(crate) use boxes::{Kind, OpenBox};
 pub(crate) use call::Call;
 pub(crate) use connections::Connections;
 pub(crate) use keys::hash;
 pub(crate) use known::{Known, VERSION, in_words};
+pub(crate) use namespaces::{Kind, OpenNamespace};
 pub(crate) use server::Server;
 
 /// An answer to come. Boxed, so that the futures of the calls above stay small.
 type Answering<'a> = Pin<Box<dyn Future<Output = Result<Answer>> + Send + 'a>>;
 
-/// What every box of a store works with.
+/// What every namespace of a store works with.
 #[derive(Debug)]
 pub(crate) struct Client {
     connections: Connections,
@@ -61,12 +61,12 @@ impl Client {
         &self.settings
     }
 
-    /// The key of what belongs to no box.
+    /// The key of what belongs to no namespace.
     pub(crate) fn store(&self) -> &str {
         &self.store
     }
 
-    /// The same where a script about a box may look at it: on one node, not on a cluster.
+    /// The same where a script about a namespace may look at it: on one node, not on a cluster.
     pub(crate) fn store_in_reach(&self) -> Option<&str> {
         Some(self.store()).filter(|_| !self.connections.is_cluster())
     }
@@ -90,7 +90,7 @@ impl Client {
 
     fn know(&self, answer: &Answer) -> Result<()> {
         let found = Known::of(answer)?;
-        found.check(self.settings.memory)?;
+        found.check(self.settings.remember)?;
         let epoch = found.epoch.clone();
         match self.known.get_or_init(|| found).epoch == epoch {
             true => Ok(()),

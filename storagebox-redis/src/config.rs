@@ -30,12 +30,12 @@ pub struct RedisBuilder {
     pub(crate) reached: std::collections::HashMap<redis::cluster::NodeAddress, redis::cluster::NodeAddress>,
 }
 
-/// What every box of a store shares.
+/// What every namespace of a store shares.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
     pub(crate) prefix: Prefix,
     /// Where nothing is said, that of the store, which `setup` makes the usual one.
-    pub(crate) memory: Option<Retention>,
+    pub(crate) remember: Option<Retention>,
     pub(crate) call_timeout: Duration,
     pub(crate) wait: Option<Wait>,
     pub(crate) require_aof: bool,
@@ -100,7 +100,7 @@ impl Default for RedisBuilder {
     fn default() -> Self {
         let settings = Settings {
             prefix: Prefix::default(),
-            memory: None,
+            remember: None,
             call_timeout: Duration::from_secs(10),
             wait: None,
             require_aof: false,
@@ -136,8 +136,8 @@ impl RedisBuilder {
     /// does not set this opens a store with any value. A program that sets another value than the store has gets
     /// `Misconfigured`.
     #[must_use]
-    pub fn memory(mut self, retention: Retention) -> Self {
-        self.settings.memory = Some(retention);
+    pub fn remember(mut self, retention: Retention) -> Self {
+        self.settings.remember = Some(retention);
         self
     }
 
@@ -171,8 +171,8 @@ impl RedisBuilder {
         self
     }
 
-    /// Sets the number of connections in a pool. Each call then has a connection to itself, instead of one connection for all
-    /// calls. A pool is slower, but no call waits behind the `wait` of another call.
+    /// Sets the number of connections in a pool. Each call then has a connection to itself, instead of one connection
+    /// for all calls. A pool is slower, but no call waits behind the `wait` of another call.
     #[cfg(feature = "pool")]
     #[must_use]
     pub fn pool(mut self, connections: usize) -> Self {
@@ -180,8 +180,8 @@ impl RedisBuilder {
         self
     }
 
-    /// Sets the address at which the store reaches a cluster node that announces another address, as behind a network address
-    /// translation, or if the certificates name the host.
+    /// Sets the address at which the store reaches a cluster node that announces another address, as behind a network
+    /// address translation, or if the certificates name the host.
     #[cfg(feature = "cluster")]
     #[must_use]
     pub fn reached_at(mut self, said: (&str, u16), reached: (&str, u16)) -> Self {
@@ -201,7 +201,7 @@ impl RedisBuilder {
 
 impl Settings {
     pub(crate) fn checked(&self) -> Result<()> {
-        self.memory.unwrap_or(Retention::DEFAULT).checked()?;
+        self.remember.unwrap_or(Retention::DEFAULT).checked()?;
         checked_duration("call timeout", self.call_timeout)?;
         if let Some(wait) = self.wait {
             checked_duration("wait timeout", wait.timeout)?;

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use storagebox_core::backend::CounterRules;
 use storagebox_core::{
-    BoxName, Cancelled, Change, Counted, Counter, CounterPromise, Key, OpId, Result, Strategy, async_trait,
+    Cancelled, Change, Counted, Counter, CounterPromise, Key, Namespace, OpId, Result, Strategy, async_trait,
 };
 use tracing::instrument;
 
-use crate::client::{Answer, Call, Client, Kind, OpenBox, Second};
+use crate::client::{Answer, Call, Client, Kind, OpenNamespace, Second};
 use crate::script::{Script, script};
 
 static APPLY: Script = script!(
@@ -18,40 +18,24 @@ static APPLY: Script = script!(
     ["number", "whole", "buckets", "queue", "front", "counter"],
     "counter/apply"
 );
-static CANCEL: Script = script!(
-    "counter_cancel",
-    CHANGES,
-    timed,
-    ["number", "buckets", "queue", "front", "counter"],
-    "counter/cancel"
-);
-static VALUE: Script = script!(
-    "counter_value",
-    READS,
-    timed,
-    ["number", "buckets", "queue", "front", "counter"],
-    "counter/value"
-);
-pub(crate) static MAINTAIN: Script = script!(
-    "counter_maintain",
-    CHANGES,
-    timed,
-    ["number", "buckets", "queue", "front", "counter"],
-    "counter/maintain"
-);
+static CANCEL: Script =
+    script!("counter_cancel", CHANGES, timed, ["number", "buckets", "queue", "front", "counter"], "counter/cancel");
+static VALUE: Script =
+    script!("counter_value", READS, timed, ["number", "buckets", "queue", "front", "counter"], "counter/value");
+pub(crate) static MAINTAIN: Script =
+    script!("counter_maintain", CHANGES, timed, ["number", "buckets", "queue", "front", "counter"], "counter/maintain");
 
 /// The counters of one name.
 #[derive(Debug)]
 pub(crate) struct RedisCounter {
-    counters: OpenBox,
+    counters: OpenNamespace,
     rules: CounterRules,
 }
 
 impl RedisCounter {
-    pub(crate) fn new(client: &Arc<Client>, name: &BoxName, strategy: Strategy) -> Result<Self> {
+    pub(crate) fn new(client: &Arc<Client>, name: &Namespace, strategy: Strategy) -> Result<Self> {
         let rules = CounterRules::of("redis", strategy)?;
-        let counters =
-            OpenBox::new(client, Kind::Counters, name).with_options(rules.in_words(), keeps(&rules));
+        let counters = OpenNamespace::new(client, Kind::Counters, name).with_options(rules.in_words(), keeps(&rules));
         Ok(Self { counters, rules })
     }
 

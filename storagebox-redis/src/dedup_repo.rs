@@ -3,42 +3,35 @@
 use std::sync::Arc;
 
 use storagebox_core::{
-    BoxName, Cursor, DedupId, DedupRepo, Entry, Forgotten, ListedRecord, OpId, Page, Payload, Recorded,
-    Replaced, Result, Retention, Version, async_trait,
+    Cursor, DedupId, DedupRepo, Entry, Forgotten, ListedRecord, Namespace, OpId, Page, Payload, Recorded, Replaced,
+    Result, Retention, Version, async_trait,
 };
 use tracing::instrument;
 
-use crate::client::{Answer, Client, Kind, OpenBox, Second, micros_of};
+use crate::client::{Answer, Client, Kind, OpenNamespace, Second, micros_of};
 use crate::page;
 use crate::script::{Script, script};
 
 static RECORD: Script =
     script!("dedup_record", CHANGES, timed, ["number", "buckets", "queue", "record"], "dedup_repo/record");
-static GET: Script =
-    script!("dedup_get", READS, timed, ["number", "buckets", "queue", "record"], "dedup_repo/get");
+static GET: Script = script!("dedup_get", READS, timed, ["number", "buckets", "queue", "record"], "dedup_repo/get");
 static REPLACE: Script =
     script!("dedup_replace", CHANGES, timed, ["number", "buckets", "queue", "record"], "dedup_repo/replace");
 static FORGET: Script =
     script!("dedup_forget", CHANGES, timed, ["number", "buckets", "queue", "record"], "dedup_repo/forget");
-static LIST: Script =
-    script!("dedup_list", READS, timed, ["number", "buckets", "queue", "record"], "dedup_repo/list");
-pub(crate) static MAINTAIN: Script = script!(
-    "dedup_maintain",
-    CHANGES,
-    timed,
-    ["number", "buckets", "queue", "front", "record"],
-    "dedup_repo/maintain"
-);
+static LIST: Script = script!("dedup_list", READS, timed, ["number", "buckets", "queue", "record"], "dedup_repo/list");
+pub(crate) static MAINTAIN: Script =
+    script!("dedup_maintain", CHANGES, timed, ["number", "buckets", "queue", "front", "record"], "dedup_repo/maintain");
 
 /// The records of one name.
 #[derive(Debug)]
 pub(crate) struct RedisDedupRepo {
-    records: OpenBox,
+    records: OpenNamespace,
 }
 
 impl RedisDedupRepo {
-    pub(crate) fn new(client: &Arc<Client>, name: &BoxName) -> Self {
-        Self { records: OpenBox::new(client, Kind::Records, name) }
+    pub(crate) fn new(client: &Arc<Client>, name: &Namespace) -> Self {
+        Self { records: OpenNamespace::new(client, Kind::Records, name) }
     }
 
     fn client(&self) -> &Client {
@@ -89,13 +82,7 @@ fn listed(answer: &Answer) -> Result<Page<ListedRecord>> {
 #[async_trait]
 impl DedupRepo for RedisDedupRepo {
     #[instrument(level = "trace", skip_all)]
-    async fn record(
-        &self,
-        id: &DedupId,
-        value: &Payload,
-        op: &OpId,
-        retention: Retention,
-    ) -> Result<Recorded> {
+    async fn record(&self, id: &DedupId, value: &Payload, op: &OpId, retention: Retention) -> Result<Recorded> {
         let retention = micros_of(retention.checked()?);
         let attempt = || async move {
             let call = self.records.call(&RECORD).await?.with(id.as_str()).with(value.as_bytes());

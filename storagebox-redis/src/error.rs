@@ -29,15 +29,12 @@ const NOT_HERE: &str = "attempted to access a non local key";
 /// Of a call as a whole, or of a command in its script, after others that were carried out.
 const NO_RIGHT: &str = "NOPERM";
 
-/// Of a script that met what none of ours writes, before and after it wrote something (`lua/lib/answer.lua`), and of a command
-/// alone.
-const CORRUPT: [(&str, Certainty); 3] = [
-    ("CORRUPT", Certainty::NotApplied),
-    ("HALFWAY", Certainty::Unknown),
-    ("WRONGTYPE", Certainty::NotApplied),
-];
+/// Of a script that met what none of ours writes, before and after it wrote something (`lua/lib/answer.lua`), and of a
+/// command alone.
+const CORRUPT: [(&str, Certainty); 3] =
+    [("CORRUPT", Certainty::NotApplied), ("HALFWAY", Certainty::Unknown), ("WRONGTYPE", Certainty::NotApplied)];
 
-/// Of a script that found its box gone or another one (`lua/lib/epoch.lua`), before it wrote anything.
+/// Of a script that found its namespace gone or another one (`lua/lib/epoch.lua`), before it wrote anything.
 const EPOCH: &str = "EPOCH";
 
 /// An error of a call that was sent, about the keys that begin so.
@@ -62,8 +59,7 @@ pub(crate) fn of(error: RedisError, keys: &str) -> Error {
     if error.detail().is_some_and(|detail| detail.contains(NOT_HERE)) {
         return Error::new(ErrorKind::Contention, MOVING).caused_by(error).on("redis");
     }
-    let (kind, message) =
-        known(code).unwrap_or((ErrorKind::OutcomeUnknown, "the connection or the answer was lost"));
+    let (kind, message) = known(code).unwrap_or((ErrorKind::OutcomeUnknown, "the connection or the answer was lost"));
     Error::new(kind, message).caused_by(error).on("redis")
 }
 
@@ -79,8 +75,8 @@ pub(crate) fn ends_connection(error: &RedisError) -> bool {
     }
 }
 
-/// Whether there may be another master by now: one that is cut off from its replicas and from those that watch it hears nothing
-/// of its successor.
+/// Whether there may be another master by now: one that is cut off from its replicas and from those that watch it hears
+/// nothing of its successor.
 pub(crate) fn may_want_another_master(error: &RedisError) -> bool {
     error.code() == Some("NOREPLICAS")
 }
@@ -110,9 +106,9 @@ pub(crate) fn of_another_epoch(keys: &str) -> Error {
     Error::corrupt(format_args!("what begins with {keys}"), why).on("redis")
 }
 
-/// A box that was made in this epoch is not there any more.
+/// A namespace that was made in this epoch is not there any more.
 pub(crate) fn lost(keys: &str) -> Error {
-    let why = "the box was made and is gone: its node came back empty, or its key was evicted or deleted. Stop whoever works \
+    let why = "the namespace was made and is gone: its node came back empty, or its key was evicted or deleted. Stop whoever works \
          with the store, find out what is missing and give the store a new epoch, as the README of storagebox-redis says; then \
          open it again";
     Error::corrupt(format_args!("what begins with {keys}"), why).on("redis")
@@ -120,8 +116,7 @@ pub(crate) fn lost(keys: &str) -> Error {
 
 /// A right is missing.
 pub(crate) fn denied(what: impl std::fmt::Display) -> Error {
-    let why =
-        format!("the user lacks a right: {what}; the README of storagebox-redis lists those that it needs");
+    let why = format!("the user lacks a right: {what}; the README of storagebox-redis lists those that it needs");
     Error::new(ErrorKind::Denied, why).on("redis")
 }
 
@@ -169,7 +164,7 @@ mod tests {
         for code in ["", "ERR", "NOPERM", "EXECABORT", "UNKILLABLE", "oom"] {
             assert_eq!(known(code), None, "{code}");
         }
-        let error = of(RedisError::from(io::Error::from(io::ErrorKind::ConnectionReset)), "shop:{b.box.0}");
+        let error = of(RedisError::from(io::Error::from(io::ErrorKind::ConnectionReset)), "shop:{b.namespace.0}");
         assert_eq!((error.kind(), error.certainty()), (ErrorKind::OutcomeUnknown, Certainty::Unknown));
     }
 

@@ -6,18 +6,16 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use storagebox_core::{
-    Added, BankAdmin, BoxName, ClaimId, ClaimState, Confirmed, Counts, Cursor, Extended, Hold, Item,
-    ItemBank, ItemState, ListedItem, Page, Released, Restored, Result, Retired, Taken, Withdrawn,
-    async_trait,
+    Added, BankAdmin, ClaimId, ClaimState, Confirmed, Counts, Cursor, Extended, Hold, Item, ItemBank, ItemState,
+    ListedItem, Namespace, Page, Released, Restored, Result, Retired, Taken, Withdrawn, async_trait,
 };
 use tracing::instrument;
 
-use crate::client::{Answer, Client, Kind, OpenBox, Second, hash, micros};
+use crate::client::{Answer, Client, Kind, OpenNamespace, Second, hash, micros};
 use crate::page;
 use crate::script::{Script, script};
 
-static ADD: Script =
-    script!("bank_add", CHANGES, timed, ["number", "buckets", "queue", "bank"], "item_bank/add");
+static ADD: Script = script!("bank_add", CHANGES, timed, ["number", "buckets", "queue", "bank"], "item_bank/add");
 static TAKE: Script = script!(
     "bank_take",
     CHANGES,
@@ -25,38 +23,18 @@ static TAKE: Script = script!(
     ["number", "at_once", "buckets", "queue", "front", "bank", "claims"],
     "item_bank/take"
 );
-static EXTEND: Script = script!(
-    "bank_extend",
-    CHANGES,
-    timed,
-    ["number", "buckets", "queue", "bank", "claims"],
-    "item_bank/extend"
-);
-static CONFIRM: Script = script!(
-    "bank_confirm",
-    CHANGES,
-    timed,
-    ["number", "buckets", "queue", "bank", "claims"],
-    "item_bank/confirm"
-);
-static RELEASE: Script = script!(
-    "bank_release",
-    CHANGES,
-    timed,
-    ["number", "buckets", "queue", "bank", "claims"],
-    "item_bank/release"
-);
+static EXTEND: Script =
+    script!("bank_extend", CHANGES, timed, ["number", "buckets", "queue", "bank", "claims"], "item_bank/extend");
+static CONFIRM: Script =
+    script!("bank_confirm", CHANGES, timed, ["number", "buckets", "queue", "bank", "claims"], "item_bank/confirm");
+static RELEASE: Script =
+    script!("bank_release", CHANGES, timed, ["number", "buckets", "queue", "bank", "claims"], "item_bank/release");
 static GET: Script =
     script!("bank_get", READS, timed, ["number", "buckets", "queue", "bank", "claims"], "item_bank/get");
 static COUNTS: Script =
     script!("bank_counts", READS, timed, ["number", "buckets", "queue", "bank"], "item_bank/counts");
-static RETIRE: Script = script!(
-    "bank_retire",
-    CHANGES,
-    timed,
-    ["number", "buckets", "queue", "bank", "claims"],
-    "item_bank/retire"
-);
+static RETIRE: Script =
+    script!("bank_retire", CHANGES, timed, ["number", "buckets", "queue", "bank", "claims"], "item_bank/retire");
 static HOLDER: Script = script!(
     "bank_holder",
     READS,
@@ -71,20 +49,10 @@ static LIST: Script = script!(
     ["number", "buckets", "queue", "bank", "claims", "shown_item"],
     "item_bank/list"
 );
-static WITHDRAW: Script = script!(
-    "bank_withdraw",
-    CHANGES,
-    timed,
-    ["number", "buckets", "queue", "bank", "claims"],
-    "item_bank/withdraw"
-);
-static RESTORE: Script = script!(
-    "bank_restore",
-    CHANGES,
-    timed,
-    ["number", "buckets", "queue", "bank", "claims"],
-    "item_bank/restore"
-);
+static WITHDRAW: Script =
+    script!("bank_withdraw", CHANGES, timed, ["number", "buckets", "queue", "bank", "claims"], "item_bank/withdraw");
+static RESTORE: Script =
+    script!("bank_restore", CHANGES, timed, ["number", "buckets", "queue", "bank", "claims"], "item_bank/restore");
 pub(crate) static MAINTAIN: Script = script!(
     "bank_maintain",
     CHANGES,
@@ -99,12 +67,12 @@ const BATCH: usize = 1_000;
 /// A bank.
 #[derive(Debug)]
 pub(crate) struct RedisBank {
-    bank: OpenBox,
+    bank: OpenNamespace,
 }
 
 impl RedisBank {
-    pub(crate) fn new(client: &Arc<Client>, name: &BoxName) -> Self {
-        Self { bank: OpenBox::new(client, Kind::Bank, name) }
+    pub(crate) fn new(client: &Arc<Client>, name: &Namespace) -> Self {
+        Self { bank: OpenNamespace::new(client, Kind::Bank, name) }
     }
 
     fn client(&self) -> &Client {
@@ -119,8 +87,7 @@ impl RedisBank {
 
     async fn take_once(&self, claim: &ClaimId, hold: Hold) -> Result<Taken> {
         let call = self.bank.call(&TAKE).await?;
-        let call =
-            call.with(claim.as_str()).with(hash(claim)).with(micros_of(hold)).with(self.client().memory());
+        let call = call.with(claim.as_str()).with(hash(claim)).with(micros_of(hold)).with(self.client().memory());
         loop {
             let answer = self.client().answer(&call).await?;
             if answer.word()? != "more" {

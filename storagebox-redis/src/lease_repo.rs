@@ -4,24 +4,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use storagebox_core::{
-    Aborted, Begun, BoxName, Completed, DedupId, Entry, Fence, Fingerprint, Lease, LeaseExtended, LeaseRepo,
-    OpId, Payload, Result, Retention, async_trait, checked_duration,
+    Aborted, Begun, Completed, DedupId, Entry, Fence, Fingerprint, Lease, LeaseExtended, LeaseRepo, Namespace, OpId,
+    Payload, Result, Retention, async_trait, checked_duration,
 };
 use tracing::instrument;
 
-use crate::client::{Answer, Call, Client, Kind, OpenBox, Second, micros, micros_of};
+use crate::client::{Answer, Call, Client, Kind, OpenNamespace, Second, micros, micros_of};
 use crate::dedup_repo::entry;
 use crate::script::{Script, script};
 
 static BEGIN: Script =
     script!("lease_begin", CHANGES, timed, ["number", "buckets", "queue", "record"], "lease_repo/begin");
-static COMPLETE: Script = script!(
-    "lease_complete",
-    CHANGES,
-    timed,
-    ["number", "buckets", "queue", "record"],
-    "lease_repo/complete"
-);
+static COMPLETE: Script =
+    script!("lease_complete", CHANGES, timed, ["number", "buckets", "queue", "record"], "lease_repo/complete");
 static ABORT: Script =
     script!("lease_abort", CHANGES, timed, ["number", "buckets", "queue", "record"], "lease_repo/abort");
 static EXTEND: Script =
@@ -30,12 +25,12 @@ static EXTEND: Script =
 /// The leases of one name.
 #[derive(Debug)]
 pub(crate) struct RedisLeaseRepo {
-    records: OpenBox,
+    records: OpenNamespace,
 }
 
 impl RedisLeaseRepo {
-    pub(crate) fn new(client: &Arc<Client>, name: &BoxName) -> Self {
-        Self { records: OpenBox::new(client, Kind::Records, name) }
+    pub(crate) fn new(client: &Arc<Client>, name: &Namespace) -> Self {
+        Self { records: OpenNamespace::new(client, Kind::Records, name) }
     }
 
     fn client(&self) -> &Client {

@@ -4,22 +4,20 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use storagebox_core::{
-    BoxName, Cursor, Error, Key, ListedValue, MAX_DURATION, Maintained, OrderedOptions, OrderedStore, Page,
-    Payload, Result, Stamp, Stamping, Versioned, Written, async_trait,
+    Cursor, Error, Key, ListedValue, MAX_DURATION, Maintained, Namespace, OrderedOptions, OrderedStore, Page, Payload,
+    Result, Stamp, Stamping, Versioned, Written, async_trait,
 };
 use tracing::instrument;
 
-use crate::client::{Answer, Call, Client, Kind, OpenBox, Second, micros};
+use crate::client::{Answer, Call, Client, Kind, OpenNamespace, Second, micros};
 use crate::page;
 use crate::script::{Script, script};
 use crate::upkeep::STEP;
 
-static WRITE: Script =
-    script!("ordered_write", CHANGES, timed, ["number", "whole", "ordered"], "ordered_store/write");
+static WRITE: Script = script!("ordered_write", CHANGES, timed, ["number", "whole", "ordered"], "ordered_store/write");
 static GET: Script = script!("ordered_get", READS, ["ordered"], "ordered_store/get");
 static LIST: Script = script!("ordered_list", READS, ["ordered"], "ordered_store/list");
-static PURGE: Script =
-    script!("ordered_purge", CHANGES, timed, ["number", "whole", "ordered"], "ordered_store/purge");
+static PURGE: Script = script!("ordered_purge", CHANGES, timed, ["number", "whole", "ordered"], "ordered_store/purge");
 
 /// The most tombstones that one script of a purge looks at.
 const BATCH: usize = 1_000;
@@ -27,15 +25,15 @@ const BATCH: usize = 1_000;
 /// The ordered values of one name.
 #[derive(Debug)]
 pub(crate) struct RedisOrderedStore {
-    values: OpenBox,
+    values: OpenNamespace,
     options: OrderedOptions,
 }
 
 impl RedisOrderedStore {
-    pub(crate) fn new(client: &Arc<Client>, name: &BoxName, options: OrderedOptions) -> Result<Self> {
+    pub(crate) fn new(client: &Arc<Client>, name: &Namespace, options: OrderedOptions) -> Result<Self> {
         let options = options.checked()?;
         let keeps = is_timed(options).then(|| millis(options.tombstone_age));
-        let values = OpenBox::new(client, Kind::Ordered, name).with_options(in_words(options), keeps);
+        let values = OpenNamespace::new(client, Kind::Ordered, name).with_options(in_words(options), keeps);
         Ok(Self { values, options })
     }
 
@@ -74,8 +72,7 @@ impl RedisOrderedStore {
     }
 
     fn ahead(&self, stamp: &Stamp, clock: i64) -> Error {
-        let why =
-            format_args!("is more than {:?} ahead of the store's clock", self.skew().unwrap_or_default());
+        let why = format_args!("is more than {:?} ahead of the store's clock", self.skew().unwrap_or_default());
         Error::invalid("stamp", why).with("stamp", stamp.at).with("clock", clock).on("redis")
     }
 }
@@ -84,7 +81,7 @@ fn is_timed(options: OrderedOptions) -> bool {
     matches!(options.stamping, Stamping::Time { .. })
 }
 
-/// The options as they are kept with the box. What is kept does not change.
+/// The options as they are kept with the namespace. What is kept does not change.
 fn in_words(options: OrderedOptions) -> String {
     let age = micros(options.tombstone_age);
     match options.stamping {
@@ -114,7 +111,8 @@ fn listed(answer: &Answer) -> Result<Page<ListedValue>> {
     Ok(page::page(answer.entries(4).map(value).collect::<Result<_>>()?, answer.text(0)?))
 }
 
-/// Purges a box, step by step, and counts how many went as it goes. The call names the age, and how many a step looks at.
+/// Purges a namespace, step by step, and counts how many went as it goes. The call names the age, and how many a step
+/// looks at.
 async fn purge(client: &Client, call: &Call<'_>, most: usize, gone: &mut usize) -> Result<()> {
     let mut passed = 0;
     while *gone < most {
@@ -129,7 +127,7 @@ async fn purge(client: &Client, call: &Call<'_>, most: usize, gone: &mut usize) 
     Ok(())
 }
 
-/// What upkeep does to the box of this key. It goes by the box's own age.
+/// What upkeep does to the namespace of this key. It goes by the namespace's own age.
 pub(crate) async fn maintain(client: &Client, key: &str, most: usize, deleted: &mut usize) -> Result<()> {
     let call = Call::new(&PURGE, key).in_epoch(client.epoch()).with("").with(STEP);
     purge(client, &call, most, deleted).await.map_err(|error| error.during("maintain"))
@@ -158,12 +156,7 @@ impl OrderedStore for RedisOrderedStore {
     }
 
     #[instrument(level = "trace", skip_all)]
-    async fn list(
-        &self,
-        prefix: Option<&Key>,
-        cursor: Option<&Cursor>,
-        limit: usize,
-    ) -> Result<Page<ListedValue>> {
+    async fn list(&self, prefix: Option<&Key>, cursor: Option<&Cursor>, limit: usize) -> Result<Page<ListedValue>> {
         let after = page::after::<Key>(cursor)?;
         let limit = page::limit(limit)?;
         let attempt = || async {

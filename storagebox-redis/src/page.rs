@@ -23,7 +23,7 @@ pub(crate) fn page<T>(entries: Vec<T>, after: &str) -> Page<T> {
 }
 
 pub(crate) fn not_ours() -> Error {
-    Error::invalid("cursor", "was not made by this box").on("redis")
+    Error::invalid("cursor", "was not made by this namespace").on("redis")
 }
 
 /// The key of the cursor's last entry; a text before every key at the beginning.

@@ -17,7 +17,7 @@ pub(crate) async fn setup(client: &Client) -> Result<()> {
         return client.enter("setup", &Call::new(&LOOK, client.store())).await.map(drop);
     }
     let epoch = new_epoch();
-    let memory = in_words(client.settings().memory.unwrap_or(Retention::DEFAULT));
+    let memory = in_words(client.settings().remember.unwrap_or(Retention::DEFAULT));
     let call = Call::new(&SETUP, client.store()).with(VERSION).with(epoch.as_str()).with(memory.as_str());
     client.enter("setup", &call).await.map(drop)
 }
@@ -57,9 +57,7 @@ async fn check_server(client: &Client, operation: &'static str) -> Result<()> {
         }
         (Some(policy), Eviction::Refuse) => {
             let what = format!("a server that evicts keys (`maxmemory-policy` is {policy})");
-            Err(Error::unsupported(what, "one with `maxmemory-policy noeviction`")
-                .on("redis")
-                .during(operation))
+            Err(Error::unsupported(what, "one with `maxmemory-policy noeviction`").on("redis").during(operation))
         }
     }
 }
@@ -91,12 +89,7 @@ mod tests {
     #[test]
     fn a_server_before_7_is_too_old() {
         assert!(is_too_old("6.2.14") && is_too_old("5.0.0"));
-        assert!(
-            !is_too_old("7.0.15")
-                && !is_too_old("8.0.0")
-                && !is_too_old("255.255.255")
-                && !is_too_old("unstable")
-        );
+        assert!(!is_too_old("7.0.15") && !is_too_old("8.0.0") && !is_too_old("255.255.255") && !is_too_old("unstable"));
     }
 
     #[test]

@@ -37,12 +37,7 @@ const WRITE: &str = include_str!("../lua/lib/write.lua");
 const ANSWER: &str = include_str!("../lua/lib/answer.lua");
 
 impl Script {
-    pub(crate) const fn new(
-        name: &'static str,
-        head: &'static str,
-        clock: &'static str,
-        rest: &'static str,
-    ) -> Self {
+    pub(crate) const fn new(name: &'static str, head: &'static str, clock: &'static str, rest: &'static str) -> Self {
         Self { name, head, clock, rest, hashes: [OnceLock::new(), OnceLock::new()] }
     }
 
@@ -59,9 +54,7 @@ impl Script {
         let Self { head, clock, rest, .. } = self;
         let slot = if edition.clustered && self.changes() { SLOT } else { "" };
         let moved = edition.moved;
-        format!(
-            "{head}local MOVED = {moved}\n{slot}{WRITE}{EPOCH}local function script()\n{clock}{rest}end\n{ANSWER}"
-        )
+        format!("{head}local MOVED = {moved}\n{slot}{WRITE}{EPOCH}local function script()\n{clock}{rest}end\n{ANSWER}")
     }
 
     pub(crate) fn hash(&self, edition: Edition) -> Cow<'_, str> {

@@ -1,13 +1,13 @@
-//! The store: its boxes by kind and name.
+//! The store: its namespaces by kind and name.
 
 mod open;
 
 use std::fmt;
 use std::sync::Arc;
 
-use storagebox_core::backend::OpenBoxes;
+use storagebox_core::backend::OpenNamespaces;
 use storagebox_core::{
-    Backend, BankAdmin, BoxName, Counter, DedupRepo, Error, LeaseRepo, Ledger, Maintained, OrderedOptions,
+    Backend, BankAdmin, Counter, DedupRepo, Error, LeaseRepo, Ledger, Maintained, Namespace, OrderedOptions,
     OrderedStore, Promise, Promises, Result, Strategy, TokenStore, async_trait,
 };
 
@@ -25,7 +25,7 @@ use crate::{schema, upkeep};
 #[derive(Clone)]
 pub struct RedisStore {
     client: Arc<Client>,
-    boxes: Arc<OpenBoxes>,
+    namespaces: Arc<OpenNamespaces>,
 }
 
 impl RedisStore {
@@ -53,7 +53,7 @@ impl RedisStore {
     }
 
     pub(crate) fn with(connections: Connections, settings: Settings) -> Self {
-        Self { client: Client::new(connections, settings), boxes: Arc::default() }
+        Self { client: Client::new(connections, settings), namespaces: Arc::default() }
     }
 }
 
@@ -89,7 +89,7 @@ impl Backend for RedisStore {
     fn promises(&self) -> Promises {
         let promise = |about, statement: &str| Promise { about, statement: statement.to_owned().into() };
         let settings = self.client.settings();
-        let memory = settings.memory.map_or(MEMORY.to_owned(), |memory| memory.to_string());
+        let memory = settings.remember.map_or(MEMORY.to_owned(), |memory| memory.to_string());
         let memory = format!("ended claims, gone tokens and ended operations: {memory}");
         let failover = settings.wait.map_or(FAILOVER, |_| FAILOVER_AFTER_WAITING);
         Promises {
@@ -102,48 +102,45 @@ impl Backend for RedisStore {
                     "eviction",
                     "setup and ping refuse a server that evicts keys which do not expire, unless told to warn",
                 ),
-                promise(
-                    "clock",
-                    "the server's, read in the script; a clock that is set back prolongs what expires",
-                ),
-                promise("memory", &memory),
+                promise("clock", "the server's, read in the script; a clock that is set back prolongs what expires"),
+                promise("remember", &memory),
                 promise("counters", COUNTERS),
             ],
         }
     }
 
-    fn item_bank(&self, name: &BoxName) -> Result<Arc<dyn BankAdmin>> {
+    fn item_bank(&self, name: &Namespace) -> Result<Arc<dyn BankAdmin>> {
         let create = || Ok(RedisBank::new(&self.client, name));
-        Ok(self.boxes.open("bank", name, String::new(), create)?)
+        Ok(self.namespaces.open("bank", name, String::new(), create)?)
     }
 
-    fn dedup_repo(&self, name: &BoxName) -> Result<Arc<dyn DedupRepo>> {
+    fn dedup_repo(&self, name: &Namespace) -> Result<Arc<dyn DedupRepo>> {
         let create = || Ok(RedisDedupRepo::new(&self.client, name));
-        Ok(self.boxes.open("records", name, String::new(), create)?)
+        Ok(self.namespaces.open("records", name, String::new(), create)?)
     }
 
-    fn lease_repo(&self, name: &BoxName) -> Result<Arc<dyn LeaseRepo>> {
+    fn lease_repo(&self, name: &Namespace) -> Result<Arc<dyn LeaseRepo>> {
         let create = || Ok(RedisLeaseRepo::new(&self.client, name));
-        Ok(self.boxes.open("leases", name, String::new(), create)?)
+        Ok(self.namespaces.open("leases", name, String::new(), create)?)
     }
 
-    fn token_store(&self, name: &BoxName) -> Result<Arc<dyn TokenStore>> {
+    fn token_store(&self, name: &Namespace) -> Result<Arc<dyn TokenStore>> {
         let create = || Ok(RedisTokenStore::new(&self.client, name));
-        Ok(self.boxes.open("tokens", name, String::new(), create)?)
+        Ok(self.namespaces.open("tokens", name, String::new(), create)?)
     }
 
-    fn counter(&self, name: &BoxName, strategy: Strategy) -> Result<Arc<dyn Counter>> {
+    fn counter(&self, name: &Namespace, strategy: Strategy) -> Result<Arc<dyn Counter>> {
         let create = || RedisCounter::new(&self.client, name, strategy);
-        Ok(self.boxes.open("counters", name, format!("{strategy:?}"), create)?)
+        Ok(self.namespaces.open("counters", name, format!("{strategy:?}"), create)?)
     }
 
-    fn ledger(&self, _name: &BoxName) -> Result<Arc<dyn Ledger>> {
+    fn ledger(&self, _name: &Namespace) -> Result<Arc<dyn Ledger>> {
         Err(Error::unsupported("a ledger", "the counter strategy Marker with Retention::Forever").on("redis"))
     }
 
-    fn ordered_store(&self, name: &BoxName, options: OrderedOptions) -> Result<Arc<dyn OrderedStore>> {
+    fn ordered_store(&self, name: &Namespace, options: OrderedOptions) -> Result<Arc<dyn OrderedStore>> {
         let create = || RedisOrderedStore::new(&self.client, name, options);
-        Ok(self.boxes.open("ordered", name, format!("{options:?}"), create)?)
+        Ok(self.namespaces.open("ordered", name, format!("{options:?}"), create)?)
     }
 }
 
@@ -159,5 +156,4 @@ const FAILOVER_AFTER_WAITING: &str = "what was acknowledged is on so many replic
 
 const MEMORY: &str = "what the store was set up with, seven days unless told otherwise";
 
-const COUNTERS: &str =
-    "Atomic, Marker, Window and Sharded, whose shards are one record; the others are Unsupported";
+const COUNTERS: &str = "Atomic, Marker, Window and Sharded, whose shards are one record; the others are Unsupported";

@@ -3,39 +3,22 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use storagebox_core::{
-    BoxName, Consumed, Created, Discarded, OpId, Result, TokenId, TokenStore, async_trait,
-};
+use storagebox_core::{Consumed, Created, Discarded, Namespace, OpId, Result, TokenId, TokenStore, async_trait};
 use tracing::instrument;
 
-use crate::client::{Answer, Client, Kind, OpenBox, Second};
+use crate::client::{Answer, Client, Kind, OpenNamespace, Second};
 use crate::script::{Script, script};
 
-static CREATE: Script = script!(
-    "token_create",
-    CHANGES,
-    timed,
-    ["number", "buckets", "queue", "token", "tokens"],
-    "token_store/create"
-);
+static CREATE: Script =
+    script!("token_create", CHANGES, timed, ["number", "buckets", "queue", "token", "tokens"], "token_store/create");
 static EXISTS: Script =
     script!("token_exists", READS, timed, ["number", "buckets", "queue", "token"], "token_store/exists");
 static CONSUME: Script =
     script!("token_consume", CHANGES, timed, ["number", "buckets", "queue", "token"], "token_store/consume");
-static DISCARD: Script = script!(
-    "token_discard",
-    CHANGES,
-    timed,
-    ["number", "buckets", "queue", "token", "tokens"],
-    "token_store/discard"
-);
-pub(crate) static MAINTAIN: Script = script!(
-    "token_maintain",
-    CHANGES,
-    timed,
-    ["number", "buckets", "queue", "front", "token"],
-    "token_store/maintain"
-);
+static DISCARD: Script =
+    script!("token_discard", CHANGES, timed, ["number", "buckets", "queue", "token", "tokens"], "token_store/discard");
+pub(crate) static MAINTAIN: Script =
+    script!("token_maintain", CHANGES, timed, ["number", "buckets", "queue", "front", "token"], "token_store/maintain");
 
 /// Tokens in one script: enough that round trips cost little, few enough that nobody waits for long behind it.
 const BATCH: usize = 1_000;
@@ -43,12 +26,12 @@ const BATCH: usize = 1_000;
 /// The tokens of one name.
 #[derive(Debug)]
 pub(crate) struct RedisTokenStore {
-    tokens: OpenBox,
+    tokens: OpenNamespace,
 }
 
 impl RedisTokenStore {
-    pub(crate) fn new(client: &Arc<Client>, name: &BoxName) -> Self {
-        Self { tokens: OpenBox::new(client, Kind::Tokens, name) }
+    pub(crate) fn new(client: &Arc<Client>, name: &Namespace) -> Self {
+        Self { tokens: OpenNamespace::new(client, Kind::Tokens, name) }
     }
 
     fn client(&self) -> &Client {
@@ -62,8 +45,7 @@ impl RedisTokenStore {
         script: &'static Script,
         tokens: &[TokenId],
     ) -> Result<Vec<Answer>> {
-        let distinct: Vec<_> =
-            tokens.iter().map(TokenId::as_str).collect::<BTreeSet<_>>().into_iter().collect();
+        let distinct: Vec<_> = tokens.iter().map(TokenId::as_str).collect::<BTreeSet<_>>().into_iter().collect();
         let is_large = distinct.len() > BATCH;
         let mut answers = Vec::new();
         for batch in distinct.chunks(BATCH) {

@@ -1,4 +1,4 @@
-//! Upkeep: every box in turn, a bounded step at a time.
+//! Upkeep: every namespace in turn, a bounded step at a time.
 
 use storagebox_core::{ErrorKind, Maintained, Result};
 
@@ -6,12 +6,12 @@ use crate::client::{Call, Client, Kind};
 use crate::script::{Script, script};
 use crate::{counter, dedup_repo, item_bank, ordered_store, token_store};
 
-static BOXES: Script = script!("store_boxes", READS, [], "store/boxes");
+static NAMESPACES: Script = script!("store_namespaces", READS, [], "store/namespaces");
 
 /// The most entries that one script looks at, so that nobody waits for long behind it.
 pub(crate) const STEP: usize = 100;
 
-/// Deletes at most so many entries that no promise needs. A box that is corrupt keeps no other from its upkeep.
+/// Deletes at most so many entries that no promise needs. A namespace that is corrupt keeps no other from its upkeep.
 pub(crate) async fn maintain(client: &Client, most: usize) -> Result<Maintained> {
     let mut deleted = 0;
     match all(client, most, &mut deleted).await {
@@ -21,11 +21,11 @@ pub(crate) async fn maintain(client: &Client, most: usize) -> Result<Maintained>
     }
 }
 
-/// Every box in turn. What was deleted is counted as it goes, so that it is known whatever the end.
+/// Every namespace in turn. What was deleted is counted as it goes, so that it is known whatever the end.
 async fn all(client: &Client, most: usize, deleted: &mut usize) -> Result<()> {
     let (mut cursor, mut corrupt) = ("0".to_owned(), None);
     while *deleted < most {
-        let call = Call::new(&BOXES, client.store()).with(cursor.as_str());
+        let call = Call::new(&NAMESPACES, client.store()).with(cursor.as_str());
         let answer = client.enter("maintain", &call).await?;
         for at in answer.entries_after(4, 1) {
             match one(client, answer.text(at)?, most, deleted).await {
@@ -41,7 +41,7 @@ async fn all(client: &Client, most: usize, deleted: &mut usize) -> Result<()> {
     corrupt.map_or(Ok(()), Err)
 }
 
-/// The box of this tag. One of a kind that this library does not know is left to the one that does.
+/// The namespace of this tag. One of a kind that this library does not know is left to the one that does.
 async fn one(client: &Client, tag: &str, most: usize, deleted: &mut usize) -> Result<()> {
     let key = client.settings().prefix.of(tag);
     let memory = client.memory();
@@ -51,27 +51,19 @@ async fn one(client: &Client, tag: &str, most: usize, deleted: &mut usize) -> Re
             steps(client, most, deleted, |step| about(&item_bank::MAINTAIN).with(step).with(memory)).await
         }
         Some(Kind::Records) => {
-            steps(client, most, deleted, |step| about(&dedup_repo::MAINTAIN).with("").with(step).with(memory))
-                .await
+            steps(client, most, deleted, |step| about(&dedup_repo::MAINTAIN).with("").with(step).with(memory)).await
         }
         Some(Kind::Tokens) => {
             steps(client, most, deleted, |step| about(&token_store::MAINTAIN).with(step).with(memory)).await
         }
-        Some(Kind::Counters) => {
-            steps(client, most, deleted, |step| about(&counter::MAINTAIN).with(step)).await
-        }
+        Some(Kind::Counters) => steps(client, most, deleted, |step| about(&counter::MAINTAIN).with(step)).await,
         Some(Kind::Ordered) => ordered_store::maintain(client, &key, most, deleted).await,
         None => Ok(()),
     }
 }
 
 /// Step after step, until one says that there is no more.
-async fn steps<'a>(
-    client: &Client,
-    most: usize,
-    deleted: &mut usize,
-    call: impl Fn(usize) -> Call<'a>,
-) -> Result<()> {
+async fn steps<'a>(client: &Client, most: usize, deleted: &mut usize, call: impl Fn(usize) -> Call<'a>) -> Result<()> {
     while *deleted < most {
         let call = call(STEP.min(most - *deleted));
         let answer = client.settled("maintain", || client.answer(&call)).await?;

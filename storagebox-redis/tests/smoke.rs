@@ -13,12 +13,7 @@ const SET_UPS: [SetUp; 5] = [
     SetUp { name: "smoke, TLS", servers: Servers::Tls, ..SetUp::PLAIN },
     SetUp { name: "smoke, Sentinel", servers: Servers::Sentinels, ..SetUp::PLAIN },
     SetUp { name: "smoke, cluster", servers: Servers::Cluster, ..SetUp::PLAIN },
-    SetUp {
-        name: "smoke, cluster, each change on a replica",
-        servers: Servers::Cluster,
-        wait: 1,
-        ..SetUp::PLAIN
-    },
+    SetUp { name: "smoke, cluster, each change on a replica", servers: Servers::Cluster, wait: 1, ..SetUp::PLAIN },
 ];
 
 fn main() -> ExitCode {

@@ -1,11 +1,11 @@
 //! The client: one transaction a call, made by a task of its own, and one statement a look.
 
-mod boxes;
 mod call;
 mod connections;
 mod file;
 mod known;
 pub(crate) mod log;
+mod namespaces;
 mod opened;
 mod pauses;
 mod readers;
@@ -25,10 +25,10 @@ use crate::clock::Micros;
 use crate::config::Settings;
 use crate::error;
 
-pub(crate) use boxes::{Kind, OpenBox};
 pub(crate) use call::{Call, Make, Once};
 pub(crate) use connections::Connections;
 pub(crate) use known::{KNOWN, Known, STORE, VERSION, has_tables, known, refuse_newer, version};
+pub(crate) use namespaces::{Kind, OpenNamespace};
 pub(crate) use pauses::Pauses;
 pub(crate) use step::{Ask, Step};
 pub(crate) use task::apart;
@@ -49,7 +49,7 @@ pub(crate) enum Turn {
     Alone,
 }
 
-/// What every box of a store works with.
+/// What every namespace of a store works with.
 pub(crate) struct Client {
     inner: Arc<Inner>,
     combiner: Option<Arc<Combiner<Work>>>,

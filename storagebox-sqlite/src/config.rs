@@ -19,12 +19,12 @@ pub struct SqliteBuilder {
     pub(crate) settings: Settings,
 }
 
-/// What every box of a store shares.
+/// What every namespace of a store shares.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
     pub(crate) clock: Arc<dyn Clock>,
     /// What the store must have; whatever it has if nothing is said, and seven days if it is made.
-    pub(crate) memory: Option<Retention>,
+    pub(crate) remember: Option<Retention>,
     pub(crate) call_timeout: Duration,
     pub(crate) synchronous: Synchronous,
     pub(crate) checkpoint_after: u32,
@@ -67,7 +67,7 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             clock: Arc::new(SystemClock),
-            memory: None,
+            remember: None,
             call_timeout: Duration::from_secs(10),
             synchronous: Synchronous::Full,
             checkpoint_after: 1_000,
@@ -91,8 +91,8 @@ impl SqliteBuilder {
     /// does not set this opens a store with any value. A program that sets another value than the store has gets
     /// `Misconfigured`.
     #[must_use]
-    pub fn memory(mut self, retention: Retention) -> Self {
-        self.settings.memory = Some(retention);
+    pub fn remember(mut self, retention: Retention) -> Self {
+        self.settings.remember = Some(retention);
         self
     }
 
@@ -150,12 +150,11 @@ fn is_of_a_folder(text: &str) -> bool {
 
 const OF_A_FOLDER: &str = "must name a file, not a folder: it must not end in a slash, `.` or `..`";
 
-const IN_MEMORY: &str =
-    "must be a file; for a store that is gone with its process, use the backend `memory:`";
+const IN_MEMORY: &str = "must be a file; for a store that is gone with its process, use the backend `memory:`";
 
 impl Settings {
     pub(crate) fn checked(self) -> Result<Self> {
-        self.memory.unwrap_or(Retention::DEFAULT).checked().map_err(Error::of_configuration)?;
+        self.remember.unwrap_or(Retention::DEFAULT).checked().map_err(Error::of_configuration)?;
         checked_duration("call timeout", self.call_timeout).map_err(Error::of_configuration)?;
         match i32::try_from(self.checkpoint_after) {
             Ok(_) => Ok(self),

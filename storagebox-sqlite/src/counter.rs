@@ -5,11 +5,11 @@ use std::sync::Arc;
 use sqlx::Row;
 use storagebox_core::backend::CounterRules;
 use storagebox_core::{
-    BoxName, Cancelled, Change, Counted, Counter, CounterPromise, Key, OpId, Result, Strategy, async_trait,
+    Cancelled, Change, Counted, Counter, CounterPromise, Key, Namespace, OpId, Result, Strategy, async_trait,
 };
 use tracing::instrument;
 
-use crate::client::{Client, Kind, OpenBox, Step};
+use crate::client::{Client, Kind, OpenNamespace, Step};
 use crate::clock::Micros;
 use crate::error::{read, unreadable};
 
@@ -22,15 +22,14 @@ const VALUE: &str = include_str!("../sql/counter/value.sql");
 /// The counters of one name.
 #[derive(Debug)]
 pub(crate) struct SqliteCounter {
-    counters: Arc<OpenBox>,
+    counters: Arc<OpenNamespace>,
     rules: CounterRules,
 }
 
 impl SqliteCounter {
-    pub(crate) fn new(client: &Arc<Client>, name: &BoxName, strategy: Strategy) -> Result<Self> {
+    pub(crate) fn new(client: &Arc<Client>, name: &Namespace, strategy: Strategy) -> Result<Self> {
         let rules = CounterRules::of("sqlite", strategy)?;
-        let counters =
-            OpenBox::new(client, Kind::Counters, name).with_options(rules.in_words(), rules.keeps());
+        let counters = OpenNamespace::new(client, Kind::Counters, name).with_options(rules.in_words(), rules.keeps());
         Ok(Self { counters: Arc::new(counters), rules })
     }
 }

@@ -6,12 +6,12 @@ use sqlx::Row;
 use sqlx::sqlite::SqliteRow;
 use storagebox_core::backend::Listing;
 use storagebox_core::{
-    Cursor, DedupId, DedupRepo, Entry, Forgotten, ListedRecord, OpId, Page, Payload, Recorded, Replaced,
-    Result, Retention, Version, async_trait,
+    Cursor, DedupId, DedupRepo, Entry, Forgotten, ListedRecord, OpId, Page, Payload, Recorded, Replaced, Result,
+    Retention, Version, async_trait,
 };
 use tracing::instrument;
 
-use crate::client::{OpenBox, Step};
+use crate::client::{OpenNamespace, Step};
 use crate::error::{read, unreadable};
 use crate::records::{self, Record, State, end_of, entry};
 
@@ -23,11 +23,11 @@ const LIST: &str = include_str!("../sql/dedup_repo/list.sql");
 /// The records of one name.
 #[derive(Debug)]
 pub(crate) struct SqliteDedupRepo {
-    records: Arc<OpenBox>,
+    records: Arc<OpenNamespace>,
 }
 
 impl SqliteDedupRepo {
-    pub(crate) fn new(records: OpenBox) -> Self {
+    pub(crate) fn new(records: OpenNamespace) -> Self {
         Self { records: Arc::new(records) }
     }
 }
@@ -94,13 +94,7 @@ fn listed(row: &SqliteRow) -> Result<ListedRecord> {
 #[async_trait]
 impl DedupRepo for SqliteDedupRepo {
     #[instrument(level = "trace", skip_all)]
-    async fn record(
-        &self,
-        id: &DedupId,
-        value: &Payload,
-        op: &OpId,
-        retention: Retention,
-    ) -> Result<Recorded> {
+    async fn record(&self, id: &DedupId, value: &Payload, op: &OpId, retention: Retention) -> Result<Recorded> {
         let value = (id.clone(), value.clone(), op.clone(), retention.checked()?);
         self.records.write("record", value, |step, value| Box::pin(record(step, value))).await
     }

@@ -63,9 +63,7 @@ pub(crate) fn through(error: Error) -> sqlx::Error {
 
 fn ours(error: sqlx::Error) -> Result<Error, sqlx::Error> {
     match error {
-        sqlx::Error::Configuration(cause) => {
-            cause.downcast().map(|ours| *ours).map_err(sqlx::Error::Configuration)
-        }
+        sqlx::Error::Configuration(cause) => cause.downcast().map(|ours| *ours).map_err(sqlx::Error::Configuration),
         other => Err(other),
     }
 }
@@ -81,9 +79,7 @@ pub(crate) fn closed() -> Error {
 pub(crate) fn at_commit(error: sqlx::Error) -> Error {
     match is_busy(&error) {
         true => before_commit(error),
-        false => {
-            Error::unknown("the end of the transaction could not be written").caused_by(error).on("sqlite")
-        }
+        false => Error::unknown("the end of the transaction could not be written").caused_by(error).on("sqlite"),
     }
 }
 
@@ -177,13 +173,10 @@ fn seen(path: &Path, found: io::Result<Metadata>) -> Error {
         Ok(found) if found.is_dir() => {
             Error::misconfigured("path", format_args!("must be a file, and {} is a folder", path.display()))
         }
-        Ok(found) if !found.is_file() => Error::misconfigured(
-            "path",
-            format_args!("must be a file, and {} is a device or the like", path.display()),
-        ),
-        Ok(_) => {
-            named(ErrorKind::Denied, "this process may not read and write the file and its folder:", path)
+        Ok(found) if !found.is_file() => {
+            Error::misconfigured("path", format_args!("must be a file, and {} is a device or the like", path.display()))
         }
+        Ok(_) => named(ErrorKind::Denied, "this process may not read and write the file and its folder:", path),
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
             named(ErrorKind::Denied, "this process may not look at the file", path)
         }

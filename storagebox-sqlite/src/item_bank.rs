@@ -8,13 +8,12 @@ use std::sync::Arc;
 
 use sqlx::Row;
 use storagebox_core::{
-    Added, BankAdmin, BoxName, ClaimId, ClaimState, Confirmed, Counts, Cursor, Extended, Hold, Item,
-    ItemBank, ItemState, ListedItem, Page, Released, Restored, Result, Retired, Taken, Withdrawn,
-    async_trait,
+    Added, BankAdmin, ClaimId, ClaimState, Confirmed, Counts, Cursor, Extended, Hold, Item, ItemBank, ItemState,
+    ListedItem, Namespace, Page, Released, Restored, Result, Retired, Taken, Withdrawn, async_trait,
 };
 use tracing::instrument;
 
-use crate::client::{Client, Kind, OpenBox, Texts};
+use crate::client::{Client, Kind, OpenNamespace, Texts};
 use crate::clock::Micros;
 use crate::error::read;
 
@@ -26,12 +25,12 @@ const COUNTS: &str = include_str!("../sql/item_bank/counts.sql");
 /// A bank.
 #[derive(Debug)]
 pub(crate) struct SqliteBank {
-    bank: Arc<OpenBox>,
+    bank: Arc<OpenNamespace>,
 }
 
 impl SqliteBank {
-    pub(crate) fn new(client: &Arc<Client>, name: &BoxName) -> Self {
-        Self { bank: Arc::new(OpenBox::new(client, Kind::Bank, name)) }
+    pub(crate) fn new(client: &Arc<Client>, name: &Namespace) -> Self {
+        Self { bank: Arc::new(OpenNamespace::new(client, Kind::Bank, name)) }
     }
 }
 
@@ -71,9 +70,7 @@ impl ItemBank for SqliteBank {
     #[instrument(level = "trace", skip_all)]
     async fn extend(&self, claim: &ClaimId, hold: Hold) -> Result<Extended> {
         let extend = (claim.clone(), hold.checked()?);
-        self.bank
-            .write("extend", extend, |step, (claim, hold)| Box::pin(claim::extend(step, claim, *hold)))
-            .await
+        self.bank.write("extend", extend, |step, (claim, hold)| Box::pin(claim::extend(step, claim, *hold))).await
     }
 
     #[instrument(level = "trace", skip_all)]
@@ -130,9 +127,8 @@ impl BankAdmin for SqliteBank {
 
     #[instrument(level = "trace", skip_all)]
     async fn withdraw(&self, items: &[Item]) -> Result<Withdrawn> {
-        let parts = self
-            .bank
-            .write_each("withdraw", batches(items)?, |step, items| Box::pin(keeper::withdraw(step, items)));
+        let parts =
+            self.bank.write_each("withdraw", batches(items)?, |step, items| Box::pin(keeper::withdraw(step, items)));
         Ok(parts.await?.into_iter().fold(Withdrawn::default(), |all, one| Withdrawn {
             withdrawn: all.withdrawn + one.withdrawn,
             already_withdrawn: all.already_withdrawn + one.already_withdrawn,
@@ -143,9 +139,8 @@ impl BankAdmin for SqliteBank {
 
     #[instrument(level = "trace", skip_all)]
     async fn restore(&self, items: &[Item]) -> Result<Restored> {
-        let parts = self
-            .bank
-            .write_each("restore", batches(items)?, |step, items| Box::pin(keeper::restore(step, items)));
+        let parts =
+            self.bank.write_each("restore", batches(items)?, |step, items| Box::pin(keeper::restore(step, items)));
         Ok(parts.await?.into_iter().fold(Restored::default(), |all, one| Restored {
             restored: all.restored + one.restored,
             not_withdrawn: all.not_withdrawn + one.not_withdrawn,

@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use storagebox_core::backend::micros;
 use storagebox_core::{
-    Aborted, Begun, Completed, DedupId, Entry, Fence, Fingerprint, Lease, LeaseExtended, LeaseRepo, OpId,
-    Payload, Result, Retention, Version, async_trait, checked_duration,
+    Aborted, Begun, Completed, DedupId, Entry, Fence, Fingerprint, Lease, LeaseExtended, LeaseRepo, OpId, Payload,
+    Result, Retention, Version, async_trait, checked_duration,
 };
 use tracing::instrument;
 
-use crate::client::{OpenBox, Step};
+use crate::client::{OpenNamespace, Step};
 use crate::records::{self, Record, State, end_of};
 
 const BEGIN: &str = include_str!("../sql/lease_repo/begin.sql");
@@ -20,11 +20,11 @@ const EXTEND: &str = include_str!("../sql/lease_repo/extend.sql");
 /// The leases of one name.
 #[derive(Debug)]
 pub(crate) struct SqliteLeaseRepo {
-    records: Arc<OpenBox>,
+    records: Arc<OpenNamespace>,
 }
 
 impl SqliteLeaseRepo {
-    pub(crate) fn new(records: OpenBox) -> Self {
+    pub(crate) fn new(records: OpenNamespace) -> Self {
         Self { records: Arc::new(records) }
     }
 }
@@ -59,10 +59,7 @@ async fn begin(step: &mut Step<'_>, (id, op, duration, fingerprint): &Asked) -> 
     Ok(started(id, op, Fence::new(fence.unsigned_abs())))
 }
 
-async fn complete(
-    step: &mut Step<'_>,
-    (lease, result, retention): &(Lease, Payload, Retention),
-) -> Result<Completed> {
+async fn complete(step: &mut Step<'_>, (lease, result, retention): &(Lease, Payload, Retention)) -> Result<Completed> {
     let known = Record::of(step, &lease.id, Some(&lease.op)).await?;
     if let Some(done) = known.done().filter(|done| done.fence == Some(lease.fence)) {
         return Ok(Completed::Again(done.entry.clone()));

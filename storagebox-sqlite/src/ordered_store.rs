@@ -8,12 +8,12 @@ use sqlx::Row;
 use sqlx::sqlite::SqliteRow;
 use storagebox_core::backend::{Listing, micros};
 use storagebox_core::{
-    BoxName, Cursor, Error, Key, ListedValue, MAX_DURATION, Maintained, OrderedOptions, OrderedStore, Page,
-    Payload, Result, Stamp, Stamping, Versioned, WriterId, Written, async_trait,
+    Cursor, Error, Key, ListedValue, MAX_DURATION, Maintained, Namespace, OrderedOptions, OrderedStore, Page, Payload,
+    Result, Stamp, Stamping, Versioned, WriterId, Written, async_trait,
 };
 use tracing::instrument;
 
-use crate::client::{Client, Kind, OpenBox, Step};
+use crate::client::{Client, Kind, OpenNamespace, Step};
 use crate::clock::Micros;
 use crate::error::{read, unreadable};
 
@@ -26,22 +26,21 @@ const PURGE: &str = include_str!("../sql/ordered_store/purge.sql");
 /// The ordered values of one name.
 #[derive(Debug)]
 pub(crate) struct SqliteOrderedStore {
-    values: Arc<OpenBox>,
+    values: Arc<OpenNamespace>,
     options: OrderedOptions,
 }
 
 impl SqliteOrderedStore {
-    pub(crate) fn new(client: &Arc<Client>, name: &BoxName, options: OrderedOptions) -> Result<Self> {
+    pub(crate) fn new(client: &Arc<Client>, name: &Namespace, options: OrderedOptions) -> Result<Self> {
         let options = options.checked()?;
         let keeps = is_timed(options).then(|| micros(options.tombstone_age));
-        let values = OpenBox::new(client, Kind::Ordered, name).with_options(in_words(options), keeps);
+        let values = OpenNamespace::new(client, Kind::Ordered, name).with_options(in_words(options), keeps);
         Ok(Self { values: Arc::new(values), options })
     }
 
     async fn write(&self, key: &Key, value: Option<&Payload>, stamp: &Stamp) -> Result<Written> {
         let operation = if value.is_some() { "put" } else { "delete" };
-        let write =
-            Write { key: key.clone(), value: value.cloned(), stamp: stamp.clone(), options: self.options };
+        let write = Write { key: key.clone(), value: value.cloned(), stamp: stamp.clone(), options: self.options };
         self.values.write(operation, write, |step, write| Box::pin(write.make(step))).await
     }
 }
@@ -50,7 +49,7 @@ fn is_timed(options: OrderedOptions) -> bool {
     matches!(options.stamping, Stamping::Time { .. })
 }
 
-/// The options as they are kept with the box. What stands in tables does not change.
+/// The options as they are kept with the namespace. What stands in tables does not change.
 fn in_words(options: OrderedOptions) -> String {
     let age = micros(options.tombstone_age);
     match options.stamping {
@@ -116,10 +115,7 @@ impl Write {
             return Ok(());
         }
         let why = format_args!("is more than {skew:?} ahead of the store's clock");
-        Err(Error::invalid("stamp", why)
-            .with("stamp", self.stamp.at)
-            .with("clock", now.millis())
-            .on("sqlite"))
+        Err(Error::invalid("stamp", why).with("stamp", self.stamp.at).with("clock", now.millis()).on("sqlite"))
     }
 }
 
@@ -167,19 +163,14 @@ impl OrderedStore for SqliteOrderedStore {
     }
 
     #[instrument(level = "trace", skip_all)]
-    async fn list(
-        &self,
-        prefix: Option<&Key>,
-        cursor: Option<&Cursor>,
-        limit: usize,
-    ) -> Result<Page<ListedValue>> {
+    async fn list(&self, prefix: Option<&Key>, cursor: Option<&Cursor>, limit: usize) -> Result<Page<ListedValue>> {
         let listing = Listing::of::<Key>("sqlite", cursor, limit)?;
         let (after, most, prefix) =
             (listing.after().to_owned(), listing.limit(), prefix.map_or("", Key::as_str).to_owned());
         let end = format!("{prefix}{}", "\u{10ffff}".repeat(128));
-        let rows = self.values.look("list", LIST, move |ask| {
-            ask.bind(after.clone()).bind(most).bind(prefix.clone()).bind(end.clone())
-        });
+        let rows = self
+            .values
+            .look("list", LIST, move |ask| ask.bind(after.clone()).bind(most).bind(prefix.clone()).bind(end.clone()));
         let entries = rows.await?.iter().map(listed).collect::<Result<_>>()?;
         Ok(listing.page(entries, |last: &ListedValue| last.key.as_str()))
     }

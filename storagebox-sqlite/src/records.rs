@@ -56,10 +56,8 @@ impl Record {
         let asked = step.ask(KNOWN).bind(id.as_str()).bind(op.map(OpId::as_str));
         let row = step.row(asked).await?.ok_or_else(|| unreadable(RECORD))?;
         let ended: Option<i64> = read(RECORD, row.try_get("ended"))?;
-        let mut record = Self {
-            state: state(&row)?,
-            has_ended: ended.is_some_and(|since| Micros(since) > step.forgotten),
-        };
+        let mut record =
+            Self { state: state(&row)?, has_ended: ended.is_some_and(|since| Micros(since) > step.forgotten) };
         if let State::Done(done) = &record.state
             && done.until.is_some_and(|until| until <= step.now)
         {

@@ -80,7 +80,7 @@ impl Setup {
 
     /// Brings the tables to this library's version, or finds them so, with the memory that was asked for.
     async fn bring(&self, connection: &mut SqliteConnection) -> Result<()> {
-        let asked = self.inner.settings.memory;
+        let asked = self.inner.settings.remember;
         self.migrate(connection, asked.unwrap_or(Retention::DEFAULT)).await?;
         known(connection).await?.check(asked).map(drop)
     }
@@ -128,7 +128,7 @@ pub(crate) async fn ping(client: &Client) -> Result<()> {
     let (inner, limit) = (Arc::clone(client.inner()), client.settings().call_timeout);
     let found = timeout(limit, apart(async move { found(&inner).await })).await;
     let found = found.unwrap_or_else(|_| Err(error::not_begun(limit)));
-    let checked = found.and_then(|known| known.check(client.settings().memory));
+    let checked = found.and_then(|known| known.check(client.settings().remember));
     checked.map(drop).map_err(|error| error.during("ping"))
 }
 

@@ -1,4 +1,4 @@
-//! The store: its boxes by kind and name, and its upkeep.
+//! The store: its namespaces by kind and name, and its upkeep.
 
 mod upkeep;
 
@@ -9,13 +9,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use sqlx::SqlitePool;
-use storagebox_core::backend::OpenBoxes;
+use storagebox_core::backend::OpenNamespaces;
 use storagebox_core::{
-    Backend, BankAdmin, BoxName, Counter, DedupRepo, Error, LeaseRepo, Ledger, Maintained, OrderedOptions,
+    Backend, BankAdmin, Counter, DedupRepo, Error, LeaseRepo, Ledger, Maintained, Namespace, OrderedOptions,
     OrderedStore, Promise, Promises, Result, Strategy, TokenStore, async_trait,
 };
 
-use crate::client::{Client, Connections, Kind, OpenBox, apart};
+use crate::client::{Client, Connections, Kind, OpenNamespace, apart};
 use crate::config::{Settings, SqliteBuilder, Synchronous};
 use crate::counter::SqliteCounter;
 use crate::dedup_repo::SqliteDedupRepo;
@@ -29,7 +29,7 @@ use crate::token_store::SqliteTokenStore;
 #[derive(Clone)]
 pub struct SqliteStore {
     client: Arc<Client>,
-    boxes: Arc<OpenBoxes>,
+    namespaces: Arc<OpenNamespaces>,
 }
 
 impl SqliteStore {
@@ -72,11 +72,11 @@ impl SqliteStore {
     }
 
     pub(crate) fn with(connections: Connections, settings: Settings) -> Self {
-        Self { client: Client::new(connections, settings), boxes: Arc::default() }
+        Self { client: Client::new(connections, settings), namespaces: Arc::default() }
     }
 
-    fn records(&self, name: &BoxName) -> OpenBox {
-        OpenBox::new(&self.client, Kind::Records, name)
+    fn records(&self, name: &Namespace) -> OpenNamespace {
+        OpenNamespace::new(&self.client, Kind::Records, name)
     }
 }
 
@@ -125,7 +125,7 @@ impl Backend for SqliteStore {
     fn promises(&self) -> Promises {
         let promise = |about, statement: &str| Promise { about, statement: statement.to_owned().into() };
         let settings = self.client.settings();
-        let memory = settings.memory.map_or(MEMORY.to_owned(), |memory| memory.to_string());
+        let memory = settings.remember.map_or(MEMORY.to_owned(), |memory| memory.to_string());
         let memory = format!("ended claims, gone tokens and ended operations: {memory}");
         Promises {
             backend: "sqlite",
@@ -137,44 +137,43 @@ impl Backend for SqliteStore {
                 promise("durability", durability(settings.synchronous)),
                 promise("processes", "any number on one machine; never over a network file system"),
                 promise("clock", "the machine's; one that is set back prolongs what would expire"),
-                promise("memory", &memory),
+                promise("remember", &memory),
                 promise("counters", "Atomic, Marker, Window and Sharded; the others are Unsupported"),
             ],
         }
     }
 
-    fn item_bank(&self, name: &BoxName) -> Result<Arc<dyn BankAdmin>> {
+    fn item_bank(&self, name: &Namespace) -> Result<Arc<dyn BankAdmin>> {
         let create = || Ok(SqliteBank::new(&self.client, name));
-        Ok(self.boxes.open("bank", name, String::new(), create)?)
+        Ok(self.namespaces.open("bank", name, String::new(), create)?)
     }
 
-    fn dedup_repo(&self, name: &BoxName) -> Result<Arc<dyn DedupRepo>> {
+    fn dedup_repo(&self, name: &Namespace) -> Result<Arc<dyn DedupRepo>> {
         let create = || Ok(SqliteDedupRepo::new(self.records(name)));
-        Ok(self.boxes.open("records", name, String::new(), create)?)
+        Ok(self.namespaces.open("records", name, String::new(), create)?)
     }
 
-    fn lease_repo(&self, name: &BoxName) -> Result<Arc<dyn LeaseRepo>> {
+    fn lease_repo(&self, name: &Namespace) -> Result<Arc<dyn LeaseRepo>> {
         let create = || Ok(SqliteLeaseRepo::new(self.records(name)));
-        Ok(self.boxes.open("leases", name, String::new(), create)?)
+        Ok(self.namespaces.open("leases", name, String::new(), create)?)
     }
 
-    fn token_store(&self, name: &BoxName) -> Result<Arc<dyn TokenStore>> {
-        let create = || Ok(SqliteTokenStore::new(OpenBox::new(&self.client, Kind::Tokens, name)));
-        Ok(self.boxes.open("tokens", name, String::new(), create)?)
+    fn token_store(&self, name: &Namespace) -> Result<Arc<dyn TokenStore>> {
+        let create = || Ok(SqliteTokenStore::new(OpenNamespace::new(&self.client, Kind::Tokens, name)));
+        Ok(self.namespaces.open("tokens", name, String::new(), create)?)
     }
 
-    fn counter(&self, name: &BoxName, strategy: Strategy) -> Result<Arc<dyn Counter>> {
+    fn counter(&self, name: &Namespace, strategy: Strategy) -> Result<Arc<dyn Counter>> {
         let create = || SqliteCounter::new(&self.client, name, strategy);
-        Ok(self.boxes.open("counters", name, format!("{strategy:?}"), create)?)
+        Ok(self.namespaces.open("counters", name, format!("{strategy:?}"), create)?)
     }
 
-    fn ledger(&self, _name: &BoxName) -> Result<Arc<dyn Ledger>> {
-        Err(Error::unsupported("a ledger", "the counter strategy Marker with Retention::Forever")
-            .on("sqlite"))
+    fn ledger(&self, _name: &Namespace) -> Result<Arc<dyn Ledger>> {
+        Err(Error::unsupported("a ledger", "the counter strategy Marker with Retention::Forever").on("sqlite"))
     }
 
-    fn ordered_store(&self, name: &BoxName, options: OrderedOptions) -> Result<Arc<dyn OrderedStore>> {
+    fn ordered_store(&self, name: &Namespace, options: OrderedOptions) -> Result<Arc<dyn OrderedStore>> {
         let create = || SqliteOrderedStore::new(&self.client, name, options);
-        Ok(self.boxes.open("ordered", name, format!("{options:?}"), create)?)
+        Ok(self.namespaces.open("ordered", name, format!("{options:?}"), create)?)
     }
 }

@@ -6,7 +6,7 @@ use sqlx::Row;
 use storagebox_core::{Consumed, Created, Discarded, OpId, Result, TokenId, TokenStore, async_trait};
 use tracing::instrument;
 
-use crate::client::{OpenBox, Step, Texts};
+use crate::client::{OpenNamespace, Step, Texts};
 use crate::clock::Micros;
 use crate::error::{read, unreadable};
 
@@ -18,11 +18,11 @@ const DISCARD: &str = include_str!("../sql/token_store/discard.sql");
 /// The tokens of one name.
 #[derive(Debug)]
 pub(crate) struct SqliteTokenStore {
-    tokens: Arc<OpenBox>,
+    tokens: Arc<OpenNamespace>,
 }
 
 impl SqliteTokenStore {
-    pub(crate) fn new(tokens: OpenBox) -> Self {
+    pub(crate) fn new(tokens: OpenNamespace) -> Self {
         Self { tokens: Arc::new(tokens) }
     }
 }
@@ -66,8 +66,7 @@ async fn discard(step: &mut Step<'_>, tokens: &Texts) -> Result<Discarded> {
 impl TokenStore for SqliteTokenStore {
     #[instrument(level = "trace", skip_all)]
     async fn create_tokens(&self, tokens: &[TokenId]) -> Result<Created> {
-        let parts =
-            self.tokens.write_each("create", batches(tokens)?, |step, tokens| Box::pin(create(step, tokens)));
+        let parts = self.tokens.write_each("create", batches(tokens)?, |step, tokens| Box::pin(create(step, tokens)));
         Ok(parts.await?.into_iter().fold(Created::default(), |all, one| Created {
             created: all.created + one.created,
             already_live: all.already_live + one.already_live,
@@ -90,9 +89,7 @@ impl TokenStore for SqliteTokenStore {
 
     #[instrument(level = "trace", skip_all)]
     async fn discard(&self, tokens: &[TokenId]) -> Result<Discarded> {
-        let parts = self
-            .tokens
-            .write_each("discard", batches(tokens)?, |step, tokens| Box::pin(discard(step, tokens)));
+        let parts = self.tokens.write_each("discard", batches(tokens)?, |step, tokens| Box::pin(discard(step, tokens)));
         Ok(parts.await?.into_iter().fold(Discarded::default(), |all, one| Discarded {
             discarded: all.discarded + one.discarded,
             already_gone: all.already_gone + one.already_gone,

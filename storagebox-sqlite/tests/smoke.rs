@@ -14,8 +14,7 @@ const SET_UPS: [SetUp; 2] = [
 
 fn main() -> ExitCode {
     be_a_worker_if_asked().unwrap_or_else(|| {
-        let outcomes =
-            SET_UPS.map(|set_up| run_with(SqliteHarness(set_up), Profile::SMOKE, Selection::Smoke));
+        let outcomes = SET_UPS.map(|set_up| run_with(SqliteHarness(set_up), Profile::SMOKE, Selection::Smoke));
         outcomes.into_iter().find(|outcome| *outcome != ExitCode::SUCCESS).unwrap_or(ExitCode::SUCCESS)
     })
 }

@@ -37,10 +37,7 @@ handle! {
 
 impl Bank {
     /// Adds items. Items that the bank already knows stay unchanged (IB-5).
-    pub async fn add(
-        &self,
-        items: impl IntoIterator<Item: TryInto<Item, Error: Into<Error>>>,
-    ) -> Result<Added> {
+    pub async fn add(&self, items: impl IntoIterator<Item: TryInto<Item, Error: Into<Error>>>) -> Result<Added> {
         self.part.add(&all(items)?).await
     }
 
@@ -63,11 +60,7 @@ impl Bank {
     /// # Errors
     ///
     /// Returns `InvalidInput` if the hold is shorter than 1 ms or longer than a hundred years.
-    pub async fn extend(
-        &self,
-        claim: impl TryInto<ClaimId, Error: Into<Error>>,
-        hold: Hold,
-    ) -> Result<Extended> {
+    pub async fn extend(&self, claim: impl TryInto<ClaimId, Error: Into<Error>>, hold: Hold) -> Result<Extended> {
         self.part.extend(&checked(claim)?, hold).await
     }
 
@@ -122,10 +115,7 @@ impl Bank {
     }
 
     /// Frees withdrawn items. All other items stay unchanged (IB-2, IB-5).
-    pub async fn restore(
-        &self,
-        items: impl IntoIterator<Item: TryInto<Item, Error: Into<Error>>>,
-    ) -> Result<Restored> {
+    pub async fn restore(&self, items: impl IntoIterator<Item: TryInto<Item, Error: Into<Error>>>) -> Result<Restored> {
         self.part.restore(&all(items)?).await
     }
 }

@@ -12,11 +12,11 @@ macro_rules! handle {
         #[derive(Clone)]
         pub struct $name {
             part: std::sync::Arc<dyn $part>,
-            name: storagebox_core::BoxName,
+            name: storagebox_core::Namespace,
         }
 
         impl $name {
-            pub(crate) fn new(name: storagebox_core::BoxName, part: std::sync::Arc<dyn $part>) -> Self {
+            pub(crate) fn new(name: storagebox_core::Namespace, part: std::sync::Arc<dyn $part>) -> Self {
                 Self { part, name }
             }
         }

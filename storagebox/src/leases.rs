@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use storagebox_core::{
-    Aborted, Begun, BoxName, Completed, DedupId, Error, Fence, Fingerprint, Lease, LeaseExtended, LeaseRepo,
-    OpId, Payload, Ran, Result, Retention, Retry, RunError, RunOptions,
+    Aborted, Begun, Completed, DedupId, Error, Fence, Fingerprint, Lease, LeaseExtended, LeaseRepo, Namespace, OpId,
+    Payload, Ran, Result, Retention, Retry, RunError, RunOptions,
 };
 
 use crate::handle::checked;
@@ -44,17 +44,12 @@ pub struct Leases {
     part: Arc<dyn LeaseRepo>,
     /// With deadlines alone, because a run repeats its calls itself, and recording its result for longer than others.
     bounded: Arc<dyn LeaseRepo>,
-    name: BoxName,
+    name: Namespace,
     policy: Policy,
 }
 
 impl Leases {
-    pub(crate) fn new(
-        name: BoxName,
-        part: Arc<dyn LeaseRepo>,
-        bounded: Arc<dyn LeaseRepo>,
-        policy: Policy,
-    ) -> Self {
+    pub(crate) fn new(name: Namespace, part: Arc<dyn LeaseRepo>, bounded: Arc<dyn LeaseRepo>, policy: Policy) -> Self {
         Self { part, bounded, name, policy }
     }
 

@@ -3,8 +3,7 @@
 use std::time::Duration;
 
 use storagebox_core::{
-    Cancelled, Counted, CounterPromise, Cursor, Error, Key, Ledger as Part, LedgerEntry, Maintained, OpId,
-    Page, Result,
+    Cancelled, Counted, CounterPromise, Cursor, Error, Key, Ledger as Part, LedgerEntry, Maintained, OpId, Page, Result,
 };
 
 use crate::apply::Apply;
@@ -85,11 +84,7 @@ impl Ledger {
     }
 
     /// Returns the counter's value as of at most `max_age` ago, as this process knows it (C-6).
-    pub async fn value_within(
-        &self,
-        key: impl TryInto<Key, Error: Into<Error>>,
-        max_age: Duration,
-    ) -> Result<i64> {
+    pub async fn value_within(&self, key: impl TryInto<Key, Error: Into<Error>>, max_age: Duration) -> Result<i64> {
         self.part.value_within(&checked(key)?, max_age).await
     }
 

@@ -18,16 +18,16 @@ mod store;
 mod timer;
 mod tokens;
 
-/// The traits that backends implement, and the items that backend authors and generic code need. [`Ledger`](parts::Ledger) is
-/// the only trait here that shares its name with a handle.
+/// The traits that backends implement, and the items that backend authors and generic code need.
+/// [`Ledger`](parts::Ledger) is the only trait here that shares its name with a handle.
 pub mod parts {
     pub use crate::open::open;
     pub use storagebox_core::backend;
     pub use storagebox_core::{
         Backend, BackendExt, BankAdmin, Change, Combine, Combined, Combiner, Counter, CounterExt, DedupRepo,
-        DedupRepoExt, Ids, ItemBank, ItemBankExt, LeaseRepo, Ledger, MAX_DURATION, MIN_DURATION,
-        OrderedStore, OrderedStoreExt, Patience, RandomIds, Settles, Spawn, Spawner, Together, TokenStore,
-        TokenStoreExt, checked_duration, run, run_to_end,
+        DedupRepoExt, Ids, ItemBank, ItemBankExt, LeaseRepo, Ledger, MAX_DURATION, MIN_DURATION, OrderedStore,
+        OrderedStoreExt, Patience, RandomIds, Settles, Spawn, Spawner, Together, TokenStore, TokenStoreExt,
+        checked_duration, run, run_to_end,
     };
 }
 
@@ -45,14 +45,14 @@ pub use tokens::Tokens;
 
 // Values.
 pub use storagebox_core::{
-    BoxName, ClaimId, DedupId, Fingerprint, Item, Key, MAX_ID_BYTES, MAX_ITEM_BYTES, MAX_PAYLOAD_BYTES, OpId,
+    ClaimId, DedupId, Fingerprint, Item, Key, MAX_ID_BYTES, MAX_ITEM_BYTES, MAX_PAYLOAD_BYTES, Namespace, OpId,
     Payload, Reason, TokenId, WriterId,
 };
 
 // Items and claims.
 pub use storagebox_core::{
-    Added, ClaimState, Confirmed, Counts, End, Extended, Held, HoldState, ItemState, ListedItem, Released,
-    Restored, Retired, Taken, Withdrawn,
+    Added, ClaimState, Confirmed, Counts, End, Extended, Held, HoldState, ItemState, ListedItem, Released, Restored,
+    Retired, Taken, Withdrawn,
 };
 
 // Items from several banks.
@@ -60,15 +60,15 @@ pub use storagebox_core::{Assigned, Deduplicator, Recovery};
 
 // Records, leases and runs.
 pub use storagebox_core::{
-    Aborted, Begun, Completed, Entry, Fence, Forgotten, Lease, LeaseExtended, ListedRecord, Ran, Recorded,
-    Replaced, RunError, RunOptions, Version,
+    Aborted, Begun, Completed, Entry, Fence, Forgotten, Lease, LeaseExtended, ListedRecord, Ran, Recorded, Replaced,
+    RunError, RunOptions, Version,
 };
 
 // Tokens.
 pub use storagebox_core::{Consumed, Created, Discarded};
 
 // Counters.
-pub use storagebox_core::{Bounds, Cancelled, Counted, CounterPromise, LedgerEntry, Memory, Strategy};
+pub use storagebox_core::{Bounds, Cancelled, Counted, CounterPromise, LedgerEntry, Remember, Strategy};
 
 // Ordered values.
 pub use storagebox_core::{ListedValue, OrderedOptions, Stamp, Stamping, Versioned, Written};

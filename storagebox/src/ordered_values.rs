@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use storagebox_core::{
-    Cursor, Error, Key, ListedValue, Maintained, OrderedStore, Page, Payload, Result, Stamp, Versioned,
-    WriterId, Written,
+    Cursor, Error, Key, ListedValue, Maintained, OrderedStore, Page, Payload, Result, Stamp, Versioned, WriterId,
+    Written,
 };
 
 use crate::handle::{checked, handle};
@@ -81,12 +81,7 @@ impl OrderedValues {
     /// # Errors
     ///
     /// Returns `InvalidInput` if the limit is 0 or the cursor cannot be read.
-    pub async fn list(
-        &self,
-        prefix: Option<&str>,
-        cursor: Option<&Cursor>,
-        limit: usize,
-    ) -> Result<Page<ListedValue>> {
+    pub async fn list(&self, prefix: Option<&str>, cursor: Option<&Cursor>, limit: usize) -> Result<Page<ListedValue>> {
         let prefix = prefix.map(Key::try_from).transpose()?;
         self.part.list(prefix.as_ref(), cursor, limit).await
     }

@@ -1,8 +1,8 @@
 //! The handle of deduplication records.
 
 use storagebox_core::{
-    Cursor, DedupId, DedupRepo, Entry, Error, Forgotten, ListedRecord, OpId, Page, Payload, Recorded,
-    Replaced, Result, Retention, Version,
+    Cursor, DedupId, DedupRepo, Entry, Error, Forgotten, ListedRecord, OpId, Page, Payload, Recorded, Replaced, Result,
+    Retention, Version,
 };
 
 use crate::handle::{checked, handle};
@@ -74,11 +74,7 @@ impl Records {
 
     /// Deletes the record if it still has this version, so that the id can be used again. The caller guarantees that no call
     /// that got `Existing` is still in progress (D-7).
-    pub async fn forget(
-        &self,
-        id: impl TryInto<DedupId, Error: Into<Error>>,
-        version: Version,
-    ) -> Result<Forgotten> {
+    pub async fn forget(&self, id: impl TryInto<DedupId, Error: Into<Error>>, version: Version) -> Result<Forgotten> {
         self.part.forget(&checked(id)?, version).await
     }
 

@@ -5,9 +5,9 @@
 use std::time::Duration;
 
 use storagebox::{
-    Begun, Bounds, Cancelled, Completed, Confirmed, Consumed, Counted, Error, Extended, Forgotten, Hold,
-    ItemState, LeaseExtended, LedgerEntry, OrderedOptions, Ran, Recorded, Released, Replaced, Result,
-    Retention, Retired, RunError, RunOptions, Store, Strategy, Taken, Written,
+    Begun, Bounds, Cancelled, Completed, Confirmed, Consumed, Counted, Error, Extended, Forgotten, Hold, ItemState,
+    LeaseExtended, LedgerEntry, OrderedOptions, Ran, Recorded, Released, Replaced, Result, Retention, Retired,
+    RunError, RunOptions, Store, Strategy, Taken, Written,
 };
 
 const HOUR: Duration = Duration::from_secs(3_600);
@@ -84,14 +84,10 @@ async fn runs() -> Result<(), Box<dyn std::error::Error>> {
     assert!(matches!(declined, Err(RunError::Work("declined"))));
     let charge = async |_fence| Ok::<_, Error>("charged");
     assert!(matches!(payments.run(&invoice, charge).await?, Ran::Done(_)));
-    assert!(
-        matches!(payments.run(&invoice, charge).await?, Ran::Replayed(result) if result.as_bytes() == b"charged")
-    );
+    assert!(matches!(payments.run(&invoice, charge).await?, Ran::Replayed(result) if result.as_bytes() == b"charged"));
     let options = RunOptions::default().lease(HOUR).wait(HOUR);
     assert!(matches!(payments.run_with("invoice-8", &options, charge).await?, Ran::Done(_)));
-    let ran = payments
-        .run_to_end(tokio::spawn, "invoice-9", &options, async |_fence| Ok::<_, Error>("sent"))
-        .await?;
+    let ran = payments.run_to_end(tokio::spawn, "invoice-9", &options, async |_fence| Ok::<_, Error>("sent")).await?;
     assert!(matches!(ran, Ran::Done(_)));
     assert!(matches!(payments.run("", charge).await, Err(RunError::Store(_))));
     Ok(())
@@ -106,10 +102,7 @@ async fn leases() -> Result<()> {
     };
     assert_eq!(payments.begin("invoice-7", "worker-2", HOUR, Some("18 EUR")).await?, Begun::Mismatch);
     assert_eq!(payments.extend(&lease, 2 * HOUR).await?, LeaseExtended::Extended);
-    assert!(matches!(
-        payments.complete(&lease, "charged", Retention::DEFAULT).await?,
-        Completed::Completed(_)
-    ));
+    assert!(matches!(payments.complete(&lease, "charged", Retention::DEFAULT).await?, Completed::Completed(_)));
     assert!(matches!(payments.begin("invoice-7", "worker-2", HOUR, None).await?, Begun::Done(_)));
     assert!(store.records("payments")?.get("invoice-7").await?.is_some());
     let Begun::Started(lease) = payments.begin("invoice-8", "worker-1", HOUR, None).await? else {
@@ -184,10 +177,7 @@ async fn ordered_values() -> Result<()> {
     assert_eq!(ratings.list(Some("book-"), None, 10).await?.entries.len(), 0);
     assert_eq!(ratings.delete("movie-a", 30, "phone").await?, Written::Applied);
     assert_eq!(ratings.purge(Duration::ZERO, 10).await?.deleted, 1);
-    assert!(matches!(
-        store.ordered("recent")?.put("movie-a", "3 stars", 1, "import").await?,
-        Written::TooOld { .. }
-    ));
+    assert!(matches!(store.ordered("recent")?.put("movie-a", "3 stars", 1, "import").await?, Written::TooOld { .. }));
     Ok(())
 }
 

@@ -8,9 +8,7 @@ async fn refused(url: &str) -> storagebox::Error {
 
 #[tokio::test]
 async fn an_unknown_scheme_names_those_that_are_known() {
-    for url in
-        ["mongodb://user:hunter2@host/db", "hunter2", "", ":hunter2", "MEMORY:hunter2", "Postgres://hunter2"]
-    {
+    for url in ["mongodb://user:hunter2@host/db", "hunter2", "", ":hunter2", "MEMORY:hunter2", "Postgres://hunter2"] {
         let error = refused(url).await;
         assert_eq!(error.kind(), ErrorKind::Misconfigured, "{url}");
         assert!(
@@ -82,7 +80,7 @@ mod postgres {
             ("max_connections=hunter2", "max_connections"),
             ("max_connections=0", "max_connections"),
             ("call_timeout=0", "call timeout"),
-            ("memory=hunter2", "memory"),
+            ("remember=hunter2", "remember"),
             ("sslmode=hunter2", "url cannot be read"),
         ] {
             let error = refused(&url(&server, "postgres", query)).await;
@@ -95,12 +93,8 @@ mod postgres {
 
     #[tokio::test]
     async fn a_url_that_cannot_be_read_shows_nothing_of_itself() {
-        for url in [
-            "postgres:",
-            "postgres:hunter2",
-            "postgresql:/hunter2",
-            "postgres://ada:hunter2@host:hunter2/shop",
-        ] {
+        for url in ["postgres:", "postgres:hunter2", "postgresql:/hunter2", "postgres://ada:hunter2@host:hunter2/shop"]
+        {
             let error = refused(url).await;
             assert_eq!(error.kind(), ErrorKind::Misconfigured, "{url}");
             assert!(!format!("{error} {error:?}").contains("hunter2"), "{error:?}");
@@ -110,8 +104,7 @@ mod postgres {
     #[tokio::test]
     async fn both_schemes_open_and_neither_connects() {
         let server = Server::listen();
-        let keys =
-            "schema=shop&statements=simple&combining=off&max_connections=2&call_timeout=500ms&memory=forever";
+        let keys = "schema=shop&statements=simple&combining=off&max_connections=2&call_timeout=500ms&memory=forever";
         let url = |scheme, query: &str| url(&server, scheme, query);
         for url in [url("postgres", ""), url("postgresql", &format!("sslmode=disable&{keys}"))] {
             let store = open(&url).await.expect("it opens");
@@ -140,7 +133,7 @@ mod dynamo {
             ("endpoint=hunter2", "endpoint"),
             ("endpoint=http://ada:hunter2@host", "endpoint"),
             ("prefix=%hunter2", "%"),
-            ("memory=hunter2", "memory"),
+            ("remember=hunter2", "remember"),
             ("max_skew=hunter2", "max_skew"),
             ("call_timeout=0", "call timeout"),
             ("shards=0", "shards"),
@@ -195,11 +188,10 @@ mod dynamo {
         let store = open(&url("vouchers/given", "fetch_limit=9&call_timeout=500ms")).await.expect("it opens");
         assert_eq!(store.backend(), "dynamo");
         assert!(storagebox::parts::BackendExt::bank(&*store, "vouchers").is_ok());
-        let other =
-            storagebox::parts::BackendExt::bank(&*store, "given").map(drop).expect_err("another bank");
+        let other = storagebox::parts::BackendExt::bank(&*store, "given").map(drop).expect_err("another bank");
         assert_eq!(other.kind(), ErrorKind::Misconfigured);
         let tokens =
-            storagebox::parts::BackendExt::tokens(&*store, "vouchers").map(drop).expect_err("another box");
+            storagebox::parts::BackendExt::tokens(&*store, "vouchers").map(drop).expect_err("another namespace");
         assert_eq!(tokens.kind(), ErrorKind::Unsupported);
         server.met_nobody();
     }
@@ -236,7 +228,7 @@ mod redis {
             ("prefix=hunter2%7B", "prefix"),
             ("call_timeout=hunter2", "call_timeout"),
             ("call_timeout=0", "call timeout"),
-            ("memory=hunter2", "memory"),
+            ("remember=hunter2", "remember"),
             ("wait=hunter2", "wait"),
             ("wait_timeout=5ms", "wait_timeout must follow"),
             ("wait=1&wait_timeout=0", "wait timeout"),
@@ -273,8 +265,7 @@ mod redis {
     #[tokio::test]
     async fn both_schemes_open_and_neither_connects() {
         let server = Server::listen();
-        let keys =
-            "prefix=shop:live&call_timeout=500ms&memory=forever&wait=1&wait_timeout=50ms&require_aof=on";
+        let keys = "prefix=shop:live&call_timeout=500ms&memory=forever&wait=1&wait_timeout=50ms&require_aof=on";
         for url in [url(&server, "redis", ""), url(&server, "rediss", &format!("{keys}&eviction=warn"))] {
             let store = open(&url).await.expect("it opens");
             assert_eq!(store.backend(), "redis");
@@ -292,10 +283,7 @@ async fn a_cluster_is_opened_by_some_of_its_nodes() {
     }
 }
 
-#[cfg(all(
-    feature = "redis",
-    not(any(feature = "redis-cluster", feature = "redis-pool", feature = "redis-sentinel"))
-))]
+#[cfg(all(feature = "redis", not(any(feature = "redis-cluster", feature = "redis-pool", feature = "redis-sentinel"))))]
 #[tokio::test]
 async fn what_is_off_of_redis_is_named() {
     for (url, feature) in [
@@ -324,10 +312,10 @@ mod sqlite {
             ("synchronous=hunter2", "synchronous"),
             ("combining=hunter2", "combining"),
             ("call_timeout=0", "call timeout"),
-            ("memory=hunter2", "memory"),
+            ("remember=hunter2", "remember"),
             ("wal_autocheckpoint=hunter2", "wal_autocheckpoint"),
         ] {
-            let error = refused(&format!("sqlite:nowhere/box.db?{query}")).await;
+            let error = refused(&format!("sqlite:nowhere/namespace.db?{query}")).await;
             assert_eq!(error.kind(), ErrorKind::Misconfigured, "{query}");
             assert!(error.to_string().contains(because), "{query}: {error}");
             assert!(!format!("{error} {error:?}").contains("hunter2"), "{error:?}");
@@ -345,8 +333,8 @@ mod sqlite {
 
     #[test]
     fn its_files_are_named_and_no_others() {
-        let names = ["box.db", "box.db-journal", "box.db-shm", "box.db-wal"];
-        let files = storagebox::files("sqlite:nowhere/box.db?synchronous=normal").expect("it can be read");
+        let names = ["namespace.db", "namespace.db-journal", "namespace.db-shm", "namespace.db-wal"];
+        let files = storagebox::files("sqlite:nowhere/namespace.db?synchronous=normal").expect("it can be read");
         for name in names {
             assert!(
                 files.iter().any(|file| file.is_absolute() && file.ends_with(format!("nowhere/{name}"))),
@@ -360,7 +348,7 @@ mod sqlite {
     #[tokio::test]
     async fn it_opens_and_makes_no_file() {
         let keys = "synchronous=normal&combining=off&call_timeout=500ms&memory=forever&wal_autocheckpoint=0";
-        for url in ["sqlite:nowhere/box.db".to_owned(), format!("sqlite:///nowhere/box.db?{keys}")] {
+        for url in ["sqlite:nowhere/namespace.db".to_owned(), format!("sqlite:///nowhere/namespace.db?{keys}")] {
             let store = open(&url).await.expect("it opens");
             assert_eq!(store.backend(), "sqlite");
         }
@@ -402,13 +390,7 @@ async fn sqlite_that_is_off_is_named() {
     names_the_feature("sqlite:hunter2.db?hunter2=1", "feature `sqlite`").await;
 }
 
-#[cfg(not(all(
-    feature = "dynamo",
-    feature = "memory",
-    feature = "postgres",
-    feature = "redis",
-    feature = "sqlite"
-)))]
+#[cfg(not(all(feature = "dynamo", feature = "memory", feature = "postgres", feature = "redis", feature = "sqlite")))]
 async fn names_the_feature(url: &str, feature: &str) {
     let error = refused(url).await;
     assert_eq!(error.kind(), ErrorKind::Unsupported, "{url}");

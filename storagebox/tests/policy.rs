@@ -9,9 +9,8 @@ use std::time::Duration;
 
 use storagebox::layer::{Answered, Call, Layer, Next};
 use storagebox::{
-    Bank, Begun, Bounds, Certainty, Counters, Error, ErrorKind, Leases, Ledger, MemoryStore, OrderedValues,
-    Ran, Records, Result, Retention, Retry, RunOptions, Store, Strategy, Taken, Timer, Tokens, TokioTimer,
-    async_trait,
+    Bank, Begun, Bounds, Certainty, Counters, Error, ErrorKind, Leases, Ledger, MemoryStore, OrderedValues, Ran,
+    Records, Result, Retention, Retry, RunOptions, Store, Strategy, Taken, Timer, Tokens, TokioTimer, async_trait,
 };
 
 /// Loses the first replies, and counts attempts.
@@ -51,8 +50,7 @@ impl Layer for LosesCompletions {
     async fn around(&self, call: &Call<'_>, next: Next<'_>) -> Result<Answered> {
         let answered = next.call().await?;
         let one_less = |left: usize| left.checked_sub(1);
-        match call.operation == "complete"
-            && self.0.fetch_update(Ordering::SeqCst, Ordering::SeqCst, one_less).is_ok()
+        match call.operation == "complete" && self.0.fetch_update(Ordering::SeqCst, Ordering::SeqCst, one_less).is_ok()
         {
             true => Err(Error::unknown("the reply was lost, as the test asked")),
             false => Ok(answered),
@@ -232,9 +230,7 @@ impl Layer for LosesLate {
     async fn around(&self, call: &Call<'_>, next: Next<'_>) -> Result<Answered> {
         let answered = next.call().await?;
         let one_less = |left: usize| left.checked_sub(1);
-        if call.operation == "apply"
-            && self.left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, one_less).is_ok()
-        {
+        if call.operation == "apply" && self.left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, one_less).is_ok() {
             TokioTimer.sleep(self.after).await;
             return Err(Error::unknown("the reply was lost, as the test asked"));
         }
@@ -339,8 +335,7 @@ struct RefusesResults(AtomicUsize);
 impl Layer for RefusesResults {
     async fn around(&self, call: &Call<'_>, next: Next<'_>) -> Result<Answered> {
         let one_less = |left: usize| left.checked_sub(1);
-        match call.operation == "complete"
-            && self.0.fetch_update(Ordering::SeqCst, Ordering::SeqCst, one_less).is_ok()
+        match call.operation == "complete" && self.0.fetch_update(Ordering::SeqCst, Ordering::SeqCst, one_less).is_ok()
         {
             true => Err(Error::new(ErrorKind::Unavailable, "as the test asked")),
             false => next.call().await,
@@ -365,8 +360,7 @@ async fn a_result_is_tried_for_no_longer_than_was_asked_for() -> Result<()> {
     let retry = Retry { attempts: 2, first_delay: hour, max_delay: hour };
     let options = RunOptions::default().retry(retry).record_within(Duration::from_secs(10));
     let before = TokioTimer.now();
-    let ran =
-        store.leases("jobs")?.run_with("invoice-7", &options, async |_| Ok::<_, Error>("charged")).await;
+    let ran = store.leases("jobs")?.run_with("invoice-7", &options, async |_| Ok::<_, Error>("charged")).await;
     assert!(ran.is_err());
     assert_eq!((TokioTimer.now() - before).as_secs(), 10);
     Ok(())
@@ -374,9 +368,8 @@ async fn a_result_is_tried_for_no_longer_than_was_asked_for() -> Result<()> {
 
 #[test]
 fn the_timer_goes_on_after_a_runtime_whose_time_was_moved() {
-    let of = |is_paused| {
-        tokio::runtime::Builder::new_current_thread().enable_all().start_paused(is_paused).build().unwrap()
-    };
+    let of =
+        |is_paused| tokio::runtime::Builder::new_current_thread().enable_all().start_paused(is_paused).build().unwrap();
     of(true).block_on(async { TokioTimer.sleep(Duration::from_secs(3_600)).await });
     let moves_on = of(false).block_on(async {
         let before = TokioTimer.now();

@@ -20,9 +20,7 @@ fn section<'a>(readme: &'a str, heading: &str) -> &'a str {
 /// The words in backticks that begin each row of a table.
 fn named(section: &str) -> Vec<&str> {
     let rows = section.lines().filter_map(|line| line.strip_prefix("| `"));
-    rows.flat_map(|row| row.split(" |").next().unwrap().split(", "))
-        .map(|name| name.trim_matches('`'))
-        .collect()
+    rows.flat_map(|row| row.split(" |").next().unwrap().split(", ")).map(|name| name.trim_matches('`')).collect()
 }
 
 /// The texts in double quotes.

@@ -32,8 +32,9 @@ impl Account {
     pub(crate) fn own(self, path: &Path) -> Result<(), Failure> {
         match self {
             Self::Own => Ok(()),
-            Self::Other { user, group } => chown(path, Some(user), Some(group))
-                .map_err(|error| Failure::File { path: path.to_owned(), error }),
+            Self::Other { user, group } => {
+                chown(path, Some(user), Some(group)).map_err(|error| Failure::File { path: path.to_owned(), error })
+            }
         }
     }
 

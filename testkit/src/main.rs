@@ -13,9 +13,7 @@ fn main() -> ExitCode {
         Some("dynamodb") => servers::dynamodb(None),
         Some("redis") => servers::redis(None),
         Some(kind) => {
-            return failed(&format!(
-                "there is no server `{kind}`; it may be `postgres`, `dynamodb` or `redis`"
-            ));
+            return failed(&format!("there is no server `{kind}`; it may be `postgres`, `dynamodb` or `redis`"));
         }
     };
     server.map_or_else(|failure| failed(&failure.to_string()), |server| hold(&server))

@@ -50,10 +50,7 @@ pub(crate) fn dynamodb(host: &str, port: u16) -> io::Result<Option<String>> {
     if head.split(' ').nth(1) == Some("200") && body.contains("\"TableNames\"") {
         return Ok(field(head, "server"));
     }
-    Err(io::Error::other(format!(
-        "it does not speak DynamoDB's protocol: {}",
-        head.lines().next().unwrap_or("")
-    )))
+    Err(io::Error::other(format!("it does not speak DynamoDB's protocol: {}", head.lines().next().unwrap_or(""))))
 }
 
 /// Redis: it answers in its own words, be it that it wants a password first.
@@ -93,8 +90,7 @@ pub(crate) fn redis_sentinel(host: &str, port: u16, replicas: u32, others: u32) 
         answer.extend_from_slice(&chunk[..length]);
     }
     let answer = String::from_utf8_lossy(&answer);
-    Ok(answer.contains(&format!("slaves={replicas},sentinels={}", others + 1))
-        && answer.contains("status=ok"))
+    Ok(answer.contains(&format!("slaves={replicas},sentinels={}", others + 1)) && answer.contains("status=ok"))
 }
 
 /// The signature is of the right form and of no worth: servers for tests do not look at more.
@@ -170,9 +166,8 @@ mod tests {
 
     #[test]
     fn only_a_list_of_tables_is_an_answer() {
-        let answered_with = |answer| {
-            answered(list_tables("127.0.0.1", 10_240).len(), answer, |port| dynamodb("127.0.0.1", port))
-        };
+        let answered_with =
+            |answer| answered(list_tables("127.0.0.1", 10_240).len(), answer, |port| dynamodb("127.0.0.1", port));
         let tables = b"HTTP/1.1 200 OK\r\nServer: Some/1\r\n\r\n{\"TableNames\":[]}";
         assert_eq!(answered_with(tables).unwrap().as_deref(), Some("Some/1"));
         assert!(answered_with(b"HTTP/1.1 200 OK\r\n\r\nwelcome").is_err());

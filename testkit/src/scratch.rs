@@ -61,8 +61,7 @@ impl Scratch {
     /// Runs a command to its end.
     pub(crate) fn run(&self, command: &mut Command) -> Result<(), Failure> {
         let program = command.get_program().to_owned();
-        let output =
-            command.output().map_err(|error| Failure::Started { program: program.clone().into(), error })?;
+        let output = command.output().map_err(|error| Failure::Started { program: program.clone().into(), error })?;
         if output.status.success() {
             return Ok(());
         }

@@ -119,9 +119,7 @@ fn find(kind: &'static Kind, wanted: &Wanted) -> Result<Server, Failure> {
         }
         match started(kind, way) {
             Ok(started) => return server(kind, started, origin(kind, way, &tried[1..]), start),
-            Err(failure) if leaves_other_ways(way, &failure) => {
-                tried.push(format!("{}: {failure}", way.name()))
-            }
+            Err(failure) if leaves_other_ways(way, &failure) => tried.push(format!("{}: {failure}", way.name())),
             Err(failure) => return Err(failure),
         }
     }
@@ -218,9 +216,7 @@ mod tests {
     #[test]
     fn a_server_that_is_nowhere_is_a_failure_that_names_three_ways() {
         let text = find(&NOWHERE, &wanted(None)).unwrap_err().to_string();
-        for part in
-            ["NOWHERE_URL is not set", "docker: ", "local: Nowhere is not installed", "1. NOWHERE_URL="]
-        {
+        for part in ["NOWHERE_URL is not set", "docker: ", "local: Nowhere is not installed", "1. NOWHERE_URL="] {
             assert!(text.contains(part), "{text}");
         }
         assert!(text.contains("2. Docker, with `cargo xtask test --servers docker`"), "{text}");
@@ -251,15 +247,14 @@ mod tests {
     fn amazon_s_own_service_is_not_asked() {
         let url = Some("dynamodb://eu-west-1/storagebox".to_owned());
         let server = find(&dynamodb::KIND, &Wanted { url, way: None }).unwrap().to_string();
-        let expected =
-            "DynamoDB by Amazon, named by STORAGEBOX_TEST_DYNAMO_URL, dynamodb://eu-west-1/storagebox,";
+        let expected = "DynamoDB by Amazon, named by STORAGEBOX_TEST_DYNAMO_URL, dynamodb://eu-west-1/storagebox,";
         assert!(server.starts_with(expected), "{server}");
     }
 
     #[test]
     fn a_url_that_leads_nowhere_is_a_failure_and_no_other_way_is_tried() {
         let port = port::free().unwrap();
-        let url = Some(format!("postgres://ann:secret@127.0.0.1:{port}/box"));
+        let url = Some(format!("postgres://ann:secret@127.0.0.1:{port}/namespace"));
         let failure = find(&postgres::KIND, &Wanted { url, way: Some(Way::Local) }).unwrap_err().to_string();
         assert!(failure.starts_with("STORAGEBOX_TEST_POSTGRES_URL: postgres://ann@127.0.0.1:"), "{failure}");
         assert!(failure.contains("does not answer") && !failure.contains("secret"), "{failure}");

@@ -46,8 +46,7 @@ impl Url {
 impl Url {
     /// The whole of it. Only to be given to a driver.
     pub(crate) fn with_password(&self) -> String {
-        let [user, password, database] =
-            [&self.user, &self.password, &self.database].map(|part| encoded(part));
+        let [user, password, database] = [&self.user, &self.password, &self.database].map(|part| encoded(part));
         format!("postgres://{user}:{password}@{}:{}/{database}", self.host, self.port)
     }
 }
@@ -112,8 +111,8 @@ mod tests {
     fn a_url_gives_its_parts() {
         let parsed = |text| Url::parse(text).unwrap();
         assert_eq!(
-            parsed("postgres://ann:a%3Ab%2fc@db.test:99/box?sslmode=require"),
-            url("db.test", 99, "box")
+            parsed("postgres://ann:a%3Ab%2fc@db.test:99/namespace?sslmode=require"),
+            url("db.test", 99, "namespace")
         );
         assert_eq!(parsed("postgresql://ann:a%3Ab%2fc@[::1]"), url("::1", 5432, "ann"));
     }
@@ -126,14 +125,8 @@ mod tests {
 
     #[test]
     fn what_is_no_url_is_refused() {
-        for text in [
-            "",
-            "mysql://a@b",
-            "postgres://host/db",
-            "postgres://a@h:x/d",
-            "postgres://a%z@h",
-            "postgres://@h",
-        ] {
+        for text in ["", "mysql://a@b", "postgres://host/db", "postgres://a@h:x/d", "postgres://a%z@h", "postgres://@h"]
+        {
             assert!(matches!(Url::parse(text), Err(Failure::Url { .. })), "{text}");
         }
     }

@@ -9,19 +9,19 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use storagebox_core::{
-    Backend, BackendExt, BankAdmin, Change, ClaimId, ClaimState, Confirmed, Consumed, Counted, Counter,
-    DedupId, DedupRepo, Error, Hold, HoldState, Item, ItemBank, Key, OpId, OrderedOptions, OrderedStore,
-    Payload, Recorded, Result, Retention, Stamp, Strategy, Taken, TokenId, TokenStore, WriterId, Written,
+    Backend, BackendExt, BankAdmin, Change, ClaimId, ClaimState, Confirmed, Consumed, Counted, Counter, DedupId,
+    DedupRepo, Error, Hold, HoldState, Item, ItemBank, Key, OpId, OrderedOptions, OrderedStore, Payload, Recorded,
+    Result, Retention, Stamp, Strategy, Taken, TokenId, TokenStore, WriterId, Written,
 };
 use tokio::time::sleep;
 
 /// Until the server may be there again.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// The boxes of one client.
+/// The namespaces of one client.
 #[derive(Clone)]
-#[allow(missing_debug_implementations, reason = "boxes show nothing")]
-pub struct Boxes {
+#[allow(missing_debug_implementations, reason = "namespaces show nothing")]
+pub struct Namespaces {
     /// Items.
     pub bank: Arc<dyn BankAdmin>,
     records: Arc<dyn DedupRepo>,
@@ -31,7 +31,7 @@ pub struct Boxes {
     ordered: Arc<dyn OrderedStore>,
 }
 
-impl Boxes {
+impl Namespaces {
     /// Opens them.
     ///
     /// # Errors
@@ -39,19 +39,19 @@ impl Boxes {
     /// As of the store.
     pub fn of(store: &dyn Backend) -> Result<Self> {
         Ok(Self {
-            bank: store.bank("box")?,
-            records: store.dedup("box")?,
-            tokens: store.tokens("box")?,
-            counters: store.counters("box", Strategy::default())?,
-            ordered: store.ordered("box", OrderedOptions::sequence())?,
+            bank: store.bank("namespace")?,
+            records: store.dedup("namespace")?,
+            tokens: store.tokens("namespace")?,
+            counters: store.counters("namespace", Strategy::default())?,
+            ordered: store.ordered("namespace", OrderedOptions::sequence())?,
         })
     }
 }
 
 /// One caller, which makes one call after another.
-#[allow(missing_debug_implementations, reason = "boxes show nothing")]
+#[allow(missing_debug_implementations, reason = "namespaces show nothing")]
 pub struct Caller {
-    boxes: Boxes,
+    namespaces: Namespaces,
     name: String,
     /// Calls of all callers that were answered.
     answered: Arc<AtomicU64>,
@@ -61,8 +61,8 @@ pub struct Caller {
 
 impl Caller {
     /// A caller of this name, whose ids begin with it.
-    pub fn new(boxes: &Boxes, name: String, answered: &Arc<AtomicU64>) -> Self {
-        Self { boxes: boxes.clone(), name, answered: Arc::clone(answered), items: vec![] }
+    pub fn new(namespaces: &Namespaces, name: String, answered: &Arc<AtomicU64>) -> Self {
+        Self { namespaces: namespaces.clone(), name, answered: Arc::clone(answered), items: vec![] }
     }
 
     /// How many rounds were made.
@@ -104,7 +104,7 @@ impl Caller {
     }
 
     async fn take(&self, id: &str) -> Result<Item> {
-        let (bank, claim) = (&self.boxes.bank, ClaimId::new(id)?);
+        let (bank, claim) = (&self.namespaces.bank, ClaimId::new(id)?);
         let taken = self.answer(|| bank.take(&claim, Hold::Forever)).await?;
         let (Taken::New(held) | Taken::Again(held)) = taken else { return Err(wrong(id, taken)) };
         match self.answer(|| bank.confirm(&claim)).await? {
@@ -114,7 +114,7 @@ impl Caller {
     }
 
     async fn record(&self, id: &str) -> Result<()> {
-        let (records, value) = (&self.boxes.records, Payload::try_from(id)?);
+        let (records, value) = (&self.namespaces.records, Payload::try_from(id)?);
         let (id, op) = (DedupId::new(id)?, OpId::new(id)?);
         match self.answer(|| records.record(&id, &value, &op, Retention::Forever)).await? {
             Recorded::New(_) => Ok(()),
@@ -124,7 +124,7 @@ impl Caller {
     }
 
     async fn consume(&self, id: &str) -> Result<()> {
-        let (tokens, token, op) = (&self.boxes.tokens, TokenId::new(id)?, OpId::new(id)?);
+        let (tokens, token, op) = (&self.namespaces.tokens, TokenId::new(id)?, OpId::new(id)?);
         let created = self.answer(|| tokens.create_tokens(std::slice::from_ref(&token))).await?;
         if created.gone > 0 {
             return Err(wrong(id, created));
@@ -137,7 +137,7 @@ impl Caller {
 
     /// One counter of its own, whose value is known at every moment, and one of everybody.
     async fn apply(&self, id: &str, round: i64) -> Result<()> {
-        let (counters, change) = (&self.boxes.counters, Change::new(OpId::new(id)?, 1));
+        let (counters, change) = (&self.namespaces.counters, Change::new(OpId::new(id)?, 1));
         let own = Key::new(self.name.as_str())?;
         match self.answer(|| counters.apply(&own, &change)).await? {
             Counted::Applied { value } | Counted::AlreadyApplied { value } if value == Some(round) => {}
@@ -151,7 +151,7 @@ impl Caller {
     }
 
     async fn put(&self, id: &str, round: i64) -> Result<()> {
-        let (ordered, value) = (&self.boxes.ordered, Payload::try_from(id)?);
+        let (ordered, value) = (&self.namespaces.ordered, Payload::try_from(id)?);
         let (key, stamp) = (Key::new(self.name.as_str())?, Stamp::new(round, WriterId::new("ada")?));
         match self.answer(|| ordered.put(&key, &value, &stamp)).await? {
             Written::Applied | Written::Duplicate => Ok(()),
@@ -163,15 +163,15 @@ impl Caller {
     async fn audit(&self) -> Result<()> {
         for (number, item) in self.items.iter().enumerate() {
             let id = format!("{}-{}", self.name, number + 1);
-            match self.boxes.bank.get(&ClaimId::new(id.as_str())?).await? {
+            match self.namespaces.bank.get(&ClaimId::new(id.as_str())?).await? {
                 ClaimState::Held(held) if held.item == *item && held.hold == HoldState::Confirmed => {}
                 other => return Err(wrong(id, other)),
             }
-            match self.boxes.records.get(&DedupId::new(id.as_str())?).await? {
+            match self.namespaces.records.get(&DedupId::new(id.as_str())?).await? {
                 Some(entry) if entry.value.as_bytes() == id.as_bytes() => {}
                 other => return Err(wrong(id, other)),
             }
-            if self.boxes.tokens.exists(&TokenId::new(id.as_str())?).await? {
+            if self.namespaces.tokens.exists(&TokenId::new(id.as_str())?).await? {
                 return Err(wrong(id, "a token that was consumed"));
             }
         }
@@ -180,11 +180,11 @@ impl Caller {
 
     async fn audit_last(&self) -> Result<()> {
         let key = Key::new(self.name.as_str())?;
-        let value = self.boxes.counters.value(&key).await?;
+        let value = self.namespaces.counters.value(&key).await?;
         if value != self.rounds() {
             return Err(wrong(&self.name, value));
         }
-        match self.boxes.ordered.get(&key).await? {
+        match self.namespaces.ordered.get(&key).await? {
             Some(found) if found.stamp.at == self.rounds() => Ok(()),
             None if self.rounds() == 0 => Ok(()),
             other => Err(wrong(&self.name, other)),
@@ -206,13 +206,12 @@ fn wrong(id: impl std::fmt::Display, answer: impl std::fmt::Debug) -> Error {
 /// # Errors
 ///
 /// As of the bank.
-pub async fn fill(boxes: &Boxes, count: usize) -> Result<()> {
-    let items: Vec<_> =
-        (0..count).map(|number| Item::new(format!("item-{number}"))).collect::<Result<_>>()?;
-    boxes.bank.add(&items).await.map(drop)
+pub async fn fill(namespaces: &Namespaces, count: usize) -> Result<()> {
+    let items: Vec<_> = (0..count).map(|number| Item::new(format!("item-{number}"))).collect::<Result<_>>()?;
+    namespaces.bank.add(&items).await.map(drop)
 }
 
-/// The boxes as a whole: no item is nowhere, none is twice, and the callers' sums add up.
+/// The namespaces as a whole: no item is nowhere, none is twice, and the callers' sums add up.
 ///
 /// # Errors
 ///
@@ -221,15 +220,15 @@ pub async fn fill(boxes: &Boxes, count: usize) -> Result<()> {
 /// # Panics
 ///
 /// If the sums do not add up.
-pub async fn audit(boxes: &Boxes, items: usize, callers: &[Caller]) -> Result<()> {
+pub async fn audit(namespaces: &Namespaces, items: usize, callers: &[Caller]) -> Result<()> {
     let rounds: i64 = callers.iter().map(Caller::rounds).sum();
-    let counts = boxes.bank.counts().await?;
+    let counts = namespaces.bank.counts().await?;
     assert_eq!((counts.total(), counts.spent, counts.held), (items as u64, rounds as u64, 0));
     let mut given: Vec<_> = callers.iter().flat_map(|caller| &caller.items).collect();
     given.sort();
     given.dedup();
     assert_eq!(given.len() as i64, rounds, "items that were given");
-    assert_eq!(boxes.counters.value(&everybody_s()).await?, rounds);
+    assert_eq!(namespaces.counters.value(&everybody_s()).await?, rounds);
     for caller in callers {
         caller.audit().await?;
     }

@@ -19,12 +19,8 @@ const LIGHT: [Library; 4] = [
     ("storagebox-memory", ""),
     ("storagebox-conformance", ""),
 ];
-const HEAVY: [Library; 4] = [
-    ("storagebox-sqlite", ""),
-    ("storagebox-postgres", ""),
-    ("storagebox-redis", ""),
-    ("storagebox-dynamo", ""),
-];
+const HEAVY: [Library; 4] =
+    [("storagebox-sqlite", ""), ("storagebox-postgres", ""), ("storagebox-redis", ""), ("storagebox-dynamo", "")];
 
 /// Which lists are looked at.
 #[derive(Clone, Copy, Debug, PartialEq)]

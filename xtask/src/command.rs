@@ -39,8 +39,7 @@ impl Beside {
 
     /// Waits for its end, as [`captured`].
     pub(crate) fn captured(mut self) -> Result<String, Failure> {
-        let output =
-            self.child.take().map_or_else(|| Err(io::ErrorKind::NotFound.into()), Child::wait_with_output);
+        let output = self.child.take().map_or_else(|| Err(io::ErrorKind::NotFound.into()), Child::wait_with_output);
         let Output { status, stdout, stderr } = output.map_err(|error| not_started(&self.command, error))?;
         let stdout = String::from_utf8_lossy(&stdout).into_owned();
         if status.success() {
@@ -85,8 +84,7 @@ pub(crate) fn heard(mut command: Command, mut hear: impl FnMut(&str)) -> Result<
     let (reader, writer) = io::pipe().map_err(failed)?;
     // One pipe for both, so that the lines stay in their order.
     let other = writer.try_clone().map_err(failed)?;
-    let mut child =
-        command.stdout(writer).stderr(other).spawn().map_err(|error| not_started(&command, error))?;
+    let mut child = command.stdout(writer).stderr(other).spawn().map_err(|error| not_started(&command, error))?;
     // The command keeps its ends of the pipe open, which would never end.
     command.stdout(Stdio::null()).stderr(Stdio::null());
     for line in BufReader::new(reader).split(b'\n') {

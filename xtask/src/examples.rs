@@ -35,8 +35,7 @@ fn names(folder: &Path) -> Result<Vec<String>, Failure> {
     let mut names = vec![];
     for entry in fs::read_dir(folder).map_err(failed)? {
         let path = entry.map_err(failed)?.path();
-        let is_example =
-            path.extension().is_some_and(|ending| ending == "rs") || path.join("main.rs").is_file();
+        let is_example = path.extension().is_some_and(|ending| ending == "rs") || path.join("main.rs").is_file();
         names.extend(path.file_stem().filter(|_| is_example).map(|name| name.to_string_lossy().into_owned()));
     }
     names.sort();

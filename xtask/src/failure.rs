@@ -93,17 +93,14 @@ impl fmt::Display for Failure {
                 write!(f, "it took {} MiB at its peak; the limit is {} MiB", peak >> 20, limit >> 20)
             }
             Self::NoPeak => f.write_str("the peak of memory cannot be read: it takes Linux and its /proc"),
-            Self::NoWords => f.write_str(
-                "there is no word list at /usr/share/dict/words; on Debian: apt-get install wamerican",
-            ),
+            Self::NoWords => {
+                f.write_str("there is no word list at /usr/share/dict/words; on Debian: apt-get install wamerican")
+            }
             Self::Names { library, why } => {
                 write!(f, "the public names of {library} cannot be listed: {why}")
             }
             Self::OtherNames { file, changes } => {
-                write!(
-                    f,
-                    "{changes}{file} is stale: run `cargo xtask api` and look at what changed for users"
-                )
+                write!(f, "{changes}{file} is stale: run `cargo xtask api` and look at what changed for users")
             }
             Self::StaleClauses => f.write_str("conformance/CLAUSES.md is stale: run `cargo xtask clauses`"),
         }

@@ -100,8 +100,7 @@ pub(crate) fn one_driver_each() -> Result<String, Failure> {
 fn one_driver_in(package: &Package) -> Result<(), Failure> {
     for feature in alone(package) {
         let of_package = ["tree", "--locked", "-p", &package.name, "--no-default-features"];
-        let arguments =
-            of_package.into_iter().chain(with(feature)).chain(["-e", "normal", "--prefix", "none"]);
+        let arguments = of_package.into_iter().chain(with(feature)).chain(["-e", "normal", "--prefix", "none"]);
         let drivers = foreign(&captured(cargo(arguments))?, feature);
         if !drivers.is_empty() {
             let (package, feature) = (package.name.clone(), feature.map(str::to_owned));
@@ -133,8 +132,7 @@ fn alone(package: &Package) -> impl Iterator<Item = Option<&str>> {
 
 fn packages() -> Result<Vec<Package>, Failure> {
     let workspace = workspace::read("Cargo.toml")?;
-    let manifests =
-        workspace::members(&workspace).map(|member| workspace::read(format!("{member}/Cargo.toml")));
+    let manifests = workspace::members(&workspace).map(|member| workspace::read(format!("{member}/Cargo.toml")));
     let packages = manifests.map(|manifest| Ok(package(&manifest?)));
     let packages: Vec<_> = packages.collect::<Result<_, Failure>>()?;
     Ok(packages.into_iter().filter(|package| !package.features.is_empty()).collect())
@@ -166,13 +164,13 @@ mod tests {
 
     const MANIFEST: &str = r#"
 [package]
-name = "box"
+name = "namespace"
 version = "1.0.0"
 
 [features]
 default = ["memory"]
 # A comment = with a sign.
-memory = ["dep:box-memory"]
+memory = ["dep:namespace-memory"]
 many = [
     "memory",
 ]
@@ -184,7 +182,7 @@ serde = "1"
     #[test]
     fn a_manifest_gives_its_name_and_its_features() {
         let features = vec!["memory".to_owned(), "many".to_owned()];
-        let expected = Package { name: "box".to_owned(), is_published: true, features };
+        let expected = Package { name: "namespace".to_owned(), is_published: true, features };
         assert_eq!(package(MANIFEST), expected);
         let kept = MANIFEST.replace("version = \"1.0.0\"", "publish = false");
         assert!(!package(&kept).is_published);

@@ -97,17 +97,8 @@ mod tests {
     #[test]
     fn there_is_one_for_each_part_and_the_readme_s() {
         let names: Vec<_> = programs().unwrap().into_iter().map(|(name, _)| name).collect();
-        let expected = [
-            "bank",
-            "counters",
-            "deduplicator",
-            "leases",
-            "ledger",
-            "ordered_values",
-            "readme",
-            "records",
-            "tokens",
-        ];
+        let expected =
+            ["bank", "counters", "deduplicator", "leases", "ledger", "ordered_values", "readme", "records", "tokens"];
         assert_eq!(names, expected);
     }
 

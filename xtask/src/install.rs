@@ -49,12 +49,7 @@ const PROGRAMS: [Program; 5] = [
         package: "openssl",
         elsewhere: "brew install openssl",
     },
-    Program {
-        is_there: Redis::is_installed,
-        name: "Redis",
-        package: "redis-server",
-        elsewhere: "brew install redis",
-    },
+    Program { is_there: Redis::is_installed, name: "Redis", package: "redis-server", elsewhere: "brew install redis" },
 ];
 
 /// Says what is missing and installs it. The program that cargo builds may still be on its way.
@@ -121,8 +116,7 @@ impl Rights {
     fn command(self, words: &[&str]) -> Command {
         let settings = ["env", "DEBIAN_FRONTEND=noninteractive", "RUNLEVEL=1"];
         let words = settings.iter().chain(words);
-        let mut words =
-            if self == Self::Sudo { ["sudo"].iter().chain(words) } else { [].iter().chain(words) };
+        let mut words = if self == Self::Sudo { ["sudo"].iter().chain(words) } else { [].iter().chain(words) };
         let mut command = Command::new(words.next().unwrap_or(&"env"));
         command.args(words);
         command
@@ -147,7 +141,9 @@ impl fmt::Display for Plan {
             write!(f, "\n  by {by}: {}; no service is started", self.debian().join(", "))?;
         }
         if self.dynoxide {
-            f.write_str("\n  by cargo, into target/tools: dynoxide, which speaks DynamoDB's protocol; some minutes, once")?;
+            f.write_str(
+                "\n  by cargo, into target/tools: dynoxide, which speaks DynamoDB's protocol; some minutes, once",
+            )?;
         }
         Ok(())
     }
@@ -226,12 +222,8 @@ mod tests {
 
     const THERE: Program =
         Program { is_there: || true, name: "There", package: "there", elsewhere: "brew install there" };
-    const LACKING: Program = Program {
-        is_there: || false,
-        name: "Lacking",
-        package: "lacking",
-        elsewhere: "brew install lacking",
-    };
+    const LACKING: Program =
+        Program { is_there: || false, name: "Lacking", package: "lacking", elsewhere: "brew install lacking" };
 
     fn words(command: &Command) -> Vec<&str> {
         let words = std::iter::once(command.get_program()).chain(command.get_args());
@@ -257,19 +249,14 @@ mod tests {
     #[test]
     fn packages_are_installed_by_root_or_by_sudo() {
         let command = Rights::Root.command(&["apt-get", "update"]);
-        assert_eq!(
-            words(&command),
-            ["env", "DEBIAN_FRONTEND=noninteractive", "RUNLEVEL=1", "apt-get", "update"]
-        );
+        assert_eq!(words(&command), ["env", "DEBIAN_FRONTEND=noninteractive", "RUNLEVEL=1", "apt-get", "update"]);
         assert_eq!(words(&Rights::Sudo.command(&["apt-get", "update"]))[..2], ["sudo", "env"]);
     }
 
     #[test]
     fn what_is_lacking_is_named_with_what_to_do() {
         let text = Lacking(vec![LACKING]).to_string();
-        for part in
-            ["Lacking (Debian: apt-get install lacking; macOS: brew", "cargo xtask test --servers none"]
-        {
+        for part in ["Lacking (Debian: apt-get install lacking; macOS: brew", "cargo xtask test --servers none"] {
             assert!(text.contains(part), "{text}");
         }
     }

@@ -163,8 +163,7 @@ mod tests {
     #[test]
     fn the_longest_begin_first() {
         let sources = ["src/lib.rs", "tests/smoke.rs", "tests/backend/main.rs", "tests/conformance.rs"];
-        let mut programs: Vec<_> =
-            sources.iter().filter_map(|source| of_message(&message(true, source))).collect();
+        let mut programs: Vec<_> = sources.iter().filter_map(|source| of_message(&message(true, source))).collect();
         programs.sort_by_key(Program::place);
         let names: Vec<_> = programs.iter().map(|program| program.name.split(' ').next_back()).collect();
         assert_eq!(names, sources.iter().rev().map(|source| Some(*source)).collect::<Vec<_>>());

@@ -27,11 +27,7 @@ impl Steps {
     }
 
     /// Runs a step and keeps what it took, whether or not it fails.
-    pub(crate) fn step(
-        &mut self,
-        name: &str,
-        work: impl FnOnce() -> Result<String, Failure>,
-    ) -> Result<(), Failure> {
+    pub(crate) fn step(&mut self, name: &str, work: impl FnOnce() -> Result<String, Failure>) -> Result<(), Failure> {
         let start = Instant::now();
         let mut summary = None;
         let outcome = step(name, || work().inspect(|found| summary = Some(found.clone())));

@@ -31,9 +31,8 @@ pub(super) fn of(counted: &[Counted]) -> Table {
 /// What was not counted does not hold.
 pub(super) fn holds(counted: &Counted) -> bool {
     let Counted { ours, floor, .. } = counted;
-    let within = |ours: Option<f64>, floor: Option<f64>, most| {
-        ours.zip(floor).is_some_and(|(ours, floor)| ours - floor <= most)
-    };
+    let within =
+        |ours: Option<f64>, floor: Option<f64>, most| ours.zip(floor).is_some_and(|(ours, floor)| ours - floor <= most);
     within(ours.instructions, floor.instructions, INSTRUCTIONS)
         && within(ours.system_calls, floor.system_calls, NONE)
         && within(ours.wake_ups, floor.wake_ups, NONE)

@@ -85,10 +85,7 @@ mod tests {
 
     #[test]
     fn who_waits_is_woken() {
-        assert_eq!(
-            voluntary("Name:\tx\nvoluntary_ctxt_switches:\t12\nnonvoluntary_ctxt_switches:\t3\n"),
-            Some(12)
-        );
+        assert_eq!(voluntary("Name:\tx\nvoluntary_ctxt_switches:\t12\nnonvoluntary_ctxt_switches:\t3\n"), Some(12));
         assert_eq!(voluntary("Name:\tx\n"), None);
         let before = switches().unwrap();
         std::thread::sleep(Duration::from_millis(1));

@@ -53,25 +53,9 @@ fn against_the_package(server: &Server, items: usize) -> Row {
     row(server, items, ("P15", "take against Python storagebox 1.0.7"), target, package::takes(server, items))
 }
 
-fn row(
-    server: &Server,
-    items: usize,
-    (id, op): (&'static str, &'static str),
-    target: Target,
-    floor: Side,
-) -> Row {
+fn row(server: &Server, items: usize, (id, op): (&'static str, &'static str), target: Target, floor: Side) -> Row {
     let (backend, meter) = ("dynamo on dynoxide", Some(Box::new(server.clone()) as _));
-    Row {
-        id,
-        op,
-        backend,
-        concurrency: CALLERS,
-        guess: 320,
-        meter,
-        target,
-        ours: takes(server, items),
-        floor,
-    }
+    Row { id, op, backend, concurrency: CALLERS, guess: 320, meter, target, ours: takes(server, items), floor }
 }
 
 /// Takes through the library.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use storagebox::{
-    Bank, BoxName, ClaimId, Hold, Item, Store, Taken,
+    Bank, ClaimId, Hold, Item, Namespace, Store, Taken,
     parts::{Backend, BankAdmin},
 };
 
@@ -29,7 +29,7 @@ pub(super) struct Filled {
 impl Filled {
     /// One that has as many items already.
     pub(super) fn new(store: impl Backend, items: usize) -> Result<Self> {
-        let part = store.item_bank(&BoxName::new(BANK)?)?;
+        let part = store.item_bank(&Namespace::new(BANK)?)?;
         let handle = Store::new(store).with_timer(CountedTimer).bank(BANK)?;
         Ok(Self { part, handle, items: AtomicUsize::new(items) })
     }
@@ -37,7 +37,7 @@ impl Filled {
     /// One that is filled first.
     pub(super) async fn with_items(store: impl Backend, items: usize) -> Result<Self> {
         let filled = Self::new(store, items)?;
-        // The first call makes the box in any case.
+        // The first call makes the namespace in any case.
         filled.part.counts().await?;
         for first in (0..items).step_by(LOADED_TOGETHER) {
             filled.part.add(&these(first..items.min(first + LOADED_TOGETHER))?).await?;

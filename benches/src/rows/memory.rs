@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use storagebox::memory::MemoryBank;
 use storagebox::{
-    BoxName, ClaimId, Hold, Item, MemoryStore, Taken,
+    ClaimId, Hold, Item, MemoryStore, Namespace, Taken,
     parts::{BankAdmin, ItemBank},
 };
 
@@ -24,7 +24,7 @@ pub(crate) fn rows() -> Vec<Row> {
     rows
 }
 
-/// The box, the span and the dynamic call, on top of the same step.
+/// The namespace, the span and the dynamic call, on top of the same step.
 fn cost_of_a_call() -> Row {
     Row {
         id: "P1",
@@ -105,7 +105,7 @@ async fn bare_stripes(load: Load) -> Result<Prepared> {
 }
 
 async fn filled_bank(load: Load) -> Result<Arc<MemoryBank>> {
-    let bank = MemoryStore::new().memory_bank(&BoxName::new("bench")?);
+    let bank = MemoryStore::new().memory_bank(&Namespace::new("bench")?);
     let items: Vec<_> = load.items().map(Item::new).collect::<Result<_, _>>()?;
     bank.add(&items).await?;
     Ok(bank)

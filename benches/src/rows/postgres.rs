@@ -108,13 +108,7 @@ impl Rows {
             false => ("take of 1e6 against 1e4", self.items),
         };
         let ours = sides::takes(&self.cluster, items, false);
-        self.row(
-            ("P5", op),
-            16,
-            Target::ratio(0.8),
-            ours,
-            sides::takes(&self.cluster, self.items / 100, false),
-        )
+        self.row(("P5", op), 16, Target::ratio(0.8), ours, sides::takes(&self.cluster, self.items / 100, false))
     }
 
     fn article(&self) -> Row {

@@ -71,9 +71,7 @@ pub(super) fn scattered(load: Load) -> impl Iterator<Item = u64> {
 
 /// Ids of 36 bytes in no order, as random UUIDs are.
 pub(super) fn ids(load: Load) -> impl Iterator<Item = String> {
-    scattered(load)
-        .enumerate()
-        .map(move |(call, number)| format!("{number:016x}-{:08}-{call:010}", load.slice))
+    scattered(load).enumerate().map(move |(call, number)| format!("{number:016x}-{:08}-{call:010}", load.slice))
 }
 
 #[cfg(test)]

@@ -33,8 +33,7 @@ async fn lost_replies_are_found_again(world: &World, kind: Kind) -> Verdict {
     let mut value = 0;
     for number in 0..6 {
         let reply_lost = number % 2 == 0;
-        let far =
-            counter.behind(&Link::script([if reply_lost { Fate::ReplyLost } else { Fate::RequestLost }]));
+        let far = counter.behind(&Link::script([if reply_lost { Fate::ReplyLost } else { Fate::RequestLost }]));
         let op = format!("op-{number}");
         ensure_lost(far.attempt(&op, 5).await)?;
         value += 5;
@@ -199,11 +198,7 @@ async fn changes_in_doubt_are_repeated_by_nobody(world: &World, kind: Kind) -> V
         ensure_matches!(answer, Err(error) if !error.is_retryable(), "a change whose fate is {fate:?}");
         link.land().await;
         let landed = if fate == Fate::RequestLost { 0 } else { 5 };
-        ensure_eq!(
-            counter.value().await?,
-            before + landed,
-            "the value after a change whose fate is {fate:?}"
-        );
+        ensure_eq!(counter.value().await?, before + landed, "the value after a change whose fate is {fate:?}");
     }
     Ok(())
 }

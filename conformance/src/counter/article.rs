@@ -35,10 +35,7 @@ pub(super) async fn approach_1_a_lost_reply_may_be_counted_twice(world: &World) 
     lose(&counter, Fate::ReplyLost, "order", -5).await?;
     let _ = counter.apply("order", -5).await?;
     let value = counter.value().await?;
-    ensure!(
-        [10, 15].contains(&value),
-        "20 after one order of 5 whose reply was lost and that was retried: {value}"
-    );
+    ensure!([10, 15].contains(&value), "20 after one order of 5 whose reply was lost and that was retried: {value}");
     Ok(())
 }
 
@@ -131,9 +128,7 @@ pub(super) async fn approach_2_a_threshold_stops_the_process(world: &World) -> V
 
 /// The loop of read and write comes to an end for everybody, and no round of it is lost.
 pub(super) async fn approach_2_contention_ends(world: &World) -> Verdict {
-    for (strategy, name) in
-        [(Strategy::Optimistic, "occ"), (Strategy::OptimisticHistory { len: 50 }, "history")]
-    {
+    for (strategy, name) in [(Strategy::Optimistic, "occ"), (Strategy::OptimisticHistory { len: 50 }, "history")] {
         let counter = Subject::named(world.store(), name, strategy, Bounds::NONE)?;
         race(32, |number| {
             let counter = counter.clone();
@@ -178,11 +173,7 @@ pub(super) async fn approach_3_beyond_its_history_it_is_unknown_or_counted_again
 pub(super) async fn approach_3_the_oldest_writer_makes_room(world: &World) -> Verdict {
     let counter = history(world, 3)?;
     for number in 1..=30 {
-        ensure_eq!(
-            counter.apply(&format!("op-{number}"), 1).await?,
-            counter.applied(number),
-            "writer {number}"
-        );
+        ensure_eq!(counter.apply(&format!("op-{number}"), 1).await?, counter.applied(number), "writer {number}");
         for kept in (number - 2).max(1)..=number {
             let retried = counter.apply(&format!("op-{kept}"), 1).await?;
             ensure_eq!(retried, counter.already(kept), "the retry of writer {kept} after {number}");

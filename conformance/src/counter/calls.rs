@@ -58,7 +58,7 @@ impl Call {
 
 #[async_trait]
 impl Repeatable for Call {
-    /// The key, and the strategy of its box.
+    /// The key, and the strategy of its namespace.
     type Scene = (String, Kind);
 
     async fn set(self, world: &World, place: &str) -> Result<Self::Scene, Failure> {
@@ -78,9 +78,7 @@ impl Repeatable for Call {
     async fn make(self, (key, kind): &Self::Scene, store: &Arc<dyn Backend>) -> Result<Told> {
         let counter = open(store, *kind, key)?;
         Ok(match self.1 {
-            Change::Apply if !counter.tells_repeats() => {
-                done_if(&counter.attempt("op", 2).await?, &counter.applied(7))
-            }
+            Change::Apply if !counter.tells_repeats() => done_if(&counter.attempt("op", 2).await?, &counter.applied(7)),
             Change::Apply => match counter.attempt("op", 2).await? {
                 counted if counted == counter.applied(7) => Told::Now,
                 counted if counted == counter.already(7) => Told::Before,
@@ -89,9 +87,7 @@ impl Repeatable for Call {
             Change::ApplyKnown => done_if(&counter.attempt("known", 5).await?, &counter.already(5)),
             Change::ApplyTooMuch => done_if(&counter.attempt("op", 6).await?, &Counted::OutOfBounds),
             Change::Cancel => done_if(&counter.attempt_cancel("op").await?, &Cancelled::Cancelled),
-            Change::CancelKnown => {
-                done_if(&counter.attempt_cancel("known").await?, &counter.cancelled_too_late(5))
-            }
+            Change::CancelKnown => done_if(&counter.attempt_cancel("known").await?, &counter.cancelled_too_late(5)),
         })
     }
 

@@ -122,12 +122,7 @@ async fn traffic_stays_between_its_bounds(world: &World, kind: Kind) -> Verdict 
 }
 
 /// The sum of the changes that were applied.
-async fn change_and_look(
-    counter: &Subject,
-    bounds: Bounds,
-    number: usize,
-    deltas: &[i64],
-) -> Result<i64, Failure> {
+async fn change_and_look(counter: &Subject, bounds: Bounds, number: usize, deltas: &[i64]) -> Result<i64, Failure> {
     let (mut sum, snapshot) = (0, counter.promise().snapshot);
     for (step, delta) in deltas.iter().enumerate() {
         match counter.apply(&format!("op-{number}-{step}"), *delta).await? {

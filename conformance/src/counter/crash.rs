@@ -48,9 +48,7 @@ async fn survives(world: &World, kinds: &[Kind]) -> Verdict {
         let store = world.client().await?;
         for kind in kinds.iter().copied() {
             let counter = open(&store, kind)?;
-            check(&counter, kind)
-                .await
-                .map_err(|failure| failure.during(format!("{kind:?} after {how:?}")))?;
+            check(&counter, kind).await.map_err(|failure| failure.during(format!("{kind:?} after {how:?}")))?;
         }
     }
     Ok(())

@@ -123,11 +123,7 @@ async fn bounds_beyond_2_53_are_exact(world: &World, kind: Kind) -> Verdict {
     ];
     for (number, (delta, result)) in steps.into_iter().enumerate() {
         let expected = result.map_or(Counted::OutOfBounds, |result| counter.applied(result));
-        ensure_eq!(
-            counter.apply(&format!("op-{number}"), delta).await?,
-            expected,
-            "step {number}, of {delta}"
-        );
+        ensure_eq!(counter.apply(&format!("op-{number}"), delta).await?, expected, "step {number}, of {delta}");
     }
     ensure_eq!(counter.value().await?, i64::MAX - 1, "the value in the end");
     Ok(())
@@ -146,16 +142,10 @@ by_strategy! { deltas_beyond_2_53_are_told_apart:
 
 async fn deltas_beyond_2_53_are_told_apart(world: &World, kind: Kind) -> Verdict {
     let counter = Subject::new(world, kind)?;
-    for (delta, other) in
-        [(BIG, BIG + 1), (-BIG - 1, -BIG), (i64::MAX, i64::MAX - 1), (i64::MIN, i64::MIN + 1)]
-    {
+    for (delta, other) in [(BIG, BIG + 1), (-BIG - 1, -BIG), (i64::MAX, i64::MAX - 1), (i64::MIN, i64::MIN + 1)] {
         let counter = counter.at(delta.to_string())?;
         ensure_eq!(counter.apply("op", delta).await?, counter.applied(delta), "an operation of {delta}");
-        ensure_eq!(
-            counter.apply("op", other).await?,
-            Counted::Mismatch,
-            "{other} for an operation of {delta}"
-        );
+        ensure_eq!(counter.apply("op", other).await?, Counted::Mismatch, "{other} for an operation of {delta}");
         ensure_eq!(counter.apply("op", delta).await?, counter.already(delta), "the operation itself");
         ensure_eq!(counter.value().await?, delta, "the value in the end");
     }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use storagebox_core::{Bounds, Cancelled, Counted, ErrorKind, Memory};
+use storagebox_core::{Bounds, Cancelled, Counted, ErrorKind, Remember};
 
 use super::ambiguous::ensure_lost;
 use super::subject::HOUR;
@@ -28,11 +28,7 @@ async fn cancel_fences_an_operation(world: &World, kind: Kind) -> Verdict {
             ensure_eq!(counter.cancel(op).await?, Cancelled::Cancelled, "cancelling {op}, and again");
         }
         for delta in [5, 0, -5, 100, i64::MAX] {
-            ensure_eq!(
-                counter.apply(op, delta).await?,
-                Counted::Fenced,
-                "{op} with {delta} after its cancel"
-            );
+            ensure_eq!(counter.apply(op, delta).await?, Counted::Fenced, "{op} with {delta} after its cancel");
         }
         ensure_eq!(counter.cancel(op).await?, Cancelled::Cancelled, "cancelling {op} after its attempts");
     }
@@ -104,12 +100,11 @@ by_strategy! { cancel_is_unsupported:
 /// Where operations are remembered by none, by the next writers or by the store itself, a fence has no place.
 async fn cancel_is_unsupported(world: &World, kind: Kind) -> Verdict {
     let counter = Subject::new(world, kind)?;
-    if kind == Kind::Atomic && counter.promise().memory != Memory::None {
+    if kind == Kind::Atomic && counter.promise().remember != Remember::None {
         return Ok(());
     }
     let answer = counter.attempt_cancel("op").await;
-    let error =
-        answer.err().ok_or_else(|| Failure::new("a counter without a place for it fenced an operation"))?;
+    let error = answer.err().ok_or_else(|| Failure::new("a counter without a place for it fenced an operation"))?;
     ensure_eq!(error.kind(), ErrorKind::Unsupported, "the kind of the refusal");
     let names = ["Marker", "Window", "Sharded"];
     let message = error.to_string();

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use fastrand::Rng;
-use storagebox_core::{Bounds, Cancelled, Counted, Memory, Result};
+use storagebox_core::{Bounds, Cancelled, Counted, Remember, Result};
 
 use super::{Kind, Subject, by_strategy};
 use crate::case::Verdict;
@@ -144,7 +144,7 @@ async fn histories_are_linearizable(world: &World, kind: Kind) -> Verdict {
     let promise = any.promise();
     let specification = OneKey {
         bounds,
-        remembers: promise.memory != Memory::None,
+        remembers: promise.remember != Remember::None,
         only_the_last: kind == Kind::Optimistic,
         tells_repeats: any.tells_repeats(),
         answers_value: promise.answers_value,

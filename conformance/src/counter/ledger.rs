@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use storagebox_core::{
-    Backend, BackendExt, Bounds, Change, Counted, CounterExt, Cursor, ErrorKind, Key, Ledger, LedgerEntry,
-    Maintained, Result, Retention, Strategy,
+    Backend, BackendExt, Bounds, Change, Counted, CounterExt, Cursor, ErrorKind, Key, Ledger, LedgerEntry, Maintained,
+    Result, Retention, Strategy,
 };
 
 use super::{Kind, Subject};
@@ -41,11 +41,7 @@ impl Book {
     /// A change that is new.
     pub(super) async fn add(&self, op: &str, delta: i64) -> Verdict {
         let counter = Subject::of(Arc::clone(&self.ledger) as _)?.at(self.key.as_str())?;
-        ensure_matches!(
-            counter.apply(op, delta).await?,
-            Counted::Applied { .. },
-            "a new change, {op} of {delta}"
-        );
+        ensure_matches!(counter.apply(op, delta).await?, Counted::Applied { .. }, "a new change, {op} of {delta}");
         Ok(())
     }
 
@@ -159,7 +155,7 @@ pub(super) async fn a_page_of_nothing_and_foreign_cursors_are_refused(world: &Wo
     Ok(())
 }
 
-pub(super) async fn a_ledger_and_its_counter_are_one_box(world: &World) -> Verdict {
+pub(super) async fn a_ledger_and_its_counter_are_one_namespace(world: &World) -> Verdict {
     let (book, counter) = (Book::of(world.store())?, Subject::new(world, Kind::Ledger)?);
     book.add("op", 5).await?;
     ensure_eq!(counter.apply("op", 5).await?, counter.already(5), "the ledger's operation by its counter");
@@ -173,7 +169,7 @@ pub(super) async fn a_ledger_and_its_counter_are_one_box(world: &World) -> Verdi
         Err(error) => Err(error),
     };
     let kind = opened.err().map(|error| error.kind());
-    ensure_eq!(kind, Some(ErrorKind::Misconfigured), "a ledger where the box has markers");
+    ensure_eq!(kind, Some(ErrorKind::Misconfigured), "a ledger where the namespace has markers");
     Ok(())
 }
 

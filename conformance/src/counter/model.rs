@@ -7,7 +7,7 @@ use std::time::Duration;
 use proptest::prelude::*;
 use proptest::strategy::BoxedStrategy;
 use storagebox_core::{
-    Backend, BackendExt, Bounds, Cancelled, Change, Counted, Counter, Key, Memory, OpId, Result, Retention,
+    Backend, BackendExt, Bounds, Cancelled, Change, Counted, Counter, Key, OpId, Remember, Result, Retention,
     Strategy as CounterStrategy,
 };
 
@@ -33,16 +33,16 @@ async fn matches_the_model(world: &World, kind: Kind) -> Verdict {
     let memory = minutes(if world.can_travel() { 10 } else { 60 });
     let fixed = Bounds::between(-5, 8)?;
     let retention = Retention::For(memory);
-    let time = Memory::For(memory);
+    let time = Remember::For(memory);
     let (strategy, memory) = match kind {
         Kind::Marker => (CounterStrategy::Marker { retention }, time),
         Kind::Window => (CounterStrategy::Window { lifetime: memory, capacity: 3 }, time),
         Kind::Sharded => (CounterStrategy::Sharded { shards: 3, bounds: fixed, retention }, time),
-        Kind::Optimistic => (CounterStrategy::Optimistic, Memory::Writers(1)),
-        Kind::History => (CounterStrategy::OptimisticHistory { len: 3 }, Memory::Writers(3)),
-        Kind::Set => (CounterStrategy::TokenSet { max: 4 }, Memory::Forever),
-        Kind::Atomic => (CounterStrategy::Atomic, Memory::None),
-        Kind::Ledger => (CounterStrategy::Ledger, Memory::Forever),
+        Kind::Optimistic => (CounterStrategy::Optimistic, Remember::Writers(1)),
+        Kind::History => (CounterStrategy::OptimisticHistory { len: 3 }, Remember::Writers(3)),
+        Kind::Set => (CounterStrategy::TokenSet { max: 4 }, Remember::Forever),
+        Kind::Atomic => (CounterStrategy::Atomic, Remember::None),
+        Kind::Ledger => (CounterStrategy::Ledger, Remember::Forever),
         Kind::Token => return Err(Failure::new("nobody but the store has the clock of its tokens")),
     };
     let fixed = match kind {
@@ -64,9 +64,9 @@ enum Call {
 #[derive(Clone, Debug)]
 struct Counters {
     strategy: CounterStrategy,
-    /// The bounds of the box, if they are not each change's own.
+    /// The bounds of the namespace, if they are not each change's own.
     fixed: Option<Bounds>,
-    memory: Memory,
+    memory: Remember,
     fences: bool,
     now: Duration,
     cells: BTreeMap<Key, Cell>,
@@ -113,16 +113,16 @@ impl What {
 
 impl Cell {
     /// Whether it must still be known; what need not be may be forgotten or not.
-    fn must_know(&self, known: &Known, memory: Memory, now: Duration) -> bool {
+    fn must_know(&self, known: &Known, memory: Remember, now: Duration) -> bool {
         match memory {
-            Memory::None => false,
-            Memory::For(time) => known.since + time > now,
-            Memory::Writers(last) => self.writers - known.writer < last.into(),
-            Memory::Forever => true,
+            Remember::None => false,
+            Remember::For(time) => known.since + time > now,
+            Remember::Writers(last) => self.writers - known.writer < last.into(),
+            Remember::Forever => true,
         }
     }
 
-    fn is_full(&self, capacity: Option<u32>, memory: Memory, now: Duration) -> bool {
+    fn is_full(&self, capacity: Option<u32>, memory: Remember, now: Duration) -> bool {
         let live = self.ops.values().filter(|known| self.must_know(known, memory, now)).count();
         capacity.is_some_and(|capacity| live >= capacity as usize)
     }
@@ -176,7 +176,7 @@ impl Counters {
                 ensure_eq!(found, Counted::Applied { value: told }, "on {}", cell.value);
                 cell.value = value;
                 cell.writers += 1;
-                if promise.memory != Memory::None {
+                if promise.remember != Remember::None {
                     let what = What::Applied { delta: asked.delta, value: told };
                     cell.ops.insert(asked.op.clone(), Known { since: now, writer: cell.writers, what });
                 }
@@ -217,7 +217,7 @@ impl Counters {
 
 impl model::Model for Counters {
     type Call = Call;
-    type Boxes = Arc<dyn Counter>;
+    type Namespaces = Arc<dyn Counter>;
 
     fn calls() -> BoxedStrategy<Call> {
         let key = || "[xy]".prop_map(a_key);
@@ -226,10 +226,8 @@ impl model::Model for Counters {
             8 => prop::sample::select(vec![-7, -3, -1, 0, 1, 2, 5, 13]),
             1 => prop::sample::select(vec![i64::MIN, i64::MAX, i64::MAX - 1, (1 << 53) + 1]),
         ];
-        let bounds =
-            prop::sample::select(vec![Bounds::NONE, Bounds::NONE, Bounds::at_least(0), Bounds::at_most(3)]);
-        let change =
-            (op(), delta, bounds).prop_map(|(op, delta, bounds)| Change::new(op, delta).within(bounds));
+        let bounds = prop::sample::select(vec![Bounds::NONE, Bounds::NONE, Bounds::at_least(0), Bounds::at_most(3)]);
+        let change = (op(), delta, bounds).prop_map(|(op, delta, bounds)| Change::new(op, delta).within(bounds));
         prop_oneof![
             8 => (key(), change).prop_map(|(key, change)| Call::Apply(key, change)),
             1 => (key(), op()).prop_map(|(key, op)| Call::Cancel(key, op)),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use storagebox_core::{BackendExt, Bounds, Counter, Error, ErrorKind, Memory, Strategy};
+use storagebox_core::{BackendExt, Bounds, Counter, Error, ErrorKind, Remember, Strategy};
 
 use super::Subject;
 use crate::case::Verdict;
@@ -30,10 +30,10 @@ const NAMES: [&str; 9] = [
     "Sharded",
 ];
 
-/// A box that could not be opened is not there, and its name is free for a strategy that works.
+/// A namespace that could not be opened is not there, and its name is free for a strategy that works.
 pub(super) async fn other_strategies_work_or_name_a_better_one(world: &World) -> Verdict {
     for (number, strategy) in OTHERS.into_iter().enumerate() {
-        let name = format!("box-{number}");
+        let name = format!("namespace-{number}");
         match world.store().counters(&*name, strategy) {
             Ok(counter) => works(counter).await.map_err(|failure| failure.during(format!("{strategy:?}")))?,
             Err(error) => {
@@ -46,7 +46,7 @@ pub(super) async fn other_strategies_work_or_name_a_better_one(world: &World) ->
     Ok(())
 }
 
-/// As for the strategy of the same name, because it is the same box.
+/// As for the strategy of the same name, because it is the same namespace.
 pub(super) async fn a_ledger_is_there_or_names_a_better_strategy(world: &World) -> Verdict {
     match world.store().ledgers("ledger") {
         Ok(ledger) => works(ledger).await,
@@ -68,8 +68,8 @@ fn ensure_names_another(strategy: Strategy, error: &Error) -> Verdict {
 /// A promise may say more than was asked for, never less.
 pub(super) async fn other_strategies_promise_what_they_were_asked_for(world: &World) -> Verdict {
     for (number, strategy) in OTHERS.into_iter().enumerate() {
-        let promise = world.store().counters(format!("box-{number}"), strategy)?.promise();
-        let memory = promise.memory;
+        let promise = world.store().counters(format!("namespace-{number}"), strategy)?.promise();
+        let memory = promise.remember;
         ensure!(is_enough(strategy, memory), "{strategy:?} promises {memory:?}");
         let bounded = strategy != Strategy::Ledger;
         ensure_eq!(promise.bounds_per_change, bounded, "bounds of a change of {strategy:?}");
@@ -79,27 +79,27 @@ pub(super) async fn other_strategies_promise_what_they_were_asked_for(world: &Wo
     Ok(())
 }
 
-fn is_enough(strategy: Strategy, memory: Memory) -> bool {
+fn is_enough(strategy: Strategy, memory: Remember) -> bool {
     let writers = |least: u16| match memory {
-        Memory::None | Memory::For(_) => false,
-        Memory::Writers(last) => last >= least,
-        Memory::Forever => true,
+        Remember::None | Remember::For(_) => false,
+        Remember::Writers(last) => last >= least,
+        Remember::Forever => true,
     };
     match strategy {
         Strategy::Optimistic => writers(1),
         Strategy::OptimisticHistory { len } => writers(len),
         Strategy::TransactionToken => {
             let ten_minutes = Duration::from_secs(600);
-            memory == Memory::Forever || matches!(memory, Memory::For(time) if time >= ten_minutes)
+            memory == Remember::Forever || matches!(memory, Remember::For(time) if time >= ten_minutes)
         }
-        _ => memory == Memory::Forever,
+        _ => memory == Remember::Forever,
     }
 }
 
 /// Each of them remembers operations, so one that promises none is another strategy in disguise.
 async fn works(counter: Arc<dyn Counter>) -> Verdict {
     let counter = Subject::of(counter)?;
-    ensure!(counter.promise().memory != Memory::None, "it promises to remember no operation");
+    ensure!(counter.promise().remember != Remember::None, "it promises to remember no operation");
     for (number, value) in (1..=5).zip([3, 6, 9, 12, 15]) {
         let op = format!("op-{number}");
         ensure_eq!(counter.apply(&op, 3).await?, counter.applied(value), "operation {number}");

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use storagebox_core::{Backend, BackendExt, Bounds, Counted, Memory, Retention, Strategy};
+use storagebox_core::{Backend, BackendExt, Bounds, Counted, Remember, Retention, Strategy};
 
 use super::subject::{CAPACITY, HOUR, SHARDS};
 use super::{Kind, Subject, by_strategy};
@@ -106,7 +106,7 @@ async fn is_remembered_for_ever(world: &World, kind: Kind) -> Verdict {
         kind => kind.strategy(Bounds::NONE, HOUR),
     };
     let counter = Subject::open(world.store(), strategy, Bounds::NONE)?;
-    ensure_eq!(counter.promise().memory, Memory::Forever, "the memory that is promised");
+    ensure_eq!(counter.promise().remember, Remember::Forever, "the memory that is promised");
     let _ = counter.apply("op", 5).await?;
     let _ = counter.cancel("fenced").await?;
     let decade = Duration::from_secs(10 * 365 * 24 * 3_600);
@@ -149,12 +149,12 @@ pub(super) async fn strategies_promise_what_they_were_asked_for(world: &World) -
     for kind in [Kind::Marker, Kind::Window, Kind::Sharded] {
         let strategy = kind.strategy(Bounds::NONE, HOUR);
         let promise = world.store().counters(format!("{kind:?}"), strategy)?.promise();
-        let enough = match promise.memory {
-            Memory::None | Memory::Writers(_) => false,
-            Memory::For(time) => time >= HOUR,
-            Memory::Forever => true,
+        let enough = match promise.remember {
+            Remember::None | Remember::Writers(_) => false,
+            Remember::For(time) => time >= HOUR,
+            Remember::Forever => true,
         };
-        ensure!(enough, "{strategy:?} promises {:?}", promise.memory);
+        ensure!(enough, "{strategy:?} promises {:?}", promise.remember);
         match kind {
             Kind::Window => ensure_eq!(promise.capacity, Some(CAPACITY), "the capacity of a window"),
             Kind::Sharded => {
@@ -213,11 +213,7 @@ async fn retries_are_judged_before_anything_else(world: &World, kind: Kind) -> V
     ensure_eq!(counter.apply("up", 10).await?, counter.already(10), "its retry at the ceiling");
     ensure_eq!(counter.apply("down", -20).await?, counter.applied(-10), "down to the floor");
     ensure_eq!(counter.apply("down", -20).await?, counter.already(-10), "its retry at the floor");
-    ensure_eq!(
-        counter.apply("down", i64::MIN).await?,
-        Counted::Mismatch,
-        "an overflow for a known operation"
-    );
+    ensure_eq!(counter.apply("down", i64::MIN).await?, Counted::Mismatch, "an overflow for a known operation");
     ensure_eq!(counter.apply("down", -1).await?, Counted::Mismatch, "a result out of bounds for it");
     if counter.promise().bounds_per_change {
         let narrower = counter.bounded(Bounds::between(0, 1)?);

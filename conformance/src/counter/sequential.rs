@@ -155,13 +155,9 @@ async fn rejections_are_not_remembered(world: &World, kind: Kind) -> Verdict {
     ensure_eq!(counter.apply("sell", -4).await?, counter.applied(1), "selling 4 of 5");
     ensure_eq!(counter.apply("large", 100).await?, Counted::OutOfBounds, "100 with a ceiling of 10");
     ensure_eq!(counter.apply("large", i64::MAX).await?, Counted::Overflow, "an overflow");
-    ensure_eq!(
-        counter.apply("large", 9).await?,
-        counter.applied(10),
-        "the same operation with a lesser delta"
-    );
+    ensure_eq!(counter.apply("large", 9).await?, counter.applied(10), "the same operation with a lesser delta");
     ensure_eq!(counter.value().await?, 10, "the value after that");
-    if counter.promise().memory != storagebox_core::Memory::None {
+    if counter.promise().remember != storagebox_core::Remember::None {
         ensure_eq!(counter.apply("large", 9).await?, counter.already(10), "its retry");
         ensure_eq!(counter.apply("large", 8).await?, Counted::Mismatch, "another delta for it");
         ensure_eq!(counter.apply("large", 9).await?, counter.already(10), "its retry after a mismatch");

@@ -1,8 +1,6 @@
 //! Sharded counters: bounds of the whole, and one shard for an operation.
 
-use storagebox_core::{
-    BackendExt, Bounds, Change, Counted, Counter, ErrorKind, OpId, Result, Retention, Strategy,
-};
+use storagebox_core::{BackendExt, Bounds, Change, Counted, Counter, ErrorKind, OpId, Result, Retention, Strategy};
 
 use super::subject::HOUR;
 use super::{Kind, Subject};
@@ -10,7 +8,7 @@ use crate::case::Verdict;
 use crate::failure::{Failure, ensure, ensure_eq};
 use crate::world::World;
 
-pub(super) async fn bounds_are_fixed_for_the_box(world: &World) -> Verdict {
+pub(super) async fn bounds_are_fixed_for_the_namespace(world: &World) -> Verdict {
     let counter = Subject::within(world, Kind::Sharded, Bounds::between(-5, 5)?)?;
     let others = [
         Bounds::between(-5, 6)?,
@@ -27,7 +25,7 @@ pub(super) async fn bounds_are_fixed_for_the_box(world: &World) -> Verdict {
     ensure_eq!(counter.apply("op-0", 1).await?, counter.applied(1), "an operation that was refused before");
     let repeated = Change::new(OpId::new("repeated")?, 4).within(Bounds::between(-5, 5)?);
     let counted = counter.counter.apply(&counter.key, &repeated).await?;
-    ensure_eq!(counted, counter.applied(5), "a change that repeats the box's bounds");
+    ensure_eq!(counted, counter.applied(5), "a change that repeats the namespace's bounds");
     Ok(())
 }
 
@@ -40,11 +38,10 @@ fn ensure_refused<T: std::fmt::Debug>(answer: Result<T>, bounds: Bounds) -> Verd
 
 /// At the latest by the first call.
 pub(super) async fn bounds_without_0_are_refused(world: &World) -> Verdict {
-    let without =
-        [Bounds::at_least(1), Bounds::at_most(-1), Bounds::between(5, 10)?, Bounds::between(-9, -3)?];
+    let without = [Bounds::at_least(1), Bounds::at_most(-1), Bounds::between(5, 10)?, Bounds::between(-9, -3)?];
     for (number, bounds) in without.into_iter().enumerate() {
         let strategy = Kind::Sharded.strategy(bounds, HOUR);
-        let counted = match world.store().counters(format!("box-{number}"), strategy) {
+        let counted = match world.store().counters(format!("namespace-{number}"), strategy) {
             Ok(counter) => first_change(&*counter).await,
             Err(error) => Err(error),
         };
@@ -83,7 +80,7 @@ pub(super) async fn the_last_room_is_found_wherever_it_is(world: &World) -> Verd
     for (number, (floor, ceiling)) in [(0, 1), (-1, 0), (-2, 3), (0, 0), (-17, 13)].into_iter().enumerate() {
         let bounds = Bounds::between(floor, ceiling)?;
         let strategy = Kind::Sharded.strategy(bounds, HOUR);
-        let counter = Subject::named(world.store(), &format!("box-{number}"), strategy, bounds)?;
+        let counter = Subject::named(world.store(), &format!("namespace-{number}"), strategy, bounds)?;
         let mut value = 0;
         for turn in 0..3 {
             for (direction, bound) in [(1, ceiling), (-1, floor)] {
@@ -91,11 +88,7 @@ pub(super) async fn the_last_room_is_found_wherever_it_is(world: &World) -> Verd
                 while value != bound {
                     step += 1;
                     let counted = counter.apply(&format!("{turn}/{direction}/{step}"), direction).await?;
-                    ensure_eq!(
-                        counted,
-                        counter.applied(value + direction),
-                        "{direction} on {value} in {bounds:?}"
-                    );
+                    ensure_eq!(counted, counter.applied(value + direction), "{direction} on {value} in {bounds:?}");
                     value += direction;
                 }
                 let beyond = counter.apply(&format!("{turn}/{direction}/beyond"), direction).await?;
@@ -143,16 +136,8 @@ async fn ensure_ends_are_exact(counter: &Subject, bounds: Bounds) -> Verdict {
         ensure_eq!(counter.value().await?, end, "the value at the end of {bounds:?}");
         // The opposite of the least number is none.
         let half = end / 2;
-        ensure_eq!(
-            counter.apply(&format!("{end} halved"), -half).await?,
-            counter.applied(end - half),
-            "half"
-        );
-        ensure_eq!(
-            counter.apply(&format!("{end} undone"), half - end).await?,
-            counter.applied(0),
-            "the rest"
-        );
+        ensure_eq!(counter.apply(&format!("{end} halved"), -half).await?, counter.applied(end - half), "half");
+        ensure_eq!(counter.apply(&format!("{end} undone"), half - end).await?, counter.applied(0), "the rest");
     }
     Ok(())
 }

@@ -1,12 +1,12 @@
-//! A counter under test: one key of one box, opened with one strategy.
+//! A counter under test: one key of one namespace, opened with one strategy.
 
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
 use storagebox_core::{
-    Backend, BackendExt, Bounds, Cancelled, Change, Counted, Counter, CounterPromise, Error, ErrorKind, Key,
-    OpId, Result, Retention, Strategy,
+    Backend, BackendExt, Bounds, Cancelled, Change, Counted, Counter, CounterPromise, Error, ErrorKind, Key, OpId,
+    Result, Retention, Strategy,
 };
 
 use crate::failure::Failure;
@@ -72,7 +72,7 @@ impl Kind {
     }
 }
 
-/// One key of a counter, and the bounds that each of its changes has, or its box.
+/// One key of a counter, and the bounds that each of its changes has, or its namespace.
 #[derive(Clone)]
 pub(super) struct Subject {
     pub(super) counter: Arc<dyn Counter>,
@@ -98,13 +98,8 @@ impl Subject {
         Self::named(store, "counters", strategy, bounds)
     }
 
-    /// A counter of one box among several.
-    pub(super) fn named(
-        store: &Arc<dyn Backend>,
-        name: &str,
-        strategy: Strategy,
-        bounds: Bounds,
-    ) -> Result<Self> {
+    /// A counter of one namespace among several.
+    pub(super) fn named(store: &Arc<dyn Backend>, name: &str, strategy: Strategy, bounds: Bounds) -> Result<Self> {
         let tells_repeats = strategy != Strategy::TransactionToken;
         Ok(Self { bounds, tells_repeats, ..Self::of(store.counters(name, strategy)?)? })
     }
@@ -114,7 +109,7 @@ impl Subject {
         Ok(Self { counter, key: Key::new("key")?, bounds: Bounds::NONE, tells_repeats: true })
     }
 
-    /// Another key of the same box.
+    /// Another key of the same namespace.
     pub(super) fn at(&self, key: impl Into<Arc<str>>) -> Result<Self> {
         Ok(Self { key: Key::new(key)?, ..self.clone() })
     }
@@ -207,10 +202,7 @@ impl Subject {
 
 impl fmt::Debug for Subject {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Subject")
-            .field("key", &self.key)
-            .field("bounds", &self.bounds)
-            .finish_non_exhaustive()
+        f.debug_struct("Subject").field("key", &self.key).field("bounds", &self.bounds).finish_non_exhaustive()
     }
 }
 

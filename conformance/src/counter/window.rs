@@ -72,11 +72,7 @@ pub(super) async fn a_window_frees_its_places_after_the_lifetime(world: &World) 
         let second = freed(world, &counter, &format!("{name}-2")).await?;
         ensure_eq!(second, counter.applied(value + 2), "the second operation of round {name}");
         if world.can_travel() {
-            ensure_eq!(
-                counter.apply(&format!("{name}-3"), 1).await?,
-                Counted::Full,
-                "the third of round {name}"
-            );
+            ensure_eq!(counter.apply(&format!("{name}-3"), 1).await?, Counted::Full, "the third of round {name}");
         }
         world.pass(world.short()).await;
     }
@@ -146,11 +142,7 @@ async fn full_says_so_to_a_cancel(world: &World, kind: Kind) -> Verdict {
     ensure_eq!(counter.apply("op", 1).await?, Counted::Full, "an operation beyond a fence in the last place");
     ensure_eq!(counter.cancel("op").await?, Cancelled::Full, "a cancel where it is full");
     ensure_eq!(counter.cancel("fenced").await?, Cancelled::Cancelled, "a cancel of what is fenced");
-    ensure_eq!(
-        counter.cancel("applied").await?,
-        counter.cancelled_too_late(5),
-        "a cancel of what is applied"
-    );
+    ensure_eq!(counter.cancel("applied").await?, counter.cancelled_too_late(5), "a cancel of what is applied");
     ensure_eq!(counter.apply("fenced", 1).await?, Counted::Fenced, "the fenced operation");
     ensure_eq!(counter.value().await?, 5, "the value in the end");
     Ok(())
@@ -162,10 +154,10 @@ by_strategy! { racing_callers_fill_it_exactly:
 }
 
 async fn racing_callers_fill_it_exactly(world: &World, kind: Kind) -> Verdict {
-    let box_of = holding(world, kind, 6)?;
+    let namespace_of = holding(world, kind, 6)?;
     for round in 0..world.profile().rounds * 2 {
         for size in SIZES {
-            let counter = box_of.at(format!("{round}-{size}"))?;
+            let counter = namespace_of.at(format!("{round}-{size}"))?;
             let answers = race(size, |number| {
                 let counter = counter.clone();
                 async move { counter.apply(&format!("op-{number}"), 1).await }

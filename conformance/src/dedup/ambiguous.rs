@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use storagebox_core::{
-    Aborted, Backend, Begun, Completed, DedupId, DedupRepo, ErrorKind, Forgotten, Lease, LeaseRepo, OpId,
-    Recorded, Replaced, Result, Retention, Version,
+    Aborted, Backend, Begun, Completed, DedupId, DedupRepo, ErrorKind, Forgotten, Lease, LeaseRepo, OpId, Recorded,
+    Replaced, Result, Retention, Version,
 };
 
 use super::calls::Call;
@@ -233,23 +233,14 @@ impl Life<'_> {
 
     async fn replace(&self, version: Version, value: &str) -> Verdict {
         let value = text(value)?;
-        let replaced =
-            answered(|| self.repos.records.replace(self.place, version, &value, &self.ada)).await?;
-        ensure_matches!(
-            replaced,
-            Replaced::Replaced(_) | Replaced::Again(_),
-            "replacing what nobody else has"
-        );
+        let replaced = answered(|| self.repos.records.replace(self.place, version, &value, &self.ada)).await?;
+        ensure_matches!(replaced, Replaced::Replaced(_) | Replaced::Again(_), "replacing what nobody else has");
         Ok(())
     }
 
     async fn forget(&self, version: Version) -> Result<Option<&'static str>, Failure> {
         let forgotten = answered(|| self.repos.records.forget(self.place, version)).await?;
-        ensure_matches!(
-            forgotten,
-            Forgotten::Forgotten | Forgotten::Absent,
-            "forgetting what nobody else has"
-        );
+        ensure_matches!(forgotten, Forgotten::Forgotten | Forgotten::Absent, "forgetting what nobody else has");
         Ok(None)
     }
 

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use storagebox_core::{
-    Aborted, Backend, BackendExt, Begun, Completed, DedupId, DedupRepo, Forgotten, Lease, LeaseExtended,
-    LeaseRepo, OpId, Payload, Recorded, Replaced, Result, Retention, Version, async_trait,
+    Aborted, Backend, BackendExt, Begun, Completed, DedupId, DedupRepo, Forgotten, Lease, LeaseExtended, LeaseRepo,
+    OpId, Payload, Recorded, Replaced, Result, Retention, Version, async_trait,
 };
 
 use super::{LONG, Repos, id, op};
@@ -111,10 +111,8 @@ impl Repeatable for Call {
 
     async fn unrelated(self, old: &Arc<dyn Backend>, fresh: &Arc<dyn Backend>, place: &str) -> Verdict {
         let (old, id, kim) = (old.dedup("records")?, id(place)?, op("kim")?);
-        let _ = answered(|| async {
-            old.record(&id, &Payload::try_from("value")?, &kim, Retention::Forever).await
-        })
-        .await?;
+        let _ = answered(|| async { old.record(&id, &Payload::try_from("value")?, &kim, Retention::Forever).await })
+            .await?;
         Repos::of(fresh)?.ensure_value(&id, Some("value")).await
     }
 }

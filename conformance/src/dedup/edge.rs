@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use storagebox_core::{
-    Begun, Completed, Cursor, DedupRepo, Entry, Error, ErrorKind, Fingerprint, LeaseRepo, MAX_DURATION,
-    MAX_ID_BYTES, MAX_PAYLOAD_BYTES, MIN_DURATION, Payload, Recorded, Replaced, Result, Retention,
+    Begun, Completed, Cursor, DedupRepo, Entry, Error, ErrorKind, Fingerprint, LeaseRepo, MAX_DURATION, MAX_ID_BYTES,
+    MAX_PAYLOAD_BYTES, MIN_DURATION, Payload, Recorded, Replaced, Result, Retention,
 };
 
 use super::{LONG, Repos, id, op, text};
@@ -76,8 +76,7 @@ pub(super) async fn fingerprints_that_look_alike_are_apart(world: &World) -> Ver
 fn payloads() -> Result<Vec<Payload>> {
     let every_byte: Vec<u8> = (0..=255).collect();
     let longest: Vec<u8> = every_byte.iter().copied().cycle().take(MAX_PAYLOAD_BYTES).collect();
-    let odd: [&[u8]; 7] =
-        [b"", b"\0", b" a ", b"a\n", &[0xff, 0xfe, 0x00, 0x80], b"null", "\u{e9}".as_bytes()];
+    let odd: [&[u8]; 7] = [b"", b"\0", b" a ", b"a\n", &[0xff, 0xfe, 0x00, 0x80], b"null", "\u{e9}".as_bytes()];
     odd.into_iter().map(<[u8]>::to_vec).chain([every_byte, longest]).map(Payload::new).collect()
 }
 
@@ -168,7 +167,7 @@ pub(super) async fn a_listing_refuses_what_it_cannot_read(world: &World) -> Verd
     let repos = Repos::of(world.store())?;
     repos.record_new(&id("order")?, "value", &op("ada")?, FOREVER).await?;
     ensure_refused(repos.records.list(None, 0).await, "a listing by 0")?;
-    let cursor = Cursor::new("no cursor of any box \u{1f9c0}");
+    let cursor = Cursor::new("no cursor of any namespace \u{1f9c0}");
     ensure_refused(repos.records.list(Some(&cursor), 10).await, "a listing from a cursor that nobody made")?;
     let page = repos.records.list(None, usize::MAX).await?;
     ensure_eq!(page.entries.len(), 1, "records listed without a limit");

@@ -87,13 +87,7 @@ impl Records {
             Call::Record(id, value, op, retention) => {
                 let (known, moment) = self.known(id);
                 let retention = moment.stretched(*retention);
-                known.record(
-                    moment,
-                    value,
-                    op,
-                    retention,
-                    repos.records.record(id, value, op, retention).await?,
-                )
+                known.record(moment, value, op, retention, repos.records.record(id, value, op, retention).await?)
             }
             Call::Get(id) => {
                 let found = repos.records.get(id).await?;
@@ -148,7 +142,7 @@ impl Records {
 
 impl model::Model for Records {
     type Call = Call;
-    type Boxes = (Arc<dyn Backend>, Repos);
+    type Namespaces = (Arc<dyn Backend>, Repos);
 
     fn calls() -> BoxedStrategy<Call> {
         let id = || "[ab]".prop_map(|text| DedupId::new(text).expect("one letter"));
@@ -174,12 +168,12 @@ impl model::Model for Records {
         .boxed()
     }
 
-    fn open(&self, store: &Arc<dyn Backend>) -> Result<Self::Boxes> {
+    fn open(&self, store: &Arc<dyn Backend>) -> Result<Self::Namespaces> {
         let repos = Repos { records: store.dedup("records")?, leases: store.leases("records")? };
         Ok((Arc::clone(store), repos))
     }
 
-    async fn step(&mut self, (store, repos): &Self::Boxes, call: &Call) -> Verdict {
+    async fn step(&mut self, (store, repos): &Self::Namespaces, call: &Call) -> Verdict {
         if matches!(call, Call::Maintain) {
             store.maintain(100).await?;
         }

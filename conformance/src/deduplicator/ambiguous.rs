@@ -148,10 +148,7 @@ async fn finish(world: &World, told: &mut Told) -> Verdict {
         let id = format!("student-{student}");
         let assigned = assign_any(&desk, &id, &CLASSES).await?;
         let before = told.get(&id);
-        ensure!(
-            before.is_none() || before == assigned.item(),
-            "{id} was told {before:?}, and now {assigned:?}"
-        );
+        ensure!(before.is_none() || before == assigned.item(), "{id} was told {before:?}, and now {assigned:?}");
         told.extend(assigned.item().map(|item| (id, item.clone())));
     }
     ensure_eq!(told.len(), 18, "students with a seat of 18");

@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use storagebox_core::{
-    Assigned, Backend, BackendExt, BoxName, Deduplicator, Item, ItemState, Result, async_trait,
-};
+use storagebox_core::{Assigned, Backend, BackendExt, Deduplicator, Item, ItemState, Namespace, Result, async_trait};
 
 use crate::case::Verdict;
 use crate::failure::{Failure, ensure, ensure_eq};
@@ -23,12 +21,12 @@ pub(super) const CALLS: [Call; 2] = [Call::OneOfThree, Call::FromAnEmptyBank];
 
 pub(super) struct Scene {
     id: String,
-    bank: BoxName,
+    bank: Namespace,
 }
 
 impl Scene {
     fn at(place: &str) -> Result<Self> {
-        Ok(Self { id: format!("student-{place}"), bank: BoxName::new(format!("bank-{place}"))? })
+        Ok(Self { id: format!("student-{place}"), bank: Namespace::new(format!("bank-{place}"))? })
     }
 
     fn desk(&self, store: &Arc<dyn Backend>) -> Result<Deduplicator> {
@@ -40,7 +38,7 @@ impl Scene {
     }
 
     async fn held(&self, world: &World) -> Result<Vec<Item>> {
-        let audited = world.harness().audit(world.namespace(), &self.bank).await?;
+        let audited = world.harness().audit(world.sandbox(), &self.bank).await?;
         let held = audited.into_iter().filter(|entry| entry.state != ItemState::Free);
         Ok(held.map(|entry| entry.item).collect())
     }
@@ -78,11 +76,7 @@ impl Repeatable for Call {
     async fn ensure_done(self, world: &World, scene: &Scene, store: &Arc<dyn Backend>) -> Verdict {
         let assigned = scene.assign(store).await?;
         let told: Vec<_> = assigned.item().cloned().into_iter().collect();
-        ensure_eq!(
-            scene.held(world).await?,
-            told,
-            "the seats that are held, and those that the id was told of"
-        );
+        ensure_eq!(scene.held(world).await?, told, "the seats that are held, and those that the id was told of");
         ensure_eq!(told.len(), usize::from(self == Self::OneOfThree), "seats in the end");
         Ok(())
     }
@@ -94,10 +88,7 @@ impl Repeatable for Call {
         answered(|| bank.add(&seats)).await?;
         let _ = answered(|| scene.assign(old)).await?;
         let again = scene.assign(fresh).await?;
-        ensure!(
-            matches!(again, Assigned::Again { .. }),
-            "what the old client assigned after that: {again:?}"
-        );
+        ensure!(matches!(again, Assigned::Again { .. }), "what the old client assigned after that: {again:?}");
         Ok(())
     }
 }

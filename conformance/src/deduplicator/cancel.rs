@@ -151,12 +151,7 @@ pub(super) async fn dropping_a_recovery_at_any_point_loses_nothing(world: &World
 }
 
 /// Whether there was such a point.
-async fn drop_recovery_at(
-    world: &World,
-    far: &Deduplicator,
-    told: &mut Told,
-    point: usize,
-) -> Result<bool, Failure> {
+async fn drop_recovery_at(world: &World, far: &Deduplicator, told: &mut Told, point: usize) -> Result<bool, Failure> {
     abandon(world, &format!("{point}")).await?;
     let recovery = drop_after(far.recover(None, 1_000), point).await.transpose()?;
     if let Some(recovery) = &recovery {

@@ -150,9 +150,7 @@ pub(super) async fn more_ids_than_items(world: &World) -> Verdict {
             let empty = answers.iter().filter(|answer| **answer == Assigned::Empty).count();
             ensure_eq!((served, empty), (size / 2, size - size / 2), "ids with a seat, and without");
             for (number, answer) in answers.iter().enumerate() {
-                told.extend(
-                    answer.item().map(|item| (format!("student-{round}-{size}-{number}"), item.clone())),
-                );
+                told.extend(answer.item().map(|item| (format!("student-{round}-{size}-{number}"), item.clone())));
             }
         }
     }
@@ -173,10 +171,7 @@ pub(super) async fn racing_choices_beside_an_empty_bank(world: &World) -> Verdic
         .await?;
         for student in 0..6 {
             let own = &answers[student * 4..student * 4 + 4];
-            ensure!(
-                !own[2..].contains(&Assigned::Empty),
-                "Empty from the class that has a seat for everybody"
-            );
+            ensure!(!own[2..].contains(&Assigned::Empty), "Empty from the class that has a seat for everybody");
             told.insert(format!("student-{round}-{student}"), one_item(own)?);
         }
     }

@@ -5,8 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use storagebox_core::{
-    Assigned, BackendExt, Certainty, DedupId, Deduplicator, ErrorKind, Item, ItemBank, LeaseRepo,
-    MAX_ID_BYTES, OpId,
+    Assigned, BackendExt, Certainty, DedupId, Deduplicator, ErrorKind, Item, ItemBank, LeaseRepo, MAX_ID_BYTES, OpId,
 };
 
 use super::{add_seats, desk, new_seat};
@@ -34,10 +33,7 @@ pub(super) async fn a_bank_that_it_does_not_have_is_refused(world: &World) -> Ve
     world.store().bank("sunday")?.add(&[Item::new("sun")?]).await?;
     new_seat(&sundays.assign("ada", "sunday").await?, "sunday")?;
     let again = desk.assign("ada", "monday").await?;
-    ensure!(
-        matches!(&again, Assigned::Again { bank, .. } if bank.as_str() == "sunday"),
-        "another's id: {again:?}"
-    );
+    ensure!(matches!(&again, Assigned::Again { bank, .. } if bank.as_str() == "sunday"), "another's id: {again:?}");
     Ok(())
 }
 
@@ -72,8 +68,7 @@ pub(super) async fn nasty_banks_and_items_are_told_apart(world: &World) -> Verdi
         let found = new_seat(&desk.assign(id.as_str(), name.as_str()).await?, name)?;
         ensure_eq!(found.as_str(), item.as_str(), "the item of {name:?}");
         let again = desk.assign(id.as_str(), "a").await?;
-        let right =
-            matches!(&again, Assigned::Again { bank, item } if bank.as_str() == name && *item == found);
+        let right = matches!(&again, Assigned::Again { bank, item } if bank.as_str() == name && *item == found);
         ensure!(right, "{id:?} is told {again:?}");
     }
     Ok(())

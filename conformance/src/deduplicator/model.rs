@@ -64,11 +64,11 @@ impl Desk {
 }
 
 /// The deduplicator and the store of its banks.
-type Boxes = (Deduplicator, Arc<dyn Backend>);
+type Namespaces = (Deduplicator, Arc<dyn Backend>);
 
 impl model::Model for Desk {
     type Call = Call;
-    type Boxes = Boxes;
+    type Namespaces = Namespaces;
 
     fn calls() -> BoxedStrategy<Call> {
         let class = || prop::sample::select(&CLASSES[..]);
@@ -81,11 +81,11 @@ impl model::Model for Desk {
         .boxed()
     }
 
-    fn open(&self, store: &Arc<dyn Backend>) -> Result<Boxes> {
+    fn open(&self, store: &Arc<dyn Backend>) -> Result<Namespaces> {
         Ok((desk(&**store)?, Arc::clone(store)))
     }
 
-    async fn step(&mut self, (desk, store): &Boxes, call: &Call) -> Verdict {
+    async fn step(&mut self, (desk, store): &Namespaces, call: &Call) -> Verdict {
         match call {
             Call::Assign(id, class) => {
                 let found = desk.assign(id.as_str(), *class).await?;

@@ -1,8 +1,6 @@
 //! The eight faults of the Python package, each as it was found there, which must not be found here.
 
-use storagebox_core::{
-    Added, Assigned, BackendExt, Certainty, ErrorKind, Hold, Item, ItemBank, ItemBankExt, Taken,
-};
+use storagebox_core::{Added, Assigned, BackendExt, Certainty, ErrorKind, Hold, Item, ItemBank, ItemBankExt, Taken};
 
 use super::{Told, add_seats, assign, crash_after, desk, ensure_settled, new_seat};
 use crate::case::Verdict;
@@ -41,8 +39,7 @@ pub(super) async fn python_fault_2_error_on_the_record_is_not_assigned_already(w
             ensure_eq!(error.kind(), ErrorKind::OutcomeUnknown, "the kind of {error}");
             ensure_eq!(error.certainty(), Certainty::Unknown, "the certainty of {error}");
             let assigned = far.assign(id.as_str(), "monday").await?;
-            let item =
-                assigned.item().ok_or_else(|| Failure::new(format!("{id} gets nothing: {assigned:?}")))?;
+            let item = assigned.item().ok_or_else(|| Failure::new(format!("{id} gets nothing: {assigned:?}")))?;
             told.insert(id, item.clone());
             link.land().await;
             ensure_settled(world, &told, 9).await?;
@@ -73,11 +70,7 @@ pub(super) async fn python_fault_4_lost_part_of_a_batch(world: &World) -> Verdic
     for part in all.chunks(25) {
         match far.add(part).await {
             Ok(report) => {
-                ensure_eq!(
-                    report.added + report.already_present,
-                    25,
-                    "items of a part that are accounted for"
-                );
+                ensure_eq!(report.added + report.already_present, 25, "items of a part that are accounted for");
                 acknowledged += 25;
             }
             Err(error) => ensure_eq!(error.certainty(), Certainty::Unknown, "the certainty of {error}"),
@@ -90,8 +83,7 @@ pub(super) async fn python_fault_4_lost_part_of_a_batch(world: &World) -> Verdic
     link.heal();
     link.land().await;
     ensure_eq!(bank.counts().await?.free, 1_000, "free items when all were added again");
-    let mut listed: Vec<_> =
-        bank.list(None, 2_000).await?.entries.into_iter().map(|entry| entry.item).collect();
+    let mut listed: Vec<_> = bank.list(None, 2_000).await?.entries.into_iter().map(|entry| entry.item).collect();
     let mut expected = all;
     listed.sort();
     expected.sort();
@@ -125,11 +117,7 @@ pub(super) async fn python_fault_6_crash_between_take_and_record(world: &World) 
     for (id, recovers) in [("ada", false), ("bob", true)] {
         crash_after(world.store(), id, "monday", 2).await?;
         let held = world.store().bank("monday")?.counts().await?.held;
-        ensure_eq!(
-            held,
-            told.len() as u64 + 1,
-            "seats held after the crash, the one without a record among them"
-        );
+        ensure_eq!(held, told.len() as u64 + 1, "seats held after the crash, the one without a record among them");
         let fresh = desk(&*world.client().await?)?;
         if recovers {
             ensure_eq!(fresh.recover(None, 10).await?.finished, 1, "ids that a recovery finished");
@@ -148,11 +136,7 @@ pub(super) async fn python_fault_7_duplicate_in_one_call(world: &World) -> Verdi
     let report = bank.add(&[code.clone(), code.clone()]).await?;
     ensure_eq!(report, Added { added: 1, already_present: 0 }, "one code twice in one call");
     let many = [items(30)?, vec![code.clone(); 30], items(30)?].concat();
-    ensure_eq!(
-        bank.add(&many).await?,
-        Added { added: 30, already_present: 1 },
-        "duplicates across parts of 25"
-    );
+    ensure_eq!(bank.add(&many).await?, Added { added: 30, already_present: 1 }, "duplicates across parts of 25");
     ensure_eq!(bank.counts().await?.free, 31, "free items");
     ensure_eq!(bank.withdraw(&[code.clone(), code]).await?.withdrawn, 1, "one code twice in one withdrawal");
     Ok(())

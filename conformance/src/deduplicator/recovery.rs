@@ -4,9 +4,7 @@ use std::sync::Arc;
 
 use storagebox_core::{Assigned, Backend, Recovery};
 
-use super::{
-    CLASSES, Told, add_seats, assign, assign_any, crash_after, desk, desks, ensure_settled, recover_all,
-};
+use super::{CLASSES, Told, add_seats, assign, assign_any, crash_after, desk, desks, ensure_settled, recover_all};
 use crate::case::Verdict;
 use crate::failure::{Failure, ensure, ensure_eq};
 use crate::link::{Fate, Link, drop_after};
@@ -80,22 +78,14 @@ pub(super) async fn recovery_goes_page_by_page(world: &World) -> Verdict {
 pub(super) async fn recovery_changes_nothing_that_is_finished(world: &World) -> Verdict {
     add_seats(&**world.store(), "monday", 0..2).await?;
     let (desk, mut told) = (desk(&**world.store())?, Told::new());
-    ensure_eq!(
-        recover_all(&desk, 10).await?,
-        Recovery::default(),
-        "what recovery did where there is nothing"
-    );
+    ensure_eq!(recover_all(&desk, 10).await?, Recovery::default(), "what recovery did where there is nothing");
     for id in ["ada", "bob", "eve"] {
         let assigned = assign(&desk, id, "monday").await?;
         told.extend(assigned.item().map(|item| (id.to_owned(), item.clone())));
     }
     for _ in 0..2 {
         let recovery = recover_all(&desk, 10).await?;
-        ensure_eq!(
-            recovery,
-            Recovery { seen: 3, ..Recovery::default() },
-            "what recovery did with finished ids"
-        );
+        ensure_eq!(recovery, Recovery { seen: 3, ..Recovery::default() }, "what recovery did with finished ids");
         ensure_settled(world, &told, 2).await?;
     }
     Ok(())

@@ -13,10 +13,7 @@ pub(super) async fn same_id_same_item(world: &World) -> Verdict {
     let seat = new_seat(&desk.assign("ada", "monday").await?, "monday")?;
     for _ in 0..3 {
         let again = desk.assign("ada", "monday").await?;
-        ensure!(
-            matches!(&again, Assigned::Again { item, .. } if *item == seat),
-            "the same id again: {again:?}"
-        );
+        ensure!(matches!(&again, Assigned::Again { item, .. } if *item == seat), "the same id again: {again:?}");
     }
     ensure_settled(world, &Told::from([("ada".into(), seat)]), 5).await
 }
@@ -31,8 +28,7 @@ pub(super) async fn same_id_same_item_whichever_bank_is_asked(world: &World) -> 
         let seat = new_seat(&desk.assign(id.as_str(), class).await?, class)?;
         for other in CLASSES {
             let again = desk.assign(id.as_str(), other).await?;
-            let right =
-                matches!(&again, Assigned::Again { bank, item } if bank.as_str() == class && *item == seat);
+            let right = matches!(&again, Assigned::Again { bank, item } if bank.as_str() == class && *item == seat);
             ensure!(right, "{id} asks for {other} and is told {again:?}");
         }
         told.insert(id, seat);
@@ -58,15 +54,12 @@ pub(super) async fn another_process_answers_the_same_item(world: &World) -> Verd
     for _ in 0..2 {
         let other = desk(&*world.client().await?)?;
         let again = other.assign("ada", "monday").await?;
-        ensure!(
-            matches!(&again, Assigned::Again { item, .. } if *item == seat),
-            "by another process: {again:?}"
-        );
+        ensure!(matches!(&again, Assigned::Again { item, .. } if *item == seat), "by another process: {again:?}");
     }
     Ok(())
 }
 
-/// The records are in a namespace of their own, as if in another database.
+/// The records are in a sandbox of their own, as if in another database.
 pub(super) async fn banks_and_records_may_be_in_different_stores(world: &World) -> Verdict {
     let records = world.another().await?;
     let bank = world.filled(3).await?;
@@ -76,11 +69,7 @@ pub(super) async fn banks_and_records_may_be_in_different_stores(world: &World) 
     ensure!(matches!(&again, Assigned::Again { item, .. } if *item == seat), "the same id again: {again:?}");
     new_seat(&desk.assign("bob", "monday").await?, "monday")?;
     ensure_eq!(world.bank()?.counts().await?.held, 2, "items held");
-    ensure_eq!(
-        world.store().dedup("students")?.list(None, 10).await?.entries.len(),
-        0,
-        "records beside the bank"
-    );
+    ensure_eq!(world.store().dedup("students")?.list(None, 10).await?.entries.len(), 0, "records beside the bank");
     Ok(())
 }
 
@@ -107,10 +96,7 @@ pub(super) async fn an_id_that_met_an_empty_bank_chooses_another(world: &World) 
         ensure_eq!(desk.assign(id, "wednesday").await?, Assigned::Empty, "{id} asks for another one");
         let seat = new_seat(&desk.assign(id, "friday").await?, "friday")?;
         let again = desk.assign(id, "monday").await?;
-        ensure!(
-            matches!(&again, Assigned::Again { item, .. } if *item == seat),
-            "{id} asks for the first: {again:?}"
-        );
+        ensure!(matches!(&again, Assigned::Again { item, .. } if *item == seat), "{id} asks for the first: {again:?}");
         told.insert(id.into(), seat);
     }
     ensure_eq!(desk.assign("eve", "friday").await?, Assigned::Empty, "a third id");
@@ -142,10 +128,6 @@ pub(super) async fn empty_leaves_nothing_behind(world: &World) -> Verdict {
         let seat = new_seat(&assign(&desk, &id, "monday").await?, "monday")?;
         told.insert(id, seat);
     }
-    ensure_eq!(
-        desk.assign("early-0", "monday").await?,
-        Assigned::Empty,
-        "an early id, and the class is full"
-    );
+    ensure_eq!(desk.assign("early-0", "monday").await?, Assigned::Empty, "an early id, and the class is full");
     ensure_settled(world, &told, 5).await
 }

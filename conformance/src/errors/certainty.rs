@@ -4,9 +4,9 @@ use std::fmt::Debug;
 use std::time::Duration;
 
 use storagebox_core::{
-    Backend, BackendExt, BankAdmin, Certainty, Change, ClaimId, ClaimState, Counter, Cursor, DedupId,
-    DedupRepo, Error, ErrorKind, Hold, Item, ItemBank, Key, LeaseRepo, OpId, OrderedOptions, OrderedStore,
-    Payload, Result, Retention, Stamp, Strategy, TokenId, TokenStore, Version, WriterId,
+    Backend, BackendExt, BankAdmin, Certainty, Change, ClaimId, ClaimState, Counter, Cursor, DedupId, DedupRepo, Error,
+    ErrorKind, Hold, Item, ItemBank, Key, LeaseRepo, OpId, OrderedOptions, OrderedStore, Payload, Result, Retention,
+    Stamp, Strategy, TokenId, TokenStore, Version, WriterId,
 };
 
 use crate::case::Verdict;
@@ -32,8 +32,7 @@ pub(super) const KINDS: [(ErrorKind, bool); 11] = [
 pub(super) async fn each_kind_has_its_certainty(_: &World) -> Verdict {
     for (kind, retryable) in KINDS {
         let error = Error::new(kind, "something");
-        let expected =
-            if kind == ErrorKind::OutcomeUnknown { Certainty::Unknown } else { Certainty::NotApplied };
+        let expected = if kind == ErrorKind::OutcomeUnknown { Certainty::Unknown } else { Certainty::NotApplied };
         ensure_eq!(error.kind(), kind, "the kind");
         ensure_eq!(error.certainty(), expected, "the certainty of {kind:?}");
         ensure_eq!(error.is_retryable(), retryable, "whether {kind:?} is tried again");
@@ -47,11 +46,7 @@ pub(super) async fn a_step_after_an_unresolved_one_is_unknown(_: &World) -> Verd
         // A kind that says for sure that nothing was applied would be false.
         let expected = if retryable { ErrorKind::OutcomeUnknown } else { kind };
         ensure_eq!(error.kind(), expected, "the kind of {kind:?} after an unresolved step");
-        ensure_eq!(
-            error.certainty(),
-            Certainty::Unknown,
-            "the certainty of {kind:?} after an unresolved step"
-        );
+        ensure_eq!(error.certainty(), Certainty::Unknown, "the certainty of {kind:?} after an unresolved step");
         ensure_eq!(error.is_retryable(), retryable, "whether {kind:?} is tried again");
     }
     Ok(())
@@ -96,10 +91,7 @@ pub(super) async fn what_is_refused_surely_changed_nothing(world: &World) -> Ver
     ensure_refused("a listing of records without a limit", records.list(None, 0).await)?;
     ensure_refused("a listing of records by a stranger's cursor", records.list(Some(&stranger), 10).await)?;
     ensure_refused("a listing of values without a limit", ordered.list(None, None, 0).await)?;
-    ensure_refused(
-        "a listing of values by a stranger's cursor",
-        ordered.list(None, Some(&stranger), 10).await,
-    )?;
+    ensure_refused("a listing of values by a stranger's cursor", ordered.list(None, Some(&stranger), 10).await)?;
     ensure_eq!(bank.counts().await?.free, 2, "free items after all that");
     Ok(())
 }

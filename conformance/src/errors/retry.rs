@@ -68,20 +68,12 @@ pub(super) async fn what_cannot_succeed_is_not_tried_again(_: &World) -> Verdict
         let (script, timer) = (Script::new(answers), Counting::default());
         let answer = Retry::default().call(&timer, || script.call()).await;
         let calls = if retryable { 2 } else { 1 };
-        ensure_eq!(
-            (script.calls(), timer.slept().len()),
-            (calls, calls - 1),
-            "calls and waits after {kind:?}"
-        );
+        ensure_eq!((script.calls(), timer.slept().len()), (calls, calls - 1), "calls and waits after {kind:?}");
         if retryable {
             continue;
         }
         let error = ensure_matches!(answer, Err(error) => error, "a call that fails with {kind:?}");
-        ensure_eq!(
-            (error.kind(), error.certainty()),
-            (kind, Certainty::NotApplied),
-            "the error passed through"
-        );
+        ensure_eq!((error.kind(), error.certainty()), (kind, Certainty::NotApplied), "the error passed through");
     }
     Ok(())
 }
@@ -96,17 +88,11 @@ pub(super) async fn attempts_are_bounded(_: &World) -> Verdict {
             ensure_matches!(answer, Err(error) if error.kind() == kind, "a call that always fails");
             ensure_eq!(script.calls(), expected, "calls for {attempts} attempts");
             ensure_eq!(timer.slept().len(), expected - 1, "waits between {attempts} attempts");
-            ensure!(
-                timer.slept().iter().all(|wait| *wait >= first_delay),
-                "a wait is shorter than the first"
-            );
+            ensure!(timer.slept().iter().all(|wait| *wait >= first_delay), "a wait is shorter than the first");
         }
     }
     let (script, timer) = (Script::failing(&[ErrorKind::Throttled]), Counting::default());
-    ensure!(
-        Retry::NEVER.call(&timer, || script.call()).await.is_err(),
-        "a call that is never repeated succeeds"
-    );
+    ensure!(Retry::NEVER.call(&timer, || script.call()).await.is_err(), "a call that is never repeated succeeds");
     ensure_eq!((script.calls(), timer.slept().len()), (1, 0), "calls and waits without retries");
     Ok(())
 }
@@ -134,11 +120,7 @@ pub(super) async fn no_wait_is_longer_than_the_longest(_: &World) -> Verdict {
     let retry = Retry { attempts: 12, ..Retry::default() };
     for _ in 0..10 {
         let longest = waits(retry).await.into_iter().max();
-        ensure!(
-            longest <= Some(retry.max_delay),
-            "a wait of {longest:?}, and the longest is {:?}",
-            retry.max_delay
-        );
+        ensure!(longest <= Some(retry.max_delay), "a wait of {longest:?}, and the longest is {:?}", retry.max_delay);
     }
     Ok(())
 }
@@ -193,15 +175,12 @@ pub(super) async fn the_least_certain_attempt_decides(_: &World) -> Verdict {
 
 pub(super) async fn a_lost_call_is_made_again_and_settled(world: &World) -> Verdict {
     let bank = world.filled(20).await?;
-    for (number, fate) in
-        [Fate::RequestLost, Fate::ReplyLost, Fate::Late, Fate::Twice].into_iter().enumerate()
-    {
+    for (number, fate) in [Fate::RequestLost, Fate::ReplyLost, Fate::Late, Fate::Twice].into_iter().enumerate() {
         let claim = ClaimId::new(format!("claim-{number}"))?;
         let (link, timer) = (Link::script([fate; 1]), Counting::default());
         let far = link.before(&bank);
         let taken = Retry::default().call(&timer, || far.take(&claim, Hold::Forever)).await?;
-        let item =
-            ensure_matches!(taken, Taken::New(held) | Taken::Again(held) => held.item, "after {fate:?}");
+        let item = ensure_matches!(taken, Taken::New(held) | Taken::Again(held) => held.item, "after {fate:?}");
         link.land().await;
         let again = bank.take(&claim, Hold::Forever).await?;
         ensure_eq!(again.item(), Some(&item), "the claim's item after {fate:?} and all that was late");

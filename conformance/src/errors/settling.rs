@@ -6,10 +6,9 @@ use std::time::Duration;
 
 use storagebox_core::layer::{LayeredPart, OnePart};
 use storagebox_core::{
-    BackendExt, BankAdmin, Begun, Bounds, Cancelled, Certainty, Change, ClaimId, ClaimState, Confirmed,
-    Counted, Counter, CounterExt, DedupId, DedupRepo, End, ErrorKind, Extended, Fingerprint, Hold, ItemBank,
-    Key, LeaseRepo, OpId, Payload, Recorded, Released, Result, Retention, Retired, Retry, Strategy, Taken,
-    TokenId, TokenStore,
+    BackendExt, BankAdmin, Begun, Bounds, Cancelled, Certainty, Change, ClaimId, ClaimState, Confirmed, Counted,
+    Counter, CounterExt, DedupId, DedupRepo, End, ErrorKind, Extended, Fingerprint, Hold, ItemBank, Key, LeaseRepo,
+    OpId, Payload, Recorded, Released, Result, Retention, Retired, Retry, Strategy, Taken, TokenId, TokenStore,
 };
 
 use super::retry::Counting;
@@ -163,8 +162,7 @@ pub(super) async fn a_full_window_settles_nothing(world: &World) -> Verdict {
 
 /// Answers that name a state which no lost attempt can leave.
 pub(super) async fn what_is_final_settles_what_was_lost(world: &World) -> Verdict {
-    let (bank, records, counter) =
-        (world.filled(2).await?, world.dedup()?, world.counter(Strategy::default())?);
+    let (bank, records, counter) = (world.filled(2).await?, world.dedup()?, world.counter(Strategy::default())?);
     let (retry, timer, claim) = (Retry::default(), Counting::default(), ClaimId::new("ada")?);
     let (far, link) = late(&bank);
     ensure_matches!(retry.call(&timer, || far.take(&claim, Hold::Forever)).await?, Taken::New(_), "a take");

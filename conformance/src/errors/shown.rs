@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use storagebox_core::{
-    BankAdmin, ClaimId, Cursor, DedupRepoExt, Deduplicator, Error, ErrorKind, Hold, Item, ItemBank,
-    ItemBankExt, Payload, Result, Retention, Retry, Taken,
+    BankAdmin, ClaimId, Cursor, DedupRepoExt, Deduplicator, Error, ErrorKind, Hold, Item, ItemBank, ItemBankExt,
+    Payload, Result, Retention, Retry, Taken,
 };
 
 use super::certainty::KINDS;
@@ -21,8 +21,7 @@ const SECRET: &str = "SECRET-10-OFF";
 pub(super) async fn an_error_says_what_failed_and_what_to_do_next(_: &World) -> Verdict {
     let mut advices = std::collections::BTreeSet::new();
     for (kind, _) in KINDS {
-        let error =
-            Error::new(kind, "the disk is full").during("take").on("postgres").with("bank", "vouchers");
+        let error = Error::new(kind, "the disk is full").during("take").on("postgres").with("bank", "vouchers");
         let shown = error.to_string();
         for part in ["take", "postgres", "the disk is full", kind.advice()] {
             ensure!(shown.contains(part), "{shown:?} does not say {part:?}");
@@ -46,10 +45,7 @@ pub(super) async fn an_unresolved_error_asks_for_the_same_call(_: &World) -> Ver
         ensure!(error.to_string().contains(expected), "{error} does not say {expected:?}");
         let shown = error.to_string();
         ensure!(!shown.contains("nothing was applied"), "{shown} says what is not certain");
-        ensure!(
-            shown.contains("may have been applied"),
-            "{shown} does not say that it may have been applied"
-        );
+        ensure!(shown.contains("may have been applied"), "{shown} does not say that it may have been applied");
     }
     Ok(())
 }
@@ -88,13 +84,11 @@ pub(super) async fn no_refusal_shows_an_item_or_a_payload(world: &World) -> Verd
 pub(super) async fn a_stored_record_that_cannot_be_read_is_named(world: &World) -> Verdict {
     let (bank, records) = (world.filled(3).await?, world.dedup()?);
     let seats = Deduplicator::new(world.dedup()?).bank("bank", Arc::clone(&bank))?;
-    for (number, stranger) in
-        ["SECRET", "", "1", "1ISECRET", "2I\0\u{1}b\0\u{1}n", "1N-SECRET"].into_iter().enumerate()
+    for (number, stranger) in ["SECRET", "", "1", "1ISECRET", "2I\0\u{1}b\0\u{1}n", "1N-SECRET"].into_iter().enumerate()
     {
         let id = format!("student-{number}");
         let _ = records.remember(id.as_str(), stranger, "op", Retention::Forever).await?;
-        let error =
-            ensure_matches!(seats.assign(id.as_str(), "bank").await, Err(error) => error, "{stranger:?}");
+        let error = ensure_matches!(seats.assign(id.as_str(), "bank").await, Err(error) => error, "{stranger:?}");
         ensure_eq!(error.kind(), ErrorKind::Corrupt, "the kind of {error}");
         ensure!(error.to_string().contains(&id), "{error} does not name the record of {id}");
         ensure!(error.source().is_some(), "{error} does not keep why the record cannot be read");
@@ -121,9 +115,8 @@ pub(super) async fn the_source_stays_reachable(_: &World) -> Verdict {
         ensure_source(&error.during("take").on("postgres").with("bank", "vouchers"))?;
     }
     ensure!(Error::unknown("something").source().is_none(), "an error without a source has one");
-    let boxed: Box<dyn std::error::Error + Send + Sync> =
-        Error::unknown("x").caused_by(driver_error()).into();
-    ensure!(boxed.source().is_some(), "the source is lost behind a box");
+    let boxed: Box<dyn std::error::Error + Send + Sync> = Error::unknown("x").caused_by(driver_error()).into();
+    ensure!(boxed.source().is_some(), "the source is lost behind a namespace");
     Ok(())
 }
 

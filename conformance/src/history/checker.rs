@@ -124,11 +124,7 @@ impl<'a, S: Specification> Search<'a, S> {
     }
 
     /// The states in which the attempt can leave the object, given what it was answered.
-    fn effects(
-        &self,
-        state: &S::State,
-        attempt: &Attempt<S::Op, S::Reply>,
-    ) -> impl Iterator<Item = S::State> {
+    fn effects(&self, state: &S::State, attempt: &Attempt<S::Op, S::Reply>) -> impl Iterator<Item = S::State> {
         let outcomes = self.spec.step(state, &attempt.op).into_iter();
         let possible = outcomes.filter(move |(next, reply)| match attempt.reply() {
             Some(answered) => reply == answered,

@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use storagebox_core::{
-    Added, BankAdmin, ClaimId, Confirmed, End, ErrorKind, Hold, Item, ItemBank, ItemState, Released, Result,
-    Taken,
+    Added, BankAdmin, ClaimId, Confirmed, End, ErrorKind, Hold, Item, ItemBank, ItemState, Released, Result, Taken,
 };
 
 use super::take_new;
@@ -33,16 +32,11 @@ pub(super) async fn a_lost_reply_is_found_again(world: &World) -> Verdict {
     let (far, _) = linked(&bank, Fate::ReplyLost);
     ensure_lost(far.take(&ada, Hold::Forever).await)?;
     let again = far.take(&ada, Hold::Forever).await?;
-    let item =
-        ensure_matches!(again, Taken::Again(held) => held.item, "a take whose reply was lost, once more");
+    let item = ensure_matches!(again, Taken::Again(held) => held.item, "a take whose reply was lost, once more");
 
     let (far, _) = linked(&bank, Fate::ReplyLost);
     ensure_lost(far.confirm(&ada).await)?;
-    ensure_eq!(
-        far.confirm(&ada).await?,
-        Confirmed::Confirmed(item),
-        "a confirm whose reply was lost, once more"
-    );
+    ensure_eq!(far.confirm(&ada).await?, Confirmed::Confirmed(item), "a confirm whose reply was lost, once more");
 
     let bob = ClaimId::new("bob")?;
     take_new(&bank, &bob, Hold::Forever).await?;
@@ -76,11 +70,7 @@ pub(super) async fn a_take_that_lands_after_its_release_gets_nothing(world: &Wor
     ensure_eq!(far.release(&ada).await?, Released::Released, "releasing a claim whose take is under way");
     link.land().await;
     ensure_eq!(bank.counts().await?.free, 3, "free items after the late take");
-    ensure_eq!(
-        bank.take(&ada, Hold::Forever).await?,
-        Taken::Ended(End::Released),
-        "the claim after the late take"
-    );
+    ensure_eq!(bank.take(&ada, Hold::Forever).await?, Taken::Ended(End::Released), "the claim after the late take");
 
     take_new(&bank, &bob, Hold::Forever).await?;
     let (far, link) = linked(&bank, Fate::Twice);
@@ -90,11 +80,7 @@ pub(super) async fn a_take_that_lands_after_its_release_gets_nothing(world: &Wor
         take_new(&bank, &ClaimId::new(name)?, Hold::Forever).await?;
     }
     link.land().await;
-    ensure_matches!(
-        bank.take(&eve, Hold::Forever).await?,
-        Taken::Again(_),
-        "another's claim after a late release"
-    );
+    ensure_matches!(bank.take(&eve, Hold::Forever).await?, Taken::Again(_), "another's claim after a late release");
     ensure_eq!(bank.counts().await?.held, 3, "items held after a late release");
     Ok(())
 }
@@ -159,8 +145,7 @@ async fn released(bank: &dyn BankAdmin, claim: &ClaimId) -> Verdict {
 }
 
 async fn check_ends(world: &World, bank: &dyn BankAdmin, ends: &BTreeMap<ClaimId, Last>) -> Verdict {
-    let states: BTreeMap<_, _> =
-        world.audit().await?.into_iter().map(|entry| (entry.item, entry.state)).collect();
+    let states: BTreeMap<_, _> = world.audit().await?.into_iter().map(|entry| (entry.item, entry.state)).collect();
     ensure_eq!(states.len(), 20, "items of the audit");
     let mut taken = 0;
     for (claim, last) in ends {

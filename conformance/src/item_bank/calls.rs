@@ -4,9 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use storagebox_core::{
-    Added, Backend, BackendExt, BankAdmin, BoxName, ClaimId, ClaimState, Confirmed, Counts, End, Extended,
-    Hold, HoldState, Item, ItemBank, ItemState, Released, Restored, Result, Retired, Taken, Withdrawn,
-    async_trait,
+    Added, Backend, BackendExt, BankAdmin, ClaimId, ClaimState, Confirmed, Counts, End, Extended, Hold, HoldState,
+    Item, ItemBank, ItemState, Namespace, Released, Restored, Result, Retired, Taken, Withdrawn, async_trait,
 };
 
 use super::take_new;
@@ -32,20 +31,12 @@ pub(super) enum Call {
     Restore,
 }
 
-pub(super) const CALLS: [Call; 8] = [
-    Call::Add,
-    Call::Take,
-    Call::Extend,
-    Call::Confirm,
-    Call::Release,
-    Call::Retire,
-    Call::Withdraw,
-    Call::Restore,
-];
+pub(super) const CALLS: [Call; 8] =
+    [Call::Add, Call::Take, Call::Extend, Call::Confirm, Call::Release, Call::Retire, Call::Withdraw, Call::Restore];
 
 /// A bank of its own.
 pub(super) struct Scene {
-    name: BoxName,
+    name: Namespace,
     claim: ClaimId,
     fifth: [Item; 1],
 }
@@ -63,7 +54,7 @@ impl Repeatable for Call {
     async fn set(self, world: &World, place: &str) -> Result<Scene, Failure> {
         let needle = format!("claim-{place}");
         let (claim, fifth) = (ClaimId::new(needle.as_str())?, [Item::new(needle)?]);
-        let scene = Scene { name: BoxName::new(format!("bank-{place}"))?, claim, fifth };
+        let scene = Scene { name: Namespace::new(format!("bank-{place}"))?, claim, fifth };
         let (bank, claim) = (scene.bank(world.store())?, &scene.claim);
         bank.add(&items(4)?).await?;
         match self {
@@ -121,7 +112,7 @@ impl Repeatable for Call {
         ensure_eq!(self.is_done(scene, store).await?, Some(true), "whether it is done");
         let counts = bank.counts().await?;
         ensure_eq!(counts, self.counts_after(), "the counts");
-        let audited = world.harness().audit(world.namespace(), &scene.name).await?;
+        let audited = world.harness().audit(world.sandbox(), &scene.name).await?;
         ensure_eq!(audited.len() as u64, counts.total(), "items audited");
         Ok(())
     }

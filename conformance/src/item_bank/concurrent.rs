@@ -50,8 +50,7 @@ pub(super) async fn one_item_left_has_one_winner(world: &World) -> Verdict {
         let claims = claims(round, 16)?;
         let taken = race_takers(&bank, claims.clone()).await?;
         ensure_eq!(new_items(&taken).len(), 1, "winners of the last item in round {round}");
-        let winner =
-            taken.iter().position(|taken| matches!(taken, Taken::New(_))).map(|number| &claims[number]);
+        let winner = taken.iter().position(|taken| matches!(taken, Taken::New(_))).map(|number| &claims[number]);
         let holder = bank.holder(&items(1)?[0]).await?;
         ensure_eq!(Some(holder), winner.map(|winner| ItemState::Held(winner.clone())), "its holder");
     }
@@ -67,10 +66,7 @@ pub(super) async fn racing_calls_of_one_claim_share_one_item(world: &World) -> V
             let distinct: BTreeSet<_> = taken.iter().filter_map(Taken::item).collect();
             ensure_eq!(distinct.len(), 1, "distinct items of one claim in {size} calls");
             ensure_eq!(new_items(&taken).len(), 1, "calls that were told New");
-            ensure!(
-                taken.iter().all(|taken| taken.item().is_some()),
-                "a call of the claim got no item: {taken:?}"
-            );
+            ensure!(taken.iter().all(|taken| taken.item().is_some()), "a call of the claim got no item: {taken:?}");
             ensure_eq!(bank.counts().await?.held, 1, "items held by one claim");
         }
     }

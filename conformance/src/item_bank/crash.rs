@@ -49,7 +49,7 @@ pub(super) async fn calls_under_way_survive_a_kill(world: &World) -> Verdict {
     });
     let (told, killed) = tokio::join!(takers, async {
         let _some = taken.acquire_many(CALLERS as u32).await;
-        let killed = world.harness().restart(world.namespace(), Restart::Kill).await;
+        let killed = world.harness().restart(world.sandbox(), Restart::Kill).await;
         back.send_replace(true);
         killed
     });
@@ -85,10 +85,7 @@ async fn take_all(
         };
         taken.add_permits(1);
         let item = outcome.item().cloned();
-        told.push((
-            claim,
-            item.ok_or_else(|| Failure::new(format!("a taker of its own item: {outcome:?}")))?,
-        ));
+        told.push((claim, item.ok_or_else(|| Failure::new(format!("a taker of its own item: {outcome:?}")))?));
     }
     Ok(told)
 }

@@ -11,11 +11,7 @@ use crate::world::{World, items};
 pub(super) async fn duplicates_in_one_call_count_once(world: &World) -> Verdict {
     let bank = world.filled(1).await?;
     let twice = [items(3)?, items(3)?, items(2)?].concat();
-    ensure_eq!(
-        bank.add(&twice).await?,
-        Added { added: 2, already_present: 1 },
-        "3 items in 8 places, 1 known"
-    );
+    ensure_eq!(bank.add(&twice).await?, Added { added: 2, already_present: 1 }, "3 items in 8 places, 1 known");
     ensure_eq!(bank.counts().await?.free, 3, "free items");
     Ok(())
 }
@@ -25,8 +21,7 @@ pub(super) async fn batches_of_any_length(world: &World) -> Verdict {
     let bank = world.bank()?;
     let mut expected = 0;
     for count in [0, 1, 24, 25, 26, 99, 100, 101, 1_001] {
-        let batch: Vec<_> =
-            (0..count).map(|index| Item::new(format!("{count}/{index}"))).collect::<Result<_, _>>()?;
+        let batch: Vec<_> = (0..count).map(|index| Item::new(format!("{count}/{index}"))).collect::<Result<_, _>>()?;
         let report = bank.add(&batch).await?;
         ensure_eq!(report, Added { added: count, already_present: 0 }, "a batch of {count}");
         expected += count;
@@ -43,15 +38,7 @@ pub(super) async fn a_bank_is_drained_to_the_last_item(world: &World) -> Verdict
         seen.insert(take_new(&bank, &claim, Hold::Forever).await?);
     }
     ensure_eq!(seen.len(), 500, "distinct items taken");
-    ensure_eq!(
-        bank.take(&ClaimId::new("late")?, Hold::Forever).await?,
-        Taken::Empty,
-        "a take after the last"
-    );
-    ensure_eq!(
-        bank.counts().await?,
-        Counts { held: 500, ..Counts::default() },
-        "the counts when it is drained"
-    );
+    ensure_eq!(bank.take(&ClaimId::new("late")?, Hold::Forever).await?, Taken::Empty, "a take after the last");
+    ensure_eq!(bank.counts().await?, Counts { held: 500, ..Counts::default() }, "the counts when it is drained");
     Ok(())
 }

@@ -105,10 +105,7 @@ impl Bank {
         match (found, until) {
             (HoldState::Forever, None) => Ok(()),
             (HoldState::Remaining(left), Some(until)) if left <= until - self.now => Ok(()),
-            _ => Err(Failure::new(format!(
-                "the hold should end at {until:?}, it is {:?}, found {found:?}",
-                self.now
-            ))),
+            _ => Err(Failure::new(format!("the hold should end at {until:?}, it is {:?}, found {found:?}", self.now))),
         }
     }
 
@@ -129,18 +126,17 @@ impl Bank {
             (Some(Claim::Holds(item, until)), Taken::Again(held)) if held.item == *item => {
                 self.check_hold(held.hold, *until)
             }
-            (
-                Some(Claim::Confirmed(item)),
-                Taken::Again(Held { item: found, hold: HoldState::Confirmed }),
-            ) if found == *item => Ok(()),
+            (Some(Claim::Confirmed(item)), Taken::Again(Held { item: found, hold: HoldState::Confirmed }))
+                if found == *item =>
+            {
+                Ok(())
+            }
             (None, Taken::Empty) => {
                 ensure_eq!(self.counts().free, 0, "free items at an Empty");
                 Ok(())
             }
             (None, Taken::New(held)) => self.take_new(claim, hold, held),
-            (known, found) => {
-                Err(Failure::new(format!("{claim:?} is {known:?}, and the reply is {found:?}")))
-            }
+            (known, found) => Err(Failure::new(format!("{claim:?} is {known:?}, and the reply is {found:?}"))),
         }
     }
 
@@ -160,9 +156,7 @@ impl Bank {
             (None, Extended::Unknown) => return Ok(()),
             (Some(Claim::Ended(end)), Extended::Ended(why)) if why == *end => return Ok(()),
             (Some(Claim::Confirmed(item)), Extended::Confirmed(held)) if held.item == *item => return Ok(()),
-            (Some(Claim::Holds(item, until)), Extended::Extended(held)) if held.item == *item => {
-                (until, held.hold)
-            }
+            (Some(Claim::Holds(item, until)), Extended::Extended(held)) if held.item == *item => (until, held.hold),
             (known, found) => {
                 return Err(Failure::new(format!("{claim:?} is {known:?}, and the reply is {found:?}")));
             }
@@ -237,20 +231,19 @@ impl Bank {
             (Some(Claim::Holds(item, until)), ClaimState::Held(held)) if held.item == *item => {
                 self.check_hold(held.hold, *until)
             }
-            (
-                Some(Claim::Confirmed(item)),
-                ClaimState::Held(Held { item: found, hold: HoldState::Confirmed }),
-            ) if found == *item => Ok(()),
-            (known, found) => {
-                Err(Failure::new(format!("{claim:?} is {known:?}, and the reply is {found:?}")))
+            (Some(Claim::Confirmed(item)), ClaimState::Held(Held { item: found, hold: HoldState::Confirmed }))
+                if found == *item =>
+            {
+                Ok(())
             }
+            (known, found) => Err(Failure::new(format!("{claim:?} is {known:?}, and the reply is {found:?}"))),
         }
     }
 }
 
 impl model::Model for Bank {
     type Call = Call;
-    type Boxes = Arc<dyn BankAdmin>;
+    type Namespaces = Arc<dyn BankAdmin>;
 
     fn calls() -> BoxedStrategy<Call> {
         let claim = || "[a-d]".prop_map(claim_id);

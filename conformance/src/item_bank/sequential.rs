@@ -1,8 +1,8 @@
 //! One caller, one call after another.
 
 use storagebox_core::{
-    Added, BackendExt, BankAdmin, ClaimId, ClaimState, Confirmed, Counts, End, Extended, Hold, HoldState,
-    Item, ItemBank, ItemState, Released, Retention, Retired, Taken,
+    Added, BackendExt, BankAdmin, ClaimId, ClaimState, Confirmed, Counts, End, Extended, Hold, HoldState, Item,
+    ItemBank, ItemState, Released, Retention, Retired, Taken,
 };
 
 use super::take_new;
@@ -27,11 +27,7 @@ pub(super) async fn same_claim_same_item_from_an_empty_bank(world: &World) -> Ve
     let bank = world.filled(1).await?;
     let claim = ClaimId::new("ada")?;
     let item = take_new(&bank, &claim, Hold::Forever).await?;
-    ensure_eq!(
-        bank.take(&ClaimId::new("bob")?, Hold::Forever).await?,
-        Taken::Empty,
-        "a take from an empty bank"
-    );
+    ensure_eq!(bank.take(&ClaimId::new("bob")?, Hold::Forever).await?, Taken::Empty, "a take from an empty bank");
     let again = bank.take(&claim, Hold::Forever).await?;
     ensure_matches!(again, Taken::Again(held) if held.item == item, "the holder takes again from an empty bank");
     Ok(())
@@ -53,28 +49,19 @@ pub(super) async fn taking_again_does_not_change_the_hold(world: &World) -> Verd
     let (claim, short) = (ClaimId::new("ada")?, world.short());
     take_new(&bank, &claim, Hold::For(short)).await?;
     let again = bank.take(&claim, Hold::For(short * 10)).await?;
-    let hold =
-        ensure_matches!(again, Taken::Again(held) => held.hold, "the same claim takes again for longer");
+    let hold = ensure_matches!(again, Taken::Again(held) => held.hold, "the same claim takes again for longer");
     ensure_matches!(hold, HoldState::Remaining(left) if left <= short, "what is left of the first hold");
     let forever = bank.take(&claim, Hold::Forever).await?;
     ensure_matches!(forever, Taken::Again(held) if held.hold != HoldState::Forever, "the same claim, for ever");
     world.pass(short).await;
-    ensure_matches!(
-        bank.take(&claim, Hold::Forever).await?,
-        Taken::Ended(End::Expired),
-        "after the first hold"
-    );
+    ensure_matches!(bank.take(&claim, Hold::Forever).await?, Taken::Ended(End::Expired), "after the first hold");
     Ok(())
 }
 
 pub(super) async fn empty_is_true_and_ends(world: &World) -> Verdict {
     let bank = world.filled(0).await?;
     let (ada, bob) = (ClaimId::new("ada")?, ClaimId::new("bob")?);
-    ensure_eq!(
-        bank.take(&ada, Hold::Forever).await?,
-        Taken::Empty,
-        "a take from a bank that never had an item"
-    );
+    ensure_eq!(bank.take(&ada, Hold::Forever).await?, Taken::Empty, "a take from a bank that never had an item");
     ensure_eq!(bank.get(&ada).await?, ClaimState::Unknown, "what an empty take leaves");
     bank.add(&items(1)?).await?;
     take_new(&bank, &ada, Hold::Forever).await?;
@@ -94,11 +81,7 @@ pub(super) async fn a_lapsed_hold_is_not_empty(world: &World) -> Verdict {
     for name in ["d", "e", "f"] {
         take_new(&bank, &ClaimId::new(name)?, Hold::Forever).await?;
     }
-    ensure_eq!(
-        bank.take(&ClaimId::new("g")?, Hold::Forever).await?,
-        Taken::Empty,
-        "a take after all are retaken"
-    );
+    ensure_eq!(bank.take(&ClaimId::new("g")?, Hold::Forever).await?, Taken::Empty, "a take after all are retaken");
     Ok(())
 }
 
@@ -118,11 +101,7 @@ pub(super) async fn a_taken_item_added_again_stays_taken(world: &World) -> Verdi
     take_new(&bank, &ada, Hold::Forever).await?;
     take_new(&bank, &bob, Hold::Forever).await?;
     let _ = bank.confirm(&bob).await?;
-    ensure_eq!(
-        bank.add(&items(2)?).await?,
-        Added { added: 0, already_present: 2 },
-        "held and spent, added again"
-    );
+    ensure_eq!(bank.add(&items(2)?).await?, Added { added: 0, already_present: 2 }, "held and spent, added again");
     ensure_eq!(bank.take(&ClaimId::new("eve")?, Hold::Forever).await?, Taken::Empty, "a third claim");
     Ok(())
 }
@@ -134,11 +113,7 @@ pub(super) async fn a_hold_ends_by_itself(world: &World) -> Verdict {
     ensure_eq!(bank.take(&bob, Hold::Forever).await?, Taken::Empty, "another's take during the hold");
     world.pass(short).await;
     ensure_eq!(take_new(&bank, &bob, Hold::Forever).await?, item, "the item after the hold");
-    ensure_eq!(
-        bank.take(&ada, Hold::Forever).await?,
-        Taken::Ended(End::Expired),
-        "the first claim after its hold"
-    );
+    ensure_eq!(bank.take(&ada, Hold::Forever).await?, Taken::Ended(End::Expired), "the first claim after its hold");
     Ok(())
 }
 
@@ -148,11 +123,7 @@ pub(super) async fn confirm_after_the_end_is_expired(world: &World) -> Verdict {
     take_new(&bank, &ada, Hold::For(short)).await?;
     world.pass(short).await;
     let item = take_new(&bank, &bob, Hold::Forever).await?;
-    ensure_eq!(
-        bank.confirm(&ada).await?,
-        Confirmed::Ended(End::Expired),
-        "confirming an item that is another's"
-    );
+    ensure_eq!(bank.confirm(&ada).await?, Confirmed::Ended(End::Expired), "confirming an item that is another's");
     ensure_eq!(bank.holder(&item).await?, ItemState::Held(bob), "the holder after a late confirm");
     Ok(())
 }
@@ -163,11 +134,7 @@ pub(super) async fn expired_though_not_retaken(world: &World) -> Verdict {
     let item = take_new(&bank, &ada, Hold::For(short)).await?;
     world.pass(short).await;
     ensure_eq!(bank.confirm(&ada).await?, Confirmed::Ended(End::Expired), "confirming a lapsed hold");
-    ensure_eq!(
-        bank.extend(&ada, Hold::Forever).await?,
-        Extended::Ended(End::Expired),
-        "extending a lapsed hold"
-    );
+    ensure_eq!(bank.extend(&ada, Hold::Forever).await?, Extended::Ended(End::Expired), "extending a lapsed hold");
     ensure_eq!(bank.release(&ada).await?, Released::Expired, "releasing a lapsed hold");
     ensure_eq!(bank.get(&ada).await?, ClaimState::Ended(End::Expired), "the claim after its hold");
     ensure_eq!(bank.holder(&item).await?, ItemState::Free, "the item after the hold");
@@ -180,30 +147,14 @@ pub(super) async fn confirm_makes_it_permanent(world: &World) -> Verdict {
     let (ada, short) = (ClaimId::new("ada")?, world.short());
     let item = take_new(&bank, &ada, Hold::For(short)).await?;
     for _ in 0..2 {
-        ensure_eq!(
-            bank.confirm(&ada).await?,
-            Confirmed::Confirmed(item.clone()),
-            "confirming in time, and again"
-        );
+        ensure_eq!(bank.confirm(&ada).await?, Confirmed::Confirmed(item.clone()), "confirming in time, and again");
     }
     world.pass(short * 2).await;
-    ensure_eq!(
-        bank.confirm(&ada).await?,
-        Confirmed::Confirmed(item.clone()),
-        "confirming again after the hold"
-    );
-    ensure_eq!(
-        bank.take(&ClaimId::new("bob")?, Hold::Forever).await?,
-        Taken::Empty,
-        "another's take of a spent item"
-    );
+    ensure_eq!(bank.confirm(&ada).await?, Confirmed::Confirmed(item.clone()), "confirming again after the hold");
+    ensure_eq!(bank.take(&ClaimId::new("bob")?, Hold::Forever).await?, Taken::Empty, "another's take of a spent item");
     let again = bank.take(&ada, Hold::Forever).await?;
     ensure_matches!(again, Taken::Again(held) if held.hold == HoldState::Confirmed, "the confirmed claim takes again");
-    ensure_eq!(
-        bank.confirm(&ClaimId::new("eve")?).await?,
-        Confirmed::Unknown,
-        "confirming a claim that took nothing"
-    );
+    ensure_eq!(bank.confirm(&ClaimId::new("eve")?).await?, Confirmed::Unknown, "confirming a claim that took nothing");
     Ok(())
 }
 
@@ -215,21 +166,13 @@ pub(super) async fn extend_never_shortens(world: &World) -> Verdict {
     ensure_matches!(shorter, Extended::Extended(_), "extending by less than is left");
     world.pass(short * 2).await;
     ensure_matches!(bank.get(&ada).await?, ClaimState::Held(_), "the hold after a shorter extension's time");
-    ensure_matches!(
-        bank.extend(&ada, Hold::For(short * 4)).await?,
-        Extended::Extended(_),
-        "extending by more"
-    );
+    ensure_matches!(bank.extend(&ada, Hold::For(short * 4)).await?, Extended::Extended(_), "extending by more");
     world.pass(short * 3).await;
     ensure_matches!(bank.get(&ada).await?, ClaimState::Held(_), "the hold after the first one's time");
     let _ = bank.extend(&ada, Hold::Forever).await?;
     world.pass(short * 2).await;
     ensure_matches!(bank.get(&ada).await?, ClaimState::Held(held) if held.hold == HoldState::Forever, "for ever");
-    ensure_eq!(
-        bank.extend(&ClaimId::new("eve")?, Hold::Forever).await?,
-        Extended::Unknown,
-        "an unknown claim"
-    );
+    ensure_eq!(bank.extend(&ClaimId::new("eve")?, Hold::Forever).await?, Extended::Unknown, "an unknown claim");
     Ok(())
 }
 
@@ -283,10 +226,7 @@ pub(super) async fn retire_lets_the_id_be_used_anew(world: &World) -> Verdict {
     let _ = bank.confirm(&bob).await?;
     ensure_eq!(bank.retire(&bob).await?, Retired::Retired, "retiring a confirmed claim");
     ensure_eq!(bank.holder(&spent).await?, ItemState::Spent(None), "its item stays spent");
-    ensure!(
-        take_new(&bank, &bob, Hold::Forever).await? != spent,
-        "a retired claim took its spent item again"
-    );
+    ensure!(take_new(&bank, &bob, Hold::Forever).await? != spent, "a retired claim took its spent item again");
     Ok(())
 }
 
@@ -299,11 +239,7 @@ pub(super) async fn a_released_claim_is_remembered_for_the_retention(world: &Wor
         world.pass(week - world.short()).await;
     }
     world.store().maintain(1_000).await?;
-    ensure_eq!(
-        bank.take(&ada, Hold::Forever).await?,
-        Taken::Ended(End::Released),
-        "a fenced claim after upkeep"
-    );
+    ensure_eq!(bank.take(&ada, Hold::Forever).await?, Taken::Ended(End::Released), "a fenced claim after upkeep");
     Ok(())
 }
 
@@ -337,11 +273,7 @@ pub(super) async fn list_shows_each_item_once(world: &World) -> Verdict {
         let mut cursor = None;
         loop {
             let page = bank.list(cursor.as_ref(), limit).await?;
-            ensure!(
-                page.entries.len() <= limit,
-                "a page of {} entries for a limit of {limit}",
-                page.entries.len()
-            );
+            ensure!(page.entries.len() <= limit, "a page of {} entries for a limit of {limit}", page.entries.len());
             seen.extend(page.entries.into_iter().map(|entry| entry.item));
             cursor = page.next;
             // What changes meanwhile may be shown or not; what does not, once.
@@ -367,11 +299,7 @@ pub(super) async fn restoring_frees_nothing_in_use(world: &World) -> Verdict {
     let spent = take_new(&bank, &bob, Hold::Forever).await?;
     let _ = bank.confirm(&bob).await?;
     let report = bank.restore(&items(2)?).await?;
-    ensure_eq!(
-        (report.restored, report.not_withdrawn),
-        (0, 2),
-        "what is restored of a held and a spent item"
-    );
+    ensure_eq!((report.restored, report.not_withdrawn), (0, 2), "what is restored of a held and a spent item");
     ensure_eq!(bank.holder(&held).await?, ItemState::Held(ada), "the held item after that");
     ensure_eq!(bank.holder(&spent).await?, ItemState::Spent(Some(bob)), "the spent item after that");
     ensure_eq!(bank.take(&ClaimId::new("eve")?, Hold::Forever).await?, Taken::Empty, "a third claim");
@@ -385,20 +313,12 @@ pub(super) async fn withdrawn_items_are_not_taken(world: &World) -> Verdict {
     let report = bank.withdraw(&[items(3)?, vec![Item::new("stranger")?]].concat()).await?;
     ensure_eq!((report.withdrawn, report.in_use, report.unknown), (2, 1, 1), "what is withdrawn");
     ensure_eq!(bank.withdraw(&items(3)?).await?.already_withdrawn, 2, "what is withdrawn again");
-    ensure_eq!(
-        bank.take(&ClaimId::new("bob")?, Hold::Forever).await?,
-        Taken::Empty,
-        "a take when all is withdrawn"
-    );
+    ensure_eq!(bank.take(&ClaimId::new("bob")?, Hold::Forever).await?, Taken::Empty, "a take when all is withdrawn");
     let report = bank.restore(&items(3)?).await?;
     ensure_eq!((report.restored, report.not_withdrawn), (2, 1), "what is restored");
     for name in ["bob", "eve"] {
         take_new(&bank, &ClaimId::new(name)?, Hold::Forever).await?;
     }
-    ensure_eq!(
-        bank.take(&ClaimId::new("kim")?, Hold::Forever).await?,
-        Taken::Empty,
-        "a take after all were taken"
-    );
+    ensure_eq!(bank.take(&ClaimId::new("kim")?, Hold::Forever).await?, Taken::Empty, "a take after all were taken");
     Ok(())
 }

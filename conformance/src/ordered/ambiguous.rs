@@ -29,18 +29,10 @@ pub(super) async fn a_lost_reply_is_found_again(world: &World) -> Verdict {
     let store = world.ordered(SEQUENCE)?;
     let (far, _) = linked(&store, Fate::ReplyLost);
     ensure_lost(far.put_at("key", "value", 5, "w").await)?;
-    ensure_eq!(
-        far.put_at("key", "value", 5, "w").await?,
-        Written::Duplicate,
-        "a put whose reply was lost, again"
-    );
+    ensure_eq!(far.put_at("key", "value", 5, "w").await?, Written::Duplicate, "a put whose reply was lost, again");
     let (far, _) = linked(&store, Fate::ReplyLost);
     ensure_lost(far.delete_at("key", 6, "w").await)?;
-    ensure_eq!(
-        far.delete_at("key", 6, "w").await?,
-        Written::Duplicate,
-        "a delete whose reply was lost, again"
-    );
+    ensure_eq!(far.delete_at("key", 6, "w").await?, Written::Duplicate, "a delete whose reply was lost, again");
     let (far, _) = linked(&store, Fate::ReplyLost);
     ensure_lost(far.put_at("key", "value", 7, "w").await)?;
     put_new(&*store, "key", "newer", 8).await?;
@@ -79,11 +71,7 @@ pub(super) async fn what_lands_late_or_twice_changes_nothing(world: &World) -> V
         for link in [back, delete, put] {
             link.land().await;
         }
-        ensure_eq!(
-            shown(&*store, &over_put).await?,
-            Some(("newest".to_owned(), 7)),
-            "a value after {fate:?} ones"
-        );
+        ensure_eq!(shown(&*store, &over_put).await?, Some(("newest".to_owned(), 7)), "a value after {fate:?} ones");
         ensure_eq!(shown(&*store, &over_delete).await?, None, "a deleted key after a {fate:?} put");
     }
     ensure_eq!(listed(&*store, 10).await?, ["put-0", "put-1"], "the keys listed");

@@ -30,8 +30,7 @@ const DELETED: (&str, i64) = ("User#2/Movie#Z", 1_721_757_900_000);
 
 /// By its timestamps, with tombstones kept for longer than the article is old, and by the same numbers as a sequence.
 pub(super) async fn the_articles_tables_come_out_row_by_row(world: &World) -> Verdict {
-    let years =
-        OrderedOptions { tombstone_age: Duration::from_secs(50 * 31_557_600), ..OrderedOptions::time() };
+    let years = OrderedOptions { tombstone_age: Duration::from_secs(50 * 31_557_600), ..OrderedOptions::time() };
     for (name, options) in [("time", years), ("sequence", SEQUENCE)] {
         let store = world.store().ordered(name, options)?;
         for (key, rating, at) in RATINGS {
@@ -88,11 +87,7 @@ pub(super) async fn a_retry_counts_from_its_first_attempt(world: &World) -> Verd
     ensure!(is_stale(&retry, 20), "a retry with its first stamp: {retry:?}");
     let retry = store.delete_at("key", 10, "w").await?;
     ensure!(is_stale(&retry, 20), "a retried delete with its first stamp: {retry:?}");
-    ensure_eq!(
-        shown(&*store, "key").await?,
-        Some(("between".to_owned(), 20)),
-        "what stands after the retries"
-    );
+    ensure_eq!(shown(&*store, "key").await?, Some(("between".to_owned(), 20)), "what stands after the retries");
     in_any_order(world).await
 }
 
@@ -107,11 +102,7 @@ async fn in_any_order(world: &World) -> Result<(), Failure> {
         let written = store.put_at("stream", at.to_string().as_str(), at, "w").await?;
         ensure_eq!(written == Written::Applied, at > newest, "whether {at} is applied after {newest}");
         newest = newest.max(at);
-        ensure_eq!(
-            shown(&*store, "stream").await?,
-            Some((newest.to_string(), newest)),
-            "what the stream shows"
-        );
+        ensure_eq!(shown(&*store, "stream").await?, Some((newest.to_string(), newest)), "what the stream shows");
     }
     Ok(())
 }

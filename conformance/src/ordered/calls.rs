@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use storagebox_core::{
-    Backend, BackendExt, Key, OrderedStore, OrderedStoreExt, Result, Written, async_trait,
-};
+use storagebox_core::{Backend, BackendExt, Key, OrderedStore, OrderedStoreExt, Result, Written, async_trait};
 
 use super::order::Write;
 use super::{SEQUENCE, is_stale, shown};
@@ -62,10 +60,7 @@ impl Repeatable for Call {
     async fn is_done(self, scene: &Scene, store: &Arc<dyn Backend>) -> Result<Option<bool>, Failure> {
         let found = store.ordered("ordered", SEQUENCE)?.get(&scene.key).await?;
         let stamp = found.map(|found| found.stamp.at);
-        ensure!(
-            stamp.is_none_or(|at| at == 2 || self.known),
-            "a value of the stamp {stamp:?} came from nowhere"
-        );
+        ensure!(stamp.is_none_or(|at| at == 2 || self.known), "a value of the stamp {stamp:?} came from nowhere");
         // A deleted key is not told from one that never was.
         Ok((self.known || !self.deletes).then_some(stamp == (!self.deletes).then_some(2)))
     }

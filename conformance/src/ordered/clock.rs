@@ -2,9 +2,7 @@
 
 use std::time::Duration;
 
-use storagebox_core::{
-    BackendExt, Certainty, ErrorKind, OrderedOptions, OrderedStoreExt, Result, Stamping, Written,
-};
+use storagebox_core::{BackendExt, Certainty, ErrorKind, OrderedOptions, OrderedStoreExt, Result, Stamping, Written};
 
 use super::{SEQUENCE, is_stale, listed, put_new, shown};
 use crate::case::Verdict;
@@ -92,8 +90,7 @@ pub(super) async fn a_newer_stamp_before_the_horizon_is_too_old(world: &World) -
 
 pub(super) async fn the_earliest_and_latest_times_are_judged_right(world: &World) -> Verdict {
     let widest = Duration::from_secs(3_155_760_000);
-    let guarded =
-        OrderedOptions { stamping: Stamping::Time { max_skew: Some(widest) }, tombstone_age: widest };
+    let guarded = OrderedOptions { stamping: Stamping::Time { max_skew: Some(widest) }, tombstone_age: widest };
     let store = world.ordered(guarded)?;
     let first = store.put_at("key", "value", i64::MIN, "w").await?;
     ensure_too_old("the first stamp of all", i64::MIN, &first)?;
@@ -105,11 +102,7 @@ pub(super) async fn the_earliest_and_latest_times_are_judged_right(world: &World
     put_new(&*free, "key", "value", i64::MAX).await?;
     let older = free.put_at("key", "value", i64::MAX - 1, "w").await?;
     ensure!(is_stale(&older, i64::MAX), "the last stamp but one: {older:?}");
-    ensure_eq!(
-        free.delete_at("key", i64::MAX, "w").await?,
-        Written::Applied,
-        "a delete at the last stamp of all"
-    );
+    ensure_eq!(free.delete_at("key", i64::MAX, "w").await?, Written::Applied, "a delete at the last stamp of all");
     Ok(())
 }
 
@@ -156,11 +149,7 @@ pub(super) async fn a_stamp_within_the_skew_is_taken(world: &World) -> Verdict {
     let now = store_time(world).await?;
     for at in [now - 24 * HOUR, now - 2 * HOUR, now, now + HOUR / 2, now + HOUR] {
         put_new(&*store, "key", "value", at).await?;
-        ensure_eq!(
-            shown(&*store, "key").await?,
-            Some(("value".to_owned(), at)),
-            "a value at {at}, now is {now}"
-        );
+        ensure_eq!(shown(&*store, "key").await?, Some(("value".to_owned(), at)), "a value at {at}, now is {now}");
     }
     Ok(())
 }
@@ -170,11 +159,7 @@ pub(super) async fn without_a_skew_any_stamp_ahead_is_taken(world: &World) -> Ve
     let now = store_time(world).await?;
     for at in [now, now + HOUR, now + 1_000_000 * HOUR, i64::MAX - 1, i64::MAX] {
         put_new(&*store, "key", "value", at).await?;
-        ensure_eq!(
-            shown(&*store, "key").await?,
-            Some(("value".to_owned(), at)),
-            "a value at {at}, now is {now}"
-        );
+        ensure_eq!(shown(&*store, "key").await?, Some(("value".to_owned(), at)), "a value at {at}, now is {now}");
     }
     Ok(())
 }

@@ -41,12 +41,9 @@ impl Specification for Cell {
     }
 
     fn step(&self, newest: &Newest, op: &Op) -> Vec<(Newest, Reply)> {
-        let current =
-            newest.as_ref().and_then(|(at, writer, deletes)| Write::new(*at, writer, *deletes).ok());
+        let current = newest.as_ref().and_then(|(at, writer, deletes)| Write::new(*at, writer, *deletes).ok());
         vec![match op {
-            Op::Read => {
-                (newest.clone(), Reply::Read(current.filter(|write| !write.deletes).and_then(versioned)))
-            }
+            Op::Read => (newest.clone(), Reply::Read(current.filter(|write| !write.deletes).and_then(versioned))),
             Op::Write(write) => match current {
                 Some(current) if current > *write => {
                     (newest.clone(), Reply::Written(Written::Stale { current: current.stamp }))
@@ -126,11 +123,7 @@ pub(super) async fn racing_writes_leave_the_newest(world: &World) -> Verdict {
             })
             .await?;
             let newest = size as i64 - 1;
-            ensure_eq!(
-                shown(&*store, &key).await?,
-                Some((newest.to_string(), newest)),
-                "the winner of {size}"
-            );
+            ensure_eq!(shown(&*store, &key).await?, Some((newest.to_string(), newest)), "the winner of {size}");
             ensure_eq!(written[size - 1], Written::Applied, "what the newest of {size} was told");
             for (number, written) in written.iter().enumerate() {
                 let beaten = matches!(written, Written::Stale { current } if current.at > number as i64);

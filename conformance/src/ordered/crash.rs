@@ -16,11 +16,7 @@ pub(super) async fn what_was_acknowledged_survives_a_restart(world: &World) -> V
         world.restart(how).await?;
         let store = world.client().await?.ordered("ordered", SEQUENCE)?;
         ensure_eq!(shown(&*store, "key").await?, Some(("value".to_owned(), 10)), "the value after {how:?}");
-        ensure_eq!(
-            store.put_at("key", "value", 10, "w").await?,
-            Written::Duplicate,
-            "the put again after {how:?}"
-        );
+        ensure_eq!(store.put_at("key", "value", 10, "w").await?, Written::Duplicate, "the put again after {how:?}");
         let older = store.put_at("gone", "value", 9, "w").await?;
         ensure!(is_stale(&older, 10), "a put older than the tombstone after {how:?}: {older:?}");
         ensure_eq!(shown(&*store, "gone").await?, None, "the deleted key after {how:?}");

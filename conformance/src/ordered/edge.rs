@@ -16,8 +16,7 @@ pub(super) async fn a_prefix_is_a_prefix_and_no_pattern(world: &World) -> Verdic
     }
     delete_new(&*store, "a:b", 2).await?;
     for prefix in &texts {
-        let mut expected: Vec<_> =
-            texts.iter().filter(|text| text.starts_with(prefix) && *text != "a:b").collect();
+        let mut expected: Vec<_> = texts.iter().filter(|text| text.starts_with(prefix) && *text != "a:b").collect();
         expected.sort();
         let page = store.list(Some(&Key::new(prefix.as_str())?), None, texts.len()).await?;
         let mut found: Vec<_> = page.entries.iter().map(|entry| entry.key.as_str()).collect();
@@ -58,7 +57,7 @@ pub(super) async fn a_listing_refuses_what_it_cannot_go_on_from(world: &World) -
     put_new(&*store, "key", "value", 1).await?;
     let nothing = store.list(None, None, 0).await;
     ensure_matches!(nothing, Err(error) if error.kind() == ErrorKind::InvalidInput, "a limit of 0");
-    let stranger = Cursor::new("\u{1f}not a cursor of this box");
+    let stranger = Cursor::new("\u{1f}not a cursor of this namespace");
     let answer = store.list(None, Some(&stranger), 10).await;
     ensure_matches!(answer, Err(error) if error.kind() == ErrorKind::InvalidInput, "a stranger's cursor");
     Ok(())

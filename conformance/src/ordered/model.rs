@@ -6,9 +6,7 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use proptest::strategy::BoxedStrategy;
-use storagebox_core::{
-    Backend, BackendExt, Key, OrderedStore, Payload, Result, Stamp, Versioned, WriterId, Written,
-};
+use storagebox_core::{Backend, BackendExt, Key, OrderedStore, Payload, Result, Stamp, Versioned, WriterId, Written};
 
 use super::SEQUENCE;
 use crate::case::Verdict;
@@ -81,7 +79,7 @@ impl Cells {
 
 impl model::Model for Cells {
     type Call = Call;
-    type Boxes = Arc<dyn OrderedStore>;
+    type Namespaces = Arc<dyn OrderedStore>;
 
     fn calls() -> BoxedStrategy<Call> {
         let key = || "[a-c]|ab|a:|é".prop_map(|text| Key::new(text).expect("a short text"));
@@ -89,8 +87,8 @@ impl model::Model for Cells {
             6 => -2..5_i64,
             1 => Just(i64::MIN), 1 => Just(i64::MAX), 1 => Just(1 << 53), 1 => Just((1 << 53) + 1),
         ];
-        let stamp = (numbers, "[aA]|b")
-            .prop_map(|(at, writer)| Stamp::new(at, WriterId::new(writer).expect("a letter")));
+        let stamp =
+            (numbers, "[aA]|b").prop_map(|(at, writer)| Stamp::new(at, WriterId::new(writer).expect("a letter")));
         let content = prop_oneof![
             3 => "[xy]?".prop_map(|text| Some(Payload::try_from(text.as_str()).expect("a short text"))),
             2 => Just(None),
@@ -120,8 +118,7 @@ impl model::Model for Cells {
             Call::Get(key) => ensure_eq!(store.get(key).await?, self.get(key), "the value"),
             Call::List(prefix) => {
                 let page = store.list(prefix.as_ref(), None, 100).await?;
-                let found: Vec<_> =
-                    page.entries.into_iter().map(|entry| (entry.key, entry.versioned)).collect();
+                let found: Vec<_> = page.entries.into_iter().map(|entry| (entry.key, entry.versioned)).collect();
                 let expected = self.list(prefix.as_ref());
                 ensure_eq!(found.len(), expected.len(), "how many are listed");
                 ensure_eq!(found.into_iter().collect::<BTreeMap<_, _>>(), expected, "what is listed");

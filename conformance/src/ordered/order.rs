@@ -25,11 +25,7 @@ impl Write {
         Ok(Payload::try_from(format!("{}/{}", self.stamp.at, self.stamp.writer).into_bytes())?)
     }
 
-    pub(super) async fn make(
-        &self,
-        store: &dyn OrderedStore,
-        key: &Key,
-    ) -> Result<Written, storagebox_core::Error> {
+    pub(super) async fn make(&self, store: &dyn OrderedStore, key: &Key) -> Result<Written, storagebox_core::Error> {
         if self.deletes {
             return store.delete(key, &self.stamp).await;
         }
@@ -91,17 +87,8 @@ pub(super) async fn every_pair_of_stamps_has_one_winner(world: &World) -> Verdic
 
 /// Where a double has no more digits, where 32 bits end, and where text would sort otherwise.
 pub(super) async fn numbers_close_to_each_other_are_told_apart(world: &World) -> Verdict {
-    let ends = [
-        i64::MIN + 1,
-        -(1 << 53),
-        i64::from(i32::MIN),
-        -1,
-        99,
-        i64::from(i32::MAX),
-        1 << 32,
-        1 << 53,
-        i64::MAX - 2,
-    ];
+    let ends =
+        [i64::MIN + 1, -(1 << 53), i64::from(i32::MIN), -1, 99, i64::from(i32::MAX), 1 << 32, 1 << 53, i64::MAX - 2];
     let mut numbers: Vec<i64> = ends.into_iter().flat_map(|end| [end - 1, end, end + 1, end + 2]).collect();
     numbers.sort_unstable();
     numbers.dedup();
@@ -198,9 +185,8 @@ pub(super) async fn any_order_of_arrival_has_one_winner(world: &World) -> Verdic
 
 pub(super) async fn sequence_numbers_may_be_anything(world: &World) -> Verdict {
     let store = world.ordered(SEQUENCE)?;
-    for (number, at) in [i64::MIN, i64::MIN + 1, -1_000_000, -1, 0, 1, 1_000_000, i64::MAX - 1, i64::MAX]
-        .into_iter()
-        .enumerate()
+    for (number, at) in
+        [i64::MIN, i64::MIN + 1, -1_000_000, -1, 0, 1, 1_000_000, i64::MAX - 1, i64::MAX].into_iter().enumerate()
     {
         let alone = format!("alone-{number}");
         put_new(&*store, &alone, "value", at).await?;

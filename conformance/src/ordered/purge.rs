@@ -59,12 +59,8 @@ pub(super) async fn a_callers_longer_age_is_kept(world: &World) -> Verdict {
     let now = store_time(world).await?;
     delete_new(&*store, "key", now + millis(age)).await?;
     world.pass(age * 3).await;
-    ensure_eq!(
-        store.purge(age * 1_000, 100).await?.deleted,
-        0,
-        "tombstones younger than what the caller asked for"
-    );
-    ensure_eq!(store.purge(age, 100).await?.deleted, 1, "tombstones of the box's age");
+    ensure_eq!(store.purge(age * 1_000, 100).await?.deleted, 0, "tombstones younger than what the caller asked for");
+    ensure_eq!(store.purge(age, 100).await?.deleted, 1, "tombstones of the namespace's age");
     Ok(())
 }
 
@@ -119,10 +115,9 @@ pub(super) async fn nothing_comes_back_at_the_edge_of_the_horizon(world: &World)
 pub(super) async fn values_are_never_purged(world: &World) -> Verdict {
     let age = world.short();
     let now = store_time(world).await?;
-    for (name, options, at) in [
-        ("time", aged(age), now + millis(age)),
-        ("sequence", OrderedOptions { tombstone_age: age, ..SEQUENCE }, 1),
-    ] {
+    for (name, options, at) in
+        [("time", aged(age), now + millis(age)), ("sequence", OrderedOptions { tombstone_age: age, ..SEQUENCE }, 1)]
+    {
         let store = world.store().ordered(name, options)?;
         put_new(&*store, "stays", "value", at).await?;
         delete_new(&*store, "revived", at).await?;
@@ -167,10 +162,7 @@ pub(super) async fn upkeep_purges_by_the_same_rules(world: &World) -> Verdict {
     let late = store.put_at("due", "value", now, "w").await?;
     ensure_too_old("a put older than the one that was due", now, &late)?;
     let older = store.put_at("ahead", "value", now + 900 * millis(age), "w").await?;
-    ensure!(
-        is_stale(&older, now + 1_000 * millis(age)),
-        "a put older than the tombstone that is left: {older:?}"
-    );
+    ensure!(is_stale(&older, now + 1_000 * millis(age)), "a put older than the tombstone that is left: {older:?}");
     Ok(())
 }
 
@@ -185,16 +177,12 @@ pub(super) async fn a_sequences_tombstones_go_by_an_explicit_call_alone(world: &
     }
     let older = store.put_at("key", "value", 1, "w").await?;
     ensure!(is_stale(&older, 2), "a put older than the tombstone: {older:?}");
-    ensure_eq!(
-        store.purge(age * 1_000, 100).await?.deleted,
-        0,
-        "tombstones younger than what the caller asked for"
-    );
+    ensure_eq!(store.purge(age * 1_000, 100).await?.deleted, 0, "tombstones younger than what the caller asked for");
     ensure_eq!(store.purge(MOMENT, 100).await?.deleted, 1, "tombstones purged by an explicit call");
     Ok(())
 }
 
-/// The caller vouches that no older write is under way: whatever comes is a new one, also before the box's own age.
+/// The caller vouches that no older write is under way: whatever comes is a new one, also before the namespace's own age.
 pub(super) async fn an_explicit_purge_forgets_the_tombstone(world: &World) -> Verdict {
     let store = world.ordered(SEQUENCE)?;
     delete_new(&*store, "key", 5).await?;

@@ -13,11 +13,7 @@ pub(super) async fn an_older_put_changes_nothing(world: &World) -> Verdict {
     for at in [19, 10, 1, 0, -1, -20, -21, i64::MIN] {
         let late = store.put_at("key", "old", at, "w").await?;
         ensure_eq!(late, Written::Stale { current: stamp(20, "w")? }, "a put at {at} after one at 20");
-        ensure_eq!(
-            shown(&*store, "key").await?,
-            Some(("new".to_owned(), 20)),
-            "what stands after a put at {at}"
-        );
+        ensure_eq!(shown(&*store, "key").await?, Some(("new".to_owned(), 20)), "what stands after a put at {at}");
     }
     put_new(&*store, "key", "newer", 21).await?;
     ensure_eq!(shown(&*store, "key").await?, Some(("newer".to_owned(), 21)), "what stands after a newer put");
@@ -46,22 +42,10 @@ pub(super) async fn the_same_stamp_with_other_content_is_a_mismatch(world: &Worl
     let store = world.ordered(SEQUENCE)?;
     put_new(&*store, "key", "value", 5).await?;
     for other in ["another", "", "valu", "value ", "VALUE"] {
-        ensure_eq!(
-            store.put_at("key", other, 5, "w").await?,
-            Written::Mismatch,
-            "{other:?} at the same stamp"
-        );
-        ensure_eq!(
-            shown(&*store, "key").await?,
-            Some(("value".to_owned(), 5)),
-            "what stands after {other:?}"
-        );
+        ensure_eq!(store.put_at("key", other, 5, "w").await?, Written::Mismatch, "{other:?} at the same stamp");
+        ensure_eq!(shown(&*store, "key").await?, Some(("value".to_owned(), 5)), "what stands after {other:?}");
     }
-    ensure_eq!(
-        store.put_at("key", "value", 5, "w").await?,
-        Written::Duplicate,
-        "the first content once more"
-    );
+    ensure_eq!(store.put_at("key", "value", 5, "w").await?, Written::Duplicate, "the first content once more");
     put_new(&*store, "empty", "", 5).await?;
     ensure_eq!(store.put_at("empty", "x", 5, "w").await?, Written::Mismatch, "a text after an empty value");
     Ok(())

@@ -33,12 +33,11 @@ impl<'a> Clients<'a> {
     }
 
     pub(crate) async fn of(world: &'a World) -> Result<Self, Failure> {
-        let upstream = world.harness().upstream(world.namespace()).ok_or_else(|| {
+        let upstream = world.harness().upstream(world.sandbox()).ok_or_else(|| {
             Failure::new("the harness neither names an upstream nor declares that there is no network")
         })?;
-        let proxy =
-            Proxy::start(upstream).await.map_err(|error| Failure::new(format!("a proxy: {error}")))?;
-        let far = world.harness().open_through(world.namespace(), proxy.addr()).await?;
+        let proxy = Proxy::start(upstream).await.map_err(|error| Failure::new(format!("a proxy: {error}")))?;
+        let far = world.harness().open_through(world.sandbox(), proxy.addr()).await?;
         Ok(Self { world, proxy, far, fresh: world.client().await? })
     }
 }
@@ -57,13 +56,7 @@ pub(crate) async fn cut_everywhere<C: Repeatable>(world: &World, calls: &[C]) ->
     Ok(())
 }
 
-async fn cut_each<C: Repeatable>(
-    call: C,
-    world: &World,
-    clients: &Clients<'_>,
-    cut: Cut,
-    place: &str,
-) -> Verdict {
+async fn cut_each<C: Repeatable>(call: C, world: &World, clients: &Clients<'_>, cut: Cut, place: &str) -> Verdict {
     for passing in 0..MOST_REQUESTS {
         let mut attempt = Attempt::on(call, world, format!("{place}-{passing}")).await?;
         let was_cut = cut_at(&mut attempt, clients, cut, passing).await?;
@@ -72,10 +65,7 @@ async fn cut_each<C: Repeatable>(
             .await
             .map_err(|failure| failure.during(format!("at request {passing}, cut: {was_cut}")))?;
         if !was_cut {
-            ensure!(
-                passing > 0,
-                "no request of it held its id as the harness says that it looks, so nothing was cut"
-            );
+            ensure!(passing > 0, "no request of it held its id as the harness says that it looks, so nothing was cut");
             return Ok(());
         }
     }
@@ -100,9 +90,7 @@ async fn cut_at<C: Repeatable>(
     let was_cut = clients.was_cut();
     attempt.told = match answer {
         Some(Ok(told)) => Some(told),
-        Some(Err(error)) => {
-            ensure_ambiguous(&error, was_cut, attempt.call.is_known_again()).map(|()| None)?
-        }
+        Some(Err(error)) => ensure_ambiguous(&error, was_cut, attempt.call.is_known_again()).map(|()| None)?,
         None => None,
     };
     Ok(was_cut)

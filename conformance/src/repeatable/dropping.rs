@@ -18,9 +18,8 @@ pub(crate) async fn drop_everywhere<C: Repeatable>(world: &World, calls: &[C]) -
     let fresh = world.client().await?;
     for (number, &call) in calls.iter().enumerate() {
         let mut point = 0;
-        let during = |point: usize| {
-            move |failure: Failure| failure.during(format!("{call:?}, dropped at point {point}"))
-        };
+        let during =
+            |point: usize| move |failure: Failure| failure.during(format!("{call:?}, dropped at point {point}"));
         while drop_at(call, world, &fresh, number, point).await.map_err(during(point))? {
             point += 1;
             ensure!(point < MOST_POINTS, "{call:?} is not through after {point} points");

@@ -13,15 +13,12 @@ pub(super) async fn closing_loses_nothing(world: &World) -> Verdict {
     everything.ensure_there(&*world.client().await?).await
 }
 
-pub(super) async fn every_box_survives_a_restart(world: &World) -> Verdict {
+pub(super) async fn every_namespace_survives_a_restart(world: &World) -> Verdict {
     let everything = Everything::put(&**world.store()).await?;
     for how in [Restart::Clean, Restart::Kill] {
         world.restart(how).await?;
         let client = world.client().await?;
-        everything
-            .ensure_there(&*client)
-            .await
-            .map_err(|failure| failure.during(format_args!("after {how:?}")))?;
+        everything.ensure_there(&*client).await.map_err(|failure| failure.during(format_args!("after {how:?}")))?;
     }
     Ok(())
 }

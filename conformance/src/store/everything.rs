@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use storagebox_core::{
-    Backend, BackendExt, Begun, ClaimId, ClaimState, Consumed, Counted, CounterExt, DedupId, DedupRepoExt,
-    End, Hold, HoldState, Item, Key, Lease, LeaseExtended, OpId, OrderedOptions, OrderedStoreExt, Recorded,
-    Retention, Stamp, Strategy, Taken, TokenId, TokenStoreExt, WriterId, Written,
+    Backend, BackendExt, Begun, ClaimId, ClaimState, Consumed, Counted, CounterExt, DedupId, DedupRepoExt, End, Hold,
+    HoldState, Item, Key, Lease, LeaseExtended, OpId, OrderedOptions, OrderedStoreExt, Recorded, Retention, Stamp,
+    Strategy, Taken, TokenId, TokenStoreExt, WriterId, Written,
 };
 
 use crate::case::Verdict;
@@ -105,11 +105,7 @@ async fn ensure_tokens(store: &dyn Backend) -> Verdict {
 
 async fn ensure_counter(store: &dyn Backend) -> Verdict {
     let counter = store.counters("counters", Strategy::Marker { retention: Retention::Forever })?;
-    ensure_matches!(
-        counter.add("key", "op", 5).await?,
-        Counted::AlreadyApplied { .. },
-        "an operation's retry"
-    );
+    ensure_matches!(counter.add("key", "op", 5).await?, Counted::AlreadyApplied { .. }, "an operation's retry");
     ensure_eq!(counter.value(&Key::new("key")?).await?, 5, "the counter");
     Ok(())
 }
@@ -118,10 +114,6 @@ async fn ensure_ordered(store: &dyn Backend) -> Verdict {
     let ordered = store.ordered("ordered", OrderedOptions::sequence())?;
     ensure_eq!(ordered.put_at("key", "value", 5, "w").await?, Written::Duplicate, "a put's retry");
     let current = Stamp::new(5, WriterId::new("w")?);
-    ensure_eq!(
-        ordered.put_at("gone", "value", 4, "w").await?,
-        Written::Stale { current },
-        "a put before a delete"
-    );
+    ensure_eq!(ordered.put_at("gone", "value", 4, "w").await?, Written::Stale { current }, "a put before a delete");
     Ok(())
 }

@@ -1,11 +1,11 @@
-//! S-4: a box is opened the way it was created.
+//! S-4: a namespace is opened the way it was created.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use storagebox_core::{
-    Backend, BackendExt, Bounds, Counted, CounterExt, ErrorKind, Key, OrderedOptions, OrderedStoreExt,
-    Result, Retention, Stamping, Strategy, Written,
+    Backend, BackendExt, Bounds, Counted, CounterExt, ErrorKind, Key, OrderedOptions, OrderedStoreExt, Result,
+    Retention, Stamping, Strategy, Written,
 };
 
 use crate::case::Verdict;
@@ -72,10 +72,7 @@ fn ensure_names_both<T: std::fmt::Debug>(created: &str, asked: &str, answer: Res
     ensure_refused(&format!("{created} opened as {asked}"), answer)?;
     for options in [created, asked] {
         let name = options.split(|end: char| !end.is_alphanumeric()).next().unwrap_or(options);
-        ensure!(
-            shown.contains(&name.to_lowercase()),
-            "{created} opened as {asked}: {shown:?} does not name {name}"
-        );
+        ensure!(shown.contains(&name.to_lowercase()), "{created} opened as {asked}: {shown:?} does not name {name}");
     }
     Ok(())
 }
@@ -83,16 +80,12 @@ fn ensure_names_both<T: std::fmt::Debug>(created: &str, asked: &str, answer: Res
 pub(super) async fn a_counter_is_opened_as_it_was_created(world: &World) -> Verdict {
     let (store, other) = (world.store(), world.client().await?);
     for (number, created) in strategies().into_iter().enumerate() {
-        let name = format!("box-{number}");
+        let name = format!("namespace-{number}");
         ensure_matches!(count(&**store, &name, created, "a").await?, Counted::Applied { .. }, "{created:?}");
         for asked in strategies() {
             let answer = count(&*other, &name, asked, "b").await;
             if asked == created {
-                ensure_matches!(
-                    answer?,
-                    Counted::Applied { .. } | Counted::AlreadyApplied { .. },
-                    "{asked:?}"
-                );
+                ensure_matches!(answer?, Counted::Applied { .. } | Counted::AlreadyApplied { .. }, "{asked:?}");
             } else {
                 ensure_names_both(&format!("{created:?}"), &format!("{asked:?}"), answer)?;
             }
@@ -104,7 +97,7 @@ pub(super) async fn a_counter_is_opened_as_it_was_created(world: &World) -> Verd
 pub(super) async fn an_ordered_store_is_opened_as_it_was_created(world: &World) -> Verdict {
     let (store, other) = (world.store(), world.client().await?);
     for (number, created) in options().into_iter().enumerate() {
-        let name = format!("box-{number}");
+        let name = format!("namespace-{number}");
         ensure_eq!(put(&**store, &name, created).await?, Written::Applied, "{created:?}");
         for asked in options() {
             let answer = put(&*other, &name, asked).await;
@@ -122,43 +115,38 @@ pub(super) async fn an_ordered_store_is_opened_as_it_was_created(world: &World) 
 pub(super) async fn a_refused_opening_changes_nothing(world: &World) -> Verdict {
     let store = &**world.store();
     let (created, asked) = (Strategy::Marker { retention: Retention::Forever }, Strategy::Atomic);
-    let _ = store.counters("box", created)?.add("key", "op", 5).await?;
-    let opened = store.counters("box", asked);
+    let _ = store.counters("namespace", created)?.add("key", "op", 5).await?;
+    let opened = store.counters("namespace", asked);
     if let Ok(counter) = opened {
         ensure_refused("an addition by another strategy", counter.add("key", "other", 7).await)?;
         ensure_refused("a value by another strategy", counter.value(&Key::new("key")?).await)?;
     }
-    let counter = store.counters("box", created)?;
+    let counter = store.counters("namespace", created)?;
     ensure_eq!(counter.value(&Key::new("key")?).await?, 5, "the value after a refused opening");
-    ensure_matches!(
-        counter.add("key", "op", 5).await?,
-        Counted::AlreadyApplied { .. },
-        "the operation again"
-    );
+    ensure_matches!(counter.add("key", "op", 5).await?, Counted::AlreadyApplied { .. }, "the operation again");
 
-    let _ = store.ordered("box", OrderedOptions::sequence())?.put_at("key", "value", 5, "w").await?;
-    if let Ok(ordered) = store.ordered("box", OrderedOptions::time()) {
+    let _ = store.ordered("namespace", OrderedOptions::sequence())?.put_at("key", "value", 5, "w").await?;
+    if let Ok(ordered) = store.ordered("namespace", OrderedOptions::time()) {
         ensure_refused("a put by other options", ordered.put_at("key", "other", i64::MAX, "w").await)?;
         ensure_refused("a get by other options", ordered.get(&Key::new("key")?).await)?;
         ensure_refused("a purge by other options", ordered.purge(Duration::from_millis(1), 10).await)?;
     }
-    let found = store.ordered("box", OrderedOptions::sequence())?.get(&Key::new("key")?).await?;
+    let found = store.ordered("namespace", OrderedOptions::sequence())?.get(&Key::new("key")?).await?;
     ensure_matches!(found, Some(found) if found.stamp.at == 5, "the value after a refused opening");
     Ok(())
 }
 
 /// Whoever is first decides; the others of its strategy are served, those of another refused.
-pub(super) async fn one_of_racing_strategies_creates_the_box(world: &World) -> Verdict {
+pub(super) async fn one_of_racing_strategies_creates_the_namespace(world: &World) -> Verdict {
     let asked = [Strategy::Atomic, Strategy::default(), Strategy::Window { lifetime: DAY, capacity: 100 }];
     for round in 0..world.profile().rounds * 2 {
-        let name = format!("box-{round}");
+        let name = format!("namespace-{round}");
         let answers = race(12, |number| {
             let (store, name) = (Arc::clone(world.store()), name.clone());
             async move { Ok(count(&*store, &name, asked[number % 3], &format!("op-{number}")).await) }
         })
         .await?;
-        let served: Vec<_> =
-            (0..12).filter(|number| answers[*number].is_ok()).map(|number| number % 3).collect();
+        let served: Vec<_> = (0..12).filter(|number| answers[*number].is_ok()).map(|number| number % 3).collect();
         ensure_eq!(served.len(), 4, "callers that were served");
         ensure!(served.iter().all(|one| *one == served[0]), "callers of several strategies were served");
         for answer in answers.into_iter().filter(Result::is_err) {

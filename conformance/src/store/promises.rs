@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use storagebox_core::{
-    Backend, BackendExt, Bounds, Certainty, Counted, CounterExt, Error, ErrorKind, Key, OrderedOptions,
-    Result, Retention, Strategy,
+    Backend, BackendExt, Bounds, Certainty, Counted, CounterExt, Error, ErrorKind, Key, OrderedOptions, Result,
+    Retention, Strategy,
 };
 
 use crate::case::Verdict;
@@ -44,7 +44,7 @@ fn every_strategy() -> [Strategy; 9] {
 /// Works as that strategy does: all but the bare addition know their own retry.
 pub(super) async fn a_strategy_works_or_names_a_better_one(world: &World) -> Verdict {
     for (number, strategy) in every_strategy().into_iter().enumerate() {
-        match count(&**world.store(), &format!("box-{number}"), strategy).await {
+        match count(&**world.store(), &format!("namespace-{number}"), strategy).await {
             Ok(value) => ensure_eq!(value, 5, "the value of {strategy:?}"),
             Err(error) => ensure_names_another(&error, strategy)?,
         }
@@ -74,10 +74,10 @@ fn ensure_names_another(error: &Error, asked: Strategy) -> Verdict {
 /// A part may be left out as a whole; where counters are, these are among them.
 pub(super) async fn what_every_backend_has_is_there(world: &World) -> Verdict {
     let store = world.store();
-    store.bank("box")?.counts().await?;
-    store.dedup("box")?.list(None, 1).await?;
-    store.leases("box")?;
-    store.tokens("box")?.create_tokens(&[]).await?;
+    store.bank("namespace")?.counts().await?;
+    store.dedup("namespace")?.list(None, 1).await?;
+    store.leases("namespace")?;
+    store.tokens("namespace")?.create_tokens(&[]).await?;
     for options in [OrderedOptions::time(), OrderedOptions::sequence()] {
         store.ordered(format!("{:?}", options.stamping), options)?.list(None, None, 1).await?;
     }
@@ -91,11 +91,10 @@ pub(super) async fn what_every_backend_has_is_there(world: &World) -> Verdict {
     .into_iter()
     .enumerate()
     {
-        let counter = store.counters(format!("box-{number}"), strategy)?;
+        let counter = store.counters(format!("namespace-{number}"), strategy)?;
         match counter.add("key", "op", 1).await {
             // Nobody repeats such a change whose answer was lost; it is there all the same.
-            Err(error)
-                if error.certainty() == Certainty::Unknown && !counter.promise().recognises_repeats() => {}
+            Err(error) if error.certainty() == Certainty::Unknown && !counter.promise().recognises_repeats() => {}
             counted => ensure_matches!(counted?, Counted::Applied { .. }, "{strategy:?}"),
         }
     }

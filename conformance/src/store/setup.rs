@@ -19,11 +19,7 @@ pub(super) async fn setting_up_again_changes_nothing(world: &World) -> Verdict {
         world.client().await?.setup().await?;
     }
     ensure_eq!(bank.list(None, 10).await?.entries.len(), before, "items listed after setting up again");
-    ensure_matches!(
-        bank.take(&claim, Hold::Forever).await?,
-        Taken::Again(_),
-        "the claim after setting up again"
-    );
+    ensure_matches!(bank.take(&claim, Hold::Forever).await?, Taken::Again(_), "the claim after setting up again");
     Ok(())
 }
 

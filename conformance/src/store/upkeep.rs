@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use storagebox_core::{
-    Backend, BackendExt, BankAdmin, ClaimId, CounterExt, DedupRepoExt, Hold, ItemBank, Key, OpId,
-    OrderedOptions, OrderedStoreExt, Recorded, Retention, Strategy, Taken, TokenId,
+    Backend, BackendExt, BankAdmin, ClaimId, CounterExt, DedupRepoExt, Hold, ItemBank, Key, OpId, OrderedOptions,
+    OrderedStoreExt, Recorded, Retention, Strategy, Taken, TokenId,
 };
 
 use super::everything::Everything;
@@ -39,8 +39,7 @@ pub(super) async fn upkeep_after_a_while_keeps_what_lives(world: &World) -> Verd
     let _ = counter.add("key", "op", 5).await?;
     let ordered = world.ordered(OrderedOptions::sequence())?;
     let _ = ordered.put_at("key", "value", 1, "w").await?;
-    let while_long =
-        if world.can_travel() { Duration::from_secs(30 * 24 * 3_600) } else { world.short() * 2 };
+    let while_long = if world.can_travel() { Duration::from_secs(30 * 24 * 3_600) } else { world.short() * 2 };
     world.pass(while_long).await;
     while world.store().maintain(1).await?.more {}
     ensure_matches!(bank.take(&claim, Hold::Forever).await?, Taken::Again(_), "a held item");
@@ -76,11 +75,7 @@ pub(super) async fn upkeep_is_bounded(world: &World) -> Verdict {
         more = done.more;
     }
     ensure_eq!(counter.value(&Key::new("key")?).await?, 20, "the counter whose operations are forgotten");
-    ensure_eq!(
-        records.list(None, 100).await?.entries.len(),
-        0,
-        "records past their retention that are listed"
-    );
+    ensure_eq!(records.list(None, 100).await?.entries.len(), 0, "records past their retention that are listed");
     Ok(())
 }
 

@@ -34,11 +34,7 @@ pub(super) async fn a_create_whose_reply_is_lost_is_finished_by_a_retry(world: &
         ensure_eq!(retried.created + retried.already_live, 1, "tokens that live after a retry");
         ensure!(tokens.exists(&token).await?, "the token does not live after a retry of {fate:?}");
         link.land().await;
-        ensure_eq!(
-            tokens.consume(&token, &op("first")?).await?,
-            Consumed::Now,
-            "consuming it after {fate:?}"
-        );
+        ensure_eq!(tokens.consume(&token, &op("first")?).await?, Consumed::Now, "consuming it after {fate:?}");
         ensure_eq!(tokens.consume(&token, &op("second")?).await?, Consumed::AlreadyGone, "once more");
     }
     Ok(())
@@ -65,11 +61,7 @@ pub(super) async fn a_batch_without_a_reply_may_exist_now_or_later(world: &World
         }
         link.land().await;
         for (number, token) in all.iter().enumerate() {
-            ensure_eq!(
-                tokens.exists(token).await?,
-                number >= 20,
-                "token {number} in the end, after {fate:?}"
-            );
+            ensure_eq!(tokens.exists(token).await?, number >= 20, "token {number} in the end, after {fate:?}");
         }
     }
     Ok(())
@@ -200,11 +192,7 @@ async fn live(tokens: &dyn TokenStore, token: &TokenId, rng: &mut Rng) -> Result
                 answered(|| tokens.consume(token, &workers[0])).await?,
                 answered(|| tokens.consume(token, &workers[1])).await?,
             ];
-            ensure_matches!(
-                (ada, bob),
-                (Consumed::Now | Consumed::Again, Consumed::AlreadyGone),
-                "two workers"
-            );
+            ensure_matches!((ada, bob), (Consumed::Now | Consumed::Again, Consumed::AlreadyGone), "two workers");
             Ok(End::Consumed { winner: "ada", loser: "bob" })
         }
     }

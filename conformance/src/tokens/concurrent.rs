@@ -189,11 +189,7 @@ pub(super) async fn a_live_token_is_never_absent(world: &World) -> Verdict {
         })
         .await?;
         for token in hot.iter() {
-            ensure_eq!(
-                consume(&*tokens, token, "first").await?,
-                Consumed::Now,
-                "consuming a token that lived"
-            );
+            ensure_eq!(consume(&*tokens, token, "first").await?, Consumed::Now, "consuming a token that lived");
         }
     }
     Ok(())

@@ -17,11 +17,7 @@ pub(super) async fn batches_of_any_length(world: &World) -> Verdict {
             ensure!(tokens.exists(token).await?, "{token} of a batch of {count} does not exist");
         }
         let again = tokens.create_tokens(&all).await?;
-        ensure_eq!(
-            again,
-            Created { already_live: total, ..Created::default() },
-            "the batch of {count} again"
-        );
+        ensure_eq!(again, Created { already_live: total, ..Created::default() }, "the batch of {count} again");
         let discarded = tokens.discard(&all).await?;
         ensure_eq!(discarded, Discarded { discarded: total, already_gone: 0 }, "discarding the {count}");
         for token in all.iter().rev().take(30) {

@@ -87,9 +87,7 @@ impl Call {
         Ok(match self {
             Self::Create => Reply::Created(tokens.create_tokens(one).await?),
             Self::Exists => Reply::Exists(tokens.exists(token).await?),
-            Self::Consume(number) => {
-                Reply::Consumed(tokens.consume(token, &op(format!("op-{number}"))?).await?)
-            }
+            Self::Consume(number) => Reply::Consumed(tokens.consume(token, &op(format!("op-{number}"))?).await?),
             Self::Discard => Reply::Discarded(tokens.discard(one).await?),
         })
     }

@@ -85,7 +85,7 @@ impl Tokens {
 
 impl model::Model for Tokens {
     type Call = Call;
-    type Boxes = Arc<dyn TokenStore>;
+    type Namespaces = Arc<dyn TokenStore>;
 
     fn calls() -> BoxedStrategy<Call> {
         let token = || "[1-5]".prop_map(a_token);

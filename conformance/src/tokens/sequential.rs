@@ -23,11 +23,7 @@ pub(super) async fn every_client_sees_the_same(world: &World) -> Verdict {
         ensure_eq!(other.consume(&token, &winner).await?, Consumed::Now, "another client's consume");
         for reader in [&mine, &other] {
             ensure_eq!(reader.exists(&token).await?, false, "a consumed token");
-            ensure_eq!(
-                reader.consume(&token, &winner).await?,
-                Consumed::Again,
-                "the winner through any client"
-            );
+            ensure_eq!(reader.consume(&token, &winner).await?, Consumed::Again, "the winner through any client");
         }
     }
     Ok(())
@@ -74,11 +70,7 @@ pub(super) async fn the_first_consumer_gets_now(world: &World) -> Verdict {
         create(&*tokens, &token).await?;
         ensure_eq!(tokens.consume(&token, &op("first")?).await?, Consumed::Now, "the first consumer");
         for name in ["second", "third", "second"] {
-            ensure_eq!(
-                tokens.consume(&token, &op(name)?).await?,
-                Consumed::AlreadyGone,
-                "the {name} consumer"
-            );
+            ensure_eq!(tokens.consume(&token, &op(name)?).await?, Consumed::AlreadyGone, "the {name} consumer");
         }
         ensure_eq!(tokens.exists(&token).await?, false, "a consumed token");
     }
@@ -106,20 +98,12 @@ pub(super) async fn the_winners_retry_is_again(world: &World) -> Verdict {
     for number in 0..20 {
         let loser = op(format!("loser-{number}"))?;
         ensure_eq!(tokens.consume(&token, &loser).await?, Consumed::AlreadyGone, "a loser");
-        ensure_eq!(
-            tokens.consume(&token, &winner).await?,
-            Consumed::Again,
-            "the winner after {number} losers"
-        );
+        ensure_eq!(tokens.consume(&token, &winner).await?, Consumed::Again, "the winner after {number} losers");
     }
     tokens.discard(std::slice::from_ref(&token)).await?;
     create(&*tokens, &token).await?;
     let fresh = tokens_of(&world.client().await?)?;
-    ensure_eq!(
-        fresh.consume(&token, &winner).await?,
-        Consumed::Again,
-        "the winner after a discard and a create"
-    );
+    ensure_eq!(fresh.consume(&token, &winner).await?, Consumed::Again, "the winner after a discard and a create");
     Ok(())
 }
 
@@ -153,11 +137,7 @@ pub(super) async fn a_gone_token_is_not_created_again(world: &World) -> Verdict 
         for token in [&consumed, &discarded] {
             ensure_eq!(create(&**client, token).await?, GONE, "creating the {token} token");
             ensure_eq!(client.exists(token).await?, false, "the {token} token after that");
-            ensure_eq!(
-                client.consume(token, &op("late")?).await?,
-                Consumed::AlreadyGone,
-                "consuming it again"
-            );
+            ensure_eq!(client.consume(token, &op("late")?).await?, Consumed::AlreadyGone, "consuming it again");
         }
     }
     ensure_eq!(tokens.consume(&consumed, &winner).await?, Consumed::Again, "the winner after that");
@@ -202,11 +182,7 @@ pub(super) async fn creating_a_live_token_changes_nothing(world: &World) -> Verd
         ensure!(tokens.exists(&token).await?, "the token is gone after it was created again");
     }
     ensure_eq!(tokens.consume(&token, &op("first")?).await?, Consumed::Now, "consuming it");
-    ensure_eq!(
-        tokens.consume(&token, &op("second")?).await?,
-        Consumed::AlreadyGone,
-        "consuming it once more"
-    );
+    ensure_eq!(tokens.consume(&token, &op("second")?).await?, Consumed::AlreadyGone, "consuming it once more");
     Ok(())
 }
 
@@ -220,11 +196,7 @@ pub(super) async fn absent_is_an_answer_that_leaves_no_trace(world: &World) -> V
         for _ in 0..3 {
             ensure_eq!(tokens.exists(&token).await?, true, "a live token");
         }
-        ensure_eq!(
-            tokens.consume(&token, &op("op")?).await?,
-            Consumed::Now,
-            "consuming one that was looked for"
-        );
+        ensure_eq!(tokens.consume(&token, &op("op")?).await?, Consumed::Now, "consuming one that was looked for");
     }
     Ok(())
 }

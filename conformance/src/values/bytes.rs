@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use storagebox_core::{
-    BackendExt, Begun, Completed, DedupId, ErrorKind, Key, MAX_PAYLOAD_BYTES, OpId, OrderedOptions,
-    OrderedStoreExt, Payload, Recorded, Replaced, Result, Retention, Version, Written,
+    BackendExt, Begun, Completed, DedupId, ErrorKind, Key, MAX_PAYLOAD_BYTES, OpId, OrderedOptions, OrderedStoreExt,
+    Payload, Recorded, Replaced, Result, Retention, Version, Written,
 };
 
 use crate::case::Verdict;
@@ -37,8 +37,7 @@ pub(super) async fn a_payload_has_up_to_256_kib(_: &World) -> Verdict {
     let error = ensure_matches!(Payload::new(secret), Err(error) => error, "a payload of {length} bytes");
     ensure_eq!(error.kind(), ErrorKind::TooLarge, "the kind of {error}");
     let context: Vec<_> = error.context().map(|(key, value)| format!("{key} {value}")).collect();
-    let expected =
-        ["field payload".to_owned(), format!("limit {MAX_PAYLOAD_BYTES}"), format!("bytes {length}")];
+    let expected = ["field payload".to_owned(), format!("limit {MAX_PAYLOAD_BYTES}"), format!("bytes {length}")];
     ensure_eq!(context, expected, "the facts of the error");
     ensure!(!format!("{error} {error:?}").contains("secret"), "the error shows the payload");
     let exceeded = Payload::new(vec![7; MAX_PAYLOAD_BYTES + 1]);
@@ -66,8 +65,7 @@ pub(super) async fn recorded_bytes_come_back(world: &World) -> Verdict {
 
 pub(super) async fn replaced_bytes_come_back(world: &World) -> Verdict {
     let (records, id) = (world.dedup()?, DedupId::new("id")?);
-    let first =
-        records.record(&id, &Payload::try_from("first")?, &OpId::new("op")?, Retention::Forever).await?;
+    let first = records.record(&id, &Payload::try_from("first")?, &OpId::new("op")?, Retention::Forever).await?;
     let mut version: Version = ensure_matches!(first, Recorded::New(version) => version, "recording");
     for (number, payload) in payloads()?.into_iter().enumerate() {
         let op = OpId::new(format!("op-{number}"))?;

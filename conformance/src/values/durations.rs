@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use storagebox_core::{
-    BackendExt, Begun, Bounds, ClaimId, ClaimState, Completed, Counted, CounterExt, DedupId, DedupRepoExt,
-    ErrorKind, Extended, Hold, HoldState, ItemBank, Key, LeaseExtended, MAX_DURATION, MIN_DURATION, OpId,
-    OrderedOptions, OrderedStoreExt, Payload, Recorded, Result, Retention, Stamping, Strategy, Taken,
+    BackendExt, Begun, Bounds, ClaimId, ClaimState, Completed, Counted, CounterExt, DedupId, DedupRepoExt, ErrorKind,
+    Extended, Hold, HoldState, ItemBank, Key, LeaseExtended, MAX_DURATION, MIN_DURATION, OpId, OrderedOptions,
+    OrderedStoreExt, Payload, Recorded, Result, Retention, Stamping, Strategy, Taken,
 };
 
 use crate::case::Verdict;
@@ -64,11 +64,7 @@ pub(super) async fn a_retention_lasts_1_ms_to_100_years(world: &World) -> Verdic
     ensure_matches!(completed, Completed::Completed(_), "a result for 100 years");
     ensure!(records.get(&id).await?.is_some(), "a result for 100 years is gone at once");
     let recorded = records.remember("new", "value", "op", Retention::For(MAX_DURATION)).await?;
-    ensure_matches!(
-        recorded,
-        Recorded::New(_),
-        "a record for 100 years, after refusals of the same operation"
-    );
+    ensure_matches!(recorded, Recorded::New(_), "a record for 100 years, after refusals of the same operation");
     ensure!(records.get(&DedupId::new("new")?).await?.is_some(), "a record for 100 years is gone at once");
     let brief = records.remember("brief", "value", "op", Retention::For(MIN_DURATION)).await?;
     ensure_matches!(brief, Recorded::New(_), "a record for 1 ms");
@@ -95,19 +91,19 @@ pub(super) async fn a_lease_lasts_1_ms_to_100_years(world: &World) -> Verdict {
     Ok(())
 }
 
-/// Refused when the box is opened, or from its first call at the latest.
+/// Refused when the namespace is opened, or from its first call at the latest.
 pub(super) async fn ordered_options_last_1_ms_to_100_years(world: &World) -> Verdict {
     for wrong in WRONG {
         let age = OrderedOptions { tombstone_age: wrong, ..OrderedOptions::time() };
-        ensure_refused("a tombstone age", wrong, put_with(world, "box", age).await)?;
+        ensure_refused("a tombstone age", wrong, put_with(world, "namespace", age).await)?;
         let sequence = OrderedOptions { tombstone_age: wrong, ..OrderedOptions::sequence() };
-        ensure_refused("a sequence's tombstone age", wrong, put_with(world, "box", sequence).await)?;
+        ensure_refused("a sequence's tombstone age", wrong, put_with(world, "namespace", sequence).await)?;
         let skew = OrderedOptions { stamping: time_within(wrong), ..OrderedOptions::time() };
-        ensure_refused("a skew", wrong, put_with(world, "box", skew).await)?;
+        ensure_refused("a skew", wrong, put_with(world, "namespace", skew).await)?;
     }
-    // A box that was refused was not created, so it may be opened with any options.
+    // A namespace that was refused was not created, so it may be opened with any options.
     let widest = OrderedOptions { stamping: time_within(MAX_DURATION), tombstone_age: MAX_DURATION };
-    put_with(world, "box", widest).await?;
+    put_with(world, "namespace", widest).await?;
     let narrowest = OrderedOptions { stamping: Stamping::Sequence, tombstone_age: MIN_DURATION };
     put_with(world, "other", narrowest).await?;
     Ok(())

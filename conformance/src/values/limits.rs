@@ -1,9 +1,9 @@
 //! V-1: what a text may be, and how it is refused.
 
 use storagebox_core::{
-    BackendExt, BoxName, ClaimId, CounterExt, DedupId, DedupRepoExt, Error, ErrorKind, Fingerprint, Hold,
-    Item, ItemBankExt, Key, MAX_ID_BYTES, MAX_ITEM_BYTES, OpId, OrderedOptions, OrderedStoreExt, Reason,
-    Result, Retention, Strategy, TokenId, TokenStoreExt, WriterId,
+    BackendExt, ClaimId, CounterExt, DedupId, DedupRepoExt, Error, ErrorKind, Fingerprint, Hold, Item, ItemBankExt,
+    Key, MAX_ID_BYTES, MAX_ITEM_BYTES, Namespace, OpId, OrderedOptions, OrderedStoreExt, Reason, Result, Retention,
+    Strategy, TokenId, TokenStoreExt, WriterId,
 };
 
 use crate::case::Verdict;
@@ -33,7 +33,7 @@ fn kinds() -> [Kind; 10] {
         kind!(OpId, "op", MAX_ID_BYTES),
         kind!(TokenId, "token", MAX_ID_BYTES),
         kind!(Key, "key", MAX_ID_BYTES),
-        kind!(BoxName, "box name", MAX_ID_BYTES),
+        kind!(Namespace, "namespace name", MAX_ID_BYTES),
         kind!(WriterId, "writer", MAX_ID_BYTES),
         kind!(Fingerprint, "fingerprint", MAX_ID_BYTES),
         kind!(Reason, "reason", MAX_ID_BYTES),
@@ -91,11 +91,9 @@ pub(super) async fn a_refused_text_never_reaches_the_store(world: &World) -> Ver
     let long = longest("secret", MAX_ID_BYTES + 1);
     for text in ["", "secret\0", &long] {
         let (bank, records) = (store.bank("bank")?, store.dedup("records")?);
-        let (counter, ordered) = (
-            store.counters("counters", Strategy::default())?,
-            store.ordered("ordered", OrderedOptions::sequence())?,
-        );
-        ensure_refused("a box name", store.bank(text).map(|_| ()))?;
+        let (counter, ordered) =
+            (store.counters("counters", Strategy::default())?, store.ordered("ordered", OrderedOptions::sequence())?);
+        ensure_refused("a namespace name", store.bank(text).map(|_| ()))?;
         ensure_refused("a claim", bank.take_for(text, Hold::Forever).await)?;
         let (value, keep) = ("value", Retention::Forever);
         ensure_refused("a dedup id", records.remember(text, value, "op", keep).await)?;

@@ -63,10 +63,8 @@ const SPACES: &[&str] = &[
 ];
 
 /// What is folded.
-const CASES: &[&str] = &[
-    "A", "Straße", "strasse", "STRASSE", "i", "I", "ı", "İ", "É", "σ", "ς", "Σ", "K", "\u{212a}", "k", "ǆ",
-    "ǅ", "Ǆ",
-];
+const CASES: &[&str] =
+    &["A", "Straße", "strasse", "STRASSE", "i", "I", "ı", "İ", "É", "σ", "ς", "Σ", "K", "\u{212a}", "k", "ǆ", "ǅ", "Ǆ"];
 
 /// What is normalised, reordered, joined, or has no place in two bytes.
 const FORMS: &[&str] = &[
@@ -182,6 +180,6 @@ const NUMBERS: &[&str] = &[
 
 /// What keys are put together with.
 const SEPARATORS: &[&str] = &[
-    ":", "::", "a:", ":a", "a:b", "a::b", "a/b", "a//b", "/", "..", "../a", ".", "a.b", "{", "}", "{}",
-    "{a}", "{a}b", "}{", "a#b", "a|b", "a-b", "a\u{1f}b", "a\u{1e}b",
+    ":", "::", "a:", ":a", "a:b", "a::b", "a/b", "a//b", "/", "..", "../a", ".", "a.b", "{", "}", "{}", "{a}", "{a}b",
+    "}{", "a#b", "a|b", "a-b", "a\u{1f}b", "a\u{1e}b",
 ];

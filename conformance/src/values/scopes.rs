@@ -1,8 +1,8 @@
 //! V-5: an id means something in its own place alone.
 
 use storagebox_core::{
-    BackendExt, ClaimId, Consumed, Counted, CounterExt, DedupRepoExt, Hold, Item, ItemBank, Key, OpId,
-    OrderedOptions, OrderedStoreExt, Recorded, Retention, Strategy, Taken, TokenId, Written,
+    BackendExt, ClaimId, Consumed, Counted, CounterExt, DedupRepoExt, Hold, Item, ItemBank, Key, OpId, OrderedOptions,
+    OrderedStoreExt, Recorded, Retention, Strategy, Taken, TokenId, Written,
 };
 
 use crate::case::Verdict;
@@ -66,7 +66,7 @@ pub(super) async fn an_operation_is_one_per_counter(world: &World) -> Verdict {
     Ok(())
 }
 
-pub(super) async fn an_operation_is_one_per_box(world: &World) -> Verdict {
+pub(super) async fn an_operation_is_one_per_namespace(world: &World) -> Verdict {
     let (store, token, op) = (world.store(), TokenId::new("key")?, OpId::new("op")?);
     for name in ["one", "two"] {
         let recorded = store.dedup(name)?.remember("key", name, "op", Retention::Forever).await?;
@@ -82,14 +82,14 @@ pub(super) async fn an_operation_is_one_per_box(world: &World) -> Verdict {
     Ok(())
 }
 
-/// Box and key, key and operation: whatever a store puts between two texts may stand in one of them.
+/// Namespace and key, key and operation: whatever a store puts between two texts may stand in one of them.
 pub(super) async fn two_texts_are_never_joined_to_one(world: &World) -> Verdict {
     for (number, between) in BETWEEN.iter().enumerate() {
         let pairs = [(format!("a{between}b"), "c".to_owned()), ("a".to_owned(), format!("b{between}c"))];
         for (one, two) in &pairs {
             let during = |failure: Failure| failure.during(format_args!("{one:?} and {two:?}"));
-            box_and_key(world, one, two).await.map_err(during)?;
-            key_and_op(world, &format!("box-{number}"), one, two).await.map_err(during)?;
+            namespace_and_key(world, one, two).await.map_err(during)?;
+            key_and_op(world, &format!("namespace-{number}"), one, two).await.map_err(during)?;
         }
     }
     Ok(())
@@ -98,18 +98,18 @@ pub(super) async fn two_texts_are_never_joined_to_one(world: &World) -> Verdict 
 const BETWEEN: [&str; 18] =
     ["", ":", "/", "#", "|", ".", "-", "_", "\n", "\u{1f}", " ", "'", "\\", "}", "{", ",", "3:", "%3A"];
 
-async fn box_and_key(world: &World, name: &str, key: &str) -> Verdict {
+async fn namespace_and_key(world: &World, name: &str, key: &str) -> Verdict {
     let store = world.store();
-    ensure_eq!(store.bank(name)?.add(&[Item::new(key)?]).await?.added, 1, "items added to a box");
+    ensure_eq!(store.bank(name)?.add(&[Item::new(key)?]).await?.added, 1, "items added to a namespace");
     let taken = store.bank(name)?.take(&ClaimId::new(key)?, Hold::Forever).await?;
-    ensure!(matches!(taken, Taken::New(_)), "the claim in a box: {taken:?}");
+    ensure!(matches!(taken, Taken::New(_)), "the claim in a namespace: {taken:?}");
     let recorded = store.dedup(name)?.remember(key, "value", "op", Retention::Forever).await?;
-    ensure_matches!(recorded, Recorded::New(_), "the record in a box");
-    ensure_eq!(store.tokens(name)?.create_tokens(&[TokenId::new(key)?]).await?.created, 1, "tokens in a box");
+    ensure_matches!(recorded, Recorded::New(_), "the record in a namespace");
+    ensure_eq!(store.tokens(name)?.create_tokens(&[TokenId::new(key)?]).await?.created, 1, "tokens in a namespace");
     let counted = store.counters(name, Strategy::default())?.add(key, "op", 1).await?;
-    ensure_matches!(counted, Counted::Applied { .. }, "the counter in a box");
+    ensure_matches!(counted, Counted::Applied { .. }, "the counter in a namespace");
     let ordered = store.ordered(name, OrderedOptions::sequence())?;
-    ensure_eq!(ordered.put_at(key, "value", 1, "op").await?, Written::Applied, "the value in a box");
+    ensure_eq!(ordered.put_at(key, "value", 1, "op").await?, Written::Applied, "the value in a namespace");
     Ok(())
 }
 

@@ -3,8 +3,8 @@
 use std::fmt::Debug;
 
 use storagebox_core::{
-    Added, Change, ClaimId, DedupId, Hold, Item, ItemBank, Key, ListedItem, OpId, OrderedOptions,
-    OrderedStoreExt, Payload, Reason, Recorded, Retention, Taken,
+    Added, Change, ClaimId, DedupId, Hold, Item, ItemBank, Key, ListedItem, OpId, OrderedOptions, OrderedStoreExt,
+    Payload, Reason, Recorded, Retention, Taken,
 };
 
 use crate::case::Verdict;

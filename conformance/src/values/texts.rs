@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use storagebox_core::{
-    Added, BackendExt, Begun, ClaimId, Consumed, Counted, CounterExt, Created, DedupId, DedupRepoExt,
-    Fingerprint, Hold, Item, ItemBank, ItemBankExt, ItemState, Key, OpId, OrderedOptions, OrderedStoreExt,
-    Recorded, Retention, Stamp, Strategy, Taken, TokenId, WriterId, Written,
+    Added, BackendExt, Begun, ClaimId, Consumed, Counted, CounterExt, Created, DedupId, DedupRepoExt, Fingerprint,
+    Hold, Item, ItemBank, ItemBankExt, ItemState, Key, OpId, OrderedOptions, OrderedStoreExt, Recorded, Retention,
+    Stamp, Strategy, Taken, TokenId, WriterId, Written,
 };
 
 use super::pool::{nasty_items, nasty_texts};
@@ -180,11 +180,7 @@ pub(super) async fn nasty_operations_of_counters_stay_different(world: &World) -
         ensure_matches!(counter.add("key", op, 1).await?, Counted::Applied { .. }, "{op:?}");
     }
     for op in &ops {
-        ensure_matches!(
-            counter.add("key", op, 1).await?,
-            Counted::AlreadyApplied { .. },
-            "the retry of {op:?}"
-        );
+        ensure_matches!(counter.add("key", op, 1).await?, Counted::AlreadyApplied { .. }, "the retry of {op:?}");
         ensure_eq!(counter.add("key", op, 2).await?, Counted::Mismatch, "{op:?} with another delta");
     }
     ensure_eq!(counter.value(&Key::new("key")?).await?, ops.len() as i64, "the value");
@@ -233,13 +229,12 @@ pub(super) async fn nasty_writers_stay_different(world: &World) -> Verdict {
     Ok(())
 }
 
-pub(super) async fn nasty_box_names_stay_different(world: &World) -> Verdict {
+pub(super) async fn nasty_namespace_names_stay_different(world: &World) -> Verdict {
     let (store, item, names) = (world.store(), Item::new("item")?, nasty_texts());
     for name in &names {
         let bank = store.bank(name.as_str())?;
         ensure_eq!(bank.add(std::slice::from_ref(&item)).await?.added, 1, "an item in the bank {name:?}");
-        let recorded =
-            store.dedup(name.as_str())?.remember("id", name.as_str(), "op", Retention::Forever).await?;
+        let recorded = store.dedup(name.as_str())?.remember("id", name.as_str(), "op", Retention::Forever).await?;
         ensure_matches!(recorded, Recorded::New(_), "a record in {name:?}");
         let created = store.tokens(name.as_str())?.create_tokens(&[TokenId::new("token")?]).await?;
         ensure_eq!(created.created, 1, "a token in {name:?}");

@@ -138,9 +138,7 @@ fn their_verdict(actions: Actions) -> bool {
 
 fn unanswered(actions: &Actions) -> Option<(usize, RegisterOp)> {
     let answers = |attempt| {
-        move |(other, action): &(usize, Action<Answered>)| {
-            *other == attempt && matches!(action, Action::Response(_))
-        }
+        move |(other, action): &(usize, Action<Answered>)| *other == attempt && matches!(action, Action::Response(_))
     };
     actions.iter().find_map(|(attempt, action)| match action {
         Action::Call((op, _)) if !actions.iter().any(answers(*attempt)) => Some((*attempt, *op)),

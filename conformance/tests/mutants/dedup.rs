@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use storagebox_core::{
-    BoxName, Cursor, DedupId, DedupRepo, Entry, Forgotten, ListedRecord, OpId, Page, Payload, Recorded,
-    Replaced, Result, Retention, Version, async_trait,
+    Cursor, DedupId, DedupRepo, Entry, Forgotten, ListedRecord, Namespace, OpId, Page, Payload, Recorded, Replaced,
+    Result, Retention, Version, async_trait,
 };
 
 use crate::steps::{Renamed, between_steps, lock};
@@ -45,7 +45,7 @@ pub(crate) struct DedupState {
     /// What to take off the versions of an id.
     counted_from: Mutex<HashMap<DedupId, u64>>,
     forgotten: Renamed,
-    /// This box's ids of those that are joined with its name.
+    /// This namespace's ids of those that are joined with its name.
     joined: Mutex<HashMap<DedupId, DedupId>>,
 }
 
@@ -53,7 +53,7 @@ pub(crate) struct BrokenDedup {
     pub(crate) inner: Arc<dyn DedupRepo>,
     pub(crate) mistake: Option<Mistake>,
     pub(crate) state: Arc<DedupState>,
-    pub(crate) name: BoxName,
+    pub(crate) name: Namespace,
 }
 
 const YEAR: Duration = Duration::from_secs(365 * 24 * 3600);
@@ -90,9 +90,7 @@ impl BrokenDedup {
 
     fn kept(&self, value: &Payload) -> Result<Payload> {
         match self.mistake {
-            Some(Mistake::PayloadsAreText) => {
-                Payload::new(String::from_utf8_lossy(value.as_bytes()).into_owned())
-            }
+            Some(Mistake::PayloadsAreText) => Payload::new(String::from_utf8_lossy(value.as_bytes()).into_owned()),
             _ => Ok(value.clone()),
         }
     }
@@ -136,13 +134,7 @@ impl BrokenDedup {
     }
 
     /// Looks whether there is a record, and writes its own in a step of its own.
-    async fn check_then_put(
-        &self,
-        id: &DedupId,
-        value: &Payload,
-        op: &OpId,
-        retention: Retention,
-    ) -> Result<Recorded> {
+    async fn check_then_put(&self, id: &DedupId, value: &Payload, op: &OpId, retention: Retention) -> Result<Recorded> {
         let is_vacant = self.inner.get(id).await?.is_none();
         between_steps().await;
         match self.inner.record(id, value, op, retention).await? {
@@ -153,16 +145,12 @@ impl BrokenDedup {
 
     async fn spoil(&self, id: &DedupId, value: &Payload, op: &OpId, recorded: Recorded) -> Result<Recorded> {
         match (self.mistake, recorded) {
-            (Some(Mistake::LastWins), Recorded::Existing(entry)) => {
-                self.overwrite(id, entry, value, op).await
-            }
+            (Some(Mistake::LastWins), Recorded::Existing(entry)) => self.overwrite(id, entry, value, op).await,
             (Some(Mistake::ReturnsOwn), Recorded::Existing(entry)) => {
                 Ok(Recorded::Existing(Entry { value: value.clone(), ..entry }))
             }
             (Some(Mistake::RetryIsExisting), Recorded::Again(entry)) => Ok(Recorded::Existing(entry)),
-            (Some(Mistake::RecordsOverALease), Recorded::InFlight { .. }) => {
-                Ok(Recorded::New(Version::new(u64::MAX)))
-            }
+            (Some(Mistake::RecordsOverALease), Recorded::InFlight { .. }) => Ok(Recorded::New(Version::new(u64::MAX))),
             (Some(Mistake::ForgetsSometimes), Recorded::New(version)) => {
                 // Every fourth write is acknowledged and not kept.
                 if self.state.recorded.fetch_add(1, Ordering::Relaxed) % 4 == 3 {
@@ -191,7 +179,7 @@ impl BrokenDedup {
         Ok(present.unwrap_or_else(|| self.asked(id, version)))
     }
 
-    /// The id of a listed record as the caller knows it, unless it is another box's.
+    /// The id of a listed record as the caller knows it, unless it is another namespace's.
     fn above(&self, mut record: ListedRecord) -> Option<ListedRecord> {
         if self.mistake == Some(Mistake::JoinsNames) {
             record.id = lock(&self.state.joined).get(&record.id)?.clone();
@@ -203,13 +191,7 @@ impl BrokenDedup {
 
 #[async_trait]
 impl DedupRepo for BrokenDedup {
-    async fn record(
-        &self,
-        id: &DedupId,
-        value: &Payload,
-        op: &OpId,
-        retention: Retention,
-    ) -> Result<Recorded> {
+    async fn record(&self, id: &DedupId, value: &Payload, op: &OpId, retention: Retention) -> Result<Recorded> {
         let (below, value) = (self.below(id)?, self.kept(value)?);
         let (op, retention) = (self.op_below(id, op)?, self.retained(retention)?);
         let recorded = if self.mistake == Some(Mistake::ChecksThenPuts) {

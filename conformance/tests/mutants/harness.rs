@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use storagebox_conformance::{Declared, Harness, Namespace, TestClock};
-use storagebox_core::{Backend, BoxName, Error, ListedItem, ManualClock, Result, Retention, async_trait};
+use storagebox_conformance::{Declared, Harness, Sandbox, TestClock};
+use storagebox_core::{Backend, Error, ListedItem, ManualClock, Namespace, Result, Retention, async_trait};
 use storagebox_memory::MemoryStore;
 
 use crate::counter::CounterMistake;
@@ -15,7 +15,7 @@ use crate::tokens::TokenMistake;
 /// Makes stores that all have the same mistake.
 pub(crate) struct Mutated(pub(crate) Mistake);
 
-/// What a namespace is.
+/// What a sandbox is.
 struct Place {
     store: MemoryStore,
     clock: ManualClock,
@@ -23,8 +23,8 @@ struct Place {
     clients: AtomicU64,
 }
 
-fn place(namespace: &Namespace) -> Result<&Place> {
-    namespace.guard().ok_or_else(|| Error::corrupt(namespace.name(), "it is another harness's"))
+fn place(sandbox: &Sandbox) -> Result<&Place> {
+    sandbox.guard().ok_or_else(|| Error::corrupt(sandbox.name(), "it is another harness's"))
 }
 
 #[async_trait]
@@ -39,19 +39,18 @@ impl Harness for Mutated {
             .without_restart("a memory store ends with its process")
     }
 
-    async fn fresh(&self) -> Result<Namespace> {
+    async fn fresh(&self) -> Result<Sandbox> {
         let clock = ManualClock::new();
         let mut builder = MemoryStore::builder().clock(clock.clone());
         if self.0 == Mistake::Store(StoreMistake::ForgetsWithinAnHour) {
-            builder = builder.memory(Retention::For(Duration::from_secs(3_600)));
+            builder = builder.remember(Retention::For(Duration::from_secs(3_600)));
         }
-        let place =
-            Place { store: builder.build()?, clock, kept: Arc::default(), clients: AtomicU64::new(0) };
-        Ok(Namespace::new("mutant", place))
+        let place = Place { store: builder.build()?, clock, kept: Arc::default(), clients: AtomicU64::new(0) };
+        Ok(Sandbox::new("mutant", place))
     }
 
-    async fn open(&self, namespace: &Namespace) -> Result<Arc<dyn Backend>> {
-        let place = place(namespace)?;
+    async fn open(&self, sandbox: &Sandbox) -> Result<Arc<dyn Backend>> {
+        let place = place(sandbox)?;
         let in_client = matches!(
             self.0,
             Mistake::Token(TokenMistake::CachesExists | TokenMistake::AcknowledgesBeforeWriting)
@@ -66,13 +65,13 @@ impl Harness for Mutated {
         }))
     }
 
-    async fn audit(&self, namespace: &Namespace, bank: &BoxName) -> Result<Vec<ListedItem>> {
-        let bank = place(namespace)?.store.item_bank(bank)?;
+    async fn audit(&self, sandbox: &Sandbox, bank: &Namespace) -> Result<Vec<ListedItem>> {
+        let bank = place(sandbox)?.store.item_bank(bank)?;
         Ok(bank.list(None, usize::MAX).await?.entries)
     }
 
-    fn clock(&self, namespace: &Namespace) -> Option<Arc<dyn TestClock>> {
-        let place = place(namespace).ok()?;
+    fn clock(&self, sandbox: &Sandbox) -> Option<Arc<dyn TestClock>> {
+        let place = place(sandbox).ok()?;
         Some(Arc::new(place.clock.clone()))
     }
 }

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use storagebox_core::{
-    Aborted, Begun, Completed, DedupId, Entry, Fence, Fingerprint, Lease, LeaseExtended, LeaseRepo,
-    MAX_DURATION, OpId, Payload, Result, Retention, Version, async_trait, checked_duration,
+    Aborted, Begun, Completed, DedupId, Entry, Fence, Fingerprint, Lease, LeaseExtended, LeaseRepo, MAX_DURATION, OpId,
+    Payload, Result, Retention, Version, async_trait, checked_duration,
 };
 
 use crate::steps::{UnderWay, between_steps, lock};

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use storagebox_core::{
-    Bounds, Cancelled, Change, Clock, Counted, Counter, CounterPromise, Cursor, Key, Ledger, LedgerEntry,
-    Maintained, ManualClock, OpId, Page, Result, async_trait,
+    Bounds, Cancelled, Change, Clock, Counted, Counter, CounterPromise, Cursor, Key, Ledger, LedgerEntry, Maintained,
+    ManualClock, OpId, Page, Result, async_trait,
 };
 
 use crate::steps::{OwnIds, Shown, between_steps, lock};
@@ -58,9 +58,7 @@ impl BrokenLedger {
 
     fn op_below(&self, op: &OpId) -> Result<OpId> {
         match self.mistake {
-            Some(Mistake::KeyedByTime) => {
-                OpId::new(format!("{op}{BEHIND_THE_TIME}{}", self.clock.now().as_millis()))
-            }
+            Some(Mistake::KeyedByTime) => OpId::new(format!("{op}{BEHIND_THE_TIME}{}", self.clock.now().as_millis())),
             _ => Ok(op.clone()),
         }
     }
@@ -80,13 +78,7 @@ impl BrokenLedger {
     }
 
     /// Merges, and then spoils the value by what it merged last.
-    async fn merge_wrongly(
-        &self,
-        key: &Key,
-        older_than: Duration,
-        limit: usize,
-        sign: i64,
-    ) -> Result<Maintained> {
+    async fn merge_wrongly(&self, key: &Key, older_than: Duration, limit: usize, sign: i64) -> Result<Maintained> {
         let last = self.last_merged(key, limit).await?;
         let merged = self.inner.compact(key, older_than, limit).await?;
         if merged.deleted > 0 {
@@ -162,9 +154,7 @@ impl Counter for BrokenLedger {
         let op = self.op_below(&change.op)?;
         let counted = self.inner.apply(key, &Change { op, ..change.clone() }).await?;
         Ok(match (self.mistake, counted) {
-            (Some(Mistake::ReasonIsOfTheOperation), Counted::AlreadyApplied { .. })
-                if change.reason.is_some() =>
-            {
+            (Some(Mistake::ReasonIsOfTheOperation), Counted::AlreadyApplied { .. }) if change.reason.is_some() => {
                 Counted::Mismatch
             }
             (_, counted) => counted,

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use storagebox_core::{
-    Clock, Cursor, Key, ListedValue, Maintained, ManualClock, OrderedOptions, OrderedStore, Page, Payload,
-    Result, Stamp, Stamping, Versioned, Written, async_trait,
+    Clock, Cursor, Key, ListedValue, Maintained, ManualClock, OrderedOptions, OrderedStore, Page, Payload, Result,
+    Stamp, Stamping, Versioned, Written, async_trait,
 };
 
 use crate::steps::{Renamed, between_steps, lock};
@@ -61,7 +61,7 @@ enum Content<'a> {
     Tombstone,
 }
 
-/// How the store below is asked to open the box.
+/// How the store below is asked to open the namespace.
 pub(crate) fn options_below(mistake: Option<Mistake>, options: OrderedOptions) -> OrderedOptions {
     let stamping = match (mistake, options.stamping) {
         (Some(Mistake::NoPurgeHorizon), Stamping::Time { .. }) => Stamping::Sequence,
@@ -133,13 +133,7 @@ impl BrokenOrdered {
         Ok(now.is_some_and(|now| now.stamp == *current))
     }
 
-    async fn spoil(
-        &self,
-        key: &Key,
-        content: Content<'_>,
-        stamp: &Stamp,
-        written: Written,
-    ) -> Result<Written> {
+    async fn spoil(&self, key: &Key, content: Content<'_>, stamp: &Stamp, written: Written) -> Result<Written> {
         match (self.mistake, written, content) {
             (Some(Mistake::LastWins), Written::Stale { .. }, _) => self.overwrite(key, content, stamp).await,
             (Some(Mistake::TieAccepted), Written::Stale { current }, _) if current.at == stamp.at => {
@@ -226,7 +220,7 @@ impl BrokenOrdered {
         }));
     }
 
-    /// Removes tombstones of the age that the caller names, however young the box wants them kept.
+    /// Removes tombstones of the age that the caller names, however young the namespace wants them kept.
     fn purge_early(&self, age: Duration) -> u64 {
         let now = self.clock.now();
         let purged: Vec<_> =
@@ -263,12 +257,7 @@ impl OrderedStore for BrokenOrdered {
         Ok(found.map(|versioned| self.versioned_above(versioned)))
     }
 
-    async fn list(
-        &self,
-        prefix: Option<&Key>,
-        cursor: Option<&Cursor>,
-        limit: usize,
-    ) -> Result<Page<ListedValue>> {
+    async fn list(&self, prefix: Option<&Key>, cursor: Option<&Cursor>, limit: usize) -> Result<Page<ListedValue>> {
         let page = self.inner.list(prefix, cursor, limit).await?;
         let entries = page.entries.into_iter();
         let mut entries: Vec<_> = entries.filter_map(|entry| self.listed_above(entry)).collect();

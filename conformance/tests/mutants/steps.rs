@@ -1,11 +1,11 @@
-//! What broken boxes are made of: pauses between steps, and names that the store below takes for new ones.
+//! What broken namespaces are made of: pauses between steps, and names that the store below takes for new ones.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use storagebox_core::BoxName;
+use storagebox_core::Namespace;
 
 /// Lets everybody else go on between two steps that should have been one, also those whose thread the machine holds up.
 #[allow(clippy::disallowed_methods, reason = "nothing here depends on how long it is")]
@@ -20,23 +20,23 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What is broken of each box, by the box's name.
-pub(crate) struct Boxes<T>(Mutex<HashMap<BoxName, Arc<T>>>);
+/// What is broken of each namespace, by the namespace's name.
+pub(crate) struct Namespaces<T>(Mutex<HashMap<Namespace, Arc<T>>>);
 
-impl<T> Default for Boxes<T> {
+impl<T> Default for Namespaces<T> {
     fn default() -> Self {
         Self(Mutex::default())
     }
 }
 
-impl<T: Default> Boxes<T> {
-    pub(crate) fn open(&self, name: &BoxName) -> Arc<T> {
+impl<T: Default> Namespaces<T> {
+    pub(crate) fn open(&self, name: &Namespace) -> Arc<T> {
         Arc::clone(lock(&self.0).entry(name.clone()).or_default())
     }
 
-    pub(crate) fn all(&self) -> Vec<(BoxName, Arc<T>)> {
-        let boxes = lock(&self.0);
-        boxes.iter().map(|(name, state)| (name.clone(), Arc::clone(state))).collect()
+    pub(crate) fn all(&self) -> Vec<(Namespace, Arc<T>)> {
+        let namespaces = lock(&self.0);
+        namespaces.iter().map(|(name, state)| (name.clone(), Arc::clone(state))).collect()
     }
 }
 

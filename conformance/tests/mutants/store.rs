@@ -1,4 +1,4 @@
-//! The broken store: memory, with every box behind a wrapper that makes at most one mistake.
+//! The broken store: memory, with every namespace behind a wrapper that makes at most one mistake.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use storagebox_core::{
-    Backend, BankAdmin, BoxName, Counter, DedupRepo, Error, ErrorKind, LeaseRepo, Ledger, Maintained,
-    ManualClock, OrderedOptions, OrderedStore, Promises, Result, Strategy, TokenStore, async_trait,
+    Backend, BankAdmin, Counter, DedupRepo, Error, ErrorKind, LeaseRepo, Ledger, Maintained, ManualClock, Namespace,
+    OrderedOptions, OrderedStore, Promises, Result, Strategy, TokenStore, async_trait,
 };
 use storagebox_memory::MemoryStore;
 
@@ -17,7 +17,7 @@ use crate::dedup::{BrokenDedup, DedupMistake, DedupState};
 use crate::lease::{BrokenLeases, LeaseMistake, LeaseState};
 use crate::ledger::{BrokenLedger, LedgerMistake, LedgerState};
 use crate::ordered::{BrokenOrdered, OrderedMistake, OrderedState, options_below};
-use crate::steps::{Boxes, UnderWay, between_steps, lock};
+use crate::steps::{Namespaces, UnderWay, between_steps, lock};
 use crate::tokens::{BrokenTokens, TokenMistake, TokenState};
 
 /// What is wrong with a store, if anything is.
@@ -44,7 +44,7 @@ pub(crate) enum StoreMistake {
     MaintainsTooMuch,
     ForgetsWithinAnHour,
     LowercasesNames,
-    BoxesOfOneClient,
+    NamespacesOfOneClient,
     OpensAnyWay,
     WeakerThanAsked,
 }
@@ -52,17 +52,17 @@ pub(crate) enum StoreMistake {
 /// What the mistakes remember, of one server or of one client.
 #[derive(Default)]
 pub(crate) struct Kept {
-    banks: Boxes<BankState>,
-    dedup: Boxes<DedupState>,
-    leases: Boxes<LeaseState>,
-    tokens: Boxes<TokenState>,
-    counters: Boxes<CounterState>,
-    ledgers: Boxes<LedgerState>,
-    ordered: Boxes<OrderedState>,
+    banks: Namespaces<BankState>,
+    dedup: Namespaces<DedupState>,
+    leases: Namespaces<LeaseState>,
+    tokens: Namespaces<TokenState>,
+    counters: Namespaces<CounterState>,
+    ledgers: Namespaces<LedgerState>,
+    ordered: Namespaces<OrderedState>,
     is_set_up: AtomicBool,
     setting_up: AtomicUsize,
-    strategies: Mutex<HashMap<BoxName, Strategy>>,
-    options: Mutex<HashMap<BoxName, OrderedOptions>>,
+    strategies: Mutex<HashMap<Namespace, Strategy>>,
+    options: Mutex<HashMap<Namespace, OrderedOptions>>,
 }
 
 /// One client of a broken store.
@@ -83,11 +83,11 @@ impl fmt::Debug for Broken {
 
 impl Broken {
     /// The name as the store below knows it.
-    fn below(&self, name: &BoxName) -> Result<BoxName> {
+    fn below(&self, name: &Namespace) -> Result<Namespace> {
         match self.mistake {
-            Mistake::Store(StoreMistake::LowercasesNames) => BoxName::new(name.as_str().to_lowercase()),
-            Mistake::Store(StoreMistake::BoxesOfOneClient) => BoxName::new(format!("{}/{name}", self.client)),
-            Mistake::Dedup(DedupMistake::JoinsNames) => BoxName::new("joined"),
+            Mistake::Store(StoreMistake::LowercasesNames) => Namespace::new(name.as_str().to_lowercase()),
+            Mistake::Store(StoreMistake::NamespacesOfOneClient) => Namespace::new(format!("{}/{name}", self.client)),
+            Mistake::Dedup(DedupMistake::JoinsNames) => Namespace::new("joined"),
             _ => Ok(name.clone()),
         }
     }
@@ -112,7 +112,7 @@ impl Broken {
         Ok(Maintained::default())
     }
 
-    fn strategy(&self, name: &BoxName, strategy: Strategy) -> Strategy {
+    fn strategy(&self, name: &Namespace, strategy: Strategy) -> Strategy {
         match self.mistake {
             Mistake::Store(StoreMistake::OpensAnyWay) => {
                 *lock(&self.kept.strategies).entry(name.clone()).or_insert(strategy)
@@ -126,7 +126,7 @@ impl Broken {
         }
     }
 
-    fn options(&self, name: &BoxName, options: OrderedOptions) -> OrderedOptions {
+    fn options(&self, name: &Namespace, options: OrderedOptions) -> OrderedOptions {
         match self.mistake {
             Mistake::Store(StoreMistake::OpensAnyWay) => {
                 *lock(&self.kept.options).entry(name.clone()).or_insert(options)
@@ -173,13 +173,13 @@ impl Backend for Broken {
         self.inner.promises()
     }
 
-    fn item_bank(&self, name: &BoxName) -> Result<Arc<dyn BankAdmin>> {
+    fn item_bank(&self, name: &Namespace) -> Result<Arc<dyn BankAdmin>> {
         let mistake = match self.mistake {
             Mistake::Bank(mistake) => Some(mistake),
             _ => None,
         };
         let kept_by = match mistake {
-            Some(BankMistake::ClaimsSpanBanks) => &BoxName::new("every bank")?,
+            Some(BankMistake::ClaimsSpanBanks) => &Namespace::new("every bank")?,
             _ => name,
         };
         Ok(Arc::new(BrokenBank {
@@ -190,7 +190,7 @@ impl Backend for Broken {
         }))
     }
 
-    fn dedup_repo(&self, name: &BoxName) -> Result<Arc<dyn DedupRepo>> {
+    fn dedup_repo(&self, name: &Namespace) -> Result<Arc<dyn DedupRepo>> {
         Ok(Arc::new(BrokenDedup {
             inner: self.inner.dedup_repo(&self.below(name)?)?,
             mistake: match self.mistake {
@@ -202,7 +202,7 @@ impl Backend for Broken {
         }))
     }
 
-    fn lease_repo(&self, name: &BoxName) -> Result<Arc<dyn LeaseRepo>> {
+    fn lease_repo(&self, name: &Namespace) -> Result<Arc<dyn LeaseRepo>> {
         Ok(Arc::new(BrokenLeases {
             inner: self.inner.lease_repo(&self.below(name)?)?,
             mistake: match self.mistake {
@@ -213,7 +213,7 @@ impl Backend for Broken {
         }))
     }
 
-    fn token_store(&self, name: &BoxName) -> Result<Arc<dyn TokenStore>> {
+    fn token_store(&self, name: &Namespace) -> Result<Arc<dyn TokenStore>> {
         Ok(Arc::new(BrokenTokens {
             inner: self.inner.token_store(&self.below(name)?)?,
             mistake: match self.mistake {
@@ -225,7 +225,7 @@ impl Backend for Broken {
         }))
     }
 
-    fn counter(&self, name: &BoxName, strategy: Strategy) -> Result<Arc<dyn Counter>> {
+    fn counter(&self, name: &Namespace, strategy: Strategy) -> Result<Arc<dyn Counter>> {
         if let (Mistake::Ledger(_), Strategy::Ledger) = (self.mistake, strategy) {
             return Ok(self.ledger(name)?);
         }
@@ -242,7 +242,7 @@ impl Backend for Broken {
         }))
     }
 
-    fn ledger(&self, name: &BoxName) -> Result<Arc<dyn Ledger>> {
+    fn ledger(&self, name: &Namespace) -> Result<Arc<dyn Ledger>> {
         Ok(Arc::new(BrokenLedger {
             inner: self.inner.ledger(&self.below(name)?)?,
             mistake: match self.mistake {
@@ -254,7 +254,7 @@ impl Backend for Broken {
         }))
     }
 
-    fn ordered_store(&self, name: &BoxName, options: OrderedOptions) -> Result<Arc<dyn OrderedStore>> {
+    fn ordered_store(&self, name: &Namespace, options: OrderedOptions) -> Result<Arc<dyn OrderedStore>> {
         let below = self.options(name, options);
         Ok(Arc::new(BrokenOrdered {
             inner: self.inner.ordered_store(&self.below(name)?, below)?,

@@ -181,9 +181,7 @@ impl TokenStore for BrokenTokens {
         self.before_each_call().await?;
         self.know(tokens);
         match self.mistake {
-            Some(Mistake::CreatesTheGone | Mistake::CreatesTheDiscarded) => {
-                self.create_even_gone(tokens).await
-            }
+            Some(Mistake::CreatesTheGone | Mistake::CreatesTheDiscarded) => self.create_even_gone(tokens).await,
             Some(Mistake::AcknowledgesBeforeWriting) => self.create_later(tokens).await,
             Some(Mistake::DropsTheTail) if tokens.len() > 100 => {
                 // One page of 100 is written, and all are reported.

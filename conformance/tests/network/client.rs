@@ -105,9 +105,9 @@ impl Client {
             return Ok(connection);
         }
         let connection = TcpStream::connect(self.server).await;
-        connection.map(BufReader::new).map_err(|error| {
-            Error::new(ErrorKind::Unavailable, "no connection; call again later").caused_by(error)
-        })
+        connection
+            .map(BufReader::new)
+            .map_err(|error| Error::new(ErrorKind::Unavailable, "no connection; call again later").caused_by(error))
     }
 
     fn read(&self, number: u64) -> Result<Answered> {
@@ -118,9 +118,7 @@ impl Client {
     fn lost(&self, error: io::Error) -> Error {
         match self.mistake {
             Mistake::SaysNotApplied => Error::new(ErrorKind::Unavailable, "the connection was cut"),
-            Mistake::SaysNotRetryable => {
-                Error::corrupt("the answer", "the connection was cut").after_unresolved()
-            }
+            Mistake::SaysNotRetryable => Error::corrupt("the answer", "the connection was cut").after_unresolved(),
             _ => Error::unknown("the connection was cut; call again with the same id"),
         }
         .caused_by(error)
@@ -133,8 +131,5 @@ async fn ask(connection: &mut Connection, number: u64, id: &str) -> io::Result<u
     connection.get_mut().write_all(format!("{number} {}\n", id.escape_debug()).as_bytes()).await?;
     let mut answer = String::new();
     connection.read_line(&mut answer).await?;
-    answer
-        .strip_suffix('\n')
-        .and_then(|number| number.parse().ok())
-        .ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
+    answer.strip_suffix('\n').and_then(|number| number.parse().ok()).ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
 }

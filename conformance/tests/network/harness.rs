@@ -1,11 +1,11 @@
-//! Gives the suite a server for each namespace.
+//! Gives the suite a server for each sandbox.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 
-use storagebox_conformance::{Declared, Harness, Namespace, Restart, TestClock};
+use storagebox_conformance::{Declared, Harness, Restart, Sandbox, TestClock};
 use storagebox_core::layer::Layered;
-use storagebox_core::{Backend, BoxName, Error, ErrorKind, ListedItem, ManualClock, Result, async_trait};
+use storagebox_core::{Backend, Error, ErrorKind, ListedItem, ManualClock, Namespace, Result, async_trait};
 use storagebox_memory::MemoryStore;
 
 use crate::client::{Client, Mistake};
@@ -15,7 +15,7 @@ use crate::wire::{Remembered, Wire};
 /// Memory behind a connection, with a client that makes this mistake.
 pub(crate) struct Wired(pub(crate) Mistake);
 
-/// What a namespace is.
+/// What a sandbox is.
 struct Place {
     server: Server,
     store: Mutex<MemoryStore>,
@@ -23,8 +23,8 @@ struct Place {
     remembered: Arc<Mutex<Remembered>>,
 }
 
-fn place(namespace: &Namespace) -> Result<&Place> {
-    namespace.guard().ok_or_else(|| Error::corrupt(namespace.name(), "it is another harness's"))
+fn place(sandbox: &Sandbox) -> Result<&Place> {
+    sandbox.guard().ok_or_else(|| Error::corrupt(sandbox.name(), "it is another harness's"))
 }
 
 fn no_server(error: std::io::Error) -> Error {
@@ -53,36 +53,36 @@ impl Harness for Wired {
         Declared::all()
     }
 
-    async fn fresh(&self) -> Result<Namespace> {
+    async fn fresh(&self) -> Result<Sandbox> {
         let (clock, server) = (ManualClock::new(), Server::start().await.map_err(no_server)?);
         let store = Mutex::new(memory(&clock)?);
-        Ok(Namespace::new("wired", Place { server, store, clock, remembered: Arc::default() }))
+        Ok(Sandbox::new("wired", Place { server, store, clock, remembered: Arc::default() }))
     }
 
-    async fn open(&self, namespace: &Namespace) -> Result<Arc<dyn Backend>> {
-        let place = place(namespace)?;
+    async fn open(&self, sandbox: &Sandbox) -> Result<Arc<dyn Backend>> {
+        let place = place(sandbox)?;
         Ok(self.client(place, place.server.addr))
     }
 
-    async fn audit(&self, namespace: &Namespace, bank: &BoxName) -> Result<Vec<ListedItem>> {
-        let bank = lock(&place(namespace)?.store).item_bank(bank)?;
+    async fn audit(&self, sandbox: &Sandbox, bank: &Namespace) -> Result<Vec<ListedItem>> {
+        let bank = lock(&place(sandbox)?.store).item_bank(bank)?;
         Ok(bank.list(None, usize::MAX).await?.entries)
     }
 
-    fn clock(&self, namespace: &Namespace) -> Option<Arc<dyn TestClock>> {
-        Some(Arc::new(place(namespace).ok()?.clock.clone()))
+    fn clock(&self, sandbox: &Sandbox) -> Option<Arc<dyn TestClock>> {
+        Some(Arc::new(place(sandbox).ok()?.clock.clone()))
     }
 
-    fn upstream(&self, namespace: &Namespace) -> Option<SocketAddr> {
-        Some(place(namespace).ok()?.server.addr)
+    fn upstream(&self, sandbox: &Sandbox) -> Option<SocketAddr> {
+        Some(place(sandbox).ok()?.server.addr)
     }
 
-    async fn open_through(&self, namespace: &Namespace, proxy: SocketAddr) -> Result<Arc<dyn Backend>> {
-        Ok(self.client(place(namespace)?, proxy))
+    async fn open_through(&self, sandbox: &Sandbox, proxy: SocketAddr) -> Result<Arc<dyn Backend>> {
+        Ok(self.client(place(sandbox)?, proxy))
     }
 
-    async fn restart(&self, namespace: &Namespace, how: Restart) -> Result<()> {
-        let place = place(namespace)?;
+    async fn restart(&self, sandbox: &Sandbox, how: Restart) -> Result<()> {
+        let place = place(sandbox)?;
         if (self.0, how) == (Mistake::LosesAllInAKill, Restart::Kill) {
             *lock(&place.store) = memory(&place.clock)?;
         }

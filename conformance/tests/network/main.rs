@@ -29,12 +29,14 @@ const MUTANTS: [(Mistake, Family, &str); 8] = [
 
 fn main() -> ExitCode {
     let seed = fastrand::Rng::new().u64(..);
-    let right = cases().into_iter().filter(needs_a_server).map(|case| {
-        Trial::test(format!("right::{}", case.name()), move || passes(&case, Profile::QUICK, seed))
-    });
-    let smoke = Selection::Smoke.cases().into_iter().map(|case| {
-        Trial::test(format!("smoke::{}", case.name()), move || passes(&case, Profile::SMOKE, seed))
-    });
+    let right = cases()
+        .into_iter()
+        .filter(needs_a_server)
+        .map(|case| Trial::test(format!("right::{}", case.name()), move || passes(&case, Profile::QUICK, seed)));
+    let smoke = Selection::Smoke
+        .cases()
+        .into_iter()
+        .map(|case| Trial::test(format!("smoke::{}", case.name()), move || passes(&case, Profile::SMOKE, seed)));
     let mutants = MUTANTS.map(|(mistake, family, part)| {
         Trial::test(format!("mutant::{mistake:?}"), move || is_caught(mistake, family, part, seed))
     });

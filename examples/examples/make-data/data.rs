@@ -12,15 +12,14 @@ const CAMPAIGNS: [&str; 6] = ["SPRING10", "SUMMER15", "WELCOME", "FRIENDS", "SAV
 const CODE_LETTERS: &[u8; 24] = b"ACDEFGHJKMNPQRTVWXY34679";
 
 const FIRST_NAMES: [&str; 32] = [
-    "ada", "alan", "amara", "anna", "barbara", "chen", "dana", "donald", "edsger", "elif", "fatima", "grace",
-    "hana", "ivan", "jose", "juan", "kofi", "leslie", "lin", "maria", "mei", "nadia", "niklaus", "noor",
-    "olga", "pedro", "priya", "radia", "sofia", "tim", "yuki", "zoe",
+    "ada", "alan", "amara", "anna", "barbara", "chen", "dana", "donald", "edsger", "elif", "fatima", "grace", "hana",
+    "ivan", "jose", "juan", "kofi", "leslie", "lin", "maria", "mei", "nadia", "niklaus", "noor", "olga", "pedro",
+    "priya", "radia", "sofia", "tim", "yuki", "zoe",
 ];
 const LAST_NAMES: [&str; 32] = [
-    "almeida", "bauer", "chandra", "diallo", "eriksson", "fischer", "garcia", "haddad", "ito", "jansen",
-    "kaya", "kowalska", "lamport", "liskov", "lopez", "mbeki", "moreau", "nakamura", "nguyen", "okafor",
-    "olsen", "perlman", "petrov", "rossi", "sato", "silva", "tanaka", "turing", "wang", "weber", "yilmaz",
-    "zhang",
+    "almeida", "bauer", "chandra", "diallo", "eriksson", "fischer", "garcia", "haddad", "ito", "jansen", "kaya",
+    "kowalska", "lamport", "liskov", "lopez", "mbeki", "moreau", "nakamura", "nguyen", "okafor", "olsen", "perlman",
+    "petrov", "rossi", "sato", "silva", "tanaka", "turing", "wang", "weber", "yilmaz", "zhang",
 ];
 const DOMAINS: [&str; 4] = ["example.com", "example.net", "example.org", "mail.example"];
 

@@ -11,8 +11,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use storagebox_core::{
-    Backend, BoxName, Clock, DedupRepo, LeaseRepo, Maintained, Promise, Promises, Result, Retention,
-    TokenStore, async_trait,
+    Backend, Clock, DedupRepo, LeaseRepo, Maintained, Namespace, Promise, Promises, Result, Retention, TokenStore,
+    async_trait,
 };
 
 use records::Records;
@@ -25,8 +25,8 @@ const REMEMBERED: Duration = Duration::from_secs(7 * 24 * 3_600);
 #[derive(Clone, Debug)]
 pub struct Consumer {
     clock: Arc<dyn Clock>,
-    records: Arc<Mutex<BTreeMap<BoxName, Arc<Records>>>>,
-    tokens: Arc<Mutex<BTreeMap<BoxName, Arc<Tokens>>>>,
+    records: Arc<Mutex<BTreeMap<Namespace, Arc<Records>>>>,
+    tokens: Arc<Mutex<BTreeMap<Namespace, Arc<Tokens>>>>,
 }
 
 impl Consumer {
@@ -35,18 +35,18 @@ impl Consumer {
         Self { clock: Arc::new(clock), records: Arc::default(), tokens: Arc::default() }
     }
 
-    fn records(&self, name: &BoxName) -> Arc<Records> {
+    fn records(&self, name: &Namespace) -> Arc<Records> {
         opened(&self.records, name, || Records::new(&self.clock))
     }
 }
 
 /// The part of this name, created by its first opener.
-fn opened<T>(all: &Mutex<BTreeMap<BoxName, Arc<T>>>, name: &BoxName, create: impl FnOnce() -> T) -> Arc<T> {
+fn opened<T>(all: &Mutex<BTreeMap<Namespace, Arc<T>>>, name: &Namespace, create: impl FnOnce() -> T) -> Arc<T> {
     let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
     Arc::clone(all.entry(name.clone()).or_insert_with(|| Arc::new(create())))
 }
 
-fn each<T>(all: &Mutex<BTreeMap<BoxName, Arc<T>>>) -> Vec<Arc<T>> {
+fn each<T>(all: &Mutex<BTreeMap<Namespace, Arc<T>>>) -> Vec<Arc<T>> {
     all.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect()
 }
 
@@ -102,15 +102,15 @@ impl Backend for Consumer {
         Promises { backend: "consumer", entries }
     }
 
-    fn dedup_repo(&self, name: &BoxName) -> Result<Arc<dyn DedupRepo>> {
+    fn dedup_repo(&self, name: &Namespace) -> Result<Arc<dyn DedupRepo>> {
         Ok(self.records(name))
     }
 
-    fn lease_repo(&self, name: &BoxName) -> Result<Arc<dyn LeaseRepo>> {
+    fn lease_repo(&self, name: &Namespace) -> Result<Arc<dyn LeaseRepo>> {
         Ok(self.records(name))
     }
 
-    fn token_store(&self, name: &BoxName) -> Result<Arc<dyn TokenStore>> {
+    fn token_store(&self, name: &Namespace) -> Result<Arc<dyn TokenStore>> {
         let tokens = opened(&self.tokens, name, || Tokens::new(&self.clock));
         Ok(tokens)
     }

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use storagebox_core::backend::Listing;
 use storagebox_core::{
-    Aborted, Begun, Clock, Completed, Cursor, DedupId, DedupRepo, Entry, Fence, Fingerprint, Forgotten,
-    Lease, LeaseExtended, LeaseRepo, ListedRecord, OpId, Page, Payload, Recorded, Replaced, Result,
-    Retention, Version, async_trait, checked_duration,
+    Aborted, Begun, Clock, Completed, Cursor, DedupId, DedupRepo, Entry, Fence, Fingerprint, Forgotten, Lease,
+    LeaseExtended, LeaseRepo, ListedRecord, OpId, Page, Payload, Recorded, Replaced, Result, Retention, Version,
+    async_trait, checked_duration,
 };
 
 use crate::{end, is_forgotten};
@@ -130,14 +130,7 @@ impl Row {
         entry
     }
 
-    fn begin(
-        &mut self,
-        id: &DedupId,
-        op: &OpId,
-        fence: Fence,
-        until: Duration,
-        of: Option<&Fingerprint>,
-    ) -> Begun {
+    fn begin(&mut self, id: &DedupId, op: &OpId, fence: Fence, until: Duration, of: Option<&Fingerprint>) -> Begun {
         self.lease = Some(Leased { op: op.clone(), fence, until, fingerprint: of.cloned() });
         Begun::Started(Lease { id: id.clone(), op: op.clone(), fence })
     }
@@ -150,13 +143,7 @@ fn next(last: &mut u64) -> u64 {
 
 #[async_trait]
 impl DedupRepo for Records {
-    async fn record(
-        &self,
-        id: &DedupId,
-        value: &Payload,
-        op: &OpId,
-        retention: Retention,
-    ) -> Result<Recorded> {
+    async fn record(&self, id: &DedupId, value: &Payload, op: &OpId, retention: Retention) -> Result<Recorded> {
         let retention = retention.checked()?;
         Ok(self.step(id, |row, last, now| match (&row.record, &row.lease) {
             _ if row.has_ended(op) => Recorded::Fenced,
@@ -205,12 +192,10 @@ impl DedupRepo for Records {
         let listing = Listing::of::<DedupId>("consumer", cursor, limit)?;
         let table = self.table.lock().unwrap_or_else(PoisonError::into_inner);
         let now = self.clock.now();
-        let shown =
-            table.rows.iter().filter(|(id, _)| id.as_str() > listing.after()).filter_map(|(id, row)| {
-                let record =
-                    row.record.as_ref().filter(|record| record.until.is_none_or(|until| now < until))?;
-                Some(ListedRecord { id: id.clone(), entry: record.entry.clone() })
-            });
+        let shown = table.rows.iter().filter(|(id, _)| id.as_str() > listing.after()).filter_map(|(id, row)| {
+            let record = row.record.as_ref().filter(|record| record.until.is_none_or(|until| now < until))?;
+            Some(ListedRecord { id: id.clone(), entry: record.entry.clone() })
+        });
         let entries = shown.take(listing.limit() as usize).collect();
         Ok(listing.page(entries, |record: &ListedRecord| record.id.as_str()))
     }
@@ -230,9 +215,7 @@ impl LeaseRepo for Records {
             let lapsed = row.lease.as_ref().is_some_and(|lease| lease.until <= now);
             match (&row.record, &row.lease) {
                 _ if row.has_ended(op) => Begun::Fenced,
-                (None, Some(_)) if lapsed => {
-                    row.begin(id, op, Fence::new(next(last)), now + duration, fingerprint)
-                }
+                (None, Some(_)) if lapsed => row.begin(id, op, Fence::new(next(last)), now + duration, fingerprint),
                 _ if row.is_of_another(fingerprint) => Begun::Mismatch,
                 (Some(record), _) => Begun::Done(record.entry.clone()),
                 (None, Some(lease)) if lease.op == *op => {
@@ -247,8 +230,7 @@ impl LeaseRepo for Records {
     async fn complete(&self, lease: &Lease, result: &Payload, retention: Retention) -> Result<Completed> {
         let retention = retention.checked()?;
         Ok(self.step(&lease.id, |row, last, now| {
-            let is_of_lease =
-                |record: &&Record| record.lease.as_ref().is_some_and(|(fence, _)| *fence == lease.fence);
+            let is_of_lease = |record: &&Record| record.lease.as_ref().is_some_and(|(fence, _)| *fence == lease.fence);
             if let Some(record) = row.record.as_ref().filter(is_of_lease) {
                 return Completed::Again(record.entry.clone());
             }

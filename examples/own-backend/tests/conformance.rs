@@ -4,8 +4,8 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use own_backend::Consumer;
-use storagebox_conformance::{Declared, Harness, Namespace, Part, TestClock, run};
-use storagebox_core::{Backend, BoxName, Error, ListedItem, ManualClock, Result, async_trait};
+use storagebox_conformance::{Declared, Harness, Part, Sandbox, TestClock, run};
+use storagebox_core::{Backend, Error, ListedItem, ManualClock, Namespace, Result, async_trait};
 
 struct Consumers;
 
@@ -29,24 +29,22 @@ impl Harness for Consumers {
             .without_restart("a store in memory ends with its process")
     }
 
-    async fn fresh(&self) -> Result<Namespace> {
+    async fn fresh(&self) -> Result<Sandbox> {
         let clock = ManualClock::new();
-        Ok(Namespace::new("consumer", Place(Consumer::new(clock.clone()), clock)))
+        Ok(Sandbox::new("consumer", Place(Consumer::new(clock.clone()), clock)))
     }
 
-    async fn open(&self, namespace: &Namespace) -> Result<Arc<dyn Backend>> {
-        let place = namespace.guard::<Place>();
-        place
-            .map(|place| Arc::new(place.0.clone()) as _)
-            .ok_or_else(|| Error::corrupt("the place", "is another's"))
+    async fn open(&self, sandbox: &Sandbox) -> Result<Arc<dyn Backend>> {
+        let place = sandbox.guard::<Place>();
+        place.map(|place| Arc::new(place.0.clone()) as _).ok_or_else(|| Error::corrupt("the place", "is another's"))
     }
 
-    async fn audit(&self, _: &Namespace, _: &BoxName) -> Result<Vec<ListedItem>> {
+    async fn audit(&self, _: &Sandbox, _: &Namespace) -> Result<Vec<ListedItem>> {
         Ok(vec![])
     }
 
-    fn clock(&self, namespace: &Namespace) -> Option<Arc<dyn TestClock>> {
-        namespace.guard::<Place>().map(|place| Arc::new(place.1.clone()) as _)
+    fn clock(&self, sandbox: &Sandbox) -> Option<Arc<dyn TestClock>> {
+        sandbox.guard::<Place>().map(|place| Arc::new(place.1.clone()) as _)
     }
 }
 

@@ -25,12 +25,7 @@ pub(crate) fn told(assigned: &Assigned) -> String {
 
 impl Answers {
     /// Adds what an id was told; `never_empty` says that its bank had a free item throughout.
-    pub(crate) fn add(
-        &mut self,
-        id: &'static str,
-        assigned: &Assigned,
-        never_empty: bool,
-    ) -> Result<(), Violation> {
+    pub(crate) fn add(&mut self, id: &'static str, assigned: &Assigned, never_empty: bool) -> Result<(), Violation> {
         match assigned {
             Assigned::Empty if never_empty => {
                 Violation::found(Clause::A3, format!("{id} was told `Empty` of a bank that never was"))
@@ -53,8 +48,7 @@ impl Answers {
 
     fn give(&mut self, id: &'static str, bank: &str, item: &str) -> Result<(), Violation> {
         let answer = (bank.to_owned(), item.to_owned());
-        if let Some((other, _)) = self.given.iter().find(|(other, given)| **other != id && **given == answer)
-        {
+        if let Some((other, _)) = self.given.iter().find(|(other, given)| **other != id && **given == answer) {
             return Violation::found(Clause::A2, format!("{answer:?} was given to {id} and to {other}"));
         }
         match self.given.insert(id, answer.clone()) {

@@ -3,8 +3,7 @@
 use std::fmt;
 
 use storagebox_core::{
-    BoxName, ClaimId, DedupId, Entry, ListedRecord, OpId, Page, Payload, Recorded, Released, Replaced, Taken,
-    Version,
+    ClaimId, DedupId, Entry, ListedRecord, Namespace, OpId, Page, Payload, Recorded, Released, Replaced, Taken, Version,
 };
 
 use crate::record::Written;
@@ -16,8 +15,8 @@ pub(crate) enum Call {
     Replace { id: DedupId, version: Version, value: Payload, op: OpId },
     Get { id: DedupId },
     List,
-    Take { bank: BoxName, claim: ClaimId },
-    Release { bank: BoxName, claim: ClaimId },
+    Take { bank: Namespace, claim: ClaimId },
+    Release { bank: Namespace, claim: ClaimId },
 }
 
 impl Call {
@@ -60,10 +59,9 @@ impl fmt::Display for Reply {
             Self::Recorded(recorded) => show_recorded(f, recorded),
             Self::Replaced(replaced) => show_replaced(f, replaced),
             Self::Got(entry) => show_entry(f, "found", entry.as_ref()),
-            Self::Listed(page) => page
-                .entries
-                .iter()
-                .try_for_each(|listed| show_entry(f, listed.id.as_str(), Some(&listed.entry))),
+            Self::Listed(page) => {
+                page.entries.iter().try_for_each(|listed| show_entry(f, listed.id.as_str(), Some(&listed.entry)))
+            }
             Self::Taken(taken) => match taken {
                 Taken::New(held) => write!(f, "new item {}", held.item.as_str()),
                 Taken::Again(held) => write!(f, "again item {}", held.item.as_str()),

@@ -84,9 +84,7 @@ impl Roles {
     fn call(&mut self, call: &Call, seen: &Seen) {
         self.put(&std::mem::discriminant(call));
         match call {
-            Call::Record { id, value, op } => {
-                self.write(id.as_str(), &Written::read(value), op.as_str(), seen)
-            }
+            Call::Record { id, value, op } => self.write(id.as_str(), &Written::read(value), op.as_str(), seen),
             Call::Replace { id, version, value, op } => {
                 self.version(version.number());
                 self.write(id.as_str(), &Written::read(value), op.as_str(), seen);

@@ -60,12 +60,8 @@ struct Explorer {
 
 impl Exploration {
     pub(crate) fn run(self) -> Result<Explored, Box<Failure>> {
-        let mut explorer = Explorer {
-            exploration: self,
-            known: HashMap::new(),
-            states: vec![],
-            explored: Explored::NOTHING,
-        };
+        let mut explorer =
+            Explorer { exploration: self, known: HashMap::new(), states: vec![], explored: Explored::NOTHING };
         explorer.meet(&self.replay(&[], false), None)?;
         let mut at = 0;
         while at < explorer.states.len() {
@@ -211,8 +207,7 @@ impl fmt::Display for Failure {
 }
 
 impl Explored {
-    pub(crate) const NOTHING: Self =
-        Self { states: 0, recovered: 0, events: 0, late_landings: 0, schedules: 0.0 };
+    pub(crate) const NOTHING: Self = Self { states: 0, recovered: 0, events: 0, late_landings: 0, schedules: 0.0 };
 }
 
 impl std::ops::AddAssign for Explored {

@@ -6,7 +6,7 @@ use std::task::Poll;
 
 use async_trait::async_trait;
 use storagebox_core::layer::{self, Answered, Layer, Layered, Next};
-use storagebox_core::{BoxName, Cursor, Hold, Result, Retention};
+use storagebox_core::{Cursor, Hold, Namespace, Result, Retention};
 use storagebox_memory::MemoryStore;
 
 use crate::call::{Call, Reply};
@@ -90,7 +90,7 @@ fn read(call: &layer::Call<'_>) -> Call {
     }
 }
 
-fn name(call: &layer::Call<'_>) -> BoxName {
+fn name(call: &layer::Call<'_>) -> Namespace {
     call.namespace.expect("a bank has a name").clone()
 }
 

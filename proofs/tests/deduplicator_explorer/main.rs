@@ -122,9 +122,7 @@ fn states_that_play_one_role_have_one_future() {
         (&scenario::TWO_IDS_REFILL, 0),
     ] {
         let run = |sameness| {
-            Exploration { scenario, mutant: None, faults, sameness }
-                .run()
-                .unwrap_or_else(|failure| panic!("{failure}"))
+            Exploration { scenario, mutant: None, faults, sameness }.run().unwrap_or_else(|failure| panic!("{failure}"))
         };
         let (exact, by_role) = (run(Sameness::Exact), run(Sameness::ByRole));
         assert!(by_role.states < exact.states, "{}: nothing is merged", scenario.name);

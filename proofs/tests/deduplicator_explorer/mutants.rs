@@ -6,8 +6,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use storagebox_core::layer::{Answered, Call, Layer, Layered, Next};
 use storagebox_core::{
-    BackendExt, BankAdmin, ClaimId, ClaimState, DedupId, DedupRepo, ItemBank, OpId, Payload, Released,
-    Replaced, Result,
+    BackendExt, BankAdmin, ClaimId, ClaimState, DedupId, DedupRepo, ItemBank, OpId, Payload, Released, Replaced, Result,
 };
 
 use crate::gate::arg;

@@ -57,16 +57,10 @@ fn answers_stand(seen: &Seen, answers: &Answers) -> Result<(), Violation> {
         match seen.records.get(*id) {
             Some((_, Written::Assigned(intent, assigned))) if intent.bank == *bank && assigned == item => {}
             Some((_, record)) => {
-                return Violation::found(
-                    Clause::A1,
-                    format!("{id} was told {item} of {bank}; its record is {record}"),
-                );
+                return Violation::found(Clause::A1, format!("{id} was told {item} of {bank}; its record is {record}"));
             }
             None => {
-                return Violation::found(
-                    Clause::A1,
-                    format!("{id} was told {item} of {bank}; it has no record"),
-                );
+                return Violation::found(Clause::A1, format!("{id} was told {item} of {bank}; it has no record"));
             }
         }
     }
@@ -81,10 +75,7 @@ fn assigned_items_are_held(seen: &Seen) -> Result<(), Violation> {
         };
         let held = (intent.claim(id), item.clone());
         if !seen.banks[&intent.bank].holders.contains(&held) {
-            return Violation::found(
-                Clause::A2,
-                format!("{item} is assigned to {id}, whose claim does not hold it"),
-            );
+            return Violation::found(Clause::A2, format!("{item} is assigned to {id}, whose claim does not hold it"));
         }
     }
     Ok(())

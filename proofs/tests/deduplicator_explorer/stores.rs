@@ -6,8 +6,8 @@ use std::sync::Arc;
 use futures_util::FutureExt;
 use storagebox_core::layer::LayeredPart;
 use storagebox_core::{
-    BackendExt, BankAdmin, BoxName, ClaimId, ClaimState, DedupId, DedupRepo, Hold, Item, ItemBank, ItemState,
-    ManualClock, OpId, Page, Recorded, Replaced, Result, Retention, Taken,
+    BackendExt, BankAdmin, ClaimId, ClaimState, DedupId, DedupRepo, Hold, Item, ItemBank, ItemState, ManualClock,
+    Namespace, OpId, Page, Recorded, Replaced, Result, Retention, Taken,
 };
 use storagebox_memory::MemoryStore;
 
@@ -21,9 +21,9 @@ const ALL: usize = 100;
 
 pub(crate) struct Stores {
     pub(crate) records: Arc<dyn DedupRepo>,
-    pub(crate) banks: BTreeMap<BoxName, Bank>,
+    pub(crate) banks: BTreeMap<Namespace, Bank>,
     /// Claims that reached a bank: what it remembers of them is part of its state.
-    claims: BTreeSet<(BoxName, ClaimId)>,
+    claims: BTreeSet<(Namespace, ClaimId)>,
     /// The operations by which a store tells a retry from a stranger: first and last writer of each record.
     writers: BTreeMap<DedupId, (OpId, OpId)>,
 }
@@ -48,7 +48,7 @@ impl Stores {
     pub(crate) fn open(scenario: &Scenario, mutant: Option<Mutant>) -> Self {
         let store = memory();
         let bank = |(name, items): &(&str, &[&str])| {
-            let name = BoxName::new(*name).expect("a name");
+            let name = Namespace::new(*name).expect("a name");
             let bank = Bank::open(store.bank(&name).expect("a bank"), mutant);
             (name, bank.filled(items))
         };
@@ -103,12 +103,12 @@ impl Stores {
         page
     }
 
-    pub(crate) fn is_empty(&self, bank: &BoxName) -> bool {
+    pub(crate) fn is_empty(&self, bank: &Namespace) -> bool {
         now(self.banks[bank].admin.counts()).free == 0
     }
 
     pub(crate) fn seen(&self) -> Seen {
-        let claim = |(bank, claim): &(BoxName, ClaimId)| match now(self.banks[bank].admin.get(claim)) {
+        let claim = |(bank, claim): &(Namespace, ClaimId)| match now(self.banks[bank].admin.get(claim)) {
             ClaimState::Unknown => None,
             state => Some((bank.clone(), claim.clone(), matches!(state, ClaimState::Held(_)))),
         };
@@ -196,11 +196,8 @@ impl Seen {
     }
 
     /// Those claims that have this by some measure, with their banks and whether they hold an item.
-    pub(crate) fn claims_by<T>(&self, measure: impl Fn(&str) -> Option<T>) -> Vec<(T, &BoxName, bool)> {
-        self.claims
-            .iter()
-            .filter_map(|(bank, claim, holds)| Some((measure(claim.as_str())?, bank, *holds)))
-            .collect()
+    pub(crate) fn claims_by<T>(&self, measure: impl Fn(&str) -> Option<T>) -> Vec<(T, &Namespace, bool)> {
+        self.claims.iter().filter_map(|(bank, claim, holds)| Some((measure(claim.as_str())?, bank, *holds))).collect()
     }
 }
 
@@ -211,7 +208,7 @@ pub(crate) struct Seen {
     pub(crate) records: BTreeMap<String, (u64, Written)>,
     pub(crate) banks: BTreeMap<String, SeenBank>,
     /// Bank, claim, and whether it holds an item or has ended.
-    claims: Vec<(BoxName, ClaimId, bool)>,
+    claims: Vec<(Namespace, ClaimId, bool)>,
     writers: BTreeMap<DedupId, (OpId, OpId)>,
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::task::{Context, Poll, Waker};
 
-use storagebox_core::{Assigned, BackendExt, BoxName, Deduplicator, Ids, Result};
+use storagebox_core::{Assigned, BackendExt, Deduplicator, Ids, Namespace, Result};
 
 use crate::call::{Call, Reply};
 use crate::gate::Gate;
@@ -95,15 +95,15 @@ impl Worker {
     }
 
     /// The id that it assigns to, and the bank that it asks.
-    pub(crate) fn wants(&self) -> Option<(&'static str, BoxName)> {
+    pub(crate) fn wants(&self) -> Option<(&'static str, Namespace)> {
         match self.plan {
-            Plan::Assign { id, banks } => Some((id, BoxName::new(*banks.get(self.turn)?).expect("a name"))),
+            Plan::Assign { id, banks } => Some((id, Namespace::new(*banks.get(self.turn)?).expect("a name"))),
             Plan::Recover => None,
         }
     }
 
     /// A request of it may land from here on.
-    pub(crate) fn begin(&mut self, has_free: impl Fn(&BoxName) -> bool) {
+    pub(crate) fn begin(&mut self, has_free: impl Fn(&Namespace) -> bool) {
         let wanted = self.wants();
         let current = self.current.as_mut().expect("a call under way");
         if !current.begun {
@@ -118,7 +118,7 @@ impl Worker {
     }
 
     /// Notes after each event whether the bank asked for still has a free item.
-    pub(crate) fn note_stock(&mut self, has_free: impl Fn(&BoxName) -> bool) {
+    pub(crate) fn note_stock(&mut self, has_free: impl Fn(&Namespace) -> bool) {
         if let (true, Some((_, bank))) = (self.is_stocked(), self.wants()) {
             self.current.as_mut().expect("a call under way").stocked = has_free(&bank);
         }

@@ -34,19 +34,12 @@ pub(crate) struct Late {
 }
 
 impl World {
-    pub(crate) fn new(
-        scenario: &'static Scenario,
-        mutant: Option<Mutant>,
-        faults: usize,
-        traced: bool,
-    ) -> Self {
+    pub(crate) fn new(scenario: &'static Scenario, mutant: Option<Mutant>, faults: usize, traced: bool) -> Self {
         Self {
             scenario,
             mutant,
             stores: Stores::open(scenario, mutant),
-            workers: (0..scenario.workers.len())
-                .map(|number| Worker::new(number, scenario, mutant))
-                .collect(),
+            workers: (0..scenario.workers.len()).map(|number| Worker::new(number, scenario, mutant)).collect(),
             late: VecDeque::new(),
             refilled: vec![false; scenario.refills.len()],
             faults_left: faults,

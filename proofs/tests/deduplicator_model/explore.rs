@@ -97,8 +97,7 @@ impl Reached {
     fn event_between(&self, model: &Model, parent: usize, child: usize) -> Option<Event> {
         let mut next = Vec::new();
         model.successors(&self.states[parent], &mut next);
-        let leads_there =
-            |(_, state): &&(Event, State)| state.canonical(model.protocol) == self.states[child];
+        let leads_there = |(_, state): &&(Event, State)| state.canonical(model.protocol) == self.states[child];
         next.iter().find(leads_there).map(|(event, _)| *event)
     }
 }

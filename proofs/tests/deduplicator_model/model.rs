@@ -86,8 +86,7 @@ impl Model {
     fn possible_calls(&self, state: &State) -> impl Iterator<Item = Call> {
         let Scope { recovery, watches_stock: always_stocked, .. } = self.scope;
         state.ids().take(self.scope.ids).flat_map(move |id| {
-            let assignments =
-                (0..BANKS as Bank).map(move |bank| Call { always_stocked, ..Call::assign(id, bank) });
+            let assignments = (0..BANKS as Bank).map(move |bank| Call { always_stocked, ..Call::assign(id, bank) });
             assignments.chain(recovery.then(|| Call::recover(id)))
         })
     }

@@ -77,9 +77,7 @@ fn answers_agree(state: &State, id: Id) -> Result<(), Violation> {
     for item in state.answers[id.slot()].iter() {
         let record = state.stores.record(id);
         let agrees = matches!(record, Record::Assigned(_, _, assigned) if assigned == item);
-        ensure(agrees, Property::SameItem, || {
-            format!("id {id} was answered item {item}, its record is {record}")
-        })?;
+        ensure(agrees, Property::SameItem, || format!("id {id} was answered item {item}, its record is {record}"))?;
     }
     Ok(())
 }
@@ -131,11 +129,8 @@ fn recovery_leaves_no_leak(model: &Model, state: &State) -> Result<(), Violation
 
 fn every_held_item_is_assigned(state: &State) -> Result<(), Violation> {
     for item in held_items(state) {
-        let assigned =
-            |id| matches!(state.stores.record(id), Record::Assigned(_, _, assigned) if assigned == item);
-        ensure(state.ids().any(assigned), Property::NothingLost, || {
-            format!("item {item} is held for nobody")
-        })?;
+        let assigned = |id| matches!(state.stores.record(id), Record::Assigned(_, _, assigned) if assigned == item);
+        ensure(state.ids().any(assigned), Property::NothingLost, || format!("item {item} is held for nobody"))?;
     }
     for id in state.ids() {
         let record = state.stores.record(id);

@@ -186,10 +186,9 @@ impl Call {
     pub(crate) fn claims_mut(&mut self) -> impl Iterator<Item = &mut Claim> {
         let named = match &mut self.stage {
             Stage::Open(_) | Stage::Read | Stage::Choose(_) => None,
-            Stage::Take(_, claim)
-            | Stage::Commit(_, claim, _)
-            | Stage::GiveUp(_, claim)
-            | Stage::Release(_, claim) => Some(claim),
+            Stage::Take(_, claim) | Stage::Commit(_, claim, _) | Stage::GiveUp(_, claim) | Stage::Release(_, claim) => {
+                Some(claim)
+            }
         };
         named.into_iter().chain(&mut self.wrote)
     }

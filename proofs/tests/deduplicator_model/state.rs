@@ -1,9 +1,7 @@
 //! The whole system at one moment: the stores, the workers, and the requests still in flight.
 
 use crate::protocol::{Call, Progress, Protocol};
-use crate::stores::{
-    CLAIMS, Claim, Condition, Holding, IDS, Id, Items, Record, Reply, Request, Stores, Version,
-};
+use crate::stores::{CLAIMS, Claim, Condition, Holding, IDS, Id, Items, Record, Reply, Request, Stores, Version};
 use crate::symbol::Name;
 
 pub(crate) const WORKERS: usize = 3;
@@ -134,8 +132,7 @@ impl State {
     fn forget_former_intents(&mut self) {
         for call in self.workers.iter_mut().filter_map(|worker| worker.call.as_mut()) {
             let recorded = |own| self.stores.record(call.id).is_intent_of(own);
-            let in_flight =
-                |own| self.in_flight.iter().flatten().any(|request| request.writes_intent_of(own));
+            let in_flight = |own| self.in_flight.iter().flatten().any(|request| request.writes_intent_of(own));
             call.wrote = call.wrote.filter(|own| call.relies_on(*own, recorded(*own) || in_flight(*own)));
         }
     }

@@ -114,8 +114,7 @@ impl Far {
 
 /// Where the server of this URL listens, and how the URL says it.
 fn address_of(url: &str) -> (SocketAddr, &str) {
-    let rest =
-        url.rsplit(['/', '@']).find(|part| part.contains(':') && !part.contains('@')).unwrap_or_default();
+    let rest = url.rsplit(['/', '@']).find(|part| part.contains(':') && !part.contains('@')).unwrap_or_default();
     let authority = rest.split(['?', '&']).next().unwrap_or_default();
     let address = authority.to_socket_addrs().ok().and_then(|mut all| all.next());
     (address.expect("the URL says where the server listens, so that a proxy can stand before it"), authority)

@@ -1,7 +1,7 @@
 //! The arguments of `assign` and `recover`.
 
 use clap::Args;
-use storagebox::{BoxName, DedupId};
+use storagebox::{DedupId, Namespace};
 
 use super::dedup::dedup_id;
 use super::namespace::{OfNamespace, namespace};
@@ -14,7 +14,7 @@ ids may have items of.";
 pub(crate) struct OfBanks {
     /// Namespace of a bank; repeat the option for several banks
     #[arg(long = "bank", value_name = "BANK", required = true, value_parser = namespace)]
-    pub banks: Vec<BoxName>,
+    pub banks: Vec<Namespace>,
 }
 
 /// Assign an item to an id, from the first of several banks that has a free one

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use storagebox::{BoxName, ClaimId, Hold};
+use storagebox::{ClaimId, Hold, Namespace};
 
 use super::duration::hold;
 use super::file::OfFile;
@@ -193,5 +193,5 @@ pub(crate) struct Import {
     /// Namespace of the other bank; for the tables of article 1 the name of the items' table
     /// [default: the same namespace]
     #[arg(long, value_name = "NAMESPACE", value_parser = namespace)]
-    pub from_namespace: Option<BoxName>,
+    pub from_namespace: Option<Namespace>,
 }

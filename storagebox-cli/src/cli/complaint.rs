@@ -64,9 +64,7 @@ fn made_safe(mut error: Error) -> Error {
 fn mask(value: &ContextValue) -> ContextValue {
     match value {
         ContextValue::String(text) => ContextValue::String(mask_text(text)),
-        ContextValue::Strings(texts) => {
-            ContextValue::Strings(texts.iter().map(|text| mask_text(text)).collect())
-        }
+        ContextValue::Strings(texts) => ContextValue::Strings(texts.iter().map(|text| mask_text(text)).collect()),
         // A tip that repeats what was typed.
         ContextValue::StyledStrs(tips) => {
             let texts = tips.iter().map(|tip| (tip, tip.to_string()));

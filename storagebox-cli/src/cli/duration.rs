@@ -40,8 +40,7 @@ mod tests {
 
     #[test]
     fn durations_are_written_as_people_do() {
-        for (text, seconds) in [("30s", 30), ("15m", 900), ("2h", 7_200), ("7d", 604_800), ("1h 30m", 5_400)]
-        {
+        for (text, seconds) in [("30s", 30), ("15m", 900), ("2h", 7_200), ("7d", 604_800), ("1h 30m", 5_400)] {
             assert_eq!(hold(text).unwrap(), Hold::For(Duration::from_secs(seconds)), "{text}");
         }
         assert_eq!(hold("1ms").unwrap(), Hold::For(Duration::from_millis(1)));

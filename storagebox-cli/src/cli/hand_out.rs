@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use storagebox::BoxName;
+use storagebox::Namespace;
 
 use super::FILES;
 use super::namespace::namespace;
@@ -20,7 +20,7 @@ no item.\n\n{FILES}"))]
 pub(crate) struct HandOut {
     /// Namespace: the name of the bank
     #[arg(value_name = "NAMESPACE", value_parser = namespace)]
-    pub bank: BoxName,
+    pub bank: Namespace,
     /// The items, such as voucher codes; `-` is standard input [default: the items that the bank has]
     #[arg(long, value_name = "FILE")]
     pub items: Option<PathBuf>,

@@ -43,12 +43,7 @@ output that something else holds open. A caller that waits for another's run jus
 /// The sections of the page of a command.
 pub(crate) fn sections(command: &Command) -> Vec<Section> {
     if command.get_name() == "run" {
-        return vec![
-            ("RECORD", RECORD),
-            ("CRASHES", CRASHES),
-            ("ENVIRONMENT", ENVIRONMENT),
-            ("SIGNALS", SIGNALS),
-        ];
+        return vec![("RECORD", RECORD), ("CRASHES", CRASHES), ("ENVIRONMENT", ENVIRONMENT), ("SIGNALS", SIGNALS)];
     }
     let reads_lines = command.get_arguments().any(|argument| argument.get_id() == "header");
     if reads_lines { vec![("FILES", FILES)] } else { vec![] }

@@ -12,8 +12,7 @@ use super::namespace::OfNamespace;
 use super::value::Content;
 
 /// With the value in its place; left alone, it would stand first.
-const PUT_USAGE: &str =
-    "storagebox ordered put [OPTIONS] --at <STAMP> --writer <ID> <NAMESPACE> <KEY> <VALUE|--file>";
+const PUT_USAGE: &str = "storagebox ordered put [OPTIONS] --at <STAMP> --writer <ID> <NAMESPACE> <KEY> <VALUE|--file>";
 
 const OPTIONS: &str = "\
 A namespace keeps the --stamps, --max-skew and --tombstone-age of its first use; give the same ones to each command.";
@@ -69,10 +68,7 @@ impl OfValues {
             (Stamps::Time, max_skew) => Stamping::Time { max_skew },
             (Stamps::Sequence, None) => Stamping::Sequence,
             (Stamps::Sequence, Some(_)) => {
-                return Err(Error::invalid(
-                    "--max-skew",
-                    "is for times; leave it out with `--stamps sequence`",
-                ));
+                return Err(Error::invalid("--max-skew", "is for times; leave it out with `--stamps sequence`"));
             }
         };
         OrderedOptions { stamping, tombstone_age: self.tombstone_age }.checked()

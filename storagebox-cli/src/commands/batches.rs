@@ -34,9 +34,7 @@ impl<V: Value> Batches<V> {
         reserved: &Reserved,
     ) -> Result<Self, Failure> {
         match &of.file {
-            Some(file) => {
-                OfLines::open(file, of, doing, reserved).await.map(|lines| Self::File(Box::new(lines)))
-            }
+            Some(file) => OfLines::open(file, of, doing, reserved).await.map(|lines| Self::File(Box::new(lines))),
             None => Ok(Self::Given(Some(given))),
         }
     }
@@ -63,12 +61,7 @@ impl<V: Value> Batches<V> {
 }
 
 impl OfLines {
-    async fn open(
-        file: &Path,
-        of: &OfFile,
-        doing: &'static str,
-        reserved: &Reserved,
-    ) -> Result<Self, Failure> {
+    async fn open(file: &Path, of: &OfFile, doing: &'static str, reserved: &Reserved) -> Result<Self, Failure> {
         let source = Source::named(file);
         let reserved = reserved.clone().and_input(&source)?;
         let rejects = Rejects::at(of.rejects.as_deref(), &source, &reserved)?;

@@ -44,12 +44,7 @@ where
     }
 }
 
-async fn try_list<L>(
-    listed: &L,
-    limit: u64,
-    as_json: bool,
-    to: &mut (dyn Write + Send),
-) -> Result<(), Failure>
+async fn try_list<L>(listed: &L, limit: u64, as_json: bool, to: &mut (dyn Write + Send)) -> Result<(), Failure>
 where
     L: Listed<Entry: Row> + ?Sized,
 {
@@ -103,9 +98,7 @@ fn json_field(key: &str, cell: &Cell<'_>) -> (String, Value) {
         Cell::Bytes(bytes) => return bytes_field(key, bytes),
         Cell::Text(text) => (*text).into(),
         // Versions and stamps fit into one or the other.
-        Cell::Figure(figure) => {
-            i64::try_from(*figure).map_or_else(|_| u64::try_from(*figure).ok().into(), Value::from)
-        }
+        Cell::Figure(figure) => i64::try_from(*figure).map_or_else(|_| u64::try_from(*figure).ok().into(), Value::from),
         Cell::None => Value::Null,
     };
     (key.to_owned(), value)

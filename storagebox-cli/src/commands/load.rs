@@ -23,11 +23,7 @@ pub(crate) struct Loaded {
     pub perhaps_ours: u64,
 }
 
-pub(crate) async fn load(
-    mut lines: Lines,
-    bank: &dyn ItemBank,
-    rejects: &mut Rejects,
-) -> Result<Loaded, Failure> {
+pub(crate) async fn load(mut lines: Lines, bank: &dyn ItemBank, rejects: &mut Rejects) -> Result<Loaded, Failure> {
     let progress = Progress::of_lines("loading", lines.bytes());
     let mut loaded = Loaded::default();
     let mut batch = Vec::with_capacity(BATCH);

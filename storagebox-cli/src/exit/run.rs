@@ -64,9 +64,7 @@ impl RunFailure {
             Self::NotRecorded { .. } => {
                 "the command may run a second time once the lease has run out: look at what it did, then run this again"
             }
-            Self::OutputNotKept { .. } => {
-                "let the command write into a file; `dedup forget` lets it run once more"
-            }
+            Self::OutputNotKept { .. } => "let the command write into a file; `dedup forget` lets it run once more",
             Self::NotShown { .. } => {
                 "it is recorded: run this again with an output that can be written, which replays it"
             }

@@ -64,9 +64,7 @@ impl Records {
                     continue;
                 }
                 // Only an open quote can span lines for so long.
-                Scan::More if rest.contains(&b'\n') => {
-                    (first_line(rest), Err(Unreadable::Malformed(Fault::OpenQuote)))
-                }
+                Scan::More if rest.contains(&b'\n') => (first_line(rest), Err(Unreadable::Malformed(Fault::OpenQuote))),
                 Scan::More => return self.pass_over_line().await.map(Some),
             };
             let (len, first) = found;

@@ -220,12 +220,9 @@ mod tests {
         let (root, me, stranger) = (0, 1_000, 1_001);
         assert!(is_a_strangers(0o41777, root, stranger, me));
         assert!(is_a_strangers(0o41777, root, stranger, root));
-        for (mode, folder, link) in [
-            (0o41777, root, me),
-            (0o41777, root, root),
-            (0o41777, stranger, stranger),
-            (0o40755, me, stranger),
-        ] {
+        for (mode, folder, link) in
+            [(0o41777, root, me), (0o41777, root, root), (0o41777, stranger, stranger), (0o40755, me, stranger)]
+        {
             assert!(!is_a_strangers(mode, folder, link, me), "{mode:o} {folder} {link}");
         }
     }

@@ -59,15 +59,12 @@ impl Reserved {
     /// Refuses an output that would be written in the place of one of them.
     pub(super) fn keep(&self, output: &Path, place: &Place) -> Result<(), Failure> {
         self.refuse_the_stores(output, place)?;
-        let overwrites =
-            |input: &Path| Failure::OverwritesInput { output: output.to_owned(), input: input.to_owned() };
+        let overwrites = |input: &Path| Failure::OverwritesInput { output: output.to_owned(), input: input.to_owned() };
         if let Some((input, _)) = self.inputs.iter().find(|(_, input)| is_or_was(input, place)) {
             return Err(overwrites(input));
         }
         match place.identity() {
-            Some(own) if self.standard_input.as_ref() == Some(own) => {
-                Err(overwrites(Path::new("standard input")))
-            }
+            Some(own) if self.standard_input.as_ref() == Some(own) => Err(overwrites(Path::new("standard input"))),
             _ => self.refuse_databases(output, place),
         }
     }

@@ -96,9 +96,7 @@ impl Target {
     /// Writes the bytes, standard output being elsewhere.
     pub(crate) fn write(&self, bytes: &[u8], standard_output: &mut dyn Write) -> Result<(), Failure> {
         match &self.way {
-            Way::StandardOutput => {
-                pour(&mut &*bytes, standard_output).map_err(|error| self.unwritable(error))
-            }
+            Way::StandardOutput => pour(&mut &*bytes, standard_output).map_err(|error| self.unwritable(error)),
             _ => {
                 let (mut file, name) = self.begin()?;
                 file.write_all(bytes).map_err(|error| self.unwritable(error))?;
@@ -110,8 +108,9 @@ impl Target {
     /// A file to write to until it is published: beside its place, or without a name where it has none.
     pub(super) fn begin(&self) -> Result<(File, Option<TempPath>), Failure> {
         let begun = match &self.way {
-            Way::File(place) => temporary::create(place.folder(), self.first_rights(place))
-                .map(|(file, name)| (file, Some(name))),
+            Way::File(place) => {
+                temporary::create(place.folder(), self.first_rights(place)).map(|(file, name)| (file, Some(name)))
+            }
             _ => tempfile::tempfile().map(|file| (file, None)),
         };
         begun.map_err(|error| self.unwritable(error))
@@ -121,9 +120,7 @@ impl Target {
     pub(super) fn publish(&self, mut file: File, name: Option<TempPath>) -> Result<(), Failure> {
         match (&self.way, name) {
             (Way::File(place), Some(name)) => self.put(place, &file, name),
-            (way, _) => {
-                file.rewind().and_then(|()| way.pass(&self.shown, &mut file)).map_err(|e| self.unwritable(e))
-            }
+            (way, _) => file.rewind().and_then(|()| way.pass(&self.shown, &mut file)).map_err(|e| self.unwritable(e)),
         }
     }
 

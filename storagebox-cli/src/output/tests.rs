@@ -74,7 +74,7 @@ fn what_only_looks_like_one_of_ours_stays() {
 #[test]
 fn a_place_that_became_the_stores_meanwhile_is_not_taken() {
     let folder = tempfile::tempdir().unwrap();
-    let [out, store] = ["out", "box.db"].map(|name| folder.path().join(name));
+    let [out, store] = ["out", "namespace.db"].map(|name| folder.path().join(name));
     fs::write(&store, "store").unwrap();
     let reserved = Reserved::of_store(std::slice::from_ref(&store));
     let pending = PendingCsv::create(Target::at(&out, &reserved).unwrap(), ["a", "b", "c"]).unwrap();
@@ -82,7 +82,7 @@ fn a_place_that_became_the_stores_meanwhile_is_not_taken() {
     assert!(matches!(pending.publish(), Err(Failure::IsTheStores(_))));
     assert_eq!(fs::read_to_string(&out).unwrap(), "store");
     fs::remove_file(&out).unwrap();
-    assert_eq!(names(folder.path()), ["box.db"]);
+    assert_eq!(names(folder.path()), ["namespace.db"]);
 }
 
 #[test]
@@ -117,7 +117,7 @@ fn only_what_was_there_at_the_start_is_replaced() {
 #[test]
 fn a_store_or_an_input_that_was_renamed_to_the_output_is_known() {
     let folder = tempfile::tempdir().unwrap();
-    let [out, store, input] = ["out", "box.db", "in.csv"].map(|name| folder.path().join(name));
+    let [out, store, input] = ["out", "namespace.db", "in.csv"].map(|name| folder.path().join(name));
     for moved in [&store, &input] {
         fs::write(&store, "store").unwrap();
         fs::write(&input, "input").unwrap();

@@ -122,8 +122,7 @@ fn outcomes(given: &[Given]) -> HashMap<&str, usize> {
 }
 
 fn spawn(place: &Place, ids: &str) -> Child {
-    let mut command =
-        place.command(&[&["hand-out", "items"], &FILES[..2], &["--ids", ids], &FILES[4..]].concat());
+    let mut command = place.command(&[&["hand-out", "items"], &FILES[..2], &["--ids", ids], &FILES[4..]].concat());
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 

@@ -46,14 +46,12 @@ impl Doubt {
         for passing in 0..MOST_REQUESTS {
             let key = format!("key-{cut:?}-{passing}");
             let counter = ["--strategy", strategy, "--json"];
-            let add =
-                |delta, op| [&["counter", "add", strategy, &key, delta, "--op", op][..], &counter].concat();
+            let add = |delta, op| [&["counter", "add", strategy, &key, delta, "--op", op][..], &counter].concat();
             near.run(&add("1", "before")).exits(0);
             self.proxy.arm(cut, &key, passing);
             let ended = far.run(&add("2", "sale"));
             let was_cut = !self.proxy.disarm();
-            let value =
-                near.run(&[&["counter", "get", strategy, &key][..], &counter].concat()).exits(0).json();
+            let value = near.run(&[&["counter", "get", strategy, &key][..], &counter].concat()).exits(0).json();
             let value = value["value"].as_i64().unwrap();
             doubts += usize::from(is_in_doubt(ended, value));
             if !was_cut {

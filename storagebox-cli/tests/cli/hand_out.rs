@@ -54,10 +54,7 @@ fn more_people_than_codes() {
     let ids: String = (0..3).flat_map(|_| (0..150).map(|n| format!("p{n}\n"))).collect();
     let place = Place::with(items, ids);
     let ended = place.hand_out(&[]).exits(1);
-    assert_eq!(
-        [ended.figure("given"), ended.figure("ids without item"), ended.figure("free left")],
-        [100, 50, 0]
-    );
+    assert_eq!([ended.figure("given"), ended.figure("ids without item"), ended.figure("free left")], [100, 50, 0]);
 
     let given = place.given("given.csv");
     assert_exactly_once(&given);
@@ -134,8 +131,7 @@ fn items_that_repeat_are_added_once() {
 fn either_input_may_be_standard_input() {
     for (items, ids, input) in [("-", "ids.csv", "SAVE-1\n"), ("items.csv", "-", "ada\nada\n")] {
         let place = Place::with("SAVE-1\n", "ada\nada\n");
-        let args =
-            ["hand-out", "items", "--items", items, "--ids", ids, "--out", "given.csv", "--concurrency", "1"];
+        let args = ["hand-out", "items", "--items", items, "--ids", ids, "--out", "given.csv", "--concurrency", "1"];
         place.run_with_input(&args, input.as_bytes()).exits(0);
         assert_eq!(place.read("given.csv"), "id,item,outcome\nada,SAVE-1,new\nada,SAVE-1,again\n");
     }
@@ -168,8 +164,7 @@ fn more_items_than_a_batch_are_all_loaded() {
 #[test]
 fn the_answers_go_to_standard_output_and_the_audit_beside_them() {
     let place = Place::with("SAVE-1\n", "ada\n\nbob\n");
-    let args =
-        ["hand-out", "items", "--items", "items.csv", "--ids", "-", "--out", "-", "--concurrency", "1"];
+    let args = ["hand-out", "items", "--items", "items.csv", "--ids", "-", "--out", "-", "--concurrency", "1"];
     let ended = place.run_with_input(&args, b"ada\n\nbob\n").exits(1);
     assert_eq!(ended.stdout, "id,item,outcome\nada,SAVE-1,new\nbob,,empty\n");
     assert!(ended.stderr.contains("ids without item  1\n"), "{}", ended.stderr);

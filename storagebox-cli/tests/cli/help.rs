@@ -71,8 +71,7 @@ pub(crate) const COMMANDS: &[&[&str]] = &[
 fn every_help_fits_on_one_screen() {
     for &command in COMMANDS {
         let place = Place::new();
-        let [long, short] =
-            ["--help", "-h"].map(|help| place.run(&[command, &[help]].concat()).exits(0).stdout);
+        let [long, short] = ["--help", "-h"].map(|help| place.run(&[command, &[help]].concat()).exits(0).stdout);
         let lines = long.lines().count();
         assert!(lines <= 40, "{command:?} has {lines} lines:\n{long}");
         let widest = long.lines().map(|line| line.chars().count()).max();
@@ -103,7 +102,7 @@ fn the_namespace_is_the_first_argument_of_every_operation() {
         let first = (0..places.len()).find(|&at| places[at].starts_with('<') && !is_option(at));
         let expected = (*operation != "plan").then_some("<NAMESPACE>");
         assert_eq!(first.map(|at| places[at]), expected, "{part} {operation}: {usage}");
-        assert!(!text.contains("--box") && !text.contains(" box"), "{text}");
+        assert!(!text.contains("--namespace") && !text.contains(" namespace"), "{text}");
     }
 }
 
@@ -112,9 +111,7 @@ fn values_are_listed() {
     let help = |args: &[&str]| Place::new().run(&[args, &["--help"]].concat()).exits(0).stdout;
     assert!(help(&["completions"]).contains("bash, elvish, fish, powershell, zsh"));
     assert!(help(&["ordered", "put"]).contains("[possible values: time, sequence]"));
-    for strategy in
-        ["marker:", "window:", "sharded:", "atomic", "ledger", "optimistic", "history:", "token-set:"]
-    {
+    for strategy in ["marker:", "window:", "sharded:", "atomic", "ledger", "optimistic", "history:", "token-set:"] {
         assert!(help(&["counter", "add"]).contains(&format!("\n  {strategy}")), "{strategy}");
     }
 }

@@ -4,8 +4,6 @@
 
 mod bank;
 #[cfg(any(feature = "dynamo", feature = "postgres", feature = "redis", feature = "sqlite"))]
-mod boxes;
-#[cfg(any(feature = "dynamo", feature = "postgres", feature = "redis", feature = "sqlite"))]
 mod crowd;
 #[cfg(feature = "sqlite")]
 mod default;
@@ -15,6 +13,8 @@ mod doubt;
 mod dynamo;
 mod hand_out;
 mod help;
+#[cfg(any(feature = "dynamo", feature = "postgres", feature = "redis", feature = "sqlite"))]
+mod namespaces;
 #[cfg(any(feature = "dynamo", feature = "postgres", feature = "redis", feature = "sqlite"))]
 mod once;
 #[cfg(feature = "sqlite")]

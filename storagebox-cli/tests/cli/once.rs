@@ -91,7 +91,8 @@ impl Once {
 
     /// The command is told of the signal and ends; nothing is recorded, and the next one runs it.
     pub(crate) fn is_run_again_after_an_interrupt(&self) {
-        let script = "echo run >> runs; trap 'echo told; exit 9' TERM; echo started; while test -e runs; do sleep 0.05; done";
+        let script =
+            "echo run >> runs; trap 'echo told; exit 9' TERM; echo started; while test -e runs; do sleep 0.05; done";
         let options = ["--fingerprint", "nightly"];
         let mut runner = self.spawn(&options, script);
         let mut stdout = BufReader::new(runner.stdout.take().unwrap());
@@ -101,8 +102,7 @@ impl Once {
         stdout.read_to_string(&mut rest).unwrap();
         assert_eq!(rest, "told\n");
         let ended = Ended::from(runner.wait_with_output().unwrap()).exits(130);
-        let told =
-            "error: interrupted: the command ended with 9, and nothing is recorded\nhelp: run the same";
+        let told = "error: interrupted: the command ended with 9, and nothing is recorded\nhelp: run the same";
         assert!(ended.stderr.starts_with(told), "{}", ended.stderr);
         assert_eq!(self.run(&options, TALKS).status.code(), Some(7));
         assert_eq!(self.runs(), 2);
@@ -111,8 +111,7 @@ impl Once {
     /// A command that does not listen is killed by the second signal, and nothing is recorded. It shows that it has the
     /// first one, so that the second comes neither too early, when two are one, nor once it has ended.
     pub(crate) fn is_killed_by_a_second_signal(&self) {
-        let script =
-            "trap 'echo heard' TERM; echo run >> runs; echo started; while test -e runs; do sleep 0.05; done";
+        let script = "trap 'echo heard' TERM; echo run >> runs; echo started; while test -e runs; do sleep 0.05; done";
         let options = ["--fingerprint", "nightly"];
         let mut runner = self.spawn(&options, script);
         let mut stdout = BufReader::new(runner.stdout.take().unwrap());
@@ -182,7 +181,8 @@ impl Once {
 
     /// Whoever waits for another's run just ends, and the run goes on.
     pub(crate) fn is_not_ended_by_one_who_waits(&self) {
-        let script = "echo run >> runs; echo started; while test -e runs && ! test -e go; do sleep 0.05; done; echo done";
+        let script =
+            "echo run >> runs; echo started; while test -e runs && ! test -e go; do sleep 0.05; done; echo done";
         let mut runner = self.spawn(&[], script);
         let mut stdout = BufReader::new(runner.stdout.take().unwrap());
         stdout.read_line(&mut String::new()).unwrap();
@@ -229,11 +229,7 @@ fn output_that_cannot_be_written_is_replayed_by_the_next_run() {
     let full = fs::File::options().write(true).open("/dev/full").unwrap();
     let first: Ended = place.command(&args).stdout(full).output().unwrap().into();
     let first = first.exits(125);
-    assert!(
-        first.stderr.contains("could not be shown") && first.stderr.contains("replays it"),
-        "{}",
-        first.stderr
-    );
+    assert!(first.stderr.contains("could not be shown") && first.stderr.contains("replays it"), "{}", first.stderr);
     assert_eq!(place.run(&args).exits(0).stdout, "hi\n");
     assert_eq!(place.read("runs"), "run\n");
 }
@@ -246,12 +242,8 @@ fn a_url_by_its_option_is_none_of_the_commands_either() {
     place.run(&["setup", "--url", "sqlite:named.db"]).exits(0);
     let nested = format!("{} ping", env!("CARGO_BIN_EXE_storagebox"));
     for (id, more) in [("a", &[][..]), ("b", &["--pass-url"])] {
-        let args = [
-            &["dedup", "run", "--url", "sqlite:named.db", "records", id],
-            more,
-            &["--", "sh", "-c", &nested],
-        ]
-        .concat();
+        let args =
+            [&["dedup", "run", "--url", "sqlite:named.db", "records", id], more, &["--", "sh", "-c", &nested]].concat();
         let ended = place.run(&args).exits(2);
         assert!(ended.stderr.contains("the store is not known here"), "{}", ended.stderr);
     }

@@ -46,10 +46,7 @@ fn tables() {
         ("ping", &["ping"][..]),
         ("setup", &["setup"]),
         ("promises", &["promises"]),
-        (
-            "hand-out",
-            &["hand-out", "items", "--items", "items.csv", "--ids", "ids.csv", "--out", "given.csv"],
-        ),
+        ("hand-out", &["hand-out", "items", "--items", "items.csv", "--ids", "ids.csv", "--out", "given.csv"]),
         ("bank-load", &["bank", "load", "b", "items.csv"]),
         ("bank-take", &["bank", "take", "b", "ada"]),
         ("bank-counts", &["bank", "counts", "b"]),
@@ -96,24 +93,15 @@ fn errors() {
         ("missing-file", &["bank", "load", "b", "none.csv"]),
         ("overwritten-input", &["bank", "load", "b", "items.csv", "--rejects", "items.csv"]),
         ("value-too-long", &["dedup", "record", "records", "order-7", "--op", "ada", "--file", "long"]),
-        (
-            "value-and-file",
-            &["dedup", "record", "records", "order-7", "paid", "--op", "ada", "--file", "long"],
-        ),
+        ("value-and-file", &["dedup", "record", "records", "order-7", "paid", "--op", "ada", "--file", "long"]),
         ("no-op", &["counter", "add", "counters", "shoes", "1"]),
-        (
-            "crossed-bounds",
-            &["counter", "add", "counters", "shoes", "1", "--op", "a", "--min", "2", "--max", "1"],
-        ),
+        ("crossed-bounds", &["counter", "add", "counters", "shoes", "1", "--op", "a", "--min", "2", "--max", "1"]),
         ("no-strategy", &["counter", "get", "counters", "shoes", "--strategy", "luck"]),
         ("skew-of-a-sequence", &["ordered", "purge", "values", "--stamps", "sequence", "--max-skew", "1h"]),
         ("no-stamp", &["ordered", "delete", "values", "k", "--at", "soon", "--writer", "w"]),
         ("no-such-command", &["dedup", "run", "records", "a", "--", "no-such-command"]),
         ("no-command-to-run", &["dedup", "run", "records", "a"]),
-        (
-            "output-too-long",
-            &["dedup", "run", "records", "a", "--json", "--", "head", "-c", "300000", "/dev/zero"],
-        ),
+        ("output-too-long", &["dedup", "run", "records", "a", "--json", "--", "head", "-c", "300000", "/dev/zero"]),
         ("no-folder-for-man", &["man", "--dir", "none"]),
     ] {
         is_as_before(&format!("error-{name}"), &told(&place, args));

@@ -90,8 +90,7 @@ impl Place {
 
     pub(crate) fn names(&self) -> Vec<String> {
         let entries = fs::read_dir(self.directory.path()).unwrap();
-        let mut names: Vec<_> =
-            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
         names.sort();
         names
     }

@@ -174,9 +174,7 @@ fn a_strangers_text_in_answers_is_not_obeyed() {
     place.run(&["bank", "load", "b", "items.csv"]).exits(0);
     place.run(&["bank", "take", "b", HOSTILE]).exits(0);
     place.run(&["dedup", "record", "records", HOSTILE, HOSTILE, "--op", "o"]).exits(0);
-    place
-        .run(&["ordered", "put", "values", HOSTILE, HOSTILE, "--at", "4102444800000", "--writer", HOSTILE])
-        .exits(0);
+    place.run(&["ordered", "put", "values", HOSTILE, HOSTILE, "--at", "4102444800000", "--writer", HOSTILE]).exits(0);
     place.run(&["ordered", "get", HOSTILE, "a"]).exits(1);
     for args in [
         &["bank", "list", "b"][..],

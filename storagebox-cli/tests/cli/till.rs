@@ -32,17 +32,11 @@ impl Bank {
     /// Of the one item A: it is taken, confirmed and found.
     pub(crate) fn gives_it_away(&self) {
         let taken = self.answers(&["take", "ada", "--for", "15m"], 0);
-        assert_eq!(
-            (&taken["outcome"], &taken["item"], &taken["hold"]),
-            (&json!("new"), &json!("A"), &json!("timed"))
-        );
+        assert_eq!((&taken["outcome"], &taken["item"], &taken["hold"]), (&json!("new"), &json!("A"), &json!("timed")));
         assert!((1..=900_000).contains(&taken["remaining_ms"].as_u64().unwrap()), "{taken}");
         assert_eq!(self.answers(&["take", "ada"], 0)["outcome"], "again");
         assert_eq!(self.says(&["take", "bob"], 1), "namespace b\nid        bob\noutcome   empty\n");
-        assert_eq!(
-            self.says(&["confirm", "ada"], 0),
-            "namespace b\nid        ada\noutcome   confirmed\nitem      A\n"
-        );
+        assert_eq!(self.says(&["confirm", "ada"], 0), "namespace b\nid        ada\noutcome   confirmed\nitem      A\n");
         assert_eq!(
             self.answers(&["show", "ada"], 0),
             json!({ "namespace": "b", "id": "ada", "outcome": "held", "item": "A", "hold": "confirmed" })
@@ -60,10 +54,7 @@ impl Bank {
         let ended = json!({ "namespace": "b", "id": "ada", "outcome": "ended", "why": "released" });
         assert_eq!(self.answers(&["take", "ada"], 1), ended);
         assert_eq!(self.answers(&["confirm", "ada"], 1), ended);
-        assert_eq!(
-            self.says(&["show", "ada"], 1),
-            "namespace b\nid        ada\noutcome   ended\nwhy       released\n"
-        );
+        assert_eq!(self.says(&["show", "ada"], 1), "namespace b\nid        ada\noutcome   ended\nwhy       released\n");
         assert_eq!(self.answers(&["take", "bob"], 0)["item"], "A");
     }
 
@@ -72,8 +63,7 @@ impl Bank {
         self.says(&["take", "ada"], 0);
         self.says(&["confirm", "ada"], 0);
         self.says(&["take", "bob"], 0);
-        let counts =
-            json!({ "namespace": "b", "free": 1, "held": 1, "spent": 1, "withdrawn": 0, "total": 3 });
+        let counts = json!({ "namespace": "b", "free": 1, "held": 1, "spent": 1, "withdrawn": 0, "total": 3 });
         assert_eq!(self.answers(&["counts"], 0), counts);
         assert!(self.says(&["counts"], 0).ends_with("total     3\n"));
         let audit = self.answers(&["audit"], 0);

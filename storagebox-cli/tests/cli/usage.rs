@@ -151,11 +151,7 @@ fn both_inputs_cannot_be_standard_input() {
 #[test]
 fn a_missing_input_is_refused_before_any_work() {
     for (items, ids) in [("none.csv", "ids.csv"), ("items.csv", "none.csv")] {
-        refused(
-            &place(),
-            &["hand-out", "items", "--items", items, "--ids", ids, "--out", "given.csv"],
-            "none.csv",
-        );
+        refused(&place(), &["hand-out", "items", "--items", items, "--ids", ids, "--out", "given.csv"], "none.csv");
     }
 }
 
@@ -163,11 +159,7 @@ fn a_missing_input_is_refused_before_any_work() {
 fn a_directory_is_no_input() {
     let place = place();
     fs::create_dir(place.path("folder")).unwrap();
-    refused(
-        &place,
-        &["hand-out", "items", "--items", "items.csv", "--ids", "folder", "--out", "given.csv"],
-        "folder",
-    );
+    refused(&place, &["hand-out", "items", "--items", "items.csv", "--ids", "folder", "--out", "given.csv"], "folder");
 }
 
 #[test]
@@ -180,11 +172,7 @@ fn a_missing_output_directory_is_refused_before_any_work() {
 fn the_output_must_be_a_file() {
     let place = place();
     fs::create_dir(place.path("folder")).unwrap();
-    refused(
-        &place,
-        &["hand-out", "items", "--items", "items.csv", "--ids", "ids.csv", "--out", "folder"],
-        "folder",
-    );
+    refused(&place, &["hand-out", "items", "--items", "items.csv", "--ids", "ids.csv", "--out", "folder"], "folder");
 }
 
 #[test]
@@ -193,23 +181,9 @@ fn an_input_is_never_overwritten() {
         let place = place();
         fs::create_dir(place.path("folder")).unwrap();
         let out = out.replace("../", "folder/../");
-        refused(
-            &place,
-            &["hand-out", "items", "--items", "items.csv", "--ids", "ids.csv", "--out", &out],
-            "overwrite",
-        );
-        let args = [
-            "hand-out",
-            "items",
-            "--items",
-            "items.csv",
-            "--ids",
-            "ids.csv",
-            "--out",
-            "given.csv",
-            "--rejects",
-            &out,
-        ];
+        refused(&place, &["hand-out", "items", "--items", "items.csv", "--ids", "ids.csv", "--out", &out], "overwrite");
+        let args =
+            ["hand-out", "items", "--items", "items.csv", "--ids", "ids.csv", "--out", "given.csv", "--rejects", &out];
         refused(&place, &args, "overwrite");
         assert_eq!([place.read("items.csv"), place.read("ids.csv")], ["SAVE-1\n", "ada\n"]);
     }

@@ -3,7 +3,7 @@
 use crate::backend::micros_of;
 use crate::counter::{Bounds, Change};
 use crate::error::{Error, Result};
-use crate::strategy::{CounterPromise, Memory, Strategy};
+use crate::strategy::{CounterPromise, Remember, Strategy};
 use crate::time::Retention;
 
 /// The rules of `Atomic`, `Marker`, `Window` or `Sharded`: the strategies of a store whose every step is atomic. The
@@ -67,7 +67,7 @@ impl CounterRules {
         self.split.map_or(1, |(shards, _)| shards)
     }
 
-    /// Returns the bounds that are fixed for the box, if it has fixed bounds.
+    /// Returns the bounds that are fixed for the namespace, if it has fixed bounds.
     pub fn fixed_bounds(&self) -> Bounds {
         self.split.map_or(Bounds::NONE, |(_, fixed)| fixed)
     }
@@ -86,7 +86,7 @@ impl CounterRules {
     ///
     /// # Errors
     ///
-    /// `InvalidInput` if the box has fixed bounds and the change has others; `Unsupported` for a reason, because none
+    /// `InvalidInput` if the namespace has fixed bounds and the change has others; `Unsupported` for a reason, because none
     /// of these strategies has a log to show it.
     pub fn check(&self, change: &Change) -> Result<()> {
         if change.reason.is_some() {
@@ -94,7 +94,7 @@ impl CounterRules {
         }
         match self.split {
             Some((_, fixed)) if ![Bounds::NONE, fixed].contains(&change.bounds) => {
-                let why = format_args!("are fixed for the box: {fixed:?}, not {:?}", change.bounds);
+                let why = format_args!("are fixed for the namespace: {fixed:?}, not {:?}", change.bounds);
                 Err(Error::invalid("bounds", why).on(self.backend))
             }
             _ => Ok(()),
@@ -113,7 +113,7 @@ impl CounterRules {
         }
     }
 
-    /// Returns the strategy as it is stored with the box. The stored text does not change.
+    /// Returns the strategy as it is stored with the namespace. The stored text does not change.
     pub fn in_words(&self) -> String {
         let kept = self.keeps().map_or("for ever".to_owned(), |micros| format!("for {micros} us"));
         match (self.strategy, self.split, self.capacity) {
@@ -131,7 +131,7 @@ impl CounterRules {
     /// Returns what the strategy guarantees.
     pub fn promise(&self) -> CounterPromise {
         CounterPromise {
-            memory: self.memory.map_or(Memory::None, Memory::from),
+            remember: self.memory.map_or(Remember::None, Remember::from),
             bounds_per_change: self.split.is_none(),
             answers_value: self.answers_value(),
             tells_mismatch: self.remembers(),

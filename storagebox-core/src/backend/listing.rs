@@ -32,7 +32,7 @@ impl Listing {
         let after = match cursor.map(|cursor| cursor.as_str().strip_prefix(AFTER)) {
             None => "",
             Some(Some(key)) if K::try_from(key).is_ok() => key,
-            Some(_) => return Err(Error::invalid("cursor", "was not made by this box").on(backend)),
+            Some(_) => return Err(Error::invalid("cursor", "was not made by this namespace").on(backend)),
         };
         Ok(Self { after: after.to_owned(), limit: limit.min(MOST) })
     }

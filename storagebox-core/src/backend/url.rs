@@ -46,9 +46,7 @@ pub fn number<T: FromStr>(key: &'static str, value: &str) -> Result<T> {
 /// `Misconfigured` for any other text, and for a duration out of range.
 pub fn duration(key: &'static str, value: &str) -> Result<Duration> {
     let parsed = humantime::parse_duration(value);
-    parsed.map_err(|_| {
-        Error::misconfigured(key, "must be a duration with its unit, as in `500ms`, `10s` or `7d`")
-    })
+    parsed.map_err(|_| Error::misconfigured(key, "must be a duration with its unit, as in `500ms`, `10s` or `7d`"))
 }
 
 /// Parses a retention: `forever`, or a duration.
@@ -158,10 +156,7 @@ mod tests {
     #[test]
     fn what_is_not_a_word_is_told_the_words() {
         assert_eq!(one_of("kind", "b", &[("a", 1), ("b", 2), ("c", 3)]).unwrap(), 2);
-        assert_eq!(
-            refused(one_of("kind", "d", &[("a", 1), ("b", 2), ("c", 3)])),
-            "kind must be `a`, `b` or `c`"
-        );
+        assert_eq!(refused(one_of("kind", "d", &[("a", 1), ("b", 2), ("c", 3)])), "kind must be `a`, `b` or `c`");
         assert_eq!(refused(switch("it", "yes")), "it must be `on` or `off`");
     }
 
@@ -175,9 +170,7 @@ mod tests {
 
     #[test]
     fn durations_have_units() {
-        for (value, millis) in
-            [("1500ms", 1_500), ("10s", 10_000), ("1m30s", 90_000), ("7d", 604_800_000), ("0", 0)]
-        {
+        for (value, millis) in [("1500ms", 1_500), ("10s", 10_000), ("1m30s", 90_000), ("7d", 604_800_000), ("0", 0)] {
             assert_eq!(duration("t", value).unwrap(), Duration::from_millis(millis), "{value}");
         }
         for value in ["", "10", "1.5", "-1s", "s", "10 parsecs", "99999999999999999999s", "hunter2"] {

@@ -101,8 +101,7 @@ impl<C: Combine> Queue<C> {
     pub(super) fn wait(&mut self, key: &C::Key, waiting: Waiting<C>) -> Option<u64> {
         let number = self.number();
         let is_full = self.waiting >= self.most * ROOM;
-        let lane =
-            self.lanes.entry(key.clone()).or_insert_with(|| Lane { calls: BTreeMap::new(), is_busy: false });
+        let lane = self.lanes.entry(key.clone()).or_insert_with(|| Lane { calls: BTreeMap::new(), is_busy: false });
         if is_full || lane.calls.len() >= self.most * ROOM_OF_A_KEY {
             self.line_up(key);
             return None;
@@ -251,12 +250,7 @@ pub(super) struct Place<C: Combine> {
 }
 
 impl<C: Combine> Place<C> {
-    pub(super) fn new(
-        combiner: Arc<Combiner<C>>,
-        key: C::Key,
-        number: u64,
-        answer: Receiver<Told<C>>,
-    ) -> Self {
+    pub(super) fn new(combiner: Arc<Combiner<C>>, key: C::Key, number: u64, answer: Receiver<Told<C>>) -> Self {
         Self { combiner, key, number, answer, is_told: false }
     }
 

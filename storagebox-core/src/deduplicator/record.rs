@@ -3,7 +3,7 @@
 //! A format byte, a letter for the state, then fields of two bytes of length (big-endian) and text.
 
 use crate::error::{Error, Result};
-use crate::value::{BoxName, ClaimId, DedupId, Item, MAX_ID_BYTES, Payload};
+use crate::value::{ClaimId, DedupId, Item, MAX_ID_BYTES, Namespace, Payload};
 
 const FORMAT: u8 = b'1';
 
@@ -23,7 +23,7 @@ pub(super) enum State {
 /// Which bank, under which claim.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Intent {
-    pub(super) bank: BoxName,
+    pub(super) bank: Namespace,
     pub(super) nonce: String,
 }
 
@@ -63,9 +63,7 @@ impl State {
         let (letter, fields): (u8, Vec<&str>) = match self {
             Self::Intent(intent) => (b'I', intent.fields().into()),
             Self::GivingUp(intent) => (b'G', intent.fields().into()),
-            Self::Assigned { intent, item } => {
-                (b'A', [intent.fields().as_slice(), &[item.as_str()]].concat())
-            }
+            Self::Assigned { intent, item } => (b'A', [intent.fields().as_slice(), &[item.as_str()]].concat()),
             Self::Nothing => (b'N', vec![]),
         };
         let mut bytes = vec![FORMAT, letter];
@@ -114,7 +112,7 @@ impl<'a> Fields<'a> {
     }
 
     fn intent(&mut self) -> Result<Intent, DecodeError> {
-        Ok(Intent { bank: BoxName::new(self.next()?)?, nonce: self.next()?.to_owned() })
+        Ok(Intent { bank: Namespace::new(self.next()?)?, nonce: self.next()?.to_owned() })
     }
 }
 
@@ -123,7 +121,7 @@ mod tests {
     use super::*;
 
     fn states() -> Vec<State> {
-        let intent = Intent { bank: BoxName::new("b").unwrap(), nonce: "n".into() };
+        let intent = Intent { bank: Namespace::new("b").unwrap(), nonce: "n".into() };
         let item = Item::new("é").unwrap();
         vec![
             State::Intent(intent.clone()),
@@ -154,7 +152,7 @@ mod tests {
 
     #[test]
     fn the_longest_id_still_makes_a_claim() {
-        let intent = Intent { bank: BoxName::new("b").unwrap(), nonce: "n".repeat(32) };
+        let intent = Intent { bank: Namespace::new("b").unwrap(), nonce: "n".repeat(32) };
         let id = DedupId::new("é".repeat(256)).unwrap();
         assert!(intent.claim(&id).unwrap().as_str().len() >= 511);
     }

@@ -11,7 +11,7 @@ use crate::backend::Maintained;
 use crate::calls::calls;
 use crate::error::{Error, ErrorKind, Result};
 use crate::settles::Settles;
-use crate::value::BoxName;
+use crate::value::Namespace;
 
 /// A part of a backend whose calls all go through a [`Layer`].
 pub struct LayeredPart<P: ?Sized> {
@@ -19,7 +19,7 @@ pub struct LayeredPart<P: ?Sized> {
     layer: Arc<dyn Layer>,
     backend: &'static str,
     part: Part,
-    namespace: Option<BoxName>,
+    namespace: Option<Namespace>,
     recognises_repeats: Option<Duration>,
 }
 
@@ -30,7 +30,7 @@ impl<P: OnePart + ?Sized> LayeredPart<P> {
         Self { inner, layer, backend: "", part, namespace: None, recognises_repeats }
     }
 
-    pub(super) fn named(self, backend: &'static str, namespace: &BoxName) -> Self {
+    pub(super) fn named(self, backend: &'static str, namespace: &Namespace) -> Self {
         Self { backend, namespace: Some(namespace.clone()), ..self }
     }
 }

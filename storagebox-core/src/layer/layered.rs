@@ -20,7 +20,7 @@ use crate::ledger::Ledger;
 use crate::ordered_store::{OrderedOptions, OrderedStore};
 use crate::strategy::Strategy;
 use crate::token_store::TokenStore;
-use crate::value::BoxName;
+use crate::value::Namespace;
 
 /// A backend whose calls, of all its parts, go through a [`Layer`].
 ///
@@ -38,7 +38,7 @@ impl Layered {
         Self { inner, layer }
     }
 
-    fn part<P: OnePart + ?Sized>(&self, name: &BoxName, inner: Arc<P>) -> Arc<LayeredPart<P>> {
+    fn part<P: OnePart + ?Sized>(&self, name: &Namespace, inner: Arc<P>) -> Arc<LayeredPart<P>> {
         let part = LayeredPart::new(inner, Arc::clone(&self.layer));
         Arc::new(part.named(self.inner.backend(), name))
     }
@@ -92,31 +92,31 @@ impl Backend for Layered {
         self.inner.promises()
     }
 
-    fn item_bank(&self, name: &BoxName) -> Result<Arc<dyn BankAdmin>> {
+    fn item_bank(&self, name: &Namespace) -> Result<Arc<dyn BankAdmin>> {
         Ok(self.part(name, self.inner.item_bank(name)?))
     }
 
-    fn dedup_repo(&self, name: &BoxName) -> Result<Arc<dyn DedupRepo>> {
+    fn dedup_repo(&self, name: &Namespace) -> Result<Arc<dyn DedupRepo>> {
         Ok(self.part(name, self.inner.dedup_repo(name)?))
     }
 
-    fn lease_repo(&self, name: &BoxName) -> Result<Arc<dyn LeaseRepo>> {
+    fn lease_repo(&self, name: &Namespace) -> Result<Arc<dyn LeaseRepo>> {
         Ok(self.part(name, self.inner.lease_repo(name)?))
     }
 
-    fn token_store(&self, name: &BoxName) -> Result<Arc<dyn TokenStore>> {
+    fn token_store(&self, name: &Namespace) -> Result<Arc<dyn TokenStore>> {
         Ok(self.part(name, self.inner.token_store(name)?))
     }
 
-    fn counter(&self, name: &BoxName, strategy: Strategy) -> Result<Arc<dyn Counter>> {
+    fn counter(&self, name: &Namespace, strategy: Strategy) -> Result<Arc<dyn Counter>> {
         Ok(self.part(name, self.inner.counter(name, strategy)?))
     }
 
-    fn ledger(&self, name: &BoxName) -> Result<Arc<dyn Ledger>> {
+    fn ledger(&self, name: &Namespace) -> Result<Arc<dyn Ledger>> {
         Ok(self.part(name, self.inner.ledger(name)?))
     }
 
-    fn ordered_store(&self, name: &BoxName, options: OrderedOptions) -> Result<Arc<dyn OrderedStore>> {
+    fn ordered_store(&self, name: &Namespace, options: OrderedOptions) -> Result<Arc<dyn OrderedStore>> {
         Ok(self.part(name, self.inner.ordered_store(name, options)?))
     }
 }

@@ -34,8 +34,7 @@ async fn calls_that_come_meanwhile_go_together_in_their_order() {
 async fn a_batch_holds_one_call_for_each_key_and_no_more_than_the_most() {
     let (mut bench, gate) = (Bench::new(2), Arc::new(Notify::new()));
     let _leader = bench.leader(&gate).await;
-    let followers =
-        bench.followers(&[Call("a", 1), Call("a", 2), Call("b", 3), Call("c", 4), Call("a", 5)]).await;
+    let followers = bench.followers(&[Call("a", 1), Call("a", 2), Call("b", 3), Call("c", 4), Call("a", 5)]).await;
     gate.notify_one();
     assert_eq!(bench.batch(Fate::Answered).await, [Call("a", 1), Call("b", 3)]);
     assert_eq!(bench.batch(Fate::Answered).await, [Call("a", 2), Call("c", 4)]);
@@ -139,10 +138,7 @@ async fn among_many_callers_each_gets_the_own_answer() {
                     Ok(alone(number, lost))
                 };
                 let told = combiner.call(Call(key, number), alone).await.unwrap();
-                assert!(
-                    [Told::Together(number), self::alone(number, false)].contains(&told),
-                    "{number}: {told:?}"
-                );
+                assert!([Told::Together(number), self::alone(number, false)].contains(&told), "{number}: {told:?}");
             }
         }));
     }

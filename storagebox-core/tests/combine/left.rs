@@ -112,8 +112,7 @@ async fn answered(mut call: Left) -> Option<Told> {
 #[test]
 fn what_waits_goes_on_where_it_is_driven_and_not_where_the_turn_before_ended() {
     let (mut bench, first, second) = (Bench::of_tasks(8), runtime(), runtime());
-    let (mut one, mut other) =
-        (call(&bench.combiner, Call("one", 1)), call(&bench.combiner, Call("other", 2)));
+    let (mut one, mut other) = (call(&bench.combiner, Call("one", 1)), call(&bench.combiner, Call("other", 2)));
     first.block_on(async {
         poll_once(&mut one).await;
         all_go_on().await;

@@ -130,9 +130,7 @@ impl Stalled {
         let store = self.clone();
         let together = move |asks: Vec<Ask>| {
             let made = store.clone().make(asks.into_iter().map(|ask| ask.number).collect());
-            Box::pin(
-                async move { made.await.into_iter().map(|number| Combined::Answer(Ok(number))).collect() },
-            ) as _
+            Box::pin(async move { made.await.into_iter().map(|number| Combined::Answer(Ok(number))).collect() }) as _
         };
         let patient = move || Box::pin(sleep(patience)) as _;
         Combiner::new(64, Box::new(together), Box::new(spawn), Some(Box::new(patient)))

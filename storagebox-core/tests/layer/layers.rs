@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use storagebox::layer::{Answered, Call, Layer, Next};
 use storagebox::{
-    BoxName, ClaimId, Cursor, End, Error, ErrorKind, Item, Result, Taken, Timer, TokioTimer, async_trait,
+    ClaimId, Cursor, End, Error, ErrorKind, Item, Namespace, Result, Taken, Timer, TokioTimer, async_trait,
 };
 
 /// Writes down each call.
@@ -25,7 +25,7 @@ impl Counts {
 #[async_trait]
 impl Layer for Counts {
     async fn around(&self, call: &Call<'_>, next: Next<'_>) -> Result<Answered> {
-        let namespace = call.namespace.map(BoxName::as_str);
+        let namespace = call.namespace.map(Namespace::as_str);
         let Call { backend, part, operation, kind, repeatable, .. } = call;
         let told = format!("{backend} {part} {operation} {namespace:?} {kind:?} {repeatable}");
         self.0.lock().unwrap().push(told);

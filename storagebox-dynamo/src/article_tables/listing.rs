@@ -26,15 +26,13 @@ impl Position {
             return Err(Error::invalid("limit", "must be at least 1").on("dynamo"));
         }
         let Some(cursor) = cursor.map(Cursor::as_str) else { return Ok(Self::Items(None)) };
-        let not_ours = |_| Error::invalid("cursor", "was not made by this box").on("dynamo");
+        let not_ours = |_| Error::invalid("cursor", "was not made by this namespace").on("dynamo");
         if cursor == RECORDS {
             return Ok(Self::Records(None));
         }
         match (cursor.strip_prefix(ITEMS), cursor.strip_prefix(RECORDS)) {
             (Some(item), _) => Item::new(item).map(|item| Self::Items(Some(item))).map_err(not_ours),
-            (_, id) => {
-                ClaimId::new(id.unwrap_or_default()).map(|id| Self::Records(Some(id))).map_err(not_ours)
-            }
+            (_, id) => ClaimId::new(id.unwrap_or_default()).map(|id| Self::Records(Some(id))).map_err(not_ours),
         }
     }
 
@@ -86,8 +84,7 @@ impl Tables {
         }
         let mut from = None;
         loop {
-            let page =
-                self.client().settled("holder", || self.page(self.records(), None, from.clone())).await?;
+            let page = self.client().settled("holder", || self.page(self.records(), None, from.clone())).await?;
             for record in &page.rows {
                 if self.given_by(record)? == *item {
                     return self.id_of(record).map(ItemState::Held);

@@ -26,8 +26,7 @@ impl DynamoBuilder {
     ///
     /// The errors of [`connect`](Self::connect).
     pub fn open_article_tables(self, url: &str) -> Result<ArticleTables> {
-        let (builder, address, records) =
-            config::of_articles(self, url).map_err(|error| error.on("dynamo"))?;
+        let (builder, address, records) = config::of_articles(self, url).map_err(|error| error.on("dynamo"))?;
         builder.article_tables(Connection::to(address), &records)
     }
 

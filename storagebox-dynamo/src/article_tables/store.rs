@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use storagebox_core::{
-    Backend, BankAdmin, BoxName, Counter, DedupRepo, Error, LeaseRepo, Ledger, Maintained, OrderedOptions,
+    Backend, BankAdmin, Counter, DedupRepo, Error, LeaseRepo, Ledger, Maintained, Namespace, OrderedOptions,
     OrderedStore, Promise, Promises, Result, Strategy, TokenStore, async_trait,
 };
 
@@ -12,7 +12,7 @@ use super::bank::ArticleBank;
 use crate::error::misconfigured;
 
 const PROMISES: [(&str, &str); 5] = [
-    ("boxes", "one bank, of the name of the items' table, and no other box"),
+    ("namespaces", "one bank, of the name of the items' table, and no other namespace"),
     ("atomicity", "an item leaves the one table and enters the other in one transaction"),
     (
         "others",
@@ -51,14 +51,12 @@ impl Backend for ArticleTables {
     }
 
     fn promises(&self) -> Promises {
-        let promise = |(about, statement): &(&'static str, &'static str)| Promise {
-            about,
-            statement: (*statement).into(),
-        };
+        let promise =
+            |(about, statement): &(&'static str, &'static str)| Promise { about, statement: (*statement).into() };
         Promises { backend: "dynamo", entries: PROMISES.iter().map(promise).collect() }
     }
 
-    fn item_bank(&self, name: &BoxName) -> Result<Arc<dyn BankAdmin>> {
+    fn item_bank(&self, name: &Namespace) -> Result<Arc<dyn BankAdmin>> {
         let own = self.0.items();
         match name.as_str() == own {
             true => Ok(Arc::new(ArticleBank(self.clone()))),
@@ -69,32 +67,32 @@ impl Backend for ArticleTables {
         }
     }
 
-    fn dedup_repo(&self, _: &BoxName) -> Result<Arc<dyn DedupRepo>> {
-        Err(no_box("a box of records"))
+    fn dedup_repo(&self, _: &Namespace) -> Result<Arc<dyn DedupRepo>> {
+        Err(no_namespace("a namespace of records"))
     }
 
-    fn lease_repo(&self, _: &BoxName) -> Result<Arc<dyn LeaseRepo>> {
-        Err(no_box("a box of leases"))
+    fn lease_repo(&self, _: &Namespace) -> Result<Arc<dyn LeaseRepo>> {
+        Err(no_namespace("a namespace of leases"))
     }
 
-    fn token_store(&self, _: &BoxName) -> Result<Arc<dyn TokenStore>> {
-        Err(no_box("a box of tokens"))
+    fn token_store(&self, _: &Namespace) -> Result<Arc<dyn TokenStore>> {
+        Err(no_namespace("a namespace of tokens"))
     }
 
-    fn counter(&self, _: &BoxName, _: Strategy) -> Result<Arc<dyn Counter>> {
-        Err(no_box("a box of counters"))
+    fn counter(&self, _: &Namespace, _: Strategy) -> Result<Arc<dyn Counter>> {
+        Err(no_namespace("a namespace of counters"))
     }
 
-    fn ledger(&self, _: &BoxName) -> Result<Arc<dyn Ledger>> {
-        Err(no_box("a ledger"))
+    fn ledger(&self, _: &Namespace) -> Result<Arc<dyn Ledger>> {
+        Err(no_namespace("a ledger"))
     }
 
-    fn ordered_store(&self, _: &BoxName, _: OrderedOptions) -> Result<Arc<dyn OrderedStore>> {
-        Err(no_box("a box of ordered values"))
+    fn ordered_store(&self, _: &Namespace, _: OrderedOptions) -> Result<Arc<dyn OrderedStore>> {
+        Err(no_namespace("a namespace of ordered values"))
     }
 }
 
-fn no_box(what: &str) -> Error {
+fn no_namespace(what: &str) -> Error {
     let what = format_args!("{what} in the tables of article 1");
     Error::unsupported(what, "`dynamodb:` or another backend").on("dynamo")
 }

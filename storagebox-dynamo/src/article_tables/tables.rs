@@ -65,8 +65,7 @@ impl Tables {
     /// The id that a record is of.
     pub(super) fn id_of(&self, record: &Row) -> Result<ClaimId> {
         let text = record.text(ID).ok_or_else(|| unreadable(&self.records, "it names no id"))?;
-        ClaimId::new(text)
-            .map_err(|error| unreadable(&self.records, "its id is none of ours").caused_by(error))
+        ClaimId::new(text).map_err(|error| unreadable(&self.records, "its id is none of ours").caused_by(error))
     }
 
     fn read(&self, table: &str, attribute: &str, row: &Row) -> Result<Item> {
@@ -87,12 +86,7 @@ impl Tables {
     }
 
     /// A page of a table, read strongly.
-    pub(super) async fn page(
-        &self,
-        table: &str,
-        limit: Option<usize>,
-        from: Option<Attributes>,
-    ) -> Result<Answers> {
+    pub(super) async fn page(&self, table: &str, limit: Option<usize>, from: Option<Attributes>) -> Result<Answers> {
         let limit = limit.map(|limit| i32::try_from(limit).unwrap_or(i32::MAX));
         let request = self.client.driver().await.scan().table_name(table).consistent_read(true);
         let request = request.set_limit(limit).set_exclusive_start_key(from);

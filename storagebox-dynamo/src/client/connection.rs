@@ -78,8 +78,7 @@ impl Connection {
 
 /// With what the SDK finds: environment, profiles, container and machine roles.
 async fn found(region: &str, endpoint: Option<&str>) -> aws_sdk_dynamodb::config::Builder {
-    let client =
-        aws_smithy_http_client::Builder::new().tls_provider(Provider::Rustls(CryptoMode::Ring)).build_https();
+    let client = aws_smithy_http_client::Builder::new().tls_provider(Provider::Rustls(CryptoMode::Ring)).build_https();
     let config = aws_config::defaults(BehaviorVersion::v2026_01_12())
         .region(Region::new(region.to_owned()))
         .http_client(client)

@@ -45,9 +45,7 @@ impl Client {
         match Box::pin(request.send()).await {
             Ok(_) => Ok(Some(Transacted::Done)),
             Err(error) => match error.as_service_error() {
-                Some(TransactWriteItemsError::TransactionCanceledException(cancelled)) => {
-                    refused(cancelled).map(Some)
-                }
+                Some(TransactWriteItemsError::TransactionCanceledException(cancelled)) => refused(cancelled).map(Some),
                 Some(TransactWriteItemsError::IdempotentParameterMismatchException(_)) => Ok(None),
                 _ => Err(error::of(error)),
             },

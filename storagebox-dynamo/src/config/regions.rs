@@ -1,25 +1,25 @@
 //! In which regions a store is used.
 
-/// In which regions of a global table boxes are used.
+/// In which regions of a global table namespaces are used.
 ///
 /// A condition reads only its own region, and if two regions write the same row, the last write stands. So if two regions
-/// write, an item can be given twice. Therefore each box has a home, the region where it was created, and programs in other
-/// regions are refused. The exception is a program that opened the box before it knew of the other region: create boxes in
-/// one region before you use others.
+/// write, an item can be given twice. Therefore each namespace has a home, the region where it was created, and
+/// programs in other regions are refused. The exception is a program that opened the namespace before it knew of the
+/// other region: create namespaces in one region before you use others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Regions {
-    /// One region. A box whose home is another region returns `Misconfigured`.
+    /// One region. A namespace whose home is another region returns `Misconfigured`.
     #[default]
     One,
-    /// One region, from now on this region: each box that is opened moves its home here. Use it after a failover, or for a
-    /// table that was restored elsewhere. Stop the programs in the old region first: their writes that had not arrived are
-    /// lost.
+    /// One region, from now on this region: each namespace that is opened moves its home here. Use it after a failover,
+    /// or for a table that was restored elsewhere. Stop the programs in the old region first: their writes that had not
+    /// arrived are lost.
     Moved,
-    /// Several regions, for ledgers only; all other boxes behave as with [`One`](Self::One). Such a ledger is a different
-    /// kind of box, which no store opens without this setting. It has no `compact` and no `cancel` (`Unsupported`): the
-    /// changes that they delete or overwrite in one region may still arrive from another region, and would be counted twice,
-    /// or never. So each change is one row, in whichever region it and its retries are made, and is counted once everywhere
-    /// as soon as it has arrived. A value is the value in its own region. If two regions make the same operation with
-    /// different deltas, one of them remains, with no `Mismatch`.
+    /// Several regions, for ledgers only; all other namespaces behave as with [`One`](Self::One). Such a ledger is a
+    /// different kind of namespace, which no store opens without this setting. It has no `compact` and no `cancel`
+    /// (`Unsupported`): the changes that they delete or overwrite in one region may still arrive from another region,
+    /// and would be counted twice, or never. So each change is one row, in whichever region it and its retries are
+    /// made, and is counted once everywhere as soon as it has arrived. A value is the value in its own region. If two
+    /// regions make the same operation with different deltas, one of them remains, with no `Mismatch`.
     Several,
 }

@@ -15,7 +15,7 @@ const FORM_OF_ARTICLES: &str = "must be dynamodb+articles://region/items/records
 const KEYS: [&str; 12] = [
     "endpoint",
     "prefix",
-    "memory",
+    "remember",
     "max_skew",
     "call_timeout",
     "shards",
@@ -33,8 +33,7 @@ const KEYS_OF_ARTICLES: [&str; 3] = ["endpoint", "call_timeout", "fetch_limit"];
 const READ_FIRST: [(&str, ReadFirst); 3] =
     [("auto", ReadFirst::Auto), ("always", ReadFirst::Always), ("never", ReadFirst::Never)];
 
-const REGIONS: [(&str, Regions); 3] =
-    [("one", Regions::One), ("moved", Regions::Moved), ("several", Regions::Several)];
+const REGIONS: [(&str, Regions); 3] = [("one", Regions::One), ("moved", Regions::Moved), ("several", Regions::Several)];
 
 /// Where the requests go.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,12 +74,7 @@ fn place<'a>(rest: &'a str, form: &str) -> Result<Place<'a>> {
     Ok(Place { region, tables, query })
 }
 
-fn with_keys(
-    builder: DynamoBuilder,
-    region: &str,
-    query: &str,
-    known: &[&str],
-) -> Result<(DynamoBuilder, Address)> {
+fn with_keys(builder: DynamoBuilder, region: &str, query: &str, known: &[&str]) -> Result<(DynamoBuilder, Address)> {
     let mut read = (builder, None);
     for (key, value) in keys(query) {
         if !known.contains(&key) {
@@ -98,7 +92,7 @@ fn set((builder, endpoint): Read, key: &str, value: &str) -> Result<Read> {
     let builder = match key {
         "endpoint" => return Ok((builder, Some(checked_endpoint(value)?))),
         "prefix" => builder.prefix(value),
-        "memory" => builder.memory(retention("memory", value)?),
+        "remember" => builder.remember(retention("remember", value)?),
         "max_skew" => builder.max_skew(duration("max_skew", value)?),
         "call_timeout" => builder.call_timeout(duration("call_timeout", value)?),
         "shards" => builder.shards(number("shards", value)?),
@@ -117,8 +111,6 @@ fn checked_endpoint(value: &str) -> Result<String> {
     let is_http = ["http://", "https://"].iter().any(|scheme| value.starts_with(scheme));
     match is_http && !value.contains('@') {
         true => Ok(value.to_owned()),
-        false => {
-            Err(misconfigured("endpoint", "must begin with http:// or https:// and hold no credentials"))
-        }
+        false => Err(misconfigured("endpoint", "must begin with http:// or https:// and hold no credentials")),
     }
 }

@@ -95,8 +95,7 @@ impl<'a> Entries<'a> {
     }
 
     pub(super) fn value_after(&self, name: &str) -> Result<Option<i64>> {
-        let read =
-            |value: &AttributeValue| self.row.needed("w", value.as_n().ok().and_then(|n| n.parse().ok()));
+        let read = |value: &AttributeValue| self.row.needed("w", value.as_n().ok().and_then(|n| n.parse().ok()));
         self.values.get(name).map(read).transpose()
     }
 

@@ -184,9 +184,10 @@ impl Keys {
             }
             None => entrant.absent(write, plan, kept.newest),
         };
-        let write = plan.leaving.iter().fold(write, |write, (slot, _)| {
-            write.name(&plan.place(*slot), &name(*slot)).remove(&[&plan.place(*slot)])
-        });
+        let write = plan
+            .leaving
+            .iter()
+            .fold(write, |write, (slot, _)| write.name(&plan.place(*slot), &name(*slot)).remove(&[&plan.place(*slot)]));
         write.only_if(format!("e = :open AND b = :first{open}{condition}"))
     }
 

@@ -14,8 +14,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use storagebox_core::{
-    BoxName, Cancelled, Change, Counted, Counter, CounterPromise, Cursor, Error, ErrorKind, Key, Ledger,
-    LedgerEntry, Maintained, OpId, Page, Result, async_trait,
+    Cancelled, Change, Counted, Counter, CounterPromise, Cursor, Error, ErrorKind, Key, Ledger, LedgerEntry,
+    Maintained, Namespace, OpId, Page, Result, async_trait,
 };
 use tracing::instrument;
 
@@ -38,11 +38,11 @@ pub(crate) struct DynamoLedger {
     is_everywhere: bool,
 }
 
-/// How such a ledger is kept with its box. What stands in tables does not change.
+/// How such a ledger is kept with its namespace. What stands in tables does not change.
 const EVERYWHERE: &str = "Ledger in several regions";
 
 impl DynamoLedger {
-    pub(crate) fn new(client: &Arc<Client>, name: &BoxName) -> Self {
+    pub(crate) fn new(client: &Arc<Client>, name: &Namespace) -> Self {
         let (rules, recent) = (Rules::ledger(), Recent::default());
         let is_everywhere = client.settings().regions == Regions::Several;
         let values = match is_everywhere {
@@ -99,8 +99,7 @@ impl DynamoLedger {
 
     /// What the changes add to the sum.
     async fn changes(&self, key: &Key, sum: &Sum) -> Result<i128> {
-        let all =
-            Look::at(&self.partition(key), Index::Table).and("begins_with(sk, :op)").value(":op", "op:");
+        let all = Look::at(&self.partition(key), Index::Table).and("begins_with(sk, :op)").value(":op", "op:");
         let (mut look, mut total) = (all.only("sk, c, d"), 0);
         loop {
             let answers = self.client().query(&look).await?;

@@ -73,13 +73,7 @@ impl Markers {
     }
 
     /// What is known of the change's operation.
-    pub(super) async fn find(
-        &self,
-        values: &Values,
-        key: &Key,
-        change: &Change,
-        tag: &Tag,
-    ) -> Result<Option<Counted>> {
+    pub(super) async fn find(&self, values: &Values, key: &Key, change: &Change, tag: &Tag) -> Result<Option<Counted>> {
         let found = values.client().get(&at(values, key, &change.op)).await?;
         let past = values.client().surely_past();
         let lasts = |row: &Row| row.number("g").is_none_or(|end| Millis(end) > past);

@@ -102,9 +102,7 @@ impl Call<'_> {
     fn judge(&self, seen: &Seen) -> Option<Ended> {
         match seen.history.find(&self.change.op) {
             Some(writer) if writer.delta != self.change.delta => Some(Ok(Counted::Mismatch)),
-            Some(Writer { value, by, .. }) if by == self.by => {
-                Some(Ok(Counted::Applied { value: Some(value) }))
-            }
+            Some(Writer { value, by, .. }) if by == self.by => Some(Ok(Counted::Applied { value: Some(value) })),
             Some(Writer { value, .. }) => Some(Ok(Counted::AlreadyApplied { value: Some(value) })),
             None if !self.resolves(seen) => Some(Err(Error::unknown(TOO_MANY).on("dynamo"))),
             None => Room::of(self.change).rejection(seen.value).map(Ok),
@@ -129,10 +127,8 @@ impl Call<'_> {
     fn write(&self, seen: &Seen) -> (Write, i64) {
         let Change { op, delta, .. } = self.change;
         let value = seen.value.saturating_add(*delta);
-        let history =
-            seen.history.with(op, Writer { delta: *delta, value, by: self.by }, self.optimistic.len);
-        let row =
-            Row::new(&self.row).with("v", value).with("n", seen.writers + 1).with("h", history.as_bytes());
+        let history = seen.history.with(op, Writer { delta: *delta, value, by: self.by }, self.optimistic.len);
+        let row = Row::new(&self.row).with("v", value).with("n", seen.writers + 1).with("h", history.as_bytes());
         let write = Write::put(row);
         match seen.writers {
             0 => (write.only_if("attribute_not_exists(pk)"), value),

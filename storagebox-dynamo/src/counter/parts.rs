@@ -60,11 +60,8 @@ impl Part {
 
     /// Writes the part, if nobody wrote it since it was seen.
     pub(super) fn write(&self, key: &RowKey, tag: &Tag) -> Write {
-        let row = Row::new(key)
-            .with("v", self.value)
-            .with("up", self.up)
-            .with("down", self.down)
-            .with("n", self.writes + 1);
+        let row =
+            Row::new(key).with("v", self.value).with("up", self.up).with("down", self.down).with("n", self.writes + 1);
         let write = Write::put(row).tagged(tag);
         match self.writes {
             0 => write.only_if("attribute_not_exists(pk)"),
@@ -146,12 +143,7 @@ mod tests {
 
     #[test]
     fn new_parts_add_up() {
-        let all = [
-            Bounds::NONE,
-            Bounds::at_least(0),
-            Bounds::between(-7, 11).unwrap(),
-            Bounds::between(0, 0).unwrap(),
-        ];
+        let all = [Bounds::NONE, Bounds::at_least(0), Bounds::between(-7, 11).unwrap(), Bounds::between(0, 0).unwrap()];
         for bounds in all {
             for shards in [1, 2, 5, 1_024] {
                 assert!(add_up(&parts(bounds, shards), bounds), "{bounds:?} over {shards}");

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use storagebox_core::{Bounds, Change, CounterPromise, Error, Memory, Result, Retention, Strategy};
+use storagebox_core::{Bounds, Change, CounterPromise, Error, Remember, Result, Retention, Strategy};
 
 use super::entries::most_entries;
 use super::keys::most_keys;
@@ -43,7 +43,7 @@ impl Rules {
     pub(super) fn check(&self, change: &Change) -> Result<()> {
         match self.strategy {
             Strategy::Sharded { bounds, .. } if ![Bounds::NONE, bounds].contains(&change.bounds) => {
-                let why = format_args!("are fixed for the box: {bounds:?}, not {:?}", change.bounds);
+                let why = format_args!("are fixed for the namespace: {bounds:?}, not {:?}", change.bounds);
                 Err(bad("bounds", why))
             }
             Strategy::Ledger if change.bounds != Bounds::NONE => {
@@ -58,7 +58,7 @@ impl Rules {
         }
     }
 
-    /// The strategy as it is kept with the box. What stands in tables does not change.
+    /// The strategy as it is kept with the namespace. What stands in tables does not change.
     pub(super) fn in_words(&self) -> String {
         match self.strategy {
             Strategy::Atomic => "Atomic".to_owned(),
@@ -87,7 +87,7 @@ impl Rules {
     pub(super) fn promise(&self) -> CounterPromise {
         let is_sum = matches!(self.strategy, Strategy::Ledger | Strategy::Sharded { .. });
         CounterPromise {
-            memory: self.memory(),
+            remember: self.memory(),
             bounds_per_change: !is_sum,
             answers_value: self.answers_value(),
             tells_mismatch: self.strategy != Strategy::Atomic && !self.keys_alone,
@@ -96,15 +96,15 @@ impl Rules {
         }
     }
 
-    fn memory(&self) -> Memory {
+    fn memory(&self) -> Remember {
         match self.strategy {
-            Strategy::Atomic => Memory::None,
-            Strategy::Optimistic => Memory::Writers(1),
-            Strategy::OptimisticHistory { len } => Memory::Writers(len),
-            Strategy::TransactionToken => Memory::For(TOKEN),
+            Strategy::Atomic => Remember::None,
+            Strategy::Optimistic => Remember::Writers(1),
+            Strategy::OptimisticHistory { len } => Remember::Writers(len),
+            Strategy::TransactionToken => Remember::For(TOKEN),
             Strategy::Marker { retention } | Strategy::Sharded { retention, .. } => retention.into(),
-            Strategy::Ledger | Strategy::TokenSet { .. } => Memory::Forever,
-            Strategy::Window { lifetime, .. } => Memory::For(lifetime),
+            Strategy::Ledger | Strategy::TokenSet { .. } => Remember::Forever,
+            Strategy::Window { lifetime, .. } => Remember::For(lifetime),
         }
     }
 

@@ -114,9 +114,8 @@ impl Set {
 
     fn judge(&self, client: &Client, entrant: &Entrant<'_>, old: &Row) -> Result<Next> {
         let entries = Entries::of(old)?;
-        let has_lapsed = |entry: &Entry| {
-            self.lifetime.is_some_and(|lifetime| entry.at.after(lifetime) <= client.surely_past())
-        };
+        let has_lapsed =
+            |entry: &Entry| self.lifetime.is_some_and(|lifetime| entry.at.after(lifetime) <= client.surely_past());
         let own = match entries.find(&entrant.name)? {
             Some(own) if !has_lapsed(&own) => return Ok(Next::End(entrant.found(&entries, own)?)),
             own => own,

@@ -163,9 +163,8 @@ impl Call<'_> {
         let lent = lenders.iter().map(|(_, lent)| lent).sum();
         let widened = parts[own].widened(delta, lent);
         let own = if is_too_many { widened } else { widened.changed(delta) };
-        let lend = |(lender, lent): (usize, i128)| {
-            parts[lender].widened(delta, -lent).write(&self.row(lender), &self.tag)
-        };
+        let lend =
+            |(lender, lent): (usize, i128)| parts[lender].widened(delta, -lent).write(&self.row(lender), &self.tag);
         let own = own.write(&self.row(self.own.into()), &self.tag);
         let writes = std::iter::once(own).chain(lenders.into_iter().map(lend)).collect();
         if is_too_many { Shift::Lend(writes) } else { Shift::Apply(writes) }

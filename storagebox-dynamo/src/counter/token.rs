@@ -31,7 +31,6 @@ pub(super) async fn apply(values: &Values, key: &Key, change: &Change) -> Result
 /// Tokens are known by account: the table is in it too.
 fn token(values: &Values, key: &Key, op: &OpId) -> String {
     let partition = values.partition("token", key, op.as_str());
-    let digest =
-        Sha256::new().chain_update(values.client().table()).chain_update([0]).chain_update(partition);
+    let digest = Sha256::new().chain_update(values.client().table()).chain_update([0]).chain_update(partition);
     hex(&digest.finalize()[..16])
 }

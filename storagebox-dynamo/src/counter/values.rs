@@ -3,19 +3,19 @@
 use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
-use storagebox_core::{BoxName, Key, OpId, Result};
+use storagebox_core::{Key, Namespace, OpId, Result};
 
-use crate::client::{Client, Kind, OpenBox, Tag};
+use crate::client::{Client, Kind, OpenNamespace, Tag};
 use crate::error::reading;
 use crate::row::{Row, RowKey};
 
-/// A box of counters and where its rows are.
+/// A namespace of counters and where its rows are.
 #[derive(Debug)]
-pub(super) struct Values(OpenBox);
+pub(super) struct Values(OpenNamespace);
 
 impl Values {
-    pub(super) fn new(client: &Arc<Client>, name: &BoxName, options: String) -> Self {
-        Self(OpenBox::new(client, Kind::Counters, name).with_options(options))
+    pub(super) fn new(client: &Arc<Client>, name: &Namespace, options: String) -> Self {
+        Self(OpenNamespace::new(client, Kind::Counters, name).with_options(options))
     }
 
     /// At home in every region.
@@ -28,7 +28,7 @@ impl Values {
         self.0.client()
     }
 
-    /// Makes the box, or checks how it was made (S-4). Whatever becomes of that, no change was applied.
+    /// Makes the namespace, or checks how it was made (S-4). Whatever becomes of that, no change was applied.
     pub(super) async fn ready(&self) -> Result<()> {
         self.0.shards().await.map(drop).map_err(reading)
     }

@@ -54,12 +54,8 @@ fn cancelled(request: &Request, turn: u64, code: &str) -> HttpResponse {
 }
 
 /// What stands beside a condition when another transaction, or too many of them, are in the way.
-const OTHERS: [&str; 4] = [
-    "TransactionConflict",
-    "ThrottlingError",
-    "ProvisionedThroughputExceeded",
-    "ItemCollectionSizeLimitExceeded",
-];
+const OTHERS: [&str; 4] =
+    ["TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded", "ItemCollectionSizeLimitExceeded"];
 
 /// The server's own reasons, one of them replaced: another place each turn, and then another reason.
 pub(super) fn mixed(answer: HttpResponse, turn: u64) -> HttpResponse {

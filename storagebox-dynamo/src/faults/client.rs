@@ -20,11 +20,7 @@ use super::request::{Request, operation};
 use super::{Faults, State, batch, lock};
 
 impl HttpClient for Faults {
-    fn http_connector(
-        &self,
-        settings: &HttpConnectorSettings,
-        components: &RuntimeComponents,
-    ) -> SharedHttpConnector {
+    fn http_connector(&self, settings: &HttpConnectorSettings, components: &RuntimeComponents) -> SharedHttpConnector {
         let inner = self.inner.http_connector(settings, components);
         SharedHttpConnector::new(Connector { faults: self.clone(), inner, timer: components.sleep_impl() })
     }
@@ -37,11 +33,7 @@ impl HttpClient for Faults {
         self.inner.validate_base_client_config(components, config)
     }
 
-    fn validate_final_config(
-        &self,
-        components: &RuntimeComponents,
-        config: &ConfigBag,
-    ) -> Result<(), BoxError> {
+    fn validate_final_config(&self, components: &RuntimeComponents, config: &ConfigBag) -> Result<(), BoxError> {
         self.inner.validate_final_config(components, config)
     }
 

@@ -38,9 +38,7 @@ impl Plan {
     pub(super) fn next(&mut self, operation: &str) -> Option<Fault> {
         match self {
             Self::Script(script) => {
-                let is_for = |(only, _): &(Option<String>, Fault)| {
-                    only.as_deref().is_none_or(|only| only == operation)
-                };
+                let is_for = |(only, _): &(Option<String>, Fault)| only.as_deref().is_none_or(|only| only == operation);
                 let first = script.iter().position(is_for)?;
                 script.remove(first).map(|(_, fault)| fault)
             }

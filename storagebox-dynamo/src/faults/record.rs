@@ -28,10 +28,7 @@ pub struct Exchange {
 impl fmt::Debug for Exchange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { operation, status, .. } = self;
-        f.debug_struct("Exchange")
-            .field("operation", operation)
-            .field("status", status)
-            .finish_non_exhaustive()
+        f.debug_struct("Exchange").field("operation", operation).field("status", status).finish_non_exhaustive()
     }
 }
 

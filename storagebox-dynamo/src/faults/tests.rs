@@ -6,13 +6,9 @@ use aws_sdk_dynamodb::config::{BehaviorVersion, Credentials, Region, retry::Retr
 use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
 use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
 use aws_sdk_dynamodb::operation::transact_write_items::builders::TransactWriteItemsFluentBuilder;
-use aws_sdk_dynamodb::types::{
-    AttributeValue, KeysAndAttributes, Put, PutRequest, TransactWriteItem, WriteRequest,
-};
+use aws_sdk_dynamodb::types::{AttributeValue, KeysAndAttributes, Put, PutRequest, TransactWriteItem, WriteRequest};
 use aws_sdk_dynamodb::{Client, Config};
-use aws_smithy_runtime_api::client::http::{
-    HttpConnector, HttpConnectorFuture, SharedHttpConnector, http_client_fn,
-};
+use aws_smithy_runtime_api::client::http::{HttpConnector, HttpConnectorFuture, SharedHttpConnector, http_client_fn};
 use aws_smithy_runtime_api::client::orchestrator::{HttpRequest, HttpResponse};
 use aws_smithy_types::body::SdkBody;
 use http::StatusCode;
@@ -63,12 +59,12 @@ impl World {
 
     /// Puts an item; the code of the refusal, or a dash, if it failed.
     async fn put(&self, id: &str) -> Result<(), String> {
-        let put = self.client.put_item().table_name("boxes").item("id", text(id)).send().await;
+        let put = self.client.put_item().table_name("namespaces").item("id", text(id)).send().await;
         put.map(drop).map_err(|error| error.code().unwrap_or("-").to_owned())
     }
 
     fn transaction(&self, items: usize) -> TransactWriteItemsFluentBuilder {
-        let put = Put::builder().table_name("boxes").item("id", text("a")).build().unwrap();
+        let put = Put::builder().table_name("namespaces").item("id", text("a")).build().unwrap();
         let items = vec![TransactWriteItem::builder().put(put).build(); items];
         self.client.transact_write_items().set_transact_items(Some(items))
     }
@@ -128,7 +124,7 @@ async fn each_fault_answers_the_driver_and_reaches_the_server_as_it_says() {
 #[tokio::test]
 async fn a_lost_connection_and_a_torn_reply_are_not_refusals() {
     let world = World::new();
-    let put = || world.client.put_item().table_name("boxes").item("id", text("a")).send();
+    let put = || world.client.put_item().table_name("namespaces").item("id", text("a")).send();
     world.faults.script([Fault::DropAfter, Fault::Torn]);
     assert!(matches!(put().await, Err(SdkError::DispatchFailure(failure)) if failure.is_io()));
     // The driver takes it for an answer of the service, without a code.
@@ -230,8 +226,7 @@ async fn half_of_a_batch_of_writes_comes_back() {
         let put = PutRequest::builder().item("id", text(id)).build().unwrap();
         WriteRequest::builder().put_request(put).build()
     };
-    let batch =
-        |table, ids: &[&str]| (String::from(table), ids.iter().map(|id| write(id)).collect::<Vec<_>>());
+    let batch = |table, ids: &[&str]| (String::from(table), ids.iter().map(|id| write(id)).collect::<Vec<_>>());
     let writes = [batch("a", &["1", "2"]), batch("b", &["3", "4", "5"])].into();
     world.faults.script([Fault::Unprocessed]);
     let answer = world.client.batch_write_item().set_request_items(Some(writes)).send().await.unwrap();
@@ -267,7 +262,7 @@ async fn what_is_recorded_is_the_server_s_side() {
     let taken = world.faults.taken();
     assert_eq!(taken.len(), 1);
     assert_eq!((taken[0].operation.as_str(), taken[0].status), ("PutItem", Some(200)));
-    assert_eq!(taken[0].request["TableName"], "boxes");
+    assert_eq!(taken[0].request["TableName"], "namespaces");
     assert_eq!(taken[0].response, Some(json!({ "Attributes": {} })));
     assert!(world.faults.taken().is_empty());
 }

@@ -61,9 +61,7 @@ impl Standing {
             (None, Some(_)) => Err(row.unreadable("its state is not known")),
             (None, None) if row.maybe("w", Row::number::<i64>)?.is_some() => Ok(Self::Withdrawn),
             // It stands where takers find it.
-            (None, None) => {
-                row.needed("o", row.text("o").filter(|at| at.starts_with(FREE))).map(|_| Self::Free)
-            }
+            (None, None) => row.needed("o", row.text("o").filter(|at| at.starts_with(FREE))).map(|_| Self::Free),
         }
     }
 }

@@ -35,14 +35,7 @@ impl Bank {
 
     /// The claim was extended, confirmed, or has gone on without this item: its own row says so, and the item's row
     /// follows it.
-    async fn corrected(
-        &self,
-        item: &Item,
-        by: &ClaimId,
-        at: &str,
-        key: &RowKey,
-        row: Option<&Row>,
-    ) -> Result<bool> {
+    async fn corrected(&self, item: &Item, by: &ClaimId, at: &str, key: &RowKey, row: Option<&Row>) -> Result<bool> {
         if let Some(row) = row.filter(|row| row.text("i") == Some(item.as_str())) {
             self.moved(item, by, at, row).await?;
             return Ok(false);

@@ -3,8 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use storagebox_core::{
-    ClaimId, Confirmed, End, Error, ErrorKind, Extended, Held, Hold, HoldState, Item, Released, Result,
-    Retired,
+    ClaimId, Confirmed, End, Error, ErrorKind, Extended, Held, Hold, HoldState, Item, Released, Result, Retired,
 };
 
 use super::Bank;
@@ -55,8 +54,7 @@ impl Bank {
         };
         let extended = extended.value(":held", HELD).value(":coming", self.client().surely_coming().0);
         let wrote = self.client().write(&extended).await?;
-        let (is_made, judged) =
-            (matches!(wrote, Wrote::Done(_)), self.judged(&key, claim, wrote, tag).await?);
+        let (is_made, judged) = (matches!(wrote, Wrote::Done(_)), self.judged(&key, claim, wrote, tag).await?);
         if let (true, Judged::Held(held)) = (is_made, &judged) {
             self.put_off(&held.item, claim, until).await;
         }
@@ -115,22 +113,14 @@ impl Bank {
     /// What a write says of the claim. One that was made to a row that makes no sense has been made all the same.
     async fn judged(&self, key: &RowKey, claim: &ClaimId, wrote: Wrote, tag: &Tag) -> Result<Judged> {
         match wrote {
-            Wrote::Done(row) => {
-                self.told(key, claim, row.as_ref(), tag).await.map_err(Error::after_unresolved)
-            }
+            Wrote::Done(row) => self.told(key, claim, row.as_ref(), tag).await.map_err(Error::after_unresolved),
             Wrote::Refused(row) => self.told(key, claim, row.as_ref(), tag).await,
         }
     }
 
     /// Judges the claim's row, for good: the end of a hold is written before anybody is told of it. So a `confirm` or an
     /// `extend` that was sent in time and lands after that finds the claim ended.
-    pub(super) async fn told(
-        &self,
-        key: &RowKey,
-        claim: &ClaimId,
-        row: Option<&Row>,
-        tag: &Tag,
-    ) -> Result<Judged> {
+    pub(super) async fn told(&self, key: &RowKey, claim: &ClaimId, row: Option<&Row>, tag: &Tag) -> Result<Judged> {
         let judged = judge(self.client(), row)?;
         let Some(row) = row.filter(|row| row.text("s") == Some(HELD)) else { return Ok(judged) };
         let (Judged::Ended(_), Some(end)) = (&judged, until(row)?) else { return Ok(judged) };
@@ -162,11 +152,7 @@ impl Bank {
         let (forgotten, expires) = self.forgetting(Some(self.client().now()));
         let fence = Row::new(key).with("s", RELEASED).with_some("g", forgotten).with_some(EXPIRES, expires);
         let past = self.client().surely_past().0;
-        match self
-            .client()
-            .write(&Write::put(fence).tagged(tag).only_if(UNKNOWN).value(":past", past))
-            .await?
-        {
+        match self.client().write(&Write::put(fence).tagged(tag).only_if(UNKNOWN).value(":past", past)).await? {
             Wrote::Done(_) => Ok(Released::Released),
             Wrote::Refused(row) => match self.told(key, claim, row.as_ref(), tag).await? {
                 Judged::Unknown => Err(moving()),
@@ -189,19 +175,11 @@ impl Bank {
     }
 
     /// Ends the claim and frees its item.
-    async fn ended(
-        &self,
-        key: &RowKey,
-        claim: &ClaimId,
-        item: &Item,
-        how: Ending,
-        tag: &Tag,
-    ) -> Result<Wrote> {
+    async fn ended(&self, key: &RowKey, claim: &ClaimId, item: &Item, how: Ending, tag: &Tag) -> Result<Wrote> {
         let (state, condition) = how.words();
         let end = if let Ending::RunOut(end) = how { end } else { self.client().now() };
         let ended = self.ending(key, state, end).tagged(tag);
-        let ended =
-            ended.only_if(format!("{condition} AND i = :i")).value(":held", HELD).value(":i", item.as_str());
+        let ended = ended.only_if(format!("{condition} AND i = :i")).value(":held", HELD).value(":i", item.as_str());
         let ended = ended.value(":coming", self.client().surely_coming().0);
         let freed = Write::update(&self.item_key(item.as_str()).await?).set("o", free_at(item.as_str()));
         let freed = freed.remove(&["c"]).only_if("c = :c").value(":c", claim.as_str());

@@ -23,13 +23,7 @@ enum Attempt {
 
 impl Bank {
     /// Takes the first candidate that is still there. The claim's row decides what a repeat is told.
-    pub(super) async fn take(
-        bank: &Arc<Self>,
-        claim: &ClaimId,
-        hold: Hold,
-        tag: &Tag,
-        since: u64,
-    ) -> Result<Taken> {
+    pub(super) async fn take(bank: &Arc<Self>, claim: &ClaimId, hold: Hold, tag: &Tag, since: u64) -> Result<Taken> {
         if bank.repeats.read_first(bank.client().settings().read_first)
             && let Some(known) = bank.known(claim, tag).await?
         {
@@ -64,13 +58,7 @@ impl Bank {
         })
     }
 
-    async fn attempt(
-        &self,
-        claim: &ClaimId,
-        hold: Hold,
-        tag: &Tag,
-        lent: Lent<'_, Candidate>,
-    ) -> Result<Attempt> {
+    async fn attempt(&self, claim: &ClaimId, hold: Hold, tag: &Tag, lent: Lent<'_, Candidate>) -> Result<Attempt> {
         let was = match lent.candidate() {
             Candidate::Free(item) => free_at(item.as_str()),
             Candidate::Lapsed { item, by, at } => match self.freed(item, by, at).await? {
@@ -90,14 +78,7 @@ impl Bank {
         }
     }
 
-    async fn writes(
-        &self,
-        claim: &ClaimId,
-        item: &Item,
-        hold: Hold,
-        tag: &Tag,
-        was: &str,
-    ) -> Result<[Write; 2]> {
+    async fn writes(&self, claim: &ClaimId, item: &Item, hold: Hold, tag: &Tag, was: &str) -> Result<[Write; 2]> {
         let until = end_of(self.client(), hold);
         let (forgotten, expires) = self.forgetting(until);
         let row = Row::new(&self.claim_key(claim.as_str()).await?)

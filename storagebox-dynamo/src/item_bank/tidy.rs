@@ -1,7 +1,7 @@
 //! Items that stay with their claims and still stand where lapsed holds are, because a confirm or an extend was cut off:
 //! upkeep puts them where they belong, so that no taker meets them.
 
-use storagebox_core::{BoxName, ClaimId, Result};
+use storagebox_core::{ClaimId, Namespace, Result};
 
 use super::Bank;
 use super::claim::has_lapsed;
@@ -10,8 +10,7 @@ use crate::client::{Client, Kind};
 use crate::row::{Attributes, Row, Value};
 
 /// The row may be an item whose hold, as the index has it, ran out.
-pub(crate) const LAPSED: &str =
-    "begins_with(pk, :banks) AND o BETWEEN :lapsing AND :lapsed AND attribute_exists(c)";
+pub(crate) const LAPSED: &str = "begins_with(pk, :banks) AND o BETWEEN :lapsing AND :lapsed AND attribute_exists(c)";
 /// The part of a bank that has them.
 const ITEMS: &str = "items";
 
@@ -28,7 +27,7 @@ impl Bank {
     }
 
     /// The bank of whose items the row is one.
-    pub(crate) fn of_items(row: &Row, client: &Client) -> Option<BoxName> {
+    pub(crate) fn of_items(row: &Row, client: &Client) -> Option<Namespace> {
         Kind::Bank.named(client, row.text("pk")?, ITEMS)
     }
 

@@ -19,13 +19,13 @@ const SUM_READS: u64 = 2;
 /// A plan that calculates the cost of a number of operations on one key, made one after another, for each strategy on
 /// DynamoDB.
 ///
-/// Costs are in write and read units, as the service counts them: one write unit per KB written, double in a transaction, and
-/// one read unit per 4 KB. Refused and repeated attempts are not included.
+/// Costs are in write and read units, as the service counts them: one write unit per KB written, double in a
+/// transaction, and one read unit per 4 KB. Refused and repeated attempts are not included.
 ///
 /// # Guarantees
 ///
-/// - C-1 no figure is below what the service charges for a key, operations and reasons as long as the plan says, with numbers
-///   of any size.
+/// - C-1 no figure is below what the service charges for a key, operations and reasons as long as the plan says, with
+///   numbers of any size.
 ///
 /// # Example
 ///
@@ -80,7 +80,7 @@ impl CounterPlan {
     }
 
     /// Sets the length of the partition key in bytes. Defaults to 64. The key is in each row. It consists of the store's
-    /// prefix, the box's name and the key, plus about 30 bytes.
+    /// prefix, the namespace's name and the key, plus about 30 bytes.
     #[must_use]
     pub fn with_key_bytes(mut self, bytes: u32) -> Self {
         self.rows = self.rows.with_key(bytes);

@@ -94,12 +94,8 @@ impl WindowPlan {
     /// Creates a plan for this number of operations per second, each remembered for the lifetime, with [`Strategy::Window`]
     /// as it is in this library.
     pub fn for_rate(rate: u32, lifetime: Duration) -> Self {
-        let bytes = Bytes {
-            row: RECORD_BYTES.into(),
-            unit: 1_024,
-            entry: ENTRY_BYTES.into(),
-            other: OTHER_BYTES.into(),
-        };
+        let bytes =
+            Bytes { row: RECORD_BYTES.into(), unit: 1_024, entry: ENTRY_BYTES.into(), other: OTHER_BYTES.into() };
         Self { rate, lifetime, skew: USUAL_SKEW, keys_alone: false, bytes }
     }
 
@@ -193,7 +189,8 @@ impl WindowPlan {
     ///
     /// Returns `InvalidInput` if the plan does not hold. The message names the limit and what to use instead.
     pub fn strategy(&self) -> Result<Strategy> {
-        const INSTEAD: &str = "keep keys alone, or use Marker, or Sharded for a counter that is written more often than a row can be";
+        const INSTEAD: &str =
+            "keep keys alone, or use Marker, or Sharded for a counter that is written more often than a row can be";
         if !self.fits() {
             let (most, asked) = (self.largest_capacity(), self.capacity());
             let why = format_args!("needs {asked} entries, and a row holds {most}; {INSTEAD}");

@@ -8,7 +8,7 @@ use storagebox_core::{DedupId, OpId, Result};
 
 use super::Records;
 use super::record::Record;
-use crate::client::{OpenBox, Write};
+use crate::client::{OpenNamespace, Write};
 use crate::clock::Millis;
 use crate::row::{EXPIRES, Row, RowKey};
 
@@ -23,7 +23,7 @@ pub(super) struct Ended {
 }
 
 /// Whether what ended then is still remembered.
-pub(super) fn is_remembered(open: &OpenBox, since: Millis, past: Millis) -> bool {
+pub(super) fn is_remembered(open: &OpenNamespace, since: Millis, past: Millis) -> bool {
     open.forgotten_after(since).is_none_or(|forgotten| past < forgotten)
 }
 

@@ -123,9 +123,7 @@ impl Record {
     /// What the lease still has, unless another has begun, or it completed or aborted.
     pub(crate) fn leased(&self, lease: &Lease) -> Option<&Leased> {
         match &self.state {
-            Some(State::Leased(leased)) if leased.fence == lease.fence && leased.op == lease.op => {
-                Some(leased)
-            }
+            Some(State::Leased(leased)) if leased.fence == lease.fence && leased.op == lease.op => Some(leased),
             _ => None,
         }
     }

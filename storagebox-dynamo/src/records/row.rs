@@ -18,7 +18,7 @@ use super::Records;
 use super::ended::{Ended, is_remembered};
 use super::log::{Log, Mark};
 use super::record::{Done, Leased, Record, State};
-use crate::client::{OpenBox, Write};
+use crate::client::{OpenNamespace, Write};
 use crate::clock::Millis;
 use crate::row::{EXPIRES, Row, RowKey};
 
@@ -41,7 +41,7 @@ impl Records {
 
 impl Record {
     /// The record as it is now: what has expired is over, and what need not be remembered is forgotten.
-    pub(super) fn read(row: &Row, open: &OpenBox, past: Millis) -> Result<Self> {
+    pub(super) fn read(row: &Row, open: &OpenNamespace, past: Millis) -> Result<Self> {
         let mut record = Self {
             state: state(row)?,
             ended: None,
@@ -61,7 +61,7 @@ impl Record {
     }
 
     /// The row of the id when it is in this state, by the write of this mark.
-    pub(super) fn becoming(&self, state: &State, mark: Mark, key: &RowKey, open: &OpenBox) -> Row {
+    pub(super) fn becoming(&self, state: &State, mark: Mark, key: &RowKey, open: &OpenNamespace) -> Row {
         let others = self.last_ended();
         let end = state.until().map(|until| until.max(others.unwrap_or(until)));
         let forgotten = end.and_then(|end| open.forgotten_after(end));
@@ -107,8 +107,7 @@ fn leased(row: &Row) -> Result<Leased> {
 }
 
 fn done(row: &Row) -> Result<Done> {
-    let value = Payload::try_from(row.needed("v", row.bytes("v"))?)
-        .map_err(|_| row.unreadable("its value is none"))?;
+    let value = Payload::try_from(row.needed("v", row.bytes("v"))?).map_err(|_| row.unreadable("its value is none"))?;
     Ok(Done {
         entry: Entry { value, version: Version::new(row.needed("n", row.number("n"))?) },
         op: op(row)?,

@@ -51,8 +51,7 @@ async fn each_fault_alone_and_twice_in_a_row_is_met_within_the_call() -> Result<
 async fn a_fifth_of_all_requests_go_wrong_and_nothing_is_lost_or_given_twice() -> Result<()> {
     Articles::with(async |articles| {
         let faults = articles.faults();
-        let tables =
-            articles.through(articles.builder().call_timeout(Duration::from_secs(60)), &faults).await?;
+        let tables = articles.through(articles.builder().call_timeout(Duration::from_secs(60)), &faults).await?;
         faults.random(1, 20, Fault::ALL);
         let added = tables.add(&items(400)?).await?;
         assert_eq!((added.added, added.already_present), (400, 0));
@@ -75,8 +74,7 @@ async fn the_end_of_a_bank_is_told_truly_when_a_fifth_of_all_requests_go_wrong()
     Articles::with(async |articles| {
         articles.filled(30).await?;
         let faults = articles.faults();
-        let tables =
-            articles.through(articles.builder().call_timeout(Duration::from_secs(60)), &faults).await?;
+        let tables = articles.through(articles.builder().call_timeout(Duration::from_secs(60)), &faults).await?;
         faults.random(2, 20, Fault::ALL);
         let answers = at_once(&tables, (0..48).map(|task| format!("customer-{task}"))).await?;
         faults.heal();
@@ -100,9 +98,7 @@ async fn a_scan_that_fails_is_an_error_and_no_end() -> Result<()> {
         articles.filled(2).await?;
         let faults = articles.faults();
         let tables = articles.through(articles.builder(), &faults).await?;
-        for (fault, kind) in
-            [(Fault::Throttle, ErrorKind::Throttled), (Fault::DropBefore, ErrorKind::Unavailable)]
-        {
+        for (fault, kind) in [(Fault::Throttle, ErrorKind::Throttled), (Fault::DropBefore, ErrorKind::Unavailable)] {
             faults.script_for("Scan", std::iter::repeat_n(fault, 40));
             let error = tables.assign("ada").await.expect_err("a bank that cannot be looked through");
             assert_eq!((error.kind(), error.certainty()), (kind, Certainty::NotApplied), "{error}");

@@ -33,11 +33,7 @@ async fn python_fault_2_error_on_the_record_is_not_assigned_already() -> Result<
         let tables = articles.through(articles.builder(), &faults).await?;
         faults.script_for("TransactWriteItems", std::iter::repeat_n(Fault::Throttle, 40));
         let error = tables.assign("ada").await.expect_err("a record that cannot be written");
-        assert_eq!(
-            (error.kind(), error.certainty()),
-            (ErrorKind::Throttled, Certainty::NotApplied),
-            "{error}"
-        );
+        assert_eq!((error.kind(), error.certainty()), (ErrorKind::Throttled, Certainty::NotApplied), "{error}");
         ensure_conserved(articles, 1, &[]).await?;
         faults.heal();
         assert!(matches!(tables.assign("ada").await?, Taken::New(_)));
@@ -64,8 +60,7 @@ async fn python_fault_3_batch_of_26_000_items() -> Result<()> {
 async fn python_fault_4_lost_part_of_a_batch() -> Result<()> {
     Articles::with(async |articles| {
         let faults = articles.faults();
-        let tables =
-            articles.through(articles.builder().call_timeout(Duration::from_secs(60)), &faults).await?;
+        let tables = articles.through(articles.builder().call_timeout(Duration::from_secs(60)), &faults).await?;
         faults.random(4, 40, &[Fault::Unprocessed, Fault::Throttle, Fault::ErrorBefore, Fault::DropBefore]);
         let all = items(1_000)?;
         for part in all.chunks(125) {
@@ -145,14 +140,11 @@ async fn python_fault_8_assigned_item_added_again() -> Result<()> {
         assert_eq!(tables.add(&codes).await?, Added { added: 0, already_present: 1 });
         assert_eq!(tables.assign("bob").await?, Taken::Empty);
         // A record that the package itself has written counts as well.
-        articles
-            .put(&articles.records, &[("deduplication_id", "eve"), ("item_string", "CODE-99999")])
-            .await?;
+        articles.put(&articles.records, &[("deduplication_id", "eve"), ("item_string", "CODE-99999")]).await?;
         let theirs = Item::new("CODE-99999")?;
         assert_eq!(tables.add(&[theirs]).await?, Added { added: 0, already_present: 1 });
         let answers = at_once(&tables, ["ada", "bob", "eve"].map(str::to_owned)).await?;
-        let told: Vec<_> =
-            answers.iter().map(|(_, answer)| answer.as_ref().ok().and_then(Taken::item)).collect();
+        let told: Vec<_> = answers.iter().map(|(_, answer)| answer.as_ref().ok().and_then(Taken::item)).collect();
         let names: Vec<_> = told.iter().map(|item| item.map(Item::as_str)).collect();
         assert_eq!(names, [Some(item.as_str()), None, Some("CODE-99999")]);
         ensure_conserved(articles, 2, &[]).await

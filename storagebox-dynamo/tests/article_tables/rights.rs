@@ -42,9 +42,7 @@ fn rights(articles: &Articles, sent: &Exchange) -> Vec<Right> {
         (format!("{act}Item"), part(details["TableName"].as_str().expect("its table")))
     };
     match sent.operation.as_str() {
-        "TransactWriteItems" => {
-            request["TransactItems"].as_array().expect("parts").iter().map(of_part).collect()
-        }
+        "TransactWriteItems" => request["TransactItems"].as_array().expect("parts").iter().map(of_part).collect(),
         batch @ "BatchGetItem" => {
             let tables = request["RequestItems"].as_object().expect("tables");
             tables.keys().map(|table| (batch.to_owned(), part(table))).collect()

@@ -4,8 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use aws_smithy_runtime_api::client::http::{
-    HttpClient, HttpConnector, HttpConnectorFuture, HttpConnectorSettings, SharedHttpClient,
-    SharedHttpConnector,
+    HttpClient, HttpConnector, HttpConnectorFuture, HttpConnectorSettings, SharedHttpClient, SharedHttpConnector,
 };
 use aws_smithy_runtime_api::client::orchestrator::{HttpRequest, HttpResponse};
 use aws_smithy_runtime_api::client::runtime_components::RuntimeComponents;
@@ -32,11 +31,7 @@ struct Backups {
 }
 
 impl HttpClient for WithBackups {
-    fn http_connector(
-        &self,
-        settings: &HttpConnectorSettings,
-        components: &RuntimeComponents,
-    ) -> SharedHttpConnector {
+    fn http_connector(&self, settings: &HttpConnectorSettings, components: &RuntimeComponents) -> SharedHttpConnector {
         let inner = self.inner.http_connector(settings, components);
         SharedHttpConnector::new(Backups { inner, on: Arc::clone(&self.on) })
     }
@@ -52,18 +47,14 @@ impl HttpConnector for Backups {
         }
         let status = if self.on.load(Ordering::Relaxed) { "ENABLED" } else { "DISABLED" };
         let recovery = json!({ "PointInTimeRecoveryStatus": status });
-        let described =
-            json!({ "ContinuousBackupsStatus": "ENABLED", "PointInTimeRecoveryDescription": recovery });
+        let described = json!({ "ContinuousBackupsStatus": "ENABLED", "PointInTimeRecoveryDescription": recovery });
         let answer = json!({ "ContinuousBackupsDescription": described }).to_string();
         HttpConnectorFuture::ready(Ok(HttpResponse::new(StatusCode::OK.into(), SdkBody::from(answer))))
     }
 }
 
 /// As [`recorded`](crate::scene::recorded), on a server that has backups.
-pub(crate) async fn recorded_with_backups(
-    table: &Arc<Table>,
-    builder: DynamoBuilder,
-) -> Result<(DynamoStore, Faults)> {
+pub(crate) async fn recorded_with_backups(table: &Arc<Table>, builder: DynamoBuilder) -> Result<(DynamoStore, Faults)> {
     let faults = Faults::new(WithBackups { inner: table.http(), on: Arc::default() });
     let client = table.client(None, Some(SharedHttpClient::new(faults.clone()))).await;
     faults.record(true);
@@ -100,10 +91,7 @@ async fn setup_protects_the_table_unless_told_otherwise() -> Result<()> {
             let is_deleted = table.raw().delete_table().table_name(&name).send().await.is_ok();
             assert_eq!(is_deleted, !protect);
             if protect {
-                assert_eq!(
-                    updates[0]["PointInTimeRecoverySpecification"]["PointInTimeRecoveryEnabled"],
-                    true
-                );
+                assert_eq!(updates[0]["PointInTimeRecoverySpecification"]["PointInTimeRecoveryEnabled"], true);
                 store.setup().await?;
                 assert!(asked(&faults.taken(), "UpdateContinuousBackups").is_empty(), "they are on");
                 remove(table, &name).await?;

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use storagebox_core::{
-    Backend, BackendExt, BankAdmin, ClaimId, ClaimState, Confirmed, Counts, End, Extended, Hold, Item,
-    ItemBank, ItemState, Released, Result, Taken,
+    Backend, BackendExt, BankAdmin, ClaimId, ClaimState, Confirmed, Counts, End, Extended, Hold, Item, ItemBank,
+    ItemState, Released, Result, Taken,
 };
 use storagebox_dynamo::faults::Faults;
 
@@ -88,7 +88,7 @@ impl Kept {
 
 /// So many items that were held for a while and then kept, whose first holds would have run out by now.
 async fn kept(place: &Place, kept: Kept, count: usize) -> Result<()> {
-    let bank = place.store().await?.bank("box")?;
+    let bank = place.store().await?.bank("namespace")?;
     bank.add(&items(count)?).await?;
     for number in 0..count {
         let claim = ClaimId::new(format!("early-{number}"))?;
@@ -110,9 +110,8 @@ async fn not_in_the_way(how: Kept) -> Result<()> {
     with_place(async |place| {
         kept(place, how, KEPT).await?;
         let (store, faults) = recorded(&place.table, place.builder()).await?;
-        let bank = store.bank("box")?;
-        let left: Vec<_> =
-            (0..LEFT).map(|number| Item::new(format!("left-{number}"))).collect::<Result<_>>()?;
+        let bank = store.bank("namespace")?;
+        let left: Vec<_> = (0..LEFT).map(|number| Item::new(format!("left-{number}"))).collect::<Result<_>>()?;
         bank.add(&left).await?;
         faults.reset();
         for number in 0..LEFT {
@@ -143,7 +142,7 @@ async fn extended_holds_are_not_in_the_way_of_takers() -> Result<()> {
 async fn an_extended_hold_that_lapses_is_taken() -> Result<()> {
     with_place(async |place| {
         kept(place, Kept::Extended, 1).await?;
-        let bank = place.store().await?.bank("box")?;
+        let bank = place.store().await?.bank("namespace")?;
         assert_eq!(bank.take(&ClaimId::new("too early")?, Hold::Forever).await?, Taken::Empty);
         place.clock.advance(60 * MINUTE);
         assert!(matches!(bank.take(&ClaimId::new("late")?, Hold::Forever).await?, Taken::New(_)));
@@ -158,7 +157,7 @@ async fn upkeep_puts_off_what_an_extend_left_in_its_place() -> Result<()> {
     with_place(async |place| {
         let gate = Gate::default();
         let (store, faults) = gate.store(&place.table, place.builder()).await?;
-        let (bank, claim) = (store.bank("box")?, ClaimId::new("ada")?);
+        let (bank, claim) = (store.bank("namespace")?, ClaimId::new("ada")?);
         bank.add(&items(1)?).await?;
         let _ = bank.take(&claim, Hold::For(MINUTE)).await?;
         faults.script_for("UpdateItem", [Gate::PASS, Gate::HOLD]);
@@ -169,7 +168,7 @@ async fn upkeep_puts_off_what_an_extend_left_in_its_place() -> Result<()> {
         place.clock.advance(2 * MINUTE);
         place.store().await?.maintain(100).await?;
         let (store, faults) = recorded(&place.table, place.builder()).await?;
-        let late = store.bank("box")?;
+        let late = store.bank("namespace")?;
         assert_eq!(late.take(&ClaimId::new("too early")?, Hold::Forever).await?, Taken::Empty);
         assert_eq!(faults.requests().get("TransactWriteItems"), None, "it was met by a taker");
         assert!(matches!(late.confirm(&claim).await?, Confirmed::Confirmed(_)));
@@ -184,7 +183,7 @@ async fn upkeep_takes_what_a_confirm_left_out_of_the_index() -> Result<()> {
     with_place(async |place| {
         let gate = Gate::default();
         let (store, faults) = gate.store(&place.table, place.builder()).await?;
-        let (bank, claim) = (store.bank("box")?, ClaimId::new("ada")?);
+        let (bank, claim) = (store.bank("namespace")?, ClaimId::new("ada")?);
         bank.add(&items(1)?).await?;
         let _ = bank.take(&claim, Hold::For(MINUTE)).await?;
         faults.script_for("UpdateItem", [Gate::PASS, Gate::HOLD]);
@@ -196,7 +195,7 @@ async fn upkeep_takes_what_a_confirm_left_out_of_the_index() -> Result<()> {
         assert_eq!(in_the_index(place).await?, 1);
         place.store().await?.maintain(100).await?;
         assert_eq!(in_the_index(place).await?, 0);
-        let other = place.store().await?.bank("box")?;
+        let other = place.store().await?.bank("namespace")?;
         assert_eq!(other.counts().await?, Counts { spent: 1, ..Counts::default() });
         assert!(matches!(other.confirm(&claim).await?, Confirmed::Confirmed(_)));
         Ok(())
@@ -207,7 +206,7 @@ async fn upkeep_takes_what_a_confirm_left_out_of_the_index() -> Result<()> {
 #[tokio::test]
 async fn a_hold_that_becomes_one_for_ever_leaves_the_index() -> Result<()> {
     with_place(async |place| {
-        let (bank, claim) = (place.store().await?.bank("box")?, ClaimId::new("ada")?);
+        let (bank, claim) = (place.store().await?.bank("namespace")?, ClaimId::new("ada")?);
         bank.add(&items(1)?).await?;
         let _ = bank.take(&claim, Hold::For(MINUTE)).await?;
         assert!(matches!(bank.extend(&claim, Hold::Forever).await?, Extended::Extended(_)));
@@ -221,7 +220,7 @@ async fn in_the_index(place: &Place) -> Result<usize> {
     Ok(place.rows().await?.iter().filter(|row| row.contains_key("o")).count())
 }
 
-/// The service knows tokens by account and region. Nothing but the table tells these transactions apart: the boxes, the
+/// The service knows tokens by account and region. Nothing but the table tells these transactions apart: the namespaces, the
 /// claims, the items and the time are the same.
 #[tokio::test]
 async fn the_same_step_in_two_tables_has_two_tokens() -> Result<()> {

@@ -35,10 +35,10 @@ struct Part {
     unnoticed: &'static [(&'static str, &'static str)],
 }
 
-const BOX: &str = "box";
+const NAMESPACE: &str = "namespace";
 const NEIGHBOUR: &str = "neighbour";
-/// Requests that a call may make beyond those that it makes where nothing is damaged: what a refusal makes it look at. A call
-/// that is tried again and again makes dozens.
+/// Requests that a call may make beyond those that it makes where nothing is damaged: what a refusal makes it look at.
+/// A call that is tried again and again makes dozens.
 const LOOKS: usize = 6;
 
 macro_rules! stands_damage {
@@ -62,7 +62,7 @@ stands_damage! {
     damaged_ordered_values_are_corrupt_at_once_and_left_as_they_are: ordered::PART;
 }
 
-/// A box that is damaged and another of its kind, and every call of both.
+/// A namespace that is damaged and another of its kind, and every call of both.
 struct Scene<'a> {
     place: &'a Place,
     faults: Faults,
@@ -77,7 +77,7 @@ async fn stands_damage(part: &Part) -> Result<()> {
     with_place(async |place| {
         let mut scene = Scene::of(place, part).await?;
         let (mut tried, mut noticed) = (BTreeSet::new(), BTreeSet::new());
-        let base = format!("{}{}:{}:{BOX}:", place.prefix, part.rows, BOX.len());
+        let base = format!("{}{}:{}:{NAMESPACE}:", place.prefix, part.rows, NAMESPACE.len());
         for damage in Damage::all(&scene.whole, &base) {
             tried.insert(damage.kind(&base));
             if scene.stands(&damage).await? {
@@ -95,9 +95,9 @@ async fn stands_damage(part: &Part) -> Result<()> {
 impl<'a> Scene<'a> {
     async fn of(place: &'a Place, part: &Part) -> Result<Self> {
         let (store, faults) = recorded(&place.table, place.builder()).await?;
-        (part.fill)(place, &store, BOX).await?;
+        (part.fill)(place, &store, NAMESPACE).await?;
         (part.fill)(place, &store, NEIGHBOUR).await?;
-        let (calls, neighbours) = ((part.calls)(&store, BOX)?, (part.calls)(&store, NEIGHBOUR)?);
+        let (calls, neighbours) = ((part.calls)(&store, NAMESPACE)?, (part.calls)(&store, NEIGHBOUR)?);
         let whole = snapshot(place).await?;
         let mut scene = Self { place, faults, calls, neighbours, whole, wrong: vec![] };
         for call in scene.calls.iter_mut().chain(&mut scene.neighbours) {
@@ -142,19 +142,16 @@ impl<'a> Scene<'a> {
         let is_at_once = trips <= call.trips + LOOKS;
         let Err(error) = outcome else {
             if !is_at_once {
-                self.wrong
-                    .push(format!("{damage}: {}: {trips} requests instead of {}", call.name, call.trips));
+                self.wrong.push(format!("{damage}: {}: {trips} requests instead of {}", call.name, call.trips));
             }
             return Ok(false);
         };
         let is_as_it_was = snapshot(self.place).await? == *damaged;
         // A take may have ended a hold that had lapsed, before it met what is damaged.
-        let is_honest =
-            call.name.starts_with("take") || is_as_it_was == (error.certainty() == Certainty::NotApplied);
+        let is_honest = call.name.starts_with("take") || is_as_it_was == (error.certainty() == Certainty::NotApplied);
         if error.kind() != ErrorKind::Corrupt || !is_at_once || !is_honest {
             let trips = format!("{trips} requests instead of {}", call.trips);
-            self.wrong
-                .push(format!("{damage}: {}: {error:?}, {trips}, as it was: {is_as_it_was}", call.name));
+            self.wrong.push(format!("{damage}: {}: {error:?}, {trips}, as it was: {is_as_it_was}", call.name));
         }
         Ok(true)
     }

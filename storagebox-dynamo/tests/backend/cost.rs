@@ -3,9 +3,7 @@
 use std::env;
 use std::fs;
 
-use storagebox_core::{
-    BackendExt, BankAdmin as _, ClaimId, CounterExt, Hold, Item, ItemBank, Result, Strategy, Taken,
-};
+use storagebox_core::{BackendExt, BankAdmin as _, ClaimId, CounterExt, Hold, Item, ItemBank, Result, Strategy, Taken};
 use storagebox_dynamo::{DynamoBuilder, WindowPlan};
 
 use crate::metered::{Cost, Metered, cost};
@@ -20,8 +18,7 @@ const END: &str = "<!-- cost:end -->\n";
 const WRITE_VARIABLE: &str = "STORAGEBOX_WRITE_COSTS";
 
 fn table(metered: &Metered) -> String {
-    let mut table =
-        "| part | call | requests | read units | write units |\n|---|---|---|---|---|\n".to_owned();
+    let mut table = "| part | call | requests | read units | write units |\n|---|---|---|---|---|\n".to_owned();
     let mut last = "";
     for noted in &metered.noted {
         let part = if noted.part == last { "" } else { noted.part };
@@ -110,9 +107,8 @@ async fn what_items_cost_stays_within_its_bounds() -> Result<()> {
 async fn a_thousand_takes_are_little_more_than_a_thousand_requests() -> Result<()> {
     with_place(async |place| {
         let mut metered = Metered::of(place, place.builder()).await?;
-        let bank = metered.store.bank("box")?;
-        let many: Vec<_> =
-            (0..4_000).map(|number| Item::new(format!("code-{number}"))).collect::<Result<_>>()?;
+        let bank = metered.store.bank("namespace")?;
+        let many: Vec<_> = (0..4_000).map(|number| Item::new(format!("code-{number}"))).collect::<Result<_>>()?;
         bank.add(&many).await?;
         metered.aside();
         for number in 0..1_000 {
@@ -132,7 +128,7 @@ async fn a_thousand_takes_are_little_more_than_a_thousand_requests() -> Result<(
 async fn repeats_are_read_first_once_they_are_common() -> Result<()> {
     with_place(async |place| {
         let mut metered = Metered::of(place, place.builder()).await?;
-        let (bank, claim) = (metered.store.bank("box")?, ClaimId::new("ada")?);
+        let (bank, claim) = (metered.store.bank("namespace")?, ClaimId::new("ada")?);
         bank.add(&items(1)?).await?;
         for _ in 0..20 {
             let _ = bank.take(&claim, Hold::Forever).await?;
@@ -145,10 +141,10 @@ async fn repeats_are_read_first_once_they_are_common() -> Result<()> {
 }
 
 #[tokio::test]
-async fn the_first_call_of_a_box_registers_it() -> Result<()> {
+async fn the_first_call_of_a_namespace_registers_it() -> Result<()> {
     with_place(async |place| {
         let mut metered = Metered::of(place, place.builder()).await?;
-        let (bank, claim) = (metered.store.bank("box")?, ClaimId::new("ada")?);
+        let (bank, claim) = (metered.store.bank("namespace")?, ClaimId::new("ada")?);
         for (call, requests) in [("first", 2), ("second", 1)] {
             metered.note(BANK, call, bank.get(&claim)).await?;
             assert_eq!(metered.cost_of(BANK, call).requests, requests, "{call}");
@@ -162,7 +158,7 @@ async fn the_first_call_of_a_box_registers_it() -> Result<()> {
 async fn the_claims_of_a_page_are_read_by_the_hundred() -> Result<()> {
     with_place(async |place| {
         let mut metered = Metered::of(place, place.builder().shards(1).fetch_limit(1_000)).await?;
-        let bank = metered.store.bank("box")?;
+        let bank = metered.store.bank("namespace")?;
         bank.add(&items(250)?).await?;
         for number in 0..250 {
             let _ = bank.take(&ClaimId::new(format!("id-{number}"))?, Hold::Forever).await?;
@@ -182,10 +178,9 @@ async fn a_set_costs_more_than_a_marker_from_where_the_readme_says() -> Result<(
     let readme = read("README.md").split_whitespace().collect::<Vec<_>>().join(" ");
     let plan = WindowPlan::for_rate(1, HOUR);
     with_place(async |place| {
-        for (form, builder, plan) in [
-            ("whole", place.builder(), plan),
-            ("keys alone", place.builder().keys_alone(true), plan.keys_alone()),
-        ] {
+        for (form, builder, plan) in
+            [("whole", place.builder(), plan), ("keys alone", place.builder().keys_alone(true), plan.keys_alone())]
+        {
             let held = cheaper_than_a_marker(place, builder, form).await?;
             let most = plan.largest_capacity();
             let words = [

@@ -7,8 +7,8 @@ use std::time::Duration;
 use aws_sdk_dynamodb::primitives::Blob;
 use aws_sdk_dynamodb::types::AttributeValue;
 use storagebox_core::{
-    BackendExt, Bounds, BoxName, Change, Counted, Counter, CounterExt, ErrorKind, Key, OpId, Result,
-    Retention, Strategy,
+    BackendExt, Bounds, Change, Counted, Counter, CounterExt, ErrorKind, Key, Namespace, OpId, Result, Retention,
+    Strategy,
 };
 use storagebox_dynamo::WindowPlan;
 use storagebox_dynamo::faults::Fault;
@@ -52,11 +52,7 @@ const SENT: [(Strategy, &str, bool); 7] = [
     (Strategy::Marker { retention: Retention::Forever }, "TransactWriteItems", false),
     (Strategy::Ledger, "PutItem", false),
     (Strategy::TokenSet { max: 9 }, "UpdateItem", true),
-    (
-        Strategy::Sharded { shards: 3, bounds: Bounds::NONE, retention: Retention::Forever },
-        "TransactWriteItems",
-        false,
-    ),
+    (Strategy::Sharded { shards: 3, bounds: Bounds::NONE, retention: Retention::Forever }, "TransactWriteItems", false),
 ];
 
 #[tokio::test]
@@ -64,7 +60,7 @@ async fn a_call_finds_its_own_lost_change_again() -> Result<()> {
     with_place(async |place| {
         let (store, faults) = recorded(&place.table, place.builder()).await?;
         for (number, (strategy, operation, tells)) in SENT.into_iter().enumerate() {
-            let counter = store.counters(format!("box-{number}"), strategy)?;
+            let counter = store.counters(format!("namespace-{number}"), strategy)?;
             let _ = counter.add("key", "first", 1).await?;
             let lost = [Fault::DropBefore, Fault::DropAfter, Fault::Torn, Fault::ErrorAfter, Fault::Late];
             for (number, fault) in (0_i64..).zip(lost) {
@@ -128,7 +124,7 @@ async fn a_row_holds_as_many_operations_as_the_plan_says() -> Result<()> {
     with_place(async |place| {
         let most = u32::try_from(WindowPlan::for_rate(1, MINUTE).largest_capacity()).unwrap();
         let store = place.builder().prefix("p".repeat(64)).from_client(place.table.raw())?;
-        let (name, key) = (BoxName::new("n".repeat(512))?, Key::new("k".repeat(512))?);
+        let (name, key) = (Namespace::new("n".repeat(512))?, Key::new("k".repeat(512))?);
         let counter = store.counters(&name, Strategy::TokenSet { max: most })?;
         assert_eq!(counter.value(&key).await?, 0);
         fill(place, &name, &key, most - 1).await?;
@@ -143,7 +139,7 @@ async fn a_row_holds_as_many_operations_as_the_plan_says() -> Result<()> {
 }
 
 /// Past the library, as that takes as many writes.
-async fn fill(place: &Place, name: &BoxName, key: &Key, count: u32) -> Result<()> {
+async fn fill(place: &Place, name: &Namespace, key: &Key, count: u32) -> Result<()> {
     let names = (0..count).map(|number| format!("{number:022}"));
     let map = |value: AttributeValue| {
         AttributeValue::M(names.clone().map(|name| (name, value.clone())).collect::<HashMap<_, _>>())
@@ -184,11 +180,8 @@ async fn a_full_window_is_swept_for_many_changes_at_once() -> Result<()> {
 #[tokio::test]
 async fn more_shards_than_a_transaction_takes_lend_all_they_have() -> Result<()> {
     with_place(async |place| {
-        let strategy = Strategy::Sharded {
-            shards: 300,
-            bounds: Bounds::between(0, 300)?,
-            retention: Retention::Forever,
-        };
+        let strategy =
+            Strategy::Sharded { shards: 300, bounds: Bounds::between(0, 300)?, retention: Retention::Forever };
         let counter = place.store().await?.counters("sharded", strategy)?;
         for (op, delta, expected) in [
             ("all", 300, Counted::Applied { value: None }),

@@ -4,9 +4,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use aws_sdk_dynamodb::config::{BehaviorVersion, Credentials, Region};
-use aws_smithy_runtime_api::client::http::{
-    HttpConnector, HttpConnectorFuture, SharedHttpConnector, http_client_fn,
-};
+use aws_smithy_runtime_api::client::http::{HttpConnector, HttpConnectorFuture, SharedHttpConnector, http_client_fn};
 use aws_smithy_runtime_api::client::orchestrator::{HttpRequest, HttpResponse};
 use aws_smithy_types::body::SdkBody;
 use http::StatusCode;
@@ -52,7 +50,7 @@ async fn all_shards_are_counted_at_once() -> Result<()> {
     with_place(async |place| {
         let gate = Gate::default();
         let (store, faults) = gate.store(&place.table, place.builder().shards(SHARDS)).await?;
-        let bank = store.bank("box")?;
+        let bank = store.bank("namespace")?;
         let expected = filled(&*bank).await?;
         assert_eq!(bank.counts().await?, expected);
         faults.reset();
@@ -66,7 +64,7 @@ async fn all_shards_are_counted_at_once() -> Result<()> {
         assert_eq!(faults.requests().values().sum::<u64>(), 2 * u64::from(SHARDS));
         place.clock.advance(2 * MINUTE);
         let lapsed = Counts { free: expected.free + 3, held: expected.held - 3, ..expected };
-        assert_eq!(place.store().await?.bank("box")?.counts().await?, lapsed);
+        assert_eq!(place.store().await?.bank("namespace")?.counts().await?, lapsed);
         Ok(())
     })
     .await
@@ -107,6 +105,6 @@ async fn a_bank_is_counted_for_longer_than_a_call_may_take() -> Result<()> {
         .http_client(http_client_fn(move |_, _| SharedHttpConnector::new(endless.clone())));
     let client = aws_sdk_dynamodb::Client::from_conf(config.build());
     let store = DynamoStore::builder().call_timeout(call_timeout).shards(1).from_client(&client)?;
-    assert!(store.bank("box")?.counts().await?.free > 2);
+    assert!(store.bank("namespace")?.counts().await?.free > 2);
     Ok(())
 }

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use storagebox_conformance::keeps_text;
 use storagebox_core::{
-    BackendExt, BankAdmin, BoxName, Change, ClaimId, Counted, Counter, DedupId, DedupRepo, Error, ErrorKind,
-    Hold, Item, ItemBank, ItemState, Key, LeaseRepo, Ledger, OpId, Payload, Recorded, Result, Retention,
-    Strategy, TokenId,
+    BackendExt, BankAdmin, Change, ClaimId, Counted, Counter, DedupId, DedupRepo, Error, ErrorKind, Hold, Item,
+    ItemBank, ItemState, Key, LeaseRepo, Ledger, Namespace, OpId, Payload, Recorded, Result, Retention, Strategy,
+    TokenId,
 };
 use storagebox_dynamo::DynamoStore;
 
@@ -30,7 +30,7 @@ fn texts() -> Vec<String> {
         "'; drop table x; --",
         "0",
         "-",
-        "box",
+        "namespace",
         "op:",
         "sum",
         "bank:3:abc:items:0",
@@ -115,7 +115,7 @@ async fn payloads_are_bytes_and_items_are_as_long_as_promised() -> Result<()> {
 
 /// Names that would be another's keys, if they simply stood side by side.
 #[tokio::test]
-async fn no_name_reaches_the_rows_of_another_box() -> Result<()> {
+async fn no_name_reaches_the_rows_of_another_namespace() -> Result<()> {
     with_place(async |place| {
         let store = place.store().await?;
         let mut names = ["abc", "abc:items", "abc:items:0", "3:abc", "bank:3:abc", ":", "", "abc:"]
@@ -177,20 +177,20 @@ async fn what_cannot_be_kept_is_refused_before_any_request() -> Result<()> {
             assert!(is_refused(Item::new(text.as_str())) && is_refused(ClaimId::new(text.as_str())));
             assert!(is_refused(DedupId::new(text.as_str())) && is_refused(OpId::new(text.as_str())));
             assert!(is_refused(Key::new(text.as_str())) && is_refused(TokenId::new(text.as_str())));
-            assert!(is_refused(BoxName::new(text.as_str())) && is_refused(store.bank(text.as_str())));
+            assert!(is_refused(Namespace::new(text.as_str())) && is_refused(store.bank(text.as_str())));
         }
         assert!(is_refused(Payload::try_from(&vec![0_u8; 256 * 1024 + 1][..])));
-        let (bank, claim) = (store.bank("box")?, ClaimId::new("ada")?);
+        let (bank, claim) = (store.bank("namespace")?, ClaimId::new("ada")?);
         assert!(is_refused(bank.take(&claim, Hold::For(Duration::ZERO)).await));
         assert!(is_refused(bank.extend(&claim, Hold::For(Duration::MAX)).await));
         assert!(is_refused(bank.list(None, 0).await));
         let (id, op) = (DedupId::new("id")?, OpId::new("op")?);
-        let leases = store.leases("box")?;
+        let leases = store.leases("namespace")?;
         assert!(is_refused(leases.begin(&id, &op, Duration::ZERO, None).await));
         let for_nothing = Retention::For(Duration::ZERO);
         let value = Payload::try_from("value")?;
-        assert!(is_refused(store.dedup("box")?.record(&id, &value, &op, for_nothing).await));
-        assert!(is_refused(store.counters("box", Strategy::TokenSet { max: u32::MAX })));
+        assert!(is_refused(store.dedup("namespace")?.record(&id, &value, &op, for_nothing).await));
+        assert!(is_refused(store.counters("namespace", Strategy::TokenSet { max: u32::MAX })));
         assert_eq!(faults.taken(), [], "requests were sent");
         Ok(())
     })

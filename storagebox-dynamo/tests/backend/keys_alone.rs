@@ -6,8 +6,8 @@ use std::time::Duration;
 use aws_sdk_dynamodb::primitives::Blob;
 use aws_sdk_dynamodb::types::AttributeValue;
 use storagebox_core::{
-    BackendExt, Bounds, BoxName, Cancelled, Change, Clock, Counted, Counter, CounterExt, ErrorKind, Key,
-    ManualClock, OpId, Result, Strategy,
+    BackendExt, Bounds, Cancelled, Change, Clock, Counted, Counter, CounterExt, ErrorKind, Key, ManualClock, Namespace,
+    OpId, Result, Strategy,
 };
 use storagebox_dynamo::faults::Fault;
 use storagebox_dynamo::{DynamoBuilder, WindowPlan};
@@ -40,8 +40,7 @@ async fn a_key_alone_tells_that_an_operation_was_applied_or_fenced() -> Result<(
     with_place(async |place| {
         let key = Key::new("key")?;
         for strategy in [Strategy::TokenSet { max: 3 }, window(3)] {
-            let counter =
-                alone(place).from_client(place.table.raw())?.counters(format!("{strategy:?}"), strategy)?;
+            let counter = alone(place).from_client(place.table.raw())?.counters(format!("{strategy:?}"), strategy)?;
             assert_eq!(counter.cancel(&key, &OpId::new("early")?).await?, Cancelled::Cancelled);
             assert_eq!(counter.apply(&key, &change("early", 1)?).await?, Counted::Fenced);
             assert_eq!(counter.apply(&key, &change("op", 5)?).await?, APPLIED);
@@ -215,7 +214,7 @@ async fn a_row_holds_article_3s_window_of_30000_keys() -> Result<()> {
     with_place(async |place| {
         let most = u32::try_from(WindowPlan::for_rate(1, HOUR).keys_alone().largest_capacity()).unwrap();
         assert!(most >= 30_000, "{most}");
-        let (name, key) = (BoxName::new("n".repeat(512))?, Key::new("k".repeat(512))?);
+        let (name, key) = (Namespace::new("n".repeat(512))?, Key::new("k".repeat(512))?);
         let strategy = Strategy::Window { lifetime: LIFETIME, capacity: most };
         let store = place.builder().prefix("p".repeat(64)).keys_alone(true).from_client(place.table.raw())?;
         let counter = store.counters(&name, strategy)?;
@@ -233,7 +232,7 @@ async fn a_row_holds_article_3s_window_of_30000_keys() -> Result<()> {
 }
 
 /// Past the library, as that takes as many writes: seventeen slots.
-async fn fill(place: &Place, name: &BoxName, key: &Key, count: u32) -> Result<()> {
+async fn fill(place: &Place, name: &Namespace, key: &Key, count: u32) -> Result<()> {
     const SLOTS: u32 = 17;
     let newest = u32::try_from(place.clock.now().as_secs() / MINUTE.as_secs()).unwrap();
     let number = |number: i64| AttributeValue::N(number.to_string());
@@ -243,8 +242,7 @@ async fn fill(place: &Place, name: &BoxName, key: &Key, count: u32) -> Result<()
     };
     let request = place.table.raw().put_item().table_name(&place.name);
     let pk = format!("{}counters:512:{name}:key:512:{key}:", "p".repeat(64));
-    let request =
-        (0..SLOTS).fold(request, |request, slot| request.item(format!("k{}", newest - slot), keys(slot)));
+    let request = (0..SLOTS).fold(request, |request, slot| request.item(format!("k{}", newest - slot), keys(slot)));
     let request = request
         .item("pk", AttributeValue::S(pk))
         .item("sk", AttributeValue::S("-".to_owned()))
@@ -256,7 +254,7 @@ async fn fill(place: &Place, name: &BoxName, key: &Key, count: u32) -> Result<()
 }
 
 #[tokio::test]
-async fn a_box_keeps_the_form_that_it_was_made_with() -> Result<()> {
+async fn a_namespace_keeps_the_form_that_it_was_made_with() -> Result<()> {
     with_place(async |place| {
         for (name, first) in [("whole", false), ("alone", true)] {
             for keys_alone in [first, !first] {

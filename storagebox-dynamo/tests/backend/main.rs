@@ -2,7 +2,6 @@
 #![allow(clippy::disallowed_methods, reason = "a test may fail and wait where a library must not")]
 
 mod backups;
-mod boxes;
 mod claims;
 mod corruption;
 mod cost;
@@ -15,6 +14,7 @@ mod left;
 mod memory;
 mod metered;
 mod mixed;
+mod namespaces;
 mod planned;
 mod readme;
 mod regions;

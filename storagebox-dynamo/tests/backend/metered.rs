@@ -25,7 +25,7 @@ pub(crate) struct Metered {
     by_operators: Vec<Exchange>,
 }
 
-/// Calls of those who look after a box, and not of programs.
+/// Calls of those who look after a namespace, and not of programs.
 const OPERATORS: [&str; 4] = ["`retire`", "`compact`", "`purge`", "`maintain`"];
 
 /// One call.
@@ -126,8 +126,7 @@ fn reported(response: &Value) -> f64 {
 
 /// What a refused condition costs by DynamoDB's documentation, with rows of at most a kilobyte; no answer reports it.
 fn reckoned(exchange: &Exchange) -> f64 {
-    let kind =
-        exchange.response.as_ref().and_then(|response| response["__type"].as_str()).unwrap_or_default();
+    let kind = exchange.response.as_ref().and_then(|response| response["__type"].as_str()).unwrap_or_default();
     match kind.rsplit('#').next() {
         Some("ConditionalCheckFailedException") => 1.0,
         Some("TransactionCanceledException") => {

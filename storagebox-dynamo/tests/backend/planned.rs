@@ -2,9 +2,7 @@
 
 use std::time::Duration;
 
-use storagebox_core::{
-    BackendExt, Bounds, Change, CounterExt, Key, OpId, Reason, Result, Retention, Strategy,
-};
+use storagebox_core::{BackendExt, Bounds, Change, CounterExt, Key, OpId, Reason, Result, Retention, Strategy};
 use storagebox_dynamo::{CounterPlan, SetPlan, WindowPlan};
 
 use crate::metered::{Cost, Metered, cost};
@@ -33,8 +31,8 @@ async fn what_was_planned_is_what_is_taken() -> Result<()> {
         let mut metered = Metered::of(place, place.builder()).await?;
         let plan = CounterPlan::for_operations(OPERATIONS.into());
         for (number, strategy) in STRATEGIES.into_iter().enumerate() {
-            let counter = metered.store.counters(format!("box-{number}"), strategy)?;
-            // The box is made, or looked at, once.
+            let counter = metered.store.counters(format!("namespace-{number}"), strategy)?;
+            // The namespace is made, or looked at, once.
             let _ = counter.add("other", "first", 1).await?;
             metered.aside();
             for operation in 0..OPERATIONS {
@@ -43,14 +41,8 @@ async fn what_was_planned_is_what_is_taken() -> Result<()> {
             let (taken, planned): (Cost, _) = (metered.aside().iter().map(cost).sum(), plan.cost(strategy));
             let (write, read) = (planned.write_units as f64, planned.read_units as f64);
             assert_eq!(taken.requests as u64, planned.requests, "{strategy:?}");
-            assert!(
-                taken.write <= write && write <= taken.write * 1.2,
-                "{strategy:?}: {taken:?}, {planned:?}"
-            );
-            assert!(
-                taken.read <= read && read <= taken.read * 1.2 + 1.0,
-                "{strategy:?}: {taken:?}, {planned:?}"
-            );
+            assert!(taken.write <= write && write <= taken.write * 1.2, "{strategy:?}: {taken:?}, {planned:?}");
+            assert!(taken.read <= read && read <= taken.read * 1.2 + 1.0, "{strategy:?}: {taken:?}, {planned:?}");
         }
         Ok(())
     })
@@ -95,7 +87,7 @@ async fn a_plan_of_a_long_key_is_not_below_what_is_taken() -> Result<()> {
     .await
 }
 
-/// The lengths of the box's name, the key and the operations.
+/// The lengths of the namespace's name, the key and the operations.
 async fn assert_no_figure_is_below(place: &Place, lengths: [usize; 3], with_reason: bool) -> Result<()> {
     let mut metered = Metered::of(place, place.builder()).await?;
     let [name, key, op] = lengths;
@@ -122,11 +114,8 @@ async fn assert_no_figure_is_below(place: &Place, lengths: [usize; 3], with_reas
         let (taken, planned): (Cost, _) = (metered.aside().iter().map(cost).sum(), plan.cost(strategy));
         counter.value(&key).await?;
         let value: Cost = metered.aside().iter().map(cost).sum();
-        let figures = [
-            (taken.write, planned.write_units),
-            (taken.read, planned.read_units),
-            (value.read, planned.value_units),
-        ];
+        let figures =
+            [(taken.write, planned.write_units), (taken.read, planned.read_units), (value.read, planned.value_units)];
         if figures.iter().any(|(taken, planned)| *taken > *planned as f64) {
             below.push(format!("{strategy:?}: {figures:?}"));
         }
@@ -146,8 +135,7 @@ async fn a_planned_window_is_not_full_at_its_rate() -> Result<()> {
         for (keys_alone, seconds) in [(false, 1), (true, 1), (false, 3), (true, 3)] {
             // The test's places do without a skew.
             let skew = Duration::from_secs(seconds);
-            let store =
-                place.builder().max_skew(skew).keys_alone(keys_alone).from_client(place.table.raw())?;
+            let store = place.builder().max_skew(skew).keys_alone(keys_alone).from_client(place.table.raw())?;
             let plan = if seconds == 1 { default } else { default.with_max_skew(skew) };
             let plan = if keys_alone { plan.keys_alone() } else { plan };
             let window = store.counters(format!("window-{keys_alone}-{seconds}"), plan.strategy()?)?;
@@ -159,10 +147,7 @@ async fn a_planned_window_is_not_full_at_its_rate() -> Result<()> {
                 place.clock.advance(Duration::from_secs(1) / RATE);
             }
         }
-        assert!(
-            full.is_empty(),
-            "operations that were `Full`, with keys alone or not and seconds of skew: {full:?}"
-        );
+        assert!(full.is_empty(), "operations that were `Full`, with keys alone or not and seconds of skew: {full:?}");
         Ok(())
     })
     .await

@@ -40,9 +40,7 @@ pub(crate) fn between<'a>(text: &'a str, begin: &str, end: &str) -> &'a str {
 /// The words in backticks that begin each row of a table.
 fn named(section: &str) -> BTreeSet<&str> {
     let rows = section.lines().filter_map(|line| line.strip_prefix("| `"));
-    rows.flat_map(|row| row.split(" |").next().unwrap().split(", "))
-        .map(|name| name.trim_matches('`'))
-        .collect()
+    rows.flat_map(|row| row.split(" |").next().unwrap().split(", ")).map(|name| name.trim_matches('`')).collect()
 }
 
 /// The texts in double quotes.
@@ -83,7 +81,7 @@ fn every_code_is_listed_with_its_kind() {
     assert_eq!(listed.len(), known.len());
 }
 
-/// The kind of its box and its part, of a partition key.
+/// The kind of its namespace and its part, of a partition key.
 fn kind_of(partition: &str) -> Option<(String, String)> {
     let (kind, rest) = partition.split_once(':')?;
     let (length, rest) = rest.split_once(':')?;
@@ -101,7 +99,7 @@ async fn every_kind_of_row_is_listed() -> Result<()> {
         let _ = ordered.put(&Key::new("key")?, &Payload::try_from("value")?, &stamp).await?;
         let rows = place.rows().await?;
         let partitions = rows.iter().filter_map(|row| row["pk"].as_s().ok()?.strip_prefix(&place.prefix));
-        let made: BTreeSet<_> = partitions.filter_map(kind_of).filter(|(_, part)| part != "box").collect();
+        let made: BTreeSet<_> = partitions.filter_map(kind_of).filter(|(_, part)| part != "namespace").collect();
         let readme = read("README.md");
         let listed = named(between(&readme, "| rows | one for each |", "\n\n"));
         let listed = listed.into_iter().filter(|row| !row.starts_with('{'));
@@ -117,10 +115,8 @@ async fn every_kind_of_row_is_listed() -> Result<()> {
 fn every_common_attribute_is_listed() {
     let (readme, code) = (read("README.md"), read("src/schema.rs"));
     let common = code.lines().filter_map(|line| line.strip_prefix("//! | `"));
-    let common: BTreeSet<_> = common
-        .flat_map(|row| row.split(" |").next().unwrap().split(", "))
-        .map(|name| name.trim_matches('`'))
-        .collect();
+    let common: BTreeSet<_> =
+        common.flat_map(|row| row.split(" |").next().unwrap().split(", ")).map(|name| name.trim_matches('`')).collect();
     let listed = named(between(&readme, "| attribute | holds |", "The other attributes"));
     assert!(common.len() > 5 && listed.is_superset(&common), "{common:?} {listed:?}");
 }
@@ -128,14 +124,14 @@ fn every_common_attribute_is_listed() {
 #[test]
 fn what_the_store_does_not_promise_is_in_the_readme() {
     let readme = read("README.md").to_lowercase();
-    let store = DynamoStore::connect("dynamodb://eu-west-1/box").unwrap();
+    let store = DynamoStore::connect("dynamodb://eu-west-1/namespace").unwrap();
     for (about, words) in [
         ("clock", "max_skew"),
         ("regions", "last writer"),
         ("counters", "several"),
         ("request tokens", "ten minutes"),
         ("throughput", "1,000 write units"),
-        ("memory", "ended claims, gone tokens and ended operations"),
+        ("remember", "ended claims, gone tokens and ended operations"),
     ] {
         let promise = store.promises().entries.into_iter().find(|promise| promise.about == about);
         let statement = promise.unwrap_or_else(|| panic!("nothing about {about}")).statement.to_lowercase();

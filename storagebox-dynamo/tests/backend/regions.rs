@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use aws_sdk_dynamodb::config::Region;
 use storagebox_core::{
-    Backend, BackendExt, ClaimId, Counted, Counter, CounterExt, ErrorKind, Hold, Key, Ledger, OpId,
-    OrderedOptions, Result, Strategy, Taken,
+    Backend, BackendExt, ClaimId, Counted, Counter, CounterExt, ErrorKind, Hold, Key, Ledger, OpId, OrderedOptions,
+    Result, Strategy, Taken,
 };
 use storagebox_dynamo::{DynamoBuilder, DynamoStore, Regions};
 
@@ -55,26 +55,26 @@ async fn with_replicas(test: impl AsyncFnOnce(&Replica, &Replica) -> Result<()>)
 
 const HOUR: Duration = Duration::from_secs(3_600);
 
-/// One call of each kind of box.
+/// One call of each kind of namespace.
 async fn used(store: &DynamoStore) -> [Result<()>; 6] {
     let key = Key::new("key").unwrap();
     [
-        async { store.bank("box")?.counts().await.map(drop) }.await,
-        async { store.dedup("box")?.get(&"id".try_into()?).await.map(drop) }.await,
-        async { store.tokens("box")?.exists(&"token".try_into()?).await.map(drop) }.await,
-        async { store.counters("box", Strategy::default())?.value(&key).await.map(drop) }.await,
+        async { store.bank("namespace")?.counts().await.map(drop) }.await,
+        async { store.dedup("namespace")?.get(&"id".try_into()?).await.map(drop) }.await,
+        async { store.tokens("namespace")?.exists(&"token".try_into()?).await.map(drop) }.await,
+        async { store.counters("namespace", Strategy::default())?.value(&key).await.map(drop) }.await,
         async { store.ledgers("ledger")?.value(&key).await.map(drop) }.await,
-        async { store.ordered("box", OrderedOptions::time())?.get(&key).await.map(drop) }.await,
+        async { store.ordered("namespace", OrderedOptions::time())?.get(&key).await.map(drop) }.await,
     ]
 }
 
 #[tokio::test]
-async fn a_box_is_refused_in_any_region_but_its_home() -> Result<()> {
+async fn a_namespace_is_refused_in_any_region_but_its_home() -> Result<()> {
     with_replicas(async |home, abroad| {
         assert!(used(&home.plain().await?).await.iter().all(Result::is_ok));
         home.arrives_in(abroad).await?;
         for (kind, answer) in used(&abroad.plain().await?).await.into_iter().enumerate() {
-            let error = answer.expect_err("a box that is at home elsewhere");
+            let error = answer.expect_err("a namespace that is at home elsewhere");
             assert_eq!(error.kind(), ErrorKind::Misconfigured, "{kind}: {error}");
             for words in ["eu-west-1", "us-east-1", "regions=moved"] {
                 assert!(error.to_string().contains(words), "{kind}: {error}");
@@ -87,17 +87,17 @@ async fn a_box_is_refused_in_any_region_but_its_home() -> Result<()> {
 
 /// After a failover.
 #[tokio::test]
-async fn a_box_that_moved_is_refused_where_it_was() -> Result<()> {
+async fn a_namespace_that_moved_is_refused_where_it_was() -> Result<()> {
     with_replicas(async |home, abroad| {
-        home.plain().await?.bank("box")?.add(&items(2)?).await?;
+        home.plain().await?.bank("namespace")?.add(&items(2)?).await?;
         home.arrives_in(abroad).await?;
         let moved = abroad.store(|builder| builder.regions(Regions::Moved)).await?;
-        let taken = moved.bank("box")?.take(&ClaimId::new("ada")?, Hold::Forever).await?;
+        let taken = moved.bank("namespace")?.take(&ClaimId::new("ada")?, Hold::Forever).await?;
         assert!(matches!(taken, Taken::New(_)), "{taken:?}");
         abroad.arrives_in(home).await?;
-        let refused = home.plain().await?.bank("box")?.take(&ClaimId::new("bob")?, Hold::Forever).await;
-        assert_eq!(refused.expect_err("a box that moved").kind(), ErrorKind::Misconfigured);
-        let stays = abroad.plain().await?.bank("box")?.take(&ClaimId::new("bob")?, Hold::Forever).await?;
+        let refused = home.plain().await?.bank("namespace")?.take(&ClaimId::new("bob")?, Hold::Forever).await;
+        assert_eq!(refused.expect_err("a namespace that moved").kind(), ErrorKind::Misconfigured);
+        let stays = abroad.plain().await?.bank("namespace")?.take(&ClaimId::new("bob")?, Hold::Forever).await?;
         assert!(matches!(stays, Taken::New(_)), "{stays:?}");
         Ok(())
     })
@@ -106,9 +106,9 @@ async fn a_box_that_moved_is_refused_where_it_was() -> Result<()> {
 
 /// What is over in a row that arrived may be written anew at home, and a delete elsewhere would be the last writer.
 #[tokio::test]
-async fn upkeep_deletes_nothing_of_a_box_that_is_at_home_elsewhere() -> Result<()> {
+async fn upkeep_deletes_nothing_of_a_namespace_that_is_at_home_elsewhere() -> Result<()> {
     with_replicas(async |home, abroad| {
-        let bank = home.plain().await?.bank("box")?;
+        let bank = home.plain().await?.bank("namespace")?;
         let _ = bank.release(&ClaimId::new("unknown")?).await?;
         home.place.clock.advance(30 * 24 * HOUR);
         home.arrives_in(abroad).await?;
@@ -136,11 +136,7 @@ async fn retries_in_another_region_that_arrive_late_are_counted_once() -> Result
             let _ = there.add("key", "there", 100).await?;
             let key = Key::new("key")?;
             assert_eq!((here.value(&key).await?, there.value(&key).await?), (15, 105), "before it arrives");
-            let order = if first_is_last {
-                [(abroad, home), (home, abroad)]
-            } else {
-                [(home, abroad), (abroad, home)]
-            };
+            let order = if first_is_last { [(abroad, home), (home, abroad)] } else { [(home, abroad), (abroad, home)] };
             for (from, to) in order {
                 from.arrives_in(to).await?;
             }
@@ -195,12 +191,11 @@ async fn a_ledger_is_in_several_regions_or_in_one_for_ever() -> Result<()> {
 
 /// Ledgers alone are made for it.
 #[tokio::test]
-async fn several_regions_open_no_other_box_elsewhere() -> Result<()> {
+async fn several_regions_open_no_other_namespace_elsewhere() -> Result<()> {
     with_replicas(async |home, abroad| {
-        home.store(several).await?.bank("box")?.add(&items(1)?).await?;
+        home.store(several).await?.bank("namespace")?.add(&items(1)?).await?;
         home.arrives_in(abroad).await?;
-        let refused =
-            abroad.store(several).await?.bank("box")?.take(&ClaimId::new("ada")?, Hold::Forever).await;
+        let refused = abroad.store(several).await?.bank("namespace")?.take(&ClaimId::new("ada")?, Hold::Forever).await;
         assert_eq!(refused.expect_err("a bank in two regions").kind(), ErrorKind::Misconfigured);
         Ok(())
     })

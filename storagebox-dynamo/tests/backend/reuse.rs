@@ -43,7 +43,7 @@ async fn an_id_costs_the_same_however_often_it_was_used() -> Result<()> {
                 bytes.push(longest_row(place).await?);
             }
         }
-        assert_eq!(costs[0], Cost { requests: 2, read: 0.0, write: 2.0 }, "with the box");
+        assert_eq!(costs[0], Cost { requests: 2, read: 0.0, write: 2.0 }, "with the namespace");
         assert!(costs[3..].iter().all(|cost| *cost == costs[3]), "{costs:?}");
         // The numbers in it have more digits.
         assert!(bytes[1] <= bytes[0] + 16, "{bytes:?}");

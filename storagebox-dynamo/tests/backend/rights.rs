@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use serde_json::Value;
 use storagebox_core::{
-    Backend, BackendExt, Bounds, Change, ClaimId, Counted, Counter, Extended, Hold, Item, ItemBank, Key,
-    OpId, Result, Retention, Strategy, Taken,
+    Backend, BackendExt, Bounds, Change, ClaimId, Counted, Counter, Extended, Hold, Item, ItemBank, Key, OpId, Result,
+    Retention, Strategy, Taken,
 };
 use storagebox_dynamo::DynamoStore;
 use storagebox_dynamo::faults::Exchange;
@@ -71,11 +71,9 @@ fn asked_by(exchange: &Exchange, table: &str) -> Vec<Right> {
 
 /// Each part of a transaction needs the right of the request that it would be alone.
 fn parts_of(request: &Value, table: &str) -> Vec<Right> {
-    let parts =
-        request["TransactItems"].as_array().unwrap().iter().flat_map(|part| part.as_object().unwrap());
-    let part = |(kind, part): (&String, &Value)| {
-        on_table(&format!("{kind}Item"), part["TableName"].as_str().unwrap(), table)
-    };
+    let parts = request["TransactItems"].as_array().unwrap().iter().flat_map(|part| part.as_object().unwrap());
+    let part =
+        |(kind, part): (&String, &Value)| on_table(&format!("{kind}Item"), part["TableName"].as_str().unwrap(), table);
     parts.map(part).collect()
 }
 
@@ -151,7 +149,7 @@ impl Metered {
 
     /// A claim that is not remembered any more, while its item still names it.
     async fn forgotten_claims(&mut self, place: &Place) -> Result<()> {
-        let store = self.another(place.builder().memory(Retention::For(SECOND)))?;
+        let store = self.another(place.builder().remember(Retention::For(SECOND)))?;
         let bank = store.bank("forgetting")?;
         bank.add(&[Item::new("1")?]).await?;
         let _ = bank.take(&ClaimId::new("gone")?, Hold::For(SECOND)).await?;

@@ -51,11 +51,7 @@ impl Gate {
     pub(crate) const PASS: Fault = Fault::Delay(Duration::ZERO);
 
     /// As [`recorded`], with this gate on the way.
-    pub(crate) async fn store(
-        &self,
-        table: &Arc<Table>,
-        builder: DynamoBuilder,
-    ) -> Result<(DynamoStore, Faults)> {
+    pub(crate) async fn store(&self, table: &Arc<Table>, builder: DynamoBuilder) -> Result<(DynamoStore, Faults)> {
         let faults = Faults::new(table.http());
         let client = table.client(None, Some(SharedHttpClient::new(faults.clone()))).await;
         let config = client.config().to_builder().sleep_impl(self.clone());

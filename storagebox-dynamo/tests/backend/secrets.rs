@@ -10,8 +10,8 @@ use aws_sdk_dynamodb::config::Credentials;
 use aws_smithy_runtime_api::client::http::SharedHttpClient;
 use futures_util::future::try_join_all;
 use storagebox_core::{
-    Backend, BackendExt, BankAdmin, ClaimId, DedupId, DedupRepo, Error, ErrorKind, Hold, Item, ItemBank,
-    OpId, Payload, Result, Retention,
+    Backend, BackendExt, BankAdmin, ClaimId, DedupId, DedupRepo, Error, ErrorKind, Hold, Item, ItemBank, OpId, Payload,
+    Result, Retention,
 };
 use storagebox_dynamo::DynamoStore;
 use storagebox_dynamo::faults::{Fault, Faults};
@@ -25,8 +25,7 @@ const SECRET: &str = "hunter2";
 
 /// A client with keys that must not be shown.
 async fn client(table: &Table, http: Option<SharedHttpClient>) -> Driver {
-    let keys =
-        Credentials::new("AKIAhunter2", "secret-hunter2", Some("session-hunter2".into()), None, SECRET);
+    let keys = Credentials::new("AKIAhunter2", "secret-hunter2", Some("session-hunter2".into()), None, SECRET);
     let config = table.client(None, http).await.config().to_builder().credentials_provider(keys);
     Driver::from_conf(config.build())
 }
@@ -43,7 +42,7 @@ fn assert_hidden(error: &Error) {
 
 /// The error of a first call and of a ping, which are to be of one kind.
 async fn refused(store: &DynamoStore) -> Result<ErrorKind> {
-    let (ping, call) = (store.ping().await.unwrap_err(), store.bank("box")?.counts().await.unwrap_err());
+    let (ping, call) = (store.ping().await.unwrap_err(), store.bank("namespace")?.counts().await.unwrap_err());
     assert_hidden(&ping);
     assert_hidden(&call);
     assert_eq!(ping.kind(), call.kind(), "{ping} {call}");
@@ -98,8 +97,7 @@ impl ProvideCredentials for NoKeys {
 #[tokio::test]
 async fn missing_keys_are_denied_and_late_ones_unavailable() -> Result<()> {
     with_table(async |table| {
-        for (keys, kind) in [(NoKeys::NotThere, ErrorKind::Denied), (NoKeys::NotNow, ErrorKind::Unavailable)]
-        {
+        for (keys, kind) in [(NoKeys::NotThere, ErrorKind::Denied), (NoKeys::NotNow, ErrorKind::Unavailable)] {
             let config = client(table, None).await.config().to_builder().credentials_provider(keys);
             let store = DynamoStore::builder().table(table.name.as_str());
             let store = store.from_client(&Driver::from_conf(config.build()))?;
@@ -118,7 +116,7 @@ async fn nothing_public_shows_a_key_or_an_item() -> Result<()> {
         faults.record(true);
         let driver = client(&place.table, Some(SharedHttpClient::new(faults.clone()))).await;
         let store = place.builder().from_client(&driver)?;
-        let bank = store.bank("box")?;
+        let bank = store.bank("namespace")?;
         bank.add(&[Item::new("code-hunter2")?]).await?;
         let _ = bank.take(&ClaimId::new("ada")?, Hold::Forever).await?;
         let exchanges = faults.taken();
@@ -153,7 +151,7 @@ async fn no_error_shows_an_item_or_a_value() -> Result<()> {
 async fn failing(place: &Place, fault: Fault) -> Result<usize> {
     let faults = Faults::new(place.table.http());
     let driver = client(&place.table, Some(SharedHttpClient::new(faults.clone()))).await;
-    let name = format!("box-{}", fault.name());
+    let name = format!("namespace-{}", fault.name());
     let patient = place.builder().from_client(&driver)?;
     let (bank, records) = (patient.bank(name.as_str())?, patient.dedup(name.as_str())?);
     let (items, claim) = ([Item::new("code-hunter2")?, Item::new("hunter2-code")?], ClaimId::new("ada")?);
@@ -163,7 +161,7 @@ async fn failing(place: &Place, fault: Fault) -> Result<usize> {
     let _ = records.record(&id, &value, &op, Retention::Forever).await?;
     let hasty = place.builder().call_timeout(Duration::from_millis(500)).from_client(&driver)?;
     let (bank, records) = (hasty.bank(name.as_str())?, hasty.dedup(name.as_str())?);
-    // It knows its boxes then, on however busy a machine: what fails afterwards is the calls themselves.
+    // It knows its namespaces then, on however busy a machine: what fails afterwards is the calls themselves.
     while bank.get(&claim).await.is_err() || records.get(&id).await.is_err() {}
     faults.random(1, 100, &[fault]);
     let errors = [

@@ -4,8 +4,8 @@ use aws_sdk_dynamodb::types::{
     AttributeDefinition, AttributeValue, BillingMode, KeySchemaElement, KeyType, ScalarAttributeType,
 };
 use storagebox_core::{
-    Backend, BackendExt, Change, ClaimId, Counter, DedupId, DedupRepo, ErrorKind, Hold, Item, ItemBank, Key,
-    LeaseRepo, OpId, OrderedOptions, OrderedStore, Result, Strategy, TokenId, TokenStore,
+    Backend, BackendExt, Change, ClaimId, Counter, DedupId, DedupRepo, ErrorKind, Hold, Item, ItemBank, Key, LeaseRepo,
+    OpId, OrderedOptions, OrderedStore, Result, Strategy, TokenId, TokenStore,
 };
 use storagebox_dynamo::DynamoStore;
 use tokio::task::JoinSet;
@@ -47,7 +47,7 @@ async fn eight_tasks_set_up_one_table_at_once() -> Result<()> {
 async fn a_second_setup_changes_nothing() -> Result<()> {
     with_place(async |place| {
         let store = place.store().await?;
-        store.bank("box")?.add(&[Item::new("code")?]).await?;
+        store.bank("namespace")?.add(&[Item::new("code")?]).await?;
         let before = place.rows().await?;
         store.setup().await?;
         store.setup().await?;
@@ -61,15 +61,10 @@ async fn a_second_setup_changes_nothing() -> Result<()> {
 async fn has_its_shape(table: &Table, name: &str) -> Result<()> {
     let described = table.raw().describe_table().table_name(name).send().await.map_err(failed)?;
     let described = described.table.ok_or_else(|| failed("no table"))?;
-    let names = |keys: &[KeySchemaElement]| {
-        keys.iter().map(|key| key.attribute_name().to_owned()).collect::<Vec<_>>()
-    };
+    let names = |keys: &[KeySchemaElement]| keys.iter().map(|key| key.attribute_name().to_owned()).collect::<Vec<_>>();
     assert_eq!(names(described.key_schema()), ["pk", "sk"]);
     let [index] = described.local_secondary_indexes() else { panic!("{described:?}") };
-    assert_eq!(
-        (index.index_name(), names(index.key_schema())),
-        (Some("order"), vec!["pk".into(), "o".into()])
-    );
+    assert_eq!((index.index_name(), names(index.key_schema())), (Some("order"), vec!["pk".into(), "o".into()]));
     let projected = index.projection().map(|projection| projection.non_key_attributes().to_vec());
     assert_eq!(projected, Some(vec!["c".to_owned(), "d".to_owned()]));
     let ttl = table.raw().describe_time_to_live().table_name(name).send().await.map_err(failed)?;
@@ -83,13 +78,13 @@ async fn first_calls(store: &DynamoStore) -> Result<Vec<(&'static str, Option<Er
     let (id, op, key) = (DedupId::new("id")?, OpId::new("op")?, Key::new("key")?);
     let hour = std::time::Duration::from_secs(3_600);
     let change = Change::new(op.clone(), 1);
-    let item_bank = store.bank("box")?.take(&ClaimId::new("ada")?, Hold::Forever).await.map(drop);
-    let dedup = store.dedup("box")?.get(&id).await.map(drop);
-    let leases = store.leases("box")?.begin(&id, &op, hour, None).await.map(drop);
-    let tokens = store.tokens("box")?.consume(&TokenId::new("token")?, &op).await.map(drop);
-    let counters = store.counters("box", Strategy::default())?.apply(&key, &change).await.map(drop);
+    let item_bank = store.bank("namespace")?.take(&ClaimId::new("ada")?, Hold::Forever).await.map(drop);
+    let dedup = store.dedup("namespace")?.get(&id).await.map(drop);
+    let leases = store.leases("namespace")?.begin(&id, &op, hour, None).await.map(drop);
+    let tokens = store.tokens("namespace")?.consume(&TokenId::new("token")?, &op).await.map(drop);
+    let counters = store.counters("namespace", Strategy::default())?.apply(&key, &change).await.map(drop);
     let ledger = store.ledgers("ledger")?.apply(&key, &change).await.map(drop);
-    let ordered = store.ordered("box", OrderedOptions::sequence())?.get(&key).await.map(drop);
+    let ordered = store.ordered("namespace", OrderedOptions::sequence())?.get(&key).await.map(drop);
     let calls = [
         ("item bank", item_bank),
         ("records", dedup),
@@ -152,22 +147,21 @@ async fn create(table: &Table, name: &str, keys: &[&str]) -> Result<()> {
 
 /// The one that made them knows what their rows mean; this one does not.
 #[tokio::test]
-async fn boxes_of_a_newer_library_are_refused() -> Result<()> {
+async fn namespaces_of_a_newer_library_are_refused() -> Result<()> {
     with_place(async |place| {
         let store = place.store().await?;
-        let bank = store.bank("box")?;
+        let bank = store.bank("namespace")?;
         bank.add(&[Item::new("code")?]).await?;
-        let made = AttributeValue::S(format!("{}bank:3:box:box", place.prefix));
+        let made = AttributeValue::S(format!("{}bank:3:namespace:namespace", place.prefix));
         let update = place.table.raw().update_item().table_name(&place.name);
         let update = update.key("pk", made).key("sk", AttributeValue::S("-".to_owned()));
         // The second library knows one version more.
-        let update =
-            update.update_expression("SET #schema = #schema + :one").condition_expression("#schema = :one");
+        let update = update.update_expression("SET #schema = #schema + :one").condition_expression("#schema = :one");
         let update = update.expression_attribute_names("#schema", "schema");
         let update = update.expression_attribute_values(":one", AttributeValue::N("1".to_owned()));
         update.send().await.map_err(failed)?;
         let before = place.rows().await?;
-        let refused = place.store().await?.bank("box")?.take(&ClaimId::new("ada")?, Hold::Forever).await;
+        let refused = place.store().await?.bank("namespace")?.take(&ClaimId::new("ada")?, Hold::Forever).await;
         let error = refused.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Unsupported, "{error}");
         assert!(error.to_string().contains("newer"), "{error}");
@@ -177,18 +171,17 @@ async fn boxes_of_a_newer_library_are_refused() -> Result<()> {
     .await
 }
 
-/// Nothing of a box depends on the settings of whoever opens it later.
+/// Nothing of a namespace depends on the settings of whoever opens it later.
 #[tokio::test]
-async fn a_box_keeps_its_number_of_shards() -> Result<()> {
+async fn a_namespace_keeps_its_number_of_shards() -> Result<()> {
     with_place(async |place| {
         let driver = place.table.client(None, None).await;
-        let items: Vec<_> =
-            (0..20).map(|number| Item::new(format!("code-{number}"))).collect::<Result<_>>()?;
+        let items: Vec<_> = (0..20).map(|number| Item::new(format!("code-{number}"))).collect::<Result<_>>()?;
         let first = place.builder().shards(3).from_client(&driver)?;
-        first.bank("box")?.add(&items).await?;
+        first.bank("namespace")?.add(&items).await?;
         let stores = [place.builder().shards(1), place.builder().shards(256)];
         for store in stores {
-            let bank = store.from_client(&driver)?.bank("box")?;
+            let bank = store.from_client(&driver)?.bank("namespace")?;
             assert_eq!(bank.add(&items).await?.already_present, 20);
             assert_eq!(bank.counts().await?.free, 20);
         }

@@ -15,11 +15,10 @@ const AGAIN: Counted = Counted::AlreadyApplied { value: None };
 
 /// The article's bins: ten of them, none below 0.
 async fn bins(place: &Place) -> Result<(Arc<dyn Counter>, Faults)> {
-    let strategy =
-        Strategy::Sharded { shards: 10, bounds: Bounds::at_least(0), retention: Retention::Forever };
+    let strategy = Strategy::Sharded { shards: 10, bounds: Bounds::at_least(0), retention: Retention::Forever };
     let (store, faults) = recorded(&place.table, place.builder()).await?;
     let bins = store.counters("stock", strategy)?;
-    // The box is looked at once.
+    // The namespace is looked at once.
     let _ = bins.add("other", "first", 1).await?;
     faults.reset();
     Ok((bins, faults))

@@ -20,8 +20,7 @@ async fn asked_for() -> Result<Asked> {
     let mut sent = vec![];
     with_table(async |table| {
         let name = format!("{}-template", table.name);
-        let (store, faults) =
-            recorded_with_backups(table, DynamoStore::builder().table(name.as_str())).await?;
+        let (store, faults) = recorded_with_backups(table, DynamoStore::builder().table(name.as_str())).await?;
         store.setup().await?;
         sent = faults.taken();
         remove(table, &name).await
@@ -68,7 +67,8 @@ async fn the_table_of_terraform_is_that_of_setup() -> Result<()> {
     let attributes = all("attribute").into_iter();
     let attribute = |one: Value| json!({ "AttributeName": one["name"], "AttributeType": one["type"] });
     let index = |one: Value| {
-        let projection = json!({ "ProjectionType": one["projection_type"], "NonKeyAttributes": one["non_key_attributes"] });
+        let projection =
+            json!({ "ProjectionType": one["projection_type"], "NonKeyAttributes": one["non_key_attributes"] });
         json!({ "IndexName": one["name"], "KeySchema": keys(&one["range_key"]), "Projection": projection })
     };
     let table = json!({

@@ -6,7 +6,7 @@ use storagebox_core::{Error, ErrorKind, Retention};
 use storagebox_dynamo::DynamoStore;
 
 /// Nobody listens there, and nobody is asked.
-const NOWHERE: &str = "dynamodb://eu-west-1/box?endpoint=http://127.0.0.1:1";
+const NOWHERE: &str = "dynamodb://eu-west-1/namespace?endpoint=http://127.0.0.1:1";
 
 fn refused(url: &str) -> Error {
     let error = DynamoStore::connect(url).expect_err("a URL that makes no sense");
@@ -29,12 +29,12 @@ fn names_of_tables_are_those_that_dynamodb_takes() {
 #[test]
 fn credentials_never_stand_in_a_url() {
     for url in [
-        "dynamodb://AKIA:hunter2@eu-west-1/box",
-        "dynamodb://hunter2@eu-west-1/box",
-        "dynamodb://eu-west-1/box?endpoint=http://AKIA:hunter2@localhost:8000",
-        "dynamodb://eu-west-1/box?endpoint=http%3A%2F%2FAKIA%3Ahunter2%40localhost",
-        "dynamodb://eu-west-1/box?secret_access_key=hunter2",
-        "dynamodb://eu-west-1/box?access_key_id=hunter2",
+        "dynamodb://AKIA:hunter2@eu-west-1/namespace",
+        "dynamodb://hunter2@eu-west-1/namespace",
+        "dynamodb://eu-west-1/namespace?endpoint=http://AKIA:hunter2@localhost:8000",
+        "dynamodb://eu-west-1/namespace?endpoint=http%3A%2F%2FAKIA%3Ahunter2%40localhost",
+        "dynamodb://eu-west-1/namespace?secret_access_key=hunter2",
+        "dynamodb://eu-west-1/namespace?access_key_id=hunter2",
     ] {
         refused(url);
     }
@@ -49,8 +49,8 @@ fn urls_that_are_none_are_refused_without_being_shown() {
         "dynamodb:hunter2",
         "dynamodb://hunter2",
         "dynamodb:///hunter2",
-        "dynamo://hunter2/box",
-        "Dynamodb://hunter2/box",
+        "dynamo://hunter2/namespace",
+        "Dynamodb://hunter2/namespace",
         "https://dynamodb.eu-west-1.amazonaws.com/hunter2",
     ] {
         refused(url);
@@ -74,9 +74,9 @@ fn values_that_make_no_sense_are_refused() {
         ("prefix=%", "%"),
         ("prefix=%zz", "%"),
         ("prefix=%ff", "UTF-8"),
-        ("memory=0", "retention"),
-        ("memory=week", "memory"),
-        ("memory=99999999999999999999s", "memory"),
+        ("remember=0", "retention"),
+        ("remember=week", "remember"),
+        ("remember=99999999999999999999s", "remember"),
         ("max_skew=-1", "max_skew"),
         ("max_skew=3600001ms", "max skew"),
         ("call_timeout=0", "call timeout"),
@@ -102,8 +102,8 @@ fn values_that_make_no_sense_are_refused() {
 #[test]
 fn every_key_is_taken_and_decoded() {
     for pairs in [
-        "prefix=a%2Fb%20%C3%A9&memory=forever&max_skew=0&call_timeout=9m&shards=256&fetch_limit=1000",
-        "memory=1d&read_first=auto&retry_atomic=off&shards=1&fetch_limit=1",
+        "prefix=a%2Fb%20%C3%A9&remember=forever&max_skew=0&call_timeout=9m&shards=256&fetch_limit=1000",
+        "remember=1d&read_first=auto&retry_atomic=off&shards=1&fetch_limit=1",
         "read_first=never&retry_atomic=on&&",
         "read_first=always&keys_alone=on&regions=several",
         "keys_alone=off&regions=one",
@@ -127,7 +127,7 @@ fn a_builder_is_checked_when_it_is_used() {
         ("prefix", builder().prefix("a\0")),
         ("max skew", builder().max_skew(Duration::from_secs(3_601))),
         ("call timeout", builder().call_timeout(Duration::ZERO)),
-        ("retention", builder().memory(Retention::For(Duration::ZERO))),
+        ("retention", builder().remember(Retention::For(Duration::ZERO))),
     ] {
         let error = builder.connect(NOWHERE).expect_err(name);
         assert!(error.to_string().contains(name), "{name}: {error}");

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use storagebox_core::{
-    Backend, BackendExt, BankAdmin, Begun, Bounds, Change, ClaimId, Counter, DedupId, DedupRepo, Fingerprint,
-    Hold, Item, ItemBank, Key, Lease, LeaseRepo, Ledger, OpId, OrderedOptions, OrderedStore, Payload,
-    Recorded, Replaced, Result, Retention, Stamp, Strategy, TokenId, TokenStore, WriterId,
+    Backend, BackendExt, BankAdmin, Begun, Bounds, Change, ClaimId, Counter, DedupId, DedupRepo, Fingerprint, Hold,
+    Item, ItemBank, Key, Lease, LeaseRepo, Ledger, OpId, OrderedOptions, OrderedStore, Payload, Recorded, Replaced,
+    Result, Retention, Stamp, Strategy, TokenId, TokenStore, WriterId,
 };
 use storagebox_dynamo::{DynamoBuilder, ReadFirst};
 
@@ -65,7 +65,7 @@ pub(crate) fn builder(place: &Place) -> DynamoBuilder {
 }
 
 impl Metered {
-    /// All of it; boxes are registered before their first call is noted.
+    /// All of it; namespaces are registered before their first call is noted.
     pub(crate) async fn every_call(&mut self, place: &Place) -> Result<()> {
         self.bank().await?;
         self.bank_again(place).await?;
@@ -82,15 +82,14 @@ impl Metered {
     }
 
     async fn bank(&mut self) -> Result<()> {
-        let (bank, items) = (self.store.bank("box")?, items(ITEMS)?);
+        let (bank, items) = (self.store.bank("namespace")?, items(ITEMS)?);
         bank.add(&items[..1]).await?;
         self.note(BANK, "`add`, an item", bank.add(&items[1..2])).await?;
         self.note(BANK, "`add`, an item that is there", bank.add(&items[..1])).await?;
         bank.add(&items).await?;
         self.have_all_candidates(&*bank).await?;
         let _ = self.note(BANK, "`take`, new, for ever", bank.take(&claim("ada")?, Hold::Forever)).await?;
-        let _ =
-            self.note(BANK, "`take`, new, for a while", bank.take(&claim("bob")?, Hold::For(HOUR))).await?;
+        let _ = self.note(BANK, "`take`, new, for a while", bank.take(&claim("bob")?, Hold::For(HOUR))).await?;
         let _ = self.note(BANK, "`take`, again", bank.take(&claim("ada")?, Hold::Forever)).await?;
         let _ = self.note(BANK, "`extend`", bank.extend(&claim("bob")?, Hold::For(2 * HOUR))).await?;
         let _ = self.note(BANK, "`confirm`, held for a while", bank.confirm(&claim("bob")?)).await?;
@@ -114,7 +113,7 @@ impl Metered {
     }
 
     async fn bank_again(&mut self, place: &Place) -> Result<()> {
-        let elsewhere = self.another(builder(place).read_first(ReadFirst::Always))?.bank("box")?;
+        let elsewhere = self.another(builder(place).read_first(ReadFirst::Always))?.bank("namespace")?;
         elsewhere.get(&claim("ada")?).await?;
         let (bob, early) = (claim("bob")?, claim("early-0")?);
         let again = elsewhere.take(&bob, Hold::For(HOUR));
@@ -124,7 +123,7 @@ impl Metered {
     }
 
     async fn bank_for_its_keeper(&mut self) -> Result<()> {
-        let (bank, many) = (self.store.bank("box")?, self.store.bank("full")?);
+        let (bank, many) = (self.store.bank("namespace")?, self.store.bank("full")?);
         let one = [Item::new(text("one-more"))?];
         bank.add(&one).await?;
         self.note(BANK, "`holder`, free", bank.holder(&one[0])).await?;
@@ -142,7 +141,7 @@ impl Metered {
     }
 
     async fn records(&mut self) -> Result<()> {
-        let records = self.store.dedup("box")?;
+        let records = self.store.dedup("namespace")?;
         let (id, value, first) = (DedupId::new(text("id"))?, Payload::try_from("value")?, op("first")?);
         records.get(&id).await?;
         let recorded = records.record(&id, &value, &first, Retention::Forever);
@@ -151,15 +150,14 @@ impl Metered {
         let again = records.record(&id, &value, &first, Retention::Forever);
         let _ = self.note(RECORDS, "`record`, again", again).await?;
         self.note(RECORDS, "`get`", records.get(&id)).await?;
-        let replaced =
-            self.note(RECORDS, "`replace`", records.replace(&id, version, &value, &op("b")?)).await?;
+        let replaced = self.note(RECORDS, "`replace`", records.replace(&id, version, &value, &op("b")?)).await?;
         let Replaced::Replaced(version) = replaced else { panic!("{replaced:?}") };
         self.note(RECORDS, "`list`, 4 shards", records.list(None, 1_000)).await?;
         self.note(RECORDS, "`forget`", records.forget(&id, version)).await.map(drop)
     }
 
     async fn leases(&mut self) -> Result<()> {
-        let leases = self.store.leases("box")?;
+        let leases = self.store.leases("namespace")?;
         let lease = self.begun("`begin`", "complete").await?;
         let _ = self.note(LEASES, "`extend`", leases.extend(&lease, 2 * HOUR)).await?;
         let result = Payload::try_from("result")?;
@@ -167,9 +165,7 @@ impl Metered {
         let _ = self.note(LEASES, "`begin`, done", leases.begin(&lease.id, &op("late")?, HOUR, None)).await?;
         let lease = self.begun("`begin`, with a fingerprint", "abort").await?;
         let _ = self.note(LEASES, "`abort`", leases.abort(&lease)).await?;
-        for (call, next) in
-            [("`begin`, after one that is over", "second"), ("`begin`, after several", "third")]
-        {
+        for (call, next) in [("`begin`, after one that is over", "second"), ("`begin`, after several", "third")] {
             let begun = self.note(LEASES, call, leases.begin(&lease.id, &op(next)?, HOUR, None)).await?;
             let Begun::Started(lease) = begun else { panic!("{begun:?}") };
             let _ = leases.abort(&lease).await?;
@@ -178,7 +174,7 @@ impl Metered {
     }
 
     async fn begun(&mut self, call: &str, name: &str) -> Result<Lease> {
-        let (leases, id) = (self.store.leases("box")?, DedupId::new(text(name))?);
+        let (leases, id) = (self.store.leases("namespace")?, DedupId::new(text(name))?);
         let print = Some(Fingerprint::new("print")?).filter(|_| call.ends_with("fingerprint"));
         let begun = self.note(LEASES, call, leases.begin(&id, &op(name)?, HOUR, print.as_ref())).await?;
         let Begun::Started(lease) = begun else { panic!("{begun:?}") };
@@ -186,36 +182,28 @@ impl Metered {
     }
 
     async fn tokens(&mut self, place: &Place) -> Result<()> {
-        let tokens = self.store.tokens("box")?;
+        let tokens = self.store.tokens("namespace")?;
         let [token, other, young] =
             [TokenId::new(text("token"))?, TokenId::new(text("other"))?, TokenId::new(text("young"))?];
         tokens.exists(&token).await?;
-        self.note(TOKENS, "`create_tokens`, a token", tokens.create_tokens(std::slice::from_ref(&token)))
-            .await?;
+        self.note(TOKENS, "`create_tokens`, a token", tokens.create_tokens(std::slice::from_ref(&token))).await?;
         self.note(TOKENS, "`exists`", tokens.exists(&token)).await?;
         tokens.create_tokens(&[other.clone(), young.clone()]).await?;
-        let _ =
-            self.note(TOKENS, "`consume`, within a millisecond", tokens.consume(&young, &op("op")?)).await?;
+        let _ = self.note(TOKENS, "`consume`, within a millisecond", tokens.consume(&young, &op("op")?)).await?;
         place.clock.advance(Duration::from_millis(1));
         let _ = self.note(TOKENS, "`consume`", tokens.consume(&token, &op("op")?)).await?;
         let _ = self.note(TOKENS, "`consume`, again", tokens.consume(&token, &op("op")?)).await?;
         self.note(TOKENS, "`discard`, a token", tokens.discard(&[other])).await?;
-        self.note(TOKENS, "`discard`, unknown", tokens.discard(&[TokenId::new(text("none"))?]))
-            .await
-            .map(drop)
+        self.note(TOKENS, "`discard`, unknown", tokens.discard(&[TokenId::new(text("none"))?])).await.map(drop)
     }
 
     async fn counters(&mut self) -> Result<()> {
         for (name, strategy) in STRATEGIES {
             let (counters, key) = (self.store.counters(name, strategy)?, Key::new(text("key"))?);
             let _ = counters.apply(&key, &change("first")?).await?;
-            let _ = self
-                .note(COUNTERS, format!("`apply`, `{name}`"), counters.apply(&key, &change("op")?))
-                .await?;
+            let _ = self.note(COUNTERS, format!("`apply`, `{name}`"), counters.apply(&key, &change("op")?)).await?;
             if matches!(strategy, Strategy::Marker { .. }) {
-                let _ = self
-                    .note(COUNTERS, "`apply`, again, `Marker`", counters.apply(&key, &change("op")?))
-                    .await?;
+                let _ = self.note(COUNTERS, "`apply`, again, `Marker`", counters.apply(&key, &change("op")?)).await?;
                 self.note(COUNTERS, "`value`", counters.value(&key)).await?;
             }
             if matches!(strategy, Strategy::Sharded { .. }) {
@@ -228,9 +216,7 @@ impl Metered {
     async fn fences(&mut self) -> Result<()> {
         for (name, strategy) in [STRATEGIES[4], STRATEGIES[5]] {
             let (counters, key) = (self.store.counters(name, strategy)?, Key::new(text("key"))?);
-            let _ = self
-                .note(COUNTERS, format!("`cancel`, `{name}`"), counters.cancel(&key, &op("fence")?))
-                .await?;
+            let _ = self.note(COUNTERS, format!("`cancel`, `{name}`"), counters.cancel(&key, &op("fence")?)).await?;
         }
         Ok(())
     }

@@ -18,7 +18,7 @@ const MINUTE: Duration = Duration::from_secs(60);
 async fn five_thousand_confirmed_holds_cost_the_last_takers_nothing() -> Result<()> {
     let table = Table::shared().await?;
     let place = table.place().await?;
-    let early = place.store().await?.bank("box")?;
+    let early = place.store().await?.bank("namespace")?;
     early.add(&items(CONFIRMED)?).await?;
     let sales = stream::iter(0..CONFIRMED).map(|number| {
         let bank = &early;
@@ -33,7 +33,7 @@ async fn five_thousand_confirmed_holds_cost_the_last_takers_nothing() -> Result<
     place.clock.advance(2 * MINUTE);
     let faults = Faults::new(table.http());
     let client = table.client(None, Some(SharedHttpClient::new(faults.clone()))).await;
-    let bank = place.builder().from_client(&client)?.bank("box")?;
+    let bank = place.builder().from_client(&client)?.bank("namespace")?;
     let left: Vec<_> = (0..LEFT).map(|number| Item::new(format!("left-{number}"))).collect::<Result<_>>()?;
     bank.add(&left).await?;
     faults.reset();
@@ -45,9 +45,7 @@ async fn five_thousand_confirmed_holds_cost_the_last_takers_nothing() -> Result<
     faults.reset();
     assert_eq!(bank.take(&ClaimId::new("too late")?, Hold::Forever).await?, Taken::Empty);
     let for_nothing: u64 = faults.requests().values().sum();
-    println!(
-        "{LEFT} takes beside {CONFIRMED} confirmed holds: {requests} requests; one of nothing: {for_nothing}"
-    );
+    println!("{LEFT} takes beside {CONFIRMED} confirmed holds: {requests} requests; one of nothing: {for_nothing}");
     assert!(requests <= LEFT + LEFT / 10 && for_nothing <= 10, "{requests}, {for_nothing}");
     table.remove().await
 }

@@ -6,8 +6,8 @@ use std::pin::pin;
 use std::time::Duration;
 
 use storagebox_core::{
-    BackendExt, BankAdmin, ClaimId, ClaimState, Confirmed, Counts, End, Extended, Hold, HoldState, Item,
-    ItemState, Released, Result, Taken,
+    BackendExt, BankAdmin, ClaimId, ClaimState, Confirmed, Counts, End, Extended, Hold, HoldState, Item, ItemState,
+    Released, Result, Taken,
 };
 
 use crate::scene::{Gate, with_place};
@@ -164,9 +164,7 @@ impl Cell<'_> {
                 Told::Extended => true,
                 Told::Holds(claim) => is_held(&bob) || self.ends(claim),
                 Told::Confirmed(claim) => is_confirmed(if *claim == ADA { &ada } else { &bob }),
-                Told::Ended(claim, end) => {
-                    *(if *claim == ADA { &ada } else { &bob }) == ClaimState::Ended(*end)
-                }
+                Told::Ended(claim, end) => *(if *claim == ADA { &ada } else { &bob }) == ClaimState::Ended(*end),
             };
             assert!(is_so, "{told:?} was answered: {shown}");
         }

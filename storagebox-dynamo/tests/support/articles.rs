@@ -44,8 +44,7 @@ impl Articles {
     }
 
     async fn create(&self, name: &str, key: &str) -> Result<()> {
-        let attribute =
-            AttributeDefinition::builder().attribute_name(key).attribute_type(ScalarAttributeType::S);
+        let attribute = AttributeDefinition::builder().attribute_name(key).attribute_type(ScalarAttributeType::S);
         let schema = KeySchemaElement::builder().attribute_name(key).key_type(KeyType::Hash);
         let driver = self.table.raw();
         let request = driver.create_table().table_name(name).billing_mode(BillingMode::PayPerRequest);
@@ -104,10 +103,7 @@ impl Articles {
     /// Past the library: what was given, by id.
     pub async fn given(&self) -> Result<BTreeMap<String, String>> {
         let rows = self.rows(&self.records).await?;
-        Ok(rows
-            .iter()
-            .filter_map(|row| text(row, "deduplication_id").zip(text(row, "item_string")))
-            .collect())
+        Ok(rows.iter().filter_map(|row| text(row, "deduplication_id").zip(text(row, "item_string"))).collect())
     }
 
     async fn rows(&self, table: &str) -> Result<Vec<HashMap<String, AttributeValue>>> {

@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use aws_smithy_runtime_api::client::http::SharedHttpClient;
-use storagebox_conformance::{Declared, Harness, Link, Namespace, Restart, TestClock};
+use storagebox_conformance::{Declared, Harness, Link, Restart, Sandbox, TestClock};
 use storagebox_core::layer::Layered;
 use storagebox_core::{
-    Backend, BoxName, ClaimId, Clock, Error, Item, ItemState, ListedItem, ManualClock, Result, async_trait,
+    Backend, ClaimId, Clock, Error, Item, ItemState, ListedItem, ManualClock, Namespace, Result, async_trait,
 };
 use storagebox_dynamo::faults::{Fault, Faults};
 use storagebox_testkit::dynamodb::{Data, Dynamo};
@@ -88,12 +88,12 @@ impl DynamoHarness {
     }
 }
 
-fn place(namespace: &Namespace) -> Result<&Place> {
-    namespace.guard().ok_or_else(|| Error::corrupt(namespace.name(), "it is another harness's"))
+fn place(sandbox: &Sandbox) -> Result<&Place> {
+    sandbox.guard().ok_or_else(|| Error::corrupt(sandbox.name(), "it is another harness's"))
 }
 
-fn namespace(place: Place) -> Namespace {
-    Namespace::new(place.prefix.clone(), place)
+fn sandbox(place: Place) -> Sandbox {
+    Sandbox::new(place.prefix.clone(), place)
 }
 
 #[async_trait]
@@ -106,47 +106,45 @@ impl Harness for DynamoHarness {
         let in_doubt = [Fault::ErrorBefore, Fault::DropBefore];
         let lossy = |fault: &Fault| fault.loses_answers() || in_doubt.contains(fault);
         match self.set_up.faults.1.iter().any(lossy) {
-            true => Declared::all()
-                .with_lost_answers("requests end of which nobody knows whether they were applied"),
+            true => Declared::all().with_lost_answers("requests end of which nobody knows whether they were applied"),
             false => Declared::all(),
         }
     }
 
-    async fn fresh(&self) -> Result<Namespace> {
-        Ok(namespace(self.table.place().await?))
+    async fn fresh(&self) -> Result<Sandbox> {
+        Ok(sandbox(self.table.place().await?))
     }
 
-    async fn fresh_alone(&self) -> Result<Namespace> {
+    async fn fresh_alone(&self) -> Result<Sandbox> {
         let server = block_in_place(|| Dynamo::start(Data::InFile)).map_err(failed)?;
-        Ok(namespace(Table::alone(server).await?.place().await?))
+        Ok(sandbox(Table::alone(server).await?.place().await?))
     }
 
-    async fn open(&self, namespace: &Namespace) -> Result<Arc<dyn Backend>> {
-        let store = self.store(place(namespace)?, None).await?;
+    async fn open(&self, sandbox: &Sandbox) -> Result<Arc<dyn Backend>> {
+        let store = self.store(place(sandbox)?, None).await?;
         store.ping().await?;
         Ok(store)
     }
 
-    fn upstream(&self, namespace: &Namespace) -> Option<SocketAddr> {
-        place(namespace).ok()?.table.server()
+    fn upstream(&self, sandbox: &Sandbox) -> Option<SocketAddr> {
+        place(sandbox).ok()?.table.server()
     }
 
-    async fn open_through(&self, namespace: &Namespace, proxy: SocketAddr) -> Result<Arc<dyn Backend>> {
-        self.store(place(namespace)?, Some(proxy)).await
+    async fn open_through(&self, sandbox: &Sandbox, proxy: SocketAddr) -> Result<Arc<dyn Backend>> {
+        self.store(place(sandbox)?, Some(proxy)).await
     }
 
-    async fn audit(&self, namespace: &Namespace, bank: &BoxName) -> Result<Vec<ListedItem>> {
-        let place = place(namespace)?;
+    async fn audit(&self, sandbox: &Sandbox, bank: &Namespace) -> Result<Vec<ListedItem>> {
+        let place = place(sandbox)?;
         audit(&place.rows().await?, &place.prefix, bank, &place.clock)
     }
 
-    fn clock(&self, namespace: &Namespace) -> Option<Arc<dyn TestClock>> {
-        place(namespace).ok().map(|place| Arc::new(place.clock.clone()) as _)
+    fn clock(&self, sandbox: &Sandbox) -> Option<Arc<dyn TestClock>> {
+        place(sandbox).ok().map(|place| Arc::new(place.clock.clone()) as _)
     }
 
-    async fn restart(&self, namespace: &Namespace, how: Restart) -> Result<()> {
-        let server =
-            place(namespace)?.table.own().ok_or_else(|| failed("this server is not the case's own"))?;
+    async fn restart(&self, sandbox: &Sandbox, how: Restart) -> Result<()> {
+        let server = place(sandbox)?.table.own().ok_or_else(|| failed("this server is not the case's own"))?;
         block_in_place(|| {
             match how {
                 Restart::Clean => server.stop()?,
@@ -165,19 +163,17 @@ fn text<'a>(row: &'a Row, name: &str) -> Option<&'a str> {
 }
 
 /// The bank as its rows tell, past the library.
-fn audit(rows: &[Row], prefix: &str, bank: &BoxName, clock: &ManualClock) -> Result<Vec<ListedItem>> {
+fn audit(rows: &[Row], prefix: &str, bank: &Namespace, clock: &ManualClock) -> Result<Vec<ListedItem>> {
     let own = format!("{prefix}bank:{}:{}:", bank.as_str().len(), bank.as_str());
     let of = |part: &str| -> Vec<&Row> {
         let begin = format!("{own}{part}:");
         rows.iter().filter(|row| text(row, "pk").is_some_and(|pk| pk.starts_with(&begin))).collect()
     };
-    let claims: HashMap<_, _> =
-        of("claims").into_iter().filter_map(|row| Some((text(row, "sk")?, row))).collect();
+    let claims: HashMap<_, _> = of("claims").into_iter().filter_map(|row| Some((text(row, "sk")?, row))).collect();
     let now = clock.now().as_millis();
     let listed = of("items").into_iter().map(|row| {
         let item = text(row, "sk").ok_or_else(|| failed("an item without a name"))?;
-        let claim =
-            text(row, "c").and_then(|by| claims.get(by)).filter(|claim| text(claim, "i") == Some(item));
+        let claim = text(row, "c").and_then(|by| claims.get(by)).filter(|claim| text(claim, "i") == Some(item));
         let ends = claim.and_then(|claim| claim.get("u")?.as_n().ok()?.parse::<u128>().ok());
         let by = || ClaimId::new(claim.and_then(|claim| text(claim, "sk")).unwrap_or_default());
         let state = match claim.and_then(|claim| text(claim, "s")) {

@@ -44,8 +44,7 @@ impl Table {
         let (place, query) = url.split_once('?').unwrap_or((url, ""));
         let rest = place.strip_prefix("dynamodb://").ok_or_else(|| failed("not a URL of DynamoDB"))?;
         let (region, table) = rest.split_once('/').ok_or_else(|| failed("a URL without a table"))?;
-        let endpoint =
-            query.strip_prefix("endpoint=").map(|endpoint| endpoint.replace("%3A", ":").replace("%2F", "/"));
+        let endpoint = query.strip_prefix("endpoint=").map(|endpoint| endpoint.replace("%3A", ":").replace("%2F", "/"));
         let name = format!("{table}-sbtest-{:016x}", fastrand::Rng::new().u64(..));
         let driver = driver(region, endpoint.as_deref(), None).await;
         let (region, places) = (region.to_owned(), AtomicU64::new(0));
@@ -180,9 +179,7 @@ pub fn failed(why: impl std::fmt::Display) -> Error {
 
 /// The bytes of the longest row here, as DynamoDB counts them, give or take what a number takes.
 pub async fn longest_row(place: &Place) -> Result<usize> {
-    let row = |row: &HashMap<String, AttributeValue>| {
-        row.iter().map(|(name, value)| name.len() + bytes(value)).sum()
-    };
+    let row = |row: &HashMap<String, AttributeValue>| row.iter().map(|(name, value)| name.len() + bytes(value)).sum();
     Ok(place.rows().await?.iter().map(row).max().unwrap_or_default())
 }
 

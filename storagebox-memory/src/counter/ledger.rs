@@ -5,8 +5,8 @@ use std::ops::Bound;
 use std::time::Duration;
 
 use storagebox_core::{
-    Bounds, Cancelled, Change, Counted, Counter, CounterPromise, Cursor, Error, Key, Ledger, LedgerEntry,
-    Maintained, Memory, OpId, Page, Reason, Result, async_trait,
+    Bounds, Cancelled, Change, Counted, Counter, CounterPromise, Cursor, Error, Key, Ledger, LedgerEntry, Maintained,
+    OpId, Page, Reason, Remember, Result, async_trait,
 };
 use tracing::instrument;
 
@@ -140,12 +140,9 @@ impl Compacted {
 
 fn shown(((at, op), entry): (&Place, &Entry)) -> Option<LedgerEntry> {
     match entry {
-        Entry::Change(delta, reason) => Some(LedgerEntry::Change {
-            op: op.clone(),
-            delta: *delta,
-            at_millis: *at,
-            reason: reason.clone(),
-        }),
+        Entry::Change(delta, reason) => {
+            Some(LedgerEntry::Change { op: op.clone(), delta: *delta, at_millis: *at, reason: reason.clone() })
+        }
         Entry::Fence => None,
     }
 }
@@ -218,7 +215,7 @@ impl Counter for MemoryLedger {
 
     fn promise(&self) -> CounterPromise {
         CounterPromise {
-            memory: Memory::Forever,
+            remember: Remember::Forever,
             bounds_per_change: false,
             answers_value: false,
             tells_mismatch: true,

@@ -2,14 +2,14 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use storagebox_core::{Memory, OpId};
+use storagebox_core::{OpId, Remember};
 
 use crate::clock::Time;
 
 #[derive(Debug, Default)]
 pub(super) struct Ops {
     by_id: HashMap<OpId, Known>,
-    /// How long they are remembered is one for the whole box, so the oldest is the first to go.
+    /// How long they are remembered is one for the whole namespace, so the oldest is the first to go.
     by_age: VecDeque<(Time, OpId)>,
 }
 
@@ -39,11 +39,11 @@ impl Ops {
     }
 
     /// Forgets every operation that need not be remembered any more.
-    pub(super) fn forget(&mut self, memory: Memory, now: Time) {
+    pub(super) fn forget(&mut self, memory: Remember, now: Time) {
         self.forget_up_to(usize::MAX, memory, now);
     }
 
-    pub(super) fn forget_up_to(&mut self, most: usize, memory: Memory, now: Time) -> usize {
+    pub(super) fn forget_up_to(&mut self, most: usize, memory: Remember, now: Time) -> usize {
         let mut forgotten = 0;
         while forgotten < most && self.forgets_the_oldest(memory, now) {
             forgotten += 1;
@@ -51,13 +51,13 @@ impl Ops {
         forgotten
     }
 
-    fn forgets_the_oldest(&mut self, memory: Memory, now: Time) -> bool {
+    fn forgets_the_oldest(&mut self, memory: Remember, now: Time) -> bool {
         let count = self.by_age.len();
         let is_past = |since: Time| match memory {
-            Memory::None => true,
-            Memory::For(duration) => since.after(duration) <= now,
-            Memory::Writers(last) => count > last.into(),
-            Memory::Forever => false,
+            Remember::None => true,
+            Remember::For(duration) => since.after(duration) <= now,
+            Remember::Writers(last) => count > last.into(),
+            Remember::Forever => false,
         };
         let oldest = self.by_age.pop_front_if(|(since, _)| is_past(*since));
         oldest.is_some_and(|(_, op)| self.by_id.remove(&op).is_some())

@@ -118,9 +118,7 @@ mod tests {
             if shards.fits(&change).is_ok() {
                 shards.add(&change.op, delta);
             }
-            assert!(
-                shards.shards.iter().all(|shard| shard.floor <= shard.value && shard.value <= shard.ceiling)
-            );
+            assert!(shards.shards.iter().all(|shard| shard.floor <= shard.value && shard.value <= shard.ceiling));
             assert_eq!(shards.shards.iter().map(|shard| shard.ceiling).sum::<Wide>(), 11);
             assert_eq!(shards.shards.iter().map(|shard| shard.floor).sum::<Wide>(), -7);
         }

@@ -12,7 +12,7 @@ impl MemoryBuilder {
     ///
     /// Returns `Misconfigured` if a retention is below one millisecond or above a hundred years.
     pub fn build(self) -> Result<MemoryStore> {
-        self.settings.memory.checked().map_err(Error::of_configuration)?;
+        self.settings.remember.checked().map_err(Error::of_configuration)?;
         Ok(MemoryStore::with(self.settings))
     }
 }

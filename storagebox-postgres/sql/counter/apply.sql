@@ -1,10 +1,10 @@
--- C-01 an operation and its effect are one step, under the lock of its shard; C-02 the result is tested there too.
--- C-04 overflow, C-02 out of bounds and 'full' change nothing and are not remembered (C-08).
+-- C-1 an operation and its effect are one step, under the lock of its shard; C-2 the result is tested there too.
+-- C-4 overflow, C-2 out of bounds and 'full' change nothing and are not remembered (C-8).
 -- An operation always goes to the same shard. 'dry' is a shard without room for it: `counter_apply_widely` looks at all.
 -- One row an element, in the order of the arrays, which the caller sorts by key and shard; each shard is written once.
 -- applied, already value | overflow | out of bounds | full | mismatch | fenced | dry
 CREATE OR REPLACE FUNCTION {schema}.counter_apply(
-    p_box bigint, p_keys text[], p_ops text[], p_deltas bigint[], p_floors bigint[], p_ceilings bigint[],
+    p_namespace bigint, p_keys text[], p_ops text[], p_deltas bigint[], p_floors bigint[], p_ceilings bigint[],
     p_parts integer[], p_shards integer, p_floor bigint, p_ceiling bigint, p_split boolean, p_remembers boolean,
     p_keeps bigint, p_capacity bigint
 ) RETURNS TABLE (outcome text, value bigint)
@@ -23,7 +23,7 @@ BEGIN
     FOR i IN 1 .. last LOOP
         IF i = 1 OR p_keys[i] <> p_keys[i - 1] OR p_parts[i] <> p_parts[i - 1] THEN
             SELECT * INTO cell
-            FROM {schema}.counter_lock(p_box, p_keys[i], p_parts[i], p_shards, p_floor, p_ceiling);
+            FROM {schema}.counter_lock(p_namespace, p_keys[i], p_parts[i], p_shards, p_floor, p_ceiling);
             forgotten := {schema}.forgotten_before(p_keeps, cell.now);
             total := cell.value;
             stored := cell.ops;
@@ -32,7 +32,7 @@ BEGIN
         value := NULL;
         IF p_remembers THEN
             SELECT k.outcome, k.value INTO outcome, value
-            FROM {schema}.counter_known(p_box, p_keys[i], p_ops[i], p_deltas[i], forgotten) k;
+            FROM {schema}.counter_known(p_namespace, p_keys[i], p_ops[i], p_deltas[i], forgotten) k;
         END IF;
         result := total + p_deltas[i]::numeric;
         IF outcome IS NOT NULL THEN
@@ -45,7 +45,7 @@ BEGIN
             outcome := 'out of bounds';
         ELSE
             IF stored >= p_capacity THEN
-                stored := stored - {schema}.counter_purge(p_box, p_keys[i], forgotten, NULL);
+                stored := stored - {schema}.counter_purge(p_namespace, p_keys[i], forgotten, NULL);
             END IF;
             IF stored >= p_capacity THEN
                 outcome := 'full';
@@ -55,7 +55,7 @@ BEGIN
                 value := CASE WHEN NOT p_split THEN result END;
                 IF p_remembers THEN
                     added := {schema}.counter_remember(
-                        p_box, p_keys[i], p_ops[i], p_deltas[i], value, cell.now, p_capacity IS NOT NULL
+                        p_namespace, p_keys[i], p_ops[i], p_deltas[i], value, cell.now, p_capacity IS NOT NULL
                     );
                     stored := stored + CASE WHEN p_capacity IS NULL THEN 0 ELSE added END;
                 END IF;

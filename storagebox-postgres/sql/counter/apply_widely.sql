@@ -1,9 +1,9 @@
--- C-02, C-07 applies an operation whose own shard has no room for it: all shards are locked, in order, the total is
+-- C-2, C-7 applies an operation whose own shard has no room for it: all shards are locked, in order, the total is
 -- tested, and room is moved to that shard from the others. The parts of the bounds go on adding up to the bounds.
--- A total that has no room as it is, in one snapshot, is refused without a lock; what is refused leaves no shard behind (C-08).
+-- A total that has no room as it is, in one snapshot, is refused without a lock; what is refused leaves no shard behind (C-8).
 -- The outcomes are those of `counter_apply`, without 'dry'.
 CREATE OR REPLACE FUNCTION {schema}.counter_apply_widely(
-    p_box bigint, p_key text, p_op text, p_delta bigint, p_part integer, p_shards integer,
+    p_namespace bigint, p_key text, p_op text, p_delta bigint, p_part integer, p_shards integer,
     p_floor bigint, p_ceiling bigint, p_keeps bigint, OUT outcome text, OUT value bigint
 )
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET lock_timeout = '3s' AS $$
@@ -18,38 +18,38 @@ DECLARE
     moved   numeric;
 BEGIN
     SELECT coalesce(sum(c.value), 0::numeric) + p_delta::numeric, count(*) INTO total, present
-    FROM {schema}.counters c WHERE c.box = p_box AND c.key = p_key;
+    FROM {schema}.counters c WHERE c.namespace = p_namespace AND c.key = p_key;
     refused := {schema}.counter_verdict(total, p_floor, p_ceiling);
     IF refused IS NULL THEN
-        made := {schema}.counter_lock_all(p_box, p_key, p_shards, p_floor, p_ceiling, present = p_shards::bigint);
+        made := {schema}.counter_lock_all(p_namespace, p_key, p_shards, p_floor, p_ceiling, present = p_shards::bigint);
     END IF;
     -- Asked after the sum: an attempt of the same operation that is in it is found.
     now := {schema}.clock();
     SELECT k.outcome, k.value INTO outcome, value
-    FROM {schema}.counter_known(p_box, p_key, p_op, p_delta, {schema}.forgotten_before(p_keeps, now)) k;
+    FROM {schema}.counter_known(p_namespace, p_key, p_op, p_delta, {schema}.forgotten_before(p_keeps, now)) k;
     IF outcome IS NULL AND refused IS NULL THEN
         SELECT sum(c.value) + p_delta::numeric,
                abs(p_delta::numeric) - max({schema}.counter_room(c.value, c.floor, c.ceiling, p_delta)) FILTER (WHERE c.shard = p_part)
-        INTO total, missing FROM {schema}.counters c WHERE c.box = p_box AND c.key = p_key;
+        INTO total, missing FROM {schema}.counters c WHERE c.namespace = p_namespace AND c.key = p_key;
         refused := {schema}.counter_verdict(total, p_floor, p_ceiling);
     END IF;
     outcome := coalesce(outcome, refused);
     IF outcome IS NOT NULL THEN
-        DELETE FROM {schema}.counters c WHERE c.box = p_box AND c.key = p_key AND c.shard = ANY (made);
+        DELETE FROM {schema}.counters c WHERE c.namespace = p_namespace AND c.key = p_key AND c.shard = ANY (made);
         RETURN;
     END IF;
     FOR other IN
         SELECT c.shard, {schema}.counter_room(c.value, c.floor, c.ceiling, p_delta) AS room FROM {schema}.counters c
-        WHERE c.box = p_box AND c.key = p_key AND c.shard <> p_part ORDER BY room DESC
+        WHERE c.namespace = p_namespace AND c.key = p_key AND c.shard <> p_part ORDER BY room DESC
     LOOP
         EXIT WHEN missing <= 0::numeric;
         -- Half of what is left over as well, so that the next operations find room.
         moved := least(other.room, missing + trunc((other.room - least(other.room, missing)) / 2::numeric));
-        PERFORM {schema}.counter_widen(p_box, p_key, other.shard, p_delta, -moved);
-        PERFORM {schema}.counter_widen(p_box, p_key, p_part, p_delta, moved);
+        PERFORM {schema}.counter_widen(p_namespace, p_key, other.shard, p_delta, -moved);
+        PERFORM {schema}.counter_widen(p_namespace, p_key, p_part, p_delta, moved);
         missing := missing - moved;
     END LOOP;
-    UPDATE {schema}.counters c SET value = c.value + p_delta::numeric WHERE c.box = p_box AND c.key = p_key AND c.shard = p_part;
-    PERFORM {schema}.counter_remember(p_box, p_key, p_op, p_delta, NULL, now, false);
+    UPDATE {schema}.counters c SET value = c.value + p_delta::numeric WHERE c.namespace = p_namespace AND c.key = p_key AND c.shard = p_part;
+    PERFORM {schema}.counter_remember(p_namespace, p_key, p_op, p_delta, NULL, now, false);
     outcome := 'applied';
 END $$;

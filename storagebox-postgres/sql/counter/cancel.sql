@@ -1,8 +1,8 @@
--- C-08 fences an operation under the lock of its shard: afterwards it is either applied, and said so, or never will be.
+-- C-8 fences an operation under the lock of its shard: afterwards it is either applied, and said so, or never will be.
 -- The fence is all that it leaves: a shard that is made to be locked is removed again.
 -- cancelled | already value | full
 CREATE OR REPLACE FUNCTION {schema}.counter_cancel(
-    p_box bigint, p_key text, p_op text, p_part integer, p_shards integer, p_floor bigint, p_ceiling bigint,
+    p_namespace bigint, p_key text, p_op text, p_part integer, p_shards integer, p_floor bigint, p_ceiling bigint,
     p_keeps bigint, p_capacity bigint, OUT outcome text, OUT value bigint
 )
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET lock_timeout = '3s' AS $$
@@ -11,19 +11,19 @@ DECLARE
     forgotten timestamptz;
     kept      bigint;
 BEGIN
-    SELECT * INTO cell FROM {schema}.counter_lock(p_box, p_key, p_part, p_shards, p_floor, p_ceiling);
+    SELECT * INTO cell FROM {schema}.counter_lock(p_namespace, p_key, p_part, p_shards, p_floor, p_ceiling);
     forgotten := {schema}.forgotten_before(p_keeps, cell.now);
-    SELECT k.outcome, k.value INTO outcome, value FROM {schema}.counter_known(p_box, p_key, p_op, NULL, forgotten) k;
+    SELECT k.outcome, k.value INTO outcome, value FROM {schema}.counter_known(p_namespace, p_key, p_op, NULL, forgotten) k;
     kept := cell.ops;
     IF outcome IS NULL AND kept >= p_capacity THEN
-        kept := kept - {schema}.counter_purge(p_box, p_key, forgotten, NULL);
+        kept := kept - {schema}.counter_purge(p_namespace, p_key, forgotten, NULL);
     END IF;
     IF outcome = 'fenced' THEN
         outcome := 'cancelled';
     ELSIF outcome IS NULL AND kept >= p_capacity THEN
         outcome := 'full';
     ELSIF outcome IS NULL THEN
-        kept := kept + {schema}.counter_remember(p_box, p_key, p_op, NULL, NULL, cell.now, p_capacity IS NOT NULL);
+        kept := kept + {schema}.counter_remember(p_namespace, p_key, p_op, NULL, NULL, cell.now, p_capacity IS NOT NULL);
         outcome := 'cancelled';
     END IF;
     IF cell.made AND (p_capacity IS NULL OR kept = 0) THEN

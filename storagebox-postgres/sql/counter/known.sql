@@ -1,14 +1,14 @@
 -- What is remembered of an operation, asked after its counter was locked.
--- C-03 applied value, as it was stored with the operation; C-05 mismatch; C-08 fenced. Null if nothing is.
+-- C-3 applied value, as it was stored with the operation; C-5 mismatch; C-8 fenced. Null if nothing is.
 CREATE OR REPLACE FUNCTION {schema}.counter_known(
-    p_box bigint, p_key text, p_op text, p_delta bigint, p_forgotten timestamptz, OUT outcome text, OUT value bigint
+    p_namespace bigint, p_key text, p_op text, p_delta bigint, p_forgotten timestamptz, OUT outcome text, OUT value bigint
 )
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     known record;
 BEGIN
     SELECT o.delta, o.value, o.at INTO known FROM {schema}.counter_ops o
-    WHERE o.box = p_box AND o.key = p_key AND o.op = p_op;
+    WHERE o.namespace = p_namespace AND o.key = p_key AND o.op = p_op;
     IF known.at > p_forgotten THEN
         value := known.value;
         outcome := CASE WHEN known.delta IS NULL THEN 'fenced' WHEN known.delta <> p_delta THEN 'mismatch' ELSE 'already' END;

@@ -1,7 +1,7 @@
 -- Locks all shards of a counter in their order, in which a batch locks them too, and makes those that are missing in their turn.
 -- Answers which it made. Shards that are all there stay so: none that was committed is ever removed.
 CREATE OR REPLACE FUNCTION {schema}.counter_lock_all(
-    p_box bigint, p_key text, p_shards integer, p_floor bigint, p_ceiling bigint, p_are_there boolean
+    p_namespace bigint, p_key text, p_shards integer, p_floor bigint, p_ceiling bigint, p_are_there boolean
 ) RETURNS integer[]
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -9,11 +9,11 @@ DECLARE
     is_new boolean;
 BEGIN
     IF p_are_there THEN
-        PERFORM FROM {schema}.counters c WHERE c.box = p_box AND c.key = p_key ORDER BY c.shard FOR UPDATE;
+        PERFORM FROM {schema}.counters c WHERE c.namespace = p_namespace AND c.key = p_key ORDER BY c.shard FOR UPDATE;
         RETURN made;
     END IF;
     FOR s IN 0 .. p_shards - 1 LOOP
-        SELECT l.made INTO is_new FROM {schema}.counter_lock(p_box, p_key, s, p_shards, p_floor, p_ceiling) l;
+        SELECT l.made INTO is_new FROM {schema}.counter_lock(p_namespace, p_key, s, p_shards, p_floor, p_ceiling) l;
         IF is_new THEN
             made := pg_catalog.array_append(made, s);
         END IF;

@@ -1,4 +1,4 @@
--- S-02 removes at most `p_limit` operations that are past their retention; those of a window under the lock of its counter, which
+-- S-2 removes at most `p_limit` operations that are past their retention; those of a window under the lock of its counter, which
 -- knows their number and goes with the last of them if it stands at 0, as it did before the first.
 CREATE OR REPLACE FUNCTION {schema}.counter_maintain(p_limit bigint) RETURNS bigint
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$
@@ -11,18 +11,18 @@ DECLARE
     removed   bigint := 0;
     part      bigint;
 BEGIN
-    FOR one IN SELECT b.box, b.keeps FROM {schema}.boxes b WHERE b.kind = 'counters' AND b.keeps IS NOT NULL ORDER BY b.box LOOP
+    FOR one IN SELECT b.namespace, b.keeps FROM {schema}.namespaces b WHERE b.kind = 'counters' AND b.keeps IS NOT NULL ORDER BY b.namespace LOOP
         forgotten := {schema}.forgotten_before(one.keeps, asked);
         FOR full_key IN
             SELECT DISTINCT o.key FROM (
-                SELECT k.key FROM {schema}.counter_ops k WHERE k.box = one.box AND k.at <= forgotten AND k.window_of_key
+                SELECT k.key FROM {schema}.counter_ops k WHERE k.namespace = one.namespace AND k.at <= forgotten AND k.window_of_key
                 ORDER BY k.at LIMIT p_limit - removed
             ) o ORDER BY o.key
         LOOP
             SELECT c.ctid AS place, c.value, c.ops INTO cell FROM {schema}.counters c
-            WHERE c.box = one.box AND c.key = full_key FOR UPDATE SKIP LOCKED;
+            WHERE c.namespace = one.namespace AND c.key = full_key FOR UPDATE SKIP LOCKED;
             CONTINUE WHEN NOT FOUND;
-            part := {schema}.counter_purge(one.box, full_key, forgotten, p_limit - removed);
+            part := {schema}.counter_purge(one.namespace, full_key, forgotten, p_limit - removed);
             IF cell.value = 0::numeric AND cell.ops = part THEN
                 DELETE FROM {schema}.counters c WHERE c.ctid = cell.place;
             ELSE
@@ -32,7 +32,7 @@ BEGIN
         END LOOP;
         DELETE FROM {schema}.counter_ops o WHERE o.ctid = ANY (ARRAY(
             SELECT k.ctid FROM {schema}.counter_ops k
-            WHERE k.box = one.box AND k.at <= forgotten AND NOT k.window_of_key
+            WHERE k.namespace = one.namespace AND k.at <= forgotten AND NOT k.window_of_key
             ORDER BY k.at LIMIT p_limit - removed FOR UPDATE SKIP LOCKED
         ));
         GET DIAGNOSTICS part = ROW_COUNT;

@@ -1,5 +1,5 @@
 -- Removes operations of one window that are past its lifetime, never before. The caller has locked the counter. How many.
-CREATE OR REPLACE FUNCTION {schema}.counter_purge(p_box bigint, p_key text, p_forgotten timestamptz, p_limit bigint)
+CREATE OR REPLACE FUNCTION {schema}.counter_purge(p_namespace bigint, p_key text, p_forgotten timestamptz, p_limit bigint)
 RETURNS bigint
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -7,7 +7,7 @@ DECLARE
 BEGIN
     DELETE FROM {schema}.counter_ops o WHERE o.ctid = ANY (ARRAY(
         SELECT k.ctid FROM {schema}.counter_ops k
-        WHERE k.box = p_box AND k.key = p_key AND k.window_of_key AND k.at <= p_forgotten ORDER BY k.at LIMIT p_limit
+        WHERE k.namespace = p_namespace AND k.key = p_key AND k.window_of_key AND k.at <= p_forgotten ORDER BY k.at LIMIT p_limit
     ));
     GET DIAGNOSTICS removed = ROW_COUNT;
     RETURN removed;

@@ -1,6 +1,6 @@
--- C-06, C-07 the sum of the shards, in one snapshot.
-CREATE OR REPLACE FUNCTION {schema}.counter_value(p_box bigint, p_key text) RETURNS bigint
+-- C-6, C-7 the sum of the shards, in one snapshot.
+CREATE OR REPLACE FUNCTION {schema}.counter_value(p_namespace bigint, p_key text) RETURNS bigint
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$
 BEGIN
-    RETURN (SELECT coalesce(sum(c.value), 0)::bigint FROM {schema}.counters c WHERE c.box = p_box AND c.key = p_key);
+    RETURN (SELECT coalesce(sum(c.value), 0)::bigint FROM {schema}.counters c WHERE c.namespace = p_namespace AND c.key = p_key);
 END $$;

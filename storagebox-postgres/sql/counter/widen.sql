@@ -1,10 +1,10 @@
 -- Moves a shard's bound in the direction of a change; outwards is positive.
 CREATE OR REPLACE FUNCTION {schema}.counter_widen(
-    p_box bigint, p_key text, p_shard integer, p_delta bigint, p_by numeric
+    p_namespace bigint, p_key text, p_shard integer, p_delta bigint, p_by numeric
 ) RETURNS void
 LANGUAGE sql SET search_path = pg_catalog, pg_temp AS $$
     UPDATE {schema}.counters c
     SET floor = c.floor - CASE WHEN p_delta < 0 THEN p_by ELSE 0 END,
         ceiling = c.ceiling + CASE WHEN p_delta < 0 THEN 0 ELSE p_by END
-    WHERE c.box = p_box AND c.key = p_key AND c.shard = p_shard
+    WHERE c.namespace = p_namespace AND c.key = p_key AND c.shard = p_shard
 $$;

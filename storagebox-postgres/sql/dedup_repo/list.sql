@@ -1,5 +1,5 @@
--- D-04 the records in the order of their ids, no expired one among them.
-CREATE OR REPLACE FUNCTION {schema}.dedup_list(p_box bigint, p_after text, p_limit bigint)
+-- D-4 the records in the order of their ids, no expired one among them.
+CREATE OR REPLACE FUNCTION {schema}.dedup_list(p_namespace bigint, p_after text, p_limit bigint)
 RETURNS TABLE (id text, value bytea, version bigint)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$
 DECLARE
@@ -7,6 +7,6 @@ DECLARE
 BEGIN
     RETURN QUERY
     SELECT r.id, r.value, r.version FROM {schema}.records r
-    WHERE r.box = p_box AND r.id > p_after AND r.state = 'done' AND (r.until IS NULL OR r.until > asked)
+    WHERE r.namespace = p_namespace AND r.id > p_after AND r.state = 'done' AND (r.until IS NULL OR r.until > asked)
     ORDER BY r.id LIMIT p_limit;
 END $$;

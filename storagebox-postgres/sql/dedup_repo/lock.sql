@@ -1,7 +1,7 @@
 -- Locks an id's record and judges it by the clock after that. One whose retention is over is ended as of now: it is absent,
--- and its operation is fenced from here on (D-04, D-07). The state is null where there is no record.
+-- and its operation is fenced from here on (D-4, D-7). The state is null where there is no record.
 CREATE OR REPLACE FUNCTION {schema}.record_lock(
-    p_box bigint, p_id text, p_memory bigint, p_op text,
+    p_namespace bigint, p_id text, p_memory bigint, p_op text,
     OUT place tid, OUT state text, OUT op text, OUT value bytea, OUT version bigint, OUT fence bigint,
     OUT fingerprint text, OUT replaced_by text, OUT replaced_version bigint, OUT until timestamptz,
     OUT now timestamptz, OUT ended boolean
@@ -10,15 +10,15 @@ LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     SELECT r.ctid, r.state, r.op, r.value, r.version, r.fence, r.fingerprint, r.replaced_by, r.replaced_version, r.until
     INTO place, state, op, value, version, fence, fingerprint, replaced_by, replaced_version, until
-    FROM {schema}.records r WHERE r.box = p_box AND r.id = p_id FOR UPDATE;
+    FROM {schema}.records r WHERE r.namespace = p_namespace AND r.id = p_id FOR UPDATE;
     -- No call writes one; callers would look for what it is again and again, or take its place.
     IF FOUND AND (state = 'done' OR state = 'leased' AND until IS NOT NULL) IS NOT TRUE THEN
         RAISE EXCEPTION 'a record is neither done nor leased' USING ERRCODE = 'data_corrupted';
     END IF;
     now := {schema}.clock();
     IF state = 'done' AND until <= now THEN
-        PERFORM {schema}.record_end(p_box, p_id, now);
+        PERFORM {schema}.record_end(p_namespace, p_id, now);
         state := NULL;
     END IF;
-    ended := {schema}.record_has_ended(p_box, p_id, p_op, p_memory, now);
+    ended := {schema}.record_has_ended(p_namespace, p_id, p_op, p_memory, now);
 END $$;

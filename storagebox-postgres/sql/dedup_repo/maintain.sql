@@ -1,4 +1,4 @@
--- S-02 removes at most `p_limit` records: what is done and over, leaving its fence; leases that lapsed longer ago than operations
+-- S-2 removes at most `p_limit` records: what is done and over, leaving its fence; leases that lapsed longer ago than operations
 -- are remembered; fences of that age.
 CREATE OR REPLACE FUNCTION {schema}.dedup_maintain(p_memory bigint, p_limit bigint) RETURNS bigint
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET lock_timeout = '3s' AS $$
@@ -10,26 +10,26 @@ DECLARE
     removed   bigint := 0;
     part      bigint;
 BEGIN
-    FOR one IN SELECT b.box FROM {schema}.boxes b WHERE b.kind = 'records' ORDER BY b.box LOOP
+    FOR one IN SELECT b.namespace FROM {schema}.namespaces b WHERE b.kind = 'records' ORDER BY b.namespace LOOP
         EXIT WHEN removed >= p_limit;
         WITH over AS (
             SELECT r.ctid AS place, r.id, r.op, r.state FROM {schema}.records r
-            WHERE r.box = one AND r.until <= asked AND (r.state = 'done' OR r.until <= forgotten)
+            WHERE r.namespace = one AND r.until <= asked AND (r.state = 'done' OR r.until <= forgotten)
             ORDER BY r.until LIMIT p_limit - removed FOR UPDATE SKIP LOCKED
         ), gone AS (
             DELETE FROM {schema}.records r WHERE r.ctid = ANY (ARRAY(SELECT o.place FROM over o))
         ), fenced AS (
             INSERT INTO {schema}.ended_ops AS e SELECT one, o.id, o.op, asked FROM over o WHERE o.state = 'done' ORDER BY o.id
-            ON CONFLICT (box, id, op) DO UPDATE SET since = excluded.since
+            ON CONFLICT (namespace, id, op) DO UPDATE SET since = excluded.since
         )
         SELECT count(*) INTO part FROM over;
         IF {schema}.has_waited(asked) THEN
             now := {schema}.clock();
-            UPDATE {schema}.ended_ops e SET since = now WHERE e.box = one AND e.since = asked;
+            UPDATE {schema}.ended_ops e SET since = now WHERE e.namespace = one AND e.since = asked;
         END IF;
         removed := removed + part;
         DELETE FROM {schema}.ended_ops e WHERE e.ctid = ANY (ARRAY(
-            SELECT o.ctid FROM {schema}.ended_ops o WHERE o.box = one AND o.since <= forgotten
+            SELECT o.ctid FROM {schema}.ended_ops o WHERE o.namespace = one AND o.since <= forgotten
             ORDER BY o.since LIMIT p_limit - removed FOR UPDATE SKIP LOCKED
         ));
         GET DIAGNOSTICS part = ROW_COUNT;

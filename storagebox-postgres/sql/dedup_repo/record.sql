@@ -1,12 +1,12 @@
--- D-01 the first to put the id's record wins, by its primary key; D-02, D-03 all others are answered what stands there.
--- D-07 an operation that is over changes nothing: that is looked up after the record is locked or made, so that nobody can end it
+-- D-1 the first to put the id's record wins, by its primary key; D-2, D-3 all others are answered what stands there.
+-- D-7 an operation that is over changes nothing: that is looked up after the record is locked or made, so that nobody can end it
 --      in between; a record that was made in vain is removed before anybody sees it.
--- D-04 a retention begins when all ids of the statement are had: a record that waited for a neighbour's lasts as long.
--- D-08 during a lease it is 'in flight'.
+-- D-4 a retention begins when all ids of the statement are had: a record that waited for a neighbour's lasts as long.
+-- D-8 during a lease it is 'in flight'.
 -- One row an element, in the order of the arrays, whose ids the caller sorts: new version | again, existing value version |
 -- in flight remaining | fenced
 CREATE OR REPLACE FUNCTION {schema}.dedup_record(
-    p_box bigint, p_ids text[], p_values bytea[], p_ops text[], p_retentions bigint[], p_memory bigint
+    p_namespace bigint, p_ids text[], p_values bytea[], p_ops text[], p_retentions bigint[], p_memory bigint
 ) RETURNS TABLE (outcome text, value bytea, version bigint, remaining bigint)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET lock_timeout = '3s' AS $$
 DECLARE
@@ -20,21 +20,21 @@ BEGIN
     FOR i IN 1 .. pg_catalog.cardinality(p_ids) LOOP
         <<one>> LOOP
             asked := {schema}.clock();
-            INSERT INTO {schema}.records (box, id, state, op, value, version, until)
-            VALUES (p_box, p_ids[i], 'done', p_ops[i], p_values[i], nextval('{schema}.numbers'::regclass),
+            INSERT INTO {schema}.records (namespace, id, state, op, value, version, until)
+            VALUES (p_namespace, p_ids[i], 'done', p_ops[i], p_values[i], nextval('{schema}.numbers'::regclass),
                     asked + {schema}.interval_of(p_retentions[i]))
             ON CONFLICT DO NOTHING RETURNING records.version INTO version;
             IF FOUND THEN
                 waited := waited OR {schema}.has_waited(asked);
                 made[i] := true;
                 outcome := 'new';
-                IF {schema}.record_has_ended(p_box, p_ids[i], p_ops[i], p_memory, {schema}.clock()) THEN
-                    DELETE FROM {schema}.records r WHERE r.box = p_box AND r.id = p_ids[i];
+                IF {schema}.record_has_ended(p_namespace, p_ids[i], p_ops[i], p_memory, {schema}.clock()) THEN
+                    DELETE FROM {schema}.records r WHERE r.namespace = p_namespace AND r.id = p_ids[i];
                     outcome := 'fenced';
                 END IF;
                 EXIT one;
             END IF;
-            SELECT * INTO known FROM {schema}.record_lock(p_box, p_ids[i], p_memory, p_ops[i]);
+            SELECT * INTO known FROM {schema}.record_lock(p_namespace, p_ids[i], p_memory, p_ops[i]);
             waited := waited OR {schema}.has_waited(asked);
             IF known.ended THEN
                 outcome := 'fenced';
@@ -61,7 +61,7 @@ BEGIN
         now := {schema}.clock();
         FOR i IN 1 .. pg_catalog.cardinality(p_ids) LOOP
             UPDATE {schema}.records r SET until = now + {schema}.interval_of(p_retentions[i])
-            WHERE made[i] AND p_retentions[i] IS NOT NULL AND r.box = p_box AND r.id = p_ids[i];
+            WHERE made[i] AND p_retentions[i] IS NOT NULL AND r.namespace = p_namespace AND r.id = p_ids[i];
         END LOOP;
     END IF;
 END $$;

@@ -1,13 +1,13 @@
--- D-01 compare-and-set: of all calls that name one version one is 'replaced'; D-03 its own retry is 'again'.
+-- D-1 compare-and-set: of all calls that name one version one is 'replaced'; D-3 its own retry is 'again'.
 -- replaced, again version | stale value version
 CREATE OR REPLACE FUNCTION {schema}.dedup_replace(
-    p_box bigint, p_id text, p_version bigint, p_value bytea, p_op text, p_memory bigint
+    p_namespace bigint, p_id text, p_version bigint, p_value bytea, p_op text, p_memory bigint
 ) RETURNS TABLE (outcome text, value bytea, version bigint)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET lock_timeout = '3s' AS $$
 DECLARE
     known record;
 BEGIN
-    SELECT * INTO known FROM {schema}.record_lock(p_box, p_id, p_memory, p_op);
+    SELECT * INTO known FROM {schema}.record_lock(p_namespace, p_id, p_memory, p_op);
     outcome := 'stale';
     IF known.state = 'done' THEN
         version := known.version;

@@ -1,4 +1,4 @@
--- IB-05 what the bank knows is not changed. An item is new if it can be put among the free ones and then, in a second
+-- IB-5 what the bank knows is not changed. An item is new if it can be put among the free ones and then, in a second
 --       look, is neither held nor spent nor withdrawn; otherwise it is taken back before anybody sees it. Whoever moves
 --       such an item to the free ones at the same time waits for this step at the unique index, or came before it.
 -- The caller sorts the items, so that two loads lock in one order. Answers how many were new.
@@ -31,7 +31,7 @@ BEGIN
         ) l;
         DELETE FROM {schema}.free_items f WHERE f.ctid = ANY (known);
     END IF;
-    -- IB-08 those that were taken back are in no cell, so that takers do not cross what is left of them.
+    -- IB-8 those that were taken back are in no cell, so that takers do not cross what is left of them.
     PERFORM {schema}.bank_fill_sections(p_bank, hs);
     RETURN coalesce(pg_catalog.cardinality(places), 0) - coalesce(pg_catalog.cardinality(known), 0);
 END $$;

@@ -1,4 +1,4 @@
--- IB-08 takes their bits from cells in which a taker found nothing, from each of these hashes till the other, where nobody is
+-- IB-8 takes their bits from cells in which a taker found nothing, from each of these hashes till the other, where nobody is
 -- about to put an item: with the lock, a fresh look finds every item that is there, also one whose taker may yet give it back.
 -- A section without cells that have bits loses its own. The last thing that a step does: it waits for nobody, and nobody waits
 -- for it for long.

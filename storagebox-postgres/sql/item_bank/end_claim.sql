@@ -1,4 +1,4 @@
--- Ends a claim whose row the caller has locked, as 'released' or 'expired' (IB-07); its item is the caller's to place.
+-- Ends a claim whose row the caller has locked, as 'released' or 'expired' (IB-7); its item is the caller's to place.
 CREATE OR REPLACE FUNCTION {schema}.bank_end_claim(p_place tid, p_why text, p_now timestamptz) RETURNS void
 LANGUAGE sql SET search_path = pg_catalog, pg_temp AS $$
     UPDATE {schema}.claims c

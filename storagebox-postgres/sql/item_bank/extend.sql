@@ -1,4 +1,4 @@
--- IB-06 a hold that has lapsed is not revived; one that lives is never shortened, so that a late copy is harmless.
+-- IB-6 a hold that has lapsed is not revived; one that lives is never shortened, so that a late copy is harmless.
 CREATE OR REPLACE FUNCTION {schema}.bank_extend(
     p_bank bigint, p_claim text, p_hold bigint, p_memory bigint
 ) RETURNS text[]

@@ -1,4 +1,4 @@
--- IB-08 what every step does that puts items among the free ones, after it put them there: their cells and sections have their
+-- IB-8 what every step does that puts items among the free ones, after it put them there: their cells and sections have their
 -- bits from then on, until nobody who looks finds one. The lock keeps out whoever would take a bit away before this step ends,
 -- and nobody else. All lock in one order: sections first, and then the parts of the bank.
 CREATE OR REPLACE FUNCTION {schema}.bank_fill_sections(p_bank bigint, p_hs bigint[]) RETURNS void

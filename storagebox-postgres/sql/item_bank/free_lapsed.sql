@@ -1,4 +1,4 @@
--- S-02, IB-06 frees the items of at most `p_limit` holds that have lapsed, the first to lapse first. How many.
+-- S-2, IB-6 frees the items of at most `p_limit` holds that have lapsed, the first to lapse first. How many.
 CREATE OR REPLACE FUNCTION {schema}.bank_free_lapsed(p_limit bigint) RETURNS bigint
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET lock_timeout = '3s' AS $$
 DECLARE
@@ -9,7 +9,7 @@ DECLARE
     items  text[];
     freed  bigint := 0;
 BEGIN
-    FOR one IN SELECT b.box FROM {schema}.boxes b WHERE b.kind = 'bank' ORDER BY b.box LOOP
+    FOR one IN SELECT b.namespace FROM {schema}.namespaces b WHERE b.kind = 'bank' ORDER BY b.namespace LOOP
         EXIT WHEN freed >= p_limit;
         SELECT pg_catalog.array_agg(l.place), pg_catalog.array_agg(l.h), pg_catalog.array_agg(l.item) INTO places, hs, items FROM (
             SELECT c.ctid AS place, c.h, c.item FROM {schema}.claims c WHERE c.bank = one AND c.until <= asked

@@ -1,4 +1,4 @@
--- IB-03, IB-06 what a claim is; changes nothing. The clock is read before the look, so that a hold which was extended
+-- IB-3, IB-6 what a claim is; changes nothing. The clock is read before the look, so that a hold which was extended
 -- meanwhile is not called lapsed.
 -- again item until | ended why | unknown
 CREATE OR REPLACE FUNCTION {schema}.bank_get(p_bank bigint, p_claim text, p_memory bigint) RETURNS text[]

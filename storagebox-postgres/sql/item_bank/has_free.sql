@@ -1,4 +1,4 @@
--- IB-04 whether an item is free, locked or not: one that stays so meanwhile is found, since its section and its cell keep
+-- IB-4 whether an item is free, locked or not: one that stays so meanwhile is found, since its section and its cell keep
 -- their bits.
 CREATE OR REPLACE FUNCTION {schema}.bank_has_free(p_bank bigint) RETURNS boolean
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$

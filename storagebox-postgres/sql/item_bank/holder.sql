@@ -1,4 +1,4 @@
--- IB-01 where an item is, in one snapshot: state claim | no row.
+-- IB-1 where an item is, in one snapshot: state claim | no row.
 CREATE OR REPLACE FUNCTION {schema}.bank_holder(p_bank bigint, p_h bigint, p_item text)
 RETURNS TABLE (state text, claim text)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$

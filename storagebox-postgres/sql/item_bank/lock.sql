@@ -1,4 +1,4 @@
--- Locks a claim's row and judges it by the clock after that (IB-06, IB-07). One that need not be remembered any more is
+-- Locks a claim's row and judges it by the clock after that (IB-6, IB-7). One that need not be remembered any more is
 -- removed, its item freed, and 'unknown'.
 -- shown: again item until | ended why | unknown
 CREATE OR REPLACE FUNCTION {schema}.bank_lock(

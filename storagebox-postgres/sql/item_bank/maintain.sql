@@ -1,4 +1,4 @@
--- S-02 removes at most `p_limit` fences of claims that ended longer ago than they are remembered.
+-- S-2 removes at most `p_limit` fences of claims that ended longer ago than they are remembered.
 CREATE OR REPLACE FUNCTION {schema}.bank_maintain(p_memory bigint, p_limit bigint) RETURNS bigint
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$
 DECLARE
@@ -7,7 +7,7 @@ DECLARE
     removed bigint := 0;
     part    bigint;
 BEGIN
-    FOR one IN SELECT b.box FROM {schema}.boxes b WHERE b.kind = 'bank' ORDER BY b.box LOOP
+    FOR one IN SELECT b.namespace FROM {schema}.namespaces b WHERE b.kind = 'bank' ORDER BY b.namespace LOOP
         EXIT WHEN removed >= p_limit;
         DELETE FROM {schema}.claims c WHERE c.ctid = ANY (ARRAY(
             SELECT k.ctid FROM {schema}.claims k WHERE k.bank = one AND k.ended_at <= before

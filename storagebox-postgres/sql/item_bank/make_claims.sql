@@ -1,5 +1,5 @@
 -- Makes claims of items that the caller has taken: the first of these claims gets the first item, and so on. Which it made.
--- IB-03 a claim that another statement makes at the same time is left to that one: the item that it would have got goes back, and
+-- IB-3 a claim that another statement makes at the same time is left to that one: the item that it would have got goes back, and
 -- its neighbours keep theirs.
 CREATE OR REPLACE FUNCTION {schema}.bank_make_claims(
     p_bank bigint, p_claims text[], p_holds bigint[], p_hs bigint[], p_items text[], OUT claims text[], OUT items text[]

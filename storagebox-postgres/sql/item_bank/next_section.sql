@@ -1,4 +1,4 @@
--- IB-08 the first section, from this one on, that may have a free item; null if none has. One without its bit has none: takers
+-- IB-8 the first section, from this one on, that may have a free item; null if none has. One without its bit has none: takers
 -- pass over it, however much was taken from it and is not vacuumed yet.
 CREATE OR REPLACE FUNCTION {schema}.bank_next_section(p_bank bigint, p_from integer) RETURNS integer
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$

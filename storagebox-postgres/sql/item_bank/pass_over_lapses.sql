@@ -1,4 +1,4 @@
--- IB-08 lets takers pass over the holds that have ended, one way or another, and are not vacuumed yet: up to the first that is
+-- IB-8 lets takers pass over the holds that have ended, one way or another, and are not vacuumed yet: up to the first that is
 -- still there, also one whose taker may yet give it back, and no further than the moment `p_asked`, before which nobody can make
 -- a hold that ends. It waits for nobody.
 CREATE OR REPLACE FUNCTION {schema}.bank_pass_over_lapses(p_bank bigint, p_asked timestamptz) RETURNS void

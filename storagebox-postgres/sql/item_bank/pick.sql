@@ -1,4 +1,4 @@
--- IB-01, IB-08 deletes free items, passing over those that others have locked: at most `p_most`, from `p_start` on, section by
+-- IB-1, IB-8 deletes free items, passing over those that others have locked: at most `p_most`, from `p_start` on, section by
 -- section, and then from the first section on if `p_round`. Only sections that may have one are looked at. From where to where
 -- each was looked at is told, so that the caller can end with `bank_empty_cells`, and up to where there may be more ahead.
 CREATE OR REPLACE FUNCTION {schema}.bank_pick(

@@ -1,4 +1,4 @@
--- IB-02, IB-05 frees withdrawn items; all others are left as they are. The caller sorts the items, and both tables are changed
+-- IB-2, IB-5 frees withdrawn items; all others are left as they are. The caller sorts the items, and both tables are changed
 -- in that order: what a statement deletes comes in the order of the disk.
 CREATE OR REPLACE FUNCTION {schema}.bank_restore(p_bank bigint, p_hs bigint[], p_items text[])
 RETURNS TABLE (restored bigint, not_withdrawn bigint, unknown bigint)

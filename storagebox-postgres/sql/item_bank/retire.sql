@@ -1,4 +1,4 @@
--- IB-07 ends the memory of an ended or confirmed claim; a confirmed one's item stays spent.
+-- IB-7 ends the memory of an ended or confirmed claim; a confirmed one's item stays spent.
 CREATE OR REPLACE FUNCTION {schema}.bank_retire(p_bank bigint, p_claim text, p_memory bigint) RETURNS text
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET lock_timeout = '3s' AS $$
 DECLARE

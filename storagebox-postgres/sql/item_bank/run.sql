@@ -1,4 +1,4 @@
--- IB-08 where to look for free items in a section with these cells, from this hash on: from the next cell that has its bit, as
+-- IB-8 where to look for free items in a section with these cells, from this hash on: from the next cell that has its bit, as
 -- far as cells have theirs side by side. Null if none has: what was taken there and is not vacuumed yet is passed over.
 CREATE OR REPLACE FUNCTION {schema}.bank_run(p_cells bit varying, p_from bigint, OUT lowest bigint, OUT highest bigint)
 LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$

@@ -1,4 +1,4 @@
--- A claim's row by the clock (IB-06, IB-07).
+-- A claim's row by the clock (IB-6, IB-7).
 -- again item until | ended why | forgotten, where until is 'forever', 'confirmed' or the microseconds that are left.
 CREATE OR REPLACE FUNCTION {schema}.bank_shown(
     p_state text, p_item text, p_until timestamptz, p_ended_at timestamptz, p_memory bigint, p_now timestamptz

@@ -1,4 +1,4 @@
--- IB-08 doubles the cells of sections that have grown, as often as it takes until few items are in each. It looks at the cell of
+-- IB-8 doubles the cells of sections that have grown, as often as it takes until few items are in each. It looks at the cell of
 -- one item in 32, by bits of its hash that say nothing of its place. It waits for nobody: what is not split now is so later.
 CREATE OR REPLACE FUNCTION {schema}.bank_split_cells(p_bank bigint, p_hs bigint[]) RETURNS void
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$

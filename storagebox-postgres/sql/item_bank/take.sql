@@ -1,8 +1,8 @@
--- IB-01 one taker gets an item: it is deleted from `free_items` in the step that writes the claim.
--- IB-03 a claim that is known is answered, not served again; a racing first take of the same claim fails on the unique
+-- IB-1 one taker gets an item: it is deleted from `free_items` in the step that writes the claim.
+-- IB-3 a claim that is known is answered, not served again; a racing first take of the same claim fails on the unique
 --       index (23505), which gives its item back, and is called again.
--- S-4   whether the box is still the one that was opened is asked with the claim, in one read, in place of `is_box`.
--- IB-08 takers begin at `p_start`, a place of their own, so that nobody crosses what others have drained. One that was told up
+-- S-4   whether the namespace is still the one that was opened is asked with the claim, in one read, in place of `is_namespace`.
+-- IB-8 takers begin at `p_start`, a place of their own, so that nobody crosses what others have drained. One that was told up
 --       to where there may be more, and says it as `p_till`, looks there first, without asking for the cells. From `p_since` on
 --       it has not looked back at those that it left; null is from where it is.
 CREATE OR REPLACE FUNCTION {schema}.bank_take(
@@ -19,10 +19,10 @@ DECLARE
     got   record;
 BEGIN
     SELECT c.state, c.item, c.until, c.ended_at INTO known
-    FROM {schema}.boxes b LEFT JOIN {schema}.claims c ON c.bank = b.box AND c.claim = p_claim
-    WHERE b.box = p_bank AND b.epoch = p_epoch;
+    FROM {schema}.namespaces b LEFT JOIN {schema}.claims c ON c.bank = b.namespace AND c.claim = p_claim
+    WHERE b.namespace = p_bank AND b.epoch = p_epoch;
     IF NOT FOUND THEN
-        RAISE EXCEPTION 'the box is not the one that was opened' USING ERRCODE = 'SB001';
+        RAISE EXCEPTION 'the namespace is not the one that was opened' USING ERRCODE = 'SB001';
     END IF;
     IF known.state IS NOT NULL THEN
         shown := {schema}.bank_shown(known.state, known.item, known.until, known.ended_at, p_memory, asked);

@@ -1,8 +1,8 @@
 -- The rest of a take that found no free item, in none of the sections that may have one: from where to where each was looked at.
--- IB-06 the item of a hold that has lapsed is free, without a worker; its claim is ended in the same step.
--- IB-04 'empty' only after a look without locks found nothing lapsed and then nothing free, so that no item is missed which
+-- IB-6 the item of a hold that has lapsed is free, without a worker; its claim is ended in the same step.
+-- IB-4 'empty' only after a look without locks found nothing lapsed and then nothing free, so that no item is missed which
 --       upkeep frees in between; what others have locked is 'busy'.
--- IB-03 then the claim is looked at once more: another take of it may have got the last item.
+-- IB-3 then the claim is looked at once more: another take of it may have got the last item.
 CREATE OR REPLACE FUNCTION {schema}.bank_take_lapsed(
     p_bank bigint, p_claim text, p_hold bigint, p_memory bigint, p_froms bigint[], p_tills bigint[]
 ) RETURNS text[]

@@ -1,9 +1,9 @@
 -- Many takes in one step, for calls that came while another was under way. The caller sorts the claims, so that two such steps
 -- wait in one order for each other's, and gives each once.
--- IB-03 claims that are known are answered, as `bank_get` does; IB-01, IB-08 the others get items as in `bank_take`. Fewer
+-- IB-3 claims that are known are answered, as `bank_get` does; IB-1, IB-8 the others get items as in `bank_take`. Fewer
 -- items than claims: the rest is to be taken alone. So is a claim that is forgotten, and one that another statement makes at
 -- the same time: the item that it would have got goes back, and its neighbours keep theirs.
--- IB-08 From `p_since` on the taker has not looked back at the cells that it left, as in `bank_take`.
+-- IB-8 From `p_since` on the taker has not looked back at the cells that it left, as in `bank_take`.
 CREATE OR REPLACE FUNCTION {schema}.bank_take_many(
     p_bank bigint, p_claims text[], p_holds bigint[], p_memory bigint, p_start bigint, p_since bigint
 ) RETURNS TABLE (claims text[], items text[], h bigint, known text[], words text[], firsts text[], seconds text[])

@@ -1,4 +1,4 @@
--- IB-02, IB-05 sets free items aside, lapsed holds' among them; what is held or spent is left as it is.
+-- IB-2, IB-5 sets free items aside, lapsed holds' among them; what is held or spent is left as it is.
 CREATE OR REPLACE FUNCTION {schema}.bank_withdraw(p_bank bigint, p_hs bigint[], p_items text[])
 RETURNS TABLE (withdrawn bigint, already_withdrawn bigint, in_use bigint, unknown bigint)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET lock_timeout = '3s' AS $$

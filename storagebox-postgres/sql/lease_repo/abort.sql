@@ -1,14 +1,14 @@
--- D-07 ends the lease without a result and fences its operation; idempotent.
+-- D-7 ends the lease without a result and fences its operation; idempotent.
 CREATE OR REPLACE FUNCTION {schema}.lease_abort(
-    p_box bigint, p_id text, p_op text, p_fence bigint, p_memory bigint
+    p_namespace bigint, p_id text, p_op text, p_fence bigint, p_memory bigint
 ) RETURNS text
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET lock_timeout = '3s' AS $$
 DECLARE
     known record;
 BEGIN
-    SELECT * INTO known FROM {schema}.record_lock(p_box, p_id, p_memory, p_op);
+    SELECT * INTO known FROM {schema}.record_lock(p_namespace, p_id, p_memory, p_op);
     IF known.state = 'leased' AND known.fence = p_fence AND known.op = p_op THEN
-        PERFORM {schema}.record_end(p_box, p_id, known.now);
+        PERFORM {schema}.record_end(p_namespace, p_id, known.now);
         RETURN 'aborted';
     END IF;
     RETURN CASE WHEN known.ended THEN 'aborted' ELSE 'fenced' END;

@@ -1,10 +1,10 @@
--- D-05 the same op gets the same lease while it lives; a lapsed one is begun anew, by anybody, with a greater fence.
--- D-06 another fingerprint is 'mismatch'; D-07 an operation that is over is 'fenced', looked up after the record is locked or
+-- D-5 the same op gets the same lease while it lives; a lapsed one is begun anew, by anybody, with a greater fence.
+-- D-6 another fingerprint is 'mismatch'; D-7 an operation that is over is 'fenced', looked up after the record is locked or
 -- made, as in `dedup_record`.
 -- The lease lasts from when the id is had, not from when it was asked for.
 -- started fence | in flight remaining | done value version | mismatch | fenced
 CREATE OR REPLACE FUNCTION {schema}.lease_begin(
-    p_box bigint, p_id text, p_op text, p_duration bigint, p_fingerprint text, p_memory bigint
+    p_namespace bigint, p_id text, p_op text, p_duration bigint, p_fingerprint text, p_memory bigint
 ) RETURNS TABLE (outcome text, fence bigint, remaining bigint, value bytea, version bigint)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET lock_timeout = '3s' AS $$
 DECLARE
@@ -12,21 +12,21 @@ DECLARE
 BEGIN
     PERFORM {schema}.check_isolation();
     LOOP
-        INSERT INTO {schema}.records (box, id, state, op, fence, fingerprint)
-        VALUES (p_box, p_id, 'leased', p_op, 0, p_fingerprint) ON CONFLICT DO NOTHING;
-        IF FOUND AND {schema}.record_has_ended(p_box, p_id, p_op, p_memory, {schema}.clock()) THEN
-            DELETE FROM {schema}.records r WHERE r.box = p_box AND r.id = p_id;
+        INSERT INTO {schema}.records (namespace, id, state, op, fence, fingerprint)
+        VALUES (p_namespace, p_id, 'leased', p_op, 0, p_fingerprint) ON CONFLICT DO NOTHING;
+        IF FOUND AND {schema}.record_has_ended(p_namespace, p_id, p_op, p_memory, {schema}.clock()) THEN
+            DELETE FROM {schema}.records r WHERE r.namespace = p_namespace AND r.id = p_id;
             outcome := 'fenced';
             EXIT;
         ELSIF FOUND THEN
             -- Counted and dated only now that the id is ours, so that no smaller number comes later and no wait is taken off.
             UPDATE {schema}.records r
             SET fence = nextval('{schema}.numbers'::regclass), until = {schema}.clock() + {schema}.interval_of(p_duration)
-            WHERE r.box = p_box AND r.id = p_id RETURNING r.fence INTO fence;
+            WHERE r.namespace = p_namespace AND r.id = p_id RETURNING r.fence INTO fence;
             outcome := 'started';
             EXIT;
         END IF;
-        SELECT * INTO known FROM {schema}.record_lock(p_box, p_id, p_memory, p_op);
+        SELECT * INTO known FROM {schema}.record_lock(p_namespace, p_id, p_memory, p_op);
         IF known.ended THEN
             outcome := 'fenced';
         ELSIF known.state IS NULL THEN

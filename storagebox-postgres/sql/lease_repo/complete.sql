@@ -1,13 +1,13 @@
--- D-05 records the result if the lease was not begun by another since; its own retry is 'again' with the first result.
+-- D-5 records the result if the lease was not begun by another since; its own retry is 'again' with the first result.
 -- completed version | again value version | fenced
 CREATE OR REPLACE FUNCTION {schema}.lease_complete(
-    p_box bigint, p_id text, p_op text, p_fence bigint, p_value bytea, p_retention bigint, p_memory bigint
+    p_namespace bigint, p_id text, p_op text, p_fence bigint, p_value bytea, p_retention bigint, p_memory bigint
 ) RETURNS TABLE (outcome text, value bytea, version bigint)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET lock_timeout = '3s' AS $$
 DECLARE
     known record;
 BEGIN
-    SELECT * INTO known FROM {schema}.record_lock(p_box, p_id, p_memory, p_op);
+    SELECT * INTO known FROM {schema}.record_lock(p_namespace, p_id, p_memory, p_op);
     outcome := 'fenced';
     IF known.state = 'done' AND known.fence = p_fence THEN
         outcome := 'again';

@@ -2,19 +2,19 @@
 -- Every index beside a primary key has a condition, true of all its rows though it may be, that a look by key does not
 -- name: so no plan, not even one made on an empty table, can look a key up by age.
 -- A CHECK has no words in it: every statement that writes a row reads the expression's text anew, and words are its dearest part.
--- Rows come and go in all of these tables but `boxes`, and all are vacuumed alike: soon, and without pauses.
--- A box is named by `box`, the first eight bytes of a SHA-256 over its kind and name, so that no call has to look its
--- number up and none is ever another box's.
+-- Rows come and go in all of these tables but `namespaces`, and all are vacuumed alike: soon, and without pauses.
+-- A namespace is named by `namespace`, the first eight bytes of a SHA-256 over its kind and name, so that no call has to look its
+-- number up and none is ever another namespace's.
 
-CREATE TABLE {schema}.boxes (
-    box     bigint PRIMARY KEY,
+CREATE TABLE {schema}.namespaces (
+    namespace     bigint PRIMARY KEY,
     kind    text COLLATE "C" NOT NULL,
     name    text COLLATE "C" NOT NULL,
     -- How it was created (S-4), in words.
     options text COLLATE "C" NOT NULL,
     -- How long operations (counters) or tombstones (ordered values) are kept, in microseconds; null is for ever.
     keeps   bigint,
-    -- Made by chance when it was created: a box that was emptied and is created again is another one.
+    -- Made by chance when it was created: a namespace that was emptied and is created again is another one.
     epoch   bigint NOT NULL,
     UNIQUE (kind, name)
 );
@@ -87,7 +87,7 @@ CREATE SEQUENCE {schema}.numbers;
 
 -- What was done for an id, or the lease under which it is being done.
 CREATE TABLE {schema}.records (
-    box              bigint NOT NULL,
+    namespace              bigint NOT NULL,
     id               text COLLATE "C" NOT NULL,
     -- leased: it has a fence; done: it has a value
     state            text COLLATE "C" NOT NULL,
@@ -102,36 +102,36 @@ CREATE TABLE {schema}.records (
     replaced_version bigint,
     -- The end of a lease, or of what is done; null is for ever.
     until            timestamptz,
-    PRIMARY KEY (box, id),
+    PRIMARY KEY (namespace, id),
     CHECK ((value IS NULL) = (version IS NULL))
 ) WITH (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0);
-CREATE INDEX records_by_end ON {schema}.records (box, until) WHERE until IS NOT NULL;
+CREATE INDEX records_by_end ON {schema}.records (namespace, until) WHERE until IS NOT NULL;
 
 -- Operations that are over, so that their late copies change nothing (D-7).
 CREATE TABLE {schema}.ended_ops (
-    box   bigint NOT NULL,
+    namespace   bigint NOT NULL,
     id    text COLLATE "C" NOT NULL,
     op    text COLLATE "C" NOT NULL,
     since timestamptz NOT NULL,
-    PRIMARY KEY (box, id, op)
+    PRIMARY KEY (namespace, id, op)
 ) WITH (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0);
-CREATE INDEX ended_ops_by_age ON {schema}.ended_ops (box, since) WHERE since IS NOT NULL;
+CREATE INDEX ended_ops_by_age ON {schema}.ended_ops (namespace, since) WHERE since IS NOT NULL;
 
 -- Tokens: live, or gone and fenced.
 CREATE TABLE {schema}.tokens (
-    box     bigint NOT NULL,
+    namespace     bigint NOT NULL,
     token   text COLLATE "C" NOT NULL,
     -- Who consumed it; null also for a token that was discarded.
     op      text COLLATE "C",
     gone_at timestamptz,
-    PRIMARY KEY (box, token)
+    PRIMARY KEY (namespace, token)
 ) WITH (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0);
-CREATE INDEX tokens_by_age ON {schema}.tokens (box, gone_at) WHERE gone_at IS NOT NULL;
+CREATE INDEX tokens_by_age ON {schema}.tokens (namespace, gone_at) WHERE gone_at IS NOT NULL;
 
 -- The value of a counter, whole or in shards that each have a part of the bounds. `numeric`, because a part may be
 -- outside of the range that the total never leaves.
 CREATE TABLE {schema}.counters (
-    box     bigint NOT NULL,
+    namespace     bigint NOT NULL,
     key     text COLLATE "C" NOT NULL,
     shard   integer NOT NULL,
     value   numeric NOT NULL,
@@ -139,14 +139,14 @@ CREATE TABLE {schema}.counters (
     ceiling numeric NOT NULL,
     -- How many operations a window remembers at present; 0 for the other strategies.
     ops     bigint NOT NULL,
-    PRIMARY KEY (box, key, shard)
+    PRIMARY KEY (namespace, key, shard)
 ) WITH (
     fillfactor = 50, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0
 );
 
 -- Operations on counters.
 CREATE TABLE {schema}.counter_ops (
-    box    bigint NOT NULL,
+    namespace    bigint NOT NULL,
     key    text COLLATE "C" NOT NULL,
     op     text COLLATE "C" NOT NULL,
     -- Null for an operation that was cancelled.
@@ -154,19 +154,19 @@ CREATE TABLE {schema}.counter_ops (
     value  bigint,
     at     timestamptz NOT NULL,
     window_of_key boolean NOT NULL,
-    PRIMARY KEY (box, key, op)
+    PRIMARY KEY (namespace, key, op)
 ) WITH (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0);
-CREATE INDEX counter_ops_by_age ON {schema}.counter_ops (box, at) WHERE at IS NOT NULL;
-CREATE INDEX counter_ops_by_key ON {schema}.counter_ops (box, key, at) WHERE window_of_key;
+CREATE INDEX counter_ops_by_age ON {schema}.counter_ops (namespace, at) WHERE at IS NOT NULL;
+CREATE INDEX counter_ops_by_key ON {schema}.counter_ops (namespace, key, at) WHERE window_of_key;
 
 -- The newest write of a key; a null value is a tombstone (O-3).
 CREATE TABLE {schema}.ordered_values (
-    box     bigint NOT NULL,
+    namespace     bigint NOT NULL,
     key     text COLLATE "C" NOT NULL,
     at      bigint NOT NULL,
     writer  text COLLATE "C" NOT NULL,
     value   bytea,
     arrived timestamptz NOT NULL,
-    PRIMARY KEY (box, key)
+    PRIMARY KEY (namespace, key)
 ) WITH (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0);
-CREATE INDEX tombstones_by_arrival ON {schema}.ordered_values (box, arrived) WHERE value IS NULL;
+CREATE INDEX tombstones_by_arrival ON {schema}.ordered_values (namespace, arrived) WHERE value IS NULL;

@@ -1,12 +1,12 @@
--- O-03 the values in the order of their keys, no tombstone among them. No key is longer than 128 of the greatest characters,
+-- O-3 the values in the order of their keys, no tombstone among them. No key is longer than 128 of the greatest characters,
 -- so that is the end of those that begin with the prefix.
-CREATE OR REPLACE FUNCTION {schema}.ordered_list(p_box bigint, p_prefix text, p_after text, p_limit bigint)
+CREATE OR REPLACE FUNCTION {schema}.ordered_list(p_namespace bigint, p_prefix text, p_after text, p_limit bigint)
 RETURNS TABLE (key text, value bytea, at bigint, writer text)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$
 BEGIN
     RETURN QUERY
     SELECT v.key, v.value, v.at, v.writer FROM {schema}.ordered_values v
-    WHERE v.box = p_box AND v.key > p_after AND v.key >= p_prefix AND v.key <= p_prefix || repeat(chr(1114111), 128)
+    WHERE v.namespace = p_namespace AND v.key > p_after AND v.key >= p_prefix AND v.key <= p_prefix || repeat(chr(1114111), 128)
       AND v.value IS NOT NULL
     ORDER BY v.key LIMIT p_limit;
 END $$;

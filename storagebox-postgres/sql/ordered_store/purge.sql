@@ -1,6 +1,6 @@
--- O-03 removes at most `p_limit` tombstones that arrived at least `p_age` ago, in microseconds; with time stamps none whose
+-- O-3 removes at most `p_limit` tombstones that arrived at least `p_age` ago, in microseconds; with time stamps none whose
 -- stamp would still be accepted again (`p_horizon`, in milliseconds before now; null with sequence numbers).
-CREATE OR REPLACE FUNCTION {schema}.ordered_purge(p_box bigint, p_age bigint, p_horizon bigint, p_limit bigint) RETURNS bigint
+CREATE OR REPLACE FUNCTION {schema}.ordered_purge(p_namespace bigint, p_age bigint, p_horizon bigint, p_limit bigint) RETURNS bigint
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$
 DECLARE
     now     timestamptz := {schema}.clock();
@@ -8,7 +8,7 @@ DECLARE
 BEGIN
     DELETE FROM {schema}.ordered_values v WHERE v.ctid = ANY (ARRAY(
         SELECT o.ctid FROM {schema}.ordered_values o
-        WHERE o.box = p_box AND o.value IS NULL AND o.arrived <= now - {schema}.interval_of(p_age)
+        WHERE o.namespace = p_namespace AND o.value IS NULL AND o.arrived <= now - {schema}.interval_of(p_age)
           AND (p_horizon IS NULL OR o.at < {schema}.millis_of(now) - p_horizon)
         ORDER BY o.arrived LIMIT p_limit FOR UPDATE SKIP LOCKED
     ));

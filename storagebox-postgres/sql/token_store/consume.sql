@@ -1,7 +1,7 @@
--- T-05 one operation ends a live token, under its row's lock; an unknown one is 'gone' and leaves no trace.
--- T-06 the winner's own retry is 'again'.
+-- T-5 one operation ends a live token, under its row's lock; an unknown one is 'gone' and leaves no trace.
+-- T-6 the winner's own retry is 'again'.
 -- One row an element, in the order of the arrays, whose tokens the caller sorts: now | again | gone
-CREATE OR REPLACE FUNCTION {schema}.token_consume(p_box bigint, p_tokens text[], p_ops text[], p_memory bigint)
+CREATE OR REPLACE FUNCTION {schema}.token_consume(p_namespace bigint, p_tokens text[], p_ops text[], p_memory bigint)
 RETURNS TABLE (outcome text)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET lock_timeout = '3s' AS $$
 DECLARE
@@ -10,7 +10,7 @@ DECLARE
 BEGIN
     FOR i IN 1 .. pg_catalog.cardinality(p_tokens) LOOP
         SELECT t.ctid AS place, t.op, t.gone_at INTO known FROM {schema}.tokens t
-        WHERE t.box = p_box AND t.token = p_tokens[i] FOR UPDATE;
+        WHERE t.namespace = p_namespace AND t.token = p_tokens[i] FOR UPDATE;
         outcome := 'gone';
         IF FOUND THEN
             now := {schema}.clock();

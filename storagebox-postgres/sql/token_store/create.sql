@@ -1,15 +1,15 @@
--- T-02, T-08, T-09 makes the tokens; a live one is not changed. T-07 nor is one that is gone, for as long as that is remembered.
+-- T-2, T-8, T-9 makes the tokens; a live one is not changed. T-7 nor is one that is gone, for as long as that is remembered.
 -- The caller sorts them and gives each once.
-CREATE OR REPLACE FUNCTION {schema}.token_create(p_box bigint, p_tokens text[], p_memory bigint)
+CREATE OR REPLACE FUNCTION {schema}.token_create(p_namespace bigint, p_tokens text[], p_memory bigint)
 RETURNS TABLE (created bigint, already_live bigint, gone bigint)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET lock_timeout = '3s' AS $$
 DECLARE
     new text[];
 BEGIN
     WITH made AS (
-        INSERT INTO {schema}.tokens AS t (box, token) SELECT p_box, u.token FROM pg_catalog.unnest(p_tokens) u(token)
+        INSERT INTO {schema}.tokens AS t (namespace, token) SELECT p_namespace, u.token FROM pg_catalog.unnest(p_tokens) u(token)
         -- Judged when its row is locked.
-        ON CONFLICT (box, token) DO UPDATE SET gone_at = NULL, op = NULL
+        ON CONFLICT (namespace, token) DO UPDATE SET gone_at = NULL, op = NULL
         WHERE t.gone_at <= {schema}.forgotten_before(p_memory, {schema}.clock())
         RETURNING t.token
     )
@@ -18,5 +18,5 @@ BEGIN
     SELECT coalesce(pg_catalog.cardinality(new), 0)::bigint, count(*) FILTER (WHERE t.gone_at IS NULL),
            count(*) FILTER (WHERE t.gone_at IS NOT NULL)
     FROM (SELECT pg_catalog.unnest(p_tokens) EXCEPT SELECT pg_catalog.unnest(new)) rest(token)
-    JOIN {schema}.tokens t ON t.box = p_box AND t.token = rest.token;
+    JOIN {schema}.tokens t ON t.namespace = p_namespace AND t.token = rest.token;
 END $$;

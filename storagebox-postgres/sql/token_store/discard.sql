@@ -1,6 +1,6 @@
--- T-06 ends tokens for nobody; idempotent. T-07 an unknown one is fenced as well.
+-- T-6 ends tokens for nobody; idempotent. T-7 an unknown one is fenced as well.
 -- The caller sorts them and gives each once.
-CREATE OR REPLACE FUNCTION {schema}.token_discard(p_box bigint, p_tokens text[], p_memory bigint)
+CREATE OR REPLACE FUNCTION {schema}.token_discard(p_namespace bigint, p_tokens text[], p_memory bigint)
 RETURNS TABLE (discarded bigint, already_gone bigint)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET lock_timeout = '3s' AS $$
 DECLARE
@@ -12,15 +12,15 @@ BEGIN
     FOR i IN 1 .. pg_catalog.cardinality(p_tokens) LOOP
         LOOP
             asked := {schema}.clock();
-            INSERT INTO {schema}.tokens (box, token, gone_at) VALUES (p_box, p_tokens[i], asked) ON CONFLICT DO NOTHING;
+            INSERT INTO {schema}.tokens (namespace, token, gone_at) VALUES (p_namespace, p_tokens[i], asked) ON CONFLICT DO NOTHING;
             IF FOUND THEN
                 EXIT WHEN NOT {schema}.has_waited(asked);
                 now := {schema}.clock();
-                UPDATE {schema}.tokens t SET gone_at = now WHERE t.box = p_box AND t.token = p_tokens[i];
+                UPDATE {schema}.tokens t SET gone_at = now WHERE t.namespace = p_namespace AND t.token = p_tokens[i];
                 EXIT;
             END IF;
             SELECT t.ctid AS place, t.gone_at INTO known FROM {schema}.tokens t
-            WHERE t.box = p_box AND t.token = p_tokens[i] FOR UPDATE;
+            WHERE t.namespace = p_namespace AND t.token = p_tokens[i] FOR UPDATE;
             CONTINUE WHEN NOT FOUND;
             now := {schema}.clock();
             IF known.gone_at IS NULL OR known.gone_at <= {schema}.forgotten_before(p_memory, now) THEN

@@ -1,6 +1,6 @@
--- T-01, T-10 whether the token lives.
-CREATE OR REPLACE FUNCTION {schema}.token_exists(p_box bigint, p_token text) RETURNS boolean
+-- T-1, T-10 whether the token lives.
+CREATE OR REPLACE FUNCTION {schema}.token_exists(p_namespace bigint, p_token text) RETURNS boolean
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$
 BEGIN
-    RETURN EXISTS (SELECT FROM {schema}.tokens t WHERE t.box = p_box AND t.token = p_token AND t.gone_at IS NULL);
+    RETURN EXISTS (SELECT FROM {schema}.tokens t WHERE t.namespace = p_namespace AND t.token = p_token AND t.gone_at IS NULL);
 END $$;

@@ -1,4 +1,4 @@
--- S-02 removes at most `p_limit` tokens that are gone for longer than that is remembered.
+-- S-2 removes at most `p_limit` tokens that are gone for longer than that is remembered.
 CREATE OR REPLACE FUNCTION {schema}.token_maintain(p_memory bigint, p_limit bigint) RETURNS bigint
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$
 DECLARE
@@ -7,10 +7,10 @@ DECLARE
     removed   bigint := 0;
     part      bigint;
 BEGIN
-    FOR one IN SELECT b.box FROM {schema}.boxes b WHERE b.kind = 'tokens' ORDER BY b.box LOOP
+    FOR one IN SELECT b.namespace FROM {schema}.namespaces b WHERE b.kind = 'tokens' ORDER BY b.namespace LOOP
         EXIT WHEN removed >= p_limit;
         DELETE FROM {schema}.tokens t WHERE t.ctid = ANY (ARRAY(
-            SELECT k.ctid FROM {schema}.tokens k WHERE k.box = one AND k.gone_at <= forgotten
+            SELECT k.ctid FROM {schema}.tokens k WHERE k.namespace = one AND k.gone_at <= forgotten
             ORDER BY k.gone_at LIMIT p_limit - removed FOR UPDATE SKIP LOCKED
         ));
         GET DIAGNOSTICS part = ROW_COUNT;

@@ -39,7 +39,7 @@ pub(crate) enum Arg<'a> {
     Blobs(Vec<Option<&'a [u8]>>),
 }
 
-/// A box as it was when it was opened.
+/// A namespace as it was when it was opened.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Opened {
     /// The number that its rows have.
@@ -64,14 +64,14 @@ impl<'a> Call<'a> {
         self
     }
 
-    /// About this box, which comes first among the arguments and must be the one that was opened.
+    /// About this namespace, which comes first among the arguments and must be the one that was opened.
     pub(crate) fn about(mut self, opened: Opened) -> Self {
         let number = opened.number;
-        self.still = Some(("is_box", vec![number.into(), opened.epoch.into()]));
+        self.still = Some(("is_namespace", vec![number.into(), opened.epoch.into()]));
         self.with(number)
     }
 
-    /// About this box: the function takes its number and its epoch first, and asks itself.
+    /// About this namespace: the function takes its number and its epoch first, and asks itself.
     pub(crate) fn of(self, opened: Opened) -> Self {
         self.with(opened.number).with(opened.epoch)
     }
@@ -267,29 +267,25 @@ mod tests {
         let call = Call::value("f").with("'); drop table x; --").with(vec!["\\'", "é"]);
         let sql = written(&call);
         assert!(!sql.contains("drop") && !sql.contains('\\') && sql.is_ascii(), "{sql}");
-        assert!(
-            sql.starts_with("SELECT storagebox.f(pg_catalog.convert_from(pg_catalog.decode('27"),
-            "{sql}"
-        );
+        assert!(sql.starts_with("SELECT storagebox.f(pg_catalog.convert_from(pg_catalog.decode('27"), "{sql}");
     }
 
     #[test]
     fn every_argument_has_its_type() {
-        let call =
-            Call::rows("f").with(i64::MIN).with(None::<i64>).with(None::<&str>).with(Vec::<&str>::new());
+        let call = Call::rows("f").with(i64::MIN).with(None::<i64>).with(None::<&str>).with(Vec::<&str>::new());
         let expected = "SELECT * FROM storagebox.f((-9223372036854775808)::bigint,NULL::bigint,NULL::pg_catalog.text,ARRAY[]::pg_catalog.text[])";
         assert_eq!(written(&call), format!("{expected} WHERE storagebox.is_version_{VERSION}()"));
     }
 
     #[test]
-    fn a_call_about_a_box_asks_whether_it_is_still_there() {
+    fn a_call_about_a_namespace_asks_whether_it_is_still_there() {
         let call = Call::value("f").about(Opened { number: 7, epoch: -8 }).with(true);
         let numbered = call.statement(&Schema::default(), |sql, number, _| write!(sql, "${number}"));
         let expected = format!(
-            "SELECT storagebox.f($1,$2) WHERE storagebox.is_version_{VERSION}() AND storagebox.is_box($3,$4)"
+            "SELECT storagebox.f($1,$2) WHERE storagebox.is_version_{VERSION}() AND storagebox.is_namespace($3,$4)"
         );
         assert_eq!(numbered, expected);
-        assert!(written(&call).ends_with(" AND storagebox.is_box((7)::bigint,(-8)::bigint)"));
+        assert!(written(&call).ends_with(" AND storagebox.is_namespace((7)::bigint,(-8)::bigint)"));
         let call = Call::value("f").with(1).in_epoch(2);
         assert!(written(&call).ends_with("() AND storagebox.is_store((2)::bigint)"));
     }

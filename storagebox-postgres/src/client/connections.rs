@@ -103,8 +103,7 @@ impl Connections {
 /// The session's settings travel with the connection's first message; a pooler in front would refuse them, so they are
 /// left out with simple statements.
 fn prepared_for(options: PgConnectOptions, settings: &Settings) -> PgConnectOptions {
-    let options =
-        options.statement_cache_capacity(PREPARED).extra_float_digits(None).disable_statement_logging();
+    let options = options.statement_cache_capacity(PREPARED).extra_float_digits(None).disable_statement_logging();
     match settings.statements {
         Statements::Simple => options,
         Statements::Prepared => options.options([

@@ -68,13 +68,13 @@ impl Known {
             Some(other) => {
                 let kept = self.memory;
                 let why = format_args!("the store was set up with {kept}, and cannot be opened with {other}");
-                Err(Error::misconfigured("memory", why).on("postgres"))
+                Err(Error::misconfigured("remember", why).on("postgres"))
             }
         }
     }
 }
 
-/// Judges the version that a box was opened with.
+/// Judges the version that a namespace was opened with.
 pub(super) fn check(version: i32) -> Result<()> {
     refuse_newer(version)?;
     if version == VERSION {
@@ -92,7 +92,7 @@ pub(crate) fn refuse_newer(version: i32) -> Result<()> {
     Err(Error::unsupported(what, "a newer storagebox").on("postgres"))
 }
 
-/// An epoch that no store and no box had before. It is of the system's randomness: a program may seed its own.
+/// An epoch that no store and no namespace had before. It is of the system's randomness: a program may seed its own.
 pub(crate) fn new_epoch() -> i64 {
     RandomState::new().hash_one(()).cast_signed()
 }

@@ -86,9 +86,7 @@ pub(super) fn is_known() -> bool {
 /// The calls of this future leave. An error if a caller has given up, who was told that its call was not made.
 pub(super) fn leave() -> Result<()> {
     match HERE.try_with(Calls::leave) {
-        Ok(false) => {
-            Err(Error::new(ErrorKind::Contention, "a caller of the same batch gave up").on("postgres"))
-        }
+        Ok(false) => Err(Error::new(ErrorKind::Contention, "a caller of the same batch gave up").on("postgres")),
         _ => Ok(()),
     }
 }

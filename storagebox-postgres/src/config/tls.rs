@@ -56,8 +56,7 @@ fn readable(variable: Option<&str>) -> Result<()> {
 
 /// A mode that the driver did not find where it was said would fall back to one that was not.
 fn understood(said: Option<&str>, found: PgSslMode) -> Result<()> {
-    let is_found =
-        |said: &str| said.parse().is_ok_and(|said: PgSslMode| discriminant(&said) == discriminant(&found));
+    let is_found = |said: &str| said.parse().is_ok_and(|said: PgSslMode| discriminant(&said) == discriminant(&found));
     match said.is_none_or(is_found) {
         true => Ok(()),
         false => Err(bad("sslmode", "is not what the driver reads; write it out, such as `verify-full`")),
@@ -87,10 +86,7 @@ fn mode(found: PgSslMode, said: &Said, is_loopback: bool) -> PgSslMode {
 
 fn is_loopback(host: &str) -> bool {
     let address = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
-    address.map_or_else(
-        |_| host.eq_ignore_ascii_case("localhost"),
-        |address| address.to_canonical().is_loopback(),
-    )
+    address.map_or_else(|_| host.eq_ignore_ascii_case("localhost"), |address| address.to_canonical().is_loopback())
 }
 
 #[cfg(test)]
@@ -109,9 +105,7 @@ mod tests {
         for near in ["localhost", "LOCALHOST", "127.0.0.1", "127.9.9.9", "::1", "[::1]", "::ffff:127.0.0.1"] {
             assert_eq!(of(None, false, near), "Prefer", "{near}");
         }
-        for far in
-            ["db.example.com", "10.0.0.1", "0.0.0.0", "::", "localhost.example.com", "127.0.0.1.example.com"]
-        {
+        for far in ["db.example.com", "10.0.0.1", "0.0.0.0", "::", "localhost.example.com", "127.0.0.1.example.com"] {
             assert_eq!(of(None, false, far), "Require", "{far}");
             assert_eq!(of(Some("prefer"), false, far), "Prefer", "{far}");
             assert_eq!(of(Some("disable"), false, far), "Disable", "{far}");

@@ -26,10 +26,9 @@ const DRIVERS: [&str; 12] = [
     "user",
 ];
 
-const OURS: [&str; 6] = ["schema", "statements", "combining", "max_connections", "call_timeout", "memory"];
+const OURS: [&str; 6] = ["schema", "statements", "combining", "max_connections", "call_timeout", "remember"];
 
-const STATEMENTS: [(&str, Statements); 2] =
-    [("prepared", Statements::Prepared), ("simple", Statements::Simple)];
+const STATEMENTS: [(&str, Statements); 2] = [("prepared", Statements::Prepared), ("simple", Statements::Simple)];
 
 /// Reads the URL into the builder and the driver's options.
 pub(crate) fn read(mut builder: PostgresBuilder, url: &str) -> Result<(PostgresBuilder, PgConnectOptions)> {
@@ -59,9 +58,8 @@ pub(crate) fn read(mut builder: PostgresBuilder, url: &str) -> Result<(PostgresB
 
 /// The driver's message may repeat a part of the URL, so it is not passed on.
 fn parsed(url: &str) -> Result<PgConnectOptions> {
-    PgConnectOptions::from_str(url).map_err(|_| {
-        bad("url", "cannot be read; it is postgres://user:password@host:port/database?key=value")
-    })
+    PgConnectOptions::from_str(url)
+        .map_err(|_| bad("url", "cannot be read; it is postgres://user:password@host:port/database?key=value"))
 }
 
 /// The driver looks an address of IPv6 up with the brackets that it has in a URL. It reads the URL again with the bare one,
@@ -81,7 +79,7 @@ fn set(builder: PostgresBuilder, key: &str, value: &str) -> Result<PostgresBuild
         "combining" => builder.combining(switch("combining", value)?),
         "max_connections" => builder.max_connections(number("max_connections", value)?),
         "call_timeout" => builder.call_timeout(duration("call_timeout", value)?),
-        "memory" => builder.memory(retention("memory", value)?),
+        "remember" => builder.remember(retention("remember", value)?),
         _ => return Err(unknown(key, value, &[&OURS[..], &DRIVERS].concat())),
     })
 }

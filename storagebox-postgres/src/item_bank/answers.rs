@@ -7,8 +7,8 @@ use sqlx::Row;
 use sqlx::postgres::PgRow;
 use storagebox_core::backend::Listing;
 use storagebox_core::{
-    ClaimId, ClaimState, Confirmed, Counts, End, Extended, Held, HoldState, Item, ItemState, ListedItem,
-    Page, Released, Restored, Result, Retired, Taken, Withdrawn,
+    ClaimId, ClaimState, Confirmed, Counts, End, Extended, Held, HoldState, Item, ItemState, ListedItem, Page,
+    Released, Restored, Result, Retired, Taken, Withdrawn,
 };
 
 use crate::client::hash;
@@ -132,10 +132,7 @@ pub(super) fn taken_many(row: &PgRow) -> Result<(Option<i64>, HashMap<String, Me
     let known = column(row, "known")?.into_iter().zip(words).map(|(claim, ((word, first), second))| {
         Ok((
             text(claim)?,
-            Met::Known(Shown {
-                function: FUNCTION,
-                words: [word, first, second].into_iter().flatten().collect(),
-            }),
+            Met::Known(Shown { function: FUNCTION, words: [word, first, second].into_iter().flatten().collect() }),
         ))
     });
     let known = known.filter(|met| !matches!(met, Ok((_, Met::Known(shown))) if shown.is_forgotten()));

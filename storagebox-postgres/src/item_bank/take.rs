@@ -4,15 +4,13 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use storagebox_core::backend::micros;
-use storagebox_core::{
-    ClaimId, Combine, Combined, Error, ErrorKind, Held, Hold, HoldState, Item, Result, Taken,
-};
+use storagebox_core::{ClaimId, Combine, Combined, Error, ErrorKind, Held, Hold, HoldState, Item, Result, Taken};
 
 use tokio::time::Instant;
 
 use super::answers::{self, Met, Shown};
 use super::walk::Walk;
-use crate::client::{Before, Call, OpenBox};
+use crate::client::{Before, Call, OpenNamespace};
 use crate::combining::{self, Combining};
 
 /// Takes in one statement.
@@ -46,12 +44,12 @@ pub(super) struct Takes {
 
 #[derive(Debug)]
 struct Taker {
-    bank: Arc<OpenBox>,
+    bank: Arc<OpenNamespace>,
     walk: Walk,
 }
 
 impl Takes {
-    pub(super) fn new(bank: &Arc<OpenBox>) -> Self {
+    pub(super) fn new(bank: &Arc<OpenNamespace>) -> Self {
         let taker = Arc::new(Taker { bank: Arc::clone(bank), walk: Walk::default() });
         let combiner = combining::combiner(bank.client(), MOST, &taker, Taker::together);
         Self { taker, combiner }
@@ -105,9 +103,7 @@ impl Taker {
 
     async fn together(self: Arc<Self>, takes: Vec<Take>) -> Vec<Combined<Result<Taken>>> {
         match self.bank.client().in_time(self.many(&takes)).await {
-            Ok(mut met) => {
-                takes.iter().map(|take| answer(met.remove(take.claim.as_str()), take.hold)).collect()
-            }
+            Ok(mut met) => takes.iter().map(|take| answer(met.remove(take.claim.as_str()), take.hold)).collect(),
             Err(error) => combining::failed(&error, takes.len()),
         }
     }

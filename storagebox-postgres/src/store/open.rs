@@ -12,7 +12,7 @@ impl PostgresBuilder {
     ///
     /// The URL is `postgres://user:password@host:port/database`. The query keys are the driver's own keys (`sslmode`,
     /// `sslrootcert`, `application_name` and others) and `schema`, `statements=prepared|simple`, `combining=on|off`,
-    /// `max_connections`, `call_timeout` (as in `10s`) and `memory` (as in `7d`, or `forever`).
+    /// `max_connections`, `call_timeout` (as in `10s`) and `remember` (as in `7d`, or `forever`).
     ///
     /// Without an `sslmode`, a connection to another machine must be encrypted (`require`, which checks no certificate). If
     /// `sslrootcert` names the server's CA, the server must present a valid certificate (`verify-full`).

@@ -11,10 +11,10 @@ use crate::support::failed;
 async fn a_claim_that_another_has_made_meanwhile_sends_no_neighbour_out_alone() -> Result<()> {
     with_place(async |place| {
         let url = place.url_at(place.database.server());
-        let bank = place.builder()?.call_timeout(LONG).connect(&url)?.bank("box")?;
+        let bank = place.builder()?.call_timeout(LONG).connect(&url)?.bank("namespace")?;
         bank.add(&["first", "second", "third"].map(Item::new).into_iter().collect::<Result<Vec<_>>>()?).await?;
         let schema = &place.schema;
-        let number = count(&place.database, &format!("SELECT box FROM {schema}.boxes")).await?;
+        let number = count(&place.database, &format!("SELECT namespace FROM {schema}.namespaces")).await?;
         let claim = format!("INSERT INTO {schema}.claims (bank, claim, state, h, item) VALUES ({number}, 'bob', 'held', 0, 'other')");
         let mut other = session(place, &claim).await?;
         let batch = format!(

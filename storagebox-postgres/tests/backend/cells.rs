@@ -10,20 +10,20 @@ use crate::support::{Behind, Place, run};
 
 /// Sixteen items in each of two cells of one section, those of the first one taken. Its bit is still there.
 async fn drained_cell(place: &Place) -> Result<Arc<dyn BankAdmin>> {
-    let bank = place.builder()?.connect(&place.url_at(place.database.server()))?.bank("box")?;
+    let bank = place.builder()?.connect(&place.url_at(place.database.server()))?.bank("namespace")?;
     bank.counts().await?;
     let sql = "
-        SELECT {schema}.bank_add(b.box, array_agg(i.h ORDER BY i.h), array_agg('item-' || i.h ORDER BY i.h))
-        FROM {schema}.boxes b, LATERAL (SELECT h + 32 * n AS h FROM unnest(ARRAY[0, 1::bigint << 54]) h, generate_series(1, 16) n) i
-        GROUP BY b.box;
-        SELECT {schema}.bank_take(b.box, b.epoch, 'taken-' || n, NULL, NULL, 0, NULL, NULL) FROM {schema}.boxes b, generate_series(1, 16) n";
+        SELECT {schema}.bank_add(b.namespace, array_agg(i.h ORDER BY i.h), array_agg('item-' || i.h ORDER BY i.h))
+        FROM {schema}.namespaces b, LATERAL (SELECT h + 32 * n AS h FROM unnest(ARRAY[0, 1::bigint << 54]) h, generate_series(1, 16) n) i
+        GROUP BY b.namespace;
+        SELECT {schema}.bank_take(b.namespace, b.epoch, 'taken-' || n, NULL, NULL, 0, NULL, NULL) FROM {schema}.namespaces b, generate_series(1, 16) n";
     run(place.database.owner(), sql.replace("{schema}", &place.schema)).await?;
     Ok(bank)
 }
 
 const TAKES: [&str; 2] = [
-    "bank_take(box, epoch, 'late', NULL, NULL, 0, NULL, NULL)",
-    "bank_take_many(box, ARRAY['late'], ARRAY[NULL]::bigint[], NULL, 0, 0)",
+    "bank_take(namespace, epoch, 'late', NULL, NULL, 0, NULL, NULL)",
+    "bank_take_many(namespace, ARRAY['late'], ARRAY[NULL]::bigint[], NULL, 0, 0)",
 ];
 
 /// One that looks as of before an item was put back would hide it from everybody.
@@ -42,10 +42,10 @@ async fn a_take_at_another_isolation_level_hides_no_item() -> Result<()> {
 
 async fn refuse(place: &Place, level: &str, take: &str) -> Result<()> {
     let (bank, schema) = (drained_cell(place).await?, &place.schema);
-    let look = format!("SET TRANSACTION ISOLATION LEVEL {level}; TABLE {schema}.boxes");
+    let look = format!("SET TRANSACTION ISOLATION LEVEL {level}; TABLE {schema}.namespaces");
     let mut late = session(place, &look).await?;
     assert_eq!(bank.release(&ClaimId::new("taken-3")?).await?, Released::Released);
-    let taken = tell(&mut late, &format!("SELECT {schema}.{take} FROM {schema}.boxes")).await;
+    let taken = tell(&mut late, &format!("SELECT {schema}.{take} FROM {schema}.namespaces")).await;
     tell(&mut late, if taken.is_ok() { "COMMIT" } else { "ROLLBACK" }).await?;
     assert_none_is_hidden(place).await?;
     assert!(taken.is_err_and(|error| error.to_string().contains("READ COMMITTED")));

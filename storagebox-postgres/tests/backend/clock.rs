@@ -27,9 +27,7 @@ fn functions() -> Result<Vec<Function>> {
     let mut found = vec![];
     for folder in fs::read_dir(sql).map_err(failed)? {
         let folder = folder.map_err(failed)?.path();
-        for file in
-            folder.is_dir().then(|| fs::read_dir(&folder)).transpose().map_err(failed)?.into_iter().flatten()
-        {
+        for file in folder.is_dir().then(|| fs::read_dir(&folder)).transpose().map_err(failed)?.into_iter().flatten() {
             let text = fs::read_to_string(file.map_err(failed)?.path()).map_err(failed)?;
             found.extend(Function::of(&text));
         }
@@ -115,11 +113,8 @@ fn faults(function: &Function, waiting: &BTreeSet<String>) -> Vec<&'static str> 
         faults.push("reads the clock in a statement that waits afterwards");
     }
     let dates = |statement: &&String| statement.contains("INSERT INTO") && statement.contains("asked");
-    let looks = |statement: &String| {
-        LOOKS.iter().any(|look| statement.contains(look)) && statement.contains("asked)")
-    };
-    if function.statements.iter().any(|statement| dates(&statement)) && !function.statements.iter().any(looks)
-    {
+    let looks = |statement: &String| LOOKS.iter().any(|look| statement.contains(look)) && statement.contains("asked)");
+    if function.statements.iter().any(|statement| dates(&statement)) && !function.statements.iter().any(looks) {
         faults.push("dates a row by `asked` and does not look whether it `has_waited`");
     }
     faults
@@ -134,9 +129,7 @@ fn every_function_reads_the_clock_after_whatever_it_can_wait_for() -> Result<()>
     assert!(readers >= 15, "only {readers} functions keep a moment");
     let faults: Vec<_> = functions
         .iter()
-        .flat_map(|function| {
-            faults(function, &waiting).into_iter().map(|fault| format!("{} {fault}", function.name))
-        })
+        .flat_map(|function| faults(function, &waiting).into_iter().map(|fault| format!("{} {fault}", function.name)))
         .collect();
     assert_eq!(faults, Vec::<String>::new());
     Ok(())

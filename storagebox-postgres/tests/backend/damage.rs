@@ -1,14 +1,14 @@
 //! What was changed by hand is said at once: never retried, never called lost.
 
 use storagebox_core::{
-    Backend, BackendExt, BankAdmin, Certainty, ClaimId, Counter, DedupId, DedupRepo, ErrorKind, Item,
-    ItemBank, Key, LeaseRepo, MAX_DURATION, OpId, Payload, Result, Retention, Strategy, TokenId, TokenStore,
+    Backend, BackendExt, BankAdmin, Certainty, ClaimId, Counter, DedupId, DedupRepo, ErrorKind, Item, ItemBank, Key,
+    LeaseRepo, MAX_DURATION, OpId, Payload, Result, Retention, Strategy, TokenId, TokenStore,
 };
 use storagebox_postgres::PostgresStore;
 
 use crate::scene::{owner_url, with_database};
 use crate::support::{Place, run};
-use crate::upgrade::boxes;
+use crate::upgrade::namespaces;
 
 /// Calls that meet the damage.
 #[derive(Clone, Copy, Debug)]
@@ -27,23 +27,19 @@ enum Meets {
 
 impl Meets {
     async fn make(self, store: &PostgresStore) -> Result<()> {
-        let (bank, holder) = (store.bank("box")?, ClaimId::new("holder")?);
-        let (records, leases) = (store.dedup("box")?, store.leases("box")?);
+        let (bank, holder) = (store.bank("namespace")?, ClaimId::new("holder")?);
+        let (records, leases) = (store.dedup("namespace")?, store.leases("namespace")?);
         let (id, op) = (DedupId::new("leased")?, OpId::new("late")?);
         match self {
             Self::Get => bank.get(&holder).await.map(drop),
             Self::Release => bank.release(&holder).await.map(drop),
             Self::Restore => bank.restore(&[Item::new("item of withdrawn")?]).await.map(drop),
             Self::Withdraw => bank.withdraw(&[Item::new("item of releaser")?]).await.map(drop),
-            Self::Record => {
-                records.record(&id, &Payload::try_from("x")?, &op, Retention::Forever).await.map(drop)
-            }
+            Self::Record => records.record(&id, &Payload::try_from("x")?, &op, Retention::Forever).await.map(drop),
             Self::Look => records.get(&DedupId::new("done")?).await.map(drop),
             Self::Begin => leases.begin(&id, &op, MAX_DURATION, None).await.map(drop),
-            Self::Value => {
-                store.counters("stock", Strategy::default())?.value(&Key::new("stock")?).await.map(drop)
-            }
-            Self::Create => store.tokens("box")?.create_tokens(&[TokenId::new("new")?]).await.map(drop),
+            Self::Value => store.counters("stock", Strategy::default())?.value(&Key::new("stock")?).await.map(drop),
+            Self::Create => store.tokens("namespace")?.create_tokens(&[TokenId::new("new")?]).await.map(drop),
             Self::Setup => store.setup().await,
         }
     }
@@ -61,7 +57,7 @@ const ROWS: &[(&str, Meets)] = &[
     ("UPDATE {schema}.records SET until = NULL WHERE state = 'leased'", Meets::Record),
     ("UPDATE {schema}.records SET until = NULL WHERE state = 'leased'", Meets::Begin),
     (
-        "INSERT INTO {schema}.counters SELECT box, 'stock', 0, 1e30, 0, 0, 0 FROM {schema}.boxes WHERE name = 'stock'",
+        "INSERT INTO {schema}.counters SELECT namespace, 'stock', 0, 1e30, 0, 0, 0 FROM {schema}.namespaces WHERE name = 'stock'",
         Meets::Value,
     ),
 ];
@@ -95,7 +91,7 @@ const TABLES: &[(&str, Meets)] = &[
 /// What the call answers on a schema of its own.
 async fn answer(place: &Place, damage: &str, call: Meets) -> Result<Result<()>> {
     let store = place.builder()?.connect(&owner_url(&place.database, "owner"))?;
-    boxes::fill(&store).await?;
+    namespaces::fill(&store).await?;
     store.counters("stock", Strategy::default())?.value(&Key::new("stock")?).await?;
     run(place.database.owner(), damage.replace("{schema}", &place.schema)).await?;
     Ok(call.make(&store).await)

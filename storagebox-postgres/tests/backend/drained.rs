@@ -22,8 +22,7 @@ async fn a_take_reads_no_more_as_the_bank_drains_under_an_old_snapshot() -> Resu
 }
 
 #[tokio::test]
-async fn a_take_from_a_big_bank_that_is_nearly_drained_crosses_few_of_the_items_that_are_gone() -> Result<()>
-{
+async fn a_take_from_a_big_bank_that_is_nearly_drained_crosses_few_of_the_items_that_are_gone() -> Result<()> {
     with_place(async |place| {
         Buffers::of_a_section(place).await?.assert_flat();
         Ok(())
@@ -31,11 +30,10 @@ async fn a_take_from_a_big_bank_that_is_nearly_drained_crosses_few_of_the_items_
     .await
 }
 
-/// A lane stops somewhere, and another one begins where it began: it crosses once what the first one has not looked back at, which
-/// is in two cells, and never all that is gone.
+/// A lane stops somewhere, and another one begins where it began: it crosses once what the first one has not looked
+/// back at, which is in two cells, and never all that is gone.
 #[tokio::test]
-async fn a_take_from_where_a_walk_began_that_stopped_part_way_crosses_few_of_the_items_that_are_gone()
--> Result<()> {
+async fn a_take_from_where_a_walk_began_that_stopped_part_way_crosses_few_of_the_items_that_are_gone() -> Result<()> {
     with_place(async |place| {
         Behind::walks(place, 0).await?.assert_within(4);
         Ok(())
@@ -68,16 +66,16 @@ const HOUR: Duration = Duration::from_secs(3_600);
 /// The bank, drained by holds that have ended, and what a taker is told that looks past them.
 async fn look_past(place: &Place, claim: &str) -> Result<String> {
     let take =
-        format!("SELECT ({}.bank_take(box, epoch, '{claim}', NULL, NULL, 0, NULL, NULL))[1]", place.schema);
-    let told = query_scalar(AssertSqlSafe(format!("{take} FROM {}.boxes", place.schema)));
+        format!("SELECT ({}.bank_take(namespace, epoch, '{claim}', NULL, NULL, 0, NULL, NULL))[1]", place.schema);
+    let told = query_scalar(AssertSqlSafe(format!("{take} FROM {}.namespaces", place.schema)));
     told.fetch_one(place.database.owner()).await.map_err(failed)
 }
 
 /// With a session whose snapshot keeps them.
 async fn bank_of_ended_holds(place: &Place) -> Result<(Arc<dyn BankAdmin>, PgConnection)> {
-    let bank = place.builder()?.connect(&place.url_at(place.database.server()))?.bank("box")?;
+    let bank = place.builder()?.connect(&place.url_at(place.database.server()))?.bank("namespace")?;
     bank.counts().await?;
-    let snapshot = format!("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ; TABLE {}.boxes", place.schema);
+    let snapshot = format!("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ; TABLE {}.namespaces", place.schema);
     let old = session(place, &snapshot).await?;
     end_holds(place, 300).await?;
     take_all(&bank).await?;
@@ -92,7 +90,7 @@ async fn a_hold_that_ended_before_its_take_did_is_found() -> Result<()> {
         bank.add(&[Item::new("item")?]).await?;
         let schema = &place.schema;
         let take = format!(
-            "SELECT {schema}.bank_take(box, epoch, 'slow', 3600000000, NULL, 0, NULL, NULL) FROM {schema}.boxes"
+            "SELECT {schema}.bank_take(namespace, epoch, 'slow', 3600000000, NULL, 0, NULL, NULL) FROM {schema}.namespaces"
         );
         let mut slow = session(place, &take).await?;
         place.advance(24 * HOUR).await?;
@@ -115,7 +113,9 @@ async fn a_hold_that_ends_before_what_takers_pass_over_is_found() -> Result<()> 
         let schema = &place.schema;
         let passed = format!("SELECT count(*) FROM {schema}.bank_lapses WHERE since > now() + interval '23 hours'");
         assert_eq!(count(&place.database, &passed).await?, 1, "nothing was passed over");
-        let back = format!("CREATE OR REPLACE FUNCTION {schema}.clock() RETURNS timestamptz LANGUAGE sql RETURN clock_timestamp()");
+        let back = format!(
+            "CREATE OR REPLACE FUNCTION {schema}.clock() RETURNS timestamptz LANGUAGE sql RETURN clock_timestamp()"
+        );
         run(place.database.owner(), back).await?;
         bank.add(&[Item::new("item")?]).await?;
         let _ = bank.take(&ClaimId::new("short")?, Hold::For(HOUR)).await?;
@@ -185,7 +185,7 @@ async fn take_all(bank: &Arc<dyn BankAdmin>) -> Result<usize> {
 async fn takers_find_every_item_that_is_put_back_or_added_where_others_have_drained() -> Result<()> {
     with_place(async |place| {
         let store: PostgresStore = place.builder()?.connect(&place.url_at(place.database.server()))?;
-        let bank = store.bank("box")?;
+        let bank = store.bank("namespace")?;
         bank.counts().await?;
         run(place.database.owner(), items(place, SECTIONS[0], "first", ITEMS)).await?;
         let mut takers = JoinSet::new();

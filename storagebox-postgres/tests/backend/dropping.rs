@@ -3,8 +3,8 @@
 use sqlx::postgres::PgPoolOptions;
 use storagebox_conformance::Proxy;
 use storagebox_core::{
-    Backend, BackendExt, ClaimId, Counted, Counter, CounterExt, DedupId, DedupRepo, DedupRepoExt, Hold, Item,
-    ItemBank, Recorded, Result, Retention, Strategy, TokenId, TokenStore,
+    Backend, BackendExt, ClaimId, Counted, Counter, CounterExt, DedupId, DedupRepo, DedupRepoExt, Hold, Item, ItemBank,
+    Recorded, Result, Retention, Strategy, TokenId, TokenStore,
 };
 use storagebox_postgres::PostgresStore;
 
@@ -36,10 +36,10 @@ impl Dropped {
 
     async fn make(self, store: &PostgresStore, id: &str) -> Result<()> {
         match self {
-            Self::Take => store.bank("box")?.take(&ClaimId::new(id)?, Hold::Forever).await.map(drop),
-            Self::Record => store.dedup("box")?.remember(id, id, "op", Retention::Forever).await.map(drop),
-            Self::Apply => store.counters("box", Strategy::default())?.add(id, "op", 1).await.map(drop),
-            Self::Create => store.tokens("box")?.create_tokens(&[TokenId::new(id)?]).await.map(drop),
+            Self::Take => store.bank("namespace")?.take(&ClaimId::new(id)?, Hold::Forever).await.map(drop),
+            Self::Record => store.dedup("namespace")?.remember(id, id, "op", Retention::Forever).await.map(drop),
+            Self::Apply => store.counters("namespace", Strategy::default())?.add(id, "op", 1).await.map(drop),
+            Self::Create => store.tokens("namespace")?.create_tokens(&[TokenId::new(id)?]).await.map(drop),
             Self::Setup => store.setup().await,
         }
     }
@@ -49,7 +49,7 @@ impl Clients {
     /// Each call is dropped at its first point, then at its second, and so on until it is through.
     async fn drop_everywhere(&self) -> Result<()> {
         let items: Vec<_> = (0..500).map(|number| Item::new(format!("{number}"))).collect::<Result<_>>()?;
-        self.fresh.bank("box")?.add(&items).await?;
+        self.fresh.bank("namespace")?.add(&items).await?;
         for call in Dropped::ALL {
             let mut waits = 0;
             while !self.drop_at(call, waits).await? {
@@ -74,13 +74,13 @@ impl Clients {
 
     /// Calls of the client that had one dropped: each gets its own answer, and others see what it did.
     async fn another(&self, id: &str) -> Result<()> {
-        let recorded = self.old.dedup("box")?.remember(id, id, "op", Retention::Forever).await?;
+        let recorded = self.old.dedup("namespace")?.remember(id, id, "op", Retention::Forever).await?;
         assert!(matches!(recorded, Recorded::New(_)), "{id}: {recorded:?}");
-        let found = self.fresh.dedup("box")?.get(&DedupId::new(id)?).await?;
+        let found = self.fresh.dedup("namespace")?.get(&DedupId::new(id)?).await?;
         assert_eq!(found.map(|entry| entry.value.into_bytes()).as_deref(), Some(id.as_bytes()));
-        let counted = self.old.counters("box", Strategy::default())?.add(id, "op", 7).await?;
+        let counted = self.old.counters("namespace", Strategy::default())?.add(id, "op", 7).await?;
         assert_eq!(counted, Counted::Applied { value: Some(7) }, "{id}");
-        let value = self.fresh.counters("box", Strategy::default())?.value(&id.try_into()?).await?;
+        let value = self.fresh.counters("namespace", Strategy::default())?.value(&id.try_into()?).await?;
         assert_eq!(value, 7, "{id}");
         Ok(())
     }

@@ -1,8 +1,8 @@
 //! A process that is open while its schema is emptied, made anew or set up again.
 
 use storagebox_core::{
-    Backend, BackendExt, Certainty, CounterExt, ErrorKind, Item, ItemBank, Key, OrderedOptions, OrderedStore,
-    Result, Retention, Strategy,
+    Backend, BackendExt, Certainty, CounterExt, ErrorKind, Item, ItemBank, Key, OrderedOptions, OrderedStore, Result,
+    Retention, Strategy,
 };
 use storagebox_postgres::{PostgresStore, Statements};
 
@@ -49,7 +49,7 @@ async fn no_call_of_an_open_process_is_made_once_all_tables_were_emptied() -> Re
             empty(database, schema, &tables(database, schema).await?).await?;
             assert_lost(calls::all(&store, &open).await?);
             let again = place.builder()?.connect(&database.url())?;
-            assert_eq!(again.bank("box")?.counts().await.unwrap_err().kind(), ErrorKind::NotSetUp);
+            assert_eq!(again.bank("namespace")?.counts().await.unwrap_err().kind(), ErrorKind::NotSetUp);
             assert_eq!(contents(database, schema).await?, Vec::<String>::new());
             Ok(())
         })
@@ -58,9 +58,9 @@ async fn no_call_of_an_open_process_is_made_once_all_tables_were_emptied() -> Re
     Ok(())
 }
 
-/// Everything but what the schema says of itself, and somebody has made a box of each kind again since, in other ways.
+/// Everything but what the schema says of itself, and somebody has made a namespace of each kind again since, in other ways.
 #[tokio::test]
-async fn no_call_of_an_open_process_is_made_in_boxes_that_were_made_anew() -> Result<()> {
+async fn no_call_of_an_open_process_is_made_in_namespaces_that_were_made_anew() -> Result<()> {
     for statements in BOTH {
         with_place(async |place| {
             let (database, schema) = (&place.database, &place.schema);
@@ -72,7 +72,7 @@ async fn no_call_of_an_open_process_is_made_in_boxes_that_were_made_anew() -> Re
             make_otherwise(&again).await?;
             let before = contents(database, schema).await?;
             assert_lost(calls::all(&store, &open).await?);
-            assert_lost(vec![("a new box", store.bank("new")?.counts().await.err())]);
+            assert_lost(vec![("a new namespace", store.bank("new")?.counts().await.err())]);
             assert_eq!(contents(database, schema).await?, before);
             again.ping().await
         })
@@ -81,26 +81,26 @@ async fn no_call_of_an_open_process_is_made_in_boxes_that_were_made_anew() -> Re
     Ok(())
 }
 
-/// Whoever empties the boxes has not committed yet, and the new box waits for that.
+/// Whoever empties the namespaces has not committed yet, and the new namespace waits for that.
 #[tokio::test]
-async fn no_box_is_made_by_an_open_process_while_all_are_being_emptied() -> Result<()> {
+async fn no_namespace_is_made_by_an_open_process_while_all_are_being_emptied() -> Result<()> {
     with_place(async |place| {
         let (database, schema) = (&place.database, &place.schema);
         let store = place.builder()?.connect(&place.url_at(database.server()))?;
         store.bank("old")?.counts().await?;
-        let mut emptying = session(place, &format!("TRUNCATE {schema}.boxes")).await?;
+        let mut emptying = session(place, &format!("TRUNCATE {schema}.namespaces")).await?;
         let bank = store.bank("new")?;
         let counts = tokio::spawn(async move { bank.counts().await });
-        until("a box that waits", async || Ok(blocked(database, schema).await? == 1)).await?;
+        until("a namespace that waits", async || Ok(blocked(database, schema).await? == 1)).await?;
         tell(&mut emptying, "COMMIT").await?;
-        assert_lost(vec![("a new box", counts.await.map_err(failed)?.err())]);
-        assert_eq!(count(database, &format!("SELECT count(*) FROM {schema}.boxes")).await?, 0);
+        assert_lost(vec![("a new namespace", counts.await.map_err(failed)?.err())]);
+        assert_eq!(count(database, &format!("SELECT count(*) FROM {schema}.namespaces")).await?, 0);
         Ok(())
     })
     .await
 }
 
-/// The boxes of an open process, some with other options than it knows.
+/// The namespaces of an open process, some with other options than it knows.
 async fn make_otherwise(store: &PostgresStore) -> Result<()> {
     store.bank("old")?.add(&[Item::new("one")?]).await?;
     let forgetful = Strategy::Marker { retention: Retention::For(std::time::Duration::from_secs(1)) };
@@ -122,14 +122,14 @@ async fn no_call_of_an_open_process_is_made_in_a_schema_that_was_made_anew() -> 
             store.setup().await?;
             let open = calls::open(&store).await?;
             run(database.owner(), format!("DROP SCHEMA {SCHEMA} CASCADE")).await?;
-            let again = builder()?.memory(Retention::Forever).connect(&url)?;
+            let again = builder()?.remember(Retention::Forever).connect(&url)?;
             again.setup().await?;
             make_otherwise(&again).await?;
             let before = contents(database, SCHEMA).await?;
             let refused = calls::all(&store, &open).await?;
             assert!(refused.iter().all(|(_, error)| error.as_ref().is_some_and(is_corrupt)), "{refused:?}");
             assert_lost(refused);
-            assert_lost(vec![("a new box", store.bank("new")?.counts().await.err())]);
+            assert_lost(vec![("a new namespace", store.bank("new")?.counts().await.err())]);
             assert_eq!(contents(database, SCHEMA).await?, before);
             again.ping().await
         })

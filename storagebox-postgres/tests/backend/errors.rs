@@ -6,8 +6,7 @@ use sqlx::postgres::PgPoolOptions;
 use sqlx::{Connection, query_scalar};
 use storagebox_conformance::{Cut, Proxy};
 use storagebox_core::{
-    Added, BackendExt, BankAdmin, Certainty, ClaimId, Error, ErrorKind, Hold, Item, ItemBank, Result,
-    Retired, Taken,
+    Added, BackendExt, BankAdmin, Certainty, ClaimId, Error, ErrorKind, Hold, Item, ItemBank, Result, Retired, Taken,
 };
 
 use crate::scene::{LONG, count, session, tell, until, with_place};
@@ -18,7 +17,7 @@ const MANY: usize = 20;
 
 fn bank(place: &Place) -> Result<Arc<dyn BankAdmin>> {
     let server = place.database.server();
-    place.builder()?.call_timeout(LONG).max_connections(1).connect(&place.url_at(server))?.bank("box")
+    place.builder()?.call_timeout(LONG).max_connections(1).connect(&place.url_at(server))?.bank("namespace")
 }
 
 /// A setting of the role, for the sessions that it opens from now on.
@@ -45,7 +44,7 @@ async fn a_lock_that_is_not_to_be_had_in_time_is_contention_after_many_attempts(
         let proxy = Proxy::start(place.database.server()).await.map_err(failed)?;
         let pool = PgPoolOptions::new().max_connections(1).test_before_acquire(false);
         let pool = pool.connect(&place.url_at(proxy.addr())).await.map_err(failed)?;
-        let bank = place.builder()?.call_timeout(LONG).from_pool(pool.clone())?.bank("box")?;
+        let bank = place.builder()?.call_timeout(LONG).from_pool(pool.clone())?.bank("namespace")?;
         bank.counts().await?;
         let _other = session(place, &lock(place)).await?;
         let impatient =
@@ -147,7 +146,7 @@ async fn two_items(place: &Place) -> Result<(String, String)> {
     let sql = format!("SELECT ({} < {})::int::bigint", hash("one"), hash("two"));
     let order = if count(&place.database, &sql).await? == 1 { ["one", "two"] } else { ["two", "one"] };
     let [first, second] = order.map(|item| {
-        format!("INSERT INTO {schema}.free_items SELECT box, {}, '{item}' FROM {schema}.boxes", hash(item))
+        format!("INSERT INTO {schema}.free_items SELECT namespace, {}, '{item}' FROM {schema}.namespaces", hash(item))
     });
     Ok((first, second))
 }
@@ -158,8 +157,7 @@ async fn a_role_that_lacks_a_right_is_denied() -> Result<()> {
         let bank = bank(place)?;
         bank.counts().await?;
         let (schema, role) = (&place.schema, place.database.role());
-        run(place.database.owner(), format!("REVOKE EXECUTE ON FUNCTION {schema}.bank_take FROM {role}"))
-            .await?;
+        run(place.database.owner(), format!("REVOKE EXECUTE ON FUNCTION {schema}.bank_take FROM {role}")).await?;
         bank.add(&[Item::new("item")?]).await?;
         assert_not_applied(&take(&bank).await?, ErrorKind::Denied);
         assert_eq!(bank.counts().await?.free, 1);
@@ -211,7 +209,7 @@ async fn holding_is_not_answered_after_a_lost_retire() -> Result<()> {
     with_place(async |place| {
         let proxy = Proxy::start(place.database.server()).await.map_err(failed)?;
         let store = place.builder()?.call_timeout(LONG).connect(&place.url_at(proxy.addr()))?;
-        let (bank, claim) = (store.bank("box")?, ClaimId::new("held")?);
+        let (bank, claim) = (store.bank("namespace")?, ClaimId::new("held")?);
         bank.add(&[Item::new("item")?]).await?;
         let _ = bank.take(&claim, Hold::Forever).await?;
         proxy.arm(Cut::ReplyLost, claim.as_str(), 0);

@@ -26,7 +26,7 @@ async fn a_hint_that_led_to_nothing_is_not_told_again() -> Result<()> {
     for word in ["empty", "busy"] {
         with_place(async |place| {
             let builder = place.builder()?.combining(false);
-            let bank = builder.connect(&place.url_at(place.database.server()))?.bank("box")?;
+            let bank = builder.connect(&place.url_at(place.database.server()))?.bank("namespace")?;
             let items = (0..5_000).map(|number| Item::new(format!("item-{number}")));
             bank.add(&items.collect::<Result<Vec<_>>>()?).await?;
             for number in 0..4 {
@@ -38,8 +38,7 @@ async fn a_hint_that_led_to_nothing_is_not_told_again() -> Result<()> {
                 let taken = bank.take(&ClaimId::new(format!("then-{number}"))?, Hold::Forever).await?;
                 assert_eq!(taken, Taken::Empty);
             }
-            let hints =
-                count(&place.database, &format!("SELECT count(till) FROM {}.hints", place.schema)).await?;
+            let hints = count(&place.database, &format!("SELECT count(till) FROM {}.hints", place.schema)).await?;
             assert_eq!(hints, 1, "{word}");
             Ok(())
         })

@@ -1,9 +1,7 @@
 //! Texts that would be something else if anybody read them as SQL: in every field of every part, both ways of sending.
 
 use storagebox_conformance::keeps_text;
-use storagebox_core::{
-    BackendExt, ClaimId, DedupId, DedupRepo, ErrorKind, Item, OpId, Payload, Result, Retention,
-};
+use storagebox_core::{BackendExt, ClaimId, DedupId, DedupRepo, ErrorKind, Item, OpId, Payload, Result, Retention};
 use storagebox_postgres::Statements;
 
 use crate::scene::with_place;

@@ -35,7 +35,7 @@ impl Impostor {
 
     /// Where a client finds it, who knows it by this host and has these settings.
     fn url(&self, host: &str, settings: &str) -> String {
-        format!("postgres://shop:hunter2@{host}:{}/box?{settings}", self.address.port())
+        format!("postgres://shop:hunter2@{host}:{}/namespace?{settings}", self.address.port())
     }
 
     /// The password that its client gave it.

@@ -7,8 +7,8 @@ use std::time::Duration;
 use sqlx::postgres::PgPoolOptions;
 use sqlx::{AssertSqlSafe, query_scalar};
 use storagebox_core::{
-    Backend, BackendExt, Begun, Bounds, Counted, CounterExt, DedupId, ErrorKind, Hold, Item, ItemBank,
-    LeaseRepo, OpId, Result, Retention, Strategy,
+    Backend, BackendExt, Begun, Bounds, Counted, CounterExt, DedupId, ErrorKind, Hold, Item, ItemBank, LeaseRepo, OpId,
+    Result, Retention, Strategy,
 };
 use storagebox_postgres::{PostgresStore, Statements};
 
@@ -138,23 +138,12 @@ fn kinds<const N: usize>(outcomes: [Result<()>; N]) -> [Option<ErrorKind>; N] {
 }
 
 /// Rights that are worth to be had, without being a superuser.
-const STRENGTH: &str =
-    "GRANT pg_read_all_data, pg_write_all_data TO {role}; GRANT CREATE ON DATABASE {role} TO {role}";
+const STRENGTH: &str = "GRANT pg_read_all_data, pg_write_all_data TO {role}; GRANT CREATE ON DATABASE {role} TO {role}";
 
 const LENT: &str = "CREATE SCHEMA lent; GRANT USAGE, CREATE ON SCHEMA lent TO PUBLIC";
 
-const BAITED: [&str; 10] = [
-    "viewed",
-    "planned",
-    "guarded",
-    "indexed",
-    "halved",
-    "checked",
-    "counted",
-    "disguised",
-    "stored",
-    "lent",
-];
+const BAITED: [&str; 10] =
+    ["viewed", "planned", "guarded", "indexed", "halved", "checked", "counted", "disguised", "stored", "lent"];
 
 /// A command looks whether there is a store before it sets one up.
 #[tokio::test]

@@ -2,9 +2,7 @@
 
 use std::pin::Pin;
 
-use storagebox_core::{
-    BackendExt, Certainty, ClaimId, ClaimState, Counts, ErrorKind, Hold, ItemBank, Result, Taken,
-};
+use storagebox_core::{BackendExt, Certainty, ClaimId, ClaimState, Counts, ErrorKind, Hold, ItemBank, Result, Taken};
 
 use crate::pools::{SHORT, fill, locked, takes};
 use crate::scene::{drop_after, until, with_place};
@@ -22,7 +20,7 @@ fn claims(round: &str, count: usize) -> Result<Vec<ClaimId>> {
     (0..count).map(|number| ClaimId::new(format!("left-{round}-{number}"))).collect()
 }
 
-/// Whether its calls go together, and whether its box is open by then.
+/// Whether its calls go together, and whether its namespace is open by then.
 const ROUNDS: [(bool, bool); 2] = [(true, false), (false, true)];
 
 /// A pool has room for more calls than were left.
@@ -32,7 +30,7 @@ async fn takes_that_were_polled_once_and_left_hold_up_no_others() -> Result<()> 
         fill(&place.builder()?.connect(&place.database.url())?, 1_000).await?;
         for (combining, is_open) in ROUNDS {
             let store = place.builder()?.combining(combining).connect(&place.database.url())?;
-            let (bank, claims) = (store.bank("box")?, claims(&format!("{combining}"), 100)?);
+            let (bank, claims) = (store.bank("namespace")?, claims(&format!("{combining}"), 100)?);
             if is_open {
                 bank.counts().await?;
             }
@@ -59,10 +57,10 @@ async fn takes_that_were_polled_once_and_left_hold_up_no_others() -> Result<()> 
 }
 
 #[tokio::test]
-async fn an_opening_of_a_box_that_was_left_holds_up_no_others() -> Result<()> {
+async fn an_opening_of_a_namespace_that_was_left_holds_up_no_others() -> Result<()> {
     with_place(async |place| {
         let store = place.builder()?.connect(&place.database.url())?;
-        let bank = store.bank("box")?;
+        let bank = store.bank("namespace")?;
         let (mut opens, mut waits) = (bank.counts(), bank.counts());
         assert!(is_left(&mut opens).await && is_left(&mut waits).await);
         for _ in 0..3 {
@@ -82,8 +80,8 @@ async fn a_pool_that_is_used_up_by_calls_that_were_left_says_so() -> Result<()> 
         for combining in [false, true] {
             let builder = place.builder()?.combining(combining).max_connections(2).call_timeout(SHORT);
             let store = builder.connect(&place.database.url())?;
-            let (bank, claims) = (store.bank("box")?, claims(&format!("{combining}"), 2)?);
-            until("an open box", async || Ok(bank.counts().await.is_ok())).await?;
+            let (bank, claims) = (store.bank("namespace")?, claims(&format!("{combining}"), 2)?);
+            until("an open namespace", async || Ok(bank.counts().await.is_ok())).await?;
             let locked = locked(place).await?;
             let (mut one, mut other) = (bank.counts(), bank.counts());
             assert!(is_left(&mut one).await && is_left(&mut other).await);

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use storagebox_core::{
-    Backend, BackendExt, Begun, ClaimId, Counts, DedupId, End, ErrorKind, Hold, ItemBank, LeaseRepo, OpId,
-    Result, Retention, Taken, TokenId, TokenStore,
+    Backend, BackendExt, Begun, ClaimId, Counts, DedupId, End, ErrorKind, Hold, ItemBank, LeaseRepo, OpId, Result,
+    Retention, Taken, TokenId, TokenStore,
 };
 use storagebox_postgres::{PostgresBuilder, PostgresStore};
 
@@ -23,11 +23,11 @@ fn builder() -> Result<PostgresBuilder> {
 
 /// A store that remembers for ever, with a fence of each kind, more than a year later.
 async fn fenced_for_ever(database: &Arc<Database>) -> Result<PostgresStore> {
-    let store = builder()?.memory(Retention::Forever).connect(&owner_url(database, "for-ever"))?;
+    let store = builder()?.remember(Retention::Forever).connect(&owner_url(database, "for-ever"))?;
     store.setup().await?;
-    let _ = store.bank("box")?.release(&ClaimId::new("ada")?).await?;
-    store.tokens("box")?.discard(&[TokenId::new("token")?]).await?;
-    let (leases, op) = (store.leases("box")?, OpId::new("op")?);
+    let _ = store.bank("namespace")?.release(&ClaimId::new("ada")?).await?;
+    store.tokens("namespace")?.discard(&[TokenId::new("token")?]).await?;
+    let (leases, op) = (store.leases("namespace")?, OpId::new("op")?);
     let Begun::Started(lease) = leases.begin(&DedupId::new("id")?, &op, SECOND, None).await? else {
         panic!("an id that nobody knows")
     };
@@ -44,11 +44,11 @@ async fn upkeep_goes_by_the_memory_of_the_store() -> Result<()> {
         let says_nothing = builder()?.connect(&owner_url(database, "says-nothing"))?;
         assert_eq!(says_nothing.maintain(1_000).await?.deleted, 0);
         for store in [says_nothing, store] {
-            let taken = store.bank("box")?.take(&ClaimId::new("ada")?, Hold::Forever).await?;
+            let taken = store.bank("namespace")?.take(&ClaimId::new("ada")?, Hold::Forever).await?;
             assert!(matches!(taken, Taken::Ended(End::Released)), "{taken:?}");
-            assert_eq!(store.tokens("box")?.create_tokens(&[TokenId::new("token")?]).await?.gone, 1);
+            assert_eq!(store.tokens("namespace")?.create_tokens(&[TokenId::new("token")?]).await?.gone, 1);
             let (id, op) = (DedupId::new("id")?, OpId::new("op")?);
-            let again = store.leases("box")?.begin(&id, &op, SECOND, None).await?;
+            let again = store.leases("namespace")?.begin(&id, &op, SECOND, None).await?;
             assert!(matches!(again, Begun::Fenced), "{again:?}");
         }
         Ok(())
@@ -62,20 +62,20 @@ async fn a_store_of_another_memory_is_refused() -> Result<()> {
     with_database(async |database| {
         fenced_for_ever(database).await?;
         let before = contents(database, SCHEMA).await?;
-        let url = format!("{}&schema={SCHEMA}&memory=1s", owner_url(database, "another"));
+        let url = format!("{}&schema={SCHEMA}&remember=1s", owner_url(database, "another"));
         let another = || PostgresStore::connect(&url);
         for error in [
             another()?.ping().await.unwrap_err(),
             another()?.setup().await.unwrap_err(),
             another()?.maintain(1).await.map(drop).unwrap_err(),
-            another()?.bank("box")?.counts().await.map(drop).unwrap_err(),
+            another()?.bank("namespace")?.counts().await.map(drop).unwrap_err(),
             another()?.bank("new")?.take(&ClaimId::new("ada")?, Hold::Forever).await.map(drop).unwrap_err(),
         ] {
             assert_eq!(error.kind(), ErrorKind::Misconfigured, "{error}");
-            assert!(error.to_string().contains("memory"), "{error}");
+            assert!(error.to_string().contains("remember"), "{error}");
         }
         assert_eq!(contents(database, SCHEMA).await?, before);
-        builder()?.memory(Retention::Forever).connect(&owner_url(database, "same"))?.ping().await
+        builder()?.remember(Retention::Forever).connect(&owner_url(database, "same"))?.ping().await
     })
     .await
 }
@@ -86,9 +86,9 @@ async fn a_schema_of_which_nothing_was_said_remembers_for_seven_days() -> Result
     with_place(async |place| {
         let kept = format!("SELECT memory FROM {}.store", place.schema);
         assert_eq!(count(&place.database, &kept).await?, 7 * 24 * 3_600 * 1_000_000);
-        let store = place.builder()?.memory(Retention::DEFAULT).connect(&place.database.url())?;
+        let store = place.builder()?.remember(Retention::DEFAULT).connect(&place.database.url())?;
         store.ping().await?;
-        assert_eq!(store.bank("box")?.counts().await?, Counts::default());
+        assert_eq!(store.bank("namespace")?.counts().await?, Counts::default());
         Ok(())
     })
     .await

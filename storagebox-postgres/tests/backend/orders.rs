@@ -1,4 +1,5 @@
-//! One order of locks for all (ADR 13): whoever waits for a first row has touched no later one, so nobody waits for each other.
+//! One order of locks for all (ADR 13): whoever waits for a first row has touched no later one, so nobody waits for
+//! each other.
 //!
 //! A session that plays another call has the first row, and the call waits for it; then the session asks for the second row,
 //! and gets it at once. It would give up soon, and the call's own session would not.
@@ -7,8 +8,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use storagebox_core::{
-    Backend, BackendExt, BankAdmin, Bounds, Change, ClaimId, Counted, Counter, Hold, Item, ItemBank, Key,
-    Maintained, OpId, Result, Retention, Strategy,
+    Backend, BackendExt, BankAdmin, Bounds, Change, ClaimId, Counted, Counter, Hold, Item, ItemBank, Key, Maintained,
+    OpId, Result, Retention, Strategy,
 };
 use storagebox_postgres::PostgresStore;
 
@@ -23,12 +24,7 @@ async fn store(place: &Place) -> Result<PostgresStore> {
 }
 
 /// The call's answer, while another session does these two things, the second when the call waits for the first.
-async fn beside<T>(
-    place: &Place,
-    first: &str,
-    second: &str,
-    call: impl Future<Output = Result<T>>,
-) -> Result<T> {
+async fn beside<T>(place: &Place, first: &str, second: &str, call: impl Future<Output = Result<T>>) -> Result<T> {
     let mut other = session(place, &format!("SET LOCAL lock_timeout = '2s'; {first}")).await?;
     let cross = async {
         until("a call that waits", async || Ok(blocked(&place.database, &place.schema).await? == 1)).await?;
@@ -45,14 +41,14 @@ async fn two_items(place: &Place) -> Result<[(Item, String); 2]> {
     let sql = format!("SELECT ({} < {})::int::bigint", hash("one"), hash("two"));
     let order = if count(&place.database, &sql).await? == 1 { ["one", "two"] } else { ["two", "one"] };
     let statement = |item: &str| {
-        format!("INSERT INTO {schema}.free_items SELECT box, {}, '{item}' FROM {schema}.boxes", hash(item))
+        format!("INSERT INTO {schema}.free_items SELECT namespace, {}, '{item}' FROM {schema}.namespaces", hash(item))
     };
     Ok([(Item::new(order[0])?, statement(order[0])), (Item::new(order[1])?, statement(order[1]))])
 }
 
 async fn bank(place: &Place) -> Result<(PostgresStore, Arc<dyn BankAdmin>)> {
     let store = store(place).await?;
-    let bank = store.bank("box")?;
+    let bank = store.bank("namespace")?;
     Ok((store, bank))
 }
 
@@ -96,21 +92,21 @@ async fn upkeep_frees_items_in_the_order_of_add() -> Result<()> {
 
 const SHARDS: u16 = 6;
 
-/// The other session plays a batch that finds its operation done on shard 3, which is there and which it only locks, and then
-/// counts on shard 5, which is not.
+/// The other session plays a batch that finds its operation done on shard 3, which is there and which it only locks,
+/// and then counts on shard 5, which is not.
 #[tokio::test]
 async fn a_change_of_all_shards_locks_and_makes_them_in_the_order_of_a_batch() -> Result<()> {
     with_place(async |place| {
         let bounds = Bounds::between(0, 60)?;
         let strategy = Strategy::Sharded { shards: SHARDS, bounds, retention: Retention::Forever };
-        let counters = store(place).await?.counters("box", strategy)?;
+        let counters = store(place).await?.counters("namespace", strategy)?;
         let key = Key::new("key")?;
         counters.value(&key).await?;
         let schema = &place.schema;
         let batch = |shard: u16| {
             format!(
-                "SELECT {schema}.counter_apply(box, '{{key}}', '{{batch-{shard}}}', '{{1}}', '{{NULL}}', '{{NULL}}', \
-                 '{{{shard}}}', {SHARDS}, 0, 60, true, true, NULL, NULL) FROM {schema}.boxes"
+                "SELECT {schema}.counter_apply(namespace, '{{key}}', '{{batch-{shard}}}', '{{1}}', '{{NULL}}', '{{NULL}}', \
+                 '{{{shard}}}', {SHARDS}, 0, 60, true, true, NULL, NULL) FROM {schema}.namespaces"
             )
         };
         run(place.database.owner(), batch(3)).await?;

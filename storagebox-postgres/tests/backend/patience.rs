@@ -14,12 +14,12 @@ async fn a_statement_has_less_time_than_its_call() -> Result<()> {
     with_place(async |place| {
         let schema = &place.schema;
         let told = format!(
-            "CREATE OR REPLACE FUNCTION {schema}.counter_value(p_box bigint, p_key text) RETURNS bigint LANGUAGE sql
+            "CREATE OR REPLACE FUNCTION {schema}.counter_value(p_namespace bigint, p_key text) RETURNS bigint LANGUAGE sql
              RETURN (extract(epoch FROM current_setting('statement_timeout')::interval) * 1000)::bigint"
         );
         run(place.database.owner(), told).await?;
         let store = place.builder()?.call_timeout(LONG).connect(&place.url_at(place.database.server()))?;
-        let told = store.counters("box", Strategy::default())?.value(&Key::new("key")?).await?;
+        let told = store.counters("namespace", Strategy::default())?.value(&Key::new("key")?).await?;
         let told = Duration::from_millis(told.unsigned_abs());
         assert!(told > LONG / 2 && told < LONG, "{told:?} of {LONG:?}");
         Ok(())
@@ -32,7 +32,7 @@ async fn a_statement_has_less_time_than_its_call() -> Result<()> {
 async fn a_call_whose_client_is_gone_stops_waiting_for_a_lock() -> Result<()> {
     with_place(async |place| {
         let builder = place.builder()?.statements(Statements::Simple).call_timeout(LONG);
-        let bank = builder.connect(&place.url_at(place.database.server()))?.bank("box")?;
+        let bank = builder.connect(&place.url_at(place.database.server()))?.bank("namespace")?;
         let ada = ClaimId::new("ada")?;
         bank.add(&[Item::new("item")?]).await?;
         let _ = bank.take(&ada, Hold::Forever).await?;

@@ -1,8 +1,8 @@
 //! Behind PgBouncer in transaction mode, with fewer connections than callers: everybody gets the own answer.
 
 use storagebox_core::{
-    BackendExt, ClaimId, Counted, CounterExt, DedupId, DedupRepo, DedupRepoExt, Hold, Item, ItemBank,
-    OrderedOptions, OrderedStore, OrderedStoreExt, Recorded, Result, Retention, Strategy, Taken,
+    BackendExt, ClaimId, Counted, CounterExt, DedupId, DedupRepo, DedupRepoExt, Hold, Item, ItemBank, OrderedOptions,
+    OrderedStore, OrderedStoreExt, Recorded, Result, Retention, Strategy, Taken,
 };
 use storagebox_postgres::{PostgresStore, Statements};
 use storagebox_testkit::pgbouncer::{PgBouncer, Settings, knows_prepared_statements};
@@ -21,21 +21,16 @@ async fn pooler(place: &Place, settings: Settings) -> Result<PgBouncer> {
 }
 
 /// Calls of every kind by many callers at once, whose answers all differ.
-async fn everybody_gets_the_own_answer(
-    place: &Place,
-    settings: Settings,
-    statements: Statements,
-) -> Result<()> {
+async fn everybody_gets_the_own_answer(place: &Place, settings: Settings, statements: Statements) -> Result<()> {
     let pooler = pooler(place, settings.with("default_pool_size", "3")).await?;
     for combining in [false, true] {
         let builder = place.builder()?.statements(statements).combining(combining).call_timeout(LONG);
         let store = builder.max_connections(CALLERS as usize).connect(&pooler.url())?;
         let items = (0..CALLERS * ROUNDS).map(|number| Item::new(format!("{combining}-{number}")));
-        store.bank("box")?.add(&items.collect::<Result<Vec<_>>>()?).await?;
+        store.bank("namespace")?.add(&items.collect::<Result<Vec<_>>>()?).await?;
         let mut callers = JoinSet::new();
         for caller in 0..CALLERS {
-            let caller =
-                Caller { store: store.clone(), name: format!("{combining}-{caller}"), number: caller };
+            let caller = Caller { store: store.clone(), name: format!("{combining}-{caller}"), number: caller };
             callers.spawn(async move { caller.call().await });
         }
         callers.join_all().await.into_iter().collect::<Result<()>>()?;
@@ -62,7 +57,7 @@ impl Caller {
     }
 
     async fn records(&self, id: &str) -> Result<()> {
-        let records = self.store.dedup("box")?;
+        let records = self.store.dedup("namespace")?;
         let recorded = records.remember(id, id, id, Retention::Forever).await?;
         assert!(matches!(recorded, Recorded::New(_)), "{id}: {recorded:?}");
         let found = records.get(&DedupId::new(id)?).await?.map(|entry| entry.value.into_bytes());
@@ -71,7 +66,7 @@ impl Caller {
     }
 
     async fn takes(&self, id: &str) -> Result<()> {
-        let (bank, claim) = (self.store.bank("box")?, ClaimId::new(id)?);
+        let (bank, claim) = (self.store.bank("namespace")?, ClaimId::new(id)?);
         let taken = bank.take(&claim, Hold::Forever).await?;
         let Taken::New(held) = taken else { panic!("{id}: {taken:?}") };
         let again = bank.take(&claim, Hold::Forever).await?;
@@ -81,7 +76,7 @@ impl Caller {
 
     /// Its sum is nobody else's.
     async fn counts(&self, id: &str, round: i64) -> Result<()> {
-        let counters = self.store.counters("box", Strategy::default())?;
+        let counters = self.store.counters("namespace", Strategy::default())?;
         let step = 1_000 + self.number;
         let counted = counters.add(self.name.as_str(), id, step).await?;
         assert_eq!(counted, Counted::Applied { value: Some(round * step) }, "{id}");
@@ -89,7 +84,7 @@ impl Caller {
     }
 
     async fn writes(&self, id: &str, round: i64) -> Result<()> {
-        let ordered = self.store.ordered("box", OrderedOptions::sequence())?;
+        let ordered = self.store.ordered("namespace", OrderedOptions::sequence())?;
         let _ = ordered.put_at(self.name.as_str(), id, round, "ada").await?;
         let found = ordered.get(&self.name.as_str().try_into()?).await?;
         let found = found.map(|found| (found.value.into_bytes(), found.stamp.at));
@@ -100,10 +95,8 @@ impl Caller {
 
 #[tokio::test]
 async fn simple_statements_need_nothing_of_a_pooler() -> Result<()> {
-    with_place(async |place| {
-        everybody_gets_the_own_answer(place, Settings::transactions(), Statements::Simple).await
-    })
-    .await
+    with_place(async |place| everybody_gets_the_own_answer(place, Settings::transactions(), Statements::Simple).await)
+        .await
 }
 
 /// Where the pooler knows them; one that does not cannot even be set up so.
@@ -112,10 +105,7 @@ async fn prepared_statements_need_a_pooler_that_keeps_them() -> Result<()> {
     let settings = Settings::transactions().with_prepared_statements(200);
     match knows_prepared_statements().map_err(failed)? {
         true => {
-            with_place(async |place| {
-                everybody_gets_the_own_answer(place, settings, Statements::Prepared).await
-            })
-            .await
+            with_place(async |place| everybody_gets_the_own_answer(place, settings, Statements::Prepared).await).await
         }
         false => {
             with_place(async |place| {

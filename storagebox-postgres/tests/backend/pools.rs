@@ -8,8 +8,8 @@ use sqlx::postgres::PgPoolOptions;
 use sqlx::{AssertSqlSafe, Postgres, Transaction, raw_sql};
 use storagebox_conformance::{Cut, Proxy};
 use storagebox_core::{
-    Backend, BackendExt, BankAdmin, Certainty, ClaimId, Error, ErrorKind, Hold, Item, ItemBank, Result,
-    Taken, TokenId, TokenStore,
+    Backend, BackendExt, BankAdmin, Certainty, ClaimId, Error, ErrorKind, Hold, Item, ItemBank, Result, Taken, TokenId,
+    TokenStore,
 };
 use storagebox_postgres::PostgresStore;
 use tokio::task::JoinSet;
@@ -19,7 +19,7 @@ use crate::support::{Place, failed, run};
 
 /// Takes by so many callers at once, each on a connection of its own.
 pub(crate) async fn takes(store: &PostgresStore, round: &str, callers: usize) -> Result<()> {
-    let bank = store.bank("box")?;
+    let bank = store.bank("namespace")?;
     let mut takes = JoinSet::new();
     for caller in 0..callers {
         let (bank, claim) = (Arc::clone(&bank), ClaimId::new(format!("{round}-{caller}"))?);
@@ -33,7 +33,7 @@ pub(crate) async fn takes(store: &PostgresStore, round: &str, callers: usize) ->
 
 pub(crate) async fn fill(store: &PostgresStore, count: usize) -> Result<()> {
     let items: Vec<_> = (0..count).map(|number| Item::new(format!("{number}"))).collect::<Result<_>>()?;
-    store.bank("box")?.add(&items).await.map(drop)
+    store.bank("namespace")?.add(&items).await.map(drop)
 }
 
 /// Ends every session of the role, and waits until they are gone.
@@ -86,8 +86,8 @@ async fn broken_connections_of_a_pool_that_was_handed_in_are_replaced() -> Resul
 /// Long enough for nothing but to be over: in these tests no connection is ever free.
 pub(crate) const SHORT: Duration = Duration::from_millis(500);
 
-/// Who waits for a connection waits no longer than for an answer, and has asked for nothing by then. With combining the first
-/// call waits alone, and those that came meanwhile for their turn, or in a batch.
+/// Who waits for a connection waits no longer than for an answer, and has asked for nothing by then. With combining the
+/// first call waits alone, and those that came meanwhile for their turn, or in a batch.
 #[tokio::test]
 async fn a_call_that_never_left_the_queue_of_its_pool_is_certain() -> Result<()> {
     with_place(async |place| {
@@ -98,14 +98,14 @@ async fn a_call_that_never_left_the_queue_of_its_pool_is_certain() -> Result<()>
         for combining in [false, true] {
             let builder = place.builder()?.combining(combining).call_timeout(SHORT);
             let store = builder.from_pool(pool.clone())?;
-            until("an open box", async || Ok(store.bank("box")?.counts().await.is_ok())).await?;
+            until("an open namespace", async || Ok(store.bank("namespace")?.counts().await.is_ok())).await?;
             let held = pool.acquire().await.map_err(failed)?;
             for error in refused_takes(&store, combining).await? {
                 let found = (error.kind(), error.certainty());
                 assert_eq!(found, (ErrorKind::Contention, Certainty::NotApplied), "{combining}: {error:?}");
             }
             drop(held);
-            assert_eq!(patient.bank("box")?.counts().await?.held, 0, "{combining}");
+            assert_eq!(patient.bank("namespace")?.counts().await?.held, 0, "{combining}");
         }
         Ok(())
     })
@@ -114,7 +114,7 @@ async fn a_call_that_never_left_the_queue_of_its_pool_is_certain() -> Result<()>
 
 /// What a few takes at once are refused with.
 async fn refused_takes(store: &PostgresStore, combining: bool) -> Result<Vec<Error>> {
-    let (bank, mut takes) = (store.bank("box")?, JoinSet::new());
+    let (bank, mut takes) = (store.bank("namespace")?, JoinSet::new());
     for caller in 0..6 {
         let (bank, claim) = (Arc::clone(&bank), ClaimId::new(format!("{combining}-{caller}"))?);
         takes.spawn(async move { bank.take(&claim, Hold::Forever).await.unwrap_err() });
@@ -126,9 +126,9 @@ async fn refused_takes(store: &PostgresStore, combining: bool) -> Result<Vec<Err
 #[tokio::test]
 async fn a_call_for_which_no_connection_could_be_made_is_certain() -> Result<()> {
     let silent = TcpListener::bind("127.0.0.1:0").map_err(failed)?;
-    let url = format!("postgres://ann@{}/box", silent.local_addr().map_err(failed)?);
+    let url = format!("postgres://ann@{}/namespace", silent.local_addr().map_err(failed)?);
     let store = PostgresStore::builder().call_timeout(SHORT).connect(&url)?;
-    let take = store.bank("box")?.take(&ClaimId::new("claim")?, Hold::Forever).await.map(drop);
+    let take = store.bank("namespace")?.take(&ClaimId::new("claim")?, Hold::Forever).await.map(drop);
     for refused in [take, store.setup().await, store.ping().await] {
         let error = refused.unwrap_err();
         assert_eq!(error.certainty(), Certainty::NotApplied, "{error:?}");
@@ -144,17 +144,16 @@ async fn a_dropped_call_that_is_stuck_is_in_nobody_s_way() -> Result<()> {
         let store = builder.connect(&place.url_at(place.database.server()))?;
         fill(&store, 1).await?;
         // Or it would give up by itself while this test looks on.
-        let patient =
-            "bank_take(bigint, bigint, text, bigint, bigint, bigint, bigint, bigint) SET lock_timeout = '1h'";
+        let patient = "bank_take(bigint, bigint, text, bigint, bigint, bigint, bigint, bigint) SET lock_timeout = '1h'";
         run(place.database.owner(), format!("ALTER FUNCTION {}.{patient}", place.schema)).await?;
         let other = locked(place).await?;
-        let (bank, claim) = (store.bank("box")?, ClaimId::new("stuck")?);
+        let (bank, claim) = (store.bank("namespace")?, ClaimId::new("stuck")?);
         let is_stuck = async || Ok(blocked(&place.database, &place.schema).await? == 1);
         tokio::select! {
             taken = bank.take(&claim, Hold::Forever) => panic!("{taken:?}"),
             stuck = until("a take that is stuck", is_stuck) => stuck?,
         }
-        assert!(!store.tokens("box")?.exists(&TokenId::new("token")?).await?);
+        assert!(!store.tokens("namespace")?.exists(&TokenId::new("token")?).await?);
         assert_eq!(blocked(&place.database, &place.schema).await?, 1);
         drop(other);
         Ok(())
@@ -179,12 +178,12 @@ async fn a_call_that_hears_nothing_is_unknown_in_time() -> Result<()> {
         fill(&patient, 2).await?;
         let builder = place.builder()?.call_timeout(Duration::from_secs(5));
         let store = builder.connect(&place.url_at(proxy.addr()))?;
-        until("a warm connection", async || Ok(store.bank("box")?.counts().await.is_ok())).await?;
-        let (bank, claim) = (store.bank("box")?, ClaimId::new("never-answered")?);
+        until("a warm connection", async || Ok(store.bank("namespace")?.counts().await.is_ok())).await?;
+        let (bank, claim) = (store.bank("namespace")?, ClaimId::new("never-answered")?);
         proxy.arm(Cut::NoAnswer, claim.as_str(), 0);
         let error = bank.take(&claim, Hold::Forever).await.unwrap_err();
         assert_eq!((error.kind(), proxy.cuts()), (ErrorKind::OutcomeUnknown, 1), "{error:?}");
-        let taken = patient.bank("box")?.take(&claim, Hold::Forever).await?;
+        let taken = patient.bank("namespace")?.take(&claim, Hold::Forever).await?;
         assert!(matches!(taken, Taken::Again(_)), "{taken:?}");
         store.close().await
     })
@@ -200,12 +199,12 @@ async fn a_reset_connection_is_lost_once() -> Result<()> {
         fill(&store, 10).await?;
         for cut in [Cut::RequestLost, Cut::HalfRequest, Cut::ReplyLost, Cut::HalfReply] {
             let claim = ClaimId::new(format!("claim-{cut:?}"))?;
-            let bank: Arc<dyn BankAdmin> = store.bank("box")?;
+            let bank: Arc<dyn BankAdmin> = store.bank("namespace")?;
             proxy.arm(cut, claim.as_str(), 0);
             let taken = bank.take(&claim, Hold::Forever).await?;
             assert!(matches!(taken, Taken::New(_) | Taken::Again(_)), "{cut:?}: {taken:?}");
         }
-        assert_eq!((proxy.cuts(), store.bank("box")?.counts().await?.held), (4, 4));
+        assert_eq!((proxy.cuts(), store.bank("namespace")?.counts().await?.held), (4, 4));
         Ok(())
     })
     .await

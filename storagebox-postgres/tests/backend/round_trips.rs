@@ -1,13 +1,13 @@
-//! What a call costs: one round trip, counted by a proxy, once its connection and its box are warm.
+//! What a call costs: one round trip, counted by a proxy, once its connection and its namespace are warm.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use storagebox_conformance::Proxy;
 use storagebox_core::{
-    Backend, BackendExt, BankAdmin, Begun, Change, ClaimId, Counter, DedupId, DedupRepo, DedupRepoExt, Hold,
-    Item, Key, LeaseRepo, OpId, OrderedOptions, OrderedStore, Payload, Recorded, Replaced, Result, Retention,
-    Stamp, Strategy, TokenId, TokenStore, WriterId,
+    Backend, BackendExt, BankAdmin, Begun, Change, ClaimId, Counter, DedupId, DedupRepo, DedupRepoExt, Hold, Item, Key,
+    LeaseRepo, OpId, OrderedOptions, OrderedStore, Payload, Recorded, Replaced, Result, Retention, Stamp, Strategy,
+    TokenId, TokenStore, WriterId,
 };
 use storagebox_postgres::{PostgresStore, Statements};
 use tokio::task::JoinSet;
@@ -54,7 +54,7 @@ impl Metered {
     }
 
     async fn bank(&mut self, name: &str) -> Result<()> {
-        let bank = self.store.bank("box")?;
+        let bank = self.store.bank("namespace")?;
         let (ada, bob) = (ClaimId::new(format!("{name}-ada"))?, ClaimId::new(format!("{name}-bob"))?);
         self.note("add 1,000", bank.add(&items(name, 1_000)?)).await?;
         let _ = self.note("take, new", bank.take(&ada, Hold::For(HOUR))).await?;
@@ -67,7 +67,7 @@ impl Metered {
     }
 
     async fn bank_for_its_keeper(&mut self, name: &str) -> Result<()> {
-        let (bank, items) = (self.store.bank("box")?, items(name, 3)?);
+        let (bank, items) = (self.store.bank("namespace")?, items(name, 3)?);
         self.note("holder", bank.holder(&items[0])).await?;
         self.note("list", bank.list(None, 10)).await?;
         self.note("withdraw", bank.withdraw(&items)).await?;
@@ -76,7 +76,7 @@ impl Metered {
     }
 
     async fn records(&mut self, name: &str) -> Result<()> {
-        let records = self.store.dedup("box")?;
+        let records = self.store.dedup("namespace")?;
         let (id, op, value) = (DedupId::new(name)?, OpId::new(name)?, Payload::try_from(name)?);
         let recorded = self.note("record", records.record(&id, &value, &op, Retention::Forever)).await?;
         let Recorded::New(version) = recorded else { panic!("{recorded:?}") };
@@ -88,17 +88,16 @@ impl Metered {
     }
 
     async fn leases(&mut self, name: &str) -> Result<()> {
-        let (leases, op, result) = (self.store.leases("box")?, OpId::new(name)?, Payload::try_from(name)?);
+        let (leases, op, result) = (self.store.leases("namespace")?, OpId::new(name)?, Payload::try_from(name)?);
         for end in ["complete", "abort"] {
             let id = DedupId::new(format!("{name}-{end}"))?;
             let begun = self.note("begin", leases.begin(&id, &op, HOUR, None)).await?;
             let Begun::Started(lease) = begun else { panic!("{begun:?}") };
             let _ = self.note("lease, extend", leases.extend(&lease, HOUR)).await?;
             match end {
-                "complete" => self
-                    .note("complete", leases.complete(&lease, &result, Retention::Forever))
-                    .await
-                    .map(drop)?,
+                "complete" => {
+                    self.note("complete", leases.complete(&lease, &result, Retention::Forever)).await.map(drop)?
+                }
                 _ => self.note("abort", leases.abort(&lease)).await.map(drop)?,
             }
         }
@@ -106,7 +105,7 @@ impl Metered {
     }
 
     async fn tokens(&mut self, name: &str) -> Result<()> {
-        let (tokens, token, op) = (self.store.tokens("box")?, TokenId::new(name)?, OpId::new(name)?);
+        let (tokens, token, op) = (self.store.tokens("namespace")?, TokenId::new(name)?, OpId::new(name)?);
         self.note("create", tokens.create_tokens(std::slice::from_ref(&token))).await?;
         self.note("exists", tokens.exists(&token)).await?;
         let _ = self.note("consume", tokens.consume(&token, &op)).await?;
@@ -114,14 +113,14 @@ impl Metered {
     }
 
     async fn counters(&mut self, name: &str) -> Result<()> {
-        let (counters, key) = (self.store.counters("box", Strategy::default())?, Key::new(name)?);
+        let (counters, key) = (self.store.counters("namespace", Strategy::default())?, Key::new(name)?);
         let _ = self.note("apply", counters.apply(&key, &Change::new(OpId::new(name)?, 1))).await?;
         self.note("value", counters.value(&key)).await?;
         self.note("cancel", counters.cancel(&key, &OpId::new(name)?)).await.map(drop)
     }
 
     async fn ordered(&mut self, name: &str) -> Result<()> {
-        let ordered = self.store.ordered("box", OrderedOptions::sequence())?;
+        let ordered = self.store.ordered("namespace", OrderedOptions::sequence())?;
         let (key, value) = (Key::new(name)?, Payload::try_from(name)?);
         let stamp = |at| Ok::<_, storagebox_core::Error>(Stamp::new(at, WriterId::new("ada")?));
         let _ = self.note("put", ordered.put(&key, &value, &stamp(1)?)).await?;
@@ -131,15 +130,15 @@ impl Metered {
         self.note("purge", ordered.purge(HOUR, 10)).await.map(drop)
     }
 
-    /// Registers the boxes, and nothing else.
-    async fn open_boxes(&self) -> Result<()> {
-        self.store.bank("box")?.counts().await?;
-        self.store.dedup("box")?.get(&DedupId::new("nobody")?).await?;
+    /// Registers the namespaces, and nothing else.
+    async fn open_namespaces(&self) -> Result<()> {
+        self.store.bank("namespace")?.counts().await?;
+        self.store.dedup("namespace")?.get(&DedupId::new("nobody")?).await?;
         let nobody = OpId::new("nobody")?;
-        let _ = self.store.leases("box")?.begin(&DedupId::new("nobody")?, &nobody, HOUR, None).await?;
-        self.store.tokens("box")?.exists(&TokenId::new("nobody")?).await?;
-        self.store.counters("box", Strategy::default())?.value(&Key::new("nobody")?).await?;
-        let ordered = self.store.ordered("box", OrderedOptions::sequence())?;
+        let _ = self.store.leases("namespace")?.begin(&DedupId::new("nobody")?, &nobody, HOUR, None).await?;
+        self.store.tokens("namespace")?.exists(&TokenId::new("nobody")?).await?;
+        self.store.counters("namespace", Strategy::default())?.value(&Key::new("nobody")?).await?;
+        let ordered = self.store.ordered("namespace", OrderedOptions::sequence())?;
         ordered.get(&Key::new("nobody")?).await.map(drop)
     }
 
@@ -172,7 +171,7 @@ async fn each_call_is_one_round_trip_on_a_warm_connection() -> Result<()> {
 async fn with_simple_statements_the_first_call_is_one_round_trip_too() -> Result<()> {
     with_place(async |place| {
         let mut metered = Metered::of(place, Statements::Simple, "").await?;
-        metered.open_boxes().await?;
+        metered.open_namespaces().await?;
         metered.every_call("first").await?;
         metered.assert_one_each();
         Ok(())
@@ -184,7 +183,7 @@ async fn with_simple_statements_the_first_call_is_one_round_trip_too() -> Result
 async fn items_go_five_thousand_to_a_round_trip() -> Result<()> {
     with_place(async |place| {
         let mut metered = Metered::of(place, Statements::Prepared, "").await?;
-        let bank = metered.store.bank("box")?;
+        let bank = metered.store.bank("namespace")?;
         bank.add(&items("warm", 1)?).await?;
         metered.note("add", bank.add(&items("many", 20_000)?)).await?;
         assert_eq!(metered.noted, [("add", 4)]);
@@ -198,8 +197,8 @@ async fn items_go_five_thousand_to_a_round_trip() -> Result<()> {
 async fn calls_that_come_while_one_is_under_way_are_one_round_trip_together() -> Result<()> {
     with_place(async |place| {
         let mut metered = Metered::of(place, Statements::Simple, "").await?;
-        metered.open_boxes().await?;
-        let records = metered.store.dedup("box")?;
+        metered.open_namespaces().await?;
+        let records = metered.store.dedup("namespace")?;
         metered.note("records", remembered(&records, 32)).await?;
         assert_eq!(metered.noted, [("records", 2)]);
         assert_eq!(records.list(None, 100).await?.entries.len(), 32);

@@ -70,10 +70,10 @@ pub(crate) async fn tell(session: &mut PgConnection, sql: &str) -> Result<()> {
 pub(crate) fn lapse(schema: &str, holds: i64) -> String {
     format!(
         "INSERT INTO {schema}.claims (bank, claim, state, h, item, until)
-         SELECT b.box, 'lapsed-' || n, 'held',
+         SELECT b.namespace, 'lapsed-' || n, 'held',
                 ('x' || left(encode(sha256(convert_to('item-' || n, 'UTF8')), 'hex'), 16))::bit(64)::bigint,
                 'item-' || n, now() - interval '1 day' + n * interval '1 microsecond'
-         FROM {schema}.boxes b, generate_series(1, {holds}) n"
+         FROM {schema}.namespaces b, generate_series(1, {holds}) n"
     )
 }
 

@@ -30,7 +30,7 @@ async fn refused(url: &str) -> Result<Error> {
     let errors = [
         store.ping().await.unwrap_err(),
         store.setup().await.unwrap_err(),
-        store.bank("box")?.counts().await.unwrap_err(),
+        store.bank("namespace")?.counts().await.unwrap_err(),
     ];
     let [ping, setup, call] = errors;
     for error in [&ping, &setup, &call] {
@@ -55,7 +55,7 @@ async fn a_wrong_password_is_denied_and_not_shown() -> Result<()> {
 #[tokio::test]
 async fn a_server_that_is_down_is_unavailable() -> Result<()> {
     let port = port::free().map_err(failed)?;
-    let error = refused(&format!("postgres://ann:{SECRET}@127.0.0.1:{port}/box")).await?;
+    let error = refused(&format!("postgres://ann:{SECRET}@127.0.0.1:{port}/namespace")).await?;
     assert_eq!(error.kind(), ErrorKind::Unavailable, "{error}");
     assert!(error.is_retryable());
     Ok(())
@@ -77,7 +77,7 @@ async fn a_closed_store_is_unavailable() -> Result<()> {
         let store = place.builder()?.connect(&place.database.url())?;
         store.ping().await?;
         store.close().await?;
-        let error = store.bank("box")?.counts().await.unwrap_err();
+        let error = store.bank("namespace")?.counts().await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Unavailable, "{error}");
         assert_hidden(&error);
         Ok(())
@@ -108,7 +108,7 @@ async fn nothing_public_shows_the_password_or_an_item() -> Result<()> {
 async fn no_error_shows_an_item() -> Result<()> {
     with_place(async |place| {
         let store = place.builder()?.connect(&place.database.url())?;
-        let (bank, item) = (store.bank("box")?, Item::new("code-hunter2")?);
+        let (bank, item) = (store.bank("namespace")?, Item::new("code-hunter2")?);
         bank.add(std::slice::from_ref(&item)).await?;
         let _ = bank.take(&ClaimId::new("ada")?, Hold::Forever).await?;
         // The server names the row in its own message.

@@ -72,11 +72,7 @@ async fn a_setup_that_waits_in_vain_says_for_whom() -> Result<()> {
         let _gate = gate(database).await?;
         let store = PostgresStore::builder().schema("late")?.call_timeout(Duration::from_secs(2));
         let error = store.connect(&owner_url(database, "late"))?.setup().await.unwrap_err();
-        assert_eq!(
-            (error.kind(), error.certainty()),
-            (ErrorKind::Contention, Certainty::NotApplied),
-            "{error:?}"
-        );
+        assert_eq!((error.kind(), error.certainty()), (ErrorKind::Contention, Certainty::NotApplied), "{error:?}");
         assert!(error.to_string().contains("(gate)"), "{error}");
         Ok(())
     })
@@ -103,7 +99,7 @@ async fn all_tables_in_which_rows_come_and_go_are_vacuumed_alike() -> Result<()>
         let settings = "SELECT count(DISTINCT ARRAY(
                 SELECT o FROM unnest(c.reloptions) o WHERE o LIKE 'autovacuum%' ORDER BY o
             )) FROM pg_class c
-            WHERE c.relnamespace = '{schema}'::regnamespace AND c.relkind = 'r' AND c.relname NOT IN ('versions', 'store', 'boxes')";
+            WHERE c.relnamespace = '{schema}'::regnamespace AND c.relkind = 'r' AND c.relname NOT IN ('versions', 'store', 'namespaces')";
         assert_eq!(count(&place.database, &settings.replace("{schema}", &place.schema)).await?, 1);
         Ok(())
     })
@@ -168,19 +164,19 @@ async fn a_role_that_may_only_use_the_schema_finds_it_set_up() -> Result<()> {
     .await
 }
 
-/// What the first call of a box of each kind is refused with.
+/// What the first call of a namespace of each kind is refused with.
 async fn first_calls(store: &PostgresStore) -> Result<Vec<(&'static str, Option<ErrorKind>)>> {
     fn kind<T>(answer: Result<T>) -> Option<ErrorKind> {
         answer.err().map(|error| error.kind())
     }
     let (op, hour) = (OpId::new("op")?, Duration::from_secs(3_600));
-    let ordered = store.ordered("box", OrderedOptions::sequence())?;
+    let ordered = store.ordered("namespace", OrderedOptions::sequence())?;
     Ok(vec![
-        ("bank", kind(store.bank("box")?.counts().await)),
-        ("records", kind(store.dedup("box")?.get(&DedupId::new("id")?).await)),
-        ("leases", kind(store.leases("box")?.begin(&DedupId::new("id")?, &op, hour, None).await)),
-        ("tokens", kind(store.tokens("box")?.exists(&TokenId::new("token")?).await)),
-        ("counters", kind(store.counters("box", Strategy::default())?.value(&Key::new("key")?).await)),
+        ("bank", kind(store.bank("namespace")?.counts().await)),
+        ("records", kind(store.dedup("namespace")?.get(&DedupId::new("id")?).await)),
+        ("leases", kind(store.leases("namespace")?.begin(&DedupId::new("id")?, &op, hour, None).await)),
+        ("tokens", kind(store.tokens("namespace")?.exists(&TokenId::new("token")?).await)),
+        ("counters", kind(store.counters("namespace", Strategy::default())?.value(&Key::new("key")?).await)),
         ("ordered", kind(ordered.get(&Key::new("key")?).await)),
     ])
 }
@@ -248,8 +244,7 @@ async fn a_database_of_another_encoding_is_refused() -> Result<()> {
         let name = format!("{}_latin", database.role());
         let sql = format!("CREATE DATABASE {name} ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0");
         run(database.owner(), sql).await?;
-        let url =
-            owner_url(database, "latin").replace(&format!("/{}?", database.role()), &format!("/{name}?"));
+        let url = owner_url(database, "latin").replace(&format!("/{}?", database.role()), &format!("/{name}?"));
         let refused = PostgresStore::connect(&url)?.setup().await.unwrap_err();
         run(database.owner(), format!("DROP DATABASE {name} WITH (FORCE)")).await?;
         assert_eq!(refused.kind(), ErrorKind::Unsupported, "{refused}");

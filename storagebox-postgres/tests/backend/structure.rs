@@ -32,8 +32,7 @@ pub(crate) async fn contents(database: &Database, schema: &str) -> Result<Vec<St
     let mut rows = vec![];
     for table in tables(database, schema).await? {
         let sql = format!("SELECT '{table} ' || t::text FROM {schema}.{table} t ORDER BY 1");
-        let found: Vec<String> =
-            query_scalar(AssertSqlSafe(sql)).fetch_all(database.owner()).await.map_err(failed)?;
+        let found: Vec<String> = query_scalar(AssertSqlSafe(sql)).fetch_all(database.owner()).await.map_err(failed)?;
         rows.extend(found);
     }
     Ok(rows)

@@ -22,11 +22,11 @@ async fn a_server_is_believed_by_its_authority_alone() -> Result<()> {
     let url = tls_url(&server)?;
     let store = PostgresStore::connect(&url)?;
     store.setup().await?;
-    assert_eq!(store.bank("box")?.counts().await?.total(), 0);
+    assert_eq!(store.bank("namespace")?.counts().await?.total(), 0);
     let authority = |server: &Postgres| server.authority().map(|path| path.display().to_string());
     let (right, wrong) = (authority(&server).unwrap_or_default(), authority(&other).unwrap_or_default());
     let store = PostgresStore::connect(&url.replace(&right, &wrong))?;
-    let error = store.bank("box")?.counts().await.unwrap_err();
+    let error = store.bank("namespace")?.counts().await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unavailable, "{error}");
     assert!(error.to_string().contains("`sslrootcert` names"), "{error}");
     assert_eq!(store.ping().await.unwrap_err().kind(), ErrorKind::Unavailable);

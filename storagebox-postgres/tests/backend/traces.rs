@@ -27,9 +27,7 @@ async fn a_call_that_is_refused_leaves_no_row() -> Result<()> {
         refused(&store, "second").await?;
         assert_eq!(contents(&place.database, &place.schema).await?, before);
         assert!(
-            before
-                .iter()
-                .all(|row| ["boxes", "store", "versions"].iter().any(|table| row.starts_with(table))),
+            before.iter().all(|row| ["namespaces", "store", "versions"].iter().any(|table| row.starts_with(table))),
             "{before:?}"
         );
         Ok(())
@@ -43,11 +41,11 @@ async fn a_change_that_is_refused_behind_another_leaves_no_shard() -> Result<()>
     with_place(async |place| {
         let bounds = Bounds::between(0, 10)?;
         let counters = store(place)?
-            .counters("box", Strategy::Sharded { shards: 8, bounds, retention: Retention::Forever })?;
+            .counters("namespace", Strategy::Sharded { shards: 8, bounds, retention: Retention::Forever })?;
         let (key, schema) = (Key::new("key")?, &place.schema);
         counters.value(&key).await?;
         let filled =
-            format!("INSERT INTO {schema}.counters SELECT box, 'key', 7, 10, 0, 10, 0 FROM {schema}.boxes");
+            format!("INSERT INTO {schema}.counters SELECT namespace, 'key', 7, 10, 0, 10, 0 FROM {schema}.namespaces");
         let mut other = session(place, &filled).await?;
         let change = Change::new(OpId::new("op")?, 10);
         let commit = async {
@@ -75,7 +73,7 @@ async fn a_cancel_of_an_unknown_key_leaves_its_fence_and_that_goes_too() -> Resu
         ];
         let (store, schema) = (store(place)?, &place.schema);
         for (number, strategy) in strategies.into_iter().enumerate() {
-            let counters = store.counters(format!("box {number}"), strategy)?;
+            let counters = store.counters(format!("namespace {number}"), strategy)?;
             let cancelled = counters.cancel(&Key::new("key")?, &OpId::new("op")?).await?;
             assert_eq!(cancelled, Cancelled::Cancelled, "{strategy:?}");
         }

@@ -4,8 +4,8 @@
 //! released. Before that, this writes the newest dump anew:
 //! `STORAGEBOX_WRITE_SCHEMA=1 cargo test -p storagebox-postgres --test backend the_newest`.
 
-pub(crate) mod boxes;
 pub(crate) mod calls;
+pub(crate) mod namespaces;
 
 use std::path::Path;
 use std::process::Command;
@@ -19,7 +19,7 @@ use crate::structure::{contents, structure, tables};
 use crate::support::{Database, failed, run};
 
 /// Every version that was released, and the one that will be. A released dump is never changed.
-const DUMPS: [&str; 1] = ["1.sql"];
+const DUMPS: [&str; 1] = ["1.dump"];
 
 /// What a setup ends with that brings the schema to another version.
 const VERSION: &str = include_str!("../../sql/store/version.sql");
@@ -28,7 +28,7 @@ const VERSION: &str = include_str!("../../sql/store/version.sql");
 const SCHEMA: &str = "storagebox";
 
 fn store(database: &Database) -> Result<PostgresStore> {
-    boxes::builder().connect(&owner_url(database, SCHEMA))
+    namespaces::builder().connect(&owner_url(database, SCHEMA))
 }
 
 #[tokio::test]
@@ -41,7 +41,7 @@ async fn a_schema_of_each_version_is_brought_up_to_date_with_all_that_it_holds()
             store.setup().await?;
             assert_eq!(count(database, &said).await?, before, "{dump}");
             store.ping().await?;
-            boxes::check(&store).await
+            namespaces::check(&store).await
         })
         .await?;
     }
@@ -78,8 +78,7 @@ async fn an_open_process_is_refused_once_a_newer_one_has_upgraded_the_schema() -
 async fn upgrade(database: &Database) -> Result<()> {
     let newer = 1 + DUMPS.len();
     let name = VERSION.replace("{schema}", SCHEMA).replace("{version}", &newer.to_string());
-    run(database.owner(), format!("BEGIN; INSERT INTO {SCHEMA}.versions VALUES ({newer}); {name} COMMIT"))
-        .await
+    run(database.owner(), format!("BEGIN; INSERT INTO {SCHEMA}.versions VALUES ({newer}); {name} COMMIT")).await
 }
 
 #[tokio::test]
@@ -87,11 +86,11 @@ async fn setting_up_again_changes_no_row() -> Result<()> {
     with_database(async |database| {
         let store = store(database)?;
         store.setup().await?;
-        boxes::fill(&store).await?;
+        namespaces::fill(&store).await?;
         let before = contents(database, SCHEMA).await?;
         store.setup().await?;
         assert_eq!(contents(database, SCHEMA).await?, before);
-        boxes::check(&store).await
+        namespaces::check(&store).await
     })
     .await
 }
@@ -129,7 +128,7 @@ async fn with_fresh(dump: &str) -> Result<Vec<String>> {
         store.setup().await?;
         fresh = structure(database, SCHEMA).await?;
         if env::var_os("STORAGEBOX_WRITE_SCHEMA").is_some() {
-            boxes::fill(&store).await?;
+            namespaces::fill(&store).await?;
             write(database, dump)?;
         }
         Ok(())

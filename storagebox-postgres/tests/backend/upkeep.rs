@@ -2,9 +2,7 @@
 
 use std::time::Duration;
 
-use storagebox_core::{
-    Backend, BackendExt, Counted, Counter, CounterExt, ItemBank, Key, Maintained, Result, Strategy,
-};
+use storagebox_core::{Backend, BackendExt, Counted, Counter, CounterExt, ItemBank, Key, Maintained, Result, Strategy};
 use storagebox_postgres::PostgresStore;
 
 use crate::scene::{LONG, blocked, count, lapse, session, tell, until, with_place};
@@ -20,14 +18,13 @@ fn store(place: &Place) -> Result<PostgresStore> {
 #[tokio::test]
 async fn an_operation_is_remembered_also_where_upkeep_removes_its_old_row_meanwhile() -> Result<()> {
     with_place(async |place| {
-        let counters = store(place)?.counters("box", Strategy::default())?;
+        let counters = store(place)?.counters("namespace", Strategy::default())?;
         let _ = counters.add("key", "op", 5).await?;
         place.advance(8 * DAY).await?;
         let schema = &place.schema;
         let mut upkeep = session(place, &format!("SELECT FROM {schema}.counter_ops FOR UPDATE")).await?;
         let remove = async {
-            until("an operation that waits", async || Ok(blocked(&place.database, schema).await? == 1))
-                .await?;
+            until("an operation that waits", async || Ok(blocked(&place.database, schema).await? == 1)).await?;
             tell(&mut upkeep, &format!("SELECT {schema}.counter_maintain(10); COMMIT")).await
         };
         let (counted, ()) = tokio::try_join!(counters.add("key", "op", 5), remove)?;
@@ -42,7 +39,7 @@ async fn an_operation_is_remembered_also_where_upkeep_removes_its_old_row_meanwh
 /// A bank with so many holds that have lapsed.
 async fn lapsed(place: &Place, holds: i64) -> Result<PostgresStore> {
     let store = store(place)?;
-    store.bank("box")?.counts().await?;
+    store.bank("namespace")?.counts().await?;
     run(place.database.owner(), lapse(&place.schema, holds)).await?;
     Ok(store)
 }

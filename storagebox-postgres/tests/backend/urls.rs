@@ -4,7 +4,7 @@ use storagebox_core::{Error, ErrorKind};
 use storagebox_postgres::PostgresStore;
 
 /// Nobody listens there, and nobody is asked.
-const NOWHERE: &str = "postgres://ann:hunter2@127.0.0.1:1/box";
+const NOWHERE: &str = "postgres://ann:hunter2@127.0.0.1:1/namespace";
 
 fn refused(url: &str) -> Error {
     PostgresStore::connect(url).expect_err("a URL that makes no sense")
@@ -43,9 +43,9 @@ fn values_that_make_no_sense_are_refused() {
         "max_connections=many",
         "call_timeout=0",
         "call_timeout=10",
-        "memory=0",
-        "memory=week",
-        "memory=99999999999999999999s",
+        "remember=0",
+        "remember=week",
+        "remember=99999999999999999999s",
         "sslmode=always",
         "statement-cache-capacity=x",
     ] {
@@ -57,9 +57,7 @@ fn values_that_make_no_sense_are_refused() {
 
 #[test]
 fn urls_that_are_none_are_refused_without_being_shown() {
-    for url in
-        ["", "hunter2", "mysql://a:hunter2@b/c", "postgres://a:hunter2@b:port/c", "postgres://a:hunter2@["]
-    {
+    for url in ["", "hunter2", "mysql://a:hunter2@b/c", "postgres://a:hunter2@b:port/c", "postgres://a:hunter2@["] {
         let error = refused(url);
         assert_eq!(error.kind(), ErrorKind::Misconfigured, "{url}");
         assert!(!format!("{error} {error:?}").contains("hunter2"), "{error:?}");
@@ -70,11 +68,11 @@ fn urls_that_are_none_are_refused_without_being_shown() {
 #[test]
 fn a_number_sign_is_refused_wherever_it_stands() {
     for rest in [
-        "far:5432/box?application_name=a#b&sslmode=verify-full",
-        "far/box#?sslmode=verify-full",
-        "far/box?password=SECRET#hunter2&sslmode=require",
-        "far/box?sslmode=verify-full#",
-        "hunter2#SECRET@far/box?sslmode=verify-full",
+        "far:5432/namespace?application_name=a#b&sslmode=verify-full",
+        "far/namespace#?sslmode=verify-full",
+        "far/namespace?password=SECRET#hunter2&sslmode=require",
+        "far/namespace?sslmode=verify-full#",
+        "hunter2#SECRET@far/namespace?sslmode=verify-full",
     ] {
         let error = refused(&format!("postgres://ann:hunter2@{rest}"));
         assert_eq!(error.kind(), ErrorKind::Misconfigured, "{rest}");
@@ -90,8 +88,8 @@ fn a_number_sign_is_refused_wherever_it_stands() {
 #[test]
 fn every_key_of_ours_and_of_the_driver_is_taken() {
     for pairs in [
-        "schema=a&statements=simple&combining=off&max_connections=3&call_timeout=500ms&memory=forever",
-        "memory=1d&statements=prepared&combining=on",
+        "schema=a&statements=simple&combining=off&max_connections=3&call_timeout=500ms&remember=forever",
+        "remember=1d&statements=prepared&combining=on",
         "sslmode=disable&application_name=shop&options=-c%20geqo%3Doff",
         "",
     ] {

@@ -8,8 +8,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use sqlx::{AssertSqlSafe, Connection, PgConnection, raw_sql};
 use storagebox_core::{
     BackendExt, Begun, ClaimId, ClaimState, DedupId, DedupRepo, End, Hold, Item, ItemBank, LeaseRepo, OpId,
-    OrderedOptions, OrderedStore, Payload, Recorded, Released, Result, Retention, Stamp, Taken, TokenId,
-    TokenStore, WriterId, Written,
+    OrderedOptions, OrderedStore, Payload, Recorded, Released, Result, Retention, Stamp, Taken, TokenId, TokenStore,
+    WriterId, Written,
 };
 use storagebox_postgres::PostgresStore;
 
@@ -26,24 +26,18 @@ async fn store(place: &Place) -> Result<PostgresStore> {
         RETURN clock_timestamp() + (SELECT h.moved FROM {schema}.hand h);
         UPDATE {schema}.store SET memory = 3600000000";
     run(place.database.owner(), clock.replace("{schema}", &place.schema)).await?;
-    let builder = place.builder()?.memory(Retention::For(HOUR)).call_timeout(LONG);
+    let builder = place.builder()?.remember(Retention::For(HOUR)).call_timeout(LONG);
     builder.connect(&place.url_at(place.database.server()))
 }
 
 /// Lets time pass.
 async fn pass(place: &Place, time: Duration) -> Result<()> {
     let (schema, seconds) = (&place.schema, time.as_secs());
-    run(place.database.owner(), format!("UPDATE {schema}.hand SET moved = moved + interval '{seconds} s'"))
-        .await
+    run(place.database.owner(), format!("UPDATE {schema}.hand SET moved = moved + interval '{seconds} s'")).await
 }
 
 /// The call's answer, after it waited for a session that did this, until so much time had passed, and undid it.
-async fn after<T>(
-    place: &Place,
-    time: Duration,
-    sql: &str,
-    call: impl Future<Output = Result<T>>,
-) -> Result<T> {
+async fn after<T>(place: &Place, time: Duration, sql: &str, call: impl Future<Output = Result<T>>) -> Result<T> {
     let mut other = session(place, &sql.replace("{schema}", &place.schema)).await?;
     let take_back = async {
         until("a call that waits", async || Ok(blocked(&place.database, &place.schema).await? == 1)).await?;
@@ -62,15 +56,15 @@ async fn call(place: &Place, sql: &str) -> Result<()> {
     raw_sql(AssertSqlSafe(sql)).execute(&mut connection).await.map(drop).map_err(failed)
 }
 
-const LEASE: &str = "INSERT INTO {schema}.records (box, id, state, op, fence, until)
-    SELECT box, 'id', 'leased', 'other', 1, now() FROM {schema}.boxes";
+const LEASE: &str = "INSERT INTO {schema}.records (namespace, id, state, op, fence, until)
+    SELECT namespace, 'id', 'leased', 'other', 1, now() FROM {schema}.namespaces";
 const CLAIM: &str = "INSERT INTO {schema}.claims (bank, claim, state, h, item)
-    SELECT box, 'ada', 'held', 0, 'other' FROM {schema}.boxes";
+    SELECT namespace, 'ada', 'held', 0, 'other' FROM {schema}.namespaces";
 
 #[tokio::test]
 async fn a_lease_that_waited_lasts_from_then_on() -> Result<()> {
     with_place(async |place| {
-        let leases = store(place).await?.leases("box")?;
+        let leases = store(place).await?.leases("namespace")?;
         let (id, op, late) = (DedupId::new("id")?, OpId::new("op")?, OpId::new("late")?);
         let _ = leases.begin(&DedupId::new("warm")?, &op, HOUR, None).await?;
         let begun = after(place, 2 * HOUR, LEASE, leases.begin(&id, &op, HOUR, None)).await?;
@@ -85,7 +79,7 @@ async fn a_lease_that_waited_lasts_from_then_on() -> Result<()> {
 #[tokio::test]
 async fn a_record_that_waited_is_kept_from_then_on() -> Result<()> {
     with_place(async |place| {
-        let records = store(place).await?.dedup("box")?;
+        let records = store(place).await?.dedup("namespace")?;
         let (id, op, value) = (DedupId::new("id")?, OpId::new("op")?, Payload::try_from("value")?);
         records.get(&id).await?;
         let record = records.record(&id, &value, &op, Retention::For(HOUR));
@@ -100,9 +94,9 @@ async fn a_record_that_waited_is_kept_from_then_on() -> Result<()> {
 #[tokio::test]
 async fn a_record_whose_neighbour_waited_is_kept_from_then_on() -> Result<()> {
     with_place(async |place| {
-        let records = store(place).await?.dedup("box")?;
+        let records = store(place).await?.dedup("namespace")?;
         records.get(&DedupId::new("id")?).await?;
-        let number = count(&place.database, &format!("SELECT box FROM {}.boxes", place.schema)).await?;
+        let number = count(&place.database, &format!("SELECT namespace FROM {}.namespaces", place.schema)).await?;
         let batch = format!(
             "SELECT {{schema}}.dedup_record({number}, '{{early,id}}', '{{a,b}}', '{{op,op}}', '{{3600000000,NULL}}', NULL)"
         );
@@ -116,7 +110,7 @@ async fn a_record_whose_neighbour_waited_is_kept_from_then_on() -> Result<()> {
 }
 
 async fn bank(place: &Place) -> Result<Arc<dyn storagebox_core::BankAdmin>> {
-    let bank = store(place).await?.bank("box")?;
+    let bank = store(place).await?.bank("namespace")?;
     bank.add(&[Item::new("item")?]).await?;
     Ok(bank)
 }
@@ -156,7 +150,7 @@ async fn a_take_whose_neighbour_waited_holds_from_then_on() -> Result<()> {
     with_place(async |place| {
         let bank = bank(place).await?;
         bank.add(&[Item::new("second")?]).await?;
-        let number = count(&place.database, &format!("SELECT box FROM {}.boxes", place.schema)).await?;
+        let number = count(&place.database, &format!("SELECT namespace FROM {}.namespaces", place.schema)).await?;
         let batch = format!(
             "SELECT {{schema}}.bank_take_many({number}, '{{aaron,ada}}', '{{3600000000,3600000000}}', NULL, {start}, {start})",
             start = i64::MIN + 1
@@ -184,9 +178,9 @@ async fn a_release_that_waited_fences_from_then_on() -> Result<()> {
 #[tokio::test]
 async fn a_discard_that_waited_fences_from_then_on() -> Result<()> {
     with_place(async |place| {
-        let (tokens, token) = (store(place).await?.tokens("box")?, TokenId::new("token")?);
+        let (tokens, token) = (store(place).await?.tokens("namespace")?, TokenId::new("token")?);
         tokens.exists(&token).await?;
-        let made = "INSERT INTO {schema}.tokens (box, token) SELECT box, 'token' FROM {schema}.boxes";
+        let made = "INSERT INTO {schema}.tokens (namespace, token) SELECT namespace, 'token' FROM {schema}.namespaces";
         after(place, 2 * HOUR, made, tokens.discard(std::slice::from_ref(&token))).await?;
         assert_eq!(tokens.create_tokens(&[token]).await?.gone, 1, "the fence was over when it was made");
         Ok(())
@@ -199,13 +193,12 @@ async fn a_discard_that_waited_fences_from_then_on() -> Result<()> {
 async fn a_write_that_waited_is_too_old_by_then() -> Result<()> {
     with_place(async |place| {
         let options = OrderedOptions::time();
-        let (ordered, key) =
-            (store(place).await?.ordered("box", options)?, storagebox_core::Key::new("key")?);
+        let (ordered, key) = (store(place).await?.ordered("namespace", options)?, storagebox_core::Key::new("key")?);
         ordered.get(&key).await?;
         let now = SystemTime::now().duration_since(UNIX_EPOCH).map_err(failed)?.as_millis() as i64;
         let (value, stamp) = (Payload::try_from("value")?, Stamp::new(now, WriterId::new("ada")?));
         let made = "INSERT INTO {schema}.ordered_values
-            SELECT box, 'key', 1, 'other', NULL, now() FROM {schema}.boxes";
+            SELECT namespace, 'key', 1, 'other', NULL, now() FROM {schema}.namespaces";
         let written = after(place, 8 * 24 * HOUR, made, ordered.put(&key, &value, &stamp)).await?;
         assert!(matches!(written, Written::TooOld { horizon } if horizon > now), "{written:?}");
         assert_eq!(ordered.get(&key).await?, None);

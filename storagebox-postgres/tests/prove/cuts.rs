@@ -6,15 +6,14 @@ use std::sync::atomic::AtomicU64;
 use storagebox_conformance::{Cut, Proxy};
 use storagebox_core::{
     BackendExt, ClaimId, Consumed, Counted, Counter, CounterExt, DedupRepoExt, Hold, ItemBank, Key, OpId,
-    OrderedOptions, OrderedStoreExt, Recorded, Result, Retention, Strategy, Taken, TokenId, TokenStore,
-    Written,
+    OrderedOptions, OrderedStoreExt, Recorded, Result, Retention, Strategy, Taken, TokenId, TokenStore, Written,
 };
 use storagebox_postgres::PostgresStore;
 use tokio::task::JoinSet;
 
 use crate::scene::with_place;
 use crate::support::{Place, failed};
-use storagebox_testkit::workload::{Boxes, Caller, audit, fill};
+use storagebox_testkit::workload::{Caller, Namespaces, audit, fill};
 
 const CUTS: usize = 1_000;
 /// Rounds of callers at once, each of which has one call cut, together with those that went with it.
@@ -87,9 +86,7 @@ async fn a_call_whose_reply_was_lost_is_found_done() -> Result<()> {
         assert_eq!(far.store.bank("cuts")?.counts().await?.held as i64, each);
         let counters = far.store.counters("cuts", Strategy::default())?;
         assert_eq!(counters.value(&Key::new("key")?).await?, 3 * each);
-        println!(
-            "cuts: {CUTS} replies lost after the call was done: each found it done, nothing was done twice"
-        );
+        println!("cuts: {CUTS} replies lost after the call was done: each found it done, nothing was done twice");
         Ok(())
     })
     .await
@@ -106,12 +103,12 @@ async fn fill_cuts(store: &PostgresStore) -> Result<()> {
 async fn calls_that_were_lost_together_are_done_once_each() -> Result<()> {
     with_place(async |place| {
         let far = Far::of(place, true).await?;
-        let boxes = Boxes::of(&far.store)?;
+        let namespaces = Namespaces::of(&far.store)?;
         let items = ROUNDS * CALLERS * 2;
-        fill(&boxes, items).await?;
+        fill(&namespaces, items).await?;
         let answered = Arc::new(AtomicU64::new(0));
         let mut callers: Vec<_> =
-            (0..CALLERS).map(|number| Caller::new(&boxes, format!("c{number}"), &answered)).collect();
+            (0..CALLERS).map(|number| Caller::new(&namespaces, format!("c{number}"), &answered)).collect();
         for round in 1..=ROUNDS {
             // Of the requests of this round that hold its id, of which there are seven, another one each time.
             let victim = format!("c{}-{round}", round % CALLERS);
@@ -119,7 +116,7 @@ async fn calls_that_were_lost_together_are_done_once_each() -> Result<()> {
             callers = at_once(callers).await?;
         }
         far.proxy.disarm();
-        audit(&boxes, items, &callers).await?;
+        audit(&namespaces, items, &callers).await?;
         assert!(far.proxy.cuts() >= ROUNDS / 2, "only {} cuts were made", far.proxy.cuts());
         println!(
             "cuts: {} replies to {CALLERS} callers at once lost: {} calls answered, each done once",

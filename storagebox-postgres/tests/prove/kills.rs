@@ -11,7 +11,7 @@ use tokio::task::{JoinSet, spawn_blocking};
 
 use crate::scene::until;
 use crate::support::{Database, failed};
-use storagebox_testkit::workload::{Boxes, Caller, audit, fill};
+use storagebox_testkit::workload::{Caller, Namespaces, audit, fill};
 
 const KILLS: u64 = 20;
 const CALLERS: usize = 16;
@@ -42,18 +42,18 @@ async fn what_was_acknowledged_outlives_twenty_kills() -> Result<()> {
     let database = Database::alone(server).await?;
     let place = database.place().await?;
     let store = place.builder()?.connect(&place.url_at(database.server()))?;
-    let (boxes, load) = (Boxes::of(&store)?, Arc::new(Load::default()));
-    fill(&boxes, ITEMS).await?;
+    let (namespaces, load) = (Namespaces::of(&store)?, Arc::new(Load::default()));
+    fill(&namespaces, ITEMS).await?;
     let mut callers = JoinSet::new();
     for number in 0..CALLERS {
-        let caller = Caller::new(&boxes, format!("caller-{number}"), &load.answered);
+        let caller = Caller::new(&namespaces, format!("caller-{number}"), &load.answered);
         callers.spawn(Arc::clone(&load).carry(caller));
     }
     let killed = kill_again_and_again(&database, &load).await;
     load.is_over.store(true, Ordering::SeqCst);
     let callers = callers.join_all().await.into_iter().collect::<Result<Vec<_>>>()?;
     killed?;
-    audit(&boxes, ITEMS, &callers).await?;
+    audit(&namespaces, ITEMS, &callers).await?;
     println!(
         "kills: {KILLS} kills under {CALLERS} callers: {} calls answered, every one still so, {} items given once each",
         load.answered.load(Ordering::SeqCst),

@@ -19,13 +19,8 @@ fn store(place: &Place) -> Result<PostgresStore> {
 }
 
 /// Takes until upkeep is over, and is served each time.
-async fn take(
-    store: PostgresStore,
-    name: usize,
-    is_over: Arc<AtomicBool>,
-    taken: Arc<AtomicU64>,
-) -> Result<()> {
-    let bank = store.bank("box")?;
+async fn take(store: PostgresStore, name: usize, is_over: Arc<AtomicBool>, taken: Arc<AtomicU64>) -> Result<()> {
+    let bank = store.bank("namespace")?;
     let mut number = 0;
     while !is_over.load(Ordering::SeqCst) {
         number += 1;
@@ -41,7 +36,7 @@ async fn take(
 async fn lapsed_holds_are_freed_however_many_while_takers_are_served() -> Result<()> {
     with_place(async |place| {
         let upkeep = store(place)?;
-        upkeep.bank("box")?.counts().await?;
+        upkeep.bank("namespace")?.counts().await?;
         run(place.database.owner(), lapse(&place.schema, LAPSED)).await?;
         let (is_over, taken) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)));
         let mut takers = JoinSet::new();
@@ -55,7 +50,7 @@ async fn lapsed_holds_are_freed_however_many_while_takers_are_served() -> Result
         let lapsed = format!("SELECT count(*) FROM {}.claims WHERE until < now()", place.schema);
         assert_eq!(count(&place.database, &lapsed).await?, 0, "lapsed holds that are left");
         let taken = taken.load(Ordering::SeqCst);
-        assert_eq!(upkeep.bank("box")?.counts().await?.held, taken);
+        assert_eq!(upkeep.bank("namespace")?.counts().await?.held, taken);
         println!("upkeep: {LAPSED} lapsed holds freed, {taken} takes by {TAKERS} takers beside, each served");
         Ok(())
     })

@@ -102,8 +102,8 @@ pub struct Behind {
 }
 
 impl Behind {
-    /// Walks that stop part-way, in a section of a bank of a million items, under an old snapshot. After every fourth take, so
-    /// many are made together.
+    /// Walks that stop part-way, in a section of a bank of a million items, under an old snapshot. After every fourth
+    /// take, so many are made together.
     pub async fn walks(place: &Place, together: usize) -> Result<Self> {
         let (_bank, mut meter, full) = full_section(place, OF_A_MILLION).await?;
         let _old = open(place).await?;
@@ -191,7 +191,7 @@ async fn unvacuumed(place: &Place) -> Result<Arc<dyn BankAdmin>> {
         let off = format!("ALTER TABLE {schema}.{table} SET (autovacuum_enabled = off)");
         run(place.database.owner(), off).await?;
     }
-    let bank = place.builder()?.connect(&place.url_at(place.database.server()))?.bank("box")?;
+    let bank = place.builder()?.connect(&place.url_at(place.database.server()))?.bank("namespace")?;
     bank.counts().await?;
     Ok(bank)
 }
@@ -217,7 +217,7 @@ async fn walk_on(place: &Place, start: i64, takes: usize, together: usize) -> Re
 async fn open(place: &Place) -> Result<PgConnection> {
     let options = place.database.owner().connect_options();
     let mut old = PgConnection::connect_with(&options).await.map_err(failed)?;
-    let look = format!("BEGIN ISOLATION LEVEL REPEATABLE READ; TABLE {}.boxes", place.schema);
+    let look = format!("BEGIN ISOLATION LEVEL REPEATABLE READ; TABLE {}.namespaces", place.schema);
     raw_sql(AssertSqlSafe(look)).execute(&mut old).await.map_err(failed)?;
     Ok(old)
 }
@@ -253,8 +253,8 @@ impl Meter {
         let session = place.database.owner().acquire().await.map_err(failed)?;
         let schema = &place.schema;
         let take = format!(
-            "EXPLAIN (ANALYZE, BUFFERS, TIMING OFF) SELECT {schema}.bank_take(box, epoch, '{{claim}}', NULL, NULL, {{start}}, NULL, NULL) \
-             FROM {schema}.boxes"
+            "EXPLAIN (ANALYZE, BUFFERS, TIMING OFF) SELECT {schema}.bank_take(namespace, epoch, '{{claim}}', NULL, NULL, {{start}}, NULL, NULL) \
+             FROM {schema}.namespaces"
         );
         Ok(Self { session, take, starts, random: fastrand::Rng::with_seed(7) })
     }
@@ -276,8 +276,7 @@ impl Meter {
 
     async fn take_from(&mut self, claim: &str, start: i64) -> Result<u64> {
         let sql = self.take.replace("{claim}", claim).replace("{start}", &format!("'{start}'::bigint"));
-        let plan: Vec<String> =
-            query_scalar(AssertSqlSafe(sql)).fetch_all(&mut *self.session).await.map_err(failed)?;
+        let plan: Vec<String> = query_scalar(AssertSqlSafe(sql)).fetch_all(&mut *self.session).await.map_err(failed)?;
         let line = plan.iter().find(|line| line.contains("Buffers: shared"));
         let line = line.ok_or_else(|| failed("the server tells no buffers"))?;
         let read = |word: &str| word.strip_prefix("hit=").or(word.strip_prefix("read="))?.parse::<u64>().ok();

@@ -4,13 +4,13 @@ DECLARE
     shown text[];
 BEGIN
     FOR n IN 1 .. {items} LOOP
-        SELECT {schema}.bank_take(b.box, b.epoch, 'ended-' || n, 3600000000 + n * 7919 % 3600 * 1000000::bigint, NULL, {section}, NULL, NULL) INTO shown
-        FROM {schema}.boxes b;
+        SELECT {schema}.bank_take(b.namespace, b.epoch, 'ended-' || n, 3600000000 + n * 7919 % 3600 * 1000000::bigint, NULL, {section}, NULL, NULL) INTO shown
+        FROM {schema}.namespaces b;
         IF shown[1] <> 'new' THEN
             RAISE EXCEPTION 'take % of {items} is %', n, shown[1];
         END IF;
         COMMIT;
-        PERFORM {schema}.bank_confirm(b.box, 'ended-' || n, NULL) FROM {schema}.boxes b;
+        PERFORM {schema}.bank_confirm(b.namespace, 'ended-' || n, NULL) FROM {schema}.namespaces b;
         COMMIT;
     END LOOP;
 END $$

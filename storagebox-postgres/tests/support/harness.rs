@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sqlx::{AssertSqlSafe, Row, query};
-use storagebox_conformance::{Declared, Harness, Namespace, Part, Restart, TestClock};
-use storagebox_core::{Backend, BoxName, ClaimId, Error, Item, ItemState, ListedItem, Result, async_trait};
+use storagebox_conformance::{Declared, Harness, Part, Restart, Sandbox, TestClock};
+use storagebox_core::{Backend, ClaimId, Error, Item, ItemState, ListedItem, Namespace, Result, async_trait};
 use storagebox_postgres::{PostgresBuilder, Statements};
 use storagebox_testkit::pgbouncer::{self, PgBouncer};
 use storagebox_testkit::postgres::{Postgres, Settings};
@@ -30,8 +30,7 @@ pub struct SetUp {
 }
 
 impl SetUp {
-    pub const PLAIN: Self =
-        Self { name: "plain", combining: true, statements: Statements::Prepared, pooled: false };
+    pub const PLAIN: Self = Self { name: "plain", combining: true, statements: Statements::Prepared, pooled: false };
 
     fn builder(&self, builder: PostgresBuilder) -> PostgresBuilder {
         builder.combining(self.combining).statements(self.statements)
@@ -46,7 +45,7 @@ pub struct PostgresHarness {
     version: String,
 }
 
-/// What a namespace is.
+/// What a sandbox is.
 struct Guard {
     place: Arc<Place>,
     pooler: Option<Arc<PgBouncer>>,
@@ -93,16 +92,16 @@ impl PostgresHarness {
     }
 }
 
-fn guard(namespace: &Namespace) -> Result<&Guard> {
-    namespace.guard().ok_or_else(|| Error::corrupt(namespace.name(), "it is another harness's"))
+fn guard(sandbox: &Sandbox) -> Result<&Guard> {
+    sandbox.guard().ok_or_else(|| Error::corrupt(sandbox.name(), "it is another harness's"))
 }
 
-fn place(namespace: &Namespace) -> Result<&Arc<Place>> {
-    Ok(&guard(namespace)?.place)
+fn place(sandbox: &Sandbox) -> Result<&Arc<Place>> {
+    Ok(&guard(sandbox)?.place)
 }
 
-fn namespace(place: Place, pooler: Option<Arc<PgBouncer>>) -> Namespace {
-    Namespace::new(place.schema.clone(), Guard { place: Arc::new(place), pooler })
+fn sandbox(place: Place, pooler: Option<Arc<PgBouncer>>) -> Sandbox {
+    Sandbox::new(place.schema.clone(), Guard { place: Arc::new(place), pooler })
 }
 
 #[async_trait]
@@ -112,32 +111,31 @@ impl Harness for PostgresHarness {
     }
 
     fn declared(&self) -> Declared {
-        Declared::all()
-            .without(Part::Strategies, "of the counters, PostgreSQL has Atomic, Marker, Window and Sharded")
+        Declared::all().without(Part::Strategies, "of the counters, PostgreSQL has Atomic, Marker, Window and Sharded")
     }
 
-    async fn fresh(&self) -> Result<Namespace> {
-        Ok(namespace(self.database.place().await?, self.pooler.clone()))
+    async fn fresh(&self) -> Result<Sandbox> {
+        Ok(sandbox(self.database.place().await?, self.pooler.clone()))
     }
 
-    async fn fresh_alone(&self) -> Result<Namespace> {
+    async fn fresh_alone(&self) -> Result<Sandbox> {
         let server = block_in_place(|| Postgres::start(&Settings::durable())).map_err(failed)?;
         let database = Database::alone(server).await?;
         let pooler = self.set_up.pooled.then(|| pooler(&database)).transpose()?;
-        Ok(namespace(database.place().await?, pooler))
+        Ok(sandbox(database.place().await?, pooler))
     }
 
     /// Connected by now: the driver pends hundreds of times while it proves the password, and the suite drops each
     /// call at every point where it pends.
-    async fn open(&self, namespace: &Namespace) -> Result<Arc<dyn Backend>> {
-        let guard = guard(namespace)?;
+    async fn open(&self, sandbox: &Sandbox) -> Result<Arc<dyn Backend>> {
+        let guard = guard(sandbox)?;
         let store = self.store(&guard.place, guard.address())?;
         store.ping().await?;
         Ok(store)
     }
 
-    fn upstream(&self, namespace: &Namespace) -> Option<SocketAddr> {
-        guard(namespace).ok().map(Guard::address)
+    fn upstream(&self, sandbox: &Sandbox) -> Option<SocketAddr> {
+        guard(sandbox).ok().map(Guard::address)
     }
 
     /// Simple statements have every argument in hexadecimal.
@@ -148,24 +146,23 @@ impl Harness for PostgresHarness {
         }
     }
 
-    async fn open_through(&self, namespace: &Namespace, proxy: SocketAddr) -> Result<Arc<dyn Backend>> {
-        self.store(place(namespace)?, proxy)
+    async fn open_through(&self, sandbox: &Sandbox, proxy: SocketAddr) -> Result<Arc<dyn Backend>> {
+        self.store(place(sandbox)?, proxy)
     }
 
-    async fn audit(&self, namespace: &Namespace, bank: &BoxName) -> Result<Vec<ListedItem>> {
-        let place = place(namespace)?;
+    async fn audit(&self, sandbox: &Sandbox, bank: &Namespace) -> Result<Vec<ListedItem>> {
+        let place = place(sandbox)?;
         let sql = AUDIT.replace("{schema}", &place.schema);
         let rows = query(AssertSqlSafe(sql)).bind(bank.as_str()).fetch_all(place.database.owner()).await;
         rows.map_err(failed)?.iter().map(listed).collect()
     }
 
-    fn clock(&self, namespace: &Namespace) -> Option<Arc<dyn TestClock>> {
-        place(namespace).ok().map(|place| Arc::new(Hand(Arc::clone(place))) as _)
+    fn clock(&self, sandbox: &Sandbox) -> Option<Arc<dyn TestClock>> {
+        place(sandbox).ok().map(|place| Arc::new(Hand(Arc::clone(place))) as _)
     }
 
-    async fn restart(&self, namespace: &Namespace, how: Restart) -> Result<()> {
-        let server =
-            place(namespace)?.database.own().ok_or_else(|| failed("this server is not the case's own"))?;
+    async fn restart(&self, sandbox: &Sandbox, how: Restart) -> Result<()> {
+        let server = place(sandbox)?.database.own().ok_or_else(|| failed("this server is not the case's own"))?;
         block_in_place(|| {
             match how {
                 Restart::Clean => server.stop()?,
@@ -179,12 +176,12 @@ impl Harness for PostgresHarness {
 
 /// Past the library: the tables as they are.
 const AUDIT: &str = "
-    SELECT f.item, 'free' AS state, NULL AS claim FROM {schema}.free_items f JOIN {schema}.boxes b ON b.box = f.bank WHERE b.name = $1
+    SELECT f.item, 'free' AS state, NULL AS claim FROM {schema}.free_items f JOIN {schema}.namespaces b ON b.namespace = f.bank WHERE b.name = $1
     UNION ALL
-    SELECT w.item, 'withdrawn', NULL FROM {schema}.withdrawn_items w JOIN {schema}.boxes b ON b.box = w.bank WHERE b.name = $1
+    SELECT w.item, 'withdrawn', NULL FROM {schema}.withdrawn_items w JOIN {schema}.namespaces b ON b.namespace = w.bank WHERE b.name = $1
     UNION ALL
     SELECT c.item, CASE WHEN c.until <= {schema}.clock() THEN 'free' ELSE c.state END, c.claim
-    FROM {schema}.claims c JOIN {schema}.boxes b ON b.box = c.bank WHERE b.name = $1 AND c.item IS NOT NULL";
+    FROM {schema}.claims c JOIN {schema}.namespaces b ON b.namespace = c.bank WHERE b.name = $1 AND c.item IS NOT NULL";
 
 fn listed(row: &sqlx::postgres::PgRow) -> Result<ListedItem> {
     let claim: Option<String> = row.try_get("claim").map_err(failed)?;

@@ -165,9 +165,9 @@ impl Drop for Place {
     }
 }
 
-/// Every table that holds what boxes hold.
+/// Every table that holds what namespaces hold.
 const TABLES: [&str; 13] = [
-    "boxes",
+    "namespaces",
     "free_items",
     "bank_sections",
     "bank_cells",

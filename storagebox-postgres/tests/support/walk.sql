@@ -10,7 +10,7 @@ DECLARE
     many  record;
 BEGIN
     FOR n IN 1 .. {takes} LOOP
-        SELECT {schema}.bank_take(b.box, b.epoch, 'walk {start} ' || n, NULL, NULL, start, till, since) INTO shown FROM {schema}.boxes b;
+        SELECT {schema}.bank_take(b.namespace, b.epoch, 'walk {start} ' || n, NULL, NULL, start, till, since) INTO shown FROM {schema}.namespaces b;
         IF shown[1] <> 'new' THEN
             RAISE EXCEPTION 'take % of {takes} is %', n, shown[1];
         END IF;
@@ -23,8 +23,8 @@ BEGIN
         start := shown[3]::bigint + 1;
         COMMIT;
         CONTINUE WHEN {together} = 0 OR n % 4 > 0;
-        SELECT m.* INTO many FROM {schema}.boxes b, {schema}.bank_take_many(
-            b.box, ARRAY(SELECT 'walk {start} ' || n || ' ' || k FROM generate_series(1, {together}) k ORDER BY 1),
+        SELECT m.* INTO many FROM {schema}.namespaces b, {schema}.bank_take_many(
+            b.namespace, ARRAY(SELECT 'walk {start} ' || n || ' ' || k FROM generate_series(1, {together}) k ORDER BY 1),
             ARRAY(SELECT NULL::bigint FROM generate_series(1, {together})), NULL, start, since
         ) m;
         start := many.h + 1;

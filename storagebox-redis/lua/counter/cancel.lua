@@ -1,4 +1,4 @@
--- C-08 fences the operation unless it was applied.
+-- C-8 fences the operation unless it was applied.
 -- ARGV key, op, keeps or '', capacity or ''
 -- cancelled | already value | full | more: call again, to forget more
 local key, op, keeps, capacity = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])

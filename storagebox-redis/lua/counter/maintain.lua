@@ -1,8 +1,8 @@
--- S-02 forgets operations that are over.
+-- S-2 forgets operations that are over.
 -- ARGV most
 -- how many, 'more' or ''
 local keeps = head[2]
-if keeps and keeps ~= '' and not tonumber(keeps) then corrupt('a box that does not say how long it remembers') end
+if keeps and keeps ~= '' and not tonumber(keeps) then corrupt('a namespace that does not say how long it remembers') end
 local most = tonumber(ARGV[1])
 local done = prune(most, tonumber(keeps))
 return { text(done), done == most and 'more' or '' }

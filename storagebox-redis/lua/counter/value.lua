@@ -1,4 +1,4 @@
--- C-06, C-07 the sum of what was applied.
+-- C-6, C-7 the sum of what was applied.
 -- ARGV key
 -- value
 local _, value = find(values, level, ARGV[1])

@@ -1,4 +1,4 @@
--- D-07 removes the record of this version and fences its operation.
+-- D-7 removes the record of this version and fences its operation.
 -- ARGV id, version, memory or ''
 -- forgotten | absent | stale version value
 local version, memory = ARGV[2], tonumber(ARGV[3])

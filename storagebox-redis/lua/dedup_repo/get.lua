@@ -1,4 +1,4 @@
--- D-04 the record unless its retention is over; changes nothing.
+-- D-4 the record unless its retention is over; changes nothing.
 -- ARGV id
 -- version value | nothing
 local found = redis.call('HMGET', key, 's', 'u', 'n', 'v', 'f', 'o')

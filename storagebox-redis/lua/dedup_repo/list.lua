@@ -1,4 +1,4 @@
--- D-04 the records after an id, in the order of ids, without those whose retention is over; at most a mebibyte at once.
+-- D-4 the records after an id, in the order of ids, without those whose retention is over; at most a mebibyte at once.
 -- ARGV id or '', limit
 -- where to go on or '', then id, version, value of each
 local limit = tonumber(ARGV[2])

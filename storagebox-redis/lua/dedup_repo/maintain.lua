@@ -1,4 +1,4 @@
--- S-02 ends records whose retention is over, and forgets lapsed leases and operations that are over once they need not be
+-- S-2 ends records whose retention is over, and forgets lapsed leases and operations that are over once they need not be
 -- remembered, each counted as one; at most a mebibyte of values at once.
 -- ARGV '', most, memory or ''
 -- how many, 'more' or ''

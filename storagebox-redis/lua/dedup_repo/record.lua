@@ -1,5 +1,5 @@
--- D-01 the first wins, because this is one step; D-02, D-03 all others are answered what stands there; D-07 an operation that is
--- over changes nothing; D-08 during a lease it is 'in flight'.
+-- D-1 the first wins, because this is one step; D-2, D-3 all others are answered what stands there; D-7 an operation that is
+-- over changes nothing; D-8 during a lease it is 'in flight'.
 -- ARGV id, value, op, retention or '', memory or ''
 -- new version | again version value | existing version value | in flight remaining | fenced
 local payload, op, retention, memory = ARGV[2], ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5])

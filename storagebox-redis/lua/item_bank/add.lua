@@ -1,4 +1,4 @@
--- IB-05 what the bank knows, in whatever state, is not changed; IB-02 what it does not know is free now.
+-- IB-5 what the bank knows, in whatever state, is not changed; IB-2 what it does not know is free now.
 -- ARGV items, each once
 -- added
 local new, items, newest = {}, {}, {}

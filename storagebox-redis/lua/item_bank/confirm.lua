@@ -1,4 +1,4 @@
--- IB-06 before the end of the hold it makes it permanent, and is idempotent; afterwards the claim has ended.
+-- IB-6 before the end of the hold it makes it permanent, and is idempotent; afterwards the claim has ended.
 -- ARGV claim, memory or ''
 -- again item confirmed | ended why | unknown
 local claim, memory = ARGV[1], tonumber(ARGV[2])

@@ -1,4 +1,4 @@
--- IB-06 until now and the given time, never shorter; a hold that lapsed is not revived.
+-- IB-6 until now and the given time, never shorter; a hold that lapsed is not revived.
 -- ARGV claim, hold or '', memory or ''
 -- extended item hold | again item confirmed | ended why | unknown
 local claim, hold, memory = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])

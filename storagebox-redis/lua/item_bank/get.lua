@@ -1,4 +1,4 @@
--- IB-03, IB-06 what the claim is by the clock; changes nothing.
+-- IB-3, IB-6 what the claim is by the clock; changes nothing.
 -- ARGV claim, memory or ''
 -- again item hold | ended why | unknown
 local claim = ARGV[1]

@@ -1,4 +1,4 @@
--- IB-01 where the item is, with its one holder.
+-- IB-1 where the item is, with its one holder.
 -- ARGV item
 -- state claim | unknown
 local _, state = find_item(ARGV[1])

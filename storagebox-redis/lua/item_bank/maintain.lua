@@ -1,4 +1,4 @@
--- S-02 frees lapsed holds and forgets claims that ended longer ago than they are remembered.
+-- S-2 frees lapsed holds and forgets claims that ended longer ago than they are remembered.
 -- ARGV most, memory or ''
 -- how many, 'more' or ''
 local most, memory = tonumber(ARGV[1]), tonumber(ARGV[2])

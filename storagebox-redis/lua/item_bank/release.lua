@@ -1,4 +1,4 @@
--- IB-07 only the claim that holds an item frees it; an unknown claim is ended as well, which fences it; a confirmed one stays.
+-- IB-7 only the claim that holds an item frees it; an unknown claim is ended as well, which fences it; a confirmed one stays.
 -- ARGV claim, memory or ''
 -- released | expired | confirmed
 local claim, memory = ARGV[1], tonumber(ARGV[2])

@@ -1,4 +1,4 @@
--- IB-02, IB-05 withdrawn items are free again; all others are left.
+-- IB-2, IB-5 withdrawn items are free again; all others are left.
 -- ARGV items, each once
 -- restored, not withdrawn, unknown
 local counts = { queued = 0, withdrawn = 0, others = 0, unknown = 0 }

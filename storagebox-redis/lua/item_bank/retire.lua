@@ -1,4 +1,4 @@
--- IB-07 forgets a claim that has ended or is confirmed; a confirmed one's item stays spent.
+-- IB-7 forgets a claim that has ended or is confirmed; a confirmed one's item stays spent.
 -- ARGV claim, memory or ''
 -- retired | holding | unknown
 local claim, memory = ARGV[1], tonumber(ARGV[2])

@@ -1,5 +1,5 @@
--- IB-01, IB-02 the item leaves the free ones and the claim gets it in this one step; IB-03 a claim that is known is answered;
--- IB-04 empty only if nothing is free and no hold has lapsed; IB-07 a claim that ended takes nothing; IB-08 from the end of a list.
+-- IB-1, IB-2 the item leaves the free ones and the claim gets it in this one step; IB-3 a claim that is known is answered;
+-- IB-4 empty only if nothing is free and no hold has lapsed; IB-7 a claim that ended takes nothing; IB-8 from the end of a list.
 -- ARGV claim, its hash, hold or '', memory or ''
 -- new item | again item hold | ended why | empty | more: call again, withdrawn items were in the way
 local key, word, one, other = settle(claim, memory)

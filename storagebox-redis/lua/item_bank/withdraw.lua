@@ -1,4 +1,4 @@
--- IB-02 free items are set aside, those of lapsed holds included; held and spent ones are left.
+-- IB-2 free items are set aside, those of lapsed holds included; held and spent ones are left.
 -- ARGV items, each once
 -- withdrawn, already withdrawn, in use, unknown
 local counts = { withdrawn = 0, already = 0, used = 0, unknown = 0 }

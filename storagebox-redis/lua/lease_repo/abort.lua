@@ -1,4 +1,4 @@
--- D-07 ends the lease that is held and fences its operation; one that is not held any more is left as it is.
+-- D-7 ends the lease that is held and fences its operation; one that is not held any more is left as it is.
 -- ARGV id, op, fence, memory or ''
 -- aborted | fenced
 local op, fence, memory = ARGV[2], ARGV[3], tonumber(ARGV[4])

@@ -1,5 +1,5 @@
--- D-05 the same operation gets the same lease while it lives; one that lapsed is begun anew, by anybody, with a greater fence;
--- D-06 another fingerprint is 'mismatch'; D-07 an operation that is over is 'fenced'.
+-- D-5 the same operation gets the same lease while it lives; one that lapsed is begun anew, by anybody, with a greater fence;
+-- D-6 another fingerprint is 'mismatch'; D-7 an operation that is over is 'fenced'.
 -- ARGV id, op, duration, fingerprint or '', memory or ''
 -- started fence | in flight remaining | done version value | mismatch | fenced
 local op, duration, print, memory = ARGV[2], tonumber(ARGV[3]), ARGV[4], tonumber(ARGV[5])

@@ -1,4 +1,4 @@
--- D-05 only the lease that is held completes, lapsed or not; its own retry is answered its result.
+-- D-5 only the lease that is held completes, lapsed or not; its own retry is answered its result.
 -- ARGV id, op, fence, result, retention or '', memory or ''
 -- completed version | again version value | fenced
 local op, fence, payload, retention, memory = ARGV[2], ARGV[3], ARGV[4], tonumber(ARGV[5]), tonumber(ARGV[6])

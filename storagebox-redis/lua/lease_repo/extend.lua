@@ -1,4 +1,4 @@
--- D-05 until now and the duration, never shorter, also if it lapsed unnoticed; another's lease is 'fenced'.
+-- D-5 until now and the duration, never shorter, also if it lapsed unnoticed; another's lease is 'fenced'.
 -- ARGV id, op, fence, duration, memory or ''
 -- extended | fenced
 local op, fence, duration, memory = ARGV[2], ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5])

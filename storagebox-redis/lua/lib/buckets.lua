@@ -6,11 +6,11 @@
 -- A server keeps a hash of twice as many in little memory unless it is told otherwise.
 local FULL = 256
 
--- How often there had to be more of these buckets, as a field of the box says it.
+-- How often there had to be more of these buckets, as a field of the namespace says it.
 local function level_of(field)
     if not field then return 0 end
     local level = tonumber(field)
-    return level and level >= 0 and level <= 3 and level or corrupt('a box of an unknown size')
+    return level and level >= 0 and level <= 3 and level or corrupt('a namespace of an unknown size')
 end
 
 local function number_at(level, hash)

@@ -14,7 +14,7 @@ local function bucket_of(item, claim)
     return its
 end
 
--- IB-07 the claim is over from this moment on, and remembered so.
+-- IB-7 the claim is over from this moment on, and remembered so.
 local function finish(key, claim, mark, since)
     write('HSET', key, claim, mark .. stamp(since))
     push('e', ENDED_LAST, stamp(since) .. claim)
@@ -30,7 +30,7 @@ local function is_held(value, item)
     return its == item
 end
 
--- IB-06 frees the item of a hold that ran out.
+-- IB-6 frees the item of a hold that ran out.
 local function lapse(key, claim, value)
     if not value or string.sub(value, 1, 2) ~= UNTIL then corrupt('a claim that has no end') end
     local moment, item = timed(value)

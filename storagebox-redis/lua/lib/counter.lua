@@ -4,7 +4,7 @@
 --   hash KEYS[1]:v:BUCKET   key -> value
 --   hash KEYS[1]:o:KEY      op -> since 'A' delta:value (applied), since 'X' (cancelled)
 --   list KEYS[1]:a:PIECE    since length:key op: the operations of all keys, the oldest first
--- How long they are remembered is one for the whole box, so the oldest is the first to go.
+-- How long they are remembered is one for the whole namespace, so the oldest is the first to go.
 opened('keeps', 'v', 'af', 'al')
 local FIRST, LAST = 4, 5
 local base, values, level = KEYS[1], KEYS[1] .. ':v:', level_of(head[3])

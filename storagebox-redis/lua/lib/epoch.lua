@@ -1,10 +1,10 @@
--- The last argument is the epoch of the store that the caller opened, which each of its boxes has. A box that has none or
--- another one is not what the caller knows: everything was lost, or is a copy that was put back.
--- Reads fields of the box in the same command: `head` has the epoch, then these.
+-- The last argument is the epoch of the store that the caller opened, which each of its namespaces has. A namespace that has
+-- none or another one is not what the caller knows: everything was lost, or is a copy that was put back. Reads fields of the
+-- namespace in the same command: `head` has the epoch, then these.
 local epoch, head
 
 local function opened(...)
     epoch = epoch or table.remove(ARGV)
     head = redis.call('HMGET', KEYS[1], 'epoch', ...)
-    if head[1] ~= epoch then error({ err = 'EPOCH the box is not of the epoch that was opened' }) end
+    if head[1] ~= epoch then error({ err = 'EPOCH the namespace is not of the epoch that was opened' }) end
 end

@@ -19,7 +19,7 @@ local function check_list() redis.call('ZCOUNT', base .. ':x', 1, 0) end
 local function check_due() redis.call('ZCOUNT', base .. ':d', 1, 0) end
 
 local function check_number()
-    if head[2] and not tonumber(head[2]) then corrupt('a box that does not count') end
+    if head[2] and not tonumber(head[2]) then corrupt('a namespace that does not count') end
 end
 
 local function next_number()
@@ -52,7 +52,7 @@ local function vacate(one, its)
     write('ZREM', base .. ':d', one)
 end
 
--- D-07 leaves the id vacant and fences the operation that had it.
+-- D-7 leaves the id vacant and fences the operation that had it.
 local function finish(one, its, op)
     local bucket, _, hash = find_over(one, op)
     check_number()
@@ -77,7 +77,7 @@ local function check_state(state, till, version, fence, op)
 end
 
 -- The record as it is by the clock, for a call that changes something: one whose retention is over is ended first, as of now
--- (D-04). It has no state if there is none. `ended` says whether the operation is over, if one is named.
+-- (D-4). It has no state if there is none. `ended` says whether the operation is over, if one is named.
 local function record(op, memory)
     local found = redis.call('HMGET', key, 's', 'o', 'u', 'n', 'f', 'p', 'b', 'm')
     local known = { state = found[1], op = found[2], till = found[3], version = found[4], fence = found[5],

@@ -1,4 +1,4 @@
--- O-03 the values of keys that begin so, after a key, in the order of keys; no tombstones; at most a mebibyte at once.
+-- O-3 the values of keys that begin so, after a key, in the order of keys; no tombstones; at most a mebibyte at once.
 -- ARGV prefix or '', key or '', limit
 -- where to go on or '', then key, at, writer, value of each
 local prefix, after, limit = ARGV[1], ARGV[2], tonumber(ARGV[3])

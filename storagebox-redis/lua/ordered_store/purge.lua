@@ -1,10 +1,10 @@
--- O-03 removes tombstones that arrived so long ago; under time stamps none before its age, nor while an older stamp would still be
+-- O-3 removes tombstones that arrived so long ago; under time stamps none before its age, nor while an older stamp would still be
 -- accepted. Those that may not go yet are passed over.
--- ARGV age in microseconds or '' for upkeep, which leaves sequence numbers alone; how many to look at, most, how many to pass over
--- how many went, how many are to be passed over, 'more' or ''
+-- ARGV age in microseconds or '' for upkeep, which leaves sequence numbers alone; how many to look at, most, how many to
+-- pass over how many went, how many are to be passed over, 'more' or ''
 local age, looks, most, passed = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 local kept = head[2]
-if kept and kept ~= '' and not tonumber(kept) then corrupt('a box that does not say how long it keeps tombstones') end
+if kept and kept ~= '' and not tonumber(kept) then corrupt('a namespace that does not say how long it keeps tombstones') end
 local keeps = tonumber(kept)
 local done, now_millis = 0, math.floor(now() / 1000)
 if not age and not keeps then return { '0', '0', '' } end

@@ -1,6 +1,6 @@
--- O-01 the newest stamp wins, whatever comes when; O-02 by its time or number, its writer, then delete over put; O-03 a delete
--- leaves a tombstone, and what is older than the horizon is refused unless what is there decides; O-04 a stamp may be only so far
--- ahead of this clock; O-05 under sequence numbers no clock is asked.
+-- O-1 the newest stamp wins, whatever comes when; O-2 by its time or number, its writer, then delete over put; O-3 a delete
+-- leaves a tombstone, and what is older than the horizon is refused unless what is there decides; O-4 a stamp may be only so far
+-- ahead of this clock; O-5 under sequence numbers no clock is asked.
 -- ARGV key, at, writer, 'put' or 'delete', value, 'timed' or '', skew in microseconds or '', age of tombstones in milliseconds
 -- applied | stale at writer | duplicate | mismatch | too old horizon | ahead clock
 local key, at, writer, payload = ARGV[1], ARGV[2], ARGV[3], ARGV[5]

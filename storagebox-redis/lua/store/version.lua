@@ -1,4 +1,4 @@
--- S-01 tells a store that is not set up.
+-- S-1 tells a store that is not set up.
 -- KEYS the store
 -- version, epoch, memory, each or ''
 local known = redis.call('HMGET', KEYS[1], 'version', 'epoch', 'memory')

@@ -1,4 +1,4 @@
--- T-05 one operation ends a live token; no trace is left of an unknown one; T-06 the winner's retry is known by its operation.
+-- T-5 one operation ends a live token; no trace is left of an unknown one; T-6 the winner's retry is known by its operation.
 -- ARGV token, op, memory or ''
 -- now | again | gone
 local token, op = ARGV[1], ARGV[2]

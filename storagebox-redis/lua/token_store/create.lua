@@ -1,4 +1,4 @@
--- T-07 what is gone stays gone; T-09 a live token is not changed.
+-- T-7 what is gone stays gone; T-9 a live token is not changed.
 -- ARGV memory or '', tokens, each once
 -- created, live before, gone
 local memory, created, live, over = tonumber(ARGV[1]), 0, 0, 0

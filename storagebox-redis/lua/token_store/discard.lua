@@ -1,4 +1,4 @@
--- T-06, T-07 ends tokens for nobody; an unknown one is fenced as well.
+-- T-6, T-7 ends tokens for nobody; an unknown one is fenced as well.
 -- ARGV memory or '', tokens, each once
 -- discarded, gone before
 local memory, discarded, before = tonumber(ARGV[1]), 0, 0

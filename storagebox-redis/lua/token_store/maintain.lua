@@ -1,4 +1,4 @@
--- S-02 forgets tokens that went longer ago than they are remembered.
+-- S-2 forgets tokens that went longer ago than they are remembered.
 -- ARGV most, memory or ''
 -- how many, 'more' or ''
 local memory = tonumber(ARGV[2])

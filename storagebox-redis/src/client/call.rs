@@ -13,7 +13,7 @@ pub(crate) struct Call<'a> {
     script: &'static Script,
     key: &'a str,
     arguments: Vec<Argument<'a>>,
-    /// That of the store, where the key is a box's: the last argument.
+    /// That of the store, where the key is a namespace's: the last argument.
     epoch: Option<&'a str>,
     lane: Lane,
 }
@@ -41,7 +41,7 @@ impl<'a> Call<'a> {
         self
     }
 
-    /// The same on a box of this epoch alone.
+    /// The same on a namespace of this epoch alone.
     pub(crate) fn in_epoch(mut self, epoch: &'a str) -> Self {
         self.epoch = Some(epoch);
         self

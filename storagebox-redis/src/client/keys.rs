@@ -2,12 +2,12 @@
 
 use std::fmt::Write;
 
-use storagebox_core::{BoxName, ClaimId};
+use storagebox_core::{ClaimId, Namespace};
 
-/// The kind of a box, its name, and which of its parts: for now every box has one, number 0.
+/// The kind of a namespace, its name, and which of its parts: for now every namespace has one, number 0.
 ///
 /// The name is escaped, so that nothing in it can end the tag, and no two names look alike.
-pub(crate) fn tag(kind: &str, name: &BoxName) -> String {
+pub(crate) fn tag(kind: &str, name: &Namespace) -> String {
     let mut tag = format!("{kind}.");
     for byte in name.as_str().bytes() {
         match byte {
@@ -31,7 +31,7 @@ mod tests {
     use super::*;
 
     fn tag_of(name: &str) -> String {
-        tag("b", &BoxName::new(name).unwrap())
+        tag("b", &Namespace::new(name).unwrap())
     }
 
     #[test]

@@ -50,7 +50,7 @@ impl Known {
             Some(other) => {
                 let kept = self.memory;
                 let why = format_args!("the store was set up with {kept}, and cannot be opened with {other}");
-                Err(Error::misconfigured("memory", why).on("redis"))
+                Err(Error::misconfigured("remember", why).on("redis"))
             }
         }
     }
@@ -61,9 +61,7 @@ fn check_text(version: &str) -> Result<()> {
     if version.is_empty() {
         return Err(Error::new(ErrorKind::NotSetUp, "there is no store with this prefix").on("redis"));
     }
-    version
-        .parse()
-        .map_or_else(|_| Err(Error::corrupt("the store's version", "it is no number").on("redis")), check)
+    version.parse().map_or_else(|_| Err(Error::corrupt("the store's version", "it is no number").on("redis")), check)
 }
 
 fn check(version: i64) -> Result<()> {

@@ -57,14 +57,11 @@ impl Server {
     pub(super) async fn connect(&self) -> Result<Wire> {
         trust_some_cipher();
         let login = self.access.login().await?;
-        let by =
-            |server: &ConnectionInfo| login.as_ref().map_or_else(|| server.clone(), |login| login.of(server));
+        let by = |server: &ConnectionInfo| login.as_ref().map_or_else(|| server.clone(), |login| login.of(server));
         match &self.at {
             At::Node(node) => self.connect_to_node(&by(node)).await,
             #[cfg(feature = "cluster")]
-            At::Cluster { nodes, reached } => {
-                self.connect_to_cluster(nodes.iter().map(by).collect(), reached).await
-            }
+            At::Cluster { nodes, reached } => self.connect_to_cluster(nodes.iter().map(by).collect(), reached).await,
             #[cfg(feature = "sentinel")]
             At::Sentinels { sentinels, settings, watched } => {
                 self.connect_to_master(sentinels, &by(settings), watched).await
@@ -170,10 +167,7 @@ async fn answering(mut connection: MultiplexedConnection) -> Result<Wire> {
     questions.cmd("PING").ignore().cmd("INFO").arg("cluster");
     let (info,): (String,) = questions.query_async(&mut connection).await.map_err(error::connecting)?;
     match info.contains("cluster_enabled:1") {
-        true => {
-            Err(Error::unsupported("one node of a cluster", "the whole cluster, by redis+cluster://")
-                .on("redis"))
-        }
+        true => Err(Error::unsupported("one node of a cluster", "the whole cluster, by redis+cluster://").on("redis")),
         false => Ok(Wire::Node(connection)),
     }
 }

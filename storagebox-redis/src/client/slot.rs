@@ -133,17 +133,11 @@ impl Slot {
     }
 
     /// A reply, with its connection left if that is of no use any more.
-    pub(super) fn ended<T>(
-        &self,
-        connection: &Connection,
-        keys: &str,
-        reply: Result<T, RedisError>,
-    ) -> Result<T> {
+    pub(super) fn ended<T>(&self, connection: &Connection, keys: &str, reply: Result<T, RedisError>) -> Result<T> {
         reply.map_err(|error| {
             let is_lost = match connection.wire.is_cluster() {
                 false => {
-                    error::ends_connection(&error)
-                        || connection.is_watched && error::may_want_another_master(&error)
+                    error::ends_connection(&error) || connection.is_watched && error::may_want_another_master(&error)
                 }
                 // Its driver connects to a node again by itself, but with the login that it was given.
                 true => connection.login_changes && error::may_want_another_login(&error),

@@ -32,12 +32,13 @@ impl Prefix {
         Err(bad("prefix", "must be 1 to 64 of a-z, A-Z, 0-9, _, -, . and :"))
     }
 
-    /// The key of what belongs to no box.
+    /// The key of what belongs to no namespace.
     pub(crate) fn store(&self) -> String {
         format!("{self}:{{store}}")
     }
 
-    /// The key of a box by what [`tag`] made of it. The braces make all keys of a box go to one slot of a cluster.
+    /// The key of a namespace by what [`tag`] made of it. The braces make all keys of a namespace go to one slot of a
+    /// cluster.
     pub(crate) fn of(&self, tag: &str) -> String {
         format!("{self}:{{{tag}}}")
     }
@@ -52,9 +53,7 @@ mod tests {
         for good in ["storagebox", "shop:live", "A.b-c_9"] {
             assert_eq!(Prefix::new(good).unwrap().of("b.a.0"), format!("{good}:{{b.a.0}}"));
         }
-        for bad in
-            ["", "{a}", "a{", "a}", "a*", "a?", "[a]", "a^", "a\\", "a|", "a b", "a\n", "é", &"a".repeat(65)]
-        {
+        for bad in ["", "{a}", "a{", "a}", "a*", "a?", "[a]", "a^", "a\\", "a|", "a b", "a\n", "é", &"a".repeat(65)] {
             assert!(Prefix::new(bad).is_err(), "{bad}");
         }
     }

@@ -25,7 +25,7 @@ const SCHEMES: [(&str, &str, Kind); 6] = [
 const KEYS: [&str; 13] = [
     "prefix",
     "call_timeout",
-    "memory",
+    "remember",
     "wait",
     "wait_timeout",
     "require_aof",
@@ -39,8 +39,7 @@ const KEYS: [&str; 13] = [
 ];
 
 /// Those of them that are about being let in.
-const ACCESS: &[&str] =
-    &["sentinel_user", "sentinel_password", "tls_ca_cert_file", "tls_cert_file", "tls_key_file"];
+const ACCESS: &[&str] = &["sentinel_user", "sentinel_password", "tls_ca_cert_file", "tls_cert_file", "tls_key_file"];
 
 const EVICTION: [(&str, Eviction); 2] = [("refuse", Eviction::Refuse), ("warn", Eviction::Warn)];
 
@@ -51,17 +50,14 @@ enum Kind {
     Sentinels,
 }
 
-const BEGINNING: &str =
-    "must begin with redis://, redis+cluster:// or redis+sentinel://, or with rediss for TLS";
+const BEGINNING: &str = "must begin with redis://, redis+cluster:// or redis+sentinel://, or with rediss for TLS";
 
-const FORM: &str =
-    "cannot be read; it is redis://user:password@host:port/database?key=value, or rediss:// for TLS";
+const FORM: &str = "cannot be read; it is redis://user:password@host:port/database?key=value, or rediss:// for TLS";
 
 /// Reads the URL into the builder and the driver's description of the server.
 pub(crate) fn read(mut builder: RedisBuilder, url: &str) -> Result<(RedisBuilder, At)> {
-    let scheme = SCHEMES
-        .iter()
-        .find_map(|(ours, driver_s, is_cluster)| Some((url.strip_prefix(ours)?, *driver_s, *is_cluster)));
+    let scheme =
+        SCHEMES.iter().find_map(|(ours, driver_s, is_cluster)| Some((url.strip_prefix(ours)?, *driver_s, *is_cluster)));
     let (rest, scheme, kind) = scheme.ok_or_else(|| bad("url", BEGINNING))?;
     // The driver takes `#insecure` for leave to check nobody's certificate. Nobody shall have it by a URL.
     if url.contains('#') {
@@ -85,11 +81,7 @@ pub(crate) fn read(mut builder: RedisBuilder, url: &str) -> Result<(RedisBuilder
 }
 
 /// The files with certificates, which are read now: what cannot be read is refused before any call.
-fn certificates(
-    mut builder: RedisBuilder,
-    scheme: &str,
-    access: &BTreeMap<&str, String>,
-) -> Result<RedisBuilder> {
+fn certificates(mut builder: RedisBuilder, scheme: &str, access: &BTreeMap<&str, String>) -> Result<RedisBuilder> {
     let named = |key| access.get(key).map(|path| pem(key, path)).transpose();
     let (authority, own, key) = (named("tls_ca_cert_file")?, named("tls_cert_file")?, named("tls_key_file")?);
     if scheme != "rediss://" && (authority.is_some() || own.is_some() || key.is_some()) {
@@ -110,11 +102,7 @@ fn pem(key: &'static str, path: &str) -> Result<Vec<u8>> {
 }
 
 #[cfg(feature = "sentinel")]
-fn sentinel_login(
-    builder: RedisBuilder,
-    kind: Kind,
-    access: &BTreeMap<&str, String>,
-) -> Result<RedisBuilder> {
+fn sentinel_login(builder: RedisBuilder, kind: Kind, access: &BTreeMap<&str, String>) -> Result<RedisBuilder> {
     use super::Login;
     let (user, password) = (access.get("sentinel_user"), access.get("sentinel_password"));
     match (user, password, kind) {
@@ -166,10 +154,7 @@ fn cluster(_: &RedisBuilder, _: &str, _: &str) -> Result<At> {
 fn sentinels(scheme: &str, address: &str) -> Result<At> {
     let (address, watched) = address.split_once('/').unwrap_or((address, ""));
     if watched.is_empty() {
-        return Err(bad(
-            "url",
-            "must name what the sentinels watch, as in redis+sentinel://host:port/mymaster",
-        ));
+        return Err(bad("url", "must name what the sentinels watch, as in redis+sentinel://host:port/mymaster"));
     }
     let (login, hosts) = hosts(address);
     let sentinels = hosts.map(|host| node(scheme, host)).collect::<Result<_>>()?;
@@ -193,15 +178,14 @@ fn set(mut builder: RedisBuilder, key: &str, value: &str) -> Result<RedisBuilder
     Ok(match key {
         "prefix" => builder.prefix(value)?,
         "call_timeout" => builder.call_timeout(duration("call_timeout", value)?),
-        "memory" => builder.memory(retention("memory", value)?),
+        "remember" => builder.remember(retention("remember", value)?),
         "wait" => {
             let timeout = builder.settings.wait.map_or(Wait::TIMEOUT, |wait| wait.timeout);
             builder.wait(number("wait", value)?, timeout)
         }
         "wait_timeout" => {
             let wait = builder.settings.wait.as_mut();
-            wait.ok_or_else(|| bad("wait_timeout", "must follow `wait`"))?.timeout =
-                duration("wait_timeout", value)?;
+            wait.ok_or_else(|| bad("wait_timeout", "must follow `wait`"))?.timeout = duration("wait_timeout", value)?;
             builder
         }
         "require_aof" => builder.require_aof(switch("require_aof", value)?),

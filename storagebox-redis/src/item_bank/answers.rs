@@ -1,8 +1,8 @@
 //! What the scripts answer, as outcomes.
 
 use storagebox_core::{
-    ClaimState, Confirmed, Counts, Cursor, End, Extended, Held, Hold, HoldState, Item, ItemState, ListedItem,
-    Released, Result, Retired, Taken,
+    ClaimState, Confirmed, Counts, Cursor, End, Extended, Held, Hold, HoldState, Item, ItemState, ListedItem, Released,
+    Result, Retired, Taken,
 };
 
 use crate::client::Answer;
@@ -135,11 +135,7 @@ impl Position {
 }
 
 /// The entries after the position, in the order of buckets and items, and where to go on.
-pub(super) fn listed(
-    answer: &Answer,
-    from: &Position,
-    limit: usize,
-) -> Result<(Vec<ListedItem>, Option<Position>)> {
+pub(super) fn listed(answer: &Answer, from: &Position, limit: usize) -> Result<(Vec<ListedItem>, Option<Position>)> {
     let mut found = Vec::new();
     for at in answer.entries(4) {
         let (bucket, item) = (bucket(answer, at)?, answer.value(at + 1)?);
@@ -147,9 +143,8 @@ pub(super) fn listed(
             found.push((bucket, ListedItem { item, state: item_state(answer, at + 2)? }));
         }
     }
-    found.sort_unstable_by(|(bucket, one), (other_bucket, other)| {
-        (bucket, &one.item).cmp(&(other_bucket, &other.item))
-    });
+    found
+        .sort_unstable_by(|(bucket, one), (other_bucket, other)| (bucket, &one.item).cmp(&(other_bucket, &other.item)));
     let cut = found.len() > limit;
     found.truncate(limit);
     let last = found.last().filter(|_| cut);

@@ -10,10 +10,10 @@ impl RedisBuilder {
     /// Opens a store by URL. The first call connects.
     ///
     /// The URL is `redis://user:password@host:port/database`, or `rediss://` for TLS. With the feature `cluster` it may also
-    /// be `redis+cluster://user:password@host:port,host:port` or `rediss+cluster://`, which name some nodes of a cluster. The
-    /// query keys are `prefix`, `call_timeout` (as in `10s`), `memory` (as in `7d`, or `forever`), `wait` (replicas),
-    /// `wait_timeout` (as in `500ms`), `require_aof=on|off`, `eviction=refuse|warn`, and `tls_ca_cert_file`, `tls_cert_file`
-    /// and `tls_key_file`. This method reads the files at once.
+    /// be `redis+cluster://user:password@host:port,host:port` or `rediss+cluster://`, which name some nodes of a
+    /// cluster. The query keys are `prefix`, `call_timeout` (as in `10s`), `remember` (as in `7d`, or `forever`),
+    /// `wait` (replicas), `wait_timeout` (as in `500ms`), `require_aof=on|off`, `eviction=refuse|warn`, and
+    /// `tls_ca_cert_file`, `tls_cert_file` and `tls_key_file`. This method reads the files at once.
     ///
     /// # Errors
     ///

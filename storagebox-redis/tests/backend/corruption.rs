@@ -33,20 +33,21 @@ use noted::Noted;
 
 /// A part, as it is filled and asked.
 struct Part {
-    /// What the keys of its box hold between the braces.
+    /// What the keys of its namespace hold between the braces.
     tag: &'static str,
-    /// Fills the box of this name.
+    /// Fills the namespace of this name.
     fill: for<'a> fn(&'a Place, &'a RedisStore, &'a str) -> call::Filling<'a>,
-    /// Every call of the part, on the box of this name.
+    /// Every call of the part, on the namespace of this name.
     calls: fn(&RedisStore, &str) -> Result<Vec<Call>>,
-    /// Damage that no call notices: it is the same as something that the library writes, or only the opening of a box looks there.
+    /// Damage that no call notices: it is the same as something that the library writes, or only the opening of a
+    /// namespace looks there.
     unnoticed: &'static [(&'static str, &'static str)],
 }
 
-/// The name of the box that is damaged, as its tag has it, and of the one beside it.
-const BOX: &str = "box";
+/// The name of the namespace that is damaged, as its tag has it, and of the one beside it.
+const NAMESPACE: &str = "namespace";
 const NEIGHBOUR: &str = "neighbour";
-/// The call that goes through all boxes.
+/// The call that goes through all namespaces.
 const UPKEEP: &str = "maintain";
 
 #[tokio::test]
@@ -79,7 +80,7 @@ async fn damaged_ordered_values_are_corrupt_at_once_and_left_as_they_are() -> Re
     stands_damage(&ordered::PART).await
 }
 
-/// The key of a box, and what is done to it.
+/// The key of a namespace, and what is done to it.
 type Kind = (String, String);
 
 /// Where the damage of a part is shared out among its scenes: each takes one kind of damage after another, so that another
@@ -96,7 +97,7 @@ struct Damaged {
     faults: Vec<String>,
 }
 
-/// A scene: a box that is damaged, another of its kind beside it, and every call of both.
+/// A scene: a namespace that is damaged, another of its kind beside it, and every call of both.
 struct Scene<'a> {
     place: &'a Place,
     admin: MultiplexedConnection,
@@ -148,7 +149,7 @@ impl Damaging {
         if all.tried.is_empty() {
             (all.tried, all.left) = (kinds.clone(), kinds);
         } else {
-            assert_eq!(all.tried, kinds, "what can be done to the boxes of two scenes");
+            assert_eq!(all.tried, kinds, "what can be done to the namespaces of two scenes");
         }
     }
 
@@ -165,9 +166,9 @@ impl<'a> Scene<'a> {
     async fn of(place: &'a Place, part: &Part) -> Result<Self> {
         let proxy = Proxy::start(place.server.address()).await.map_err(failed)?;
         let store = place.builder()?.connect(&place.server.url_at(proxy.addr()))?;
-        (part.fill)(place, &store, BOX).await?;
+        (part.fill)(place, &store, NAMESPACE).await?;
         (part.fill)(place, &store, NEIGHBOUR).await?;
-        let (calls, neighbours) = ((part.calls)(&store, BOX)?, (part.calls)(&store, NEIGHBOUR)?);
+        let (calls, neighbours) = ((part.calls)(&store, NAMESPACE)?, (part.calls)(&store, NEIGHBOUR)?);
         let mut admin = place.server.node(0).await?;
         let whole = Noted::now(&mut admin, "whole", &place.prefix).await?;
         let mut scene = Self { place, admin, proxy, calls, neighbours, whole, faults: vec![] };
@@ -218,7 +219,8 @@ impl<'a> Scene<'a> {
         Ok(true)
     }
 
-    /// The calls of the box beside it need not wait for one another: nobody looks at what they do, but that they do it.
+    /// The calls of the namespace beside it need not wait for one another: nobody looks at what they do, but that they
+    /// do it.
     async fn spares_the_neighbours(&mut self, damage: &Damage) {
         let mut calls = JoinSet::new();
         for call in &self.neighbours {

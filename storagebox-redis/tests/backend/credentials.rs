@@ -50,11 +50,11 @@ async fn a_login_that_changes_is_asked_for_with_each_connection() -> Result<()> 
         for password in ["hunter2-first", "hunter2-second", "hunter2-third"] {
             change_password(place, password).await?;
             vault.put(password);
-            store.bank("box")?.counts().await?;
+            store.bank("namespace")?.counts().await?;
         }
         assert_eq!(vault.0.lock().unwrap().1, 3, "once a connection");
         change_password(place, "hunter2-fourth").await?;
-        let error = store.bank("box")?.counts().await.unwrap_err();
+        let error = store.bank("namespace")?.counts().await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Denied, "{error}");
         assert!(!format!("{shown} {store:?} {error:?}").contains("hunter2"));
         Ok(())
@@ -89,7 +89,7 @@ async fn a_cluster_is_entered_with_the_login_of_now() -> Result<()> {
         async move { Ok(login) }
     });
     let url = server.own_cluster().map(storagebox_testkit::redis::Cluster::url).unwrap_or_default();
-    let bank = builder.connect(&url)?.bank("box")?;
+    let bank = builder.connect(&url)?.bank("namespace")?;
     bank.counts().await?;
     vault.put("hunter2-second");
     for mut master in server.masters().await? {
@@ -98,11 +98,7 @@ async fn a_cluster_is_entered_with_the_login_of_now() -> Result<()> {
     bank.counts().await.map(drop)
 }
 
-async fn set_password(
-    node: &mut redis::aio::MultiplexedConnection,
-    user: &str,
-    password: &str,
-) -> Result<()> {
+async fn set_password(node: &mut redis::aio::MultiplexedConnection, user: &str, password: &str) -> Result<()> {
     let mut set = redis::pipe();
     set.cmd("ACL").arg("SETUSER").arg(user).arg("resetpass").arg(format!(">{password}")).ignore();
     set.cmd("CLIENT").arg("KILL").arg("USER").arg(user).ignore();
@@ -125,9 +121,9 @@ async fn sentinels_have_a_login_of_their_own() -> Result<()> {
     let refused = place.builder()?.connect(&url)?.ping().await.unwrap_err();
     assert!(!format!("{refused:?}").contains("hunter2"), "{refused:?}");
     let known = format!("{url}?sentinel_user=watcher&sentinel_password=hunter2%2F%40");
-    place.builder()?.connect(&known)?.bank("box")?.counts().await?;
+    place.builder()?.connect(&known)?.bank("namespace")?.counts().await?;
     let login = Login::new("watcher", "hunter2/@");
-    place.builder()?.sentinel_login(login).connect(&url)?.bank("box")?.counts().await?;
+    place.builder()?.sentinel_login(login).connect(&url)?.bank("namespace")?.counts().await?;
     let wrong = place.builder()?.sentinel_login(Login::new("watcher", "hunter2")).connect(&url)?;
     wrong.ping().await.map_or(Ok(()), |()| Err(failed("a sentinel took a wrong password")))
 }
@@ -147,9 +143,6 @@ fn what_makes_no_sense_of_a_login_or_a_certificate_is_refused() {
     ] {
         let error = RedisStore::connect(url).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Misconfigured, "{url}");
-        assert!(
-            error.to_string().contains(because) && !format!("{error:?}").contains("hunter2"),
-            "{error:?}"
-        );
+        assert!(error.to_string().contains(because) && !format!("{error:?}").contains("hunter2"), "{error:?}");
     }
 }

@@ -2,12 +2,12 @@
 
 use storagebox_conformance::keeps_text;
 use storagebox_core::{
-    BackendExt, Change, ClaimId, Counter, DedupId, DedupRepo, ErrorKind, Item, ItemBank, Key, OpId, Payload,
-    Result, Retention, Strategy,
+    BackendExt, Change, ClaimId, Counter, DedupId, DedupRepo, ErrorKind, Item, ItemBank, Key, OpId, Payload, Result,
+    Retention, Strategy,
 };
 
 use crate::scene::with_place;
-use crate::structure::boxes;
+use crate::structure::namespaces;
 use crate::support::failed;
 
 fn texts() -> Vec<String> {
@@ -16,8 +16,8 @@ fn texts() -> Vec<String> {
         "{",
         "{}",
         "{store}",
-        "}{b.box.0}",
-        "b.box.0",
+        "}{b.namespace.0}",
+        "b.namespace.0",
         ":",
         ":i:5",
         "*",
@@ -50,8 +50,8 @@ async fn every_text_is_kept_byte_for_byte() -> Result<()> {
         for text in texts() {
             keeps_text(&store, &text).await.map_err(failed)?;
         }
-        // Five boxes a text, and the one of the leases.
-        assert_eq!(boxes(place).await?.len(), 5 * texts().len() + 1);
+        // Five namespaces a text, and the one of the leases.
+        assert_eq!(namespaces(place).await?.len(), 5 * texts().len() + 1);
         Ok(())
     })
     .await
@@ -61,7 +61,7 @@ async fn every_text_is_kept_byte_for_byte() -> Result<()> {
 #[tokio::test]
 async fn payloads_are_bytes() -> Result<()> {
     with_place(async |place| {
-        let records = place.store()?.dedup("box")?;
+        let records = place.store()?.dedup("namespace")?;
         let bytes: Vec<_> = (0..256 * 1024_usize).map(|byte| byte as u8).collect();
         for value in [&bytes[..0], &bytes[..256], &bytes[..]] {
             let (id, op) = (DedupId::new(format!("{}", value.len()))?, OpId::new("op")?);
@@ -78,7 +78,7 @@ async fn payloads_are_bytes() -> Result<()> {
 #[tokio::test]
 async fn many_large_values_are_listed_once_each() -> Result<()> {
     with_place(async |place| {
-        let (records, large) = (place.store()?.dedup("box")?, vec![7; 256 * 1024]);
+        let (records, large) = (place.store()?.dedup("namespace")?, vec![7; 256 * 1024]);
         for number in 0..20 {
             let (id, op) = (DedupId::new(format!("id-{number:02}"))?, OpId::new("op")?);
             let _ = records.record(&id, &Payload::try_from(&large[..])?, &op, Retention::Forever).await?;
@@ -98,9 +98,9 @@ async fn many_large_values_are_listed_once_each() -> Result<()> {
     .await
 }
 
-/// Names that differ in little are boxes that share nothing, of every kind.
+/// Names that differ in little are namespaces that share nothing, of every kind.
 #[tokio::test]
-async fn names_that_look_alike_are_different_boxes() -> Result<()> {
+async fn names_that_look_alike_are_different_namespaces() -> Result<()> {
     with_place(async |place| {
         let store = place.store()?;
         let names = ["a", "A", "a.0", "a%2E0", "%61", "a}", "{a}", "a:f", "a\n", "a ", "\u{e9}", "e\u{301}"];

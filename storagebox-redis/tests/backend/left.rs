@@ -1,5 +1,5 @@
-//! Calls that were polled once and then left, as a `select!` leaves a call that it borrows while one of its arms runs. Nobody
-//! goes on with them; others of the process do not wait for that.
+//! Calls that were polled once and then left, as a `select!` leaves a call that it borrows while one of its arms runs.
+//! Nobody goes on with them; others of the process do not wait for that.
 
 use std::future::ready;
 use std::pin::{Pin, pin};
@@ -25,7 +25,7 @@ async fn leave<T>(call: Pin<&mut impl Future<Output = Result<T>>>) -> Result<()>
 
 /// The others end with an error if they wait in vain.
 async fn others_are_answered(store: &RedisStore) -> Result<()> {
-    let bank = store.bank("box")?;
+    let bank = store.bank("namespace")?;
     for number in 0..OTHERS {
         bank.get(&ClaimId::new(format!("{number}"))?).await?;
     }
@@ -57,11 +57,11 @@ async fn a_call_that_is_left_connecting_to_a_cluster_holds_up_no_other() -> Resu
 }
 
 #[tokio::test]
-async fn a_first_call_of_a_box_that_is_left_holds_up_no_other() -> Result<()> {
+async fn a_first_call_of_a_namespace_that_is_left_holds_up_no_other() -> Result<()> {
     with_place(async |place| {
         let store = place.store()?;
         store.ping().await?;
-        let (bank, ada) = (store.bank("box")?, ClaimId::new("ada")?);
+        let (bank, ada) = (store.bank("namespace")?, ClaimId::new("ada")?);
         let mut left = pin!(bank.get(&ada));
         leave(left.as_mut()).await?;
         others_are_answered(&store).await?;

@@ -3,9 +3,7 @@
 use std::time::Duration;
 
 use redis::cmd;
-use storagebox_core::{
-    Backend, BackendExt, ClaimId, ClaimState, Hold, Item, ItemBank, ItemBankExt, Result, Taken,
-};
+use storagebox_core::{Backend, BackendExt, ClaimId, ClaimState, Hold, Item, ItemBank, ItemBankExt, Result, Taken};
 use storagebox_redis::RedisStore;
 use storagebox_testkit::redis::Settings;
 
@@ -15,8 +13,7 @@ use crate::support::{Place, Server, failed};
 async fn replica_of(place: &Place) -> Result<std::sync::Arc<Server>> {
     let address = place.server.address();
     let follow = format!("{} {}", address.ip(), address.port());
-    let replica =
-        Server::alone(Settings::quick().with("replicaof", follow).with("repl-diskless-sync-delay", "0"));
+    let replica = Server::alone(Settings::quick().with("replicaof", follow).with("repl-diskless-sync-delay", "0"));
     let replica = replica.await?;
     crate::scene::until("a replica that follows", async || {
         let info: String = replica.ask(cmd("INFO").arg("replication")).await?;
@@ -37,7 +34,7 @@ async fn what_one_replica_has_is_lost_when_another_is_promoted() -> Result<()> {
     let master = Server::alone(Settings::quick().with("repl-diskless-sync-delay", "0")).await?;
     let place = master.place().await?;
     let store = on(&master, &place, 1)?;
-    let bank = store.bank("box")?;
+    let bank = store.bank("namespace")?;
     let (_follows, stays_behind) = (replica_of(&place).await?, replica_of(&place).await?);
     bank.add(&[Item::new("one")?]).await?;
     let ada = ClaimId::new("ada")?;
@@ -49,7 +46,7 @@ async fn what_one_replica_has_is_lost_when_another_is_promoted() -> Result<()> {
     stays_behind.ask::<()>(cmd("REPLICAOF").arg("NO").arg("ONE")).await?;
     let taken = bank.take(&ada, Hold::Forever).await?;
     assert!(matches!(taken, Taken::New(_)), "{taken:?}");
-    let promoted = on(&stays_behind, &place, 0)?.bank("box")?;
+    let promoted = on(&stays_behind, &place, 0)?.bank("namespace")?;
     assert_eq!(promoted.get(&ada).await?, ClaimState::Unknown);
     assert_eq!(promoted.assign("bob").await?.item(), taken.item());
     let promises = store.promises();
@@ -65,8 +62,8 @@ async fn a_master_that_lost_its_replicas_is_left_for_its_successor() -> Result<(
     let settings = Settings::quick().with_failover_after(Duration::from_secs(1));
     let place = Server::sentinels(settings).await?.place().await?;
     let replicated = place.builder()?.wait(1, Duration::from_secs(60)).connect(&place.server.url())?;
-    replicated.bank("box")?.add(&[Item::new("one")?]).await?;
-    let bank = place.store()?.bank("box")?;
+    replicated.bank("namespace")?.add(&[Item::new("one")?]).await?;
+    let bank = place.store()?.bank("namespace")?;
     bank.counts().await?;
     let mut master = place.server.node(0).await?;
     let mut cut = redis::pipe();
@@ -74,7 +71,7 @@ async fn a_master_that_lost_its_replicas_is_left_for_its_successor() -> Result<(
     cut.cmd("ACL").arg(&["SETUSER", "default", "-ping", "-replicaof", "-slaveof"]);
     cut.exec_async(&mut master).await.map_err(failed)?;
     crate::scene::until("a successor, to those that begin now", async || {
-        Ok(place.store()?.bank("box")?.counts().await.is_ok())
+        Ok(place.store()?.bank("namespace")?.counts().await.is_ok())
     })
     .await?;
     // The first one finds out.

@@ -58,8 +58,7 @@ async fn numbers_of_the_language_are_not_exact() -> Result<()> {
     with_place(async |place| {
         let script = Script::new("return string.format('%.0f', tonumber(ARGV[1]) + tonumber(ARGV[2]))");
         let mut masters = place.server.masters().await?;
-        let sum: String =
-            script.arg(1_i64 << 53).arg(1).invoke_async(&mut masters[0]).await.map_err(failed)?;
+        let sum: String = script.arg(1_i64 << 53).arg(1).invoke_async(&mut masters[0]).await.map_err(failed)?;
         assert_eq!(sum, (1_i64 << 53).to_string());
         Ok(())
     })

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use redis::cmd;
 use storagebox_core::{
-    BackendExt, BankAdmin, ClaimId, Hold, Item, ItemBank, ItemState, OpId, Released, Restored, Result, Taken,
-    TokenId, TokenStore, Withdrawn,
+    BackendExt, BankAdmin, ClaimId, Hold, Item, ItemBank, ItemState, OpId, Released, Restored, Result, Taken, TokenId,
+    TokenStore, Withdrawn,
 };
 use storagebox_testkit::redis::Settings;
 
@@ -37,12 +37,12 @@ async fn largest(place: &Place) -> Result<(u64, String)> {
 }
 
 #[tokio::test]
-async fn no_key_grows_with_its_box() -> Result<()> {
+async fn no_key_grows_with_its_namespace() -> Result<()> {
     with_server(Settings::quick(), async |place| {
         let store = place.store()?;
-        store.tokens("box")?.create_tokens(&tokens(0..MANY)?).await?;
-        store.tokens("box")?.discard(&tokens(0..MANY)?).await?;
-        store.bank("box")?.add(&items(0..MANY)?).await?;
+        store.tokens("namespace")?.create_tokens(&tokens(0..MANY)?).await?;
+        store.tokens("namespace")?.discard(&tokens(0..MANY)?).await?;
+        store.bank("namespace")?.add(&items(0..MANY)?).await?;
         let (size, key) = largest(place).await?;
         assert!(size <= MOST, "{key} takes {size} bytes");
         Ok(())
@@ -61,7 +61,7 @@ async fn take_one(bank: Arc<dyn BankAdmin>, number: usize) -> Result<Item> {
 #[tokio::test]
 async fn a_queue_of_many_pieces_loses_nothing() -> Result<()> {
     with_place(async |place| {
-        let bank = place.store()?.bank("box")?;
+        let bank = place.store()?.bank("namespace")?;
         bank.add(&items(0..3_000)?).await?;
         bank.add(&items(0..6_000)?).await?;
         let set_aside = items(1_000..2_500)?;
@@ -73,8 +73,7 @@ async fn a_queue_of_many_pieces_loses_nothing() -> Result<()> {
             let passing = ClaimId::new(format!("{thousand}-passing"))?;
             let _ = bank.take(&passing, Hold::Forever).await?;
             assert_eq!(bank.release(&passing).await?, Released::Released);
-            let takers =
-                (thousand * 1_000..4_500).take(1_000).map(|number| take_one(Arc::clone(&bank), number));
+            let takers = (thousand * 1_000..4_500).take(1_000).map(|number| take_one(Arc::clone(&bank), number));
             for item in at_once(takers).await? {
                 assert!(taken.insert(item.clone()), "{item:?} was given twice");
             }
@@ -110,14 +109,14 @@ async fn levels(place: &Place, tag: &str, fields: &[&str]) -> Result<Vec<Option<
 async fn names_are_found_when_there_are_more_buckets() -> Result<()> {
     with_place(async |place| {
         let store = place.store()?;
-        let (bank, box_) = (store.bank("box")?, store.tokens("box")?);
+        let (bank, namespace_) = (store.bank("namespace")?, store.tokens("namespace")?);
         bank.add(&items(0..300)?).await?;
-        box_.create_tokens(&tokens(0..300)?).await?;
-        box_.discard(&tokens(0..100)?).await?;
+        namespace_.create_tokens(&tokens(0..300)?).await?;
+        namespace_.discard(&tokens(0..100)?).await?;
         for number in 0..100 {
             let _ = bank.take(&ClaimId::new(format!("{number}"))?, Hold::Forever).await?;
         }
-        for (tag, fields) in [("b.box.0", ["i", "c"]), ("t.box.0", ["k", "k"])] {
+        for (tag, fields) in [("b.namespace.0", ["i", "c"]), ("t.namespace.0", ["k", "k"])] {
             let mut set = cmd("HSET");
             set.arg(place.key(tag)).arg(fields[0]).arg(1).arg(fields[1]).arg(1);
             place.server.ask::<()>(&set).await?;
@@ -137,9 +136,9 @@ async fn names_are_found_when_there_are_more_buckets() -> Result<()> {
         for item in items(0..600)? {
             assert_ne!(bank.holder(&item).await?, ItemState::Unknown);
         }
-        let created = box_.create_tokens(&tokens(0..600)?).await?;
+        let created = namespace_.create_tokens(&tokens(0..600)?).await?;
         assert_eq!((created.created, created.already_live, created.gone), (300, 200, 100));
-        let gone = box_.consume(&tokens(150..151)?[0], &OpId::new("op")?).await?;
+        let gone = namespace_.consume(&tokens(150..151)?[0], &OpId::new("op")?).await?;
         assert_eq!(gone, storagebox_core::Consumed::Now);
         Ok(())
     })
@@ -150,20 +149,20 @@ async fn names_are_found_when_there_are_more_buckets() -> Result<()> {
 async fn there_are_more_buckets_once_they_are_full() -> Result<()> {
     with_place(async |place| {
         let store = place.store()?;
-        let (bank, box_) = (store.bank("box")?, store.tokens("box")?);
+        let (bank, namespace_) = (store.bank("namespace")?, store.tokens("namespace")?);
         bank.add(&items(0..500)?).await?;
-        box_.create_tokens(&tokens(0..500)?).await?;
-        assert_eq!(levels(place, "b.box.0", &["i"]).await?, [None]);
-        for (tag, kind) in [("b.box.0", "i"), ("t.box.0", "k")] {
+        namespace_.create_tokens(&tokens(0..500)?).await?;
+        assert_eq!(levels(place, "b.namespace.0", &["i"]).await?, [None]);
+        for (tag, kind) in [("b.namespace.0", "i"), ("t.namespace.0", "k")] {
             fill_the_bucket_of(place, tag, kind).await?;
         }
         // Many of these fall into a bucket that is full.
         bank.add(&items(500..16_000)?).await?;
-        box_.create_tokens(&tokens(500..16_000)?).await?;
-        assert_eq!(levels(place, "b.box.0", &["i"]).await?, [Some(1)]);
-        assert_eq!(levels(place, "t.box.0", &["k"]).await?, [Some(1)]);
+        namespace_.create_tokens(&tokens(500..16_000)?).await?;
+        assert_eq!(levels(place, "b.namespace.0", &["i"]).await?, [Some(1)]);
+        assert_eq!(levels(place, "t.namespace.0", &["k"]).await?, [Some(1)]);
         assert_eq!(bank.counts().await?.free, 16_000);
-        assert_eq!(box_.create_tokens(&tokens(0..16_000)?).await?.already_live, 16_000);
+        assert_eq!(namespace_.create_tokens(&tokens(0..16_000)?).await?.already_live, 16_000);
         Ok(())
     })
     .await

@@ -20,13 +20,7 @@ struct Model {
 }
 
 impl Model {
-    async fn step(
-        &mut self,
-        bank: &dyn BankAdmin,
-        items: &[Item],
-        number: usize,
-        random: &mut Rng,
-    ) -> Result<()> {
+    async fn step(&mut self, bank: &dyn BankAdmin, items: &[Item], number: usize, random: &mut Rng) -> Result<()> {
         match random.u32(..10) {
             0..4 => self.take(bank, &ClaimId::new(format!("claim-{number}"))?).await,
             4..6 => self.release(bank, random).await,
@@ -70,7 +64,7 @@ impl Model {
 
     /// The queue holds each free item, and those that were withdrawn while they queued.
     async fn check(&self, place: &Place, bank: &dyn BankAdmin) -> Result<()> {
-        let key = place.key("b.box.0");
+        let key = place.key("b.namespace.0");
         let mut ask = redis::pipe();
         ask.cmd("HGET").arg(&key).arg("q").cmd("LLEN").arg(format!("{key}:f:0"));
         let (counts, (queued, length)) =
@@ -89,7 +83,7 @@ fn some(items: &[Item], random: &mut Rng) -> Vec<Item> {
 #[tokio::test]
 async fn withdrawn_items_are_passed_over_and_counted_once() -> Result<()> {
     with_place(async |place| {
-        let (bank, seed) = (place.store()?.bank("box")?, Rng::new().u64(..));
+        let (bank, seed) = (place.store()?.bank("namespace")?, Rng::new().u64(..));
         println!("seed {seed}");
         let mut random = Rng::with_seed(seed);
         let items = (0..ITEMS).map(|number| Item::new(format!("{number}"))).collect::<Result<Vec<_>>>()?;

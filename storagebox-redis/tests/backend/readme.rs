@@ -35,7 +35,7 @@ fn what_can_be_lost_is_said_alike() -> Result<()> {
     Ok(())
 }
 
-/// The commands that are granted are those that are used, and opening a box asks for all that its scripts use.
+/// The commands that are granted are those that are used, and opening a namespace asks for all that its scripts use.
 #[test]
 fn no_command_is_granted_that_is_not_used() {
     let commands: BTreeSet<_> = COMMANDS.split_whitespace().map(str::to_owned).collect();

@@ -19,10 +19,10 @@ async fn a_slot_on_its_way_stops_a_call_before_it_does_anything() -> Result<()> 
     let place = Server::cluster(Settings::quick()).await?.place().await?;
     // A busy machine takes its time, and what ran out of it would be unknown.
     let patient = place.builder()?.call_timeout(Duration::from_secs(60)).connect(&place.server.url())?;
-    let bank = patient.bank("box")?;
+    let bank = patient.bank("namespace")?;
     let items = (0..ITEMS).map(|number| Item::new(format!("{number}"))).collect::<Result<Vec<_>>>()?;
     bank.add(&items).await?;
-    let mut moving = Resharding::begin(&place, "b.box.0").await?;
+    let mut moving = Resharding::begin(&place, "b.namespace.0").await?;
     is_stopped(bank.withdraw(&items).await.map(drop));
     for number in 0..10 {
         moving.move_those(&place, |key| key.contains(":i:") && key.ends_with(&number.to_string())).await?;

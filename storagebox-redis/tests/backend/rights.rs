@@ -99,7 +99,7 @@ async fn the_pattern_is_that_of_the_store_s_keys_alone() -> Result<()> {
     with_place(async |place| {
         for prefix in ["shop", "shop:eu", "s.h-o_p:2", ":", "-", "9"] {
             let user = User::of(place, prefix).await?;
-            for own in [format!("{prefix}:{{store}}"), format!("{prefix}:{{b.box.0}}:i:5")] {
+            for own in [format!("{prefix}:{{store}}"), format!("{prefix}:{{b.namespace.0}}:i:5")] {
                 assert!(user.may(&["HGET", &own, "field"]).await?, "{prefix} has no {own}");
             }
             for other in neighbours(prefix).into_iter().map(|other| format!("{other}:{{store}}")).chain([
@@ -111,9 +111,7 @@ async fn the_pattern_is_that_of_the_store_s_keys_alone() -> Result<()> {
             ]) {
                 assert!(!user.may(&["HGET", &other, "field"]).await?, "{prefix} reaches {other}");
             }
-            for command in
-                [&["KEYS", "*"][..], &["SCAN", "0"], &["FLUSHALL"], &["ACL", "LIST"], &["SELECT", "1"]]
-            {
+            for command in [&["KEYS", "*"][..], &["SCAN", "0"], &["FLUSHALL"], &["ACL", "LIST"], &["SELECT", "1"]] {
                 assert!(!user.may(command).await?, "{prefix} may {command:?}");
             }
             user.remove().await?;

@@ -1,4 +1,4 @@
-//! What a call costs: one round trip, counted by a proxy, once its connection and its box are warm.
+//! What a call costs: one round trip, counted by a proxy, once its connection and its namespace are warm.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -6,9 +6,9 @@ use std::time::Duration;
 use redis::cmd;
 use storagebox_conformance::Proxy;
 use storagebox_core::{
-    Backend, BackendExt, BankAdmin, Begun, Change, ClaimId, Counter, DedupId, DedupRepo, DedupRepoExt, Hold,
-    Item, Key, LeaseRepo, OpId, OrderedOptions, OrderedStore, Payload, Recorded, Replaced, Result, Retention,
-    Stamp, Strategy, TokenId, TokenStore, WriterId,
+    Backend, BackendExt, BankAdmin, Begun, Change, ClaimId, Counter, DedupId, DedupRepo, DedupRepoExt, Hold, Item, Key,
+    LeaseRepo, OpId, OrderedOptions, OrderedStore, Payload, Recorded, Replaced, Result, Retention, Stamp, Strategy,
+    TokenId, TokenStore, WriterId,
 };
 use storagebox_redis::RedisStore;
 use storagebox_testkit::redis::Settings;
@@ -52,7 +52,7 @@ impl Metered {
     }
 
     async fn bank(&mut self, name: &str) -> Result<()> {
-        let bank = self.store.bank("box")?;
+        let bank = self.store.bank("namespace")?;
         let (ada, bob) = (ClaimId::new(format!("{name}-ada"))?, ClaimId::new(format!("{name}-bob"))?);
         self.note("add 1,000", bank.add(&items(name, 1_000)?)).await?;
         let _ = self.note("take, new", bank.take(&ada, Hold::For(HOUR))).await?;
@@ -65,7 +65,7 @@ impl Metered {
     }
 
     async fn bank_for_its_keeper(&mut self, name: &str) -> Result<()> {
-        let (bank, items) = (self.store.bank("box")?, items(name, 3)?);
+        let (bank, items) = (self.store.bank("namespace")?, items(name, 3)?);
         self.note("holder", bank.holder(&items[0])).await?;
         self.note("list", bank.list(None, 10)).await?;
         self.note("withdraw", bank.withdraw(&items)).await?;
@@ -74,7 +74,7 @@ impl Metered {
     }
 
     async fn records(&mut self, name: &str) -> Result<()> {
-        let records = self.store.dedup("box")?;
+        let records = self.store.dedup("namespace")?;
         let (id, op, value) = (DedupId::new(name)?, OpId::new(name)?, Payload::try_from(name)?);
         let recorded = self.note("record", records.record(&id, &value, &op, Retention::Forever)).await?;
         let Recorded::New(version) = recorded else { panic!("{recorded:?}") };
@@ -86,17 +86,16 @@ impl Metered {
     }
 
     async fn leases(&mut self, name: &str) -> Result<()> {
-        let (leases, op, result) = (self.store.leases("box")?, OpId::new(name)?, Payload::try_from(name)?);
+        let (leases, op, result) = (self.store.leases("namespace")?, OpId::new(name)?, Payload::try_from(name)?);
         for end in ["complete", "abort"] {
             let id = DedupId::new(format!("{name}-{end}"))?;
             let begun = self.note("begin", leases.begin(&id, &op, HOUR, None)).await?;
             let Begun::Started(lease) = begun else { panic!("{begun:?}") };
             let _ = self.note("lease, extend", leases.extend(&lease, HOUR)).await?;
             match end {
-                "complete" => self
-                    .note("complete", leases.complete(&lease, &result, Retention::Forever))
-                    .await
-                    .map(drop)?,
+                "complete" => {
+                    self.note("complete", leases.complete(&lease, &result, Retention::Forever)).await.map(drop)?
+                }
                 _ => self.note("abort", leases.abort(&lease)).await.map(drop)?,
             }
         }
@@ -104,7 +103,7 @@ impl Metered {
     }
 
     async fn tokens(&mut self, name: &str) -> Result<()> {
-        let (tokens, token, op) = (self.store.tokens("box")?, TokenId::new(name)?, OpId::new(name)?);
+        let (tokens, token, op) = (self.store.tokens("namespace")?, TokenId::new(name)?, OpId::new(name)?);
         self.note("create", tokens.create_tokens(std::slice::from_ref(&token))).await?;
         self.note("exists", tokens.exists(&token)).await?;
         let _ = self.note("consume", tokens.consume(&token, &op)).await?;
@@ -112,14 +111,14 @@ impl Metered {
     }
 
     async fn counters(&mut self, name: &str) -> Result<()> {
-        let (counters, key) = (self.store.counters("box", Strategy::default())?, Key::new(name)?);
+        let (counters, key) = (self.store.counters("namespace", Strategy::default())?, Key::new(name)?);
         let _ = self.note("apply", counters.apply(&key, &Change::new(OpId::new(name)?, 1))).await?;
         self.note("value", counters.value(&key)).await?;
         self.note("cancel", counters.cancel(&key, &OpId::new(name)?)).await.map(drop)
     }
 
     async fn ordered(&mut self, name: &str) -> Result<()> {
-        let ordered = self.store.ordered("box", OrderedOptions::sequence())?;
+        let ordered = self.store.ordered("namespace", OrderedOptions::sequence())?;
         let (key, value) = (Key::new(name)?, Payload::try_from(name)?);
         let stamp = |at| Ok::<_, storagebox_core::Error>(Stamp::new(at, WriterId::new("ada")?));
         let _ = self.note("put", ordered.put(&key, &value, &stamp(1)?)).await?;
@@ -155,13 +154,13 @@ async fn each_call_is_one_round_trip_on_a_warm_connection() -> Result<()> {
 
 /// What the README says of the first call. The server is this test's own: no other makes it forget its scripts.
 #[tokio::test]
-async fn a_box_takes_three_round_trips_more_to_make_and_two_to_open() -> Result<()> {
+async fn a_namespace_takes_three_round_trips_more_to_make_and_two_to_open() -> Result<()> {
     with_server(Settings::quick(), async |place| {
         place.store()?.bank("another")?.counts().await?;
         for expected in [4, 3] {
             let mut metered = Metered::of(place).await?;
             metered.store.ping().await?;
-            let bank = metered.store.bank("box")?;
+            let bank = metered.store.bank("namespace")?;
             metered.note("counts", bank.counts()).await?;
             assert_eq!(metered.noted, [("counts", expected)]);
         }
@@ -187,7 +186,7 @@ async fn a_ping_is_two_round_trips() -> Result<()> {
 async fn items_go_a_thousand_to_a_round_trip() -> Result<()> {
     with_place(async |place| {
         let mut metered = Metered::of(place).await?;
-        let bank = metered.store.bank("box")?;
+        let bank = metered.store.bank("namespace")?;
         bank.add(&items("warm", 1)?).await?;
         metered.note("add", bank.add(&items("many", 5_000)?)).await?;
         assert_eq!(metered.noted, [("add", 5)]);
@@ -201,7 +200,7 @@ async fn items_go_a_thousand_to_a_round_trip() -> Result<()> {
 async fn calls_of_many_callers_go_over_one_connection() -> Result<()> {
     with_place(async |place| {
         let store = place.store()?;
-        let records = store.dedup("box")?;
+        let records = store.dedup("namespace")?;
         remembered(&records, 1).await?;
         remembered(&records, 64).await?;
         assert_eq!(connections(place).await?, 1);

@@ -23,10 +23,7 @@ pub(crate) async fn with_place(test: impl AsyncFnOnce(&Place) -> Result<()>) -> 
 }
 
 /// A prefix that is set up, on a server of the test's own.
-pub(crate) async fn with_server(
-    settings: Settings,
-    test: impl AsyncFnOnce(&Place) -> Result<()>,
-) -> Result<()> {
+pub(crate) async fn with_server(settings: Settings, test: impl AsyncFnOnce(&Place) -> Result<()>) -> Result<()> {
     test(&Server::alone(settings).await?.place().await?).await
 }
 

@@ -1,9 +1,7 @@
 //! Scripts that the server forgets, does not have, or may not run.
 
 use redis::cmd;
-use storagebox_core::{
-    Backend, BackendExt, Certainty, ErrorKind, Item, ItemBank, ItemBankExt, Result, Taken,
-};
+use storagebox_core::{Backend, BackendExt, Certainty, ErrorKind, Item, ItemBank, ItemBankExt, Result, Taken};
 use storagebox_testkit::redis::Settings;
 
 use crate::scene::{kill, with_place, with_server};
@@ -11,7 +9,7 @@ use crate::scene::{kill, with_place, with_server};
 #[tokio::test]
 async fn a_script_that_was_flushed_is_told_again() -> Result<()> {
     with_place(async |place| {
-        let bank = place.store()?.bank("box")?;
+        let bank = place.store()?.bank("namespace")?;
         bank.add(&[Item::new("one")?, Item::new("two")?]).await?;
         for name in ["ada", "bob"] {
             place.server.ask::<()>(cmd("SCRIPT").arg("FLUSH")).await?;
@@ -25,7 +23,7 @@ async fn a_script_that_was_flushed_is_told_again() -> Result<()> {
 #[tokio::test]
 async fn a_server_that_was_killed_is_told_its_scripts_again() -> Result<()> {
     with_server(Settings::durable(), async |place| {
-        let bank = place.store()?.bank("box")?;
+        let bank = place.store()?.bank("namespace")?;
         bank.add(&[Item::new("one")?]).await?;
         let first = bank.assign("ada").await?;
         kill(&place.server).await?;
@@ -37,11 +35,11 @@ async fn a_server_that_was_killed_is_told_its_scripts_again() -> Result<()> {
 
 /// A right that is missing is found before anything is written: a script that met it half-way would not be undone.
 #[tokio::test]
-async fn a_missing_right_is_denied_when_a_box_is_opened() -> Result<()> {
+async fn a_missing_right_is_denied_when_a_namespace_is_opened() -> Result<()> {
     with_place(async |place| {
         let user = place.server.user();
         place.server.ask::<()>(cmd("ACL").arg("SETUSER").arg(user).arg("-lpop").arg("-zadd")).await?;
-        let error = place.store()?.bank("box")?.assign("ada").await.unwrap_err();
+        let error = place.store()?.bank("namespace")?.assign("ada").await.unwrap_err();
         assert_eq!((error.kind(), error.certainty()), (ErrorKind::Denied, Certainty::NotApplied), "{error}");
         assert!(error.to_string().contains("+lpop +zadd"), "{error}");
         Ok(())

@@ -30,7 +30,7 @@ async fn refused(url: &str) -> Result<Error> {
     let errors = [
         store.ping().await.unwrap_err(),
         store.setup().await.unwrap_err(),
-        store.bank("box")?.counts().await.unwrap_err(),
+        store.bank("namespace")?.counts().await.unwrap_err(),
     ];
     let [ping, setup, call] = errors;
     for error in [&ping, &setup, &call] {
@@ -68,7 +68,7 @@ async fn a_closed_store_is_unavailable() -> Result<()> {
         let store = place.store()?;
         store.ping().await?;
         store.close().await?;
-        let error = store.bank("box")?.counts().await.unwrap_err();
+        let error = store.bank("namespace")?.counts().await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Unavailable, "{error}");
         assert_hidden(&error);
         Ok(())
@@ -97,7 +97,7 @@ async fn nothing_public_shows_the_password() -> Result<()> {
 #[tokio::test]
 async fn no_error_shows_an_item() -> Result<()> {
     with_place(async |place| {
-        let (bank, item) = (place.store()?.bank("box")?, Item::new("code-hunter2")?);
+        let (bank, item) = (place.store()?.bank("namespace")?, Item::new("code-hunter2")?);
         bank.add(&[item]).await?;
         let _ = bank.take(&ClaimId::new("ada")?, Hold::Forever).await?;
         // The claims are in hashes; the server says of another kind of value what it was asked for.

@@ -6,18 +6,18 @@ use storagebox_core::{Backend, BackendExt, ClaimId, ClaimState, Hold, Item, Item
 use crate::scene::with_place;
 use crate::support::Place;
 
-/// The tags of all boxes.
-pub(crate) async fn boxes(place: &Place) -> Result<Vec<String>> {
-    place.server.ask(cmd("SMEMBERS").arg(format!("{}:{{store}}:boxes", place.prefix))).await
+/// The tags of all namespaces.
+pub(crate) async fn namespaces(place: &Place) -> Result<Vec<String>> {
+    place.server.ask(cmd("SMEMBERS").arg(format!("{}:{{store}}:namespaces", place.prefix))).await
 }
 
 pub(crate) async fn keys(place: &Place) -> Result<Vec<String>> {
     place.server.ask(cmd("KEYS").arg(format!("{}:*", place.prefix))).await
 }
 
-/// All keys of a box have its tag, so that a cluster has them in one slot, and the server expires nothing by itself.
+/// All keys of a namespace have its tag, so that a cluster has them in one slot, and the server expires nothing by itself.
 #[tokio::test]
-async fn all_keys_of_a_box_are_in_one_slot_and_none_expires() -> Result<()> {
+async fn all_keys_of_a_namespace_are_in_one_slot_and_none_expires() -> Result<()> {
     with_place(async |place| {
         let bank = place.store()?.bank("a}b")?;
         bank.add(&(0..50).map(|number| Item::new(format!("{number}"))).collect::<Result<Vec<_>>>()?).await?;
@@ -25,14 +25,14 @@ async fn all_keys_of_a_box_are_in_one_slot_and_none_expires() -> Result<()> {
             let _ = bank.assign(format!("claim-{number}")).await?;
         }
         let tag = format!("{}:{{b.a%7Db.0}}", place.prefix);
-        let of_box: Vec<_> = keys(place).await?.into_iter().filter(|key| !key.contains("{store}")).collect();
-        assert!(of_box.len() > 20 && of_box.iter().all(|key| key.starts_with(&tag)), "{of_box:?}");
+        let of_namespace: Vec<_> = keys(place).await?.into_iter().filter(|key| !key.contains("{store}")).collect();
+        assert!(of_namespace.len() > 20 && of_namespace.iter().all(|key| key.starts_with(&tag)), "{of_namespace:?}");
         let mut ends = redis::pipe();
-        for key in &of_box {
+        for key in &of_namespace {
             ends.cmd("TTL").arg(key);
         }
         let ends: Vec<i64> = place.server.ask_all(&ends).await?;
-        assert_eq!(ends, vec![-1; of_box.len()], "{of_box:?}");
+        assert_eq!(ends, vec![-1; of_namespace.len()], "{of_namespace:?}");
         Ok(())
     })
     .await
@@ -42,7 +42,7 @@ async fn all_keys_of_a_box_are_in_one_slot_and_none_expires() -> Result<()> {
 #[tokio::test]
 async fn a_claim_is_where_its_scripts_look_for_it() -> Result<()> {
     with_place(async |place| {
-        let bank = place.store()?.bank("box")?;
+        let bank = place.store()?.bank("namespace")?;
         bank.add(&(0..100).map(|number| Item::new(format!("{number}"))).collect::<Result<Vec<_>>>()?).await?;
         for number in 0..100 {
             let claim = ClaimId::new("é".repeat(number % 7) + &number.to_string())?;
@@ -62,7 +62,7 @@ async fn a_claim_is_where_its_scripts_look_for_it() -> Result<()> {
 async fn a_store_that_is_maintained_does_not_grow() -> Result<()> {
     with_place(async |place| {
         let store = place.store()?;
-        let tokens = store.tokens("box")?;
+        let tokens = store.tokens("namespace")?;
         let week = std::time::Duration::from_secs(8 * 24 * 3_600);
         let mut sizes = vec![];
         for round in 0..3 {

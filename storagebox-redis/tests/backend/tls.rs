@@ -38,7 +38,7 @@ async fn a_server_is_checked_against_its_authority() -> Result<()> {
     let authority = fs::read(server.authority().expect("it has TLS")).map_err(failed)?;
     let store = RedisStore::builder().authority(&authority)?.connect(&server.url())?;
     store.setup().await?;
-    let bank = store.bank("box")?;
+    let bank = store.bank("namespace")?;
     bank.add(&[Item::new("one")?]).await?;
     assert!(matches!(bank.assign("ada").await?, Taken::New(_)));
 

@@ -7,8 +7,7 @@ use std::time::Duration;
 use redis::cmd;
 use storagebox_core::{
     Backend, BackendExt, Begun, Certainty, ClaimId, DedupId, DedupRepo, ErrorKind, ItemBank, Key, LeaseRepo,
-    Maintained, OpId, OrderedOptions, OrderedStore, Payload, Result, Retention, Stamp, TokenId, TokenStore,
-    WriterId,
+    Maintained, OpId, OrderedOptions, OrderedStore, Payload, Result, Retention, Stamp, TokenId, TokenStore, WriterId,
 };
 use storagebox_testkit::redis::Settings;
 
@@ -35,7 +34,7 @@ fn in_scripts(commands: &HashMap<String, u64>) -> u64 {
     commands.iter().filter(|(name, _)| !beside.contains(&name.as_str())).map(|(_, calls)| calls).sum()
 }
 
-/// All fields of all hashes and all entries of all lists of a box.
+/// All fields of all hashes and all entries of all lists of a namespace.
 async fn size(place: &Place, tag: &str) -> Result<i64> {
     let keys: Vec<String> = place.server.ask(cmd("KEYS").arg(format!("{}:*", place.key(tag)))).await?;
     if keys.is_empty() {
@@ -60,7 +59,7 @@ async fn size(place: &Place, tag: &str) -> Result<i64> {
 
 /// Leases of one id that were begun and aborted, one after another.
 async fn aborted(place: &Place, count: usize) -> Result<()> {
-    let (leases, id) = (place.store()?.leases("box")?, DedupId::new("id")?);
+    let (leases, id) = (place.store()?.leases("namespace")?, DedupId::new("id")?);
     for number in 0..count {
         let begun = leases.begin(&id, &OpId::new(format!("op-{number}"))?, HOUR, None).await?;
         let Begun::Started(lease) = begun else { return Err(failed(format_args!("{begun:?}"))) };
@@ -76,14 +75,14 @@ async fn what_is_over_of_one_id_goes_one_by_one() -> Result<()> {
         let store = place.store()?;
         aborted(place, 1_000).await?;
         place.moved.advance(WEEK);
-        let before = size(place, "r.box.0").await?;
+        let before = size(place, "r.namespace.0").await?;
         assert_eq!(store.maintain(10).await?.deleted, 10);
         // Each is a field, and an entry of the queue.
-        assert_eq!(before - size(place, "r.box.0").await?, 20);
+        assert_eq!(before - size(place, "r.namespace.0").await?, 20);
         commands(place).await?;
         assert_eq!(store.maintain(2_000).await?.deleted, 990);
         let made = commands(place).await?;
-        assert_eq!(size(place, "r.box.0").await?, 0);
+        assert_eq!(size(place, "r.namespace.0").await?, 0);
         assert!(!made.contains_key("cmdstat_hgetall") && !made.contains_key("hgetall"), "{made:?}");
         assert!(made["evalsha"] >= 10, "a step is of at most 100: {made:?}");
         assert!(in_scripts(&made) <= 990 * 2 + 100, "{made:?}");
@@ -97,7 +96,7 @@ async fn what_is_over_of_one_id_goes_one_by_one() -> Result<()> {
 async fn a_step_ends_few_records_that_are_large() -> Result<()> {
     with_server(Settings::quick(), async |place| {
         let (store, large) = (place.store()?, Payload::try_from(&vec![7; 256 * 1024][..])?);
-        let (records, op) = (store.dedup("box")?, OpId::new("op")?);
+        let (records, op) = (store.dedup("namespace")?, OpId::new("op")?);
         for number in 0..40 {
             let id = DedupId::new(format!("{number}"))?;
             let _ = records.record(&id, &large, &op, Retention::For(HOUR)).await?;
@@ -118,7 +117,7 @@ async fn a_step_ends_few_records_that_are_large() -> Result<()> {
 async fn a_step_looks_at_few_entries() -> Result<()> {
     with_server(Settings::quick(), async |place| {
         let store = place.store()?;
-        let bank = store.bank("box")?;
+        let bank = store.bank("namespace")?;
         let releases = (0..500).map(|number| (Arc::clone(&bank), ClaimId::new(format!("{number}"))));
         at_once(releases.map(|(bank, claim)| async move { bank.release(&claim?).await })).await?;
         place.moved.advance(WEEK);
@@ -132,12 +131,12 @@ async fn a_step_looks_at_few_entries() -> Result<()> {
     .await
 }
 
-/// A box is named before it is made. Who died in between, or was refused for want of a right, leaves its name.
+/// A namespace is named before it is made. Who died in between, or was refused for want of a right, leaves its name.
 #[tokio::test]
-async fn a_box_that_was_named_and_never_made_is_nothing_to_upkeep() -> Result<()> {
+async fn a_namespace_that_was_named_and_never_made_is_nothing_to_upkeep() -> Result<()> {
     with_server(Settings::quick(), async |place| {
-        let boxes = format!("{}:boxes", place.key("store"));
-        place.server.ask::<()>(cmd("SADD").arg(boxes).arg("t.tokens.0")).await?;
+        let namespaces = format!("{}:namespaces", place.key("store"));
+        place.server.ask::<()>(cmd("SADD").arg(namespaces).arg("t.tokens.0")).await?;
         assert_eq!(place.store()?.maintain(10).await?.deleted, 0);
         Ok(())
     })
@@ -146,15 +145,15 @@ async fn a_box_that_was_named_and_never_made_is_nothing_to_upkeep() -> Result<()
 
 /// Its maker died before it said so. Nobody has put anything in, and whoever opens it next says so.
 #[tokio::test]
-async fn a_box_that_was_made_and_not_marked_is_marked_when_it_is_opened() -> Result<()> {
+async fn a_namespace_that_was_made_and_not_marked_is_marked_when_it_is_opened() -> Result<()> {
     with_server(Settings::quick(), async |place| {
-        let (made, tag) = (format!("{}:made", place.key("store")), "b.box.0");
-        place.store()?.bank("box")?.counts().await?;
+        let (made, tag) = (format!("{}:made", place.key("store")), "b.namespace.0");
+        place.store()?.bank("namespace")?.counts().await?;
         let epoch: String = place.server.ask(cmd("HGET").arg(&made).arg(tag)).await?;
         place.server.ask::<()>(cmd("HDEL").arg(&made).arg(tag)).await?;
         let store = place.store()?;
         assert_eq!(store.maintain(10).await?.deleted, 0);
-        let _ = store.bank("box")?.release(&ClaimId::new("ada")?).await?;
+        let _ = store.bank("namespace")?.release(&ClaimId::new("ada")?).await?;
         assert_eq!(place.server.ask::<String>(cmd("HGET").arg(&made).arg(tag)).await?, epoch);
         place.moved.advance(WEEK);
         assert_eq!(store.maintain(10).await?.deleted, 1);
@@ -164,16 +163,10 @@ async fn a_box_that_was_made_and_not_marked_is_marked_when_it_is_opened() -> Res
 }
 
 /// So many deletions with this stamp.
-async fn tombstones(
-    place: &Place,
-    options: OrderedOptions,
-    at: i64,
-    count: i64,
-) -> Result<Arc<dyn OrderedStore>> {
-    let (values, writer) = (place.store()?.ordered("box", options)?, WriterId::new("writer")?);
+async fn tombstones(place: &Place, options: OrderedOptions, at: i64, count: i64) -> Result<Arc<dyn OrderedStore>> {
+    let (values, writer) = (place.store()?.ordered("namespace", options)?, WriterId::new("writer")?);
     let stamp = Stamp::new(at, writer);
-    let deletions =
-        (0..count).map(|number| (Arc::clone(&values), Key::new(format!("{number}")), stamp.clone()));
+    let deletions = (0..count).map(|number| (Arc::clone(&values), Key::new(format!("{number}")), stamp.clone()));
     at_once(deletions.map(|(values, key, stamp)| async move { values.delete(&key?, &stamp).await })).await?;
     Ok(values)
 }
@@ -188,10 +181,9 @@ fn is_halfway(outcome: Result<Maintained>) {
 #[tokio::test]
 async fn upkeep_that_deleted_before_it_failed_does_not_say_not_applied() -> Result<()> {
     with_server(Settings::quick(), async |place| {
-        let (store, gone) = (place.store()?, format!("{}:g:0", place.key("t.box.0")));
-        let tokens: Vec<_> =
-            (0..150).map(|number| TokenId::new(format!("{number}"))).collect::<Result<_>>()?;
-        store.tokens("box")?.discard(&tokens).await?;
+        let (store, gone) = (place.store()?, format!("{}:g:0", place.key("t.namespace.0")));
+        let tokens: Vec<_> = (0..150).map(|number| TokenId::new(format!("{number}"))).collect::<Result<_>>()?;
+        store.tokens("namespace")?.discard(&tokens).await?;
         place.moved.advance(WEEK);
         place.server.ask::<()>(cmd("LSET").arg(&gone).arg(100).arg("garbage")).await?;
         is_halfway(store.maintain(1_000).await);
@@ -207,7 +199,8 @@ async fn upkeep_that_deleted_before_it_failed_does_not_say_not_applied() -> Resu
 async fn a_purge_that_deleted_before_it_failed_does_not_say_not_applied() -> Result<()> {
     with_server(Settings::quick(), async |place| {
         let values = tombstones(place, OrderedOptions::sequence(), 1, 1_100).await?;
-        let (queue, cells) = (format!("{}:t", place.key("o.box.0")), format!("{}:o:", place.key("o.box.0")));
+        let (queue, cells) =
+            (format!("{}:t", place.key("o.namespace.0")), format!("{}:o:", place.key("o.namespace.0")));
         let next: Vec<String> = place.server.ask(cmd("ZRANGE").arg(&queue).arg(1_000).arg(1_000)).await?;
         place.server.ask::<()>(cmd("SET").arg(format!("{cells}{}", next[0])).arg("garbage")).await?;
         is_halfway(values.purge(Duration::ZERO, 2_000).await);

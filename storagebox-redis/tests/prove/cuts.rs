@@ -6,8 +6,7 @@ use std::sync::atomic::AtomicU64;
 use storagebox_conformance::{Cut, Proxy};
 use storagebox_core::{
     BackendExt, ClaimId, Consumed, Counted, Counter, CounterExt, DedupRepoExt, Hold, ItemBank, Key, OpId,
-    OrderedOptions, OrderedStoreExt, Recorded, Result, Retention, Strategy, Taken, TokenId, TokenStore,
-    Written,
+    OrderedOptions, OrderedStoreExt, Recorded, Result, Retention, Strategy, Taken, TokenId, TokenStore, Written,
 };
 use storagebox_redis::RedisStore;
 use storagebox_testkit::redis::Settings;
@@ -15,7 +14,7 @@ use tokio::task::JoinSet;
 
 use crate::scene::with_place;
 use crate::support::{Place, Server, failed};
-use storagebox_testkit::workload::{Boxes, Caller, audit, fill};
+use storagebox_testkit::workload::{Caller, Namespaces, audit, fill};
 
 const CUTS: usize = 1_000;
 /// Rounds of callers at once, each of which has one call cut, with all that were on the connection.
@@ -55,7 +54,7 @@ impl Far {
         self.proxies.iter().map(Proxy::cuts).sum()
     }
 
-    /// The box's node learns the scripts: the answer to a script that it does not know yet is no answer to a call.
+    /// The namespace's node learns the scripts: the answer to a script that it does not know yet is no answer to a call.
     async fn warm(&self) -> Result<()> {
         let (store, other) = (&self.store, "other");
         let _ = store.bank("cuts")?.take(&ClaimId::new(other)?, Hold::Forever).await?;
@@ -130,9 +129,7 @@ async fn each_is_found_done(far: &Far, on: &str) -> Result<()> {
     assert_eq!(far.store.bank("cuts")?.counts().await?.held as i64, each + 1);
     let counters = far.store.counters("cuts", Strategy::default())?;
     assert_eq!(counters.value(&Key::new("key")?).await?, 3 * each);
-    println!(
-        "cuts: {CUTS} replies lost on {on} after the call was done: each found it done, nothing was done twice"
-    );
+    println!("cuts: {CUTS} replies lost on {on} after the call was done: each found it done, nothing was done twice");
     Ok(())
 }
 
@@ -147,12 +144,12 @@ async fn fill_cuts(store: &RedisStore) -> Result<()> {
 async fn calls_that_were_lost_together_are_done_once_each() -> Result<()> {
     with_place(async |place| {
         let far = Far::of(place).await?;
-        let boxes = Boxes::of(&far.store)?;
+        let namespaces = Namespaces::of(&far.store)?;
         let items = ROUNDS * CALLERS * 2;
-        fill(&boxes, items).await?;
+        fill(&namespaces, items).await?;
         let answered = Arc::new(AtomicU64::new(0));
         let mut callers: Vec<_> =
-            (0..CALLERS).map(|number| Caller::new(&boxes, format!("c{number}"), &answered)).collect();
+            (0..CALLERS).map(|number| Caller::new(&namespaces, format!("c{number}"), &answered)).collect();
         for round in 1..=ROUNDS {
             // Of the requests of this round that hold its id, of which there are seven, another one each time.
             let victim = format!("c{}-{round}", round % CALLERS);
@@ -162,7 +159,7 @@ async fn calls_that_were_lost_together_are_done_once_each() -> Result<()> {
         for proxy in &far.proxies {
             proxy.disarm();
         }
-        audit(&boxes, items, &callers).await?;
+        audit(&namespaces, items, &callers).await?;
         assert!(far.cuts() >= ROUNDS / 2, "only {} cuts were made", far.cuts());
         println!(
             "cuts: {} replies to {CALLERS} callers at once lost: {} calls answered, each done once",

@@ -21,7 +21,7 @@ const ITEMS: usize = 200_000;
 const UNSEEN: usize = 1_000;
 
 /// The tag of the bank.
-const BANK: &str = "b.box.0";
+const BANK: &str = "b.namespace.0";
 
 /// Items that were acknowledged, by claim.
 type Given = HashMap<String, Item>;
@@ -42,9 +42,7 @@ async fn what_a_replica_had_outlives_its_master() -> Result<()> {
 async fn sentinels_lead_to_the_new_master() -> Result<()> {
     let watched = Server::sentinels(quick_to_fail_over()).await?;
     let (lost, double, given) = fail_over(watched, 1, Replica::Follows).await?;
-    println!(
-        "failover by Sentinel, wait 1: {given} takes acknowledged, {lost} lost, {double} items with two claims"
-    );
+    println!("failover by Sentinel, wait 1: {given} takes acknowledged, {lost} lost, {double} items with two claims");
     assert_eq!((lost, double), (0, 0));
     Ok(())
 }
@@ -76,7 +74,7 @@ enum Replica {
 async fn fail_over(server: Arc<Server>, wait: u32, replica: Replica) -> Result<(usize, usize, usize)> {
     let place = server.place().await?;
     let store = place.builder()?.wait(wait, Duration::from_secs(2)).connect(&server.url())?;
-    let bank = store.bank("box")?;
+    let bank = store.bank("namespace")?;
     bank.add(&(0..ITEMS).map(|number| Item::new(format!("{number}"))).collect::<Result<Vec<_>>>()?).await?;
     let mut load = Load::on(&bank);
     load.goes_on("takes before the kill", 1_000).await?;

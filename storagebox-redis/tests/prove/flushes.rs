@@ -8,7 +8,7 @@ use storagebox_core::Result;
 use tokio::task::JoinSet;
 
 use crate::scene::{until, with_place};
-use storagebox_testkit::workload::{Boxes, Caller, audit, fill};
+use storagebox_testkit::workload::{Caller, Namespaces, audit, fill};
 
 const FLUSHES: u64 = 200;
 const CALLERS: usize = 16;
@@ -18,12 +18,12 @@ const ROUNDS: usize = 200;
 #[ignore = "it takes minutes: cargo xtask prove redis"]
 async fn scripts_that_are_forgotten_are_told_again() -> Result<()> {
     with_place(async |place| {
-        let boxes = Boxes::of(&place.store()?)?;
-        fill(&boxes, CALLERS * ROUNDS).await?;
+        let namespaces = Namespaces::of(&place.store()?)?;
+        fill(&namespaces, CALLERS * ROUNDS).await?;
         let answered = Arc::new(AtomicU64::new(0));
         let mut callers = JoinSet::new();
         for number in 0..CALLERS {
-            let mut caller = Caller::new(&boxes, format!("caller-{number}"), &answered);
+            let mut caller = Caller::new(&namespaces, format!("caller-{number}"), &answered);
             callers.spawn(async move {
                 for _ in 0..ROUNDS {
                     caller.round().await?;
@@ -37,7 +37,7 @@ async fn scripts_that_are_forgotten_are_told_again() -> Result<()> {
             place.server.ask::<()>(cmd("SCRIPT").arg("FLUSH")).await?;
         }
         let callers = callers.join_all().await.into_iter().collect::<Result<Vec<_>>>()?;
-        audit(&boxes, CALLERS * ROUNDS, &callers).await?;
+        audit(&namespaces, CALLERS * ROUNDS, &callers).await?;
         println!(
             "flushes: {FLUSHES} under {CALLERS} callers: {} calls answered, all rightly",
             answered.load(Ordering::SeqCst)

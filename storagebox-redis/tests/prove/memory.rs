@@ -29,7 +29,7 @@ async fn ten_million_items_that_were_taken_are_small() -> Result<()> {
 
 async fn are_small(count: usize) -> Result<()> {
     with_server(Settings::quick(), async |place| {
-        let (before, bank) = (memory(place).await?, place.store()?.bank("box")?);
+        let (before, bank) = (memory(place).await?, place.store()?.bank("namespace")?);
         for from in (0..count).step_by(BATCH) {
             let items = (from..from + BATCH).map(|number| Item::new(format!("CODE-{number:012}")));
             bank.add(&items.collect::<Result<Vec<_>>>()?).await?;
@@ -48,9 +48,7 @@ async fn are_small(count: usize) -> Result<()> {
         }
         callers.join_all().await.into_iter().collect::<Result<()>>()?;
         let each = (memory(place).await? - before) / count as f64;
-        println!(
-            "memory: {each:.1} bytes for each of {count} items taken by ids of 36 bytes (at most {MOST})"
-        );
+        println!("memory: {each:.1} bytes for each of {count} items taken by ids of 36 bytes (at most {MOST})");
         assert!(each <= MOST);
         Ok(())
     })

@@ -1,4 +1,4 @@
-//! The largest key of boxes with a million entries, which is what moving a slot waits for.
+//! The largest key of namespaces with a million entries, which is what moving a slot waits for.
 
 use redis::cmd;
 use storagebox_core::{BackendExt, Item, ItemBank, Result, TokenId, TokenStore};
@@ -16,7 +16,7 @@ const MOST: u64 = 4 * 1024 * 1024;
 #[ignore = "it takes minutes: cargo xtask prove redis"]
 async fn no_key_of_a_million_tokens_or_items_is_large() -> Result<()> {
     with_server(Settings::quick(), async |place| {
-        let (tokens, bank) = (place.store()?.tokens("box")?, place.store()?.bank("box")?);
+        let (tokens, bank) = (place.store()?.tokens("namespace")?, place.store()?.bank("namespace")?);
         for from in (0..MANY).step_by(BATCH) {
             let names = (from..from + BATCH).map(|number| format!("{number:036}"));
             let batch: Vec<_> = names.clone().map(TokenId::new).collect::<Result<_>>()?;
@@ -26,7 +26,9 @@ async fn no_key_of_a_million_tokens_or_items_is_large() -> Result<()> {
         }
         let (size, key) = largest(place).await?;
         let key = key.rsplit_once('}').map_or("", |(_, rest)| rest);
-        println!("pieces: the largest key of {MANY} tokens and {MANY} items takes {size} bytes ({key}; at most {MOST})");
+        println!(
+            "pieces: the largest key of {MANY} tokens and {MANY} items takes {size} bytes ({key}; at most {MOST})"
+        );
         assert!(size <= MOST);
         Ok(())
     })

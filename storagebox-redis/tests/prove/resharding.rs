@@ -9,7 +9,7 @@ use tokio::task::JoinSet;
 
 use crate::scene::until;
 use crate::support::{Place, Resharding, Server};
-use storagebox_testkit::workload::{Boxes, Caller, audit, fill};
+use storagebox_testkit::workload::{Caller, Namespaces, audit, fill};
 
 const MOVES: u64 = 6;
 const CALLERS: usize = 16;
@@ -20,18 +20,18 @@ const ITEMS: usize = 50_000;
 async fn a_slot_that_moves_under_load_loses_nothing() -> Result<()> {
     let place = Server::cluster(Settings::quick()).await?.place().await?;
     let store = place.store()?;
-    let (boxes, answered, is_over) = (Boxes::of(&store)?, Arc::default(), Arc::new(AtomicBool::new(false)));
-    fill(&boxes, ITEMS).await?;
+    let (namespaces, answered, is_over) = (Namespaces::of(&store)?, Arc::default(), Arc::new(AtomicBool::new(false)));
+    fill(&namespaces, ITEMS).await?;
     let mut callers = JoinSet::new();
     for number in 0..CALLERS {
-        let caller = Caller::new(&boxes, format!("caller-{number}"), &answered);
+        let caller = Caller::new(&namespaces, format!("caller-{number}"), &answered);
         callers.spawn(carry(caller, Arc::clone(&is_over)));
     }
     let moved = move_again_and_again(&place, &answered).await;
     is_over.store(true, Ordering::SeqCst);
     let callers = callers.join_all().await.into_iter().collect::<Result<Vec<_>>>()?;
     moved?;
-    audit(&boxes, ITEMS, &callers).await?;
+    audit(&namespaces, ITEMS, &callers).await?;
     println!(
         "resharding: {MOVES} moves of a bank's slot under {CALLERS} callers: {} calls answered, every one still so",
         answered.load(Ordering::SeqCst)
@@ -52,7 +52,7 @@ async fn move_again_and_again(place: &Place, answered: &AtomicU64) -> Result<()>
     for number in 1..=MOVES {
         let goal = answered.load(Ordering::SeqCst) + 500;
         until("calls that are answered", async || Ok(answered.load(Ordering::SeqCst) >= goal)).await?;
-        let mut moving = Resharding::begin(place, "b.box.0").await?;
+        let mut moving = Resharding::begin(place, "b.namespace.0").await?;
         for part in 0..10 {
             moving.move_those(place, |key| key.ends_with(&part.to_string())).await?;
         }

@@ -3,9 +3,7 @@
 use std::time::Duration;
 
 use redis::cmd;
-use storagebox_core::{
-    Backend, BackendExt, Begun, DedupId, DedupRepo, LeaseRepo, OpId, Payload, Result, Retention,
-};
+use storagebox_core::{Backend, BackendExt, Begun, DedupId, DedupRepo, LeaseRepo, OpId, Payload, Result, Retention};
 use storagebox_testkit::redis::Settings;
 
 use crate::scene::with_server;
@@ -24,7 +22,7 @@ const WEEK: Duration = Duration::from_secs(7 * 24 * 3_600);
 async fn a_week_of_leases_of_one_id_goes_in_short_steps() -> Result<()> {
     with_server(Settings::quick(), async |place| {
         let (store, id) = (place.store()?, DedupId::new("id")?);
-        let leases = store.leases("box")?;
+        let leases = store.leases("namespace")?;
         for number in 0..OVER {
             let begun = leases.begin(&id, &OpId::new(format!("{number}"))?, HOUR, None).await?;
             let Begun::Started(lease) = begun else { return Err(failed(format_args!("{begun:?}"))) };
@@ -45,7 +43,7 @@ async fn a_week_of_leases_of_one_id_goes_in_short_steps() -> Result<()> {
 async fn a_thousand_large_records_end_in_short_steps() -> Result<()> {
     with_server(Settings::quick(), async |place| {
         let (store, value) = (place.store()?, Payload::try_from(&vec![7; 256 * 1024][..])?);
-        let (records, op) = (store.dedup("box")?, OpId::new("op")?);
+        let (records, op) = (store.dedup("namespace")?, OpId::new("op")?);
         for number in 0..LARGE {
             let id = DedupId::new(format!("{number}"))?;
             let _ = records.record(&id, &value, &op, Retention::For(HOUR)).await?;
@@ -74,9 +72,7 @@ async fn report(place: &Place, what: &str) -> Result<()> {
     let is_script = |entry: &&Entry| entry.3.first().is_some_and(|name| name.starts_with("EVAL"));
     let times: Vec<_> = noted.iter().filter(is_script).map(|entry| entry.2).collect();
     let (slow, steps, longest) = (times.len(), steps(place).await?, times.iter().max());
-    println!(
-        "upkeep: {what}: {slow} of {steps} scripts took more than {MOST} microseconds, the longest {longest:?}"
-    );
+    println!("upkeep: {what}: {slow} of {steps} scripts took more than {MOST} microseconds, the longest {longest:?}");
     assert!(slow <= steps / 20);
     Ok(())
 }

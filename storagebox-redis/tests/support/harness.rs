@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use redis::aio::MultiplexedConnection;
 use redis::cmd;
-use storagebox_conformance::{Declared, Harness, Namespace, Part, Restart, TestClock};
-use storagebox_core::{Backend, BoxName, ClaimId, Error, Item, ItemState, ListedItem, Result, async_trait};
+use storagebox_conformance::{Declared, Harness, Part, Restart, Sandbox, TestClock};
+use storagebox_core::{Backend, ClaimId, Error, Item, ItemState, ListedItem, Namespace, Result, async_trait};
 use storagebox_redis::Moved;
 use storagebox_testkit::redis::Settings;
 use tokio::runtime::Runtime;
@@ -64,10 +64,7 @@ impl RedisHarness {
     }
 
     /// Runs something that needs a server, and tidies up afterwards.
-    pub fn with_server(
-        set_up: SetUp,
-        run: impl FnOnce(&Runtime, Arc<Server>) -> Result<ExitCode>,
-    ) -> ExitCode {
+    pub fn with_server(set_up: SetUp, run: impl FnOnce(&Runtime, Arc<Server>) -> Result<ExitCode>) -> ExitCode {
         let outcome = Runtime::new().map_err(failed).and_then(|runtime| {
             let server = match set_up.servers {
                 Servers::One => runtime.block_on(Server::shared())?,
@@ -95,8 +92,8 @@ impl RedisHarness {
     }
 }
 
-fn place(namespace: &Namespace) -> Result<&Place> {
-    namespace.guard().ok_or_else(|| Error::corrupt(namespace.name(), "it is another harness's"))
+fn place(sandbox: &Sandbox) -> Result<&Place> {
+    sandbox.guard().ok_or_else(|| Error::corrupt(sandbox.name(), "it is another harness's"))
 }
 
 #[async_trait]
@@ -106,8 +103,8 @@ impl Harness for RedisHarness {
     }
 
     fn declared(&self) -> Declared {
-        let declared = Declared::all()
-            .without(Part::Strategies, "of the counters, Redis has Atomic, Marker, Window and Sharded");
+        let declared =
+            Declared::all().without(Part::Strategies, "of the counters, Redis has Atomic, Marker, Window and Sharded");
         match self.set_up.servers {
             Servers::One => declared,
             Servers::Tls => declared
@@ -119,36 +116,36 @@ impl Harness for RedisHarness {
         }
     }
 
-    async fn fresh(&self) -> Result<Namespace> {
+    async fn fresh(&self) -> Result<Sandbox> {
         let place = self.server.place().await?;
-        Ok(Namespace::new(place.prefix.clone(), place))
+        Ok(Sandbox::new(place.prefix.clone(), place))
     }
 
-    async fn fresh_alone(&self) -> Result<Namespace> {
+    async fn fresh_alone(&self) -> Result<Sandbox> {
         let place = Server::alone(Settings::durable()).await?.place().await?;
-        Ok(Namespace::new(place.prefix.clone(), place))
+        Ok(Sandbox::new(place.prefix.clone(), place))
     }
 
     /// Connected by now: the suite drops each call at every point where it pends, and it is the calls that matter.
-    async fn open(&self, namespace: &Namespace) -> Result<Arc<dyn Backend>> {
-        let place = place(namespace)?;
+    async fn open(&self, sandbox: &Sandbox) -> Result<Arc<dyn Backend>> {
+        let place = place(sandbox)?;
         let store = self.store(place, &place.server.url())?;
         store.ping().await?;
         Ok(store)
     }
 
-    fn upstream(&self, namespace: &Namespace) -> Option<SocketAddr> {
-        place(namespace).ok().map(|place| place.server.address())
+    fn upstream(&self, sandbox: &Sandbox) -> Option<SocketAddr> {
+        place(sandbox).ok().map(|place| place.server.address())
     }
 
-    async fn open_through(&self, namespace: &Namespace, proxy: SocketAddr) -> Result<Arc<dyn Backend>> {
-        let place = place(namespace)?;
+    async fn open_through(&self, sandbox: &Sandbox, proxy: SocketAddr) -> Result<Arc<dyn Backend>> {
+        let place = place(sandbox)?;
         self.store(place, &place.server.url_at(proxy))
     }
 
     /// Past the library: the hashes as they are.
-    async fn audit(&self, namespace: &Namespace, bank: &BoxName) -> Result<Vec<ListedItem>> {
-        let place = place(namespace)?;
+    async fn audit(&self, sandbox: &Sandbox, bank: &Namespace) -> Result<Vec<ListedItem>> {
+        let place = place(sandbox)?;
         let mut masters = place.server.masters().await?;
         let escaped: String = bank.as_str().bytes().map(escape).collect();
         let base = format!("{}:{{b.{escaped}.0}}", place.prefix);
@@ -159,12 +156,12 @@ impl Harness for RedisHarness {
         items.into_iter().map(|(item, state)| listed(item, &state, &claims, now)).collect()
     }
 
-    fn clock(&self, namespace: &Namespace) -> Option<Arc<dyn TestClock>> {
-        place(namespace).ok().map(|place| Arc::new(Hand(place.moved.clone())) as _)
+    fn clock(&self, sandbox: &Sandbox) -> Option<Arc<dyn TestClock>> {
+        place(sandbox).ok().map(|place| Arc::new(Hand(place.moved.clone())) as _)
     }
 
-    async fn restart(&self, namespace: &Namespace, how: Restart) -> Result<()> {
-        let own = place(namespace)?.server.own();
+    async fn restart(&self, sandbox: &Sandbox, how: Restart) -> Result<()> {
+        let own = place(sandbox)?.server.own();
         let own = own.ok_or_else(|| failed("this server is not the case's own"))?;
         block_in_place(|| {
             match how {

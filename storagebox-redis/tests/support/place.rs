@@ -73,8 +73,7 @@ impl Server {
     pub async fn cluster(settings: Settings) -> Result<Arc<Self>> {
         let name = name();
         let settings = knowing(settings, &name);
-        let own =
-            spawn_blocking(move || Cluster::start(3, &settings)).await.map_err(failed)?.map_err(failed)?;
+        let own = spawn_blocking(move || Cluster::start(3, &settings)).await.map_err(failed)?.map_err(failed)?;
         let urls = own.nodes().iter().map(Redis::url).collect();
         Ok(Arc::new(Self::new(urls, name, Own::Cluster(own))))
     }
@@ -83,8 +82,7 @@ impl Server {
     pub async fn sentinels(settings: Settings) -> Result<Arc<Self>> {
         let name = name();
         let settings = knowing(settings, &name);
-        let own =
-            spawn_blocking(move || Sentinels::start(&settings)).await.map_err(failed)?.map_err(failed)?;
+        let own = spawn_blocking(move || Sentinels::start(&settings)).await.map_err(failed)?.map_err(failed)?;
         let urls = own.nodes().iter().map(Redis::url).collect();
         Ok(Arc::new(Self::new(urls, name, Own::Sentinels(own))))
     }
@@ -227,7 +225,7 @@ impl Place {
 }
 
 impl Place {
-    /// Which node is the master that has the box of this tag.
+    /// Which node is the master that has the namespace of this tag.
     pub async fn master_of(&self, tag: &str) -> Result<Option<usize>> {
         let key = self.key(tag);
         for (number, mut master) in self.server.numbered_masters().await? {
@@ -239,7 +237,7 @@ impl Place {
         Ok(None)
     }
 
-    /// The key that all of a box begin with.
+    /// The key that all of a namespace begin with.
     pub fn key(&self, tag: &str) -> String {
         format!("{}:{{{tag}}}", self.prefix)
     }

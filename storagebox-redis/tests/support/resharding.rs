@@ -6,7 +6,7 @@ use storagebox_core::Result;
 
 use super::place::{Place, failed};
 
-/// The slot of a box on its way.
+/// The slot of a namespace on its way.
 pub struct Resharding {
     slot: u16,
     from: Node,
@@ -20,13 +20,12 @@ struct Node {
 }
 
 impl Resharding {
-    /// Tells both masters that the slot of this box will move.
+    /// Tells both masters that the slot of this namespace will move.
     pub async fn begin(place: &Place, tag: &str) -> Result<Self> {
-        let has_it = place.master_of(tag).await?.ok_or_else(|| failed("no master has the box"))?;
+        let has_it = place.master_of(tag).await?.ok_or_else(|| failed("no master has the namespace"))?;
         let masters = place.server.numbered_masters().await?;
         let other = masters.iter().map(|(number, _)| *number).find(|number| *number != has_it);
-        let (mut from, mut to) =
-            (Node::new(place, has_it).await?, Node::new(place, other.unwrap_or(has_it)).await?);
+        let (mut from, mut to) = (Node::new(place, has_it).await?, Node::new(place, other.unwrap_or(has_it)).await?);
         let slot = from.ask(cmd("CLUSTER").arg("KEYSLOT").arg(place.key(tag))).await?;
         to.set_slot(slot, "IMPORTING", &from.id).await?;
         from.set_slot(slot, "MIGRATING", &to.id).await?;

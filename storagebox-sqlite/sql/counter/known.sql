@@ -1,6 +1,6 @@
--- C-03, C-05, C-08 a counter, and what is stored of an operation on it; one row, also where there is nothing.
--- ?1 box, ?2 key, ?3 op
+-- C-3, C-5, C-8 a counter, and what is stored of an operation on it; one row, also where there is nothing.
+-- ?1 namespace, ?2 key, ?3 op
 SELECT coalesce(c.value, 0) AS total, coalesce(c.ops, 0) AS ops, o.delta, o.value, o.at
 FROM (SELECT 1)
-LEFT JOIN storagebox_counters c ON c.box = ?1 AND c.key = ?2
-LEFT JOIN storagebox_counter_ops o ON o.box = ?1 AND o.key = ?2 AND o.op = ?3
+LEFT JOIN storagebox_counters c ON c.namespace = ?1 AND c.key = ?2
+LEFT JOIN storagebox_counter_ops o ON o.namespace = ?1 AND o.key = ?2 AND o.op = ?3

@@ -1,17 +1,17 @@
--- S-02 removes at most so many operations that are past their retention; counters go on knowing how many are stored.
+-- S-2 removes at most so many operations that are past their retention; counters go on knowing how many are stored.
 -- ?1 now, ?2 limit
 UPDATE storagebox_counters SET ops = ops - gone.removed FROM (
-    SELECT o.box, o.key, count(*) AS removed FROM (
-        SELECT o.box, o.key FROM storagebox_boxes b
+    SELECT o.namespace, o.key, count(*) AS removed FROM (
+        SELECT o.namespace, o.key FROM storagebox_namespaces b
         CROSS JOIN storagebox_counter_ops o INDEXED BY storagebox_counter_ops_by_age
-            ON o.box = b.number AND o.at <= ?1 - b.keeps
+            ON o.namespace = b.number AND o.at <= ?1 - b.keeps
         LIMIT ?2
-    ) o GROUP BY o.box, o.key
-) gone WHERE storagebox_counters.box = gone.box AND storagebox_counters.key = gone.key;
-DELETE FROM storagebox_counter_ops WHERE (box, key, op) IN (
-    SELECT o.box, o.key, o.op FROM storagebox_boxes b
+    ) o GROUP BY o.namespace, o.key
+) gone WHERE storagebox_counters.namespace = gone.namespace AND storagebox_counters.key = gone.key;
+DELETE FROM storagebox_counter_ops WHERE (namespace, key, op) IN (
+    SELECT o.namespace, o.key, o.op FROM storagebox_namespaces b
     CROSS JOIN storagebox_counter_ops o INDEXED BY storagebox_counter_ops_by_age
-        ON o.box = b.number AND o.at <= ?1 - b.keeps
+        ON o.namespace = b.number AND o.at <= ?1 - b.keeps
     LIMIT ?2
 );
 SELECT changes()

@@ -1,3 +1,3 @@
--- C-01 stores an operation beside its effect, in place of one that is forgotten.
--- ?1 box, ?2 key, ?3 op, ?4 delta, ?5 value, ?6 now
-INSERT OR REPLACE INTO storagebox_counter_ops (box, key, op, delta, value, at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+-- C-1 stores an operation beside its effect, in place of one that is forgotten.
+-- ?1 namespace, ?2 key, ?3 op, ?4 delta, ?5 value, ?6 now
+INSERT OR REPLACE INTO storagebox_counter_ops (namespace, key, op, delta, value, at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)

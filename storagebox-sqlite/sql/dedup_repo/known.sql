@@ -1,7 +1,7 @@
--- D-07 what is known of an id, and since when an operation on it is over; one row, also where there is nothing.
--- ?1 box, ?2 id, ?3 op
+-- D-7 what is known of an id, and since when an operation on it is over; one row, also where there is nothing.
+-- ?1 namespace, ?2 id, ?3 op
 SELECT r.state, r.op, r.value, r.version, r.fence, r.fingerprint, r.replaced_by, r.replaced_version, r.until,
        e.since AS ended
 FROM (SELECT 1)
-LEFT JOIN storagebox_records r ON r.box = ?1 AND r.id = ?2
-LEFT JOIN storagebox_ended_ops e ON e.box = ?1 AND e.id = ?2 AND e.op = ?3
+LEFT JOIN storagebox_records r ON r.namespace = ?1 AND r.id = ?2
+LEFT JOIN storagebox_ended_ops e ON e.namespace = ?1 AND e.id = ?2 AND e.op = ?3

@@ -1,6 +1,6 @@
--- D-04 the records in the order of their ids, no expired one among them.
+-- D-4 the records in the order of their ids, no expired one among them.
 -- ?1 name, ?2 now, ?3 after, ?4 limit
 SELECT id, value, version FROM storagebox_records
-WHERE box = (SELECT number FROM storagebox_boxes WHERE kind = 'records' AND name = ?1)
+WHERE namespace = (SELECT number FROM storagebox_namespaces WHERE kind = 'records' AND name = ?1)
   AND id > ?3 AND state = 'done' AND (until IS NULL OR until > ?2)
 ORDER BY id LIMIT ?4

@@ -1,4 +1,4 @@
--- IB-03, IB-07 what is known of a claim, by the bank's number: the item that it has, or why it ended; no row if nothing is.
+-- IB-3, IB-7 what is known of a claim, by the bank's number: the item that it has, or why it ended; no row if nothing is.
 -- ?1 bank, ?2 claim
 SELECT item, state, until AS at FROM storagebox_items WHERE bank = ?1 AND claim = ?2
 UNION ALL

@@ -1,9 +1,9 @@
--- IB-06 frees the items of at most so many holds that have lapsed, ahead of any taker.
+-- IB-6 frees the items of at most so many holds that have lapsed, ahead of any taker.
 -- ?1 now, ?2 limit
 INSERT INTO storagebox_ended_claims (bank, claim, why, ended_at)
-SELECT i.bank, i.claim, 'expired', i.until FROM storagebox_boxes b
+SELECT i.bank, i.claim, 'expired', i.until FROM storagebox_namespaces b
 CROSS JOIN storagebox_items i INDEXED BY storagebox_items_by_end ON i.bank = b.number AND i.until <= ?1 LIMIT ?2;
 UPDATE storagebox_items SET state = 'free', claim = NULL, until = NULL WHERE place IN (
-    SELECT i.place FROM storagebox_boxes b
+    SELECT i.place FROM storagebox_namespaces b
     CROSS JOIN storagebox_items i INDEXED BY storagebox_items_by_end ON i.bank = b.number AND i.until <= ?1 LIMIT ?2
 )

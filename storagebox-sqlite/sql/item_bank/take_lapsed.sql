@@ -1,4 +1,4 @@
--- IB-06 gives the claim the item of a hold that has lapsed, whose own claim ends in the same step.
+-- IB-6 gives the claim the item of a hold that has lapsed, whose own claim ends in the same step.
 -- ?1 bank, ?2 now, ?3 claim, ?4 until
 INSERT INTO storagebox_ended_claims (bank, claim, why, ended_at)
 SELECT bank, claim, 'expired', until FROM storagebox_items INDEXED BY storagebox_items_by_end

@@ -1,4 +1,4 @@
--- IB-02, IB-05 sets free items aside, those of holds that have lapsed among them; what is held or spent is left as it is.
+-- IB-2, IB-5 sets free items aside, those of holds that have lapsed among them; what is held or spent is left as it is.
 -- Shows how many of each there were.
 -- ?1 bank, ?2 items as JSON, ?3 now
 INSERT INTO storagebox_ended_claims (bank, claim, why, ended_at)

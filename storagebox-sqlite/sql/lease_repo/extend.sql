@@ -1,3 +1,3 @@
--- D-05 makes a lease last longer, never shorter.
--- ?1 box, ?2 id, ?3 until
-UPDATE storagebox_records SET until = max(until, ?3) WHERE box = ?1 AND id = ?2
+-- D-5 makes a lease last longer, never shorter.
+-- ?1 namespace, ?2 id, ?3 until
+UPDATE storagebox_records SET until = max(until, ?3) WHERE namespace = ?1 AND id = ?2

@@ -8,7 +8,7 @@ CREATE TABLE storagebox_store (
     memory INTEGER
 ) STRICT;
 
-CREATE TABLE storagebox_boxes (
+CREATE TABLE storagebox_namespaces (
     number      INTEGER PRIMARY KEY,
     kind        TEXT NOT NULL,
     name        TEXT NOT NULL,
@@ -53,7 +53,7 @@ CREATE INDEX storagebox_ended_claims_by_age ON storagebox_ended_claims (ended_at
 
 -- What was done for an id, or the lease under which it is being done.
 CREATE TABLE storagebox_records (
-    box              INTEGER NOT NULL,
+    namespace              INTEGER NOT NULL,
     id               TEXT NOT NULL,
     state            TEXT NOT NULL CHECK (state IN ('leased', 'done')),
     -- The operation that recorded the first value, or that has the lease.
@@ -67,64 +67,64 @@ CREATE TABLE storagebox_records (
     replaced_version INTEGER,
     -- The end of a lease, or of what is done; null is for ever.
     until            INTEGER,
-    PRIMARY KEY (box, id),
+    PRIMARY KEY (namespace, id),
     CHECK ((state = 'done') = (value IS NOT NULL))
 ) STRICT;
 CREATE INDEX storagebox_records_by_end ON storagebox_records (until) WHERE until IS NOT NULL;
 
 -- Operations that are over, so that their late copies change nothing (D-7).
 CREATE TABLE storagebox_ended_ops (
-    box   INTEGER NOT NULL,
+    namespace   INTEGER NOT NULL,
     id    TEXT NOT NULL,
     op    TEXT NOT NULL,
     since INTEGER NOT NULL,
-    PRIMARY KEY (box, id, op)
+    PRIMARY KEY (namespace, id, op)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX storagebox_ended_ops_by_age ON storagebox_ended_ops (since);
 
 -- Tokens: live, or gone and fenced.
 CREATE TABLE storagebox_tokens (
-    box     INTEGER NOT NULL,
+    namespace     INTEGER NOT NULL,
     token   TEXT NOT NULL,
     -- Who consumed it; null also for a token that was discarded.
     op      TEXT,
     gone_at INTEGER,
-    PRIMARY KEY (box, token)
+    PRIMARY KEY (namespace, token)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX storagebox_tokens_by_age ON storagebox_tokens (gone_at) WHERE gone_at IS NOT NULL;
 
 -- The value of a counter. Shards are one row: the file has one writer anyway.
 CREATE TABLE storagebox_counters (
-    box   INTEGER NOT NULL,
+    namespace   INTEGER NOT NULL,
     key   TEXT NOT NULL,
     value INTEGER NOT NULL,
     -- How many operations of it are stored at present.
     ops   INTEGER NOT NULL,
-    PRIMARY KEY (box, key)
+    PRIMARY KEY (namespace, key)
 ) STRICT, WITHOUT ROWID;
 
 -- Operations on counters.
 CREATE TABLE storagebox_counter_ops (
-    box   INTEGER NOT NULL,
+    namespace   INTEGER NOT NULL,
     key   TEXT NOT NULL,
     op    TEXT NOT NULL,
     -- Null for an operation that was cancelled.
     delta INTEGER,
     value INTEGER,
     at    INTEGER NOT NULL,
-    PRIMARY KEY (box, key, op)
+    PRIMARY KEY (namespace, key, op)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX storagebox_counter_ops_by_age ON storagebox_counter_ops (box, at);
-CREATE INDEX storagebox_counter_ops_by_key ON storagebox_counter_ops (box, key, at);
+CREATE INDEX storagebox_counter_ops_by_age ON storagebox_counter_ops (namespace, at);
+CREATE INDEX storagebox_counter_ops_by_key ON storagebox_counter_ops (namespace, key, at);
 
 -- The newest write of a key; a null value is a tombstone (O-3).
 CREATE TABLE storagebox_ordered_values (
-    box     INTEGER NOT NULL,
+    namespace     INTEGER NOT NULL,
     key     TEXT NOT NULL,
     at      INTEGER NOT NULL,
     writer  TEXT NOT NULL,
     value   BLOB,
     arrived INTEGER NOT NULL,
-    PRIMARY KEY (box, key)
+    PRIMARY KEY (namespace, key)
 ) STRICT;
-CREATE INDEX storagebox_tombstones_by_arrival ON storagebox_ordered_values (box, arrived) WHERE value IS NULL;
+CREATE INDEX storagebox_tombstones_by_arrival ON storagebox_ordered_values (namespace, arrived) WHERE value IS NULL;

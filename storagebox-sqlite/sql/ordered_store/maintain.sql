@@ -1,9 +1,9 @@
--- S-02, O-03 purges tombstones of boxes with time stamps that are past their age, at most so many.
+-- S-2, O-3 purges tombstones of namespaces with time stamps that are past their age, at most so many.
 -- ?1 now, ?2 limit
 DELETE FROM storagebox_ordered_values WHERE rowid IN (
-    SELECT o.rowid FROM storagebox_boxes b
+    SELECT o.rowid FROM storagebox_namespaces b
     CROSS JOIN storagebox_ordered_values o INDEXED BY storagebox_tombstones_by_arrival
-        ON o.box = b.number AND o.value IS NULL AND o.arrived <= ?1 - b.keeps AND o.at < (?1 - b.keeps) / 1000
+        ON o.namespace = b.number AND o.value IS NULL AND o.arrived <= ?1 - b.keeps AND o.at < (?1 - b.keeps) / 1000
     WHERE b.kind = 'ordered' LIMIT ?2
 );
 SELECT changes()

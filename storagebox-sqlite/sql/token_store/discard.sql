@@ -1,6 +1,6 @@
--- T-06 ends tokens for nobody; idempotent. T-07 an unknown one is fenced as well. Shows how many were live.
--- ?1 box, ?2 tokens as JSON, ?3 now, ?4 forgotten
+-- T-6 ends tokens for nobody; idempotent. T-7 an unknown one is fenced as well. Shows how many were live.
+-- ?1 namespace, ?2 tokens as JSON, ?3 now, ?4 forgotten
 SELECT coalesce(sum(gone_at IS NULL), 0) AS live
-FROM storagebox_tokens WHERE box = ?1 AND token IN (SELECT value FROM json_each(?2));
-INSERT INTO storagebox_tokens (box, token, gone_at) SELECT ?1, value, ?3 FROM json_each(?2) WHERE true
-ON CONFLICT (box, token) DO UPDATE SET gone_at = ?3, op = NULL WHERE gone_at IS NULL OR gone_at <= ?4
+FROM storagebox_tokens WHERE namespace = ?1 AND token IN (SELECT value FROM json_each(?2));
+INSERT INTO storagebox_tokens (namespace, token, gone_at) SELECT ?1, value, ?3 FROM json_each(?2) WHERE true
+ON CONFLICT (namespace, token) DO UPDATE SET gone_at = ?3, op = NULL WHERE gone_at IS NULL OR gone_at <= ?4

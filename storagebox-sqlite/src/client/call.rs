@@ -8,7 +8,7 @@ use sqlx::SqliteConnection;
 use storagebox_core::{Error, Result};
 
 use super::known::known;
-use super::{Inner, OpenBox, Step};
+use super::{Inner, OpenNamespace, Step};
 
 pub(crate) type BoxFuture<'c, T> = Pin<Box<dyn Future<Output = T> + Send + 'c>>;
 
@@ -24,10 +24,7 @@ pub(super) trait Job: Send + Sync {
     fn make<'c>(&'c self, connection: &'c mut SqliteConnection) -> BoxFuture<'c, Result<()>>;
 
     /// Does it without a transaction around it, and keeps the answer: whether it is done. `None` if it is not of that kind.
-    fn make_at_once<'c>(
-        &'c self,
-        connection: &'c mut SqliteConnection,
-    ) -> Option<BoxFuture<'c, Result<bool>>>;
+    fn make_at_once<'c>(&'c self, connection: &'c mut SqliteConnection) -> Option<BoxFuture<'c, Result<bool>>>;
 
     /// It is committed.
     fn committed(&self);
@@ -102,7 +99,7 @@ impl Drop for Withdrawn {
 /// A call with its arguments, and its answer once it is made.
 pub(crate) struct Call<A, T> {
     inner: Arc<Inner>,
-    place: Option<Arc<OpenBox>>,
+    place: Option<Arc<OpenNamespace>>,
     arguments: A,
     make: Make<A, T>,
     once: Option<Once<A, T>>,
@@ -111,12 +108,7 @@ pub(crate) struct Call<A, T> {
 }
 
 impl<A, T> Call<A, T> {
-    pub(crate) fn new(
-        inner: &Arc<Inner>,
-        place: Option<&Arc<OpenBox>>,
-        arguments: A,
-        make: Make<A, T>,
-    ) -> Self {
+    pub(crate) fn new(inner: &Arc<Inner>, place: Option<&Arc<OpenNamespace>>, arguments: A, make: Make<A, T>) -> Self {
         let (inner, place) = (Arc::clone(inner), place.cloned());
         let (progress, answer) = Default::default();
         Self { inner, place, arguments, make, once: None, progress, answer }
@@ -134,20 +126,16 @@ impl<A, T> Call<A, T> {
 }
 
 impl<A: Send + Sync, T: Send> Call<A, T> {
-    fn step<'c>(
-        &self,
-        connection: &'c mut SqliteConnection,
-        (number, memory): (i64, Option<i64>),
-    ) -> Step<'c> {
+    fn step<'c>(&self, connection: &'c mut SqliteConnection, (number, memory): (i64, Option<i64>)) -> Step<'c> {
         let now = self.inner.now();
         let is_open = self.place.as_ref().is_some_and(|place| place.is_open());
         Step { connection, number, now, forgotten: now.forgotten(memory), is_open }
     }
 
-    /// What may be done without a transaction. A box that this process meets for the first time is judged within one if it was
-    /// asked for with a memory.
+    /// What may be done without a transaction. A namespace that this process meets for the first time is judged within
+    /// one if it was asked for with a memory.
     fn at_once(&self) -> Option<Once<A, T>> {
-        let is_judged = self.inner.settings.memory.is_none();
+        let is_judged = self.inner.settings.remember.is_none();
         self.once.filter(|_| self.place.as_ref().is_some_and(|place| is_judged || place.is_open()))
     }
 
@@ -155,14 +143,14 @@ impl<A: Send + Sync, T: Send> Call<A, T> {
         *self.answer.lock().unwrap_or_else(PoisonError::into_inner) = Some(answer);
     }
 
-    /// The box's number, and how long what has ended is remembered. A box that this process meets for the first time is
-    /// opened in the same transaction.
+    /// The namespace's number, and how long what has ended is remembered. A namespace that this process meets for the
+    /// first time is opened in the same transaction.
     async fn entered(&self, connection: &mut SqliteConnection) -> Result<(i64, Option<i64>)> {
         match &self.place {
             Some(place) => place.enter(connection).await,
             None => {
                 let known = known(connection).await?;
-                known.check(self.inner.settings.memory).map(|memory| (0, memory))
+                known.check(self.inner.settings.remember).map(|memory| (0, memory))
             }
         }
     }
@@ -179,10 +167,7 @@ impl<A: Send + Sync, T: Send> Job for Call<A, T> {
         })
     }
 
-    fn make_at_once<'c>(
-        &'c self,
-        connection: &'c mut SqliteConnection,
-    ) -> Option<BoxFuture<'c, Result<bool>>> {
+    fn make_at_once<'c>(&'c self, connection: &'c mut SqliteConnection) -> Option<BoxFuture<'c, Result<bool>>> {
         let once = self.at_once()?;
         Some(Box::pin(async move {
             let mut step = self.step(connection, (0, None));

@@ -75,10 +75,7 @@ impl Connections {
     }
 
     /// One look, which may be dropped at any time: it is one statement, made when there is a connection for it.
-    pub(crate) async fn look<'q>(
-        &self,
-        ask: impl FnOnce() -> Ask<'q>,
-    ) -> Result<Vec<SqliteRow>, sqlx::Error> {
+    pub(crate) async fn look<'q>(&self, ask: impl FnOnce() -> Ask<'q>) -> Result<Vec<SqliteRow>, sqlx::Error> {
         match self {
             Self::Own(own) => own.look(ask).await,
             Self::Shared(pool) => ask().fetch_all(&mut *pool.acquire().await?).await,

@@ -54,10 +54,9 @@ impl Known {
 }
 
 fn another_memory(kept: Option<i64>, other: Retention) -> Error {
-    let kept = kept
-        .map_or(Retention::Forever, |micros| Retention::For(Duration::from_micros(micros.unsigned_abs())));
+    let kept = kept.map_or(Retention::Forever, |micros| Retention::For(Duration::from_micros(micros.unsigned_abs())));
     let why = format_args!("the store was set up with {kept}, and cannot be opened with {other}");
-    Error::misconfigured("memory", why).on("sqlite")
+    Error::misconfigured("remember", why).on("sqlite")
 }
 
 pub(crate) async fn known(connection: &mut SqliteConnection) -> Result<Known> {

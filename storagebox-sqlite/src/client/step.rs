@@ -11,24 +11,24 @@ use crate::error;
 /// A statement, or some of them, with what it asks for.
 pub(crate) type Ask<'q> = Query<'q, Sqlite, SqliteArguments>;
 
-/// What a call has while it is made: the file to itself, its box and the time.
+/// What a call has while it is made: the file to itself, its namespace and the time.
 #[derive(Debug)]
 pub(crate) struct Step<'c> {
     pub(crate) connection: &'c mut SqliteConnection,
-    /// The number of the box, which a file that was restored meanwhile may have given another; so it is asked for within each
-    /// transaction. 0 for a call that is about all boxes, or is made without a transaction.
+    /// The number of the namespace, which a file that was restored meanwhile may have given another; so it is asked for
+    /// within each transaction. 0 for a call that is about all namespaces, or is made without a transaction.
     pub(crate) number: i64,
     /// Read after the file was to be had.
     pub(crate) now: Micros,
     /// What ended then or before is forgotten. Nothing is for a call that is made without a transaction.
     pub(crate) forgotten: Micros,
-    /// Whether this process has met the box before. If not, a statement without a transaction judges it by itself or changes
-    /// nothing.
+    /// Whether this process has met the namespace before. If not, a statement without a transaction judges it by itself
+    /// or changes nothing.
     pub(crate) is_open: bool,
 }
 
 impl Step<'_> {
-    /// Statements whose first argument is the box.
+    /// Statements whose first argument is the namespace.
     pub(crate) fn ask<'q>(&self, sql: &'static str) -> Ask<'q> {
         query(sql).bind(self.number)
     }

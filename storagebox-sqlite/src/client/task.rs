@@ -5,9 +5,7 @@ use storagebox_core::{Error, Result};
 use tokio::task::JoinSet;
 
 /// Does it in a task of its own, for as long as anybody waits for it.
-pub(crate) async fn apart<T: Send + 'static>(
-    work: impl Future<Output = Result<T>> + Send + 'static,
-) -> Result<T> {
+pub(crate) async fn apart<T: Send + 'static>(work: impl Future<Output = Result<T>> + Send + 'static) -> Result<T> {
     // It ends its task when it is dropped.
     let mut task = JoinSet::new();
     task.spawn(work);

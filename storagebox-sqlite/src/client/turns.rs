@@ -57,7 +57,7 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
     use std::thread;
 
-    use storagebox_core::{BoxName, ClaimId, Hold, Item, ItemBank, Result};
+    use storagebox_core::{ClaimId, Hold, Item, ItemBank, Namespace, Result};
     use storagebox_testkit::Folder;
     use tokio::task::JoinSet;
 
@@ -110,9 +110,9 @@ mod tests {
     /// A bank on connections of its own, as another process has them.
     async fn bank(folder: &Folder) -> Result<(Arc<Client>, SqliteBank)> {
         let settings = Settings::default();
-        let client = Client::new(Connections::own(&folder.path().join("box.db"), &settings), settings);
+        let client = Client::new(Connections::own(&folder.path().join("namespace.db"), &settings), settings);
         schema::setup(&client).await?;
-        let bank = SqliteBank::new(&client, &BoxName::new("box")?);
+        let bank = SqliteBank::new(&client, &Namespace::new("namespace")?);
         Ok((client, bank))
     }
 
@@ -153,8 +153,7 @@ mod tests {
     async fn beside_a_neighbour_that_never_stops_a_call_waits_for_few_of_its_transactions() -> Result<()> {
         let folder = Arc::new(Folder::new("sqlite-test").unwrap());
         let (_, own) = bank(&folder).await?;
-        let items: Vec<_> =
-            (0..20_000).map(|number| Item::new(format!("{number}"))).collect::<Result<_>>()?;
+        let items: Vec<_> = (0..20_000).map(|number| Item::new(format!("{number}"))).collect::<Result<_>>()?;
         own.add(&items).await?;
         let commits = Arc::new(AtomicUsize::new(0));
         let (there, counted) = (Arc::clone(&folder), Arc::clone(&commits));

@@ -189,7 +189,7 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use storagebox_core::{
-        BoxName, Certainty, Change, ClaimId, Counter, Hold, Item, ItemBank, Key, OpId, Strategy, Taken,
+        Certainty, Change, ClaimId, Counter, Hold, Item, ItemBank, Key, Namespace, OpId, Strategy, Taken,
     };
     use storagebox_testkit::Folder;
 
@@ -203,7 +203,7 @@ mod tests {
 
     async fn client(folder: &Folder) -> Result<Arc<Client>> {
         let settings = Settings::default();
-        let client = Client::new(Connections::own(&folder.path().join("box.db"), &settings), settings);
+        let client = Client::new(Connections::own(&folder.path().join("namespace.db"), &settings), settings);
         schema::setup(&client).await?;
         Ok(client)
     }
@@ -219,7 +219,7 @@ mod tests {
     /// A bank of two items behind a hook.
     async fn bank(folder: &Folder, hook: impl Fn() -> bool + Send + 'static) -> Result<SqliteBank> {
         let client = client(folder).await?;
-        let bank = SqliteBank::new(&client, &BoxName::new("box")?);
+        let bank = SqliteBank::new(&client, &Namespace::new("namespace")?);
         bank.add(&[Item::new("one")?, Item::new("another")?]).await?;
         hooked(&client, hook).await?;
         Ok(bank)
@@ -247,14 +247,14 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_first_look_of_a_box_commits_once_and_the_next_one_not() -> Result<()> {
+    async fn the_first_look_of_a_namespace_commits_once_and_the_next_one_not() -> Result<()> {
         let (folder, commits) = (Folder::new("sqlite-test").unwrap(), Arc::new(AtomicUsize::new(0)));
         let counted = Arc::clone(&commits);
         let client = client(&folder).await?;
         hooked(&client, move || counted.fetch_add(1, Ordering::SeqCst) < usize::MAX).await?;
         for expected in [1, 2] {
             // Another handle is another first look, as that of another process.
-            let bank = SqliteBank::new(&client, &BoxName::new("box")?);
+            let bank = SqliteBank::new(&client, &Namespace::new("namespace")?);
             for _ in 0..2 {
                 assert_eq!(bank.counts().await?.total(), 0);
                 assert_eq!(commits.load(Ordering::SeqCst), expected);
@@ -282,15 +282,11 @@ mod tests {
         for (strategy, may_be_repeated) in [(Strategy::Atomic, false), (Strategy::default(), true)] {
             let folder = Folder::new("sqlite-test").unwrap();
             let client = client(&folder).await?;
-            let counter = SqliteCounter::new(&client, &BoxName::new("box")?, strategy)?;
+            let counter = SqliteCounter::new(&client, &Namespace::new("namespace")?, strategy)?;
             counter.value(&key).await?;
             hooked(&client, || false).await?;
             let error = counter.apply(&key, &change).await.unwrap_err();
-            assert_eq!(
-                (error.certainty(), error.is_retryable()),
-                (Certainty::Unknown, may_be_repeated),
-                "{error}"
-            );
+            assert_eq!((error.certainty(), error.is_retryable()), (Certainty::Unknown, may_be_repeated), "{error}");
         }
         Ok(())
     }

@@ -8,7 +8,7 @@ use storagebox_core::backend::url::{decoded, duration, keys, number, one_of, ret
 use super::{SqliteBuilder, Synchronous};
 use crate::error::bad;
 
-const KEYS: [&str; 5] = ["synchronous", "combining", "call_timeout", "memory", "wal_autocheckpoint"];
+const KEYS: [&str; 5] = ["synchronous", "combining", "call_timeout", "remember", "wal_autocheckpoint"];
 
 const SYNCHRONOUS: [(&str, Synchronous); 3] =
     [("full", Synchronous::Full), ("normal", Synchronous::Normal), ("extra", Synchronous::Extra)];
@@ -29,7 +29,7 @@ fn set(builder: SqliteBuilder, key: &str, value: &str) -> Result<SqliteBuilder> 
         "synchronous" => builder.synchronous(one_of("synchronous", value, &SYNCHRONOUS)?),
         "combining" => builder.combining(switch("combining", value)?),
         "call_timeout" => builder.call_timeout(duration("call_timeout", value)?),
-        "memory" => builder.memory(retention("memory", value)?),
+        "remember" => builder.remember(retention("remember", value)?),
         "wal_autocheckpoint" => builder.wal_autocheckpoint(number("wal_autocheckpoint", value)?),
         _ => return Err(unknown(key, value, &KEYS)),
     })

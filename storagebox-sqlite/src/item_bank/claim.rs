@@ -3,8 +3,8 @@
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, query};
 use storagebox_core::{
-    BoxName, ClaimId, ClaimState, Confirmed, End, Extended, Held, Hold, HoldState, Item, Released, Result,
-    Retired, Taken,
+    ClaimId, ClaimState, Confirmed, End, Extended, Held, Hold, HoldState, Item, Namespace, Released, Result, Retired,
+    Taken,
 };
 
 use super::end_of;
@@ -85,7 +85,7 @@ pub(super) async fn answered(step: &mut Step<'_>, claim: &ClaimId) -> Result<Opt
 }
 
 /// The same without a transaction: nothing is changed.
-pub(super) async fn seen(step: &mut Step<'_>, bank: &BoxName, claim: &ClaimId) -> Result<Option<Taken>> {
+pub(super) async fn seen(step: &mut Step<'_>, bank: &Namespace, claim: &ClaimId) -> Result<Option<Taken>> {
     let row = step.row(query(GET).bind(bank.as_str()).bind(step.now.0).bind(claim.as_str())).await?;
     judged(row.as_ref(), step.now, forgotten(row.as_ref(), step.now)?).map(to_a_take)
 }

@@ -7,7 +7,7 @@ use sqlx::sqlite::SqliteRow;
 use storagebox_core::backend::Listing;
 use storagebox_core::{ClaimId, Cursor, Item, ItemState, ListedItem, Page, Restored, Result, Withdrawn};
 
-use crate::client::{OpenBox, Step, Texts};
+use crate::client::{OpenNamespace, Step, Texts};
 use crate::error::{read, unreadable};
 
 const HOLDER: &str = include_str!("../../sql/item_bank/holder.sql");
@@ -15,17 +15,13 @@ const LIST: &str = include_str!("../../sql/item_bank/list.sql");
 const RESTORE: &str = include_str!("../../sql/item_bank/restore.sql");
 const WITHDRAW: &str = include_str!("../../sql/item_bank/withdraw.sql");
 
-pub(super) async fn holder(bank: &Arc<OpenBox>, item: &Item) -> Result<ItemState> {
+pub(super) async fn holder(bank: &Arc<OpenNamespace>, item: &Item) -> Result<ItemState> {
     let item = item.as_str().to_owned();
     let rows = bank.look("holder", HOLDER, move |ask| ask.bind(item.clone())).await?;
     rows.first().map_or(Ok(ItemState::Unknown), state)
 }
 
-pub(super) async fn list(
-    bank: &Arc<OpenBox>,
-    cursor: Option<&Cursor>,
-    limit: usize,
-) -> Result<Page<ListedItem>> {
+pub(super) async fn list(bank: &Arc<OpenNamespace>, cursor: Option<&Cursor>, limit: usize) -> Result<Page<ListedItem>> {
     let listing = Listing::of::<Item>("sqlite", cursor, limit)?;
     let (after, most) = (listing.after().to_owned(), listing.limit());
     let rows = bank.look("list", LIST, move |ask| ask.bind(after.clone()).bind(most)).await?;

@@ -2,7 +2,7 @@
 
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, query};
-use storagebox_core::{BoxName, ClaimId, Held, Hold, HoldState, Item, Result, Taken};
+use storagebox_core::{ClaimId, Held, Hold, HoldState, Item, Namespace, Result, Taken};
 
 use super::{claim, end_of};
 use crate::client::{Step, VERSION};
@@ -14,14 +14,14 @@ const TAKE_NEW: &str = include_str!("../../sql/item_bank/take_new.sql");
 
 /// A take, and of which bank.
 pub(super) struct Take {
-    pub(super) bank: BoxName,
+    pub(super) bank: Namespace,
     pub(super) claim: ClaimId,
     pub(super) hold: Hold,
 }
 
 impl Take {
-    /// Without a transaction, one statement for a claim that is new, which judges the tables and the bank by itself; one that
-    /// is known is looked at (IB-3), in a bank that was judged before.
+    /// Without a transaction, one statement for a claim that is new, which judges the tables and the bank by itself;
+    /// one that is known is looked at (IB-3), in a bank that was judged before.
     pub(super) async fn by_itself(&self, step: &mut Step<'_>) -> Result<Option<Taken>> {
         let ask = query(TAKE_NEW).bind(self.bank.as_str()).bind(VERSION);
         let ask = ask.bind(self.claim.as_str()).bind(end_of(self.hold, step.now));

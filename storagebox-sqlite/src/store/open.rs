@@ -13,8 +13,8 @@ impl SqliteBuilder {
     /// Opens a store by URL. The first call opens the file. Only `setup` creates the file and its tables.
     ///
     /// The URL is `sqlite:path/to/file.db` or `sqlite:///path/to/file.db`. In the path, write `?` as `%3F` and `%` as `%25`.
-    /// The query keys are `synchronous=full|normal|extra`, `combining=on|off`, `call_timeout` (as in `10s`), `memory` (as in
-    /// `7d`, or `forever`) and `wal_autocheckpoint` (pages).
+    /// The query keys are `synchronous=full|normal|extra`, `combining=on|off`, `call_timeout` (as in `10s`), `remember`
+    /// (as in `7d`, or `forever`) and `wal_autocheckpoint` (pages).
     ///
     /// # Errors
     ///

@@ -7,9 +7,9 @@ use std::time::Duration;
 use sqlx::Connection;
 use sqlx::sqlite::SqlitePoolOptions;
 use storagebox_core::{
-    BackendExt, BankAdmin, Begun, Change, ClaimId, Counter, DedupId, DedupRepo, DedupRepoExt, Hold, Item,
-    ItemBank, Key, LeaseRepo, OpId, OrderedOptions, OrderedStore, Payload, Recorded, Replaced, Result,
-    Retention, Stamp, Strategy, TokenId, TokenStore, WriterId,
+    BackendExt, BankAdmin, Begun, Change, ClaimId, Counter, DedupId, DedupRepo, DedupRepoExt, Hold, Item, ItemBank,
+    Key, LeaseRepo, OpId, OrderedOptions, OrderedStore, Payload, Recorded, Replaced, Result, Retention, Stamp,
+    Strategy, TokenId, TokenStore, WriterId,
 };
 use storagebox_sqlite::SqliteStore;
 use tokio::task::JoinSet;
@@ -51,7 +51,7 @@ impl Metered {
     }
 
     async fn bank(&mut self) -> Result<()> {
-        let bank = self.store.bank("box")?;
+        let bank = self.store.bank("namespace")?;
         let (ada, bob) = (ClaimId::new("ada")?, ClaimId::new("bob")?);
         self.note("add 1,000", bank.add(&items(1_000)?)).await?;
         let _ = self.note("take, new", bank.take(&ada, Hold::For(HOUR))).await?;
@@ -69,7 +69,7 @@ impl Metered {
     }
 
     async fn records(&mut self) -> Result<()> {
-        let records = self.store.dedup("box")?;
+        let records = self.store.dedup("namespace")?;
         let (id, op, value) = (DedupId::new("id")?, OpId::new("op")?, Payload::try_from("value")?);
         let recorded = self.note("record", records.record(&id, &value, &op, Retention::Forever)).await?;
         let Recorded::New(version) = recorded else { panic!("{recorded:?}") };
@@ -81,7 +81,7 @@ impl Metered {
     }
 
     async fn leases(&mut self) -> Result<()> {
-        let (leases, op, result) = (self.store.leases("box")?, OpId::new("op")?, Payload::try_from("value")?);
+        let (leases, op, result) = (self.store.leases("namespace")?, OpId::new("op")?, Payload::try_from("value")?);
         for end in ["complete", "abort"] {
             let begun = self.note("begin", leases.begin(&DedupId::new(end)?, &op, HOUR, None)).await?;
             let Begun::Started(lease) = begun else { panic!("{begun:?}") };
@@ -98,7 +98,7 @@ impl Metered {
     }
 
     async fn tokens(&mut self) -> Result<()> {
-        let (tokens, op) = (self.store.tokens("box")?, OpId::new("op")?);
+        let (tokens, op) = (self.store.tokens("namespace")?, OpId::new("op")?);
         let both = [TokenId::new("one")?, TokenId::new("other")?];
         self.note("create", tokens.create_tokens(&both)).await?;
         self.note("exists", tokens.exists(&both[0])).await?;
@@ -107,14 +107,14 @@ impl Metered {
     }
 
     async fn counters(&mut self) -> Result<()> {
-        let (counters, key) = (self.store.counters("box", Strategy::default())?, Key::new("key")?);
+        let (counters, key) = (self.store.counters("namespace", Strategy::default())?, Key::new("key")?);
         let _ = self.note("apply", counters.apply(&key, &Change::new(OpId::new("op")?, 1))).await?;
         self.note("value", counters.value(&key)).await?;
         self.note("cancel", counters.cancel(&key, &OpId::new("another")?)).await.map(drop)
     }
 
     async fn ordered(&mut self) -> Result<()> {
-        let ordered = self.store.ordered("box", OrderedOptions::sequence())?;
+        let ordered = self.store.ordered("namespace", OrderedOptions::sequence())?;
         let (key, value) = (Key::new("key")?, Payload::try_from("value")?);
         let stamp = |at| Ok::<_, storagebox_core::Error>(Stamp::new(at, WriterId::new("ada")?));
         let _ = self.note("put", ordered.put(&key, &value, &stamp(1)?)).await?;
@@ -129,7 +129,7 @@ fn items(count: usize) -> Result<Vec<Item>> {
     (0..count).map(|number| Item::new(format!("item-{number}"))).collect()
 }
 
-/// The first call of each box also registers it, in the same transaction. A take is one also where it changes nothing.
+/// The first call of each namespace also registers it, in the same transaction. A take is one also where it changes nothing.
 #[tokio::test]
 async fn each_change_is_one_transaction_and_each_look_none() -> Result<()> {
     let place = Place::ready().await?;
@@ -152,8 +152,7 @@ async fn each_change_is_one_transaction_and_each_look_none() -> Result<()> {
         "ordered, get",
         "ordered, list",
     ];
-    let expected: Vec<_> =
-        metered.noted.iter().map(|(call, _)| (*call, usize::from(!free.contains(call)))).collect();
+    let expected: Vec<_> = metered.noted.iter().map(|(call, _)| (*call, usize::from(!free.contains(call)))).collect();
     assert_eq!(metered.noted, expected);
     assert_eq!(metered.noted.len(), 36, "calls");
     Ok(())
@@ -163,7 +162,7 @@ async fn each_change_is_one_transaction_and_each_look_none() -> Result<()> {
 async fn texts_go_five_thousand_to_a_transaction() -> Result<()> {
     let place = Place::ready().await?;
     let mut metered = Metered::of(&place)?;
-    let bank = metered.store.bank("box")?;
+    let bank = metered.store.bank("namespace")?;
     metered.note("add", bank.add(&items(12_000)?)).await?;
     assert_eq!(metered.noted, [("add", 3)]);
     Ok(())
@@ -174,7 +173,7 @@ async fn texts_go_five_thousand_to_a_transaction() -> Result<()> {
 async fn calls_that_come_together_share_a_transaction() -> Result<()> {
     let place = Place::ready().await?;
     let metered = Metered::of(&place)?;
-    let records = metered.store.dedup("box")?;
+    let records = metered.store.dedup("namespace")?;
     let _ = records.remember("first", "value", "op", Retention::Forever).await?;
     let mut other = place.raw().await?;
     let writing = other.begin_with("BEGIN IMMEDIATE").await.map_err(failed)?;

@@ -4,8 +4,8 @@ use std::pin::pin;
 use std::task::Poll;
 
 use storagebox_core::{
-    Backend, BackendExt, ClaimId, Counted, Counter, CounterExt, DedupId, DedupRepo, DedupRepoExt, ErrorKind,
-    Hold, Item, ItemBank, Recorded, Result, Retention, Strategy, TokenId, TokenStore,
+    Backend, BackendExt, ClaimId, Counted, Counter, CounterExt, DedupId, DedupRepo, DedupRepoExt, ErrorKind, Hold,
+    Item, ItemBank, Recorded, Result, Retention, Strategy, TokenId, TokenStore,
 };
 use storagebox_sqlite::SqliteStore;
 
@@ -39,11 +39,11 @@ impl Dropped {
 
     pub(crate) async fn make(self, store: &SqliteStore, id: &str) -> Result<()> {
         match self {
-            Self::Take => store.bank("box")?.take(&ClaimId::new(id)?, Hold::Forever).await.map(drop),
-            Self::Record => store.dedup("box")?.remember(id, id, "op", Retention::Forever).await.map(drop),
-            Self::Apply => store.counters("box", Strategy::default())?.add(id, "op", 1).await.map(drop),
-            Self::Create => store.tokens("box")?.create_tokens(&[TokenId::new(id)?]).await.map(drop),
-            Self::Look => store.bank("box")?.counts().await.map(drop),
+            Self::Take => store.bank("namespace")?.take(&ClaimId::new(id)?, Hold::Forever).await.map(drop),
+            Self::Record => store.dedup("namespace")?.remember(id, id, "op", Retention::Forever).await.map(drop),
+            Self::Apply => store.counters("namespace", Strategy::default())?.add(id, "op", 1).await.map(drop),
+            Self::Create => store.tokens("namespace")?.create_tokens(&[TokenId::new(id)?]).await.map(drop),
+            Self::Look => store.bank("namespace")?.counts().await.map(drop),
             Self::Maintain => store.maintain(10).await.map(drop),
             Self::Setup => store.setup().await,
         }
@@ -68,7 +68,7 @@ impl Clients {
     /// Each call is dropped at its first point, then at its second, and so on until it is through.
     async fn drop_everywhere(&self) -> Result<()> {
         let items: Vec<_> = (0..500).map(|number| Item::new(format!("{number}"))).collect::<Result<_>>()?;
-        self.fresh.bank("box")?.add(&items).await?;
+        self.fresh.bank("namespace")?.add(&items).await?;
         for call in Dropped::ALL {
             let mut waits = 0;
             while !self.drop_at(call, waits).await? {
@@ -94,13 +94,13 @@ impl Clients {
 
     /// Calls of the client that had one dropped: each gets its own answer, and others see what it did.
     async fn another(&self, id: &str) -> Result<()> {
-        let recorded = self.old.dedup("box")?.remember(id, id, "op", Retention::Forever).await?;
+        let recorded = self.old.dedup("namespace")?.remember(id, id, "op", Retention::Forever).await?;
         assert!(matches!(recorded, Recorded::New(_)), "{id}: {recorded:?}");
-        let found = self.fresh.dedup("box")?.get(&DedupId::new(id)?).await?;
+        let found = self.fresh.dedup("namespace")?.get(&DedupId::new(id)?).await?;
         assert_eq!(found.map(|entry| entry.value.into_bytes()).as_deref(), Some(id.as_bytes()));
-        let counted = self.old.counters("box", Strategy::default())?.add(id, "op", 7).await?;
+        let counted = self.old.counters("namespace", Strategy::default())?.add(id, "op", 7).await?;
         assert_eq!(counted, Counted::Applied { value: Some(7) }, "{id}");
-        let value = self.fresh.counters("box", Strategy::default())?.value(&id.try_into()?).await?;
+        let value = self.fresh.counters("namespace", Strategy::default())?.value(&id.try_into()?).await?;
         assert_eq!(value, 7, "{id}");
         Ok(())
     }
@@ -133,7 +133,7 @@ fn a_store_outlives_the_runtime_that_it_was_used_in() -> Result<()> {
     for round in 0..20 {
         let first = runtime().map_err(failed)?;
         for number in 0..8 {
-            let records = store.dedup("box")?;
+            let records = store.dedup("namespace")?;
             first.spawn(async move {
                 let id = format!("{round}-{number}");
                 records.remember(id.as_str(), "value", id.as_str(), Retention::Forever).await
@@ -141,7 +141,7 @@ fn a_store_outlives_the_runtime_that_it_was_used_in() -> Result<()> {
         }
         first.shutdown_background();
         runtime().map_err(failed)?.block_on(async {
-            let (records, id) = (store.dedup("box")?, format!("then-{round}"));
+            let (records, id) = (store.dedup("namespace")?, format!("then-{round}"));
             let record = || records.remember(id.as_str(), "value", "op", Retention::Forever);
             let recorded = match record().await {
                 // It shared a transaction whose end was cut off with the first runtime.

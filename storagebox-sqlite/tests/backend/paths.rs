@@ -19,8 +19,8 @@ fn folder(place: &Place) -> Result<PathBuf> {
 
 async fn used(store: &SqliteStore) -> Result<()> {
     store.setup().await?;
-    store.bank("box")?.add(&[Item::new("A")?]).await?;
-    store.bank("box")?.counts().await.map(drop)
+    store.bank("namespace")?.add(&[Item::new("A")?]).await?;
+    store.bank("namespace")?.counts().await.map(drop)
 }
 
 /// The files in a folder that this process has open.
@@ -73,7 +73,7 @@ async fn what_is_open_is_named_and_for_its_owner_alone_however_the_path_is_spell
 #[tokio::test]
 async fn links_without_an_end_are_refused() -> Result<()> {
     let place = Place::bare()?;
-    symlink("box.db", place.path()).map_err(failed)?;
+    symlink("namespace.db", place.path()).map_err(failed)?;
     let store = place.store()?;
     for error in [store.setup().await.unwrap_err(), store.ping().await.unwrap_err()] {
         assert_eq!(error.kind(), ErrorKind::Misconfigured, "{error}");

@@ -7,8 +7,8 @@ use std::{env, fs};
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection, query, query_scalar, raw_sql};
 use storagebox_core::{
-    Backend, BackendExt, Certainty, ClaimState, Counts, Error, ErrorKind, Item, ItemBank, ItemBankExt,
-    ItemState, Result,
+    Backend, BackendExt, Certainty, ClaimState, Counts, Error, ErrorKind, Item, ItemBank, ItemBankExt, ItemState,
+    Result,
 };
 use storagebox_sqlite::SqliteStore;
 
@@ -18,7 +18,7 @@ use crate::support::{Place, failed};
 async fn in_use() -> Result<(Place, SqliteStore)> {
     let place = Place::ready().await?;
     let store = place.store()?;
-    let bank = store.bank("box")?;
+    let bank = store.bank("namespace")?;
     bank.add(&[Item::new("A")?, Item::new("B")?]).await?;
     let _ = bank.assign("ada").await?;
     Ok((place, store))
@@ -53,7 +53,7 @@ fn is_refused(error: &Error) {
 
 /// Everything that the store is asked.
 async fn is_refused_everything(store: &SqliteStore) -> Result<()> {
-    let bank = store.bank("box")?;
+    let bank = store.bank("namespace")?;
     for error in [
         bank.assign("eve").await.unwrap_err(),
         bank.add(&[Item::new("C")?]).await.unwrap_err(),
@@ -73,12 +73,12 @@ async fn a_process_whose_file_was_replaced_gives_nothing_that_another_gives() ->
     let (place, old) = in_use().await?;
     restore(&place).await?;
     let new = place.store()?;
-    let bobs = new.bank("box")?.assign("bob").await?;
+    let bobs = new.bank("namespace")?.assign("bob").await?;
     assert_eq!(bobs.item(), Some(&Item::new("B")?));
     is_refused_everything(&old).await?;
     // It is not the last one of the new file, whose log it would remove.
     old.close().await?;
-    assert_eq!(new.bank("box")?.assign("bob").await?.item(), bobs.item());
+    assert_eq!(new.bank("namespace")?.assign("bob").await?.item(), bobs.item());
     Ok(())
 }
 
@@ -98,7 +98,7 @@ async fn a_process_whose_file_was_removed_says_so_and_makes_none() -> Result<()>
 async fn a_process_whose_log_was_removed_writes_nothing_more() -> Result<()> {
     let (place, store) = in_use().await?;
     remove(&place, &["-wal", "-shm"])?;
-    is_refused(&store.bank("box")?.assign("eve").await.unwrap_err());
+    is_refused(&store.bank("namespace")?.assign("eve").await.unwrap_err());
     Ok(())
 }
 
@@ -114,7 +114,7 @@ async fn a_file_that_was_restored_has_a_log_again() -> Result<()> {
     store.close().await?;
     fs::rename(copy, place.path()).map_err(failed)?;
     assert_eq!(mode(&place).await?, "delete");
-    assert_eq!(place.store()?.bank("box")?.assign("bob").await?.item(), Some(&Item::new("B")?));
+    assert_eq!(place.store()?.bank("namespace")?.assign("bob").await?.item(), Some(&Item::new("B")?));
     assert_eq!(mode(&place).await?, "wal");
     Ok(())
 }
@@ -126,7 +126,7 @@ async fn a_file_of_somebody_elses_is_left_as_it_is() -> Result<()> {
     let mut theirs = options.connect().await.map_err(failed)?;
     query("CREATE TABLE theirs (a)").execute(&mut theirs).await.map_err(failed)?;
     theirs.close().await.map_err(failed)?;
-    let error = place.store()?.bank("box")?.assign("ada").await.unwrap_err();
+    let error = place.store()?.bank("namespace")?.assign("ada").await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::NotSetUp, "{error}");
     assert_eq!(mode(&place).await?, "delete");
     Ok(())
@@ -157,10 +157,8 @@ async fn as_another_process() -> Result<()> {
     raw.close().await.map_err(failed)
 }
 
-const BOB_TAKES: &str =
-    "UPDATE storagebox_items SET state = 'held', claim = 'bob' WHERE item = 'B' RETURNING item";
-const BOB_HAS: &str =
-    "SELECT coalesce(group_concat(item), 'nothing') FROM storagebox_items WHERE claim = 'bob'";
+const BOB_TAKES: &str = "UPDATE storagebox_items SET state = 'held', claim = 'bob' WHERE item = 'B' RETURNING item";
+const BOB_HAS: &str = "SELECT coalesce(group_concat(item), 'nothing') FROM storagebox_items WHERE claim = 'bob'";
 
 /// The locks of those who write are in it.
 #[cfg(unix)]
@@ -169,7 +167,7 @@ async fn a_process_whose_shared_memory_was_removed_gives_nothing_that_another_gi
     let (place, old) = in_use().await?;
     remove(&place, &["-shm"])?;
     elsewhere(&place, BOB_TAKES)?;
-    is_refused(&old.bank("box")?.assign("eve").await.unwrap_err());
+    is_refused(&old.bank("namespace")?.assign("eve").await.unwrap_err());
     Ok(())
 }
 
@@ -178,9 +176,9 @@ async fn a_process_whose_shared_memory_was_removed_gives_nothing_that_another_gi
 async fn moves_nothing(end: impl AsyncFnOnce(SqliteStore) -> Result<()>) -> Result<()> {
     let place = Place::ready().await?;
     let old = place.store()?;
-    old.bank("box")?.add(&[Item::new("A")?, Item::new("B")?]).await?;
+    old.bank("namespace")?.add(&[Item::new("A")?, Item::new("B")?]).await?;
     old.maintain(1).await?;
-    let _ = old.bank("box")?.assign("ada").await?;
+    let _ = old.bank("namespace")?.assign("ada").await?;
     remove(&place, &["-wal", "-shm"])?;
     elsewhere(&place, BOB_TAKES)?;
     end(old).await?;
@@ -209,7 +207,7 @@ async fn a_process_whose_log_was_removed_moves_nothing_to_the_file_when_its_stor
 #[tokio::test]
 async fn a_process_that_is_refused_because_its_log_was_removed_moves_nothing_to_the_file() -> Result<()> {
     moves_nothing(async |old| {
-        is_refused(&old.bank("box")?.assign("eve").await.unwrap_err());
+        is_refused(&old.bank("namespace")?.assign("eve").await.unwrap_err());
         old.close().await
     })
     .await
@@ -223,7 +221,7 @@ async fn a_process_that_only_looks_and_whose_log_was_removed_moves_nothing_to_th
     first.maintain(1).await?;
     let old = place.store()?;
     old.ping().await?;
-    let _ = first.bank("box")?.assign("eve").await?;
+    let _ = first.bank("namespace")?.assign("eve").await?;
     old.ping().await?;
     first.close().await?;
     remove(&place, &["-wal", "-shm"])?;
@@ -243,7 +241,7 @@ async fn a_store_that_is_opened_anew_in_a_process_whose_log_was_removed_is_refus
     elsewhere(&place, "PRAGMA integrity_check")?;
     old.close().await?;
     let new = place.store()?;
-    is_refused(&new.bank("box")?.assign("bob").await.unwrap_err());
+    is_refused(&new.bank("namespace")?.assign("bob").await.unwrap_err());
     is_refused(&new.ping().await.unwrap_err());
     is_refused(&new.setup().await.unwrap_err());
     Ok(())
@@ -254,8 +252,8 @@ async fn put_back(place: &Place, copy: &Path) -> Result<()> {
     let mut raw = place.raw().await?;
     let attach = query("ATTACH ?1 AS copy").bind(copy.to_str().ok_or_else(|| failed("a path"))?);
     attach.execute(&mut raw).await.map_err(failed)?;
-    let over = "DELETE FROM main.storagebox_items; DELETE FROM main.storagebox_boxes;
-        INSERT INTO main.storagebox_boxes SELECT * FROM copy.storagebox_boxes;
+    let over = "DELETE FROM main.storagebox_items; DELETE FROM main.storagebox_namespaces;
+        INSERT INTO main.storagebox_namespaces SELECT * FROM copy.storagebox_namespaces;
         INSERT INTO main.storagebox_items SELECT * FROM copy.storagebox_items";
     raw_sql(over).execute(&mut raw).await.map_err(failed)?;
     raw.close().await.map_err(failed)
@@ -263,7 +261,7 @@ async fn put_back(place: &Place, copy: &Path) -> Result<()> {
 
 /// A copy is put back while others work, as `.restore` of the command `sqlite3` does it: the file stays the same one.
 #[tokio::test]
-async fn a_box_that_a_copy_does_not_have_is_not_taken_for_another() -> Result<()> {
+async fn a_namespace_that_a_copy_does_not_have_is_not_taken_for_another() -> Result<()> {
     let place = Place::ready().await?;
     let copy = copied(&place).await?;
     let old = place.store()?;
@@ -279,9 +277,9 @@ async fn a_box_that_a_copy_does_not_have_is_not_taken_for_another() -> Result<()
     Ok(())
 }
 
-/// The claim of the same name in another box is another's.
+/// The claim of the same name in another namespace is another's.
 #[tokio::test]
-async fn a_claim_that_a_copy_does_not_have_is_not_taken_for_another_boxs() -> Result<()> {
+async fn a_claim_that_a_copy_does_not_have_is_not_taken_for_another_namespaces() -> Result<()> {
     let place = Place::ready().await?;
     let copy = copied(&place).await?;
     let old = place.store()?;

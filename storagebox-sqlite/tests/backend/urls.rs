@@ -11,9 +11,8 @@ fn refused(url: &str) -> Error {
 
 #[test]
 fn keys_that_are_not_known_are_refused() {
-    for key in ["synchronus=full", "Synchronous=full", "mode=memory", "cache=shared", "foo", "=", "vfs=unix"]
-    {
-        let error = refused(&format!("sqlite:nowhere/box.db?{key}"));
+    for key in ["synchronus=full", "Synchronous=full", "mode=memory", "cache=shared", "foo", "=", "vfs=unix"] {
+        let error = refused(&format!("sqlite:nowhere/namespace.db?{key}"));
         assert_eq!(error.kind(), ErrorKind::Misconfigured, "{key}");
         assert!(error.to_string().contains("query key"), "{error}");
     }
@@ -27,13 +26,13 @@ fn values_that_make_no_sense_are_refused() {
         ("combining=yes", "combining"),
         ("call_timeout=0", "call timeout"),
         ("call_timeout=10", "call_timeout"),
-        ("memory=0", "retention"),
-        ("memory=week", "memory"),
-        ("memory=99999999999999999999s", "memory"),
+        ("remember=0", "retention"),
+        ("remember=week", "remember"),
+        ("remember=99999999999999999999s", "remember"),
         ("wal_autocheckpoint=-1", "wal_autocheckpoint"),
         ("wal_autocheckpoint=4294967295", "wal autocheckpoint"),
     ] {
-        let error = refused(&format!("sqlite:hunter2/box.db?{pair}"));
+        let error = refused(&format!("sqlite:hunter2/namespace.db?{pair}"));
         assert_eq!(error.kind(), ErrorKind::Misconfigured, "{pair}");
         assert!(error.to_string().contains(because), "{pair}: {error}");
         assert!(!format!("{error} {error:?}").contains("hunter2"), "{error:?}");
@@ -81,11 +80,13 @@ fn what_is_gone_with_its_process_is_another_backend() {
 fn every_key_is_taken_and_nothing_is_touched() {
     for pairs in [
         "",
-        "synchronous=normal&combining=off&call_timeout=500ms&memory=forever&wal_autocheckpoint=0",
-        "synchronous=extra&combining=on&memory=24h",
+        "synchronous=normal&combining=off&call_timeout=500ms&remember=forever&wal_autocheckpoint=0",
+        "synchronous=extra&combining=on&remember=24h",
         "synchronous=full",
     ] {
-        for path in ["nowhere/box.db", "//nowhere/box.db", "///nowhere/box.db", "/nowhere/box.db"] {
+        for path in
+            ["nowhere/namespace.db", "//nowhere/namespace.db", "///nowhere/namespace.db", "/nowhere/namespace.db"]
+        {
             let store = SqliteStore::connect(&format!("sqlite:{path}?{pairs}"));
             assert!(store.is_ok(), "{path} {pairs}: {store:?}");
         }

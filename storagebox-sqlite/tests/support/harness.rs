@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use sqlx::Row;
 use sqlx::sqlite::SqliteRow;
-use storagebox_conformance::{Declared, Harness, Namespace, Part, Restart, TestClock};
-use storagebox_core::{Backend, BoxName, ClaimId, Error, Item, ItemState, ListedItem, Result, async_trait};
+use storagebox_conformance::{Declared, Harness, Part, Restart, Sandbox, TestClock};
+use storagebox_core::{Backend, ClaimId, Error, Item, ItemState, ListedItem, Namespace, Result, async_trait};
 
 use super::place::{Place, failed};
 use super::worker::Worker;
@@ -31,8 +31,8 @@ impl SetUp {
 #[derive(Debug)]
 pub struct SqliteHarness(pub SetUp);
 
-fn place(namespace: &Namespace) -> Result<&Place> {
-    namespace.guard().ok_or_else(|| Error::corrupt(namespace.name(), "it is another harness's"))
+fn place(sandbox: &Sandbox) -> Result<&Place> {
+    sandbox.guard().ok_or_else(|| Error::corrupt(sandbox.name(), "it is another harness's"))
 }
 
 #[async_trait]
@@ -47,13 +47,13 @@ impl Harness for SqliteHarness {
             .without_network("a file has no server to connect to")
     }
 
-    async fn fresh(&self) -> Result<Namespace> {
+    async fn fresh(&self) -> Result<Sandbox> {
         let place = Place::ready().await?;
-        Ok(Namespace::new(place.url(), place))
+        Ok(Sandbox::new(place.url(), place))
     }
 
-    async fn open(&self, namespace: &Namespace) -> Result<Arc<dyn Backend>> {
-        let place = place(namespace)?;
+    async fn open(&self, sandbox: &Sandbox) -> Result<Arc<dyn Backend>> {
+        let place = place(sandbox)?;
         let builder = place.builder().combining(self.0.combining).call_timeout(PATIENCE);
         Ok(Arc::new(match self.0.pools {
             true => builder.from_pool(place.pool())?,
@@ -61,22 +61,22 @@ impl Harness for SqliteHarness {
         }))
     }
 
-    async fn audit(&self, namespace: &Namespace, bank: &BoxName) -> Result<Vec<ListedItem>> {
-        let place = place(namespace)?;
+    async fn audit(&self, sandbox: &Sandbox, bank: &Namespace) -> Result<Vec<ListedItem>> {
+        let place = place(sandbox)?;
         let now = storagebox_core::Clock::now(&place.clock).as_micros();
         let audit = sqlx::query(AUDIT).bind(bank.as_str()).bind(i64::try_from(now).map_err(failed)?);
         let rows = audit.fetch_all(&mut place.raw().await?).await.map_err(failed)?;
         rows.iter().map(listed).collect()
     }
 
-    fn clock(&self, namespace: &Namespace) -> Option<Arc<dyn TestClock>> {
-        place(namespace).ok().map(|place| Arc::new(place.clock.clone()) as _)
+    fn clock(&self, sandbox: &Sandbox) -> Option<Arc<dyn TestClock>> {
+        place(sandbox).ok().map(|place| Arc::new(place.clock.clone()) as _)
     }
 
     /// There is no server. What ends is another process that is in the middle of writing to the file, and what it was told
     /// must be so.
-    async fn restart(&self, namespace: &Namespace, how: Restart) -> Result<()> {
-        let place = place(namespace)?;
+    async fn restart(&self, sandbox: &Sandbox, how: Restart) -> Result<()> {
+        let place = place(sandbox)?;
         let worker = Worker::start(&place.path(), "neighbour", usize::MAX).map_err(failed)?;
         let acked = tokio::task::block_in_place(|| match how {
             Restart::Clean => worker.ended_after(5),
@@ -89,7 +89,7 @@ impl Harness for SqliteHarness {
 /// Past the library: the tables as they are.
 const AUDIT: &str = "
     SELECT i.item, CASE WHEN i.until <= ?2 THEN 'free' ELSE i.state END AS state, i.claim
-    FROM storagebox_items i JOIN storagebox_boxes b ON b.number = i.bank
+    FROM storagebox_items i JOIN storagebox_namespaces b ON b.number = i.bank
     WHERE b.kind = 'bank' AND b.name = ?1";
 
 fn listed(row: &SqliteRow) -> Result<ListedItem> {

@@ -39,7 +39,7 @@ impl Place {
     }
 
     pub fn path(&self) -> PathBuf {
-        self.folder.path().join("box.db")
+        self.folder.path().join("namespace.db")
     }
 
     pub fn url(&self) -> String {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use storagebox_core::layer::LayeredPart;
-use storagebox_core::{BoxName, Deduplicator, Error, OrderedOptions, Result, Strategy};
+use storagebox_core::{Deduplicator, Error, Namespace, OrderedOptions, Result, Strategy};
 
 use super::Store;
 use crate::bank::Bank;
@@ -20,25 +20,25 @@ use crate::tokens::Tokens;
 ///
 /// # Errors
 ///
-/// Returns `InvalidInput` if a name is empty, is over 512 bytes or contains U+0000. Returns `Unsupported` if the backend does
-/// not have the part.
+/// Returns `InvalidInput` if a name is empty, is over 512 bytes or contains U+0000. Returns `Unsupported` if the
+/// backend does not have the part.
 impl Store {
     /// Opens the bank of this name.
-    pub fn bank(&self, name: impl TryInto<BoxName, Error: Into<Error>>) -> Result<Bank> {
+    pub fn bank(&self, name: impl TryInto<Namespace, Error: Into<Error>>) -> Result<Bank> {
         let name = checked(name)?;
         let part = self.backend.item_bank(&name)?;
         Ok(Bank::new(name, part))
     }
 
     /// Opens the deduplication records of this name.
-    pub fn records(&self, name: impl TryInto<BoxName, Error: Into<Error>>) -> Result<Records> {
+    pub fn records(&self, name: impl TryInto<Namespace, Error: Into<Error>>) -> Result<Records> {
         let name = checked(name)?;
         let part = self.backend.dedup_repo(&name)?;
         Ok(Records::new(name, part))
     }
 
     /// Opens the leases over the records of the same name.
-    pub fn leases(&self, name: impl TryInto<BoxName, Error: Into<Error>>) -> Result<Leases> {
+    pub fn leases(&self, name: impl TryInto<Namespace, Error: Into<Error>>) -> Result<Leases> {
         let name = checked(name)?;
         let bounded = self.policy.bounding(&self.inner).lease_repo(&name)?;
         let extensions = Extensions { timer: Arc::clone(&self.policy.timer) };
@@ -48,22 +48,22 @@ impl Store {
     }
 
     /// Opens the tokens of this name.
-    pub fn tokens(&self, name: impl TryInto<BoxName, Error: Into<Error>>) -> Result<Tokens> {
+    pub fn tokens(&self, name: impl TryInto<Namespace, Error: Into<Error>>) -> Result<Tokens> {
         let name = checked(name)?;
         let part = self.backend.token_store(&name)?;
         Ok(Tokens::new(name, part))
     }
 
     /// Opens the counters of this name with the default [`Strategy`].
-    pub fn counters(&self, name: impl TryInto<BoxName, Error: Into<Error>>) -> Result<Counters> {
+    pub fn counters(&self, name: impl TryInto<Namespace, Error: Into<Error>>) -> Result<Counters> {
         self.counters_with(name, Strategy::default())
     }
 
-    /// Opens the counters of this name with a strategy. Counters keep the strategy that they were created with (S-4). Another
-    /// strategy returns `Misconfigured`, at the latest from the first call.
+    /// Opens the counters of this name with a strategy. Counters keep the strategy that they were created with (S-4).
+    /// Another strategy returns `Misconfigured`, at the latest from the first call.
     pub fn counters_with(
         &self,
-        name: impl TryInto<BoxName, Error: Into<Error>>,
+        name: impl TryInto<Namespace, Error: Into<Error>>,
         strategy: Strategy,
     ) -> Result<Counters> {
         let name = checked(name)?;
@@ -72,22 +72,22 @@ impl Store {
     }
 
     /// Opens the counters of this name with [`Strategy::Ledger`], and their log.
-    pub fn ledger(&self, name: impl TryInto<BoxName, Error: Into<Error>>) -> Result<Ledger> {
+    pub fn ledger(&self, name: impl TryInto<Namespace, Error: Into<Error>>) -> Result<Ledger> {
         let name = checked(name)?;
         let part = self.backend.ledger(&name)?;
         Ok(Ledger::new(name, part))
     }
 
     /// Opens the ordered values of this name with the default [`OrderedOptions`]: their stamps are times.
-    pub fn ordered(&self, name: impl TryInto<BoxName, Error: Into<Error>>) -> Result<OrderedValues> {
+    pub fn ordered(&self, name: impl TryInto<Namespace, Error: Into<Error>>) -> Result<OrderedValues> {
         self.ordered_with(name, OrderedOptions::default())
     }
 
-    /// Opens the ordered values of this name with options. Ordered values keep the options that they were created with (S-4).
-    /// Other options return `Misconfigured`, at the latest from the first call.
+    /// Opens the ordered values of this name with options. Ordered values keep the options that they were created with
+    /// (S-4). Other options return `Misconfigured`, at the latest from the first call.
     pub fn ordered_with(
         &self,
-        name: impl TryInto<BoxName, Error: Into<Error>>,
+        name: impl TryInto<Namespace, Error: Into<Error>>,
         options: OrderedOptions,
     ) -> Result<OrderedValues> {
         let name = checked(name)?;
@@ -111,11 +111,11 @@ impl Store {
     /// ```
     pub fn deduplicator(
         &self,
-        records: impl TryInto<BoxName, Error: Into<Error>>,
-        banks: impl IntoIterator<Item: TryInto<BoxName, Error: Into<Error>>>,
+        records: impl TryInto<Namespace, Error: Into<Error>>,
+        banks: impl IntoIterator<Item: TryInto<Namespace, Error: Into<Error>>>,
     ) -> Result<Deduplicator> {
         let records = self.backend.dedup_repo(&checked(records)?)?;
-        all::<BoxName>(banks)?.into_iter().try_fold(Deduplicator::new(records), |deduplicator, name| {
+        all::<Namespace>(banks)?.into_iter().try_fold(Deduplicator::new(records), |deduplicator, name| {
             let bank = self.backend.item_bank(&name)?;
             deduplicator.bank(name, bank)
         })

@@ -5,9 +5,7 @@ use std::process::{self, Command, Stdio};
 
 use testcontainers::bollard::Docker;
 use testcontainers::bollard::models::ContainerSummary;
-use testcontainers::bollard::query_parameters::{
-    ListContainersOptionsBuilder, RemoveContainerOptionsBuilder,
-};
+use testcontainers::bollard::query_parameters::{ListContainersOptionsBuilder, RemoveContainerOptionsBuilder};
 
 /// Holds `host:process`.
 pub(super) const LABEL: &str = "storagebox.testkit.owner";

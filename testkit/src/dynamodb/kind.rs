@@ -17,12 +17,7 @@ pub(crate) static KIND: Kind = Kind {
         // The licence of DynamoDB Local is between Amazon and whoever has an account there: we take no image for
         // anybody who has not named it.
         default: None,
-        run: Run {
-            port: 8000,
-            environment: &[],
-            command: &[],
-            url: |host, port| Url::local(host, port).to_string(),
-        },
+        run: Run { port: 8000, environment: &[], command: &[], url: |host, port| Url::local(host, port).to_string() },
     },
     local,
     shown: |url| Url::parse(url).map(|url| url.to_string()),

@@ -87,10 +87,7 @@ mod tests {
         let local = parsed("dynamodb://us-east-1/storagebox?x=1&endpoint=http%3A%2F%2Fh%3A8000/");
         assert_eq!(local, Url::local("h", 8000));
         let amazon = parsed("dynamodb://eu-west-1/mine");
-        assert_eq!(
-            (amazon.region.as_str(), amazon.table.as_str(), amazon.server),
-            ("eu-west-1", "mine", None)
-        );
+        assert_eq!((amazon.region.as_str(), amazon.table.as_str(), amazon.server), ("eu-west-1", "mine", None));
     }
 
     #[test]

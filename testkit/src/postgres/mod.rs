@@ -55,8 +55,7 @@ impl Postgres {
             tls::make(&scratch)?;
         }
         let (port, process) = port::with_free(|port| {
-            launch(&scratch, &server(&scratch, &programs, settings, port), port)
-                .map(|process| (port, process))
+            launch(&scratch, &server(&scratch, &programs, settings, port), port).map(|process| (port, process))
         })?;
         Ok(Self { process: Mutex::new(Some(process)), scratch, programs, settings: settings.clone(), port })
     }
@@ -158,11 +157,7 @@ fn server(scratch: &Scratch, programs: &Path, settings: &Settings, port: u16) ->
 
 fn tls_settings(scratch: &Scratch) -> [String; 3] {
     let (certificate, key) = tls::server(scratch);
-    [
-        "ssl=on".to_owned(),
-        format!("ssl_cert_file={}", certificate.display()),
-        format!("ssl_key_file={}", key.display()),
-    ]
+    ["ssl=on".to_owned(), format!("ssl_cert_file={}", certificate.display()), format!("ssl_key_file={}", key.display())]
 }
 
 fn launch(scratch: &Scratch, server: &Command, port: u16) -> Result<Process, Failure> {

@@ -35,12 +35,8 @@ fn missing() -> Failure {
 }
 
 fn given(folder: &Path) -> Result<PathBuf, Failure> {
-    let absent =
-        ["initdb", "postgres"].map(|program| folder.join(program)).into_iter().find(|it| !it.is_file());
-    absent.map_or_else(
-        || Ok(folder.to_owned()),
-        |program| Err(Failure::NoProgram { variable: VARIABLE, program }),
-    )
+    let absent = ["initdb", "postgres"].map(|program| folder.join(program)).into_iter().find(|it| !it.is_file());
+    absent.map_or_else(|| Ok(folder.to_owned()), |program| Err(Failure::NoProgram { variable: VARIABLE, program }))
 }
 
 fn is_whole(folder: &Path) -> bool {

@@ -58,13 +58,11 @@ impl Cluster {
     ///
     /// [`Failure::DoesNotStart`] if that takes more than five minutes.
     pub fn wait_until_served(&self) -> Result<(), Failure> {
-        poll(PATIENCE, || self.nodes.iter().all(Redis::serves_all_slots).then_some(())).ok_or(
-            Failure::DoesNotStart {
-                server: "a cluster of Redis",
-                why: NotReady::Silent(PATIENCE),
-                log: String::new(),
-            },
-        )
+        poll(PATIENCE, || self.nodes.iter().all(Redis::serves_all_slots).then_some(())).ok_or(Failure::DoesNotStart {
+            server: "a cluster of Redis",
+            why: NotReady::Silent(PATIENCE),
+            log: String::new(),
+        })
     }
 }
 

@@ -56,9 +56,8 @@ impl Redis {
         if settings.has_tls() {
             tls::make(&scratch)?;
         }
-        let (port, process) = port::with_free(|port| {
-            launch(&scratch, &program, settings, port).map(|process| (port, process))
-        })?;
+        let (port, process) =
+            port::with_free(|port| launch(&scratch, &program, settings, port).map(|process| (port, process)))?;
         Ok(Self { process: Mutex::new(Some(process)), scratch, program, settings: settings.clone(), port })
     }
 

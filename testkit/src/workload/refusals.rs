@@ -3,17 +3,18 @@
 use std::time::Duration;
 
 use storagebox_core::{
-    Backend, BackendExt, BankAdmin, Bounds, Change, ClaimId, Completed, Confirmed, Consumed, Counted,
-    Counter, DedupId, DedupRepo, Error, Extended, Fence, Forgotten, Hold, Item, ItemBank, Key, Lease,
-    LeaseExtended, LeaseRepo, OpId, OrderedOptions, OrderedStore, Payload, Replaced, Restored, Result,
-    Retention, Retired, Stamp, Strategy, Taken, TokenId, TokenStore, Version, Withdrawn, WriterId, Written,
+    Backend, BackendExt, BankAdmin, Bounds, Change, ClaimId, Completed, Confirmed, Consumed, Counted, Counter, DedupId,
+    DedupRepo, Error, Extended, Fence, Forgotten, Hold, Item, ItemBank, Key, Lease, LeaseExtended, LeaseRepo, OpId,
+    OrderedOptions, OrderedStore, Payload, Replaced, Restored, Result, Retention, Retired, Stamp, Strategy, Taken,
+    TokenId, TokenStore, Version, Withdrawn, WriterId, Written,
 };
 
 const HOUR: Duration = Duration::from_secs(3_600);
 /// More than some stores make in one step.
 const SHARDS: u16 = 20;
 
-/// Every refusal, about ids of this name. Who counts what the store holds makes them once before, which registers the boxes.
+/// Every refusal, about ids of this name. Who counts what the store holds makes them once before, which registers the
+/// namespaces.
 ///
 /// # Errors
 ///

@@ -37,8 +37,7 @@ pub struct Findings {
 /// If the bank's own count is not what it was told to hold.
 pub async fn wave(clients: &[impl Backend], name: &str) -> Result<Findings> {
     let banks: Vec<_> = clients.iter().map(|client| client.bank(name)).collect::<Result<_>>()?;
-    let items: Vec<_> =
-        (0..IDS).map(|number| Item::new(format!("{name}-{number}"))).collect::<Result<_>>()?;
+    let items: Vec<_> = (0..IDS).map(|number| Item::new(format!("{name}-{number}"))).collect::<Result<_>>()?;
     banks[0].add(&items).await?;
     let mut calls: Vec<_> = (0..IDS * CALLERS).collect();
     fastrand::shuffle(&mut calls);

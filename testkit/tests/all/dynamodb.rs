@@ -35,9 +35,7 @@ fn what_was_acknowledged_outlives_a_kill_and_a_stop() {
     let written = AtomicU32::new(0);
     thread::scope(|scope| {
         // It writes on until the server is gone.
-        scope.spawn(|| {
-            (1..).take_while(|id| put(address, *id)).for_each(|id| written.store(id, Ordering::Relaxed))
-        });
+        scope.spawn(|| (1..).take_while(|id| put(address, *id)).for_each(|id| written.store(id, Ordering::Relaxed)));
         wait_until(|| written.load(Ordering::Relaxed) >= 100);
         server.kill().unwrap();
     });

@@ -53,8 +53,7 @@ fn a_cluster_serves_all_slots() {
     let cluster = Cluster::start(3, &Settings::quick()).unwrap();
     assert_eq!(cluster.nodes().len(), 6);
     assert!(cluster.url().starts_with("redis+cluster://127.0.0.1:"));
-    let answers: Vec<_> =
-        cluster.nodes()[..3].iter().map(|node| ask(node.address(), "INCR kept").unwrap()).collect();
+    let answers: Vec<_> = cluster.nodes()[..3].iter().map(|node| ask(node.address(), "INCR kept").unwrap()).collect();
     assert_eq!(answers.iter().filter(|answer| *answer == ":1").count(), 1, "{answers:?}");
     assert_eq!(answers.iter().filter(|answer| answer.starts_with("-MOVED ")).count(), 2, "{answers:?}");
 }
@@ -63,8 +62,7 @@ fn a_cluster_serves_all_slots() {
 fn sentinels_know_the_master_and_its_replica() {
     let sentinels = Sentinels::start(&Settings::quick()).unwrap();
     assert!(sentinels.url().starts_with("redis+sentinel://127.0.0.1:"));
-    let answers: Vec<_> =
-        sentinels.nodes().iter().map(|node| ask(node.address(), "SET key value").unwrap()).collect();
+    let answers: Vec<_> = sentinels.nodes().iter().map(|node| ask(node.address(), "SET key value").unwrap()).collect();
     assert!(answers[0] == "+OK" && answers[1].starts_with("-READONLY "), "{answers:?}");
 }
 

@@ -63,9 +63,7 @@ fn killed(url: &str) -> Result<String, Failure> {
     if hits < ROUNDS as usize / 2 {
         return Err(Failure::Untrue { what: "kills at work", expected: ROUNDS as usize / 2, found: hits });
     }
-    Ok(format!(
-        "{ROUNDS} rounds of {PROCESSES} for {IDS} ids, {hits} kills at work: one item each, the same by all"
-    ))
+    Ok(format!("{ROUNDS} rounds of {PROCESSES} for {IDS} ids, {hits} kills at work: one item each, the same by all"))
 }
 
 fn write_ids(path: &Path) -> Result<(), Failure> {

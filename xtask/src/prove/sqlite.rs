@@ -51,7 +51,7 @@ impl Place {
     fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(&self.program);
         command.args(arguments).current_dir(self.folder.path());
-        command.env("STORAGEBOX_URL", "sqlite:box.db");
+        command.env("STORAGEBOX_URL", "sqlite:namespace.db");
         command
     }
 
@@ -73,8 +73,7 @@ impl Place {
     fn figure(&self, command: &str, key: &str) -> Result<usize, Failure> {
         let said = captured(self.command(&["bank", command, "items"]))?;
         let figures = said.lines().filter_map(|line| line.rsplit_once(' '));
-        let found =
-            figures.filter(|(found, _)| found.trim() == key).find_map(|(_, figure)| figure.parse().ok());
+        let found = figures.filter(|(found, _)| found.trim() == key).find_map(|(_, figure)| figure.parse().ok());
         found.ok_or(Failure::Untrue { what: "figures of the bank", expected: 1, found: 0 })
     }
 
@@ -106,11 +105,7 @@ fn killed() -> Result<String, Failure> {
         let given = Given::read(&text)?;
         same("people served", PEOPLE, given.items.len())?;
         if half == 0 || half >= PEOPLE {
-            return Err(Failure::Untrue {
-                what: "people served when it was killed",
-                expected: 1,
-                found: half,
-            });
+            return Err(Failure::Untrue { what: "people served when it was killed", expected: 1, found: half });
         }
         place.audited(before + PEOPLE)?;
     }
@@ -157,11 +152,10 @@ fn at_once() -> Result<String, Failure> {
         }
     }
     let texts = (0..PROCESSES).map(|number| place.read(&format!("given-{number}.csv")));
-    let all =
-        texts.collect::<Result<Vec<_>, _>>()?.into_iter().enumerate().map(|(number, text)| match number {
-            0 => text,
-            _ => text.split_once('\n').map_or(String::new(), |(_, lines)| lines.to_owned()),
-        });
+    let all = texts.collect::<Result<Vec<_>, _>>()?.into_iter().enumerate().map(|(number, text)| match number {
+        0 => text,
+        _ => text.split_once('\n').map_or(String::new(), |(_, lines)| lines.to_owned()),
+    });
     let all: String = all.collect();
     let given = Given::read(&all)?;
     same("people served", PEOPLE, given.items.len())?;

@@ -57,9 +57,7 @@ impl Article {
         let delete = delete.condition_expression("#item = :item").expression_attribute_names("#item", "item");
         match delete.expression_attribute_values(":item", item.clone()).send().await {
             Ok(_) => Ok(true),
-            Err(error)
-                if error.as_service_error().is_some_and(|e| e.is_conditional_check_failed_exception()) =>
-            {
+            Err(error) if error.as_service_error().is_some_and(|e| e.is_conditional_check_failed_exception()) => {
                 Ok(false)
             }
             Err(error) => Err(failed(error)),

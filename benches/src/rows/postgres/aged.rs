@@ -21,7 +21,7 @@ const WALK: &str = "
 pub(super) async fn snapshot(database: &Database) -> Result<PgConnection> {
     let mut session = database.options()?.connect().await?;
     session
-        .execute(raw_sql("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM storagebox.boxes"))
+        .execute(raw_sql("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM storagebox.namespaces"))
         .await?;
     Ok(session)
 }

@@ -27,8 +27,7 @@ impl Caller for Article {
 
     async fn call(&self, (id, place): &(String, i64)) -> Result<()> {
         let mut connection = self.0.connection().await?;
-        let mut candidates: Vec<(i64, String)> =
-            query_as(FETCH).bind(place).fetch_all(&mut *connection).await?;
+        let mut candidates: Vec<(i64, String)> = query_as(FETCH).bind(place).fetch_all(&mut *connection).await?;
         Rng::with_seed(*place as u64).shuffle(&mut candidates);
         for (h, item) in candidates {
             let deleted = query(DELETE).bind(h).bind(&item).execute(&mut *connection).await?;

@@ -69,7 +69,7 @@ impl PlainTakes {
         Ok(Self {
             client: client.clone(),
             number: number(database).await?,
-            epoch: of_box(database, "SELECT epoch FROM storagebox.boxes WHERE name = $1").await?,
+            epoch: of_namespace(database, "SELECT epoch FROM storagebox.namespaces WHERE name = $1").await?,
             memory,
             idle: Mutex::new(places.map(|place| Lane::at(place as i64)).collect()),
         })
@@ -110,8 +110,7 @@ impl Caller for PlainTakes {
         let answers: Vec<Vec<String>> = take.fetch_all(&mut *connection).await?;
         let answer = answers.into_iter().next().unwrap_or_default();
         let number = |index: usize| answer.get(index).and_then(|number| number.parse::<i64>().ok());
-        let (place, till) =
-            number(2).zip(number(3)).ok_or_else(|| Failure::NotNew { answer: answer.join(" ") })?;
+        let (place, till) = number(2).zip(number(3)).ok_or_else(|| Failure::NotNew { answer: answer.join(" ") })?;
         self.idle().push(lane.go_on(place, till));
         Ok(())
     }
@@ -119,10 +118,10 @@ impl Caller for PlainTakes {
 
 /// The number that the bank's rows have.
 pub(super) async fn number(database: &Database) -> Result<i64> {
-    of_box(database, "SELECT box FROM storagebox.boxes WHERE name = $1").await
+    of_namespace(database, "SELECT namespace FROM storagebox.namespaces WHERE name = $1").await
 }
 
-async fn of_box(database: &Database, sql: &'static str) -> Result<i64> {
+async fn of_namespace(database: &Database, sql: &'static str) -> Result<i64> {
     let client = Client::new(database.options()?)?;
     let mut connection = client.connection().await?;
     Ok(query_scalar(sql).bind(BANK).fetch_one(&mut *connection).await?)

@@ -19,10 +19,9 @@ pub(super) struct Connector(PgConnectOptions);
 
 impl Client {
     pub(super) fn new(options: PgConnectOptions) -> Result<Self> {
+        let options = options.statement_cache_capacity(128).extra_float_digits(None).disable_statement_logging();
         let options =
-            options.statement_cache_capacity(128).extra_float_digits(None).disable_statement_logging();
-        let options = options
-            .options([("statement_timeout", "10000"), ("default_transaction_isolation", "read committed")]);
+            options.options([("statement_timeout", "10000"), ("default_transaction_isolation", "read committed")]);
         let pool = Pool::builder(Connector(options)).max_size(CONNECTIONS).timeouts(Timeouts::new());
         Ok(Self(pool.runtime(Runtime::Tokio1).build().unwrap_or_else(|error| unreachable!("{error}"))))
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use storagebox::{
-    BoxName, Counted, Key, OpId, Strategy,
+    Counted, Key, Namespace, OpId, Strategy,
     parts::{Backend as _, Change, Counter},
 };
 use storagebox_postgres::PostgresStore;
@@ -21,7 +21,7 @@ pub(super) struct Hot {
 
 impl Hot {
     pub(super) fn new(database: Database, strategy: Strategy) -> Result<Self> {
-        let counter = PostgresStore::connect(&database.url())?.counter(&BoxName::new("hot")?, strategy)?;
+        let counter = PostgresStore::connect(&database.url())?.counter(&Namespace::new("hot")?, strategy)?;
         Ok(Self { counter, _database: database })
     }
 

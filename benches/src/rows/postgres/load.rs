@@ -33,8 +33,7 @@ pub(super) fn plain(client: &Client, number: i64, load: Load) -> Result<Prepared
     let work = async move {
         let mut added = 0;
         for (hashes, items) in batches.iter() {
-            let add =
-                query_scalar("SELECT storagebox.bank_add($1,$2,$3)").bind(number).bind(hashes).bind(items);
+            let add = query_scalar("SELECT storagebox.bank_add($1,$2,$3)").bind(number).bind(hashes).bind(items);
             let new: i64 = add.fetch_one(&mut *client.connection().await?).await?;
             added += new.unsigned_abs();
         }
@@ -56,10 +55,7 @@ fn fresh(load: Load) -> Result<Vec<Item>> {
 fn batches(items: &[Item]) -> Vec<Batch> {
     let mut sorted: Vec<_> = items.iter().map(|item| (hash(item.as_str()), item.as_str())).collect();
     sorted.sort_unstable();
-    sorted
-        .chunks(BATCH)
-        .map(|batch| batch.iter().map(|(hash, item)| (*hash, (*item).to_owned())).unzip())
-        .collect()
+    sorted.chunks(BATCH).map(|batch| batch.iter().map(|(hash, item)| (*hash, (*item).to_owned())).unzip()).collect()
 }
 
 /// As the library's.

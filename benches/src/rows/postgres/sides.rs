@@ -29,8 +29,7 @@ impl Plain {
 
 /// Takes through the library.
 pub(super) fn takes(cluster: &Cluster, items: usize, combining: bool) -> Side {
-    let make =
-        move |cluster: Cluster| async move { Bank::new(cluster.database(items).await?, items, combining) };
+    let make = move |cluster: Cluster| async move { Bank::new(cluster.database(items).await?, items, combining) };
     side(cluster, make, |bank: Arc<Bank>, load| async move {
         bank.refill(load).await?;
         bank.takes(load)
@@ -148,9 +147,7 @@ pub(super) fn plain_add(cluster: &Cluster) -> Side {
     side(
         cluster,
         |cluster| Plain::new(cluster, 0),
-        |plain: Arc<Plain>, load| async move {
-            load::plain(&plain.client, bank::number(&plain.database).await?, load)
-        },
+        |plain: Arc<Plain>, load| async move { load::plain(&plain.client, bank::number(&plain.database).await?, load) },
     )
 }
 

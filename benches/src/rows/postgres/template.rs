@@ -1,6 +1,6 @@
 //! What the sides' databases are copied from.
 
-use storagebox::{BoxName, parts::Backend as _};
+use storagebox::{Namespace, parts::Backend as _};
 use storagebox_postgres::PostgresStore;
 
 use super::cluster::Database;
@@ -21,7 +21,7 @@ const PLAIN: &str = "
 pub(super) async fn fill(database: &Database, items: usize) -> Result<()> {
     let store = PostgresStore::connect(&database.url())?;
     store.setup().await?;
-    let bank = store.item_bank(&BoxName::new(BANK)?)?;
+    let bank = store.item_bank(&Namespace::new(BANK)?)?;
     bank.counts().await?;
     for first in (0..items).step_by(LOADED_TOGETHER) {
         bank.add(&these(first..items.min(first + LOADED_TOGETHER))?).await?;

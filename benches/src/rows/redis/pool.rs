@@ -22,9 +22,8 @@ pub(super) struct Connector(Client);
 impl PooledTakes {
     /// With as many connections as there are callers, so that nobody waits for one.
     pub(super) async fn new(server: &Server, bank: &Bank, callers: usize) -> Result<Self> {
-        let pool = Pool::<Connector>::builder(Connector(server.client().await?))
-            .max_size(callers)
-            .runtime(Runtime::Tokio1);
+        let pool =
+            Pool::<Connector>::builder(Connector(server.client().await?)).max_size(callers).runtime(Runtime::Tokio1);
         let pool = pool.build().unwrap_or_else(|error| unreachable!("{error}"));
         let take = Take::new(bank, &mut *pool.get().await?).await?;
         Ok(Self { take, pool })
@@ -48,11 +47,7 @@ impl Manager for Connector {
     }
 
     /// As deadpool-redis does it.
-    async fn recycle(
-        &self,
-        connection: &mut MultiplexedConnection,
-        _: &Metrics,
-    ) -> RecycleResult<RedisError> {
+    async fn recycle(&self, connection: &mut MultiplexedConnection, _: &Metrics) -> RecycleResult<RedisError> {
         cmd("PING").exec_async(connection).await?;
         Ok(())
     }

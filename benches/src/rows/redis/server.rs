@@ -63,8 +63,7 @@ impl Server {
 impl Started {
     async fn new(settings: &Settings) -> Result<Self> {
         let redis = block_in_place(|| Redis::start(settings))?;
-        let admin =
-            Client::open(redis.url())?.get_multiplexed_async_connection_with_config(&patient()).await?;
+        let admin = Client::open(redis.url())?.get_multiplexed_async_connection_with_config(&patient()).await?;
         Ok(Self { redis, admin, prefixes: AtomicU64::default() })
     }
 }
@@ -87,11 +86,7 @@ impl Meter for Server {
 /// What the server's process has used, for itself and for the system.
 fn spent(info: &str) -> Duration {
     let parts = info.lines().filter_map(|line| {
-        line.strip_prefix("used_cpu_sys:")
-            .or_else(|| line.strip_prefix("used_cpu_user:"))?
-            .trim()
-            .parse()
-            .ok()
+        line.strip_prefix("used_cpu_sys:").or_else(|| line.strip_prefix("used_cpu_user:"))?.trim().parse().ok()
     });
     parts.map(Duration::from_secs_f64).sum()
 }

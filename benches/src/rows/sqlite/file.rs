@@ -21,20 +21,20 @@ pub(super) struct Bank {
 impl Bank {
     pub(super) async fn new(items: usize) -> Result<Self> {
         let folder = tempfile::tempdir().map_err(Failure::Folder)?;
-        let store = SqliteStore::open(folder.path().join("box.db"))?;
+        let store = SqliteStore::open(folder.path().join("namespace.db"))?;
         store.setup().await?;
         let filled = Filled::with_items(store, items).await?;
         Ok(Self { filled, folder })
     }
 
     pub(super) fn url(&self) -> String {
-        format!("sqlite://{}", self.folder.path().join("box.db").display())
+        format!("sqlite://{}", self.folder.path().join("namespace.db").display())
     }
 
     /// As the library connects.
     pub(super) fn options(&self) -> SqliteConnectOptions {
         SqliteConnectOptions::new()
-            .filename(self.folder.path().join("box.db"))
+            .filename(self.folder.path().join("namespace.db"))
             .synchronous(SqliteSynchronous::Full)
             .pragma("wal_autocheckpoint", "1000")
             .disable_statement_logging()
@@ -43,7 +43,7 @@ impl Bank {
 
 /// The number that the bank's rows have.
 pub(super) async fn number(connection: &mut SqliteConnection) -> Result<i64> {
-    let number = query_scalar("SELECT number FROM storagebox_boxes WHERE kind = 'bank' AND name = ?1");
+    let number = query_scalar("SELECT number FROM storagebox_namespaces WHERE kind = 'bank' AND name = ?1");
     Ok(number.bind(BANK).fetch_one(connection).await?)
 }
 

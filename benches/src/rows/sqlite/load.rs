@@ -26,9 +26,7 @@ pub(super) fn plain(world: &Arc<Bank>, load: Load) -> Result<Prepared> {
     let items = fresh(load)?;
     let batches: Vec<_> = items
         .chunks(BATCH)
-        .map(|batch| {
-            format!("[\"{}\"]", batch.iter().map(|item| item.as_str()).collect::<Vec<_>>().join("\",\""))
-        })
+        .map(|batch| format!("[\"{}\"]", batch.iter().map(|item| item.as_str()).collect::<Vec<_>>().join("\",\"")))
         .collect();
     let (options, kept) = (world.options(), Box::new(Arc::clone(world)));
     let work = async move {

@@ -57,7 +57,7 @@ impl Caller for Connects {
         use sqlx::Connection as _;
 
         let mut connection = self.options.connect().await?;
-        // The bank is the only box.
+        // The bank is the only namespace.
         let take = query(TAKE).bind(1).bind(claim.as_str()).bind(None::<i64>);
         let taken = take.fetch_all(&mut connection).await?;
         connection.close().await?;

@@ -39,11 +39,7 @@ pub(in crate::counter) async fn approach_5_a_repeat_is_told_from_a_threshold(wor
     let counter = stock(world, marker(DAY), 5).await?;
     ensure_eq!(counter.apply("1", -5).await?, counter.applied(0), "5 of 5");
     ensure_eq!(counter.apply("1", -5).await?, counter.already(0), "its marker is there, with nothing left");
-    ensure_eq!(
-        counter.apply("2", -5).await?,
-        Counted::OutOfBounds,
-        "no marker is there, and nothing is left"
-    );
+    ensure_eq!(counter.apply("2", -5).await?, Counted::OutOfBounds, "no marker is there, and nothing is left");
     ensure_eq!(counter.value().await?, 0, "what is left");
     Ok(())
 }
@@ -63,9 +59,7 @@ pub(in crate::counter) async fn approach_6_a_retry_writes_the_same_entry(world: 
 }
 
 /// "Multiple entries can be deleted and replaced by a singular entry containing their net change."
-pub(in crate::counter) async fn approach_6_entries_merge_without_changing_the_value(
-    world: &World,
-) -> Verdict {
+pub(in crate::counter) async fn approach_6_entries_merge_without_changing_the_value(world: &World) -> Verdict {
     let book = Book::of(world.store())?;
     for number in 0..10 {
         book.add(&format!("op-{number}"), 10 - 3 * number).await?;
@@ -125,9 +119,7 @@ pub(in crate::counter) async fn approach_6_changes_of_one_moment_are_not_confuse
 }
 
 /// A key that began with the time would take a retry for another change.
-pub(in crate::counter) async fn approach_6_a_retry_at_another_time_is_the_same_entry(
-    world: &World,
-) -> Verdict {
+pub(in crate::counter) async fn approach_6_a_retry_at_another_time_is_the_same_entry(world: &World) -> Verdict {
     let book = Book::of(world.store())?;
     let counter = Subject::of(book.ledger.clone() as _)?;
     let _ = counter.apply("a458fc3d", 3).await?;
@@ -172,11 +164,7 @@ pub(in crate::counter) async fn approach_6_a_cached_value_is_no_older_than_asked
     writer.add("second", 4).await?;
     let stale = reader.ledger.value_within(&reader.key, age).await?;
     ensure!([0, 3, 7].contains(&stale), "a value within {age:?}: {stale}");
-    ensure_eq!(
-        reader.ledger.value_within(&reader.key, Duration::ZERO).await?,
-        7,
-        "a value that is not cached"
-    );
+    ensure_eq!(reader.ledger.value_within(&reader.key, Duration::ZERO).await?, 7, "a value that is not cached");
     world.pass(age * 2).await;
     ensure_eq!(reader.ledger.value_within(&reader.key, age).await?, 7, "a value within {age:?} after longer");
     Ok(())

@@ -52,11 +52,7 @@ pub(in crate::counter) async fn article_3_a_burst_is_full_instead_of_forgetting(
         let _ = counter.apply(&format!("update-{number}"), 10).await?;
     }
     for burst in 0..3 {
-        ensure_eq!(
-            counter.apply(&format!("burst-{burst}"), 10).await?,
-            Counted::Full,
-            "a key beyond the rate"
-        );
+        ensure_eq!(counter.apply(&format!("burst-{burst}"), 10).await?, Counted::Full, "a key beyond the rate");
     }
     for number in 1..=5 {
         let retried = counter.apply(&format!("update-{number}"), 10).await?;

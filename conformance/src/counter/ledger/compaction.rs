@@ -57,9 +57,7 @@ pub(in crate::counter) async fn compaction_leaves_what_is_younger(world: &World)
 }
 
 /// What is younger than the horizon is known as ever, and what was merged stays counted.
-pub(in crate::counter) async fn retries_after_a_compaction_are_exact_for_what_is_left(
-    world: &World,
-) -> Verdict {
+pub(in crate::counter) async fn retries_after_a_compaction_are_exact_for_what_is_left(world: &World) -> Verdict {
     let book = Book::of(world.store())?;
     book.fill(2).await?;
     let age = world.short() * 4;

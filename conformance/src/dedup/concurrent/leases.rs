@@ -29,11 +29,7 @@ fn the_one(answers: Vec<Begun>) -> Result<Lease, Failure> {
     for (number, answer) in answers.into_iter().enumerate() {
         match answer {
             Begun::Started(lease) => {
-                ensure_eq!(
-                    lease.op,
-                    op(&format!("caller-{number}"))?,
-                    "whose lease caller {number} was given"
-                );
+                ensure_eq!(lease.op, op(&format!("caller-{number}"))?, "whose lease caller {number} was given");
                 leases.push(lease);
             }
             other => {
@@ -126,11 +122,7 @@ impl Inside {
     }
 
     fn leave(&self, who: u64) -> Verdict {
-        ensure_eq!(
-            self.held.swap(0, Ordering::SeqCst),
-            who,
-            "who had the lease when its holder gave it back"
-        );
+        ensure_eq!(self.held.swap(0, Ordering::SeqCst), who, "who had the lease when its holder gave it back");
         Ok(())
     }
 }
@@ -203,8 +195,7 @@ pub(in crate::dedup) async fn racing_fingerprints_are_told_apart(world: &World) 
                 }
             })
             .await?;
-            let started: Vec<_> =
-                (0..size).filter(|number| matches!(answers[*number], Begun::Started(_))).collect();
+            let started: Vec<_> = (0..size).filter(|number| matches!(answers[*number], Begun::Started(_))).collect();
             ensure_eq!(started.len(), 1, "leases that {size} callers started at once");
             for (number, answer) in answers.iter().enumerate().filter(|(number, _)| *number != started[0]) {
                 if number % 2 == started[0] % 2 {

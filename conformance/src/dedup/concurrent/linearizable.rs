@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use fastrand::Rng;
 use storagebox_core::{
-    Aborted, Begun, Completed, DedupId, DedupRepo, Entry, Forgotten, Lease, LeaseRepo, OpId, Payload,
-    Recorded, Replaced, Retention, Version,
+    Aborted, Begun, Completed, DedupId, DedupRepo, Entry, Forgotten, Lease, LeaseRepo, OpId, Payload, Recorded,
+    Replaced, Retention, Version,
 };
 
 use super::one_id::{Call, OneId, Op, Reply};
@@ -189,8 +189,7 @@ pub(in crate::dedup) async fn racing_calls_are_linearizable(world: &World) -> Ve
             let number = u16::try_from(number).unwrap_or_default();
             let rng = Rng::with_seed(seed.wrapping_add(number.into()));
             let (place, versions) = (place.clone(), Arc::clone(&versions));
-            let caller =
-                Caller { repos, place, number, turn: 0, rng, versions, seen: None, lease: None, last: None };
+            let caller = Caller { repos, place, number, turn: 0, rng, versions, seen: None, lease: None, last: None };
             call_often(caller, Arc::clone(&recorder))
         })
         .await?;

@@ -82,9 +82,7 @@ impl State {
             Place::Done { op: first, value, .. } if first == op => same(Reply::Again(value)),
             Place::Done { value, .. } => same(Reply::Existing(value)),
             Place::Leased(_) => same(Reply::InFlight),
-            Place::Vacant => {
-                (self.with(Place::Done { op, leased: false, value: op, replaced: None }), Reply::New)
-            }
+            Place::Vacant => (self.with(Place::Done { op, leased: false, value: op, replaced: None }), Reply::New),
         }
     }
 
@@ -122,9 +120,7 @@ impl State {
             Place::Leased(holder) if holder == op => {
                 (self.with(Place::Done { op, leased: true, value: op, replaced: None }), Reply::Completed)
             }
-            Place::Done { op: first, leased: true, value, .. } if first == op => {
-                (self.clone(), Reply::Again(value))
-            }
+            Place::Done { op: first, leased: true, value, .. } if first == op => (self.clone(), Reply::Again(value)),
             _ => (self.clone(), Reply::Fenced),
         }
     }

@@ -28,8 +28,7 @@ async fn race_records(world: &World, name: &str, count: usize) -> Result<Vec<Rec
 
 /// One of them recorded, and all others saw what it recorded.
 async fn ensure_one_winner(repos: &Repos, name: &str, answers: &[Recorded]) -> Verdict {
-    let winners: Vec<_> =
-        (0..answers.len()).filter(|number| matches!(answers[*number], Recorded::New(_))).collect();
+    let winners: Vec<_> = (0..answers.len()).filter(|number| matches!(answers[*number], Recorded::New(_))).collect();
     ensure_eq!(winners.len(), 1, "winners of {} callers on {name}", answers.len());
     let value = text(&format!("caller-{}", winners[0]))?;
     for (number, answer) in answers.iter().enumerate() {
@@ -112,11 +111,7 @@ pub(in crate::dedup) async fn racing_replaces_have_one_winner(world: &World) -> 
             for (number, answer) in answers.into_iter().enumerate() {
                 if let Replaced::Replaced(version) = answer {
                     winners += 1;
-                    ensure_eq!(
-                        Entry { value: text(&format!("caller-{number}"))?, version },
-                        now,
-                        "the winner's"
-                    );
+                    ensure_eq!(Entry { value: text(&format!("caller-{number}"))?, version }, now, "the winner's");
                 } else {
                     ensure_eq!(answer, Replaced::Stale(Some(now.clone())), "what caller {number} saw");
                 }

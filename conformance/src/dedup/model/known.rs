@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use storagebox_core::{
-    Aborted, Begun, Completed, Entry, Fingerprint, Forgotten, Lease, LeaseExtended, OpId, Payload, Recorded,
-    Replaced, Retention, Version,
+    Aborted, Begun, Completed, Entry, Fingerprint, Forgotten, Lease, LeaseExtended, OpId, Payload, Recorded, Replaced,
+    Retention, Version,
 };
 
 use crate::case::Verdict;
@@ -148,13 +148,7 @@ impl Known {
         Ok(())
     }
 
-    pub(super) fn replace(
-        &mut self,
-        version: Version,
-        value: &Payload,
-        op: &OpId,
-        found: Replaced,
-    ) -> Verdict {
+    pub(super) fn replace(&mut self, version: Version, value: &Payload, op: &OpId, found: Replaced) -> Verdict {
         let State::Done(done) = &mut self.state else {
             ensure_eq!(found, Replaced::Stale(None), "replacing what is absent");
             return Ok(());
@@ -234,13 +228,7 @@ impl Known {
         }
     }
 
-    fn start(
-        &mut self,
-        lease: Lease,
-        op: &OpId,
-        until: Duration,
-        fingerprint: Option<&Fingerprint>,
-    ) -> Verdict {
+    fn start(&mut self, lease: Lease, op: &OpId, until: Duration, fingerprint: Option<&Fingerprint>) -> Verdict {
         ensure_eq!(lease.op, *op, "whose lease was started");
         let last = self.leases.last().map(|last| last.fence);
         ensure!(last < Some(lease.fence), "the fence {:?} was given after {last:?}", lease.fence);

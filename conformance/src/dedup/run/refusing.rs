@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use storagebox_core::{
-    Aborted, Begun, Completed, DedupId, Error, ErrorKind, Fingerprint, Lease, LeaseExtended, LeaseRepo, OpId,
-    Payload, Result, Retention, async_trait,
+    Aborted, Begun, Completed, DedupId, Error, ErrorKind, Fingerprint, Lease, LeaseExtended, LeaseRepo, OpId, Payload,
+    Result, Retention, async_trait,
 };
 
 /// Refuses to record so often, and each time, if it looks, lets another try to begin.

@@ -5,8 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use storagebox_core::{
-    Begun, Completed, DedupRepo, ErrorKind, Fingerprint, LeaseRepo, Payload, Ran, Recorded, Retention,
-    RunError, run,
+    Begun, Completed, DedupRepo, ErrorKind, Fingerprint, LeaseRepo, Payload, Ran, Recorded, Retention, RunError, run,
 };
 
 use super::timer::StoreTimer;
@@ -166,11 +165,7 @@ pub(in crate::dedup) async fn fenced_work_is_dropped(world: &World) -> Verdict {
     };
     let ran = run_well(&repos.behind(&link), &timer, &job, &options(world), work).await?;
     ensure_eq!(ran, Ran::Fenced, "a run whose lease is another's");
-    ensure_eq!(
-        (tally.begun(), tally.ended()),
-        (1, 0),
-        "how often the work was begun, and brought to its end"
-    );
+    ensure_eq!((tally.begun(), tally.ended()), (1, 0), "how often the work was begun, and brought to its end");
     repos.ensure_value(&job, None).await?;
     let same = repos.leases.begin(&job, &bob, LONG, None).await?;
     let lease = ensure_matches!(same, Begun::Started(lease) => lease, "the other's lease after that");

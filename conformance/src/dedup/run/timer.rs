@@ -39,13 +39,8 @@ impl Hands {
 impl StoreTimer {
     #[allow(clippy::disallowed_methods, reason = "a store on a real clock needs a timer on a real clock")]
     pub(super) fn of(world: &World) -> Arc<Self> {
-        let clock = world.harness().clock(world.namespace());
-        Arc::new(Self {
-            clock,
-            start: Instant::now(),
-            hands: watch::Sender::default(),
-            turn: Mutex::default(),
-        })
+        let clock = world.harness().clock(world.sandbox());
+        Arc::new(Self { clock, start: Instant::now(), hands: watch::Sender::default(), turn: Mutex::default() })
     }
 
     /// Lets time pass once this many sleep, and returns when they sleep again.
@@ -67,12 +62,7 @@ impl StoreTimer {
     }
 
     /// Lets time pass whenever this one waits, in so many places at once, until it is through.
-    pub(super) async fn pass_while<T>(
-        &self,
-        step: Duration,
-        sleepers: usize,
-        waiting: impl Future<Output = T>,
-    ) -> T {
+    pub(super) async fn pass_while<T>(&self, step: Duration, sleepers: usize, waiting: impl Future<Output = T>) -> T {
         tokio::pin!(waiting);
         loop {
             tokio::select! {

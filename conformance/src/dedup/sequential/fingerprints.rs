@@ -21,19 +21,11 @@ pub(in crate::dedup) async fn another_fingerprint_is_mismatch(world: &World) -> 
     let repos = Repos::of(world.store())?;
     let lease = started(&repos, "job", "ada", "ten").await?;
     for who in ["ada", "bob"] {
-        ensure_eq!(
-            begin(&repos, "job", who, Some("eleven")).await?,
-            Begun::Mismatch,
-            "{who} during the lease"
-        );
+        ensure_eq!(begin(&repos, "job", who, Some("eleven")).await?, Begun::Mismatch, "{who} during the lease");
     }
     let _ = repos.leases.complete(&lease, &text("result")?, Retention::Forever).await?;
     for who in ["ada", "bob"] {
-        ensure_eq!(
-            begin(&repos, "job", who, Some("eleven")).await?,
-            Begun::Mismatch,
-            "{who} after the lease"
-        );
+        ensure_eq!(begin(&repos, "job", who, Some("eleven")).await?, Begun::Mismatch, "{who} after the lease");
     }
     let version = repos.entry(&id("job")?).await?.version;
     let _ = repos.records.replace(&id("job")?, version, &text("other")?, &op("eve")?).await?;

@@ -29,8 +29,7 @@ pub(in crate::dedup) async fn a_replaced_version_has_one_winner(world: &World) -
     let (order, ada, bob) = (id("order")?, op("ada")?, op("bob")?);
     let first = repos.record_new(&order, "first", &ada, FOREVER).await?;
     let replaced = repos.records.replace(&order, first, &text("second")?, &bob).await?;
-    let second =
-        ensure_matches!(replaced, Replaced::Replaced(version) => version, "a replace of what is there");
+    let second = ensure_matches!(replaced, Replaced::Replaced(version) => version, "a replace of what is there");
     ensure!(second != first, "a replace left the version as it was");
     let now = Entry { value: text("second")?, version: second };
     let stale = repos.records.replace(&order, first, &text("third")?, &op("eve")?).await?;
@@ -53,8 +52,7 @@ pub(in crate::dedup) async fn a_replace_is_known_by_its_op_and_version(world: &W
     }
     repos.ensure_value(&order, Some("second")).await?;
     let replaced = repos.records.replace(&order, second, &text("third")?, &bob).await?;
-    let third =
-        ensure_matches!(replaced, Replaced::Replaced(version) => version, "the same op on a newer version");
+    let third = ensure_matches!(replaced, Replaced::Replaced(version) => version, "the same op on a newer version");
     let late = repos.records.replace(&order, first, &text("second")?, &bob).await?;
     let now = Entry { value: text("third")?, version: third };
     ensure_eq!(late, Replaced::Stale(Some(now.clone())), "the first replace again, after a later one");

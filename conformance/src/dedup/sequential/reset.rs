@@ -2,9 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use storagebox_core::{
-    Aborted, Begun, Completed, DedupRepo, Forgotten, LeaseRepo, Recorded, Replaced, Retention,
-};
+use storagebox_core::{Aborted, Begun, Completed, DedupRepo, Forgotten, LeaseRepo, Recorded, Replaced, Retention};
 
 use crate::case::Verdict;
 use crate::dedup::{LONG, Repos, id, op, text};
@@ -40,11 +38,7 @@ pub(in crate::dedup) async fn an_aborted_op_is_fenced(world: &World) -> Verdict 
         let completed = repos.leases.complete(&lease, &text("late")?, FOREVER).await?;
         ensure_eq!(completed, Completed::Fenced, "the lease that was aborted completes");
         let extended = repos.leases.extend(&lease, LONG).await?;
-        ensure_matches!(
-            extended,
-            storagebox_core::LeaseExtended::Fenced,
-            "the lease that was aborted extends"
-        );
+        ensure_matches!(extended, storagebox_core::LeaseExtended::Fenced, "the lease that was aborted extends");
     }
     repos.ensure_value(&job, None).await?;
     let next = repos.begin_new(&job, &bob, LONG).await?;

@@ -2,9 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use storagebox_core::{
-    Begun, Completed, DedupRepo, Forgotten, LeaseRepo, MAX_DURATION, Recorded, Replaced, Retention,
-};
+use storagebox_core::{Begun, Completed, DedupRepo, Forgotten, LeaseRepo, MAX_DURATION, Recorded, Replaced, Retention};
 
 use crate::case::Verdict;
 use crate::dedup::{LONG, Repos, id, op, text};
@@ -155,11 +153,7 @@ pub(in crate::dedup) async fn a_listing_shows_each_record_once(world: &World) ->
         for number in 0..120 {
             let name = format!("record-{number}");
             let found = shown.get(&name).cloned();
-            ensure_eq!(
-                found,
-                Some((1, name.clone())),
-                "how often {name} is listed by {limit}, and its value"
-            );
+            ensure_eq!(found, Some((1, name.clone())), "how often {name} is listed by {limit}, and its value");
         }
     }
     Ok(())

@@ -53,8 +53,7 @@ impl BrokenBank {
     }
 
     pub(super) async fn extend_by_taking_anew(&self, claim: &ClaimId, hold: Hold) -> Result<Extended> {
-        if !matches!(self.inner.get(claim).await?, ClaimState::Held(held) if held.hold != HoldState::Confirmed)
-        {
+        if !matches!(self.inner.get(claim).await?, ClaimState::Held(held) if held.hold != HoldState::Confirmed) {
             return self.inner.extend(claim, hold).await;
         }
         self.revive(claim, hold).await

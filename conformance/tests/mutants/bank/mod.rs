@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use storagebox_core::{
-    Added, BankAdmin, ClaimId, ClaimState, Confirmed, Counts, Cursor, Extended, Held, Hold, Item, ItemBank,
-    ItemState, ListedItem, Page, Released, Restored, Result, Retired, Taken, Withdrawn, async_trait,
+    Added, BankAdmin, ClaimId, ClaimState, Confirmed, Counts, Cursor, Extended, Held, Hold, Item, ItemBank, ItemState,
+    ListedItem, Page, Released, Restored, Result, Retired, Taken, Withdrawn, async_trait,
 };
 
 use crate::steps::{OwnIds, lock};
@@ -86,9 +86,7 @@ impl BrokenBank {
     fn below(&self, claim: &ClaimId) -> Result<ClaimId> {
         match self.mistake {
             Some(Mistake::ClaimsOfOneClient) => ClaimId::new(format!("{}/{claim}", self.client)),
-            Some(Mistake::TrimsClaims) if !claim.as_str().trim().is_empty() => {
-                ClaimId::new(claim.as_str().trim())
-            }
+            Some(Mistake::TrimsClaims) if !claim.as_str().trim().is_empty() => ClaimId::new(claim.as_str().trim()),
             _ => Ok(claim.clone()),
         }
     }

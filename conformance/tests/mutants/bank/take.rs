@@ -4,8 +4,7 @@ use std::time::{Duration, Instant};
 
 use futures_util::FutureExt;
 use storagebox_core::{
-    BankAdmin, ClaimId, ClaimState, Extended, Held, Hold, HoldState, MAX_DURATION, MIN_DURATION, Result,
-    Taken,
+    BankAdmin, ClaimId, ClaimState, Extended, Held, Hold, HoldState, MAX_DURATION, MIN_DURATION, Result, Taken,
 };
 
 use super::BrokenBank;

@@ -7,8 +7,8 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex};
 
 use storagebox_core::{
-    Bounds, Cancelled, Change, Counted, Counter, CounterPromise, Key, Memory, OpId, Result, Retention,
-    Strategy, async_trait,
+    Bounds, Cancelled, Change, Counted, Counter, CounterPromise, Key, OpId, Remember, Result, Retention, Strategy,
+    async_trait,
 };
 
 use crate::steps::{OwnIds, lock};
@@ -70,7 +70,7 @@ pub(crate) struct BrokenCounter {
     pub(crate) client: u64,
 }
 
-/// How the store below is asked to open the box.
+/// How the store below is asked to open the namespace.
 pub(crate) fn strategy_below(mistake: Option<Mistake>, strategy: Strategy) -> Strategy {
     match (mistake, strategy) {
         (Some(Mistake::WindowForgetsEarly), Strategy::Window { lifetime, capacity }) => {
@@ -150,17 +150,13 @@ impl BrokenCounter {
             (Some(Mistake::RejectionRemembered), _) => self.apply_unless_rejected(key, change).await,
             (Some(Mistake::IdBeforeTheAdd), _) => self.record_then_add(key, change).await,
             (Some(Mistake::ShardsBoundedAlone), _) => self.apply_to_a_shard(key, change).await,
-            (Some(Mistake::SumMissesAShard), Strategy::Sharded { .. }) => {
-                self.apply_and_count_shard(key, change).await
-            }
+            (Some(Mistake::SumMissesAShard), Strategy::Sharded { .. }) => self.apply_and_count_shard(key, change).await,
             (Some(Mistake::CancelDoesNotFence), _) => self.apply_and_note(key, change).await,
             (Some(Mistake::CachesValues), _) => {
                 lock(&self.state.cached).remove(key);
                 self.inner.apply(key, change).await
             }
-            (Some(Mistake::DropsReasons), _) => {
-                self.inner.apply(key, &Change { reason: None, ..change.clone() }).await
-            }
+            (Some(Mistake::DropsReasons), _) => self.inner.apply(key, &Change { reason: None, ..change.clone() }).await,
             _ => self.inner.apply(key, change).await,
         }
     }
@@ -178,9 +174,7 @@ impl BrokenCounter {
             (Some(Mistake::RepeatTellsThePresent), Counted::AlreadyApplied { value: Some(_) }) => {
                 Ok(Counted::AlreadyApplied { value: Some(present) })
             }
-            (Some(Mistake::Floats), Counted::Applied { value }) => {
-                Ok(Counted::Applied { value: value.map(as_float) })
-            }
+            (Some(Mistake::Floats), Counted::Applied { value }) => Ok(Counted::Applied { value: value.map(as_float) }),
             (Some(Mistake::FloorIsExclusive), Counted::Applied { value: Some(value) })
                 if change.bounds.floor() == Some(value) =>
             {
@@ -245,12 +239,12 @@ impl Counter for BrokenCounter {
         let promise = self.inner.promise();
         match self.strategy {
             Strategy::Marker { retention } | Strategy::Sharded { retention, .. } => {
-                CounterPromise { memory: retention.into(), ..promise }
+                CounterPromise { remember: retention.into(), ..promise }
             }
             Strategy::Window { lifetime, capacity } => {
-                CounterPromise { memory: Memory::For(lifetime), capacity: Some(capacity), ..promise }
+                CounterPromise { remember: Remember::For(lifetime), capacity: Some(capacity), ..promise }
             }
-            Strategy::OptimisticHistory { len } => CounterPromise { memory: Memory::Writers(len), ..promise },
+            Strategy::OptimisticHistory { len } => CounterPromise { remember: Remember::Writers(len), ..promise },
             Strategy::TokenSet { max } => CounterPromise { capacity: Some(max), ..promise },
             _ => promise,
         }

@@ -83,10 +83,7 @@ mod tests {
             ("token-set:5", Strategy::TokenSet { max: 5 }),
             ("window:1h:100", Strategy::Window { lifetime: Duration::from_secs(3600), capacity: 100 }),
             ("sharded:8:7d", Strategy::Sharded { shards: 8, bounds: Bounds::NONE, retention: WEEK }),
-            (
-                "sharded:8:7d:0..",
-                Strategy::Sharded { shards: 8, bounds: Bounds::at_least(0), retention: WEEK },
-            ),
+            ("sharded:8:7d:0..", Strategy::Sharded { shards: 8, bounds: Bounds::at_least(0), retention: WEEK }),
             (
                 "sharded:8:7d:-5..10",
                 Strategy::Sharded { shards: 8, bounds: Bounds::between(-5, 10).unwrap(), retention: WEEK },

@@ -43,8 +43,7 @@ fn deduplicator(of: &OfNamespace, from: &OfBanks, store: &dyn Backend) -> storag
 }
 
 async fn assign_of(args: &Assign, store: &dyn Backend) -> Result<Answer, Failure> {
-    let deduplicator =
-        deduplicator(&args.of, &args.from, store).map_err(|error| Step::OpenBox.failed(error))?;
+    let deduplicator = deduplicator(&args.of, &args.from, store).map_err(|error| Step::OpenNamespace.failed(error))?;
     for bank in &args.from.banks {
         let call = || deduplicator.assign(args.id.clone(), bank.clone());
         match retry::harmless(Step::Assign, call).await? {
@@ -66,8 +65,7 @@ fn outcome(args: &Assign, exit: Exit, outcome: &'static str) -> Answer {
 
 /// A page at a time, so that an interrupt finds its place; what is finished stays finished.
 async fn recover_of(args: &Recover, store: &dyn Backend) -> Result<Answer, Failure> {
-    let deduplicator =
-        deduplicator(&args.of, &args.from, store).map_err(|error| Step::OpenBox.failed(error))?;
+    let deduplicator = deduplicator(&args.of, &args.from, store).map_err(|error| Step::OpenNamespace.failed(error))?;
     let (mut total, mut cursor) = (Recovery::default(), None);
     loop {
         let page = retry::harmless(Step::Recover, || deduplicator.recover(cursor.as_ref(), PAGE)).await?;

@@ -114,8 +114,6 @@ fn held(answer: Answer, held: &Held) -> Answer {
     match held.hold {
         HoldState::Forever => answer.word("hold", "forever"),
         HoldState::Confirmed => answer.word("hold", "confirmed"),
-        HoldState::Remaining(remaining) => {
-            answer.word("hold", "timed").with("remaining", Fact::Lasts(remaining))
-        }
+        HoldState::Remaining(remaining) => answer.word("hold", "timed").with("remaining", Fact::Lasts(remaining)),
     }
 }

@@ -10,11 +10,7 @@ use crate::output::Reserved;
 use crate::retry;
 use crate::step::Step;
 
-pub(super) async fn withdraw(
-    args: &OfItems,
-    bank: &dyn BankAdmin,
-    reserved: &Reserved,
-) -> Result<Answer, Failure> {
+pub(super) async fn withdraw(args: &OfItems, bank: &dyn BankAdmin, reserved: &Reserved) -> Result<Answer, Failure> {
     let (items, mut total) = (given(args)?, Withdrawn::default());
     let mut batches = Batches::of(items, &args.file, "withdrawing", reserved).await?;
     while let Some(batch) = batches.next().await? {
@@ -30,11 +26,7 @@ pub(super) async fn withdraw(
     Ok(answer.figure("unknown", total.unknown).figure("rejected_lines", rejected))
 }
 
-pub(super) async fn restore(
-    args: &OfItems,
-    bank: &dyn BankAdmin,
-    reserved: &Reserved,
-) -> Result<Answer, Failure> {
+pub(super) async fn restore(args: &OfItems, bank: &dyn BankAdmin, reserved: &Reserved) -> Result<Answer, Failure> {
     let (items, mut total) = (given(args)?, Restored::default());
     let mut batches = Batches::of(items, &args.file, "restoring", reserved).await?;
     while let Some(batch) = batches.next().await? {
@@ -50,11 +42,7 @@ pub(super) async fn restore(
 }
 
 fn given(args: &OfItems) -> Result<Vec<Item>, Failure> {
-    args.items
-        .iter()
-        .map(|item| Item::new(item.as_str()))
-        .collect::<Result<_, _>>()
-        .map_err(Failure::Argument)
+    args.items.iter().map(|item| Item::new(item.as_str())).collect::<Result<_, _>>().map_err(Failure::Argument)
 }
 
 /// The answer is no if some items are not as was wanted, however often it is asked.

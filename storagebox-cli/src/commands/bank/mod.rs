@@ -42,7 +42,7 @@ async fn ask(
     as_json: bool,
     to: &mut (dyn Write + Send),
 ) -> Result<Exit, Failure> {
-    let bank = store.item_bank(&command.of().name).map_err(|error| Step::OpenBox.failed(error))?;
+    let bank = store.item_bank(&command.of().name).map_err(|error| Step::OpenNamespace.failed(error))?;
     let bank = &*bank;
     let answer = match command {
         Bank::List(args) => return listing::list(bank, args.limit, as_json, to).await,

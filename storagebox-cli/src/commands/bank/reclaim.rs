@@ -26,11 +26,7 @@ struct Reclaimed {
     confirmed: u64,
 }
 
-pub(super) async fn run(
-    args: &Reclaim,
-    bank: &dyn BankAdmin,
-    reserved: &Reserved,
-) -> Result<Answer, Failure> {
+pub(super) async fn run(args: &Reclaim, bank: &dyn BankAdmin, reserved: &Reserved) -> Result<Answer, Failure> {
     let ids = Source::named(&args.ids);
     let reserved = reserved.clone().and_input(&ids)?;
     let mut rejects = Rejects::at(args.rejects.as_deref(), &ids, &reserved)?;
@@ -41,11 +37,7 @@ pub(super) async fn run(
     Ok(answer(args, reclaimed, rejected))
 }
 
-async fn reclaim(
-    mut lines: Lines,
-    bank: &dyn BankAdmin,
-    rejects: &mut Rejects,
-) -> Result<Reclaimed, Failure> {
+async fn reclaim(mut lines: Lines, bank: &dyn BankAdmin, rejects: &mut Rejects) -> Result<Reclaimed, Failure> {
     let progress = Progress::of_lines("reclaiming", lines.bytes());
     let mut reclaimed = Reclaimed::default();
     let mut batch = Vec::with_capacity(BATCH);

@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::Parser;
 use serde_json::{Value, json};
 use storagebox::{
-    BoxName, MemoryStore,
+    MemoryStore, Namespace,
     parts::{BackendExt, ItemBank},
 };
 
@@ -15,7 +15,7 @@ use crate::cli::{Cli, Command};
 use crate::commands::faulty::{Fault, FaultyBank};
 
 pub(super) fn args(bank: &str) -> OfNamespace {
-    OfNamespace { name: BoxName::new(bank).unwrap() }
+    OfNamespace { name: Namespace::new(bank).unwrap() }
 }
 
 pub(super) fn item(text: &str) -> Item {
@@ -131,8 +131,7 @@ async fn an_item_tells_where_it_is() {
 async fn an_item_that_is_none_is_bad_input_and_is_not_shown() {
     let long = "S".repeat(1_025);
     let failure =
-        ask(command(&["holder", &long]), &store(&[]).await, &Reserved::default(), true, &mut io::sink())
-            .await;
+        ask(command(&["holder", &long]), &store(&[]).await, &Reserved::default(), true, &mut io::sink()).await;
     let failure = failure.unwrap_err();
     assert_eq!(failure.exit(), Exit::BadInput);
     assert_eq!(failure.to_string(), "item must have 1 to 1024 bytes, not 1025");
@@ -190,17 +189,10 @@ impl Write for Full {
 async fn a_reader_that_has_gone_away_ends_a_listing_quietly() {
     let store = store(&["A"]).await;
     let gone =
-        ask(command(&["list"]), &store, &Reserved::default(), false, &mut Full(1, io::ErrorKind::BrokenPipe))
-            .await;
+        ask(command(&["list"]), &store, &Reserved::default(), false, &mut Full(1, io::ErrorKind::BrokenPipe)).await;
     assert_eq!(gone.unwrap(), Exit::Done);
-    let full = ask(
-        command(&["list"]),
-        &store,
-        &Reserved::default(),
-        false,
-        &mut Full(1, io::ErrorKind::StorageFull),
-    )
-    .await;
+    let full =
+        ask(command(&["list"]), &store, &Reserved::default(), false, &mut Full(1, io::ErrorKind::StorageFull)).await;
     assert!(matches!(full, Err(Failure::Print(_))));
 }
 

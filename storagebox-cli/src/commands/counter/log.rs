@@ -34,14 +34,7 @@ impl Row for LedgerEntry {
             }
             Self::Sum { delta, changes, until_millis } => {
                 let changes = Cell::Figure((*changes).into());
-                vec![
-                    Cell::Text("sum"),
-                    Cell::None,
-                    figure(*delta),
-                    changes,
-                    figure(*until_millis),
-                    Cell::None,
-                ]
+                vec![Cell::Text("sum"), Cell::None, figure(*delta), changes, figure(*until_millis), Cell::None]
             }
         }
     }

@@ -46,12 +46,12 @@ async fn ask(
         #[cfg(feature = "dynamo")]
         Counter::Plan(args) => return listing::list(&args, None, as_json, to).await,
         Counter::Log(args) => {
-            let ledger = store.ledger(&args.of.of.name).map_err(|error| Step::OpenBox.failed(error))?;
+            let ledger = store.ledger(&args.of.of.name).map_err(|error| Step::OpenNamespace.failed(error))?;
             let entries = Entries { ledger: &*ledger, key: &args.of.key };
             return listing::list(&entries, args.limit, as_json, to).await;
         }
         Counter::Compact(args) => {
-            let ledger = store.ledger(&args.of.of.name).map_err(|error| Step::OpenBox.failed(error))?;
+            let ledger = store.ledger(&args.of.of.name).map_err(|error| Step::OpenNamespace.failed(error))?;
             compact(&args, &*ledger).await?
         }
         Counter::Add(args) => add(&args, store).await?,
@@ -88,12 +88,8 @@ fn counter(of: &OfCounter, store: &dyn Backend) -> Result<Arc<dyn parts::Counter
     opened(&of.of.of, &of.by, store)
 }
 
-fn opened(
-    of: &OfNamespace,
-    by: &OfStrategy,
-    store: &dyn Backend,
-) -> Result<Arc<dyn parts::Counter>, Failure> {
-    store.counter(&of.name, by.strategy).map_err(|error| Step::OpenBox.failed(error))
+fn opened(of: &OfNamespace, by: &OfStrategy, store: &dyn Backend) -> Result<Arc<dyn parts::Counter>, Failure> {
+    store.counter(&of.name, by.strategy).map_err(|error| Step::OpenNamespace.failed(error))
 }
 
 fn counted_answer(args: &Add, counted: Counted) -> Answer {

@@ -1,6 +1,6 @@
 //! `storagebox counter promise`: what a strategy promises.
 
-use storagebox::{CounterPromise, Memory};
+use storagebox::{CounterPromise, Remember};
 
 use crate::answer::{Answer, Fact};
 use crate::cli::Promise;
@@ -9,7 +9,7 @@ use crate::exit::Exit;
 pub(super) fn answer(args: &Promise, promise: CounterPromise) -> Answer {
     let answer = Answer::new(Exit::Done)
         .text("namespace", &args.of.name)
-        .text("remembers", remembers(promise.memory))
+        .text("remembers", remembers(promise.remember))
         .with("recognises_repeats", Fact::Flag(promise.recognises_repeats()))
         .with("bounds_per_change", Fact::Flag(promise.bounds_per_change))
         .with("answers_value", Fact::Flag(promise.answers_value))
@@ -21,11 +21,11 @@ pub(super) fn answer(args: &Promise, promise: CounterPromise) -> Answer {
     }
 }
 
-fn remembers(memory: Memory) -> String {
+fn remembers(memory: Remember) -> String {
     match memory {
-        Memory::None => "nothing".to_owned(),
-        Memory::For(time) => humantime::format_duration(time).to_string(),
-        Memory::Writers(writers) => format!("the last {writers} operations"),
-        Memory::Forever => "forever".to_owned(),
+        Remember::None => "nothing".to_owned(),
+        Remember::For(time) => humantime::format_duration(time).to_string(),
+        Remember::Writers(writers) => format!("the last {writers} operations"),
+        Remember::Forever => "forever".to_owned(),
     }
 }

@@ -90,18 +90,7 @@ fn without_the_time(row: &str) -> String {
 #[tokio::test]
 async fn a_reason_that_nobody_could_read_is_bad_input() {
     let of = |reason: &str| {
-        Cli::try_parse_from([
-            "storagebox",
-            "counter",
-            "add",
-            "counters",
-            "k",
-            "1",
-            "--op",
-            "a",
-            "--reason",
-            reason,
-        ])
+        Cli::try_parse_from(["storagebox", "counter", "add", "counters", "k", "1", "--op", "a", "--reason", reason])
     };
     assert!(of("").is_err() && of(&"x".repeat(513)).is_err() && of("a\0b").is_err() && of("why").is_ok());
     let args = ["add", "shoes", "1", "--op", "a", "--reason", "why"];
@@ -113,17 +102,14 @@ async fn a_reason_that_nobody_could_read_is_bad_input() {
 #[tokio::test]
 async fn a_ledger_lists_its_operations_and_merges_them() {
     let store = MemoryStore::new();
-    let add = async |more: &[&str]| {
-        answer(&store, &[&["add", "shoes", "--strategy", "ledger"], more].concat()).await
-    };
+    let add = async |more: &[&str]| answer(&store, &[&["add", "shoes", "--strategy", "ledger"], more].concat()).await;
     add(&["30", "--op", "deposit"]).await;
     add(&["-5", "--op", "withdrawal", "--reason", "rent, late"]).await;
     let again = add(&["-5", "--op", "withdrawal", "--reason", "another"]).await;
     assert_eq!(again, (Exit::Done, told("withdrawal", "already_applied")));
     let (_, csv) = lines(&store, &["log", "shoes"], false).await;
     let rows: Vec<_> = csv.lines().map(without_the_time).collect();
-    let expected =
-        ["entry,op,delta,changes,reason", "change,deposit,30,1,", "change,withdrawal,-5,1,\"rent, late\""];
+    let expected = ["entry,op,delta,changes,reason", "change,deposit,30,1,", "change,withdrawal,-5,1,\"rent, late\""];
     assert_eq!(rows, expected);
     let compacted = answer(&store, &["compact", "shoes", "--older-than", "0s"]).await;
     assert_eq!(compacted, (Exit::Done, json!({ "merged": 2 })));
@@ -144,11 +130,9 @@ async fn a_plan_has_each_strategy_at_each_number() {
     assert!(csv.contains("\nmarker:KEEP,10000,40000,0,10000,"), "{csv}");
     let (_, json) = lines(&store, &["plan", "--rate", "10", "--keep", "5m"], true).await;
     let rows: Vec<Value> = json.lines().map(|row| serde_json::from_str(row).unwrap()).collect();
-    let holds =
-        |strategy: &str| rows.iter().find(|row| row["strategy"] == strategy).unwrap()["holds"].clone();
+    let holds = |strategy: &str| rows.iter().find(|row| row["strategy"] == strategy).unwrap()["holds"].clone();
     assert_eq!([holds("window:KEEP:3010"), holds("marker:KEEP")], ["no", "yes"]);
-    for args in [&["plan", "--rate", "10"][..], &["plan", "--rate", "1", "--keep", "1s", "--operations", "5"]]
-    {
+    for args in [&["plan", "--rate", "10"][..], &["plan", "--rate", "1", "--keep", "1s", "--operations", "5"]] {
         assert!(Cli::try_parse_from(line(args)).is_err(), "{args:?}");
     }
 }

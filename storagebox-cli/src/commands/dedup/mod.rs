@@ -43,7 +43,7 @@ pub(crate) async fn run(command: Dedup, global: &Global) -> Result<Exit, Failure
 /// The store is not closed with care: what was recorded is recorded, and the exit code is the command's.
 async fn once(args: &Run, global: &Global) -> Result<Exit, Failure> {
     let store = store::ready(global).await?;
-    let leases = store.lease_repo(&args.of.name).map_err(|error| Step::OpenBox.failed(error))?;
+    let leases = store.lease_repo(&args.of.name).map_err(|error| Step::OpenNamespace.failed(error))?;
     // What the command wrote is passed on as it is, as if it ran here.
     let (mut its_own, mut told) = (io::stdout(), terminal::stdout(true));
     let stdout: &mut (dyn Write + Send) = if global.json { &mut told } else { &mut its_own };
@@ -61,7 +61,7 @@ async fn ask(
     as_json: bool,
     to: &mut (dyn Write + Send),
 ) -> Result<Exit, Failure> {
-    let repo = store.dedup_repo(&command.of().name).map_err(|error| Step::OpenBox.failed(error))?;
+    let repo = store.dedup_repo(&command.of().name).map_err(|error| Step::OpenNamespace.failed(error))?;
     let repo = &*repo;
     let answer = match command {
         Records::List(args) => return listing::list(&Recorded(repo), args.limit, as_json, to).await,

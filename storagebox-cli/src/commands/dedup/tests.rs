@@ -41,8 +41,7 @@ fn told(outcome: &str, value: &str) -> Value {
 #[tokio::test]
 async fn the_first_one_wins() {
     let store = MemoryStore::new();
-    let record =
-        async |value: &str, op: &str| answer(&store, &["record", "order-7", value, "--op", op]).await;
+    let record = async |value: &str, op: &str| answer(&store, &["record", "order-7", value, "--op", op]).await;
     assert_eq!(record("paid", "ada").await, (Exit::Done, told("new", "paid")));
     assert_eq!(record("paid", "ada").await, (Exit::Done, told("again", "paid")));
     assert_eq!(record("refused", "bob").await, (Exit::Nothing, told("existing", "paid")));
@@ -122,8 +121,7 @@ async fn records_are_listed_for_spreadsheets_and_programs() {
     let (_, csv) = lines(&store, &["list"], false).await;
     let mut rows = csv::Reader::from_reader(&csv[..]);
     assert_eq!(rows.headers().unwrap(), vec!["id", "version", "value"]);
-    let mut rows: Vec<_> =
-        rows.records().map(Result::unwrap).map(|row| row[0].to_owned() + &row[2]).collect();
+    let mut rows: Vec<_> = rows.records().map(Result::unwrap).map(|row| row[0].to_owned() + &row[2]).collect();
     rows.sort();
     assert_eq!(rows, ["a,bpaid\n", "cpaid\n"]);
     let (_, json) = lines(&store, &["list", "--limit", "1"], true).await;

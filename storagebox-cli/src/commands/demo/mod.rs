@@ -11,7 +11,7 @@ use fastrand::Rng;
 use futures_util::stream::{self, StreamExt, TryStreamExt};
 use storagebox::layer::LayeredPart;
 use storagebox::{
-    BoxName, Certainty, ClaimId, Item, Retry,
+    Certainty, ClaimId, Item, Namespace, Retry,
     parts::{Backend, BankAdmin, Ids, ItemBank, RandomIds},
 };
 
@@ -37,8 +37,8 @@ const ROUNDS: u32 = 100;
 
 pub(crate) async fn run(args: &Demo, global: &Global) -> Result<Exit, Failure> {
     let store = store::for_a_while(global).await?;
-    let name = BoxName::new(format!("demo-{}", RandomIds.fresh())).map_err(Failure::Argument)?;
-    let bank = store.item_bank(&name).map_err(|error| Step::OpenBox.failed(error))?;
+    let name = Namespace::new(format!("demo-{}", RandomIds.fresh())).map_err(Failure::Argument)?;
+    let bank = store.item_bank(&name).map_err(|error| Step::OpenNamespace.failed(error))?;
     let shown = show(args, bank).await.map_err(|failure| failure.on(store.backend()))?;
     tell_what_stays(&*store, &name);
     store::close(&*store).await?;
@@ -46,7 +46,7 @@ pub(crate) async fn run(args: &Demo, global: &Global) -> Result<Exit, Failure> {
     if shown.mismatches.is_empty() { Ok(Exit::Done) } else { Err(Failure::BankAudit(shown.mismatches)) }
 }
 
-fn tell_what_stays(store: &dyn Backend, name: &BoxName) {
+fn tell_what_stays(store: &dyn Backend, name: &Namespace) {
     if !is_memory(store) {
         say(Kind::Note, format_args!("the bank {name} stays in the store"));
     }

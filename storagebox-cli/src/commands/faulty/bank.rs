@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use storagebox::layer::{Answered, Call, Layer, LayeredPart, Next};
 use storagebox::{
-    ClaimId, ClaimState, Counts, Cursor, Error, ErrorKind, Hold, HoldState, Item, ItemState, ListedItem,
-    Page, Result, async_trait, parts::BankAdmin,
+    ClaimId, ClaimState, Counts, Cursor, Error, ErrorKind, Hold, HoldState, Item, ItemState, ListedItem, Page, Result,
+    async_trait, parts::BankAdmin,
 };
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,10 +57,7 @@ impl FaultyBank {
     }
 
     /// The same, and the layer, which tells what passed through it.
-    pub(crate) fn watched(
-        inner: Arc<dyn BankAdmin>,
-        fault: Fault,
-    ) -> (LayeredPart<dyn BankAdmin>, Arc<Self>) {
+    pub(crate) fn watched(inner: Arc<dyn BankAdmin>, fault: Fault) -> (LayeredPart<dyn BankAdmin>, Arc<Self>) {
         let (calls, longest_add) = (AtomicU64::new(0), AtomicU64::new(0));
         let layer = Arc::new(Self { inner: Arc::clone(&inner), fault, calls, longest_add });
         (LayeredPart::new(inner, Arc::clone(&layer) as _), layer)
@@ -133,9 +130,7 @@ impl FaultyBank {
         let call = self.calls.fetch_add(1, Ordering::Relaxed);
         match self.fault {
             Fault::LosesReplies if call.is_multiple_of(2) => Err(Error::unknown("the reply was lost")),
-            Fault::StopsAt(last) if call >= last => {
-                Err(Error::new(ErrorKind::Denied, "the program was killed"))
-            }
+            Fault::StopsAt(last) if call >= last => Err(Error::new(ErrorKind::Denied, "the program was killed")),
             Fault::Denies => Err(Error::new(ErrorKind::Denied, "no right to it")),
             _ => Ok(answer),
         }

@@ -35,7 +35,7 @@ use plan::Plan;
 pub(crate) async fn run(args: HandOut, global: &Global) -> Result<Exit, Failure> {
     let plan = Plan::new(&args, store::reserved(global)?).await?;
     let store = store::ready(global).await?;
-    let bank = store.item_bank(&args.bank).map_err(|error| Step::OpenBox.failed(error))?;
+    let bank = store.item_bank(&args.bank).map_err(|error| Step::OpenNamespace.failed(error))?;
     warn_of_nothing(&*store, plan.items.is_some());
     let alone = args.alone || is_memory(&*store);
     let done = hand_out(plan, bank, alone).await.map_err(|failure| failure.on(store.backend()))?;
@@ -48,10 +48,7 @@ pub(crate) async fn run(args: HandOut, global: &Global) -> Result<Exit, Failure>
 
 fn warn_of_nothing(store: &dyn Backend, has_items: bool) {
     if is_memory(store) && !has_items {
-        say(
-            Kind::Note,
-            format_args!("memory: starts empty and --items was left out, so there is nothing to hand out"),
-        );
+        say(Kind::Note, format_args!("memory: starts empty and --items was left out, so there is nothing to hand out"));
     }
 }
 

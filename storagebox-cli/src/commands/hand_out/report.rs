@@ -11,12 +11,7 @@ use crate::answer::{self, line};
 use crate::check::Mismatch;
 use crate::exit::Failure;
 
-pub(super) fn audit(
-    to: &mut dyn Write,
-    audit: &Audit,
-    mismatches: &[Mismatch],
-    as_json: bool,
-) -> Result<(), Failure> {
+pub(super) fn audit(to: &mut dyn Write, audit: &Audit, mismatches: &[Mismatch], as_json: bool) -> Result<(), Failure> {
     match as_json {
         true => line(to, &json(audit, mismatches).to_string()),
         false => line(to, &table(audit, mismatches)),
@@ -62,7 +57,6 @@ fn json(audit: &Audit, mismatches: &[Mismatch]) -> Value {
 }
 
 fn outcomes(summary: &Summary) -> Value {
-    let outcomes =
-        [("new", summary.new), ("again", summary.again), ("empty", summary.empty), ("ended", summary.ended)];
+    let outcomes = [("new", summary.new), ("again", summary.again), ("empty", summary.empty), ("ended", summary.ended)];
     outcomes.into_iter().collect()
 }

@@ -130,8 +130,7 @@ impl Run {
 
     fn args(&self) -> (HandOut, Global) {
         let of = |name| self.path(name).into_os_string();
-        let start =
-            ["storagebox", "--json", "--url=memory:", "hand-out", "items", "--concurrency=1"].map(Into::into);
+        let start = ["storagebox", "--json", "--url=memory:", "hand-out", "items", "--concurrency=1"].map(Into::into);
         let files = ["--items".into(), of("items"), "--ids".into(), of("ids"), "--out".into(), of("out.csv")];
         let Cli { command, global } = Cli::parse_from(start.into_iter().chain(files));
         let Command::HandOut(args) = command else { panic!("{command:?}") };

@@ -35,7 +35,7 @@ async fn ask(
     as_json: bool,
     to: &mut (dyn Write + Send),
 ) -> Result<Exit, Failure> {
-    let leases = store.lease_repo(&command.of().name).map_err(|error| Step::OpenBox.failed(error))?;
+    let leases = store.lease_repo(&command.of().name).map_err(|error| Step::OpenNamespace.failed(error))?;
     let answer = match command {
         Lease::Begin(args) => begin(&args, &*leases).await?,
         Lease::Extend(args) => extend(&args, &*leases).await?,

@@ -10,11 +10,10 @@ use super::*;
 use crate::cli::{Cli, Command};
 
 async fn answer(store: &MemoryStore, args: &[&str]) -> (Exit, Value) {
-    let command =
-        match Cli::parse_from([&["storagebox", "lease", args[0], "records"], &args[1..]].concat()).command {
-            Command::Lease(command) => command,
-            other => panic!("{other:?}"),
-        };
+    let command = match Cli::parse_from([&["storagebox", "lease", args[0], "records"], &args[1..]].concat()).command {
+        Command::Lease(command) => command,
+        other => panic!("{other:?}"),
+    };
     let mut to = Vec::new();
     let exit = ask(command, store, &Reserved::default(), true, &mut to).await;
     let exit = exit.unwrap_or_else(|failure| panic!("{args:?}: {failure}"));

@@ -45,8 +45,7 @@ async fn ask(
 ) -> Result<Exit, Failure> {
     let of = command.of();
     let options = of.options().map_err(Failure::Argument)?;
-    let values =
-        store.ordered_store(&of.namespace.name, options).map_err(|error| Step::OpenBox.failed(error))?;
+    let values = store.ordered_store(&of.namespace.name, options).map_err(|error| Step::OpenNamespace.failed(error))?;
     let values = &*values;
     let answer = match command {
         Ordered::List(args) => {
@@ -160,9 +159,7 @@ async fn purge(args: &Purge, values: &dyn OrderedStore) -> Result<Answer, Failur
         let Maintained { deleted, more } = retry::harmless(Step::Purge, call).await?;
         purged += deleted;
         if !more {
-            return Ok(Answer::new(Exit::Done)
-                .text("namespace", &args.of.namespace.name)
-                .figure("purged", purged));
+            return Ok(Answer::new(Exit::Done).text("namespace", &args.of.namespace.name).figure("purged", purged));
         }
         tokio::task::yield_now().await;
     }

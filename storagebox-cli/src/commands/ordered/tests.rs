@@ -96,9 +96,7 @@ async fn old_rows_are_loaded_with_an_older_tombstone_age() {
 #[tokio::test]
 async fn options_that_do_not_go_together_are_refused() {
     let store = MemoryStore::new();
-    for args in
-        [&["purge", "--stamps", "sequence", "--max-skew", "1h"][..], &["purge", "--tombstone-age", "0s"]]
-    {
+    for args in [&["purge", "--stamps", "sequence", "--max-skew", "1h"][..], &["purge", "--tombstone-age", "0s"]] {
         let failure = ask(command(args), &store, &Reserved::default(), true, &mut vec![]).await.unwrap_err();
         assert_eq!(failure.exit(), Exit::BadInput, "{args:?}: {failure}");
     }

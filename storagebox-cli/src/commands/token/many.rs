@@ -10,11 +10,7 @@ use crate::output::Reserved;
 use crate::retry;
 use crate::step::Step;
 
-pub(super) async fn create(
-    args: &Tokens,
-    tokens: &dyn TokenStore,
-    reserved: &Reserved,
-) -> Result<Answer, Failure> {
+pub(super) async fn create(args: &Tokens, tokens: &dyn TokenStore, reserved: &Reserved) -> Result<Answer, Failure> {
     let mut total = Created::default();
     let mut batches = Batches::of(args.tokens.clone(), &args.file, "creating", reserved).await?;
     while let Some(batch) = batches.next().await? {
@@ -30,11 +26,7 @@ pub(super) async fn create(
     Ok(answer.figure("rejected_lines", rejected))
 }
 
-pub(super) async fn discard(
-    args: &Tokens,
-    tokens: &dyn TokenStore,
-    reserved: &Reserved,
-) -> Result<Answer, Failure> {
+pub(super) async fn discard(args: &Tokens, tokens: &dyn TokenStore, reserved: &Reserved) -> Result<Answer, Failure> {
     let mut total = Discarded::default();
     let mut batches = Batches::of(args.tokens.clone(), &args.file, "discarding", reserved).await?;
     while let Some(batch) = batches.next().await? {
@@ -43,7 +35,6 @@ pub(super) async fn discard(
         total.already_gone += discarded.already_gone;
     }
     let rejected = batches.end()?;
-    let answer =
-        Answer::new(Exit::Done).text("namespace", &args.of.name).figure("discarded", total.discarded);
+    let answer = Answer::new(Exit::Done).text("namespace", &args.of.name).figure("discarded", total.discarded);
     Ok(answer.figure("already_gone", total.already_gone).figure("rejected_lines", rejected))
 }

@@ -34,7 +34,7 @@ async fn ask(
     as_json: bool,
     to: &mut (dyn Write + Send),
 ) -> Result<Exit, Failure> {
-    let tokens = store.token_store(&command.of().name).map_err(|error| Step::OpenBox.failed(error))?;
+    let tokens = store.token_store(&command.of().name).map_err(|error| Step::OpenNamespace.failed(error))?;
     let answer = match command {
         Token::Create(args) => many::create(&args, &*tokens, reserved).await?,
         Token::Discard(args) => many::discard(&args, &*tokens, reserved).await?,

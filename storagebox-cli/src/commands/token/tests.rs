@@ -9,11 +9,10 @@ use super::*;
 use crate::cli::{Cli, Command};
 
 async fn answer(store: &MemoryStore, args: &[&str]) -> (Exit, Value) {
-    let command =
-        match Cli::parse_from([&["storagebox", "token", args[0], "tokens"], &args[1..]].concat()).command {
-            Command::Token(command) => command,
-            other => panic!("{other:?}"),
-        };
+    let command = match Cli::parse_from([&["storagebox", "token", args[0], "tokens"], &args[1..]].concat()).command {
+        Command::Token(command) => command,
+        other => panic!("{other:?}"),
+    };
     let mut to = Vec::new();
     let exit = ask(command, store, &Reserved::default(), true, &mut to).await;
     let exit = exit.unwrap_or_else(|failure| panic!("{args:?}: {failure}"));
@@ -63,7 +62,8 @@ async fn a_file_of_tokens_is_created_in_batches() {
 async fn a_discarded_token_is_consumed_and_made_no_more() {
     let store = MemoryStore::new();
     answer(&store, &["create", "m-7"]).await;
-    let told = |discarded, already_gone| json!({ "discarded": discarded, "already_gone": already_gone, "rejected_lines": 0 });
+    let told =
+        |discarded, already_gone| json!({ "discarded": discarded, "already_gone": already_gone, "rejected_lines": 0 });
     assert_eq!(answer(&store, &["discard", "m-7", "m-8"]).await, (Exit::Done, told(1, 1)));
     assert_eq!(answer(&store, &["discard", "m-7"]).await, (Exit::Done, told(0, 1)));
     assert_eq!(answer(&store, &["create", "m-7", "m-8"]).await, (Exit::Nothing, made(0, 0, 2, 0)));

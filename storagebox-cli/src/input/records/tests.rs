@@ -94,8 +94,7 @@ async fn a_quote_left_open_for_too_long_costs_its_own_line_alone() {
 /// What the csv crate writes is read back, in whatever pieces it arrives, on the right lines.
 #[tokio::test]
 async fn whatever_the_csv_crate_writes_is_read_back() {
-    let seed = std::env::var("STORAGEBOX_TEST_SEED")
-        .map_or_else(|_| fastrand::u64(..), |seed| seed.parse().unwrap());
+    let seed = std::env::var("STORAGEBOX_TEST_SEED").map_or_else(|_| fastrand::u64(..), |seed| seed.parse().unwrap());
     println!("STORAGEBOX_TEST_SEED={seed}");
     let mut random = fastrand::Rng::with_seed(seed);
     for _ in 0..500 {

@@ -2,8 +2,8 @@
 
 mod articles;
 mod bank;
-mod boxes;
 mod hand_out;
+mod namespaces;
 mod once;
 mod ready;
 mod table;

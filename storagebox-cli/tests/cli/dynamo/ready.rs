@@ -2,9 +2,7 @@
 
 use std::process::{Command, Stdio};
 
-use aws_sdk_dynamodb::types::{
-    AttributeDefinition, BillingMode, KeySchemaElement, KeyType, ScalarAttributeType,
-};
+use aws_sdk_dynamodb::types::{AttributeDefinition, BillingMode, KeySchemaElement, KeyType, ScalarAttributeType};
 use storagebox_testkit::port;
 
 use super::table::{SECRET, Table};

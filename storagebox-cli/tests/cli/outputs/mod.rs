@@ -20,9 +20,7 @@ fn filled(place: Place) -> Place {
     place.write("items.csv", "A\n\n");
     place.write("ids.csv", "ada\n\n");
     place.run(&["dedup", "record", "records", "order", "paid", "--op", "ada"]).exits(0);
-    place
-        .run(&["ordered", "put", "values", "key", "5", "--at", "1", "--writer", "w", "--stamps", "sequence"])
-        .exits(0);
+    place.run(&["ordered", "put", "values", "key", "5", "--at", "1", "--writer", "w", "--stamps", "sequence"]).exits(0);
     place
 }
 
@@ -102,10 +100,8 @@ fn a_link_does_not_hide_the_store() {
 fn a_store_is_known_by_every_form_of_its_url() {
     let place = place();
     let whole = place.path(STORE).display().to_string();
-    let urls =
-        ["sqlite://storagebox.db", "sqlite:%73toragebox.db?synchronous=normal", "sqlite:./storagebox.db"];
-    let urls =
-        urls.into_iter().map(str::to_owned).chain([format!("sqlite://{whole}"), format!("sqlite:{whole}")]);
+    let urls = ["sqlite://storagebox.db", "sqlite:%73toragebox.db?synchronous=normal", "sqlite:./storagebox.db"];
+    let urls = urls.into_iter().map(str::to_owned).chain([format!("sqlite://{whole}"), format!("sqlite:{whole}")]);
     for url in urls {
         let load = ["bank", "load", "b", "items.csv", "--rejects", STORE, "--url", &url];
         let refused = place.run(&load).exits(2);
@@ -124,10 +120,7 @@ fn the_store_is_no_input_either() {
         &["token", "create", "tokens", "--file", STORE],
         &["hand-out", "items", "--ids", STORE, "--out", "given.csv"],
         &["dedup", "record", "records", "r", "--file", STORE, "--op", "o"],
-        &[
-            "ordered", "put", "values", "r", "--file", STORE, "--at", "1", "--writer", "w", "--stamps",
-            "sequence",
-        ],
+        &["ordered", "put", "values", "r", "--file", STORE, "--at", "1", "--writer", "w", "--stamps", "sequence"],
     ] {
         let refused = place.run(command).exits(2);
         assert!(refused.stderr.contains("is the store's own file"), "{command:?}: {}", refused.stderr);
@@ -204,11 +197,7 @@ fn a_file_that_happens_to_have_the_name_of_the_list_stays() {
     let place = place();
     place.write("items.rejects.csv", "mine");
     let refused = place.run(&["bank", "load", "b", "items.csv"]).exits(2);
-    assert!(
-        refused.stderr.contains("items.rejects.csv is there, and is no list of rejects"),
-        "{}",
-        refused.stderr
-    );
+    assert!(refused.stderr.contains("items.rejects.csv is there, and is no list of rejects"), "{}", refused.stderr);
     assert_eq!(place.read("items.rejects.csv"), "mine");
     place.write("items.rejects.csv", "file,line,reason\nolder.csv,1,empty\n");
     place.run(&["bank", "load", "b", "items.csv"]).exits(0);
@@ -226,9 +215,7 @@ fn no_output_takes_the_place_of_another_store() {
     fs::copy(&log, place.path("log.csv")).unwrap();
     fs::write(place.path("journal.csv"), b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7").unwrap();
     let place = place.on(&format!("sqlite:{}", other.path(STORE).display()));
-    for output in
-        [STORE, "storagebox.db-wal", "storagebox.db-shm", "storagebox.db-journal", "log.csv", "journal.csv"]
-    {
+    for output in [STORE, "storagebox.db-wal", "storagebox.db-shm", "storagebox.db-journal", "log.csv", "journal.csv"] {
         all_refuse(&place, output, "belongs to a SQLite database");
     }
     assert_eq!(fs::read(&database).unwrap(), before);

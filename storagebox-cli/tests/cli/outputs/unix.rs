@@ -161,8 +161,7 @@ fn an_input_or_the_store_that_is_renamed_to_the_output_stays() {
         let before = fs::read(place.path(moved)).unwrap();
         let args = ["hand-out", "b", "--items", "items.csv", "--ids", "-", "--out", "given.csv"];
         let mut command = place.command(&args);
-        let mut run =
-            command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let mut run = command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         std::io::Write::write_all(run.stdin.as_mut().unwrap(), b"ada\n").unwrap();
         while temporary(&place).is_empty() {
             assert!(run.try_wait().unwrap().is_none());
@@ -226,11 +225,7 @@ fn standard_outputs_take_the_place_of_no_store() {
         let command = if told { command.stdout(store) } else { command.stderr(store) };
         let ended: Ended = command.output().unwrap().into();
         let ended = ended.exits(2);
-        assert!(
-            !told || ended.stderr.contains("standard output is the store's own file"),
-            "{}",
-            ended.stderr
-        );
+        assert!(!told || ended.stderr.contains("standard output is the store's own file"), "{}", ended.stderr);
     }
     assert!(fs::read(place.path(STORE)).unwrap() == before);
     is_whole(&place);

@@ -1,8 +1,8 @@
 //! The commands on a PostgreSQL server, as child processes of a role with the least rights.
 
 mod bank;
-mod boxes;
 mod database;
 mod hand_out;
+mod namespaces;
 mod once;
 mod ready;

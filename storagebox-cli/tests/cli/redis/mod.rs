@@ -1,8 +1,8 @@
 //! The commands on a Redis server, as child processes.
 
 mod bank;
-mod boxes;
 mod hand_out;
 mod keys;
+mod namespaces;
 mod once;
 mod ready;

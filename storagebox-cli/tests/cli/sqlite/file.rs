@@ -22,7 +22,7 @@ impl File {
     }
 
     pub(super) fn path(&self) -> PathBuf {
-        self.0.path().join("box.db")
+        self.0.path().join("namespace.db")
     }
 
     pub(super) fn place(&self) -> Place {

@@ -1,8 +1,8 @@
 //! The commands on a SQLite file, as child processes.
 
 mod bank;
-mod boxes;
 mod file;
 mod hand_out;
+mod namespaces;
 mod once;
 mod ready;

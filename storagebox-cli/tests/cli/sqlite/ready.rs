@@ -35,9 +35,9 @@ fn a_store_is_made_once_and_then_ready() {
 
 #[test]
 fn a_path_is_of_the_folder_that_the_command_runs_in() {
-    let place = Place::new().on("sqlite:box.db");
+    let place = Place::new().on("sqlite:namespace.db");
     place.run(&["setup"]).exits(0);
-    assert_eq!(place.names(), ["box.db"]);
+    assert_eq!(place.names(), ["namespace.db"]);
 }
 
 #[test]
@@ -70,14 +70,11 @@ fn what_is_no_database_is_left_alone() {
 fn a_url_that_is_wrong_is_bad_usage() {
     for (url, because) in [
         ("sqlite:", "must not be empty"),
-        ("sqlite:box.db/", "must name a file, not a folder"),
+        ("sqlite:namespace.db/", "must name a file, not a folder"),
         ("sqlite::memory:", "use the backend `memory:`"),
-        ("sqlite:box.db?synchronus=full", "has the query key `synchronus`, which is not known"),
-        (
-            "sqlite:box.db?mode=ro",
-            "it may have `synchronous`, `combining`, `call_timeout`, `memory` and `wal_",
-        ),
-        ("sqlite:box.db?synchronous=off", "must be `full`, `normal` or `extra`"),
+        ("sqlite:namespace.db?synchronus=full", "has the query key `synchronus`, which is not known"),
+        ("sqlite:namespace.db?mode=ro", "it may have `synchronous`, `combining`, `call_timeout`, `memory` and `wal_"),
+        ("sqlite:namespace.db?synchronous=off", "must be `full`, `normal` or `extra`"),
     ] {
         let ended = Place::new().on(url).run(&["ping"]).exits(2);
         let lines: Vec<_> = ended.stderr.lines().collect();
@@ -93,13 +90,10 @@ fn no_output_takes_the_place_of_a_log_however_the_store_is_spelled() {
     #[cfg(unix)]
     std::os::unix::fs::symlink("x/", place.path("link")).unwrap();
     let before = place.names();
-    let urls =
-        ["sqlite:x/", "sqlite:x//", "sqlite:x/."].into_iter().chain(cfg!(unix).then_some("sqlite:link"));
+    let urls = ["sqlite:x/", "sqlite:x//", "sqlite:x/."].into_iter().chain(cfg!(unix).then_some("sqlite:link"));
     for url in urls {
         place = place.on(url);
-        place
-            .run(&["hand-out", "items", "--items", "items.csv", "--ids", "ids.csv", "--out", "x-wal"])
-            .exits(2);
+        place.run(&["hand-out", "items", "--items", "items.csv", "--ids", "ids.csv", "--out", "x-wal"]).exits(2);
         assert_eq!(place.names(), before, "{url}");
     }
 }

@@ -15,12 +15,7 @@ const BATCH: usize = 100;
 /// Deletes under way at once.
 const AT_ONCE: usize = 16;
 
-pub(super) async fn compact(
-    ledger: &DynamoLedger,
-    key: &Key,
-    horizon: Millis,
-    limit: usize,
-) -> Result<Maintained> {
+pub(super) async fn compact(ledger: &DynamoLedger, key: &Key, horizon: Millis, limit: usize) -> Result<Maintained> {
     let mut merged = 0;
     while merged < limit {
         let (tag, most) = (&Tag::fresh(), BATCH.min(limit - merged));

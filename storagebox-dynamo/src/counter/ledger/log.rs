@@ -23,7 +23,7 @@ pub(super) fn place(cursor: Option<&Cursor>, limit: usize) -> Result<(Place<'_>,
     let place = cursor.map(|cursor| {
         let place = cursor.as_str().strip_prefix(AFTER);
         let place = place.filter(|place| place.is_empty() || read_place(place).is_some());
-        place.ok_or_else(|| bad("cursor", "was not made by this box"))
+        place.ok_or_else(|| bad("cursor", "was not made by this namespace"))
     });
     Ok((place.transpose()?, limit.min(MOST)))
 }

@@ -30,8 +30,7 @@ pub(super) fn sum_key(partition: String) -> RowKey {
 /// Puts an entry, if its operation has none; a fence is one without a change.
 pub(super) fn entry(key: &RowKey, op: &OpId, at: Millis, change: Option<&Change>, tag: &Tag) -> Write {
     let reason = change.and_then(|change| change.reason.as_ref());
-    let call =
-        reason.map_or(tag.as_str().to_owned(), |reason| format!("{} {}", tag.as_str(), reason.as_str()));
+    let call = reason.map_or(tag.as_str().to_owned(), |reason| format!("{} {}", tag.as_str(), reason.as_str()));
     let row = Row::new(key).with("o", format!("{}:{op}", time(at))).with("c", call);
     let delta = change.map(|change| change.delta);
     Write::put(row.with_some("d", delta)).only_if("attribute_not_exists(pk)")

@@ -39,8 +39,7 @@ fn fill<'a>(place: &'a Place, store: &'a DynamoStore, name: &'a str) -> Filling<
     Box::pin(async move {
         let bank = store.bank(name)?;
         for claim in CLAIMS {
-            let (id, number) =
-                (ClaimId::new(claim)?, CLAIMS.iter().position(|other| *other == claim).unwrap_or(0));
+            let (id, number) = (ClaimId::new(claim)?, CLAIMS.iter().position(|other| *other == claim).unwrap_or(0));
             let hold = match claim {
                 "HELD" => Hold::Forever,
                 "LAPSED" => Hold::For(MINUTE),

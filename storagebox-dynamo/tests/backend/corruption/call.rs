@@ -4,7 +4,7 @@ use std::pin::Pin;
 
 use storagebox_core::Result;
 
-/// What fills a box.
+/// What fills a namespace.
 pub(super) type Filling<'a> = Pin<Box<dyn Future<Output = Result<()>> + Send + 'a>>;
 
 type Making = Pin<Box<dyn Future<Output = Result<()>> + Send>>;

@@ -97,11 +97,7 @@ fn calls(store: &DynamoStore, name: &str, strategy: Strategy) -> Result<Vec<Call
     for op in ["APPLIED", "OTHER", "CANCELLED", "NEW"] {
         let (change, other, name) = (change(op, 7)?, change(op, 8)?, OpId::new(op)?);
         calls.push(call!(format!("apply {op}"), [counters, key, change], counters.apply(&key, &change)));
-        calls.push(call!(
-            format!("apply another {op}"),
-            [counters, key, other],
-            counters.apply(&key, &other)
-        ));
+        calls.push(call!(format!("apply another {op}"), [counters, key, other], counters.apply(&key, &other)));
         if has_fences(strategy) {
             calls.push(call!(format!("cancel {op}"), [counters, key, name], counters.cancel(&key, &name)));
         }

@@ -33,12 +33,12 @@ fn text(row: &Row, name: &str) -> String {
 const KEYS: [&str; 3] = ["pk", "sk", "expires_at"];
 
 impl Damage {
-    /// Every damage to every row of a box that is tried.
+    /// Every damage to every row of a namespace that is tried.
     pub(super) fn all(rows: &Rows, base: &str) -> Vec<Self> {
-        // Only the opening of a box looks at its own row.
-        let is_own = |partition: &str| partition.strip_prefix(base).is_some_and(|part| part != "box");
-        let of_box = rows.iter().filter(|((partition, _), _)| is_own(partition));
-        of_box.flat_map(|(_, row)| damaged(row)).collect()
+        // Only the opening of a namespace looks at its own row.
+        let is_own = |partition: &str| partition.strip_prefix(base).is_some_and(|part| part != "namespace");
+        let of_namespace = rows.iter().filter(|((partition, _), _)| is_own(partition));
+        of_namespace.flat_map(|(_, row)| damaged(row)).collect()
     }
 
     /// In a few words, without what differs from row to row of the same kind.
@@ -91,11 +91,7 @@ fn others(name: &str, value: &AttributeValue) -> Vec<(&'static str, Option<Attri
         // The index takes nothing but texts there.
         AttributeValue::S(_) if name == "o" => vec![("unknown", Some(word))],
         AttributeValue::S(_) => {
-            vec![
-                ("unknown", Some(word)),
-                ("empty", Some(AttributeValue::S(String::new()))),
-                ("a number", Some(number)),
-            ]
+            vec![("unknown", Some(word)), ("empty", Some(AttributeValue::S(String::new()))), ("a number", Some(number))]
         }
         AttributeValue::N(_) => vec![
             ("a text", Some(word)),

@@ -46,10 +46,8 @@ fn fill<'a>(place: &'a Place, store: &'a DynamoStore, name: &'a str) -> Filling<
 
 fn calls(store: &DynamoStore, name: &str) -> Result<Vec<Call>> {
     let values = store.ordered(name, OrderedOptions::sequence())?;
-    let mut calls = vec![
-        call!("list", [values], values.list(None, None, 100)),
-        call!("purge", [values], values.purge(HOUR, 100)),
-    ];
+    let mut calls =
+        vec![call!("list", [values], values.list(None, None, 100)), call!("purge", [values], values.purge(HOUR, 100))];
     for key in ["VALUE", "DELETED"] {
         let (id, value) = (Key::new(key)?, Payload::try_from("value")?);
         calls.push(call!(format!("get {key}"), [values, id], values.get(&id)));

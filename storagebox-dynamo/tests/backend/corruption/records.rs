@@ -1,15 +1,15 @@
-//! Records and leases, which share their box.
+//! Records and leases, which share their namespace.
 
 use std::time::Duration;
 
 use storagebox_core::{
-    BackendExt as _, Begun, Clock as _, DedupId, Fence, Fingerprint, Lease, ManualClock, OpId, Payload,
-    Result, Retention, Version,
+    BackendExt as _, Begun, Clock as _, DedupId, Fence, Fingerprint, Lease, ManualClock, OpId, Payload, Result,
+    Retention, Version,
 };
 use storagebox_dynamo::DynamoStore;
 
 use super::call::{Call, Filling, call};
-use super::{BOX, Part};
+use super::{NAMESPACE, Part};
 use crate::support::{Place, failed};
 
 const MINUTE: Duration = Duration::from_secs(60);
@@ -29,9 +29,9 @@ const IDS: [(&str, u64); 10] = [
     ("REUSED", 1),
 ];
 
-/// The first number of every id of a box: the time in microseconds when it was filled.
+/// The first number of every id of a namespace: the time in microseconds when it was filled.
 fn first(name: &str) -> u64 {
-    let filled = ManualClock::new().now() + if name == BOX { Duration::ZERO } else { 2 * MINUTE };
+    let filled = ManualClock::new().now() + if name == NAMESPACE { Duration::ZERO } else { 2 * MINUTE };
     u64::try_from(filled.as_micros()).unwrap_or(u64::MAX)
 }
 

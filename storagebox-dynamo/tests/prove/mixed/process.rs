@@ -37,13 +37,7 @@ pub(super) struct Process {
 }
 
 impl Process {
-    pub(super) fn start(
-        kind: Kind,
-        tables: &Tables,
-        folder: &Path,
-        number: usize,
-        ids: &[String],
-    ) -> Result<Self> {
+    pub(super) fn start(kind: Kind, tables: &Tables, folder: &Path, number: usize, ids: &[String]) -> Result<Self> {
         let file = |name| folder.join(format!("{name}-{number}.txt"));
         let (list, told) = (file("ids"), file("told"));
         fs::write(&list, ids.join("\n")).map_err(failed)?;

@@ -8,7 +8,7 @@ use super::{Intruder, elsewhere};
 use crate::round_trips::Metered;
 use crate::scene::{owner_url, with_place};
 use crate::support::{Place, failed, run};
-use crate::upgrade::boxes;
+use crate::upgrade::namespaces;
 
 const DECOYS: &str = include_str!("decoys.sql");
 
@@ -27,8 +27,8 @@ async fn decoys(place: &Place, exact: bool) -> Result<Intruder<'_>> {
 async fn every_call(place: &Place, settings: &str) -> Result<()> {
     let url = format!("{}{settings}", place.url_at(place.database.server()));
     let store = place.builder()?.connect(&url)?;
-    boxes::fill(&store).await?;
-    boxes::check(&store).await?;
+    namespaces::fill(&store).await?;
+    namespaces::check(&store).await?;
     for (statements, name) in [(Statements::Prepared, "prepared"), (Statements::Simple, "simple")] {
         Metered::of(place, statements, settings).await?.every_call(name).await?;
     }
@@ -68,11 +68,8 @@ async fn no_decoy_is_a_better_match_even_for_functions_without_a_path_of_their_o
         let intruder = decoys(place, false).await?;
         let strip = "SELECT string_agg(format('ALTER FUNCTION %s RESET search_path', oid::regprocedure), ';')
             FROM pg_proc WHERE pronamespace = $1::regnamespace";
-        let strip: String = query_scalar(strip)
-            .bind(&place.schema)
-            .fetch_one(place.database.owner())
-            .await
-            .map_err(failed)?;
+        let strip: String =
+            query_scalar(strip).bind(&place.schema).fetch_one(place.database.owner()).await.map_err(failed)?;
         run(place.database.owner(), strip).await?;
         let outcome = every_call(place, "").await;
         intruder.goes().await?;

@@ -1,11 +1,11 @@
-//! One call of each kind on boxes that are open, and what each was refused with.
+//! One call of each kind on namespaces that are open, and what each was refused with.
 
 use std::time::Duration;
 
 use storagebox_core::{
-    Backend, BackendExt, BankAdmin, Begun, Change, ClaimId, Counter, DedupId, DedupRepo, Error, Hold, Item,
-    ItemBank, Key, Lease, LeaseRepo, OpId, OrderedOptions, OrderedStore, Payload, Recorded, Result,
-    Retention, Stamp, Strategy, TokenId, TokenStore, Version, WriterId,
+    Backend, BackendExt, BankAdmin, Begun, Change, ClaimId, Counter, DedupId, DedupRepo, Error, Hold, Item, ItemBank,
+    Key, Lease, LeaseRepo, OpId, OrderedOptions, OrderedStore, Payload, Recorded, Result, Retention, Stamp, Strategy,
+    TokenId, TokenStore, Version, WriterId,
 };
 use storagebox_postgres::PostgresStore;
 
@@ -20,7 +20,7 @@ pub(crate) struct Open {
     lease: Lease,
 }
 
-/// Opens a box of each kind, as a process has it long before an upgrade.
+/// Opens a namespace of each kind, as a process has it long before an upgrade.
 pub(crate) async fn open(store: &PostgresStore) -> Result<Open> {
     refused_by_bank(store).await?;
     refused_by_tokens(store).await?;

@@ -2,9 +2,7 @@
 
 use std::time::Duration;
 
-use storagebox_core::{
-    Backend as _, BackendExt as _, BankAdmin as _, ClaimId, Hold, Item, ItemBank as _, Result,
-};
+use storagebox_core::{Backend as _, BackendExt as _, BankAdmin as _, ClaimId, Hold, Item, ItemBank as _, Result};
 use storagebox_redis::RedisStore;
 
 use super::Part;
@@ -31,10 +29,10 @@ const UNNOTICED: &[(&str, &str)] = &[
 ];
 
 /// With free items.
-pub(super) const PART: Part = Part { tag: "b.box.0", fill, calls, unnoticed: UNNOTICED };
+pub(super) const PART: Part = Part { tag: "b.namespace.0", fill, calls, unnoticed: UNNOTICED };
 
 /// Whose next item is that of a hold that has lapsed.
-pub(super) const EMPTY: Part = Part { tag: "b.box.0", fill: fill_and_empty, calls, unnoticed: UNNOTICED };
+pub(super) const EMPTY: Part = Part { tag: "b.namespace.0", fill: fill_and_empty, calls, unnoticed: UNNOTICED };
 
 fn items(range: std::ops::Range<usize>) -> Result<Vec<Item>> {
     range.map(|number| Item::new(format!("ITEM-{number}"))).collect()

@@ -2,9 +2,7 @@
 
 use std::time::Duration;
 
-use storagebox_core::{
-    Backend as _, BackendExt as _, Bounds, Change, Counter as _, Key, OpId, Result, Strategy,
-};
+use storagebox_core::{Backend as _, BackendExt as _, Bounds, Change, Counter as _, Key, OpId, Result, Strategy};
 use storagebox_redis::RedisStore;
 
 use super::Part;
@@ -24,7 +22,7 @@ const UNNOTICED: &[(&str, &str)] = &[
     (":v", "field: none"),
 ];
 
-pub(super) const PART: Part = Part { tag: "c.box.0", fill, calls, unnoticed: UNNOTICED };
+pub(super) const PART: Part = Part { tag: "c.namespace.0", fill, calls, unnoticed: UNNOTICED };
 
 fn change(op: &str, delta: i64) -> Result<Change> {
     Ok(Change::new(OpId::new(op)?, delta))
@@ -53,16 +51,8 @@ fn calls(store: &RedisStore, name: &str) -> Result<Vec<Call>> {
             let bounded = change(op, 7)?.within(Bounds::between(-100, 100)?);
             calls.extend([
                 call!(format!("apply {op} to {key}"), [counters, id, fits], counters.apply(&id, &fits)),
-                call!(
-                    format!("apply another {op} to {key}"),
-                    [counters, id, other],
-                    counters.apply(&id, &other)
-                ),
-                call!(
-                    format!("apply {op} within to {key}"),
-                    [counters, id, bounded],
-                    counters.apply(&id, &bounded)
-                ),
+                call!(format!("apply another {op} to {key}"), [counters, id, other], counters.apply(&id, &other)),
+                call!(format!("apply {op} within to {key}"), [counters, id, bounded], counters.apply(&id, &bounded)),
                 call!(format!("cancel {op} of {key}"), [counters, id, name], counters.cancel(&id, &name)),
             ]);
         }

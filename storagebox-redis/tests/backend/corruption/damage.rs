@@ -20,7 +20,7 @@ pub(super) struct Damage {
 const FOREIGN: [(&str, &str); 2] = [("empty", ""), ("an unknown mark", "\0?0000000000000001")];
 
 impl Damage {
-    /// Every damage to every key of a box that is tried.
+    /// Every damage to every key of a namespace that is tried.
     pub(super) async fn all(place: &Place, base: &str) -> Result<Vec<Self>> {
         let mut all = vec![];
         let mut keys: Vec<String> = place.server.ask(cmd("KEYS").arg(format!("{base}*"))).await?;
@@ -70,7 +70,7 @@ fn another_type(key: &str, kind: &str) -> Damage {
 /// Each field of a hash is removed, and has each foreign value and the first half of its own.
 async fn fields(place: &Place, key: &str) -> Result<Vec<Damage>> {
     let found: Vec<(String, Vec<u8>)> = place.server.ask(cmd("HGETALL").arg(key)).await?;
-    // Only the opening of a box looks at its options.
+    // Only the opening of a namespace looks at its options.
     let damaged = found.into_iter().filter(|(field, _)| field != "options").flat_map(|(field, value)| {
         // Fields of ours are in small letters, ids of these tests are not.
         let is_ours = field.bytes().all(|byte| byte.is_ascii_lowercase());
@@ -100,15 +100,11 @@ async fn entries(place: &Place, key: &str) -> Result<Vec<Damage>> {
 
 /// The first member of a sorted set is none that anything is known of.
 async fn members(place: &Place, key: &str) -> Result<Vec<Damage>> {
-    let first: Vec<(String, f64)> =
-        place.server.ask(cmd("ZRANGE").arg(key).arg(0).arg(0).arg("WITHSCORES")).await?;
+    let first: Vec<(String, f64)> = place.server.ask(cmd("ZRANGE").arg(key).arg(0).arg(0).arg("WITHSCORES")).await?;
     let (member, score) = &first[0];
     let other = command(&["ZADD", key, &score.to_string(), "Nobody"]);
     let remove = command(&["ZREM", key, member]);
-    Ok(vec![
-        Damage::to(key, "another member", [remove.clone(), other]),
-        Damage::to(key, "no first member", [remove]),
-    ])
+    Ok(vec![Damage::to(key, "another member", [remove.clone(), other]), Damage::to(key, "no first member", [remove])])
 }
 
 fn command(words: &[&str]) -> Cmd {

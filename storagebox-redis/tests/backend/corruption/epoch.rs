@@ -13,18 +13,18 @@ use storagebox_testkit::redis::Settings;
 
 use super::call::Call;
 use super::state::State;
-use super::{BOX, Part, UPKEEP, bank, counters, ordered, records, tokens};
+use super::{NAMESPACE, Part, UPKEEP, bank, counters, ordered, records, tokens};
 use crate::scene::{kill, until, with_server};
 use crate::support::{Place, Server, failed};
 
 const PARTS: [&Part; 5] = [&bank::PART, &records::PART, &tokens::PART, &counters::PART, &ordered::PART];
 
-/// A filled box of each part, and every call of each.
+/// A filled namespace of each part, and every call of each.
 async fn filled(place: &Place, store: &RedisStore) -> Result<Vec<Call>> {
     let mut calls = vec![];
     for part in PARTS {
-        (part.fill)(place, store, BOX).await?;
-        calls.extend((part.calls)(store, BOX)?);
+        (part.fill)(place, store, NAMESPACE).await?;
+        calls.extend((part.calls)(store, NAMESPACE)?);
     }
     Ok(calls)
 }
@@ -35,12 +35,7 @@ async fn all_are_refused(calls: &[Call], kind_of_upkeep: ErrorKind, admin: &mut 
     for call in calls {
         let error = call.make().await.expect_err(&call.name);
         let kind = if call.name == UPKEEP { kind_of_upkeep } else { ErrorKind::Corrupt };
-        assert_eq!(
-            (error.kind(), error.certainty()),
-            (kind, Certainty::NotApplied),
-            "{}: {error}",
-            call.name
-        );
+        assert_eq!((error.kind(), error.certainty()), (kind, Certainty::NotApplied), "{}: {error}", call.name);
     }
     assert_eq!(State::of(admin, "").await?.differences(&before), [""; 0]);
     Ok(())
@@ -48,9 +43,9 @@ async fn all_are_refused(calls: &[Call], kind_of_upkeep: ErrorKind, admin: &mut 
 
 /// What the README tells an operator to do after a copy was put back.
 async fn give_a_new_epoch(place: &Place, admin: &mut Admin) -> Result<()> {
-    let boxes = cmd("SMEMBERS").arg(format!("{}:boxes", place.key("store"))).query_async(admin).await;
-    let boxes: Vec<String> = boxes.map_err(failed)?;
-    for tag in boxes.iter().map(String::as_str).chain(["store"]) {
+    let namespaces = cmd("SMEMBERS").arg(format!("{}:namespaces", place.key("store"))).query_async(admin).await;
+    let namespaces: Vec<String> = namespaces.map_err(failed)?;
+    for tag in namespaces.iter().map(String::as_str).chain(["store"]) {
         let set = cmd("HSET").arg(place.key(tag)).arg("epoch").arg("new").exec_async(admin).await;
         set.map_err(failed)?;
     }
@@ -71,28 +66,28 @@ async fn a_store_that_was_emptied_is_not_gone_on_with() -> Result<()> {
         filled(place, &place.store()?).await?;
         all_are_refused(&calls, ErrorKind::Corrupt, &mut admin).await?;
         assert_eq!(store.bank("another")?.counts().await.unwrap_err().kind(), ErrorKind::Corrupt);
-        place.store()?.bank(BOX)?.counts().await.map(drop)
+        place.store()?.bank(NAMESPACE)?.counts().await.map(drop)
     })
     .await
 }
 
-/// It has read the epoch, and the box is yet to be made.
+/// It has read the epoch, and the namespace is yet to be made.
 #[tokio::test]
-async fn a_box_of_an_epoch_that_is_over_is_not_made_in_the_next_one() -> Result<()> {
+async fn a_namespace_of_an_epoch_that_is_over_is_not_made_in_the_next_one() -> Result<()> {
     with_server(Settings::quick(), async |place| {
         let (store, mut admin) = (place.store()?, place.server.node(0).await?);
         // The server knows the scripts by then.
         store.bank("another")?.counts().await?;
-        let bank = store.bank(BOX)?;
+        let bank = store.bank(NAMESPACE)?;
         let mut late = pin!(bank.counts());
         tokio::select! {
             biased;
             _ = late.as_mut() => return Err(failed("it did not rest")),
             () = ready(()) => {}
         }
-        until("the box's name", async || {
-            let boxes = format!("{}:boxes", place.key("store"));
-            place.server.ask::<bool>(cmd("SISMEMBER").arg(boxes).arg(bank::PART.tag)).await
+        until("the namespace's name", async || {
+            let namespaces = format!("{}:namespaces", place.key("store"));
+            place.server.ask::<bool>(cmd("SISMEMBER").arg(namespaces).arg(bank::PART.tag)).await
         })
         .await?;
         cmd("FLUSHALL").exec_async(&mut admin).await.map_err(failed)?;
@@ -100,7 +95,7 @@ async fn a_box_of_an_epoch_that_is_over_is_not_made_in_the_next_one() -> Result<
         anew.setup().await?;
         let error = late.await.unwrap_err();
         assert_eq!((error.kind(), error.certainty()), (ErrorKind::Corrupt, Certainty::NotApplied), "{error}");
-        assert_eq!(anew.bank(BOX)?.counts().await?.total(), 0);
+        assert_eq!(anew.bank(NAMESPACE)?.counts().await?.total(), 0);
         Ok(())
     })
     .await
@@ -109,7 +104,7 @@ async fn a_box_of_an_epoch_that_is_over_is_not_made_in_the_next_one() -> Result<
 #[tokio::test]
 async fn a_server_that_came_back_empty_is_not_gone_on_with() -> Result<()> {
     with_server(Settings::quick(), async |place| {
-        let bank = place.store()?.bank(BOX)?;
+        let bank = place.store()?.bank(NAMESPACE)?;
         bank.counts().await?;
         kill(&place.server).await?;
         // The first one finds out that the connection is gone.
@@ -123,17 +118,17 @@ async fn a_server_that_came_back_empty_is_not_gone_on_with() -> Result<()> {
 
 /// A copy that keeps its epoch does not know of it.
 #[tokio::test]
-async fn a_box_that_a_copy_does_not_have_is_missed_until_another_creates_it() -> Result<()> {
+async fn a_namespace_that_a_copy_does_not_have_is_missed_until_another_creates_it() -> Result<()> {
     with_server(Settings::quick(), async |place| {
         let (store, mut admin) = (place.store()?, place.server.node(0).await?);
         store.bank("another")?.counts().await?;
         let copy = State::of(&mut admin, &place.prefix).await?;
-        let bank = store.bank(BOX)?;
+        let bank = store.bank(NAMESPACE)?;
         bank.add(&[Item::new("SAVE-10")?]).await?;
         cmd("FLUSHALL").exec_async(&mut admin).await.map_err(failed)?;
         copy.restore(&mut admin, &place.prefix).await?;
         assert_eq!(bank.counts().await.unwrap_err().kind(), ErrorKind::Corrupt);
-        assert_eq!(place.store()?.bank(BOX)?.counts().await?.total(), 0);
+        assert_eq!(place.store()?.bank(NAMESPACE)?.counts().await?.total(), 0);
         // It has the same epoch, as the README says.
         assert_eq!(bank.counts().await?.total(), 0);
         store.bank("another")?.counts().await.map(drop)
@@ -150,15 +145,15 @@ async fn a_copy_that_was_put_back_and_has_a_new_epoch_is_not_gone_on_with() -> R
         let copy = State::of(&mut admin, &place.prefix).await?;
         cmd("FLUSHALL").exec_async(&mut admin).await.map_err(failed)?;
         copy.restore(&mut admin, &place.prefix).await?;
-        store.bank(BOX)?.counts().await?;
+        store.bank(NAMESPACE)?.counts().await?;
         give_a_new_epoch(place, &mut admin).await?;
         all_are_refused(&calls, ErrorKind::Corrupt, &mut admin).await?;
-        place.store()?.bank(BOX)?.counts().await.map(drop)
+        place.store()?.bank(NAMESPACE)?.counts().await.map(drop)
     })
     .await
 }
 
-/// A cluster's boxes are on many nodes. One that came back empty has lost its own, while the store is still there.
+/// A cluster's namespaces are on many nodes. One that came back empty has lost its own, while the store is still there.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_node_that_was_emptied_is_not_gone_on_with() -> Result<()> {
     let place = Server::cluster(Settings::quick()).await?.place().await?;
@@ -176,13 +171,13 @@ async fn a_node_that_was_emptied_is_not_gone_on_with() -> Result<()> {
     Ok(())
 }
 
-/// The first key of a box is gone, and then all others.
+/// The first key of a namespace is gone, and then all others.
 #[tokio::test]
-async fn a_lost_box_is_made_anew_once_the_store_has_a_new_epoch() -> Result<()> {
+async fn a_lost_namespace_is_made_anew_once_the_store_has_a_new_epoch() -> Result<()> {
     with_server(Settings::quick(), async |place| {
         let (store, mut admin) = (place.store()?, place.server.node(0).await?);
-        (bank::PART.fill)(place, &store, BOX).await?;
-        let calls = (bank::PART.calls)(&store, BOX)?;
+        (bank::PART.fill)(place, &store, NAMESPACE).await?;
+        let calls = (bank::PART.calls)(&store, NAMESPACE)?;
         let head = place.key(bank::PART.tag);
         let keys = cmd("KEYS").arg(format!("{head}:*")).query_async(&mut admin).await;
         let others: Vec<String> = keys.map_err(failed)?;
@@ -190,12 +185,12 @@ async fn a_lost_box_is_made_anew_once_the_store_has_a_new_epoch() -> Result<()> 
             cmd("DEL").arg(lost).exec_async(&mut admin).await.map_err(failed)?;
             all_are_refused(&calls, ErrorKind::Corrupt, &mut admin).await?;
             let later = place.store()?;
-            all_are_refused(&(bank::PART.calls)(&later, BOX)?, ErrorKind::Corrupt, &mut admin).await?;
+            all_are_refused(&(bank::PART.calls)(&later, NAMESPACE)?, ErrorKind::Corrupt, &mut admin).await?;
         }
         give_a_new_epoch(place, &mut admin).await?;
         all_are_refused(&calls, ErrorKind::Corrupt, &mut admin).await?;
         let anew = place.store()?;
-        assert_eq!(anew.bank(BOX)?.counts().await?.total(), 0);
+        assert_eq!(anew.bank(NAMESPACE)?.counts().await?.total(), 0);
         assert_eq!(anew.maintain(10).await?.deleted, 0);
         Ok(())
     })
@@ -211,15 +206,11 @@ async fn keys_of(place: &Place) -> Result<Vec<String>> {
 async fn setup_by_a_process_that_knew_what_was_lost_makes_nothing() -> Result<()> {
     with_server(Settings::quick(), async |place| {
         let (store, mut admin) = (place.store()?, place.server.node(0).await?);
-        store.bank(BOX)?.counts().await?;
+        store.bank(NAMESPACE)?.counts().await?;
         store.setup().await?;
         cmd("FLUSHALL").exec_async(&mut admin).await.map_err(failed)?;
         let error = store.setup().await.unwrap_err();
-        assert_eq!(
-            (error.kind(), error.certainty()),
-            (ErrorKind::NotSetUp, Certainty::NotApplied),
-            "{error}"
-        );
+        assert_eq!((error.kind(), error.certainty()), (ErrorKind::NotSetUp, Certainty::NotApplied), "{error}");
         assert_eq!(keys_of(place).await?, [""; 0]);
         place.store()?.setup().await?;
         assert_eq!(store.setup().await.unwrap_err().kind(), ErrorKind::Corrupt);
@@ -228,12 +219,12 @@ async fn setup_by_a_process_that_knew_what_was_lost_makes_nothing() -> Result<()
     .await
 }
 
-/// It named the box in the new store.
+/// It named the namespace in the new store.
 #[tokio::test]
-async fn a_process_of_an_epoch_that_is_over_names_no_box_in_the_next_one() -> Result<()> {
+async fn a_process_of_an_epoch_that_is_over_names_no_namespace_in_the_next_one() -> Result<()> {
     with_server(Settings::quick(), async |place| {
         let (store, mut admin) = (place.store()?, place.server.node(0).await?);
-        store.bank(BOX)?.counts().await?;
+        store.bank(NAMESPACE)?.counts().await?;
         cmd("FLUSHALL").exec_async(&mut admin).await.map_err(failed)?;
         place.store()?.setup().await?;
         let error = store.bank("another")?.counts().await.unwrap_err();

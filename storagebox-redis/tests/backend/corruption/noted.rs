@@ -47,11 +47,7 @@ pub(super) struct Noted {
 impl Noted {
     /// Notes the keys of this prefix by this name. What was noted by the same name is forgotten.
     pub(super) async fn now(admin: &mut Admin, name: &str, prefix: &str) -> Result<Self> {
-        let noted = Self {
-            key: format!("noted:{name}"),
-            keys: format!("{prefix}:*"),
-            put_back: Script::new(PUT_BACK),
-        };
+        let noted = Self { key: format!("noted:{name}"), keys: format!("{prefix}:*"), put_back: Script::new(PUT_BACK) };
         let note = cmd("EVAL").arg(NOTE).arg(1).arg(&noted.key).arg(&noted.keys).exec_async(admin).await;
         note.map(|()| noted).map_err(failed)
     }

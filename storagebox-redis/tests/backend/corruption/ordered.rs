@@ -27,7 +27,7 @@ const UNNOTICED: &[(&str, &str)] = &[
     (":x", "no first member"),
 ];
 
-pub(super) const PART: Part = Part { tag: "o.box.0", fill, calls, unnoticed: UNNOTICED };
+pub(super) const PART: Part = Part { tag: "o.namespace.0", fill, calls, unnoticed: UNNOTICED };
 
 fn stamp(at: i64, writer: &str) -> Result<Stamp> {
     Ok(Stamp::new(at, WriterId::new(writer)?))

@@ -1,10 +1,10 @@
-//! Records and leases, which share their box.
+//! Records and leases, which share their namespace.
 
 use std::time::Duration;
 
 use storagebox_core::{
-    Backend as _, BackendExt as _, Begun, DedupId, DedupRepo as _, Fence, Fingerprint, Lease, LeaseRepo as _,
-    OpId, Payload, Result, Retention, Version,
+    Backend as _, BackendExt as _, Begun, DedupId, DedupRepo as _, Fence, Fingerprint, Lease, LeaseRepo as _, OpId,
+    Payload, Result, Retention, Version,
 };
 use storagebox_redis::RedisStore;
 
@@ -29,7 +29,8 @@ const IDS: [(&str, u64); 10] = [
     ("NEW", 12),
 ];
 
-/// Another number or moment, what is forgotten later, any value, any operation and fingerprint, and what is gone without a trace.
+/// Another number or moment, what is forgotten later, any value, any operation and fingerprint, and what is gone
+/// without a trace.
 const UNNOTICED: &[(&str, &str)] = &[
     ("", "keeps: an unknown mark"),
     ("", "keeps: empty"),
@@ -64,7 +65,7 @@ const UNNOTICED: &[(&str, &str)] = &[
     (":x", "no first member"),
 ];
 
-pub(super) const PART: Part = Part { tag: "r.box.0", fill, calls, unnoticed: UNNOTICED };
+pub(super) const PART: Part = Part { tag: "r.namespace.0", fill, calls, unnoticed: UNNOTICED };
 
 fn value() -> Result<Payload> {
     Payload::try_from("value")
@@ -106,10 +107,8 @@ async fn lease(store: &RedisStore, name: &str) -> Result<()> {
 
 fn calls(store: &RedisStore, name: &str) -> Result<Vec<Call>> {
     let (records, store_) = (store.dedup(name)?, store.clone());
-    let mut calls = vec![
-        call!("maintain", [store_], store_.maintain(1_000)),
-        call!("list", [records], records.list(None, 100)),
-    ];
+    let mut calls =
+        vec![call!("maintain", [store_], store_.maintain(1_000)), call!("list", [records], records.list(None, 100))];
     for (id, number) in IDS {
         calls.extend(of_records(store, name, (id, number), "OP")?);
         calls.extend(of_leases(store, name, (id, number), "OTHER")?);

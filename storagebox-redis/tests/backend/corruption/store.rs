@@ -1,13 +1,9 @@
-//! The store's own keys, and boxes that are opened.
+//! The store's own keys, and namespaces that are opened.
 
 use redis::cmd;
 use storagebox_conformance::Proxy;
-use storagebox_core::{
-    Backend as _, Certainty, Counter as _, Error, ErrorKind, Item, ItemBank as _, Key, Result,
-};
-use storagebox_core::{
-    BackendExt as _, DedupId, DedupRepo as _, OrderedOptions, OrderedStore as _, Strategy,
-};
+use storagebox_core::{Backend as _, Certainty, Counter as _, Error, ErrorKind, Item, ItemBank as _, Key, Result};
+use storagebox_core::{BackendExt as _, DedupId, DedupRepo as _, OrderedOptions, OrderedStore as _, Strategy};
 use storagebox_core::{TokenId, TokenStore as _};
 use storagebox_redis::RedisStore;
 use storagebox_testkit::redis::Settings;
@@ -31,14 +27,10 @@ async fn damage(place: &Place, key: &str) -> Result<()> {
 
 fn is_corrupt(what: &str, outcome: Result<()>) {
     let error: Error = outcome.expect_err(what);
-    assert_eq!(
-        (error.kind(), error.certainty()),
-        (ErrorKind::Corrupt, Certainty::NotApplied),
-        "{what}: {error}"
-    );
+    assert_eq!((error.kind(), error.certainty()), (ErrorKind::Corrupt, Certainty::NotApplied), "{what}: {error}");
 }
 
-/// The first call of each kind of box, which opens it.
+/// The first call of each kind of namespace, which opens it.
 async fn open(store: &RedisStore, kind: &str, name: &str) -> Result<()> {
     match kind {
         "b" => store.bank(name)?.add(&[Item::new("one")?]).await.map(drop),
@@ -52,16 +44,16 @@ async fn open(store: &RedisStore, kind: &str, name: &str) -> Result<()> {
 const KINDS: [&str; 5] = ["b", "r", "t", "c", "o"];
 
 #[tokio::test]
-async fn a_box_whose_key_is_of_another_type_is_not_opened() -> Result<()> {
+async fn a_namespace_whose_key_is_of_another_type_is_not_opened() -> Result<()> {
     with_server(Settings::quick(), async |place| {
         let proxy = Proxy::start(place.server.address()).await.map_err(failed)?;
         for kind in KINDS {
-            open(&fresh(place, &proxy).await?, kind, "box").await?;
-            damage(place, &place.key(&format!("{kind}.box.0"))).await?;
+            open(&fresh(place, &proxy).await?, kind, "namespace").await?;
+            damage(place, &place.key(&format!("{kind}.namespace.0"))).await?;
             let store = fresh(place, &proxy).await?;
             let before = proxy.round_trips();
-            is_corrupt(kind, open(&store, kind, "box").await);
-            assert_eq!(proxy.round_trips() - before, 2, "{kind}: it registers the box, and opens it, once");
+            is_corrupt(kind, open(&store, kind, "namespace").await);
+            assert_eq!(proxy.round_trips() - before, 2, "{kind}: it registers the namespace, and opens it, once");
             open(&store, kind, "neighbour").await?;
         }
         Ok(())
@@ -74,8 +66,8 @@ async fn a_store_whose_keys_are_of_another_type_is_corrupt_at_once() -> Result<(
     with_server(Settings::quick(), async |place| {
         let proxy = Proxy::start(place.server.address()).await.map_err(failed)?;
         let (key, url) = (place.key("store"), place.server.url_at(place.server.address()));
-        open(&fresh(place, &proxy).await?, "b", "box").await?;
-        for list in ["made", "boxes"] {
+        open(&fresh(place, &proxy).await?, "b", "namespace").await?;
+        for list in ["made", "namespaces"] {
             damage(place, &format!("{key}:{list}")).await?;
             is_corrupt(list, fresh(place, &proxy).await?.maintain(10).await.map(drop));
             is_corrupt(list, open(&fresh(place, &proxy).await?, "b", "another").await);
@@ -84,13 +76,12 @@ async fn a_store_whose_keys_are_of_another_type_is_corrupt_at_once() -> Result<(
         let store = fresh(place, &proxy).await?;
         let before = proxy.round_trips();
         is_corrupt("ping", store.ping().await);
-        is_corrupt("opening", open(&store, "b", "box").await);
+        is_corrupt("opening", open(&store, "b", "namespace").await);
         assert_eq!(proxy.round_trips() - before, 2);
         is_corrupt("setup", store.setup().await);
-        let elsewhere =
-            RedisStore::builder().prefix(&format!("{}.elsewhere", place.prefix))?.connect(&url)?;
+        let elsewhere = RedisStore::builder().prefix(&format!("{}.elsewhere", place.prefix))?.connect(&url)?;
         elsewhere.setup().await?;
-        open(&elsewhere, "b", "box").await
+        open(&elsewhere, "b", "namespace").await
     })
     .await
 }
@@ -103,15 +94,15 @@ async fn a_store_whose_version_is_no_number_is_corrupt() -> Result<()> {
         let store = place.store()?;
         is_corrupt("ping", store.ping().await);
         is_corrupt("setup", store.setup().await);
-        is_corrupt("opening", open(&store, "b", "box").await);
+        is_corrupt("opening", open(&store, "b", "namespace").await);
         Ok(())
     })
     .await
 }
 
-/// A box that is corrupt keeps no other from its upkeep.
+/// A namespace that is corrupt keeps no other from its upkeep.
 #[tokio::test]
-async fn upkeep_goes_on_beside_a_corrupt_box() -> Result<()> {
+async fn upkeep_goes_on_beside_a_corrupt_namespace() -> Result<()> {
     with_server(Settings::quick(), async |place| {
         let store = place.store()?;
         let names = ["a", "b", "c", "d"];

@@ -19,7 +19,7 @@ const UNNOTICED: &[(&str, &str)] = &[
     (":k", "field: none"),
 ];
 
-pub(super) const PART: Part = Part { tag: "t.box.0", fill, calls, unnoticed: UNNOTICED };
+pub(super) const PART: Part = Part { tag: "t.namespace.0", fill, calls, unnoticed: UNNOTICED };
 
 fn tokens(names: &[&str]) -> Result<Vec<TokenId>> {
     names.iter().map(|name| TokenId::new(*name)).collect()
@@ -36,23 +36,23 @@ fn fill<'a>(_: &'a Place, store: &'a RedisStore, name: &'a str) -> Filling<'a> {
 }
 
 fn calls(store: &RedisStore, name: &str) -> Result<Vec<Call>> {
-    let (box_, store) = (store.tokens(name)?, store.clone());
+    let (namespace_, store) = (store.tokens(name)?, store.clone());
     let mut calls = vec![call!("maintain", [store], store.maintain(1_000))];
     for name in TOKENS {
         let (token, one) = (TokenId::new(name)?, tokens(&[name])?);
         let (op, other) = (OpId::new("OP")?, OpId::new("OTHER")?);
         calls.extend([
-            call!(format!("create {name}"), [box_, one], box_.create_tokens(&one)),
-            call!(format!("exists {name}"), [box_, token], box_.exists(&token)),
-            call!(format!("consume {name}"), [box_, token, op], box_.consume(&token, &op)),
-            call!(format!("consume {name} by another"), [box_, token, other], box_.consume(&token, &other)),
-            call!(format!("discard {name}"), [box_, one], box_.discard(&one)),
+            call!(format!("create {name}"), [namespace_, one], namespace_.create_tokens(&one)),
+            call!(format!("exists {name}"), [namespace_, token], namespace_.exists(&token)),
+            call!(format!("consume {name}"), [namespace_, token, op], namespace_.consume(&token, &op)),
+            call!(format!("consume {name} by another"), [namespace_, token, other], namespace_.consume(&token, &other)),
+            call!(format!("discard {name}"), [namespace_, one], namespace_.discard(&one)),
         ]);
     }
     let all = tokens(&TOKENS)?;
     calls.extend([
-        call!("create", [box_, all], box_.create_tokens(&all)),
-        call!("discard", [box_, all], box_.discard(&all)),
+        call!("create", [namespace_, all], namespace_.create_tokens(&all)),
+        call!("discard", [namespace_, all], namespace_.discard(&all)),
     ]);
     Ok(calls)
 }

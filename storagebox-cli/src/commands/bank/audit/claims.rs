@@ -48,9 +48,7 @@ impl Claimed {
     async fn is_shown(&self, bank: &dyn BankAdmin) -> Result<bool, Failure> {
         let state = retry::harmless(Step::Show, || bank.get(&self.claim)).await?;
         Ok(match state {
-            ClaimState::Held(held) => {
-                held.item == self.item && (held.hold == HoldState::Confirmed) == self.spent
-            }
+            ClaimState::Held(held) => held.item == self.item && (held.hold == HoldState::Confirmed) == self.spent,
             ClaimState::Unknown | ClaimState::Ended(_) => false,
         })
     }

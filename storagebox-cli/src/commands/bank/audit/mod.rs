@@ -93,11 +93,7 @@ impl Audit {
         } += 1;
     }
 
-    async fn look_at_claims(
-        &mut self,
-        entries: Vec<ListedItem>,
-        bank: &dyn BankAdmin,
-    ) -> Result<(), Failure> {
+    async fn look_at_claims(&mut self, entries: Vec<ListedItem>, bank: &dyn BankAdmin) -> Result<(), Failure> {
         let claims = entries.into_iter().filter_map(claims::Claimed::of);
         let looks = stream::iter(claims).map(|claimed| claimed.look(bank));
         let mut verdicts = looks.buffer_unordered(CONCURRENCY);

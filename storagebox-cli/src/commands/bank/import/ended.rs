@@ -22,8 +22,7 @@ pub(super) async fn enter_all(
     let progress = Progress::of_items("checking ids", missing.len() as u64);
     for batch in missing.chunks(BATCH) {
         let ids: Vec<_> = batch.iter().map(|(_, id)| ClaimId::clone(id)).collect();
-        let states: Vec<_> =
-            stream::iter(ids).map(|id| state(id, into)).buffered(CONCURRENCY).try_collect().await?;
+        let states: Vec<_> = stream::iter(ids).map(|id| state(id, into)).buffered(CONCURRENCY).try_collect().await?;
         for ((item, id), state) in batch.iter().zip(states) {
             if !can_take(item, &state) {
                 obstacles.enter_ended(id);

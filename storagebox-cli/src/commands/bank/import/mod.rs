@@ -39,7 +39,7 @@ pub(super) async fn run(
 
 async fn of_store(args: &Import, other: &dyn Backend, into: &dyn BankAdmin) -> Result<Imported, Failure> {
     let name = args.from_namespace.as_ref().unwrap_or(&args.of.name);
-    let from = other.item_bank(name).map_err(|error| Step::OpenBox.failed(error))?;
+    let from = other.item_bank(name).map_err(|error| Step::OpenNamespace.failed(error))?;
     import(&*from, into).await
 }
 

@@ -256,10 +256,7 @@ async fn two_imports_at_once_give_nobody_anothers_item() {
         }
         for (item, state) in states(&*into).await {
             let is_given = matches!(state, ItemState::Held(_));
-            assert!(
-                !is_given || there.get(&item) == Some(&state),
-                "round {round}: {state:?} has another's item"
-            );
+            assert!(!is_given || there.get(&item) == Some(&state), "round {round}: {state:?} has another's item");
         }
         let last = imported(&*from, &*into).await;
         assert!(!last.is_refused, "round {round}: the bank cannot be used any more");

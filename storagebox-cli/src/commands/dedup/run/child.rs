@@ -66,12 +66,7 @@ fn withhold_url(command: &mut Command) {
 
 /// Until the command has ended and its output is closed; or until nobody wants to wait for what it left behind, which
 /// may hold the output open for as long as it likes.
-async fn follow(
-    child: &mut Child,
-    [out, err]: [&mut Stream; 2],
-    live: bool,
-    stage: &Stage,
-) -> io::Result<ExitStatus> {
+async fn follow(child: &mut Child, [out, err]: [&mut Stream; 2], live: bool, stage: &Stage) -> io::Result<ExitStatus> {
     let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
     let stdout = out.tee(stdout, live.then(tokio::io::stdout));
     let stderr = err.tee(stderr, live.then(tokio::io::stderr));

@@ -141,9 +141,7 @@ fn why_not_shown(ended: &Ended, source: io::Error) -> RunFailure {
 
 fn why_failed(error: Error, stage: &Stage) -> RunFailure {
     match stage.exit_code() {
-        Some(exit_code) => {
-            RunFailure::NotRecorded { exit_code, failure: Box::new(Step::RecordRun.failed(error)) }
-        }
+        Some(exit_code) => RunFailure::NotRecorded { exit_code, failure: Box::new(Step::RecordRun.failed(error)) },
         None => RunFailure::other(Step::Begin.failed(error)),
     }
 }
@@ -183,9 +181,7 @@ impl Outputs<'_> {
             return answer.print(self.stdout, true).map_err(RunFailure::other);
         }
         match (&ended.output, outcome) {
-            (Output::Kept { stdout, stderr }, Outcome::Replayed) => {
-                self.replay(stdout, stderr).map(|()| exit)
-            }
+            (Output::Kept { stdout, stderr }, Outcome::Replayed) => self.replay(stdout, stderr).map(|()| exit),
             // It was shown while the command wrote it.
             _ => Ok(exit),
         }

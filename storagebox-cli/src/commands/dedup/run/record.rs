@@ -85,13 +85,8 @@ impl Ended {
     }
 
     fn encoded(&self) -> Vec<u8> {
-        let mut header = Header {
-            storagebox_run: VERSION,
-            exit_code: self.exit_code,
-            stdout: None,
-            stderr: None,
-            too_long: None,
-        };
+        let mut header =
+            Header { storagebox_run: VERSION, exit_code: self.exit_code, stdout: None, stderr: None, too_long: None };
         let bodies: [&[u8]; 2] = match &self.output {
             Output::Kept { stdout, stderr } => {
                 (header.stdout, header.stderr) = (Some(stdout.len()), Some(stderr.len()));
@@ -137,9 +132,7 @@ mod tests {
 
     #[test]
     fn what_is_too_long_is_counted() {
-        let room = MAX_PAYLOAD_BYTES
-            - r#"{"storagebox_run":1,"exit_code":0,"stdout":200000,"stderr":62077}"#.len()
-            - 1;
+        let room = MAX_PAYLOAD_BYTES - r#"{"storagebox_run":1,"exit_code":0,"stdout":200000,"stderr":62077}"#.len() - 1;
         let fits = Ended::with(0, vec![b'a'; 200_000], vec![b'b'; room - 200_000]);
         assert_eq!(fits.payload().unwrap().as_bytes().len(), MAX_PAYLOAD_BYTES);
         assert_eq!(read_back(&fits).unwrap(), fits);

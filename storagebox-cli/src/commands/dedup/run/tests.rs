@@ -6,8 +6,8 @@ use std::time::Duration;
 use clap::Parser;
 use serde_json::{Value, json};
 use storagebox::{
-    Aborted, Begun, Completed, DedupId, ErrorKind, Lease, LeaseExtended, MemoryStore, OpId, Payload, Result,
-    Retention, async_trait,
+    Aborted, Begun, Completed, DedupId, ErrorKind, Lease, LeaseExtended, MemoryStore, OpId, Payload, Result, Retention,
+    async_trait,
     parts::{BackendExt, DedupRepoExt},
 };
 use storagebox_testkit::Folder;

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use storagebox::{
-    Aborted, Begun, Completed, DedupId, Fingerprint, Lease, LeaseExtended, OpId, Payload, Result, Retention,
-    Retry, async_trait,
+    Aborted, Begun, Completed, DedupId, Fingerprint, Lease, LeaseExtended, OpId, Payload, Result, Retention, Retry,
+    async_trait,
     parts::{LeaseRepo, Settles},
 };
 

@@ -1,24 +1,24 @@
-//! A box: its number, and that it is opened the way it was created (S-3, S-4).
+//! A namespace: its number, and that it is opened the way it was created (S-3, S-4).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection, query, query_scalar};
-use storagebox_core::{BoxName, Error, Result};
+use storagebox_core::{Error, Namespace, Result};
 use tokio::time::timeout;
 
 use super::known::Known;
 use super::{Ask, Call, Client, Inner, Make, Once, Pauses, Texts, Turn, apart};
 use crate::error;
 
-const FOUND: &str = include_str!("../../sql/store/box.sql");
-const OPEN: &str = include_str!("../../sql/store/open_box.sql");
+const FOUND: &str = include_str!("../../sql/store/namespace.sql");
+const OPEN: &str = include_str!("../../sql/store/open_namespace.sql");
 
 /// What is read from their rows.
-const BOX: &str = "a box";
+const NAMESPACE: &str = "a namespace";
 
-/// What kind of box it is, as its table has it.
+/// What kind of namespace it is, as its table has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Bank,
@@ -40,19 +40,19 @@ impl Kind {
     }
 }
 
-/// A box that is opened by its first call, in the same transaction.
+/// A namespace that is opened by its first call, in the same transaction.
 #[derive(Debug)]
-pub(crate) struct OpenBox {
+pub(crate) struct OpenNamespace {
     client: Arc<Client>,
     kind: Kind,
-    name: BoxName,
+    name: Namespace,
     options: String,
     keeps: Option<i64>,
     is_open: AtomicBool,
 }
 
-impl OpenBox {
-    pub(crate) fn new(client: &Arc<Client>, kind: Kind, name: &BoxName) -> Self {
+impl OpenNamespace {
+    pub(crate) fn new(client: &Arc<Client>, kind: Kind, name: &Namespace) -> Self {
         Self {
             client: Arc::clone(client),
             kind,
@@ -63,14 +63,14 @@ impl OpenBox {
         }
     }
 
-    /// With options that are kept with the box; how long, in microseconds, is what upkeep goes by.
+    /// With options that are kept with the namespace; how long, in microseconds, is what upkeep goes by.
     pub(crate) fn with_options(mut self, options: String, keeps: Option<i64>) -> Self {
         self.options = options;
         self.keeps = keeps;
         self
     }
 
-    pub(crate) fn name(&self) -> &BoxName {
+    pub(crate) fn name(&self) -> &Namespace {
         &self.name
     }
 
@@ -78,7 +78,7 @@ impl OpenBox {
         self.client.inner()
     }
 
-    /// One transaction about the box.
+    /// One transaction about the namespace.
     pub(crate) async fn write<A, T>(
         self: &Arc<Self>,
         operation: &'static str,
@@ -93,7 +93,7 @@ impl OpenBox {
         self.client.write(operation, Turn::Shared, call).await
     }
 
-    /// One statement, which is its own transaction, or, if that does not settle it, a transaction about the box.
+    /// One statement, which is its own transaction, or, if that does not settle it, a transaction about the namespace.
     pub(crate) async fn write_at_once<A, T>(
         self: &Arc<Self>,
         operation: &'static str,
@@ -129,8 +129,8 @@ impl OpenBox {
         Ok(answers)
     }
 
-    /// One look at the box: the rows of a statement whose first arguments are the box's name and the time, which is read before the
-    /// look, so that what was prolonged meanwhile is not called over.
+    /// One look at the namespace: the rows of a statement whose first arguments are the namespace's name and the time,
+    /// which is read before the look, so that what was prolonged meanwhile is not called over.
     pub(crate) async fn look(
         self: &Arc<Self>,
         operation: &'static str,
@@ -159,17 +159,17 @@ impl OpenBox {
         }
     }
 
-    /// The number that the box's rows have, within a transaction, and how long what has ended is remembered; opens the box if
-    /// nobody has done so in this file, which may have been restored since the last one.
+    /// The number that the namespace's rows have, within a transaction, and how long what has ended is remembered;
+    /// opens the namespace if nobody has done so in this file, which may have been restored since the last one.
     pub(super) async fn enter(&self, connection: &mut SqliteConnection) -> Result<(i64, Option<i64>)> {
         if !self.is_open() {
             self.check_durability(connection).await?;
         }
         let ask = query(FOUND).bind(self.kind.name()).bind(self.name.as_str());
         let found = ask.fetch_all(&mut *connection).await.map_err(error::before_commit)?;
-        let found = found.first().ok_or_else(|| error::unreadable(BOX))?;
-        let memory = Known::of(found)?.check(self.client.settings().memory)?;
-        let number = match error::read(BOX, found.try_get("number"))? {
+        let found = found.first().ok_or_else(|| error::unreadable(NAMESPACE))?;
+        let memory = Known::of(found)?.check(self.client.settings().remember)?;
+        let number = match error::read(NAMESPACE, found.try_get("number"))? {
             Some(number) => self.check(found).map(|()| number),
             None => self.register(connection).await,
         };
@@ -185,25 +185,22 @@ impl OpenBox {
         let ask = query(OPEN).bind(self.kind.name()).bind(self.name.as_str());
         let ask = ask.bind(self.options.as_str()).bind(self.keeps);
         let made = ask.fetch_all(connection).await.map_err(error::before_commit)?;
-        let made = made.first().ok_or_else(|| error::unreadable(BOX))?;
-        error::read(BOX, made.try_get("number"))
+        let made = made.first().ok_or_else(|| error::unreadable(NAMESPACE))?;
+        error::read(NAMESPACE, made.try_get("number"))
     }
 
-    /// The transaction that opened the box is committed.
+    /// The transaction that opened the namespace is committed.
     pub(super) fn opened(&self) {
         self.is_open.store(true, Ordering::SeqCst);
     }
 
     fn check(&self, found: &SqliteRow) -> Result<()> {
-        let created: String = error::read(BOX, found.try_get("options"))?;
+        let created: String = error::read(NAMESPACE, found.try_get("options"))?;
         if created == self.options {
             return Ok(());
         }
-        let why = format_args!(
-            "{:?} was created with {created} and cannot be opened with {}",
-            self.name, self.options
-        );
-        Err(Error::misconfigured("box", why).on("sqlite"))
+        let why = format_args!("{:?} was created with {created} and cannot be opened with {}", self.name, self.options);
+        Err(Error::misconfigured("namespace", why).on("sqlite"))
     }
 
     /// A pool of the caller's has pragmas of its own; none may be weaker than what is promised.

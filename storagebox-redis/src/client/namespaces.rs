@@ -1,8 +1,8 @@
-//! A box: its key, and that it is opened the way it was created (S-3, S-4).
+//! A namespace: its key, and that it is opened the way it was created (S-3, S-4).
 
 use std::sync::{Arc, OnceLock};
 
-use storagebox_core::{BoxName, Error, Result};
+use storagebox_core::{Error, Namespace, Result};
 
 use super::keys::tag;
 use super::known::VERSION;
@@ -11,14 +11,14 @@ use crate::error;
 use crate::script::{Script, script};
 use crate::turns::Turns;
 
-static ENTER: Script = script!("store_enter_box", CHANGES, [], "store/enter_box");
-static OPEN: Script = script!("store_open_box", CHANGES, [], "store/open_box");
-static MARK: Script = script!("store_mark_box", CHANGES, [], "store/mark_box");
+static ENTER: Script = script!("store_enter_namespace", CHANGES, [], "store/enter_namespace");
+static OPEN: Script = script!("store_open_namespace", CHANGES, [], "store/open_namespace");
+static MARK: Script = script!("store_mark_namespace", CHANGES, [], "store/mark_namespace");
 
 /// What the scripts ask of the server. The user must have the rights to all of it.
 pub(crate) const COMMANDS: &str = include_str!("../../lua/commands.txt");
 
-/// What kind of box it is, as its key has it.
+/// What kind of namespace it is, as its key has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Kind {
     Bank,
@@ -41,18 +41,18 @@ impl Kind {
         }
     }
 
-    /// The kind of the box with this tag.
+    /// The kind of the namespace with this tag.
     pub(crate) fn of(tag: &str) -> Option<Self> {
         let letter = tag.split('.').next()?;
         Self::ALL.into_iter().find(|kind| kind.letter() == letter)
     }
 }
 
-/// A box that is opened by its first call.
+/// A namespace that is opened by its first call.
 #[derive(Debug)]
-pub(crate) struct OpenBox {
+pub(crate) struct OpenNamespace {
     client: Arc<Client>,
-    name: BoxName,
+    name: Namespace,
     tag: String,
     key: String,
     options: String,
@@ -61,8 +61,8 @@ pub(crate) struct OpenBox {
     opening: Turns,
 }
 
-impl OpenBox {
-    pub(crate) fn new(client: &Arc<Client>, kind: Kind, name: &BoxName) -> Self {
+impl OpenNamespace {
+    pub(crate) fn new(client: &Arc<Client>, kind: Kind, name: &Namespace) -> Self {
         let tag = tag(kind.letter(), name);
         let key = client.settings().prefix.of(&tag);
         let (client, name) = (Arc::clone(client), name.clone());
@@ -70,7 +70,7 @@ impl OpenBox {
         Self { client, name, tag, key, options: String::new(), keeps: None, opened, opening }
     }
 
-    /// With options that are kept with the box; how long is what upkeep goes by.
+    /// With options that are kept with the namespace; how long is what upkeep goes by.
     pub(crate) fn with_options(mut self, options: String, keeps: Option<u64>) -> Self {
         self.options = options;
         self.keeps = keeps;
@@ -81,7 +81,8 @@ impl OpenBox {
         &self.client
     }
 
-    /// A script about the box. The first one registers the box, which is two round trips more, and a third where it is made.
+    /// A script about the namespace. The first one registers the namespace, which is two round trips more, and a third
+    /// where it is made.
     pub(crate) async fn call<'a>(&'a self, script: &'static Script) -> Result<Call<'a>> {
         if self.opened.get().is_none() {
             self.open().await?;
@@ -104,7 +105,7 @@ impl OpenBox {
         Ok(())
     }
 
-    /// Names the box: whether it was made before, in this epoch.
+    /// Names the namespace: whether it was made before, in this epoch.
     async fn enter(&self) -> Result<bool> {
         let enter = Call::new(&ENTER, self.client.store()).with(VERSION).with(self.tag.as_str());
         let enter = enter.with(self.client.epoch());
@@ -112,7 +113,7 @@ impl OpenBox {
         Ok(answer.text(3)? == self.client.epoch())
     }
 
-    /// Makes the box, unless it was made before.
+    /// Makes the namespace, unless it was made before.
     async fn make(&self, was_made: bool) -> Result<()> {
         let commands: Vec<_> = COMMANDS.split_whitespace().collect();
         let open = Call::new(&OPEN, &self.key).with(self.options.as_str()).with(self.keeps);
@@ -141,10 +142,7 @@ impl OpenBox {
         if created == self.options {
             return Ok(());
         }
-        let why = format_args!(
-            "{:?} was created with {created} and cannot be opened with {}",
-            self.name, self.options
-        );
-        Err(Error::misconfigured("box", why).on("redis"))
+        let why = format_args!("{:?} was created with {created} and cannot be opened with {}", self.name, self.options);
+        Err(Error::misconfigured("namespace", why).on("redis"))
     }
 }

@@ -4,10 +4,10 @@ use serde_json::{Value, json};
 
 use crate::support::Place;
 
-/// The boxes of a place.
-pub(crate) struct Boxes(pub(crate) Place);
+/// The namespaces of a place.
+pub(crate) struct Namespaces(pub(crate) Place);
 
-impl Boxes {
+impl Namespaces {
     #[track_caller]
     fn says(&self, args: &[&str], code: i32) -> String {
         self.0.run(args).exits(code).stdout
@@ -29,8 +29,7 @@ impl Boxes {
         assert_eq!(self.answers(&["dedup", "get", "records", "order-7"], 0, told), ["recorded", "paid"]);
         assert_eq!(self.answers(&["dedup", "get", "records", "order-8"], 1, ["outcome"]), ["absent"]);
         self.0.write("value", b"\xFF\0\n");
-        let odd =
-            ["dedup", "record", "records", "odd", "--file", "value", "--op", "ada", "--keep", "forever"];
+        let odd = ["dedup", "record", "records", "odd", "--file", "value", "--op", "ada", "--keep", "forever"];
         assert_eq!(self.answers(&odd, 0, ["value_base64"]), ["/wAK"]);
         let output = self.0.command(&["dedup", "get", "records", "odd", "--out", "-"]).output().unwrap();
         assert_eq!(output.stdout, b"\xFF\0\n");
@@ -61,10 +60,7 @@ impl Boxes {
         assert_eq!(self.answers(&consume("ada"), 0, ["outcome"]), ["again"]);
         assert_eq!(self.answers(&consume("bob"), 1, ["outcome"]), ["already_gone"]);
         assert_eq!(self.answers(&["token", "exists", "tokens", "m-7"], 1, ["outcome"]), ["absent"]);
-        assert_eq!(
-            self.answers(&["token", "create", "tokens", "m-7", "new"], 1, ["created", "gone"]),
-            [1, 1]
-        );
+        assert_eq!(self.answers(&["token", "create", "tokens", "m-7", "new"], 1, ["created", "gone"]), [1, 1]);
     }
 
     /// With the default strategy, whose value some backends do not know at once.
@@ -107,10 +103,9 @@ impl Boxes {
     /// Where the backend has no ledger, a person is told what to use.
     #[cfg(any(feature = "postgres", feature = "redis", feature = "sqlite"))]
     pub(crate) fn name_another_strategy(&self) {
-        for args in [
-            &["counter", "log", "counters", "ada"][..],
-            &["counter", "get", "counters", "ada", "--strategy", "ledger"],
-        ] {
+        for args in
+            [&["counter", "log", "counters", "ada"][..], &["counter", "get", "counters", "ada", "--strategy", "ledger"]]
+        {
             let refused = self.0.run(args).exits(2);
             let lines: Vec<_> = refused.stderr.lines().collect();
             assert!(lines[0].contains("not supported; use "), "{}", refused.stderr);
@@ -120,10 +115,7 @@ impl Boxes {
 
     pub(crate) fn keep_the_newest_value(&self) {
         let put = |value, at, writer| {
-            [
-                "ordered", "put", "values", "movie/a", value, "--at", at, "--writer", writer, "--stamps",
-                "sequence",
-            ]
+            ["ordered", "put", "values", "movie/a", value, "--at", at, "--writer", writer, "--stamps", "sequence"]
         };
         assert_eq!(self.answers(&put("5", "20", "phone"), 0, ["outcome"]), ["applied"]);
         assert_eq!(self.answers(&put("5", "20", "phone"), 0, ["outcome"]), ["duplicate"]);

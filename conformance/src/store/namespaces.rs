@@ -1,4 +1,4 @@
-//! S-3: which boxes are one, and which share nothing.
+//! S-3: which namespaces are one, and which share nothing.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,18 +14,17 @@ use crate::race::race;
 use crate::values::nasty_texts;
 use crate::world::{World, items};
 
-/// What the boxes of a name hold: items, records, tokens, the counter at `key`, ordered values.
+/// What the namespaces of a name hold: items, records, tokens, the counter at `key`, ordered values.
 async fn holdings(store: &dyn Backend, name: &str) -> Result<[i64; 5], Failure> {
     let items = store.bank(name)?.counts().await?.total();
     let records = store.dedup(name)?.list(None, 1_000).await?.entries.len();
     let token = store.tokens(name)?.exists(&TokenId::new("key")?).await?;
     let counter = store.counters(name, Strategy::default())?.value(&Key::new("key")?).await?;
-    let ordered =
-        store.ordered(name, OrderedOptions::sequence())?.list(None, None, 1_000).await?.entries.len();
+    let ordered = store.ordered(name, OrderedOptions::sequence())?.list(None, None, 1_000).await?.entries.len();
     Ok([items as i64, records as i64, i64::from(token), counter, ordered as i64])
 }
 
-/// Puts one thing into the box of one kind.
+/// Puts one thing into the namespace of one kind.
 async fn fill(store: &dyn Backend, name: &str, kind: usize) -> Verdict {
     match kind {
         0 => store.bank(name)?.add(&[Item::new("key")?]).await.map(drop)?,
@@ -40,40 +39,36 @@ async fn fill(store: &dyn Backend, name: &str, kind: usize) -> Verdict {
     Ok(())
 }
 
-pub(super) async fn boxes_of_different_kinds_share_nothing(world: &World) -> Verdict {
+pub(super) async fn namespaces_of_different_kinds_share_nothing(world: &World) -> Verdict {
     for name in ["same", "key", "bank", "records", "tokens", "counters", "ordered"] {
         let mut expected = [0; 5];
         for kind in 0..5 {
             fill(&**world.store(), name, kind).await?;
             expected[kind] = 1;
-            ensure_eq!(holdings(&**world.store(), name).await?, expected, "what the boxes {name:?} hold");
+            ensure_eq!(holdings(&**world.store(), name).await?, expected, "what the namespaces {name:?} hold");
         }
     }
     Ok(())
 }
 
-pub(super) async fn boxes_of_different_names_share_nothing(world: &World) -> Verdict {
+pub(super) async fn namespaces_of_different_names_share_nothing(world: &World) -> Verdict {
     let store = &**world.store();
     for kind in 0..5 {
         fill(store, "one", kind).await?;
     }
-    ensure_eq!(holdings(store, "one").await?, [1; 5], "what the boxes of one name hold");
+    ensure_eq!(holdings(store, "one").await?, [1; 5], "what the namespaces of one name hold");
     for other in ["two", "on", "one1", "One", "one "] {
-        ensure_eq!(holdings(store, other).await?, [0; 5], "what the boxes {other:?} hold");
+        ensure_eq!(holdings(store, other).await?, [0; 5], "what the namespaces {other:?} hold");
     }
     store.bank("two")?.add(&items(3)?).await?;
     let _ = store.bank("two")?.take(&ClaimId::new("ada")?, Hold::Forever).await?;
     store.tokens("two")?.discard(&[TokenId::new("key")?]).await?;
     let _ = store.ordered("two", OrderedOptions::sequence())?.delete_at("key", 9, "op").await?;
-    ensure_eq!(
-        holdings(store, "one").await?,
-        [1; 5],
-        "what the boxes of one name hold after the other's changes"
-    );
+    ensure_eq!(holdings(store, "one").await?, [1; 5], "what the namespaces of one name hold after the other's changes");
     Ok(())
 }
 
-pub(super) async fn handles_of_one_name_share_one_box(world: &World) -> Verdict {
+pub(super) async fn handles_of_one_name_share_one_namespace(world: &World) -> Verdict {
     let other = world.client().await?;
     for kind in 0..5 {
         fill(&**world.store(), "shared", kind).await?;
@@ -110,7 +105,7 @@ pub(super) async fn records_and_leases_of_one_name_are_one(world: &World) -> Ver
     Ok(())
 }
 
-pub(super) async fn names_alike_are_different_boxes(world: &World) -> Verdict {
+pub(super) async fn names_alike_are_different_namespaces(world: &World) -> Verdict {
     let (store, names) = (world.store(), nasty_texts());
     for (number, name) in names.iter().enumerate() {
         fill(&**store, name, number % 5).await?;
@@ -118,20 +113,19 @@ pub(super) async fn names_alike_are_different_boxes(world: &World) -> Verdict {
     for (number, name) in names.iter().enumerate() {
         let mut expected = [0; 5];
         expected[number % 5] = 1;
-        ensure_eq!(holdings(&**store, name).await?, expected, "what the boxes {name:?} hold");
+        ensure_eq!(holdings(&**store, name).await?, expected, "what the namespaces {name:?} hold");
     }
     Ok(())
 }
 
 /// Names of which one begins with the other, or holds what a pattern would match.
-pub(super) async fn a_listing_shows_its_own_box_alone(world: &World) -> Verdict {
+pub(super) async fn a_listing_shows_its_own_namespace_alone(world: &World) -> Verdict {
     let store = world.store();
     let names = ["a", "a%", "a_", "a*", "ab", "a:", "a:b", "A", "a\\", "?", "[ab]", "%", "*"];
     for (count, name) in (1..).zip(names) {
         for number in 0..count {
             store.bank(name)?.add(&[Item::new(format!("{number}"))?]).await?;
-            let _ =
-                store.dedup(name)?.remember(format!("{number}"), "value", "op", Retention::Forever).await?;
+            let _ = store.dedup(name)?.remember(format!("{number}"), "value", "op", Retention::Forever).await?;
             let ordered = store.ordered(name, OrderedOptions::sequence())?;
             let _ = ordered.put_at(format!("{number}"), "value", 1, "w").await?;
         }
@@ -150,8 +144,8 @@ pub(super) async fn a_listing_shows_its_own_box_alone(world: &World) -> Verdict 
     Ok(())
 }
 
-/// The first calls create the box, all at once and through clients of their own.
-pub(super) async fn racing_first_calls_share_one_box(world: &World) -> Verdict {
+/// The first calls create the namespace, all at once and through clients of their own.
+pub(super) async fn racing_first_calls_share_one_namespace(world: &World) -> Verdict {
     let mut clients = Vec::new();
     for _ in 0..8 {
         clients.push(world.client().await?);
@@ -164,7 +158,7 @@ pub(super) async fn racing_first_calls_share_one_box(world: &World) -> Verdict {
         })
         .await?;
         let found = holdings(&**world.store(), &name).await?;
-        ensure_eq!(found, [8, 8, 1, 8, 8], "what eight first callers put into the boxes of {name}");
+        ensure_eq!(found, [8, 8, 1, 8, 8], "what eight first callers put into the namespaces of {name}");
     }
     Ok(())
 }

@@ -1,8 +1,8 @@
-//! Boxes that are open: shared while they have a handle, and forgotten after that.
+//! Namespaces that are open: shared while they have a handle, and forgotten after that.
 
 use std::sync::{Arc, Weak};
 
-use storagebox_core::{Backend, BoxName, OrderedOptions, Result, Strategy};
+use storagebox_core::{Backend, Namespace, OrderedOptions, Result, Strategy};
 use storagebox_dynamo::DynamoStore;
 
 /// Whatever was opened, whether it is still there.
@@ -13,9 +13,9 @@ fn watched<T: ?Sized + 'static>(opened: &Arc<T>) -> Lives {
     Box::new(move || opened.strong_count() > 0)
 }
 
-/// One box of each kind.
+/// One namespace of each kind.
 fn opened(store: &DynamoStore, name: &str) -> Result<[Lives; 4]> {
-    let name = BoxName::new(name)?;
+    let name = Namespace::new(name)?;
     Ok([
         watched(&store.item_bank(&name)?),
         watched(&store.counter(&name, Strategy::default())?),
@@ -25,15 +25,15 @@ fn opened(store: &DynamoStore, name: &str) -> Result<[Lives; 4]> {
 }
 
 #[test]
-fn a_box_for_each_tenant_is_forgotten_without_a_handle() -> Result<()> {
+fn a_namespace_for_each_tenant_is_forgotten_without_a_handle() -> Result<()> {
     let store = DynamoStore::connect("dynamodb://eu-west-1/storagebox")?;
-    let name = BoxName::new("kept")?;
+    let name = Namespace::new("kept")?;
     let kept = store.counter(&name, Strategy::default())?;
     let first = opened(&store, "first")?;
     for number in 0..1_000 {
         drop(opened(&store, &format!("tenant-{number}"))?);
     }
-    assert_eq!(first.map(|lives| lives()), [false; 4], "what lives of the first tenant's boxes");
+    assert_eq!(first.map(|lives| lives()), [false; 4], "what lives of the first tenant's namespaces");
     assert!(Arc::ptr_eq(&kept, &store.counter(&name, Strategy::default())?), "a handle has two places");
     Ok(())
 }
@@ -41,7 +41,7 @@ fn a_box_for_each_tenant_is_forgotten_without_a_handle() -> Result<()> {
 #[test]
 fn a_ledger_is_one_place_however_it_is_opened() -> Result<()> {
     let store = DynamoStore::connect("dynamodb://eu-west-1/storagebox")?;
-    let name = BoxName::new("balances")?;
+    let name = Namespace::new("balances")?;
     let (ledger, counter) = (store.ledger(&name)?, store.counter(&name, Strategy::Ledger)?);
     assert!(std::ptr::addr_eq(Arc::as_ptr(&ledger), Arc::as_ptr(&counter)));
     Ok(())

@@ -1,4 +1,4 @@
-//! A box: its number, and that it is opened the way it was created (S-3, S-4).
+//! A namespace: its number, and that it is opened the way it was created (S-3, S-4).
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 use sqlx::Row;
 use sqlx::postgres::PgRow;
 use storagebox_core::backend::micros_of;
-use storagebox_core::{BoxName, Error, Result};
+use storagebox_core::{Error, Namespace, Result};
 use tokio::sync::Mutex;
 use tokio::time::timeout;
 
@@ -15,12 +15,12 @@ use super::known::{Found, VERSION, new_epoch};
 use super::{Call, Client, Opened, Progress};
 use crate::error::read;
 
-/// Many times what it takes to open a box on a connection that is there.
+/// Many times what it takes to open a namespace on a connection that is there.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-const OPEN: &str = "open_box";
+const OPEN: &str = "open_namespace";
 
-/// What kind of box it is, as its table has it.
+/// What kind of namespace it is, as its table has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Kind {
     Bank,
@@ -42,21 +42,21 @@ impl Kind {
     }
 }
 
-/// A box that is opened by its first call.
+/// A namespace that is opened by its first call.
 #[derive(Debug)]
-pub(crate) struct OpenBox {
+pub(crate) struct OpenNamespace {
     client: Arc<Client>,
     number: i64,
     kind: Kind,
-    name: BoxName,
+    name: Namespace,
     options: String,
     keeps: Option<i64>,
     opened: OnceLock<Opened>,
     turn: Mutex<()>,
 }
 
-impl OpenBox {
-    pub(crate) fn new(client: &Arc<Client>, kind: Kind, name: &BoxName) -> Self {
+impl OpenNamespace {
+    pub(crate) fn new(client: &Arc<Client>, kind: Kind, name: &Namespace) -> Self {
         Self {
             client: Arc::clone(client),
             number: hash(&format!("{}:{name}", kind.name())),
@@ -69,7 +69,7 @@ impl OpenBox {
         }
     }
 
-    /// With options that are kept with the box; how long, in microseconds, is what upkeep goes by.
+    /// With options that are kept with the namespace; how long, in microseconds, is what upkeep goes by.
     pub(crate) fn with_options(mut self, options: String, keeps: Option<i64>) -> Self {
         self.options = options;
         self.keeps = keeps;
@@ -80,12 +80,13 @@ impl OpenBox {
         &self.client
     }
 
-    /// What its calls need. The first of them registers the box, which is one round trip more, and the others wait for that.
+    /// What its calls need. The first of them registers the namespace, which is one round trip more, and the others
+    /// wait for that.
     pub(crate) async fn opened(&self) -> Result<Opened> {
         if let Some(opened) = self.opened.get() {
             return Ok(*opened);
         }
-        // Whoever has the turn may have been left, neither driven nor dropped. It does no harm to open a box twice.
+        // Whoever has the turn may have been left, neither driven nor dropped. It does no harm to open a namespace twice.
         let _turn = timeout(PATIENCE, self.turn.lock()).await;
         if let Some(opened) = self.opened.get() {
             return Ok(*opened);
@@ -95,7 +96,7 @@ impl OpenBox {
     }
 
     async fn open(&self) -> Result<Opened> {
-        let memory = self.client.settings().memory;
+        let memory = self.client.settings().remember;
         let call = Call::rows(OPEN)
             .with(VERSION)
             .with(self.client.epoch())
@@ -117,8 +118,8 @@ impl OpenBox {
         let text = |column: &str| read::<String>(OPEN, row.try_get(column));
         if text("kind")? != self.kind.name() || text("name")? != self.name.as_str() {
             return Err(Error::misconfigured(
-                "box",
-                "has a name whose hash is another box's; choose another name",
+                "namespace",
+                "has a name whose hash is another namespace's; choose another name",
             )
             .on("postgres"));
         }
@@ -126,11 +127,8 @@ impl OpenBox {
         if created == self.options {
             return Ok(Opened { number: self.number, epoch: read(OPEN, row.try_get("made"))? });
         }
-        let why = format_args!(
-            "{:?} was created with {created} and cannot be opened with {}",
-            self.name, self.options
-        );
-        Err(Error::misconfigured("box", why).on("postgres"))
+        let why = format_args!("{:?} was created with {created} and cannot be opened with {}", self.name, self.options);
+        Err(Error::misconfigured("namespace", why).on("postgres"))
     }
 }
 

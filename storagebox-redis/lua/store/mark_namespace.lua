@@ -1,6 +1,6 @@
--- S-02 says that a box is made, before anything is in it: upkeep goes to it from now on. Whoever opens a box that is there and was
--- not marked, since its maker died, marks it.
--- KEYS the store; ARGV version, epoch, box
+-- S-2 says that a namespace is made, before anything is in it: upkeep goes to it from now on. Whoever opens a namespace that
+-- is there and was not marked, since its maker died, marks it.
+-- KEYS the store; ARGV version, epoch, namespace
 -- version, epoch, memory, each or ''
 local known = redis.call('HMGET', KEYS[1], 'version', 'epoch', 'memory')
 if known[1] == ARGV[1] and known[2] == ARGV[2] then write('HSET', KEYS[1] .. ':made', ARGV[3], ARGV[2]) end

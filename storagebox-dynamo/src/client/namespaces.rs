@@ -1,11 +1,11 @@
-//! Boxes: their keys, and the row that keeps how each was made and how long it remembers what has ended.
+//! Namespaces: their keys, and the row that keeps how each was made and how long it remembers what has ended.
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use sha2::{Digest, Sha256};
-use storagebox_core::{BoxName, Error, Result, Retention};
+use storagebox_core::{Error, Namespace, Result, Retention};
 
 use super::{Client, Write, Wrote, millis_of};
 use crate::clock::Millis;
@@ -13,7 +13,7 @@ use crate::error::{misconfigured, opening};
 use crate::row::{Row, RowKey, VERSION};
 use crate::turns::Turns;
 
-/// What a box is.
+/// What a namespace is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Bank,
@@ -34,22 +34,22 @@ impl Kind {
         }
     }
 
-    /// What the partition keys of all boxes of the kind begin with.
+    /// What the partition keys of all namespaces of the kind begin with.
     pub(crate) fn prefix(self, client: &Client) -> String {
         format!("{}{}:", client.settings().prefix, self.name())
     }
 
-    /// The name of the box of whose part the partition is a shard.
-    pub(crate) fn named(self, client: &Client, partition: &str, part: &str) -> Option<BoxName> {
+    /// The name of the namespace of whose part the partition is a shard.
+    pub(crate) fn named(self, client: &Client, partition: &str, part: &str) -> Option<Namespace> {
         let (length, rest) = partition.strip_prefix(&self.prefix(client))?.split_once(':')?;
         let (name, rest) = rest.split_at_checked(length.parse().ok()?)?;
         let shard = rest.strip_prefix(':')?.strip_prefix(part)?.strip_prefix(':')?;
         shard.parse::<u16>().ok()?;
-        BoxName::new(name).ok()
+        Namespace::new(name).ok()
     }
 }
 
-/// How a box was made, as far as calls go by it.
+/// How a namespace was made, as far as calls go by it.
 #[derive(Clone, Copy, Debug)]
 struct Made {
     shards: u16,
@@ -60,22 +60,22 @@ struct Made {
 /// What a memory is that is for ever.
 const FOREVER: &str = "forever";
 
-/// A memory as it is kept with the box.
+/// A memory as it is kept with the namespace.
 fn in_words(memory: Retention) -> String {
     millis_of(memory).map_or(FOREVER.to_owned(), |millis| millis.to_string())
 }
 
 fn memory_in(row: &Row) -> Option<Retention> {
-    match row.text("memory")? {
+    match row.text("remember")? {
         FOREVER => Some(Retention::Forever),
         millis => Some(Retention::For(Duration::from_millis(millis.parse().ok()?))),
     }
 }
 
-/// A box that is open.
-pub(crate) struct OpenBox {
+/// A namespace that is open.
+pub(crate) struct OpenNamespace {
     client: Arc<Client>,
-    name: BoxName,
+    name: Namespace,
     kind: Kind,
     options: String,
     /// How long it is to remember what has ended, if that was said.
@@ -86,21 +86,21 @@ pub(crate) struct OpenBox {
     opening: Turns,
 }
 
-impl OpenBox {
-    pub(crate) fn new(client: &Arc<Client>, kind: Kind, name: &BoxName) -> Self {
+impl OpenNamespace {
+    pub(crate) fn new(client: &Arc<Client>, kind: Kind, name: &Namespace) -> Self {
         Self {
             client: Arc::clone(client),
             name: name.clone(),
             kind,
             options: String::new(),
-            memory: client.settings().memory,
+            memory: client.settings().remember,
             is_everywhere: false,
             made: OnceLock::new(),
             opening: Turns::default(),
         }
     }
 
-    /// What the box must have been made with (S-4).
+    /// What the namespace must have been made with (S-4).
     #[must_use]
     pub(crate) fn with_options(mut self, options: String) -> Self {
         self.options = options;
@@ -125,17 +125,17 @@ impl OpenBox {
         &self.client
     }
 
-    pub(super) fn name(&self) -> &BoxName {
+    pub(super) fn name(&self) -> &Namespace {
         &self.name
     }
 
-    /// How many shards the box has.
+    /// How many shards the namespace has.
     pub(crate) async fn shards(&self) -> Result<u16> {
         self.made().await.map(|made| made.shards)
     }
 
     /// From when on what ends at this time need not be remembered; never, if there is none. Only asked once it is known how
-    /// the box was made.
+    /// the namespace was made.
     pub(crate) fn forgotten_after(&self, end: Millis) -> Option<Millis> {
         debug_assert!(self.made.get().is_some(), "nobody knows yet");
         match self.made.get().map_or(Retention::Forever, |made| made.memory) {
@@ -144,7 +144,8 @@ impl OpenBox {
         }
     }
 
-    /// The first call makes the box, or checks how it was made; one request. It may be made by several: each finds the same.
+    /// The first call makes the namespace, or checks how it was made; one request. It may be made by several: each
+    /// finds the same.
     async fn made(&self) -> Result<Made> {
         if let Some(made) = self.made.get() {
             return Ok(*made);
@@ -159,51 +160,51 @@ impl OpenBox {
     async fn registered(&self) -> Result<Made> {
         let shards = self.client.settings().shards;
         let memory = self.memory.unwrap_or(Retention::DEFAULT);
-        let row = Row::new(&RowKey::alone(self.key("box")))
+        let row = Row::new(&RowKey::alone(self.key("namespace")))
             .with("made_with", self.options.as_str())
             .with("shards", u32::from(shards))
-            .with("memory", in_words(memory))
+            .with("remember", in_words(memory))
             .with("schema", VERSION)
             .with_some("home", self.client.region().filter(|_| !self.is_everywhere));
         let put = Write::put(row).only_if("attribute_not_exists(pk)");
         match self.client.write(&put).await.map_err(opening)? {
             Wrote::Done(_) => Ok(Made { shards, memory }),
             Wrote::Refused(Some(made)) => self.adopted(&made).await,
-            Wrote::Refused(None) => Err(opening(Error::unknown("the box was there and is gone"))),
+            Wrote::Refused(None) => Err(opening(Error::unknown("the namespace was there and is gone"))),
         }
     }
 
     async fn adopted(&self, made: &Row) -> Result<Made> {
         let schema: u32 = made.needed("schema", made.number("schema"))?;
         if schema > VERSION {
-            let newer = format_args!("a box that a newer version made (schema {schema})");
+            let newer = format_args!("a namespace that a newer version made (schema {schema})");
             return Err(Error::unsupported(newer, "that version of storagebox").on("dynamo"));
         }
         let options = made.needed("made_with", made.text("made_with"))?;
         if options != self.options {
             let (name, asked) = (&self.name, &self.options);
             let why = format_args!("{name:?} was created with {options} and cannot be opened with {asked}");
-            return Err(misconfigured("box", why));
+            return Err(misconfigured("namespace", why));
         }
-        let memory = made.needed("memory", memory_in(made))?;
+        let memory = made.needed("remember", memory_in(made))?;
         self.check_memory(memory)?;
         self.at_home(made).await.map_err(opening)?;
         Ok(Made { shards: made.needed("shards", made.number("shards"))?, memory })
     }
 
-    /// Whether the box remembers for as long as was asked for, if anything was.
+    /// Whether the namespace remembers for as long as was asked for, if anything was.
     fn check_memory(&self, kept: Retention) -> Result<()> {
         match self.memory.filter(|asked| millis_of(*asked) != millis_of(kept)) {
             None => Ok(()),
             Some(other) => {
                 let name = &self.name;
                 let why = format_args!("{name:?} was created with {kept}, and cannot be opened with {other}");
-                Err(misconfigured("memory", why))
+                Err(misconfigured("remember", why))
             }
         }
     }
 
-    /// A partition key of the box. The name's length comes before the name, so that no name can reach another's keys.
+    /// A partition key of the namespace. The name's length comes before the name, so that no name can reach another's keys.
     pub(crate) fn key(&self, part: impl fmt::Display) -> String {
         let (prefix, name) = (self.kind.prefix(&self.client), self.name.as_str());
         format!("{prefix}{}:{name}:{part}", name.len())
@@ -220,19 +221,19 @@ impl OpenBox {
     }
 }
 
-impl fmt::Debug for OpenBox {
+impl fmt::Debug for OpenNamespace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("OpenBox").field("kind", &self.kind).field("name", &self.name).finish_non_exhaustive()
+        f.debug_struct("OpenNamespace").field("kind", &self.kind).field("name", &self.name).finish_non_exhaustive()
     }
 }
 
-/// The row of the box of which this is a partition.
-pub(crate) fn row_of_box(client: &Client, partition: &str) -> Option<RowKey> {
+/// The row of the namespace of which this is a partition.
+pub(crate) fn row_of_namespace(client: &Client, partition: &str) -> Option<RowKey> {
     let prefix = client.settings().prefix.as_str();
     let (kind, rest) = partition.strip_prefix(prefix)?.split_once(':')?;
     let (length, rest) = rest.split_once(':')?;
     let name = rest.get(..length.parse().ok()?)?;
-    Some(RowKey::alone(format!("{prefix}{kind}:{length}:{name}:box")))
+    Some(RowKey::alone(format!("{prefix}{kind}:{length}:{name}:namespace")))
 }
 
 /// The same in every process, for ever.

@@ -1,0 +1,11 @@
+-- S-2 some of the namespaces. One that was named and not made has nothing in it: its maker is on the way, died or was refused.
+-- KEYS the store; ARGV cursor
+-- version, epoch, memory, each or '', the next cursor, then namespaces
+local known = redis.call('HMGET', KEYS[1], 'version', 'epoch', 'memory')
+local found = redis.call('SSCAN', KEYS[1] .. ':namespaces', ARGV[1], 'COUNT', 100)
+local named, namespaces = found[2], {}
+local made = #named > 0 and redis.call('HMGET', KEYS[1] .. ':made', unpack(named)) or {}
+for number, namespace in ipairs(named) do
+    if made[number] then namespaces[#namespaces + 1] = namespace end
+end
+return { known[1] or '', known[2] or '', known[3] or '', found[1], unpack(namespaces) }
