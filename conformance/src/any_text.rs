@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use storagebox_core::{
-    Backend, BackendExt, BankAdmin, Begun, Change, ClaimId, ClaimState, Consumed, Counted, DedupId, DedupRepo,
-    Fingerprint, Hold, Item, ItemBank, ItemState, Key, LeaseRepo, OpId, OrderedOptions, OrderedStore, Payload,
-    Recorded, Retention, Stamp, Strategy, TokenId, TokenStore, WriterId, Written,
+    Backend, BankAdmin, Begun, Change, ClaimId, ClaimState, Consumed, Counted, DedupId, DedupRepo, Fingerprint, Hold,
+    Item, ItemBank, ItemState, Key, LeaseRepo, OpId, OrderedOptions, OrderedStore, Payload, Recorded, Retention, Stamp,
+    Strategy, TokenId, TokenStore, WriterId, Written,
 };
 
 use crate::case::Verdict;
@@ -39,7 +39,7 @@ pub async fn keeps_text(store: &dyn Backend, text: &str) -> Result<(), Failure> 
 }
 
 async fn bank(store: &dyn Backend, text: &str) -> Verdict {
-    let (bank, claim) = (store.bank(text)?, ClaimId::new(text)?);
+    let (bank, claim) = (store.item_bank(&text.parse()?)?, ClaimId::new(text)?);
     let items = [Item::new(text)?, Item::new(format!("{text}{text}"))?];
     ensure_eq!(bank.add(&items).await?.added, 2, "items added");
     bank.withdraw(&items[1..]).await?;
@@ -54,7 +54,7 @@ async fn bank(store: &dyn Backend, text: &str) -> Verdict {
 }
 
 async fn records(store: &dyn Backend, text: &str) -> Verdict {
-    let (records, id, op) = (store.dedup(text)?, DedupId::new(text)?, OpId::new(text)?);
+    let (records, id, op) = (store.dedup_repo(&text.parse()?)?, DedupId::new(text)?, OpId::new(text)?);
     let value = Payload::try_from(text)?;
     let _ = records.record(&id, &value, &op, Retention::Forever).await?;
     let again = records.record(&id, &value, &op, Retention::Forever).await?;
@@ -68,7 +68,7 @@ async fn records(store: &dyn Backend, text: &str) -> Verdict {
 }
 
 async fn leases(store: &dyn Backend, text: &str) -> Verdict {
-    let (leases, id, op) = (store.leases("leases")?, DedupId::new(text)?, OpId::new(text)?);
+    let (leases, id, op) = (store.lease_repo(&"leases".parse()?)?, DedupId::new(text)?, OpId::new(text)?);
     let (print, another) = (Fingerprint::new(text)?, OpId::new("another")?);
     let begun = leases.begin(&id, &op, HOUR, Some(&print)).await?;
     let lease = ensure_matches!(begun, Begun::Started(lease) => lease, "the lease");
@@ -82,7 +82,7 @@ async fn leases(store: &dyn Backend, text: &str) -> Verdict {
 }
 
 async fn tokens(store: &dyn Backend, text: &str) -> Verdict {
-    let (tokens, token, op) = (store.tokens(text)?, TokenId::new(text)?, OpId::new(text)?);
+    let (tokens, token, op) = (store.token_store(&text.parse()?)?, TokenId::new(text)?, OpId::new(text)?);
     ensure_eq!(tokens.create_tokens(std::slice::from_ref(&token)).await?.created, 1, "tokens created");
     ensure!(tokens.exists(&token).await?, "the token does not exist");
     ensure_eq!(tokens.consume(&token, &op).await?, Consumed::Now, "a consume");
@@ -92,7 +92,7 @@ async fn tokens(store: &dyn Backend, text: &str) -> Verdict {
 }
 
 async fn counters(store: &dyn Backend, text: &str) -> Verdict {
-    let (counters, key) = (store.counters(text, Strategy::default())?, Key::new(text)?);
+    let (counters, key) = (store.counter(&text.parse()?, Strategy::default())?, Key::new(text)?);
     let change = Change::new(OpId::new(text)?, 7);
     let first = counters.apply(&key, &change).await?;
     ensure!(matches!(first, Counted::Applied { value: None | Some(7) }), "a change: {first:?}");
@@ -103,7 +103,7 @@ async fn counters(store: &dyn Backend, text: &str) -> Verdict {
 }
 
 async fn ordered(store: &dyn Backend, text: &str) -> Verdict {
-    let ordered = store.ordered(text, OrderedOptions::sequence())?;
+    let ordered = store.ordered_store(&text.parse()?, OrderedOptions::sequence())?;
     let (key, value) = (Key::new(text)?, Payload::try_from(text)?);
     let stamp = Stamp::new(1, WriterId::new(text)?);
     ensure_eq!(ordered.put(&key, &value, &stamp).await?, Written::Applied, "a put");

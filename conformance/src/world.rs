@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use fastrand::Rng;
 use storagebox_core::{
-    Backend, BackendExt, BankAdmin, Counter, DedupRepo, Item, LeaseRepo, ListedItem, Namespace, OrderedOptions,
-    OrderedStore, Result, Strategy, TokenStore,
+    Backend, BankAdmin, Counter, DedupRepo, Item, LeaseRepo, ListedItem, Namespace, OrderedOptions, OrderedStore,
+    Result, Strategy, TokenStore,
 };
 
 use crate::case::Verdict;
@@ -136,7 +136,7 @@ impl World {
     }
 
     pub(crate) fn bank(&self) -> Result<Arc<dyn BankAdmin>> {
-        self.store.bank("bank")
+        self.store.item_bank(&"bank".parse()?)
     }
 
     /// The bank with items in it, named `item-0` and so on.
@@ -147,23 +147,23 @@ impl World {
     }
 
     pub(crate) fn dedup(&self) -> Result<Arc<dyn DedupRepo>> {
-        self.store.dedup("records")
+        self.store.dedup_repo(&"records".parse()?)
     }
 
     pub(crate) fn leases(&self) -> Result<Arc<dyn LeaseRepo>> {
-        self.store.leases("records")
+        self.store.lease_repo(&"records".parse()?)
     }
 
     pub(crate) fn tokens(&self) -> Result<Arc<dyn TokenStore>> {
-        self.store.tokens("tokens")
+        self.store.token_store(&"tokens".parse()?)
     }
 
     pub(crate) fn counter(&self, strategy: Strategy) -> Result<Arc<dyn Counter>> {
-        self.store.counters("counters", strategy)
+        self.store.counter(&"counters".parse()?, strategy)
     }
 
     pub(crate) fn ordered(&self, options: OrderedOptions) -> Result<Arc<dyn OrderedStore>> {
-        self.store.ordered("ordered", options)
+        self.store.ordered_store(&"ordered".parse()?, options)
     }
 
     /// The default bank's whole contents, read past the library where the harness can.

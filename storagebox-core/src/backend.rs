@@ -63,12 +63,12 @@ pub use repeat::{Backoff, Setback, pauses, repeat};
 /// ```
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> storagebox_core::Result<()> {
 /// use std::sync::Arc;
-/// use storagebox_core::{Backend, BackendExt};
+/// use storagebox_core::Backend;
 /// use storagebox_memory::MemoryStore;
 ///
 /// let store: Arc<dyn Backend> = Arc::new(MemoryStore::new());
 /// store.setup().await?;
-/// assert_eq!(store.bank("vouchers")?.counts().await?.total(), 0);
+/// assert_eq!(store.item_bank(&"vouchers".parse()?)?.counts().await?.total(), 0);
 /// # Ok(()) }
 /// ```
 #[async_trait]
@@ -248,43 +248,3 @@ pub trait Backend: Debug + Send + Sync + 'static {
 fn lacks(backend: &'static str, part: &str) -> Error {
     Error::unsupported(format_args!("a store of {part}"), "a backend that has them").on(backend)
 }
-
-macro_rules! by_text {
-    ($($(#[$doc:meta])* $short:ident => $method:ident($($arg:ident: $ty:ty)?) -> $part:ident;)*) => {$(
-        $(#[$doc])*
-        ///
-        /// # Errors
-        ///
-        /// `InvalidInput` if the name is empty, over 512 bytes or contains U+0000; otherwise the errors of the method
-        /// that it calls.
-        fn $short<N>(&self, name: N $(, $arg: $ty)?) -> Result<Arc<dyn $part>>
-        where
-            N: TryInto<Namespace>,
-            Error: From<N::Error>,
-        {
-            self.$method(&name.try_into()? $(, $arg)?)
-        }
-    )*};
-}
-
-/// Opens namespaces by names given as text, for every [`Backend`].
-pub trait BackendExt: Backend {
-    by_text! {
-        /// Calls [`item_bank`](Backend::item_bank) with a name given as text.
-        bank => item_bank() -> BankAdmin;
-        /// Calls [`dedup_repo`](Backend::dedup_repo) with a name given as text.
-        dedup => dedup_repo() -> DedupRepo;
-        /// Calls [`lease_repo`](Backend::lease_repo) with a name given as text.
-        leases => lease_repo() -> LeaseRepo;
-        /// Calls [`token_store`](Backend::token_store) with a name given as text.
-        tokens => token_store() -> TokenStore;
-        /// Calls [`counter`](Backend::counter) with a name given as text.
-        counters => counter(strategy: Strategy) -> Counter;
-        /// Calls [`ledger`](Backend::ledger) with a name given as text.
-        ledgers => ledger() -> Ledger;
-        /// Calls [`ordered_store`](Backend::ordered_store) with a name given as text.
-        ordered => ordered_store(options: OrderedOptions) -> OrderedStore;
-    }
-}
-
-impl<S: Backend + ?Sized> BackendExt for S {}

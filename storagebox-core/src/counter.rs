@@ -32,10 +32,10 @@ use crate::value::{Key, OpId, Reason};
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> storagebox_core::Result<()> {
-/// use storagebox_core::{BackendExt, Bounds, Change, Counted, Counter, Key, OpId, Strategy};
+/// use storagebox_core::{Backend, Bounds, Change, Counted, Counter, Key, OpId, Strategy};
 /// use storagebox_memory::MemoryStore;
 ///
-/// let stock = MemoryStore::new().counters("stock", Strategy::default())?;
+/// let stock = MemoryStore::new().counter(&"stock".parse()?, Strategy::default())?;
 /// let key = Key::new("red-shoes")?;
 /// let fill = Change::new(OpId::new("delivery-1")?, 1);
 /// let sell = |order: &str| -> storagebox_core::Result<Change> {
@@ -110,35 +110,6 @@ pub trait Counter: Send + Sync {
     /// Returns what the chosen strategy guarantees on this backend.
     fn promise(&self) -> CounterPromise;
 }
-
-/// Shorthand methods for every [`Counter`].
-pub trait CounterExt: Counter {
-    /// Calls [`apply`](Counter::apply) without bounds, with the key and the operation given as text.
-    ///
-    /// # Guarantees
-    ///
-    /// The guarantees of [`apply`](Counter::apply).
-    ///
-    /// # Cancel safety
-    ///
-    /// Safe. Add again with the same `op`.
-    ///
-    /// # Errors
-    ///
-    /// `InvalidInput` if a text is empty, over 512 bytes or contains U+0000.
-    fn add<K, O>(&self, key: K, op: O, delta: i64) -> impl Future<Output = Result<Counted>> + Send
-    where
-        K: TryInto<Key>,
-        O: TryInto<OpId>,
-        Error: From<K::Error> + From<O::Error>,
-    {
-        let key = key.try_into().map_err(Error::from);
-        let op = op.try_into().map_err(Error::from);
-        async move { self.apply(&key?, &Change::new(op?, delta)).await }
-    }
-}
-
-impl<C: Counter + ?Sized> CounterExt for C {}
 
 /// A change of a counter.
 #[derive(Clone, Debug, PartialEq, Eq)]

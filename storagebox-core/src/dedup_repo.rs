@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::page::{Cursor, Page};
 use crate::time::Retention;
 use crate::value::{DedupId, OpId, Payload};
@@ -49,10 +49,10 @@ impl Version {
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> storagebox_core::Result<()> {
-/// use storagebox_core::{BackendExt, DedupId, DedupRepo, OpId, Payload, Recorded, Retention};
+/// use storagebox_core::{Backend, DedupId, DedupRepo, OpId, Payload, Recorded, Retention};
 /// use storagebox_memory::MemoryStore;
 ///
-/// let orders = MemoryStore::new().dedup("orders")?;
+/// let orders = MemoryStore::new().dedup_repo(&"orders".parse()?)?;
 /// let id = DedupId::new("order-7")?;
 /// let (mine, other) = (OpId::new("worker-1/7")?, OpId::new("worker-2/7")?);
 ///
@@ -145,43 +145,6 @@ pub trait DedupRepo: Send + Sync {
     /// `InvalidInput` if the limit is 0 or the cursor cannot be read.
     async fn list(&self, cursor: Option<&Cursor>, limit: usize) -> Result<Page<ListedRecord>>;
 }
-
-/// Shorthand methods for every [`DedupRepo`].
-pub trait DedupRepoExt: DedupRepo {
-    /// Calls [`record`](DedupRepo::record) with the arguments given as text or bytes.
-    ///
-    /// # Guarantees
-    ///
-    /// The guarantees of [`record`](DedupRepo::record).
-    ///
-    /// # Cancel safety
-    ///
-    /// Safe. Record again with the same `op`.
-    ///
-    /// # Errors
-    ///
-    /// `InvalidInput` or `TooLarge` if an argument exceeds its limit.
-    fn remember<I, V, O>(
-        &self,
-        id: I,
-        value: V,
-        op: O,
-        retention: Retention,
-    ) -> impl Future<Output = Result<Recorded>> + Send
-    where
-        I: TryInto<DedupId>,
-        V: TryInto<Payload>,
-        O: TryInto<OpId>,
-        Error: From<I::Error> + From<V::Error> + From<O::Error>,
-    {
-        let id = id.try_into().map_err(Error::from);
-        let value = value.try_into().map_err(Error::from);
-        let op = op.try_into().map_err(Error::from);
-        async move { self.record(&id?, &value?, &op?, retention).await }
-    }
-}
-
-impl<R: DedupRepo + ?Sized> DedupRepoExt for R {}
 
 /// The record of an id.
 #[derive(Clone, Debug, PartialEq, Eq)]

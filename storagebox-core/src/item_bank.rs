@@ -4,16 +4,16 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::page::{Cursor, Page};
 use crate::time::Hold;
 use crate::value::{ClaimId, Item};
 
 /// A namespace of strings. Each claim takes one string, always the same one.
 ///
-/// For one bank and one kind of id, [`assign`](ItemBankExt::assign) is the only call you need. It is the whole
-/// algorithm of article 1 in one atomic step. For several banks, or a bank and its records in different stores, use the
-/// [`Deduplicator`](crate::Deduplicator).
+/// For one bank and one kind of id, [`take`](ItemBank::take) with [`Hold::Forever`] is the only call you need. It is
+/// the whole algorithm of article 1 in one atomic step. For several banks, or a bank and its records in different
+/// stores, use the [`Deduplicator`](crate::Deduplicator).
 ///
 /// # Guarantees
 ///
@@ -36,16 +36,16 @@ use crate::value::{ClaimId, Item};
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> storagebox_core::Result<()> {
-/// use storagebox_core::{BackendExt, Item, ItemBank, ItemBankExt, Taken};
+/// use storagebox_core::{Backend, Hold, Item, ItemBank, Taken};
 /// use storagebox_memory::MemoryStore;
 ///
-/// let bank = MemoryStore::new().bank("vouchers")?;
+/// let bank = MemoryStore::new().item_bank(&"vouchers".parse()?)?;
 /// bank.add(&[Item::new("SAVE-10")?]).await?;
 ///
-/// let first = bank.assign("ada@example.com").await?;
-/// let again = bank.assign("ada@example.com").await?;
+/// let first = bank.take(&"ada@example.com".parse()?, Hold::Forever).await?;
+/// let again = bank.take(&"ada@example.com".parse()?, Hold::Forever).await?;
 /// assert_eq!(first.item(), again.item());
-/// assert!(matches!(bank.assign("bob@example.com").await?, Taken::Empty));
+/// assert!(matches!(bank.take(&"bob@example.com".parse()?, Hold::Forever).await?, Taken::Empty));
 /// # Ok(()) }
 /// ```
 #[async_trait]
@@ -186,13 +186,13 @@ pub trait ItemBank: Send + Sync {
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> storagebox_core::Result<()> {
-/// use storagebox_core::{BackendExt, BankAdmin, Item, ItemBank, ItemBankExt, ItemState};
+/// use storagebox_core::{Backend, BankAdmin, Hold, Item, ItemBank, ItemState};
 /// use storagebox_memory::MemoryStore;
 ///
-/// let bank = MemoryStore::new().bank("vouchers")?;
+/// let bank = MemoryStore::new().item_bank(&"vouchers".parse()?)?;
 /// let code = Item::new("SAVE-10")?;
 /// bank.add(std::slice::from_ref(&code)).await?;
-/// bank.assign("ada@example.com").await?;
+/// bank.take(&"ada@example.com".parse()?, Hold::Forever).await?;
 /// assert!(matches!(bank.holder(&code).await?, ItemState::Held(_)));
 /// # Ok(()) }
 /// ```
@@ -276,54 +276,6 @@ pub trait BankAdmin: ItemBank {
     /// Only errors of the store itself.
     async fn restore(&self, items: &[Item]) -> Result<Restored>;
 }
-
-/// Shorthand methods for every [`ItemBank`].
-pub trait ItemBankExt: ItemBank {
-    /// Runs article 1 in one call: the same id gets the same item, for ever, in one atomic step.
-    ///
-    /// # Guarantees
-    ///
-    /// - IB-1, IB-3, IB-4: the guarantees of [`take`](ItemBank::take) with [`Hold::Forever`].
-    ///
-    /// # Cancel safety
-    ///
-    /// Safe. Assign again with the same id.
-    ///
-    /// # Errors
-    ///
-    /// `InvalidInput` if the id is empty, over 512 bytes or contains U+0000.
-    fn assign<C>(&self, id: C) -> impl Future<Output = Result<Taken>> + Send
-    where
-        C: TryInto<ClaimId>,
-        Error: From<C::Error>,
-    {
-        self.take_for(id, Hold::Forever)
-    }
-
-    /// Calls [`take`](ItemBank::take) with the claim given as text.
-    ///
-    /// # Guarantees
-    ///
-    /// The guarantees of [`take`](ItemBank::take).
-    ///
-    /// # Cancel safety
-    ///
-    /// Safe. Take again with the same claim.
-    ///
-    /// # Errors
-    ///
-    /// `InvalidInput` if the claim is empty, over 512 bytes or contains U+0000, or if the hold is out of range.
-    fn take_for<C>(&self, claim: C, hold: Hold) -> impl Future<Output = Result<Taken>> + Send
-    where
-        C: TryInto<ClaimId>,
-        Error: From<C::Error>,
-    {
-        let claim = claim.try_into().map_err(Error::from);
-        async move { self.take(&claim?, hold).await }
-    }
-}
-
-impl<B: ItemBank + ?Sized> ItemBankExt for B {}
 
 /// What [`ItemBank::add`] did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -65,10 +65,10 @@ pub struct Lease {
 /// ```
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> storagebox_core::Result<()> {
 /// use std::time::Duration;
-/// use storagebox_core::{BackendExt, Begun, DedupId, LeaseRepo, OpId, Payload, Retention};
+/// use storagebox_core::{Backend, Begun, DedupId, LeaseRepo, OpId, Payload, Retention};
 /// use storagebox_memory::MemoryStore;
 ///
-/// let jobs = MemoryStore::new().leases("jobs")?;
+/// let jobs = MemoryStore::new().lease_repo(&"jobs".parse()?)?;
 /// let (id, op) = (DedupId::new("invoice-7")?, OpId::new("worker-1")?);
 /// let Begun::Started(lease) = jobs.begin(&id, &op, Duration::from_secs(30), None).await? else {
 ///     unreachable!("nobody else is here")

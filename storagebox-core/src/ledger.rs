@@ -37,13 +37,13 @@ use crate::value::{Key, OpId, Reason};
 /// ```
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> storagebox_core::Result<()> {
 /// use std::time::Duration;
-/// use storagebox_core::{BackendExt, Counter, CounterExt, Key, Ledger, LedgerEntry};
+/// use storagebox_core::{Backend, Change, Counter, Key, Ledger, LedgerEntry};
 /// use storagebox_memory::MemoryStore;
 ///
-/// let balances = MemoryStore::new().ledgers("balances")?;
+/// let balances = MemoryStore::new().ledger(&"balances".parse()?)?;
 /// let key = Key::new("customer-1")?;
-/// balances.add("customer-1", "deposit-1", 30).await?;
-/// balances.add("customer-1", "withdrawal-1", -5).await?;
+/// balances.apply(&"customer-1".parse()?, &Change::new("deposit-1".parse()?, 30)).await?;
+/// balances.apply(&"customer-1".parse()?, &Change::new("withdrawal-1".parse()?, -5)).await?;
 /// assert_eq!(balances.log(&key, None, 100).await?.entries.len(), 2);
 ///
 /// assert_eq!(balances.compact(&key, Duration::ZERO, 100).await?.deleted, 2);

@@ -32,30 +32,28 @@ mod value;
 pub use async_trait::async_trait;
 
 #[doc(inline)]
-pub use backend::{Backend, BackendExt, Maintained, Promise, Promises};
+pub use backend::{Backend, Maintained, Promise, Promises};
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use combine::{Combine, Combined, Combiner, Patience, Spawn, Spawner, Together};
-pub use counter::{Bounds, Cancelled, Change, Counted, Counter, CounterExt};
-pub use dedup_repo::{DedupRepo, DedupRepoExt, Entry, Forgotten, ListedRecord, Recorded, Replaced, Version};
+pub use counter::{Bounds, Cancelled, Change, Counted, Counter};
+pub use dedup_repo::{DedupRepo, Entry, Forgotten, ListedRecord, Recorded, Replaced, Version};
 pub use deduplicator::{Assigned, Deduplicator, Recovery};
 pub use error::{Certainty, Error, ErrorKind, Result};
 pub use ids::{Ids, RandomIds};
 pub use item_bank::{
-    Added, BankAdmin, ClaimState, Confirmed, Counts, End, Extended, Held, HoldState, ItemBank, ItemBankExt, ItemState,
-    ListedItem, Released, Restored, Retired, Taken, Withdrawn,
+    Added, BankAdmin, ClaimState, Confirmed, Counts, End, Extended, Held, HoldState, ItemBank, ItemState, ListedItem,
+    Released, Restored, Retired, Taken, Withdrawn,
 };
 pub use lease_repo::{Aborted, Begun, Completed, Fence, Lease, LeaseExtended, LeaseRepo};
 pub use ledger::{Ledger, LedgerEntry};
-pub use ordered_store::{
-    ListedValue, OrderedOptions, OrderedStore, OrderedStoreExt, Stamp, Stamping, Versioned, Written,
-};
+pub use ordered_store::{ListedValue, OrderedOptions, OrderedStore, Stamp, Stamping, Versioned, Written};
 pub use page::{Cursor, Page};
 pub use retry::Retry;
 pub use run::{Ran, RunError, RunOptions, run, run_to_end};
 pub use settles::Settles;
 pub use strategy::{CounterPromise, Remember, Strategy};
 pub use time::{Hold, MAX_DURATION, MIN_DURATION, Retention, Timer, checked_duration};
-pub use token_store::{Consumed, Created, Discarded, TokenStore, TokenStoreExt};
+pub use token_store::{Consumed, Created, Discarded, TokenStore};
 pub use value::{
     ClaimId, DedupId, Fingerprint, Item, Key, MAX_ID_BYTES, MAX_ITEM_BYTES, MAX_PAYLOAD_BYTES, Namespace, OpId,
     Payload, Reason, TokenId, WriterId,

@@ -5,7 +5,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 
 use crate::backend::Maintained;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::page::{Cursor, Page};
 use crate::time::checked_duration;
 use crate::value::{Key, Payload, WriterId};
@@ -55,12 +55,13 @@ impl Stamp {
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> storagebox_core::Result<()> {
-/// use storagebox_core::{BackendExt, Key, OrderedOptions, OrderedStore, OrderedStoreExt, Written};
+/// use storagebox_core::{Backend, Key, OrderedOptions, OrderedStore, Stamp, Written};
 /// use storagebox_memory::MemoryStore;
 ///
-/// let ratings = MemoryStore::new().ordered("ratings", OrderedOptions::sequence())?;
-/// assert_eq!(ratings.put_at("movie-a", "5 stars", 20, "phone").await?, Written::Applied);
-/// let late = ratings.put_at("movie-a", "3 stars", 10, "laptop").await?;
+/// let ratings = MemoryStore::new().ordered_store(&"ratings".parse()?, OrderedOptions::sequence())?;
+/// let (phone, laptop) = (Stamp::new(20, "phone".parse()?), Stamp::new(10, "laptop".parse()?));
+/// assert_eq!(ratings.put(&"movie-a".parse()?, &"5 stars".try_into()?, &phone).await?, Written::Applied);
+/// let late = ratings.put(&"movie-a".parse()?, &"3 stars".try_into()?, &laptop).await?;
 /// assert!(matches!(late, Written::Stale { current } if current.at == 20));
 /// # Ok(()) }
 /// ```
@@ -148,61 +149,6 @@ pub trait OrderedStore: Send + Sync {
     async fn purge(&self, age: Duration, limit: usize) -> Result<Maintained>;
 }
 
-/// Shorthand methods for every [`OrderedStore`].
-pub trait OrderedStoreExt: OrderedStore {
-    /// Calls [`put`](OrderedStore::put) with the arguments given as text or bytes.
-    ///
-    /// # Guarantees
-    ///
-    /// The guarantees of [`put`](OrderedStore::put).
-    ///
-    /// # Cancel safety
-    ///
-    /// Safe. Put again with the same time and writer.
-    ///
-    /// # Errors
-    ///
-    /// `InvalidInput` or `TooLarge` if an argument exceeds its limit.
-    fn put_at<K, V, W>(&self, key: K, value: V, at: i64, writer: W) -> impl Future<Output = Result<Written>> + Send
-    where
-        K: TryInto<Key>,
-        V: TryInto<Payload>,
-        W: TryInto<WriterId>,
-        Error: From<K::Error> + From<V::Error> + From<W::Error>,
-    {
-        let key = key.try_into().map_err(Error::from);
-        let value = value.try_into().map_err(Error::from);
-        let writer = writer.try_into().map_err(Error::from);
-        async move { self.put(&key?, &value?, &Stamp::new(at, writer?)).await }
-    }
-
-    /// Calls [`delete`](OrderedStore::delete) with the arguments given as text.
-    ///
-    /// # Guarantees
-    ///
-    /// The guarantees of [`delete`](OrderedStore::delete).
-    ///
-    /// # Cancel safety
-    ///
-    /// Safe. Delete again with the same time and writer.
-    ///
-    /// # Errors
-    ///
-    /// `InvalidInput` if an argument exceeds its limit.
-    fn delete_at<K, W>(&self, key: K, at: i64, writer: W) -> impl Future<Output = Result<Written>> + Send
-    where
-        K: TryInto<Key>,
-        W: TryInto<WriterId>,
-        Error: From<K::Error> + From<W::Error>,
-    {
-        let key = key.try_into().map_err(Error::from);
-        let writer = writer.try_into().map_err(Error::from);
-        async move { self.delete(&key?, &Stamp::new(at, writer?)).await }
-    }
-}
-
-impl<S: OrderedStore + ?Sized> OrderedStoreExt for S {}
-
 /// The kind of stamps of a namespace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Stamping {
@@ -227,19 +173,20 @@ pub enum Stamping {
 /// ```
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> storagebox_core::Result<()> {
 /// use std::time::Duration;
-/// use storagebox_core::{BackendExt, OrderedOptions, OrderedStoreExt, Written};
+/// use storagebox_core::{Backend, OrderedOptions, OrderedStore, Stamp, Written};
 /// use storagebox_memory::MemoryStore;
 ///
 /// const YEAR: Duration = Duration::from_secs(365 * 24 * 3_600);
 /// let (store, rated_at) = (MemoryStore::new(), 1_721_769_060_000);
 ///
-/// let recent = store.ordered("recent", OrderedOptions::time())?;
-/// let refused = recent.put_at("movie-a", "3 stars", rated_at, "import").await?;
+/// let recent = store.ordered_store(&"recent".parse()?, OrderedOptions::time())?;
+/// let old = Stamp::new(rated_at, "import".parse()?);
+/// let refused = recent.put(&"movie-a".parse()?, &"3 stars".try_into()?, &old).await?;
 /// assert!(matches!(refused, Written::TooOld { horizon } if horizon > rated_at));
 ///
 /// let options = OrderedOptions { tombstone_age: 50 * YEAR, ..OrderedOptions::time() };
-/// let all = store.ordered("all", options)?;
-/// assert_eq!(all.put_at("movie-a", "3 stars", rated_at, "import").await?, Written::Applied);
+/// let all = store.ordered_store(&"all".parse()?, options)?;
+/// assert_eq!(all.put(&"movie-a".parse()?, &"3 stars".try_into()?, &old).await?, Written::Applied);
 /// # Ok(()) }
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -21,9 +21,9 @@ use crate::time::Timer;
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> storagebox_core::Result<()> {
-/// use storagebox::{ClaimId, Hold, MemoryStore, Retry, Taken, TokioTimer, parts::{BackendExt, ItemBank}};
+/// use storagebox::{ClaimId, Hold, MemoryStore, Retry, Taken, TokioTimer, parts::{Backend, ItemBank}};
 ///
-/// let bank = MemoryStore::new().bank("vouchers")?;
+/// let bank = MemoryStore::new().item_bank(&"vouchers".parse()?)?;
 /// let claim = ClaimId::new("ada@example.com")?;
 /// let taken = Retry::default().call(&TokioTimer, || bank.take(&claim, Hold::Forever)).await?;
 /// assert_eq!(taken, Taken::Empty);

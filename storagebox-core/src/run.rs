@@ -97,9 +97,9 @@ pub enum RunError<E> {
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// use storagebox::{DedupId, Error, MemoryStore, Payload, Ran, RunOptions, TokioTimer, parts::{BackendExt, run}};
+/// use storagebox::{DedupId, Error, MemoryStore, Payload, Ran, RunOptions, TokioTimer, parts::{Backend, run}};
 ///
-/// let jobs = MemoryStore::new().leases("jobs")?;
+/// let jobs = MemoryStore::new().lease_repo(&"jobs".parse()?)?;
 /// let id = DedupId::new("invoice-7")?;
 /// let send = async |_fence| Ok::<_, Error>("sent");
 ///

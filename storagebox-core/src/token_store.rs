@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::value::{OpId, TokenId};
 
 /// A set of tokens that are created ahead and consumed once.
@@ -38,10 +38,10 @@ use crate::value::{OpId, TokenId};
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> storagebox_core::Result<()> {
-/// use storagebox_core::{BackendExt, Consumed, OpId, TokenId, TokenStore};
+/// use storagebox_core::{Backend, Consumed, OpId, TokenId, TokenStore};
 /// use storagebox_memory::MemoryStore;
 ///
-/// let tokens = MemoryStore::new().tokens("inbox")?;
+/// let tokens = MemoryStore::new().token_store(&"inbox".parse()?)?;
 /// let token = TokenId::new("message-7")?;
 /// tokens.create_tokens(std::slice::from_ref(&token)).await?;
 ///
@@ -118,33 +118,6 @@ pub trait TokenStore: Send + Sync {
     /// `OutcomeUnknown` if any part may have been discarded.
     async fn discard(&self, tokens: &[TokenId]) -> Result<Discarded>;
 }
-
-/// Shorthand methods for every [`TokenStore`].
-pub trait TokenStoreExt: TokenStore {
-    /// Creates one token, given as text.
-    ///
-    /// # Guarantees
-    ///
-    /// The guarantees of [`create_tokens`](TokenStore::create_tokens).
-    ///
-    /// # Cancel safety
-    ///
-    /// Safe. Create again.
-    ///
-    /// # Errors
-    ///
-    /// `InvalidInput` if the token is empty, over 512 bytes or contains U+0000.
-    fn create<T>(&self, token: T) -> impl Future<Output = Result<Created>> + Send
-    where
-        T: TryInto<TokenId>,
-        Error: From<T::Error>,
-    {
-        let token = token.try_into().map_err(Error::from);
-        async move { self.create_tokens(&[token?]).await }
-    }
-}
-
-impl<S: TokenStore + ?Sized> TokenStoreExt for S {}
 
 /// What [`TokenStore::create_tokens`] did, in distinct tokens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

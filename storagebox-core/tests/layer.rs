@@ -15,7 +15,7 @@ use storagebox::layer::{Deadline, Kind, Layer, Layered, Part, Retries};
 use storagebox::{
     Added, Certainty, ClaimId, Counted, End, ErrorKind, Hold, Item, Key, MemoryStore, Result, Retired, Retry, Strategy,
     Taken, Timer, TokioTimer,
-    parts::{Backend, BackendExt, BankAdmin, Counter, CounterExt, ItemBank, ItemBankExt},
+    parts::{Backend, BankAdmin, Change, Counter, ItemBank},
 };
 
 fn around(layer: impl Layer) -> Layered {
@@ -43,12 +43,12 @@ async fn each_call_is_told_with_its_part_and_its_namespace() -> Result<()> {
     let counts = Arc::new(Counts::default());
     let store = around(Arc::clone(&counts));
     store.setup().await?;
-    let bank = store.bank("vouchers")?;
+    let bank = store.item_bank(&"vouchers".parse()?)?;
     bank.add(&items(1)).await?;
-    let _taken = bank.assign("ada").await?;
+    let _taken = bank.take(&"ada".parse()?, Hold::Forever).await?;
     bank.counts().await?;
-    let stock = store.counters("stock", Strategy::Atomic)?;
-    let _counted = stock.add("red-shoes", "delivery-1", 1).await?;
+    let stock = store.counter(&"stock".parse()?, Strategy::Atomic)?;
+    let _counted = stock.apply(&"red-shoes".parse()?, &Change::new("delivery-1".parse()?, 1)).await?;
     stock.value(&Key::new("red-shoes")?).await?;
     let told = |part, operation, namespace: Option<&str>, kind, repeatable| {
         format!("memory {part} {operation} {namespace:?} {kind:?} {repeatable}")
@@ -72,17 +72,17 @@ async fn what_is_no_call_passes_by() -> Result<()> {
     let counts = Arc::new(Counts::default());
     let store = around(Arc::clone(&counts));
     assert_eq!((store.backend(), store.promises()), ("memory", MemoryStore::new().promises()));
-    assert!(store.counters("stock", Strategy::default())?.promise().recognises_repeats());
-    assert!(store.counters("stock", Strategy::TokenSet { max: 0 }).is_err());
+    assert!(store.counter(&"stock".parse()?, Strategy::default())?.promise().recognises_repeats());
+    assert!(store.counter(&"stock".parse()?, Strategy::TokenSet { max: 0 }).is_err());
     assert_eq!(counts.told(), [""; 0]);
     Ok(())
 }
 
 #[tokio::test]
 async fn of_two_answers_the_last_one_counts() -> Result<()> {
-    let bank = around(Twice).bank("vouchers")?;
+    let bank = around(Twice).item_bank(&"vouchers".parse()?)?;
     bank.add(&items(2)).await?;
-    assert!(matches!(bank.assign("ada").await?, Taken::Again(_)));
+    assert!(matches!(bank.take(&"ada".parse()?, Hold::Forever).await?, Taken::Again(_)));
     assert_eq!(bank.counts().await?.held, 1);
     Ok(())
 }
@@ -90,7 +90,7 @@ async fn of_two_answers_the_last_one_counts() -> Result<()> {
 #[tokio::test]
 async fn an_outer_layer_is_asked_first() -> Result<()> {
     let (outer, inner) = (Arc::new(Counts::default()), Arc::new(Counts::default()));
-    let bank = put(Arc::clone(&outer), put(Twice, around(Arc::clone(&inner)))).bank("vouchers")?;
+    let bank = put(Arc::clone(&outer), put(Twice, around(Arc::clone(&inner)))).item_bank(&"vouchers".parse()?)?;
     bank.counts().await?;
     assert_eq!((outer.told().len(), inner.told().len()), (1, 2));
     Ok(())
@@ -99,9 +99,9 @@ async fn an_outer_layer_is_asked_first() -> Result<()> {
 /// The arguments of a call that it has, and none that it has not.
 #[tokio::test]
 async fn a_layer_finds_an_argument_by_its_type() -> Result<()> {
-    let bank = around(Arguments).bank("vouchers")?;
+    let bank = around(Arguments).item_bank(&"vouchers".parse()?)?;
     bank.add(&items(2)).await?;
-    let _taken = bank.take_for("ada", Hold::Forever).await?;
+    let _taken = bank.take(&"ada".parse()?, Hold::Forever).await?;
     bank.list(None, 7).await?;
     Ok(())
 }
@@ -109,8 +109,9 @@ async fn a_layer_finds_an_argument_by_its_type() -> Result<()> {
 #[tokio::test]
 async fn a_detached_call_outlives_its_caller() -> Result<()> {
     let parks = Arc::new(Parks::default());
-    let stock = around(Arc::clone(&parks)).counters("stock", Strategy::Atomic)?;
-    let error = stock.add("red-shoes", "delivery-1", 1).await.unwrap_err();
+    let stock = around(Arc::clone(&parks)).counter(&"stock".parse()?, Strategy::Atomic)?;
+    let error =
+        stock.apply(&"red-shoes".parse().unwrap(), &Change::new("delivery-1".parse().unwrap(), 1)).await.unwrap_err();
     assert!(!error.is_retryable(), "{error}");
     assert_eq!(parks.land().await?.outcome(), Some(&Counted::Applied { value: Some(1) }));
     Ok(())
@@ -120,7 +121,7 @@ async fn a_detached_call_outlives_its_caller() -> Result<()> {
 #[tokio::test(start_paused = true)]
 async fn a_detached_call_goes_through_the_inner_layers() -> Result<()> {
     let (parks, loses) = (Arc::new(Parks::default()), Loses::first(1));
-    let bank = put(Arc::clone(&parks), put(retries(), around(loses))).bank("vouchers")?;
+    let bank = put(Arc::clone(&parks), put(retries(), around(loses))).item_bank(&"vouchers".parse()?)?;
     bank.add(&items(1)).await.unwrap_err();
     assert_eq!(parks.land().await?.outcome::<Added>().map(|added| added.already_present), Some(1));
     Ok(())
@@ -128,8 +129,8 @@ async fn a_detached_call_goes_through_the_inner_layers() -> Result<()> {
 
 #[tokio::test]
 async fn a_layer_looks_at_an_outcome_changes_it_or_makes_its_own() -> Result<()> {
-    let bank = around(Lies).bank("vouchers")?;
-    assert_eq!(bank.assign("ada").await?, Taken::Ended(End::Released));
+    let bank = around(Lies).item_bank(&"vouchers".parse()?)?;
+    assert_eq!(bank.take(&"ada".parse()?, Hold::Forever).await?, Taken::Ended(End::Released));
     bank.add(&items(1)).await?;
     assert_eq!(bank.counts().await?.free, 2);
     Ok(())
@@ -138,9 +139,9 @@ async fn a_layer_looks_at_an_outcome_changes_it_or_makes_its_own() -> Result<()>
 /// A layer that answers with the outcome of a call of another kind has no answer.
 #[tokio::test]
 async fn an_outcome_of_another_type_is_no_answer() -> Result<()> {
-    let bank = around(Borrows::default()).bank("vouchers")?;
+    let bank = around(Borrows::default()).item_bank(&"vouchers".parse()?)?;
     bank.counts().await?;
-    let error = bank.assign("ada").await.unwrap_err();
+    let error = bank.take(&"ada".parse().unwrap(), Hold::Forever).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::OutcomeUnknown);
     Ok(())
 }
@@ -148,11 +149,11 @@ async fn an_outcome_of_another_type_is_no_answer() -> Result<()> {
 #[tokio::test(start_paused = true)]
 async fn ten_thousand_assigns_whose_third_replies_are_lost_have_no_error_and_nothing_twice() -> Result<()> {
     let loses = Arc::new(Loses::each(3));
-    let bank = put(retries(), around(Arc::clone(&loses))).bank("vouchers")?;
+    let bank = put(retries(), around(Arc::clone(&loses))).item_bank(&"vouchers".parse()?)?;
     bank.add(&items(10_000)).await?;
     let mut given = HashSet::new();
     for number in 0..10_000 {
-        let taken = bank.assign(format!("customer-{number}")).await?;
+        let taken = bank.take(&format!("customer-{number}").parse()?, Hold::Forever).await?;
         assert!(given.insert(taken.item().cloned().expect("there are enough")), "an item was given twice");
     }
     let counts = bank.counts().await?;
@@ -164,10 +165,10 @@ async fn ten_thousand_assigns_whose_third_replies_are_lost_have_no_error_and_not
 /// The lost take may still land.
 #[tokio::test(start_paused = true)]
 async fn empty_is_not_answered_after_a_lost_take() -> Result<()> {
-    let bank = put(retries(), around(Loses::first(1))).bank("vouchers")?;
-    let error = bank.assign("ada").await.unwrap_err();
+    let bank = put(retries(), around(Loses::first(1))).item_bank(&"vouchers".parse()?)?;
+    let error = bank.take(&"ada".parse().unwrap(), Hold::Forever).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::OutcomeUnknown);
-    assert_eq!(bank.assign("ada").await?, Taken::Empty);
+    assert_eq!(bank.take(&"ada".parse()?, Hold::Forever).await?, Taken::Empty);
     Ok(())
 }
 
@@ -175,10 +176,10 @@ async fn empty_is_not_answered_after_a_lost_take() -> Result<()> {
 #[tokio::test(start_paused = true)]
 async fn holding_is_not_answered_after_a_lost_retire() -> Result<()> {
     let (store, claim) = (Arc::new(MemoryStore::new()), ClaimId::new("ada")?);
-    let bank = store.bank("vouchers")?;
+    let bank = store.item_bank(&"vouchers".parse()?)?;
     bank.add(&items(1)).await?;
-    let _taken = bank.assign("ada").await?;
-    let losing = put(retries(), put(Loses::first(1), store)).bank("vouchers")?;
+    let _taken = bank.take(&"ada".parse()?, Hold::Forever).await?;
+    let losing = put(retries(), put(Loses::first(1), store)).item_bank(&"vouchers".parse()?)?;
     let error = losing.retire(&claim).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::OutcomeUnknown);
     assert_eq!(losing.retire(&claim).await?, Retired::Holding);
@@ -189,8 +190,8 @@ async fn holding_is_not_answered_after_a_lost_retire() -> Result<()> {
 async fn a_change_that_would_not_be_recognised_is_not_repeated() -> Result<()> {
     let key = Key::new("red-shoes")?;
     for (strategy, expected) in [(Strategy::Atomic, None), (Strategy::default(), Some(1))] {
-        let stock = put(retries(), around(Loses::first(1))).counters("stock", strategy)?;
-        let counted = stock.add("red-shoes", "delivery-1", 1).await;
+        let stock = put(retries(), around(Loses::first(1))).counter(&"stock".parse()?, strategy)?;
+        let counted = stock.apply(&"red-shoes".parse()?, &Change::new("delivery-1".parse()?, 1)).await;
         match expected {
             Some(value) => assert_eq!(counted?, Counted::AlreadyApplied { value: Some(value) }),
             None => {
@@ -206,24 +207,34 @@ async fn a_change_that_would_not_be_recognised_is_not_repeated() -> Result<()> {
 /// Nothing was applied, so nothing can count twice.
 #[tokio::test(start_paused = true)]
 async fn a_change_that_was_refused_is_repeated_whatever_is_remembered() -> Result<()> {
-    let stock = put(retries(), around(Fails::first(2, ErrorKind::Contention))).counters("stock", Strategy::Atomic)?;
-    assert_eq!(stock.add("red-shoes", "delivery-1", 1).await?, Counted::Applied { value: Some(1) });
+    let stock =
+        put(retries(), around(Fails::first(2, ErrorKind::Contention))).counter(&"stock".parse()?, Strategy::Atomic)?;
+    assert_eq!(
+        stock.apply(&"red-shoes".parse()?, &Change::new("delivery-1".parse()?, 1)).await?,
+        Counted::Applied { value: Some(1) }
+    );
     Ok(())
 }
 
 /// Also where nothing repeats: whoever is told the error must not repeat it either.
 #[tokio::test]
 async fn a_lost_change_is_told_as_unrepeatable_without_retries() -> Result<()> {
-    let stock = around(Loses::first(1)).counters("stock", Strategy::Atomic)?;
-    assert!(!stock.add("red-shoes", "delivery-1", 1).await.unwrap_err().is_retryable());
+    let stock = around(Loses::first(1)).counter(&"stock".parse()?, Strategy::Atomic)?;
+    assert!(
+        !stock
+            .apply(&"red-shoes".parse().unwrap(), &Change::new("delivery-1".parse().unwrap(), 1))
+            .await
+            .unwrap_err()
+            .is_retryable()
+    );
     Ok(())
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_deadline_ends_a_call_without_an_answer() -> Result<()> {
-    let bank = put(deadline(30), around(Silent)).bank("vouchers")?;
+    let bank = put(deadline(30), around(Silent)).item_bank(&"vouchers".parse()?)?;
     let begun = TokioTimer.now();
-    let error = bank.assign("ada").await.unwrap_err();
+    let error = bank.take(&"ada".parse().unwrap(), Hold::Forever).await.unwrap_err();
     assert_eq!(TokioTimer.now() - begun, Duration::from_secs(30));
     assert_eq!((error.kind(), error.operation()), (ErrorKind::OutcomeUnknown, Some("take")));
     let error = bank.counts().await.unwrap_err();
@@ -236,9 +247,9 @@ async fn a_deadline_bounds_all_attempts_together() -> Result<()> {
     let counts = Arc::new(Counts::default());
     let fails = around(Fails::first(usize::MAX, ErrorKind::Throttled));
     let fails = put(Slow(Duration::from_secs(9)), fails);
-    let bank = put(deadline(30), put(retries(), put(Arc::clone(&counts), fails))).bank("vouchers")?;
+    let bank = put(deadline(30), put(retries(), put(Arc::clone(&counts), fails))).item_bank(&"vouchers".parse()?)?;
     let begun = TokioTimer.now();
-    let error = bank.assign("ada").await.unwrap_err();
+    let error = bank.take(&"ada".parse().unwrap(), Hold::Forever).await.unwrap_err();
     assert_eq!(TokioTimer.now() - begun, Duration::from_secs(30));
     assert_eq!((error.kind(), counts.told().len()), (ErrorKind::OutcomeUnknown, 4));
     Ok(())
@@ -247,10 +258,10 @@ async fn a_deadline_bounds_all_attempts_together() -> Result<()> {
 #[tokio::test(start_paused = true)]
 async fn a_deadline_leaves_alone_what_is_answered_in_time_and_what_has_any_size() -> Result<()> {
     let slow = Slow(Duration::from_secs(31));
-    let bank = put(deadline(30), around(slow)).bank("vouchers")?;
+    let bank = put(deadline(30), around(slow)).item_bank(&"vouchers".parse()?)?;
     assert_eq!(bank.add(&items(1)).await?.added, 1);
-    let bank = put(deadline(32), around(slow)).bank("vouchers")?;
-    assert_eq!(bank.take_for("ada", Hold::Forever).await?, Taken::Empty);
+    let bank = put(deadline(32), around(slow)).item_bank(&"vouchers".parse()?)?;
+    assert_eq!(bank.take(&"ada".parse()?, Hold::Forever).await?, Taken::Empty);
     Ok(())
 }
 
@@ -258,7 +269,7 @@ async fn a_deadline_leaves_alone_what_is_answered_in_time_and_what_has_any_size(
 async fn a_repeated_call_says_so_in_its_span() -> Result<()> {
     let spans = spans::Spans::default();
     let _told = tracing::subscriber::set_default(spans.clone());
-    let bank = put(retries(), around(Loses::first(2))).bank("vouchers")?;
+    let bank = put(retries(), around(Loses::first(2))).item_bank(&"vouchers".parse()?)?;
     bank.counts().await?;
     bank.counts().await?;
     assert_eq!(spans.told(), ["counts in vouchers, attempts 2 3", "counts in vouchers, attempts"]);

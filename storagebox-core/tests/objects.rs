@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use storagebox_core::{
-    Backend, BackendExt, BankAdmin, ClaimId, Counter, DedupRepo, Hold, ItemBank, ItemBankExt, LeaseRepo, Ledger,
-    OrderedOptions, OrderedStore, Result, Strategy, TokenStore,
+    Backend, BankAdmin, ClaimId, Counter, DedupRepo, Hold, ItemBank, LeaseRepo, Ledger, OrderedOptions, OrderedStore,
+    Result, Strategy, TokenStore,
 };
 use storagebox_memory::MemoryStore;
 
-fn is_bank(_: impl BankAdmin + ItemBankExt + 'static) {}
+fn is_bank(_: impl BankAdmin + 'static) {}
 fn is_dedup(_: impl DedupRepo + 'static) {}
 fn is_leases(_: impl LeaseRepo + 'static) {}
 fn is_tokens(_: impl TokenStore + 'static) {}
@@ -22,20 +22,20 @@ fn is_send<T: Send>(value: T) -> T {
 #[test]
 fn handles_are_implementations() -> Result<()> {
     let store: Arc<dyn Backend> = Arc::new(MemoryStore::new());
-    is_bank(store.bank("namespace")?);
-    is_dedup(store.dedup("namespace")?);
-    is_leases(store.leases("namespace")?);
-    is_tokens(store.tokens("namespace")?);
-    is_counter(store.counters("namespace", Strategy::default())?);
-    is_ledger(store.ledgers("ledger")?);
-    is_ordered(store.ordered("namespace", OrderedOptions::default())?);
+    is_bank(store.item_bank(&"namespace".parse()?)?);
+    is_dedup(store.dedup_repo(&"namespace".parse()?)?);
+    is_leases(store.lease_repo(&"namespace".parse()?)?);
+    is_tokens(store.token_store(&"namespace".parse()?)?);
+    is_counter(store.counter(&"namespace".parse()?, Strategy::default())?);
+    is_ledger(store.ledger(&"ledger".parse()?)?);
+    is_ordered(store.ordered_store(&"namespace".parse()?, OrderedOptions::default())?);
     Ok(())
 }
 
 #[tokio::test]
 async fn futures_are_send() -> Result<()> {
-    let bank = MemoryStore::new().bank("namespace")?;
-    let _ = is_send(bank.assign("ada")).await?;
+    let bank = MemoryStore::new().item_bank(&"namespace".parse()?)?;
+    let _ = is_send(bank.take(&"ada".parse()?, Hold::Forever)).await?;
     let _ = is_send(bank.take(&ClaimId::new("ada")?, Hold::Forever)).await?;
     Ok(())
 }
@@ -43,7 +43,7 @@ async fn futures_are_send() -> Result<()> {
 /// A call through a handle makes one boxed future, not two: the handle hands on the inner one.
 #[tokio::test]
 async fn a_handle_adds_no_future_of_its_own() -> Result<()> {
-    let bank = MemoryStore::new().bank("namespace")?;
+    let bank = MemoryStore::new().item_bank(&"namespace".parse()?)?;
     let claim = ClaimId::new("ada")?;
     let through_the_handle = ItemBank::take(&bank, &claim, Hold::Forever);
     let direct = (*bank).take(&claim, Hold::Forever);

@@ -8,7 +8,7 @@ use std::time::Duration;
 use storagebox::{
     Aborted, Begun, Completed, DedupId, Error, ErrorKind, Fingerprint, Lease, LeaseExtended, MemoryStore, OpId,
     Payload, Ran, Result, Retention, Retry, RunOptions, Timer, TokioTimer, async_trait,
-    parts::{BackendExt, LeaseRepo, run, run_to_end},
+    parts::{Backend, LeaseRepo, run, run_to_end},
 };
 use tokio::sync::{Mutex, Notify};
 use tokio::task::AbortHandle;
@@ -112,7 +112,7 @@ impl Subscriber for Warnings {
 #[tokio::test(start_paused = true)]
 async fn a_lease_that_cannot_be_extended_is_told_and_tried_more_often() -> Result<(), Box<dyn std::error::Error>> {
     let (warnings, store) = (Arc::<AtomicUsize>::default(), MemoryStore::new());
-    let leases = store.leases("jobs")?;
+    let leases = store.lease_repo(&"jobs".parse()?)?;
     let troubled = Troubled { inner: Arc::clone(&leases), troubles: AtomicUsize::new(7) };
     let _told = tracing::subscriber::set_default(Warnings(Arc::clone(&warnings)));
     let (id, other) = (DedupId::new("invoice-7")?, OpId::new("other")?);
@@ -132,7 +132,7 @@ async fn a_lease_that_cannot_be_extended_is_told_and_tried_more_often() -> Resul
 /// The sign of life under way has what giving back waits for, and ends first.
 #[tokio::test(start_paused = true)]
 async fn work_that_fails_during_a_sign_of_life_gives_its_lease_back() -> Result<(), Box<dyn std::error::Error>> {
-    let leases = MemoryStore::new().leases("jobs")?;
+    let leases = MemoryStore::new().lease_repo(&"jobs".parse()?)?;
     let alone = Alone { inner: Arc::clone(&leases), connection: Mutex::default() };
     let (id, other) = (DedupId::new("invoice-7")?, OpId::new("other")?);
     let lease = Duration::from_secs(30);
@@ -181,7 +181,7 @@ impl LeaseRepo for Unrecorded {
 #[tokio::test(start_paused = true)]
 async fn a_run_whose_work_was_done_does_not_say_that_nothing_was() -> Result<(), Box<dyn std::error::Error>> {
     for kind in [ErrorKind::Unavailable, ErrorKind::Throttled, ErrorKind::Contention, ErrorKind::Denied] {
-        let leases = Unrecorded(MemoryStore::new().leases("jobs")?, kind, AtomicUsize::new(0));
+        let leases = Unrecorded(MemoryStore::new().lease_repo(&"jobs".parse()?)?, kind, AtomicUsize::new(0));
         let (id, options) = (DedupId::new("invoice-7")?, RunOptions::default());
         let work = async |_fence| Ok::<_, Error>("done");
         match run(&leases, &TokioTimer, &id, &options, work).await {
@@ -206,7 +206,7 @@ impl Drop for Cancels {
 /// It was dropped at once, and with it the work.
 #[tokio::test]
 async fn a_run_to_its_end_goes_on_where_a_dropped_handle_cancels_its_task() {
-    let jobs = MemoryStore::new().leases("jobs").unwrap();
+    let jobs = MemoryStore::new().lease_repo(&"jobs".parse().unwrap()).unwrap();
     let (id, options) = (DedupId::new("job").unwrap(), RunOptions::default());
     let (begun, may_end) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
     let (begins, ends) = (Arc::clone(&begun), Arc::clone(&may_end));
@@ -232,7 +232,8 @@ async fn a_run_to_its_end_goes_on_where_a_dropped_handle_cancels_its_task() {
 /// Twice nothing is nothing, whatever the longest wait is, and the work cannot be done again.
 #[tokio::test(start_paused = true)]
 async fn a_retry_that_never_waits_records_with_the_default_pauses() -> Result<()> {
-    let jobs = Unrecorded(MemoryStore::new().leases("jobs")?, ErrorKind::Unavailable, AtomicUsize::new(0));
+    let jobs =
+        Unrecorded(MemoryStore::new().lease_repo(&"jobs".parse()?)?, ErrorKind::Unavailable, AtomicUsize::new(0));
     let retry = Retry { first_delay: Duration::ZERO, ..Retry::default() };
     let options = RunOptions::default().retry(retry).record_within(Duration::from_secs(60));
     let id = DedupId::new("job-1")?;
@@ -259,7 +260,7 @@ impl Timer for Jumps {
 
 #[tokio::test]
 async fn signs_of_life_let_the_work_go_on_where_no_time_is_waited_for() -> Result<()> {
-    let jobs = MemoryStore::new().leases("jobs")?;
+    let jobs = MemoryStore::new().lease_repo(&"jobs".parse()?)?;
     let work = async |_| {
         tokio::task::yield_now().await;
         Ok::<_, Error>("done")

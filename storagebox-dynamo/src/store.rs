@@ -34,12 +34,12 @@ use crate::upkeep::Upkeep;
 ///
 /// ```no_run
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> storagebox_core::Result<()> {
-/// use storagebox_core::{Backend, BackendExt, ItemBankExt};
+/// use storagebox_core::{Backend, Hold, ItemBank};
 /// use storagebox_dynamo::DynamoStore;
 ///
 /// let store = DynamoStore::connect("dynamodb://eu-west-1/storagebox")?;
 /// store.setup().await?;
-/// let taken = store.bank("vouchers")?.assign("ada@example.com").await?;
+/// let taken = store.item_bank(&"vouchers".parse()?)?.take(&"ada@example.com".parse()?, Hold::Forever).await?;
 /// # Ok(()) }
 /// ```
 #[derive(Clone)]

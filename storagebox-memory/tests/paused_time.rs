@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use storagebox_core::{BackendExt, ClaimId, Confirmed, End, Hold, Item, ItemBank, Result, Taken};
+use storagebox_core::{Backend, ClaimId, Confirmed, End, Hold, Item, ItemBank, Result, Taken};
 use storagebox_memory::MemoryStore;
 
 #[tokio::test(start_paused = true)]
 async fn a_hold_ends_in_paused_time() -> Result<()> {
-    let bank = MemoryStore::new().bank("seats")?;
+    let bank = MemoryStore::new().item_bank(&"seats".parse()?)?;
     let (ada, bob) = (ClaimId::new("ada")?, ClaimId::new("bob")?);
     bank.add(&[Item::new("7A")?]).await?;
     let _ = bank.take(&ada, Hold::For(Duration::from_secs(3600))).await?;

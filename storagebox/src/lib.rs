@@ -24,9 +24,8 @@ pub mod parts {
     pub use crate::open::open;
     pub use storagebox_core::backend;
     pub use storagebox_core::{
-        Backend, BackendExt, BankAdmin, Change, Combine, Combined, Combiner, Counter, CounterExt, DedupRepo,
-        DedupRepoExt, Ids, ItemBank, ItemBankExt, LeaseRepo, Ledger, MAX_DURATION, MIN_DURATION, OrderedStore,
-        OrderedStoreExt, Patience, RandomIds, Settles, Spawn, Spawner, Together, TokenStore, TokenStoreExt,
+        Backend, BankAdmin, Change, Combine, Combined, Combiner, Counter, DedupRepo, Ids, ItemBank, LeaseRepo, Ledger,
+        MAX_DURATION, MIN_DURATION, OrderedStore, Patience, RandomIds, Settles, Spawn, Spawner, Together, TokenStore,
         checked_duration, run, run_to_end,
     };
 }

@@ -187,11 +187,10 @@ mod dynamo {
         }
         let store = open(&url("vouchers/given", "fetch_limit=9&call_timeout=500ms")).await.expect("it opens");
         assert_eq!(store.backend(), "dynamo");
-        assert!(storagebox::parts::BackendExt::bank(&*store, "vouchers").is_ok());
-        let other = storagebox::parts::BackendExt::bank(&*store, "given").map(drop).expect_err("another bank");
+        assert!(store.item_bank(&"vouchers".parse().expect("a name")).is_ok());
+        let other = store.item_bank(&"given".parse().expect("a name")).map(drop).expect_err("another bank");
         assert_eq!(other.kind(), ErrorKind::Misconfigured);
-        let tokens =
-            storagebox::parts::BackendExt::tokens(&*store, "vouchers").map(drop).expect_err("another namespace");
+        let tokens = store.token_store(&"vouchers".parse().expect("a name")).map(drop).expect_err("another namespace");
         assert_eq!(tokens.kind(), ErrorKind::Unsupported);
         server.met_nobody();
     }

@@ -9,9 +9,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use storagebox_core::{
-    Backend, BackendExt, BankAdmin, Change, ClaimId, ClaimState, Confirmed, Consumed, Counted, Counter, DedupId,
-    DedupRepo, Error, Hold, HoldState, Item, ItemBank, Key, OpId, OrderedOptions, OrderedStore, Payload, Recorded,
-    Result, Retention, Stamp, Strategy, Taken, TokenId, TokenStore, WriterId, Written,
+    Backend, BankAdmin, Change, ClaimId, ClaimState, Confirmed, Consumed, Counted, Counter, DedupId, DedupRepo, Error,
+    Hold, HoldState, Item, ItemBank, Key, OpId, OrderedOptions, OrderedStore, Payload, Recorded, Result, Retention,
+    Stamp, Strategy, Taken, TokenId, TokenStore, WriterId, Written,
 };
 use tokio::time::sleep;
 
@@ -39,11 +39,11 @@ impl Namespaces {
     /// As of the store.
     pub fn of(store: &dyn Backend) -> Result<Self> {
         Ok(Self {
-            bank: store.bank("namespace")?,
-            records: store.dedup("namespace")?,
-            tokens: store.tokens("namespace")?,
-            counters: store.counters("namespace", Strategy::default())?,
-            ordered: store.ordered("namespace", OrderedOptions::sequence())?,
+            bank: store.item_bank(&"namespace".parse()?)?,
+            records: store.dedup_repo(&"namespace".parse()?)?,
+            tokens: store.token_store(&"namespace".parse()?)?,
+            counters: store.counter(&"namespace".parse()?, Strategy::default())?,
+            ordered: store.ordered_store(&"namespace".parse()?, OrderedOptions::sequence())?,
         })
     }
 }

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use storagebox_core::{
-    Backend, BackendExt, Bounds, Change, Counted, CounterExt, Cursor, ErrorKind, Key, Ledger, LedgerEntry, Maintained,
-    Result, Retention, Strategy,
+    Backend, Bounds, Change, Counted, Counter, Cursor, ErrorKind, Key, Ledger, LedgerEntry, Maintained, Result,
+    Retention, Strategy,
 };
 
 use super::{Kind, Subject};
@@ -27,7 +27,7 @@ pub(super) struct Book {
 
 impl Book {
     pub(super) fn of(store: &Arc<dyn Backend>) -> Result<Self> {
-        Ok(Self { ledger: store.ledgers("counters")?, key: Key::new("key")? })
+        Ok(Self { ledger: store.ledger(&"counters".parse()?)?, key: Key::new("key")? })
     }
 
     fn at(&self, key: impl Into<Arc<str>>) -> Result<Self> {
@@ -121,7 +121,7 @@ pub(super) async fn the_log_shows_each_change_once(world: &World) -> Verdict {
     for number in 0..12 {
         book.add(&format!("op-{number}"), 1 << number).await?;
         // A retry is no entry.
-        let _ = book.ledger.add("key", format!("op-{number}"), 1 << number).await?;
+        let _ = book.ledger.apply(&"key".parse()?, &Change::new(format!("op-{number}").parse()?, 1 << number)).await?;
         book.at("other")?.add(&format!("op-{number}"), 7).await?;
     }
     let _ = book.ledger.cancel(&book.key, &"cancelled".try_into()?).await?;
@@ -162,9 +162,13 @@ pub(super) async fn a_ledger_and_its_counter_are_one_namespace(world: &World) ->
     let _ = counter.apply("other", 2).await?;
     ensure_kept(&book, 2, 7).await?;
     let marker = Strategy::Marker { retention: Retention::Forever };
-    let _ = world.store().counters("markers", marker)?.add("key", "op", 1).await?;
+    let _ = world
+        .store()
+        .counter(&"markers".parse()?, marker)?
+        .apply(&"key".parse()?, &Change::new("op".parse()?, 1))
+        .await?;
     let key = Key::new("key")?;
-    let opened = match world.store().ledgers("markers") {
+    let opened = match world.store().ledger(&"markers".parse()?) {
         Ok(ledger) => ledger.value(&key).await,
         Err(error) => Err(error),
     };

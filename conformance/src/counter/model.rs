@@ -7,7 +7,7 @@ use std::time::Duration;
 use proptest::prelude::*;
 use proptest::strategy::BoxedStrategy;
 use storagebox_core::{
-    Backend, BackendExt, Bounds, Cancelled, Change, Counted, Counter, Key, OpId, Remember, Result, Retention,
+    Backend, Bounds, Cancelled, Change, Counted, Counter, Key, OpId, Remember, Result, Retention,
     Strategy as CounterStrategy,
 };
 
@@ -237,7 +237,7 @@ impl model::Model for Counters {
     }
 
     fn open(&self, store: &Arc<dyn Backend>) -> Result<Arc<dyn Counter>> {
-        store.counters("counters", self.strategy)
+        store.counter(&"counters".parse()?, self.strategy)
     }
 
     async fn step(&mut self, counter: &Arc<dyn Counter>, call: &Call) -> Verdict {

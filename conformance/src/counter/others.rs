@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use storagebox_core::{BackendExt, Bounds, Counter, Error, ErrorKind, Remember, Strategy};
+use storagebox_core::{Backend, Bounds, Counter, Error, ErrorKind, Remember, Strategy};
 
 use super::Subject;
 use crate::case::Verdict;
@@ -34,7 +34,7 @@ const NAMES: [&str; 9] = [
 pub(super) async fn other_strategies_work_or_name_a_better_one(world: &World) -> Verdict {
     for (number, strategy) in OTHERS.into_iter().enumerate() {
         let name = format!("namespace-{number}");
-        match world.store().counters(&*name, strategy) {
+        match world.store().counter(&name.parse()?, strategy) {
             Ok(counter) => works(counter).await.map_err(|failure| failure.during(format!("{strategy:?}")))?,
             Err(error) => {
                 ensure_names_another(strategy, &error)?;
@@ -48,7 +48,7 @@ pub(super) async fn other_strategies_work_or_name_a_better_one(world: &World) ->
 
 /// As for the strategy of the same name, because it is the same namespace.
 pub(super) async fn a_ledger_is_there_or_names_a_better_strategy(world: &World) -> Verdict {
-    match world.store().ledgers("ledger") {
+    match world.store().ledger(&"ledger".parse()?) {
         Ok(ledger) => works(ledger).await,
         Err(error) => ensure_names_another(Strategy::Ledger, &error),
     }
@@ -68,7 +68,7 @@ fn ensure_names_another(strategy: Strategy, error: &Error) -> Verdict {
 /// A promise may say more than was asked for, never less.
 pub(super) async fn other_strategies_promise_what_they_were_asked_for(world: &World) -> Verdict {
     for (number, strategy) in OTHERS.into_iter().enumerate() {
-        let promise = world.store().counters(format!("namespace-{number}"), strategy)?.promise();
+        let promise = world.store().counter(&format!("namespace-{number}").parse()?, strategy)?.promise();
         let memory = promise.remember;
         ensure!(is_enough(strategy, memory), "{strategy:?} promises {memory:?}");
         let bounded = strategy != Strategy::Ledger;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use storagebox_core::{Backend, BackendExt, Bounds, Counted, Remember, Retention, Strategy};
+use storagebox_core::{Backend, Bounds, Counted, Remember, Retention, Strategy};
 
 use super::subject::{CAPACITY, HOUR, SHARDS};
 use super::{Kind, Subject, by_strategy};
@@ -148,7 +148,7 @@ async fn remembers_a_delta_of_0(world: &World, kind: Kind) -> Verdict {
 pub(super) async fn strategies_promise_what_they_were_asked_for(world: &World) -> Verdict {
     for kind in [Kind::Marker, Kind::Window, Kind::Sharded] {
         let strategy = kind.strategy(Bounds::NONE, HOUR);
-        let promise = world.store().counters(format!("{kind:?}"), strategy)?.promise();
+        let promise = world.store().counter(&format!("{kind:?}").parse()?, strategy)?.promise();
         let enough = match promise.remember {
             Remember::None | Remember::Writers(_) => false,
             Remember::For(time) => time >= HOUR,

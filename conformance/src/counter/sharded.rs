@@ -1,6 +1,6 @@
 //! Sharded counters: bounds of the whole, and one shard for an operation.
 
-use storagebox_core::{BackendExt, Bounds, Change, Counted, Counter, ErrorKind, OpId, Result, Retention, Strategy};
+use storagebox_core::{Backend, Bounds, Change, Counted, Counter, ErrorKind, OpId, Result, Retention, Strategy};
 
 use super::subject::HOUR;
 use super::{Kind, Subject};
@@ -41,7 +41,7 @@ pub(super) async fn bounds_without_0_are_refused(world: &World) -> Verdict {
     let without = [Bounds::at_least(1), Bounds::at_most(-1), Bounds::between(5, 10)?, Bounds::between(-9, -3)?];
     for (number, bounds) in without.into_iter().enumerate() {
         let strategy = Kind::Sharded.strategy(bounds, HOUR);
-        let counted = match world.store().counters(format!("namespace-{number}"), strategy) {
+        let counted = match world.store().counter(&format!("namespace-{number}").parse()?, strategy) {
             Ok(counter) => first_change(&*counter).await,
             Err(error) => Err(error),
         };

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use storagebox_core::{
-    Backend, BackendExt, Bounds, Cancelled, Change, Counted, Counter, CounterPromise, Error, ErrorKind, Key, OpId,
-    Result, Retention, Strategy,
+    Backend, Bounds, Cancelled, Change, Counted, Counter, CounterPromise, Error, ErrorKind, Key, OpId, Result,
+    Retention, Strategy,
 };
 
 use crate::failure::Failure;
@@ -101,7 +101,7 @@ impl Subject {
     /// A counter of one namespace among several.
     pub(super) fn named(store: &Arc<dyn Backend>, name: &str, strategy: Strategy, bounds: Bounds) -> Result<Self> {
         let tells_repeats = strategy != Strategy::TransactionToken;
-        Ok(Self { bounds, tells_repeats, ..Self::of(store.counters(name, strategy)?)? })
+        Ok(Self { bounds, tells_repeats, ..Self::of(store.counter(&name.parse()?, strategy)?)? })
     }
 
     /// A counter that is open already, without bounds.

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use storagebox_core::{
-    Aborted, Backend, BackendExt, Begun, Completed, DedupId, DedupRepo, Forgotten, Lease, LeaseExtended, LeaseRepo,
-    OpId, Payload, Recorded, Replaced, Result, Retention, Version, async_trait,
+    Aborted, Backend, Begun, Completed, DedupId, DedupRepo, Forgotten, Lease, LeaseExtended, LeaseRepo, OpId, Payload,
+    Recorded, Replaced, Result, Retention, Version, async_trait,
 };
 
 use super::{LONG, Repos, id, op};
@@ -62,7 +62,7 @@ impl Repeatable for Call {
     }
 
     async fn make(self, scene: &Scene, store: &Arc<dyn Backend>) -> Result<Told> {
-        let (records, leases) = (store.dedup("records")?, store.leases("records")?);
+        let (records, leases) = (store.dedup_repo(&"records".parse()?)?, store.lease_repo(&"records".parse()?)?);
         let (Scene { id, ada, version, lease }, after) = (scene, Payload::try_from("after")?);
         Ok(match self {
             Self::Record => recorded(&records.record(id, &after, ada, Retention::Forever).await?),
@@ -76,7 +76,7 @@ impl Repeatable for Call {
     }
 
     async fn is_done(self, scene: &Scene, store: &Arc<dyn Backend>) -> Result<Option<bool>, Failure> {
-        let found = store.dedup("records")?.get(&scene.id).await?;
+        let found = store.dedup_repo(&"records".parse()?)?.get(&scene.id).await?;
         Ok(match self {
             Self::Record | Self::Replace | Self::Complete => {
                 Some(found.is_some_and(|entry| entry.value.as_bytes() == b"after"))
@@ -110,7 +110,7 @@ impl Repeatable for Call {
     }
 
     async fn unrelated(self, old: &Arc<dyn Backend>, fresh: &Arc<dyn Backend>, place: &str) -> Verdict {
-        let (old, id, kim) = (old.dedup("records")?, id(place)?, op("kim")?);
+        let (old, id, kim) = (old.dedup_repo(&"records".parse()?)?, id(place)?, op("kim")?);
         let _ = answered(|| async { old.record(&id, &Payload::try_from("value")?, &kim, Retention::Forever).await })
             .await?;
         Repos::of(fresh)?.ensure_value(&id, Some("value")).await

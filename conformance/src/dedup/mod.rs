@@ -15,8 +15,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use storagebox_core::{
-    Backend, BackendExt, Begun, DedupId, DedupRepo, Entry, Lease, LeaseRepo, OpId, Payload, Recorded, Retention,
-    Version,
+    Backend, Begun, DedupId, DedupRepo, Entry, Lease, LeaseRepo, OpId, Payload, Recorded, Retention, Version,
 };
 
 use crate::case::{Verdict, cases};
@@ -137,7 +136,7 @@ struct Repos {
 
 impl Repos {
     fn of(store: &Arc<dyn Backend>) -> Result<Self, Failure> {
-        Ok(Self { records: store.dedup("records")?, leases: store.leases("records")? })
+        Ok(Self { records: store.dedup_repo(&"records".parse()?)?, leases: store.lease_repo(&"records".parse()?)? })
     }
 
     /// The world's, and those of another client of it.

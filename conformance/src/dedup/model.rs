@@ -8,9 +8,7 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use proptest::strategy::BoxedStrategy;
-use storagebox_core::{
-    Backend, BackendExt, DedupId, DedupRepo, Entry, Fingerprint, LeaseRepo, OpId, Payload, Result, Retention,
-};
+use storagebox_core::{Backend, DedupId, DedupRepo, Entry, Fingerprint, LeaseRepo, OpId, Payload, Result, Retention};
 
 use self::known::{Known, Moment};
 use super::Repos;
@@ -169,7 +167,8 @@ impl model::Model for Records {
     }
 
     fn open(&self, store: &Arc<dyn Backend>) -> Result<Self::Namespaces> {
-        let repos = Repos { records: store.dedup("records")?, leases: store.leases("records")? };
+        let repos =
+            Repos { records: store.dedup_repo(&"records".parse()?)?, leases: store.lease_repo(&"records".parse()?)? };
         Ok((Arc::clone(store), repos))
     }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use storagebox_core::{Assigned, Backend, BackendExt, Deduplicator, Item, ItemState, Namespace, Result, async_trait};
+use storagebox_core::{Assigned, Backend, Deduplicator, Item, ItemState, Namespace, Result, async_trait};
 
 use crate::case::Verdict;
 use crate::failure::{Failure, ensure, ensure_eq};
@@ -30,7 +30,8 @@ impl Scene {
     }
 
     fn desk(&self, store: &Arc<dyn Backend>) -> Result<Deduplicator> {
-        Deduplicator::new(store.dedup("students")?).bank(self.bank.as_str(), store.item_bank(&self.bank)?)
+        Deduplicator::new(store.dedup_repo(&"students".parse()?)?)
+            .bank(self.bank.as_str(), store.item_bank(&self.bank)?)
     }
 
     async fn assign(&self, store: &Arc<dyn Backend>) -> Result<Assigned> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use storagebox_core::{
-    Assigned, BackendExt, Certainty, DedupId, Deduplicator, ErrorKind, Item, ItemBank, LeaseRepo, MAX_ID_BYTES, OpId,
+    Assigned, Backend, Certainty, DedupId, Deduplicator, ErrorKind, Item, ItemBank, LeaseRepo, MAX_ID_BYTES, OpId,
 };
 
 use super::{add_seats, desk, new_seat};
@@ -16,7 +16,7 @@ use crate::world::World;
 
 pub(super) async fn a_bank_that_it_does_not_have_is_refused(world: &World) -> Verdict {
     add_seats(&**world.store(), "monday", 0..2).await?;
-    let (desk, records) = (desk(&**world.store())?, world.store().dedup("students")?);
+    let (desk, records) = (desk(&**world.store())?, world.store().dedup_repo(&"students".parse()?)?);
     for strange in ["sunday", "Monday", "monday ", "mon"] {
         let error = ensure_matches!(desk.assign("ada", strange).await, Err(error) => error, "{strange:?}");
         ensure_eq!(error.kind(), ErrorKind::InvalidInput, "the kind of {error}");
@@ -29,8 +29,9 @@ pub(super) async fn a_bank_that_it_does_not_have_is_refused(world: &World) -> Ve
     }
     ensure!(records.list(None, 10).await?.entries.is_empty(), "a refused call left a record");
     // Another desk has another bank: this one must not guess what the record means.
-    let sundays = Deduplicator::new(Arc::clone(&records)).bank("sunday", world.store().bank("sunday")?)?;
-    world.store().bank("sunday")?.add(&[Item::new("sun")?]).await?;
+    let sundays =
+        Deduplicator::new(Arc::clone(&records)).bank("sunday", world.store().item_bank(&"sunday".parse()?)?)?;
+    world.store().item_bank(&"sunday".parse()?)?.add(&[Item::new("sun")?]).await?;
     new_seat(&sundays.assign("ada", "sunday").await?, "sunday")?;
     let again = desk.assign("ada", "monday").await?;
     ensure!(matches!(&again, Assigned::Again { bank, .. } if bank.as_str() == "sunday"), "another's id: {again:?}");
@@ -49,7 +50,7 @@ pub(super) async fn nasty_ids_get_items_of_their_own(world: &World) -> Verdict {
         let again = desk.assign(id.as_str(), "friday").await?;
         ensure!(matches!(&again, Assigned::Again { item, .. } if item == seat), "{id:?} is told {again:?}");
     }
-    let left = world.store().bank("monday")?.counts().await?.free;
+    let left = world.store().item_bank(&"monday".parse()?)?.counts().await?.free;
     ensure_eq!(left, 0, "free seats");
     Ok(())
 }
@@ -59,7 +60,7 @@ pub(super) async fn nasty_banks_and_items_are_told_apart(world: &World) -> Verdi
     let (names, items) = (nasty_texts(), nasty_items());
     let mut desk = Deduplicator::new(world.dedup()?);
     for (name, item) in names.iter().zip(items.iter().rev()) {
-        let bank = world.store().bank(name.as_str())?;
+        let bank = world.store().item_bank(&name.as_str().parse()?)?;
         bank.add(&[Item::new(item.as_str())?]).await?;
         desk = desk.bank(name.as_str(), bank)?;
     }
@@ -77,10 +78,10 @@ pub(super) async fn nasty_banks_and_items_are_told_apart(world: &World) -> Verdi
 /// A lease stands where the record would: refused, with nothing taken.
 pub(super) async fn records_used_for_something_else_are_refused(world: &World) -> Verdict {
     add_seats(&**world.store(), "monday", 0..2).await?;
-    let (leases, id) = (world.store().leases("students")?, DedupId::new("ada")?);
+    let (leases, id) = (world.store().lease_repo(&"students".parse()?)?, DedupId::new("ada")?);
     let _ = leases.begin(&id, &OpId::new("op")?, Duration::from_secs(3_600), None).await?;
     let refused = desk(&**world.store())?.assign("ada", "monday").await;
     ensure_matches!(refused, Err(error) if error.kind() == ErrorKind::Misconfigured, "an id under a lease");
-    ensure_eq!(world.store().bank("monday")?.counts().await?.free, 2, "free seats");
+    ensure_eq!(world.store().item_bank(&"monday".parse()?)?.counts().await?.free, 2, "free seats");
     Ok(())
 }

@@ -15,7 +15,7 @@ mod sequential;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use storagebox_core::{Assigned, Backend, BackendExt, Deduplicator, Item, ItemState, Namespace, Recovery, Result};
+use storagebox_core::{Assigned, Backend, Deduplicator, Item, ItemState, Namespace, Recovery, Result};
 
 use crate::case::{Verdict, cases};
 use crate::failure::{Failure, ensure, ensure_eq};
@@ -75,9 +75,9 @@ const CLASSES: [&str; 3] = ["monday", "wednesday", "friday"];
 
 /// The deduplicator of a client over all classes.
 fn desk(store: &dyn Backend) -> Result<Deduplicator> {
-    let mut desk = Deduplicator::new(store.dedup("students")?);
+    let mut desk = Deduplicator::new(store.dedup_repo(&"students".parse()?)?);
     for class in CLASSES {
-        desk = desk.bank(class, store.bank(class)?)?;
+        desk = desk.bank(class, store.item_bank(&class.parse()?)?)?;
     }
     Ok(desk)
 }
@@ -93,7 +93,7 @@ async fn crash_after(store: &Arc<dyn Backend>, id: &str, class: &str, steps: usi
 /// Adds seats to a class: `monday-0` and so on.
 async fn add_seats(store: &dyn Backend, class: &str, numbers: std::ops::Range<usize>) -> Verdict {
     let seats: Result<Vec<_>> = numbers.map(|number| Item::new(format!("{class}-{number}"))).collect();
-    store.bank(class)?.add(&seats?).await?;
+    store.item_bank(&class.parse()?)?.add(&seats?).await?;
     Ok(())
 }
 

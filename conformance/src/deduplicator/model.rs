@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use proptest::strategy::BoxedStrategy;
-use storagebox_core::{Assigned, Backend, BackendExt, Deduplicator, Item, Recovery, Result};
+use storagebox_core::{Assigned, Backend, Deduplicator, Item, Recovery, Result};
 
 use super::{CLASSES, desk};
 use crate::case::Verdict;
@@ -93,7 +93,7 @@ impl model::Model for Desk {
             }
             Call::Fill(class, number) => {
                 let item = (*class, format!("{class}-{number}"));
-                let added = store.bank(*class)?.add(&[Item::new(item.1.as_str())?]).await?.added;
+                let added = store.item_bank(&class.parse()?)?.add(&[Item::new(item.1.as_str())?]).await?.added;
                 ensure_eq!(added, u64::from(!self.knows(&item)), "items added");
                 if added == 1 {
                     self.free.insert(item);
@@ -102,7 +102,7 @@ impl model::Model for Desk {
             }
             Call::Withdraw(class, number) => {
                 let item = (*class, format!("{class}-{number}"));
-                let report = store.bank(*class)?.withdraw(&[Item::new(item.1.as_str())?]).await?;
+                let report = store.item_bank(&class.parse()?)?.withdraw(&[Item::new(item.1.as_str())?]).await?;
                 let was_free = self.free.remove(&item);
                 ensure_eq!(report.withdrawn, u64::from(was_free), "items withdrawn");
                 self.withdrawn.extend(was_free.then_some(item));

@@ -1,6 +1,6 @@
 //! The eight faults of the Python package, each as it was found there, which must not be found here.
 
-use storagebox_core::{Added, Assigned, BackendExt, Certainty, ErrorKind, Hold, Item, ItemBank, ItemBankExt, Taken};
+use storagebox_core::{Added, Assigned, Backend, Certainty, ErrorKind, Hold, Item, ItemBank, Taken};
 
 use super::{Told, add_seats, assign, crash_after, desk, ensure_settled, new_seat};
 use crate::case::Verdict;
@@ -13,14 +13,14 @@ pub(super) async fn python_fault_1_returning_user_from_an_empty_bank(world: &Wor
     add_seats(&**world.store(), "monday", 0..1).await?;
     let desk = desk(&**world.store())?;
     let seat = new_seat(&desk.assign("ada", "monday").await?, "monday")?;
-    ensure_eq!(world.store().bank("monday")?.counts().await?.free, 0, "free seats");
+    ensure_eq!(world.store().item_bank(&"monday".parse()?)?.counts().await?.free, 0, "free seats");
     for class in ["monday", "friday", "monday"] {
         let again = desk.assign("ada", class).await?;
         ensure_eq!(again.item(), Some(&seat), "a returning user's item");
     }
     let bank = world.filled(1).await?;
-    let first = bank.assign("ada").await?;
-    let again = bank.assign("ada").await?;
+    let first = bank.take(&"ada".parse()?, Hold::Forever).await?;
+    let again = bank.take(&"ada".parse()?, Hold::Forever).await?;
     ensure_eq!(again.item(), first.item(), "a returning user's item by the bank alone");
     Ok(())
 }
@@ -56,7 +56,7 @@ pub(super) async fn python_fault_3_batch_of_26_000_items(world: &World) -> Verdi
     ensure_eq!(bank.counts().await?.free, 26_000, "free items");
     let again = Added { added: 0, already_present: 1_000 };
     ensure_eq!(bank.add(&batch[25_000..]).await?, again, "the end of the batch again");
-    ensure_matches!(bank.assign("ada").await?, Taken::New(_), "a take after it");
+    ensure_matches!(bank.take(&"ada".parse()?, Hold::Forever).await?, Taken::New(_), "a take after it");
     Ok(())
 }
 
@@ -98,15 +98,19 @@ pub(super) async fn python_fault_5_lost_reply_of_the_take(world: &World) -> Verd
     let far = desk(&*link.before_store(world.store()))?;
     let failed = far.assign("ada", "monday").await;
     ensure_matches!(failed, Err(error) if error.certainty() == Certainty::Unknown, "a take whose reply is lost");
-    ensure_eq!(world.store().bank("monday")?.counts().await?.held, 1, "seats held after the lost reply");
+    ensure_eq!(world.store().item_bank(&"monday".parse()?)?.counts().await?.held, 1, "seats held after the lost reply");
     let assigned = assign(&desk(&*world.client().await?)?, "ada", "monday").await?;
     let seat = new_seat(&assigned, "monday")?;
     ensure_settled(world, &Told::from([("ada".into(), seat)]), 1).await?;
 
     let bank = world.filled(1).await?;
     let far = Link::script([Fate::ReplyLost]).before(&bank);
-    ensure!(far.assign("ada").await.is_err(), "a take whose reply is lost was answered");
-    ensure_matches!(far.assign("ada").await?, Taken::Again(_), "the same take by the bank alone");
+    ensure!(far.take(&"ada".parse()?, Hold::Forever).await.is_err(), "a take whose reply is lost was answered");
+    ensure_matches!(
+        far.take(&"ada".parse()?, Hold::Forever).await?,
+        Taken::Again(_),
+        "the same take by the bank alone"
+    );
     Ok(())
 }
 
@@ -116,7 +120,7 @@ pub(super) async fn python_fault_6_crash_between_take_and_record(world: &World) 
     let mut told = Told::new();
     for (id, recovers) in [("ada", false), ("bob", true)] {
         crash_after(world.store(), id, "monday", 2).await?;
-        let held = world.store().bank("monday")?.counts().await?.held;
+        let held = world.store().item_bank(&"monday".parse()?)?.counts().await?.held;
         ensure_eq!(held, told.len() as u64 + 1, "seats held after the crash, the one without a record among them");
         let fresh = desk(&*world.client().await?)?;
         if recovers {
@@ -147,11 +151,11 @@ pub(super) async fn python_fault_8_assigned_item_added_again(world: &World) -> V
     add_seats(&**world.store(), "monday", 0..1).await?;
     let desk = desk(&**world.store())?;
     let seat = new_seat(&desk.assign("ada", "monday").await?, "monday")?;
-    let bank = world.store().bank("monday")?;
+    let bank = world.store().item_bank(&"monday".parse()?)?;
     let known = Added { added: 0, already_present: 1 };
     ensure_eq!(bank.add(std::slice::from_ref(&seat)).await?, known, "an assigned item added again");
     ensure_eq!(desk.assign("bob", "monday").await?, Assigned::Empty, "a second user");
-    let stranger = bank.take_for("eve", Hold::Forever).await?;
+    let stranger = bank.take(&"eve".parse()?, Hold::Forever).await?;
     ensure_eq!(stranger, Taken::Empty, "a second user by the bank alone");
     ensure_settled(world, &Told::from([("ada".into(), seat)]), 1).await
 }

@@ -1,6 +1,6 @@
 //! One caller, one call after another.
 
-use storagebox_core::{Assigned, BackendExt, Deduplicator, ItemBank};
+use storagebox_core::{Assigned, Backend, Deduplicator, ItemBank};
 
 use super::{CLASSES, Told, add_seats, assign, desk, ensure_settled, new_seat};
 use crate::case::Verdict;
@@ -63,13 +63,17 @@ pub(super) async fn another_process_answers_the_same_item(world: &World) -> Verd
 pub(super) async fn banks_and_records_may_be_in_different_stores(world: &World) -> Verdict {
     let records = world.another().await?;
     let bank = world.filled(3).await?;
-    let desk = Deduplicator::new(records.store().dedup("students")?).bank("monday", bank)?;
+    let desk = Deduplicator::new(records.store().dedup_repo(&"students".parse()?)?).bank("monday", bank)?;
     let seat = new_seat(&desk.assign("ada", "monday").await?, "monday")?;
     let again = desk.assign("ada", "monday").await?;
     ensure!(matches!(&again, Assigned::Again { item, .. } if *item == seat), "the same id again: {again:?}");
     new_seat(&desk.assign("bob", "monday").await?, "monday")?;
     ensure_eq!(world.bank()?.counts().await?.held, 2, "items held");
-    ensure_eq!(world.store().dedup("students")?.list(None, 10).await?.entries.len(), 0, "records beside the bank");
+    ensure_eq!(
+        world.store().dedup_repo(&"students".parse()?)?.list(None, 10).await?.entries.len(),
+        0,
+        "records beside the bank"
+    );
     Ok(())
 }
 
@@ -121,7 +125,7 @@ pub(super) async fn empty_leaves_nothing_behind(world: &World) -> Verdict {
         ensure_eq!(asked, Assigned::Empty, "an empty class");
     }
     add_seats(&**world.store(), "monday", 0..5).await?;
-    let counts = world.store().bank("monday")?.counts().await?;
+    let counts = world.store().item_bank(&"monday".parse()?)?.counts().await?;
     ensure_eq!((counts.free, counts.held), (5, 0), "free and held seats after a refill");
     for number in 0..5 {
         let id = format!("late-{number}");

@@ -4,9 +4,9 @@ use std::fmt::Debug;
 use std::time::Duration;
 
 use storagebox_core::{
-    Backend, BackendExt, BankAdmin, Certainty, Change, ClaimId, ClaimState, Counter, Cursor, DedupId, DedupRepo, Error,
-    ErrorKind, Hold, Item, ItemBank, Key, LeaseRepo, OpId, OrderedOptions, OrderedStore, Payload, Result, Retention,
-    Stamp, Strategy, TokenId, TokenStore, Version, WriterId,
+    Backend, BankAdmin, Certainty, Change, ClaimId, ClaimState, Counter, Cursor, DedupId, DedupRepo, Error, ErrorKind,
+    Hold, Item, ItemBank, Key, LeaseRepo, OpId, OrderedOptions, OrderedStore, Payload, Result, Retention, Stamp,
+    Strategy, TokenId, TokenStore, Version, WriterId,
 };
 
 use crate::case::Verdict;
@@ -112,9 +112,14 @@ pub(super) async fn a_lost_call_of_any_trait_is_unknown(world: &World) -> Verdic
 
 /// One changing call of every sort.
 async fn calls(store: &dyn Backend) -> Result<Vec<(&'static str, Result<()>)>> {
-    let (bank, records, leases) = (store.bank("bank")?, store.dedup("records")?, store.leases("records")?);
-    let (tokens, counter) = (store.tokens("tokens")?, store.counters("counters", Strategy::default())?);
-    let ordered = store.ordered("ordered", OrderedOptions::sequence())?;
+    let (bank, records, leases) = (
+        store.item_bank(&"bank".parse()?)?,
+        store.dedup_repo(&"records".parse()?)?,
+        store.lease_repo(&"records".parse()?)?,
+    );
+    let (tokens, counter) =
+        (store.token_store(&"tokens".parse()?)?, store.counter(&"counters".parse()?, Strategy::default())?);
+    let ordered = store.ordered_store(&"ordered".parse()?, OrderedOptions::sequence())?;
     let (item, claim, id) = (Item::new("item")?, ClaimId::new("ada")?, DedupId::new("id")?);
     let (op, key, value) = (OpId::new("op")?, Key::new("key")?, Payload::default());
     let (items, token, stamp) = ([item], TokenId::new("token")?, Stamp::new(1, WriterId::new("w")?));

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use storagebox_core::layer::{LayeredPart, OnePart};
 use storagebox_core::{
-    BackendExt, BankAdmin, Begun, Bounds, Cancelled, Certainty, Change, ClaimId, ClaimState, Confirmed, Counted,
-    Counter, CounterExt, DedupId, DedupRepo, End, ErrorKind, Extended, Fingerprint, Hold, ItemBank, Key, LeaseRepo,
-    OpId, Payload, Recorded, Released, Result, Retention, Retired, Retry, Strategy, Taken, TokenId, TokenStore,
+    Backend, BankAdmin, Begun, Bounds, Cancelled, Certainty, Change, ClaimId, ClaimState, Confirmed, Counted, Counter,
+    DedupId, DedupRepo, End, ErrorKind, Extended, Fingerprint, Hold, ItemBank, Key, LeaseRepo, OpId, Payload, Recorded,
+    Released, Result, Retention, Retired, Retry, Strategy, Taken, TokenId, TokenStore,
 };
 
 use super::retry::Counting;
@@ -130,12 +130,12 @@ pub(super) async fn a_rejected_change_settles_nothing(world: &World) -> Verdict 
     let sell = Change::new(OpId::new("sell")?, -1).within(Bounds::at_least(0));
     let (far, link) = late(&counter);
     ensure_open("OutOfBounds", Retry::default().call(&timer, || far.apply(&key, &sell)).await)?;
-    let _ = counter.add(&key, "fill", 1).await?;
+    let _ = counter.apply(&key, &Change::new("fill".parse()?, 1)).await?;
     link.land().await;
     ensure_eq!(counter.value(&key).await?, 0, "the stock after the lost sale has landed");
 
     let full = Key::new("full")?;
-    let _ = counter.add(&full, "fill", i64::MAX).await?;
+    let _ = counter.apply(&full, &Change::new("fill".parse()?, i64::MAX)).await?;
     let more = Change::new(OpId::new("more")?, 1);
     let (far, _) = late(&counter);
     ensure_open("Overflow", Retry::default().call(&timer, || far.apply(&full, &more)).await)?;
@@ -147,7 +147,7 @@ pub(super) async fn a_rejected_change_settles_nothing(world: &World) -> Verdict 
 pub(super) async fn a_full_window_settles_nothing(world: &World) -> Verdict {
     let window = Strategy::Window { lifetime: Duration::from_secs(3_600), capacity: 1 };
     let (counter, timer, key) = (world.counter(window)?, Counting::default(), Key::new("key")?);
-    let _ = counter.add(&key, "first", 1).await?;
+    let _ = counter.apply(&key, &Change::new("first".parse()?, 1)).await?;
     let (far, _) = late(&counter);
     let second = Change::new(OpId::new("second")?, 1);
     ensure_open("Full", Retry::default().call(&timer, || far.apply(&key, &second)).await)?;
@@ -201,7 +201,7 @@ pub(super) async fn what_is_final_settles_what_was_lost(world: &World) -> Verdic
 pub(super) async fn random_faults_never_answer_what_may_still_change(world: &World) -> Verdict {
     let (mut rng, timer) = (world.rng(), Counting::default());
     for round in 0..world.profile().rounds {
-        let bank = world.store().bank(format!("bank-{round}"))?;
+        let bank = world.store().item_bank(&format!("bank-{round}").parse()?)?;
         bank.add(&items(5)?).await?;
         // Lost or late; a copy of a request that was answered is beyond what a caller can know.
         let fates = [Fate::RequestLost, Fate::ReplyLost, Fate::Late, Fate::Delivered, Fate::Delivered];

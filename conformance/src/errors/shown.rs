@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use storagebox_core::{
-    BankAdmin, ClaimId, Cursor, DedupRepoExt, Deduplicator, Error, ErrorKind, Hold, Item, ItemBank, ItemBankExt,
-    Payload, Result, Retention, Retry, Taken,
+    BankAdmin, ClaimId, Cursor, DedupRepo, Deduplicator, Error, ErrorKind, Hold, Item, ItemBank, Payload, Result,
+    Retention, Retry, Taken,
 };
 
 use super::certainty::KINDS;
@@ -63,8 +63,8 @@ fn ensure_hidden<T>(what: &str, answer: Result<T>) -> Verdict {
 pub(super) async fn no_refusal_shows_an_item_or_a_payload(world: &World) -> Verdict {
     let (bank, nothing) = (world.bank()?, Duration::ZERO);
     bank.add(&[Item::new(SECRET)?]).await?;
-    ensure_matches!(bank.assign("ada").await?, Taken::New(_), "a take");
-    ensure_hidden("a hold of nothing", bank.take_for("ada", Hold::For(nothing)).await)?;
+    ensure_matches!(bank.take(&"ada".parse()?, Hold::Forever).await?, Taken::New(_), "a take");
+    ensure_hidden("a hold of nothing", bank.take(&"ada".parse()?, Hold::For(nothing)).await)?;
     let extended = bank.extend(&ClaimId::new("ada")?, Hold::For(nothing)).await;
     ensure_hidden("an extended hold of nothing", extended)?;
     ensure_hidden("a page of nothing", bank.list(None, 0).await)?;
@@ -72,8 +72,8 @@ pub(super) async fn no_refusal_shows_an_item_or_a_payload(world: &World) -> Verd
     ensure_hidden("a stranger's cursor", bank.list(Some(&stranger), 1).await)?;
 
     let records = world.dedup()?;
-    let _ = records.remember("id", SECRET, "op", Retention::Forever).await?;
-    let again = records.remember("id", SECRET, "other", Retention::For(nothing)).await;
+    let _ = records.record(&"id".parse()?, &SECRET.try_into()?, &"op".parse()?, Retention::Forever).await?;
+    let again = records.record(&"id".parse()?, &SECRET.try_into()?, &"other".parse()?, Retention::For(nothing)).await;
     ensure_hidden("a retention of nothing", again)?;
     ensure_hidden("a page of no records", records.list(None, 0).await)?;
     ensure_hidden("a payload that is too large", Payload::new(SECRET.repeat(30_000)))?;
@@ -87,7 +87,8 @@ pub(super) async fn a_stored_record_that_cannot_be_read_is_named(world: &World) 
     for (number, stranger) in ["SECRET", "", "1", "1ISECRET", "2I\0\u{1}b\0\u{1}n", "1N-SECRET"].into_iter().enumerate()
     {
         let id = format!("student-{number}");
-        let _ = records.remember(id.as_str(), stranger, "op", Retention::Forever).await?;
+        let _ =
+            records.record(&id.as_str().parse()?, &stranger.try_into()?, &"op".parse()?, Retention::Forever).await?;
         let error = ensure_matches!(seats.assign(id.as_str(), "bank").await, Err(error) => error, "{stranger:?}");
         ensure_eq!(error.kind(), ErrorKind::Corrupt, "the kind of {error}");
         ensure!(error.to_string().contains(&id), "{error} does not name the record of {id}");

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use storagebox_core::{
-    Added, Backend, BackendExt, BankAdmin, ClaimId, ClaimState, Confirmed, Counts, End, Extended, Hold, HoldState,
-    Item, ItemBank, ItemState, Namespace, Released, Restored, Result, Retired, Taken, Withdrawn, async_trait,
+    Added, Backend, BankAdmin, ClaimId, ClaimState, Confirmed, Counts, End, Extended, Hold, HoldState, Item, ItemBank,
+    ItemState, Namespace, Released, Restored, Result, Retired, Taken, Withdrawn, async_trait,
 };
 
 use super::take_new;
@@ -118,7 +118,8 @@ impl Repeatable for Call {
     }
 
     async fn unrelated(self, old: &Arc<dyn Backend>, fresh: &Arc<dyn Backend>, place: &str) -> Verdict {
-        let (old, fresh, item) = (old.bank("others")?, fresh.bank("others")?, [Item::new(place)?]);
+        let (old, fresh, item) =
+            (old.item_bank(&"others".parse()?)?, fresh.item_bank(&"others".parse()?)?, [Item::new(place)?]);
         answered(|| old.add(&item)).await?;
         ensure_eq!(fresh.holder(&item[0]).await?, ItemState::Free, "what the old client added after that");
         Ok(())

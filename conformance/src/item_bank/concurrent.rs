@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use storagebox_core::{Added, BackendExt, BankAdmin, ClaimId, Hold, Item, ItemBank, ItemState, Taken};
+use storagebox_core::{Added, Backend, BankAdmin, ClaimId, Hold, Item, ItemBank, ItemState, Taken};
 
 use crate::case::Verdict;
 use crate::failure::{Failure, ensure, ensure_eq, ensure_matches};
@@ -31,7 +31,7 @@ fn new_items(taken: &[Taken]) -> Vec<&Item> {
 pub(super) async fn racing_takers_get_different_items(world: &World) -> Verdict {
     for round in 0..world.profile().rounds {
         for size in SIZES {
-            let bank = world.store().bank(format!("bank-{round}-{size}"))?;
+            let bank = world.store().item_bank(&format!("bank-{round}-{size}").parse()?)?;
             bank.add(&items(size / 2)?).await?;
             let taken = race_takers(&bank, claims(round, size)?).await?;
             let handed_out = new_items(&taken);
@@ -45,7 +45,7 @@ pub(super) async fn racing_takers_get_different_items(world: &World) -> Verdict 
 
 pub(super) async fn one_item_left_has_one_winner(world: &World) -> Verdict {
     for round in 0..world.profile().rounds * 4 {
-        let bank = world.store().bank(format!("bank-{round}"))?;
+        let bank = world.store().item_bank(&format!("bank-{round}").parse()?)?;
         bank.add(&items(1)?).await?;
         let claims = claims(round, 16)?;
         let taken = race_takers(&bank, claims.clone()).await?;
@@ -60,7 +60,7 @@ pub(super) async fn one_item_left_has_one_winner(world: &World) -> Verdict {
 pub(super) async fn racing_calls_of_one_claim_share_one_item(world: &World) -> Verdict {
     for round in 0..world.profile().rounds {
         for size in SIZES {
-            let bank = world.store().bank(format!("bank-{round}-{size}"))?;
+            let bank = world.store().item_bank(&format!("bank-{round}-{size}").parse()?)?;
             bank.add(&items(size)?).await?;
             let taken = race_takers(&bank, vec![ClaimId::new("ada")?; size]).await?;
             let distinct: BTreeSet<_> = taken.iter().filter_map(Taken::item).collect();
@@ -76,7 +76,7 @@ pub(super) async fn racing_calls_of_one_claim_share_one_item(world: &World) -> V
 /// Some items never leave the bank, so no answer may say that it is empty.
 pub(super) async fn plenty_of_items_is_never_empty(world: &World) -> Verdict {
     for round in 0..world.profile().rounds {
-        let bank = world.store().bank(format!("bank-{round}"))?;
+        let bank = world.store().item_bank(&format!("bank-{round}").parse()?)?;
         bank.add(&items(24 + 3)?).await?;
         let churned = race(24, |number| {
             let bank = Arc::clone(&bank);
@@ -100,7 +100,7 @@ async fn take_and_release(bank: &dyn BankAdmin, number: usize) -> Verdict {
 
 pub(super) async fn racing_loads_add_each_item_once(world: &World) -> Verdict {
     for round in 0..world.profile().rounds {
-        let bank = world.store().bank(format!("bank-{round}"))?;
+        let bank = world.store().item_bank(&format!("bank-{round}").parse()?)?;
         let reports = race(8, |_| {
             let bank = Arc::clone(&bank);
             async move {
@@ -120,7 +120,7 @@ pub(super) async fn racing_loads_add_each_item_once(world: &World) -> Verdict {
 
 pub(super) async fn all_takers_are_served_while_items_last(world: &World) -> Verdict {
     for size in SIZES {
-        let bank = world.store().bank(format!("bank-{size}"))?;
+        let bank = world.store().item_bank(&format!("bank-{size}").parse()?)?;
         bank.add(&items(size)?).await?;
         let taken = race_takers(&bank, claims(0, size)?).await?;
         ensure_eq!(new_items(&taken).len(), size, "takers that were served out of {size} items");

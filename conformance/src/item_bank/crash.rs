@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use storagebox_core::{BackendExt, BankAdmin, ClaimId, ClaimState, Counts, Hold, Item, ItemBank, ItemState};
+use storagebox_core::{Backend, BankAdmin, ClaimId, ClaimState, Counts, Hold, Item, ItemBank, ItemState};
 use tokio::sync::{Semaphore, watch};
 
 use super::take_new;
@@ -22,7 +22,7 @@ pub(super) async fn what_was_acknowledged_survives_a_restart(world: &World) -> V
     let _ = bank.release(&eve).await?;
     for how in [Restart::Clean, Restart::Kill] {
         world.restart(how).await?;
-        let bank = world.client().await?.bank("bank")?;
+        let bank = world.client().await?.item_bank(&"bank".parse()?)?;
         let expected = Counts { free: 8, held: 1, spent: 1, withdrawn: 0 };
         ensure_eq!(bank.counts().await?, expected, "the counts after {how:?}");
         let state = bank.get(&ada).await?;
@@ -57,7 +57,7 @@ pub(super) async fn calls_under_way_survive_a_kill(world: &World) -> Verdict {
     let told: Vec<_> = told?.into_iter().flatten().collect();
     let items: BTreeSet<_> = told.iter().map(|(_, item)| item).collect();
     ensure_eq!(items.len(), CALLERS * TAKES, "different items that callers were told of");
-    let fresh = world.client().await?.bank("bank")?;
+    let fresh = world.client().await?.item_bank(&"bank".parse()?)?;
     for (claim, item) in &told {
         ensure_eq!(fresh.holder(item).await?, ItemState::Held(claim.clone()), "who holds {item:?}");
     }

@@ -7,8 +7,8 @@ use std::time::Duration;
 use proptest::prelude::*;
 use proptest::strategy::BoxedStrategy;
 use storagebox_core::{
-    Added, Backend, BackendExt, BankAdmin, ClaimId, ClaimState, Confirmed, Counts, End, Extended, Held, Hold,
-    HoldState, Item, ItemState, Released, Result, Retired, Taken,
+    Added, Backend, BankAdmin, ClaimId, ClaimState, Confirmed, Counts, End, Extended, Held, Hold, HoldState, Item,
+    ItemState, Released, Result, Retired, Taken,
 };
 
 use crate::case::Verdict;
@@ -266,7 +266,7 @@ impl model::Model for Bank {
     }
 
     fn open(&self, store: &Arc<dyn Backend>) -> Result<Arc<dyn BankAdmin>> {
-        store.bank("bank")
+        store.item_bank(&"bank".parse()?)
     }
 
     async fn step(&mut self, bank: &Arc<dyn BankAdmin>, call: &Call) -> Verdict {

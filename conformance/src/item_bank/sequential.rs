@@ -1,8 +1,8 @@
 //! One caller, one call after another.
 
 use storagebox_core::{
-    Added, BackendExt, BankAdmin, ClaimId, ClaimState, Confirmed, Counts, End, Extended, Hold, HoldState, Item,
-    ItemBank, ItemState, Released, Retention, Retired, Taken,
+    Added, Backend, BankAdmin, ClaimId, ClaimState, Confirmed, Counts, End, Extended, Hold, HoldState, Item, ItemBank,
+    ItemState, Released, Retention, Retired, Taken,
 };
 
 use super::take_new;
@@ -37,7 +37,7 @@ pub(super) async fn another_client_knows_the_claim(world: &World) -> Verdict {
     let bank = world.filled(3).await?;
     let claim = ClaimId::new("ada")?;
     let item = take_new(&bank, &claim, Hold::Forever).await?;
-    let other = world.client().await?.bank("bank")?;
+    let other = world.client().await?.item_bank(&"bank".parse()?)?;
     let again = other.take(&claim, Hold::Forever).await?;
     ensure_matches!(again, Taken::Again(held) if held.item == item, "the same claim through another client");
     ensure_eq!(other.counts().await?.held, 1, "items held, as another client counts them");

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use storagebox_core::{ErrorKind, Key, OrderedStore, OrderedStoreExt, Result, Written};
+use storagebox_core::{ErrorKind, Key, OrderedStore, Result, Stamp, Written};
 
 use super::order::Write;
 use super::{SEQUENCE, delete_new, is_stale, listed, put_new, shown};
@@ -28,15 +28,23 @@ fn ensure_lost(answer: Result<Written>) -> Verdict {
 pub(super) async fn a_lost_reply_is_found_again(world: &World) -> Verdict {
     let store = world.ordered(SEQUENCE)?;
     let (far, _) = linked(&store, Fate::ReplyLost);
-    ensure_lost(far.put_at("key", "value", 5, "w").await)?;
-    ensure_eq!(far.put_at("key", "value", 5, "w").await?, Written::Duplicate, "a put whose reply was lost, again");
+    ensure_lost(far.put(&"key".parse()?, &"value".try_into()?, &Stamp::new(5, "w".parse()?)).await)?;
+    ensure_eq!(
+        far.put(&"key".parse()?, &"value".try_into()?, &Stamp::new(5, "w".parse()?)).await?,
+        Written::Duplicate,
+        "a put whose reply was lost, again"
+    );
     let (far, _) = linked(&store, Fate::ReplyLost);
-    ensure_lost(far.delete_at("key", 6, "w").await)?;
-    ensure_eq!(far.delete_at("key", 6, "w").await?, Written::Duplicate, "a delete whose reply was lost, again");
+    ensure_lost(far.delete(&"key".parse()?, &Stamp::new(6, "w".parse()?)).await)?;
+    ensure_eq!(
+        far.delete(&"key".parse()?, &Stamp::new(6, "w".parse()?)).await?,
+        Written::Duplicate,
+        "a delete whose reply was lost, again"
+    );
     let (far, _) = linked(&store, Fate::ReplyLost);
-    ensure_lost(far.put_at("key", "value", 7, "w").await)?;
+    ensure_lost(far.put(&"key".parse()?, &"value".try_into()?, &Stamp::new(7, "w".parse()?)).await)?;
     put_new(&*store, "key", "newer", 8).await?;
-    let beaten = far.put_at("key", "value", 7, "w").await?;
+    let beaten = far.put(&"key".parse()?, &"value".try_into()?, &Stamp::new(7, "w".parse()?)).await?;
     ensure!(is_stale(&beaten, 8), "a put whose reply was lost, again after a newer one: {beaten:?}");
     Ok(())
 }
@@ -44,13 +52,17 @@ pub(super) async fn a_lost_reply_is_found_again(world: &World) -> Verdict {
 pub(super) async fn a_lost_request_is_made_again(world: &World) -> Verdict {
     let store = world.ordered(SEQUENCE)?;
     let (far, _) = linked(&store, Fate::RequestLost);
-    ensure_lost(far.put_at("key", "value", 5, "w").await)?;
+    ensure_lost(far.put(&"key".parse()?, &"value".try_into()?, &Stamp::new(5, "w".parse()?)).await)?;
     ensure_eq!(shown(&*store, "key").await?, None, "what a lost request left");
-    ensure_eq!(far.put_at("key", "value", 5, "w").await?, Written::Applied, "the put again");
+    ensure_eq!(
+        far.put(&"key".parse()?, &"value".try_into()?, &Stamp::new(5, "w".parse()?)).await?,
+        Written::Applied,
+        "the put again"
+    );
     let (far, _) = linked(&store, Fate::RequestLost);
-    ensure_lost(far.delete_at("key", 6, "w").await)?;
+    ensure_lost(far.delete(&"key".parse()?, &Stamp::new(6, "w".parse()?)).await)?;
     ensure_eq!(shown(&*store, "key").await?, Some(("value".to_owned(), 5)), "what a lost delete left");
-    ensure_eq!(far.delete_at("key", 6, "w").await?, Written::Applied, "the delete again");
+    ensure_eq!(far.delete(&"key".parse()?, &Stamp::new(6, "w".parse()?)).await?, Written::Applied, "the delete again");
     Ok(())
 }
 
@@ -59,11 +71,11 @@ pub(super) async fn what_lands_late_or_twice_changes_nothing(world: &World) -> V
     for (number, fate) in [Fate::Late, Fate::Twice].into_iter().enumerate() {
         let (over_put, over_delete) = (format!("put-{number}"), format!("delete-{number}"));
         let (far, put) = linked(&store, fate);
-        let _ = far.put_at(over_put.as_str(), "late", 5, "w").await;
+        let _ = far.put(&over_put.as_str().parse()?, &"late".try_into()?, &Stamp::new(5, "w".parse()?)).await;
         let (far, delete) = linked(&store, fate);
-        let _ = far.delete_at(over_put.as_str(), 6, "w").await;
+        let _ = far.delete(&over_put.as_str().parse()?, &Stamp::new(6, "w".parse()?)).await;
         let (far, back) = linked(&store, fate);
-        let _ = far.put_at(over_delete.as_str(), "late", 5, "w").await;
+        let _ = far.put(&over_delete.as_str().parse()?, &"late".try_into()?, &Stamp::new(5, "w".parse()?)).await;
         put_new(&*store, &over_put, "newest", 7).await?;
         delete_new(&*store, &over_delete, 7).await?;
         let under_way = [&put, &delete, &back].map(|link| link.under_way());

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use storagebox_core::{BackendExt, Key, OrderedOptions, OrderedStore, OrderedStoreExt, Written};
+use storagebox_core::{Backend, Key, OrderedOptions, OrderedStore, Stamp, Written};
 
 use super::{SEQUENCE, is_stale, put_new, shown};
 use crate::case::Verdict;
@@ -32,18 +32,24 @@ const DELETED: (&str, i64) = ("User#2/Movie#Z", 1_721_757_900_000);
 pub(super) async fn the_articles_tables_come_out_row_by_row(world: &World) -> Verdict {
     let years = OrderedOptions { tombstone_age: Duration::from_secs(50 * 31_557_600), ..OrderedOptions::time() };
     for (name, options) in [("time", years), ("sequence", SEQUENCE)] {
-        let store = world.store().ordered(name, options)?;
+        let store = world.store().ordered_store(&name.parse()?, options)?;
         for (key, rating, at) in RATINGS {
             put_new(&*store, key, rating, at).await?;
         }
         ensure_table(&*store, &RATINGS).await?;
         put_new(&*store, "User#1/Movie#A", "5", 1_721_770_090_000).await?;
-        let late = store.put_at("User#1/Movie#A", "2", 1_721_769_999_999, "w").await?;
+        let late = store
+            .put(&"User#1/Movie#A".parse()?, &"2".try_into()?, &Stamp::new(1_721_769_999_999, "w".parse()?))
+            .await?;
         ensure!(is_stale(&late, 1_721_770_090_000), "a rating older than the one that is there: {late:?}");
         let (key, at) = DELETED;
-        ensure_eq!(store.delete_at(key, at, "w").await?, Written::Applied, "removing a rating");
+        ensure_eq!(
+            store.delete(&key.parse()?, &Stamp::new(at, "w".parse()?)).await?,
+            Written::Applied,
+            "removing a rating"
+        );
         ensure_table(&*store, &LATER).await?;
-        let late = store.put_at(key, "5", 1_721_757_100_000, "w").await?;
+        let late = store.put(&key.parse()?, &"5".try_into()?, &Stamp::new(1_721_757_100_000, "w".parse()?)).await?;
         ensure!(is_stale(&late, at), "the removed rating once more: {late:?}");
         ensure_table(&*store, &LATER).await?;
         put_new(&*store, key, "4", at + 1).await?;
@@ -73,7 +79,7 @@ pub(super) async fn a_hedged_write_does_not_undo_what_came_between(world: &World
     let store = world.ordered(SEQUENCE)?;
     put_new(&*store, "key", "hedged", 10).await?;
     put_new(&*store, "key", "between", 20).await?;
-    let hedge = store.put_at("key", "hedged", 10, "w").await?;
+    let hedge = store.put(&"key".parse()?, &"hedged".try_into()?, &Stamp::new(10, "w".parse()?)).await?;
     ensure!(is_stale(&hedge, 20), "the second copy of the hedged write: {hedge:?}");
     ensure_eq!(shown(&*store, "key").await?, Some(("between".to_owned(), 20)), "what stands after the hedge");
     Ok(())
@@ -83,9 +89,9 @@ pub(super) async fn a_hedged_write_does_not_undo_what_came_between(world: &World
 pub(super) async fn a_retry_counts_from_its_first_attempt(world: &World) -> Verdict {
     let store = world.ordered(SEQUENCE)?;
     put_new(&*store, "key", "between", 20).await?;
-    let retry = store.put_at("key", "retried", 10, "w").await?;
+    let retry = store.put(&"key".parse()?, &"retried".try_into()?, &Stamp::new(10, "w".parse()?)).await?;
     ensure!(is_stale(&retry, 20), "a retry with its first stamp: {retry:?}");
-    let retry = store.delete_at("key", 10, "w").await?;
+    let retry = store.delete(&"key".parse()?, &Stamp::new(10, "w".parse()?)).await?;
     ensure!(is_stale(&retry, 20), "a retried delete with its first stamp: {retry:?}");
     ensure_eq!(shown(&*store, "key").await?, Some(("between".to_owned(), 20)), "what stands after the retries");
     in_any_order(world).await
@@ -99,7 +105,8 @@ async fn in_any_order(world: &World) -> Result<(), Failure> {
     rng.shuffle(&mut entries);
     let mut newest = 0;
     for at in entries {
-        let written = store.put_at("stream", at.to_string().as_str(), at, "w").await?;
+        let written =
+            store.put(&"stream".parse()?, &at.to_string().as_str().try_into()?, &Stamp::new(at, "w".parse()?)).await?;
         ensure_eq!(written == Written::Applied, at > newest, "whether {at} is applied after {newest}");
         newest = newest.max(at);
         ensure_eq!(shown(&*store, "stream").await?, Some((newest.to_string(), newest)), "what the stream shows");

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use storagebox_core::{Backend, BackendExt, Key, OrderedStore, OrderedStoreExt, Result, Written, async_trait};
+use storagebox_core::{Backend, Key, OrderedStore, Result, Stamp, Written, async_trait};
 
 use super::order::Write;
 use super::{SEQUENCE, is_stale, shown};
@@ -49,7 +49,7 @@ impl Repeatable for Call {
     }
 
     async fn make(self, scene: &Scene, store: &Arc<dyn Backend>) -> Result<Told> {
-        let ordered = store.ordered("ordered", SEQUENCE)?;
+        let ordered = store.ordered_store(&"ordered".parse()?, SEQUENCE)?;
         Ok(match scene.write.make(&*ordered, &scene.key).await? {
             Written::Applied => Told::Now,
             Written::Duplicate => Told::Before,
@@ -58,7 +58,7 @@ impl Repeatable for Call {
     }
 
     async fn is_done(self, scene: &Scene, store: &Arc<dyn Backend>) -> Result<Option<bool>, Failure> {
-        let found = store.ordered("ordered", SEQUENCE)?.get(&scene.key).await?;
+        let found = store.ordered_store(&"ordered".parse()?, SEQUENCE)?.get(&scene.key).await?;
         let stamp = found.map(|found| found.stamp.at);
         ensure!(stamp.is_none_or(|at| at == 2 || self.known), "a value of the stamp {stamp:?} came from nowhere");
         // A deleted key is not told from one that never was.
@@ -66,7 +66,7 @@ impl Repeatable for Call {
     }
 
     async fn ensure_done(self, _world: &World, scene: &Scene, store: &Arc<dyn Backend>) -> Verdict {
-        let ordered = store.ordered("ordered", SEQUENCE)?;
+        let ordered = store.ordered_store(&"ordered".parse()?, SEQUENCE)?;
         scene.write.ensure_shown(&*ordered, &scene.key).await?;
         let older = Write::new(1, "x", false)?.make(&*ordered, &scene.key).await?;
         ensure!(is_stale(&older, 2), "an older write after it: {older:?}");
@@ -74,8 +74,10 @@ impl Repeatable for Call {
     }
 
     async fn unrelated(self, old: &Arc<dyn Backend>, fresh: &Arc<dyn Backend>, place: &str) -> Verdict {
-        let (old, fresh) = (old.ordered("ordered", SEQUENCE)?, fresh.ordered("ordered", SEQUENCE)?);
-        let _ = answered(|| old.put_at(place, "value", 1, "w")).await?;
+        let (old, fresh) =
+            (old.ordered_store(&"ordered".parse()?, SEQUENCE)?, fresh.ordered_store(&"ordered".parse()?, SEQUENCE)?);
+        let (key, value, stamp) = (place.parse()?, "value".try_into()?, Stamp::new(1, "w".parse()?));
+        let _ = answered(|| old.put(&key, &value, &stamp)).await?;
         let found = shown(&*fresh, place).await?;
         ensure_eq!(found, Some(("value".to_owned(), 1)), "what the old client put after that");
         Ok(())

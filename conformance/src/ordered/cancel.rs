@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use storagebox_core::{BackendExt, OrderedStore};
+use storagebox_core::{Backend, OrderedStore};
 
 use super::calls::CALLS;
 use super::{SEQUENCE, delete_new, listed, put_new, shown};
@@ -39,7 +39,7 @@ async fn drop_purge_at(world: &World, point: usize) -> Result<bool, Failure> {
     }
     world.pass(moment * 5).await;
     let dropped = drop_after(far.purge(moment, 3), point).await.transpose()?.is_none();
-    let fresh = world.client().await?.ordered("ordered", SEQUENCE)?;
+    let fresh = world.client().await?.ordered_store(&"ordered".parse()?, SEQUENCE)?;
     let live: Vec<_> = (0..=point).map(|number| format!("live-{number:03}")).collect();
     ensure_eq!(listed(&*fresh, 100).await?, live, "the keys listed after a dropped purge");
     let left = fresh.purge(moment, 100).await?.deleted;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use storagebox_core::{BackendExt, Certainty, ErrorKind, OrderedOptions, OrderedStoreExt, Result, Stamping, Written};
+use storagebox_core::{Backend, Certainty, ErrorKind, OrderedOptions, OrderedStore, Result, Stamp, Stamping, Written};
 
 use super::{SEQUENCE, is_stale, listed, put_new, shown};
 use crate::case::Verdict;
@@ -24,11 +24,11 @@ pub(super) fn aged(age: Duration) -> OrderedOptions {
 /// What the store's clock says at least, found by asking which stamps it takes for too old. The clock may be on a
 /// server, or in a test's hand, so nothing else can tell.
 pub(super) async fn store_time(world: &World) -> Result<i64, Failure> {
-    let probe = world.store().ordered("probe", aged(DAY))?;
+    let probe = world.store().ordered_store(&"probe".parse()?, aged(DAY))?;
     let (mut old, mut young) = (0, 1 << 45);
     while young - old > 1 {
         let middle = old + (young - old) / 2;
-        match probe.put_at(format!("{middle}"), "", middle, "probe").await? {
+        match probe.put(&format!("{middle}").parse()?, &"".try_into()?, &Stamp::new(middle, "probe".parse()?)).await? {
             Written::TooOld { .. } => old = middle,
             _ => young = middle,
         }
@@ -45,8 +45,12 @@ pub(super) async fn a_stamp_before_the_horizon_is_too_old(world: &World) -> Verd
     let store = world.ordered(aged(Duration::from_secs(3_600)))?;
     let now = store_time(world).await?;
     for at in [now - 2 * HOUR, now - HOUR - MINUTE, 1, 0, -1, i64::MIN] {
-        ensure_too_old("a put", at, &store.put_at("key", "value", at, "w").await?)?;
-        ensure_too_old("a delete", at, &store.delete_at("key", at, "w").await?)?;
+        ensure_too_old(
+            "a put",
+            at,
+            &store.put(&"key".parse()?, &"value".try_into()?, &Stamp::new(at, "w".parse()?)).await?,
+        )?;
+        ensure_too_old("a delete", at, &store.delete(&"key".parse()?, &Stamp::new(at, "w".parse()?)).await?)?;
     }
     ensure_eq!(shown(&*store, "key").await?, None, "what the refused writes left");
     put_new(&*store, "key", "value", now - HOUR + 10 * MINUTE).await?;
@@ -66,9 +70,9 @@ pub(super) async fn what_is_too_old_names_the_horizon(world: &World) -> Verdict 
     let store = world.ordered(aged(Duration::from_secs(3_600)))?;
     let now = store_time(world).await?;
     for at in [now - 2 * HOUR, i64::MIN] {
-        let refused = store.put_at("key", "value", at, "w").await?;
+        let refused = store.put(&"key".parse()?, &"value".try_into()?, &Stamp::new(at, "w".parse()?)).await?;
         let horizon = ensure_matches!(refused, Written::TooOld { horizon } => horizon, "a put at {at}");
-        let before = store.put_at("key", "value", horizon - 1, "w").await?;
+        let before = store.put(&"key".parse()?, &"value".try_into()?, &Stamp::new(horizon - 1, "w".parse()?)).await?;
         ensure_too_old("a put just before the horizon", horizon - 1, &before)?;
         put_new(&*store, &format!("key of {at}"), "value", horizon + MINUTE).await?;
     }
@@ -82,8 +86,12 @@ pub(super) async fn a_newer_stamp_before_the_horizon_is_too_old(world: &World) -
     let at = store_time(world).await? + 2 * millis(age);
     put_new(&*store, "key", "value", at).await?;
     world.pass(age * 4).await;
-    ensure_too_old("a newer put", at + 1, &store.put_at("key", "newer", at + 1, "w").await?)?;
-    ensure_too_old("a newer delete", at + 1, &store.delete_at("key", at + 1, "w").await?)?;
+    ensure_too_old(
+        "a newer put",
+        at + 1,
+        &store.put(&"key".parse()?, &"newer".try_into()?, &Stamp::new(at + 1, "w".parse()?)).await?,
+    )?;
+    ensure_too_old("a newer delete", at + 1, &store.delete(&"key".parse()?, &Stamp::new(at + 1, "w".parse()?)).await?)?;
     ensure_eq!(shown(&*store, "key").await?, Some(("value".to_owned(), at)), "the value that stands there");
     Ok(())
 }
@@ -92,17 +100,21 @@ pub(super) async fn the_earliest_and_latest_times_are_judged_right(world: &World
     let widest = Duration::from_secs(3_155_760_000);
     let guarded = OrderedOptions { stamping: Stamping::Time { max_skew: Some(widest) }, tombstone_age: widest };
     let store = world.ordered(guarded)?;
-    let first = store.put_at("key", "value", i64::MIN, "w").await?;
+    let first = store.put(&"key".parse()?, &"value".try_into()?, &Stamp::new(i64::MIN, "w".parse()?)).await?;
     ensure_too_old("the first stamp of all", i64::MIN, &first)?;
-    let last = store.put_at("key", "value", i64::MAX, "w").await;
+    let last = store.put(&"key".parse()?, &"value".try_into()?, &Stamp::new(i64::MAX, "w".parse()?)).await;
     ensure_matches!(last, Err(error) if error.kind() == ErrorKind::InvalidInput, "the last stamp of all");
     put_new(&*store, "key", "value", 0).await?;
     put_new(&*store, "key", "value", 1).await?;
-    let free = world.store().ordered("free", OrderedOptions::time())?;
+    let free = world.store().ordered_store(&"free".parse()?, OrderedOptions::time())?;
     put_new(&*free, "key", "value", i64::MAX).await?;
-    let older = free.put_at("key", "value", i64::MAX - 1, "w").await?;
+    let older = free.put(&"key".parse()?, &"value".try_into()?, &Stamp::new(i64::MAX - 1, "w".parse()?)).await?;
     ensure!(is_stale(&older, i64::MAX), "the last stamp but one: {older:?}");
-    ensure_eq!(free.delete_at("key", i64::MAX, "w").await?, Written::Applied, "a delete at the last stamp of all");
+    ensure_eq!(
+        free.delete(&"key".parse()?, &Stamp::new(i64::MAX, "w".parse()?)).await?,
+        Written::Applied,
+        "a delete at the last stamp of all"
+    );
     Ok(())
 }
 
@@ -110,8 +122,12 @@ pub(super) async fn a_stamp_too_far_ahead_is_refused(world: &World) -> Verdict {
     let store = world.ordered(within(HOUR))?;
     let now = store_time(world).await?;
     for at in [now + HOUR + MINUTE, now + 2 * HOUR, i64::MAX - 1, i64::MAX] {
-        ensure_ahead("a put", at, store.put_at("key", "value", at, "w").await)?;
-        ensure_ahead("a delete", at, store.delete_at("key", at, "w").await)?;
+        ensure_ahead(
+            "a put",
+            at,
+            store.put(&"key".parse()?, &"value".try_into()?, &Stamp::new(at, "w".parse()?)).await,
+        )?;
+        ensure_ahead("a delete", at, store.delete(&"key".parse()?, &Stamp::new(at, "w".parse()?)).await)?;
     }
     if world.can_travel() {
         world.pass(Duration::from_secs(2 * 3_600)).await;
@@ -132,8 +148,16 @@ pub(super) async fn a_refused_stamp_leaves_nothing(world: &World) -> Verdict {
     let now = store_time(world).await?;
     put_new(&*store, "known", "value", now).await?;
     for key in ["known", "new"] {
-        ensure_ahead("a put", now + 2 * HOUR, store.put_at(key, "refused", now + 2 * HOUR, "w").await)?;
-        ensure_ahead("a delete", now + 3 * HOUR, store.delete_at(key, now + 3 * HOUR, "w").await)?;
+        ensure_ahead(
+            "a put",
+            now + 2 * HOUR,
+            store.put(&key.parse()?, &"refused".try_into()?, &Stamp::new(now + 2 * HOUR, "w".parse()?)).await,
+        )?;
+        ensure_ahead(
+            "a delete",
+            now + 3 * HOUR,
+            store.delete(&key.parse()?, &Stamp::new(now + 3 * HOUR, "w".parse()?)).await,
+        )?;
     }
     ensure_eq!(shown(&*store, "known").await?, Some(("value".to_owned(), now)), "the value that was there");
     ensure_eq!(listed(&*store, 10).await?, ["known"], "the keys listed");
@@ -169,10 +193,10 @@ pub(super) async fn time_means_nothing_to_a_sequence(world: &World) -> Verdict {
     let store = world.ordered(OrderedOptions { tombstone_age: world.short(), ..SEQUENCE })?;
     put_new(&*store, "early", "value", i64::MIN).await?;
     put_new(&*store, "late", "value", i64::MAX).await?;
-    ensure_eq!(store.delete_at("gone", 2, "w").await?, Written::Applied, "a delete");
+    ensure_eq!(store.delete(&"gone".parse()?, &Stamp::new(2, "w".parse()?)).await?, Written::Applied, "a delete");
     world.pass(world.short() * 3).await;
     world.store().maintain(1_000).await?;
-    let older = store.put_at("gone", "value", 1, "w").await?;
+    let older = store.put(&"gone".parse()?, &"value".try_into()?, &Stamp::new(1, "w".parse()?)).await?;
     ensure!(is_stale(&older, 2), "a put older than a tombstone of long ago: {older:?}");
     put_new(&*store, "early", "value", i64::MIN + 1).await?;
     put_new(&*store, "other", "value", -5).await?;

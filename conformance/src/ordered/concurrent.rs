@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use storagebox_core::{BackendExt, Key, OrderedStore, OrderedStoreExt, Versioned, Written};
+use storagebox_core::{Backend, Key, OrderedStore, Stamp, Versioned, Written};
 
 use super::order::Write;
 use super::{SEQUENCE, delete_new, is_stale, put_new, shown};
@@ -119,7 +119,15 @@ pub(super) async fn racing_writes_leave_the_newest(world: &World) -> Verdict {
             let (store, key) = (world.ordered(SEQUENCE)?, format!("key-{round}-{size}"));
             let written = race(size, |number| {
                 let (store, key) = (Arc::clone(&store), key.clone());
-                async move { Ok(store.put_at(key, number.to_string().as_str(), number as i64, "w").await?) }
+                async move {
+                    Ok(store
+                        .put(
+                            &key.parse()?,
+                            &number.to_string().as_str().try_into()?,
+                            &Stamp::new(number as i64, "w".parse()?),
+                        )
+                        .await?)
+                }
             })
             .await?;
             let newest = size as i64 - 1;
@@ -161,7 +169,7 @@ pub(super) async fn racing_writes_of_one_instant_converge(world: &World) -> Verd
         writes.push(Write::new(7, writer, true)?);
     }
     let last = Write::new(7, "\u{10000}", true)?;
-    let handles = [world.ordered(SEQUENCE)?, world.client().await?.ordered("ordered", SEQUENCE)?];
+    let handles = [world.ordered(SEQUENCE)?, world.client().await?.ordered_store(&"ordered".parse()?, SEQUENCE)?];
     for round in 0..world.profile().rounds * 8 {
         let count = writes.len() - round % 2;
         let winner = &writes[count - 1];
@@ -212,7 +220,7 @@ async fn delete_and_look(store: &dyn OrderedStore, key: &str) -> Verdict {
 
 async fn put_often(store: &dyn OrderedStore, key: &str, first: i64) -> Verdict {
     for at in (first..100).step_by(8) {
-        let _ = store.put_at(key, at.to_string().as_str(), at, "w").await?;
+        let _ = store.put(&key.parse()?, &at.to_string().as_str().try_into()?, &Stamp::new(at, "w".parse()?)).await?;
         tokio::task::yield_now().await;
     }
     Ok(())
@@ -232,7 +240,8 @@ pub(super) async fn purging_beside_writers_resurrects_nothing(world: &World) -> 
                 put_new(&*store, &key, "old", 1).await?;
                 for at in (10..50).step_by(2) {
                     delete_new(&*store, &key, at).await?;
-                    let late = store.put_at(key.as_str(), "old", 1, "w").await?;
+                    let late =
+                        store.put(&key.as_str().parse()?, &"old".try_into()?, &Stamp::new(1, "w".parse()?)).await?;
                     ensure!(is_stale(&late, at), "an old put beside a purger: {late:?}");
                     put_new(&*store, &key, "new", at + 1).await?;
                 }

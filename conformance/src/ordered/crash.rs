@@ -1,6 +1,6 @@
 //! A server that is killed and started again.
 
-use storagebox_core::{BackendExt, OrderedStoreExt, Written};
+use storagebox_core::{Backend, OrderedStore, Stamp, Written};
 
 use super::{SEQUENCE, delete_new, is_stale, put_new, shown};
 use crate::case::Verdict;
@@ -14,10 +14,14 @@ pub(super) async fn what_was_acknowledged_survives_a_restart(world: &World) -> V
     delete_new(&*store, "gone", 10).await?;
     for how in [Restart::Clean, Restart::Kill] {
         world.restart(how).await?;
-        let store = world.client().await?.ordered("ordered", SEQUENCE)?;
+        let store = world.client().await?.ordered_store(&"ordered".parse()?, SEQUENCE)?;
         ensure_eq!(shown(&*store, "key").await?, Some(("value".to_owned(), 10)), "the value after {how:?}");
-        ensure_eq!(store.put_at("key", "value", 10, "w").await?, Written::Duplicate, "the put again after {how:?}");
-        let older = store.put_at("gone", "value", 9, "w").await?;
+        ensure_eq!(
+            store.put(&"key".parse()?, &"value".try_into()?, &Stamp::new(10, "w".parse()?)).await?,
+            Written::Duplicate,
+            "the put again after {how:?}"
+        );
+        let older = store.put(&"gone".parse()?, &"value".try_into()?, &Stamp::new(9, "w".parse()?)).await?;
         ensure!(is_stale(&older, 10), "a put older than the tombstone after {how:?}: {older:?}");
         ensure_eq!(shown(&*store, "gone").await?, None, "the deleted key after {how:?}");
     }

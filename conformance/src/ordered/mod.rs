@@ -14,7 +14,7 @@ mod order;
 mod purge;
 mod sequential;
 
-use storagebox_core::{OrderedOptions, OrderedStore, OrderedStoreExt, Stamp, WriterId, Written};
+use storagebox_core::{OrderedOptions, OrderedStore, Stamp, WriterId, Written};
 
 use crate::case::cases;
 use crate::failure::{Failure, ensure, ensure_matches};
@@ -108,14 +108,14 @@ async fn listed(store: &dyn OrderedStore, limit: usize) -> Result<Vec<String>, F
 
 /// Puts a value that must win, by the writer `w`.
 async fn put_new(store: &dyn OrderedStore, key: &str, value: &str, at: i64) -> Result<(), Failure> {
-    let written = store.put_at(key, value, at, "w").await?;
+    let written = store.put(&key.parse()?, &value.try_into()?, &Stamp::new(at, "w".parse()?)).await?;
     ensure_matches!(written, Written::Applied, "putting {key} at {at}");
     Ok(())
 }
 
 /// Deletes a key with a stamp that must win, by the writer `w`.
 async fn delete_new(store: &dyn OrderedStore, key: &str, at: i64) -> Result<(), Failure> {
-    let written = store.delete_at(key, at, "w").await?;
+    let written = store.delete(&key.parse()?, &Stamp::new(at, "w".parse()?)).await?;
     ensure_matches!(written, Written::Applied, "deleting {key} at {at}");
     Ok(())
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use proptest::strategy::BoxedStrategy;
-use storagebox_core::{Backend, BackendExt, Key, OrderedStore, Payload, Result, Stamp, Versioned, WriterId, Written};
+use storagebox_core::{Backend, Key, OrderedStore, Payload, Result, Stamp, Versioned, WriterId, Written};
 
 use super::SEQUENCE;
 use crate::case::Verdict;
@@ -103,7 +103,7 @@ impl model::Model for Cells {
     }
 
     fn open(&self, store: &Arc<dyn Backend>) -> Result<Arc<dyn OrderedStore>> {
-        store.ordered("ordered", SEQUENCE)
+        store.ordered_store(&"ordered".parse()?, SEQUENCE)
     }
 
     async fn step(&mut self, store: &Arc<dyn OrderedStore>, call: &Call) -> Verdict {

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use storagebox_core::{Key, OrderedStore, OrderedStoreExt, Payload, Stamp, Written};
+use storagebox_core::{Key, OrderedStore, Payload, Stamp, Written};
 
 use super::{SEQUENCE, is_stale, put_new, shown, stamp};
 use crate::case::Verdict;
@@ -136,17 +136,33 @@ pub(super) async fn writers_are_compared_byte_by_byte(world: &World) -> Verdict 
 pub(super) async fn a_delete_is_over_a_put_of_its_stamp(world: &World) -> Verdict {
     let store = world.ordered(SEQUENCE)?;
     put_new(&*store, "one", "value", 5).await?;
-    ensure_eq!(store.delete_at("one", 5, "w").await?, Written::Applied, "a delete at the stamp of the put");
+    ensure_eq!(
+        store.delete(&"one".parse()?, &Stamp::new(5, "w".parse()?)).await?,
+        Written::Applied,
+        "a delete at the stamp of the put"
+    );
     ensure_eq!(shown(&*store, "one").await?, None, "what stands after it");
-    ensure_eq!(store.delete_at("two", 5, "w").await?, Written::Applied, "a delete of nothing");
+    ensure_eq!(
+        store.delete(&"two".parse()?, &Stamp::new(5, "w".parse()?)).await?,
+        Written::Applied,
+        "a delete of nothing"
+    );
     for key in ["one", "two"] {
         for value in ["value", "other", ""] {
-            let late = store.put_at(key, value, 5, "w").await?;
+            let late = store.put(&key.parse()?, &value.try_into()?, &Stamp::new(5, "w".parse()?)).await?;
             ensure!(is_stale(&late, 5), "a put at the stamp of the delete: {late:?}");
         }
         ensure_eq!(shown(&*store, key).await?, None, "what stands after the puts");
-        ensure_eq!(store.delete_at(key, 5, "w").await?, Written::Duplicate, "the delete again");
-        ensure_eq!(store.put_at(key, "value", 5, "x").await?, Written::Applied, "a put of a greater writer");
+        ensure_eq!(
+            store.delete(&key.parse()?, &Stamp::new(5, "w".parse()?)).await?,
+            Written::Duplicate,
+            "the delete again"
+        );
+        ensure_eq!(
+            store.put(&key.parse()?, &"value".try_into()?, &Stamp::new(5, "x".parse()?)).await?,
+            Written::Applied,
+            "a put of a greater writer"
+        );
     }
     Ok(())
 }
@@ -192,9 +208,13 @@ pub(super) async fn sequence_numbers_may_be_anything(world: &World) -> Verdict {
         put_new(&*store, &alone, "value", at).await?;
         ensure_eq!(shown(&*store, &alone).await?, Some(("value".to_owned(), at)), "a value at {at}");
         put_new(&*store, "rising", "value", at).await?;
-        ensure_eq!(store.delete_at("rising", at, "w").await?, Written::Applied, "a delete at {at}");
+        ensure_eq!(
+            store.delete(&"rising".parse()?, &Stamp::new(at, "w".parse()?)).await?,
+            Written::Applied,
+            "a delete at {at}"
+        );
     }
-    let late = store.put_at("rising", "value", i64::MAX, "v").await?;
+    let late = store.put(&"rising".parse()?, &"value".try_into()?, &Stamp::new(i64::MAX, "v".parse()?)).await?;
     ensure!(is_stale(&late, i64::MAX), "a put of a lesser writer at the last number: {late:?}");
     Ok(())
 }

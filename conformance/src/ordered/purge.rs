@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use storagebox_core::{BackendExt, OrderedOptions, OrderedStoreExt, Written};
+use storagebox_core::{Backend, OrderedOptions, OrderedStore, Stamp, Written};
 
 use super::clock::{aged, ensure_too_old, millis, store_time};
 use super::{SEQUENCE, delete_new, is_stale, listed, put_new, shown};
@@ -24,7 +24,8 @@ pub(super) async fn a_tombstone_stays_for_its_age(world: &World) -> Verdict {
     }
     ensure_eq!(store.purge(MOMENT, 100).await?.deleted, 0, "tombstones purged before their age");
     ensure_eq!(world.store().maintain(100).await?.deleted, 0, "what upkeep deleted before their age");
-    let older = store.put_at("key", "value", now - millis(HOUR) / 3, "w").await?;
+    let older =
+        store.put(&"key".parse()?, &"value".try_into()?, &Stamp::new(now - millis(HOUR) / 3, "w".parse()?)).await?;
     ensure!(older != Written::Applied, "a put older than the tombstone is applied");
     ensure_eq!(shown(&*store, "key").await?, None, "the deleted key");
     Ok(())
@@ -46,7 +47,7 @@ pub(super) async fn a_tombstone_goes_after_its_age(world: &World) -> Verdict {
     );
     ensure_eq!(store.purge(age, 100).await?.deleted, 0, "tombstones purged a second time");
     for key in ["a", "b", "c"] {
-        let late = store.put_at(key, "value", now, "w").await?;
+        let late = store.put(&key.parse()?, &"value".try_into()?, &Stamp::new(now, "w".parse()?)).await?;
         ensure_too_old("a put older than the purged tombstone", now, &late)?;
         ensure_eq!(shown(&*store, key).await?, None, "the deleted key");
     }
@@ -76,10 +77,10 @@ pub(super) async fn a_tombstone_ahead_of_the_clock_stays(world: &World) -> Verdi
     ensure_eq!(store.purge(MOMENT, 100).await?.deleted, 0, "tombstones ahead of the clock that were purged");
     ensure_eq!(world.store().maintain(100).await?.deleted, 0, "what upkeep deleted");
     for at in [far - 500 * millis(age), far - 2, far - 1] {
-        let older = store.put_at("key", "value", at, "w").await?;
+        let older = store.put(&"key".parse()?, &"value".try_into()?, &Stamp::new(at, "w".parse()?)).await?;
         ensure!(is_stale(&older, far), "a put at {at} after a delete at {far}: {older:?}");
     }
-    let older = store.put_at("never", "value", i64::MAX - 1, "w").await?;
+    let older = store.put(&"never".parse()?, &"value".try_into()?, &Stamp::new(i64::MAX - 1, "w".parse()?)).await?;
     ensure!(is_stale(&older, i64::MAX), "a put before the last stamp of all: {older:?}");
     ensure_eq!(listed(&*store, 10).await?, Vec::<String>::new(), "the keys listed");
     put_new(&*store, "key", "value", far + 1).await
@@ -101,7 +102,8 @@ pub(super) async fn nothing_comes_back_at_the_edge_of_the_horizon(world: &World)
     for step in &around {
         let (key, at) = (format!("key{step}"), now + millis(age) + step);
         for (at, writer) in [(at, "a"), (at - 1, "z"), (at - 1, "a"), (at - 2, "w")] {
-            let older = store.put_at(key.as_str(), "value", at, writer).await?;
+            let older =
+                store.put(&key.as_str().parse()?, &"value".try_into()?, &Stamp::new(at, writer.parse()?)).await?;
             ensure!(
                 older != Written::Applied,
                 "a put by {writer} at {at} is applied after a delete by w {step} off the horizon"
@@ -118,7 +120,7 @@ pub(super) async fn values_are_never_purged(world: &World) -> Verdict {
     for (name, options, at) in
         [("time", aged(age), now + millis(age)), ("sequence", OrderedOptions { tombstone_age: age, ..SEQUENCE }, 1)]
     {
-        let store = world.store().ordered(name, options)?;
+        let store = world.store().ordered_store(&name.parse()?, options)?;
         put_new(&*store, "stays", "value", at).await?;
         delete_new(&*store, "revived", at).await?;
         put_new(&*store, "revived", "value", at + 1).await?;
@@ -159,9 +161,10 @@ pub(super) async fn upkeep_purges_by_the_same_rules(world: &World) -> Verdict {
     world.pass(age * 3).await;
     let deleted = world.store().maintain(100).await?.deleted;
     ensure!(deleted <= 1, "upkeep deleted {deleted} of one tombstone that is due and one that is not");
-    let late = store.put_at("due", "value", now, "w").await?;
+    let late = store.put(&"due".parse()?, &"value".try_into()?, &Stamp::new(now, "w".parse()?)).await?;
     ensure_too_old("a put older than the one that was due", now, &late)?;
-    let older = store.put_at("ahead", "value", now + 900 * millis(age), "w").await?;
+    let older =
+        store.put(&"ahead".parse()?, &"value".try_into()?, &Stamp::new(now + 900 * millis(age), "w".parse()?)).await?;
     ensure!(is_stale(&older, now + 1_000 * millis(age)), "a put older than the tombstone that is left: {older:?}");
     Ok(())
 }
@@ -175,7 +178,7 @@ pub(super) async fn a_sequences_tombstones_go_by_an_explicit_call_alone(world: &
     for _ in 0..3 {
         ensure_eq!(world.store().maintain(100).await?.deleted, 0, "what upkeep deleted of a sequence");
     }
-    let older = store.put_at("key", "value", 1, "w").await?;
+    let older = store.put(&"key".parse()?, &"value".try_into()?, &Stamp::new(1, "w".parse()?)).await?;
     ensure!(is_stale(&older, 2), "a put older than the tombstone: {older:?}");
     ensure_eq!(store.purge(age * 1_000, 100).await?.deleted, 0, "tombstones younger than what the caller asked for");
     ensure_eq!(store.purge(MOMENT, 100).await?.deleted, 1, "tombstones purged by an explicit call");
@@ -193,7 +196,7 @@ pub(super) async fn an_explicit_purge_forgets_the_tombstone(world: &World) -> Ve
     put_new(&*store, "key", "value", 1).await?;
     put_new(&*store, "last", "value", 1).await?;
     ensure_eq!(listed(&*store, 10).await?, ["key", "last", "live"], "the keys listed");
-    let older = store.put_at("live", "value", 4, "w").await?;
+    let older = store.put(&"live".parse()?, &"value".try_into()?, &Stamp::new(4, "w".parse()?)).await?;
     ensure!(is_stale(&older, 5), "a put older than a value: {older:?}");
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! One caller, one call after another; by sequence numbers, so that no clock has a say.
 
-use storagebox_core::{BackendExt, OrderedStoreExt, Written};
+use storagebox_core::{Backend, OrderedStore, Stamp, Written};
 
 use super::{SEQUENCE, delete_new, is_stale, listed, put_new, shown, stamp};
 use crate::case::Verdict;
@@ -11,7 +11,7 @@ pub(super) async fn an_older_put_changes_nothing(world: &World) -> Verdict {
     let store = world.ordered(SEQUENCE)?;
     put_new(&*store, "key", "new", 20).await?;
     for at in [19, 10, 1, 0, -1, -20, -21, i64::MIN] {
-        let late = store.put_at("key", "old", at, "w").await?;
+        let late = store.put(&"key".parse()?, &"old".try_into()?, &Stamp::new(at, "w".parse()?)).await?;
         ensure_eq!(late, Written::Stale { current: stamp(20, "w")? }, "a put at {at} after one at 20");
         ensure_eq!(shown(&*store, "key").await?, Some(("new".to_owned(), 20)), "what stands after a put at {at}");
     }
@@ -25,14 +25,26 @@ pub(super) async fn ones_own_retry_is_a_duplicate(world: &World) -> Verdict {
     put_new(&*store, "key", "value", 5).await?;
     put_new(&*store, "empty", "", 5).await?;
     for _ in 0..3 {
-        ensure_eq!(store.put_at("key", "value", 5, "w").await?, Written::Duplicate, "the same put again");
-        ensure_eq!(store.put_at("empty", "", 5, "w").await?, Written::Duplicate, "the same empty put again");
+        ensure_eq!(
+            store.put(&"key".parse()?, &"value".try_into()?, &Stamp::new(5, "w".parse()?)).await?,
+            Written::Duplicate,
+            "the same put again"
+        );
+        ensure_eq!(
+            store.put(&"empty".parse()?, &"".try_into()?, &Stamp::new(5, "w".parse()?)).await?,
+            Written::Duplicate,
+            "the same empty put again"
+        );
     }
     ensure_eq!(shown(&*store, "key").await?, Some(("value".to_owned(), 5)), "what stands after the retries");
     ensure_eq!(shown(&*store, "empty").await?, Some((String::new(), 5)), "an empty value, which is a value");
     delete_new(&*store, "key", 6).await?;
     for _ in 0..3 {
-        ensure_eq!(store.delete_at("key", 6, "w").await?, Written::Duplicate, "the same delete again");
+        ensure_eq!(
+            store.delete(&"key".parse()?, &Stamp::new(6, "w".parse()?)).await?,
+            Written::Duplicate,
+            "the same delete again"
+        );
     }
     ensure_eq!(shown(&*store, "key").await?, None, "what stands after the deletes");
     Ok(())
@@ -42,12 +54,24 @@ pub(super) async fn the_same_stamp_with_other_content_is_a_mismatch(world: &Worl
     let store = world.ordered(SEQUENCE)?;
     put_new(&*store, "key", "value", 5).await?;
     for other in ["another", "", "valu", "value ", "VALUE"] {
-        ensure_eq!(store.put_at("key", other, 5, "w").await?, Written::Mismatch, "{other:?} at the same stamp");
+        ensure_eq!(
+            store.put(&"key".parse()?, &other.try_into()?, &Stamp::new(5, "w".parse()?)).await?,
+            Written::Mismatch,
+            "{other:?} at the same stamp"
+        );
         ensure_eq!(shown(&*store, "key").await?, Some(("value".to_owned(), 5)), "what stands after {other:?}");
     }
-    ensure_eq!(store.put_at("key", "value", 5, "w").await?, Written::Duplicate, "the first content once more");
+    ensure_eq!(
+        store.put(&"key".parse()?, &"value".try_into()?, &Stamp::new(5, "w".parse()?)).await?,
+        Written::Duplicate,
+        "the first content once more"
+    );
     put_new(&*store, "empty", "", 5).await?;
-    ensure_eq!(store.put_at("empty", "x", 5, "w").await?, Written::Mismatch, "a text after an empty value");
+    ensure_eq!(
+        store.put(&"empty".parse()?, &"x".try_into()?, &Stamp::new(5, "w".parse()?)).await?,
+        Written::Mismatch,
+        "a text after an empty value"
+    );
     Ok(())
 }
 
@@ -68,7 +92,7 @@ pub(super) async fn a_deleted_key_is_not_shown(world: &World) -> Verdict {
         put_new(&*store, key, key, 1).await?;
     }
     delete_new(&*store, "b", 2).await?;
-    let other = world.client().await?.ordered("ordered", SEQUENCE)?;
+    let other = world.client().await?.ordered_store(&"ordered".parse()?, SEQUENCE)?;
     for store in [&*store, &*other] {
         ensure_eq!(shown(store, "b").await?, None, "a deleted key");
         ensure_eq!(listed(store, 1).await?, ["a", "c"], "the keys listed after a delete");
@@ -81,7 +105,7 @@ pub(super) async fn an_older_put_does_not_bring_a_key_back(world: &World) -> Ver
     put_new(&*store, "key", "first", 5).await?;
     delete_new(&*store, "key", 10).await?;
     for at in [5, 6, 9, 0, i64::MIN] {
-        let late = store.put_at("key", "first", at, "w").await?;
+        let late = store.put(&"key".parse()?, &"first".try_into()?, &Stamp::new(at, "w".parse()?)).await?;
         ensure_eq!(late, Written::Stale { current: stamp(10, "w")? }, "a put at {at} after a delete at 10");
         ensure_eq!(shown(&*store, "key").await?, None, "the deleted key after a put at {at}");
         ensure!(listed(&*store, 10).await?.is_empty(), "the deleted key is listed after a put at {at}");
@@ -93,14 +117,14 @@ pub(super) async fn an_older_delete_deletes_nothing(world: &World) -> Verdict {
     let store = world.ordered(SEQUENCE)?;
     put_new(&*store, "key", "value", 10).await?;
     for at in [9, 0, -10, i64::MIN] {
-        let late = store.delete_at("key", at, "w").await?;
+        let late = store.delete(&"key".parse()?, &Stamp::new(at, "w".parse()?)).await?;
         ensure_eq!(late, Written::Stale { current: stamp(10, "w")? }, "a delete at {at} after a put at 10");
         ensure_eq!(shown(&*store, "key").await?, Some(("value".to_owned(), 10)), "the value after it");
     }
     delete_new(&*store, "key", 20).await?;
-    let late = store.delete_at("key", 15, "w").await?;
+    let late = store.delete(&"key".parse()?, &Stamp::new(15, "w".parse()?)).await?;
     ensure!(is_stale(&late, 20), "an older delete after a newer one: {late:?}");
-    let between = store.put_at("key", "value", 17, "w").await?;
+    let between = store.put(&"key".parse()?, &"value".try_into()?, &Stamp::new(17, "w".parse()?)).await?;
     ensure!(is_stale(&between, 20), "a put between the two deletes: {between:?}");
     Ok(())
 }
@@ -109,7 +133,7 @@ pub(super) async fn deleting_what_never_was_fences_it(world: &World) -> Verdict 
     let store = world.ordered(SEQUENCE)?;
     delete_new(&*store, "key", 10).await?;
     ensure_eq!(shown(&*store, "key").await?, None, "a key that never was");
-    let late = store.put_at("key", "value", 9, "w").await?;
+    let late = store.put(&"key".parse()?, &"value".try_into()?, &Stamp::new(9, "w".parse()?)).await?;
     ensure!(is_stale(&late, 10), "a put older than the delete that came first: {late:?}");
     ensure!(listed(&*store, 10).await?.is_empty(), "a key that never was is listed");
     Ok(())
@@ -122,7 +146,7 @@ pub(super) async fn a_newer_put_is_over_a_tombstone(world: &World) -> Verdict {
     put_new(&*store, "key", "second", 3).await?;
     ensure_eq!(shown(&*store, "key").await?, Some(("second".to_owned(), 3)), "a value after a delete");
     ensure_eq!(listed(&*store, 10).await?, ["key"], "the keys listed");
-    let late = store.delete_at("key", 2, "w").await?;
+    let late = store.delete(&"key".parse()?, &Stamp::new(2, "w".parse()?)).await?;
     ensure!(is_stale(&late, 3), "the delete once more: {late:?}");
     ensure_eq!(shown(&*store, "key").await?, Some(("second".to_owned(), 3)), "the value after it");
     Ok(())

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use storagebox_core::{
-    Backend, BackendExt, Begun, ClaimId, ClaimState, Consumed, Counted, CounterExt, DedupId, DedupRepoExt, End, Hold,
-    HoldState, Item, Key, Lease, LeaseExtended, OpId, OrderedOptions, OrderedStoreExt, Recorded, Retention, Stamp,
-    Strategy, Taken, TokenId, TokenStoreExt, WriterId, Written,
+    Backend, Begun, Change, ClaimId, ClaimState, Consumed, Counted, Counter, DedupId, DedupRepo, End, Hold, HoldState,
+    Item, Key, Lease, LeaseExtended, OpId, OrderedOptions, OrderedStore, Recorded, Retention, Stamp, Strategy, Taken,
+    TokenId, TokenStore, WriterId, Written,
 };
 
 use crate::case::Verdict;
@@ -24,21 +24,24 @@ pub(super) struct Everything {
 
 impl Everything {
     pub(super) async fn put(store: &dyn Backend) -> Result<Self, Failure> {
-        let bank = store.bank("bank")?;
+        let bank = store.item_bank(&"bank".parse()?)?;
         bank.add(&items(5)?).await?;
         let held = taken(bank.take(&ClaimId::new("held")?, Hold::For(LONG)).await?)?;
         let spent = taken(bank.take(&ClaimId::new("spent")?, Hold::Forever).await?)?;
         let _ = bank.confirm(&ClaimId::new("spent")?).await?;
         let _ = bank.release(&ClaimId::new("fenced")?).await?;
         let lease = put_records(store).await?;
-        let tokens = store.tokens("tokens")?;
+        let tokens = store.token_store(&"tokens".parse()?)?;
         tokens.create_tokens(&[TokenId::new("live")?, TokenId::new("gone")?]).await?;
         let _ = tokens.consume(&TokenId::new("gone")?, &OpId::new("op")?).await?;
         let retention = Retention::Forever;
-        let _ = store.counters("counters", Strategy::Marker { retention })?.add("key", "op", 5).await?;
-        let ordered = store.ordered("ordered", OrderedOptions::sequence())?;
-        let _ = ordered.put_at("key", "value", 5, "w").await?;
-        let _ = ordered.delete_at("gone", 5, "w").await?;
+        let _ = store
+            .counter(&"counters".parse()?, Strategy::Marker { retention })?
+            .apply(&"key".parse()?, &Change::new("op".parse()?, 5))
+            .await?;
+        let ordered = store.ordered_store(&"ordered".parse()?, OrderedOptions::sequence())?;
+        let _ = ordered.put(&"key".parse()?, &"value".try_into()?, &Stamp::new(5, "w".parse()?)).await?;
+        let _ = ordered.delete(&"gone".parse()?, &Stamp::new(5, "w".parse()?)).await?;
         Ok(Self { held, spent, lease })
     }
 
@@ -52,7 +55,7 @@ impl Everything {
     }
 
     async fn ensure_bank(&self, store: &dyn Backend) -> Verdict {
-        let bank = store.bank("bank")?;
+        let bank = store.item_bank(&"bank".parse()?)?;
         let held = bank.get(&ClaimId::new("held")?).await?;
         ensure_matches!(held, ClaimState::Held(held) if held.item == self.held, "the claim that holds an item");
         let spent = bank.get(&ClaimId::new("spent")?).await?;
@@ -66,10 +69,11 @@ impl Everything {
     }
 
     async fn ensure_records(&self, store: &dyn Backend) -> Verdict {
-        let (records, leases) = (store.dedup("records")?, store.leases("records")?);
-        let again = records.remember("kept", "other", "op", Retention::Forever).await?;
+        let (records, leases) = (store.dedup_repo(&"records".parse()?)?, store.lease_repo(&"records".parse()?)?);
+        let again = records.record(&"kept".parse()?, &"other".try_into()?, &"op".parse()?, Retention::Forever).await?;
         ensure_matches!(again, Recorded::Again(entry) if entry.value.as_bytes() == b"value", "a record");
-        let late = records.remember("forgotten", "value", "op", Retention::Forever).await?;
+        let late =
+            records.record(&"forgotten".parse()?, &"value".try_into()?, &"op".parse()?, Retention::Forever).await?;
         ensure_eq!(late, Recorded::Fenced, "a late copy of a forgotten record");
         let id = DedupId::new("leased")?;
         let other = leases.begin(&id, &OpId::new("other")?, LONG, None).await?;
@@ -85,9 +89,10 @@ fn taken(taken: Taken) -> Result<Item, Failure> {
 }
 
 async fn put_records(store: &dyn Backend) -> Result<Lease, Failure> {
-    let (records, leases) = (store.dedup("records")?, store.leases("records")?);
-    let _ = records.remember("kept", "value", "op", Retention::For(LONG)).await?;
-    let forgotten = records.remember("forgotten", "value", "op", Retention::Forever).await?;
+    let (records, leases) = (store.dedup_repo(&"records".parse()?)?, store.lease_repo(&"records".parse()?)?);
+    let _ = records.record(&"kept".parse()?, &"value".try_into()?, &"op".parse()?, Retention::For(LONG)).await?;
+    let forgotten =
+        records.record(&"forgotten".parse()?, &"value".try_into()?, &"op".parse()?, Retention::Forever).await?;
     let version = ensure_matches!(forgotten, Recorded::New(version) => version, "recording");
     let _ = records.forget(&DedupId::new("forgotten")?, version).await?;
     let begun = leases.begin(&DedupId::new("leased")?, &OpId::new("op")?, LONG, None).await?;
@@ -95,25 +100,37 @@ async fn put_records(store: &dyn Backend) -> Result<Lease, Failure> {
 }
 
 async fn ensure_tokens(store: &dyn Backend) -> Verdict {
-    let (tokens, op) = (store.tokens("tokens")?, OpId::new("op")?);
+    let (tokens, op) = (store.token_store(&"tokens".parse()?)?, OpId::new("op")?);
     ensure!(tokens.exists(&TokenId::new("live")?).await?, "a live token is gone");
     ensure!(!tokens.exists(&TokenId::new("gone")?).await?, "a consumed token is back");
     ensure_eq!(tokens.consume(&TokenId::new("gone")?, &op).await?, Consumed::Again, "the consumer's retry");
-    ensure_eq!(tokens.create("gone").await?.created, 0, "consumed tokens that were created again");
+    ensure_eq!(tokens.create_tokens(&["gone".parse()?]).await?.created, 0, "consumed tokens that were created again");
     Ok(())
 }
 
 async fn ensure_counter(store: &dyn Backend) -> Verdict {
-    let counter = store.counters("counters", Strategy::Marker { retention: Retention::Forever })?;
-    ensure_matches!(counter.add("key", "op", 5).await?, Counted::AlreadyApplied { .. }, "an operation's retry");
+    let counter = store.counter(&"counters".parse()?, Strategy::Marker { retention: Retention::Forever })?;
+    ensure_matches!(
+        counter.apply(&"key".parse()?, &Change::new("op".parse()?, 5)).await?,
+        Counted::AlreadyApplied { .. },
+        "an operation's retry"
+    );
     ensure_eq!(counter.value(&Key::new("key")?).await?, 5, "the counter");
     Ok(())
 }
 
 async fn ensure_ordered(store: &dyn Backend) -> Verdict {
-    let ordered = store.ordered("ordered", OrderedOptions::sequence())?;
-    ensure_eq!(ordered.put_at("key", "value", 5, "w").await?, Written::Duplicate, "a put's retry");
+    let ordered = store.ordered_store(&"ordered".parse()?, OrderedOptions::sequence())?;
+    ensure_eq!(
+        ordered.put(&"key".parse()?, &"value".try_into()?, &Stamp::new(5, "w".parse()?)).await?,
+        Written::Duplicate,
+        "a put's retry"
+    );
     let current = Stamp::new(5, WriterId::new("w")?);
-    ensure_eq!(ordered.put_at("gone", "value", 4, "w").await?, Written::Stale { current }, "a put before a delete");
+    ensure_eq!(
+        ordered.put(&"gone".parse()?, &"value".try_into()?, &Stamp::new(4, "w".parse()?)).await?,
+        Written::Stale { current },
+        "a put before a delete"
+    );
     Ok(())
 }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use storagebox_core::{
-    Backend, BackendExt, Begun, ClaimId, Completed, CounterExt, DedupId, DedupRepoExt, Hold, Item, Key, OpId,
-    OrderedOptions, OrderedStoreExt, Payload, Recorded, Retention, Strategy, TokenId, TokenStoreExt, Written,
+    Backend, Begun, Change, ClaimId, Completed, Counter, DedupId, DedupRepo, Hold, Item, Key, OpId, OrderedOptions,
+    OrderedStore, Payload, Recorded, Retention, Stamp, Strategy, TokenId, TokenStore, Written,
 };
 
 use crate::case::Verdict;
@@ -16,24 +16,33 @@ use crate::world::{World, items};
 
 /// What the namespaces of a name hold: items, records, tokens, the counter at `key`, ordered values.
 async fn holdings(store: &dyn Backend, name: &str) -> Result<[i64; 5], Failure> {
-    let items = store.bank(name)?.counts().await?.total();
-    let records = store.dedup(name)?.list(None, 1_000).await?.entries.len();
-    let token = store.tokens(name)?.exists(&TokenId::new("key")?).await?;
-    let counter = store.counters(name, Strategy::default())?.value(&Key::new("key")?).await?;
-    let ordered = store.ordered(name, OrderedOptions::sequence())?.list(None, None, 1_000).await?.entries.len();
+    let items = store.item_bank(&name.parse()?)?.counts().await?.total();
+    let records = store.dedup_repo(&name.parse()?)?.list(None, 1_000).await?.entries.len();
+    let token = store.token_store(&name.parse()?)?.exists(&TokenId::new("key")?).await?;
+    let counter = store.counter(&name.parse()?, Strategy::default())?.value(&Key::new("key")?).await?;
+    let ordered =
+        store.ordered_store(&name.parse()?, OrderedOptions::sequence())?.list(None, None, 1_000).await?.entries.len();
     Ok([items as i64, records as i64, i64::from(token), counter, ordered as i64])
 }
 
 /// Puts one thing into the namespace of one kind.
 async fn fill(store: &dyn Backend, name: &str, kind: usize) -> Verdict {
     match kind {
-        0 => store.bank(name)?.add(&[Item::new("key")?]).await.map(drop)?,
-        1 => store.dedup(name)?.remember("key", "value", "op", Retention::Forever).await.map(drop)?,
-        2 => store.tokens(name)?.create("key").await.map(drop)?,
-        3 => store.counters(name, Strategy::default())?.add("key", "op", 1).await.map(drop)?,
+        0 => store.item_bank(&name.parse()?)?.add(&[Item::new("key")?]).await.map(drop)?,
+        1 => store
+            .dedup_repo(&name.parse()?)?
+            .record(&"key".parse()?, &"value".try_into()?, &"op".parse()?, Retention::Forever)
+            .await
+            .map(drop)?,
+        2 => store.token_store(&name.parse()?)?.create_tokens(&["key".parse()?]).await.map(drop)?,
+        3 => store
+            .counter(&name.parse()?, Strategy::default())?
+            .apply(&"key".parse()?, &Change::new("op".parse()?, 1))
+            .await
+            .map(drop)?,
         _ => {
-            let ordered = store.ordered(name, OrderedOptions::sequence())?;
-            ordered.put_at("key", "value", 1, "op").await.map(drop)?;
+            let ordered = store.ordered_store(&name.parse()?, OrderedOptions::sequence())?;
+            ordered.put(&"key".parse()?, &"value".try_into()?, &Stamp::new(1, "op".parse()?)).await.map(drop)?;
         }
     }
     Ok(())
@@ -60,10 +69,13 @@ pub(super) async fn namespaces_of_different_names_share_nothing(world: &World) -
     for other in ["two", "on", "one1", "One", "one "] {
         ensure_eq!(holdings(store, other).await?, [0; 5], "what the namespaces {other:?} hold");
     }
-    store.bank("two")?.add(&items(3)?).await?;
-    let _ = store.bank("two")?.take(&ClaimId::new("ada")?, Hold::Forever).await?;
-    store.tokens("two")?.discard(&[TokenId::new("key")?]).await?;
-    let _ = store.ordered("two", OrderedOptions::sequence())?.delete_at("key", 9, "op").await?;
+    store.item_bank(&"two".parse()?)?.add(&items(3)?).await?;
+    let _ = store.item_bank(&"two".parse()?)?.take(&ClaimId::new("ada")?, Hold::Forever).await?;
+    store.token_store(&"two".parse()?)?.discard(&[TokenId::new("key")?]).await?;
+    let _ = store
+        .ordered_store(&"two".parse()?, OrderedOptions::sequence())?
+        .delete(&"key".parse()?, &Stamp::new(9, "op".parse()?))
+        .await?;
     ensure_eq!(holdings(store, "one").await?, [1; 5], "what the namespaces of one name hold after the other's changes");
     Ok(())
 }
@@ -76,7 +88,7 @@ pub(super) async fn handles_of_one_name_share_one_namespace(world: &World) -> Ve
     for store in [&**world.store(), &*other] {
         ensure_eq!(holdings(store, "shared").await?, [1; 5], "what another handle sees");
     }
-    let (here, there) = (world.store().bank("shared")?, other.bank("shared")?);
+    let (here, there) = (world.store().item_bank(&"shared".parse()?)?, other.item_bank(&"shared".parse()?)?);
     let claim = ClaimId::new("ada")?;
     let taken = here.take(&claim, Hold::Forever).await?;
     let again = there.take(&claim, Hold::Forever).await?;
@@ -91,16 +103,16 @@ pub(super) async fn records_and_leases_of_one_name_are_one(world: &World) -> Ver
     let (id, op, hour) = (DedupId::new("id")?, OpId::new("op")?, Duration::from_secs(3_600));
     let begun = leases.begin(&id, &op, hour, None).await?;
     let lease = ensure_matches!(begun, Begun::Started(lease) => lease, "beginning");
-    let during = records.remember("id", "value", "other", Retention::Forever).await?;
+    let during = records.record(&"id".parse()?, &"value".try_into()?, &"other".parse()?, Retention::Forever).await?;
     ensure_matches!(during, Recorded::InFlight { .. }, "a record during the lease");
     ensure_eq!(records.get(&id).await?, None, "a lease that has no result is no record");
     let completed = leases.complete(&lease, &Payload::try_from("result")?, Retention::Forever).await?;
     let entry = ensure_matches!(completed, Completed::Completed(entry) => entry, "completing");
     ensure_eq!(records.get(&id).await?, Some(entry), "the result as a record");
-    let _ = records.remember("recorded", "value", "op", Retention::Forever).await?;
+    let _ = records.record(&"recorded".parse()?, &"value".try_into()?, &"op".parse()?, Retention::Forever).await?;
     let done = leases.begin(&DedupId::new("recorded")?, &op, hour, None).await?;
     ensure_matches!(done, Begun::Done(entry) if entry.value.as_bytes() == b"value", "a record as a result");
-    let elsewhere = world.store().leases("others")?.begin(&id, &op, hour, None).await?;
+    let elsewhere = world.store().lease_repo(&"others".parse()?)?.begin(&id, &op, hour, None).await?;
     ensure_matches!(elsewhere, Begun::Started(_), "the same id in the leases of another name");
     Ok(())
 }
@@ -124,15 +136,19 @@ pub(super) async fn a_listing_shows_its_own_namespace_alone(world: &World) -> Ve
     let names = ["a", "a%", "a_", "a*", "ab", "a:", "a:b", "A", "a\\", "?", "[ab]", "%", "*"];
     for (count, name) in (1..).zip(names) {
         for number in 0..count {
-            store.bank(name)?.add(&[Item::new(format!("{number}"))?]).await?;
-            let _ = store.dedup(name)?.remember(format!("{number}"), "value", "op", Retention::Forever).await?;
-            let ordered = store.ordered(name, OrderedOptions::sequence())?;
-            let _ = ordered.put_at(format!("{number}"), "value", 1, "w").await?;
+            store.item_bank(&name.parse()?)?.add(&[Item::new(format!("{number}"))?]).await?;
+            let _ = store
+                .dedup_repo(&name.parse()?)?
+                .record(&format!("{number}").parse()?, &"value".try_into()?, &"op".parse()?, Retention::Forever)
+                .await?;
+            let ordered = store.ordered_store(&name.parse()?, OrderedOptions::sequence())?;
+            let _ =
+                ordered.put(&format!("{number}").parse()?, &"value".try_into()?, &Stamp::new(1, "w".parse()?)).await?;
         }
     }
     for (count, name) in (1..).zip(names) {
-        let (bank, records) = (store.bank(name)?, store.dedup(name)?);
-        let ordered = store.ordered(name, OrderedOptions::sequence())?;
+        let (bank, records) = (store.item_bank(&name.parse()?)?, store.dedup_repo(&name.parse()?)?);
+        let ordered = store.ordered_store(&name.parse()?, OrderedOptions::sequence())?;
         let listed = [
             bank.list(None, 100).await?.entries.len(),
             records.list(None, 100).await?.entries.len(),
@@ -165,13 +181,19 @@ pub(super) async fn racing_first_calls_share_one_namespace(world: &World) -> Ver
 
 async fn first_calls(store: &dyn Backend, name: &str, number: usize) -> Verdict {
     let text = format!("caller-{number}");
-    ensure_eq!(store.bank(name)?.add(&[Item::new(text.as_str())?]).await?.added, 1, "an item added");
-    let recorded = store.dedup(name)?.remember(text.as_str(), "value", "op", Retention::Forever).await?;
+    ensure_eq!(store.item_bank(&name.parse()?)?.add(&[Item::new(text.as_str())?]).await?.added, 1, "an item added");
+    let recorded = store
+        .dedup_repo(&name.parse()?)?
+        .record(&text.as_str().parse()?, &"value".try_into()?, &"op".parse()?, Retention::Forever)
+        .await?;
     ensure_matches!(recorded, Recorded::New(_), "a record");
-    store.tokens(name)?.create("key").await?;
-    let _ = store.counters(name, Strategy::default())?.add("key", text.as_str(), 1).await?;
-    let ordered = store.ordered(name, OrderedOptions::sequence())?;
-    let written = ordered.put_at(text.as_str(), "value", 1, "w").await?;
+    store.token_store(&name.parse()?)?.create_tokens(&["key".parse()?]).await?;
+    let _ = store
+        .counter(&name.parse()?, Strategy::default())?
+        .apply(&"key".parse()?, &Change::new(text.as_str().parse()?, 1))
+        .await?;
+    let ordered = store.ordered_store(&name.parse()?, OrderedOptions::sequence())?;
+    let written = ordered.put(&text.as_str().parse()?, &"value".try_into()?, &Stamp::new(1, "w".parse()?)).await?;
     ensure!(written == Written::Applied, "a value: {written:?}");
     Ok(())
 }

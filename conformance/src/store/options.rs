@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use storagebox_core::{
-    Backend, BackendExt, Bounds, Counted, CounterExt, ErrorKind, Key, OrderedOptions, OrderedStoreExt, Result,
-    Retention, Stamping, Strategy, Written,
+    Backend, Bounds, Change, Counted, Counter, ErrorKind, Key, OrderedOptions, OrderedStore, Result, Retention, Stamp,
+    Stamping, Strategy, Written,
 };
 
 use crate::case::Verdict;
@@ -53,11 +53,14 @@ fn options() -> Vec<OrderedOptions> {
 }
 
 async fn count(store: &dyn Backend, name: &str, strategy: Strategy, op: &str) -> Result<Counted> {
-    store.counters(name, strategy)?.add("key", op, 0).await
+    store.counter(&name.parse()?, strategy)?.apply(&"key".parse()?, &Change::new(op.parse()?, 0)).await
 }
 
 async fn put(store: &dyn Backend, name: &str, options: OrderedOptions) -> Result<Written> {
-    store.ordered(name, options)?.put_at("key", "value", 1_000_000_000_000, "w").await
+    store
+        .ordered_store(&name.parse()?, options)?
+        .put(&"key".parse()?, &"value".try_into()?, &Stamp::new(1_000_000_000_000, "w".parse()?))
+        .await
 }
 
 fn ensure_refused<T: std::fmt::Debug>(what: &str, answer: Result<T>) -> Verdict {
@@ -115,23 +118,37 @@ pub(super) async fn an_ordered_store_is_opened_as_it_was_created(world: &World) 
 pub(super) async fn a_refused_opening_changes_nothing(world: &World) -> Verdict {
     let store = &**world.store();
     let (created, asked) = (Strategy::Marker { retention: Retention::Forever }, Strategy::Atomic);
-    let _ = store.counters("namespace", created)?.add("key", "op", 5).await?;
-    let opened = store.counters("namespace", asked);
+    let _ =
+        store.counter(&"namespace".parse()?, created)?.apply(&"key".parse()?, &Change::new("op".parse()?, 5)).await?;
+    let opened = store.counter(&"namespace".parse()?, asked);
     if let Ok(counter) = opened {
-        ensure_refused("an addition by another strategy", counter.add("key", "other", 7).await)?;
+        ensure_refused(
+            "an addition by another strategy",
+            counter.apply(&"key".parse()?, &Change::new("other".parse()?, 7)).await,
+        )?;
         ensure_refused("a value by another strategy", counter.value(&Key::new("key")?).await)?;
     }
-    let counter = store.counters("namespace", created)?;
+    let counter = store.counter(&"namespace".parse()?, created)?;
     ensure_eq!(counter.value(&Key::new("key")?).await?, 5, "the value after a refused opening");
-    ensure_matches!(counter.add("key", "op", 5).await?, Counted::AlreadyApplied { .. }, "the operation again");
+    ensure_matches!(
+        counter.apply(&"key".parse()?, &Change::new("op".parse()?, 5)).await?,
+        Counted::AlreadyApplied { .. },
+        "the operation again"
+    );
 
-    let _ = store.ordered("namespace", OrderedOptions::sequence())?.put_at("key", "value", 5, "w").await?;
-    if let Ok(ordered) = store.ordered("namespace", OrderedOptions::time()) {
-        ensure_refused("a put by other options", ordered.put_at("key", "other", i64::MAX, "w").await)?;
+    let _ = store
+        .ordered_store(&"namespace".parse()?, OrderedOptions::sequence())?
+        .put(&"key".parse()?, &"value".try_into()?, &Stamp::new(5, "w".parse()?))
+        .await?;
+    if let Ok(ordered) = store.ordered_store(&"namespace".parse()?, OrderedOptions::time()) {
+        ensure_refused(
+            "a put by other options",
+            ordered.put(&"key".parse()?, &"other".try_into()?, &Stamp::new(i64::MAX, "w".parse()?)).await,
+        )?;
         ensure_refused("a get by other options", ordered.get(&Key::new("key")?).await)?;
         ensure_refused("a purge by other options", ordered.purge(Duration::from_millis(1), 10).await)?;
     }
-    let found = store.ordered("namespace", OrderedOptions::sequence())?.get(&Key::new("key")?).await?;
+    let found = store.ordered_store(&"namespace".parse()?, OrderedOptions::sequence())?.get(&Key::new("key")?).await?;
     ensure_matches!(found, Some(found) if found.stamp.at == 5, "the value after a refused opening");
     Ok(())
 }

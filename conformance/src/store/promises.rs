@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use storagebox_core::{
-    Backend, BackendExt, Bounds, Certainty, Counted, CounterExt, Error, ErrorKind, Key, OrderedOptions, Result,
-    Retention, Strategy,
+    Backend, Bounds, Certainty, Change, Counted, Counter, Error, ErrorKind, Key, OrderedOptions, Result, Retention,
+    Strategy,
 };
 
 use crate::case::Verdict;
@@ -53,10 +53,10 @@ pub(super) async fn a_strategy_works_or_names_a_better_one(world: &World) -> Ver
 }
 
 async fn count(store: &dyn Backend, name: &str, strategy: Strategy) -> Result<i64> {
-    let counter = store.counters(name, strategy)?;
+    let counter = store.counter(&name.parse()?, strategy)?;
     let attempts = if strategy == Strategy::Atomic { 1 } else { 2 };
     for _ in 0..attempts {
-        let _ = counter.add("key", "op", 5).await?;
+        let _ = counter.apply(&"key".parse()?, &Change::new("op".parse()?, 5)).await?;
     }
     counter.value(&Key::new("key")?).await
 }
@@ -74,12 +74,12 @@ fn ensure_names_another(error: &Error, asked: Strategy) -> Verdict {
 /// A part may be left out as a whole; where counters are, these are among them.
 pub(super) async fn what_every_backend_has_is_there(world: &World) -> Verdict {
     let store = world.store();
-    store.bank("namespace")?.counts().await?;
-    store.dedup("namespace")?.list(None, 1).await?;
-    store.leases("namespace")?;
-    store.tokens("namespace")?.create_tokens(&[]).await?;
+    store.item_bank(&"namespace".parse()?)?.counts().await?;
+    store.dedup_repo(&"namespace".parse()?)?.list(None, 1).await?;
+    store.lease_repo(&"namespace".parse()?)?;
+    store.token_store(&"namespace".parse()?)?.create_tokens(&[]).await?;
     for options in [OrderedOptions::time(), OrderedOptions::sequence()] {
-        store.ordered(format!("{:?}", options.stamping), options)?.list(None, None, 1).await?;
+        store.ordered_store(&format!("{:?}", options.stamping).parse()?, options)?.list(None, None, 1).await?;
     }
     let retention = Retention::For(Duration::from_secs(60));
     for (number, strategy) in [
@@ -91,8 +91,8 @@ pub(super) async fn what_every_backend_has_is_there(world: &World) -> Verdict {
     .into_iter()
     .enumerate()
     {
-        let counter = store.counters(format!("namespace-{number}"), strategy)?;
-        match counter.add("key", "op", 1).await {
+        let counter = store.counter(&format!("namespace-{number}").parse()?, strategy)?;
+        match counter.apply(&"key".parse()?, &Change::new("op".parse()?, 1)).await {
             // Nobody repeats such a change whose answer was lost; it is there all the same.
             Err(error) if error.certainty() == Certainty::Unknown && !counter.promise().recognises_repeats() => {}
             counted => ensure_matches!(counted?, Counted::Applied { .. }, "{strategy:?}"),

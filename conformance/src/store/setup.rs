@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use storagebox_core::{Backend, BackendExt, ClaimId, Hold, ItemBank, Taken};
+use storagebox_core::{Backend, ClaimId, Hold, ItemBank, Taken};
 
 use crate::case::Verdict;
 use crate::failure::{ensure, ensure_eq, ensure_matches};
@@ -38,14 +38,14 @@ pub(super) async fn many_set_up_at_once(world: &World) -> Verdict {
         for _ in 0..8 {
             clients.push(world.client().await?);
         }
-        let bank = world.store().bank(format!("bank-{round}"))?;
+        let bank = world.store().item_bank(&format!("bank-{round}").parse()?)?;
         bank.add(&items(8)?).await?;
         let taken = race(8, |number| {
             let client = Arc::clone(&clients[number]);
             async move {
                 client.setup().await?;
                 client.ping().await?;
-                let bank = client.bank(format!("bank-{round}"))?;
+                let bank = client.item_bank(&format!("bank-{round}").parse()?)?;
                 Ok(bank.take(&ClaimId::new(format!("claim-{number}"))?, Hold::Forever).await?)
             }
         })
@@ -64,8 +64,8 @@ pub(super) async fn dropping_a_setup_leaves_the_store_whole(world: &World) -> Ve
     while drop_after(Backend::setup(&*far), point).await.transpose()?.is_none() {
         let fresh = world.client().await?;
         fresh.setup().await?;
-        ensure_eq!(fresh.bank("bank")?.counts().await?.free, 3, "free items after a dropped setup");
-        far.bank("bank")?.counts().await?;
+        ensure_eq!(fresh.item_bank(&"bank".parse()?)?.counts().await?.free, 3, "free items after a dropped setup");
+        far.item_bank(&"bank".parse()?)?.counts().await?;
         point += 1;
     }
     ensure!(point >= 2, "only {point} points to drop a setup at");

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use storagebox_core::{
-    Backend, BackendExt, BankAdmin, ClaimId, CounterExt, DedupRepoExt, Hold, ItemBank, Key, OpId, OrderedOptions,
-    OrderedStoreExt, Recorded, Retention, Strategy, Taken, TokenId,
+    Backend, BankAdmin, Change, ClaimId, Counter, DedupRepo, Hold, ItemBank, Key, OpId, OrderedOptions, OrderedStore,
+    Recorded, Retention, Stamp, Strategy, Taken, TokenId,
 };
 
 use super::everything::Everything;
@@ -34,11 +34,12 @@ pub(super) async fn upkeep_after_a_while_keeps_what_lives(world: &World) -> Verd
     let (tokens, token) = (world.tokens()?, TokenId::new("live")?);
     tokens.create_tokens(std::slice::from_ref(&token)).await?;
     let (records, counter) = (world.dedup()?, world.counter(Strategy::default())?);
-    let _ = records.remember("kept", "value", "op", Retention::Forever).await?;
-    let _ = records.remember("brief", "value", "op", Retention::For(world.short())).await?;
-    let _ = counter.add("key", "op", 5).await?;
+    let _ = records.record(&"kept".parse()?, &"value".try_into()?, &"op".parse()?, Retention::Forever).await?;
+    let _ =
+        records.record(&"brief".parse()?, &"value".try_into()?, &"op".parse()?, Retention::For(world.short())).await?;
+    let _ = counter.apply(&"key".parse()?, &Change::new("op".parse()?, 5)).await?;
     let ordered = world.ordered(OrderedOptions::sequence())?;
-    let _ = ordered.put_at("key", "value", 1, "w").await?;
+    let _ = ordered.put(&"key".parse()?, &"value".try_into()?, &Stamp::new(1, "w".parse()?)).await?;
     let while_long = if world.can_travel() { Duration::from_secs(30 * 24 * 3_600) } else { world.short() * 2 };
     world.pass(while_long).await;
     while world.store().maintain(1).await?.more {}
@@ -46,9 +47,9 @@ pub(super) async fn upkeep_after_a_while_keeps_what_lives(world: &World) -> Verd
     ensure_matches!(bank.take(&spent, Hold::Forever).await?, Taken::Again(_), "a spent item");
     ensure_eq!(bank.counts().await?.total(), 3, "items in all");
     ensure!(tokens.exists(&token).await?, "a live token is gone");
-    let kept = records.remember("kept", "value", "op", Retention::Forever).await?;
+    let kept = records.record(&"kept".parse()?, &"value".try_into()?, &"op".parse()?, Retention::Forever).await?;
     ensure_matches!(kept, Recorded::Again(_), "a record that is kept for ever");
-    let brief = records.remember("brief", "later", "other", Retention::Forever).await?;
+    let brief = records.record(&"brief".parse()?, &"later".try_into()?, &"other".parse()?, Retention::Forever).await?;
     ensure_matches!(brief, Recorded::New(_), "a record whose time is over");
     ensure_eq!(counter.value(&Key::new("key")?).await?, 5, "the counter");
     ensure!(ordered.get(&Key::new("key")?).await?.is_some(), "an ordered value is gone");
@@ -58,11 +59,13 @@ pub(super) async fn upkeep_after_a_while_keeps_what_lives(world: &World) -> Verd
 pub(super) async fn upkeep_is_bounded(world: &World) -> Verdict {
     let (records, short) = (world.dedup()?, world.short());
     for number in 0..20 {
-        let _ = records.remember(format!("id-{number}"), "value", "op", Retention::For(short)).await?;
+        let _ = records
+            .record(&format!("id-{number}").parse()?, &"value".try_into()?, &"op".parse()?, Retention::For(short))
+            .await?;
     }
     let counter = world.counter(Strategy::Marker { retention: Retention::For(short) })?;
     for number in 0..20 {
-        let _ = counter.add("key", format!("op-{number}"), 1).await?;
+        let _ = counter.apply(&"key".parse()?, &Change::new(format!("op-{number}").parse()?, 1)).await?;
     }
     let while_long = if world.can_travel() { Duration::from_secs(30 * 24 * 3_600) } else { short * 2 };
     world.pass(while_long).await;
@@ -81,7 +84,7 @@ pub(super) async fn upkeep_is_bounded(world: &World) -> Verdict {
 
 pub(super) async fn upkeep_beside_callers_disturbs_nobody(world: &World) -> Verdict {
     for round in 0..world.profile().rounds {
-        let bank = world.store().bank(format!("bank-{round}"))?;
+        let bank = world.store().item_bank(&format!("bank-{round}").parse()?)?;
         bank.add(&items(16)?).await?;
         let served = race(12, |number| {
             let (store, bank) = (Arc::clone(world.store()), Arc::clone(&bank));
@@ -110,14 +113,14 @@ async fn maintain_often(store: &dyn Backend) -> Verdict {
 /// A caller whose every step depends on what it did before.
 async fn live(store: &dyn Backend, bank: &dyn BankAdmin, name: &str) -> Result<(), Failure> {
     let (claim, op, token) = (ClaimId::new(name)?, OpId::new(name)?, TokenId::new(name)?);
-    let (records, tokens) = (store.dedup("records")?, store.tokens("tokens")?);
+    let (records, tokens) = (store.dedup_repo(&"records".parse()?)?, store.token_store(&"tokens".parse()?)?);
     let _ = bank.take(&claim, Hold::Forever).await?;
     tokens.create_tokens(std::slice::from_ref(&token)).await?;
-    let _ = records.remember(name, "value", name, Retention::Forever).await?;
+    let _ = records.record(&name.parse()?, &"value".try_into()?, &name.parse()?, Retention::Forever).await?;
     for _ in 0..10 {
         ensure_matches!(bank.take(&claim, Hold::Forever).await?, Taken::Again(_), "the claim of {name}");
         ensure!(tokens.exists(&token).await?, "the token of {name} is gone");
-        let again = records.remember(name, "value", &op, Retention::Forever).await?;
+        let again = records.record(&name.parse()?, &"value".try_into()?, &op, Retention::Forever).await?;
         ensure_matches!(again, Recorded::Again(_), "the record of {name}");
         tokio::task::yield_now().await;
     }

@@ -13,7 +13,7 @@ mod sequential;
 
 use std::sync::Arc;
 
-use storagebox_core::{Backend, BackendExt, Created, OpId, Result, TokenId, TokenStore};
+use storagebox_core::{Backend, Created, OpId, Result, TokenId, TokenStore};
 
 use crate::case::cases;
 use crate::race::answered;
@@ -75,7 +75,7 @@ fn batch(name: &str, count: usize) -> Result<Vec<TokenId>> {
 }
 
 fn tokens_of(store: &Arc<dyn Backend>) -> Result<Arc<dyn TokenStore>> {
-    store.tokens("tokens")
+    store.token_store(&"tokens".parse()?)
 }
 
 /// Creates the one token.

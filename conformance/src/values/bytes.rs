@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use storagebox_core::{
-    BackendExt, Begun, Completed, DedupId, ErrorKind, Key, MAX_PAYLOAD_BYTES, OpId, OrderedOptions, OrderedStoreExt,
-    Payload, Recorded, Replaced, Result, Retention, Version, Written,
+    Backend, Begun, Completed, DedupId, ErrorKind, Key, MAX_PAYLOAD_BYTES, OpId, OrderedOptions, OrderedStore, Payload,
+    Recorded, Replaced, Result, Retention, Stamp, Version, Written,
 };
 
 use crate::case::Verdict;
@@ -56,7 +56,7 @@ pub(super) async fn recorded_bytes_come_back(world: &World) -> Verdict {
         let other = OpId::new("other")?;
         let existing = records.record(&id, &Payload::default(), &other, Retention::Forever).await?;
         ensure_matches!(existing, Recorded::Existing(entry) if entry.value == payload, "another's record");
-        let found = world.client().await?.dedup("records")?.get(&id).await?;
+        let found = world.client().await?.dedup_repo(&"records".parse()?)?.get(&id).await?;
         ensure_matches!(found, Some(entry) if entry.value == payload, "what another client reads");
     }
     ensure_eq!(records.list(None, 100).await?.entries.len(), payloads()?.len(), "records listed");
@@ -99,9 +99,9 @@ pub(super) async fn ordered_bytes_come_back(world: &World) -> Verdict {
     let ordered = world.ordered(OrderedOptions::sequence())?;
     for (number, payload) in payloads()?.into_iter().enumerate() {
         let key = Key::new(format!("key-{number}"))?;
-        let put = ordered.put_at(&key, &payload, 1, "writer").await?;
+        let put = ordered.put(&key, &payload, &Stamp::new(1, "writer".parse()?)).await?;
         ensure_eq!(put, Written::Applied, "putting {payload:?}");
-        let again = ordered.put_at(&key, &payload, 1, "writer").await?;
+        let again = ordered.put(&key, &payload, &Stamp::new(1, "writer".parse()?)).await?;
         ensure_eq!(again, Written::Duplicate, "putting {payload:?} again");
         ensure_matches!(ordered.get(&key).await?, Some(found) if found.value == payload, "what is read");
     }

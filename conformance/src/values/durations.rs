@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use storagebox_core::{
-    BackendExt, Begun, Bounds, ClaimId, ClaimState, Completed, Counted, CounterExt, DedupId, DedupRepoExt, ErrorKind,
+    Backend, Begun, Bounds, Change, ClaimId, ClaimState, Completed, Counted, Counter, DedupId, DedupRepo, ErrorKind,
     Extended, Hold, HoldState, ItemBank, Key, LeaseExtended, MAX_DURATION, MIN_DURATION, OpId, OrderedOptions,
-    OrderedStoreExt, Payload, Recorded, Result, Retention, Stamping, Strategy, Taken,
+    OrderedStore, Payload, Recorded, Result, Retention, Stamp, Stamping, Strategy, Taken,
 };
 
 use crate::case::Verdict;
@@ -55,7 +55,11 @@ pub(super) async fn a_retention_lasts_1_ms_to_100_years(world: &World) -> Verdic
     let lease = ensure_matches!(begun, Begun::Started(lease) => lease, "beginning");
     for wrong in WRONG {
         let keep = Retention::For(wrong);
-        ensure_refused("a record", wrong, records.remember("new", "value", "op", keep).await)?;
+        ensure_refused(
+            "a record",
+            wrong,
+            records.record(&"new".parse()?, &"value".try_into()?, &"op".parse()?, keep).await,
+        )?;
         ensure_refused("a result", wrong, leases.complete(&lease, &value, keep).await)?;
         ensure_eq!(records.get(&DedupId::new("new")?).await?, None, "the record that was refused");
         ensure_eq!(records.get(&id).await?, None, "the result that was refused");
@@ -63,10 +67,12 @@ pub(super) async fn a_retention_lasts_1_ms_to_100_years(world: &World) -> Verdic
     let completed = leases.complete(&lease, &value, Retention::For(MAX_DURATION)).await?;
     ensure_matches!(completed, Completed::Completed(_), "a result for 100 years");
     ensure!(records.get(&id).await?.is_some(), "a result for 100 years is gone at once");
-    let recorded = records.remember("new", "value", "op", Retention::For(MAX_DURATION)).await?;
+    let recorded =
+        records.record(&"new".parse()?, &"value".try_into()?, &"op".parse()?, Retention::For(MAX_DURATION)).await?;
     ensure_matches!(recorded, Recorded::New(_), "a record for 100 years, after refusals of the same operation");
     ensure!(records.get(&DedupId::new("new")?).await?.is_some(), "a record for 100 years is gone at once");
-    let brief = records.remember("brief", "value", "op", Retention::For(MIN_DURATION)).await?;
+    let brief =
+        records.record(&"brief".parse()?, &"value".try_into()?, &"op".parse()?, Retention::For(MIN_DURATION)).await?;
     ensure_matches!(brief, Recorded::New(_), "a record for 1 ms");
     Ok(())
 }
@@ -115,8 +121,8 @@ fn time_within(skew: Duration) -> Stamping {
 
 /// The stamp is in 1985, which no clock of today is a hundred years away from.
 async fn put_with(world: &World, name: &str, options: OrderedOptions) -> Result<()> {
-    let ordered = world.store().ordered(name, options)?;
-    let _ = ordered.put_at("key", "value", 500_000_000_000, "writer").await?;
+    let ordered = world.store().ordered_store(&name.parse()?, options)?;
+    let _ = ordered.put(&"key".parse()?, &"value".try_into()?, &Stamp::new(500_000_000_000, "writer".parse()?)).await?;
     Ok(())
 }
 
@@ -145,8 +151,8 @@ fn strategies(duration: Duration) -> [(&'static str, Strategy); 3] {
 }
 
 async fn count_with(world: &World, name: &str, strategy: Strategy) -> Result<Counted> {
-    let counter = world.store().counters(name, strategy)?;
-    let counted = counter.add("key", "op", 1).await?;
+    let counter = world.store().counter(&name.parse()?, strategy)?;
+    let counted = counter.apply(&"key".parse()?, &Change::new("op".parse()?, 1)).await?;
     counter.value(&Key::new("key")?).await?;
     Ok(counted)
 }

@@ -1,9 +1,9 @@
 //! V-1: what a text may be, and how it is refused.
 
 use storagebox_core::{
-    BackendExt, ClaimId, CounterExt, DedupId, DedupRepoExt, Error, ErrorKind, Fingerprint, Hold, Item, ItemBankExt,
-    Key, MAX_ID_BYTES, MAX_ITEM_BYTES, Namespace, OpId, OrderedOptions, OrderedStoreExt, Reason, Result, Retention,
-    Strategy, TokenId, TokenStoreExt, WriterId,
+    Backend, Change, ClaimId, Counter, DedupId, DedupRepo, Error, ErrorKind, Fingerprint, Hold, Item, ItemBank, Key,
+    MAX_ID_BYTES, MAX_ITEM_BYTES, Namespace, OpId, OrderedOptions, OrderedStore, Reason, Result, Retention, Stamp,
+    Strategy, TokenId, TokenStore, WriterId,
 };
 
 use crate::case::Verdict;
@@ -90,20 +90,31 @@ pub(super) async fn a_refused_text_never_reaches_the_store(world: &World) -> Ver
     let store = link.before_store(world.store());
     let long = longest("secret", MAX_ID_BYTES + 1);
     for text in ["", "secret\0", &long] {
-        let (bank, records) = (store.bank("bank")?, store.dedup("records")?);
-        let (counter, ordered) =
-            (store.counters("counters", Strategy::default())?, store.ordered("ordered", OrderedOptions::sequence())?);
-        ensure_refused("a namespace name", store.bank(text).map(|_| ()))?;
-        ensure_refused("a claim", bank.take_for(text, Hold::Forever).await)?;
+        let (bank, records) = (store.item_bank(&"bank".parse()?)?, store.dedup_repo(&"records".parse()?)?);
+        let (counter, ordered) = (
+            store.counter(&"counters".parse()?, Strategy::default())?,
+            store.ordered_store(&"ordered".parse()?, OrderedOptions::sequence())?,
+        );
+        ensure_refused("a namespace name", store.item_bank(&text.parse()?).map(|_| ()))?;
+        ensure_refused("a claim", bank.take(&text.parse()?, Hold::Forever).await)?;
         let (value, keep) = ("value", Retention::Forever);
-        ensure_refused("a dedup id", records.remember(text, value, "op", keep).await)?;
-        ensure_refused("the op of a record", records.remember("id", value, text, keep).await)?;
-        ensure_refused("a token", store.tokens("tokens")?.create(text).await)?;
-        ensure_refused("a counter's key", counter.add(text, "op", 1).await)?;
-        ensure_refused("a counter's op", counter.add("key", text, 1).await)?;
-        ensure_refused("an ordered key", ordered.put_at(text, value, 1, "writer").await)?;
-        ensure_refused("a writer", ordered.put_at("key", value, 1, text).await)?;
-        ensure_refused("a writer of a delete", ordered.delete_at("key", 1, text).await)?;
+        ensure_refused("a dedup id", records.record(&text.parse()?, &value.try_into()?, &"op".parse()?, keep).await)?;
+        ensure_refused(
+            "the op of a record",
+            records.record(&"id".parse()?, &value.try_into()?, &text.parse()?, keep).await,
+        )?;
+        ensure_refused("a token", store.token_store(&"tokens".parse()?)?.create_tokens(&[text.parse()?]).await)?;
+        ensure_refused("a counter's key", counter.apply(&text.parse()?, &Change::new("op".parse()?, 1)).await)?;
+        ensure_refused("a counter's op", counter.apply(&"key".parse()?, &Change::new(text.parse()?, 1)).await)?;
+        ensure_refused(
+            "an ordered key",
+            ordered.put(&text.parse()?, &value.try_into()?, &Stamp::new(1, "writer".parse()?)).await,
+        )?;
+        ensure_refused(
+            "a writer",
+            ordered.put(&"key".parse()?, &value.try_into()?, &Stamp::new(1, text.parse()?)).await,
+        )?;
+        ensure_refused("a writer of a delete", ordered.delete(&"key".parse()?, &Stamp::new(1, text.parse()?)).await)?;
     }
     Ok(())
 }

@@ -1,8 +1,8 @@
 //! V-5: an id means something in its own place alone.
 
 use storagebox_core::{
-    BackendExt, ClaimId, Consumed, Counted, CounterExt, DedupRepoExt, Hold, Item, ItemBank, Key, OpId, OrderedOptions,
-    OrderedStoreExt, Recorded, Retention, Strategy, Taken, TokenId, Written,
+    Backend, Change, ClaimId, Consumed, Counted, Counter, DedupRepo, Hold, Item, ItemBank, Key, OpId, OrderedOptions,
+    OrderedStore, Recorded, Retention, Stamp, Strategy, Taken, TokenId, Written,
 };
 
 use crate::case::Verdict;
@@ -10,7 +10,7 @@ use crate::failure::{Failure, ensure, ensure_eq, ensure_matches};
 use crate::world::{World, items};
 
 pub(super) async fn a_claim_is_one_per_bank(world: &World) -> Verdict {
-    let (one, two) = (world.store().bank("one")?, world.store().bank("two")?);
+    let (one, two) = (world.store().item_bank(&"one".parse()?)?, world.store().item_bank(&"two".parse()?)?);
     one.add(&[Item::new("1")?]).await?;
     two.add(&[Item::new("2")?]).await?;
     let ada = ClaimId::new("ada")?;
@@ -25,7 +25,7 @@ pub(super) async fn a_claim_is_one_per_bank(world: &World) -> Verdict {
 }
 
 pub(super) async fn an_item_is_one_per_bank(world: &World) -> Verdict {
-    let (one, two) = (world.store().bank("one")?, world.store().bank("two")?);
+    let (one, two) = (world.store().item_bank(&"one".parse()?)?, world.store().item_bank(&"two".parse()?)?);
     ensure_eq!(one.add(&items(3)?).await?.added, 3, "items new to one bank");
     ensure_eq!(two.add(&items(3)?).await?.added, 3, "the same items in another");
     for name in ["a", "b", "c"] {
@@ -38,7 +38,7 @@ pub(super) async fn an_item_is_one_per_bank(world: &World) -> Verdict {
 pub(super) async fn an_operation_is_one_per_id(world: &World) -> Verdict {
     let records = world.dedup()?;
     for id in ["one", "two"] {
-        let recorded = records.remember(id, id, "op", Retention::Forever).await?;
+        let recorded = records.record(&id.parse()?, &id.try_into()?, &"op".parse()?, Retention::Forever).await?;
         ensure_matches!(recorded, Recorded::New(_), "the operation on {id}");
     }
     Ok(())
@@ -57,11 +57,11 @@ pub(super) async fn an_operation_is_one_per_token(world: &World) -> Verdict {
 pub(super) async fn an_operation_is_one_per_counter(world: &World) -> Verdict {
     let counter = world.counter(Strategy::default())?;
     for key in ["one", "two"] {
-        let counted = counter.add(key, "op", 5).await?;
+        let counted = counter.apply(&key.parse()?, &Change::new("op".parse()?, 5)).await?;
         ensure_matches!(counted, Counted::Applied { .. }, "the operation on {key}");
         ensure_eq!(counter.value(&Key::new(key)?).await?, 5, "the value of {key}");
     }
-    let other = counter.add("three", "op", 7).await?;
+    let other = counter.apply(&"three".parse()?, &Change::new("op".parse()?, 7)).await?;
     ensure_matches!(other, Counted::Applied { .. }, "the operation with another delta on another key");
     Ok(())
 }
@@ -69,14 +69,23 @@ pub(super) async fn an_operation_is_one_per_counter(world: &World) -> Verdict {
 pub(super) async fn an_operation_is_one_per_namespace(world: &World) -> Verdict {
     let (store, token, op) = (world.store(), TokenId::new("key")?, OpId::new("op")?);
     for name in ["one", "two"] {
-        let recorded = store.dedup(name)?.remember("key", name, "op", Retention::Forever).await?;
+        let recorded = store
+            .dedup_repo(&name.parse()?)?
+            .record(&"key".parse()?, &name.try_into()?, &"op".parse()?, Retention::Forever)
+            .await?;
         ensure_matches!(recorded, Recorded::New(_), "the record in {name}");
-        let tokens = store.tokens(name)?;
+        let tokens = store.token_store(&name.parse()?)?;
         tokens.create_tokens(std::slice::from_ref(&token)).await?;
         ensure_eq!(tokens.consume(&token, &op).await?, Consumed::Now, "the token in {name}");
-        let counted = store.counters(name, Strategy::default())?.add("key", "op", 1).await?;
+        let counted = store
+            .counter(&name.parse()?, Strategy::default())?
+            .apply(&"key".parse()?, &Change::new("op".parse()?, 1))
+            .await?;
         ensure_matches!(counted, Counted::Applied { .. }, "the counter in {name}");
-        let put = store.ordered(name, OrderedOptions::sequence())?.put_at("key", name, 1, "op").await?;
+        let put = store
+            .ordered_store(&name.parse()?, OrderedOptions::sequence())?
+            .put(&"key".parse()?, &name.try_into()?, &Stamp::new(1, "op".parse()?))
+            .await?;
         ensure_eq!(put, Written::Applied, "the ordered value in {name}");
     }
     Ok(())
@@ -100,26 +109,44 @@ const BETWEEN: [&str; 18] =
 
 async fn namespace_and_key(world: &World, name: &str, key: &str) -> Verdict {
     let store = world.store();
-    ensure_eq!(store.bank(name)?.add(&[Item::new(key)?]).await?.added, 1, "items added to a namespace");
-    let taken = store.bank(name)?.take(&ClaimId::new(key)?, Hold::Forever).await?;
+    ensure_eq!(store.item_bank(&name.parse()?)?.add(&[Item::new(key)?]).await?.added, 1, "items added to a namespace");
+    let taken = store.item_bank(&name.parse()?)?.take(&ClaimId::new(key)?, Hold::Forever).await?;
     ensure!(matches!(taken, Taken::New(_)), "the claim in a namespace: {taken:?}");
-    let recorded = store.dedup(name)?.remember(key, "value", "op", Retention::Forever).await?;
+    let recorded = store
+        .dedup_repo(&name.parse()?)?
+        .record(&key.parse()?, &"value".try_into()?, &"op".parse()?, Retention::Forever)
+        .await?;
     ensure_matches!(recorded, Recorded::New(_), "the record in a namespace");
-    ensure_eq!(store.tokens(name)?.create_tokens(&[TokenId::new(key)?]).await?.created, 1, "tokens in a namespace");
-    let counted = store.counters(name, Strategy::default())?.add(key, "op", 1).await?;
+    ensure_eq!(
+        store.token_store(&name.parse()?)?.create_tokens(&[TokenId::new(key)?]).await?.created,
+        1,
+        "tokens in a namespace"
+    );
+    let counted = store
+        .counter(&name.parse()?, Strategy::default())?
+        .apply(&key.parse()?, &Change::new("op".parse()?, 1))
+        .await?;
     ensure_matches!(counted, Counted::Applied { .. }, "the counter in a namespace");
-    let ordered = store.ordered(name, OrderedOptions::sequence())?;
-    ensure_eq!(ordered.put_at(key, "value", 1, "op").await?, Written::Applied, "the value in a namespace");
+    let ordered = store.ordered_store(&name.parse()?, OrderedOptions::sequence())?;
+    ensure_eq!(
+        ordered.put(&key.parse()?, &"value".try_into()?, &Stamp::new(1, "op".parse()?)).await?,
+        Written::Applied,
+        "the value in a namespace"
+    );
     Ok(())
 }
 
 async fn key_and_op(world: &World, name: &str, key: &str, op: &str) -> Verdict {
     let store = world.store();
-    let counted = store.counters(name, Strategy::default())?.add(key, op, 1).await?;
+    let counted =
+        store.counter(&name.parse()?, Strategy::default())?.apply(&key.parse()?, &Change::new(op.parse()?, 1)).await?;
     ensure_matches!(counted, Counted::Applied { .. }, "the operation on a key");
-    let recorded = store.dedup(name)?.remember(key, "value", op, Retention::Forever).await?;
+    let recorded = store
+        .dedup_repo(&name.parse()?)?
+        .record(&key.parse()?, &"value".try_into()?, &op.parse()?, Retention::Forever)
+        .await?;
     ensure_matches!(recorded, Recorded::New(_), "the operation on an id");
-    let (tokens, token) = (store.tokens(name)?, TokenId::new(key)?);
+    let (tokens, token) = (store.token_store(&name.parse()?)?, TokenId::new(key)?);
     tokens.create_tokens(std::slice::from_ref(&token)).await?;
     ensure_eq!(tokens.consume(&token, &OpId::new(op)?).await?, Consumed::Now, "the operation on a token");
     Ok(())

@@ -3,8 +3,8 @@
 use std::fmt::Debug;
 
 use storagebox_core::{
-    Added, Change, ClaimId, DedupId, Hold, Item, ItemBank, Key, ListedItem, OpId, OrderedOptions, OrderedStoreExt,
-    Payload, Reason, Recorded, Retention, Taken,
+    Added, Change, ClaimId, DedupId, Hold, Item, ItemBank, Key, ListedItem, OpId, OrderedOptions, OrderedStore,
+    Payload, Reason, Recorded, Retention, Stamp, Taken,
 };
 
 use crate::case::Verdict;
@@ -58,7 +58,7 @@ pub(super) async fn debug_of_answers_shows_lengths_alone(world: &World) -> Verdi
     ensure_hidden("an entry", &records.get(&id).await?)?;
 
     let ordered = world.ordered(OrderedOptions::sequence())?;
-    let _ = ordered.put_at("key", &value, 1, "writer").await?;
+    let _ = ordered.put(&"key".parse()?, &value, &Stamp::new(1, "writer".parse()?)).await?;
     ensure_hidden("an ordered value", &ordered.get(&Key::new("key")?).await?)?;
     ensure_hidden("a page of ordered values", &ordered.list(None, None, 10).await?)
 }

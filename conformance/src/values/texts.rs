@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use storagebox_core::{
-    Added, BackendExt, Begun, ClaimId, Consumed, Counted, CounterExt, Created, DedupId, DedupRepoExt, Fingerprint,
-    Hold, Item, ItemBank, ItemBankExt, ItemState, Key, OpId, OrderedOptions, OrderedStoreExt, Recorded, Retention,
-    Stamp, Strategy, Taken, TokenId, WriterId, Written,
+    Added, Backend, Begun, Change, ClaimId, Consumed, Counted, Counter, Created, DedupId, DedupRepo, Fingerprint, Hold,
+    Item, ItemBank, ItemState, Key, OpId, OrderedOptions, OrderedStore, Recorded, Retention, Stamp, Strategy, Taken,
+    TokenId, WriterId, Written,
 };
 
 use super::pool::{nasty_items, nasty_texts};
@@ -36,7 +36,7 @@ pub(super) async fn nasty_items_stay_different_and_whole(world: &World) -> Verdi
     ensure_eq!(shown, items.iter().cloned().collect(), "the items listed");
     let mut taken = BTreeSet::new();
     for number in 0..items.len() {
-        let answer = bank.assign(format!("claim-{number}")).await?;
+        let answer = bank.take(&format!("claim-{number}").parse()?, Hold::Forever).await?;
         taken.extend(answer.item().cloned());
     }
     ensure_eq!(taken, shown, "the items handed out");
@@ -67,7 +67,7 @@ pub(super) async fn nasty_claims_stay_different(world: &World) -> Verdict {
 pub(super) async fn nasty_record_ids_stay_different(world: &World) -> Verdict {
     let (records, ids) = (world.dedup()?, as_values::<DedupId>(nasty_texts())?);
     for id in &ids {
-        let recorded = records.remember(id, id.as_str(), "op", Retention::Forever).await?;
+        let recorded = records.record(id, &id.as_str().try_into()?, &"op".parse()?, Retention::Forever).await?;
         ensure_matches!(recorded, Recorded::New(_), "recording {id:?}");
     }
     for id in &ids {
@@ -84,16 +84,16 @@ pub(super) async fn nasty_operations_of_records_stay_different(world: &World) ->
     let (records, ops) = (world.dedup()?, as_values::<OpId>(nasty_texts())?);
     for (number, op) in ops.iter().enumerate() {
         let id = format!("id-{number}");
-        let _ = records.remember(id.as_str(), "first", op, Retention::Forever).await?;
-        let again = records.remember(id.as_str(), "second", op, Retention::Forever).await?;
+        let _ = records.record(&id.as_str().parse()?, &"first".try_into()?, op, Retention::Forever).await?;
+        let again = records.record(&id.as_str().parse()?, &"second".try_into()?, op, Retention::Forever).await?;
         ensure_matches!(again, Recorded::Again(_), "the retry of {op:?}");
         let next = &ops[(number + 1) % ops.len()];
-        let other = records.remember(id.as_str(), "second", next, Retention::Forever).await?;
+        let other = records.record(&id.as_str().parse()?, &"second".try_into()?, next, Retention::Forever).await?;
         ensure_matches!(other, Recorded::Existing(_), "{next:?} after {op:?}");
     }
-    let _ = records.remember("one", "first", &ops[0], Retention::Forever).await?;
+    let _ = records.record(&"one".parse()?, &"first".try_into()?, &ops[0], Retention::Forever).await?;
     for op in &ops[1..] {
-        let other = records.remember("one", "second", op, Retention::Forever).await?;
+        let other = records.record(&"one".parse()?, &"second".try_into()?, op, Retention::Forever).await?;
         ensure_matches!(other, Recorded::Existing(_), "{op:?} after {:?}", ops[0]);
     }
     Ok(())
@@ -164,7 +164,7 @@ pub(super) async fn nasty_counter_keys_stay_different(world: &World) -> Verdict 
     let counter = world.counter(Strategy::default())?;
     let keys = as_values::<Key>(nasty_texts())?;
     for (number, key) in keys.iter().enumerate() {
-        let counted = counter.add(key, "op", number as i64 + 1).await?;
+        let counted = counter.apply(key, &Change::new("op".parse()?, number as i64 + 1)).await?;
         ensure_matches!(counted, Counted::Applied { .. }, "adding to {key:?}");
     }
     for (number, key) in keys.iter().enumerate() {
@@ -177,11 +177,23 @@ pub(super) async fn nasty_operations_of_counters_stay_different(world: &World) -
     let counter = world.counter(Strategy::default())?;
     let ops = as_values::<OpId>(nasty_texts())?;
     for op in &ops {
-        ensure_matches!(counter.add("key", op, 1).await?, Counted::Applied { .. }, "{op:?}");
+        ensure_matches!(
+            counter.apply(&"key".parse()?, &Change::new(op.clone(), 1)).await?,
+            Counted::Applied { .. },
+            "{op:?}"
+        );
     }
     for op in &ops {
-        ensure_matches!(counter.add("key", op, 1).await?, Counted::AlreadyApplied { .. }, "the retry of {op:?}");
-        ensure_eq!(counter.add("key", op, 2).await?, Counted::Mismatch, "{op:?} with another delta");
+        ensure_matches!(
+            counter.apply(&"key".parse()?, &Change::new(op.clone(), 1)).await?,
+            Counted::AlreadyApplied { .. },
+            "the retry of {op:?}"
+        );
+        ensure_eq!(
+            counter.apply(&"key".parse()?, &Change::new(op.clone(), 2)).await?,
+            Counted::Mismatch,
+            "{op:?} with another delta"
+        );
     }
     ensure_eq!(counter.value(&Key::new("key")?).await?, ops.len() as i64, "the value");
     Ok(())
@@ -191,7 +203,7 @@ pub(super) async fn nasty_ordered_keys_stay_different(world: &World) -> Verdict 
     let ordered = world.ordered(OrderedOptions::sequence())?;
     let keys = as_values::<Key>(nasty_texts())?;
     for key in &keys {
-        let put = ordered.put_at(key, key.as_str(), 1, "writer").await?;
+        let put = ordered.put(key, &key.as_str().try_into()?, &Stamp::new(1, "writer".parse()?)).await?;
         ensure_eq!(put, Written::Applied, "putting {key:?}");
     }
     for key in &keys {
@@ -202,7 +214,7 @@ pub(super) async fn nasty_ordered_keys_stay_different(world: &World) -> Verdict 
     let listed = ordered.list(None, None, keys.len() * 2).await?.entries;
     let shown: BTreeSet<_> = listed.into_iter().map(|entry| entry.key).collect();
     ensure_eq!(shown, keys.iter().cloned().collect(), "the keys listed");
-    let _ = ordered.delete_at(&keys[0], 2, "writer").await?;
+    let _ = ordered.delete(&keys[0], &Stamp::new(2, "writer".parse()?)).await?;
     for key in &keys[1..] {
         ensure!(ordered.get(key).await?.is_some(), "{key:?} is gone, and only {:?} was deleted", keys[0]);
     }
@@ -217,12 +229,12 @@ pub(super) async fn nasty_writers_stay_different(world: &World) -> Verdict {
     let key = Key::new("key")?;
     for pair in writers.windows(2) {
         let [lesser, greater] = pair else { continue };
-        let first = ordered.put_at(&key, lesser.as_str(), 1, lesser).await?;
+        let first = ordered.put(&key, &lesser.as_str().try_into()?, &Stamp::new(1, lesser.clone())).await?;
         ensure!(matches!(first, Written::Applied | Written::Duplicate), "putting as {lesser:?}: {first:?}");
-        let second = ordered.put_at(&key, greater.as_str(), 1, greater).await?;
+        let second = ordered.put(&key, &greater.as_str().try_into()?, &Stamp::new(1, greater.clone())).await?;
         ensure_eq!(second, Written::Applied, "{greater:?} over {lesser:?}");
         let current = Stamp::new(1, greater.clone());
-        let late = ordered.put_at(&key, lesser.as_str(), 1, lesser).await?;
+        let late = ordered.put(&key, &lesser.as_str().try_into()?, &Stamp::new(1, lesser.clone())).await?;
         ensure_eq!(late, Written::Stale { current: current.clone() }, "{lesser:?} after {greater:?}");
         ensure_matches!(ordered.get(&key).await?, Some(found) if found.stamp == current, "the stamp read");
     }
@@ -232,20 +244,30 @@ pub(super) async fn nasty_writers_stay_different(world: &World) -> Verdict {
 pub(super) async fn nasty_namespace_names_stay_different(world: &World) -> Verdict {
     let (store, item, names) = (world.store(), Item::new("item")?, nasty_texts());
     for name in &names {
-        let bank = store.bank(name.as_str())?;
+        let bank = store.item_bank(&name.as_str().parse()?)?;
         ensure_eq!(bank.add(std::slice::from_ref(&item)).await?.added, 1, "an item in the bank {name:?}");
-        let recorded = store.dedup(name.as_str())?.remember("id", name.as_str(), "op", Retention::Forever).await?;
+        let recorded = store
+            .dedup_repo(&name.as_str().parse()?)?
+            .record(&"id".parse()?, &name.as_str().try_into()?, &"op".parse()?, Retention::Forever)
+            .await?;
         ensure_matches!(recorded, Recorded::New(_), "a record in {name:?}");
-        let created = store.tokens(name.as_str())?.create_tokens(&[TokenId::new("token")?]).await?;
+        let created = store.token_store(&name.as_str().parse()?)?.create_tokens(&[TokenId::new("token")?]).await?;
         ensure_eq!(created.created, 1, "a token in {name:?}");
-        let _ = store.counters(name.as_str(), Strategy::default())?.add("key", "op", 1).await?;
-        let ordered = store.ordered(name.as_str(), OrderedOptions::sequence())?;
-        ensure_eq!(ordered.put_at("key", "value", 1, "w").await?, Written::Applied, "a value in {name:?}");
+        let _ = store
+            .counter(&name.as_str().parse()?, Strategy::default())?
+            .apply(&"key".parse()?, &Change::new("op".parse()?, 1))
+            .await?;
+        let ordered = store.ordered_store(&name.as_str().parse()?, OrderedOptions::sequence())?;
+        ensure_eq!(
+            ordered.put(&"key".parse()?, &"value".try_into()?, &Stamp::new(1, "w".parse()?)).await?,
+            Written::Applied,
+            "a value in {name:?}"
+        );
     }
     let client = world.client().await?;
     for name in &names {
-        ensure_eq!(client.bank(name.as_str())?.counts().await?.total(), 1, "items in the bank {name:?}");
-        let value = client.counters(name.as_str(), Strategy::default())?.value(&Key::new("key")?).await?;
+        ensure_eq!(client.item_bank(&name.as_str().parse()?)?.counts().await?.total(), 1, "items in the bank {name:?}");
+        let value = client.counter(&name.as_str().parse()?, Strategy::default())?.value(&Key::new("key")?).await?;
         ensure_eq!(value, 1, "the counter in {name:?}");
     }
     Ok(())

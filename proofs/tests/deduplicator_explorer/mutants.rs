@@ -6,7 +6,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use storagebox_core::layer::{Answered, Call, Layer, Layered, Next};
 use storagebox_core::{
-    BackendExt, BankAdmin, ClaimId, ClaimState, DedupId, DedupRepo, ItemBank, OpId, Payload, Released, Replaced, Result,
+    Backend, BankAdmin, ClaimId, ClaimState, DedupId, DedupRepo, ItemBank, OpId, Payload, Released, Replaced, Result,
 };
 
 use crate::gate::arg;
@@ -26,7 +26,7 @@ pub(crate) enum Mutant {
 
 impl Mutant {
     pub(crate) fn before(self, gated: Layered) -> Layered {
-        let records = gated.dedup("records").expect("a repository");
+        let records = gated.dedup_repo(&"records".parse().expect("a name")).expect("a repository");
         Layered::new(Arc::new(gated.clone()), Arc::new(Mistaken { mutant: self, gated, records }))
     }
 }
@@ -86,7 +86,7 @@ impl Mistaken {
 
     async fn release(&self, id: &DedupId, intent: &Intent) -> Result<()> {
         let claim = ClaimId::new(intent.claim(id.as_str()))?;
-        self.gated.bank(intent.bank.as_str())?.release(&claim).await.map(drop)
+        self.gated.item_bank(&intent.bank.as_str().parse()?)?.release(&claim).await.map(drop)
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use futures_util::FutureExt;
 use storagebox_core::layer::LayeredPart;
 use storagebox_core::{
-    BackendExt, BankAdmin, ClaimId, ClaimState, DedupId, DedupRepo, Hold, Item, ItemBank, ItemState, ManualClock,
+    Backend, BankAdmin, ClaimId, ClaimState, DedupId, DedupRepo, Hold, Item, ItemBank, ItemState, ManualClock,
     Namespace, OpId, Page, Recorded, Replaced, Result, Retention, Taken,
 };
 use storagebox_memory::MemoryStore;
@@ -49,12 +49,12 @@ impl Stores {
         let store = memory();
         let bank = |(name, items): &(&str, &[&str])| {
             let name = Namespace::new(*name).expect("a name");
-            let bank = Bank::open(store.bank(&name).expect("a bank"), mutant);
+            let bank = Bank::open(store.item_bank(&name).expect("a bank"), mutant);
             (name, bank.filled(items))
         };
         Self {
             banks: scenario.stock.iter().map(bank).collect(),
-            records: memory().dedup("records").expect("a repository"),
+            records: memory().dedup_repo(&"records".parse().expect("a name")).expect("a repository"),
             claims: BTreeSet::new(),
             writers: BTreeMap::new(),
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::task::{Context, Poll, Waker};
 
-use storagebox_core::{Assigned, BackendExt, Deduplicator, Ids, Namespace, Result};
+use storagebox_core::{Assigned, Backend, Deduplicator, Ids, Namespace, Result};
 
 use crate::call::{Call, Reply};
 use crate::gate::Gate;
@@ -186,8 +186,8 @@ fn deduplicator(gate: &Gate, scenario: &Scenario, mutant: Option<Mutant>) -> Ded
         None => gate.store(),
     };
     let with = |dedup: Deduplicator, (name, _): &(&'static str, _)| {
-        dedup.bank(*name, store.bank(*name).expect("a bank")).expect("a bank")
+        dedup.bank(*name, store.item_bank(&name.parse().expect("a name")).expect("a bank")).expect("a bank")
     };
-    let records = store.dedup("records").expect("a repository");
+    let records = store.dedup_repo(&"records".parse().expect("a name")).expect("a repository");
     scenario.stock.iter().fold(Deduplicator::new(records), with)
 }

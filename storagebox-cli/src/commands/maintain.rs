@@ -39,22 +39,30 @@ async fn maintain(store: &dyn Backend) -> Result<Answer, Failure> {
 mod tests {
     use std::time::Duration;
 
-    use storagebox::{
-        MemoryStore, Retention,
-        parts::{BackendExt, DedupRepoExt},
-    };
+    use storagebox::{MemoryStore, Retention, parts::DedupRepo};
 
     use super::*;
 
     #[tokio::test(start_paused = true)]
     async fn what_is_over_is_deleted_in_batches_and_the_rest_stays() {
         let store = MemoryStore::new();
-        let records = store.dedup("records").unwrap();
+        let records = store.dedup_repo(&"records".parse().unwrap()).unwrap();
         let hour = Retention::For(Duration::from_secs(3600));
         for number in 0..2_500 {
-            let _ = records.remember(format!("{number}"), "done", "op", hour).await.unwrap();
+            let _ = records
+                .record(
+                    &format!("{number}").parse().unwrap(),
+                    &"done".try_into().unwrap(),
+                    &"op".parse().unwrap(),
+                    hour,
+                )
+                .await
+                .unwrap();
         }
-        let _ = records.remember("kept", "done", "op", Retention::Forever).await.unwrap();
+        let _ = records
+            .record(&"kept".parse().unwrap(), &"done".try_into().unwrap(), &"op".parse().unwrap(), Retention::Forever)
+            .await
+            .unwrap();
         // The week of the operations that made them begins when their end is seen.
         tokio::time::advance(Duration::from_secs(3600)).await;
         assert_eq!(maintain(&store).await.unwrap().json()["deleted"], 0);

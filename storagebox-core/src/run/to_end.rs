@@ -38,9 +38,9 @@ use crate::value::DedupId;
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// use storagebox::{DedupId, Error, MemoryStore, Payload, Ran, RunOptions, TokioTimer, parts::{BackendExt, run_to_end}};
+/// use storagebox::{DedupId, Error, MemoryStore, Payload, Ran, RunOptions, TokioTimer, parts::{Backend, run_to_end}};
 ///
-/// let jobs = MemoryStore::new().leases("jobs")?;
+/// let jobs = MemoryStore::new().lease_repo(&"jobs".parse()?)?;
 /// let (id, options) = (DedupId::new("invoice-7")?, RunOptions::default());
 /// let send = async |_fence| Ok::<_, Error>("sent");
 ///

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use storagebox_core::{
-    Backend, BackendExt, BankAdmin, ClaimId, ClaimState, Confirmed, Counts, End, Extended, Hold, Item, ItemBank,
-    ItemState, Released, Result, Taken,
+    Backend, BankAdmin, ClaimId, ClaimState, Confirmed, Counts, End, Extended, Hold, Item, ItemBank, ItemState,
+    Released, Result, Taken,
 };
 use storagebox_dynamo::faults::Faults;
 
@@ -42,7 +42,7 @@ async fn a_confirm_that_lands_after_expired_was_answered_changes_nothing() -> Re
         for told in [Told::Release, Told::Confirm, Told::Extend, Told::Take] {
             let (name, gate) = (format!("{told:?}"), Gate::default());
             let (store, faults) = gate.store(&place.table, place.builder()).await?;
-            let (held, elsewhere) = (store.bank(&*name)?, place.store().await?.bank(&*name)?);
+            let (held, elsewhere) = (store.item_bank(&name.parse()?)?, place.store().await?.item_bank(&name.parse()?)?);
             let (claim, item) = (ClaimId::new("ada")?, Item::new("code")?);
             held.add(std::slice::from_ref(&item)).await?;
             let _ = held.take(&claim, Hold::For(MINUTE)).await?;
@@ -88,7 +88,7 @@ impl Kept {
 
 /// So many items that were held for a while and then kept, whose first holds would have run out by now.
 async fn kept(place: &Place, kept: Kept, count: usize) -> Result<()> {
-    let bank = place.store().await?.bank("namespace")?;
+    let bank = place.store().await?.item_bank(&"namespace".parse()?)?;
     bank.add(&items(count)?).await?;
     for number in 0..count {
         let claim = ClaimId::new(format!("early-{number}"))?;
@@ -110,7 +110,7 @@ async fn not_in_the_way(how: Kept) -> Result<()> {
     with_place(async |place| {
         kept(place, how, KEPT).await?;
         let (store, faults) = recorded(&place.table, place.builder()).await?;
-        let bank = store.bank("namespace")?;
+        let bank = store.item_bank(&"namespace".parse()?)?;
         let left: Vec<_> = (0..LEFT).map(|number| Item::new(format!("left-{number}"))).collect::<Result<_>>()?;
         bank.add(&left).await?;
         faults.reset();
@@ -142,7 +142,7 @@ async fn extended_holds_are_not_in_the_way_of_takers() -> Result<()> {
 async fn an_extended_hold_that_lapses_is_taken() -> Result<()> {
     with_place(async |place| {
         kept(place, Kept::Extended, 1).await?;
-        let bank = place.store().await?.bank("namespace")?;
+        let bank = place.store().await?.item_bank(&"namespace".parse()?)?;
         assert_eq!(bank.take(&ClaimId::new("too early")?, Hold::Forever).await?, Taken::Empty);
         place.clock.advance(60 * MINUTE);
         assert!(matches!(bank.take(&ClaimId::new("late")?, Hold::Forever).await?, Taken::New(_)));
@@ -157,7 +157,7 @@ async fn upkeep_puts_off_what_an_extend_left_in_its_place() -> Result<()> {
     with_place(async |place| {
         let gate = Gate::default();
         let (store, faults) = gate.store(&place.table, place.builder()).await?;
-        let (bank, claim) = (store.bank("namespace")?, ClaimId::new("ada")?);
+        let (bank, claim) = (store.item_bank(&"namespace".parse()?)?, ClaimId::new("ada")?);
         bank.add(&items(1)?).await?;
         let _ = bank.take(&claim, Hold::For(MINUTE)).await?;
         faults.script_for("UpdateItem", [Gate::PASS, Gate::HOLD]);
@@ -168,7 +168,7 @@ async fn upkeep_puts_off_what_an_extend_left_in_its_place() -> Result<()> {
         place.clock.advance(2 * MINUTE);
         place.store().await?.maintain(100).await?;
         let (store, faults) = recorded(&place.table, place.builder()).await?;
-        let late = store.bank("namespace")?;
+        let late = store.item_bank(&"namespace".parse()?)?;
         assert_eq!(late.take(&ClaimId::new("too early")?, Hold::Forever).await?, Taken::Empty);
         assert_eq!(faults.requests().get("TransactWriteItems"), None, "it was met by a taker");
         assert!(matches!(late.confirm(&claim).await?, Confirmed::Confirmed(_)));
@@ -183,7 +183,7 @@ async fn upkeep_takes_what_a_confirm_left_out_of_the_index() -> Result<()> {
     with_place(async |place| {
         let gate = Gate::default();
         let (store, faults) = gate.store(&place.table, place.builder()).await?;
-        let (bank, claim) = (store.bank("namespace")?, ClaimId::new("ada")?);
+        let (bank, claim) = (store.item_bank(&"namespace".parse()?)?, ClaimId::new("ada")?);
         bank.add(&items(1)?).await?;
         let _ = bank.take(&claim, Hold::For(MINUTE)).await?;
         faults.script_for("UpdateItem", [Gate::PASS, Gate::HOLD]);
@@ -195,7 +195,7 @@ async fn upkeep_takes_what_a_confirm_left_out_of_the_index() -> Result<()> {
         assert_eq!(in_the_index(place).await?, 1);
         place.store().await?.maintain(100).await?;
         assert_eq!(in_the_index(place).await?, 0);
-        let other = place.store().await?.bank("namespace")?;
+        let other = place.store().await?.item_bank(&"namespace".parse()?)?;
         assert_eq!(other.counts().await?, Counts { spent: 1, ..Counts::default() });
         assert!(matches!(other.confirm(&claim).await?, Confirmed::Confirmed(_)));
         Ok(())
@@ -206,7 +206,7 @@ async fn upkeep_takes_what_a_confirm_left_out_of_the_index() -> Result<()> {
 #[tokio::test]
 async fn a_hold_that_becomes_one_for_ever_leaves_the_index() -> Result<()> {
     with_place(async |place| {
-        let (bank, claim) = (place.store().await?.bank("namespace")?, ClaimId::new("ada")?);
+        let (bank, claim) = (place.store().await?.item_bank(&"namespace".parse()?)?, ClaimId::new("ada")?);
         bank.add(&items(1)?).await?;
         let _ = bank.take(&claim, Hold::For(MINUTE)).await?;
         assert!(matches!(bank.extend(&claim, Hold::Forever).await?, Extended::Extended(_)));
@@ -227,7 +227,7 @@ async fn the_same_step_in_two_tables_has_two_tokens() -> Result<()> {
     with_place(async |here| {
         with_place(async |there| {
             for place in [here, there] {
-                let bank = place.store().await?.bank("bank")?;
+                let bank = place.store().await?.item_bank(&"bank".parse()?)?;
                 bank.add(&[Item::new("item")?]).await?;
                 assert!(matches!(bank.take(&ClaimId::new("ada")?, Hold::For(MINUTE)).await?, Taken::New(_)));
                 place.clock.advance(2 * MINUTE);

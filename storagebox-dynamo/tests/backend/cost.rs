@@ -3,7 +3,9 @@
 use std::env;
 use std::fs;
 
-use storagebox_core::{BackendExt, BankAdmin as _, ClaimId, CounterExt, Hold, Item, ItemBank, Result, Strategy, Taken};
+use storagebox_core::{
+    Backend, BankAdmin as _, Change, ClaimId, Counter, Hold, Item, ItemBank, Result, Strategy, Taken,
+};
 use storagebox_dynamo::{DynamoBuilder, WindowPlan};
 
 use crate::metered::{Cost, Metered, cost};
@@ -107,7 +109,7 @@ async fn what_items_cost_stays_within_its_bounds() -> Result<()> {
 async fn a_thousand_takes_are_little_more_than_a_thousand_requests() -> Result<()> {
     with_place(async |place| {
         let mut metered = Metered::of(place, place.builder()).await?;
-        let bank = metered.store.bank("namespace")?;
+        let bank = metered.store.item_bank(&"namespace".parse()?)?;
         let many: Vec<_> = (0..4_000).map(|number| Item::new(format!("code-{number}"))).collect::<Result<_>>()?;
         bank.add(&many).await?;
         metered.aside();
@@ -128,7 +130,7 @@ async fn a_thousand_takes_are_little_more_than_a_thousand_requests() -> Result<(
 async fn repeats_are_read_first_once_they_are_common() -> Result<()> {
     with_place(async |place| {
         let mut metered = Metered::of(place, place.builder()).await?;
-        let (bank, claim) = (metered.store.bank("namespace")?, ClaimId::new("ada")?);
+        let (bank, claim) = (metered.store.item_bank(&"namespace".parse()?)?, ClaimId::new("ada")?);
         bank.add(&items(1)?).await?;
         for _ in 0..20 {
             let _ = bank.take(&claim, Hold::Forever).await?;
@@ -144,7 +146,7 @@ async fn repeats_are_read_first_once_they_are_common() -> Result<()> {
 async fn the_first_call_of_a_namespace_registers_it() -> Result<()> {
     with_place(async |place| {
         let mut metered = Metered::of(place, place.builder()).await?;
-        let (bank, claim) = (metered.store.bank("namespace")?, ClaimId::new("ada")?);
+        let (bank, claim) = (metered.store.item_bank(&"namespace".parse()?)?, ClaimId::new("ada")?);
         for (call, requests) in [("first", 2), ("second", 1)] {
             metered.note(BANK, call, bank.get(&claim)).await?;
             assert_eq!(metered.cost_of(BANK, call).requests, requests, "{call}");
@@ -158,7 +160,7 @@ async fn the_first_call_of_a_namespace_registers_it() -> Result<()> {
 async fn the_claims_of_a_page_are_read_by_the_hundred() -> Result<()> {
     with_place(async |place| {
         let mut metered = Metered::of(place, place.builder().shards(1).fetch_limit(1_000)).await?;
-        let bank = metered.store.bank("namespace")?;
+        let bank = metered.store.item_bank(&"namespace".parse()?)?;
         bank.add(&items(250)?).await?;
         for number in 0..250 {
             let _ = bank.take(&ClaimId::new(format!("id-{number}"))?, Hold::Forever).await?;
@@ -198,12 +200,14 @@ async fn a_set_costs_more_than_a_marker_from_where_the_readme_says() -> Result<(
 async fn cheaper_than_a_marker(place: &Place, builder: DynamoBuilder, form: &str) -> Result<usize> {
     const MARKER: f64 = 4.0;
     let mut metered = Metered::of(place, builder).await?;
-    let set = metered.store.counters(form, Strategy::TokenSet { max: 1_000 })?;
+    let set = metered.store.counter(&form.parse()?, Strategy::TokenSet { max: 1_000 })?;
     for held in 0.. {
         let call = format!("{held} held");
         // A value of as many digits as there are, from the first on.
         let delta = if held == 0 { i64::MAX / 2 } else { 1 };
-        let _ = metered.note(COUNTERS, &*call, set.add("key", format!("op-{held}"), delta)).await?;
+        let _ = metered
+            .note(COUNTERS, &*call, set.apply(&"key".parse()?, &Change::new(format!("op-{held}").parse()?, delta)))
+            .await?;
         if metered.cost_of(COUNTERS, &call).write > MARKER {
             return Ok(held);
         }

@@ -7,8 +7,7 @@ use std::time::Duration;
 use aws_sdk_dynamodb::primitives::Blob;
 use aws_sdk_dynamodb::types::AttributeValue;
 use storagebox_core::{
-    BackendExt, Bounds, Change, Counted, Counter, CounterExt, ErrorKind, Key, Namespace, OpId, Result, Retention,
-    Strategy,
+    Backend, Bounds, Change, Counted, Counter, ErrorKind, Key, Namespace, OpId, Result, Retention, Strategy,
 };
 use storagebox_dynamo::WindowPlan;
 use storagebox_dynamo::faults::Fault;
@@ -27,11 +26,11 @@ async fn an_atomic_change_whose_reply_was_lost_is_sent_again_only_by_choice() ->
     with_place(async |place| {
         for (sends_again, sent, value) in [(false, 1, 6), (true, 2, 11)] {
             let (store, faults) = recorded(&place.table, place.builder().retry_atomic(sends_again)).await?;
-            let counter = store.counters(format!("{sends_again}"), Strategy::Atomic)?;
-            let _ = counter.add("key", "first", 1).await?;
+            let counter = store.counter(&format!("{sends_again}").parse()?, Strategy::Atomic)?;
+            let _ = counter.apply(&"key".parse()?, &Change::new("first".parse()?, 1)).await?;
             faults.reset();
             faults.script_for("UpdateItem", [Fault::DropAfter]);
-            let answer = counter.add("key", "op", 5).await;
+            let answer = counter.apply(&"key".parse()?, &Change::new("op".parse()?, 5)).await;
             match sends_again {
                 true => assert_eq!(answer?, applied(11)),
                 false => assert_eq!(answer.unwrap_err().kind(), ErrorKind::OutcomeUnknown),
@@ -60,12 +59,12 @@ async fn a_call_finds_its_own_lost_change_again() -> Result<()> {
     with_place(async |place| {
         let (store, faults) = recorded(&place.table, place.builder()).await?;
         for (number, (strategy, operation, tells)) in SENT.into_iter().enumerate() {
-            let counter = store.counters(format!("namespace-{number}"), strategy)?;
-            let _ = counter.add("key", "first", 1).await?;
+            let counter = store.counter(&format!("namespace-{number}").parse()?, strategy)?;
+            let _ = counter.apply(&"key".parse()?, &Change::new("first".parse()?, 1)).await?;
             let lost = [Fault::DropBefore, Fault::DropAfter, Fault::Torn, Fault::ErrorAfter, Fault::Late];
             for (number, fault) in (0_i64..).zip(lost) {
                 faults.script_for(operation, [fault]);
-                let answer = counter.add("key", format!("op-{number}"), 5).await?;
+                let answer = counter.apply(&"key".parse()?, &Change::new(format!("op-{number}").parse()?, 5)).await?;
                 let value = 6 + 5 * number;
                 let expected = Counted::Applied { value: tells.then_some(value) };
                 assert_eq!(answer, expected, "{strategy:?} after {fault:?}");
@@ -101,16 +100,17 @@ async fn overtaken(place: &Place, strategy: Strategy, others: u32) -> Result<Cou
     let gate = Gate::default();
     let (store, faults) = gate.store(&place.table, place.builder()).await?;
     let name = format!("{strategy:?}");
-    let (mine, other) = (store.counters(&*name, strategy)?, place.store().await?.counters(&*name, strategy)?);
+    let (mine, other) =
+        (store.counter(&name.parse()?, strategy)?, place.store().await?.counter(&name.parse()?, strategy)?);
     faults.script_for("PutItem", [Gate::PASS, Fault::DropAfter]);
     faults.script_for("GetItem", [Gate::PASS, Gate::HOLD]);
-    let call = tokio::spawn(async move { mine.add("key", "op", 5).await });
+    let call = tokio::spawn(async move { mine.apply(&"key".parse()?, &Change::new("op".parse()?, 5)).await });
     let key = Key::new("key")?;
     while other.value(&key).await? == 0 {
         tokio::task::yield_now().await;
     }
     for number in 0..others {
-        let _ = other.add("key", format!("other-{number}"), 1).await?;
+        let _ = other.apply(&"key".parse()?, &Change::new(format!("other-{number}").parse()?, 1)).await?;
     }
     gate.open();
     let answer = call.await.map_err(failed)?;
@@ -125,7 +125,7 @@ async fn a_row_holds_as_many_operations_as_the_plan_says() -> Result<()> {
         let most = u32::try_from(WindowPlan::for_rate(1, MINUTE).largest_capacity()).unwrap();
         let store = place.builder().prefix("p".repeat(64)).from_client(place.table.raw())?;
         let (name, key) = (Namespace::new("n".repeat(512))?, Key::new("k".repeat(512))?);
-        let counter = store.counters(&name, Strategy::TokenSet { max: most })?;
+        let counter = store.counter(&name, Strategy::TokenSet { max: most })?;
         assert_eq!(counter.value(&key).await?, 0);
         fill(place, &name, &key, most - 1).await?;
         let change = |op: &str| Ok::<_, storagebox_core::Error>(Change::new(OpId::new(op)?, -1));
@@ -160,18 +160,21 @@ async fn fill(place: &Place, name: &Namespace, key: &Key, count: u32) -> Result<
 async fn a_full_window_is_swept_for_many_changes_at_once() -> Result<()> {
     with_place(async |place| {
         let (store, faults) = recorded(&place.table, place.builder()).await?;
-        let counter = store.counters("window", Strategy::Window { lifetime: MINUTE, capacity: 100 })?;
+        let counter = store.counter(&"window".parse()?, Strategy::Window { lifetime: MINUTE, capacity: 100 })?;
         for number in 0..100 {
-            let _ = counter.add("key", format!("early-{number}"), 1).await?;
+            let _ = counter.apply(&"key".parse()?, &Change::new(format!("early-{number}").parse()?, 1)).await?;
         }
         place.clock.advance(MINUTE);
         faults.reset();
         for number in 0..100 {
-            assert_eq!(counter.add("key", format!("late-{number}"), 1).await?, applied(101 + number));
+            assert_eq!(
+                counter.apply(&"key".parse()?, &Change::new(format!("late-{number}").parse()?, 1)).await?,
+                applied(101 + number)
+            );
         }
         // Every twentieth is refused once, and then removes twenty.
         assert_eq!(faults.requests().get("UpdateItem"), Some(&105));
-        assert_eq!(counter.add("key", "beyond", 1).await?, Counted::Full);
+        assert_eq!(counter.apply(&"key".parse()?, &Change::new("beyond".parse()?, 1)).await?, Counted::Full);
         Ok(())
     })
     .await
@@ -182,7 +185,7 @@ async fn more_shards_than_a_transaction_takes_lend_all_they_have() -> Result<()>
     with_place(async |place| {
         let strategy =
             Strategy::Sharded { shards: 300, bounds: Bounds::between(0, 300)?, retention: Retention::Forever };
-        let counter = place.store().await?.counters("sharded", strategy)?;
+        let counter = place.store().await?.counter(&"sharded".parse()?, strategy)?;
         for (op, delta, expected) in [
             ("all", 300, Counted::Applied { value: None }),
             ("beyond", 1, Counted::OutOfBounds),
@@ -191,7 +194,7 @@ async fn more_shards_than_a_transaction_takes_lend_all_they_have() -> Result<()>
             ("below", -1, Counted::OutOfBounds),
             ("overflow", i64::MIN, Counted::OutOfBounds),
         ] {
-            assert_eq!(counter.add("key", op, delta).await?, expected, "{op}");
+            assert_eq!(counter.apply(&"key".parse()?, &Change::new(op.parse()?, delta)).await?, expected, "{op}");
         }
         assert_eq!(counter.value(&Key::new("key")?).await?, 0);
         Ok(())

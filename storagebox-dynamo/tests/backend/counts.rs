@@ -10,7 +10,7 @@ use aws_smithy_types::body::SdkBody;
 use http::StatusCode;
 use serde_json::json;
 use storagebox_core::{
-    BackendExt, BankAdmin, ClaimId, Counts, Hold, Item, ItemBank, ItemState, ListedItem, Result, Taken,
+    Backend, BankAdmin, ClaimId, Counts, Hold, Item, ItemBank, ItemState, ListedItem, Result, Taken,
 };
 use storagebox_dynamo::DynamoStore;
 
@@ -50,7 +50,7 @@ async fn all_shards_are_counted_at_once() -> Result<()> {
     with_place(async |place| {
         let gate = Gate::default();
         let (store, faults) = gate.store(&place.table, place.builder().shards(SHARDS)).await?;
-        let bank = store.bank("namespace")?;
+        let bank = store.item_bank(&"namespace".parse()?)?;
         let expected = filled(&*bank).await?;
         assert_eq!(bank.counts().await?, expected);
         faults.reset();
@@ -64,7 +64,7 @@ async fn all_shards_are_counted_at_once() -> Result<()> {
         assert_eq!(faults.requests().values().sum::<u64>(), 2 * u64::from(SHARDS));
         place.clock.advance(2 * MINUTE);
         let lapsed = Counts { free: expected.free + 3, held: expected.held - 3, ..expected };
-        assert_eq!(place.store().await?.bank("namespace")?.counts().await?, lapsed);
+        assert_eq!(place.store().await?.item_bank(&"namespace".parse()?)?.counts().await?, lapsed);
         Ok(())
     })
     .await
@@ -105,6 +105,6 @@ async fn a_bank_is_counted_for_longer_than_a_call_may_take() -> Result<()> {
         .http_client(http_client_fn(move |_, _| SharedHttpConnector::new(endless.clone())));
     let client = aws_sdk_dynamodb::Client::from_conf(config.build());
     let store = DynamoStore::builder().call_timeout(call_timeout).shards(1).from_client(&client)?;
-    assert!(store.bank("namespace")?.counts().await?.free > 2);
+    assert!(store.item_bank(&"namespace".parse()?)?.counts().await?.free > 2);
     Ok(())
 }

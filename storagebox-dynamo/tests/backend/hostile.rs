@@ -4,9 +4,8 @@ use std::time::Duration;
 
 use storagebox_conformance::keeps_text;
 use storagebox_core::{
-    BackendExt, BankAdmin, Change, ClaimId, Counted, Counter, DedupId, DedupRepo, Error, ErrorKind, Hold, Item,
-    ItemBank, ItemState, Key, LeaseRepo, Ledger, Namespace, OpId, Payload, Recorded, Result, Retention, Strategy,
-    TokenId,
+    Backend, BankAdmin, Change, ClaimId, Counted, Counter, DedupId, DedupRepo, Error, ErrorKind, Hold, Item, ItemBank,
+    ItemState, Key, LeaseRepo, Ledger, Namespace, OpId, Payload, Recorded, Result, Retention, Strategy, TokenId,
 };
 use storagebox_dynamo::DynamoStore;
 
@@ -63,7 +62,7 @@ async fn counters(store: &DynamoStore, text: &str) -> Result<()> {
     let key = Key::new(text)?;
     let change = Change::new(OpId::new(text)?, 7);
     for strategy in [Strategy::TokenSet { max: 9 }, Strategy::Optimistic] {
-        let counters = store.counters(format!("{}", text.len()) + strategy_name(strategy), strategy)?;
+        let counters = store.counter(&format!("{}{}", text.len(), strategy_name(strategy)).parse()?, strategy)?;
         let first = counters.apply(&key, &change).await?;
         assert!(matches!(first, Counted::Applied { value: None | Some(7) }), "{text}: {first:?}");
         let again = counters.apply(&key, &change).await?;
@@ -81,7 +80,7 @@ fn strategy_name(strategy: Strategy) -> &'static str {
 }
 
 async fn ledgers(store: &DynamoStore, text: &str) -> Result<()> {
-    let (ledger, key) = (store.ledgers("ledger")?, Key::new(text)?);
+    let (ledger, key) = (store.ledger(&"ledger".parse()?)?, Key::new(text)?);
     let change = Change::new(OpId::new(text)?, 7);
     assert_eq!(ledger.apply(&key, &change).await?, Counted::Applied { value: None }, "{text}");
     assert_eq!(ledger.apply(&key, &change).await?, Counted::AlreadyApplied { value: None }, "{text}");
@@ -95,7 +94,7 @@ async fn ledgers(store: &DynamoStore, text: &str) -> Result<()> {
 async fn payloads_are_bytes_and_items_are_as_long_as_promised() -> Result<()> {
     with_place(async |place| {
         let store = place.store().await?;
-        let records = store.dedup("records")?;
+        let records = store.dedup_repo(&"records".parse()?)?;
         let bytes: Vec<_> = (0..256 * 1024_usize).map(|byte| byte as u8).collect();
         for value in [&bytes[..0], &bytes[..256], &bytes[..]] {
             let (id, op) = (DedupId::new(format!("{}", value.len()))?, OpId::new("op")?);
@@ -103,7 +102,7 @@ async fn payloads_are_bytes_and_items_are_as_long_as_promised() -> Result<()> {
             let found = records.get(&id).await?.ok_or_else(|| failed("nothing was recorded"))?;
             assert_eq!(found.value.as_bytes(), value);
         }
-        let (bank, item) = (store.bank("b".repeat(512))?, Item::new("\u{1f600}".repeat(256))?);
+        let (bank, item) = (store.item_bank(&"b".repeat(512).parse()?)?, Item::new("\u{1f600}".repeat(256))?);
         bank.add(std::slice::from_ref(&item)).await?;
         let claim = ClaimId::new("i".repeat(512))?;
         let _ = bank.take(&claim, Hold::For(HOUR)).await?;
@@ -124,16 +123,16 @@ async fn no_name_reaches_the_rows_of_another_namespace() -> Result<()> {
         names.extend(["abc", "bank:3:abc:items:0", "bank:3:abc:", "abc:claims:0"].map(str::to_owned));
         names.push(format!("bank:3:abc:{}", "x".repeat(501)));
         for name in &names {
-            store.bank(name.as_str())?.add(&[Item::new(name.as_str())?]).await?;
+            store.item_bank(&name.as_str().parse()?)?.add(&[Item::new(name.as_str())?]).await?;
             let (id, op) = (DedupId::new("id")?, OpId::new("op")?);
-            let (records, value) = (store.dedup(name.as_str())?, Payload::try_from(name.as_str())?);
+            let (records, value) = (store.dedup_repo(&name.as_str().parse()?)?, Payload::try_from(name.as_str())?);
             let recorded = records.record(&id, &value, &op, Retention::Forever).await?;
             assert!(matches!(recorded, Recorded::New(_)), "{name}");
         }
         for name in &names {
-            let listed = store.bank(name.as_str())?.list(None, 10).await?.entries;
+            let listed = store.item_bank(&name.as_str().parse()?)?.list(None, 10).await?.entries;
             assert_eq!(listed.iter().map(|one| one.item.as_str()).collect::<Vec<_>>(), [name.as_str()]);
-            let found = store.dedup(name.as_str())?.get(&DedupId::new("id")?).await?;
+            let found = store.dedup_repo(&name.as_str().parse()?)?.get(&DedupId::new("id")?).await?;
             assert_eq!(found.map(|entry| entry.value), Some(Payload::try_from(name.as_str())?));
         }
         Ok(())
@@ -146,14 +145,14 @@ async fn no_name_reaches_the_rows_of_another_namespace() -> Result<()> {
 async fn no_key_reaches_the_rows_of_another_key() -> Result<()> {
     with_place(async |place| {
         let store = place.store().await?;
-        let counters = store.counters("counters", Strategy::default())?;
+        let counters = store.counter(&"counters".parse()?, Strategy::default())?;
         let pairs = [("a", "1:b"), ("a:1", "b"), ("a:1:", "b"), ("a", ":1:b"), ("1:a", "b"), ("a:", "1:b")];
         for (key, op) in pairs {
             let change = Change::new(OpId::new(op)?, 1);
             let counted = counters.apply(&Key::new(key)?, &change).await?;
             assert!(matches!(counted, Counted::Applied { .. }), "{key} {op}: {counted:?}");
         }
-        let ledger = store.ledgers("ledger")?;
+        let ledger = store.ledger(&"ledger".parse()?)?;
         for key in ["a", "a:", "1:a:", "1:a"] {
             let key = Key::new(key)?;
             let _ = ledger.apply(&key, &Change::new(OpId::new("op")?, 1)).await?;
@@ -177,20 +176,20 @@ async fn what_cannot_be_kept_is_refused_before_any_request() -> Result<()> {
             assert!(is_refused(Item::new(text.as_str())) && is_refused(ClaimId::new(text.as_str())));
             assert!(is_refused(DedupId::new(text.as_str())) && is_refused(OpId::new(text.as_str())));
             assert!(is_refused(Key::new(text.as_str())) && is_refused(TokenId::new(text.as_str())));
-            assert!(is_refused(Namespace::new(text.as_str())) && is_refused(store.bank(text.as_str())));
+            assert!(is_refused(Namespace::new(text.as_str())) && is_refused(store.item_bank(&text.as_str().parse()?)));
         }
         assert!(is_refused(Payload::try_from(&vec![0_u8; 256 * 1024 + 1][..])));
-        let (bank, claim) = (store.bank("namespace")?, ClaimId::new("ada")?);
+        let (bank, claim) = (store.item_bank(&"namespace".parse()?)?, ClaimId::new("ada")?);
         assert!(is_refused(bank.take(&claim, Hold::For(Duration::ZERO)).await));
         assert!(is_refused(bank.extend(&claim, Hold::For(Duration::MAX)).await));
         assert!(is_refused(bank.list(None, 0).await));
         let (id, op) = (DedupId::new("id")?, OpId::new("op")?);
-        let leases = store.leases("namespace")?;
+        let leases = store.lease_repo(&"namespace".parse()?)?;
         assert!(is_refused(leases.begin(&id, &op, Duration::ZERO, None).await));
         let for_nothing = Retention::For(Duration::ZERO);
         let value = Payload::try_from("value")?;
-        assert!(is_refused(store.dedup("namespace")?.record(&id, &value, &op, for_nothing).await));
-        assert!(is_refused(store.counters("namespace", Strategy::TokenSet { max: u32::MAX })));
+        assert!(is_refused(store.dedup_repo(&"namespace".parse()?)?.record(&id, &value, &op, for_nothing).await));
+        assert!(is_refused(store.counter(&"namespace".parse()?, Strategy::TokenSet { max: u32::MAX })));
         assert_eq!(faults.taken(), [], "requests were sent");
         Ok(())
     })

@@ -6,8 +6,8 @@ use std::time::Duration;
 use aws_sdk_dynamodb::primitives::Blob;
 use aws_sdk_dynamodb::types::AttributeValue;
 use storagebox_core::{
-    BackendExt, Bounds, Cancelled, Change, Clock, Counted, Counter, CounterExt, ErrorKind, Key, ManualClock, Namespace,
-    OpId, Result, Strategy,
+    Backend, Bounds, Cancelled, Change, Clock, Counted, Counter, ErrorKind, Key, ManualClock, Namespace, OpId, Result,
+    Strategy,
 };
 use storagebox_dynamo::faults::Fault;
 use storagebox_dynamo::{DynamoBuilder, WindowPlan};
@@ -40,7 +40,8 @@ async fn a_key_alone_tells_that_an_operation_was_applied_or_fenced() -> Result<(
     with_place(async |place| {
         let key = Key::new("key")?;
         for strategy in [Strategy::TokenSet { max: 3 }, window(3)] {
-            let counter = alone(place).from_client(place.table.raw())?.counters(format!("{strategy:?}"), strategy)?;
+            let counter =
+                alone(place).from_client(place.table.raw())?.counter(&format!("{strategy:?}").parse()?, strategy)?;
             assert_eq!(counter.cancel(&key, &OpId::new("early")?).await?, Cancelled::Cancelled);
             assert_eq!(counter.apply(&key, &change("early", 1)?).await?, Counted::Fenced);
             assert_eq!(counter.apply(&key, &change("op", 5)?).await?, APPLIED);
@@ -68,12 +69,16 @@ async fn a_call_finds_its_own_key_after_a_lost_reply() -> Result<()> {
     with_place(async |place| {
         let (store, faults) = recorded(&place.table, alone(place)).await?;
         for strategy in [Strategy::TokenSet { max: 9 }, window(9)] {
-            let counter = store.counters(format!("{strategy:?}"), strategy)?;
-            let _ = counter.add("key", "first", 1).await?;
+            let counter = store.counter(&format!("{strategy:?}").parse()?, strategy)?;
+            let _ = counter.apply(&"key".parse()?, &Change::new("first".parse()?, 1)).await?;
             let lost = [Fault::DropBefore, Fault::DropAfter, Fault::Torn, Fault::ErrorAfter, Fault::Late];
             for (number, fault) in (0_i64..).zip(lost) {
                 faults.script_for("UpdateItem", [fault]);
-                assert_eq!(counter.add("key", format!("op-{number}"), 5).await?, APPLIED, "{fault:?}");
+                assert_eq!(
+                    counter.apply(&"key".parse()?, &Change::new(format!("op-{number}").parse()?, 5)).await?,
+                    APPLIED,
+                    "{fault:?}"
+                );
                 faults.land().await;
                 let value = counter.value(&Key::new("key")?).await?;
                 assert_eq!(value, 6 + 5 * number, "{strategy:?} after {fault:?}");
@@ -90,13 +95,13 @@ async fn a_lost_reply_behind_others_is_already_applied() -> Result<()> {
     with_place(async |place| {
         let gate = Gate::default();
         let (store, faults) = gate.store(&place.table, alone(place)).await?;
-        let (mine, key) = (store.counters("set", window(9))?, Key::new("key")?);
-        let _ = mine.add("key", "first", 1).await?;
+        let (mine, key) = (store.counter(&"set".parse()?, window(9))?, Key::new("key")?);
+        let _ = mine.apply(&"key".parse()?, &Change::new("first".parse()?, 1)).await?;
         faults.script_for("UpdateItem", [Fault::DropAfter, Gate::HOLD]);
-        let call = tokio::spawn(async move { mine.add("key", "op", 5).await });
+        let call = tokio::spawn(async move { mine.apply(&"key".parse()?, &Change::new("op".parse()?, 5)).await });
         gate.reached().await;
-        let other = alone(place).from_client(place.table.raw())?.counters("set", window(9))?;
-        assert_eq!(other.add("key", "other", 1).await?, APPLIED);
+        let other = alone(place).from_client(place.table.raw())?.counter(&"set".parse()?, window(9))?;
+        assert_eq!(other.apply(&"key".parse()?, &Change::new("other".parse()?, 1)).await?, APPLIED);
         gate.open();
         assert_eq!(call.await.map_err(failed)??, ALREADY);
         assert_eq!(other.value(&key).await?, 7);
@@ -109,24 +114,35 @@ async fn a_lost_reply_behind_others_is_already_applied() -> Result<()> {
 async fn a_window_of_keys_forgets_by_the_slot_and_never_early() -> Result<()> {
     with_place(async |place| {
         let (store, faults) = recorded(&place.table, alone(place)).await?;
-        let counter = store.counters("window", window(17))?;
+        let counter = store.counter(&"window".parse()?, window(17))?;
         for number in 0..17 {
-            assert_eq!(counter.add("key", format!("op-{number}"), 1).await?, APPLIED);
+            assert_eq!(
+                counter.apply(&"key".parse()?, &Change::new(format!("op-{number}").parse()?, 1)).await?,
+                APPLIED
+            );
             place.clock.advance(MINUTE);
         }
         // The first is a lifetime and a slot old, and goes.
-        assert_eq!(counter.add("key", "late", 1).await?, APPLIED);
+        assert_eq!(counter.apply(&"key".parse()?, &Change::new("late".parse()?, 1)).await?, APPLIED);
         for number in 1..17 {
-            assert_eq!(counter.add("key", format!("op-{number}"), 1).await?, ALREADY, "op-{number}");
+            assert_eq!(
+                counter.apply(&"key".parse()?, &Change::new(format!("op-{number}").parse()?, 1)).await?,
+                ALREADY,
+                "op-{number}"
+            );
         }
         faults.reset();
         place.clock.advance(10 * LIFETIME);
         for number in 0..17 {
-            assert_eq!(counter.add("key", format!("op-{number}"), 1).await?, APPLIED, "op-{number} anew");
+            assert_eq!(
+                counter.apply(&"key".parse()?, &Change::new(format!("op-{number}").parse()?, 1)).await?,
+                APPLIED,
+                "op-{number} anew"
+            );
         }
         // The first found a slot that was over.
         assert_eq!(faults.requests().get("UpdateItem"), Some(&18));
-        assert_eq!(counter.add("key", "beyond", 1).await?, Counted::Full);
+        assert_eq!(counter.apply(&"key".parse()?, &Change::new("beyond".parse()?, 1)).await?, Counted::Full);
         assert_eq!(counter.value(&Key::new("key")?).await?, 35);
         Ok(())
     })
@@ -145,7 +161,7 @@ async fn no_history_of_a_window_of_keys_forgets_early_or_counts_twice() -> Resul
         for clock in [&ahead, &behind] {
             let builder = alone(place).max_skew(SKEW).clock(clock.clone());
             let store = builder.from_client(place.table.raw())?;
-            counters.push(store.counters("window", window(CAPACITY as u32))?);
+            counters.push(store.counter(&"window".parse()?, window(CAPACITY as u32))?);
         }
         let mut random = fastrand::Rng::with_seed(5);
         let (mut now, mut value, mut applied) = (Duration::ZERO, 0, HashMap::new());
@@ -154,7 +170,11 @@ async fn no_history_of_a_window_of_keys_forgets_early_or_counts_twice() -> Resul
             now += pass;
             [&ahead, &behind].into_iter().for_each(|clock| clock.advance(pass));
             let op = random.u32(0..24);
-            let counted = random.choice(&counters).unwrap().add("key", format!("op-{op}"), 1).await?;
+            let counted = random
+                .choice(&counters)
+                .unwrap()
+                .apply(&"key".parse()?, &Change::new(format!("op-{op}").parse()?, 1))
+                .await?;
             let last = applied.get(&op).map(|at| now - *at);
             let at = format!("step {step}: op-{op} is {counted:?}, applied {last:?} ago");
             match counted {
@@ -185,12 +205,15 @@ async fn racing_keys_are_counted_once_across_slots() -> Result<()> {
     with_place(async |place| {
         let mut calls = tokio::task::JoinSet::new();
         for _ in 0..4 {
-            let counter = alone(place).from_client(place.table.raw())?.counters("window", window(100))?;
+            let counter = alone(place).from_client(place.table.raw())?.counter(&"window".parse()?, window(100))?;
             let clock = place.clock.clone();
             calls.spawn(async move {
                 let mut applied = 0;
                 for number in 0..OPS {
-                    applied += i64::from(counter.add("key", format!("op-{number}"), 1).await? == APPLIED);
+                    applied += i64::from(
+                        counter.apply(&"key".parse()?, &Change::new(format!("op-{number}").parse()?, 1)).await?
+                            == APPLIED,
+                    );
                     // The four of them make eight slots of it.
                     clock.advance(Duration::from_secs(4));
                 }
@@ -201,7 +224,7 @@ async fn racing_keys_are_counted_once_across_slots() -> Result<()> {
         while let Some(call) = calls.join_next().await {
             applied += call.map_err(failed)??;
         }
-        let counter = alone(place).from_client(place.table.raw())?.counters("window", window(100))?;
+        let counter = alone(place).from_client(place.table.raw())?.counter(&"window".parse()?, window(100))?;
         assert_eq!((applied, counter.value(&Key::new("key")?).await?), (OPS, OPS));
         Ok(())
     })
@@ -217,7 +240,7 @@ async fn a_row_holds_article_3s_window_of_30000_keys() -> Result<()> {
         let (name, key) = (Namespace::new("n".repeat(512))?, Key::new("k".repeat(512))?);
         let strategy = Strategy::Window { lifetime: LIFETIME, capacity: most };
         let store = place.builder().prefix("p".repeat(64)).keys_alone(true).from_client(place.table.raw())?;
-        let counter = store.counters(&name, strategy)?;
+        let counter = store.counter(&name, strategy)?;
         assert_eq!(counter.value(&key).await?, 0);
         fill(place, &name, &key, most - 1).await?;
         assert_eq!(counter.apply(&key, &change("last", -1)?).await?, APPLIED);
@@ -259,8 +282,8 @@ async fn a_namespace_keeps_the_form_that_it_was_made_with() -> Result<()> {
         for (name, first) in [("whole", false), ("alone", true)] {
             for keys_alone in [first, !first] {
                 let store = place.builder().keys_alone(keys_alone).from_client(place.table.raw())?;
-                let counter = store.counters(name, Strategy::TokenSet { max: 9 })?;
-                match counter.add("key", format!("{keys_alone}"), 1).await {
+                let counter = store.counter(&name.parse()?, Strategy::TokenSet { max: 9 })?;
+                match counter.apply(&"key".parse()?, &Change::new(format!("{keys_alone}").parse()?, 1)).await {
                     Ok(counted) => assert!(keys_alone == first, "{counted:?}"),
                     Err(error) => {
                         assert_eq!((error.kind(), keys_alone), (ErrorKind::Misconfigured, !first));
@@ -278,7 +301,7 @@ async fn a_namespace_keeps_the_form_that_it_was_made_with() -> Result<()> {
 async fn a_lifetime_below_the_skew_is_refused() -> Result<()> {
     with_place(async |place| {
         let store = alone(place).max_skew(HOUR).from_client(place.table.raw())?;
-        let error = store.counters("window", window(9)).err().expect("a lifetime that is too short");
+        let error = store.counter(&"window".parse()?, window(9)).err().expect("a lifetime that is too short");
         assert_eq!(error.kind(), ErrorKind::InvalidInput);
         assert!(error.to_string().contains("max_skew"), "{error}");
         Ok(())
@@ -290,13 +313,16 @@ async fn a_lifetime_below_the_skew_is_refused() -> Result<()> {
 #[tokio::test]
 async fn a_damaged_row_of_keys_is_corrupt_at_once() -> Result<()> {
     with_place(async |place| {
-        let counter = alone(place).from_client(place.table.raw())?.counters("window", window(9))?;
+        let counter = alone(place).from_client(place.table.raw())?.counter(&"window".parse()?, window(9))?;
         for attribute in ["v", "q", "e", "b"] {
             for damage in ["REMOVE #a", "SET #a = :text"] {
                 let key = format!("{damage} for {attribute}");
-                let _ = counter.add(key.as_str(), "op", 1).await?;
+                let _ = counter.apply(&key.as_str().parse()?, &Change::new("op".parse()?, 1)).await?;
                 damaged(place, &key, attribute, damage).await?;
-                let error = counter.add(key.as_str(), "another", 1).await.expect_err(&key);
+                let error = counter
+                    .apply(&key.as_str().parse().unwrap(), &Change::new("another".parse().unwrap(), 1))
+                    .await
+                    .expect_err(&key);
                 assert_eq!(error.kind(), ErrorKind::Corrupt, "{key}: {error}");
             }
         }

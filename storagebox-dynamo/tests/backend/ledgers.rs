@@ -3,7 +3,7 @@
 use std::iter::repeat_n;
 use std::time::Duration;
 
-use storagebox_core::{BackendExt, CounterExt, Key, Ledger, LedgerEntry, Maintained, Result};
+use storagebox_core::{Backend, Change, Counter, Key, Ledger, LedgerEntry, Maintained, Result};
 use storagebox_dynamo::faults::Fault;
 
 use crate::scene::{Gate, recorded, with_place};
@@ -11,9 +11,9 @@ use crate::support::Place;
 
 /// What a key's ledger has: four changes.
 async fn filled(place: &Place, key: &Key) -> Result<()> {
-    let ledger = place.store().await?.ledgers("ledger")?;
+    let ledger = place.store().await?.ledger(&"ledger".parse()?)?;
     for number in 0..4 {
-        let _ = ledger.add(key, format!("op-{number}"), 1 << number).await?;
+        let _ = ledger.apply(key, &Change::new(format!("op-{number}").parse()?, 1 << number)).await?;
     }
     Ok(())
 }
@@ -42,7 +42,7 @@ async fn a_compaction_that_loses_any_request_ends_as_if_it_had_not() -> Result<(
                 let key = Key::new(when.as_str())?;
                 filled(place, &key).await?;
                 let (store, faults) = recorded(&place.table, place.builder()).await?;
-                let ledger = store.ledgers("ledger")?;
+                let ledger = store.ledger(&"ledger".parse()?)?;
                 faults.script(repeat_n(Gate::PASS, before).chain([fault]));
                 let compacted = ledger.compact(&key, Duration::ZERO, 10).await?;
                 assert_eq!(compacted, Maintained { deleted: 4, more: false }, "{when}");
@@ -67,14 +67,14 @@ async fn a_compaction_that_is_broken_off_is_ended_by_the_next() -> Result<()> {
             filled(place, &key).await?;
             let gate = Gate::default();
             let (store, faults) = gate.store(&place.table, place.builder()).await?;
-            let ledger = store.ledgers("ledger")?;
+            let ledger = store.ledger(&"ledger".parse()?)?;
             faults.script(repeat_n(Gate::PASS, before).chain([Gate::HOLD; 20]));
             tokio::select! {
                 () = gate.reached() => {}
                 // It takes fewer requests.
                 compacted = ledger.compact(&key, Duration::ZERO, 10) => drop(compacted?),
             }
-            let next = place.store().await?.ledgers("ledger")?;
+            let next = place.store().await?.ledger(&"ledger".parse()?)?;
             ensure_kept(&*next, &key, &when).await?;
             next.compact(&key, Duration::ZERO, 10).await?;
             ensure_kept(&*next, &key, &when).await?;

@@ -5,9 +5,7 @@ use std::future::ready;
 use std::pin::{Pin, pin};
 use std::time::Duration;
 
-use storagebox_core::{
-    Backend, BackendExt, Change, ClaimId, Counter, Hold, Item, ItemBank, Key, OpId, Result, Strategy,
-};
+use storagebox_core::{Backend, Change, ClaimId, Counter, Hold, Item, ItemBank, Key, OpId, Result, Strategy};
 use storagebox_dynamo::DynamoStore;
 use storagebox_dynamo::faults::Faults;
 use tokio::task::yield_now;
@@ -47,7 +45,8 @@ async fn store(place: &Place) -> Result<(DynamoStore, Faults)> {
 async fn a_take_that_is_left_looking_holds_up_no_other() -> Result<()> {
     with_place(async |place| {
         let (store, faults) = store(place).await?;
-        let (bank, other) = (store.bank("namespace")?, place.store().await?.bank("namespace")?);
+        let (bank, other) =
+            (store.item_bank(&"namespace".parse()?)?, place.store().await?.item_bank(&"namespace".parse()?)?);
         other.add(&crate::support::items(2 * OTHERS)?).await?;
         let (ada, hold) = (ClaimId::new("ada")?, Hold::Forever);
         let mut left = pin!(bank.take(&ada, hold));
@@ -64,7 +63,7 @@ async fn a_take_that_is_left_looking_holds_up_no_other() -> Result<()> {
 async fn a_first_call_of_a_namespace_that_is_left_holds_up_no_other() -> Result<()> {
     with_place(async |place| {
         let (store, faults) = store(place).await?;
-        let bank = store.bank("namespace")?;
+        let bank = store.item_bank(&"namespace".parse()?)?;
         let items = [Item::new("one")?];
         let mut left = pin!(bank.add(&items));
         leave(left.as_mut(), &faults, "PutItem", 1).await?;
@@ -81,7 +80,7 @@ async fn a_first_call_of_a_namespace_that_is_left_holds_up_no_other() -> Result<
 async fn a_change_of_a_counter_that_is_left_holds_up_no_other() -> Result<()> {
     with_place(async |place| {
         let (store, faults) = store(place).await?;
-        let (counter, key) = (store.counters("namespace", Strategy::Optimistic)?, Key::new("key")?);
+        let (counter, key) = (store.counter(&"namespace".parse()?, Strategy::Optimistic)?, Key::new("key")?);
         let _ = counter.apply(&key, &Change::new(OpId::new("first")?, 1)).await?;
         faults.reset();
         let change = Change::new(OpId::new("left")?, 1);
@@ -101,7 +100,7 @@ async fn a_change_of_a_counter_that_is_left_holds_up_no_other() -> Result<()> {
 async fn upkeep_that_is_left_holds_up_no_other() -> Result<()> {
     with_place(async |place| {
         let (store, faults) = store(place).await?;
-        let _ = store.bank("namespace")?.release(&ClaimId::new("ada")?).await?;
+        let _ = store.item_bank(&"namespace".parse()?)?.release(&ClaimId::new("ada")?).await?;
         let mut left = pin!(store.maintain(10));
         leave(left.as_mut(), &faults, "Scan", 1).await?;
         tokio::time::timeout(PATIENCE, store.maintain(10)).await.map_err(failed)??;

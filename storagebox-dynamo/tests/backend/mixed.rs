@@ -1,8 +1,8 @@
 //! Transactions that a condition refuses, while another reason keeps one of their parts from being judged.
 
 use storagebox_core::{
-    BackendExt, Bounds, Change, ClaimId, Counted, Counter, Hold, Item, ItemBank, Key, OpId, Released, Result,
-    Retention, Strategy,
+    Backend, Bounds, Change, ClaimId, Counted, Counter, Hold, Item, ItemBank, Key, OpId, Released, Result, Retention,
+    Strategy,
 };
 use storagebox_dynamo::faults::Fault;
 
@@ -18,7 +18,7 @@ async fn a_change_that_was_applied_is_not_called_out_of_bounds() -> Result<()> {
         let (retention, bounds) = (Retention::Forever, Bounds::at_least(0));
         let strategies = [Strategy::Marker { retention }, Strategy::Sharded { shards: 1, bounds, retention }];
         for (number, strategy) in strategies.into_iter().enumerate() {
-            let (counter, key) = (store.counters(format!("stock-{number}"), strategy)?, Key::new("key")?);
+            let (counter, key) = (store.counter(&format!("stock-{number}").parse()?, strategy)?, Key::new("key")?);
             let change =
                 |op: &str, delta| Ok::<_, storagebox_core::Error>(Change::new(OpId::new(op)?, delta).within(bounds));
             let _ = counter.apply(&key, &change("stock", 1)?).await?;
@@ -43,10 +43,10 @@ async fn a_change_that_was_applied_is_not_called_out_of_bounds() -> Result<()> {
 async fn a_claim_that_was_released_elsewhere_is_not_called_corrupt() -> Result<()> {
     with_place(async |place| {
         let (store, faults) = recorded(&place.table, place.builder()).await?;
-        let (bank, claim) = (store.bank("namespace")?, ClaimId::new("ada")?);
+        let (bank, claim) = (store.item_bank(&"namespace".parse()?)?, ClaimId::new("ada")?);
         bank.add(&[Item::new("code")?]).await?;
         let _ = bank.take(&claim, Hold::Forever).await?;
-        assert_eq!(place.store().await?.bank("namespace")?.release(&claim).await?, Released::Released);
+        assert_eq!(place.store().await?.item_bank(&"namespace".parse()?)?.release(&claim).await?, Released::Released);
         faults.reset();
         for mix in 0..MIXES {
             faults.script_for("TransactWriteItems", [Fault::Mixed]);

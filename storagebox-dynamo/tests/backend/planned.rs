@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use storagebox_core::{BackendExt, Bounds, Change, CounterExt, Key, OpId, Reason, Result, Retention, Strategy};
+use storagebox_core::{Backend, Bounds, Change, Counter, Key, OpId, Reason, Result, Retention, Strategy};
 use storagebox_dynamo::{CounterPlan, SetPlan, WindowPlan};
 
 use crate::metered::{Cost, Metered, cost};
@@ -31,12 +31,14 @@ async fn what_was_planned_is_what_is_taken() -> Result<()> {
         let mut metered = Metered::of(place, place.builder()).await?;
         let plan = CounterPlan::for_operations(OPERATIONS.into());
         for (number, strategy) in STRATEGIES.into_iter().enumerate() {
-            let counter = metered.store.counters(format!("namespace-{number}"), strategy)?;
+            let counter = metered.store.counter(&format!("namespace-{number}").parse()?, strategy)?;
             // The namespace is made, or looked at, once.
-            let _ = counter.add("other", "first", 1).await?;
+            let _ = counter.apply(&"other".parse()?, &Change::new("first".parse()?, 1)).await?;
             metered.aside();
             for operation in 0..OPERATIONS {
-                let _ = counter.add("key", format!("op-{operation:02}"), i64::MAX / 1_000).await?;
+                let _ = counter
+                    .apply(&"key".parse()?, &Change::new(format!("op-{operation:02}").parse()?, i64::MAX / 1_000))
+                    .await?;
             }
             let (taken, planned): (Cost, _) = (metered.aside().iter().map(cost).sum(), plan.cost(strategy));
             let (write, read) = (planned.write_units as f64, planned.read_units as f64);
@@ -53,11 +55,14 @@ async fn what_was_planned_is_what_is_taken() -> Result<()> {
 #[tokio::test]
 async fn a_planned_set_takes_what_was_planned() -> Result<()> {
     with_place(async |place| {
-        let set = place.store().await?.counters("set", SetPlan::for_operations(20).strategy()?)?;
+        let set = place.store().await?.counter(&"set".parse()?, SetPlan::for_operations(20).strategy()?)?;
         for operation in 0..20 {
-            let _ = set.add("key", format!("op-{operation}"), 1).await?;
+            let _ = set.apply(&"key".parse()?, &Change::new(format!("op-{operation}").parse()?, 1)).await?;
         }
-        assert_eq!(set.add("key", "beyond", 1).await?, storagebox_core::Counted::Full);
+        assert_eq!(
+            set.apply(&"key".parse()?, &Change::new("beyond".parse()?, 1)).await?,
+            storagebox_core::Counted::Full
+        );
         Ok(())
     })
     .await
@@ -68,8 +73,8 @@ async fn a_planned_set_takes_what_was_planned() -> Result<()> {
 async fn the_largest_planned_set_opens() -> Result<()> {
     with_place(async |place| {
         let most = SetPlan::for_operations(1).largest_operations();
-        let set = place.store().await?.counters("set", SetPlan::for_operations(most).strategy()?)?;
-        let _ = set.add("key", "op", 1).await?;
+        let set = place.store().await?.counter(&"set".parse()?, SetPlan::for_operations(most).strategy()?)?;
+        let _ = set.apply(&"key".parse()?, &Change::new("op".parse()?, 1)).await?;
         Ok(())
     })
     .await
@@ -101,8 +106,8 @@ async fn assert_no_figure_is_below(place: &Place, lengths: [usize; 3], with_reas
     let takes_reasons = |strategy: &Strategy| !with_reason || *strategy == Strategy::Ledger;
     let mut below = vec![];
     for (number, strategy) in STRATEGIES.into_iter().filter(takes_reasons).enumerate() {
-        let counter = metered.store.counters(format!("{with_reason}{number}{name}"), strategy)?;
-        let _ = counter.add("other", "first", 1).await?;
+        let counter = metered.store.counter(&format!("{with_reason}{number}{name}").parse()?, strategy)?;
+        let _ = counter.apply(&"other".parse()?, &Change::new("first".parse()?, 1)).await?;
         metered.aside();
         let key = Key::new(key.as_str())?;
         for operation in 0..3 {
@@ -138,9 +143,10 @@ async fn a_planned_window_is_not_full_at_its_rate() -> Result<()> {
             let store = place.builder().max_skew(skew).keys_alone(keys_alone).from_client(place.table.raw())?;
             let plan = if seconds == 1 { default } else { default.with_max_skew(skew) };
             let plan = if keys_alone { plan.keys_alone() } else { plan };
-            let window = store.counters(format!("window-{keys_alone}-{seconds}"), plan.strategy()?)?;
+            let window = store.counter(&format!("window-{keys_alone}-{seconds}").parse()?, plan.strategy()?)?;
             for operation in 0..100 {
-                let counted = window.add("key", format!("op-{operation}"), 1).await?;
+                let counted =
+                    window.apply(&"key".parse()?, &Change::new(format!("op-{operation}").parse()?, 1)).await?;
                 if counted == storagebox_core::Counted::Full {
                     full.push((keys_alone, seconds, operation));
                 }

@@ -4,9 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use storagebox_core::{
-    Backend as _, BackendExt as _, Key, OrderedOptions, OrderedStore as _, Payload, Result, Stamp, WriterId,
-};
+use storagebox_core::{Backend as _, Key, OrderedOptions, OrderedStore as _, Payload, Result, Stamp, WriterId};
 use storagebox_dynamo::DynamoStore;
 
 use crate::metered::Metered;
@@ -94,7 +92,7 @@ async fn every_kind_of_row_is_listed() -> Result<()> {
     with_place(async |place| {
         let mut metered = Metered::of(place, builder(place)).await?;
         metered.every_call(place).await?;
-        let ordered = metered.store.ordered("ordered", OrderedOptions::sequence())?;
+        let ordered = metered.store.ordered_store(&"ordered".parse()?, OrderedOptions::sequence())?;
         let stamp = Stamp::new(9, WriterId::new("ada")?);
         let _ = ordered.put(&Key::new("key")?, &Payload::try_from("value")?, &stamp).await?;
         let rows = place.rows().await?;

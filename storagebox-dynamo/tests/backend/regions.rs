@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use aws_sdk_dynamodb::config::Region;
 use storagebox_core::{
-    Backend, BackendExt, ClaimId, Counted, Counter, CounterExt, ErrorKind, Hold, Key, Ledger, OpId, OrderedOptions,
-    Result, Strategy, Taken,
+    Backend, Change, ClaimId, Counted, Counter, ErrorKind, Hold, Key, Ledger, OpId, OrderedOptions, Result, Strategy,
+    Taken,
 };
 use storagebox_dynamo::{DynamoBuilder, DynamoStore, Regions};
 
@@ -59,12 +59,12 @@ const HOUR: Duration = Duration::from_secs(3_600);
 async fn used(store: &DynamoStore) -> [Result<()>; 6] {
     let key = Key::new("key").unwrap();
     [
-        async { store.bank("namespace")?.counts().await.map(drop) }.await,
-        async { store.dedup("namespace")?.get(&"id".try_into()?).await.map(drop) }.await,
-        async { store.tokens("namespace")?.exists(&"token".try_into()?).await.map(drop) }.await,
-        async { store.counters("namespace", Strategy::default())?.value(&key).await.map(drop) }.await,
-        async { store.ledgers("ledger")?.value(&key).await.map(drop) }.await,
-        async { store.ordered("namespace", OrderedOptions::time())?.get(&key).await.map(drop) }.await,
+        async { store.item_bank(&"namespace".parse()?)?.counts().await.map(drop) }.await,
+        async { store.dedup_repo(&"namespace".parse()?)?.get(&"id".try_into()?).await.map(drop) }.await,
+        async { store.token_store(&"namespace".parse()?)?.exists(&"token".try_into()?).await.map(drop) }.await,
+        async { store.counter(&"namespace".parse()?, Strategy::default())?.value(&key).await.map(drop) }.await,
+        async { store.ledger(&"ledger".parse()?)?.value(&key).await.map(drop) }.await,
+        async { store.ordered_store(&"namespace".parse()?, OrderedOptions::time())?.get(&key).await.map(drop) }.await,
     ]
 }
 
@@ -89,15 +89,17 @@ async fn a_namespace_is_refused_in_any_region_but_its_home() -> Result<()> {
 #[tokio::test]
 async fn a_namespace_that_moved_is_refused_where_it_was() -> Result<()> {
     with_replicas(async |home, abroad| {
-        home.plain().await?.bank("namespace")?.add(&items(2)?).await?;
+        home.plain().await?.item_bank(&"namespace".parse()?)?.add(&items(2)?).await?;
         home.arrives_in(abroad).await?;
         let moved = abroad.store(|builder| builder.regions(Regions::Moved)).await?;
-        let taken = moved.bank("namespace")?.take(&ClaimId::new("ada")?, Hold::Forever).await?;
+        let taken = moved.item_bank(&"namespace".parse()?)?.take(&ClaimId::new("ada")?, Hold::Forever).await?;
         assert!(matches!(taken, Taken::New(_)), "{taken:?}");
         abroad.arrives_in(home).await?;
-        let refused = home.plain().await?.bank("namespace")?.take(&ClaimId::new("bob")?, Hold::Forever).await;
+        let refused =
+            home.plain().await?.item_bank(&"namespace".parse()?)?.take(&ClaimId::new("bob")?, Hold::Forever).await;
         assert_eq!(refused.expect_err("a namespace that moved").kind(), ErrorKind::Misconfigured);
-        let stays = abroad.plain().await?.bank("namespace")?.take(&ClaimId::new("bob")?, Hold::Forever).await?;
+        let stays =
+            abroad.plain().await?.item_bank(&"namespace".parse()?)?.take(&ClaimId::new("bob")?, Hold::Forever).await?;
         assert!(matches!(stays, Taken::New(_)), "{stays:?}");
         Ok(())
     })
@@ -108,7 +110,7 @@ async fn a_namespace_that_moved_is_refused_where_it_was() -> Result<()> {
 #[tokio::test]
 async fn upkeep_deletes_nothing_of_a_namespace_that_is_at_home_elsewhere() -> Result<()> {
     with_replicas(async |home, abroad| {
-        let bank = home.plain().await?.bank("namespace")?;
+        let bank = home.plain().await?.item_bank(&"namespace".parse()?)?;
         let _ = bank.release(&ClaimId::new("unknown")?).await?;
         home.place.clock.advance(30 * 24 * HOUR);
         home.arrives_in(abroad).await?;
@@ -129,11 +131,15 @@ async fn retries_in_another_region_that_arrive_late_are_counted_once() -> Result
     with_replicas(async |home, abroad| {
         for (name, first_is_last) in [("first", true), ("second", false)] {
             let (here, there) = (home.store(several).await?, abroad.store(several).await?);
-            let (here, there) = (here.ledgers(name)?, there.ledgers(name)?);
-            let _ = here.add("key", "op", 5).await?;
-            let _ = here.add("key", "here", 10).await?;
-            assert_eq!(there.add("key", "op", 5).await?, Counted::Applied { value: None }, "a retry");
-            let _ = there.add("key", "there", 100).await?;
+            let (here, there) = (here.ledger(&name.parse()?)?, there.ledger(&name.parse()?)?);
+            let _ = here.apply(&"key".parse()?, &Change::new("op".parse()?, 5)).await?;
+            let _ = here.apply(&"key".parse()?, &Change::new("here".parse()?, 10)).await?;
+            assert_eq!(
+                there.apply(&"key".parse()?, &Change::new("op".parse()?, 5)).await?,
+                Counted::Applied { value: None },
+                "a retry"
+            );
+            let _ = there.apply(&"key".parse()?, &Change::new("there".parse()?, 100)).await?;
             let key = Key::new("key")?;
             assert_eq!((here.value(&key).await?, there.value(&key).await?), (15, 105), "before it arrives");
             let order = if first_is_last { [(abroad, home), (home, abroad)] } else { [(home, abroad), (abroad, home)] };
@@ -142,7 +148,10 @@ async fn retries_in_another_region_that_arrive_late_are_counted_once() -> Result
             }
             for ledger in [&here, &there] {
                 assert_eq!(ledger.value(&key).await?, 115, "{name}");
-                assert_eq!(ledger.add("key", "op", 5).await?, Counted::AlreadyApplied { value: None });
+                assert_eq!(
+                    ledger.apply(&"key".parse()?, &Change::new("op".parse()?, 5)).await?,
+                    Counted::AlreadyApplied { value: None }
+                );
                 assert_eq!(ledger.log(&key, None, 10).await?.entries.len(), 3);
             }
         }
@@ -156,8 +165,8 @@ async fn retries_in_another_region_that_arrive_late_are_counted_once() -> Result
 #[tokio::test]
 async fn a_ledger_in_several_regions_deletes_and_fences_nothing() -> Result<()> {
     with_replicas(async |home, _| {
-        let ledger = home.store(several).await?.ledgers("ledger")?;
-        let _ = ledger.add("key", "op", 5).await?;
+        let ledger = home.store(several).await?.ledger(&"ledger".parse()?)?;
+        let _ = ledger.apply(&"key".parse()?, &Change::new("op".parse()?, 5)).await?;
         let key = Key::new("key")?;
         let compacted = ledger.compact(&key, Duration::ZERO, 10).await.map(drop);
         let cancelled = ledger.cancel(&key, &OpId::new("other")?).await.map(drop);
@@ -175,11 +184,17 @@ async fn a_ledger_in_several_regions_deletes_and_fences_nothing() -> Result<()> 
 async fn a_ledger_is_in_several_regions_or_in_one_for_ever() -> Result<()> {
     with_replicas(async |home, _| {
         let (one, many) = (home.plain().await?, home.store(several).await?);
-        let _ = one.ledgers("one")?.add("key", "op", 1).await?;
-        let _ = many.ledgers("many")?.add("key", "op", 1).await?;
+        let _ = one.ledger(&"one".parse()?)?.apply(&"key".parse()?, &Change::new("op".parse()?, 1)).await?;
+        let _ = many.ledger(&"many".parse()?)?.apply(&"key".parse()?, &Change::new("op".parse()?, 1)).await?;
         let errors = [
-            many.ledgers("one")?.add("key", "op", 1).await.expect_err("one that may be compacted"),
-            one.ledgers("many")?.add("key", "op", 1).await.expect_err("one of several regions"),
+            many.ledger(&"one".parse()?)?
+                .apply(&"key".parse().unwrap(), &Change::new("op".parse().unwrap(), 1))
+                .await
+                .expect_err("one that may be compacted"),
+            one.ledger(&"many".parse()?)?
+                .apply(&"key".parse().unwrap(), &Change::new("op".parse().unwrap(), 1))
+                .await
+                .expect_err("one of several regions"),
         ];
         let told: BTreeSet<_> = errors.iter().map(|error| error.kind() == ErrorKind::Misconfigured).collect();
         assert_eq!(told, BTreeSet::from([true]), "{errors:?}");
@@ -193,9 +208,14 @@ async fn a_ledger_is_in_several_regions_or_in_one_for_ever() -> Result<()> {
 #[tokio::test]
 async fn several_regions_open_no_other_namespace_elsewhere() -> Result<()> {
     with_replicas(async |home, abroad| {
-        home.store(several).await?.bank("namespace")?.add(&items(1)?).await?;
+        home.store(several).await?.item_bank(&"namespace".parse()?)?.add(&items(1)?).await?;
         home.arrives_in(abroad).await?;
-        let refused = abroad.store(several).await?.bank("namespace")?.take(&ClaimId::new("ada")?, Hold::Forever).await;
+        let refused = abroad
+            .store(several)
+            .await?
+            .item_bank(&"namespace".parse()?)?
+            .take(&ClaimId::new("ada")?, Hold::Forever)
+            .await;
         assert_eq!(refused.expect_err("a bank in two regions").kind(), ErrorKind::Misconfigured);
         Ok(())
     })

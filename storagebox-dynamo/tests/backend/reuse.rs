@@ -2,9 +2,7 @@
 
 use std::time::Duration;
 
-use storagebox_core::{
-    Aborted, Backend, BackendExt, Begun, DedupId, Lease, LeaseRepo, OpId, Payload, Result, Retention,
-};
+use storagebox_core::{Aborted, Backend, Begun, DedupId, Lease, LeaseRepo, OpId, Payload, Result, Retention};
 
 use crate::metered::{Cost, Metered};
 use crate::scene::with_place;
@@ -29,7 +27,7 @@ async fn begun(leases: &dyn LeaseRepo, number: usize) -> Result<Lease> {
 async fn an_id_costs_the_same_however_often_it_was_used() -> Result<()> {
     with_place(async |place| {
         let mut metered = Metered::of(place, place.builder()).await?;
-        let leases = metered.store.leases("jobs")?;
+        let leases = metered.store.lease_repo(&"jobs".parse()?)?;
         let (mut costs, mut bytes) = (vec![], vec![]);
         for number in 0..TIMES {
             let lease = metered.note(LEASES, format!("{number}"), begun(&*leases, number)).await?;
@@ -57,7 +55,7 @@ async fn an_id_costs_the_same_however_often_it_was_used() -> Result<()> {
 async fn every_run_that_is_over_stays_over() -> Result<()> {
     with_place(async |place| {
         let store = place.store().await?;
-        let leases = store.leases("jobs")?;
+        let leases = store.lease_repo(&"jobs".parse()?)?;
         let mut runs = vec![];
         for number in 0..6 {
             let lease = begun(&*leases, number).await?;

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use serde_json::Value;
 use storagebox_core::{
-    Backend, BackendExt, Bounds, Change, ClaimId, Counted, Counter, Extended, Hold, Item, ItemBank, Key, OpId, Result,
-    Retention, Strategy, Taken,
+    Backend, Bounds, Change, ClaimId, Counted, Counter, Extended, Hold, Item, ItemBank, Key, OpId, Result, Retention,
+    Strategy, Taken,
 };
 use storagebox_dynamo::DynamoStore;
 use storagebox_dynamo::faults::Exchange;
@@ -135,7 +135,7 @@ impl Metered {
 
     /// A hold that lapsed, and one that was extended.
     async fn lapsed_holds(&mut self, place: &Place) -> Result<()> {
-        let bank = self.another(place.builder())?.bank("lapsing")?;
+        let bank = self.another(place.builder())?.item_bank(&"lapsing".parse()?)?;
         let [lapsing, extended] = [ClaimId::new("a")?, ClaimId::new("b")?];
         bank.add(&[Item::new("1")?, Item::new("2")?]).await?;
         let _ = bank.take(&lapsing, Hold::For(SECOND)).await?;
@@ -150,7 +150,7 @@ impl Metered {
     /// A claim that is not remembered any more, while its item still names it.
     async fn forgotten_claims(&mut self, place: &Place) -> Result<()> {
         let store = self.another(place.builder().remember(Retention::For(SECOND)))?;
-        let bank = store.bank("forgetting")?;
+        let bank = store.item_bank(&"forgetting".parse()?)?;
         bank.add(&[Item::new("1")?]).await?;
         let _ = bank.take(&ClaimId::new("gone")?, Hold::For(SECOND)).await?;
         place.clock.advance(60 * SECOND);
@@ -162,7 +162,7 @@ impl Metered {
     /// Shards that have no room for a change, and shards that lend it some.
     async fn loans(&mut self) -> Result<()> {
         let (bounds, retention) = (Bounds::at_least(0), Retention::Forever);
-        let counters = self.store.counters("lending", Strategy::Sharded { shards: 4, bounds, retention })?;
+        let counters = self.store.counter(&"lending".parse()?, Strategy::Sharded { shards: 4, bounds, retention })?;
         let key = Key::new("key")?;
         for (number, delta) in [8, -1, -1, -1, -1, -1, -1, -1, -1].into_iter().enumerate() {
             let counted = counters.apply(&key, &Change::new(OpId::new(format!("{number}"))?, delta)).await?;

@@ -10,8 +10,8 @@ use aws_sdk_dynamodb::config::Credentials;
 use aws_smithy_runtime_api::client::http::SharedHttpClient;
 use futures_util::future::try_join_all;
 use storagebox_core::{
-    Backend, BackendExt, BankAdmin, ClaimId, DedupId, DedupRepo, Error, ErrorKind, Hold, Item, ItemBank, OpId, Payload,
-    Result, Retention,
+    Backend, BankAdmin, ClaimId, DedupId, DedupRepo, Error, ErrorKind, Hold, Item, ItemBank, OpId, Payload, Result,
+    Retention,
 };
 use storagebox_dynamo::DynamoStore;
 use storagebox_dynamo::faults::{Fault, Faults};
@@ -42,7 +42,8 @@ fn assert_hidden(error: &Error) {
 
 /// The error of a first call and of a ping, which are to be of one kind.
 async fn refused(store: &DynamoStore) -> Result<ErrorKind> {
-    let (ping, call) = (store.ping().await.unwrap_err(), store.bank("namespace")?.counts().await.unwrap_err());
+    let (ping, call) =
+        (store.ping().await.unwrap_err(), store.item_bank(&"namespace".parse()?)?.counts().await.unwrap_err());
     assert_hidden(&ping);
     assert_hidden(&call);
     assert_eq!(ping.kind(), call.kind(), "{ping} {call}");
@@ -116,7 +117,7 @@ async fn nothing_public_shows_a_key_or_an_item() -> Result<()> {
         faults.record(true);
         let driver = client(&place.table, Some(SharedHttpClient::new(faults.clone()))).await;
         let store = place.builder().from_client(&driver)?;
-        let bank = store.bank("namespace")?;
+        let bank = store.item_bank(&"namespace".parse()?)?;
         bank.add(&[Item::new("code-hunter2")?]).await?;
         let _ = bank.take(&ClaimId::new("ada")?, Hold::Forever).await?;
         let exchanges = faults.taken();
@@ -153,14 +154,14 @@ async fn failing(place: &Place, fault: Fault) -> Result<usize> {
     let driver = client(&place.table, Some(SharedHttpClient::new(faults.clone()))).await;
     let name = format!("namespace-{}", fault.name());
     let patient = place.builder().from_client(&driver)?;
-    let (bank, records) = (patient.bank(name.as_str())?, patient.dedup(name.as_str())?);
+    let (bank, records) = (patient.item_bank(&name.as_str().parse()?)?, patient.dedup_repo(&name.as_str().parse()?)?);
     let (items, claim) = ([Item::new("code-hunter2")?, Item::new("hunter2-code")?], ClaimId::new("ada")?);
     bank.add(&items).await?;
     let _ = bank.take(&claim, Hold::Forever).await?;
     let (id, op, value) = (DedupId::new("id")?, OpId::new("op")?, Payload::try_from("value-hunter2")?);
     let _ = records.record(&id, &value, &op, Retention::Forever).await?;
     let hasty = place.builder().call_timeout(Duration::from_millis(500)).from_client(&driver)?;
-    let (bank, records) = (hasty.bank(name.as_str())?, hasty.dedup(name.as_str())?);
+    let (bank, records) = (hasty.item_bank(&name.as_str().parse()?)?, hasty.dedup_repo(&name.as_str().parse()?)?);
     // It knows its namespaces then, on however busy a machine: what fails afterwards is the calls themselves.
     while bank.get(&claim).await.is_err() || records.get(&id).await.is_err() {}
     faults.random(1, 100, &[fault]);

@@ -4,8 +4,8 @@ use aws_sdk_dynamodb::types::{
     AttributeDefinition, AttributeValue, BillingMode, KeySchemaElement, KeyType, ScalarAttributeType,
 };
 use storagebox_core::{
-    Backend, BackendExt, Change, ClaimId, Counter, DedupId, DedupRepo, ErrorKind, Hold, Item, ItemBank, Key, LeaseRepo,
-    OpId, OrderedOptions, OrderedStore, Result, Strategy, TokenId, TokenStore,
+    Backend, Change, ClaimId, Counter, DedupId, DedupRepo, ErrorKind, Hold, Item, ItemBank, Key, LeaseRepo, OpId,
+    OrderedOptions, OrderedStore, Result, Strategy, TokenId, TokenStore,
 };
 use storagebox_dynamo::DynamoStore;
 use tokio::task::JoinSet;
@@ -47,7 +47,7 @@ async fn eight_tasks_set_up_one_table_at_once() -> Result<()> {
 async fn a_second_setup_changes_nothing() -> Result<()> {
     with_place(async |place| {
         let store = place.store().await?;
-        store.bank("namespace")?.add(&[Item::new("code")?]).await?;
+        store.item_bank(&"namespace".parse()?)?.add(&[Item::new("code")?]).await?;
         let before = place.rows().await?;
         store.setup().await?;
         store.setup().await?;
@@ -78,13 +78,13 @@ async fn first_calls(store: &DynamoStore) -> Result<Vec<(&'static str, Option<Er
     let (id, op, key) = (DedupId::new("id")?, OpId::new("op")?, Key::new("key")?);
     let hour = std::time::Duration::from_secs(3_600);
     let change = Change::new(op.clone(), 1);
-    let item_bank = store.bank("namespace")?.take(&ClaimId::new("ada")?, Hold::Forever).await.map(drop);
-    let dedup = store.dedup("namespace")?.get(&id).await.map(drop);
-    let leases = store.leases("namespace")?.begin(&id, &op, hour, None).await.map(drop);
-    let tokens = store.tokens("namespace")?.consume(&TokenId::new("token")?, &op).await.map(drop);
-    let counters = store.counters("namespace", Strategy::default())?.apply(&key, &change).await.map(drop);
-    let ledger = store.ledgers("ledger")?.apply(&key, &change).await.map(drop);
-    let ordered = store.ordered("namespace", OrderedOptions::sequence())?.get(&key).await.map(drop);
+    let item_bank = store.item_bank(&"namespace".parse()?)?.take(&ClaimId::new("ada")?, Hold::Forever).await.map(drop);
+    let dedup = store.dedup_repo(&"namespace".parse()?)?.get(&id).await.map(drop);
+    let leases = store.lease_repo(&"namespace".parse()?)?.begin(&id, &op, hour, None).await.map(drop);
+    let tokens = store.token_store(&"namespace".parse()?)?.consume(&TokenId::new("token")?, &op).await.map(drop);
+    let counters = store.counter(&"namespace".parse()?, Strategy::default())?.apply(&key, &change).await.map(drop);
+    let ledger = store.ledger(&"ledger".parse()?)?.apply(&key, &change).await.map(drop);
+    let ordered = store.ordered_store(&"namespace".parse()?, OrderedOptions::sequence())?.get(&key).await.map(drop);
     let calls = [
         ("item bank", item_bank),
         ("records", dedup),
@@ -150,7 +150,7 @@ async fn create(table: &Table, name: &str, keys: &[&str]) -> Result<()> {
 async fn namespaces_of_a_newer_library_are_refused() -> Result<()> {
     with_place(async |place| {
         let store = place.store().await?;
-        let bank = store.bank("namespace")?;
+        let bank = store.item_bank(&"namespace".parse()?)?;
         bank.add(&[Item::new("code")?]).await?;
         let made = AttributeValue::S(format!("{}bank:3:namespace:namespace", place.prefix));
         let update = place.table.raw().update_item().table_name(&place.name);
@@ -161,7 +161,8 @@ async fn namespaces_of_a_newer_library_are_refused() -> Result<()> {
         let update = update.expression_attribute_values(":one", AttributeValue::N("1".to_owned()));
         update.send().await.map_err(failed)?;
         let before = place.rows().await?;
-        let refused = place.store().await?.bank("namespace")?.take(&ClaimId::new("ada")?, Hold::Forever).await;
+        let refused =
+            place.store().await?.item_bank(&"namespace".parse()?)?.take(&ClaimId::new("ada")?, Hold::Forever).await;
         let error = refused.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Unsupported, "{error}");
         assert!(error.to_string().contains("newer"), "{error}");
@@ -178,10 +179,10 @@ async fn a_namespace_keeps_its_number_of_shards() -> Result<()> {
         let driver = place.table.client(None, None).await;
         let items: Vec<_> = (0..20).map(|number| Item::new(format!("code-{number}"))).collect::<Result<_>>()?;
         let first = place.builder().shards(3).from_client(&driver)?;
-        first.bank("namespace")?.add(&items).await?;
+        first.item_bank(&"namespace".parse()?)?.add(&items).await?;
         let stores = [place.builder().shards(1), place.builder().shards(256)];
         for store in stores {
-            let bank = store.from_client(&driver)?.bank("namespace")?;
+            let bank = store.from_client(&driver)?.item_bank(&"namespace".parse()?)?;
             assert_eq!(bank.add(&items).await?.already_present, 20);
             assert_eq!(bank.counts().await?.free, 20);
         }

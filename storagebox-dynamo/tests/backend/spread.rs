@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use storagebox_core::{
-    BackendExt, Bounds, Cancelled, Counted, Counter, CounterExt, Key, OpId, Result, Retention, Strategy,
-};
+use storagebox_core::{Backend, Bounds, Cancelled, Change, Counted, Counter, Key, OpId, Result, Retention, Strategy};
 use storagebox_dynamo::faults::{Fault, Faults};
 
 use crate::scene::{recorded, with_place};
@@ -17,9 +15,9 @@ const AGAIN: Counted = Counted::AlreadyApplied { value: None };
 async fn bins(place: &Place) -> Result<(Arc<dyn Counter>, Faults)> {
     let strategy = Strategy::Sharded { shards: 10, bounds: Bounds::at_least(0), retention: Retention::Forever };
     let (store, faults) = recorded(&place.table, place.builder()).await?;
-    let bins = store.counters("stock", strategy)?;
+    let bins = store.counter(&"stock".parse()?, strategy)?;
     // The namespace is looked at once.
-    let _ = bins.add("other", "first", 1).await?;
+    let _ = bins.apply(&"other".parse()?, &Change::new("first".parse()?, 1)).await?;
     faults.reset();
     Ok((bins, faults))
 }
@@ -33,9 +31,12 @@ async fn value(bins: &Arc<dyn Counter>) -> Result<i64> {
 async fn the_first_sales_after_a_delivery_borrow_nothing() -> Result<()> {
     with_place(async |place| {
         let (bins, faults) = bins(place).await?;
-        assert_eq!(bins.add("abc123", "delivery", 1_000).await?, APPLIED);
+        assert_eq!(bins.apply(&"abc123".parse()?, &Change::new("delivery".parse()?, 1_000)).await?, APPLIED);
         for sale in 0..60 {
-            assert_eq!(bins.add("abc123", format!("sale-{sale}"), -1).await?, APPLIED);
+            assert_eq!(
+                bins.apply(&"abc123".parse()?, &Change::new(format!("sale-{sale}").parse()?, -1)).await?,
+                APPLIED
+            );
         }
         let requests = faults.requests();
         assert_eq!(requests.get("TransactWriteItems"), Some(&61), "{requests:?}");
@@ -50,12 +51,16 @@ async fn the_first_sales_after_a_delivery_borrow_nothing() -> Result<()> {
 async fn a_delivery_is_sold_to_the_last_piece_and_not_beyond() -> Result<()> {
     with_place(async |place| {
         let (bins, _) = bins(place).await?;
-        let _ = bins.add("abc123", "delivery", 103).await?;
+        let _ = bins.apply(&"abc123".parse()?, &Change::new("delivery".parse()?, 103)).await?;
         for sale in 0..34 {
-            assert_eq!(bins.add("abc123", format!("sale-{sale}"), -3).await?, APPLIED, "{sale}");
+            assert_eq!(
+                bins.apply(&"abc123".parse()?, &Change::new(format!("sale-{sale}").parse()?, -3)).await?,
+                APPLIED,
+                "{sale}"
+            );
         }
-        assert_eq!(bins.add("abc123", "two", -2).await?, Counted::OutOfBounds);
-        assert_eq!(bins.add("abc123", "one", -1).await?, APPLIED);
+        assert_eq!(bins.apply(&"abc123".parse()?, &Change::new("two".parse()?, -2)).await?, Counted::OutOfBounds);
+        assert_eq!(bins.apply(&"abc123".parse()?, &Change::new("one".parse()?, -1)).await?, APPLIED);
         assert_eq!(value(&bins).await?, 0);
         Ok(())
     })
@@ -82,13 +87,25 @@ async fn a_delivery_whose_replies_are_lost_counts_once() -> Result<()> {
             for times in [1, 2] {
                 let op = format!("{}-{times}", fault.name());
                 faults.script_for("TransactWriteItems", std::iter::repeat_n(fault, times));
-                assert_eq!(bins.add("abc123", op.as_str(), 500).await?, APPLIED, "{op}");
+                assert_eq!(
+                    bins.apply(&"abc123".parse()?, &Change::new(op.as_str().parse()?, 500)).await?,
+                    APPLIED,
+                    "{op}"
+                );
                 faults.heal();
                 faults.land().await;
                 expected += 500;
                 assert_eq!(value(&bins).await?, expected, "{op}");
-                assert_eq!(bins.add("abc123", op.as_str(), 500).await?, AGAIN, "{op}");
-                assert_eq!(bins.add("abc123", op.as_str(), 501).await?, Counted::Mismatch, "{op}");
+                assert_eq!(
+                    bins.apply(&"abc123".parse()?, &Change::new(op.as_str().parse()?, 500)).await?,
+                    AGAIN,
+                    "{op}"
+                );
+                assert_eq!(
+                    bins.apply(&"abc123".parse()?, &Change::new(op.as_str().parse()?, 501)).await?,
+                    Counted::Mismatch,
+                    "{op}"
+                );
             }
         }
         assert_eq!(value(&bins).await?, expected);
@@ -103,7 +120,7 @@ async fn a_delivery_that_was_cancelled_reaches_no_shard() -> Result<()> {
         let (bins, _) = bins(place).await?;
         let (key, op) = (Key::new("abc123")?, OpId::new("delivery")?);
         assert_eq!(bins.cancel(&key, &op).await?, Cancelled::Cancelled);
-        assert_eq!(bins.add("abc123", "delivery", 1_000).await?, Counted::Fenced);
+        assert_eq!(bins.apply(&"abc123".parse()?, &Change::new("delivery".parse()?, 1_000)).await?, Counted::Fenced);
         assert_eq!(value(&bins).await?, 0);
         Ok(())
     })
@@ -116,12 +133,12 @@ async fn what_does_not_fit_every_shard_goes_where_there_is_room() -> Result<()> 
     with_place(async |place| {
         let bounds = Bounds::between(0, 1_000)?;
         let strategy = Strategy::Sharded { shards: 10, bounds, retention: Retention::Forever };
-        let bins = place.store().await?.counters("both", strategy)?;
+        let bins = place.store().await?.counter(&"both".parse()?, strategy)?;
         for order in 0..30 {
-            let _ = bins.add("abc123", format!("order-{order}"), 9).await?;
+            let _ = bins.apply(&"abc123".parse()?, &Change::new(format!("order-{order}").parse()?, 9)).await?;
         }
-        assert_eq!(bins.add("abc123", "rest", 730).await?, APPLIED);
-        assert_eq!(bins.add("abc123", "beyond", 100).await?, Counted::OutOfBounds);
+        assert_eq!(bins.apply(&"abc123".parse()?, &Change::new("rest".parse()?, 730)).await?, APPLIED);
+        assert_eq!(bins.apply(&"abc123".parse()?, &Change::new("beyond".parse()?, 100)).await?, Counted::OutOfBounds);
         assert_eq!(value(&bins).await?, 1_000);
         Ok(())
     })

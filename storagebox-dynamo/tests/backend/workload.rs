@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use storagebox_core::{
-    Backend, BackendExt, BankAdmin, Begun, Bounds, Change, ClaimId, Counter, DedupId, DedupRepo, Fingerprint, Hold,
-    Item, ItemBank, Key, Lease, LeaseRepo, Ledger, OpId, OrderedOptions, OrderedStore, Payload, Recorded, Replaced,
-    Result, Retention, Stamp, Strategy, TokenId, TokenStore, WriterId,
+    Backend, BankAdmin, Begun, Bounds, Change, ClaimId, Counter, DedupId, DedupRepo, Fingerprint, Hold, Item, ItemBank,
+    Key, Lease, LeaseRepo, Ledger, OpId, OrderedOptions, OrderedStore, Payload, Recorded, Replaced, Result, Retention,
+    Stamp, Strategy, TokenId, TokenStore, WriterId,
 };
 use storagebox_dynamo::{DynamoBuilder, ReadFirst};
 
@@ -82,7 +82,7 @@ impl Metered {
     }
 
     async fn bank(&mut self) -> Result<()> {
-        let (bank, items) = (self.store.bank("namespace")?, items(ITEMS)?);
+        let (bank, items) = (self.store.item_bank(&"namespace".parse()?)?, items(ITEMS)?);
         bank.add(&items[..1]).await?;
         self.note(BANK, "`add`, an item", bank.add(&items[1..2])).await?;
         self.note(BANK, "`add`, an item that is there", bank.add(&items[..1])).await?;
@@ -113,7 +113,7 @@ impl Metered {
     }
 
     async fn bank_again(&mut self, place: &Place) -> Result<()> {
-        let elsewhere = self.another(builder(place).read_first(ReadFirst::Always))?.bank("namespace")?;
+        let elsewhere = self.another(builder(place).read_first(ReadFirst::Always))?.item_bank(&"namespace".parse()?)?;
         elsewhere.get(&claim("ada")?).await?;
         let (bob, early) = (claim("bob")?, claim("early-0")?);
         let again = elsewhere.take(&bob, Hold::For(HOUR));
@@ -123,7 +123,7 @@ impl Metered {
     }
 
     async fn bank_for_its_keeper(&mut self) -> Result<()> {
-        let (bank, many) = (self.store.bank("namespace")?, self.store.bank("full")?);
+        let (bank, many) = (self.store.item_bank(&"namespace".parse()?)?, self.store.item_bank(&"full".parse()?)?);
         let one = [Item::new(text("one-more"))?];
         bank.add(&one).await?;
         self.note(BANK, "`holder`, free", bank.holder(&one[0])).await?;
@@ -141,7 +141,7 @@ impl Metered {
     }
 
     async fn records(&mut self) -> Result<()> {
-        let records = self.store.dedup("namespace")?;
+        let records = self.store.dedup_repo(&"namespace".parse()?)?;
         let (id, value, first) = (DedupId::new(text("id"))?, Payload::try_from("value")?, op("first")?);
         records.get(&id).await?;
         let recorded = records.record(&id, &value, &first, Retention::Forever);
@@ -157,7 +157,7 @@ impl Metered {
     }
 
     async fn leases(&mut self) -> Result<()> {
-        let leases = self.store.leases("namespace")?;
+        let leases = self.store.lease_repo(&"namespace".parse()?)?;
         let lease = self.begun("`begin`", "complete").await?;
         let _ = self.note(LEASES, "`extend`", leases.extend(&lease, 2 * HOUR)).await?;
         let result = Payload::try_from("result")?;
@@ -174,7 +174,7 @@ impl Metered {
     }
 
     async fn begun(&mut self, call: &str, name: &str) -> Result<Lease> {
-        let (leases, id) = (self.store.leases("namespace")?, DedupId::new(text(name))?);
+        let (leases, id) = (self.store.lease_repo(&"namespace".parse()?)?, DedupId::new(text(name))?);
         let print = Some(Fingerprint::new("print")?).filter(|_| call.ends_with("fingerprint"));
         let begun = self.note(LEASES, call, leases.begin(&id, &op(name)?, HOUR, print.as_ref())).await?;
         let Begun::Started(lease) = begun else { panic!("{begun:?}") };
@@ -182,7 +182,7 @@ impl Metered {
     }
 
     async fn tokens(&mut self, place: &Place) -> Result<()> {
-        let tokens = self.store.tokens("namespace")?;
+        let tokens = self.store.token_store(&"namespace".parse()?)?;
         let [token, other, young] =
             [TokenId::new(text("token"))?, TokenId::new(text("other"))?, TokenId::new(text("young"))?];
         tokens.exists(&token).await?;
@@ -199,7 +199,7 @@ impl Metered {
 
     async fn counters(&mut self) -> Result<()> {
         for (name, strategy) in STRATEGIES {
-            let (counters, key) = (self.store.counters(name, strategy)?, Key::new(text("key"))?);
+            let (counters, key) = (self.store.counter(&name.parse()?, strategy)?, Key::new(text("key"))?);
             let _ = counters.apply(&key, &change("first")?).await?;
             let _ = self.note(COUNTERS, format!("`apply`, `{name}`"), counters.apply(&key, &change("op")?)).await?;
             if matches!(strategy, Strategy::Marker { .. }) {
@@ -215,14 +215,14 @@ impl Metered {
 
     async fn fences(&mut self) -> Result<()> {
         for (name, strategy) in [STRATEGIES[4], STRATEGIES[5]] {
-            let (counters, key) = (self.store.counters(name, strategy)?, Key::new(text("key"))?);
+            let (counters, key) = (self.store.counter(&name.parse()?, strategy)?, Key::new(text("key"))?);
             let _ = self.note(COUNTERS, format!("`cancel`, `{name}`"), counters.cancel(&key, &op("fence")?)).await?;
         }
         Ok(())
     }
 
     async fn ledger(&mut self, place: &Place) -> Result<()> {
-        let (ledger, key) = (self.store.ledgers("ledger")?, Key::new(text("key"))?);
+        let (ledger, key) = (self.store.ledger(&"ledger".parse()?)?, Key::new(text("key"))?);
         let _ = ledger.apply(&key, &change("first")?).await?;
         let _ = self.note(LEDGER, "`apply`", ledger.apply(&key, &change("op")?)).await?;
         for number in 2..10 {
@@ -239,7 +239,7 @@ impl Metered {
     }
 
     async fn ordered(&mut self, place: &Place) -> Result<()> {
-        let ordered = self.store.ordered("ordered", OrderedOptions::sequence())?;
+        let ordered = self.store.ordered_store(&"ordered".parse()?, OrderedOptions::sequence())?;
         let (key, value) = (Key::new(text("key"))?, Payload::try_from("value")?);
         let stamp = |at| Ok::<_, storagebox_core::Error>(Stamp::new(at, WriterId::new("ada")?));
         ordered.get(&key).await?;

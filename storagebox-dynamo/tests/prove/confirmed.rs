@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use aws_smithy_runtime_api::client::http::SharedHttpClient;
 use futures_util::{StreamExt, TryStreamExt, stream};
-use storagebox_core::{BackendExt, ClaimId, Confirmed, Hold, Item, ItemBank, Result, Taken};
+use storagebox_core::{Backend, ClaimId, Confirmed, Hold, Item, ItemBank, Result, Taken};
 use storagebox_dynamo::faults::Faults;
 
 use crate::support::{Table, items};
@@ -18,7 +18,7 @@ const MINUTE: Duration = Duration::from_secs(60);
 async fn five_thousand_confirmed_holds_cost_the_last_takers_nothing() -> Result<()> {
     let table = Table::shared().await?;
     let place = table.place().await?;
-    let early = place.store().await?.bank("namespace")?;
+    let early = place.store().await?.item_bank(&"namespace".parse()?)?;
     early.add(&items(CONFIRMED)?).await?;
     let sales = stream::iter(0..CONFIRMED).map(|number| {
         let bank = &early;
@@ -33,7 +33,7 @@ async fn five_thousand_confirmed_holds_cost_the_last_takers_nothing() -> Result<
     place.clock.advance(2 * MINUTE);
     let faults = Faults::new(table.http());
     let client = table.client(None, Some(SharedHttpClient::new(faults.clone()))).await;
-    let bank = place.builder().from_client(&client)?.bank("namespace")?;
+    let bank = place.builder().from_client(&client)?.item_bank(&"namespace".parse()?)?;
     let left: Vec<_> = (0..LEFT).map(|number| Item::new(format!("left-{number}"))).collect::<Result<_>>()?;
     bank.add(&left).await?;
     faults.reset();

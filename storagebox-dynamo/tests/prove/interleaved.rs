@@ -6,7 +6,7 @@ use std::pin::pin;
 use std::time::Duration;
 
 use storagebox_core::{
-    BackendExt, BankAdmin, ClaimId, ClaimState, Confirmed, Counts, End, Extended, Hold, HoldState, Item, ItemState,
+    Backend, BankAdmin, ClaimId, ClaimState, Confirmed, Counts, End, Extended, Hold, HoldState, Item, ItemState,
     Released, Result, Taken,
 };
 
@@ -128,7 +128,7 @@ impl Cell<'_> {
         for step in self.before {
             step.make(other, self.place).await?;
         }
-        let own = store.bank(bank)?;
+        let own = store.item_bank(&bank.parse()?)?;
         own.counts().await?;
         faults.script([Gate::PASS].repeat(self.request).into_iter().chain([Gate::HOLD]));
         let mut call = pin!(self.held.make(&*own, self.place));
@@ -213,7 +213,7 @@ async fn whatever_runs_through_while_a_request_is_held_no_item_has_two_holders()
                         let name = format!("bank-{cells}");
                         cells += 1;
                         let cell = Cell { place, before, held, request, meanwhile };
-                        match cell.holds(&*other.bank(&*name)?, &name).await {
+                        match cell.holds(&*other.item_bank(&name.parse()?)?, &name).await {
                             Ok(true) => {}
                             Ok(false) => break,
                             Err(error) => wrong.push(format!("{}: {error}", cell.name())),

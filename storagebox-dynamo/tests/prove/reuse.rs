@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use aws_smithy_runtime_api::client::http::SharedHttpClient;
-use storagebox_core::{BackendExt, Begun, DedupId, LeaseRepo, OpId, Result};
+use storagebox_core::{Backend, Begun, DedupId, LeaseRepo, OpId, Result};
 use storagebox_dynamo::faults::Faults;
 
 use crate::support::{Table, failed, longest_row};
@@ -20,7 +20,7 @@ async fn twenty_thousand_runs_of_one_id_cost_the_same_to_the_end() -> Result<()>
     let place = table.place().await?;
     let faults = Faults::new(table.http());
     let client = table.client(None, Some(SharedHttpClient::new(faults.clone()))).await;
-    let leases = place.builder().from_client(&client)?.leases("jobs")?;
+    let leases = place.builder().from_client(&client)?.lease_repo(&"jobs".parse()?)?;
     let id = DedupId::new("job")?;
     let mut sizes = vec![];
     for number in 0..TIMES {

@@ -1,7 +1,7 @@
 //! Calls that go together: what one of them meets is no matter of its neighbours.
 
 use sqlx::{AssertSqlSafe, Connection, PgConnection, query_scalar};
-use storagebox_core::{BackendExt, ClaimId, ClaimState, Counts, Item, ItemBank, Result};
+use storagebox_core::{Backend, ClaimId, ClaimState, Counts, Item, ItemBank, Result};
 
 use crate::scene::{LONG, blocked, count, session, tell, until, with_place};
 use crate::support::failed;
@@ -11,7 +11,7 @@ use crate::support::failed;
 async fn a_claim_that_another_has_made_meanwhile_sends_no_neighbour_out_alone() -> Result<()> {
     with_place(async |place| {
         let url = place.url_at(place.database.server());
-        let bank = place.builder()?.call_timeout(LONG).connect(&url)?.bank("namespace")?;
+        let bank = place.builder()?.call_timeout(LONG).connect(&url)?.item_bank(&"namespace".parse()?)?;
         bank.add(&["first", "second", "third"].map(Item::new).into_iter().collect::<Result<Vec<_>>>()?).await?;
         let schema = &place.schema;
         let number = count(&place.database, &format!("SELECT namespace FROM {schema}.namespaces")).await?;

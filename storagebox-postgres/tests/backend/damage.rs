@@ -1,8 +1,8 @@
 //! What was changed by hand is said at once: never retried, never called lost.
 
 use storagebox_core::{
-    Backend, BackendExt, BankAdmin, Certainty, ClaimId, Counter, DedupId, DedupRepo, ErrorKind, Item, ItemBank, Key,
-    LeaseRepo, MAX_DURATION, OpId, Payload, Result, Retention, Strategy, TokenId, TokenStore,
+    Backend, BankAdmin, Certainty, ClaimId, Counter, DedupId, DedupRepo, ErrorKind, Item, ItemBank, Key, LeaseRepo,
+    MAX_DURATION, OpId, Payload, Result, Retention, Strategy, TokenId, TokenStore,
 };
 use storagebox_postgres::PostgresStore;
 
@@ -27,8 +27,8 @@ enum Meets {
 
 impl Meets {
     async fn make(self, store: &PostgresStore) -> Result<()> {
-        let (bank, holder) = (store.bank("namespace")?, ClaimId::new("holder")?);
-        let (records, leases) = (store.dedup("namespace")?, store.leases("namespace")?);
+        let (bank, holder) = (store.item_bank(&"namespace".parse()?)?, ClaimId::new("holder")?);
+        let (records, leases) = (store.dedup_repo(&"namespace".parse()?)?, store.lease_repo(&"namespace".parse()?)?);
         let (id, op) = (DedupId::new("leased")?, OpId::new("late")?);
         match self {
             Self::Get => bank.get(&holder).await.map(drop),
@@ -38,8 +38,12 @@ impl Meets {
             Self::Record => records.record(&id, &Payload::try_from("x")?, &op, Retention::Forever).await.map(drop),
             Self::Look => records.get(&DedupId::new("done")?).await.map(drop),
             Self::Begin => leases.begin(&id, &op, MAX_DURATION, None).await.map(drop),
-            Self::Value => store.counters("stock", Strategy::default())?.value(&Key::new("stock")?).await.map(drop),
-            Self::Create => store.tokens("namespace")?.create_tokens(&[TokenId::new("new")?]).await.map(drop),
+            Self::Value => {
+                store.counter(&"stock".parse()?, Strategy::default())?.value(&Key::new("stock")?).await.map(drop)
+            }
+            Self::Create => {
+                store.token_store(&"namespace".parse()?)?.create_tokens(&[TokenId::new("new")?]).await.map(drop)
+            }
             Self::Setup => store.setup().await,
         }
     }
@@ -92,7 +96,7 @@ const TABLES: &[(&str, Meets)] = &[
 async fn answer(place: &Place, damage: &str, call: Meets) -> Result<Result<()>> {
     let store = place.builder()?.connect(&owner_url(&place.database, "owner"))?;
     namespaces::fill(&store).await?;
-    store.counters("stock", Strategy::default())?.value(&Key::new("stock")?).await?;
+    store.counter(&"stock".parse()?, Strategy::default())?.value(&Key::new("stock")?).await?;
     run(place.database.owner(), damage.replace("{schema}", &place.schema)).await?;
     Ok(call.make(&store).await)
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sqlx::{AssertSqlSafe, PgConnection, query_scalar};
-use storagebox_core::{BackendExt, BankAdmin, ClaimId, Hold, Item, ItemBank, Released, Result, Taken};
+use storagebox_core::{Backend, BankAdmin, ClaimId, Hold, Item, ItemBank, Released, Result, Taken};
 use storagebox_postgres::PostgresStore;
 use tokio::task::JoinSet;
 
@@ -73,7 +73,7 @@ async fn look_past(place: &Place, claim: &str) -> Result<String> {
 
 /// With a session whose snapshot keeps them.
 async fn bank_of_ended_holds(place: &Place) -> Result<(Arc<dyn BankAdmin>, PgConnection)> {
-    let bank = place.builder()?.connect(&place.url_at(place.database.server()))?.bank("namespace")?;
+    let bank = place.builder()?.connect(&place.url_at(place.database.server()))?.item_bank(&"namespace".parse()?)?;
     bank.counts().await?;
     let snapshot = format!("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ; TABLE {}.namespaces", place.schema);
     let old = session(place, &snapshot).await?;
@@ -185,7 +185,7 @@ async fn take_all(bank: &Arc<dyn BankAdmin>) -> Result<usize> {
 async fn takers_find_every_item_that_is_put_back_or_added_where_others_have_drained() -> Result<()> {
     with_place(async |place| {
         let store: PostgresStore = place.builder()?.connect(&place.url_at(place.database.server()))?;
-        let bank = store.bank("namespace")?;
+        let bank = store.item_bank(&"namespace".parse()?)?;
         bank.counts().await?;
         run(place.database.owner(), items(place, SECTIONS[0], "first", ITEMS)).await?;
         let mut takers = JoinSet::new();

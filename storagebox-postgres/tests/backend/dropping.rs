@@ -3,8 +3,8 @@
 use sqlx::postgres::PgPoolOptions;
 use storagebox_conformance::Proxy;
 use storagebox_core::{
-    Backend, BackendExt, ClaimId, Counted, Counter, CounterExt, DedupId, DedupRepo, DedupRepoExt, Hold, Item, ItemBank,
-    Recorded, Result, Retention, Strategy, TokenId, TokenStore,
+    Backend, Change, ClaimId, Counted, Counter, DedupId, DedupRepo, Hold, Item, ItemBank, Recorded, Result, Retention,
+    Strategy, TokenId, TokenStore,
 };
 use storagebox_postgres::PostgresStore;
 
@@ -36,10 +36,22 @@ impl Dropped {
 
     async fn make(self, store: &PostgresStore, id: &str) -> Result<()> {
         match self {
-            Self::Take => store.bank("namespace")?.take(&ClaimId::new(id)?, Hold::Forever).await.map(drop),
-            Self::Record => store.dedup("namespace")?.remember(id, id, "op", Retention::Forever).await.map(drop),
-            Self::Apply => store.counters("namespace", Strategy::default())?.add(id, "op", 1).await.map(drop),
-            Self::Create => store.tokens("namespace")?.create_tokens(&[TokenId::new(id)?]).await.map(drop),
+            Self::Take => {
+                store.item_bank(&"namespace".parse()?)?.take(&ClaimId::new(id)?, Hold::Forever).await.map(drop)
+            }
+            Self::Record => store
+                .dedup_repo(&"namespace".parse()?)?
+                .record(&id.parse()?, &id.try_into()?, &"op".parse()?, Retention::Forever)
+                .await
+                .map(drop),
+            Self::Apply => store
+                .counter(&"namespace".parse()?, Strategy::default())?
+                .apply(&id.parse()?, &Change::new("op".parse()?, 1))
+                .await
+                .map(drop),
+            Self::Create => {
+                store.token_store(&"namespace".parse()?)?.create_tokens(&[TokenId::new(id)?]).await.map(drop)
+            }
             Self::Setup => store.setup().await,
         }
     }
@@ -49,7 +61,7 @@ impl Clients {
     /// Each call is dropped at its first point, then at its second, and so on until it is through.
     async fn drop_everywhere(&self) -> Result<()> {
         let items: Vec<_> = (0..500).map(|number| Item::new(format!("{number}"))).collect::<Result<_>>()?;
-        self.fresh.bank("namespace")?.add(&items).await?;
+        self.fresh.item_bank(&"namespace".parse()?)?.add(&items).await?;
         for call in Dropped::ALL {
             let mut waits = 0;
             while !self.drop_at(call, waits).await? {
@@ -74,13 +86,21 @@ impl Clients {
 
     /// Calls of the client that had one dropped: each gets its own answer, and others see what it did.
     async fn another(&self, id: &str) -> Result<()> {
-        let recorded = self.old.dedup("namespace")?.remember(id, id, "op", Retention::Forever).await?;
+        let recorded = self
+            .old
+            .dedup_repo(&"namespace".parse()?)?
+            .record(&id.parse()?, &id.try_into()?, &"op".parse()?, Retention::Forever)
+            .await?;
         assert!(matches!(recorded, Recorded::New(_)), "{id}: {recorded:?}");
-        let found = self.fresh.dedup("namespace")?.get(&DedupId::new(id)?).await?;
+        let found = self.fresh.dedup_repo(&"namespace".parse()?)?.get(&DedupId::new(id)?).await?;
         assert_eq!(found.map(|entry| entry.value.into_bytes()).as_deref(), Some(id.as_bytes()));
-        let counted = self.old.counters("namespace", Strategy::default())?.add(id, "op", 7).await?;
+        let counted = self
+            .old
+            .counter(&"namespace".parse()?, Strategy::default())?
+            .apply(&id.parse()?, &Change::new("op".parse()?, 7))
+            .await?;
         assert_eq!(counted, Counted::Applied { value: Some(7) }, "{id}");
-        let value = self.fresh.counters("namespace", Strategy::default())?.value(&id.try_into()?).await?;
+        let value = self.fresh.counter(&"namespace".parse()?, Strategy::default())?.value(&id.try_into()?).await?;
         assert_eq!(value, 7, "{id}");
         Ok(())
     }

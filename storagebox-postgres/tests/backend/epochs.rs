@@ -1,7 +1,7 @@
 //! A process that is open while its schema is emptied, made anew or set up again.
 
 use storagebox_core::{
-    Backend, BackendExt, Certainty, CounterExt, ErrorKind, Item, ItemBank, Key, OrderedOptions, OrderedStore, Result,
+    Backend, Certainty, Change, Counter, ErrorKind, Item, ItemBank, Key, OrderedOptions, OrderedStore, Result,
     Retention, Strategy,
 };
 use storagebox_postgres::{PostgresStore, Statements};
@@ -49,7 +49,7 @@ async fn no_call_of_an_open_process_is_made_once_all_tables_were_emptied() -> Re
             empty(database, schema, &tables(database, schema).await?).await?;
             assert_lost(calls::all(&store, &open).await?);
             let again = place.builder()?.connect(&database.url())?;
-            assert_eq!(again.bank("namespace")?.counts().await.unwrap_err().kind(), ErrorKind::NotSetUp);
+            assert_eq!(again.item_bank(&"namespace".parse()?)?.counts().await.unwrap_err().kind(), ErrorKind::NotSetUp);
             assert_eq!(contents(database, schema).await?, Vec::<String>::new());
             Ok(())
         })
@@ -72,7 +72,7 @@ async fn no_call_of_an_open_process_is_made_in_namespaces_that_were_made_anew() 
             make_otherwise(&again).await?;
             let before = contents(database, schema).await?;
             assert_lost(calls::all(&store, &open).await?);
-            assert_lost(vec![("a new namespace", store.bank("new")?.counts().await.err())]);
+            assert_lost(vec![("a new namespace", store.item_bank(&"new".parse()?)?.counts().await.err())]);
             assert_eq!(contents(database, schema).await?, before);
             again.ping().await
         })
@@ -87,9 +87,9 @@ async fn no_namespace_is_made_by_an_open_process_while_all_are_being_emptied() -
     with_place(async |place| {
         let (database, schema) = (&place.database, &place.schema);
         let store = place.builder()?.connect(&place.url_at(database.server()))?;
-        store.bank("old")?.counts().await?;
+        store.item_bank(&"old".parse()?)?.counts().await?;
         let mut emptying = session(place, &format!("TRUNCATE {schema}.namespaces")).await?;
-        let bank = store.bank("new")?;
+        let bank = store.item_bank(&"new".parse()?)?;
         let counts = tokio::spawn(async move { bank.counts().await });
         until("a namespace that waits", async || Ok(blocked(database, schema).await? == 1)).await?;
         tell(&mut emptying, "COMMIT").await?;
@@ -102,12 +102,12 @@ async fn no_namespace_is_made_by_an_open_process_while_all_are_being_emptied() -
 
 /// The namespaces of an open process, some with other options than it knows.
 async fn make_otherwise(store: &PostgresStore) -> Result<()> {
-    store.bank("old")?.add(&[Item::new("one")?]).await?;
+    store.item_bank(&"old".parse()?)?.add(&[Item::new("one")?]).await?;
     let forgetful = Strategy::Marker { retention: Retention::For(std::time::Duration::from_secs(1)) };
-    let _ = store.counters("old", forgetful)?.add("key", "op", 5).await?;
-    store.dedup("old")?.list(None, 1).await?;
-    store.tokens("old")?.create_tokens(&["token".try_into()?]).await?;
-    store.ordered("old", OrderedOptions::time())?.get(&Key::new("key")?).await.map(drop)
+    let _ = store.counter(&"old".parse()?, forgetful)?.apply(&"key".parse()?, &Change::new("op".parse()?, 5)).await?;
+    store.dedup_repo(&"old".parse()?)?.list(None, 1).await?;
+    store.token_store(&"old".parse()?)?.create_tokens(&["token".try_into()?]).await?;
+    store.ordered_store(&"old".parse()?, OrderedOptions::time())?.get(&Key::new("key")?).await.map(drop)
 }
 
 /// With another memory, too, which the old process would go against.
@@ -129,7 +129,7 @@ async fn no_call_of_an_open_process_is_made_in_a_schema_that_was_made_anew() -> 
             let refused = calls::all(&store, &open).await?;
             assert!(refused.iter().all(|(_, error)| error.as_ref().is_some_and(is_corrupt)), "{refused:?}");
             assert_lost(refused);
-            assert_lost(vec![("a new namespace", store.bank("new")?.counts().await.err())]);
+            assert_lost(vec![("a new namespace", store.item_bank(&"new".parse()?)?.counts().await.err())]);
             assert_eq!(contents(database, SCHEMA).await?, before);
             again.ping().await
         })
@@ -155,7 +155,7 @@ async fn no_call_of_an_open_process_is_made_in_a_copy_with_a_new_epoch() -> Resu
         assert!(refused.iter().all(|(_, error)| error.as_ref().is_some_and(is_corrupt)), "{refused:?}");
         assert_lost(refused);
         assert_eq!(contents(&place.database, &place.schema).await?, before);
-        place.builder()?.connect(&place.database.url())?.bank("old")?.counts().await.map(drop)
+        place.builder()?.connect(&place.database.url())?.item_bank(&"old".parse()?)?.counts().await.map(drop)
     })
     .await
 }

@@ -6,7 +6,7 @@ use sqlx::postgres::PgPoolOptions;
 use sqlx::{Connection, query_scalar};
 use storagebox_conformance::{Cut, Proxy};
 use storagebox_core::{
-    Added, BackendExt, BankAdmin, Certainty, ClaimId, Error, ErrorKind, Hold, Item, ItemBank, Result, Retired, Taken,
+    Added, Backend, BankAdmin, Certainty, ClaimId, Error, ErrorKind, Hold, Item, ItemBank, Result, Retired, Taken,
 };
 
 use crate::scene::{LONG, count, session, tell, until, with_place};
@@ -17,7 +17,12 @@ const MANY: usize = 20;
 
 fn bank(place: &Place) -> Result<Arc<dyn BankAdmin>> {
     let server = place.database.server();
-    place.builder()?.call_timeout(LONG).max_connections(1).connect(&place.url_at(server))?.bank("namespace")
+    place
+        .builder()?
+        .call_timeout(LONG)
+        .max_connections(1)
+        .connect(&place.url_at(server))?
+        .item_bank(&"namespace".parse()?)
 }
 
 /// A setting of the role, for the sessions that it opens from now on.
@@ -44,7 +49,7 @@ async fn a_lock_that_is_not_to_be_had_in_time_is_contention_after_many_attempts(
         let proxy = Proxy::start(place.database.server()).await.map_err(failed)?;
         let pool = PgPoolOptions::new().max_connections(1).test_before_acquire(false);
         let pool = pool.connect(&place.url_at(proxy.addr())).await.map_err(failed)?;
-        let bank = place.builder()?.call_timeout(LONG).from_pool(pool.clone())?.bank("namespace")?;
+        let bank = place.builder()?.call_timeout(LONG).from_pool(pool.clone())?.item_bank(&"namespace".parse()?)?;
         bank.counts().await?;
         let _other = session(place, &lock(place)).await?;
         let impatient =
@@ -209,7 +214,7 @@ async fn holding_is_not_answered_after_a_lost_retire() -> Result<()> {
     with_place(async |place| {
         let proxy = Proxy::start(place.database.server()).await.map_err(failed)?;
         let store = place.builder()?.call_timeout(LONG).connect(&place.url_at(proxy.addr()))?;
-        let (bank, claim) = (store.bank("namespace")?, ClaimId::new("held")?);
+        let (bank, claim) = (store.item_bank(&"namespace".parse()?)?, ClaimId::new("held")?);
         bank.add(&[Item::new("item")?]).await?;
         let _ = bank.take(&claim, Hold::Forever).await?;
         proxy.arm(Cut::ReplyLost, claim.as_str(), 0);

@@ -1,6 +1,6 @@
 //! What a lane does with what it was told of where there may be more items.
 
-use storagebox_core::{BackendExt, ClaimId, Hold, Item, ItemBank, Result, Taken};
+use storagebox_core::{Backend, ClaimId, Hold, Item, ItemBank, Result, Taken};
 
 use crate::scene::{count, with_place};
 use crate::support::{Place, run};
@@ -26,7 +26,7 @@ async fn a_hint_that_led_to_nothing_is_not_told_again() -> Result<()> {
     for word in ["empty", "busy"] {
         with_place(async |place| {
             let builder = place.builder()?.combining(false);
-            let bank = builder.connect(&place.url_at(place.database.server()))?.bank("namespace")?;
+            let bank = builder.connect(&place.url_at(place.database.server()))?.item_bank(&"namespace".parse()?)?;
             let items = (0..5_000).map(|number| Item::new(format!("item-{number}")));
             bank.add(&items.collect::<Result<Vec<_>>>()?).await?;
             for number in 0..4 {

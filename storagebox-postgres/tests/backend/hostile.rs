@@ -1,7 +1,7 @@
 //! Texts that would be something else if anybody read them as SQL: in every field of every part, both ways of sending.
 
 use storagebox_conformance::keeps_text;
-use storagebox_core::{BackendExt, ClaimId, DedupId, DedupRepo, ErrorKind, Item, OpId, Payload, Result, Retention};
+use storagebox_core::{Backend, ClaimId, DedupId, DedupRepo, ErrorKind, Item, OpId, Payload, Result, Retention};
 use storagebox_postgres::Statements;
 
 use crate::scene::with_place;
@@ -63,7 +63,7 @@ async fn payloads_are_bytes() -> Result<()> {
     with_place(async |place| {
         for statements in [Statements::Prepared, Statements::Simple] {
             let store = place.builder()?.statements(statements).connect(&place.database.url())?;
-            let records = store.dedup(format!("{statements:?}"))?;
+            let records = store.dedup_repo(&format!("{statements:?}").parse()?)?;
             let bytes: Vec<_> = (0..256 * 1024_usize).map(|byte| byte as u8).collect();
             for value in [&bytes[..0], &bytes[..256], &bytes[..]] {
                 let (id, op) = (DedupId::new(format!("{}", value.len()))?, OpId::new("op")?);

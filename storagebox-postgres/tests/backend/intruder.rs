@@ -7,7 +7,7 @@ use std::time::Duration;
 use sqlx::postgres::PgPoolOptions;
 use sqlx::{AssertSqlSafe, query_scalar};
 use storagebox_core::{
-    Backend, BackendExt, Begun, Bounds, Counted, CounterExt, DedupId, ErrorKind, Hold, Item, ItemBank, LeaseRepo, OpId,
+    Backend, Begun, Bounds, Change, Counted, Counter, DedupId, ErrorKind, Hold, Item, ItemBank, LeaseRepo, OpId,
     Result, Retention, Strategy,
 };
 use storagebox_postgres::{PostgresStore, Statements};
@@ -73,14 +73,15 @@ async fn elsewhere(database: &Database, schema: &str) -> Result<Vec<String>> {
 
 /// Calls that need what was replaced; how long a lease of a second is, at most.
 async fn calls(store: &PostgresStore, name: &str) -> Result<Duration> {
-    let bank = store.bank(name)?;
+    let bank = store.item_bank(&name.parse()?)?;
     bank.add(&[Item::new("item")?]).await?;
     let _ = bank.take(&"ada".try_into()?, Hold::For(HOUR)).await?;
     let bounds = Bounds::between(0, 7)?;
     let sharded = Strategy::Sharded { shards: 4, bounds, retention: Retention::Forever };
-    let counted = store.counters(name, sharded)?.add("stock", "op", 7).await?;
+    let counted =
+        store.counter(&name.parse()?, sharded)?.apply(&"stock".parse()?, &Change::new("op".parse()?, 7)).await?;
     assert!(matches!(counted, Counted::Applied { .. }), "{counted:?}");
-    let (leases, id) = (store.leases(name)?, DedupId::new("id")?);
+    let (leases, id) = (store.lease_repo(&name.parse()?)?, DedupId::new("id")?);
     let _ = leases.begin(&id, &OpId::new("one")?, Duration::from_secs(1), None).await?;
     match leases.begin(&id, &OpId::new("other")?, HOUR, None).await? {
         Begun::InFlight { remaining } => Ok(remaining),

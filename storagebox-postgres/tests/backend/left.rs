@@ -2,7 +2,7 @@
 
 use std::pin::Pin;
 
-use storagebox_core::{BackendExt, Certainty, ClaimId, ClaimState, Counts, ErrorKind, Hold, ItemBank, Result, Taken};
+use storagebox_core::{Backend, Certainty, ClaimId, ClaimState, Counts, ErrorKind, Hold, ItemBank, Result, Taken};
 
 use crate::pools::{SHORT, fill, locked, takes};
 use crate::scene::{drop_after, until, with_place};
@@ -30,7 +30,7 @@ async fn takes_that_were_polled_once_and_left_hold_up_no_others() -> Result<()> 
         fill(&place.builder()?.connect(&place.database.url())?, 1_000).await?;
         for (combining, is_open) in ROUNDS {
             let store = place.builder()?.combining(combining).connect(&place.database.url())?;
-            let (bank, claims) = (store.bank("namespace")?, claims(&format!("{combining}"), 100)?);
+            let (bank, claims) = (store.item_bank(&"namespace".parse()?)?, claims(&format!("{combining}"), 100)?);
             if is_open {
                 bank.counts().await?;
             }
@@ -60,7 +60,7 @@ async fn takes_that_were_polled_once_and_left_hold_up_no_others() -> Result<()> 
 async fn an_opening_of_a_namespace_that_was_left_holds_up_no_others() -> Result<()> {
     with_place(async |place| {
         let store = place.builder()?.connect(&place.database.url())?;
-        let bank = store.bank("namespace")?;
+        let bank = store.item_bank(&"namespace".parse()?)?;
         let (mut opens, mut waits) = (bank.counts(), bank.counts());
         assert!(is_left(&mut opens).await && is_left(&mut waits).await);
         for _ in 0..3 {
@@ -80,7 +80,7 @@ async fn a_pool_that_is_used_up_by_calls_that_were_left_says_so() -> Result<()> 
         for combining in [false, true] {
             let builder = place.builder()?.combining(combining).max_connections(2).call_timeout(SHORT);
             let store = builder.connect(&place.database.url())?;
-            let (bank, claims) = (store.bank("namespace")?, claims(&format!("{combining}"), 2)?);
+            let (bank, claims) = (store.item_bank(&"namespace".parse()?)?, claims(&format!("{combining}"), 2)?);
             until("an open namespace", async || Ok(bank.counts().await.is_ok())).await?;
             let locked = locked(place).await?;
             let (mut one, mut other) = (bank.counts(), bank.counts());

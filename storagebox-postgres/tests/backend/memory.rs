@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use storagebox_core::{
-    Backend, BackendExt, Begun, ClaimId, Counts, DedupId, End, ErrorKind, Hold, ItemBank, LeaseRepo, OpId, Result,
-    Retention, Taken, TokenId, TokenStore,
+    Backend, Begun, ClaimId, Counts, DedupId, End, ErrorKind, Hold, ItemBank, LeaseRepo, OpId, Result, Retention,
+    Taken, TokenId, TokenStore,
 };
 use storagebox_postgres::{PostgresBuilder, PostgresStore};
 
@@ -25,9 +25,9 @@ fn builder() -> Result<PostgresBuilder> {
 async fn fenced_for_ever(database: &Arc<Database>) -> Result<PostgresStore> {
     let store = builder()?.remember(Retention::Forever).connect(&owner_url(database, "for-ever"))?;
     store.setup().await?;
-    let _ = store.bank("namespace")?.release(&ClaimId::new("ada")?).await?;
-    store.tokens("namespace")?.discard(&[TokenId::new("token")?]).await?;
-    let (leases, op) = (store.leases("namespace")?, OpId::new("op")?);
+    let _ = store.item_bank(&"namespace".parse()?)?.release(&ClaimId::new("ada")?).await?;
+    store.token_store(&"namespace".parse()?)?.discard(&[TokenId::new("token")?]).await?;
+    let (leases, op) = (store.lease_repo(&"namespace".parse()?)?, OpId::new("op")?);
     let Begun::Started(lease) = leases.begin(&DedupId::new("id")?, &op, SECOND, None).await? else {
         panic!("an id that nobody knows")
     };
@@ -44,11 +44,14 @@ async fn upkeep_goes_by_the_memory_of_the_store() -> Result<()> {
         let says_nothing = builder()?.connect(&owner_url(database, "says-nothing"))?;
         assert_eq!(says_nothing.maintain(1_000).await?.deleted, 0);
         for store in [says_nothing, store] {
-            let taken = store.bank("namespace")?.take(&ClaimId::new("ada")?, Hold::Forever).await?;
+            let taken = store.item_bank(&"namespace".parse()?)?.take(&ClaimId::new("ada")?, Hold::Forever).await?;
             assert!(matches!(taken, Taken::Ended(End::Released)), "{taken:?}");
-            assert_eq!(store.tokens("namespace")?.create_tokens(&[TokenId::new("token")?]).await?.gone, 1);
+            assert_eq!(
+                store.token_store(&"namespace".parse()?)?.create_tokens(&[TokenId::new("token")?]).await?.gone,
+                1
+            );
             let (id, op) = (DedupId::new("id")?, OpId::new("op")?);
-            let again = store.leases("namespace")?.begin(&id, &op, SECOND, None).await?;
+            let again = store.lease_repo(&"namespace".parse()?)?.begin(&id, &op, SECOND, None).await?;
             assert!(matches!(again, Begun::Fenced), "{again:?}");
         }
         Ok(())
@@ -68,8 +71,13 @@ async fn a_store_of_another_memory_is_refused() -> Result<()> {
             another()?.ping().await.unwrap_err(),
             another()?.setup().await.unwrap_err(),
             another()?.maintain(1).await.map(drop).unwrap_err(),
-            another()?.bank("namespace")?.counts().await.map(drop).unwrap_err(),
-            another()?.bank("new")?.take(&ClaimId::new("ada")?, Hold::Forever).await.map(drop).unwrap_err(),
+            another()?.item_bank(&"namespace".parse()?)?.counts().await.map(drop).unwrap_err(),
+            another()?
+                .item_bank(&"new".parse()?)?
+                .take(&ClaimId::new("ada")?, Hold::Forever)
+                .await
+                .map(drop)
+                .unwrap_err(),
         ] {
             assert_eq!(error.kind(), ErrorKind::Misconfigured, "{error}");
             assert!(error.to_string().contains("remember"), "{error}");
@@ -88,7 +96,7 @@ async fn a_schema_of_which_nothing_was_said_remembers_for_seven_days() -> Result
         assert_eq!(count(&place.database, &kept).await?, 7 * 24 * 3_600 * 1_000_000);
         let store = place.builder()?.remember(Retention::DEFAULT).connect(&place.database.url())?;
         store.ping().await?;
-        assert_eq!(store.bank("namespace")?.counts().await?, Counts::default());
+        assert_eq!(store.item_bank(&"namespace".parse()?)?.counts().await?, Counts::default());
         Ok(())
     })
     .await

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use storagebox_core::{
-    Backend, BackendExt, BankAdmin, Bounds, Change, ClaimId, Counted, Counter, Hold, Item, ItemBank, Key, Maintained,
-    OpId, Result, Retention, Strategy,
+    Backend, BankAdmin, Bounds, Change, ClaimId, Counted, Counter, Hold, Item, ItemBank, Key, Maintained, OpId, Result,
+    Retention, Strategy,
 };
 use storagebox_postgres::PostgresStore;
 
@@ -48,7 +48,7 @@ async fn two_items(place: &Place) -> Result<[(Item, String); 2]> {
 
 async fn bank(place: &Place) -> Result<(PostgresStore, Arc<dyn BankAdmin>)> {
     let store = store(place).await?;
-    let bank = store.bank("namespace")?;
+    let bank = store.item_bank(&"namespace".parse()?)?;
     Ok((store, bank))
 }
 
@@ -99,7 +99,7 @@ async fn a_change_of_all_shards_locks_and_makes_them_in_the_order_of_a_batch() -
     with_place(async |place| {
         let bounds = Bounds::between(0, 60)?;
         let strategy = Strategy::Sharded { shards: SHARDS, bounds, retention: Retention::Forever };
-        let counters = store(place).await?.counters("namespace", strategy)?;
+        let counters = store(place).await?.counter(&"namespace".parse()?, strategy)?;
         let key = Key::new("key")?;
         counters.value(&key).await?;
         let schema = &place.schema;

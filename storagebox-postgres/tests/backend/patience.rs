@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use storagebox_core::{BackendExt, ClaimId, Counter, Hold, Item, ItemBank, Key, Result, Strategy};
+use storagebox_core::{Backend, ClaimId, Counter, Hold, Item, ItemBank, Key, Result, Strategy};
 use storagebox_postgres::Statements;
 
 use crate::scene::{LONG, blocked, count, session, until, with_place};
@@ -19,7 +19,7 @@ async fn a_statement_has_less_time_than_its_call() -> Result<()> {
         );
         run(place.database.owner(), told).await?;
         let store = place.builder()?.call_timeout(LONG).connect(&place.url_at(place.database.server()))?;
-        let told = store.counters("namespace", Strategy::default())?.value(&Key::new("key")?).await?;
+        let told = store.counter(&"namespace".parse()?, Strategy::default())?.value(&Key::new("key")?).await?;
         let told = Duration::from_millis(told.unsigned_abs());
         assert!(told > LONG / 2 && told < LONG, "{told:?} of {LONG:?}");
         Ok(())
@@ -32,7 +32,7 @@ async fn a_statement_has_less_time_than_its_call() -> Result<()> {
 async fn a_call_whose_client_is_gone_stops_waiting_for_a_lock() -> Result<()> {
     with_place(async |place| {
         let builder = place.builder()?.statements(Statements::Simple).call_timeout(LONG);
-        let bank = builder.connect(&place.url_at(place.database.server()))?.bank("namespace")?;
+        let bank = builder.connect(&place.url_at(place.database.server()))?.item_bank(&"namespace".parse()?)?;
         let ada = ClaimId::new("ada")?;
         bank.add(&[Item::new("item")?]).await?;
         let _ = bank.take(&ada, Hold::Forever).await?;

@@ -1,8 +1,8 @@
 //! Behind PgBouncer in transaction mode, with fewer connections than callers: everybody gets the own answer.
 
 use storagebox_core::{
-    BackendExt, ClaimId, Counted, CounterExt, DedupId, DedupRepo, DedupRepoExt, Hold, Item, ItemBank, OrderedOptions,
-    OrderedStore, OrderedStoreExt, Recorded, Result, Retention, Strategy, Taken,
+    Backend, Change, ClaimId, Counted, Counter, DedupId, DedupRepo, Hold, Item, ItemBank, OrderedOptions, OrderedStore,
+    Recorded, Result, Retention, Stamp, Strategy, Taken,
 };
 use storagebox_postgres::{PostgresStore, Statements};
 use storagebox_testkit::pgbouncer::{PgBouncer, Settings, knows_prepared_statements};
@@ -27,7 +27,7 @@ async fn everybody_gets_the_own_answer(place: &Place, settings: Settings, statem
         let builder = place.builder()?.statements(statements).combining(combining).call_timeout(LONG);
         let store = builder.max_connections(CALLERS as usize).connect(&pooler.url())?;
         let items = (0..CALLERS * ROUNDS).map(|number| Item::new(format!("{combining}-{number}")));
-        store.bank("namespace")?.add(&items.collect::<Result<Vec<_>>>()?).await?;
+        store.item_bank(&"namespace".parse()?)?.add(&items.collect::<Result<Vec<_>>>()?).await?;
         let mut callers = JoinSet::new();
         for caller in 0..CALLERS {
             let caller = Caller { store: store.clone(), name: format!("{combining}-{caller}"), number: caller };
@@ -57,8 +57,8 @@ impl Caller {
     }
 
     async fn records(&self, id: &str) -> Result<()> {
-        let records = self.store.dedup("namespace")?;
-        let recorded = records.remember(id, id, id, Retention::Forever).await?;
+        let records = self.store.dedup_repo(&"namespace".parse()?)?;
+        let recorded = records.record(&id.parse()?, &id.try_into()?, &id.parse()?, Retention::Forever).await?;
         assert!(matches!(recorded, Recorded::New(_)), "{id}: {recorded:?}");
         let found = records.get(&DedupId::new(id)?).await?.map(|entry| entry.value.into_bytes());
         assert_eq!(found.as_deref(), Some(id.as_bytes()));
@@ -66,7 +66,7 @@ impl Caller {
     }
 
     async fn takes(&self, id: &str) -> Result<()> {
-        let (bank, claim) = (self.store.bank("namespace")?, ClaimId::new(id)?);
+        let (bank, claim) = (self.store.item_bank(&"namespace".parse()?)?, ClaimId::new(id)?);
         let taken = bank.take(&claim, Hold::Forever).await?;
         let Taken::New(held) = taken else { panic!("{id}: {taken:?}") };
         let again = bank.take(&claim, Hold::Forever).await?;
@@ -76,16 +76,16 @@ impl Caller {
 
     /// Its sum is nobody else's.
     async fn counts(&self, id: &str, round: i64) -> Result<()> {
-        let counters = self.store.counters("namespace", Strategy::default())?;
+        let counters = self.store.counter(&"namespace".parse()?, Strategy::default())?;
         let step = 1_000 + self.number;
-        let counted = counters.add(self.name.as_str(), id, step).await?;
+        let counted = counters.apply(&self.name.as_str().parse()?, &Change::new(id.parse()?, step)).await?;
         assert_eq!(counted, Counted::Applied { value: Some(round * step) }, "{id}");
         Ok(())
     }
 
     async fn writes(&self, id: &str, round: i64) -> Result<()> {
-        let ordered = self.store.ordered("namespace", OrderedOptions::sequence())?;
-        let _ = ordered.put_at(self.name.as_str(), id, round, "ada").await?;
+        let ordered = self.store.ordered_store(&"namespace".parse()?, OrderedOptions::sequence())?;
+        let _ = ordered.put(&self.name.as_str().parse()?, &id.try_into()?, &Stamp::new(round, "ada".parse()?)).await?;
         let found = ordered.get(&self.name.as_str().try_into()?).await?;
         let found = found.map(|found| (found.value.into_bytes(), found.stamp.at));
         assert_eq!(found.as_ref().map(|(value, at)| (&value[..], *at)), Some((id.as_bytes(), round)));

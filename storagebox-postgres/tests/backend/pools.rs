@@ -8,8 +8,7 @@ use sqlx::postgres::PgPoolOptions;
 use sqlx::{AssertSqlSafe, Postgres, Transaction, raw_sql};
 use storagebox_conformance::{Cut, Proxy};
 use storagebox_core::{
-    Backend, BackendExt, BankAdmin, Certainty, ClaimId, Error, ErrorKind, Hold, Item, ItemBank, Result, Taken, TokenId,
-    TokenStore,
+    Backend, BankAdmin, Certainty, ClaimId, Error, ErrorKind, Hold, Item, ItemBank, Result, Taken, TokenId, TokenStore,
 };
 use storagebox_postgres::PostgresStore;
 use tokio::task::JoinSet;
@@ -19,7 +18,7 @@ use crate::support::{Place, failed, run};
 
 /// Takes by so many callers at once, each on a connection of its own.
 pub(crate) async fn takes(store: &PostgresStore, round: &str, callers: usize) -> Result<()> {
-    let bank = store.bank("namespace")?;
+    let bank = store.item_bank(&"namespace".parse()?)?;
     let mut takes = JoinSet::new();
     for caller in 0..callers {
         let (bank, claim) = (Arc::clone(&bank), ClaimId::new(format!("{round}-{caller}"))?);
@@ -33,7 +32,7 @@ pub(crate) async fn takes(store: &PostgresStore, round: &str, callers: usize) ->
 
 pub(crate) async fn fill(store: &PostgresStore, count: usize) -> Result<()> {
     let items: Vec<_> = (0..count).map(|number| Item::new(format!("{number}"))).collect::<Result<_>>()?;
-    store.bank("namespace")?.add(&items).await.map(drop)
+    store.item_bank(&"namespace".parse()?)?.add(&items).await.map(drop)
 }
 
 /// Ends every session of the role, and waits until they are gone.
@@ -98,14 +97,15 @@ async fn a_call_that_never_left_the_queue_of_its_pool_is_certain() -> Result<()>
         for combining in [false, true] {
             let builder = place.builder()?.combining(combining).call_timeout(SHORT);
             let store = builder.from_pool(pool.clone())?;
-            until("an open namespace", async || Ok(store.bank("namespace")?.counts().await.is_ok())).await?;
+            until("an open namespace", async || Ok(store.item_bank(&"namespace".parse()?)?.counts().await.is_ok()))
+                .await?;
             let held = pool.acquire().await.map_err(failed)?;
             for error in refused_takes(&store, combining).await? {
                 let found = (error.kind(), error.certainty());
                 assert_eq!(found, (ErrorKind::Contention, Certainty::NotApplied), "{combining}: {error:?}");
             }
             drop(held);
-            assert_eq!(patient.bank("namespace")?.counts().await?.held, 0, "{combining}");
+            assert_eq!(patient.item_bank(&"namespace".parse()?)?.counts().await?.held, 0, "{combining}");
         }
         Ok(())
     })
@@ -114,7 +114,7 @@ async fn a_call_that_never_left_the_queue_of_its_pool_is_certain() -> Result<()>
 
 /// What a few takes at once are refused with.
 async fn refused_takes(store: &PostgresStore, combining: bool) -> Result<Vec<Error>> {
-    let (bank, mut takes) = (store.bank("namespace")?, JoinSet::new());
+    let (bank, mut takes) = (store.item_bank(&"namespace".parse()?)?, JoinSet::new());
     for caller in 0..6 {
         let (bank, claim) = (Arc::clone(&bank), ClaimId::new(format!("{combining}-{caller}"))?);
         takes.spawn(async move { bank.take(&claim, Hold::Forever).await.unwrap_err() });
@@ -128,7 +128,7 @@ async fn a_call_for_which_no_connection_could_be_made_is_certain() -> Result<()>
     let silent = TcpListener::bind("127.0.0.1:0").map_err(failed)?;
     let url = format!("postgres://ann@{}/namespace", silent.local_addr().map_err(failed)?);
     let store = PostgresStore::builder().call_timeout(SHORT).connect(&url)?;
-    let take = store.bank("namespace")?.take(&ClaimId::new("claim")?, Hold::Forever).await.map(drop);
+    let take = store.item_bank(&"namespace".parse()?)?.take(&ClaimId::new("claim")?, Hold::Forever).await.map(drop);
     for refused in [take, store.setup().await, store.ping().await] {
         let error = refused.unwrap_err();
         assert_eq!(error.certainty(), Certainty::NotApplied, "{error:?}");
@@ -147,13 +147,13 @@ async fn a_dropped_call_that_is_stuck_is_in_nobody_s_way() -> Result<()> {
         let patient = "bank_take(bigint, bigint, text, bigint, bigint, bigint, bigint, bigint) SET lock_timeout = '1h'";
         run(place.database.owner(), format!("ALTER FUNCTION {}.{patient}", place.schema)).await?;
         let other = locked(place).await?;
-        let (bank, claim) = (store.bank("namespace")?, ClaimId::new("stuck")?);
+        let (bank, claim) = (store.item_bank(&"namespace".parse()?)?, ClaimId::new("stuck")?);
         let is_stuck = async || Ok(blocked(&place.database, &place.schema).await? == 1);
         tokio::select! {
             taken = bank.take(&claim, Hold::Forever) => panic!("{taken:?}"),
             stuck = until("a take that is stuck", is_stuck) => stuck?,
         }
-        assert!(!store.tokens("namespace")?.exists(&TokenId::new("token")?).await?);
+        assert!(!store.token_store(&"namespace".parse()?)?.exists(&TokenId::new("token")?).await?);
         assert_eq!(blocked(&place.database, &place.schema).await?, 1);
         drop(other);
         Ok(())
@@ -178,12 +178,12 @@ async fn a_call_that_hears_nothing_is_unknown_in_time() -> Result<()> {
         fill(&patient, 2).await?;
         let builder = place.builder()?.call_timeout(Duration::from_secs(5));
         let store = builder.connect(&place.url_at(proxy.addr()))?;
-        until("a warm connection", async || Ok(store.bank("namespace")?.counts().await.is_ok())).await?;
-        let (bank, claim) = (store.bank("namespace")?, ClaimId::new("never-answered")?);
+        until("a warm connection", async || Ok(store.item_bank(&"namespace".parse()?)?.counts().await.is_ok())).await?;
+        let (bank, claim) = (store.item_bank(&"namespace".parse()?)?, ClaimId::new("never-answered")?);
         proxy.arm(Cut::NoAnswer, claim.as_str(), 0);
         let error = bank.take(&claim, Hold::Forever).await.unwrap_err();
         assert_eq!((error.kind(), proxy.cuts()), (ErrorKind::OutcomeUnknown, 1), "{error:?}");
-        let taken = patient.bank("namespace")?.take(&claim, Hold::Forever).await?;
+        let taken = patient.item_bank(&"namespace".parse()?)?.take(&claim, Hold::Forever).await?;
         assert!(matches!(taken, Taken::Again(_)), "{taken:?}");
         store.close().await
     })
@@ -199,12 +199,12 @@ async fn a_reset_connection_is_lost_once() -> Result<()> {
         fill(&store, 10).await?;
         for cut in [Cut::RequestLost, Cut::HalfRequest, Cut::ReplyLost, Cut::HalfReply] {
             let claim = ClaimId::new(format!("claim-{cut:?}"))?;
-            let bank: Arc<dyn BankAdmin> = store.bank("namespace")?;
+            let bank: Arc<dyn BankAdmin> = store.item_bank(&"namespace".parse()?)?;
             proxy.arm(cut, claim.as_str(), 0);
             let taken = bank.take(&claim, Hold::Forever).await?;
             assert!(matches!(taken, Taken::New(_) | Taken::Again(_)), "{cut:?}: {taken:?}");
         }
-        assert_eq!((proxy.cuts(), store.bank("namespace")?.counts().await?.held), (4, 4));
+        assert_eq!((proxy.cuts(), store.item_bank(&"namespace".parse()?)?.counts().await?.held), (4, 4));
         Ok(())
     })
     .await

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use storagebox_conformance::Proxy;
 use storagebox_core::{
-    Backend, BackendExt, BankAdmin, Begun, Change, ClaimId, Counter, DedupId, DedupRepo, DedupRepoExt, Hold, Item, Key,
-    LeaseRepo, OpId, OrderedOptions, OrderedStore, Payload, Recorded, Replaced, Result, Retention, Stamp, Strategy,
-    TokenId, TokenStore, WriterId,
+    Backend, BankAdmin, Begun, Change, ClaimId, Counter, DedupId, DedupRepo, Hold, Item, Key, LeaseRepo, OpId,
+    OrderedOptions, OrderedStore, Payload, Recorded, Replaced, Result, Retention, Stamp, Strategy, TokenId, TokenStore,
+    WriterId,
 };
 use storagebox_postgres::{PostgresStore, Statements};
 use tokio::task::JoinSet;
@@ -54,7 +54,7 @@ impl Metered {
     }
 
     async fn bank(&mut self, name: &str) -> Result<()> {
-        let bank = self.store.bank("namespace")?;
+        let bank = self.store.item_bank(&"namespace".parse()?)?;
         let (ada, bob) = (ClaimId::new(format!("{name}-ada"))?, ClaimId::new(format!("{name}-bob"))?);
         self.note("add 1,000", bank.add(&items(name, 1_000)?)).await?;
         let _ = self.note("take, new", bank.take(&ada, Hold::For(HOUR))).await?;
@@ -67,7 +67,7 @@ impl Metered {
     }
 
     async fn bank_for_its_keeper(&mut self, name: &str) -> Result<()> {
-        let (bank, items) = (self.store.bank("namespace")?, items(name, 3)?);
+        let (bank, items) = (self.store.item_bank(&"namespace".parse()?)?, items(name, 3)?);
         self.note("holder", bank.holder(&items[0])).await?;
         self.note("list", bank.list(None, 10)).await?;
         self.note("withdraw", bank.withdraw(&items)).await?;
@@ -76,7 +76,7 @@ impl Metered {
     }
 
     async fn records(&mut self, name: &str) -> Result<()> {
-        let records = self.store.dedup("namespace")?;
+        let records = self.store.dedup_repo(&"namespace".parse()?)?;
         let (id, op, value) = (DedupId::new(name)?, OpId::new(name)?, Payload::try_from(name)?);
         let recorded = self.note("record", records.record(&id, &value, &op, Retention::Forever)).await?;
         let Recorded::New(version) = recorded else { panic!("{recorded:?}") };
@@ -88,7 +88,8 @@ impl Metered {
     }
 
     async fn leases(&mut self, name: &str) -> Result<()> {
-        let (leases, op, result) = (self.store.leases("namespace")?, OpId::new(name)?, Payload::try_from(name)?);
+        let (leases, op, result) =
+            (self.store.lease_repo(&"namespace".parse()?)?, OpId::new(name)?, Payload::try_from(name)?);
         for end in ["complete", "abort"] {
             let id = DedupId::new(format!("{name}-{end}"))?;
             let begun = self.note("begin", leases.begin(&id, &op, HOUR, None)).await?;
@@ -105,7 +106,8 @@ impl Metered {
     }
 
     async fn tokens(&mut self, name: &str) -> Result<()> {
-        let (tokens, token, op) = (self.store.tokens("namespace")?, TokenId::new(name)?, OpId::new(name)?);
+        let (tokens, token, op) =
+            (self.store.token_store(&"namespace".parse()?)?, TokenId::new(name)?, OpId::new(name)?);
         self.note("create", tokens.create_tokens(std::slice::from_ref(&token))).await?;
         self.note("exists", tokens.exists(&token)).await?;
         let _ = self.note("consume", tokens.consume(&token, &op)).await?;
@@ -113,14 +115,14 @@ impl Metered {
     }
 
     async fn counters(&mut self, name: &str) -> Result<()> {
-        let (counters, key) = (self.store.counters("namespace", Strategy::default())?, Key::new(name)?);
+        let (counters, key) = (self.store.counter(&"namespace".parse()?, Strategy::default())?, Key::new(name)?);
         let _ = self.note("apply", counters.apply(&key, &Change::new(OpId::new(name)?, 1))).await?;
         self.note("value", counters.value(&key)).await?;
         self.note("cancel", counters.cancel(&key, &OpId::new(name)?)).await.map(drop)
     }
 
     async fn ordered(&mut self, name: &str) -> Result<()> {
-        let ordered = self.store.ordered("namespace", OrderedOptions::sequence())?;
+        let ordered = self.store.ordered_store(&"namespace".parse()?, OrderedOptions::sequence())?;
         let (key, value) = (Key::new(name)?, Payload::try_from(name)?);
         let stamp = |at| Ok::<_, storagebox_core::Error>(Stamp::new(at, WriterId::new("ada")?));
         let _ = self.note("put", ordered.put(&key, &value, &stamp(1)?)).await?;
@@ -132,13 +134,14 @@ impl Metered {
 
     /// Registers the namespaces, and nothing else.
     async fn open_namespaces(&self) -> Result<()> {
-        self.store.bank("namespace")?.counts().await?;
-        self.store.dedup("namespace")?.get(&DedupId::new("nobody")?).await?;
+        self.store.item_bank(&"namespace".parse()?)?.counts().await?;
+        self.store.dedup_repo(&"namespace".parse()?)?.get(&DedupId::new("nobody")?).await?;
         let nobody = OpId::new("nobody")?;
-        let _ = self.store.leases("namespace")?.begin(&DedupId::new("nobody")?, &nobody, HOUR, None).await?;
-        self.store.tokens("namespace")?.exists(&TokenId::new("nobody")?).await?;
-        self.store.counters("namespace", Strategy::default())?.value(&Key::new("nobody")?).await?;
-        let ordered = self.store.ordered("namespace", OrderedOptions::sequence())?;
+        let _ =
+            self.store.lease_repo(&"namespace".parse()?)?.begin(&DedupId::new("nobody")?, &nobody, HOUR, None).await?;
+        self.store.token_store(&"namespace".parse()?)?.exists(&TokenId::new("nobody")?).await?;
+        self.store.counter(&"namespace".parse()?, Strategy::default())?.value(&Key::new("nobody")?).await?;
+        let ordered = self.store.ordered_store(&"namespace".parse()?, OrderedOptions::sequence())?;
         ordered.get(&Key::new("nobody")?).await.map(drop)
     }
 
@@ -183,7 +186,7 @@ async fn with_simple_statements_the_first_call_is_one_round_trip_too() -> Result
 async fn items_go_five_thousand_to_a_round_trip() -> Result<()> {
     with_place(async |place| {
         let mut metered = Metered::of(place, Statements::Prepared, "").await?;
-        let bank = metered.store.bank("namespace")?;
+        let bank = metered.store.item_bank(&"namespace".parse()?)?;
         bank.add(&items("warm", 1)?).await?;
         metered.note("add", bank.add(&items("many", 20_000)?)).await?;
         assert_eq!(metered.noted, [("add", 4)]);
@@ -198,7 +201,7 @@ async fn calls_that_come_while_one_is_under_way_are_one_round_trip_together() ->
     with_place(async |place| {
         let mut metered = Metered::of(place, Statements::Simple, "").await?;
         metered.open_namespaces().await?;
-        let records = metered.store.dedup("namespace")?;
+        let records = metered.store.dedup_repo(&"namespace".parse()?)?;
         metered.note("records", remembered(&records, 32)).await?;
         assert_eq!(metered.noted, [("records", 2)]);
         assert_eq!(records.list(None, 100).await?.entries.len(), 32);
@@ -212,7 +215,9 @@ async fn remembered(records: &Arc<dyn DedupRepo>, count: usize) -> Result<()> {
     for number in 0..count {
         let (records, id) = (Arc::clone(records), format!("{number}"));
         callers.spawn(async move {
-            let recorded = records.remember(id.as_str(), id.as_str(), "op", Retention::Forever).await?;
+            let recorded = records
+                .record(&id.as_str().parse()?, &id.as_str().try_into()?, &"op".parse()?, Retention::Forever)
+                .await?;
             assert!(matches!(recorded, Recorded::New(_)), "{id}: {recorded:?}");
             Ok(())
         });

@@ -4,7 +4,7 @@ use std::error::Error as _;
 use std::time::Duration;
 
 use sqlx::postgres::PgPoolOptions;
-use storagebox_core::{Backend, BackendExt, ClaimId, Error, ErrorKind, Hold, Item, ItemBank, Result};
+use storagebox_core::{Backend, ClaimId, Error, ErrorKind, Hold, Item, ItemBank, Result};
 use storagebox_postgres::PostgresStore;
 use storagebox_testkit::port;
 
@@ -30,7 +30,7 @@ async fn refused(url: &str) -> Result<Error> {
     let errors = [
         store.ping().await.unwrap_err(),
         store.setup().await.unwrap_err(),
-        store.bank("namespace")?.counts().await.unwrap_err(),
+        store.item_bank(&"namespace".parse()?)?.counts().await.unwrap_err(),
     ];
     let [ping, setup, call] = errors;
     for error in [&ping, &setup, &call] {
@@ -77,7 +77,7 @@ async fn a_closed_store_is_unavailable() -> Result<()> {
         let store = place.builder()?.connect(&place.database.url())?;
         store.ping().await?;
         store.close().await?;
-        let error = store.bank("namespace")?.counts().await.unwrap_err();
+        let error = store.item_bank(&"namespace".parse()?)?.counts().await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Unavailable, "{error}");
         assert_hidden(&error);
         Ok(())
@@ -108,7 +108,7 @@ async fn nothing_public_shows_the_password_or_an_item() -> Result<()> {
 async fn no_error_shows_an_item() -> Result<()> {
     with_place(async |place| {
         let store = place.builder()?.connect(&place.database.url())?;
-        let (bank, item) = (store.bank("namespace")?, Item::new("code-hunter2")?);
+        let (bank, item) = (store.item_bank(&"namespace".parse()?)?, Item::new("code-hunter2")?);
         bank.add(std::slice::from_ref(&item)).await?;
         let _ = bank.take(&ClaimId::new("ada")?, Hold::Forever).await?;
         // The server names the row in its own message.

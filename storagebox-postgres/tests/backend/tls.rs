@@ -1,6 +1,6 @@
 //! Encrypted connections: checked against the authority that the URL names, and refused before anything is sent.
 
-use storagebox_core::{Backend, BackendExt, ErrorKind, ItemBank, Result};
+use storagebox_core::{Backend, ErrorKind, ItemBank, Result};
 use storagebox_postgres::PostgresStore;
 use storagebox_testkit::postgres::{Postgres, Settings};
 use tokio::task::spawn_blocking;
@@ -22,11 +22,11 @@ async fn a_server_is_believed_by_its_authority_alone() -> Result<()> {
     let url = tls_url(&server)?;
     let store = PostgresStore::connect(&url)?;
     store.setup().await?;
-    assert_eq!(store.bank("namespace")?.counts().await?.total(), 0);
+    assert_eq!(store.item_bank(&"namespace".parse()?)?.counts().await?.total(), 0);
     let authority = |server: &Postgres| server.authority().map(|path| path.display().to_string());
     let (right, wrong) = (authority(&server).unwrap_or_default(), authority(&other).unwrap_or_default());
     let store = PostgresStore::connect(&url.replace(&right, &wrong))?;
-    let error = store.bank("namespace")?.counts().await.unwrap_err();
+    let error = store.item_bank(&"namespace".parse()?)?.counts().await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unavailable, "{error}");
     assert!(error.to_string().contains("`sslrootcert` names"), "{error}");
     assert_eq!(store.ping().await.unwrap_err().kind(), ErrorKind::Unavailable);

@@ -2,9 +2,7 @@
 
 use std::time::Duration;
 
-use storagebox_core::{
-    Backend, BackendExt, Bounds, Cancelled, Change, Counted, Counter, Key, OpId, Result, Retention, Strategy,
-};
+use storagebox_core::{Backend, Bounds, Cancelled, Change, Counted, Counter, Key, OpId, Result, Retention, Strategy};
 use storagebox_postgres::PostgresStore;
 use storagebox_testkit::workload::refusals::refused;
 
@@ -41,7 +39,7 @@ async fn a_change_that_is_refused_behind_another_leaves_no_shard() -> Result<()>
     with_place(async |place| {
         let bounds = Bounds::between(0, 10)?;
         let counters = store(place)?
-            .counters("namespace", Strategy::Sharded { shards: 8, bounds, retention: Retention::Forever })?;
+            .counter(&"namespace".parse()?, Strategy::Sharded { shards: 8, bounds, retention: Retention::Forever })?;
         let (key, schema) = (Key::new("key")?, &place.schema);
         counters.value(&key).await?;
         let filled =
@@ -73,7 +71,7 @@ async fn a_cancel_of_an_unknown_key_leaves_its_fence_and_that_goes_too() -> Resu
         ];
         let (store, schema) = (store(place)?, &place.schema);
         for (number, strategy) in strategies.into_iter().enumerate() {
-            let counters = store.counters(format!("namespace {number}"), strategy)?;
+            let counters = store.counter(&format!("namespace {number}").parse()?, strategy)?;
             let cancelled = counters.cancel(&Key::new("key")?, &OpId::new("op")?).await?;
             assert_eq!(cancelled, Cancelled::Cancelled, "{strategy:?}");
         }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use storagebox_core::{Backend, BackendExt, Counted, Counter, CounterExt, ItemBank, Key, Maintained, Result, Strategy};
+use storagebox_core::{Backend, Change, Counted, Counter, ItemBank, Key, Maintained, Result, Strategy};
 use storagebox_postgres::PostgresStore;
 
 use crate::scene::{LONG, blocked, count, lapse, session, tell, until, with_place};
@@ -18,8 +18,8 @@ fn store(place: &Place) -> Result<PostgresStore> {
 #[tokio::test]
 async fn an_operation_is_remembered_also_where_upkeep_removes_its_old_row_meanwhile() -> Result<()> {
     with_place(async |place| {
-        let counters = store(place)?.counters("namespace", Strategy::default())?;
-        let _ = counters.add("key", "op", 5).await?;
+        let counters = store(place)?.counter(&"namespace".parse()?, Strategy::default())?;
+        let _ = counters.apply(&"key".parse()?, &Change::new("op".parse()?, 5)).await?;
         place.advance(8 * DAY).await?;
         let schema = &place.schema;
         let mut upkeep = session(place, &format!("SELECT FROM {schema}.counter_ops FOR UPDATE")).await?;
@@ -27,9 +27,10 @@ async fn an_operation_is_remembered_also_where_upkeep_removes_its_old_row_meanwh
             until("an operation that waits", async || Ok(blocked(&place.database, schema).await? == 1)).await?;
             tell(&mut upkeep, &format!("SELECT {schema}.counter_maintain(10); COMMIT")).await
         };
-        let (counted, ()) = tokio::try_join!(counters.add("key", "op", 5), remove)?;
+        let (key, change) = ("key".parse()?, Change::new("op".parse()?, 5));
+        let (counted, ()) = tokio::try_join!(counters.apply(&key, &change), remove)?;
         assert_eq!(counted, Counted::Applied { value: Some(10) });
-        assert_eq!(counters.add("key", "op", 5).await?, Counted::AlreadyApplied { value: Some(10) });
+        assert_eq!(counters.apply(&key, &change).await?, Counted::AlreadyApplied { value: Some(10) });
         assert_eq!(counters.value(&Key::new("key")?).await?, 10);
         Ok(())
     })
@@ -39,7 +40,7 @@ async fn an_operation_is_remembered_also_where_upkeep_removes_its_old_row_meanwh
 /// A bank with so many holds that have lapsed.
 async fn lapsed(place: &Place, holds: i64) -> Result<PostgresStore> {
     let store = store(place)?;
-    store.bank("namespace")?.counts().await?;
+    store.item_bank(&"namespace".parse()?)?.counts().await?;
     run(place.database.owner(), lapse(&place.schema, holds)).await?;
     Ok(store)
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use sqlx::{AssertSqlSafe, Connection, PgConnection, raw_sql};
 use storagebox_core::{
-    BackendExt, Begun, ClaimId, ClaimState, DedupId, DedupRepo, End, Hold, Item, ItemBank, LeaseRepo, OpId,
+    Backend, Begun, ClaimId, ClaimState, DedupId, DedupRepo, End, Hold, Item, ItemBank, LeaseRepo, OpId,
     OrderedOptions, OrderedStore, Payload, Recorded, Released, Result, Retention, Stamp, Taken, TokenId, TokenStore,
     WriterId, Written,
 };
@@ -64,7 +64,7 @@ const CLAIM: &str = "INSERT INTO {schema}.claims (bank, claim, state, h, item)
 #[tokio::test]
 async fn a_lease_that_waited_lasts_from_then_on() -> Result<()> {
     with_place(async |place| {
-        let leases = store(place).await?.leases("namespace")?;
+        let leases = store(place).await?.lease_repo(&"namespace".parse()?)?;
         let (id, op, late) = (DedupId::new("id")?, OpId::new("op")?, OpId::new("late")?);
         let _ = leases.begin(&DedupId::new("warm")?, &op, HOUR, None).await?;
         let begun = after(place, 2 * HOUR, LEASE, leases.begin(&id, &op, HOUR, None)).await?;
@@ -79,7 +79,7 @@ async fn a_lease_that_waited_lasts_from_then_on() -> Result<()> {
 #[tokio::test]
 async fn a_record_that_waited_is_kept_from_then_on() -> Result<()> {
     with_place(async |place| {
-        let records = store(place).await?.dedup("namespace")?;
+        let records = store(place).await?.dedup_repo(&"namespace".parse()?)?;
         let (id, op, value) = (DedupId::new("id")?, OpId::new("op")?, Payload::try_from("value")?);
         records.get(&id).await?;
         let record = records.record(&id, &value, &op, Retention::For(HOUR));
@@ -94,7 +94,7 @@ async fn a_record_that_waited_is_kept_from_then_on() -> Result<()> {
 #[tokio::test]
 async fn a_record_whose_neighbour_waited_is_kept_from_then_on() -> Result<()> {
     with_place(async |place| {
-        let records = store(place).await?.dedup("namespace")?;
+        let records = store(place).await?.dedup_repo(&"namespace".parse()?)?;
         records.get(&DedupId::new("id")?).await?;
         let number = count(&place.database, &format!("SELECT namespace FROM {}.namespaces", place.schema)).await?;
         let batch = format!(
@@ -110,7 +110,7 @@ async fn a_record_whose_neighbour_waited_is_kept_from_then_on() -> Result<()> {
 }
 
 async fn bank(place: &Place) -> Result<Arc<dyn storagebox_core::BankAdmin>> {
-    let bank = store(place).await?.bank("namespace")?;
+    let bank = store(place).await?.item_bank(&"namespace".parse()?)?;
     bank.add(&[Item::new("item")?]).await?;
     Ok(bank)
 }
@@ -178,7 +178,7 @@ async fn a_release_that_waited_fences_from_then_on() -> Result<()> {
 #[tokio::test]
 async fn a_discard_that_waited_fences_from_then_on() -> Result<()> {
     with_place(async |place| {
-        let (tokens, token) = (store(place).await?.tokens("namespace")?, TokenId::new("token")?);
+        let (tokens, token) = (store(place).await?.token_store(&"namespace".parse()?)?, TokenId::new("token")?);
         tokens.exists(&token).await?;
         let made = "INSERT INTO {schema}.tokens (namespace, token) SELECT namespace, 'token' FROM {schema}.namespaces";
         after(place, 2 * HOUR, made, tokens.discard(std::slice::from_ref(&token))).await?;
@@ -193,7 +193,8 @@ async fn a_discard_that_waited_fences_from_then_on() -> Result<()> {
 async fn a_write_that_waited_is_too_old_by_then() -> Result<()> {
     with_place(async |place| {
         let options = OrderedOptions::time();
-        let (ordered, key) = (store(place).await?.ordered("namespace", options)?, storagebox_core::Key::new("key")?);
+        let (ordered, key) =
+            (store(place).await?.ordered_store(&"namespace".parse()?, options)?, storagebox_core::Key::new("key")?);
         ordered.get(&key).await?;
         let now = SystemTime::now().duration_since(UNIX_EPOCH).map_err(failed)?.as_millis() as i64;
         let (value, stamp) = (Payload::try_from("value")?, Stamp::new(now, WriterId::new("ada")?));

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use storagebox_core::{Backend, BackendExt, ClaimId, Hold, ItemBank, Maintained, Result, Taken};
+use storagebox_core::{Backend, ClaimId, Hold, ItemBank, Maintained, Result, Taken};
 use storagebox_postgres::PostgresStore;
 use tokio::task::JoinSet;
 
@@ -20,7 +20,7 @@ fn store(place: &Place) -> Result<PostgresStore> {
 
 /// Takes until upkeep is over, and is served each time.
 async fn take(store: PostgresStore, name: usize, is_over: Arc<AtomicBool>, taken: Arc<AtomicU64>) -> Result<()> {
-    let bank = store.bank("namespace")?;
+    let bank = store.item_bank(&"namespace".parse()?)?;
     let mut number = 0;
     while !is_over.load(Ordering::SeqCst) {
         number += 1;
@@ -36,7 +36,7 @@ async fn take(store: PostgresStore, name: usize, is_over: Arc<AtomicBool>, taken
 async fn lapsed_holds_are_freed_however_many_while_takers_are_served() -> Result<()> {
     with_place(async |place| {
         let upkeep = store(place)?;
-        upkeep.bank("namespace")?.counts().await?;
+        upkeep.item_bank(&"namespace".parse()?)?.counts().await?;
         run(place.database.owner(), lapse(&place.schema, LAPSED)).await?;
         let (is_over, taken) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)));
         let mut takers = JoinSet::new();
@@ -50,7 +50,7 @@ async fn lapsed_holds_are_freed_however_many_while_takers_are_served() -> Result
         let lapsed = format!("SELECT count(*) FROM {}.claims WHERE until < now()", place.schema);
         assert_eq!(count(&place.database, &lapsed).await?, 0, "lapsed holds that are left");
         let taken = taken.load(Ordering::SeqCst);
-        assert_eq!(upkeep.bank("namespace")?.counts().await?.held, taken);
+        assert_eq!(upkeep.item_bank(&"namespace".parse()?)?.counts().await?.held, taken);
         println!("upkeep: {LAPSED} lapsed holds freed, {taken} takes by {TAKERS} takers beside, each served");
         Ok(())
     })

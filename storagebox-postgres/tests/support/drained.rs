@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use sqlx::pool::PoolConnection;
 use sqlx::{AssertSqlSafe, Connection, PgConnection, Postgres, query_scalar, raw_sql};
-use storagebox_core::{BackendExt, BankAdmin, ClaimId, Hold, Item, ItemBank, Result, Taken};
+use storagebox_core::{Backend, BankAdmin, ClaimId, Hold, Item, ItemBank, Result, Taken};
 use tokio::task::JoinSet;
 
 use super::{Place, failed, run};
@@ -191,7 +191,7 @@ async fn unvacuumed(place: &Place) -> Result<Arc<dyn BankAdmin>> {
         let off = format!("ALTER TABLE {schema}.{table} SET (autovacuum_enabled = off)");
         run(place.database.owner(), off).await?;
     }
-    let bank = place.builder()?.connect(&place.url_at(place.database.server()))?.bank("namespace")?;
+    let bank = place.builder()?.connect(&place.url_at(place.database.server()))?.item_bank(&"namespace".parse()?)?;
     bank.counts().await?;
     Ok(bank)
 }

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use redis::cmd;
-use storagebox_core::{Backend, BackendExt, ErrorKind, ItemBank, Result};
+use storagebox_core::{Backend, ErrorKind, ItemBank, Result};
 use storagebox_redis::{Login, RedisStore};
 use storagebox_testkit::redis::Settings;
 
@@ -50,11 +50,11 @@ async fn a_login_that_changes_is_asked_for_with_each_connection() -> Result<()> 
         for password in ["hunter2-first", "hunter2-second", "hunter2-third"] {
             change_password(place, password).await?;
             vault.put(password);
-            store.bank("namespace")?.counts().await?;
+            store.item_bank(&"namespace".parse()?)?.counts().await?;
         }
         assert_eq!(vault.0.lock().unwrap().1, 3, "once a connection");
         change_password(place, "hunter2-fourth").await?;
-        let error = store.bank("namespace")?.counts().await.unwrap_err();
+        let error = store.item_bank(&"namespace".parse()?)?.counts().await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Denied, "{error}");
         assert!(!format!("{shown} {store:?} {error:?}").contains("hunter2"));
         Ok(())
@@ -89,7 +89,7 @@ async fn a_cluster_is_entered_with_the_login_of_now() -> Result<()> {
         async move { Ok(login) }
     });
     let url = server.own_cluster().map(storagebox_testkit::redis::Cluster::url).unwrap_or_default();
-    let bank = builder.connect(&url)?.bank("namespace")?;
+    let bank = builder.connect(&url)?.item_bank(&"namespace".parse()?)?;
     bank.counts().await?;
     vault.put("hunter2-second");
     for mut master in server.masters().await? {
@@ -121,9 +121,9 @@ async fn sentinels_have_a_login_of_their_own() -> Result<()> {
     let refused = place.builder()?.connect(&url)?.ping().await.unwrap_err();
     assert!(!format!("{refused:?}").contains("hunter2"), "{refused:?}");
     let known = format!("{url}?sentinel_user=watcher&sentinel_password=hunter2%2F%40");
-    place.builder()?.connect(&known)?.bank("namespace")?.counts().await?;
+    place.builder()?.connect(&known)?.item_bank(&"namespace".parse()?)?.counts().await?;
     let login = Login::new("watcher", "hunter2/@");
-    place.builder()?.sentinel_login(login).connect(&url)?.bank("namespace")?.counts().await?;
+    place.builder()?.sentinel_login(login).connect(&url)?.item_bank(&"namespace".parse()?)?.counts().await?;
     let wrong = place.builder()?.sentinel_login(Login::new("watcher", "hunter2")).connect(&url)?;
     wrong.ping().await.map_or(Ok(()), |()| Err(failed("a sentinel took a wrong password")))
 }

@@ -5,8 +5,7 @@ use std::time::Duration;
 use redis::cmd;
 use storagebox_conformance::{Cut, Proxy};
 use storagebox_core::{
-    Backend, BackendExt, BankAdmin, Certainty, ClaimId, ErrorKind, Hold, Item, ItemBank, ItemBankExt, Result, Retired,
-    Taken,
+    Backend, BankAdmin, Certainty, ClaimId, ErrorKind, Hold, Item, ItemBank, Result, Retired, Taken,
 };
 use storagebox_testkit::redis::Settings;
 
@@ -17,16 +16,16 @@ use crate::support::failed;
 #[tokio::test]
 async fn a_server_out_of_memory_changes_nothing() -> Result<()> {
     with_server(Settings::quick(), async |place| {
-        let bank = place.store()?.bank("namespace")?;
+        let bank = place.store()?.item_bank(&"namespace".parse()?)?;
         bank.add(&(0..100).map(|number| Item::new(format!("{number}"))).collect::<Result<Vec<_>>>()?).await?;
         place.server.ask::<()>(cmd("CONFIG").arg("SET").arg("maxmemory").arg("1")).await?;
         for call in 0..20 {
-            let error = bank.assign(format!("claim-{call}")).await.unwrap_err();
+            let error = bank.take(&format!("claim-{call}").parse().unwrap(), Hold::Forever).await.unwrap_err();
             assert_eq!((error.kind(), error.certainty()), (ErrorKind::Unavailable, Certainty::NotApplied), "{error}");
         }
         assert_eq!(bank.counts().await?.free, 100, "reads go on, and nothing is lost");
         place.server.ask::<()>(cmd("CONFIG").arg("SET").arg("maxmemory").arg("0")).await?;
-        assert!(matches!(bank.assign("claim-0").await?, Taken::New(_)));
+        assert!(matches!(bank.take(&"claim-0".parse()?, Hold::Forever).await?, Taken::New(_)));
         Ok(())
     })
     .await
@@ -36,15 +35,18 @@ async fn a_server_out_of_memory_changes_nothing() -> Result<()> {
 #[tokio::test]
 async fn a_replica_neither_changes_nor_answers() -> Result<()> {
     with_server(Settings::quick(), async |place| {
-        let bank = place.store()?.bank("namespace")?;
+        let bank = place.store()?.item_bank(&"namespace".parse()?)?;
         bank.add(&[Item::new("one")?]).await?;
         place.server.ask::<()>(cmd("REPLICAOF").arg("127.0.0.1").arg("1")).await?;
-        for error in [bank.assign("ada").await.map(drop).unwrap_err(), bank.counts().await.map(drop).unwrap_err()] {
+        for error in [
+            bank.take(&"ada".parse()?, Hold::Forever).await.map(drop).unwrap_err(),
+            bank.counts().await.map(drop).unwrap_err(),
+        ] {
             let (kind, certainty) = (error.kind(), error.certainty());
             assert_eq!((kind, certainty), (ErrorKind::Unavailable, Certainty::NotApplied), "{error}");
         }
         place.server.ask::<()>(cmd("REPLICAOF").arg("NO").arg("ONE")).await?;
-        assert!(matches!(bank.assign("ada").await?, Taken::New(_)));
+        assert!(matches!(bank.take(&"ada".parse()?, Hold::Forever).await?, Taken::New(_)));
         Ok(())
     })
     .await
@@ -57,10 +59,10 @@ async fn a_change_that_no_replica_has_in_time_is_unknown() -> Result<()> {
         let url = place.server.url_at(place.server.address());
 
         let store = place.builder()?.wait(1, Duration::from_millis(20)).connect(&url)?;
-        let error = store.bank("namespace")?.add(&[Item::new("one")?]).await.unwrap_err();
+        let error = store.item_bank(&"namespace".parse()?)?.add(&[Item::new("one")?]).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::OutcomeUnknown, "{error}");
         assert!(error.to_string().contains("0 of 1 replicas"), "{error}");
-        let near = place.store()?.bank("namespace")?;
+        let near = place.store()?.item_bank(&"namespace".parse()?)?;
         assert!(matches!(near.take(&ClaimId::new("ada")?, Hold::Forever).await?, Taken::Empty | Taken::New(_)));
         Ok(())
     })
@@ -73,13 +75,13 @@ async fn a_call_that_outlasts_its_time_is_unknown() -> Result<()> {
     with_server(Settings::quick(), async |place| {
         let url = place.server.url_at(place.server.address());
         let store = place.builder()?.call_timeout(Duration::from_millis(200)).connect(&url)?;
-        let bank = store.bank("namespace")?;
+        let bank = store.item_bank(&"namespace".parse()?)?;
         bank.add(&[Item::new("one")?]).await?;
         place.server.ask::<()>(cmd("CLIENT").arg("PAUSE").arg(2_000).arg("WRITE")).await?;
-        let error = bank.assign("ada").await.unwrap_err();
+        let error = bank.take(&"ada".parse().unwrap(), Hold::Forever).await.unwrap_err();
         assert_eq!((error.kind(), error.certainty()), (ErrorKind::OutcomeUnknown, Certainty::Unknown), "{error}");
         place.server.ask::<()>(cmd("CLIENT").arg("UNPAUSE")).await?;
-        let again = bank.assign("ada").await?;
+        let again = bank.take(&"ada".parse()?, Hold::Forever).await?;
         assert!(matches!(again, Taken::New(_) | Taken::Again(_)), "{again:?}");
         store.ping().await
     })
@@ -91,7 +93,7 @@ async fn a_call_that_outlasts_its_time_is_unknown() -> Result<()> {
 async fn holding_is_not_answered_after_a_lost_retire() -> Result<()> {
     with_server(Settings::quick(), async |place| {
         let proxy = Proxy::start(place.server.address()).await.map_err(failed)?;
-        let bank = place.builder()?.connect(&place.server.url_at(proxy.addr()))?.bank("namespace")?;
+        let bank = place.builder()?.connect(&place.server.url_at(proxy.addr()))?.item_bank(&"namespace".parse()?)?;
         let claim = ClaimId::new("ada")?;
         bank.add(&[Item::new("one")?]).await?;
         let _ = bank.take(&claim, Hold::Forever).await?;

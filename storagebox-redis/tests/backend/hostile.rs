@@ -2,7 +2,7 @@
 
 use storagebox_conformance::keeps_text;
 use storagebox_core::{
-    BackendExt, Change, ClaimId, Counter, DedupId, DedupRepo, ErrorKind, Item, ItemBank, Key, OpId, Payload, Result,
+    Backend, Change, ClaimId, Counter, DedupId, DedupRepo, ErrorKind, Item, ItemBank, Key, OpId, Payload, Result,
     Retention, Strategy,
 };
 
@@ -61,7 +61,7 @@ async fn every_text_is_kept_byte_for_byte() -> Result<()> {
 #[tokio::test]
 async fn payloads_are_bytes() -> Result<()> {
     with_place(async |place| {
-        let records = place.store()?.dedup("namespace")?;
+        let records = place.store()?.dedup_repo(&"namespace".parse()?)?;
         let bytes: Vec<_> = (0..256 * 1024_usize).map(|byte| byte as u8).collect();
         for value in [&bytes[..0], &bytes[..256], &bytes[..]] {
             let (id, op) = (DedupId::new(format!("{}", value.len()))?, OpId::new("op")?);
@@ -78,7 +78,7 @@ async fn payloads_are_bytes() -> Result<()> {
 #[tokio::test]
 async fn many_large_values_are_listed_once_each() -> Result<()> {
     with_place(async |place| {
-        let (records, large) = (place.store()?.dedup("namespace")?, vec![7; 256 * 1024]);
+        let (records, large) = (place.store()?.dedup_repo(&"namespace".parse()?)?, vec![7; 256 * 1024]);
         for number in 0..20 {
             let (id, op) = (DedupId::new(format!("id-{number:02}"))?, OpId::new("op")?);
             let _ = records.record(&id, &Payload::try_from(&large[..])?, &op, Retention::Forever).await?;
@@ -105,15 +105,15 @@ async fn names_that_look_alike_are_different_namespaces() -> Result<()> {
         let store = place.store()?;
         let names = ["a", "A", "a.0", "a%2E0", "%61", "a}", "{a}", "a:f", "a\n", "a ", "\u{e9}", "e\u{301}"];
         for name in names {
-            let bank = store.bank(name)?;
+            let bank = store.item_bank(&name.parse()?)?;
             assert_eq!(bank.counts().await?.total(), 0, "{name:?}");
             bank.add(&[Item::new("one")?]).await?;
-            let counters = store.counters(name, Strategy::default())?;
+            let counters = store.counter(&name.parse()?, Strategy::default())?;
             assert_eq!(counters.value(&Key::new("key")?).await?, 0, "{name:?}");
             let _ = counters.apply(&Key::new("key")?, &Change::new(OpId::new("op")?, 1)).await?;
         }
         for name in names {
-            assert_eq!(store.bank(name)?.counts().await?.total(), 1, "{name:?}");
+            assert_eq!(store.item_bank(&name.parse()?)?.counts().await?.total(), 1, "{name:?}");
         }
         Ok(())
     })

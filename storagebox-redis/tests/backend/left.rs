@@ -4,7 +4,7 @@
 use std::future::ready;
 use std::pin::{Pin, pin};
 
-use storagebox_core::{Backend, BackendExt, ClaimId, ItemBank, Result};
+use storagebox_core::{Backend, ClaimId, ItemBank, Result};
 use storagebox_redis::RedisStore;
 use storagebox_testkit::redis::Settings;
 
@@ -25,7 +25,7 @@ async fn leave<T>(call: Pin<&mut impl Future<Output = Result<T>>>) -> Result<()>
 
 /// The others end with an error if they wait in vain.
 async fn others_are_answered(store: &RedisStore) -> Result<()> {
-    let bank = store.bank("namespace")?;
+    let bank = store.item_bank(&"namespace".parse()?)?;
     for number in 0..OTHERS {
         bank.get(&ClaimId::new(format!("{number}"))?).await?;
     }
@@ -61,7 +61,7 @@ async fn a_first_call_of_a_namespace_that_is_left_holds_up_no_other() -> Result<
     with_place(async |place| {
         let store = place.store()?;
         store.ping().await?;
-        let (bank, ada) = (store.bank("namespace")?, ClaimId::new("ada")?);
+        let (bank, ada) = (store.item_bank(&"namespace".parse()?)?, ClaimId::new("ada")?);
         let mut left = pin!(bank.get(&ada));
         leave(left.as_mut()).await?;
         others_are_answered(&store).await?;

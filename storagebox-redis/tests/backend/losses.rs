@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use redis::cmd;
-use storagebox_core::{Backend, BackendExt, ClaimId, ClaimState, Hold, Item, ItemBank, ItemBankExt, Result, Taken};
+use storagebox_core::{Backend, ClaimId, ClaimState, Hold, Item, ItemBank, Result, Taken};
 use storagebox_redis::RedisStore;
 use storagebox_testkit::redis::Settings;
 
@@ -34,7 +34,7 @@ async fn what_one_replica_has_is_lost_when_another_is_promoted() -> Result<()> {
     let master = Server::alone(Settings::quick().with("repl-diskless-sync-delay", "0")).await?;
     let place = master.place().await?;
     let store = on(&master, &place, 1)?;
-    let bank = store.bank("namespace")?;
+    let bank = store.item_bank(&"namespace".parse()?)?;
     let (_follows, stays_behind) = (replica_of(&place).await?, replica_of(&place).await?);
     bank.add(&[Item::new("one")?]).await?;
     let ada = ClaimId::new("ada")?;
@@ -46,9 +46,9 @@ async fn what_one_replica_has_is_lost_when_another_is_promoted() -> Result<()> {
     stays_behind.ask::<()>(cmd("REPLICAOF").arg("NO").arg("ONE")).await?;
     let taken = bank.take(&ada, Hold::Forever).await?;
     assert!(matches!(taken, Taken::New(_)), "{taken:?}");
-    let promoted = on(&stays_behind, &place, 0)?.bank("namespace")?;
+    let promoted = on(&stays_behind, &place, 0)?.item_bank(&"namespace".parse()?)?;
     assert_eq!(promoted.get(&ada).await?, ClaimState::Unknown);
-    assert_eq!(promoted.assign("bob").await?.item(), taken.item());
+    assert_eq!(promoted.take(&"bob".parse()?, Hold::Forever).await?.item(), taken.item());
     let promises = store.promises();
     let failover = promises.entries.iter().find(|promise| promise.about == "failover");
     let failover = failover.ok_or_else(|| failed("nothing is promised about a failover"))?;
@@ -62,8 +62,8 @@ async fn a_master_that_lost_its_replicas_is_left_for_its_successor() -> Result<(
     let settings = Settings::quick().with_failover_after(Duration::from_secs(1));
     let place = Server::sentinels(settings).await?.place().await?;
     let replicated = place.builder()?.wait(1, Duration::from_secs(60)).connect(&place.server.url())?;
-    replicated.bank("namespace")?.add(&[Item::new("one")?]).await?;
-    let bank = place.store()?.bank("namespace")?;
+    replicated.item_bank(&"namespace".parse()?)?.add(&[Item::new("one")?]).await?;
+    let bank = place.store()?.item_bank(&"namespace".parse()?)?;
     bank.counts().await?;
     let mut master = place.server.node(0).await?;
     let mut cut = redis::pipe();
@@ -71,13 +71,13 @@ async fn a_master_that_lost_its_replicas_is_left_for_its_successor() -> Result<(
     cut.cmd("ACL").arg(&["SETUSER", "default", "-ping", "-replicaof", "-slaveof"]);
     cut.exec_async(&mut master).await.map_err(failed)?;
     crate::scene::until("a successor, to those that begin now", async || {
-        Ok(place.store()?.bank("namespace")?.counts().await.is_ok())
+        Ok(place.store()?.item_bank(&"namespace".parse()?)?.counts().await.is_ok())
     })
     .await?;
     // The first one finds out.
-    let refused = bank.assign("ada").await.unwrap_err();
+    let refused = bank.take(&"ada".parse().unwrap(), Hold::Forever).await.unwrap_err();
     assert!(format!("{refused:?}").contains("NOREPLICAS"), "{refused:?}");
-    let taken = bank.assign("ada").await?;
+    let taken = bank.take(&"ada".parse()?, Hold::Forever).await?;
     assert!(matches!(taken, Taken::New(_)), "{taken:?}");
     Ok(())
 }

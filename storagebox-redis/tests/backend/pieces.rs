@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use redis::cmd;
 use storagebox_core::{
-    BackendExt, BankAdmin, ClaimId, Hold, Item, ItemBank, ItemState, OpId, Released, Restored, Result, Taken, TokenId,
+    Backend, BankAdmin, ClaimId, Hold, Item, ItemBank, ItemState, OpId, Released, Restored, Result, Taken, TokenId,
     TokenStore, Withdrawn,
 };
 use storagebox_testkit::redis::Settings;
@@ -40,9 +40,9 @@ async fn largest(place: &Place) -> Result<(u64, String)> {
 async fn no_key_grows_with_its_namespace() -> Result<()> {
     with_server(Settings::quick(), async |place| {
         let store = place.store()?;
-        store.tokens("namespace")?.create_tokens(&tokens(0..MANY)?).await?;
-        store.tokens("namespace")?.discard(&tokens(0..MANY)?).await?;
-        store.bank("namespace")?.add(&items(0..MANY)?).await?;
+        store.token_store(&"namespace".parse()?)?.create_tokens(&tokens(0..MANY)?).await?;
+        store.token_store(&"namespace".parse()?)?.discard(&tokens(0..MANY)?).await?;
+        store.item_bank(&"namespace".parse()?)?.add(&items(0..MANY)?).await?;
         let (size, key) = largest(place).await?;
         assert!(size <= MOST, "{key} takes {size} bytes");
         Ok(())
@@ -61,7 +61,7 @@ async fn take_one(bank: Arc<dyn BankAdmin>, number: usize) -> Result<Item> {
 #[tokio::test]
 async fn a_queue_of_many_pieces_loses_nothing() -> Result<()> {
     with_place(async |place| {
-        let bank = place.store()?.bank("namespace")?;
+        let bank = place.store()?.item_bank(&"namespace".parse()?)?;
         bank.add(&items(0..3_000)?).await?;
         bank.add(&items(0..6_000)?).await?;
         let set_aside = items(1_000..2_500)?;
@@ -109,7 +109,7 @@ async fn levels(place: &Place, tag: &str, fields: &[&str]) -> Result<Vec<Option<
 async fn names_are_found_when_there_are_more_buckets() -> Result<()> {
     with_place(async |place| {
         let store = place.store()?;
-        let (bank, namespace_) = (store.bank("namespace")?, store.tokens("namespace")?);
+        let (bank, namespace_) = (store.item_bank(&"namespace".parse()?)?, store.token_store(&"namespace".parse()?)?);
         bank.add(&items(0..300)?).await?;
         namespace_.create_tokens(&tokens(0..300)?).await?;
         namespace_.discard(&tokens(0..100)?).await?;
@@ -149,7 +149,7 @@ async fn names_are_found_when_there_are_more_buckets() -> Result<()> {
 async fn there_are_more_buckets_once_they_are_full() -> Result<()> {
     with_place(async |place| {
         let store = place.store()?;
-        let (bank, namespace_) = (store.bank("namespace")?, store.tokens("namespace")?);
+        let (bank, namespace_) = (store.item_bank(&"namespace".parse()?)?, store.token_store(&"namespace".parse()?)?);
         bank.add(&items(0..500)?).await?;
         namespace_.create_tokens(&tokens(0..500)?).await?;
         assert_eq!(levels(place, "b.namespace.0", &["i"]).await?, [None]);

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use fastrand::Rng;
-use storagebox_core::{BackendExt, BankAdmin, ClaimId, Hold, Item, ItemBank, Released, Result, Taken};
+use storagebox_core::{Backend, BankAdmin, ClaimId, Hold, Item, ItemBank, Released, Result, Taken};
 
 use crate::scene::with_place;
 use crate::support::Place;
@@ -83,7 +83,7 @@ fn some(items: &[Item], random: &mut Rng) -> Vec<Item> {
 #[tokio::test]
 async fn withdrawn_items_are_passed_over_and_counted_once() -> Result<()> {
     with_place(async |place| {
-        let (bank, seed) = (place.store()?.bank("namespace")?, Rng::new().u64(..));
+        let (bank, seed) = (place.store()?.item_bank(&"namespace".parse()?)?, Rng::new().u64(..));
         println!("seed {seed}");
         let mut random = Rng::with_seed(seed);
         let items = (0..ITEMS).map(|number| Item::new(format!("{number}"))).collect::<Result<Vec<_>>>()?;

@@ -2,9 +2,7 @@
 
 use std::time::Duration;
 
-use storagebox_core::{
-    Backend, BackendExt, BankAdmin, Certainty, Error, ErrorKind, Item, ItemBank, ItemBankExt, Result, Taken,
-};
+use storagebox_core::{Backend, BankAdmin, Certainty, Error, ErrorKind, Hold, Item, ItemBank, Result, Taken};
 use storagebox_redis::RedisStore;
 use storagebox_testkit::redis::Settings;
 
@@ -19,7 +17,7 @@ async fn a_slot_on_its_way_stops_a_call_before_it_does_anything() -> Result<()> 
     let place = Server::cluster(Settings::quick()).await?.place().await?;
     // A busy machine takes its time, and what ran out of it would be unknown.
     let patient = place.builder()?.call_timeout(Duration::from_secs(60)).connect(&place.server.url())?;
-    let bank = patient.bank("namespace")?;
+    let bank = patient.item_bank(&"namespace".parse()?)?;
     let items = (0..ITEMS).map(|number| Item::new(format!("{number}"))).collect::<Result<Vec<_>>>()?;
     bank.add(&items).await?;
     let mut moving = Resharding::begin(&place, "b.namespace.0").await?;
@@ -28,7 +26,8 @@ async fn a_slot_on_its_way_stops_a_call_before_it_does_anything() -> Result<()> 
         moving.move_those(&place, |key| key.contains(":i:") && key.ends_with(&number.to_string())).await?;
         if number == 4 {
             // Each is tried again for some seconds: side by side they take them once.
-            let (withdrawn, assigned) = tokio::join!(bank.withdraw(&items), bank.assign("ada"));
+            let ada = "ada".parse()?;
+            let (withdrawn, assigned) = tokio::join!(bank.withdraw(&items), bank.take(&ada, Hold::Forever));
             is_stopped(withdrawn.map(drop));
             is_stopped(assigned.map(drop));
         }
@@ -49,9 +48,12 @@ fn is_stopped(outcome: Result<()>) {
 /// None is missing, and none is there twice.
 async fn drain(bank: &dyn BankAdmin) -> Result<()> {
     for number in 0..ITEMS {
-        assert!(matches!(bank.assign(format!("claim-{number}")).await?, Taken::New(_)), "{number}");
+        assert!(
+            matches!(bank.take(&format!("claim-{number}").parse()?, Hold::Forever).await?, Taken::New(_)),
+            "{number}"
+        );
     }
-    assert_eq!(bank.assign("one more").await?, Taken::Empty);
+    assert_eq!(bank.take(&"one more".parse()?, Hold::Forever).await?, Taken::Empty);
     Ok(())
 }
 

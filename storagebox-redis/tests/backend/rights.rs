@@ -2,7 +2,7 @@
 
 use redis::{Cmd, cmd};
 use storagebox_conformance::keeps_text;
-use storagebox_core::{Backend, BackendExt, ErrorKind, Result};
+use storagebox_core::{Backend, ErrorKind, Result};
 use storagebox_redis::RedisStore;
 
 use crate::scene::with_place;
@@ -82,7 +82,7 @@ async fn a_user_of_one_prefix_reaches_no_store_whose_prefix_begins_so() -> Resul
             let refused = [
                 store.ping().await.unwrap_err(),
                 store.setup().await.unwrap_err(),
-                store.bank("text")?.counts().await.unwrap_err(),
+                store.item_bank(&"text".parse()?)?.counts().await.unwrap_err(),
             ];
             for error in refused {
                 assert_eq!(error.kind(), ErrorKind::Denied, "{prefix}: {error}");

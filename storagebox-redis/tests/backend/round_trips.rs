@@ -6,9 +6,9 @@ use std::time::Duration;
 use redis::cmd;
 use storagebox_conformance::Proxy;
 use storagebox_core::{
-    Backend, BackendExt, BankAdmin, Begun, Change, ClaimId, Counter, DedupId, DedupRepo, DedupRepoExt, Hold, Item, Key,
-    LeaseRepo, OpId, OrderedOptions, OrderedStore, Payload, Recorded, Replaced, Result, Retention, Stamp, Strategy,
-    TokenId, TokenStore, WriterId,
+    Backend, BankAdmin, Begun, Change, ClaimId, Counter, DedupId, DedupRepo, Hold, Item, Key, LeaseRepo, OpId,
+    OrderedOptions, OrderedStore, Payload, Recorded, Replaced, Result, Retention, Stamp, Strategy, TokenId, TokenStore,
+    WriterId,
 };
 use storagebox_redis::RedisStore;
 use storagebox_testkit::redis::Settings;
@@ -52,7 +52,7 @@ impl Metered {
     }
 
     async fn bank(&mut self, name: &str) -> Result<()> {
-        let bank = self.store.bank("namespace")?;
+        let bank = self.store.item_bank(&"namespace".parse()?)?;
         let (ada, bob) = (ClaimId::new(format!("{name}-ada"))?, ClaimId::new(format!("{name}-bob"))?);
         self.note("add 1,000", bank.add(&items(name, 1_000)?)).await?;
         let _ = self.note("take, new", bank.take(&ada, Hold::For(HOUR))).await?;
@@ -65,7 +65,7 @@ impl Metered {
     }
 
     async fn bank_for_its_keeper(&mut self, name: &str) -> Result<()> {
-        let (bank, items) = (self.store.bank("namespace")?, items(name, 3)?);
+        let (bank, items) = (self.store.item_bank(&"namespace".parse()?)?, items(name, 3)?);
         self.note("holder", bank.holder(&items[0])).await?;
         self.note("list", bank.list(None, 10)).await?;
         self.note("withdraw", bank.withdraw(&items)).await?;
@@ -74,7 +74,7 @@ impl Metered {
     }
 
     async fn records(&mut self, name: &str) -> Result<()> {
-        let records = self.store.dedup("namespace")?;
+        let records = self.store.dedup_repo(&"namespace".parse()?)?;
         let (id, op, value) = (DedupId::new(name)?, OpId::new(name)?, Payload::try_from(name)?);
         let recorded = self.note("record", records.record(&id, &value, &op, Retention::Forever)).await?;
         let Recorded::New(version) = recorded else { panic!("{recorded:?}") };
@@ -86,7 +86,8 @@ impl Metered {
     }
 
     async fn leases(&mut self, name: &str) -> Result<()> {
-        let (leases, op, result) = (self.store.leases("namespace")?, OpId::new(name)?, Payload::try_from(name)?);
+        let (leases, op, result) =
+            (self.store.lease_repo(&"namespace".parse()?)?, OpId::new(name)?, Payload::try_from(name)?);
         for end in ["complete", "abort"] {
             let id = DedupId::new(format!("{name}-{end}"))?;
             let begun = self.note("begin", leases.begin(&id, &op, HOUR, None)).await?;
@@ -103,7 +104,8 @@ impl Metered {
     }
 
     async fn tokens(&mut self, name: &str) -> Result<()> {
-        let (tokens, token, op) = (self.store.tokens("namespace")?, TokenId::new(name)?, OpId::new(name)?);
+        let (tokens, token, op) =
+            (self.store.token_store(&"namespace".parse()?)?, TokenId::new(name)?, OpId::new(name)?);
         self.note("create", tokens.create_tokens(std::slice::from_ref(&token))).await?;
         self.note("exists", tokens.exists(&token)).await?;
         let _ = self.note("consume", tokens.consume(&token, &op)).await?;
@@ -111,14 +113,14 @@ impl Metered {
     }
 
     async fn counters(&mut self, name: &str) -> Result<()> {
-        let (counters, key) = (self.store.counters("namespace", Strategy::default())?, Key::new(name)?);
+        let (counters, key) = (self.store.counter(&"namespace".parse()?, Strategy::default())?, Key::new(name)?);
         let _ = self.note("apply", counters.apply(&key, &Change::new(OpId::new(name)?, 1))).await?;
         self.note("value", counters.value(&key)).await?;
         self.note("cancel", counters.cancel(&key, &OpId::new(name)?)).await.map(drop)
     }
 
     async fn ordered(&mut self, name: &str) -> Result<()> {
-        let ordered = self.store.ordered("namespace", OrderedOptions::sequence())?;
+        let ordered = self.store.ordered_store(&"namespace".parse()?, OrderedOptions::sequence())?;
         let (key, value) = (Key::new(name)?, Payload::try_from(name)?);
         let stamp = |at| Ok::<_, storagebox_core::Error>(Stamp::new(at, WriterId::new("ada")?));
         let _ = self.note("put", ordered.put(&key, &value, &stamp(1)?)).await?;
@@ -156,11 +158,11 @@ async fn each_call_is_one_round_trip_on_a_warm_connection() -> Result<()> {
 #[tokio::test]
 async fn a_namespace_takes_three_round_trips_more_to_make_and_two_to_open() -> Result<()> {
     with_server(Settings::quick(), async |place| {
-        place.store()?.bank("another")?.counts().await?;
+        place.store()?.item_bank(&"another".parse()?)?.counts().await?;
         for expected in [4, 3] {
             let mut metered = Metered::of(place).await?;
             metered.store.ping().await?;
-            let bank = metered.store.bank("namespace")?;
+            let bank = metered.store.item_bank(&"namespace".parse()?)?;
             metered.note("counts", bank.counts()).await?;
             assert_eq!(metered.noted, [("counts", expected)]);
         }
@@ -186,7 +188,7 @@ async fn a_ping_is_two_round_trips() -> Result<()> {
 async fn items_go_a_thousand_to_a_round_trip() -> Result<()> {
     with_place(async |place| {
         let mut metered = Metered::of(place).await?;
-        let bank = metered.store.bank("namespace")?;
+        let bank = metered.store.item_bank(&"namespace".parse()?)?;
         bank.add(&items("warm", 1)?).await?;
         metered.note("add", bank.add(&items("many", 5_000)?)).await?;
         assert_eq!(metered.noted, [("add", 5)]);
@@ -200,7 +202,7 @@ async fn items_go_a_thousand_to_a_round_trip() -> Result<()> {
 async fn calls_of_many_callers_go_over_one_connection() -> Result<()> {
     with_place(async |place| {
         let store = place.store()?;
-        let records = store.dedup("namespace")?;
+        let records = store.dedup_repo(&"namespace".parse()?)?;
         remembered(&records, 1).await?;
         remembered(&records, 64).await?;
         assert_eq!(connections(place).await?, 1);
@@ -215,7 +217,9 @@ async fn remembered(records: &Arc<dyn DedupRepo>, count: usize) -> Result<()> {
     let mut callers = JoinSet::new();
     for number in 0..count {
         let (records, id) = (Arc::clone(records), format!("{number}"));
-        callers.spawn(async move { records.remember(id.as_str(), "value", "op", Retention::Forever).await });
+        callers.spawn(async move {
+            records.record(&id.as_str().parse()?, &"value".try_into()?, &"op".parse()?, Retention::Forever).await
+        });
     }
     callers.join_all().await.into_iter().collect::<Result<Vec<_>>>().map(drop)
 }

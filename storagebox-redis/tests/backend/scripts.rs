@@ -1,7 +1,7 @@
 //! Scripts that the server forgets, does not have, or may not run.
 
 use redis::cmd;
-use storagebox_core::{Backend, BackendExt, Certainty, ErrorKind, Item, ItemBank, ItemBankExt, Result, Taken};
+use storagebox_core::{Backend, Certainty, ErrorKind, Hold, Item, ItemBank, Result, Taken};
 use storagebox_testkit::redis::Settings;
 
 use crate::scene::{kill, with_place, with_server};
@@ -9,11 +9,11 @@ use crate::scene::{kill, with_place, with_server};
 #[tokio::test]
 async fn a_script_that_was_flushed_is_told_again() -> Result<()> {
     with_place(async |place| {
-        let bank = place.store()?.bank("namespace")?;
+        let bank = place.store()?.item_bank(&"namespace".parse()?)?;
         bank.add(&[Item::new("one")?, Item::new("two")?]).await?;
         for name in ["ada", "bob"] {
             place.server.ask::<()>(cmd("SCRIPT").arg("FLUSH")).await?;
-            assert!(matches!(bank.assign(name).await?, Taken::New(_)), "{name}");
+            assert!(matches!(bank.take(&name.parse()?, Hold::Forever).await?, Taken::New(_)), "{name}");
         }
         Ok(())
     })
@@ -23,11 +23,11 @@ async fn a_script_that_was_flushed_is_told_again() -> Result<()> {
 #[tokio::test]
 async fn a_server_that_was_killed_is_told_its_scripts_again() -> Result<()> {
     with_server(Settings::durable(), async |place| {
-        let bank = place.store()?.bank("namespace")?;
+        let bank = place.store()?.item_bank(&"namespace".parse()?)?;
         bank.add(&[Item::new("one")?]).await?;
-        let first = bank.assign("ada").await?;
+        let first = bank.take(&"ada".parse()?, Hold::Forever).await?;
         kill(&place.server).await?;
-        assert_eq!(bank.assign("ada").await?.item(), first.item());
+        assert_eq!(bank.take(&"ada".parse()?, Hold::Forever).await?.item(), first.item());
         Ok(())
     })
     .await
@@ -39,7 +39,12 @@ async fn a_missing_right_is_denied_when_a_namespace_is_opened() -> Result<()> {
     with_place(async |place| {
         let user = place.server.user();
         place.server.ask::<()>(cmd("ACL").arg("SETUSER").arg(user).arg("-lpop").arg("-zadd")).await?;
-        let error = place.store()?.bank("namespace")?.assign("ada").await.unwrap_err();
+        let error = place
+            .store()?
+            .item_bank(&"namespace".parse()?)?
+            .take(&"ada".parse().unwrap(), Hold::Forever)
+            .await
+            .unwrap_err();
         assert_eq!((error.kind(), error.certainty()), (ErrorKind::Denied, Certainty::NotApplied), "{error}");
         assert!(error.to_string().contains("+lpop +zadd"), "{error}");
         Ok(())

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use redis::cmd;
 use storagebox_core::{
-    Backend, BackendExt, Begun, ClaimId, DedupId, End, ErrorKind, Hold, ItemBank, LeaseRepo, OpId, Result, Retention,
-    Taken, TokenId, TokenStore,
+    Backend, Begun, ClaimId, DedupId, End, ErrorKind, Hold, ItemBank, LeaseRepo, OpId, Result, Retention, Taken,
+    TokenId, TokenStore,
 };
 use storagebox_redis::{Eviction, RedisStore};
 use storagebox_testkit::redis::Settings;
@@ -23,11 +23,11 @@ async fn a_store_that_was_not_set_up_says_so_and_is_not_begun() -> Result<()> {
     with_place(async |place| {
         let store = elsewhere(place)?;
         assert_eq!(store.ping().await.unwrap_err().kind(), ErrorKind::NotSetUp);
-        assert_eq!(store.bank("namespace")?.counts().await.unwrap_err().kind(), ErrorKind::NotSetUp);
+        assert_eq!(store.item_bank(&"namespace".parse()?)?.counts().await.unwrap_err().kind(), ErrorKind::NotSetUp);
         let keys: Vec<String> = place.server.ask(cmd("KEYS").arg(format!("{}:elsewhere*", place.prefix))).await?;
         assert_eq!(keys, [""; 0]);
         store.setup().await?;
-        assert_eq!(store.bank("namespace")?.counts().await?.total(), 0);
+        assert_eq!(store.item_bank(&"namespace".parse()?)?.counts().await?.total(), 0);
         Ok(())
     })
     .await
@@ -40,7 +40,7 @@ async fn a_store_that_was_not_set_up_is_not_begun_by_waiting_for_replicas() -> R
         let (prefix, url) = (format!("{}:elsewhere", place.prefix), place.server.url());
         let waits = RedisStore::builder().prefix(&prefix)?.wait(1, Duration::from_millis(1)).connect(&url)?;
         // No replica has what was written; it is the keys that count.
-        let _ = waits.bank("namespace")?.counts().await.unwrap_err();
+        let _ = waits.item_bank(&"namespace".parse()?)?.counts().await.unwrap_err();
         let keys: Vec<String> = place.server.ask(cmd("KEYS").arg(format!("{prefix}*"))).await?;
         assert_eq!(keys, [""; 0]);
         Ok(())
@@ -57,7 +57,7 @@ async fn a_newer_store_is_refused_and_left_alone() -> Result<()> {
         for error in [
             store.setup().await.unwrap_err(),
             store.ping().await.unwrap_err(),
-            store.bank("namespace")?.counts().await.unwrap_err(),
+            store.item_bank(&"namespace".parse()?)?.counts().await.unwrap_err(),
         ] {
             assert_eq!(error.kind(), ErrorKind::Unsupported, "{error}");
             assert!(error.to_string().contains("a newer storagebox"), "{error}");
@@ -110,21 +110,25 @@ async fn a_server_that_evicts_nothing_of_ours_is_taken() -> Result<()> {
 async fn upkeep_goes_by_the_memory_of_the_store() -> Result<()> {
     with_place(async |place| {
         let (prefix, url) = (format!("{}:elsewhere", place.prefix), place.server.url());
-        let for_ever = place.builder()?.prefix(&prefix)?.memory(Retention::Forever).connect(&url)?;
+        let for_ever = place.builder()?.prefix(&prefix)?.remember(Retention::Forever).connect(&url)?;
         for_ever.setup().await?;
         let (claim, id, op) = (ClaimId::new("ada")?, DedupId::new("id")?, OpId::new("op")?);
-        let _ = for_ever.bank("namespace")?.release(&claim).await?;
-        for_ever.tokens("namespace")?.discard(&[TokenId::new("token")?]).await?;
-        let begun = for_ever.leases("namespace")?.begin(&id, &op, Duration::from_secs(1), None).await?;
+        let _ = for_ever.item_bank(&"namespace".parse()?)?.release(&claim).await?;
+        for_ever.token_store(&"namespace".parse()?)?.discard(&[TokenId::new("token")?]).await?;
+        let begun = for_ever.lease_repo(&"namespace".parse()?)?.begin(&id, &op, Duration::from_secs(1), None).await?;
         let Begun::Started(lease) = begun else { panic!("{begun:?}") };
-        let _ = for_ever.leases("namespace")?.abort(&lease).await?;
+        let _ = for_ever.lease_repo(&"namespace".parse()?)?.abort(&lease).await?;
         place.moved.advance(Duration::from_secs(400 * 24 * 3_600));
         let says_nothing = place.builder()?.prefix(&prefix)?.connect(&url)?;
         assert_eq!(says_nothing.maintain(1_000).await?.deleted, 0);
-        let taken = says_nothing.bank("namespace")?.take(&claim, Hold::Forever).await?;
+        let taken = says_nothing.item_bank(&"namespace".parse()?)?.take(&claim, Hold::Forever).await?;
         assert!(matches!(taken, Taken::Ended(End::Released)), "{taken:?}");
-        assert_eq!(says_nothing.tokens("namespace")?.create_tokens(&[TokenId::new("token")?]).await?.gone, 1);
-        let again = says_nothing.leases("namespace")?.begin(&id, &op, Duration::from_secs(1), None).await?;
+        assert_eq!(
+            says_nothing.token_store(&"namespace".parse()?)?.create_tokens(&[TokenId::new("token")?]).await?.gone,
+            1
+        );
+        let again =
+            says_nothing.lease_repo(&"namespace".parse()?)?.begin(&id, &op, Duration::from_secs(1), None).await?;
         assert!(matches!(again, Begun::Fenced), "{again:?}");
         Ok(())
     })
@@ -140,7 +144,7 @@ async fn a_store_of_another_memory_is_refused() -> Result<()> {
             builder()?.connect(&url)?.ping().await.unwrap_err(),
             builder()?.connect(&url)?.setup().await.unwrap_err(),
             builder()?.connect(&url)?.maintain(1).await.map(drop).unwrap_err(),
-            builder()?.connect(&url)?.bank("namespace")?.counts().await.map(drop).unwrap_err(),
+            builder()?.connect(&url)?.item_bank(&"namespace".parse()?)?.counts().await.map(drop).unwrap_err(),
         ] {
             assert_eq!(error.kind(), ErrorKind::Misconfigured, "{error}");
         }

@@ -1,7 +1,7 @@
 //! What stands on the server, past the library.
 
 use redis::cmd;
-use storagebox_core::{Backend, BackendExt, ClaimId, ClaimState, Hold, Item, ItemBank, ItemBankExt, Result};
+use storagebox_core::{Backend, ClaimId, ClaimState, Hold, Item, ItemBank, Result};
 
 use crate::scene::with_place;
 use crate::support::Place;
@@ -19,10 +19,10 @@ pub(crate) async fn keys(place: &Place) -> Result<Vec<String>> {
 #[tokio::test]
 async fn all_keys_of_a_namespace_are_in_one_slot_and_none_expires() -> Result<()> {
     with_place(async |place| {
-        let bank = place.store()?.bank("a}b")?;
+        let bank = place.store()?.item_bank(&"a}b".parse()?)?;
         bank.add(&(0..50).map(|number| Item::new(format!("{number}"))).collect::<Result<Vec<_>>>()?).await?;
         for number in 0..20 {
-            let _ = bank.assign(format!("claim-{number}")).await?;
+            let _ = bank.take(&format!("claim-{number}").parse()?, Hold::Forever).await?;
         }
         let tag = format!("{}:{{b.a%7Db.0}}", place.prefix);
         let of_namespace: Vec<_> = keys(place).await?.into_iter().filter(|key| !key.contains("{store}")).collect();
@@ -42,7 +42,7 @@ async fn all_keys_of_a_namespace_are_in_one_slot_and_none_expires() -> Result<()
 #[tokio::test]
 async fn a_claim_is_where_its_scripts_look_for_it() -> Result<()> {
     with_place(async |place| {
-        let bank = place.store()?.bank("namespace")?;
+        let bank = place.store()?.item_bank(&"namespace".parse()?)?;
         bank.add(&(0..100).map(|number| Item::new(format!("{number}"))).collect::<Result<Vec<_>>>()?).await?;
         for number in 0..100 {
             let claim = ClaimId::new("é".repeat(number % 7) + &number.to_string())?;
@@ -62,7 +62,7 @@ async fn a_claim_is_where_its_scripts_look_for_it() -> Result<()> {
 async fn a_store_that_is_maintained_does_not_grow() -> Result<()> {
     with_place(async |place| {
         let store = place.store()?;
-        let tokens = store.tokens("namespace")?;
+        let tokens = store.token_store(&"namespace".parse()?)?;
         let week = std::time::Duration::from_secs(8 * 24 * 3_600);
         let mut sizes = vec![];
         for round in 0..3 {

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use storagebox_core::{Backend, BackendExt, ErrorKind, Item, ItemBank, ItemBankExt, Result, Taken};
+use storagebox_core::{Backend, ErrorKind, Hold, Item, ItemBank, Result, Taken};
 use storagebox_redis::RedisStore;
 use storagebox_testkit::redis::{Redis, Settings};
 use tokio::task::spawn_blocking;
@@ -38,9 +38,9 @@ async fn a_server_is_checked_against_its_authority() -> Result<()> {
     let authority = fs::read(server.authority().expect("it has TLS")).map_err(failed)?;
     let store = RedisStore::builder().authority(&authority)?.connect(&server.url())?;
     store.setup().await?;
-    let bank = store.bank("namespace")?;
+    let bank = store.item_bank(&"namespace".parse()?)?;
     bank.add(&[Item::new("one")?]).await?;
-    assert!(matches!(bank.assign("ada").await?, Taken::New(_)));
+    assert!(matches!(bank.take(&"ada".parse()?, Hold::Forever).await?, Taken::New(_)));
 
     let stranger = RedisStore::connect(&server.url())?;
     let error = stranger.ping().await.unwrap_err();

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use redis::cmd;
 use storagebox_core::{
-    Backend, BackendExt, Begun, Certainty, ClaimId, DedupId, DedupRepo, ErrorKind, ItemBank, Key, LeaseRepo,
-    Maintained, OpId, OrderedOptions, OrderedStore, Payload, Result, Retention, Stamp, TokenId, TokenStore, WriterId,
+    Backend, Begun, Certainty, ClaimId, DedupId, DedupRepo, ErrorKind, ItemBank, Key, LeaseRepo, Maintained, OpId,
+    OrderedOptions, OrderedStore, Payload, Result, Retention, Stamp, TokenId, TokenStore, WriterId,
 };
 use storagebox_testkit::redis::Settings;
 
@@ -59,7 +59,7 @@ async fn size(place: &Place, tag: &str) -> Result<i64> {
 
 /// Leases of one id that were begun and aborted, one after another.
 async fn aborted(place: &Place, count: usize) -> Result<()> {
-    let (leases, id) = (place.store()?.leases("namespace")?, DedupId::new("id")?);
+    let (leases, id) = (place.store()?.lease_repo(&"namespace".parse()?)?, DedupId::new("id")?);
     for number in 0..count {
         let begun = leases.begin(&id, &OpId::new(format!("op-{number}"))?, HOUR, None).await?;
         let Begun::Started(lease) = begun else { return Err(failed(format_args!("{begun:?}"))) };
@@ -96,7 +96,7 @@ async fn what_is_over_of_one_id_goes_one_by_one() -> Result<()> {
 async fn a_step_ends_few_records_that_are_large() -> Result<()> {
     with_server(Settings::quick(), async |place| {
         let (store, large) = (place.store()?, Payload::try_from(&vec![7; 256 * 1024][..])?);
-        let (records, op) = (store.dedup("namespace")?, OpId::new("op")?);
+        let (records, op) = (store.dedup_repo(&"namespace".parse()?)?, OpId::new("op")?);
         for number in 0..40 {
             let id = DedupId::new(format!("{number}"))?;
             let _ = records.record(&id, &large, &op, Retention::For(HOUR)).await?;
@@ -117,7 +117,7 @@ async fn a_step_ends_few_records_that_are_large() -> Result<()> {
 async fn a_step_looks_at_few_entries() -> Result<()> {
     with_server(Settings::quick(), async |place| {
         let store = place.store()?;
-        let bank = store.bank("namespace")?;
+        let bank = store.item_bank(&"namespace".parse()?)?;
         let releases = (0..500).map(|number| (Arc::clone(&bank), ClaimId::new(format!("{number}"))));
         at_once(releases.map(|(bank, claim)| async move { bank.release(&claim?).await })).await?;
         place.moved.advance(WEEK);
@@ -148,12 +148,12 @@ async fn a_namespace_that_was_named_and_never_made_is_nothing_to_upkeep() -> Res
 async fn a_namespace_that_was_made_and_not_marked_is_marked_when_it_is_opened() -> Result<()> {
     with_server(Settings::quick(), async |place| {
         let (made, tag) = (format!("{}:made", place.key("store")), "b.namespace.0");
-        place.store()?.bank("namespace")?.counts().await?;
+        place.store()?.item_bank(&"namespace".parse()?)?.counts().await?;
         let epoch: String = place.server.ask(cmd("HGET").arg(&made).arg(tag)).await?;
         place.server.ask::<()>(cmd("HDEL").arg(&made).arg(tag)).await?;
         let store = place.store()?;
         assert_eq!(store.maintain(10).await?.deleted, 0);
-        let _ = store.bank("namespace")?.release(&ClaimId::new("ada")?).await?;
+        let _ = store.item_bank(&"namespace".parse()?)?.release(&ClaimId::new("ada")?).await?;
         assert_eq!(place.server.ask::<String>(cmd("HGET").arg(&made).arg(tag)).await?, epoch);
         place.moved.advance(WEEK);
         assert_eq!(store.maintain(10).await?.deleted, 1);
@@ -164,7 +164,7 @@ async fn a_namespace_that_was_made_and_not_marked_is_marked_when_it_is_opened() 
 
 /// So many deletions with this stamp.
 async fn tombstones(place: &Place, options: OrderedOptions, at: i64, count: i64) -> Result<Arc<dyn OrderedStore>> {
-    let (values, writer) = (place.store()?.ordered("namespace", options)?, WriterId::new("writer")?);
+    let (values, writer) = (place.store()?.ordered_store(&"namespace".parse()?, options)?, WriterId::new("writer")?);
     let stamp = Stamp::new(at, writer);
     let deletions = (0..count).map(|number| (Arc::clone(&values), Key::new(format!("{number}")), stamp.clone()));
     at_once(deletions.map(|(values, key, stamp)| async move { values.delete(&key?, &stamp).await })).await?;
@@ -183,7 +183,7 @@ async fn upkeep_that_deleted_before_it_failed_does_not_say_not_applied() -> Resu
     with_server(Settings::quick(), async |place| {
         let (store, gone) = (place.store()?, format!("{}:g:0", place.key("t.namespace.0")));
         let tokens: Vec<_> = (0..150).map(|number| TokenId::new(format!("{number}"))).collect::<Result<_>>()?;
-        store.tokens("namespace")?.discard(&tokens).await?;
+        store.token_store(&"namespace".parse()?)?.discard(&tokens).await?;
         place.moved.advance(WEEK);
         place.server.ask::<()>(cmd("LSET").arg(&gone).arg(100).arg("garbage")).await?;
         is_halfway(store.maintain(1_000).await);

@@ -5,8 +5,8 @@ use std::sync::atomic::AtomicU64;
 
 use storagebox_conformance::{Cut, Proxy};
 use storagebox_core::{
-    BackendExt, ClaimId, Consumed, Counted, Counter, CounterExt, DedupRepoExt, Hold, ItemBank, Key, OpId,
-    OrderedOptions, OrderedStoreExt, Recorded, Result, Retention, Strategy, Taken, TokenId, TokenStore, Written,
+    Backend, Change, ClaimId, Consumed, Counted, Counter, DedupRepo, Hold, ItemBank, Key, OpId, OrderedOptions,
+    OrderedStore, Recorded, Result, Retention, Stamp, Strategy, Taken, TokenId, TokenStore, Written,
 };
 use storagebox_redis::RedisStore;
 use storagebox_testkit::redis::Settings;
@@ -57,11 +57,21 @@ impl Far {
     /// The namespace's node learns the scripts: the answer to a script that it does not know yet is no answer to a call.
     async fn warm(&self) -> Result<()> {
         let (store, other) = (&self.store, "other");
-        let _ = store.bank("cuts")?.take(&ClaimId::new(other)?, Hold::Forever).await?;
-        let _ = store.dedup("cuts")?.remember(other, other, other, Retention::Forever).await?;
-        let _ = store.tokens("cuts")?.consume(&TokenId::new(other)?, &OpId::new(other)?).await?;
-        let _ = store.counters("cuts", Strategy::default())?.add(other, other, 1).await?;
-        store.ordered("cuts", OrderedOptions::sequence())?.put_at(other, other, 1, other).await.map(drop)
+        let _ = store.item_bank(&"cuts".parse()?)?.take(&ClaimId::new(other)?, Hold::Forever).await?;
+        let _ = store
+            .dedup_repo(&"cuts".parse()?)?
+            .record(&other.parse()?, &other.try_into()?, &other.parse()?, Retention::Forever)
+            .await?;
+        let _ = store.token_store(&"cuts".parse()?)?.consume(&TokenId::new(other)?, &OpId::new(other)?).await?;
+        let _ = store
+            .counter(&"cuts".parse()?, Strategy::default())?
+            .apply(&other.parse()?, &Change::new(other.parse()?, 1))
+            .await?;
+        store
+            .ordered_store(&"cuts".parse()?, OrderedOptions::sequence())?
+            .put(&other.parse()?, &other.try_into()?, &Stamp::new(1, other.parse()?))
+            .await
+            .map(drop)
     }
 
     /// One of the calls, whose reply is lost; whether it says that it was done before.
@@ -71,33 +81,38 @@ impl Far {
         Ok(match number % 5 {
             0 => {
                 let claim = ClaimId::new(id.as_str())?;
-                let bank = store.bank("cuts")?;
+                let bank = store.item_bank(&"cuts".parse()?)?;
                 self.arm(&id, 0);
                 matches!(bank.take(&claim, Hold::Forever).await?, Taken::Again(_))
             }
             1 => {
                 self.arm(&id, 0);
-                let records = store.dedup("cuts")?;
-                let recorded = records.remember(id.as_str(), id.as_str(), "op", Retention::Forever).await?;
+                let records = store.dedup_repo(&"cuts".parse()?)?;
+                let recorded = records
+                    .record(&id.as_str().parse()?, &id.as_str().try_into()?, &"op".parse()?, Retention::Forever)
+                    .await?;
                 matches!(recorded, Recorded::Again(entry) if entry.value.as_bytes() == id.as_bytes())
             }
             2 => {
-                let (tokens, token) = (store.tokens("cuts")?, TokenId::new(id.as_str())?);
+                let (tokens, token) = (store.token_store(&"cuts".parse()?)?, TokenId::new(id.as_str())?);
                 tokens.create_tokens(std::slice::from_ref(&token)).await?;
                 self.arm(&id, 0);
                 tokens.consume(&token, &OpId::new("op")?).await? == Consumed::Again
             }
             3 => {
-                let counters = store.counters("cuts", Strategy::default())?;
+                let counters = store.counter(&"cuts".parse()?, Strategy::default())?;
                 let before = counters.value(&Key::new("key")?).await?;
                 self.arm(&id, 0);
-                let counted = counters.add("key", id.as_str(), 3).await?;
+                let counted = counters.apply(&"key".parse()?, &Change::new(id.as_str().parse()?, 3)).await?;
                 counted == Counted::AlreadyApplied { value: Some(before + 3) }
             }
             _ => {
-                let ordered = store.ordered("cuts", OrderedOptions::sequence())?;
+                let ordered = store.ordered_store(&"cuts".parse()?, OrderedOptions::sequence())?;
                 self.arm(&id, 0);
-                ordered.put_at("key", id.as_str(), number as i64, "ada").await? == Written::Duplicate
+                ordered
+                    .put(&"key".parse()?, &id.as_str().try_into()?, &Stamp::new(number as i64, "ada".parse()?))
+                    .await?
+                    == Written::Duplicate
             }
         })
     }
@@ -126,8 +141,8 @@ async fn each_is_found_done(far: &Far, on: &str) -> Result<()> {
         assert!(far.cuts() > before, "call {number} was not cut");
     }
     let each = (CUTS / 5) as i64;
-    assert_eq!(far.store.bank("cuts")?.counts().await?.held as i64, each + 1);
-    let counters = far.store.counters("cuts", Strategy::default())?;
+    assert_eq!(far.store.item_bank(&"cuts".parse()?)?.counts().await?.held as i64, each + 1);
+    let counters = far.store.counter(&"cuts".parse()?, Strategy::default())?;
     assert_eq!(counters.value(&Key::new("key")?).await?, 3 * each);
     println!("cuts: {CUTS} replies lost on {on} after the call was done: each found it done, nothing was done twice");
     Ok(())
@@ -135,7 +150,7 @@ async fn each_is_found_done(far: &Far, on: &str) -> Result<()> {
 
 async fn fill_cuts(store: &RedisStore) -> Result<()> {
     let items = (0..CUTS).map(|number| storagebox_core::Item::new(format!("item-{number}")));
-    store.bank("cuts")?.add(&items.collect::<Result<Vec<_>>>()?).await.map(drop)
+    store.item_bank(&"cuts".parse()?)?.add(&items.collect::<Result<Vec<_>>>()?).await.map(drop)
 }
 
 /// Calls on one connection are lost together, and each finds its own effect.

@@ -5,9 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use storagebox_core::{
-    Backend, BackendExt, BankAdmin, ClaimId, ClaimState, Error, Hold, Item, ItemBank, Result, Taken,
-};
+use storagebox_core::{Backend, BankAdmin, ClaimId, ClaimState, Error, Hold, Item, ItemBank, Result, Taken};
 use storagebox_testkit::redis::{Redis, Settings};
 use tokio::task::{JoinSet, spawn_blocking};
 use tokio::time::sleep;
@@ -74,7 +72,7 @@ enum Replica {
 async fn fail_over(server: Arc<Server>, wait: u32, replica: Replica) -> Result<(usize, usize, usize)> {
     let place = server.place().await?;
     let store = place.builder()?.wait(wait, Duration::from_secs(2)).connect(&server.url())?;
-    let bank = store.bank("namespace")?;
+    let bank = store.item_bank(&"namespace".parse()?)?;
     bank.add(&(0..ITEMS).map(|number| Item::new(format!("{number}"))).collect::<Result<Vec<_>>>()?).await?;
     let mut load = Load::on(&bank);
     load.goes_on("takes before the kill", 1_000).await?;

@@ -1,7 +1,7 @@
 //! What a bank takes of the server's memory.
 
 use redis::cmd;
-use storagebox_core::{BackendExt, ClaimId, Hold, Item, ItemBank, Result, Taken};
+use storagebox_core::{Backend, ClaimId, Hold, Item, ItemBank, Result, Taken};
 use storagebox_testkit::redis::Settings;
 use tokio::task::JoinSet;
 
@@ -29,7 +29,7 @@ async fn ten_million_items_that_were_taken_are_small() -> Result<()> {
 
 async fn are_small(count: usize) -> Result<()> {
     with_server(Settings::quick(), async |place| {
-        let (before, bank) = (memory(place).await?, place.store()?.bank("namespace")?);
+        let (before, bank) = (memory(place).await?, place.store()?.item_bank(&"namespace".parse()?)?);
         for from in (0..count).step_by(BATCH) {
             let items = (from..from + BATCH).map(|number| Item::new(format!("CODE-{number:012}")));
             bank.add(&items.collect::<Result<Vec<_>>>()?).await?;

@@ -1,7 +1,7 @@
 //! The largest key of namespaces with a million entries, which is what moving a slot waits for.
 
 use redis::cmd;
-use storagebox_core::{BackendExt, Item, ItemBank, Result, TokenId, TokenStore};
+use storagebox_core::{Backend, Item, ItemBank, Result, TokenId, TokenStore};
 use storagebox_testkit::redis::Settings;
 
 use crate::scene::with_server;
@@ -16,7 +16,8 @@ const MOST: u64 = 4 * 1024 * 1024;
 #[ignore = "it takes minutes: cargo xtask prove redis"]
 async fn no_key_of_a_million_tokens_or_items_is_large() -> Result<()> {
     with_server(Settings::quick(), async |place| {
-        let (tokens, bank) = (place.store()?.tokens("namespace")?, place.store()?.bank("namespace")?);
+        let (tokens, bank) =
+            (place.store()?.token_store(&"namespace".parse()?)?, place.store()?.item_bank(&"namespace".parse()?)?);
         for from in (0..MANY).step_by(BATCH) {
             let names = (from..from + BATCH).map(|number| format!("{number:036}"));
             let batch: Vec<_> = names.clone().map(TokenId::new).collect::<Result<_>>()?;

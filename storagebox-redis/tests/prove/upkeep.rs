@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use redis::cmd;
-use storagebox_core::{Backend, BackendExt, Begun, DedupId, DedupRepo, LeaseRepo, OpId, Payload, Result, Retention};
+use storagebox_core::{Backend, Begun, DedupId, DedupRepo, LeaseRepo, OpId, Payload, Result, Retention};
 use storagebox_testkit::redis::Settings;
 
 use crate::scene::with_server;
@@ -22,7 +22,7 @@ const WEEK: Duration = Duration::from_secs(7 * 24 * 3_600);
 async fn a_week_of_leases_of_one_id_goes_in_short_steps() -> Result<()> {
     with_server(Settings::quick(), async |place| {
         let (store, id) = (place.store()?, DedupId::new("id")?);
-        let leases = store.leases("namespace")?;
+        let leases = store.lease_repo(&"namespace".parse()?)?;
         for number in 0..OVER {
             let begun = leases.begin(&id, &OpId::new(format!("{number}"))?, HOUR, None).await?;
             let Begun::Started(lease) = begun else { return Err(failed(format_args!("{begun:?}"))) };
@@ -43,7 +43,7 @@ async fn a_week_of_leases_of_one_id_goes_in_short_steps() -> Result<()> {
 async fn a_thousand_large_records_end_in_short_steps() -> Result<()> {
     with_server(Settings::quick(), async |place| {
         let (store, value) = (place.store()?, Payload::try_from(&vec![7; 256 * 1024][..])?);
-        let (records, op) = (store.dedup("namespace")?, OpId::new("op")?);
+        let (records, op) = (store.dedup_repo(&"namespace".parse()?)?, OpId::new("op")?);
         for number in 0..LARGE {
             let id = DedupId::new(format!("{number}"))?;
             let _ = records.record(&id, &value, &op, Retention::For(HOUR)).await?;

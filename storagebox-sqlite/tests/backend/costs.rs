@@ -7,9 +7,9 @@ use std::time::Duration;
 use sqlx::Connection;
 use sqlx::sqlite::SqlitePoolOptions;
 use storagebox_core::{
-    BackendExt, BankAdmin, Begun, Change, ClaimId, Counter, DedupId, DedupRepo, DedupRepoExt, Hold, Item, ItemBank,
-    Key, LeaseRepo, OpId, OrderedOptions, OrderedStore, Payload, Recorded, Replaced, Result, Retention, Stamp,
-    Strategy, TokenId, TokenStore, WriterId,
+    Backend, BankAdmin, Begun, Change, ClaimId, Counter, DedupId, DedupRepo, Hold, Item, ItemBank, Key, LeaseRepo,
+    OpId, OrderedOptions, OrderedStore, Payload, Recorded, Replaced, Result, Retention, Stamp, Strategy, TokenId,
+    TokenStore, WriterId,
 };
 use storagebox_sqlite::SqliteStore;
 use tokio::task::JoinSet;
@@ -51,7 +51,7 @@ impl Metered {
     }
 
     async fn bank(&mut self) -> Result<()> {
-        let bank = self.store.bank("namespace")?;
+        let bank = self.store.item_bank(&"namespace".parse()?)?;
         let (ada, bob) = (ClaimId::new("ada")?, ClaimId::new("bob")?);
         self.note("add 1,000", bank.add(&items(1_000)?)).await?;
         let _ = self.note("take, new", bank.take(&ada, Hold::For(HOUR))).await?;
@@ -69,7 +69,7 @@ impl Metered {
     }
 
     async fn records(&mut self) -> Result<()> {
-        let records = self.store.dedup("namespace")?;
+        let records = self.store.dedup_repo(&"namespace".parse()?)?;
         let (id, op, value) = (DedupId::new("id")?, OpId::new("op")?, Payload::try_from("value")?);
         let recorded = self.note("record", records.record(&id, &value, &op, Retention::Forever)).await?;
         let Recorded::New(version) = recorded else { panic!("{recorded:?}") };
@@ -81,7 +81,8 @@ impl Metered {
     }
 
     async fn leases(&mut self) -> Result<()> {
-        let (leases, op, result) = (self.store.leases("namespace")?, OpId::new("op")?, Payload::try_from("value")?);
+        let (leases, op, result) =
+            (self.store.lease_repo(&"namespace".parse()?)?, OpId::new("op")?, Payload::try_from("value")?);
         for end in ["complete", "abort"] {
             let begun = self.note("begin", leases.begin(&DedupId::new(end)?, &op, HOUR, None)).await?;
             let Begun::Started(lease) = begun else { panic!("{begun:?}") };
@@ -98,7 +99,7 @@ impl Metered {
     }
 
     async fn tokens(&mut self) -> Result<()> {
-        let (tokens, op) = (self.store.tokens("namespace")?, OpId::new("op")?);
+        let (tokens, op) = (self.store.token_store(&"namespace".parse()?)?, OpId::new("op")?);
         let both = [TokenId::new("one")?, TokenId::new("other")?];
         self.note("create", tokens.create_tokens(&both)).await?;
         self.note("exists", tokens.exists(&both[0])).await?;
@@ -107,14 +108,14 @@ impl Metered {
     }
 
     async fn counters(&mut self) -> Result<()> {
-        let (counters, key) = (self.store.counters("namespace", Strategy::default())?, Key::new("key")?);
+        let (counters, key) = (self.store.counter(&"namespace".parse()?, Strategy::default())?, Key::new("key")?);
         let _ = self.note("apply", counters.apply(&key, &Change::new(OpId::new("op")?, 1))).await?;
         self.note("value", counters.value(&key)).await?;
         self.note("cancel", counters.cancel(&key, &OpId::new("another")?)).await.map(drop)
     }
 
     async fn ordered(&mut self) -> Result<()> {
-        let ordered = self.store.ordered("namespace", OrderedOptions::sequence())?;
+        let ordered = self.store.ordered_store(&"namespace".parse()?, OrderedOptions::sequence())?;
         let (key, value) = (Key::new("key")?, Payload::try_from("value")?);
         let stamp = |at| Ok::<_, storagebox_core::Error>(Stamp::new(at, WriterId::new("ada")?));
         let _ = self.note("put", ordered.put(&key, &value, &stamp(1)?)).await?;
@@ -162,7 +163,7 @@ async fn each_change_is_one_transaction_and_each_look_none() -> Result<()> {
 async fn texts_go_five_thousand_to_a_transaction() -> Result<()> {
     let place = Place::ready().await?;
     let mut metered = Metered::of(&place)?;
-    let bank = metered.store.bank("namespace")?;
+    let bank = metered.store.item_bank(&"namespace".parse()?)?;
     metered.note("add", bank.add(&items(12_000)?)).await?;
     assert_eq!(metered.noted, [("add", 3)]);
     Ok(())
@@ -173,15 +174,17 @@ async fn texts_go_five_thousand_to_a_transaction() -> Result<()> {
 async fn calls_that_come_together_share_a_transaction() -> Result<()> {
     let place = Place::ready().await?;
     let metered = Metered::of(&place)?;
-    let records = metered.store.dedup("namespace")?;
-    let _ = records.remember("first", "value", "op", Retention::Forever).await?;
+    let records = metered.store.dedup_repo(&"namespace".parse()?)?;
+    let _ = records.record(&"first".parse()?, &"value".try_into()?, &"op".parse()?, Retention::Forever).await?;
     let mut other = place.raw().await?;
     let writing = other.begin_with("BEGIN IMMEDIATE").await.map_err(failed)?;
     let before = metered.commits.load(Ordering::SeqCst);
     let mut calls = JoinSet::new();
     for number in 0..64 {
         let (records, id) = (Arc::clone(&records), format!("{number}"));
-        calls.spawn(async move { records.remember(id.as_str(), "value", "op", Retention::Forever).await });
+        calls.spawn(async move {
+            records.record(&id.as_str().parse()?, &"value".try_into()?, &"op".parse()?, Retention::Forever).await
+        });
     }
     // Each of them runs until it waits: there is one thread.
     tokio::task::yield_now().await;

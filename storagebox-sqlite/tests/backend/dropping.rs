@@ -4,8 +4,8 @@ use std::pin::pin;
 use std::task::Poll;
 
 use storagebox_core::{
-    Backend, BackendExt, ClaimId, Counted, Counter, CounterExt, DedupId, DedupRepo, DedupRepoExt, ErrorKind, Hold,
-    Item, ItemBank, Recorded, Result, Retention, Strategy, TokenId, TokenStore,
+    Backend, Change, ClaimId, Counted, Counter, DedupId, DedupRepo, ErrorKind, Hold, Item, ItemBank, Recorded, Result,
+    Retention, Strategy, TokenId, TokenStore,
 };
 use storagebox_sqlite::SqliteStore;
 
@@ -39,11 +39,23 @@ impl Dropped {
 
     pub(crate) async fn make(self, store: &SqliteStore, id: &str) -> Result<()> {
         match self {
-            Self::Take => store.bank("namespace")?.take(&ClaimId::new(id)?, Hold::Forever).await.map(drop),
-            Self::Record => store.dedup("namespace")?.remember(id, id, "op", Retention::Forever).await.map(drop),
-            Self::Apply => store.counters("namespace", Strategy::default())?.add(id, "op", 1).await.map(drop),
-            Self::Create => store.tokens("namespace")?.create_tokens(&[TokenId::new(id)?]).await.map(drop),
-            Self::Look => store.bank("namespace")?.counts().await.map(drop),
+            Self::Take => {
+                store.item_bank(&"namespace".parse()?)?.take(&ClaimId::new(id)?, Hold::Forever).await.map(drop)
+            }
+            Self::Record => store
+                .dedup_repo(&"namespace".parse()?)?
+                .record(&id.parse()?, &id.try_into()?, &"op".parse()?, Retention::Forever)
+                .await
+                .map(drop),
+            Self::Apply => store
+                .counter(&"namespace".parse()?, Strategy::default())?
+                .apply(&id.parse()?, &Change::new("op".parse()?, 1))
+                .await
+                .map(drop),
+            Self::Create => {
+                store.token_store(&"namespace".parse()?)?.create_tokens(&[TokenId::new(id)?]).await.map(drop)
+            }
+            Self::Look => store.item_bank(&"namespace".parse()?)?.counts().await.map(drop),
             Self::Maintain => store.maintain(10).await.map(drop),
             Self::Setup => store.setup().await,
         }
@@ -68,7 +80,7 @@ impl Clients {
     /// Each call is dropped at its first point, then at its second, and so on until it is through.
     async fn drop_everywhere(&self) -> Result<()> {
         let items: Vec<_> = (0..500).map(|number| Item::new(format!("{number}"))).collect::<Result<_>>()?;
-        self.fresh.bank("namespace")?.add(&items).await?;
+        self.fresh.item_bank(&"namespace".parse()?)?.add(&items).await?;
         for call in Dropped::ALL {
             let mut waits = 0;
             while !self.drop_at(call, waits).await? {
@@ -94,13 +106,21 @@ impl Clients {
 
     /// Calls of the client that had one dropped: each gets its own answer, and others see what it did.
     async fn another(&self, id: &str) -> Result<()> {
-        let recorded = self.old.dedup("namespace")?.remember(id, id, "op", Retention::Forever).await?;
+        let recorded = self
+            .old
+            .dedup_repo(&"namespace".parse()?)?
+            .record(&id.parse()?, &id.try_into()?, &"op".parse()?, Retention::Forever)
+            .await?;
         assert!(matches!(recorded, Recorded::New(_)), "{id}: {recorded:?}");
-        let found = self.fresh.dedup("namespace")?.get(&DedupId::new(id)?).await?;
+        let found = self.fresh.dedup_repo(&"namespace".parse()?)?.get(&DedupId::new(id)?).await?;
         assert_eq!(found.map(|entry| entry.value.into_bytes()).as_deref(), Some(id.as_bytes()));
-        let counted = self.old.counters("namespace", Strategy::default())?.add(id, "op", 7).await?;
+        let counted = self
+            .old
+            .counter(&"namespace".parse()?, Strategy::default())?
+            .apply(&id.parse()?, &Change::new("op".parse()?, 7))
+            .await?;
         assert_eq!(counted, Counted::Applied { value: Some(7) }, "{id}");
-        let value = self.fresh.counters("namespace", Strategy::default())?.value(&id.try_into()?).await?;
+        let value = self.fresh.counter(&"namespace".parse()?, Strategy::default())?.value(&id.try_into()?).await?;
         assert_eq!(value, 7, "{id}");
         Ok(())
     }
@@ -133,16 +153,19 @@ fn a_store_outlives_the_runtime_that_it_was_used_in() -> Result<()> {
     for round in 0..20 {
         let first = runtime().map_err(failed)?;
         for number in 0..8 {
-            let records = store.dedup("namespace")?;
+            let records = store.dedup_repo(&"namespace".parse()?)?;
             first.spawn(async move {
                 let id = format!("{round}-{number}");
-                records.remember(id.as_str(), "value", id.as_str(), Retention::Forever).await
+                records
+                    .record(&id.as_str().parse()?, &"value".try_into()?, &id.as_str().parse()?, Retention::Forever)
+                    .await
             });
         }
         first.shutdown_background();
         runtime().map_err(failed)?.block_on(async {
-            let (records, id) = (store.dedup("namespace")?, format!("then-{round}"));
-            let record = || records.remember(id.as_str(), "value", "op", Retention::Forever);
+            let (records, id) = (store.dedup_repo(&"namespace".parse()?)?, format!("then-{round}"));
+            let (id, value, op) = (id.parse()?, "value".try_into()?, "op".parse()?);
+            let record = || records.record(&id, &value, &op, Retention::Forever);
             let recorded = match record().await {
                 // It shared a transaction whose end was cut off with the first runtime.
                 Err(error) if error.kind() == ErrorKind::OutcomeUnknown => record().await,

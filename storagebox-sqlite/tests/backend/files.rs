@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use storagebox_core::{Backend, BackendExt, ErrorKind, Item, ItemBank, ItemBankExt, Result};
+use storagebox_core::{Backend, ErrorKind, Hold, Item, ItemBank, Result};
 use storagebox_sqlite::SqliteStore;
 
 use crate::support::{Place, failed};
@@ -38,7 +38,7 @@ async fn what_is_no_database_is_said_and_left_alone() -> Result<()> {
     for error in [
         store.setup().await.unwrap_err(),
         store.ping().await.unwrap_err(),
-        store.bank("namespace")?.assign("ada").await.unwrap_err(),
+        store.item_bank(&"namespace".parse()?)?.take(&"ada".parse().unwrap(), Hold::Forever).await.unwrap_err(),
     ] {
         assert_eq!(error.kind(), ErrorKind::Corrupt, "{error}");
         assert!(error.to_string().contains("is not a SQLite database"), "{error}");
@@ -52,7 +52,7 @@ async fn upkeep_cuts_the_log_and_closing_removes_it() -> Result<()> {
     let place = Place::ready().await?;
     let store = place.builder().wal_autocheckpoint(0).open(place.path())?;
     let items: Vec<_> = (0..20_000).map(|number| Item::new(format!("{number}"))).collect::<Result<_>>()?;
-    store.bank("namespace")?.add(&items).await?;
+    store.item_bank(&"namespace".parse()?)?.add(&items).await?;
     let log = place.path().with_extension("db-wal");
     let length = || fs::metadata(&log).map(|found| found.len()).map_err(failed);
     assert!(length()? > 1_000_000, "{}", length()?);
@@ -60,7 +60,7 @@ async fn upkeep_cuts_the_log_and_closing_removes_it() -> Result<()> {
     assert_eq!(length()?, 0);
     store.close().await?;
     assert!(!log.exists());
-    assert_eq!(place.store()?.bank("namespace")?.counts().await?.free, 20_000);
+    assert_eq!(place.store()?.item_bank(&"namespace".parse()?)?.counts().await?.free, 20_000);
     Ok(())
 }
 
@@ -68,10 +68,12 @@ async fn upkeep_cuts_the_log_and_closing_removes_it() -> Result<()> {
 async fn a_store_that_was_closed_says_so() -> Result<()> {
     let place = Place::ready().await?;
     let store = place.store()?;
-    let bank = store.bank("namespace")?;
-    let _ = bank.assign("ada").await?;
+    let bank = store.item_bank(&"namespace".parse()?)?;
+    let _ = bank.take(&"ada".parse()?, Hold::Forever).await?;
     store.close().await?;
-    for error in [bank.assign("bob").await.unwrap_err(), bank.counts().await.unwrap_err()] {
+    for error in
+        [bank.take(&"bob".parse().unwrap(), Hold::Forever).await.unwrap_err(), bank.counts().await.unwrap_err()]
+    {
         assert_eq!(error.kind(), ErrorKind::Unavailable, "{error}");
         assert!(error.to_string().contains("the store is closed"), "{error}");
     }
@@ -95,7 +97,7 @@ mod rights {
         let place = Place::bare()?;
         let store = place.store()?;
         store.setup().await?;
-        store.bank("namespace")?.add(&[Item::new("A")?]).await?;
+        store.item_bank(&"namespace".parse()?)?.add(&[Item::new("A")?]).await?;
         let files: Vec<_> = store.files().into_iter().filter(|file| file.exists()).collect();
         let names = files.iter().map(|file| file.extension().and_then(|name| name.to_str()));
         let names: std::collections::BTreeSet<_> = names.flatten().collect();
@@ -125,7 +127,7 @@ mod rights {
         fs::set_permissions(place.path(), fs::Permissions::from_mode(0o640)).map_err(failed)?;
         let store = place.store()?;
         store.setup().await?;
-        store.bank("namespace")?.add(&[Item::new("A")?]).await?;
+        store.item_bank(&"namespace".parse()?)?.add(&[Item::new("A")?]).await?;
         assert_eq!(mode(&place.path())?, 0o640);
         assert_eq!(mode(&place.path().with_extension("db-wal"))?, 0o640);
         store.close().await

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use sqlx::sqlite::{SqlitePoolOptions, SqliteSynchronous};
 use sqlx::{ConnectOptions, Executor, SqlitePool};
-use storagebox_core::{Backend, BackendExt, Certainty, ClaimId, ErrorKind, ItemBank, ItemBankExt, Result, Taken};
+use storagebox_core::{Backend, Certainty, ClaimId, ErrorKind, Hold, ItemBank, Result, Taken};
 use storagebox_sqlite::{SqliteStore, Synchronous};
 
 use crate::support::{Place, failed};
@@ -18,11 +18,14 @@ async fn it_works_beside_the_callers_own_tables_and_stays_open() -> Result<()> {
     pool.execute("CREATE TABLE versions (mine)").await.map_err(failed)?;
     let store = SqliteStore::from_pool(pool.clone())?;
     store.setup().await?;
-    store.bank("namespace")?.add(&["a".try_into()?]).await?;
-    assert!(matches!(store.bank("namespace")?.assign("ada").await?, Taken::New(_)));
+    store.item_bank(&"namespace".parse()?)?.add(&["a".try_into()?]).await?;
+    assert!(matches!(
+        store.item_bank(&"namespace".parse()?)?.take(&"ada".parse()?, Hold::Forever).await?,
+        Taken::New(_)
+    ));
     store.close().await?;
     pool.execute("INSERT INTO versions VALUES (1)").await.map_err(failed)?;
-    assert_eq!(store.bank("namespace")?.counts().await?.held, 1);
+    assert_eq!(store.item_bank(&"namespace".parse()?)?.counts().await?.held, 1);
     Ok(())
 }
 
@@ -31,20 +34,28 @@ async fn one_that_is_less_durable_is_refused_unless_that_is_asked_for() -> Resul
     let place = Place::ready().await?;
     let options = place.options().synchronous(SqliteSynchronous::Normal);
     let pool = SqlitePoolOptions::new().connect_lazy_with(options);
-    let error = SqliteStore::from_pool(pool.clone())?.bank("namespace")?.assign("ada").await.unwrap_err();
+    let error = SqliteStore::from_pool(pool.clone())?
+        .item_bank(&"namespace".parse()?)?
+        .take(&"ada".parse().unwrap(), Hold::Forever)
+        .await
+        .unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unsupported);
     assert!(error.to_string().contains("PRAGMA synchronous"), "{error}");
     let store = SqliteStore::builder().synchronous(Synchronous::Normal).from_pool(pool)?;
-    assert_eq!(store.bank("namespace")?.assign("ada").await?, Taken::Empty);
+    assert_eq!(store.item_bank(&"namespace".parse()?)?.take(&"ada".parse()?, Hold::Forever).await?, Taken::Empty);
     Ok(())
 }
 
 #[tokio::test]
 async fn one_that_only_reads_is_denied() -> Result<()> {
     let place = Place::ready().await?;
-    place.store()?.bank("namespace")?.add(&["a".try_into()?]).await?;
+    place.store()?.item_bank(&"namespace".parse()?)?.add(&["a".try_into()?]).await?;
     let pool = SqlitePoolOptions::new().connect_lazy_with(place.options().read_only(true));
-    let error = SqliteStore::from_pool(pool)?.bank("namespace")?.assign("ada").await.unwrap_err();
+    let error = SqliteStore::from_pool(pool)?
+        .item_bank(&"namespace".parse()?)?
+        .take(&"ada".parse().unwrap(), Hold::Forever)
+        .await
+        .unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Denied, "{error}");
     Ok(())
 }
@@ -58,8 +69,10 @@ async fn one_without_a_free_connection_is_contention() -> Result<()> {
         .acquire_timeout(Duration::from_millis(1_000))
         .connect_lazy_with(place.options().disable_statement_logging());
     let _taken = pool.acquire().await.map_err(failed)?;
-    let bank = SqliteStore::from_pool(pool)?.bank("namespace")?;
-    for error in [bank.assign("ada").await.unwrap_err(), bank.counts().await.unwrap_err()] {
+    let bank = SqliteStore::from_pool(pool)?.item_bank(&"namespace".parse()?)?;
+    for error in
+        [bank.take(&"ada".parse().unwrap(), Hold::Forever).await.unwrap_err(), bank.counts().await.unwrap_err()]
+    {
         assert_eq!(error.kind(), ErrorKind::Contention, "{error}");
     }
     Ok(())
@@ -83,12 +96,12 @@ async fn one_whose_commit_failed_is_fit_for_the_next_call() -> Result<()> {
     let (place, fails) = (Place::ready().await?, Arc::new(AtomicBool::new(false)));
     let hook = Arc::clone(&fails);
     let pool = hooked(&place, move || !hook.load(Ordering::SeqCst));
-    let bank = SqliteStore::from_pool(pool)?.bank("namespace")?;
+    let bank = SqliteStore::from_pool(pool)?.item_bank(&"namespace".parse()?)?;
     bank.add(&["a".try_into()?]).await?;
     fails.store(true, Ordering::SeqCst);
-    assert_eq!(bank.assign("ada").await.unwrap_err().kind(), ErrorKind::OutcomeUnknown);
+    assert_eq!(bank.take(&"ada".parse().unwrap(), Hold::Forever).await.unwrap_err().kind(), ErrorKind::OutcomeUnknown);
     fails.store(false, Ordering::SeqCst);
-    assert!(matches!(bank.assign("ada").await?, Taken::New(_)));
+    assert!(matches!(bank.take(&"ada".parse()?, Hold::Forever).await?, Taken::New(_)));
     Ok(())
 }
 
@@ -104,7 +117,7 @@ async fn upkeep_that_stops_after_its_deletion_may_have_been_applied() -> Result<
         true
     });
     let store = place.builder().from_pool(pool.clone())?;
-    let _ = store.bank("namespace")?.release(&ClaimId::new("ada")?).await?;
+    let _ = store.item_bank(&"namespace".parse()?)?.release(&ClaimId::new("ada")?).await?;
     place.clock.advance(Duration::from_secs(9 * 24 * 3_600));
     closes.set(pool).map_err(|_| failed("it was set before"))?;
     let error = store.maintain(10).await.unwrap_err();

@@ -2,7 +2,7 @@
 
 use sqlx::query_scalar;
 use storagebox_conformance::keeps_text;
-use storagebox_core::{BackendExt, ClaimId, DedupId, DedupRepo, ErrorKind, Item, OpId, Payload, Result, Retention};
+use storagebox_core::{Backend as _, ClaimId, DedupId, DedupRepo, ErrorKind, Item, OpId, Payload, Result, Retention};
 
 use crate::support::{Place, failed};
 
@@ -57,7 +57,7 @@ async fn every_text_is_kept_byte_for_byte() -> Result<()> {
 #[tokio::test]
 async fn payloads_are_bytes() -> Result<()> {
     let place = Place::ready().await?;
-    let records = place.store()?.dedup("namespace")?;
+    let records = place.store()?.dedup_repo(&"namespace".parse()?)?;
     let bytes: Vec<_> = (0..256 * 1024_usize).map(|byte| byte as u8).collect();
     for value in [&bytes[..0], &bytes[..256], &bytes[..]] {
         let (id, op) = (DedupId::new(format!("{}", value.len()))?, OpId::new("op")?);

@@ -7,8 +7,7 @@ use std::time::Duration;
 
 use sqlx::{Connection, SqliteConnection};
 use storagebox_core::{
-    Backend, BackendExt, Certainty, ClaimId, DedupRepoExt, ErrorKind, Hold, Item, ItemBank, Recorded, Result,
-    Retention, Taken,
+    Backend, Certainty, ClaimId, DedupRepo, ErrorKind, Hold, Item, ItemBank, Recorded, Result, Retention, Taken,
 };
 use storagebox_sqlite::SqliteStore;
 use tokio::runtime::{Builder, Runtime};
@@ -25,19 +24,19 @@ fn items(name: &str, count: usize) -> Result<Vec<Item>> {
 
 /// As many others as there are of a call that was left.
 async fn ten_take_beside(store: &SqliteStore, name: &str) -> Result<()> {
-    let (bank, mut takes) = (store.bank("namespace")?, JoinSet::new());
+    let (bank, mut takes) = (store.item_bank(&"namespace".parse()?)?, JoinSet::new());
     for number in 0..10 {
         let (bank, claim) = (bank.clone(), ClaimId::new(format!("{name}-{number}"))?);
         takes.spawn(async move { bank.take(&claim, Hold::Forever).await });
     }
     let taken = takes.join_all().await.into_iter().collect::<Result<Vec<_>>>()?;
     assert!(taken.iter().all(|taken| matches!(taken, Taken::New(_))), "{name}: {taken:?}");
-    store.bank("namespace")?.counts().await.map(drop)
+    store.item_bank(&"namespace".parse()?)?.counts().await.map(drop)
 }
 
 /// A call that takes a transaction of its own.
 async fn add_many(store: SqliteStore, name: String) -> Result<()> {
-    store.bank("namespace")?.add(&items(&name, 1_500)?).await.map(drop)
+    store.item_bank(&"namespace".parse()?)?.add(&items(&name, 1_500)?).await.map(drop)
 }
 
 async fn make(call: Dropped, store: SqliteStore, id: String) -> Result<()> {
@@ -46,7 +45,7 @@ async fn make(call: Dropped, store: SqliteStore, id: String) -> Result<()> {
 
 /// Each call is left at its first point, then another of its kind at its second, and so on until one is through.
 async fn leave_everywhere(store: &SqliteStore) -> Result<()> {
-    store.bank("namespace")?.add(&items("first", 2_000)?).await?;
+    store.item_bank(&"namespace".parse()?)?.add(&items("first", 2_000)?).await?;
     let mut left: Vec<Left<()>> = vec![];
     for call in Dropped::ALL {
         for waits in 0.. {
@@ -84,7 +83,7 @@ async fn a_call_that_is_left_holds_no_connection_of_a_pool_that_was_handed_in() 
 async fn looks_that_are_left_hold_up_no_others() -> Result<()> {
     let place = Place::ready().await?;
     let store = place.store()?;
-    store.bank("namespace")?.add(&items("first", 10)?).await?;
+    store.item_bank(&"namespace".parse()?)?.add(&items("first", 10)?).await?;
     let mut left: Vec<Left<()>> = vec![];
     for waits in [0, 1, 2] {
         for _ in 0..5 {
@@ -95,7 +94,7 @@ async fn looks_that_are_left_hold_up_no_others() -> Result<()> {
         }
     }
     assert!(left.len() >= 5, "only {} looks had to wait", left.len());
-    assert_eq!(store.bank("namespace")?.counts().await?.free, 10);
+    assert_eq!(store.item_bank(&"namespace".parse()?)?.counts().await?.free, 10);
     store.ping().await?;
     ten_take_beside(&store, "then").await
 }
@@ -105,7 +104,10 @@ fn runtime() -> Result<Runtime> {
 }
 
 async fn remember(store: SqliteStore, id: &'static str) -> Result<()> {
-    let recorded = store.dedup("namespace")?.remember(id, "value", "op", Retention::Forever).await?;
+    let recorded = store
+        .dedup_repo(&"namespace".parse()?)?
+        .record(&id.parse()?, &"value".try_into()?, &"op".parse()?, Retention::Forever)
+        .await?;
     assert!(matches!(recorded, Recorded::New(_)), "{id}: {recorded:?}");
     Ok(())
 }

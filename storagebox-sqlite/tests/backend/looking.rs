@@ -3,7 +3,7 @@
 use std::fs;
 use std::time::Duration;
 
-use storagebox_core::{Backend, BackendExt, Certainty, Error, ErrorKind, Item, ItemBank, ItemBankExt, Result, Taken};
+use storagebox_core::{Backend, Certainty, Error, ErrorKind, Hold, Item, ItemBank, Result, Taken};
 use storagebox_sqlite::SqliteStore;
 use tokio::runtime::{Builder, Runtime};
 use tokio::time::timeout;
@@ -23,7 +23,7 @@ fn ready(call_timeout: Duration) -> Result<(Place, SqliteStore)> {
     let place = runtime.block_on(Place::ready())?;
     runtime.block_on(async {
         let store = place.store()?;
-        store.bank("namespace")?.add(&[Item::new("a")?, Item::new("b")?]).await?;
+        store.item_bank(&"namespace".parse()?)?.add(&[Item::new("a")?, Item::new("b")?]).await?;
         store.close().await
     })?;
     let store = place.builder().call_timeout(call_timeout).open(place.path())?;
@@ -40,7 +40,7 @@ fn make_other_files(place: &Place) -> Result<()> {
 #[test]
 fn looks_that_have_ended_keep_no_connection_in_a_runtime_that_nobody_drives() -> Result<()> {
     let (_place, store) = ready(Duration::from_secs(1))?;
-    let (bank, mut idle) = (store.bank("namespace")?, vec![]);
+    let (bank, mut idle) = (store.item_bank(&"namespace".parse()?)?, vec![]);
     for _ in 0..6 {
         let runtime = runtime()?;
         assert_eq!(runtime.block_on(bank.counts())?.free, 2);
@@ -58,10 +58,16 @@ fn what_a_look_met_lasts_for_no_longer_than_its_connection() -> Result<()> {
     let runtime = runtime()?;
     runtime.block_on(async {
         store.ping().await?;
-        assert!(matches!(store.bank("namespace")?.assign("ada").await?, Taken::New(_)));
+        assert!(matches!(
+            store.item_bank(&"namespace".parse()?)?.take(&"ada".parse()?, Hold::Forever).await?,
+            Taken::New(_)
+        ));
         store.setup().await?;
         drop(store);
-        assert!(matches!(place.store()?.bank("namespace")?.assign("eve").await?, Taken::New(_)));
+        assert!(matches!(
+            place.store()?.item_bank(&"namespace".parse()?)?.take(&"eve".parse()?, Hold::Forever).await?,
+            Taken::New(_)
+        ));
         Ok(())
     })
 }
@@ -87,8 +93,9 @@ fn a_store_with_a_call_that_rests_is_closed_in_time_or_says_why_not() -> Result<
     let (resting, other) = (runtime()?, runtime()?);
     let mut raw = other.block_on(place.raw())?;
     other.block_on(sqlx::query("BEGIN IMMEDIATE").execute(&mut raw)).map_err(failed)?;
-    let bank = store.bank("namespace")?;
-    let begun = resting.block_on(async { timeout(Duration::from_millis(50), bank.assign("ada")).await });
+    let bank = store.item_bank(&"namespace".parse()?)?;
+    let ada = "ada".parse()?;
+    let begun = resting.block_on(async { timeout(Duration::from_millis(50), bank.take(&ada, Hold::Forever)).await });
     assert!(begun.is_err());
     other.block_on(async {
         let closed = timeout(EVER, store.close()).await.map_err(failed)?;

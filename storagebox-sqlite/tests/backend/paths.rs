@@ -5,7 +5,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 
-use storagebox_core::{Backend, BackendExt, ErrorKind, Item, ItemBank, Result};
+use storagebox_core::{Backend, ErrorKind, Item, ItemBank, Result};
 use storagebox_sqlite::SqliteStore;
 
 use crate::support::{Place, failed};
@@ -19,8 +19,8 @@ fn folder(place: &Place) -> Result<PathBuf> {
 
 async fn used(store: &SqliteStore) -> Result<()> {
     store.setup().await?;
-    store.bank("namespace")?.add(&[Item::new("A")?]).await?;
-    store.bank("namespace")?.counts().await.map(drop)
+    store.item_bank(&"namespace".parse()?)?.add(&[Item::new("A")?]).await?;
+    store.item_bank(&"namespace".parse()?)?.counts().await.map(drop)
 }
 
 /// The files in a folder that this process has open.

@@ -7,8 +7,7 @@ use std::{env, fs};
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection, query, query_scalar, raw_sql};
 use storagebox_core::{
-    Backend, BackendExt, Certainty, ClaimState, Counts, Error, ErrorKind, Item, ItemBank, ItemBankExt, ItemState,
-    Result,
+    Backend, Certainty, ClaimState, Counts, Error, ErrorKind, Hold, Item, ItemBank, ItemState, Result,
 };
 use storagebox_sqlite::SqliteStore;
 
@@ -18,9 +17,9 @@ use crate::support::{Place, failed};
 async fn in_use() -> Result<(Place, SqliteStore)> {
     let place = Place::ready().await?;
     let store = place.store()?;
-    let bank = store.bank("namespace")?;
+    let bank = store.item_bank(&"namespace".parse()?)?;
     bank.add(&[Item::new("A")?, Item::new("B")?]).await?;
-    let _ = bank.assign("ada").await?;
+    let _ = bank.take(&"ada".parse()?, Hold::Forever).await?;
     Ok((place, store))
 }
 
@@ -53,9 +52,9 @@ fn is_refused(error: &Error) {
 
 /// Everything that the store is asked.
 async fn is_refused_everything(store: &SqliteStore) -> Result<()> {
-    let bank = store.bank("namespace")?;
+    let bank = store.item_bank(&"namespace".parse()?)?;
     for error in [
-        bank.assign("eve").await.unwrap_err(),
+        bank.take(&"eve".parse().unwrap(), Hold::Forever).await.unwrap_err(),
         bank.add(&[Item::new("C")?]).await.unwrap_err(),
         bank.counts().await.unwrap_err(),
         store.ping().await.unwrap_err(),
@@ -73,12 +72,12 @@ async fn a_process_whose_file_was_replaced_gives_nothing_that_another_gives() ->
     let (place, old) = in_use().await?;
     restore(&place).await?;
     let new = place.store()?;
-    let bobs = new.bank("namespace")?.assign("bob").await?;
+    let bobs = new.item_bank(&"namespace".parse()?)?.take(&"bob".parse()?, Hold::Forever).await?;
     assert_eq!(bobs.item(), Some(&Item::new("B")?));
     is_refused_everything(&old).await?;
     // It is not the last one of the new file, whose log it would remove.
     old.close().await?;
-    assert_eq!(new.bank("namespace")?.assign("bob").await?.item(), bobs.item());
+    assert_eq!(new.item_bank(&"namespace".parse()?)?.take(&"bob".parse()?, Hold::Forever).await?.item(), bobs.item());
     Ok(())
 }
 
@@ -98,7 +97,9 @@ async fn a_process_whose_file_was_removed_says_so_and_makes_none() -> Result<()>
 async fn a_process_whose_log_was_removed_writes_nothing_more() -> Result<()> {
     let (place, store) = in_use().await?;
     remove(&place, &["-wal", "-shm"])?;
-    is_refused(&store.bank("namespace")?.assign("eve").await.unwrap_err());
+    is_refused(
+        &store.item_bank(&"namespace".parse()?)?.take(&"eve".parse().unwrap(), Hold::Forever).await.unwrap_err(),
+    );
     Ok(())
 }
 
@@ -114,7 +115,10 @@ async fn a_file_that_was_restored_has_a_log_again() -> Result<()> {
     store.close().await?;
     fs::rename(copy, place.path()).map_err(failed)?;
     assert_eq!(mode(&place).await?, "delete");
-    assert_eq!(place.store()?.bank("namespace")?.assign("bob").await?.item(), Some(&Item::new("B")?));
+    assert_eq!(
+        place.store()?.item_bank(&"namespace".parse()?)?.take(&"bob".parse()?, Hold::Forever).await?.item(),
+        Some(&Item::new("B")?)
+    );
     assert_eq!(mode(&place).await?, "wal");
     Ok(())
 }
@@ -126,7 +130,12 @@ async fn a_file_of_somebody_elses_is_left_as_it_is() -> Result<()> {
     let mut theirs = options.connect().await.map_err(failed)?;
     query("CREATE TABLE theirs (a)").execute(&mut theirs).await.map_err(failed)?;
     theirs.close().await.map_err(failed)?;
-    let error = place.store()?.bank("namespace")?.assign("ada").await.unwrap_err();
+    let error = place
+        .store()?
+        .item_bank(&"namespace".parse()?)?
+        .take(&"ada".parse().unwrap(), Hold::Forever)
+        .await
+        .unwrap_err();
     assert_eq!(error.kind(), ErrorKind::NotSetUp, "{error}");
     assert_eq!(mode(&place).await?, "delete");
     Ok(())
@@ -167,7 +176,7 @@ async fn a_process_whose_shared_memory_was_removed_gives_nothing_that_another_gi
     let (place, old) = in_use().await?;
     remove(&place, &["-shm"])?;
     elsewhere(&place, BOB_TAKES)?;
-    is_refused(&old.bank("namespace")?.assign("eve").await.unwrap_err());
+    is_refused(&old.item_bank(&"namespace".parse()?)?.take(&"eve".parse().unwrap(), Hold::Forever).await.unwrap_err());
     Ok(())
 }
 
@@ -176,9 +185,9 @@ async fn a_process_whose_shared_memory_was_removed_gives_nothing_that_another_gi
 async fn moves_nothing(end: impl AsyncFnOnce(SqliteStore) -> Result<()>) -> Result<()> {
     let place = Place::ready().await?;
     let old = place.store()?;
-    old.bank("namespace")?.add(&[Item::new("A")?, Item::new("B")?]).await?;
+    old.item_bank(&"namespace".parse()?)?.add(&[Item::new("A")?, Item::new("B")?]).await?;
     old.maintain(1).await?;
-    let _ = old.bank("namespace")?.assign("ada").await?;
+    let _ = old.item_bank(&"namespace".parse()?)?.take(&"ada".parse()?, Hold::Forever).await?;
     remove(&place, &["-wal", "-shm"])?;
     elsewhere(&place, BOB_TAKES)?;
     end(old).await?;
@@ -207,7 +216,9 @@ async fn a_process_whose_log_was_removed_moves_nothing_to_the_file_when_its_stor
 #[tokio::test]
 async fn a_process_that_is_refused_because_its_log_was_removed_moves_nothing_to_the_file() -> Result<()> {
     moves_nothing(async |old| {
-        is_refused(&old.bank("namespace")?.assign("eve").await.unwrap_err());
+        is_refused(
+            &old.item_bank(&"namespace".parse()?)?.take(&"eve".parse().unwrap(), Hold::Forever).await.unwrap_err(),
+        );
         old.close().await
     })
     .await
@@ -221,7 +232,7 @@ async fn a_process_that_only_looks_and_whose_log_was_removed_moves_nothing_to_th
     first.maintain(1).await?;
     let old = place.store()?;
     old.ping().await?;
-    let _ = first.bank("namespace")?.assign("eve").await?;
+    let _ = first.item_bank(&"namespace".parse()?)?.take(&"eve".parse()?, Hold::Forever).await?;
     old.ping().await?;
     first.close().await?;
     remove(&place, &["-wal", "-shm"])?;
@@ -241,7 +252,7 @@ async fn a_store_that_is_opened_anew_in_a_process_whose_log_was_removed_is_refus
     elsewhere(&place, "PRAGMA integrity_check")?;
     old.close().await?;
     let new = place.store()?;
-    is_refused(&new.bank("namespace")?.assign("bob").await.unwrap_err());
+    is_refused(&new.item_bank(&"namespace".parse()?)?.take(&"bob".parse().unwrap(), Hold::Forever).await.unwrap_err());
     is_refused(&new.ping().await.unwrap_err());
     is_refused(&new.setup().await.unwrap_err());
     Ok(())
@@ -265,15 +276,15 @@ async fn a_namespace_that_a_copy_does_not_have_is_not_taken_for_another() -> Res
     let place = Place::ready().await?;
     let copy = copied(&place).await?;
     let old = place.store()?;
-    let adas = old.bank("adas")?;
+    let adas = old.item_bank(&"adas".parse()?)?;
     adas.add(&[Item::new("A")?]).await?;
     put_back(&place, &copy).await?;
-    place.store()?.bank("bobs")?.add(&[Item::new("B")?]).await?;
+    place.store()?.item_bank(&"bobs".parse()?)?.add(&[Item::new("B")?]).await?;
     // By one statement, by a transaction, and by a look.
-    assert_eq!(adas.assign("ada").await?.item(), None);
+    assert_eq!(adas.take(&"ada".parse()?, Hold::Forever).await?.item(), None);
     assert_eq!(adas.counts().await?, Counts::default());
     assert_eq!(adas.holder(&Item::new("B")?).await?, ItemState::Unknown);
-    assert_eq!(place.store()?.bank("bobs")?.counts().await?.free, 1);
+    assert_eq!(place.store()?.item_bank(&"bobs".parse()?)?.counts().await?.free, 1);
     Ok(())
 }
 
@@ -283,13 +294,13 @@ async fn a_claim_that_a_copy_does_not_have_is_not_taken_for_another_namespaces()
     let place = Place::ready().await?;
     let copy = copied(&place).await?;
     let old = place.store()?;
-    let adas = old.bank("adas")?;
+    let adas = old.item_bank(&"adas".parse()?)?;
     adas.add(&[Item::new("A")?]).await?;
     put_back(&place, &copy).await?;
-    let bobs = place.store()?.bank("bobs")?;
+    let bobs = place.store()?.item_bank(&"bobs".parse()?)?;
     bobs.add(&[Item::new("B")?]).await?;
-    let _ = bobs.assign("ada").await?;
+    let _ = bobs.take(&"ada".parse()?, Hold::Forever).await?;
     assert_eq!(adas.get(&"ada".try_into()?).await?, ClaimState::Unknown);
-    assert_eq!(adas.assign("ada").await?.item(), None);
+    assert_eq!(adas.take(&"ada".parse()?, Hold::Forever).await?.item(), None);
     Ok(())
 }

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use sqlx::{Executor, query, query_as, query_scalar};
 use storagebox_core::{
-    Backend, BackendExt, Begun, ClaimId, ClaimState, DedupId, End, ErrorKind, Hold, Item, ItemBank, ItemBankExt,
-    LeaseRepo, OpId, Result, Retention, Taken, TokenId, TokenStore,
+    Backend, Begun, ClaimId, ClaimState, DedupId, End, ErrorKind, Hold, Item, ItemBank, LeaseRepo, OpId, Result,
+    Retention, Taken, TokenId, TokenStore,
 };
 use tokio::task::JoinSet;
 
@@ -17,8 +17,8 @@ async fn nothing_but_setup_makes_a_file() -> Result<()> {
     let store = place.store()?;
     for error in [
         store.ping().await.unwrap_err(),
-        store.bank("namespace")?.counts().await.unwrap_err(),
-        store.bank("namespace")?.assign("ada").await.unwrap_err(),
+        store.item_bank(&"namespace".parse()?)?.counts().await.unwrap_err(),
+        store.item_bank(&"namespace".parse()?)?.take(&"ada".parse().unwrap(), Hold::Forever).await.unwrap_err(),
         store.maintain(1).await.unwrap_err(),
     ] {
         assert_eq!(error.kind(), ErrorKind::NotSetUp, "{error}");
@@ -30,7 +30,7 @@ async fn nothing_but_setup_makes_a_file() -> Result<()> {
     assert!(!place.path().exists());
     store.setup().await?;
     assert!(place.path().is_file());
-    assert_eq!(store.bank("namespace")?.counts().await?.total(), 0);
+    assert_eq!(store.item_bank(&"namespace".parse()?)?.counts().await?.total(), 0);
     Ok(())
 }
 
@@ -42,7 +42,7 @@ async fn a_database_without_a_store_says_so_and_keeps_what_it_has() -> Result<()
     theirs.execute("CREATE TABLE namespaces (a); INSERT INTO namespaces VALUES (7)").await.map_err(failed)?;
     let store = place.store()?;
     assert_eq!(store.ping().await.unwrap_err().kind(), ErrorKind::NotSetUp);
-    assert_eq!(store.bank("namespace")?.counts().await.unwrap_err().kind(), ErrorKind::NotSetUp);
+    assert_eq!(store.item_bank(&"namespace".parse()?)?.counts().await.unwrap_err().kind(), ErrorKind::NotSetUp);
     store.setup().await?;
     store.ping().await?;
     let kept: i64 = query_scalar("SELECT a FROM namespaces").fetch_one(&mut theirs).await.map_err(failed)?;
@@ -53,21 +53,21 @@ async fn a_database_without_a_store_says_so_and_keeps_what_it_has() -> Result<()
 #[tokio::test]
 async fn newer_tables_are_refused_and_left_alone() -> Result<()> {
     let place = Place::ready().await?;
-    place.store()?.bank("namespace")?.add(&[Item::new("code")?]).await?;
+    place.store()?.item_bank(&"namespace".parse()?)?.add(&[Item::new("code")?]).await?;
     let mut raw = place.raw().await?;
     query("INSERT INTO storagebox_versions (version) VALUES (2)").execute(&mut raw).await.map_err(failed)?;
     let store = place.store()?;
     for error in [
         store.setup().await.unwrap_err(),
         store.ping().await.unwrap_err(),
-        store.bank("namespace")?.counts().await.unwrap_err(),
-        store.bank("namespace")?.assign("ada").await.unwrap_err(),
+        store.item_bank(&"namespace".parse()?)?.counts().await.unwrap_err(),
+        store.item_bank(&"namespace".parse()?)?.take(&"ada".parse().unwrap(), Hold::Forever).await.unwrap_err(),
         store.maintain(1).await.unwrap_err(),
     ] {
         assert_eq!(error.kind(), ErrorKind::Unsupported, "{error}");
         assert!(error.to_string().contains("a newer storagebox"), "{error}");
     }
-    assert_eq!(store.bank("another")?.counts().await.unwrap_err().kind(), ErrorKind::Unsupported);
+    assert_eq!(store.item_bank(&"another".parse()?)?.counts().await.unwrap_err().kind(), ErrorKind::Unsupported);
     let left = "SELECT (SELECT count(*) FROM storagebox_namespaces), (SELECT state FROM storagebox_items)";
     let left: (i64, String) = query_as(left).fetch_one(&mut raw).await.map_err(failed)?;
     assert_eq!(left, (1, "free".to_owned()));
@@ -81,20 +81,23 @@ async fn upkeep_goes_by_the_memory_of_the_store() -> Result<()> {
     let for_ever = place.builder().remember(Retention::Forever).open(place.path())?;
     for_ever.setup().await?;
     let (claim, id, op) = (ClaimId::new("ada")?, DedupId::new("id")?, OpId::new("op")?);
-    let _ = for_ever.bank("namespace")?.release(&claim).await?;
-    for_ever.tokens("namespace")?.discard(&[TokenId::new("token")?]).await?;
-    let begun = for_ever.leases("namespace")?.begin(&id, &op, Duration::from_secs(1), None).await?;
+    let _ = for_ever.item_bank(&"namespace".parse()?)?.release(&claim).await?;
+    for_ever.token_store(&"namespace".parse()?)?.discard(&[TokenId::new("token")?]).await?;
+    let begun = for_ever.lease_repo(&"namespace".parse()?)?.begin(&id, &op, Duration::from_secs(1), None).await?;
     let Begun::Started(lease) = begun else { panic!("{begun:?}") };
-    let _ = for_ever.leases("namespace")?.abort(&lease).await?;
+    let _ = for_ever.lease_repo(&"namespace".parse()?)?.abort(&lease).await?;
     place.clock.advance(Duration::from_secs(400 * 24 * 3_600));
     let says_nothing = place.store()?;
     says_nothing.setup().await?;
     assert_eq!(says_nothing.maintain(1_000).await?.deleted, 0);
-    assert_eq!(says_nothing.bank("namespace")?.get(&claim).await?, ClaimState::Ended(End::Released));
-    let taken = says_nothing.bank("namespace")?.take(&claim, Hold::Forever).await?;
+    assert_eq!(says_nothing.item_bank(&"namespace".parse()?)?.get(&claim).await?, ClaimState::Ended(End::Released));
+    let taken = says_nothing.item_bank(&"namespace".parse()?)?.take(&claim, Hold::Forever).await?;
     assert!(matches!(taken, Taken::Ended(End::Released)), "{taken:?}");
-    assert_eq!(says_nothing.tokens("namespace")?.create_tokens(&[TokenId::new("token")?]).await?.gone, 1);
-    let again = says_nothing.leases("namespace")?.begin(&id, &op, Duration::from_secs(1), None).await?;
+    assert_eq!(
+        says_nothing.token_store(&"namespace".parse()?)?.create_tokens(&[TokenId::new("token")?]).await?.gone,
+        1
+    );
+    let again = says_nothing.lease_repo(&"namespace".parse()?)?.begin(&id, &op, Duration::from_secs(1), None).await?;
     assert!(matches!(again, Begun::Fenced), "{again:?}");
     Ok(())
 }
@@ -108,8 +111,13 @@ async fn a_store_of_another_memory_is_refused() -> Result<()> {
         store()?.ping().await.unwrap_err(),
         store()?.setup().await.unwrap_err(),
         store()?.maintain(1).await.map(drop).unwrap_err(),
-        store()?.bank("namespace")?.counts().await.map(drop).unwrap_err(),
-        store()?.bank("namespace")?.take(&ClaimId::new("ada")?, Hold::Forever).await.map(drop).unwrap_err(),
+        store()?.item_bank(&"namespace".parse()?)?.counts().await.map(drop).unwrap_err(),
+        store()?
+            .item_bank(&"namespace".parse()?)?
+            .take(&ClaimId::new("ada")?, Hold::Forever)
+            .await
+            .map(drop)
+            .unwrap_err(),
         pooled.setup().await.unwrap_err(),
         pooled.maintain(1).await.map(drop).unwrap_err(),
     ] {
@@ -129,11 +137,11 @@ async fn many_set_up_a_new_file_at_once() -> Result<()> {
             setups.spawn(async move {
                 store.setup().await?;
                 store.ping().await?;
-                store.bank("namespace")?.add(&[format!("{number}").try_into()?]).await
+                store.item_bank(&"namespace".parse()?)?.add(&[format!("{number}").try_into()?]).await
             });
         }
         setups.join_all().await.into_iter().collect::<Result<Vec<_>>>()?;
-        assert_eq!(place.store()?.bank("namespace")?.counts().await?.free, 8);
+        assert_eq!(place.store()?.item_bank(&"namespace".parse()?)?.counts().await?.free, 8);
         let versions = query_scalar("SELECT count(*) FROM storagebox_versions");
         let versions: i64 = versions.fetch_one(&mut place.raw().await?).await.map_err(failed)?;
         assert_eq!(versions, 1);

@@ -4,9 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sqlx::{Connection, SqliteConnection};
-use storagebox_core::{
-    Backend, BackendExt, Certainty, Counter, CounterExt, ErrorKind, ItemBank, ItemBankExt, Result, Strategy, Taken,
-};
+use storagebox_core::{Backend, Certainty, Change, Counter, ErrorKind, Hold, ItemBank, Result, Strategy, Taken};
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 
@@ -27,15 +25,18 @@ async fn a_call_that_cannot_begin_in_time_was_not_made_and_never_is() -> Result<
     with_a_writer(async |place, other| {
         for combining in [true, false] {
             let builder = place.builder().combining(combining).call_timeout(Duration::from_millis(100));
-            let counters = builder.open(place.path())?.counters("namespace", Strategy::default())?;
-            let error = counters.add("key", format!("{combining}"), 1).await.unwrap_err();
+            let counters = builder.open(place.path())?.counter(&"namespace".parse()?, Strategy::default())?;
+            let error = counters
+                .apply(&"key".parse().unwrap(), &Change::new(format!("{combining}").parse().unwrap(), 1))
+                .await
+                .unwrap_err();
             assert_eq!((error.kind(), error.certainty()), (ErrorKind::Contention, Certainty::NotApplied));
             assert!(error.is_retryable() && !error.to_string().contains("locked"), "{error}");
         }
         other.rollback().await.map_err(failed)?;
-        let counters = place.store()?.counters("namespace", Strategy::default())?;
+        let counters = place.store()?.counter(&"namespace".parse()?, Strategy::default())?;
         // Whatever was still on its way is behind this one.
-        let _ = counters.add("key", "last", 5).await?;
+        let _ = counters.apply(&"key".parse()?, &Change::new("last".parse()?, 5)).await?;
         assert_eq!(counters.value(&"key".try_into()?).await?, 5);
         Ok(())
     })
@@ -47,30 +48,30 @@ async fn a_call_that_cannot_begin_in_time_was_not_made_and_never_is() -> Result<
 #[tokio::test]
 async fn a_take_that_cannot_begin_in_time_takes_nothing() -> Result<()> {
     let place = Place::ready().await?;
-    let bank = place.store()?.bank("namespace")?;
+    let bank = place.store()?.item_bank(&"namespace".parse()?)?;
     bank.add(&["a".try_into()?]).await?;
     let mut other = place.raw().await?;
     let transaction = other.begin_with("BEGIN IMMEDIATE").await.map_err(failed)?;
     let brief = place.builder().call_timeout(Duration::from_millis(100)).open(place.path())?;
-    let hasty = brief.bank("namespace")?;
-    let mut error = hasty.assign("ada").await.unwrap_err();
+    let hasty = brief.item_bank(&"namespace".parse()?)?;
+    let mut error = hasty.take(&"ada".parse().unwrap(), Hold::Forever).await.unwrap_err();
     for _ in 0..50 {
         if error.kind() != ErrorKind::OutcomeUnknown {
             break;
         }
-        error = hasty.assign("ada").await.unwrap_err();
+        error = hasty.take(&"ada".parse().unwrap(), Hold::Forever).await.unwrap_err();
     }
     assert_eq!((error.kind(), error.certainty()), (ErrorKind::Contention, Certainty::NotApplied));
     transaction.rollback().await.map_err(failed)?;
     // By a client that is not as short of time.
-    assert_eq!(bank.assign("bob").await?.item(), Some(&"a".try_into()?));
+    assert_eq!(bank.take(&"bob".parse()?, Hold::Forever).await?.item(), Some(&"a".try_into()?));
     Ok(())
 }
 
 #[tokio::test]
 async fn looks_do_not_wait_for_a_writer() -> Result<()> {
     let place = Place::ready().await?;
-    let bank = place.store()?.bank("namespace")?;
+    let bank = place.store()?.item_bank(&"namespace".parse()?)?;
     bank.add(&["a".try_into()?]).await?;
     let mut other = place.raw().await?;
     let transaction = other.begin_with("BEGIN IMMEDIATE").await.map_err(failed)?;
@@ -81,13 +82,13 @@ async fn looks_do_not_wait_for_a_writer() -> Result<()> {
 #[tokio::test]
 async fn calls_that_wait_are_made_when_the_file_is_to_be_had() -> Result<()> {
     with_a_writer(async |place, other| {
-        let bank = place.store()?.bank("namespace")?;
+        let bank = place.store()?.item_bank(&"namespace".parse()?)?;
         let mut calls = JoinSet::new();
         for number in 0..32 {
             let bank = Arc::clone(&bank);
             calls.spawn(async move {
                 bank.add(&[format!("item-{number}").try_into()?]).await?;
-                bank.assign(format!("claim-{number}")).await
+                bank.take(&format!("claim-{number}").parse()?, Hold::Forever).await
             });
         }
         sleep(Duration::from_millis(50)).await;

@@ -8,8 +8,8 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, ExitCode, Stdio};
 use std::time::Duration;
 
 use storagebox_core::{
-    Backend, BackendExt, ClaimId, ClaimState, Confirmed, Counted, Counter, CounterExt, DedupId, DedupRepo,
-    DedupRepoExt, HoldState, Item, ItemBank, ItemBankExt, Key, Recorded, Result, Retention, Strategy,
+    Backend, Change, ClaimId, ClaimState, Confirmed, Counted, Counter, DedupId, DedupRepo, Hold, HoldState, Item,
+    ItemBank, Key, Recorded, Result, Retention, Strategy,
 };
 use storagebox_sqlite::SqliteStore;
 use tokio::runtime::Builder;
@@ -110,7 +110,7 @@ impl Acked {
     /// Everything that workers were told is so, and no item was given twice.
     pub async fn audit(&self, file: &Path) -> Result<()> {
         let store = SqliteStore::open(file)?;
-        let (bank, records) = (store.bank(NAMESPACE)?, store.dedup(NAMESPACE)?);
+        let (bank, records) = (store.item_bank(&NAMESPACE.parse()?)?, store.dedup_repo(&NAMESPACE.parse()?)?);
         let mut items: Vec<_> = self.0.values().collect();
         items.sort();
         items.dedup();
@@ -124,7 +124,7 @@ impl Acked {
             let value = recorded.map(|entry| entry.value.into_bytes());
             assert_eq!(value.as_deref(), Some(item.as_bytes()), "the record of {id}");
         }
-        let count = store.counters(NAMESPACE, Strategy::default())?.value(&Key::new(SHARED)?).await?;
+        let count = store.counter(&NAMESPACE.parse()?, Strategy::default())?.value(&Key::new(SHARED)?).await?;
         assert!(count >= self.0.len() as i64, "{count} is less than what was counted");
         store.close().await
     }
@@ -132,7 +132,7 @@ impl Acked {
     /// The number of all rounds that were counted.
     pub async fn counted(file: &Path) -> Result<i64> {
         let store = SqliteStore::open(file)?;
-        let counted = store.counters(NAMESPACE, Strategy::default())?.value(&Key::new(SHARED)?).await?;
+        let counted = store.counter(&NAMESPACE.parse()?, Strategy::default())?.value(&Key::new(SHARED)?).await?;
         store.close().await.map(|()| counted)
     }
 }
@@ -186,7 +186,7 @@ async fn make_rounds(store: &SqliteStore, name: &str, rounds: usize) -> Result<(
 
 /// A worker of the same name may have been there before.
 async fn first_round(store: &SqliteStore, name: &str) -> Result<usize> {
-    let records = store.dedup(NAMESPACE)?;
+    let records = store.dedup_repo(&NAMESPACE.parse()?)?;
     let mut round = 0;
     while records.get(&DedupId::new(format!("{name}-{round}"))?).await?.is_some() {
         round += 1;
@@ -196,20 +196,28 @@ async fn first_round(store: &SqliteStore, name: &str) -> Result<usize> {
 
 /// Takes an item of its own, records it, and counts itself; the same again is the same.
 async fn one_round(store: &SqliteStore, id: &str) -> Result<String> {
-    let bank = store.bank(NAMESPACE)?;
+    let bank = store.item_bank(&NAMESPACE.parse()?)?;
     bank.add(&[Item::new(format!("item-of-{id}"))?]).await?;
-    let taken = bank.assign(id).await?;
+    let taken = bank.take(&id.parse()?, Hold::Forever).await?;
     let item = taken.item().ok_or_else(|| failed(format_args!("{id} was told {taken:?}")))?.clone();
     match bank.confirm(&ClaimId::new(id)?).await? {
         Confirmed::Confirmed(confirmed) if confirmed == item => {}
         other => return Err(failed(format_args!("{id} was told {other:?}"))),
     }
-    match store.dedup(NAMESPACE)?.remember(id, item.as_str(), id, Retention::Forever).await? {
+    match store
+        .dedup_repo(&NAMESPACE.parse()?)?
+        .record(&id.parse()?, &item.as_str().try_into()?, &id.parse()?, Retention::Forever)
+        .await?
+    {
         Recorded::New(_) => {}
         Recorded::Again(entry) if entry.value.as_bytes() == item.as_str().as_bytes() => {}
         other => return Err(failed(format_args!("{id} was told {other:?}"))),
     }
-    match store.counters(NAMESPACE, Strategy::default())?.add(SHARED, id, 1).await? {
+    match store
+        .counter(&NAMESPACE.parse()?, Strategy::default())?
+        .apply(&SHARED.parse()?, &Change::new(id.parse()?, 1))
+        .await?
+    {
         Counted::Applied { .. } | Counted::AlreadyApplied { .. } => Ok(item.as_str().to_owned()),
         other => Err(failed(format_args!("{id} was told {other:?}"))),
     }

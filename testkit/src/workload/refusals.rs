@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use storagebox_core::{
-    Backend, BackendExt, BankAdmin, Bounds, Change, ClaimId, Completed, Confirmed, Consumed, Counted, Counter, DedupId,
-    DedupRepo, Error, Extended, Fence, Forgotten, Hold, Item, ItemBank, Key, Lease, LeaseExtended, LeaseRepo, OpId,
+    Backend, BankAdmin, Bounds, Change, ClaimId, Completed, Confirmed, Consumed, Counted, Counter, DedupId, DedupRepo,
+    Error, Extended, Fence, Forgotten, Hold, Item, ItemBank, Key, Lease, LeaseExtended, LeaseRepo, OpId,
     OrderedOptions, OrderedStore, Payload, Replaced, Restored, Result, Retention, Retired, Stamp, Strategy, Taken,
     TokenId, TokenStore, Version, Withdrawn, WriterId, Written,
 };
@@ -35,7 +35,7 @@ fn ensure<T: PartialEq + std::fmt::Debug>(found: &T, expected: &T) -> Result<()>
 }
 
 async fn by_a_bank(store: &dyn Backend, name: &str) -> Result<()> {
-    let (bank, claim, item) = (store.bank("refusals")?, ClaimId::new(name)?, [Item::new(name)?]);
+    let (bank, claim, item) = (store.item_bank(&"refusals".parse()?)?, ClaimId::new(name)?, [Item::new(name)?]);
     ensure(&bank.take(&claim, Hold::Forever).await?, &Taken::Empty)?;
     ensure(&bank.confirm(&claim).await?, &Confirmed::Unknown)?;
     ensure(&bank.extend(&claim, Hold::Forever).await?, &Extended::Unknown)?;
@@ -45,7 +45,7 @@ async fn by_a_bank(store: &dyn Backend, name: &str) -> Result<()> {
 }
 
 async fn by_records(store: &dyn Backend, name: &str) -> Result<()> {
-    let (records, leases) = (store.dedup("refusals")?, store.leases("refusals")?);
+    let (records, leases) = (store.dedup_repo(&"refusals".parse()?)?, store.lease_repo(&"refusals".parse()?)?);
     let (id, op, value) = (DedupId::new(name)?, OpId::new(name)?, Payload::try_from(name)?);
     ensure(&records.replace(&id, Version::new(1), &value, &op).await?, &Replaced::Stale(None))?;
     ensure(&records.forget(&id, Version::new(1)).await?, &Forgotten::Absent)?;
@@ -56,7 +56,7 @@ async fn by_records(store: &dyn Backend, name: &str) -> Result<()> {
 }
 
 async fn by_tokens(store: &dyn Backend, name: &str) -> Result<()> {
-    let tokens = store.tokens("refusals")?;
+    let tokens = store.token_store(&"refusals".parse()?)?;
     ensure(&tokens.consume(&TokenId::new(name)?, &OpId::new(name)?).await?, &Consumed::AlreadyGone)
 }
 
@@ -70,7 +70,7 @@ async fn by_counters(store: &dyn Backend, name: &str) -> Result<()> {
         Strategy::Sharded { shards: SHARDS, bounds, retention },
     ];
     for (number, strategy) in strategies.into_iter().enumerate() {
-        let counters = store.counters(format!("refusals {number}"), strategy)?;
+        let counters = store.counter(&format!("refusals {number}").parse()?, strategy)?;
         for delta in [11, -11] {
             let change = Change::new(OpId::new(format!("{name} {delta}"))?, delta).within(bounds);
             ensure(&counters.apply(&key, &change).await?, &Counted::OutOfBounds)?;
@@ -80,7 +80,7 @@ async fn by_counters(store: &dyn Backend, name: &str) -> Result<()> {
 }
 
 async fn by_ordered_values(store: &dyn Backend, name: &str) -> Result<()> {
-    let (ordered, key) = (store.ordered("refusals", OrderedOptions::time())?, Key::new(name)?);
+    let (ordered, key) = (store.ordered_store(&"refusals".parse()?, OrderedOptions::time())?, Key::new(name)?);
     let (value, stamp) = (Payload::try_from(name)?, Stamp::new(1, WriterId::new(name)?));
     for refused in [ordered.put(&key, &value, &stamp).await?, ordered.delete(&key, &stamp).await?] {
         if !matches!(refused, Written::TooOld { .. }) {

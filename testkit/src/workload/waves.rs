@@ -3,9 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use storagebox_core::{
-    Backend, BackendExt, BankAdmin, ClaimId, Counts, Hold, Item, ItemBank, ItemState, Result, Taken,
-};
+use storagebox_core::{Backend, BankAdmin, ClaimId, Counts, Hold, Item, ItemBank, ItemState, Result, Taken};
 use tokio::task::JoinSet;
 
 /// The ids of one wave.
@@ -36,7 +34,7 @@ pub struct Findings {
 ///
 /// If the bank's own count is not what it was told to hold.
 pub async fn wave(clients: &[impl Backend], name: &str) -> Result<Findings> {
-    let banks: Vec<_> = clients.iter().map(|client| client.bank(name)).collect::<Result<_>>()?;
+    let banks: Vec<_> = clients.iter().map(|client| client.item_bank(&name.parse()?)).collect::<Result<_>>()?;
     let items: Vec<_> = (0..IDS).map(|number| Item::new(format!("{name}-{number}"))).collect::<Result<_>>()?;
     banks[0].add(&items).await?;
     let mut calls: Vec<_> = (0..IDS * CALLERS).collect();

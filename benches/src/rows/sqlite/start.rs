@@ -6,8 +6,8 @@ use std::sync::Arc;
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions, query};
 use storagebox::{
-    Taken,
-    parts::{BackendExt, ItemBankExt},
+    Hold, Taken,
+    parts::{Backend, ItemBank},
 };
 
 use super::file::Bank;
@@ -38,7 +38,7 @@ impl Caller for Opens {
 
     async fn call(&self, claim: &String) -> Result<()> {
         let store = storagebox::parts::open(&self.url).await?;
-        match store.bank(BANK)?.assign(claim.as_str()).await? {
+        match store.item_bank(&BANK.parse()?)?.take(&claim.as_str().parse()?, Hold::Forever).await? {
             Taken::New(_) => Ok(store.close().await?),
             other => Err(Failure::NotNew { answer: format!("{other:?}") }),
         }

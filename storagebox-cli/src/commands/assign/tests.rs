@@ -6,7 +6,7 @@ use clap::Parser;
 use serde_json::{Value, json};
 use storagebox::{
     Item, MemoryStore,
-    parts::{BackendExt, ItemBank},
+    parts::{Backend, ItemBank},
 };
 
 use super::*;
@@ -16,7 +16,7 @@ use crate::commands::faulty::{Fault, FaultyBank};
 async fn store(items: &[(&str, &str)]) -> MemoryStore {
     let store = MemoryStore::new();
     for (bank, item) in items {
-        store.bank(*bank).unwrap().add(&[Item::new(*item).unwrap()]).await.unwrap();
+        store.item_bank(&bank.parse().unwrap()).unwrap().add(&[Item::new(*item).unwrap()]).await.unwrap();
     }
     store
 }
@@ -51,8 +51,8 @@ async fn an_id_has_an_item_of_one_bank() {
 #[tokio::test]
 async fn what_was_left_half_way_is_finished() {
     let store = store(&[("monday", "seat-1")]).await;
-    let failing = FaultyBank::new(store.bank("monday").unwrap(), Fault::StopsAt(0));
-    let records = store.dedup("seats").unwrap();
+    let failing = FaultyBank::new(store.item_bank(&"monday".parse().unwrap()).unwrap(), Fault::StopsAt(0));
+    let records = store.dedup_repo(&"seats".parse().unwrap()).unwrap();
     let crashed = Deduplicator::new(records).bank("monday", Arc::new(failing)).unwrap();
     crashed.assign("ada", "monday").await.unwrap_err();
     let recovered = json!({ "namespace": "seats", "seen": 1, "finished": 1, "given_up": 0 });

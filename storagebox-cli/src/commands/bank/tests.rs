@@ -7,7 +7,7 @@ use clap::Parser;
 use serde_json::{Value, json};
 use storagebox::{
     MemoryStore, Namespace,
-    parts::{BackendExt, ItemBank},
+    parts::{Backend, ItemBank},
 };
 
 use super::*;
@@ -51,7 +51,7 @@ async fn answer(store: &MemoryStore, args: &[&str]) -> (Exit, Value) {
 async fn store(items: &[&str]) -> MemoryStore {
     let store = MemoryStore::new();
     let items: Vec<_> = items.iter().map(|text| item(text)).collect();
-    store.bank("vouchers").unwrap().add(&items).await.unwrap();
+    store.item_bank(&"vouchers".parse().unwrap()).unwrap().add(&items).await.unwrap();
     store
 }
 
@@ -213,7 +213,7 @@ async fn an_audit_shows_its_figures() {
 #[tokio::test(start_paused = true)]
 async fn a_lost_reply_is_asked_for_again() {
     let store = store(&["SAVE-1"]).await;
-    let bank = || FaultyBank::new(store.bank("vouchers").unwrap(), Fault::LosesReplies);
+    let bank = || FaultyBank::new(store.item_bank(&"vouchers".parse().unwrap()).unwrap(), Fault::LosesReplies);
     let of = || OfClaim { of: args("vouchers"), id: "ada".try_into().unwrap() };
     let taken = take(&Take { claim: of(), hold: None }, &bank()).await.unwrap();
     assert_eq!(taken.json()["outcome"], "again");
@@ -227,7 +227,7 @@ async fn a_lost_reply_is_asked_for_again() {
 #[tokio::test(start_paused = true)]
 async fn an_empty_bank_does_not_settle_a_lost_reply() {
     let store = store(&[]).await;
-    let bank = FaultyBank::new(store.bank("vouchers").unwrap(), Fault::LosesReplies);
+    let bank = FaultyBank::new(store.item_bank(&"vouchers".parse().unwrap()).unwrap(), Fault::LosesReplies);
     let claim = OfClaim { of: args("vouchers"), id: "ada".try_into().unwrap() };
     let failure = take(&Take { claim, hold: None }, &bank).await.unwrap_err();
     assert!(failure.help().contains("it may have taken effect"), "{failure}");
@@ -251,7 +251,8 @@ async fn a_load_comes_in_batches() {
     let directory = storagebox_testkit::Folder::new("cli-test").unwrap();
     let path = directory.path().join("codes.csv");
     std::fs::write(&path, (0..12_345).map(|n| format!("SAVE-{n}\n")).collect::<String>()).unwrap();
-    let (bank, seen) = FaultyBank::watched(MemoryStore::new().bank("vouchers").unwrap(), Fault::None);
+    let (bank, seen) =
+        FaultyBank::watched(MemoryStore::new().item_bank(&"vouchers".parse().unwrap()).unwrap(), Fault::None);
     let Bank::Load(args) = command(&["load", path.to_str().unwrap()]) else { panic!("no load") };
     assert_eq!(load::run(&args, &bank, &Reserved::default()).await.unwrap().json()["items_added"], 12_345);
     assert_eq!(seen.longest_add(), 5_000);

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use clap::Parser;
 use serde_json::{Value, json};
-use storagebox::{DedupId, MemoryStore, OpId, parts::BackendExt};
+use storagebox::{DedupId, MemoryStore, OpId, parts::Backend};
 use storagebox_testkit::Folder;
 
 use super::*;
@@ -75,7 +75,7 @@ async fn a_record_is_forgotten_in_the_version_that_was_seen() {
 async fn a_lease_is_in_the_way() {
     let store = MemoryStore::new();
     let (id, op) = (DedupId::new("order-7").unwrap(), OpId::new("runner").unwrap());
-    let leases = store.leases("records").unwrap();
+    let leases = store.lease_repo(&"records".parse().unwrap()).unwrap();
     let _ = leases.begin(&id, &op, Duration::from_secs(60), None).await.unwrap();
     let (exit, mut told) = answer(&store, &["record", "order-7", "paid", "--op", "ada"]).await;
     assert!((1..=60_000).contains(&told["remaining_ms"].as_u64().unwrap()), "{told}");

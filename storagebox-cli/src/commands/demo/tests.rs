@@ -2,7 +2,7 @@
 
 use clap::Parser;
 use serde_json::Value;
-use storagebox::{MemoryStore, parts::BackendExt};
+use storagebox::{MemoryStore, parts::Backend};
 
 use super::*;
 use crate::cli::{Cli, Command};
@@ -16,7 +16,7 @@ fn demo(args: &[&str]) -> Demo {
 }
 
 async fn shown_of(args: &Demo, fault: Fault) -> (Shown, Value) {
-    let bank = Arc::new(FaultyBank::new(MemoryStore::new().bank("demo").unwrap(), fault));
+    let bank = Arc::new(FaultyBank::new(MemoryStore::new().item_bank(&"demo".parse().unwrap()).unwrap(), fault));
     let shown = show(args, bank).await.unwrap();
     let json = report::answer(args, &shown).json();
     (shown, json)

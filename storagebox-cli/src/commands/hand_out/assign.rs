@@ -5,10 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use futures_util::stream::{self, StreamExt};
-use storagebox::{
-    ClaimId, Retry, Taken,
-    parts::{ItemBank, ItemBankExt},
-};
+use storagebox::{ClaimId, Hold, Retry, Taken, parts::ItemBank};
 use tokio::task::JoinHandle;
 
 use super::ledger::{Answer, Entry, Ledger};
@@ -81,7 +78,7 @@ fn spawn(id: ClaimId, bank: &Arc<dyn ItemBank>) -> JoinHandle<Result<Entry, Fail
 pub(crate) async fn take(id: ClaimId, bank: &dyn ItemBank, patience: Retry) -> Result<Entry, Failure> {
     let unresolved = AtomicBool::new(false);
     let attempt = || async {
-        let answer = bank.assign(&id).await;
+        let answer = bank.take(&id, Hold::Forever).await;
         unresolved.fetch_or(is_unresolved(&answer), Ordering::Relaxed);
         answer
     };

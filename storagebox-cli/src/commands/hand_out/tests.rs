@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use clap::Parser;
 use storagebox::layer::{Answered, Call, Layer, LayeredPart, Next};
 use storagebox::{
-    Added, End, Error, ErrorKind, Held, HoldState, Item, MemoryStore, Result, Taken, async_trait,
-    parts::{BackendExt, BankAdmin, ItemBankExt},
+    Added, End, Error, ErrorKind, Held, Hold, HoldState, Item, MemoryStore, Result, Taken, async_trait,
+    parts::{Backend, BankAdmin, ItemBank},
 };
 use storagebox_testkit::Folder;
 
@@ -49,7 +49,7 @@ struct Faulty {
 impl Faulty {
     fn bank(fault: Fault) -> LayeredPart<dyn BankAdmin> {
         let inner = MemoryStore::new();
-        let bank = inner.bank("items").unwrap();
+        let bank = inner.item_bank(&"items".parse().unwrap()).unwrap();
         LayeredPart::new(bank, Arc::new(Self { inner, fault, calls: AtomicU64::new(0) }))
     }
 
@@ -91,7 +91,7 @@ impl Layer for Faulty {
                 return made_up.map(Answered::of);
             }
             if self.fault == Fault::Leaks {
-                let _ = self.inner.bank("items")?.assign("nobody").await?;
+                let _ = self.inner.item_bank(&"items".parse()?)?.take(&"nobody".parse()?, Hold::Forever).await?;
             }
         }
         let answered = self.tamper(next.call().await?);

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use storagebox_core::{BackendExt as _, ClaimId, Hold, Item, Result};
+use storagebox_core::{Backend as _, ClaimId, Hold, Item, Result};
 use storagebox_dynamo::DynamoStore;
 
 use super::Part;
@@ -37,7 +37,7 @@ fn items(range: std::ops::Range<usize>) -> Result<Vec<Item>> {
 
 fn fill<'a>(place: &'a Place, store: &'a DynamoStore, name: &'a str) -> Filling<'a> {
     Box::pin(async move {
-        let bank = store.bank(name)?;
+        let bank = store.item_bank(&name.parse()?)?;
         for claim in CLAIMS {
             let (id, number) = (ClaimId::new(claim)?, CLAIMS.iter().position(|other| *other == claim).unwrap_or(0));
             let hold = match claim {
@@ -68,7 +68,7 @@ fn fill<'a>(place: &'a Place, store: &'a DynamoStore, name: &'a str) -> Filling<
 }
 
 fn calls(store: &DynamoStore, name: &str) -> Result<Vec<Call>> {
-    let bank = store.bank(name)?;
+    let bank = store.item_bank(&name.parse()?)?;
     let mut calls = vec![call!("list", [bank], bank.list(None, 100))];
     for (number, claim) in CLAIMS.into_iter().enumerate() {
         let (id, about) = (ClaimId::new(claim)?, format!("by {claim} of ITEM-{number}"));

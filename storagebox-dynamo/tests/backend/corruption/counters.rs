@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use storagebox_core::{BackendExt as _, Bounds, Change, Key, OpId, Result, Retention, Strategy};
+use storagebox_core::{Backend as _, Bounds, Change, Key, OpId, Result, Retention, Strategy};
 use storagebox_dynamo::DynamoStore;
 
 use super::Part;
@@ -81,7 +81,7 @@ fn has_fences(strategy: Strategy) -> bool {
 }
 
 async fn fill(store: &DynamoStore, name: &str, strategy: Strategy) -> Result<()> {
-    let (counters, key) = (store.counters(name, strategy)?, Key::new("KEY")?);
+    let (counters, key) = (store.counter(&name.parse()?, strategy)?, Key::new("KEY")?);
     for op in ["APPLIED", "OTHER"] {
         let _ = counters.apply(&key, &change(op, 7)?).await?;
     }
@@ -92,7 +92,7 @@ async fn fill(store: &DynamoStore, name: &str, strategy: Strategy) -> Result<()>
 }
 
 fn calls(store: &DynamoStore, name: &str, strategy: Strategy) -> Result<Vec<Call>> {
-    let (counters, key) = (store.counters(name, strategy)?, Key::new("KEY")?);
+    let (counters, key) = (store.counter(&name.parse()?, strategy)?, Key::new("KEY")?);
     let mut calls = vec![call!("value", [counters, key], counters.value(&key))];
     for op in ["APPLIED", "OTHER", "CANCELLED", "NEW"] {
         let (change, other, name) = (change(op, 7)?, change(op, 8)?, OpId::new(op)?);
@@ -107,7 +107,7 @@ fn calls(store: &DynamoStore, name: &str, strategy: Strategy) -> Result<Vec<Call
 
 fn fill_ledger<'a>(place: &'a Place, store: &'a DynamoStore, name: &'a str) -> Filling<'a> {
     Box::pin(async move {
-        let (ledger, key) = (store.ledgers(name)?, Key::new("KEY")?);
+        let (ledger, key) = (store.ledger(&name.parse()?)?, Key::new("KEY")?);
         let _ = ledger.apply(&key, &change("OLD", 7)?).await?;
         place.clock.advance(2 * HOUR);
         ledger.compact(&key, HOUR, 10).await?;
@@ -118,7 +118,7 @@ fn fill_ledger<'a>(place: &'a Place, store: &'a DynamoStore, name: &'a str) -> F
 }
 
 fn calls_of_ledger(store: &DynamoStore, name: &str) -> Result<Vec<Call>> {
-    let (ledger, key) = (store.ledgers(name)?, Key::new("KEY")?);
+    let (ledger, key) = (store.ledger(&name.parse()?)?, Key::new("KEY")?);
     let mut calls = vec![
         call!("value", [ledger, key], ledger.value(&key)),
         call!("log", [ledger, key], ledger.log(&key, None, 100)),

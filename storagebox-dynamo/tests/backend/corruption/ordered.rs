@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use storagebox_core::{BackendExt as _, Key, OrderedOptions, Payload, Result, Stamp, WriterId};
+use storagebox_core::{Backend as _, Key, OrderedOptions, Payload, Result, Stamp, WriterId};
 use storagebox_dynamo::DynamoStore;
 
 use super::Part;
@@ -34,7 +34,8 @@ fn stamp(at: i64, writer: &str) -> Result<Stamp> {
 
 fn fill<'a>(place: &'a Place, store: &'a DynamoStore, name: &'a str) -> Filling<'a> {
     Box::pin(async move {
-        let (values, value) = (store.ordered(name, OrderedOptions::sequence())?, Payload::try_from("value")?);
+        let (values, value) =
+            (store.ordered_store(&name.parse()?, OrderedOptions::sequence())?, Payload::try_from("value")?);
         for key in ["VALUE", "DELETED"] {
             let _ = values.put(&Key::new(key)?, &value, &stamp(5, "ADA")?).await?;
         }
@@ -45,7 +46,7 @@ fn fill<'a>(place: &'a Place, store: &'a DynamoStore, name: &'a str) -> Filling<
 }
 
 fn calls(store: &DynamoStore, name: &str) -> Result<Vec<Call>> {
-    let values = store.ordered(name, OrderedOptions::sequence())?;
+    let values = store.ordered_store(&name.parse()?, OrderedOptions::sequence())?;
     let mut calls =
         vec![call!("list", [values], values.list(None, None, 100)), call!("purge", [values], values.purge(HOUR, 100))];
     for key in ["VALUE", "DELETED"] {

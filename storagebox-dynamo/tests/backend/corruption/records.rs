@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use storagebox_core::{
-    BackendExt as _, Begun, Clock as _, DedupId, Fence, Fingerprint, Lease, ManualClock, OpId, Payload, Result,
-    Retention, Version,
+    Backend as _, Begun, Clock as _, DedupId, Fence, Fingerprint, Lease, ManualClock, OpId, Payload, Result, Retention,
+    Version,
 };
 use storagebox_dynamo::DynamoStore;
 
@@ -66,7 +66,7 @@ fn value() -> Result<Payload> {
 
 fn fill<'a>(place: &'a Place, store: &'a DynamoStore, name: &'a str) -> Filling<'a> {
     Box::pin(async move {
-        let (records, op, value) = (store.dedup(name)?, OpId::new("OP")?, value()?);
+        let (records, op, value) = (store.dedup_repo(&name.parse()?)?, OpId::new("OP")?, value()?);
         for (id, retention) in [
             ("DONE", Retention::Forever),
             ("KEPT", Retention::For(HOUR)),
@@ -85,7 +85,7 @@ fn fill<'a>(place: &'a Place, store: &'a DynamoStore, name: &'a str) -> Filling<
 }
 
 async fn lease(store: &DynamoStore, name: &str) -> Result<()> {
-    let (leases, op, print) = (store.leases(name)?, OpId::new("OP")?, Fingerprint::new("PRINT")?);
+    let (leases, op, print) = (store.lease_repo(&name.parse()?)?, OpId::new("OP")?, Fingerprint::new("PRINT")?);
     let over = OpId::new("OVER")?;
     for (id, op, duration) in [
         ("LEASED", &op, HOUR),
@@ -108,7 +108,7 @@ async fn lease(store: &DynamoStore, name: &str) -> Result<()> {
 }
 
 fn calls(store: &DynamoStore, name: &str) -> Result<Vec<Call>> {
-    let records = store.dedup(name)?;
+    let records = store.dedup_repo(&name.parse()?)?;
     let mut calls = vec![call!("list", [records], records.list(None, 100))];
     for (id, more) in IDS {
         let number = first(name) + more;
@@ -121,7 +121,7 @@ fn calls(store: &DynamoStore, name: &str) -> Result<Vec<Call>> {
 }
 
 fn of_records(store: &DynamoStore, name: &str, (id, number): (&str, u64), op: &str) -> Result<Vec<Call>> {
-    let (records, value, version) = (store.dedup(name)?, value()?, Version::new(number));
+    let (records, value, version) = (store.dedup_repo(&name.parse()?)?, value()?, Version::new(number));
     let (about, id, op) = (format!("{id} by {op}"), DedupId::new(id)?, OpId::new(op)?);
     Ok(vec![
         call!(format!("get {about}"), [records, id], records.get(&id)),
@@ -140,7 +140,7 @@ fn of_records(store: &DynamoStore, name: &str, (id, number): (&str, u64), op: &s
 }
 
 fn of_leases(store: &DynamoStore, name: &str, (id, number): (&str, u64), op: &str) -> Result<Vec<Call>> {
-    let (leases, value, print) = (store.leases(name)?, value()?, Fingerprint::new("PRINT")?);
+    let (leases, value, print) = (store.lease_repo(&name.parse()?)?, value()?, Fingerprint::new("PRINT")?);
     let about = format!("{id} by {op}");
     // A record that a lease completed has the number after the lease's.
     let fence = Fence::new(if id == "COMPLETED" { number - 1 } else { number });

@@ -1,6 +1,6 @@
 //! Tokens.
 
-use storagebox_core::{BackendExt as _, OpId, Result, TokenId};
+use storagebox_core::{Backend as _, OpId, Result, TokenId};
 use storagebox_dynamo::DynamoStore;
 
 use super::Part;
@@ -37,7 +37,7 @@ fn tokens(names: &[&str]) -> Result<Vec<TokenId>> {
 
 fn fill<'a>(place: &'a Place, store: &'a DynamoStore, name: &'a str) -> Filling<'a> {
     Box::pin(async move {
-        let store = store.tokens(name)?;
+        let store = store.token_store(&name.parse()?)?;
         store.create_tokens(&tokens(&["LIVE", "CONSUMED", "DISCARDED"])?).await?;
         place.clock.advance(std::time::Duration::from_secs(1));
         let _ = store.consume(&TokenId::new("CONSUMED")?, &OpId::new("OP")?).await?;
@@ -47,7 +47,7 @@ fn fill<'a>(place: &'a Place, store: &'a DynamoStore, name: &'a str) -> Filling<
 }
 
 fn calls(store: &DynamoStore, name: &str) -> Result<Vec<Call>> {
-    let store = store.tokens(name)?;
+    let store = store.token_store(&name.parse()?)?;
     let mut calls = vec![];
     for name in TOKENS {
         let (token, one) = (TokenId::new(name)?, tokens(&[name])?);

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use storagebox_core::{
-    Backend, BackendExt, BankAdmin, Begun, Change, ClaimId, Counter, DedupId, DedupRepo, Error, Hold, Item, ItemBank,
-    Key, Lease, LeaseRepo, OpId, OrderedOptions, OrderedStore, Payload, Recorded, Result, Retention, Stamp, Strategy,
-    TokenId, TokenStore, Version, WriterId,
+    Backend, BankAdmin, Begun, Change, ClaimId, Counter, DedupId, DedupRepo, Error, Hold, Item, ItemBank, Key, Lease,
+    LeaseRepo, OpId, OrderedOptions, OrderedStore, Payload, Recorded, Result, Retention, Stamp, Strategy, TokenId,
+    TokenStore, Version, WriterId,
 };
 use storagebox_postgres::PostgresStore;
 
@@ -27,8 +27,9 @@ pub(crate) async fn open(store: &PostgresStore) -> Result<Open> {
     refused_by_counters(store).await?;
     refused_by_ordered(store).await?;
     let (value, op) = (Payload::try_from("value")?, OpId::new("op")?);
-    let recorded = store.dedup("old")?.record(&DedupId::new("id")?, &value, &op, Retention::Forever).await?;
-    let begun = store.leases("old")?.begin(&DedupId::new("leased")?, &op, HOUR, None).await?;
+    let recorded =
+        store.dedup_repo(&"old".parse()?)?.record(&DedupId::new("id")?, &value, &op, Retention::Forever).await?;
+    let begun = store.lease_repo(&"old".parse()?)?.begin(&DedupId::new("leased")?, &op, HOUR, None).await?;
     match (recorded, begun) {
         (Recorded::New(version), Begun::Started(lease)) => Ok(Open { version, lease }),
         other => panic!("{other:?}"),
@@ -49,7 +50,7 @@ pub(crate) async fn all(store: &PostgresStore, open: &Open) -> Result<Vec<Refuse
 }
 
 async fn refused_by_bank(store: &PostgresStore) -> Result<Vec<Refused>> {
-    let (bank, claim) = (store.bank("old")?, ClaimId::new("late")?);
+    let (bank, claim) = (store.item_bank(&"old".parse()?)?, ClaimId::new("late")?);
     let items = [Item::new("one")?];
     Ok(vec![
         ("add", bank.add(&items).await.err()),
@@ -68,7 +69,7 @@ async fn refused_by_bank(store: &PostgresStore) -> Result<Vec<Refused>> {
 }
 
 async fn refused_by_records(store: &PostgresStore, open: &Open) -> Result<Vec<Refused>> {
-    let (records, id, op) = (store.dedup("old")?, DedupId::new("id")?, OpId::new("late")?);
+    let (records, id, op) = (store.dedup_repo(&"old".parse()?)?, DedupId::new("id")?, OpId::new("late")?);
     let value = Payload::try_from("late")?;
     Ok(vec![
         ("record", records.record(&DedupId::new("new")?, &value, &op, Retention::Forever).await.err()),
@@ -80,7 +81,7 @@ async fn refused_by_records(store: &PostgresStore, open: &Open) -> Result<Vec<Re
 }
 
 async fn refused_by_leases(store: &PostgresStore, open: &Open) -> Result<Vec<Refused>> {
-    let (leases, id, op) = (store.leases("old")?, DedupId::new("new")?, OpId::new("late")?);
+    let (leases, id, op) = (store.lease_repo(&"old".parse()?)?, DedupId::new("new")?, OpId::new("late")?);
     let (lease, result) = (&open.lease, Payload::try_from("late")?);
     Ok(vec![
         ("begin", leases.begin(&id, &op, HOUR, None).await.err()),
@@ -91,7 +92,7 @@ async fn refused_by_leases(store: &PostgresStore, open: &Open) -> Result<Vec<Ref
 }
 
 async fn refused_by_tokens(store: &PostgresStore) -> Result<Vec<Refused>> {
-    let (tokens, op, ids) = (store.tokens("old")?, OpId::new("op")?, [TokenId::new("token")?]);
+    let (tokens, op, ids) = (store.token_store(&"old".parse()?)?, OpId::new("op")?, [TokenId::new("token")?]);
     Ok(vec![
         ("create_tokens", tokens.create_tokens(&ids).await.err()),
         ("exists", tokens.exists(&ids[0]).await.err()),
@@ -101,7 +102,7 @@ async fn refused_by_tokens(store: &PostgresStore) -> Result<Vec<Refused>> {
 }
 
 async fn refused_by_counters(store: &PostgresStore) -> Result<Vec<Refused>> {
-    let (counters, key) = (store.counters("old", Strategy::default())?, Key::new("key")?);
+    let (counters, key) = (store.counter(&"old".parse()?, Strategy::default())?, Key::new("key")?);
     let op = OpId::new("op")?;
     Ok(vec![
         ("apply", counters.apply(&key, &Change::new(op.clone(), 1)).await.err()),
@@ -111,7 +112,7 @@ async fn refused_by_counters(store: &PostgresStore) -> Result<Vec<Refused>> {
 }
 
 async fn refused_by_ordered(store: &PostgresStore) -> Result<Vec<Refused>> {
-    let (ordered, key) = (store.ordered("old", OrderedOptions::sequence())?, Key::new("key")?);
+    let (ordered, key) = (store.ordered_store(&"old".parse()?, OrderedOptions::sequence())?, Key::new("key")?);
     let (value, writer) = (Payload::try_from("value")?, WriterId::new("ada")?);
     let stamp = |at| Stamp::new(at, writer.clone());
     Ok(vec![

@@ -1,7 +1,7 @@
 //! Namespaces of every kind, with something in every table, and whether they still hold it.
 
 use storagebox_core::{
-    BackendExt, BankAdmin, Begun, Bounds, Change, ClaimId, ClaimState, Consumed, Counted, Counter, DedupId, DedupRepo,
+    Backend, BankAdmin, Begun, Bounds, Change, ClaimId, ClaimState, Consumed, Counted, Counter, DedupId, DedupRepo,
     End, Forgotten, Hold, HoldState, Item, ItemBank, ItemState, Key, LeaseRepo, MAX_DURATION, OpId, OrderedOptions,
     OrderedStore, Payload, Recorded, Result, Retention, Stamp, Strategy, TokenId, TokenStore, WriterId, Written,
 };
@@ -33,21 +33,21 @@ fn stamp(at: i64) -> Result<Stamp> {
 pub(crate) async fn fill(store: &PostgresStore) -> Result<()> {
     fill_bank(store).await?;
     fill_records(store).await?;
-    let tokens = store.tokens("namespace")?;
+    let tokens = store.token_store(&"namespace".parse()?)?;
     tokens.create_tokens(&[TokenId::new("live")?, TokenId::new("gone")?]).await?;
     let _ = tokens.consume(&TokenId::new("gone")?, &OpId::new("ada")?).await?;
     for strategy in [marker(), WINDOW, sharded()] {
-        let counters = store.counters(name(strategy), strategy)?;
+        let counters = store.counter(&name(strategy).parse()?, strategy)?;
         let _ = counters.apply(&Key::new("stock")?, &change("ada", 5)?).await?;
     }
-    let ordered = store.ordered("namespace", OrderedOptions::sequence())?;
+    let ordered = store.ordered_store(&"namespace".parse()?, OrderedOptions::sequence())?;
     let _ = ordered.put(&Key::new("there")?, &Payload::try_from("value")?, &stamp(5)?).await?;
     ordered.delete(&Key::new("deleted")?, &stamp(5)?).await.map(drop)
 }
 
 /// Each item is added alone, so that it is known who takes it.
 async fn fill_bank(store: &PostgresStore) -> Result<()> {
-    let bank = store.bank("namespace")?;
+    let bank = store.item_bank(&"namespace".parse()?)?;
     for claim in ["holder", "spender", "releaser"] {
         bank.add(&[item(claim)?]).await?;
         let _ = bank.take(&ClaimId::new(claim)?, Hold::Forever).await?;
@@ -65,7 +65,7 @@ fn item(of: &str) -> Result<Item> {
 }
 
 async fn fill_records(store: &PostgresStore) -> Result<()> {
-    let (records, op) = (store.dedup("namespace")?, OpId::new("ada")?);
+    let (records, op) = (store.dedup_repo(&"namespace".parse()?)?, OpId::new("ada")?);
     for id in ["done", "forgotten"] {
         let (id, value) = (DedupId::new(id)?, Payload::try_from("value")?);
         let recorded = records.record(&id, &value, &op, Retention::Forever).await?;
@@ -73,7 +73,7 @@ async fn fill_records(store: &PostgresStore) -> Result<()> {
             assert_eq!(records.forget(&id, version).await?, Forgotten::Forgotten);
         }
     }
-    store.leases("namespace")?.begin(&DedupId::new("leased")?, &op, MAX_DURATION, None).await.map(drop)
+    store.lease_repo(&"namespace".parse()?)?.begin(&DedupId::new("leased")?, &op, MAX_DURATION, None).await.map(drop)
 }
 
 fn name(strategy: Strategy) -> &'static str {
@@ -94,7 +94,7 @@ pub(crate) async fn check(store: &PostgresStore) -> Result<()> {
 }
 
 async fn check_bank(store: &PostgresStore) -> Result<()> {
-    let bank = store.bank("namespace")?;
+    let bank = store.item_bank(&"namespace".parse()?)?;
     for (claim, hold) in [("holder", HoldState::Forever), ("spender", HoldState::Confirmed)] {
         let ClaimState::Held(held) = bank.get(&ClaimId::new(claim)?).await? else { panic!("{claim}") };
         assert_eq!((held.item, held.hold), (item(claim)?, hold));
@@ -109,7 +109,8 @@ async fn check_bank(store: &PostgresStore) -> Result<()> {
 }
 
 async fn check_records(store: &PostgresStore) -> Result<()> {
-    let (records, op, value) = (store.dedup("namespace")?, OpId::new("ada")?, Payload::try_from("value")?);
+    let (records, op, value) =
+        (store.dedup_repo(&"namespace".parse()?)?, OpId::new("ada")?, Payload::try_from("value")?);
     let again = |id: &'static str| {
         let (records, op, value) = (&records, &op, &value);
         async move { records.record(&DedupId::new(id)?, value, op, Retention::Forever).await }
@@ -117,14 +118,14 @@ async fn check_records(store: &PostgresStore) -> Result<()> {
     assert!(matches!(again("done").await?, Recorded::Again(entry) if entry.value == value));
     assert_eq!(again("forgotten").await?, Recorded::Fenced);
     assert!(matches!(again("leased").await?, Recorded::InFlight { .. }));
-    let leases = store.leases("namespace")?;
+    let leases = store.lease_repo(&"namespace".parse()?)?;
     let begun = leases.begin(&DedupId::new("leased")?, &op, MAX_DURATION, None).await?;
     assert!(matches!(begun, Begun::Started(_)), "{begun:?}");
     Ok(())
 }
 
 async fn check_tokens(store: &PostgresStore) -> Result<()> {
-    let (tokens, op) = (store.tokens("namespace")?, OpId::new("ada")?);
+    let (tokens, op) = (store.token_store(&"namespace".parse()?)?, OpId::new("ada")?);
     assert!(tokens.exists(&TokenId::new("live")?).await?);
     assert_eq!(tokens.consume(&TokenId::new("gone")?, &op).await?, Consumed::Again);
     assert_eq!(tokens.create_tokens(&[TokenId::new("gone")?]).await?.gone, 1);
@@ -134,7 +135,7 @@ async fn check_tokens(store: &PostgresStore) -> Result<()> {
 async fn check_counters(store: &PostgresStore) -> Result<()> {
     let key = Key::new("stock")?;
     for strategy in [marker(), WINDOW, sharded()] {
-        let counters = store.counters(name(strategy), strategy)?;
+        let counters = store.counter(&name(strategy).parse()?, strategy)?;
         let again = counters.apply(&key, &change("ada", 5)?).await?;
         assert!(matches!(again, Counted::AlreadyApplied { .. }), "{strategy:?}: {again:?}");
         assert_eq!(counters.apply(&key, &change("ada", 6)?).await?, Counted::Mismatch, "{strategy:?}");
@@ -144,7 +145,8 @@ async fn check_counters(store: &PostgresStore) -> Result<()> {
 }
 
 async fn check_ordered(store: &PostgresStore) -> Result<()> {
-    let (ordered, value) = (store.ordered("namespace", OrderedOptions::sequence())?, Payload::try_from("value")?);
+    let (ordered, value) =
+        (store.ordered_store(&"namespace".parse()?, OrderedOptions::sequence())?, Payload::try_from("value")?);
     let found = ordered.get(&Key::new("there")?).await?;
     assert_eq!(found.map(|versioned| versioned.value), Some(value.clone()));
     assert_eq!(ordered.get(&Key::new("deleted")?).await?, None);

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use storagebox_core::{Backend as _, BackendExt as _, BankAdmin as _, ClaimId, Hold, Item, ItemBank as _, Result};
+use storagebox_core::{Backend as _, BankAdmin as _, ClaimId, Hold, Item, ItemBank as _, Result};
 use storagebox_redis::RedisStore;
 
 use super::Part;
@@ -40,7 +40,7 @@ fn items(range: std::ops::Range<usize>) -> Result<Vec<Item>> {
 
 fn fill<'a>(place: &'a Place, store: &'a RedisStore, name: &'a str) -> Filling<'a> {
     Box::pin(async move {
-        let bank = store.bank(name)?;
+        let bank = store.item_bank(&name.parse()?)?;
         bank.add(&items(0..12)?).await?;
         // The first take passes over these two, which leaves the queue then.
         bank.withdraw(&items(0..2)?).await?;
@@ -63,7 +63,7 @@ fn fill<'a>(place: &'a Place, store: &'a RedisStore, name: &'a str) -> Filling<'
 fn fill_and_empty<'a>(place: &'a Place, store: &'a RedisStore, name: &'a str) -> Filling<'a> {
     Box::pin(async move {
         fill(place, store, name).await?;
-        let bank = store.bank(name)?;
+        let bank = store.item_bank(&name.parse()?)?;
         let free = bank.counts().await?.free;
         // All but the one of the lapsed hold.
         for number in 1..free {
@@ -74,7 +74,7 @@ fn fill_and_empty<'a>(place: &'a Place, store: &'a RedisStore, name: &'a str) ->
 }
 
 fn calls(store: &RedisStore, name: &str) -> Result<Vec<Call>> {
-    let (bank, store) = (store.bank(name)?, store.clone());
+    let (bank, store) = (store.item_bank(&name.parse()?)?, store.clone());
     let mut calls = vec![
         call!("maintain", [store], store.maintain(1_000)),
         call!("counts", [bank], bank.counts()),

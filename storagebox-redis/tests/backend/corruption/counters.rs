@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use storagebox_core::{Backend as _, BackendExt as _, Bounds, Change, Counter as _, Key, OpId, Result, Strategy};
+use storagebox_core::{Backend as _, Bounds, Change, Counter as _, Key, OpId, Result, Strategy};
 use storagebox_redis::RedisStore;
 
 use super::Part;
@@ -30,7 +30,7 @@ fn change(op: &str, delta: i64) -> Result<Change> {
 
 fn fill<'a>(place: &'a Place, store: &'a RedisStore, name: &'a str) -> Filling<'a> {
     Box::pin(async move {
-        let (counters, key) = (store.counters(name, WINDOW)?, Key::new("KEY")?);
+        let (counters, key) = (store.counter(&name.parse()?, WINDOW)?, Key::new("KEY")?);
         let _ = counters.apply(&key, &change("OVER", 5)?).await?;
         place.moved.advance(HOUR / 2);
         let _ = counters.apply(&key, &change("APPLIED", 7)?).await?;
@@ -41,7 +41,7 @@ fn fill<'a>(place: &'a Place, store: &'a RedisStore, name: &'a str) -> Filling<'
 }
 
 fn calls(store: &RedisStore, name: &str) -> Result<Vec<Call>> {
-    let (counters, store) = (store.counters(name, WINDOW)?, store.clone());
+    let (counters, store) = (store.counter(&name.parse()?, WINDOW)?, store.clone());
     let mut calls = vec![call!("maintain", [store], store.maintain(1_000))];
     for key in ["KEY", "NEW"] {
         let id = Key::new(key)?;

@@ -5,9 +5,7 @@ use std::pin::pin;
 
 use redis::aio::MultiplexedConnection as Admin;
 use redis::cmd;
-use storagebox_core::{
-    Backend as _, BackendExt as _, Certainty, ErrorKind, Item, ItemBank as _, ItemBankExt as _, Result,
-};
+use storagebox_core::{Backend as _, Certainty, ErrorKind, Hold, Item, ItemBank as _, Result};
 use storagebox_redis::RedisStore;
 use storagebox_testkit::redis::Settings;
 
@@ -60,13 +58,13 @@ async fn a_store_that_was_emptied_is_not_gone_on_with() -> Result<()> {
         cmd("FLUSHALL").exec_async(&mut admin).await.map_err(failed)?;
         all_are_refused(&calls, ErrorKind::NotSetUp, &mut admin).await?;
         assert_eq!(store.ping().await.unwrap_err().kind(), ErrorKind::NotSetUp);
-        assert_eq!(store.bank("another")?.counts().await.unwrap_err().kind(), ErrorKind::NotSetUp);
+        assert_eq!(store.item_bank(&"another".parse()?)?.counts().await.unwrap_err().kind(), ErrorKind::NotSetUp);
         // Whoever makes it anew does not make it the same.
         place.store()?.setup().await?;
         filled(place, &place.store()?).await?;
         all_are_refused(&calls, ErrorKind::Corrupt, &mut admin).await?;
-        assert_eq!(store.bank("another")?.counts().await.unwrap_err().kind(), ErrorKind::Corrupt);
-        place.store()?.bank(NAMESPACE)?.counts().await.map(drop)
+        assert_eq!(store.item_bank(&"another".parse()?)?.counts().await.unwrap_err().kind(), ErrorKind::Corrupt);
+        place.store()?.item_bank(&NAMESPACE.parse()?)?.counts().await.map(drop)
     })
     .await
 }
@@ -77,8 +75,8 @@ async fn a_namespace_of_an_epoch_that_is_over_is_not_made_in_the_next_one() -> R
     with_server(Settings::quick(), async |place| {
         let (store, mut admin) = (place.store()?, place.server.node(0).await?);
         // The server knows the scripts by then.
-        store.bank("another")?.counts().await?;
-        let bank = store.bank(NAMESPACE)?;
+        store.item_bank(&"another".parse()?)?.counts().await?;
+        let bank = store.item_bank(&NAMESPACE.parse()?)?;
         let mut late = pin!(bank.counts());
         tokio::select! {
             biased;
@@ -95,7 +93,7 @@ async fn a_namespace_of_an_epoch_that_is_over_is_not_made_in_the_next_one() -> R
         anew.setup().await?;
         let error = late.await.unwrap_err();
         assert_eq!((error.kind(), error.certainty()), (ErrorKind::Corrupt, Certainty::NotApplied), "{error}");
-        assert_eq!(anew.bank(NAMESPACE)?.counts().await?.total(), 0);
+        assert_eq!(anew.item_bank(&NAMESPACE.parse()?)?.counts().await?.total(), 0);
         Ok(())
     })
     .await
@@ -104,7 +102,7 @@ async fn a_namespace_of_an_epoch_that_is_over_is_not_made_in_the_next_one() -> R
 #[tokio::test]
 async fn a_server_that_came_back_empty_is_not_gone_on_with() -> Result<()> {
     with_server(Settings::quick(), async |place| {
-        let bank = place.store()?.bank(NAMESPACE)?;
+        let bank = place.store()?.item_bank(&NAMESPACE.parse()?)?;
         bank.counts().await?;
         kill(&place.server).await?;
         // The first one finds out that the connection is gone.
@@ -121,17 +119,17 @@ async fn a_server_that_came_back_empty_is_not_gone_on_with() -> Result<()> {
 async fn a_namespace_that_a_copy_does_not_have_is_missed_until_another_creates_it() -> Result<()> {
     with_server(Settings::quick(), async |place| {
         let (store, mut admin) = (place.store()?, place.server.node(0).await?);
-        store.bank("another")?.counts().await?;
+        store.item_bank(&"another".parse()?)?.counts().await?;
         let copy = State::of(&mut admin, &place.prefix).await?;
-        let bank = store.bank(NAMESPACE)?;
+        let bank = store.item_bank(&NAMESPACE.parse()?)?;
         bank.add(&[Item::new("SAVE-10")?]).await?;
         cmd("FLUSHALL").exec_async(&mut admin).await.map_err(failed)?;
         copy.restore(&mut admin, &place.prefix).await?;
         assert_eq!(bank.counts().await.unwrap_err().kind(), ErrorKind::Corrupt);
-        assert_eq!(place.store()?.bank(NAMESPACE)?.counts().await?.total(), 0);
+        assert_eq!(place.store()?.item_bank(&NAMESPACE.parse()?)?.counts().await?.total(), 0);
         // It has the same epoch, as the README says.
         assert_eq!(bank.counts().await?.total(), 0);
-        store.bank("another")?.counts().await.map(drop)
+        store.item_bank(&"another".parse()?)?.counts().await.map(drop)
     })
     .await
 }
@@ -145,10 +143,10 @@ async fn a_copy_that_was_put_back_and_has_a_new_epoch_is_not_gone_on_with() -> R
         let copy = State::of(&mut admin, &place.prefix).await?;
         cmd("FLUSHALL").exec_async(&mut admin).await.map_err(failed)?;
         copy.restore(&mut admin, &place.prefix).await?;
-        store.bank(NAMESPACE)?.counts().await?;
+        store.item_bank(&NAMESPACE.parse()?)?.counts().await?;
         give_a_new_epoch(place, &mut admin).await?;
         all_are_refused(&calls, ErrorKind::Corrupt, &mut admin).await?;
-        place.store()?.bank(NAMESPACE)?.counts().await.map(drop)
+        place.store()?.item_bank(&NAMESPACE.parse()?)?.counts().await.map(drop)
     })
     .await
 }
@@ -158,15 +156,15 @@ async fn a_copy_that_was_put_back_and_has_a_new_epoch_is_not_gone_on_with() -> R
 async fn a_node_that_was_emptied_is_not_gone_on_with() -> Result<()> {
     let place = Server::cluster(Settings::quick()).await?.place().await?;
     // Its slot is another node's than the store's.
-    let bank = place.store()?.bank("v")?;
+    let bank = place.store()?.item_bank(&"v".parse()?)?;
     bank.add(&[Item::new("one")?]).await?;
-    let _ = bank.assign("ada").await?;
+    let _ = bank.take(&"ada".parse()?, Hold::Forever).await?;
     let node = place.master_of("b.v.0").await?.ok_or_else(|| failed("no master"))?;
     cmd("FLUSHALL").exec_async(&mut place.server.node(node).await?).await.map_err(failed)?;
-    assert_eq!(bank.assign("bob").await.unwrap_err().kind(), ErrorKind::Corrupt);
-    let taken = place.store()?.bank("v")?.assign("bob").await;
+    assert_eq!(bank.take(&"bob".parse().unwrap(), Hold::Forever).await.unwrap_err().kind(), ErrorKind::Corrupt);
+    let taken = place.store()?.item_bank(&"v".parse()?)?.take(&"bob".parse()?, Hold::Forever).await;
     assert!(taken.is_err(), "a process that begins now: {taken:?}");
-    let taken = bank.assign("bob").await;
+    let taken = bank.take(&"bob".parse()?, Hold::Forever).await;
     assert!(taken.is_err(), "the old one after that: {taken:?}");
     Ok(())
 }
@@ -190,7 +188,7 @@ async fn a_lost_namespace_is_made_anew_once_the_store_has_a_new_epoch() -> Resul
         give_a_new_epoch(place, &mut admin).await?;
         all_are_refused(&calls, ErrorKind::Corrupt, &mut admin).await?;
         let anew = place.store()?;
-        assert_eq!(anew.bank(NAMESPACE)?.counts().await?.total(), 0);
+        assert_eq!(anew.item_bank(&NAMESPACE.parse()?)?.counts().await?.total(), 0);
         assert_eq!(anew.maintain(10).await?.deleted, 0);
         Ok(())
     })
@@ -206,7 +204,7 @@ async fn keys_of(place: &Place) -> Result<Vec<String>> {
 async fn setup_by_a_process_that_knew_what_was_lost_makes_nothing() -> Result<()> {
     with_server(Settings::quick(), async |place| {
         let (store, mut admin) = (place.store()?, place.server.node(0).await?);
-        store.bank(NAMESPACE)?.counts().await?;
+        store.item_bank(&NAMESPACE.parse()?)?.counts().await?;
         store.setup().await?;
         cmd("FLUSHALL").exec_async(&mut admin).await.map_err(failed)?;
         let error = store.setup().await.unwrap_err();
@@ -224,10 +222,10 @@ async fn setup_by_a_process_that_knew_what_was_lost_makes_nothing() -> Result<()
 async fn a_process_of_an_epoch_that_is_over_names_no_namespace_in_the_next_one() -> Result<()> {
     with_server(Settings::quick(), async |place| {
         let (store, mut admin) = (place.store()?, place.server.node(0).await?);
-        store.bank(NAMESPACE)?.counts().await?;
+        store.item_bank(&NAMESPACE.parse()?)?.counts().await?;
         cmd("FLUSHALL").exec_async(&mut admin).await.map_err(failed)?;
         place.store()?.setup().await?;
-        let error = store.bank("another")?.counts().await.unwrap_err();
+        let error = store.item_bank(&"another".parse()?)?.counts().await.unwrap_err();
         assert_eq!((error.kind(), error.certainty()), (ErrorKind::Corrupt, Certainty::NotApplied), "{error}");
         assert_eq!(keys_of(place).await?, [place.key("store")]);
         Ok(())

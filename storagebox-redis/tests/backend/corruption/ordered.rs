@@ -2,9 +2,7 @@
 
 use std::time::Duration;
 
-use storagebox_core::{
-    Backend as _, BackendExt as _, Key, OrderedOptions, OrderedStore as _, Payload, Result, Stamp, WriterId,
-};
+use storagebox_core::{Backend as _, Key, OrderedOptions, OrderedStore as _, Payload, Result, Stamp, WriterId};
 use storagebox_redis::RedisStore;
 
 use super::Part;
@@ -35,7 +33,8 @@ fn stamp(at: i64, writer: &str) -> Result<Stamp> {
 
 fn fill<'a>(place: &'a Place, store: &'a RedisStore, name: &'a str) -> Filling<'a> {
     Box::pin(async move {
-        let (values, value) = (store.ordered(name, OrderedOptions::sequence())?, Payload::try_from("value")?);
+        let (values, value) =
+            (store.ordered_store(&name.parse()?, OrderedOptions::sequence())?, Payload::try_from("value")?);
         for key in ["VALUE", "DELETED"] {
             let _ = values.put(&Key::new(key)?, &value, &stamp(5, "ADA")?).await?;
         }
@@ -46,7 +45,7 @@ fn fill<'a>(place: &'a Place, store: &'a RedisStore, name: &'a str) -> Filling<'
 }
 
 fn calls(store: &RedisStore, name: &str) -> Result<Vec<Call>> {
-    let (values, store) = (store.ordered(name, OrderedOptions::sequence())?, store.clone());
+    let (values, store) = (store.ordered_store(&name.parse()?, OrderedOptions::sequence())?, store.clone());
     let mut calls = vec![
         call!("maintain", [store], store.maintain(1_000)),
         call!("list", [values], values.list(None, None, 100)),

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use storagebox_core::{
-    Backend as _, BackendExt as _, Begun, DedupId, DedupRepo as _, Fence, Fingerprint, Lease, LeaseRepo as _, OpId,
-    Payload, Result, Retention, Version,
+    Backend as _, Begun, DedupId, DedupRepo as _, Fence, Fingerprint, Lease, LeaseRepo as _, OpId, Payload, Result,
+    Retention, Version,
 };
 use storagebox_redis::RedisStore;
 
@@ -73,7 +73,7 @@ fn value() -> Result<Payload> {
 
 fn fill<'a>(place: &'a Place, store: &'a RedisStore, name: &'a str) -> Filling<'a> {
     Box::pin(async move {
-        let (records, op, value) = (store.dedup(name)?, OpId::new("OP")?, value()?);
+        let (records, op, value) = (store.dedup_repo(&name.parse()?)?, OpId::new("OP")?, value()?);
         for (id, retention) in [
             ("DONE", Retention::Forever),
             ("KEPT", Retention::For(HOUR)),
@@ -92,7 +92,7 @@ fn fill<'a>(place: &'a Place, store: &'a RedisStore, name: &'a str) -> Filling<'
 }
 
 async fn lease(store: &RedisStore, name: &str) -> Result<()> {
-    let (leases, op, print) = (store.leases(name)?, OpId::new("OP")?, Fingerprint::new("PRINT")?);
+    let (leases, op, print) = (store.lease_repo(&name.parse()?)?, OpId::new("OP")?, Fingerprint::new("PRINT")?);
     for (id, duration) in [("LEASED", HOUR), ("LAPSED", MINUTE), ("ABORTED", HOUR), ("COMPLETED", HOUR)] {
         let begun = leases.begin(&DedupId::new(id)?, &op, duration, Some(&print)).await?;
         let Begun::Started(lease) = begun else { return Err(failed(format_args!("{begun:?}"))) };
@@ -106,7 +106,7 @@ async fn lease(store: &RedisStore, name: &str) -> Result<()> {
 }
 
 fn calls(store: &RedisStore, name: &str) -> Result<Vec<Call>> {
-    let (records, store_) = (store.dedup(name)?, store.clone());
+    let (records, store_) = (store.dedup_repo(&name.parse()?)?, store.clone());
     let mut calls =
         vec![call!("maintain", [store_], store_.maintain(1_000)), call!("list", [records], records.list(None, 100))];
     for (id, number) in IDS {
@@ -117,7 +117,7 @@ fn calls(store: &RedisStore, name: &str) -> Result<Vec<Call>> {
 }
 
 fn of_records(store: &RedisStore, name: &str, (id, number): (&str, u64), op: &str) -> Result<Vec<Call>> {
-    let (records, value, version) = (store.dedup(name)?, value()?, Version::new(number));
+    let (records, value, version) = (store.dedup_repo(&name.parse()?)?, value()?, Version::new(number));
     let (about, id, op) = (format!("{id} by {op}"), DedupId::new(id)?, OpId::new(op)?);
     Ok(vec![
         call!(format!("get {about}"), [records, id], records.get(&id)),
@@ -136,7 +136,7 @@ fn of_records(store: &RedisStore, name: &str, (id, number): (&str, u64), op: &st
 }
 
 fn of_leases(store: &RedisStore, name: &str, (id, number): (&str, u64), op: &str) -> Result<Vec<Call>> {
-    let (leases, value, print) = (store.leases(name)?, value()?, Fingerprint::new("PRINT")?);
+    let (leases, value, print) = (store.lease_repo(&name.parse()?)?, value()?, Fingerprint::new("PRINT")?);
     let about = format!("{id} by {op}");
     // A record that a lease completed has the number after the lease's.
     let fence = Fence::new(if id == "COMPLETED" { number - 1 } else { number });

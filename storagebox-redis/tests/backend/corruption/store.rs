@@ -3,7 +3,7 @@
 use redis::cmd;
 use storagebox_conformance::Proxy;
 use storagebox_core::{Backend as _, Certainty, Counter as _, Error, ErrorKind, Item, ItemBank as _, Key, Result};
-use storagebox_core::{BackendExt as _, DedupId, DedupRepo as _, OrderedOptions, OrderedStore as _, Strategy};
+use storagebox_core::{DedupId, DedupRepo as _, OrderedOptions, OrderedStore as _, Strategy};
 use storagebox_core::{TokenId, TokenStore as _};
 use storagebox_redis::RedisStore;
 use storagebox_testkit::redis::Settings;
@@ -33,11 +33,11 @@ fn is_corrupt(what: &str, outcome: Result<()>) {
 /// The first call of each kind of namespace, which opens it.
 async fn open(store: &RedisStore, kind: &str, name: &str) -> Result<()> {
     match kind {
-        "b" => store.bank(name)?.add(&[Item::new("one")?]).await.map(drop),
-        "r" => store.dedup(name)?.get(&DedupId::new("id")?).await.map(drop),
-        "t" => store.tokens(name)?.exists(&TokenId::new("token")?).await.map(drop),
-        "c" => store.counters(name, Strategy::default())?.value(&Key::new("key")?).await.map(drop),
-        _ => store.ordered(name, OrderedOptions::time())?.get(&Key::new("key")?).await.map(drop),
+        "b" => store.item_bank(&name.parse()?)?.add(&[Item::new("one")?]).await.map(drop),
+        "r" => store.dedup_repo(&name.parse()?)?.get(&DedupId::new("id")?).await.map(drop),
+        "t" => store.token_store(&name.parse()?)?.exists(&TokenId::new("token")?).await.map(drop),
+        "c" => store.counter(&name.parse()?, Strategy::default())?.value(&Key::new("key")?).await.map(drop),
+        _ => store.ordered_store(&name.parse()?, OrderedOptions::time())?.get(&Key::new("key")?).await.map(drop),
     }
 }
 
@@ -107,7 +107,7 @@ async fn upkeep_goes_on_beside_a_corrupt_namespace() -> Result<()> {
         let store = place.store()?;
         let names = ["a", "b", "c", "d"];
         for name in names {
-            store.tokens(name)?.discard(&[TokenId::new("token")?]).await?;
+            store.token_store(&name.parse()?)?.discard(&[TokenId::new("token")?]).await?;
         }
         for name in ["a", "c"] {
             let buckets = format!("{}:k:*", place.key(&format!("t.{name}.0")));

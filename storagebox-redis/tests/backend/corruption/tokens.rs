@@ -1,6 +1,6 @@
 //! Tokens.
 
-use storagebox_core::{Backend as _, BackendExt as _, OpId, Result, TokenId, TokenStore as _};
+use storagebox_core::{Backend as _, OpId, Result, TokenId, TokenStore as _};
 use storagebox_redis::RedisStore;
 
 use super::Part;
@@ -27,7 +27,7 @@ fn tokens(names: &[&str]) -> Result<Vec<TokenId>> {
 
 fn fill<'a>(_: &'a Place, store: &'a RedisStore, name: &'a str) -> Filling<'a> {
     Box::pin(async move {
-        let store = store.tokens(name)?;
+        let store = store.token_store(&name.parse()?)?;
         store.create_tokens(&tokens(&["LIVE", "CONSUMED", "DISCARDED"])?).await?;
         let _ = store.consume(&TokenId::new("CONSUMED")?, &OpId::new("OP")?).await?;
         store.discard(&tokens(&["DISCARDED", "FENCED"])?).await?;
@@ -36,7 +36,7 @@ fn fill<'a>(_: &'a Place, store: &'a RedisStore, name: &'a str) -> Filling<'a> {
 }
 
 fn calls(store: &RedisStore, name: &str) -> Result<Vec<Call>> {
-    let (namespace_, store) = (store.tokens(name)?, store.clone());
+    let (namespace_, store) = (store.token_store(&name.parse()?)?, store.clone());
     let mut calls = vec![call!("maintain", [store], store.maintain(1_000))];
     for name in TOKENS {
         let (token, one) = (TokenId::new(name)?, tokens(&[name])?);

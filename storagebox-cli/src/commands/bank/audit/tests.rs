@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use storagebox::{
-    ErrorKind, MemoryStore,
-    parts::{BackendExt, ItemBank, ItemBankExt},
+    ErrorKind, Hold, MemoryStore,
+    parts::{Backend, ItemBank},
 };
 
 use super::*;
@@ -13,10 +13,10 @@ use crate::commands::faulty::{Fault, FaultyBank};
 
 /// Three free, two held (one of them for a while), one spent, one spent by a retired claim, one withdrawn.
 async fn bank() -> Arc<dyn BankAdmin> {
-    let bank = MemoryStore::new().bank("vouchers").unwrap();
+    let bank = MemoryStore::new().item_bank(&"vouchers".parse().unwrap()).unwrap();
     bank.add(&(0..8).map(|n| item(&format!("SAVE-{n}"))).collect::<Vec<_>>()).await.unwrap();
     for id in ["ada", "bob", "cyd", "dan"] {
-        let _ = bank.assign(id).await.unwrap();
+        let _ = bank.take(&id.parse().unwrap(), Hold::Forever).await.unwrap();
     }
     for id in ["cyd", "dan"] {
         let _ = bank.confirm(&ClaimId::new(id).unwrap()).await.unwrap();
@@ -53,7 +53,7 @@ async fn a_sound_bank_passes() {
 
 #[tokio::test]
 async fn an_empty_bank_passes() {
-    let empty = MemoryStore::new().bank("vouchers").unwrap();
+    let empty = MemoryStore::new().item_bank(&"vouchers".parse().unwrap()).unwrap();
     assert_eq!(audit(&*empty).await.unwrap().mismatches(), []);
 }
 
@@ -114,10 +114,10 @@ async fn the_work_of_others_is_no_mismatch() {
 
 #[tokio::test]
 async fn only_the_first_claims_are_named() {
-    let bank = MemoryStore::new().bank("vouchers").unwrap();
+    let bank = MemoryStore::new().item_bank(&"vouchers".parse().unwrap()).unwrap();
     bank.add(&(0..12).map(|n| item(&format!("SAVE-{n}"))).collect::<Vec<_>>()).await.unwrap();
     for n in 0..12 {
-        let _ = bank.assign(format!("p{n}")).await.unwrap();
+        let _ = bank.take(&format!("p{n}").parse().unwrap(), Hold::Forever).await.unwrap();
     }
     let audit = audit(&FaultyBank::new(bank, Fault::ForgetsClaims)).await.unwrap();
     assert_eq!((audit.at_odds, audit.named.len()), (12, NAMED));

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use storagebox::{
     ClaimId, Hold, Item, ItemState, MemoryStore,
-    parts::{BackendExt, ItemBank, ItemBankExt},
+    parts::{Backend, ItemBank},
 };
 
 use super::contents::Place;
@@ -19,7 +19,7 @@ use crate::commands::pages::{PAGE, Pages};
 const IDS: [&str; 3] = ["ada", "bob", "cyd"];
 
 fn empty() -> Arc<dyn BankAdmin> {
-    MemoryStore::new().bank("vouchers").unwrap()
+    MemoryStore::new().item_bank(&"vouchers".parse().unwrap()).unwrap()
 }
 
 fn id(text: &str) -> ClaimId {
@@ -31,7 +31,7 @@ async fn source() -> Arc<dyn BankAdmin> {
     let bank = empty();
     bank.add(&(0..7).map(|n| item(&format!("SAVE-{n}"))).collect::<Vec<_>>()).await.unwrap();
     for id in IDS {
-        let _ = bank.assign(id).await.unwrap();
+        let _ = bank.take(&id.parse().unwrap(), Hold::Forever).await.unwrap();
     }
     bank
 }
@@ -56,7 +56,10 @@ async fn imported(from: &dyn BankAdmin, into: &dyn BankAdmin) -> Imported {
 async fn ensure_same(from: &dyn BankAdmin, into: &dyn BankAdmin) {
     assert_eq!(states(into).await, states(from).await);
     for id in IDS {
-        let [there, here] = [from.assign(id).await.unwrap(), into.assign(id).await.unwrap()];
+        let [there, here] = [
+            from.take(&id.parse().unwrap(), Hold::Forever).await.unwrap(),
+            into.take(&id.parse().unwrap(), Hold::Forever).await.unwrap(),
+        ];
         assert_eq!(here.item(), there.item(), "{id}");
     }
 }
@@ -130,7 +133,7 @@ async fn a_bank_that_holds_something_else_is_refused_and_left_as_it_is() {
     foreign.add(&[item("OTHER")]).await.unwrap();
     let other_hands = empty();
     other_hands.add(&[states(&*from).await.into_keys().next().unwrap()]).await.unwrap();
-    let _ = other_hands.assign("mallory").await.unwrap();
+    let _ = other_hands.take(&"mallory".parse().unwrap(), Hold::Forever).await.unwrap();
     for into in [foreign, other_hands] {
         let before = states(&*into).await;
         let refused = imported(&*from, &*into).await;
@@ -208,9 +211,9 @@ async fn the_answer_names_the_ids_and_no_item() {
         panic!("no import")
     };
     let other = MemoryStore::new();
-    let there = other.bank("b").unwrap();
+    let there = other.item_bank(&"b".parse().unwrap()).unwrap();
     there.add(&[item("SAVE-1"), item("SAVE-2")]).await.unwrap();
-    let _ = there.assign("ada").await.unwrap();
+    let _ = there.take(&"ada".parse().unwrap(), Hold::Forever).await.unwrap();
     let imported = of_store(&args, &other, &*empty()).await.unwrap();
     let answer = report::answer(&args, &imported).json();
     let figures = ["ids_there", "free_there", "ids_imported", "free_imported"].map(|key| &answer[key]);
@@ -242,7 +245,7 @@ async fn two_imports_at_once_give_nobody_anothers_item() {
     let from = empty();
     from.add(&(0..60).map(|n| item(&format!("SAVE-{n}"))).collect::<Vec<_>>()).await.unwrap();
     for number in 0..50 {
-        let _ = from.assign(format!("id-{number}")).await.unwrap();
+        let _ = from.take(&format!("id-{number}").parse().unwrap(), Hold::Forever).await.unwrap();
     }
     let there = states(&*from).await;
     for round in 0..40 {

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use storagebox::{
     Aborted, Begun, Completed, DedupId, ErrorKind, Lease, LeaseExtended, MemoryStore, OpId, Payload, Result, Retention,
     async_trait,
-    parts::{BackendExt, DedupRepoExt},
+    parts::{Backend, DedupRepo},
 };
 use storagebox_testkit::Folder;
 
@@ -42,7 +42,7 @@ async fn json_of(leases: &dyn LeaseRepo, args: &Run) -> Value {
 }
 
 fn leases(store: &MemoryStore) -> std::sync::Arc<dyn LeaseRepo> {
-    store.leases("records").unwrap()
+    store.lease_repo(&"records".parse().unwrap()).unwrap()
 }
 
 const TALKS: [&str; 3] = ["sh", "-c", r"printf 'out\377\n'; printf 'err\0' >&2; echo x >> $0; exit 7"];
@@ -96,8 +96,11 @@ async fn the_id_stands_for_one_command() {
 #[tokio::test]
 async fn a_value_of_another_sort_is_not_replayed() {
     let store = MemoryStore::new();
-    let records = store.dedup("records").unwrap();
-    let _ = records.remember("nightly", "paid", "ada", Retention::Forever).await.unwrap();
+    let records = store.dedup_repo(&"records".parse().unwrap()).unwrap();
+    let _ = records
+        .record(&"nightly".parse().unwrap(), &"paid".try_into().unwrap(), &"ada".parse().unwrap(), Retention::Forever)
+        .await
+        .unwrap();
     let failure = ran(&*leases(&store), &args(&[], &["true"]), false).await.err().unwrap();
     assert!(matches!(failure, RunFailure::NoRun), "{failure}");
 }
