@@ -4,6 +4,7 @@
 //! do not need it.
 
 mod counter_rules;
+mod kinds;
 mod listing;
 mod micros;
 mod namespaces;
@@ -29,6 +30,7 @@ use crate::value::Namespace;
 
 pub use crate::settles::Settled;
 pub use counter_rules::CounterRules;
+pub use kinds::NamespaceKind;
 pub use listing::Listing;
 pub use micros::{micros, micros_of};
 pub use namespaces::OpenNamespaces;

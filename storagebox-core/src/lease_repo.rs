@@ -100,14 +100,8 @@ pub trait LeaseRepo: Send + Sync {
     ///
     /// # Errors
     ///
-    /// `InvalidInput` if the duration is shorter than 1 ms or longer than a hundred years.
-    async fn begin(
-        &self,
-        id: &DedupId,
-        op: &OpId,
-        duration: Duration,
-        fingerprint: Option<&Fingerprint>,
-    ) -> Result<Begun>;
+    /// `InvalidInput` if the term is shorter than 1 ms or longer than a hundred years.
+    async fn begin(&self, id: &DedupId, op: &OpId, term: Duration, fingerprint: Option<&Fingerprint>) -> Result<Begun>;
 
     /// Records the result and ends the lease.
     ///
@@ -141,7 +135,7 @@ pub trait LeaseRepo: Send + Sync {
     /// Only errors of the store itself.
     async fn abort(&self, lease: &Lease) -> Result<Aborted>;
 
-    /// Extends the lease until now plus the duration; it never shortens the lease.
+    /// Extends the lease until now plus the term; it never shortens the lease.
     ///
     /// # Guarantees
     ///
@@ -154,8 +148,8 @@ pub trait LeaseRepo: Send + Sync {
     ///
     /// # Errors
     ///
-    /// `InvalidInput` if the duration is shorter than 1 ms or longer than a hundred years.
-    async fn extend(&self, lease: &Lease, duration: Duration) -> Result<LeaseExtended>;
+    /// `InvalidInput` if the term is shorter than 1 ms or longer than a hundred years.
+    async fn extend(&self, lease: &Lease, term: Duration) -> Result<LeaseExtended>;
 }
 
 /// The outcome of [`LeaseRepo::begin`].

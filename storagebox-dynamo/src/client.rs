@@ -21,7 +21,7 @@ use crate::config::Settings;
 
 pub(crate) use connection::Connection;
 pub(crate) use look::{Index, Look};
-pub(crate) use namespaces::{Kind, OpenNamespace, row_of_namespace, shard_of};
+pub(crate) use namespaces::{Kind, OpenNamespace, named, prefix_of, row_of_namespace, shard_of};
 pub(crate) use regions::home_elsewhere;
 pub(crate) use requests::{Answers, Wrote};
 pub(crate) use transaction::{Refusal, Transacted};

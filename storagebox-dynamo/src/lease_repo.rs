@@ -30,11 +30,11 @@ impl DynamoLeaseRepo {
         record: &Record,
         id: &DedupId,
         op: &OpId,
-        duration: Duration,
+        term: Duration,
         fingerprint: Option<&Fingerprint>,
     ) -> Step<Begun> {
         let fence = Fence::new(self.0.number_after(record.last));
-        let until = self.client().end_of(duration);
+        let until = self.client().end_of(term);
         let leased = Leased { op: op.clone(), fence, until, fingerprint: fingerprint.cloned() };
         Step::Write(State::Leased(leased), started(id, op, fence))
     }
@@ -58,22 +58,16 @@ fn if_held(write: Write, lease: &Lease, and: &str) -> Write {
 #[async_trait]
 impl LeaseRepo for DynamoLeaseRepo {
     #[instrument(level = "trace", skip_all)]
-    async fn begin(
-        &self,
-        id: &DedupId,
-        op: &OpId,
-        duration: Duration,
-        fingerprint: Option<&Fingerprint>,
-    ) -> Result<Begun> {
-        let duration = checked_duration("lease", duration)?;
+    async fn begin(&self, id: &DedupId, op: &OpId, term: Duration, fingerprint: Option<&Fingerprint>) -> Result<Begun> {
+        let term = checked_duration("lease", term)?;
         let judge = |record: &Record, past: Millis| match &record.state {
             _ if record.has_ended(op) => Step::Answer(Begun::Fenced),
-            Some(State::Leased(leased)) if leased.until <= past => self.start(record, id, op, duration, fingerprint),
+            Some(State::Leased(leased)) if leased.until <= past => self.start(record, id, op, term, fingerprint),
             _ if record.is_of_another(fingerprint) => Step::Answer(Begun::Mismatch),
             Some(State::Done(done)) => Step::Answer(Begun::Done(done.entry.clone())),
             Some(State::Leased(leased)) if leased.op == *op => Step::Answer(started(id, op, leased.fence)),
             Some(State::Leased(leased)) => Step::Answer(Begun::InFlight { remaining: past.until(leased.until) }),
-            None => self.start(record, id, op, duration, fingerprint),
+            None => self.start(record, id, op, term, fingerprint),
         };
         self.0.step("begin", (id, op), judge).await
     }
@@ -115,10 +109,10 @@ impl LeaseRepo for DynamoLeaseRepo {
     }
 
     #[instrument(level = "trace", skip_all)]
-    async fn extend(&self, lease: &Lease, duration: Duration) -> Result<LeaseExtended> {
-        let duration = checked_duration("lease", duration)?;
+    async fn extend(&self, lease: &Lease, term: Duration) -> Result<LeaseExtended> {
+        let term = checked_duration("lease", term)?;
         let change = |key: &_| {
-            let until = self.client().end_of(duration);
+            let until = self.client().end_of(term);
             let longer = self.0.kept(Write::update(key).set("u", until.0), Some(until));
             (if_held(longer, lease, " AND u < :u"), LeaseExtended::Extended)
         };

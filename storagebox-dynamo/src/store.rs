@@ -9,7 +9,7 @@ use aws_sdk_dynamodb::Client as Driver;
 use storagebox_core::backend::OpenNamespaces;
 use storagebox_core::{
     Backend, BankAdmin, Counter, DedupRepo, LeaseRepo, Ledger, Maintained, Namespace, OrderedOptions, OrderedStore,
-    Promise, Promises, Result, Strategy, TokenStore, async_trait,
+    Promises, Result, Strategy, TokenStore, async_trait,
 };
 
 use crate::client::{Client, Connection};
@@ -126,8 +126,6 @@ const PROMISES: [(&str, &str); 8] = [
     ),
 ];
 
-const MEMORY: &str = "what their namespace was made with, seven days unless told otherwise";
-
 /// What is not promised of sets and windows whose operations are keys.
 const KEYS_ALONE: &str = "TokenSet and Window know 95 bits of an operation's hash, and tell no value and no Mismatch";
 
@@ -155,13 +153,11 @@ impl Backend for DynamoStore {
     }
 
     fn promises(&self) -> Promises {
-        let promise = |about, statement: String| Promise { about, statement: statement.into() };
-        let memory = self.client.settings().remember.map_or(MEMORY.to_owned(), |memory| memory.to_string());
-        let memory = format!("ended claims, gone tokens and ended operations: {memory}");
-        let entries = PROMISES.iter().map(|(about, statement)| promise(about, (*statement).to_owned()));
-        let keys = self.client.settings().keys_alone.then(|| promise("keys alone", KEYS_ALONE.to_owned()));
-        let entries = entries.chain([promise("remember", memory)]).chain(keys).collect();
-        Promises { backend: "dynamo", entries }
+        let settings = self.client.settings();
+        let promises =
+            PROMISES.iter().fold(Promises::of("dynamo"), |list, (about, statement)| list.with(about, *statement));
+        let promises = promises.remembers(settings.remember);
+        if settings.keys_alone { promises.with("keys alone", KEYS_ALONE) } else { promises }
     }
 
     fn item_bank(&self, name: &Namespace) -> Result<Arc<dyn BankAdmin>> {

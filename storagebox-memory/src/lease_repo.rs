@@ -64,24 +64,16 @@ fn aborted_before(record: &Record, op: &OpId) -> Aborted {
 #[async_trait]
 impl LeaseRepo for MemoryLeaseRepo {
     #[instrument(level = "trace", skip_all)]
-    async fn begin(
-        &self,
-        id: &DedupId,
-        op: &OpId,
-        duration: Duration,
-        fingerprint: Option<&Fingerprint>,
-    ) -> Result<Begun> {
-        let duration = checked_duration("lease", duration)?;
+    async fn begin(&self, id: &DedupId, op: &OpId, term: Duration, fingerprint: Option<&Fingerprint>) -> Result<Begun> {
+        let term = checked_duration("lease", term)?;
         Ok(self.0.step(id, |record, now| match &record.state {
             _ if record.has_ended(op) => Begun::Fenced,
-            State::Leased(leased) if leased.until <= now => {
-                self.start(record, id, op, now.after(duration), fingerprint)
-            }
+            State::Leased(leased) if leased.until <= now => self.start(record, id, op, now.after(term), fingerprint),
             _ if record.is_of_another(fingerprint) => Begun::Mismatch,
             State::Done(done) => Begun::Done(done.entry.clone()),
             State::Leased(leased) if leased.op == *op => started(id, op, leased.fence),
             State::Leased(leased) => Begun::InFlight { remaining: now.until(leased.until) },
-            State::Vacant => self.start(record, id, op, now.after(duration), fingerprint),
+            State::Vacant => self.start(record, id, op, now.after(term), fingerprint),
         }))
     }
 
@@ -116,11 +108,11 @@ impl LeaseRepo for MemoryLeaseRepo {
     }
 
     #[instrument(level = "trace", skip_all)]
-    async fn extend(&self, lease: &Lease, duration: Duration) -> Result<LeaseExtended> {
-        let duration = checked_duration("lease", duration)?;
+    async fn extend(&self, lease: &Lease, term: Duration) -> Result<LeaseExtended> {
+        let term = checked_duration("lease", term)?;
         Ok(self.0.step(&lease.id, |record, now| match record.leased(lease) {
             Some(leased) => {
-                leased.until = leased.until.max(now.after(duration));
+                leased.until = leased.until.max(now.after(term));
                 LeaseExtended::Extended
             }
             None => LeaseExtended::Fenced,

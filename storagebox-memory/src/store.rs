@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use storagebox_core::{
     Backend, BankAdmin, Counter, DedupRepo, Error, LeaseRepo, Ledger, Maintained, Namespace, OrderedOptions,
-    OrderedStore, Promise, Promises, Result, Strategy, TokenStore, async_trait,
+    OrderedStore, Promises, Result, Strategy, TokenStore, async_trait,
 };
 
 use crate::config::{MemoryBuilder, Settings};
@@ -167,18 +167,12 @@ impl Backend for MemoryStore {
     }
 
     fn promises(&self) -> Promises {
-        let promise = |about, statement: &str| Promise { about, statement: statement.to_owned().into() };
-        let memory = format!("ended claims, gone tokens and ended operations: {}", self.settings.remember);
-        Promises {
-            backend: "memory",
-            entries: vec![
-                promise("atomicity", "one lock is one step; no call waits for another's reply"),
-                promise("durability", "none: everything is gone with the process"),
-                promise("clock", "one clock that never goes back, inside this process"),
-                promise("remember", &memory),
-                promise("counters", "every strategy; request tokens last ten minutes by the store's clock"),
-            ],
-        }
+        Promises::of("memory")
+            .with("atomicity", "one lock is one step; no call waits for another's reply")
+            .with("durability", "none: everything is gone with the process")
+            .with("clock", "one clock that never goes back, inside this process")
+            .remembers(Some(self.settings.remember))
+            .with("counters", "every strategy; request tokens last ten minutes by the store's clock")
     }
 
     fn item_bank(&self, name: &Namespace) -> Result<Arc<dyn BankAdmin>> {

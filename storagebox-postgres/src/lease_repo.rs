@@ -49,20 +49,14 @@ fn number(fence: Fence) -> i64 {
 #[async_trait]
 impl LeaseRepo for PostgresLeaseRepo {
     #[instrument(level = "trace", skip_all)]
-    async fn begin(
-        &self,
-        id: &DedupId,
-        op: &OpId,
-        duration: Duration,
-        fingerprint: Option<&Fingerprint>,
-    ) -> Result<Begun> {
-        let duration = checked_duration("lease", duration)?;
+    async fn begin(&self, id: &DedupId, op: &OpId, term: Duration, fingerprint: Option<&Fingerprint>) -> Result<Begun> {
+        let term = checked_duration("lease", term)?;
         let attempt = || async move {
             let call = Call::rows("lease_begin")
                 .about(self.records.opened().await?)
                 .with(id.as_str())
                 .with(op.as_str())
-                .with(micros(duration))
+                .with(micros(term))
                 .with(fingerprint.map(Fingerprint::as_str))
                 .with(self.client().memory());
             begun(&self.client().row(&call).await?, id, op)
@@ -95,11 +89,11 @@ impl LeaseRepo for PostgresLeaseRepo {
     }
 
     #[instrument(level = "trace", skip_all)]
-    async fn extend(&self, lease: &Lease, duration: Duration) -> Result<LeaseExtended> {
-        let duration = micros(checked_duration("lease", duration)?);
+    async fn extend(&self, lease: &Lease, term: Duration) -> Result<LeaseExtended> {
+        let term = micros(checked_duration("lease", term)?);
         let attempt = || async move {
             let call = self.about(Call::value("lease_extend"), lease).await?;
-            let call = call.with(duration).with(self.client().memory());
+            let call = call.with(term).with(self.client().memory());
             match word(&self.client().row(&call).await?, "lease_extend")?.as_str() {
                 "extended" => Ok(LeaseExtended::Extended),
                 "fenced" => Ok(LeaseExtended::Fenced),

@@ -9,7 +9,7 @@ use sqlx::{PgPool, Row};
 use storagebox_core::backend::OpenNamespaces;
 use storagebox_core::{
     Backend, BankAdmin, Counter, DedupRepo, Error, LeaseRepo, Ledger, Maintained, Namespace, OrderedOptions,
-    OrderedStore, Promise, Promises, Result, Strategy, TokenStore, async_trait,
+    OrderedStore, Promises, Result, Strategy, TokenStore, async_trait,
 };
 
 use crate::client::{Call, Client, Connections, Kind, OpenNamespace};
@@ -94,9 +94,6 @@ impl fmt::Debug for PostgresStore {
     }
 }
 
-/// Said before the store was asked.
-const MEMORY: &str = "what the store was set up with, seven days unless told otherwise";
-
 /// A function of upkeep.
 struct Upkeep {
     function: &'static str,
@@ -150,23 +147,16 @@ impl Backend for PostgresStore {
     }
 
     fn promises(&self) -> Promises {
-        let promise = |about, statement: &str| Promise { about, statement: statement.to_owned().into() };
-        let memory = self.client.settings().remember.map_or(MEMORY.to_owned(), |memory| memory.to_string());
-        let memory = format!("ended claims, gone tokens and ended operations: {memory}");
-        Promises {
-            backend: "postgres",
-            entries: vec![
-                promise("atomicity", "one statement is one transaction, at READ COMMITTED"),
-                promise(
-                    "durability",
-                    "that of the server: with synchronous_commit on, what was acknowledged survives its crash",
-                ),
-                promise("failover", "a replica that replicates asynchronously can lose what was acknowledged last"),
-                promise("clock", "the server's, read after the lock that it decides about"),
-                promise("remember", &memory),
-                promise("counters", "Atomic, Marker, Window and Sharded; the others are Unsupported"),
-            ],
-        }
+        Promises::of("postgres")
+            .with("atomicity", "one statement is one transaction, at READ COMMITTED")
+            .with(
+                "durability",
+                "that of the server: with synchronous_commit on, what was acknowledged survives its crash",
+            )
+            .with("failover", "a replica that replicates asynchronously can lose what was acknowledged last")
+            .with("clock", "the server's, read after the lock that it decides about")
+            .remembers(self.client.settings().remember)
+            .with("counters", "Atomic, Marker, Window and Sharded; the others are Unsupported")
     }
 
     fn item_bank(&self, name: &Namespace) -> Result<Arc<dyn BankAdmin>> {

@@ -26,7 +26,7 @@ pub(crate) use call::Call;
 pub(crate) use connections::Connections;
 pub(crate) use keys::hash;
 pub(crate) use known::{Known, VERSION, in_words};
-pub(crate) use namespaces::{Kind, OpenNamespace};
+pub(crate) use namespaces::{Kind, OpenNamespace, kind_of};
 pub(crate) use server::Server;
 
 /// An answer to come. Boxed, so that the futures of the calls above stay small.

@@ -47,16 +47,10 @@ impl RedisLeaseRepo {
 #[async_trait]
 impl LeaseRepo for RedisLeaseRepo {
     #[instrument(level = "trace", skip_all)]
-    async fn begin(
-        &self,
-        id: &DedupId,
-        op: &OpId,
-        duration: Duration,
-        fingerprint: Option<&Fingerprint>,
-    ) -> Result<Begun> {
-        let duration = micros(checked_duration("lease", duration)?);
+    async fn begin(&self, id: &DedupId, op: &OpId, term: Duration, fingerprint: Option<&Fingerprint>) -> Result<Begun> {
+        let term = micros(checked_duration("lease", term)?);
         let attempt = || async move {
-            let call = self.records.call(&BEGIN).await?.with(id.as_str()).with(op.as_str()).with(duration);
+            let call = self.records.call(&BEGIN).await?.with(id.as_str()).with(op.as_str()).with(term);
             let call = call.with(fingerprint.map(Fingerprint::as_str)).with(self.client().memory());
             begun(&self.client().answer(&call).await?, id, op)
         };
@@ -89,10 +83,10 @@ impl LeaseRepo for RedisLeaseRepo {
     }
 
     #[instrument(level = "trace", skip_all)]
-    async fn extend(&self, lease: &Lease, duration: Duration) -> Result<LeaseExtended> {
-        let duration = micros(checked_duration("lease", duration)?);
+    async fn extend(&self, lease: &Lease, term: Duration) -> Result<LeaseExtended> {
+        let term = micros(checked_duration("lease", term)?);
         let attempt = || async move {
-            let call = self.about(&EXTEND, lease).await?.with(duration).with(self.client().memory());
+            let call = self.about(&EXTEND, lease).await?.with(term).with(self.client().memory());
             let answer = self.client().answer(&call).await?;
             match answer.word()? {
                 "extended" => Ok(LeaseExtended::Extended),

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use storagebox_core::backend::OpenNamespaces;
 use storagebox_core::{
     Backend, BankAdmin, Counter, DedupRepo, Error, LeaseRepo, Ledger, Maintained, Namespace, OrderedOptions,
-    OrderedStore, Promise, Promises, Result, Strategy, TokenStore, async_trait,
+    OrderedStore, Promises, Result, Strategy, TokenStore, async_trait,
 };
 
 use crate::client::{Client, Connections};
@@ -87,26 +87,18 @@ impl Backend for RedisStore {
     }
 
     fn promises(&self) -> Promises {
-        let promise = |about, statement: &str| Promise { about, statement: statement.to_owned().into() };
         let settings = self.client.settings();
-        let memory = settings.remember.map_or(MEMORY.to_owned(), |memory| memory.to_string());
-        let memory = format!("ended claims, gone tokens and ended operations: {memory}");
         let failover = settings.wait.map_or(FAILOVER, |_| FAILOVER_AFTER_WAITING);
-        Promises {
-            backend: "redis",
-            entries: vec![
-                promise("atomicity", "one script is one step; the server runs one at a time"),
-                promise("durability", DURABILITY),
-                promise("failover", failover),
-                promise(
+        Promises::of("redis")
+            .with("atomicity", "one script is one step; the server runs one at a time")
+            .with("durability", DURABILITY)
+            .with("failover", failover)
+            .with(
                     "eviction",
-                    "setup and ping refuse a server that evicts keys which do not expire, unless told to warn",
-                ),
-                promise("clock", "the server's, read in the script; a clock that is set back prolongs what expires"),
-                promise("remember", &memory),
-                promise("counters", COUNTERS),
-            ],
-        }
+                    "setup and ping refuse a server that evicts keys which do not expire; with eviction=warn they only warn")
+            .with("clock", "the server's, read in the script; a clock that is set back prolongs what expires")
+            .remembers(settings.remember)
+            .with("counters", COUNTERS)
     }
 
     fn item_bank(&self, name: &Namespace) -> Result<Arc<dyn BankAdmin>> {
@@ -153,7 +145,5 @@ const FAILOVER: &str = "a replica lacks what its master acknowledged last; promo
 
 const FAILOVER_AFTER_WAITING: &str = "what was acknowledged is on so many replicas; where another one is promoted it is lost, \
      so that an item can be given away twice";
-
-const MEMORY: &str = "what the store was set up with, seven days unless told otherwise";
 
 const COUNTERS: &str = "Atomic, Marker, Window and Sharded, whose shards are one record; the others are Unsupported";

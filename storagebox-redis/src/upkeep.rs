@@ -2,7 +2,7 @@
 
 use storagebox_core::{ErrorKind, Maintained, Result};
 
-use crate::client::{Call, Client, Kind};
+use crate::client::{Call, Client, Kind, kind_of};
 use crate::script::{Script, script};
 use crate::{counter, dedup_repo, item_bank, ordered_store, token_store};
 
@@ -46,7 +46,7 @@ async fn one(client: &Client, tag: &str, most: usize, deleted: &mut usize) -> Re
     let key = client.settings().prefix.of(tag);
     let memory = client.memory();
     let about = |script| Call::new(script, &key).in_epoch(client.epoch());
-    match Kind::of(tag) {
+    match kind_of(tag) {
         Some(Kind::Bank) => {
             steps(client, most, deleted, |step| about(&item_bank::MAINTAIN).with(step).with(memory)).await
         }

@@ -40,7 +40,7 @@ fn started(id: &DedupId, op: &OpId, fence: Fence) -> Begun {
 
 type Asked = (DedupId, OpId, Duration, Option<Fingerprint>);
 
-async fn begin(step: &mut Step<'_>, (id, op, duration, fingerprint): &Asked) -> Result<Begun> {
+async fn begin(step: &mut Step<'_>, (id, op, term, fingerprint): &Asked) -> Result<Begun> {
     let known = Record::of(step, id, Some(op)).await?;
     let is_of_another = known.is_of_another(fingerprint.as_ref());
     match known.state {
@@ -52,7 +52,7 @@ async fn begin(step: &mut Step<'_>, (id, op, duration, fingerprint): &Asked) -> 
         State::Leased(leased) => return Ok(Begun::InFlight { remaining: step.now.until(leased.until) }),
         State::Vacant => {}
     }
-    let (until, fingerprint) = (step.now.after(micros(*duration)).0, fingerprint.as_ref());
+    let (until, fingerprint) = (step.now.after(micros(*term)).0, fingerprint.as_ref());
     let put = step.ask(BEGIN).bind(id.as_str()).bind(op.as_str());
     let put = put.bind(fingerprint.map(Fingerprint::as_str)).bind(until);
     let fence = step.number("a fence", put).await?;
@@ -83,12 +83,12 @@ async fn abort(step: &mut Step<'_>, lease: &Lease) -> Result<Aborted> {
     Ok(if known.has_ended { Aborted::Aborted } else { Aborted::Fenced })
 }
 
-async fn extend(step: &mut Step<'_>, (lease, duration): &(Lease, Duration)) -> Result<LeaseExtended> {
+async fn extend(step: &mut Step<'_>, (lease, term): &(Lease, Duration)) -> Result<LeaseExtended> {
     let known = Record::of(step, &lease.id, Some(&lease.op)).await?;
     if !is_held(&known, lease) {
         return Ok(LeaseExtended::Fenced);
     }
-    let until = step.now.after(micros(*duration)).0;
+    let until = step.now.after(micros(*term)).0;
     step.change(step.ask(EXTEND).bind(lease.id.as_str()).bind(until)).await?;
     Ok(LeaseExtended::Extended)
 }
@@ -96,15 +96,9 @@ async fn extend(step: &mut Step<'_>, (lease, duration): &(Lease, Duration)) -> R
 #[async_trait]
 impl LeaseRepo for SqliteLeaseRepo {
     #[instrument(level = "trace", skip_all)]
-    async fn begin(
-        &self,
-        id: &DedupId,
-        op: &OpId,
-        duration: Duration,
-        fingerprint: Option<&Fingerprint>,
-    ) -> Result<Begun> {
-        let duration = checked_duration("lease", duration)?;
-        let asked = (id.clone(), op.clone(), duration, fingerprint.cloned());
+    async fn begin(&self, id: &DedupId, op: &OpId, term: Duration, fingerprint: Option<&Fingerprint>) -> Result<Begun> {
+        let term = checked_duration("lease", term)?;
+        let asked = (id.clone(), op.clone(), term, fingerprint.cloned());
         self.records.write("begin", asked, |step, asked| Box::pin(begin(step, asked))).await
     }
 
@@ -120,8 +114,8 @@ impl LeaseRepo for SqliteLeaseRepo {
     }
 
     #[instrument(level = "trace", skip_all)]
-    async fn extend(&self, lease: &Lease, duration: Duration) -> Result<LeaseExtended> {
-        let longer = (lease.clone(), checked_duration("lease", duration)?);
+    async fn extend(&self, lease: &Lease, term: Duration) -> Result<LeaseExtended> {
+        let longer = (lease.clone(), checked_duration("lease", term)?);
         self.records.write("extend", longer, |step, longer| Box::pin(extend(step, longer))).await
     }
 }

@@ -12,7 +12,7 @@ use sqlx::SqlitePool;
 use storagebox_core::backend::OpenNamespaces;
 use storagebox_core::{
     Backend, BankAdmin, Counter, DedupRepo, Error, LeaseRepo, Ledger, Maintained, Namespace, OrderedOptions,
-    OrderedStore, Promise, Promises, Result, Strategy, TokenStore, async_trait,
+    OrderedStore, Promises, Result, Strategy, TokenStore, async_trait,
 };
 
 use crate::client::{Client, Connections, Kind, OpenNamespace, apart};
@@ -86,8 +86,6 @@ impl fmt::Debug for SqliteStore {
     }
 }
 
-const MEMORY: &str = "what the store was set up with, seven days unless told otherwise";
-
 fn durability(synchronous: Synchronous) -> &'static str {
     match synchronous {
         Synchronous::Normal => {
@@ -123,24 +121,17 @@ impl Backend for SqliteStore {
     }
 
     fn promises(&self) -> Promises {
-        let promise = |about, statement: &str| Promise { about, statement: statement.to_owned().into() };
         let settings = self.client.settings();
-        let memory = settings.remember.map_or(MEMORY.to_owned(), |memory| memory.to_string());
-        let memory = format!("ended claims, gone tokens and ended operations: {memory}");
-        Promises {
-            backend: "sqlite",
-            entries: vec![
-                promise(
-                    "atomicity",
-                    "one statement or one immediate transaction is one step; calls that come together may share one",
-                ),
-                promise("durability", durability(settings.synchronous)),
-                promise("processes", "any number on one machine; never over a network file system"),
-                promise("clock", "the machine's; one that is set back prolongs what would expire"),
-                promise("remember", &memory),
-                promise("counters", "Atomic, Marker, Window and Sharded; the others are Unsupported"),
-            ],
-        }
+        Promises::of("sqlite")
+            .with(
+                "atomicity",
+                "one statement or one immediate transaction is one step; calls that come together may share one",
+            )
+            .with("durability", durability(settings.synchronous))
+            .with("processes", "any number on one machine; never over a network file system")
+            .with("clock", "the machine's; one that is set back prolongs what would expire")
+            .remembers(settings.remember)
+            .with("counters", "Atomic, Marker, Window and Sharded; the others are Unsupported")
     }
 
     fn item_bank(&self, name: &Namespace) -> Result<Arc<dyn BankAdmin>> {

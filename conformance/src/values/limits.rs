@@ -1,14 +1,12 @@
 //! V-1: what a text may be, and how it is refused.
 
 use storagebox_core::{
-    Backend, Change, ClaimId, Counter, DedupId, DedupRepo, Error, ErrorKind, Fingerprint, Hold, Item, ItemBank, Key,
-    MAX_ID_BYTES, MAX_ITEM_BYTES, Namespace, OpId, OrderedOptions, OrderedStore, Reason, Result, Retention, Stamp,
-    Strategy, TokenId, TokenStore, WriterId,
+    ClaimId, DedupId, Error, ErrorKind, Fingerprint, Item, Key, MAX_ID_BYTES, MAX_ITEM_BYTES, Namespace, OpId, Reason,
+    Result, TokenId, WriterId,
 };
 
 use crate::case::Verdict;
 use crate::failure::{ensure, ensure_eq, ensure_matches};
-use crate::link::{Fate, Link};
 use crate::values::longest;
 use crate::world::World;
 
@@ -81,45 +79,5 @@ fn ensure_names(error: &Error, key: &str, value: &str) -> Verdict {
     ensure_eq!(found, Some(value), "the {key} in the context of {error}");
     let shown = format!("{error} {error:?}");
     ensure!(!shown.contains("secret"), "the refused text is shown: {shown}");
-    Ok(())
-}
-
-/// Through a link on which every request is lost: whatever is sent is `OutcomeUnknown`.
-pub(super) async fn a_refused_text_never_reaches_the_store(world: &World) -> Verdict {
-    let link = Link::script([Fate::RequestLost; 64]);
-    let store = link.before_store(world.store());
-    let long = longest("secret", MAX_ID_BYTES + 1);
-    for text in ["", "secret\0", &long] {
-        let (bank, records) = (store.item_bank(&"bank".parse()?)?, store.dedup_repo(&"records".parse()?)?);
-        let (counter, ordered) = (
-            store.counter(&"counters".parse()?, Strategy::default())?,
-            store.ordered_store(&"ordered".parse()?, OrderedOptions::sequence())?,
-        );
-        ensure_refused("a namespace name", store.item_bank(&text.parse()?).map(|_| ()))?;
-        ensure_refused("a claim", bank.take(&text.parse()?, Hold::Forever).await)?;
-        let (value, keep) = ("value", Retention::Forever);
-        ensure_refused("a dedup id", records.record(&text.parse()?, &value.try_into()?, &"op".parse()?, keep).await)?;
-        ensure_refused(
-            "the op of a record",
-            records.record(&"id".parse()?, &value.try_into()?, &text.parse()?, keep).await,
-        )?;
-        ensure_refused("a token", store.token_store(&"tokens".parse()?)?.create_tokens(&[text.parse()?]).await)?;
-        ensure_refused("a counter's key", counter.apply(&text.parse()?, &Change::new("op".parse()?, 1)).await)?;
-        ensure_refused("a counter's op", counter.apply(&"key".parse()?, &Change::new(text.parse()?, 1)).await)?;
-        ensure_refused(
-            "an ordered key",
-            ordered.put(&text.parse()?, &value.try_into()?, &Stamp::new(1, "writer".parse()?)).await,
-        )?;
-        ensure_refused(
-            "a writer",
-            ordered.put(&"key".parse()?, &value.try_into()?, &Stamp::new(1, text.parse()?)).await,
-        )?;
-        ensure_refused("a writer of a delete", ordered.delete(&"key".parse()?, &Stamp::new(1, text.parse()?)).await)?;
-    }
-    Ok(())
-}
-
-fn ensure_refused<T: std::fmt::Debug>(what: &str, answer: Result<T>) -> Verdict {
-    ensure_matches!(answer, Err(error) if error.kind() == ErrorKind::InvalidInput, "{what} that breaks its limit");
     Ok(())
 }

@@ -16,7 +16,6 @@ cases! { Values:
     "V-1" Edge limits::a_text_has_one_byte_to_its_limit;
     "V-1" Edge limits::a_text_out_of_its_limits_is_refused_by_name;
     "V-1" Edge limits::u_0000_is_refused_wherever_it_stands;
-    "V-1" Edge limits::a_refused_text_never_reaches_the_store;
     "V-2" Edge texts::nasty_items_stay_different_and_whole;
     "V-2" Edge texts::nasty_claims_stay_different;
     "V-2" Edge texts::nasty_record_ids_stay_different;

@@ -63,11 +63,11 @@ impl BrokenLeases {
         &self,
         id: &DedupId,
         op: &OpId,
-        duration: Duration,
+        term: Duration,
         fingerprint: Option<&Fingerprint>,
     ) -> Result<Begun> {
         let (_under_way, others) = UnderWay::enter(&self.state.beginners);
-        let begun = self.inner.begin(id, op, duration, fingerprint).await?;
+        let begun = self.inner.begin(id, op, term, fingerprint).await?;
         between_steps().await;
         Ok(match begun {
             Begun::InFlight { .. } if others > 0 => {
@@ -81,11 +81,11 @@ impl BrokenLeases {
         &self,
         id: &DedupId,
         op: &OpId,
-        duration: Duration,
+        term: Duration,
         fingerprint: Option<&Fingerprint>,
     ) -> Result<Begun> {
         let begun = self.inner.begin(id, op, MAX_DURATION, fingerprint).await?;
-        let asked = *lock(&self.state.asked).entry(id.clone()).or_insert(duration);
+        let asked = *lock(&self.state.asked).entry(id.clone()).or_insert(term);
         Ok(match begun {
             Begun::InFlight { remaining } => Begun::InFlight { remaining: remaining.min(asked) },
             other => other,
@@ -114,19 +114,13 @@ impl BrokenLeases {
 
 #[async_trait]
 impl LeaseRepo for BrokenLeases {
-    async fn begin(
-        &self,
-        id: &DedupId,
-        op: &OpId,
-        duration: Duration,
-        fingerprint: Option<&Fingerprint>,
-    ) -> Result<Begun> {
-        let duration = checked_duration("lease", duration)?;
+    async fn begin(&self, id: &DedupId, op: &OpId, term: Duration, fingerprint: Option<&Fingerprint>) -> Result<Begun> {
+        let term = checked_duration("lease", term)?;
         let begun = match self.mistake {
-            Some(Mistake::FingerprintIgnored) => self.inner.begin(id, op, duration, None).await?,
-            Some(Mistake::NeverLapses) => self.begin_for_ever(id, op, duration, fingerprint).await?,
-            Some(Mistake::TwoLiveLeases) => self.begin_among(id, op, duration, fingerprint).await?,
-            _ => self.inner.begin(id, op, duration, fingerprint).await?,
+            Some(Mistake::FingerprintIgnored) => self.inner.begin(id, op, term, None).await?,
+            Some(Mistake::NeverLapses) => self.begin_for_ever(id, op, term, fingerprint).await?,
+            Some(Mistake::TwoLiveLeases) => self.begin_among(id, op, term, fingerprint).await?,
+            _ => self.inner.begin(id, op, term, fingerprint).await?,
         };
         Ok(self.spoil(id, op, begun))
     }
@@ -159,8 +153,8 @@ impl LeaseRepo for BrokenLeases {
         self.inner.abort(lease).await
     }
 
-    async fn extend(&self, lease: &Lease, duration: Duration) -> Result<LeaseExtended> {
-        let extended = self.inner.extend(&self.below(lease), duration).await?;
+    async fn extend(&self, lease: &Lease, term: Duration) -> Result<LeaseExtended> {
+        let extended = self.inner.extend(&self.below(lease), term).await?;
         Ok(match self.mistake {
             Some(Mistake::FencedExtends) => LeaseExtended::Extended,
             _ => extended,

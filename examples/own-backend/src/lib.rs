@@ -11,8 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use storagebox_core::{
-    Backend, Clock, DedupRepo, LeaseRepo, Maintained, Namespace, Promise, Promises, Result, Retention, TokenStore,
-    async_trait,
+    Backend, Clock, DedupRepo, LeaseRepo, Maintained, Namespace, Promises, Result, Retention, TokenStore, async_trait,
 };
 
 use records::Records;
@@ -93,13 +92,10 @@ impl Backend for Consumer {
     }
 
     fn promises(&self) -> Promises {
-        let promise = |about, statement: &'static str| Promise { about, statement: statement.into() };
-        let entries = vec![
-            promise("atomicity", "one lock is one step"),
-            promise("durability", "none: everything is gone with the process"),
-            promise("memory", "ended operations and tokens that are gone: 7 days"),
-        ];
-        Promises { backend: "consumer", entries }
+        Promises::of("consumer")
+            .with("atomicity", "one lock is one step")
+            .with("durability", "none: everything is gone with the process")
+            .with("remember", "ended operations and tokens that are gone: 7 days")
     }
 
     fn dedup_repo(&self, name: &Namespace) -> Result<Arc<dyn DedupRepo>> {

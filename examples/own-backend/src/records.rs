@@ -203,26 +203,20 @@ impl DedupRepo for Records {
 
 #[async_trait]
 impl LeaseRepo for Records {
-    async fn begin(
-        &self,
-        id: &DedupId,
-        op: &OpId,
-        duration: Duration,
-        fingerprint: Option<&Fingerprint>,
-    ) -> Result<Begun> {
-        let duration = checked_duration("lease", duration)?;
+    async fn begin(&self, id: &DedupId, op: &OpId, term: Duration, fingerprint: Option<&Fingerprint>) -> Result<Begun> {
+        let term = checked_duration("lease", term)?;
         Ok(self.step(id, |row, last, now| {
             let lapsed = row.lease.as_ref().is_some_and(|lease| lease.until <= now);
             match (&row.record, &row.lease) {
                 _ if row.has_ended(op) => Begun::Fenced,
-                (None, Some(_)) if lapsed => row.begin(id, op, Fence::new(next(last)), now + duration, fingerprint),
+                (None, Some(_)) if lapsed => row.begin(id, op, Fence::new(next(last)), now + term, fingerprint),
                 _ if row.is_of_another(fingerprint) => Begun::Mismatch,
                 (Some(record), _) => Begun::Done(record.entry.clone()),
                 (None, Some(lease)) if lease.op == *op => {
                     Begun::Started(Lease { id: id.clone(), op: op.clone(), fence: lease.fence })
                 }
                 (None, Some(lease)) => Begun::InFlight { remaining: lease.until - now },
-                (None, None) => row.begin(id, op, Fence::new(next(last)), now + duration, fingerprint),
+                (None, None) => row.begin(id, op, Fence::new(next(last)), now + term, fingerprint),
             }
         }))
     }
@@ -255,11 +249,11 @@ impl LeaseRepo for Records {
         }))
     }
 
-    async fn extend(&self, lease: &Lease, duration: Duration) -> Result<LeaseExtended> {
-        let duration = checked_duration("lease", duration)?;
+    async fn extend(&self, lease: &Lease, term: Duration) -> Result<LeaseExtended> {
+        let term = checked_duration("lease", term)?;
         Ok(self.step(&lease.id, |row, _, now| match row.holds(lease) {
             Some(held) => {
-                held.until = held.until.max(now + duration);
+                held.until = held.until.max(now + term);
                 LeaseExtended::Extended
             }
             None => LeaseExtended::Fenced,

@@ -1,7 +1,10 @@
 //! The query of a URL: keys that have the same meaning in every backend that supports them. No error shows a value.
 
+use std::borrow::Cow;
 use std::str::FromStr;
 use std::time::Duration;
+
+use percent_encoding::percent_decode_str;
 
 use crate::error::{Error, Result};
 use crate::time::Retention;
@@ -99,21 +102,12 @@ fn listed(words: &[&str], before_the_last: &str) -> String {
 ///
 /// `Misconfigured` if a `%` has no two digits after it, or the text is not UTF-8.
 pub fn decoded(text: &str) -> Result<String> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.bytes();
-    while let Some(byte) = rest.next() {
-        bytes.push(match byte {
-            b'%' => digit(rest.next())? * 16 + digit(rest.next())?,
-            byte => byte,
-        });
+    let begins_with_digits = |rest: &str| rest.bytes().take(2).filter(u8::is_ascii_hexdigit).count() == 2;
+    if !text.split('%').skip(1).all(begins_with_digits) {
+        return Err(Error::misconfigured("url", "has a % without two hexadecimal digits"));
     }
-    String::from_utf8(bytes).map_err(|_| Error::misconfigured("url", "is not UTF-8"))
-}
-
-fn digit(byte: Option<u8>) -> Result<u8> {
-    let digit = byte.and_then(|byte| char::from(byte).to_digit(16));
-    let digit = digit.and_then(|digit| u8::try_from(digit).ok());
-    digit.ok_or_else(|| Error::misconfigured("url", "has a % without two hexadecimal digits"))
+    let decoded = percent_decode_str(text).decode_utf8();
+    decoded.map(Cow::into_owned).map_err(|_| Error::misconfigured("url", "is not UTF-8"))
 }
 
 #[cfg(test)]

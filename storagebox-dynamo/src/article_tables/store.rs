@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use storagebox_core::{
     Backend, BankAdmin, Counter, DedupRepo, Error, LeaseRepo, Ledger, Maintained, Namespace, OrderedOptions,
-    OrderedStore, Promise, Promises, Result, Strategy, TokenStore, async_trait,
+    OrderedStore, Promises, Result, Strategy, TokenStore, async_trait,
 };
 
 use super::ArticleTables;
@@ -51,9 +51,7 @@ impl Backend for ArticleTables {
     }
 
     fn promises(&self) -> Promises {
-        let promise =
-            |(about, statement): &(&'static str, &'static str)| Promise { about, statement: (*statement).into() };
-        Promises { backend: "dynamo", entries: PROMISES.iter().map(promise).collect() }
+        PROMISES.iter().fold(Promises::of("dynamo"), |list, (about, statement)| list.with(about, *statement))
     }
 
     fn item_bank(&self, name: &Namespace) -> Result<Arc<dyn BankAdmin>> {

@@ -7,46 +7,26 @@ use std::time::Duration;
 use sha2::{Digest, Sha256};
 use storagebox_core::{Error, Namespace, Result, Retention};
 
+pub(crate) use storagebox_core::backend::NamespaceKind as Kind;
+
 use super::{Client, Write, Wrote, millis_of};
 use crate::clock::Millis;
 use crate::error::{misconfigured, opening};
 use crate::row::{Row, RowKey, VERSION};
 use crate::turns::Turns;
 
-/// What a namespace is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
-    Bank,
-    Records,
-    Tokens,
-    Counters,
-    Ordered,
+/// What the partition keys of all namespaces of the kind begin with.
+pub(crate) fn prefix_of(kind: Kind, client: &Client) -> String {
+    format!("{}{}:", client.settings().prefix, kind.name())
 }
 
-impl Kind {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Bank => "bank",
-            Self::Records => "records",
-            Self::Tokens => "tokens",
-            Self::Counters => "counters",
-            Self::Ordered => "ordered",
-        }
-    }
-
-    /// What the partition keys of all namespaces of the kind begin with.
-    pub(crate) fn prefix(self, client: &Client) -> String {
-        format!("{}{}:", client.settings().prefix, self.name())
-    }
-
-    /// The name of the namespace of whose part the partition is a shard.
-    pub(crate) fn named(self, client: &Client, partition: &str, part: &str) -> Option<Namespace> {
-        let (length, rest) = partition.strip_prefix(&self.prefix(client))?.split_once(':')?;
-        let (name, rest) = rest.split_at_checked(length.parse().ok()?)?;
-        let shard = rest.strip_prefix(':')?.strip_prefix(part)?.strip_prefix(':')?;
-        shard.parse::<u16>().ok()?;
-        Namespace::new(name).ok()
-    }
+/// The name of the namespace of whose part the partition is a shard.
+pub(crate) fn named(kind: Kind, client: &Client, partition: &str, part: &str) -> Option<Namespace> {
+    let (length, rest) = partition.strip_prefix(&prefix_of(kind, client))?.split_once(':')?;
+    let (name, rest) = rest.split_at_checked(length.parse().ok()?)?;
+    let shard = rest.strip_prefix(':')?.strip_prefix(part)?.strip_prefix(':')?;
+    shard.parse::<u16>().ok()?;
+    Namespace::new(name).ok()
 }
 
 /// How a namespace was made, as far as calls go by it.
@@ -206,7 +186,7 @@ impl OpenNamespace {
 
     /// A partition key of the namespace. The name's length comes before the name, so that no name can reach another's keys.
     pub(crate) fn key(&self, part: impl fmt::Display) -> String {
-        let (prefix, name) = (self.kind.prefix(&self.client), self.name.as_str());
+        let (prefix, name) = (prefix_of(self.kind, &self.client), self.name.as_str());
         format!("{prefix}{}:{name}:{part}", name.len())
     }
 

@@ -6,7 +6,7 @@ use storagebox_core::{ClaimId, Namespace, Result};
 use super::Bank;
 use super::claim::has_lapsed;
 use super::item::{LAPSING, item_of, lapsing_at};
-use crate::client::{Client, Kind};
+use crate::client::{Client, Kind, named, prefix_of};
 use crate::row::{Attributes, Row, Value};
 
 /// The row may be an item whose hold, as the index has it, ran out.
@@ -17,7 +17,7 @@ const ITEMS: &str = "items";
 impl Bank {
     /// What [`LAPSED`] compares with.
     pub(crate) fn lapsed(client: &Client) -> Attributes {
-        let banks = Kind::Bank.prefix(client);
+        let banks = prefix_of(Kind::Bank, client);
         let values = [
             (":banks", banks.value()),
             (":lapsing", LAPSING.value()),
@@ -28,7 +28,7 @@ impl Bank {
 
     /// The bank of whose items the row is one.
     pub(crate) fn of_items(row: &Row, client: &Client) -> Option<Namespace> {
-        Kind::Bank.named(client, row.text("pk")?, ITEMS)
+        named(Kind::Bank, client, row.text("pk")?, ITEMS)
     }
 
     /// Puts the item where it belongs, if it stays with its claim. Any other waits there for a taker.

@@ -5,8 +5,16 @@ use std::fmt::Write;
 use sqlx::postgres::{PgArguments, PgConnection, PgRow};
 use sqlx::{Arguments, AssertSqlSafe, Executor, query_with, raw_sql};
 
-use super::known::VERSION;
 use crate::config::{Schema, Settings, Statements};
+
+/// What almost every call fits in, so that nothing grows while it is written: arguments, and bytes of a statement and of what
+/// is bound to it.
+const ARGUMENTS: usize = 8;
+const STATEMENT: usize = 192;
+const BOUND: usize = 256;
+
+/// The function that is there in this version alone.
+const IS_VERSION: &str = "is_version_1";
 
 /// A function with its arguments.
 #[derive(Clone, Debug)]
@@ -51,12 +59,12 @@ pub(crate) struct Opened {
 impl<'a> Call<'a> {
     /// A function that answers one value.
     pub(crate) fn value(function: &'static str) -> Self {
-        Self { function, shape: Shape::Value, arguments: vec![], still: None }
+        Self { function, shape: Shape::Value, arguments: Vec::with_capacity(ARGUMENTS), still: None }
     }
 
     /// A function that answers rows.
     pub(crate) fn rows(function: &'static str) -> Self {
-        Self { function, shape: Shape::Rows, arguments: vec![], still: None }
+        Self { function, shape: Shape::Rows, arguments: Vec::with_capacity(ARGUMENTS), still: None }
     }
 
     pub(crate) fn with(mut self, argument: impl Into<Arg<'a>>) -> Self {
@@ -93,7 +101,7 @@ impl<'a> Call<'a> {
     ) -> Result<Vec<PgRow>, sqlx::Error> {
         match settings.statements {
             Statements::Prepared => {
-                let sql = self.statement(&settings.schema, |sql, number, _| write!(sql, "${number}"));
+                let sql = self.statement(&settings.schema, |sql, number, _| placeholder(sql, number));
                 let arguments = self.bound().map_err(sqlx::Error::Encode)?;
                 connection.fetch_all(query_with(AssertSqlSafe(sql), arguments)).await
             }
@@ -113,7 +121,9 @@ impl<'a> Call<'a> {
             Shape::Value => "SELECT",
             Shape::Rows => "SELECT * FROM",
         };
-        let mut sql = format!("{select} {schema}.{}(", self.function);
+        let schema = schema.as_str();
+        let mut sql = String::with_capacity(STATEMENT);
+        sql.extend([select, " ", schema, ".", self.function, "("]);
         let mut number = 0;
         let mut write_all = |sql: &mut String, arguments: &[Arg<'_>]| {
             for (index, argument) in arguments.iter().enumerate() {
@@ -125,9 +135,9 @@ impl<'a> Call<'a> {
         };
         write_all(&mut sql, &self.arguments);
         // In place of a look at the version: the name is there in this version alone.
-        let _infallible = write!(sql, ") WHERE {schema}.is_version_{VERSION}()");
+        sql.extend([") WHERE ", schema, ".", IS_VERSION, "()"]);
         if let Some((asks, arguments)) = &self.still {
-            let _infallible = write!(sql, " AND {schema}.{asks}(");
+            sql.extend([" AND ", schema, ".", asks, "("]);
             write_all(&mut sql, arguments);
             sql.push(')');
         }
@@ -136,11 +146,24 @@ impl<'a> Call<'a> {
 
     fn bound(&self) -> Result<PgArguments, sqlx::error::BoxDynError> {
         let mut bound = PgArguments::default();
+        bound.reserve(2 * ARGUMENTS, BOUND);
         let still = self.still.iter().flat_map(|(_, arguments)| arguments);
         for argument in self.arguments.iter().chain(still) {
             argument.bind(&mut bound)?;
         }
         Ok(bound)
+    }
+}
+
+/// Without the cost of formatting, which every call would have.
+fn placeholder(sql: &mut String, number: usize) -> std::fmt::Result {
+    match u8::try_from(number) {
+        Ok(digit @ 1..=9) => {
+            sql.push('$');
+            sql.push(char::from(b'0' + digit));
+            Ok(())
+        }
+        _ => write!(sql, "${number}"),
     }
 }
 
@@ -256,6 +279,7 @@ impl std::fmt::Debug for Arg<'_> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::known::VERSION;
     use super::*;
 
     fn written(call: &Call<'_>) -> String {
@@ -280,7 +304,7 @@ mod tests {
     #[test]
     fn a_call_about_a_namespace_asks_whether_it_is_still_there() {
         let call = Call::value("f").about(Opened { number: 7, epoch: -8 }).with(true);
-        let numbered = call.statement(&Schema::default(), |sql, number, _| write!(sql, "${number}"));
+        let numbered = call.statement(&Schema::default(), |sql, number, _| placeholder(sql, number));
         let expected = format!(
             "SELECT storagebox.f($1,$2) WHERE storagebox.is_version_{VERSION}() AND storagebox.is_namespace($3,$4)"
         );
@@ -288,6 +312,13 @@ mod tests {
         assert!(written(&call).ends_with(" AND storagebox.is_namespace((7)::bigint,(-8)::bigint)"));
         let call = Call::value("f").with(1).in_epoch(2);
         assert!(written(&call).ends_with("() AND storagebox.is_store((2)::bigint)"));
+    }
+
+    #[test]
+    fn arguments_beyond_the_ninth_are_numbered_too() {
+        let call = (1..=11).fold(Call::value("f"), |call, number| call.with(number));
+        let numbered = call.statement(&Schema::default(), |sql, number, _| placeholder(sql, number));
+        assert!(numbered.contains("($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11)"), "{numbered}");
     }
 
     #[test]

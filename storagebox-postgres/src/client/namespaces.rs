@@ -11,6 +11,8 @@ use storagebox_core::{Error, Namespace, Result};
 use tokio::sync::Mutex;
 use tokio::time::timeout;
 
+pub(crate) use storagebox_core::backend::NamespaceKind as Kind;
+
 use super::known::{Found, VERSION, new_epoch};
 use super::{Call, Client, Opened, Progress};
 use crate::error::read;
@@ -19,28 +21,6 @@ use crate::error::read;
 const PATIENCE: Duration = Duration::from_millis(500);
 
 const OPEN: &str = "open_namespace";
-
-/// What kind of namespace it is, as its table has it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Kind {
-    Bank,
-    Records,
-    Tokens,
-    Counters,
-    Ordered,
-}
-
-impl Kind {
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Bank => "bank",
-            Self::Records => "records",
-            Self::Tokens => "tokens",
-            Self::Counters => "counters",
-            Self::Ordered => "ordered",
-        }
-    }
-}
 
 /// A namespace that is opened by its first call.
 #[derive(Debug)]

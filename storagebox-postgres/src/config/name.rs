@@ -42,6 +42,10 @@ impl Schema {
         ))
     }
 
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
+
     /// The text with the name in it.
     pub(crate) fn fill(&self, sql: &str) -> String {
         sql.replace("{schema}", &self.0)

@@ -4,6 +4,8 @@ use std::sync::{Arc, OnceLock};
 
 use storagebox_core::{Error, Namespace, Result};
 
+pub(crate) use storagebox_core::backend::NamespaceKind as Kind;
+
 use super::keys::tag;
 use super::known::VERSION;
 use super::{Answer, Call, Client};
@@ -18,34 +20,15 @@ static MARK: Script = script!("store_mark_namespace", CHANGES, [], "store/mark_n
 /// What the scripts ask of the server. The user must have the rights to all of it.
 pub(crate) const COMMANDS: &str = include_str!("../../lua/commands.txt");
 
-/// What kind of namespace it is, as its key has it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Kind {
-    Bank,
-    Records,
-    Tokens,
-    Counters,
-    Ordered,
+/// The letter of a kind in the keys of its namespaces.
+pub(crate) fn letter(kind: Kind) -> &'static str {
+    &kind.name()[..1]
 }
 
-impl Kind {
-    const ALL: [Self; 5] = [Self::Bank, Self::Records, Self::Tokens, Self::Counters, Self::Ordered];
-
-    pub(crate) fn letter(self) -> &'static str {
-        match self {
-            Self::Bank => "b",
-            Self::Records => "r",
-            Self::Tokens => "t",
-            Self::Counters => "c",
-            Self::Ordered => "o",
-        }
-    }
-
-    /// The kind of the namespace with this tag.
-    pub(crate) fn of(tag: &str) -> Option<Self> {
-        let letter = tag.split('.').next()?;
-        Self::ALL.into_iter().find(|kind| kind.letter() == letter)
-    }
+/// The kind of the namespace with this tag.
+pub(crate) fn kind_of(tag: &str) -> Option<Kind> {
+    let found = tag.split('.').next()?;
+    Kind::ALL.into_iter().find(|kind| letter(*kind) == found)
 }
 
 /// A namespace that is opened by its first call.
@@ -63,7 +46,7 @@ pub(crate) struct OpenNamespace {
 
 impl OpenNamespace {
     pub(crate) fn new(client: &Arc<Client>, kind: Kind, name: &Namespace) -> Self {
-        let tag = tag(kind.letter(), name);
+        let tag = tag(letter(kind), name);
         let key = client.settings().prefix.of(&tag);
         let (client, name) = (Arc::clone(client), name.clone());
         let (opened, opening) = (OnceLock::new(), Turns::default());

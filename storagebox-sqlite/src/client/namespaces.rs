@@ -8,6 +8,8 @@ use sqlx::{Row, SqliteConnection, query, query_scalar};
 use storagebox_core::{Error, Namespace, Result};
 use tokio::time::timeout;
 
+pub(crate) use storagebox_core::backend::NamespaceKind as Kind;
+
 use super::known::Known;
 use super::{Ask, Call, Client, Inner, Make, Once, Pauses, Texts, Turn, apart};
 use crate::error;
@@ -17,28 +19,6 @@ const OPEN: &str = include_str!("../../sql/store/open_namespace.sql");
 
 /// What is read from their rows.
 const NAMESPACE: &str = "a namespace";
-
-/// What kind of namespace it is, as its table has it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
-    Bank,
-    Records,
-    Tokens,
-    Counters,
-    Ordered,
-}
-
-impl Kind {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Bank => "bank",
-            Self::Records => "records",
-            Self::Tokens => "tokens",
-            Self::Counters => "counters",
-            Self::Ordered => "ordered",
-        }
-    }
-}
 
 /// A namespace that is opened by its first call, in the same transaction.
 #[derive(Debug)]

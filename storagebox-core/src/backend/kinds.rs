@@ -1,0 +1,32 @@
+//! The kinds of namespaces that a store tells apart (S-3).
+
+/// What a namespace holds, as a store writes it beside the namespace's name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum NamespaceKind {
+    /// Items and claims.
+    Bank,
+    /// Deduplication records and the leases over them.
+    Records,
+    /// Tokens.
+    Tokens,
+    /// Counters, and ledgers with their log.
+    Counters,
+    /// Ordered values.
+    Ordered,
+}
+
+impl NamespaceKind {
+    /// Every kind.
+    pub const ALL: [Self; 5] = [Self::Bank, Self::Records, Self::Tokens, Self::Counters, Self::Ordered];
+
+    /// Returns the name of the kind, whose first letter no other kind has.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Bank => "bank",
+            Self::Records => "records",
+            Self::Tokens => "tokens",
+            Self::Counters => "counters",
+            Self::Ordered => "ordered",
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! V-1, V-3: what no value can be is refused before any I/O, whichever handle it is given to.
+#![cfg(feature = "memory")]
+#![allow(clippy::disallowed_methods, reason = "a test may fail where a library must not")]
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use storagebox::layer::{Answered, Call, Layer, Next};
+use storagebox::{ErrorKind, MemoryStore, OrderedOptions, Result, Retention, Store, async_trait};
+
+const MINUTE: Duration = Duration::from_secs(60);
+
+/// Counts the calls that reach the backend.
+#[derive(Debug, Default)]
+struct Reached(AtomicUsize);
+
+#[async_trait]
+impl Layer for Reached {
+    async fn around(&self, _: &Call<'_>, next: Next<'_>) -> Result<Answered> {
+        self.0.fetch_add(1, Ordering::SeqCst);
+        next.call().await
+    }
+}
+
+fn assert_refused<T: std::fmt::Debug>(what: &str, answer: Result<T>) {
+    let error = answer.expect_err(what);
+    assert_eq!(error.kind(), ErrorKind::InvalidInput, "{what}: {error}");
+    assert!(!format!("{error} {error:?}").contains("secret"), "{what} is shown: {error}");
+}
+
+async fn refused_by_a_bank(store: &Store, text: &str) -> Result<()> {
+    assert_refused("a name", store.bank(text));
+    let bank = store.bank("vouchers")?;
+    assert_refused("a claim", bank.assign(text).await);
+    assert_refused("a claim to confirm", bank.confirm(text).await);
+    assert_refused("an item to withdraw", bank.withdraw([text]).await);
+    Ok(())
+}
+
+async fn refused_by_records_and_leases(store: &Store, text: &str) -> Result<()> {
+    let (records, keep) = (store.records("orders")?, Retention::DEFAULT);
+    assert_refused("an id", records.record(text, "value", "op", keep).await);
+    assert_refused("the op of a record", records.record("id", "value", text, keep).await);
+    let leases = store.leases("orders")?;
+    assert_refused("the id of a lease", leases.begin(text, "op", MINUTE, None).await);
+    assert_refused("the op of a lease", leases.begin("id", text, MINUTE, None).await);
+    assert_refused("a fingerprint", leases.begin("id", "op", MINUTE, Some(text)).await);
+    Ok(())
+}
+
+async fn refused_by_tokens_and_counters(store: &Store, text: &str) -> Result<()> {
+    let (tokens, counters) = (store.tokens("messages")?, store.counters("stock")?);
+    assert_refused("a token", tokens.create([text]).await);
+    assert_refused("an operation", tokens.consume("token", text).await);
+    assert_refused("a counter's key", counters.add(text, "op", 1).await);
+    assert_refused("a counter's op", counters.add("key", text, 1).await);
+    Ok(())
+}
+
+async fn refused_by_ordered_values(store: &Store, text: &str) -> Result<()> {
+    let values = store.ordered_with("values", OrderedOptions::sequence())?;
+    assert_refused("an ordered key", values.put(text, "value", 1, "writer").await);
+    assert_refused("a writer", values.put("key", "value", 1, text).await);
+    assert_refused("the writer of a delete", values.delete("key", 1, text).await);
+    assert_refused("a prefix", values.list(Some(text), None, 10).await);
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_text_that_breaks_its_limit_never_reaches_the_backend() -> Result<()> {
+    let reached = Arc::new(Reached::default());
+    let store = Store::new(MemoryStore::new()).layer(Arc::clone(&reached));
+    for text in ["", "secret\0", &"secret".repeat(200)] {
+        refused_by_a_bank(&store, text).await?;
+        refused_by_records_and_leases(&store, text).await?;
+        refused_by_tokens_and_counters(&store, text).await?;
+        refused_by_ordered_values(&store, text).await?;
+    }
+    assert_eq!(reached.0.load(Ordering::SeqCst), 0, "calls that reached the backend");
+    store.bank("vouchers")?.add(["SAVE-10"]).await?;
+    assert_eq!(reached.0.load(Ordering::SeqCst), 1, "a call that is seen");
+    Ok(())
+}
