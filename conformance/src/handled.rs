@@ -10,7 +10,7 @@ use tokio::time::{self, Instant};
 
 use crate::harness::{Declared, Harness, Restart, Sandbox, TestClock};
 
-/// As long as a handle waits unless it is told otherwise.
+/// The default deadline of a handle.
 const DEADLINE: Duration = Duration::from_secs(30);
 
 /// The stores of another harness, each behind retries and a deadline.

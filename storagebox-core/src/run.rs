@@ -140,7 +140,7 @@ where
             First::Right(()) => return Ok(Ran::Fenced),
         }
     };
-    // A sign of life that was under way is dropped here: it may hold the very thing that giving back waits for.
+    // A heartbeat that was under way is dropped here: it may hold the very thing that giving back waits for.
     runner.give_back(&lease).await;
     match failed {
         Ok(failure) => Err(RunError::Work(failure)),

@@ -50,7 +50,7 @@ impl LeaseRepo for Troubled {
     }
 }
 
-/// Leases over one connection, on which a sign of life has no answer.
+/// Leases over one connection, on which a heartbeat has no answer.
 struct Alone {
     inner: Arc<dyn LeaseRepo>,
     connection: Mutex<()>,
@@ -108,7 +108,7 @@ impl Subscriber for Warnings {
     fn exit(&self, _: &Id) {}
 }
 
-/// Eight signs of life have room in a lease when they fail, three when they do not.
+/// Eight heartbeats have room in a lease when they fail, three when they do not.
 #[tokio::test(start_paused = true)]
 async fn a_lease_that_cannot_be_extended_is_told_and_tried_more_often() -> Result<(), Box<dyn std::error::Error>> {
     let (warnings, store) = (Arc::<AtomicUsize>::default(), MemoryStore::new());
@@ -129,9 +129,9 @@ async fn a_lease_that_cannot_be_extended_is_told_and_tried_more_often() -> Resul
     Ok(())
 }
 
-/// The sign of life under way has what giving back waits for, and ends first.
+/// The heartbeat under way has what giving back waits for, and ends first.
 #[tokio::test(start_paused = true)]
-async fn work_that_fails_during_a_sign_of_life_gives_its_lease_back() -> Result<(), Box<dyn std::error::Error>> {
+async fn work_that_fails_during_a_heartbeat_gives_its_lease_back() -> Result<(), Box<dyn std::error::Error>> {
     let leases = MemoryStore::new().lease_repo(&"jobs".parse()?)?;
     let alone = Alone { inner: Arc::clone(&leases), connection: Mutex::default() };
     let (id, other) = (DedupId::new("invoice-7")?, OpId::new("other")?);
@@ -259,7 +259,7 @@ impl Timer for Jumps {
 }
 
 #[tokio::test]
-async fn signs_of_life_let_the_work_go_on_where_no_time_is_waited_for() -> Result<()> {
+async fn heartbeats_let_the_work_go_on_where_no_time_is_waited_for() -> Result<()> {
     let jobs = MemoryStore::new().lease_repo(&"jobs".parse()?)?;
     let work = async |_| {
         tokio::task::yield_now().await;

@@ -47,7 +47,7 @@ async fn made(client: &Client) -> Result<()> {
     }
 }
 
-/// Asks for a sign of life, and for the table.
+/// Checks that the service is reachable and that the table exists.
 pub(crate) async fn ping(client: &Client) -> Result<()> {
     let nothing = RowKey::alone(format!("{}namespace", client.settings().prefix));
     client.settled("ping", || client.get(&nothing)).await.map(drop)

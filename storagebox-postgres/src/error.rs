@@ -51,7 +51,7 @@ const CODES: &[(&str, ErrorKind, &str)] = &[
 
 /// Said by `sql/store/is_namespace.sql` and `sql/store/is_store.sql`, before anything is written.
 const NOT_THAT_OPENED: &str = "the schema is not as it was when it was opened: it was emptied or made anew, or a copy was put back. Stop \
-     whoever works with it and find out what is missing, as the README of storagebox-postgres says; then open the store again";
+     every program that uses it and find out what is missing, as the README of storagebox-postgres says; then open the store again";
 
 /// What makes no sense for the setting of this name.
 pub(crate) fn bad(setting: &'static str, why: impl Display) -> Error {

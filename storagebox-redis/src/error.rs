@@ -101,15 +101,15 @@ pub(crate) fn connecting(error: RedisError) -> Error {
 /// What was opened is not there any more, or not the same.
 pub(crate) fn of_another_epoch(keys: &str) -> Error {
     let why = "it is not of the epoch that was opened: it was lost, alone or with all else, or a copy was put \
-         back. Stop whoever works with it and find out what is missing, as the README of storagebox-redis says; then open the \
+         back. Stop every program that uses it and find out what is missing, as the README of storagebox-redis says; then open the \
          store again";
     Error::corrupt(format_args!("what begins with {keys}"), why).on("redis")
 }
 
 /// A namespace that was made in this epoch is not there any more.
 pub(crate) fn lost(keys: &str) -> Error {
-    let why = "the namespace was made and is gone: its node came back empty, or its key was evicted or deleted. Stop whoever works \
-         with the store, find out what is missing and give the store a new epoch, as the README of storagebox-redis says; then \
+    let why = "the namespace was made and is gone: its node came back empty, or its key was evicted or deleted. Stop every program \
+         that uses the store, find out what is missing and give the store a new epoch, as the README of storagebox-redis says; then \
          open it again";
     Error::corrupt(format_args!("what begins with {keys}"), why).on("redis")
 }

@@ -310,7 +310,7 @@ impl Layer for SilentOnce {
 
 /// Its lease lasts 30 seconds, and the deadline of a call is as long.
 #[tokio::test(start_paused = true)]
-async fn a_sign_of_life_without_an_answer_does_not_cost_the_lease() -> Result<()> {
+async fn a_heartbeat_without_an_answer_does_not_cost_the_lease() -> Result<()> {
     let memory = MemoryStore::new();
     let jobs = Store::new(memory.clone()).layer(SilentOnce("extend", AtomicUsize::new(0))).leases("jobs")?;
     let work = async |_| {

@@ -11,7 +11,7 @@ use crate::error::bad;
 
 /// Into how many parts a lifetime is cut where keys are kept alone.
 const PARTS: u32 = SLOTS as u32;
-/// The store's `max_skew` unless it is told otherwise.
+/// The default `max_skew` of a store.
 const USUAL_SKEW: Duration = Duration::from_secs(1);
 
 /// A plan for [`Strategy::Window`], which stores its operations in one row.

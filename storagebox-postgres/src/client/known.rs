@@ -46,7 +46,7 @@ impl Found {
 }
 
 fn emptied() -> Error {
-    let why = "its table `store` is empty, so that nobody knows what was in it. Stop whoever works with it and find out what is \
+    let why = "its table `store` is empty, so that nobody knows what was in it. Stop every program that uses it and find out what is \
          missing; then put a copy back, or drop the schema and run setup";
     Error::corrupt("the schema", why).on("postgres")
 }

@@ -3,7 +3,7 @@
 -- There are more of them the more names there are: 16,384 at first; when these are full, eight times as many for names that
 -- are new, and so on up to the third time. A name never changes its bucket, so it is looked for in the newest buckets first,
 -- then in older ones.
--- A server keeps a hash of twice as many in little memory unless it is told otherwise.
+-- A server keeps a hash of twice as many in little memory by default.
 local FULL = 256
 
 -- How often there had to be more of these buckets, as a field of the namespace says it.

@@ -27,7 +27,7 @@ struct Open {
     closed: bool,
 }
 
-/// A connection with its signs of life.
+/// A connection, and how many answers came on it.
 #[derive(Clone)]
 pub(super) struct Connection {
     number: u64,

@@ -71,7 +71,7 @@ impl fmt::Debug for Asked {
 /// What it takes to be let in, beside what the URL says.
 #[derive(Clone, Default)]
 pub(crate) struct Access {
-    /// Who must have signed a server's certificate, in PEM; everybody whom the machine trusts unless told otherwise.
+    /// The CA that signed the server's certificate, in PEM. Defaults to the machine's trusted CAs.
     authority: Option<Vec<u8>>,
     /// The client's own certificate and its key, in PEM.
     own: Option<(Vec<u8>, Vec<u8>)>,

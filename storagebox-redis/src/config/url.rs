@@ -199,6 +199,6 @@ fn set(mut builder: RedisBuilder, key: &str, value: &str) -> Result<RedisBuilder
 }
 
 impl Wait {
-    /// Unless told otherwise.
+    /// How long replicas are waited for, by default.
     const TIMEOUT: Duration = Duration::from_secs(1);
 }

@@ -74,7 +74,7 @@ pub(in crate::dedup) async fn the_lease_lasts_until_the_result_is_recorded(world
     let retry = Retry { attempts: 2, first_delay: step, max_delay: step };
     let options = options(world).retry(retry);
     let run = run_well(&far, &timer, &job, &options, |_| tally.work("result"));
-    // The next attempt and the next sign of life: time passes while both are awaited, and no call is under way.
+    // The next attempt and the next heartbeat: time passes while both are awaited, and no call is under way.
     let ran = timer.pass_while(step, 2, run).await?;
     ensure_eq!(ran, Ran::Done(text("result")?), "a run whose result is recorded late");
     ensure_eq!(refusing.begun_by_others(), 0, "others who began while the result was on its way");

@@ -144,7 +144,7 @@ pub(in crate::dedup) async fn long_work_keeps_its_lease(world: &World) -> Verdic
     there.ensure_value(&job, Some("result")).await
 }
 
-/// A link that loses everything after the begin, until it is healed: the runner's signs of life do not arrive.
+/// A link that loses everything after the begin, until it is healed: the runner's heartbeats do not arrive.
 fn losing_touch() -> Arc<Link> {
     Link::script([Fate::Delivered].into_iter().chain(repeat_n(Fate::RequestLost, 1_000)))
 }

@@ -14,7 +14,7 @@ use crate::world::World;
 /// Waits by the store's time: where that is moved on by hand, this goes with it.
 ///
 /// Time moves on only while everyone who takes part sleeps, and then all whose sleep is over act before it moves
-/// on again. So a runner is never late with a sign of life, however the threads are scheduled.
+/// on again. So a runner is never late with a heartbeat, however the threads are scheduled.
 pub(super) struct StoreTimer {
     clock: Option<Arc<dyn TestClock>>,
     start: Instant,
