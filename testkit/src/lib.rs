@@ -17,6 +17,8 @@
 #![allow(clippy::disallowed_methods, reason = "it waits for servers, on the real clock")]
 
 mod account;
+#[cfg(feature = "checks")]
+pub mod checks;
 mod docker;
 pub mod dynamodb;
 mod failure;

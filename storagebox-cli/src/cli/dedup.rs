@@ -51,11 +51,11 @@ impl Records {
     /// The namespace of the records.
     pub(crate) fn of(&self) -> &OfNamespace {
         match self {
-            Self::Record(args) => &args.record.of,
-            Self::Get(args) => &args.record.of,
-            Self::Replace(args) => &args.record.of,
             Self::List(args) => &args.of,
-            Self::Forget(args) => &args.record.of,
+            Self::Record(Record { record, .. })
+            | Self::Get(GetRecord { record, .. })
+            | Self::Replace(Replace { record, .. })
+            | Self::Forget(Forget { record, .. }) => &record.of,
         }
     }
 }

@@ -39,7 +39,7 @@ impl<V: Value> Batches<V> {
         }
     }
 
-    pub(crate) async fn next(&mut self) -> Result<Option<Vec<V>>, Failure> {
+    async fn next(&mut self) -> Result<Option<Vec<V>>, Failure> {
         // A store that never waits must not keep the program from hearing an interrupt.
         yield_now().await;
         match self {
@@ -48,8 +48,24 @@ impl<V: Value> Batches<V> {
         }
     }
 
+    /// Hands on each batch and adds up what is counted of it; the lines that could not be used are counted besides.
+    pub(crate) async fn sum<const N: usize, Fut>(
+        mut self,
+        mut call: impl FnMut(Vec<V>) -> Fut + Send,
+    ) -> Result<([u64; N], u64), Failure>
+    where
+        Fut: Future<Output = Result<[u64; N], Failure>> + Send,
+    {
+        let mut sums = [0; N];
+        while let Some(batch) = self.next().await? {
+            let counts = call(batch).await?;
+            sums.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
+        }
+        Ok((sums, self.end()?))
+    }
+
     /// Lists the lines that could not be used; how many there were.
-    pub(crate) fn end(self) -> Result<u64, Failure> {
+    fn end(self) -> Result<u64, Failure> {
         match self {
             Self::Given(_) => Ok(0),
             Self::File(lines) => {

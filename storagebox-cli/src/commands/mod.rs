@@ -1,5 +1,7 @@
 //! One module for each subcommand.
 
+#[cfg(test)]
+mod asked;
 mod assign;
 mod bank;
 mod batches;
@@ -12,6 +14,7 @@ mod lease;
 mod listing;
 mod load;
 mod maintain;
+mod on_store;
 mod ordered;
 mod pages;
 mod ping;
@@ -29,14 +32,14 @@ pub(crate) async fn run(cli: Cli) -> Result<Exit, Failure> {
         Command::Setup => setup::run(&cli.global).await,
         Command::Ping => ping::run(&cli.global).await,
         Command::Maintain => maintain::run(&cli.global).await,
-        Command::Bank(command) => bank::run(command, &cli.global).await,
+        Command::Bank(command) => on_store::run(command, &cli.global).await,
         Command::Assign(args) => assign::assign(args, &cli.global).await,
         Command::Recover(args) => assign::recover(args, &cli.global).await,
         Command::Dedup(command) => dedup::run(command, &cli.global).await,
-        Command::Lease(command) => lease::run(command, &cli.global).await,
-        Command::Token(command) => token::run(command, &cli.global).await,
+        Command::Lease(command) => on_store::run(command, &cli.global).await,
+        Command::Token(command) => on_store::run(command, &cli.global).await,
         Command::Counter(command) => counter::run(command, &cli.global).await,
-        Command::Ordered(command) => ordered::run(command, &cli.global).await,
+        Command::Ordered(command) => on_store::run(command, &cli.global).await,
         Command::Demo(args) => demo::run(&args, &cli.global).await,
         Command::Promises => promises::run(&cli.global).await,
         Command::Completions(args) => shell::completions(&args),

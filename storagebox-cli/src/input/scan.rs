@@ -125,16 +125,18 @@ fn after_quote(bytes: &[u8], after: usize, whole: bool) -> End {
 mod tests {
     use super::*;
 
-    fn first_of(text: &str) -> String {
-        match scan(text.as_bytes(), true) {
-            Scan::Record { first, .. } => String::from_utf8(first.content().into_owned()).unwrap(),
-            other => panic!("{other:?}"),
+    /// The first field of each line.
+    #[track_caller]
+    fn assert_first(cases: &[(&str, &str)]) {
+        for (line, expected) in cases {
+            let Scan::Record { first, .. } = scan(line.as_bytes(), true) else { panic!("{line:?} is no record") };
+            assert_eq!(&*first.content(), expected.as_bytes(), "{line:?}");
         }
     }
 
     #[test]
     fn plain_text_is_taken_as_it_is() {
-        for (line, id) in [
+        assert_first(&[
             ("5\" pipe\n", "5\" pipe"),
             ("it's\n", "it's"),
             (" padded \r\n", " padded "),
@@ -143,14 +145,12 @@ mod tests {
             ("no line end", "no line end"),
             ("say \"hi\", you\n", "say \"hi\""),
             ("cr\rinside\n", "cr\rinside"),
-        ] {
-            assert_eq!(first_of(line), id);
-        }
+        ]);
     }
 
     #[test]
     fn quoted_text_is_unquoted() {
-        for (line, id) in [
+        assert_first(&[
             ("\"a,b\"\n", "a,b"),
             ("\"say \"\"hi\"\"\"\r\n", "say \"hi\""),
             ("\"two\nlines\",x\n", "two\nlines"),
@@ -159,20 +159,14 @@ mod tests {
             ("\"\"\"\"\"\"", "\"\""),
             ("a,\"never mind\nthis\"\n", "a"),
             ("\" kept \"\n", " kept "),
-        ] {
-            assert_eq!(first_of(line), id);
-        }
+        ]);
     }
 
     #[test]
     fn what_is_no_csv_is_named() {
-        for (line, fault) in [
-            ("\"open\nmore\n", Fault::OpenQuote),
-            ("a,\"open\n", Fault::OpenQuote),
-            ("\"a\"b\n", Fault::TextAfterQuote),
-            ("\"a\" \n", Fault::TextAfterQuote),
-            ("\"a\"\rb\n", Fault::TextAfterQuote),
-        ] {
+        let open_quotes = ["\"open\nmore\n", "a,\"open\n"].map(|line| (line, Fault::OpenQuote));
+        let texts_after = ["\"a\"b\n", "\"a\" \n", "\"a\"\rb\n"].map(|line| (line, Fault::TextAfterQuote));
+        for (line, fault) in open_quotes.into_iter().chain(texts_after) {
             assert_eq!(scan(line.as_bytes(), true), Scan::Malformed(fault), "{line:?}");
         }
     }

@@ -4,7 +4,14 @@ use std::collections::HashMap;
 use std::io::Write;
 use std::process::{Child, ChildStdin, Stdio};
 
+use crate::stores::{Store, tests_on};
 use crate::support::{Ended, FILES, Given, Place, assert_exactly_once};
+
+tests_on! {
+    [dynamo postgres redis sqlite]:
+        a_second_run_gives_everybody_the_same_again,
+        four_processes_at_once_serve_each_person_once;
+}
 
 /// So many items for so many people, each of whom asks three times.
 #[derive(Clone, Copy)]
@@ -15,7 +22,7 @@ pub(crate) struct Crowd {
 
 impl Crowd {
     /// With the files of a run; its first line is another person's in each place.
-    pub(crate) fn at(self, place: Place, first: usize) -> Place {
+    fn at(self, place: Place, first: usize) -> Place {
         place.write("items.csv", (0..self.items).map(|n| format!("CODE-{n}\n")).collect::<String>());
         place.write("ids.csv", self.ids(first));
         place
@@ -49,21 +56,8 @@ impl Crowd {
         self.assert_balanced(&place);
     }
 
-    /// Four processes at once serve each person once.
-    pub(crate) fn comes_to_four_doors(self, door: impl Fn() -> Place) {
-        let places = [0, 1, 2, 3].map(|quarter| self.at(door(), quarter * self.people / 4));
-        let runs: Vec<_> = places.iter().map(|place| spawn(place, "ids.csv")).collect();
-        for run in runs {
-            Ended::from(run.wait_with_output().unwrap()).exits(0);
-        }
-        let given: Vec<_> = places.iter().flat_map(|place| place.given("given.csv")).collect();
-        assert_exactly_once(&given);
-        assert_eq!(outcomes(&given), HashMap::from([("new", self.people), ("again", 11 * self.people)]));
-        self.assert_balanced(&places[0]);
-    }
-
-    #[cfg(any(feature = "dynamo", feature = "postgres", feature = "redis"))]
     /// The run that meets the crash fails and shows nothing; the next one carries on where it ended.
+    #[cfg(any(feature = "dynamo", feature = "postgres", feature = "redis"))]
     pub(crate) fn meets_a_crash(self, place: Place, kill: impl FnOnce(), start_again: impl FnOnce()) {
         let place = self.at(place, 0);
         let (run, mut input, rest) = self.goes_half_way(&place);
@@ -111,6 +105,24 @@ impl Crowd {
         assert!(outcomes(&given)["new"] < self.people, "the first run gave nobody anything");
         self.assert_balanced(place);
     }
+}
+
+fn a_second_run_gives_everybody_the_same_again<S: Store>() {
+    let store = S::ready();
+    S::CROWD.comes_twice(store.place());
+}
+
+fn four_processes_at_once_serve_each_person_once<S: Store>() {
+    let (store, crowd) = (S::ready(), S::CROWD);
+    let places = [0, 1, 2, 3].map(|quarter| crowd.at(store.place(), quarter * crowd.people / 4));
+    let runs: Vec<_> = places.iter().map(|place| spawn(place, "ids.csv")).collect();
+    for run in runs {
+        Ended::from(run.wait_with_output().unwrap()).exits(0);
+    }
+    let given: Vec<_> = places.iter().flat_map(|place| place.given("given.csv")).collect();
+    assert_exactly_once(&given);
+    assert_eq!(outcomes(&given), HashMap::from([("new", crowd.people), ("again", 11 * crowd.people)]));
+    crowd.assert_balanced(&places[0]);
 }
 
 fn outcomes(given: &[Given]) -> HashMap<&str, usize> {

@@ -6,38 +6,29 @@ use serde_json::{Value, json};
 use storagebox_conformance::{Cut, Proxy};
 use tokio::runtime::Runtime;
 
+use crate::stores::{Served, tests_on};
 use crate::support::{Ended, Place};
+
+tests_on! {
+    [dynamo postgres redis]:
+        a_change_in_doubt_is_told_and_not_repeated;
+}
 
 /// No change takes so many requests.
 const MOST_REQUESTS: usize = 20;
 
 /// A way to a server that is cut while a command is under way.
-pub(crate) struct Doubt {
+struct Doubt {
     _runtime: Runtime,
     proxy: Proxy,
 }
 
 impl Doubt {
-    pub(crate) fn before(server: &str) -> Self {
+    fn before(server: &str) -> Self {
         let server: SocketAddr = server.parse().unwrap();
         let runtime = Runtime::new().unwrap();
         let proxy = runtime.block_on(Proxy::start(server)).unwrap();
         Self { _runtime: runtime, proxy }
-    }
-
-    pub(crate) fn address(&self) -> SocketAddr {
-        self.proxy.addr()
-    }
-
-    /// The command counts once whatever is cut, and leaves it to the person to look where it cannot know.
-    pub(crate) fn is_told_and_not_repeated(&self, far: &Place, near: &Place, strategies: &[&str]) {
-        for strategy in strategies {
-            for cut in [Cut::RequestLost, Cut::ReplyLost, Cut::HalfReply] {
-                let doubts = self.doubts(far, near, strategy, cut);
-                // A history finds out by itself whether its request was lost.
-                assert!(doubts > 0 || *strategy != "atomic", "no doubt with {strategy} and {cut:?}");
-            }
-        }
     }
 
     /// In how many of the cuts the command was left in doubt.
@@ -59,6 +50,20 @@ impl Doubt {
             }
         }
         panic!("{strategy} takes more than {MOST_REQUESTS} requests");
+    }
+}
+
+/// The command counts once whatever is cut, and leaves it to the person to look where it cannot know.
+fn a_change_in_doubt_is_told_and_not_repeated<S: Served>() {
+    let store = S::ready();
+    let doubt = Doubt::before(store.address());
+    let (far, near) = (store.place_by(doubt.proxy.addr()), store.place());
+    for strategy in S::FORGETFUL {
+        for cut in [Cut::RequestLost, Cut::ReplyLost, Cut::HalfReply] {
+            let doubts = doubt.doubts(&far, &near, strategy, cut);
+            // A history finds out by itself whether its request was lost.
+            assert!(doubts > 0 || *strategy != "atomic", "no doubt with {strategy} and {cut:?}");
+        }
     }
 }
 

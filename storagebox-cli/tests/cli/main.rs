@@ -25,6 +25,8 @@ mod postgres;
 mod quiet;
 #[cfg(feature = "sqlite")]
 mod readme;
+#[cfg(any(feature = "dynamo", feature = "postgres", feature = "redis", feature = "sqlite"))]
+mod ready;
 #[cfg(feature = "redis")]
 mod redis;
 mod rejects;
@@ -32,6 +34,8 @@ mod shell;
 mod snapshots;
 #[cfg(feature = "sqlite")]
 mod sqlite;
+#[cfg(any(feature = "dynamo", feature = "postgres", feature = "redis", feature = "sqlite"))]
+mod stores;
 mod support;
 #[cfg(target_os = "linux")]
 mod terminal;

@@ -1,11 +1,23 @@
 //! `dedup run` on a store that lasts: twenty shells at once, a runner that dies, and signals.
 
 use std::io::{BufRead, BufReader, Read};
-use std::process::{Child, Output, Stdio};
+use std::process::{Child, ChildStdout, Output, Stdio};
 use std::time::Duration;
 use std::{fs, thread};
 
+use crate::stores::{Store, tests_on};
 use crate::support::{Ended, Place};
+
+tests_on! {
+    [dynamo postgres redis sqlite]:
+        twenty_shells_at_once_run_the_command_once_and_print_the_same,
+        a_runner_that_dies_is_followed_by_another,
+        an_interrupted_command_is_run_again,
+        a_command_that_does_not_listen_is_killed,
+        what_a_command_leaves_behind_is_not_waited_for,
+        whoever_waits_may_go,
+        a_command_is_not_told_the_url;
+}
 
 /// How many shells ask at once.
 const SHELLS: usize = 20;
@@ -15,6 +27,9 @@ const PAUSE: Duration = Duration::from_millis(20);
 
 /// Says that it was run, writes bytes that are no text to both outputs, and fails.
 const TALKS: &str = r"echo run >> runs; printf 'out\377\000\n'; printf 'err\376' >&2; exit 7";
+
+/// With them the id stands for the name of the work, so that one command may follow another.
+const ANY_COMMAND: [&str; 2] = ["--fingerprint", "nightly"];
 
 /// One id, run from many places that share a folder. Commands that hang end with the folder, which goes also with a
 /// test program that is killed.
@@ -41,20 +56,24 @@ impl Once {
         fs::read_to_string(self.place.path("runs")).map_or(0, |runs| runs.lines().count())
     }
 
-    /// All print the same, and later ones too; the command ran once.
-    pub(crate) fn is_run_for_twenty_shells(&self) {
-        let shells: Vec<_> = (0..SHELLS).map(|_| self.spawn(&[], TALKS)).collect();
-        let mut outputs: Vec<_> = shells.into_iter().map(|shell| shell.wait_with_output().unwrap()).collect();
-        outputs.push(self.run(&[], TALKS));
-        for output in &outputs {
-            assert_eq!(output.status.code(), Some(7), "{}", String::from_utf8_lossy(&output.stderr));
-            assert_eq!(output.stdout, b"out\xFF\0\n");
-            assert_eq!(String::from_utf8_lossy(&output.stderr), String::from_utf8_lossy(b"err\xFE"));
-        }
-        assert_eq!(self.runs(), 1);
+    /// A runner whose command has said that it runs, and the rest of what it says.
+    fn started(&self, options: &[&str], script: &str) -> (Child, BufReader<ChildStdout>) {
+        let mut runner = self.spawn(options, script);
+        let mut stdout = BufReader::new(runner.stdout.take().unwrap());
+        stdout.read_line(&mut String::new()).unwrap();
+        (runner, stdout)
     }
 
-    /// The same where there is no store yet: some say that they made it, and nothing else differs.
+    /// The runner says how its command was interrupted, and has recorded nothing: the next one runs the command.
+    #[track_caller]
+    fn is_left_open_by(&self, runner: Child, told: &str) {
+        let ended = Ended::from(runner.wait_with_output().unwrap()).exits(130);
+        assert!(ended.stderr.starts_with(told), "{}", ended.stderr);
+        assert_eq!(self.run(&ANY_COMMAND, TALKS).status.code(), Some(7));
+        assert_eq!(self.runs(), 2);
+    }
+
+    /// Twenty shells where there is no store yet: some say that they made it, and nothing else differs.
     #[cfg(feature = "sqlite")]
     pub(crate) fn is_made_and_run_for_twenty_shells(&self, made: &str) {
         let shells: Vec<_> = (0..SHELLS).map(|_| self.spawn(&[], TALKS)).collect();
@@ -65,82 +84,6 @@ impl Once {
             assert_eq!(said, [String::from_utf8_lossy(b"err\xFE")]);
         }
         assert_eq!(self.runs(), 1);
-    }
-
-    /// The runner is killed while its command runs; whoever waits runs it again when the lease is over, and says so.
-    pub(crate) fn outlives_a_runner_that_dies(&self) {
-        // It ends with its standard error, which nobody reads once the runner is dead.
-        let hangs = "echo run >> runs; echo started; while echo . >&2; do sleep 0.05; done";
-        let options = ["--lease", "2s", "--fingerprint", "nightly"];
-        let mut runner = self.spawn(&options, hangs);
-        let mut stdout = BufReader::new(runner.stdout.take().unwrap());
-        stdout.read_line(&mut String::new()).unwrap();
-        let stderr = runner.stderr.take().unwrap();
-        let waits = self.spawn(&options, TALKS);
-        runner.kill().unwrap();
-        runner.wait().unwrap();
-        drop((stdout, stderr));
-        let output = waits.wait_with_output().unwrap();
-        assert_eq!((output.status.code(), &output.stdout[..]), (Some(7), &b"out\xFF\0\n"[..]));
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert!(said.starts_with("note: the run that was under way left no result"), "{said}");
-        assert_eq!(self.runs(), 2);
-        assert_eq!(self.run(&options, TALKS).stdout, b"out\xFF\0\n");
-        assert_eq!(self.runs(), 2);
-    }
-
-    /// The command is told of the signal and ends; nothing is recorded, and the next one runs it.
-    pub(crate) fn is_run_again_after_an_interrupt(&self) {
-        let script =
-            "echo run >> runs; trap 'echo told; exit 9' TERM; echo started; while test -e runs; do sleep 0.05; done";
-        let options = ["--fingerprint", "nightly"];
-        let mut runner = self.spawn(&options, script);
-        let mut stdout = BufReader::new(runner.stdout.take().unwrap());
-        stdout.read_line(&mut String::new()).unwrap();
-        terminate(&runner);
-        let mut rest = String::new();
-        stdout.read_to_string(&mut rest).unwrap();
-        assert_eq!(rest, "told\n");
-        let ended = Ended::from(runner.wait_with_output().unwrap()).exits(130);
-        let told = "error: interrupted: the command ended with 9, and nothing is recorded\nhelp: run the same";
-        assert!(ended.stderr.starts_with(told), "{}", ended.stderr);
-        assert_eq!(self.run(&options, TALKS).status.code(), Some(7));
-        assert_eq!(self.runs(), 2);
-    }
-
-    /// A command that does not listen is killed by the second signal, and nothing is recorded. It shows that it has the
-    /// first one, so that the second comes neither too early, when two are one, nor once it has ended.
-    pub(crate) fn is_killed_by_a_second_signal(&self) {
-        let script = "trap 'echo heard' TERM; echo run >> runs; echo started; while test -e runs; do sleep 0.05; done";
-        let options = ["--fingerprint", "nightly"];
-        let mut runner = self.spawn(&options, script);
-        let mut stdout = BufReader::new(runner.stdout.take().unwrap());
-        stdout.read_line(&mut String::new()).unwrap();
-        terminate(&runner);
-        let mut heard = String::new();
-        stdout.read_line(&mut heard).unwrap();
-        assert_eq!(heard, "heard\n");
-        terminate(&runner);
-        let ended = Ended::from(runner.wait_with_output().unwrap()).exits(130);
-        let told = "error: interrupted: the command ended with 137, and nothing is recorded\n";
-        assert!(ended.stderr.starts_with(told), "{}", ended.stderr);
-        assert_eq!(self.run(&options, TALKS).status.code(), Some(7));
-        assert_eq!(self.runs(), 2);
-    }
-
-    /// The command is not told the store's URL, which may hold a password, unless somebody wants that.
-    pub(crate) fn keeps_the_url_to_itself(&self) {
-        let run = |id, options: &[&str], command: &[&str]| {
-            let args = [&["dedup", "run", "records", id], options, &["--"], command].concat();
-            self.place.run(&args)
-        };
-        let withheld = run("a", &[], &["env"]).exits(0).stdout;
-        assert!(withheld.lines().any(|line| line == "STORAGEBOX_ID=a"), "{withheld}");
-        let recorded = self.place.run(&["dedup", "get", "records", "a", "--out", "-"]).exits(0).stdout;
-        let passed = run("b", &["--pass-url"], &["env"]).exits(0).stdout;
-        let url = passed.lines().find_map(|line| line.strip_prefix("STORAGEBOX_URL=")).unwrap();
-        assert!(!withheld.contains(url) && !recorded.contains(url), "{withheld} {recorded}");
-        self.a_storagebox_within_guesses_no_store();
     }
 
     fn a_storagebox_within_guesses_no_store(&self) {
@@ -156,48 +99,133 @@ impl Once {
         assert!(!self.place.path("storagebox.db").exists());
     }
 
-    /// The command has ended and left something behind that holds its output open: a signal is enough to record it.
-    pub(crate) fn is_recorded_without_what_is_left_behind(&self) {
-        let script = "echo run >> runs; (trap '' INT TERM; while test -e runs && ! test -e go; do sleep 0.05; done) & echo hi; exit 5";
-        let runner = self.spawn(&[], script);
-        while !self.has_ended(&runner) {
-            thread::sleep(PAUSE);
-        }
-        terminate(&runner);
-        let output = runner.wait_with_output().unwrap();
-        fs::write(self.place.path("go"), "").unwrap();
-        assert_eq!((output.status.code(), &output.stdout[..]), (Some(5), &b"hi\n"[..]));
-        let later = self.run(&[], script);
-        assert_eq!((later.status.code(), &later.stdout[..]), (Some(5), &b"hi\n"[..]));
-        assert_eq!(self.runs(), 1);
-    }
-
     /// Whether the runner has no child any more: it was run, and reaped.
     fn has_ended(&self, runner: &Child) -> bool {
         let tasks = fs::read_dir(format!("/proc/{}/task", runner.id())).unwrap();
         let children = tasks.map(|task| fs::read_to_string(task.unwrap().path().join("children")).unwrap());
         self.runs() == 1 && children.collect::<String>().trim().is_empty()
     }
+}
 
-    /// Whoever waits for another's run just ends, and the run goes on.
-    pub(crate) fn is_not_ended_by_one_who_waits(&self) {
-        let script =
-            "echo run >> runs; echo started; while test -e runs && ! test -e go; do sleep 0.05; done; echo done";
-        let mut runner = self.spawn(&[], script);
-        let mut stdout = BufReader::new(runner.stdout.take().unwrap());
-        stdout.read_line(&mut String::new()).unwrap();
-        let short = self.run(&["--wait", "0s"], script);
-        assert_eq!(short.status.code(), Some(124), "{}", String::from_utf8_lossy(&short.stderr));
-        let waits = self.spawn(&[], script);
-        terminate_once_it_waits(&waits);
-        let ended = Ended::from(waits.wait_with_output().unwrap()).exits(130);
-        assert!(ended.stderr.starts_with("error: interrupted\n"), "{}", ended.stderr);
-        fs::write(self.place.path("go"), "").unwrap();
-        let mut rest = String::new();
-        stdout.read_to_string(&mut rest).unwrap();
-        assert_eq!((rest.as_str(), runner.wait().unwrap().code()), ("done\n", Some(0)));
-        assert_eq!(self.runs(), 1);
+/// All print the same, and later ones too; the command ran once.
+fn twenty_shells_at_once_run_the_command_once_and_print_the_same<S: Store>() {
+    let store = S::ready();
+    let once = Once::at(store.place());
+    let shells: Vec<_> = (0..SHELLS).map(|_| once.spawn(&[], TALKS)).collect();
+    let mut outputs: Vec<_> = shells.into_iter().map(|shell| shell.wait_with_output().unwrap()).collect();
+    outputs.push(once.run(&[], TALKS));
+    for output in &outputs {
+        assert_eq!(output.status.code(), Some(7), "{}", String::from_utf8_lossy(&output.stderr));
+        assert_eq!(output.stdout, b"out\xFF\0\n");
+        assert_eq!(String::from_utf8_lossy(&output.stderr), String::from_utf8_lossy(b"err\xFE"));
     }
+    assert_eq!(once.runs(), 1);
+}
+
+/// The runner is killed while its command runs; whoever waits runs it again when the lease is over, and says so.
+fn a_runner_that_dies_is_followed_by_another<S: Store>() {
+    let store = S::ready();
+    let once = Once::at(store.place());
+    // It ends with its standard error, which nobody reads once the runner is dead.
+    let hangs = "echo run >> runs; echo started; while echo . >&2; do sleep 0.05; done";
+    let options = ["--lease", "2s", "--fingerprint", "nightly"];
+    let (mut runner, stdout) = once.started(&options, hangs);
+    let stderr = runner.stderr.take().unwrap();
+    let waits = once.spawn(&options, TALKS);
+    runner.kill().unwrap();
+    runner.wait().unwrap();
+    drop((stdout, stderr));
+    let output = waits.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), &output.stdout[..]), (Some(7), &b"out\xFF\0\n"[..]));
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.starts_with("note: the run that was under way left no result"), "{said}");
+    assert_eq!(once.runs(), 2);
+    assert_eq!(once.run(&options, TALKS).stdout, b"out\xFF\0\n");
+    assert_eq!(once.runs(), 2);
+}
+
+/// The command is told of the signal and ends; nothing is recorded, and the next one runs it.
+fn an_interrupted_command_is_run_again<S: Store>() {
+    let store = S::ready();
+    let once = Once::at(store.place());
+    let script =
+        "echo run >> runs; trap 'echo told; exit 9' TERM; echo started; while test -e runs; do sleep 0.05; done";
+    let (runner, mut stdout) = once.started(&ANY_COMMAND, script);
+    terminate(&runner);
+    let mut rest = String::new();
+    stdout.read_to_string(&mut rest).unwrap();
+    assert_eq!(rest, "told\n");
+    let told = "error: interrupted: the command ended with 9, and nothing is recorded\nhelp: run the same";
+    once.is_left_open_by(runner, told);
+}
+
+/// A command that does not listen is killed by the second signal, and nothing is recorded. It shows that it has the
+/// first one, so that the second comes neither too early, when two are one, nor once it has ended.
+fn a_command_that_does_not_listen_is_killed<S: Store>() {
+    let store = S::ready();
+    let once = Once::at(store.place());
+    let script = "trap 'echo heard' TERM; echo run >> runs; echo started; while test -e runs; do sleep 0.05; done";
+    let (runner, mut stdout) = once.started(&ANY_COMMAND, script);
+    terminate(&runner);
+    let mut heard = String::new();
+    stdout.read_line(&mut heard).unwrap();
+    assert_eq!(heard, "heard\n");
+    terminate(&runner);
+    once.is_left_open_by(runner, "error: interrupted: the command ended with 137, and nothing is recorded\n");
+}
+
+/// The command has ended and left something behind that holds its output open: a signal is enough to record it.
+fn what_a_command_leaves_behind_is_not_waited_for<S: Store>() {
+    let store = S::ready();
+    let once = Once::at(store.place());
+    let script = "echo run >> runs; (trap '' INT TERM; while test -e runs && ! test -e go; do sleep 0.05; done) & echo hi; exit 5";
+    let runner = once.spawn(&[], script);
+    while !once.has_ended(&runner) {
+        thread::sleep(PAUSE);
+    }
+    terminate(&runner);
+    let output = runner.wait_with_output().unwrap();
+    fs::write(once.place.path("go"), "").unwrap();
+    assert_eq!((output.status.code(), &output.stdout[..]), (Some(5), &b"hi\n"[..]));
+    let later = once.run(&[], script);
+    assert_eq!((later.status.code(), &later.stdout[..]), (Some(5), &b"hi\n"[..]));
+    assert_eq!(once.runs(), 1);
+}
+
+/// Whoever waits for another's run just ends, and the run goes on.
+fn whoever_waits_may_go<S: Store>() {
+    let store = S::ready();
+    let once = Once::at(store.place());
+    let script = "echo run >> runs; echo started; while test -e runs && ! test -e go; do sleep 0.05; done; echo done";
+    let (mut runner, mut stdout) = once.started(&[], script);
+    let short = once.run(&["--wait", "0s"], script);
+    assert_eq!(short.status.code(), Some(124), "{}", String::from_utf8_lossy(&short.stderr));
+    let waits = once.spawn(&[], script);
+    terminate_once_it_waits(&waits);
+    let ended = Ended::from(waits.wait_with_output().unwrap()).exits(130);
+    assert!(ended.stderr.starts_with("error: interrupted\n"), "{}", ended.stderr);
+    fs::write(once.place.path("go"), "").unwrap();
+    let mut rest = String::new();
+    stdout.read_to_string(&mut rest).unwrap();
+    assert_eq!((rest.as_str(), runner.wait().unwrap().code()), ("done\n", Some(0)));
+    assert_eq!(once.runs(), 1);
+}
+
+/// The command is not told the store's URL, which may hold a password, unless somebody wants that.
+fn a_command_is_not_told_the_url<S: Store>() {
+    let store = S::ready();
+    let once = Once::at(store.place());
+    let run = |id, options: &[&str], command: &[&str]| {
+        let args = [&["dedup", "run", "records", id], options, &["--"], command].concat();
+        once.place.run(&args)
+    };
+    let withheld = run("a", &[], &["env"]).exits(0).stdout;
+    assert!(withheld.lines().any(|line| line == "STORAGEBOX_ID=a"), "{withheld}");
+    let recorded = once.place.run(&["dedup", "get", "records", "a", "--out", "-"]).exits(0).stdout;
+    let passed = run("b", &["--pass-url"], &["env"]).exits(0).stdout;
+    let url = passed.lines().find_map(|line| line.strip_prefix("STORAGEBOX_URL=")).unwrap();
+    assert!(!withheld.contains(url) && !recorded.contains(url), "{withheld} {recorded}");
+    once.a_storagebox_within_guesses_no_store();
 }
 
 fn terminate(child: &Child) {

@@ -25,6 +25,11 @@ fn place() -> Place {
     Place::with("SAVE-1\n", "ada\n")
 }
 
+/// The words of a call on these files.
+fn hand_out<'a>(items: &'a str, ids: &'a str, out: &'a str) -> [&'a str; 8] {
+    ["hand-out", "items", "--items", items, "--ids", ids, "--out", out]
+}
+
 fn with_url(url: &str) -> Ended {
     place().hand_out(&["--url", url])
 }
@@ -144,14 +149,14 @@ fn json_is_one_object_of_the_same_figures() {
 
 #[test]
 fn both_inputs_cannot_be_standard_input() {
-    let args = ["hand-out", "items", "--items", "-", "--ids", "-", "--out", "given.csv"];
+    let args = hand_out("-", "-", "given.csv");
     refused(&place(), &args, "both");
 }
 
 #[test]
 fn a_missing_input_is_refused_before_any_work() {
     for (items, ids) in [("none.csv", "ids.csv"), ("items.csv", "none.csv")] {
-        refused(&place(), &["hand-out", "items", "--items", items, "--ids", ids, "--out", "given.csv"], "none.csv");
+        refused(&place(), &hand_out(items, ids, "given.csv"), "none.csv");
     }
 }
 
@@ -159,12 +164,12 @@ fn a_missing_input_is_refused_before_any_work() {
 fn a_directory_is_no_input() {
     let place = place();
     fs::create_dir(place.path("folder")).unwrap();
-    refused(&place, &["hand-out", "items", "--items", "items.csv", "--ids", "folder", "--out", "given.csv"], "folder");
+    refused(&place, &hand_out("items.csv", "folder", "given.csv"), "folder");
 }
 
 #[test]
 fn a_missing_output_directory_is_refused_before_any_work() {
-    let args = ["hand-out", "items", "--items", "items.csv", "--ids", "ids.csv", "--out", "none/given.csv"];
+    let args = hand_out("items.csv", "ids.csv", "none/given.csv");
     refused(&place(), &args, "none");
 }
 
@@ -172,7 +177,7 @@ fn a_missing_output_directory_is_refused_before_any_work() {
 fn the_output_must_be_a_file() {
     let place = place();
     fs::create_dir(place.path("folder")).unwrap();
-    refused(&place, &["hand-out", "items", "--items", "items.csv", "--ids", "ids.csv", "--out", "folder"], "folder");
+    refused(&place, &hand_out("items.csv", "ids.csv", "folder"), "folder");
 }
 
 #[test]
@@ -181,7 +186,7 @@ fn an_input_is_never_overwritten() {
         let place = place();
         fs::create_dir(place.path("folder")).unwrap();
         let out = out.replace("../", "folder/../");
-        refused(&place, &["hand-out", "items", "--items", "items.csv", "--ids", "ids.csv", "--out", &out], "overwrite");
+        refused(&place, &hand_out("items.csv", "ids.csv", &out), "overwrite");
         let args =
             ["hand-out", "items", "--items", "items.csv", "--ids", "ids.csv", "--out", "given.csv", "--rejects", &out];
         refused(&place, &args, "overwrite");
@@ -200,11 +205,7 @@ fn the_two_outputs_must_differ() {
 fn a_link_to_an_input_is_an_input() {
     let place = place();
     std::os::unix::fs::symlink("ids.csv", place.path("link.csv")).unwrap();
-    refused(
-        &place,
-        &["hand-out", "items", "--items", "items.csv", "--ids", "ids.csv", "--out", "link.csv"],
-        "overwrite",
-    );
+    refused(&place, &hand_out("items.csv", "ids.csv", "link.csv"), "overwrite");
 }
 
 #[test]

@@ -5,18 +5,23 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use storagebox_core::{Added, Result, Taken};
 
-use crate::scene::{assign, at_once, ensure_conserved, given, tally};
+use crate::scene::{Tally, assign, at_once, ensure_conserved, given, tally};
 use crate::support::{Articles, items};
+
+/// What customers of these ids are told who ask at once for so many items, none of which is lost or given to two.
+async fn told(articles: &Articles, items: usize, ids: impl IntoIterator<Item = String>) -> Result<Tally> {
+    let answers = at_once(&articles.filled(items).await?, ids).await?;
+    ensure_conserved(articles, items, &answers).await?;
+    Ok(tally(&answers))
+}
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_hundred_requests_by_twenty_customers_give_twenty_codes() -> Result<()> {
     Articles::with(async |articles| {
-        let tables = articles.filled(30).await?;
         let customers = (0..100).map(|request| format!("customer-{}", request % 20));
-        let answers = at_once(&tables, customers).await?;
-        assert_eq!(tally(&answers), (20, 80, 0));
+        assert_eq!(told(articles, 30, customers).await?, (20, 80, 0));
         assert_eq!(articles.given().await?.len(), 20);
-        ensure_conserved(articles, 30, &answers).await
+        Ok(())
     })
     .await
 }
@@ -24,10 +29,8 @@ async fn a_hundred_requests_by_twenty_customers_give_twenty_codes() -> Result<()
 #[tokio::test(flavor = "multi_thread")]
 async fn sixty_four_tasks_share_one_item_and_one_gets_it() -> Result<()> {
     Articles::with(async |articles| {
-        let tables = articles.filled(1).await?;
-        let answers = at_once(&tables, (0..64).map(|task| format!("customer-{task}"))).await?;
-        assert_eq!(tally(&answers), (1, 0, 63));
-        ensure_conserved(articles, 1, &answers).await
+        assert_eq!(told(articles, 1, (0..64).map(|task| format!("customer-{task}"))).await?, (1, 0, 63));
+        Ok(())
     })
     .await
 }
@@ -35,11 +38,9 @@ async fn sixty_four_tasks_share_one_item_and_one_gets_it() -> Result<()> {
 #[tokio::test(flavor = "multi_thread")]
 async fn sixty_four_tasks_with_one_id_get_one_item() -> Result<()> {
     Articles::with(async |articles| {
-        let tables = articles.filled(70).await?;
-        let answers = at_once(&tables, (0..64).map(|_| "ada".to_owned())).await?;
-        assert_eq!(tally(&answers), (1, 63, 0));
+        assert_eq!(told(articles, 70, (0..64).map(|_| "ada".to_owned())).await?, (1, 63, 0));
         assert_eq!(articles.free().await?.len(), 69);
-        ensure_conserved(articles, 70, &answers).await
+        Ok(())
     })
     .await
 }

@@ -32,7 +32,9 @@ pub(crate) async fn assign(tables: &ArticleTables, id: &str) -> Result<Item> {
 }
 
 /// How many answers were new, repeats and empty.
-pub(crate) fn tally(answers: &[(String, Result<Taken>)]) -> (usize, usize, usize) {
+pub(crate) type Tally = (usize, usize, usize);
+
+pub(crate) fn tally(answers: &[(String, Result<Taken>)]) -> Tally {
     let count = |is: fn(&Taken) -> bool| answers.iter().filter(|(_, answer)| answer.as_ref().is_ok_and(is)).count();
     (
         count(|taken| matches!(taken, Taken::New(_))),

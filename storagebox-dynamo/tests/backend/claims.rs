@@ -151,21 +151,27 @@ async fn an_extended_hold_that_lapses_is_taken() -> Result<()> {
     .await
 }
 
+/// The claim of a hold that would have run out by now, and a call that was cut off after its first write.
+async fn cut_off(place: &Place, call: Kept) -> Result<ClaimId> {
+    let gate = Gate::default();
+    let (store, faults) = gate.store(&place.table, place.builder()).await?;
+    let (bank, claim) = (store.item_bank(&"namespace".parse()?)?, ClaimId::new("ada")?);
+    bank.add(&items(1)?).await?;
+    let _ = bank.take(&claim, Hold::For(MINUTE)).await?;
+    faults.script_for("UpdateItem", [Gate::PASS, Gate::HOLD]);
+    tokio::select! {
+        () = gate.reached() => {}
+        answer = call.keep(&*bank, &claim) => panic!("{call:?} was not held: {answer:?}"),
+    }
+    place.clock.advance(2 * MINUTE);
+    Ok(claim)
+}
+
 /// As a confirm that was cut off: the item stands where its first hold would have run out.
 #[tokio::test]
 async fn upkeep_puts_off_what_an_extend_left_in_its_place() -> Result<()> {
     with_place(async |place| {
-        let gate = Gate::default();
-        let (store, faults) = gate.store(&place.table, place.builder()).await?;
-        let (bank, claim) = (store.item_bank(&"namespace".parse()?)?, ClaimId::new("ada")?);
-        bank.add(&items(1)?).await?;
-        let _ = bank.take(&claim, Hold::For(MINUTE)).await?;
-        faults.script_for("UpdateItem", [Gate::PASS, Gate::HOLD]);
-        tokio::select! {
-            () = gate.reached() => {}
-            answer = bank.extend(&claim, Hold::For(60 * MINUTE)) => panic!("it was not held: {answer:?}"),
-        }
-        place.clock.advance(2 * MINUTE);
+        let claim = cut_off(place, Kept::Extended).await?;
         place.store().await?.maintain(100).await?;
         let (store, faults) = recorded(&place.table, place.builder()).await?;
         let late = store.item_bank(&"namespace".parse()?)?;
@@ -181,17 +187,7 @@ async fn upkeep_puts_off_what_an_extend_left_in_its_place() -> Result<()> {
 #[tokio::test]
 async fn upkeep_takes_what_a_confirm_left_out_of_the_index() -> Result<()> {
     with_place(async |place| {
-        let gate = Gate::default();
-        let (store, faults) = gate.store(&place.table, place.builder()).await?;
-        let (bank, claim) = (store.item_bank(&"namespace".parse()?)?, ClaimId::new("ada")?);
-        bank.add(&items(1)?).await?;
-        let _ = bank.take(&claim, Hold::For(MINUTE)).await?;
-        faults.script_for("UpdateItem", [Gate::PASS, Gate::HOLD]);
-        tokio::select! {
-            () = gate.reached() => {}
-            answer = bank.confirm(&claim) => panic!("it was not held: {answer:?}"),
-        }
-        place.clock.advance(2 * MINUTE);
+        let claim = cut_off(place, Kept::Confirmed).await?;
         assert_eq!(in_the_index(place).await?, 1);
         place.store().await?.maintain(100).await?;
         assert_eq!(in_the_index(place).await?, 0);

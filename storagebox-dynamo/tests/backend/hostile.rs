@@ -2,20 +2,19 @@
 
 use std::time::Duration;
 
-use storagebox_conformance::keeps_text;
 use storagebox_core::{
     Backend, BankAdmin, Change, ClaimId, Counted, Counter, DedupId, DedupRepo, Error, ErrorKind, Hold, Item, ItemBank,
     ItemState, Key, LeaseRepo, Ledger, Namespace, OpId, Payload, Recorded, Result, Retention, Strategy, TokenId,
 };
 use storagebox_dynamo::DynamoStore;
+use storagebox_testkit::checks::hostile::{self, Texts};
 
 use crate::scene::{recorded, with_place};
-use crate::support::failed;
 
 const HOUR: Duration = Duration::from_secs(3_600);
 
-fn texts() -> Vec<String> {
-    let short = [
+const TEXTS: Texts = Texts {
+    short: &[
         ":pk",
         "#n",
         "pk",
@@ -35,20 +34,17 @@ fn texts() -> Vec<String> {
         "bank:3:abc:items:0",
         "1:a:",
         "%00",
-        "\u{1f600}\u{200d}\u{1f4a9}",
-        "e\u{301}",
         "\u{1}\t\r\n\u{7f}\u{feff}\u{2028}",
-    ];
-    let long = ["\"".repeat(512), "\u{1f600}".repeat(128), "\\".repeat(512), ":".repeat(512)];
-    short.into_iter().map(str::to_owned).chain(long).collect()
-}
+    ],
+    long: &[("\"", 512), ("\\", 512), (":", 512)],
+};
 
 #[tokio::test]
 async fn every_text_comes_back_byte_for_byte() -> Result<()> {
     with_place(async |place| {
         let store = place.store().await?;
-        for text in texts() {
-            keeps_text(&store, &text).await.map_err(failed)?;
+        TEXTS.are_kept(&store).await?;
+        for text in TEXTS.all() {
             counters(&store, &text).await?;
             ledgers(&store, &text).await?;
         }
@@ -89,19 +85,12 @@ async fn ledgers(store: &DynamoStore, text: &str) -> Result<()> {
     Ok(())
 }
 
-/// Every byte there is, as a value, and the longest one; the longest item.
+/// And the longest item.
 #[tokio::test]
 async fn payloads_are_bytes_and_items_are_as_long_as_promised() -> Result<()> {
     with_place(async |place| {
         let store = place.store().await?;
-        let records = store.dedup_repo(&"records".parse()?)?;
-        let bytes: Vec<_> = (0..256 * 1024_usize).map(|byte| byte as u8).collect();
-        for value in [&bytes[..0], &bytes[..256], &bytes[..]] {
-            let (id, op) = (DedupId::new(format!("{}", value.len()))?, OpId::new("op")?);
-            let _ = records.record(&id, &Payload::try_from(value)?, &op, Retention::Forever).await?;
-            let found = records.get(&id).await?.ok_or_else(|| failed("nothing was recorded"))?;
-            assert_eq!(found.value.as_bytes(), value);
-        }
+        hostile::payloads_are_bytes(&*store.dedup_repo(&"records".parse()?)?).await?;
         let (bank, item) = (store.item_bank(&"b".repeat(512).parse()?)?, Item::new("\u{1f600}".repeat(256))?);
         bank.add(std::slice::from_ref(&item)).await?;
         let claim = ClaimId::new("i".repeat(512))?;

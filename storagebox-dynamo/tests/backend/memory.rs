@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use storagebox_core::{
-    Backend, Begun, ClaimId, DedupId, End, ErrorKind, Hold, ItemBank, LeaseRepo, OpId, Result, Retention, Taken,
-    TokenId, TokenStore,
+    Backend, ClaimId, DedupId, DedupRepo, ErrorKind, ItemBank, Result, Retention, TokenId, TokenStore,
 };
+use storagebox_testkit::checks::memory;
 
 use crate::scene::with_place;
 
@@ -18,27 +18,13 @@ async fn what_has_ended_is_remembered_as_the_namespace_was_made_whoever_ends_it(
         let client = place.table.client(None, None).await;
         let maker = place.builder().remember(Retention::Forever).from_client(&client)?;
         let says_nothing = place.store().await?;
-        let (claim, token) = (ClaimId::new("ada")?, [TokenId::new("token")?]);
-        let (id, op) = (DedupId::new("id")?, OpId::new("op")?);
-        maker.item_bank(&"namespace".parse()?)?.get(&claim).await?;
-        maker.token_store(&"namespace".parse()?)?.exists(&token[0]).await?;
-        maker.dedup_repo(&"namespace".parse()?)?.get(&id).await?;
-        let _ = says_nothing.item_bank(&"namespace".parse()?)?.release(&claim).await?;
-        says_nothing.token_store(&"namespace".parse()?)?.discard(&token).await?;
-        let leases = says_nothing.lease_repo(&"namespace".parse()?)?;
-        let begun = leases.begin(&id, &op, DAY, None).await?;
-        let Begun::Started(lease) = begun else { panic!("{begun:?}") };
-        let _ = leases.abort(&lease).await?;
-        place.clock.advance(400 * DAY);
-        for store in [&maker, &says_nothing] {
-            assert_eq!(store.maintain(1_000).await?.deleted, 0);
-            let taken = store.item_bank(&"namespace".parse()?)?.take(&claim, Hold::Forever).await?;
-            assert!(matches!(taken, Taken::Ended(End::Released)), "{taken:?}");
-            assert_eq!(store.token_store(&"namespace".parse()?)?.create_tokens(&token).await?.gone, 1);
-            let again = store.lease_repo(&"namespace".parse()?)?.begin(&id, &op, DAY, None).await?;
-            assert!(matches!(again, Begun::Fenced), "{again:?}");
-        }
-        Ok(())
+        maker.item_bank(&"namespace".parse()?)?.get(&ClaimId::new("ada")?).await?;
+        maker.token_store(&"namespace".parse()?)?.exists(&TokenId::new("token")?).await?;
+        maker.dedup_repo(&"namespace".parse()?)?.get(&DedupId::new("id")?).await?;
+        memory::fence_each_kind(&says_nothing).await?;
+        place.clock.advance(memory::LONG_AGO);
+        memory::assert_fenced(&maker).await?;
+        memory::assert_fenced(&says_nothing).await
     })
     .await
 }

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use storagebox_core::{Added, Result};
 use storagebox_testkit::Folder;
-use storagebox_testkit::dynamodb::{Data, Dynamo};
+use storagebox_testkit::dynamodb::Data;
 
 use crate::support::{Articles, Table, failed, items};
 use process::{Kind, Process, Tables};
@@ -68,10 +68,8 @@ struct Found {
 
 /// Runs all processes to their end, and looks at what they were told and at the tables.
 async fn together(name: &str, killed: Option<Kind>) -> Result<Found> {
-    let server = tokio::task::spawn_blocking(|| Dynamo::start(Data::InMemory)).await.map_err(failed)?;
-    let server = server.map_err(failed)?;
-    let endpoint = format!("http://{}", server.address());
-    let table = Table::alone(server).await?;
+    let table = Table::alone(Data::InMemory).await?;
+    let endpoint = format!("http://{}", table.own().expect("a server of its own").address());
     let articles = Articles::beside(&table).await?;
     let added = articles.open().await?.add(&items(ITEMS)?).await?;
     assert_eq!(added, Added { added: ITEMS as u64, already_present: 0 });

@@ -14,9 +14,9 @@ use storagebox_core::{
     Backend, ClaimId, Clock, Error, Item, ItemState, ListedItem, ManualClock, Namespace, Result, async_trait,
 };
 use storagebox_dynamo::faults::{Fault, Faults};
+use storagebox_testkit::checks::harness::{Acts, run_with};
 use storagebox_testkit::dynamodb::{Data, Dynamo};
 use tokio::runtime::Runtime;
-use tokio::task::block_in_place;
 
 use super::place::{Place, Table, failed};
 
@@ -65,16 +65,7 @@ impl DynamoHarness {
 
     /// Runs something that needs a table, and removes it afterwards.
     pub fn with_table(run: impl FnOnce(&Runtime, Arc<Table>) -> Result<ExitCode>) -> ExitCode {
-        let outcome = Runtime::new().map_err(failed).and_then(|runtime| {
-            let table = runtime.block_on(Table::shared())?;
-            let outcome = run(&runtime, Arc::clone(&table));
-            runtime.block_on(table.remove())?;
-            outcome
-        });
-        outcome.unwrap_or_else(|error| {
-            eprintln!("{error}");
-            ExitCode::FAILURE
-        })
+        run_with(async |_| Table::shared().await, run, async |table| table.remove().await)
     }
 
     async fn store(&self, place: &Place, address: Option<SocketAddr>) -> Result<Arc<dyn Backend>> {
@@ -116,8 +107,7 @@ impl Harness for DynamoHarness {
     }
 
     async fn fresh_alone(&self) -> Result<Sandbox> {
-        let server = block_in_place(|| Dynamo::start(Data::InFile)).map_err(failed)?;
-        Ok(sandbox(Table::alone(server).await?.place().await?))
+        Ok(sandbox(Table::alone(Data::InFile).await?.place().await?))
     }
 
     async fn open(&self, sandbox: &Sandbox) -> Result<Arc<dyn Backend>> {
@@ -144,17 +134,11 @@ impl Harness for DynamoHarness {
     }
 
     async fn restart(&self, sandbox: &Sandbox, how: Restart) -> Result<()> {
-        let server = place(sandbox)?.table.own().ok_or_else(|| failed("this server is not the case's own"))?;
-        block_in_place(|| {
-            match how {
-                Restart::Clean => server.stop()?,
-                Restart::Kill => server.kill()?,
-            }
-            server.start_again()
-        })
-        .map_err(failed)
+        ACTS.restart(place(sandbox)?.table.own(), how)
     }
 }
+
+const ACTS: Acts<Dynamo> = Acts { stop: Dynamo::stop, kill: Dynamo::kill, start_again: Dynamo::start_again };
 
 type Row = HashMap<String, AttributeValue>;
 

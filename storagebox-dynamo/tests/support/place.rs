@@ -10,10 +10,12 @@ use aws_sdk_dynamodb::Client as Driver;
 use aws_sdk_dynamodb::config::{BehaviorVersion, Credentials, Region};
 use aws_sdk_dynamodb::types::AttributeValue;
 use aws_smithy_runtime_api::client::http::SharedHttpClient;
-use storagebox_core::{Backend as _, Error, ManualClock, Result};
+use storagebox_core::{Backend as _, ManualClock, Result};
 use storagebox_dynamo::{DynamoBuilder, DynamoStore};
-use storagebox_testkit::dynamodb::Dynamo;
+pub use storagebox_testkit::checks::failed;
+use storagebox_testkit::dynamodb::{Data, Dynamo};
 use storagebox_testkit::servers;
+use tokio::task::spawn_blocking;
 
 /// A table that is removed in the end.
 #[derive(Debug)]
@@ -35,7 +37,8 @@ impl Table {
     }
 
     /// In a server of its own, which can be killed.
-    pub async fn alone(own: Dynamo) -> Result<Arc<Self>> {
+    pub async fn alone(data: Data) -> Result<Arc<Self>> {
+        let own = spawn_blocking(move || Dynamo::start(data)).await.map_err(failed)?.map_err(failed)?;
         let url = own.url();
         Self::create(&url, Some(own)).await
     }
@@ -171,10 +174,6 @@ fn plain_http(endpoint: Option<&str>) -> SharedHttpClient {
 async fn of_aws(region: &str, http: SharedHttpClient) -> Driver {
     let config = aws_config::defaults(BehaviorVersion::v2026_01_12());
     Driver::new(&config.region(Region::new(region.to_owned())).http_client(http).load().await)
-}
-
-pub fn failed(why: impl std::fmt::Display) -> Error {
-    Error::unknown(format!("the test's own set-up failed: {why}"))
 }
 
 /// The bytes of the longest row here, as DynamoDB counts them, give or take what a number takes.

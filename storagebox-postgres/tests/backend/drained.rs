@@ -14,51 +14,31 @@ use crate::support::{Behind, Buffers, Place, end_holds, failed, run};
 /// An old snapshot keeps every row that was ever free, and no index entry may be passed over for good.
 #[tokio::test]
 async fn a_take_reads_no_more_as_the_bank_drains_under_an_old_snapshot() -> Result<()> {
-    with_place(async |place| {
-        Buffers::of_takes(place, 10_000, true).await?.assert_flat();
-        Ok(())
-    })
-    .await
+    with_place(async |place| Buffers::of_takes(place, 10_000, true).await.map(|read| read.assert_flat())).await
 }
 
 #[tokio::test]
 async fn a_take_from_a_big_bank_that_is_nearly_drained_crosses_few_of_the_items_that_are_gone() -> Result<()> {
-    with_place(async |place| {
-        Buffers::of_a_section(place).await?.assert_flat();
-        Ok(())
-    })
-    .await
+    with_place(async |place| Buffers::of_a_section(place).await.map(|read| read.assert_flat())).await
 }
 
 /// A lane stops somewhere, and another one begins where it began: it crosses once what the first one has not looked
 /// back at, which is in two cells, and never all that is gone.
 #[tokio::test]
 async fn a_take_from_where_a_walk_began_that_stopped_part_way_crosses_few_of_the_items_that_are_gone() -> Result<()> {
-    with_place(async |place| {
-        Behind::walks(place, 0).await?.assert_within(4);
-        Ok(())
-    })
-    .await
+    with_place(async |place| Behind::walks(place, 0).await.map(|read| read.assert_within(4))).await
 }
 
 /// Takes that are made together look back at what those left that were made alone before them.
 #[tokio::test]
 async fn a_take_from_where_a_walk_of_takes_alone_and_together_stopped_crosses_few_of_the_items_that_are_gone()
 -> Result<()> {
-    with_place(async |place| {
-        Behind::walks(place, 3).await?.assert_within(4);
-        Ok(())
-    })
-    .await
+    with_place(async |place| Behind::walks(place, 3).await.map(|read| read.assert_within(4))).await
 }
 
 #[tokio::test]
 async fn an_empty_bank_reads_no_more_after_holds_that_have_ended() -> Result<()> {
-    with_place(async |place| {
-        Buffers::of_ended_holds(place).await?.assert_flat();
-        Ok(())
-    })
-    .await
+    with_place(async |place| Buffers::of_ended_holds(place).await.map(|read| read.assert_flat())).await
 }
 
 const HOUR: Duration = Duration::from_secs(3_600);

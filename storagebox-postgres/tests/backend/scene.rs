@@ -1,19 +1,13 @@
 //! Where a test takes place, and how it waits.
 
-use std::future::poll_fn;
-use std::pin::pin;
 use std::sync::Arc;
-use std::task::Poll;
 use std::time::Duration;
 
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection, PgConnection, query_scalar, raw_sql};
 use storagebox_core::Result;
-use tokio::time::{sleep, timeout};
+pub(crate) use storagebox_testkit::checks::{drop_after, until};
 
 use crate::support::{Database, Place, failed};
-
-/// A test that waits in vain fails in the end.
-const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Longer than anything takes that a test waits for, however busy the machine is: no call gives up by itself.
 pub(crate) const LONG: Duration = Duration::from_secs(3_600);
@@ -36,17 +30,6 @@ pub(crate) fn owner_url(database: &Database, name: &str) -> String {
     let mut url = database.owner().connect_options().to_url_lossy();
     url.set_query(Some(&format!("application_name={name}")));
     url.to_string()
-}
-
-/// Looks again and again until it is so.
-pub(crate) async fn until(what: &str, mut is_so: impl AsyncFnMut() -> Result<bool>) -> Result<()> {
-    let looking = async {
-        while !is_so().await? {
-            sleep(Duration::from_millis(5)).await;
-        }
-        Ok(())
-    };
-    timeout(PATIENCE, looking).await.unwrap_or_else(|_| Err(failed(format_args!("in vain: {what}"))))
 }
 
 /// What a statement counts, asked by the owner.
@@ -82,18 +65,4 @@ pub(crate) async fn blocked(database: &Database, name: &str) -> Result<i64> {
     let sql = "SELECT count(*) FROM pg_stat_activity
         WHERE wait_event_type = 'Lock' AND datname = current_database() AND application_name =";
     count(database, &format!("{sql} '{name}'")).await
-}
-
-/// The answer, unless the future had to wait once more than so often: then it is dropped.
-pub(crate) async fn drop_after<T>(waits: usize, future: impl Future<Output = T>) -> Option<T> {
-    let (mut future, mut waited) = (pin!(future), 0);
-    poll_fn(|context| match future.as_mut().poll(context) {
-        Poll::Ready(answer) => Poll::Ready(Some(answer)),
-        Poll::Pending if waited == waits => Poll::Ready(None),
-        Poll::Pending => {
-            waited += 1;
-            Poll::Pending
-        }
-    })
-    .await
 }

@@ -2,12 +2,13 @@
 
 use storagebox_core::{Error, ErrorKind};
 use storagebox_postgres::PostgresStore;
+use storagebox_testkit::checks::urls;
 
 /// Nobody listens there, and nobody is asked.
 const NOWHERE: &str = "postgres://ann:hunter2@127.0.0.1:1/namespace";
 
 fn refused(url: &str) -> Error {
-    PostgresStore::connect(url).expect_err("a URL that makes no sense")
+    urls::refused(PostgresStore::connect, url)
 }
 
 #[test]
@@ -16,7 +17,7 @@ fn names_of_schemas_are_plain_words() {
     for name in names.map(str::to_owned).into_iter().chain(["a".repeat(41)]) {
         let error = PostgresStore::builder().schema(&name).expect_err("a name that is no plain word");
         assert_eq!(error.kind(), ErrorKind::Misconfigured, "{name:?}");
-        assert_eq!(refused(&format!("{NOWHERE}?schema={name}")).kind(), ErrorKind::Misconfigured, "{name:?}");
+        refused(&format!("{NOWHERE}?schema={name}"));
     }
     for name in ["a", "_", "_1", "storage_box_2"].map(str::to_owned).into_iter().chain(["a".repeat(40)]) {
         assert!(PostgresStore::builder().schema(&name).is_ok(), "{name}");
@@ -26,8 +27,7 @@ fn names_of_schemas_are_plain_words() {
 #[test]
 fn keys_that_are_not_known_are_refused() {
     for key in ["shema=a", "Schema=a", "sslmod=require", "foo", "=", "combine=on"] {
-        let error = refused(&format!("{NOWHERE}?{key}"));
-        assert_eq!(error.kind(), ErrorKind::Misconfigured, "{key}");
+        refused(&format!("{NOWHERE}?{key}"));
     }
 }
 
@@ -49,18 +49,14 @@ fn values_that_make_no_sense_are_refused() {
         "sslmode=always",
         "statement-cache-capacity=x",
     ] {
-        let error = refused(&format!("{NOWHERE}?{pair}"));
-        assert_eq!(error.kind(), ErrorKind::Misconfigured, "{pair}");
-        assert!(!error.to_string().contains("hunter2"), "{error}");
+        refused(&format!("{NOWHERE}?{pair}"));
     }
 }
 
 #[test]
 fn urls_that_are_none_are_refused_without_being_shown() {
     for url in ["", "hunter2", "mysql://a:hunter2@b/c", "postgres://a:hunter2@b:port/c", "postgres://a:hunter2@["] {
-        let error = refused(url);
-        assert_eq!(error.kind(), ErrorKind::Misconfigured, "{url}");
-        assert!(!format!("{error} {error:?}").contains("hunter2"), "{error:?}");
+        refused(url);
     }
 }
 
@@ -75,7 +71,6 @@ fn a_number_sign_is_refused_wherever_it_stands() {
         "hunter2#SECRET@far/namespace?sslmode=verify-full",
     ] {
         let error = refused(&format!("postgres://ann:hunter2@{rest}"));
-        assert_eq!(error.kind(), ErrorKind::Misconfigured, "{rest}");
         let said = format!("{error} {error:?}");
         assert!(said.contains("%23"), "{said}");
         assert!(!["SECRET", "hunter2", "far"].iter().any(|part| said.contains(part)), "{said}");

@@ -4,7 +4,7 @@
 mod cuts;
 mod drained;
 mod kills;
-#[allow(dead_code, reason = "the other tests wait in more ways")]
+#[allow(dead_code, unused_imports, reason = "the other tests wait in more ways")]
 #[path = "../backend/scene.rs"]
 mod scene;
 mod stress;

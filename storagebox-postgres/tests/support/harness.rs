@@ -7,8 +7,9 @@ use std::time::Duration;
 
 use sqlx::{AssertSqlSafe, Row, query};
 use storagebox_conformance::{Declared, Harness, Part, Restart, Sandbox, TestClock};
-use storagebox_core::{Backend, ClaimId, Error, Item, ItemState, ListedItem, Namespace, Result, async_trait};
+use storagebox_core::{Backend, Error, ListedItem, Namespace, Result, async_trait};
 use storagebox_postgres::{PostgresBuilder, Statements};
+use storagebox_testkit::checks::harness::{self, Acts, run_with};
 use storagebox_testkit::pgbouncer::{self, PgBouncer};
 use storagebox_testkit::postgres::{Postgres, Settings};
 use tokio::runtime::{Handle, Runtime};
@@ -74,16 +75,7 @@ impl PostgresHarness {
 
     /// Runs something that needs a database, and removes it afterwards.
     pub fn with_database(run: impl FnOnce(&Runtime, Arc<Database>) -> Result<ExitCode>) -> ExitCode {
-        let outcome = Runtime::new().map_err(failed).and_then(|runtime| {
-            let database = runtime.block_on(Database::shared())?;
-            let outcome = run(&runtime, Arc::clone(&database));
-            runtime.block_on(database.remove())?;
-            outcome
-        });
-        outcome.unwrap_or_else(|error| {
-            eprintln!("{error}");
-            ExitCode::FAILURE
-        })
+        run_with(async |_| Database::shared().await, run, async |database| database.remove().await)
     }
 
     fn store(&self, place: &Place, address: SocketAddr) -> Result<Arc<dyn Backend>> {
@@ -162,17 +154,11 @@ impl Harness for PostgresHarness {
     }
 
     async fn restart(&self, sandbox: &Sandbox, how: Restart) -> Result<()> {
-        let server = place(sandbox)?.database.own().ok_or_else(|| failed("this server is not the case's own"))?;
-        block_in_place(|| {
-            match how {
-                Restart::Clean => server.stop()?,
-                Restart::Kill => server.kill()?,
-            }
-            server.start_again()
-        })
-        .map_err(failed)
+        ACTS.restart(place(sandbox)?.database.own(), how)
     }
 }
+
+const ACTS: Acts<Postgres> = Acts { stop: Postgres::stop, kill: Postgres::kill, start_again: Postgres::start_again };
 
 /// Past the library: the tables as they are.
 const AUDIT: &str = "
@@ -184,17 +170,8 @@ const AUDIT: &str = "
     FROM {schema}.claims c JOIN {schema}.namespaces b ON b.namespace = c.bank WHERE b.name = $1 AND c.item IS NOT NULL";
 
 fn listed(row: &sqlx::postgres::PgRow) -> Result<ListedItem> {
-    let claim: Option<String> = row.try_get("claim").map_err(failed)?;
-    let claim = claim.map(ClaimId::new).transpose()?;
-    let state = match (row.try_get("state").map_err(failed)?, claim) {
-        ("free", _) => ItemState::Free,
-        ("withdrawn", _) => ItemState::Withdrawn,
-        ("spent", claim) => ItemState::Spent(claim),
-        ("held", Some(claim)) => ItemState::Held(claim),
-        (state, _) => return Err(failed(format_args!("an item is {state}"))),
-    };
-    let item: String = row.try_get("item").map_err(failed)?;
-    Ok(ListedItem { item: Item::new(item)?, state })
+    let (item, claim) = (row.try_get("item").map_err(failed)?, row.try_get("claim").map_err(failed)?);
+    harness::listed(item, row.try_get("state").map_err(failed)?, claim)
 }
 
 struct Hand(Arc<Place>);

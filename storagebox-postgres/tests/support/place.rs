@@ -9,8 +9,9 @@ use std::time::Duration;
 
 use sqlx::postgres::{PgConnectOptions, PgPool, PgPoolOptions};
 use sqlx::{AssertSqlSafe, Executor, query, raw_sql};
-use storagebox_core::{Backend as _, Error, Result};
+use storagebox_core::{Backend as _, Result};
 use storagebox_postgres::{PostgresBuilder, PostgresStore};
+pub use storagebox_testkit::checks::failed;
 use storagebox_testkit::postgres::Postgres;
 use storagebox_testkit::servers;
 use tokio::sync::Mutex;
@@ -197,8 +198,4 @@ async fn pool(options: PgConnectOptions, most: u32) -> Result<PgPool> {
 
 pub async fn run(pool: &PgPool, sql: String) -> Result<()> {
     pool.execute(raw_sql(AssertSqlSafe(sql))).await.map(drop).map_err(failed)
-}
-
-pub fn failed(why: impl std::fmt::Display) -> Error {
-    Error::unknown(format!("the test's own set-up failed: {why}"))
 }

@@ -1,17 +1,15 @@
 //! Texts that would be something else if anybody read them as a key, a pattern or a script: in every field of every part.
 
-use storagebox_conformance::keeps_text;
 use storagebox_core::{
-    Backend, Change, ClaimId, Counter, DedupId, DedupRepo, ErrorKind, Item, ItemBank, Key, OpId, Payload, Result,
-    Retention, Strategy,
+    Backend, Change, Counter, DedupId, DedupRepo, Item, ItemBank, Key, OpId, Payload, Result, Retention, Strategy,
 };
+use storagebox_testkit::checks::hostile::{self, Texts};
 
 use crate::scene::with_place;
 use crate::structure::namespaces;
-use crate::support::failed;
 
-fn texts() -> Vec<String> {
-    let short = [
+const TEXTS: Texts = Texts {
+    short: &[
         "}",
         "{",
         "{}",
@@ -35,43 +33,25 @@ fn texts() -> Vec<String> {
         "\u{1}W",
         "-0",
         "9007199254740993",
-        "\u{1f600}\u{200d}\u{1f4a9}",
-        "e\u{301}",
-        "\u{1}\t\r\n\u{7f}",
-    ];
-    let long = ["}".repeat(512), "\u{1f600}".repeat(128), "\n".repeat(512)];
-    short.into_iter().map(str::to_owned).chain(long).collect()
-}
+    ],
+    long: &[("}", 512), ("\n", 512)],
+};
 
 #[tokio::test]
 async fn every_text_is_kept_byte_for_byte() -> Result<()> {
     with_place(async |place| {
-        let store = place.store()?;
-        for text in texts() {
-            keeps_text(&store, &text).await.map_err(failed)?;
-        }
+        TEXTS.are_kept(&place.store()?).await?;
         // Five namespaces a text, and the one of the leases.
-        assert_eq!(namespaces(place).await?.len(), 5 * texts().len() + 1);
+        assert_eq!(namespaces(place).await?.len(), 5 * TEXTS.count() + 1);
         Ok(())
     })
     .await
 }
 
-/// Every byte there is, as a value, and the longest one.
 #[tokio::test]
 async fn payloads_are_bytes() -> Result<()> {
-    with_place(async |place| {
-        let records = place.store()?.dedup_repo(&"namespace".parse()?)?;
-        let bytes: Vec<_> = (0..256 * 1024_usize).map(|byte| byte as u8).collect();
-        for value in [&bytes[..0], &bytes[..256], &bytes[..]] {
-            let (id, op) = (DedupId::new(format!("{}", value.len()))?, OpId::new("op")?);
-            let _ = records.record(&id, &Payload::try_from(value)?, &op, Retention::Forever).await?;
-            let found = records.get(&id).await?.ok_or_else(|| failed("nothing was recorded"))?;
-            assert_eq!(found.value.as_bytes(), value);
-        }
-        Ok(())
-    })
-    .await
+    with_place(async |place| hostile::payloads_are_bytes(&*place.store()?.dedup_repo(&"namespace".parse()?)?).await)
+        .await
 }
 
 /// A listing of large values comes in parts, and whole.
@@ -120,11 +100,7 @@ async fn names_that_look_alike_are_different_namespaces() -> Result<()> {
     .await
 }
 
-/// What the server could not keep never gets as far as a call.
 #[test]
 fn a_null_character_and_an_item_too_long_are_refused_as_values() {
-    for text in ["a\0b".to_owned(), "\0".to_owned(), "x".repeat(1_025)] {
-        assert_eq!(Item::new(text.as_str()).unwrap_err().kind(), ErrorKind::InvalidInput);
-        assert_eq!(ClaimId::new(text.as_str()).unwrap_err().kind(), ErrorKind::InvalidInput);
-    }
+    hostile::what_cannot_be_kept_is_no_value();
 }

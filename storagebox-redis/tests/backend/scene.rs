@@ -1,18 +1,13 @@
 //! Where a test takes place, and how it waits.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use storagebox_core::Result;
+pub(crate) use storagebox_testkit::checks::until;
 use storagebox_testkit::redis::Settings;
 use tokio::task::{JoinSet, spawn_blocking};
-use tokio::time::{sleep, timeout};
 
 use crate::support::{Place, Server, failed};
-
-/// A test that waits in vain fails in the end.
-#[allow(dead_code, reason = "the long checks wait; the others need not")]
-const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A prefix that is set up, on the server of this program.
 pub(crate) async fn with_place(test: impl AsyncFnOnce(&Place) -> Result<()>) -> Result<()> {
@@ -54,16 +49,4 @@ pub(crate) async fn at_once<T: Send + 'static>(
         }
         answers.extend(some.join_all().await.into_iter().collect::<Result<Vec<_>>>()?);
     }
-}
-
-/// Looks again and again until it is so.
-#[allow(dead_code, reason = "the long checks wait; the others need not")]
-pub(crate) async fn until(what: &str, mut is_so: impl AsyncFnMut() -> Result<bool>) -> Result<()> {
-    let looking = async {
-        while !is_so().await? {
-            sleep(Duration::from_millis(5)).await;
-        }
-        Ok(())
-    };
-    timeout(PATIENCE, looking).await.unwrap_or_else(|_| Err(failed(format_args!("in vain: {what}"))))
 }

@@ -3,11 +3,9 @@
 use std::time::Duration;
 
 use redis::cmd;
-use storagebox_core::{
-    Backend, Begun, ClaimId, DedupId, End, ErrorKind, Hold, ItemBank, LeaseRepo, OpId, Result, Retention, Taken,
-    TokenId, TokenStore,
-};
+use storagebox_core::{Backend, ErrorKind, ItemBank, Result, Retention};
 use storagebox_redis::{Eviction, RedisStore};
+use storagebox_testkit::checks::memory;
 use storagebox_testkit::redis::Settings;
 
 use crate::scene::{with_place, with_server};
@@ -112,25 +110,9 @@ async fn upkeep_goes_by_the_memory_of_the_store() -> Result<()> {
         let (prefix, url) = (format!("{}:elsewhere", place.prefix), place.server.url());
         let for_ever = place.builder()?.prefix(&prefix)?.remember(Retention::Forever).connect(&url)?;
         for_ever.setup().await?;
-        let (claim, id, op) = (ClaimId::new("ada")?, DedupId::new("id")?, OpId::new("op")?);
-        let _ = for_ever.item_bank(&"namespace".parse()?)?.release(&claim).await?;
-        for_ever.token_store(&"namespace".parse()?)?.discard(&[TokenId::new("token")?]).await?;
-        let begun = for_ever.lease_repo(&"namespace".parse()?)?.begin(&id, &op, Duration::from_secs(1), None).await?;
-        let Begun::Started(lease) = begun else { panic!("{begun:?}") };
-        let _ = for_ever.lease_repo(&"namespace".parse()?)?.abort(&lease).await?;
-        place.moved.advance(Duration::from_secs(400 * 24 * 3_600));
-        let says_nothing = place.builder()?.prefix(&prefix)?.connect(&url)?;
-        assert_eq!(says_nothing.maintain(1_000).await?.deleted, 0);
-        let taken = says_nothing.item_bank(&"namespace".parse()?)?.take(&claim, Hold::Forever).await?;
-        assert!(matches!(taken, Taken::Ended(End::Released)), "{taken:?}");
-        assert_eq!(
-            says_nothing.token_store(&"namespace".parse()?)?.create_tokens(&[TokenId::new("token")?]).await?.gone,
-            1
-        );
-        let again =
-            says_nothing.lease_repo(&"namespace".parse()?)?.begin(&id, &op, Duration::from_secs(1), None).await?;
-        assert!(matches!(again, Begun::Fenced), "{again:?}");
-        Ok(())
+        memory::fence_each_kind(&for_ever).await?;
+        place.moved.advance(memory::LONG_AGO);
+        memory::assert_fenced(&place.builder()?.prefix(&prefix)?.connect(&url)?).await
     })
     .await
 }
@@ -139,15 +121,7 @@ async fn upkeep_goes_by_the_memory_of_the_store() -> Result<()> {
 async fn a_store_of_another_memory_is_refused() -> Result<()> {
     with_place(async |place| {
         let url = place.server.url();
-        let builder = || place.builder().map(|builder| builder.remember(Retention::Forever));
-        for error in [
-            builder()?.connect(&url)?.ping().await.unwrap_err(),
-            builder()?.connect(&url)?.setup().await.unwrap_err(),
-            builder()?.connect(&url)?.maintain(1).await.map(drop).unwrap_err(),
-            builder()?.connect(&url)?.item_bank(&"namespace".parse()?)?.counts().await.map(drop).unwrap_err(),
-        ] {
-            assert_eq!(error.kind(), ErrorKind::Misconfigured, "{error}");
-        }
+        memory::another_is_refused(|| place.builder()?.remember(Retention::Forever).connect(&url)).await?;
         place.builder()?.remember(Retention::DEFAULT).connect(&url)?.ping().await
     })
     .await

@@ -28,20 +28,19 @@ type Given = HashMap<String, Item>;
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "it takes minutes: cargo xtask prove redis"]
 async fn what_a_replica_had_outlives_its_master() -> Result<()> {
-    let cluster = Server::cluster(quick_to_fail_over()).await?;
-    let (lost, double, given) = fail_over(cluster, 1, Replica::Follows).await?;
-    println!("failover, wait 1: {given} takes acknowledged, {lost} lost, {double} items with two claims");
-    assert_eq!((lost, double), (0, 0));
-    Ok(())
+    nothing_is_lost("failover", Server::cluster(quick_to_fail_over()).await?).await
 }
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "it takes minutes: cargo xtask prove redis"]
 async fn sentinels_lead_to_the_new_master() -> Result<()> {
-    let watched = Server::sentinels(quick_to_fail_over()).await?;
-    let (lost, double, given) = fail_over(watched, 1, Replica::Follows).await?;
-    println!("failover by Sentinel, wait 1: {given} takes acknowledged, {lost} lost, {double} items with two claims");
-    assert_eq!((lost, double), (0, 0));
+    nothing_is_lost("failover by Sentinel", Server::sentinels(quick_to_fail_over()).await?).await
+}
+
+async fn nothing_is_lost(what: &str, server: Arc<Server>) -> Result<()> {
+    let (lost, double, given) = fail_over(server, 1, Replica::Follows).await?;
+    println!("{what}, wait 1: {given} takes acknowledged, {lost} lost, {double} items with two claims");
+    assert_eq!((lost, double), (0, 0), "{what}");
     Ok(())
 }
 

@@ -8,7 +8,7 @@ mod kills;
 mod memory;
 mod pieces;
 mod resharding;
-#[allow(dead_code, reason = "the other tests wait in more ways")]
+#[allow(dead_code, unused_imports, reason = "the other tests wait in more ways")]
 #[path = "../backend/scene.rs"]
 mod scene;
 mod stress;

@@ -11,9 +11,9 @@ use redis::cmd;
 use storagebox_conformance::{Declared, Harness, Part, Restart, Sandbox, TestClock};
 use storagebox_core::{Backend, ClaimId, Error, Item, ItemState, ListedItem, Namespace, Result, async_trait};
 use storagebox_redis::Moved;
-use storagebox_testkit::redis::Settings;
+use storagebox_testkit::checks::harness::{Acts, run_with};
+use storagebox_testkit::redis::{Redis, Settings};
 use tokio::runtime::Runtime;
-use tokio::task::block_in_place;
 
 use super::place::{Place, Server, failed};
 
@@ -65,21 +65,13 @@ impl RedisHarness {
 
     /// Runs something that needs a server, and tidies up afterwards.
     pub fn with_server(set_up: SetUp, run: impl FnOnce(&Runtime, Arc<Server>) -> Result<ExitCode>) -> ExitCode {
-        let outcome = Runtime::new().map_err(failed).and_then(|runtime| {
-            let server = match set_up.servers {
-                Servers::One => runtime.block_on(Server::shared())?,
-                Servers::Tls => runtime.block_on(Server::alone(Settings::quick().with_tls()))?,
-                Servers::Cluster => runtime.block_on(Server::cluster(Settings::quick()))?,
-                Servers::Sentinels => runtime.block_on(Server::sentinels(Settings::quick()))?,
-            };
-            let outcome = run(&runtime, Arc::clone(&server));
-            runtime.block_on(server.remove())?;
-            outcome
-        });
-        outcome.unwrap_or_else(|error| {
-            eprintln!("{error}");
-            ExitCode::FAILURE
-        })
+        let make = async |_: &Runtime| match set_up.servers {
+            Servers::One => Server::shared().await,
+            Servers::Tls => Server::alone(Settings::quick().with_tls()).await,
+            Servers::Cluster => Server::cluster(Settings::quick()).await,
+            Servers::Sentinels => Server::sentinels(Settings::quick()).await,
+        };
+        run_with(make, run, async |server| server.remove().await)
     }
 
     fn store(&self, place: &Place, url: &str) -> Result<Arc<dyn Backend>> {
@@ -161,18 +153,11 @@ impl Harness for RedisHarness {
     }
 
     async fn restart(&self, sandbox: &Sandbox, how: Restart) -> Result<()> {
-        let own = place(sandbox)?.server.own();
-        let own = own.ok_or_else(|| failed("this server is not the case's own"))?;
-        block_in_place(|| {
-            match how {
-                Restart::Clean => own.stop()?,
-                Restart::Kill => own.kill()?,
-            }
-            own.start_again()
-        })
-        .map_err(failed)
+        ACTS.restart(place(sandbox)?.server.own(), how)
     }
 }
+
+const ACTS: Acts<Redis> = Acts { stop: Redis::stop, kill: Redis::kill, start_again: Redis::start_again };
 
 fn escape(byte: u8) -> String {
     match byte {

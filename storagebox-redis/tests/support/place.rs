@@ -9,8 +9,9 @@ use std::sync::{Arc, Mutex};
 
 use redis::aio::MultiplexedConnection;
 use redis::cmd;
-use storagebox_core::{Error, Result};
+use storagebox_core::Result;
 use storagebox_redis::{Moved, RedisBuilder, RedisStore};
+pub use storagebox_testkit::checks::failed;
 use storagebox_testkit::redis::{Cluster, Redis, Sentinels, Settings};
 use storagebox_testkit::servers;
 use tokio::task::spawn_blocking;
@@ -241,8 +242,4 @@ impl Place {
     pub fn key(&self, tag: &str) -> String {
         format!("{}:{{{tag}}}", self.prefix)
     }
-}
-
-pub fn failed(why: impl std::fmt::Display) -> Error {
-    Error::unknown(format!("the test's own set-up failed: {why}"))
 }

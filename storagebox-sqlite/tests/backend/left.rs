@@ -10,10 +10,11 @@ use storagebox_core::{
     Backend, Certainty, ClaimId, DedupRepo, ErrorKind, Hold, Item, ItemBank, Recorded, Result, Retention, Taken,
 };
 use storagebox_sqlite::SqliteStore;
+use storagebox_testkit::checks::drop_after;
+use storagebox_testkit::checks::dropping::Dropped;
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::{JoinSet, yield_now};
 
-use crate::dropping::{Dropped, drop_after};
 use crate::support::{Place, failed};
 
 type Left<T> = Pin<Box<dyn Future<Output = Result<T>> + Send>>;

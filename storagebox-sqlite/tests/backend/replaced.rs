@@ -2,12 +2,13 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
 use std::{env, fs};
 
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection, query, query_scalar, raw_sql};
 use storagebox_core::{
-    Backend, Certainty, ClaimState, Counts, Error, ErrorKind, Hold, Item, ItemBank, ItemState, Result,
+    Backend, BankAdmin, Certainty, ClaimState, Counts, Error, ErrorKind, Hold, Item, ItemBank, ItemState, Result,
 };
 use storagebox_sqlite::SqliteStore;
 
@@ -270,15 +271,20 @@ async fn put_back(place: &Place, copy: &Path) -> Result<()> {
     raw.close().await.map_err(failed)
 }
 
+/// The bank of a process that goes on while a copy is put back which knows nothing of it.
+async fn put_back_below() -> Result<(Place, Arc<dyn BankAdmin>)> {
+    let place = Place::ready().await?;
+    let copy = copied(&place).await?;
+    let adas = place.store()?.item_bank(&"adas".parse()?)?;
+    adas.add(&[Item::new("A")?]).await?;
+    put_back(&place, &copy).await?;
+    Ok((place, adas))
+}
+
 /// A copy is put back while others work, as `.restore` of the command `sqlite3` does it: the file stays the same one.
 #[tokio::test]
 async fn a_namespace_that_a_copy_does_not_have_is_not_taken_for_another() -> Result<()> {
-    let place = Place::ready().await?;
-    let copy = copied(&place).await?;
-    let old = place.store()?;
-    let adas = old.item_bank(&"adas".parse()?)?;
-    adas.add(&[Item::new("A")?]).await?;
-    put_back(&place, &copy).await?;
+    let (place, adas) = put_back_below().await?;
     place.store()?.item_bank(&"bobs".parse()?)?.add(&[Item::new("B")?]).await?;
     // By one statement, by a transaction, and by a look.
     assert_eq!(adas.take(&"ada".parse()?, Hold::Forever).await?.item(), None);
@@ -291,12 +297,7 @@ async fn a_namespace_that_a_copy_does_not_have_is_not_taken_for_another() -> Res
 /// The claim of the same name in another namespace is another's.
 #[tokio::test]
 async fn a_claim_that_a_copy_does_not_have_is_not_taken_for_another_namespaces() -> Result<()> {
-    let place = Place::ready().await?;
-    let copy = copied(&place).await?;
-    let old = place.store()?;
-    let adas = old.item_bank(&"adas".parse()?)?;
-    adas.add(&[Item::new("A")?]).await?;
-    put_back(&place, &copy).await?;
+    let (place, adas) = put_back_below().await?;
     let bobs = place.store()?.item_bank(&"bobs".parse()?)?;
     bobs.add(&[Item::new("B")?]).await?;
     let _ = bobs.take(&"ada".parse()?, Hold::Forever).await?;

@@ -1,12 +1,8 @@
 //! What `setup` makes, and what it refuses.
 
-use std::time::Duration;
-
 use sqlx::{Executor, query, query_as, query_scalar};
-use storagebox_core::{
-    Backend, Begun, ClaimId, ClaimState, DedupId, End, ErrorKind, Hold, Item, ItemBank, LeaseRepo, OpId, Result,
-    Retention, Taken, TokenId, TokenStore,
-};
+use storagebox_core::{Backend, ClaimId, ClaimState, End, ErrorKind, Hold, Item, ItemBank, Result, Retention};
+use storagebox_testkit::checks::memory;
 use tokio::task::JoinSet;
 
 use crate::support::{Place, failed};
@@ -80,49 +76,23 @@ async fn upkeep_goes_by_the_memory_of_the_store() -> Result<()> {
     let place = Place::bare()?;
     let for_ever = place.builder().remember(Retention::Forever).open(place.path())?;
     for_ever.setup().await?;
-    let (claim, id, op) = (ClaimId::new("ada")?, DedupId::new("id")?, OpId::new("op")?);
-    let _ = for_ever.item_bank(&"namespace".parse()?)?.release(&claim).await?;
-    for_ever.token_store(&"namespace".parse()?)?.discard(&[TokenId::new("token")?]).await?;
-    let begun = for_ever.lease_repo(&"namespace".parse()?)?.begin(&id, &op, Duration::from_secs(1), None).await?;
-    let Begun::Started(lease) = begun else { panic!("{begun:?}") };
-    let _ = for_ever.lease_repo(&"namespace".parse()?)?.abort(&lease).await?;
-    place.clock.advance(Duration::from_secs(400 * 24 * 3_600));
+    memory::fence_each_kind(&for_ever).await?;
+    place.clock.advance(memory::LONG_AGO);
     let says_nothing = place.store()?;
     says_nothing.setup().await?;
-    assert_eq!(says_nothing.maintain(1_000).await?.deleted, 0);
-    assert_eq!(says_nothing.item_bank(&"namespace".parse()?)?.get(&claim).await?, ClaimState::Ended(End::Released));
-    let taken = says_nothing.item_bank(&"namespace".parse()?)?.take(&claim, Hold::Forever).await?;
-    assert!(matches!(taken, Taken::Ended(End::Released)), "{taken:?}");
-    assert_eq!(
-        says_nothing.token_store(&"namespace".parse()?)?.create_tokens(&[TokenId::new("token")?]).await?.gone,
-        1
-    );
-    let again = says_nothing.lease_repo(&"namespace".parse()?)?.begin(&id, &op, Duration::from_secs(1), None).await?;
-    assert!(matches!(again, Begun::Fenced), "{again:?}");
+    memory::assert_fenced(&says_nothing).await?;
+    let ended = says_nothing.item_bank(&"namespace".parse()?)?.get(&ClaimId::new("ada")?).await?;
+    assert_eq!(ended, ClaimState::Ended(End::Released));
     Ok(())
 }
 
 #[tokio::test]
 async fn a_store_of_another_memory_is_refused() -> Result<()> {
     let place = Place::ready().await?;
-    let store = || place.builder().remember(Retention::Forever).open(place.path());
+    memory::another_is_refused(|| place.builder().remember(Retention::Forever).open(place.path())).await?;
     let pooled = place.builder().remember(Retention::Forever).from_pool(place.pool())?;
-    for error in [
-        store()?.ping().await.unwrap_err(),
-        store()?.setup().await.unwrap_err(),
-        store()?.maintain(1).await.map(drop).unwrap_err(),
-        store()?.item_bank(&"namespace".parse()?)?.counts().await.map(drop).unwrap_err(),
-        store()?
-            .item_bank(&"namespace".parse()?)?
-            .take(&ClaimId::new("ada")?, Hold::Forever)
-            .await
-            .map(drop)
-            .unwrap_err(),
-        pooled.setup().await.unwrap_err(),
-        pooled.maintain(1).await.map(drop).unwrap_err(),
-    ] {
-        assert_eq!(error.kind(), ErrorKind::Misconfigured, "{error}");
-        assert!(error.to_string().contains("remember"), "{error}");
+    for error in [pooled.setup().await.unwrap_err(), pooled.maintain(1).await.map(drop).unwrap_err()] {
+        memory::assert_another(&error);
     }
     place.builder().remember(Retention::DEFAULT).open(place.path())?.ping().await
 }

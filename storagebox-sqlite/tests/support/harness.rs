@@ -6,7 +6,8 @@ use std::time::Duration;
 use sqlx::Row;
 use sqlx::sqlite::SqliteRow;
 use storagebox_conformance::{Declared, Harness, Part, Restart, Sandbox, TestClock};
-use storagebox_core::{Backend, ClaimId, Error, Item, ItemState, ListedItem, Namespace, Result, async_trait};
+use storagebox_core::{Backend, Error, ListedItem, Namespace, Result, async_trait};
+use storagebox_testkit::checks::harness;
 
 use super::place::{Place, failed};
 use super::worker::Worker;
@@ -93,15 +94,6 @@ const AUDIT: &str = "
     WHERE b.kind = 'bank' AND b.name = ?1";
 
 fn listed(row: &SqliteRow) -> Result<ListedItem> {
-    let claim: Option<String> = row.try_get("claim").map_err(failed)?;
-    let claim = claim.map(ClaimId::new).transpose()?;
-    let state = match (row.try_get("state").map_err(failed)?, claim) {
-        ("free", _) => ItemState::Free,
-        ("withdrawn", _) => ItemState::Withdrawn,
-        ("spent", claim) => ItemState::Spent(claim),
-        ("held", Some(claim)) => ItemState::Held(claim),
-        (state, _) => return Err(failed(format_args!("an item is {state}"))),
-    };
-    let item: String = row.try_get("item").map_err(failed)?;
-    Ok(ListedItem { item: Item::new(item)?, state })
+    let (item, claim) = (row.try_get("item").map_err(failed)?, row.try_get("claim").map_err(failed)?);
+    harness::listed(item, row.try_get("state").map_err(failed)?, claim)
 }

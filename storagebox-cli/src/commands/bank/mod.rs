@@ -10,58 +10,42 @@ mod reclaim;
 #[cfg(test)]
 mod tests;
 
-use std::io::Write;
-
 pub(crate) use audit::audit_of;
-use storagebox::{
-    Hold, Item,
-    parts::{Backend, BankAdmin},
-};
+use storagebox::parts::{Backend, BankAdmin};
+use storagebox::{Hold, Item, async_trait};
 
 use crate::answer::Answer;
-use crate::cli::{Bank, Extend, Global, OfClaim, OfItem, OfNamespace, Take};
+use crate::cli::{Bank, Extend, OfClaim, OfItem, OfNamespace, Take};
 use crate::commands::listing;
+use crate::commands::on_store::{OnStore, Outlet};
 use crate::exit::{Exit, Failure};
-use crate::output::Reserved;
 use crate::retry;
 use crate::step::Step;
-use crate::store;
-use crate::terminal;
 
-pub(crate) async fn run(command: Bank, global: &Global) -> Result<Exit, Failure> {
-    let reserved = store::reserved(global)?;
-    let store = store::ready(global).await?;
-    let asked = ask(command, &*store, &reserved, global.json, &mut terminal::stdout(global.json)).await;
-    store::closed(&*store, asked).await
-}
-
-async fn ask(
-    command: Bank,
-    store: &dyn Backend,
-    reserved: &Reserved,
-    as_json: bool,
-    to: &mut (dyn Write + Send),
-) -> Result<Exit, Failure> {
-    let bank = store.item_bank(&command.of().name).map_err(|error| Step::OpenNamespace.failed(error))?;
-    let bank = &*bank;
-    let answer = match command {
-        Bank::List(args) => return listing::list(bank, args.limit, as_json, to).await,
-        Bank::Audit(args) => return audit::run(&args, bank, as_json, to).await,
-        Bank::Import(args) => return import::run(&args, bank, as_json, to).await,
-        Bank::Load(args) => load::run(&args, bank, reserved).await?,
-        Bank::Reclaim(args) => reclaim::run(&args, bank, reserved).await?,
-        Bank::Take(args) => take(&args, bank).await?,
-        Bank::Extend(args) => extend(&args, bank).await?,
-        Bank::Confirm(args) => confirm(&args, bank).await?,
-        Bank::Release(args) => release(&args, bank).await?,
-        Bank::Retire(args) => retire(&args, bank).await?,
-        Bank::Withdraw(args) => items::withdraw(&args, bank, reserved).await?,
-        Bank::Restore(args) => items::restore(&args, bank, reserved).await?,
-        Bank::Show(args) => show(&args, bank).await?,
-        Bank::Holder(args) => holder(&args, bank).await?,
-        Bank::Counts(args) => counts(&args, bank).await?,
-    };
-    answer.print(to, as_json)
+#[async_trait]
+impl OnStore for Bank {
+    async fn ask(self, store: &dyn Backend, out: Outlet<'_>) -> Result<Exit, Failure> {
+        let bank = store.item_bank(&self.of().name).map_err(|error| Step::OpenNamespace.failed(error))?;
+        let bank = &*bank;
+        let answer = match self {
+            Bank::List(args) => return listing::list(bank, args.limit, out.as_json, out.to).await,
+            Bank::Audit(args) => return audit::run(&args, bank, out.as_json, out.to).await,
+            Bank::Import(args) => return import::run(&args, bank, out.as_json, out.to).await,
+            Bank::Load(args) => load::run(&args, bank, out.reserved).await?,
+            Bank::Reclaim(args) => reclaim::run(&args, bank, out.reserved).await?,
+            Bank::Take(args) => take(&args, bank).await?,
+            Bank::Extend(args) => extend(&args, bank).await?,
+            Bank::Confirm(args) => confirm(&args, bank).await?,
+            Bank::Release(args) => release(&args, bank).await?,
+            Bank::Retire(args) => retire(&args, bank).await?,
+            Bank::Withdraw(args) => items::withdraw(&args, bank, out.reserved).await?,
+            Bank::Restore(args) => items::restore(&args, bank, out.reserved).await?,
+            Bank::Show(args) => show(&args, bank).await?,
+            Bank::Holder(args) => holder(&args, bank).await?,
+            Bank::Counts(args) => counts(&args, bank).await?,
+        };
+        out.print(answer)
+    }
 }
 
 async fn take(args: &Take, bank: &dyn BankAdmin) -> Result<Answer, Failure> {

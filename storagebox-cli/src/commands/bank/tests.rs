@@ -1,6 +1,6 @@
 //! Each command over a store, with its answer and its exit code.
 
-use std::io;
+use std::io::{self, Write};
 use std::time::Duration;
 
 use clap::Parser;
@@ -12,7 +12,9 @@ use storagebox::{
 
 use super::*;
 use crate::cli::{Cli, Command};
+use crate::commands::asked::{ask, facts, text};
 use crate::commands::faulty::{Fault, FaultyBank};
+use crate::output::Reserved;
 
 pub(super) fn args(bank: &str) -> OfNamespace {
     OfNamespace { name: Namespace::new(bank).unwrap() }
@@ -31,17 +33,12 @@ fn command(args: &[&str]) -> Bank {
 }
 
 async fn lines(store: &MemoryStore, args: &[&str], as_json: bool) -> (Exit, String) {
-    let mut to = Vec::new();
-    let exit = ask(command(args), store, &Reserved::default(), as_json, &mut to).await;
-    (exit.unwrap_or_else(|failure| panic!("{args:?}: {failure}")), String::from_utf8(to).unwrap())
+    text(command(args), store, as_json).await
 }
 
 /// The answer of one line, without the bank and the id that it repeats.
 async fn answer(store: &MemoryStore, args: &[&str]) -> (Exit, Value) {
-    let (exit, text) = lines(store, args, true).await;
-    assert_eq!(text.lines().count(), 1, "{text}");
-    let mut answer: Value = serde_json::from_str(&text).unwrap();
-    assert_eq!(answer.as_object_mut().unwrap().remove("namespace").unwrap(), "vouchers");
+    let (exit, mut answer) = facts(command(args), store, [("namespace", "vouchers")]).await;
     if answer.get("outcome").is_some() {
         assert_eq!(answer.as_object_mut().unwrap().remove("id").unwrap(), args[1]);
     }
@@ -130,8 +127,7 @@ async fn an_item_tells_where_it_is() {
 #[tokio::test]
 async fn an_item_that_is_none_is_bad_input_and_is_not_shown() {
     let long = "S".repeat(1_025);
-    let failure =
-        ask(command(&["holder", &long]), &store(&[]).await, &Reserved::default(), true, &mut io::sink()).await;
+    let failure = ask(command(&["holder", &long]), &store(&[]).await, true, &mut io::sink()).await;
     let failure = failure.unwrap_err();
     assert_eq!(failure.exit(), Exit::BadInput);
     assert_eq!(failure.to_string(), "item must have 1 to 1024 bytes, not 1025");
@@ -188,11 +184,9 @@ impl Write for Full {
 #[tokio::test]
 async fn a_reader_that_has_gone_away_ends_a_listing_quietly() {
     let store = store(&["A"]).await;
-    let gone =
-        ask(command(&["list"]), &store, &Reserved::default(), false, &mut Full(1, io::ErrorKind::BrokenPipe)).await;
+    let gone = ask(command(&["list"]), &store, false, &mut Full(1, io::ErrorKind::BrokenPipe)).await;
     assert_eq!(gone.unwrap(), Exit::Done);
-    let full =
-        ask(command(&["list"]), &store, &Reserved::default(), false, &mut Full(1, io::ErrorKind::StorageFull)).await;
+    let full = ask(command(&["list"]), &store, false, &mut Full(1, io::ErrorKind::StorageFull)).await;
     assert!(matches!(full, Err(Failure::Print(_))));
 }
 

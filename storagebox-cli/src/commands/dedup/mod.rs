@@ -8,17 +8,16 @@ mod tests;
 
 use std::io::{self, Write};
 
-use storagebox::{
-    Forgotten, Version,
-    parts::{Backend, DedupRepo},
-};
+use storagebox::parts::{Backend, DedupRepo};
+use storagebox::{Forgotten, Version, async_trait};
 
 use super::listing;
+use super::on_store::{self, OnStore, Outlet};
 use crate::answer::Answer;
 use crate::cli::{Dedup, Forget, GetRecord, Global, OfRecord, Record, Records, Replace, Run};
 use crate::content;
 use crate::exit::{Exit, Failure};
-use crate::output::{Reserved, Target};
+use crate::output::Reserved;
 use crate::retry;
 use crate::step::Step;
 use crate::store;
@@ -27,17 +26,13 @@ use list::Recorded;
 use run::Outputs;
 
 pub(crate) async fn run(command: Dedup, global: &Global) -> Result<Exit, Failure> {
-    let records = match command {
+    match command {
         Dedup::Run(args) => {
             let args = Run { has_url: global.url.is_some(), ..args };
-            return once(&args, global).await.map_err(Failure::in_run);
+            once(&args, global).await.map_err(Failure::in_run)
         }
-        Dedup::Records(command) => command,
-    };
-    let reserved = store::reserved(global)?;
-    let store = store::ready(global).await?;
-    let asked = ask(records, &*store, &reserved, global.json, &mut terminal::stdout(global.json)).await;
-    store::closed(&*store, asked).await
+        Dedup::Records(records) => on_store::run(records, global).await,
+    }
 }
 
 /// The store is not closed with care: what was recorded is recorded, and the exit code is the command's.
@@ -54,23 +49,20 @@ async fn once(args: &Run, global: &Global) -> Result<Exit, Failure> {
     Ok(exit)
 }
 
-async fn ask(
-    command: Records,
-    store: &dyn Backend,
-    reserved: &Reserved,
-    as_json: bool,
-    to: &mut (dyn Write + Send),
-) -> Result<Exit, Failure> {
-    let repo = store.dedup_repo(&command.of().name).map_err(|error| Step::OpenNamespace.failed(error))?;
-    let repo = &*repo;
-    let answer = match command {
-        Records::List(args) => return listing::list(&Recorded(repo), args.limit, as_json, to).await,
-        Records::Get(args) => return get(&args, repo, reserved, as_json, to).await,
-        Records::Record(args) => record(&args, repo, reserved).await?,
-        Records::Replace(args) => replace(&args, repo, reserved).await?,
-        Records::Forget(args) => forget(&args, repo).await?,
-    };
-    answer.print(to, as_json)
+#[async_trait]
+impl OnStore for Records {
+    async fn ask(self, store: &dyn Backend, out: Outlet<'_>) -> Result<Exit, Failure> {
+        let repo = store.dedup_repo(&self.of().name).map_err(|error| Step::OpenNamespace.failed(error))?;
+        let repo = &*repo;
+        let answer = match self {
+            Records::List(args) => return listing::list(&Recorded(repo), args.limit, out.as_json, out.to).await,
+            Records::Get(args) => return get(&args, repo, out).await,
+            Records::Record(args) => record(&args, repo, out.reserved).await?,
+            Records::Replace(args) => replace(&args, repo, out.reserved).await?,
+            Records::Forget(args) => forget(&args, repo).await?,
+        };
+        out.print(answer)
+    }
 }
 
 async fn record(args: &Record, repo: &dyn DedupRepo, reserved: &Reserved) -> Result<Answer, Failure> {
@@ -80,19 +72,12 @@ async fn record(args: &Record, repo: &dyn DedupRepo, reserved: &Reserved) -> Res
     Ok(answers::recorded(record, &value, &recorded))
 }
 
-async fn get(
-    args: &GetRecord,
-    repo: &dyn DedupRepo,
-    reserved: &Reserved,
-    as_json: bool,
-    to: &mut (dyn Write + Send),
-) -> Result<Exit, Failure> {
-    let target = args.out.as_deref().map(|path| Target::at(path, reserved)).transpose()?;
+async fn get(args: &GetRecord, repo: &dyn DedupRepo, out: Outlet<'_>) -> Result<Exit, Failure> {
+    let target = out.target(args.out.as_deref())?;
     let entry = retry::harmless(Step::Read, || repo.get(&args.record.id)).await?;
-    match (target, entry) {
-        (Some(target), Some(entry)) => target.write(entry.value.as_bytes(), to).map(|()| Exit::Done),
-        (Some(_), None) => Ok(Exit::Nothing),
-        (None, entry) => answers::got(&args.record, entry.as_ref()).print(to, as_json),
+    match target {
+        Some(target) => out.write(&target, entry.as_ref().map(|entry| &entry.value)),
+        None => out.print(answers::got(&args.record, entry.as_ref())),
     }
 }
 

@@ -9,6 +9,7 @@ use storagebox_testkit::Folder;
 
 use super::*;
 use crate::cli::{Cli, Command};
+use crate::commands::asked::{ask, bytes, facts};
 use crate::commands::faulty::FaultyStore;
 
 fn command(args: &[&str]) -> Records {
@@ -19,18 +20,13 @@ fn command(args: &[&str]) -> Records {
 }
 
 async fn lines(store: &MemoryStore, args: &[&str], as_json: bool) -> (Exit, Vec<u8>) {
-    let mut to = Vec::new();
-    let exit = ask(command(args), store, &Reserved::default(), as_json, &mut to).await;
-    (exit.unwrap_or_else(|failure| panic!("{args:?}: {failure}")), to)
+    bytes(command(args), store, as_json).await
 }
 
 /// The answer of one line, without the namespace and the version.
 async fn answer(store: &MemoryStore, args: &[&str]) -> (Exit, Value) {
-    let (exit, text) = lines(store, args, true).await;
-    let mut answer: Value = serde_json::from_slice(&text).unwrap();
-    let facts = answer.as_object_mut().unwrap();
-    assert_eq!(facts.remove("namespace").unwrap(), "records");
-    facts.remove("version");
+    let (exit, mut answer) = facts(command(args), store, [("namespace", "records")]).await;
+    answer.as_object_mut().unwrap().remove("version");
     (exit, answer)
 }
 
@@ -107,7 +103,7 @@ async fn a_value_that_is_too_long_is_refused_before_the_store_is_asked() {
     std::fs::write(&file, vec![b'a'; 256 * 1024 + 1]).unwrap();
     let store = FaultyStore::failing(storagebox::ErrorKind::Unavailable, u64::MAX);
     let record = ["record", "order-7", "--op", "ada", "--file", file.to_str().unwrap()];
-    let failure = ask(command(&record), &store, &Reserved::default(), false, &mut vec![]).await.unwrap_err();
+    let failure = ask(command(&record), &store, false, &mut vec![]).await.unwrap_err();
     assert!(failure.to_string().contains("more than 262144 bytes"), "{failure}");
     assert_eq!(failure.exit(), Exit::BadInput);
 }

@@ -3,46 +3,31 @@
 #[cfg(test)]
 mod tests;
 
-use std::io::Write;
-
-use storagebox::{
-    Aborted, Begun, Completed, LeaseExtended,
-    parts::{Backend, LeaseRepo},
-};
+use storagebox::parts::{Backend, LeaseRepo};
+use storagebox::{Aborted, Begun, Completed, LeaseExtended, async_trait};
 
 use super::dedup::answers::{outcome, shown};
+use super::on_store::{OnStore, Outlet};
 use crate::answer::{Answer, Fact};
-use crate::cli::{Begin, Complete, ExtendLease, Global, Lease, OfLease};
+use crate::cli::{Begin, Complete, ExtendLease, Lease, OfLease};
 use crate::content;
 use crate::exit::{Exit, Failure};
 use crate::output::Reserved;
 use crate::retry;
 use crate::step::Step;
-use crate::store;
-use crate::terminal;
 
-pub(crate) async fn run(command: Lease, global: &Global) -> Result<Exit, Failure> {
-    let reserved = store::reserved(global)?;
-    let store = store::ready(global).await?;
-    let asked = ask(command, &*store, &reserved, global.json, &mut terminal::stdout(global.json)).await;
-    store::closed(&*store, asked).await
-}
-
-async fn ask(
-    command: Lease,
-    store: &dyn Backend,
-    reserved: &Reserved,
-    as_json: bool,
-    to: &mut (dyn Write + Send),
-) -> Result<Exit, Failure> {
-    let leases = store.lease_repo(&command.of().name).map_err(|error| Step::OpenNamespace.failed(error))?;
-    let answer = match command {
-        Lease::Begin(args) => begin(&args, &*leases).await?,
-        Lease::Extend(args) => extend(&args, &*leases).await?,
-        Lease::Complete(args) => complete(&args, &*leases, reserved).await?,
-        Lease::Abort(args) => abort(&args, &*leases).await?,
-    };
-    answer.print(to, as_json)
+#[async_trait]
+impl OnStore for Lease {
+    async fn ask(self, store: &dyn Backend, out: Outlet<'_>) -> Result<Exit, Failure> {
+        let leases = store.lease_repo(&self.of().name).map_err(|error| Step::OpenNamespace.failed(error))?;
+        let answer = match self {
+            Lease::Begin(args) => begin(&args, &*leases).await?,
+            Lease::Extend(args) => extend(&args, &*leases).await?,
+            Lease::Complete(args) => complete(&args, &*leases, out.reserved).await?,
+            Lease::Abort(args) => abort(&args, &*leases).await?,
+        };
+        out.print(answer)
+    }
 }
 
 async fn begin(args: &Begin, leases: &dyn LeaseRepo) -> Result<Answer, Failure> {

@@ -8,20 +8,15 @@ use storagebox::MemoryStore;
 
 use super::*;
 use crate::cli::{Cli, Command};
+use crate::commands::asked::facts;
 
 async fn answer(store: &MemoryStore, args: &[&str]) -> (Exit, Value) {
     let command = match Cli::parse_from([&["storagebox", "lease", args[0], "records"], &args[1..]].concat()).command {
         Command::Lease(command) => command,
         other => panic!("{other:?}"),
     };
-    let mut to = Vec::new();
-    let exit = ask(command, store, &Reserved::default(), true, &mut to).await;
-    let exit = exit.unwrap_or_else(|failure| panic!("{args:?}: {failure}"));
-    let mut answer: Value = serde_json::from_slice(&to).unwrap();
-    let facts = answer.as_object_mut().unwrap();
-    assert_eq!(facts.remove("namespace").unwrap(), "records");
-    assert_eq!(facts.remove("id").unwrap(), "order-7");
-    facts.remove("version");
+    let (exit, mut answer) = facts(command, store, [("namespace", "records"), ("id", "order-7")]).await;
+    answer.as_object_mut().unwrap().remove("version");
     (exit, answer)
 }
 

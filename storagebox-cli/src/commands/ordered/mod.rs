@@ -4,60 +4,47 @@ mod list;
 #[cfg(test)]
 mod tests;
 
-use std::io::Write;
 use std::time::{Duration, SystemTime};
 
 use humantime::{format_duration, format_rfc3339_millis};
-use storagebox::{
-    Maintained, Stamp, Versioned, Written,
-    parts::{Backend, OrderedStore},
-};
+use storagebox::parts::{Backend, OrderedStore};
+use storagebox::{Maintained, Stamp, Versioned, Written, async_trait};
 
 use super::listing;
+use super::on_store::{OnStore, Outlet};
 use crate::answer::Answer;
-use crate::cli::{Delete, GetValue, Global, OfKey, Ordered, Purge, Put};
+use crate::cli::{Delete, GetValue, OfKey, Ordered, Purge, Put};
 use crate::content;
 use crate::exit::{Exit, Failure};
-use crate::output::{Reserved, Target};
+use crate::output::Reserved;
 use crate::retry;
 use crate::say::{Kind, say};
 use crate::step::Step;
-use crate::store;
-use crate::terminal;
 use list::Values;
 
 /// How many deletes are forgotten with one call.
 const BATCH: usize = 1_000;
 
-pub(crate) async fn run(command: Ordered, global: &Global) -> Result<Exit, Failure> {
-    let reserved = store::reserved(global)?;
-    let store = store::ready(global).await?;
-    let asked = ask(command, &*store, &reserved, global.json, &mut terminal::stdout(global.json)).await;
-    store::closed(&*store, asked).await
-}
-
-async fn ask(
-    command: Ordered,
-    store: &dyn Backend,
-    reserved: &Reserved,
-    as_json: bool,
-    to: &mut (dyn Write + Send),
-) -> Result<Exit, Failure> {
-    let of = command.of();
-    let options = of.options().map_err(Failure::Argument)?;
-    let values = store.ordered_store(&of.namespace.name, options).map_err(|error| Step::OpenNamespace.failed(error))?;
-    let values = &*values;
-    let answer = match command {
-        Ordered::List(args) => {
-            let listed = Values { values, prefix: args.prefix.as_ref() };
-            return listing::list(&listed, args.limit, as_json, to).await;
-        }
-        Ordered::Get(args) => return get(&args, values, reserved, as_json, to).await,
-        Ordered::Put(args) => put(&args, values, reserved).await?,
-        Ordered::Delete(args) => delete(&args, values).await?,
-        Ordered::Purge(args) => purge(&args, values).await?,
-    };
-    answer.print(to, as_json)
+#[async_trait]
+impl OnStore for Ordered {
+    async fn ask(self, store: &dyn Backend, out: Outlet<'_>) -> Result<Exit, Failure> {
+        let of = self.of();
+        let options = of.options().map_err(Failure::Argument)?;
+        let values =
+            store.ordered_store(&of.namespace.name, options).map_err(|error| Step::OpenNamespace.failed(error))?;
+        let values = &*values;
+        let answer = match self {
+            Ordered::List(args) => {
+                let listed = Values { values, prefix: args.prefix.as_ref() };
+                return listing::list(&listed, args.limit, out.as_json, out.to).await;
+            }
+            Ordered::Get(args) => return get(&args, values, out).await,
+            Ordered::Put(args) => put(&args, values, out.reserved).await?,
+            Ordered::Delete(args) => delete(&args, values).await?,
+            Ordered::Purge(args) => purge(&args, values).await?,
+        };
+        out.print(answer)
+    }
 }
 
 async fn put(args: &Put, values: &dyn OrderedStore, reserved: &Reserved) -> Result<Answer, Failure> {
@@ -125,19 +112,12 @@ fn answer(of: &OfKey, own: &Stamp, written: &Written) -> Answer {
     }
 }
 
-async fn get(
-    args: &GetValue,
-    values: &dyn OrderedStore,
-    reserved: &Reserved,
-    as_json: bool,
-    to: &mut (dyn Write + Send),
-) -> Result<Exit, Failure> {
-    let target = args.out.as_deref().map(|path| Target::at(path, reserved)).transpose()?;
+async fn get(args: &GetValue, values: &dyn OrderedStore, out: Outlet<'_>) -> Result<Exit, Failure> {
+    let target = out.target(args.out.as_deref())?;
     let found = retry::harmless(Step::Read, || values.get(&args.key.key)).await?;
-    match (target, found) {
-        (Some(target), Some(found)) => target.write(found.value.as_bytes(), to).map(|()| Exit::Done),
-        (Some(_), None) => Ok(Exit::Nothing),
-        (None, found) => got(&args.key, found).print(to, as_json),
+    match target {
+        Some(target) => out.write(&target, found.as_ref().map(|found| &found.value)),
+        None => out.print(got(&args.key, found)),
     }
 }
 

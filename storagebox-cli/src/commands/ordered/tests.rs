@@ -6,6 +6,7 @@ use storagebox::MemoryStore;
 
 use super::*;
 use crate::cli::{Cli, Command};
+use crate::commands::asked::{ask, text};
 
 fn command(args: &[&str]) -> Ordered {
     command_in("values", args)
@@ -19,13 +20,7 @@ fn command_in(namespace: &str, args: &[&str]) -> Ordered {
 }
 
 async fn lines(store: &MemoryStore, args: &[&str], as_json: bool) -> (Exit, String) {
-    told_of(command(args), store, as_json).await
-}
-
-async fn told_of(command: Ordered, store: &MemoryStore, as_json: bool) -> (Exit, String) {
-    let (mut to, what) = (Vec::new(), format!("{command:?}"));
-    let exit = ask(command, store, &Reserved::default(), as_json, &mut to).await;
-    (exit.unwrap_or_else(|failure| panic!("{what}: {failure}")), String::from_utf8(to).unwrap())
+    text(command(args), store, as_json).await
 }
 
 async fn answer(store: &MemoryStore, args: &[&str]) -> (Exit, Value) {
@@ -74,7 +69,7 @@ async fn times_are_stamps_and_those_too_far_ahead_are_refused() {
     let ahead = ["put", "movie", "5", "--at", "2999-01-01T00:00:00Z", "--writer", "phone"];
     assert_eq!(lines(&store, &ahead, true).await.0, Exit::Done);
     let guarded = command_in("guarded", &[&ahead[..], &["--max-skew", "1h"]].concat());
-    let failure = ask(guarded, &store, &Reserved::default(), true, &mut vec![]).await.unwrap_err();
+    let failure = ask(guarded, &store, true, &mut vec![]).await.unwrap_err();
     assert_eq!(failure.exit(), Exit::BadInput, "{failure}");
 }
 
@@ -88,8 +83,8 @@ async fn old_rows_are_loaded_with_an_older_tombstone_age() {
     assert_eq!((exit, &refused["outcome"]), (Exit::Nothing, &json!("too_old")), "{refused}");
     assert!(refused["horizon"].as_i64().unwrap() > 1_721_769_060_000, "{refused}");
     let history = |args: &[&str]| command_in("history", &[args, &["--tombstone-age", "36500d"]].concat());
-    assert_eq!(told_of(history(&put), &store, true).await.0, Exit::Done);
-    let (_, got) = told_of(history(&["get", "User#1/Movie#A"]), &store, true).await;
+    assert_eq!(text(history(&put), &store, true).await.0, Exit::Done);
+    let (_, got) = text(history(&["get", "User#1/Movie#A"]), &store, true).await;
     assert_eq!(serde_json::from_str::<Value>(&got).unwrap()["at"], 1_721_769_060_000_i64);
 }
 
@@ -97,7 +92,7 @@ async fn old_rows_are_loaded_with_an_older_tombstone_age() {
 async fn options_that_do_not_go_together_are_refused() {
     let store = MemoryStore::new();
     for args in [&["purge", "--stamps", "sequence", "--max-skew", "1h"][..], &["purge", "--tombstone-age", "0s"]] {
-        let failure = ask(command(args), &store, &Reserved::default(), true, &mut vec![]).await.unwrap_err();
+        let failure = ask(command(args), &store, true, &mut vec![]).await.unwrap_err();
         assert_eq!(failure.exit(), Exit::BadInput, "{args:?}: {failure}");
     }
 }

@@ -1,6 +1,6 @@
 //! `storagebox token create` and `discard`: tokens from the command line, or a file of them.
 
-use storagebox::{Created, Discarded, parts::TokenStore};
+use storagebox::parts::TokenStore;
 
 use crate::answer::Answer;
 use crate::cli::Tokens;
@@ -11,30 +11,25 @@ use crate::retry;
 use crate::step::Step;
 
 pub(super) async fn create(args: &Tokens, tokens: &dyn TokenStore, reserved: &Reserved) -> Result<Answer, Failure> {
-    let mut total = Created::default();
-    let mut batches = Batches::of(args.tokens.clone(), &args.file, "creating", reserved).await?;
-    while let Some(batch) = batches.next().await? {
-        let created = retry::named(Step::CreateTokens, || tokens.create_tokens(&batch)).await?;
-        total.created += created.created;
-        total.already_live += created.already_live;
-        total.gone += created.gone;
-    }
-    let rejected = batches.end()?;
-    let exit = if total.gone == 0 { Exit::Done } else { Exit::Nothing };
-    let answer = Answer::new(exit).text("namespace", &args.of.name).figure("created", total.created);
-    let answer = answer.figure("already_live", total.already_live).figure("gone", total.gone);
+    let batches = Batches::of(args.tokens.clone(), &args.file, "creating", reserved).await?;
+    let summed = batches.sum(|batch| async move {
+        let done = retry::named(Step::CreateTokens, || tokens.create_tokens(&batch)).await?;
+        Ok([done.created, done.already_live, done.gone])
+    });
+    let ([created, already_live, gone], rejected) = summed.await?;
+    let exit = if gone == 0 { Exit::Done } else { Exit::Nothing };
+    let answer = Answer::new(exit).text("namespace", &args.of.name).figure("created", created);
+    let answer = answer.figure("already_live", already_live).figure("gone", gone);
     Ok(answer.figure("rejected_lines", rejected))
 }
 
 pub(super) async fn discard(args: &Tokens, tokens: &dyn TokenStore, reserved: &Reserved) -> Result<Answer, Failure> {
-    let mut total = Discarded::default();
-    let mut batches = Batches::of(args.tokens.clone(), &args.file, "discarding", reserved).await?;
-    while let Some(batch) = batches.next().await? {
-        let discarded = retry::named(Step::Discard, || tokens.discard(&batch)).await?;
-        total.discarded += discarded.discarded;
-        total.already_gone += discarded.already_gone;
-    }
-    let rejected = batches.end()?;
-    let answer = Answer::new(Exit::Done).text("namespace", &args.of.name).figure("discarded", total.discarded);
-    Ok(answer.figure("already_gone", total.already_gone).figure("rejected_lines", rejected))
+    let batches = Batches::of(args.tokens.clone(), &args.file, "discarding", reserved).await?;
+    let summed = batches.sum(|batch| async move {
+        let done = retry::named(Step::Discard, || tokens.discard(&batch)).await?;
+        Ok([done.discarded, done.already_gone])
+    });
+    let ([discarded, already_gone], rejected) = summed.await?;
+    let answer = Answer::new(Exit::Done).text("namespace", &args.of.name).figure("discarded", discarded);
+    Ok(answer.figure("already_gone", already_gone).figure("rejected_lines", rejected))
 }

@@ -4,44 +4,28 @@ mod many;
 #[cfg(test)]
 mod tests;
 
-use std::io::Write;
+use storagebox::parts::{Backend, TokenStore};
+use storagebox::{Consumed, async_trait};
 
-use storagebox::{
-    Consumed,
-    parts::{Backend, TokenStore},
-};
-
+use super::on_store::{OnStore, Outlet};
 use crate::answer::Answer;
-use crate::cli::{Consume, Global, OfToken, Token};
+use crate::cli::{Consume, OfToken, Token};
 use crate::exit::{Exit, Failure};
-use crate::output::Reserved;
 use crate::retry;
 use crate::step::Step;
-use crate::store;
-use crate::terminal;
 
-pub(crate) async fn run(command: Token, global: &Global) -> Result<Exit, Failure> {
-    let reserved = store::reserved(global)?;
-    let store = store::ready(global).await?;
-    let asked = ask(command, &*store, &reserved, global.json, &mut terminal::stdout(global.json)).await;
-    store::closed(&*store, asked).await
-}
-
-async fn ask(
-    command: Token,
-    store: &dyn Backend,
-    reserved: &Reserved,
-    as_json: bool,
-    to: &mut (dyn Write + Send),
-) -> Result<Exit, Failure> {
-    let tokens = store.token_store(&command.of().name).map_err(|error| Step::OpenNamespace.failed(error))?;
-    let answer = match command {
-        Token::Create(args) => many::create(&args, &*tokens, reserved).await?,
-        Token::Discard(args) => many::discard(&args, &*tokens, reserved).await?,
-        Token::Exists(args) => exists(&args, &*tokens).await?,
-        Token::Consume(args) => consume(&args, &*tokens).await?,
-    };
-    answer.print(to, as_json)
+#[async_trait]
+impl OnStore for Token {
+    async fn ask(self, store: &dyn Backend, out: Outlet<'_>) -> Result<Exit, Failure> {
+        let tokens = store.token_store(&self.of().name).map_err(|error| Step::OpenNamespace.failed(error))?;
+        let answer = match self {
+            Token::Create(args) => many::create(&args, &*tokens, out.reserved).await?,
+            Token::Discard(args) => many::discard(&args, &*tokens, out.reserved).await?,
+            Token::Exists(args) => exists(&args, &*tokens).await?,
+            Token::Consume(args) => consume(&args, &*tokens).await?,
+        };
+        out.print(answer)
+    }
 }
 
 async fn exists(args: &OfToken, tokens: &dyn TokenStore) -> Result<Answer, Failure> {

@@ -7,18 +7,14 @@ use storagebox_testkit::Folder;
 
 use super::*;
 use crate::cli::{Cli, Command};
+use crate::commands::asked::facts;
 
 async fn answer(store: &MemoryStore, args: &[&str]) -> (Exit, Value) {
     let command = match Cli::parse_from([&["storagebox", "token", args[0], "tokens"], &args[1..]].concat()).command {
         Command::Token(command) => command,
         other => panic!("{other:?}"),
     };
-    let mut to = Vec::new();
-    let exit = ask(command, store, &Reserved::default(), true, &mut to).await;
-    let exit = exit.unwrap_or_else(|failure| panic!("{args:?}: {failure}"));
-    let mut answer: Value = serde_json::from_slice(&to).unwrap();
-    assert_eq!(answer.as_object_mut().unwrap().remove("namespace").unwrap(), "tokens");
-    (exit, answer)
+    facts(command, store, [("namespace", "tokens")]).await
 }
 
 fn told(outcome: &str) -> Value {

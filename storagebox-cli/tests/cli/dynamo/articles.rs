@@ -6,7 +6,8 @@ use aws_sdk_dynamodb::types::{
 };
 use serde_json::{Value, json};
 
-use super::table::Table;
+use super::Table;
+use crate::stores::Store;
 use crate::support::Place;
 
 /// Of each table: its key, and its rows as the package writes them.

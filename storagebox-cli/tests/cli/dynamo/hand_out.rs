@@ -1,14 +1,12 @@
-//! `hand-out` on a table: the README's example, and a crowd.
+//! `hand-out` on a table: the README's example, and a server that dies.
 
 use std::fs;
 
 use storagebox_testkit::dynamodb::{Data, Dynamo};
 
-use super::table::Table;
-use crate::crowd::Crowd;
+use super::Table;
+use crate::stores::Store;
 use crate::support::{assert_exactly_once, sample};
-
-const CROWD: Crowd = Crowd { items: 300, people: 240 };
 
 /// 10,000 codes, 8,000 people, 30,000 lines.
 #[test]
@@ -24,20 +22,8 @@ fn the_example_of_the_readme_gives_each_person_one_code() {
 }
 
 #[test]
-fn a_second_run_gives_everybody_the_same_again() {
-    let table = Table::ready();
-    CROWD.comes_twice(table.place());
-}
-
-#[test]
-fn four_processes_at_once_serve_each_person_once() {
-    let table = Table::ready();
-    CROWD.comes_to_four_doors(|| table.place());
-}
-
-#[test]
 fn a_server_that_dies_half_way_costs_nobody_an_item() {
     let server = Dynamo::start(Data::InFile).unwrap();
-    let table = Table::ready_on(&server);
-    CROWD.meets_a_crash(table.place(), || server.kill().unwrap(), || server.start_again().unwrap());
+    let table = Table::on(&server.url()).set_up();
+    Table::CROWD.meets_a_crash(table.place(), || server.kill().unwrap(), || server.start_again().unwrap());
 }

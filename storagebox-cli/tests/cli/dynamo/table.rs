@@ -1,21 +1,22 @@
 //! A table of one test, and the keys of those who use it.
 
-use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::config::{BehaviorVersion, Credentials, Region};
-use storagebox_testkit::dynamodb::Dynamo;
 use storagebox_testkit::servers;
 
+use super::ready;
+use crate::crowd::Crowd;
+use crate::ready::SECRET;
+use crate::stores::{Served, Store};
 use crate::support::Place;
 
 /// A stand-in checks no signature, so any keys will do.
-pub(super) const SECRET: &str = "hunter2";
 const KEYS: [(&str, &str); 2] = [("AWS_ACCESS_KEY_ID", "storagebox"), ("AWS_SECRET_ACCESS_KEY", SECRET)];
 
 /// It goes with this value, if `setup` has made it.
-pub(super) struct Table {
+pub(crate) struct Table {
     region: String,
     name: String,
     /// Unless it is Amazon's own.
@@ -23,38 +24,12 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// In the server of this test program, not set up.
-    pub(super) fn bare() -> Self {
-        Self::on(servers::shared_dynamodb().unwrap().url())
-    }
-
-    /// In the server of this test program, set up.
-    pub(super) fn ready() -> Self {
-        Self::bare().set_up()
-    }
-
-    /// In a server of its own, set up.
-    pub(super) fn ready_on(server: &Dynamo) -> Self {
-        Self::on(&server.url()).set_up()
-    }
-
-    fn on(server: &str) -> Self {
+    /// On the server of this URL, not set up.
+    pub(super) fn on(server: &str) -> Self {
         let (place, query) = server.split_once('?').unwrap_or((server, ""));
         let (region, _) = place.strip_prefix("dynamodb://").unwrap().split_once('/').unwrap();
         let endpoint = query.strip_prefix("endpoint=").map(str::to_owned);
         Self { region: region.to_owned(), name: unique_name(), endpoint }
-    }
-
-    fn set_up(self) -> Self {
-        self.place().run(&["setup"]).exits(0);
-        self
-    }
-
-    /// With time for a call on a machine that has other things to do: one that is made again is counted otherwise.
-    pub(super) fn url(&self) -> String {
-        let endpoint = self.endpoint.iter().map(|endpoint| format!("&endpoint={endpoint}"));
-        let endpoint: String = endpoint.collect();
-        format!("dynamodb://{}/{}?call_timeout=60s&protect=off{endpoint}", self.region, self.name)
     }
 
     /// Where the tables of article 1's package are that belong to this one.
@@ -66,27 +41,6 @@ impl Table {
     /// Their names: of the items, and of the records.
     pub(super) fn articles(&self) -> [String; 2] {
         ["items", "records"].map(|part| format!("{}-{part}", self.name))
-    }
-
-    /// Commands with keys, in a directory of their own.
-    pub(super) fn place(&self) -> Place {
-        self.place_of(&self.url())
-    }
-
-    /// The same, by another way to the server.
-    pub(super) fn place_by(&self, way: SocketAddr) -> Place {
-        self.place_of(&self.url().replace(self.address(), &way.to_string()))
-    }
-
-    /// Where the stand-in listens.
-    pub(super) fn address(&self) -> &str {
-        self.endpoint.as_deref().and_then(|endpoint| endpoint.strip_prefix("http://")).unwrap()
-    }
-
-    /// The same with another URL.
-    pub(super) fn place_of(&self, url: &str) -> Place {
-        let keys = KEYS.iter().filter(|_| self.endpoint.is_some());
-        Place::new().on(url).knowing(keys.copied())
     }
 
     /// Past the library.
@@ -111,6 +65,48 @@ impl Table {
             .endpoint_url(endpoint)
             .http_client(http.build_http());
         Client::from_conf(config.build())
+    }
+}
+
+impl Store for Table {
+    const BACKEND: &str = "dynamo";
+    const ODD: &str = "'; DROP TABLE x; -- :a #b {\"S\": 1} \\ \"é\" e\u{301} 🎁";
+    const WRONG_URLS: &[(&str, &str)] = ready::WRONG_URLS;
+    const CROWD: Crowd = Crowd { items: 300, people: 240 };
+    const LOAD: u64 = 2_345;
+
+    fn bare() -> Self {
+        Self::on(servers::shared_dynamodb().unwrap().url())
+    }
+
+    /// With time for a call on a machine that has other things to do: one that is made again is counted otherwise.
+    fn url(&self) -> String {
+        let endpoint = self.endpoint.iter().map(|endpoint| format!("&endpoint={endpoint}"));
+        let endpoint: String = endpoint.collect();
+        format!("dynamodb://{}/{}?call_timeout=60s&protect=off{endpoint}", self.region, self.name)
+    }
+
+    fn note_of_bare(&self) -> String {
+        "the table, or its index, does not exist".to_owned()
+    }
+
+    fn place_of(&self, url: &str) -> Place {
+        let keys = KEYS.iter().filter(|_| self.endpoint.is_some());
+        Place::new().on(url).knowing(keys.copied())
+    }
+}
+
+impl Served for Table {
+    const UNREACHED: &str = "the endpoint could not be reached";
+    const FORGETFUL: &[&str] = &["atomic", "optimistic", "history:2"];
+
+    fn place_at(address: &str) -> Place {
+        Place::new().on(&format!("dynamodb://eu-west-1/shop?endpoint=http://{address}")).knowing(KEYS)
+    }
+
+    /// Where the stand-in listens.
+    fn address(&self) -> &str {
+        self.endpoint.as_deref().and_then(|endpoint| endpoint.strip_prefix("http://")).unwrap()
     }
 }
 

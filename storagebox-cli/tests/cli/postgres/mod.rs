@@ -3,6 +3,6 @@
 mod bank;
 mod database;
 mod hand_out;
-mod namespaces;
-mod once;
 mod ready;
+
+pub(crate) use database::Database;

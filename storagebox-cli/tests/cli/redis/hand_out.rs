@@ -1,27 +1,13 @@
-//! `hand-out` on a Redis server: a crowd.
+//! `hand-out` on a Redis server that dies.
 
 use storagebox_testkit::redis::{Redis, Settings};
 
-use super::keys::Keys;
-use crate::crowd::Crowd;
-
-const CROWD: Crowd = Crowd { items: 1_000, people: 800 };
-
-#[test]
-fn a_second_run_gives_everybody_the_same_again() {
-    let database = Keys::ready();
-    CROWD.comes_twice(database.place());
-}
-
-#[test]
-fn four_processes_at_once_serve_each_person_once() {
-    let database = Keys::ready();
-    CROWD.comes_to_four_doors(|| database.place());
-}
+use super::Keys;
+use crate::stores::Store;
 
 #[test]
 fn a_server_that_dies_half_way_costs_nobody_an_item() {
     let server = Redis::start(&Settings::durable()).unwrap();
-    let database = Keys::ready_on(&server);
-    CROWD.meets_a_crash(database.place(), || server.kill().unwrap(), || server.start_again().unwrap());
+    let keys = Keys::on(&server.url()).set_up();
+    Keys::CROWD.meets_a_crash(keys.place(), || server.kill().unwrap(), || server.start_again().unwrap());
 }

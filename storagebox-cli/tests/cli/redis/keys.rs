@@ -1,71 +1,40 @@
 //! The keys of one test.
 
 use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpStream};
+use std::net::TcpStream;
 use std::process;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use storagebox_testkit::redis::Redis;
 use storagebox_testkit::servers;
 
+use super::ready;
+use crate::stores::{Served, Store};
 use crate::support::Place;
 
 /// A prefix on a server. What is under it goes with this value.
-pub(super) struct Keys {
+pub(crate) struct Keys {
     server: String,
     prefix: String,
 }
 
 impl Keys {
-    /// On the server of this test program, not set up.
-    pub(super) fn bare() -> Self {
-        Self::on(servers::shared_redis().unwrap().url())
-    }
-
-    /// On the server of this test program, set up.
-    pub(super) fn ready() -> Self {
-        Self::bare().set_up()
-    }
-
-    /// On a server of its own, set up.
-    pub(super) fn ready_on(server: &Redis) -> Self {
-        Self::on(&server.url()).set_up()
-    }
-
-    fn on(server: &str) -> Self {
+    /// On the server of this URL, not set up.
+    pub(super) fn on(server: &str) -> Self {
         static MADE: AtomicU32 = AtomicU32::new(0);
         let number = MADE.fetch_add(1, Ordering::Relaxed);
         let prefix = format!("sbtest_cli_{}_{number}", process::id());
         Self { server: server.trim_end_matches('/').to_owned(), prefix }
     }
 
-    fn set_up(self) -> Self {
-        self.place().run(&["setup"]).exits(0);
-        self
-    }
-
-    pub(super) fn url(&self) -> String {
-        format!("{}?prefix={}", self.server, self.prefix)
-    }
-
-    pub(super) fn place(&self) -> Place {
-        Place::new().on(&self.url())
-    }
-
-    /// The same commands, by another way to the server.
-    pub(super) fn place_by(&self, way: SocketAddr) -> Place {
-        Place::new().on(&self.url().replace(self.address(), &way.to_string()))
-    }
-
-    pub(super) fn address(&self) -> &str {
+    /// The user and the password, if there are any, and the server's address.
+    fn login(&self) -> (&str, &str) {
         let (_, rest) = self.server.split_once("://").unwrap_or_default();
-        rest.rsplit_once('@').unwrap_or(("", rest)).1
+        rest.rsplit_once('@').unwrap_or(("", rest))
     }
 
     /// What the server says to a line.
-    pub(super) fn ask(&self, line: &str) -> std::io::Result<String> {
-        let (_, rest) = self.server.split_once("://").unwrap_or_default();
-        let (login, address) = rest.rsplit_once('@').unwrap_or(("", rest));
+    fn ask(&self, line: &str) -> std::io::Result<String> {
+        let (login, address) = self.login();
         let mut stream = TcpStream::connect(address)?;
         if let Some((user, password)) = login.split_once(':') {
             let user = if user.is_empty() { "default" } else { user };
@@ -74,6 +43,34 @@ impl Keys {
         stream.write_all(format!("{line}\r\nQUIT\r\n").as_bytes())?;
         let mut answer = String::new();
         stream.read_to_string(&mut answer).map(|_| answer)
+    }
+}
+
+impl Store for Keys {
+    const BACKEND: &str = "redis";
+    const ODD: &str = "}{*: $4 ') redis.call('FLUSHALL') -- \\ \"é\" e\u{301} 🎁";
+    const WRONG_URLS: &[(&str, &str)] = ready::WRONG_URLS;
+
+    fn bare() -> Self {
+        Self::on(servers::shared_redis().unwrap().url())
+    }
+
+    fn url(&self) -> String {
+        format!("{}?prefix={}", self.server, self.prefix)
+    }
+
+    fn note_of_bare(&self) -> String {
+        "there is no store with this prefix".to_owned()
+    }
+}
+
+impl Served for Keys {
+    fn place_at(address: &str) -> Place {
+        Place::new().on(&format!("redis://ada:hunter2@{address}"))
+    }
+
+    fn address(&self) -> &str {
+        self.login().1
     }
 }
 

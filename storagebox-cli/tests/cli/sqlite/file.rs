@@ -4,28 +4,34 @@ use std::path::PathBuf;
 
 use tempfile::TempDir;
 
-use crate::support::Place;
+use super::ready;
+use crate::stores::Store;
+use crate::support::folder;
 
 /// A file in a folder of its own, which goes with this value.
-pub(super) struct File(TempDir);
+pub(crate) struct File(TempDir);
 
 impl File {
-    /// Not set up.
-    pub(super) fn bare() -> Self {
-        Self(crate::support::folder())
-    }
-
-    pub(super) fn ready() -> Self {
-        let file = Self::bare();
-        file.place().run(&["setup"]).exits(0);
-        file
-    }
-
     pub(super) fn path(&self) -> PathBuf {
         self.0.path().join("namespace.db")
     }
+}
 
-    pub(super) fn place(&self) -> Place {
-        Place::new().on(&format!("sqlite://{}", self.path().display()))
+impl Store for File {
+    const BACKEND: &str = "sqlite";
+    const ODD: &str = "'; drop table storagebox_items; -- \"],[\" ?1 \\ \"é\" e\u{301} 🎁";
+    const WRONG_URLS: &[(&str, &str)] = ready::WRONG_URLS;
+    const SETUPS: usize = 8;
+
+    fn bare() -> Self {
+        Self(folder())
+    }
+
+    fn url(&self) -> String {
+        format!("sqlite://{}", self.path().display())
+    }
+
+    fn note_of_bare(&self) -> String {
+        format!("there is no file {}", self.path().display())
     }
 }

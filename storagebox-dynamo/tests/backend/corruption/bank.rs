@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use storagebox_core::{Backend as _, ClaimId, Hold, Item, Result};
+use storagebox_core::{Backend, ClaimId, Hold, Item, Result};
 use storagebox_dynamo::DynamoStore;
+use storagebox_testkit::checks::corruption::{Call, Filling, call};
 
 use super::Part;
-use super::call::{Call, Filling, call};
 use crate::support::Place;
 
 const MINUTE: Duration = Duration::from_secs(60);
@@ -17,14 +17,10 @@ pub(super) const PART: Part = Part {
     fill,
     calls,
     unnoticed: &[
-        ("claims", "g: none"),
-        ("claims", "t: empty"),
-        ("claims", "t: unknown"),
-        ("claims", "u: none"),
-        ("items", "t: a number"),
-        ("items", "t: empty"),
-        ("items", "t: none"),
-        ("items", "t: unknown"),
+        ("claims", "g", &["none"]),
+        ("claims", "t", &["empty", "unknown"]),
+        ("claims", "u", &["none"]),
+        ("items", "t", &["a number", "empty", "none", "unknown"]),
     ],
 };
 
@@ -67,7 +63,7 @@ fn fill<'a>(place: &'a Place, store: &'a DynamoStore, name: &'a str) -> Filling<
     })
 }
 
-fn calls(store: &DynamoStore, name: &str) -> Result<Vec<Call>> {
+fn calls(store: &dyn Backend, name: &str) -> Result<Vec<Call>> {
     let bank = store.item_bank(&name.parse()?)?;
     let mut calls = vec![call!("list", [bank], bank.list(None, 100))];
     for (number, claim) in CLAIMS.into_iter().enumerate() {

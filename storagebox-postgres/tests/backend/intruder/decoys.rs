@@ -5,7 +5,7 @@ use storagebox_core::{Backend, Result};
 use storagebox_postgres::{PostgresStore, Statements};
 
 use super::{Intruder, elsewhere};
-use crate::round_trips::Metered;
+use crate::round_trips;
 use crate::scene::{owner_url, with_place};
 use crate::support::{Place, failed, run};
 use crate::upgrade::namespaces;
@@ -30,7 +30,8 @@ async fn every_call(place: &Place, settings: &str) -> Result<()> {
     namespaces::fill(&store).await?;
     namespaces::check(&store).await?;
     for (statements, name) in [(Statements::Prepared, "prepared"), (Statements::Simple, "simple")] {
-        Metered::of(place, statements, settings).await?.every_call(name).await?;
+        let mut metered = round_trips::metered(place, statements, settings).await?;
+        round_trips::every_call(&mut metered, name).await?;
     }
     store.maintain(1_000).await.map(drop)
 }

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use storagebox_core::{Backend as _, BankAdmin as _, ClaimId, Hold, Item, ItemBank as _, Result};
+use storagebox_core::{Backend, BankAdmin as _, ClaimId, Hold, Item, ItemBank as _, Result};
 use storagebox_redis::RedisStore;
+use storagebox_testkit::checks::corruption::{Call, Filling, Unnoticed, call};
 
-use super::Part;
-use super::call::{Call, Filling, call};
+use super::{Part, stands_damage};
 use crate::support::Place;
 
 const MINUTE: Duration = Duration::from_secs(60);
@@ -16,16 +16,13 @@ const HOUR: Duration = Duration::from_secs(3_600);
 const CLAIMS: [&str; 7] = ["HELD", "TIMED", "LAPSED", "CONFIRMED", "RELEASED", "RETIRED", "NEW"];
 
 /// Counts that begin at 0, claims that are forgotten later, and a hold that nobody is told of when it lapses.
-const UNNOTICED: &[(&str, &str)] = &[
-    ("", "keeps: an unknown mark"),
-    ("", "keeps: empty"),
-    ("", "keeps: half"),
-    ("", "keeps: none"),
-    ("", "q: none"),
-    ("", "s: none"),
-    ("", "w: none"),
-    (":e", "first: half"),
-    (":t", "no first member"),
+const UNNOTICED: Unnoticed = &[
+    ("", "keeps", &["an unknown mark", "empty", "half", "none"]),
+    ("", "q", &["none"]),
+    ("", "s", &["none"]),
+    ("", "w", &["none"]),
+    (":e", "first", &["half"]),
+    (":t", "", &["no first member"]),
 ];
 
 /// With free items.
@@ -33,6 +30,16 @@ pub(super) const PART: Part = Part { tag: "b.namespace.0", fill, calls, unnotice
 
 /// Whose next item is that of a hold that has lapsed.
 pub(super) const EMPTY: Part = Part { tag: "b.namespace.0", fill: fill_and_empty, calls, unnoticed: UNNOTICED };
+
+#[tokio::test]
+async fn a_damaged_bank_is_corrupt_at_once_and_left_as_it_is() -> Result<()> {
+    stands_damage(&PART).await
+}
+
+#[tokio::test]
+async fn a_damaged_bank_without_free_items_is_corrupt_at_once_and_left_as_it_is() -> Result<()> {
+    stands_damage(&EMPTY).await
+}
 
 fn items(range: std::ops::Range<usize>) -> Result<Vec<Item>> {
     range.map(|number| Item::new(format!("ITEM-{number}"))).collect()
@@ -73,13 +80,9 @@ fn fill_and_empty<'a>(place: &'a Place, store: &'a RedisStore, name: &'a str) ->
     })
 }
 
-fn calls(store: &RedisStore, name: &str) -> Result<Vec<Call>> {
-    let (bank, store) = (store.item_bank(&name.parse()?)?, store.clone());
-    let mut calls = vec![
-        call!("maintain", [store], store.maintain(1_000)),
-        call!("counts", [bank], bank.counts()),
-        call!("list", [bank], bank.list(None, 100)),
-    ];
+fn calls(store: &dyn Backend, name: &str) -> Result<Vec<Call>> {
+    let bank = store.item_bank(&name.parse()?)?;
+    let mut calls = vec![call!("counts", [bank], bank.counts()), call!("list", [bank], bank.list(None, 100))];
     for claim in CLAIMS {
         let id = ClaimId::new(claim)?;
         calls.extend([

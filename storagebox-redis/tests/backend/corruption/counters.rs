@@ -2,27 +2,26 @@
 
 use std::time::Duration;
 
-use storagebox_core::{Backend as _, Bounds, Change, Counter as _, Key, OpId, Result, Strategy};
+use storagebox_core::{Backend, Bounds, Change, Counter as _, Key, OpId, Result, Strategy};
 use storagebox_redis::RedisStore;
+use storagebox_testkit::checks::corruption::{Call, Filling, Unnoticed, call};
 
-use super::Part;
-use super::call::{Call, Filling, call};
+use super::{Part, stands_damage};
 use crate::support::Place;
 
 const HOUR: Duration = Duration::from_secs(3_600);
 const WINDOW: Strategy = Strategy::Window { lifetime: HOUR, capacity: 3 };
 
 /// No end, another number, and what is gone without a trace.
-const UNNOTICED: &[(&str, &str)] = &[
-    ("", "keeps: empty"),
-    ("", "keeps: half"),
-    ("", "keeps: none"),
-    (":o", "field: none"),
-    (":v", "field: half"),
-    (":v", "field: none"),
-];
+const UNNOTICED: Unnoticed =
+    &[("", "keeps", &["empty", "half", "none"]), (":o", "field", &["none"]), (":v", "field", &["half", "none"])];
 
 pub(super) const PART: Part = Part { tag: "c.namespace.0", fill, calls, unnoticed: UNNOTICED };
+
+#[tokio::test]
+async fn damaged_counters_are_corrupt_at_once_and_left_as_they_are() -> Result<()> {
+    stands_damage(&PART).await
+}
 
 fn change(op: &str, delta: i64) -> Result<Change> {
     Ok(Change::new(OpId::new(op)?, delta))
@@ -40,9 +39,8 @@ fn fill<'a>(place: &'a Place, store: &'a RedisStore, name: &'a str) -> Filling<'
     })
 }
 
-fn calls(store: &RedisStore, name: &str) -> Result<Vec<Call>> {
-    let (counters, store) = (store.counter(&name.parse()?, WINDOW)?, store.clone());
-    let mut calls = vec![call!("maintain", [store], store.maintain(1_000))];
+fn calls(store: &dyn Backend, name: &str) -> Result<Vec<Call>> {
+    let (counters, mut calls) = (store.counter(&name.parse()?, WINDOW)?, vec![]);
     for key in ["KEY", "NEW"] {
         let id = Key::new(key)?;
         calls.push(call!(format!("value of {key}"), [counters, id], counters.value(&id)));

@@ -7,9 +7,9 @@ use redis::aio::MultiplexedConnection as Admin;
 use redis::cmd;
 use storagebox_core::{Backend as _, Certainty, ErrorKind, Hold, Item, ItemBank as _, Result};
 use storagebox_redis::RedisStore;
+use storagebox_testkit::checks::corruption::Call;
 use storagebox_testkit::redis::Settings;
 
-use super::call::Call;
 use super::state::State;
 use super::{NAMESPACE, Part, UPKEEP, bank, counters, ordered, records, tokens};
 use crate::scene::{kill, until, with_server};
@@ -22,7 +22,7 @@ async fn filled(place: &Place, store: &RedisStore) -> Result<Vec<Call>> {
     let mut calls = vec![];
     for part in PARTS {
         (part.fill)(place, store, NAMESPACE).await?;
-        calls.extend((part.calls)(store, NAMESPACE)?);
+        calls.extend(part.every_call(store, NAMESPACE)?);
     }
     Ok(calls)
 }
@@ -175,7 +175,7 @@ async fn a_lost_namespace_is_made_anew_once_the_store_has_a_new_epoch() -> Resul
     with_server(Settings::quick(), async |place| {
         let (store, mut admin) = (place.store()?, place.server.node(0).await?);
         (bank::PART.fill)(place, &store, NAMESPACE).await?;
-        let calls = (bank::PART.calls)(&store, NAMESPACE)?;
+        let calls = bank::PART.every_call(&store, NAMESPACE)?;
         let head = place.key(bank::PART.tag);
         let keys = cmd("KEYS").arg(format!("{head}:*")).query_async(&mut admin).await;
         let others: Vec<String> = keys.map_err(failed)?;
@@ -183,7 +183,7 @@ async fn a_lost_namespace_is_made_anew_once_the_store_has_a_new_epoch() -> Resul
             cmd("DEL").arg(lost).exec_async(&mut admin).await.map_err(failed)?;
             all_are_refused(&calls, ErrorKind::Corrupt, &mut admin).await?;
             let later = place.store()?;
-            all_are_refused(&(bank::PART.calls)(&later, NAMESPACE)?, ErrorKind::Corrupt, &mut admin).await?;
+            all_are_refused(&bank::PART.every_call(&later, NAMESPACE)?, ErrorKind::Corrupt, &mut admin).await?;
         }
         give_a_new_epoch(place, &mut admin).await?;
         all_are_refused(&calls, ErrorKind::Corrupt, &mut admin).await?;

@@ -1,15 +1,14 @@
 //! A command run once over a store: what each caller gets.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use clap::Parser;
 use serde_json::{Value, json};
-use storagebox::{
-    Aborted, Begun, Completed, DedupId, ErrorKind, Lease, LeaseExtended, MemoryStore, OpId, Payload, Result, Retention,
-    async_trait,
-    parts::{Backend, DedupRepo},
-};
+use storagebox::layer::{Answered, Call, Layer, LayeredPart, Next};
+use storagebox::parts::{Backend, DedupRepo};
+use storagebox::{Begun, DedupId, ErrorKind, LeaseExtended, MemoryStore, OpId, Result, Retention, async_trait};
 use storagebox_testkit::Folder;
 
 use super::*;
@@ -41,7 +40,7 @@ async fn json_of(leases: &dyn LeaseRepo, args: &Run) -> Value {
     serde_json::from_slice(&ran(leases, args, true).await.unwrap().stdout).unwrap()
 }
 
-fn leases(store: &MemoryStore) -> std::sync::Arc<dyn LeaseRepo> {
+fn leases(store: &MemoryStore) -> Arc<dyn LeaseRepo> {
     store.lease_repo(&"records".parse().unwrap()).unwrap()
 }
 
@@ -158,47 +157,30 @@ async fn a_runner_that_died_is_waited_for_no_longer_than_its_lease() {
 }
 
 /// Leases that the store takes away, or whose end it cannot record.
+#[derive(Debug)]
 struct Bad {
-    inner: std::sync::Arc<dyn LeaseRepo>,
     takes_away: bool,
     refusals: AtomicU64,
 }
 
 impl Bad {
-    fn refuse(&self) -> Result<()> {
+    fn leases(store: &MemoryStore, takes_away: bool, refusals: u64) -> LayeredPart<dyn LeaseRepo> {
+        LayeredPart::new(leases(store), Arc::new(Self { takes_away, refusals: refusals.into() }))
+    }
+
+    fn refuses(&self) -> bool {
         let one_less = |left: u64| left.checked_sub(1);
-        match self.refusals.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less) {
-            Ok(_) => Err(Error::new(ErrorKind::Unavailable, "as the test asked")),
-            Err(_) => Ok(()),
-        }
+        self.refusals.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less).is_ok()
     }
 }
 
 #[async_trait]
-impl LeaseRepo for Bad {
-    async fn begin(
-        &self,
-        id: &DedupId,
-        op: &OpId,
-        duration: Duration,
-        fingerprint: Option<&Fingerprint>,
-    ) -> Result<Begun> {
-        self.inner.begin(id, op, duration, fingerprint).await
-    }
-
-    async fn complete(&self, lease: &Lease, result: &Payload, retention: Retention) -> Result<Completed> {
-        self.refuse()?;
-        self.inner.complete(lease, result, retention).await
-    }
-
-    async fn abort(&self, lease: &Lease) -> Result<Aborted> {
-        self.inner.abort(lease).await
-    }
-
-    async fn extend(&self, lease: &Lease, duration: Duration) -> Result<LeaseExtended> {
-        match self.takes_away {
-            true => Ok(LeaseExtended::Fenced),
-            false => self.inner.extend(lease, duration).await,
+impl Layer for Bad {
+    async fn around(&self, call: &Call<'_>, next: Next<'_>) -> Result<Answered> {
+        match call.operation {
+            "complete" if self.refuses() => Err(Error::new(ErrorKind::Unavailable, "as the test asked")),
+            "extend" if self.takes_away => Ok(Answered::of(LeaseExtended::Fenced)),
+            _ => next.call().await,
         }
     }
 }
@@ -206,7 +188,7 @@ impl LeaseRepo for Bad {
 #[tokio::test]
 async fn a_command_whose_lease_was_lost_is_ended() {
     let store = MemoryStore::new();
-    let bad = Bad { inner: leases(&store), takes_away: true, refusals: AtomicU64::new(0) };
+    let bad = Bad::leases(&store, true, 0);
     let run = args(&["--lease", "30ms"], &["sleep", "1000000"]);
     let failure = ran(&bad, &run, false).await.err().unwrap();
     assert!(matches!(failure, RunFailure::LeaseLost), "{failure}");
@@ -215,14 +197,14 @@ async fn a_command_whose_lease_was_lost_is_ended() {
 #[tokio::test]
 async fn a_store_in_trouble_at_the_end_is_asked_with_patience() {
     let store = MemoryStore::new();
-    let bad = Bad { inner: leases(&store), takes_away: false, refusals: AtomicU64::new(8) };
+    let bad = Bad::leases(&store, false, 8);
     assert_eq!(json_of(&bad, &args(&[], &["true"])).await["outcome"], "ran");
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_run_that_cannot_be_recorded_is_told_with_its_end() {
     let store = MemoryStore::new();
-    let bad = Bad { inner: leases(&store), takes_away: false, refusals: AtomicU64::new(u64::MAX) };
+    let bad = Bad::leases(&store, false, u64::MAX);
     let failure = ran(&bad, &args(&[], &["sh", "-c", "exit 4"]), true).await.err().unwrap().on("faulty");
     let told = "the command ran and ended with 4, but cannot record the run on faulty: as the test asked";
     assert_eq!(failure.to_string(), told);

@@ -1,0 +1,28 @@
+//! What the tests of several backends ask of their stores in the same words. What differs from store to store is an
+//! argument; a check that does not hold says which call of which store it was.
+
+pub mod corruption;
+pub mod cuts;
+pub mod dropping;
+pub mod harness;
+pub mod hostile;
+pub mod kills;
+pub mod memory;
+pub mod round_trips;
+pub mod secrets;
+pub mod urls;
+mod waiting;
+
+use std::fmt::Display;
+use std::time::Duration;
+
+use storagebox_core::Error;
+
+pub use waiting::{drop_after, until};
+
+pub(crate) const HOUR: Duration = Duration::from_secs(3_600);
+
+/// What a test has to do by itself did not succeed.
+pub fn failed(why: impl Display) -> Error {
+    Error::unknown(format!("the test's own set-up failed: {why}"))
+}

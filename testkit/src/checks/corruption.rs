@@ -1,0 +1,72 @@
+//! What is asked of a namespace that somebody else changed: calls that can be made again and again, those of each part,
+//! and the damage that none of them notices.
+
+pub mod ordered;
+pub mod records;
+pub mod tokens;
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::pin::Pin;
+
+use storagebox_core::Result;
+
+pub use crate::call;
+
+/// What fills a namespace.
+pub type Filling<'a> = Pin<Box<dyn Future<Output = Result<()>> + Send + 'a>>;
+
+type Making = Pin<Box<dyn Future<Output = Result<()>> + Send>>;
+
+/// A call with its arguments.
+pub struct Call {
+    /// What it does, about what.
+    pub name: String,
+    /// How many round trips it takes where nothing is damaged.
+    pub trips: usize,
+    make: Box<dyn Fn() -> Making + Send + Sync>,
+}
+
+impl Call {
+    /// A call of this name, which `make` makes.
+    pub fn new(name: impl Into<String>, make: impl Fn() -> Making + Send + Sync + 'static) -> Self {
+        Self { name: name.into(), trips: 0, make: Box::new(make) }
+    }
+
+    /// Makes it, once more.
+    pub fn make(&self) -> Making {
+        (self.make)()
+    }
+}
+
+impl fmt::Debug for Call {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)
+    }
+}
+
+/// A [`Call`] by its name, what it is made of, and itself.
+#[macro_export]
+macro_rules! call {
+    ($name:expr, [$($part:ident),*], $call:expr) => {{
+        $(let $part = $part.clone();)*
+        $crate::checks::corruption::Call::new($name, move || {
+            $(#[allow(unused_variables, reason = "the name of a call may be all that it is for")]
+            let $part = $part.clone();)*
+            Box::pin(async move { $call.await.map(drop) })
+        })
+    }};
+}
+
+/// Damage that no call notices: the kind of row or key, the field, and what becomes of it; without a field, what becomes
+/// of the whole.
+pub type Unnoticed = &'static [(&'static str, &'static str, &'static [&'static str])];
+
+/// Each damage of the table by itself, as the tests of damage name it.
+pub fn kinds(unnoticed: Unnoticed) -> BTreeSet<(String, String)> {
+    let named = |field: &str, what: &str| if field.is_empty() { what.to_owned() } else { format!("{field}: {what}") };
+    let of_field = |(row, field, all): &(&'static str, &'static str, &'static [&'static str])| {
+        all.iter().map(|what| ((*row).to_owned(), named(field, what))).collect::<Vec<_>>()
+    };
+    unnoticed.iter().flat_map(of_field).collect()
+}

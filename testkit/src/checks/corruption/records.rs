@@ -1,0 +1,126 @@
+//! Records and leases, which share their namespace.
+
+use std::time::Duration;
+
+use storagebox_core::{
+    Backend, Begun, DedupId, DedupRepo, Fence, Fingerprint, Lease, LeaseRepo, OpId, Payload, Result, Retention, Version,
+};
+
+use super::{Call, call};
+use crate::checks::{HOUR, failed};
+
+const MINUTE: Duration = Duration::from_secs(60);
+
+/// What is past when a namespace was just filled: the shorter retention, and the shorter lease.
+pub const PAST: Duration = MINUTE;
+
+/// A lease: its id, its operation, and how long it lasts.
+pub type Leased = (&'static str, &'static str, Duration);
+
+/// The leases of every namespace: one that lasts, one that lapses, and those that end.
+const LEASES: [Leased; 4] =
+    [("LEASED", "OP", HOUR), ("LAPSED", "OP", MINUTE), ("ABORTED", "OP", HOUR), ("COMPLETED", "OP", HOUR)];
+
+/// The operation whose lease of `REUSED` is aborted at once, so that another one begins the next.
+pub const OVER: &str = "OVER";
+
+/// The numbers by which the namespace knows records that were just made.
+#[derive(Clone, Copy, Debug)]
+pub struct Numbers {
+    /// Of the record that is forgotten.
+    pub forgotten: u64,
+    /// Of the record that is replaced.
+    pub replaced: u64,
+}
+
+fn value() -> Result<Payload> {
+    Payload::try_from("value")
+}
+
+/// Records and leases in every state.
+///
+/// # Errors
+///
+/// As of the store.
+pub async fn fill(store: &dyn Backend, name: &str, numbers: Numbers) -> Result<()> {
+    let (records, op, value) = (store.dedup_repo(&name.parse()?)?, OpId::new("OP")?, value()?);
+    for (id, retention) in [
+        ("DONE", Retention::Forever),
+        ("KEPT", Retention::For(HOUR)),
+        ("PAST", Retention::For(MINUTE)),
+        ("FORGOTTEN", Retention::Forever),
+        ("REPLACED", Retention::Forever),
+    ] {
+        let _ = records.record(&DedupId::new(id)?, &value, &op, retention).await?;
+    }
+    let _ = records.forget(&DedupId::new("FORGOTTEN")?, Version::new(numbers.forgotten)).await?;
+    let _ = records.replace(&DedupId::new("REPLACED")?, Version::new(numbers.replaced), &value, &op).await?;
+    for leased in LEASES {
+        lease(store, name, leased).await?;
+    }
+    Ok(())
+}
+
+/// One more lease, which ends at once if its id or its operation says so.
+///
+/// # Errors
+///
+/// As of the store.
+pub async fn lease(store: &dyn Backend, name: &str, (id, op, duration): Leased) -> Result<()> {
+    let (leases, print) = (store.lease_repo(&name.parse()?)?, Fingerprint::new("PRINT")?);
+    let begun = leases.begin(&DedupId::new(id)?, &OpId::new(op)?, duration, Some(&print)).await?;
+    let Begun::Started(lease) = begun else { return Err(failed(format_args!("{id} by {op}: {begun:?}"))) };
+    match (id, op) {
+        ("ABORTED", _) | (_, OVER) => leases.abort(&lease).await.map(drop),
+        ("COMPLETED", _) => leases.complete(&lease, &value()?, Retention::Forever).await.map(drop),
+        _ => Ok(()),
+    }
+}
+
+/// Every call about a record, which has this number, by this operation.
+///
+/// # Errors
+///
+/// As of the store.
+pub fn of_records(store: &dyn Backend, name: &str, (id, number): (&str, u64), op: &str) -> Result<Vec<Call>> {
+    let (records, value, version) = (store.dedup_repo(&name.parse()?)?, value()?, Version::new(number));
+    let (about, id, op) = (format!("{id} by {op}"), DedupId::new(id)?, OpId::new(op)?);
+    Ok(vec![
+        call!(format!("get {about}"), [records, id], records.get(&id)),
+        call!(
+            format!("record {about}"),
+            [records, id, value, op],
+            records.record(&id, &value, &op, Retention::For(HOUR))
+        ),
+        call!(
+            format!("replace {about}"),
+            [records, id, version, value, op],
+            records.replace(&id, version, &value, &op)
+        ),
+        call!(format!("forget {about}"), [records, id, version], records.forget(&id, version)),
+    ])
+}
+
+/// Every call about a lease, whose id has this number, by this operation.
+///
+/// # Errors
+///
+/// As of the store.
+pub fn of_leases(store: &dyn Backend, name: &str, (id, number): (&str, u64), op: &str) -> Result<Vec<Call>> {
+    let (leases, value, print) = (store.lease_repo(&name.parse()?)?, value()?, Fingerprint::new("PRINT")?);
+    let about = format!("{id} by {op}");
+    // A record that a lease completed has the number after the lease's.
+    let fence = Fence::new(if id == "COMPLETED" { number - 1 } else { number });
+    let (id, op) = (DedupId::new(id)?, OpId::new(op)?);
+    let lease = Lease { id: id.clone(), op: op.clone(), fence };
+    Ok(vec![
+        call!(format!("begin {about}"), [leases, id, op, print], leases.begin(&id, &op, HOUR, Some(&print))),
+        call!(format!("abort {about}"), [leases, lease], leases.abort(&lease)),
+        call!(format!("extend {about}"), [leases, lease], leases.extend(&lease, HOUR)),
+        call!(
+            format!("complete {about}"),
+            [leases, lease, value],
+            leases.complete(&lease, &value, Retention::For(HOUR))
+        ),
+    ])
+}

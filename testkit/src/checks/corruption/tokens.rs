@@ -1,0 +1,36 @@
+//! Tokens.
+
+use storagebox_core::{Backend, OpId, Result, TokenId, TokenStore};
+
+use super::{Call, call};
+
+/// Tokens of these names.
+///
+/// # Errors
+///
+/// A name that is no token's.
+pub fn tokens(names: &[&str]) -> Result<Vec<TokenId>> {
+    names.iter().map(|name| TokenId::new(*name)).collect()
+}
+
+/// Every call, about each of these tokens.
+///
+/// # Errors
+///
+/// As of the store.
+pub fn calls(store: &dyn Backend, name: &str, names: &[&str]) -> Result<Vec<Call>> {
+    let store = store.token_store(&name.parse()?)?;
+    let mut calls = vec![];
+    for name in names {
+        let (token, one) = (TokenId::new(*name)?, tokens(&[name])?);
+        let (op, other) = (OpId::new("OP")?, OpId::new("OTHER")?);
+        calls.extend([
+            call!(format!("create {name}"), [store, one], store.create_tokens(&one)),
+            call!(format!("exists {name}"), [store, token], store.exists(&token)),
+            call!(format!("consume {name}"), [store, token, op], store.consume(&token, &op)),
+            call!(format!("consume {name} again"), [store, token, other], store.consume(&token, &other)),
+            call!(format!("discard {name}"), [store, one], store.discard(&one)),
+        ]);
+    }
+    Ok(calls)
+}

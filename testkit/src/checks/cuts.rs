@@ -1,0 +1,172 @@
+//! Replies that are lost after the server has done what was asked: the backend's own retry finds it done.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use storagebox_conformance::{Cut, Proxy};
+use storagebox_core::{
+    Backend, Change, ClaimId, Consumed, Counted, Counter, DedupId, DedupRepo, Hold, Item, ItemBank, Key, OpId,
+    OrderedOptions, OrderedStore, Payload, Recorded, Result, Retention, Stamp, Strategy, Taken, TokenId, TokenStore,
+    WriterId, Written,
+};
+use tokio::task::JoinSet;
+
+use crate::workload::{Caller, Namespaces, audit, fill};
+
+/// How many calls are cut one after another.
+pub const CUTS: usize = 1_000;
+/// Rounds of callers at once, each of which has one call cut, together with those that went with it.
+const ROUNDS: usize = 100;
+const CALLERS: usize = 8;
+
+/// A client behind a proxy, or behind one for each node of a cluster.
+pub struct Far {
+    /// The way to the server, or to each node.
+    pub proxies: Vec<Proxy>,
+    /// The store, which is connected to the proxies.
+    pub store: Arc<dyn Backend>,
+}
+
+impl Far {
+    /// Behind one proxy.
+    pub fn new(proxy: Proxy, store: impl Backend) -> Self {
+        Self { proxies: vec![proxy], store: Arc::new(store) }
+    }
+
+    /// Whichever node is asked.
+    fn arm(&self, needle: &str, passing: usize) {
+        self.proxies.iter().for_each(|proxy| proxy.arm(Cut::ReplyLost, needle, passing));
+    }
+
+    /// How many replies were lost.
+    pub fn cuts(&self) -> usize {
+        self.proxies.iter().map(Proxy::cuts).sum()
+    }
+
+    /// An item for each call that is cut.
+    ///
+    /// # Errors
+    ///
+    /// As of the store.
+    pub async fn fill(&self) -> Result<()> {
+        let items = (0..CUTS).map(|number| Item::new(format!("item-{number}")));
+        self.store.item_bank(&"cuts".parse()?)?.add(&items.collect::<Result<Vec<_>>>()?).await.map(drop)
+    }
+
+    /// One of the calls, whose reply is lost; whether it says that it was done before.
+    ///
+    /// # Errors
+    ///
+    /// As of the store.
+    pub async fn call(&self, number: usize) -> Result<bool> {
+        let id = format!("cut-{number:04}");
+        match number % 5 {
+            0 => self.take(&id).await,
+            1 => self.record(&id).await,
+            2 => self.consume(&id).await,
+            3 => self.apply(&id).await,
+            _ => self.put(&id, number).await,
+        }
+    }
+
+    async fn take(&self, id: &str) -> Result<bool> {
+        let (bank, claim) = (self.store.item_bank(&"cuts".parse()?)?, ClaimId::new(id)?);
+        self.arm(id, 0);
+        Ok(matches!(bank.take(&claim, Hold::Forever).await?, Taken::Again(_)))
+    }
+
+    async fn record(&self, id: &str) -> Result<bool> {
+        let (records, value) = (self.store.dedup_repo(&"cuts".parse()?)?, Payload::try_from(id)?);
+        self.arm(id, 0);
+        let recorded = records.record(&DedupId::new(id)?, &value, &OpId::new("op")?, Retention::Forever).await?;
+        Ok(matches!(recorded, Recorded::Again(entry) if entry.value == value))
+    }
+
+    async fn consume(&self, id: &str) -> Result<bool> {
+        let (tokens, token) = (self.store.token_store(&"cuts".parse()?)?, TokenId::new(id)?);
+        tokens.create_tokens(std::slice::from_ref(&token)).await?;
+        self.arm(id, 0);
+        Ok(tokens.consume(&token, &OpId::new("op")?).await? == Consumed::Again)
+    }
+
+    async fn apply(&self, id: &str) -> Result<bool> {
+        let (counters, key) = (self.store.counter(&"cuts".parse()?, Strategy::default())?, Key::new("key")?);
+        let before = counters.value(&key).await?;
+        self.arm(id, 0);
+        let counted = counters.apply(&key, &Change::new(OpId::new(id)?, 3)).await?;
+        Ok(counted == Counted::AlreadyApplied { value: Some(before + 3) })
+    }
+
+    async fn put(&self, id: &str, number: usize) -> Result<bool> {
+        let ordered = self.store.ordered_store(&"cuts".parse()?, OrderedOptions::sequence())?;
+        let (value, stamp) = (Payload::try_from(id)?, Stamp::new(number as i64, WriterId::new("ada")?));
+        self.arm(id, 0);
+        Ok(ordered.put(&Key::new("key")?, &value, &stamp).await? == Written::Duplicate)
+    }
+
+    /// After [`CUTS`] calls nothing was done twice; so many claims are there beside theirs.
+    ///
+    /// # Errors
+    ///
+    /// As of the store.
+    ///
+    /// # Panics
+    ///
+    /// If the sums do not add up.
+    pub async fn audit(&self, other_claims: usize) -> Result<()> {
+        let each = CUTS / 5;
+        let counts = self.store.item_bank(&"cuts".parse()?)?.counts().await?;
+        assert_eq!(counts.held, (each + other_claims) as u64, "{counts:?}");
+        let counters = self.store.counter(&"cuts".parse()?, Strategy::default())?;
+        assert_eq!(counters.value(&Key::new("key")?).await?, 3 * each as i64, "changes of a counter");
+        Ok(())
+    }
+
+    /// Calls that go together are lost together, and each finds its own effect. Says in one line what it did.
+    ///
+    /// # Errors
+    ///
+    /// As of the store, and what is not as it was answered.
+    ///
+    /// # Panics
+    ///
+    /// If the sums do not add up, or too few replies were lost.
+    pub async fn lose_together(&self) -> Result<()> {
+        let (namespaces, items) = (Namespaces::of(&*self.store)?, ROUNDS * CALLERS * 2);
+        fill(&namespaces, items).await?;
+        let answered = Arc::new(AtomicU64::new(0));
+        let callers = (0..CALLERS).map(|number| Caller::new(&namespaces, format!("c{number}"), &answered));
+        let mut callers: Vec<_> = callers.collect();
+        for round in 1..=ROUNDS {
+            // Of the requests of this round that hold its id, of which there are seven, another one each time.
+            self.arm(&format!("c{}-{round}", round % CALLERS), round % 7);
+            callers = at_once(callers).await?;
+        }
+        for proxy in &self.proxies {
+            proxy.disarm();
+        }
+        audit(&namespaces, items, &callers).await?;
+        assert!(self.cuts() >= ROUNDS / 2, "only {} cuts were made", self.cuts());
+        println!(
+            "cuts: {} replies to {CALLERS} callers at once lost: {} calls answered, each done once",
+            self.cuts(),
+            answered.load(Ordering::SeqCst)
+        );
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Far {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Far").field("store", &self.store).finish_non_exhaustive()
+    }
+}
+
+async fn at_once(callers: Vec<Caller>) -> Result<Vec<Caller>> {
+    let mut rounds = JoinSet::new();
+    for mut caller in callers {
+        rounds.spawn(async move { caller.round().await.map(|()| caller) });
+    }
+    rounds.join_all().await.into_iter().collect()
+}

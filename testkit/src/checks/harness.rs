@@ -1,0 +1,73 @@
+//! What the harnesses of several backends do in the same way.
+
+use std::process::ExitCode;
+
+use storagebox_conformance::Restart;
+use storagebox_core::{ClaimId, Item, ItemState, ListedItem, Result};
+use tokio::runtime::Runtime;
+use tokio::task::block_in_place;
+
+use super::failed;
+use crate::Failure;
+
+/// Makes what a test program needs of a server, runs the program with it, and removes it afterwards.
+pub fn run_with<T: Clone>(
+    make: impl AsyncFnOnce(&Runtime) -> Result<T>,
+    run: impl FnOnce(&Runtime, T) -> Result<ExitCode>,
+    remove: impl AsyncFnOnce(&T) -> Result<()>,
+) -> ExitCode {
+    let outcome = Runtime::new().map_err(failed).and_then(|runtime| {
+        let made = runtime.block_on(make(&runtime))?;
+        let outcome = run(&runtime, made.clone());
+        runtime.block_on(remove(&made))?;
+        outcome
+    });
+    outcome.unwrap_or_else(|error| {
+        eprintln!("{error}");
+        ExitCode::FAILURE
+    })
+}
+
+/// How a kind of server ends and comes back.
+#[allow(missing_debug_implementations, reason = "functions show nothing")]
+pub struct Acts<S> {
+    /// Ends it as an operator does.
+    pub stop: fn(&S) -> Result<(), Failure>,
+    /// Ends it by SIGKILL.
+    pub kill: fn(&S) -> Result<(), Failure>,
+    /// Starts it again with what it had written.
+    pub start_again: fn(&S) -> Result<(), Failure>,
+}
+
+impl<S> Acts<S> {
+    /// Ends the server of a case and starts it again.
+    ///
+    /// # Errors
+    ///
+    /// If the case has no server of its own, or it does not come back.
+    pub fn restart(&self, own: Option<&S>, how: Restart) -> Result<()> {
+        let server = own.ok_or_else(|| failed("this server is not the case's own"))?;
+        let end = match how {
+            Restart::Clean => self.stop,
+            Restart::Kill => self.kill,
+        };
+        block_in_place(|| end(server).and_then(|()| (self.start_again)(server))).map_err(failed)
+    }
+}
+
+/// An item as a row of a table has it: by the name of its state, with the claim if there is one.
+///
+/// # Errors
+///
+/// If there is no such state.
+pub fn listed(item: String, state: &str, claim: Option<String>) -> Result<ListedItem> {
+    let claim = claim.map(ClaimId::new).transpose()?;
+    let state = match (state, claim) {
+        ("free", _) => ItemState::Free,
+        ("withdrawn", _) => ItemState::Withdrawn,
+        ("spent", claim) => ItemState::Spent(claim),
+        ("held", Some(claim)) => ItemState::Held(claim),
+        (state, _) => return Err(failed(format_args!("an item is {state}"))),
+    };
+    Ok(ListedItem { item: Item::new(item)?, state })
+}

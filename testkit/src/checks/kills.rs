@@ -1,0 +1,79 @@
+//! A server that is killed and started again under load: what it acknowledged is still so.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use fastrand::Rng;
+use storagebox_core::{Backend, Result};
+use tokio::task::JoinSet;
+
+use super::until;
+use crate::workload::{Caller, Namespaces, audit, fill};
+
+const KILLS: u64 = 20;
+const CALLERS: usize = 16;
+const ITEMS: usize = 100_000;
+
+/// What the callers share.
+#[derive(Default)]
+struct Load {
+    answered: Arc<AtomicU64>,
+    is_over: AtomicBool,
+}
+
+impl Load {
+    /// Calls until it is over; then once more, on a server that stays.
+    async fn carry(self: Arc<Self>, mut caller: Caller) -> Result<Caller> {
+        while !self.is_over.load(Ordering::SeqCst) {
+            caller.round().await?;
+        }
+        caller.round().await?;
+        Ok(caller)
+    }
+
+    fn answered(&self) -> u64 {
+        self.answered.load(Ordering::SeqCst)
+    }
+}
+
+/// Callers of every part, while `kill` ends the server and starts it again, twenty times. Says in one line what it did.
+///
+/// # Errors
+///
+/// As of the store or of `kill`, and what is not as it was answered.
+///
+/// # Panics
+///
+/// If the sums do not add up.
+pub async fn outlives_twenty_kills(store: &dyn Backend, kill: impl AsyncFnMut() -> Result<()>) -> Result<()> {
+    let (namespaces, load) = (Namespaces::of(store)?, Arc::new(Load::default()));
+    fill(&namespaces, ITEMS).await?;
+    let mut callers = JoinSet::new();
+    for number in 0..CALLERS {
+        let caller = Caller::new(&namespaces, format!("caller-{number}"), &load.answered);
+        callers.spawn(Arc::clone(&load).carry(caller));
+    }
+    let killed = kill_again_and_again(kill, &load).await;
+    load.is_over.store(true, Ordering::SeqCst);
+    let callers = callers.join_all().await.into_iter().collect::<Result<Vec<_>>>()?;
+    killed?;
+    audit(&namespaces, ITEMS, &callers).await?;
+    println!(
+        "kills: {KILLS} kills under {CALLERS} callers: {} calls answered, every one still so, {} items given once each",
+        load.answered(),
+        callers.iter().map(Caller::rounds).sum::<i64>()
+    );
+    Ok(())
+}
+
+/// Kills the server at any moment of the load, and goes on when the load does.
+async fn kill_again_and_again(mut kill: impl AsyncFnMut() -> Result<()>, load: &Load) -> Result<()> {
+    let mut random = Rng::new();
+    for number in 1..=KILLS {
+        let goal = load.answered() + random.u64(50..1_000);
+        until("calls that are answered", async || Ok(load.answered() >= goal)).await?;
+        kill().await?;
+        println!("kills: {number} of {KILLS}, after {goal} answers");
+    }
+    Ok(())
+}

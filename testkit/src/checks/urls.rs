@@ -1,0 +1,31 @@
+//! URLs that make no sense: each is refused before anything is opened, and is not shown.
+
+use std::fmt::Debug;
+
+use storagebox_core::{Error, ErrorKind, Result};
+
+use super::secrets::assert_hidden;
+
+/// The error of a URL that makes no sense.
+///
+/// # Panics
+///
+/// If it is taken, refused as anything else, or shown with its secret.
+#[track_caller]
+pub fn refused<S: Debug>(connect: impl FnOnce(&str) -> Result<S>, url: &str) -> Error {
+    let error = connect(url).expect_err("a URL that makes no sense");
+    assert_eq!(error.kind(), ErrorKind::Misconfigured, "{url}");
+    assert_hidden(&error);
+    error
+}
+
+/// As [`refused`], by an error that says why.
+///
+/// # Panics
+///
+/// As [`refused`], or if it does not say so.
+#[track_caller]
+pub fn refused_because<S: Debug>(connect: impl FnOnce(&str) -> Result<S>, url: &str, because: &str) {
+    let error = refused(connect, url);
+    assert!(error.to_string().contains(because), "{url}: {error}");
+}
