@@ -152,7 +152,7 @@ async fn namespaces_of_a_newer_library_are_refused() -> Result<()> {
         let store = place.store().await?;
         let bank = store.item_bank(&"namespace".parse()?)?;
         bank.add(&[Item::new("code")?]).await?;
-        let made = AttributeValue::S(format!("{}bank:3:namespace:namespace", place.prefix));
+        let made = AttributeValue::S(format!("{}bank:9:namespace:namespace", place.prefix));
         let update = place.table.raw().update_item().table_name(&place.name);
         let update = update.key("pk", made).key("sk", AttributeValue::S("-".to_owned()));
         // The second library knows one version more.
