@@ -4,9 +4,9 @@ use std::fmt;
 use std::future::IntoFuture;
 use std::pin::Pin;
 
-use storagebox_core::{Bounds, Change, Counted, Counter, Error, Key, OpId, Reason, Result};
+use storagebox_core::{Bounds, Change, Counted, Counter, Key, OpId, Reason, Result};
 
-use crate::handle::checked;
+use crate::handle::IntoValue;
 
 /// A change of a counter. Awaiting it makes the change.
 #[must_use = "a change is made when it is awaited"]
@@ -18,11 +18,11 @@ pub struct Apply<'a> {
 impl<'a> Apply<'a> {
     pub(crate) fn new(
         counter: &'a dyn Counter,
-        key: impl TryInto<Key, Error: Into<Error>>,
-        op: impl TryInto<OpId, Error: Into<Error>>,
+        key: impl IntoValue<Key>,
+        op: impl IntoValue<OpId>,
         delta: i64,
     ) -> Self {
-        let change = checked(key).and_then(|key| Ok((key, Change::new(checked(op)?, delta))));
+        let change = key.into_value().and_then(|key| Ok((key, Change::new(op.into_value()?, delta))));
         Self { counter, change }
     }
 
@@ -33,8 +33,8 @@ impl<'a> Apply<'a> {
     }
 
     /// Sets the reason for the change, for the log of a [`Ledger`](crate::parts::Ledger).
-    pub fn because(mut self, reason: impl TryInto<Reason, Error: Into<Error>>) -> Self {
-        self.change = self.change.and_then(|(key, change)| Ok((key, change.because(checked(reason)?))));
+    pub fn because(mut self, reason: impl IntoValue<Reason>) -> Self {
+        self.change = self.change.and_then(|(key, change)| Ok((key, change.because(reason.into_value()?))));
         self
     }
 }

@@ -1,11 +1,11 @@
 //! The handle of a bank.
 
 use storagebox_core::{
-    Added, BankAdmin, ClaimId, ClaimState, Confirmed, Counts, Cursor, Error, Extended, Hold, Item, ItemState,
-    ListedItem, Page, Released, Restored, Result, Retired, Taken, Withdrawn,
+    Added, BankAdmin, ClaimId, ClaimState, Confirmed, Counts, Cursor, Extended, Hold, Item, ItemState, ListedItem,
+    Page, Released, Restored, Result, Retired, Taken, Withdrawn,
 };
 
-use crate::handle::{all, checked, handle};
+use crate::handle::{IntoValue, all, handle};
 
 handle! {
     /// A bank of items. Each claim takes one item, and always the same one (article 1).
@@ -37,12 +37,12 @@ handle! {
 
 impl Bank {
     /// Adds items. Items that the bank already knows stay unchanged (IB-5).
-    pub async fn add(&self, items: impl IntoIterator<Item: TryInto<Item, Error: Into<Error>>>) -> Result<Added> {
+    pub async fn add(&self, items: impl IntoIterator<Item: IntoValue<Item>>) -> Result<Added> {
         self.part.add(&all(items)?).await
     }
 
     /// Assigns an item to the id permanently. The same id always gets the same item (IB-1, IB-3).
-    pub async fn assign(&self, id: impl TryInto<ClaimId, Error: Into<Error>>) -> Result<Taken> {
+    pub async fn assign(&self, id: impl IntoValue<ClaimId>) -> Result<Taken> {
         self.take(id, Hold::Forever).await
     }
 
@@ -51,8 +51,8 @@ impl Bank {
     /// # Errors
     ///
     /// Returns `InvalidInput` if the hold is shorter than 1 ms or longer than a hundred years.
-    pub async fn take(&self, claim: impl TryInto<ClaimId, Error: Into<Error>>, hold: Hold) -> Result<Taken> {
-        self.part.take(&checked(claim)?, hold).await
+    pub async fn take(&self, claim: impl IntoValue<ClaimId>, hold: Hold) -> Result<Taken> {
+        self.part.take(&claim.into_value()?, hold).await
     }
 
     /// Extends a hold until now plus the given time, or permanently. Never shortens a hold (IB-6).
@@ -60,24 +60,24 @@ impl Bank {
     /// # Errors
     ///
     /// Returns `InvalidInput` if the hold is shorter than 1 ms or longer than a hundred years.
-    pub async fn extend(&self, claim: impl TryInto<ClaimId, Error: Into<Error>>, hold: Hold) -> Result<Extended> {
-        self.part.extend(&checked(claim)?, hold).await
+    pub async fn extend(&self, claim: impl IntoValue<ClaimId>, hold: Hold) -> Result<Extended> {
+        self.part.extend(&claim.into_value()?, hold).await
     }
 
     /// Makes the claim's hold permanent and marks its item as spent (IB-6).
-    pub async fn confirm(&self, claim: impl TryInto<ClaimId, Error: Into<Error>>) -> Result<Confirmed> {
-        self.part.confirm(&checked(claim)?).await
+    pub async fn confirm(&self, claim: impl IntoValue<ClaimId>) -> Result<Confirmed> {
+        self.part.confirm(&claim.into_value()?).await
     }
 
     /// Ends the claim and frees its item. Also ends an unknown claim, so that a late `take` for this claim gets nothing
     /// (IB-7).
-    pub async fn release(&self, claim: impl TryInto<ClaimId, Error: Into<Error>>) -> Result<Released> {
-        self.part.release(&checked(claim)?).await
+    pub async fn release(&self, claim: impl IntoValue<ClaimId>) -> Result<Released> {
+        self.part.release(&claim.into_value()?).await
     }
 
     /// Returns the state of the claim and the item that it holds.
-    pub async fn get(&self, claim: impl TryInto<ClaimId, Error: Into<Error>>) -> Result<ClaimState> {
-        self.part.get(&checked(claim)?).await
+    pub async fn get(&self, claim: impl IntoValue<ClaimId>) -> Result<ClaimState> {
+        self.part.get(&claim.into_value()?).await
     }
 
     /// Counts the free, held, spent and withdrawn items. The counts are exact while nothing changes (IB-10).
@@ -88,13 +88,13 @@ impl Bank {
     /// Deletes an ended or confirmed claim, so that its id can be used again. The caller guarantees that no earlier call for
     /// this claim is still in progress (IB-7). An attempt that the handle retried counts as well: after an error or a retry,
     /// wait as long as a request may take to arrive.
-    pub async fn retire(&self, claim: impl TryInto<ClaimId, Error: Into<Error>>) -> Result<Retired> {
-        self.part.retire(&checked(claim)?).await
+    pub async fn retire(&self, claim: impl IntoValue<ClaimId>) -> Result<Retired> {
+        self.part.retire(&claim.into_value()?).await
     }
 
     /// Returns the state of an item and its holder.
-    pub async fn holder(&self, item: impl TryInto<Item, Error: Into<Error>>) -> Result<ItemState> {
-        self.part.holder(&checked(item)?).await
+    pub async fn holder(&self, item: impl IntoValue<Item>) -> Result<ItemState> {
+        self.part.holder(&item.into_value()?).await
     }
 
     /// Lists at most `limit` items with their states, from the start or from a cursor (IB-10).
@@ -107,15 +107,12 @@ impl Bank {
     }
 
     /// Withdraws free items, so that no claim can take them. Held and spent items stay unchanged (IB-2).
-    pub async fn withdraw(
-        &self,
-        items: impl IntoIterator<Item: TryInto<Item, Error: Into<Error>>>,
-    ) -> Result<Withdrawn> {
+    pub async fn withdraw(&self, items: impl IntoIterator<Item: IntoValue<Item>>) -> Result<Withdrawn> {
         self.part.withdraw(&all(items)?).await
     }
 
     /// Frees withdrawn items. All other items stay unchanged (IB-2, IB-5).
-    pub async fn restore(&self, items: impl IntoIterator<Item: TryInto<Item, Error: Into<Error>>>) -> Result<Restored> {
+    pub async fn restore(&self, items: impl IntoIterator<Item: IntoValue<Item>>) -> Result<Restored> {
         self.part.restore(&all(items)?).await
     }
 }

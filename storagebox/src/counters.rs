@@ -1,9 +1,9 @@
 //! The handle of counters.
 
-use storagebox_core::{Cancelled, Counted, Counter, CounterPromise, Error, Key, OpId, Result};
+use storagebox_core::{Cancelled, Counted, Counter, CounterPromise, Key, OpId, Result};
 
 use crate::apply::Apply;
-use crate::handle::{checked, handle};
+use crate::handle::{IntoValue, handle};
 
 handle! {
     /// Counters that apply each change once (articles 3 and 5).
@@ -34,12 +34,7 @@ handle! {
 
 impl Counters {
     /// Adds the delta to the counter, once per operation (C-1, C-4).
-    pub async fn add(
-        &self,
-        key: impl TryInto<Key, Error: Into<Error>>,
-        op: impl TryInto<OpId, Error: Into<Error>>,
-        delta: i64,
-    ) -> Result<Counted> {
+    pub async fn add(&self, key: impl IntoValue<Key>, op: impl IntoValue<OpId>, delta: i64) -> Result<Counted> {
         self.apply(key, op, delta).await
     }
 
@@ -50,12 +45,7 @@ impl Counters {
     ///
     /// Returns `InvalidInput` if the counters have bounds of their own and the change names other bounds. Returns
     /// `Unsupported` if the strategy cannot keep bounds or a reason.
-    pub fn apply(
-        &self,
-        key: impl TryInto<Key, Error: Into<Error>>,
-        op: impl TryInto<OpId, Error: Into<Error>>,
-        delta: i64,
-    ) -> Apply<'_> {
+    pub fn apply(&self, key: impl IntoValue<Key>, op: impl IntoValue<OpId>, delta: i64) -> Apply<'_> {
         Apply::new(&*self.part, key, op, delta)
     }
 
@@ -64,17 +54,13 @@ impl Counters {
     /// # Errors
     ///
     /// Returns `Unsupported` if the strategy does not remember operations for long enough.
-    pub async fn cancel(
-        &self,
-        key: impl TryInto<Key, Error: Into<Error>>,
-        op: impl TryInto<OpId, Error: Into<Error>>,
-    ) -> Result<Cancelled> {
-        self.part.cancel(&checked(key)?, &checked(op)?).await
+    pub async fn cancel(&self, key: impl IntoValue<Key>, op: impl IntoValue<OpId>) -> Result<Cancelled> {
+        self.part.cancel(&key.into_value()?, &op.into_value()?).await
     }
 
     /// Returns the counter's value. The value of an absent counter is 0 (C-6, C-7).
-    pub async fn value(&self, key: impl TryInto<Key, Error: Into<Error>>) -> Result<i64> {
-        self.part.value(&checked(key)?).await
+    pub async fn value(&self, key: impl IntoValue<Key>) -> Result<i64> {
+        self.part.value(&key.into_value()?).await
     }
 
     /// Returns what the strategy guarantees on this backend.

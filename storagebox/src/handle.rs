@@ -31,12 +31,26 @@ macro_rules! handle {
 
 pub(crate) use handle;
 
-/// The value, checked.
-pub(crate) fn checked<V>(value: impl TryInto<V, Error: Into<Error>>) -> Result<V> {
-    value.try_into().map_err(Into::into)
+/// What becomes a value of storagebox: the value itself, and whatever [`TryInto`] makes it of, such as a text.
+///
+/// Each type of a value lists its conversions. A text that breaks a limit of its type makes the call return `InvalidInput`
+/// before any I/O.
+pub trait IntoValue<V> {
+    /// Returns the value.
+    ///
+    /// # Errors
+    ///
+    /// Returns `InvalidInput` or `TooLarge` if the text or the bytes break a limit of the type.
+    fn into_value(self) -> Result<V>;
 }
 
-/// The values, checked.
-pub(crate) fn all<V>(values: impl IntoIterator<Item: TryInto<V, Error: Into<Error>>>) -> Result<Vec<V>> {
-    values.into_iter().map(checked).collect()
+impl<T: TryInto<V, Error: Into<Error>>, V> IntoValue<V> for T {
+    fn into_value(self) -> Result<V> {
+        self.try_into().map_err(Into::into)
+    }
+}
+
+/// The values, each checked.
+pub(crate) fn all<V>(values: impl IntoIterator<Item: IntoValue<V>>) -> Result<Vec<V>> {
+    values.into_iter().map(IntoValue::into_value).collect()
 }

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use storagebox_core::{
-    Aborted, Begun, Completed, DedupId, Error, Fence, Fingerprint, Lease, LeaseExtended, LeaseRepo, Namespace, OpId,
-    Payload, Ran, Result, Retention, Retry, RunError, RunOptions,
+    Aborted, Begun, Completed, DedupId, Fence, Fingerprint, Lease, LeaseExtended, LeaseRepo, Namespace, OpId, Payload,
+    Ran, Result, Retention, Retry, RunError, RunOptions,
 };
 
-use crate::handle::checked;
+use crate::handle::IntoValue;
 use crate::policy::Policy;
 
 /// Leases on ids: one runner at a time, and one recorded result (article 3).
@@ -72,11 +72,7 @@ impl Leases {
     /// Returns [`RunError::Work`] with the work's own error. The store does not remember this error, so the id can be run
     /// again at once. Returns [`RunError::Store`] if the store fails; with the certainty `Unknown`, the work may have been
     /// done.
-    pub async fn run<F, Fut, T, E>(
-        &self,
-        id: impl TryInto<DedupId, Error: Into<Error>>,
-        work: F,
-    ) -> Result<Ran, RunError<E>>
+    pub async fn run<F, Fut, T, E>(&self, id: impl IntoValue<DedupId>, work: F) -> Result<Ran, RunError<E>>
     where
         F: FnOnce(Fence) -> Fut + Send,
         Fut: Future<Output = Result<T, E>> + Send,
@@ -89,7 +85,7 @@ impl Leases {
     /// options set the retries of its calls; the store's retries do not apply.
     pub async fn run_with<F, Fut, T, E>(
         &self,
-        id: impl TryInto<DedupId, Error: Into<Error>>,
+        id: impl IntoValue<DedupId>,
         options: &RunOptions,
         work: F,
     ) -> Result<Ran, RunError<E>>
@@ -98,7 +94,7 @@ impl Leases {
         Fut: Future<Output = Result<T, E>> + Send,
         T: Into<bytes::Bytes>,
     {
-        let id = checked(id)?;
+        let id = id.into_value()?;
         storagebox_core::run(&*self.bounded, &*self.policy.timer, &id, options, work).await
     }
 
@@ -115,7 +111,7 @@ impl Leases {
     pub async fn run_to_end<S, F, Fut, T, E>(
         &self,
         spawn: impl FnOnce(Pin<Box<dyn Future<Output = ()> + Send>>) -> S,
-        id: impl TryInto<DedupId, Error: Into<Error>>,
+        id: impl IntoValue<DedupId>,
         options: &RunOptions,
         work: F,
     ) -> Result<Ran, RunError<E>>
@@ -126,7 +122,7 @@ impl Leases {
         T: Into<bytes::Bytes>,
         E: Send + 'static,
     {
-        let (id, repo, timer) = (checked(id)?, Arc::clone(&self.bounded), Arc::clone(&self.policy.timer));
+        let (id, repo, timer) = (id.into_value()?, Arc::clone(&self.bounded), Arc::clone(&self.policy.timer));
         storagebox_core::run_to_end(repo, timer, spawn, &id, options, work).await
     }
 
@@ -139,23 +135,23 @@ impl Leases {
     /// Begins work on the id, or returns the known state of the id (D-5, D-6).
     pub async fn begin(
         &self,
-        id: impl TryInto<DedupId, Error: Into<Error>>,
-        op: impl TryInto<OpId, Error: Into<Error>>,
+        id: impl IntoValue<DedupId>,
+        op: impl IntoValue<OpId>,
         duration: Duration,
         fingerprint: Option<&str>,
     ) -> Result<Begun> {
         let fingerprint = fingerprint.map(Fingerprint::try_from).transpose()?;
-        self.part.begin(&checked(id)?, &checked(op)?, duration, fingerprint.as_ref()).await
+        self.part.begin(&id.into_value()?, &op.into_value()?, duration, fingerprint.as_ref()).await
     }
 
     /// Records the result and ends the lease (D-5).
     pub async fn complete(
         &self,
         lease: &Lease,
-        result: impl TryInto<Payload, Error: Into<Error>>,
+        result: impl IntoValue<Payload>,
         retention: Retention,
     ) -> Result<Completed> {
-        self.part.complete(lease, &checked(result)?, retention).await
+        self.part.complete(lease, &result.into_value()?, retention).await
     }
 
     /// Ends the lease without a result. Another operation can then begin on the id (D-7).

@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use storagebox_core::{
-    Cancelled, Counted, CounterPromise, Cursor, Error, Key, Ledger as Part, LedgerEntry, Maintained, OpId, Page, Result,
+    Cancelled, Counted, CounterPromise, Cursor, Key, Ledger as Part, LedgerEntry, Maintained, OpId, Page, Result,
 };
 
 use crate::apply::Apply;
-use crate::handle::{checked, handle};
+use crate::handle::{IntoValue, handle};
 
 handle! {
     /// Counters that store every change as a separate entry (article 5, approach 6).
@@ -41,12 +41,7 @@ handle! {
 
 impl Ledger {
     /// Adds the delta to the counter, once per operation (C-1).
-    pub async fn add(
-        &self,
-        key: impl TryInto<Key, Error: Into<Error>>,
-        op: impl TryInto<OpId, Error: Into<Error>>,
-        delta: i64,
-    ) -> Result<Counted> {
+    pub async fn add(&self, key: impl IntoValue<Key>, op: impl IntoValue<OpId>, delta: i64) -> Result<Counted> {
         self.apply(key, op, delta).await
     }
 
@@ -56,12 +51,7 @@ impl Ledger {
     /// # Errors
     ///
     /// Returns `Unsupported` if the change has bounds: a ledger has no stored value to check against them.
-    pub fn apply(
-        &self,
-        key: impl TryInto<Key, Error: Into<Error>>,
-        op: impl TryInto<OpId, Error: Into<Error>>,
-        delta: i64,
-    ) -> Apply<'_> {
+    pub fn apply(&self, key: impl IntoValue<Key>, op: impl IntoValue<OpId>, delta: i64) -> Apply<'_> {
         Apply::new(&*self.part, key, op, delta)
     }
 
@@ -70,22 +60,18 @@ impl Ledger {
     /// # Errors
     ///
     /// Returns `Unsupported` if the ledger is used in several regions.
-    pub async fn cancel(
-        &self,
-        key: impl TryInto<Key, Error: Into<Error>>,
-        op: impl TryInto<OpId, Error: Into<Error>>,
-    ) -> Result<Cancelled> {
-        self.part.cancel(&checked(key)?, &checked(op)?).await
+    pub async fn cancel(&self, key: impl IntoValue<Key>, op: impl IntoValue<OpId>) -> Result<Cancelled> {
+        self.part.cancel(&key.into_value()?, &op.into_value()?).await
     }
 
     /// Returns the counter's value. The value of an absent counter is 0 (C-6, C-7).
-    pub async fn value(&self, key: impl TryInto<Key, Error: Into<Error>>) -> Result<i64> {
-        self.part.value(&checked(key)?).await
+    pub async fn value(&self, key: impl IntoValue<Key>) -> Result<i64> {
+        self.part.value(&key.into_value()?).await
     }
 
     /// Returns the counter's value as of at most `max_age` ago, as this process knows it (C-6).
-    pub async fn value_within(&self, key: impl TryInto<Key, Error: Into<Error>>, max_age: Duration) -> Result<i64> {
-        self.part.value_within(&checked(key)?, max_age).await
+    pub async fn value_within(&self, key: impl IntoValue<Key>, max_age: Duration) -> Result<i64> {
+        self.part.value_within(&key.into_value()?, max_age).await
     }
 
     /// Lists at most `limit` entries of a key, from the start or from a cursor: first the sum of the compacted changes, then
@@ -96,11 +82,11 @@ impl Ledger {
     /// Returns `InvalidInput` if the limit is 0 or the cursor cannot be read.
     pub async fn log(
         &self,
-        key: impl TryInto<Key, Error: Into<Error>>,
+        key: impl IntoValue<Key>,
         cursor: Option<&Cursor>,
         limit: usize,
     ) -> Result<Page<LedgerEntry>> {
-        self.part.log(&checked(key)?, cursor, limit).await
+        self.part.log(&key.into_value()?, cursor, limit).await
     }
 
     /// Merges at most `limit` changes that are at least `older_than` old into one sum, the oldest first. The caller
@@ -109,13 +95,8 @@ impl Ledger {
     /// # Errors
     ///
     /// Returns `Unsupported` if the ledger is used in several regions.
-    pub async fn compact(
-        &self,
-        key: impl TryInto<Key, Error: Into<Error>>,
-        older_than: Duration,
-        limit: usize,
-    ) -> Result<Maintained> {
-        self.part.compact(&checked(key)?, older_than, limit).await
+    pub async fn compact(&self, key: impl IntoValue<Key>, older_than: Duration, limit: usize) -> Result<Maintained> {
+        self.part.compact(&key.into_value()?, older_than, limit).await
     }
 
     /// Returns what the ledger guarantees on this backend.

@@ -33,6 +33,7 @@ pub mod parts {
 pub use apply::Apply;
 pub use bank::Bank;
 pub use counters::Counters;
+pub use handle::IntoValue;
 pub use leases::Leases;
 pub use ledger::Ledger;
 pub use open::files;

@@ -3,11 +3,10 @@
 use std::time::Duration;
 
 use storagebox_core::{
-    Cursor, Error, Key, ListedValue, Maintained, OrderedStore, Page, Payload, Result, Stamp, Versioned, WriterId,
-    Written,
+    Cursor, Key, ListedValue, Maintained, OrderedStore, Page, Payload, Result, Stamp, Versioned, WriterId, Written,
 };
 
-use crate::handle::{checked, handle};
+use crate::handle::{IntoValue, handle};
 
 handle! {
     /// Values that an older write never overwrites (article 4).
@@ -46,13 +45,13 @@ impl OrderedValues {
     /// Returns `InvalidInput` if the time is further ahead of the store's clock than the options allow (O-4).
     pub async fn put(
         &self,
-        key: impl TryInto<Key, Error: Into<Error>>,
-        value: impl TryInto<Payload, Error: Into<Error>>,
+        key: impl IntoValue<Key>,
+        value: impl IntoValue<Payload>,
         at: i64,
-        writer: impl TryInto<WriterId, Error: Into<Error>>,
+        writer: impl IntoValue<WriterId>,
     ) -> Result<Written> {
-        let stamp = Stamp::new(at, checked(writer)?);
-        self.part.put(&checked(key)?, &checked(value)?, &stamp).await
+        let stamp = Stamp::new(at, writer.into_value()?);
+        self.part.put(&key.into_value()?, &value.into_value()?, &stamp).await
     }
 
     /// Deletes the value unless a newer write exists, and leaves a tombstone (O-1, O-3).
@@ -60,19 +59,14 @@ impl OrderedValues {
     /// # Errors
     ///
     /// Returns `InvalidInput` if the time is further ahead of the store's clock than the options allow (O-4).
-    pub async fn delete(
-        &self,
-        key: impl TryInto<Key, Error: Into<Error>>,
-        at: i64,
-        writer: impl TryInto<WriterId, Error: Into<Error>>,
-    ) -> Result<Written> {
-        let stamp = Stamp::new(at, checked(writer)?);
-        self.part.delete(&checked(key)?, &stamp).await
+    pub async fn delete(&self, key: impl IntoValue<Key>, at: i64, writer: impl IntoValue<WriterId>) -> Result<Written> {
+        let stamp = Stamp::new(at, writer.into_value()?);
+        self.part.delete(&key.into_value()?, &stamp).await
     }
 
     /// Returns the value with its stamp, or `None` if the value does not exist or was deleted (O-3).
-    pub async fn get(&self, key: impl TryInto<Key, Error: Into<Error>>) -> Result<Option<Versioned>> {
-        self.part.get(&checked(key)?).await
+    pub async fn get(&self, key: impl IntoValue<Key>) -> Result<Option<Versioned>> {
+        self.part.get(&key.into_value()?).await
     }
 
     /// Lists at most `limit` values whose keys begin with `prefix`, from the start or from a cursor. The order is not

@@ -1,11 +1,11 @@
 //! The handle of deduplication records.
 
 use storagebox_core::{
-    Cursor, DedupId, DedupRepo, Entry, Error, Forgotten, ListedRecord, OpId, Page, Payload, Recorded, Replaced, Result,
+    Cursor, DedupId, DedupRepo, Entry, Forgotten, ListedRecord, OpId, Page, Payload, Recorded, Replaced, Result,
     Retention, Version,
 };
 
-use crate::handle::{checked, handle};
+use crate::handle::{IntoValue, handle};
 
 handle! {
     /// Records of completed work, one value per id. The first value wins (articles 1 and 3).
@@ -43,39 +43,39 @@ impl Records {
     /// Returns `InvalidInput` if the retention is shorter than 1 ms or longer than a hundred years.
     pub async fn record(
         &self,
-        id: impl TryInto<DedupId, Error: Into<Error>>,
-        value: impl TryInto<Payload, Error: Into<Error>>,
-        op: impl TryInto<OpId, Error: Into<Error>>,
+        id: impl IntoValue<DedupId>,
+        value: impl IntoValue<Payload>,
+        op: impl IntoValue<OpId>,
         retention: Retention,
     ) -> Result<Recorded> {
-        self.part.record(&checked(id)?, &checked(value)?, &checked(op)?, retention).await
+        self.part.record(&id.into_value()?, &value.into_value()?, &op.into_value()?, retention).await
     }
 
     /// Returns the record with its version, or `None` if the record does not exist or has expired (D-4).
-    pub async fn get(&self, id: impl TryInto<DedupId, Error: Into<Error>>) -> Result<Option<Entry>> {
-        self.part.get(&checked(id)?).await
+    pub async fn get(&self, id: impl IntoValue<DedupId>) -> Result<Option<Entry>> {
+        self.part.get(&id.into_value()?).await
     }
 
     /// Returns whether the id has a record that has not expired (D-4). Reads the value as [`get`](Self::get) does.
-    pub async fn exists(&self, id: impl TryInto<DedupId, Error: Into<Error>>) -> Result<bool> {
+    pub async fn exists(&self, id: impl IntoValue<DedupId>) -> Result<bool> {
         self.get(id).await.map(|entry| entry.is_some())
     }
 
     /// Replaces the value if the record still has this version. The retention stays unchanged.
     pub async fn replace(
         &self,
-        id: impl TryInto<DedupId, Error: Into<Error>>,
+        id: impl IntoValue<DedupId>,
         version: Version,
-        value: impl TryInto<Payload, Error: Into<Error>>,
-        op: impl TryInto<OpId, Error: Into<Error>>,
+        value: impl IntoValue<Payload>,
+        op: impl IntoValue<OpId>,
     ) -> Result<Replaced> {
-        self.part.replace(&checked(id)?, version, &checked(value)?, &checked(op)?).await
+        self.part.replace(&id.into_value()?, version, &value.into_value()?, &op.into_value()?).await
     }
 
     /// Deletes the record if it still has this version, so that the id can be used again. The caller guarantees that no call
     /// that got `Existing` is still in progress (D-7).
-    pub async fn forget(&self, id: impl TryInto<DedupId, Error: Into<Error>>, version: Version) -> Result<Forgotten> {
-        self.part.forget(&checked(id)?, version).await
+    pub async fn forget(&self, id: impl IntoValue<DedupId>, version: Version) -> Result<Forgotten> {
+        self.part.forget(&id.into_value()?, version).await
     }
 
     /// Lists at most `limit` records, from the start or from a cursor (D-4).

@@ -1,8 +1,8 @@
 //! The handle of tokens.
 
-use storagebox_core::{Consumed, Created, Discarded, Error, OpId, Result, TokenId, TokenStore};
+use storagebox_core::{Consumed, Created, Discarded, OpId, Result, TokenId, TokenStore};
 
-use crate::handle::{all, checked, handle};
+use crate::handle::{IntoValue, all, handle};
 
 handle! {
     /// Tokens that a producer creates in advance and that are consumed once (article 2).
@@ -36,33 +36,23 @@ handle! {
 
 impl Tokens {
     /// Creates tokens. Tokens that exist or are gone stay unchanged (T-2, T-7, T-9).
-    pub async fn create(
-        &self,
-        tokens: impl IntoIterator<Item: TryInto<TokenId, Error: Into<Error>>>,
-    ) -> Result<Created> {
+    pub async fn create(&self, tokens: impl IntoIterator<Item: IntoValue<TokenId>>) -> Result<Created> {
         self.part.create_tokens(&all(tokens)?).await
     }
 
     /// Returns whether the token exists (T-1, T-10).
-    pub async fn exists(&self, token: impl TryInto<TokenId, Error: Into<Error>>) -> Result<bool> {
-        self.part.exists(&checked(token)?).await
+    pub async fn exists(&self, token: impl IntoValue<TokenId>) -> Result<bool> {
+        self.part.exists(&token.into_value()?).await
     }
 
     /// Consumes a token for this operation. Of all operations, one gets `Now` (T-5), and its own retry gets `Again` (T-6).
-    pub async fn consume(
-        &self,
-        token: impl TryInto<TokenId, Error: Into<Error>>,
-        op: impl TryInto<OpId, Error: Into<Error>>,
-    ) -> Result<Consumed> {
-        self.part.consume(&checked(token)?, &checked(op)?).await
+    pub async fn consume(&self, token: impl IntoValue<TokenId>, op: impl IntoValue<OpId>) -> Result<Consumed> {
+        self.part.consume(&token.into_value()?, &op.into_value()?).await
     }
 
     /// Ends tokens without consuming them, whether or not they exist. A late `create` of these tokens changes nothing (T-6,
     /// T-7).
-    pub async fn discard(
-        &self,
-        tokens: impl IntoIterator<Item: TryInto<TokenId, Error: Into<Error>>>,
-    ) -> Result<Discarded> {
+    pub async fn discard(&self, tokens: impl IntoIterator<Item: IntoValue<TokenId>>) -> Result<Discarded> {
         self.part.discard(&all(tokens)?).await
     }
 }

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use storagebox_core::layer::LayeredPart;
-use storagebox_core::{Deduplicator, Error, Namespace, OrderedOptions, Result, Strategy};
+use storagebox_core::{Deduplicator, Namespace, OrderedOptions, Result, Strategy};
 
 use super::Store;
 use crate::bank::Bank;
 use crate::counters::Counters;
-use crate::handle::{all, checked};
+use crate::handle::{IntoValue, all};
 use crate::leases::Leases;
 use crate::ledger::Ledger;
 use crate::ordered_values::OrderedValues;
@@ -24,22 +24,22 @@ use crate::tokens::Tokens;
 /// backend does not have the part.
 impl Store {
     /// Opens the bank of this name.
-    pub fn bank(&self, name: impl TryInto<Namespace, Error: Into<Error>>) -> Result<Bank> {
-        let name = checked(name)?;
+    pub fn bank(&self, name: impl IntoValue<Namespace>) -> Result<Bank> {
+        let name = name.into_value()?;
         let part = self.backend.item_bank(&name)?;
         Ok(Bank::new(name, part))
     }
 
     /// Opens the deduplication records of this name.
-    pub fn records(&self, name: impl TryInto<Namespace, Error: Into<Error>>) -> Result<Records> {
-        let name = checked(name)?;
+    pub fn records(&self, name: impl IntoValue<Namespace>) -> Result<Records> {
+        let name = name.into_value()?;
         let part = self.backend.dedup_repo(&name)?;
         Ok(Records::new(name, part))
     }
 
     /// Opens the leases over the records of the same name.
-    pub fn leases(&self, name: impl TryInto<Namespace, Error: Into<Error>>) -> Result<Leases> {
-        let name = checked(name)?;
+    pub fn leases(&self, name: impl IntoValue<Namespace>) -> Result<Leases> {
+        let name = name.into_value()?;
         let bounded = self.policy.bounding(&self.inner).lease_repo(&name)?;
         let extensions = Extensions { timer: Arc::clone(&self.policy.timer) };
         let bounded = Arc::new(LayeredPart::new(bounded, Arc::new(extensions)));
@@ -48,49 +48,41 @@ impl Store {
     }
 
     /// Opens the tokens of this name.
-    pub fn tokens(&self, name: impl TryInto<Namespace, Error: Into<Error>>) -> Result<Tokens> {
-        let name = checked(name)?;
+    pub fn tokens(&self, name: impl IntoValue<Namespace>) -> Result<Tokens> {
+        let name = name.into_value()?;
         let part = self.backend.token_store(&name)?;
         Ok(Tokens::new(name, part))
     }
 
     /// Opens the counters of this name with the default [`Strategy`].
-    pub fn counters(&self, name: impl TryInto<Namespace, Error: Into<Error>>) -> Result<Counters> {
+    pub fn counters(&self, name: impl IntoValue<Namespace>) -> Result<Counters> {
         self.counters_with(name, Strategy::default())
     }
 
     /// Opens the counters of this name with a strategy. Counters keep the strategy that they were created with (S-4).
     /// Another strategy returns `Misconfigured`, at the latest from the first call.
-    pub fn counters_with(
-        &self,
-        name: impl TryInto<Namespace, Error: Into<Error>>,
-        strategy: Strategy,
-    ) -> Result<Counters> {
-        let name = checked(name)?;
+    pub fn counters_with(&self, name: impl IntoValue<Namespace>, strategy: Strategy) -> Result<Counters> {
+        let name = name.into_value()?;
         let part = self.backend.counter(&name, strategy)?;
         Ok(Counters::new(name, part))
     }
 
     /// Opens the counters of this name with [`Strategy::Ledger`], and their log.
-    pub fn ledger(&self, name: impl TryInto<Namespace, Error: Into<Error>>) -> Result<Ledger> {
-        let name = checked(name)?;
+    pub fn ledger(&self, name: impl IntoValue<Namespace>) -> Result<Ledger> {
+        let name = name.into_value()?;
         let part = self.backend.ledger(&name)?;
         Ok(Ledger::new(name, part))
     }
 
     /// Opens the ordered values of this name with the default [`OrderedOptions`]: their stamps are times.
-    pub fn ordered(&self, name: impl TryInto<Namespace, Error: Into<Error>>) -> Result<OrderedValues> {
+    pub fn ordered(&self, name: impl IntoValue<Namespace>) -> Result<OrderedValues> {
         self.ordered_with(name, OrderedOptions::default())
     }
 
     /// Opens the ordered values of this name with options. Ordered values keep the options that they were created with
     /// (S-4). Other options return `Misconfigured`, at the latest from the first call.
-    pub fn ordered_with(
-        &self,
-        name: impl TryInto<Namespace, Error: Into<Error>>,
-        options: OrderedOptions,
-    ) -> Result<OrderedValues> {
-        let name = checked(name)?;
+    pub fn ordered_with(&self, name: impl IntoValue<Namespace>, options: OrderedOptions) -> Result<OrderedValues> {
+        let name = name.into_value()?;
         let part = self.backend.ordered_store(&name, options)?;
         Ok(OrderedValues::new(name, part))
     }
@@ -111,10 +103,10 @@ impl Store {
     /// ```
     pub fn deduplicator(
         &self,
-        records: impl TryInto<Namespace, Error: Into<Error>>,
-        banks: impl IntoIterator<Item: TryInto<Namespace, Error: Into<Error>>>,
+        records: impl IntoValue<Namespace>,
+        banks: impl IntoIterator<Item: IntoValue<Namespace>>,
     ) -> Result<Deduplicator> {
-        let records = self.backend.dedup_repo(&checked(records)?)?;
+        let records = self.backend.dedup_repo(&records.into_value()?)?;
         all::<Namespace>(banks)?.into_iter().try_fold(Deduplicator::new(records), |deduplicator, name| {
             let bank = self.backend.item_bank(&name)?;
             deduplicator.bank(name, bank)
