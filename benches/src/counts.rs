@@ -2,44 +2,21 @@
 //! wake-ups and timers of this process, of a call by a handle and of the floor.
 
 mod callgrind;
+mod counting;
 mod options;
 mod strace;
 mod table;
-mod tally;
 
 use std::process::ExitCode;
 
-use futures_util::future::try_join_all;
-use tokio::runtime::{Builder, Runtime};
+use counting::Counting;
+use options::{Options, Wish};
 
-use crate::error::{Failure, Result};
-use crate::row::{Load, Row, Side};
+use crate::error::Result;
+use crate::row::Row;
 use crate::rows;
 
-pub(crate) use tally::CountedTimer;
-pub use tally::Counts;
-
-use options::{Options, Wish};
-use strace::Strace;
-
-/// Calls of a slice: what happens once in a while is spread over them.
-const CALLS: usize = 500;
-/// As the other tables' runtime.
-const WORKERS: usize = 2;
-
-/// How many allocations the process has made so far, told by the program that has a counting allocator.
-pub type Allocations = fn() -> u64;
-
-/// The counts of one row, a call.
-#[derive(Clone, Debug)]
-pub struct Counted {
-    /// The row's name.
-    pub name: String,
-    /// Of a call by a handle.
-    pub ours: Counts,
-    /// Of a call of the floor.
-    pub floor: Counts,
-}
+pub use crate::tally::{Allocations, Counted, Counts};
 
 /// Counts the rows that the arguments ask for and prints their table.
 ///
@@ -96,47 +73,4 @@ fn count(row: &Row, allocations: Allocations) -> Result<Counted> {
         ours: counting.all(&row.ours, row, allocations)?,
         floor: counting.all(&row.floor, row, allocations)?,
     })
-}
-
-/// Runs slices of one side, one after another.
-struct Counting {
-    runtime: Runtime,
-}
-
-impl Counting {
-    fn new() -> Result<Self> {
-        let runtime =
-            Builder::new_multi_thread().worker_threads(WORKERS).enable_all().build().map_err(Failure::Runtime)?;
-        Ok(Self { runtime })
-    }
-
-    /// The first slice warms up; the second is counted in this process, the third from outside.
-    fn all(&self, side: &Side, row: &Row, allocations: Allocations) -> Result<Counts> {
-        self.slice(side, row, 1, || (), |()| ())?;
-        let before = || tally::Tally::now(allocations);
-        let counts = self.slice(side, row, 2, before, |before| before.until_now(allocations, CALLS))?;
-        let calls = self.slice(side, row, 3, Strace::attach, |strace| strace.and_then(Strace::detach))?;
-        Ok(Counts { system_calls: calls.map(|calls| calls as f64 / CALLS as f64), ..counts })
-    }
-
-    /// What is told at the end of a slice by who began with it.
-    fn slice<B, E>(
-        &self,
-        side: &Side,
-        row: &Row,
-        number: u32,
-        begin: impl FnOnce() -> B,
-        end: impl FnOnce(B) -> E,
-    ) -> Result<E> {
-        let load = Load { slice: number, calls: CALLS, tasks: row.concurrency };
-        let prepared = self.runtime.block_on(side.prepare(load))?;
-        let begun = begin();
-        let outcomes = self
-            .runtime
-            .block_on(async { try_join_all(prepared.tasks.into_iter().map(tokio::spawn).collect::<Vec<_>>()).await })?;
-        let told = end(begun);
-        drop(prepared.world);
-        outcomes.into_iter().collect::<Result<()>>()?;
-        Ok(told)
-    }
 }

@@ -16,6 +16,7 @@ mod report;
 mod row;
 mod rows;
 mod statistics;
+mod tally;
 
 use std::process::ExitCode;
 

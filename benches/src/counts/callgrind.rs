@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, ExitCode};
 
-use super::{CALLS, Counting};
+use super::counting::{CALLS, Counting};
 use crate::error::Result;
 use crate::row::{Row, Side};
 use crate::rows;

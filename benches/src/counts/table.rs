@@ -3,7 +3,7 @@
 use comfy_table::presets::UTF8_FULL_CONDENSED;
 use comfy_table::{CellAlignment, Table};
 
-use super::{Counted, Counts};
+use crate::tally::{Counted, Counts};
 
 /// The most that a call may take on top of the floor (P18).
 const INSTRUCTIONS: f64 = 8_000.0;

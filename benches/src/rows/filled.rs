@@ -9,9 +9,9 @@ use storagebox::{
 };
 
 use super::side::{Caller, ids, prepared};
-use crate::counts::CountedTimer;
 use crate::error::{Failure, Result};
 use crate::row::{Load, Prepared};
+use crate::tally::CountedTimer;
 
 /// The bank's name.
 pub(super) const BANK: &str = "bench";

@@ -6,7 +6,19 @@ use std::time::Duration;
 
 use storagebox::{Timer, TokioTimer, async_trait};
 
-use super::Allocations;
+/// How many allocations the process has made so far, told by the program that has a counting allocator.
+pub type Allocations = fn() -> u64;
+
+/// The counts of one row, a call.
+#[derive(Clone, Debug)]
+pub struct Counted {
+    /// The row's name.
+    pub name: String,
+    /// Of a call by a handle.
+    pub ours: Counts,
+    /// Of a call of the floor.
+    pub floor: Counts,
+}
 
 /// What one call costs.
 #[derive(Clone, Copy, Debug, Default)]
@@ -43,7 +55,7 @@ impl Timer for CountedTimer {
 }
 
 /// What was counted up to some moment.
-pub(super) struct Tally {
+pub(crate) struct Tally {
     allocations: u64,
     switches: Option<u64>,
     timers: u64,
@@ -51,12 +63,12 @@ pub(super) struct Tally {
 
 impl Tally {
     /// Its own allocations come first.
-    pub(super) fn now(allocations: Allocations) -> Self {
+    pub(crate) fn now(allocations: Allocations) -> Self {
         let (switches, timers) = (switches(), TIMERS.load(Ordering::Relaxed));
         Self { allocations: allocations(), switches, timers }
     }
 
-    pub(super) fn until_now(self, allocations: Allocations, calls: usize) -> Counts {
+    pub(crate) fn until_now(self, allocations: Allocations, calls: usize) -> Counts {
         let made = allocations();
         let a_call = |after: u64, before: u64| after.saturating_sub(before) as f64 / calls as f64;
         Counts {
