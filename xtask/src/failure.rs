@@ -5,7 +5,7 @@ use std::io;
 use std::path::PathBuf;
 
 use crate::given::Fault;
-use crate::install::Lacking;
+use crate::needed::Lacking;
 
 #[derive(Debug)]
 pub(crate) enum Failure {

@@ -4,53 +4,12 @@ use std::fmt;
 use std::process::Command;
 
 use storagebox_testkit::dynamodb::{self, Dynamo};
-use storagebox_testkit::pgbouncer;
-use storagebox_testkit::postgres::Postgres;
 use storagebox_testkit::programs::in_path;
-use storagebox_testkit::redis::Redis;
 
 use crate::command::{Beside, captured, cargo};
 use crate::failure::Failure;
+use crate::needed::{Lacking, POSTGRES, PROGRAMS, Program};
 use crate::steps::Steps;
-
-/// What the tests start, the Debian package that brings it, and how to get it elsewhere.
-#[derive(Debug)]
-pub(crate) struct Program {
-    is_there: fn() -> bool,
-    name: &'static str,
-    package: &'static str,
-    elsewhere: &'static str,
-}
-
-const POSTGRES: &str = "postgresql";
-
-const PROGRAMS: [Program; 5] = [
-    Program {
-        is_there: Postgres::is_installed,
-        name: "PostgreSQL",
-        package: POSTGRES,
-        elsewhere: "brew install postgresql@15",
-    },
-    Program {
-        is_there: || in_path("psql").is_some(),
-        name: "psql",
-        package: "postgresql-client",
-        elsewhere: "brew install libpq",
-    },
-    Program {
-        is_there: pgbouncer::is_installed,
-        name: "PgBouncer",
-        package: "pgbouncer",
-        elsewhere: "brew install pgbouncer",
-    },
-    Program {
-        is_there: || in_path("openssl").is_some(),
-        name: "OpenSSL",
-        package: "openssl",
-        elsewhere: "brew install openssl",
-    },
-    Program { is_there: Redis::is_installed, name: "Redis", package: "redis-server", elsewhere: "brew install redis" },
-];
 
 /// Says what is missing and installs it. The program that cargo builds may still be on its way.
 ///
@@ -180,25 +139,6 @@ impl Plan {
     }
 }
 
-/// Programs that are not there and that we may not install.
-#[derive(Debug)]
-pub(crate) struct Lacking(Vec<Program>);
-
-impl fmt::Display for Lacking {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let programs = self.0.iter().map(|Program { name, package, elsewhere, .. }| {
-            format!("{name} (Debian: apt-get install {package}; macOS: {elsewhere})")
-        });
-        let programs = programs.collect::<Vec<_>>().join(", ");
-        write!(
-            f,
-            "The tests need {programs}, which this machine lacks and which only root or sudo can install with \
-             apt-get; without them, this runs every test that needs no server:\n\n    \
-             cargo xtask test --servers none"
-        )
-    }
-}
-
 /// Builds dynoxide if it is missing; says what it did.
 pub(crate) fn dynoxide() -> Result<String, Failure> {
     if Dynamo::is_installed() {
@@ -251,14 +191,6 @@ mod tests {
         let command = Rights::Root.command(&["apt-get", "update"]);
         assert_eq!(words(&command), ["env", "DEBIAN_FRONTEND=noninteractive", "RUNLEVEL=1", "apt-get", "update"]);
         assert_eq!(words(&Rights::Sudo.command(&["apt-get", "update"]))[..2], ["sudo", "env"]);
-    }
-
-    #[test]
-    fn what_is_lacking_is_named_with_what_to_do() {
-        let text = Lacking(vec![LACKING]).to_string();
-        for part in ["Lacking (Debian: apt-get install lacking; macOS: brew", "cargo xtask test --servers none"] {
-            assert!(text.contains(part), "{text}");
-        }
     }
 
     #[test]

@@ -13,6 +13,7 @@ mod features;
 mod fresh;
 mod given;
 mod install;
+mod needed;
 mod outside;
 mod packages;
 mod programs;
