@@ -1,4 +1,4 @@
-//! A layer of one's own, in some twenty lines: it sees each attempt of each call, and tells which were slow or failed.
+//! A custom layer, in some twenty lines: it sees each attempt of each call, and reports those that were slow or failed.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Work that is done once for an id, and its result for whoever asks again.
+//! Work that is done once for an id, and its result for every caller that asks again.
 
 use storagebox::{Error, Ran, RunError, Store};
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use storagebox::{Bank, Bounds, Confirmed, Counted, Counters, Error, Hold, Leases, Ran, Result, RunError, Store};
 use tracing::instrument;
 
-/// How long a seat is held for whoever pays for it.
+/// How long a seat is held for a customer who pays for it.
 pub const TO_PAY: Duration = Duration::from_secs(10 * 60);
 
 /// Entries that one round of upkeep deletes at the most.

@@ -133,7 +133,7 @@ pub(crate) fn bytes_field(key: &str, bytes: &[u8]) -> (String, Value) {
     }
 }
 
-/// For people: the text, or how much there is that is none.
+/// For people: the text, or the number of bytes that are not text.
 fn readable(bytes: &[u8]) -> String {
     match str::from_utf8(bytes) {
         Ok(text) => printable(text),
@@ -175,7 +175,7 @@ pub(crate) fn wrapped(rows: impl Iterator<Item = (String, String)>) -> String {
     table.trim_fmt()
 }
 
-/// Writes a line. Whoever stopped reading has read enough.
+/// Writes a line. A reader that has gone has read enough.
 pub(crate) fn line(to: &mut dyn Write, text: &str) -> Result<(), Failure> {
     match writeln!(to, "{text}").and_then(|()| to.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Failure::Print(error)),

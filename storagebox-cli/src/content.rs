@@ -31,7 +31,7 @@ fn head(source: &Source) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Writes bytes as they are. Whoever stopped reading has read enough.
+/// Writes bytes as they are. A reader that has gone has read enough.
 pub(crate) fn write_to(to: &mut dyn Write, bytes: &[u8]) -> Result<(), Failure> {
     match to.write_all(bytes).and_then(|()| to.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Failure::Print(error)),

@@ -211,11 +211,12 @@ impl Failure {
                  took it here"
             }
             Self::EndedMeanwhile(_) => {
-                "stop whoever ends claims in this bank, and import into an empty bank of another name"
+                "stop every program that ends claims in this bank, and import into an empty bank of another name"
             }
             Self::TakenMeanwhile(_) => {
-                "if another import into this bank is at work, let it end and run this again; otherwise stop whoever takes \
-                 from this bank, let nobody use what it gave, and import into an empty bank of another name"
+                "if another import into this bank is at work, let it end and run this again; otherwise stop every \
+                 program that takes from this bank, use none of the items that it took, and import into an empty bank of \
+                 another name"
             }
             Self::Runtime(_) => "check the limits on threads and open files",
             Self::Interrupted => "the files are as they were; on a store that lasts, the same command carries on",

@@ -178,7 +178,7 @@ impl<C: Combine> Combiner<C> {
         let (calls, replies): (Vec<_>, Vec<_>) = batch.into_iter().map(|one| (one.call, one.reply)).unzip();
         let mut answers = (self.together)(calls).await.into_iter();
         for reply in replies {
-            // Whoever was dropped meanwhile wants no answer.
+            // A caller that was dropped meanwhile wants no answer.
             let _unread = reply.send(answers.next().unwrap_or(Combined::Lost));
         }
     }

@@ -316,7 +316,7 @@ impl Call<'_> {
         }
     }
 
-    /// The commit point. Whoever loses here has nothing to release: the winner's claim is the same one.
+    /// The commit point. The loser has nothing to release: the winner's claim is the same one.
     async fn commit(&mut self, intent: &Intent, item: Item, met: &Met) -> Result<Step> {
         let assigned = State::Assigned { intent: intent.clone(), item: item.clone() };
         match self.compare_and_set(met, &assigned).await? {

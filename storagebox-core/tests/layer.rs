@@ -216,7 +216,7 @@ async fn a_change_that_was_refused_is_repeated_whatever_is_remembered() -> Resul
     Ok(())
 }
 
-/// Also where nothing repeats: whoever is told the error must not repeat it either.
+/// Also where nothing repeats: the caller that gets the error must not repeat the call either.
 #[tokio::test]
 async fn a_lost_change_is_told_as_unrepeatable_without_retries() -> Result<()> {
     let stock = around(Loses::first(1)).counter(&"stock".parse()?, Strategy::Atomic)?;

@@ -177,7 +177,7 @@ impl LeaseRepo for Unrecorded {
     }
 }
 
-/// The work was done: whoever is told `NotApplied` does it again, and cannot tell this from a run that never began.
+/// The work was done: a caller that gets `NotApplied` does it again, and cannot tell this from a run that never began.
 #[tokio::test(start_paused = true)]
 async fn a_run_whose_work_was_done_does_not_say_that_nothing_was() -> Result<(), Box<dyn std::error::Error>> {
     for kind in [ErrorKind::Unavailable, ErrorKind::Throttled, ErrorKind::Contention, ErrorKind::Denied] {

@@ -187,14 +187,15 @@ fn judge(row: Option<&Row>, stamp: &Stamp, content: Content<'_>) -> Result<Optio
 
 fn stamp_of(row: &Row) -> Result<Stamp> {
     let at = row.needed("a", row.number("a"))?;
-    let writer = WriterId::new(row.needed("w", row.text("w"))?).map_err(|_| row.unreadable("its writer is none"))?;
+    let writer =
+        WriterId::new(row.needed("w", row.text("w"))?).map_err(|_| row.unreadable("its writer id is not valid"))?;
     Ok(Stamp::new(at, writer))
 }
 
 /// The value, unless it is a tombstone.
 fn live(row: &Row) -> Result<Option<Versioned>> {
     let Some(value) = row.maybe("v", Row::bytes)? else { return Ok(None) };
-    let value = Payload::try_from(value).map_err(|_| row.unreadable("its value is none"))?;
+    let value = Payload::try_from(value).map_err(|_| row.unreadable("its value is too long"))?;
     Ok(Some(Versioned { value, stamp: stamp_of(row)? }))
 }
 

@@ -98,7 +98,7 @@ impl Round<'_> {
             return Ok(*known);
         }
         let made = self.client.settled("maintain", || self.client.get(&key)).await?;
-        // A namespace that makes no sense is for whoever opens it: it must not keep upkeep from the others.
+        // A damaged namespace is reported to the call that opens it. It must not keep upkeep from the other namespaces.
         let elsewhere = made.is_some_and(|made| !matches!(home_elsewhere(self.client, &made), Ok(None)));
         self.elsewhere.insert(key, elsewhere);
         Ok(elsewhere)

@@ -1,5 +1,5 @@
 //! The item bank. A claim's transitions happen under its stripe's lock, an item's under its own stripe's lock;
-//! whoever needs both takes the claim's first. The clock is read after the lock that it decides about.
+//! a call that needs both takes the claim's first. The clock is read after the lock that it decides about.
 
 mod items;
 

@@ -53,7 +53,7 @@ impl<T> ByName<T> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The namespace of this name, created if there is none.
+    /// The namespace of this name, created if it does not exist.
     fn open(&self, name: &Namespace, create: impl FnOnce() -> Result<T>) -> Result<Arc<T>> {
         let mut namespaces = self.lock();
         if let Some(known) = namespaces.get(name) {

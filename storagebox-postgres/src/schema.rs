@@ -76,7 +76,7 @@ async fn make(client: &Client, connection: &mut PgConnection) -> Result<()> {
     run(connection, schema.fill(END)).await
 }
 
-/// Begins alone. Any role that may connect can hold the lock, so that whoever waited in vain is told for whom.
+/// Begins alone. Any role that may connect can hold the lock, so the error of a setup that waited in vain names the holder.
 async fn begin(client: &Client, connection: &mut PgConnection) -> Result<()> {
     let patience = client.settings().call_timeout.as_millis().min(i32::MAX as u128);
     let lock = SETUP_LOCK.to_string();

@@ -181,7 +181,7 @@ fn seen(path: &Path, found: io::Result<Metadata>) -> Error {
             named(ErrorKind::Denied, "this process may not look at the file", path)
         }
         Err(_) if folder.is_dir() => named(ErrorKind::NotSetUp, "there is no file", path),
-        Err(_) => named(ErrorKind::NotSetUp, "make this folder first, there is none:", folder),
+        Err(_) => named(ErrorKind::NotSetUp, "create this folder first, it does not exist:", folder),
     }
 }
 

@@ -82,7 +82,7 @@ pub use storagebox_core::{Certainty, Error, ErrorKind, Result};
 // Time.
 pub use storagebox_core::{Clock, Hold, ManualClock, Retention, Retry, SystemClock, Timer};
 
-// For layers of one's own.
+// For custom layers.
 pub use storagebox_core::{async_trait, layer};
 
 #[cfg(feature = "dynamo")]

@@ -21,7 +21,7 @@ pub enum Failure {
         address: String,
         error: io::Error,
     },
-    /// What should be a server's URL is none.
+    /// The text is not a server's URL.
     Url {
         form: &'static str,
         why: &'static str,

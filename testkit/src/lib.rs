@@ -1,6 +1,6 @@
 //! The servers that the tests of this workspace need.
 //!
-//! A server of one's own, which a test may kill and start again:
+//! A server of its own, which a test may kill and start again:
 //!
 //! ```no_run
 //! use storagebox_testkit::postgres::{Postgres, Settings};

@@ -30,7 +30,7 @@ pub const WAY_VARIABLE: &str = "STORAGEBOX_TEST_SERVERS";
 ///
 /// # Errors
 ///
-/// Why there is none, and what to do about it.
+/// Why there is no server, and what to do about it.
 pub fn postgres(way: Option<Way>) -> Result<Server, Failure> {
     find(&postgres::KIND, &Wanted::for_kind(&postgres::KIND, way)?)
 }
@@ -48,11 +48,11 @@ pub fn shared_postgres() -> Result<&'static Server, &'static Failure> {
     SHARED.get_or_init(|| postgres(None)).as_ref()
 }
 
-/// A DynamoDB server, whose tables belong to whoever has the key.
+/// A DynamoDB server, whose tables belong to the holder of the key.
 ///
 /// # Errors
 ///
-/// Why there is none, and what to do about it.
+/// Why there is no server, and what to do about it.
 pub fn dynamodb(way: Option<Way>) -> Result<Server, Failure> {
     find(&dynamodb::KIND, &Wanted::for_kind(&dynamodb::KIND, way)?)
 }
@@ -71,7 +71,7 @@ pub fn shared_dynamodb() -> Result<&'static Server, &'static Failure> {
 ///
 /// # Errors
 ///
-/// Why there is none, and what to do about it.
+/// Why there is no server, and what to do about it.
 pub fn redis(way: Option<Way>) -> Result<Server, Failure> {
     find(&redis::KIND, &Wanted::for_kind(&redis::KIND, way)?)
 }

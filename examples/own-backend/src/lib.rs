@@ -1,4 +1,4 @@
-//! A backend of one's own: what a message consumer needs, in this process's memory.
+//! A custom backend: what a message consumer needs, in this process's memory.
 //!
 //! It has three parts: records, leases and tokens. The other openers of [`Backend`] are not written, so they answer
 //! `Unsupported`. `cargo test` certifies the three parts.

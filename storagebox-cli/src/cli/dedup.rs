@@ -107,7 +107,7 @@ pub(crate) struct GetRecord {
 #[command(
     after_help = "\
 How long the record is kept does not change. A retry of the same operation succeeds. Exits with 1 if the record has \
-another version, or there is none.",
+another version or does not exist.",
     override_usage = REPLACE_USAGE
 )]
 pub(crate) struct Replace {

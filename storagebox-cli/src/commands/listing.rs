@@ -27,7 +27,7 @@ pub(crate) trait Row {
     fn cells(&self) -> Vec<Cell<'_>>;
 }
 
-/// Writes at once what a page holds. Whoever stopped reading has read enough.
+/// Writes each page at once. A reader that has gone has read enough.
 pub(crate) async fn list<L>(
     listed: &L,
     limit: Option<u64>,

@@ -1,4 +1,4 @@
-//! Files of SQLite, whoever's store they are: a database, and what is kept beside it.
+//! Files of any SQLite database: the database, and what is kept beside it.
 
 use std::fs::File;
 use std::io::{self, Read};

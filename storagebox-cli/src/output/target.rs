@@ -192,7 +192,7 @@ fn open_stream(path: &Path) -> io::Result<File> {
     let stream = OpenOptions::new().write(true).open(path)?;
     match self::stream(stream.metadata()?.file_type()) {
         Some(_) => Ok(stream),
-        None => Err(io::Error::other("it was a pipe or a device, and is none any more")),
+        None => Err(io::Error::other("it was a pipe or a device, and no longer is")),
     }
 }
 
@@ -219,7 +219,7 @@ fn folder(path: &Path) -> PathBuf {
     folder.unwrap_or(Path::new(".")).to_owned()
 }
 
-/// What was written is what the command was run for: whoever stopped reading has not got it.
+/// The output is the purpose of the command: a reader that has gone has not got it.
 fn pour(from: &mut impl Read, to: &mut (impl Write + ?Sized)) -> io::Result<()> {
     io::copy(from, to).and_then(|_| to.flush())
 }

@@ -61,7 +61,7 @@ impl<C: Combine> Worker<C> {
         }
     }
 
-    /// One batch, and then nothing more: whoever waits next has a runtime that is driven, and this one perhaps is not.
+    /// One batch, and then nothing more: the next waiter has a runtime that is driven, and this one perhaps has not.
     async fn make_one(mut self) {
         if self.expects_others {
             give_way().await;
@@ -92,7 +92,7 @@ impl<C: Combine> Drop for Worker<C> {
         }
         let left = self.turn.combiner.lock().give_up();
         for one in left {
-            // Whoever was dropped meanwhile wants no answer.
+            // A caller that was dropped meanwhile wants no answer.
             let _unread = one.reply.send(Combined::Alone);
         }
     }

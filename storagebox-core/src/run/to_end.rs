@@ -67,7 +67,7 @@ where
     let (id, options) = (id.clone(), options.clone());
     let task = async move {
         let ran = to_its_end(run(&*repo, &timer, &id, &options, work)).await;
-        // Whoever was dropped wants no answer; the store has the result.
+        // A caller that was dropped wants no answer; the store has the result.
         let _unread = reply.send(ran);
     };
     start(spawn, task);
@@ -78,7 +78,7 @@ where
     }
 }
 
-/// Starts the task, which keeps its own handle to its end: whoever else dropped it might cancel the task.
+/// Starts the task, which keeps its own handle to its end: dropping the last handle might cancel the task.
 fn start<S: Send + 'static>(
     spawn: impl FnOnce(Pin<Box<dyn Future<Output = ()> + Send>>) -> S,
     task: impl Future<Output = ()> + Send + 'static,

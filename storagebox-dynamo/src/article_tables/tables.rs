@@ -65,12 +65,12 @@ impl Tables {
     /// The id that a record is of.
     pub(super) fn id_of(&self, record: &Row) -> Result<ClaimId> {
         let text = record.text(ID).ok_or_else(|| unreadable(&self.records, "it names no id"))?;
-        ClaimId::new(text).map_err(|error| unreadable(&self.records, "its id is none of ours").caused_by(error))
+        ClaimId::new(text).map_err(|error| unreadable(&self.records, "its id is not valid").caused_by(error))
     }
 
     fn read(&self, table: &str, attribute: &str, row: &Row) -> Result<Item> {
         let text = row.text(attribute).ok_or_else(|| unreadable(table, "it names no item"))?;
-        Item::new(text).map_err(|error| unreadable(table, "its item is none of ours").caused_by(error))
+        Item::new(text).map_err(|error| unreadable(table, "its item is not valid").caused_by(error))
     }
 
     pub(super) async fn given(&self, id: &ClaimId) -> Result<Option<Item>> {

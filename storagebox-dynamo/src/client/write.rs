@@ -144,7 +144,7 @@ impl Write {
         self
     }
 
-    /// `ADD name placeholder`: to a set, which is made if there is none.
+    /// `ADD name placeholder`: to a set, which is created if it does not exist.
     #[must_use]
     pub(crate) fn add_to(mut self, name: &str, placeholder: &str) -> Self {
         if let Act::Update { clauses, .. } = &mut self.act {

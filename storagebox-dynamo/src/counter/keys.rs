@@ -1,8 +1,8 @@
 //! Operations inside the counter's row by their keys alone, as articles 3 and 5 have them: no delta, no value, no time.
 //!
 //! A set of the article's has no order, so nothing can be removed from it by age. Here a window has a set for each slot of
-//! its time, and a change goes into the newest, which it names: no slot but that one ever grows. So whoever has seen the row
-//! knows the others, and removes what has lapsed by the slot, in the update that adds a key.
+//! its time, and a change goes into the newest, which it names: no other slot ever grows. So a call that has read the row
+//! knows the other slots, and removes lapsed slots in the update that adds a key.
 
 mod row;
 mod slots;

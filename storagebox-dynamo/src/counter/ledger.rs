@@ -2,8 +2,8 @@
 //!
 //! A change's row is named after its operation alone, so that it is one row whenever it is put; its time stands in the
 //! index, which has the log in order. Compaction writes the sum of some changes and their names into one row, in one
-//! write, and deletes them after that: whoever adds up leaves out the changes that the sum names. So the value never
-//! changes, with no transaction, and every step that is lost is done by whoever comes next.
+//! write, and then deletes these changes: a reader leaves out the changes that the sum names. So the value never changes,
+//! without a transaction, and the next call repeats a step that was lost.
 
 mod compaction;
 mod log;

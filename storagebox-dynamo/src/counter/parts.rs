@@ -13,7 +13,7 @@ pub(super) struct Part {
     /// How far the value may still go up in this part, and down.
     pub(super) up: i128,
     pub(super) down: i128,
-    /// How often the row was written; 0 if there is none yet.
+    /// How often the row was written; 0 if the row does not exist yet.
     pub(super) writes: i64,
 }
 

@@ -1,5 +1,5 @@
-//! Callers of one process that compare and set the same row wait for each other: whoever is beaten has paid for nothing,
-//! and between processes there is enough of that.
+//! Callers of one process that compare and set the same row wait for each other: the loser of a race pays for a write
+//! that fails, and races between processes are enough.
 
 use std::hash::{BuildHasher, RandomState};
 

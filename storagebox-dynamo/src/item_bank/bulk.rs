@@ -141,7 +141,7 @@ impl Bank {
     }
 
     fn shown(&self, item: &Row, by: &str, claim: Option<&Row>) -> Result<ItemState> {
-        let by = ClaimId::new(by).map_err(|_| item.unreadable("its claim is none"))?;
+        let by = ClaimId::new(by).map_err(|_| item.unreadable("its claim id is not valid"))?;
         let Some(claim) = claim else { return Ok(ItemState::Free) };
         let is_of_this = claim.maybe("i", Row::text)? == item.text("sk");
         let lapsed = has_lapsed(self.client(), claim)?;

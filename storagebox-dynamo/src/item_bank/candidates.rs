@@ -33,7 +33,7 @@ impl Candidate {
         let (item, at) = (item_of(row)?, row.needed("o", row.text("o"))?);
         match row.maybe("c", Row::text)? {
             Some(by) => {
-                let by = ClaimId::new(by).map_err(|_| row.unreadable("its claim is none"))?;
+                let by = ClaimId::new(by).map_err(|_| row.unreadable("its claim id is not valid"))?;
                 Ok(Self::Lapsed { item, by, at: at.to_owned() })
             }
             None => Ok(Self::Free(item)),
@@ -48,7 +48,7 @@ impl Source for Bank {
         &self.candidates
     }
 
-    /// A page from a random place of a random shard on; if there is none, from everywhere.
+    /// A page from a random place of a random shard; if that is empty, from every shard.
     async fn somewhere(&self, limit: usize) -> Result<Vec<Candidate>> {
         let shard = fastrand::u16(..self.open.shards().await?);
         let start = format!("{FREE}{}", hex(&fastrand::u32(..).to_be_bytes()));

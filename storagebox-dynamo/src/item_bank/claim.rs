@@ -62,7 +62,7 @@ pub(super) fn until(row: &Row) -> Result<Option<Millis>> {
 }
 
 pub(super) fn held_item(row: &Row) -> Result<Item> {
-    Item::new(row.needed("i", row.text("i"))?).map_err(|_| row.unreadable("its item is none"))
+    Item::new(row.needed("i", row.text("i"))?).map_err(|_| row.unreadable("its item is not valid"))
 }
 
 /// Whether the hold that the row tells of has lapsed by every clock, so that others may take its item.

@@ -55,7 +55,7 @@ pub(super) enum Standing {
 impl Standing {
     pub(super) fn of(row: &Row) -> Result<Self> {
         match (row.maybe("c", Row::text)?, row.maybe("s", Row::text)?) {
-            (Some(""), _) => Err(row.unreadable("its claim is none")),
+            (Some(""), _) => Err(row.unreadable("its claim is empty")),
             (Some(claim), _) => Ok(Self::With(claim.to_owned())),
             (None, Some(SPENT)) => Ok(Self::Spent),
             (None, Some(_)) => Err(row.unreadable("its state is not known")),
@@ -68,5 +68,5 @@ impl Standing {
 
 /// The item whose row it is.
 pub(super) fn item_of(row: &Row) -> Result<Item> {
-    Item::new(row.sort()?).map_err(|_| row.unreadable("its item is none"))
+    Item::new(row.sort()?).map_err(|_| row.unreadable("its item is not valid"))
 }

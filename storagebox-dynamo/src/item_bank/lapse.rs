@@ -1,4 +1,4 @@
-//! Holds that have lapsed: their items are freed by whoever meets them.
+//! Holds that have lapsed: the next call that meets such an item frees it.
 
 use storagebox_core::{ClaimId, Item, Result};
 

@@ -33,7 +33,7 @@ impl Bank {
 
     /// Puts the item where it belongs, if it stays with its claim. Any other waits there for a taker.
     pub(crate) async fn tidied(&self, row: &Row) -> Result<bool> {
-        // A row that makes no sense is for whoever calls for it: it must not keep upkeep from the others.
+        // A damaged row is reported to the call that needs it. It must not keep upkeep from the other rows.
         let by = row.text("c").and_then(|by| ClaimId::new(by).ok());
         let (Some(by), Some(at), Ok(item)) = (by, row.text("o"), item_of(row)) else { return Ok(false) };
         let claim = self.client().get(&self.claim_key(by.as_str()).await?).await?;

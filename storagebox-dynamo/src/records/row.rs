@@ -107,7 +107,8 @@ fn leased(row: &Row) -> Result<Leased> {
 }
 
 fn done(row: &Row) -> Result<Done> {
-    let value = Payload::try_from(row.needed("v", row.bytes("v"))?).map_err(|_| row.unreadable("its value is none"))?;
+    let value =
+        Payload::try_from(row.needed("v", row.bytes("v"))?).map_err(|_| row.unreadable("its value is too long"))?;
     Ok(Done {
         entry: Entry { value, version: Version::new(row.needed("n", row.number("n"))?) },
         op: op(row)?,
@@ -119,12 +120,12 @@ fn done(row: &Row) -> Result<Done> {
 }
 
 fn op(row: &Row) -> Result<OpId> {
-    OpId::new(row.needed("c", row.text("c"))?).map_err(|_| row.unreadable("its operation is none"))
+    OpId::new(row.needed("c", row.text("c"))?).map_err(|_| row.unreadable("its operation id is not valid"))
 }
 
 fn replacement(row: &Row) -> Result<Option<(OpId, Version)>> {
     let Some(op) = row.maybe("r", Row::text)? else { return Ok(None) };
-    let op = OpId::new(op).map_err(|_| row.unreadable("its operation is none"))?;
+    let op = OpId::new(op).map_err(|_| row.unreadable("its operation id is not valid"))?;
     Ok(Some((op, Version::new(row.needed("w", row.number("w"))?))))
 }
 
@@ -134,5 +135,5 @@ fn fence(row: &Row) -> Result<Option<Fence>> {
 
 fn fingerprint(row: &Row) -> Result<Option<Fingerprint>> {
     let print = row.maybe("p", Row::text)?.map(Fingerprint::new).transpose();
-    print.map_err(|_| row.unreadable("its fingerprint is none"))
+    print.map_err(|_| row.unreadable("its fingerprint is not valid"))
 }

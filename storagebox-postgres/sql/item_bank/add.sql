@@ -1,6 +1,6 @@
 -- IB-5 what the bank knows is not changed. An item is new if it can be put among the free ones and then, in a second
---       look, is neither held nor spent nor withdrawn; otherwise it is taken back before anybody sees it. Whoever moves
---       such an item to the free ones at the same time waits for this step at the unique index, or came before it.
+--       look, is neither held nor spent nor withdrawn; otherwise it is taken back before anybody sees it. A step that
+--       moves such an item to the free ones at the same time waits for this step at the unique index, or came before it.
 -- The caller sorts the items, so that two loads lock in one order. Answers how many were new.
 CREATE OR REPLACE FUNCTION {schema}.bank_add(p_bank bigint, p_hs bigint[], p_items text[]) RETURNS bigint
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET lock_timeout = '3s' AS $$

@@ -1,6 +1,6 @@
 -- IB-8 what every step does that puts items among the free ones, after it put them there: their cells and sections have their
--- bits from then on, until nobody who looks finds one. The lock keeps out whoever would take a bit away before this step ends,
--- and nobody else. All lock in one order: sections first, and then the parts of the bank.
+-- bits from then on, until nobody who looks finds one. The lock keeps out only a step that would take a bit away
+-- before this one ends. All lock in one order: sections first, and then the parts of the bank.
 CREATE OR REPLACE FUNCTION {schema}.bank_fill_sections(p_bank bigint, p_hs bigint[]) RETURNS void
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE

@@ -1,5 +1,5 @@
 -- IB-6, IB-8 what every step does that makes a hold which ends, the first of them then: takers look for lapsed holds from
--- `since` on, and find it. The lock keeps out whoever would pass over holds before this step ends, and nobody else.
+-- `since` on, and find it. The lock keeps out only a step that would pass over holds before this one ends.
 CREATE OR REPLACE FUNCTION {schema}.bank_hold_until(p_bank bigint, p_until timestamptz) RETURNS void
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE

@@ -1,4 +1,4 @@
--- The first cell from this one on whose bit is this; if there is none, how many there are.
+-- The first cell, from this one on, that has this bit; if no cell has it, the number of cells.
 CREATE OR REPLACE FUNCTION {schema}.bank_next_cell(p_cells bit varying, p_from integer, p_bit bit) RETURNS integer
 LANGUAGE sql IMMUTABLE RETURN
     CASE position(p_bit IN substring(p_cells FROM p_from + 1)) WHEN 0 THEN length(p_cells)

@@ -1,5 +1,5 @@
--- Namespaces go by hand alone. Once none is left, the store is another one to whoever has opened it: a process that opens
--- its namespace again would find it empty, and would not know that it was not.
+-- Namespaces are only deleted by hand. Once none is left, the store gets a new epoch, which refuses every process that has it
+-- open: such a process would find its namespace empty, and would not know that it held something.
 CREATE OR REPLACE FUNCTION {schema}.renew() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 BEGIN

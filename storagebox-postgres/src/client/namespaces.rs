@@ -66,7 +66,7 @@ impl OpenNamespace {
         if let Some(opened) = self.opened.get() {
             return Ok(*opened);
         }
-        // Whoever has the turn may have been left, neither driven nor dropped. It does no harm to open a namespace twice.
+        // The call that has the turn may be neither driven nor dropped. It does no harm to open a namespace twice.
         let _turn = timeout(PATIENCE, self.turn.lock()).await;
         if let Some(opened) = self.opened.get() {
             return Ok(*opened);

@@ -1,4 +1,4 @@
-//! How far a server is believed. Where nothing was said, the driver would send a password to whoever answers.
+//! How a server proves who it is. By default, the driver would send a password to any server that answers.
 
 use std::env::{self, VarError};
 use std::mem::discriminant;
@@ -49,7 +49,7 @@ fn variable(name: &'static str) -> Result<Option<String>> {
 /// The driver would take a mode that it cannot read for none.
 fn readable(variable: Option<&str>) -> Result<()> {
     match variable.map(str::parse::<PgSslMode>) {
-        Some(Err(_)) => Err(bad("PGSSLMODE", "is none of the driver's modes, such as `verify-full`")),
+        Some(Err(_)) => Err(bad("PGSSLMODE", "is not one of the driver's modes, such as `verify-full`")),
         _ => Ok(()),
     }
 }

@@ -11,7 +11,7 @@ const KEPT: usize = 64;
 /// How far a lane goes before it begins anew somewhere else.
 const STEPS: u32 = 512;
 /// How many takes in a row are told up to where there may be more: about as many items as the two cells have of which a lane is
-/// told. They are as they were then, and whoever was told does not look back at those that it leaves, until it asks again.
+/// told. The hints are as old as the answer, and a lane does not look back at hints that it passed, until it asks again.
 const HINTED: u32 = 16;
 
 /// The lanes on which nobody is, the one that was left last at the end.
@@ -72,7 +72,7 @@ impl Lane {
         let Some(at) = place.checked_add(1).filter(|_| steps < self.steps_left) else {
             return self.leave();
         };
-        // Whoever was told something else has asked.
+        // A lane that was told something else has asked.
         let (hinted, since) =
             if self.start.till == Some(till) { (self.hinted + 1, self.start.since) } else { (0, place) };
         let is_hint = place < till && hinted < HINTED;

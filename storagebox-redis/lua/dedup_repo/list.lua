@@ -7,7 +7,7 @@ local answer, bytes = { #ids == limit and ids[limit] or '' }, 0
 for at, one in ipairs(ids) do
     local found = redis.call('HMGET', base .. ':r:' .. one, 's', 'u', 'n', 'v', 'f', 'o')
     check_state(found[1], found[2], found[3], found[5], found[6])
-    if found[1] ~= 'D' or not found[4] then corrupt('a record that is none') end
+    if found[1] ~= 'D' or not found[4] then corrupt('a record that cannot be read') end
     if not is_past('D', found[2]) then
         for _, field in ipairs({ one, found[3], found[4] }) do answer[#answer + 1] = field end
         bytes = bytes + string.len(found[4])

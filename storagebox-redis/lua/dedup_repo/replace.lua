@@ -1,4 +1,4 @@
--- D-1 compare-and-set by the version; one's own retry is known by the operation and the version that it replaced.
+-- D-1 compare-and-set by the version; a retry is recognised by its operation and the version that it replaced.
 -- ARGV id, version, value, op, memory or ''
 -- replaced version | again version | stale, version value if there is one
 local version, payload, op, memory = ARGV[2], ARGV[3], ARGV[4], tonumber(ARGV[5])

@@ -32,7 +32,7 @@ local function put(item)
     write('SETBIT', base .. ':m', at, 1)
 end
 
--- A bucket that is none keeps all of them out.
+-- A damaged bucket keeps all of them out.
 for _, item in ipairs(ARGV) do
     local is_put, why = pcall(put, item)
     if not is_put then

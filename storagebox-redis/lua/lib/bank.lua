@@ -21,7 +21,7 @@ local claim_buckets, claim_level = base .. ':c:', level_of(head[7])
 local function find_claim(claim, hash) return find(claim_buckets, claim_level, claim, hash) end
 local function find_item(item) return find(item_buckets, item_level, item) end
 
--- An item with its bucket, which whoever takes it need not work out.
+-- An item with its bucket, so that a take need not compute the bucket.
 local function queued(item, at)
     return string.char(math.floor(at / 65536), math.floor(at / 256) % 256, at % 256) .. item
 end

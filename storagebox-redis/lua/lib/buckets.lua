@@ -1,5 +1,5 @@
 -- What is known of many names is in buckets: small hashes, found by the name's SHA-1. They take half the memory of one large
--- hash, stay as quick however many names there are, and none is so large that whoever moves it to another node stops the server.
+-- hash, stay as quick however many names there are, and none is so large that moving it to another node stops the server.
 -- There are more of them the more names there are: 16,384 at first; when these are full, eight times as many for names that
 -- are new, and so on up to the third time. A name never changes its bucket, so it is looked for in the newest buckets first,
 -- then in older ones.

@@ -1,5 +1,5 @@
--- A queue is a row of pieces, lists that hold PIECE entries each: KEYS[1]:NAME:NUMBER. So none is so large that whoever moves
--- it to another node stops the server. Two fields of the namespace, NAMEf and NAMEl, say which piece is the first and which
+-- A queue is a row of pieces, lists that hold PIECE entries each: KEYS[1]:NAME:NUMBER. So no piece is so large that
+-- moving it to another node stops the server. Two fields of the namespace, NAMEf and NAMEl, say which piece is the first and which
 -- is the last; where they stand in `head` is said by number.
 local PIECE = 2048
 

@@ -1,5 +1,5 @@
 -- A server does not undo what a script wrote before it failed. So each script reads all that it needs before it writes, and
--- whoever calls it is told whether anything was written.
+-- tells its caller whether it has written anything.
 local wrote = false
 
 local function write(...)

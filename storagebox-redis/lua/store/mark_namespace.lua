@@ -1,5 +1,5 @@
--- S-2 says that a namespace is made, before anything is in it: upkeep goes to it from now on. Whoever opens a namespace that
--- is there and was not marked, since its maker died, marks it.
+-- S-2 marks a namespace as created, before anything is in it: from now on, upkeep visits it. If the process that created it
+-- died before that, the next process that opens the namespace marks it.
 -- KEYS the store; ARGV version, epoch, namespace
 -- version, epoch, memory, each or ''
 local known = redis.call('HMGET', KEYS[1], 'version', 'epoch', 'memory')

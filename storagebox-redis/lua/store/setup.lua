@@ -1,4 +1,4 @@
--- S-1 makes the store if there is none; of many that do so at once, the first does.
+-- S-1 creates the store if it does not exist; of several calls at once, the first one does.
 -- KEYS the store; ARGV version, epoch, memory in microseconds or 'forever'
 -- version, epoch, memory that are there now
 if write('HSETNX', KEYS[1], 'version', ARGV[1]) == 1 then

@@ -56,7 +56,7 @@ impl Known {
     }
 }
 
-/// Judges the version that a script found; an empty one is none.
+/// Judges the version that a script found; an empty text is no version.
 fn check_text(version: &str) -> Result<()> {
     if version.is_empty() {
         return Err(Error::new(ErrorKind::NotSetUp, "there is no store with this prefix").on("redis"));

@@ -93,7 +93,7 @@ impl Slot {
         }
     }
 
-    /// The connection, made if there is none.
+    /// The connection, opened if there is none.
     pub(super) async fn connected(&self, server: &Server) -> Result<Connection> {
         if let Some(found) = self.found()? {
             return Ok(found);
@@ -124,7 +124,7 @@ impl Slot {
         (open.connection, open.closed) = (None, true);
     }
 
-    /// Whoever is still waiting for an answer keeps the connection; new calls open another.
+    /// A call that still waits for an answer keeps the connection; new calls open another.
     pub(super) fn leave(&self, number: Option<u64>) {
         let mut open = self.open();
         if number.is_none_or(|number| number == open.number) {

@@ -82,7 +82,7 @@ impl Connections {
         }
     }
 
-    /// A connection for `setup`, which makes the file if there is none.
+    /// A connection for `setup`, which creates the file if it does not exist.
     pub(crate) async fn making(&self) -> Result<SqliteConnection> {
         let made = match self {
             Self::Own(own) => {

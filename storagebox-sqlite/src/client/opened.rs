@@ -47,7 +47,7 @@ impl Opened {
 
     pub(super) async fn close(mut self) -> Result<(), sqlx::Error> {
         self.leave_if_lost();
-        // Whoever opens the file while this one is closed may find its log removed, and that is right.
+        // A connection that opens the file while this one closes may find the log removed, and that is right.
         self.met = None;
         match self.connection.take() {
             Some(connection) => connection.close().await,

@@ -27,7 +27,7 @@ impl Combine for Work {
     type Answer = ();
 
     const BACKEND: &'static str = "sqlite";
-    /// Whoever makes the call names its own.
+    /// The caller names its own operation.
     const OPERATION: &'static str = "write";
 
     fn key(&self) -> usize {

@@ -13,7 +13,7 @@ async fn a_folder_that_is_missing_is_named() -> Result<()> {
     let store = SqliteStore::open(place.path().join("under").join("namespace.db"))?;
     for error in [store.setup().await.unwrap_err(), store.ping().await.unwrap_err()] {
         assert_eq!(error.kind(), ErrorKind::NotSetUp, "{error}");
-        assert!(error.to_string().contains("make this folder first"), "{error}");
+        assert!(error.to_string().contains("create this folder first"), "{error}");
     }
     Ok(())
 }

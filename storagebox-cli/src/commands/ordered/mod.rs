@@ -63,7 +63,7 @@ async fn delete(args: &Delete, values: &dyn OrderedStore) -> Result<Answer, Fail
     Ok(answer(key, &stamp, &written))
 }
 
-/// How old is too old, and what to set: whoever counts by himself has given no time at all.
+/// Explains how old is too old, and what to set: a sequence number is not a time.
 fn explain(of: &OfKey, own: &Stamp, written: &Written) {
     if let Written::TooOld { horizon } = written {
         let (at, oldest, age) = (time(own.at), time(*horizon), format_duration(of.of.tombstone_age));

@@ -82,7 +82,7 @@ pub(super) struct Sum {
     pub(super) delta: i64,
     pub(super) changes: u64,
     pub(super) until: i64,
-    /// How often the row was written; 0 if there is none.
+    /// How often the row was written; 0 if the row does not exist.
     pub(super) writes: i64,
     /// How many entries the last compaction took.
     pub(super) taken: u64,

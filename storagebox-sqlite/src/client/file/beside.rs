@@ -52,7 +52,7 @@ impl Beside {
         let met = lock();
         match self.among(&met) {
             Some(known) => known.check().or_else(|refused| match Arc::strong_count(&known) {
-                // Whoever had it was closed meanwhile, and may have removed it.
+                // The connection that had it was closed meanwhile, and may have removed it.
                 1 => Ok(()),
                 _ => Err(refused),
             }),

@@ -99,7 +99,7 @@ impl Stream {
         self.kept.extend_from_slice(&chunk[..chunk.len().min(room)]);
     }
 
-    /// Whoever stopped reading has read enough; the command runs on all the same.
+    /// A reader that has gone has read enough; the command runs on.
     async fn tee(
         &mut self,
         from: Option<impl AsyncRead + Unpin>,
