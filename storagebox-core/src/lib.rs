@@ -9,6 +9,7 @@ mod calls;
 mod clock;
 mod combine;
 mod counter;
+mod debug;
 mod dedup_repo;
 mod deduplicator;
 mod error;

@@ -32,6 +32,15 @@ fn handles_are_implementations() -> Result<()> {
     Ok(())
 }
 
+/// So that a struct that holds parts can derive it.
+#[test]
+fn parts_have_debug() -> Result<()> {
+    let store = MemoryStore::new();
+    let name = "namespace".parse()?;
+    assert_eq!(format!("{:?} {:?}", store.item_bank(&name)?, store.ledger(&name)?), "BankAdmin Ledger");
+    Ok(())
+}
+
 #[tokio::test]
 async fn futures_are_send() -> Result<()> {
     let bank = MemoryStore::new().item_bank(&"namespace".parse()?)?;
