@@ -31,7 +31,7 @@ pub(crate) use progress::Progress;
 /// Rows to come. Boxed, so that the futures of the calls above stay small.
 type Rows<'a> = Pin<Box<dyn Future<Output = Result<Vec<PgRow>>> + Send + 'a>>;
 
-type Ending<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;
+type Work<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;
 
 /// What every namespace of a store works with.
 #[derive(Debug)]
@@ -130,7 +130,7 @@ impl Client {
         now() + self.settings.call_timeout
     }
 
-    /// [`settle_by`](Self::settle_by) for a call that begins now.
+    /// Makes a call that begins now, [again and again](Self::repeated) until it is answered, in time.
     pub(crate) async fn settle<T, F>(
         &self,
         operation: &'static str,
@@ -141,15 +141,15 @@ impl Client {
         T: Settles,
         F: Future<Output = Result<T>> + Send,
     {
-        self.settle_by(self.deadline(), operation, before, attempt).await
+        let call = self.repeated(self.deadline(), before, attempt);
+        self.in_time(call).await.map_err(|error| error.on("postgres").during(operation))
     }
 
     /// Makes a call until it is answered: again while others are in the way, and once more after the connection broke.
-    /// What an earlier attempt may still do is told from the answer (contract, idea 3).
-    pub(crate) async fn settle_by<T, F>(
+    /// What an earlier attempt may still do is told from the answer (contract, idea 3). Bounded only by its caller.
+    pub(crate) async fn repeated<T, F>(
         &self,
         deadline: Instant,
-        operation: &'static str,
         before: Before,
         attempt: impl FnMut() -> F + Send,
     ) -> Result<T>
@@ -157,8 +157,7 @@ impl Client {
         T: Settles,
         F: Future<Output = Result<T>> + Send,
     {
-        let call = repeat(Patience::new(deadline, before, pauses()), wait, attempt);
-        self.in_time(call).await.map_err(|error| error.on("postgres").during(operation))
+        repeat(Patience::new(deadline, before, pauses()), wait, attempt).await
     }
 
     /// [`settle`](Self::settle) for a call whose every answer settles: it only reads, or names a state that only moves on.
@@ -179,15 +178,19 @@ impl Client {
     }
 
     /// A call that has to be over in time. Where it makes part of another call, it is told as that one's.
-    pub(crate) async fn in_time<T>(&self, work: impl Future<Output = Result<T>> + Send) -> Result<T> {
-        // Boxed like the rows, and for the same reason.
-        let ending: Ending<'_, T> = Box::pin(ending(self.settings.call_timeout, work));
-        if progress::is_known() { ending.await } else { Progress::default().scope(ending).await }
+    pub(crate) fn in_time<'a, T: 'a>(
+        &'a self,
+        work: impl Future<Output = Result<T>> + Send + 'a,
+    ) -> impl Future<Output = Result<T>> + Send + 'a {
+        // Boxed like the rows, and before anything moves it: each move would copy all of the call.
+        let work: Work<'a, T> = Box::pin(work);
+        let ending = ending(self.settings.call_timeout, work);
+        async move { if progress::is_known() { ending.await } else { Progress::default().scope(ending).await } }
     }
 }
 
 /// What became of a call whose time is over depends on whether it has left.
-async fn ending<T>(timeout: Duration, work: impl Future<Output = Result<T>> + Send) -> Result<T> {
+async fn ending<T>(timeout: Duration, work: Work<'_, T>) -> Result<T> {
     let ended = tokio::time::timeout(timeout, work).await;
     ended.unwrap_or_else(|_| Err(if progress::end() { error::unmade(timeout) } else { unanswered(timeout) }))
 }

@@ -36,21 +36,26 @@ impl<C: Combine> Combine for Tracked<C> {
     }
 }
 
-impl<C: Combine> Combining<C> {
-    /// Makes the call in time: alone, or with others that wait.
-    pub(crate) async fn call<F>(
-        &self,
-        client: &Client,
-        call: C,
-        alone: impl FnOnce(bool) -> F + Send,
-    ) -> Result<C::Answer>
-    where
-        F: Future<Output = Result<C::Answer>> + Send,
-    {
-        let progress = Progress::default();
-        let tracked = Tracked { call, progress: progress.clone() };
-        progress.scope(client.in_time(self.0.call(tracked, alone))).await
-    }
+/// Makes the call in time: alone, or with others that wait, where calls are combined.
+pub(crate) async fn call<C, F>(
+    combining: Option<&Combining<C>>,
+    client: &Client,
+    call: &C,
+    alone: impl FnOnce(bool) -> F + Send,
+) -> Result<C::Answer>
+where
+    C: Combine + Clone + Sync,
+    F: Future<Output = Result<C::Answer>> + Send,
+{
+    let answer = match combining {
+        None => client.in_time(alone(false)).await,
+        Some(Combining(combiner)) => {
+            let progress = Progress::default();
+            let tracked = Tracked { call: call.clone(), progress: progress.clone() };
+            progress.scope(client.in_time(combiner.call(tracked, alone))).await
+        }
+    };
+    answer.map_err(|error| error.on(C::BACKEND).during(C::OPERATION))
 }
 
 /// What makes batches by this method of the maker, if combining is on.

@@ -85,7 +85,7 @@ impl Counters {
             }
             (false, _) => Before::NoSecond,
         };
-        self.client().settle_by(deadline, "apply", before, || self.once(apply)).await
+        self.client().repeated(deadline, before, || self.once(apply)).await
     }
 
     async fn once(&self, apply: &Apply) -> Result<Counted> {
@@ -179,10 +179,7 @@ impl Counter for PostgresCounter {
         let apply = Apply { key: key.clone(), change: change.clone() };
         let deadline = self.counters.client().deadline();
         let made_alone = |lost| self.counters.alone(&apply, Before::lost(lost), deadline);
-        let applied = match &self.combiner {
-            Some(combiner) => combiner.call(self.counters.client(), apply.clone(), made_alone).await,
-            None => made_alone(false).await,
-        };
+        let applied = combining::call(self.combiner.as_ref(), self.counters.client(), &apply, made_alone).await;
         applied.map_err(|error| self.promise().failed(error))
     }
 

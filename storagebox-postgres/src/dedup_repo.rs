@@ -65,7 +65,7 @@ async fn alone(records: &OpenNamespace, record: &Record, before: Before, deadlin
         let mut answers = recorded(records, std::slice::from_ref(record)).await?;
         answers.pop().ok_or_else(|| unreadable("dedup_record"))
     };
-    records.client().settle_by(deadline, "record", before, attempt).await
+    records.client().repeated(deadline, before, attempt).await
 }
 
 async fn together(records: Arc<OpenNamespace>, mut calls: Vec<Record>) -> Vec<Combined<Result<Recorded>>> {
@@ -132,10 +132,7 @@ impl DedupRepo for PostgresDedupRepo {
         let record = Record { id: id.clone(), value: value.clone(), op: op.clone(), retention };
         let deadline = self.client().deadline();
         let made_alone = |lost| alone(&self.records, &record, Before::lost(lost), deadline);
-        match &self.combiner {
-            Some(combiner) => combiner.call(self.client(), record.clone(), made_alone).await,
-            None => made_alone(false).await,
-        }
+        combining::call(self.combiner.as_ref(), self.client(), &record, made_alone).await
     }
 
     #[instrument(level = "trace", skip_all)]

@@ -70,10 +70,7 @@ impl PostgresOrderedStore {
     async fn write(&self, write: Write) -> Result<Written> {
         let deadline = self.client().deadline();
         let made_alone = |lost| self.values.alone(&write, Before::lost(lost), deadline);
-        match &self.combiner {
-            Some(combiner) => combiner.call(self.client(), write.clone(), made_alone).await,
-            None => made_alone(false).await,
-        }
+        combining::call(self.combiner.as_ref(), self.client(), &write, made_alone).await
     }
 }
 
@@ -113,7 +110,7 @@ impl Values {
         let attempt = || async {
             self.written(std::slice::from_ref(write)).await?.pop().ok_or_else(|| unreadable("ordered_write"))?
         };
-        self.client().settle_by(deadline, "put", before, attempt).await
+        self.client().repeated(deadline, before, attempt).await
     }
 
     async fn together(self: Arc<Self>, mut calls: Vec<Write>) -> Vec<Combined<Result<Written>>> {

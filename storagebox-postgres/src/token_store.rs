@@ -86,7 +86,7 @@ async fn alone(tokens: &OpenNamespace, consume: &Consume, before: Before, deadli
         let mut answers = consumed(tokens, std::slice::from_ref(consume)).await?;
         answers.pop().ok_or_else(|| unreadable("token_consume"))
     };
-    tokens.client().settle_by(deadline, "consume", before, attempt).await
+    tokens.client().repeated(deadline, before, attempt).await
 }
 
 async fn together(tokens: Arc<OpenNamespace>, mut calls: Vec<Consume>) -> Vec<Combined<Result<Consumed>>> {
@@ -145,10 +145,7 @@ impl TokenStore for PostgresTokenStore {
         let consume = Consume { token: token.clone(), op: op.clone() };
         let deadline = self.client().deadline();
         let made_alone = |lost| alone(&self.tokens, &consume, Before::lost(lost), deadline);
-        match &self.combiner {
-            Some(combiner) => combiner.call(self.client(), consume.clone(), made_alone).await,
-            None => made_alone(false).await,
-        }
+        combining::call(self.combiner.as_ref(), self.client(), &consume, made_alone).await
     }
 
     #[instrument(level = "trace", skip_all)]

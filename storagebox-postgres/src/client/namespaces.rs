@@ -63,9 +63,14 @@ impl OpenNamespace {
     /// What its calls need. The first of them registers the namespace, which is one round trip more, and the others
     /// wait for that.
     pub(crate) async fn opened(&self) -> Result<Opened> {
-        if let Some(opened) = self.opened.get() {
-            return Ok(*opened);
+        match self.opened.get() {
+            Some(opened) => Ok(*opened),
+            // Boxed, because every call carries what it may have to wait for.
+            None => Box::pin(self.first_opened()).await,
         }
+    }
+
+    async fn first_opened(&self) -> Result<Opened> {
         // The call that has the turn may be neither driven nor dropped. It does no harm to open a namespace twice.
         let _turn = timeout(PATIENCE, self.turn.lock()).await;
         if let Some(opened) = self.opened.get() {

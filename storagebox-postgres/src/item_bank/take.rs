@@ -59,16 +59,13 @@ impl Takes {
         let taker = &self.taker;
         let deadline = taker.bank.client().deadline();
         let alone = |lost| taker.alone(take.clone(), Before::lost(lost), deadline);
-        match &self.combiner {
-            Some(combiner) => combiner.call(taker.bank.client(), take.clone(), alone).await,
-            None => alone(false).await,
-        }
+        combining::call(self.combiner.as_ref(), taker.bank.client(), &take, alone).await
     }
 }
 
 impl Taker {
     async fn alone(&self, take: Take, before: Before, deadline: Instant) -> Result<Taken> {
-        self.bank.client().settle_by(deadline, "take", before, || self.once(&take)).await
+        self.bank.client().repeated(deadline, before, || self.once(&take)).await
     }
 
     async fn once(&self, take: &Take) -> Result<Taken> {
