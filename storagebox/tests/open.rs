@@ -104,7 +104,7 @@ mod postgres {
     #[tokio::test]
     async fn both_schemes_open_and_neither_connects() {
         let server = Server::listen();
-        let keys = "schema=shop&statements=simple&combining=off&max_connections=2&call_timeout=500ms&memory=forever";
+        let keys = "schema=shop&statements=simple&combining=off&max_connections=2&call_timeout=500ms&remember=forever";
         let url = |scheme, query: &str| url(&server, scheme, query);
         for url in [url("postgres", ""), url("postgresql", &format!("sslmode=disable&{keys}"))] {
             let store = open(&url).await.expect("it opens");
@@ -198,7 +198,7 @@ mod dynamo {
     #[tokio::test]
     async fn it_opens_and_does_not_connect() {
         let server = Server::listen();
-        let keys = "prefix=shop%2F&memory=forever&max_skew=500ms&call_timeout=5s&shards=16&fetch_limit=10\
+        let keys = "prefix=shop%2F&remember=forever&max_skew=500ms&call_timeout=5s&shards=16&fetch_limit=10\
                     &read_first=always&retry_atomic=on";
         for query in ["", keys] {
             let store = open(&url(&server, query)).await.expect("it opens");
@@ -264,7 +264,7 @@ mod redis {
     #[tokio::test]
     async fn both_schemes_open_and_neither_connects() {
         let server = Server::listen();
-        let keys = "prefix=shop:live&call_timeout=500ms&memory=forever&wait=1&wait_timeout=50ms&require_aof=on";
+        let keys = "prefix=shop:live&call_timeout=500ms&remember=forever&wait=1&wait_timeout=50ms&require_aof=on";
         for url in [url(&server, "redis", ""), url(&server, "rediss", &format!("{keys}&eviction=warn"))] {
             let store = open(&url).await.expect("it opens");
             assert_eq!(store.backend(), "redis");
@@ -346,7 +346,7 @@ mod sqlite {
 
     #[tokio::test]
     async fn it_opens_and_makes_no_file() {
-        let keys = "synchronous=normal&combining=off&call_timeout=500ms&memory=forever&wal_autocheckpoint=0";
+        let keys = "synchronous=normal&combining=off&call_timeout=500ms&remember=forever&wal_autocheckpoint=0";
         for url in ["sqlite:nowhere/namespace.db".to_owned(), format!("sqlite:///nowhere/namespace.db?{keys}")] {
             let store = open(&url).await.expect("it opens");
             assert_eq!(store.backend(), "sqlite");
