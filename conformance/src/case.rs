@@ -4,21 +4,41 @@ use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 
+use crate::counter::Kind;
 use crate::failure::Failure;
 use crate::world::World;
 
 pub(crate) type Verdict = Result<(), Failure>;
 
-type Run = for<'a> fn(&'a World) -> Pin<Box<dyn Future<Output = Verdict> + Send + 'a>>;
+type Running<'a> = Pin<Box<dyn Future<Output = Verdict> + Send + 'a>>;
 
 /// A case of the suite.
 #[derive(Clone, Copy)]
 pub struct Case {
-    part: Part,
-    clause: &'static str,
-    family: Family,
-    path: &'static str,
+    row: &'static Row,
     run: Run,
+}
+
+#[derive(Clone, Copy)]
+enum Run {
+    Once(for<'a> fn(&'a World) -> Running<'a>),
+    /// The name is the strategy and the function's name, unless the case has another.
+    By(Kind, Option<&'static str>, for<'a> fn(&'a World, Kind) -> Running<'a>),
+}
+
+/// A row of a part's list: one case, or one for each of several counter strategies.
+pub(crate) struct Row {
+    pub(crate) part: Part,
+    pub(crate) clause: &'static str,
+    pub(crate) family: Family,
+    pub(crate) path: &'static str,
+    pub(crate) check: Check,
+}
+
+/// How a row's cases run.
+pub(crate) enum Check {
+    Once(for<'a> fn(&'a World) -> Running<'a>),
+    By(&'static [(Kind, Option<&'static str>)], for<'a> fn(&'a World, Kind) -> Running<'a>),
 }
 
 /// What a case is about.
@@ -96,42 +116,60 @@ impl Family {
     }
 }
 
-impl Case {
-    pub(crate) const fn new(part: Part, clause: &'static str, family: Family, path: &'static str, run: Run) -> Self {
-        Self { part, clause, family, path, run }
-    }
-
-    /// What it is about.
-    pub fn part(&self) -> Part {
-        self.part
-    }
-
-    /// The clause that it defends, such as `IB-3`.
-    pub fn clause(&self) -> &'static str {
-        self.clause
-    }
-
-    /// How it goes about it.
-    pub fn family(&self) -> Family {
-        self.family
-    }
-
-    /// Its full name, such as `item_bank::IB-3::same_claim_same_item`.
-    pub fn name(&self) -> String {
-        format!("{}::{}::{}", self.part.name(), self.clause, self.function())
+impl Row {
+    /// The row's cases, in the order of its strategies.
+    pub(crate) fn cases(&'static self) -> Vec<Case> {
+        match self.check {
+            Check::Once(run) => vec![Case { row: self, run: Run::Once(run) }],
+            Check::By(kinds, run) => {
+                kinds.iter().map(|(kind, name)| Case { row: self, run: Run::By(*kind, *name, run) }).collect()
+            }
+        }
     }
 
     fn function(&self) -> &'static str {
         self.path.rsplit(':').next().unwrap_or(self.path).trim()
     }
+}
+
+impl Case {
+    /// What it is about.
+    pub fn part(&self) -> Part {
+        self.row.part
+    }
+
+    /// The clause that it defends, such as `IB-3`.
+    pub fn clause(&self) -> &'static str {
+        self.row.clause
+    }
+
+    /// How it goes about it.
+    pub fn family(&self) -> Family {
+        self.row.family
+    }
+
+    /// Its full name, such as `item_bank::IB-3::same_claim_same_item`.
+    pub fn name(&self) -> String {
+        format!("{}::{}::{}", self.part().name(), self.clause(), self.short_name())
+    }
+
+    /// The last part of its name.
+    fn short_name(&self) -> String {
+        match self.run {
+            Run::Once(_) => self.row.function().to_owned(),
+            Run::By(_, Some(name), _) => name.to_owned(),
+            Run::By(kind, None, _) => format!("{}_{}", kind.name(), self.row.function()),
+        }
+    }
 
     /// Whether its verdict rests on the answer to every call, because by contract a call that is made again after a lost
     /// answer may count again or tell less than the first.
     pub fn needs_each_answer(&self) -> bool {
-        let about = |begin| self.function().starts_with(begin);
-        match self.part {
+        let name = self.short_name();
+        let about = |begin| name.starts_with(begin);
+        match self.part() {
             Part::Counter => about("atomic_") || about("approach_1_"),
-            Part::Strategies => match self.family {
+            Part::Strategies => match self.family() {
                 Family::Concurrent => about("optimistic_") || about("approach_2_") || about("writers_and_compactions_"),
                 _ => about("a_compaction_can_be_dropped_") || about("lost_compactions_"),
             },
@@ -140,7 +178,7 @@ impl Case {
                     || about("a_counter_is_opened_as_it_was_")
                     || about("one_of_racing_strategies_")
             }
-            Part::Ordered => self.family == Family::Concurrent && about("racing_writes_of_one_key_"),
+            Part::Ordered => self.family() == Family::Concurrent && about("racing_writes_of_one_key_"),
             _ => false,
         }
     }
@@ -155,7 +193,10 @@ impl Case {
     ///
     /// What did not hold.
     pub async fn run(&self, world: &World) -> Result<(), Failure> {
-        (self.run)(world).await
+        match self.run {
+            Run::Once(run) => run(world).await,
+            Run::By(kind, _, run) => run(world, kind).await,
+        }
     }
 }
 
@@ -166,18 +207,43 @@ impl fmt::Debug for Case {
 }
 
 /// Lists the cases of a part: `"IB-3" Sequential same_claim_same_item;`. Each is an `async fn(&World) -> Verdict`.
+///
+/// `"C-7" Sequential value_is_the_sum [Atomic, Marker];` is one `async fn(&World, Kind) -> Verdict` for two cases, whose
+/// names say the strategy: `atomic_value_is_the_sum` and `marker_value_is_the_sum`. `[Window as a_full_window_is_full]`
+/// gives the case another name.
 macro_rules! cases {
-    ($part:ident: $($clause:literal $family:ident $($path:ident)::+;)*) => {
-        pub(crate) const CASES: &[$crate::case::Case] = &[$(
-            $crate::case::Case::new(
-                $crate::case::Part::$part,
-                $clause,
-                $crate::case::Family::$family,
-                stringify!($($path)::+),
-                |world| Box::pin($($path)::+(world)),
-            ),
+    ($part:ident: $($clause:literal $family:ident $check:path $([$($kind:ident $(as $name:ident)?),+ $(,)?])?;)*) => {
+        pub(crate) const CASES: &[$crate::case::Row] = &[$(
+            $crate::case::Row {
+                part: $crate::case::Part::$part,
+                clause: $clause,
+                family: $crate::case::Family::$family,
+                path: stringify!($check),
+                check: $crate::case::check!($check $([$($kind $($name)?),+])?),
+            },
         )*];
     };
 }
 
-pub(crate) use cases;
+macro_rules! check {
+    ($check:path) => {
+        $crate::case::Check::Once(|world| Box::pin($check(world)))
+    };
+    ($check:path [$($kind:ident $($name:ident)?),+]) => {
+        $crate::case::Check::By(
+            &[$(($crate::counter::Kind::$kind, $crate::case::name!($($name)?))),+],
+            |world, kind| Box::pin($check(world, kind)),
+        )
+    };
+}
+
+macro_rules! name {
+    () => {
+        None
+    };
+    ($name:ident) => {
+        Some(stringify!($name))
+    };
+}
+
+pub(crate) use {cases, check, name};

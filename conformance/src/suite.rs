@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::case::Case;
+use crate::case::{Case, Row};
 
 /// Which cases a test program runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,5 +39,8 @@ pub fn cases() -> Vec<Case> {
         crate::counter::STRATEGY_CASES,
         crate::ordered::CASES,
     ]
-    .concat()
+    .into_iter()
+    .flatten()
+    .flat_map(Row::cases)
+    .collect()
 }

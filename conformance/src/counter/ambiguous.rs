@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use fastrand::Rng;
 use storagebox_core::{Bounds, Cancelled, Counted, ErrorKind, Result, Retry};
 
-use super::{Kind, Subject, by_strategy};
+use super::{Kind, Subject};
 use crate::case::Verdict;
 use crate::errors::Counting;
 use crate::failure::{Failure, ensure, ensure_eq, ensure_matches};
@@ -17,18 +17,7 @@ pub(super) fn ensure_lost<T: std::fmt::Debug>(answer: Result<T>) -> Verdict {
     Ok(())
 }
 
-by_strategy! { lost_replies_are_found_again:
-    Marker marker_lost_replies_are_found_again,
-    Window window_lost_replies_are_found_again,
-    Sharded sharded_lost_replies_are_found_again,
-    Optimistic optimistic_lost_replies_are_found_again,
-    History history_lost_replies_are_found_again,
-    Token token_lost_replies_are_found_again,
-    Ledger ledger_lost_replies_are_found_again,
-    Set set_lost_replies_are_found_again
-}
-
-async fn lost_replies_are_found_again(world: &World, kind: Kind) -> Verdict {
+pub(super) async fn lost_replies_are_found_again(world: &World, kind: Kind) -> Verdict {
     let counter = Subject::new(world, kind)?;
     let mut value = 0;
     for number in 0..6 {
@@ -46,17 +35,7 @@ async fn lost_replies_are_found_again(world: &World, kind: Kind) -> Verdict {
     Ok(())
 }
 
-by_strategy! { requests_that_land_again_change_nothing:
-    Marker marker_requests_that_land_again_change_nothing,
-    Window window_requests_that_land_again_change_nothing,
-    Sharded sharded_requests_that_land_again_change_nothing,
-    History history_requests_that_land_again_change_nothing,
-    Token token_requests_that_land_again_change_nothing,
-    Ledger ledger_requests_that_land_again_change_nothing,
-    Set set_requests_that_land_again_change_nothing
-}
-
-async fn requests_that_land_again_change_nothing(world: &World, kind: Kind) -> Verdict {
+pub(super) async fn requests_that_land_again_change_nothing(world: &World, kind: Kind) -> Verdict {
     let counter = Subject::new(world, kind)?;
     let mut value = 0;
     for number in 0..6 {
@@ -79,17 +58,9 @@ async fn requests_that_land_again_change_nothing(world: &World, kind: Kind) -> V
     Ok(())
 }
 
-by_strategy! { random_faults_lose_and_double_nothing:
-    Marker marker_random_faults_lose_and_double_nothing,
-    Window window_random_faults_lose_and_double_nothing,
-    Sharded sharded_random_faults_lose_and_double_nothing,
-    Ledger ledger_random_faults_lose_and_double_nothing,
-    Set set_random_faults_lose_and_double_nothing
-}
-
 /// Operations are applied and cancelled under faults, each call repeated until it is answered; in the end every
 /// answer is still true, and the value is the sum of what was applied.
-async fn random_faults_lose_and_double_nothing(world: &World, kind: Kind) -> Verdict {
+pub(super) async fn random_faults_lose_and_double_nothing(world: &World, kind: Kind) -> Verdict {
     let bounds = kind.bounds(Bounds::between(0, 20)?);
     let (any, mut rng) = (Subject::within(world, kind, bounds)?, world.rng());
     for round in 0..world.profile().rounds * 2 {
@@ -152,13 +123,8 @@ async fn check_ends(counter: &Subject, applied: &BTreeMap<String, (i64, bool)>) 
     Ok(())
 }
 
-by_strategy! { random_faults_count_once_without_fences:
-    History history_random_faults_count_once_without_fences,
-    Token token_random_faults_count_once_without_fences
-}
-
 /// Operations that cannot be given up are repeated until they are answered, and then all are applied.
-async fn random_faults_count_once_without_fences(world: &World, kind: Kind) -> Verdict {
+pub(super) async fn random_faults_count_once_without_fences(world: &World, kind: Kind) -> Verdict {
     let (any, mut rng) = (Subject::new(world, kind)?, world.rng());
     for round in 0..world.profile().rounds * 2 {
         let counter = any.at(format!("round-{round}"))?;
@@ -181,14 +147,8 @@ async fn random_faults_count_once_without_fences(world: &World, kind: Kind) -> V
     Ok(())
 }
 
-by_strategy! { changes_in_doubt_are_repeated_by_nobody:
-    Atomic atomic_changes_in_doubt_are_repeated_by_nobody,
-    Optimistic optimistic_changes_in_doubt_are_repeated_by_nobody,
-    History history_changes_in_doubt_are_repeated_by_nobody
-}
-
 /// What the store would not know again lands once, however patient the caller is.
-async fn changes_in_doubt_are_repeated_by_nobody(world: &World, kind: Kind) -> Verdict {
+pub(super) async fn changes_in_doubt_are_repeated_by_nobody(world: &World, kind: Kind) -> Verdict {
     let counter = Subject::new(world, kind)?;
     for (number, fate) in [Fate::RequestLost, Fate::ReplyLost, Fate::Late].into_iter().enumerate() {
         let before = counter.value().await?;

@@ -4,25 +4,14 @@ use storagebox_core::{Bounds, Counted};
 
 use super::calls::calls;
 use super::subject::HOUR;
-use super::{Kind, Subject, by_strategy};
+use super::{Kind, Subject};
 use crate::case::Verdict;
 use crate::failure::{Failure, ensure, ensure_eq};
 use crate::link::{Link, drop_after};
 use crate::repeatable::drop_everywhere;
 use crate::world::World;
 
-by_strategy! { calls_can_be_dropped_anywhere:
-    Marker marker_calls_can_be_dropped_anywhere,
-    Window window_calls_can_be_dropped_anywhere,
-    Sharded sharded_calls_can_be_dropped_anywhere,
-    Optimistic optimistic_calls_can_be_dropped_anywhere,
-    History history_calls_can_be_dropped_anywhere,
-    Token token_calls_can_be_dropped_anywhere,
-    Ledger ledger_calls_can_be_dropped_anywhere,
-    Set set_calls_can_be_dropped_anywhere
-}
-
-async fn calls_can_be_dropped_anywhere(world: &World, kind: Kind) -> Verdict {
+pub(super) async fn calls_can_be_dropped_anywhere(world: &World, kind: Kind) -> Verdict {
     drop_everywhere(world, &calls(kind)).await
 }
 

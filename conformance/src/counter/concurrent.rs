@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use storagebox_core::{Bounds, Counted};
 
 use super::subject::HOUR;
-use super::{Kind, Subject, by_strategy};
+use super::{Kind, Subject};
 use crate::case::Verdict;
 use crate::failure::{Failure, ensure, ensure_eq};
 use crate::race::{SIZES, race};
@@ -15,19 +15,8 @@ fn applied(answers: &[Counted]) -> impl Iterator<Item = &Counted> {
     answers.iter().filter(|answer| matches!(answer, Counted::Applied { .. }))
 }
 
-by_strategy! { races_of_one_operation_apply_it_once:
-    Marker marker_races_of_one_operation_apply_it_once,
-    Window window_races_of_one_operation_apply_it_once,
-    Sharded sharded_races_of_one_operation_apply_it_once,
-    Optimistic optimistic_races_of_one_operation_apply_it_once,
-    History history_races_of_one_operation_apply_it_once,
-    Token token_races_of_one_operation_apply_it_once,
-    Ledger ledger_races_of_one_operation_apply_it_once,
-    Set set_races_of_one_operation_apply_it_once
-}
-
 /// One in three callers gets the delta wrong: whichever delta comes first is the operation's.
-async fn races_of_one_operation_apply_it_once(world: &World, kind: Kind) -> Verdict {
+pub(super) async fn races_of_one_operation_apply_it_once(world: &World, kind: Kind) -> Verdict {
     let any = Subject::new(world, kind)?;
     for round in 0..world.profile().rounds * 4 {
         for size in SIZES {
@@ -55,19 +44,8 @@ async fn races_of_one_operation_apply_it_once(world: &World, kind: Kind) -> Verd
     Ok(())
 }
 
-by_strategy! { callers_never_cross_a_bound:
-    Atomic atomic_callers_never_cross_a_bound,
-    Marker marker_callers_never_cross_a_bound,
-    Window window_callers_never_cross_a_bound,
-    Sharded sharded_callers_never_cross_a_bound,
-    Optimistic optimistic_callers_never_cross_a_bound,
-    History history_callers_never_cross_a_bound,
-    Token token_callers_never_cross_a_bound,
-    Set set_callers_never_cross_a_bound
-}
-
 /// As many as there is room for are applied, no more and no fewer, at either bound.
-async fn callers_never_cross_a_bound(world: &World, kind: Kind) -> Verdict {
+pub(super) async fn callers_never_cross_a_bound(world: &World, kind: Kind) -> Verdict {
     let any = Subject::within(world, kind, Bounds::between(0, 20)?)?;
     for round in 0..world.profile().rounds * 2 {
         for size in SIZES {
@@ -91,19 +69,8 @@ async fn callers_never_cross_a_bound(world: &World, kind: Kind) -> Verdict {
     Ok(())
 }
 
-by_strategy! { traffic_stays_between_its_bounds:
-    Atomic atomic_traffic_stays_between_its_bounds,
-    Marker marker_traffic_stays_between_its_bounds,
-    Window window_traffic_stays_between_its_bounds,
-    Sharded sharded_traffic_stays_between_its_bounds,
-    Optimistic optimistic_traffic_stays_between_its_bounds,
-    History history_traffic_stays_between_its_bounds,
-    Token token_traffic_stays_between_its_bounds,
-    Set set_traffic_stays_between_its_bounds
-}
-
 /// At every moment that anybody sees, and the changes that were applied add up.
-async fn traffic_stays_between_its_bounds(world: &World, kind: Kind) -> Verdict {
+pub(super) async fn traffic_stays_between_its_bounds(world: &World, kind: Kind) -> Verdict {
     let bounds = Bounds::between(-3, 6)?;
     let (any, mut rng) = (Subject::within(world, kind, bounds)?, world.rng());
     for round in 0..world.profile().rounds * 2 {
@@ -141,20 +108,8 @@ async fn change_and_look(counter: &Subject, bounds: Bounds, number: usize, delta
     Ok(sum)
 }
 
-by_strategy! { callers_see_their_own_changes:
-    Atomic atomic_callers_see_their_own_changes,
-    Marker marker_callers_see_their_own_changes,
-    Window window_callers_see_their_own_changes,
-    Sharded sharded_callers_see_their_own_changes,
-    Optimistic optimistic_callers_see_their_own_changes,
-    History history_callers_see_their_own_changes,
-    Token token_callers_see_their_own_changes,
-    Ledger ledger_callers_see_their_own_changes,
-    Set set_callers_see_their_own_changes
-}
-
 /// Through any client. All add, so what somebody has seen is never less later.
-async fn callers_see_their_own_changes(world: &World, kind: Kind) -> Verdict {
+pub(super) async fn callers_see_their_own_changes(world: &World, kind: Kind) -> Verdict {
     let mine = Subject::new(world, kind)?;
     let other = Subject::open(&world.client().await?, kind.strategy(Bounds::NONE, HOUR), Bounds::NONE)?;
     for round in 0..world.profile().rounds {
@@ -181,20 +136,8 @@ async fn callers_see_their_own_changes(world: &World, kind: Kind) -> Verdict {
     Ok(())
 }
 
-by_strategy! { races_add_up:
-    Atomic atomic_races_add_up,
-    Marker marker_races_add_up,
-    Window window_races_add_up,
-    Sharded sharded_races_add_up,
-    Optimistic optimistic_races_add_up,
-    History history_races_add_up,
-    Token token_races_add_up,
-    Ledger ledger_races_add_up,
-    Set set_races_add_up
-}
-
 /// And where the value is answered, each change finds one of its own.
-async fn races_add_up(world: &World, kind: Kind) -> Verdict {
+pub(super) async fn races_add_up(world: &World, kind: Kind) -> Verdict {
     let any = Subject::new(world, kind)?;
     for round in 0..world.profile().rounds {
         for size in SIZES {

@@ -2,7 +2,7 @@
 
 use storagebox_core::{Bounds, Counted};
 
-use super::{Kind, Subject, by_strategy};
+use super::{Kind, Subject};
 use crate::case::Verdict;
 use crate::failure::ensure_eq;
 use crate::world::World;
@@ -10,18 +10,7 @@ use crate::world::World;
 /// From here on a double has no odd numbers.
 const BIG: i64 = 1 << 53;
 
-by_strategy! { overflow_changes_nothing:
-    Atomic atomic_overflow_changes_nothing,
-    Marker marker_overflow_changes_nothing,
-    Window window_overflow_changes_nothing,
-    Sharded sharded_overflow_changes_nothing,
-    Optimistic optimistic_overflow_changes_nothing,
-    History history_overflow_changes_nothing,
-    Token token_overflow_changes_nothing,
-    Set set_overflow_changes_nothing
-}
-
-async fn overflow_changes_nothing(world: &World, kind: Kind) -> Verdict {
+pub(super) async fn overflow_changes_nothing(world: &World, kind: Kind) -> Verdict {
     let counter = Subject::new(world, kind)?;
     let rows: [(&str, i64, &[i64], i64); 7] = [
         ("the greatest", i64::MAX, &[1, i64::MAX], i64::MIN),
@@ -46,18 +35,7 @@ async fn overflow_changes_nothing(world: &World, kind: Kind) -> Verdict {
     Ok(())
 }
 
-by_strategy! { overflow_is_judged_before_the_bounds:
-    Atomic atomic_overflow_is_judged_before_the_bounds,
-    Marker marker_overflow_is_judged_before_the_bounds,
-    Window window_overflow_is_judged_before_the_bounds,
-    Sharded sharded_overflow_is_judged_before_the_bounds,
-    Optimistic optimistic_overflow_is_judged_before_the_bounds,
-    History history_overflow_is_judged_before_the_bounds,
-    Token token_overflow_is_judged_before_the_bounds,
-    Set set_overflow_is_judged_before_the_bounds
-}
-
-async fn overflow_is_judged_before_the_bounds(world: &World, kind: Kind) -> Verdict {
+pub(super) async fn overflow_is_judged_before_the_bounds(world: &World, kind: Kind) -> Verdict {
     let counter = Subject::within(world, kind, Bounds::between(-10, 10)?)?;
     for (number, (start, overflow, fits)) in
         [(5, i64::MAX, i64::MAX - 5), (-5, i64::MIN, i64::MIN + 5)].into_iter().enumerate()
@@ -71,19 +49,7 @@ async fn overflow_is_judged_before_the_bounds(world: &World, kind: Kind) -> Verd
     Ok(())
 }
 
-by_strategy! { sums_beyond_2_53_are_exact:
-    Atomic atomic_sums_beyond_2_53_are_exact,
-    Marker marker_sums_beyond_2_53_are_exact,
-    Window window_sums_beyond_2_53_are_exact,
-    Sharded sharded_sums_beyond_2_53_are_exact,
-    Optimistic optimistic_sums_beyond_2_53_are_exact,
-    History history_sums_beyond_2_53_are_exact,
-    Token token_sums_beyond_2_53_are_exact,
-    Ledger ledger_sums_beyond_2_53_are_exact,
-    Set set_sums_beyond_2_53_are_exact
-}
-
-async fn sums_beyond_2_53_are_exact(world: &World, kind: Kind) -> Verdict {
+pub(super) async fn sums_beyond_2_53_are_exact(world: &World, kind: Kind) -> Verdict {
     let counter = Subject::new(world, kind)?;
     for (key, sign) in [("above", 1), ("below", -1)] {
         let counter = counter.at(key)?;
@@ -98,18 +64,7 @@ async fn sums_beyond_2_53_are_exact(world: &World, kind: Kind) -> Verdict {
     Ok(())
 }
 
-by_strategy! { bounds_beyond_2_53_are_exact:
-    Atomic atomic_bounds_beyond_2_53_are_exact,
-    Marker marker_bounds_beyond_2_53_are_exact,
-    Window window_bounds_beyond_2_53_are_exact,
-    Sharded sharded_bounds_beyond_2_53_are_exact,
-    Optimistic optimistic_bounds_beyond_2_53_are_exact,
-    History history_bounds_beyond_2_53_are_exact,
-    Token token_bounds_beyond_2_53_are_exact,
-    Set set_bounds_beyond_2_53_are_exact
-}
-
-async fn bounds_beyond_2_53_are_exact(world: &World, kind: Kind) -> Verdict {
+pub(super) async fn bounds_beyond_2_53_are_exact(world: &World, kind: Kind) -> Verdict {
     let counter = Subject::within(world, kind, Bounds::between(-BIG - 1, i64::MAX - 1)?)?;
     let steps = [
         (-BIG - 2, None),
@@ -129,18 +84,7 @@ async fn bounds_beyond_2_53_are_exact(world: &World, kind: Kind) -> Verdict {
     Ok(())
 }
 
-by_strategy! { deltas_beyond_2_53_are_told_apart:
-    Marker marker_deltas_beyond_2_53_are_told_apart,
-    Window window_deltas_beyond_2_53_are_told_apart,
-    Sharded sharded_deltas_beyond_2_53_are_told_apart,
-    Optimistic optimistic_deltas_beyond_2_53_are_told_apart,
-    History history_deltas_beyond_2_53_are_told_apart,
-    Token token_deltas_beyond_2_53_are_told_apart,
-    Ledger ledger_deltas_beyond_2_53_are_told_apart,
-    Set set_deltas_beyond_2_53_are_told_apart
-}
-
-async fn deltas_beyond_2_53_are_told_apart(world: &World, kind: Kind) -> Verdict {
+pub(super) async fn deltas_beyond_2_53_are_told_apart(world: &World, kind: Kind) -> Verdict {
     let counter = Subject::new(world, kind)?;
     for (delta, other) in [(BIG, BIG + 1), (-BIG - 1, -BIG), (i64::MAX, i64::MAX - 1), (i64::MIN, i64::MIN + 1)] {
         let counter = counter.at(delta.to_string())?;

@@ -6,22 +6,14 @@ use storagebox_core::{Bounds, Cancelled, Counted, ErrorKind, Remember};
 
 use super::ambiguous::ensure_lost;
 use super::subject::HOUR;
-use super::{Kind, Subject, by_strategy};
+use super::{Kind, Subject};
 use crate::case::Verdict;
 use crate::failure::{Failure, ensure, ensure_eq};
 use crate::link::{Fate, Link};
 use crate::race::{SIZES, race};
 use crate::world::World;
 
-by_strategy! { cancel_fences_an_operation:
-    Marker marker_cancel_fences_an_operation,
-    Window window_cancel_fences_an_operation,
-    Sharded sharded_cancel_fences_an_operation,
-    Ledger ledger_cancel_fences_an_operation,
-    Set set_cancel_fences_an_operation
-}
-
-async fn cancel_fences_an_operation(world: &World, kind: Kind) -> Verdict {
+pub(super) async fn cancel_fences_an_operation(world: &World, kind: Kind) -> Verdict {
     let counter = Subject::within(world, kind, kind.bounds(Bounds::between(-10, 10)?))?;
     for op in ["one", "two", "three"] {
         for _ in 0..2 {
@@ -39,15 +31,7 @@ async fn cancel_fences_an_operation(world: &World, kind: Kind) -> Verdict {
     Ok(())
 }
 
-by_strategy! { cancel_of_an_applied_operation_says_so:
-    Marker marker_cancel_of_an_applied_operation_says_so,
-    Window window_cancel_of_an_applied_operation_says_so,
-    Sharded sharded_cancel_of_an_applied_operation_says_so,
-    Ledger ledger_cancel_of_an_applied_operation_says_so,
-    Set set_cancel_of_an_applied_operation_says_so
-}
-
-async fn cancel_of_an_applied_operation_says_so(world: &World, kind: Kind) -> Verdict {
+pub(super) async fn cancel_of_an_applied_operation_says_so(world: &World, kind: Kind) -> Verdict {
     let counter = Subject::within(world, kind, kind.bounds(Bounds::between(-10, 10)?))?;
     let _ = counter.apply("op", 5).await?;
     let _ = counter.apply("other", 3).await?;
@@ -66,16 +50,8 @@ async fn cancel_of_an_applied_operation_says_so(world: &World, kind: Kind) -> Ve
     Ok(())
 }
 
-by_strategy! { remembers_fences:
-    Marker marker_remembers_fences,
-    Window window_remembers_fences,
-    Sharded sharded_remembers_fences,
-    Ledger ledger_remembers_fences,
-    Set set_remembers_fences
-}
-
 /// For as long as operations that were applied.
-async fn remembers_fences(world: &World, kind: Kind) -> Verdict {
+pub(super) async fn remembers_fences(world: &World, kind: Kind) -> Verdict {
     let counter = Subject::new(world, kind)?;
     let _ = counter.cancel("fenced").await?;
     let almost = HOUR - Duration::from_secs(60);
@@ -90,15 +66,8 @@ async fn remembers_fences(world: &World, kind: Kind) -> Verdict {
     Ok(())
 }
 
-by_strategy! { cancel_is_unsupported:
-    Atomic atomic_cancel_is_unsupported,
-    Optimistic optimistic_cancel_is_unsupported,
-    History history_cancel_is_unsupported,
-    Token token_cancel_is_unsupported
-}
-
 /// Where operations are remembered by none, by the next writers or by the store itself, a fence has no place.
-async fn cancel_is_unsupported(world: &World, kind: Kind) -> Verdict {
+pub(super) async fn cancel_is_unsupported(world: &World, kind: Kind) -> Verdict {
     let counter = Subject::new(world, kind)?;
     if kind == Kind::Atomic && counter.promise().remember != Remember::None {
         return Ok(());
@@ -111,14 +80,6 @@ async fn cancel_is_unsupported(world: &World, kind: Kind) -> Verdict {
     ensure!(names.iter().any(|name| message.contains(name)), "no other strategy is named: {message}");
     ensure_eq!(counter.apply("op", 1).await?, counter.applied(1), "the operation after that");
     Ok(())
-}
-
-by_strategy! { races_of_apply_and_cancel_have_one_end:
-    Marker marker_races_of_apply_and_cancel_have_one_end,
-    Window window_races_of_apply_and_cancel_have_one_end,
-    Sharded sharded_races_of_apply_and_cancel_have_one_end,
-    Ledger ledger_races_of_apply_and_cancel_have_one_end,
-    Set set_races_of_apply_and_cancel_have_one_end
 }
 
 /// What a caller was told of the one operation.
@@ -145,7 +106,7 @@ async fn apply_or_cancel(counter: &Subject, number: usize) -> Result<Told, Failu
     }
 }
 
-async fn races_of_apply_and_cancel_have_one_end(world: &World, kind: Kind) -> Verdict {
+pub(super) async fn races_of_apply_and_cancel_have_one_end(world: &World, kind: Kind) -> Verdict {
     let any = Subject::new(world, kind)?;
     for round in 0..world.profile().rounds * 4 {
         for size in SIZES {
@@ -167,16 +128,8 @@ async fn races_of_apply_and_cancel_have_one_end(world: &World, kind: Kind) -> Ve
     Ok(())
 }
 
-by_strategy! { late_attempts_of_a_cancelled_operation_change_nothing:
-    Marker marker_late_attempts_of_a_cancelled_operation_change_nothing,
-    Window window_late_attempts_of_a_cancelled_operation_change_nothing,
-    Sharded sharded_late_attempts_of_a_cancelled_operation_change_nothing,
-    Ledger ledger_late_attempts_of_a_cancelled_operation_change_nothing,
-    Set set_late_attempts_of_a_cancelled_operation_change_nothing
-}
-
 /// Also where a retry was rejected meanwhile: a rejection alone does not settle an attempt that is under way.
-async fn late_attempts_of_a_cancelled_operation_change_nothing(world: &World, kind: Kind) -> Verdict {
+pub(super) async fn late_attempts_of_a_cancelled_operation_change_nothing(world: &World, kind: Kind) -> Verdict {
     let counter = Subject::within(world, kind, kind.bounds(Bounds::between(0, 10)?))?;
     let link = Link::script([Fate::Late, Fate::Late]);
     let far = counter.behind(&link);
@@ -199,15 +152,7 @@ async fn late_attempts_of_a_cancelled_operation_change_nothing(world: &World, ki
     Ok(())
 }
 
-by_strategy! { lost_cancels_are_repeated:
-    Marker marker_lost_cancels_are_repeated,
-    Window window_lost_cancels_are_repeated,
-    Sharded sharded_lost_cancels_are_repeated,
-    Ledger ledger_lost_cancels_are_repeated,
-    Set set_lost_cancels_are_repeated
-}
-
-async fn lost_cancels_are_repeated(world: &World, kind: Kind) -> Verdict {
+pub(super) async fn lost_cancels_are_repeated(world: &World, kind: Kind) -> Verdict {
     let counter = Subject::new(world, kind)?;
     for fate in [Fate::RequestLost, Fate::ReplyLost, Fate::Late] {
         let link = Link::script([fate]);

@@ -6,24 +6,12 @@ use std::sync::Arc;
 use fastrand::Rng;
 use storagebox_core::{Bounds, Cancelled, Counted, Remember, Result};
 
-use super::{Kind, Subject, by_strategy};
+use super::{Kind, Subject};
 use crate::case::Verdict;
 use crate::failure::ensure;
 use crate::history::{Limits, Recorder, Specification, check};
 use crate::race::race;
 use crate::world::World;
-
-by_strategy! { histories_are_linearizable:
-    Atomic atomic_histories_are_linearizable,
-    Marker marker_histories_are_linearizable,
-    Window window_histories_are_linearizable,
-    Sharded sharded_histories_are_linearizable,
-    Optimistic optimistic_histories_are_linearizable,
-    History history_histories_are_linearizable,
-    Token token_histories_are_linearizable,
-    Ledger ledger_histories_are_linearizable,
-    Set set_histories_are_linearizable
-}
 
 #[derive(Clone, Copy, Debug)]
 enum Call {
@@ -138,7 +126,7 @@ impl Call {
     }
 }
 
-async fn histories_are_linearizable(world: &World, kind: Kind) -> Verdict {
+pub(super) async fn histories_are_linearizable(world: &World, kind: Kind) -> Verdict {
     let bounds = if kind == Kind::Sharded { Bounds::NONE } else { kind.bounds(Bounds::between(-2, 5)?) };
     let (any, mut rng) = (Subject::within(world, kind, bounds)?, world.rng());
     let promise = any.promise();

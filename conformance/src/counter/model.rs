@@ -11,24 +11,13 @@ use storagebox_core::{
     Strategy as CounterStrategy,
 };
 
-use super::{Kind, by_strategy};
+use super::Kind;
 use crate::case::Verdict;
 use crate::failure::{Failure, ensure, ensure_eq};
 use crate::model::{self, compare, minutes};
 use crate::world::World;
 
-by_strategy! { matches_the_model:
-    Atomic atomic_matches_the_model,
-    Marker marker_matches_the_model,
-    Window window_matches_the_model,
-    Sharded sharded_matches_the_model,
-    Optimistic optimistic_matches_the_model,
-    History history_matches_the_model,
-    Ledger ledger_matches_the_model,
-    Set set_matches_the_model
-}
-
-async fn matches_the_model(world: &World, kind: Kind) -> Verdict {
+pub(super) async fn matches_the_model(world: &World, kind: Kind) -> Verdict {
     // Where time cannot be moved on, none may pass by itself either.
     let memory = minutes(if world.can_travel() { 10 } else { 60 });
     let fixed = Bounds::between(-5, 8)?;

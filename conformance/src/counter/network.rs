@@ -6,7 +6,7 @@ use storagebox_core::{Bounds, Certainty, Counted, Result, Retry};
 
 use super::calls::calls;
 use super::subject::HOUR;
-use super::{Kind, Subject, by_strategy};
+use super::{Kind, Subject};
 use crate::case::Verdict;
 use crate::errors::Counting;
 use crate::failure::{Failure, ensure, ensure_eq};
@@ -14,30 +14,13 @@ use crate::proxy::Cut;
 use crate::repeatable::{Clients, MOST_REQUESTS, cut_everywhere};
 use crate::world::World;
 
-by_strategy! { a_cut_connection_counts_once:
-    Marker marker_a_cut_connection_counts_once,
-    Window window_a_cut_connection_counts_once,
-    Sharded sharded_a_cut_connection_counts_once,
-    Optimistic optimistic_a_cut_connection_counts_once,
-    History history_a_cut_connection_counts_once,
-    Token token_a_cut_connection_counts_once,
-    Ledger ledger_a_cut_connection_counts_once,
-    Set set_a_cut_connection_counts_once
-}
-
-async fn a_cut_connection_counts_once(world: &World, kind: Kind) -> Verdict {
+pub(super) async fn a_cut_connection_counts_once(world: &World, kind: Kind) -> Verdict {
     cut_everywhere(world, &calls(kind)).await
-}
-
-by_strategy! { a_cut_change_is_not_repeated_in_doubt:
-    Atomic atomic_a_cut_change_is_not_repeated_in_doubt,
-    Optimistic optimistic_a_cut_change_is_not_repeated_in_doubt,
-    History history_a_cut_change_is_not_repeated_in_doubt
 }
 
 /// A caller who repeats whatever may be repeated, at each request of the change, counts it once at the most and is told of
 /// the doubt.
-async fn a_cut_change_is_not_repeated_in_doubt(world: &World, kind: Kind) -> Verdict {
+pub(super) async fn a_cut_change_is_not_repeated_in_doubt(world: &World, kind: Kind) -> Verdict {
     let clients = Clients::of(world).await?;
     for cut in [Cut::RequestLost, Cut::HalfRequest, Cut::ReplyLost, Cut::HalfReply] {
         for passing in 0..MOST_REQUESTS {

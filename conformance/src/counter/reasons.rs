@@ -2,23 +2,12 @@
 
 use storagebox_core::{ErrorKind, Reason};
 
-use super::{Kind, Subject, by_strategy};
+use super::{Kind, Subject};
 use crate::case::Verdict;
 use crate::failure::{Failure, ensure, ensure_eq};
 use crate::world::World;
 
-by_strategy! { reasons_are_unsupported:
-    Atomic atomic_reasons_are_unsupported,
-    Marker marker_reasons_are_unsupported,
-    Window window_reasons_are_unsupported,
-    Sharded sharded_reasons_are_unsupported,
-    Optimistic optimistic_reasons_are_unsupported,
-    History history_reasons_are_unsupported,
-    Token token_reasons_are_unsupported,
-    Set set_reasons_are_unsupported
-}
-
-async fn reasons_are_unsupported(world: &World, kind: Kind) -> Verdict {
+pub(super) async fn reasons_are_unsupported(world: &World, kind: Kind) -> Verdict {
     let counter = Subject::new(world, kind)?;
     let change = counter.change("op", 5)?.because(Reason::new("delivered")?);
     let refused = counter.counter.apply(&counter.key, &change).await;

@@ -6,23 +6,13 @@ use std::time::Duration;
 use storagebox_core::{Backend, Bounds, Counted, Remember, Retention, Strategy};
 
 use super::subject::{CAPACITY, HOUR, SHARDS};
-use super::{Kind, Subject, by_strategy};
+use super::{Kind, Subject};
 use crate::case::Verdict;
 use crate::failure::{ensure, ensure_eq};
 use crate::world::World;
 
-by_strategy! { retries_are_applied_once:
-    Marker marker_retries_are_applied_once,
-    Window window_retries_are_applied_once,
-    Sharded sharded_retries_are_applied_once,
-    History history_retries_are_applied_once,
-    Token token_retries_are_applied_once,
-    Ledger ledger_retries_are_applied_once,
-    Set set_retries_are_applied_once
-}
-
 /// However many others came between, and through any client.
-async fn retries_are_applied_once(world: &World, kind: Kind) -> Verdict {
+pub(super) async fn retries_are_applied_once(world: &World, kind: Kind) -> Verdict {
     let counter = Subject::new(world, kind)?;
     let fresh = reopened(&world.client().await?, kind)?;
     ensure_eq!(counter.apply("first", 5).await?, counter.applied(5), "the first attempt");
@@ -45,18 +35,7 @@ fn reopened(store: &Arc<dyn Backend>, kind: Kind) -> storagebox_core::Result<Sub
     Subject::open(store, kind.strategy(Bounds::NONE, HOUR), Bounds::NONE)
 }
 
-by_strategy! { operations_are_scoped_by_key:
-    Marker marker_operations_are_scoped_by_key,
-    Window window_operations_are_scoped_by_key,
-    Sharded sharded_operations_are_scoped_by_key,
-    Optimistic optimistic_operations_are_scoped_by_key,
-    History history_operations_are_scoped_by_key,
-    Token token_operations_are_scoped_by_key,
-    Ledger ledger_operations_are_scoped_by_key,
-    Set set_operations_are_scoped_by_key
-}
-
-async fn operations_are_scoped_by_key(world: &World, kind: Kind) -> Verdict {
+pub(super) async fn operations_are_scoped_by_key(world: &World, kind: Kind) -> Verdict {
     let (one, two) = (Subject::new(world, kind)?, Subject::new(world, kind)?.at("other")?);
     ensure_eq!(one.apply("op", 5).await?, one.applied(5), "the operation on one key");
     ensure_eq!(two.apply("op", 7).await?, two.applied(7), "the same operation on another");
@@ -67,14 +46,8 @@ async fn operations_are_scoped_by_key(world: &World, kind: Kind) -> Verdict {
     Ok(())
 }
 
-by_strategy! { remembers_for_its_time:
-    Marker marker_remembers_for_its_retention,
-    Window window_remembers_for_its_lifetime,
-    Sharded sharded_remembers_for_its_retention
-}
-
 /// At the least; how much longer is the backend's own affair.
-async fn remembers_for_its_time(world: &World, kind: Kind) -> Verdict {
+pub(super) async fn remembers_for_its_time(world: &World, kind: Kind) -> Verdict {
     let counter = Subject::new(world, kind)?;
     for number in 0..5 {
         let _ = counter.apply(&format!("op-{number}"), 2).await?;
@@ -94,13 +67,7 @@ async fn remembers_for_its_time(world: &World, kind: Kind) -> Verdict {
     Ok(())
 }
 
-by_strategy! { is_remembered_for_ever:
-    Marker a_marker_for_ever_is_remembered_for_ever,
-    Ledger an_entry_of_a_ledger_is_remembered_for_ever,
-    Set a_place_in_a_set_is_remembered_for_ever
-}
-
-async fn is_remembered_for_ever(world: &World, kind: Kind) -> Verdict {
+pub(super) async fn is_remembered_for_ever(world: &World, kind: Kind) -> Verdict {
     let strategy = match kind {
         Kind::Marker => Strategy::Marker { retention: Retention::Forever },
         kind => kind.strategy(Bounds::NONE, HOUR),
@@ -118,17 +85,7 @@ async fn is_remembered_for_ever(world: &World, kind: Kind) -> Verdict {
     Ok(())
 }
 
-by_strategy! { remembers_a_delta_of_0:
-    Marker marker_remembers_a_delta_of_0,
-    Window window_remembers_a_delta_of_0,
-    Sharded sharded_remembers_a_delta_of_0,
-    History history_remembers_a_delta_of_0,
-    Token token_remembers_a_delta_of_0,
-    Ledger ledger_remembers_a_delta_of_0,
-    Set set_remembers_a_delta_of_0
-}
-
-async fn remembers_a_delta_of_0(world: &World, kind: Kind) -> Verdict {
+pub(super) async fn remembers_a_delta_of_0(world: &World, kind: Kind) -> Verdict {
     let counter = Subject::new(world, kind)?;
     ensure_eq!(counter.apply("before", 0).await?, counter.applied(0), "0 on an absent counter");
     ensure_eq!(counter.value().await?, 0, "the value after it");
@@ -170,17 +127,7 @@ pub(super) async fn strategies_promise_what_they_were_asked_for(world: &World) -
     Ok(())
 }
 
-by_strategy! { retries_tell_the_first_value:
-    Marker marker_retries_tell_the_first_value,
-    Window window_retries_tell_the_first_value,
-    Sharded sharded_retries_tell_the_first_value,
-    History history_retries_tell_the_first_value,
-    Token token_retries_tell_the_first_value,
-    Ledger ledger_retries_tell_the_first_value,
-    Set set_retries_tell_the_first_value
-}
-
-async fn retries_tell_the_first_value(world: &World, kind: Kind) -> Verdict {
+pub(super) async fn retries_tell_the_first_value(world: &World, kind: Kind) -> Verdict {
     let counter = Subject::new(world, kind)?;
     let deltas = [5, -3, 10, 0, -20, 1];
     let mut values = Vec::new();
@@ -197,17 +144,8 @@ async fn retries_tell_the_first_value(world: &World, kind: Kind) -> Verdict {
     Ok(())
 }
 
-by_strategy! { retries_are_judged_before_anything_else:
-    Marker marker_retries_are_judged_before_anything_else,
-    Window window_retries_are_judged_before_anything_else,
-    Sharded sharded_retries_are_judged_before_anything_else,
-    History history_retries_are_judged_before_anything_else,
-    Token token_retries_are_judged_before_anything_else,
-    Set set_retries_are_judged_before_anything_else
-}
-
 /// What would be rejected today was applied then, so its retry says so.
-async fn retries_are_judged_before_anything_else(world: &World, kind: Kind) -> Verdict {
+pub(super) async fn retries_are_judged_before_anything_else(world: &World, kind: Kind) -> Verdict {
     let counter = Subject::within(world, kind, Bounds::between(-10, 10)?)?;
     ensure_eq!(counter.apply("up", 10).await?, counter.applied(10), "up to the ceiling");
     ensure_eq!(counter.apply("up", 10).await?, counter.already(10), "its retry at the ceiling");
@@ -226,18 +164,7 @@ async fn retries_are_judged_before_anything_else(world: &World, kind: Kind) -> V
     Ok(())
 }
 
-by_strategy! { another_delta_is_a_mismatch:
-    Marker marker_another_delta_is_a_mismatch,
-    Window window_another_delta_is_a_mismatch,
-    Sharded sharded_another_delta_is_a_mismatch,
-    Optimistic optimistic_another_delta_is_a_mismatch,
-    History history_another_delta_is_a_mismatch,
-    Token token_another_delta_is_a_mismatch,
-    Ledger ledger_another_delta_is_a_mismatch,
-    Set set_another_delta_is_a_mismatch
-}
-
-async fn another_delta_is_a_mismatch(world: &World, kind: Kind) -> Verdict {
+pub(super) async fn another_delta_is_a_mismatch(world: &World, kind: Kind) -> Verdict {
     let counter = Subject::new(world, kind)?;
     let _ = counter.apply("op", 5).await?;
     for delta in [6, 4, -5, 0, i64::MAX, i64::MIN] {

@@ -3,24 +3,13 @@
 use storagebox_core::{Bounds, Counted};
 
 use super::subject::HOUR;
-use super::{Kind, Subject, by_strategy};
+use super::{Kind, Subject};
 use crate::case::Verdict;
 use crate::failure::ensure_eq;
 use crate::world::World;
 
-by_strategy! { bounds_are_inclusive:
-    Atomic atomic_bounds_are_inclusive,
-    Marker marker_bounds_are_inclusive,
-    Window window_bounds_are_inclusive,
-    Sharded sharded_bounds_are_inclusive,
-    Optimistic optimistic_bounds_are_inclusive,
-    History history_bounds_are_inclusive,
-    Token token_bounds_are_inclusive,
-    Set set_bounds_are_inclusive
-}
-
 /// And tested on the result, which is neither clamped nor applied in part.
-async fn bounds_are_inclusive(world: &World, kind: Kind) -> Verdict {
+pub(super) async fn bounds_are_inclusive(world: &World, kind: Kind) -> Verdict {
     let counter = Subject::within(world, kind, Bounds::between(-2, 3)?)?;
     let steps = [
         (4, None),
@@ -46,18 +35,8 @@ async fn bounds_are_inclusive(world: &World, kind: Kind) -> Verdict {
     Ok(())
 }
 
-by_strategy! { bounds_are_those_of_each_change:
-    Atomic atomic_bounds_are_those_of_each_change,
-    Marker marker_bounds_are_those_of_each_change,
-    Window window_bounds_are_those_of_each_change,
-    Optimistic optimistic_bounds_are_those_of_each_change,
-    History history_bounds_are_those_of_each_change,
-    Token token_bounds_are_those_of_each_change,
-    Set set_bounds_are_those_of_each_change
-}
-
 /// The result counts, not the direction: a step towards the bounds that does not reach them is rejected too.
-async fn bounds_are_those_of_each_change(world: &World, kind: Kind) -> Verdict {
+pub(super) async fn bounds_are_those_of_each_change(world: &World, kind: Kind) -> Verdict {
     let free = Subject::new(world, kind)?;
     let _ = free.apply("start", 5).await?;
     let (low, high) = (free.bounded(Bounds::at_most(3)), free.bounded(Bounds::at_least(8)));
@@ -74,20 +53,8 @@ async fn bounds_are_those_of_each_change(world: &World, kind: Kind) -> Verdict {
     Ok(())
 }
 
-by_strategy! { reads_see_what_was_acknowledged:
-    Atomic atomic_reads_see_what_was_acknowledged,
-    Marker marker_reads_see_what_was_acknowledged,
-    Window window_reads_see_what_was_acknowledged,
-    Sharded sharded_reads_see_what_was_acknowledged,
-    Optimistic optimistic_reads_see_what_was_acknowledged,
-    History history_reads_see_what_was_acknowledged,
-    Token token_reads_see_what_was_acknowledged,
-    Ledger ledger_reads_see_what_was_acknowledged,
-    Set set_reads_see_what_was_acknowledged
-}
-
 /// Through any client, also one that read before.
-async fn reads_see_what_was_acknowledged(world: &World, kind: Kind) -> Verdict {
+pub(super) async fn reads_see_what_was_acknowledged(world: &World, kind: Kind) -> Verdict {
     let mine = Subject::new(world, kind)?;
     let strategy = kind.strategy(Bounds::NONE, HOUR);
     let other = Subject::open(&world.client().await?, strategy, Bounds::NONE)?;
@@ -106,19 +73,7 @@ async fn reads_see_what_was_acknowledged(world: &World, kind: Kind) -> Verdict {
     Ok(())
 }
 
-by_strategy! { value_is_the_sum:
-    Atomic atomic_value_is_the_sum,
-    Marker marker_value_is_the_sum,
-    Window window_value_is_the_sum,
-    Sharded sharded_value_is_the_sum,
-    Optimistic optimistic_value_is_the_sum,
-    History history_value_is_the_sum,
-    Token token_value_is_the_sum,
-    Ledger ledger_value_is_the_sum,
-    Set set_value_is_the_sum
-}
-
-async fn value_is_the_sum(world: &World, kind: Kind) -> Verdict {
+pub(super) async fn value_is_the_sum(world: &World, kind: Kind) -> Verdict {
     let (counter, mut rng) = (Subject::new(world, kind)?, world.rng());
     let keys = [counter.at("a")?, counter.at("b")?, counter.at("c")?];
     let mut sums = [0; 3];
@@ -134,19 +89,8 @@ async fn value_is_the_sum(world: &World, kind: Kind) -> Verdict {
     Ok(())
 }
 
-by_strategy! { rejections_are_not_remembered:
-    Atomic atomic_rejections_are_not_remembered,
-    Marker marker_rejections_are_not_remembered,
-    Window window_rejections_are_not_remembered,
-    Sharded sharded_rejections_are_not_remembered,
-    Optimistic optimistic_rejections_are_not_remembered,
-    History history_rejections_are_not_remembered,
-    Token token_rejections_are_not_remembered,
-    Set set_rejections_are_not_remembered
-}
-
 /// Neither the operation nor its delta: what was rejected may succeed later, or be asked for with another delta.
-async fn rejections_are_not_remembered(world: &World, kind: Kind) -> Verdict {
+pub(super) async fn rejections_are_not_remembered(world: &World, kind: Kind) -> Verdict {
     let counter = Subject::within(world, kind, Bounds::between(0, 10)?)?;
     for _ in 0..3 {
         ensure_eq!(counter.apply("sell", -4).await?, Counted::OutOfBounds, "selling 4 of 0");

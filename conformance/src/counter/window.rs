@@ -5,7 +5,7 @@ use std::time::Duration;
 use storagebox_core::{Bounds, Cancelled, Counted, Strategy};
 
 use super::subject::HOUR;
-use super::{Kind, Subject, by_strategy};
+use super::{Kind, Subject};
 use crate::case::Verdict;
 use crate::failure::{Failure, ensure, ensure_eq};
 use crate::race::{SIZES, race};
@@ -23,12 +23,7 @@ fn holding(world: &World, kind: Kind, capacity: u32) -> storagebox_core::Result<
     }
 }
 
-by_strategy! { full_is_full_and_forgets_nothing:
-    Window a_full_window_is_full_and_forgets_nothing,
-    Set a_full_set_is_full_and_forgets_nothing
-}
-
-async fn full_is_full_and_forgets_nothing(world: &World, kind: Kind) -> Verdict {
+pub(super) async fn full_is_full_and_forgets_nothing(world: &World, kind: Kind) -> Verdict {
     let counter = holding(world, kind, 3)?;
     for number in 1..=3 {
         let counted = counter.apply(&format!("op-{number}"), 1).await?;
@@ -97,12 +92,7 @@ pub(super) async fn each_operation_has_a_lifetime_of_its_own(world: &World) -> V
     Ok(())
 }
 
-by_strategy! { every_key_has_room_of_its_own:
-    Window every_key_has_a_window_of_its_own,
-    Set every_key_has_a_set_of_its_own
-}
-
-async fn every_key_has_room_of_its_own(world: &World, kind: Kind) -> Verdict {
+pub(super) async fn every_key_has_room_of_its_own(world: &World, kind: Kind) -> Verdict {
     let counter = holding(world, kind, 2)?;
     for key in ["one", "two", "three"] {
         let counter = counter.at(key)?;
@@ -115,12 +105,7 @@ async fn every_key_has_room_of_its_own(world: &World, kind: Kind) -> Verdict {
     Ok(())
 }
 
-by_strategy! { other_rejections_come_before_full:
-    Window overflow_and_bounds_are_judged_before_full,
-    Set overflow_and_bounds_are_judged_before_a_full_set
-}
-
-async fn other_rejections_come_before_full(world: &World, kind: Kind) -> Verdict {
+pub(super) async fn other_rejections_come_before_full(world: &World, kind: Kind) -> Verdict {
     let counter = holding(world, kind, 1)?.bounded(Bounds::between(-10, 10)?);
     let _ = counter.apply("only", 5).await?;
     ensure_eq!(counter.apply("op", i64::MAX).await?, Counted::Overflow, "an overflow where it is full");
@@ -130,12 +115,7 @@ async fn other_rejections_come_before_full(world: &World, kind: Kind) -> Verdict
     Ok(())
 }
 
-by_strategy! { full_says_so_to_a_cancel:
-    Window a_full_window_says_so_to_a_cancel,
-    Set a_full_set_says_so_to_a_cancel
-}
-
-async fn full_says_so_to_a_cancel(world: &World, kind: Kind) -> Verdict {
+pub(super) async fn full_says_so_to_a_cancel(world: &World, kind: Kind) -> Verdict {
     let counter = holding(world, kind, 2)?;
     let _ = counter.apply("applied", 5).await?;
     ensure_eq!(counter.cancel("fenced").await?, Cancelled::Cancelled, "a cancel in the last place");
@@ -148,12 +128,7 @@ async fn full_says_so_to_a_cancel(world: &World, kind: Kind) -> Verdict {
     Ok(())
 }
 
-by_strategy! { racing_callers_fill_it_exactly:
-    Window racing_callers_fill_a_window_exactly,
-    Set racing_callers_fill_a_set_exactly
-}
-
-async fn racing_callers_fill_it_exactly(world: &World, kind: Kind) -> Verdict {
+pub(super) async fn racing_callers_fill_it_exactly(world: &World, kind: Kind) -> Verdict {
     let namespace_of = holding(world, kind, 6)?;
     for round in 0..world.profile().rounds * 2 {
         for size in SIZES {
