@@ -23,56 +23,54 @@ fn count<T: PartialEq>(answers: &[T], wanted: &T) -> usize {
     answers.iter().filter(|answer| *answer == wanted).count()
 }
 
-pub(super) async fn one_of_all_consumers_gets_now(world: &World) -> Verdict {
-    let tokens = world.tokens()?;
+/// Callers who race for a new token, round after round: the token of each race, and what its callers were told.
+async fn races_for_one<T, Fut>(
+    world: &World,
+    call: impl Fn(Arc<dyn TokenStore>, TokenId, usize) -> Fut + Send + Sync,
+) -> Result<Vec<(TokenId, Vec<T>)>, Failure>
+where
+    T: Send + 'static,
+    Fut: Future<Output = Result<T, Failure>> + Send + 'static,
+{
+    let (tokens, mut races) = (world.tokens()?, vec![]);
     for round in 0..world.profile().rounds * 4 {
         for size in SIZES {
             let token = token(format!("{round}-{size}"))?;
             create_all(&*tokens, std::slice::from_ref(&token)).await?;
-            let answers = race(size, |number| {
-                let (tokens, token) = (Arc::clone(&tokens), token.clone());
-                async move { consume(&*tokens, &token, &format!("worker-{number}")).await }
-            })
-            .await?;
-            ensure_eq!(count(&answers, &Consumed::Now), 1, "winners of {size} consumers");
-            ensure_eq!(count(&answers, &Consumed::AlreadyGone), size - 1, "losers of {size} consumers");
+            let answers = race(size, |number| call(Arc::clone(&tokens), token.clone(), number)).await?;
+            races.push((token, answers));
         }
+    }
+    Ok(races)
+}
+
+pub(super) async fn one_of_all_consumers_gets_now(world: &World) -> Verdict {
+    let consumed = races_for_one(world, |tokens, token, number| async move {
+        consume(&*tokens, &token, &format!("worker-{number}")).await
+    });
+    for (_, answers) in consumed.await? {
+        let size = answers.len();
+        ensure_eq!(count(&answers, &Consumed::Now), 1, "winners of {size} consumers");
+        ensure_eq!(count(&answers, &Consumed::AlreadyGone), size - 1, "losers of {size} consumers");
     }
     Ok(())
 }
 
 pub(super) async fn racing_calls_of_the_winner_are_now_once(world: &World) -> Verdict {
-    let tokens = world.tokens()?;
-    for round in 0..world.profile().rounds * 4 {
-        for size in SIZES {
-            let token = token(format!("{round}-{size}"))?;
-            create_all(&*tokens, std::slice::from_ref(&token)).await?;
-            let answers = race(size, |_| {
-                let (tokens, token) = (Arc::clone(&tokens), token.clone());
-                async move { consume(&*tokens, &token, "worker").await }
-            })
-            .await?;
-            ensure_eq!(count(&answers, &Consumed::Now), 1, "calls of one operation that are told Now");
-            ensure_eq!(count(&answers, &Consumed::Again), size - 1, "those that are told Again");
-        }
+    let consumed = races_for_one(world, |tokens, token, _| async move { consume(&*tokens, &token, "worker").await });
+    for (_, answers) in consumed.await? {
+        ensure_eq!(count(&answers, &Consumed::Now), 1, "calls of one operation that are told Now");
+        ensure_eq!(count(&answers, &Consumed::Again), answers.len() - 1, "those that are told Again");
     }
     Ok(())
 }
 
 pub(super) async fn a_token_is_consumed_or_discarded_once(world: &World) -> Verdict {
     let tokens = world.tokens()?;
-    for round in 0..world.profile().rounds * 4 {
-        for size in SIZES {
-            let token = token(format!("{round}-{size}"))?;
-            create_all(&*tokens, std::slice::from_ref(&token)).await?;
-            let ended = race(size, |number| {
-                let (tokens, token) = (Arc::clone(&tokens), token.clone());
-                async move { ends(&*tokens, &token, number).await }
-            })
-            .await?;
-            ensure_eq!(count(&ended, &true), 1, "calls of {size} that were told to have ended the token");
-            ensure!(!tokens.exists(&token).await?, "the token lives after that");
-        }
+    let ended = races_for_one(world, |tokens, token, number| async move { ends(&*tokens, &token, number).await });
+    for (token, ended) in ended.await? {
+        ensure_eq!(count(&ended, &true), 1, "calls of {} that were told to have ended the token", ended.len());
+        ensure!(!tokens.exists(&token).await?, "the token lives after that");
     }
     Ok(())
 }

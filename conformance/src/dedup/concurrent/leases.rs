@@ -54,15 +54,19 @@ pub(in crate::dedup) async fn racing_begins_have_one_lease(world: &World) -> Ver
     Ok(())
 }
 
-pub(in crate::dedup) async fn a_lapsed_lease_has_one_successor(world: &World) -> Verdict {
-    let repos = Repos::of(world.store())?;
-    let short = world.short();
-    let mut lapsed = Vec::new();
-    for round in 0..world.profile().rounds * 4 {
-        lapsed.push(repos.begin_new(&id(&format!("job-{round}"))?, &op("old")?, short).await?);
+/// So many leases of one op, each on an id of its own, whose time has passed.
+async fn lapsed(world: &World, repos: &Repos, by: &str, count: usize) -> Result<Vec<Lease>, Failure> {
+    let (short, by, mut lapsed) = (world.short(), op(by)?, vec![]);
+    for number in 0..count {
+        lapsed.push(repos.begin_new(&id(&format!("job-{number}"))?, &by, short).await?);
     }
     world.pass(short).await;
-    for old in lapsed {
+    Ok(lapsed)
+}
+
+pub(in crate::dedup) async fn a_lapsed_lease_has_one_successor(world: &World) -> Verdict {
+    let repos = Repos::of(world.store())?;
+    for old in lapsed(world, &repos, "old", world.profile().rounds * 4).await? {
         let lease = the_one(race_begins(world, old.id.as_str(), 16).await?)?;
         ensure!(lease.fence > old.fence, "the fence {:?} after {:?}", lease.fence, old.fence);
         let late = repos.leases.complete(&old, &text("late")?, Retention::Forever).await?;
@@ -146,13 +150,7 @@ async fn take_turns(repos: &Repos, name: &str, number: usize, inside: &Inside) -
 /// Whoever comes first: either the lapsed lease still completes and the other finds it done, or it is fenced.
 pub(in crate::dedup) async fn a_late_complete_and_a_new_begin_agree(world: &World) -> Verdict {
     let repos = Repos::of(world.store())?;
-    let short = world.short();
-    let mut lapsed = Vec::new();
-    for round in 0..world.profile().rounds * 8 {
-        lapsed.push(repos.begin_new(&id(&format!("job-{round}"))?, &op("ada")?, short).await?);
-    }
-    world.pass(short).await;
-    for old in lapsed {
+    for old in lapsed(world, &repos, "ada", world.profile().rounds * 8).await? {
         let clients = Repos::pair(world).await?;
         let answers = race(2, |number| {
             let (old, repos) = (old.clone(), clients[number].clone());

@@ -70,7 +70,7 @@ pub(in crate::dedup) async fn the_lease_lasts_until_the_result_is_recorded(world
     // For longer than a lease lasts, and more often than the retry alone would try. A real clock may have a slow moment,
     // in which another could begin.
     let refusing = Arc::new(Refusing::new(Arc::clone(&repos.leases), 5, world.can_travel()));
-    let far = Repos { records: Arc::clone(&repos.records), leases: Arc::clone(&refusing) as _ };
+    let far = Repos { records: Arc::clone(&repos.records), leases: refusing.leases() };
     let retry = Retry { attempts: 2, first_delay: step, max_delay: step };
     let options = options(world).retry(retry);
     let run = run_well(&far, &timer, &job, &options, |_| tally.work("result"));

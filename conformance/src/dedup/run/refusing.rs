@@ -1,13 +1,12 @@
 //! Leases whose end cannot be recorded for a while.
 
+use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use storagebox_core::{
-    Aborted, Begun, Completed, DedupId, Error, ErrorKind, Fingerprint, Lease, LeaseExtended, LeaseRepo, OpId, Payload,
-    Result, Retention, async_trait,
-};
+use storagebox_core::layer::{Answered, Call, Layer, LayeredPart, Next};
+use storagebox_core::{Begun, DedupId, Error, ErrorKind, Lease, LeaseRepo, OpId, Result, async_trait};
 
 /// Refuses to record so often, and each time, if it looks, lets another try to begin.
 pub(super) struct Refusing {
@@ -20,6 +19,10 @@ pub(super) struct Refusing {
 impl Refusing {
     pub(super) fn new(inner: Arc<dyn LeaseRepo>, refusals: usize, looks: bool) -> Self {
         Self { inner, left: AtomicUsize::new(refusals), looks, begun_by_others: AtomicUsize::new(0) }
+    }
+
+    pub(super) fn leases(self: &Arc<Self>) -> Arc<dyn LeaseRepo> {
+        Arc::new(LayeredPart::new(Arc::clone(&self.inner), Arc::clone(self) as _))
     }
 
     pub(super) fn begun_by_others(&self) -> usize {
@@ -40,32 +43,21 @@ impl Refusing {
 }
 
 #[async_trait]
-impl LeaseRepo for Refusing {
-    async fn begin(
-        &self,
-        id: &DedupId,
-        op: &OpId,
-        duration: Duration,
-        fingerprint: Option<&Fingerprint>,
-    ) -> Result<Begun> {
-        self.inner.begin(id, op, duration, fingerprint).await
-    }
-
-    async fn complete(&self, lease: &Lease, result: &Payload, retention: Retention) -> Result<Completed> {
-        if self.refuses() {
-            if self.looks {
-                self.look(&lease.id).await?;
-            }
-            return Err(Error::new(ErrorKind::Unavailable, "as the case asked"));
+impl Layer for Refusing {
+    async fn around(&self, call: &Call<'_>, next: Next<'_>) -> Result<Answered> {
+        if call.operation != "complete" || !self.refuses() {
+            return next.call().await;
         }
-        self.inner.complete(lease, result, retention).await
+        let lease: Lease = call.argument().ok_or_else(|| Error::unknown("a complete without a lease"))?;
+        if self.looks {
+            self.look(&lease.id).await?;
+        }
+        Err(Error::new(ErrorKind::Unavailable, "as the case asked"))
     }
+}
 
-    async fn abort(&self, lease: &Lease) -> Result<Aborted> {
-        self.inner.abort(lease).await
-    }
-
-    async fn extend(&self, lease: &Lease, duration: Duration) -> Result<LeaseExtended> {
-        self.inner.extend(lease, duration).await
+impl fmt::Debug for Refusing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Refusing").field("left", &self.left).field("looks", &self.looks).finish_non_exhaustive()
     }
 }
