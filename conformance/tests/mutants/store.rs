@@ -35,6 +35,13 @@ pub(crate) enum Mistake {
     Store(StoreMistake),
 }
 
+/// The mistake, if this part of the store makes it.
+macro_rules! of_part {
+    ($mistake:expr, $part:ident) => {
+        if let Mistake::$part(mistake) = $mistake { Some(mistake) } else { None }
+    };
+}
+
 /// What is wrong with the store as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum StoreMistake {
@@ -174,10 +181,7 @@ impl Backend for Broken {
     }
 
     fn item_bank(&self, name: &Namespace) -> Result<Arc<dyn BankAdmin>> {
-        let mistake = match self.mistake {
-            Mistake::Bank(mistake) => Some(mistake),
-            _ => None,
-        };
+        let mistake = of_part!(self.mistake, Bank);
         let kept_by = match mistake {
             Some(BankMistake::ClaimsSpanBanks) => &Namespace::new("every bank")?,
             _ => name,
@@ -193,10 +197,7 @@ impl Backend for Broken {
     fn dedup_repo(&self, name: &Namespace) -> Result<Arc<dyn DedupRepo>> {
         Ok(Arc::new(BrokenDedup {
             inner: self.inner.dedup_repo(&self.below(name)?)?,
-            mistake: match self.mistake {
-                Mistake::Dedup(mistake) => Some(mistake),
-                _ => None,
-            },
+            mistake: of_part!(self.mistake, Dedup),
             state: self.kept.dedup.open(name),
             name: name.clone(),
         }))
@@ -205,10 +206,7 @@ impl Backend for Broken {
     fn lease_repo(&self, name: &Namespace) -> Result<Arc<dyn LeaseRepo>> {
         Ok(Arc::new(BrokenLeases {
             inner: self.inner.lease_repo(&self.below(name)?)?,
-            mistake: match self.mistake {
-                Mistake::Lease(mistake) => Some(mistake),
-                _ => None,
-            },
+            mistake: of_part!(self.mistake, Lease),
             state: self.kept.leases.open(name),
         }))
     }
@@ -216,10 +214,7 @@ impl Backend for Broken {
     fn token_store(&self, name: &Namespace) -> Result<Arc<dyn TokenStore>> {
         Ok(Arc::new(BrokenTokens {
             inner: self.inner.token_store(&self.below(name)?)?,
-            mistake: match self.mistake {
-                Mistake::Token(mistake) => Some(mistake),
-                _ => None,
-            },
+            mistake: of_part!(self.mistake, Token),
             state: self.kept.tokens.open(name),
             clock: self.clock.clone(),
         }))
@@ -232,10 +227,7 @@ impl Backend for Broken {
         let below = self.strategy(name, strategy);
         Ok(Arc::new(BrokenCounter {
             inner: self.inner.counter(&self.below(name)?, below)?,
-            mistake: match self.mistake {
-                Mistake::Counter(mistake) => Some(mistake),
-                _ => None,
-            },
+            mistake: of_part!(self.mistake, Counter),
             state: self.kept.counters.open(name),
             strategy,
             client: self.client,
@@ -245,10 +237,7 @@ impl Backend for Broken {
     fn ledger(&self, name: &Namespace) -> Result<Arc<dyn Ledger>> {
         Ok(Arc::new(BrokenLedger {
             inner: self.inner.ledger(&self.below(name)?)?,
-            mistake: match self.mistake {
-                Mistake::Ledger(mistake) => Some(mistake),
-                _ => None,
-            },
+            mistake: of_part!(self.mistake, Ledger),
             state: self.kept.ledgers.open(name),
             clock: self.clock.clone(),
         }))
@@ -258,10 +247,7 @@ impl Backend for Broken {
         let below = self.options(name, options);
         Ok(Arc::new(BrokenOrdered {
             inner: self.inner.ordered_store(&self.below(name)?, below)?,
-            mistake: match self.mistake {
-                Mistake::Ordered(mistake) => Some(mistake),
-                _ => None,
-            },
+            mistake: of_part!(self.mistake, Ordered),
             state: self.kept.ordered.open(name),
             options,
             clock: self.clock.clone(),
