@@ -6,8 +6,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use storagebox::{
-    Aborted, Begun, Completed, DedupId, Error, ErrorKind, Fingerprint, Lease, LeaseExtended, MemoryStore, OpId,
-    Payload, Ran, Result, Retention, Retry, RunOptions, Timer, TokioTimer, async_trait,
+    Begun, DedupId, Error, ErrorKind, MemoryStore, OpId, Payload, Ran, Result, Retry, RunOptions, Timer, TokioTimer,
+    async_trait,
+    layer::{Answered, Call, Layer, LayeredPart, Next},
     parts::{Backend, LeaseRepo, run, run_to_end},
 };
 use tokio::sync::{Mutex, Notify};
@@ -15,72 +16,56 @@ use tokio::task::AbortHandle;
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Level, Metadata, Subscriber};
 
-/// Leases that cannot be extended at first.
-struct Troubled {
-    inner: Arc<dyn LeaseRepo>,
-    troubles: AtomicUsize,
+/// Fails an operation, as often as the test asks.
+#[derive(Debug)]
+struct Failing {
+    operation: &'static str,
+    kind: ErrorKind,
+    failures: usize,
+    calls: AtomicUsize,
+}
+
+impl Failing {
+    /// Leases whose results nobody can record, however often that is tried.
+    fn to_record(kind: ErrorKind) -> Arc<Self> {
+        Arc::new(Self { operation: "complete", kind, failures: usize::MAX, calls: AtomicUsize::new(0) })
+    }
 }
 
 #[async_trait]
-impl LeaseRepo for Troubled {
-    async fn begin(
-        &self,
-        id: &DedupId,
-        op: &OpId,
-        duration: Duration,
-        fingerprint: Option<&Fingerprint>,
-    ) -> Result<Begun> {
-        self.inner.begin(id, op, duration, fingerprint).await
-    }
-
-    async fn complete(&self, lease: &Lease, result: &Payload, retention: Retention) -> Result<Completed> {
-        self.inner.complete(lease, result, retention).await
-    }
-
-    async fn abort(&self, lease: &Lease) -> Result<Aborted> {
-        self.inner.abort(lease).await
-    }
-
-    async fn extend(&self, lease: &Lease, duration: Duration) -> Result<LeaseExtended> {
-        let one_less = |left: usize| left.checked_sub(1);
-        match self.troubles.fetch_update(Ordering::SeqCst, Ordering::SeqCst, one_less) {
-            Ok(_) => Err(Error::new(ErrorKind::Unavailable, "as the test asked")),
-            Err(_) => self.inner.extend(lease, duration).await,
+impl Layer for Failing {
+    async fn around(&self, call: &Call<'_>, next: Next<'_>) -> Result<Answered> {
+        if call.operation == self.operation && self.calls.fetch_add(1, Ordering::SeqCst) < self.failures {
+            return Err(Error::new(self.kind, "as the test asked"));
         }
+        next.call().await
     }
 }
 
-/// Leases over one connection, on which a heartbeat has no answer.
-struct Alone {
-    inner: Arc<dyn LeaseRepo>,
-    connection: Mutex<()>,
-}
+/// One connection, on which a heartbeat has no answer.
+#[derive(Debug, Default)]
+struct OneConnection(Mutex<()>);
 
 #[async_trait]
-impl LeaseRepo for Alone {
-    async fn begin(
-        &self,
-        id: &DedupId,
-        op: &OpId,
-        duration: Duration,
-        fingerprint: Option<&Fingerprint>,
-    ) -> Result<Begun> {
-        self.inner.begin(id, op, duration, fingerprint).await
+impl Layer for OneConnection {
+    async fn around(&self, call: &Call<'_>, next: Next<'_>) -> Result<Answered> {
+        if !["abort", "extend"].contains(&call.operation) {
+            return next.call().await;
+        }
+        let _connection = self.0.lock().await;
+        if call.operation == "extend" {
+            return std::future::pending().await;
+        }
+        next.call().await
     }
+}
 
-    async fn complete(&self, lease: &Lease, result: &Payload, retention: Retention) -> Result<Completed> {
-        self.inner.complete(lease, result, retention).await
-    }
+fn behind(layer: Arc<dyn Layer>, leases: &Arc<dyn LeaseRepo>) -> LayeredPart<dyn LeaseRepo> {
+    LayeredPart::new(Arc::clone(leases), layer)
+}
 
-    async fn abort(&self, lease: &Lease) -> Result<Aborted> {
-        let _connection = self.connection.lock().await;
-        self.inner.abort(lease).await
-    }
-
-    async fn extend(&self, _lease: &Lease, _duration: Duration) -> Result<LeaseExtended> {
-        let _connection = self.connection.lock().await;
-        std::future::pending().await
-    }
+fn jobs() -> Result<Arc<dyn LeaseRepo>> {
+    MemoryStore::new().lease_repo(&"jobs".parse()?)
 }
 
 /// Counts what is told as a warning.
@@ -111,9 +96,10 @@ impl Subscriber for Warnings {
 /// Eight heartbeats have room in a lease when they fail, three when they do not.
 #[tokio::test(start_paused = true)]
 async fn a_lease_that_cannot_be_extended_is_told_and_tried_more_often() -> Result<(), Box<dyn std::error::Error>> {
-    let (warnings, store) = (Arc::<AtomicUsize>::default(), MemoryStore::new());
-    let leases = store.lease_repo(&"jobs".parse()?)?;
-    let troubled = Troubled { inner: Arc::clone(&leases), troubles: AtomicUsize::new(7) };
+    let (warnings, leases) = (Arc::<AtomicUsize>::default(), jobs()?);
+    let calls = AtomicUsize::new(0);
+    let failing = Failing { operation: "extend", kind: ErrorKind::Unavailable, failures: 7, calls };
+    let troubled = behind(Arc::new(failing), &leases);
     let _told = tracing::subscriber::set_default(Warnings(Arc::clone(&warnings)));
     let (id, other) = (DedupId::new("invoice-7")?, OpId::new("other")?);
     let lease = Duration::from_secs(30);
@@ -132,8 +118,8 @@ async fn a_lease_that_cannot_be_extended_is_told_and_tried_more_often() -> Resul
 /// The heartbeat under way has what giving back waits for, and ends first.
 #[tokio::test(start_paused = true)]
 async fn work_that_fails_during_a_heartbeat_gives_its_lease_back() -> Result<(), Box<dyn std::error::Error>> {
-    let leases = MemoryStore::new().lease_repo(&"jobs".parse()?)?;
-    let alone = Alone { inner: Arc::clone(&leases), connection: Mutex::default() };
+    let leases = jobs()?;
+    let alone = behind(Arc::new(OneConnection::default()), &leases);
     let (id, other) = (DedupId::new("invoice-7")?, OpId::new("other")?);
     let lease = Duration::from_secs(30);
     let work = async |_fence| {
@@ -148,40 +134,11 @@ async fn work_that_fails_during_a_heartbeat_gives_its_lease_back() -> Result<(),
     Ok(())
 }
 
-/// Leases whose results nobody can record, however often that is tried.
-struct Unrecorded(Arc<dyn LeaseRepo>, ErrorKind, AtomicUsize);
-
-#[async_trait]
-impl LeaseRepo for Unrecorded {
-    async fn begin(
-        &self,
-        id: &DedupId,
-        op: &OpId,
-        duration: Duration,
-        fingerprint: Option<&Fingerprint>,
-    ) -> Result<Begun> {
-        self.0.begin(id, op, duration, fingerprint).await
-    }
-
-    async fn complete(&self, _: &Lease, _: &Payload, _: Retention) -> Result<Completed> {
-        self.2.fetch_add(1, Ordering::SeqCst);
-        Err(Error::new(self.1, "as the test asked"))
-    }
-
-    async fn abort(&self, lease: &Lease) -> Result<Aborted> {
-        self.0.abort(lease).await
-    }
-
-    async fn extend(&self, lease: &Lease, duration: Duration) -> Result<LeaseExtended> {
-        self.0.extend(lease, duration).await
-    }
-}
-
 /// The work was done: a caller that gets `NotApplied` does it again, and cannot tell this from a run that never began.
 #[tokio::test(start_paused = true)]
 async fn a_run_whose_work_was_done_does_not_say_that_nothing_was() -> Result<(), Box<dyn std::error::Error>> {
     for kind in [ErrorKind::Unavailable, ErrorKind::Throttled, ErrorKind::Contention, ErrorKind::Denied] {
-        let leases = Unrecorded(MemoryStore::new().lease_repo(&"jobs".parse()?)?, kind, AtomicUsize::new(0));
+        let leases = behind(Failing::to_record(kind), &jobs()?);
         let (id, options) = (DedupId::new("invoice-7")?, RunOptions::default());
         let work = async |_fence| Ok::<_, Error>("done");
         match run(&leases, &TokioTimer, &id, &options, work).await {
@@ -206,7 +163,7 @@ impl Drop for Cancels {
 /// It was dropped at once, and with it the work.
 #[tokio::test]
 async fn a_run_to_its_end_goes_on_where_a_dropped_handle_cancels_its_task() {
-    let jobs = MemoryStore::new().lease_repo(&"jobs".parse().unwrap()).unwrap();
+    let jobs = jobs().unwrap();
     let (id, options) = (DedupId::new("job").unwrap(), RunOptions::default());
     let (begun, may_end) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
     let (begins, ends) = (Arc::clone(&begun), Arc::clone(&may_end));
@@ -232,14 +189,14 @@ async fn a_run_to_its_end_goes_on_where_a_dropped_handle_cancels_its_task() {
 /// Twice nothing is nothing, whatever the longest wait is, and the work cannot be done again.
 #[tokio::test(start_paused = true)]
 async fn a_retry_that_never_waits_records_with_the_default_pauses() -> Result<()> {
-    let jobs =
-        Unrecorded(MemoryStore::new().lease_repo(&"jobs".parse()?)?, ErrorKind::Unavailable, AtomicUsize::new(0));
+    let failing = Failing::to_record(ErrorKind::Unavailable);
+    let jobs = behind(Arc::clone(&failing) as _, &jobs()?);
     let retry = Retry { first_delay: Duration::ZERO, ..Retry::default() };
     let options = RunOptions::default().retry(retry).record_within(Duration::from_secs(60));
     let id = DedupId::new("job-1")?;
     let ran = run(&jobs, &TokioTimer, &id, &options, async |_| Ok::<_, Error>("done")).await;
     assert!(ran.is_err());
-    assert!((60..100).contains(&jobs.2.load(Ordering::SeqCst)), "{:?}", jobs.2);
+    assert!((60..100).contains(&failing.calls.load(Ordering::SeqCst)), "{failing:?}");
     Ok(())
 }
 
@@ -260,7 +217,7 @@ impl Timer for Jumps {
 
 #[tokio::test]
 async fn heartbeats_let_the_work_go_on_where_no_time_is_waited_for() -> Result<()> {
-    let jobs = MemoryStore::new().lease_repo(&"jobs".parse()?)?;
+    let jobs = jobs()?;
     let work = async |_| {
         tokio::task::yield_now().await;
         Ok::<_, Error>("done")
