@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use storagebox_core::{DedupRepo, Entry, Forgotten, Recorded, Replaced, Retention, Version};
+use storagebox_core::{DedupId, DedupRepo, Entry, Forgotten, Recorded, Replaced, Retention, Version};
 
 use super::race_on;
 use crate::case::Verdict;
@@ -12,6 +12,12 @@ use crate::race::SIZES;
 use crate::world::World;
 
 const FOREVER: Retention = Retention::Forever;
+
+/// The ids of the races, each with how many callers it has.
+fn races(world: &World) -> Result<Vec<(DedupId, usize)>, Failure> {
+    let each = (0..world.profile().rounds).flat_map(|round| SIZES.map(|size| (round, size)));
+    each.map(|(round, size)| Ok((id(&format!("order-{round}-{size}"))?, size))).collect()
+}
 
 /// Each caller records its own value for the id under an op of its own.
 async fn race_records(world: &World, name: &str, count: usize) -> Result<Vec<Recorded>, Failure> {
@@ -70,22 +76,20 @@ pub(in crate::dedup) async fn an_expired_record_has_one_successor(world: &World)
 }
 
 pub(in crate::dedup) async fn racing_retries_of_one_op_are_again(world: &World) -> Verdict {
-    for round in 0..world.profile().rounds {
-        for size in SIZES {
-            let (order, ada) = (id(&format!("order-{round}-{size}"))?, op("ada")?);
-            let answers = race_on(world, size, |_, repos| {
-                let (order, ada) = (order.clone(), ada.clone());
-                async move { Ok(repos.records.record(&order, &text("value")?, &ada, FOREVER).await?) }
-            })
-            .await?;
-            let news = answers.iter().filter(|answer| matches!(answer, Recorded::New(_))).count();
-            ensure_eq!(news, 1, "callers of {size} with one op that were told New");
-            let entry = Repos::of(world.store())?.entry(&order).await?;
-            for answer in answers {
-                match answer {
-                    Recorded::New(version) => ensure_eq!(version, entry.version, "the version of New"),
-                    other => ensure_eq!(other, Recorded::Again(entry.clone()), "a retry"),
-                }
+    for (order, size) in races(world)? {
+        let ada = op("ada")?;
+        let answers = race_on(world, size, |_, repos| {
+            let (order, ada) = (order.clone(), ada.clone());
+            async move { Ok(repos.records.record(&order, &text("value")?, &ada, FOREVER).await?) }
+        })
+        .await?;
+        let news = answers.iter().filter(|answer| matches!(answer, Recorded::New(_))).count();
+        ensure_eq!(news, 1, "callers of {size} with one op that were told New");
+        let entry = Repos::of(world.store())?.entry(&order).await?;
+        for answer in answers {
+            match answer {
+                Recorded::New(version) => ensure_eq!(version, entry.version, "the version of New"),
+                other => ensure_eq!(other, Recorded::Again(entry.clone()), "a retry"),
             }
         }
     }
@@ -94,30 +98,27 @@ pub(in crate::dedup) async fn racing_retries_of_one_op_are_again(world: &World) 
 
 pub(in crate::dedup) async fn racing_replaces_have_one_winner(world: &World) -> Verdict {
     let repos = Repos::of(world.store())?;
-    for round in 0..world.profile().rounds {
-        for size in SIZES {
-            let order = id(&format!("order-{round}-{size}"))?;
-            let first = repos.record_new(&order, "first", &op("ada")?, FOREVER).await?;
-            let answers = race_on(world, size, |number, repos| {
-                let order = order.clone();
-                async move {
-                    let who = format!("caller-{number}");
-                    Ok(repos.records.replace(&order, first, &text(&who)?, &op(&who)?).await?)
-                }
-            })
-            .await?;
-            let now = repos.entry(&order).await?;
-            let mut winners = 0;
-            for (number, answer) in answers.into_iter().enumerate() {
-                if let Replaced::Replaced(version) = answer {
-                    winners += 1;
-                    ensure_eq!(Entry { value: text(&format!("caller-{number}"))?, version }, now, "the winner's");
-                } else {
-                    ensure_eq!(answer, Replaced::Stale(Some(now.clone())), "what caller {number} saw");
-                }
+    for (order, size) in races(world)? {
+        let first = repos.record_new(&order, "first", &op("ada")?, FOREVER).await?;
+        let answers = race_on(world, size, |number, repos| {
+            let order = order.clone();
+            async move {
+                let who = format!("caller-{number}");
+                Ok(repos.records.replace(&order, first, &text(&who)?, &op(&who)?).await?)
             }
-            ensure_eq!(winners, 1, "winners of {size} replaces of one version");
+        })
+        .await?;
+        let now = repos.entry(&order).await?;
+        let mut winners = 0;
+        for (number, answer) in answers.into_iter().enumerate() {
+            if let Replaced::Replaced(version) = answer {
+                winners += 1;
+                ensure_eq!(Entry { value: text(&format!("caller-{number}"))?, version }, now, "the winner's");
+            } else {
+                ensure_eq!(answer, Replaced::Stale(Some(now.clone())), "what caller {number} saw");
+            }
         }
+        ensure_eq!(winners, 1, "winners of {size} replaces of one version");
     }
     Ok(())
 }
@@ -143,7 +144,7 @@ pub(in crate::dedup) async fn racing_increments_lose_nothing(world: &World) -> V
     Ok(())
 }
 
-async fn increment(repos: &Repos, order: &storagebox_core::DedupId, who: &str) -> Verdict {
+async fn increment(repos: &Repos, order: &DedupId, who: &str) -> Verdict {
     // One of those that read a version gets it, so nobody is refused more often than others succeed.
     for _ in 0..=48 {
         let Entry { value, version } = repos.entry(order).await?;
@@ -158,20 +159,17 @@ async fn increment(repos: &Repos, order: &storagebox_core::DedupId, who: &str) -
 
 pub(in crate::dedup) async fn racing_forgets_have_one_winner(world: &World) -> Verdict {
     let repos = Repos::of(world.store())?;
-    for round in 0..world.profile().rounds {
-        for size in SIZES {
-            let order = id(&format!("order-{round}-{size}"))?;
-            let version = repos.record_new(&order, "first", &op("ada")?, FOREVER).await?;
-            let answers = race_on(world, size, |_, repos| {
-                let order = order.clone();
-                async move { Ok(repos.records.forget(&order, version).await?) }
-            })
-            .await?;
-            let winners = answers.iter().filter(|answer| **answer == Forgotten::Forgotten).count();
-            let absent = answers.iter().filter(|answer| **answer == Forgotten::Absent).count();
-            ensure_eq!((winners, absent), (1, size - 1), "forgets that won, and that found nothing");
-            repos.ensure_value(&order, None).await?;
-        }
+    for (order, size) in races(world)? {
+        let version = repos.record_new(&order, "first", &op("ada")?, FOREVER).await?;
+        let answers = race_on(world, size, |_, repos| {
+            let order = order.clone();
+            async move { Ok(repos.records.forget(&order, version).await?) }
+        })
+        .await?;
+        let winners = answers.iter().filter(|answer| **answer == Forgotten::Forgotten).count();
+        let absent = answers.iter().filter(|answer| **answer == Forgotten::Absent).count();
+        ensure_eq!((winners, absent), (1, size - 1), "forgets that won, and that found nothing");
+        repos.ensure_value(&order, None).await?;
     }
     Ok(())
 }
