@@ -31,7 +31,7 @@ pub(crate) struct Row {
     pub(crate) part: Part,
     pub(crate) clause: &'static str,
     pub(crate) family: Family,
-    pub(crate) path: &'static str,
+    pub(crate) function: &'static str,
     pub(crate) check: Check,
 }
 
@@ -126,10 +126,6 @@ impl Row {
             }
         }
     }
-
-    fn function(&self) -> &'static str {
-        self.path.rsplit(':').next().unwrap_or(self.path).trim()
-    }
 }
 
 impl Case {
@@ -156,9 +152,9 @@ impl Case {
     /// The last part of its name.
     fn short_name(&self) -> String {
         match self.run {
-            Run::Once(_) => self.row.function().to_owned(),
+            Run::Once(_) => self.row.function.to_owned(),
             Run::By(_, Some(name), _) => name.to_owned(),
-            Run::By(kind, None, _) => format!("{}_{}", kind.name(), self.row.function()),
+            Run::By(kind, None, _) => format!("{}_{}", kind.name(), self.row.function),
         }
     }
 
@@ -206,22 +202,29 @@ impl fmt::Debug for Case {
     }
 }
 
-/// Lists the cases of a part: `"IB-3" Sequential same_claim_same_item;`. Each is an `async fn(&World) -> Verdict`.
+/// Lists the cases of a part, by clause, family and module: `"IB-5" Edge edge: duplicates_in_one_call_count_once;`. Each
+/// is an `async fn(&World) -> Verdict`.
 ///
-/// `"C-7" Sequential value_is_the_sum [Atomic, Marker];` is one `async fn(&World, Kind) -> Verdict` for two cases, whose
-/// names say the strategy: `atomic_value_is_the_sum` and `marker_value_is_the_sum`. `[Window as a_full_window_is_full]`
-/// gives the case another name.
+/// `value_is_the_sum [Atomic, Marker]` is one `async fn(&World, Kind) -> Verdict` for two cases, whose names say the
+/// strategy: `atomic_value_is_the_sum` and `marker_value_is_the_sum`. `[Window as a_full_window_is_full]` gives the case
+/// another name.
 macro_rules! cases {
-    ($part:ident: $($clause:literal $family:ident $check:path $([$($kind:ident $(as $name:ident)?),+ $(,)?])?;)*) => {
-        pub(crate) const CASES: &[$crate::case::Row] = &[$(
-            $crate::case::Row {
-                part: $crate::case::Part::$part,
-                clause: $clause,
-                family: $crate::case::Family::$family,
-                path: stringify!($check),
-                check: $crate::case::check!($check $([$($kind $($name)?),+])?),
-            },
-        )*];
+    ($part:ident: $(
+        $clause:literal $family:ident $($module:ident)::+:
+            $($function:ident $([$($kind:ident $(as $name:ident)?),+])?),+;
+    )*) => {
+        pub(crate) const CASES: &[&[$crate::case::Row]] = &[$({
+            use $($module)::+ as module;
+            &[$(
+                $crate::case::Row {
+                    part: $crate::case::Part::$part,
+                    clause: $clause,
+                    family: $crate::case::Family::$family,
+                    function: stringify!($function),
+                    check: $crate::case::check!(module::$function $([$($kind $($name)?),+])?),
+                },
+            )+]
+        },)*];
     };
 }
 

@@ -41,6 +41,8 @@ pub fn cases() -> Vec<Case> {
     ]
     .into_iter()
     .flatten()
+    .copied()
+    .flatten()
     .flat_map(Row::cases)
     .collect()
 }

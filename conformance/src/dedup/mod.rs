@@ -24,104 +24,72 @@ use crate::link::Link;
 use crate::world::World;
 
 cases! { Dedup:
-    "D-1" Sequential sequential::records::the_first_record_wins;
-    "D-1" Sequential sequential::records::a_replaced_version_has_one_winner;
-    "D-1" Sequential sequential::records::a_replace_is_known_by_its_op_and_version;
-    "D-1" Sequential sequential::records::another_client_sees_the_same_records;
-    "D-1" Edge edge::ids_that_look_alike_are_apart;
-    "D-1" Concurrent concurrent::records::racing_records_have_one_winner;
-    "D-1" Concurrent concurrent::records::racing_replaces_have_one_winner;
-    "D-1" Concurrent concurrent::records::racing_increments_lose_nothing;
-    "D-1" Concurrent concurrent::linearizable::racing_calls_are_linearizable;
-    "D-1" Ambiguous ambiguous::a_replace_of_any_fate_happens_once;
-    "D-2" Sequential sequential::records::others_see_the_winners_value;
-    "D-2" Sequential model::random_calls_match_the_model;
-    "D-2" Edge edge::values_come_back_byte_for_byte;
-    "D-2" Ambiguous ambiguous::random_faults_leave_every_answer_true;
-    "D-2" Crash crash::what_was_acknowledged_survives_a_restart;
-    "D-3" Sequential sequential::records::the_winners_retry_is_again;
-    "D-3" Sequential sequential::records::an_op_is_scoped_by_its_id;
-    "D-3" Edge edge::ops_that_look_alike_are_apart;
-    "D-3" Concurrent concurrent::records::racing_retries_of_one_op_are_again;
-    "D-3" Ambiguous ambiguous::a_record_of_any_fate_happens_once;
-    "D-3" Cancel cancel::dropping_any_call_on_a_record_is_harmless;
-    "D-3" Network network::a_cut_connection_is_harmless_to_a_record;
-    "D-4" Sequential sequential::retention::an_expired_record_is_absent;
-    "D-4" Sequential sequential::retention::an_expired_record_is_not_listed;
-    "D-4" Sequential sequential::retention::a_record_lives_to_its_end;
-    "D-4" Sequential sequential::retention::forever_is_for_ever;
-    "D-4" Sequential sequential::retention::later_calls_do_not_change_the_retention;
-    "D-4" Sequential sequential::retention::a_result_expires_after_its_completion;
-    "D-4" Sequential sequential::retention::upkeep_deletes_nothing_that_lives;
-    "D-4" Sequential sequential::retention::a_listing_shows_each_record_once;
-    "D-4" Edge edge::retentions_have_limits;
-    "D-4" Edge edge::a_listing_refuses_what_it_cannot_read;
-    "D-4" Concurrent concurrent::records::an_expired_record_has_one_successor;
-    "D-5" Sequential sequential::leases::one_lease_at_a_time;
-    "D-5" Sequential sequential::leases::beginning_again_does_not_extend;
-    "D-5" Sequential sequential::leases::a_lapsed_lease_is_begun_by_another;
-    "D-5" Sequential sequential::leases::an_overtaken_lease_is_fenced;
-    "D-5" Sequential sequential::leases::a_lease_overtaken_by_a_record_is_fenced;
-    "D-5" Sequential sequential::leases::the_same_op_after_its_lapse_has_a_new_lease;
-    "D-5" Sequential sequential::leases::a_lease_that_lapsed_unnoticed_still_works;
-    "D-5" Sequential sequential::leases::extend_lasts_and_never_shortens;
-    "D-5" Sequential sequential::leases::a_completed_lease_is_over;
-    "D-5" Sequential sequential::leases::fences_only_grow;
-    "D-5" Edge edge::leases_have_limits;
-    "D-5" Concurrent concurrent::leases::racing_begins_have_one_lease;
-    "D-5" Concurrent concurrent::leases::racing_begins_of_one_op_share_one_lease;
-    "D-5" Concurrent concurrent::leases::racing_leases_exclude_each_other;
-    "D-5" Concurrent concurrent::leases::a_late_complete_and_a_new_begin_agree;
-    "D-5" Concurrent concurrent::leases::a_lapsed_lease_has_one_successor;
-    "D-5" Ambiguous ambiguous::a_lease_call_of_any_fate_happens_once;
-    "D-5" Ambiguous ambiguous::what_lands_after_the_lease_changed_hands_changes_nothing;
-    "D-5" Cancel cancel::dropping_any_call_on_a_lease_is_harmless;
-    "D-5" Network network::a_cut_connection_is_harmless_to_a_lease;
-    "D-6" Sequential sequential::fingerprints::another_fingerprint_is_mismatch;
-    "D-6" Sequential sequential::fingerprints::the_same_or_none_is_no_mismatch;
-    "D-6" Sequential sequential::fingerprints::a_mismatch_changes_nothing;
-    "D-6" Sequential sequential::fingerprints::a_fingerprint_ends_with_its_record;
-    "D-6" Sequential sequential::fingerprints::a_fingerprint_ends_with_the_lapse_of_its_lease;
-    "D-6" Edge edge::fingerprints_that_look_alike_are_apart;
-    "D-6" Concurrent concurrent::leases::racing_fingerprints_are_told_apart;
-    "D-6" Sequential run::sequential::another_fingerprint_does_not_run;
-    "D-7" Sequential sequential::reset::an_aborted_lease_leaves_the_id_free;
-    "D-7" Sequential sequential::reset::an_aborted_op_is_fenced;
-    "D-7" Sequential sequential::reset::aborting_what_has_ended_changes_nothing;
-    "D-7" Sequential sequential::reset::a_forgotten_id_is_used_anew;
-    "D-7" Sequential sequential::reset::forgetting_another_version_removes_nothing;
-    "D-7" Sequential sequential::reset::late_copies_of_what_was_forgotten_are_fenced;
-    "D-7" Sequential sequential::reset::an_expired_op_is_fenced;
-    "D-7" Sequential sequential::reset::versions_never_repeat;
-    "D-7" Sequential sequential::reset::fences_are_remembered_for_the_retention;
-    "D-7" Sequential run::sequential::a_failure_is_not_remembered;
-    "D-7" Sequential run::ends::a_name_whose_work_failed_is_over;
-    "D-7" Sequential run::ends::work_that_panics_gives_its_lease_back;
-    "D-7" Concurrent concurrent::records::racing_forgets_have_one_winner;
-    "D-7" Concurrent concurrent::records::racing_resets_repeat_no_version;
-    "D-7" Ambiguous ambiguous::a_reset_of_any_fate_happens_once;
-    "D-7" Ambiguous ambiguous::what_lands_after_the_end_changes_nothing;
-    "D-8" Sequential run::sequential::the_first_result_is_replayed;
-    "D-8" Sequential run::sequential::a_record_made_otherwise_is_replayed;
-    "D-8" Sequential run::sequential::anothers_lease_is_in_flight;
-    "D-8" Sequential run::sequential::a_record_during_a_lease_is_in_flight;
-    "D-8" Sequential run::sequential::waiting_ends_with_the_deadline;
-    "D-8" Sequential run::sequential::a_waiter_takes_over_a_lapsed_lease;
-    "D-8" Sequential run::sequential::long_work_keeps_its_lease;
-    "D-8" Sequential run::sequential::fenced_work_is_dropped;
-    "D-8" Sequential run::sequential::fenced_work_records_nothing;
-    "D-8" Sequential run::sequential::bad_options_are_refused;
-    "D-8" Sequential run::ends::a_result_that_is_too_long_is_not_made_again;
-    "D-8" Sequential run::ends::the_lease_lasts_until_the_result_is_recorded;
-    "D-8" Concurrent run::concurrent::racing_runs_work_once;
-    "D-8" Concurrent run::concurrent::the_same_request_twice_works_once;
-    "D-8" Concurrent run::concurrent::racing_runs_wait_for_the_first;
-    "D-8" Concurrent run::concurrent::racing_runs_try_on_after_failures;
-    "D-8" Ambiguous run::ambiguous::lost_messages_do_not_repeat_the_work;
-    "D-8" Ambiguous run::ambiguous::random_faults_leave_one_result;
-    "D-8" Cancel run::cancel::a_dropped_run_leaves_a_lease_that_lapses;
-    "D-8" Cancel run::cancel::dropping_a_run_anywhere_records_one_result;
-    "D-8" Cancel run::cancel::a_run_to_its_end_outlives_its_caller;
+    "D-1" Sequential sequential::records:
+        the_first_record_wins, a_replaced_version_has_one_winner, a_replace_is_known_by_its_op_and_version,
+        another_client_sees_the_same_records;
+    "D-1" Edge edge: ids_that_look_alike_are_apart;
+    "D-1" Concurrent concurrent::records:
+        racing_records_have_one_winner, racing_replaces_have_one_winner, racing_increments_lose_nothing;
+    "D-1" Concurrent concurrent::linearizable: racing_calls_are_linearizable;
+    "D-1" Ambiguous ambiguous: a_replace_of_any_fate_happens_once;
+    "D-2" Sequential sequential::records: others_see_the_winners_value;
+    "D-2" Sequential model: random_calls_match_the_model;
+    "D-2" Edge edge: values_come_back_byte_for_byte;
+    "D-2" Ambiguous ambiguous: random_faults_leave_every_answer_true;
+    "D-2" Crash crash: what_was_acknowledged_survives_a_restart;
+    "D-3" Sequential sequential::records: the_winners_retry_is_again, an_op_is_scoped_by_its_id;
+    "D-3" Edge edge: ops_that_look_alike_are_apart;
+    "D-3" Concurrent concurrent::records: racing_retries_of_one_op_are_again;
+    "D-3" Ambiguous ambiguous: a_record_of_any_fate_happens_once;
+    "D-3" Cancel cancel: dropping_any_call_on_a_record_is_harmless;
+    "D-3" Network network: a_cut_connection_is_harmless_to_a_record;
+    "D-4" Sequential sequential::retention:
+        an_expired_record_is_absent, an_expired_record_is_not_listed, a_record_lives_to_its_end, forever_is_for_ever,
+        later_calls_do_not_change_the_retention, a_result_expires_after_its_completion,
+        upkeep_deletes_nothing_that_lives, a_listing_shows_each_record_once;
+    "D-4" Edge edge: retentions_have_limits, a_listing_refuses_what_it_cannot_read;
+    "D-4" Concurrent concurrent::records: an_expired_record_has_one_successor;
+    "D-5" Sequential sequential::leases:
+        one_lease_at_a_time, beginning_again_does_not_extend, a_lapsed_lease_is_begun_by_another,
+        an_overtaken_lease_is_fenced, a_lease_overtaken_by_a_record_is_fenced,
+        the_same_op_after_its_lapse_has_a_new_lease, a_lease_that_lapsed_unnoticed_still_works,
+        extend_lasts_and_never_shortens, a_completed_lease_is_over, fences_only_grow;
+    "D-5" Edge edge: leases_have_limits;
+    "D-5" Concurrent concurrent::leases:
+        racing_begins_have_one_lease, racing_begins_of_one_op_share_one_lease, racing_leases_exclude_each_other,
+        a_late_complete_and_a_new_begin_agree, a_lapsed_lease_has_one_successor;
+    "D-5" Ambiguous ambiguous:
+        a_lease_call_of_any_fate_happens_once, what_lands_after_the_lease_changed_hands_changes_nothing;
+    "D-5" Cancel cancel: dropping_any_call_on_a_lease_is_harmless;
+    "D-5" Network network: a_cut_connection_is_harmless_to_a_lease;
+    "D-6" Sequential sequential::fingerprints:
+        another_fingerprint_is_mismatch, the_same_or_none_is_no_mismatch, a_mismatch_changes_nothing,
+        a_fingerprint_ends_with_its_record, a_fingerprint_ends_with_the_lapse_of_its_lease;
+    "D-6" Edge edge: fingerprints_that_look_alike_are_apart;
+    "D-6" Concurrent concurrent::leases: racing_fingerprints_are_told_apart;
+    "D-6" Sequential run::sequential: another_fingerprint_does_not_run;
+    "D-7" Sequential sequential::reset:
+        an_aborted_lease_leaves_the_id_free, an_aborted_op_is_fenced, aborting_what_has_ended_changes_nothing,
+        a_forgotten_id_is_used_anew, forgetting_another_version_removes_nothing,
+        late_copies_of_what_was_forgotten_are_fenced, an_expired_op_is_fenced, versions_never_repeat,
+        fences_are_remembered_for_the_retention;
+    "D-7" Sequential run::sequential: a_failure_is_not_remembered;
+    "D-7" Sequential run::ends: a_name_whose_work_failed_is_over, work_that_panics_gives_its_lease_back;
+    "D-7" Concurrent concurrent::records: racing_forgets_have_one_winner, racing_resets_repeat_no_version;
+    "D-7" Ambiguous ambiguous: a_reset_of_any_fate_happens_once, what_lands_after_the_end_changes_nothing;
+    "D-8" Sequential run::sequential:
+        the_first_result_is_replayed, a_record_made_otherwise_is_replayed, anothers_lease_is_in_flight,
+        a_record_during_a_lease_is_in_flight, waiting_ends_with_the_deadline, a_waiter_takes_over_a_lapsed_lease,
+        long_work_keeps_its_lease, fenced_work_is_dropped, fenced_work_records_nothing, bad_options_are_refused;
+    "D-8" Sequential run::ends:
+        a_result_that_is_too_long_is_not_made_again, the_lease_lasts_until_the_result_is_recorded;
+    "D-8" Concurrent run::concurrent:
+        racing_runs_work_once, the_same_request_twice_works_once, racing_runs_wait_for_the_first,
+        racing_runs_try_on_after_failures;
+    "D-8" Ambiguous run::ambiguous: lost_messages_do_not_repeat_the_work, random_faults_leave_one_result;
+    "D-8" Cancel run::cancel:
+        a_dropped_run_leaves_a_lease_that_lapses, dropping_a_run_anywhere_records_one_result,
+        a_run_to_its_end_outlives_its_caller;
 }
 
 /// Longer than any case takes, on a real clock too.

@@ -23,51 +23,44 @@ use crate::link::{Fate, Link};
 use crate::world::World;
 
 cases! { Deduplicator:
-    "A-1" Sequential sequential::same_id_same_item;
-    "A-1" Sequential sequential::same_id_same_item_whichever_bank_is_asked;
-    "A-1" Sequential sequential::same_id_same_item_from_an_empty_bank;
-    "A-1" Sequential sequential::another_process_answers_the_same_item;
-    "A-1" Sequential sequential::banks_and_records_may_be_in_different_stores;
-    "A-1" Sequential model::random_calls_match_the_model;
-    "A-1" Edge edge::a_bank_that_it_does_not_have_is_refused;
-    "A-1" Edge edge::nasty_ids_get_items_of_their_own;
-    "A-1" Edge edge::nasty_banks_and_items_are_told_apart;
-    "A-1" Edge edge::records_used_for_something_else_are_refused;
-    "A-1" Concurrent concurrent::racing_calls_of_one_id_share_one_item;
-    "A-1" Concurrent concurrent::racing_calls_of_one_id_over_several_banks_share_one_item;
-    "A-1" Sequential python_faults::python_fault_1_returning_user_from_an_empty_bank;
-    "A-2" Sequential sequential::two_ids_have_two_items;
-    "A-2" Concurrent concurrent::a_hundred_requests_of_twenty_customers;
-    "A-2" Concurrent concurrent::the_professors_three_classes;
-    "A-2" Concurrent concurrent::three_classes_asked_for_from_three_devices;
-    "A-2" Concurrent concurrent::more_ids_than_items;
-    "A-3" Sequential recovery::recovery_finishes_what_was_abandoned;
-    "A-3" Sequential recovery::recovery_gives_up_where_the_bank_is_empty;
-    "A-3" Sequential recovery::recovery_goes_page_by_page;
-    "A-3" Sequential recovery::recovery_changes_nothing_that_is_finished;
-    "A-3" Concurrent recovery::recovery_beside_live_callers_disturbs_nobody;
-    "A-3" Ambiguous ambiguous::a_loss_at_any_step_of_an_assignment_loses_nothing;
-    "A-3" Ambiguous ambiguous::a_loss_at_any_step_of_giving_up_loses_nothing;
-    "A-3" Ambiguous ambiguous::random_faults_lose_and_double_nothing;
-    "A-3" Cancel cancel::dropping_an_assignment_at_any_point_loses_nothing;
-    "A-3" Cancel cancel::dropping_a_giving_up_at_any_point_loses_nothing;
-    "A-3" Cancel cancel::dropping_a_second_choice_at_any_point_loses_nothing;
-    "A-3" Cancel cancel::dropping_a_recovery_at_any_point_loses_nothing;
-    "A-3" Network network::a_cut_connection_loses_nothing;
-    "A-3" Crash crash::what_was_assigned_survives_a_restart;
-    "A-3" Ambiguous python_faults::python_fault_2_error_on_the_record_is_not_assigned_already;
-    "A-3" Ambiguous python_faults::python_fault_5_lost_reply_of_the_take;
-    "A-3" Cancel python_faults::python_fault_6_crash_between_take_and_record;
-    "A-4" Sequential sequential::an_id_that_met_an_empty_bank_chooses_another;
-    "A-4" Sequential sequential::an_empty_bank_may_be_asked_again_after_a_refill;
-    "A-4" Sequential sequential::empty_leaves_nothing_behind;
-    "A-4" Concurrent concurrent::racing_choices_beside_an_empty_bank;
-    "A-4" Concurrent concurrent::refills_while_ids_choose;
-    "A-4" Ambiguous ambiguous::a_late_take_of_a_bank_that_was_given_up_gets_nothing;
-    "IB-5" Ambiguous python_faults::python_fault_4_lost_part_of_a_batch;
-    "IB-5" Edge python_faults::python_fault_7_duplicate_in_one_call;
-    "IB-5" Sequential python_faults::python_fault_8_assigned_item_added_again;
-    "IB-8" Edge python_faults::python_fault_3_batch_of_26_000_items;
+    "A-1" Sequential sequential:
+        same_id_same_item, same_id_same_item_whichever_bank_is_asked, same_id_same_item_from_an_empty_bank,
+        another_process_answers_the_same_item, banks_and_records_may_be_in_different_stores;
+    "A-1" Sequential model: random_calls_match_the_model;
+    "A-1" Edge edge:
+        a_bank_that_it_does_not_have_is_refused, nasty_ids_get_items_of_their_own, nasty_banks_and_items_are_told_apart,
+        records_used_for_something_else_are_refused;
+    "A-1" Concurrent concurrent:
+        racing_calls_of_one_id_share_one_item, racing_calls_of_one_id_over_several_banks_share_one_item;
+    "A-1" Sequential python_faults: python_fault_1_returning_user_from_an_empty_bank;
+    "A-2" Sequential sequential: two_ids_have_two_items;
+    "A-2" Concurrent concurrent:
+        a_hundred_requests_of_twenty_customers, the_professors_three_classes,
+        three_classes_asked_for_from_three_devices, more_ids_than_items;
+    "A-3" Sequential recovery:
+        recovery_finishes_what_was_abandoned, recovery_gives_up_where_the_bank_is_empty, recovery_goes_page_by_page,
+        recovery_changes_nothing_that_is_finished;
+    "A-3" Concurrent recovery: recovery_beside_live_callers_disturbs_nobody;
+    "A-3" Ambiguous ambiguous:
+        a_loss_at_any_step_of_an_assignment_loses_nothing, a_loss_at_any_step_of_giving_up_loses_nothing,
+        random_faults_lose_and_double_nothing;
+    "A-3" Cancel cancel:
+        dropping_an_assignment_at_any_point_loses_nothing, dropping_a_giving_up_at_any_point_loses_nothing,
+        dropping_a_second_choice_at_any_point_loses_nothing, dropping_a_recovery_at_any_point_loses_nothing;
+    "A-3" Network network: a_cut_connection_loses_nothing;
+    "A-3" Crash crash: what_was_assigned_survives_a_restart;
+    "A-3" Ambiguous python_faults:
+        python_fault_2_error_on_the_record_is_not_assigned_already, python_fault_5_lost_reply_of_the_take;
+    "A-3" Cancel python_faults: python_fault_6_crash_between_take_and_record;
+    "A-4" Sequential sequential:
+        an_id_that_met_an_empty_bank_chooses_another, an_empty_bank_may_be_asked_again_after_a_refill,
+        empty_leaves_nothing_behind;
+    "A-4" Concurrent concurrent: racing_choices_beside_an_empty_bank, refills_while_ids_choose;
+    "A-4" Ambiguous ambiguous: a_late_take_of_a_bank_that_was_given_up_gets_nothing;
+    "IB-5" Ambiguous python_faults: python_fault_4_lost_part_of_a_batch;
+    "IB-5" Edge python_faults: python_fault_7_duplicate_in_one_call;
+    "IB-5" Sequential python_faults: python_fault_8_assigned_item_added_again;
+    "IB-8" Edge python_faults: python_fault_3_batch_of_26_000_items;
 }
 
 /// The professor's classes; other cases use as many of them as they need.

@@ -16,47 +16,35 @@ use crate::case::cases;
 use crate::failure::{Failure, ensure_matches};
 
 cases! { ItemBank:
-    "IB-1" Concurrent concurrent::racing_takers_get_different_items;
-    "IB-1" Concurrent concurrent::one_item_left_has_one_winner;
-    "IB-2" Sequential model::random_calls_match_the_model;
-    "IB-2" Sequential sequential::restoring_frees_nothing_in_use;
-    "IB-2" Concurrent concurrent::every_item_is_somewhere_at_every_moment;
-    "IB-2" Ambiguous ambiguous::random_faults_lose_and_double_nothing;
-    "IB-2" Cancel cancel::dropping_any_call_leaves_the_bank_whole;
-    "IB-2" Network network::a_cut_connection_loses_and_doubles_nothing;
-    "IB-2" Crash crash::what_was_acknowledged_survives_a_restart;
-    "IB-2" Crash crash::calls_under_way_survive_a_kill;
-    "IB-3" Sequential sequential::same_claim_same_item;
-    "IB-3" Sequential sequential::same_claim_same_item_from_an_empty_bank;
-    "IB-3" Sequential sequential::another_client_knows_the_claim;
-    "IB-3" Sequential sequential::taking_again_does_not_change_the_hold;
-    "IB-3" Concurrent concurrent::racing_calls_of_one_claim_share_one_item;
-    "IB-3" Ambiguous ambiguous::a_lost_reply_is_found_again;
-    "IB-4" Sequential sequential::empty_is_true_and_ends;
-    "IB-4" Sequential sequential::a_lapsed_hold_is_not_empty;
-    "IB-4" Concurrent concurrent::plenty_of_items_is_never_empty;
-    "IB-5" Sequential sequential::adding_again_changes_nothing;
-    "IB-5" Sequential sequential::a_taken_item_added_again_stays_taken;
-    "IB-5" Edge edge::duplicates_in_one_call_count_once;
-    "IB-5" Concurrent concurrent::racing_loads_add_each_item_once;
-    "IB-5" Ambiguous ambiguous::a_load_that_lands_twice_adds_once;
-    "IB-6" Sequential sequential::a_hold_ends_by_itself;
-    "IB-6" Sequential sequential::confirm_after_the_end_is_expired;
-    "IB-6" Sequential sequential::confirm_makes_it_permanent;
-    "IB-6" Sequential sequential::extend_never_shortens;
-    "IB-6" Sequential sequential::expired_though_not_retaken;
-    "IB-7" Sequential sequential::release_frees_and_ends;
-    "IB-7" Sequential sequential::release_of_another_claim_frees_nothing;
-    "IB-7" Sequential sequential::release_after_confirm_changes_nothing;
-    "IB-7" Sequential sequential::retire_lets_the_id_be_used_anew;
-    "IB-7" Sequential sequential::a_released_claim_is_remembered_for_the_retention;
-    "IB-7" Ambiguous ambiguous::a_take_that_lands_after_its_release_gets_nothing;
-    "IB-8" Edge edge::batches_of_any_length;
-    "IB-8" Edge edge::a_bank_is_drained_to_the_last_item;
-    "IB-9" Concurrent concurrent::all_takers_are_served_while_items_last;
-    "IB-10" Sequential sequential::counts_are_exact_at_rest;
-    "IB-10" Sequential sequential::list_shows_each_item_once;
-    "IB-10" Sequential sequential::withdrawn_items_are_not_taken;
+    "IB-1" Concurrent concurrent: racing_takers_get_different_items, one_item_left_has_one_winner;
+    "IB-2" Sequential model: random_calls_match_the_model;
+    "IB-2" Sequential sequential: restoring_frees_nothing_in_use;
+    "IB-2" Concurrent concurrent: every_item_is_somewhere_at_every_moment;
+    "IB-2" Ambiguous ambiguous: random_faults_lose_and_double_nothing;
+    "IB-2" Cancel cancel: dropping_any_call_leaves_the_bank_whole;
+    "IB-2" Network network: a_cut_connection_loses_and_doubles_nothing;
+    "IB-2" Crash crash: what_was_acknowledged_survives_a_restart, calls_under_way_survive_a_kill;
+    "IB-3" Sequential sequential:
+        same_claim_same_item, same_claim_same_item_from_an_empty_bank, another_client_knows_the_claim,
+        taking_again_does_not_change_the_hold;
+    "IB-3" Concurrent concurrent: racing_calls_of_one_claim_share_one_item;
+    "IB-3" Ambiguous ambiguous: a_lost_reply_is_found_again;
+    "IB-4" Sequential sequential: empty_is_true_and_ends, a_lapsed_hold_is_not_empty;
+    "IB-4" Concurrent concurrent: plenty_of_items_is_never_empty;
+    "IB-5" Sequential sequential: adding_again_changes_nothing, a_taken_item_added_again_stays_taken;
+    "IB-5" Edge edge: duplicates_in_one_call_count_once;
+    "IB-5" Concurrent concurrent: racing_loads_add_each_item_once;
+    "IB-5" Ambiguous ambiguous: a_load_that_lands_twice_adds_once;
+    "IB-6" Sequential sequential:
+        a_hold_ends_by_itself, confirm_after_the_end_is_expired, confirm_makes_it_permanent, extend_never_shortens,
+        expired_though_not_retaken;
+    "IB-7" Sequential sequential:
+        release_frees_and_ends, release_of_another_claim_frees_nothing, release_after_confirm_changes_nothing,
+        retire_lets_the_id_be_used_anew, a_released_claim_is_remembered_for_the_retention;
+    "IB-7" Ambiguous ambiguous: a_take_that_lands_after_its_release_gets_nothing;
+    "IB-8" Edge edge: batches_of_any_length, a_bank_is_drained_to_the_last_item;
+    "IB-9" Concurrent concurrent: all_takers_are_served_while_items_last;
+    "IB-10" Sequential sequential: counts_are_exact_at_rest, list_shows_each_item_once, withdrawn_items_are_not_taken;
 }
 
 /// Takes, and expects a new item.

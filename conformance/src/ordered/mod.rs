@@ -20,62 +20,51 @@ use crate::case::cases;
 use crate::failure::{Failure, ensure, ensure_matches};
 
 cases! { Ordered:
-    "O-1" Sequential article::the_articles_tables_come_out_row_by_row;
-    "O-1" Sequential article::a_hedged_write_does_not_undo_what_came_between;
-    "O-1" Sequential article::a_retry_counts_from_its_first_attempt;
-    "O-1" Sequential sequential::an_older_put_changes_nothing;
-    "O-1" Sequential sequential::ones_own_retry_is_a_duplicate;
-    "O-1" Sequential sequential::the_same_stamp_with_other_content_is_a_mismatch;
-    "O-1" Sequential sequential::each_key_has_its_own_order;
-    "O-1" Sequential model::random_calls_match_the_model;
-    "O-1" Concurrent concurrent::racing_writes_of_one_key_are_linearizable;
-    "O-1" Concurrent concurrent::racing_writes_leave_the_newest;
-    "O-1" Concurrent concurrent::racing_copies_of_one_write_are_applied_once;
-    "O-1" Ambiguous ambiguous::a_lost_reply_is_found_again;
-    "O-1" Ambiguous ambiguous::a_lost_request_is_made_again;
-    "O-1" Ambiguous ambiguous::what_lands_late_or_twice_changes_nothing;
-    "O-1" Ambiguous ambiguous::random_faults_leave_the_newest;
-    "O-1" Cancel cancel::dropping_any_write_leaves_one_winner;
-    "O-1" Network network::a_cut_connection_leaves_one_winner;
-    "O-1" Crash crash::what_was_acknowledged_survives_a_restart;
-    "O-2" Edge order::every_pair_of_stamps_has_one_winner;
-    "O-2" Edge order::numbers_close_to_each_other_are_told_apart;
-    "O-2" Edge order::writers_are_compared_byte_by_byte;
-    "O-2" Sequential order::a_delete_is_over_a_put_of_its_stamp;
-    "O-2" Sequential order::any_order_of_arrival_has_one_winner;
-    "O-2" Concurrent concurrent::racing_writes_of_one_instant_converge;
-    "O-3" Sequential sequential::a_deleted_key_is_not_shown;
-    "O-3" Sequential sequential::an_older_put_does_not_bring_a_key_back;
-    "O-3" Sequential sequential::an_older_delete_deletes_nothing;
-    "O-3" Sequential sequential::deleting_what_never_was_fences_it;
-    "O-3" Sequential sequential::a_newer_put_is_over_a_tombstone;
-    "O-3" Sequential sequential::a_listing_shows_each_live_value_once;
-    "O-3" Edge edge::a_prefix_is_a_prefix_and_no_pattern;
-    "O-3" Edge edge::a_listing_refuses_what_it_cannot_go_on_from;
-    "O-3" Edge edge::a_prefix_may_be_the_longest_key;
-    "O-3" Sequential clock::a_stamp_before_the_horizon_is_too_old;
-    "O-3" Sequential clock::what_is_too_old_names_the_horizon;
-    "O-3" Sequential clock::a_newer_stamp_before_the_horizon_is_too_old;
-    "O-3" Edge clock::the_earliest_and_latest_times_are_judged_right;
-    "O-3" Sequential purge::a_tombstone_stays_for_its_age;
-    "O-3" Sequential purge::a_tombstone_goes_after_its_age;
-    "O-3" Sequential purge::a_callers_longer_age_is_kept;
-    "O-3" Sequential purge::a_tombstone_ahead_of_the_clock_stays;
-    "O-3" Edge purge::nothing_comes_back_at_the_edge_of_the_horizon;
-    "O-3" Sequential purge::values_are_never_purged;
-    "O-3" Sequential purge::a_purge_is_bounded;
-    "O-3" Sequential purge::upkeep_purges_by_the_same_rules;
-    "O-3" Concurrent concurrent::a_deleted_key_never_shows_an_older_value;
-    "O-3" Concurrent concurrent::purging_beside_writers_resurrects_nothing;
-    "O-3" Cancel cancel::dropping_a_purge_resurrects_nothing;
-    "O-4" Sequential clock::a_stamp_too_far_ahead_is_refused;
-    "O-4" Sequential clock::a_refused_stamp_leaves_nothing;
-    "O-4" Sequential clock::a_stamp_within_the_skew_is_taken;
-    "O-4" Edge clock::without_a_skew_any_stamp_ahead_is_taken;
-    "O-5" Edge order::sequence_numbers_may_be_anything;
-    "O-5" Sequential purge::a_sequences_tombstones_go_by_an_explicit_call_alone;
-    "O-5" Sequential purge::an_explicit_purge_forgets_the_tombstone;
-    "O-5" Sequential clock::time_means_nothing_to_a_sequence;
+    "O-1" Sequential article:
+        the_articles_tables_come_out_row_by_row, a_hedged_write_does_not_undo_what_came_between,
+        a_retry_counts_from_its_first_attempt;
+    "O-1" Sequential sequential:
+        an_older_put_changes_nothing, ones_own_retry_is_a_duplicate, the_same_stamp_with_other_content_is_a_mismatch,
+        each_key_has_its_own_order;
+    "O-1" Sequential model: random_calls_match_the_model;
+    "O-1" Concurrent concurrent:
+        racing_writes_of_one_key_are_linearizable, racing_writes_leave_the_newest,
+        racing_copies_of_one_write_are_applied_once;
+    "O-1" Ambiguous ambiguous:
+        a_lost_reply_is_found_again, a_lost_request_is_made_again, what_lands_late_or_twice_changes_nothing,
+        random_faults_leave_the_newest;
+    "O-1" Cancel cancel: dropping_any_write_leaves_one_winner;
+    "O-1" Network network: a_cut_connection_leaves_one_winner;
+    "O-1" Crash crash: what_was_acknowledged_survives_a_restart;
+    "O-2" Edge order:
+        every_pair_of_stamps_has_one_winner, numbers_close_to_each_other_are_told_apart,
+        writers_are_compared_byte_by_byte;
+    "O-2" Sequential order: a_delete_is_over_a_put_of_its_stamp, any_order_of_arrival_has_one_winner;
+    "O-2" Concurrent concurrent: racing_writes_of_one_instant_converge;
+    "O-3" Sequential sequential:
+        a_deleted_key_is_not_shown, an_older_put_does_not_bring_a_key_back, an_older_delete_deletes_nothing,
+        deleting_what_never_was_fences_it, a_newer_put_is_over_a_tombstone, a_listing_shows_each_live_value_once;
+    "O-3" Edge edge:
+        a_prefix_is_a_prefix_and_no_pattern, a_listing_refuses_what_it_cannot_go_on_from,
+        a_prefix_may_be_the_longest_key;
+    "O-3" Sequential clock:
+        a_stamp_before_the_horizon_is_too_old, what_is_too_old_names_the_horizon,
+        a_newer_stamp_before_the_horizon_is_too_old;
+    "O-3" Edge clock: the_earliest_and_latest_times_are_judged_right;
+    "O-3" Sequential purge:
+        a_tombstone_stays_for_its_age, a_tombstone_goes_after_its_age, a_callers_longer_age_is_kept,
+        a_tombstone_ahead_of_the_clock_stays;
+    "O-3" Edge purge: nothing_comes_back_at_the_edge_of_the_horizon;
+    "O-3" Sequential purge: values_are_never_purged, a_purge_is_bounded, upkeep_purges_by_the_same_rules;
+    "O-3" Concurrent concurrent: a_deleted_key_never_shows_an_older_value, purging_beside_writers_resurrects_nothing;
+    "O-3" Cancel cancel: dropping_a_purge_resurrects_nothing;
+    "O-4" Sequential clock:
+        a_stamp_too_far_ahead_is_refused, a_refused_stamp_leaves_nothing, a_stamp_within_the_skew_is_taken;
+    "O-4" Edge clock: without_a_skew_any_stamp_ahead_is_taken;
+    "O-5" Edge order: sequence_numbers_may_be_anything;
+    "O-5" Sequential purge:
+        a_sequences_tombstones_go_by_an_explicit_call_alone, an_explicit_purge_forgets_the_tombstone;
+    "O-5" Sequential clock: time_means_nothing_to_a_sequence;
 }
 
 fn stamp(at: i64, writer: &str) -> Result<Stamp, Failure> {

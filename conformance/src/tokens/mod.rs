@@ -19,42 +19,35 @@ use crate::case::cases;
 use crate::race::answered;
 
 cases! { Tokens:
-    "T-1" Sequential model::random_calls_match_the_model;
-    "T-1" Sequential sequential::every_client_sees_the_same;
-    "T-1" Concurrent histories::histories_of_a_token_are_linearizable;
-    "T-2" Sequential sequential::created_tokens_are_seen_by_every_client;
-    "T-2" Concurrent concurrent::racing_creators_find_their_own_tokens;
-    "T-2" Ambiguous ambiguous::a_create_whose_reply_is_lost_is_finished_by_a_retry;
-    "T-2" Crash crash::what_was_acknowledged_survives_a_restart;
-    "T-3" Ambiguous ambiguous::a_batch_without_a_reply_may_exist_now_or_later;
-    "T-4" Sequential sequential::live_tokens_do_not_expire;
-    "T-5" Sequential sequential::the_first_consumer_gets_now;
-    "T-5" Sequential sequential::an_unknown_token_is_already_gone;
-    "T-5" Concurrent concurrent::one_of_all_consumers_gets_now;
-    "T-5" Concurrent concurrent::a_token_is_consumed_or_discarded_once;
-    "T-5" Ambiguous ambiguous::random_faults_have_one_winner;
-    "T-6" Sequential sequential::the_winners_retry_is_again;
-    "T-6" Sequential sequential::discarding_again_changes_nothing;
-    "T-6" Concurrent concurrent::racing_calls_of_the_winner_are_now_once;
-    "T-6" Concurrent concurrent::racing_discards_end_each_token_once;
-    "T-6" Ambiguous ambiguous::a_consume_whose_reply_is_lost_is_again;
-    "T-6" Ambiguous ambiguous::a_consume_that_lands_late_or_twice_takes_nothing_from_another;
-    "T-6" Ambiguous ambiguous::a_discard_whose_reply_is_lost_is_repeated;
-    "T-6" Cancel cancel::dropping_any_call_leaves_the_tokens_whole;
-    "T-6" Network network::a_cut_connection_ends_each_token_once;
-    "T-7" Sequential sequential::a_gone_token_is_not_created_again;
-    "T-7" Sequential sequential::discarding_an_unknown_token_fences_it;
-    "T-7" Sequential sequential::gone_tokens_are_remembered_for_the_retention;
-    "T-7" Concurrent concurrent::racing_creates_bring_nothing_back;
-    "T-7" Ambiguous ambiguous::a_create_that_lands_after_the_end_creates_nothing;
-    "T-8" Edge edge::batches_of_any_length;
-    "T-8" Edge edge::duplicates_in_one_call_count_once;
-    "T-8" Edge edge::a_batch_reports_each_token_for_itself;
-    "T-9" Sequential sequential::creating_a_live_token_changes_nothing;
-    "T-9" Concurrent concurrent::racing_creates_create_once;
-    "T-10" Sequential sequential::absent_is_an_answer_that_leaves_no_trace;
-    "T-10" Sequential sequential::a_closed_client_never_says_absent;
-    "T-10" Concurrent concurrent::a_live_token_is_never_absent;
+    "T-1" Sequential model: random_calls_match_the_model;
+    "T-1" Sequential sequential: every_client_sees_the_same;
+    "T-1" Concurrent histories: histories_of_a_token_are_linearizable;
+    "T-2" Sequential sequential: created_tokens_are_seen_by_every_client;
+    "T-2" Concurrent concurrent: racing_creators_find_their_own_tokens;
+    "T-2" Ambiguous ambiguous: a_create_whose_reply_is_lost_is_finished_by_a_retry;
+    "T-2" Crash crash: what_was_acknowledged_survives_a_restart;
+    "T-3" Ambiguous ambiguous: a_batch_without_a_reply_may_exist_now_or_later;
+    "T-4" Sequential sequential: live_tokens_do_not_expire;
+    "T-5" Sequential sequential: the_first_consumer_gets_now, an_unknown_token_is_already_gone;
+    "T-5" Concurrent concurrent: one_of_all_consumers_gets_now, a_token_is_consumed_or_discarded_once;
+    "T-5" Ambiguous ambiguous: random_faults_have_one_winner;
+    "T-6" Sequential sequential: the_winners_retry_is_again, discarding_again_changes_nothing;
+    "T-6" Concurrent concurrent: racing_calls_of_the_winner_are_now_once, racing_discards_end_each_token_once;
+    "T-6" Ambiguous ambiguous:
+        a_consume_whose_reply_is_lost_is_again, a_consume_that_lands_late_or_twice_takes_nothing_from_another,
+        a_discard_whose_reply_is_lost_is_repeated;
+    "T-6" Cancel cancel: dropping_any_call_leaves_the_tokens_whole;
+    "T-6" Network network: a_cut_connection_ends_each_token_once;
+    "T-7" Sequential sequential:
+        a_gone_token_is_not_created_again, discarding_an_unknown_token_fences_it,
+        gone_tokens_are_remembered_for_the_retention;
+    "T-7" Concurrent concurrent: racing_creates_bring_nothing_back;
+    "T-7" Ambiguous ambiguous: a_create_that_lands_after_the_end_creates_nothing;
+    "T-8" Edge edge: batches_of_any_length, duplicates_in_one_call_count_once, a_batch_reports_each_token_for_itself;
+    "T-9" Sequential sequential: creating_a_live_token_changes_nothing;
+    "T-9" Concurrent concurrent: racing_creates_create_once;
+    "T-10" Sequential sequential: absent_is_an_answer_that_leaves_no_trace, a_closed_client_never_says_absent;
+    "T-10" Concurrent concurrent: a_live_token_is_never_absent;
 }
 
 const NEW: Created = Created { created: 1, already_live: 0, gone: 0 };
