@@ -32,6 +32,7 @@ mod process;
 pub mod programs;
 pub mod python;
 pub mod redis;
+mod running;
 mod scratch;
 mod server;
 pub mod servers;

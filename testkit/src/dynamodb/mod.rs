@@ -8,14 +8,13 @@ use std::fs;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 pub(crate) use kind::KIND;
 
 use crate::failure::Failure;
-use crate::port;
 use crate::probe;
 use crate::process::{Process, Signal, log_of};
+use crate::running::Running;
 use crate::scratch::Scratch;
 use url::Url;
 
@@ -44,12 +43,9 @@ pub enum Data {
 /// It checks no signature: any key will do. All calls block.
 #[derive(Debug)]
 pub struct Dynamo {
-    // Ended before its folder is removed: fields go in this order.
-    process: Mutex<Option<Process>>,
-    scratch: Scratch,
+    running: Running,
     program: PathBuf,
     data: Data,
-    port: u16,
 }
 
 impl Dynamo {
@@ -61,10 +57,10 @@ impl Dynamo {
     pub fn start(data: Data) -> Result<Self, Failure> {
         let program = program::path()?;
         let scratch = Scratch::as_ourselves("dynamodb")?;
-        let (port, process) = port::with_free(|port| {
-            launch(&scratch, &server(&scratch, &program, data, port), port).map(|process| (port, process))
+        let running = Running::start(NAME, scratch, |scratch, port| {
+            launch(scratch, &server(scratch, &program, data, port), port)
         })?;
-        Ok(Self { process: Mutex::new(Some(process)), scratch, program, data, port })
+        Ok(Self { running, program, data })
     }
 
     /// Starts it again after [`Self::kill`] or [`Self::stop`], on the same port, and with the same data if that is in
@@ -74,13 +70,8 @@ impl Dynamo {
     ///
     /// As of [`Self::start`]; [`Failure::WrongState`] if it runs.
     pub fn start_again(&self) -> Result<(), Failure> {
-        let mut process = self.process();
-        if process.is_some() {
-            return Err(Failure::WrongState { server: NAME, needs: "runs already" });
-        }
-        let server = server(&self.scratch, &self.program, self.data, self.port);
-        *process = Some(launch(&self.scratch, &server, self.port)?);
-        Ok(())
+        self.running
+            .start_again(|scratch, port| launch(scratch, &server(scratch, &self.program, self.data, port), port))
     }
 
     /// Ends it as a power cut of its process would: SIGKILL.
@@ -89,7 +80,7 @@ impl Dynamo {
     ///
     /// [`Failure::WrongState`] if it does not run.
     pub fn kill(&self) -> Result<(), Failure> {
-        self.end(Signal::Kill)
+        self.running.end(Signal::Kill)
     }
 
     /// Ends it in good order: requests that are under way are answered.
@@ -98,32 +89,22 @@ impl Dynamo {
     ///
     /// [`Failure::WrongState`] if it does not run.
     pub fn stop(&self) -> Result<(), Failure> {
-        self.end(Signal::Interrupt)
+        self.running.end(Signal::Interrupt)
     }
 
     /// `dynamodb://us-east-1/storagebox?endpoint=http://127.0.0.1:PORT`.
     pub fn url(&self) -> String {
-        Url::local("127.0.0.1", self.port).to_string()
+        Url::local("127.0.0.1", self.running.port()).to_string()
     }
 
     /// Where it listens, also after it was started again.
     pub fn address(&self) -> SocketAddr {
-        SocketAddr::from((Ipv4Addr::LOCALHOST, self.port))
+        SocketAddr::from((Ipv4Addr::LOCALHOST, self.running.port()))
     }
 
     /// Whether its program is on this machine.
     pub fn is_installed() -> bool {
         program::path().is_ok()
-    }
-
-    fn end(&self, signal: Signal) -> Result<(), Failure> {
-        let process = self.process().take();
-        let mut process = process.ok_or(Failure::WrongState { server: NAME, needs: "does not run" })?;
-        process.end(signal).map(drop)
-    }
-
-    fn process(&self) -> MutexGuard<'_, Option<Process>> {
-        self.process.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

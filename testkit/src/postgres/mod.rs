@@ -7,16 +7,15 @@ mod settings;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 pub(crate) use kind::KIND;
 pub use settings::Settings;
 
 use crate::failure::Failure;
-use crate::port;
 use crate::probe;
 use crate::process::{Process, Signal};
 use crate::programs::version;
+use crate::running::Running;
 use crate::scratch::Scratch;
 use crate::tls;
 use crate::url::Url;
@@ -33,12 +32,9 @@ const LOGIN: &str = "postgres";
 /// It runs as the user `postgres`, or else `nobody`, if we are root. All calls block.
 #[derive(Debug)]
 pub struct Postgres {
-    // Ended before its folder is removed: fields go in this order.
-    process: Mutex<Option<Process>>,
-    scratch: Scratch,
+    running: Running,
     programs: PathBuf,
     settings: Settings,
-    port: u16,
 }
 
 impl Postgres {
@@ -54,10 +50,10 @@ impl Postgres {
         if settings.has_tls() {
             tls::make(&scratch)?;
         }
-        let (port, process) = port::with_free(|port| {
-            launch(&scratch, &server(&scratch, &programs, settings, port), port).map(|process| (port, process))
+        let running = Running::start(NAME, scratch, |scratch, port| {
+            launch(scratch, &server(scratch, &programs, settings, port), port)
         })?;
-        Ok(Self { process: Mutex::new(Some(process)), scratch, programs, settings: settings.clone(), port })
+        Ok(Self { running, programs, settings: settings.clone() })
     }
 
     /// Starts it again after [`Self::kill`] or [`Self::stop`], with the same data and on the same port.
@@ -66,13 +62,8 @@ impl Postgres {
     ///
     /// As of [`Self::start`]; [`Failure::WrongState`] if it runs.
     pub fn start_again(&self) -> Result<(), Failure> {
-        let mut process = self.process();
-        if process.is_some() {
-            return Err(Failure::WrongState { server: NAME, needs: "runs already" });
-        }
-        let server = server(&self.scratch, &self.programs, &self.settings, self.port);
-        *process = Some(launch(&self.scratch, &server, self.port)?);
-        Ok(())
+        self.running
+            .start_again(|scratch, port| launch(scratch, &server(scratch, &self.programs, &self.settings, port), port))
     }
 
     /// Ends it as a power cut of its process would: SIGKILL to the server and all its children, at once.
@@ -81,7 +72,7 @@ impl Postgres {
     ///
     /// [`Failure::WrongState`] if it does not run.
     pub fn kill(&self) -> Result<(), Failure> {
-        self.end(Signal::Kill)
+        self.running.end(Signal::Kill)
     }
 
     /// Ends it in good order: transactions that are under way are rolled back, all else is written.
@@ -90,12 +81,12 @@ impl Postgres {
     ///
     /// [`Failure::WrongState`] if it does not run.
     pub fn stop(&self) -> Result<(), Failure> {
-        self.end(Signal::Interrupt)
+        self.running.end(Signal::Interrupt)
     }
 
     /// The superuser's URL, without encryption.
     pub fn url(&self) -> String {
-        format!("postgres://{LOGIN}:{LOGIN}@127.0.0.1:{}/{LOGIN}", self.port)
+        format!("postgres://{LOGIN}:{LOGIN}@127.0.0.1:{}/{LOGIN}", self.running.port())
     }
 
     /// The superuser's URL with encryption, checked against [`Self::authority`].
@@ -106,12 +97,12 @@ impl Postgres {
 
     /// The certificate of the authority that signed the server's, if it was started with TLS.
     pub fn authority(&self) -> Option<PathBuf> {
-        self.settings.has_tls().then(|| tls::authority(&self.scratch))
+        self.settings.has_tls().then(|| tls::authority(self.running.scratch()))
     }
 
     /// The port of 127.0.0.1 that it listens on, also after it was started again.
     pub fn port(&self) -> u16 {
-        self.port
+        self.running.port()
     }
 
     /// As the program tells it, such as `15.18`.
@@ -122,16 +113,6 @@ impl Postgres {
     /// Whether its programs are on this machine.
     pub fn is_installed() -> bool {
         programs::folder().is_ok()
-    }
-
-    fn end(&self, signal: Signal) -> Result<(), Failure> {
-        let process = self.process().take();
-        let mut process = process.ok_or(Failure::WrongState { server: NAME, needs: "does not run" })?;
-        process.end(signal).map(drop)
-    }
-
-    fn process(&self) -> MutexGuard<'_, Option<Process>> {
-        self.process.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

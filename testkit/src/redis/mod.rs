@@ -10,7 +10,6 @@ use std::fs;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::process::Command;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 pub use cluster::Cluster;
 pub(crate) use kind::KIND;
@@ -18,10 +17,10 @@ pub use sentinels::Sentinels;
 pub use settings::Settings;
 
 use crate::failure::Failure;
-use crate::port;
 use crate::probe;
 use crate::process::{Process, Signal, log_of};
 use crate::programs::in_path;
+use crate::running::Running;
 use crate::scratch::Scratch;
 use crate::tls;
 
@@ -36,12 +35,9 @@ const SERVER: &str = "redis-server";
 /// It runs as the user `postgres`, or else `nobody`, if we are root. All calls block.
 #[derive(Debug)]
 pub struct Redis {
-    // Ended before its folder is removed: fields go in this order.
-    process: Mutex<Option<Process>>,
-    scratch: Scratch,
+    running: Running,
     program: PathBuf,
     settings: Settings,
-    port: u16,
 }
 
 impl Redis {
@@ -56,9 +52,8 @@ impl Redis {
         if settings.has_tls() {
             tls::make(&scratch)?;
         }
-        let (port, process) =
-            port::with_free(|port| launch(&scratch, &program, settings, port).map(|process| (port, process)))?;
-        Ok(Self { process: Mutex::new(Some(process)), scratch, program, settings: settings.clone(), port })
+        let running = Running::start(NAME, scratch, |scratch, port| launch(scratch, &program, settings, port))?;
+        Ok(Self { running, program, settings: settings.clone() })
     }
 
     /// Starts it again after [`Self::kill`] or [`Self::stop`], on the same port, and with the same data if that is kept.
@@ -67,12 +62,7 @@ impl Redis {
     ///
     /// As of [`Self::start`]; [`Failure::WrongState`] if it runs.
     pub fn start_again(&self) -> Result<(), Failure> {
-        let mut process = self.process();
-        if process.is_some() {
-            return Err(Failure::WrongState { server: NAME, needs: "runs already" });
-        }
-        *process = Some(launch(&self.scratch, &self.program, &self.settings, self.port)?);
-        Ok(())
+        self.running.start_again(|scratch, port| launch(scratch, &self.program, &self.settings, port))
     }
 
     /// Ends it as a power cut of its process would: SIGKILL.
@@ -81,7 +71,7 @@ impl Redis {
     ///
     /// [`Failure::WrongState`] if it does not run.
     pub fn kill(&self) -> Result<(), Failure> {
-        self.end(Signal::Kill)
+        self.running.end(Signal::Kill)
     }
 
     /// Ends it in good order: what is to be kept is written.
@@ -90,28 +80,28 @@ impl Redis {
     ///
     /// [`Failure::WrongState`] if it does not run.
     pub fn stop(&self) -> Result<(), Failure> {
-        self.end(Signal::Interrupt)
+        self.running.end(Signal::Interrupt)
     }
 
     /// The default user's URL; with TLS, it is one that only works with [`Self::authority`].
     pub fn url(&self) -> String {
         let scheme = if self.settings.has_tls() { "rediss" } else { "redis" };
-        format!("{scheme}://127.0.0.1:{}", self.port)
+        format!("{scheme}://127.0.0.1:{}", self.running.port())
     }
 
     /// Where it listens, also after it was started again.
     pub fn address(&self) -> SocketAddr {
-        SocketAddr::from((Ipv4Addr::LOCALHOST, self.port))
+        SocketAddr::from((Ipv4Addr::LOCALHOST, self.running.port()))
     }
 
     /// The certificate of the authority that signed the server's, if it was started with TLS.
     pub fn authority(&self) -> Option<PathBuf> {
-        self.settings.has_tls().then(|| tls::authority(&self.scratch))
+        self.settings.has_tls().then(|| tls::authority(self.running.scratch()))
     }
 
     /// A certificate of a client, signed by the same authority, with its key, if the server was started with TLS.
     pub fn client_certificate(&self) -> Option<(PathBuf, PathBuf)> {
-        self.settings.has_tls().then(|| tls::client(&self.scratch))
+        self.settings.has_tls().then(|| tls::client(self.running.scratch()))
     }
 
     /// Whether its program is on this machine.
@@ -121,18 +111,7 @@ impl Redis {
 
     /// Whether it is a node of a cluster whose slots are all served, by its own word; also if it does not run.
     fn serves_all_slots(&self) -> bool {
-        let is_down = self.process().is_none();
-        is_down || probe::redis_cluster("127.0.0.1", self.port).unwrap_or(false)
-    }
-
-    fn end(&self, signal: Signal) -> Result<(), Failure> {
-        let process = self.process().take();
-        let mut process = process.ok_or(Failure::WrongState { server: NAME, needs: "does not run" })?;
-        process.end(signal).map(drop)
-    }
-
-    fn process(&self) -> MutexGuard<'_, Option<Process>> {
-        self.process.lock().unwrap_or_else(PoisonError::into_inner)
+        self.running.is_down() || probe::redis_cluster("127.0.0.1", self.running.port()).unwrap_or(false)
     }
 }
 

@@ -1,0 +1,64 @@
+//! A server of our own, which may be ended and started again.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::failure::Failure;
+use crate::port;
+use crate::process::{Process, Signal};
+use crate::scratch::Scratch;
+
+/// A server's process, with the folder and the port that it has each time it is started.
+#[derive(Debug)]
+pub(crate) struct Running {
+    // Ended before its folder is removed: fields go in this order.
+    process: Mutex<Option<Process>>,
+    scratch: Scratch,
+    port: u16,
+    server: &'static str,
+}
+
+impl Running {
+    /// Starts the server on a free port of 127.0.0.1.
+    pub(crate) fn start(
+        server: &'static str,
+        scratch: Scratch,
+        launch: impl Fn(&Scratch, u16) -> Result<Process, Failure>,
+    ) -> Result<Self, Failure> {
+        let (port, process) = port::with_free(|port| launch(&scratch, port).map(|process| (port, process)))?;
+        Ok(Self { process: Mutex::new(Some(process)), scratch, port, server })
+    }
+
+    pub(crate) fn start_again(
+        &self,
+        launch: impl FnOnce(&Scratch, u16) -> Result<Process, Failure>,
+    ) -> Result<(), Failure> {
+        let mut process = self.process();
+        if process.is_some() {
+            return Err(Failure::WrongState { server: self.server, needs: "runs already" });
+        }
+        *process = Some(launch(&self.scratch, self.port)?);
+        Ok(())
+    }
+
+    pub(crate) fn end(&self, signal: Signal) -> Result<(), Failure> {
+        let process = self.process().take();
+        let mut process = process.ok_or(Failure::WrongState { server: self.server, needs: "does not run" })?;
+        process.end(signal).map(drop)
+    }
+
+    pub(crate) fn is_down(&self) -> bool {
+        self.process().is_none()
+    }
+
+    pub(crate) fn scratch(&self) -> &Scratch {
+        &self.scratch
+    }
+
+    pub(crate) fn port(&self) -> u16 {
+        self.port
+    }
+
+    fn process(&self) -> MutexGuard<'_, Option<Process>> {
+        self.process.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
