@@ -4,12 +4,15 @@
 //! do not need it.
 
 mod counter_rules;
+mod format;
 mod kinds;
 mod listing;
 mod micros;
 mod namespaces;
+mod ordered_rules;
 mod promises;
 pub(crate) mod repeat;
+mod store_options;
 pub mod url;
 
 use std::fmt::Debug;
@@ -30,12 +33,15 @@ use crate::value::Namespace;
 
 pub use crate::settles::Settled;
 pub use counter_rules::CounterRules;
+pub use format::StoreFormat;
 pub use kinds::NamespaceKind;
 pub use listing::Listing;
-pub use micros::{micros, micros_of};
+pub use micros::{micros, micros_of, retention_of};
 pub use namespaces::OpenNamespaces;
+pub use ordered_rules::OrderedRules;
 pub use promises::{Maintained, Promise, Promises};
 pub use repeat::{Backoff, Setback, pauses, repeat};
+pub use store_options::StoreOptions;
 
 /// A backend. Handles to namespaces are cheap, and all handles with the same name share one namespace.
 ///

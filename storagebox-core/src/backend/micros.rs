@@ -16,3 +16,8 @@ pub fn micros_of(retention: Retention) -> Option<i64> {
         Retention::For(duration) => Some(micros(duration)),
     }
 }
+
+/// Converts whole microseconds to the retention that [`micros_of`] made them of.
+pub fn retention_of(micros: Option<i64>) -> Retention {
+    micros.map_or(Retention::Forever, |micros| Retention::For(Duration::from_micros(micros.unsigned_abs())))
+}
