@@ -84,7 +84,7 @@ impl Client {
         T: Settles,
         F: Future<Output = Result<T>> + Send,
     {
-        let timeout = self.settings.call_timeout;
+        let timeout = self.settings.options.call_timeout;
         let call = repeat(Patience::default(), wait, attempt);
         let answer = tokio::time::timeout(timeout, call)
             .await

@@ -6,7 +6,8 @@ mod url;
 use std::sync::Arc;
 use std::time::Duration;
 
-use storagebox_core::{Clock, Result, Retention, SystemClock, checked_duration};
+use storagebox_core::backend::StoreOptions;
+use storagebox_core::{Clock, Result, SystemClock};
 
 use crate::error::misconfigured;
 
@@ -35,10 +36,8 @@ pub struct DynamoBuilder {
 pub(crate) struct Settings {
     pub(crate) table: String,
     pub(crate) prefix: String,
-    /// Where nothing is said, that of the namespace, which its first call makes the usual one.
-    pub(crate) remember: Option<Retention>,
+    pub(crate) options: StoreOptions,
     pub(crate) max_skew: Duration,
-    pub(crate) call_timeout: Duration,
     pub(crate) shards: u16,
     pub(crate) fetch_limit: usize,
     pub(crate) read_first: ReadFirst,
@@ -72,9 +71,8 @@ impl Default for DynamoBuilder {
         let settings = Settings {
             table: "storagebox".to_owned(),
             prefix: String::new(),
-            remember: None,
+            options: StoreOptions::default(),
             max_skew: Duration::from_secs(1),
-            call_timeout: Duration::from_secs(10),
             shards: 4,
             fetch_limit: 30,
             read_first: ReadFirst::Auto,
@@ -104,17 +102,6 @@ impl DynamoBuilder {
         self
     }
 
-    /// Sets how long ended claims, gone tokens and ended operations are remembered. Defaults to 7 days.
-    ///
-    /// A namespace keeps the value that it was created with, and every call uses that value, upkeep included. A program
-    /// that does not set this opens a namespace with any value. A program that sets another value than the namespace
-    /// has gets `Misconfigured`.
-    #[must_use]
-    pub fn remember(mut self, retention: Retention) -> Self {
-        self.settings.remember = Some(retention);
-        self
-    }
-
     /// Sets how far the clocks of any client and of the service may be apart. Defaults to 1 second. A holder acts on an
     /// expiry this much earlier, and all others act on it this much later. `promises()` describes what happens if clocks
     /// differ by more.
@@ -124,13 +111,10 @@ impl DynamoBuilder {
         self
     }
 
-    /// Sets how long a call may take, its retries included. Defaults to 10 seconds. A call that takes longer returns
-    /// `OutcomeUnknown`. The timeout must be below the ten minutes for which DynamoDB recognises a transaction that is sent
-    /// again.
-    #[must_use]
-    pub fn call_timeout(mut self, timeout: Duration) -> Self {
-        self.settings.call_timeout = timeout;
-        self
+    storagebox_core::store_options! {
+        "namespace",
+        /// The timeout must be below the ten minutes for which DynamoDB recognises a transaction that is sent again.
+        call_timeout
     }
 
     /// Sets the number of partitions over which a new namespace is spread, 1 to 256. Defaults to 4. Each partition
@@ -214,10 +198,9 @@ impl DynamoBuilder {
 
 impl Settings {
     pub(crate) fn checked(&self) -> Result<()> {
-        self.remember.unwrap_or(Retention::DEFAULT).checked()?;
-        checked_duration("call timeout", self.call_timeout)?;
+        self.options.checked()?;
         let known_again = Duration::from_secs(9 * 60);
-        if self.call_timeout > known_again {
+        if self.options.call_timeout > known_again {
             return Err(misconfigured("call timeout", format_args!("must be at most {known_again:?}")));
         }
         if self.max_skew > Duration::from_secs(3600) {

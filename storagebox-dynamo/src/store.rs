@@ -156,7 +156,7 @@ impl Backend for DynamoStore {
         let settings = self.client.settings();
         let promises =
             PROMISES.iter().fold(Promises::of("dynamo"), |list, (about, statement)| list.with(about, *statement));
-        let promises = promises.remembers(settings.remember);
+        let promises = promises.remembers(settings.options.remember);
         if settings.keys_alone { promises.with("keys alone", KEYS_ALONE) } else { promises }
     }
 

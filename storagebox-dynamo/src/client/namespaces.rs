@@ -73,7 +73,7 @@ impl OpenNamespace {
             name: name.clone(),
             kind,
             options: String::new(),
-            memory: client.settings().remember,
+            memory: client.settings().options.remember,
             is_everywhere: false,
             made: OnceLock::new(),
             opening: Turns::default(),

@@ -42,7 +42,7 @@ impl Client {
     /// Boxed, like every request: the driver's futures are large and deep.
     pub(crate) async fn driver(&self) -> &Driver {
         let clock = self.settings.clock.is_none().then_some(&self.clock);
-        Box::pin(self.connection.driver(clock, self.settings.call_timeout / 3)).await
+        Box::pin(self.connection.driver(clock, self.settings.options.call_timeout / 3)).await
     }
 
     pub(super) fn capacity(&self) -> Option<ReturnConsumedCapacity> {
