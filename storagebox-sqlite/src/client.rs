@@ -27,7 +27,7 @@ use crate::error;
 
 pub(crate) use call::{Call, Make, Once};
 pub(crate) use connections::Connections;
-pub(crate) use known::{KNOWN, Known, STORE, VERSION, has_tables, known, refuse_newer, version};
+pub(crate) use known::{FORMAT, KNOWN, Known, STORE, VERSION, has_tables, known, version};
 pub(crate) use namespaces::{Kind, OpenNamespace};
 pub(crate) use pauses::Pauses;
 pub(crate) use step::{Ask, Step};
@@ -110,7 +110,7 @@ impl Client {
     {
         let job: Arc<dyn Job> = Arc::clone(call) as _;
         let withdrawn = Withdrawn::when_dropped(Arc::clone(&job));
-        let limit = self.settings().call_timeout;
+        let limit = self.settings().options.call_timeout;
         let answer = timeout(limit, self.made(job, turn)).await;
         match answer {
             Ok(answer) => answer,

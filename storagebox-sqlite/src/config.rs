@@ -4,10 +4,10 @@ mod url;
 
 use std::path::{Path, PathBuf, absolute, is_separator};
 use std::sync::Arc;
-use std::time::Duration;
 
 use sqlx::sqlite::SqliteSynchronous;
-use storagebox_core::{Clock, Error, Result, Retention, SystemClock, checked_duration};
+use storagebox_core::backend::StoreOptions;
+use storagebox_core::{Clock, Result, SystemClock};
 
 use crate::error::bad;
 
@@ -23,9 +23,7 @@ pub struct SqliteBuilder {
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
     pub(crate) clock: Arc<dyn Clock>,
-    /// What the store must have; whatever it has if nothing is said, and seven days if it is made.
-    pub(crate) remember: Option<Retention>,
-    pub(crate) call_timeout: Duration,
+    pub(crate) options: StoreOptions,
     pub(crate) synchronous: Synchronous,
     pub(crate) checkpoint_after: u32,
     pub(crate) combining: bool,
@@ -67,8 +65,7 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             clock: Arc::new(SystemClock),
-            remember: None,
-            call_timeout: Duration::from_secs(10),
+            options: StoreOptions::default(),
             synchronous: Synchronous::Full,
             checkpoint_after: 1_000,
             combining: true,
@@ -85,24 +82,10 @@ impl SqliteBuilder {
         self
     }
 
-    /// Sets how long ended claims, gone tokens and ended operations are remembered. Defaults to 7 days.
-    ///
-    /// A store keeps the value that `setup` created it with, and every call uses that value, upkeep included. A program that
-    /// does not set this opens a store with any value. A program that sets another value than the store has gets
-    /// `Misconfigured`.
-    #[must_use]
-    pub fn remember(mut self, retention: Retention) -> Self {
-        self.settings.remember = Some(retention);
-        self
-    }
-
-    /// Sets how long a call may take, the time that it waits for other processes included. Defaults to 10 seconds. A call
-    /// that could not begin in time returns `Contention`; a call that began and has not ended in time returns
-    /// `OutcomeUnknown`.
-    #[must_use]
-    pub fn call_timeout(mut self, timeout: Duration) -> Self {
-        self.settings.call_timeout = timeout;
-        self
+    storagebox_core::store_options! {
+        "store",
+        /// The time includes the wait for other processes. A call that cannot begin in time returns `Contention`.
+        call_timeout
     }
 
     /// Sets when an acknowledged change is on the disk. Defaults to [`Synchronous::Full`], before it is acknowledged.
@@ -154,8 +137,7 @@ const IN_MEMORY: &str = "must be a file; for a store that is gone with its proce
 
 impl Settings {
     pub(crate) fn checked(self) -> Result<Self> {
-        self.remember.unwrap_or(Retention::DEFAULT).checked().map_err(Error::of_configuration)?;
-        checked_duration("call timeout", self.call_timeout).map_err(Error::of_configuration)?;
+        self.options.checked()?;
         match i32::try_from(self.checkpoint_after) {
             Ok(_) => Ok(self),
             Err(_) => Err(bad("wal autocheckpoint", "must be at most 2147483647 pages")),

@@ -22,15 +22,7 @@ const LIST: &str = include_str!("../sql/dedup_repo/list.sql");
 
 /// The records of one name.
 #[derive(Debug)]
-pub(crate) struct SqliteDedupRepo {
-    records: Arc<OpenNamespace>,
-}
-
-impl SqliteDedupRepo {
-    pub(crate) fn new(records: OpenNamespace) -> Self {
-        Self { records: Arc::new(records) }
-    }
-}
+pub(crate) struct SqliteDedupRepo(pub(crate) Arc<OpenNamespace>);
 
 type Value = (DedupId, Payload, OpId, Retention);
 
@@ -96,33 +88,33 @@ impl DedupRepo for SqliteDedupRepo {
     #[instrument(level = "trace", skip_all)]
     async fn record(&self, id: &DedupId, value: &Payload, op: &OpId, retention: Retention) -> Result<Recorded> {
         let value = (id.clone(), value.clone(), op.clone(), retention.checked()?);
-        self.records.write("record", value, |step, value| Box::pin(record(step, value))).await
+        self.0.write("record", value, |step, value| Box::pin(record(step, value))).await
     }
 
     #[instrument(level = "trace", skip_all)]
     async fn get(&self, id: &DedupId) -> Result<Option<Entry>> {
         let id = id.as_str().to_owned();
-        let rows = self.records.look("get", GET, move |ask| ask.bind(id.clone())).await?;
+        let rows = self.0.look("get", GET, move |ask| ask.bind(id.clone())).await?;
         rows.first().map(entry).transpose()
     }
 
     #[instrument(level = "trace", skip_all)]
     async fn replace(&self, id: &DedupId, version: Version, value: &Payload, op: &OpId) -> Result<Replaced> {
         let value = (id.clone(), version, value.clone(), op.clone());
-        self.records.write("replace", value, |step, value| Box::pin(replace(step, value))).await
+        self.0.write("replace", value, |step, value| Box::pin(replace(step, value))).await
     }
 
     #[instrument(level = "trace", skip_all)]
     async fn forget(&self, id: &DedupId, version: Version) -> Result<Forgotten> {
         let record = (id.clone(), version);
-        self.records.write("forget", record, |step, record| Box::pin(forget(step, record))).await
+        self.0.write("forget", record, |step, record| Box::pin(forget(step, record))).await
     }
 
     #[instrument(level = "trace", skip_all)]
     async fn list(&self, cursor: Option<&Cursor>, limit: usize) -> Result<Page<ListedRecord>> {
         let listing = Listing::of::<DedupId>("sqlite", cursor, limit)?;
         let (after, most) = (listing.after().to_owned(), listing.limit());
-        let rows = self.records.look("list", LIST, move |ask| ask.bind(after.clone()).bind(most)).await?;
+        let rows = self.0.look("list", LIST, move |ask| ask.bind(after.clone()).bind(most)).await?;
         let entries = rows.iter().map(listed).collect::<Result<_>>()?;
         Ok(listing.page(entries, |last: &ListedRecord| last.id.as_str()))
     }

@@ -19,15 +19,7 @@ const EXTEND: &str = include_str!("../sql/lease_repo/extend.sql");
 
 /// The leases of one name.
 #[derive(Debug)]
-pub(crate) struct SqliteLeaseRepo {
-    records: Arc<OpenNamespace>,
-}
-
-impl SqliteLeaseRepo {
-    pub(crate) fn new(records: OpenNamespace) -> Self {
-        Self { records: Arc::new(records) }
-    }
-}
+pub(crate) struct SqliteLeaseRepo(pub(crate) Arc<OpenNamespace>);
 
 /// Whether nobody has begun since, and it neither completed nor aborted.
 fn is_held(record: &Record, lease: &Lease) -> bool {
@@ -99,23 +91,23 @@ impl LeaseRepo for SqliteLeaseRepo {
     async fn begin(&self, id: &DedupId, op: &OpId, term: Duration, fingerprint: Option<&Fingerprint>) -> Result<Begun> {
         let term = checked_duration("lease", term)?;
         let asked = (id.clone(), op.clone(), term, fingerprint.cloned());
-        self.records.write("begin", asked, |step, asked| Box::pin(begin(step, asked))).await
+        self.0.write("begin", asked, |step, asked| Box::pin(begin(step, asked))).await
     }
 
     #[instrument(level = "trace", skip_all)]
     async fn complete(&self, lease: &Lease, result: &Payload, retention: Retention) -> Result<Completed> {
         let completed = (lease.clone(), result.clone(), retention.checked()?);
-        self.records.write("complete", completed, |step, done| Box::pin(complete(step, done))).await
+        self.0.write("complete", completed, |step, done| Box::pin(complete(step, done))).await
     }
 
     #[instrument(level = "trace", skip_all)]
     async fn abort(&self, lease: &Lease) -> Result<Aborted> {
-        self.records.write("abort", lease.clone(), |step, lease| Box::pin(abort(step, lease))).await
+        self.0.write("abort", lease.clone(), |step, lease| Box::pin(abort(step, lease))).await
     }
 
     #[instrument(level = "trace", skip_all)]
     async fn extend(&self, lease: &Lease, term: Duration) -> Result<LeaseExtended> {
         let longer = (lease.clone(), checked_duration("lease", term)?);
-        self.records.write("extend", longer, |step, longer| Box::pin(extend(step, longer))).await
+        self.0.write("extend", longer, |step, longer| Box::pin(extend(step, longer))).await
     }
 }

@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use sqlx::Row;
 use sqlx::sqlite::SqliteRow;
-use storagebox_core::backend::{Listing, micros};
+use storagebox_core::backend::{Listing, OrderedRules, micros};
 use storagebox_core::{
-    Cursor, Error, Key, ListedValue, MAX_DURATION, Maintained, Namespace, OrderedOptions, OrderedStore, Page, Payload,
-    Result, Stamp, Stamping, Versioned, WriterId, Written, async_trait,
+    Cursor, Key, ListedValue, Maintained, Namespace, OrderedOptions, OrderedStore, Page, Payload, Result, Stamp,
+    Versioned, WriterId, Written, async_trait,
 };
 use tracing::instrument;
 
@@ -27,44 +27,27 @@ const PURGE: &str = include_str!("../sql/ordered_store/purge.sql");
 #[derive(Debug)]
 pub(crate) struct SqliteOrderedStore {
     values: Arc<OpenNamespace>,
-    options: OrderedOptions,
+    rules: OrderedRules,
 }
 
 impl SqliteOrderedStore {
     pub(crate) fn new(client: &Arc<Client>, name: &Namespace, options: OrderedOptions) -> Result<Self> {
-        let options = options.checked()?;
-        let keeps = is_timed(options).then(|| micros(options.tombstone_age));
-        let values = OpenNamespace::new(client, Kind::Ordered, name).with_options(in_words(options), keeps);
-        Ok(Self { values: Arc::new(values), options })
+        let rules = OrderedRules::of("sqlite", options)?;
+        let values = OpenNamespace::new(client, Kind::Ordered, name).with_options(rules.in_words(), rules.keeps());
+        Ok(Self { values: Arc::new(values), rules })
     }
 
     async fn write(&self, key: &Key, value: Option<&Payload>, stamp: &Stamp) -> Result<Written> {
         let operation = if value.is_some() { "put" } else { "delete" };
-        let write = Write { key: key.clone(), value: value.cloned(), stamp: stamp.clone(), options: self.options };
+        let write = Write { key: key.clone(), value: value.cloned(), stamp: stamp.clone(), rules: self.rules };
         self.values.write(operation, write, |step, write| Box::pin(write.make(step))).await
     }
 }
 
-fn is_timed(options: OrderedOptions) -> bool {
-    matches!(options.stamping, Stamping::Time { .. })
-}
-
-/// The options as they are kept with the namespace. What stands in tables does not change.
-fn in_words(options: OrderedOptions) -> String {
-    let age = micros(options.tombstone_age);
-    match options.stamping {
-        Stamping::Sequence => format!("sequence numbers, tombstones for {age} us"),
-        Stamping::Time { max_skew: None } => format!("time stamps, tombstones for {age} us"),
-        Stamping::Time { max_skew: Some(skew) } => {
-            format!("time stamps at most {} us ahead, tombstones for {age} us", micros(skew))
-        }
-    }
-}
-
 /// The purge horizon, in time mode: no older stamp is accepted, so nothing older need be remembered (O-3).
-fn horizon(options: OrderedOptions, now: Micros) -> Option<i64> {
-    let age = i64::try_from(options.tombstone_age.as_millis()).unwrap_or(i64::MAX);
-    is_timed(options).then(|| now.millis().saturating_sub(age))
+fn horizon(rules: &OrderedRules, now: Micros) -> Option<i64> {
+    let age = i64::try_from(rules.tombstone_age().as_millis()).unwrap_or(i64::MAX);
+    rules.is_timed().then(|| now.millis().saturating_sub(age))
 }
 
 /// One put, or a delete if there is no value.
@@ -72,7 +55,7 @@ struct Write {
     key: Key,
     value: Option<Payload>,
     stamp: Stamp,
-    options: OrderedOptions,
+    rules: OrderedRules,
 }
 
 impl Write {
@@ -82,7 +65,7 @@ impl Write {
         if let Some(decided) = known.map(|row| self.beside(&row)).transpose()?.flatten() {
             return Ok(decided);
         }
-        if let Some(horizon) = horizon(self.options, step.now).filter(|horizon| self.stamp.at < *horizon) {
+        if let Some(horizon) = horizon(&self.rules, step.now).filter(|horizon| self.stamp.at < *horizon) {
             return Ok(Written::TooOld { horizon });
         }
         let value = self.value.as_ref().map(Payload::as_bytes);
@@ -107,15 +90,14 @@ impl Write {
     }
 
     fn check_skew(&self, now: Micros) -> Result<()> {
-        let Stamping::Time { max_skew: Some(skew) } = self.options.stamping else {
+        let Some(skew) = self.rules.max_skew() else {
             return Ok(());
         };
         let skew_millis = i64::try_from(skew.as_millis()).unwrap_or(i64::MAX);
         if self.stamp.at <= now.millis().saturating_add(skew_millis) {
             return Ok(());
         }
-        let why = format_args!("is more than {skew:?} ahead of the store's clock");
-        Err(Error::invalid("stamp", why).with("stamp", self.stamp.at).with("clock", now.millis()).on("sqlite"))
+        Err(self.rules.ahead(&self.stamp, now.millis()))
     }
 }
 
@@ -135,11 +117,11 @@ fn listed(row: &SqliteRow) -> Result<ListedValue> {
     Ok(ListedValue { key: Key::new(key).map_err(|_| unreadable("a key"))?, versioned: versioned(row)? })
 }
 
-type Purge = (OrderedOptions, Duration, i64);
+type Purge = (OrderedRules, Duration, i64);
 
-async fn purge(step: &mut Step<'_>, (options, age, limit): &Purge) -> Result<u64> {
+async fn purge(step: &mut Step<'_>, (rules, age, limit): &Purge) -> Result<u64> {
     let arrived = step.now.after(-micros(*age));
-    let ask = step.ask(PURGE).bind(arrived.0).bind(horizon(*options, step.now)).bind(*limit);
+    let ask = step.ask(PURGE).bind(arrived.0).bind(horizon(rules, step.now)).bind(*limit);
     step.change(ask).await
 }
 
@@ -177,9 +159,8 @@ impl OrderedStore for SqliteOrderedStore {
 
     #[instrument(level = "trace", skip_all)]
     async fn purge(&self, age: Duration, limit: usize) -> Result<Maintained> {
-        let age = if is_timed(self.options) { age.max(self.options.tombstone_age) } else { age };
         let most = i64::try_from(limit).unwrap_or(i64::MAX);
-        let what = (self.options, age.min(MAX_DURATION), most);
+        let what = (self.rules, self.rules.purged(age), most);
         let deleted = self.values.write("purge", what, |step, what| Box::pin(purge(step, what))).await?;
         Ok(Maintained { deleted, more: deleted == limit as u64 })
     }

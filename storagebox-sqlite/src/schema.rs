@@ -9,7 +9,7 @@ use storagebox_core::{Error, ErrorKind, Result, Retention};
 use tokio::time::timeout;
 
 use crate::client::{
-    Client, Inner, KNOWN, Known, Pauses, STORE, VERSION, apart, has_tables, known, log, refuse_newer, version,
+    Client, FORMAT, Inner, KNOWN, Known, Pauses, STORE, VERSION, apart, has_tables, known, log, version,
 };
 use crate::error;
 
@@ -22,7 +22,7 @@ const KEEP: &str = include_str!("../sql/store/keep.sql");
 /// Makes the tables or brings them up to date, in one transaction of a task of its own: a setup that is dropped half-way
 /// leaves nothing half done, and of many at once one goes after another.
 pub(crate) async fn setup(client: &Client) -> Result<()> {
-    let (inner, limit) = (Arc::clone(client.inner()), client.settings().call_timeout);
+    let (inner, limit) = (Arc::clone(client.inner()), client.settings().options.call_timeout);
     let setup = Arc::new(Setup { inner, ends: AtomicBool::new(false) });
     let task = Arc::clone(&setup);
     let made = tokio::spawn(async move { timeout(limit, task.make()).await });
@@ -80,7 +80,7 @@ impl Setup {
 
     /// Brings the tables to this library's version, or finds them so, with the memory that was asked for.
     async fn bring(&self, connection: &mut SqliteConnection) -> Result<()> {
-        let asked = self.inner.settings.remember;
+        let asked = self.inner.settings.options.remember;
         self.migrate(connection, asked.unwrap_or(Retention::DEFAULT)).await?;
         known(connection).await?.check(asked).map(drop)
     }
@@ -91,7 +91,7 @@ impl Setup {
             true => version(connection).await?,
             false => 0,
         };
-        refuse_newer(found)?;
+        FORMAT.refuse_newer(found)?;
         if found == VERSION {
             return Ok(());
         }
@@ -106,7 +106,7 @@ impl Setup {
 async fn upgrade(connection: &mut SqliteConnection, memory: Retention) -> Result<()> {
     run(connection, VERSIONS).await?;
     let found = version(connection).await?;
-    refuse_newer(found)?;
+    FORMAT.refuse_newer(found)?;
     for (number, migration) in (1..).zip(MIGRATIONS).filter(|(number, _)| *number > found) {
         run(connection, migration).await?;
         let applied = query("INSERT INTO storagebox_versions (version) VALUES (?1)").bind(number);
@@ -125,10 +125,10 @@ async fn run(connection: &mut SqliteConnection, sql: &'static str) -> Result<()>
 
 /// Whether the tables are there, of this library's version and with the memory that was asked for.
 pub(crate) async fn ping(client: &Client) -> Result<()> {
-    let (inner, limit) = (Arc::clone(client.inner()), client.settings().call_timeout);
+    let (inner, limit) = (Arc::clone(client.inner()), client.settings().options.call_timeout);
     let found = timeout(limit, apart(async move { found(&inner).await })).await;
     let found = found.unwrap_or_else(|_| Err(error::not_begun(limit)));
-    let checked = found.and_then(|known| known.check(client.settings().remember));
+    let checked = found.and_then(|known| known.check(client.settings().options.remember));
     checked.map(drop).map_err(|error| error.during("ping"))
 }
 

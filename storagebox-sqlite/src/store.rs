@@ -75,8 +75,8 @@ impl SqliteStore {
         Self { client: Client::new(connections, settings), namespaces: Arc::default() }
     }
 
-    fn records(&self, name: &Namespace) -> OpenNamespace {
-        OpenNamespace::new(&self.client, Kind::Records, name)
+    fn namespace(&self, kind: Kind, name: &Namespace) -> Arc<OpenNamespace> {
+        Arc::new(OpenNamespace::new(&self.client, kind, name))
     }
 }
 
@@ -130,7 +130,7 @@ impl Backend for SqliteStore {
             .with("durability", durability(settings.synchronous))
             .with("processes", "any number on one machine; never over a network file system")
             .with("clock", "the machine's; one that is set back prolongs what would expire")
-            .remembers(settings.remember)
+            .remembers(settings.options.remember)
             .with("counters", "Atomic, Marker, Window and Sharded; the others are Unsupported")
     }
 
@@ -140,17 +140,17 @@ impl Backend for SqliteStore {
     }
 
     fn dedup_repo(&self, name: &Namespace) -> Result<Arc<dyn DedupRepo>> {
-        let create = || Ok(SqliteDedupRepo::new(self.records(name)));
+        let create = || Ok(SqliteDedupRepo(self.namespace(Kind::Records, name)));
         Ok(self.namespaces.open("records", name, String::new(), create)?)
     }
 
     fn lease_repo(&self, name: &Namespace) -> Result<Arc<dyn LeaseRepo>> {
-        let create = || Ok(SqliteLeaseRepo::new(self.records(name)));
+        let create = || Ok(SqliteLeaseRepo(self.namespace(Kind::Records, name)));
         Ok(self.namespaces.open("leases", name, String::new(), create)?)
     }
 
     fn token_store(&self, name: &Namespace) -> Result<Arc<dyn TokenStore>> {
-        let create = || Ok(SqliteTokenStore::new(OpenNamespace::new(&self.client, Kind::Tokens, name)));
+        let create = || Ok(SqliteTokenStore(self.namespace(Kind::Tokens, name)));
         Ok(self.namespaces.open("tokens", name, String::new(), create)?)
     }
 

@@ -17,15 +17,7 @@ const DISCARD: &str = include_str!("../sql/token_store/discard.sql");
 
 /// The tokens of one name.
 #[derive(Debug)]
-pub(crate) struct SqliteTokenStore {
-    tokens: Arc<OpenNamespace>,
-}
-
-impl SqliteTokenStore {
-    pub(crate) fn new(tokens: OpenNamespace) -> Self {
-        Self { tokens: Arc::new(tokens) }
-    }
-}
+pub(crate) struct SqliteTokenStore(pub(crate) Arc<OpenNamespace>);
 
 fn batches(tokens: &[TokenId]) -> Result<Vec<Texts>> {
     Texts::batches(tokens.iter().map(TokenId::as_str))
@@ -66,7 +58,7 @@ async fn discard(step: &mut Step<'_>, tokens: &Texts) -> Result<Discarded> {
 impl TokenStore for SqliteTokenStore {
     #[instrument(level = "trace", skip_all)]
     async fn create_tokens(&self, tokens: &[TokenId]) -> Result<Created> {
-        let parts = self.tokens.write_each("create", batches(tokens)?, |step, tokens| Box::pin(create(step, tokens)));
+        let parts = self.0.write_each("create", batches(tokens)?, |step, tokens| Box::pin(create(step, tokens)));
         Ok(parts.await?.into_iter().fold(Created::default(), |all, one| Created {
             created: all.created + one.created,
             already_live: all.already_live + one.already_live,
@@ -77,19 +69,19 @@ impl TokenStore for SqliteTokenStore {
     #[instrument(level = "trace", skip_all)]
     async fn exists(&self, token: &TokenId) -> Result<bool> {
         let token = token.as_str().to_owned();
-        let rows = self.tokens.look("exists", EXISTS, move |ask| ask.bind(token.clone())).await?;
+        let rows = self.0.look("exists", EXISTS, move |ask| ask.bind(token.clone())).await?;
         Ok(!rows.is_empty())
     }
 
     #[instrument(level = "trace", skip_all)]
     async fn consume(&self, token: &TokenId, op: &OpId) -> Result<Consumed> {
         let consumed = (token.clone(), op.clone());
-        self.tokens.write("consume", consumed, |step, consumed| Box::pin(consume(step, consumed))).await
+        self.0.write("consume", consumed, |step, consumed| Box::pin(consume(step, consumed))).await
     }
 
     #[instrument(level = "trace", skip_all)]
     async fn discard(&self, tokens: &[TokenId]) -> Result<Discarded> {
-        let parts = self.tokens.write_each("discard", batches(tokens)?, |step, tokens| Box::pin(discard(step, tokens)));
+        let parts = self.0.write_each("discard", batches(tokens)?, |step, tokens| Box::pin(discard(step, tokens)));
         Ok(parts.await?.into_iter().fold(Discarded::default(), |all, one| Discarded {
             discarded: all.discarded + one.discarded,
             already_gone: all.already_gone + one.already_gone,

@@ -135,7 +135,7 @@ impl<A: Send + Sync, T: Send> Call<A, T> {
     /// What may be done without a transaction. A namespace that this process meets for the first time is judged within
     /// one if it was asked for with a memory.
     fn at_once(&self) -> Option<Once<A, T>> {
-        let is_judged = self.inner.settings.remember.is_none();
+        let is_judged = self.inner.settings.options.remember.is_none();
         self.once.filter(|_| self.place.as_ref().is_some_and(|place| is_judged || place.is_open()))
     }
 
@@ -150,7 +150,7 @@ impl<A: Send + Sync, T: Send> Call<A, T> {
             Some(place) => place.enter(connection).await,
             None => {
                 let known = known(connection).await?;
-                known.check(self.inner.settings.remember).map(|memory| (0, memory))
+                known.check(self.inner.settings.options.remember).map(|memory| (0, memory))
             }
         }
     }

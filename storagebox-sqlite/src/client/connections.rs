@@ -55,7 +55,7 @@ impl Connections {
             options,
             writer: Mutex::default(),
             is_closed: AtomicBool::new(false),
-            call_timeout: settings.call_timeout,
+            call_timeout: settings.options.call_timeout,
         }))
     }
 

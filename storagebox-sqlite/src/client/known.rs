@@ -1,16 +1,16 @@
 //! What the tables say of themselves: their version and their memory.
 
-use std::time::Duration;
-
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection, query, query_scalar};
-use storagebox_core::backend::micros_of;
-use storagebox_core::{Error, ErrorKind, Result, Retention};
+use storagebox_core::backend::{StoreFormat, retention_of};
+use storagebox_core::{Result, Retention};
 
 use crate::error;
 
 /// The version that this library works with.
 pub(crate) const VERSION: i64 = 1;
+
+pub(crate) const FORMAT: StoreFormat = StoreFormat::new("sqlite", "store", VERSION);
 
 const FOUND: &str = include_str!("../../sql/store/version.sql");
 pub(crate) const KNOWN: &str = include_str!("../../sql/store/known.sql");
@@ -45,38 +45,12 @@ impl Known {
     /// How long what has ended is remembered, in microseconds, by everybody; `None` is for ever. Refuses another version
     /// than this library's, and another memory than was asked for, if any was.
     pub(crate) fn check(self, asked: Option<Retention>) -> Result<Option<i64>> {
-        check(self.version)?;
-        match asked.filter(|asked| micros_of(*asked) != self.memory) {
-            None => Ok(self.memory),
-            Some(other) => Err(another_memory(self.memory, other)),
-        }
+        FORMAT.check(self.version)?;
+        FORMAT.check_memory(retention_of(self.memory), asked).map(|()| self.memory)
     }
-}
-
-fn another_memory(kept: Option<i64>, other: Retention) -> Error {
-    let kept = kept.map_or(Retention::Forever, |micros| Retention::For(Duration::from_micros(micros.unsigned_abs())));
-    let why = format_args!("the store was set up with {kept}, and cannot be opened with {other}");
-    Error::misconfigured("remember", why).on("sqlite")
 }
 
 pub(crate) async fn known(connection: &mut SqliteConnection) -> Result<Known> {
     let found = query(KNOWN).fetch_all(connection).await.map_err(error::before_commit)?;
     Known::of(found.first().ok_or_else(|| error::unreadable(STORE))?)
-}
-
-fn check(version: i64) -> Result<()> {
-    refuse_newer(version)?;
-    if version == VERSION {
-        return Ok(());
-    }
-    let why = format!("the tables are of version {version}, and this library needs {VERSION}");
-    Err(Error::new(ErrorKind::NotSetUp, why).on("sqlite"))
-}
-
-pub(crate) fn refuse_newer(version: i64) -> Result<()> {
-    if version <= VERSION {
-        return Ok(());
-    }
-    let what = format!("the tables' version {version}: this library knows up to {VERSION}, and it");
-    Err(Error::unsupported(what, "a newer storagebox").on("sqlite"))
 }

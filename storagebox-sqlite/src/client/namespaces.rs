@@ -120,7 +120,7 @@ impl OpenNamespace {
         if !self.is_open() {
             self.write(operation, (), |_, ()| Box::pin(async { Ok(()) })).await?;
         }
-        let (place, limit) = (Arc::clone(self), self.client.settings().call_timeout);
+        let (place, limit) = (Arc::clone(self), self.client.settings().options.call_timeout);
         let ask = move |name: String, now| with(query(sql).bind(name).bind(now));
         let rows = timeout(limit, apart(async move { place.rows(ask).await })).await;
         let rows = rows.unwrap_or_else(|_| Err(error::not_begun(limit)));
@@ -148,7 +148,7 @@ impl OpenNamespace {
         let ask = query(FOUND).bind(self.kind.name()).bind(self.name.as_str());
         let found = ask.fetch_all(&mut *connection).await.map_err(error::before_commit)?;
         let found = found.first().ok_or_else(|| error::unreadable(NAMESPACE))?;
-        let memory = Known::of(found)?.check(self.client.settings().remember)?;
+        let memory = Known::of(found)?.check(self.client.settings().options.remember)?;
         let number = match error::read(NAMESPACE, found.try_get("number"))? {
             Some(number) => self.check(found).map(|()| number),
             None => self.register(connection).await,
