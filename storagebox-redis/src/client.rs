@@ -90,7 +90,7 @@ impl Client {
 
     fn know(&self, answer: &Answer) -> Result<()> {
         let found = Known::of(answer)?;
-        found.check(self.settings.remember)?;
+        found.check(self.settings.options.remember)?;
         let epoch = found.epoch.clone();
         match self.known.get_or_init(|| found).epoch == epoch {
             true => Ok(()),
@@ -149,7 +149,7 @@ impl Client {
 
     /// A server that does not answer in time may be gone without a word: the next call connects anew.
     async fn in_time<T>(&self, work: impl Future<Output = Result<T>> + Send) -> Result<T> {
-        let timeout = self.settings.call_timeout;
+        let timeout = self.settings.options.call_timeout;
         tokio::time::timeout(timeout, work).await.unwrap_or_else(|_| {
             self.connections.leave();
             Err(Error::unknown(format!("there was no answer within {timeout:?}")))

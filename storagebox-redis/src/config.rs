@@ -11,7 +11,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use storagebox_core::{Result, Retention, checked_duration};
+use storagebox_core::backend::StoreOptions;
+use storagebox_core::{Result, checked_duration};
 
 pub(crate) use access::Access;
 pub use access::Login;
@@ -34,9 +35,7 @@ pub struct RedisBuilder {
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
     pub(crate) prefix: Prefix,
-    /// Where nothing is said, that of the store, which `setup` makes the usual one.
-    pub(crate) remember: Option<Retention>,
-    pub(crate) call_timeout: Duration,
+    pub(crate) options: StoreOptions,
     pub(crate) wait: Option<Wait>,
     pub(crate) require_aof: bool,
     pub(crate) eviction: Eviction,
@@ -100,8 +99,7 @@ impl Default for RedisBuilder {
     fn default() -> Self {
         let settings = Settings {
             prefix: Prefix::default(),
-            remember: None,
-            call_timeout: Duration::from_secs(10),
+            options: StoreOptions::default(),
             wait: None,
             require_aof: false,
             eviction: Eviction::Refuse,
@@ -130,24 +128,7 @@ impl RedisBuilder {
         Ok(self)
     }
 
-    /// Sets how long ended claims, gone tokens and ended operations are remembered. Defaults to 7 days.
-    ///
-    /// A store keeps the value that `setup` created it with, and every call uses that value, upkeep included. A program that
-    /// does not set this opens a store with any value. A program that sets another value than the store has gets
-    /// `Misconfigured`.
-    #[must_use]
-    pub fn remember(mut self, retention: Retention) -> Self {
-        self.settings.remember = Some(retention);
-        self
-    }
-
-    /// Sets how long a call may take, its retries included. Defaults to 10 seconds. A call that takes longer returns
-    /// `OutcomeUnknown`.
-    #[must_use]
-    pub fn call_timeout(mut self, timeout: Duration) -> Self {
-        self.settings.call_timeout = timeout;
-        self
-    }
+    storagebox_core::store_options!("store", call_timeout);
 
     /// Sets how many replicas must have a change before it is acknowledged. Defaults to none. If they do not have it within
     /// `timeout`, the call returns `OutcomeUnknown`: the change was made, and may be lost with the server.
@@ -201,8 +182,7 @@ impl RedisBuilder {
 
 impl Settings {
     pub(crate) fn checked(&self) -> Result<()> {
-        self.remember.unwrap_or(Retention::DEFAULT).checked()?;
-        checked_duration("call timeout", self.call_timeout)?;
+        self.options.checked()?;
         if let Some(wait) = self.wait {
             checked_duration("wait timeout", wait.timeout)?;
         }

@@ -1,14 +1,12 @@
 //! Deduplication records: each call is one script (`lua/dedup_repo`).
 
-use std::sync::Arc;
-
 use storagebox_core::{
-    Cursor, DedupId, DedupRepo, Entry, Forgotten, ListedRecord, Namespace, OpId, Page, Payload, Recorded, Replaced,
-    Result, Retention, Version, async_trait,
+    Cursor, DedupId, DedupRepo, Entry, Forgotten, ListedRecord, OpId, Page, Payload, Recorded, Replaced, Result,
+    Retention, Version, async_trait,
 };
 use tracing::instrument;
 
-use crate::client::{Answer, Client, Kind, OpenNamespace, Second, micros_of};
+use crate::client::{Answer, OpenNamespace, Second, micros_of};
 use crate::page;
 use crate::script::{Script, script};
 
@@ -25,19 +23,7 @@ pub(crate) static MAINTAIN: Script =
 
 /// The records of one name.
 #[derive(Debug)]
-pub(crate) struct RedisDedupRepo {
-    records: OpenNamespace,
-}
-
-impl RedisDedupRepo {
-    pub(crate) fn new(client: &Arc<Client>, name: &Namespace) -> Self {
-        Self { records: OpenNamespace::new(client, Kind::Records, name) }
-    }
-
-    fn client(&self) -> &Client {
-        self.records.client()
-    }
-}
+pub(crate) struct RedisDedupRepo(pub(crate) OpenNamespace);
 
 /// The version in this field and the value in the next.
 pub(crate) fn entry(answer: &Answer, at: usize) -> Result<Entry> {
@@ -85,40 +71,40 @@ impl DedupRepo for RedisDedupRepo {
     async fn record(&self, id: &DedupId, value: &Payload, op: &OpId, retention: Retention) -> Result<Recorded> {
         let retention = micros_of(retention.checked()?);
         let attempt = || async move {
-            let call = self.records.call(&RECORD).await?.with(id.as_str()).with(value.as_bytes());
-            let call = call.with(op.as_str()).with(retention).with(self.client().memory());
-            recorded(&self.client().answer(&call).await?)
+            let call = self.0.call(&RECORD).await?.with(id.as_str()).with(value.as_bytes());
+            let call = call.with(op.as_str()).with(retention).with(self.0.client().memory());
+            recorded(&self.0.client().answer(&call).await?)
         };
-        self.client().settle("record", Second::May, attempt).await
+        self.0.client().settle("record", Second::May, attempt).await
     }
 
     #[instrument(level = "trace", skip_all)]
     async fn get(&self, id: &DedupId) -> Result<Option<Entry>> {
         let attempt = || async move {
-            let call = self.records.call(&GET).await?.with(id.as_str());
-            let answer = self.client().answer(&call).await?;
+            let call = self.0.call(&GET).await?.with(id.as_str());
+            let answer = self.0.client().answer(&call).await?;
             (!answer.is_empty()).then(|| entry(&answer, 0)).transpose()
         };
-        self.client().settled("get", attempt).await
+        self.0.client().settled("get", attempt).await
     }
 
     #[instrument(level = "trace", skip_all)]
     async fn replace(&self, id: &DedupId, version: Version, value: &Payload, op: &OpId) -> Result<Replaced> {
         let attempt = || async move {
-            let call = self.records.call(&REPLACE).await?.with(id.as_str()).with(version.number());
-            let call = call.with(value.as_bytes()).with(op.as_str()).with(self.client().memory());
-            replaced(&self.client().answer(&call).await?)
+            let call = self.0.call(&REPLACE).await?.with(id.as_str()).with(version.number());
+            let call = call.with(value.as_bytes()).with(op.as_str()).with(self.0.client().memory());
+            replaced(&self.0.client().answer(&call).await?)
         };
-        self.client().settle("replace", Second::May, attempt).await
+        self.0.client().settle("replace", Second::May, attempt).await
     }
 
     #[instrument(level = "trace", skip_all)]
     async fn forget(&self, id: &DedupId, version: Version) -> Result<Forgotten> {
         let attempt = || async move {
-            let call = self.records.call(&FORGET).await?.with(id.as_str()).with(version.number());
-            forgotten(&self.client().answer(&call.with(self.client().memory())).await?)
+            let call = self.0.call(&FORGET).await?.with(id.as_str()).with(version.number());
+            forgotten(&self.0.client().answer(&call.with(self.0.client().memory())).await?)
         };
-        self.client().settle("forget", Second::May, attempt).await
+        self.0.client().settle("forget", Second::May, attempt).await
     }
 
     #[instrument(level = "trace", skip_all)]
@@ -126,9 +112,9 @@ impl DedupRepo for RedisDedupRepo {
         let after = page::after::<DedupId>(cursor)?;
         let limit = page::limit(limit)?;
         let attempt = || async {
-            let call = self.records.call(&LIST).await?.with(after.as_str()).with(limit);
-            listed(&self.client().answer(&call.in_bulk()).await?)
+            let call = self.0.call(&LIST).await?.with(after.as_str()).with(limit);
+            listed(&self.0.client().answer(&call.in_bulk()).await?)
         };
-        self.client().settled("list", attempt).await
+        self.0.client().settled("list", attempt).await
     }
 }

@@ -3,15 +3,14 @@
 mod answers;
 
 use std::collections::HashSet;
-use std::sync::Arc;
 
 use storagebox_core::{
     Added, BankAdmin, ClaimId, ClaimState, Confirmed, Counts, Cursor, Extended, Hold, Item, ItemBank, ItemState,
-    ListedItem, Namespace, Page, Released, Restored, Result, Retired, Taken, Withdrawn, async_trait,
+    ListedItem, Page, Released, Restored, Result, Retired, Taken, Withdrawn, async_trait,
 };
 use tracing::instrument;
 
-use crate::client::{Answer, Client, Kind, OpenNamespace, Second, hash, micros};
+use crate::client::{Answer, OpenNamespace, Second, hash, micros};
 use crate::page;
 use crate::script::{Script, script};
 
@@ -66,30 +65,20 @@ const BATCH: usize = 1_000;
 
 /// A bank.
 #[derive(Debug)]
-pub(crate) struct RedisBank {
-    bank: OpenNamespace,
-}
+pub(crate) struct RedisBank(pub(crate) OpenNamespace);
 
 impl RedisBank {
-    pub(crate) fn new(client: &Arc<Client>, name: &Namespace) -> Self {
-        Self { bank: OpenNamespace::new(client, Kind::Bank, name) }
-    }
-
-    fn client(&self) -> &Client {
-        self.bank.client()
-    }
-
     /// A script about one claim.
     async fn about(&self, script: &'static Script, claim: &ClaimId) -> Result<Answer> {
-        let call = self.bank.call(script).await?.with(claim.as_str()).with(self.client().memory());
-        self.client().answer(&call).await
+        let call = self.0.call(script).await?.with(claim.as_str()).with(self.0.client().memory());
+        self.0.client().answer(&call).await
     }
 
     async fn take_once(&self, claim: &ClaimId, hold: Hold) -> Result<Taken> {
-        let call = self.bank.call(&TAKE).await?;
-        let call = call.with(claim.as_str()).with(hash(claim)).with(micros_of(hold)).with(self.client().memory());
+        let call = self.0.call(&TAKE).await?;
+        let call = call.with(claim.as_str()).with(hash(claim)).with(micros_of(hold)).with(self.0.client().memory());
         loop {
-            let answer = self.client().answer(&call).await?;
+            let answer = self.0.client().answer(&call).await?;
             if answer.word()? != "more" {
                 return answers::taken(&answer, hold);
             }
@@ -106,10 +95,10 @@ impl RedisBank {
         let mut answers = Vec::new();
         for batch in items.chunks(BATCH) {
             let attempt = || async {
-                let call = self.bank.call(script).await?.with_all(batch);
-                self.client().answer(&call.in_bulk()).await
+                let call = self.0.call(script).await?.with_all(batch);
+                self.0.client().answer(&call.in_bulk()).await
             };
-            match self.client().settled(operation, attempt).await {
+            match self.0.client().settled(operation, attempt).await {
                 Ok(answer) => answers.push(answer),
                 Err(error) if answers.is_empty() => return Err(error),
                 Err(error) => return Err(error.after_unresolved()),
@@ -149,45 +138,45 @@ impl ItemBank for RedisBank {
     #[instrument(level = "trace", skip_all)]
     async fn take(&self, claim: &ClaimId, hold: Hold) -> Result<Taken> {
         let hold = hold.checked()?;
-        self.client().settle("take", Second::May, || self.take_once(claim, hold)).await
+        self.0.client().settle("take", Second::May, || self.take_once(claim, hold)).await
     }
 
     #[instrument(level = "trace", skip_all)]
     async fn extend(&self, claim: &ClaimId, hold: Hold) -> Result<Extended> {
         let hold = micros_of(hold.checked()?);
         let attempt = || async move {
-            let call = self.bank.call(&EXTEND).await?;
-            let call = call.with(claim.as_str()).with(hold).with(self.client().memory());
-            answers::extended(&self.client().answer(&call).await?)
+            let call = self.0.call(&EXTEND).await?;
+            let call = call.with(claim.as_str()).with(hold).with(self.0.client().memory());
+            answers::extended(&self.0.client().answer(&call).await?)
         };
-        self.client().settle("extend", Second::May, attempt).await
+        self.0.client().settle("extend", Second::May, attempt).await
     }
 
     #[instrument(level = "trace", skip_all)]
     async fn confirm(&self, claim: &ClaimId) -> Result<Confirmed> {
         let attempt = || async move { answers::confirmed(&self.about(&CONFIRM, claim).await?) };
-        self.client().settle("confirm", Second::May, attempt).await
+        self.0.client().settle("confirm", Second::May, attempt).await
     }
 
     #[instrument(level = "trace", skip_all)]
     async fn release(&self, claim: &ClaimId) -> Result<Released> {
         let attempt = || async move { answers::released(&self.about(&RELEASE, claim).await?) };
-        self.client().settle("release", Second::May, attempt).await
+        self.0.client().settle("release", Second::May, attempt).await
     }
 
     #[instrument(level = "trace", skip_all)]
     async fn get(&self, claim: &ClaimId) -> Result<ClaimState> {
         let attempt = || async move { answers::claim_state(&self.about(&GET, claim).await?) };
-        self.client().settled("get", attempt).await
+        self.0.client().settled("get", attempt).await
     }
 
     #[instrument(level = "trace", skip_all)]
     async fn counts(&self) -> Result<Counts> {
         let attempt = || async move {
-            let call = self.bank.call(&COUNTS).await?;
-            answers::counts(&self.client().answer(&call).await?)
+            let call = self.0.call(&COUNTS).await?;
+            answers::counts(&self.0.client().answer(&call).await?)
         };
-        self.client().settled("counts", attempt).await
+        self.0.client().settled("counts", attempt).await
     }
 }
 
@@ -196,16 +185,16 @@ impl BankAdmin for RedisBank {
     #[instrument(level = "trace", skip_all)]
     async fn retire(&self, claim: &ClaimId) -> Result<Retired> {
         let attempt = || async move { answers::retired(&self.about(&RETIRE, claim).await?) };
-        self.client().settle("retire", Second::May, attempt).await
+        self.0.client().settle("retire", Second::May, attempt).await
     }
 
     #[instrument(level = "trace", skip_all)]
     async fn holder(&self, item: &Item) -> Result<ItemState> {
         let attempt = || async move {
-            let call = self.bank.call(&HOLDER).await?.with(item.as_str());
-            answers::item_state(&self.client().answer(&call).await?, 0)
+            let call = self.0.call(&HOLDER).await?.with(item.as_str());
+            answers::item_state(&self.0.client().answer(&call).await?, 0)
         };
-        self.client().settled("holder", attempt).await
+        self.0.client().settled("holder", attempt).await
     }
 
     #[instrument(level = "trace", skip_all)]
@@ -213,10 +202,10 @@ impl BankAdmin for RedisBank {
         let (mut from, limit) = (answers::Position::of(cursor)?, page::limit(limit)?);
         loop {
             let attempt = || async {
-                let call = self.bank.call(&LIST).await?.with(from.bucket).with(limit);
-                self.client().answer(&call.in_bulk()).await
+                let call = self.0.call(&LIST).await?.with(from.bucket).with(limit);
+                self.0.client().answer(&call.in_bulk()).await
             };
-            let answer = self.client().settled("list", attempt).await?;
+            let answer = self.0.client().settled("list", attempt).await?;
             let (entries, next) = answers::listed(&answer, &from, limit)?;
             match next {
                 Some(next) if entries.is_empty() => from = next,

@@ -1,15 +1,14 @@
 //! Leases over the records of the same name: each call is one script (`lua/lease_repo`).
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use storagebox_core::{
-    Aborted, Begun, Completed, DedupId, Entry, Fence, Fingerprint, Lease, LeaseExtended, LeaseRepo, Namespace, OpId,
-    Payload, Result, Retention, async_trait, checked_duration,
+    Aborted, Begun, Completed, DedupId, Entry, Fence, Fingerprint, Lease, LeaseExtended, LeaseRepo, OpId, Payload,
+    Result, Retention, async_trait, checked_duration,
 };
 use tracing::instrument;
 
-use crate::client::{Answer, Call, Client, Kind, OpenNamespace, Second, micros, micros_of};
+use crate::client::{Answer, Call, OpenNamespace, Second, micros, micros_of};
 use crate::dedup_repo::entry;
 use crate::script::{Script, script};
 
@@ -24,22 +23,12 @@ static EXTEND: Script =
 
 /// The leases of one name.
 #[derive(Debug)]
-pub(crate) struct RedisLeaseRepo {
-    records: OpenNamespace,
-}
+pub(crate) struct RedisLeaseRepo(pub(crate) OpenNamespace);
 
 impl RedisLeaseRepo {
-    pub(crate) fn new(client: &Arc<Client>, name: &Namespace) -> Self {
-        Self { records: OpenNamespace::new(client, Kind::Records, name) }
-    }
-
-    fn client(&self) -> &Client {
-        self.records.client()
-    }
-
     /// The beginning of every call about a lease.
     async fn about<'a>(&'a self, script: &'static Script, lease: &'a Lease) -> Result<Call<'a>> {
-        let call = self.records.call(script).await?;
+        let call = self.0.call(script).await?;
         Ok(call.with(lease.id.as_str()).with(lease.op.as_str()).with(lease.fence.number()))
     }
 }
@@ -50,11 +39,11 @@ impl LeaseRepo for RedisLeaseRepo {
     async fn begin(&self, id: &DedupId, op: &OpId, term: Duration, fingerprint: Option<&Fingerprint>) -> Result<Begun> {
         let term = micros(checked_duration("lease", term)?);
         let attempt = || async move {
-            let call = self.records.call(&BEGIN).await?.with(id.as_str()).with(op.as_str()).with(term);
-            let call = call.with(fingerprint.map(Fingerprint::as_str)).with(self.client().memory());
-            begun(&self.client().answer(&call).await?, id, op)
+            let call = self.0.call(&BEGIN).await?.with(id.as_str()).with(op.as_str()).with(term);
+            let call = call.with(fingerprint.map(Fingerprint::as_str)).with(self.0.client().memory());
+            begun(&self.0.client().answer(&call).await?, id, op)
         };
-        self.client().settle("begin", Second::May, attempt).await
+        self.0.client().settle("begin", Second::May, attempt).await
     }
 
     #[instrument(level = "trace", skip_all)]
@@ -62,39 +51,39 @@ impl LeaseRepo for RedisLeaseRepo {
         let retention = micros_of(retention.checked()?);
         let attempt = || async move {
             let call = self.about(&COMPLETE, lease).await?;
-            let call = call.with(result.as_bytes()).with(retention).with(self.client().memory());
-            completed(&self.client().answer(&call).await?, result)
+            let call = call.with(result.as_bytes()).with(retention).with(self.0.client().memory());
+            completed(&self.0.client().answer(&call).await?, result)
         };
-        self.client().settle("complete", Second::May, attempt).await
+        self.0.client().settle("complete", Second::May, attempt).await
     }
 
     #[instrument(level = "trace", skip_all)]
     async fn abort(&self, lease: &Lease) -> Result<Aborted> {
         let attempt = || async move {
-            let call = self.about(&ABORT, lease).await?.with(self.client().memory());
-            let answer = self.client().answer(&call).await?;
+            let call = self.about(&ABORT, lease).await?.with(self.0.client().memory());
+            let answer = self.0.client().answer(&call).await?;
             match answer.word()? {
                 "aborted" => Ok(Aborted::Aborted),
                 "fenced" => Ok(Aborted::Fenced),
                 _ => Err(answer.unreadable()),
             }
         };
-        self.client().settle("abort", Second::May, attempt).await
+        self.0.client().settle("abort", Second::May, attempt).await
     }
 
     #[instrument(level = "trace", skip_all)]
     async fn extend(&self, lease: &Lease, term: Duration) -> Result<LeaseExtended> {
         let term = micros(checked_duration("lease", term)?);
         let attempt = || async move {
-            let call = self.about(&EXTEND, lease).await?.with(term).with(self.client().memory());
-            let answer = self.client().answer(&call).await?;
+            let call = self.about(&EXTEND, lease).await?.with(term).with(self.0.client().memory());
+            let answer = self.0.client().answer(&call).await?;
             match answer.word()? {
                 "extended" => Ok(LeaseExtended::Extended),
                 "fenced" => Ok(LeaseExtended::Fenced),
                 _ => Err(answer.unreadable()),
             }
         };
-        self.client().settle("extend", Second::May, attempt).await
+        self.0.client().settle("extend", Second::May, attempt).await
     }
 }
 

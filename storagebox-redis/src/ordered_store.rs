@@ -3,9 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use storagebox_core::backend::OrderedRules;
 use storagebox_core::{
-    Cursor, Error, Key, ListedValue, MAX_DURATION, Maintained, Namespace, OrderedOptions, OrderedStore, Page, Payload,
-    Result, Stamp, Stamping, Versioned, Written, async_trait,
+    Cursor, Key, ListedValue, Maintained, Namespace, OrderedOptions, OrderedStore, Page, Payload, Result, Stamp,
+    Versioned, Written, async_trait,
 };
 use tracing::instrument;
 
@@ -26,34 +27,27 @@ const BATCH: usize = 1_000;
 #[derive(Debug)]
 pub(crate) struct RedisOrderedStore {
     values: OpenNamespace,
-    options: OrderedOptions,
+    rules: OrderedRules,
 }
 
 impl RedisOrderedStore {
     pub(crate) fn new(client: &Arc<Client>, name: &Namespace, options: OrderedOptions) -> Result<Self> {
-        let options = options.checked()?;
-        let keeps = is_timed(options).then(|| millis(options.tombstone_age));
-        let values = OpenNamespace::new(client, Kind::Ordered, name).with_options(in_words(options), keeps);
-        Ok(Self { values, options })
+        let rules = OrderedRules::of("redis", options)?;
+        let keeps = rules.is_timed().then(|| millis(rules.tombstone_age()));
+        let values = OpenNamespace::new(client, Kind::Ordered, name).with_options(rules.in_words(), keeps);
+        Ok(Self { values, rules })
     }
 
     fn client(&self) -> &Client {
         self.values.client()
     }
 
-    fn skew(&self) -> Option<Duration> {
-        match self.options.stamping {
-            Stamping::Time { max_skew } => max_skew,
-            Stamping::Sequence => None,
-        }
-    }
-
     async fn write(&self, key: &Key, value: Option<&Payload>, stamp: &Stamp) -> Result<Written> {
         let attempt = || async {
             let call = self.values.call(&WRITE).await?.with(key.as_str()).with(stamp.at);
             let call = call.with(stamp.writer.as_str()).with(if value.is_some() { "put" } else { "delete" });
-            let call = call.with(value.map(Payload::as_bytes)).with(is_timed(self.options));
-            let call = call.with(self.skew().map(micros)).with(millis(self.options.tombstone_age));
+            let call = call.with(value.map(Payload::as_bytes)).with(self.rules.is_timed());
+            let call = call.with(self.rules.max_skew().map(micros)).with(millis(self.rules.tombstone_age()));
             self.written(&self.client().answer(&call).await?, stamp)
         };
         self.client().settle(if value.is_some() { "put" } else { "delete" }, Second::May, attempt).await
@@ -66,29 +60,8 @@ impl RedisOrderedStore {
             "duplicate" => Ok(Written::Duplicate),
             "mismatch" => Ok(Written::Mismatch),
             "too old" => Ok(Written::TooOld { horizon: answer.number(1)? }),
-            "ahead" => Err(self.ahead(stamp, answer.number(1)?)),
+            "ahead" => Err(self.rules.ahead(stamp, answer.number(1)?)),
             _ => Err(answer.unreadable()),
-        }
-    }
-
-    fn ahead(&self, stamp: &Stamp, clock: i64) -> Error {
-        let why = format_args!("is more than {:?} ahead of the store's clock", self.skew().unwrap_or_default());
-        Error::invalid("stamp", why).with("stamp", stamp.at).with("clock", clock).on("redis")
-    }
-}
-
-fn is_timed(options: OrderedOptions) -> bool {
-    matches!(options.stamping, Stamping::Time { .. })
-}
-
-/// The options as they are kept with the namespace. What is kept does not change.
-fn in_words(options: OrderedOptions) -> String {
-    let age = micros(options.tombstone_age);
-    match options.stamping {
-        Stamping::Sequence => format!("sequence numbers, tombstones for {age} us"),
-        Stamping::Time { max_skew: None } => format!("time stamps, tombstones for {age} us"),
-        Stamping::Time { max_skew: Some(skew) } => {
-            format!("time stamps at most {} us ahead, tombstones for {age} us", micros(skew))
         }
     }
 }
@@ -168,8 +141,7 @@ impl OrderedStore for RedisOrderedStore {
 
     #[instrument(level = "trace", skip_all)]
     async fn purge(&self, age: Duration, limit: usize) -> Result<Maintained> {
-        let least = if is_timed(self.options) { self.options.tombstone_age } else { Duration::ZERO };
-        let age = micros(age.max(least).min(MAX_DURATION));
+        let age = micros(self.rules.purged(age));
         let (call, mut deleted) = (self.values.call(&PURGE).await?.with(age).with(BATCH), 0);
         match purge(self.client(), &call, limit, &mut deleted).await {
             Ok(()) => Ok(Maintained { deleted: deleted as u64, more: deleted == limit }),

@@ -17,7 +17,7 @@ pub(crate) async fn setup(client: &Client) -> Result<()> {
         return client.enter("setup", &Call::new(&LOOK, client.store())).await.map(drop);
     }
     let epoch = new_epoch();
-    let memory = in_words(client.settings().remember.unwrap_or(Retention::DEFAULT));
+    let memory = in_words(client.settings().options.remember.unwrap_or(Retention::DEFAULT));
     let call = Call::new(&SETUP, client.store()).with(VERSION).with(epoch.as_str()).with(memory.as_str());
     client.enter("setup", &call).await.map(drop)
 }

@@ -11,7 +11,7 @@ use storagebox_core::{
     OrderedStore, Promises, Result, Strategy, TokenStore, async_trait,
 };
 
-use crate::client::{Client, Connections};
+use crate::client::{Client, Connections, Kind, OpenNamespace};
 use crate::config::{RedisBuilder, Settings};
 use crate::counter::RedisCounter;
 use crate::dedup_repo::RedisDedupRepo;
@@ -55,6 +55,10 @@ impl RedisStore {
     pub(crate) fn with(connections: Connections, settings: Settings) -> Self {
         Self { client: Client::new(connections, settings), namespaces: Arc::default() }
     }
+
+    fn namespace(&self, kind: Kind, name: &Namespace) -> OpenNamespace {
+        OpenNamespace::new(&self.client, kind, name)
+    }
 }
 
 impl fmt::Debug for RedisStore {
@@ -97,27 +101,27 @@ impl Backend for RedisStore {
                     "eviction",
                     "setup and ping refuse a server that evicts keys which do not expire; with eviction=warn they only warn")
             .with("clock", "the server's, read in the script; a clock that is set back prolongs what expires")
-            .remembers(settings.remember)
+            .remembers(settings.options.remember)
             .with("counters", COUNTERS)
     }
 
     fn item_bank(&self, name: &Namespace) -> Result<Arc<dyn BankAdmin>> {
-        let create = || Ok(RedisBank::new(&self.client, name));
+        let create = || Ok(RedisBank(self.namespace(Kind::Bank, name)));
         Ok(self.namespaces.open("bank", name, String::new(), create)?)
     }
 
     fn dedup_repo(&self, name: &Namespace) -> Result<Arc<dyn DedupRepo>> {
-        let create = || Ok(RedisDedupRepo::new(&self.client, name));
+        let create = || Ok(RedisDedupRepo(self.namespace(Kind::Records, name)));
         Ok(self.namespaces.open("records", name, String::new(), create)?)
     }
 
     fn lease_repo(&self, name: &Namespace) -> Result<Arc<dyn LeaseRepo>> {
-        let create = || Ok(RedisLeaseRepo::new(&self.client, name));
+        let create = || Ok(RedisLeaseRepo(self.namespace(Kind::Records, name)));
         Ok(self.namespaces.open("leases", name, String::new(), create)?)
     }
 
     fn token_store(&self, name: &Namespace) -> Result<Arc<dyn TokenStore>> {
-        let create = || Ok(RedisTokenStore::new(&self.client, name));
+        let create = || Ok(RedisTokenStore(self.namespace(Kind::Tokens, name)));
         Ok(self.namespaces.open("tokens", name, String::new(), create)?)
     }
 

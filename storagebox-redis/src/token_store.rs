@@ -1,12 +1,11 @@
 //! Tokens: each call is one script (`lua/token_store`).
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
-use storagebox_core::{Consumed, Created, Discarded, Namespace, OpId, Result, TokenId, TokenStore, async_trait};
+use storagebox_core::{Consumed, Created, Discarded, OpId, Result, TokenId, TokenStore, async_trait};
 use tracing::instrument;
 
-use crate::client::{Answer, Client, Kind, OpenNamespace, Second};
+use crate::client::{Answer, OpenNamespace, Second};
 use crate::script::{Script, script};
 
 static CREATE: Script =
@@ -25,19 +24,9 @@ const BATCH: usize = 1_000;
 
 /// The tokens of one name.
 #[derive(Debug)]
-pub(crate) struct RedisTokenStore {
-    tokens: OpenNamespace,
-}
+pub(crate) struct RedisTokenStore(pub(crate) OpenNamespace);
 
 impl RedisTokenStore {
-    pub(crate) fn new(client: &Arc<Client>, name: &Namespace) -> Self {
-        Self { tokens: OpenNamespace::new(client, Kind::Tokens, name) }
-    }
-
-    fn client(&self) -> &Client {
-        self.tokens.client()
-    }
-
     /// A script about tokens, batch by batch, each a step of its own: what it answered. One batch goes the way of all calls.
     async fn in_batches(
         &self,
@@ -50,10 +39,10 @@ impl RedisTokenStore {
         let mut answers = Vec::new();
         for batch in distinct.chunks(BATCH) {
             let attempt = || async {
-                let call = self.tokens.call(script).await?.with(self.client().memory()).with_all(batch);
-                self.client().answer(&if is_large { call.in_bulk() } else { call }).await
+                let call = self.0.call(script).await?.with(self.0.client().memory()).with_all(batch);
+                self.0.client().answer(&if is_large { call.in_bulk() } else { call }).await
             };
-            match self.client().settled(operation, attempt).await {
+            match self.0.client().settled(operation, attempt).await {
                 Ok(answer) => answers.push(answer),
                 Err(error) if answers.is_empty() => return Err(error),
                 Err(error) => return Err(error.after_unresolved()),
@@ -79,22 +68,22 @@ impl TokenStore for RedisTokenStore {
     #[instrument(level = "trace", skip_all)]
     async fn exists(&self, token: &TokenId) -> Result<bool> {
         let attempt = || async move {
-            let call = self.tokens.call(&EXISTS).await?.with(token.as_str());
-            let answer = self.client().answer(&call).await?;
+            let call = self.0.call(&EXISTS).await?.with(token.as_str());
+            let answer = self.0.client().answer(&call).await?;
             match answer.word()? {
                 "live" => Ok(true),
                 "absent" => Ok(false),
                 _ => Err(answer.unreadable()),
             }
         };
-        self.client().settled("exists", attempt).await
+        self.0.client().settled("exists", attempt).await
     }
 
     #[instrument(level = "trace", skip_all)]
     async fn consume(&self, token: &TokenId, op: &OpId) -> Result<Consumed> {
         let attempt = || async move {
-            let call = self.tokens.call(&CONSUME).await?.with(token.as_str()).with(op.as_str());
-            let answer = self.client().answer(&call.with(self.client().memory())).await?;
+            let call = self.0.call(&CONSUME).await?.with(token.as_str()).with(op.as_str());
+            let answer = self.0.client().answer(&call.with(self.0.client().memory())).await?;
             match answer.word()? {
                 "now" => Ok(Consumed::Now),
                 "again" => Ok(Consumed::Again),
@@ -102,7 +91,7 @@ impl TokenStore for RedisTokenStore {
                 _ => Err(answer.unreadable()),
             }
         };
-        self.client().settle("consume", Second::May, attempt).await
+        self.0.client().settle("consume", Second::May, attempt).await
     }
 
     #[instrument(level = "trace", skip_all)]

@@ -2,13 +2,15 @@
 
 use std::time::Duration;
 
-use storagebox_core::backend::micros_of;
+use storagebox_core::backend::{StoreFormat, micros_of};
 use storagebox_core::{Error, ErrorKind, Result, Retention};
 
 use super::Answer;
 
 /// The version that this library works with.
 pub(crate) const VERSION: i64 = 1;
+
+const FORMAT: StoreFormat = StoreFormat::new("redis", "store", VERSION);
 
 /// What a store says of itself: the beginning of what scripts about it answer.
 #[derive(Clone, Debug)]
@@ -45,14 +47,7 @@ impl Known {
 
     /// Whether this is what was asked for, if anything was.
     pub(crate) fn check(&self, memory: Option<Retention>) -> Result<()> {
-        match memory.filter(|memory| micros_of(*memory) != micros_of(self.memory)) {
-            None => Ok(()),
-            Some(other) => {
-                let kept = self.memory;
-                let why = format_args!("the store was set up with {kept}, and cannot be opened with {other}");
-                Err(Error::misconfigured("remember", why).on("redis"))
-            }
-        }
+        FORMAT.check_memory(self.memory, memory)
     }
 }
 
@@ -61,17 +56,8 @@ fn check_text(version: &str) -> Result<()> {
     if version.is_empty() {
         return Err(Error::new(ErrorKind::NotSetUp, "there is no store with this prefix").on("redis"));
     }
-    version.parse().map_or_else(|_| Err(Error::corrupt("the store's version", "it is no number").on("redis")), check)
-}
-
-fn check(version: i64) -> Result<()> {
-    if version == VERSION {
-        return Ok(());
-    }
-    if version > VERSION {
-        let what = format!("the store's version {version}: this library knows up to {VERSION}, and it");
-        return Err(Error::unsupported(what, "a newer storagebox").on("redis"));
-    }
-    let why = format!("the store is of version {version}, and this library needs {VERSION}");
-    Err(Error::new(ErrorKind::NotSetUp, why).on("redis"))
+    version.parse().map_or_else(
+        |_| Err(Error::corrupt("the store's version", "it is no number").on("redis")),
+        |found| FORMAT.check(found),
+    )
 }

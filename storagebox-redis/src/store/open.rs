@@ -21,7 +21,7 @@ impl RedisBuilder {
     /// URL.
     pub fn connect(self, url: &str) -> Result<RedisStore> {
         let (builder, at) = config::read(self, url).map_err(|error| error.on("redis"))?;
-        let (access, patience) = (builder.access.clone(), builder.settings.call_timeout);
+        let (access, patience) = (builder.access.clone(), builder.settings.options.call_timeout);
         let connections = builder.connections(Server { at, access, patience })?;
         builder.build(connections)
     }
@@ -34,7 +34,7 @@ impl RedisBuilder {
     /// Returns `Misconfigured` if a setting is out of range.
     pub fn from_client(self, client: &redis::Client) -> Result<RedisStore> {
         let at = At::Node(client.get_connection_info().clone());
-        let (access, patience) = (self.access.clone(), self.settings.call_timeout);
+        let (access, patience) = (self.access.clone(), self.settings.options.call_timeout);
         let connections = self.connections(Server { at, access, patience })?;
         self.build(connections)
     }
