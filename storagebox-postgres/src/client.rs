@@ -23,7 +23,7 @@ use crate::error;
 
 pub(crate) use call::{Call, Opened};
 pub(crate) use connections::Connections;
-pub(crate) use known::{Found, Known, VERSION, new_epoch, refuse_newer};
+pub(crate) use known::{FORMAT, Found, Known, VERSION, new_epoch};
 pub(crate) use look::{LOOK, THE_LOOK};
 pub(crate) use namespaces::{Kind, OpenNamespace, hash};
 pub(crate) use progress::Progress;
@@ -84,7 +84,7 @@ impl Client {
 
     /// What the store is: what was asked for, and still the one that was opened first.
     pub(crate) fn know(&self, found: Known) -> Result<()> {
-        found.check(self.settings.remember)?;
+        found.check(self.settings.options.remember)?;
         match self.known.get_or_init(|| found).epoch == found.epoch {
             true => Ok(()),
             false => Err(error::of_another_epoch(self.schema())),
@@ -127,7 +127,7 @@ impl Client {
 
     /// When a call that begins now has to be over.
     pub(crate) fn deadline(&self) -> Instant {
-        now() + self.settings.call_timeout
+        now() + self.settings.options.call_timeout
     }
 
     /// Makes a call that begins now, [again and again](Self::repeated) until it is answered, in time.
@@ -184,7 +184,7 @@ impl Client {
     ) -> impl Future<Output = Result<T>> + Send + 'a {
         // Boxed like the rows, and before anything moves it: each move would copy all of the call.
         let work: Work<'a, T> = Box::pin(work);
-        let ending = ending(self.settings.call_timeout, work);
+        let ending = ending(self.settings.options.call_timeout, work);
         async move { if progress::is_known() { ending.await } else { Progress::default().scope(ending).await } }
     }
 }

@@ -58,6 +58,26 @@ where
     answer.map_err(|error| error.on(C::BACKEND).during(C::OPERATION))
 }
 
+/// Makes a struct one of the calls of Postgres that go together, of each key one at a time.
+macro_rules! combine {
+    ($operation:literal, $call:ident -> $answer:ty, |$this:ident| $key:expr => $key_type:ty) => {
+        impl ::storagebox_core::Combine for $call {
+            type Key = $key_type;
+            type Answer = $answer;
+
+            const BACKEND: &'static str = "postgres";
+            const OPERATION: &'static str = $operation;
+
+            fn key(&self) -> $key_type {
+                let $this = self;
+                $key
+            }
+        }
+    };
+}
+
+pub(crate) use combine;
+
 /// What makes batches by this method of the maker, if combining is on.
 pub(crate) fn combiner<C, M, F>(
     client: &Client,

@@ -6,7 +6,8 @@ mod url;
 
 use std::time::Duration;
 
-use storagebox_core::{Error, Result, Retention, checked_duration};
+use storagebox_core::Result;
+use storagebox_core::backend::StoreOptions;
 
 pub(crate) use name::Schema;
 pub(crate) use url::read;
@@ -22,8 +23,7 @@ pub struct PostgresBuilder {
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
     pub(crate) schema: Schema,
-    pub(crate) remember: Option<Retention>,
-    pub(crate) call_timeout: Duration,
+    pub(crate) options: StoreOptions,
     pub(crate) statements: Statements,
     pub(crate) combining: bool,
 }
@@ -32,7 +32,7 @@ impl Settings {
     /// A tenth less than a call: so the server gives up first and says that nothing was applied, where the end of the call
     /// would leave that open.
     pub(crate) fn statement_timeout(&self) -> Duration {
-        self.call_timeout / 10 * 9
+        self.options.call_timeout / 10 * 9
     }
 }
 
@@ -52,8 +52,7 @@ impl Default for PostgresBuilder {
     fn default() -> Self {
         let settings = Settings {
             schema: Schema::default(),
-            remember: None,
-            call_timeout: Duration::from_secs(10),
+            options: StoreOptions::default(),
             statements: Statements::Prepared,
             combining: true,
         };
@@ -73,24 +72,7 @@ impl PostgresBuilder {
         Ok(self)
     }
 
-    /// Sets how long ended claims, gone tokens and ended operations are remembered. Defaults to 7 days.
-    ///
-    /// A schema keeps the value that `setup` created it with, and every call uses that value, upkeep included. A
-    /// program that does not set this opens a schema with any value. A program that sets another value than the schema
-    /// has gets `Misconfigured`.
-    #[must_use]
-    pub fn remember(mut self, retention: Retention) -> Self {
-        self.settings.remember = Some(retention);
-        self
-    }
-
-    /// Sets how long a call may take, its retries included. Defaults to 10 seconds. A call that takes longer returns
-    /// `OutcomeUnknown`.
-    #[must_use]
-    pub fn call_timeout(mut self, timeout: Duration) -> Self {
-        self.settings.call_timeout = timeout;
-        self
-    }
+    storagebox_core::store_options!("schema", call_timeout);
 
     /// Sets how statements are sent.
     #[must_use]
@@ -116,8 +98,6 @@ impl PostgresBuilder {
 
 impl Settings {
     pub(crate) fn checked(self) -> Result<Self> {
-        self.remember.unwrap_or(Retention::DEFAULT).checked().map_err(Error::of_configuration)?;
-        checked_duration("call timeout", self.call_timeout).map_err(Error::of_configuration)?;
-        Ok(self)
+        self.options.checked().map(|()| self)
     }
 }

@@ -7,14 +7,14 @@ use std::sync::Arc;
 use sqlx::Row;
 use sqlx::postgres::PgRow;
 use storagebox_core::{
-    Cancelled, Change, Combine, Combined, Counted, Counter, CounterPromise, Error, Key, Namespace, OpId, Result,
-    Strategy, async_trait,
+    Cancelled, Change, Combined, Counted, Counter, CounterPromise, Error, Key, Namespace, OpId, Result, Strategy,
+    async_trait,
 };
 use tokio::time::Instant;
 use tracing::instrument;
 
 use crate::client::{Before, Call, Client, Kind, OpenNamespace};
-use crate::combining::{self, Combining};
+use crate::combining::{self, Combining, combine};
 use crate::error::{read, unreadable};
 
 use rules::Rules;
@@ -42,17 +42,7 @@ struct Apply {
     change: Change,
 }
 
-impl Combine for Apply {
-    type Key = (Key, OpId);
-    type Answer = Counted;
-
-    const BACKEND: &'static str = "postgres";
-    const OPERATION: &'static str = "apply";
-
-    fn key(&self) -> (Key, OpId) {
-        (self.key.clone(), self.change.op.clone())
-    }
-}
+combine!("apply", Apply -> Counted, |apply| (apply.key.clone(), apply.change.op.clone()) => (Key, OpId));
 
 /// What became of one change in a statement.
 enum Applied {

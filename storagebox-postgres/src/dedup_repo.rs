@@ -7,14 +7,14 @@ use sqlx::Row;
 use sqlx::postgres::PgRow;
 use storagebox_core::backend::{Listing, micros_of};
 use storagebox_core::{
-    Combine, Combined, Cursor, DedupId, DedupRepo, Entry, Forgotten, ListedRecord, OpId, Page, Payload, Recorded,
-    Replaced, Result, Retention, Version, async_trait,
+    Combined, Cursor, DedupId, DedupRepo, Entry, Forgotten, ListedRecord, OpId, Page, Payload, Recorded, Replaced,
+    Result, Retention, Version, async_trait,
 };
 use tokio::time::Instant;
 use tracing::instrument;
 
 use crate::client::{Before, Call, Client, OpenNamespace};
-use crate::combining::{self, Combining};
+use crate::combining::{self, Combining, combine};
 use crate::error::{read, unreadable};
 
 /// Records in one statement.
@@ -36,17 +36,7 @@ struct Record {
     retention: Retention,
 }
 
-impl Combine for Record {
-    type Key = DedupId;
-    type Answer = Recorded;
-
-    const BACKEND: &'static str = "postgres";
-    const OPERATION: &'static str = "record";
-
-    fn key(&self) -> DedupId {
-        self.id.clone()
-    }
-}
+combine!("record", Record -> Recorded, |record| record.id.clone() => DedupId);
 
 impl PostgresDedupRepo {
     pub(crate) fn new(records: OpenNamespace) -> Self {

@@ -5,16 +5,16 @@ use std::time::Duration;
 
 use sqlx::Row;
 use sqlx::postgres::PgRow;
-use storagebox_core::backend::{Listing, micros};
+use storagebox_core::backend::{Listing, OrderedRules, micros};
 use storagebox_core::{
-    Combine, Combined, Cursor, Error, Key, ListedValue, Maintained, Namespace, OrderedOptions, OrderedStore, Page,
-    Payload, Result, Stamp, Stamping, Versioned, WriterId, Written, async_trait,
+    Combined, Cursor, Key, ListedValue, Maintained, Namespace, OrderedOptions, OrderedStore, Page, Payload, Result,
+    Stamp, Versioned, WriterId, Written, async_trait,
 };
 use tokio::time::Instant;
 use tracing::instrument;
 
 use crate::client::{Before, Call, Client, Kind, OpenNamespace};
-use crate::combining::{self, Combining};
+use crate::combining::{self, Combining, combine};
 use crate::error::{read, unreadable};
 
 /// Writes in one statement.
@@ -30,7 +30,7 @@ pub(crate) struct PostgresOrderedStore {
 #[derive(Debug)]
 struct Values {
     values: OpenNamespace,
-    options: OrderedOptions,
+    rules: OrderedRules,
 }
 
 /// One put, or a delete if there is no value.
@@ -41,24 +41,13 @@ struct Write {
     stamp: Stamp,
 }
 
-impl Combine for Write {
-    type Key = Key;
-    type Answer = Written;
-
-    const BACKEND: &'static str = "postgres";
-    const OPERATION: &'static str = "write";
-
-    fn key(&self) -> Key {
-        self.key.clone()
-    }
-}
+combine!("write", Write -> Written, |write| write.key.clone() => Key);
 
 impl PostgresOrderedStore {
     pub(crate) fn new(client: &Arc<Client>, name: &Namespace, options: OrderedOptions) -> Result<Self> {
-        let options = options.checked()?;
-        let keeps = is_timed(options).then(|| micros(options.tombstone_age));
-        let values = OpenNamespace::new(client, Kind::Ordered, name).with_options(in_words(options), keeps);
-        let values = Arc::new(Values { values, options });
+        let rules = OrderedRules::of("postgres", options)?;
+        let values = OpenNamespace::new(client, Kind::Ordered, name).with_options(rules.in_words(), rules.keeps());
+        let values = Arc::new(Values { values, rules });
         let combiner = combining::combiner(client, MOST, &values, Values::together);
         Ok(Self { values, combiner })
     }
@@ -74,22 +63,6 @@ impl PostgresOrderedStore {
     }
 }
 
-fn is_timed(options: OrderedOptions) -> bool {
-    matches!(options.stamping, Stamping::Time { .. })
-}
-
-/// The options as they are kept with the namespace. What stands in tables does not change.
-fn in_words(options: OrderedOptions) -> String {
-    let age = micros(options.tombstone_age);
-    match options.stamping {
-        Stamping::Sequence => format!("sequence numbers, tombstones for {age} us"),
-        Stamping::Time { max_skew: None } => format!("time stamps, tombstones for {age} us"),
-        Stamping::Time { max_skew: Some(skew) } => {
-            format!("time stamps at most {} us ahead, tombstones for {age} us", micros(skew))
-        }
-    }
-}
-
 fn millis(duration: Duration) -> i64 {
     i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
 }
@@ -97,13 +70,6 @@ fn millis(duration: Duration) -> i64 {
 impl Values {
     fn client(&self) -> &Client {
         self.values.client()
-    }
-
-    fn skew(&self) -> Option<Duration> {
-        match self.options.stamping {
-            Stamping::Time { max_skew } => max_skew,
-            Stamping::Sequence => None,
-        }
     }
 
     async fn alone(&self, write: &Write, before: Before, deadline: Instant) -> Result<Written> {
@@ -129,9 +95,9 @@ impl Values {
             .with(calls.iter().map(|call| call.stamp.at).collect::<Vec<_>>())
             .with(calls.iter().map(|call| call.stamp.writer.as_str()).collect::<Vec<_>>())
             .with(calls.iter().map(|call| call.value.as_ref().map(Payload::as_bytes)).collect::<Vec<_>>())
-            .with(is_timed(self.options))
-            .with(self.skew().map(millis))
-            .with(millis(self.options.tombstone_age));
+            .with(self.rules.is_timed())
+            .with(self.rules.max_skew().map(millis))
+            .with(millis(self.rules.tombstone_age()));
         let rows = self.client().rows(&call).await?;
         Ok(rows.iter().zip(calls).map(|(row, call)| self.outcome(row, &call.stamp)).collect())
     }
@@ -144,14 +110,9 @@ impl Values {
             "duplicate" => Ok(Written::Duplicate),
             "mismatch" => Ok(Written::Mismatch),
             "too old" => Ok(Written::TooOld { horizon: read(FUNCTION, row.try_get("at"))? }),
-            "ahead" => Err(self.ahead(stamp, read(FUNCTION, row.try_get("at"))?)),
+            "ahead" => Err(self.rules.ahead(stamp, read(FUNCTION, row.try_get("at"))?)),
             _ => Err(unreadable(FUNCTION)),
         }
-    }
-
-    fn ahead(&self, stamp: &Stamp, clock: i64) -> Error {
-        let why = format_args!("is more than {:?} ahead of the store's clock", self.skew().unwrap_or_default());
-        Error::invalid("stamp", why).with("stamp", stamp.at).with("clock", clock).on("postgres")
     }
 }
 
@@ -219,15 +180,13 @@ impl OrderedStore for PostgresOrderedStore {
 
     #[instrument(level = "trace", skip_all)]
     async fn purge(&self, age: Duration, limit: usize) -> Result<Maintained> {
-        let options = self.values.options;
-        let timed = is_timed(options);
-        let age = if timed { age.max(options.tombstone_age) } else { age };
+        let rules = self.values.rules;
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let attempt = || async move {
             let call = Call::value("ordered_purge")
                 .about(self.values.values.opened().await?)
-                .with(micros(age.min(storagebox_core::MAX_DURATION)))
-                .with(timed.then(|| millis(options.tombstone_age)))
+                .with(micros(rules.purged(age)))
+                .with(rules.is_timed().then(|| millis(rules.tombstone_age())))
                 .with(limit);
             let deleted: i64 = read("ordered_purge", self.client().row(&call).await?.try_get(0))?;
             Ok(Maintained { deleted: deleted.unsigned_abs(), more: deleted == limit })

@@ -8,7 +8,7 @@ use storagebox_core::{Error, ErrorKind, Result, Retention};
 
 use functions::FUNCTIONS;
 
-use crate::client::{Client, Found, LOOK, THE_LOOK, VERSION, new_epoch, refuse_newer};
+use crate::client::{Client, FORMAT, Found, LOOK, THE_LOOK, VERSION, new_epoch};
 use crate::config::Schema;
 use crate::error;
 
@@ -67,18 +67,18 @@ async fn make(client: &Client, connection: &mut PgConnection) -> Result<()> {
     run(connection, schema.fill(TABLES)).await?;
     let found = look(connection, schema).await?;
     let version = found.version;
-    refuse_newer(version)?;
+    FORMAT.refuse_newer(version.into())?;
     found.check_not_emptied()?;
     run(connection, migrations_from(schema, version)).await?;
     if version == 0 {
-        run(connection, new_store(schema, client.settings().remember)).await?;
+        run(connection, new_store(schema, client.settings().options.remember)).await?;
     }
     run(connection, schema.fill(END)).await
 }
 
 /// Begins alone. Any role that may connect can hold the lock, so the error of a setup that waited in vain names the holder.
 async fn begin(client: &Client, connection: &mut PgConnection) -> Result<()> {
-    let patience = client.settings().call_timeout.as_millis().min(i32::MAX as u128);
+    let patience = client.settings().options.call_timeout.as_millis().min(i32::MAX as u128);
     let lock = SETUP_LOCK.to_string();
     let begin = BEGIN.replace("{patience}", &patience.to_string()).replace("{lock}", &lock);
     let Err(error) = run(connection, begin).await else { return Ok(()) };

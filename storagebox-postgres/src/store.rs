@@ -155,7 +155,7 @@ impl Backend for PostgresStore {
             )
             .with("failover", "a replica that replicates asynchronously can lose what was acknowledged last")
             .with("clock", "the server's, read after the lock that it decides about")
-            .remembers(self.client.settings().remember)
+            .remembers(self.client.settings().options.remember)
             .with("counters", "Atomic, Marker, Window and Sharded; the others are Unsupported")
     }
 

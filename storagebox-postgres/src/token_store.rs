@@ -5,14 +5,12 @@ use std::sync::Arc;
 
 use sqlx::Row;
 use sqlx::postgres::PgRow;
-use storagebox_core::{
-    Combine, Combined, Consumed, Created, Discarded, OpId, Result, TokenId, TokenStore, async_trait,
-};
+use storagebox_core::{Combined, Consumed, Created, Discarded, OpId, Result, TokenId, TokenStore, async_trait};
 use tokio::time::Instant;
 use tracing::instrument;
 
 use crate::client::{Before, Call, Client, OpenNamespace};
-use crate::combining::{self, Combining};
+use crate::combining::{self, Combining, combine};
 use crate::error::{read, unreadable};
 
 /// Tokens in one statement that makes or discards them.
@@ -34,17 +32,7 @@ struct Consume {
     op: OpId,
 }
 
-impl Combine for Consume {
-    type Key = TokenId;
-    type Answer = Consumed;
-
-    const BACKEND: &'static str = "postgres";
-    const OPERATION: &'static str = "consume";
-
-    fn key(&self) -> TokenId {
-        self.token.clone()
-    }
-}
+combine!("consume", Consume -> Consumed, |consume| consume.token.clone() => TokenId);
 
 impl PostgresTokenStore {
     pub(crate) fn new(tokens: OpenNamespace) -> Self {

@@ -40,7 +40,7 @@ impl Connections {
         if most == 0 {
             return Err(bad("max_connections", "must be at least 1"));
         }
-        let wait = Some(settings.call_timeout);
+        let wait = Some(settings.options.call_timeout);
         let pool = Pool::builder(Connector(prepared_for(options, settings)))
             .max_size(most)
             .timeouts(Timeouts { wait, create: wait, recycle: None })

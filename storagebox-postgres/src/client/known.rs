@@ -1,17 +1,18 @@
 //! What a store says of itself: its version, its epoch and its memory.
 
 use std::hash::{BuildHasher as _, RandomState};
-use std::time::Duration;
 
 use sqlx::Row;
 use sqlx::postgres::PgRow;
-use storagebox_core::backend::micros_of;
-use storagebox_core::{Error, ErrorKind, Result, Retention};
+use storagebox_core::backend::{StoreFormat, retention_of};
+use storagebox_core::{Error, Result, Retention};
 
 use crate::error::read;
 
 /// The version that this library works with.
 pub(crate) const VERSION: i32 = 1;
+
+pub(crate) const FORMAT: StoreFormat = StoreFormat::new("postgres", "schema", VERSION as i64);
 
 /// What a look at a schema found.
 #[derive(Clone, Copy, Debug)]
@@ -38,10 +39,9 @@ impl Found {
 
     /// The store, if it is of this library's version.
     pub(crate) fn known(&self) -> Result<Known> {
-        check(self.version)?;
+        FORMAT.check(self.version.into())?;
         let epoch = self.epoch.ok_or_else(emptied)?;
-        let memory = self.memory.map(|micros| Duration::from_micros(micros.unsigned_abs()));
-        Ok(Known { epoch, memory: memory.map_or(Retention::Forever, Retention::For) })
+        Ok(Known { epoch, memory: retention_of(self.memory) })
     }
 }
 
@@ -63,33 +63,8 @@ pub(crate) struct Known {
 impl Known {
     /// Whether this is what was asked for, if anything was.
     pub(crate) fn check(&self, memory: Option<Retention>) -> Result<()> {
-        match memory.filter(|memory| micros_of(*memory) != micros_of(self.memory)) {
-            None => Ok(()),
-            Some(other) => {
-                let kept = self.memory;
-                let why = format_args!("the store was set up with {kept}, and cannot be opened with {other}");
-                Err(Error::misconfigured("remember", why).on("postgres"))
-            }
-        }
+        FORMAT.check_memory(self.memory, memory)
     }
-}
-
-/// Judges the version that a namespace was opened with.
-pub(super) fn check(version: i32) -> Result<()> {
-    refuse_newer(version)?;
-    if version == VERSION {
-        return Ok(());
-    }
-    let why = format!("the schema is of version {version}, and this library needs {VERSION}");
-    Err(Error::new(ErrorKind::NotSetUp, why).on("postgres"))
-}
-
-pub(crate) fn refuse_newer(version: i32) -> Result<()> {
-    if version <= VERSION {
-        return Ok(());
-    }
-    let what = format!("the schema's version {version}: this library knows up to {VERSION}, and it");
-    Err(Error::unsupported(what, "a newer storagebox").on("postgres"))
 }
 
 /// An epoch that no store and no namespace had before. It is of the system's randomness: a program may seed its own.

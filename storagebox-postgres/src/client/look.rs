@@ -2,7 +2,7 @@
 
 use storagebox_core::{Error, Result};
 
-use super::known::{Found, check, refuse_newer};
+use super::known::{FORMAT, Found};
 use super::{Client, Progress};
 
 pub(crate) const LOOK: &str = include_str!("../../sql/store/look.sql");
@@ -15,7 +15,7 @@ impl Client {
     pub(crate) async fn found(&self) -> Result<Found> {
         let row = self.look("ping", &self.schema().fill(LOOK)).await?;
         let found = Found::of(THE_LOOK, &row)?;
-        refuse_newer(found.version)?;
+        FORMAT.refuse_newer(found.version.into())?;
         Ok(found)
     }
 
@@ -24,7 +24,7 @@ impl Client {
         let look = self.schema().fill(LOOK);
         // What the call itself did is not what the look does.
         let found = Progress::default().scope(self.look("look", &look)).await;
-        match found.and_then(|row| Found::of(THE_LOOK, &row)).map(|found| check(found.version)) {
+        match found.and_then(|row| Found::of(THE_LOOK, &row)).map(|found| FORMAT.check(found.version.into())) {
             Ok(Err(of_version)) => of_version.caused_by(error),
             _ => error,
         }

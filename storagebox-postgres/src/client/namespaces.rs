@@ -81,7 +81,7 @@ impl OpenNamespace {
     }
 
     async fn open(&self) -> Result<Opened> {
-        let memory = self.client.settings().remember;
+        let memory = self.client.settings().options.remember;
         let call = Call::rows(OPEN)
             .with(VERSION)
             .with(self.client.epoch())
