@@ -51,9 +51,14 @@ impl Connection {
     /// The client, without the driver's own retries: a conditional write that it repeats would be told that it lost
     /// against itself. The clock hears every answer, unless it is a test's.
     pub(crate) async fn driver(&self, clock: Option<&Corrected>, attempt: Duration) -> &Driver {
-        if let Some(driver) = self.driver.get() {
-            return driver;
+        match self.driver.get() {
+            Some(driver) => driver,
+            // Boxed, because every call carries what it may have to wait for.
+            None => Box::pin(self.first_driver(clock, attempt)).await,
         }
+    }
+
+    async fn first_driver(&self, clock: Option<&Corrected>, attempt: Duration) -> &Driver {
         let _turn = self.making.next().await;
         if let Some(driver) = self.driver.get() {
             return driver;

@@ -127,9 +127,14 @@ impl OpenNamespace {
     /// The first call makes the namespace, or checks how it was made; one request. It may be made by several: each
     /// finds the same.
     async fn made(&self) -> Result<Made> {
-        if let Some(made) = self.made.get() {
-            return Ok(*made);
+        match self.made.get() {
+            Some(made) => Ok(*made),
+            // Boxed, because every call carries what it may have to wait for.
+            None => Box::pin(self.first_made()).await,
         }
+    }
+
+    async fn first_made(&self) -> Result<Made> {
         let _turn = self.opening.next().await;
         match self.made.get() {
             Some(made) => Ok(*made),

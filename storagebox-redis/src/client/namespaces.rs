@@ -68,7 +68,8 @@ impl OpenNamespace {
     /// where it is made.
     pub(crate) async fn call<'a>(&'a self, script: &'static Script) -> Result<Call<'a>> {
         if self.opened.get().is_none() {
-            self.open().await?;
+            // Boxed, because every call carries what it may have to wait for.
+            Box::pin(self.open()).await?;
         }
         Ok(Call::new(script, &self.key).in_epoch(self.client.epoch()))
     }

@@ -95,9 +95,14 @@ impl Slot {
 
     /// The connection, opened if there is none.
     pub(super) async fn connected(&self, server: &Server) -> Result<Connection> {
-        if let Some(found) = self.found()? {
-            return Ok(found);
+        match self.found()? {
+            Some(found) => Ok(found),
+            // Boxed, because every call carries what it may have to wait for.
+            None => Box::pin(self.first_connected(server)).await,
         }
+    }
+
+    async fn first_connected(&self, server: &Server) -> Result<Connection> {
         let _turn = self.connecting.next().await;
         match self.found()? {
             Some(found) => Ok(found),
