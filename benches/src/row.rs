@@ -25,7 +25,24 @@ pub(crate) struct Row {
     pub(crate) floor: Side,
 }
 
+/// A row's number in the list of targets, and what is done.
+#[cfg(any(feature = "postgres", feature = "redis"))]
+pub(crate) type Name = (&'static str, &'static str);
+
 impl Row {
+    /// A row whose sides, ours and the floor, call the same server.
+    #[cfg(any(feature = "postgres", feature = "redis"))]
+    pub(crate) fn on_server<S: Meter + Clone + 'static>(
+        (backend, server): (&'static str, &S),
+        (id, op): Name,
+        concurrency: usize,
+        target: Target,
+        [ours, floor]: [Side; 2],
+    ) -> Self {
+        let (guess, meter) = (200.max(concurrency * 10), Some(Box::new(server.clone()) as _));
+        Self { id, op, backend, concurrency, guess, meter, target, ours, floor }
+    }
+
     pub(crate) fn name(&self) -> String {
         format!("{} {}, {}, {}", self.id, self.op, self.backend, self.concurrency)
     }

@@ -15,9 +15,23 @@ mod sqlite;
 use crate::row::Row;
 
 /// With `slow`, banks are as large as the targets say, which takes minutes to load.
+#[cfg_attr(
+    not(any(feature = "postgres", feature = "redis")),
+    expect(unused_variables, reason = "only banks on those servers take so long")
+)]
 pub(crate) fn all(slow: bool) -> Vec<Row> {
-    let embedded = memory::rows().into_iter().chain(of_sqlite());
-    embedded.chain(of_postgres(slow)).chain(of_dynamo()).chain(of_redis(slow)).collect()
+    let parts = [
+        memory::rows(),
+        #[cfg(feature = "sqlite")]
+        sqlite::rows(),
+        #[cfg(feature = "postgres")]
+        postgres::rows(slow),
+        #[cfg(feature = "dynamo")]
+        dynamo::rows(),
+        #[cfg(feature = "redis")]
+        redis::rows(slow),
+    ];
+    parts.into_iter().flatten().collect()
 }
 
 /// The rows of which calls are counted: a `take` by a handle of the default policy, and the floor.
@@ -33,44 +47,4 @@ pub(crate) fn counted() -> Vec<Row> {
         #[cfg(feature = "dynamo")]
         dynamo::counted(),
     ]
-}
-
-#[cfg(feature = "sqlite")]
-fn of_sqlite() -> Vec<Row> {
-    sqlite::rows()
-}
-
-#[cfg(not(feature = "sqlite"))]
-fn of_sqlite() -> Vec<Row> {
-    vec![]
-}
-
-#[cfg(feature = "postgres")]
-fn of_postgres(slow: bool) -> Vec<Row> {
-    postgres::rows(slow)
-}
-
-#[cfg(not(feature = "postgres"))]
-fn of_postgres(_slow: bool) -> Vec<Row> {
-    vec![]
-}
-
-#[cfg(feature = "dynamo")]
-fn of_dynamo() -> Vec<Row> {
-    dynamo::rows()
-}
-
-#[cfg(not(feature = "dynamo"))]
-fn of_dynamo() -> Vec<Row> {
-    vec![]
-}
-
-#[cfg(feature = "redis")]
-fn of_redis(slow: bool) -> Vec<Row> {
-    redis::rows(slow)
-}
-
-#[cfg(not(feature = "redis"))]
-fn of_redis(_slow: bool) -> Vec<Row> {
-    vec![]
 }

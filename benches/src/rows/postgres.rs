@@ -13,7 +13,7 @@ mod update;
 
 use storagebox::{Bounds, Retention, Strategy};
 
-use crate::row::{Row, Side, Target};
+use crate::row::{Name, Row, Side, Target};
 
 use cluster::Cluster;
 
@@ -33,7 +33,7 @@ pub(crate) fn counted() -> Row {
     let rows = Rows { cluster: Cluster::default(), items: COUNTED, slow: false };
     let ours = sides::takes_by_handle(&rows.cluster, rows.items);
     let floor = sides::plain_takes(&rows.cluster, rows.items, false);
-    rows.row(("P18", "take by a handle"), 1, Target::ratio(0.0), ours, floor)
+    rows.row(("P18", "take by a handle"), 1, Target::ratio(0.0), [ours, floor])
 }
 
 /// Makes rows that share a server.
@@ -58,20 +58,20 @@ impl Rows {
     fn cost_of_the_library(&self, callers: usize) -> Row {
         let target = Target { extra_cpu: Some(3.0), ..Target::ratio(0.95) };
         let ours = sides::takes(&self.cluster, self.items, false);
-        self.row(("P1", "take"), callers, target, ours, sides::plain_takes(&self.cluster, self.items, true))
+        self.row(("P1", "take"), callers, target, [ours, sides::plain_takes(&self.cluster, self.items, true)])
     }
 
     fn cost_without_waiting(&self, callers: usize) -> Row {
         let target = Target { extra_cpu: Some(3.0), ..Target::ratio(0.9) };
         let ours = sides::takes_without_waiting(&self.cluster, self.items);
         let op = "take, synchronous_commit off";
-        self.row(("P1", op), callers, target, ours, sides::plain_takes(&self.cluster, self.items, false))
+        self.row(("P1", op), callers, target, [ours, sides::plain_takes(&self.cluster, self.items, false)])
     }
 
     fn cost_of_the_promises(&self, callers: usize) -> Row {
         let ours = sides::takes(&self.cluster, self.items, false);
         let op = "take, one at a time";
-        self.row(("P2", op), callers, Target::ratio(0.65), ours, self.updates())
+        self.row(("P2", op), callers, Target::ratio(0.65), [ours, self.updates()])
     }
 
     /// Every page that is written for the first time after a checkpoint goes to the log as a whole.
@@ -82,24 +82,24 @@ impl Rows {
         };
         let target = Target { log: Some(2000.0), ..Target::ratio(0.65) };
         let ours = sides::takes_after_a_checkpoint(&self.cluster, items);
-        self.row(("P2", op), 16, target, ours, sides::updates_after_a_checkpoint(&self.cluster))
+        self.row(("P2", op), 16, target, [ours, sides::updates_after_a_checkpoint(&self.cluster)])
     }
 
     fn combined(&self) -> Row {
         let ours = sides::takes(&self.cluster, self.items, true);
-        self.row(("P3", "take, combined"), 64, Target::ratio(2.0), ours, self.updates())
+        self.row(("P3", "take, combined"), 64, Target::ratio(2.0), [ours, self.updates()])
     }
 
     fn uncleaned(&self) -> Row {
         let ours = sides::takes_of_the_rest(&self.cluster, self.items, false);
         let op = "take, 9 of 10 taken, no vacuum";
-        self.row(("P4", op), 16, Target::ratio(0.8), ours, sides::takes(&self.cluster, self.items, false))
+        self.row(("P4", op), 16, Target::ratio(0.8), [ours, sides::takes(&self.cluster, self.items, false)])
     }
 
     fn with_a_snapshot(&self) -> Row {
         let ours = sides::takes_of_the_rest(&self.cluster, self.items, true);
         let op = "take, 9 of 10 taken, old snapshot";
-        self.row(("P4", op), 16, Target::ratio(0.5), ours, sides::takes(&self.cluster, self.items, false))
+        self.row(("P4", op), 16, Target::ratio(0.5), [ours, sides::takes(&self.cluster, self.items, false)])
     }
 
     fn of_size(&self) -> Row {
@@ -108,39 +108,39 @@ impl Rows {
             false => ("take of 1e6 against 1e4", self.items),
         };
         let ours = sides::takes(&self.cluster, items, false);
-        self.row(("P5", op), 16, Target::ratio(0.8), ours, sides::takes(&self.cluster, self.items / 100, false))
+        self.row(("P5", op), 16, Target::ratio(0.8), [ours, sides::takes(&self.cluster, self.items / 100, false)])
     }
 
     fn article(&self) -> Row {
         let ours = sides::takes(&self.cluster, self.items, false);
         let op = "take against article 1";
-        self.row(("P6", op), 32, Target::ratio(1.9), ours, sides::article(&self.cluster, self.items))
+        self.row(("P6", op), 32, Target::ratio(1.9), [ours, sides::article(&self.cluster, self.items)])
     }
 
     fn combined_article(&self) -> Row {
         let ours = sides::takes(&self.cluster, self.items, true);
         let op = "take, combined, against article 1";
-        self.row(("P6", op), 32, Target::ratio(4.0), ours, sides::article(&self.cluster, self.items))
+        self.row(("P6", op), 32, Target::ratio(4.0), [ours, sides::article(&self.cluster, self.items)])
     }
 
     fn load(&self) -> Row {
         let (ours, floor) = (sides::add(&self.cluster), sides::plain_add(&self.cluster));
-        Row { guess: 20_000, ..self.row(("P12", "add, in items"), 1, Target::ratio(0.9), ours, floor) }
+        Row { guess: 20_000, ..self.row(("P12", "add, in items"), 1, Target::ratio(0.9), [ours, floor]) }
     }
 
     fn hot_counter(&self) -> Row {
         let ours = sides::changes(&self.cluster, Strategy::Marker { retention: Retention::DEFAULT });
-        self.row(("P13", "apply, one key, combined"), 64, Target::ratio(2.5), ours, self.hot_updates())
+        self.row(("P13", "apply, one key, combined"), 64, Target::ratio(2.5), [ours, self.hot_updates()])
     }
 
     fn sharded_counter(&self) -> Row {
         let ours = sides::changes(&self.cluster, sharded(Bounds::NONE));
-        self.row(("P14", "apply, sharded"), 64, Target::ratio(4.0), ours, self.hot_updates())
+        self.row(("P14", "apply, sharded"), 64, Target::ratio(4.0), [ours, self.hot_updates()])
     }
 
     fn bounded_counter(&self) -> Row {
         let ours = sides::changes(&self.cluster, sharded(Bounds::at_most(1_000_000_000)));
-        self.row(("P14", "apply, sharded, bounds"), 64, Target::ratio(3.0), ours, self.hot_updates())
+        self.row(("P14", "apply, sharded, bounds"), 64, Target::ratio(3.0), [ours, self.hot_updates()])
     }
 
     fn updates(&self) -> Side {
@@ -151,17 +151,8 @@ impl Rows {
         sides::updates(&self.cluster, update::hot)
     }
 
-    fn row(
-        &self,
-        (id, op): (&'static str, &'static str),
-        concurrency: usize,
-        target: Target,
-        ours: Side,
-        floor: Side,
-    ) -> Row {
-        let (backend, guess) = ("postgres", 200.max(concurrency * 10));
-        let meter = Some(Box::new(self.cluster.clone()) as _);
-        Row { id, op, backend, concurrency, guess, meter, target, ours, floor }
+    fn row(&self, name: Name, concurrency: usize, target: Target, sides: [Side; 2]) -> Row {
+        Row::on_server(("postgres", &self.cluster), name, concurrency, target, sides)
     }
 }
 

@@ -7,7 +7,7 @@ mod server;
 
 use std::sync::Arc;
 
-use crate::row::{Row, Side, Target};
+use crate::row::{Name, Row, Side, Target};
 use crate::rows::side::{ids, prepared, side};
 
 use bank::Bank;
@@ -30,7 +30,7 @@ pub(crate) fn rows(slow: bool) -> Vec<Row> {
 pub(crate) fn counted() -> Row {
     let rows = Rows { server: Server::quick(), items: COUNTED, slow: false };
     let ours = rows.takes_by_handle();
-    rows.row(("P18", "take by a handle"), 1, Target::ratio(0.0), ours, rows.plain_takes())
+    rows.row(("P18", "take by a handle"), 1, Target::ratio(0.0), [ours, rows.plain_takes()])
 }
 
 /// Makes rows that share a server.
@@ -58,16 +58,16 @@ impl Rows {
     }
 
     fn cost_of_the_library(&self, op: &'static str, callers: usize, target: Target) -> Row {
-        self.row(("P1", op), callers, target, self.takes(self.items), self.plain_takes())
+        self.row(("P1", op), callers, target, [self.takes(self.items), self.plain_takes()])
     }
 
     fn against_the_script(&self, callers: usize) -> Row {
-        self.row(("P7", "take"), callers, Target::ratio(0.9), self.takes(self.items), self.plain_takes())
+        self.row(("P7", "take"), callers, Target::ratio(0.9), [self.takes(self.items), self.plain_takes()])
     }
 
     fn against_a_pool(&self, callers: usize, least: f64) -> Row {
         let (op, ours) = ("take against a pool", self.takes(self.items));
-        self.row(("P8", op), callers, Target::ratio(least), ours, self.pooled_takes(callers))
+        self.row(("P8", op), callers, Target::ratio(least), [ours, self.pooled_takes(callers)])
     }
 
     fn of_size(&self) -> Row {
@@ -76,12 +76,12 @@ impl Rows {
             false => ("take of 1e6 against 1e5", 10),
         };
         let ours = self.takes(times * self.items);
-        self.row(("P9", op), 16, Target::ratio(0.7), ours, self.takes(self.items))
+        self.row(("P9", op), 16, Target::ratio(0.7), [ours, self.takes(self.items)])
     }
 
     fn load(&self) -> Row {
         let (ours, floor) = (self.adds(), self.plain_adds());
-        Row { guess: 20_000, ..self.row(("P12", "add, in items"), 1, Target::ratio(0.9), ours, floor) }
+        Row { guess: 20_000, ..self.row(("P12", "add, in items"), 1, Target::ratio(0.9), [ours, floor]) }
     }
 
     /// Takes through the library.
@@ -146,17 +146,8 @@ impl Rows {
         side(&self.server, make, |world: Arc<(PlainTakes, Bank)>, load| async move { world.0.adds(load) })
     }
 
-    fn row(
-        &self,
-        (id, op): (&'static str, &'static str),
-        concurrency: usize,
-        target: Target,
-        ours: Side,
-        floor: Side,
-    ) -> Row {
-        let (backend, guess) = ("redis", 200.max(concurrency * 10));
-        let meter = Some(Box::new(self.server.clone()) as _);
-        Row { id, op, backend, concurrency, guess, meter, target, ours, floor }
+    fn row(&self, name: Name, concurrency: usize, target: Target, sides: [Side; 2]) -> Row {
+        Row::on_server(("redis", &self.server), name, concurrency, target, sides)
     }
 }
 

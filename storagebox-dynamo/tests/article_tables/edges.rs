@@ -63,8 +63,7 @@ async fn rows_that_others_wrote_are_taken_and_given_as_ours() -> Result<()> {
 #[tokio::test]
 async fn what_makes_no_sense_is_refused_before_any_request() -> Result<()> {
     Articles::with(async |articles| {
-        let faults = articles.faults();
-        let tables = articles.through(articles.builder(), &faults).await?;
+        let (tables, faults) = articles.through(articles.builder()).await?;
         for id in [String::new(), "a\0b".to_owned(), "x".repeat(513)] {
             let error = tables.assign(id).await.expect_err("an id that is none");
             assert_eq!(error.kind(), ErrorKind::InvalidInput, "{error}");

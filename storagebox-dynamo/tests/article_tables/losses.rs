@@ -27,8 +27,7 @@ const OF_A_TRANSACTION: [Fault; 11] = [
 async fn each_fault_alone_and_twice_in_a_row_is_met_within_the_call() -> Result<()> {
     Articles::with(async |articles| {
         articles.filled(100).await?;
-        let faults = articles.faults();
-        let tables = articles.through(articles.builder(), &faults).await?;
+        let (tables, faults) = articles.through(articles.builder()).await?;
         let mut answers = vec![];
         for fault in OF_A_TRANSACTION {
             for times in [1, 2] {
@@ -50,8 +49,7 @@ async fn each_fault_alone_and_twice_in_a_row_is_met_within_the_call() -> Result<
 #[tokio::test(flavor = "multi_thread")]
 async fn a_fifth_of_all_requests_go_wrong_and_nothing_is_lost_or_given_twice() -> Result<()> {
     Articles::with(async |articles| {
-        let faults = articles.faults();
-        let tables = articles.through(articles.builder().call_timeout(Duration::from_secs(60)), &faults).await?;
+        let (tables, faults) = articles.through(articles.builder().call_timeout(Duration::from_secs(60))).await?;
         faults.random(1, 20, Fault::ALL);
         let added = tables.add(&items(400)?).await?;
         assert_eq!((added.added, added.already_present), (400, 0));
@@ -73,8 +71,7 @@ async fn a_fifth_of_all_requests_go_wrong_and_nothing_is_lost_or_given_twice() -
 async fn the_end_of_a_bank_is_told_truly_when_a_fifth_of_all_requests_go_wrong() -> Result<()> {
     Articles::with(async |articles| {
         articles.filled(30).await?;
-        let faults = articles.faults();
-        let tables = articles.through(articles.builder().call_timeout(Duration::from_secs(60)), &faults).await?;
+        let (tables, faults) = articles.through(articles.builder().call_timeout(Duration::from_secs(60))).await?;
         faults.random(2, 20, Fault::ALL);
         let answers = at_once(&tables, (0..48).map(|task| format!("customer-{task}"))).await?;
         faults.heal();
@@ -96,8 +93,7 @@ async fn the_end_of_a_bank_is_told_truly_when_a_fifth_of_all_requests_go_wrong()
 async fn a_scan_that_fails_is_an_error_and_no_end() -> Result<()> {
     Articles::with(async |articles| {
         articles.filled(2).await?;
-        let faults = articles.faults();
-        let tables = articles.through(articles.builder(), &faults).await?;
+        let (tables, faults) = articles.through(articles.builder()).await?;
         for (fault, kind) in [(Fault::Throttle, ErrorKind::Throttled), (Fault::DropBefore, ErrorKind::Unavailable)] {
             faults.script_for("Scan", std::iter::repeat_n(fault, 40));
             let error = tables.assign("ada").await.expect_err("a bank that cannot be looked through");

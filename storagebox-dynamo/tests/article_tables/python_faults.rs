@@ -29,8 +29,7 @@ async fn python_fault_1_returning_user_from_an_empty_bank() -> Result<()> {
 async fn python_fault_2_error_on_the_record_is_not_assigned_already() -> Result<()> {
     Articles::with(async |articles| {
         articles.filled(1).await?;
-        let faults = articles.faults();
-        let tables = articles.through(articles.builder(), &faults).await?;
+        let (tables, faults) = articles.through(articles.builder()).await?;
         faults.script_for("TransactWriteItems", std::iter::repeat_n(Fault::Throttle, 40));
         let error = tables.assign("ada").await.expect_err("a record that cannot be written");
         assert_eq!((error.kind(), error.certainty()), (ErrorKind::Throttled, Certainty::NotApplied), "{error}");
@@ -59,8 +58,7 @@ async fn python_fault_3_batch_of_26_000_items() -> Result<()> {
 #[tokio::test(flavor = "multi_thread")]
 async fn python_fault_4_lost_part_of_a_batch() -> Result<()> {
     Articles::with(async |articles| {
-        let faults = articles.faults();
-        let tables = articles.through(articles.builder().call_timeout(Duration::from_secs(60)), &faults).await?;
+        let (tables, faults) = articles.through(articles.builder().call_timeout(Duration::from_secs(60))).await?;
         faults.random(4, 40, &[Fault::Unprocessed, Fault::Throttle, Fault::ErrorBefore, Fault::DropBefore]);
         let all = items(1_000)?;
         for part in all.chunks(125) {
@@ -81,8 +79,7 @@ async fn python_fault_4_lost_part_of_a_batch() -> Result<()> {
 async fn python_fault_5_lost_reply_of_the_take() -> Result<()> {
     Articles::with(async |articles| {
         articles.filled(1).await?;
-        let faults = articles.faults();
-        let tables = articles.through(articles.builder(), &faults).await?;
+        let (tables, faults) = articles.through(articles.builder()).await?;
         faults.script_for("TransactWriteItems", [Fault::DropAfter]);
         let item = assign(&tables, "ada").await?;
         assert_eq!(given(&tables, "ada").await?, Some(item.clone()));
@@ -99,8 +96,7 @@ async fn python_fault_6_crash_between_take_and_record() -> Result<()> {
         articles.filled(2).await?;
         let patient = Duration::from_secs(3);
         for (id, fault, is_taken) in [("ada", Fault::DropAfter, true), ("bob", Fault::DropBefore, false)] {
-            let faults = articles.faults();
-            let dying = articles.through(articles.builder().call_timeout(patient), &faults).await?;
+            let (dying, faults) = articles.through(articles.builder().call_timeout(patient)).await?;
             let then_dead = std::iter::repeat_n(Fault::DropBefore, 100);
             faults.script_for("TransactWriteItems", std::iter::once(fault).chain(then_dead));
             let error = dying.assign(id).await.expect_err("a call whose process dies");

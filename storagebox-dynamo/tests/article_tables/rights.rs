@@ -16,9 +16,8 @@ type Right = (String, String);
 #[tokio::test]
 async fn the_calls_take_the_rights_that_the_readme_names() -> Result<()> {
     Articles::with(async |articles| {
-        let faults = articles.faults();
+        let (tables, faults) = articles.through(articles.builder()).await?;
         faults.record(true);
-        let tables = articles.through(articles.builder(), &faults).await?;
         tables.add(&items(2)?).await?;
         for id in ["ada", "ada", "bob"] {
             let _ = tables.assign(id).await?;

@@ -301,7 +301,7 @@ async fn a_namespace_keeps_the_form_that_it_was_made_with() -> Result<()> {
 async fn a_lifetime_below_the_skew_is_refused() -> Result<()> {
     with_place(async |place| {
         let store = alone(place).max_skew(HOUR).from_client(place.table.raw())?;
-        let error = store.counter(&"window".parse()?, window(9)).err().expect("a lifetime that is too short");
+        let error = store.counter(&"window".parse()?, window(9)).expect_err("a lifetime that is too short");
         assert_eq!(error.kind(), ErrorKind::InvalidInput);
         assert!(error.to_string().contains("max_skew"), "{error}");
         Ok(())

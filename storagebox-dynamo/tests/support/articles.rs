@@ -76,15 +76,12 @@ impl Articles {
         self.builder().article_tables_from_client(&self.driver().await, &self.records)
     }
 
-    /// With a client of its own that meets these faults.
-    pub async fn through(&self, builder: DynamoBuilder, faults: &Faults) -> Result<ArticleTables> {
+    /// With a client of its own, and the faults that its requests meet: none yet.
+    pub async fn through(&self, builder: DynamoBuilder) -> Result<(ArticleTables, Faults)> {
+        let faults = Faults::new(self.table.http());
         let http = SharedHttpClient::new(faults.clone());
-        builder.article_tables_from_client(&self.table.client(None, Some(http)).await, &self.records)
-    }
-
-    /// A way to the server on which nothing goes wrong yet.
-    pub fn faults(&self) -> Faults {
-        Faults::new(self.table.http())
+        let client = self.table.client(None, Some(http)).await;
+        Ok((builder.article_tables_from_client(&client, &self.records)?, faults))
     }
 
     /// Open, and with these items in it.

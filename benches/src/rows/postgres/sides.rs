@@ -27,9 +27,27 @@ impl Plain {
     }
 }
 
+/// A bank in a database of its own, whose commits wait for the disk or do not.
+async fn new_bank(cluster: Cluster, items: usize, combining: bool, waiting: bool) -> Result<Bank> {
+    let database = cluster.database(items).await?;
+    if !waiting {
+        without_waiting(&database).await?;
+    }
+    Bank::new(database, items, combining)
+}
+
 /// Takes through the library.
 pub(super) fn takes(cluster: &Cluster, items: usize, combining: bool) -> Side {
-    let make = move |cluster: Cluster| async move { Bank::new(cluster.database(items).await?, items, combining) };
+    takes_of(cluster, items, combining, true)
+}
+
+/// The same, one at a time, where no commit waits for the disk.
+pub(super) fn takes_without_waiting(cluster: &Cluster, items: usize) -> Side {
+    takes_of(cluster, items, false, false)
+}
+
+fn takes_of(cluster: &Cluster, items: usize, combining: bool, waiting: bool) -> Side {
+    let make = move |cluster| new_bank(cluster, items, combining, waiting);
     side(cluster, make, |bank: Arc<Bank>, load| async move {
         bank.refill(load).await?;
         bank.takes(load)
@@ -38,39 +56,19 @@ pub(super) fn takes(cluster: &Cluster, items: usize, combining: bool) -> Side {
 
 /// Takes by a handle, as a store makes them by default, where no commit waits for the disk.
 pub(super) fn takes_by_handle(cluster: &Cluster, items: usize) -> Side {
-    let make = move |cluster: Cluster| async move {
-        let database = cluster.database(items).await?;
-        without_waiting(&database).await?;
-        Bank::new(database, items, true)
-    };
+    let make = move |cluster| new_bank(cluster, items, true, false);
     side(cluster, make, |bank: Arc<Bank>, load| async move {
         bank.refill(load).await?;
         bank.takes_by_handle(load)
     })
 }
 
-/// The same, one at a time, where no commit waits for the disk.
-pub(super) fn takes_without_waiting(cluster: &Cluster, items: usize) -> Side {
-    let make = move |cluster: Cluster| async move {
-        let database = cluster.database(items).await?;
-        without_waiting(&database).await?;
-        Bank::new(database, items, false)
-    };
-    side(cluster, make, |bank: Arc<Bank>, load| async move {
-        bank.refill(load).await?;
-        bank.takes(load)
-    })
-}
-
 /// The same statement without the library.
 pub(super) fn plain_takes(cluster: &Cluster, items: usize, waiting: bool) -> Side {
-    let make = move |cluster: Cluster| async move {
-        let database = cluster.database(items).await?;
-        if !waiting {
-            without_waiting(&database).await?;
-        }
-        let client = Client::new(database.options()?)?;
-        Ok((Bank::new(database, items, false)?, client))
+    let make = move |cluster| async move {
+        let bank = new_bank(cluster, items, false, waiting).await?;
+        let client = Client::new(bank.database().options()?)?;
+        Ok((bank, client))
     };
     side(cluster, make, |world: Arc<(Bank, Client)>, load| async move {
         let (bank, client) = &*world;
@@ -87,7 +85,7 @@ async fn without_waiting(database: &Database) -> Result<()> {
 
 /// Takes one at a time, each slice right after a checkpoint.
 pub(super) fn takes_after_a_checkpoint(cluster: &Cluster, items: usize) -> Side {
-    let make = move |cluster: Cluster| async move { Bank::new(cluster.database(items).await?, items, false) };
+    let make = move |cluster| new_bank(cluster, items, false, true);
     side(cluster, make, |bank: Arc<Bank>, load| async move {
         bank.refill(load).await?;
         bank.database().server().checkpoint().await?;
