@@ -46,14 +46,14 @@ impl Bank {
 
     pub(super) async fn withdraw(&self, items: &[Item]) -> Result<Withdrawn> {
         let fates = self.each("withdraw", items, |item, tag| async move {
-            let withdrawn = Write::update(&self.item_key(item.as_str()).await?).tagged(&tag);
-            let withdrawn = withdrawn.set_to("w", ":w").value(":w", 1_i64).remove(&["o"]);
-            let withdrawn = withdrawn.only_if("begins_with(o, :free)").value(":free", FREE);
-            match self.client().write(&withdrawn).await? {
-                Wrote::Done(_) => Ok(Fate::Changed),
-                Wrote::Refused(None) => Ok(Fate::Unknown),
-                Wrote::Refused(Some(row)) => self.not_free(&item, &row, &tag).await,
+            let key = self.item_key(item.as_str()).await?;
+            let Some(row) = self.client().get(&key).await? else { return Ok(Fate::Unknown) };
+            if Standing::of(&row)? != Standing::Free {
+                return self.not_free(&item, &row, &tag).await;
             }
+            let withdrawn = Write::update(&key).tagged(&tag).set_to("w", ":w").value(":w", 1_i64).remove(&["o"]);
+            let withdrawn = if_unchanged(withdrawn, &row, "begins_with(o, :free)").value(":free", FREE);
+            self.fate(&withdrawn, &tag, |_| Err(moving())).await
         });
         let fates = fates.await?;
         let count = |fate| fates.get(&fate).copied().unwrap_or_default();
@@ -84,9 +84,16 @@ impl Bank {
 
     pub(super) async fn restore(&self, items: &[Item]) -> Result<Restored> {
         let fates = self.each("restore", items, |item, tag| async move {
-            let restored = Write::update(&self.item_key(item.as_str()).await?).tagged(&tag);
-            let restored = restored.set("o", free_at(item.as_str())).remove(&["w"]);
-            self.fate(&restored.only_if("attribute_exists(w)"), &tag, |_| Ok(Fate::Already)).await
+            let key = self.item_key(item.as_str()).await?;
+            let Some(row) = self.client().get(&key).await? else { return Ok(Fate::Unknown) };
+            match Standing::of(&row)? {
+                Standing::Withdrawn => {}
+                _ if tag.is_on(&row) => return Ok(Fate::Changed),
+                _ => return Ok(Fate::Already),
+            }
+            let restored = Write::update(&key).tagged(&tag).set("o", free_at(item.as_str())).remove(&["w"]);
+            let restored = if_unchanged(restored, &row, "attribute_exists(w)");
+            self.fate(&restored, &tag, |_| Err(moving())).await
         });
         let fates = fates.await?;
         let count = |fate| fates.get(&fate).copied().unwrap_or_default();
@@ -188,6 +195,14 @@ impl Bank {
         let distinct: Vec<_> = keys.iter().filter(|key| seen.insert(*key)).cloned().collect();
         let rows = self.client().rows(&distinct).await?;
         rows.into_iter().map(|row| Ok((row.sort()?.to_owned(), row))).collect()
+    }
+}
+
+/// A copy of the write that lands late changes nothing: another call has changed the row by then.
+fn if_unchanged(write: Write, seen: &Row, condition: &str) -> Write {
+    match seen.text("t") {
+        Some(tag) => write.only_if(format!("t = :seen AND {condition}")).value(":seen", tag),
+        None => write.only_if(condition),
     }
 }
 

@@ -6,7 +6,7 @@ use storagebox_core::{
     Backend, BankAdmin, ClaimId, ClaimState, Confirmed, Counts, End, Extended, Hold, Item, ItemBank, ItemState,
     Released, Result, Taken,
 };
-use storagebox_dynamo::faults::Faults;
+use storagebox_dynamo::faults::{Fault, Faults};
 
 use crate::scene::{Gate, recorded, with_place};
 use crate::support::{Place, failed, items};
@@ -61,6 +61,31 @@ async fn a_confirm_that_lands_after_expired_was_answered_changes_nothing() -> Re
             assert_eq!(elsewhere.holder(&item).await?, ItemState::Free, "{told:?}");
             assert_eq!(elsewhere.counts().await?, Counts { free: 1, ..Counts::default() }, "{told:?}");
         }
+        Ok(())
+    })
+    .await
+}
+
+/// A request of a call that was answered arrives after the opposite call: the newer one stays.
+#[tokio::test]
+async fn a_late_withdraw_or_restore_does_not_undo_a_newer_one() -> Result<()> {
+    with_place(async |place| {
+        let (store, faults) = recorded(&place.table, place.builder()).await?;
+        let (bank, code) = (store.item_bank(&"namespace".parse()?)?, [Item::new("code")?]);
+        bank.add(&code).await?;
+
+        faults.script_for("UpdateItem", [Fault::Late]);
+        assert_eq!(bank.withdraw(&code).await?.withdrawn, 1);
+        assert_eq!(bank.restore(&code).await?.restored, 1);
+        faults.land().await;
+        assert_eq!(bank.holder(&code[0]).await?, ItemState::Free);
+
+        assert_eq!(bank.withdraw(&code).await?.withdrawn, 1);
+        faults.script_for("UpdateItem", [Fault::Late]);
+        assert_eq!(bank.restore(&code).await?.restored, 1);
+        assert_eq!(bank.withdraw(&code).await?.withdrawn, 1);
+        faults.land().await;
+        assert_eq!(bank.holder(&code[0]).await?, ItemState::Withdrawn);
         Ok(())
     })
     .await
