@@ -13,7 +13,7 @@ pub(super) const WRONG_URLS: &[(&str, &str)] = &[
     ("sqlite:namespace.db/", "must name a file, not a folder"),
     ("sqlite::memory:", "use the backend `memory:`"),
     ("sqlite:namespace.db?synchronus=full", "has the query key `synchronus`, which is not known"),
-    ("sqlite:namespace.db?mode=ro", "it may have `synchronous`, `combining`, `call_timeout`, `memory` and `wal_"),
+    ("sqlite:namespace.db?mode=ro", "it may have `synchronous`, `combining`, `call_timeout`, `remember` and `wal_"),
     ("sqlite:namespace.db?synchronous=off", "must be `full`, `normal` or `extra`"),
 ];
 
