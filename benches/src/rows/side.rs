@@ -1,4 +1,5 @@
 //! Sides whose world lasts for all slices, and tasks that share the calls of a slice.
+#![allow(dead_code, reason = "with few features there are few rows")]
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
