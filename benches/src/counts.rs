@@ -20,8 +20,8 @@ pub use crate::tally::{Allocations, Counted, Counts};
 
 /// Counts the rows that the arguments ask for and prints their table.
 ///
-/// The exit code is 0 once everything was counted, 1 if a call failed or, with `--gate`, if a row falls short, and 2 for
-/// arguments that make no sense.
+/// The exit code is 0 once everything was counted, 1 if a call failed or, with `--gate`, if a row falls short, and 2
+/// for arguments that make no sense.
 pub fn run(arguments: impl Iterator<Item = String>, allocations: Allocations) -> ExitCode {
     let answer = match Options::parse(arguments) {
         Ok(Wish::Count(options)) => table(&options, allocations),

@@ -1,5 +1,5 @@
-//! What the counter strategies cost on DynamoDB, reckoned: nothing is measured here, but a test of the backend holds the
-//! figures against what the server says that it took.
+//! What the counter strategies cost on DynamoDB, reckoned: nothing is measured here, but a test of the backend holds
+//! the figures against what the server says that it took.
 
 use comfy_table::presets::UTF8_FULL_CONDENSED;
 use comfy_table::{CellAlignment, Table};

@@ -158,8 +158,8 @@ impl Case {
         }
     }
 
-    /// Whether its verdict rests on the answer to every call, because by contract a call that is made again after a lost
-    /// answer may count again or tell less than the first.
+    /// Whether its verdict rests on the answer to every call, because by contract a call that is made again after a
+    /// lost answer may count again or tell less than the first.
     pub fn needs_each_answer(&self) -> bool {
         let name = self.short_name();
         let about = |begin| name.starts_with(begin);
@@ -202,12 +202,12 @@ impl fmt::Debug for Case {
     }
 }
 
-/// Lists the cases of a part, by clause, family and module: `"IB-5" Edge edge: duplicates_in_one_call_count_once;`. Each
-/// is an `async fn(&World) -> Verdict`.
+/// Lists the cases of a part, by clause, family and module: `"IB-5" Edge edge: duplicates_in_one_call_count_once;`.
+/// Each is an `async fn(&World) -> Verdict`.
 ///
 /// `value_is_the_sum [Atomic, Marker]` is one `async fn(&World, Kind) -> Verdict` for two cases, whose names say the
-/// strategy: `atomic_value_is_the_sum` and `marker_value_is_the_sum`. `[Window as a_full_window_is_full]` gives the case
-/// another name.
+/// strategy: `atomic_value_is_the_sum` and `marker_value_is_the_sum`. `[Window as a_full_window_is_full]` gives the
+/// case another name.
 macro_rules! cases {
     ($part:ident: $(
         $clause:literal $family:ident $($module:ident)::+:

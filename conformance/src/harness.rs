@@ -38,8 +38,8 @@ pub trait Harness: Send + Sync + 'static {
         None
     }
 
-    /// Where the server listens, for the proxy that the suite puts in front of it. `None` for a store without a network,
-    /// which declares that it has none.
+    /// Where the server listens, for the proxy that the suite puts in front of it. `None` for a store without a
+    /// network, which declares that it has none.
     fn upstream(&self, _namespace: &Sandbox) -> Option<SocketAddr> {
         None
     }
@@ -63,8 +63,8 @@ pub trait Harness: Send + Sync + 'static {
         self.fresh().await
     }
 
-    /// Ends the server of a place from [`fresh_alone`](Self::fresh_alone) and starts it again, and answers when it can be
-    /// connected to; only for backends that declare it. Clients that were open stay so, and find their way back.
+    /// Ends the server of a place from [`fresh_alone`](Self::fresh_alone) and starts it again, and answers when it can
+    /// be connected to; only for backends that declare it. Clients that were open stay so, and find their way back.
     async fn restart(&self, _namespace: &Sandbox, how: Restart) -> Result<()> {
         Err(storagebox_core::Error::unsupported(format_args!("{how:?}"), "a harness that restarts its server"))
     }
@@ -157,10 +157,10 @@ impl Declared {
     }
 
     /// The way to the server loses answers, and the harness makes such calls again, as callers do. Ignored, with the
-    /// reason, are the cases for which that is another call by contract: `Atomic`, which counts again (C-1, and S-4 where
-    /// a namespace is opened by each strategy in turn), as does
-    /// `Optimistic` beside other writers and a ledger that compacts what is still under way; and the history of one
-    /// ordered value, because `Stale` does not say whether a write was once applied (O-1). All others must hold.
+    /// reason, are the cases for which that is another call by contract: `Atomic`, which counts again (C-1, and S-4
+    /// where a namespace is opened by each strategy in turn), as does `Optimistic` beside other writers and a ledger
+    /// that compacts what is still under way; and the history of one ordered value, because `Stale` does not say
+    /// whether a write was once applied (O-1). All others must hold.
     #[must_use]
     pub fn with_lost_answers(mut self, reason: impl Into<String>) -> Self {
         self.answers = Some(reason.into());

@@ -30,8 +30,8 @@ impl Profile {
     pub const QUICK: Self = Self { sequences: 64, steps: 60, rounds: 8 };
     /// For every run of the tests of a store that writes to a disk or asks a server: less of what is random.
     pub const BRIEF: Self = Self { sequences: 24, steps: 40, rounds: 4 };
-    /// One short go, with which every deliberately broken store is still caught, whatever the seed: for them, for a store
-    /// whose calls are dear, and for a set-up that is a variation of a tested one.
+    /// One short go, with which every deliberately broken store is still caught, whatever the seed: for them, for a
+    /// store whose calls are dear, and for a set-up that is a variation of a tested one.
     pub const SMOKE: Self = Self { sequences: 16, steps: 30, rounds: 2 };
 
     const NAMED: [(&'static str, Self); 3] = [("quick", Self::QUICK), ("brief", Self::BRIEF), ("smoke", Self::SMOKE)];

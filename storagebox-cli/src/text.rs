@@ -47,9 +47,9 @@ fn is_layout(character: char) -> bool {
 }
 
 /// What a terminal obeys (the control characters), what changes the order of the text around it (bidirectional
-/// controls), and what has no shape of its own (zero-width characters, joiners and selectors, separators of lines, tags,
-/// spaces other than the plain one, blank signs) or whatever shape a font likes (private use): two texts that differ by it
-/// alone look the same. Emoji that are made of several come out in parts.
+/// controls), and what has no shape of its own (zero-width characters, joiners and selectors, separators of lines,
+/// tags, spaces other than the plain one, blank signs) or whatever shape a font likes (private use): two texts that
+/// differ by it alone look the same. Emoji that are made of several come out in parts.
 fn is_unseen(character: char) -> bool {
     character.is_control()
         || matches!(character,

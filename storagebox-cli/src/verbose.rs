@@ -64,8 +64,8 @@ fn of(verbose: u8) -> EnvFilter {
     EnvFilter::new(if verbose == 1 { CALLS } else { BACKENDS })
 }
 
-/// A driver tells whole replies, items and keys among them, and knows nothing of what is a secret here: it is heard only
-/// by its name, and not with a level for everybody.
+/// A driver tells whole replies, items and keys among them, and knows nothing of what is a secret here: it is heard
+/// only by its name, and not with a level for everybody.
 fn is_heard(target: &str, named: &[String]) -> bool {
     let library = target.split("::").next().unwrap_or_default();
     let is_ours = library == "storagebox" || library.starts_with("storagebox_");

@@ -50,8 +50,8 @@ pub use store_options::StoreOptions;
 /// - S-1 [`setup`](Backend::setup) is idempotent and safe from many processes at once.
 /// - S-2 [`maintain`](Backend::maintain) deletes only data that no promise needs, a bounded amount per call, and is
 ///   safe from many processes at once.
-/// - S-3 namespaces of different names or different kinds share nothing, however similar the names are; a dedup repository
-///   and the lease repository of the same name are two views of the same records.
+/// - S-3 namespaces of different names or different kinds share nothing, however similar the names are; a dedup
+///   repository and the lease repository of the same name are two views of the same records.
 /// - S-4 a namespace must be opened the way it was created: another strategy or other options return `Misconfigured`.
 /// - S-5 [`promises`](Backend::promises) states what the backend cannot promise; an operation that it cannot do returns
 ///   `Unsupported`.
@@ -214,8 +214,8 @@ pub trait Backend: Debug + Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// `Misconfigured` if the namespace was created with another strategy, at the latest from its first call; `Unsupported`
-    /// if the backend does not have the strategy. The error names a better strategy.
+    /// `Misconfigured` if the namespace was created with another strategy, at the latest from its first call;
+    /// `Unsupported` if the backend does not have the strategy. The error names a better strategy.
     fn counter(&self, name: &Namespace, strategy: Strategy) -> Result<Arc<dyn Counter>> {
         let _ = (name, strategy);
         Err(lacks(self.backend(), "counters"))
@@ -230,8 +230,8 @@ pub trait Backend: Debug + Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// `Misconfigured` if the namespace was created with another strategy, at the latest from its first call; `Unsupported`
-    /// if the backend has no ledgers. The error names a strategy to use instead.
+    /// `Misconfigured` if the namespace was created with another strategy, at the latest from its first call;
+    /// `Unsupported` if the backend has no ledgers. The error names a strategy to use instead.
     fn ledger(&self, name: &Namespace) -> Result<Arc<dyn Ledger>> {
         let _ = name;
         Err(lacks(self.backend(), "ledgers"))

@@ -149,8 +149,8 @@ impl Error {
     }
 
     /// Marks the failure of a call that the store would not recognise again: a change by a counter strategy without a
-    /// [memory](crate::Remember) of its own. If the outcome is unknown, the error is not [retryable](Self::is_retryable),
-    /// because a second call may apply the change twice.
+    /// [memory](crate::Remember) of its own. If the outcome is unknown, the error is not
+    /// [retryable](Self::is_retryable), because a second call may apply the change twice.
     #[must_use]
     pub fn unrepeatable(mut self) -> Self {
         self.0.unrepeatable = true;

@@ -204,7 +204,8 @@ pub trait BankAdmin: ItemBank {
     /// # Guarantees
     ///
     /// - IB-7: a claim that holds an item is not forgotten. The caller must make sure that no earlier call of this
-    ///   claim is still under way, a lost attempt of `retire` included, because the fence against it is deleted as well.
+    ///   claim is still under way, a lost attempt of `retire` included, because the fence against it is deleted as
+    ///   well.
     ///
     /// # Cancel safety
     ///

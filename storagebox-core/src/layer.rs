@@ -60,7 +60,8 @@ pub use retries::Retries;
 ///
 /// # Guarantees
 ///
-/// - ER-4: a layer that repeats a call repeats the same operation, with the same id, because it cannot change the arguments.
+/// - ER-4: a layer that repeats a call repeats the same operation, with the same id, because it cannot change the
+///   arguments.
 ///
 /// # Cancel safety
 ///
@@ -118,8 +119,8 @@ impl Call<'_> {
         self.arguments.find()
     }
 
-    /// The error of the call, marked as [unrepeatable](Error::unrepeatable) where the call is. It names the call, unless it
-    /// names another.
+    /// The error of the call, marked as [unrepeatable](Error::unrepeatable) where the call is. It names the call,
+    /// unless it names another.
     pub(crate) fn failed(&self, error: Error) -> Error {
         let error = if error.operation().is_none() { error.during(self.operation) } else { error };
         let error = match error.backend() {
@@ -129,8 +130,8 @@ impl Call<'_> {
         if self.repeatable { error } else { error.unrepeatable() }
     }
 
-    /// Returns whether a repetition would still be recognised this long after the first attempt. An attempt has half of the
-    /// memory to arrive.
+    /// Returns whether a repetition would still be recognised this long after the first attempt. An attempt has half of
+    /// the memory to arrive.
     pub(crate) fn is_remembered(&self, since_first: Duration) -> bool {
         !self.repeatable || self.kind != Kind::Change || since_first < self.remembered / 2
     }

@@ -3,7 +3,8 @@
 use std::fmt;
 
 /// The position where a listing continues. Opaque; valid for the namespace and the backend that created it: another
-/// namespace may accept it, and then its listing skips entries. It may contain an item, so `Debug` shows only its length.
+/// namespace may accept it, and then its listing skips entries. It may contain an item, so `Debug` shows only its
+/// length.
 #[derive(Clone, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Cursor(String);

@@ -5,7 +5,8 @@
 //! | items | `item` | what is free, and nothing else: an item that is taken has no row |
 //! | records | `deduplication_id` | `item_string`, the item that the id was given |
 //!
-//! A row that is written here has an attribute more, `t`: the tag of the call that wrote it. The package passes over it.
+//! A row that is written here has an attribute more, `t`: the tag of the call that wrote it. The package passes over
+//! it.
 
 mod add;
 mod assign;
@@ -27,31 +28,32 @@ use crate::client::{Connection, Tag};
 use crate::config::{DynamoBuilder, Settings};
 use tables::Tables;
 
-/// A bank in the two tables of the Python package `storagebox`. Python workers and workers of this library can serve the same
-/// items during a migration.
+/// A bank in the two tables of the Python package `storagebox`. Python workers and workers of this library can serve
+/// the same items during a migration.
 ///
-/// The package takes an item, then records it, and puts it back if it was late; this library does both in one transaction.
-/// Cheap to clone; clones share candidates. The owners of the tables create them, with the keys `item` and
+/// The package takes an item, then records it, and puts it back if it was late; this library does both in one
+/// transaction. Cheap to clone; clones share candidates. The owners of the tables create them, with the keys `item` and
 /// `deduplication_id`, both strings.
 ///
 /// # Guarantees
 ///
-/// - IB-1 *exclusive*: an item goes to one id, because the item leaves one table in the same step in which it enters the
-///   other. This also holds beside Python workers, whose deletes have the same condition.
-/// - IB-2 *conserved*: an item is free or recorded at every moment, through every crash, dropped future and lost reply of
-///   these workers, because there is no step between the two. A Python worker that dies between its delete and its record
-///   loses the item that it was taking, whatever other workers do.
+/// - IB-1 *exclusive*: an item goes to one id, because the item leaves one table in the same step in which it enters
+///   the other. This also holds beside Python workers, whose deletes have the same condition.
+/// - IB-2 *conserved*: an item is free or recorded at every moment, through every crash, dropped future and lost reply
+///   of these workers, because there is no step between the two. A Python worker that dies between its delete and its
+///   record loses the item that it was taking, whatever other workers do.
 /// - IB-3 *same id, same item*: also from an empty bank, because the record is read before `Empty` is returned.
 /// - IB-4 *`Empty` is true*: only after a strongly consistent scan of all items that began after the call.
 /// - IB-8, IB-9, IB-10: as for every bank.
 ///
-/// The two tables have no room for the other features: no holds and no expiry (IB-6); no release, and so no ended ids and no
-/// fence against a late call with an ended id (IB-7); no withdrawal; and no memory of an item other than the record that
-/// names it (IB-5 in part, see [`add`](Self::add)). A bank of a [`DynamoStore`](crate::DynamoStore) has all of them.
+/// The two tables have no room for the other features: no holds and no expiry (IB-6); no release, and so no ended ids
+/// and no fence against a late call with an ended id (IB-7); no withdrawal; and no memory of an item other than the
+/// record that names it (IB-5 in part, see [`add`](Self::add)). A bank of a [`DynamoStore`](crate::DynamoStore) has all
+/// of them.
 ///
-/// As a [`Backend`](storagebox_core::Backend), the tables have one bank, with the name of the items' table. Features without
-/// room in the tables return `Unsupported`. The command uses this backend to read the tables and to import them into any
-/// other bank.
+/// As a [`Backend`](storagebox_core::Backend), the tables have one bank, with the name of the items' table. Features
+/// without room in the tables return `Unsupported`. The command uses this backend to read the tables and to import them
+/// into any other bank.
 ///
 /// # Cancel safety
 ///
@@ -59,8 +61,8 @@ use tables::Tables;
 ///
 /// # Errors
 ///
-/// The errors of every bank. Also returns `NotSetUp` if a table is missing, and `Corrupt` for a row that these types cannot
-/// hold, such as an item of more than 1,024 bytes.
+/// The errors of every bank. Also returns `NotSetUp` if a table is missing, and `Corrupt` for a row that these types
+/// cannot hold, such as an item of more than 1,024 bytes.
 ///
 /// # Backend notes
 ///
@@ -86,7 +88,8 @@ impl ArticleTables {
     ///
     /// # Errors
     ///
-    /// Returns `Misconfigured` if the URL does not have this form, a query key is unknown, or a setting is out of range.
+    /// Returns `Misconfigured` if the URL does not have this form, a query key is unknown, or a setting is out of
+    /// range.
     pub fn connect(url: &str, records: &str) -> Result<Self> {
         DynamoBuilder::default().connect_article_tables(url, records)
     }
@@ -95,7 +98,8 @@ impl ArticleTables {
     ///
     /// # Errors
     ///
-    /// Returns `Misconfigured` if the URL does not have this form, a query key is unknown, or a setting is out of range.
+    /// Returns `Misconfigured` if the URL does not have this form, a query key is unknown, or a setting is out of
+    /// range.
     pub fn open(url: &str) -> Result<Self> {
         DynamoBuilder::default().open_article_tables(url)
     }
@@ -125,8 +129,8 @@ impl ArticleTables {
     ///
     /// # Errors
     ///
-    /// Returns `InvalidInput` if the id is empty, is over 512 bytes or contains U+0000. After `OutcomeUnknown`, make the same
-    /// call again.
+    /// Returns `InvalidInput` if the id is empty, is over 512 bytes or contains U+0000. After `OutcomeUnknown`, make
+    /// the same call again.
     pub fn assign<C>(&self, id: C) -> impl Future<Output = Result<Taken>> + Send
     where
         C: TryInto<ClaimId>,
@@ -160,15 +164,15 @@ impl ArticleTables {
     ///
     /// # Guarantees
     ///
-    /// - IB-5 *idempotent*, with one load at a time: an item that was given does not become free again, because the records
-    ///   are read before anything is added. A load that died half-way can be run again, also while workers take items.
-    ///   Duplicates within one call count once, and a change whose reply was lost counts once.
+    /// - IB-5 *idempotent*, with one load at a time: an item that was given does not become free again, because the
+    ///   records are read before anything is added. A load that died half-way can be run again, also while workers take
+    ///   items. Duplicates within one call count once, and a change whose reply was lost counts once.
     /// - IB-8 *any size*: the work is split into transactions of a hundred items.
     ///
     /// These guarantees do not cover what the tables cannot show. An item that a Python worker has deleted and not yet
-    /// recorded is in neither table, and adding it at this moment gives it to two ids. Two loads of the same items at once
-    /// can also give an item twice, if one load adds an item that was just given from the other load. Load items in one
-    /// place, while no Python worker runs.
+    /// recorded is in neither table, and adding it at this moment gives it to two ids. Two loads of the same items at
+    /// once can also give an item twice, if one load adds an item that was just given from the other load. Load items
+    /// in one place, while no Python worker runs.
     ///
     /// # Cancel safety
     ///
@@ -180,9 +184,9 @@ impl ArticleTables {
     ///
     /// # Backend notes
     ///
-    /// Reads the items in batches of a hundred, then all records unless every item is free, and writes two units per item. It
-    /// writes in transactions because a transaction that is sent again is applied once; a plain put that arrives late would
-    /// free the item.
+    /// Reads the items in batches of a hundred, then all records unless every item is free, and writes two units per
+    /// item. It writes in transactions because a transaction that is sent again is applied once; a plain put that
+    /// arrives late would free the item.
     #[instrument(level = "trace", skip_all)]
     pub async fn add(&self, items: &[Item]) -> Result<Added> {
         self.0.add(items).await

@@ -77,8 +77,8 @@ impl Client {
         forgotten.after(self.settings.max_skew).after(self.settings.max_skew).0.div_euclid(1_000) + 1
     }
 
-    /// Makes a call: attempts in which the same ids and the same tag go out again, until one is answered, for as long as
-    /// its errors allow. No outcome that leaves a lost attempt open is answered.
+    /// Makes a call: attempts in which the same ids and the same tag go out again, until one is answered, for as long
+    /// as its errors allow. No outcome that leaves a lost attempt open is answered.
     pub(crate) async fn settle<T, F>(&self, operation: &'static str, attempt: impl FnMut() -> F + Send) -> Result<T>
     where
         T: Settles,

@@ -65,9 +65,9 @@ impl Corrected {
         Millis(millis(self.clock.now()))
     }
 
-    /// Learns from the `Date` of an answer to a request that was sent then and answered by now. The service's clock showed
-    /// that whole second at some moment in between, however long the answer took to arrive; so a clock is wrong only if it
-    /// did not show it in all that time.
+    /// Learns from the `Date` of an answer to a request that was sent then and answered by now. The service's clock
+    /// showed that whole second at some moment in between, however long the answer took to arrive; so a clock is wrong
+    /// only if it did not show it in all that time.
     fn hear(&self, date: &str, sent: Millis) {
         let Ok(date) = DateTime::from_str(date, DateTimeFormat::HttpDate) else { return };
         let second = date.secs().saturating_mul(1_000);

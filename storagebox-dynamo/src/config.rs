@@ -88,7 +88,8 @@ impl Default for DynamoBuilder {
 }
 
 impl DynamoBuilder {
-    /// Sets the table, 3 to 255 of the characters `A-Z a-z 0-9 _ . -`. Defaults to `storagebox`. A URL names its own table.
+    /// Sets the table, 3 to 255 of the characters `A-Z a-z 0-9 _ . -`. Defaults to `storagebox`. A URL names its own
+    /// table.
     #[must_use]
     pub fn table(mut self, name: impl Into<String>) -> Self {
         self.settings.table = name.into();
@@ -103,8 +104,8 @@ impl DynamoBuilder {
     }
 
     /// Sets how far the clocks of any client and of the service may be apart. Defaults to 1 second. A holder acts on an
-    /// expiry this much earlier, and all others act on it this much later. `promises()` describes what happens if clocks
-    /// differ by more.
+    /// expiry this much earlier, and all others act on it this much later. `promises()` describes what happens if
+    /// clocks differ by more.
     #[must_use]
     pub fn max_skew(mut self, skew: Duration) -> Self {
         self.settings.max_skew = skew;
@@ -149,15 +150,15 @@ impl DynamoBuilder {
     }
 
     /// Sets whether `Strategy::TokenSet` and `Strategy::Window` store only a key of 12 bytes per operation, as in the
-    /// articles. Defaults to off. A namespace keeps the setting that it was created with. With keys alone, six times as many
-    /// operations fit, and the same number of operations costs a sixth. A repeat then gets no value and no `Mismatch` (C-3,
-    /// C-5). After a lost reply it gets `AlreadyApplied` for its own change if other operations have written since. A window
-    /// remembers operations for up to a sixteenth longer than its lifetime.
+    /// articles. Defaults to off. A namespace keeps the setting that it was created with. With keys alone, six times as
+    /// many operations fit, and the same number of operations costs a sixth. A repeat then gets no value and no
+    /// `Mismatch` (C-3, C-5). After a lost reply it gets `AlreadyApplied` for its own change if other operations have
+    /// written since. A window remembers operations for up to a sixteenth longer than its lifetime.
     ///
-    /// A key is 95 bits of the operation's hash. The chance that a new operation has the same key as one of 31,369 others,
-    /// and is not applied, is below 10⁻²⁴. But a caller who chooses the operation ids can find two ids with the same key
-    /// after about 2⁴⁸ hashes. If untrusted callers choose the ids, leave this off (128 bits), or use `Marker`, which stores
-    /// ids in full.
+    /// A key is 95 bits of the operation's hash. The chance that a new operation has the same key as one of 31,369
+    /// others, and is not applied, is below 10⁻²⁴. But a caller who chooses the operation ids can find two ids with the
+    /// same key after about 2⁴⁸ hashes. If untrusted callers choose the ids, leave this off (128 bits), or use
+    /// `Marker`, which stores ids in full.
     #[must_use]
     pub fn keys_alone(mut self, on: bool) -> Self {
         self.settings.keys_alone = on;

@@ -1,8 +1,8 @@
-//! A client that loses, delays, refuses and repeats requests as DynamoDB and a network may, and records the requests that it
-//! sends.
+//! A client that loses, delays, refuses and repeats requests as DynamoDB and a network may, and records the requests
+//! that it sends.
 //!
-//! The client sits between the driver and the driver's real HTTP client, for tests: no server that can run locally throttles,
-//! reports conflicts or fails to reply. Programs that build on this backend can use it in their own tests.
+//! The client sits between the driver and the driver's real HTTP client, for tests: no server that can run locally
+//! throttles, reports conflicts or fails to reply. Programs that build on this backend can use it in their own tests.
 //!
 //! ```
 //! use aws_smithy_http_client::Builder;
@@ -69,7 +69,8 @@ impl Faults {
         lock(&self.state.plan).script(None, faults);
     }
 
-    /// Plans these faults as [`Self::script`] does, for the next requests of one operation, such as `TransactWriteItems`.
+    /// Plans these faults as [`Self::script`] does, for the next requests of one operation, such as
+    /// `TransactWriteItems`.
     pub fn script_for(&self, operation: &str, faults: impl IntoIterator<Item = Fault>) {
         lock(&self.state.plan).script(Some(operation), faults);
     }

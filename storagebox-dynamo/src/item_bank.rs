@@ -1,8 +1,8 @@
 //! The item bank: a claim and its item change together, in one transaction.
 //!
-//! An item's row never moves. While it may be taken it stands in the index `order`: a free one at `0` and a hash, so that
-//! takers begin at random places; one whose hold may lapse at `1` and the end of its hold. The claim's row says what the
-//! claim holds and until when, and decides.
+//! An item's row never moves. While it may be taken it stands in the index `order`: a free one at `0` and a hash, so
+//! that takers begin at random places; one whose hold may lapse at `1` and the end of its hold. The claim's row says
+//! what the claim holds and until when, and decides.
 
 mod bulk;
 mod candidates;

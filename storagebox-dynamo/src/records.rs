@@ -66,8 +66,9 @@ impl Records {
         row.map_or_else(|| Ok(Record::default()), |row| Record::read(row, &self.open, past))
     }
 
-    /// A number greater than every one before on the id: the last one's successor, and at least the time in microseconds.
-    /// So none repeats after the row is gone, because a row is kept until its last number is behind by every clock.
+    /// A number greater than every one before on the id: the last one's successor, and at least the time in
+    /// microseconds. So none repeats after the row is gone, because a row is kept until its last number is behind by
+    /// every clock.
     pub(crate) fn number_after(&self, last: u64) -> u64 {
         let micros = self.client().now().0.max(0).unsigned_abs().saturating_mul(1_000);
         last.saturating_add(1).max(micros)
@@ -93,8 +94,8 @@ impl Records {
     /// A call that may be the first of its id: it guesses that nothing is known of it.
     ///
     /// It is judged by the record and by the time up to which everything had lapsed by every clock when the call began,
-    /// so that one row is judged alike by all attempts. An attempt whose reply was lost asked for a row that the next one
-    /// did not find, so it is settled by whatever that one is answered.
+    /// so that one row is judged alike by all attempts. An attempt whose reply was lost asked for a row that the next
+    /// one did not find, so it is settled by whatever that one is answered.
     pub(crate) async fn step<T: Clone + Send>(
         &self,
         operation: &'static str,

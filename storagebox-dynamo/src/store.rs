@@ -51,12 +51,13 @@ pub struct DynamoStore {
 }
 
 impl DynamoStore {
-    /// Opens a store by URL, `dynamodb://region/table`, with the default settings; see [`DynamoBuilder::connect`]. The first
-    /// call connects.
+    /// Opens a store by URL, `dynamodb://region/table`, with the default settings; see [`DynamoBuilder::connect`]. The
+    /// first call connects.
     ///
     /// # Errors
     ///
-    /// Returns `Misconfigured` if the URL does not have this form, a query key is unknown, or a setting is out of range.
+    /// Returns `Misconfigured` if the URL does not have this form, a query key is unknown, or a setting is out of
+    /// range.
     pub fn connect(url: &str) -> Result<Self> {
         Self::builder().connect(url)
     }

@@ -70,7 +70,8 @@ impl DynamoTokenStore {
         }
     }
 
-    /// Does the same to each distinct token, each with attempts of its own. After a failure others may be changed (T-3).
+    /// Does the same to each distinct token, each with attempts of its own. After a failure others may be changed
+    /// (T-3).
     async fn each<T, F>(
         &self,
         operation: &'static str,

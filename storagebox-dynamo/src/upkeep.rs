@@ -1,4 +1,5 @@
-//! Upkeep: rows that no promise needs any more go. On AWS the table's time to live does the same, days later and for free.
+//! Upkeep: rows that no promise needs any more go. On AWS the table's time to live does the same, days later and for
+//! free.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -90,7 +91,8 @@ impl Round<'_> {
         }
     }
 
-    /// The region where the namespace is at home may have written the row anew, and what is deleted here would undo that.
+    /// The region where the namespace is at home may have written the row anew, and what is deleted here would undo
+    /// that.
     async fn is_elsewhere(&mut self, row: &Row) -> Result<bool> {
         let partition = row.needed("pk", row.text("pk"))?;
         let Some(key) = row_of_namespace(self.client, partition) else { return Ok(false) };

@@ -1,5 +1,6 @@
-//! The suite under faults, on one request in five: a part of it under all of them at once. With `STORAGEBOX_FAULTS=each`
-//! all of it under every fault for itself (`cargo xtask prove dynamo`), or under the one that `STORAGEBOX_FAULT` names.
+//! The suite under faults, on one request in five: a part of it under all of them at once. With
+//! `STORAGEBOX_FAULTS=each` all of it under every fault for itself (`cargo xtask prove dynamo`), or under the one that
+//! `STORAGEBOX_FAULT` names.
 
 mod support;
 

@@ -160,7 +160,8 @@ impl Client {
         repeat(Patience::new(deadline, before, pauses()), wait, attempt).await
     }
 
-    /// [`settle`](Self::settle) for a call whose every answer settles: it only reads, or names a state that only moves on.
+    /// [`settle`](Self::settle) for a call whose every answer settles: it only reads, or names a state that only moves
+    /// on.
     pub(crate) async fn settled<T, F>(
         &self,
         operation: &'static str,
@@ -214,8 +215,8 @@ impl<P: Iterator<Item = Duration> + Send> Patience<P> {
         Self { before, reconnects, pauses, deadline, begun: now() }
     }
 
-    /// The next pause, if one more attempt that lasts as long as the last one ends in time. One that does not would make an
-    /// uncertain answer of a certain one.
+    /// The next pause, if one more attempt that lasts as long as the last one ends in time. One that does not would
+    /// make an uncertain answer of a certain one.
     fn pause(&mut self) -> Option<Duration> {
         let (pause, ended) = (self.pauses.next()?, now());
         let lasted = ended.saturating_duration_since(self.begun);

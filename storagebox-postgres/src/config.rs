@@ -29,8 +29,8 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
-    /// A tenth less than a call: so the server gives up first and says that nothing was applied, where the end of the call
-    /// would leave that open.
+    /// A tenth less than a call: so the server gives up first and says that nothing was applied, where the end of the
+    /// call would leave that open.
     pub(crate) fn statement_timeout(&self) -> Duration {
         self.options.call_timeout / 10 * 9
     }
@@ -39,12 +39,12 @@ impl Settings {
 /// How statements are sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Statements {
-    /// Prepares each statement once per connection, which is the fastest way. Behind a pooler that gives each transaction
-    /// another connection, this needs PgBouncer 1.21 or later with `max_prepared_statements`.
+    /// Prepares each statement once per connection, which is the fastest way. Behind a pooler that gives each
+    /// transaction another connection, this needs PgBouncer 1.21 or later with `max_prepared_statements`.
     #[default]
     Prepared,
-    /// Sends one message of the simple protocol per call, with every argument as a hexadecimal literal. Works behind any
-    /// pooler.
+    /// Sends one message of the simple protocol per call, with every argument as a hexadecimal literal. Works behind
+    /// any pooler.
     Simple,
 }
 
@@ -65,8 +65,8 @@ impl PostgresBuilder {
     ///
     /// # Errors
     ///
-    /// Returns `Misconfigured` unless the name has 1 to 40 of the characters `a` to `z`, `0` to `9` and `_`, and begins with
-    /// a letter or `_`. Also returns `Misconfigured` for `public`, where other roles may create objects.
+    /// Returns `Misconfigured` unless the name has 1 to 40 of the characters `a` to `z`, `0` to `9` and `_`, and begins
+    /// with a letter or `_`. Also returns `Misconfigured` for `public`, where other roles may create objects.
     pub fn schema(mut self, name: &str) -> Result<Self> {
         self.settings.schema = Schema::new(name)?;
         Ok(self)

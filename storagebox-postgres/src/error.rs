@@ -8,8 +8,8 @@ use storagebox_core::{Error, ErrorKind, Result};
 
 /// What a SQLSTATE means for a statement that is one transaction of its own.
 ///
-/// The first entry that the code begins with decides; behind the code stands the constraint that was broken, if one was.
-/// What the server finds wrong with a statement or a row it says before it commits: nothing was applied.
+/// The first entry that the code begins with decides; behind the code stands the constraint that was broken, if one
+/// was. What the server finds wrong with a statement or a row it says before it commits: nothing was applied.
 const CODES: &[(&str, ErrorKind, &str)] = &[
     ("28", ErrorKind::Denied, "the server refused the user or the password"),
     ("42501", ErrorKind::Denied, "the role lacks a right; the README of storagebox-postgres lists those it needs"),

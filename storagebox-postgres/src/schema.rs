@@ -76,7 +76,8 @@ async fn make(client: &Client, connection: &mut PgConnection) -> Result<()> {
     run(connection, schema.fill(END)).await
 }
 
-/// Begins alone. Any role that may connect can hold the lock, so the error of a setup that waited in vain names the holder.
+/// Begins alone. Any role that may connect can hold the lock, so the error of a setup that waited in vain names the
+/// holder.
 async fn begin(client: &Client, connection: &mut PgConnection) -> Result<()> {
     let patience = client.settings().options.call_timeout.as_millis().min(i32::MAX as u128);
     let lock = SETUP_LOCK.to_string();

@@ -35,8 +35,8 @@ impl PostgresStore {
     ///
     /// # Errors
     ///
-    /// Returns `Misconfigured` if the URL cannot be read or has a `#`, or a query key is unknown. The message never contains
-    /// the URL.
+    /// Returns `Misconfigured` if the URL cannot be read or has a `#`, or a query key is unknown. The message never
+    /// contains the URL.
     pub fn connect(url: &str) -> Result<Self> {
         Self::builder().connect(url)
     }
@@ -112,8 +112,8 @@ const UPKEEP: [Upkeep; 6] = [
     Upkeep { function: "ordered_maintain", asks_for_memory: false, deletes: true },
 ];
 
-/// Rows in one statement of upkeep, each a transaction of its own: few enough that it ends long before its timeout, keeps
-/// nobody waiting, and is not lost with all that came before it.
+/// Rows in one statement of upkeep, each a transaction of its own: few enough that it ends long before its timeout,
+/// keeps nobody waiting, and is not lost with all that came before it.
 const STEP: u64 = 1_000;
 
 #[async_trait]

@@ -112,9 +112,9 @@ impl Client {
         self.connections.close();
     }
 
-    /// Makes a call until it is answered: again while others are in the way, and once more after the connection broke, or
-    /// a few times where the driver itself has to find the way back.
-    /// What an earlier attempt may still do is told from the answer (contract, idea 3).
+    /// Makes a call until it is answered: again while others are in the way, and once more after the connection broke,
+    /// or a few times where the driver itself has to find the way back. What an earlier attempt may still do is told
+    /// from the answer (contract, idea 3).
     pub(crate) async fn settle<T, F>(
         &self,
         operation: &'static str,
@@ -130,7 +130,8 @@ impl Client {
         self.in_time(call).await.map_err(|error| error.on("redis").during(operation))
     }
 
-    /// [`settle`](Self::settle) for a call whose every answer settles: it only reads, or names a state that only moves on.
+    /// [`settle`](Self::settle) for a call whose every answer settles: it only reads, or names a state that only moves
+    /// on.
     pub(crate) async fn settled<T, F>(
         &self,
         operation: &'static str,

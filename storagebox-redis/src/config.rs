@@ -50,8 +50,8 @@ pub(crate) struct Wait {
     pub(crate) timeout: Duration,
 }
 
-/// What [`setup`](storagebox_core::Backend::setup) and [`ping`](storagebox_core::Backend::ping) do if the server, when its
-/// memory is full, may evict keys that do not expire. The store's keys do not expire.
+/// What [`setup`](storagebox_core::Backend::setup) and [`ping`](storagebox_core::Backend::ping) do if the server, when
+/// its memory is full, may evict keys that do not expire. The store's keys do not expire.
 ///
 /// Each evicted key breaks a guarantee: an item is lost, or given away twice.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -122,7 +122,8 @@ impl RedisBuilder {
     ///
     /// # Errors
     ///
-    /// Returns `Misconfigured` unless the prefix has 1 to 64 of the characters `a-z`, `A-Z`, `0-9`, `_`, `-`, `.` and `:`.
+    /// Returns `Misconfigured` unless the prefix has 1 to 64 of the characters `a-z`, `A-Z`, `0-9`, `_`, `-`, `.` and
+    /// `:`.
     pub fn prefix(mut self, prefix: &str) -> Result<Self> {
         self.settings.prefix = Prefix::new(prefix)?;
         Ok(self)
@@ -130,8 +131,8 @@ impl RedisBuilder {
 
     storagebox_core::store_options!("store", call_timeout);
 
-    /// Sets how many replicas must have a change before it is acknowledged. Defaults to none. If they do not have it within
-    /// `timeout`, the call returns `OutcomeUnknown`: the change was made, and may be lost with the server.
+    /// Sets how many replicas must have a change before it is acknowledged. Defaults to none. If they do not have it
+    /// within `timeout`, the call returns `OutcomeUnknown`: the change was made, and may be lost with the server.
     #[must_use]
     pub fn wait(mut self, replicas: u32, timeout: Duration) -> Self {
         self.settings.wait = (replicas > 0).then_some(Wait { replicas, timeout });

@@ -23,10 +23,11 @@ pub(crate) struct Edition {
     pub(crate) clustered: bool,
 }
 
-/// The head of a script that changes something: it is refused as a whole where memory is short or the server only reads.
+/// The head of a script that changes something: it is refused as a whole where memory is short or the server only
+/// reads.
 pub(crate) const CHANGES: &str = "#!lua\n";
-/// The head of a script that only reads. A server that is a replica by now refuses it too, since what it has may be old; one
-/// that is short of memory does not.
+/// The head of a script that only reads. A server that is a replica by now refuses it too, since what it has may be
+/// old; one that is short of memory does not.
 pub(crate) const READS: &str = "#!lua flags=allow-oom\n";
 
 pub(crate) const CLOCK: &str = include_str!("../lua/lib/clock.lua");

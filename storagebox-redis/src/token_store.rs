@@ -27,7 +27,8 @@ const BATCH: usize = 1_000;
 pub(crate) struct RedisTokenStore(pub(crate) OpenNamespace);
 
 impl RedisTokenStore {
-    /// A script about tokens, batch by batch, each a step of its own: what it answered. One batch goes the way of all calls.
+    /// A script about tokens, batch by batch, each a step of its own: what it answered. One batch goes the way of all
+    /// calls.
     async fn in_batches(
         &self,
         operation: &'static str,

@@ -1,8 +1,8 @@
 //! Turns, which callers of one process give each other where one's work spares the others theirs.
 //!
-//! Who has a turn works inside its caller's future, and a caller may leave that unfinished for as long as it likes, as a
-//! `select!` does with a call that it only borrows. So a turn saves requests and is never a condition: nobody waits longer
-//! than [`PATIENCE`] for one who does not go on.
+//! Who has a turn works inside its caller's future, and a caller may leave that unfinished for as long as it likes, as
+//! a `select!` does with a call that it only borrows. So a turn saves requests and is never a condition: nobody waits
+//! longer than [`PATIENCE`] for one who does not go on.
 
 use std::pin::pin;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -128,8 +128,8 @@ impl Client {
     }
 }
 
-/// A transaction of one call, in a task of its own. One that was lost with the runtime that made it is not made again if it
-/// may have been applied: only its caller knows whether that may be.
+/// A transaction of one call, in a task of its own. One that was lost with the runtime that made it is not made again
+/// if it may have been applied: only its caller knows whether that may be.
 async fn alone(inner: Arc<Inner>, job: Arc<dyn Job>, lost: bool) -> Result<()> {
     if lost && job.progress().may_have_ended() {
         return Err(task::stopped());

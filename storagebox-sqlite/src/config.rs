@@ -32,8 +32,8 @@ pub(crate) struct Settings {
 /// When an acknowledged change is on the disk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Synchronous {
-    /// At the next checkpoint. A machine that loses power loses the changes that were acknowledged last. A process that dies
-    /// loses nothing.
+    /// At the next checkpoint. A machine that loses power loses the changes that were acknowledged last. A process that
+    /// dies loses nothing.
     Normal,
     /// Before the change is acknowledged.
     #[default]
@@ -74,8 +74,8 @@ impl Default for Settings {
 }
 
 impl SqliteBuilder {
-    /// Sets the clock that decides every expiry. Defaults to the machine's clock. All processes that use one file must use
-    /// clocks that agree.
+    /// Sets the clock that decides every expiry. Defaults to the machine's clock. All processes that use one file must
+    /// use clocks that agree.
     #[must_use]
     pub fn clock(mut self, clock: impl Clock) -> Self {
         self.settings.clock = Arc::new(clock);
@@ -95,16 +95,17 @@ impl SqliteBuilder {
         self
     }
 
-    /// Sets after how many pages in the write-ahead log a commit moves them to the file. Defaults to 1,000. With 0, commits
-    /// never move them, and only [`maintain`](storagebox_core::Backend::maintain) does. Has no effect on an existing pool.
+    /// Sets after how many pages in the write-ahead log a commit moves them to the file. Defaults to 1,000. With 0,
+    /// commits never move them, and only [`maintain`](storagebox_core::Backend::maintain) does. Has no effect on an
+    /// existing pool.
     #[must_use]
     pub fn wal_autocheckpoint(mut self, pages: u32) -> Self {
         self.settings.checkpoint_after = pages;
         self
     }
 
-    /// Sets whether calls that arrive during another call share one transaction, and so one wait for the disk. Defaults to
-    /// on.
+    /// Sets whether calls that arrive during another call share one transaction, and so one wait for the disk. Defaults
+    /// to on.
     #[must_use]
     pub fn combining(mut self, on: bool) -> Self {
         self.settings.combining = on;

@@ -1,5 +1,5 @@
-//! The driver's errors, by code. What is not in the table may have been applied (ER-1), unless its transaction was never
-//! committed.
+//! The driver's errors, by code. What is not in the table may have been applied (ER-1), unless its transaction was
+//! never committed.
 
 use std::fs::Metadata;
 use std::io;
@@ -74,8 +74,8 @@ pub(crate) fn closed() -> Error {
     Error::new(ErrorKind::Unavailable, CLOSED).on("sqlite")
 }
 
-/// An error of the end of a transaction. Only a lock that was not to be had says for sure that nothing was applied: even what
-/// could not be written in full may be found by the recovery after a crash.
+/// An error of the end of a transaction. Only a lock that was not to be had says for sure that nothing was applied:
+/// even what could not be written in full may be found by the recovery after a crash.
 pub(crate) fn at_commit(error: sqlx::Error) -> Error {
     match is_busy(&error) {
         true => before_commit(error),
@@ -106,8 +106,8 @@ pub(crate) fn shared(error: &Error) -> Error {
 
 const CANNOT_OPEN: i32 = 14;
 
-/// Whether the same may be tried again: others were in the way, or, after a few pauses at the most, a file that was just
-/// being made looked like one that may not be opened.
+/// Whether the same may be tried again: others were in the way, or, after a few pauses at the most, a file that was
+/// just being made looked like one that may not be opened.
 pub(crate) fn passes(error: sqlx::Error, path: Option<&Path>, are_few: bool) -> Result<(), Error> {
     let (is_busy, is_unopened) = (is_busy(&error), primary(&error) == Some(CANNOT_OPEN));
     let explained = opening(error, path);

@@ -75,7 +75,8 @@ impl Write {
         Ok(Written::Applied)
     }
 
-    /// What is there already decides, unless this write is newer: by time, then by writer, then a delete over a put (O-2).
+    /// What is there already decides, unless this write is newer: by time, then by writer, then a delete over a put
+    /// (O-2).
     fn beside(&self, row: &SqliteRow) -> Result<Option<Written>> {
         let (current, value) = (stamp(row)?, read::<Option<Vec<u8>>>("a value", row.try_get("value"))?);
         let ours = (&self.stamp, self.value.is_none());

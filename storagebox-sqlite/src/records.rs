@@ -50,8 +50,8 @@ pub(crate) struct Done {
 }
 
 impl Record {
-    /// The record of an id by the clock. One whose retention is over is ended as of now, and its operation is fenced from
-    /// here on (D-4, D-7).
+    /// The record of an id by the clock. One whose retention is over is ended as of now, and its operation is fenced
+    /// from here on (D-4, D-7).
     pub(crate) async fn of(step: &mut Step<'_>, id: &DedupId, op: Option<&OpId>) -> Result<Self> {
         let asked = step.ask(KNOWN).bind(id.as_str()).bind(op.map(OpId::as_str));
         let row = step.row(asked).await?.ok_or_else(|| unreadable(RECORD))?;

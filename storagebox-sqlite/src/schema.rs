@@ -19,8 +19,8 @@ const MIGRATIONS: [&str; VERSION as usize] = [include_str!("../sql/migrations/1.
 const VERSIONS: &str = include_str!("../sql/store/versions.sql");
 const KEEP: &str = include_str!("../sql/store/keep.sql");
 
-/// Makes the tables or brings them up to date, in one transaction of a task of its own: a setup that is dropped half-way
-/// leaves nothing half done, and of many at once one goes after another.
+/// Makes the tables or brings them up to date, in one transaction of a task of its own: a setup that is dropped
+/// half-way leaves nothing half done, and of many at once one goes after another.
 pub(crate) async fn setup(client: &Client) -> Result<()> {
     let (inner, limit) = (Arc::clone(client.inner()), client.settings().options.call_timeout);
     let setup = Arc::new(Setup { inner, ends: AtomicBool::new(false) });

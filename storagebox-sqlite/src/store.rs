@@ -65,8 +65,8 @@ impl SqliteStore {
         SqliteBuilder::default()
     }
 
-    /// Returns the files of the store, whether or not they exist: its own file and the files that SQLite keeps beside it. No
-    /// other program may write them. Returns none for an existing pool, whose file belongs to the caller.
+    /// Returns the files of the store, whether or not they exist: its own file and the files that SQLite keeps beside
+    /// it. No other program may write them. Returns none for an existing pool, whose file belongs to the caller.
     pub fn files(&self) -> Vec<PathBuf> {
         self.client.connections().files()
     }

@@ -10,8 +10,8 @@ use crate::handle::{IntoValue, all, handle};
 handle! {
     /// A bank of items. Each claim takes one item, and always the same one (article 1).
     ///
-    /// [`ItemBank`](crate::parts::ItemBank) and [`BankAdmin`](crate::parts::BankAdmin) list the guarantees. After any error or a dropped
-    /// future, make the same call again.
+    /// [`ItemBank`](crate::parts::ItemBank) and [`BankAdmin`](crate::parts::BankAdmin) list the guarantees. After any
+    /// error or a dropped future, make the same call again.
     ///
     /// # Errors
     ///
@@ -85,9 +85,9 @@ impl Bank {
         self.part.counts().await
     }
 
-    /// Deletes an ended or confirmed claim, so that its id can be used again. The caller guarantees that no earlier call for
-    /// this claim is still in progress (IB-7). An attempt that the handle retried counts as well: after an error or a retry,
-    /// wait as long as a request may take to arrive.
+    /// Deletes an ended or confirmed claim, so that its id can be used again. The caller guarantees that no earlier
+    /// call for this claim is still in progress (IB-7). An attempt that the handle retried counts as well: after an
+    /// error or a retry, wait as long as a request may take to arrive.
     pub async fn retire(&self, claim: impl IntoValue<ClaimId>) -> Result<Retired> {
         self.part.retire(&claim.into_value()?).await
     }

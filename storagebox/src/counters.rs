@@ -8,8 +8,8 @@ use crate::handle::{IntoValue, handle};
 handle! {
     /// Counters that apply each change once (articles 3 and 5).
     ///
-    /// [`Counter`](crate::parts::Counter) lists the guarantees. After a dropped future or a [retryable](crate::Error::is_retryable)
-    /// error, make the same call again, with the same `op`.
+    /// [`Counter`](crate::parts::Counter) lists the guarantees. After a dropped future or a
+    /// [retryable](crate::Error::is_retryable) error, make the same call again, with the same `op`.
     ///
     /// # Errors
     ///
@@ -38,8 +38,8 @@ impl Counters {
         self.apply(key, op, delta).await
     }
 
-    /// Prepares a change, with optional [bounds](Apply::within) and an optional [reason](Apply::because). Awaiting it makes
-    /// the change, once per operation, if the result is within the bounds (C-1, C-2, C-8).
+    /// Prepares a change, with optional [bounds](Apply::within) and an optional [reason](Apply::because). Awaiting it
+    /// makes the change, once per operation, if the result is within the bounds (C-1, C-2, C-8).
     ///
     /// # Errors
     ///

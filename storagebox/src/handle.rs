@@ -33,8 +33,8 @@ pub(crate) use handle;
 
 /// What becomes a value of storagebox: the value itself, and whatever [`TryInto`] makes it of, such as a text.
 ///
-/// Each type of a value lists its conversions. A text that breaks a limit of its type makes the call return `InvalidInput`
-/// before any I/O.
+/// Each type of a value lists its conversions. A text that breaks a limit of its type makes the call return
+/// `InvalidInput` before any I/O.
 pub trait IntoValue<V> {
     /// Returns the value.
     ///

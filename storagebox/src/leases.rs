@@ -15,16 +15,16 @@ use crate::policy::Policy;
 
 /// Leases on ids: one runner at a time, and one recorded result (article 3).
 ///
-/// [`run`](Leases::run) is the whole algorithm in one call; the other methods are its steps. The results are stored in the
-/// [`Records`](crate::Records) of the same name. [`LeaseRepo`] lists the guarantees. After any error or a dropped future,
-/// make the same call again, with the same `op` or lease.
+/// [`run`](Leases::run) is the whole algorithm in one call; the other methods are its steps. The results are stored in
+/// the [`Records`](crate::Records) of the same name. [`LeaseRepo`] lists the guarantees. After any error or a dropped
+/// future, make the same call again, with the same `op` or lease.
 ///
 /// Cheap to clone: clones share one part. Calls are retried and have a deadline, as [`Store`](crate::Store) describes.
 ///
 /// # Errors
 ///
-/// Returns `InvalidInput` if an id, an `op`, a duration or a retention breaks its limit, and `TooLarge` if a result is over
-/// 256 KiB, before any I/O.
+/// Returns `InvalidInput` if an id, an `op`, a duration or a retention breaks its limit, and `TooLarge` if a result is
+/// over 256 KiB, before any I/O.
 ///
 /// # Example
 ///
@@ -69,9 +69,9 @@ impl Leases {
     ///
     /// # Errors
     ///
-    /// Returns [`RunError::Work`] with the work's own error. The store does not remember this error, so the id can be run
-    /// again at once. Returns [`RunError::Store`] if the store fails; with the certainty `Unknown`, the work may have been
-    /// done.
+    /// Returns [`RunError::Work`] with the work's own error. The store does not remember this error, so the id can be
+    /// run again at once. Returns [`RunError::Store`] if the store fails; with the certainty `Unknown`, the work may
+    /// have been done.
     pub async fn run<F, Fut, T, E>(&self, id: impl IntoValue<DedupId>, work: F) -> Result<Ran, RunError<E>>
     where
         F: FnOnce(Fence) -> Fut + Send,
@@ -81,8 +81,8 @@ impl Leases {
         self.run_with(id, &self.options(), work).await
     }
 
-    /// As [`run`](Leases::run), with options for the lease, the retention, a fingerprint and waiting for another run. The
-    /// options set the retries of its calls; the store's retries do not apply.
+    /// As [`run`](Leases::run), with options for the lease, the retention, a fingerprint and waiting for another run.
+    /// The options set the retries of its calls; the store's retries do not apply.
     pub async fn run_with<F, Fut, T, E>(
         &self,
         id: impl IntoValue<DedupId>,
@@ -98,8 +98,8 @@ impl Leases {
         storagebox_core::run(&*self.bounded, &*self.policy.timer, &id, options, work).await
     }
 
-    /// As [`run_with`](Leases::run_with), in a separate task, which `spawn` starts as `tokio::spawn` does. The run continues
-    /// if its caller is dropped.
+    /// As [`run_with`](Leases::run_with), in a separate task, which `spawn` starts as `tokio::spawn` does. The run
+    /// continues if its caller is dropped.
     ///
     /// # Cancel safety
     ///

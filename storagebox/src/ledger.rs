@@ -12,8 +12,8 @@ use crate::handle::{IntoValue, handle};
 handle! {
     /// Counters that store every change as a separate entry (article 5, approach 6).
     ///
-    /// The part trait [`Ledger`](crate::parts::Ledger) lists the guarantees. After any error or a dropped future, make the
-    /// same call again, with the same `op`.
+    /// The part trait [`Ledger`](crate::parts::Ledger) lists the guarantees. After any error or a dropped future, make
+    /// the same call again, with the same `op`.
     ///
     /// # Errors
     ///
@@ -45,8 +45,8 @@ impl Ledger {
         self.apply(key, op, delta).await
     }
 
-    /// Prepares a change, with an optional [reason](Apply::because). Awaiting it makes the change, once per operation (C-1,
-    /// C-9).
+    /// Prepares a change, with an optional [reason](Apply::because). Awaiting it makes the change, once per operation
+    /// (C-1, C-9).
     ///
     /// # Errors
     ///
@@ -74,8 +74,8 @@ impl Ledger {
         self.part.value_within(&key.into_value()?, max_age).await
     }
 
-    /// Lists at most `limit` entries of a key, from the start or from a cursor: first the sum of the compacted changes, then
-    /// the changes by time and operation (C-7, C-8, C-9).
+    /// Lists at most `limit` entries of a key, from the start or from a cursor: first the sum of the compacted changes,
+    /// then the changes by time and operation (C-7, C-8, C-9).
     ///
     /// # Errors
     ///

@@ -27,15 +27,15 @@ const SCHEMES: [(&str, &str); 12] = [
 /// - `sqlite:path/to/file.db` is a store in a file.
 /// - `postgres://user:password@host/database` is a store in a database.
 /// - `dynamodb://region/table` is a store in a table.
-/// - `redis://user:password@host` is a store on a server, and `rediss://` is the same over TLS. `redis+cluster:` connects to
-///   a cluster, and `redis+sentinel:` to the server that sentinels watch.
+/// - `redis://user:password@host` is a store on a server, and `rediss://` is the same over TLS. `redis+cluster:`
+///   connects to a cluster, and `redis+sentinel:` to the server that sentinels watch.
 /// - `dynamodb+articles://region/items/records` is the bank in the two tables of article 1's Python package.
 ///
 /// # Guarantees
 ///
-/// - S-6: an unknown scheme, a disabled feature or an unknown query key returns `Misconfigured` or `Unsupported` before any
-///   I/O. The message names the schemes, the feature, or the key and the known keys. It never contains the rest of the URL,
-///   which may hold a password.
+/// - S-6: an unknown scheme, a disabled feature or an unknown query key returns `Misconfigured` or `Unsupported` before
+///   any I/O. The message names the schemes, the feature, or the key and the known keys. It never contains the rest of
+///   the URL, which may hold a password.
 ///
 /// # Cancel safety
 ///
@@ -73,8 +73,8 @@ pub async fn open(url: &str) -> Result<Arc<dyn Backend>> {
     }
 }
 
-/// Returns the files on this machine that the store at this URL uses, whether or not they exist. Returns none for a store
-/// inside the process or on a server. A program whose users choose the output files calls this before it writes.
+/// Returns the files on this machine that the store at this URL uses, whether or not they exist. Returns none for a
+/// store inside the process or on a server. A program whose users choose the output files calls this before it writes.
 ///
 /// # Guarantees
 ///

@@ -13,13 +13,13 @@ handle! {
     ///
     /// The stamp of a write is its writer and its time, in milliseconds since 1970. With
     /// [`Stamping::Sequence`](crate::Stamping::Sequence), any growing number takes the place of the time.
-    /// [`OrderedStore`](crate::parts::OrderedStore) lists the guarantees. After any error or a dropped future, make the same call
-    /// again, with the same stamp.
+    /// [`OrderedStore`](crate::parts::OrderedStore) lists the guarantees. After any error or a dropped future, make the
+    /// same call again, with the same stamp.
     ///
     /// # Errors
     ///
-    /// Returns `InvalidInput` if a key or a writer breaks its limit, and `TooLarge` if a value is over 256 KiB, before any
-    /// I/O.
+    /// Returns `InvalidInput` if a key or a writer breaks its limit, and `TooLarge` if a value is over 256 KiB, before
+    /// any I/O.
     ///
     /// # Example
     ///

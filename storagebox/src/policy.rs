@@ -47,8 +47,8 @@ fn put(layer: Option<impl Layer>, backend: Arc<dyn Backend>) -> Arc<dyn Backend>
     }
 }
 
-/// Bounds the extensions of a run's lease by a third of the lease each, so that one without an answer leaves time for the
-/// next.
+/// Bounds the extensions of a run's lease by a third of the lease each, so that one without an answer leaves time for
+/// the next.
 #[derive(Debug)]
 pub(crate) struct Extensions {
     pub(crate) timer: Arc<dyn Timer>,

@@ -10,13 +10,13 @@ use crate::handle::{IntoValue, handle};
 handle! {
     /// Records of completed work, one value per id. The first value wins (articles 1 and 3).
     ///
-    /// [`DedupRepo`](crate::parts::DedupRepo) lists the guarantees. After any error or a dropped future, make the same call again,
-    /// with the same `op`.
+    /// [`DedupRepo`](crate::parts::DedupRepo) lists the guarantees. After any error or a dropped future, make the same
+    /// call again, with the same `op`.
     ///
     /// # Errors
     ///
-    /// Returns `InvalidInput` if an id or an `op` breaks its limit, and `TooLarge` if a value is over 256 KiB, before any
-    /// I/O.
+    /// Returns `InvalidInput` if an id or an `op` breaks its limit, and `TooLarge` if a value is over 256 KiB, before
+    /// any I/O.
     ///
     /// # Example
     ///
@@ -35,8 +35,8 @@ handle! {
 }
 
 impl Records {
-    /// Records the value unless the id has a value (D-1, D-2). Returns `Again` for the winner's own retry, which has the same
-    /// `op` (D-3).
+    /// Records the value unless the id has a value (D-1, D-2). Returns `Again` for the winner's own retry, which has
+    /// the same `op` (D-3).
     ///
     /// # Errors
     ///
@@ -72,8 +72,8 @@ impl Records {
         self.part.replace(&id.into_value()?, version, &value.into_value()?, &op.into_value()?).await
     }
 
-    /// Deletes the record if it still has this version, so that the id can be used again. The caller guarantees that no call
-    /// that got `Existing` is still in progress (D-7).
+    /// Deletes the record if it still has this version, so that the id can be used again. The caller guarantees that no
+    /// call that got `Existing` is still in progress (D-7).
     pub async fn forget(&self, id: impl IntoValue<DedupId>, version: Version) -> Result<Forgotten> {
         self.part.forget(&id.into_value()?, version).await
     }

@@ -17,21 +17,22 @@ use crate::policy::Policy;
 ///
 /// # Calls are repeated and bounded
 ///
-/// After a [retryable](crate::Error::is_retryable) error, an unknown outcome included, the store retries the call with the
-/// same operation id: at most six attempts within 30 seconds. Only then does the caller see the error.
-/// [`with_retry`](Store::with_retry), [`with_deadline`](Store::with_deadline), [`without_retry`](Store::without_retry) and
-/// [`without_deadline`](Store::without_deadline) change that. Batches, set-up and upkeep have no deadline.
+/// After a [retryable](crate::Error::is_retryable) error, an unknown outcome included, the store retries the call with
+/// the same operation id: at most six attempts within 30 seconds. Only then does the caller see the error.
+/// [`with_retry`](Store::with_retry), [`with_deadline`](Store::with_deadline), [`without_retry`](Store::without_retry)
+/// and [`without_deadline`](Store::without_deadline) change that. Batches, set-up and upkeep have no deadline.
 ///
-/// A counter change that cannot recognise its own retry, such as a change with [`Strategy::Atomic`](crate::Strategy::Atomic),
-/// is never retried after an unknown outcome. A change with another strategy is retried after an unknown outcome only within
-/// half of the time for which its operation is remembered. Stores remember tokens, claims and ended operations for their own
-/// `memory`, which must be longer than the retries of a call take, or a retry meets an operation that is forgotten.
+/// A counter change that cannot recognise its own retry, such as a change with
+/// [`Strategy::Atomic`](crate::Strategy::Atomic), is never retried after an unknown outcome. A change with another
+/// strategy is retried after an unknown outcome only within half of the time for which its operation is remembered.
+/// Stores remember tokens, claims and ended operations for their own `memory`, which must be longer than the retries of
+/// a call take, or a retry meets an operation that is forgotten.
 ///
 /// Every method that makes calls needs a tokio runtime with time enabled. The memory backend needs none if
 /// [`with_timer`](Store::with_timer) sets another timer.
 ///
-/// The report of a batch (`add`, `withdraw`, `restore`, `create`, `discard`, `compact`, `purge`, `maintain`) is that of its
-/// last attempt: after a lost reply it counts what the lost attempt did as already done.
+/// The report of a batch (`add`, `withdraw`, `restore`, `create`, `discard`, `compact`, `purge`, `maintain`) is that of
+/// its last attempt: after a lost reply it counts what the lost attempt did as already done.
 ///
 /// # Example
 ///
@@ -87,8 +88,8 @@ impl Store {
         Self { inner, policy, backend }
     }
 
-    /// Adds a layer around each call of the backend, outside the layers that were added before. The layer sees each attempt,
-    /// because retries and the deadline are outside all layers.
+    /// Adds a layer around each call of the backend, outside the layers that were added before. The layer sees each
+    /// attempt, because retries and the deadline are outside all layers.
     #[must_use]
     pub fn layer(self, layer: impl Layer) -> Self {
         Self::of(Arc::new(Layered::new(self.inner, Arc::new(layer))), self.policy)
@@ -101,9 +102,9 @@ impl Store {
         Self::of(self.inner, policy)
     }
 
-    /// Makes each call once. The caller retries [retryable](crate::Error::is_retryable) errors with the same id. Recording
-    /// the result of a [run](crate::Leases::run) is still retried as often as necessary, because the work cannot be done
-    /// again.
+    /// Makes each call once. The caller retries [retryable](crate::Error::is_retryable) errors with the same id.
+    /// Recording the result of a [run](crate::Leases::run) is still retried as often as necessary, because the work
+    /// cannot be done again.
     #[must_use]
     pub fn without_retry(self) -> Self {
         let policy = Policy { retry: None, ..self.policy };
@@ -146,14 +147,14 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// Returns `Unavailable` if the store is not reachable, `NotSetUp` if it is not set up, and `Denied` if it refuses the
-    /// credentials.
+    /// Returns `Unavailable` if the store is not reachable, `NotSetUp` if it is not set up, and `Denied` if it refuses
+    /// the credentials.
     pub async fn ping(&self) -> Result<()> {
         self.backend.ping().await
     }
 
-    /// Deletes at most `max_entries` entries that no guarantee needs any more (S-2). A retry after a lost reply counts from
-    /// zero, so the total may be higher.
+    /// Deletes at most `max_entries` entries that no guarantee needs any more (S-2). A retry after a lost reply counts
+    /// from zero, so the total may be higher.
     ///
     /// # Errors
     ///

@@ -7,12 +7,12 @@ use crate::handle::{IntoValue, all, handle};
 handle! {
     /// Tokens that a producer creates in advance and that are consumed once (article 2).
     ///
-    /// The producer creates the token of a message before it sends the message. A token that was never created looks the same
-    /// as a consumed token. For ids that no producer creates, use [`Leases::run`](crate::Leases::run) or
+    /// The producer creates the token of a message before it sends the message. A token that was never created looks
+    /// the same as a consumed token. For ids that no producer creates, use [`Leases::run`](crate::Leases::run) or
     /// [`Records`](crate::Records).
     ///
-    /// [`TokenStore`](crate::parts::TokenStore) lists the guarantees. After any error or a dropped future, make the same call again,
-    /// with the same `op`.
+    /// [`TokenStore`](crate::parts::TokenStore) lists the guarantees. After any error or a dropped future, make the
+    /// same call again, with the same `op`.
     ///
     /// # Errors
     ///
@@ -45,13 +45,14 @@ impl Tokens {
         self.part.exists(&token.into_value()?).await
     }
 
-    /// Consumes a token for this operation. Of all operations, one gets `Now` (T-5), and its own retry gets `Again` (T-6).
+    /// Consumes a token for this operation. Of all operations, one gets `Now` (T-5), and its own retry gets `Again`
+    /// (T-6).
     pub async fn consume(&self, token: impl IntoValue<TokenId>, op: impl IntoValue<OpId>) -> Result<Consumed> {
         self.part.consume(&token.into_value()?, &op.into_value()?).await
     }
 
-    /// Ends tokens without consuming them, whether or not they exist. A late `create` of these tokens changes nothing (T-6,
-    /// T-7).
+    /// Ends tokens without consuming them, whether or not they exist. A late `create` of these tokens changes nothing
+    /// (T-6, T-7).
     pub async fn discard(&self, tokens: impl IntoIterator<Item: IntoValue<TokenId>>) -> Result<Discarded> {
         self.part.discard(&all(tokens)?).await
     }

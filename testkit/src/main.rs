@@ -1,4 +1,5 @@
-//! A server for as long as standard input is open: `cargo run -p storagebox-testkit`, with `postgres`, `dynamodb` or `redis`.
+//! A server for as long as standard input is open: `cargo run -p storagebox-testkit`, with `postgres`, `dynamodb` or
+//! `redis`.
 
 use std::env;
 use std::io;

@@ -1,5 +1,5 @@
-//! Work for a store, and what its answers must come to: calls of every kind with ids of one caller, each made until it is
-//! answered, with what was answered remembered; [waves] of calls about one bank; and [refusals].
+//! Work for a store, and what its answers must come to: calls of every kind with ids of one caller, each made until it
+//! is answered, with what was answered remembered; [waves] of calls about one bank; and [refusals].
 
 pub mod refusals;
 pub mod waves;

@@ -35,8 +35,8 @@ struct Package {
 
 /// What people depend on and what they install, without features and with each of them alone.
 ///
-/// The other packages' features are what these two turn on; `cargo xtask prove features` asks each package by itself, and
-/// builds its documentation too.
+/// The other packages' features are what these two turn on; `cargo xtask prove features` asks each package by itself,
+/// and builds its documentation too.
 pub(crate) fn each_used() -> Result<String, Failure> {
     let is_used = |package: &Package| [FACADE, COMMAND].contains(&package.name.as_str());
     each(packages()?.into_iter().filter(is_used), check)

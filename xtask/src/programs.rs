@@ -1,5 +1,5 @@
-//! The test programs as cargo built them. A few run beside each other, those that take longest first: most of them wait for
-//! servers and disks as much as they work.
+//! The test programs as cargo built them. A few run beside each other, those that take longest first: most of them wait
+//! for servers and disks as much as they work.
 
 use std::collections::VecDeque;
 use std::path::Path;
@@ -180,7 +180,8 @@ mod tests {
         assert_eq!(summary.longest(9).len(), 3);
     }
 
-    /// A test that calls `exit(0)`, or a harness that returns before its cases: what ran is not known, so it is not green.
+    /// A test that calls `exit(0)`, or a harness that returns before its cases: what ran is not known, so it is not
+    /// green.
     #[test]
     fn a_program_that_ends_well_and_says_of_no_case_has_failed() {
         for script in ["exit 0", "echo 'running 3 tests'; exit 0", "echo 'test result: o'; exit 0"] {

@@ -26,8 +26,8 @@ pub(crate) struct Took {
 }
 
 impl Summary {
-    /// Hears a line of a test program's: `test result: ok. 3 passed; 0 failed; 1 ignored; ...`, of which one that runs its
-    /// cases in several set-ups has several.
+    /// Hears a line of a test program's: `test result: ok. 3 passed; 0 failed; 1 ignored; ...`, of which one that runs
+    /// its cases in several set-ups has several.
     pub(crate) fn hear(&mut self, line: &str) {
         let counts = line.trim_start().strip_prefix("test result: ").and_then(Counts::read);
         self.results += usize::from(counts.is_some());

@@ -21,7 +21,8 @@ fn load() -> Row {
     Row { guess, ..row("P12", "add, in items", target, ours, floor) }
 }
 
-/// A store that is opened and takes, and a plain connection that does so by the same statement. At most 1.2 times as long.
+/// A store that is opened and takes, and a plain connection that does so by the same statement. At most 1.2 times as
+/// long.
 fn start() -> Row {
     let ours = over_all_slices(1_000_000, |bank, load| async move { start::ours(&bank, load) });
     let floor = over_all_slices(1_000_000, |bank, load| async move { start::plain(&bank, load) });

@@ -18,8 +18,8 @@ pub(super) async fn a_cut_connection_counts_once(world: &World, kind: Kind) -> V
     cut_everywhere(world, &calls(kind)).await
 }
 
-/// A caller who repeats whatever may be repeated, at each request of the change, counts it once at the most and is told of
-/// the doubt.
+/// A caller who repeats whatever may be repeated, at each request of the change, counts it once at the most and is told
+/// of the doubt.
 pub(super) async fn a_cut_change_is_not_repeated_in_doubt(world: &World, kind: Kind) -> Verdict {
     let clients = Clients::of(world).await?;
     for cut in [Cut::RequestLost, Cut::HalfRequest, Cut::ReplyLost, Cut::HalfReply] {

@@ -203,8 +203,8 @@ impl Subject {
         settled(|| self.counter.value(&self.key), is_refusal).await
     }
 
-    /// Applies until there is an answer, which only a counter allows that remembers operations, or the last writers if the
-    /// case has no more of them.
+    /// Applies until there is an answer, which only a counter allows that remembers operations, or the last writers if
+    /// the case has no more of them.
     pub(super) async fn apply_until_answered(&self, op: &str, delta: i64) -> Result<Counted, Failure> {
         settled(|| self.attempt(op, delta), |error| error.is_retryable() || is_doubt(error)).await
     }

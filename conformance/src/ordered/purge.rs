@@ -185,7 +185,8 @@ pub(super) async fn a_sequences_tombstones_go_by_an_explicit_call_alone(world: &
     Ok(())
 }
 
-/// The caller vouches that no older write is under way: whatever comes is a new one, also before the namespace's own age.
+/// The caller vouches that no older write is under way: whatever comes is a new one, also before the namespace's own
+/// age.
 pub(super) async fn an_explicit_purge_forgets_the_tombstone(world: &World) -> Verdict {
     let store = world.ordered(SEQUENCE)?;
     delete_new(&*store, "key", 5).await?;

@@ -1,4 +1,5 @@
-//! The way to the server, as a layer: what changes something goes over the connection, what only reads takes the short way.
+//! The way to the server, as a layer: what changes something goes over the connection, what only reads takes the short
+//! way.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex};

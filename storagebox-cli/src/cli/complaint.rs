@@ -1,5 +1,5 @@
-//! What is said of a bad command line. A URL in the wrong place is shown as its scheme alone, and what cannot be seen is
-//! spelt out: an argument of a script may come from a stranger.
+//! What is said of a bad command line. A URL in the wrong place is shown as its scheme alone, and what cannot be seen
+//! is spelt out: an argument of a script may come from a stranger.
 
 use std::ffi::OsString;
 use std::process::exit;

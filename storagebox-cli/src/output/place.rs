@@ -73,8 +73,8 @@ impl Place {
         Self { own: identity(&self.real), ..self.clone() }
     }
 
-    /// Whether both are one file, by whatever links, or would be one if they were made. Where none is there yet, names that
-    /// differ in case may be one on a file system that makes no difference.
+    /// Whether both are one file, by whatever links, or would be one if they were made. Where none is there yet, names
+    /// that differ in case may be one on a file system that makes no difference.
     pub(super) fn is(&self, other: &Self) -> bool {
         let is_in_one_folder = self.folder == other.folder;
         match (&self.own, &other.own) {
@@ -116,8 +116,8 @@ fn folder_of(path: &Path) -> &Path {
     }
 }
 
-/// In a folder for everybody, such as `/tmp`, a stranger's link leads where the stranger likes. Linux refuses to follow it,
-/// and who follows links by hand has to refuse it too.
+/// In a folder for everybody, such as `/tmp`, a stranger's link leads where the stranger likes. Linux refuses to follow
+/// it, and who follows links by hand has to refuse it too.
 #[cfg(unix)]
 fn may_be_followed(link: &Metadata, folder: &Metadata) -> io::Result<()> {
     use std::os::unix::fs::MetadataExt;

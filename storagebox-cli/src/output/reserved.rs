@@ -76,8 +76,8 @@ impl Reserved {
         }
     }
 
-    /// Another store of SQLite's stays too: perhaps it is the one that was meant. The store itself by another name is not
-    /// opened to find out, because SQLite would lose its locks.
+    /// Another store of SQLite's stays too: perhaps it is the one that was meant. The store itself by another name is
+    /// not opened to find out, because SQLite would lose its locks.
     fn refuse_databases(&self, output: &Path, place: &Place) -> Result<(), Failure> {
         let database = sqlite::database_of(place.real());
         if let Some(database) = database.as_deref().and_then(|path| Place::of(path).ok()) {

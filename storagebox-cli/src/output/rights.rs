@@ -9,8 +9,8 @@ use super::place::{Place, is_for_everybody};
 const ALL: u32 = 0o777;
 const BUT_THE_GROUPS: u32 = 0o707;
 
-/// Gives the new file, which is its owner's alone, what the file in its place has: the owner and the group as far as this
-/// process may, and the rights without regard to its mask.
+/// Gives the new file, which is its owner's alone, what the file in its place has: the owner and the group as far as
+/// this process may, and the rights without regard to its mask.
 pub(super) fn keep(place: &Place, new: &File) -> io::Result<()> {
     let old = fs::metadata(place.real())?;
     let me = rustix::process::geteuid().as_raw();

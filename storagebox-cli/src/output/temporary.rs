@@ -48,8 +48,8 @@ pub(super) fn clean_up(folder: &Path) {
     }
 }
 
-/// A process that still writes the file does not lose it: a process that holds the lock is alive, and one that no longer has
-/// the file under this name has moved it into its place.
+/// A process that still writes the file does not lose it: a process that holds the lock is alive, and one that no
+/// longer has the file under this name has moved it into its place.
 fn remove_if_left(path: &Path) -> io::Result<()> {
     if !is_plain_and_mine(&fs::symlink_metadata(path)?) {
         return Ok(());

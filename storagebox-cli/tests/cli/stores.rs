@@ -74,8 +74,8 @@ pub(crate) trait Served: Store {
     }
 }
 
-/// Makes a test of a function for each store of the list before it. A test is named after its function and its store, so
-/// that a filter finds both: `tests_on! { [redis sqlite]: records_are_remembered; }`.
+/// Makes a test of a function for each store of the list before it. A test is named after its function and its store,
+/// so that a filter finds both: `tests_on! { [redis sqlite]: records_are_remembered; }`.
 macro_rules! tests_on {
     ($($stores:tt: $($test:ident),+;)+) => {
         $($(mod $test { $crate::stores::tests_on!(@each $test $stores); })+)+

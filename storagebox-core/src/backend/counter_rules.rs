@@ -86,8 +86,8 @@ impl CounterRules {
     ///
     /// # Errors
     ///
-    /// `InvalidInput` if the namespace has fixed bounds and the change has others; `Unsupported` for a reason, because none
-    /// of these strategies has a log to show it.
+    /// `InvalidInput` if the namespace has fixed bounds and the change has others; `Unsupported` for a reason, because
+    /// none of these strategies has a log to show it.
     pub fn check(&self, change: &Change) -> Result<()> {
         if change.reason.is_some() {
             return Err(self.no_reasons());

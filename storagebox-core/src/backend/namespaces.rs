@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use crate::error::Result;
 use crate::value::Namespace;
 
-/// The open namespaces of a backend. All handles with the same name share one object, so that their calls of one kind can be
-/// combined.
+/// The open namespaces of a backend. All handles with the same name share one object, so that their calls of one kind
+/// can be combined.
 ///
 /// A program may open a namespace for each of its tenants, so a namespace is dropped when it has no handle left. Only
 /// the namespaces opened last stay open without a handle, for a program that opens its namespace for each call.
@@ -25,7 +25,8 @@ struct Namespaces {
     sweep_at: usize,
 }
 
-/// The kind of a namespace, its name, and how it was opened: another way is another handle, which the store will refuse.
+/// The kind of a namespace, its name, and how it was opened: another way is another handle, which the store will
+/// refuse.
 type Named = (&'static str, Namespace, String);
 
 /// How many stay open without a handle.

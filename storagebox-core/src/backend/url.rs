@@ -25,8 +25,8 @@ pub fn unknown(key: &str, value: &str, known: &[&str]) -> Error {
     Error::misconfigured("url", format_args!("has {own} is not known; it may have {}", listed(known, "and")))
 }
 
-/// Letters, as in every key that there is, and a value. What else stands there may be the end of a password that has a `?`
-/// or a `&` in it; in the first case a host follows, after an `@`.
+/// Letters, as in every key that there is, and a value. What else stands there may be the end of a password that has a
+/// `?` or a `&` in it; in the first case a host follows, after an `@`.
 fn is_surely_a_key(key: &str, value: &str) -> bool {
     let is_word = |part: &str| part.bytes().all(|byte| byte.is_ascii_alphabetic());
     let is_key = (3..=24).contains(&key.len()) && key.split('_').all(is_word);

@@ -234,8 +234,8 @@ impl<C: Combine> Queue<C> {
     }
 }
 
-/// What a turn that is overtaken adds to those that may be. A call alone adds nothing: it began when nobody had the turn,
-/// and perhaps its caller left it.
+/// What a turn that is overtaken adds to those that may be. A call alone adds nothing: it began when nobody had the
+/// turn, and perhaps its caller left it.
 fn counted(ticket: Ticket) -> usize {
     usize::from(!ticket.is_alone)
 }

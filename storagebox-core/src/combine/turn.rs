@@ -40,8 +40,8 @@ impl<C: Combine> Drop for Turn<C> {
     }
 }
 
-/// The task that makes batches. When it ends, those who came meanwhile go next; if it never begins, as in a runtime that
-/// ends, those who wait are left to themselves.
+/// The task that makes batches. When it ends, those who came meanwhile go next; if it never begins, as in a runtime
+/// that ends, those who wait are left to themselves.
 pub(super) struct Worker<C: Combine> {
     turn: Turn<C>,
     expects_others: bool,

@@ -6,8 +6,8 @@
 pub enum ErrorKind {
     /// An argument exceeds a stated limit, perhaps a text that a user typed. The caller must change it.
     InvalidInput,
-    /// The address of the store, a setting or the options of a namespace are wrong, whatever the call. The operator of the
-    /// program must correct them; no user input is the cause.
+    /// The address of the store, a setting or the options of a namespace are wrong, whatever the call. The operator of
+    /// the program must correct them; no user input is the cause.
     Misconfigured,
     /// A payload exceeds its limit. The caller must make it smaller.
     TooLarge,

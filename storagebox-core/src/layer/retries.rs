@@ -37,8 +37,8 @@ impl Retries {
 }
 
 impl Retries {
-    /// The answer of an attempt. After a lost attempt whose operation may be forgotten by the time of the next one, only
-    /// an answer that needs no next one.
+    /// The answer of an attempt. After a lost attempt whose operation may be forgotten by the time of the next one,
+    /// only an answer that needs no next one.
     fn while_remembered(
         &self,
         call: &Call<'_>,

@@ -76,8 +76,8 @@ impl Runner<'_> {
         }
     }
 
-    /// Records the result, and keeps the lease alive until that is done. Only the record's own answer tells that the lease
-    /// is lost: it cannot be extended either once the result has arrived.
+    /// Records the result, and keeps the lease alive until that is done. Only the record's own answer tells that the
+    /// lease is lost: it cannot be extended either once the result has arrived.
     pub(super) async fn record(
         &self,
         lease: &Lease,

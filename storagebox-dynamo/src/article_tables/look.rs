@@ -1,7 +1,7 @@
 //! Free items, by the page.
 //!
-//! Looks walk through the table from a random place on, so that workers who look at once see different items and one that
-//! looks again does not see those that it has.
+//! Looks walk through the table from a random place on, so that workers who look at once see different items and one
+//! that looks again does not see those that it has.
 
 use std::sync::{MutexGuard, PoisonError};
 

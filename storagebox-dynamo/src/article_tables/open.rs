@@ -8,8 +8,9 @@ use crate::client::Connection;
 use crate::config::{self, DynamoBuilder, checked_table};
 
 impl DynamoBuilder {
-    /// Opens the tables of article 1's Python package at `dynamodb://region/items`. The URL names the table of the items, and
-    /// `records` names the table of the records. `fetch_limit` and `call_timeout` apply to them too. The first call connects.
+    /// Opens the tables of article 1's Python package at `dynamodb://region/items`. The URL names the table of the
+    /// items, and `records` names the table of the records. `fetch_limit` and `call_timeout` apply to them too. The
+    /// first call connects.
     ///
     /// # Errors
     ///

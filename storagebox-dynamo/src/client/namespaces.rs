@@ -114,8 +114,8 @@ impl OpenNamespace {
         self.made().await.map(|made| made.shards)
     }
 
-    /// From when on what ends at this time need not be remembered; never, if there is none. Only asked once it is known how
-    /// the namespace was made.
+    /// From when on what ends at this time need not be remembered; never, if there is none. Only asked once it is known
+    /// how the namespace was made.
     pub(crate) fn forgotten_after(&self, end: Millis) -> Option<Millis> {
         debug_assert!(self.made.get().is_some(), "nobody knows yet");
         match self.made.get().map_or(Retention::Forever, |made| made.memory) {
@@ -189,7 +189,8 @@ impl OpenNamespace {
         }
     }
 
-    /// A partition key of the namespace. The name's length comes before the name, so that no name can reach another's keys.
+    /// A partition key of the namespace. The name's length comes before the name, so that no name can reach another's
+    /// keys.
     pub(crate) fn key(&self, part: impl fmt::Display) -> String {
         let (prefix, name) = (prefix_of(self.kind, &self.client), self.name.as_str());
         format!("{prefix}{}:{name}:{part}", name.len())

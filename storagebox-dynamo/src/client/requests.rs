@@ -83,8 +83,8 @@ impl Client {
         }
     }
 
-    /// A write to one row. The table refuses as a whole what cannot be made to the row as it is: this reads the row, and says
-    /// what is wrong with it.
+    /// A write to one row. The table refuses as a whole what cannot be made to the row as it is: this reads the row,
+    /// and says what is wrong with it.
     pub(crate) async fn write_to(
         &self,
         key: &RowKey,

@@ -265,8 +265,9 @@ pub(crate) enum Alone {
     Delete(aws_sdk_dynamodb::operation::delete_item::builders::DeleteItemInputBuilder),
 }
 
-/// The client request token of a transaction, derived from its body, which names the tables: tokens are known by account and
-/// region. The body holds the call's tag or its time, so that only another attempt of the same call has the same token.
+/// The client request token of a transaction, derived from its body, which names the tables: tokens are known by
+/// account and region. The body holds the call's tag or its time, so that only another attempt of the same call has the
+/// same token.
 pub(crate) fn request_token(own: &str, writes: &[Write]) -> String {
     let mut body = String::new();
     writes.iter().for_each(|write| write.spell(own, &mut body));

@@ -2,8 +2,8 @@
 
 /// In which regions of a global table namespaces are used.
 ///
-/// A condition reads only its own region, and if two regions write the same row, the last write stands. So if two regions
-/// write, an item can be given twice. Therefore each namespace has a home, the region where it was created, and
+/// A condition reads only its own region, and if two regions write the same row, the last write stands. So if two
+/// regions write, an item can be given twice. Therefore each namespace has a home, the region where it was created, and
 /// programs in other regions are refused. The exception is a program that opened the namespace before it knew of the
 /// other region: create namespaces in one region before you use others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

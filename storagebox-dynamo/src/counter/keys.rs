@@ -1,8 +1,8 @@
 //! Operations inside the counter's row by their keys alone, as articles 3 and 5 have them: no delta, no value, no time.
 //!
-//! A set of the article's has no order, so nothing can be removed from it by age. Here a window has a set for each slot of
-//! its time, and a change goes into the newest, which it names: no other slot ever grows. So a call that has read the row
-//! knows the other slots, and removes lapsed slots in the update that adds a key.
+//! A set of the article's has no order, so nothing can be removed from it by age. Here a window has a set for each slot
+//! of its time, and a change goes into the newest, which it names: no other slot ever grows. So a call that has read
+//! the row knows the other slots, and removes lapsed slots in the update that adds a key.
 
 mod row;
 mod slots;
@@ -172,8 +172,8 @@ impl Keys {
         }
     }
 
-    /// After a look at the row. Its slots are as they were seen as long as the newest and the oldest are the same, but for the
-    /// newest, which may have more.
+    /// After a look at the row. Its slots are as they were seen as long as the newest and the oldest are the same, but
+    /// for the newest, which may have more.
     fn seen(&self, entrant: &Entrant<'_>, kept: &Kept<'_>, plan: &Plan) -> Write {
         let (write, condition) = self.addition(entrant, plan);
         let write = write.set_to("e", ":newest").set_to("b", ":oldest");
@@ -250,8 +250,8 @@ impl<'a> Entrant<'a> {
         (write, format!(" AND (attribute_not_exists({place}) OR NOT {knows})"))
     }
 
-    /// What the row knows of the operation. Our own tag tells that it is of this call's attempt whose answer was lost; once
-    /// others have written, that cannot be told any more.
+    /// What the row knows of the operation. Our own tag tells that it is of this call's attempt whose answer was lost;
+    /// once others have written, that cannot be told any more.
     fn found(&self, kept: &Kept<'_>, oldest: i64, row: &Row) -> Option<Entered> {
         if kept.has(OpKey::fenced(self.op), oldest) {
             return Some(Entered::Fenced);

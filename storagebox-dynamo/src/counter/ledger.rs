@@ -2,8 +2,8 @@
 //!
 //! A change's row is named after its operation alone, so that it is one row whenever it is put; its time stands in the
 //! index, which has the log in order. Compaction writes the sum of some changes and their names into one row, in one
-//! write, and then deletes these changes: a reader leaves out the changes that the sum names. So the value never changes,
-//! without a transaction, and the next call repeats a step that was lost.
+//! write, and then deletes these changes: a reader leaves out the changes that the sum names. So the value never
+//! changes, without a transaction, and the next call repeats a step that was lost.
 
 mod compaction;
 mod log;
@@ -84,8 +84,8 @@ impl DynamoLedger {
         row.as_ref().map_or(Ok(Sum::default()), Sum::read)
     }
 
-    /// Adds up. The rows are read one after the other, and a compaction in between would be counted twice or not at all:
-    /// then it is begun anew.
+    /// Adds up. The rows are read one after the other, and a compaction in between would be counted twice or not at
+    /// all: then it is begun anew.
     async fn added_up(&self, key: &Key) -> Result<i64> {
         self.values.ready().await?;
         let sum = self.sum(key).await?;

@@ -15,7 +15,8 @@ use super::values::{Values, mark, value_in};
 use crate::client::{Client, Tag, Write, Wrote};
 use crate::row::{Row, RowKey};
 
-/// How many lapsed operations one update removes. Each addition to a full window makes one; the rest is for those to come.
+/// How many lapsed operations one update removes. Each addition to a full window makes one; the rest is for those to
+/// come.
 const SWEPT: usize = 20;
 /// How often an attempt may find the row changed.
 const LOOKS: u32 = 8;

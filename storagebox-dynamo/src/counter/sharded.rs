@@ -78,7 +78,8 @@ impl Sharded {
         values.client().settled("value", sum).await
     }
 
-    /// Whether a change is a delivery: it makes room that the shards would otherwise have to lend each other one by one.
+    /// Whether a change is a delivery: it makes room that the shards would otherwise have to lend each other one by
+    /// one.
     fn is_delivery(&self, delta: i64) -> bool {
         let opposite = if delta < 0 { self.bounds.ceiling() } else { self.bounds.floor() };
         let is_large = delta.unsigned_abs() >= SPREAD_FROM * u64::from(self.shards);

@@ -64,8 +64,8 @@ pub(super) fn hash(op: &OpId) -> [u8; 16] {
     short(op.as_str())
 }
 
-/// What stands for a call's tag there. Two calls of one operation that had the same would both be told that they applied
-/// it; it would still be applied once.
+/// What stands for a call's tag there. Two calls of one operation that had the same would both be told that they
+/// applied it; it would still be applied once.
 pub(super) fn mark(tag: &Tag) -> [u8; 6] {
     short(tag.as_str())
 }

@@ -22,14 +22,15 @@ pub enum Fault {
     DropAfter,
     /// The request is applied, and its reply of status 200 is cut in the middle. Refusals arrive whole.
     Torn,
-    /// The server refuses the request because there are too many requests, with `ProvisionedThroughputExceededException` and
-    /// `ThrottlingException` in turn. In `TransactWriteItems` the latter is a cancellation for `ThrottlingError`.
+    /// The server refuses the request because there are too many requests, with
+    /// `ProvisionedThroughputExceededException` and `ThrottlingException` in turn. In `TransactWriteItems` the latter
+    /// is a cancellation for `ThrottlingError`.
     Throttle,
     /// Another transaction conflicts with a write of one item, which gets `TransactionConflictException`, or with a
     /// transaction, which is cancelled for one of its items.
     Conflict,
-    /// A transaction that the server refuses is also refused for a reason that is not a condition: another reason replaces
-    /// one of its reasons, each other reason in turn in each place. Nothing is applied either way.
+    /// A transaction that the server refuses is also refused for a reason that is not a condition: another reason
+    /// replaces one of its reasons, each other reason in turn in each place. Nothing is applied either way.
     Mixed,
     /// A transaction with the same token is in progress: `TransactionInProgressException`.
     InProgress,
@@ -39,11 +40,11 @@ pub enum Fault {
     Unprocessed,
     /// The request is sent after this delay. Needs a driver that has a timer.
     Delay(Duration),
-    /// The connection is lost, and the request is applied later: by [`land`](super::Faults::land), or after one to three more
-    /// requests.
+    /// The connection is lost, and the request is applied later: by [`land`](super::Faults::land), or after one to
+    /// three more requests.
     Late,
-    /// The request is applied, and at once applied again; the second reply arrives. A proxy does the same if it resends a
-    /// request that got no reply. Does not apply to `DeleteItem`, whose second reply says nothing about the first.
+    /// The request is applied, and at once applied again; the second reply arrives. A proxy does the same if it resends
+    /// a request that got no reply. Does not apply to `DeleteItem`, whose second reply says nothing about the first.
     Twice,
 }
 

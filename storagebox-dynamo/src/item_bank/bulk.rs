@@ -113,8 +113,8 @@ impl Bank {
         }
     }
 
-    /// Does the same to each distinct item, many at once, each with a call's attempts of its own. How many had each fate;
-    /// after a failure others may have been changed.
+    /// Does the same to each distinct item, many at once, each with a call's attempts of its own. How many had each
+    /// fate; after a failure others may have been changed.
     async fn each<F>(
         &self,
         operation: &'static str,

@@ -61,8 +61,8 @@ impl Add for Tally {
 }
 
 impl Bank {
-    /// What is neither held nor spent nor withdrawn is free, holds that have lapsed included. It takes as long as the bank
-    /// is large: each page is a read with a call's time, and all of them together have no end of their own.
+    /// What is neither held nor spent nor withdrawn is free, holds that have lapsed included. It takes as long as the
+    /// bank is large: each page is a read with a call's time, and all of them together have no end of their own.
     pub(super) async fn counts(&self) -> Result<Counts> {
         let shards = self.client().settled("counts", || self.open.shards()).await?;
         let past = self.client().surely_past();

@@ -37,8 +37,8 @@ impl Ending {
 }
 
 impl Bank {
-    /// One update of the claim's row, which decides. After that the item goes to its new place in the index, so that takers
-    /// do not meet it while it is held.
+    /// One update of the claim's row, which decides. After that the item goes to its new place in the index, so that
+    /// takers do not meet it while it is held.
     pub(super) async fn extend(&self, claim: &ClaimId, hold: Hold, tag: &Tag) -> Result<Extended> {
         let key = self.claim_key(claim.as_str()).await?;
         let until = end_of(self.client(), hold);
@@ -98,8 +98,8 @@ impl Bank {
         Ok(Confirmed::Confirmed(item))
     }
 
-    /// Moves the item of a claim to where its hold lapses now, and out of the index if it may lapse no more; never back. What
-    /// the claim's row says stands, whatever becomes of this: a taker or upkeep makes up for it.
+    /// Moves the item of a claim to where its hold lapses now, and out of the index if it may lapse no more; never
+    /// back. What the claim's row says stands, whatever becomes of this: a taker or upkeep makes up for it.
     async fn put_off(&self, item: &Item, claim: &ClaimId, until: Option<Millis>) {
         if let Ok(key) = self.item_key(item.as_str()).await {
             let moved = match held_at(until) {
@@ -118,8 +118,8 @@ impl Bank {
         }
     }
 
-    /// Judges the claim's row, for good: the end of a hold is written before anybody is told of it. So a `confirm` or an
-    /// `extend` that was sent in time and lands after that finds the claim ended.
+    /// Judges the claim's row, for good: the end of a hold is written before anybody is told of it. So a `confirm` or
+    /// an `extend` that was sent in time and lands after that finds the claim ended.
     pub(super) async fn told(&self, key: &RowKey, claim: &ClaimId, row: Option<&Row>, tag: &Tag) -> Result<Judged> {
         let judged = judge(self.client(), row)?;
         let Some(row) = row.filter(|row| row.text("s") == Some(HELD)) else { return Ok(judged) };

@@ -1,5 +1,5 @@
-//! Items that stay with their claims and still stand where lapsed holds are, because a confirm or an extend was cut off:
-//! upkeep puts them where they belong, so that no taker meets them.
+//! Items that stay with their claims and still stand where lapsed holds are, because a confirm or an extend was cut
+//! off: upkeep puts them where they belong, so that no taker meets them.
 
 use storagebox_core::{ClaimId, Namespace, Result};
 

@@ -79,8 +79,8 @@ impl CounterPlan {
         Self { operations, rows: Rows::USUAL }
     }
 
-    /// Sets the length of the partition key in bytes. Defaults to 64. The key is in each row. It consists of the store's
-    /// prefix, the namespace's name and the key, plus about 30 bytes.
+    /// Sets the length of the partition key in bytes. Defaults to 64. The key is in each row. It consists of the
+    /// store's prefix, the namespace's name and the key, plus about 30 bytes.
     #[must_use]
     pub fn with_key_bytes(mut self, bytes: u32) -> Self {
         self.rows = self.rows.with_key(bytes);

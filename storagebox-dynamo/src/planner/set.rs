@@ -8,13 +8,13 @@ use crate::error::bad;
 
 /// A plan for [`Strategy::TokenSet`], which stores every operation of a key in one row.
 ///
-/// The row must be within 400 KB, and each change writes the whole row, at one write unit per KB. So a set is the cheapest
-/// exact strategy at first and the most expensive in the end.
+/// The row must be within 400 KB, and each change writes the whole row, at one write unit per KB. So a set is the
+/// cheapest exact strategy at first and the most expensive in the end.
 ///
 /// # Guarantees
 ///
-/// - C-1 a set with the plan's [`strategy`](Self::strategy) does not return `Full` before it has that many operations, fences
-///   included.
+/// - C-1 a set with the plan's [`strategy`](Self::strategy) does not return `Full` before it has that many operations,
+///   fences included.
 ///
 /// # Example
 ///
@@ -37,8 +37,8 @@ impl SetPlan {
         Self { operations, plan: CounterPlan::for_operations(operations) }
     }
 
-    /// Sets the length of the partition key in bytes. Defaults to 64. The key is in the row too. Its length changes the cost
-    /// of the operations; the capacity allows for the longest key.
+    /// Sets the length of the partition key in bytes. Defaults to 64. The key is in the row too. Its length changes the
+    /// cost of the operations; the capacity allows for the longest key.
     #[must_use]
     pub fn with_key_bytes(mut self, bytes: u32) -> Self {
         self.plan = self.plan.with_key_bytes(bytes);
@@ -70,7 +70,8 @@ impl SetPlan {
         self.operations <= self.largest_operations()
     }
 
-    /// Returns whether all operations together cost less than with [`Strategy::Marker`], whose rows also grow with the key.
+    /// Returns whether all operations together cost less than with [`Strategy::Marker`], whose rows also grow with the
+    /// key.
     pub fn is_cheaper_than_marker(&self) -> bool {
         self.fits() && self.total_write_units() < self.plan.marker().saturating_mul(self.operations)
     }
@@ -79,7 +80,8 @@ impl SetPlan {
     ///
     /// # Errors
     ///
-    /// Returns `InvalidInput` if the operations do not fit in the row. The message names the maximum and what to use instead.
+    /// Returns `InvalidInput` if the operations do not fit in the row. The message names the maximum and what to use
+    /// instead.
     pub fn strategy(&self) -> Result<Strategy> {
         if !self.fits() {
             let (most, asked) = (self.largest_operations(), self.operations);

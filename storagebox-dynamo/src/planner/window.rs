@@ -18,8 +18,8 @@ const USUAL_SKEW: Duration = Duration::from_secs(1);
 ///
 /// Two limits apply, and the second is almost always the tighter limit:
 ///
-/// 1. The row: `rate x lifetime x entry size`, plus the rest of the row, must be within 400 KB. An operation stays in the row
-///    for its lifetime plus the store's `max_skew`, and the plan uses this sum.
+/// 1. The row: `rate x lifetime x entry size`, plus the rest of the row, must be within 400 KB. An operation stays in
+///    the row for its lifetime plus the store's `max_skew`, and the plan uses this sum.
 /// 2. The writes: each write costs one write unit per KB of the *whole* row, and a row has 1,000 units per second.
 ///
 /// By default, a plan uses DynamoDB's sizes: 400 KB are 409,600 bytes, and a write unit is 1,024 bytes. Article 3 uses
@@ -27,9 +27,9 @@ const USUAL_SKEW: Duration = Duration::from_secs(1);
 ///
 /// # Guarantees
 ///
-/// - C-1 a window with the plan's [`strategy`](Self::strategy) never returns `Full` while the rate is kept. Its capacity is
-///   the rate times the time that an operation stays, which is its lifetime plus the `max_skew` of the store (and of the
-///   plan). Bursts and clocks that differ need more capacity: plan for a higher rate.
+/// - C-1 a window with the plan's [`strategy`](Self::strategy) never returns `Full` while the rate is kept. Its
+///   capacity is the rate times the time that an operation stays, which is its lifetime plus the `max_skew` of the
+///   store (and of the plan). Bursts and clocks that differ need more capacity: plan for a higher rate.
 ///
 /// # Example
 ///
@@ -91,16 +91,16 @@ struct Bytes {
 }
 
 impl WindowPlan {
-    /// Creates a plan for this number of operations per second, each remembered for the lifetime, with [`Strategy::Window`]
-    /// as it is in this library.
+    /// Creates a plan for this number of operations per second, each remembered for the lifetime, with
+    /// [`Strategy::Window`] as it is in this library.
     pub fn for_rate(rate: u32, lifetime: Duration) -> Self {
         let bytes =
             Bytes { row: RECORD_BYTES.into(), unit: 1_024, entry: ENTRY_BYTES.into(), other: OTHER_BYTES.into() };
         Self { rate, lifetime, skew: USUAL_SKEW, keys_alone: false, bytes }
     }
 
-    /// Changes the plan to a store with [keys alone](crate::DynamoBuilder::keys_alone), which keeps each key for up to a
-    /// sixteenth longer than its lifetime.
+    /// Changes the plan to a store with [keys alone](crate::DynamoBuilder::keys_alone), which keeps each key for up to
+    /// a sixteenth longer than its lifetime.
     #[must_use]
     pub fn keys_alone(mut self) -> Self {
         self.bytes = Bytes { entry: KEY_BYTES.into(), other: BESIDE_KEYS.into(), ..self.bytes };
@@ -108,17 +108,17 @@ impl WindowPlan {
         self
     }
 
-    /// Sets the store's [`max_skew`](crate::DynamoBuilder::max_skew), the time for which an operation stays in the row beyond
-    /// its lifetime. Defaults to 1 second.
+    /// Sets the store's [`max_skew`](crate::DynamoBuilder::max_skew), the time for which an operation stays in the row
+    /// beyond its lifetime. Defaults to 1 second.
     #[must_use]
     pub fn with_max_skew(mut self, skew: Duration) -> Self {
         self.skew = skew;
         self
     }
 
-    /// Changes the plan to article 3's own figures: a row with a list of keys of this many bytes and nothing else, KB of
-    /// 1,000 bytes, and one clock for all clients, which needs no skew. DynamoDB uses 3 more bytes for the list and one more
-    /// per key.
+    /// Changes the plan to article 3's own figures: a row with a list of keys of this many bytes and nothing else, KB
+    /// of 1,000 bytes, and one clock for all clients, which needs no skew. DynamoDB uses 3 more bytes for the list and
+    /// one more per key.
     #[must_use]
     pub fn in_the_articles_bytes(mut self, key: u32) -> Self {
         self.bytes = Bytes { row: 400_000, unit: 1_000, entry: key.into(), other: 0 };
@@ -149,8 +149,8 @@ impl WindowPlan {
         if self.keys_alone { over(held * PARTS / (PARTS + 1)) } else { held }
     }
 
-    /// Returns how many bytes a key may have for the operations to fit in the row. The entries of this library have a fixed
-    /// size.
+    /// Returns how many bytes a key may have for the operations to fit in the row. The entries of this library have a
+    /// fixed size.
     pub fn largest_entry_bytes(&self) -> u64 {
         (self.bytes.row - self.bytes.other) / self.capacity().max(1)
     }
@@ -165,10 +165,11 @@ impl WindowPlan {
         self.row_bytes().div_ceil(self.bytes.unit).max(1)
     }
 
-    /// Returns how many writes per second the full window allows, which is how many the row's 1,000 write units pay for.
+    /// Returns how many writes per second the full window allows, which is how many the row's 1,000 write units pay
+    /// for.
     ///
-    /// Article 3 divides by `lifetime x key size`, as if a row had one key per second. A row has `rate` times as many keys,
-    /// and this method divides by that size. So the higher the rate is, the fewer writes per second a row allows.
+    /// Article 3 divides by `lifetime x key size`, as if a row had one key per second. A row has `rate` times as many
+    /// keys, and this method divides by that size. So the higher the rate is, the fewer writes per second a row allows.
     pub fn writes_per_second(&self) -> u64 {
         UNITS_A_SECOND / self.write_units()
     }

@@ -1,8 +1,8 @@
 //! The operations on an id that are over, remembered so that their late copies change nothing (D-7).
 //!
-//! The last one stands in the id's own row. When another follows it there, it gets a row of its own in the same step, so
-//! that an id costs the same however often it was used: `y` says when it ended, and it is found by id and operation. The
-//! id's row says in `e` when the last of those ended: as long as that is remembered, somebody may have such a row.
+//! The last one stands in the id's own row. When another follows it there, it gets a row of its own in the same step,
+//! so that an id costs the same however often it was used: `y` says when it ended, and it is found by id and operation.
+//! The id's row says in `e` when the last of those ended: as long as that is remembered, somebody may have such a row.
 
 use storagebox_core::{DedupId, OpId, Result};
 
@@ -41,8 +41,8 @@ impl Records {
         Write::put(row.with_some(EXPIRES, forgotten.map(|forgotten| self.client().deletable(forgotten))))
     }
 
-    /// The record with what is known of this operation, where the id's row cannot tell. It is looked for after the row was
-    /// read: an operation that is not over by then was not when the row was as it is.
+    /// The record with what is known of this operation, where the id's row cannot tell. It is looked for after the row
+    /// was read: an operation that is not over by then was not when the row was as it is.
     pub(super) async fn knowing(
         &self,
         record: Record,

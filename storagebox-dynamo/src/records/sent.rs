@@ -6,7 +6,8 @@ use storagebox_core::{Certainty, Error, ErrorKind, Result};
 
 use super::log::{Log, Mark};
 
-/// How often a call asks again at once after a lost reply: the longer it waits, the more others write over its own write.
+/// How often a call asks again at once after a lost reply: the longer it waits, the more others write over its own
+/// write.
 const AT_ONCE: u32 = 6;
 
 /// What became of a call's writes.

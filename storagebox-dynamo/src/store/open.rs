@@ -8,19 +8,20 @@ use crate::client::Connection;
 use crate::config::{self, DynamoBuilder};
 
 impl DynamoBuilder {
-    /// Opens a store by URL, `dynamodb://region/table?endpoint=http://…`, with the credentials that the SDK finds. The first
-    /// call connects.
+    /// Opens a store by URL, `dynamodb://region/table?endpoint=http://…`, with the credentials that the SDK finds. The
+    /// first call connects.
     ///
     /// # Errors
     ///
-    /// Returns `Misconfigured` if the URL does not have this form, a query key is unknown, or a setting is out of range.
+    /// Returns `Misconfigured` if the URL does not have this form, a query key is unknown, or a setting is out of
+    /// range.
     pub fn connect(self, url: &str) -> Result<DynamoStore> {
         let (builder, address) = config::read(self, url).map_err(|error| error.on("dynamo"))?;
         builder.build(Connection::to(address))
     }
 
-    /// Opens a store on an existing client. The store uses a copy of the client with retries turned off, because storagebox
-    /// decides what is retried.
+    /// Opens a store on an existing client. The store uses a copy of the client with retries turned off, because
+    /// storagebox decides what is retried.
     ///
     /// # Errors
     ///

@@ -245,8 +245,8 @@ async fn in_the_index(place: &Place) -> Result<usize> {
     Ok(place.rows().await?.iter().filter(|row| row.contains_key("o")).count())
 }
 
-/// The service knows tokens by account and region. Nothing but the table tells these transactions apart: the namespaces, the
-/// claims, the items and the time are the same.
+/// The service knows tokens by account and region. Nothing but the table tells these transactions apart: the
+/// namespaces, the claims, the items and the time are the same.
 #[tokio::test]
 async fn the_same_step_in_two_tables_has_two_tokens() -> Result<()> {
     with_place(async |here| {

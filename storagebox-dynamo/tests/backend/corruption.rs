@@ -1,8 +1,8 @@
 //! Rows that somebody else changed: without an attribute, with one of another type, out of its range, or cut off.
 //!
-//! Every attribute of every row of every part is damaged in every way of [`damage`], and every call of the part is made. A
-//! call either does its work, because it does not need what is damaged, or answers `Corrupt`: at once, and with every row
-//! as it was.
+//! Every attribute of every row of every part is damaged in every way of [`damage`], and every call of the part is
+//! made. A call either does its work, because it does not need what is damaged, or answers `Corrupt`: at once, and with
+//! every row as it was.
 
 mod bank;
 mod counters;

@@ -1,5 +1,5 @@
-//! Calls that were polled until they rest and then left, as a `select!` leaves a call that it borrows while one of its arms
-//! runs. Nobody goes on with them; others of the process do not wait for that.
+//! Calls that were polled until they rest and then left, as a `select!` leaves a call that it borrows while one of its
+//! arms runs. Nobody goes on with them; others of the process do not wait for that.
 
 use std::future::ready;
 use std::pin::{Pin, pin};

@@ -129,8 +129,8 @@ async fn assert_no_figure_is_below(place: &Place, lengths: [usize; 3], with_reas
     Ok(())
 }
 
-/// A window with the plan's strategy is never `Full` while the rate is kept: by one clock, with the store's own settings and
-/// with others.
+/// A window with the plan's strategy is never `Full` while the rate is kept: by one clock, with the store's own
+/// settings and with others.
 #[tokio::test]
 async fn a_planned_window_is_not_full_at_its_rate() -> Result<()> {
     const RATE: u32 = 10;

@@ -1,5 +1,5 @@
-//! A global table, as far as one server shows it: a table for each region, and rows of the one that arrive in the other when
-//! the test says so, as a last writer's.
+//! A global table, as far as one server shows it: a table for each region, and rows of the one that arrive in the other
+//! when the test says so, as a last writer's.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -160,8 +160,8 @@ async fn retries_in_another_region_that_arrive_late_are_counted_once() -> Result
     .await
 }
 
-/// A compaction here and a retry there that arrives later would count twice for good, and a fence that arrives later would
-/// take away what was acknowledged.
+/// A compaction here and a retry there that arrives later would count twice for good, and a fence that arrives later
+/// would take away what was acknowledged.
 #[tokio::test]
 async fn a_ledger_in_several_regions_deletes_and_fences_nothing() -> Result<()> {
     with_replicas(async |home, _| {

@@ -37,7 +37,8 @@ pub(crate) async fn recorded(table: &Arc<Table>, builder: DynamoBuilder) -> Resu
 const AT_THE_GATE: Duration = Duration::from_secs(540);
 const PATIENCE: Duration = Duration::from_secs(300);
 
-/// A driver's timer at which requests with [`Gate::HOLD`] wait, for as long as the test says, on a machine however slow.
+/// A driver's timer at which requests with [`Gate::HOLD`] wait, for as long as the test says, on a machine however
+/// slow.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Gate {
     waiting: watch::Sender<usize>,

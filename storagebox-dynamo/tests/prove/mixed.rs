@@ -1,7 +1,7 @@
 //! Four Python processes and four of ours empty one bank together, through the two tables of article 1's package.
 //!
-//! The package is the one that can be had by pip, unchanged. Each process serves ids of its own, and each tenth one of its
-//! neighbour's, who works in the other language.
+//! The package is the one that can be had by pip, unchanged. Each process serves ids of its own, and each tenth one of
+//! its neighbour's, who works in the other language.
 
 mod process;
 mod worker;

@@ -7,8 +7,8 @@ use sqlx::{Arguments, AssertSqlSafe, Executor, query_with, raw_sql};
 
 use crate::config::{Schema, Settings, Statements};
 
-/// What almost every call fits in, so that nothing grows while it is written: arguments, and bytes of a statement and of what
-/// is bound to it.
+/// What almost every call fits in, so that nothing grows while it is written: arguments, and bytes of a statement and
+/// of what is bound to it.
 const ARGUMENTS: usize = 8;
 const STATEMENT: usize = 192;
 const BOUND: usize = 256;

@@ -72,7 +72,8 @@ pub(super) fn secured(options: PgConnectOptions, said: &Said) -> PgConnectOption
     options.ssl_mode(mode)
 }
 
-/// An authority is named to be asked, whatever the environment says beside it; a password goes to another machine encrypted, unless it was said otherwise.
+/// An authority is named to be asked, whatever the environment says beside it; a password goes to another machine
+/// encrypted, unless it was said otherwise.
 fn mode(found: PgSslMode, said: &Said, is_loopback: bool) -> PgSslMode {
     match found {
         _ if said.authority == Some(By::Url) && said.mode != Some(By::Url) => PgSslMode::VerifyFull,

@@ -62,8 +62,8 @@ fn parsed(url: &str) -> Result<PgConnectOptions> {
         .map_err(|_| bad("url", "cannot be read; it is postgres://user:password@host:port/database?key=value"))
 }
 
-/// The driver looks an address of IPv6 up with the brackets that it has in a URL. It reads the URL again with the bare one,
-/// by which the password file knows it.
+/// The driver looks an address of IPv6 up with the brackets that it has in a URL. It reads the URL again with the bare
+/// one, by which the password file knows it.
 fn without_brackets(options: PgConnectOptions, url: &str) -> Result<PgConnectOptions> {
     let address = options.get_host().strip_prefix('[').and_then(|host| host.strip_suffix(']'));
     match address {

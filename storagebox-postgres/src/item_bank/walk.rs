@@ -10,8 +10,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 const KEPT: usize = 64;
 /// How far a lane goes before it begins anew somewhere else.
 const STEPS: u32 = 512;
-/// How many takes in a row are told up to where there may be more: about as many items as the two cells have of which a lane is
-/// told. The hints are as old as the answer, and a lane does not look back at hints that it passed, until it asks again.
+/// How many takes in a row are told up to where there may be more: about as many items as the two cells have of which a
+/// lane is told. The hints are as old as the answer, and a lane does not look back at hints that it passed, until it
+/// asks again.
 const HINTED: u32 = 16;
 
 /// The lanes on which nobody is, the one that was left last at the end.
@@ -20,8 +21,8 @@ pub(super) struct Walk {
     idle: Mutex<Vec<Lane>>,
 }
 
-/// Where a taker looks: from a place on, and up to where there may be more, if that was told. It has not looked back yet at what
-/// it left from another place on.
+/// Where a taker looks: from a place on, and up to where there may be more, if that was told. It has not looked back
+/// yet at what it left from another place on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Start {
     pub(super) at: i64,
@@ -37,8 +38,8 @@ pub(super) struct Lane {
     steps_left: u32,
 }
 
-/// A lane that one taker alone is on, until it is dropped: two on the same one would meet at the same items, and each would
-/// learn of what the other has left.
+/// A lane that one taker alone is on, until it is dropped: two on the same one would meet at the same items, and each
+/// would learn of what the other has left.
 #[derive(Debug)]
 pub(super) struct OnLane<'a> {
     walk: &'a Walk,
@@ -116,7 +117,8 @@ impl Drop for OnLane<'_> {
 mod tests {
     use super::*;
 
-    /// The numbers of the takes, of so many of one lane, that are told up to where there may be more: always up to there.
+    /// The numbers of the takes, of so many of one lane, that are told up to where there may be more: always up to
+    /// there.
     fn hinted(takes: i64, till: i64) -> Vec<i64> {
         let walk = Walk::default();
         let told = |place| {

@@ -14,21 +14,22 @@ impl PostgresBuilder {
     /// `sslrootcert`, `application_name` and others) and `schema`, `statements=prepared|simple`, `combining=on|off`,
     /// `max_connections`, `call_timeout` (as in `10s`) and `remember` (as in `7d`, or `forever`).
     ///
-    /// Without an `sslmode`, a connection to another machine must be encrypted (`require`, which checks no certificate). If
-    /// `sslrootcert` names the server's CA, the server must present a valid certificate (`verify-full`).
+    /// Without an `sslmode`, a connection to another machine must be encrypted (`require`, which checks no
+    /// certificate). If `sslrootcert` names the server's CA, the server must present a valid certificate
+    /// (`verify-full`).
     ///
     /// # Errors
     ///
-    /// Returns `Misconfigured` if the URL cannot be read or has a `#`, or a query key is unknown. The message never contains
-    /// the URL.
+    /// Returns `Misconfigured` if the URL cannot be read or has a `#`, or a query key is unknown. The message never
+    /// contains the URL.
     pub fn connect(self, url: &str) -> Result<PostgresStore> {
         let (builder, options) = config::read(self, url).map_err(|error| error.on("postgres"))?;
         let connections = Connections::own(options, builder.max_connections, &builder.settings)?;
         builder.build(connections)
     }
 
-    /// Opens a store on an existing pool. The caller keeps the pool and is responsible for its limits, its hooks and closing
-    /// it.
+    /// Opens a store on an existing pool. The caller keeps the pool and is responsible for its limits, its hooks and
+    /// closing it.
     ///
     /// # Errors
     ///

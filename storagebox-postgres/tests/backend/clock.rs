@@ -1,7 +1,7 @@
 //! The rule by which every function reads the clock, checked over the SQL itself: after whatever it can wait for.
 //!
-//! A moment that was read before is called `asked`. It is good for what only errs towards waiting longer, such as whether a hold
-//! has lapsed; what is dated by it in a statement that may wait is dated anew if that `has_waited`.
+//! A moment that was read before is called `asked`. It is good for what only errs towards waiting longer, such as
+//! whether a hold has lapsed; what is dated by it in a statement that may wait is dated anew if that `has_waited`.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -135,7 +135,8 @@ fn every_function_reads_the_clock_after_whatever_it_can_wait_for() -> Result<()>
     Ok(())
 }
 
-/// Where nothing sets a timeout for the session, as behind a pooler, a call whose client is gone does not wait for ever.
+/// Where nothing sets a timeout for the session, as behind a pooler, a call whose client is gone does not wait for
+/// ever.
 #[test]
 fn every_function_that_can_wait_gives_up_by_itself() -> Result<()> {
     let functions = functions()?;

@@ -101,7 +101,8 @@ async fn answer(place: &Place, damage: &str, call: Meets) -> Result<Result<()>> 
     Ok(call.make(&store).await)
 }
 
-/// Whatever is retried ends as another kind. That the caller does not know whether it was applied is right for reads alone.
+/// Whatever is retried ends as another kind. That the caller does not know whether it was applied is right for reads
+/// alone.
 fn is_said(answer: &Result<()>, call: Meets, kinds: &[ErrorKind]) -> bool {
     answer.as_ref().is_err_and(|error| {
         let is_sure = error.certainty() == Certainty::NotApplied || matches!(call, Meets::Look | Meets::Get);

@@ -58,7 +58,8 @@ async fn no_call_of_an_open_process_is_made_once_all_tables_were_emptied() -> Re
     Ok(())
 }
 
-/// Everything but what the schema says of itself, and somebody has made a namespace of each kind again since, in other ways.
+/// Everything but what the schema says of itself, and somebody has made a namespace of each kind again since, in other
+/// ways.
 #[tokio::test]
 async fn no_call_of_an_open_process_is_made_in_namespaces_that_were_made_anew() -> Result<()> {
     for statements in BOTH {

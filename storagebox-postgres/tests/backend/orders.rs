@@ -1,8 +1,8 @@
 //! One order of locks for all (ADR 13): whoever waits for a first row has touched no later one, so nobody waits for
 //! each other.
 //!
-//! A session that plays another call has the first row, and the call waits for it; then the session asks for the second row,
-//! and gets it at once. It would give up soon, and the call's own session would not.
+//! A session that plays another call has the first row, and the call waits for it; then the session asks for the second
+//! row, and gets it at once. It would give up soon, and the call's own session would not.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -14,7 +14,8 @@ fn store(place: &Place) -> Result<PostgresStore> {
     place.builder()?.call_timeout(LONG).connect(&place.url_at(place.database.server()))
 }
 
-/// The old row is removed between the moment when the operation finds it forgotten and the moment when it takes its place.
+/// The old row is removed between the moment when the operation finds it forgotten and the moment when it takes its
+/// place.
 #[tokio::test]
 async fn an_operation_is_remembered_also_where_upkeep_removes_its_old_row_meanwhile() -> Result<()> {
     with_place(async |place| {

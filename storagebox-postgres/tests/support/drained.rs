@@ -12,8 +12,8 @@ use tokio::task::JoinSet;
 
 use super::{Place, failed, run};
 
-/// Takes that are measured each time; the lower quartile is told, because a session that reads the catalog anew, as after
-/// every change of it by other tests, reads more for that.
+/// Takes that are measured each time; the lower quartile is told, because a session that reads the catalog anew, as
+/// after every change of it by other tests, reads more for that.
 const MEASURED: usize = 15;
 /// Items that are left in a bank that is drained.
 const LEFT: usize = 100;
@@ -46,7 +46,8 @@ pub struct Buffers {
 }
 
 impl Buffers {
-    /// Drains a bank of so many items, by takes; if `snapshot`, while a transaction is open that may still see all of them.
+    /// Drains a bank of so many items, by takes; if `snapshot`, while a transaction is open that may still see all of
+    /// them.
     pub async fn of_takes(place: &Place, items: usize, snapshot: bool) -> Result<Self> {
         let bank = unvacuumed(place).await?;
         for batch in 0..items / 10_000 {

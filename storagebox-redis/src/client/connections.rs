@@ -125,7 +125,8 @@ impl Connections {
     }
 }
 
-/// `WAIT` looks at what this connection wrote. A repeat of a call may have written nothing, so something is written first.
+/// `WAIT` looks at what this connection wrote. A repeat of a call may have written nothing, so something is written
+/// first.
 async fn replicated(slot: &Slot, connection: &mut Connection, awaited: &Call<'_>, wait: Wait) -> Result<()> {
     let (key, edition) = (awaited.key(), connection.edition());
     let mut pipeline = redis::pipe();

@@ -9,8 +9,8 @@ use storagebox_core::{Error, ErrorKind, Result};
 use super::slot::{Slot, closed};
 use crate::error::bad;
 
-/// A place for one connection, which nobody else has meanwhile. What became of the connection is the place's own affair,
-/// so that nothing is sent when it is taken or given back.
+/// A place for one connection, which nobody else has meanwhile. What became of the connection is the place's own
+/// affair, so that nothing is sent when it is taken or given back.
 pub(super) type Pooled = Object<Slots>;
 
 pub(super) struct Pool(managed::Pool<Slots>);

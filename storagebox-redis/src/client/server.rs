@@ -136,8 +136,8 @@ impl Server {
         }
     }
 
-    /// Without retries: the driver would send a script again whose answer was lost, and tell nobody. It still learns which
-    /// node has which slot whenever one says that it has moved.
+    /// Without retries: the driver would send a script again whose answer was lost, and tell nobody. It still learns
+    /// which node has which slot whenever one says that it has moved.
     #[cfg(feature = "cluster")]
     async fn connect_to_cluster(
         &self,
@@ -160,8 +160,8 @@ impl Server {
     }
 }
 
-/// Many servers say only now that they want a password, or are still loading. A node of a cluster is refused here: a script
-/// that does not know of slots would be stopped half-way by one that moves.
+/// Many servers say only now that they want a password, or are still loading. A node of a cluster is refused here: a
+/// script that does not know of slots would be stopped half-way by one that moves.
 async fn answering(mut connection: MultiplexedConnection) -> Result<Wire> {
     let mut questions = redis::pipe();
     questions.cmd("PING").ignore().cmd("INFO").arg("cluster");

@@ -40,8 +40,8 @@ pub(super) struct Connection {
     heard: Arc<AtomicU64>,
 }
 
-/// A call that is under way. If it is dropped, its caller has waited long enough, and where the server has not said a word
-/// since, it may be gone: new calls open another connection. Those that still wait keep this one.
+/// A call that is under way. If it is dropped, its caller has waited long enough, and where the server has not said a
+/// word since, it may be gone: new calls open another connection. Those that still wait keep this one.
 struct UnderWay<'a> {
     slot: &'a Slot,
     number: u64,

@@ -108,8 +108,8 @@ impl Access {
 }
 
 impl RedisBuilder {
-    /// Sets the certificate, in PEM, of the CA that signed the certificates of servers with TLS. Defaults to the CAs that the
-    /// machine trusts. The URL key is `tls_ca_cert_file`.
+    /// Sets the certificate, in PEM, of the CA that signed the certificates of servers with TLS. Defaults to the CAs
+    /// that the machine trusts. The URL key is `tls_ca_cert_file`.
     ///
     /// # Errors
     ///
@@ -119,8 +119,8 @@ impl RedisBuilder {
         Ok(self)
     }
 
-    /// Sets the client certificate and its key, both in PEM. The store presents them to a server with TLS, to each node of a
-    /// cluster, and to sentinels. The URL keys are `tls_cert_file` and `tls_key_file`.
+    /// Sets the client certificate and its key, both in PEM. The store presents them to a server with TLS, to each node
+    /// of a cluster, and to sentinels. The URL keys are `tls_cert_file` and `tls_key_file`.
     ///
     /// # Errors
     ///
@@ -131,8 +131,8 @@ impl RedisBuilder {
         Ok(self)
     }
 
-    /// Sets a function that returns the user and the password for each new connection, in place of those in the URL. Use it
-    /// if they change from time to time. If the function fails, the call fails with its error.
+    /// Sets a function that returns the user and the password for each new connection, in place of those in the URL.
+    /// Use it if they change from time to time. If the function fails, the call fails with its error.
     ///
     /// An open connection stays open until the server ends it. The next connection calls the function again.
     #[must_use]

@@ -9,16 +9,16 @@ use crate::config::{self, At, RedisBuilder};
 impl RedisBuilder {
     /// Opens a store by URL. The first call connects.
     ///
-    /// The URL is `redis://user:password@host:port/database`, or `rediss://` for TLS. With the feature `cluster` it may also
-    /// be `redis+cluster://user:password@host:port,host:port` or `rediss+cluster://`, which name some nodes of a
+    /// The URL is `redis://user:password@host:port/database`, or `rediss://` for TLS. With the feature `cluster` it may
+    /// also be `redis+cluster://user:password@host:port,host:port` or `rediss+cluster://`, which name some nodes of a
     /// cluster. The query keys are `prefix`, `call_timeout` (as in `10s`), `remember` (as in `7d`, or `forever`),
     /// `wait` (replicas), `wait_timeout` (as in `500ms`), `require_aof=on|off`, `eviction=refuse|warn`, and
     /// `tls_ca_cert_file`, `tls_cert_file` and `tls_key_file`. This method reads the files at once.
     ///
     /// # Errors
     ///
-    /// Returns `Misconfigured` if the URL or a file cannot be read or a query key is unknown. The message never contains the
-    /// URL.
+    /// Returns `Misconfigured` if the URL or a file cannot be read or a query key is unknown. The message never
+    /// contains the URL.
     pub fn connect(self, url: &str) -> Result<RedisStore> {
         let (builder, at) = config::read(self, url).map_err(|error| error.on("redis"))?;
         let (access, patience) = (builder.access.clone(), builder.settings.options.call_timeout);

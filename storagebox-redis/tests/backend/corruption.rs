@@ -1,7 +1,8 @@
 //! Keys that somebody else changed: of another type, or with fields that no script of ours writes.
 //!
-//! Every key of every part is damaged in every way of [`damage`], and every call of the part is made. A call either does
-//! its work, because it does not need what is damaged, or answers `Corrupt`: at once, and with everything as it was.
+//! Every key of every part is damaged in every way of [`damage`], and every call of the part is made. A call either
+//! does its work, because it does not need what is damaged, or answers `Corrupt`: at once, and with everything as it
+//! was.
 
 mod bank;
 mod counters;
@@ -61,8 +62,8 @@ const UPKEEP: &str = "maintain";
 /// The key of a namespace, and what is done to it.
 type Kind = (String, String);
 
-/// Where the damage of a part is shared out among its scenes: each takes one kind of damage after another, so that another
-/// one goes on while it waits for its server.
+/// Where the damage of a part is shared out among its scenes: each takes one kind of damage after another, so that
+/// another one goes on while it waits for its server.
 #[derive(Default)]
 struct Damaging(Mutex<Damaged>);
 
@@ -154,8 +155,8 @@ impl<'a> Scene<'a> {
         Ok(scene)
     }
 
-    /// How many round trips each call takes while nothing is damaged: in the second round, when the server has learned all
-    /// scripts.
+    /// How many round trips each call takes while nothing is damaged: in the second round, when the server has learned
+    /// all scripts.
     async fn measure(&mut self) -> Result<()> {
         for _ in 0..2 {
             for call in self.calls.iter_mut().chain(&mut self.neighbours) {

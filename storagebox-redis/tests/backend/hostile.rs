@@ -1,4 +1,5 @@
-//! Texts that would be something else if anybody read them as a key, a pattern or a script: in every field of every part.
+//! Texts that would be something else if anybody read them as a key, a pattern or a script: in every field of every
+//! part.
 
 use storagebox_core::{
     Backend, Change, Counter, DedupId, DedupRepo, Item, ItemBank, Key, OpId, Payload, Result, Retention, Strategy,

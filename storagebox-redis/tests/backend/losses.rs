@@ -56,7 +56,8 @@ async fn what_one_replica_has_is_lost_when_another_is_promoted() -> Result<()> {
     Ok(())
 }
 
-/// It is cut off from its replica and its sentinels, and its clients reach it still: nobody tells it that it was replaced.
+/// It is cut off from its replica and its sentinels, and its clients reach it still: nobody tells it that it was
+/// replaced.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_master_that_lost_its_replicas_is_left_for_its_successor() -> Result<()> {
     let settings = Settings::quick().with_failover_after(Duration::from_secs(1));

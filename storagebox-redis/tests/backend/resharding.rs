@@ -10,8 +10,8 @@ use crate::support::{Resharding, Server};
 
 const ITEMS: u64 = 100;
 
-/// A script that met a key which is not here any more would be stopped half-way, with items set aside that nobody counts. So
-/// it is stopped before it did anything.
+/// A script that met a key which is not here any more would be stopped half-way, with items set aside that nobody
+/// counts. So it is stopped before it did anything.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_slot_on_its_way_stops_a_call_before_it_does_anything() -> Result<()> {
     let place = Server::cluster(Settings::quick()).await?.place().await?;

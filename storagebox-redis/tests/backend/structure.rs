@@ -15,7 +15,8 @@ pub(crate) async fn keys(place: &Place) -> Result<Vec<String>> {
     place.server.ask(cmd("KEYS").arg(format!("{}:*", place.prefix))).await
 }
 
-/// All keys of a namespace have its tag, so that a cluster has them in one slot, and the server expires nothing by itself.
+/// All keys of a namespace have its tag, so that a cluster has them in one slot, and the server expires nothing by
+/// itself.
 #[tokio::test]
 async fn all_keys_of_a_namespace_are_in_one_slot_and_none_expires() -> Result<()> {
     with_place(async |place| {
@@ -38,7 +39,8 @@ async fn all_keys_of_a_namespace_are_in_one_slot_and_none_expires() -> Result<()
     .await
 }
 
-/// The library and the scripts agree where a claim is: one that it put there is found by those that work it out themselves.
+/// The library and the scripts agree where a claim is: one that it put there is found by those that work it out
+/// themselves.
 #[tokio::test]
 async fn a_claim_is_where_its_scripts_look_for_it() -> Result<()> {
     with_place(async |place| {

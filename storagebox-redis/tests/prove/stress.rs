@@ -1,4 +1,5 @@
-//! Six callers for each id at once, over three connections, on a bank that holds exactly as many items as there are ids.
+//! Six callers for each id at once, over three connections, on a bank that holds exactly as many items as there are
+//! ids.
 
 use std::time::Instant;
 

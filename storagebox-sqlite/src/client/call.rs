@@ -23,7 +23,8 @@ pub(super) trait Job: Send + Sync {
     /// Does it, within a transaction, and keeps the answer.
     fn make<'c>(&'c self, connection: &'c mut SqliteConnection) -> BoxFuture<'c, Result<()>>;
 
-    /// Does it without a transaction around it, and keeps the answer: whether it is done. `None` if it is not of that kind.
+    /// Does it without a transaction around it, and keeps the answer: whether it is done. `None` if it is not of that
+    /// kind.
     fn make_at_once<'c>(&'c self, connection: &'c mut SqliteConnection) -> Option<BoxFuture<'c, Result<bool>>>;
 
     /// It is committed.

@@ -200,8 +200,8 @@ impl Own {
         Ok(Opened::new(connection, has_log.then_some(beside)))
     }
 
-    /// A connection to the file that is there before it is opened and after. Where a log is beside it, SQLite goes on with that,
-    /// and need not be asked; it opens it with the first statement.
+    /// A connection to the file that is there before it is opened and after. Where a log is beside it, SQLite goes on
+    /// with that, and need not be asked; it opens it with the first statement.
     async fn opened(&self, has_log: bool) -> Result<SqliteConnection, sqlx::Error> {
         self.meet()?;
         let mut connection = self.options.connect().await?;

@@ -1,5 +1,5 @@
-//! The file: made for its owner alone, refused where a stranger may have put it, and the names of those that SQLite keeps
-//! beside it.
+//! The file: made for its owner alone, refused where a stranger may have put it, and the names of those that SQLite
+//! keeps beside it.
 
 mod beside;
 mod owner;

@@ -42,8 +42,8 @@ impl Known {
         Ok(Self { version, memory: error::read(STORE, row.try_get("memory"))? })
     }
 
-    /// How long what has ended is remembered, in microseconds, by everybody; `None` is for ever. Refuses another version
-    /// than this library's, and another memory than was asked for, if any was.
+    /// How long what has ended is remembered, in microseconds, by everybody; `None` is for ever. Refuses another
+    /// version than this library's, and another memory than was asked for, if any was.
     pub(crate) fn check(self, asked: Option<Retention>) -> Result<Option<i64>> {
         FORMAT.check(self.version)?;
         FORMAT.check_memory(retention_of(self.memory), asked).map(|()| self.memory)

@@ -7,7 +7,8 @@ use super::known::has_tables;
 /// The mode that SQLite names when a file has one.
 pub(crate) const MODE: &str = "wal";
 
-/// A file that `VACUUM INTO` or a dump made has none, and says so to nobody. One that holds no storagebox is left as it is.
+/// A file that `VACUUM INTO` or a dump made has none, and says so to nobody. One that holds no storagebox is left as it
+/// is.
 pub(super) async fn keep(connection: &mut SqliteConnection) -> Result<(), sqlx::Error> {
     if !is_kept(connection).await? && has_tables(connection).await? {
         begin(connection).await?;

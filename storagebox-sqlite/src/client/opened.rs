@@ -8,8 +8,8 @@ use storagebox_core::Result;
 
 use super::file::Beside;
 
-/// A connection that holds SQLite's lock once it has read: from then on nobody removes its log. Before that, the last other
-/// connection that is closed does so rightly.
+/// A connection that holds SQLite's lock once it has read: from then on nobody removes its log. Before that, the last
+/// other connection that is closed does so rightly.
 pub(super) struct Opened {
     /// Until it is closed.
     connection: Option<SqliteConnection>,
@@ -55,7 +55,8 @@ impl Opened {
         }
     }
 
-    /// Where closing it would undo what others have committed, it is left open, with its thread, until the process ends.
+    /// Where closing it would undo what others have committed, it is left open, with its thread, until the process
+    /// ends.
     fn leave_if_lost(&mut self) {
         if let Some(met) = self.met.take_if(|met| met.is_lost()) {
             mem::forget(self.connection.take());

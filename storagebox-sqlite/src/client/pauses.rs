@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use fastrand::Rng;
 
-/// Short pauses that do not grow: the caller that waits longest has the same chance as the newest one, and no caller starves,
-/// as it would if its pauses doubled.
+/// Short pauses that do not grow: the caller that waits longest has the same chance as the newest one, and no caller
+/// starves, as it would if its pauses doubled.
 const BOUNDS: (u64, u64) = (500, 2_500);
 
 /// So many pauses outlast the making of a file.

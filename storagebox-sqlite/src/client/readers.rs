@@ -14,8 +14,8 @@ use super::opened::Opened;
 /// Readers do not wait for the writer, nor for each other.
 const MOST: u32 = 4;
 
-/// Our own connections that look. The driver's pool would take one back in a task of the caller's runtime, which perhaps nobody
-/// drives any more.
+/// Our own connections that look. The driver's pool would take one back in a task of the caller's runtime, which
+/// perhaps nobody drives any more.
 pub(super) struct Readers {
     options: SqliteConnectOptions,
     turns: Semaphore,
@@ -48,7 +48,8 @@ impl Readers {
         self.options.connect().await
     }
 
-    /// One look. The connection is not kept if a file without a log is what it looked at, or if it did not come to that.
+    /// One look. The connection is not kept if a file without a log is what it looked at, or if it did not come to
+    /// that.
     pub(super) async fn look(&self, mut reader: Opened, ask: Ask<'_>) -> Result<Vec<SqliteRow>, sqlx::Error> {
         let rows = ask.fetch_all(reader.connection()).await;
         if rows.is_ok() {

@@ -1,5 +1,5 @@
-//! Tasks of calls. A future that its caller has may be polled and then left, neither driven nor dropped: a connection in it
-//! would be nobody's, and nobody else's.
+//! Tasks of calls. A future that its caller has may be polled and then left, neither driven nor dropped: a connection
+//! in it would be nobody's, and nobody else's.
 
 use storagebox_core::{Error, Result};
 use tokio::task::JoinSet;

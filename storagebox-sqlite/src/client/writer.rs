@@ -88,8 +88,8 @@ async fn attempt(inner: &Inner, jobs: &[Arc<dyn Job>]) -> Result<Answers> {
     Ok(jobs.iter().map(|_| Combined::Answer(Err(unwanted()))).collect())
 }
 
-/// Gives the connection back, if it is as it was before. What was committed to files that were replaced meanwhile is not
-/// acknowledged.
+/// Gives the connection back, if it is as it was before. What was committed to files that were replaced meanwhile is
+/// not acknowledged.
 fn ended(inner: &Inner, mut writing: Writing<'_>, made: Result<Answers>, is_clean: bool) -> Result<Answers> {
     let answers = match made {
         Ok(answers) => answers,
@@ -275,7 +275,8 @@ mod tests {
         Ok(())
     }
 
-    /// A counter that would not know its change again leaves it to the caller, one that remembers asks for the same call.
+    /// A counter that would not know its change again leaves it to the caller, one that remembers asks for the same
+    /// call.
     #[tokio::test]
     async fn a_change_whose_end_fails_is_repeated_only_where_it_is_remembered() -> Result<()> {
         let (key, change) = (Key::new("key")?, Change::new(OpId::new("op")?, 1));

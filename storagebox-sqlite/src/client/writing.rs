@@ -32,8 +32,8 @@ impl Place {
     }
 }
 
-/// The connection that writes, for as long as it is somebody's. One that is not given back is closed, and whatever it had
-/// begun is rolled back.
+/// The connection that writes, for as long as it is somebody's. One that is not given back is closed, and whatever it
+/// had begun is rolled back.
 pub(super) enum Writing<'a> {
     Own { place: MutexGuard<'a, Place>, writer: Opened, since: Instant },
     Shared(PoolConnection<Sqlite>),
@@ -58,7 +58,8 @@ impl<'a> Writing<'a> {
         }
     }
 
-    /// Refuses a log or shared memory that is no more where it was, after a transaction, which opened them if nobody had.
+    /// Refuses a log or shared memory that is no more where it was, after a transaction, which opened them if nobody
+    /// had.
     pub(super) fn meet_beside(&mut self) -> Result<()> {
         match self {
             Self::Own { writer, .. } => writer.meet(),

@@ -12,9 +12,9 @@ use crate::config::{self, SqliteBuilder, checked_path};
 impl SqliteBuilder {
     /// Opens a store by URL. The first call opens the file. Only `setup` creates the file and its tables.
     ///
-    /// The URL is `sqlite:path/to/file.db` or `sqlite:///path/to/file.db`. In the path, write `?` as `%3F` and `%` as `%25`.
-    /// The query keys are `synchronous=full|normal|extra`, `combining=on|off`, `call_timeout` (as in `10s`), `remember`
-    /// (as in `7d`, or `forever`) and `wal_autocheckpoint` (pages).
+    /// The URL is `sqlite:path/to/file.db` or `sqlite:///path/to/file.db`. In the path, write `?` as `%3F` and `%` as
+    /// `%25`. The query keys are `synchronous=full|normal|extra`, `combining=on|off`, `call_timeout` (as in `10s`),
+    /// `remember` (as in `7d`, or `forever`) and `wal_autocheckpoint` (pages).
     ///
     /// # Errors
     ///
@@ -36,8 +36,9 @@ impl SqliteBuilder {
         self.build(connections)
     }
 
-    /// Opens a store on an existing pool. The caller keeps the pool and is responsible for its file, its pragmas and closing
-    /// it. The store's tables are in the same file as the caller's tables; their names begin with `storagebox_`.
+    /// Opens a store on an existing pool. The caller keeps the pool and is responsible for its file, its pragmas and
+    /// closing it. The store's tables are in the same file as the caller's tables; their names begin with
+    /// `storagebox_`.
     ///
     /// # Errors
     ///

@@ -130,7 +130,8 @@ fn items(count: usize) -> Result<Vec<Item>> {
     (0..count).map(|number| Item::new(format!("item-{number}"))).collect()
 }
 
-/// The first call of each namespace also registers it, in the same transaction. A take is one also where it changes nothing.
+/// The first call of each namespace also registers it, in the same transaction. A take is one also where it changes
+/// nothing.
 #[tokio::test]
 async fn each_change_is_one_transaction_and_each_look_none() -> Result<()> {
     let place = Place::ready().await?;

@@ -1,4 +1,5 @@
-//! Futures that are dropped while they wait: no transaction stays open, the next call is answered rightly, and stays done.
+//! Futures that are dropped while they wait: no transaction stays open, the next call is answered rightly, and stays
+//! done.
 
 use storagebox_core::{Backend, DedupRepo, ErrorKind, Recorded, Result, Retention};
 use storagebox_testkit::checks::dropping::{Clients, Dropped};
@@ -23,7 +24,8 @@ async fn a_dropped_call_leaves_a_pool_that_was_handed_in_as_it_was() -> Result<(
     Clients { name: "handed in", old: &old, fresh: &fresh }.drop_everywhere(&Dropped::ALL).await
 }
 
-/// The runtime ends with calls under way; what they had begun is rolled back, or done, and the store works in another one.
+/// The runtime ends with calls under way; what they had begun is rolled back, or done, and the store works in another
+/// one.
 #[test]
 fn a_store_outlives_the_runtime_that_it_was_used_in() -> Result<()> {
     let runtime = || tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();

@@ -57,7 +57,8 @@ async fn opens_only_what_it_names(spelling: &str) -> Result<bool> {
     Ok(true)
 }
 
-/// What writes elsewhere goes by the names: a log that was not among them was replaced, and one code went to two people.
+/// What writes elsewhere goes by the names: a log that was not among them was replaced, and one code went to two
+/// people.
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn what_is_open_is_named_and_for_its_owner_alone_however_the_path_is_spelled() -> Result<()> {

@@ -74,8 +74,8 @@ impl Harness for SqliteHarness {
         place(sandbox).ok().map(|place| Arc::new(place.clock.clone()) as _)
     }
 
-    /// There is no server. What ends is another process that is in the middle of writing to the file, and what it was told
-    /// must be so.
+    /// There is no server. What ends is another process that is in the middle of writing to the file, and what it was
+    /// told must be so.
     async fn restart(&self, sandbox: &Sandbox, how: Restart) -> Result<()> {
         let place = place(sandbox)?;
         let worker = Worker::start(&place.path(), "neighbour", usize::MAX).map_err(failed)?;

@@ -58,8 +58,8 @@ macro_rules! call {
     }};
 }
 
-/// Damage that no call notices: the kind of row or key, the field, and what becomes of it; without a field, what becomes
-/// of the whole.
+/// Damage that no call notices: the kind of row or key, the field, and what becomes of it; without a field, what
+/// becomes of the whole.
 pub type Unnoticed = &'static [(&'static str, &'static str, &'static [&'static str])];
 
 /// Each damage of the table by itself, as the tests of damage name it.

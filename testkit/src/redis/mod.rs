@@ -56,7 +56,8 @@ impl Redis {
         Ok(Self { running, program, settings: settings.clone() })
     }
 
-    /// Starts it again after [`Self::kill`] or [`Self::stop`], on the same port, and with the same data if that is kept.
+    /// Starts it again after [`Self::kill`] or [`Self::stop`], on the same port, and with the same data if that is
+    /// kept.
     ///
     /// # Errors
     ///

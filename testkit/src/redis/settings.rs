@@ -45,8 +45,8 @@ impl Settings {
         self
     }
 
-    /// A replica takes over from a master that has been silent for so long, in a cluster and behind sentinels; ten minutes
-    /// unless told otherwise, so that no machine is so busy that a master is taken for dead that nobody killed.
+    /// A replica takes over from a master that has been silent for so long, in a cluster and behind sentinels; ten
+    /// minutes unless told otherwise, so that no machine is so busy that a master is taken for dead that nobody killed.
     #[must_use]
     pub fn with_failover_after(mut self, silence: Duration) -> Self {
         self.silence = silence;

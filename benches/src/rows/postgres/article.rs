@@ -8,8 +8,8 @@ use crate::error::{Failure, Result};
 use crate::row::{Load, Prepared};
 use crate::rows::side::{Caller, ids, prepared, scattered};
 
-/// Its two tables, with the items of the bank. It has no way to begin anywhere but at the head; here it begins at a random
-/// place, because it would else be measured by the dead rows that pile up there.
+/// Its two tables, with the items of the bank. It has no way to begin anywhere but at the head; here it begins at a
+/// random place, because it would else be measured by the dead rows that pile up there.
 pub(super) const TABLES: &str = "
     CREATE TABLE article_items AS SELECT h, item FROM storagebox.free_items ORDER BY h, item;
     ALTER TABLE article_items ADD PRIMARY KEY (h, item);

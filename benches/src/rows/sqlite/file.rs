@@ -11,8 +11,8 @@ use crate::error::{Failure, Result};
 use crate::row::Load;
 use crate::rows::filled::{BANK, Filled, these};
 
-/// A bank in a file of its own. Its store stays open, so that no connection of a slice is the last one, which would move
-/// the log to the file as it closes.
+/// A bank in a file of its own. Its store stays open, so that no connection of a slice is the last one, which would
+/// move the log to the file as it closes.
 pub(super) struct Bank {
     pub(super) filled: Filled,
     folder: TempDir,

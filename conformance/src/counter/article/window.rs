@@ -31,8 +31,8 @@ pub(in crate::counter) async fn article_3_a_key_that_is_contained_is_not_applied
     Ok(())
 }
 
-/// "With 10 concurrent requests, 1 will succeed, but the other 9 will fail the first time": here all are applied, without
-/// a read before the write.
+/// "With 10 concurrent requests, 1 will succeed, but the other 9 will fail the first time": here all are applied,
+/// without a read before the write.
 pub(in crate::counter) async fn article_3_ten_concurrent_requests_all_add_up(world: &World) -> Verdict {
     let counter = window(world, 100)?;
     let answers = race(10, |number| {

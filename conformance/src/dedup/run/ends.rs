@@ -67,8 +67,8 @@ pub(in crate::dedup) async fn the_lease_lasts_until_the_result_is_recorded(world
     let repos = Repos::of(world.store())?;
     let (job, timer, tally) = (id("job")?, StoreTimer::of(world), Tally::default());
     let step = lease(world) / 4;
-    // For longer than a lease lasts, and more often than the retry alone would try. A real clock may have a slow moment,
-    // in which another could begin.
+    // For longer than a lease lasts, and more often than the retry alone would try. A real clock may have a slow
+    // moment, in which another could begin.
     let refusing = Arc::new(Refusing::new(Arc::clone(&repos.leases), 5, world.can_travel()));
     let far = Repos { records: Arc::clone(&repos.records), leases: refusing.leases() };
     let retry = Retry { attempts: 2, first_delay: step, max_delay: step };

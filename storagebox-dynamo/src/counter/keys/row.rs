@@ -19,8 +19,8 @@ use crate::row::Row;
 
 /// What a row takes beside its operations, at the most: a partition key of 1,110 bytes, a tag, and 33 slots' names.
 pub(crate) const BESIDE_KEYS: u32 = 1_800;
-/// What an operation takes: its key, and a byte more, because the documentation does not say what a set takes for each of
-/// its members beside its bytes.
+/// What an operation takes: its key, and a byte more, because the documentation does not say what a set takes for each
+/// of its members beside its bytes.
 pub(crate) const KEY_BYTES: u32 = LENGTH as u32 + 1;
 
 const LENGTH: usize = 12;

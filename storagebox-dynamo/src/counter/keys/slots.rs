@@ -27,8 +27,8 @@ impl Slots {
         self.0.map_or(0, |lifetime| past.before(lifetime).0.max(0) / width(lifetime))
     }
 
-    /// The oldest that a row can have whose newest is this, where clocks differ by no more than the skew: the call that opened
-    /// the newest slot removed those before.
+    /// The oldest that a row can have whose newest is this, where clocks differ by no more than the skew: the call that
+    /// opened the newest slot removed those before.
     pub(super) fn oldest_beside(self, newest: i64, skew: Duration) -> i64 {
         let begun = self.0.map_or(0, |lifetime| newest.saturating_mul(width(lifetime)));
         self.oldest(Millis(begun).before(skew))

@@ -1,5 +1,5 @@
-//! Compaction: old entries become one sum. First the sum takes them, by name, in one write; then their rows go; then the
-//! names go. The next compaction that finds names left in the sum continues from there.
+//! Compaction: old entries become one sum. First the sum takes them, by name, in one write; then their rows go; then
+//! the names go. The next compaction that finds names left in the sum continues from there.
 
 use futures_util::{StreamExt, TryStreamExt, stream};
 use storagebox_core::{Key, Maintained, Result};

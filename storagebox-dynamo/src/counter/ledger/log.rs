@@ -28,8 +28,8 @@ pub(super) fn place(cursor: Option<&Cursor>, limit: usize) -> Result<(Place<'_>,
     Ok((place.transpose()?, limit.min(MOST)))
 }
 
-/// One page. What the sum has is left out of the changes; so the sum is read first. Where it is shown itself, nothing may
-/// have been added to it in between.
+/// One page. What the sum has is left out of the changes; so the sum is read first. Where it is shown itself, nothing
+/// may have been added to it in between.
 pub(super) async fn page(
     ledger: &DynamoLedger,
     key: &Key,

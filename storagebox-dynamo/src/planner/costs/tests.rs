@@ -14,8 +14,8 @@ fn article_5_a_token_costs_double_and_a_marker_double_that() {
     assert_eq!(all, [1_000, 2_000, 4_000]);
 }
 
-/// Where the key alone is a KB, the counter's row and the marker are of two; an entry of a ledger with the longest names
-/// and reasons is of three, and in the index too.
+/// Where the key alone is a KB, the counter's row and the marker are of two; an entry of a ledger with the longest
+/// names and reasons is of three, and in the index too.
 #[test]
 fn long_names_cost_more() {
     let costs = |plan: CounterPlan| {

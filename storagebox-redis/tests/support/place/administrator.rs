@@ -14,8 +14,8 @@ impl Server {
         self.ask_all(redis::pipe().add_command(command.clone())).await.map(|(answer,)| answer)
     }
 
-    /// Commands of the administrator's, to the one node, which all go at once. Again if the server was restarted since the
-    /// last ones.
+    /// Commands of the administrator's, to the one node, which all go at once. Again if the server was restarted since
+    /// the last ones.
     pub async fn ask_all<T: FromRedisValue>(&self, commands: &Pipeline) -> Result<T> {
         let kept = self.kept().clone();
         if let Some(mut connection) = kept {

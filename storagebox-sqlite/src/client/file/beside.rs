@@ -10,16 +10,16 @@ use storagebox_core::Result;
 use super::same::{self, Identity, Lasting};
 use super::{end_of_links, named};
 
-/// Those of this process's connections. SQLite maps the shared memory of a file once in each process: a connection that is
-/// opened anew has what the others have, also what was removed.
+/// Those of this process's connections. SQLite maps the shared memory of a file once in each process: a connection that
+/// is opened anew has what the others have, also what was removed.
 static MET: Mutex<Vec<Weak<Beside>>> = Mutex::new(Vec::new());
 
 fn lock() -> MutexGuard<'static, Vec<Weak<Beside>>> {
     MET.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The write-ahead log, and the memory that processes share, where the locks of those who write are. They stand beside the
-/// end of the links, and stay for as long as a connection is open.
+/// The write-ahead log, and the memory that processes share, where the locks of those who write are. They stand beside
+/// the end of the links, and stay for as long as a connection is open.
 #[derive(Debug)]
 pub(in crate::client) struct Beside {
     file: (Option<Identity>, PathBuf),
@@ -78,8 +78,8 @@ impl Beside {
         self.log.check().and_then(|()| self.memory.check())
     }
 
-    /// Whether a connection that has them must not be closed: SQLite's last connection to a file moves its log to it and
-    /// removes what has the log's name, whosever they are. It does neither where the file itself is another.
+    /// Whether a connection that has them must not be closed: SQLite's last connection to a file moves its log to it
+    /// and removes what has the log's name, whosever they are. It does neither where the file itself is another.
     pub(in crate::client) fn is_lost(&self) -> bool {
         self.check().is_err() && same::at(&self.file.1) == self.file.0
     }

@@ -8,8 +8,8 @@ use storagebox_core::Result;
 
 use crate::error;
 
-/// A file that must stay where it is. SQLite does not notice that another took its place, or that it was removed: a process
-/// that has it open goes on in a file that nobody else sees any more, and both give the same item.
+/// A file that must stay where it is. SQLite does not notice that another took its place, or that it was removed: a
+/// process that has it open goes on in a file that nobody else sees any more, and both give the same item.
 #[derive(Debug)]
 pub(in crate::client) struct Lasting {
     path: PathBuf,

@@ -50,8 +50,8 @@ impl Contents {
         Ok(contents)
     }
 
-    /// An item that is listed twice is where it counts most: an id's, before it is anything else; and of two ids the first
-    /// one's, so that every reading says the same.
+    /// An item that is listed twice is where it counts most: an id's, before it is anything else; and of two ids the
+    /// first one's, so that every reading says the same.
     pub(super) fn enter(&mut self, item: Item, place: Place) {
         let Some(known) = self.items.get_mut(&item) else {
             self.items.insert(item, place);

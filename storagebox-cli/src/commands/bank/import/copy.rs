@@ -33,8 +33,8 @@ pub(super) async fn all(there: &Contents, here: &Contents, into: &dyn BankAdmin)
     Ok(Copied { ids: missing.len() as u64, free })
 }
 
-/// The ids that do not have their items here, with them. They come in one order, so that of two imports that are under way
-/// at once each puts an item there for the same id.
+/// The ids that do not have their items here, with them. They come in one order, so that of two imports that are under
+/// way at once each puts an item there for the same id.
 pub(super) fn missing<'a>(there: &'a Contents, here: &Contents) -> Vec<(&'a Item, &'a ClaimId)> {
     let mut missing: Vec<_> = there.given().filter(|(item, id)| !has(here, item, id)).collect();
     missing.sort_unstable();

@@ -1,8 +1,8 @@
 //! `storagebox bank import`: the ids of another bank, each with its item, and its free items.
 //!
-//! No call of a bank gives an id a certain item. So each is put into a bank in which nothing else is free, and taken for its
-//! id; what was free here is set aside until all ids have theirs. Every step names a state or carries its id, so that it may
-//! be repeated, and the next run finds how far the last one came by reading both banks.
+//! No call of a bank gives an id a certain item. So each is put into a bank in which nothing else is free, and taken
+//! for its id; what was free here is set aside until all ids have theirs. Every step names a state or carries its id,
+//! so that it may be repeated, and the next run finds how far the last one came by reading both banks.
 
 mod compare;
 mod contents;

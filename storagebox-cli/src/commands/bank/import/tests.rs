@@ -222,8 +222,8 @@ async fn the_answer_names_the_ids_and_no_item() {
     assert!(!answer.to_string().contains("SAVE"), "{answer}");
 }
 
-/// An id that was released here takes nothing any more. That can be known before anything is written, as of all else that an
-/// import cannot make good; nobody else took anything.
+/// An id that was released here takes nothing any more. That can be known before anything is written, as of all else
+/// that an import cannot make good; nobody else took anything.
 #[tokio::test]
 async fn an_id_that_ended_here_is_an_obstacle_before_anything_is_written() {
     let (from, into) = (source().await, empty());
@@ -239,7 +239,8 @@ async fn an_id_that_ended_here_is_an_obstacle_before_anything_is_written() {
     assert_eq!(states(&*into).await, BTreeMap::new(), "something was written");
 }
 
-/// A second run is begun while the first, thought dead, is at work. Neither may leave an id with another's item for good.
+/// A second run is begun while the first, thought dead, is at work. Neither may leave an id with another's item for
+/// good.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn two_imports_at_once_give_nobody_anothers_item() {
     let from = empty();
