@@ -4,17 +4,18 @@ use std::fmt::Debug;
 use std::future::Future;
 use std::marker::PhantomData;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use proptest::prelude::*;
 use proptest::strategy::BoxedStrategy;
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};
 use proptest_state_machine::ReferenceStateMachine;
-use storagebox_core::{Backend, Result};
+use storagebox_core::{Backend, Result, Retention};
 use tokio::runtime::Handle;
 
 use crate::case::Verdict;
-use crate::failure::Failure;
+use crate::failure::{Failure, ensure};
 use crate::progress::bounded;
 use crate::world::World;
 
@@ -44,6 +45,8 @@ pub(crate) enum Step<C> {
     Retry(usize, C),
     /// A new client of the same sandbox.
     Reopen,
+    /// Upkeep that may delete so many entries.
+    Maintain(usize),
     Pass(Duration),
 }
 
@@ -55,6 +58,23 @@ pub(crate) const fn minutes(number: u64) -> Duration {
     Duration::from_secs(60 * number)
 }
 
+/// How long a store remembers what has ended, at the least. It may remember longer, so a model then takes both answers.
+pub(crate) fn memory() -> Duration {
+    match Retention::DEFAULT {
+        Retention::For(time) => time,
+        Retention::Forever => Duration::MAX,
+    }
+}
+
+/// Some minutes for holds and leases, and now and then days, after which the store may forget what has ended.
+fn pass() -> impl Strategy<Value = Duration> {
+    prop_oneof![
+        6 => prop_oneof![Just(1), Just(4), Just(11)].prop_map(minutes),
+        1 => Just(memory() / 2),
+        2 => Just(memory() + minutes(1)),
+    ]
+}
+
 impl<M: Model> ReferenceStateMachine for Sequence<M> {
     type State = Vec<M::Call>;
     type Transition = Step<M::Call>;
@@ -64,8 +84,13 @@ impl<M: Model> ReferenceStateMachine for Sequence<M> {
     }
 
     fn transitions(calls: &Self::State) -> BoxedStrategy<Self::Transition> {
-        let pass = prop_oneof![Just(1), Just(4), Just(11)].prop_map(|number| Step::Pass(minutes(number)));
-        let fresh = prop_oneof![12 => M::calls().prop_map(Step::Call), 1 => Just(Step::Reopen), 2 => pass];
+        let maintain = prop_oneof![Just(1_usize), Just(100)].prop_map(Step::Maintain);
+        let fresh = prop_oneof![
+            12 => M::calls().prop_map(Step::Call),
+            1 => Just(Step::Reopen),
+            1 => maintain,
+            2 => pass().prop_map(Step::Pass),
+        ];
         if calls.is_empty() {
             return fresh.boxed();
         }
@@ -94,27 +119,32 @@ pub(crate) async fn compare<M: Model>(world: &World, model: M) -> Verdict {
     let strategy = Sequence::<M>::sequential_strategy(1..profile.steps);
     let here = Handle::current();
     let compared = tokio::task::block_in_place(|| {
-        runner.run(&strategy, |(_, steps, _)| {
-            let replayed = here.block_on(bounded(replay(world, model.clone(), &steps))).flatten();
+        runner.run(&strategy, |(_, steps, seen)| {
+            let replayed = here.block_on(bounded(replay(world, model.clone(), &steps, seen.as_deref()))).flatten();
             replayed.map_err(|failure| TestCaseError::fail(failure.to_string()))
         })
     });
     match compared {
         Ok(()) => Ok(()),
-        Err(TestError::Fail(why, (_, steps, _))) => Err(Failure::new(format!("{why}, after {steps:#?}"))),
+        Err(TestError::Fail(why, (_, steps, _))) => Err(Failure::new(format!("{why}, after {}", listed(&steps)))),
         Err(TestError::Abort(why)) => Err(Failure::new(format!("no sequences could be made: {why}"))),
     }
 }
 
-async fn replay<M: Model>(world: &World, mut model: M, steps: &[Step<M::Call>]) -> Verdict {
+/// Makes the steps, and counts those that were begun: the others are the first that shrinking leaves out.
+async fn replay<M: Model>(world: &World, mut model: M, steps: &[Step<M::Call>], seen: Option<&AtomicUsize>) -> Verdict {
     let world = world.another().await?;
     let mut namespaces = model.open(world.store())?;
     for step in steps {
+        if let Some(seen) = seen {
+            seen.fetch_add(1, Ordering::SeqCst);
+        }
         match step {
             Step::Call(call) | Step::Retry(_, call) => {
                 model.step(&namespaces, call).await.map_err(|failure| failure.during(format!("{call:?}")))?;
             }
             Step::Reopen => namespaces = model.open(&world.client().await?)?,
+            Step::Maintain(most) => maintain(&world, *most).await?,
             // Waiting for real would take too long; expiry has cases of its own.
             Step::Pass(_) if !world.can_travel() => {}
             Step::Pass(duration) => {
@@ -123,6 +153,18 @@ async fn replay<M: Model>(world: &World, mut model: M, steps: &[Step<M::Call>]) 
             }
         }
     }
+    Ok(())
+}
+
+/// The steps as a numbered list.
+fn listed<C: Debug>(steps: &[Step<C>]) -> String {
+    let lines = steps.iter().enumerate().map(|(number, step)| format!("\n{number:>4}. {step:?}"));
+    lines.collect()
+}
+
+async fn maintain(world: &World, most: usize) -> Verdict {
+    let done = world.store().maintain(most).await?;
+    ensure!(done.deleted <= most as u64, "upkeep deleted {} entries of at most {most}", done.deleted);
     Ok(())
 }
 

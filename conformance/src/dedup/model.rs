@@ -37,7 +37,6 @@ enum Call {
     Complete(DedupId, Back, Payload, Retention),
     Abort(DedupId, Back),
     Extend(DedupId, Back, Duration),
-    Maintain,
 }
 
 #[derive(Clone, Debug)]
@@ -98,9 +97,9 @@ impl Records {
                 known.replace(version, value, op, repos.records.replace(id, version, value, op).await?)
             }
             Call::Forget(id, back) => {
-                let (known, _) = self.known(id);
+                let (known, moment) = self.known(id);
                 let Some(version) = known.version(*back) else { return Ok(()) };
-                known.forget(version, repos.records.forget(id, version).await?)
+                known.forget(moment, version, repos.records.forget(id, version).await?)
             }
             Call::List(limit) => self.list(repos, *limit).await,
             _ => Ok(()),
@@ -123,9 +122,9 @@ impl Records {
                 known.complete(moment, &lease, value, retention, completed)
             }
             Call::Abort(id, back) => {
-                let (known, _) = self.known(id);
+                let (known, moment) = self.known(id);
                 let Some(lease) = known.lease(*back) else { return Ok(()) };
-                known.abort(&lease, repos.leases.abort(&lease).await?)
+                known.abort(moment, &lease, repos.leases.abort(&lease).await?)
             }
             Call::Extend(id, back, duration) => {
                 let (known, moment) = self.known(id);
@@ -140,7 +139,7 @@ impl Records {
 
 impl model::Model for Records {
     type Call = Call;
-    type Namespaces = (Arc<dyn Backend>, Repos);
+    type Namespaces = Repos;
 
     fn calls() -> BoxedStrategy<Call> {
         let id = || "[ab]".prop_map(|text| DedupId::new(text).expect("one letter"));
@@ -161,21 +160,16 @@ impl model::Model for Records {
                 .prop_map(|(id, back, value, keep)| Call::Complete(id, back, value, keep)),
             2 => (id(), back()).prop_map(|(id, back)| Call::Abort(id, back)),
             2 => (id(), back(), time()).prop_map(|(id, back, time)| Call::Extend(id, back, time)),
-            1 => Just(Call::Maintain),
         ]
         .boxed()
     }
 
     fn open(&self, store: &Arc<dyn Backend>) -> Result<Self::Namespaces> {
-        let repos =
-            Repos { records: store.dedup_repo(&"records".parse()?)?, leases: store.lease_repo(&"records".parse()?)? };
-        Ok((Arc::clone(store), repos))
+        let name = "records".parse()?;
+        Ok(Repos { records: store.dedup_repo(&name)?, leases: store.lease_repo(&name)? })
     }
 
-    async fn step(&mut self, (store, repos): &Self::Namespaces, call: &Call) -> Verdict {
-        if matches!(call, Call::Maintain) {
-            store.maintain(100).await?;
-        }
+    async fn step(&mut self, repos: &Repos, call: &Call) -> Verdict {
         self.on_record(repos, call).await?;
         self.on_lease(repos, call).await
     }

@@ -13,7 +13,7 @@ use storagebox_core::{
 
 use crate::case::Verdict;
 use crate::failure::{Failure, ensure, ensure_eq};
-use crate::model::{self, compare, minutes};
+use crate::model::{self, compare, memory, minutes};
 use crate::world::World;
 
 pub(super) async fn random_calls_match_the_model(world: &World) -> Verdict {
@@ -54,7 +54,8 @@ enum Place {
 enum Claim {
     Holds(Item, Option<Duration>),
     Confirmed(Item),
-    Ended(End),
+    /// Remembered until this time, and may be for longer.
+    Ended(End, Duration),
 }
 
 impl Bank {
@@ -65,8 +66,20 @@ impl Bank {
                 && *until <= self.now
             {
                 self.items.insert(item.clone(), Place::Free);
-                *claim = Claim::Ended(End::Expired);
+                *claim = Claim::Ended(End::Expired, *until + memory());
             }
+        }
+    }
+
+    /// Whether the store may have forgotten the claim.
+    fn may_forget(&self, claim: &ClaimId) -> bool {
+        matches!(self.claims.get(claim), Some(Claim::Ended(_, until)) if *until <= self.now)
+    }
+
+    /// Forgets the claim as the store did, by what it says of it.
+    fn forget_if(&mut self, claim: &ClaimId, is_unknown: bool) {
+        if is_unknown && self.may_forget(claim) {
+            self.claims.remove(claim);
         }
     }
 
@@ -121,8 +134,9 @@ impl Bank {
     }
 
     fn take(&mut self, claim: &ClaimId, hold: Hold, found: Taken) -> Verdict {
+        self.forget_if(claim, matches!(found, Taken::New(_) | Taken::Empty));
         match (self.claims.get(claim), found) {
-            (Some(Claim::Ended(end)), Taken::Ended(why)) if why == *end => Ok(()),
+            (Some(Claim::Ended(end, _)), Taken::Ended(why)) if why == *end => Ok(()),
             (Some(Claim::Holds(item, until)), Taken::Again(held)) if held.item == *item => {
                 self.check_hold(held.hold, *until)
             }
@@ -150,11 +164,12 @@ impl Bank {
     }
 
     fn extend(&mut self, claim: &ClaimId, hold: Hold, found: Extended) -> Verdict {
+        self.forget_if(claim, found == Extended::Unknown);
         let asked = self.end_of(hold);
         let now = self.now;
         let (until, left) = match (self.claims.get_mut(claim), found) {
             (None, Extended::Unknown) => return Ok(()),
-            (Some(Claim::Ended(end)), Extended::Ended(why)) if why == *end => return Ok(()),
+            (Some(Claim::Ended(end, _)), Extended::Ended(why)) if why == *end => return Ok(()),
             (Some(Claim::Confirmed(item)), Extended::Confirmed(held)) if held.item == *item => return Ok(()),
             (Some(Claim::Holds(item, until)), Extended::Extended(held)) if held.item == *item => (until, held.hold),
             (known, found) => {
@@ -168,9 +183,10 @@ impl Bank {
     }
 
     fn confirm(&mut self, claim: &ClaimId, found: &Confirmed) -> Verdict {
+        self.forget_if(claim, *found == Confirmed::Unknown);
         let expected = match self.claims.get(claim) {
             None => Confirmed::Unknown,
-            Some(Claim::Ended(end)) => Confirmed::Ended(*end),
+            Some(Claim::Ended(end, _)) => Confirmed::Ended(*end),
             Some(Claim::Holds(item, _) | Claim::Confirmed(item)) => {
                 let item = item.clone();
                 self.items.insert(item.clone(), Place::Spent(Some(claim.clone())));
@@ -183,14 +199,17 @@ impl Bank {
     }
 
     fn release(&mut self, claim: &ClaimId, found: Released) -> Verdict {
+        self.forget_if(claim, found == Released::Released);
         let expected = match self.claims.get(claim) {
-            Some(Claim::Ended(End::Expired)) => Released::Expired,
+            Some(Claim::Ended(End::Expired, _)) => Released::Expired,
             Some(Claim::Confirmed(_)) => Released::Confirmed,
+            Some(Claim::Ended(End::Released, _)) => Released::Released,
             known => {
                 if let Some(Claim::Holds(item, _)) = known {
                     self.items.insert(item.clone(), Place::Free);
                 }
-                self.claims.insert(claim.clone(), Claim::Ended(End::Released));
+                let until = self.now + memory();
+                self.claims.insert(claim.clone(), Claim::Ended(End::Released, until));
                 Released::Released
             }
         };
@@ -199,6 +218,7 @@ impl Bank {
     }
 
     fn retire(&mut self, claim: &ClaimId, found: Retired) -> Verdict {
+        self.forget_if(claim, found == Retired::Unknown);
         let expected = match self.claims.get(claim) {
             None => Retired::Unknown,
             Some(Claim::Holds(..)) => Retired::Holding,
@@ -206,7 +226,7 @@ impl Bank {
                 self.items.insert(item.clone(), Place::Spent(None));
                 Retired::Retired
             }
-            Some(Claim::Ended(_)) => Retired::Retired,
+            Some(Claim::Ended(..)) => Retired::Retired,
         };
         if expected == Retired::Retired {
             self.claims.remove(claim);
@@ -224,10 +244,11 @@ impl Bank {
         u64::from(there)
     }
 
-    fn check_claim(&self, claim: &ClaimId, found: ClaimState) -> Verdict {
+    fn check_claim(&mut self, claim: &ClaimId, found: ClaimState) -> Verdict {
+        self.forget_if(claim, found == ClaimState::Unknown);
         match (self.claims.get(claim), found) {
             (None, ClaimState::Unknown) => Ok(()),
-            (Some(Claim::Ended(end)), ClaimState::Ended(why)) if why == *end => Ok(()),
+            (Some(Claim::Ended(end, _)), ClaimState::Ended(why)) if why == *end => Ok(()),
             (Some(Claim::Holds(item, until)), ClaimState::Held(held)) if held.item == *item => {
                 self.check_hold(held.hold, *until)
             }

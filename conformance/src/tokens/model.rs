@@ -10,8 +10,8 @@ use storagebox_core::{Backend, Consumed, Created, Discarded, OpId, Result, Token
 
 use super::tokens_of;
 use crate::case::Verdict;
-use crate::failure::ensure_eq;
-use crate::model::{self, compare};
+use crate::failure::{ensure, ensure_eq};
+use crate::model::{self, compare, memory};
 use crate::world::World;
 
 pub(super) async fn random_calls_match_the_model(world: &World) -> Verdict {
@@ -27,56 +27,89 @@ enum Call {
 }
 
 #[derive(Clone, Debug, Default)]
-struct Tokens(BTreeMap<TokenId, Token>);
+struct Tokens {
+    now: Duration,
+    tokens: BTreeMap<TokenId, Token>,
+}
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Token {
     Live,
-    Consumed(OpId),
-    Discarded,
+    Gone(Gone),
+}
+
+/// A token that was consumed or discarded. Each of the two is remembered until its time, and may be for longer.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Gone {
+    until: Duration,
+    by: Option<(OpId, Duration)>,
 }
 
 impl Tokens {
-    fn create(&mut self, tokens: &[TokenId]) -> Created {
-        let mut report = Created::default();
-        for token in tokens.iter().collect::<BTreeSet<_>>() {
-            match self.0.get(token) {
-                Some(Token::Live) => report.already_live += 1,
-                Some(Token::Consumed(_) | Token::Discarded) => report.gone += 1,
-                None => {
-                    self.0.insert(token.clone(), Token::Live);
-                    report.created += 1;
-                }
-            }
-        }
-        report
-    }
-
     fn lives(&self, token: &TokenId) -> bool {
-        self.0.get(token) == Some(&Token::Live)
+        self.tokens.get(token) == Some(&Token::Live)
     }
 
-    fn consume(&mut self, token: &TokenId, op: &OpId) -> Consumed {
-        if self.lives(token) {
-            self.0.insert(token.clone(), Token::Consumed(op.clone()));
-            return Consumed::Now;
-        }
-        match self.0.get(token) {
-            Some(Token::Consumed(by)) if by == op => Consumed::Again,
-            _ => Consumed::AlreadyGone,
+    fn gone(&self, token: &TokenId) -> Option<&Gone> {
+        match self.tokens.get(token)? {
+            Token::Gone(gone) => Some(gone),
+            Token::Live => None,
         }
     }
 
-    fn discard(&mut self, tokens: &[TokenId]) -> Discarded {
-        let mut report = Discarded::default();
-        for token in tokens.iter().collect::<BTreeSet<_>>() {
-            if self.lives(token) {
-                report.discarded += 1;
-            } else {
-                report.already_gone += 1;
+    /// Whether a call to create it must find it gone.
+    fn is_fenced(&self, token: &TokenId) -> bool {
+        self.gone(token).is_some_and(|gone| self.now < gone.until)
+    }
+
+    /// What the report says depends on what was forgotten, which only a look at the tokens shows.
+    async fn create(&mut self, tokens: &dyn TokenStore, all: &[TokenId]) -> Verdict {
+        let found = tokens.create_tokens(all).await?;
+        let mut expected = Created::default();
+        for token in all.iter().collect::<BTreeSet<_>>() {
+            let lives = tokens.exists(token).await?;
+            ensure!(!(lives && self.is_fenced(token)), "{token:?} was created again, though it is gone");
+            ensure!(lives || self.gone(token).is_some(), "{token:?} is not there after it was created");
+            match (lives, self.lives(token)) {
+                (true, true) => expected.already_live += 1,
+                (true, false) => expected.created += 1,
+                (false, _) => expected.gone += 1,
             }
-            if !matches!(self.0.get(token), Some(Token::Consumed(_))) {
-                self.0.insert(token.clone(), Token::Discarded);
+            if lives {
+                self.tokens.insert(token.clone(), Token::Live);
+            }
+        }
+        ensure_eq!(found, expected, "what was created");
+        Ok(())
+    }
+
+    fn consume(&mut self, token: &TokenId, op: &OpId, found: Consumed) -> Verdict {
+        let until = self.now + memory();
+        if self.lives(token) {
+            ensure_eq!(found, Consumed::Now, "consuming a live token");
+            self.tokens.insert(token.clone(), Token::Gone(Gone { until, by: Some((op.clone(), until)) }));
+            return Ok(());
+        }
+        let by = self.gone(token).and_then(|gone| gone.by.as_ref()).filter(|(by, _)| by == op);
+        match by {
+            Some((_, until)) if self.now < *until => ensure_eq!(found, Consumed::Again, "consuming again"),
+            Some(_) => ensure!(found != Consumed::Now, "a token that is gone was consumed anew"),
+            None => ensure_eq!(found, Consumed::AlreadyGone, "consuming what is gone or unknown"),
+        }
+        Ok(())
+    }
+
+    fn discard(&mut self, all: &[TokenId]) -> Discarded {
+        let mut report = Discarded::default();
+        let until = self.now + memory();
+        for token in all.iter().collect::<BTreeSet<_>>() {
+            match self.lives(token) {
+                true => report.discarded += 1,
+                false => report.already_gone += 1,
+            }
+            if !self.is_fenced(token) {
+                let by = self.gone(token).and_then(|gone| gone.by.clone());
+                self.tokens.insert(token.clone(), Token::Gone(Gone { until, by }));
             }
         }
         report
@@ -106,15 +139,11 @@ impl model::Model for Tokens {
 
     async fn step(&mut self, tokens: &Arc<dyn TokenStore>, call: &Call) -> Verdict {
         match call {
-            Call::Create(all) => {
-                ensure_eq!(tokens.create_tokens(all).await?, self.create(all), "what was created");
-            }
+            Call::Create(all) => self.create(&**tokens, all).await?,
             Call::Exists(token) => {
                 ensure_eq!(tokens.exists(token).await?, self.lives(token), "whether it lives");
             }
-            Call::Consume(token, op) => {
-                ensure_eq!(tokens.consume(token, op).await?, self.consume(token, op), "consuming");
-            }
+            Call::Consume(token, op) => self.consume(token, op, tokens.consume(token, op).await?)?,
             Call::Discard(all) => {
                 ensure_eq!(tokens.discard(all).await?, self.discard(all), "what was discarded");
             }
@@ -122,8 +151,9 @@ impl model::Model for Tokens {
         Ok(())
     }
 
-    /// Gone tokens are remembered for much longer than a sequence lasts, live ones for ever.
-    fn pass(&mut self, _duration: Duration) {}
+    fn pass(&mut self, duration: Duration) {
+        self.now += duration;
+    }
 }
 
 /// One digit is a valid token.

@@ -1,6 +1,6 @@
 //! What is known of one id, and what each reply may be.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use storagebox_core::{
@@ -10,6 +10,7 @@ use storagebox_core::{
 
 use crate::case::Verdict;
 use crate::failure::{Failure, ensure, ensure_eq};
+use crate::model::memory;
 
 /// When a call is made.
 #[derive(Clone, Copy)]
@@ -37,7 +38,8 @@ impl Moment {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Known {
     state: State,
-    ended: BTreeSet<OpId>,
+    /// Operations that have ended, each remembered until its time, and perhaps for longer.
+    ended: BTreeMap<OpId, Duration>,
     versions: Vec<Version>,
     leases: Vec<Lease>,
 }
@@ -69,7 +71,24 @@ impl Known {
         if let State::Done(Done { op, until: Some(until), .. }) = &self.state
             && *until <= now
         {
-            self.ended.insert(op.clone());
+            self.ended.insert(op.clone(), *until + memory());
+            self.state = State::Vacant;
+        }
+    }
+
+    /// Whether the operation has ended, where this reply says so or not. What was forgotten is forgotten here, too.
+    fn has_ended(&mut self, op: &OpId, now: Duration, as_told: bool) -> bool {
+        let may_forget = self.ended.get(op).is_some_and(|until| *until <= now);
+        if may_forget && !as_told {
+            self.ended.remove(op);
+        }
+        self.ended.contains_key(op)
+    }
+
+    /// Forgets this lease if it lapsed so long ago that the store may have forgotten it, and the reply says so.
+    fn forget_lapsed(&mut self, asked: &Lease, now: Duration, as_told: bool) {
+        let may_forget = self.holding(asked).is_some_and(|until| *until + memory() <= now);
+        if as_told && may_forget {
             self.state = State::Vacant;
         }
     }
@@ -107,9 +126,11 @@ impl Known {
         retention: Retention,
         found: Recorded,
     ) -> Verdict {
+        if self.has_ended(op, moment.now, found == Recorded::Fenced) {
+            ensure_eq!(found, Recorded::Fenced, "recording by an operation that has ended");
+            return Ok(());
+        }
         match (&self.state, &found) {
-            (_, Recorded::Fenced) if self.ended.contains(op) => return Ok(()),
-            _ if self.ended.contains(op) => return self.refuse(found),
             (State::Done(done), Recorded::Again(entry)) if done.op == *op && done.entry == *entry => {
                 return Ok(());
             }
@@ -167,7 +188,7 @@ impl Known {
         self.add_version(next)
     }
 
-    pub(super) fn forget(&mut self, version: Version, found: Forgotten) -> Verdict {
+    pub(super) fn forget(&mut self, moment: Moment, version: Version, found: Forgotten) -> Verdict {
         let expected = match &self.state {
             State::Done(done) if done.entry.version == version => Forgotten::Forgotten,
             State::Done(done) => Forgotten::Stale(done.entry.clone()),
@@ -175,7 +196,7 @@ impl Known {
         };
         ensure_eq!(found, expected, "forgetting {version:?}");
         if let (Forgotten::Forgotten, State::Done(done)) = (found, &self.state) {
-            self.ended.insert(done.op.clone());
+            self.ended.insert(done.op.clone(), moment.now + memory());
             self.state = State::Vacant;
         }
         Ok(())
@@ -206,7 +227,7 @@ impl Known {
         fingerprint: Option<&Fingerprint>,
         found: Begun,
     ) -> Verdict {
-        if self.ended.contains(op) {
+        if self.has_ended(op, moment.now, found == Begun::Fenced) {
             ensure_eq!(found, Begun::Fenced, "an ended op begins");
             return Ok(());
         }
@@ -259,6 +280,7 @@ impl Known {
             ensure_eq!(found, Completed::Again(done.entry.clone()), "completing again");
             return Ok(());
         }
+        self.forget_lapsed(lease, moment.now, found == Completed::Fenced);
         if self.holding(lease).is_none() {
             ensure_eq!(found, Completed::Fenced, "completing what is over");
             return Ok(());
@@ -269,12 +291,13 @@ impl Known {
     }
 
     /// What has ended is aborted, whichever way and by whichever lease it ended.
-    pub(super) fn abort(&mut self, lease: &Lease, found: Aborted) -> Verdict {
+    pub(super) fn abort(&mut self, moment: Moment, lease: &Lease, found: Aborted) -> Verdict {
+        self.forget_lapsed(lease, moment.now, found == Aborted::Fenced);
         if self.holding(lease).is_some() {
             self.state = State::Vacant;
-            self.ended.insert(lease.op.clone());
+            self.ended.insert(lease.op.clone(), moment.now + memory());
         }
-        let has_ended = self.ended.contains(&lease.op);
+        let has_ended = self.has_ended(&lease.op, moment.now, found == Aborted::Aborted);
         let expected = if has_ended { Aborted::Aborted } else { Aborted::Fenced };
         ensure_eq!(found, expected, "aborting {lease:?}");
         Ok(())
@@ -287,6 +310,7 @@ impl Known {
         duration: Duration,
         found: LeaseExtended,
     ) -> Verdict {
+        self.forget_lapsed(lease, moment.now, found == LeaseExtended::Fenced);
         let Some(until) = self.holding(lease) else {
             ensure_eq!(found, LeaseExtended::Fenced, "extending what is over");
             return Ok(());
