@@ -7,7 +7,7 @@ use std::time::Duration;
 use fastrand::Rng;
 use storagebox_core::{
     Backend, BankAdmin, Counter, DedupRepo, Item, LeaseRepo, ListedItem, Namespace, OrderedOptions, OrderedStore,
-    Result, Strategy, TokenStore,
+    Result, Retention, Strategy, TokenStore,
 };
 
 use crate::case::Verdict;
@@ -141,7 +141,12 @@ impl World {
 
     /// The bank with items in it, named `item-0` and so on.
     pub(crate) async fn filled(&self, count: usize) -> Result<Arc<dyn BankAdmin>> {
-        let bank = self.bank()?;
+        self.filled_bank("bank", count).await
+    }
+
+    /// A bank of this name with items in it.
+    pub(crate) async fn filled_bank(&self, name: &str, count: usize) -> Result<Arc<dyn BankAdmin>> {
+        let bank = self.store.item_bank(&name.parse()?)?;
         bank.add(&items(count)?).await?;
         Ok(bank)
     }
@@ -183,6 +188,20 @@ impl World {
             Some(clock) => clock.advance(duration),
             None => tokio::time::sleep(duration).await,
         }
+    }
+
+    /// Lets as much time pass as the store remembers what has ended, where time can be moved on.
+    pub(crate) async fn pass_memory(&self) {
+        if let (true, Retention::For(week)) = (self.can_travel(), Retention::DEFAULT) {
+            self.pass(week + self.short()).await;
+        }
+    }
+
+    /// Lets that time pass, and upkeep delete whatever it may.
+    pub(crate) async fn outlast_memory(&self) -> Verdict {
+        self.pass_memory().await;
+        while self.store.maintain(1_000).await?.more {}
+        Ok(())
     }
 
     /// A time that is short enough to wait for, and long enough not to pass by itself during a few calls.

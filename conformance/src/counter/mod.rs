@@ -29,6 +29,7 @@ use subject::Subject;
 cases! { Counter:
     "C-1" Sequential retries:
         retries_are_applied_once [Marker, Window, Sharded], operations_are_scoped_by_key [Marker, Window, Sharded],
+        what_is_applied_anew_is_remembered_anew [Marker, Window, Sharded],
         remembers_for_its_time [
             Marker as marker_remembers_for_its_retention, Window as window_remembers_for_its_lifetime,
             Sharded as sharded_remembers_for_its_retention
@@ -39,7 +40,8 @@ cases! { Counter:
     "C-1" Sequential model: matches_the_model [Marker, Window, Sharded];
     "C-1" Sequential window:
         full_is_full_and_forgets_nothing [Window as a_full_window_is_full_and_forgets_nothing],
-        a_window_frees_its_places_after_the_lifetime, each_operation_has_a_lifetime_of_its_own,
+        a_window_frees_its_places_after_the_lifetime, a_window_has_room_after_upkeep,
+        each_operation_has_a_lifetime_of_its_own,
         every_key_has_room_of_its_own [Window as every_key_has_a_window_of_its_own];
     "C-1" Concurrent concurrent: races_of_one_operation_apply_it_once [Marker, Window, Sharded];
     "C-1" Concurrent window: racing_callers_fill_it_exactly [Window as racing_callers_fill_a_window_exactly];

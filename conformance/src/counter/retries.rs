@@ -67,6 +67,23 @@ pub(super) async fn remembers_for_its_time(world: &World, kind: Kind) -> Verdict
     Ok(())
 }
 
+/// A store may remember for longer, so either answer is right at first; what was applied last is remembered anew.
+pub(super) async fn what_is_applied_anew_is_remembered_anew(world: &World, kind: Kind) -> Verdict {
+    let time = if world.can_travel() { HOUR } else { world.short() * 8 };
+    let counter = Subject::open(world.store(), kind.strategy(Bounds::NONE, time), Bounds::NONE)?;
+    let _ = counter.apply("op", 5).await?;
+    world.pass(time + world.short()).await;
+    let anew = counter.apply("op", 5).await?;
+    let value = counter.value().await?;
+    ensure_eq!(anew, if value == 10 { counter.applied(10) } else { counter.already(5) }, "a retry after its time");
+    if value == 10 {
+        while world.store().maintain(1_000).await?.more {}
+        ensure_eq!(counter.apply("op", 5).await?, counter.already(10), "its retry after upkeep");
+    }
+    ensure_eq!(counter.value().await?, value, "the value in the end");
+    Ok(())
+}
+
 pub(super) async fn is_remembered_for_ever(world: &World, kind: Kind) -> Verdict {
     let strategy = match kind {
         Kind::Marker => Strategy::Marker { retention: Retention::Forever },

@@ -75,6 +75,19 @@ pub(super) async fn a_window_frees_its_places_after_the_lifetime(world: &World) 
     Ok(())
 }
 
+pub(super) async fn a_window_has_room_after_upkeep(world: &World) -> Verdict {
+    let counter = window(world, world.short(), 2)?;
+    for op in ["a", "b"] {
+        let _ = counter.apply(op, 1).await?;
+    }
+    world.pass(world.short()).await;
+    while world.store().maintain(1_000).await?.more {}
+    for (op, value) in [("c", 3), ("d", 4)] {
+        ensure_eq!(freed(world, &counter, op).await?, counter.applied(value), "an operation after upkeep");
+    }
+    Ok(())
+}
+
 pub(super) async fn each_operation_has_a_lifetime_of_its_own(world: &World) -> Verdict {
     let time = if world.can_travel() { HOUR } else { world.short() * 8 };
     let counter = window(world, time, 2)?;

@@ -67,6 +67,9 @@ pub(super) async fn upkeep_is_bounded(world: &World) -> Verdict {
     for number in 0..20 {
         let _ = counter.apply(&"key".parse()?, &Change::new(format!("op-{number}").parse()?, 1)).await?;
     }
+    for name in ["one", "two"] {
+        end_some(&**world.store(), name).await?;
+    }
     let while_long = if world.can_travel() { Duration::from_secs(30 * 24 * 3_600) } else { short * 2 };
     world.pass(while_long).await;
     ensure_eq!(world.store().maintain(0).await?.deleted, 0, "what upkeep deleted with a budget of 0");
@@ -79,6 +82,16 @@ pub(super) async fn upkeep_is_bounded(world: &World) -> Verdict {
     }
     ensure_eq!(counter.value(&Key::new("key")?).await?, 20, "the counter whose operations are forgotten");
     ensure_eq!(records.list(None, 100).await?.entries.len(), 0, "records past their retention that are listed");
+    Ok(())
+}
+
+/// Ends claims and tokens of namespaces of this name.
+async fn end_some(store: &dyn Backend, name: &str) -> Verdict {
+    let (bank, tokens) = (store.item_bank(&name.parse()?)?, store.token_store(&name.parse()?)?);
+    for number in 0..5 {
+        let _ = bank.release(&ClaimId::new(format!("claim-{number}"))?).await?;
+        tokens.discard(&[TokenId::new(format!("token-{number}"))?]).await?;
+    }
     Ok(())
 }
 

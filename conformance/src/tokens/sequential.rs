@@ -173,6 +173,21 @@ pub(super) async fn gone_tokens_are_remembered_for_the_retention(world: &World) 
     Ok(())
 }
 
+pub(super) async fn a_token_discarded_anew_is_remembered_anew(world: &World) -> Verdict {
+    let (tokens, unknown, known) = (world.tokens()?, token("unknown")?, token("known")?);
+    create(&*tokens, &known).await?;
+    let both = [unknown, known];
+    tokens.discard(&both).await?;
+    world.pass_memory().await;
+    tokens.discard(&both).await?;
+    world.pass(world.short()).await;
+    while world.store().maintain(1_000).await?.more {}
+    for token in &both {
+        ensure_eq!(create(&*tokens, token).await?, GONE, "creating {token:?}, which was discarded anew");
+    }
+    Ok(())
+}
+
 pub(super) async fn creating_a_live_token_changes_nothing(world: &World) -> Verdict {
     let (tokens, token) = (world.tokens()?, token("token")?);
     ensure_eq!(create(&*tokens, &token).await?, NEW, "creating a token");

@@ -164,6 +164,21 @@ pub(in crate::dedup) async fn an_expired_op_is_fenced(world: &World) -> Verdict 
     repos.ensure_value(&order, Some("second")).await
 }
 
+pub(in crate::dedup) async fn an_expired_op_is_fenced_after_upkeep(world: &World) -> Verdict {
+    let repos = Repos::of(world.store())?;
+    let (order, ada, short) = (id("order")?, op("ada")?, world.short());
+    let version = repos.record_new(&order, "first", &ada, Retention::For(short)).await?;
+    world.pass(short).await;
+    while world.store().maintain(1_000).await?.more {}
+    let late = repos.records.record(&order, &text("first")?, &ada, FOREVER).await?;
+    ensure_eq!(late, Recorded::Fenced, "a late record of what upkeep deleted");
+    let late = repos.leases.begin(&order, &ada, LONG, None).await?;
+    ensure_eq!(late, Begun::Fenced, "a late begin of what upkeep deleted");
+    let next = repos.record_new(&order, "second", &op("bob")?, FOREVER).await?;
+    ensure!(next != version, "{version:?} was used again after upkeep");
+    Ok(())
+}
+
 pub(in crate::dedup) async fn versions_never_repeat(world: &World) -> Verdict {
     let repos = Repos::of(world.store())?;
     let order = id("order")?;
