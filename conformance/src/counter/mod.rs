@@ -29,7 +29,7 @@ use subject::Subject;
 cases! { Counter:
     "C-1" Sequential retries:
         retries_are_applied_once [Marker, Window, Sharded], operations_are_scoped_by_key [Marker, Window, Sharded],
-        what_is_applied_anew_is_remembered_anew [Marker, Window, Sharded],
+        remembers_anew_what_is_applied_anew [Marker, Window, Sharded],
         remembers_for_its_time [
             Marker as marker_remembers_for_its_retention, Window as window_remembers_for_its_lifetime,
             Sharded as sharded_remembers_for_its_retention

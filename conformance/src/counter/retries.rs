@@ -68,7 +68,7 @@ pub(super) async fn remembers_for_its_time(world: &World, kind: Kind) -> Verdict
 }
 
 /// A store may remember for longer, so either answer is right at first; what was applied last is remembered anew.
-pub(super) async fn what_is_applied_anew_is_remembered_anew(world: &World, kind: Kind) -> Verdict {
+pub(super) async fn remembers_anew_what_is_applied_anew(world: &World, kind: Kind) -> Verdict {
     let time = if world.can_travel() { HOUR } else { world.short() * 8 };
     let counter = Subject::open(world.store(), kind.strategy(Bounds::NONE, time), Bounds::NONE)?;
     let _ = counter.apply("op", 5).await?;
