@@ -252,7 +252,7 @@ pub trait BankAdmin: ItemBank {
     ///
     /// - IB-2: the bank still knows a withdrawn item. If a `withdraw` and a `restore` of an item are under way at once,
     ///   the later one decides: both set a state, and neither can lose or double an item. A lost attempt may still be
-    ///   under way after its retry was answered, on a server whose connection broke; it then counts as the later one.
+    ///   under way after its retry was answered; it then counts as the later one.
     ///
     /// # Cancel safety
     ///

@@ -52,8 +52,11 @@ impl PostgresBank {
         let mut answers = Vec::new();
         for batch in sorted(items).chunks(BATCH) {
             let (hashes, items): (Vec<_>, Vec<_>) = batch.iter().copied().unzip();
-            let call = call.clone().about(self.bank.opened().await?).with(hashes).with(items);
-            match self.client().settled(operation, || self.client().row(&call)).await {
+            let attempt = || async {
+                let call = call.clone().about(self.bank.opened().await?).with(hashes.clone()).with(items.clone());
+                self.client().row(&call).await
+            };
+            match self.client().settled(operation, attempt).await {
                 Ok(answer) => answers.push(answer),
                 Err(error) if answers.is_empty() => return Err(error),
                 Err(error) => return Err(error.after_unresolved()),

@@ -59,7 +59,8 @@ impl PostgresOrderedStore {
     async fn write(&self, write: Write) -> Result<Written> {
         let deadline = self.client().deadline();
         let made_alone = |lost| self.values.alone(&write, Before::lost(lost), deadline);
-        combining::call(self.combiner.as_ref(), self.client(), &write, made_alone).await
+        let written = combining::call(self.combiner.as_ref(), self.client(), &write, made_alone).await;
+        written.map_err(|error| error.during(if write.value.is_some() { "put" } else { "delete" }))
     }
 }
 

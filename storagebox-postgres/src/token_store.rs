@@ -55,11 +55,14 @@ impl PostgresTokenStore {
         let distinct: Vec<_> = tokens.iter().map(TokenId::as_str).collect::<BTreeSet<_>>().into_iter().collect();
         let mut answers = Vec::new();
         for batch in distinct.chunks(BATCH) {
-            let call = Call::rows(function)
-                .about(self.tokens.opened().await?)
-                .with(batch.to_vec())
-                .with(self.client().memory());
-            match self.client().settled(operation, || self.client().row(&call)).await {
+            let attempt = || async {
+                let call = Call::rows(function)
+                    .about(self.tokens.opened().await?)
+                    .with(batch.to_vec())
+                    .with(self.client().memory());
+                self.client().row(&call).await
+            };
+            match self.client().settled(operation, attempt).await {
                 Ok(answer) => answers.push(answer),
                 Err(error) if answers.is_empty() => return Err(error),
                 Err(error) => return Err(error.after_unresolved()),

@@ -8,6 +8,7 @@ pub mod harness;
 pub mod hostile;
 pub mod kills;
 pub mod memory;
+pub mod names;
 pub mod round_trips;
 pub mod secrets;
 pub mod urls;

@@ -198,7 +198,8 @@ impl Bank {
     }
 }
 
-/// A copy of the write that lands late changes nothing: another call has changed the row by then.
+/// A copy of the write that lands late changes nothing once another withdrawal or restoration has changed the row. A
+/// take leaves the tag, by which an `add` whose reply was lost knows its own item.
 fn if_unchanged(write: Write, seen: &Row, condition: &str) -> Write {
     match seen.text("t") {
         Some(tag) => write.only_if(format!("t = :seen AND {condition}")).value(":seen", tag),

@@ -8,6 +8,7 @@ use storagebox_core::{
     OrderedOptions, OrderedStore, Result, Strategy, TokenId, TokenStore,
 };
 use storagebox_dynamo::DynamoStore;
+use storagebox_testkit::checks::names;
 use tokio::task::JoinSet;
 
 use crate::scene::{with_place, with_table};
@@ -103,6 +104,7 @@ async fn without_a_table_every_call_says_so() -> Result<()> {
     with_table(async |table| {
         let (name, store) = beside(table, "later").await?;
         assert_eq!(store.ping().await.unwrap_err().kind(), ErrorKind::NotSetUp);
+        names::are_told(&store).await?;
         for (part, kind) in first_calls(&store).await? {
             assert_eq!(kind, Some(ErrorKind::NotSetUp), "{part}");
         }

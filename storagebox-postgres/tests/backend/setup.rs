@@ -11,6 +11,7 @@ use storagebox_core::{
     OrderedStore, Result, Strategy, TokenId, TokenStore,
 };
 use storagebox_postgres::PostgresStore;
+use storagebox_testkit::checks::names;
 use tokio::task::JoinSet;
 
 use crate::scene::{LONG, count, drop_after, owner_url, until, with_database, with_place};
@@ -129,6 +130,18 @@ async fn is_whole(database: &Database, schema: &str) -> Result<()> {
     assert_eq!(found, expected.iter().map(|line| line.replace("undisturbed", schema)).collect::<Vec<_>>());
     assert_eq!(count(database, &format!("SELECT count(*) FROM {schema}.versions")).await?, 1);
     Ok(())
+}
+
+#[tokio::test]
+async fn an_error_names_the_call() -> Result<()> {
+    with_database(async |database| {
+        for combining in [true, false] {
+            let store = PostgresStore::builder().schema("later")?.combining(combining).connect(&database.url())?;
+            names::are_told(&store).await?;
+        }
+        Ok(())
+    })
+    .await
 }
 
 #[tokio::test]

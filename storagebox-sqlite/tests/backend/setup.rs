@@ -2,7 +2,7 @@
 
 use sqlx::{Executor, query, query_as, query_scalar};
 use storagebox_core::{Backend, ClaimId, ClaimState, End, ErrorKind, Hold, Item, ItemBank, Result, Retention};
-use storagebox_testkit::checks::memory;
+use storagebox_testkit::checks::{memory, names};
 use tokio::task::JoinSet;
 
 use crate::support::{Place, failed};
@@ -23,6 +23,7 @@ async fn nothing_but_setup_makes_a_file() -> Result<()> {
             "{error}"
         );
     }
+    names::are_told(&store).await?;
     assert!(!place.path().exists());
     store.setup().await?;
     assert!(place.path().is_file());
