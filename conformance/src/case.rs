@@ -174,6 +174,7 @@ impl Case {
                     || about("a_counter_is_opened_as_it_was_")
                     || about("one_of_racing_strategies_")
             }
+            Part::ItemBank => about("retire_lets_the_id_") || about("a_claim_that_was_retired_"),
             Part::Ordered => self.family() == Family::Concurrent && about("racing_writes_of_one_key_"),
             _ => false,
         }

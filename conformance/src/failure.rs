@@ -1,40 +1,57 @@
 //! Why a case failed, as a value: a case never panics, so a suite can run others' broken stores to the end.
 
 use std::fmt;
+use std::panic::Location;
 
 use storagebox_core::Error;
 
-/// Why a case failed.
-pub struct Failure(String);
+/// Why a case failed, and which of its lines noticed.
+pub struct Failure {
+    why: String,
+    place: &'static Location<'static>,
+}
 
 impl Failure {
-    /// A failure with its explanation.
+    /// A failure with its explanation, at the place of the caller.
+    #[track_caller]
     pub fn new(why: impl Into<String>) -> Self {
-        Self(why.into())
+        Self { why: why.into(), place: Location::caller() }
     }
 
     /// The same failure, with what was going on.
     #[must_use]
     pub fn during(self, what: impl fmt::Display) -> Self {
-        Self(format!("{what}: {}", self.0))
+        Self { why: format!("{what}: {}", self.why), ..self }
+    }
+
+    /// The same failure, with what led to it.
+    #[must_use]
+    pub(crate) fn after(self, what: impl fmt::Display) -> Self {
+        Self { why: format!("{}, after {what}", self.why), ..self }
+    }
+
+    /// The line of the suite that noticed.
+    pub fn place(&self) -> &'static Location<'static> {
+        self.place
     }
 }
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(&self.why)
     }
 }
 
 impl fmt::Debug for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        write!(f, "{} (at {})", self.why, self.place)
     }
 }
 
 impl From<Error> for Failure {
+    #[track_caller]
     fn from(error: Error) -> Self {
-        Self(format!("a call that must answer failed: {error}"))
+        Self::new(format!("a call that must answer failed: {error}"))
     }
 }
 

@@ -34,20 +34,20 @@ pub trait Harness: Send + Sync + 'static {
     async fn audit(&self, sandbox: &Sandbox, bank: &Namespace) -> Result<Vec<ListedItem>>;
 
     /// The clock by which the store judges expiry, if it can be moved on. Without one the suite waits.
-    fn clock(&self, _namespace: &Sandbox) -> Option<Arc<dyn TestClock>> {
+    fn clock(&self, _sandbox: &Sandbox) -> Option<Arc<dyn TestClock>> {
         None
     }
 
     /// Where the server listens, for the proxy that the suite puts in front of it. `None` for a store without a
     /// network, which declares that it has none.
-    fn upstream(&self, _namespace: &Sandbox) -> Option<SocketAddr> {
+    fn upstream(&self, _sandbox: &Sandbox) -> Option<SocketAddr> {
         None
     }
 
     /// A new client of it, as [`open`](Self::open), that connects to this address instead of the server's. Without TLS:
     /// the proxy looks for ids in what it carries. Its calls must wait for an answer longer than three
     /// minutes, after which a case in which nothing happens is ended.
-    async fn open_through(&self, _namespace: &Sandbox, _proxy: SocketAddr) -> Result<Arc<dyn Backend>> {
+    async fn open_through(&self, _sandbox: &Sandbox, _proxy: SocketAddr) -> Result<Arc<dyn Backend>> {
         Err(storagebox_core::Error::unsupported("a proxy", "a harness that opens a store through one"))
     }
 
@@ -65,7 +65,7 @@ pub trait Harness: Send + Sync + 'static {
 
     /// Ends the server of a place from [`fresh_alone`](Self::fresh_alone) and starts it again, and answers when it can
     /// be connected to; only for backends that declare it. Clients that were open stay so, and find their way back.
-    async fn restart(&self, _namespace: &Sandbox, how: Restart) -> Result<()> {
+    async fn restart(&self, _sandbox: &Sandbox, how: Restart) -> Result<()> {
         Err(storagebox_core::Error::unsupported(format_args!("{how:?}"), "a harness that restarts its server"))
     }
 }
@@ -159,12 +159,18 @@ impl Declared {
     /// The way to the server loses answers, and the harness makes such calls again, as callers do. Ignored, with the
     /// reason, are the cases for which that is another call by contract: `Atomic`, which counts again (C-1, and S-4
     /// where a namespace is opened by each strategy in turn), as does `Optimistic` beside other writers and a ledger
-    /// that compacts what is still under way; and the history of one ordered value, because `Stale` does not say
-    /// whether a write was once applied (O-1). All others must hold.
+    /// that compacts what is still under way; the history of one ordered value, because `Stale` does not say whether a
+    /// write was once applied (O-1); and claims that are retired, because nobody can make sure that no earlier call of
+    /// them is under way (IB-7). For the same reason no case outlasts the store's memory. All others must hold.
     #[must_use]
     pub fn with_lost_answers(mut self, reason: impl Into<String>) -> Self {
         self.answers = Some(reason.into());
         self
+    }
+
+    /// Whether an earlier attempt of a call may still be under way after the call was answered.
+    pub(crate) fn loses_answers(&self) -> bool {
+        self.answers.is_some()
     }
 
     /// Why a case cannot be run, if it cannot.

@@ -3,8 +3,8 @@
 use std::fmt::Debug;
 use std::future::Future;
 use std::marker::PhantomData;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use proptest::prelude::*;
@@ -118,15 +118,24 @@ pub(crate) async fn compare<M: Model>(world: &World, model: M) -> Verdict {
     let mut runner = TestRunner::new_with_rng(config, rng(world.seed()));
     let strategy = Sequence::<M>::sequential_strategy(1..profile.steps);
     let here = Handle::current();
+    let last = Mutex::new(None);
     let compared = tokio::task::block_in_place(|| {
         runner.run(&strategy, |(_, steps, seen)| {
             let replayed = here.block_on(bounded(replay(world, model.clone(), &steps, seen.as_deref()))).flatten();
-            replayed.map_err(|failure| TestCaseError::fail(failure.to_string()))
+            replayed.map_err(|failure| {
+                let why = TestCaseError::fail(failure.to_string());
+                *last.lock().unwrap_or_else(PoisonError::into_inner) = Some(failure.after(listed(&steps)));
+                why
+            })
         })
     });
     match compared {
         Ok(()) => Ok(()),
-        Err(TestError::Fail(why, (_, steps, _))) => Err(Failure::new(format!("{why}, after {}", listed(&steps)))),
+        // What failed last is the shortest sequence that still fails.
+        Err(TestError::Fail(why, _)) => Err(last
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner)
+            .unwrap_or_else(|| Failure::new(why.message()))),
         Err(TestError::Abort(why)) => Err(Failure::new(format!("no sequences could be made: {why}"))),
     }
 }
@@ -147,6 +156,7 @@ async fn replay<M: Model>(world: &World, mut model: M, steps: &[Step<M::Call>], 
             Step::Maintain(most) => maintain(&world, *most).await?,
             // Waiting for real would take too long; expiry has cases of its own.
             Step::Pass(_) if !world.can_travel() => {}
+            Step::Pass(duration) if *duration >= memory() / 2 && !world.can_forget() => {}
             Step::Pass(duration) => {
                 world.pass(*duration).await;
                 model.pass(*duration);

@@ -56,6 +56,11 @@ pub(crate) trait Repeatable: Copy + fmt::Debug + Send + Sync + 'static {
         true
     }
 
+    /// Whether its caller must make sure that no earlier call is under way. Where answers are lost, nobody can.
+    fn needs_calm(self) -> bool {
+        false
+    }
+
     /// Makes it.
     async fn make(self, scene: &Self::Scene, store: &Arc<dyn Backend>) -> Result<Told>;
 
@@ -67,6 +72,12 @@ pub(crate) trait Repeatable: Copy + fmt::Debug + Send + Sync + 'static {
 
     /// Another call on another scene by the client that had the trouble, and whether a fresh one sees what it did.
     async fn unrelated(self, old: &Arc<dyn Backend>, fresh: &Arc<dyn Backend>, place: &str) -> Verdict;
+}
+
+/// The calls that a caller may make here.
+fn allowed<C: Repeatable>(world: &World, calls: &[C]) -> impl Iterator<Item = (usize, C)> {
+    let calm = !world.loses_answers();
+    calls.iter().copied().enumerate().filter(move |(_, call)| calm || !call.needs_calm())
 }
 
 /// A call in trouble.

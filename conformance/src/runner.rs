@@ -10,10 +10,12 @@ use libtest_mimic::{Arguments, Failed, Trial};
 use tokio::runtime::{Builder, Runtime};
 
 use crate::case::{Case, Family};
+use crate::clauses::CLAUSES;
 use crate::failure::Failure;
 use crate::handled::Handled;
 use crate::harness::Harness;
 use crate::link::dropped;
+use crate::mistakes::Mistake;
 use crate::progress::bounded;
 use crate::report::Report;
 use crate::suite::Selection;
@@ -110,7 +112,7 @@ fn run_selected(harness: impl Harness, profile: Profile, selection: Selection) -
     };
     let cases = selection.cases();
     let (seed, runs) = (number("STORAGEBOX_SEED").unwrap_or_else(|| fastrand::Rng::new().u64(..)), runs());
-    let report = Arc::new(Mutex::new(Report::of(&cases, &declared)));
+    let report = Arc::new(Mutex::new(Report::of(selection, &declared)));
     let trials = cases
         .into_iter()
         .map(|case| trial(case, declared.ignores(&case), &runner, seed..seed.saturating_add(runs), &report))
@@ -153,13 +155,26 @@ fn trial(
 fn failed(runner: &Runner, case: &Case, seed: u64) -> Option<Failed> {
     match runner.run(case, seed) {
         Outcome::Passed | Outcome::Ignored(_) => None,
-        Outcome::Failed(failure) => Some(Failed::from(format!(
-            "{failure}\nreplay: {}STORAGEBOX_SEED={seed} cargo test --test {} -- --exact {}",
-            std::env::var(PROFILE).map(|name| format!("{PROFILE}={name} ")).unwrap_or_default(),
-            program(),
-            case.name()
-        ))),
+        Outcome::Failed(failure) => Some(Failed::from(lesson(&failure, case, seed))),
     }
+}
+
+/// What was promised and what happened, which line noticed, which mistakes broke this promise before, and how to see it
+/// again.
+fn lesson(failure: &Failure, case: &Case, seed: u64) -> String {
+    let clause = case.clause();
+    let promise = CLAUSES.iter().find(|known| known.id == clause).map_or("", |known| known.promise);
+    let causes: String = Mistake::of(clause).map(|mistake| format!("\n  - {}", mistake.wrong)).collect();
+    let causes = if causes.is_empty() { causes } else { format!("\nother stores that broke {clause}:{causes}") };
+    let profile = std::env::var(PROFILE).map(|name| format!("{PROFILE}={name} ")).unwrap_or_default();
+    let package = std::env::var("CARGO_PKG_NAME").map(|name| format!("-p {name} ")).unwrap_or_default();
+    format!(
+        "{failure}\n{clause} promises: {promise}\nnoticed at {}{causes}\n\
+         replay: {profile}STORAGEBOX_SEED={seed} cargo test {package}--test {} -- --exact {}",
+        failure.place(),
+        program(),
+        case.name()
+    )
 }
 
 /// The name of this test program, as cargo knows it.

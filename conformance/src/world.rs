@@ -190,9 +190,20 @@ impl World {
         }
     }
 
-    /// Lets as much time pass as the store remembers what has ended, where time can be moved on.
+    /// Whether an earlier attempt of a call may still be under way after the call was answered.
+    pub(crate) fn loses_answers(&self) -> bool {
+        self.harness.declared().loses_answers()
+    }
+
+    /// Whether time can be moved on so far that the store forgets what has ended: not while an earlier attempt may still
+    /// be under way, which no store could tell from a new call then.
+    pub(crate) fn can_forget(&self) -> bool {
+        self.can_travel() && !self.loses_answers()
+    }
+
+    /// Lets as much time pass as the store remembers what has ended, where it can forget.
     pub(crate) async fn pass_memory(&self) {
-        if let (true, Retention::For(week)) = (self.can_travel(), Retention::DEFAULT) {
+        if let (true, Retention::For(week)) = (self.can_forget(), Retention::DEFAULT) {
             self.pass(week + self.short()).await;
         }
     }

@@ -31,13 +31,14 @@ fn every_case_defends_a_clause_under_a_name_of_its_own() {
 
 /// Few are excused where answers are lost, and none of a promise that must hold there.
 #[test]
-fn what_needs_each_answer_is_what_may_count_again() {
+fn what_needs_each_answer_is_what_may_count_again_or_be_forgotten() {
     let excused: Vec<_> = cases().into_iter().filter(Case::needs_each_answer).collect();
     let of = |clause: &str| excused.iter().filter(|case| case.clause() == clause).count();
-    assert_eq!(excused.len(), 40, "{excused:?}");
+    assert_eq!(excused.len(), 42, "{excused:?}");
     assert_eq!((of("C-1"), of("O-1")), (5, 1), "{excused:?}");
-    let counts = |case: &Case| case.clause().starts_with("C-") || ["O-1", "S-4", "S-5"].contains(&case.clause());
-    assert!(excused.iter().all(counts), "{excused:?}");
+    let may_be =
+        |case: &Case| case.clause().starts_with("C-") || ["IB-7", "O-1", "S-4", "S-5"].contains(&case.clause());
+    assert!(excused.iter().all(may_be), "{excused:?}");
 }
 
 /// Every clause of the contract's prose is in the table, and the other way round.

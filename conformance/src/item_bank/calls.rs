@@ -75,6 +75,10 @@ impl Repeatable for Call {
         scene.claim.as_str()
     }
 
+    fn needs_calm(self) -> bool {
+        self == Self::Retire
+    }
+
     async fn make(self, scene: &Scene, store: &Arc<dyn Backend>) -> Result<Told> {
         let (bank, claim, fifth) = (scene.bank(store)?, &scene.claim, &scene.fifth);
         Ok(match self {

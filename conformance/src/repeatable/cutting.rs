@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use storagebox_core::{Backend, Certainty, Error};
 
-use super::{Attempt, Repeatable};
+use super::{Attempt, Repeatable, allowed};
 use crate::case::Verdict;
 use crate::failure::{Failure, ensure, ensure_eq};
 use crate::proxy::{Cut, Proxy};
@@ -44,7 +44,7 @@ impl<'a> Clients<'a> {
 
 /// Each call meets each fate at its first request, then at its second, and so on until all its requests pass.
 pub(crate) async fn cut_everywhere<C: Repeatable>(world: &World, calls: &[C]) -> Verdict {
-    for (number, &call) in calls.iter().enumerate() {
+    for (number, call) in allowed(world, calls) {
         let clients = Clients::of(world).await?;
         for cut in Cut::ALL {
             let place = format!("{number}-{cut:?}");

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use storagebox_core::Backend;
 
-use super::{Attempt, Repeatable};
+use super::{Attempt, Repeatable, allowed};
 use crate::case::Verdict;
 use crate::failure::{Failure, ensure};
 use crate::link::{Link, drop_after};
@@ -16,7 +16,7 @@ const MOST_POINTS: usize = 500;
 /// Drops each call at its first point, then at its second, and so on until it is through before it can be dropped.
 pub(crate) async fn drop_everywhere<C: Repeatable>(world: &World, calls: &[C]) -> Verdict {
     let fresh = world.client().await?;
-    for (number, &call) in calls.iter().enumerate() {
+    for (number, call) in allowed(world, calls) {
         let mut point = 0;
         let during =
             |point: usize| move |failure: Failure| failure.during(format!("{call:?}, dropped at point {point}"));

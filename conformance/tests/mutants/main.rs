@@ -22,7 +22,7 @@ use std::sync::{Arc, Mutex};
 use libtest_mimic::{Arguments, Failed, Trial};
 use storagebox_conformance::{CLAUSES, Case, Failure, Outcome, Part, Profile, Runner, cases};
 
-use crate::catalogue::{Mutant, mutants};
+use crate::catalogue::{Mutant, is_complete, mutants};
 use crate::harness::Mutated;
 use crate::steps::lock;
 use crate::store::Mistake;
@@ -79,6 +79,9 @@ fn seeds() -> Range<u64> {
 
 fn check_catalogue() -> Result<(), Failed> {
     let mutants = mutants();
+    if !is_complete() {
+        return Err("the mutants and the mistakes that the suite knows are not the same, in the same order".into());
+    }
     let names: BTreeSet<_> = mutants.iter().map(|mutant| mutant.name).collect();
     if names.len() != mutants.len() {
         return Err("two mutants have one name".into());

@@ -53,7 +53,8 @@ async fn of_banks(store: &dyn Backend) -> Result<()> {
 
 async fn of_records(store: &dyn Backend) -> Result<()> {
     let (records, leases) = (store.dedup_repo(&"records".parse()?)?, store.lease_repo(&"records".parse()?)?);
-    let (id, op, value, version) = (DedupId::new("id")?, OpId::new("op")?, Payload::try_from("value")?, Version::new(1));
+    let (id, op, value, version) =
+        (DedupId::new("id")?, OpId::new("op")?, Payload::try_from("value")?, Version::new(1));
     assert_named("record", records.record(&id, &value, &op, Retention::Forever).await);
     assert_named("get", records.get(&id).await);
     assert_named("replace", records.replace(&id, version, &value, &op).await);
