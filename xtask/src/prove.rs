@@ -55,7 +55,13 @@ fn memory() -> Result<(), Failure> {
 
 /// A backend's suite with the sizes that the gate has no time for.
 fn suite_at_length(package: &str) -> Result<(), Failure> {
-    let mut suite = cargo(["test", "--locked", "-p", package, "--test", "conformance"]);
+    suite_at_length_with(package, &[])
+}
+
+/// The same, with arguments of the test program.
+fn suite_at_length_with(package: &str, arguments: &[&str]) -> Result<(), Failure> {
+    let of_package = ["test", "--locked", "-p", package, "--test", "conformance", "--"];
+    let mut suite = cargo(of_package.iter().chain(arguments).copied());
     suite.env("STORAGEBOX_PROFILE", "quick");
     shown(suite)
 }

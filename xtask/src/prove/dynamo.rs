@@ -10,7 +10,7 @@ use crate::steps::step;
 /// A test that is a process of another one, and nothing by itself.
 const WORKER: &str = "a_process_of_its_own";
 
-/// Under faults a case waits more than it works: more of them at once than there are processors.
+/// A case waits for the server more than it works: more of them at once than there are processors.
 const AT_ONCE: &str = "--test-threads=6";
 
 pub(super) fn run() -> Result<(), Failure> {
@@ -22,7 +22,7 @@ pub(super) fn run() -> Result<(), Failure> {
     let of_backend = ["test", "--locked", "-p", "storagebox-dynamo", "--test", "prove", "--"];
     let one_by_one = ["--ignored", "--nocapture", "--test-threads=1", "--skip", WORKER];
     shown(cargo(of_backend.into_iter().chain(one_by_one)))?;
-    super::suite_at_length("storagebox-dynamo")?;
+    super::suite_at_length_with("storagebox-dynamo", &[AT_ONCE])?;
     let mut faults = cargo(["test", "--locked", "-p", "storagebox-dynamo", "--test", "faults", "--", AT_ONCE]);
     faults.env("STORAGEBOX_FAULTS", "each");
     shown(faults)
