@@ -50,6 +50,9 @@ pub(crate) enum Step<C> {
     Pass(Duration),
 }
 
+/// How often a sequence that fails is made shorter, at the most.
+const SHRINKS: u32 = 256;
+
 /// The calls made so far, which is all that the choice of the next step depends on.
 struct Sequence<M>(PhantomData<M>);
 
@@ -114,30 +117,32 @@ impl<M: Model> ReferenceStateMachine for Sequence<M> {
 /// Compares random sequences with the model, each in a fresh sandbox.
 pub(crate) async fn compare<M: Model>(world: &World, model: M) -> Verdict {
     let profile = world.profile();
-    let config = Config { cases: profile.sequences, failure_persistence: None, ..Config::default() };
+    let config =
+        Config { cases: profile.sequences, max_shrink_iters: SHRINKS, failure_persistence: None, ..Config::default() };
     let mut runner = TestRunner::new_with_rng(config, rng(world.seed()));
     let strategy = Sequence::<M>::sequential_strategy(1..profile.steps);
     let here = Handle::current();
-    let last = Mutex::new(None);
+    let failed = Mutex::new(None);
     let compared = tokio::task::block_in_place(|| {
         runner.run(&strategy, |(_, steps, seen)| {
             let replayed = here.block_on(bounded(replay(world, model.clone(), &steps, seen.as_deref()))).flatten();
             replayed.map_err(|failure| {
                 let why = TestCaseError::fail(failure.to_string());
-                *last.lock().unwrap_or_else(PoisonError::into_inner) = Some(failure.after(listed(&steps)));
+                *failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(failure.after(listed(&steps)));
                 why
             })
         })
     });
     match compared {
         Ok(()) => Ok(()),
-        // What failed last is the shortest sequence that still fails.
-        Err(TestError::Fail(why, _)) => Err(last
-            .into_inner()
-            .unwrap_or_else(PoisonError::into_inner)
-            .unwrap_or_else(|| Failure::new(why.message()))),
+        Err(TestError::Fail(why, _)) => Err(shortest(failed, why.message())),
         Err(TestError::Abort(why)) => Err(Failure::new(format!("no sequences could be made: {why}"))),
     }
+}
+
+/// What failed last, which is the shortest sequence that still fails.
+fn shortest(failed: Mutex<Option<Failure>>, why: &str) -> Failure {
+    failed.into_inner().unwrap_or_else(PoisonError::into_inner).unwrap_or_else(|| Failure::new(why))
 }
 
 /// Makes the steps, and counts those that were begun: the others are the first that shrinking leaves out.
