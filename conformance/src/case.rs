@@ -31,6 +31,8 @@ pub(crate) struct Row {
     pub(crate) part: Part,
     pub(crate) clause: &'static str,
     pub(crate) family: Family,
+    /// The parts of a store that it works with, besides its own.
+    pub(crate) needs: &'static [Part],
     pub(crate) function: &'static str,
     pub(crate) check: Check,
 }
@@ -45,11 +47,11 @@ pub(crate) enum Check {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Part {
-    /// The limits of values; needs a bank, records, tokens, counters and ordered values.
+    /// The limits of values, in the parts that are there.
     Values,
-    /// Errors and retries.
+    /// Errors and retries, in the parts that are there.
     Errors,
-    /// The store as a whole.
+    /// The store as a whole, with the parts that are there.
     Store,
     /// The item bank.
     ItemBank,
@@ -87,6 +89,10 @@ pub enum Family {
 }
 
 impl Part {
+    /// The parts that keep something in a store.
+    pub(crate) const STORED: &'static [Self] =
+        &[Self::ItemBank, Self::Dedup, Self::Tokens, Self::Counter, Self::Ordered];
+
     /// The first part of a case's name.
     pub fn name(self) -> &'static str {
         match self {
@@ -142,6 +148,15 @@ impl Case {
     /// How it goes about it.
     pub fn family(&self) -> Family {
         self.row.family
+    }
+
+    /// The parts of a store that it works with: without one of them it is not asked.
+    pub(crate) fn needs(&self) -> &'static [Part] {
+        match self.part() {
+            Part::Deduplicator => &[Part::ItemBank, Part::Dedup],
+            Part::Strategies => &[Part::Counter],
+            _ => self.row.needs,
+        }
     }
 
     /// Its full name, such as `item_bank::IB-3::same_claim_same_item`.
@@ -206,26 +221,43 @@ impl fmt::Debug for Case {
 /// Lists the cases of a part, by clause, family and module: `"IB-5" Edge edge: duplicates_in_one_call_count_once;`.
 /// Each is an `async fn(&World) -> Verdict`.
 ///
+/// `"V-3" Edge [Ordered] bytes: ordered_bytes_come_back;` is asked only of stores that have that part, and `[..]` stands
+/// for all parts.
+///
 /// `value_is_the_sum [Atomic, Marker]` is one `async fn(&World, Kind) -> Verdict` for two cases, whose names say the
 /// strategy: `atomic_value_is_the_sum` and `marker_value_is_the_sum`. `[Window as a_full_window_is_full]` gives the
 /// case another name.
 macro_rules! cases {
     ($part:ident: $(
-        $clause:literal $family:ident $($module:ident)::+:
+        $clause:literal $family:ident $([$($needs:tt)+])? $($module:ident)::+:
             $($function:ident $([$($kind:ident $(as $name:ident)?),+])?),+;
     )*) => {
         pub(crate) const CASES: &[&[$crate::case::Row]] = &[$({
             use $($module)::+ as module;
+            const NEEDS: &[$crate::case::Part] = $crate::case::needs!($($($needs)+)?);
             &[$(
                 $crate::case::Row {
                     part: $crate::case::Part::$part,
                     clause: $clause,
                     family: $crate::case::Family::$family,
+                    needs: NEEDS,
                     function: stringify!($function),
                     check: $crate::case::check!(module::$function $([$($kind $($name)?),+])?),
                 },
             )+]
         },)*];
+    };
+}
+
+macro_rules! needs {
+    () => {
+        &[]
+    };
+    (..) => {
+        $crate::case::Part::STORED
+    };
+    ($($part:ident),+) => {
+        &[$($crate::case::Part::$part),+]
     };
 }
 
@@ -250,4 +282,4 @@ macro_rules! name {
     };
 }
 
-pub(crate) use {cases, check, name};
+pub(crate) use {cases, check, name, needs};

@@ -135,7 +135,8 @@ impl Declared {
         Self::default()
     }
 
-    /// Leaves out a part as a whole; its cases are reported as ignored, with the reason.
+    /// Leaves out a part as a whole. Its cases are reported as ignored, with the reason, and so are those of
+    /// `values`, `errors` and `store` that work with it.
     #[must_use]
     pub fn without(mut self, part: Part, reason: impl Into<String>) -> Self {
         self.left_out.insert(part, reason.into());
@@ -181,6 +182,7 @@ impl Declared {
             _ => &None,
         };
         let answers = self.answers.as_ref().filter(|_| case.needs_each_answer());
-        self.left_out.get(&case.part()).or(power.as_ref()).or(answers).map(String::as_str)
+        let left_out = [case.part()].iter().chain(case.needs()).find_map(|part| self.left_out.get(part));
+        left_out.or(power.as_ref()).or(answers).map(String::as_str)
     }
 }

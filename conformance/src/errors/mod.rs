@@ -12,20 +12,23 @@ cases! { Errors:
     "ER-1" Sequential certainty:
         each_kind_has_its_certainty, a_step_after_an_unresolved_one_is_unknown,
         what_would_not_be_known_again_is_not_retryable;
-    "ER-1" Edge certainty: what_is_refused_surely_changed_nothing;
-    "ER-1" Ambiguous certainty: a_lost_call_of_any_trait_is_unknown;
+    "ER-1" Edge [ItemBank, Dedup, Ordered] certainty: what_is_refused_surely_changed_nothing;
+    "ER-1" Ambiguous [..] certainty: a_lost_call_of_any_trait_is_unknown;
     "ER-2" Sequential shown: an_error_says_what_failed_and_what_to_do_next, an_unresolved_error_asks_for_the_same_call;
-    "ER-2" Edge shown: no_refusal_shows_an_item_or_a_payload, a_stored_record_that_cannot_be_read_is_named;
+    "ER-2" Edge [ItemBank, Dedup] shown:
+        no_refusal_shows_an_item_or_a_payload, a_stored_record_that_cannot_be_read_is_named;
     "ER-3" Sequential shown:
         the_source_stays_reachable, no_debug_shows_the_sources_own, the_source_survives_retries_and_markings;
     "ER-4" Sequential retry:
         what_cannot_succeed_is_not_tried_again, what_may_count_twice_is_not_tried_again, attempts_are_bounded,
         no_wait_is_longer_than_the_longest, callers_wait_differently, an_outcome_ends_the_attempts,
         the_least_certain_attempt_decides;
-    "ER-4" Ambiguous retry: a_lost_call_is_made_again_and_settled, an_exhausted_retry_leaves_the_call_to_be_made_again;
-    "ER-4" Ambiguous settling:
+    "ER-4" Ambiguous [ItemBank] retry:
+        a_lost_call_is_made_again_and_settled, an_exhausted_retry_leaves_the_call_to_be_made_again;
+    "ER-4" Ambiguous [ItemBank] settling:
         an_empty_bank_settles_no_lost_take, an_unknown_claim_settles_nothing, a_holder_settles_no_lost_retire,
-        anothers_lease_settles_nothing, a_mismatch_settles_no_lost_begin, a_rejected_change_settles_nothing,
-        a_full_window_settles_nothing, what_is_final_settles_what_was_lost,
         random_faults_never_answer_what_may_still_change;
+    "ER-4" Ambiguous [Dedup] settling: anothers_lease_settles_nothing, a_mismatch_settles_no_lost_begin;
+    "ER-4" Ambiguous [Counter] settling: a_rejected_change_settles_nothing, a_full_window_settles_nothing;
+    "ER-4" Ambiguous [ItemBank, Dedup, Tokens, Counter] settling: what_is_final_settles_what_was_lost;
 }

@@ -1,0 +1,131 @@
+//! A backend that has some parts only is certified for those: what is asked of it needs no other part.
+
+use std::sync::Arc;
+
+use storagebox_conformance::{Declared, Harness, Outcome, Part, Profile, Runner, Sandbox, TestClock, cases};
+use storagebox_core::backend::Promises;
+use storagebox_core::{
+    Backend, BankAdmin, Counter, DedupRepo, Error, LeaseRepo, Ledger, ListedItem, Maintained, ManualClock, Namespace,
+    OrderedOptions, OrderedStore, Result, Strategy, TokenStore, async_trait,
+};
+use storagebox_memory::MemoryStore;
+
+/// The memory store with these parts alone.
+#[derive(Clone, Debug)]
+struct Only(&'static [Part], MemoryStore);
+
+#[async_trait]
+impl Backend for Only {
+    fn backend(&self) -> &'static str {
+        self.1.backend()
+    }
+    async fn setup(&self) -> Result<()> {
+        self.1.setup().await
+    }
+    async fn ping(&self) -> Result<()> {
+        self.1.ping().await
+    }
+    async fn maintain(&self, max_entries: usize) -> Result<Maintained> {
+        self.1.maintain(max_entries).await
+    }
+    async fn close(&self) -> Result<()> {
+        self.1.close().await
+    }
+    fn promises(&self) -> Promises {
+        self.1.promises()
+    }
+    fn item_bank(&self, name: &Namespace) -> Result<Arc<dyn BankAdmin>> {
+        self.having(Part::ItemBank)?.item_bank(name)
+    }
+    fn dedup_repo(&self, name: &Namespace) -> Result<Arc<dyn DedupRepo>> {
+        self.having(Part::Dedup)?.dedup_repo(name)
+    }
+    fn lease_repo(&self, name: &Namespace) -> Result<Arc<dyn LeaseRepo>> {
+        self.having(Part::Dedup)?.lease_repo(name)
+    }
+    fn token_store(&self, name: &Namespace) -> Result<Arc<dyn TokenStore>> {
+        self.having(Part::Tokens)?.token_store(name)
+    }
+    fn counter(&self, name: &Namespace, strategy: Strategy) -> Result<Arc<dyn Counter>> {
+        self.having(Part::Counter)?.counter(name, strategy)
+    }
+    fn ledger(&self, name: &Namespace) -> Result<Arc<dyn Ledger>> {
+        self.having(Part::Counter)?.ledger(name)
+    }
+    fn ordered_store(&self, name: &Namespace, options: OrderedOptions) -> Result<Arc<dyn OrderedStore>> {
+        self.having(Part::Ordered)?.ordered_store(name, options)
+    }
+}
+
+impl Only {
+    fn having(&self, part: Part) -> Result<&MemoryStore> {
+        if self.0.contains(&part) { Ok(&self.1) } else { Err(Error::unsupported(part.name(), "another backend")) }
+    }
+}
+
+struct Of(&'static [Part]);
+
+const ALL: [Part; 5] = [Part::ItemBank, Part::Dedup, Part::Tokens, Part::Counter, Part::Ordered];
+
+struct Place(Only, ManualClock);
+
+#[async_trait]
+impl Harness for Of {
+    fn name(&self) -> String {
+        format!("memory, {:?}", self.0)
+    }
+    fn declared(&self) -> Declared {
+        let calm = Declared::all().without_network("no server").without_restart("no server");
+        let missing = ALL.into_iter().filter(|part| !self.0.contains(part));
+        missing.fold(calm, |declared, part| declared.without(part, "it is not there"))
+    }
+    async fn fresh(&self) -> Result<Sandbox> {
+        let clock = ManualClock::new();
+        let store = MemoryStore::builder().clock(clock.clone()).build()?;
+        Ok(Sandbox::new("memory", Place(Only(self.0, store), clock)))
+    }
+    async fn open(&self, sandbox: &Sandbox) -> Result<Arc<dyn Backend>> {
+        place(sandbox).map(|place| Arc::new(place.0.clone()) as _)
+    }
+    async fn audit(&self, sandbox: &Sandbox, bank: &Namespace) -> Result<Vec<ListedItem>> {
+        Ok(place(sandbox)?.0.item_bank(bank)?.list(None, usize::MAX).await?.entries)
+    }
+    fn clock(&self, sandbox: &Sandbox) -> Option<Arc<dyn TestClock>> {
+        place(sandbox).ok().map(|place| Arc::new(place.1.clone()) as _)
+    }
+}
+
+fn place(sandbox: &Sandbox) -> Result<&Place> {
+    sandbox.guard().ok_or_else(|| Error::corrupt(sandbox.name(), "it is another harness's"))
+}
+
+/// How many of the cases that all parts share were asked, and how many of the parts' own.
+fn held(parts: &'static [Part]) -> (usize, usize) {
+    let runner = Runner::new(Of(parts), Profile::SMOKE).unwrap();
+    let (mut shared, mut own) = (0, 0);
+    for case in cases() {
+        match runner.run(&case, 7) {
+            Outcome::Failed(why) => panic!("{parts:?}: {}: {why:?}", case.name()),
+            Outcome::Ignored(_) => {}
+            Outcome::Passed if matches!(case.part(), Part::Values | Part::Errors | Part::Store) => shared += 1,
+            Outcome::Passed => own += 1,
+        }
+    }
+    (shared, own)
+}
+
+#[test]
+fn each_part_alone_is_certified() {
+    for parts in ALL.iter().map(std::slice::from_ref) {
+        let (shared, own) = held(parts);
+        assert!(shared >= 24 && own >= 25, "{parts:?}: {shared} shared cases, {own} of its own");
+    }
+}
+
+#[test]
+fn banks_and_records_are_certified_for_their_deduplicator_too() {
+    let (_, apart) = held(&[Part::ItemBank]);
+    let (_, others) = held(&[Part::Dedup]);
+    let (_, together) = held(&[Part::ItemBank, Part::Dedup]);
+    assert!(together > apart + others, "{together} cases, {apart} and {others} apart");
+}
