@@ -1,5 +1,7 @@
 //! A backend that has some parts only is certified for those: what is asked of it needs no other part.
 
+#![allow(clippy::disallowed_methods, reason = "a test may unwrap")]
+
 use std::sync::Arc;
 
 use storagebox_conformance::{Declared, Harness, Outcome, Part, Profile, Runner, Sandbox, TestClock, cases};
