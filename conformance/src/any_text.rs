@@ -8,8 +8,7 @@ use storagebox_core::{
     Strategy, TokenId, TokenStore, WriterId, Written,
 };
 
-use crate::case::Verdict;
-use crate::failure::{Failure, ensure, ensure_eq, ensure_matches};
+use crate::failure::{Failure, Verdict, ensure, ensure_eq, ensure_matches};
 
 const HOUR: Duration = Duration::from_secs(3_600);
 

@@ -4,11 +4,11 @@ use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 
-use crate::counter::Kind;
-use crate::failure::Failure;
+use crate::failure::{Failure, Verdict};
+use crate::harness::Declared;
+use crate::kind::Kind;
+use crate::part::{Family, Part};
 use crate::world::World;
-
-pub(crate) type Verdict = Result<(), Failure>;
 
 type Running<'a> = Pin<Box<dyn Future<Output = Verdict> + Send + 'a>>;
 
@@ -33,6 +33,8 @@ pub(crate) struct Row {
     pub(crate) family: Family,
     /// The parts of a store that it works with, besides its own.
     pub(crate) needs: &'static [Part],
+    /// Whether its verdict rests on the answer to every call.
+    pub(crate) answered: bool,
     pub(crate) function: &'static str,
     pub(crate) check: Check,
 }
@@ -41,85 +43,6 @@ pub(crate) struct Row {
 pub(crate) enum Check {
     Once(for<'a> fn(&'a World) -> Running<'a>),
     By(&'static [(Kind, Option<&'static str>)], for<'a> fn(&'a World, Kind) -> Running<'a>),
-}
-
-/// What a case is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[non_exhaustive]
-pub enum Part {
-    /// The limits of values, in the parts that are there.
-    Values,
-    /// Errors and retries, in the parts that are there.
-    Errors,
-    /// The store as a whole, with the parts that are there.
-    Store,
-    /// The item bank.
-    ItemBank,
-    /// The composition of several banks.
-    Deduplicator,
-    /// Deduplication records and leases.
-    Dedup,
-    /// Tokens.
-    Tokens,
-    /// Counters of the strategies that every backend has.
-    Counter,
-    /// The counter strategies that not every backend has.
-    Strategies,
-    /// Ordered values.
-    Ordered,
-}
-
-/// How a case goes about it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Family {
-    /// One caller, one call after another.
-    Sequential,
-    /// Limits, odd texts, extremes.
-    Edge,
-    /// Many callers at once.
-    Concurrent,
-    /// Replies that are lost, requests that land late or twice.
-    Ambiguous,
-    /// Futures that are dropped.
-    Cancel,
-    /// Connections that are cut, by a proxy in front of the server.
-    Network,
-    /// Servers that are restarted.
-    Crash,
-}
-
-impl Part {
-    /// The parts that keep something in a store.
-    pub(crate) const STORED: &'static [Self] =
-        &[Self::ItemBank, Self::Dedup, Self::Tokens, Self::Counter, Self::Ordered];
-
-    /// The first part of a case's name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Values => "values",
-            Self::Errors => "errors",
-            Self::Store => "store",
-            Self::ItemBank => "item_bank",
-            Self::Deduplicator => "deduplicator",
-            Self::Dedup => "dedup",
-            Self::Tokens => "tokens",
-            Self::Counter => "counter",
-            Self::Strategies => "strategies",
-            Self::Ordered => "ordered",
-        }
-    }
-}
-
-impl Family {
-    /// The level of conformance that its cases belong to.
-    pub fn level(self) -> u8 {
-        match self {
-            Self::Sequential | Self::Edge => 1,
-            Self::Concurrent => 2,
-            Self::Ambiguous | Self::Cancel | Self::Network => 3,
-            Self::Crash => 4,
-        }
-    }
 }
 
 impl Row {
@@ -176,23 +99,14 @@ impl Case {
     /// Whether its verdict rests on the answer to every call, because by contract a call that is made again after a
     /// lost answer may count again or tell less than the first.
     pub fn needs_each_answer(&self) -> bool {
-        let name = self.short_name();
-        let about = |begin| name.starts_with(begin);
-        match self.part() {
-            Part::Counter => about("atomic_") || about("approach_1_"),
-            Part::Strategies => match self.family() {
-                Family::Concurrent => about("optimistic_") || about("approach_2_") || about("writers_and_compactions_"),
-                _ => about("a_compaction_can_be_dropped_") || about("lost_compactions_"),
-            },
-            Part::Store => {
-                about("a_strategy_works_")
-                    || about("a_counter_is_opened_as_it_was_")
-                    || about("one_of_racing_strategies_")
-            }
-            Part::ItemBank => about("retire_lets_the_id_") || about("a_claim_that_was_retired_"),
-            Part::Ordered => self.family() == Family::Concurrent && about("racing_writes_of_one_key_"),
-            _ => false,
-        }
+        let by = |kind: Kind| kind.counts_again(self.family());
+        self.row.answered || matches!(self.run, Run::By(kind, ..) if by(kind))
+    }
+
+    /// Why it cannot be run on a backend that claims this, if it cannot.
+    pub(crate) fn ignored_by<'a>(&self, declared: &'a Declared) -> Option<&'a str> {
+        let parts = [self.part()].into_iter().chain(self.needs().iter().copied());
+        declared.lacks(parts, self.family(), self.needs_each_answer())
     }
 
     /// Runs it.
@@ -222,25 +136,27 @@ impl fmt::Debug for Case {
 /// Each is an `async fn(&World) -> Verdict`.
 ///
 /// `"V-3" Edge [Ordered] bytes: ordered_bytes_come_back;` is asked only of stores that have that part, and `[..]` stands
-/// for all parts.
+/// for all parts. `"IB-7" Sequential @answered reuse: ..;` rests on the answer to every call (`Case::needs_each_answer`).
 ///
 /// `value_is_the_sum [Atomic, Marker]` is one `async fn(&World, Kind) -> Verdict` for two cases, whose names say the
 /// strategy: `atomic_value_is_the_sum` and `marker_value_is_the_sum`. `[Window as a_full_window_is_full]` gives the
 /// case another name.
 macro_rules! cases {
     ($part:ident: $(
-        $clause:literal $family:ident $([$($needs:tt)+])? $($module:ident)::+:
+        $clause:literal $family:ident $([$($needs:tt)+])? $(@$answered:ident)? $($module:ident)::+:
             $($function:ident $([$($kind:ident $(as $name:ident)?),+])?),+;
     )*) => {
         pub(crate) const CASES: &[&[$crate::case::Row]] = &[$({
             use $($module)::+ as module;
-            const NEEDS: &[$crate::case::Part] = $crate::case::needs!($($($needs)+)?);
+            const NEEDS: &[$crate::part::Part] = $crate::case::needs!($($($needs)+)?);
+            const ANSWERED: bool = $crate::case::answered!($($answered)?);
             &[$(
                 $crate::case::Row {
-                    part: $crate::case::Part::$part,
+                    part: $crate::part::Part::$part,
                     clause: $clause,
-                    family: $crate::case::Family::$family,
+                    family: $crate::part::Family::$family,
                     needs: NEEDS,
+                    answered: ANSWERED,
                     function: stringify!($function),
                     check: $crate::case::check!(module::$function $([$($kind $($name)?),+])?),
                 },
@@ -254,10 +170,19 @@ macro_rules! needs {
         &[]
     };
     (..) => {
-        $crate::case::Part::STORED
+        $crate::part::Part::STORED
     };
     ($($part:ident),+) => {
-        &[$($crate::case::Part::$part),+]
+        &[$($crate::part::Part::$part),+]
+    };
+}
+
+macro_rules! answered {
+    () => {
+        false
+    };
+    (answered) => {
+        true
     };
 }
 
@@ -267,7 +192,7 @@ macro_rules! check {
     };
     ($check:path [$($kind:ident $($name:ident)?),+]) => {
         $crate::case::Check::By(
-            &[$(($crate::counter::Kind::$kind, $crate::case::name!($($name)?))),+],
+            &[$(($crate::kind::Kind::$kind, $crate::case::name!($($name)?))),+],
             |world, kind| Box::pin($check(world, kind)),
         )
     };
@@ -282,4 +207,4 @@ macro_rules! name {
     };
 }
 
-pub(crate) use {cases, check, name, needs};
+pub(crate) use {answered, cases, check, name, needs};

@@ -5,6 +5,9 @@ use std::panic::Location;
 
 use storagebox_core::Error;
 
+/// How a case ends.
+pub(crate) type Verdict = Result<(), Failure>;
+
 /// Why a case failed, and which of its lines noticed.
 pub struct Failure {
     why: String,

@@ -26,42 +26,48 @@ impl<H: Harness> Harness for Handled<H> {
         self.0.declared()
     }
 
-    async fn fresh(&self) -> Result<Sandbox> {
-        self.0.fresh().await
+    async fn fresh(&self) -> Result<Box<dyn Sandbox>> {
+        Ok(Box::new(Held(self.0.fresh().await?)))
     }
 
-    async fn open(&self, sandbox: &Sandbox) -> Result<Arc<dyn Backend>> {
+    async fn fresh_alone(&self) -> Result<Box<dyn Sandbox>> {
+        Ok(Box::new(Held(self.0.fresh_alone().await?)))
+    }
+}
+
+/// A sandbox whose clients are handles.
+struct Held(Box<dyn Sandbox>);
+
+#[async_trait]
+impl Sandbox for Held {
+    async fn open(&self) -> Result<Arc<dyn Backend>> {
         let deadline = Deadline::new(DEADLINE, Arc::new(RealTime::default()));
-        Ok(behind(behind(self.0.open(sandbox).await?, retries()), deadline))
+        Ok(behind(behind(self.0.open().await?, retries()), deadline))
     }
 
-    async fn audit(&self, sandbox: &Sandbox, bank: &Namespace) -> Result<Vec<ListedItem>> {
-        self.0.audit(sandbox, bank).await
+    async fn audit(&self, bank: &Namespace) -> Result<Vec<ListedItem>> {
+        self.0.audit(bank).await
     }
 
-    fn clock(&self, sandbox: &Sandbox) -> Option<Arc<dyn TestClock>> {
-        self.0.clock(sandbox)
+    fn clock(&self) -> Option<Arc<dyn TestClock>> {
+        self.0.clock()
     }
 
-    fn upstream(&self, sandbox: &Sandbox) -> Option<SocketAddr> {
-        self.0.upstream(sandbox)
+    fn upstream(&self) -> Option<SocketAddr> {
+        self.0.upstream()
     }
 
     /// Without the deadline: behind the proxy calls wait for longer.
-    async fn open_through(&self, sandbox: &Sandbox, proxy: SocketAddr) -> Result<Arc<dyn Backend>> {
-        Ok(behind(self.0.open_through(sandbox, proxy).await?, retries()))
+    async fn open_through(&self, proxy: SocketAddr) -> Result<Arc<dyn Backend>> {
+        Ok(behind(self.0.open_through(proxy).await?, retries()))
     }
 
     fn on_the_wire(&self, text: &str) -> Vec<u8> {
         self.0.on_the_wire(text)
     }
 
-    async fn fresh_alone(&self) -> Result<Sandbox> {
-        self.0.fresh_alone().await
-    }
-
-    async fn restart(&self, sandbox: &Sandbox, how: Restart) -> Result<()> {
-        self.0.restart(sandbox, how).await
+    async fn restart(&self, how: Restart) -> Result<()> {
+        self.0.restart(how).await
     }
 }
 

@@ -1,72 +1,94 @@
 //! What a backend's author writes: how to get an empty place, open it, and look at it from outside.
 
-use std::any::Any;
 use std::collections::BTreeMap;
-use std::fmt;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use storagebox_core::{Backend, ListedItem, ManualClock, Namespace, Result, async_trait};
+use storagebox_core::{Backend, Error, ListedItem, ManualClock, Namespace, Result, async_trait};
 
-use crate::case::{Case, Family, Part};
+use crate::part::{Family, Part};
 
 /// Gives the suite stores to test.
 ///
-/// # Example
-///
-/// See `storagebox-memory/tests/conformance.rs`: about twenty lines.
+/// For a store that lives in this process, [`Embedded`](crate::Embedded) is a complete harness.
 #[async_trait]
 pub trait Harness: Send + Sync + 'static {
-    /// The name that reports show, with the server and its version where there is one.
+    /// Returns the name that reports show, with the server and its version if there is one.
     fn name(&self) -> String;
 
-    /// What the backend claims. A part may be left out as a whole, a promise of a part may not.
+    /// Returns what the backend claims. A part may be left out as a whole, a promise of a part may not.
     fn declared(&self) -> Declared;
 
-    /// A new, empty place that no other case sees, set up.
-    async fn fresh(&self) -> Result<Sandbox>;
+    /// Creates an empty sandbox that no other case sees, set up.
+    async fn fresh(&self) -> Result<Box<dyn Sandbox>>;
 
-    /// A new client of it: a new connection, as another process would have.
-    async fn open(&self, sandbox: &Sandbox) -> Result<Arc<dyn Backend>>;
+    /// Creates an empty sandbox whose server can be restarted while other cases run: one with a server of its own. The
+    /// default is for servers that nobody else uses.
+    async fn fresh_alone(&self) -> Result<Box<dyn Sandbox>> {
+        self.fresh().await
+    }
+}
 
-    /// The whole contents of a bank, read past the library where that is possible. Nothing is proven without it.
-    async fn audit(&self, sandbox: &Sandbox, bank: &Namespace) -> Result<Vec<ListedItem>>;
+#[async_trait]
+impl Harness for Box<dyn Harness> {
+    fn name(&self) -> String {
+        (**self).name()
+    }
 
-    /// The clock by which the store judges expiry, if it can be moved on. Without one the suite waits.
-    fn clock(&self, _sandbox: &Sandbox) -> Option<Arc<dyn TestClock>> {
+    fn declared(&self) -> Declared {
+        (**self).declared()
+    }
+
+    async fn fresh(&self) -> Result<Box<dyn Sandbox>> {
+        (**self).fresh().await
+    }
+
+    async fn fresh_alone(&self) -> Result<Box<dyn Sandbox>> {
+        (**self).fresh_alone().await
+    }
+}
+
+/// One empty place for one case: a schema, a folder, a prefix of keys. Dropping it removes the place.
+#[async_trait]
+pub trait Sandbox: Send + Sync + 'static {
+    /// Opens a new client: a new connection, as another process would have. A store that only one process can open
+    /// returns another handle.
+    async fn open(&self) -> Result<Arc<dyn Backend>>;
+
+    /// Returns the whole contents of a bank, read past the library where that is possible. Nothing is proven without
+    /// it. [`listed`](crate::listed) reads them with the library.
+    async fn audit(&self, bank: &Namespace) -> Result<Vec<ListedItem>>;
+
+    /// Returns the clock by which the store judges expiry, if it can be moved on. Without one the suite waits.
+    fn clock(&self) -> Option<Arc<dyn TestClock>> {
         None
     }
 
-    /// Where the server listens, for the proxy that the suite puts in front of it. `None` for a store without a
+    /// Returns where the server listens, for the proxy that the suite puts in front of it. `None` for a store without a
     /// network, which declares that it has none.
-    fn upstream(&self, _sandbox: &Sandbox) -> Option<SocketAddr> {
+    fn upstream(&self) -> Option<SocketAddr> {
         None
     }
 
-    /// A new client of it, as [`open`](Self::open), that connects to this address instead of the server's. Without TLS:
-    /// the proxy looks for ids in what it carries. Its calls must wait for an answer longer than three
-    /// minutes, after which a case in which nothing happens is ended.
-    async fn open_through(&self, _sandbox: &Sandbox, _proxy: SocketAddr) -> Result<Arc<dyn Backend>> {
-        Err(storagebox_core::Error::unsupported("a proxy", "a harness that opens a store through one"))
+    /// Opens a new client, as [`open`](Self::open) does, that connects to this address instead of the server's. Without
+    /// TLS: the proxy looks for ids in what it carries. Its calls must wait for an answer longer than three minutes,
+    /// after which a case in which nothing happens is ended.
+    async fn open_through(&self, proxy: SocketAddr) -> Result<Arc<dyn Backend>> {
+        let _ = proxy;
+        Err(Error::unsupported("a proxy", "a sandbox that opens a store through one"))
     }
 
-    /// How a text of a call looks in what a client sends, for the proxy, which waits for ids. As it is, unless the
-    /// backend encodes it.
+    /// Returns how a text of a call looks in what a client sends, for the proxy, which waits for ids. The same text,
+    /// unless the backend encodes it.
     fn on_the_wire(&self, text: &str) -> Vec<u8> {
         text.as_bytes().to_vec()
     }
 
-    /// A new, empty place whose server can be restarted while other cases run: one with a server of its own. The
-    /// default is for servers that nobody else uses.
-    async fn fresh_alone(&self) -> Result<Sandbox> {
-        self.fresh().await
-    }
-
-    /// Ends the server of a place from [`fresh_alone`](Self::fresh_alone) and starts it again, and answers when it can
-    /// be connected to; only for backends that declare it. Clients that were open stay so, and find their way back.
-    async fn restart(&self, _sandbox: &Sandbox, how: Restart) -> Result<()> {
-        Err(storagebox_core::Error::unsupported(format_args!("{how:?}"), "a harness that restarts its server"))
+    /// Ends the server of a sandbox from [`fresh_alone`](Harness::fresh_alone), starts it again, and returns when it
+    /// accepts connections; only for backends that declare it. Clients that were open stay so, and reconnect.
+    async fn restart(&self, how: Restart) -> Result<()> {
+        Err(Error::unsupported(format_args!("{how:?}"), "a sandbox that restarts its server"))
     }
 }
 
@@ -88,35 +110,6 @@ pub trait TestClock: Send + Sync {
 impl TestClock for ManualClock {
     fn advance(&self, duration: Duration) {
         Self::advance(self, duration);
-    }
-}
-
-/// One empty place, with whatever keeps it alive; dropping it removes it.
-pub struct Sandbox {
-    name: String,
-    guard: Box<dyn Any + Send + Sync>,
-}
-
-impl Sandbox {
-    /// A place with what keeps it alive: a store, a temporary folder, a schema that is dropped in the end.
-    pub fn new(name: impl Into<String>, guard: impl Any + Send + Sync) -> Self {
-        Self { name: name.into(), guard: Box::new(guard) }
-    }
-
-    /// Its name.
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// What keeps it alive, if it is of this type.
-    pub fn guard<T: Any>(&self) -> Option<&T> {
-        self.guard.downcast_ref()
-    }
-}
-
-impl fmt::Debug for Sandbox {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Sandbox").field("name", &self.name).finish_non_exhaustive()
     }
 }
 
@@ -174,15 +167,15 @@ impl Declared {
         self.answers.is_some()
     }
 
-    /// Why a case cannot be run, if it cannot.
-    pub(crate) fn ignores(&self, case: &Case) -> Option<&str> {
-        let power = match case.family() {
+    /// Why a case of this family that works with these parts cannot be run, if it cannot.
+    pub(crate) fn lacks(&self, mut parts: impl Iterator<Item = Part>, family: Family, answered: bool) -> Option<&str> {
+        let power = match family {
             Family::Network => &self.network,
             Family::Crash => &self.restart,
             _ => &None,
         };
-        let answers = self.answers.as_ref().filter(|_| case.needs_each_answer());
-        let left_out = [case.part()].iter().chain(case.needs()).find_map(|part| self.left_out.get(part));
+        let answers = self.answers.as_ref().filter(|_| answered);
+        let left_out = parts.find_map(|part| self.left_out.get(&part));
         left_out.or(power.as_ref()).or(answers).map(String::as_str)
     }
 }

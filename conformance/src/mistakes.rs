@@ -1,7 +1,7 @@
 //! What broken stores did, clause by clause. Each is a store of `tests/mutants` that the suite must catch, and a likely
 //! cause of a failure.
 
-use crate::case::Family::{self, Ambiguous, Cancel, Concurrent, Edge, Sequential};
+use crate::part::Family::{self, Ambiguous, Cancel, Concurrent, Edge, Sequential};
 
 /// A mistake that a store may make.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -14,8 +14,7 @@ use proptest_state_machine::ReferenceStateMachine;
 use storagebox_core::{Backend, Result, Retention};
 use tokio::runtime::Handle;
 
-use crate::case::Verdict;
-use crate::failure::{Failure, ensure};
+use crate::failure::{Failure, Verdict, ensure};
 use crate::progress::bounded;
 use crate::world::World;
 

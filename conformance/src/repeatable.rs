@@ -8,8 +8,7 @@ use std::sync::Arc;
 
 use storagebox_core::{Backend, Result, async_trait};
 
-use crate::case::Verdict;
-use crate::failure::{Failure, ensure};
+use crate::failure::{Failure, Verdict, ensure};
 use crate::race::answered;
 use crate::world::World;
 

@@ -10,7 +10,7 @@ use storagebox_core::{
     Result, Retention, Strategy, TokenStore,
 };
 
-use crate::case::Verdict;
+use crate::failure::Verdict;
 use crate::harness::{Harness, Restart, Sandbox};
 use crate::race::answered;
 
@@ -57,7 +57,7 @@ pub(crate) const PROFILE: &str = "STORAGEBOX_PROFILE";
 /// What a case works with.
 pub struct World {
     harness: Arc<dyn Harness>,
-    sandbox: Sandbox,
+    sandbox: Box<dyn Sandbox>,
     store: Arc<dyn Backend>,
     seed: u64,
     profile: Profile,
@@ -66,7 +66,7 @@ pub struct World {
 
 impl std::fmt::Debug for World {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("World").field("sandbox", &self.sandbox).field("seed", &self.seed).finish_non_exhaustive()
+        f.debug_struct("World").field("harness", &self.harness.name()).field("seed", &self.seed).finish_non_exhaustive()
     }
 }
 
@@ -87,8 +87,8 @@ impl World {
         Self::of(harness, sandbox, seed, profile).await
     }
 
-    async fn of(harness: Arc<dyn Harness>, sandbox: Sandbox, seed: u64, profile: Profile) -> Result<Self> {
-        let store = harness.open(&sandbox).await?;
+    async fn of(harness: Arc<dyn Harness>, sandbox: Box<dyn Sandbox>, seed: u64, profile: Profile) -> Result<Self> {
+        let store = sandbox.open().await?;
         Ok(Self { harness, sandbox, store, seed, profile, drawn: AtomicU64::new(0) })
     }
 
@@ -111,12 +111,8 @@ impl World {
         Rng::with_seed(self.seed.wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(draw))
     }
 
-    pub(crate) fn harness(&self) -> &dyn Harness {
-        &*self.harness
-    }
-
-    pub(crate) fn sandbox(&self) -> &Sandbox {
-        &self.sandbox
+    pub(crate) fn sandbox(&self) -> &dyn Sandbox {
+        &*self.sandbox
     }
 
     /// The first client.
@@ -126,12 +122,12 @@ impl World {
 
     /// A new client of the same sandbox, as another process would have.
     pub(crate) async fn client(&self) -> Result<Arc<dyn Backend>> {
-        self.harness.open(&self.sandbox).await
+        self.sandbox.open().await
     }
 
     /// Ends the server and starts it again. The first client, which was connected to it, must find its way back.
     pub(crate) async fn restart(&self, how: Restart) -> Verdict {
-        self.harness.restart(&self.sandbox, how).await?;
+        self.sandbox.restart(how).await?;
         answered(|| self.store.ping()).await
     }
 
@@ -173,18 +169,18 @@ impl World {
 
     /// The default bank's whole contents, read past the library where the harness can.
     pub(crate) async fn audit(&self) -> Result<Vec<ListedItem>> {
-        self.harness.audit(&self.sandbox, &Namespace::new("bank")?).await
+        self.sandbox.audit(&Namespace::new("bank")?).await
     }
 
     /// Whether time can be moved on instead of waited for.
     pub(crate) fn can_travel(&self) -> bool {
-        self.harness.clock(&self.sandbox).is_some()
+        self.sandbox.clock().is_some()
     }
 
     /// Lets this much of the store's time pass.
     #[allow(clippy::disallowed_methods, reason = "a store on a real clock expires things in real time alone")]
     pub(crate) async fn pass(&self, duration: Duration) {
-        match self.harness.clock(&self.sandbox) {
+        match self.sandbox.clock() {
             Some(clock) => clock.advance(duration),
             None => tokio::time::sleep(duration).await,
         }

@@ -4,11 +4,11 @@
 
 use std::sync::Arc;
 
-use storagebox_conformance::{Declared, Harness, Outcome, Part, Profile, Runner, Sandbox, TestClock, cases};
+use storagebox_conformance::{Embedded, Outcome, Part, Profile, Runner, cases};
 use storagebox_core::backend::Promises;
 use storagebox_core::{
-    Backend, BankAdmin, Counter, DedupRepo, Error, LeaseRepo, Ledger, ListedItem, Maintained, ManualClock, Namespace,
-    OrderedOptions, OrderedStore, Result, Strategy, TokenStore, async_trait,
+    Backend, BankAdmin, Counter, DedupRepo, Error, LeaseRepo, Ledger, Maintained, Namespace, OrderedOptions,
+    OrderedStore, Result, Strategy, TokenStore, async_trait,
 };
 use storagebox_memory::MemoryStore;
 
@@ -65,45 +65,18 @@ impl Only {
     }
 }
 
-struct Of(&'static [Part]);
-
 const ALL: [Part; 5] = [Part::ItemBank, Part::Dedup, Part::Tokens, Part::Counter, Part::Ordered];
 
-struct Place(Only, ManualClock);
-
-#[async_trait]
-impl Harness for Of {
-    fn name(&self) -> String {
-        format!("memory, {:?}", self.0)
-    }
-    fn declared(&self) -> Declared {
-        let calm = Declared::all().without_network("no server").without_restart("no server");
-        let missing = ALL.into_iter().filter(|part| !self.0.contains(part));
-        missing.fold(calm, |declared, part| declared.without(part, "it is not there"))
-    }
-    async fn fresh(&self) -> Result<Sandbox> {
-        let clock = ManualClock::new();
-        let store = MemoryStore::builder().clock(clock.clone()).build()?;
-        Ok(Sandbox::new("memory", Place(Only(self.0, store), clock)))
-    }
-    async fn open(&self, sandbox: &Sandbox) -> Result<Arc<dyn Backend>> {
-        place(sandbox).map(|place| Arc::new(place.0.clone()) as _)
-    }
-    async fn audit(&self, sandbox: &Sandbox, bank: &Namespace) -> Result<Vec<ListedItem>> {
-        Ok(place(sandbox)?.0.item_bank(bank)?.list(None, usize::MAX).await?.entries)
-    }
-    fn clock(&self, sandbox: &Sandbox) -> Option<Arc<dyn TestClock>> {
-        place(sandbox).ok().map(|place| Arc::new(place.1.clone()) as _)
-    }
-}
-
-fn place(sandbox: &Sandbox) -> Result<&Place> {
-    sandbox.guard().ok_or_else(|| Error::corrupt(sandbox.name(), "it is another harness's"))
+fn having(parts: &'static [Part]) -> Embedded<Only> {
+    let make = |clock| MemoryStore::builder().clock(clock).build();
+    let harness = Embedded::new(format!("memory, {parts:?}"), move |clock| Ok(Only(parts, make(clock)?)));
+    let missing = ALL.into_iter().filter(|part| !parts.contains(part));
+    missing.fold(harness, |harness, part| harness.without(part, "it is not there"))
 }
 
 /// How many of the cases that all parts share were asked, and how many of the parts' own.
 fn held(parts: &'static [Part]) -> (usize, usize) {
-    let runner = Runner::new(Of(parts), Profile::SMOKE).unwrap();
+    let runner = Runner::new(having(parts), Profile::SMOKE).unwrap();
     let (mut shared, mut own) = (0, 0);
     for case in cases() {
         match runner.run(&case, 7) {

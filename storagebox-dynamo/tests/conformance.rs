@@ -5,12 +5,12 @@ mod support;
 
 use std::process::ExitCode;
 
-use storagebox_conformance::{Profile, Selection, run_with};
+use storagebox_conformance::{Profile, run_with};
 use support::{DynamoHarness, SetUp};
 
 fn main() -> ExitCode {
     DynamoHarness::with_table(|_, table| {
         let harness = DynamoHarness::new(table, SetUp::plain(), 0);
-        Ok(run_with(harness, Profile::SMOKE, Selection::Everything))
+        Ok(run_with(harness, Profile::SMOKE))
     })
 }

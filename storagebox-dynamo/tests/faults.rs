@@ -7,7 +7,7 @@ mod support;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use storagebox_conformance::{Profile, Selection, run_with};
+use storagebox_conformance::{Options, Profile, Selection, run_with};
 use storagebox_dynamo::faults::Fault;
 use support::{DynamoHarness, SetUp};
 
@@ -29,7 +29,7 @@ fn run(name: &str, faults: Vec<Fault>, selection: Selection) -> (ExitCode, u64) 
         let name = format!("{name} at {SHARE} %");
         let harness = DynamoHarness::new(table, SetUp { name, faults: (SHARE, faults) }, 7);
         let injected = harness.faults();
-        let outcome = run_with(harness, Profile::SMOKE, selection);
+        let outcome = run_with(harness, Options::new(Profile::SMOKE).selection(selection));
         total = injected.total();
         Ok(outcome)
     });

@@ -18,4 +18,6 @@ mod store;
 mod token_store;
 
 pub use config::{PostgresBuilder, Statements};
+#[cfg(feature = "test-clock")]
+pub use schema::moved_clock;
 pub use store::PostgresStore;

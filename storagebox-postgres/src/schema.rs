@@ -146,3 +146,14 @@ pub(crate) async fn epoch(client: &Client) -> Result<i64> {
         }
     }
 }
+
+/// Returns the statement that moves the clock of a schema forward, for the schema's owner to run: it replaces the one
+/// function that reads the server's clock. With a duration of zero it puts the clock back.
+#[cfg(feature = "test-clock")]
+pub fn moved_clock(schema: &str, by: std::time::Duration) -> String {
+    let micros = by.as_micros();
+    format!(
+        "CREATE OR REPLACE FUNCTION {schema}.clock() RETURNS timestamptz LANGUAGE sql \
+         RETURN clock_timestamp() + {schema}.interval_of({micros})"
+    )
+}

@@ -5,12 +5,12 @@ mod support;
 
 use std::process::ExitCode;
 
-use storagebox_conformance::{Profile, Selection, run_with};
+use storagebox_conformance::{Profile, run_with};
 use support::{PostgresHarness, SetUp};
 
 fn main() -> ExitCode {
     PostgresHarness::with_database(|runtime, database| {
         let harness = runtime.block_on(PostgresHarness::new(database, SetUp::PLAIN))?;
-        Ok(run_with(harness, Profile::BRIEF, Selection::Everything))
+        Ok(run_with(harness, Profile::BRIEF))
     })
 }

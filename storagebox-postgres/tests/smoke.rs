@@ -4,7 +4,7 @@ mod support;
 
 use std::process::ExitCode;
 
-use storagebox_conformance::{Profile, Selection, run_with};
+use storagebox_conformance::{Options, Profile, Selection, run_with};
 use storagebox_postgres::Statements;
 use support::{PostgresHarness, SetUp};
 
@@ -17,7 +17,7 @@ fn main() -> ExitCode {
     let outcomes = SET_UPS.map(|set_up| {
         PostgresHarness::with_database(|runtime, database| {
             let harness = runtime.block_on(PostgresHarness::new(database, set_up))?;
-            Ok(run_with(harness, Profile::SMOKE, Selection::Smoke))
+            Ok(run_with(harness, Options::new(Profile::SMOKE).selection(Selection::Smoke)))
         })
     });
     outcomes.into_iter().find(|outcome| *outcome != ExitCode::SUCCESS).unwrap_or(ExitCode::SUCCESS)

@@ -5,12 +5,12 @@ mod support;
 
 use std::process::ExitCode;
 
-use storagebox_conformance::{Profile, Selection, run_with};
+use storagebox_conformance::{Profile, run_with};
 use support::{RedisHarness, SetUp};
 
 fn main() -> ExitCode {
     RedisHarness::with_server(SetUp::PLAIN, |runtime, server| {
         let harness = runtime.block_on(RedisHarness::new(server, SetUp::PLAIN))?;
-        Ok(run_with(harness, Profile::BRIEF, Selection::Everything))
+        Ok(run_with(harness, Profile::BRIEF))
     })
 }

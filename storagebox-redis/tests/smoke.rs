@@ -5,7 +5,7 @@ mod support;
 use std::env;
 use std::process::ExitCode;
 
-use storagebox_conformance::{Profile, Selection, run_with};
+use storagebox_conformance::{Options, Profile, Selection, run_with};
 use support::{RedisHarness, Servers, SetUp};
 
 const SET_UPS: [SetUp; 5] = [
@@ -23,7 +23,7 @@ fn main() -> ExitCode {
         let selection = if whole { Selection::Everything } else { Selection::Smoke };
         RedisHarness::with_server(set_up, |runtime, server| {
             let harness = runtime.block_on(RedisHarness::new(server, set_up))?;
-            Ok(run_with(harness, Profile::SMOKE, selection))
+            Ok(run_with(harness, Options::new(Profile::SMOKE).selection(selection)))
         })
     });
     outcomes.into_iter().find(|outcome| *outcome != ExitCode::SUCCESS).unwrap_or(ExitCode::SUCCESS)

@@ -4,10 +4,9 @@ mod support;
 
 use std::process::ExitCode;
 
-use storagebox_conformance::{Profile, Selection, run_with};
+use storagebox_conformance::{Profile, run_with};
 use support::{SetUp, SqliteHarness, be_a_worker_if_asked};
 
 fn main() -> ExitCode {
-    be_a_worker_if_asked()
-        .unwrap_or_else(|| run_with(SqliteHarness(SetUp::PLAIN), Profile::BRIEF, Selection::Everything))
+    be_a_worker_if_asked().unwrap_or_else(|| run_with(SqliteHarness(SetUp::PLAIN), Profile::BRIEF))
 }

@@ -1,4 +1,4 @@
-//! The table of clauses: what is promised and which case defends it.
+//! The table of clauses, which says which case defends what, and the tables of decisions.
 
 use std::fs;
 
@@ -6,14 +6,20 @@ use crate::command::{captured, cargo};
 use crate::failure::Failure;
 use crate::workspace;
 
-const TABLE: &str = "conformance/CLAUSES.md";
+/// The files, with the arguments of the program that prints them.
+const TABLES: [(&str, &[&str]); 2] = [("conformance/CLAUSES.md", &[]), ("docs/DECISIONS.md", &["--", "decisions"])];
 
-/// Writes the table anew, or checks that it is fresh.
+/// Writes the tables anew, or checks that they are fresh.
 pub(crate) fn run(check: bool) -> Result<(), Failure> {
-    let fresh = captured(cargo(["run", "--locked", "-p", "storagebox-conformance", "--example", "clauses"]))?;
+    TABLES.into_iter().try_for_each(|(file, arguments)| table(file, arguments, check))
+}
+
+fn table(file: &str, arguments: &[&str], check: bool) -> Result<(), Failure> {
+    let of_example = ["run", "--locked", "-p", "storagebox-conformance", "--example", "clauses"];
+    let fresh = captured(cargo(of_example.iter().chain(arguments).copied()))?;
     if !check {
-        let path = workspace::root().join(TABLE);
+        let path = workspace::root().join(file);
         return fs::write(&path, fresh).map_err(|error| Failure::File { path, error });
     }
-    if workspace::read(TABLE)? == fresh { Ok(()) } else { Err(Failure::StaleClauses) }
+    if workspace::read(file)? == fresh { Ok(()) } else { Err(Failure::StaleClauses) }
 }

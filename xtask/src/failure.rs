@@ -102,7 +102,9 @@ impl fmt::Display for Failure {
             Self::OtherNames { file, changes } => {
                 write!(f, "{changes}{file} is stale: run `cargo xtask api` and look at what changed for users")
             }
-            Self::StaleClauses => f.write_str("conformance/CLAUSES.md is stale: run `cargo xtask clauses`"),
+            Self::StaleClauses => {
+                f.write_str("conformance/CLAUSES.md or docs/DECISIONS.md is stale: run `cargo xtask clauses`")
+            }
         }
     }
 }

@@ -6,9 +6,8 @@ use fastrand::Rng;
 use storagebox_core::{Bounds, Cancelled, Counted, ErrorKind, Result, Retry};
 
 use super::{Kind, Subject};
-use crate::case::Verdict;
 use crate::errors::Counting;
-use crate::failure::{Failure, ensure, ensure_eq, ensure_matches};
+use crate::failure::{Failure, Verdict, ensure, ensure_eq, ensure_matches};
 use crate::link::{Fate, Link};
 use crate::world::World;
 

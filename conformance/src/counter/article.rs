@@ -11,8 +11,7 @@ use storagebox_core::{Bounds, Counted, ErrorKind, Strategy};
 
 use super::Subject;
 use super::ambiguous::ensure_lost;
-use crate::case::Verdict;
-use crate::failure::{Failure, ensure, ensure_eq};
+use crate::failure::{Failure, Verdict, ensure, ensure_eq};
 use crate::link::{Fate, Link};
 use crate::race::race;
 use crate::world::World;

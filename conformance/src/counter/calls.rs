@@ -6,8 +6,7 @@ use storagebox_core::{Backend, Bounds, Cancelled, Counted, Result, async_trait};
 
 use super::subject::HOUR;
 use super::{Kind, Subject};
-use crate::case::Verdict;
-use crate::failure::{Failure, ensure_eq};
+use crate::failure::{Failure, Verdict, ensure_eq};
 use crate::repeatable::{Repeatable, Told};
 use crate::world::World;
 

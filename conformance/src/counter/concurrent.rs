@@ -6,8 +6,7 @@ use storagebox_core::{Bounds, Counted};
 
 use super::subject::HOUR;
 use super::{Kind, Subject};
-use crate::case::Verdict;
-use crate::failure::{Failure, ensure, ensure_eq};
+use crate::failure::{Failure, Verdict, ensure, ensure_eq};
 use crate::race::{SIZES, race};
 use crate::world::World;
 

@@ -7,8 +7,7 @@ use storagebox_core::{Backend, Bounds, Cancelled, Counted};
 
 use super::subject::HOUR;
 use super::{Kind, Subject};
-use crate::case::Verdict;
-use crate::failure::{Failure, ensure_eq};
+use crate::failure::{Failure, Verdict, ensure_eq};
 use crate::harness::Restart;
 use crate::world::World;
 

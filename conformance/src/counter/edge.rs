@@ -3,8 +3,7 @@
 use storagebox_core::{Bounds, Counted};
 
 use super::{Kind, Subject};
-use crate::case::Verdict;
-use crate::failure::ensure_eq;
+use crate::failure::{Verdict, ensure_eq};
 use crate::world::World;
 
 /// From here on a double has no odd numbers.

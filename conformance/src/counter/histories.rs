@@ -7,8 +7,7 @@ use fastrand::Rng;
 use storagebox_core::{Bounds, Cancelled, Counted, Remember, Result};
 
 use super::{Kind, Subject};
-use crate::case::Verdict;
-use crate::failure::ensure;
+use crate::failure::{Verdict, ensure};
 use crate::history::{Limits, Recorder, Specification, check};
 use crate::race::race;
 use crate::world::World;

@@ -12,8 +12,7 @@ use storagebox_core::{
 };
 
 use super::Kind;
-use crate::case::Verdict;
-use crate::failure::{Failure, ensure, ensure_eq};
+use crate::failure::{Failure, Verdict, ensure, ensure_eq};
 use crate::model::{self, compare, minutes};
 use crate::world::World;
 

@@ -6,8 +6,7 @@ use std::time::Duration;
 use storagebox_core::{Backend, Bounds, Counter, Error, ErrorKind, Remember, Strategy};
 
 use super::Subject;
-use crate::case::Verdict;
-use crate::failure::{Failure, ensure, ensure_eq};
+use crate::failure::{Failure, Verdict, ensure, ensure_eq};
 use crate::world::World;
 
 const OTHERS: [Strategy; 5] = [

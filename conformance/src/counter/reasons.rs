@@ -3,8 +3,7 @@
 use storagebox_core::{ErrorKind, Reason};
 
 use super::{Kind, Subject};
-use crate::case::Verdict;
-use crate::failure::{Failure, ensure, ensure_eq};
+use crate::failure::{Failure, Verdict, ensure, ensure_eq};
 use crate::world::World;
 
 pub(super) async fn reasons_are_unsupported(world: &World, kind: Kind) -> Verdict {

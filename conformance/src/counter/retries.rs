@@ -7,8 +7,7 @@ use storagebox_core::{Backend, Bounds, Counted, Remember, Retention, Strategy};
 
 use super::subject::{CAPACITY, HOUR, SHARDS};
 use super::{Kind, Subject};
-use crate::case::Verdict;
-use crate::failure::{ensure, ensure_eq};
+use crate::failure::{Verdict, ensure, ensure_eq};
 use crate::world::World;
 
 /// However many others came between, and through any client.

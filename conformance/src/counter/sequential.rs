@@ -4,8 +4,7 @@ use storagebox_core::{Bounds, Counted};
 
 use super::subject::HOUR;
 use super::{Kind, Subject};
-use crate::case::Verdict;
-use crate::failure::ensure_eq;
+use crate::failure::{Verdict, ensure_eq};
 use crate::world::World;
 
 /// And tested on the result, which is neither clamped nor applied in part.

@@ -4,8 +4,7 @@ use storagebox_core::{Backend, Bounds, Change, Counted, Counter, ErrorKind, OpId
 
 use super::subject::HOUR;
 use super::{Kind, Subject};
-use crate::case::Verdict;
-use crate::failure::{Failure, ensure, ensure_eq};
+use crate::failure::{Failure, Verdict, ensure, ensure_eq};
 use crate::world::World;
 
 pub(super) async fn bounds_are_fixed_for_the_namespace(world: &World) -> Verdict {

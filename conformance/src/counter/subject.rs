@@ -10,22 +10,9 @@ use storagebox_core::{
 };
 
 use crate::failure::Failure;
+use crate::kind::Kind;
 use crate::link::Link;
 use crate::world::World;
-
-/// The strategies: first those that every backend has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
-    Atomic,
-    Marker,
-    Window,
-    Sharded,
-    Optimistic,
-    History,
-    Token,
-    Ledger,
-    Set,
-}
 
 /// How long operations are remembered where a case does not say otherwise.
 pub(super) const HOUR: Duration = Duration::from_secs(3_600);
@@ -40,21 +27,6 @@ pub(super) const SHARDS: u16 = 5;
 pub(super) const HISTORY: u16 = 200;
 
 impl Kind {
-    /// How the names of its cases begin.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Atomic => "atomic",
-            Self::Marker => "marker",
-            Self::Window => "window",
-            Self::Sharded => "sharded",
-            Self::Optimistic => "optimistic",
-            Self::History => "history",
-            Self::Token => "token",
-            Self::Ledger => "ledger",
-            Self::Set => "set",
-        }
-    }
-
     /// The strategy, which remembers operations for this long; only shards have bounds of their own.
     pub(super) fn strategy(self, bounds: Bounds, memory: Duration) -> Strategy {
         let retention = Retention::For(memory);

@@ -8,8 +8,7 @@ use storagebox_core::{
 };
 
 use super::{LONG, Repos, id, op};
-use crate::case::Verdict;
-use crate::failure::{Failure, ensure_matches};
+use crate::failure::{Failure, Verdict, ensure_matches};
 use crate::race::answered;
 use crate::repeatable::{Repeatable, Told};
 use crate::world::World;

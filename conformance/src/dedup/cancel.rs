@@ -1,7 +1,7 @@
 //! Futures that are dropped: before they land, on their way, and after they landed and before their reply.
 
 use super::calls::{ON_LEASES, ON_RECORDS};
-use crate::case::Verdict;
+use crate::failure::Verdict;
 use crate::repeatable::drop_everywhere;
 use crate::world::World;
 

@@ -3,8 +3,7 @@
 use storagebox_core::{Begun, Completed, DedupRepo, Fingerprint, LeaseRepo, Recorded, Retention};
 
 use super::{LONG, Repos, id, op, text};
-use crate::case::Verdict;
-use crate::failure::{ensure, ensure_eq, ensure_matches};
+use crate::failure::{Verdict, ensure, ensure_eq, ensure_matches};
 use crate::harness::Restart;
 use crate::world::World;
 

@@ -8,8 +8,7 @@ use storagebox_core::{
 };
 
 use super::{LONG, Repos, id, op, text};
-use crate::case::Verdict;
-use crate::failure::{ensure_eq, ensure_matches};
+use crate::failure::{Verdict, ensure_eq, ensure_matches};
 use crate::values::nasty_texts;
 use crate::world::World;
 

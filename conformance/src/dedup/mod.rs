@@ -18,8 +18,8 @@ use storagebox_core::{
     Backend, Begun, DedupId, DedupRepo, Entry, Lease, LeaseRepo, OpId, Payload, Recorded, Retention, Version,
 };
 
-use crate::case::{Verdict, cases};
-use crate::failure::{Failure, ensure_eq, ensure_matches};
+use crate::case::cases;
+use crate::failure::{Failure, Verdict, ensure_eq, ensure_matches};
 use crate::link::Link;
 use crate::world::World;
 
@@ -68,6 +68,7 @@ cases! { Dedup:
     "D-6" Edge edge: fingerprints_that_look_alike_are_apart;
     "D-6" Concurrent concurrent::leases: racing_fingerprints_are_told_apart;
     "D-6" Sequential run::sequential: another_fingerprint_does_not_run;
+    "D-7" Sequential @answered crate::decisions: an_id_is_answered_by_its_table;
     "D-7" Sequential sequential::reset:
         an_aborted_lease_leaves_the_id_free, an_aborted_op_is_fenced, aborting_what_has_ended_changes_nothing,
         a_forgotten_id_is_used_anew, forgetting_another_version_removes_nothing,

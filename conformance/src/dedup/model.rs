@@ -12,8 +12,7 @@ use storagebox_core::{Backend, DedupId, DedupRepo, Entry, Fingerprint, LeaseRepo
 
 use self::known::{Known, Moment};
 use super::Repos;
-use crate::case::Verdict;
-use crate::failure::ensure_eq;
+use crate::failure::{Verdict, ensure_eq};
 use crate::model::{self, compare, minutes};
 use crate::world::World;
 

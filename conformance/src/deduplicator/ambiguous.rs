@@ -5,8 +5,7 @@ use std::sync::Arc;
 use storagebox_core::{Assigned, Certainty, Deduplicator, Result};
 
 use super::{CLASSES, Told, add_seats, assign, assign_any, desk, ensure_settled, recover_all};
-use crate::case::Verdict;
-use crate::failure::{Failure, ensure, ensure_eq};
+use crate::failure::{Failure, Verdict, ensure, ensure_eq};
 use crate::link::{Fate, Link};
 use crate::world::World;
 

@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use storagebox_core::{Assigned, Backend, Deduplicator, Item, ItemState, Namespace, Result, async_trait};
 
-use crate::case::Verdict;
-use crate::failure::{Failure, ensure, ensure_eq};
+use crate::failure::{Failure, Verdict, ensure, ensure_eq};
 use crate::race::answered;
 use crate::repeatable::{Repeatable, Told};
 use crate::world::{World, items};
@@ -39,7 +38,7 @@ impl Scene {
     }
 
     async fn held(&self, world: &World) -> Result<Vec<Item>> {
-        let audited = world.harness().audit(world.sandbox(), &self.bank).await?;
+        let audited = world.sandbox().audit(&self.bank).await?;
         let held = audited.into_iter().filter(|entry| entry.state != ItemState::Free);
         Ok(held.map(|entry| entry.item).collect())
     }

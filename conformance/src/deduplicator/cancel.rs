@@ -3,8 +3,7 @@
 use storagebox_core::{Assigned, Deduplicator};
 
 use super::{Told, add_seats, assign, crash_after, desk, ensure_settled, recover_all};
-use crate::case::Verdict;
-use crate::failure::{Failure, ensure, ensure_eq};
+use crate::failure::{Failure, Verdict, ensure, ensure_eq};
 use crate::link::{Link, drop_after};
 use crate::world::World;
 

@@ -6,8 +6,7 @@ use std::sync::Arc;
 use storagebox_core::{Assigned, Item};
 
 use super::{CLASSES, Told, add_seats, assign, assign_any, desks, ensure_settled};
-use crate::case::Verdict;
-use crate::failure::{Failure, ensure, ensure_eq};
+use crate::failure::{Failure, Verdict, ensure, ensure_eq};
 use crate::race::{SIZES, race};
 use crate::world::World;
 

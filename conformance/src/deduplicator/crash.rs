@@ -3,8 +3,7 @@
 use storagebox_core::Assigned;
 
 use super::{Told, add_seats, assign, crash_after, desk, ensure_settled, new_seat, recover_all};
-use crate::case::Verdict;
-use crate::failure::{Failure, ensure, ensure_eq};
+use crate::failure::{Failure, Verdict, ensure, ensure_eq};
 use crate::harness::Restart;
 use crate::world::World;
 

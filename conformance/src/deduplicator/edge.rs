@@ -9,8 +9,7 @@ use storagebox_core::{
 };
 
 use super::{add_seats, desk, new_seat};
-use crate::case::Verdict;
-use crate::failure::{ensure, ensure_eq, ensure_matches};
+use crate::failure::{Verdict, ensure, ensure_eq, ensure_matches};
 use crate::values::{longest, nasty_items, nasty_texts};
 use crate::world::World;
 

@@ -17,8 +17,8 @@ use std::sync::Arc;
 
 use storagebox_core::{Assigned, Backend, Deduplicator, Item, ItemState, Namespace, Recovery, Result};
 
-use crate::case::{Verdict, cases};
-use crate::failure::{Failure, ensure, ensure_eq};
+use crate::case::cases;
+use crate::failure::{Failure, Verdict, ensure, ensure_eq};
 use crate::link::{Fate, Link};
 use crate::world::World;
 
@@ -144,7 +144,7 @@ async fn ensure_settled(world: &World, told: &Told, seats: usize) -> Verdict {
     let mut held = Vec::new();
     let mut all = 0;
     for class in CLASSES {
-        let audited = world.harness().audit(world.sandbox(), &Namespace::new(class)?).await?;
+        let audited = world.sandbox().audit(&Namespace::new(class)?).await?;
         all += audited.len();
         for entry in audited {
             let right = matches!(entry.state, ItemState::Held(_) | ItemState::Free);

@@ -9,8 +9,7 @@ use proptest::strategy::BoxedStrategy;
 use storagebox_core::{Assigned, Backend, Deduplicator, Item, Recovery, Result};
 
 use super::{CLASSES, desk};
-use crate::case::Verdict;
-use crate::failure::{Failure, ensure_eq};
+use crate::failure::{Failure, Verdict, ensure_eq};
 use crate::model::{self, compare};
 use crate::world::World;
 

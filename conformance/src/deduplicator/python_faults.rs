@@ -3,8 +3,7 @@
 use storagebox_core::{Added, Assigned, Backend, Certainty, ErrorKind, Hold, Item, ItemBank, Taken};
 
 use super::{Told, add_seats, assign, crash_after, desk, ensure_settled, new_seat};
-use crate::case::Verdict;
-use crate::failure::{Failure, ensure, ensure_eq, ensure_matches};
+use crate::failure::{Failure, Verdict, ensure, ensure_eq, ensure_matches};
 use crate::link::{Fate, Link};
 use crate::world::{World, items};
 

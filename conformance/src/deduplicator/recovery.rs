@@ -5,8 +5,7 @@ use std::sync::Arc;
 use storagebox_core::{Assigned, Backend, Recovery};
 
 use super::{CLASSES, Told, add_seats, assign, assign_any, crash_after, desk, desks, ensure_settled, recover_all};
-use crate::case::Verdict;
-use crate::failure::{Failure, ensure, ensure_eq};
+use crate::failure::{Failure, Verdict, ensure, ensure_eq};
 use crate::link::{Fate, Link, drop_after};
 use crate::race::race;
 use crate::world::World;

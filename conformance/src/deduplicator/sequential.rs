@@ -3,8 +3,7 @@
 use storagebox_core::{Assigned, Backend, Deduplicator, ItemBank};
 
 use super::{CLASSES, Told, add_seats, assign, desk, ensure_settled, new_seat};
-use crate::case::Verdict;
-use crate::failure::{ensure, ensure_eq};
+use crate::failure::{Verdict, ensure, ensure_eq};
 use crate::world::World;
 
 pub(super) async fn same_id_same_item(world: &World) -> Verdict {

@@ -9,8 +9,7 @@ use storagebox_core::{
     Strategy, TokenId, TokenStore, Version, WriterId,
 };
 
-use crate::case::Verdict;
-use crate::failure::{ensure, ensure_eq, ensure_matches};
+use crate::failure::{Verdict, ensure, ensure_eq, ensure_matches};
 use crate::link::{Fate, Link};
 use crate::world::World;
 

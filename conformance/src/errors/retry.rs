@@ -10,8 +10,7 @@ use storagebox_core::{
 };
 
 use super::certainty::KINDS;
-use crate::case::Verdict;
-use crate::failure::{Failure, ensure, ensure_eq, ensure_matches};
+use crate::failure::{Failure, Verdict, ensure, ensure_eq, ensure_matches};
 use crate::link::{Fate, Link};
 use crate::world::World;
 

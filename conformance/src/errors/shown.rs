@@ -12,8 +12,7 @@ use storagebox_core::{
 
 use super::certainty::KINDS;
 use super::retry::Counting;
-use crate::case::Verdict;
-use crate::failure::{Failure, ensure, ensure_eq, ensure_matches};
+use crate::failure::{Failure, Verdict, ensure, ensure_eq, ensure_matches};
 use crate::world::World;
 
 const SECRET: &str = "SECRET-10-OFF";

@@ -8,8 +8,7 @@ use storagebox_core::{
 };
 
 use super::take_new;
-use crate::case::Verdict;
-use crate::failure::{Failure, ensure, ensure_eq, ensure_matches};
+use crate::failure::{Failure, Verdict, ensure, ensure_eq, ensure_matches};
 use crate::link::{Fate, Link};
 use crate::race::answered;
 use crate::world::{World, items};

@@ -9,8 +9,7 @@ use storagebox_core::{
 };
 
 use super::take_new;
-use crate::case::Verdict;
-use crate::failure::{Failure, ensure_eq};
+use crate::failure::{Failure, Verdict, ensure_eq};
 use crate::race::answered;
 use crate::repeatable::{Repeatable, Told};
 use crate::world::{World, items};
@@ -116,7 +115,7 @@ impl Repeatable for Call {
         ensure_eq!(self.is_done(scene, store).await?, Some(true), "whether it is done");
         let counts = bank.counts().await?;
         ensure_eq!(counts, self.counts_after(), "the counts");
-        let audited = world.harness().audit(world.sandbox(), &scene.name).await?;
+        let audited = world.sandbox().audit(&scene.name).await?;
         ensure_eq!(audited.len() as u64, counts.total(), "items audited");
         Ok(())
     }

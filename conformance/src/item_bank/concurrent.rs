@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use storagebox_core::{Added, Backend, BankAdmin, ClaimId, Hold, Item, ItemBank, ItemState, Taken};
 
-use crate::case::Verdict;
-use crate::failure::{Failure, ensure, ensure_eq, ensure_matches};
+use crate::failure::{Failure, Verdict, ensure, ensure_eq, ensure_matches};
 use crate::race::{SIZES, answered, race};
 use crate::world::{World, items};
 

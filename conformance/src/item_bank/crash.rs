@@ -7,8 +7,7 @@ use storagebox_core::{Backend, BankAdmin, ClaimId, ClaimState, Counts, Hold, Ite
 use tokio::sync::{Semaphore, watch};
 
 use super::take_new;
-use crate::case::Verdict;
-use crate::failure::{Failure, ensure_eq, ensure_matches};
+use crate::failure::{Failure, Verdict, ensure_eq, ensure_matches};
 use crate::harness::Restart;
 use crate::race::{answered, race};
 use crate::world::World;
@@ -49,7 +48,7 @@ pub(super) async fn calls_under_way_survive_a_kill(world: &World) -> Verdict {
     });
     let (told, killed) = tokio::join!(takers, async {
         let _some = taken.acquire_many(CALLERS as u32).await;
-        let killed = world.harness().restart(world.sandbox(), Restart::Kill).await;
+        let killed = world.sandbox().restart(Restart::Kill).await;
         back.send_replace(true);
         killed
     });

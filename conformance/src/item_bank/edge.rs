@@ -3,8 +3,7 @@
 use storagebox_core::{Added, ClaimId, Counts, Hold, Item, ItemBank, Taken};
 
 use super::take_new;
-use crate::case::Verdict;
-use crate::failure::ensure_eq;
+use crate::failure::{Verdict, ensure_eq};
 use crate::world::{World, items};
 
 /// Also the seventh fault of the Python package: a duplicate in one call was an error.

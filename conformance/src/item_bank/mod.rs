@@ -41,11 +41,13 @@ cases! { ItemBank:
         expired_though_not_retaken;
     "IB-6" Sequential reuse:
         an_item_that_was_taken_again_stays_with_its_holder, a_claim_whose_hold_is_long_over_holds_one_item;
-    "IB-7" Sequential reuse: a_claim_that_was_retired_and_taken_anew_outlives_upkeep;
+    "IB-7" Sequential @answered reuse: a_claim_that_was_retired_and_taken_anew_outlives_upkeep;
     "IB-7" Concurrent reuse: claims_taken_anew_beside_upkeep_hold;
     "IB-7" Sequential sequential:
         release_frees_and_ends, release_of_another_claim_frees_nothing, release_after_confirm_changes_nothing,
-        retire_lets_the_id_be_used_anew, a_released_claim_is_remembered_for_the_retention;
+        a_released_claim_is_remembered_for_the_retention;
+    "IB-7" Sequential @answered sequential: retire_lets_the_id_be_used_anew;
+    "IB-7" Sequential @answered crate::decisions: a_claim_is_answered_by_its_table;
     "IB-7" Ambiguous ambiguous: a_take_that_lands_after_its_release_gets_nothing;
     "IB-8" Edge edge: batches_of_any_length, a_bank_is_drained_to_the_last_item;
     "IB-9" Concurrent concurrent: all_takers_are_served_while_items_last;

@@ -11,8 +11,7 @@ use storagebox_core::{
     ItemState, Released, Result, Retired, Taken,
 };
 
-use crate::case::Verdict;
-use crate::failure::{Failure, ensure, ensure_eq};
+use crate::failure::{Failure, Verdict, ensure, ensure_eq};
 use crate::model::{self, compare, memory, minutes};
 use crate::world::World;
 

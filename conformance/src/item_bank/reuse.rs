@@ -3,8 +3,7 @@
 use storagebox_core::{BankAdmin, ClaimId, ClaimState, Confirmed, End, Extended, Hold, ItemState, Released, Taken};
 
 use super::take_new;
-use crate::case::Verdict;
-use crate::failure::{Failure, ensure, ensure_eq, ensure_matches};
+use crate::failure::{Failure, Verdict, ensure, ensure_eq, ensure_matches};
 use crate::race::{answered, race};
 use crate::world::World;
 

@@ -6,8 +6,7 @@ use storagebox_core::{
 };
 
 use super::take_new;
-use crate::case::Verdict;
-use crate::failure::{ensure, ensure_eq, ensure_matches};
+use crate::failure::{Verdict, ensure, ensure_eq, ensure_matches};
 use crate::world::{World, items};
 
 pub(super) async fn same_claim_same_item(world: &World) -> Verdict {

@@ -7,8 +7,7 @@ use storagebox_core::{ErrorKind, Key, OrderedStore, Result, Stamp, Written};
 
 use super::order::Write;
 use super::{SEQUENCE, delete_new, is_stale, listed, put_new, shown};
-use crate::case::Verdict;
-use crate::failure::{ensure, ensure_eq, ensure_matches};
+use crate::failure::{Verdict, ensure, ensure_eq, ensure_matches};
 use crate::link::{Fate, Link};
 use crate::race::answered;
 use crate::world::World;

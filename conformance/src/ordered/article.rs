@@ -5,8 +5,7 @@ use std::time::Duration;
 use storagebox_core::{Backend, Key, OrderedOptions, OrderedStore, Stamp, Written};
 
 use super::{SEQUENCE, is_stale, put_new, shown};
-use crate::case::Verdict;
-use crate::failure::{Failure, ensure, ensure_eq};
+use crate::failure::{Failure, Verdict, ensure, ensure_eq};
 use crate::world::World;
 
 type Row = (&'static str, &'static str, i64);

@@ -6,8 +6,7 @@ use storagebox_core::{Backend, Key, OrderedStore, Result, Stamp, Written, async_
 
 use super::order::Write;
 use super::{SEQUENCE, is_stale, shown};
-use crate::case::Verdict;
-use crate::failure::{Failure, ensure, ensure_eq};
+use crate::failure::{Failure, Verdict, ensure, ensure_eq};
 use crate::race::answered;
 use crate::repeatable::{Repeatable, Told};
 use crate::world::World;

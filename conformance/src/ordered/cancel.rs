@@ -7,8 +7,7 @@ use storagebox_core::{Backend, OrderedStore};
 
 use super::calls::CALLS;
 use super::{SEQUENCE, delete_new, listed, put_new, shown};
-use crate::case::Verdict;
-use crate::failure::{Failure, ensure, ensure_eq};
+use crate::failure::{Failure, Verdict, ensure, ensure_eq};
 use crate::link::{Link, drop_after};
 use crate::repeatable::drop_everywhere;
 use crate::world::World;

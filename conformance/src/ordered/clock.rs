@@ -5,8 +5,7 @@ use std::time::Duration;
 use storagebox_core::{Backend, Certainty, ErrorKind, OrderedOptions, OrderedStore, Result, Stamp, Stamping, Written};
 
 use super::{SEQUENCE, is_stale, listed, put_new, shown};
-use crate::case::Verdict;
-use crate::failure::{Failure, ensure, ensure_eq, ensure_matches};
+use crate::failure::{Failure, Verdict, ensure, ensure_eq, ensure_matches};
 use crate::world::World;
 
 const MINUTE: i64 = 60_000;

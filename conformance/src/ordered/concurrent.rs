@@ -7,8 +7,7 @@ use storagebox_core::{Backend, Key, OrderedStore, Stamp, Versioned, Written};
 
 use super::order::Write;
 use super::{SEQUENCE, delete_new, is_stale, put_new, shown};
-use crate::case::Verdict;
-use crate::failure::{Failure, ensure, ensure_eq};
+use crate::failure::{Failure, Verdict, ensure, ensure_eq};
 use crate::history::{Limits, Recorder, Specification, check};
 use crate::race::{SIZES, race};
 use crate::world::World;

@@ -3,8 +3,7 @@
 use storagebox_core::{Backend, OrderedStore, Stamp, Written};
 
 use super::{SEQUENCE, delete_new, is_stale, put_new, shown};
-use crate::case::Verdict;
-use crate::failure::{ensure, ensure_eq};
+use crate::failure::{Verdict, ensure, ensure_eq};
 use crate::harness::Restart;
 use crate::world::World;
 

@@ -3,8 +3,7 @@
 use storagebox_core::{Cursor, ErrorKind, Key, MAX_ID_BYTES, OrderedStore};
 
 use super::{SEQUENCE, delete_new, put_new};
-use crate::case::Verdict;
-use crate::failure::{ensure_eq, ensure_matches};
+use crate::failure::{Verdict, ensure_eq, ensure_matches};
 use crate::values::{longest, nasty_texts};
 use crate::world::World;
 

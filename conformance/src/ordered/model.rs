@@ -9,8 +9,7 @@ use proptest::strategy::BoxedStrategy;
 use storagebox_core::{Backend, Key, OrderedStore, Payload, Result, Stamp, Versioned, WriterId, Written};
 
 use super::SEQUENCE;
-use crate::case::Verdict;
-use crate::failure::ensure_eq;
+use crate::failure::{Verdict, ensure_eq};
 use crate::model::{self, compare, minutes};
 use crate::world::World;
 

@@ -1,7 +1,7 @@
 //! Connections that are cut.
 
 use super::calls::CALLS;
-use crate::case::Verdict;
+use crate::failure::Verdict;
 use crate::repeatable::cut_everywhere;
 use crate::world::World;
 

@@ -5,8 +5,7 @@ use std::cmp::Ordering;
 use storagebox_core::{Key, OrderedStore, Payload, Stamp, Written};
 
 use super::{SEQUENCE, is_stale, put_new, shown, stamp};
-use crate::case::Verdict;
-use crate::failure::{Failure, ensure, ensure_eq};
+use crate::failure::{Failure, Verdict, ensure, ensure_eq};
 use crate::world::World;
 
 /// A write whose content follows from its stamp, so that no two writes differ in content alone.

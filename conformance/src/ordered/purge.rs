@@ -6,8 +6,7 @@ use storagebox_core::{Backend, OrderedOptions, OrderedStore, Stamp, Written};
 
 use super::clock::{aged, ensure_too_old, millis, store_time};
 use super::{SEQUENCE, delete_new, is_stale, listed, put_new, shown};
-use crate::case::Verdict;
-use crate::failure::{ensure, ensure_eq};
+use crate::failure::{Verdict, ensure, ensure_eq};
 use crate::world::World;
 
 const MOMENT: Duration = Duration::from_millis(1);

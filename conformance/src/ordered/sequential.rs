@@ -3,8 +3,7 @@
 use storagebox_core::{Backend, OrderedStore, Stamp, Written};
 
 use super::{SEQUENCE, delete_new, is_stale, listed, put_new, shown, stamp};
-use crate::case::Verdict;
-use crate::failure::{ensure, ensure_eq};
+use crate::failure::{Verdict, ensure, ensure_eq};
 use crate::world::World;
 
 pub(super) async fn an_older_put_changes_nothing(world: &World) -> Verdict {

@@ -5,8 +5,7 @@ use std::sync::Arc;
 use storagebox_core::{Backend, Certainty, Error};
 
 use super::{Attempt, Repeatable, allowed};
-use crate::case::Verdict;
-use crate::failure::{Failure, ensure, ensure_eq};
+use crate::failure::{Failure, Verdict, ensure, ensure_eq};
 use crate::proxy::{Cut, Proxy};
 use crate::world::World;
 
@@ -24,7 +23,7 @@ pub(crate) struct Clients<'a> {
 impl<'a> Clients<'a> {
     /// Cuts the request after so many that hold this text.
     pub(crate) fn arm(&self, cut: Cut, text: &str, passing: usize) {
-        self.proxy.arm(cut, self.world.harness().on_the_wire(text), passing);
+        self.proxy.arm(cut, self.world.sandbox().on_the_wire(text), passing);
     }
 
     /// Whether what was armed has cut a request; it will cut none any more.
@@ -33,11 +32,11 @@ impl<'a> Clients<'a> {
     }
 
     pub(crate) async fn of(world: &'a World) -> Result<Self, Failure> {
-        let upstream = world.harness().upstream(world.sandbox()).ok_or_else(|| {
+        let upstream = world.sandbox().upstream().ok_or_else(|| {
             Failure::new("the harness neither names an upstream nor declares that there is no network")
         })?;
         let proxy = Proxy::start(upstream).await.map_err(|error| Failure::new(format!("a proxy: {error}")))?;
-        let far = world.harness().open_through(world.sandbox(), proxy.addr()).await?;
+        let far = world.sandbox().open_through(proxy.addr()).await?;
         Ok(Self { world, proxy, far, fresh: world.client().await? })
     }
 }

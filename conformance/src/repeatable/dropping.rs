@@ -5,8 +5,7 @@ use std::sync::Arc;
 use storagebox_core::Backend;
 
 use super::{Attempt, Repeatable, allowed};
-use crate::case::Verdict;
-use crate::failure::{Failure, ensure};
+use crate::failure::{Failure, Verdict, ensure};
 use crate::link::{Link, drop_after};
 use crate::world::World;
 

@@ -1,7 +1,7 @@
 //! S-2: what was acknowledged is there after a client or a server has ended.
 
 use super::everything::Everything;
-use crate::case::Verdict;
+use crate::failure::Verdict;
 use crate::harness::Restart;
 use crate::world::World;
 

@@ -28,11 +28,11 @@ cases! { Store:
     "S-3" Edge [..] namespaces: names_alike_are_different_namespaces;
     "S-3" Edge [ItemBank, Dedup, Ordered] namespaces: a_listing_shows_its_own_namespace_alone;
     "S-3" Concurrent [..] namespaces: racing_first_calls_share_one_namespace;
-    "S-4" Sequential [Counter] options: a_counter_is_opened_as_it_was_created;
+    "S-4" Sequential [Counter] @answered options: a_counter_is_opened_as_it_was_created;
     "S-4" Sequential [Ordered] options: an_ordered_store_is_opened_as_it_was_created;
     "S-4" Sequential [Counter, Ordered] options: a_refused_opening_changes_nothing;
-    "S-4" Concurrent [Counter] options: one_of_racing_strategies_creates_the_namespace;
+    "S-4" Concurrent [Counter] @answered options: one_of_racing_strategies_creates_the_namespace;
     "S-5" Sequential promises: the_promises_are_said;
-    "S-5" Sequential [Counter] promises: a_strategy_works_or_names_a_better_one;
+    "S-5" Sequential [Counter] @answered promises: a_strategy_works_or_names_a_better_one;
     "S-5" Sequential [..] promises: what_every_backend_has_is_there;
 }

@@ -8,8 +8,7 @@ use storagebox_core::{
     OrderedStore, Payload, Recorded, Retention, Stamp, Strategy, TokenId, TokenStore, Written,
 };
 
-use crate::case::Verdict;
-use crate::failure::{Failure, ensure, ensure_eq, ensure_matches};
+use crate::failure::{Failure, Verdict, ensure, ensure_eq, ensure_matches};
 use crate::race::race;
 use crate::values::nasty_texts;
 use crate::world::{World, items};

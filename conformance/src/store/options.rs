@@ -8,8 +8,7 @@ use storagebox_core::{
     Stamping, Strategy, Written,
 };
 
-use crate::case::Verdict;
-use crate::failure::{ensure, ensure_eq, ensure_matches};
+use crate::failure::{Verdict, ensure, ensure_eq, ensure_matches};
 use crate::race::race;
 use crate::world::World;
 

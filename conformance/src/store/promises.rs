@@ -7,8 +7,7 @@ use storagebox_core::{
     Strategy,
 };
 
-use crate::case::Verdict;
-use crate::failure::{ensure, ensure_eq, ensure_matches};
+use crate::failure::{Verdict, ensure, ensure_eq, ensure_matches};
 use crate::world::World;
 
 pub(super) async fn the_promises_are_said(world: &World) -> Verdict {

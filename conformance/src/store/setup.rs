@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use storagebox_core::{Backend, ClaimId, Hold, ItemBank, Taken};
 
-use crate::case::Verdict;
-use crate::failure::{ensure, ensure_eq, ensure_matches};
+use crate::failure::{Verdict, ensure, ensure_eq, ensure_matches};
 use crate::link::{Link, drop_after};
 use crate::race::race;
 use crate::world::{World, items};

@@ -9,8 +9,7 @@ use storagebox_core::{
 };
 
 use super::everything::Everything;
-use crate::case::Verdict;
-use crate::failure::{Failure, ensure, ensure_eq, ensure_matches};
+use crate::failure::{Failure, Verdict, ensure, ensure_eq, ensure_matches};
 use crate::link::{Link, drop_after};
 use crate::race::race;
 use crate::world::{World, items};

@@ -6,8 +6,7 @@ use fastrand::Rng;
 use storagebox_core::{Consumed, Created, Discarded, ErrorKind, Result, TokenId, TokenStore};
 
 use super::{GONE, answered, batch, create, op, token};
-use crate::case::Verdict;
-use crate::failure::{Failure, ensure, ensure_eq, ensure_matches};
+use crate::failure::{Failure, Verdict, ensure, ensure_eq, ensure_matches};
 use crate::link::{Fate, Link};
 use crate::world::World;
 

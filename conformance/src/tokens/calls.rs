@@ -5,8 +5,7 @@ use std::sync::Arc;
 use storagebox_core::{Backend, Consumed, Created, Discarded, Result, TokenId, TokenStore, async_trait};
 
 use super::{GONE, batch, create, op, token, tokens_of};
-use crate::case::Verdict;
-use crate::failure::{Failure, ensure, ensure_eq};
+use crate::failure::{Failure, Verdict, ensure, ensure_eq};
 use crate::race::answered;
 use crate::repeatable::{Repeatable, Told};
 use crate::world::World;

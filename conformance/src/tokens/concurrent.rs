@@ -5,8 +5,7 @@ use std::sync::Arc;
 use storagebox_core::{Consumed, Created, Discarded, TokenId, TokenStore};
 
 use super::{GONE, NEW, answered, batch, op, token};
-use crate::case::Verdict;
-use crate::failure::{Failure, ensure, ensure_eq};
+use crate::failure::{Failure, Verdict, ensure, ensure_eq};
 use crate::race::{SIZES, race};
 use crate::world::World;
 

@@ -3,8 +3,7 @@
 use storagebox_core::{Consumed, TokenStore};
 
 use super::{GONE, LIVE, batch, create, op, tokens_of};
-use crate::case::Verdict;
-use crate::failure::{ensure, ensure_eq};
+use crate::failure::{Verdict, ensure, ensure_eq};
 use crate::harness::Restart;
 use crate::world::World;
 

@@ -3,8 +3,7 @@
 use storagebox_core::{Consumed, Created, Discarded, TokenStore};
 
 use super::{batch, op, token};
-use crate::case::Verdict;
-use crate::failure::{ensure, ensure_eq};
+use crate::failure::{Verdict, ensure, ensure_eq};
 use crate::world::World;
 
 pub(super) async fn batches_of_any_length(world: &World) -> Verdict {

@@ -6,8 +6,7 @@ use fastrand::Rng;
 use storagebox_core::{Consumed, Created, Discarded, TokenId, TokenStore};
 
 use super::{GONE, LIVE, NEW, batch, op};
-use crate::case::Verdict;
-use crate::failure::ensure;
+use crate::failure::{Verdict, ensure};
 use crate::history::{Limits, Recorder, Specification, check};
 use crate::race::race;
 use crate::world::World;

@@ -41,6 +41,7 @@ cases! { Tokens:
     "T-7" Sequential sequential:
         a_gone_token_is_not_created_again, discarding_an_unknown_token_fences_it,
         gone_tokens_are_remembered_for_the_retention, a_token_discarded_anew_is_remembered_anew;
+    "T-7" Sequential @answered crate::decisions: a_token_is_answered_by_its_table;
     "T-7" Concurrent concurrent: racing_creates_bring_nothing_back;
     "T-7" Ambiguous ambiguous: a_create_that_lands_after_the_end_creates_nothing;
     "T-8" Edge edge: batches_of_any_length, duplicates_in_one_call_count_once, a_batch_reports_each_token_for_itself;

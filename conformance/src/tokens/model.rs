@@ -9,8 +9,7 @@ use proptest::strategy::BoxedStrategy;
 use storagebox_core::{Backend, Consumed, Created, Discarded, OpId, Result, TokenId, TokenStore};
 
 use super::tokens_of;
-use crate::case::Verdict;
-use crate::failure::{ensure, ensure_eq};
+use crate::failure::{Verdict, ensure, ensure_eq};
 use crate::model::{self, compare, memory};
 use crate::world::World;
 

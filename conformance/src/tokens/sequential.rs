@@ -5,8 +5,7 @@ use std::time::Duration;
 use storagebox_core::{Consumed, Created, Discarded, Retention, TokenStore};
 
 use super::{GONE, LIVE, NEW, batch, create, op, token, tokens_of};
-use crate::case::Verdict;
-use crate::failure::{ensure, ensure_eq};
+use crate::failure::{Verdict, ensure, ensure_eq};
 use crate::world::World;
 
 pub(super) async fn every_client_sees_the_same(world: &World) -> Verdict {

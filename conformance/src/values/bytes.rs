@@ -7,8 +7,7 @@ use storagebox_core::{
     Recorded, Replaced, Result, Retention, Stamp, Version, Written,
 };
 
-use crate::case::Verdict;
-use crate::failure::{ensure, ensure_eq, ensure_matches};
+use crate::failure::{Verdict, ensure, ensure_eq, ensure_matches};
 use crate::world::World;
 
 /// Bytes that are no text, and lengths around the limit.

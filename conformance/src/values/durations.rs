@@ -8,8 +8,7 @@ use storagebox_core::{
     OrderedStore, Payload, Recorded, Result, Retention, Stamp, Stamping, Strategy, Taken,
 };
 
-use crate::case::Verdict;
-use crate::failure::{ensure, ensure_eq, ensure_matches};
+use crate::failure::{Verdict, ensure, ensure_eq, ensure_matches};
 use crate::world::World;
 
 const WRONG: [Duration; 5] = [

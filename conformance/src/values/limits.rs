@@ -5,8 +5,7 @@ use storagebox_core::{
     Result, TokenId, WriterId,
 };
 
-use crate::case::Verdict;
-use crate::failure::{ensure, ensure_eq, ensure_matches};
+use crate::failure::{Verdict, ensure, ensure_eq, ensure_matches};
 use crate::values::longest;
 use crate::world::World;
 

@@ -5,8 +5,7 @@ use storagebox_core::{
     OrderedStore, Recorded, Retention, Stamp, Strategy, Taken, TokenId, Written,
 };
 
-use crate::case::Verdict;
-use crate::failure::{Failure, ensure, ensure_eq, ensure_matches};
+use crate::failure::{Failure, Verdict, ensure, ensure_eq, ensure_matches};
 use crate::world::{World, items};
 
 pub(super) async fn a_claim_is_one_per_bank(world: &World) -> Verdict {

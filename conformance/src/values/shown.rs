@@ -7,8 +7,7 @@ use storagebox_core::{
     Payload, Reason, Recorded, Retention, Stamp, Taken,
 };
 
-use crate::case::Verdict;
-use crate::failure::{ensure, ensure_eq};
+use crate::failure::{Verdict, ensure, ensure_eq};
 use crate::world::World;
 
 const SECRET: &str = "SAVE-10-é";

@@ -10,8 +10,7 @@ use storagebox_core::{
 };
 
 use super::pool::{nasty_items, nasty_texts};
-use crate::case::Verdict;
-use crate::failure::{Failure, ensure, ensure_eq, ensure_matches};
+use crate::failure::{Failure, Verdict, ensure, ensure_eq, ensure_matches};
 use crate::world::World;
 
 const LONG: Duration = Duration::from_secs(3_600);

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use storagebox_conformance::{Declared, Harness, Sandbox, TestClock};
-use storagebox_core::{Backend, Error, ListedItem, ManualClock, Namespace, Result, Retention, async_trait};
+use storagebox_conformance::{Declared, Harness, Sandbox, TestClock, listed};
+use storagebox_core::{Backend, ListedItem, ManualClock, Namespace, Result, Retention, async_trait};
 use storagebox_memory::MemoryStore;
 
 use crate::counter::CounterMistake;
@@ -15,16 +15,13 @@ use crate::tokens::TokenMistake;
 /// Makes stores that all have the same mistake.
 pub(crate) struct Mutated(pub(crate) Mistake);
 
-/// What a sandbox is.
+/// A store and its clock.
 struct Place {
+    mistake: Mistake,
     store: MemoryStore,
     clock: ManualClock,
     kept: Arc<Kept>,
     clients: AtomicU64,
-}
-
-fn place(sandbox: &Sandbox) -> Result<&Place> {
-    sandbox.guard().ok_or_else(|| Error::corrupt(sandbox.name(), "it is another harness's"))
 }
 
 #[async_trait]
@@ -39,39 +36,39 @@ impl Harness for Mutated {
             .without_restart("a memory store ends with its process")
     }
 
-    async fn fresh(&self) -> Result<Sandbox> {
+    async fn fresh(&self) -> Result<Box<dyn Sandbox>> {
         let clock = ManualClock::new();
         let mut builder = MemoryStore::builder().clock(clock.clone());
         if self.0 == Mistake::Store(StoreMistake::ForgetsWithinAnHour) {
             builder = builder.remember(Retention::For(Duration::from_secs(3_600)));
         }
-        let place = Place { store: builder.build()?, clock, kept: Arc::default(), clients: AtomicU64::new(0) };
-        Ok(Sandbox::new("mutant", place))
+        let (store, clients) = (builder.build()?, AtomicU64::new(0));
+        Ok(Box::new(Place { mistake: self.0, store, clock, kept: Arc::default(), clients }))
     }
+}
 
-    async fn open(&self, sandbox: &Sandbox) -> Result<Arc<dyn Backend>> {
-        let place = place(sandbox)?;
+#[async_trait]
+impl Sandbox for Place {
+    async fn open(&self) -> Result<Arc<dyn Backend>> {
         let in_client = matches!(
-            self.0,
+            self.mistake,
             Mistake::Token(TokenMistake::CachesExists | TokenMistake::AcknowledgesBeforeWriting)
                 | Mistake::Counter(CounterMistake::CachesValues)
         );
         Ok(Arc::new(Broken {
-            inner: place.store.clone(),
-            clock: place.clock.clone(),
-            mistake: self.0,
-            kept: if in_client { Arc::default() } else { Arc::clone(&place.kept) },
-            client: place.clients.fetch_add(1, Ordering::Relaxed),
+            inner: self.store.clone(),
+            clock: self.clock.clone(),
+            mistake: self.mistake,
+            kept: if in_client { Arc::default() } else { Arc::clone(&self.kept) },
+            client: self.clients.fetch_add(1, Ordering::Relaxed),
         }))
     }
 
-    async fn audit(&self, sandbox: &Sandbox, bank: &Namespace) -> Result<Vec<ListedItem>> {
-        let bank = place(sandbox)?.store.item_bank(bank)?;
-        Ok(bank.list(None, usize::MAX).await?.entries)
+    async fn audit(&self, bank: &Namespace) -> Result<Vec<ListedItem>> {
+        listed(&self.store, bank).await
     }
 
-    fn clock(&self, sandbox: &Sandbox) -> Option<Arc<dyn TestClock>> {
-        let place = place(sandbox).ok()?;
-        Some(Arc::new(place.clock.clone()))
+    fn clock(&self) -> Option<Arc<dyn TestClock>> {
+        Some(Arc::new(self.clock.clone()))
     }
 }

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 
-use storagebox_conformance::{Declared, Harness, Restart, Sandbox, TestClock};
+use storagebox_conformance::{Declared, Harness, Restart, Sandbox, TestClock, listed};
 use storagebox_core::layer::Layered;
 use storagebox_core::{Backend, Error, ErrorKind, ListedItem, ManualClock, Namespace, Result, async_trait};
 use storagebox_memory::MemoryStore;
@@ -15,16 +15,13 @@ use crate::wire::{Remembered, Wire};
 /// Memory behind a connection, with a client that makes this mistake.
 pub(crate) struct Wired(pub(crate) Mistake);
 
-/// What a sandbox is.
+/// A server, and what is in it.
 struct Place {
+    mistake: Mistake,
     server: Server,
     store: Mutex<MemoryStore>,
     clock: ManualClock,
     remembered: Arc<Mutex<Remembered>>,
-}
-
-fn place(sandbox: &Sandbox) -> Result<&Place> {
-    sandbox.guard().ok_or_else(|| Error::corrupt(sandbox.name(), "it is another harness's"))
 }
 
 fn no_server(error: std::io::Error) -> Error {
@@ -35,11 +32,11 @@ fn memory(clock: &ManualClock) -> Result<MemoryStore> {
     MemoryStore::builder().clock(clock.clone()).build()
 }
 
-impl Wired {
-    fn client(&self, place: &Place, addr: SocketAddr) -> Arc<dyn Backend> {
-        let client = Client::new(addr, Arc::clone(&place.server.desk), self.0);
-        let wire = Wire { client, remembered: Arc::clone(&place.remembered) };
-        Arc::new(Layered::new(Arc::new(lock(&place.store).clone()), Arc::new(wire)))
+impl Place {
+    fn client(&self, addr: SocketAddr) -> Arc<dyn Backend> {
+        let client = Client::new(addr, Arc::clone(&self.server.desk), self.mistake);
+        let wire = Wire { client, remembered: Arc::clone(&self.remembered) };
+        Arc::new(Layered::new(Arc::new(lock(&self.store).clone()), Arc::new(wire)))
     }
 }
 
@@ -53,39 +50,40 @@ impl Harness for Wired {
         Declared::all()
     }
 
-    async fn fresh(&self) -> Result<Sandbox> {
+    async fn fresh(&self) -> Result<Box<dyn Sandbox>> {
         let (clock, server) = (ManualClock::new(), Server::start().await.map_err(no_server)?);
         let store = Mutex::new(memory(&clock)?);
-        Ok(Sandbox::new("wired", Place { server, store, clock, remembered: Arc::default() }))
+        Ok(Box::new(Place { mistake: self.0, server, store, clock, remembered: Arc::default() }))
+    }
+}
+
+#[async_trait]
+impl Sandbox for Place {
+    async fn open(&self) -> Result<Arc<dyn Backend>> {
+        Ok(self.client(self.server.addr))
     }
 
-    async fn open(&self, sandbox: &Sandbox) -> Result<Arc<dyn Backend>> {
-        let place = place(sandbox)?;
-        Ok(self.client(place, place.server.addr))
+    async fn audit(&self, bank: &Namespace) -> Result<Vec<ListedItem>> {
+        let store = lock(&self.store).clone();
+        listed(&store, bank).await
     }
 
-    async fn audit(&self, sandbox: &Sandbox, bank: &Namespace) -> Result<Vec<ListedItem>> {
-        let bank = lock(&place(sandbox)?.store).item_bank(bank)?;
-        Ok(bank.list(None, usize::MAX).await?.entries)
+    fn clock(&self) -> Option<Arc<dyn TestClock>> {
+        Some(Arc::new(self.clock.clone()))
     }
 
-    fn clock(&self, sandbox: &Sandbox) -> Option<Arc<dyn TestClock>> {
-        Some(Arc::new(place(sandbox).ok()?.clock.clone()))
+    fn upstream(&self) -> Option<SocketAddr> {
+        Some(self.server.addr)
     }
 
-    fn upstream(&self, sandbox: &Sandbox) -> Option<SocketAddr> {
-        Some(place(sandbox).ok()?.server.addr)
+    async fn open_through(&self, proxy: SocketAddr) -> Result<Arc<dyn Backend>> {
+        Ok(self.client(proxy))
     }
 
-    async fn open_through(&self, sandbox: &Sandbox, proxy: SocketAddr) -> Result<Arc<dyn Backend>> {
-        Ok(self.client(place(sandbox)?, proxy))
-    }
-
-    async fn restart(&self, sandbox: &Sandbox, how: Restart) -> Result<()> {
-        let place = place(sandbox)?;
-        if (self.0, how) == (Mistake::LosesAllInAKill, Restart::Kill) {
-            *lock(&place.store) = memory(&place.clock)?;
+    async fn restart(&self, how: Restart) -> Result<()> {
+        if (self.mistake, how) == (Mistake::LosesAllInAKill, Restart::Kill) {
+            *lock(&self.store) = memory(&self.clock)?;
         }
-        place.server.restart().await.map_err(no_server)
+        self.server.restart().await.map_err(no_server)
     }
 }

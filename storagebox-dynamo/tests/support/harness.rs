@@ -11,7 +11,7 @@ use aws_smithy_runtime_api::client::http::SharedHttpClient;
 use storagebox_conformance::{Declared, Harness, Link, Restart, Sandbox, TestClock};
 use storagebox_core::layer::Layered;
 use storagebox_core::{
-    Backend, ClaimId, Clock, Error, Item, ItemState, ListedItem, ManualClock, Namespace, Result, async_trait,
+    Backend, ClaimId, Clock, Item, ItemState, ListedItem, ManualClock, Namespace, Result, async_trait,
 };
 use storagebox_dynamo::faults::{Fault, Faults};
 use storagebox_testkit::checks::harness::{Acts, run_with};
@@ -68,23 +68,29 @@ impl DynamoHarness {
         run_with(async |_| Table::shared().await, run, async |table| table.remove().await)
     }
 
-    async fn store(&self, place: &Place, address: Option<SocketAddr>) -> Result<Arc<dyn Backend>> {
-        let http = (self.set_up.faults.0 > 0).then(|| SharedHttpClient::new(self.faults.clone()));
-        let client = place.table.client(address, http).await;
-        let store: Arc<dyn Backend> = Arc::new(place.builder().call_timeout(PATIENCE).from_client(&client)?);
-        match self.set_up.faults.0 {
-            0 => Ok(store),
-            _ => Ok(Arc::new(Layered::new(store, Link::patient(ATTEMPTS)))),
-        }
+    fn keys(&self, place: Place) -> Box<dyn Sandbox> {
+        let faults = (self.set_up.faults.0 > 0).then(|| self.faults.clone());
+        Box::new(Keys { place, faults })
     }
 }
 
-fn place(sandbox: &Sandbox) -> Result<&Place> {
-    sandbox.guard().ok_or_else(|| Error::corrupt(sandbox.name(), "it is another harness's"))
+/// A prefix of keys for one case.
+struct Keys {
+    place: Place,
+    /// The clients' way to the server, if it has faults.
+    faults: Option<Faults>,
 }
 
-fn sandbox(place: Place) -> Sandbox {
-    Sandbox::new(place.prefix.clone(), place)
+impl Keys {
+    async fn store(&self, address: Option<SocketAddr>) -> Result<Arc<dyn Backend>> {
+        let http = self.faults.clone().map(SharedHttpClient::new);
+        let client = self.place.table.client(address, http).await;
+        let store: Arc<dyn Backend> = Arc::new(self.place.builder().call_timeout(PATIENCE).from_client(&client)?);
+        match self.faults {
+            None => Ok(store),
+            Some(_) => Ok(Arc::new(Layered::new(store, Link::patient(ATTEMPTS)))),
+        }
+    }
 }
 
 #[async_trait]
@@ -102,39 +108,41 @@ impl Harness for DynamoHarness {
         }
     }
 
-    async fn fresh(&self) -> Result<Sandbox> {
-        Ok(sandbox(self.table.place().await?))
+    async fn fresh(&self) -> Result<Box<dyn Sandbox>> {
+        Ok(self.keys(self.table.place().await?))
     }
 
-    async fn fresh_alone(&self) -> Result<Sandbox> {
-        Ok(sandbox(Table::alone(Data::InFile).await?.place().await?))
+    async fn fresh_alone(&self) -> Result<Box<dyn Sandbox>> {
+        Ok(self.keys(Table::alone(Data::InFile).await?.place().await?))
     }
+}
 
-    async fn open(&self, sandbox: &Sandbox) -> Result<Arc<dyn Backend>> {
-        let store = self.store(place(sandbox)?, None).await?;
+#[async_trait]
+impl Sandbox for Keys {
+    async fn open(&self) -> Result<Arc<dyn Backend>> {
+        let store = self.store(None).await?;
         store.ping().await?;
         Ok(store)
     }
 
-    fn upstream(&self, sandbox: &Sandbox) -> Option<SocketAddr> {
-        place(sandbox).ok()?.table.server()
+    fn upstream(&self) -> Option<SocketAddr> {
+        self.place.table.server()
     }
 
-    async fn open_through(&self, sandbox: &Sandbox, proxy: SocketAddr) -> Result<Arc<dyn Backend>> {
-        self.store(place(sandbox)?, Some(proxy)).await
+    async fn open_through(&self, proxy: SocketAddr) -> Result<Arc<dyn Backend>> {
+        self.store(Some(proxy)).await
     }
 
-    async fn audit(&self, sandbox: &Sandbox, bank: &Namespace) -> Result<Vec<ListedItem>> {
-        let place = place(sandbox)?;
-        audit(&place.rows().await?, &place.prefix, bank, &place.clock)
+    async fn audit(&self, bank: &Namespace) -> Result<Vec<ListedItem>> {
+        audit(&self.place.rows().await?, &self.place.prefix, bank, &self.place.clock)
     }
 
-    fn clock(&self, sandbox: &Sandbox) -> Option<Arc<dyn TestClock>> {
-        place(sandbox).ok().map(|place| Arc::new(place.clock.clone()) as _)
+    fn clock(&self) -> Option<Arc<dyn TestClock>> {
+        Some(Arc::new(self.place.clock.clone()))
     }
 
-    async fn restart(&self, sandbox: &Sandbox, how: Restart) -> Result<()> {
-        ACTS.restart(place(sandbox)?.table.own(), how)
+    async fn restart(&self, how: Restart) -> Result<()> {
+        ACTS.restart(self.place.table.own(), how)
     }
 }
 

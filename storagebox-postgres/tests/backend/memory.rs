@@ -8,7 +8,7 @@ use storagebox_testkit::checks::memory;
 
 use crate::scene::{count, owner_url, with_database, with_place};
 use crate::structure::contents;
-use crate::support::{Database, clock, run};
+use crate::support::{Database, moved_clock, run};
 
 const SCHEMA: &str = "elsewhere";
 
@@ -21,7 +21,7 @@ async fn fenced_for_ever(database: &Arc<Database>) -> Result<PostgresStore> {
     let store = builder()?.remember(Retention::Forever).connect(&owner_url(database, "for-ever"))?;
     store.setup().await?;
     memory::fence_each_kind(&store).await?;
-    run(database.owner(), clock(SCHEMA, memory::LONG_AGO)).await?;
+    run(database.owner(), moved_clock(SCHEMA, memory::LONG_AGO)).await?;
     Ok(store)
 }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use sqlx::{AssertSqlSafe, Row, query};
 use storagebox_conformance::{Declared, Harness, Part, Restart, Sandbox, TestClock};
-use storagebox_core::{Backend, Error, ListedItem, Namespace, Result, async_trait};
+use storagebox_core::{Backend, ListedItem, Namespace, Result, async_trait};
 use storagebox_postgres::{PostgresBuilder, Statements};
 use storagebox_testkit::checks::harness::{self, Acts, run_with};
 use storagebox_testkit::pgbouncer::{self, PgBouncer};
@@ -46,16 +46,22 @@ pub struct PostgresHarness {
     version: String,
 }
 
-/// What a sandbox is.
-struct Guard {
+/// A schema for one case.
+struct Schema {
     place: Arc<Place>,
     pooler: Option<Arc<PgBouncer>>,
+    set_up: SetUp,
 }
 
-impl Guard {
+impl Schema {
     /// Where clients connect to.
     fn address(&self) -> SocketAddr {
         self.pooler.as_ref().map_or(self.place.database.server(), |pooler| pooler.address())
+    }
+
+    fn store(&self, address: SocketAddr) -> Result<Arc<dyn Backend>> {
+        let builder = self.set_up.builder(self.place.builder()?).call_timeout(PATIENCE);
+        Ok(Arc::new(builder.connect(&self.place.url_at(address))?))
     }
 }
 
@@ -78,22 +84,9 @@ impl PostgresHarness {
         run_with(async |_| Database::shared().await, run, async |database| database.remove().await)
     }
 
-    fn store(&self, place: &Place, address: SocketAddr) -> Result<Arc<dyn Backend>> {
-        let builder = self.set_up.builder(place.builder()?).call_timeout(PATIENCE);
-        Ok(Arc::new(builder.connect(&place.url_at(address))?))
+    fn schema(&self, place: Place, pooler: Option<Arc<PgBouncer>>) -> Box<dyn Sandbox> {
+        Box::new(Schema { place: Arc::new(place), pooler, set_up: self.set_up })
     }
-}
-
-fn guard(sandbox: &Sandbox) -> Result<&Guard> {
-    sandbox.guard().ok_or_else(|| Error::corrupt(sandbox.name(), "it is another harness's"))
-}
-
-fn place(sandbox: &Sandbox) -> Result<&Arc<Place>> {
-    Ok(&guard(sandbox)?.place)
-}
-
-fn sandbox(place: Place, pooler: Option<Arc<PgBouncer>>) -> Sandbox {
-    Sandbox::new(place.schema.clone(), Guard { place: Arc::new(place), pooler })
 }
 
 #[async_trait]
@@ -106,28 +99,30 @@ impl Harness for PostgresHarness {
         Declared::all().without(Part::Strategies, "of the counters, PostgreSQL has Atomic, Marker, Window and Sharded")
     }
 
-    async fn fresh(&self) -> Result<Sandbox> {
-        Ok(sandbox(self.database.place().await?, self.pooler.clone()))
+    async fn fresh(&self) -> Result<Box<dyn Sandbox>> {
+        Ok(self.schema(self.database.place().await?, self.pooler.clone()))
     }
 
-    async fn fresh_alone(&self) -> Result<Sandbox> {
+    async fn fresh_alone(&self) -> Result<Box<dyn Sandbox>> {
         let server = block_in_place(|| Postgres::start(&Settings::durable())).map_err(failed)?;
         let database = Database::alone(server).await?;
         let pooler = self.set_up.pooled.then(|| pooler(&database)).transpose()?;
-        Ok(sandbox(database.place().await?, pooler))
+        Ok(self.schema(database.place().await?, pooler))
     }
+}
 
+#[async_trait]
+impl Sandbox for Schema {
     /// Connected by now: the driver pends hundreds of times while it proves the password, and the suite drops each
     /// call at every point where it pends.
-    async fn open(&self, sandbox: &Sandbox) -> Result<Arc<dyn Backend>> {
-        let guard = guard(sandbox)?;
-        let store = self.store(&guard.place, guard.address())?;
+    async fn open(&self) -> Result<Arc<dyn Backend>> {
+        let store = self.store(self.address())?;
         store.ping().await?;
         Ok(store)
     }
 
-    fn upstream(&self, sandbox: &Sandbox) -> Option<SocketAddr> {
-        guard(sandbox).ok().map(Guard::address)
+    fn upstream(&self) -> Option<SocketAddr> {
+        Some(self.address())
     }
 
     /// Simple statements have every argument in hexadecimal.
@@ -138,23 +133,22 @@ impl Harness for PostgresHarness {
         }
     }
 
-    async fn open_through(&self, sandbox: &Sandbox, proxy: SocketAddr) -> Result<Arc<dyn Backend>> {
-        self.store(place(sandbox)?, proxy)
+    async fn open_through(&self, proxy: SocketAddr) -> Result<Arc<dyn Backend>> {
+        self.store(proxy)
     }
 
-    async fn audit(&self, sandbox: &Sandbox, bank: &Namespace) -> Result<Vec<ListedItem>> {
-        let place = place(sandbox)?;
-        let sql = AUDIT.replace("{schema}", &place.schema);
-        let rows = query(AssertSqlSafe(sql)).bind(bank.as_str()).fetch_all(place.database.owner()).await;
+    async fn audit(&self, bank: &Namespace) -> Result<Vec<ListedItem>> {
+        let sql = AUDIT.replace("{schema}", &self.place.schema);
+        let rows = query(AssertSqlSafe(sql)).bind(bank.as_str()).fetch_all(self.place.database.owner()).await;
         rows.map_err(failed)?.iter().map(listed).collect()
     }
 
-    fn clock(&self, sandbox: &Sandbox) -> Option<Arc<dyn TestClock>> {
-        place(sandbox).ok().map(|place| Arc::new(Hand(Arc::clone(place))) as _)
+    fn clock(&self) -> Option<Arc<dyn TestClock>> {
+        Some(Arc::new(Hand(Arc::clone(&self.place))))
     }
 
-    async fn restart(&self, sandbox: &Sandbox, how: Restart) -> Result<()> {
-        ACTS.restart(place(sandbox)?.database.own(), how)
+    async fn restart(&self, how: Restart) -> Result<()> {
+        ACTS.restart(self.place.database.own(), how)
     }
 }
 

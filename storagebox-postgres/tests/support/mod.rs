@@ -8,4 +8,5 @@ mod place;
 
 pub use drained::{Behind, Buffers, end_holds};
 pub use harness::{PostgresHarness, SetUp};
-pub use place::{Database, Place, clock, failed, run};
+pub use place::{Database, Place, failed, run};
+pub use storagebox_postgres::moved_clock;

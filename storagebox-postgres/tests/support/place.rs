@@ -10,7 +10,7 @@ use std::time::Duration;
 use sqlx::postgres::{PgConnectOptions, PgPool, PgPoolOptions};
 use sqlx::{AssertSqlSafe, Executor, query, raw_sql};
 use storagebox_core::{Backend as _, Result};
-use storagebox_postgres::{PostgresBuilder, PostgresStore};
+use storagebox_postgres::{PostgresBuilder, PostgresStore, moved_clock};
 pub use storagebox_testkit::checks::failed;
 use storagebox_testkit::postgres::Postgres;
 use storagebox_testkit::servers;
@@ -112,7 +112,7 @@ impl Database {
     /// Much faster than to make one.
     async fn emptied(&self, schema: String) -> Result<String> {
         let tables: String = TABLES.iter().map(|table| format!("DELETE FROM {schema}.{table};")).collect();
-        run(&self.owner, format!("{tables} {}", clock(&schema, Duration::ZERO))).await?;
+        run(&self.owner, format!("{tables} {}", moved_clock(&schema, Duration::ZERO))).await?;
         Ok(schema)
     }
 
@@ -151,7 +151,7 @@ impl Place {
     pub async fn advance(&self, duration: Duration) -> Result<()> {
         let mut moved = self.moved.lock().await;
         *moved += duration;
-        run(&self.database.owner, clock(&self.schema, *moved)).await
+        run(&self.database.owner, moved_clock(&self.schema, *moved)).await
     }
 
     /// The URL of the role with the least rights, at this address, for sessions that are known by the schema.
@@ -182,15 +182,6 @@ const TABLES: [&str; 13] = [
     "counter_ops",
     "ordered_values",
 ];
-
-/// The one function that reads the server's clock, moved on.
-pub fn clock(schema: &str, moved: Duration) -> String {
-    let micros = moved.as_micros();
-    format!(
-        "CREATE OR REPLACE FUNCTION {schema}.clock() RETURNS timestamptz LANGUAGE sql \
-         RETURN clock_timestamp() + {schema}.interval_of({micros})"
-    )
-}
 
 async fn pool(options: PgConnectOptions, most: u32) -> Result<PgPool> {
     PgPoolOptions::new().max_connections(most).connect_with(options).await.map_err(failed)

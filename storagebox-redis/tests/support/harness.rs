@@ -9,7 +9,7 @@ use std::time::Duration;
 use redis::aio::MultiplexedConnection;
 use redis::cmd;
 use storagebox_conformance::{Declared, Harness, Part, Restart, Sandbox, TestClock};
-use storagebox_core::{Backend, ClaimId, Error, Item, ItemState, ListedItem, Namespace, Result, async_trait};
+use storagebox_core::{Backend, ClaimId, Item, ItemState, ListedItem, Namespace, Result, async_trait};
 use storagebox_redis::Moved;
 use storagebox_testkit::checks::harness::{Acts, run_with};
 use storagebox_testkit::redis::{Redis, Settings};
@@ -73,19 +73,23 @@ impl RedisHarness {
         };
         run_with(make, run, async |server| server.remove().await)
     }
+}
 
-    fn store(&self, place: &Place, url: &str) -> Result<Arc<dyn Backend>> {
-        let builder = place.builder()?.call_timeout(PATIENCE).wait(self.set_up.wait, Duration::from_secs(60));
+/// A prefix of keys for one case.
+struct Prefix {
+    place: Place,
+    set_up: SetUp,
+}
+
+impl Prefix {
+    fn store(&self, url: &str) -> Result<Arc<dyn Backend>> {
+        let builder = self.place.builder()?.call_timeout(PATIENCE).wait(self.set_up.wait, Duration::from_secs(60));
         let builder = match self.set_up.pool {
             Some(connections) => builder.pool(connections),
             None => builder,
         };
         Ok(Arc::new(builder.connect(url)?))
     }
-}
-
-fn place(sandbox: &Sandbox) -> Result<&Place> {
-    sandbox.guard().ok_or_else(|| Error::corrupt(sandbox.name(), "it is another harness's"))
 }
 
 #[async_trait]
@@ -108,52 +112,52 @@ impl Harness for RedisHarness {
         }
     }
 
-    async fn fresh(&self) -> Result<Sandbox> {
-        let place = self.server.place().await?;
-        Ok(Sandbox::new(place.prefix.clone(), place))
+    async fn fresh(&self) -> Result<Box<dyn Sandbox>> {
+        Ok(Box::new(Prefix { place: self.server.place().await?, set_up: self.set_up }))
     }
 
-    async fn fresh_alone(&self) -> Result<Sandbox> {
+    async fn fresh_alone(&self) -> Result<Box<dyn Sandbox>> {
         let place = Server::alone(Settings::durable()).await?.place().await?;
-        Ok(Sandbox::new(place.prefix.clone(), place))
+        Ok(Box::new(Prefix { place, set_up: self.set_up }))
     }
+}
 
+#[async_trait]
+impl Sandbox for Prefix {
     /// Connected by now: the suite drops each call at every point where it pends, and it is the calls that matter.
-    async fn open(&self, sandbox: &Sandbox) -> Result<Arc<dyn Backend>> {
-        let place = place(sandbox)?;
-        let store = self.store(place, &place.server.url())?;
+    async fn open(&self) -> Result<Arc<dyn Backend>> {
+        let store = self.store(&self.place.server.url())?;
         store.ping().await?;
         Ok(store)
     }
 
-    fn upstream(&self, sandbox: &Sandbox) -> Option<SocketAddr> {
-        place(sandbox).ok().map(|place| place.server.address())
+    fn upstream(&self) -> Option<SocketAddr> {
+        Some(self.place.server.address())
     }
 
-    async fn open_through(&self, sandbox: &Sandbox, proxy: SocketAddr) -> Result<Arc<dyn Backend>> {
-        let place = place(sandbox)?;
-        self.store(place, &place.server.url_at(proxy))
+    async fn open_through(&self, proxy: SocketAddr) -> Result<Arc<dyn Backend>> {
+        self.store(&self.place.server.url_at(proxy))
     }
 
     /// Past the library: the hashes as they are.
-    async fn audit(&self, sandbox: &Sandbox, bank: &Namespace) -> Result<Vec<ListedItem>> {
-        let place = place(sandbox)?;
-        let mut masters = place.server.masters().await?;
+    async fn audit(&self, bank: &Namespace) -> Result<Vec<ListedItem>> {
+        let Place { server, prefix, moved } = &self.place;
+        let mut masters = server.masters().await?;
         let escaped: String = bank.as_str().bytes().map(escape).collect();
-        let base = format!("{}:{{b.{escaped}.0}}", place.prefix);
+        let base = format!("{prefix}:{{b.{escaped}.0}}");
         let time: (i64, i64) = cmd("TIME").query_async(&mut masters[0]).await.map_err(failed)?;
-        let now = time.0 * 1_000_000 + time.1 + place.moved.micros();
+        let now = time.0 * 1_000_000 + time.1 + moved.micros();
         let claims = hashes(&mut masters, &format!("{base}:c:")).await?;
         let items = hashes(&mut masters, &format!("{base}:i:")).await?;
         items.into_iter().map(|(item, state)| listed(item, &state, &claims, now)).collect()
     }
 
-    fn clock(&self, sandbox: &Sandbox) -> Option<Arc<dyn TestClock>> {
-        place(sandbox).ok().map(|place| Arc::new(Hand(place.moved.clone())) as _)
+    fn clock(&self) -> Option<Arc<dyn TestClock>> {
+        Some(Arc::new(Hand(self.place.moved.clone())))
     }
 
-    async fn restart(&self, sandbox: &Sandbox, how: Restart) -> Result<()> {
-        ACTS.restart(place(sandbox)?.server.own(), how)
+    async fn restart(&self, how: Restart) -> Result<()> {
+        ACTS.restart(self.place.server.own(), how)
     }
 }
 

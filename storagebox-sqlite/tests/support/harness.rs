@@ -6,7 +6,7 @@ use std::time::Duration;
 use sqlx::Row;
 use sqlx::sqlite::SqliteRow;
 use storagebox_conformance::{Declared, Harness, Part, Restart, Sandbox, TestClock};
-use storagebox_core::{Backend, Error, ListedItem, Namespace, Result, async_trait};
+use storagebox_core::{Backend, ListedItem, Namespace, Result, async_trait};
 use storagebox_testkit::checks::harness;
 
 use super::place::{Place, failed};
@@ -32,8 +32,10 @@ impl SetUp {
 #[derive(Debug)]
 pub struct SqliteHarness(pub SetUp);
 
-fn place(sandbox: &Sandbox) -> Result<&Place> {
-    sandbox.guard().ok_or_else(|| Error::corrupt(sandbox.name(), "it is another harness's"))
+/// A file for one case.
+struct File {
+    place: Place,
+    set_up: SetUp,
 }
 
 #[async_trait]
@@ -48,42 +50,41 @@ impl Harness for SqliteHarness {
             .without_network("a file has no server to connect to")
     }
 
-    async fn fresh(&self) -> Result<Sandbox> {
-        let place = Place::ready().await?;
-        Ok(Sandbox::new(place.url(), place))
+    async fn fresh(&self) -> Result<Box<dyn Sandbox>> {
+        Ok(Box::new(File { place: Place::ready().await?, set_up: self.0 }))
     }
+}
 
-    async fn open(&self, sandbox: &Sandbox) -> Result<Arc<dyn Backend>> {
-        let place = place(sandbox)?;
-        let builder = place.builder().combining(self.0.combining).call_timeout(PATIENCE);
-        Ok(Arc::new(match self.0.pools {
-            true => builder.from_pool(place.pool())?,
-            false => builder.open(place.path())?,
+#[async_trait]
+impl Sandbox for File {
+    async fn open(&self) -> Result<Arc<dyn Backend>> {
+        let builder = self.place.builder().combining(self.set_up.combining).call_timeout(PATIENCE);
+        Ok(Arc::new(match self.set_up.pools {
+            true => builder.from_pool(self.place.pool())?,
+            false => builder.open(self.place.path())?,
         }))
     }
 
-    async fn audit(&self, sandbox: &Sandbox, bank: &Namespace) -> Result<Vec<ListedItem>> {
-        let place = place(sandbox)?;
-        let now = storagebox_core::Clock::now(&place.clock).as_micros();
+    async fn audit(&self, bank: &Namespace) -> Result<Vec<ListedItem>> {
+        let now = storagebox_core::Clock::now(&self.place.clock).as_micros();
         let audit = sqlx::query(AUDIT).bind(bank.as_str()).bind(i64::try_from(now).map_err(failed)?);
-        let rows = audit.fetch_all(&mut place.raw().await?).await.map_err(failed)?;
+        let rows = audit.fetch_all(&mut self.place.raw().await?).await.map_err(failed)?;
         rows.iter().map(listed).collect()
     }
 
-    fn clock(&self, sandbox: &Sandbox) -> Option<Arc<dyn TestClock>> {
-        place(sandbox).ok().map(|place| Arc::new(place.clock.clone()) as _)
+    fn clock(&self) -> Option<Arc<dyn TestClock>> {
+        Some(Arc::new(self.place.clock.clone()))
     }
 
     /// There is no server. What ends is another process that is in the middle of writing to the file, and what it was
     /// told must be so.
-    async fn restart(&self, sandbox: &Sandbox, how: Restart) -> Result<()> {
-        let place = place(sandbox)?;
-        let worker = Worker::start(&place.path(), "neighbour", usize::MAX).map_err(failed)?;
+    async fn restart(&self, how: Restart) -> Result<()> {
+        let worker = Worker::start(&self.place.path(), "neighbour", usize::MAX).map_err(failed)?;
         let acked = tokio::task::block_in_place(|| match how {
             Restart::Clean => worker.ended_after(5),
             Restart::Kill => worker.killed_after(5),
         });
-        acked.map_err(failed)?.audit(&place.path()).await
+        acked.map_err(failed)?.audit(&self.place.path()).await
     }
 }
 

@@ -42,10 +42,6 @@ impl Place {
         self.folder.path().join("namespace.db")
     }
 
-    pub fn url(&self) -> String {
-        format!("sqlite://{}", self.path().display())
-    }
-
     pub fn builder(&self) -> SqliteBuilder {
         SqliteStore::builder().clock(self.clock.clone())
     }

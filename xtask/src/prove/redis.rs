@@ -9,5 +9,6 @@ pub(super) fn run() -> Result<(), Failure> {
     super::suite_at_length("storagebox-redis")?;
     let mut suite = cargo(["test", "--locked", "-p", "storagebox-redis", "--test", "smoke"]);
     suite.env("STORAGEBOX_CLUSTER", "everything");
-    shown(suite)
+    shown(suite)?;
+    shown(cargo(["run", "--locked", "-p", "storagebox-redis", "--example", "harness"]))
 }

@@ -5,10 +5,9 @@ use std::time::Duration;
 use storagebox_core::{Bounds, Cancelled, Change, Counted, ErrorKind, LedgerEntry, Retention, Strategy};
 
 use super::{lose, stock};
-use crate::case::Verdict;
 use crate::counter::Subject;
 use crate::counter::ledger::{Book, ensure_in_order};
-use crate::failure::{Failure, ensure, ensure_eq};
+use crate::failure::{Failure, Verdict, ensure, ensure_eq};
 use crate::link::Fate;
 use crate::race::race;
 use crate::world::World;

@@ -5,9 +5,8 @@ use std::time::Duration;
 use storagebox_core::{Bounds, Counted, Result, Strategy};
 
 use super::lose;
-use crate::case::Verdict;
 use crate::counter::Subject;
-use crate::failure::{ensure, ensure_eq};
+use crate::failure::{Verdict, ensure, ensure_eq};
 use crate::link::Fate;
 use crate::race::race;
 use crate::world::World;

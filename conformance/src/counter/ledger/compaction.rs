@@ -7,10 +7,9 @@ use std::time::Duration;
 use storagebox_core::{Counted, LedgerEntry, Maintained};
 
 use super::{Book, ensure_kept};
-use crate::case::Verdict;
 use crate::counter::ambiguous::ensure_lost;
 use crate::counter::{Kind, Subject};
-use crate::failure::{ensure, ensure_eq};
+use crate::failure::{Verdict, ensure, ensure_eq};
 use crate::link::{Fate, Link, drop_after};
 use crate::race::race;
 use crate::world::World;

@@ -5,8 +5,7 @@ use std::time::Duration;
 use storagebox_core::{Change, Counted, LedgerEntry, MAX_ID_BYTES, OpId, Reason};
 
 use super::{Book, number_of};
-use crate::case::Verdict;
-use crate::failure::{Failure, ensure, ensure_eq, ensure_matches};
+use crate::failure::{Failure, Verdict, ensure, ensure_eq, ensure_matches};
 use crate::race::answered;
 use crate::values::{longest, nasty_texts};
 use crate::world::World;

@@ -6,9 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use storagebox_core::{Aborted, Begun, Completed, Fence, Fingerprint, Lease, LeaseRepo, Retention};
 
 use super::race_on;
-use crate::case::Verdict;
 use crate::dedup::{LONG, Repos, id, op, text};
-use crate::failure::{Failure, ensure, ensure_eq, ensure_matches};
+use crate::failure::{Failure, Verdict, ensure, ensure_eq, ensure_matches};
 use crate::race::{SIZES, race};
 use crate::world::World;
 

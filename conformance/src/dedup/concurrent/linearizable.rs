@@ -11,9 +11,8 @@ use storagebox_core::{
 
 use super::one_id::{Call, OneId, Op, Reply};
 use super::race_on;
-use crate::case::Verdict;
 use crate::dedup::{LONG, Repos, id, op, text};
-use crate::failure::{Failure, ensure, ensure_eq};
+use crate::failure::{Failure, Verdict, ensure, ensure_eq};
 use crate::history::{Limits, Recorder, check};
 use crate::world::World;
 

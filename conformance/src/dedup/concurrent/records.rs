@@ -5,9 +5,8 @@ use std::collections::BTreeSet;
 use storagebox_core::{DedupId, DedupRepo, Entry, Forgotten, Recorded, Replaced, Retention, Version};
 
 use super::race_on;
-use crate::case::Verdict;
 use crate::dedup::{Repos, id, op, text};
-use crate::failure::{Failure, ensure, ensure_eq, ensure_matches};
+use crate::failure::{Failure, Verdict, ensure, ensure_eq, ensure_matches};
 use crate::race::SIZES;
 use crate::world::World;
 

@@ -8,8 +8,7 @@ use storagebox_core::{
     Retention, Version,
 };
 
-use crate::case::Verdict;
-use crate::failure::{Failure, ensure, ensure_eq};
+use crate::failure::{Failure, Verdict, ensure, ensure_eq};
 use crate::model::memory;
 
 /// When a call is made.

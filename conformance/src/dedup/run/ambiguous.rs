@@ -4,9 +4,8 @@ use storagebox_core::{DedupRepo, Ran};
 
 use super::timer::StoreTimer;
 use super::{Tally, options, run_well};
-use crate::case::Verdict;
 use crate::dedup::{Repos, id, text};
-use crate::failure::{Failure, ensure_eq};
+use crate::failure::{Failure, Verdict, ensure_eq};
 use crate::link::{Fate, Link};
 use crate::world::World;
 

@@ -9,9 +9,8 @@ use tokio::sync::Notify;
 
 use super::timer::StoreTimer;
 use super::{Tally, lease, options, run_well};
-use crate::case::Verdict;
 use crate::dedup::{LONG, Repos, id, op, text};
-use crate::failure::{Failure, ensure, ensure_eq, ensure_matches};
+use crate::failure::{Failure, Verdict, ensure, ensure_eq, ensure_matches};
 use crate::link::{Link, drop_after};
 use crate::world::World;
 

@@ -6,9 +6,8 @@ use storagebox_core::{Fingerprint, Payload, Ran, RunError, run};
 
 use super::timer::StoreTimer;
 use super::{Tally, lease, options, run_well};
-use crate::case::Verdict;
 use crate::dedup::{LONG, Repos, id, text};
-use crate::failure::{Failure, ensure_eq, ensure_matches};
+use crate::failure::{Failure, Verdict, ensure_eq, ensure_matches};
 use crate::race::{SIZES, race};
 use crate::world::World;
 

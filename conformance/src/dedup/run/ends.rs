@@ -8,9 +8,8 @@ use storagebox_core::{MAX_PAYLOAD_BYTES, Payload, Ran, Retry, RunError, run};
 use super::refusing::Refusing;
 use super::timer::StoreTimer;
 use super::{Tally, lease, options, run_well};
-use crate::case::Verdict;
 use crate::dedup::{Repos, id, op, text};
-use crate::failure::{Failure, ensure, ensure_eq, ensure_matches};
+use crate::failure::{Failure, Verdict, ensure, ensure_eq, ensure_matches};
 use crate::world::World;
 
 /// A name stands for one run. What it says of a run that is over is no tale of another who has begun.

@@ -10,9 +10,8 @@ use storagebox_core::{
 
 use super::timer::StoreTimer;
 use super::{Tally, lease, options, run_well};
-use crate::case::Verdict;
 use crate::dedup::{LONG, Repos, id, op, text};
-use crate::failure::{Failure, ensure, ensure_eq, ensure_matches};
+use crate::failure::{Failure, Verdict, ensure, ensure_eq, ensure_matches};
 use crate::link::{Fate, Link};
 use crate::world::World;
 

@@ -39,7 +39,7 @@ impl Hands {
 impl StoreTimer {
     #[allow(clippy::disallowed_methods, reason = "a store on a real clock needs a timer on a real clock")]
     pub(super) fn of(world: &World) -> Arc<Self> {
-        let clock = world.harness().clock(world.sandbox());
+        let clock = world.sandbox().clock();
         Arc::new(Self { clock, start: Instant::now(), hands: watch::Sender::default(), turn: Mutex::default() })
     }
 

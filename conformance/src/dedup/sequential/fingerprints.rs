@@ -2,9 +2,8 @@
 
 use storagebox_core::{Begun, Completed, DedupRepo, Fingerprint, Lease, LeaseRepo, Retention};
 
-use crate::case::Verdict;
 use crate::dedup::{LONG, Repos, id, op, text};
-use crate::failure::{Failure, ensure, ensure_eq, ensure_matches};
+use crate::failure::{Failure, Verdict, ensure, ensure_eq, ensure_matches};
 use crate::world::World;
 
 async fn begin(repos: &Repos, name: &str, who: &str, fingerprint: Option<&str>) -> Result<Begun, Failure> {

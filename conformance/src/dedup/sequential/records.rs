@@ -2,9 +2,8 @@
 
 use storagebox_core::{DedupRepo, Entry, Recorded, Replaced, Retention};
 
-use crate::case::Verdict;
 use crate::dedup::{Repos, id, op, text};
-use crate::failure::{ensure, ensure_eq, ensure_matches};
+use crate::failure::{Verdict, ensure, ensure_eq, ensure_matches};
 use crate::world::World;
 
 const FOREVER: Retention = Retention::Forever;

@@ -4,9 +4,8 @@ use std::collections::BTreeSet;
 
 use storagebox_core::{Aborted, Begun, Completed, DedupRepo, Forgotten, LeaseRepo, Recorded, Replaced, Retention};
 
-use crate::case::Verdict;
 use crate::dedup::{LONG, Repos, id, op, text};
-use crate::failure::{ensure, ensure_eq, ensure_matches};
+use crate::failure::{Verdict, ensure, ensure_eq, ensure_matches};
 use crate::world::World;
 
 const FOREVER: Retention = Retention::Forever;

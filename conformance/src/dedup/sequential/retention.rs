@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 
 use storagebox_core::{Begun, Completed, DedupRepo, Forgotten, LeaseRepo, MAX_DURATION, Recorded, Replaced, Retention};
 
-use crate::case::Verdict;
 use crate::dedup::{LONG, Repos, id, op, text};
-use crate::failure::{Failure, ensure, ensure_eq, ensure_matches};
+use crate::failure::{Failure, Verdict, ensure, ensure_eq, ensure_matches};
 use crate::world::World;
 
 const FOREVER: Retention = Retention::Forever;

@@ -1,0 +1,71 @@
+use super::*;
+use crate::world::Profile;
+
+/// What a run says of a backend that leaves this out, after these cases were run and this one of them failed.
+fn certificate(declared: &Declared, run: impl Fn(usize) -> bool, failed: Option<usize>) -> Certificate {
+    let mut certificate = Certificate::of("here".to_owned(), Options::new(Profile::QUICK), 7, declared);
+    let asked: Vec<_> = certificate.entries.iter().enumerate().filter(|(_, entry)| entry.end == End::NotRun).collect();
+    let asked: Vec<usize> = asked.into_iter().map(|(number, _)| number).collect();
+    for (place, number) in asked.into_iter().enumerate().filter(|(place, _)| run(*place)) {
+        let end = if Some(place) == failed { End::Failed("it <broke>\nhere".to_owned()) } else { End::Held };
+        certificate.enter(number, end, Duration::from_secs(place as u64));
+    }
+    certificate
+}
+
+fn said(declared: &Declared, run: impl Fn(usize) -> bool, failed: Option<usize>) -> String {
+    certificate(declared, run, failed).judgement().to_string()
+}
+
+#[test]
+fn the_slowest_come_first_and_only_so_many() {
+    let mut certificate = certificate(&Declared::all(), |place| place < 3, None);
+    certificate.options.slowest = 2;
+    let names: Vec<_> = certificate.entries.iter().map(|entry| entry.case.name()).collect();
+    let text = certificate.to_text();
+    let slowest: Vec<_> = text.lines().filter(|line| line.contains(" s ")).collect();
+    assert_eq!(slowest, [format!("here: 2.0 s {}", names[2]), format!("here: 1.0 s {}", names[1])]);
+}
+
+#[test]
+fn a_backend_conforms_at_the_highest_level_that_was_asked_in_the_parts_that_it_has() {
+    let all = Declared::all();
+    assert_eq!(said(&all, |_| true, None), "conforms at L4 in all 10 parts");
+    let calm = all.without_restart("no server").without_network("no server");
+    assert_eq!(said(&calm, |_| true, None), "conforms at L3 in all 10 parts");
+    let partial = calm.without(Part::Ordered, "not yet").without(Part::Strategies, "some");
+    assert_eq!(said(&partial, |_| true, None), "conforms at L3 in 8 of 10 parts, without strategies, ordered");
+}
+
+#[test]
+fn one_failure_or_a_choice_of_cases_is_no_conformance() {
+    let all = Declared::all();
+    let count = Selection::Everything.cases().len();
+    assert_eq!(said(&all, |_| true, Some(7)), format!("does not conform: 1 of {count} cases failed"));
+    assert_eq!(said(&all, |number| number < 3, Some(1)), "does not conform: 1 of 3 cases failed");
+    assert_eq!(said(&all, |number| number < 3, None), format!("no verdict: 3 of {count} cases were run, and held"));
+    assert_eq!(said(&all, |_| false, None), format!("no verdict: 0 of {count} cases were run, and held"));
+}
+
+#[test]
+fn each_part_has_a_verdict_of_its_own_and_what_is_missing_is_said() {
+    let calm = Declared::all().without_restart("no server").without(Part::Ordered, "not yet");
+    let certificate = certificate(&calm, |_| true, None);
+    let parts = certificate.parts();
+    assert!(parts.iter().all(|(part, judgement)| *part != Part::Ordered && judgement.level() >= Some(1)), "{parts:?}");
+    let text = certificate.to_text();
+    assert!(text.contains("here: item_bank    L3, "), "{text}");
+    assert!(text.contains(" ignored, from L4 on: no server\n"), "{text}");
+    assert!(text.ends_with("here: conforms at L3 in 9 of 10 parts, without ordered\n"), "{text}");
+}
+
+#[test]
+fn machines_read_the_same() {
+    let certificate = certificate(&Declared::all(), |place| place < 3, Some(1));
+    let json: serde_json::Value = serde_json::from_str(&certificate.to_json().unwrap()).unwrap();
+    assert_eq!(json["verdict"], "does not conform: 1 of 3 cases failed");
+    assert_eq!((&json["cases"][0]["end"], &json["cases"][1]["end"]), (&"held".into(), &"failed".into()));
+    assert!(certificate.to_badge().unwrap().contains(r#""color": "red""#));
+    let junit = certificate.to_junit().unwrap();
+    assert!(junit.contains(r#"failures="1""#) && junit.contains("message=\"it &lt;broke&gt;\""), "{junit}");
+}

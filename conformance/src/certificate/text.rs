@@ -1,0 +1,68 @@
+//! A certificate as text for a terminal.
+
+use std::collections::BTreeMap;
+
+use super::{Certificate, End, Entry, Judgement};
+use crate::link::dropped;
+use crate::part::Part;
+
+/// The highest level there is.
+const HIGHEST: u8 = 4;
+
+impl Certificate {
+    /// Returns what people read at the end of a run: the levels, each part, what is missing for a higher level, the
+    /// slowest cases, as many as the options say, and the verdict.
+    pub fn to_text(&self) -> String {
+        let name = &self.name;
+        let lines = [self.levels()].into_iter().chain(self.part_lines()).chain(self.missing()).chain(self.slowest());
+        let lines = lines.chain([self.judgement().to_string()]);
+        lines.map(|line| format!("{name}: {line}\n")).collect()
+    }
+
+    /// What held, level by level.
+    fn levels(&self) -> String {
+        let mut levels: BTreeMap<u8, (usize, usize)> = BTreeMap::new();
+        for entry in self.entries.iter().filter(|entry| entry.ran()) {
+            let (held, ran) = levels.entry(entry.case.family().level()).or_default();
+            *held += usize::from(entry.end == End::Held);
+            *ran += 1;
+        }
+        let levels: Vec<_> = levels.iter().map(|(level, (held, ran))| format!("L{level} {held} of {ran}")).collect();
+        format!("{}; futures dropped half-way: {}", levels.join(", "), dropped())
+    }
+
+    fn part_lines(&self) -> Vec<String> {
+        let line = |(part, judgement): (Part, Judgement)| {
+            let of_part = self.entries.iter().filter(|entry| entry.case.part() == part);
+            let (ran, held) = of_part
+                .filter(|entry| entry.ran())
+                .fold((0, 0), |(ran, held), entry| (ran + 1, held + usize::from(entry.end == End::Held)));
+            let level = judgement.level().map_or("no level".to_owned(), |level| format!("L{level}"));
+            format!("{:<12} {level}, {held} of {ran}", part.name())
+        };
+        self.parts().into_iter().map(line).collect()
+    }
+
+    /// Why cases were ignored, and for which levels that matters.
+    fn missing(&self) -> Vec<String> {
+        let line = |(reason, count): (&str, usize)| {
+            let of_reason = self.entries.iter().filter(|entry| entry.end.ignored() == Some(reason));
+            let level = of_reason.map(|entry| entry.case.family().level()).min().unwrap_or(HIGHEST);
+            format!("{count} ignored, from L{level} on: {reason}")
+        };
+        self.ignored().into_iter().map(line).collect()
+    }
+
+    fn slowest(&self) -> Vec<String> {
+        let mut entries: Vec<&Entry> = self.entries.iter().filter(|entry| entry.ran()).collect();
+        entries.sort_by_key(|entry| std::cmp::Reverse(entry.took));
+        let line = |entry: &&Entry| format!("{:.1} s {}", entry.took.as_secs_f64(), entry.case.name());
+        entries.iter().take(self.options.slowest).map(line).collect()
+    }
+}
+
+impl Entry {
+    pub(super) fn ran(&self) -> bool {
+        matches!(self.end, End::Held | End::Failed(_))
+    }
+}

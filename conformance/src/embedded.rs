@@ -1,0 +1,114 @@
+//! The harness of a store that lives in this process.
+
+use std::sync::Arc;
+
+use storagebox_core::{Backend, ListedItem, ManualClock, Namespace, Result, async_trait};
+
+use crate::harness::{Declared, Harness, Sandbox, TestClock};
+use crate::part::Part;
+
+/// Entries on a page of an audit.
+const PAGE: usize = 1_000;
+
+/// A harness for a store that lives in this process and ends with it: its clones are its clients, and it judges expiry
+/// by the clock that it is made with.
+///
+/// # Example
+///
+/// The whole test program of a backend, with `harness = false`:
+///
+/// ```no_run
+/// use std::process::ExitCode;
+///
+/// use storagebox_conformance::{Embedded, run};
+/// use storagebox_memory::MemoryStore;
+///
+/// fn main() -> ExitCode {
+///     run(Embedded::new("memory", |clock| MemoryStore::builder().clock(clock).build()))
+/// }
+/// ```
+pub struct Embedded<B> {
+    name: String,
+    declared: Declared,
+    make: Box<dyn Fn(ManualClock) -> Result<B> + Send + Sync>,
+}
+
+impl<B: Backend + Clone> Embedded<B> {
+    /// Creates a harness that makes an empty store for each case. The name is shown in reports.
+    pub fn new(name: impl Into<String>, make: impl Fn(ManualClock) -> Result<B> + Send + Sync + 'static) -> Self {
+        let declared = Declared::all()
+            .without_network("a store in this process has no server")
+            .without_restart("a store in this process ends with it");
+        Self { name: name.into(), declared, make: Box::new(make) }
+    }
+
+    /// Leaves out a part as a whole, as [`Declared::without`] does.
+    #[must_use]
+    pub fn without(mut self, part: Part, reason: impl Into<String>) -> Self {
+        self.declared = self.declared.without(part, reason);
+        self
+    }
+}
+
+impl<B> std::fmt::Debug for Embedded<B> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Embedded").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+#[async_trait]
+impl<B: Backend + Clone> Harness for Embedded<B> {
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+
+    fn declared(&self) -> Declared {
+        self.declared.clone()
+    }
+
+    async fn fresh(&self) -> Result<Box<dyn Sandbox>> {
+        let clock = ManualClock::new();
+        let store = (self.make)(clock.clone())?;
+        store.setup().await?;
+        Ok(Box::new(Inside { store, clock }))
+    }
+}
+
+/// A store and its clock.
+struct Inside<B> {
+    store: B,
+    clock: ManualClock,
+}
+
+#[async_trait]
+impl<B: Backend + Clone> Sandbox for Inside<B> {
+    async fn open(&self) -> Result<Arc<dyn Backend>> {
+        Ok(Arc::new(self.store.clone()))
+    }
+
+    async fn audit(&self, bank: &Namespace) -> Result<Vec<ListedItem>> {
+        listed(&self.store, bank).await
+    }
+
+    fn clock(&self) -> Option<Arc<dyn TestClock>> {
+        Some(Arc::new(self.clock.clone()))
+    }
+}
+
+/// Reads the whole contents of a bank with the library, page by page: the audit of a sandbox that has no other way.
+///
+/// # Errors
+///
+/// The errors of the backend.
+pub async fn listed(backend: &dyn Backend, bank: &Namespace) -> Result<Vec<ListedItem>> {
+    let bank = backend.item_bank(bank)?;
+    let (mut listed, mut cursor) = (vec![], None);
+    loop {
+        let page = bank.list(cursor.as_ref(), PAGE).await?;
+        listed.extend(page.entries);
+        cursor = page.next;
+        if cursor.is_none() {
+            return Ok(listed);
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! What a failed case tells its reader.
+
+use crate::case::Case;
+use crate::clauses::CLAUSES;
+use crate::failure::Failure;
+use crate::mistakes::Mistake;
+use crate::part::Family;
+use crate::world::PROFILE;
+
+/// What was promised and what happened, which line noticed, which mistakes broke this promise before, and how to see it
+/// again.
+pub(crate) fn lesson(failure: &Failure, case: &Case, seed: u64) -> String {
+    let clause = case.clause();
+    let promise = CLAUSES.iter().find(|known| known.id == clause).map_or("", |known| known.promise);
+    let causes: String = Mistake::of(clause).map(|mistake| format!("\n  - {}", mistake.wrong)).collect();
+    let causes = if causes.is_empty() { causes } else { format!("\nother stores that broke {clause}:{causes}") };
+    let profile = std::env::var(PROFILE).map(|name| format!("{PROFILE}={name} ")).unwrap_or_default();
+    let package = std::env::var("CARGO_PKG_NAME").map(|name| format!("-p {name} ")).unwrap_or_default();
+    format!(
+        "{failure}\n{clause} promises: {promise}\nnoticed at {}{causes}\n\
+         replay: {profile}STORAGEBOX_SEED={seed} cargo test {package}--test {} -- --exact {}{}",
+        failure.place(),
+        program(),
+        case.name(),
+        chance(case.family())
+    )
+}
+
+/// What a replay depends on besides the seed.
+fn chance(family: Family) -> &'static str {
+    match family {
+        Family::Concurrent | Family::Network | Family::Crash => {
+            "\nthe seed repeats the calls and not their order: STORAGEBOX_RUNS=100 tries a hundred seeds"
+        }
+        Family::Sequential | Family::Edge | Family::Ambiguous | Family::Cancel => "",
+    }
+}
+
+/// The name of this test program, as cargo knows it.
+fn program() -> String {
+    let path = std::env::current_exe().unwrap_or_default();
+    let file = path.file_stem().unwrap_or_default().to_string_lossy();
+    file.rsplit_once('-').map_or(file.as_ref(), |(name, _hash)| name).to_owned()
+}

@@ -1,0 +1,135 @@
+//! How a run of the suite goes about it.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::harness::Harness;
+use crate::part::Part;
+use crate::suite::Selection;
+use crate::world::Profile;
+
+/// How a run of the suite goes about it. Environment variables change it for one run (see the README).
+#[derive(Clone, Debug)]
+pub struct Options {
+    pub(crate) profile: Profile,
+    pub(crate) selection: Selection,
+    pub(crate) parts: Vec<Part>,
+    pub(crate) threads: Option<usize>,
+    pub(crate) within: Option<Duration>,
+    pub(crate) seed: Option<u64>,
+    pub(crate) runs: u64,
+    pub(crate) handles: bool,
+    pub(crate) slowest: usize,
+    pub(crate) reports: Vec<PathBuf>,
+}
+
+impl Options {
+    /// Creates options for every case, each doing as much as the profile says.
+    pub fn new(profile: Profile) -> Self {
+        Self {
+            profile,
+            selection: Selection::Everything,
+            parts: vec![],
+            threads: None,
+            within: None,
+            seed: None,
+            runs: 1,
+            handles: false,
+            slowest: 5,
+            reports: vec![],
+        }
+    }
+
+    /// Sets which cases are run. Defaults to [`Selection::Everything`].
+    #[must_use]
+    pub fn selection(mut self, selection: Selection) -> Self {
+        self.selection = selection;
+        self
+    }
+
+    /// Runs the cases of these parts only. Defaults to all parts.
+    #[must_use]
+    pub fn parts(mut self, parts: impl IntoIterator<Item = Part>) -> Self {
+        self.parts = parts.into_iter().collect();
+        self
+    }
+
+    /// Sets how many cases run at once. Defaults to the number of processors.
+    #[must_use]
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.threads = Some(threads.max(1));
+        self
+    }
+
+    /// Sets for how long cases are begun. What has not begun by then is not run, and there is no verdict. Defaults to
+    /// no limit.
+    #[must_use]
+    pub fn within(mut self, time: Duration) -> Self {
+        self.within = Some(time);
+        self
+    }
+
+    /// Sets the seed of what is random. Defaults to a random one, which the report shows.
+    #[must_use]
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.seed = Some(seed);
+        self
+    }
+
+    /// Adds a file for the certificate, as [`Certificate::write`](crate::Certificate::write) writes it.
+    #[must_use]
+    pub fn report(mut self, path: impl Into<PathBuf>) -> Self {
+        self.reports.push(path.into());
+        self
+    }
+
+    /// Returns how many cases a run on this backend has.
+    pub fn asked(&self, harness: &dyn Harness) -> usize {
+        let declared = harness.declared();
+        let cases = self.selection.cases().into_iter().filter(|case| self.has(case.part()));
+        cases.filter(|case| case.ignored_by(&declared).is_none()).count()
+    }
+
+    /// Reads the environment variables that change a run.
+    ///
+    /// # Errors
+    ///
+    /// Returns a text that names the variable and what it may hold.
+    pub fn from_environment(mut self) -> Result<Self, String> {
+        self.profile = self.profile.or_chosen()?;
+        self.seed = number("STORAGEBOX_SEED")?.or(self.seed);
+        self.runs = number("STORAGEBOX_RUNS")?.unwrap_or(self.runs).max(1);
+        self.slowest = number("STORAGEBOX_SLOWEST")?.map_or(self.slowest, |most| most.try_into().unwrap_or(usize::MAX));
+        self.within = number("STORAGEBOX_MINUTES")?.map(|most| Duration::from_secs(60 * most)).or(self.within);
+        self.handles |= text("STORAGEBOX_HANDLES").is_some_and(|value| value == "on");
+        self.reports.extend(text("STORAGEBOX_REPORT").iter().flat_map(|paths| paths.split(',')).map(PathBuf::from));
+        Ok(self)
+    }
+
+    /// Whether a case of this part is run.
+    pub(crate) fn has(&self, part: Part) -> bool {
+        self.parts.is_empty() || self.parts.contains(&part)
+    }
+}
+
+impl Default for Options {
+    /// Everything, as much as a store whose calls cost little is asked.
+    fn default() -> Self {
+        Self::new(Profile::QUICK)
+    }
+}
+
+impl From<Profile> for Options {
+    fn from(profile: Profile) -> Self {
+        Self::new(profile)
+    }
+}
+
+fn text(variable: &str) -> Option<String> {
+    std::env::var(variable).ok().filter(|value| !value.is_empty())
+}
+
+fn number(variable: &str) -> Result<Option<u64>, String> {
+    let wrong = |value: &str| format!("{variable}={value}: it is a whole number");
+    text(variable).map(|value| value.parse().map_err(|_| wrong(&value))).transpose()
+}

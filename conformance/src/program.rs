@@ -1,0 +1,189 @@
+//! The suite as a test program.
+
+use std::ops::ControlFlow;
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use libtest_mimic::{Arguments, Failed, Trial};
+
+use crate::case::Case;
+use crate::certificate::{Certificate, End, Entry};
+use crate::handled::Handled;
+use crate::harness::Harness;
+use crate::lesson::lesson;
+use crate::options::Options;
+use crate::runner::{Outcome, Runner};
+
+/// Separates several filters.
+const COMMA: char = ',';
+
+/// The `main` of a backend's conformance test (`harness = false`): every case, as much of it as any run needs.
+///
+/// Takes the arguments of a test program (`--list`, a filter, `--exact` ...); several filters are separated by commas.
+/// The README lists the environment variables.
+pub fn run(harness: impl Harness) -> ExitCode {
+    run_with(harness, Options::default())
+}
+
+/// As [`run`], with options. A backend that conforms is tried with [`Selection::Smoke`](crate::Selection::Smoke) in its
+/// other set-ups: behind a pooler, over TLS, with other options.
+pub fn run_with(harness: impl Harness, options: impl Into<Options>) -> ExitCode {
+    let run = options.into().from_environment().and_then(|options| match options.handles {
+        true => Run::new(Handled(harness), options),
+        false => Run::new(harness, options),
+    });
+    match run {
+        Ok(run) => run.test_program(),
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Certifies a backend from a program: runs the cases, calls the observer with each as it ends, and returns what was
+/// found. After a `Break` of the observer no case begins. Must not be called from inside a runtime.
+///
+/// # Errors
+///
+/// Returns a text if the operating system has no threads to give.
+pub fn certify(
+    harness: impl Harness,
+    options: impl Into<Options>,
+    observe: impl Fn(&Case, &End) -> ControlFlow<()> + Sync,
+) -> Result<Certificate, String> {
+    let options = options.into();
+    match options.handles {
+        true => Run::new(Handled(harness), options).map(|run| run.certificate(&observe)),
+        false => Run::new(harness, options).map(|run| run.certificate(&observe)),
+    }
+}
+
+/// One run of the suite.
+struct Run {
+    runner: Runner,
+    options: Options,
+    seed: u64,
+    start: Instant,
+    certificate: Mutex<Certificate>,
+}
+
+impl Run {
+    #[allow(clippy::disallowed_methods, reason = "a budget is of real time; no case depends on it")]
+    fn new(harness: impl Harness, options: Options) -> Result<Self, String> {
+        let seed = options.seed.unwrap_or_else(|| fastrand::Rng::new().u64(..));
+        let certificate = Certificate::of(harness.name(), options.clone(), seed, &harness.declared());
+        let runner = Runner::new(harness, options.profile);
+        let runner = runner.map_err(|error| format!("no threads to run the suite: {error}"))?;
+        Ok(Self { runner, options, seed, start: Instant::now(), certificate: Mutex::new(certificate) })
+    }
+
+    fn test_program(self) -> ExitCode {
+        let mut arguments = Arguments::from_args();
+        arguments.test_threads = arguments.test_threads.or(self.options.threads);
+        let run = Arc::new(self);
+        let mut trials = trials(&run);
+        if let Some(filters) = arguments.filter.take_if(|filter| filter.contains(COMMA)) {
+            trials.retain(|trial| matches(trial.name(), &filters, arguments.exact));
+        }
+        let Options { selection, reports, .. } = &run.options;
+        println!("storagebox conformance of {}, {selection:?}, STORAGEBOX_SEED={}", run.entered().name(), run.seed);
+        let conclusion = libtest_mimic::run(&arguments, trials);
+        let certificate = run.entered();
+        if conclusion.num_passed + conclusion.num_failed > 0 {
+            print!("{}", certificate.to_text());
+            if let Some(error) = reports.iter().find_map(|path| certificate.write(path).err()) {
+                eprintln!("the report was not written: {error}");
+                return ExitCode::FAILURE;
+            }
+        }
+        conclusion.exit_code()
+    }
+
+    fn certificate(self, observe: &(impl Fn(&Case, &End) -> ControlFlow<()> + Sync)) -> Certificate {
+        let (next, stopped) = (Mutex::new(self.numbered().into_iter()), AtomicBool::new(false));
+        let threads = self.options.threads.or_else(|| std::thread::available_parallelism().ok().map(usize::from));
+        std::thread::scope(|scope| {
+            for _ in 0..threads.unwrap_or(1) {
+                scope.spawn(|| {
+                    while let Some((number, case)) = take(&next).filter(|_| !stopped.load(Ordering::Relaxed)) {
+                        if observe(&case, &self.end(number, &case)).is_break() {
+                            stopped.store(true, Ordering::Relaxed);
+                        }
+                    }
+                });
+            }
+        });
+        self.certificate.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The cases that are to be run, with their numbers.
+    fn numbered(&self) -> Vec<(usize, Case)> {
+        let certificate = self.entered();
+        let entries = certificate.entries().iter().enumerate();
+        let chosen = entries.filter(|(_, entry)| entry.end == End::NotRun && self.options.has(entry.case.part()));
+        chosen.map(|(number, entry)| (number, entry.case)).collect()
+    }
+
+    fn entered(&self) -> std::sync::MutexGuard<'_, Certificate> {
+        self.certificate.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Runs a case, and enters its end.
+    #[allow(clippy::disallowed_methods, reason = "people ask how long a case takes; nothing depends on it")]
+    fn end(&self, number: usize, case: &Case) -> End {
+        if self.options.within.is_some_and(|most| self.start.elapsed() > most) {
+            return End::NotRun;
+        }
+        let start = Instant::now();
+        let end = self.tried(case);
+        self.entered().enter(number, end.clone(), start.elapsed());
+        end
+    }
+
+    /// Runs a case with each seed, until it fails.
+    fn tried(&self, case: &Case) -> End {
+        let mut seeds = self.seed..self.seed.saturating_add(self.options.runs);
+        let failed = seeds.find_map(|seed| match self.runner.run(case, seed) {
+            Outcome::Failed(failure) => Some(lesson(&failure, case, seed)),
+            Outcome::Passed | Outcome::Ignored(_) => None,
+        });
+        failed.map_or(End::Held, End::Failed)
+    }
+}
+
+fn take<T>(next: &Mutex<impl Iterator<Item = T>>) -> Option<T> {
+    next.lock().unwrap_or_else(PoisonError::into_inner).next()
+}
+
+/// One trial for each case; those that the backend leaves out are ignored, with the reason as their kind.
+fn trials(run: &Arc<Run>) -> Vec<Trial> {
+    let certificate = run.entered();
+    let entries = certificate.entries().iter().enumerate().filter(|(_, entry)| run.options.has(entry.case.part()));
+    let trial = |(number, entry): (usize, &Entry)| {
+        let (run, case, name) = (Arc::clone(run), entry.case, entry.case.name());
+        let trial = Trial::test(name, move || result(run.end(number, &case), run.options.within));
+        match &entry.end {
+            End::Ignored(reason) => trial.with_ignored_flag(true).with_kind(reason),
+            _ => trial,
+        }
+    };
+    entries.map(trial).collect()
+}
+
+fn result(end: End, within: Option<Duration>) -> Result<(), Failed> {
+    match end {
+        End::Held | End::Ignored(_) => Ok(()),
+        End::Failed(why) => Err(why.into()),
+        End::NotRun => {
+            Err(format!("not run: the {} s of the run were over", within.unwrap_or_default().as_secs()).into())
+        }
+    }
+}
+
+fn matches(name: &str, filters: &str, exact: bool) -> bool {
+    let mut filters = filters.split(COMMA).map(str::trim).filter(|filter| !filter.is_empty());
+    filters.any(|filter| if exact { name == filter } else { name.contains(filter) })
+}

@@ -1,0 +1,120 @@
+//! A server's process, for harnesses that start their own.
+
+use std::fmt;
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::time::Duration;
+
+use tokio::net::{TcpListener, TcpStream};
+use tokio::process::{Child, Command};
+use tokio::sync::Mutex;
+
+use crate::harness::Restart;
+
+/// How long is waited between two looks whether the server accepts connections.
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// After so many looks, five minutes, the server has failed to start.
+const MOST_LOOKS: u32 = 15_000;
+
+/// A server on a free port of 127.0.0.1, which ends when this value is dropped.
+///
+/// A test program that is killed leaves its servers behind.
+///
+/// # Example
+///
+/// ```no_run
+/// # async fn started() -> std::io::Result<()> {
+/// use storagebox_conformance::Server;
+/// use tokio::process::Command;
+///
+/// let server = Server::start(|port| {
+///     let mut redis = Command::new("redis-server");
+///     redis.args(["--port", &port.to_string(), "--save", "", "--appendonly", "yes"]);
+///     redis
+/// })
+/// .await?;
+/// println!("{}", server.address());
+/// # Ok(()) }
+/// ```
+pub struct Server {
+    command: Box<dyn Fn(u16) -> Command + Send + Sync>,
+    port: u16,
+    child: Mutex<Child>,
+}
+
+impl Server {
+    /// Starts the command that is made for a free port, and returns when the port accepts connections.
+    ///
+    /// # Errors
+    ///
+    /// Returns the error of the operating system, and an error if the server ends before it accepts connections.
+    pub async fn start(command: impl Fn(u16) -> Command + Send + Sync + 'static) -> io::Result<Self> {
+        let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?.local_addr()?.port();
+        let child = Mutex::new(started(command(port), port).await?);
+        Ok(Self { command: Box::new(command), port, child })
+    }
+
+    /// Returns where the server listens.
+    pub fn address(&self) -> SocketAddr {
+        (Ipv4Addr::LOCALHOST, self.port).into()
+    }
+
+    /// Ends the server, starts it again with the same command, and returns when it accepts connections: the restart of
+    /// a [`Sandbox`](crate::Sandbox).
+    ///
+    /// # Errors
+    ///
+    /// The same as [`start`](Self::start).
+    pub async fn restart(&self, how: Restart) -> io::Result<()> {
+        let mut child = self.child.lock().await;
+        end(&mut child, how).await?;
+        *child = started((self.command)(self.port), self.port).await?;
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Server {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Server").field("address", &self.address()).finish_non_exhaustive()
+    }
+}
+
+#[allow(clippy::disallowed_methods, reason = "a server starts in real time; no case depends on how long that takes")]
+async fn started(mut command: Command, port: u16) -> io::Result<Child> {
+    let mut child = command.kill_on_drop(true).spawn()?;
+    for _ in 0..MOST_LOOKS {
+        if let Some(status) = child.try_wait()? {
+            return Err(io::Error::other(format!("the server ended before it accepted connections: {status}")));
+        }
+        if TcpStream::connect((Ipv4Addr::LOCALHOST, port)).await.is_ok() {
+            return Ok(child);
+        }
+        tokio::time::sleep(PAUSE).await;
+    }
+    Err(io::Error::other("the server accepts no connections"))
+}
+
+/// Ends the process and waits for its end.
+async fn end(child: &mut Child, how: Restart) -> io::Result<()> {
+    match how {
+        Restart::Kill => child.kill().await,
+        Restart::Clean => {
+            terminate(child)?;
+            child.wait().await.map(drop)
+        }
+    }
+}
+
+#[cfg(unix)]
+fn terminate(child: &Child) -> io::Result<()> {
+    use rustix::process::{Pid, Signal, kill_process};
+    let pid = child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?));
+    pid.map_or(Ok(()), |pid| kill_process(pid, Signal::TERM).map_err(io::Error::from))
+}
+
+/// Only Unix knows a request to end.
+#[cfg(not(unix))]
+fn terminate(child: &mut Child) -> io::Result<()> {
+    child.start_kill()
+}

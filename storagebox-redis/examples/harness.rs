@@ -1,0 +1,89 @@
+//! A harness as a stranger writes it, by what the suite publishes alone: a server for each case, which the harness starts
+//! and restarts. `cargo xtask prove redis` runs it. The whole suite is in `tests/conformance.rs`.
+
+use std::net::SocketAddr;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use storagebox_conformance::{
+    Declared, Harness, Options, Part, Profile, Restart, Sandbox, Selection, Server, TestClock, listed, run_with,
+};
+use storagebox_core::{Backend, Error, ListedItem, Namespace, Result, async_trait};
+use storagebox_redis::{Moved, RedisStore};
+use tempfile::TempDir;
+use tokio::process::Command;
+
+struct Redis;
+
+/// A server for one case, its folder and the clock of its scripts.
+struct OneServer(Server, TempDir, Moved);
+
+fn failed(error: std::io::Error) -> Error {
+    Error::corrupt("the server of a case", error)
+}
+
+#[async_trait]
+impl Harness for Redis {
+    fn name(&self) -> String {
+        "redis, a server for each case".to_owned()
+    }
+
+    fn declared(&self) -> Declared {
+        Declared::all().without(Part::Strategies, "of the counters, Redis has Atomic, Marker, Window and Sharded")
+    }
+
+    async fn fresh(&self) -> Result<Box<dyn Sandbox>> {
+        let folder = TempDir::new().map_err(failed)?;
+        let path = folder.path().to_owned();
+        let server = Server::start(move |port| {
+            let mut redis = Command::new("redis-server");
+            redis.args(["--appendonly", "yes", "--appendfsync", "always", "--save", "", "--loglevel", "warning"]);
+            redis.args(["--bind", "127.0.0.1", "--port", &port.to_string(), "--dir"]).arg(&path);
+            redis
+        });
+        let sandbox = OneServer(server.await.map_err(failed)?, folder, Moved::default());
+        sandbox.open().await?.setup().await?;
+        Ok(Box::new(sandbox))
+    }
+}
+
+#[async_trait]
+impl Sandbox for OneServer {
+    async fn open(&self) -> Result<Arc<dyn Backend>> {
+        self.open_through(self.0.address()).await
+    }
+
+    async fn audit(&self, bank: &Namespace) -> Result<Vec<ListedItem>> {
+        listed(&*self.open().await?, bank).await
+    }
+
+    fn clock(&self) -> Option<Arc<dyn TestClock>> {
+        Some(Arc::new(Hand(self.2.clone())))
+    }
+
+    fn upstream(&self) -> Option<SocketAddr> {
+        Some(self.0.address())
+    }
+
+    async fn open_through(&self, address: SocketAddr) -> Result<Arc<dyn Backend>> {
+        let builder = RedisStore::builder().moved(self.2.clone()).call_timeout(Duration::from_secs(300));
+        Ok(Arc::new(builder.connect(&format!("redis://{address}"))?))
+    }
+
+    async fn restart(&self, how: Restart) -> Result<()> {
+        self.0.restart(how).await.map_err(failed)
+    }
+}
+
+struct Hand(Moved);
+
+impl TestClock for Hand {
+    fn advance(&self, duration: Duration) {
+        self.0.advance(duration);
+    }
+}
+
+fn main() -> ExitCode {
+    run_with(Redis, Options::new(Profile::SMOKE).selection(Selection::Smoke))
+}
