@@ -3,6 +3,8 @@
 mod assign;
 mod bank;
 mod complaint;
+#[cfg(feature = "conform")]
+mod conform;
 mod counter;
 mod dedup;
 mod demo;
@@ -25,6 +27,8 @@ use storagebox::{ClaimId, Error, Key, OpId, Reason};
 
 pub(crate) use assign::{Assign, OfBanks, Recover};
 pub(crate) use bank::{Bank, Extend, Import, Load, OfClaim, OfItem, OfItems, Reclaim, Take};
+#[cfg(feature = "conform")]
+pub(crate) use conform::Conform;
 #[cfg(feature = "dynamo")]
 pub(crate) use counter::Plan;
 pub(crate) use counter::{Add, Cancel, Compact, Counter, OfCounter, OfKeyAlone, OfStrategy, Promise};
@@ -120,6 +124,8 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Ordered(Ordered),
     Demo(Demo),
+    #[cfg(feature = "conform")]
+    Conform(Conform),
     /// Show what the store promises, and the limits of that
     Promises,
     Completions(Completions),
@@ -136,9 +142,14 @@ impl Cli {
 }
 
 impl Command {
-    /// Whether it hears signals itself, because another program has to hear them too.
+    /// Whether it hears signals itself, because another program has to hear them too, or it removes what it made.
     pub(crate) fn hears_signals(&self) -> bool {
-        matches!(self, Self::Dedup(Dedup::Run(_)))
+        match self {
+            Self::Dedup(Dedup::Run(_)) => true,
+            #[cfg(feature = "conform")]
+            Self::Conform(_) => true,
+            _ => false,
+        }
     }
 }
 

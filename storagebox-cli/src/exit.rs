@@ -70,6 +70,12 @@ pub(crate) enum Failure {
     TakenMeanwhile(ClaimId),
     #[error("the claim of {} ended in this bank meanwhile: it takes nothing there any more", printable(.0.as_str()))]
     EndedMeanwhile(ClaimId),
+    #[cfg(feature = "conform")]
+    #[error("the suite cannot run: {0}")]
+    Certify(String),
+    #[cfg(feature = "conform")]
+    #[error("the server {0}")]
+    DoesNotConform(String),
     #[error(transparent)]
     Run(RunFailure),
     #[error("cannot start: {0}")]
@@ -164,6 +170,8 @@ impl Failure {
             Self::NotImported(_) | Self::NotTheSame(_) | Self::TakenMeanwhile(_) | Self::EndedMeanwhile(_) => {
                 Exit::StoreFailed
             }
+            #[cfg(feature = "conform")]
+            Self::Certify(_) | Self::DoesNotConform(_) => Exit::StoreFailed,
             Self::Interrupted => Exit::Interrupted,
             Self::Run(failure) => failure.exit(),
             _ => Exit::BadInput,
@@ -218,6 +226,13 @@ impl Failure {
                  program that takes from this bank, use none of the items that it took, and import into an empty bank of \
                  another name"
             }
+            #[cfg(feature = "conform")]
+            Self::DoesNotConform(_) => {
+                "read what each failed case says: the promise, what broke it in other stores, and its seed; repeat it with \
+                 --seed and --part"
+            }
+            #[cfg(feature = "conform")]
+            Self::Certify(_) => "check the limits on threads and open files",
             Self::Runtime(_) => "check the limits on threads and open files",
             Self::Interrupted => "the files are as they were; on a store that lasts, the same command carries on",
             Self::Died(_) => "run the same command again: nobody gets a second item",

@@ -22,6 +22,8 @@ const STRIDE: u64 = 256;
 pub(crate) struct Progress {
     bar: ProgressBar,
     done: Arc<AtomicU64>,
+    /// After how many the bar is told.
+    stride: u64,
 }
 
 impl Progress {
@@ -32,6 +34,13 @@ impl Progress {
 
     pub(crate) fn of_items(doing: &'static str, items: u64) -> Self {
         Self::new(doing, "items", Some(items))
+    }
+
+    #[cfg(feature = "conform")]
+    pub(crate) fn of_cases(doing: &'static str, cases: u64) -> Self {
+        let progress = Self::new(doing, "cases", Some(cases));
+        progress.bar.enable_steady_tick(TICK);
+        Self { stride: 1, ..progress }
     }
 
     /// Calls of which some fail.
@@ -57,7 +66,7 @@ impl Progress {
             .with_message(unit)
             .with_style(style(size.is_some(), &done))
             .with_finish(ProgressFinish::AndClear);
-        Self { bar, done }
+        Self { bar, done, stride: STRIDE }
     }
 
     /// One more line was done; it ends at this byte of its file.
@@ -72,7 +81,7 @@ impl Progress {
 
     fn advance(&self, position: impl FnOnce(u64) -> u64) {
         let before = self.done.fetch_add(1, Ordering::Relaxed);
-        if before.is_multiple_of(STRIDE) {
+        if before.is_multiple_of(self.stride) {
             self.bar.set_position(position(before));
         }
     }

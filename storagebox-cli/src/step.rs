@@ -45,6 +45,8 @@ pub(crate) enum Step {
     Delete,
     Purge,
     Maintain,
+    #[cfg(feature = "conform")]
+    Remove,
     Close,
 }
 
@@ -130,6 +132,8 @@ impl fmt::Display for Step {
             Self::Delete => "delete the value",
             Self::Purge => "purge the deletes",
             Self::Maintain => "maintain the store",
+            #[cfg(feature = "conform")]
+            Self::Remove => "remove what the suite made",
             Self::Close => "close the store",
         })
     }

@@ -28,7 +28,7 @@ pub(crate) const FROM_URL: &str = "STORAGEBOX_FROM_URL";
 pub(crate) const URL_WITHHELD: &str = "STORAGEBOX_URL_WITHHELD";
 
 /// Nobody's store is taken for one that was named and is not known here any more.
-fn url(global: &Global) -> Result<&str, Failure> {
+pub(crate) fn url(global: &Global) -> Result<&str, Failure> {
     match &global.url {
         Some(url) => Ok(url),
         None if std::env::var_os(URL_WITHHELD).is_some() => Err(Failure::UrlWithheld),

@@ -5,6 +5,8 @@ mod asked;
 mod assign;
 mod bank;
 mod batches;
+#[cfg(feature = "conform")]
+mod conform;
 mod counter;
 mod dedup;
 mod demo;
@@ -41,6 +43,8 @@ pub(crate) async fn run(cli: Cli) -> Result<Exit, Failure> {
         Command::Counter(command) => counter::run(command, &cli.global).await,
         Command::Ordered(command) => on_store::run(command, &cli.global).await,
         Command::Demo(args) => demo::run(&args, &cli.global).await,
+        #[cfg(feature = "conform")]
+        Command::Conform(args) => conform::run(args, &cli.global).await,
         Command::Promises => promises::run(&cli.global).await,
         Command::Completions(args) => shell::completions(&args),
         Command::Man(args) => shell::man(&args, &cli.global),

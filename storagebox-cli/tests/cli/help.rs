@@ -61,6 +61,8 @@ pub(crate) const COMMANDS: &[&[&str]] = &[
     &["ordered", "list"],
     &["ordered", "purge"],
     &["demo"],
+    #[cfg(feature = "conform")]
+    &["conform"],
     &["promises"],
     &["completions"],
     &["man"],

@@ -3,6 +3,8 @@
 #![allow(clippy::disallowed_methods, reason = "a test may unwrap")]
 
 mod bank;
+#[cfg(feature = "conform")]
+mod conform;
 #[cfg(any(feature = "dynamo", feature = "postgres", feature = "redis", feature = "sqlite"))]
 mod crowd;
 #[cfg(feature = "sqlite")]

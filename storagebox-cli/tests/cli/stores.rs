@@ -29,6 +29,9 @@ pub(crate) trait Store: Sized {
     /// What `ping` notes of it while it is not set up.
     fn note_of_bare(&self) -> String;
 
+    /// The names of what `conform` made and left.
+    fn left_by_the_suite(&self) -> Vec<String>;
+
     /// Commands on the store of this URL, with the keys that commands on this one have.
     fn place_of(&self, url: &str) -> Place {
         Place::new().on(url)

@@ -86,6 +86,13 @@ impl Store for Table {
         format!("dynamodb://{}/{}?call_timeout=60s&protect=off{endpoint}", self.region, self.name)
     }
 
+    fn left_by_the_suite(&self) -> Vec<String> {
+        let begin = format!("{}-conform", self.name);
+        let tables = self.raw(async |client, _| client.list_tables().into_paginator().items().send().collect().await);
+        let tables: Result<Vec<String>, _> = tables;
+        tables.unwrap().into_iter().filter(|table| table.starts_with(&begin)).collect()
+    }
+
     fn note_of_bare(&self) -> String {
         "the table, or its index, does not exist".to_owned()
     }

@@ -73,6 +73,11 @@ impl Store for Database {
         self.url_with(SECRET, &self.name)
     }
 
+    fn left_by_the_suite(&self) -> Vec<String> {
+        let schemas = psql(&self.owner(), "SELECT nspname FROM pg_namespace WHERE nspname LIKE '%conform%'");
+        schemas.lines().map(str::to_owned).collect()
+    }
+
     fn note_of_bare(&self) -> String {
         "the schema or a table of it does not exist".to_owned()
     }
@@ -113,9 +118,10 @@ fn unique_name() -> String {
     format!("sbcli_{}_{}", std::process::id(), MADE.fetch_add(1, Ordering::Relaxed))
 }
 
-fn psql(url: &str, statements: &str) {
+fn psql(url: &str, statements: &str) -> String {
     let mut psql = Command::new("psql");
     psql.args(["-XAtq", "-v", "ON_ERROR_STOP=1", "-c", statements, url]);
     let output = psql.output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
 }

@@ -59,6 +59,11 @@ impl Store for Keys {
         format!("{}?prefix={}", self.server, self.prefix)
     }
 
+    fn left_by_the_suite(&self) -> Vec<String> {
+        let keys = self.ask(&format!("KEYS {}.conform.*", self.prefix)).unwrap();
+        keys.lines().filter(|line| line.starts_with(&self.prefix)).map(str::to_owned).collect()
+    }
+
     fn note_of_bare(&self) -> String {
         "there is no store with this prefix".to_owned()
     }

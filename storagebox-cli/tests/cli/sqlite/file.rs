@@ -31,6 +31,11 @@ impl Store for File {
         format!("sqlite://{}", self.path().display())
     }
 
+    fn left_by_the_suite(&self) -> Vec<String> {
+        let names = std::fs::read_dir(self.0.path()).unwrap().map(|entry| entry.unwrap().file_name());
+        names.map(|name| name.into_string().unwrap()).collect()
+    }
+
     fn note_of_bare(&self) -> String {
         format!("there is no file {}", self.path().display())
     }

@@ -1,0 +1,92 @@
+//! The arguments of `conform`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use storagebox_conformance::{Part, Profile};
+
+/// Certify the server at a URL: run the conformance suite on it
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Runs the suite in places of its own: keys with a new prefix, new schemas, a new table, a new folder. Removes them at the \
+end, and touches nothing else. Without TLS the suite also cuts the connections, by a proxy of its own. It never restarts \
+the server, so no verdict is above L3.
+
+Exits with 0 if the server conforms, with 1 if cases were left out and so there is no verdict, with 3 if it does not \
+conform.")]
+pub(crate) struct Conform {
+    /// URL of the server [default: --url or STORAGEBOX_URL, which shows no password to other users]
+    #[arg(value_name = "URL")]
+    pub at: Option<String>,
+    /// Run the cases of this part only; may be repeated
+    #[arg(long = "part", value_name = "PART", value_enum)]
+    pub parts: Vec<OnePart>,
+    /// Begin no case after this many minutes
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    pub minutes: Option<u64>,
+    /// How much each case does
+    #[arg(long, value_enum, default_value_t = Amount::Brief)]
+    pub profile: Amount,
+    /// Number of cases that run at once [default: number of processors]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
+    pub threads: Option<u16>,
+    /// Seed of the random numbers, to repeat a run [default: random]
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// Write the certificate to a file: .xml is JUnit, badge.json a badge, .json everything, else text; may be repeated
+    #[arg(long = "report", value_name = "FILE")]
+    pub reports: Vec<PathBuf>,
+}
+
+/// A part of the suite.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum OnePart {
+    Values,
+    Errors,
+    Store,
+    Bank,
+    Deduplicator,
+    Dedup,
+    Token,
+    Counter,
+    Strategies,
+    Ordered,
+}
+
+/// How much each case does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Amount {
+    /// As little as still catches every known mistake
+    Smoke,
+    /// Enough for every run
+    Brief,
+    /// As much as a store in memory is asked
+    Quick,
+}
+
+impl From<OnePart> for Part {
+    fn from(part: OnePart) -> Self {
+        match part {
+            OnePart::Values => Self::Values,
+            OnePart::Errors => Self::Errors,
+            OnePart::Store => Self::Store,
+            OnePart::Bank => Self::ItemBank,
+            OnePart::Deduplicator => Self::Deduplicator,
+            OnePart::Dedup => Self::Dedup,
+            OnePart::Token => Self::Tokens,
+            OnePart::Counter => Self::Counter,
+            OnePart::Strategies => Self::Strategies,
+            OnePart::Ordered => Self::Ordered,
+        }
+    }
+}
+
+impl From<Amount> for Profile {
+    fn from(amount: Amount) -> Self {
+        match amount {
+            Amount::Smoke => Self::SMOKE,
+            Amount::Brief => Self::BRIEF,
+            Amount::Quick => Self::QUICK,
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! URLs: what stands in them of the server, and the same at another address.
+
+use std::net::SocketAddr;
+
+use storagebox::Error;
+use tokio::task::spawn_blocking;
+use url::Url;
+
+pub(super) fn scheme(url: &str) -> &str {
+    url.split_once(':').map_or("", |(scheme, _)| scheme)
+}
+
+/// The URL without some of its query keys, which the suite sets itself, and the value of each that was there.
+pub(super) fn without<'a>(url: &'a str, keys: &[&str]) -> (String, Vec<(&'a str, &'a str)>) {
+    let (address, query) = url.split_once('?').unwrap_or((url, ""));
+    let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
+    let (taken, left): (Vec<_>, Vec<_>) = pairs.partition(|(key, _)| keys.contains(key));
+    let left: Vec<_> = left.into_iter().map(|(key, value)| format!("{key}={value}")).collect();
+    let rest = if left.is_empty() { address.to_owned() } else { format!("{address}?{}", left.join("&")) };
+    (rest, taken)
+}
+
+/// Where the server of this URL listens, if the URL says so by a name or a number.
+pub(super) async fn of(url: &str, port: u16) -> Option<SocketAddr> {
+    let url = Url::parse(url).ok()?;
+    let found = spawn_blocking(move || url.socket_addrs(|| Some(port)).ok());
+    found.await.ok()??.into_iter().next()
+}
+
+/// The same URL at another address.
+pub(super) fn moved(url: &str, to: SocketAddr) -> Result<String, Error> {
+    let moved = Url::parse(url).ok().and_then(|mut url| {
+        url.set_host(Some(&to.ip().to_string())).ok()?;
+        url.set_port(Some(to.port())).ok()?;
+        Some(url.to_string())
+    });
+    moved.ok_or_else(|| Error::misconfigured("url", "cannot be read"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_taken_out_with_its_value() {
+        let (rest, taken) = without("redis://u:p@host?prefix=a&wait=1", &["prefix", "call_timeout"]);
+        assert_eq!((rest.as_str(), taken), ("redis://u:p@host?wait=1", vec![("prefix", "a")]));
+        assert_eq!(without("redis://host?prefix=a", &["prefix"]).0, "redis://host");
+    }
+
+    #[tokio::test]
+    async fn a_server_is_found_and_moved() {
+        let url = "postgres://u:p%40@127.0.0.1/db?schema=s";
+        assert_eq!(of(url, 5432).await, Some(([127, 0, 0, 1], 5432).into()));
+        assert_eq!(moved(url, ([127, 0, 0, 2], 99).into()).unwrap(), "postgres://u:p%40@127.0.0.2:99/db?schema=s");
+        assert_eq!(of("sqlite:x.db", 1).await, None);
+    }
+}

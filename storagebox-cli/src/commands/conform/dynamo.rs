@@ -1,0 +1,145 @@
+//! Prefixes in a new table of a service that speaks DynamoDB's protocol.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use aws_config::{BehaviorVersion, Region};
+use aws_sdk_dynamodb::Client;
+use aws_smithy_http_client::Builder as Http;
+use aws_smithy_http_client::tls::{Provider, rustls_provider::CryptoMode};
+use storagebox::parts::Backend;
+use storagebox::{DynamoStore, Error, ErrorKind, ListedItem, ManualClock, Namespace, Result, async_trait};
+use storagebox_conformance::{Declared, Harness, Sandbox, TestClock, listed};
+
+use super::{Ground, MARK, PATIENCE, address};
+
+const PORT: u16 = 80;
+
+/// What the suite sets itself.
+const OURS: [&str; 4] = ["endpoint", "prefix", "call_timeout", "protect"];
+
+/// The table of one run.
+#[derive(Clone)]
+pub(super) struct Table {
+    /// Without an endpoint.
+    url: String,
+    endpoint: Option<String>,
+    region: String,
+    table: String,
+    upstream: Option<SocketAddr>,
+}
+
+impl Table {
+    pub(super) async fn at(url: &str) -> Result<Self> {
+        let (rest, taken) = address::without(url, &OURS);
+        // Refuses what is no URL before anything is sent.
+        DynamoStore::connect(url)?;
+        let endpoint = taken.iter().find(|(key, _)| *key == "endpoint");
+        let endpoint = endpoint.map(|(_, value)| storagebox::parts::backend::url::decoded(value)).transpose()?;
+        let (place, query) = rest.split_once('?').unwrap_or((&rest, ""));
+        let (region, table) = place.trim_start_matches("dynamodb://").split_once('/').unwrap_or((place, MARK));
+        let table = format!("{table}-{MARK}-{:08x}", fastrand::u32(..));
+        let own = format!("dynamodb://{region}/{table}?{query}");
+        let plain = endpoint.as_deref().filter(|endpoint| address::scheme(endpoint) == "http");
+        let upstream = match plain {
+            Some(endpoint) => address::of(endpoint, PORT).await,
+            None => None,
+        };
+        let made = Self { url: own, region: region.to_owned(), endpoint, table, upstream };
+        made.store("", None, &ManualClock::new())?.setup().await?;
+        Ok(made)
+    }
+
+    /// A store in a part of the table, at its endpoint or at another one.
+    fn store(&self, prefix: &str, endpoint: Option<&str>, clock: &ManualClock) -> Result<DynamoStore> {
+        let endpoint = endpoint.or(self.endpoint.as_deref());
+        let url = endpoint.map_or(self.url.clone(), |endpoint| format!("{}&endpoint={endpoint}", self.url));
+        let builder = DynamoStore::builder().prefix(prefix).protect(false).max_skew(Duration::ZERO);
+        builder.clock(clock.clone()).call_timeout(PATIENCE).connect(&url)
+    }
+
+    /// A client of our own, past the library.
+    async fn client(&self) -> Client {
+        let http = Http::new().tls_provider(Provider::Rustls(CryptoMode::Ring)).build_https();
+        let region = Region::new(self.region.clone());
+        let config = aws_config::defaults(BehaviorVersion::v2026_01_12()).region(region).http_client(http).load().await;
+        let config = aws_sdk_dynamodb::config::Builder::from(&config);
+        Client::from_conf(match &self.endpoint {
+            Some(endpoint) => config.endpoint_url(endpoint).build(),
+            None => config.build(),
+        })
+    }
+}
+
+#[async_trait]
+impl Ground for Table {
+    fn harness(&self) -> Box<dyn Harness> {
+        Box::new(Prefixes { table: self.clone(), next: AtomicU64::new(0) })
+    }
+
+    async fn remove(&self) -> Result<()> {
+        let deleted = self.client().await.delete_table().table_name(&self.table).send().await;
+        let why = format!("the table {} could not be deleted", self.table);
+        deleted.map(drop).map_err(|error| Error::new(ErrorKind::Unavailable, why).caused_by(error))
+    }
+}
+
+struct Prefixes {
+    table: Table,
+    next: AtomicU64,
+}
+
+#[async_trait]
+impl Harness for Prefixes {
+    /// The protocol tells no version.
+    fn name(&self) -> String {
+        let at = self.table.endpoint.as_deref().unwrap_or(&self.table.region);
+        format!("dynamodb at {at}")
+    }
+
+    fn declared(&self) -> Declared {
+        let declared = Declared::all().without_restart("a service by its URL is not restarted");
+        match self.table.upstream {
+            Some(_) => declared,
+            None => declared.without_network("the proxy cannot read what is encrypted"),
+        }
+    }
+
+    async fn fresh(&self) -> Result<Box<dyn Sandbox>> {
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        Ok(Box::new(Prefix { table: self.table.clone(), prefix: format!("{number}."), clock: ManualClock::new() }))
+    }
+}
+
+struct Prefix {
+    table: Table,
+    prefix: String,
+    clock: ManualClock,
+}
+
+#[async_trait]
+impl Sandbox for Prefix {
+    async fn open(&self) -> Result<Arc<dyn Backend>> {
+        let store = self.table.store(&self.prefix, None, &self.clock)?;
+        store.ping().await?;
+        Ok(Arc::new(store))
+    }
+
+    async fn audit(&self, bank: &Namespace) -> Result<Vec<ListedItem>> {
+        listed(&*self.open().await?, bank).await
+    }
+
+    fn clock(&self) -> Option<Arc<dyn TestClock>> {
+        Some(Arc::new(self.clock.clone()))
+    }
+
+    fn upstream(&self) -> Option<SocketAddr> {
+        self.table.upstream
+    }
+
+    async fn open_through(&self, proxy: SocketAddr) -> Result<Arc<dyn Backend>> {
+        Ok(Arc::new(self.table.store(&self.prefix, Some(&format!("http://{proxy}")), &self.clock)?))
+    }
+}

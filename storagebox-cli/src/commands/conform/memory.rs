@@ -1,0 +1,19 @@
+//! Stores in this process.
+
+use storagebox::{Error, MemoryStore, async_trait};
+use storagebox_conformance::{Embedded, Harness};
+
+use super::Ground;
+
+pub(super) struct Process;
+
+#[async_trait]
+impl Ground for Process {
+    fn harness(&self) -> Box<dyn Harness> {
+        Box::new(Embedded::new("memory", |clock| MemoryStore::builder().clock(clock).build()))
+    }
+
+    async fn remove(&self) -> Result<(), Error> {
+        Ok(())
+    }
+}

@@ -1,0 +1,191 @@
+//! Schemas in the database of a server that speaks PostgreSQL's protocol.
+
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use sqlx::postgres::PgPoolOptions;
+use sqlx::{AssertSqlSafe, Executor, PgPool, Row, query, raw_sql};
+use storagebox::parts::Backend;
+use storagebox::{Error, ErrorKind, ListedItem, Namespace, PostgresStore, Result, async_trait};
+use storagebox_conformance::{Declared, Harness, Part, Sandbox, TestClock, listed};
+use tokio::runtime::Handle;
+use tokio::task::block_in_place;
+
+use super::{Ground, MARK, PATIENCE, address};
+
+const PORT: u16 = 5432;
+
+/// What the driver does not know, or the suite sets itself.
+const OURS: [&str; 6] = ["schema", "statements", "combining", "max_connections", "call_timeout", "remember"];
+
+/// The schemas of one run.
+#[derive(Clone)]
+pub(super) struct Schemas {
+    url: String,
+    /// What the names of the schemas begin with.
+    prefix: String,
+    upstream: Option<SocketAddr>,
+    name: String,
+    owner: PgPool,
+    /// Those whose case has ended.
+    used: Arc<Mutex<Vec<String>>>,
+}
+
+impl Schemas {
+    pub(super) async fn at(url: &str) -> Result<Self> {
+        let (plain, _) = address::without(url, &OURS);
+        let (url, _) = address::without(url, &["schema", "call_timeout"]);
+        let prefix = format!("storagebox_{MARK}_{:08x}", fastrand::u32(..));
+        // Refuses what is no URL before anything is sent.
+        PostgresStore::builder().schema(&prefix)?.connect(&url)?;
+        let owner = PgPoolOptions::new().max_connections(4).connect(&plain).await.map_err(failed)?;
+        let row = query("SELECT version()").fetch_one(&owner).await.map_err(failed)?;
+        let version: String = row.try_get(0).map_err(failed)?;
+        let name = version.split(" on ").next().unwrap_or_default().to_owned();
+        let encrypted = query("SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()").fetch_optional(&owner).await;
+        let encrypted = encrypted.ok().flatten().and_then(|row| row.try_get(0).ok()).unwrap_or(false);
+        let upstream = if encrypted { None } else { address::of(&url, PORT).await };
+        Ok(Self { url, prefix, upstream, name, owner, used: Arc::default() })
+    }
+
+    async fn run(&self, sql: String) -> Result<()> {
+        self.owner.execute(raw_sql(AssertSqlSafe(sql))).await.map(drop).map_err(failed)
+    }
+
+    /// Drops the schemas of cases that have ended.
+    async fn sweep(&self) -> Result<()> {
+        let used = std::mem::take(&mut *self.used.lock().unwrap_or_else(PoisonError::into_inner));
+        for schema in used {
+            self.run(format!("DROP SCHEMA IF EXISTS {schema} CASCADE")).await?;
+        }
+        Ok(())
+    }
+}
+
+fn failed(error: sqlx::Error) -> Error {
+    Error::new(ErrorKind::Unavailable, "the server could not be asked").caused_by(error)
+}
+
+#[async_trait]
+impl Ground for Schemas {
+    fn harness(&self) -> Box<dyn Harness> {
+        Box::new(Fresh { schemas: self.clone(), next: AtomicU64::new(0) })
+    }
+
+    async fn remove(&self) -> Result<()> {
+        let pattern = format!("{}\\_%", self.prefix.replace('_', "\\_"));
+        let rows = query("SELECT nspname FROM pg_namespace WHERE nspname LIKE $1").bind(pattern).fetch_all(&self.owner);
+        for row in rows.await.map_err(failed)? {
+            let schema: String = row.try_get(0).map_err(failed)?;
+            self.run(format!("DROP SCHEMA IF EXISTS {schema} CASCADE")).await?;
+        }
+        self.owner.close().await;
+        Ok(())
+    }
+}
+
+struct Fresh {
+    schemas: Schemas,
+    next: AtomicU64,
+}
+
+#[async_trait]
+impl Harness for Fresh {
+    fn name(&self) -> String {
+        self.schemas.name.clone()
+    }
+
+    fn declared(&self) -> Declared {
+        let declared = Declared::all()
+            .without(Part::Strategies, "of the counters, PostgreSQL has Atomic, Marker, Window and Sharded")
+            .without_restart("a server by its URL is not restarted");
+        match self.schemas.upstream {
+            Some(_) => declared,
+            None => declared.without_network("the proxy cannot read what is encrypted, or found no address"),
+        }
+    }
+
+    async fn fresh(&self) -> Result<Box<dyn Sandbox>> {
+        self.schemas.sweep().await?;
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        let name = format!("{}_{number}", self.schemas.prefix);
+        let schema = Schema { schemas: self.schemas.clone(), name, moved: Arc::default() };
+        schema.at(&schema.schemas.url)?.setup().await?;
+        Ok(Box::new(schema))
+    }
+}
+
+struct Schema {
+    schemas: Schemas,
+    name: String,
+    moved: Arc<Mutex<Duration>>,
+}
+
+impl Schema {
+    fn at(&self, url: &str) -> Result<PostgresStore> {
+        PostgresStore::builder().schema(&self.name)?.call_timeout(PATIENCE).connect(url)
+    }
+}
+
+impl Drop for Schema {
+    fn drop(&mut self) {
+        self.schemas.used.lock().unwrap_or_else(PoisonError::into_inner).push(self.name.clone());
+    }
+}
+
+#[async_trait]
+impl Sandbox for Schema {
+    async fn open(&self) -> Result<Arc<dyn Backend>> {
+        let store = self.at(&self.schemas.url)?;
+        store.ping().await?;
+        Ok(Arc::new(store))
+    }
+
+    async fn audit(&self, bank: &Namespace) -> Result<Vec<ListedItem>> {
+        listed(&*self.open().await?, bank).await
+    }
+
+    fn clock(&self) -> Option<Arc<dyn TestClock>> {
+        let (schemas, schema) = (self.schemas.clone(), self.name.clone());
+        Some(Arc::new(Hand { schemas, schema, moved: Arc::clone(&self.moved) }))
+    }
+
+    fn upstream(&self) -> Option<SocketAddr> {
+        self.schemas.upstream
+    }
+
+    /// Simple statements have every argument in hexadecimal.
+    fn on_the_wire(&self, text: &str) -> Vec<u8> {
+        match self.schemas.url.contains("statements=simple") {
+            false => text.as_bytes().to_vec(),
+            true => text.bytes().flat_map(|byte| format!("{byte:02x}").into_bytes()).collect(),
+        }
+    }
+
+    async fn open_through(&self, proxy: SocketAddr) -> Result<Arc<dyn Backend>> {
+        Ok(Arc::new(self.at(&address::moved(&self.schemas.url, proxy)?)?))
+    }
+}
+
+/// Moves the clock of a schema.
+struct Hand {
+    schemas: Schemas,
+    schema: String,
+    moved: Arc<Mutex<Duration>>,
+}
+
+impl TestClock for Hand {
+    fn advance(&self, duration: Duration) {
+        let moved = {
+            let mut moved = self.moved.lock().unwrap_or_else(PoisonError::into_inner);
+            *moved += duration;
+            *moved
+        };
+        let sql = storagebox_postgres::moved_clock(&self.schema, moved);
+        let moved = block_in_place(|| Handle::current().block_on(self.schemas.run(sql)));
+        // A case that goes on with the old time would say something false.
+        moved.unwrap_or_else(|error| panic!("the clock of {} cannot be moved: {error}", self.schema));
+    }
+}

@@ -1,0 +1,22 @@
+//! `conform` on each store: the certificate, and that nothing of a run stays.
+
+use crate::stores::{Store, tests_on};
+
+tests_on! {
+    [dynamo postgres redis sqlite]:
+        a_server_is_certified_for_a_part_and_nothing_stays;
+}
+
+fn a_server_is_certified_for_a_part_and_nothing_stays<S: Store>() {
+    let store = S::bare();
+    let place = store.place_of_owner();
+    let args = ["conform", "--part", "token", "--profile", "smoke", "--seed", "7", "--json"];
+    // A part is not the whole.
+    let certificate = place.run(&args).exits(1).json();
+    let parts = certificate["parts"].as_array().unwrap();
+    let tokens = parts.iter().find(|part| part["part"] == "tokens").unwrap();
+    assert_eq!(tokens["level"], 3, "{certificate}");
+    let cases = certificate["cases"].as_array().unwrap().iter().filter(|case| case["end"] == "held").count();
+    assert!(cases > 20, "{cases} cases held");
+    assert_eq!(store.left_by_the_suite(), Vec::<String>::new());
+}
