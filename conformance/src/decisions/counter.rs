@@ -8,7 +8,7 @@ use crate::world::World;
 
 pub(super) const TABLE: Table = Table {
     title: "An operation of a counter (`Marker`)",
-    about: "`apply` changes the key by 1; `apply another delta` changes it by 2 with the same operation; `apply out of \
+    about: "`apply` changes the key by 1; `apply another delta` changes it by 2 with the same operation; `apply out of\n\
             bounds` changes it by 1 within a ceiling that is reached.",
     calls: &["apply", "apply another delta", "apply out of bounds", "cancel"],
     rows: &[
