@@ -30,7 +30,6 @@ pub(crate) enum Failure {
     NoWords,
     StaleClauses,
     Catalogue { faults: Vec<String> },
-    NotGreen { case: String, why: String },
     Survived { survivors: Vec<String> },
     Names { library: String, why: String },
     OtherNames { file: String, changes: String },
@@ -108,7 +107,6 @@ impl fmt::Display for Failure {
             Self::Catalogue { faults } => {
                 write!(f, "{}\nproofs/mutants does not fit the sources as they are", faults.join("\n"))
             }
-            Self::NotGreen { case, why } => write!(f, "without any patch, {case} did not pass: {why}"),
             Self::Survived { survivors } => write!(f, "not caught: {}", survivors.join(", ")),
             Self::StaleClauses => f.write_str("conformance/CLAUSES.md is stale: run `cargo xtask clauses`"),
         }

@@ -118,9 +118,9 @@ async fn run(client: &Client, sql: &str) -> Result<()> {
     Ok(())
 }
 
-/// A record of which no call can make sense.
-const DAMAGED: &str = "INSERT INTO storagebox_records (namespace, id, state, op, value)
-    SELECT number, 'damaged', 'done', 'op', x'00' FROM storagebox_namespaces WHERE kind = 'records'";
+/// A record whose value is longer than any call writes.
+const DAMAGED: &str = "INSERT INTO storagebox_records (namespace, id, state, op, value, version)
+    SELECT number, 'damaged', 'done', 'op', zeroblob(262145), 1 FROM storagebox_namespaces WHERE kind = 'records'";
 
 /// The first call waits for the file, and the others wait for the next transaction, which they share.
 #[tokio::test]
