@@ -4,6 +4,8 @@ use std::fmt;
 
 use storagebox_testkit::Way;
 
+use crate::mutants::Wanted;
+
 pub(crate) const HELP: &str = "\
 cargo xtask test [--servers docker|local|none]
     Everything that must be green. Installs the programs that the tests lack and says first which ones: Debian
@@ -13,17 +15,22 @@ cargo xtask test [--servers docker|local|none]
 cargo xtask prove features|memory|sqlite|postgres|dynamo|redis|deduplicator|handles|fresh|hand-out|bench
     The long checks, one part at a time.
 
+cargo xtask prove mutants [BACKEND] [--only NAME] [--check]
+    Puts each mistake of proofs/mutants into a copy of its backend and demands that the case named with it notices;
+    `--check` only looks whether every patch applies and every case exists.
+
 cargo xtask clauses [--check]
     Writes conformance/CLAUSES.md anew, or says whether it is fresh.
 
 cargo xtask api [--check]
     Writes the lists of public names in docs/api anew, or says whether they are fresh. Needs the nightly toolchain.";
 
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Task {
     Help,
     Test(Servers),
     Prove(Part),
+    Mutants(Wanted),
     Clauses { check: bool },
     Api { check: bool },
 }
@@ -69,11 +76,15 @@ const PARTS: [(&str, Part); 11] = [
     ("bench", Part::Bench),
 ];
 
+/// What has arguments of its own.
+const MUTANTS: &str = "mutants";
+
 #[derive(Debug, PartialEq)]
 pub(crate) enum Usage {
     Unknown(String),
     Servers(Option<String>),
     Part(Option<String>),
+    Only,
 }
 
 impl fmt::Display for Usage {
@@ -83,7 +94,8 @@ impl fmt::Display for Usage {
             Self::Servers(found) => {
                 write!(f, "--servers needs `docker`, `local` or `none`{}", instead_of(found))
             }
-            Self::Part(found) => write!(f, "prove needs one of {}{}", parts(), instead_of(found)),
+            Self::Part(found) => write!(f, "prove needs one of {}, `{MUTANTS}`{}", parts(), instead_of(found)),
+            Self::Only => f.write_str("--only needs the name of a mutant"),
         }
     }
 }
@@ -142,9 +154,25 @@ impl Servers {
 
 fn prove(mut arguments: impl Iterator<Item = String>) -> Result<Task, Usage> {
     let name = arguments.next();
+    if name.as_deref() == Some(MUTANTS) {
+        return mutants(arguments).map(Task::Mutants);
+    }
     let part = PARTS.iter().find(|(known, _)| Some(*known) == name.as_deref()).map(|(_, part)| *part);
     let part = part.ok_or(Usage::Part(name))?;
     end(arguments).map(|()| Task::Prove(part))
+}
+
+fn mutants(mut arguments: impl Iterator<Item = String>) -> Result<Wanted, Usage> {
+    let mut wanted = Wanted::default();
+    while let Some(argument) = arguments.next() {
+        match argument.as_str() {
+            "--check" => wanted.check = true,
+            "--only" => wanted.only = Some(arguments.next().ok_or(Usage::Only)?),
+            _ if argument.starts_with('-') || wanted.backend.is_some() => return Err(Usage::Unknown(argument)),
+            _ => wanted.backend = Some(argument),
+        }
+    }
+    Ok(wanted)
 }
 
 fn is_check(mut arguments: impl Iterator<Item = String>) -> Result<bool, Usage> {
@@ -184,6 +212,20 @@ mod tests {
             assert_eq!(parse(&format!("prove {name}")), Ok(Task::Prove(part)));
         }
         assert!(HELP.contains(&format!("cargo xtask prove {}", PARTS.map(|(name, _)| name).join("|"))));
+    }
+
+    #[test]
+    fn mutants_are_chosen_by_backend_and_name() {
+        let wanted = |backend: Option<&str>, only: Option<&str>, check| {
+            let (backend, only) = (backend.map(str::to_owned), only.map(str::to_owned));
+            Ok(Task::Mutants(Wanted { backend, only, check }))
+        };
+        assert_eq!(parse("prove mutants"), wanted(None, None, false));
+        assert_eq!(parse("prove mutants --check"), wanted(None, None, true));
+        assert_eq!(parse("prove mutants redis --only one"), wanted(Some("redis"), Some("one"), false));
+        assert_eq!(parse("prove mutants redis --only"), Err(Usage::Only));
+        assert_eq!(parse("prove mutants redis sqlite"), Err(Usage::Unknown("sqlite".to_owned())));
+        assert!(HELP.contains("cargo xtask prove mutants [BACKEND] [--only NAME] [--check]"));
     }
 
     #[test]

@@ -29,6 +29,8 @@ pub(crate) enum Failure {
     NoPeak,
     NoWords,
     StaleClauses,
+    Catalogue { faults: Vec<String> },
+    Survived { survivors: Vec<String> },
     Names { library: String, why: String },
     OtherNames { file: String, changes: String },
 }
@@ -102,6 +104,10 @@ impl fmt::Display for Failure {
             Self::OtherNames { file, changes } => {
                 write!(f, "{changes}{file} is stale: run `cargo xtask api` and look at what changed for users")
             }
+            Self::Catalogue { faults } => {
+                write!(f, "{}\nproofs/mutants does not fit the sources as they are", faults.join("\n"))
+            }
+            Self::Survived { survivors } => write!(f, "not caught: {}", survivors.join(", ")),
             Self::StaleClauses => {
                 f.write_str("conformance/CLAUSES.md or docs/DECISIONS.md is stale: run `cargo xtask clauses`")
             }

@@ -13,6 +13,7 @@ mod features;
 mod fresh;
 mod given;
 mod install;
+mod mutants;
 mod needed;
 mod outside;
 mod packages;
@@ -46,6 +47,7 @@ fn run(task: Task) -> Result<(), Failure> {
         Task::Help => println!("{HELP}"),
         Task::Test(servers) => test::run(servers)?,
         Task::Prove(part) => prove::run(part)?,
+        Task::Mutants(wanted) => mutants::run(&wanted)?,
         Task::Clauses { check } => clauses::run(check)?,
         Task::Api { check } => println!("{}", api::run(Lists::All, check)?),
     }

@@ -51,6 +51,11 @@ impl Program {
         Self { name: name.into(), command }
     }
 
+    /// What runs it, for who adds arguments.
+    pub(crate) fn command(self) -> Command {
+        self.command
+    }
+
     /// In which order it begins.
     fn place(&self) -> (usize, String) {
         let is_named = |name: &&str| self.name.split(['/', '.']).any(|part| part == *name);

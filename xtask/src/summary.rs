@@ -51,6 +51,15 @@ impl Summary {
         self.results > 0 && self.counts.failed == 0
     }
 
+    /// Whether the one case that ran has passed; nothing if it was not one, or was skipped.
+    pub(crate) fn of_one(&self) -> Option<bool> {
+        match self.counts {
+            Counts { passed: 1, failed: 0, ignored: 0 } => Some(true),
+            Counts { passed: 0, failed: 1, ignored: 0 } => Some(false),
+            _ => None,
+        }
+    }
+
     /// Whether a program has run.
     pub(crate) fn any(&self) -> bool {
         !self.programs.is_empty()

@@ -73,7 +73,8 @@ cases! { Dedup:
         an_aborted_lease_leaves_the_id_free, an_aborted_op_is_fenced, aborting_what_has_ended_changes_nothing,
         a_forgotten_id_is_used_anew, forgetting_another_version_removes_nothing,
         late_copies_of_what_was_forgotten_are_fenced, an_expired_op_is_fenced,
-        an_expired_op_is_fenced_after_upkeep, versions_never_repeat, fences_are_remembered_for_the_retention;
+        an_expired_op_is_fenced_after_upkeep, versions_never_repeat, fences_are_remembered_for_the_retention,
+        an_operation_that_ended_anew_is_fenced_anew;
     "D-7" Sequential run::sequential: a_failure_is_not_remembered;
     "D-7" Sequential run::ends: a_name_whose_work_failed_is_over, work_that_panics_gives_its_lease_back;
     "D-7" Concurrent concurrent::records: racing_forgets_have_one_winner, racing_resets_repeat_no_version;

@@ -6,6 +6,7 @@ mod cancel;
 mod concurrent;
 mod crash;
 mod edge;
+mod keeper;
 mod model;
 mod network;
 mod reuse;
@@ -33,6 +34,7 @@ cases! { ItemBank:
     "IB-4" Sequential sequential: empty_is_true_and_ends, a_lapsed_hold_is_not_empty;
     "IB-4" Concurrent concurrent: plenty_of_items_is_never_empty;
     "IB-5" Sequential sequential: adding_again_changes_nothing, a_taken_item_added_again_stays_taken;
+    "IB-5" Sequential keeper: a_withdrawn_item_added_again_stays_withdrawn;
     "IB-5" Edge edge: duplicates_in_one_call_count_once;
     "IB-5" Concurrent concurrent: racing_loads_add_each_item_once;
     "IB-5" Ambiguous ambiguous: a_load_that_lands_twice_adds_once;
@@ -40,7 +42,9 @@ cases! { ItemBank:
         a_hold_ends_by_itself, confirm_after_the_end_is_expired, confirm_makes_it_permanent, extend_never_shortens,
         expired_though_not_retaken;
     "IB-6" Sequential reuse:
-        an_item_that_was_taken_again_stays_with_its_holder, a_claim_whose_hold_is_long_over_holds_one_item;
+        an_item_that_was_taken_again_stays_with_its_holder, a_claim_whose_hold_is_long_over_holds_one_item,
+        a_hold_that_upkeep_ended_is_expired;
+    "IB-6" Sequential keeper: a_lapsed_hold_whose_item_is_withdrawn_is_expired;
     "IB-7" Sequential @answered reuse: a_claim_that_was_retired_and_taken_anew_outlives_upkeep;
     "IB-7" Concurrent reuse: claims_taken_anew_beside_upkeep_hold;
     "IB-7" Sequential sequential:
@@ -52,6 +56,7 @@ cases! { ItemBank:
     "IB-8" Edge edge: batches_of_any_length, a_bank_is_drained_to_the_last_item;
     "IB-9" Concurrent concurrent: all_takers_are_served_while_items_last;
     "IB-10" Sequential sequential: counts_are_exact_at_rest, list_shows_each_item_once, withdrawn_items_are_not_taken;
+    "IB-10" Sequential keeper: a_listing_shows_each_state;
 }
 
 /// Takes, and expects a new item.

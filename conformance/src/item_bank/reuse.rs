@@ -61,6 +61,23 @@ pub(super) async fn a_claim_whose_hold_is_long_over_holds_one_item(world: &World
     Ok(())
 }
 
+/// Upkeep frees the item ahead of any taker, and the claim is told what it would be told without upkeep.
+pub(super) async fn a_hold_that_upkeep_ended_is_expired(world: &World) -> Verdict {
+    let bank = world.filled(1).await?;
+    let (ada, bob, short) = (ClaimId::new("ada")?, ClaimId::new("bob")?, world.short());
+    let item = take_new(&bank, &ada, Hold::For(short)).await?;
+    world.pass(short).await;
+    while world.store().maintain(1_000).await?.more {}
+    ensure_eq!(bank.holder(&item).await?, ItemState::Free, "the item after upkeep");
+    ensure_eq!(bank.get(&ada).await?, ClaimState::Ended(End::Expired), "the claim after upkeep");
+    ensure_eq!(bank.confirm(&ada).await?, Confirmed::Ended(End::Expired), "confirming it");
+    ensure_eq!(bank.extend(&ada, Hold::Forever).await?, Extended::Ended(End::Expired), "extending it");
+    ensure_eq!(bank.take(&ada, Hold::Forever).await?, Taken::Ended(End::Expired), "a take by it");
+    ensure_eq!(take_new(&bank, &bob, Hold::Forever).await?, item, "another's take");
+    ensure_eq!(bank.release(&ada).await?, Released::Expired, "releasing it");
+    ensure_held(&*bank, &bob).await
+}
+
 pub(super) async fn claims_taken_anew_beside_upkeep_hold(world: &World) -> Verdict {
     const CLAIMS: usize = 12;
     for round in 0..world.profile().rounds {

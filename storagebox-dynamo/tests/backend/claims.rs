@@ -212,6 +212,19 @@ async fn upkeep_puts_off_what_an_extend_left_in_its_place() -> Result<()> {
     .await
 }
 
+/// The claim's own row decides, wherever its item stands.
+#[tokio::test]
+async fn an_extended_hold_that_stands_in_its_old_place_is_not_taken() -> Result<()> {
+    with_place(async |place| {
+        let claim = cut_off(place, Kept::Extended).await?;
+        let other = place.store().await?.item_bank(&"namespace".parse()?)?;
+        assert_eq!(other.take(&ClaimId::new("too early")?, Hold::Forever).await?, Taken::Empty);
+        assert!(matches!(other.confirm(&claim).await?, Confirmed::Confirmed(_)));
+        Ok(())
+    })
+    .await
+}
+
 /// A confirm that was cut off after its first write leaves its item where lapsed holds are.
 #[tokio::test]
 async fn upkeep_takes_what_a_confirm_left_out_of_the_index() -> Result<()> {

@@ -11,6 +11,7 @@ mod hostile;
 mod keys_alone;
 mod ledgers;
 mod left;
+mod lost;
 mod memory;
 mod metered;
 mod mixed;

@@ -225,3 +225,22 @@ async fn holding_is_not_answered_after_a_lost_retire() -> Result<()> {
     })
     .await
 }
+
+/// The lost call may still land, and take what is added meanwhile.
+#[tokio::test]
+async fn empty_is_not_answered_after_a_lost_take() -> Result<()> {
+    with_place(async |place| {
+        let proxy = Proxy::start(place.database.server()).await.map_err(failed)?;
+        let store = place.builder()?.call_timeout(LONG).connect(&place.url_at(proxy.addr()))?;
+        let (bank, claim) = (store.item_bank(&"namespace".parse()?)?, ClaimId::new("lost")?);
+        assert_eq!(bank.take(&claim, Hold::Forever).await?, Taken::Empty);
+        for (number, cut) in [Cut::RequestLost, Cut::ReplyLost].into_iter().enumerate() {
+            proxy.arm(cut, claim.as_str(), 0);
+            let error = bank.take(&claim, Hold::Forever).await.expect_err("no answer settles the first attempt");
+            assert_eq!((error.kind(), proxy.cuts()), (ErrorKind::OutcomeUnknown, number + 1), "{error:?}");
+        }
+        assert_eq!(bank.take(&claim, Hold::Forever).await?, Taken::Empty);
+        Ok(())
+    })
+    .await
+}

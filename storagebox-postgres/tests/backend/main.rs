@@ -14,6 +14,7 @@ mod hostile;
 mod impostor;
 mod intruder;
 mod left;
+mod locked;
 mod memory;
 mod orders;
 mod patience;

@@ -8,6 +8,7 @@ mod bank;
 mod counters;
 mod damage;
 mod epoch;
+mod moving;
 mod noted;
 mod ordered;
 mod records;

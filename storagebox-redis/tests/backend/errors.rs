@@ -107,3 +107,22 @@ async fn holding_is_not_answered_after_a_lost_retire() -> Result<()> {
     })
     .await
 }
+
+/// The lost call may still land, and take what is added meanwhile.
+#[tokio::test(flavor = "multi_thread")]
+async fn empty_is_not_answered_after_a_lost_take() -> Result<()> {
+    with_server(Settings::quick(), async |place| {
+        let proxy = Proxy::start(place.server.address()).await.map_err(failed)?;
+        let bank = place.builder()?.connect(&place.server.url_at(proxy.addr()))?.item_bank(&"namespace".parse()?)?;
+        let claim = ClaimId::new("ada")?;
+        assert_eq!(bank.take(&claim, Hold::Forever).await?, Taken::Empty);
+        for cut in [Cut::RequestLost, Cut::ReplyLost] {
+            proxy.arm(cut, "ada", 0);
+            let error = bank.take(&claim, Hold::Forever).await.unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::OutcomeUnknown, "{cut:?}: {error}");
+        }
+        assert_eq!(bank.take(&claim, Hold::Forever).await?, Taken::Empty);
+        Ok(())
+    })
+    .await
+}

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use redis::cmd;
-use storagebox_core::{Backend, ClaimId, ClaimState, Hold, Item, ItemBank, Result, Taken};
+use storagebox_core::{Backend, ClaimId, ClaimState, ErrorKind, Hold, Item, ItemBank, Result, Taken};
 use storagebox_redis::RedisStore;
 use storagebox_testkit::redis::Settings;
 
@@ -24,8 +24,27 @@ async fn replica_of(place: &Place) -> Result<std::sync::Arc<Server>> {
 }
 
 fn on(server: &Server, place: &Place, wait: u32) -> Result<RedisStore> {
-    let builder = RedisStore::builder().prefix(&place.prefix)?.wait(wait, Duration::from_secs(60));
-    builder.connect(server.url_as_administrator())
+    on_for(server, place, wait, Duration::from_secs(60))
+}
+
+fn on_for(server: &Server, place: &Place, wait: u32, patience: Duration) -> Result<RedisStore> {
+    RedisStore::builder().prefix(&place.prefix)?.wait(wait, patience).connect(server.url_as_administrator())
+}
+
+/// There is one, and two were asked for.
+#[tokio::test]
+async fn a_change_that_one_replica_of_two_has_is_unknown() -> Result<()> {
+    let master = Server::alone(Settings::quick().with("repl-diskless-sync-delay", "0")).await?;
+    let place = master.place().await?;
+    let _follows = replica_of(&place).await?;
+    let content = on(&master, &place, 1)?.item_bank(&"namespace".parse()?)?;
+    content.add(&[Item::new("one")?]).await?;
+    let demanding = on_for(&master, &place, 2, Duration::from_secs(1))?.item_bank(&"namespace".parse()?)?;
+    let error = demanding.add(&[Item::new("two")?]).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::OutcomeUnknown, "{error}");
+    assert!(error.to_string().contains("of 2 replicas"), "{error}");
+    assert_eq!(content.counts().await?.free, 2, "it is there, on one replica");
+    Ok(())
 }
 
 /// `wait` does not name a replica: what it waited for is lost where another one is promoted.

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use fastrand::Rng;
-use storagebox_core::{Backend, BankAdmin, ClaimId, Hold, Item, ItemBank, Released, Result, Taken};
+use storagebox_core::{Backend, BankAdmin, ClaimId, Counts, Hold, Item, ItemBank, Released, Result, Taken};
 
 use crate::scene::with_place;
 use crate::support::Place;
@@ -93,6 +93,24 @@ async fn withdrawn_items_are_passed_over_and_counted_once() -> Result<()> {
             model.step(&*bank, &items, number, &mut random).await?;
             model.check(place, &*bank).await?;
         }
+        Ok(())
+    })
+    .await
+}
+
+/// One script passes over a thousand; the next one went on where it stopped, or gave one of them out.
+#[tokio::test]
+async fn a_take_passes_over_any_number_of_withdrawn_items() -> Result<()> {
+    with_place(async |place| {
+        let bank = place.store()?.item_bank(&"namespace".parse()?)?;
+        let items = (0..2_101).map(|number| Item::new(format!("{number}"))).collect::<Result<Vec<_>>>()?;
+        bank.add(&items).await?;
+        let (last, others) = (&items[2_100], &items[..2_100]);
+        assert_eq!(bank.withdraw(others).await?.withdrawn, 2_100);
+        let taken = bank.take(&ClaimId::new("ada")?, Hold::Forever).await?;
+        assert!(matches!(&taken, Taken::New(held) if held.item == *last), "{taken:?}");
+        assert_eq!(bank.take(&ClaimId::new("bob")?, Hold::Forever).await?, Taken::Empty);
+        assert_eq!(bank.counts().await?, Counts { held: 1, withdrawn: 2_100, ..Counts::default() });
         Ok(())
     })
     .await

@@ -225,3 +225,20 @@ async fn a_step_looks_at_few_tombstones() -> Result<()> {
     })
     .await
 }
+
+/// More than one look at the names shows.
+#[tokio::test]
+async fn every_namespace_of_many_has_its_upkeep() -> Result<()> {
+    with_server(Settings::quick(), async |place| {
+        let store = place.store()?;
+        let releases = (0..300).map(|number| {
+            let bank = store.item_bank(&format!("namespace-{number}").parse()?)?;
+            Ok(async move { bank.release(&ClaimId::new("ada")?).await })
+        });
+        at_once(releases.collect::<Result<Vec<_>>>()?).await?;
+        place.moved.advance(WEEK);
+        assert_eq!(store.maintain(1_000).await?, Maintained { deleted: 300, more: false });
+        Ok(())
+    })
+    .await
+}

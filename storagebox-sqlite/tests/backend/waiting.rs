@@ -1,10 +1,14 @@
 //! How a call waits for others that write: until its time is over, and then it is not made.
 
+use std::future::ready;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use sqlx::{Connection, SqliteConnection};
-use storagebox_core::{Backend, Certainty, Change, Counter, ErrorKind, Hold, ItemBank, Result, Strategy, Taken};
+use storagebox_core::{
+    Backend, Certainty, Change, ClaimId, Confirmed, Counter, End, ErrorKind, Hold, ItemBank, Result, Strategy, Taken,
+};
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 
@@ -113,4 +117,25 @@ async fn setup_waits_too() -> Result<()> {
     sleep(Duration::from_millis(20)).await;
     transaction.rollback().await.map_err(failed)?;
     setup.await.map_err(failed)?
+}
+
+/// The clock is read when the file is to be had, and not when the call is made.
+#[tokio::test]
+async fn a_hold_that_ends_while_its_confirm_waits_is_expired() -> Result<()> {
+    let (place, minute) = (Place::ready().await?, Duration::from_secs(60));
+    let (bank, claim) = (place.store()?.item_bank(&"namespace".parse()?)?, ClaimId::new("ada")?);
+    bank.add(&["a".try_into()?]).await?;
+    let _ = bank.take(&claim, Hold::For(minute)).await?;
+    let mut other = place.raw().await?;
+    let transaction = other.begin_with("BEGIN IMMEDIATE").await.map_err(failed)?;
+    let mut confirm = pin!(bank.confirm(&claim));
+    tokio::select! {
+        biased;
+        _ = confirm.as_mut() => return Err(failed("it did not wait")),
+        () = ready(()) => {}
+    }
+    place.clock.advance(2 * minute);
+    transaction.rollback().await.map_err(failed)?;
+    assert_eq!(confirm.await?, Confirmed::Ended(End::Expired));
+    Ok(())
 }

@@ -201,6 +201,30 @@ pub(in crate::dedup) async fn versions_never_repeat(world: &World) -> Verdict {
     Ok(())
 }
 
+/// A store may remember for longer than it promises, so what is over may still be fenced when it would begin anew.
+pub(in crate::dedup) async fn an_operation_that_ended_anew_is_fenced_anew(world: &World) -> Verdict {
+    let repos = Repos::of(world.store())?;
+    let (order, job, ada) = (id("order")?, id("job")?, op("ada")?);
+    for _ in 0..2 {
+        if let Recorded::New(version) = repos.records.record(&order, &text("value")?, &ada, FOREVER).await? {
+            ensure_eq!(repos.records.forget(&order, version).await?, Forgotten::Forgotten, "forgetting");
+        }
+        if let Begun::Started(lease) = repos.leases.begin(&job, &ada, LONG, None).await? {
+            ensure_eq!(repos.leases.abort(&lease).await?, Aborted::Aborted, "aborting");
+        }
+        for upkeep in [false, true] {
+            while upkeep && world.store().maintain(1_000).await?.more {}
+            let late = repos.records.record(&order, &text("value")?, &ada, FOREVER).await?;
+            ensure_eq!(late, Recorded::Fenced, "a late record, with upkeep: {upkeep}");
+            let late = repos.leases.begin(&job, &ada, LONG, None).await?;
+            ensure_eq!(late, Begun::Fenced, "a late begin, with upkeep: {upkeep}");
+        }
+        world.pass_memory().await;
+        world.pass_memory().await;
+    }
+    Ok(())
+}
+
 /// At the least; how much longer is the backend's own affair.
 pub(in crate::dedup) async fn fences_are_remembered_for_the_retention(world: &World) -> Verdict {
     let repos = Repos::of(world.store())?;

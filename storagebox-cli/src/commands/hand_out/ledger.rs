@@ -135,3 +135,29 @@ fn give(person: &mut Person, item: Item, items: &mut HashSet<Item>, summary: &mu
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn summary(lines: [(&str, &str, bool); 2]) -> Summary {
+        let mut ledger = Ledger::default();
+        for (id, item, is_new) in lines {
+            let (id, item) = (ClaimId::new(id).unwrap(), Item::new(item).unwrap());
+            let answer = if is_new { Answer::New(item) } else { Answer::Again { item, perhaps_ours: false } };
+            ledger.enter(Entry { id, answer });
+        }
+        ledger.summary()
+    }
+
+    /// Also of ids that were served in an earlier run: what they are told then is no less false.
+    #[test]
+    fn an_item_of_two_ids_is_found_whatever_they_are_told() {
+        for (first, second) in [(true, true), (true, false), (false, true), (false, false)] {
+            let of_two = summary([("ada", "SAVE-1", first), ("bob", "SAVE-1", second)]);
+            assert_eq!((of_two.shared_items, of_two.changed_items), (1, 0), "new: {first}, {second}");
+            let of_one = summary([("ada", "SAVE-1", first), ("ada", "SAVE-2", second)]);
+            assert_eq!((of_one.shared_items, of_one.changed_items), (0, 1), "new: {first}, {second}");
+        }
+    }
+}

@@ -15,10 +15,10 @@ use super::{NAMESPACE, Part, UPKEEP, bank, counters, ordered, records, tokens};
 use crate::scene::{kill, until, with_server};
 use crate::support::{Place, Server, failed};
 
-const PARTS: [&Part; 5] = [&bank::PART, &records::PART, &tokens::PART, &counters::PART, &ordered::PART];
+pub(super) const PARTS: [&Part; 5] = [&bank::PART, &records::PART, &tokens::PART, &counters::PART, &ordered::PART];
 
 /// A filled namespace of each part, and every call of each.
-async fn filled(place: &Place, store: &RedisStore) -> Result<Vec<Call>> {
+pub(super) async fn filled(place: &Place, store: &RedisStore) -> Result<Vec<Call>> {
     let mut calls = vec![];
     for part in PARTS {
         (part.fill)(place, store, NAMESPACE).await?;

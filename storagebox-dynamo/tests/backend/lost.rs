@@ -1,0 +1,129 @@
+//! Single requests that are lost, refused or left half done, where a wrong answer would be believed.
+
+use std::time::Duration;
+
+use storagebox_core::{
+    Added, Backend, BankAdmin, Certainty, Change, ClaimId, ClaimState, Counter, ErrorKind, Hold, Item, ItemBank,
+    ItemState, Key, Result, Strategy, Taken,
+};
+use storagebox_dynamo::faults::Fault;
+
+use crate::scene::{Gate, recorded, with_place};
+use crate::support::{failed, items};
+
+#[tokio::test]
+async fn an_add_whose_reply_was_lost_reports_what_it_added() -> Result<()> {
+    with_place(async |place| {
+        let (store, faults) = recorded(&place.table, place.builder()).await?;
+        let bank = store.item_bank(&"namespace".parse()?)?;
+        bank.add(&items(1)?).await?;
+        for fault in [Fault::DropBefore, Fault::DropAfter, Fault::ErrorAfter, Fault::Torn, Fault::Twice] {
+            let added = [Item::new(format!("{fault:?}"))?];
+            faults.script_for("PutItem", [fault]);
+            assert_eq!(bank.add(&added).await?, Added { added: 1, already_present: 0 }, "{fault:?}");
+            assert_eq!(bank.add(&added).await?, Added { added: 0, already_present: 1 }, "{fault:?}");
+        }
+        assert_eq!(faults.total(), 5);
+        Ok(())
+    })
+    .await
+}
+
+/// The first attempt is lost, and before the second one arrives another takes the last item.
+#[tokio::test]
+async fn empty_is_not_answered_after_a_lost_take() -> Result<()> {
+    with_place(async |place| {
+        let gate = Gate::default();
+        let (store, faults) = gate.store(&place.table, place.builder()).await?;
+        let bank = store.item_bank(&"namespace".parse()?)?;
+        let elsewhere = place.store().await?.item_bank(&"namespace".parse()?)?;
+        bank.add(&items(1)?).await?;
+        faults.script_for("TransactWriteItems", [Fault::DropBefore, Gate::HOLD]);
+        let late = tokio::spawn(async move { bank.take(&ClaimId::new("ada")?, Hold::Forever).await });
+        gate.reached().await;
+        assert!(matches!(elsewhere.take(&ClaimId::new("bob")?, Hold::Forever).await?, Taken::New(_)));
+        gate.open();
+        let error = late.await.map_err(failed)?.expect_err("an answer that does not settle the first attempt");
+        assert_eq!(error.kind(), ErrorKind::OutcomeUnknown, "{error:?}");
+        Ok(())
+    })
+    .await
+}
+
+/// The service says that it failed, and not whether before or after.
+#[tokio::test]
+async fn an_atomic_change_that_the_service_failed_to_answer_is_unknown() -> Result<()> {
+    with_place(async |place| {
+        let (store, faults) = recorded(&place.table, place.builder()).await?;
+        let (counter, key) = (store.counter(&"namespace".parse()?, Strategy::Atomic)?, Key::new("key")?);
+        let _ = counter.apply(&key, &Change::new("first".parse()?, 1)).await?;
+        for (fault, value) in [(Fault::ErrorBefore, 1), (Fault::ErrorAfter, 6), (Fault::Torn, 11)] {
+            faults.script_for("UpdateItem", [fault]);
+            let error = counter.apply(&key, &Change::new("op".parse()?, 5)).await.unwrap_err();
+            let found = (error.kind(), error.certainty(), error.is_retryable());
+            assert_eq!(found, (ErrorKind::OutcomeUnknown, Certainty::Unknown, false), "{fault:?}: {error}");
+            assert_eq!(counter.value(&key).await?, value, "{fault:?}");
+        }
+        Ok(())
+    })
+    .await
+}
+
+/// An earlier request with the same token may be carried out yet.
+#[tokio::test]
+async fn a_transaction_that_stays_in_progress_is_unknown() -> Result<()> {
+    with_place(async |place| {
+        let (store, faults) = recorded(&place.table, place.builder()).await?;
+        let (bank, claim) = (store.item_bank(&"namespace".parse()?)?, ClaimId::new("ada")?);
+        bank.add(&items(1)?).await?;
+        faults.script_for("TransactWriteItems", [Fault::InProgress; 100]);
+        let error = bank.take(&claim, Hold::Forever).await.unwrap_err();
+        assert_eq!((error.kind(), error.certainty()), (ErrorKind::OutcomeUnknown, Certainty::Unknown), "{error}");
+        faults.heal();
+        assert!(matches!(bank.take(&claim, Hold::Forever).await?, Taken::New(_)));
+        Ok(())
+    })
+    .await
+}
+
+/// A claim that was not read is not one that is not there.
+#[tokio::test]
+async fn a_listing_reads_the_claims_that_were_left_unread() -> Result<()> {
+    with_place(async |place| {
+        let (store, faults) = recorded(&place.table, place.builder()).await?;
+        let bank = store.item_bank(&"namespace".parse()?)?;
+        bank.add(&items(8)?).await?;
+        for number in 0..8 {
+            let _ = bank.take(&ClaimId::new(format!("claim-{number}"))?, Hold::Forever).await?;
+        }
+        faults.script_for("BatchGetItem", [Fault::Unprocessed]);
+        let listed = bank.list(None, 100).await?.entries;
+        assert_eq!(faults.injected()["Unprocessed"], 1);
+        let held = listed.iter().filter(|entry| matches!(entry.state, ItemState::Held(_))).count();
+        assert_eq!((listed.len(), held), (8, 8), "{listed:?}");
+        Ok(())
+    })
+    .await
+}
+
+/// It saw a claim that is forgotten, and before its request arrives the claim is used anew.
+#[tokio::test]
+async fn a_claim_taken_anew_while_upkeep_is_about_to_delete_it_holds() -> Result<()> {
+    with_place(async |place| {
+        let (gate, claim) = (Gate::default(), ClaimId::new("ada")?);
+        let (store, faults) = gate.store(&place.table, place.builder()).await?;
+        let bank = place.store().await?.item_bank(&"namespace".parse()?)?;
+        bank.add(&items(1)?).await?;
+        let _ = bank.release(&claim).await?;
+        place.clock.advance(Duration::from_secs(8 * 24 * 3_600));
+        faults.script_for("DeleteItem", [Gate::HOLD]);
+        let upkeep = tokio::spawn(async move { store.maintain(100).await });
+        gate.reached().await;
+        assert!(matches!(bank.take(&claim, Hold::Forever).await?, Taken::New(_)));
+        gate.open();
+        assert_eq!(upkeep.await.map_err(failed)??.deleted, 0);
+        assert!(matches!(bank.get(&claim).await?, ClaimState::Held(_)));
+        Ok(())
+    })
+    .await
+}

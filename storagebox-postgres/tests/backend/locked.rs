@@ -1,0 +1,68 @@
+//! Rows that another transaction has locked: a taker neither waits for them nor takes them for gone.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use storagebox_core::{
+    Backend, BankAdmin, Certainty, ClaimId, ClaimState, End, ErrorKind, Hold, Item, ItemBank, Result, Taken,
+};
+
+use crate::scene::{session, tell, until, with_place};
+use crate::support::Place;
+
+/// Longer than a take is tried again, and no longer than a test should last that fails.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+async fn bank(place: &Place, count: usize) -> Result<Arc<dyn BankAdmin>> {
+    let store = place.builder()?.call_timeout(PATIENCE).connect(&place.url_at(place.database.server()))?;
+    let bank = store.item_bank(&"namespace".parse()?)?;
+    let items = (0..count).map(|number| Item::new(format!("item-{number}"))).collect::<Result<Vec<_>>>()?;
+    bank.add(&items).await?;
+    Ok(bank)
+}
+
+/// What this statement locks is neither given out nor called gone, and is there when the other is through.
+async fn is_not_empty(place: &Place, bank: &dyn BankAdmin, lock: &str) -> Result<()> {
+    let mut other = session(place, &lock.replace("{schema}", &place.schema)).await?;
+    let error = bank.take(&ClaimId::new("bob")?, Hold::Forever).await.expect_err("a take that cannot be");
+    assert_eq!((error.kind(), error.certainty()), (ErrorKind::Contention, Certainty::NotApplied), "{error:?}");
+    tell(&mut other, "ROLLBACK").await?;
+    let taken = bank.take(&ClaimId::new("bob")?, Hold::Forever).await?;
+    assert!(matches!(taken, Taken::New(_)), "{taken:?}");
+    Ok(())
+}
+
+/// All but one, wherever the taker looks first.
+#[tokio::test]
+async fn a_take_passes_over_items_that_another_has_locked() -> Result<()> {
+    with_place(async |place| {
+        let bank = bank(place, 32).await?;
+        let lock = format!("SELECT FROM {}.free_items WHERE item <> 'item-0' FOR UPDATE", place.schema);
+        let _other = session(place, &lock).await?;
+        let taken = bank.take(&ClaimId::new("ada")?, Hold::Forever).await?;
+        assert!(matches!(&taken, Taken::New(held) if held.item.as_str() == "item-0"), "{taken:?}");
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_free_item_that_another_has_locked_is_not_empty() -> Result<()> {
+    with_place(async |place| {
+        let bank = bank(place, 1).await?;
+        is_not_empty(place, &*bank, "SELECT FROM {schema}.free_items FOR UPDATE").await
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_lapsed_hold_that_another_has_locked_is_not_empty() -> Result<()> {
+    with_place(async |place| {
+        let (bank, ada) = (bank(place, 1).await?, ClaimId::new("ada")?);
+        let _ = bank.take(&ada, Hold::For(Duration::from_millis(1))).await?;
+        let is_over = async || Ok(bank.get(&ada).await? == ClaimState::Ended(End::Expired));
+        until("the end of the hold", is_over).await?;
+        is_not_empty(place, &*bank, "SELECT FROM {schema}.claims FOR UPDATE").await
+    })
+    .await
+}

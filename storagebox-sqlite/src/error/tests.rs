@@ -1,0 +1,78 @@
+//! What an error says of what was written.
+
+use sqlx::{Connection, SqliteConnection, raw_sql};
+
+use super::*;
+
+#[test]
+fn each_code_of_the_table_is_of_its_kind() {
+    for (code, kind) in [
+        (1, ErrorKind::NotSetUp),
+        (3, ErrorKind::Denied),
+        (5, ErrorKind::Contention),
+        (6, ErrorKind::Contention),
+        (7, ErrorKind::Unavailable),
+        (8, ErrorKind::Denied),
+        (9, ErrorKind::Contention),
+        (11, ErrorKind::Corrupt),
+        (13, ErrorKind::Unavailable),
+        (14, ErrorKind::Unavailable),
+        (15, ErrorKind::Contention),
+        (17, ErrorKind::Contention),
+        (23, ErrorKind::Denied),
+        (26, ErrorKind::Corrupt),
+    ] {
+        assert_eq!(known(code).map(|(kind, _)| kind), Some(kind), "{code}");
+    }
+    for code in [0, 2, 10, 19, 20, 21, 100] {
+        assert_eq!(known(code), None, "{code}");
+    }
+}
+
+/// The disk may have more of it than the driver knows.
+#[test]
+fn a_commit_that_failed_may_have_been_applied() {
+    for error in [sqlx::Error::WorkerCrashed, sqlx::Error::Io(io::ErrorKind::StorageFull.into())] {
+        let error = at_commit(error);
+        assert_eq!((error.kind(), error.certainty()), (ErrorKind::OutcomeUnknown, Certainty::Unknown));
+    }
+}
+
+/// Calls of one transaction are told the same, whichever comes first.
+#[test]
+fn a_call_that_shared_the_fate_of_another_is_told_as_much() {
+    let read_only = || Error::new(ErrorKind::Denied, "the file may not be opened").with("file", "a.db");
+    for error in [read_only(), read_only().after_unresolved(), Error::unknown("the end did not come")] {
+        let first = error.on("sqlite");
+        let other = shared(&first);
+        assert_eq!(other.to_string(), first.to_string());
+        assert_eq!((other.kind(), other.certainty()), (first.kind(), first.certainty()));
+        assert!(other.context().eq(first.context()), "{other:?}");
+    }
+}
+
+#[test]
+fn what_was_never_committed_was_not_applied() {
+    for error in [sqlx::Error::WorkerCrashed, sqlx::Error::PoolClosed, sqlx::Error::PoolTimedOut] {
+        assert_eq!(before_commit(error).certainty(), Certainty::NotApplied);
+    }
+}
+
+/// What SQLite says when there is no page left.
+async fn full() -> sqlx::Error {
+    let mut connection = SqliteConnection::connect("sqlite::memory:").await.unwrap();
+    let fill = "CREATE TABLE t (bytes BLOB); PRAGMA max_page_count = 3; INSERT INTO t VALUES (zeroblob(100000))";
+    raw_sql(fill).execute(&mut connection).await.unwrap_err()
+}
+
+/// Before the end of a transaction nothing was written for good; at its end, and in a statement that is its own
+/// transaction, who knows.
+#[tokio::test]
+async fn a_disk_that_is_full_at_the_end_leaves_the_outcome_unknown() {
+    let error = before_commit(full().await);
+    assert_eq!((error.kind(), error.certainty()), (ErrorKind::Unavailable, Certainty::NotApplied), "{error}");
+    assert!(!is_of_before(&error), "{error}");
+    for error in [at_end(error), at_commit(full().await)] {
+        assert_eq!((error.kind(), error.certainty()), (ErrorKind::OutcomeUnknown, Certainty::Unknown), "{error}");
+    }
+}

@@ -1,0 +1,133 @@
+//! Mutants of the real backends: each is one mistake in their SQL, Lua, conditions or Rust, and its catalogue names the
+//! case that must notice it.
+
+mod bench;
+mod catalogue;
+mod fit;
+mod source;
+mod table;
+
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+use crate::failure::Failure;
+use crate::install;
+use crate::steps::step;
+
+use bench::{Bench, Verdict};
+use catalogue::{Catalogue, Mutant};
+use table::{Row, Table};
+
+/// What is asked of `prove mutants`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Wanted {
+    /// One backend instead of all.
+    pub(crate) backend: Option<String>,
+    /// One mutant instead of all.
+    pub(crate) only: Option<String>,
+    /// Only whether every patch fits and every case exists.
+    pub(crate) check: bool,
+}
+
+/// Why a mutant is not tried: nothing would be said by its case.
+const RED: &str = "its case fails without the patch";
+
+/// The backend whose server is not among the system's packages.
+const NEEDS_DYNOXIDE: &str = "dynamo";
+
+/// Runs the catalogues. Fails if a patch does not fit, a case does not pass without a patch, or a mutant survives.
+pub(crate) fn run(wanted: &Wanted) -> Result<(), Failure> {
+    let chosen = chosen(catalogue::read()?, wanted)?;
+    fit::check(&chosen)?;
+    let count: usize = chosen.iter().map(|catalogue| catalogue.mutants.len()).sum();
+    println!("{count} mutants: every patch fits and every case exists");
+    if wanted.check {
+        return Ok(());
+    }
+    let mut table = Table::default();
+    let outcome = chosen.iter().try_for_each(|catalogue| prove(catalogue, &mut table));
+    println!("\n{table}");
+    outcome?;
+    match table.survivors() {
+        survivors if survivors.is_empty() => Ok(()),
+        survivors => Err(Failure::Survived { survivors }),
+    }
+}
+
+fn chosen(all: Vec<Catalogue>, wanted: &Wanted) -> Result<Vec<Catalogue>, Failure> {
+    let is_of = |catalogue: &Catalogue| wanted.backend.as_ref().is_none_or(|backend| *backend == catalogue.backend);
+    let is_it = |mutant: &Mutant| wanted.only.as_ref().is_none_or(|only| *only == mutant.name);
+    let mut chosen: Vec<_> = all.into_iter().filter(is_of).collect();
+    chosen.iter_mut().for_each(|catalogue| catalogue.mutants.retain(is_it));
+    chosen.retain(|catalogue| !catalogue.mutants.is_empty());
+    match chosen.is_empty() {
+        true => Err(Failure::Catalogue { faults: vec![format!("no mutant is {}", in_words(wanted))] }),
+        false => Ok(chosen),
+    }
+}
+
+fn in_words(wanted: &Wanted) -> String {
+    let named = wanted.only.as_ref().map_or("there".to_owned(), |only| format!("called `{only}`"));
+    wanted.backend.as_ref().map_or(named.clone(), |backend| format!("{named} in the catalogue `{backend}`"))
+}
+
+/// All named cases without a patch, and then each mutant with its own case.
+fn prove(catalogue: &Catalogue, table: &mut Table) -> Result<(), Failure> {
+    if catalogue.backend == NEEDS_DYNOXIDE {
+        step("dynoxide (some minutes, once)", install::dynoxide)?;
+    }
+    let bench = Bench::of(catalogue)?;
+    for test in catalogue.tests() {
+        println!("{}: builds the test `{test}` without a patch", catalogue.backend);
+        bench.build_shown(test)?;
+    }
+    let mut red = BTreeSet::new();
+    for (test, case) in catalogue.cases() {
+        step(&format!("without a patch: {case}"), || {
+            let verdict = bench.without_patch(test, case)?;
+            red.extend(Some(case).filter(|_| verdict != Verdict::Passed));
+            Ok(verdict.to_string())
+        })?;
+    }
+    for (number, mutant) in catalogue.mutants.iter().enumerate() {
+        let place = format!("{} {}/{}", catalogue.backend, number + 1, catalogue.mutants.len());
+        table.add(match red.contains(mutant.case.as_str()) {
+            true => Row::new(mutant, Verdict::Unclear(RED.to_owned()), Duration::ZERO),
+            false => tried(&bench, mutant, &place)?,
+        });
+    }
+    Ok(())
+}
+
+fn tried(bench: &Bench, mutant: &Mutant, place: &str) -> Result<Row, Failure> {
+    let (start, mut verdict) = (Instant::now(), Verdict::Unclear("it was not tried".to_owned()));
+    step(&format!("{place} {}", mutant.name), || {
+        verdict = bench.with_patch(mutant)?;
+        Ok(format!("{}: {verdict}", verdict.word()))
+    })?;
+    Ok(Row::new(mutant, verdict, start.elapsed()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_backend_or_one_mutant_is_chosen() {
+        let all = || catalogue::read().unwrap();
+        let of = |wanted: &Wanted| chosen(all(), wanted).unwrap();
+        let sqlite = Wanted { backend: Some("sqlite".to_owned()), ..Wanted::default() };
+        assert!(of(&sqlite).iter().all(|catalogue| catalogue.backend == "sqlite"));
+        assert!(of(&Wanted::default()).len() > of(&sqlite).len());
+        let name = of(&sqlite)[0].mutants[0].name.clone();
+        let one = of(&Wanted { only: Some(name), ..sqlite });
+        assert_eq!((one.len(), one[0].mutants.len()), (1, 1));
+    }
+
+    #[test]
+    fn what_is_not_there_is_named() {
+        let wanted = Wanted { only: Some("no_such_mutant".to_owned()), ..Wanted::default() };
+        let failure = chosen(catalogue::read().unwrap(), &wanted).unwrap_err();
+        assert!(failure.to_string().contains("called `no_such_mutant`"), "{failure}");
+    }
+}

@@ -1,0 +1,202 @@
+//! Builds a backend's tests in the patched copy, and runs one case of them.
+
+use std::fmt;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::catalogue::{Catalogue, Mutant};
+use super::source::Source;
+use crate::command::{cargo, not_started, shown};
+use crate::failure::Failure;
+use crate::programs;
+use crate::summary::Summary;
+use crate::workspace;
+
+/// More than any case takes. A case of the suite ends by itself long before, if it makes no progress.
+const LONGEST: Duration = Duration::from_secs(900);
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// Where the mutants of one backend are tried.
+#[derive(Debug)]
+pub(super) struct Bench {
+    source: Source,
+    folder: PathBuf,
+    package: String,
+}
+
+/// What became of the case.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    Passed,
+    /// It noticed, and said this.
+    Failed(String),
+    /// Nothing can be said of the case.
+    Unclear(String),
+}
+
+impl Verdict {
+    /// What it means for a mutant.
+    pub(super) fn word(&self) -> &'static str {
+        match self {
+            Self::Passed => "SURVIVED",
+            Self::Failed(_) => "caught",
+            Self::Unclear(_) => "UNCLEAR",
+        }
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Passed => f.write_str("it passed"),
+            Self::Failed(words) | Self::Unclear(words) => f.write_str(words),
+        }
+    }
+}
+
+impl Bench {
+    /// The copy, the build and the logs stay for the next run, which builds what changed since.
+    pub(super) fn of(catalogue: &Catalogue) -> Result<Self, Failure> {
+        let folder = workspace::builds()?.join("mutants").join(&catalogue.backend);
+        let source = Source::copied(folder.join("source"))?;
+        let logs = folder.join("logs");
+        fs::create_dir_all(&logs).map_err(|error| Failure::File { path: logs, error })?;
+        Ok(Self { source, folder, package: catalogue.package() })
+    }
+
+    /// Builds a test program, which takes minutes the first time, and shows cargo's progress.
+    pub(super) fn build_shown(&self, test: &str) -> Result<(), Failure> {
+        let mut build = self.cargo(test);
+        build.arg("--no-run");
+        shown(build)
+    }
+
+    /// Runs a case in the copy as it is.
+    pub(super) fn without_patch(&self, test: &str, case: &str) -> Result<Verdict, Failure> {
+        self.tried("without_patch", test, case, 1)
+    }
+
+    /// Runs the mutant's case in the copy with the mutant's patch.
+    pub(super) fn with_patch(&self, mutant: &Mutant) -> Result<Verdict, Failure> {
+        self.source.patched(mutant, || match self.tried(&mutant.name, &mutant.test, &mutant.case, mutant.runs) {
+            Err(Failure::Exit { output, .. }) => {
+                self.log(&mutant.name, &output)?;
+                Ok(Verdict::Unclear("it does not compile".to_owned()))
+            }
+            verdict => verdict,
+        })
+    }
+
+    fn tried(&self, name: &str, test: &str, case: &str, runs: u32) -> Result<Verdict, Failure> {
+        let mut command = self.program(test)?;
+        command.args(["--exact", case]).env("STORAGEBOX_RUNS", runs.to_string());
+        let log = self.path_of_log(name);
+        let ended = ended(command, &log)?;
+        let said = fs::read(&log).map_err(|error| Failure::File { path: log, error })?;
+        Ok(ended.map_or_else(
+            || Verdict::Unclear(format!("it did not end within {LONGEST:?}")),
+            |_| judged(&String::from_utf8_lossy(&said)),
+        ))
+    }
+
+    fn program(&self, test: &str) -> Result<Command, Failure> {
+        let mut programs = programs::built(self.cargo(test))?;
+        let program = programs.pop().ok_or_else(|| Failure::NoResult { program: test.to_owned() })?;
+        Ok(program.command())
+    }
+
+    /// Without the names of lines, which no case needs, and keeping what can be used again when one line changes.
+    fn cargo(&self, test: &str) -> Command {
+        let mut command = cargo(["test", "--locked", "-p", &self.package]);
+        match test {
+            "lib" => command.arg("--lib"),
+            _ => command.args(["--test", test]),
+        };
+        command.current_dir(self.source.folder()).env("CARGO_TARGET_DIR", self.folder.join("build"));
+        command.env("CARGO_INCREMENTAL", "1").env("CARGO_PROFILE_DEV_DEBUG", "0");
+        command
+    }
+
+    fn path_of_log(&self, name: &str) -> PathBuf {
+        self.folder.join("logs").join(name).with_extension("log")
+    }
+
+    fn log(&self, name: &str, text: &str) -> Result<(), Failure> {
+        let path = self.path_of_log(name);
+        fs::write(&path, text).map_err(|error| Failure::File { path, error })
+    }
+}
+
+/// Runs a command whose output goes to a file. Nothing if it had to be killed.
+fn ended(mut command: Command, log: &Path) -> Result<Option<ExitStatus>, Failure> {
+    let failed = |error| Failure::File { path: log.to_owned(), error };
+    let file = File::create(log).map_err(failed)?;
+    command.stdin(Stdio::null()).stdout(file.try_clone().map_err(failed)?).stderr(file);
+    let start = Instant::now();
+    let mut child = command.spawn().map_err(|error| not_started(&command, error))?;
+    while start.elapsed() < LONGEST {
+        if let Some(status) = child.try_wait().map_err(|error| not_started(&command, error))? {
+            return Ok(Some(status));
+        }
+        thread::sleep(PAUSE);
+    }
+    child.kill().and_then(|()| child.wait()).map_err(|error| not_started(&command, error))?;
+    Ok(None)
+}
+
+/// Only a program that says what became of its one case is believed.
+fn judged(log: &str) -> Verdict {
+    let mut summary = Summary::default();
+    log.lines().for_each(|line| summary.hear(line));
+    match summary.of_one() {
+        Some(true) => Verdict::Passed,
+        Some(false) => Verdict::Failed(first_words(log)),
+        None => Verdict::Unclear(format!("of one case it says: {summary}")),
+    }
+}
+
+/// The first line that a failure says, which both kinds of test programs put below a line of dashes.
+fn first_words(log: &str) -> String {
+    let below = log.lines().skip_while(|line| !line.starts_with("---- ")).skip(1);
+    let is_said = |line: &&str| !line.trim().is_empty() && !line.starts_with("thread '");
+    below.into_iter().find(is_said).unwrap_or_default().trim().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OK: &str = "test result: ok. 1 passed; 0 failed; 0 ignored; 0 measured";
+    const FAILED: &str = "test result: FAILED. 0 passed; 1 failed; 0 ignored; 0 measured";
+
+    #[test]
+    fn a_case_is_judged_by_what_its_program_says_of_it() {
+        assert_eq!(judged(OK), Verdict::Passed);
+        let suite = format!("---- item_bank::IB-1::one ----\nthe item is Free\nnoticed at a.rs\n{FAILED}");
+        assert_eq!(judged(&suite), Verdict::Failed("the item is Free".to_owned()));
+        let test = format!("---- one stdout ----\n\nthread 'one' panicked at a.rs:1:2:\nassertion failed: x\n{FAILED}");
+        assert_eq!(judged(&test), Verdict::Failed("assertion failed: x".to_owned()));
+    }
+
+    /// A server that did not start, a crash, a name that is no case any more.
+    #[test]
+    fn a_program_that_says_nothing_of_the_case_is_not_believed() {
+        for said in ["", "no server", "test result: ok. 0 passed; 0 failed; 0 ignored; 0 measured"] {
+            assert!(matches!(judged(said), Verdict::Unclear(_)), "{said}");
+        }
+        let ignored = "test result: ok. 0 passed; 0 failed; 1 ignored; 0 measured";
+        assert!(matches!(judged(ignored), Verdict::Unclear(_)));
+    }
+
+    #[test]
+    fn what_a_command_says_goes_to_its_log() {
+        let folder = storagebox_testkit::Folder::new("xtask-log").unwrap();
+        let (log, mut shell) = (folder.path().join("one.log"), Command::new("sh"));
+        shell.args(["-c", "echo one; echo two >&2; exit 3"]);
+        assert_eq!(ended(shell, &log).unwrap().and_then(|status| status.code()), Some(3));
+        assert_eq!(fs::read_to_string(log).unwrap(), "one\ntwo\n");
+    }
+}

@@ -1,0 +1,177 @@
+//! The catalogues: a folder for each backend in `proofs/mutants`, a file for each of its parts.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use crate::failure::Failure;
+use crate::workspace;
+
+const FOLDER: &str = "proofs/mutants";
+
+/// All mutants of one backend.
+#[derive(Debug)]
+pub(super) struct Catalogue {
+    pub(super) backend: String,
+    pub(super) mutants: Vec<Mutant>,
+}
+
+/// A file of a catalogue.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    mutant: Vec<Mutant>,
+}
+
+/// One mistake.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Mutant {
+    pub(super) name: String,
+    /// The clause that it breaks.
+    pub(super) clause: String,
+    /// What is wrong, in words.
+    pub(super) wrong: String,
+    /// The case that notices it.
+    pub(super) case: String,
+    /// The test program that has the case: `lib` for unit tests.
+    #[serde(default = "suite")]
+    pub(super) test: String,
+    /// With how many seeds a case of the suite runs that is a race.
+    #[serde(default = "once")]
+    pub(super) runs: u32,
+    pub(super) patch: Vec<Patch>,
+}
+
+/// A text of a file, and what stands in its place.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Patch {
+    /// From the root of the workspace.
+    pub(super) file: String,
+    pub(super) find: String,
+    pub(super) replace: String,
+}
+
+fn suite() -> String {
+    "conformance".to_owned()
+}
+
+fn once() -> u32 {
+    1
+}
+
+impl Catalogue {
+    pub(super) fn package(&self) -> String {
+        package_of(&self.backend)
+    }
+
+    /// The test programs that its mutants need.
+    pub(super) fn tests(&self) -> BTreeSet<&str> {
+        self.mutants.iter().map(|mutant| mutant.test.as_str()).collect()
+    }
+
+    /// The cases, each once, with its test program.
+    pub(super) fn cases(&self) -> BTreeSet<(&str, &str)> {
+        self.mutants.iter().map(|mutant| (mutant.test.as_str(), mutant.case.as_str())).collect()
+    }
+}
+
+/// The package of a backend, which is also its folder.
+pub(super) fn package_of(backend: &str) -> String {
+    format!("storagebox-{backend}")
+}
+
+impl Patch {
+    /// The patched text; an error says why there is none.
+    pub(super) fn applied(&self, text: &str) -> Result<String, String> {
+        match text.matches(&self.find).count() {
+            _ if self.find.is_empty() => Err("its text to find is empty".to_owned()),
+            _ if self.find == self.replace => Err("it changes nothing".to_owned()),
+            1 => Ok(text.replacen(&self.find, &self.replace, 1)),
+            0 => Err(format!("it no longer applies: {} has no such text", self.file)),
+            times => Err(format!("it is ambiguous: {} has that text {times} times", self.file)),
+        }
+    }
+}
+
+/// All catalogues, by backend.
+pub(super) fn read() -> Result<Vec<Catalogue>, Failure> {
+    let folders = entries(&workspace::root().join(FOLDER))?.into_iter().filter(|path| path.is_dir());
+    folders.map(|folder| read_one(&folder)).collect()
+}
+
+fn read_one(folder: &Path) -> Result<Catalogue, Failure> {
+    let backend = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let mut mutants = Vec::new();
+    for path in entries(folder)? {
+        mutants.extend(parsed(&path, &workspace::read(&path)?)?.mutant);
+    }
+    Ok(Catalogue { backend, mutants })
+}
+
+fn parsed(path: &Path, text: &str) -> Result<File, Failure> {
+    toml::from_str(text).map_err(|error| Failure::Catalogue { faults: vec![format!("{}: {error}", path.display())] })
+}
+
+/// What is in a folder, in the order of the names.
+fn entries(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let failed = |error| Failure::File { path: folder.to_owned(), error };
+    let entries = fs::read_dir(folder).map_err(failed)?.map(|entry| entry.map(|entry| entry.path()));
+    let mut paths = entries.collect::<Result<Vec<_>, _>>().map_err(failed)?;
+    paths.sort();
+    Ok(paths)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ONE: &str = "
+[[mutant]]
+name = 'one'
+clause = 'IB-1'
+wrong = 'it is wrong'
+case = 'item_bank::IB-1::one_item_left_has_one_winner'
+[[mutant.patch]]
+file = 'a'
+find = '''
+b
+'''
+replace = ''
+";
+
+    fn patch(find: &str, replace: &str) -> Patch {
+        Patch { file: "a.sql".to_owned(), find: find.to_owned(), replace: replace.to_owned() }
+    }
+
+    #[test]
+    fn a_mutant_is_read_and_its_case_is_the_suites_by_default() {
+        let file = parsed(Path::new("a.toml"), ONE).unwrap();
+        let [mutant] = &file.mutant[..] else { panic!("{file:?}") };
+        assert_eq!((mutant.test.as_str(), mutant.runs), ("conformance", 1));
+        assert_eq!(mutant.patch[0].find, "b\n");
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_told_with_its_file_and_line() {
+        let failure = parsed(Path::new("a.toml"), &ONE.replace("wrong", "worng")).unwrap_err().to_string();
+        assert!(failure.contains("a.toml") && failure.contains("line 5") && failure.contains("worng"), "{failure}");
+    }
+
+    #[test]
+    fn a_patch_applies_to_a_text_that_is_there_once() {
+        assert_eq!(patch("<=", "<").applied("a <= b"), Ok("a < b".to_owned()));
+        for (text, find, replace, why) in [
+            ("a < b", "<=", "<", "no longer applies"),
+            ("a <= b <= c", "<=", "<", "2 times"),
+            ("a <= b", "<=", "<=", "changes nothing"),
+            ("a <= b", "", "<=", "empty"),
+        ] {
+            let refused = patch(find, replace).applied(text).unwrap_err();
+            assert!(refused.contains(why), "{refused}");
+        }
+    }
+}

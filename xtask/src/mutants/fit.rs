@@ -1,0 +1,151 @@
+//! Whether the catalogues fit the workspace as it is: every patch applies, and every case exists.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use super::catalogue::{Catalogue, Mutant, package_of};
+use crate::failure::Failure;
+use crate::workspace;
+
+const CLAUSES: &str = "conformance/CLAUSES.md";
+/// The test programs whose cases are those of the suite.
+const SUITES: [&str; 3] = ["conformance", "smoke", "faults"];
+
+/// Fails with all that does not fit.
+pub(super) fn check(catalogues: &[Catalogue]) -> Result<(), Failure> {
+    let clauses = workspace::read(CLAUSES)?;
+    let known: BTreeSet<_> = clauses.split('`').skip(1).step_by(2).collect();
+    let mut faults = names_used_twice(catalogues);
+    for catalogue in catalogues {
+        for mutant in &catalogue.mutants {
+            let found = faults_of(mutant, &catalogue.backend, &known, &clauses);
+            faults.extend(found.into_iter().map(|why| format!("{} {}: {why}", catalogue.backend, mutant.name)));
+        }
+    }
+    if faults.is_empty() { Ok(()) } else { Err(Failure::Catalogue { faults }) }
+}
+
+fn names_used_twice(catalogues: &[Catalogue]) -> Vec<String> {
+    let twice = |catalogue: &Catalogue| {
+        let mut seen = BTreeSet::new();
+        let names = catalogue.mutants.iter().map(|mutant| mutant.name.as_str());
+        let twice = names.filter(|name| !seen.insert(*name)).collect::<Vec<_>>();
+        twice.into_iter().map(|name| format!("{} {name}: two mutants have this name", catalogue.backend)).collect()
+    };
+    catalogues.iter().flat_map(|catalogue| -> Vec<String> { twice(catalogue) }).collect()
+}
+
+fn faults_of(mutant: &Mutant, backend: &str, known: &BTreeSet<&str>, clauses: &str) -> Vec<String> {
+    let mut faults: Vec<_> = patches(mutant, backend);
+    if !clauses.contains(&format!("\n| {} | ", mutant.clause)) {
+        faults.push(format!("there is no clause {}", mutant.clause));
+    }
+    let is_there = match SUITES.contains(&mutant.test.as_str()) {
+        true => known.contains(mutant.case.as_str()),
+        false => is_test(backend, &mutant.test, &mutant.case),
+    };
+    if !is_there {
+        faults.push(format!("there is no case {} in the test `{}`", mutant.case, mutant.test));
+    }
+    if SUITES.contains(&mutant.test.as_str()) && mutant.case.split("::").nth(1) != Some(mutant.clause.as_str()) {
+        faults.push(format!("its case is none of {}", mutant.clause));
+    }
+    faults
+}
+
+fn patches(mutant: &Mutant, backend: &str) -> Vec<String> {
+    let folder = format!("{}/", package_of(backend));
+    let fault = |file: &str, applied: Result<String, String>| match file.starts_with(&folder) {
+        true => applied.err(),
+        false => Some(format!("{file} is not of {}", package_of(backend))),
+    };
+    let read = |file: &str| workspace::read(file).map_err(|failure| failure.to_string());
+    let applied = |patch: &super::catalogue::Patch| read(&patch.file).and_then(|text| patch.applied(&text));
+    mutant.patch.iter().filter_map(|patch| fault(&patch.file, applied(patch))).collect()
+}
+
+/// A function of this name stands in the module that the case names, or in one around it.
+fn is_test(backend: &str, test: &str, case: &str) -> bool {
+    let Some((modules, function)) = case.rsplit_once("::") else { return false };
+    let modules: Vec<_> = modules.split("::").collect();
+    let function = format!("fn {function}(");
+    let has = |path: PathBuf| workspace::read(path).is_ok_and(|text| text.contains(&function));
+    (1..=modules.len()).rev().any(|depth| has(module(backend, test, &modules[..depth])))
+}
+
+fn module(backend: &str, test: &str, modules: &[&str]) -> PathBuf {
+    let folder = PathBuf::from(package_of(backend));
+    let folder = if test == "lib" { folder.join("src") } else { folder.join("tests").join(test) };
+    modules.iter().fold(folder, |path, module| path.join(module)).with_extension("rs")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::catalogue::{self, Patch};
+    use super::*;
+
+    /// The catalogue cannot rot: this is a test of every run.
+    #[test]
+    fn every_patch_applies_and_every_case_is_there() {
+        let all = catalogue::read().unwrap();
+        check(&all).unwrap_or_else(|failure| panic!("{failure}"));
+        for backend in ["dynamo", "postgres", "redis", "sqlite"] {
+            let count = all.iter().find(|catalogue| catalogue.backend == backend).map_or(0, |one| one.mutants.len());
+            assert!(count >= 25, "{backend} has {count} mutants");
+        }
+    }
+
+    fn mutant() -> Mutant {
+        let patch = Patch {
+            file: "storagebox-sqlite/sql/store/keep.sql".to_owned(),
+            find: "VALUES (1, ?1)".to_owned(),
+            replace: "VALUES (1, null)".to_owned(),
+        };
+        Mutant {
+            name: "one".to_owned(),
+            clause: "IB-1".to_owned(),
+            wrong: "it is wrong".to_owned(),
+            case: "item_bank::IB-1::one_item_left_has_one_winner".to_owned(),
+            test: "conformance".to_owned(),
+            runs: 1,
+            patch: vec![patch],
+        }
+    }
+
+    fn fault(change: impl Fn(&mut Mutant)) -> String {
+        let mut mutants = vec![mutant()];
+        change(&mut mutants[0]);
+        let catalogue = Catalogue { backend: "sqlite".to_owned(), mutants };
+        check(&[catalogue]).map_or_else(|failure| failure.to_string(), |()| String::new())
+    }
+
+    #[test]
+    fn what_does_not_fit_is_told() {
+        assert_eq!(fault(|_| ()), "");
+        let told = |change: fn(&mut Mutant), why: &str| {
+            let fault = fault(change);
+            assert!(fault.contains("sqlite one: ") && fault.contains(why), "{fault}");
+        };
+        told(|one| one.patch[0].find = "nowhere".to_owned(), "no longer applies");
+        told(|one| one.patch[0].file = "storagebox-redis/lua/lib/slot.lua".to_owned(), "is not of storagebox-sqlite");
+        told(|one| one.patch[0].file = "storagebox-sqlite/sql/none.sql".to_owned(), "none.sql");
+        told(|one| one.clause = "IB-99".to_owned(), "no clause IB-99");
+        told(|one| one.clause = "IB-2".to_owned(), "none of IB-2");
+        told(|one| one.case = "item_bank::IB-1::none".to_owned(), "no case item_bank::IB-1::none");
+        told(|one| one.test = "backend".to_owned(), "in the test `backend`");
+    }
+
+    #[test]
+    fn a_test_of_the_backend_is_found_by_its_module() {
+        let writer = "client::writer::tests::a_take_by_itself_whose_end_fails_may_have_been_applied";
+        assert!(is_test("sqlite", "lib", writer));
+        assert!(is_test("sqlite", "backend", "setup::newer_tables_are_refused_and_left_alone"));
+        assert!(!is_test("sqlite", "backend", "files::newer_tables_are_refused_and_left_alone"));
+    }
+
+    #[test]
+    fn a_name_that_is_used_twice_is_told() {
+        let twice = Catalogue { backend: "sqlite".to_owned(), mutants: vec![mutant(), mutant()] };
+        assert!(check(&[twice]).unwrap_err().to_string().contains("two mutants have this name"));
+    }
+}
