@@ -3,8 +3,6 @@
 
 mod api;
 mod arguments;
-#[cfg(test)]
-mod articles;
 mod clauses;
 mod command;
 mod examples;
@@ -17,6 +15,8 @@ mod needed;
 mod outside;
 mod packages;
 mod programs;
+#[cfg(test)]
+mod proofs;
 mod prove;
 mod readme;
 mod servers;
