@@ -8,7 +8,7 @@ mod trap;
 use std::fmt;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::net::{TcpListener, TcpStream};
@@ -64,6 +64,7 @@ struct Plan {
     trap: Mutex<Option<Trap>>,
     cuts: watch::Sender<usize>,
     round_trips: AtomicUsize,
+    slices: AtomicBool,
 }
 
 impl Proxy {
@@ -80,6 +81,7 @@ impl Proxy {
             trap: Mutex::default(),
             cuts: watch::Sender::default(),
             round_trips: AtomicUsize::default(),
+            slices: AtomicBool::default(),
         });
         let accepting = tokio::spawn(accept(listener, Arc::clone(&plan)));
         Ok(Self { addr, plan, accepting })
@@ -123,6 +125,12 @@ impl Proxy {
         let _ = self.plan.cuts.subscribe().wait_for(|made| *made >= count).await;
     }
 
+    /// Carries each byte by itself from now on, or not any more, so that each side reads requests and answers in small
+    /// pieces.
+    pub fn slice(&self, on: bool) {
+        self.plan.slices.store(on, Ordering::SeqCst);
+    }
+
     /// How often a client spoke first or after the server did, on all connections, their greetings included. A
     /// request of several segments is one, and so are several requests that were sent before an answer.
     pub fn round_trips(&self) -> usize {
@@ -154,6 +162,10 @@ impl Plan {
         let struck = look(armed.as_mut()?)?;
         *armed = armed.take().and_then(Trap::anew);
         Some(struck)
+    }
+
+    fn slices(&self) -> bool {
+        self.slices.load(Ordering::SeqCst)
     }
 
     fn cut(&self) {

@@ -154,6 +154,40 @@ async fn a_split_request_is_recognised() {
     }
 }
 
+/// Both sides read it in pieces: the server's are counted, and those of its answer.
+#[tokio::test]
+async fn what_is_sliced_arrives_in_pieces_and_whole() {
+    const LENGTH: usize = 1_000;
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let proxy = Proxy::start(listener.local_addr().unwrap()).await.unwrap();
+    let sent: Vec<_> = (0..LENGTH).map(|number| number as u8).collect();
+    for is_sliced in [true, false] {
+        proxy.slice(is_sliced);
+        let mut client = TcpStream::connect(proxy.addr()).await.unwrap();
+        let (mut server, _) = listener.accept().await.unwrap();
+        client.write_all(&sent).await.unwrap();
+        let (there, asked) = pieces(&mut server, LENGTH).await;
+        server.write_all(&there).await.unwrap();
+        let (back, answered) = pieces(&mut client, LENGTH).await;
+        assert_eq!((&there, &back), (&sent, &sent));
+        for count in [asked, answered] {
+            assert_eq!(count > LENGTH / 10, is_sliced, "{count} pieces");
+        }
+    }
+}
+
+/// So many bytes, and in how many pieces they came.
+async fn pieces(from: &mut TcpStream, length: usize) -> (Vec<u8>, usize) {
+    let (mut all, mut count, mut chunk) = (vec![], 0, [0; 4_096]);
+    while all.len() < length {
+        let read = from.read(&mut chunk).await.unwrap();
+        assert!(read > 0, "the end after {} bytes", all.len());
+        all.extend_from_slice(&chunk[..read]);
+        count += 1;
+    }
+    (all, count)
+}
+
 #[tokio::test]
 async fn so_many_requests_pass_first() {
     let (proxy, noted) = proxied().await;

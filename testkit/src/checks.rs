@@ -1,6 +1,7 @@
 //! What the tests of several backends ask of their stores in the same words. What differs from store to store is an
 //! argument; a check that does not hold says which call of which store it was.
 
+pub mod clocks;
 pub mod corruption;
 pub mod cuts;
 pub mod dropping;
@@ -9,6 +10,7 @@ pub mod hostile;
 pub mod kills;
 pub mod memory;
 pub mod names;
+pub mod pauses;
 pub mod round_trips;
 pub mod secrets;
 pub mod urls;

@@ -16,11 +16,21 @@ runs() {
     esac
 }
 
+# One that was stopped, and its children, cannot end before they go on.
+go_on() {
+    kill -CONT "$1"
+    for status in $(grep -ls "^PPid:[[:space:]]*$1\$" /proc/[0-9]*/status); do
+        status=${status#/proc/}
+        kill -CONT "${status%/status}" 2>/dev/null
+    done
+}
+
 # QUIT is the quick end without a loss of shared memory; KILL comes after five seconds.
 end() {
     looks=0
     while runs "$1" && [ "$looks" -lt 200 ]; do
         [ "$looks" -ne 0 ] || kill -QUIT "$1"
+        [ "$looks" -ne 0 ] || go_on "$1"
         [ "$looks" -ne 100 ] || kill -KILL "$1"
         looks=$((looks + 1))
         sleep 0.05

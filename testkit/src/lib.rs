@@ -43,4 +43,5 @@ pub mod workload;
 
 pub use failure::{Failure, NoServer, NotReady};
 pub use folder::Folder;
+pub use running::Paused;
 pub use server::{Server, Way};

@@ -20,17 +20,21 @@ const GRACE: Duration = Duration::from_secs(30);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Signal {
+    Continue,
     Interrupt,
     Kill,
     Quit,
+    Stop,
 }
 
 impl Signal {
     fn name(self) -> &'static str {
         match self {
+            Self::Continue => "CONT",
             Self::Interrupt => "INT",
             Self::Kill => "KILL",
             Self::Quit => "QUIT",
+            Self::Stop => "STOP",
         }
     }
 }
@@ -82,6 +86,17 @@ impl Process {
     /// The end of what it wrote.
     pub(crate) fn log(&self) -> String {
         last_lines(&fs::read_to_string(&self.log).unwrap_or_default())
+    }
+
+    /// Stops it with its children, until it is told to go on. The parent comes first: once it is stopped, it has no
+    /// more children.
+    pub(crate) fn pause(&self) {
+        send(Signal::Stop, std::iter::once(self.id()));
+        send(Signal::Stop, children(self.id()).into_iter());
+    }
+
+    pub(crate) fn go_on(&self) {
+        send(Signal::Continue, children(self.id()).into_iter().chain([self.id()]));
     }
 
     /// Ends it with its children; it is back when all of them are gone.

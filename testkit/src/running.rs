@@ -46,6 +46,13 @@ impl Running {
         process.end(signal).map(drop)
     }
 
+    /// Stops the server's processes until the value is dropped.
+    pub(crate) fn pause(&self) -> Result<Paused<'_>, Failure> {
+        let process = self.process();
+        process.as_ref().ok_or(Failure::WrongState { server: self.server, needs: "does not run" })?.pause();
+        Ok(Paused(self))
+    }
+
     pub(crate) fn is_down(&self) -> bool {
         self.process().is_none()
     }
@@ -60,5 +67,19 @@ impl Running {
 
     fn process(&self) -> MutexGuard<'_, Option<Process>> {
         self.process.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A server that stands still, and goes on when this is dropped: it is there, takes connections as far as its system
+/// does so by itself, and answers nothing.
+#[must_use = "the server goes on when this is dropped"]
+#[derive(Debug)]
+pub struct Paused<'a>(&'a Running);
+
+impl Drop for Paused<'_> {
+    fn drop(&mut self) {
+        if let Some(process) = self.0.process().as_ref() {
+            process.go_on();
+        }
     }
 }

@@ -3,8 +3,6 @@
 
 mod api;
 mod arguments;
-#[cfg(test)]
-mod articles;
 mod clauses;
 mod command;
 mod examples;
@@ -18,6 +16,8 @@ mod needed;
 mod outside;
 mod packages;
 mod programs;
+#[cfg(test)]
+mod proofs;
 mod prove;
 mod readme;
 mod servers;

@@ -79,12 +79,12 @@ impl<'a> Connection<'a> {
                 None => {}
                 Some((cut @ Cut::RequestLost, _)) => return Ok(End::Cut(cut)),
                 Some((cut @ Cut::HalfRequest, part)) => {
-                    to.write_all(&chunk[..part]).await?;
+                    self.pass(&chunk[..part], to).await?;
                     return Ok(End::Cut(cut));
                 }
                 Some((cut, _)) => self.set(Turn::Client(Some(cut))),
             }
-            to.write_all(chunk).await?;
+            self.pass(chunk, to).await?;
         }
     }
 
@@ -100,7 +100,7 @@ impl<'a> Connection<'a> {
                 return Ok(End::Closed);
             }
             match self.server_speaks() {
-                None => to.write_all(&chunk[..length]).await?,
+                None => self.pass(&chunk[..length], to).await?,
                 Some(Cut::NoAnswer) => {
                     self.plan.cut();
                     // Whatever else the server says, the client hears nothing.
@@ -109,11 +109,24 @@ impl<'a> Connection<'a> {
                 }
                 Some(cut) => {
                     let part = if cut == Cut::HalfReply { length / 2 } else { 0 };
-                    to.write_all(&chunk[..part]).await?;
+                    self.pass(&chunk[..part], to).await?;
                     return Ok(End::Cut(cut));
                 }
             }
         }
+    }
+
+    /// As it came, or byte by byte, each in a segment of its own.
+    async fn pass(&self, bytes: &[u8], to: &mut (impl AsyncWrite + Unpin)) -> io::Result<()> {
+        if !self.plan.slices() {
+            return to.write_all(bytes).await;
+        }
+        for byte in bytes.chunks(1) {
+            to.write_all(byte).await?;
+            // Whoever reads it is let do so first.
+            tokio::task::yield_now().await;
+        }
+        Ok(())
     }
 
     fn set(&self, turn: Turn) {

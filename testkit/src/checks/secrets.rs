@@ -2,7 +2,7 @@
 
 use std::error::Error as _;
 
-use storagebox_core::{Backend, Error, ErrorKind, ItemBank, Result};
+use storagebox_core::{Backend, Certainty, Error, ErrorKind, ItemBank, Result};
 
 use super::failed;
 use crate::port;
@@ -111,7 +111,24 @@ pub async fn are_denied<S: Backend>(connect: impl Fn(&str) -> Result<S>, urls: &
 pub async fn where_nobody_listens<S: Backend>(connect: impl FnOnce(u16) -> Result<S>) -> Result<()> {
     let store = connect(port::free().map_err(failed)?)?;
     let error = refused_with_setup(&store).await?;
-    assert_eq!(error.kind(), ErrorKind::Unavailable, "{error}");
+    assert_eq!((error.kind(), error.certainty()), (ErrorKind::Unavailable, Certainty::NotApplied), "{error}");
+    assert!(error.is_retryable(), "{error}");
+    Ok(())
+}
+
+/// A store at a host whose name leads nowhere. Its first part is longer than any name has, so nobody is asked for it.
+///
+/// # Errors
+///
+/// As of the store.
+///
+/// # Panics
+///
+/// If it is anything but unavailable.
+pub async fn where_no_name_leads<S: Backend>(connect: impl FnOnce(&str) -> Result<S>) -> Result<()> {
+    let store = connect(&format!("{}.invalid", "x".repeat(64)))?;
+    let error = refused_with_setup(&store).await?;
+    assert_eq!((error.kind(), error.certainty()), (ErrorKind::Unavailable, Certainty::NotApplied), "{error}");
     assert!(error.is_retryable(), "{error}");
     Ok(())
 }

@@ -14,7 +14,7 @@ pub(crate) use kind::KIND;
 use crate::failure::Failure;
 use crate::probe;
 use crate::process::{Process, Signal, log_of};
-use crate::running::Running;
+use crate::running::{Paused, Running};
 use crate::scratch::Scratch;
 use url::Url;
 
@@ -90,6 +90,15 @@ impl Dynamo {
     /// [`Failure::WrongState`] if it does not run.
     pub fn stop(&self) -> Result<(), Failure> {
         self.running.end(Signal::Interrupt)
+    }
+
+    /// Stops all its processes (SIGSTOP) until what is returned is dropped.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure::WrongState`] if it does not run.
+    pub fn pause(&self) -> Result<Paused<'_>, Failure> {
+        self.running.pause()
     }
 
     /// `dynamodb://us-east-1/storagebox?endpoint=http://127.0.0.1:PORT`.

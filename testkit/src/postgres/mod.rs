@@ -15,7 +15,7 @@ use crate::failure::Failure;
 use crate::probe;
 use crate::process::{Process, Signal};
 use crate::programs::version;
-use crate::running::Running;
+use crate::running::{Paused, Running};
 use crate::scratch::Scratch;
 use crate::tls;
 use crate::url::Url;
@@ -82,6 +82,15 @@ impl Postgres {
     /// [`Failure::WrongState`] if it does not run.
     pub fn stop(&self) -> Result<(), Failure> {
         self.running.end(Signal::Interrupt)
+    }
+
+    /// Stops all its processes (SIGSTOP) until what is returned is dropped.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure::WrongState`] if it does not run.
+    pub fn pause(&self) -> Result<Paused<'_>, Failure> {
+        self.running.pause()
     }
 
     /// The superuser's URL, without encryption.

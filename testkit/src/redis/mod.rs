@@ -20,7 +20,7 @@ use crate::failure::Failure;
 use crate::probe;
 use crate::process::{Process, Signal, log_of};
 use crate::programs::in_path;
-use crate::running::Running;
+use crate::running::{Paused, Running};
 use crate::scratch::Scratch;
 use crate::tls;
 
@@ -82,6 +82,15 @@ impl Redis {
     /// [`Failure::WrongState`] if it does not run.
     pub fn stop(&self) -> Result<(), Failure> {
         self.running.end(Signal::Interrupt)
+    }
+
+    /// Stops all its processes (SIGSTOP) until what is returned is dropped.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure::WrongState`] if it does not run.
+    pub fn pause(&self) -> Result<Paused<'_>, Failure> {
+        self.running.pause()
     }
 
     /// The default user's URL; with TLS, it is one that only works with [`Self::authority`].

@@ -102,6 +102,38 @@ fn a_server_whose_program_and_keeper_were_killed_ends_with_the_next_program() {
     }
 }
 
+/// One that a test had stopped when it was killed: its processes go on, or they would stay for ever.
+#[test]
+fn a_stopped_server_ends_with_a_program_that_was_killed() {
+    let mut holder = Holder::of("postgres");
+    holder.address();
+    let server = fs::read_to_string(holder.folder.join("postgres.pid")).unwrap().trim().to_owned();
+    send("STOP", &server);
+    let children = children_of(&server);
+    assert!(children.len() > 2, "{children:?}");
+    children.iter().for_each(|child| send("STOP", child));
+    holder.kill("KILL");
+    holder.wait_until_gone();
+    wait_until(|| children.iter().all(|child| !is_there(child)));
+}
+
+/// What a process's line says of it after its name: its state, and its parent.
+fn said_of(process: &str) -> Option<(String, String)> {
+    let line = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    let mut words = line.rsplit_once(')')?.1.split_whitespace();
+    Some((words.next()?.to_owned(), words.next()?.to_owned()))
+}
+
+fn children_of(parent: &str) -> Vec<String> {
+    let processes = fs::read_dir("/proc").unwrap().flatten().map(|process| process.file_name().into_string().unwrap());
+    processes.filter(|process| said_of(process).is_some_and(|(_, of)| of == parent)).collect()
+}
+
+/// One that nobody has asked after yet is gone.
+fn is_there(process: &str) -> bool {
+    said_of(process).is_some_and(|(state, _)| state != "Z")
+}
+
 #[test]
 fn a_cluster_goes_with_a_program_that_was_killed_while_it_was_made() {
     let mut holder = Holder::of("postgres");

@@ -1,7 +1,8 @@
 //! A Redis of our own: it answers, it can be killed, and it keeps what it was given.
 
-use std::io::{self, BufRead, BufReader, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::time::Duration;
 
 use storagebox_testkit::Failure;
 use storagebox_testkit::redis::{Cluster, Redis, Sentinels, Settings};
@@ -37,6 +38,24 @@ fn what_was_acknowledged_outlives_a_kill_and_a_stop() {
     server.stop().unwrap();
     server.start_again().unwrap();
     assert_eq!(ask(address, "INCR kept").unwrap(), ":3");
+}
+
+#[test]
+fn a_paused_server_answers_when_it_goes_on() {
+    let server = Redis::start(&Settings::quick()).unwrap();
+    let paused = server.pause().unwrap();
+    let mut stream = TcpStream::connect(server.address()).unwrap();
+    stream.write_all(b"PING\r\n").unwrap();
+    // Many times what an answer takes.
+    stream.set_read_timeout(Some(Duration::from_millis(300))).unwrap();
+    assert!(stream.read(&mut [0]).is_err(), "a paused server does not answer");
+    drop(paused);
+    stream.set_read_timeout(None).unwrap();
+    let mut line = String::new();
+    BufReader::new(stream).read_line(&mut line).unwrap();
+    assert_eq!(line, "+PONG\r\n");
+    server.stop().unwrap();
+    assert!(matches!(server.pause(), Err(Failure::WrongState { .. })));
 }
 
 #[test]

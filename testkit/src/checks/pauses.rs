@@ -1,0 +1,63 @@
+//! A server that is stopped (SIGSTOP) while calls are under way, and goes on.
+
+use std::sync::Arc;
+
+use storagebox_core::{
+    Backend, BankAdmin, Certainty, ClaimId, ClaimState, ErrorKind, Hold, Item, ItemBank, Result, Taken,
+};
+
+use super::{failed, until};
+use crate::Failure;
+
+const ITEMS: u64 = 10;
+
+/// Calls of two clients to a bank of this name while the server stands still: `hasty` gives up soon, `patient` never.
+/// The call that gives up is unknown, the other one waits. Once the server goes on, each claim has one item, and no item
+/// is lost.
+///
+/// # Errors
+///
+/// As of the store, and why the server was not stopped.
+///
+/// # Panics
+///
+/// If a call is answered while the server stands still, or otherwise than above.
+pub async fn lose_nothing<P>(
+    hasty: &dyn Backend,
+    patient: &dyn Backend,
+    name: &str,
+    pause: impl FnOnce() -> Result<P, Failure>,
+) -> Result<()> {
+    let (name, ada, bob) = (name.parse()?, ClaimId::new("ada")?, ClaimId::new("bob")?);
+    let (soon, late) = (hasty.item_bank(&name)?, patient.item_bank(&name)?);
+    late.add(&(0..ITEMS).map(|number| Item::new(format!("{number}"))).collect::<Result<Vec<_>>>()?).await?;
+    until("an open namespace", async || Ok(soon.counts().await.is_ok())).await?;
+
+    let paused = pause().map_err(failed)?;
+    let waits = tokio::spawn(take(Arc::clone(&late), bob.clone()));
+    let error = soon.take(&ada, Hold::Forever).await.expect_err("an answer of a server that stands still");
+    assert_eq!((error.kind(), error.certainty()), (ErrorKind::OutcomeUnknown, Certainty::Unknown), "{error:?}");
+    assert!(error.is_retryable(), "{error:?}");
+    assert!(!waits.is_finished(), "a call was over before the server went on");
+    drop(paused);
+
+    let bobs = waits.await.map_err(failed)??;
+    let adas = take(Arc::clone(&late), ada.clone()).await?;
+    assert_ne!(adas, bobs);
+    let counts = late.counts().await?;
+    assert_eq!((counts.free, counts.held, counts.total()), (ITEMS - 2, 2, ITEMS));
+    until("the client that gave up", async || match soon.get(&ada).await {
+        Ok(ClaimState::Held(held)) if held.item == adas => Ok(true),
+        Ok(other) => Err(failed(format_args!("ada was given {adas:?} and is {other:?}"))),
+        Err(_) => Ok(false),
+    })
+    .await
+}
+
+/// The item of a claim, which has one, now or from an attempt before.
+async fn take(bank: Arc<dyn BankAdmin>, claim: ClaimId) -> Result<Item> {
+    match bank.take(&claim, Hold::Forever).await? {
+        Taken::New(held) | Taken::Again(held) => Ok(held.item),
+        other => Err(failed(format_args!("{claim:?} was told {other:?}"))),
+    }
+}

@@ -1,0 +1,121 @@
+//! The tables that name proofs, of the articles' warnings and of faults: each proof that they name is there.
+
+use std::collections::BTreeSet;
+
+use crate::failure::Failure;
+use crate::workspace;
+
+const ARTICLES: &str = "docs/ARTICLES.md";
+const FAULTS: &str = "conformance/FAULTS.md";
+const CASES: &str = "conformance/CLAUSES.md";
+
+/// What a row says that has no proof, and says why.
+const NOT_SHOWN: &str = "*not shown*";
+
+/// The sections of the catalogue, and how many faults each has, by the letter of their ids.
+const CATALOGUE: [(&str, &str, usize); 5] = [
+    ("Network and client", "N", 14),
+    ("Server", "S", 21),
+    ("Time", "T", 4),
+    ("Values", "V", 13),
+    ("Injection and names", "I", 9),
+];
+
+const OUTSIDE: [&str; 6] =
+    ["disk full", "clock set back", "server paused", "failover", "restore from an hour ago", "total loss"];
+const BACKENDS: [&str; 5] = ["memory", "SQLite", "PostgreSQL", "Redis", "DynamoDB"];
+
+/// The proofs that a text names and that are neither a case of the suite nor a test of their file.
+fn missing(text: &str) -> Result<Vec<&str>, Failure> {
+    let cases = workspace::read(CASES)?;
+    let cases: BTreeSet<_> = quoted(&cases).collect();
+    let mut missing = vec![];
+    for proof in proofs(text) {
+        if !cases.contains(proof) && !is_test(proof)? {
+            missing.push(proof);
+        }
+    }
+    Ok(missing)
+}
+
+/// Cases and tests, and no function of the library.
+fn proofs(text: &str) -> impl Iterator<Item = &str> {
+    quoted(text)
+        .filter(|text| text.rsplit_once("::").is_some_and(|(place, _)| place.contains("::") || place.ends_with(".rs")))
+}
+
+fn quoted(text: &str) -> impl Iterator<Item = &str> {
+    text.split('`').skip(1).step_by(2)
+}
+
+fn is_test(proof: &str) -> Result<bool, Failure> {
+    let Some((path, name)) = proof.split_once(".rs::") else { return Ok(false) };
+    Ok(workspace::read(format!("{path}.rs"))?.contains(&format!("fn {name}(")))
+}
+
+/// The cells of each row of each table below this heading and above the next of its rank.
+fn rows<'a>(text: &'a str, heading: &str) -> Vec<Vec<&'a str>> {
+    let (_, section) = text.split_once(&format!("\n## {heading}\n")).unwrap_or_default();
+    let lines = section.split("\n## ").next().unwrap_or_default().lines();
+    let rows = lines.filter_map(|line| line.strip_prefix("| ")?.strip_suffix(" |"));
+    // The first one names the columns.
+    rows.skip(1).map(|row| row.split(" | ").collect()).collect()
+}
+
+#[test]
+fn each_proof_of_the_articles_is_there() {
+    are_there(ARTICLES);
+}
+
+#[test]
+fn each_proof_of_the_faults_is_there() {
+    are_there(FAULTS);
+}
+
+fn are_there(table: &str) {
+    let table = workspace::read(table).unwrap();
+    assert!(proofs(&table).count() > 100);
+    assert_eq!(missing(&table).unwrap(), Vec::<&str>::new());
+}
+
+#[test]
+fn each_fault_has_one_row() {
+    let text = workspace::read(FAULTS).unwrap();
+    for (heading, letter, count) in CATALOGUE {
+        let ids: Vec<_> = rows(&text, heading).into_iter().map(|row| row[0]).collect();
+        assert_eq!(ids, (1..=count).map(|number| format!("{letter}{number}")).collect::<Vec<_>>(), "{heading}");
+    }
+}
+
+#[test]
+fn each_fault_from_outside_has_one_row_for_each_backend() {
+    let text = workspace::read(FAULTS).unwrap();
+    let found: Vec<_> = rows(&text, "Faults from outside").into_iter().map(|row| (row[0], row[1])).collect();
+    let expected = OUTSIDE.iter().flat_map(|fault| BACKENDS.map(|backend| (*fault, backend)));
+    assert_eq!(found, expected.collect::<Vec<_>>());
+}
+
+#[test]
+fn each_row_has_a_proof_or_says_why_it_has_none() {
+    let text = workspace::read(FAULTS).unwrap();
+    let headings = CATALOGUE.iter().map(|(heading, ..)| *heading).chain(["Faults from outside"]);
+    for row in headings.flat_map(|heading| rows(&text, heading)) {
+        let last = row[row.len() - 1];
+        assert!(proofs(last).next().is_some() || last.contains(NOT_SHOWN), "{row:?}");
+    }
+}
+
+#[test]
+fn a_proof_that_is_not_there_is_found() {
+    let there = "`tokens::T-4::live_tokens_do_not_expire`, `xtask/src/proofs.rs::missing`";
+    assert_eq!(missing(there).unwrap(), Vec::<&str>::new());
+    let none = ["tokens::T-4::tokens_expire", "xtask/src/proofs.rs::none"];
+    assert_eq!(missing(&format!("`{}` of `Type::function`, `{}`", none[0], none[1])).unwrap(), none);
+}
+
+#[test]
+fn rows_are_those_of_their_section() {
+    let text = "\n## One\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n## Two\n\n| a |\n|---|\n| 3 |\n";
+    assert_eq!(rows(text, "One"), [["1", "2"]]);
+    assert_eq!(rows(text, "Two"), [["3"]]);
+}
