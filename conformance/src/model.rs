@@ -40,8 +40,9 @@ pub(crate) trait Model: Clone + Send + Sync + 'static {
 #[derive(Clone, Debug)]
 pub(crate) enum Step<C> {
     Call(C),
-    /// The same call as an earlier one, which is what a retry is.
-    Retry(usize, C),
+    /// The same call as an earlier one, which is what a retry is. It holds the call, so that a sequence can be made
+    /// shorter without regard to what is repeated.
+    Retry(C),
     /// A new client of the same sandbox.
     Reopen,
     /// Upkeep that may delete so many entries.
@@ -96,8 +97,7 @@ impl<M: Model> ReferenceStateMachine for Sequence<M> {
         if calls.is_empty() {
             return fresh.boxed();
         }
-        let earlier = calls.clone();
-        let retry = (0..earlier.len()).prop_map(move |index| Step::Retry(index, earlier[index].clone()));
+        let retry = prop::sample::select(calls.clone()).prop_map(Step::Retry);
         prop_oneof![4 => fresh, 1 => retry].boxed()
     }
 
@@ -106,10 +106,6 @@ impl<M: Model> ReferenceStateMachine for Sequence<M> {
             calls.push(call.clone());
         }
         calls
-    }
-
-    fn preconditions(calls: &Self::State, step: &Self::Transition) -> bool {
-        !matches!(step, Step::Retry(index, _) if *index >= calls.len())
     }
 }
 
@@ -153,7 +149,7 @@ async fn replay<M: Model>(world: &World, mut model: M, steps: &[Step<M::Call>], 
             seen.fetch_add(1, Ordering::SeqCst);
         }
         match step {
-            Step::Call(call) | Step::Retry(_, call) => {
+            Step::Call(call) | Step::Retry(call) => {
                 model.step(&namespaces, call).await.map_err(|failure| failure.during(format!("{call:?}")))?;
             }
             Step::Reopen => namespaces = model.open(&world.client().await?)?,
@@ -186,4 +182,56 @@ fn rng(seed: u64) -> TestRng {
     let mut bytes = [0; 32];
     bytes[..8].copy_from_slice(&seed.to_le_bytes());
     TestRng::from_seed(RngAlgorithm::ChaCha, &bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Numbers, of which a store does not like the large ones if they come again.
+    #[derive(Clone)]
+    struct Numbers;
+
+    impl Model for Numbers {
+        type Call = u8;
+        type Namespaces = ();
+
+        fn calls() -> BoxedStrategy<u8> {
+            any::<u8>().boxed()
+        }
+
+        fn open(&self, _: &Arc<dyn Backend>) -> Result<()> {
+            Ok(())
+        }
+
+        async fn step(&mut self, (): &(), _: &u8) -> Verdict {
+            Ok(())
+        }
+
+        fn pass(&mut self, _: Duration) {}
+    }
+
+    /// A retry does not keep the calls before it.
+    #[test]
+    fn a_failing_retry_is_shown_without_what_came_before_it() {
+        for seed in 0..20 {
+            let config =
+                Config { cases: 200, max_shrink_iters: SHRINKS, failure_persistence: None, ..Config::default() };
+            let strategy = Sequence::<Numbers>::sequential_strategy(1..60);
+            let (mut runner, shortest) = (TestRunner::new_with_rng(config, rng(seed)), Mutex::new(vec![]));
+            let found = runner.run(&strategy, |(_, steps, seen)| {
+                for (number, step) in steps.iter().enumerate() {
+                    let _begun = seen.as_ref().map(|seen| seen.fetch_add(1, Ordering::SeqCst));
+                    if matches!(step, Step::Retry(call) if *call > 200) {
+                        *shortest.lock().unwrap_or_else(PoisonError::into_inner) = steps[..=number].to_vec();
+                        return Err(TestCaseError::fail("a large number came again"));
+                    }
+                }
+                Ok(())
+            });
+            assert!(found.is_err(), "seed {seed}: no retry failed");
+            let shortest = shortest.into_inner().unwrap_or_else(PoisonError::into_inner);
+            assert!(shortest.len() <= 3, "seed {seed}:{}", listed(&shortest));
+        }
+    }
 }

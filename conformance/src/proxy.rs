@@ -10,6 +10,7 @@ use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
@@ -62,6 +63,8 @@ pub struct Proxy {
 struct Plan {
     upstream: SocketAddr,
     trap: Mutex<Option<Trap>>,
+    /// How long connections wait that come after a cut.
+    wait: Mutex<Duration>,
     cuts: watch::Sender<usize>,
     round_trips: AtomicUsize,
     slices: AtomicBool,
@@ -79,6 +82,7 @@ impl Proxy {
         let plan = Arc::new(Plan {
             upstream,
             trap: Mutex::default(),
+            wait: Mutex::default(),
             cuts: watch::Sender::default(),
             round_trips: AtomicUsize::default(),
             slices: AtomicBool::default(),
@@ -102,6 +106,11 @@ impl Proxy {
     /// [`disarm`](Self::disarm) is called: with 3 the third, the sixth, and so on; with 0 or 1 each of them.
     pub fn arm_every(&self, cut: Cut, needle: impl AsRef<[u8]>, every: usize) {
         self.plan.set(Some(Trap::again_and_again(cut, needle.as_ref(), every.saturating_sub(1))));
+    }
+
+    /// Lets connections that come after a cut wait this long before they reach the server.
+    pub fn delay_after_cuts(&self, wait: Duration) {
+        *self.plan.wait.lock().unwrap_or_else(PoisonError::into_inner) = wait;
     }
 
     /// Cuts nothing more; what was cut stays so. Whether what was armed was still waiting for its request: if not, that
@@ -172,6 +181,15 @@ impl Plan {
         self.cuts.send_modify(|made| *made += 1);
     }
 
+    /// Waits, if this connection comes after a cut.
+    #[allow(clippy::disallowed_methods, reason = "a client that is kept from its server waits in real time")]
+    async fn delay(&self) {
+        let wait = *self.wait.lock().unwrap_or_else(PoisonError::into_inner);
+        if *self.cuts.borrow() > 0 {
+            tokio::time::sleep(wait).await;
+        }
+    }
+
     fn round_trip(&self) {
         self.round_trips.fetch_add(1, Ordering::SeqCst);
     }
@@ -188,6 +206,7 @@ async fn accept(listener: TcpListener, plan: Arc<Plan>) {
 
 /// A client whose server is not there is hung up on.
 async fn serve(client: TcpStream, plan: Arc<Plan>) {
+    plan.delay().await;
     if let Ok(server) = TcpStream::connect(plan.upstream).await {
         // An error of either side ends the connection, as the other side then sees.
         let _ = Connection::new(&plan).carry(client, server).await;

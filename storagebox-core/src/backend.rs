@@ -3,6 +3,7 @@
 //! The rest of the module is for authors of backends: the parts that are the same for every store. Callers of a backend
 //! do not need it.
 
+mod attempts;
 mod counter_rules;
 mod format;
 mod kinds;
@@ -32,6 +33,7 @@ use crate::token_store::TokenStore;
 use crate::value::Namespace;
 
 pub use crate::settles::Settled;
+pub use attempts::Attempts;
 pub use counter_rules::CounterRules;
 pub use format::StoreFormat;
 pub use kinds::NamespaceKind;

@@ -130,10 +130,9 @@ impl Call<'_> {
         if self.repeatable { error } else { error.unrepeatable() }
     }
 
-    /// Returns whether a repetition would still be recognised this long after the first attempt. An attempt has half of
-    /// the memory to arrive.
-    pub(crate) fn is_remembered(&self, since_first: Duration) -> bool {
-        !self.repeatable || self.kind != Kind::Change || since_first < self.remembered / 2
+    /// Returns for how long the backend recognises a repetition; `None` if it recognises none, or needs not.
+    pub(crate) fn remembered_for(&self) -> Option<Duration> {
+        (self.repeatable && self.kind == Kind::Change).then_some(self.remembered)
     }
 }
 

@@ -122,7 +122,8 @@ where
     T: Into<Bytes>,
 {
     let runner = Runner { repo, timer, options };
-    let lease = match runner.begin(id).await? {
+    let (begun, age) = runner.begin(id).await?;
+    let lease = match begun {
         Begun::Started(lease) => lease,
         Begun::Done(entry) => return Ok(result::told(entry.value, Ran::Replayed)),
         Begun::InFlight { remaining } => return Ok(Ran::InFlight { remaining }),
@@ -132,7 +133,7 @@ where
     let fence = lease.fence;
     let worked = to_its_end(async move { work(fence).await.map(Into::into) });
     let failed = {
-        let mut alive = pin!(runner.keep_alive(&lease));
+        let mut alive = pin!(runner.keep_alive(&lease, age));
         match first_of(worked, alive.as_mut()).await {
             First::Left(Ok(Ok(result))) => return Ok(runner.record(&lease, result, alive).await?),
             First::Left(Ok(Err(failure))) => Ok(failure),

@@ -186,7 +186,7 @@ impl CounterPromise {
     }
 
     /// Returns for how long the counter surely recognises a repeated change; `None` if it does not.
-    pub(crate) fn remembers(&self) -> Option<Duration> {
+    pub fn remembers(&self) -> Option<Duration> {
         match self.remember {
             Remember::None | Remember::Writers(_) => None,
             Remember::For(duration) => Some(duration),

@@ -226,3 +226,53 @@ async fn heartbeats_let_the_work_go_on_where_no_time_is_waited_for() -> Result<(
     assert!(matches!(ran, Ok(Ran::Done(_))), "{ran:?}");
     Ok(())
 }
+
+/// Loses the first answer to `begin`, after this time.
+#[derive(Debug)]
+struct LosesBegin(Duration, AtomicUsize);
+
+#[async_trait]
+impl Layer for LosesBegin {
+    async fn around(&self, call: &Call<'_>, next: Next<'_>) -> Result<Answered> {
+        let answered = next.call().await?;
+        if call.operation == "begin" && self.1.fetch_add(1, Ordering::SeqCst) == 0 {
+            TokioTimer.sleep(self.0).await;
+            return Err(Error::unknown("the answer was lost, as the test asked"));
+        }
+        Ok(answered)
+    }
+}
+
+/// Work that lasts two leases, while another runner asks for the id every second.
+async fn works_alone(leases: &dyn LeaseRepo, id: &DedupId, lease: Duration) -> Result<&'static str> {
+    for number in 0..2 * lease.as_secs() {
+        TokioTimer.sleep(Duration::from_secs(1)).await;
+        let begun = leases.begin(id, &OpId::new(format!("other-{number}"))?, lease, None).await?;
+        assert!(matches!(begun, Begun::InFlight { .. }), "after {number} s: {begun:?}");
+    }
+    Ok("sent")
+}
+
+/// Its first heartbeat comes at once: nobody knows how old the lease is.
+#[tokio::test(start_paused = true)]
+async fn a_lease_that_is_taken_up_shortly_before_its_end_is_extended_in_time() -> Result<()> {
+    let (leases, id, worker) = (jobs()?, DedupId::new("invoice-7")?, OpId::new("worker-3")?);
+    let lease = Duration::from_secs(30);
+    assert!(matches!(leases.begin(&id, &worker, lease, None).await?, Begun::Started(_)));
+    TokioTimer.sleep(lease - Duration::from_secs(2)).await;
+    let options = RunOptions::default().lease(lease).take_up(worker);
+    let ran = run(&*leases, &TokioTimer, &id, &options, async |_| works_alone(&*leases, &id, lease).await).await;
+    assert!(matches!(ran, Ok(Ran::Done(_))), "{ran:?}");
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_lease_whose_beginning_was_answered_late_is_extended_in_time() -> Result<()> {
+    let (leases, id, lease) = (jobs()?, DedupId::new("invoice-7")?, Duration::from_secs(30));
+    let loses = LosesBegin(lease - Duration::from_secs(2), AtomicUsize::new(0));
+    let slow = behind(Arc::new(loses), &leases);
+    let options = RunOptions::default().lease(lease);
+    let ran = run(&slow, &TokioTimer, &id, &options, async |_| works_alone(&*leases, &id, lease).await).await;
+    assert!(matches!(ran, Ok(Ran::Done(_))), "{ran:?}");
+    Ok(())
+}

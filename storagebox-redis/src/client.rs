@@ -182,8 +182,15 @@ impl<P: Iterator<Item = Duration> + Send> Backoff for Patience<P> {
 }
 
 #[allow(clippy::disallowed_methods, reason = "the pause between two attempts; no promise depends on it")]
-async fn wait(pause: Duration) {
+pub(crate) async fn wait(pause: Duration) {
     tokio::time::sleep(pause).await;
+}
+
+/// How long a call is under way that begins now.
+#[allow(clippy::disallowed_methods, reason = "how long the client makes attempts; the store judges by its own clock")]
+pub(crate) fn since_now() -> impl Fn() -> Duration {
+    let begun = tokio::time::Instant::now();
+    move || begun.elapsed()
 }
 
 /// A duration as the scripts take it.

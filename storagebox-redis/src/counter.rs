@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use storagebox_core::backend::CounterRules;
+use storagebox_core::backend::{Attempts, CounterRules};
 use storagebox_core::{
     Cancelled, Change, Counted, Counter, CounterPromise, Key, Namespace, OpId, Result, Strategy, async_trait,
 };
 use tracing::instrument;
 
-use crate::client::{Answer, Call, Client, Kind, OpenNamespace, Second};
+use crate::client::{Answer, Call, Client, Kind, OpenNamespace, Second, since_now, wait};
 use crate::script::{Script, script};
 
 static APPLY: Script = script!(
@@ -103,7 +103,9 @@ impl Counter for RedisCounter {
     async fn apply(&self, key: &Key, change: &Change) -> Result<Counted> {
         self.rules.check(change)?;
         let second = if self.rules.remembers() { Second::May } else { Second::MustNot };
-        let applied = self.client().settle("apply", second, || self.apply_once(key, change));
+        let attempts = Attempts::new(self.promise().remembers(), since_now());
+        let attempt = || attempts.make(wait, self.apply_once(key, change));
+        let applied = self.client().settle("apply", second, attempt);
         applied.await.map_err(|error| self.promise().failed(error))
     }
 

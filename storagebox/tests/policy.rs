@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use storagebox::layer::{Answered, Call, Layer, Next};
 use storagebox::{
-    Bank, Begun, Bounds, Certainty, Counters, Error, ErrorKind, Leases, Ledger, MemoryStore, OrderedValues, Ran,
-    Records, Result, Retention, Retry, RunOptions, Store, Strategy, Taken, Timer, Tokens, TokioTimer, async_trait,
+    Bank, Begun, Certainty, Counters, Error, ErrorKind, Leases, Ledger, MemoryStore, OrderedValues, Ran, Records,
+    Result, Retention, Retry, RunOptions, Store, Strategy, Taken, Timer, Tokens, TokioTimer, async_trait,
 };
 
 /// Loses the first replies, and counts attempts.
@@ -215,46 +215,6 @@ async fn handles_go_from_thread_to_thread_and_show_no_more_than_their_names() ->
         format!("{:?}", store.without_retry().without_deadline()),
         "Store { backend: \"memory\", retry: None, deadline: None, .. }"
     );
-    Ok(())
-}
-
-/// Loses the replies to some changes, each only after a while.
-#[derive(Debug)]
-struct LosesLate {
-    after: Duration,
-    left: AtomicUsize,
-}
-
-#[async_trait]
-impl Layer for LosesLate {
-    async fn around(&self, call: &Call<'_>, next: Next<'_>) -> Result<Answered> {
-        let answered = next.call().await?;
-        let one_less = |left: usize| left.checked_sub(1);
-        if call.operation == "apply" && self.left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, one_less).is_ok() {
-            TokioTimer.sleep(self.after).await;
-            return Err(Error::unknown("the reply was lost, as the test asked"));
-        }
-        Ok(answered)
-    }
-}
-
-/// Its operation would be forgotten by then, so the caller decides.
-#[tokio::test(start_paused = true)]
-async fn a_change_is_not_repeated_once_it_may_be_forgotten() -> Result<()> {
-    let retention = Retention::For(Duration::from_secs(20));
-    for strategy in [
-        Strategy::Marker { retention },
-        Strategy::Window { lifetime: Duration::from_secs(20), capacity: 100 },
-        Strategy::Sharded { shards: 2, bounds: Bounds::NONE, retention },
-    ] {
-        for (after, expected) in [(9, None), (11, Some((ErrorKind::OutcomeUnknown, false)))] {
-            let loses = LosesLate { after: Duration::from_secs(after), left: AtomicUsize::new(1) };
-            let store = Store::new(MemoryStore::new()).layer(loses).without_deadline();
-            let added = store.counters_with("stock", strategy)?.add("sold", "sale-1", 1).await;
-            let failed = added.err().map(|error| (error.kind(), error.is_retryable()));
-            assert_eq!(failed, expected, "{strategy:?}, {after} s");
-        }
-    }
     Ok(())
 }
 

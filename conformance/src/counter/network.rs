@@ -35,6 +35,31 @@ pub(super) async fn a_cut_change_is_not_repeated_in_doubt(world: &World, kind: K
     Ok(())
 }
 
+/// How long an operation is remembered while its client is kept from the server for longer.
+const BRIEF: Duration = Duration::from_millis(400);
+
+/// Neither the client nor anything in front of it makes the change again once the server may have forgotten it.
+pub(super) async fn a_lost_change_is_not_repeated_once_it_is_forgotten(world: &World, kind: Kind) -> Verdict {
+    let clients = Clients::of(world).await?;
+    let open = |store| Subject::open(store, kind.strategy(Bounds::NONE, BRIEF), Bounds::NONE)?.at("key");
+    let (far, fresh) = (open(&clients.far)?, open(&clients.fresh)?);
+    let _ = far.apply("before", 1).await?;
+    clients.lose_reply("key", 2 * BRIEF);
+    let time_passes = async {
+        clients.cut().await;
+        if world.can_travel() {
+            world.pass(HOUR).await;
+        }
+    };
+    let (answer, ()) = tokio::join!(far.attempt("op", 2), time_passes);
+    // A request that is still on its way arrives before this one.
+    far.value().await?;
+    let value = fresh.value().await?;
+    ensure!([1, 3].contains(&value), "a change of 2 on 1 that was told {answer:?} has led to {value}");
+    ensure!(answer.is_err() || value == 3, "a change of 2 on 1 was told {answer:?}, and the value is {value}");
+    Ok(())
+}
+
 async fn change_while_cut(
     clients: &Clients<'_>,
     kind: Kind,

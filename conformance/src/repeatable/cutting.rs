@@ -1,6 +1,7 @@
 //! Calls whose connections are cut, at each request that holds their id.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use storagebox_core::{Backend, Certainty, Error};
 
@@ -24,6 +25,18 @@ impl<'a> Clients<'a> {
     /// Cuts the request after so many that hold this text.
     pub(crate) fn arm(&self, cut: Cut, text: &str, passing: usize) {
         self.proxy.arm(cut, self.world.sandbox().on_the_wire(text), passing);
+    }
+
+    /// Cuts the next request that holds this text once the server has answered it, and keeps the client from the server
+    /// for this long after it.
+    pub(crate) fn lose_reply(&self, text: &str, away: Duration) {
+        self.proxy.delay_after_cuts(away);
+        self.arm(Cut::ReplyLost, text, 0);
+    }
+
+    /// Waits until a request was cut.
+    pub(crate) async fn cut(&self) {
+        self.proxy.wait_for_cuts(1).await;
     }
 
     /// Whether what was armed has cut a request; it will cut none any more.

@@ -35,7 +35,8 @@ impl Default for RunOptions {
 
 impl RunOptions {
     /// Sets how long the lease lasts without an extension. It is extended after every third of this time until the
-    /// result is recorded. So it limits how long a crashed runner blocks others, not how long the work may take.
+    /// result is recorded, and at once if it is [taken up](RunOptions::take_up). So it limits how long a crashed runner
+    /// blocks others, not how long the work may take.
     #[must_use]
     pub fn lease(mut self, lease: Duration) -> Self {
         self.lease = lease;

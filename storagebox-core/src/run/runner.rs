@@ -29,7 +29,8 @@ pub(super) struct Runner<'a> {
 }
 
 impl Runner<'_> {
-    pub(super) async fn begin(&self, id: &DedupId) -> Result<Begun> {
+    /// What became of the id, and how old its lease may be.
+    pub(super) async fn begin(&self, id: &DedupId) -> Result<(Begun, Duration)> {
         self.options.retention.checked()?;
         checked_duration("lease", self.options.lease)?;
         let op = match &self.options.take_up {
@@ -38,14 +39,15 @@ impl Runner<'_> {
         };
         let started = self.timer.now();
         loop {
+            let asked = self.timer.now();
             let begun = self.begin_once(id, &op).await?;
             let Begun::InFlight { remaining } = begun else {
-                return Ok(begun);
+                return Ok((begun, self.age(asked)));
             };
             let waited = self.timer.now().saturating_sub(started);
             let left = self.options.wait.unwrap_or_default().saturating_sub(waited);
             if left.is_zero() {
-                return Ok(begun);
+                return Ok((begun, self.age(asked)));
             }
             self.timer.sleep(left.min(remaining).min(LOOK_AGAIN)).await;
         }
@@ -57,11 +59,20 @@ impl Runner<'_> {
         options.retry.call(self.timer, || repo.begin(id, op, options.lease, fingerprint)).await
     }
 
+    /// How old a lease may be that was asked for then: one that is taken up may be of any age, and an attempt whose
+    /// answer was lost may have begun any other.
+    fn age(&self, asked: Duration) -> Duration {
+        match self.options.take_up {
+            Some(_) => Duration::MAX,
+            None => self.timer.now().saturating_sub(asked),
+        }
+    }
+
     /// Returns when the lease is lost. A store that cannot be reached is no proof of that: the next beat, which comes
     /// sooner then, may reach it.
-    pub(super) async fn keep_alive(&self, lease: &Lease) {
+    pub(super) async fn keep_alive(&self, lease: &Lease, age: Duration) {
         let duration = self.options.lease;
-        let mut beat = duration / 3;
+        let mut beat = (duration / 3).saturating_sub(age);
         loop {
             self.timer.sleep(beat).await;
             let_others_on().await;

@@ -1,7 +1,8 @@
 -- O-3 removes tombstones that arrived so long ago; under time stamps none before its age, nor while an older stamp would still be
 -- accepted. Those that may not go yet are passed over.
 -- ARGV age in microseconds or '' for upkeep, which leaves sequence numbers alone; how many to look at, most, how many to
--- pass over how many went, how many are to be passed over, 'more' or ''
+-- pass over
+-- how many went, how many are to be passed over, 'more' or ''
 local age, looks, most, passed = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 local kept = head[2]
 if kept and kept ~= '' and not tonumber(kept) then corrupt('a namespace that does not say how long it keeps tombstones') end

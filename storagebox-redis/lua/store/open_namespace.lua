@@ -3,8 +3,8 @@
 -- was in it would be given again. Where the store is on the same node, it is looked at in the same step: nothing of an epoch
 -- that is over is made in the next one.
 -- KEYS the namespace; ARGV options, keeps or '' (what upkeep goes by), epoch of the store, '1' if the namespace was made in
--- it or '', the store or '' (on a cluster, which may have it elsewhere), commands the options of the namespace, its epoch or
--- '', each '' if it is gone | '', '' and the commands that are not granted
+-- it or '', the store or '' (on a cluster, which may have it elsewhere), commands
+-- the options of the namespace, its epoch or '', each '' if it is gone | '', '' and the commands that are not granted
 local missing = {}
 for i = 6, #ARGV do
     if not redis.acl_check_cmd(ARGV[i], KEYS[1]) then missing[#missing + 1] = ARGV[i] end

@@ -1,0 +1,108 @@
+//! A change of a counter is not repeated once its operation may be forgotten: the caller decides.
+#![cfg(feature = "memory")]
+#![allow(clippy::disallowed_methods, reason = "a test may fail where a library must not")]
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use storagebox::layer::{Answered, Call, Layer, Next};
+use storagebox::{
+    Bounds, Error, ErrorKind, MemoryStore, Result, Retention, Retry, Store, Strategy, Timer, TokioTimer, async_trait,
+};
+
+const REMEMBERED: Duration = Duration::from_secs(20);
+
+/// What `add` of these stores failed with: the kind, and whether it may be made again.
+type Failed = Option<(ErrorKind, bool)>;
+
+const UNREPEATABLE: Failed = Some((ErrorKind::OutcomeUnknown, false));
+
+/// Loses the reply to the first change, and holds messages for a while.
+#[derive(Debug, Default)]
+struct Loses {
+    /// How long the reply is waited for.
+    reply: Duration,
+    /// How long the second request is on its way.
+    second: Duration,
+    made: AtomicUsize,
+}
+
+impl Loses {
+    async fn hold(&self, number: usize) {
+        match number {
+            0 => TokioTimer.sleep(self.reply).await,
+            1 => TokioTimer.sleep(self.second).await,
+            _ => {}
+        }
+    }
+}
+
+#[async_trait]
+impl Layer for Loses {
+    async fn around(&self, call: &Call<'_>, next: Next<'_>) -> Result<Answered> {
+        if call.operation != "apply" {
+            return next.call().await;
+        }
+        match self.made.fetch_add(1, Ordering::SeqCst) {
+            0 => {
+                let _lost = next.call().await?;
+                self.hold(0).await;
+                Err(Error::unknown("the reply was lost, as the test asked"))
+            }
+            number => {
+                self.hold(number).await;
+                next.call().await
+            }
+        }
+    }
+}
+
+/// What became of a change whose first reply is lost, and the value after it.
+async fn add(loses: Loses, retry: Retry, strategy: Strategy) -> Result<(Failed, i64)> {
+    let store = Store::new(MemoryStore::new()).layer(loses).with_retry(retry).without_deadline();
+    let stock = store.counters_with("stock", strategy)?;
+    let failed = stock.add("sold", "sale-1", 1).await.err().map(|error| (error.kind(), error.is_retryable()));
+    Ok((failed, stock.value("sold").await?))
+}
+
+fn marker() -> Strategy {
+    Strategy::Marker { retention: Retention::For(REMEMBERED) }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_change_is_not_repeated_once_it_may_be_forgotten() -> Result<()> {
+    let retention = Retention::For(REMEMBERED);
+    for strategy in [
+        marker(),
+        Strategy::Window { lifetime: REMEMBERED, capacity: 100 },
+        Strategy::Sharded { shards: 2, bounds: Bounds::NONE, retention },
+    ] {
+        for (reply, expected) in [(9, None), (11, UNREPEATABLE)] {
+            let loses = Loses { reply: Duration::from_secs(reply), ..Loses::default() };
+            let found = add(loses, Retry::default(), strategy).await?;
+            assert_eq!(found, (expected, 1), "{strategy:?}, {reply} s");
+        }
+    }
+    Ok(())
+}
+
+/// The reply is lost at once, and then the pause is longer than the operation is remembered.
+#[tokio::test(start_paused = true)]
+async fn a_change_is_not_repeated_after_a_pause_that_outlasts_its_memory() -> Result<()> {
+    for (pause, expected) in [(3, None), (30, UNREPEATABLE)] {
+        let pause = Duration::from_secs(pause);
+        let retry = Retry { attempts: 6, first_delay: pause, max_delay: pause };
+        assert_eq!(add(Loses::default(), retry, marker()).await?, (expected, 1), "{pause:?}");
+    }
+    Ok(())
+}
+
+/// It waits inside the backend, as for a connection.
+#[tokio::test(start_paused = true)]
+async fn a_repetition_does_not_leave_once_its_operation_is_forgotten() -> Result<()> {
+    for (second, expected) in [(15, None), (25, UNREPEATABLE)] {
+        let loses = Loses { second: Duration::from_secs(second), ..Loses::default() };
+        assert_eq!(add(loses, Retry::default(), marker()).await?, (expected, 1), "{second} s");
+    }
+    Ok(())
+}
