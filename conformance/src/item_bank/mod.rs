@@ -39,9 +39,9 @@ cases! { ItemBank:
     "IB-6" Sequential sequential:
         a_hold_ends_by_itself, confirm_after_the_end_is_expired, confirm_makes_it_permanent, extend_never_shortens,
         expired_though_not_retaken;
-    "IB-6" Sequential reuse:
-        an_item_that_was_taken_again_stays_with_its_holder, a_claim_whose_hold_is_long_over_holds_one_item;
-    "IB-7" Sequential reuse: a_claim_that_was_retired_and_taken_anew_outlives_upkeep;
+    "IB-6" Sequential reuse: a_claim_whose_hold_is_long_over_holds_one_item;
+    "IB-7" Sequential reuse:
+        an_item_that_was_taken_again_stays_with_its_holder, a_claim_that_was_retired_and_taken_anew_outlives_upkeep;
     "IB-7" Concurrent reuse: claims_taken_anew_beside_upkeep_hold;
     "IB-7" Sequential sequential:
         release_frees_and_ends, release_of_another_claim_frees_nothing, release_after_confirm_changes_nothing,
