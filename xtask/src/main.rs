@@ -12,6 +12,8 @@ mod failure;
 mod features;
 mod fresh;
 mod given;
+#[cfg(test)]
+mod guide;
 mod install;
 mod needed;
 mod outside;
