@@ -134,7 +134,8 @@ pub trait Backend: Debug + Send + Sync + 'static {
     /// Only errors of the store itself.
     async fn maintain(&self, max_entries: usize) -> Result<Maintained>;
 
-    /// Closes the connections after the calls under way have ended.
+    /// Closes the connections after the calls under way have ended. A later call of this store opens them again or
+    /// returns `Unavailable`, whichever suits the backend. Other stores on the same data go on.
     ///
     /// # Guarantees
     ///
@@ -149,7 +150,8 @@ pub trait Backend: Debug + Send + Sync + 'static {
     /// Only errors of the store itself.
     async fn close(&self) -> Result<()>;
 
-    /// Returns what this store guarantees and what it does not, as text for people.
+    /// Returns what this store guarantees and what it does not, as text for people: at most one statement per subject,
+    /// and one about `durability`.
     fn promises(&self) -> Promises;
 
     /// Returns the bank with this name.

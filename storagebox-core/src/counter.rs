@@ -18,9 +18,9 @@ use crate::value::{Key, OpId, Reason};
 ///
 /// # Cancel safety
 ///
-/// Every method is one atomic step: after a dropped future it is either fully done or not done at all. Repeat the call
-/// with the same operation to find out which; with [`Strategy::Atomic`](crate::Strategy::Atomic) the repeat may apply
-/// the operation twice.
+/// Every method is one atomic step, never half of one. A call whose future was dropped is done, is not done, or is
+/// still under way and done later. Repeat the call with the same operation to find out, as after `OutcomeUnknown`; with
+/// [`Strategy::Atomic`](crate::Strategy::Atomic) the repeat may apply the operation twice.
 ///
 /// # Errors
 ///

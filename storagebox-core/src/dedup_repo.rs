@@ -37,8 +37,8 @@ impl Version {
 ///
 /// # Cancel safety
 ///
-/// Every method is one atomic step: after a dropped future it is either fully done or not done at all. Repeat the call
-/// with the same operation to find out which.
+/// Every method is one atomic step, never half of one. A call whose future was dropped is done, is not done, or is
+/// still under way and done later. Repeat the call with the same operation to find out, as after `OutcomeUnknown`.
 ///
 /// # Errors
 ///

@@ -52,8 +52,9 @@ pub struct Lease {
 ///
 /// # Cancel safety
 ///
-/// Every method is one atomic step: after a dropped future it is either fully done or not done at all. Repeat the call
-/// with the same operation or lease to find out which.
+/// Every method is one atomic step, never half of one. A call whose future was dropped is done, is not done, or is
+/// still under way and done later. Repeat the call with the same operation or lease to find out, as after
+/// `OutcomeUnknown`.
 ///
 /// # Errors
 ///
@@ -108,7 +109,9 @@ pub trait LeaseRepo: Send + Sync {
     /// # Guarantees
     ///
     /// - D-5: if another operation has begun in the meantime, the call returns `Fenced`. If the lease lapsed but no
-    ///   other operation has begun, it still completes. A retry of the call returns `Again` with the first result.
+    ///   other operation has begun, it still completes, for as long as operation ids are remembered.
+    /// - D-3: a retry of the call returns `Again` with the current record, which
+    ///   [`replace`](crate::DedupRepo::replace) may have changed since.
     ///
     /// # Cancel safety
     ///
@@ -177,7 +180,7 @@ pub enum Begun {
 pub enum Completed {
     /// The result is recorded.
     Completed(Entry),
-    /// This lease completed before; this is its result.
+    /// This lease completed before; this is the current record.
     Again(Entry),
     /// Another operation has begun since, or the record was forgotten; nothing changed.
     Fenced,

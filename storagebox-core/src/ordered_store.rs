@@ -43,8 +43,8 @@ impl Stamp {
 ///
 /// # Cancel safety
 ///
-/// Every method is one atomic step: after a dropped future it is either fully done or not done at all. Repeat the call
-/// with the same stamp to find out which.
+/// Every method is one atomic step, never half of one. A call whose future was dropped is done, is not done, or is
+/// still under way and done later. Repeat the call with the same stamp to find out, as after `OutcomeUnknown`.
 ///
 /// # Errors
 ///
@@ -72,7 +72,9 @@ pub trait OrderedStore: Send + Sync {
     /// # Guarantees
     ///
     /// - O-1: `Stale` names the stamp that won; it does not say whether this write was once applied.
-    /// - O-1: `Duplicate` is the writer's own retry; the same stamp and writer with other content returns `Mismatch`.
+    /// - O-1: `Duplicate` is the writer's own retry; the same stamp and writer with another value returns `Mismatch`.
+    /// - O-2: after a [`delete`](OrderedStore::delete) with the same stamp the call returns `Stale`, which names that
+    ///   stamp.
     /// - O-3: under [`Stamping::Time`] a stamp older than the purge horizon returns `TooOld`, which names the horizon,
     ///   unless the existing write already decides the outcome. This includes a key that was never written:
     ///   [`OrderedOptions`] explains how to load old rows.
@@ -91,6 +93,7 @@ pub trait OrderedStore: Send + Sync {
     /// # Guarantees
     ///
     /// - O-1, O-3: as for [`put`](OrderedStore::put), even if there is nothing to delete.
+    /// - O-2: the call replaces a put with the same stamp, and returns `Applied`.
     ///
     /// # Cancel safety
     ///
@@ -248,14 +251,14 @@ pub struct Versioned {
 pub enum Written {
     /// This is the newest write.
     Applied,
-    /// The key has a newer write; nothing changed.
+    /// The key has a newer write, or this is a put and the key has a delete with the same stamp; nothing changed.
     Stale {
         /// The stamp that won.
         current: Stamp,
     },
     /// This write was already applied.
     Duplicate,
-    /// The key has a write with the same stamp and writer but other content; nothing changed.
+    /// The key has a put with the same stamp and writer but another value; nothing changed.
     Mismatch,
     /// The stamp is older than the purge horizon; nothing changed. [`OrderedOptions`] explains how to load old rows.
     TooOld {

@@ -26,8 +26,8 @@ use crate::value::{OpId, TokenId};
 ///
 /// # Cancel safety
 ///
-/// Every method is safe: after a dropped future the step of each token is either fully done or not done at all. Call
-/// again.
+/// Every method is safe: after a dropped future the step of each token is done, is not done, or is still under way and
+/// done later, never half of it. Call again, as after `OutcomeUnknown`.
 ///
 /// # Errors
 ///

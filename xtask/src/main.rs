@@ -10,6 +10,8 @@ mod failure;
 mod features;
 mod fresh;
 mod given;
+#[cfg(test)]
+mod guide;
 mod install;
 mod mutants;
 mod needed;

@@ -1,4 +1,4 @@
-//! The example of a backend, outside the workspace: a copy of it compiles and conforms.
+//! The examples of backends, outside the workspace: a copy of each compiles and conforms.
 
 use std::fs;
 use std::path::Path;
@@ -7,34 +7,97 @@ use crate::command::{captured, cargo};
 use crate::failure::Failure;
 use crate::workspace;
 
-const BACKEND: &str = "examples/own-backend";
+/// The folders of the backends, and how the suite's lines about each begin.
+const BACKENDS: [(&str, &str); 2] = [("own-backend", "consumer: "), ("custom-backend", "redb: ")];
 
-const FILES: [&str; 4] = ["src/lib.rs", "src/records.rs", "src/tokens.rs", "tests/conformance.rs"];
-
-/// Certifies the backend. Returns the suite's own summary.
+/// Certifies each backend. Returns the suite's verdicts.
 pub(crate) fn run() -> Result<String, Failure> {
-    let folder = workspace::builds()?.join("own-backend");
-    for file in FILES {
-        write(&folder.join(file), &workspace::read(format!("{BACKEND}/{file}"))?)?;
-    }
-    write(&folder.join("Cargo.toml"), &outside(&workspace::read(format!("{BACKEND}/Cargo.toml"))?))?;
-    // The versions that are here already.
-    write(&folder.join("Cargo.lock"), &workspace::read("Cargo.lock")?)?;
-    let mut suite = cargo(["test", "--offline", "--test", "conformance"]);
-    suite.current_dir(&folder).env("CARGO_TARGET_DIR", folder.join("target"));
-    let told = captured(suite)?;
-    let summary = |line: &&str| line.starts_with("consumer: L1");
-    told.lines().find(summary).map(str::to_owned).ok_or(Failure::NotCertified)
+    let verdicts = BACKENDS.map(|(name, says)| certify(name, says));
+    Ok(verdicts.into_iter().collect::<Result<Vec<_>, _>>()?.join("; "))
 }
 
-/// The manifest of a crate that is a workspace of its own.
-fn outside(manifest: &str) -> String {
+fn certify(name: &str, says: &str) -> Result<String, Failure> {
+    let (example, folder) = (workspace::root().join("examples").join(name), workspace::builds()?.join(name));
+    for part in ["src", "tests"] {
+        // Of an earlier run, with files that may be gone.
+        let _ = fs::remove_dir_all(folder.join(part));
+        copy(&example.join(part), &folder.join(part))?;
+    }
+    let manifest = outside(&workspace::read(example.join("Cargo.toml"))?, &workspace::read("Cargo.toml")?);
+    write(&folder.join("Cargo.toml"), &manifest)?;
+    // The versions that are here already.
+    write(&folder.join("Cargo.lock"), &workspace::read("Cargo.lock")?)?;
+    let mut tests = cargo(["test", "--offline"]);
+    tests.current_dir(&folder).env("CARGO_TARGET_DIR", folder.join("target"));
+    verdict(&captured(tests)?, says).ok_or(Failure::NotCertified)
+}
+
+/// The last line that the suite says about the backend, if it is that the backend conforms.
+fn verdict(told: &str, says: &str) -> Option<String> {
+    let last = told.lines().rfind(|line| line.starts_with(says));
+    last.filter(|line| line[says.len()..].starts_with("conforms at ")).map(str::to_owned)
+}
+
+/// The manifest of a crate that is a workspace of its own: it names its versions itself.
+fn outside(manifest: &str, of_workspace: &str) -> String {
     let root = format!("{}/", workspace::root().display());
-    format!("{}\n[workspace]\n", manifest.replace("../../", &root))
+    let own = |line: &str| match line.split_once(" = { workspace = true") {
+        Some((name, rest)) => format!("{name} = {{ version = \"{}\"{rest}", version(name, of_workspace)),
+        None => line.replace("../../", &root),
+    };
+    let lines: Vec<_> = manifest.lines().map(own).collect();
+    format!("{}\n\n[workspace]\n", lines.join("\n"))
+}
+
+/// The version of a dependency in the workspace's manifest; any version if it has none there, which cargo then refuses.
+fn version<'a>(name: &str, manifest: &'a str) -> &'a str {
+    let rest = manifest.lines().find_map(|line| line.strip_prefix(name)?.trim_start().strip_prefix("= "));
+    let version = rest.map(|rest| rest.strip_prefix("{ version = ").unwrap_or(rest));
+    version.and_then(|version| version.split('"').nth(1)).unwrap_or_default()
+}
+
+fn copy(from: &Path, to: &Path) -> Result<(), Failure> {
+    let failed = |error| Failure::File { path: from.to_owned(), error };
+    for entry in fs::read_dir(from).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        let (path, place) = (entry.path(), to.join(entry.file_name()));
+        if path.is_dir() { copy(&path, &place)? } else { write(&place, &workspace::read(&path)?)? }
+    }
+    Ok(())
 }
 
 fn write(path: &Path, text: &str) -> Result<(), Failure> {
     let failed = |error| Failure::File { path: path.to_owned(), error };
     fs::create_dir_all(path.parent().unwrap_or(path)).map_err(failed)?;
     fs::write(path, text).map_err(failed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_manifest_outside_names_its_versions() {
+        let of_workspace =
+            "[workspace.dependencies]\nredb = \"4.6.0\"\ntokio = { version = \"1.54.1\", features = [] }\n";
+        let manifest = "redb = { workspace = true }\ntokio = { workspace = true, features = [\"rt\"] }\n";
+        let expected = "redb = { version = \"4.6.0\" }\ntokio = { version = \"1.54.1\", features = [\"rt\"] }";
+        assert_eq!(outside(manifest, of_workspace), format!("{expected}\n\n[workspace]\n"));
+    }
+
+    #[test]
+    fn only_a_verdict_that_it_conforms_is_one() {
+        let told = "redb: L1 5 of 5\nredb: conforms at L4 in all 10 parts\nother: conforms at L3 in all 10 parts\n";
+        assert_eq!(verdict(told, "redb: ").unwrap(), "redb: conforms at L4 in all 10 parts");
+        assert_eq!(verdict("redb: L1 5 of 5\nredb: no verdict: 1 of 5 cases were chosen\n", "redb: "), None);
+        assert_eq!(verdict("", "redb: "), None);
+    }
+
+    #[test]
+    fn every_example_of_a_backend_is_certified() {
+        let manifest = workspace::read("Cargo.toml").unwrap();
+        let examples = workspace::members(&manifest).filter_map(|member| member.strip_prefix("examples/"));
+        let certified = BACKENDS.map(|(name, _)| name);
+        examples.for_each(|example| assert!(certified.contains(&example), "{example} is not certified"));
+    }
 }

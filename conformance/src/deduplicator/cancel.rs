@@ -35,8 +35,12 @@ async fn carry_on(world: &World, id: &str, class: &str, way: Way) -> Result<Assi
         Way::Recover => {
             recover_all(&fresh, 3).await?;
             let left = recover_all(&fresh, 100).await?;
-            ensure_eq!((left.finished, left.given_up), (0, 0), "abandoned records after a recovery");
-            assign(&fresh, id, class).await
+            // The dropped call may still have been under way, and have left its intent after the recovery had passed.
+            ensure!(left.finished + left.given_up <= 1, "{left:?} was abandoned after a recovery");
+            let assigned = assign(&fresh, id, class).await?;
+            let left = recover_all(&fresh, 100).await?;
+            ensure_eq!((left.finished, left.given_up), (0, 0), "abandoned records after a recovery and an assignment");
+            Ok(assigned)
         }
         Way::AnotherBank => assign(&fresh, id, "friday").await,
     }

@@ -7,8 +7,7 @@ use storagebox_core::{
 };
 
 use super::take_new;
-use crate::case::Verdict;
-use crate::failure::ensure_eq;
+use crate::failure::{Verdict, ensure_eq};
 use crate::world::{World, items};
 
 pub(super) async fn a_withdrawn_item_added_again_stays_withdrawn(world: &World) -> Verdict {

@@ -42,9 +42,9 @@ cases! { ItemBank:
         a_hold_ends_by_itself, confirm_after_the_end_is_expired, confirm_makes_it_permanent, extend_never_shortens,
         expired_though_not_retaken;
     "IB-6" Sequential reuse:
-        an_item_that_was_taken_again_stays_with_its_holder, a_claim_whose_hold_is_long_over_holds_one_item,
-        a_hold_that_upkeep_ended_is_expired;
+        a_claim_whose_hold_is_long_over_holds_one_item, a_hold_that_upkeep_ended_is_expired;
     "IB-6" Sequential keeper: a_lapsed_hold_whose_item_is_withdrawn_is_expired;
+    "IB-7" Sequential reuse: an_item_that_was_taken_again_stays_with_its_holder;
     "IB-7" Sequential @answered reuse: a_claim_that_was_retired_and_taken_anew_outlives_upkeep;
     "IB-7" Concurrent reuse: claims_taken_anew_beside_upkeep_hold;
     "IB-7" Sequential sequential:

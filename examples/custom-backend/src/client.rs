@@ -1,0 +1,157 @@
+//! The file: who has it, and the one transaction of each call.
+
+mod step;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use redb::{Database, ReadableDatabase};
+use storagebox_core::backend::micros;
+use storagebox_core::{Clock, Error, ErrorKind, Result};
+use tokio::sync::{Mutex, OwnedRwLockReadGuard, OwnedRwLockWriteGuard, RwLock};
+use tokio::task::spawn_blocking;
+
+use crate::error::{Stepped, not_applied, of_store, unknown};
+
+pub(crate) use step::{Look, Step};
+
+/// The backend's short name.
+pub(crate) const BACKEND: &str = "redb";
+
+/// What the handles of one file share.
+#[derive(Debug)]
+pub(crate) struct Client {
+    path: PathBuf,
+    clock: Arc<dyn Clock>,
+    /// The file, while it is open. Calls share the lock; a call that opens or closes the file has it alone.
+    file: Arc<RwLock<Option<Database>>>,
+    /// The turn of the only writer. A call that was dropped keeps its turn until it has ended, so that no later call
+    /// overtakes it.
+    turn: Arc<Mutex<()>>,
+}
+
+type Open = OwnedRwLockReadGuard<Option<Database>>;
+type Alone = OwnedRwLockWriteGuard<Option<Database>>;
+
+impl Client {
+    pub(crate) fn new(path: PathBuf, clock: Arc<dyn Clock>) -> Self {
+        Self { path, clock, file: Arc::default(), turn: Arc::default() }
+    }
+
+    /// Makes a call that changes the store, in one transaction.
+    pub(crate) async fn write<T: Send + 'static>(
+        &self,
+        operation: &'static str,
+        step: impl FnOnce(&Step) -> Stepped<T> + Send + 'static,
+    ) -> Result<T> {
+        let turn = Arc::clone(&self.turn).lock_owned().await;
+        let (open, file, clock) = (self.opened(operation).await?, Arc::clone(&self.file), Arc::clone(&self.clock));
+        let call = move || {
+            let outcome = database(&open).and_then(|database| write(database, &*clock, step));
+            drop(open);
+            if matches!(&outcome, Err(error) if error.kind() == ErrorKind::OutcomeUnknown) {
+                // After a failure of the disk redb refuses every call. The next call opens the file as it is then.
+                *file.blocking_write() = None;
+            }
+            drop(turn);
+            outcome
+        };
+        on_a_thread(operation, ErrorKind::OutcomeUnknown, call).await
+    }
+
+    /// Makes a call that only reads, beside those that write.
+    pub(crate) async fn read<T: Send + 'static>(
+        &self,
+        operation: &'static str,
+        look: impl FnOnce(&Look) -> Stepped<T> + Send + 'static,
+    ) -> Result<T> {
+        let (open, clock) = (self.opened(operation).await?, Arc::clone(&self.clock));
+        on_a_thread(operation, ErrorKind::Unavailable, move || read(database(&open)?, &*clock, look)).await
+    }
+
+    /// Creates the file and its tables unless they exist (S-1).
+    pub(crate) async fn setup(&self, create: fn(&Step) -> Stepped<()>) -> Result<()> {
+        let (mut file, path, clock) = (self.alone().await, self.path.clone(), Arc::clone(&self.clock));
+        let setup = move || {
+            let database = file.take().map_or_else(|| Database::create(path).map_err(of_store), Ok)?;
+            write(&database, &*clock, |step| step.set_up().and_then(|()| create(step)))?;
+            *file = Some(database);
+            Ok(())
+        };
+        on_a_thread("setup", ErrorKind::OutcomeUnknown, setup).await
+    }
+
+    /// Closes the file when the calls under way have ended, and gives it to somebody else for a while. Calls that are
+    /// made meanwhile wait; the first of them opens the file again.
+    pub(crate) async fn lend<T>(&self, work: impl Future<Output = T>) -> Result<T> {
+        let mut file = self.alone().await;
+        let close = move || match file.take().map_or(Ok(()), Database::close) {
+            Ok(()) => Ok(file),
+            Err(error) => Err(of_store(error)),
+        };
+        let closed = on_a_thread("close", ErrorKind::Unavailable, close).await?;
+        let done = work.await;
+        drop(closed);
+        Ok(done)
+    }
+
+    async fn alone(&self) -> Alone {
+        Arc::clone(&self.file).write_owned().await
+    }
+
+    /// Opens the file if it is not open.
+    async fn opened(&self, operation: &'static str) -> Result<Open> {
+        let open = Arc::clone(&self.file).read_owned().await;
+        if open.is_some() {
+            return Ok(open);
+        }
+        drop(open);
+        let (mut file, path) = (self.alone().await, self.path.clone());
+        let open = move || {
+            if file.is_none() {
+                *file = Some(open_file(path)?);
+            }
+            Ok(OwnedRwLockWriteGuard::downgrade(file))
+        };
+        on_a_thread(operation, ErrorKind::Unavailable, open).await
+    }
+}
+
+fn open_file(path: PathBuf) -> Result<Database> {
+    let database = Database::open(path).map_err(of_store)?;
+    Look::at(database.begin_read().map_err(of_store)?, 0).and_then(|look| look.check_version()).map_err(not_applied)?;
+    Ok(database)
+}
+
+fn database(open: &Open) -> Result<&Database> {
+    open.as_ref().ok_or_else(|| Error::new(ErrorKind::Unavailable, "the file is closed"))
+}
+
+fn write<T>(database: &Database, clock: &dyn Clock, step: impl FnOnce(&Step) -> Stepped<T>) -> Result<T> {
+    let transaction = database.begin_write().map_err(of_store)?;
+    // Not before: while the call waited for its turn, time went on.
+    let now = micros(clock.now());
+    let call = Step::at(transaction, now).map_err(not_applied)?;
+    // A step that fails drops its transaction, and with it all that it changed.
+    let outcome = step(&call).map_err(not_applied)?;
+    call.commit().map_err(unknown)?;
+    Ok(outcome)
+}
+
+fn read<T>(database: &Database, clock: &dyn Clock, look: impl FnOnce(&Look) -> Stepped<T>) -> Result<T> {
+    // Not after: a hold that is extended in between would look expired in the older snapshot.
+    let now = micros(clock.now());
+    let transaction = database.begin_read().map_err(of_store)?;
+    Look::at(transaction, now).and_then(|call| look(&call)).map_err(not_applied)
+}
+
+/// Runs what blocks on a thread of its own. If its caller is dropped, it goes on.
+async fn on_a_thread<T: Send + 'static>(
+    operation: &'static str,
+    lost: ErrorKind,
+    call: impl FnOnce() -> Result<T> + Send + 'static,
+) -> Result<T> {
+    let lost = |_| Err(Error::new(lost, "the thread of the call ended without an answer"));
+    let outcome = spawn_blocking(call).await.unwrap_or_else(lost);
+    outcome.map_err(|error| error.during(operation).on(BACKEND))
+}

@@ -1,0 +1,188 @@
+//! Counters: a value, and the operations that made it.
+
+use redb::{ReadableTable, TableDefinition};
+use storagebox_core::backend::CounterRules;
+use storagebox_core::{Cancelled, Change, Counted, Counter, CounterPromise, Key, OpId, Result, Strategy, async_trait};
+
+use crate::client::{BACKEND, Look, Step};
+use crate::error::Stepped;
+use crate::space::Space;
+use crate::time::NEVER;
+
+/// A value, and how many operations are stored with it, by namespace and key.
+pub(crate) const COUNTERS: TableDefinition<(&str, &str), (i64, u64)> = TableDefinition::new("counters");
+
+/// A row: until when the operation is remembered, and its delta and its value, if it is no fence.
+type Row = (i64, Option<(i64, Option<i64>)>);
+
+/// The operations, by namespace, key and operation.
+pub(crate) const OPS: TableDefinition<(&str, &str, &str), Row> = TableDefinition::new("operations");
+
+/// The counters of one name.
+#[derive(Debug)]
+pub(crate) struct RedbCounter {
+    space: Space,
+    rules: CounterRules,
+}
+
+impl RedbCounter {
+    pub(crate) fn new(space: Space, strategy: Strategy) -> Result<Self> {
+        let rules = CounterRules::of(BACKEND, strategy)?;
+        Ok(Self { space: space.with_options("counters", rules.in_words()), rules })
+    }
+}
+
+/// A counter within a step, and the operation that asks.
+struct Cell<'s> {
+    step: &'s Step,
+    rules: &'s CounterRules,
+    key: (&'s str, &'s str),
+    op: &'s OpId,
+    value: i64,
+    /// How many operations are stored.
+    ops: u64,
+}
+
+/// What is known of the operation.
+enum Known {
+    Applied { delta: i64, value: Option<i64> },
+    Cancelled,
+}
+
+impl<'s> Cell<'s> {
+    fn of(step: &'s Step, rules: &'s CounterRules, key: (&'s str, &'s str), op: &'s OpId) -> Stepped<Self> {
+        let (value, ops) = step.table(COUNTERS)?.get(key)?.map_or((0, 0), |row| row.value());
+        Ok(Self { step, rules, key, op, value, ops })
+    }
+
+    fn known(&mut self) -> Stepped<Option<Known>> {
+        let row = self.step.table(OPS)?.get(self.op_key())?.map(|row| row.value());
+        match row {
+            Some((until, _)) if until <= self.step.now => self.forget_some().map(|()| None),
+            Some((_, Some((delta, value)))) => Ok(Some(Known::Applied { delta, value })),
+            Some((_, None)) => Ok(Some(Known::Cancelled)),
+            None => Ok(None),
+        }
+    }
+
+    /// Deletes the operations of this key that are past their time.
+    fn forget_some(&mut self) -> Stepped<()> {
+        let (mut ops, (name, key), now) = (self.step.edit(OPS)?, self.key, self.step.now);
+        // No text holds U+0000 (V-1), so nothing else is in this range.
+        let next = format!("{key}\0");
+        for gone in ops.extract_from_if((name, key, "")..(name, next.as_str(), ""), |_, (until, _)| until <= now)? {
+            gone?;
+            self.ops -= 1;
+        }
+        self.set()
+    }
+
+    /// Whether there is no room for one more operation, also without those past their time.
+    fn is_full(&mut self) -> Stepped<bool> {
+        let Some(capacity) = self.rules.capacity() else { return Ok(false) };
+        if self.ops >= capacity.into() {
+            self.forget_some()?;
+        }
+        Ok(self.ops >= capacity.into())
+    }
+
+    fn remember(&mut self, applied: Option<(i64, Option<i64>)>) -> Stepped<()> {
+        let until = self.rules.keeps().map_or(NEVER, |micros| self.step.now.saturating_add(micros));
+        self.step.edit(OPS)?.insert(self.op_key(), (until, applied))?;
+        self.ops += 1;
+        Ok(())
+    }
+
+    /// Writes the counter. A counter without a value and without operations is no row.
+    fn set(&self) -> Stepped<()> {
+        let mut counters = self.step.edit(COUNTERS)?;
+        match (self.value, self.ops) {
+            (0, 0) => counters.remove(self.key)?,
+            row => counters.insert(self.key, row)?,
+        };
+        Ok(())
+    }
+
+    fn op_key(&self) -> (&'s str, &'s str, &'s str) {
+        (self.key.0, self.key.1, self.op.as_str())
+    }
+
+    fn apply(&mut self, change: &Change) -> Stepped<Counted> {
+        match self.known()? {
+            Some(Known::Cancelled) => return Ok(Counted::Fenced),
+            Some(Known::Applied { delta, .. }) if delta != change.delta => return Ok(Counted::Mismatch),
+            Some(Known::Applied { value, .. }) => return Ok(Counted::AlreadyApplied { value }),
+            None => {}
+        }
+        let Some(value) = self.value.checked_add(change.delta) else { return Ok(Counted::Overflow) };
+        if !self.rules.bounds(change).contains(value) {
+            return Ok(Counted::OutOfBounds);
+        }
+        let answer = self.rules.answers_value().then_some(value);
+        if self.rules.remembers() {
+            if self.is_full()? {
+                return Ok(Counted::Full);
+            }
+            self.remember(Some((change.delta, answer)))?;
+        }
+        self.value = value;
+        self.set().map(|()| Counted::Applied { value: answer })
+    }
+
+    fn cancel(&mut self) -> Stepped<Cancelled> {
+        match self.known()? {
+            Some(Known::Applied { value, .. }) => return Ok(Cancelled::AlreadyApplied { value }),
+            Some(Known::Cancelled) => return Ok(Cancelled::Cancelled),
+            None => {}
+        }
+        if self.is_full()? {
+            return Ok(Cancelled::Full);
+        }
+        self.remember(None)?;
+        self.set().map(|()| Cancelled::Cancelled)
+    }
+}
+
+/// Forgets operations past their time.
+pub(crate) fn maintain(step: &Step, most: usize) -> Stepped<usize> {
+    let (mut ops, mut counters, mut deleted) = (step.edit(OPS)?, step.edit(COUNTERS)?, 0);
+    for gone in ops.extract_if(|_, (until, _)| until <= step.now)?.take(most) {
+        let (key, _) = gone?;
+        let (name, key, _) = key.value();
+        let (value, ops) = counters.get((name, key))?.map_or((0, 0), |row| row.value());
+        counters.insert((name, key), (value, ops.saturating_sub(1)))?;
+        deleted += 1;
+    }
+    Ok(deleted)
+}
+
+#[async_trait]
+impl Counter for RedbCounter {
+    async fn apply(&self, key: &Key, change: &Change) -> Result<Counted> {
+        self.rules.check(change)?;
+        let (key, change, rules) = (key.clone(), change.clone(), self.rules);
+        let step =
+            move |step: &Step, name: &str| Cell::of(step, &rules, (name, key.as_str()), &change.op)?.apply(&change);
+        // A change that would not be recognised again is not retried (ER-4).
+        self.space.write("apply", step).await.map_err(|error| self.promise().failed(error))
+    }
+
+    async fn cancel(&self, key: &Key, op: &OpId) -> Result<Cancelled> {
+        self.rules.check_cancel()?;
+        let (key, op, rules) = (key.clone(), op.clone(), self.rules);
+        let step = move |step: &Step, name: &str| Cell::of(step, &rules, (name, key.as_str()), &op)?.cancel();
+        self.space.write("cancel", step).await
+    }
+
+    async fn value(&self, key: &Key) -> Result<i64> {
+        let key = key.clone();
+        let look = move |look: &Look, name: &str| {
+            Ok(look.table(COUNTERS)?.get((name, key.as_str()))?.map_or(0, |row| row.value().0))
+        };
+        self.space.read("value", look).await
+    }
+
+    fn promise(&self) -> CounterPromise {
+        self.rules.promise()
+    }
+}

@@ -1,0 +1,177 @@
+//! The item bank: the calls of a claim. `claims` holds what is known of a claim, `items` where each item is.
+
+mod claims;
+mod items;
+
+use storagebox_core::backend::Listing;
+use storagebox_core::{
+    Added, BankAdmin, ClaimId, ClaimState, Confirmed, Counts, Cursor, End, Extended, Hold, Item, ItemBank, ItemState,
+    ListedItem, Page, Released, Restored, Result, Retired, Taken, Withdrawn, async_trait,
+};
+
+use crate::client::{BACKEND, Step};
+use crate::error::Stepped;
+use crate::space::Space;
+use crate::time::{NEVER, end_of_hold};
+
+pub(crate) use claims::{CLAIMS, maintain};
+use claims::{Claim, Judged};
+pub(crate) use items::{AVAILABLE, ITEMS, Place};
+
+#[derive(Debug)]
+pub(crate) struct RedbBank(pub(crate) Space);
+
+/// A claim of a bank, within a step.
+pub(crate) struct Caller<'s> {
+    pub(crate) step: &'s Step,
+    pub(crate) bank: &'s str,
+    pub(crate) claim: &'s ClaimId,
+}
+
+impl Caller<'_> {
+    fn take(&self, hold: Hold) -> Stepped<Taken> {
+        match self.judged()? {
+            Judged::Held(claim) => return Ok(Taken::Again(claim.held(self.step.now)?)),
+            Judged::Ended(end) => return Ok(Taken::Ended(end)),
+            Judged::Unknown => {}
+        }
+        let Some(item) = items::available(self.step, self.bank)? else { return Ok(Taken::Empty) };
+        let claim = Claim { item, until: end_of_hold(self.step.now, hold), is_confirmed: false };
+        self.hold(&claim)?;
+        Ok(Taken::New(claim.held(self.step.now)?))
+    }
+
+    fn extend(&self, hold: Hold) -> Stepped<Extended> {
+        match self.judged()? {
+            Judged::Held(claim) if claim.is_confirmed => Ok(Extended::Confirmed(claim.held(self.step.now)?)),
+            Judged::Held(claim) => {
+                let claim = Claim { until: claim.until.max(end_of_hold(self.step.now, hold)), ..claim };
+                self.hold(&claim)?;
+                Ok(Extended::Extended(claim.held(self.step.now)?))
+            }
+            Judged::Ended(end) => Ok(Extended::Ended(end)),
+            Judged::Unknown => Ok(Extended::Unknown),
+        }
+    }
+
+    fn confirm(&self) -> Stepped<Confirmed> {
+        match self.judged()? {
+            Judged::Held(claim) => {
+                let claim = Claim { until: NEVER, is_confirmed: true, ..claim };
+                self.move_item(&claim.item, &Place::Spent(Some(self.claim.as_str().to_owned())))?;
+                self.put(&claim)?;
+                Ok(Confirmed::Confirmed(Item::new(claim.item)?))
+            }
+            Judged::Ended(end) => Ok(Confirmed::Ended(end)),
+            Judged::Unknown => Ok(Confirmed::Unknown),
+        }
+    }
+
+    pub(crate) fn release(&self) -> Stepped<Released> {
+        match self.judged()? {
+            Judged::Ended(End::Released) => Ok(Released::Released),
+            Judged::Ended(End::Expired) => Ok(Released::Expired),
+            Judged::Held(claim) if claim.is_confirmed => Ok(Released::Confirmed),
+            Judged::Held(claim) => {
+                self.move_item(&claim.item, &Place::Free)?;
+                self.fence().map(|()| Released::Released)
+            }
+            // Nobody knows the claim: a `take` of it may be under way (IB-7).
+            Judged::Unknown => self.fence().map(|()| Released::Released),
+        }
+    }
+
+    fn retire(&self) -> Stepped<Retired> {
+        match self.judged()? {
+            Judged::Unknown => return Ok(Retired::Unknown),
+            Judged::Held(claim) if !claim.is_confirmed => return Ok(Retired::Holding),
+            Judged::Held(claim) => self.move_item(&claim.item, &Place::Spent(None))?,
+            Judged::Ended(_) => {}
+        }
+        self.forget().map(|()| Retired::Retired)
+    }
+
+    /// Writes a hold at the claim and at the item.
+    fn hold(&self, claim: &Claim) -> Stepped<()> {
+        let by = self.claim.as_str().to_owned();
+        self.move_item(&claim.item, &Place::Held { by, until: claim.until })?;
+        self.put(claim)
+    }
+
+    pub(crate) fn move_item(&self, item: &str, place: &Place) -> Stepped<()> {
+        items::move_to(self.step, (self.bank, item), place)
+    }
+}
+
+impl RedbBank {
+    async fn call<T: Send + 'static>(
+        &self,
+        operation: &'static str,
+        claim: &ClaimId,
+        call: impl FnOnce(&Caller<'_>) -> Stepped<T> + Send + 'static,
+    ) -> Result<T> {
+        let claim = claim.clone();
+        self.0.write(operation, move |step, bank| call(&Caller { step, bank, claim: &claim })).await
+    }
+}
+
+#[async_trait]
+impl ItemBank for RedbBank {
+    async fn add(&self, items: &[Item]) -> Result<Added> {
+        self.0.each("add", items, items::add).await
+    }
+
+    async fn take(&self, claim: &ClaimId, hold: Hold) -> Result<Taken> {
+        let hold = hold.checked()?;
+        self.call("take", claim, move |caller| caller.take(hold)).await
+    }
+
+    async fn extend(&self, claim: &ClaimId, hold: Hold) -> Result<Extended> {
+        let hold = hold.checked()?;
+        self.call("extend", claim, move |caller| caller.extend(hold)).await
+    }
+
+    async fn confirm(&self, claim: &ClaimId) -> Result<Confirmed> {
+        self.call("confirm", claim, |caller| caller.confirm()).await
+    }
+
+    async fn release(&self, claim: &ClaimId) -> Result<Released> {
+        self.call("release", claim, |caller| caller.release()).await
+    }
+
+    async fn get(&self, claim: &ClaimId) -> Result<ClaimState> {
+        let claim = claim.clone();
+        self.0.read("get", move |look, bank| claims::get(look, bank, &claim)).await
+    }
+
+    async fn counts(&self) -> Result<Counts> {
+        self.0.read("counts", items::counts).await
+    }
+}
+
+#[async_trait]
+impl BankAdmin for RedbBank {
+    async fn retire(&self, claim: &ClaimId) -> Result<Retired> {
+        self.call("retire", claim, |caller| caller.retire()).await
+    }
+
+    async fn holder(&self, item: &Item) -> Result<ItemState> {
+        let item = item.clone();
+        self.0.read("holder", move |look, bank| items::holder(look, bank, &item)).await
+    }
+
+    async fn list(&self, cursor: Option<&Cursor>, limit: usize) -> Result<Page<ListedItem>> {
+        let listing = Listing::of::<Item>(BACKEND, cursor, limit)?;
+        let asked = listing.clone();
+        let entries = self.0.read("list", move |look, bank| items::list(look, bank, &asked)).await?;
+        Ok(listing.page(entries, |last: &ListedItem| last.item.as_str()))
+    }
+
+    async fn withdraw(&self, items: &[Item]) -> Result<Withdrawn> {
+        self.0.each("withdraw", items, items::withdraw).await
+    }
+
+    async fn restore(&self, items: &[Item]) -> Result<Restored> {
+        self.0.each("restore", items, items::restore).await
+    }
+}

@@ -1,0 +1,145 @@
+//! Deduplication records, shared by the two repositories of one name.
+
+use redb::{ReadableTable, TableDefinition};
+use storagebox_core::{DedupId, Entry, Fence, OpId, Payload, Result, Retention, Version};
+
+use crate::client::Step;
+use crate::error::Stepped;
+use crate::time::{end_of, is_forgotten};
+
+/// A row: the operation, its fingerprint, the fence of its lease or 0, the end, and the result.
+type Row<'a> = (&'a str, Option<&'a str>, u64, i64, Option<Stored<'a>>);
+/// A version with its value, and the replacement that wrote it: the operation and the version before.
+type Stored<'a> = (u64, &'a [u8], Option<(&'a str, u64)>);
+
+/// What is known of each id, by namespace and id.
+pub(crate) const RECORDS: TableDefinition<(&str, &str), Row<'static>> = TableDefinition::new("records");
+
+/// When operations ended, by namespace, id and operation: their late copies change nothing (D-7).
+pub(crate) const ENDED: TableDefinition<(&str, &str, &str), i64> = TableDefinition::new("ended");
+
+/// The row of an id: a lease, or a record once it has a result.
+#[derive(Debug)]
+pub(crate) struct Record {
+    pub(crate) op: String,
+    pub(crate) fingerprint: Option<String>,
+    /// The lease, or the lease that completed; 0 if there was none.
+    pub(crate) fence: u64,
+    pub(crate) until: i64,
+    pub(crate) result: Option<Outcome>,
+}
+
+/// A result, and who wrote it.
+#[derive(Debug)]
+pub(crate) struct Outcome {
+    pub(crate) entry: Entry,
+    pub(crate) replaced: Option<(String, Version)>,
+}
+
+impl Record {
+    pub(crate) fn of_row((op, fingerprint, fence, until, stored): Row<'_>) -> Result<Self> {
+        let result = stored.map(outcome).transpose()?;
+        Ok(Self { op: op.to_owned(), fingerprint: fingerprint.map(str::to_owned), fence, until, result })
+    }
+
+    pub(crate) fn entry(&self) -> Option<&Entry> {
+        self.result.as_ref().map(|result| &result.entry)
+    }
+
+    /// Whether it is a record past its retention (D-4). A lease stays until another operation begins.
+    pub(crate) fn is_expired(&self, now: i64) -> bool {
+        self.result.is_some() && self.until <= now
+    }
+}
+
+fn outcome((version, value, replaced): Stored<'_>) -> Result<Outcome> {
+    let entry = Entry { value: Payload::new(value.to_vec())?, version: Version::new(version) };
+    Ok(Outcome { entry, replaced: replaced.map(|(op, version)| (op.to_owned(), Version::new(version))) })
+}
+
+/// What is known of one id, within a step.
+pub(crate) struct Slot<'s> {
+    step: &'s Step,
+    key: (&'s str, &'s str),
+    pub(crate) record: Option<Record>,
+}
+
+impl<'s> Slot<'s> {
+    /// Reads the record as it is by the clock. An expired record is ended, as of its expiry.
+    pub(crate) fn of(step: &'s Step, name: &'s str, id: &'s DedupId) -> Stepped<Self> {
+        let key = (name, id.as_str());
+        let record = step.table(RECORDS)?.get(key)?.map(|row| Record::of_row(row.value())).transpose()?;
+        let mut slot = Self { step, key, record };
+        if let Some(until) = slot.record.as_ref().filter(|record| record.is_expired(step.now)).map(|it| it.until) {
+            slot.end(until)?;
+        }
+        Ok(slot)
+    }
+
+    /// Whether the operation ended, and that is still remembered (D-7).
+    pub(crate) fn has_ended(&self, op: &OpId) -> Stepped<bool> {
+        let ended = self.step.table(ENDED)?.get((self.key.0, self.key.1, op.as_str()))?.map(|since| since.value());
+        Ok(ended.is_some_and(|since| !is_forgotten(since, self.step.now)))
+    }
+
+    /// Leaves the id vacant, and fences the operation that had it.
+    pub(crate) fn end(&mut self, since: i64) -> Stepped<()> {
+        if let Some(record) = self.record.take() {
+            self.step.edit(ENDED)?.insert((self.key.0, self.key.1, record.op.as_str()), since)?;
+            self.step.edit(RECORDS)?.remove(self.key)?;
+        }
+        Ok(())
+    }
+
+    /// Writes what is known now.
+    pub(crate) fn put(&self, record: &Record) -> Stepped<()> {
+        let stored = record.result.as_ref().map(|Outcome { entry, replaced }| {
+            let replaced = replaced.as_ref().map(|(op, version)| (op.as_str(), version.number()));
+            (entry.version.number(), entry.value.as_bytes(), replaced)
+        });
+        let row = (record.op.as_str(), record.fingerprint.as_deref(), record.fence, record.until, stored);
+        self.step.edit(RECORDS)?.insert(self.key, row)?;
+        Ok(())
+    }
+
+    /// Records the result of an operation, or of its lease.
+    pub(crate) fn finish(
+        &self,
+        op: &OpId,
+        lease: Option<(Fence, Option<String>)>,
+        value: &Payload,
+        retention: Retention,
+    ) -> Stepped<Entry> {
+        let entry = Entry { value: value.clone(), version: self.next_version()? };
+        let (fence, fingerprint) = lease.map_or((0, None), |(fence, fingerprint)| (fence.number(), fingerprint));
+        let result = Some(Outcome { entry: entry.clone(), replaced: None });
+        let until = end_of(self.step.now, retention);
+        self.put(&Record { op: op.as_str().to_owned(), fingerprint, fence, until, result })?;
+        Ok(entry)
+    }
+
+    pub(crate) fn next_version(&self) -> Stepped<Version> {
+        self.step.next_number().map(Version::new)
+    }
+}
+
+/// Deletes expired records, whose operations stay fenced, and what is not remembered any more.
+pub(crate) fn maintain(step: &Step, most: usize) -> Stepped<usize> {
+    let now = step.now;
+    let mut deleted = fence_expired(step, most)?;
+    deleted += step
+        .delete(RECORDS, most - deleted, |_, (_, _, _, until, result)| result.is_none() && is_forgotten(until, now))?;
+    Ok(deleted + step.delete(ENDED, most - deleted, |_, since| is_forgotten(since, now))?)
+}
+
+fn fence_expired(step: &Step, most: usize) -> Stepped<usize> {
+    let (mut records, mut ended, mut deleted) = (step.edit(RECORDS)?, step.edit(ENDED)?, 0);
+    let is_expired = |_: (&str, &str), (_, _, _, until, result): Row<'_>| result.is_some() && until <= step.now;
+    for gone in records.extract_if(is_expired)?.take(most) {
+        let (key, row) = gone?;
+        let ((name, id), (op, _, _, until, _)) = (key.value(), row.value());
+        ended.insert((name, id, op), until)?;
+        deleted += 1;
+    }
+    Ok(deleted)
+}

@@ -1,0 +1,45 @@
+//! Moments, in microseconds since 1970, as the tables hold them.
+
+use std::time::Duration;
+
+use storagebox_core::backend::{micros, micros_of};
+use storagebox_core::{Hold, Retention};
+
+/// The end of what does not end.
+pub(crate) const NEVER: i64 = i64::MAX;
+
+/// How long ended claims, gone tokens and ended operations are remembered: seven days, in microseconds.
+const REMEMBERED: i64 = 7 * 24 * 3_600 * 1_000_000;
+
+/// Returns the end of what begins now and lasts this long.
+pub(crate) fn after(now: i64, duration: Duration) -> i64 {
+    now.saturating_add(micros(duration))
+}
+
+/// Returns the end of what is kept from now on.
+pub(crate) fn end_of(now: i64, retention: Retention) -> i64 {
+    micros_of(retention).map_or(NEVER, |micros| now.saturating_add(micros))
+}
+
+/// Returns the end of a hold that begins now.
+pub(crate) fn end_of_hold(now: i64, hold: Hold) -> i64 {
+    match hold {
+        Hold::Forever => NEVER,
+        Hold::For(duration) => after(now, duration),
+    }
+}
+
+/// Returns how long it is until a later moment.
+pub(crate) fn remaining(now: i64, until: i64) -> Duration {
+    Duration::from_micros(until.saturating_sub(now).max(0).unsigned_abs())
+}
+
+/// Returns whether what ended at this moment need not be remembered any more.
+pub(crate) fn is_forgotten(ended: i64, now: i64) -> bool {
+    ended.saturating_add(REMEMBERED) <= now
+}
+
+/// Returns whole milliseconds since 1970.
+pub(crate) fn millis(now: i64) -> i64 {
+    now.div_euclid(1_000)
+}
