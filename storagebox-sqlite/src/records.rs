@@ -124,6 +124,8 @@ fn state(row: &SqliteRow) -> Result<State> {
 pub(crate) fn entry(row: &SqliteRow) -> Result<Entry> {
     let value: Vec<u8> = read(RECORD, row.try_get("value"))?;
     let value = Payload::new(value).map_err(|_| unreadable(RECORD))?;
-    let version: i64 = read(RECORD, row.try_get("version"))?;
+    // The driver takes null for 0 where a number is asked for.
+    let version: Option<i64> = read(RECORD, row.try_get("version"))?;
+    let version = version.ok_or_else(|| unreadable(RECORD))?;
     Ok(Entry { value, version: Version::new(version.unsigned_abs()) })
 }

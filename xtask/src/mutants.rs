@@ -77,17 +77,17 @@ fn prove(catalogue: &Catalogue, table: &mut Table) -> Result<(), Failure> {
         step("dynoxide (some minutes, once)", install::dynoxide)?;
     }
     let bench = Bench::of(catalogue)?;
+    let mut red = BTreeSet::new();
     for test in catalogue.tests() {
         println!("{}: builds the test `{test}` without a patch", catalogue.backend);
-        bench.build_shown(test)?;
-    }
-    let mut red = BTreeSet::new();
-    for (test, case) in catalogue.cases() {
-        step(&format!("without a patch: {case}"), || {
-            let verdict = bench.without_patch(test, case)?;
-            red.extend(Some(case).filter(|_| verdict != Verdict::Passed));
-            Ok(verdict.to_string())
-        })?;
+        let built = bench.built_shown(test)?;
+        for case in catalogue.cases(test) {
+            step(&format!("without a patch: {case}"), || {
+                let verdict = bench.without_patch(&built, case)?;
+                red.extend(Some(case).filter(|_| verdict != Verdict::Passed));
+                Ok(verdict.to_string())
+            })?;
+        }
     }
     for (number, mutant) in catalogue.mutants.iter().enumerate() {
         let place = format!("{} {}/{}", catalogue.backend, number + 1, catalogue.mutants.len());

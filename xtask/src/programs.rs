@@ -2,7 +2,7 @@
 //! for servers and disks as much as they work.
 
 use std::collections::VecDeque;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -51,9 +51,10 @@ impl Program {
         Self { name: name.into(), command }
     }
 
-    /// What runs it, for who adds arguments.
-    pub(crate) fn command(self) -> Command {
-        self.command
+    /// The executable, and the folder that it runs in.
+    pub(crate) fn parts(self) -> (PathBuf, PathBuf) {
+        let folder = self.command.get_current_dir().unwrap_or(Path::new("."));
+        (self.command.get_program().into(), folder.to_owned())
     }
 
     /// In which order it begins.

@@ -27,6 +27,22 @@ pub(super) struct Bench {
     package: String,
 }
 
+/// A test program, and the folder of its package.
+#[derive(Debug)]
+pub(super) struct Built {
+    program: PathBuf,
+    folder: PathBuf,
+}
+
+impl Built {
+    /// As cargo runs it.
+    fn command(&self) -> Command {
+        let mut command = Command::new(&self.program);
+        command.current_dir(&self.folder).env("CARGO_MANIFEST_DIR", &self.folder);
+        command
+    }
+}
+
 /// What became of the case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
@@ -68,30 +84,32 @@ impl Bench {
     }
 
     /// Builds a test program, which takes minutes the first time, and shows cargo's progress.
-    pub(super) fn build_shown(&self, test: &str) -> Result<(), Failure> {
+    pub(super) fn built_shown(&self, test: &str) -> Result<Built, Failure> {
         let mut build = self.cargo(test);
         build.arg("--no-run");
-        shown(build)
+        shown(build)?;
+        self.built(test)
     }
 
     /// Runs a case in the copy as it is.
-    pub(super) fn without_patch(&self, test: &str, case: &str) -> Result<Verdict, Failure> {
-        self.tried("without_patch", test, case, 1)
+    pub(super) fn without_patch(&self, built: &Built, case: &str) -> Result<Verdict, Failure> {
+        self.run(built, "without_patch", case, 1)
     }
 
     /// Runs the mutant's case in the copy with the mutant's patch.
     pub(super) fn with_patch(&self, mutant: &Mutant) -> Result<Verdict, Failure> {
-        self.source.patched(mutant, || match self.tried(&mutant.name, &mutant.test, &mutant.case, mutant.runs) {
+        self.source.patched(mutant, || match self.built(&mutant.test) {
+            Ok(built) => self.run(&built, &mutant.name, &mutant.case, mutant.runs),
             Err(Failure::Exit { output, .. }) => {
                 self.log(&mutant.name, &output)?;
                 Ok(Verdict::Unclear("it does not compile".to_owned()))
             }
-            verdict => verdict,
+            Err(failure) => Err(failure),
         })
     }
 
-    fn tried(&self, name: &str, test: &str, case: &str, runs: u32) -> Result<Verdict, Failure> {
-        let mut command = self.program(test)?;
+    fn run(&self, built: &Built, name: &str, case: &str, runs: u32) -> Result<Verdict, Failure> {
+        let mut command = built.command();
         command.args(["--exact", case]).env("STORAGEBOX_RUNS", runs.to_string());
         let log = self.path_of_log(name);
         let ended = ended(command, &log)?;
@@ -102,10 +120,11 @@ impl Bench {
         ))
     }
 
-    fn program(&self, test: &str) -> Result<Command, Failure> {
+    fn built(&self, test: &str) -> Result<Built, Failure> {
         let mut programs = programs::built(self.cargo(test))?;
         let program = programs.pop().ok_or_else(|| Failure::NoResult { program: test.to_owned() })?;
-        Ok(program.command())
+        let (program, folder) = program.parts();
+        Ok(Built { program, folder })
     }
 
     /// Without the names of lines, which no case needs, and keeping what can be used again when one line changes.

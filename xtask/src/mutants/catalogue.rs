@@ -73,9 +73,10 @@ impl Catalogue {
         self.mutants.iter().map(|mutant| mutant.test.as_str()).collect()
     }
 
-    /// The cases, each once, with its test program.
-    pub(super) fn cases(&self) -> BTreeSet<(&str, &str)> {
-        self.mutants.iter().map(|mutant| (mutant.test.as_str(), mutant.case.as_str())).collect()
+    /// The cases of a test program, each once.
+    pub(super) fn cases(&self, test: &str) -> BTreeSet<&str> {
+        let of_test = self.mutants.iter().filter(|mutant| mutant.test == test);
+        of_test.map(|mutant| mutant.case.as_str()).collect()
     }
 }
 

@@ -18,7 +18,7 @@ use crate::support::{Place, Server, failed};
 pub(super) const PARTS: [&Part; 5] = [&bank::PART, &records::PART, &tokens::PART, &counters::PART, &ordered::PART];
 
 /// A filled namespace of each part, and every call of each.
-pub(super) async fn filled(place: &Place, store: &RedisStore) -> Result<Vec<Call>> {
+async fn filled(place: &Place, store: &RedisStore) -> Result<Vec<Call>> {
     let mut calls = vec![];
     for part in PARTS {
         (part.fill)(place, store, NAMESPACE).await?;

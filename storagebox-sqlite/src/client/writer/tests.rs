@@ -118,9 +118,9 @@ async fn run(client: &Client, sql: &str) -> Result<()> {
     Ok(())
 }
 
-/// A record whose value is longer than any call writes.
-const DAMAGED: &str = "INSERT INTO storagebox_records (namespace, id, state, op, value, version)
-    SELECT number, 'damaged', 'done', 'op', zeroblob(262145), 1 FROM storagebox_namespaces WHERE kind = 'records'";
+/// A record without a version, which no call writes.
+const DAMAGED: &str = "INSERT INTO storagebox_records (namespace, id, state, op, value)
+    SELECT number, 'damaged', 'done', 'op', x'00' FROM storagebox_namespaces WHERE kind = 'records'";
 
 /// The first call waits for the file, and the others wait for the next transaction, which they share.
 #[tokio::test]
@@ -178,5 +178,21 @@ async fn a_take_by_itself_on_a_full_disk_may_have_been_applied() -> Result<()> {
     // The connection was not kept, and the next one has no such limit.
     let taken = bank.take(claim, Hold::Forever).await?;
     assert!(matches!(taken, Taken::New(_) | Taken::Again(_)), "{taken:?}");
+    Ok(())
+}
+
+/// The driver read it as version 0.
+#[tokio::test]
+async fn a_record_without_a_version_is_corrupt() -> Result<()> {
+    let folder = Folder::new("sqlite-test").unwrap();
+    let client = client(&folder).await?;
+    let place = OpenNamespace::new(&client, Kind::Records, &Namespace::new("namespace")?);
+    let (records, id) = (SqliteDedupRepo(Arc::new(place)), "damaged".parse()?);
+    assert_eq!(records.get(&id).await?, None);
+    run(&client, DAMAGED).await?;
+    let recorded = records.record(&id, &"value".try_into()?, &"op".parse()?, Retention::Forever).await.map(drop);
+    for error in [records.get(&id).await.map(drop).unwrap_err(), recorded.unwrap_err()] {
+        assert_eq!(error.kind(), ErrorKind::Corrupt, "{error}");
+    }
     Ok(())
 }
