@@ -130,6 +130,12 @@ impl Client {
         now() + self.settings.options.call_timeout
     }
 
+    /// For how long a call has been under way that has to be over then.
+    pub(crate) fn since_begin(&self, deadline: Instant) -> impl Fn() -> Duration + use<> {
+        let limit = self.settings.options.call_timeout;
+        move || limit.saturating_sub(deadline.saturating_duration_since(now()))
+    }
+
     /// Makes a call that begins now, [again and again](Self::repeated) until it is answered, in time.
     pub(crate) async fn settle<T, F>(
         &self,
@@ -251,7 +257,7 @@ fn now() -> Instant {
 }
 
 #[allow(clippy::disallowed_methods, reason = "the pause between two attempts; no promise depends on it")]
-async fn wait(pause: Duration) {
+pub(crate) async fn wait(pause: Duration) {
     tokio::time::sleep(pause).await;
 }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use sqlx::Row;
 use sqlx::postgres::PgRow;
+use storagebox_core::backend::Attempts;
 use storagebox_core::{
     Cancelled, Change, Combined, Counted, Counter, CounterPromise, Error, Key, Namespace, OpId, Result, Strategy,
     async_trait,
@@ -13,7 +14,7 @@ use storagebox_core::{
 use tokio::time::Instant;
 use tracing::instrument;
 
-use crate::client::{Before, Call, Client, Kind, OpenNamespace};
+use crate::client::{Before, Call, Client, Kind, OpenNamespace, wait};
 use crate::combining::{self, Combining, combine};
 use crate::error::{read, unreadable};
 
@@ -75,7 +76,9 @@ impl Counters {
             }
             (false, _) => Before::NoSecond,
         };
-        self.client().repeated(deadline, before, || self.once(apply)).await
+        let attempts = Attempts::new(self.rules.0.promise().remembers(), self.client().since_begin(deadline));
+        let attempts = attempts.after_lost(before == Before::Lost);
+        self.client().repeated(deadline, before, || attempts.make(wait, self.once(apply))).await
     }
 
     async fn once(&self, apply: &Apply) -> Result<Counted> {
