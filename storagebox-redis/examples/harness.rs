@@ -17,7 +17,12 @@ use tokio::process::Command;
 struct Redis;
 
 /// A server for one case, its folder and the clock of its scripts.
-struct OneServer(Server, TempDir, Moved);
+struct OneServer {
+    server: Server,
+    moved: Moved,
+    /// What the server writes goes with the case.
+    _folder: TempDir,
+}
 
 fn failed(error: std::io::Error) -> Error {
     Error::corrupt("the server of a case", error)
@@ -42,7 +47,8 @@ impl Harness for Redis {
             redis.args(["--bind", "127.0.0.1", "--port", &port.to_string(), "--dir"]).arg(&path);
             redis
         });
-        let sandbox = OneServer(server.await.map_err(failed)?, folder, Moved::default());
+        let server = server.await.map_err(failed)?;
+        let sandbox = OneServer { server, moved: Moved::default(), _folder: folder };
         sandbox.open().await?.setup().await?;
         Ok(Box::new(sandbox))
     }
@@ -51,7 +57,7 @@ impl Harness for Redis {
 #[async_trait]
 impl Sandbox for OneServer {
     async fn open(&self) -> Result<Arc<dyn Backend>> {
-        self.open_through(self.0.address()).await
+        self.open_through(self.server.address()).await
     }
 
     async fn audit(&self, bank: &Namespace) -> Result<Vec<ListedItem>> {
@@ -59,20 +65,20 @@ impl Sandbox for OneServer {
     }
 
     fn clock(&self) -> Option<Arc<dyn TestClock>> {
-        Some(Arc::new(Hand(self.2.clone())))
+        Some(Arc::new(Hand(self.moved.clone())))
     }
 
     fn upstream(&self) -> Option<SocketAddr> {
-        Some(self.0.address())
+        Some(self.server.address())
     }
 
     async fn open_through(&self, address: SocketAddr) -> Result<Arc<dyn Backend>> {
-        let builder = RedisStore::builder().moved(self.2.clone()).call_timeout(Duration::from_secs(300));
+        let builder = RedisStore::builder().moved(self.moved.clone()).call_timeout(Duration::from_secs(300));
         Ok(Arc::new(builder.connect(&format!("redis://{address}"))?))
     }
 
     async fn restart(&self, how: Restart) -> Result<()> {
-        self.0.restart(how).await.map_err(failed)
+        self.server.restart(how).await.map_err(failed)
     }
 }
 
