@@ -15,6 +15,7 @@ mod memory;
 mod metered;
 mod mixed;
 mod namespaces;
+mod outside;
 mod planned;
 mod readme;
 mod regions;

@@ -16,6 +16,7 @@ mod intruder;
 mod left;
 mod memory;
 mod orders;
+mod outside;
 mod patience;
 mod pooler;
 mod pools;
