@@ -16,6 +16,7 @@ mod memory;
 mod metered;
 mod mixed;
 mod namespaces;
+mod outside;
 mod planned;
 mod readme;
 mod regions;

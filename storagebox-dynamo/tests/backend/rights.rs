@@ -122,7 +122,7 @@ async fn setting_up_needs_what_the_readme_says_and_no_more() -> Result<()> {
 
 /// What is off the usual path, and sends what nothing there does.
 impl Metered {
-    async fn unusual_calls(&mut self, place: &Place) -> Result<()> {
+    pub(crate) async fn unusual_calls(&mut self, place: &Place) -> Result<()> {
         self.lapsed_holds(place).await?;
         self.forgotten_claims(place).await?;
         self.loans().await?;

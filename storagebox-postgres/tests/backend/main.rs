@@ -17,6 +17,7 @@ mod left;
 mod locked;
 mod memory;
 mod orders;
+mod outside;
 mod patience;
 mod pooler;
 mod pools;

@@ -9,6 +9,7 @@ mod hostile;
 mod left;
 mod losses;
 mod numbers;
+mod outside;
 mod pieces;
 mod queue;
 mod readme;

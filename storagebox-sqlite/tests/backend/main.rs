@@ -8,6 +8,7 @@ mod handed_in;
 mod hostile;
 mod left;
 mod looking;
+mod outside;
 #[cfg(unix)]
 mod paths;
 mod replaced;

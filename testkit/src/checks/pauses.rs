@@ -12,8 +12,8 @@ use crate::Failure;
 const ITEMS: u64 = 10;
 
 /// Calls of two clients to a bank of this name while the server stands still: `hasty` gives up soon, `patient` never.
-/// The call that gives up is unknown, the other one waits. Once the server goes on, each claim has one item, and no item
-/// is lost.
+/// The call that gives up is unknown, the other one waits. Once the server goes on, each claim has one item, and no
+/// item is lost.
 ///
 /// # Errors
 ///

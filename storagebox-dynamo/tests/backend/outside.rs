@@ -1,0 +1,174 @@
+//! Faults from outside: writes that are split, a server that is stopped, at its limit or has no address, batches that
+//! are done in part, and a clock that is set back.
+
+use std::iter::repeat_n;
+use std::sync::Arc;
+use std::time::Duration;
+
+use aws_sdk_dynamodb::Client as Driver;
+use serde_json::Value;
+use storagebox_conformance::{Proxy, keeps_text};
+use storagebox_core::{
+    Backend, BankAdmin, Certainty, Change, ClaimId, Counted, Counter, ErrorKind, Hold, ItemBank, ItemState,
+    ManualClock, OpId, Result, Retention, Strategy, Taken,
+};
+use storagebox_dynamo::DynamoStore;
+use storagebox_dynamo::faults::{Exchange, Fault};
+use storagebox_testkit::checks::{clocks, pauses, secrets};
+use storagebox_testkit::dynamodb::Data;
+
+use crate::metered::Metered;
+use crate::scene::{recorded, with_place, with_table};
+use crate::support::{Table, failed, items};
+use crate::workload::builder;
+
+/// Long enough for a call that a server answers, and what a test waits for.
+const SOON: Duration = Duration::from_secs(2);
+/// The longest that a call may take.
+const LONG: Duration = Duration::from_secs(540);
+
+#[tokio::test]
+async fn writes_that_are_split_change_nothing() -> Result<()> {
+    with_place(async |place| {
+        let server = place.table.server().ok_or_else(|| failed("a server without an address"))?;
+        let proxy = Proxy::start(server).await.map_err(failed)?;
+        proxy.slice(true);
+        let driver = place.table.client(Some(proxy.addr()), None).await;
+        let store = place.builder().call_timeout(LONG).from_client(&driver)?;
+        keeps_text(&store, "split").await.map_err(failed)
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_server_that_is_stopped_for_a_while_loses_nothing() -> Result<()> {
+    let table = Table::alone(Data::InMemory).await?;
+    let place = table.place().await?;
+    let (hasty, patient) = (table.client(None, None).await, table.client(None, None).await);
+    let hasty = place.builder().call_timeout(SOON).from_client(&hasty)?;
+    let patient = place.builder().call_timeout(LONG).from_client(&patient)?;
+    let own = table.own().expect("a server of its own");
+    pauses::lose_nothing(&hasty, &patient, "namespace", || own.pause()).await
+}
+
+#[tokio::test]
+async fn a_name_that_leads_nowhere_is_unavailable() -> Result<()> {
+    with_table(async |table| {
+        let config = table.client(None, None).await.config().to_builder();
+        secrets::where_no_name_leads(|host| {
+            let config = config.endpoint_url(format!("http://{host}"));
+            DynamoStore::builder().call_timeout(Duration::from_secs(30)).from_client(&Driver::from_conf(config.build()))
+        })
+        .await
+    })
+    .await
+}
+
+/// All clients have the same one here; no room is left for clocks that differ.
+#[tokio::test]
+async fn a_clock_that_is_set_back_ends_nothing_early_and_brings_nothing_back() -> Result<()> {
+    with_place(async |place| {
+        let driver = place.table.client(None, None).await;
+        clocks::set_back(async |ahead| {
+            let clock = ManualClock::new();
+            clock.advance(ahead);
+            Ok(Arc::new(place.builder().clock(clock).from_client(&driver)?) as _)
+        })
+        .await
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_table_at_its_limit_is_throttled_and_nothing_was_applied() -> Result<()> {
+    with_place(async |place| {
+        let (store, faults) = recorded(&place.table, place.builder()).await?;
+        let (bank, ada) = (store.item_bank(&"namespace".parse()?)?, ClaimId::new("ada")?);
+        bank.add(&items(1)?).await?;
+        faults.reset();
+        faults.script_for("TransactWriteItems", repeat_n(Fault::Throttle, 100));
+        let error = bank.take(&ada, Hold::Forever).await.unwrap_err();
+        assert_eq!((error.kind(), error.certainty()), (ErrorKind::Throttled, Certainty::NotApplied), "{error:?}");
+        assert!(faults.injected()["Throttle"] > 2, "it was made again: {faults:?}");
+        faults.heal();
+        assert_eq!(bank.counts().await?.free, 1);
+        assert!(matches!(bank.take(&ada, Hold::Forever).await?, Taken::New(_)));
+        Ok(())
+    })
+    .await
+}
+
+/// The claims of a page are read in a batch, of which half comes back unread again and again.
+#[tokio::test]
+async fn what_a_batch_left_is_asked_for_again() -> Result<()> {
+    const TAKEN: usize = 8;
+    with_place(async |place| {
+        let (store, faults) = recorded(&place.table, place.builder().shards(1)).await?;
+        let bank = store.item_bank(&"namespace".parse()?)?;
+        bank.add(&items(10)?).await?;
+        for number in 0..TAKEN {
+            let _ = bank.take(&ClaimId::new(format!("claim-{number}"))?, Hold::Forever).await?;
+        }
+        faults.reset();
+        faults.script_for("BatchGetItem", repeat_n(Fault::Unprocessed, 3));
+        let listed = bank.list(None, 100).await?.entries;
+        assert_eq!(faults.injected().get("Unprocessed"), Some(&3), "{faults:?}");
+        let held = listed.iter().filter(|one| matches!(one.state, ItemState::Held(_)));
+        assert_eq!((listed.len(), held.count()), (10, TAKEN), "{listed:?}");
+        Ok(())
+    })
+    .await
+}
+
+/// A copy of the table that lags behind would answer any other.
+#[tokio::test]
+async fn every_read_is_strongly_consistent() -> Result<()> {
+    with_place(async |place| {
+        let mut metered = Metered::of(place, builder(place)).await?;
+        metered.every_call(place).await?;
+        metered.unusual_calls(place).await?;
+        let (sent, by_operators) = metered.sent();
+        let reads: Vec<_> = sent.iter().chain(&by_operators).flat_map(reads_of).collect();
+        assert!(reads.len() > 100, "only {} reads were seen", reads.len());
+        for (operation, read) in reads {
+            assert_eq!(read["ConsistentRead"], true, "{operation}: {read}");
+        }
+        Ok(())
+    })
+    .await
+}
+
+/// What a request reads, and how.
+fn reads_of(exchange: &Exchange) -> Vec<(&str, &Value)> {
+    let (operation, request) = (exchange.operation.as_str(), &exchange.request);
+    match operation {
+        "GetItem" | "Query" | "Scan" => vec![(operation, request)],
+        "BatchGetItem" => request["RequestItems"].as_object().unwrap().values().map(|one| (operation, one)).collect(),
+        _ => vec![],
+    }
+}
+
+/// The service knows them by it as one transaction.
+#[tokio::test]
+async fn all_attempts_of_a_change_have_one_client_token() -> Result<()> {
+    with_place(async |place| {
+        let (store, faults) = recorded(&place.table, place.builder()).await?;
+        let marker = Strategy::Marker { retention: Retention::Forever };
+        for (name, strategy) in [("token", Strategy::TransactionToken), ("marker", marker)] {
+            let counter = store.counter(&name.parse()?, strategy)?;
+            counter.value(&"key".try_into()?).await?;
+            let _ = faults.taken();
+            faults.script_for("TransactWriteItems", [Fault::DropBefore, Fault::DropAfter]);
+            let counted = counter.apply(&"key".parse()?, &Change::new(OpId::new("op")?, 5)).await?;
+            assert!(matches!(counted, Counted::Applied { .. }), "{name}: {counted:?}");
+            let sent = faults.taken();
+            let attempts = sent.iter().filter(|exchange| exchange.operation == "TransactWriteItems");
+            let tokens: Vec<_> = attempts.map(|exchange| &exchange.request["ClientRequestToken"]).collect();
+            assert!(tokens.len() > 1 && tokens[0].is_string(), "{name}: {tokens:?}");
+            assert!(tokens.iter().all(|token| *token == tokens[0]), "{name}: {tokens:?}");
+            assert_eq!(counter.value(&"key".try_into()?).await?, 5, "{name}");
+        }
+        Ok(())
+    })
+    .await
+}

@@ -1,0 +1,98 @@
+//! Faults from outside: writes that are split, a server that is stopped or has no address, a clock that is set back,
+//! and an item that another transaction gives back.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use storagebox_conformance::{Proxy, keeps_text};
+use storagebox_core::{Backend, ClaimId, Counts, Hold, Item, ItemBank, Result, Taken};
+use storagebox_postgres::{PostgresStore, Statements};
+use storagebox_testkit::checks::secrets::{self, SECRET};
+use storagebox_testkit::checks::{clocks, pauses};
+use storagebox_testkit::postgres::{Postgres, Settings};
+use tokio::task::spawn_blocking;
+
+use crate::scene::{LONG, session, tell, until, with_place};
+use crate::support::{Database, clock, failed, run};
+
+/// Long enough for a call that a server answers, and what a test waits for.
+const SOON: Duration = Duration::from_secs(2);
+
+#[tokio::test]
+async fn writes_that_are_split_change_nothing() -> Result<()> {
+    with_place(async |place| {
+        let proxy = Proxy::start(place.database.server()).await.map_err(failed)?;
+        proxy.slice(true);
+        for (statements, text) in [(Statements::Prepared, "prepared"), (Statements::Simple, "simple")] {
+            let builder = place.builder()?.statements(statements).call_timeout(LONG);
+            let store = builder.connect(&place.url_at(proxy.addr()))?;
+            keeps_text(&store, text).await.map_err(failed)?;
+        }
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_server_that_is_stopped_for_a_while_loses_nothing() -> Result<()> {
+    let own = spawn_blocking(|| Postgres::start(&Settings::quick())).await.map_err(failed)?.map_err(failed)?;
+    let database = Database::alone(own).await?;
+    let place = database.place().await?;
+    for combining in [true, false] {
+        let store = |patience| {
+            place.builder()?.combining(combining).call_timeout(patience).connect(&place.url_at(database.server()))
+        };
+        pauses::lose_nothing(&store(SOON)?, &store(LONG)?, &format!("combining-{combining}"), || {
+            database.own().expect("a server of its own").pause()
+        })
+        .await?;
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_name_that_leads_nowhere_is_unavailable() -> Result<()> {
+    secrets::where_no_name_leads(|host| {
+        PostgresStore::builder().call_timeout(LONG).connect(&format!("postgres://ann:{SECRET}@{host}/namespace"))
+    })
+    .await
+}
+
+/// The server's, which is the only one.
+#[tokio::test]
+async fn a_clock_that_is_set_back_ends_nothing_early_and_brings_nothing_back() -> Result<()> {
+    with_place(async |place| {
+        let store = place.builder()?.connect(&place.database.url())?;
+        clocks::set_back(async |ahead| {
+            run(place.database.owner(), clock(&place.schema, ahead)).await?;
+            Ok(Arc::new(store.clone()) as _)
+        })
+        .await
+    })
+    .await
+}
+
+/// Takers pass over what others have locked. The last item is locked by a transaction that takes it, and then gives it
+/// back: it was free all the time.
+#[tokio::test]
+async fn an_item_that_another_gives_back_is_not_called_none() -> Result<()> {
+    const MEANWHILE: usize = 3;
+    with_place(async |place| {
+        let proxy = Proxy::start(place.database.server()).await.map_err(failed)?;
+        let store = place.builder()?.call_timeout(LONG).connect(&place.url_at(proxy.addr()))?;
+        let (bank, ada) = (store.item_bank(&"namespace".parse()?)?, ClaimId::new("ada")?);
+        bank.add(&[Item::new("last")?]).await?;
+        let mut other = session(place, &format!("DELETE FROM {}.free_items", place.schema)).await?;
+        let before = proxy.round_trips();
+        let give_back = async {
+            let asked = async || Ok(proxy.round_trips() >= before + MEANWHILE);
+            until("a taker that looks again and again", asked).await?;
+            tell(&mut other, "ROLLBACK").await
+        };
+        let (taken, ()) = tokio::try_join!(bank.take(&ada, Hold::Forever), give_back)?;
+        assert!(matches!(taken, Taken::New(_)), "{taken:?}");
+        assert_eq!(bank.counts().await?, Counts { free: 0, held: 1, spent: 0, withdrawn: 0 });
+        Ok(())
+    })
+    .await
+}
