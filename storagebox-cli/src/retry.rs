@@ -3,8 +3,8 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use storagebox::parts::Settles;
-use storagebox::parts::backend::Settled;
-use storagebox::{Result, Retry, TokioTimer};
+use storagebox::parts::backend::{Attempts, Settled};
+use storagebox::{Counted, CounterPromise, Result, Retry, Timer, TokioTimer};
 use tracing::{Instrument, debug, debug_span};
 
 use crate::exit::Failure;
@@ -42,6 +42,20 @@ where
     };
     let span = debug_span!("call", to = %step);
     retry.call(&TokioTimer, attempt).instrument(span).await
+}
+
+/// A change of a counter: not once its operation may be forgotten, because it would count again.
+pub(crate) async fn counted<Fut>(
+    step: Step,
+    promise: CounterPromise,
+    mut change: impl FnMut() -> Fut,
+) -> Result<Counted, Failure>
+where
+    Fut: Future<Output = Result<Counted>>,
+{
+    let first = TokioTimer.now();
+    let attempts = Attempts::new(promise.remembers(), || TokioTimer.now().saturating_sub(first));
+    named(step, || attempts.make(|left| TokioTimer.sleep(left), change())).await
 }
 
 /// A call that only reads, or that names a state, so that an attempt which lands late does no harm.

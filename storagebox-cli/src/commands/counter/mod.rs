@@ -71,7 +71,7 @@ async fn add(args: &Add, store: &dyn Backend) -> Result<Answer, Failure> {
     change.reason = args.reason.clone();
     let counter = counter(&args.counter, store)?;
     let key = &args.counter.of.key;
-    let counted = retry::named(Step::Change, || counter.apply(key, &change)).await?;
+    let counted = retry::counted(Step::Change, counter.promise(), || counter.apply(key, &change)).await?;
     Ok(counted_answer(args, counted))
 }
 

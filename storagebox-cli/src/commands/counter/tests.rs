@@ -1,8 +1,11 @@
 //! Each command over a store, with its answer and its exit code.
 
+use std::time::Duration;
+
 use clap::Parser;
 use serde_json::{Value, json};
-use storagebox::MemoryStore;
+use storagebox::layer::{Answered, Call, Layer, Layered, Next};
+use storagebox::{Error, MemoryStore, Timer, TokioTimer, async_trait};
 
 use super::*;
 use crate::cli::{Cli, Command};
@@ -51,6 +54,35 @@ async fn an_operation_counts_once() {
     assert_eq!(add("6", "delivery").await, (Exit::Nothing, told("delivery", "mismatch")));
     assert_eq!(add("-7", "theft").await, (Exit::Done, value("theft", "applied", -2)));
     assert_eq!(answer(&store, &["get", "shoes"]).await, (Exit::Done, json!({ "value": -2 })));
+}
+
+/// Loses the reply to every change, after a while.
+#[derive(Debug)]
+struct LosesLate(Duration);
+
+#[async_trait]
+impl Layer for LosesLate {
+    async fn around(&self, call: &Call<'_>, next: Next<'_>) -> storagebox::Result<Answered> {
+        let answered = next.call().await?;
+        if call.operation == "apply" {
+            TokioTimer.sleep(self.0).await;
+            return Err(Error::unknown("the reply was lost, as the test asked"));
+        }
+        Ok(answered)
+    }
+}
+
+/// After a few attempts it would count again.
+#[tokio::test(start_paused = true)]
+async fn a_change_is_not_repeated_once_it_may_be_forgotten() {
+    let store = MemoryStore::new();
+    let losing = Layered::new(Arc::new(store.clone()), Arc::new(LosesLate(Duration::from_secs(4))));
+    let window = ["--strategy", "window:10s:100"];
+    let add = [&["add", "shoes", "1", "--op", "order"], &window[..]].concat();
+    let failure = ask(command(&add), &losing, true, &mut vec![]).await.unwrap_err();
+    assert_eq!(failure.exit(), Exit::StoreFailed, "{failure}");
+    let value = answer(&store, &[&["get", "shoes"], &window[..]].concat()).await;
+    assert_eq!(value, (Exit::Done, json!({ "value": 1 })));
 }
 
 #[tokio::test]
