@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
@@ -108,7 +109,8 @@ impl Proxy {
         self.plan.set(Some(Trap::again_and_again(cut, needle.as_ref(), every.saturating_sub(1))));
     }
 
-    /// Lets connections that come after a cut wait this long before they reach the server.
+    /// Lets connections that come after a cut wait this long before they reach the server. What a client has sent that is
+    /// gone by then is lost.
     pub fn delay_after_cuts(&self, wait: Duration) {
         *self.plan.wait.lock().unwrap_or_else(PoisonError::into_inner) = wait;
     }
@@ -181,13 +183,10 @@ impl Plan {
         self.cuts.send_modify(|made| *made += 1);
     }
 
-    /// Waits, if this connection comes after a cut.
-    #[allow(clippy::disallowed_methods, reason = "a client that is kept from its server waits in real time")]
-    async fn delay(&self) {
+    /// How long this connection is to wait, if it comes after a cut.
+    fn delay(&self) -> Option<Duration> {
         let wait = *self.wait.lock().unwrap_or_else(PoisonError::into_inner);
-        if *self.cuts.borrow() > 0 {
-            tokio::time::sleep(wait).await;
-        }
+        (*self.cuts.borrow() > 0 && !wait.is_zero()).then_some(wait)
     }
 
     fn round_trip(&self) {
@@ -205,10 +204,26 @@ async fn accept(listener: TcpListener, plan: Arc<Plan>) {
 }
 
 /// A client whose server is not there is hung up on.
-async fn serve(client: TcpStream, plan: Arc<Plan>) {
-    plan.delay().await;
-    if let Ok(server) = TcpStream::connect(plan.upstream).await {
+async fn serve(mut client: TcpStream, plan: Arc<Plan>) {
+    let Some(sent) = kept(&mut client, plan.delay()).await else { return };
+    if let Ok(mut server) = TcpStream::connect(plan.upstream).await
+        && server.write_all(&sent).await.is_ok()
+    {
         // An error of either side ends the connection, as the other side then sees.
         let _ = Connection::new(&plan).carry(client, server).await;
     }
+}
+
+/// Keeps a client from its server for this long: what it has sent meanwhile, or nothing if it is gone.
+#[allow(clippy::disallowed_methods, reason = "a client that is kept from its server waits in real time")]
+async fn kept(client: &mut TcpStream, wait: Option<Duration>) -> Option<Vec<u8>> {
+    let mut sent = Vec::new();
+    let Some(wait) = wait else { return Some(sent) };
+    let end = tokio::time::Instant::now() + wait;
+    while let Ok(read) = tokio::time::timeout_at(end, client.read_buf(&mut sent)).await {
+        if read.unwrap_or(0) == 0 {
+            return None;
+        }
+    }
+    Some(sent)
 }

@@ -168,8 +168,15 @@ fn next(made: &mut u32, (first, longest, most): (u64, u64, u32)) -> Option<Durat
 }
 
 #[allow(clippy::disallowed_methods, reason = "the pause between two attempts; no promise depends on it")]
-async fn wait(pause: Duration) {
+pub(crate) async fn wait(pause: Duration) {
     tokio::time::sleep(pause).await;
+}
+
+/// How long a call is under way that begins now.
+#[allow(clippy::disallowed_methods, reason = "how long the client makes attempts; the store judges by its own clock")]
+pub(crate) fn since_now() -> impl Fn() -> Duration {
+    let begun = tokio::time::Instant::now();
+    move || begun.elapsed()
 }
 
 /// The end of a retention that begins now, if it has one.

@@ -74,7 +74,7 @@ impl DynamoCounter {
     pub(crate) fn new(client: &Arc<Client>, name: &Namespace, strategy: Strategy) -> Result<Self> {
         let rules = Rules::of(strategy, client.settings().keys_alone)?;
         let approach = Approach::of(strategy, client)?;
-        let values = Values::new(client, name, rules.in_words());
+        let values = Values::new(client, name, rules.in_words()).remembering(rules.promise().remembers());
         Ok(Self { rules, values, approach })
     }
 }

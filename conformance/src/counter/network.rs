@@ -44,7 +44,7 @@ pub(super) async fn a_lost_change_is_not_repeated_once_it_is_forgotten(world: &W
     let open = |store| Subject::open(store, kind.strategy(Bounds::NONE, BRIEF), Bounds::NONE)?.at("key");
     let (far, fresh) = (open(&clients.far)?, open(&clients.fresh)?);
     let _ = far.apply("before", 1).await?;
-    clients.lose_reply("key", 2 * BRIEF);
+    clients.lose_reply("key", 10 * BRIEF);
     let time_passes = async {
         clients.cut().await;
         if world.can_travel() {

@@ -106,7 +106,7 @@ impl Keys {
                 Entered::Full => Counted::Full,
             })
         };
-        values.client().settle("apply", attempt).await
+        values.changed(attempt).await
     }
 
     pub(super) async fn cancel(&self, values: &Values, key: &Key, op: &OpId) -> Result<Cancelled> {

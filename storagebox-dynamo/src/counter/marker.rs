@@ -38,7 +38,7 @@ impl Markers {
                 Marked::NoRoom(old) => room.rejected(old.as_ref()),
             }
         };
-        values.client().settle("apply", attempt).await
+        values.changed(attempt).await
     }
 
     /// One attempt at the marker and the writes that make the change.

@@ -77,7 +77,7 @@ impl Set {
                 Entered::Full => Counted::Full,
             })
         };
-        values.client().settle("apply", attempt).await
+        values.changed(attempt).await
     }
 
     pub(super) async fn cancel(&self, values: &Values, key: &Key, op: &OpId) -> Result<Cancelled> {

@@ -61,7 +61,7 @@ impl Sharded {
     pub(super) async fn apply(&self, values: &Values, key: &Key, change: &Change) -> Result<Counted> {
         let (own, tag, was_spread) = (self.own(change), Tag::fresh(), AtomicBool::new(false));
         let call = &Call { sharded: self, values, key, change, own, tag, was_spread };
-        values.client().settle("apply", || call.attempt()).await
+        values.changed(|| call.attempt()).await
     }
 
     pub(super) async fn cancel(&self, values: &Values, key: &Key, op: &OpId) -> Result<Cancelled> {

@@ -1,36 +1,48 @@
 //! The rows that hold values, one for each key.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use sha2::{Digest, Sha256};
-use storagebox_core::{Key, Namespace, OpId, Result};
+use storagebox_core::backend::Attempts;
+use storagebox_core::{Counted, Key, Namespace, OpId, Result};
 
-use crate::client::{Client, Kind, OpenNamespace, Tag};
+use crate::client::{Client, Kind, OpenNamespace, Tag, since_now, wait};
 use crate::error::reading;
 use crate::row::{Row, RowKey};
 
 /// A namespace of counters and where its rows are.
 #[derive(Debug)]
-pub(super) struct Values(OpenNamespace);
+pub(super) struct Values {
+    open: OpenNamespace,
+    /// For how long an operation is remembered, if it is at all.
+    remembered: Option<Duration>,
+}
 
 impl Values {
     pub(super) fn new(client: &Arc<Client>, name: &Namespace, options: String) -> Self {
-        Self(OpenNamespace::new(client, Kind::Counters, name).with_options(options))
+        let open = OpenNamespace::new(client, Kind::Counters, name).with_options(options);
+        Self { open, remembered: None }
+    }
+
+    #[must_use]
+    pub(super) fn remembering(self, remembered: Option<Duration>) -> Self {
+        Self { remembered, ..self }
     }
 
     /// At home in every region.
     #[must_use]
     pub(super) fn everywhere(self) -> Self {
-        Self(self.0.everywhere())
+        Self { open: self.open.everywhere(), ..self }
     }
 
     pub(super) fn client(&self) -> &Client {
-        self.0.client()
+        self.open.client()
     }
 
     /// Makes the namespace, or checks how it was made (S-4). Whatever becomes of that, no change was applied.
     pub(super) async fn ready(&self) -> Result<()> {
-        self.0.shards().await.map(drop).map_err(reading)
+        self.open.shards().await.map(drop).map_err(reading)
     }
 
     /// The row of a key alone.
@@ -41,7 +53,20 @@ impl Values {
     /// A partition that belongs to a key. The key's length comes before it, so that no key reaches another's rows.
     pub(super) fn partition(&self, part: &str, key: &Key, rest: &str) -> String {
         let key = key.as_str();
-        self.0.key(format_args!("{part}:{}:{key}:{rest}", key.len()))
+        self.open.key(format_args!("{part}:{}:{key}:{rest}", key.len()))
+    }
+
+    /// Makes a change: attempts until one is answered, as long as its operation is remembered.
+    pub(super) async fn changed<F>(&self, mut attempt: impl FnMut() -> F + Send) -> Result<Counted>
+    where
+        F: Future<Output = Result<Counted>> + Send,
+    {
+        let attempts = &Attempts::new(self.remembered, since_now());
+        let attempt = move || {
+            let attempt = attempt();
+            async move { attempts.make(wait, attempt).await }
+        };
+        self.client().settle("apply", attempt).await
     }
 
     pub(super) async fn read(&self, key: &Key) -> Result<i64> {
