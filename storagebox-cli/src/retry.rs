@@ -51,7 +51,7 @@ pub(crate) async fn counted<Fut>(
     mut change: impl FnMut() -> Fut,
 ) -> Result<Counted, Failure>
 where
-    Fut: Future<Output = Result<Counted>>,
+    Fut: Future<Output = Result<Counted>> + Send,
 {
     let first = TokioTimer.now();
     let attempts = Attempts::new(promise.remembers(), || TokioTimer.now().saturating_sub(first));
