@@ -21,7 +21,7 @@ pub struct Attempts<S> {
     any_lost: AtomicBool,
 }
 
-impl<S: Fn() -> Duration> Attempts<S> {
+impl<S: Fn() -> Duration + Sync> Attempts<S> {
     /// Creates the attempts of a call whose operation is remembered for this long; `None` and [`Duration::MAX`] set no
     /// limit. `since_first` returns the time since before the first attempt.
     pub fn new(remembered: Option<Duration>, since_first: S) -> Self {
@@ -45,11 +45,15 @@ impl<S: Fn() -> Duration> Attempts<S> {
     ///
     /// The errors of the attempt. Once the operation of a lost attempt may be forgotten, `OutcomeUnknown`, which is not
     /// [retryable](crate::Error::is_retryable), in place of an error or an outcome that asks for one more attempt.
-    pub async fn make<T: Settles, W: Future<Output = ()>>(
+    pub async fn make<T, W>(
         &self,
-        sleep: impl FnOnce(Duration) -> W,
-        attempt: impl Future<Output = Result<T>>,
-    ) -> Result<T> {
+        sleep: impl FnOnce(Duration) -> W + Send,
+        attempt: impl Future<Output = Result<T>> + Send,
+    ) -> Result<T>
+    where
+        T: Settles + Send,
+        W: Future<Output = ()> + Send,
+    {
         self.check_remembered()?;
         let attempt = pin!(attempt);
         let answer = match self.remembered_for() {
